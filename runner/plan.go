@@ -256,7 +256,7 @@ func (p *Plan) readModel() (err error) {
 		p.Model = p.Job.States.Declares()
 		return nil
 	}
-	isJANI := jani.Is(p.Job.Model)
+	isJANI := jani.IsJANI(p.Job.Model)
 	if !isJANI && p.Job.timed() && !bytes.HasSuffix(p.Job.Model, []byte(timeRewards)) { // the job of another plan already has them
 		p.Job.Model = append(slices.Clip(p.Job.Model), timeRewards...)
 	}

@@ -203,7 +203,7 @@ type checkedTexts struct {
 }
 
 func modelTree(job *runner.Job) (*syntax.Model, error) {
-	if !jani.Is(job.Model) {
+	if !jani.IsJANI(job.Model) {
 		return syntax.ParseModelOf(job.Dialect, job.File, job.Model)
 	}
 	tree, err := jani.Read(job.File, job.Model, nil)

@@ -173,7 +173,7 @@ func (d *diagnosis) lacksValues() bool {
 
 // diagnoseTexts adds the problems of the texts. JANI models are checked by the plan.
 func (h *API) diagnoseTexts(ctx context.Context, answer *diagnosis, input *source) error {
-	if jani.Is([]byte(input.Model)) {
+	if jani.IsJANI([]byte(input.Model)) {
 		return nil
 	}
 	return h.withTexts(ctx, input, func(files *editor.Files, model, props string) error {

@@ -97,7 +97,7 @@ func (d *verdict) judge(current *run, checked *instance, v *result.Verdict) {
 		return // the verdict says it
 	}
 	rules.Constants = checked.task.Source.Props.Values(program, checked.property.Map())
-	var chosen expect.Chosen
+	var chosen expect.Annotations
 	if chosen.Terms, err = expect.SelectTerms(expect.ParseTerms(source, property), rules); err == nil {
 		chosen.Result, err = expect.Select(expect.Parse(source, property), rules)
 	}

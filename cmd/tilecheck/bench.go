@@ -299,7 +299,7 @@ func (c *benchRunCmd) measure(ctx context.Context, env *environment, tests []reg
 		}
 		defer func() { err = errors.Join(err, file.Close()) }()
 		collected.runs, collected.file = file.Runs, file
-		if options.Done, err = bench.CheckDone(file.Runs, tools, options, c.Output); err != nil {
+		if options.Done, err = bench.KeysOfRuns(file.Runs, tools, options, c.Output); err != nil {
 			return nil, err
 		}
 		collected.earlier = options.Done

@@ -102,7 +102,7 @@ func (c *benchCompareCmd) table(compared *bench.Comparison, limit float64) *tabl
 		if pair.OldTool != pair.NewTool {
 			tool = pair.OldTool + " -> " + pair.NewTool
 		}
-		out.Append(pair.Case, tool, c.cell(pair.Old, pair.OldOutcome), c.cell(pair.New, pair.NewOutcome), ratioCell(pair.Ratio), numberCell("%.3g", pair.P), change(pair, limit))
+		out.Append(pair.Case, tool, c.cell(pair.OldMedian, pair.OldOutcome), c.cell(pair.NewMedian, pair.NewOutcome), ratioCell(pair.Ratio), numberCell("%.3g", pair.PValue), change(pair, limit))
 	}
 	out.Notes = c.notes(compared, limit)
 	return out
@@ -149,7 +149,7 @@ func numberCell(format string, number float64) table.Cell {
 // greatest allowed ratio of the new measure to the old one; 0 allows every ratio.
 func change(compared *bench.CaseComparison, limit float64) table.Cell {
 	switch {
-	case compared.Lost:
+	case compared.LostAnswers:
 		return table.Cell{Text: "no answer", Tone: table.Bad}
 	case !compared.Significant():
 		return table.Cell{Text: "~"}

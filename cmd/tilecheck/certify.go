@@ -118,7 +118,7 @@ func (c *certifyCmd) appendRows(ctx context.Context, env *environment, proofs *t
 // isModel reports whether a text is a model in Storm's dialect, which includes PRISM's language, or in JANI.
 func isModel(text []byte) bool {
 	_, err := syntax.ParseModelOf(syntax.Storm, "", text)
-	return err == nil || jani.Is(text)
+	return err == nil || jani.IsJANI(text)
 }
 
 // checkFile checks the certificates in a file. With --model it also checks that they are about the model and the properties of the job.

@@ -131,9 +131,9 @@ func (c *compareModelsCmd) models(job runner.Job) (*experiment.Experiment, error
 
 // experimentOptions returns the options of the experiment that the flags describe.
 func (c *compareModelsCmd) experimentOptions(job runner.Job) (opt experiment.Options, err error) {
-	opt = experiment.Options{Strategies: c.specsOrThesis(c.Words), Max: c.Max, Job: job, Jobs: c.Jobs}
-	if len(opt.Max) == 0 {
-		opt.Max = experiment.ThesisMax()
+	opt = experiment.Options{Strategies: c.specsOrThesis(c.Words), GoalTiles: c.Max, Job: job, Jobs: c.Jobs}
+	if len(opt.GoalTiles) == 0 {
+		opt.GoalTiles = experiment.ThesisMax()
 	}
 	opt.Board.P2 = c.P2
 	if opt.Board.Rows, opt.Board.Cols, err = c.shape(); err != nil {

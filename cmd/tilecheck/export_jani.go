@@ -57,7 +57,7 @@ func (c *exportCmd) janiPlan(ctx context.Context, env *environment) (*runner.Pla
 			return nil, err
 		}
 	}
-	if c.Props != "" || jani.Is(job.Model) {
+	if c.Props != "" || jani.IsJANI(job.Model) {
 		return runner.NewPlan(ctx, job)
 	}
 	return runner.PlanModel(ctx, job)

@@ -54,7 +54,7 @@ func (c *jobFlags) job(env *environment) (runner.Job, error) {
 	if err := c.readModelText(env, &job); err != nil {
 		return job, err
 	}
-	if c.PropsFile == "" && len(c.Prop) == 0 && !jani.Is(job.Model) && !c.mayLackProperties {
+	if c.PropsFile == "" && len(c.Prop) == 0 && !jani.IsJANI(job.Model) && !c.mayLackProperties {
 		return job, usageError("%w", errNoProperty)
 	}
 	var err error

@@ -101,7 +101,7 @@ func (c *lintCmd) read(ctx context.Context, env *environment, results *lintResul
 		if err != nil {
 			return nil, err
 		}
-		if jani.Is(text) {
+		if jani.IsJANI(text) {
 			return nil, usageError("%s is a JANI model, want one in PRISM's language", name)
 		}
 		files = files.With(filepath.ToSlash(name), text)
@@ -144,7 +144,7 @@ func (c *lintCmd) readFolder(ctx context.Context, env *environment, folder strin
 			return nil, err
 		}
 		names := pathsBelow(folder, append([]string{model.Model}, model.Props...))
-		if text, err := env.readText(names[0]); err == nil && jani.Is(text) {
+		if text, err := env.readText(names[0]); err == nil && jani.IsJANI(text) {
 			results.notes = append(results.notes, names[0]+": a JANI model, which lint does not read")
 			continue
 		}

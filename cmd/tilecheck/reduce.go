@@ -95,7 +95,7 @@ func (c *reduceCmd) checkFlags(job *runner.Job) error {
 
 // hasProperties reports whether a job may have properties. A JANI model may contain them.
 func hasProperties(job *runner.Job) bool {
-	return len(job.Props) > 0 || job.PropsFile != "" || jani.Is(job.Model)
+	return len(job.Props) > 0 || job.PropsFile != "" || jani.IsJANI(job.Model)
 }
 
 // target returns the files to which the quotient is written. It returns a usage error if their format cannot express a quotient.

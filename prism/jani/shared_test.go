@@ -84,7 +84,7 @@ func TestShared(t *testing.T) {
 func compareShared(t *testing.T, modelType string) {
 	shared := 0
 	for seed := range uint64(needs.Some(60)) {
-		var sides [2]crosscheck.Side
+		var sides [2]crosscheck.NamedSpace
 		for i, idle := range []int{0, 30} {
 			text := []byte(writers(modelType, seed, idle))
 			read, err := jani.Read("m.jani", text, nil)
@@ -102,7 +102,7 @@ func compareShared(t *testing.T, modelType string) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}
-			sides[i] = crosscheck.Side{Name: []string{"few", "many"}[i], ToolSpace: explicit.ToolSpace{Space: space, AllLabelsAndRewards: true}}
+			sides[i] = crosscheck.NamedSpace{Name: []string{"few", "many"}[i], ToolSpace: explicit.ToolSpace{Space: space, AllLabelsAndRewards: true}}
 		}
 		if sides[1].Space == nil {
 			continue

@@ -23,8 +23,8 @@ type Translation struct {
 	Time *syntax.Rewards
 }
 
-// Is reports whether a text looks like JSON. No model or property in PRISM's language does.
-func Is(src []byte) bool {
+// IsJANI reports whether a text looks like JSON. No model or property in PRISM's language does.
+func IsJANI(src []byte) bool {
 	start := strings.TrimPrefix(string(src[:min(len(src), 4096)]), byteOrderMark)
 	return strings.HasPrefix(strings.TrimLeft(start, " \t\r\n"), "{")
 }

@@ -87,8 +87,8 @@ func Outcomes() []Outcome {
 	return []Outcome{BoundViolated, Wrong, Failed, Timeout, OutOfMemory, Refused, Unchecked, Right}
 }
 
-// Graver reports whether an outcome is graver than another one.
-func (o Outcome) Graver(than Outcome) bool {
+// IsGraverThan reports whether an outcome is graver than another one.
+func (o Outcome) IsGraverThan(than Outcome) bool {
 	return slices.Index(Outcomes(), o) < slices.Index(Outcomes(), than)
 }
 

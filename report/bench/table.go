@@ -44,7 +44,7 @@ func Summarize(runs []Run) []Summary {
 func summarize(runs []*Run) Summary {
 	summary := Summary{Case: runs[0].Case, Tool: runs[0].Tool, Runs: len(runs)}
 	for _, run := range runs {
-		if summary.Outcome == "" || run.Outcome.Graver(summary.Outcome) {
+		if summary.Outcome == "" || run.Outcome.IsGraverThan(summary.Outcome) {
 			summary.Outcome, summary.Reason = run.Outcome, run.Reason
 		}
 		if len(run.Interference) > 0 {

@@ -37,18 +37,18 @@ type Answer struct {
 	doubt     string
 }
 
-// Given reports whether the engine answered.
-func (a *Answer) Given() bool { return a.basis != "" }
+// IsGiven reports whether the engine answered.
+func (a *Answer) IsGiven() bool { return a.basis != "" }
 
-// Empty reports whether no value is possible, because the intervals of several draws are disjoint.
-func (a *Answer) Empty() bool { return a.number.Lo > a.number.Hi }
+// IsEmpty reports whether no value is possible, because the intervals of several draws are disjoint.
+func (a *Answer) IsEmpty() bool { return a.number.Lo > a.number.Hi }
 
-// Who returns the name of the engine.
-func (a *Answer) Who() string { return a.who }
+// EngineLabel returns the name of the engine.
+func (a *Answer) EngineLabel() string { return a.who }
 
-// Read converts an engine's verdict. level is the required confidence of the interval of a sampled value. A verdict without a value gives the zero
+// ReadAnswer converts an engine's verdict. level is the required confidence of the interval of a sampled value. A verdict without a value gives the zero
 // Answer, except for the interval of an undecided simulation.
-func Read(engine string, verdict *result.Verdict, question Question, level float64) Answer {
+func ReadAnswer(engine string, verdict *result.Verdict, question Question, level float64) Answer {
 	hasNoValue := verdict.Err != nil || verdict.Value.Kind == result.NoValue || verdict.Value.Kind == result.Function
 	if hasNoValue && !isUndecidedSample(verdict, question) {
 		return Answer{}
@@ -211,8 +211,8 @@ func (a *Answer) hasSampledInterval() bool {
 	return a.basis == Statistical && !a.boolean && a.undecided == ""
 }
 
-// Meet combines two answers of one engine. It returns the intersection of two sampled intervals; otherwise the later answer.
-func (a *Answer) Meet(later Answer) Answer {
+// Intersect combines two answers of one engine. It returns the intersection of two sampled intervals; otherwise the later answer.
+func (a *Answer) Intersect(later Answer) Answer {
 	if a.hasSampledInterval() && later.hasSampledInterval() {
 		later.number.Lo, later.number.Hi = max(a.number.Lo, later.number.Lo), min(a.number.Hi, later.number.Hi)
 		later.alpha += a.alpha

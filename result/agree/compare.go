@@ -70,18 +70,18 @@ type Outcome struct {
 	// Compatible says that the relation is Unknown only because there are few samples: the answers do not differ
 	// significantly at the level asked for.
 	Compatible bool
-	// Wide says for each of the two answers whether more samples might improve it.
-	Wide [2]bool
+	// TooWide says for each of the two answers whether more samples might improve it.
+	TooWide [2]bool
 }
 
 // Verdicts compares two verdicts about the same property of the same model.
 func Verdicts(engine string, verdict *result.Verdict, otherEngine string, otherVerdict *result.Verdict, question Question, opt Options) Outcome {
 	level := cmp.Or(opt.Level, DefaultLevel)
-	first, second := Read(engine, verdict, question, level), Read(otherEngine, otherVerdict, question, level)
+	first, second := ReadAnswer(engine, verdict, question, level), ReadAnswer(otherEngine, otherVerdict, question, level)
 	switch {
-	case !first.Given():
+	case !first.IsGiven():
 		return Outcome{Relation: Unknown, Reason: engine + " has no value"}
-	case !second.Given():
+	case !second.IsGiven():
 		return Outcome{Relation: Unknown, Reason: otherEngine + " has no value"}
 	}
 	return Compare(&first, &second, opt)
@@ -91,7 +91,7 @@ func Verdicts(engine string, verdict *result.Verdict, otherEngine string, otherV
 func Compare(first, second *Answer, opt Options) Outcome {
 	c := &comparison{a: first, b: second, opt: opt}
 	c.opt.Tolerance, c.opt.Precision = cmp.Or(opt.Tolerance, DefaultTolerance), cmp.Or(opt.Precision, DefaultPrecision)
-	c.Basis, c.Wide = Weaker(first.basis, second.basis), [2]bool{first.wide, second.wide}
+	c.Basis, c.TooWide = Weaker(first.basis, second.basis), [2]bool{first.wide, second.wide}
 	c.compare()
 	c.applyDoubts()
 	if c.Basis == Statistical && c.Relation != Unknown {
@@ -194,7 +194,7 @@ func (c *comparison) compareSchedulers() {
 	if single.scheduler == result.Fixed {
 		resolution = "followed a given scheduler"
 	}
-	c.Relation, c.Wide = Unknown, [2]bool{}
+	c.Relation, c.TooWide = Unknown, [2]bool{}
 	c.Reason = fmt.Sprintf("%s %s, which is no minimum or maximum as %s has it", single.who, resolution, optimal.who)
 }
 
@@ -258,7 +258,7 @@ func (c *comparison) compareIntervals(first, second *Answer) {
 		}
 		c.set(Unknown, fmt.Sprintf("%s may be %s apart, want at most %s", reason, numberText(spread), numberText(allowed)))
 		c.Compatible = c.Basis == Statistical
-		c.Wide = [2]bool{first.basis == Statistical, second.basis == Statistical}
+		c.TooWide = [2]bool{first.basis == Statistical, second.basis == Statistical}
 	}
 }
 

@@ -36,11 +36,11 @@ func Ask(property string, constants []result.Constant) Question {
 	if err != nil {
 		return Question{}
 	}
-	return About(p.X, constants)
+	return QuestionAbout(p.X, constants)
 }
 
-// About returns the question of a parsed property. constants are used to evaluate its bound.
-func About(expr syntax.Expr, constants []result.Constant) Question {
+// QuestionAbout returns the question of a parsed property. constants are used to evaluate its bound.
+func QuestionAbout(expr syntax.Expr, constants []result.Constant) Question {
 	formula := logic.Read(syntax.Unparen(expr))
 	question := Question{Multi: formula.Kind == logic.Objectives || formula.Kind == logic.Lexicographic}
 	switch formula.Kind {

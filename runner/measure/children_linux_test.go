@@ -88,7 +88,7 @@ func TestTimeOfChildren(t *testing.T) {
 	if _, err := fmt.Sscan(text, &rusage, &user, &system); exit.Code != 0 || err != nil && isTimed {
 		t.Fatalf("exit code %d, %v in %q", exit.Code, err, text)
 	}
-	usage := tool.Take()
+	usage := tool.TakeUsage()
 	compare := func(counter string, want float64) {
 		if got := usage.CPU.Seconds(); want < 0.99*3*burnTime.Seconds() || !within(got, want) {
 			t.Errorf("%s: %.3f seconds, want the %.3f of %s within 1 %%", usage.Method, got, want, counter)

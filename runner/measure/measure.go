@@ -64,8 +64,8 @@ func New(program *local.Tool, options Options) *Tool {
 // Where returns the path of the program.
 func (t *Tool) Where() string { return t.program.Where() }
 
-// Take returns the total usage of the runs since the last call.
-func (t *Tool) Take() Usage {
+// TakeUsage returns the total usage of the runs since the last call.
+func (t *Tool) TakeUsage() Usage {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	total := t.total

@@ -71,7 +71,7 @@ func TestMemoryOfChildren(t *testing.T) {
 	tool := shell(t, Options{})
 	run(t, tool, threeAtOnce(t, 200), runner.Limits{})
 	const want = 3 * 200 << 20
-	usage := tool.Take()
+	usage := tool.TakeUsage()
 	if !within(float64(usage.PeakMemory), want) {
 		t.Errorf("%s: peak memory %d, want %d within 1 %%", usage.Method, usage.PeakMemory, want)
 	}
@@ -82,7 +82,7 @@ func TestMemoryOfChildren(t *testing.T) {
 func TestMemoryLimit(t *testing.T) {
 	tool := shell(t, Options{Memory: 32 << 20})
 	exit, _ := run(t, tool, "dd if=/dev/zero of=/dev/null bs=200M count=1 2>/dev/null", runner.Limits{})
-	if usage := tool.Take(); exit.Cause != runner.OutOfMemory || !usage.OutOfMemory || usage.PeakMemory > 32<<20 {
+	if usage := tool.TakeUsage(); exit.Cause != runner.OutOfMemory || !usage.OutOfMemory || usage.PeakMemory > 32<<20 {
 		t.Errorf("%+v, %+v, want the memory limit", exit, usage)
 	}
 }

@@ -40,20 +40,20 @@ type Comparison struct {
 // CaseComparison compares the runs on one case.
 type CaseComparison struct {
 	Case, OldTool, NewTool string
-	Old, New               float64 // medians of the runs with an answer; NaN without one
+	OldMedian, NewMedian               float64 // medians of the runs with an answer; NaN without one
 	OldRuns, NewRuns       int     // with an answer
 	OldOutcome, NewOutcome record.Outcome
 	Ratio                  float64 // of the medians
-	// P is the probability that runs of the same tool differ at least as much (the p-value of the Mann-Whitney test), adjusted by Holm's method: the
+	// PValue is the probability that runs of the same tool differ at least as much (the p-value of the Mann-Whitney test), adjusted by Holm's method: the
 	// probability that any case is a false alarm is then at most half of FalseAlarms.
-	P float64
-	// Lost says that every old run has an answer, and no new run has one.
-	Lost bool
+	PValue float64
+	// LostAnswers says that every old run has an answer, and no new run has one.
+	LostAnswers bool
 }
 
 // Significant reports whether the case differs beyond chance. P is two-sided, but only a slower case is an alarm, so the limit is not
 // halved.
-func (c *CaseComparison) Significant() bool { return c.P <= FalseAlarms }
+func (c *CaseComparison) Significant() bool { return c.PValue <= FalseAlarms }
 
 // Slower reports whether the new measurement is significantly slower and may exceed a limit such as 1.1. It also returns true if a single case is
 // slower than the limit allows.
@@ -65,19 +65,19 @@ func (c *Comparison) Slower(limit float64) bool {
 // SlowerThan reports whether the case is slower than a limit allows: its ratio differs beyond chance and is at least the limit, or the new runs
 // have no answer.
 func (c *CaseComparison) SlowerThan(limit float64) bool {
-	return c.Lost || c.Significant() && c.Ratio >= limit
+	return c.LostAnswers || c.Significant() && c.Ratio >= limit
 }
 
 // group has the old and the new runs of one tool on one case.
 type group struct {
 	name, oldTool, newTool string
-	old, new               []*record.Run
+	oldRuns, newRuns               []*record.Run
 }
 
 // Compare compares an old and a new measurement, case by case. It also estimates the ratio new/old over all pairs of runs, with bounds. It
 // returns an error if the measurements have no case in common.
 func Compare(oldRuns, newRuns []record.Run, pairing Pairing) (*Comparison, error) {
-	groups := pair(oldRuns, newRuns, &pairing)
+	groups := groupRuns(oldRuns, newRuns, &pairing)
 	if len(groups) == 0 {
 		return nil, errors.New("nothing to compare: no case was measured in both measurements")
 	}
@@ -95,9 +95,9 @@ func Compare(oldRuns, newRuns []record.Run, pairing Pairing) (*Comparison, error
 	return comparison, nil
 }
 
-// pair groups the old and the new runs by case and tool, in the order of the new runs. If the pairing names two tools, it groups the runs by case only.
+// groupRuns groups the old and the new runs by case and tool, in the order of the new runs. If the pairing names two tools, it groups the runs by case only.
 // It omits groups without old runs.
-func pair(oldRuns, newRuns []record.Run, pairing *Pairing) []*group {
+func groupRuns(oldRuns, newRuns []record.Run, pairing *Pairing) []*group {
 	groups := make(map[groupKey]*group)
 	var ordered []*group
 	for run, key := range runsOfTool(newRuns, pairing.NewTool) {
@@ -105,15 +105,15 @@ func pair(oldRuns, newRuns []record.Run, pairing *Pairing) []*group {
 			groups[key] = &group{name: run.Case, newTool: run.Tool}
 			ordered = append(ordered, groups[key])
 		}
-		groups[key].new = append(groups[key].new, run)
+		groups[key].newRuns = append(groups[key].newRuns, run)
 	}
 	for run, key := range runsOfTool(oldRuns, pairing.OldTool) {
 		if group := groups[key]; group != nil {
 			group.oldTool = run.Tool
-			group.old = append(group.old, run)
+			group.oldRuns = append(group.oldRuns, run)
 		}
 	}
-	return slices.DeleteFunc(ordered, func(group *group) bool { return len(group.old) == 0 })
+	return slices.DeleteFunc(ordered, func(group *group) bool { return len(group.oldRuns) == 0 })
 }
 
 // groupKey identifies a group. The tool is empty if the pairing names one.
@@ -143,7 +143,7 @@ func runsOfTool(runs []record.Run, toolLabel string) iter.Seq2[*record.Run, grou
 func ranSeparately(groups []*group) bool {
 	var oldRuns, newRuns []*record.Run
 	for _, group := range groups {
-		oldRuns, newRuns = append(oldRuns, group.old...), append(newRuns, group.new...)
+		oldRuns, newRuns = append(oldRuns, group.oldRuns...), append(newRuns, group.newRuns...)
 	}
 	oldFirst, oldLast := startTimes(oldRuns)
 	newFirst, newLast := startTimes(newRuns)
@@ -166,19 +166,19 @@ func startTimes(runs []*record.Run) (first, last time.Time) {
 
 // compareCase compares the runs of one case by their medians. P is the p-value of the Mann-Whitney test, without an adjustment for the number of
 // cases. Without solved old or new runs, Ratio is NaN and P is 1.
-func compareCase(group *group, numberOf func(*record.Run) float64) CaseComparison {
+func compareCase(group *group, measure func(*record.Run) float64) CaseComparison {
 	thresholds := benchmath.DefaultThresholds
-	oldSample := benchmath.NewSample(solvedNumbers(group.old, numberOf), &thresholds)
-	newSample := benchmath.NewSample(solvedNumbers(group.new, numberOf), &thresholds)
+	oldSample := benchmath.NewSample(solvedValues(group.oldRuns, measure), &thresholds)
+	newSample := benchmath.NewSample(solvedValues(group.newRuns, measure), &thresholds)
 	comparison := CaseComparison{
 		Case: group.name, OldTool: group.oldTool, NewTool: group.newTool,
-		Old: median(oldSample), New: median(newSample), OldRuns: len(oldSample.Values), NewRuns: len(newSample.Values),
-		OldOutcome: gravest(group.old), NewOutcome: gravest(group.new), Ratio: math.NaN(), P: 1,
+		OldMedian: median(oldSample), NewMedian: median(newSample), OldRuns: len(oldSample.Values), NewRuns: len(newSample.Values),
+		OldOutcome: gravestOutcome(group.oldRuns), NewOutcome: gravestOutcome(group.newRuns), Ratio: math.NaN(), PValue: 1,
 	}
-	comparison.Lost = comparison.OldRuns == len(group.old) && comparison.NewRuns == 0
+	comparison.LostAnswers = comparison.OldRuns == len(group.oldRuns) && comparison.NewRuns == 0
 	if comparison.OldRuns > 0 && comparison.NewRuns > 0 {
-		comparison.Ratio = comparison.New / comparison.Old
-		comparison.P = benchmath.AssumeNothing.Compare(oldSample, newSample).P
+		comparison.Ratio = comparison.NewMedian / comparison.OldMedian
+		comparison.PValue = benchmath.AssumeNothing.Compare(oldSample, newSample).P
 	}
 	return comparison
 }
@@ -191,8 +191,8 @@ func median(sample *benchmath.Sample) float64 {
 	return benchmath.AssumeNothing.Summary(sample, 1-FalseAlarms).Center
 }
 
-// solvedNumbers returns the measured numbers, such as times, of the solved runs. It omits numbers that are not positive.
-func solvedNumbers(runs []*record.Run, measure func(*record.Run) float64) (numbers []float64) {
+// solvedValues returns the measured numbers, such as times, of the solved runs. It omits numbers that are not positive.
+func solvedValues(runs []*record.Run, measure func(*record.Run) float64) (numbers []float64) {
 	for _, run := range runs {
 		if number := measure(run); run.Outcome.Solved() && number > 0 {
 			numbers = append(numbers, number)
@@ -201,32 +201,32 @@ func solvedNumbers(runs []*record.Run, measure func(*record.Run) float64) (numbe
 	return numbers
 }
 
-// gravest returns the gravest outcome of the runs.
-func gravest(runs []*record.Run) record.Outcome {
-	gravestOutcome := runs[0].Outcome
+// gravestOutcome returns the gravest outcome of the runs.
+func gravestOutcome(runs []*record.Run) record.Outcome {
+	outcome := runs[0].Outcome
 	for _, run := range runs {
-		if run.Outcome.Graver(gravestOutcome) {
-			gravestOutcome = run.Outcome
+		if run.Outcome.IsGraverThan(outcome) {
+			outcome = run.Outcome
 		}
 	}
-	return gravestOutcome
+	return outcome
 }
 
 // logRatios returns the logarithm of new divided by old for each pair of solved runs with the same repetition.
-func logRatios(group *group, measure func(*record.Run) float64) (ratios []float64) {
-	oldNumbers := make(map[int]float64) // by repetition
-	for _, run := range group.old {
+func logRatios(group *group, measure func(*record.Run) float64) (logs []float64) {
+	oldValues := make(map[int]float64) // by repetition
+	for _, run := range group.oldRuns {
 		if run.Outcome.Solved() {
-			oldNumbers[run.Repetition] = measure(run)
+			oldValues[run.Repetition] = measure(run)
 		}
 	}
-	for _, run := range group.new {
-		oldNumber, newNumber := oldNumbers[run.Repetition], measure(run)
-		if run.Outcome.Solved() && oldNumber > 0 && newNumber > 0 {
-			ratios = append(ratios, math.Log(newNumber/oldNumber))
+	for _, run := range group.newRuns {
+		oldValue, newValue := oldValues[run.Repetition], measure(run)
+		if run.Outcome.Solved() && oldValue > 0 && newValue > 0 {
+			logs = append(logs, math.Log(newValue/oldValue))
 		}
 	}
-	return ratios
+	return logs
 }
 
 // adjustForCases multiplies the p-values of the cases by factors that depend on the number of cases (Holm's method). After this, the probability that
@@ -234,16 +234,16 @@ func logRatios(group *group, measure func(*record.Run) float64) (ratios []float6
 //
 // Source: Holm, A simple sequentially rejective multiple test procedure, 1979.
 func adjustForCases(cases []CaseComparison) {
-	sorted := make([]*CaseComparison, len(cases))
+	byPValue := make([]*CaseComparison, len(cases))
 	for i := range cases {
-		sorted[i] = &cases[i]
+		byPValue[i] = &cases[i]
 	}
-	slices.SortStableFunc(sorted, func(first, second *CaseComparison) int { return cmp.Compare(first.P, second.P) })
+	slices.SortStableFunc(byPValue, func(first, second *CaseComparison) int { return cmp.Compare(first.PValue, second.PValue) })
 	adjusted := 0.0
-	for i, comparison := range sorted {
-		factor := float64(len(sorted) - i)
-		adjusted = max(adjusted, min(1, comparison.P*factor))
-		comparison.P = adjusted
+	for i, comparison := range byPValue {
+		factor := float64(len(byPValue) - i)
+		adjusted = max(adjusted, min(1, comparison.PValue*factor))
+		comparison.PValue = adjusted
 	}
 }
 

@@ -12,13 +12,13 @@ import (
 // ThisMachine describes this machine. The description contains no names of hosts or users.
 func ThisMachine() record.Machine {
 	machine := record.Machine{System: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU()}
-	if text, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
-		machine.Kernel = strings.TrimSpace(string(text))
+	if release, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
+		machine.Kernel = strings.TrimSpace(string(release))
 	}
 	machine.Processor = valueIn("/proc/cpuinfo", "model name")
-	if kilobytes, _, ok := strings.Cut(valueIn("/proc/meminfo", "MemTotal"), " "); ok {
-		if count, err := strconv.ParseInt(kilobytes, 10, 64); err == nil {
-			machine.Memory = count << 10
+	if text, _, ok := strings.Cut(valueIn("/proc/meminfo", "MemTotal"), " "); ok {
+		if kibibytes, err := strconv.ParseInt(text, 10, 64); err == nil {
+			machine.Memory = kibibytes << 10
 		}
 	}
 	return machine

@@ -46,11 +46,11 @@ func continueResults(file *os.File, name string) ([]record.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	completeSize := int64(bytes.LastIndexByte(text, '\n') + 1)
-	if err := file.Truncate(completeSize); err != nil {
+	linesSize := int64(bytes.LastIndexByte(text, '\n') + 1)
+	if err := file.Truncate(linesSize); err != nil {
 		return nil, err
 	}
-	_, err = file.Seek(completeSize, io.SeekStart)
+	_, err = file.Seek(linesSize, io.SeekStart)
 	return runs, err
 }
 

@@ -165,7 +165,7 @@ func (b *benchmark) runOnce(ctx context.Context, planned plannedRun) error {
 // measure runs a tool on a case once, and returns the run with its outcome, times and memory.
 func (b *benchmark) measure(ctx context.Context, planned plannedRun) (*record.Run, error) {
 	tool := planned.tool
-	tool.meter.Take() // resets the meter
+	tool.meter.TakeUsage() // resets the meter
 	run := &record.Run{
 		Format: record.Format, Case: planned.benchCase.name, Tool: tool.Label, Repetition: planned.repetition,
 		Started: time.Now().UTC(), Program: tool.Program, Version: tool.Version, Switches: tool.Switches, Cores: b.Cores,
@@ -178,7 +178,7 @@ func (b *benchmark) measure(ctx context.Context, planned plannedRun) (*record.Ru
 	if err != nil {
 		return nil, err
 	}
-	usage := tool.meter.Take()
+	usage := tool.meter.TakeUsage()
 	judge(run, testReport, &usage)
 	b.setUsage(run, &usage)
 	return run, nil
@@ -207,7 +207,7 @@ func judge(run *record.Run, testReport *report.TestReport, usage *measure.Usage)
 		if testResult.Property != "" {
 			run.Properties = append(run.Properties, record.Property{Property: testResult.Property, Value: testResult.Got, Expected: testResult.Expected, Outcome: outcome})
 		}
-		if run.Outcome == "" || outcome.Graver(run.Outcome) {
+		if run.Outcome == "" || outcome.IsGraverThan(run.Outcome) {
 			run.Outcome, run.Reason = outcome, testResult.Reason
 		}
 	}
@@ -271,13 +271,13 @@ func claimsBounds(accuracy result.Accuracy) bool {
 	return false
 }
 
-// CheckDone returns the keys of earlier runs, which were read from the named file. It returns an error if one of them used another version of a
+// KeysOfRuns returns the keys of earlier runs, which were read from the named file. It returns an error if one of them used another version of a
 // tool, other limits or other cores.
-func CheckDone(runs []record.Run, tools []*Tool, options *Options, file string) (map[record.Key]bool, error) {
-	done := make(map[record.Key]bool)
+func KeysOfRuns(runs []record.Run, tools []*Tool, options *Options, file string) (map[record.Key]bool, error) {
+	keys := make(map[record.Key]bool)
 	for i := range runs {
 		run := &runs[i]
-		done[run.Key()] = true
+		keys[run.Key()] = true
 		for _, tool := range tools {
 			if tool.Label != run.Tool {
 				continue
@@ -287,7 +287,7 @@ func CheckDone(runs []record.Run, tools []*Tool, options *Options, file string) 
 			}
 		}
 	}
-	return done, nil
+	return keys, nil
 }
 
 // settingsDifference describes how the settings of an earlier run differ from the current settings; empty if they are equal.

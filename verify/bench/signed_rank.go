@@ -20,11 +20,11 @@ func signedRank(differences []float64, alpha float64) (centre, lower, upper floa
 	if len(differences) == 0 {
 		return math.NaN(), math.Inf(-1), math.Inf(1)
 	}
-	differences = thinOut(differences)
+	differences = sampleEvenly(differences)
 	averages := make([]float64, 0, len(differences)*(len(differences)+1)/2)
-	for i, first := range differences {
-		for _, second := range differences[i:] {
-			averages = append(averages, (first+second)/2)
+	for i, difference := range differences {
+		for _, other := range differences[i:] {
+			averages = append(averages, (difference+other)/2)
 		}
 	}
 	slices.Sort(averages)
@@ -40,8 +40,8 @@ func signedRank(differences []float64, alpha float64) (centre, lower, upper floa
 	return centre, averages[excluded], averages[len(averages)-1-excluded]
 }
 
-// thinOut returns at most maxPairs of the differences, evenly distributed over the list.
-func thinOut(differences []float64) []float64 {
+// sampleEvenly returns at most maxPairs of the differences, evenly distributed over the list.
+func sampleEvenly(differences []float64) []float64 {
 	if len(differences) <= maxPairs {
 		return differences
 	}
@@ -52,21 +52,21 @@ func thinOut(differences []float64) []float64 {
 	return selected
 }
 
-// exactRanks is the number of differences up to which rankQuantile computes the exact distribution. For more, it uses the normal approximation.
-const exactRanks = 60
+// maxExactRanks is the number of differences up to which rankQuantile computes the exact distribution. For more, it uses the normal approximation.
+const maxExactRanks = 60
 
 // rankQuantile returns a quantile of Wilcoxon's signed-rank statistic: the sum of the ranks of the positive differences. It is the largest number q
 // with P(statistic <= q) <= alpha; -1 if there is none.
 func rankQuantile(numDifferences int, alpha float64) int {
-	if numDifferences > exactRanks {
+	if numDifferences > maxExactRanks {
 		return normalRankQuantile(float64(numDifferences), alpha)
 	}
-	total := 0.0
+	cumulated := 0.0
 	probabilities := rankProbabilities(numDifferences)
-	for sum, probability := range probabilities {
-		total += probability
-		if total > alpha {
-			return sum - 1
+	for rankSum, probability := range probabilities {
+		cumulated += probability
+		if cumulated > alpha {
+			return rankSum - 1
 		}
 	}
 	return len(probabilities) - 1
@@ -80,16 +80,16 @@ func normalRankQuantile(count, alpha float64) int {
 }
 
 // rankProbabilities returns the exact distribution of the signed-rank statistic: the probability of each sum of positive ranks.
-func rankProbabilities(numDifferences int) []float64 {
-	probability := make([]float64, numDifferences*(numDifferences+1)/2+1)
-	probability[0] = 1
-	for rank := 1; rank <= numDifferences; rank++ { // each rank is positive with probability 1/2
-		for sum := len(probability) - 1; sum >= 0; sum-- {
-			probability[sum] /= 2
-			if sum >= rank {
-				probability[sum] += probability[sum-rank] / 2
+func rankProbabilities(numRanks int) []float64 {
+	probabilities := make([]float64, numRanks*(numRanks+1)/2+1)
+	probabilities[0] = 1
+	for rank := 1; rank <= numRanks; rank++ { // each rank is positive with probability 1/2
+		for rankSum := len(probabilities) - 1; rankSum >= 0; rankSum-- {
+			probabilities[rankSum] /= 2
+			if rankSum >= rank {
+				probabilities[rankSum] += probabilities[rankSum-rank] / 2
 			}
 		}
 	}
-	return probability
+	return probabilities
 }

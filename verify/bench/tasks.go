@@ -19,11 +19,11 @@ type TaskFile struct {
 // PropertyFile is the name of the file with the property of every task, which is that the values are the expected ones.
 const PropertyFile = "expected-values.prp"
 
-// Tasks returns the file PropertyFile, and then a task definition for each pair of a model and a properties file. relative returns the name of a file
+// Tasks returns the file PropertyFile, and then a task definition for each pair of a model and a properties file. relativeName returns the name of a file
 // relative to the folder of the definitions. The definitions do not contain switches and constants.
 //
 // Source: BenchExec, doc/benchexec.md, version 2.0 of the format.
-func Tasks(tests []regress.Test, relative func(file string) (string, error)) ([]TaskFile, error) {
+func Tasks(tests []regress.Test, relativeName func(file string) (string, error)) ([]TaskFile, error) {
 	tasks := []TaskFile{{PropertyFile, []byte("The values of all properties are the expected ones.\n")}}
 	seen := make(map[[2]string]bool)
 	for i := range tests {
@@ -33,7 +33,7 @@ func Tasks(tests []regress.Test, relative func(file string) (string, error)) ([]
 			continue
 		}
 		seen[pair] = true
-		text, err := taskText(model, props, relative)
+		text, err := taskText(model, props, relativeName)
 		if err != nil {
 			return nil, err
 		}
@@ -44,13 +44,13 @@ func Tasks(tests []regress.Test, relative func(file string) (string, error)) ([]
 }
 
 // taskText returns the text of a task definition. props is empty if there is no properties file.
-func taskText(model, props string, relative func(file string) (string, error)) ([]byte, error) {
+func taskText(model, props string, relativeName func(file string) (string, error)) ([]byte, error) {
 	text := []byte("format_version: '2.0'\ninput_files:\n")
 	for _, file := range []string{model, props} {
 		if file == "" {
 			continue
 		}
-		name, err := relative(file)
+		name, err := relativeName(file)
 		if err != nil {
 			return nil, err
 		}

@@ -24,12 +24,12 @@ type Spec struct {
 
 // ParseSpec parses a tool such as native:exact or prism:-explicit.
 func ParseSpec(text string) (*Spec, error) {
-	engineAndProgram, mode, _ := strings.Cut(text, ":")
-	engine, program, hasProgram := strings.Cut(engineAndProgram, "@")
+	engineText, mode, _ := strings.Cut(text, ":")
+	engine, program, hasProgram := strings.Cut(engineText, "@")
 	if hasProgram && program == "" {
 		return nil, fmt.Errorf("found %q, want a program behind @", text)
 	}
-	label := engine
+	engineLabel := engine
 	var switches []string
 	if strings.HasPrefix(mode, "-") {
 		var err error
@@ -37,9 +37,9 @@ func ParseSpec(text string) (*Spec, error) {
 			return nil, fmt.Errorf("found %q: %w", text, err)
 		}
 	} else if mode != "" {
-		label += ":" + mode
+		engineLabel += ":" + mode
 	}
-	name, config, err := suitefile.Engine(label)
+	name, config, err := suitefile.Engine(engineLabel)
 	if err != nil {
 		return nil, err
 	}
@@ -60,19 +60,19 @@ type Tool struct {
 }
 
 // NewTool returns the tool of a spec. Each check runs the program and measures its time and memory.
-func NewTool(spec *Spec, program *measure.Tool, version string, limits runner.Limits) *Tool {
-	tool := &Tool{Spec: spec, Program: program.Where(), Version: version, meter: program}
+func NewTool(spec *Spec, meter *measure.Tool, version string, limits runner.Limits) *Tool {
+	tool := &Tool{Spec: spec, Program: meter.Where(), Version: version, meter: meter}
 	tool.engine.EngineConfig = spec.Config
 	options := bridge.Options{Args: spec.Switches, Limits: limits, Jobs: 1}
 	switch spec.Engine {
 	case "prism":
-		tool.engine.Engine = bridge.PRISM(program, options)
+		tool.engine.Engine = bridge.PRISM(meter, options)
 	case "prism-games":
-		tool.engine.Engine = bridge.PRISMGames(program, options)
+		tool.engine.Engine = bridge.PRISMGames(meter, options)
 	case "storm":
-		tool.engine.Engine = bridge.Storm(program, options)
+		tool.engine.Engine = bridge.Storm(meter, options)
 	default:
-		tool.engine.Engine = &worker{program}
+		tool.engine.Engine = &worker{meter}
 	}
 	return tool
 }

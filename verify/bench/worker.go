@@ -110,13 +110,13 @@ func workerFailure(exit runner.Exit, stderr string) error {
 // Answer is the main function of a worker process. It decodes the job in text, which is JSON, checks the job with the embedded engine, and writes
 // the verdicts to w as JSON.
 func Answer(ctx context.Context, text []byte, w io.Writer) error {
-	var request question
-	if err := json.Unmarshal(text, &request); err != nil {
+	var job question
+	if err := json.Unmarshal(text, &job); err != nil {
 		return fmt.Errorf("decode the question: %w", err)
 	}
 	verdicts, err := runner.Check(ctx, native.New(), runner.Job{
-		File: request.File, Model: request.Model, PropsFile: request.PropsFile, Properties: request.Properties, Dialect: request.Dialect,
-		Select: request.Select, Consts: request.Consts, Settings: request.Settings,
+		File: job.File, Model: job.Model, PropsFile: job.PropsFile, Properties: job.Properties, Dialect: job.Dialect,
+		Select: job.Select, Consts: job.Consts, Settings: job.Settings,
 	})
 	if err != nil {
 		return err

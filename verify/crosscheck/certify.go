@@ -25,8 +25,8 @@ import (
 type Proof struct {
 	// Refuted says that the answer is proven wrong. agrees says that it agrees with the proven value, by the rules for two
 	// engines' answers.
-	Refuted, agrees bool
-	basis           agree.Basis
+	Refuted, isConfirmed bool
+	confirmedBasis           agree.Basis
 	// MaxError is an upper bound of the distance of the answer from the true value. With several initial states, it is
 	// the largest of their bounds.
 	MaxError float64
@@ -106,10 +106,10 @@ func (r *row) prove(ctx context.Context, comparison *comparison, prover *prove.P
 	verdict := provenVerdict(truth)
 	r.Truth, r.Proofs = verdict.Bound, make([]*Proof, len(comparison.engineRuns))
 	const confidence = 0 // the value is not sampled
-	trueAnswer := agree.Read("the certificate", verdict, r.questions[0], confidence)
+	provenAnswer := agree.ReadAnswer("the certificate", verdict, r.questions[0], confidence)
 	for engine := range r.answers {
-		if r.answers[engine].Given() {
-			r.Proofs[engine] = r.judgeByTruth(ctx, comparison, engine, &trueAnswer, proven)
+		if r.answers[engine].IsGiven() {
+			r.Proofs[engine] = r.judgeByTruth(ctx, comparison, engine, &provenAnswer, proven)
 		}
 	}
 	return nil
@@ -117,9 +117,9 @@ func (r *row) prove(ctx context.Context, comparison *comparison, prover *prove.P
 
 // judgeByTruth compares the answer of an engine, given by its index, with the proven value. It returns what the proof shows about the answer. If
 // the engine can also return the values of all states, it compares them with the proven bounds.
-func (r *row) judgeByTruth(ctx context.Context, comparison *comparison, engine int, trueAnswer *agree.Answer, proven *provenProperty) *Proof {
-	outcome := agree.Compare(trueAnswer, &r.answers[engine], comparison.agreeOptions())
-	proof := &Proof{Refuted: outcome.Relation == agree.Different, agrees: outcome.Relation == agree.Same, basis: outcome.Basis}
+func (r *row) judgeByTruth(ctx context.Context, comparison *comparison, engine int, provenAnswer *agree.Answer, proven *provenProperty) *Proof {
+	outcome := agree.Compare(provenAnswer, &r.answers[engine], comparison.agreeOptions())
+	proof := &Proof{Refuted: outcome.Relation == agree.Different, isConfirmed: outcome.Relation == agree.Same, confirmedBasis: outcome.Basis}
 	value, truth := r.Verdicts[engine].Value, proven.truth
 	if !truth.Number || value.Kind == result.Boolean {
 		return proof
@@ -146,51 +146,51 @@ func provenVerdict(proven *certify.Result) *result.Verdict {
 
 // maxDistance returns an upper bound of the distance of a number from any value between lower and upper. A nil bound is plus infinity.
 func maxDistance(lower, upper *big.Rat, number float64) float64 {
-	valueIsInfinite := lower == nil
+	isInfinite := lower == nil
 	switch {
-	case valueIsInfinite && math.IsInf(number, 1):
+	case isInfinite && math.IsInf(number, 1):
 		return 0
 	case upper == nil || math.IsInf(number, 0) || math.IsNaN(number):
 		return math.Inf(1)
 	}
 	exact := new(big.Rat).SetFloat64(number)
-	greatest := new(big.Rat)
-	for _, end := range []*big.Rat{lower, upper} {
-		if distance := new(big.Rat).Sub(exact, end); distance.Abs(distance).Cmp(greatest) > 0 {
-			greatest = distance
+	maximum := new(big.Rat)
+	for _, bound := range []*big.Rat{lower, upper} {
+		if distance := new(big.Rat).Sub(exact, bound); distance.Abs(distance).Cmp(maximum) > 0 {
+			maximum = distance
 		}
 	}
-	return interval.Around(greatest).Hi
+	return interval.Around(maximum).Hi
 }
 
 // judgeAllStates compares an engine's values of all states with the proven bounds, and stores the errors in proof. It also widens the bounds by a
 // constant so that they contain these values, and checks whether the widened bounds are a certificate.
 func (r *row) judgeAllStates(ctx context.Context, run *engineRun, proof *Proof, proven *provenProperty) {
-	valuer, hasValues := runner.As[StateValuer](run.Engine)
-	if !hasValues || run.computesFractions() || run.sampling() != "" {
+	engineValues, givesValues := runner.As[StateValuer](run.Engine)
+	if !givesValues || run.computesFractions() || run.samplingMethod() != "" {
 		return
 	}
 	bounds := proven.bounds()
 	if bounds == nil {
 		return
 	}
-	values, err := r.valuesOfAllStates(ctx, run, valuer, proven.space.Model().NumStates())
+	values, err := r.valuesOfAllStates(ctx, run, engineValues, proven.space.Model().NumStates())
 	if err != nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s: the values of all states are not proven: %v", run.label, err))
 		return
 	}
 	proof.recordErrors(bounds, values, proven.space)
-	widened, canWiden := widen(bounds, values)
+	widening, canWiden := widen(bounds, values)
 	if !canWiden {
 		return
 	}
-	if err := proven.prover.Accepts(ctx, proven.claim, widened.vector); err != nil {
+	if err := proven.prover.Accepts(ctx, proven.claim, widening.vector); err != nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s: its values of all states are not inductive when they are widened: %v", run.label, err))
 		return
 	}
 	proof.Widened = true
-	proof.WideningDistance = interval.Around(widened.distance).Hi
-	proof.LeastDistance = interval.Around(widened.leastDistance).Lo
+	proof.WideningDistance = interval.Around(widening.distance).Hi
+	proof.LeastDistance = interval.Around(widening.leastDistance).Lo
 }
 
 // valuesOfAllStates returns an engine's values of all states. states is the wanted number of values.
@@ -274,8 +274,8 @@ func (r *row) judgeByProofs(comparison *comparison) {
 			r.Status, r.Basis = Disagree, agree.Proven
 			r.Reason = comparison.engineRuns[engine].label + "'s " + verdictText(&r.Verdicts[engine]) + " " + proof.text(r.Truth)
 			return
-		case proof.agrees && r.Status == Unchecked:
-			r.Status, r.Basis, r.Reason = Agree, proof.basis, ""
+		case proof.isConfirmed && r.Status == Unchecked:
+			r.Status, r.Basis, r.Reason = Agree, proof.confirmedBasis, ""
 		}
 	}
 }

@@ -136,8 +136,8 @@ type engineRun struct {
 	model *plannedModel
 }
 
-// sampling returns the method by which the engine samples; empty if the engine builds the states instead.
-func (e *engineRun) sampling() runner.Method {
+// samplingMethod returns the method by which the engine samples; empty if the engine builds the states instead.
+func (e *engineRun) samplingMethod() runner.Method {
 	method := e.model.plan.Job.Method
 	if e.Method != "" {
 		method = e.Method
@@ -163,9 +163,9 @@ type comparison struct {
 }
 
 // newComparison returns a cross-check of all engines on all jobs. In a merge of shards it also reads the recorded results.
-func newComparison(ctx context.Context, opt *Options, engines []runner.EngineConfig, jobs ...runner.Job) (*comparison, error) {
-	comparison := &comparison{opt: opt, start: time.Now()}
-	if err := opt.setDefaults(&jobs[0]); err != nil {
+func newComparison(ctx context.Context, options *Options, engines []runner.EngineConfig, jobs ...runner.Job) (*comparison, error) {
+	comparison := &comparison{opt: options, start: time.Now()}
+	if err := options.setDefaults(&jobs[0]); err != nil {
 		return nil, err
 	}
 	var errs []error
@@ -189,7 +189,7 @@ func newComparison(ctx context.Context, opt *Options, engines []runner.EngineCon
 		if err != nil {
 			return nil, err
 		}
-		opt.Unavailable = records[0].NotAsked // the same in all records
+		options.Unavailable = records[0].NotAsked // the same in all records
 	}
 	if err := comparison.pairEngines(engines); err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func (c *comparison) makeReport() *Report {
 	report := &c.report
 	for _, model := range c.models {
 		for _, instance := range model.instances {
-			report.Models = append(report.Models, instance.check)
+			report.Models = append(report.Models, instance.strictCheck)
 		}
 	}
 	for _, run := range c.engineRuns {
@@ -305,7 +305,7 @@ func (c *comparison) seedNotes() []string {
 func (c *comparison) sampledAnswers() int {
 	count := 0
 	for _, run := range c.engineRuns {
-		if run.sampling() != "" {
+		if run.samplingMethod() != "" {
 			count += len(c.allRows)
 		}
 	}

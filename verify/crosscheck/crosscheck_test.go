@@ -289,7 +289,7 @@ func TestStormModel(t *testing.T) {
 				t.Errorf("arguments %q", cmd.args)
 			}
 			ours := states(t, strings.Replace(string(job.Model), "const int k;", "const int k = 1;", 1))
-			d, err := crosscheck.Diff(t.Context(), side("ours", ours), crosscheck.Side{Name: "storm", ToolSpace: *told})
+			d, err := crosscheck.Diff(t.Context(), side("ours", ours), crosscheck.NamedSpace{Name: "storm", ToolSpace: *told})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -301,8 +301,8 @@ func TestStormModel(t *testing.T) {
 }
 
 // side is a space that has everything that its model has.
-func side(name string, space *explicit.Space) crosscheck.Side {
-	return crosscheck.Side{Name: name, ToolSpace: explicit.ToolSpace{Space: space, AllLabelsAndRewards: true, AllActions: true}}
+func side(name string, space *explicit.Space) crosscheck.NamedSpace {
+	return crosscheck.NamedSpace{Name: name, ToolSpace: explicit.ToolSpace{Space: space, AllLabelsAndRewards: true, AllActions: true}}
 }
 
 // statesOf has a tool tell of the states of a model.

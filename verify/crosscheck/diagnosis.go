@@ -42,7 +42,7 @@ func (c *comparison) diagnoseTool(ctx context.Context, run *engineRun, index int
 	build := func(ctx context.Context) (*explicit.ToolSpace, error) {
 		return tool.States(ctx, plan, instance.valuation)
 	}
-	c.diagnose(ctx, Diagnosis{First: "strict check", Second: run.label, Constants: instance.check.Constants, instance: index}, instance.Space, build)
+	c.diagnose(ctx, Diagnosis{First: "strict check", Second: run.label, Constants: instance.strictCheck.Constants, instance: index}, instance.Space, build)
 }
 
 // diagnoseModels compares the state spaces of the two models for each valuation of the constants. It skips models that fail the strict check.
@@ -53,10 +53,10 @@ func (c *comparison) diagnoseModels(ctx context.Context) {
 	names := modelNames(c.models)
 	for i, first := range c.models[0].instances {
 		second := c.models[1].instances[i]
-		if first.check.Validity == Broken || second.check.Validity == Broken {
+		if first.strictCheck.Validity == Broken || second.strictCheck.Validity == Broken {
 			continue
 		}
-		c.diagnose(ctx, Diagnosis{First: names[0], Second: names[1], Constants: first.check.Constants, instance: i}, first.Space, asToolSpace(second.Space))
+		c.diagnose(ctx, Diagnosis{First: names[0], Second: names[1], Constants: first.strictCheck.Constants, instance: i}, first.Space, asToolSpace(second.Space))
 	}
 }
 
@@ -68,7 +68,7 @@ func (c *comparison) diagnose(ctx context.Context, diagnosis Diagnosis, buildFir
 		secondSpace, err = buildSecond(ctx)
 	}
 	if err == nil {
-		diagnosis.Difference, err = Diff(ctx, builtSide(diagnosis.First, firstSpace), Side{diagnosis.Second, *secondSpace})
+		diagnosis.Difference, err = Diff(ctx, builtSpace(diagnosis.First, firstSpace), NamedSpace{diagnosis.Second, *secondSpace})
 	}
 	if err != nil {
 		diagnosis.Err = check.Failure(err, "", syntax.Pos{})

@@ -85,15 +85,15 @@ func (d *Difference) String() string {
 	return text + ": " + d.First + " against " + d.Second
 }
 
-// Side is a state space to compare, with a name. For an imported space, Told says which parts of the model it includes.
-type Side struct {
+// NamedSpace is a state space to compare, with a name. For an imported space, Told says which parts of the model it includes.
+type NamedSpace struct {
 	Name string
 	explicit.ToolSpace
 }
 
-// builtSide returns the side of a space that was built from a model and so includes everything.
-func builtSide(name string, space *explicit.Space) Side {
-	return Side{name, explicit.ToolSpace{Space: space, AllLabelsAndRewards: true, AllActions: true}}
+// builtSpace returns the side of a space that was built from a model and so includes everything.
+func builtSpace(name string, space *explicit.Space) NamedSpace {
+	return NamedSpace{name, explicit.ToolSpace{Space: space, AllLabelsAndRewards: true, AllActions: true}}
 }
 
 // Diff compares two state spaces by valuation and returns the first difference; nil if there is none. It compares fractions if both spaces have them,
@@ -102,7 +102,7 @@ func builtSide(name string, space *explicit.Space) Side {
 // The first space must be built from a model. An imported second space may lack labels, rewards, actions, and variables that never change.
 //
 // The error is ctx.Err(), or a label or reward cannot be evaluated.
-func Diff(ctx context.Context, first, second Side) (*Difference, error) {
+func Diff(ctx context.Context, first, second NamedSpace) (*Difference, error) {
 	comparison := &spaceComparison{first: newView(first), second: newView(second)}
 	comparison.exact = comparison.first.exact() && comparison.second.exact()
 	if difference := comparison.compareTypes(); difference != nil {
@@ -123,18 +123,18 @@ func Diff(ctx context.Context, first, second Side) (*Difference, error) {
 
 // view is one of the two spaces, with its states described by the variables of the first space.
 type view struct {
-	Side
+	NamedSpace
 	model *sparse.Model
 	// slots has, for each variable of the first space, its index in the states of this space; -1 if this space does not
 	// have the variable.
 	slots []int
 	state []int32 // buffer of valuation
-	// inFirst has, for each state of this space, its number in the first space, or -1-(its number here) if the first space
+	// firstNumbers has, for each state of this space, its number in the first space, or -1-(its number here) if the first space
 	// does not have the state.
-	inFirst []int32
+	firstNumbers []int32
 }
 
-func newView(s Side) *view { return &view{Side: s, model: s.Space.Model()} }
+func newView(s NamedSpace) *view { return &view{NamedSpace: s, model: s.Space.Model()} }
 
 // exact reports whether the weights are fractions that were not rounded.
 func (v *view) exact() bool { return v.model.Exact() && !v.Space.Rounded() }
@@ -158,8 +158,8 @@ type spaceComparison struct {
 	namedActions, exact bool
 	// constants has the values of the variables that only the first space has; they have one value in all states.
 	constants []int32
-	// inSecond has, for each state of the first space, its number in the second; -1 if the second does not have it.
-	inSecond []int32
+	// secondNumbers has, for each state of the first space, its number in the second; -1 if the second does not have it.
+	secondNumbers []int32
 }
 
 // compareTypes returns a difference if the models have different kinds, such as DTMC and MDP, or if only one of them is an LTS.
@@ -179,10 +179,10 @@ func (d *spaceComparison) compareVariables() *Difference {
 	firstVars, secondVars := d.first.Space.Program().Vars, d.second.Space.Program().Vars
 	d.constants = make([]int32, len(firstVars))
 	for i, variable := range firstVars {
-		slot := indexOfVariable(secondVars, variable.Name)
+		secondSlot := indexOfVariable(secondVars, variable.Name)
 		d.first.slots = append(d.first.slots, i)
-		d.second.slots = append(d.second.slots, slot)
-		if slot >= 0 {
+		d.second.slots = append(d.second.slots, secondSlot)
+		if secondSlot >= 0 {
 			continue
 		}
 		value, isConstant := d.first.constantValue(i)
@@ -241,29 +241,29 @@ func (d *spaceComparison) valuation(view *view, i int) []int32 {
 	return valuation
 }
 
-// matchStates finds the states that both spaces have, by their valuations. d.inSecond[i] becomes the number in the second space of state i of the
-// first, or -1. d.second.inFirst[j] becomes the number in the first space of state j of the second, or -1-j.
+// matchStates finds the states that both spaces have, by their valuations. d.secondNumbers[i] becomes the number in the second space of state i of the
+// first, or -1. d.second.firstNumbers[j] becomes the number in the first space of state j of the second, or -1-j.
 func (d *spaceComparison) matchStates(ctx context.Context) error {
-	d.inSecond = slices.Repeat([]int32{-1}, d.first.model.NumStates())
-	d.first.inFirst = make([]int32, d.first.model.NumStates())
-	d.second.inFirst = make([]int32, d.second.model.NumStates())
-	for i := range d.first.inFirst {
-		d.first.inFirst[i] = int32(i)
+	d.secondNumbers = slices.Repeat([]int32{-1}, d.first.model.NumStates())
+	d.first.firstNumbers = make([]int32, d.first.model.NumStates())
+	d.second.firstNumbers = make([]int32, d.second.model.NumStates())
+	for i := range d.first.firstNumbers {
+		d.first.firstNumbers[i] = int32(i)
 	}
 	const statesPerPoll = 4096
-	for j := range d.second.inFirst {
+	for j := range d.second.firstNumbers {
 		if j%statesPerPoll == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		d.second.inFirst[j] = int32(-1 - j) // not in the first space
+		d.second.firstNumbers[j] = int32(-1 - j) // not in the first space
 		if i, ok := d.first.Space.Find(d.valuation(d.second, j)); ok {
-			d.second.inFirst[j], d.inSecond[i] = int32(i), int32(j)
+			d.second.firstNumbers[j], d.secondNumbers[i] = int32(i), int32(j)
 		}
 	}
 	return nil
 }
 
-// stateText returns a text such as (x=1,y=0) for a state, numbered as in view.inFirst.
+// stateText returns a text such as (x=1,y=0) for a state, numbered as in view.firstNumbers.
 func (d *spaceComparison) stateText(number int32) string {
 	return d.first.Space.Compiled().StateText(d.valuationOf(number))
 }
@@ -278,19 +278,19 @@ func (d *spaceComparison) valuationOf(number int32) []int32 {
 
 // compareInitial returns a difference if the spaces have different initial states.
 func (d *spaceComparison) compareInitial() *Difference {
-	var onlySecond []int32 // the initial states of the second space without a match so far
+	var unmatched []int32 // the initial states of the second space without a match so far
 	for _, j := range d.second.model.Initial {
-		onlySecond = append(onlySecond, d.second.inFirst[j])
+		unmatched = append(unmatched, d.second.firstNumbers[j])
 	}
 	for _, i := range d.first.model.Initial {
-		index := slices.Index(onlySecond, int32(i))
+		index := slices.Index(unmatched, int32(i))
 		if index < 0 {
-			return &Difference{Kind: Initial, First: d.stateText(int32(i)), Second: d.stateList(onlySecond)}
+			return &Difference{Kind: Initial, First: d.stateText(int32(i)), Second: d.stateList(unmatched)}
 		}
-		onlySecond = slices.Delete(onlySecond, index, index+1)
+		unmatched = slices.Delete(unmatched, index, index+1)
 	}
-	if len(onlySecond) > 0 {
-		return &Difference{Kind: Initial, First: d.stateList(nil), Second: d.stateList(onlySecond)}
+	if len(unmatched) > 0 {
+		return &Difference{Kind: Initial, First: d.stateList(nil), Second: d.stateList(unmatched)}
 	}
 	return nil
 }
@@ -310,35 +310,35 @@ func (d *spaceComparison) stateList(states []int32) string {
 // compareStates compares the choices, labels and rewards of all states and returns the first difference. It visits the states of the first space
 // in breadth-first order, and then the states that exist only in the second space.
 func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error) {
-	pairs, difference, err := d.pairLabelsAndRewards()
+	named, difference, err := d.pairLabelsAndRewards()
 	if difference != nil || err != nil {
 		return difference, err
 	}
 	const statesPerPoll = 256
-	for i, j := range d.inSecond {
+	for i, j := range d.secondNumbers {
 		if i%statesPerPoll == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if difference := d.compareState(i, int(j), pairs); difference != nil {
+		if difference := d.compareState(i, int(j), named); difference != nil {
 			difference.State = d.stateText(int32(i))
 			return difference, nil
 		}
 	}
 	isMissing := func(number int32) bool { return number < 0 } // in the first space
-	if j := slices.IndexFunc(d.second.inFirst, isMissing); j >= 0 {
-		return &Difference{Kind: States, State: d.stateText(d.second.inFirst[j]), First: absent, Second: present}, nil
+	if j := slices.IndexFunc(d.second.firstNumbers, isMissing); j >= 0 {
+		return &Difference{Kind: States, State: d.stateText(d.second.firstNumbers[j]), First: absent, Second: present}, nil
 	}
 	return nil, nil
 }
 
 // compareState compares state i of the first space with state j of the second. A negative j means that the second space lacks the state.
-func (d *spaceComparison) compareState(i, j int, pairs *labelsAndRewards) *Difference {
+func (d *spaceComparison) compareState(i, j int, named *labelsAndRewards) *Difference {
 	if j < 0 {
 		return &Difference{Kind: States, First: present, Second: absent}
 	}
-	difference, equalChoices := d.compareChoices(i, j)
+	difference, equalPairs := d.compareChoices(i, j)
 	if difference == nil {
-		difference = pairs.compare(i, j, equalChoices)
+		difference = named.compare(i, j, equalPairs)
 	}
 	return difference
 }
@@ -353,7 +353,7 @@ type choice struct {
 // transition combines the transitions of a choice that have the same target and, in a Markov chain, the same action.
 type transition struct {
 	action string
-	target int32 // as in view.inFirst
+	target int32 // as in view.firstNumbers
 	weight quantity
 	high   quantity // for interval models: the upper end of the interval; weight is the lower end
 	// weightedReward is the sum over the combined transitions of reward times weight.
@@ -378,27 +378,27 @@ func (d *spaceComparison) choicesOfState(space *view, i int) []choice {
 // returns the reward of the transition with an index; it is nil if rewards are not compared.
 func (d *spaceComparison) transitionsOf(view *view, choiceIndex int, reward func(transition int) quantity) []transition {
 	begin, end := view.model.Row(choiceIndex)
-	sorted := make([]transition, 0, end-begin)
+	merged := make([]transition, 0, end-begin)
 	for index := begin; index < end; index++ {
 		converted := d.convertTransition(view, index)
 		if reward != nil {
 			converted.weightedReward = converted.weight.times(reward(index))
 		}
-		position, found := slices.BinarySearchFunc(sorted, converted, transition.compare)
+		index, found := slices.BinarySearchFunc(merged, converted, transition.compare)
 		if found {
-			sorted[position].add(converted, view.model.Intervals())
+			merged[index].add(converted, view.model.Intervals())
 		} else {
-			sorted = slices.Insert(sorted, position, converted)
+			merged = slices.Insert(merged, index, converted)
 		}
 	}
-	return sorted
+	return merged
 }
 
-// convertTransition converts a transition of a space for comparisons. The target is numbered as in view.inFirst, and the weight is a fraction or a
+// convertTransition converts a transition of a space for comparisons. The target is numbered as in view.firstNumbers, and the weight is a fraction or a
 // float64.
 func (d *spaceComparison) convertTransition(view *view, index int) transition {
 	model := view.model
-	converted := transition{target: view.inFirst[model.Target[index]]}
+	converted := transition{target: view.firstNumbers[model.Target[index]]}
 	if d.exact {
 		converted.weight.fraction = model.Rat(index)
 	} else {
@@ -454,15 +454,15 @@ func (d *spaceComparison) compareChoices(i, j int) (difference *Difference, pair
 			}
 		}
 	}
-	onlyFirst, onlySecond := unmatched(firstChoices, matchedFirst), unmatched(secondChoices, matchedSecond)
+	onlyFirst, onlySecond := unmatchedChoices(firstChoices, matchedFirst), unmatchedChoices(secondChoices, matchedSecond)
 	if len(onlyFirst) == 0 && len(onlySecond) == 0 {
 		return nil, pairs
 	}
 	return d.explainChoices(i, j, onlyFirst, onlySecond), nil
 }
 
-// unmatched returns the choices for which isMatched is false.
-func unmatched(choices []choice, isMatched []bool) []*choice {
+// unmatchedChoices returns the choices for which isMatched is false.
+func unmatchedChoices(choices []choice, isMatched []bool) []*choice {
 	var remaining []*choice
 	for i := range choices {
 		if !isMatched[i] {

@@ -158,7 +158,7 @@ func (e *modelComparison) planWithNumbers(exact bool) *runner.Plan {
 // checkInstance does the strict check of an instance of a model, and appends the check to the result.
 func (e *modelComparison) checkInstance(ctx context.Context, model *plannedModel, instance *instance) {
 	instance.runStrictCheck(ctx, model.plan, e.opt)
-	e.result.Models = append(e.result.Models, instance.check)
+	e.result.Models = append(e.result.Models, instance.strictCheck)
 }
 
 // buildFunc builds a state space, with fractions if exact is true and otherwise with float64 numbers.
@@ -168,8 +168,8 @@ type buildFunc func(ctx context.Context, exact bool) (*explicit.ToolSpace, error
 // calls the first space firstName, and the second space by the name of the engine.
 func (e *modelComparison) compareInstance(ctx context.Context, tested *instance, firstName string, engine *runner.EngineConfig, buildSecond buildFunc) {
 	comparison := Comparison{
-		Diagnosis: Diagnosis{First: firstName, Second: engine.DisplayName(), Constants: tested.check.Constants},
-		States:    tested.check.States, Choices: tested.check.Choices, Transitions: tested.check.Transitions,
+		Diagnosis: Diagnosis{First: firstName, Second: engine.DisplayName(), Constants: tested.strictCheck.Constants},
+		States:    tested.strictCheck.States, Choices: tested.strictCheck.Choices, Transitions: tested.strictCheck.Transitions,
 	}
 	if err := comparison.compareAccurately(ctx, tested, engine.Accuracy, buildSecond); err != nil {
 		comparison.Err = check.Failure(err, "", syntax.Pos{})
@@ -180,7 +180,7 @@ func (e *modelComparison) compareInstance(ctx context.Context, tested *instance,
 // compareAccurately compares two state spaces as fractions or as float64 numbers, as the accuracy demands. If the accuracy is unknown, it tries
 // fractions first, then float64 numbers.
 func (c *Comparison) compareAccurately(ctx context.Context, tested *instance, accuracy result.Accuracy, buildSecond buildFunc) error {
-	wasBuilt := tested.check.Validity == Valid || tested.check.Validity == Broken
+	wasBuilt := tested.strictCheck.Validity == Valid || tested.strictCheck.Validity == Broken
 	if !wasBuilt {
 		_, err := tested.Space(ctx) // the error says why there is no state space
 		return err
@@ -217,7 +217,7 @@ func refusesText(failure *result.Failure) bool {
 // them can be built. It returns an error if there is nothing to compare.
 func (c *Comparison) compareSpaces(ctx context.Context, tested *instance, buildSecond buildFunc) error {
 	second, secondErr := buildSecond(ctx, c.Exact)
-	if tested.check.Validity != Valid {
+	if tested.strictCheck.Validity != Valid {
 		return c.firstRefused(tested, second, secondErr)
 	}
 	if secondErr != nil {
@@ -227,7 +227,7 @@ func (c *Comparison) compareSpaces(ctx context.Context, tested *instance, buildS
 	if err != nil {
 		return err
 	}
-	c.Difference, err = Diff(ctx, builtSide(c.First, first), Side{c.Second, *second})
+	c.Difference, err = Diff(ctx, builtSpace(c.First, first), NamedSpace{c.Second, *second})
 	if err != nil {
 		return err
 	}
@@ -240,9 +240,9 @@ func (c *Comparison) compareSpaces(ctx context.Context, tested *instance, buildS
 // model.
 func (c *Comparison) firstRefused(tested *instance, second *explicit.ToolSpace, secondErr error) error {
 	if secondErr != nil {
-		return fmt.Errorf("both refuse the model: %w; %w", tested.check.Failure, secondErr)
+		return fmt.Errorf("both refuse the model: %w; %w", tested.strictCheck.Failure, secondErr)
 	}
-	c.Difference = &Difference{Kind: Refused, First: "refused (" + tested.check.Failure.Error() + ")", Second: builtText(second.Space.Model().NumStates())}
+	c.Difference = &Difference{Kind: Refused, First: "refused (" + tested.strictCheck.Failure.Error() + ")", Second: builtText(second.Space.Model().NumStates())}
 	return nil
 }
 
@@ -255,7 +255,7 @@ func (c *Comparison) secondRefused(ctx context.Context, tested *instance, err er
 	if c.Exact && !tested.buildsExactly(ctx) {
 		return fmt.Errorf("both refuse the model in exact arithmetic: %v", err) // both may accept it with float64 numbers
 	}
-	c.Difference = &Difference{Kind: Refused, First: builtText(tested.check.States), Second: "refused (" + failure.Error() + ")"}
+	c.Difference = &Difference{Kind: Refused, First: builtText(tested.strictCheck.States), Second: "refused (" + failure.Error() + ")"}
 	return nil
 }
 

@@ -47,24 +47,24 @@ func (d *spaceComparison) choiceText(c *choice) string {
 // probability, and otherwise in the upper end. firstChoice is a choice of state i of the first space, secondChoice one of state j of the second.
 func (d *spaceComparison) explainTransition(i, j int, firstChoice, secondChoice *choice) *Difference {
 	difference := &Difference{Kind: Probability, First: "none", Second: "none"}
-	inFirst, inSecond := firstDifferent(firstChoice.transitions, secondChoice.transitions, transition.lowerEnd)
-	if inFirst == nil && inSecond == nil {
-		inFirst, inSecond = firstDifferent(firstChoice.transitions, secondChoice.transitions, transition.upperEnd)
+	firstTransition, secondTransition := firstDifference(firstChoice.transitions, secondChoice.transitions, transition.lowerEnd)
+	if firstTransition == nil && secondTransition == nil {
+		firstTransition, secondTransition = firstDifference(firstChoice.transitions, secondChoice.transitions, transition.upperEnd)
 	}
-	shown := cmp.Or(inFirst, inSecond)
+	differing := cmp.Or(firstTransition, secondTransition)
 	if d.first.model.Kind == sparse.MDP {
 		difference.What = actionText(firstChoice.action) + ", "
-	} else if shown.action != "" {
-		difference.What = "action [" + shown.action + "], "
+	} else if differing.action != "" {
+		difference.What = "action [" + differing.action + "], "
 	}
-	difference.What += "to " + d.stateText(shown.target)
-	if inFirst != nil {
-		difference.First = inFirst.text()
+	difference.What += "to " + d.stateText(differing.target)
+	if firstTransition != nil {
+		difference.First = firstTransition.text()
 	}
-	if inSecond != nil {
-		difference.Second = inSecond.text()
+	if secondTransition != nil {
+		difference.Second = secondTransition.text()
 	}
-	difference.Origins = slices.Concat(d.origins(d.first, i, firstChoice, inFirst), d.origins(d.second, j, secondChoice, inSecond))
+	difference.Origins = slices.Concat(d.origins(d.first, i, firstChoice, firstTransition), d.origins(d.second, j, secondChoice, secondTransition))
 	return difference
 }
 
@@ -82,10 +82,10 @@ func (t transition) lowerEnd() quantity   { return t.weight }
 func (t transition) upperEnd() quantity   { return t.high }
 func (t transition) meanReward() quantity { return t.weightedReward.dividedBy(t.weight) }
 
-// firstDifferent compares two sorted lists of transitions and returns the first difference. If both lists have a transition with the same target
+// firstDifference compares two sorted lists of transitions and returns the first difference. If both lists have a transition with the same target
 // and action, but with different values, it returns both transitions. If only one list has the transition, the other result is nil. For
 // equal lists, both results are nil.
-func firstDifferent(first, second []transition, value func(transition) quantity) (inFirst, inSecond *transition) {
+func firstDifference(first, second []transition, value func(transition) quantity) (inFirst, inSecond *transition) {
 	for i := range min(len(first), len(second)) {
 		switch order := first[i].compare(second[i]); {
 		case order < 0:
@@ -124,7 +124,7 @@ func (d *spaceComparison) origins(view *view, i int, sought *choice, transition 
 			continue
 		}
 		sameAction = view.appendCommands(sameAction, compiled)
-		if d.couldMake(view, compiled, sought, transition) {
+		if d.mayBeSource(view, compiled, sought, transition) {
 			matching = view.appendCommands(matching, compiled)
 		}
 	}
@@ -142,9 +142,9 @@ func actionName(view *view, action int) string {
 	return view.Space.Program().Actions[action]
 }
 
-// couldMake reports whether a choice of the compiled model may be the one from which the choice sought was built. In an MDP both must have the
+// mayBeSource reports whether a choice of the compiled model may be the one from which the choice sought was built. In an MDP both must have the
 // same targets. In a Markov chain the compiled choice must have the target of the transition.
-func (d *spaceComparison) couldMake(view *view, compiled *compile.Choice, sought *choice, transition *transition) bool {
+func (d *spaceComparison) mayBeSource(view *view, compiled *compile.Choice, sought *choice, transition *transition) bool {
 	if view.model.Kind != sparse.MDP {
 		return transition != nil && d.reaches(view, compiled, transition.target)
 	}
@@ -159,9 +159,9 @@ func (d *spaceComparison) couldMake(view *view, compiled *compile.Choice, sought
 	return true
 }
 
-// reaches reports whether a compiled choice has a transition to a state, numbered as in view.inFirst.
-func (d *spaceComparison) reaches(view *view, compiled *compile.Choice, number int32) bool {
-	target := d.valuationOf(number)
+// reaches reports whether a compiled choice has a transition to a state, numbered as in view.firstTransition.
+func (d *spaceComparison) reaches(view *view, compiled *compile.Choice, targetNumber int32) bool {
+	target := d.valuationOf(targetNumber)
 	return slices.ContainsFunc(compiled.Transitions, func(transition compile.Transition) bool {
 		for i, slot := range view.slots {
 			if transition.Target[slot] != target[i] {

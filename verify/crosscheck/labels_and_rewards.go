@@ -58,15 +58,15 @@ func (d *spaceComparison) pairLabelsAndRewards() (*labelsAndRewards, *Difference
 func (p *labelsAndRewards) pairLabels(bothComplete bool) (*Difference, error) {
 	firstLabels, secondLabels := p.first.labels(), p.second.labels()
 	for _, label := range firstLabels {
-		match := slices.IndexFunc(secondLabels, func(other sema.LabelDef) bool { return other.Name == label.Name })
-		if match < 0 && bothComplete {
+		secondIndex := slices.IndexFunc(secondLabels, func(second sema.LabelDef) bool { return second.Name == label.Name })
+		if secondIndex < 0 && bothComplete {
 			return onlyInFirst(Labels, strconv.Quote(label.Name)), nil
 		}
-		if match < 0 {
+		if secondIndex < 0 {
 			continue
 		}
 		firstStates, firstErr := p.first.Space.States(label.X)
-		secondStates, secondErr := p.second.Space.States(secondLabels[match].X)
+		secondStates, secondErr := p.second.Space.States(secondLabels[secondIndex].X)
 		if err := cmp.Or(firstErr, secondErr); err != nil {
 			return nil, err
 		}
@@ -95,15 +95,15 @@ func (p *labelsAndRewards) pairRewards(bothComplete bool) (*Difference, error) {
 	firstRewards, secondRewards := p.first.Space.Program().Rewards, p.second.Space.Program().Rewards
 	isPaired := make([]bool, len(secondRewards))
 	for i := range firstRewards {
-		match := unpairedReward(secondRewards, isPaired, firstRewards[i].Name)
-		if match < 0 && bothComplete {
+		secondIndex := unpairedReward(secondRewards, isPaired, firstRewards[i].Name)
+		if secondIndex < 0 && bothComplete {
 			return onlyInFirst(Rewards, rewardName(firstRewards, i)), nil
 		}
-		if match < 0 {
+		if secondIndex < 0 {
 			continue
 		}
-		isPaired[match] = true
-		if err := p.addRewardPair(i, match); err != nil {
+		isPaired[secondIndex] = true
+		if err := p.addRewardPair(i, secondIndex); err != nil {
 			return nil, err
 		}
 	}
@@ -169,12 +169,12 @@ func (p *labelsAndRewards) compare(i, j int, equalChoices [][2]int) *Difference 
 
 // compareLabel returns a difference if only one of state i of the first space and state j of the second has a label.
 func (p *labelsAndRewards) compareLabel(label *labelPair, i, j int) *Difference {
-	first, second := label.first.Has(i), label.second.Has(j)
-	if first == second {
+	inFirst, inSecond := label.first.Has(i), label.second.Has(j)
+	if inFirst == inSecond {
 		return nil
 	}
 	quoted := strconv.Quote(label.name)
-	difference := &Difference{Kind: Labels, What: quoted, First: strconv.FormatBool(first), Second: strconv.FormatBool(second)}
+	difference := &Difference{Kind: Labels, What: quoted, First: strconv.FormatBool(inFirst), Second: strconv.FormatBool(inSecond)}
 	if label.expression != nil && !p.first.Space.Imported() {
 		difference.Origins = []Origin{{Model: p.first.Name, File: p.first.Space.Program().File, Pos: label.expression.Pos(), What: "label " + quoted}}
 	}
@@ -213,7 +213,7 @@ func (r *rewardPair) compareTransitions(d *spaceComparison, i int, pair [2]int) 
 	}
 	firstReward := func(t int) quantity { return d.rewardEntry(r.first.transition, r.first.transitionRats, t) }
 	secondReward := func(t int) quantity { return d.rewardEntry(r.second.transition, r.second.transitionRats, t) }
-	inFirst, inSecond := firstDifferent(d.transitionsOf(d.first, pair[0], firstReward), d.transitionsOf(d.second, pair[1], secondReward), transition.meanReward)
+	inFirst, inSecond := firstDifference(d.transitionsOf(d.first, pair[0], firstReward), d.transitionsOf(d.second, pair[1], secondReward), transition.meanReward)
 	if inFirst == nil {
 		return nil
 	}

@@ -27,7 +27,7 @@ type plannedModel struct {
 type instance struct {
 	*validity.Instance // nil before the strict check
 	valuation          sema.Valuation
-	check              ModelCheck
+	strictCheck              ModelCheck
 }
 
 // newPlannedModel returns the model of a plan. Its parameters are the results of [runner.NewPlan] or [runner.PlanModel]. It returns err unchanged.
@@ -38,7 +38,7 @@ func newPlannedModel(plan *runner.Plan, err error) (*plannedModel, error) {
 	model := &plannedModel{plan: plan}
 	for valuation := range plan.Models() {
 		model.instances = append(model.instances, &instance{
-			valuation: valuation, check: ModelCheck{Model: plan.Job.File, Constants: runner.Constants(valuation)},
+			valuation: valuation, strictCheck: ModelCheck{Model: plan.Job.File, Constants: runner.Constants(valuation)},
 		})
 	}
 	return model, nil
@@ -58,7 +58,7 @@ func (m *plannedModel) checkInstances(ctx context.Context, opt *Options) {
 func (in *instance) runStrictCheck(ctx context.Context, plan *runner.Plan, opt *Options) {
 	limits := validity.Limits{MaxStates: opt.MaxStates, NoDeadlocks: opt.NoDeadlocks}
 	in.Instance = opt.Checker.Instance(ctx, plan, in.valuation, limits)
-	in.check = in.Check
+	in.strictCheck = in.Check
 }
 
 // space returns the state space of the instance. Its weights are fractions if exact is true, and float64 numbers otherwise.
@@ -72,13 +72,13 @@ func (in *instance) space(ctx context.Context, exact bool) (*explicit.Space, err
 // question returns what must be known about a property to compare the engines' answers: its operator and bound, and whether its value may depend
 // on a scheduler.
 func (in *instance) question(task *runner.Task, valuation sema.Valuation, constants []result.Constant) agree.Question {
-	question := agree.About(task.Property.X, constants)
+	question := agree.QuestionAbout(task.Property.X, constants)
 	if in.Program == nil || task.Rejected != nil {
 		return question
 	}
 	isMarkovChain := in.Program.Type == syntax.DTMC || in.Program.Type == syntax.CTMC
 	if !isMarkovChain {
-		question.Choices, question.NoChoices = !in.check.Deterministic, in.check.Deterministic
+		question.Choices, question.NoChoices = !in.strictCheck.Deterministic, in.strictCheck.Deterministic
 	}
 	property, err := task.Instance(in.Program, valuation)
 	if err != nil {

@@ -66,7 +66,7 @@ func TestPRISMDiagnosis(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := crosscheck.Diff(t.Context(), side("ours", states(t, right)), crosscheck.Side{Name: "prism", ToolSpace: *tool})
+		d, err := crosscheck.Diff(t.Context(), side("ours", states(t, right)), crosscheck.NamedSpace{Name: "prism", ToolSpace: *tool})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestPRISMMutants(t *testing.T) {
 					t.Fatal(err)
 				}
 				ours := side("ours", states(t, right))
-				got, err := crosscheck.Diff(t.Context(), ours, crosscheck.Side{Name: "prism", ToolSpace: *told})
+				got, err := crosscheck.Diff(t.Context(), ours, crosscheck.NamedSpace{Name: "prism", ToolSpace: *told})
 				if err != nil || got == nil {
 					t.Fatalf("difference %v, error %v", got, err)
 				}

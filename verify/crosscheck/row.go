@@ -31,11 +31,11 @@ func (c *comparison) makeRows() error {
 	reference := c.models[0]
 	c.allRows = reference.rows()
 	for _, model := range c.models[1:] {
-		rows := model.rows()
-		if len(rows) != len(c.allRows) {
-			return fmt.Errorf("%s has %s and valuations to check, %s has %d", reference.plan.Job.File, noun.Count(len(c.allRows), "property"), model.plan.Job.File, len(rows))
+		otherRows := model.rows()
+		if len(otherRows) != len(c.allRows) {
+			return fmt.Errorf("%s has %s and valuations to check, %s has %d", reference.plan.Job.File, noun.Count(len(c.allRows), "property"), model.plan.Job.File, len(otherRows))
 		}
-		for i, row := range rows {
+		for i, row := range otherRows {
 			if want := c.allRows[i].key(); row.key() != want {
 				return fmt.Errorf("%s has the property %s where %s has %s", reference.plan.Job.File, want, model.plan.Job.File, row.key())
 			}
@@ -86,7 +86,7 @@ func (r *row) prepare(comparison *comparison) {
 	for _, run := range comparison.engineRuns {
 		instance := run.model.instances[r.instance]
 		question := instance.question(run.model.plan.Tasks[r.task], r.property, r.Constants)
-		question.FixedSamples = run.sampling() != "" && run.sampling() != runner.SPRT
+		question.FixedSamples = run.samplingMethod() != "" && run.samplingMethod() != runner.SPRT
 		r.questions = append(r.questions, question)
 	}
 }
@@ -94,13 +94,13 @@ func (r *row) prepare(comparison *comparison) {
 // recordAnswer records the verdict of an engine. A sampling engine gives a verdict for each draw of samples, with a confidence interval of the
 // given level. The answer is the intersection of these intervals. If a later draw fails, the earlier answer is kept.
 func (r *row) recordAnswer(engine int, run *engineRun, verdict *result.Verdict, level float64) {
-	earlier := &r.answers[engine]
-	answer := agree.Read(run.label, verdict, r.questions[engine], level)
+	earlierAnswer := &r.answers[engine]
+	answer := agree.ReadAnswer(run.label, verdict, r.questions[engine], level)
 	switch {
-	case answer.Given():
+	case answer.IsGiven():
 		r.Verdicts[engine] = *verdict
-		r.answers[engine] = earlier.Meet(answer) // both intervals contain the value
-	case !earlier.Given():
+		r.answers[engine] = earlierAnswer.Intersect(answer) // both intervals contain the value
+	case !earlierAnswer.IsGiven():
 		r.Verdicts[engine] = *verdict
 	case verdict.Err != nil:
 		r.Notes = append(r.Notes, fmt.Sprintf("%s gave up a further draw (%s): %v", run.label, verdict.Err.Class, verdict.Err))
@@ -110,7 +110,7 @@ func (r *row) recordAnswer(engine int, run *engineRun, verdict *result.Verdict, 
 // givenAnswers returns the answers of the row and the indices of their engines.
 func (r *row) givenAnswers() (answers []*agree.Answer, engines []int) {
 	for engine := range r.answers {
-		if r.answers[engine].Given() {
+		if r.answers[engine].IsGiven() {
 			answers = append(answers, &r.answers[engine])
 			engines = append(engines, engine)
 		}
@@ -118,9 +118,9 @@ func (r *row) givenAnswers() (answers []*agree.Answer, engines []int) {
 	return answers, engines
 }
 
-// compare compares the answers of a row and sets its status. It returns true if more samples may decide the row. In this case needsSamples is
+// compareAnswers compares the answers of a row and sets its status. It returns true if more samples may decide the row. In this case needsSamples is
 // true for the engines that must draw more samples.
-func (r *row) compare(comparison *comparison) (undecided bool) {
+func (r *row) compareAnswers(comparison *comparison) (undecided bool) {
 	r.needsSamples = make([]bool, len(comparison.engineRuns))
 	answers, engines := r.givenAnswers()
 	switch len(answers) {
@@ -128,16 +128,16 @@ func (r *row) compare(comparison *comparison) (undecided bool) {
 		r.Status, r.Reason = Unchecked, "no engine answered"
 		return false
 	case 1:
-		r.Status, r.Reason = Unchecked, "only "+answers[0].Who()+" answered"
+		r.Status, r.Reason = Unchecked, "only "+answers[0].EngineLabel()+" answered"
 		return false
 	}
 	for _, answer := range answers {
-		if answer.Empty() {
-			r.Status, r.Basis, r.Reason = Disagree, agree.Statistical, answer.Who()+" contradicts itself: its draws have intervals that are apart"
+		if answer.IsEmpty() {
+			r.Status, r.Basis, r.Reason = Disagree, agree.Statistical, answer.EngineLabel()+" contradicts itself: its draws have intervals that are apart"
 			return false
 		}
 	}
-	outcome, needsSamples := judge(answers, comparison.agreeOptions())
+	outcome, needsSamples := judgeAnswers(answers, comparison.agreeOptions())
 	r.Status, r.Basis, r.Reason = statusFor(outcome.Relation), outcome.Basis, outcome.Reason
 	if r.Status != Undecided {
 		return false
@@ -151,7 +151,7 @@ func (r *row) compare(comparison *comparison) (undecided bool) {
 // noAnswerReason returns the class and the message of the error because of which an engine has no answer. It returns "" if the engine has
 // answered.
 func (r *row) noAnswerReason(engine int) string {
-	if failure := r.Verdicts[engine].Err; failure != nil && !r.answers[engine].Given() {
+	if failure := r.Verdicts[engine].Err; failure != nil && !r.answers[engine].IsGiven() {
 		return fmt.Sprintf("(%s): %v", failure.Class, failure)
 	}
 	return ""
@@ -184,7 +184,7 @@ func (r *row) finish(comparison *comparison) {
 		}
 	}
 	for _, model := range comparison.models {
-		if checked := &model.instances[r.instance].check; checked.Validity == Broken {
+		if checked := &model.instances[r.instance].strictCheck; checked.Validity == Broken {
 			r.Status, r.Basis, r.Reason = Invalid, "", checked.Failure.Error()
 			return
 		}
@@ -218,7 +218,7 @@ func (r *row) stateCountsNote(comparison *comparison) string {
 			texts = append(texts, fmt.Sprintf("%s %d", engine, states))
 		}
 	}
-	add("strict check", int64(comparison.models[0].instances[r.instance].check.States))
+	add("strict check", int64(comparison.models[0].instances[r.instance].strictCheck.States))
 	for engine := range r.Verdicts {
 		add(comparison.engineRuns[engine].label, r.Verdicts[engine].States)
 	}

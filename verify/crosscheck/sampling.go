@@ -20,9 +20,9 @@ func (c *comparison) askEngines(ctx context.Context) {
 	for draw := 1; ; draw++ {
 		for engine, run := range c.engineRuns {
 			if draw == 1 {
-				c.recordVerdicts(engine, c.ask(ctx, run, c.rowsToCheck, draw, samples), c.rowsToCheck, draw)
+				c.recordVerdicts(engine, c.askEngine(ctx, run, c.rowsToCheck, draw, samples), c.rowsToCheck, draw)
 			} else {
-				c.askAgain(ctx, engine, draw, samples)
+				c.askForMoreSamples(ctx, engine, draw, samples)
 			}
 		}
 		undecided := c.compareRows(draw)
@@ -43,7 +43,7 @@ func (c *comparison) compareRows(draw int) bool {
 	undecided := false
 	for _, row := range c.rowsToCheck {
 		hasNewAnswers := draw == 1 || slices.Contains(row.needsSamples, true)
-		if hasNewAnswers && row.compare(c) && !c.skipBroken(row) {
+		if hasNewAnswers && row.compareAnswers(c) && !c.skipIfBroken(row) {
 			undecided = true
 		}
 	}
@@ -57,11 +57,11 @@ func (c *comparison) firstSamples() int64 {
 	return samples
 }
 
-// skipBroken reports whether the strict check found an error in a model of the row. For such a row it clears needsSamples, because the row needs no
+// skipIfBroken reports whether the strict check found an error in a model of the row. For such a row it clears needsSamples, because the row needs no
 // more samples.
-func (c *comparison) skipBroken(row *row) bool {
+func (c *comparison) skipIfBroken(row *row) bool {
 	for _, model := range c.models {
-		if model.instances[row.instance].check.Validity == Broken {
+		if model.instances[row.instance].strictCheck.Validity == Broken {
 			clear(row.needsSamples)
 			return true
 		}
@@ -78,8 +78,8 @@ func (c *comparison) noteExhausted() {
 	}
 }
 
-// askAgain asks one engine for more samples of the rows that need them, and records its answers. It asks once for all rows with the same constants.
-func (c *comparison) askAgain(ctx context.Context, engine, draw int, samples int64) {
+// askForMoreSamples asks one engine for more samples of the rows that need them, and records its answers. It asks once for all rows with the same constants.
+func (c *comparison) askForMoreSamples(ctx context.Context, engine, draw int, samples int64) {
 	rowsByValuation := make(map[string][]*row)
 	var valuations []string // the keys of rowsByValuation, in the order of the rows
 	for _, row := range c.rowsToCheck {
@@ -93,7 +93,7 @@ func (c *comparison) askAgain(ctx context.Context, engine, draw int, samples int
 		rowsByValuation[valuation] = append(rowsByValuation[valuation], row)
 	}
 	for _, valuation := range valuations {
-		verdicts := c.ask(ctx, c.engineRuns[engine], rowsByValuation[valuation], draw, samples)
+		verdicts := c.askEngine(ctx, c.engineRuns[engine], rowsByValuation[valuation], draw, samples)
 		c.recordVerdicts(engine, verdicts, rowsByValuation[valuation], draw)
 	}
 }
@@ -105,9 +105,9 @@ func (c *comparison) recordVerdicts(engine int, verdicts []result.Verdict, rows 
 	}
 }
 
-// ask lets an engine check rows. It returns a verdict for every row, even if the engine fails. After the first draw all rows must have the same
+// askEngine lets an engine check rows. It returns a verdict for every row, even if the engine fails. After the first draw all rows must have the same
 // constants.
-func (c *comparison) ask(ctx context.Context, run *engineRun, rows []*row, draw int, samples int64) []result.Verdict {
+func (c *comparison) askEngine(ctx context.Context, run *engineRun, rows []*row, draw int, samples int64) []result.Verdict {
 	plan := run.model.plan.WithSettings(func(settings *runner.Settings) { c.configure(settings, run, draw, samples) })
 	if draw > 1 || len(rows) < len(c.allRows) {
 		var constants []string // nil means all valuations
@@ -152,7 +152,7 @@ func (c *comparison) configure(settings *runner.Settings, run *engineRun, draw i
 	if run.Method != "" {
 		settings.Method = run.Method
 	}
-	if method := run.sampling(); method != "" {
+	if method := run.samplingMethod(); method != "" {
 		settings.Method = method
 		simulation := &settings.Simulation
 		simulation.Confidence = c.confidenceLevel(draw)
@@ -187,8 +187,8 @@ func checkVerdicts(rows []*row, verdicts []result.Verdict) error {
 		return fmt.Errorf("the engine gave %d verdicts, want %d", len(verdicts), len(rows))
 	}
 	for i, row := range rows {
-		if got := key(verdicts[i].Property, verdicts[i].Constants); got != row.key() {
-			return fmt.Errorf("the engine answered %q, want %q", got, row.key())
+		if answered := key(verdicts[i].Property, verdicts[i].Constants); answered != row.key() {
+			return fmt.Errorf("the engine answered %q, want %q", answered, row.key())
 		}
 	}
 	return nil

@@ -117,8 +117,8 @@ func (c *comparison) rowsOfTasks(first, end int64) []*row {
 	return rows
 }
 
-// selectEngines returns the engines that the shards asked. It returns an error if the shards asked different engines, or if all lacks one of them.
-func (records shardRecords) selectEngines(all []runner.EngineConfig) ([]runner.EngineConfig, error) {
+// selectEngines returns the engines that the shards asked. It returns an error if the shards asked different engines, or if engines lacks one of them.
+func (records shardRecords) selectEngines(engines []runner.EngineConfig) ([]runner.EngineConfig, error) {
 	for _, record := range records {
 		if !slices.Equal(record.Engines, records[0].Engines) || !slices.Equal(record.NotAsked, records[0].NotAsked) {
 			return nil, fmt.Errorf("the shards asked different engines: found %v and %v", records[0].Engines, record.Engines)
@@ -126,11 +126,11 @@ func (records shardRecords) selectEngines(all []runner.EngineConfig) ([]runner.E
 	}
 	var selected []runner.EngineConfig
 	for _, name := range records[0].Engines {
-		i := slices.IndexFunc(all, func(engine runner.EngineConfig) bool { return engine.DisplayName() == name })
+		i := slices.IndexFunc(engines, func(engine runner.EngineConfig) bool { return engine.DisplayName() == name })
 		if i < 0 {
 			return nil, fmt.Errorf("the shards asked the engine %q, which this command does not select", name)
 		}
-		selected = append(selected, all[i])
+		selected = append(selected, engines[i])
 	}
 	return selected, nil
 }
@@ -147,7 +147,7 @@ func (c *comparison) replay(records shardRecords) error {
 		}
 	}
 	for i, instance := range c.models[0].instances {
-		c.report.Diagnoses = append(c.report.Diagnoses, records.diagnosesOf(i, instance.check.Constants)...)
+		c.report.Diagnoses = append(c.report.Diagnoses, records.diagnosesOf(i, instance.strictCheck.Constants)...)
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (c *comparison) markUnchecked(reason string) {
 	failure := &result.Failure{Class: result.Interrupted, Message: reason}
 	for _, model := range c.models {
 		for _, instance := range model.instances {
-			instance.check.Validity, instance.check.Failure = NotChecked, failure
+			instance.strictCheck.Validity, instance.strictCheck.Failure = NotChecked, failure
 		}
 	}
 	for _, row := range c.allRows {
@@ -192,7 +192,7 @@ func (record *shardRecord) restoreChecks(models []*plannedModel) error {
 	var checks []*ModelCheck
 	for _, model := range models {
 		for _, instance := range model.instances {
-			checks = append(checks, &instance.check)
+			checks = append(checks, &instance.strictCheck)
 		}
 	}
 	if len(record.Models) < len(checks) {

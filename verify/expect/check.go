@@ -20,8 +20,8 @@ func Check(src []byte, file *syntax.Properties) []Mistake {
 		if !ok || len(property.Doc) == 0 {
 			continue
 		}
-		block := newBlock(src, property)
-		blocks = append(blocks, [2]int32{block.start.Offset, block.start.Offset + int32(len(block.src))})
+		comment := newBlock(src, property)
+		blocks = append(blocks, [2]int32{comment.start.Offset, comment.start.Offset + int32(len(comment.src))})
 		results, terms := Parse(src, property), ParseTerms(src, property)
 		mistakes = append(mistakes, malformedAnnotations(results)...)
 		for i := range terms {
@@ -29,7 +29,7 @@ func Check(src []byte, file *syntax.Properties) []Mistake {
 			mistakes = append(mistakes, conditionMistakes(terms[i].Conditions)...)
 		}
 		mistakes = append(mistakes, shadowedAnnotations(results, terms)...)
-		mistakes = append(mistakes, block.lookalikes(results, terms)...)
+		mistakes = append(mistakes, comment.lookalikeMistakes(results, terms)...)
 	}
 	mistakes = append(mistakes, detachedAnnotations(src, blocks)...)
 	slices.SortStableFunc(mistakes, func(first, second Mistake) int { return first.Pos.Compare(second.Pos) })
@@ -52,7 +52,7 @@ func malformedAnnotations(results []Expectation) []Mistake {
 func conditionMistakes(conditions []Condition) []Mistake {
 	var mistakes []Mistake
 	for _, condition := range conditions {
-		if !condition.OK {
+		if !condition.IsWellFormed {
 			mistakes = append(mistakes, Mistake{condition.Pos, fmt.Sprintf("found the condition %q, want name=value", condition.Text)})
 		}
 	}
@@ -120,7 +120,7 @@ func shadowedAnnotations(results []Expectation, terms []Terms) []Mistake {
 	for i := range terms {
 		termsAnnotations = append(termsAnnotations, conditionalAnnotation{terms[i].Pos, terms[i].Conditions})
 	}
-	return append(shadowed("RESULT", resultAnnotations), shadowed(keyword, termsAnnotations)...)
+	return append(shadowed("RESULT", resultAnnotations), shadowed(termsWord, termsAnnotations)...)
 }
 
 // conditionalAnnotation is the position of an annotation and the conditions on which it counts.
@@ -147,18 +147,18 @@ func shadowed(kind string, annotations []conditionalAnnotation) []Mistake {
 func impliedBy(conditions, assumptions []Condition) bool {
 	for _, condition := range conditions {
 		sameAsCondition := func(assumption Condition) bool {
-			return assumption.OK && condition.Name == assumption.Name && condition.Value == assumption.Value
+			return assumption.IsWellFormed && condition.Name == assumption.Name && condition.Value == assumption.Value
 		}
-		if !condition.OK || !slices.ContainsFunc(assumptions, sameAsCondition) {
+		if !condition.IsWellFormed || !slices.ContainsFunc(assumptions, sameAsCondition) {
 			return false
 		}
 	}
 	return true
 }
 
-// lookalikes returns a mistake for each line of the comment block that looks like an annotation but is not one. results and terms are the
+// lookalikeMistakes returns a mistake for each line of the comment block that looks like an annotation but is not one. results and terms are the
 // annotations of the block.
-func (b *block) lookalikes(results []Expectation, terms []Terms) []Mistake {
+func (b *block) lookalikeMistakes(results []Expectation, terms []Terms) []Mistake {
 	var annotationOffsets []int32
 	for i := range results {
 		annotationOffsets = append(annotationOffsets, results[i].Pos.Offset)

@@ -15,17 +15,17 @@ import (
 	"tilecheck/result/agree"
 )
 
-// Chosen are the annotations of a property that apply under one valuation; each is nil if there is none.
-type Chosen struct {
+// Annotations are the annotations of a property that apply under one valuation; each is nil if there is none.
+type Annotations struct {
 	Result *Expectation
 	Terms  *Terms
 }
 
 // Expects reports whether there is an expectation to judge by.
-func (c Chosen) Expects() bool { return c.Result != nil || c.Terms != nil && len(c.Terms.Errors) > 0 }
+func (c Annotations) Expects() bool { return c.Result != nil || c.Terms != nil && len(c.Terms.Errors) > 0 }
 
 // String returns the expected value and its terms in the words of a report, such as "1/6 tolerance=1e-06".
-func (c Chosen) String() string {
+func (c Annotations) String() string {
 	var parts []string
 	if c.Result != nil {
 		parts = append(parts, c.Result.Value)
@@ -68,7 +68,7 @@ func classNames(classes []result.Class) string {
 }
 
 // Judge compares a verdict with the chosen annotations. The caller must check that Expects is true.
-func (c Chosen) Judge(verdict result.Verdict, rules Rules) Judgment {
+func (c Annotations) Judge(verdict result.Verdict, rules Rules) Judgment {
 	terms := c.Terms
 	if terms == nil {
 		return c.Result.Judge(verdict, rules)
@@ -99,7 +99,7 @@ func judgment(err error) Judgment {
 
 // judgeError returns the judgment Pass if the verdict is a failure of an expected class, and Fail otherwise. If the expected result is
 // "Error:word,word", the message of the failure must also contain these words.
-func (c Chosen) judgeError(verdict result.Verdict, rules Rules) Judgment {
+func (c Annotations) judgeError(verdict result.Verdict, rules Rules) Judgment {
 	want := classNames(c.Terms.Errors)
 	switch {
 	case verdict.Err == nil:
@@ -204,7 +204,7 @@ func (t *Terms) relativeTolerance(accuracy result.Accuracy) float64 {
 // compareDistance returns an error unless the distance of a number from the expected interval is within the relative or the absolute tolerance.
 func (e *Expectation) compareDistance(got float64, want interval.Interval, relative, absolute float64) error {
 	const subtractionError = 4 * 0x1p-52 // relative to got
-	allowed := max(relative*scale(want, got), absolute)
+	allowed := max(relative*referenceSize(want, got), absolute)
 	distance := max(want.Lo-got, got-want.Hi, 0)
 	if !(distance <= allowed+subtractionError*math.Abs(got)) {
 		return problem("Wrong result (expected %s, got %s, abs err = %s > %s)", e.Value, numberText(got), numberText(distance), numberText(allowed))
@@ -212,9 +212,9 @@ func (e *Expectation) compareDistance(got float64, want interval.Interval, relat
 	return nil
 }
 
-// scale returns the number to which a relative error refers: the larger absolute value of the two ends of the expected interval. If an end is
+// referenceSize returns the number to which a relative error refers: the larger absolute value of the two ends of the expected interval. If an end is
 // infinite, it is the absolute value of the upper end if got is above it, and of the lower end otherwise.
-func scale(want interval.Interval, got float64) float64 {
+func referenceSize(want interval.Interval, got float64) float64 {
 	larger := max(math.Abs(want.Lo), math.Abs(want.Hi))
 	switch {
 	case !notFinite(larger):

@@ -28,7 +28,7 @@ type Expectation struct {
 type Condition struct {
 	Text        string
 	Name, Value string
-	OK          bool
+	IsWellFormed          bool
 	Pos         syntax.Pos
 }
 
@@ -74,20 +74,20 @@ func Parse(src []byte, property *syntax.Property) []Expectation {
 	}
 	block := newBlock(src, property)
 	var expectations []Expectation
-	for from := 0; ; {
-		annotation, ok := findResult(block.text, from)
+	for offset := 0; ; {
+		annotation, ok := findResult(block.text, offset)
 		if !ok {
 			return expectations
 		}
 		parsed := Expectation{
 			Text: string(block.src[annotation.begin:annotation.end]), Pos: block.pos(annotation.begin), End: block.pos(annotation.end),
-			Value: string(block.text[annotation.value:annotation.end]), ValuePos: block.pos(annotation.value),
+			Value: string(block.text[annotation.valueBegin:annotation.end]), ValuePos: block.pos(annotation.valueBegin),
 		}
-		if annotation.conditions < annotation.conditionsEnd {
-			parsed.Conditions = block.conditions(annotation.conditions, annotation.conditionsEnd)
+		if annotation.conditionsBegin < annotation.conditionsEnd {
+			parsed.Conditions = block.conditions(annotation.conditionsBegin, annotation.conditionsEnd)
 		}
 		expectations = append(expectations, parsed)
-		from = annotation.end
+		offset = annotation.end
 	}
 }
 
@@ -101,16 +101,16 @@ type block struct {
 // newBlock returns the comment block directly above a property. The first comment of the block may stand behind other text of its line.
 func newBlock(src []byte, property *syntax.Property) *block {
 	end := int(property.Pos().Offset)
-	line := lineStart(src, end)
+	commentBegin := lineStart(src, end)
 	for range property.Doc {
-		line = lineStart(src, line-1)
+		commentBegin = lineStart(src, commentBegin-1)
 	}
-	slashes := max(bytes.Index(src[line:end], []byte("//")), 0)
-	comments := src[line+slashes : end]
+	slashes := max(bytes.Index(src[commentBegin:end], []byte("//")), 0)
+	comments := src[commentBegin+slashes : end]
 	return &block{
 		src:   comments,
 		text:  withoutSlashes(comments),
-		start: syntax.Pos{Offset: int32(line + slashes), Line: property.Pos().Line - int32(len(property.Doc)), Col: int32(slashes) + 1},
+		start: syntax.Pos{Offset: int32(commentBegin + slashes), Line: property.Pos().Line - int32(len(property.Doc)), Col: int32(slashes) + 1},
 	}
 }
 
@@ -166,11 +166,11 @@ func (b *block) pos(offset int) syntax.Pos {
 // conditions parses the list of conditions in b.text[from:to], such as N=3,p=0.5, as PRISM does.
 func (b *block) conditions(from, to int) []Condition {
 	var conditions []Condition
-	for part := range bytes.SplitSeq(b.text[from:to], []byte(",")) {
-		if text := bytes.TrimFunc(part, isBlank); len(text) > 0 {
-			conditions = append(conditions, newCondition(string(text), b.pos(from+bytes.Index(part, text))))
+	for element := range bytes.SplitSeq(b.text[from:to], []byte(",")) {
+		if text := bytes.TrimFunc(element, isBlank); len(text) > 0 {
+			conditions = append(conditions, newCondition(string(text), b.pos(from+bytes.Index(element, text))))
 		}
-		from += len(part) + 1
+		from += len(element) + 1
 	}
 	return conditions
 }
@@ -180,7 +180,7 @@ func newCondition(text string, pos syntax.Pos) Condition {
 	condition := Condition{Text: text, Pos: pos}
 	nameAndValue := strings.Split(strings.TrimRight(text, "="), "=") // Java's split drops empty parts at the end
 	if len(nameAndValue) == 2 {
-		condition.Name, condition.Value, condition.OK = strings.TrimFunc(nameAndValue[0], isBlank), strings.TrimFunc(nameAndValue[1], isBlank), true
+		condition.Name, condition.Value, condition.IsWellFormed = strings.TrimFunc(nameAndValue[0], isBlank), strings.TrimFunc(nameAndValue[1], isBlank), true
 	}
 	return condition
 }
@@ -194,11 +194,11 @@ func isBlank(char rune) bool { return char <= ' ' }
 // Source: Property.getExpectedResultString of PRISM 4.10.
 func Select(annotations []Expectation, rules Rules) (*Expectation, error) {
 	for i := range annotations {
-		fits, err := annotations[i].fits(rules)
+		applies, err := annotations[i].applies(rules)
 		if err != nil {
 			return nil, err
 		}
-		if fits {
+		if applies {
 			return &annotations[i], nil
 		}
 	}
@@ -217,8 +217,8 @@ func constantsText(constants []sema.NamedValue) string {
 	return strings.Join(texts, ",")
 }
 
-// fits reports whether all conditions of the annotation hold.
-func (e *Expectation) fits(r Rules) (bool, error) { return conditionsHold(e.Conditions, e.Text, r) }
+// applies reports whether all conditions of the annotation hold.
+func (e *Expectation) applies(r Rules) (bool, error) { return conditionsHold(e.Conditions, e.Text, r) }
 
 // conditionsHold reports whether all conditions of an annotation hold. text is the annotation, for error messages.
 func conditionsHold(conditions []Condition, text string, rules Rules) (bool, error) {
@@ -235,7 +235,7 @@ func conditionsHold(conditions []Condition, text string, rules Rules) (bool, err
 
 // holds reports whether the constant has the value of the condition. ok is false if the condition is malformed.
 func (c *Condition) holds(rules Rules) (holds, ok bool) {
-	if !c.OK {
+	if !c.IsWellFormed {
 		return false, false
 	}
 	i := slices.IndexFunc(rules.Constants, func(constant sema.NamedValue) bool { return constant.Name == c.Name })

@@ -65,12 +65,12 @@ func TestParse(t *testing.T) {
 func TestConditions(t *testing.T) {
 	es := parse(t, "// RESULT ( N = 1 ,, a==b, c, d=, =1, e=1=): 5\ntrue")
 	want := []expect.Condition{
-		{Text: "N = 1", Name: "N", Value: "1", OK: true},
+		{Text: "N = 1", Name: "N", Value: "1", IsWellFormed: true},
 		{Text: "a==b"},
 		{Text: "c"},
 		{Text: "d="},
-		{Text: "=1", Value: "1", OK: true},
-		{Text: "e=1=", Name: "e", Value: "1", OK: true},
+		{Text: "=1", Value: "1", IsWellFormed: true},
+		{Text: "e=1=", Name: "e", Value: "1", IsWellFormed: true},
 	}
 	if len(es) != 1 || len(es[0].Conditions) != len(want) {
 		t.Fatalf("got %+v", es)

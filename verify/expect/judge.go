@@ -181,16 +181,16 @@ func (e *Expectation) compareInt(got float64, rules Rules) error {
 // was computed in floating point.
 func (e *Expectation) compareDouble(verdict result.Verdict, rules Rules) error {
 	text := strings.TrimPrefix(e.Value, "~")
-	got, maxError := verdict.Value.Num, tolerance(verdict, rules)
+	got, allowedError := verdict.Value.Num, tolerance(verdict, rules)
 	if isInterval(text) {
-		return compareWithInterval(got, text, maxError)
+		return compareWithInterval(got, text, allowedError)
 	}
 	if want, ok := parseDouble(text); ok {
-		return compareNumbers(got, want, maxError, text)
+		return compareNumbers(got, want, allowedError, text)
 	}
 	if fraction := parseRational(text); fraction != nil {
 		want, _ := fraction.Float64()
-		return compareNumbers(got, want, maxError, text+" = "+numberText(want))
+		return compareNumbers(got, want, allowedError, text+" = "+numberText(want))
 	}
 	value, err := evaluateExpression(text, rules)
 	if err != nil {
@@ -199,16 +199,16 @@ func (e *Expectation) compareDouble(verdict result.Verdict, rules Rules) error {
 	if value.Type == sema.Bool {
 		return problem("Invalid RESULT specification %q: found a bool, want a number", text)
 	}
-	return compareNumbers(got, value.Float, maxError, text+" = "+numberText(value.Float))
+	return compareNumbers(got, value.Float, allowedError, text+" = "+numberText(value.Float))
 }
 
-// compareWithInterval returns a Problem unless a number is in an interval. maxError is the absolute error of the number.
+// compareWithInterval returns a Problem unless a number is in an interval. allowedError is the absolute error of the number.
 func compareWithInterval(got float64, text string, maxError float64) error {
 	want, ok := parseInterval(text)
 	if !ok {
 		return problem("Invalid RESULT specification %q: found ends that are not numbers", text)
 	}
-	allowed := maxError + rounding
+	allowed := maxError + roundingError
 	isNear := got-allowed <= want.Hi && want.Lo <= got+allowed // false for NaN
 	if !isNear {
 		return problem("Wrong result (expected %s, got %s)", text, numberText(got))
@@ -216,10 +216,10 @@ func compareWithInterval(got float64, text string, maxError float64) error {
 	return nil
 }
 
-// rounding is the error that PRISM allows for floating-point arithmetic.
-const rounding = 1e-12
+// roundingError is the error that PRISM allows for floating-point arithmetic.
+const roundingError = 1e-12
 
-// compareNumbers returns a Problem unless two numbers differ by at most maxError. Infinities must be equal, and NaN equals NaN. text is the expected
+// compareNumbers returns a Problem unless two numbers differ by at most allowedError. Infinities must be equal, and NaN equals NaN. text is the expected
 // value, for the message.
 func compareNumbers(got, want, maxError float64, text string) error {
 	if notFinite(got) || notFinite(want) {
@@ -229,7 +229,7 @@ func compareNumbers(got, want, maxError float64, text string) error {
 		}
 		return nil
 	}
-	allowed := maxError + rounding
+	allowed := maxError + roundingError
 	isNear := got-allowed <= want && want <= got+allowed
 	if !isNear {
 		return problem("Wrong result (expected %s, abs err = %s > %s)", text, numberText(math.Abs(got-want)), numberText(maxError))
@@ -279,7 +279,7 @@ func (e *Expectation) compareExact(value result.Value, rules Rules) error {
 	if value.Rat.Cmp(want) == 0 {
 		return nil
 	}
-	allowed := DefaultRelative*math.Abs(value.Num) + rounding
+	allowed := DefaultRelative*math.Abs(value.Num) + roundingError
 	isNear := value.Kind == result.Number && isNumber && math.Abs(value.Num-number) <= allowed
 	if isNear && isApproximate {
 		return nil
@@ -296,11 +296,11 @@ func compareNonFinite(got float64, text string, rules Rules) error {
 	if number, isNumber := parseDouble(text); isNumber {
 		return compareNumbers(got, number, 0, text)
 	}
-	evaluated, err := evaluateExpression(text, rules)
+	value, err := evaluateExpression(text, rules)
 	if err != nil {
 		return err
 	}
-	return compareNumbers(got, evaluated.Float, 0, text)
+	return compareNumbers(got, value.Float, 0, text)
 }
 
 // expectedFraction parses a decimal number or a fraction, or evaluates an expression in rational arithmetic.
@@ -308,25 +308,25 @@ func expectedFraction(text string, rules Rules) (*big.Rat, error) {
 	if fraction := parseRational(text); fraction != nil {
 		return fraction, nil
 	}
-	evaluated, err := evaluateExpression(text, rules)
-	if err == nil && evaluated.Rat == nil {
+	value, err := evaluateExpression(text, rules)
+	if err == nil && value.Rat == nil {
 		err = problem("Invalid RESULT specification %q: found a value without a fraction", text)
 	}
-	return evaluated.Rat, err
+	return value.Rat, err
 }
 
 // compareFunction compares two rational functions of the parameters by their values at three random points. Two different functions of degree d
 // agree at such a point with probability below d/2^60 (Schwartz-Zippel lemma).
 func (e *Expectation) compareFunction(value result.Value, rules Rules) error {
-	const points = 3
+	const numPoints = 3
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range points {
-		atPoint := rules.withRandomParameters(rng)
-		got, err := evaluateExpression(value.Formula, atPoint)
+	for range numPoints {
+		pointRules := rules.withRandomParameters(rng)
+		got, err := evaluateExpression(value.Formula, pointRules)
 		if err != nil {
 			return err
 		}
-		want, err := evaluateExpression(e.Value, atPoint)
+		want, err := evaluateExpression(e.Value, pointRules)
 		if err != nil {
 			return err
 		}
@@ -383,7 +383,7 @@ func isNearPoint(point []float64, expected []string, relative, absolute float64)
 	}
 	for i, text := range expected {
 		want, ok := parseDouble(text)
-		allowed := max(absolute, relative*math.Abs(want)) + rounding
+		allowed := max(absolute, relative*math.Abs(want)) + roundingError
 		if !ok || !(math.Abs(point[i]-want) <= allowed) {
 			return false
 		}

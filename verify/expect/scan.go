@@ -11,19 +11,19 @@ import (
 
 // match has the offsets of an annotation in a text: where it begins and ends, where its conditions begin and end (these are
 // equal if it has none), and where its value begins.
-type match struct{ begin, end, conditions, conditionsEnd, value int }
+type match struct{ begin, end, conditionsBegin, conditionsEnd, valueBegin int }
 
 // findResult returns the first annotation "RESULT (conditions): value" at or after an offset; false if there is none.
-func findResult(text []byte, from int) (annotation match, ok bool) {
+func findResult(text []byte, offset int) (annotation match, ok bool) {
 	for {
-		i := bytes.Index(text[from:], []byte(resultWord))
-		if i < 0 {
+		length := bytes.Index(text[offset:], []byte(resultWord))
+		if length < 0 {
 			return match{}, false
 		}
-		if annotation, ok := resultAt(text, from+i); ok {
+		if annotation, ok := resultAt(text, offset+length); ok {
 			return annotation, true
 		}
-		from += i + 1
+		offset += length + 1
 	}
 }
 
@@ -35,18 +35,18 @@ func resultAt(text []byte, offset int) (annotation match, ok bool) {
 	annotation.begin = offset
 	offset = skipBlanks(text, offset+len(resultWord))
 	if begin, end, hasConditions := parenthesised(text, offset); hasConditions && begin < end {
-		annotation.conditions, annotation.conditionsEnd = begin, end
+		annotation.conditionsBegin, annotation.conditionsEnd = begin, end
 		offset = skipBlanks(text, end+1)
 	}
 	if offset == len(text) || text[offset] != ':' {
 		return match{}, false
 	}
-	annotation.value = skipBlanks(text, offset+1)
+	annotation.valueBegin = skipBlanks(text, offset+1)
 	annotation.end = len(text)
-	if length := bytes.IndexAny(text[annotation.value:], " \t\n\r"); length >= 0 {
-		annotation.end = annotation.value + length
+	if length := bytes.IndexAny(text[annotation.valueBegin:], " \t\n\r"); length >= 0 {
+		annotation.end = annotation.valueBegin + length
 	}
-	return annotation, annotation.value < annotation.end
+	return annotation, annotation.valueBegin < annotation.end
 }
 
 // parenthesised returns the begin and the end of the text between "(" at an offset and the next ")". ok is false if there are no such
@@ -62,13 +62,13 @@ func parenthesised(text []byte, offset int) (begin, end int, ok bool) {
 // findTerms returns the offset of the first annotation "TILECHECK (conditions):"; -1 if there is none.
 func findTerms(text []byte) int {
 	for from := 0; ; {
-		i := bytes.Index(text[from:], []byte(keyword))
+		i := bytes.Index(text[from:], []byte(termsWord))
 		if i < 0 {
 			return -1
 		}
 		begin := from + i
 		from = begin + 1
-		offset := skipBlanks(text, begin+len(keyword))
+		offset := skipBlanks(text, begin+len(termsWord))
 		if _, end, ok := parenthesised(text, offset); ok {
 			offset = skipBlanks(text, end+1)
 		}
@@ -109,7 +109,7 @@ func findUpperCaseWord(line []byte) int {
 		for end < len(line) && isLetter(line[end]) {
 			end++
 		}
-		if slices.Contains([]string{"RESULT", "RESULTS", keyword}, string(line[begin:end])) {
+		if slices.Contains([]string{"RESULT", "RESULTS", termsWord}, string(line[begin:end])) {
 			return begin
 		}
 		begin = end

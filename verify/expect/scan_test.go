@@ -51,7 +51,7 @@ func TestScannersAgainstRegularExpressions(t *testing.T) {
 			if !ok {
 				break
 			}
-			ours, from = append(ours, m.begin, m.end, m.conditions, m.conditionsEnd, m.value), m.end
+			ours, from = append(ours, m.begin, m.end, m.conditionsBegin, m.conditionsEnd, m.valueBegin), m.end
 		}
 		var want []int
 		for _, m := range result.FindAllStringSubmatchIndex(s, -1) {

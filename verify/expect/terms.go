@@ -54,13 +54,13 @@ type Statistical struct {
 }
 
 // Level returns the required confidence of the interval. Its probability of error is the smallest of the probabilities that Confidence, Flakes
-// and share allow. share is the probability of a false alarm that the suite allows this test; 0 means no limit.
-func (s *Statistical) Level(share float64) float64 {
+// and suiteShare allow. suiteShare is the probability of a false alarm that the suite allows this test; 0 means no limit.
+func (s *Statistical) Level(suiteShare float64) float64 {
 	errorProbability := defaultAlpha
 	if s.Confidence > 0 {
 		errorProbability = stats.Alpha(s.Confidence)
 	}
-	for _, allowed := range []float64{s.Flakes, share} {
+	for _, allowed := range []float64{s.Flakes, suiteShare} {
 		if allowed > 0 {
 			errorProbability = min(errorProbability, allowed)
 		}
@@ -95,7 +95,7 @@ const (
 // Unsound is the relative error that QComp allows for engines without guaranteed bounds.
 const Unsound = 1e-3
 
-const keyword = "TILECHECK"
+const termsWord = "TILECHECK"
 
 // ParseTerms returns the TILECHECK annotations in the comment block directly above a property, in order. It omits terms with mistakes. [Check]
 // reports the mistakes.
@@ -105,32 +105,32 @@ func ParseTerms(src []byte, property *syntax.Property) []Terms {
 	}
 	comment := newBlock(src, property)
 	var terms []Terms
-	for from := 0; ; {
-		begin := comment.findWord(keyword, from)
+	for offset := 0; ; {
+		begin := comment.findWord(termsWord, offset)
 		if begin < 0 {
 			return terms
 		}
 		end := begin + lineLength(comment.text[begin:])
 		terms = append(terms, comment.parseTerms(begin, end))
-		from = end
+		offset = end
 	}
 }
 
 // findWord returns the offset of the first occurrence of a whole word at or after an offset; -1 if there is none.
-func (b *block) findWord(word string, from int) int {
+func (b *block) findWord(word string, offset int) int {
 	for {
-		index := strings.Index(string(b.text[from:]), word)
+		index := strings.Index(string(b.text[offset:]), word)
 		if index < 0 {
 			return -1
 		}
-		begin := from + index
+		begin := offset + index
 		end := begin + len(word)
 		startsWord := begin == 0 || !isLetter(b.text[begin-1])
 		endsWord := end == len(b.text) || !isLetter(b.text[end])
 		if startsWord && endsWord {
 			return begin
 		}
-		from = end
+		offset = end
 	}
 }
 
@@ -145,29 +145,29 @@ func lineLength(text []byte) int {
 	return len(strings.TrimRight(string(line), " \t\r\n"))
 }
 
-// parseTerms parses the TILECHECK annotation in b.text[from:to]. It records mistakes in the terms.
-func (b *block) parseTerms(from, to int) Terms {
-	terms := Terms{Text: string(b.src[from:to]), Pos: b.pos(from), End: b.pos(to)}
-	offset := skipBlanks(b.text[:to], from+len(keyword))
-	if offset < to && b.text[offset] == '(' {
-		end := strings.IndexByte(string(b.text[offset:to]), ')')
-		if end < 0 {
+// parseTerms parses the TILECHECK annotation in b.text[begin:end]. It records mistakes in the terms.
+func (b *block) parseTerms(begin, end int) Terms {
+	terms := Terms{Text: string(b.src[begin:end]), Pos: b.pos(begin), End: b.pos(end)}
+	offset := skipBlanks(b.text[:end], begin+len(termsWord))
+	if offset < end && b.text[offset] == '(' {
+		length := strings.IndexByte(string(b.text[offset:end]), ')')
+		if length < 0 {
 			terms.addMistake(b.pos(offset), "the conditions have no end, want )")
 			return terms
 		}
-		terms.Conditions = b.conditions(offset+1, offset+end)
-		offset = skipBlanks(b.text[:to], offset+end+1)
+		terms.Conditions = b.conditions(offset+1, offset+length)
+		offset = skipBlanks(b.text[:end], offset+length+1)
 	}
-	if offset >= to || b.text[offset] != ':' {
-		terms.addMistake(b.pos(offset), "want a colon behind %s, as in %s: tolerance=1e-6", keyword, keyword)
+	if offset >= end || b.text[offset] != ':' {
+		terms.addMistake(b.pos(offset), "want a colon behind %s, as in %s: tolerance=1e-6", termsWord, termsWord)
 		return terms
 	}
-	seen := make(map[string]bool)
-	for offset = skipBlanks(b.text[:to], offset+1); offset < to; offset = skipBlanks(b.text[:to], offset) {
-		offset = b.parseTerm(&terms, offset, to, seen)
+	seenKeys := make(map[string]bool)
+	for offset = skipBlanks(b.text[:end], offset+1); offset < end; offset = skipBlanks(b.text[:end], offset) {
+		offset = b.parseTerm(&terms, offset, end, seenKeys)
 	}
-	if len(seen) == 0 && len(terms.mistakes) == 0 {
-		terms.addMistake(b.pos(to), "want terms, as in %s: tolerance=1e-6", keyword)
+	if len(seenKeys) == 0 && len(terms.mistakes) == 0 {
+		terms.addMistake(b.pos(end), "want terms, as in %s: tolerance=1e-6", termsWord)
 	}
 	terms.checkCombination()
 	return terms
@@ -182,32 +182,32 @@ func skipBlanks(text []byte, offset int) int {
 }
 
 // parseTerm parses the term key=value or key="value" at the offset from, and stores its value in terms. It returns the offset of the end of the
-// term. seen has the keys of earlier terms.
-func (b *block) parseTerm(terms *Terms, from, to int, seen map[string]bool) int {
-	keyEnd := from
-	for keyEnd < to && isLetter(b.text[keyEnd]) {
+// term. seenKeys has the keys of earlier terms.
+func (b *block) parseTerm(terms *Terms, begin, end int, seenKeys map[string]bool) int {
+	keyEnd := begin
+	for keyEnd < end && isLetter(b.text[keyEnd]) {
 		keyEnd++
 	}
-	key := string(b.text[from:keyEnd])
-	if key == "" || keyEnd == to || b.text[keyEnd] != '=' {
-		end := b.wordEnd(keyEnd, to)
-		terms.addMistake(b.pos(from), "found %q, want a term such as tolerance=1e-6", b.text[from:end])
-		return end
+	key := string(b.text[begin:keyEnd])
+	if key == "" || keyEnd == end || b.text[keyEnd] != '=' {
+		termEnd := b.wordEnd(keyEnd, end)
+		terms.addMistake(b.pos(begin), "found %q, want a term such as tolerance=1e-6", b.text[begin:termEnd])
+		return termEnd
 	}
-	start := keyEnd + 1
-	if start == to || b.text[start] != '"' {
-		end := b.wordEnd(start, to)
-		terms.setTerm(key, string(b.text[start:end]), b.pos(from), b.pos(start), seen)
-		return end
+	valueBegin := keyEnd + 1
+	if valueBegin == end || b.text[valueBegin] != '"' {
+		termEnd := b.wordEnd(valueBegin, end)
+		terms.setTerm(key, string(b.text[valueBegin:termEnd]), b.pos(begin), b.pos(valueBegin), seenKeys)
+		return termEnd
 	}
-	start++
-	length := bytes.IndexByte(b.text[start:to], '"')
+	valueBegin++
+	length := bytes.IndexByte(b.text[valueBegin:end], '"')
 	if length < 0 {
-		terms.addMistake(b.pos(start-1), "the value has no end, want \"")
-		return to
+		terms.addMistake(b.pos(valueBegin-1), "the value has no end, want \"")
+		return end
 	}
-	terms.setTerm(key, string(b.text[start:start+length]), b.pos(from), b.pos(start), seen)
-	return start + length + 1
+	terms.setTerm(key, string(b.text[valueBegin:valueBegin+length]), b.pos(begin), b.pos(valueBegin), seenKeys)
+	return valueBegin + length + 1
 }
 
 // wordEnd returns the offset of the first blank in the text between the offsets from and to. Without a blank, it returns to.
@@ -229,56 +229,56 @@ func termKeys() []string {
 	return []string{"tolerance", "absolute", "samples", "confidence", "flakes", "width", "seed", "maxpath", "maxreward", "error", "engines"}
 }
 
-// setTerm parses the value of one term and stores it in the field for its key, or records a mistake. keyPos and pos are the positions of key and
-// value. seen has the keys of earlier terms.
-func (t *Terms) setTerm(key, value string, keyPos, pos syntax.Pos, seen map[string]bool) {
+// setTerm parses the value of one term and stores it in the field for its key, or records a mistake. keyPos and valuePos are the positions of key and
+// value. seenKeys has the keys of earlier terms.
+func (t *Terms) setTerm(key, value string, keyPos, valuePos syntax.Pos, seenKeys map[string]bool) {
 	switch {
 	case !slices.Contains(termKeys(), key):
 		t.addMistake(keyPos, "unknown term %q, want one of %s", key, strings.Join(termKeys(), ", "))
 		return
-	case seen[key]:
+	case seenKeys[key]:
 		t.addMistake(keyPos, "%s is given twice", key)
 		return
 	}
-	seen[key] = true
+	seenKeys[key] = true
 	switch key {
 	case "tolerance":
-		t.Tolerance = t.parseNumber(key, value, pos, 0, 1)
+		t.Tolerance = t.parseNumber(key, value, valuePos, 0, 1)
 	case "absolute":
-		t.Absolute = t.parseNumber(key, value, pos, 0, maxNumber)
+		t.Absolute = t.parseNumber(key, value, valuePos, 0, maxNumber)
 	case "error":
-		t.Errors = t.parseClasses(value, pos)
+		t.Errors = t.parseClasses(value, valuePos)
 	case "engines":
-		t.Engines = t.parseEngines(value, pos)
+		t.Engines = t.parseEngines(value, valuePos)
 	default:
-		t.setSamplingTerm(key, value, pos)
+		t.setSamplingTerm(key, value, valuePos)
 	}
 }
 
 // setSamplingTerm parses the value of a term about sampling, such as samples=1000, and stores it in t.Statistical. It records a mistake if the
 // value is malformed.
-func (t *Terms) setSamplingTerm(key, value string, pos syntax.Pos) {
+func (t *Terms) setSamplingTerm(key, value string, valuePos syntax.Pos) {
 	if t.Statistical == nil {
 		t.Statistical = &Statistical{}
 	}
 	sampling := t.Statistical
 	switch key {
 	case "confidence":
-		sampling.Confidence = orZero(t.parseNumber(key, value, pos, 0, 1))
+		sampling.Confidence = orZero(t.parseNumber(key, value, valuePos, 0, 1))
 	case "flakes":
-		sampling.Flakes = orZero(t.parseNumber(key, value, pos, 0, 1))
+		sampling.Flakes = orZero(t.parseNumber(key, value, valuePos, 0, 1))
 	case "width":
-		sampling.Width = orZero(t.parseNumber(key, value, pos, 0, maxNumber))
+		sampling.Width = orZero(t.parseNumber(key, value, valuePos, 0, maxNumber))
 	case "maxreward":
-		sampling.MaxReward = orZero(t.parseNumber(key, value, pos, 0, maxNumber))
+		sampling.MaxReward = orZero(t.parseNumber(key, value, valuePos, 0, maxNumber))
 	case "samples":
-		sampling.Samples = t.parseCount(key, value, pos)
+		sampling.Samples = t.parseCount(key, value, valuePos)
 	case "maxpath":
-		sampling.MaxPath = t.parseCount(key, value, pos)
+		sampling.MaxPath = t.parseCount(key, value, valuePos)
 	case "seed":
 		seed, err := strconv.ParseUint(value, 10, 64)
 		if err != nil {
-			t.addMistake(pos, "seed is %q, want a number that is not negative", value)
+			t.addMistake(valuePos, "seed is %q, want a number that is not negative", value)
 			return
 		}
 		sampling.Seed = &seed
@@ -296,16 +296,16 @@ func orZero(number *float64) float64 {
 	return *number
 }
 
-// parseNumber parses a number that is greater than low and less than high. For any other text it records a mistake and returns nil.
-func (t *Terms) parseNumber(key, value string, pos syntax.Pos, low, high float64) *float64 {
+// parseNumber parses a number that is greater than above and less than below. For any other text it records a mistake and returns nil.
+func (t *Terms) parseNumber(key, value string, valuePos syntax.Pos, above, below float64) *float64 {
 	number, err := strconv.ParseFloat(value, 64)
-	isInRange := number > low && number < high // false for NaN
+	isInRange := number > above && number < below // false for NaN
 	if err != nil || !isInRange {
-		limit := fmt.Sprintf(" and less than %g", high)
-		if high == maxNumber {
+		limit := fmt.Sprintf(" and less than %g", below)
+		if below == maxNumber {
 			limit = ""
 		}
-		t.addMistake(pos, "%s is %q, want a number greater than %g%s", key, value, low, limit)
+		t.addMistake(valuePos, "%s is %q, want a number greater than %g%s", key, value, above, limit)
 		return nil
 	}
 	return &number

@@ -203,7 +203,7 @@ func TestJudgeTerms(t *testing.T) {
 		if len(mistakes) > 0 {
 			t.Fatal(mistakes)
 		}
-		c := expect.Chosen{Terms: &terms}
+		c := expect.Annotations{Terms: &terms}
 		if tt.value != "" {
 			c.Result = &expect.Expectation{Value: tt.value}
 		}
@@ -229,7 +229,7 @@ func TestSelectTerms(t *testing.T) {
 		case err != nil:
 			got = err.Error()
 		case x != nil:
-			got = expect.Chosen{Terms: x}.String()
+			got = expect.Annotations{Terms: x}.String()
 		}
 		if got != tt.want {
 			t.Errorf("%q: got %q, want %q", tt.src, got, tt.want)
@@ -286,8 +286,8 @@ func FuzzAnnotations(f *testing.F) {
 			if err != nil || err2 != nil || e == nil {
 				continue
 			}
-			expect.Chosen{Result: e, Terms: ts}.Judge(parseDouble(0.5, result.Float), r)
-			expect.Chosen{Result: e, Terms: ts}.Judge(failed(result.Model, "m"), r)
+			expect.Annotations{Result: e, Terms: ts}.Judge(parseDouble(0.5, result.Float), r)
+			expect.Annotations{Result: e, Terms: ts}.Judge(failed(result.Model, "m"), r)
 		}
 	})
 }

@@ -63,13 +63,13 @@ func evaluateExpression(text string, rules Rules) (sema.Value, error) {
 	if err != nil {
 		return sema.Value{}, invalidSpecification(text, err)
 	}
-	resolved, err := sema.ResolveConstant(expr, rules.Constants)
+	constantExpr, err := sema.ResolveConstant(expr, rules.Constants)
 	if err != nil {
 		return sema.Value{}, invalidSpecification(text, err)
 	}
-	value, exact, err := sema.EvalExact(resolved, nil)
+	value, exact, err := sema.EvalExact(constantExpr, nil)
 	if err == nil && (!rules.Exact || !exact) {
-		value, err = sema.Eval(resolved, nil)
+		value, err = sema.Eval(constantExpr, nil)
 	}
 	if err != nil {
 		return sema.Value{}, invalidSpecification(text, err)

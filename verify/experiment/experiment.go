@@ -37,7 +37,7 @@ func ThesisStrategies() []string { return []string{"random", "opposite", "orthog
 type Options struct {
 	Board      modelgen.Config // of all models; New sets Max and Policy
 	Strategies []string        // as modelgen.ParsePolicy reads them
-	Max        []int           // tiles to reach
+	GoalTiles        []int           // tiles to reach
 	// Updates are the kinds of updates; there is a model for each, strategy and tile. If it is empty, New takes the rules, and the published
 	// updates too if Table 3.6 has a number for some cell.
 	Updates []modelgen.Updates
@@ -58,7 +58,7 @@ type Experiment struct {
 type cell struct {
 	strategy string
 	updates  modelgen.Updates
-	max      int
+	goalTile      int
 	config   modelgen.Config
 }
 
@@ -88,13 +88,13 @@ func (e *Experiment) addCells(updates modelgen.Updates, strategy string) error {
 	if err != nil {
 		return err
 	}
-	for _, tile := range e.Max {
+	for _, tile := range e.GoalTiles {
 		config := e.Board
 		config.Max, config.Policy, config.Updates = tile, policy, updates
 		if err := config.Validate(); err != nil {
 			return err
 		}
-		e.cells = append(e.cells, cell{strategy: strategy, updates: updates, max: tile, config: config})
+		e.cells = append(e.cells, cell{strategy: strategy, updates: updates, goalTile: tile, config: config})
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func Sample(ctx context.Context, engine runner.Engine, row *play.PublishedRow, j
 	experiment, err := New(Options{
 		Board:      modelgen.Config{Rows: row.Match.Shape.Rows, Cols: row.Match.Shape.Cols},
 		Strategies: []string{row.Strategy},
-		Max:        []int{game.Value(row.Match.Goal)},
+		GoalTiles:        []int{game.Value(row.Match.Goal)},
 		Updates:    []modelgen.Updates{modelgen.UpdatesRules},
 		Job:        job,
 	})
@@ -136,14 +136,14 @@ func (e *Experiment) Run(ctx context.Context, engines []runner.Engine) (*Outcome
 	outcome := &Outcome{Verdicts: verdicts, Comparison: report.Comparison{Title: e.title()}}
 	for i, verdict := range verdicts {
 		cell, engine := &e.cells[i/len(engines)], engines[i%len(engines)] // the verdicts are ordered by cell, then by engine
-		judged, err := e.judgeCell(cell, verdict)
+		reportCell, err := e.judgeCell(cell, verdict)
 		if err != nil {
 			return nil, err
 		}
 		if len(engines) > 1 {
-			judged.Strategy += ", " + engine.Name()
+			reportCell.Strategy += ", " + engine.Name()
 		}
-		outcome.Comparison.Cells = append(outcome.Comparison.Cells, judged)
+		outcome.Comparison.Cells = append(outcome.Comparison.Cells, reportCell)
 	}
 	e.addFindings(&outcome.Comparison)
 	if len(engines) > 1 {
@@ -164,9 +164,9 @@ type engineRun struct {
 // embedded engine checks all tiles of a strategy if it samples the property of the thesis, and one cell otherwise.
 func (e *Experiment) engineRuns(engines []runner.Engine) (toolRuns, nativeRuns []engineRun) {
 	cellsPerRun := 1
-	samples := e.Job.Method != runner.States
-	if samples && slices.Equal(e.Job.Props, []string{ThesisProperty}) {
-		cellsPerRun = len(e.Max)
+	isSampled := e.Job.Method != runner.States
+	if isSampled && slices.Equal(e.Job.Props, []string{ThesisProperty}) {
+		cellsPerRun = len(e.GoalTiles)
 	}
 	for i := range e.cells {
 		for engineIndex, engine := range engines {
@@ -213,12 +213,12 @@ func (e *Experiment) execute(ctx context.Context, collected *collectedVerdicts, 
 	cells := e.cells[run.cells[0] : run.cells[0]+len(run.cells)]
 	verdicts, err := e.checkCells(ctx, cells, collected.engines[run.engine], progress)
 	for i, cell := range run.cells {
-		index := cell*len(collected.engines) + run.engine
+		verdictIndex := cell*len(collected.engines) + run.engine
 		if err != nil {
-			collected.errs[index] = fmt.Errorf("strategy %s, MAX %d: %w", cells[i].strategy, cells[i].max, err)
+			collected.errs[verdictIndex] = fmt.Errorf("strategy %s, MAX %d: %w", cells[i].strategy, cells[i].goalTile, err)
 			continue
 		}
-		collected.verdicts[index] = verdicts[i]
+		collected.verdicts[verdictIndex] = verdicts[i]
 	}
 }
 
@@ -256,7 +256,7 @@ func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, erro
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	largest := slices.MaxFunc(cells, func(first, second cell) int { return cmp.Compare(first.max, second.max) })
+	largest := slices.MaxFunc(cells, func(first, second cell) int { return cmp.Compare(first.goalTile, second.goalTile) })
 	model, err := modelgen.Build(largest.config)
 	if err != nil {
 		return nil, err
@@ -266,16 +266,16 @@ func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, erro
 		return nil, err
 	}
 	job := e.Job
-	job.File, job.Model, job.Progress = fmt.Sprintf("2048-%s-%d.prism", largest.strategy, largest.max), source.Bytes(), nil
+	job.File, job.Model, job.Progress = fmt.Sprintf("2048-%s-%d.prism", largest.strategy, largest.goalTile), source.Bytes(), nil
 	job.Generated = modelgen.Recognizer{}
 	if largest.updates != modelgen.UpdatesRules {
-		job.File = fmt.Sprintf("2048-%s-%s-%d.prism", largest.updates, largest.strategy, largest.max)
+		job.File = fmt.Sprintf("2048-%s-%s-%d.prism", largest.updates, largest.strategy, largest.goalTile)
 		job.Simulation.MaxPath = cmp.Or(job.Simulation.MaxPath, publishedPath)
 	}
 	if len(cells) > 1 {
 		job.Props = nil
 		for i := range cells {
-			job.Props = append(job.Props, e.propertyOf(&cells[i], largest.max))
+			job.Props = append(job.Props, e.propertyOf(&cells[i], largest.goalTile))
 		}
 	}
 	return runner.NewPlan(ctx, job)
@@ -283,10 +283,10 @@ func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, erro
 
 // propertyOf returns the property of the thesis for a cell. It is a property of the model in which a game ends at the tile modelMax.
 func (e *Experiment) propertyOf(cell *cell, modelMax int) string {
-	if cell.max == modelMax {
+	if cell.goalTile == modelMax {
 		return ThesisProperty
 	}
-	return fmt.Sprintf("Pmin=? [ max(%s)<%d U fail ]", strings.Join(e.Board.Cells(), ","), cell.max)
+	return fmt.Sprintf("Pmin=? [ max(%s)<%d U fail ]", strings.Join(e.Board.Cells(), ","), cell.goalTile)
 }
 
 // checkCells checks cells of one strategy with one engine, and returns a verdict for each cell. If ctx ends before the model is built, the verdicts
@@ -321,7 +321,7 @@ func (e *Experiment) checkCells(ctx context.Context, cells []cell, engine runner
 func namedProgress(cells []cell, report func(runner.Progress)) func(runner.Progress) {
 	name := cells[0].strategy
 	if len(cells) == 1 {
-		name = fmt.Sprintf("%s, MAX %d", cells[0].strategy, cells[0].max)
+		name = fmt.Sprintf("%s, MAX %d", cells[0].strategy, cells[0].goalTile)
 	}
 	return func(progress runner.Progress) {
 		progress.Property = name
@@ -338,11 +338,11 @@ type Agreement struct {
 // Agree compares every two verdicts of different engines about the same cell. engines is the number of engines, and the cells are ordered by engine
 // last. All comparisons together have the confidence stats.CompareConfidence.
 func Agree(cells []report.ComparisonCell, engines int) (agreement Agreement) {
-	opt := agree.Options{Level: agree.Level(stats.CompareConfidence, len(cells))}
+	options := agree.Options{Level: agree.Level(stats.CompareConfidence, len(cells))}
 	for sameCell := range slices.Chunk(cells, engines) {
 		for second := range sameCell {
 			for first := range second {
-				agreement.compare(&sameCell[first], &sameCell[second], opt)
+				agreement.compare(&sameCell[first], &sameCell[second], options)
 			}
 		}
 	}
@@ -363,8 +363,8 @@ func (a *Agreement) compare(left, right *report.ComparisonCell, opt agree.Option
 // sampled here against the 1000 games of the thesis. By Bonferroni's inequality, the tests of all cells of a model together have the confidence
 // stats.CompareConfidence.
 func (e *Experiment) judgeCell(cell *cell, verdict result.Verdict) (report.ComparisonCell, error) {
-	row := report.ComparisonCell{Strategy: cell.strategy, Updates: cell.updates.String(), Max: cell.max, Verdict: verdict}
-	published, isPublished := e.published(cell.strategy, cell.max)
+	row := report.ComparisonCell{Strategy: cell.strategy, Updates: cell.updates.String(), Max: cell.goalTile, Verdict: verdict}
+	published, isPublished := e.published(cell.strategy, cell.goalTile)
 	if !isPublished {
 		return row, nil
 	}
@@ -398,7 +398,7 @@ func (e *Experiment) level() float64 { return agree.Level(stats.CompareConfidenc
 func (e *Experiment) publishedCells() int {
 	count := 0
 	for _, strategy := range e.Strategies {
-		for _, tile := range e.Max {
+		for _, tile := range e.GoalTiles {
 			if _, ok := e.published(strategy, tile); ok {
 				count++
 			}

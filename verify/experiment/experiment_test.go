@@ -34,7 +34,7 @@ func (s *said) Check(_ context.Context, plan *runner.Plan) ([]result.Verdict, er
 func thesis(t *testing.T) *Experiment {
 	t.Helper()
 	e, err := New(Options{
-		Board: modelgen.Config{Rows: 4, Cols: 4, P2: modelgen.DefaultP2}, Strategies: []string{"opposite", "random"}, Max: []int{128, 256},
+		Board: modelgen.Config{Rows: 4, Cols: 4, P2: modelgen.DefaultP2}, Strategies: []string{"opposite", "random"}, GoalTiles: []int{128, 256},
 		Updates: []modelgen.Updates{modelgen.UpdatesRules},
 		Job:     runner.Job{Props: []string{ThesisProperty}, Settings: runner.Settings{Simulation: runner.Simulation{Samples: 1000}}}, Jobs: 2,
 	})
@@ -100,8 +100,8 @@ func TestRunFails(t *testing.T) {
 		t.Errorf("%v, want that of the second model", err)
 	}
 	for _, opt := range []Options{
-		{Strategies: []string{"nobody"}, Max: []int{128}},
-		{Strategies: []string{"random"}, Max: []int{100}},
+		{Strategies: []string{"nobody"}, GoalTiles: []int{128}},
+		{Strategies: []string{"random"}, GoalTiles: []int{100}},
 	} {
 		if _, err := New(opt); err == nil {
 			t.Errorf("%v: no error", opt)
@@ -113,7 +113,7 @@ func TestRunFails(t *testing.T) {
 func TestTilesTogether(t *testing.T) {
 	e := func(tiles ...int) *Experiment {
 		e, err := New(Options{
-			Board: modelgen.Config{Rows: 4, Cols: 4, P2: modelgen.DefaultP2}, Strategies: []string{"orthogonal"}, Max: tiles,
+			Board: modelgen.Config{Rows: 4, Cols: 4, P2: modelgen.DefaultP2}, Strategies: []string{"orthogonal"}, GoalTiles: tiles,
 			Updates: []modelgen.Updates{modelgen.UpdatesPublished},
 			Job:     runner.Job{Props: []string{ThesisProperty}, Settings: runner.Settings{Method: runner.Sim, Simulation: runner.Simulation{Samples: 100, Seed: 3}}},
 		})

@@ -15,9 +15,9 @@ import (
 
 // thesisFit says how the cells of one model compare with the published ones.
 type thesisFit struct {
-	compared, compatible int      // numbers of cells
+	numCompared, numCompatible int      // numbers of cells
 	columns              []string // strategies, in order
-	contradicted         []string // strategies with a cell that contradicts the published one
+	contradictedColumns         []string // strategies with a cell that contradicts the published one
 	squaredZScores       float64  // the sum over the sampled cells
 }
 
@@ -35,14 +35,14 @@ func compareWithThesis(cells []report.ComparisonCell, updates modelgen.Updates) 
 
 // add counts a cell that has a published number. It also counts whether the cell is compatible with this number, and adds its squared z-score.
 func (f *thesisFit) add(cell *report.ComparisonCell) {
-	f.compared++
+	f.numCompared++
 	if !slices.Contains(f.columns, cell.Strategy) {
 		f.columns = append(f.columns, cell.Strategy)
 	}
 	if cell.Compatible == report.Compatible {
-		f.compatible++
-	} else if !slices.Contains(f.contradicted, cell.Strategy) {
-		f.contradicted = append(f.contradicted, cell.Strategy)
+		f.numCompatible++
+	} else if !slices.Contains(f.contradictedColumns, cell.Strategy) {
+		f.contradictedColumns = append(f.contradictedColumns, cell.Strategy)
 	}
 	if verdict := &cell.Verdict; verdict.Samples > 0 && verdict.Value.Kind == result.Number {
 		zScore := stats.ZScore(losses(verdict.Value.Num, verdict.Samples), losses(cell.Published.Value, modelgen.PublishedSamples))
@@ -57,26 +57,26 @@ func losses(share float64, games int64) stats.Bernoulli {
 
 // compatibleColumns returns the strategies that have no contradicted cell.
 func (f *thesisFit) compatibleColumns() []string {
-	return slices.DeleteFunc(slices.Clone(f.columns), func(s string) bool { return slices.Contains(f.contradicted, s) })
+	return slices.DeleteFunc(slices.Clone(f.columns), func(s string) bool { return slices.Contains(f.contradictedColumns, s) })
 }
 
 // addFindings adds the findings about the published cells, and notes that explain the table.
 func (e *Experiment) addFindings(comparison *report.Comparison) {
-	published := e.publishedCells()
-	if published == 0 {
+	publishedCells := e.publishedCells()
+	if publishedCells == 0 {
 		return
 	}
-	rules := compareWithThesis(comparison.Cells, modelgen.UpdatesRules)
-	wrongUpdates := compareWithThesis(comparison.Cells, modelgen.UpdatesPublished)
-	if text := rules.describe(); text != "" {
+	rulesFit := compareWithThesis(comparison.Cells, modelgen.UpdatesRules)
+	publishedFit := compareWithThesis(comparison.Cells, modelgen.UpdatesPublished)
+	if text := rulesFit.describe(); text != "" {
 		comparison.Finding = append(comparison.Finding, "Finding: the rules "+text+".")
 	}
-	if wrongUpdates.compared > 0 {
-		comparison.Finding = append(comparison.Finding, describeWrongUpdates(&wrongUpdates, &rules))
+	if publishedFit.numCompared > 0 {
+		comparison.Finding = append(comparison.Finding, describeWrongUpdates(&publishedFit, &rulesFit))
 	}
 	comparison.Notes = []string{
 		fmt.Sprintf("thesis: Table 3.6, %d games a cell, with PRISM's half-width", modelgen.PublishedSamples),
-		fmt.Sprintf("* contradicts the thesis: an exact test, at %g %% for the %d cells of a model together", 100*stats.CompareConfidence, published),
+		fmt.Sprintf("* contradicts the thesis: an exact test, at %g %% for the %d cells of a model together", 100*stats.CompareConfidence, publishedCells),
 	}
 	if !slices.Contains(e.Updates, modelgen.UpdatesPublished) {
 		comparison.Notes = append(comparison.Notes, modelgen.PublishedNote)
@@ -89,13 +89,13 @@ func (e *Experiment) addFindings(comparison *report.Comparison) {
 }
 
 // describeWrongUpdates describes how well the model with the two wrong updates reproduces the thesis, compared with the model of the rules.
-func describeWrongUpdates(wrongUpdates, rules *thesisFit) string {
-	text := fmt.Sprintf("Two wrong updates give %d of %d cells (exact test, %g %% together", wrongUpdates.compatible, wrongUpdates.compared, 100*stats.CompareConfidence)
-	if rules.squaredZScores+wrongUpdates.squaredZScores > 0 {
-		text += fmt.Sprintf("; sum of z² %.0f", wrongUpdates.squaredZScores)
+func describeWrongUpdates(publishedFit, rulesFit *thesisFit) string {
+	text := fmt.Sprintf("Two wrong updates give %d of %d cells (exact test, %g %% together", publishedFit.numCompatible, publishedFit.numCompared, 100*stats.CompareConfidence)
+	if rulesFit.squaredZScores+publishedFit.squaredZScores > 0 {
+		text += fmt.Sprintf("; sum of z² %.0f", publishedFit.squaredZScores)
 	}
-	if rules.compared > 0 {
-		text += fmt.Sprintf(", rules %.0f", rules.squaredZScores)
+	if rulesFit.numCompared > 0 {
+		text += fmt.Sprintf(", rules %.0f", rulesFit.squaredZScores)
 	}
 	return text + ")."
 }
@@ -111,14 +111,14 @@ func (f *thesisFit) describe() string {
 	}
 	compatible := f.compatibleColumns()
 	switch {
-	case f.compared == 0:
+	case f.numCompared == 0:
 		return ""
-	case len(f.contradicted) == 0:
+	case len(f.contradictedColumns) == 0:
 		return "give " + columnText(compatible)
 	case len(compatible) == 0:
-		return "contradict " + columnText(f.contradicted)
+		return "contradict " + columnText(f.contradictedColumns)
 	}
-	return "give " + columnText(compatible) + " and contradict " + enumeration(f.contradicted)
+	return "give " + columnText(compatible) + " and contradict " + enumeration(f.contradictedColumns)
 }
 
 // columnName returns the title of a column for a sentence, such as "random (prism)" for "random, prism".

@@ -37,7 +37,7 @@ func drawn(t *testing.T, e *Experiment, rng *rand.Rand, of map[modelgen.Updates]
 	var cells []report.ComparisonCell
 	for i := range e.cells {
 		c := &e.cells[i]
-		p := of[c.updates][c.strategy][i%len(e.Max)]
+		p := of[c.updates][c.strategy][i%len(e.GoalTiles)]
 		b := stats.Bernoulli{N: 1000}
 		for range b.N {
 			b.K += int64(map[bool]int{true: 1}[rng.Float64() < p])
@@ -64,7 +64,7 @@ func drawn(t *testing.T, e *Experiment, rng *rand.Rand, of map[modelgen.Updates]
 // is 2.0, so that a false alarm in any of the 2,000 cells has a probability below 0.01.
 func TestFindingOfManySeeds(t *testing.T) {
 	e, err := New(Options{
-		Board: modelgen.Config{Rows: 4, Cols: 4, P2: modelgen.DefaultP2}, Strategies: ThesisStrategies(), Max: ThesisMax(),
+		Board: modelgen.Config{Rows: 4, Cols: 4, P2: modelgen.DefaultP2}, Strategies: ThesisStrategies(), GoalTiles: ThesisMax(),
 		Job: runner.Job{Props: []string{ThesisProperty}, Settings: runner.Settings{Simulation: runner.Simulation{Samples: 1000}}},
 	})
 	if err != nil {
@@ -89,7 +89,7 @@ func TestFindingOfManySeeds(t *testing.T) {
 
 // The names of columns of several engines have commas of their own.
 func TestFindingOfEngines(t *testing.T) {
-	fit := thesisFit{compared: 4, columns: []string{"random, prism", "opposite, prism", "opposite, native"}, contradicted: []string{"random, prism"}}
+	fit := thesisFit{numCompared: 4, columns: []string{"random, prism", "opposite, prism", "opposite, native"}, contradictedColumns: []string{"random, prism"}}
 	if found, want := fit.describe(), "give the columns opposite (prism) and opposite (native) and contradict random (prism)"; found != want {
 		t.Errorf("found %q, want %q", found, want)
 	}

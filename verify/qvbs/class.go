@@ -54,10 +54,10 @@ func ClassOf(test *report.TestResult) Class {
 }
 
 // Notes returns the notes of a report: for each engine, how many cases are in each class; and how many cases were left out, with the reasons.
-func (s *Set) Notes(rep *report.TestReport) []string {
+func (s *Set) Notes(testReport *report.TestReport) []string {
 	var notes []string
-	for _, engine := range rep.Engines {
-		notes = append(notes, engineNote(rep, engine))
+	for _, engine := range testReport.Engines {
+		notes = append(notes, engineNote(testReport, engine))
 	}
 	var omitted []string
 	addOmitted := func(cases int, reason string) {
@@ -65,9 +65,9 @@ func (s *Set) Notes(rep *report.TestReport) []string {
 			omitted = append(omitted, fmt.Sprintf("%s (%d)", reason, cases))
 		}
 	}
-	addOmitted(s.Large, "with too many states, or with an unknown number of them")
-	addOmitted(s.Missing, "without a model in PRISM's language or JANI")
-	addOmitted(s.Unread, "whose reference result is not a number")
+	addOmitted(s.LargeCases, "with too many states, or with an unknown number of them")
+	addOmitted(s.MissingModels, "without a model in PRISM's language or JANI")
+	addOmitted(s.UnreadableResults, "whose reference result is not a number")
 	if len(omitted) > 0 {
 		notes = append(notes, "left out: cases "+strings.Join(omitted, ", "))
 	}
@@ -75,10 +75,10 @@ func (s *Set) Notes(rep *report.TestReport) []string {
 }
 
 // engineNote returns how many cases of an engine are in each class, and the total time of its cases.
-func engineNote(rep *report.TestReport, engine string) string {
+func engineNote(testReport *report.TestReport, engine string) string {
 	counts, seconds := make([]int, NotRun+1), 0.0
-	for i := range rep.Results {
-		if test := &rep.Results[i]; test.Engine == engine {
+	for i := range testReport.Results {
+		if test := &testReport.Results[i]; test.Engine == engine {
 			counts[ClassOf(test)]++
 			seconds += test.Run
 		}

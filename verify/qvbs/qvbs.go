@@ -45,7 +45,7 @@ type Set struct {
 	Tests []regress.Test
 	// These are the numbers of cases that were left out: with too many states, with missing files, and with a reference result of an
 	// unknown form.
-	Large, Missing, Unread int
+	LargeCases, MissingModels, UnreadableResults int
 }
 
 // Discover returns the cases of all models in the directories and their subdirectories. The cases are sorted by their numbers of states. A model
@@ -166,8 +166,8 @@ func (r *indexReader) addFile(file *modelFile) error {
 	for i := range file.Open {
 		valuation := &file.Open[i]
 		consts := definitions(slices.Concat(file.Fixed, valuation.Values), undefined)
-		for _, raw := range valuation.Results {
-			if err := r.addCase(raw, valuation.numStates(), run, consts); err != nil {
+		for _, resultText := range valuation.Results {
+			if err := r.addCase(resultText, valuation.numStates(), run, consts); err != nil {
 				return err
 			}
 		}
@@ -185,29 +185,29 @@ func (v *indexValuation) numStates() int64 {
 }
 
 // addCase adds the case of one reference result, given in JSON. A case that is too large or cannot be run is only counted.
-func (r *indexReader) addCase(raw json.RawMessage, states int64, run suite.Run, consts []string) error {
-	offset := r.searchFrom + max(bytes.Index(r.src[r.searchFrom:], raw), 0) // results are read in the order of the text
-	r.searchFrom = offset + len(raw)
-	var published propertyResult
-	if err := json.Unmarshal(raw, &published); err != nil {
+func (r *indexReader) addCase(resultText json.RawMessage, states int64, run suite.Run, consts []string) error {
+	offset := r.searchFrom + max(bytes.Index(r.src[r.searchFrom:], resultText), 0) // results are read in the order of the text
+	r.searchFrom = offset + len(resultText)
+	var reference propertyResult
+	if err := json.Unmarshal(resultText, &reference); err != nil {
 		return jsonError(r.name, r.src, offset, err)
 	}
-	expected, ok := parseReference(published.Value)
+	expected, ok := parseReference(reference.Value)
 	switch {
 	case r.options.MaxStates > 0 && states > r.options.MaxStates:
-		r.set.Large++
+		r.set.LargeCases++
 		return nil
 	case run.Model == "":
-		r.set.Missing++
+		r.set.MissingModels++
 		return nil
 	case !ok:
-		r.set.Unread++
+		r.set.UnreadableResults++
 		return nil
 	}
 	pos := position(r.src, offset)
-	expected.Property, expected.File, expected.Pos = published.Property, r.options.Name(r.name), pos
+	expected.Property, expected.File, expected.Pos = reference.Property, r.options.Name(r.name), pos
 	expected.Result.Pos, expected.Terms.Pos = pos, pos
-	run.Args = []string{"-property", published.Property}
+	run.Args = []string{"-property", reference.Property}
 	r.cases = append(r.cases, benchmarkCase{states, regress.Test{
 		Run: run, Dialect: syntax.Storm, Consts: consts, Extra: []regress.Extra{expected},
 	}})
@@ -216,16 +216,16 @@ func (r *indexReader) addCase(raw json.RawMessage, states int64, run suite.Run, 
 
 // jsonError returns a JSON error with its position in the file. src is the file, and the JSON text begins at src[start].
 func jsonError(name string, src []byte, start int, err error) error {
-	positioned := &syntax.Error{File: name, Msg: err.Error()}
+	syntaxErr := &syntax.Error{File: name, Msg: err.Error()}
 	switch jsonErr := err.(type) {
 	case *json.SyntaxError:
 		start += int(jsonErr.Offset)
 	case *json.UnmarshalTypeError:
 		start += int(jsonErr.Offset)
-		positioned.Msg = fmt.Sprintf("found a JSON %s, want %s", jsonErr.Value, jsonKind(jsonErr.Type))
+		syntaxErr.Msg = fmt.Sprintf("found a JSON %s, want %s", jsonErr.Value, jsonKind(jsonErr.Type))
 	}
-	positioned.Pos = position(src, start)
-	return positioned
+	syntaxErr.Pos = position(src, start)
+	return syntaxErr
 }
 
 // jsonKind returns the kind of JSON value that is decoded into a Go type of an index file.

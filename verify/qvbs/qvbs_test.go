@@ -164,8 +164,8 @@ func TestDiscover(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Tests) != 2 || s.Large != 3 {
-		t.Errorf("at most 999 states: found %d tests and %d left out, want 2 and 3", len(s.Tests), s.Large)
+	if len(s.Tests) != 2 || s.LargeCases != 3 {
+		t.Errorf("at most 999 states: found %d tests and %d left out, want 2 and 3", len(s.Tests), s.LargeCases)
 	}
 	x := s.Tests[0].Extra[0]
 	if got := x.File + ":" + x.Pos.String(); got != "coin/index.json:5:1" {
@@ -178,8 +178,8 @@ func TestOtherDirectories(t *testing.T) {
 	fsys := set(resultOf("goal", "1"))
 	fsys["other/index.json"] = &fstest.MapFile{Data: []byte(indexOf("../coin/m.jani", `["../coin/coin.prism", "../coin/coin.props"]`, "", resultOf("goal", "1")))}
 	s, err := qvbs.Discover(fsys, []string{"other"}, qvbs.Options{})
-	if err != nil || len(s.Tests) != 0 || s.Missing != 1 {
-		t.Errorf("found %d tests, %d missing, error %v; want none, 1, nil", len(s.Tests), s.Missing, err)
+	if err != nil || len(s.Tests) != 0 || s.MissingModels != 1 {
+		t.Errorf("found %d tests, %d missing, error %v; want none, 1, nil", len(s.Tests), s.MissingModels, err)
 	}
 }
 

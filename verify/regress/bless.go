@@ -74,7 +74,7 @@ func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOpt
 	opt.Samples = cmp.Or(opt.Samples, defaultSamples)
 	opt.MaxStates = cmp.Or(opt.MaxStates, defaultMaxStates)
 	config := EngineConfig{EngineConfig: runner.EngineConfig{Engine: engine}}
-	writer := &annotationWriter{opt: &opt, engine: &config, blessing: &Blessing{}, files: make(map[string]*propertiesFile)}
+	writer := &annotationWriter{options: &opt, engine: &config, blessing: &Blessing{}, files: make(map[string]*propertiesFile)}
 	suite := &suiteRun{opt: &opt.Options, engines: []EngineConfig{config}}
 	if err := suite.checkOptions(); err != nil {
 		return nil, err
@@ -97,11 +97,11 @@ func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOpt
 
 // annotationWriter computes the expectations of properties files and writes them into the files' texts, for Bless.
 type annotationWriter struct {
-	opt      *BlessOptions
+	options      *BlessOptions
 	engine   *EngineConfig
 	blessing *Blessing
 	files    map[string]*propertiesFile // by name in the file system
-	order    []*propertiesFile
+	orderedFiles    []*propertiesFile
 }
 
 // propertiesFile is a properties file with the proposals for its properties.
@@ -120,8 +120,8 @@ type proposal struct {
 	origin         string // where the value comes from, for the RESULT line
 	reason         string // why there is no value; empty if there is one
 	terms          string // of TILECHECK, empty for none
-	replaces       *expect.Expectation
-	hasExpectation bool // the instance has an expectation already, which may stay
+	oldResult       *expect.Expectation
+	keepsAnnotation bool // the instance has an expectation already, which may stay
 	exact          bool // computed with fractions
 }
 
@@ -130,11 +130,11 @@ func (w *annotationWriter) propertiesFile(test *loadedTest) *propertiesFile {
 	name := test.switches.Props
 	if w.files[name] == nil {
 		file := &propertiesFile{
-			file: name, name: w.opt.name(name), text: test.props, tree: test.tree,
+			file: name, name: w.options.name(name), text: test.propsText, tree: test.propsTree,
 			proposals: make(map[syntax.Pos][]proposal), skipped: make(map[string]bool),
 		}
 		w.files[name] = file
-		w.order = append(w.order, file)
+		w.orderedFiles = append(w.orderedFiles, file)
 	}
 	return w.files[name]
 }
@@ -163,20 +163,20 @@ func (w *annotationWriter) addProposals(ctx context.Context, test *loadedTest) {
 		pos := proposed.instance.task.Pos
 		file.proposals[pos] = append(file.proposals[pos], proposed)
 	}
-	keepsAnnotation := w.keptInstances(ctx, test)
-	var needsValue []*propertyInstance
+	isKept := w.keptInstances(ctx, test)
+	var unannotated []*propertyInstance
 	for _, instance := range test.instances {
-		if instance.selected && !keepsAnnotation[instance] {
-			needsValue = append(needsValue, instance)
+		if instance.selected && !isKept[instance] {
+			unannotated = append(unannotated, instance)
 		} else {
-			add(proposal{instance: instance, hasExpectation: true})
+			add(proposal{instance: instance, keepsAnnotation: true})
 		}
 	}
-	values := w.computeValues(ctx, test, needsValue)
-	for _, instance := range needsValue {
+	values := w.computeValues(ctx, test, unannotated)
+	for _, instance := range unannotated {
 		proposed := values[instance]
 		proposed.instance = instance
-		proposed.replaces = instance.chosen.Result
+		proposed.oldResult = instance.annotations.Result
 		add(proposed)
 		if proposed.value == "" {
 			w.addSkip(file, instance.task.Pos, instance.task.Text, proposed.reason)
@@ -188,7 +188,7 @@ func (w *annotationWriter) addProposals(ctx context.Context, test *loadedTest) {
 func (w *annotationWriter) skipTest(test *loadedTest) {
 	failure := fileFailure(test.err)
 	w.blessing.Skipped = append(w.blessing.Skipped, Skip{
-		File: cmp.Or(failure.File, test.opt.name(test.switches.Props), test.opt.name(test.switches.Model)),
+		File: cmp.Or(failure.File, test.options.name(test.switches.Props), test.options.name(test.switches.Model)),
 		Line: int(failure.Pos.Line), Col: int(failure.Pos.Col), Reason: failure.Message,
 	})
 }
@@ -196,43 +196,43 @@ func (w *annotationWriter) skipTest(test *loadedTest) {
 // keptInstances returns the set of instances that keep their annotations: annotations that pass or have errors. It runs the test to find the
 // annotations that fail.
 func (w *annotationWriter) keptInstances(ctx context.Context, test *loadedTest) map[*propertyInstance]bool {
-	kept := make(map[*propertyInstance]bool)
+	isKept := make(map[*propertyInstance]bool)
 	needsRun := false
 	for _, instance := range test.instances {
-		_, nothingMatches := errors.AsType[expect.Unmatched](instance.choiceErr)
-		hasErrors := instance.choiceErr != nil && !nothingMatches
-		kept[instance] = instance.chosen.Expects() || hasErrors // annotations with errors always stay
-		if kept[instance] && instance.selected {
+		_, nothingMatches := errors.AsType[expect.Unmatched](instance.annotationErr)
+		hasErrors := instance.annotationErr != nil && !nothingMatches
+		isKept[instance] = instance.annotations.Expects() || hasErrors // annotations with errors always stay
+		if isKept[instance] && instance.selected {
 			needsRun = true
 		}
 	}
 	if !needsRun {
-		return kept
+		return isKept
 	}
 	run := &testRun{loadedTest: test, engine: w.engine, workers: 1}
 	run.execute(ctx)
-	w.addFailing(run.runResults)
+	w.addFailures(run.runResults)
 	for i := range run.instanceResults { // there are none if the whole run failed
 		instance := test.instances[i]
 		switch {
 		case w.isReplaced(instance, &run.instanceResults[i]):
-			kept[instance] = false
-		case instance.selected && kept[instance]:
-			w.addFailing(run.instanceResults[i : i+1])
+			isKept[instance] = false
+		case instance.selected && isKept[instance]:
+			w.addFailures(run.instanceResults[i : i+1])
 		}
 	}
-	return kept
+	return isKept
 }
 
 // isReplaced reports whether a computed value replaces the annotation of an instance.
 func (w *annotationWriter) isReplaced(instance *propertyInstance, result *report.TestResult) bool {
-	hasErrors := instance.choiceErr != nil
+	hasErrors := instance.annotationErr != nil
 	isInSuiteFile := instance.extraPosition != ""
-	return w.opt.Update && result.Outcome == report.TestFailed && !hasErrors && !isInSuiteFile
+	return w.options.Update && result.Outcome == report.TestFailed && !hasErrors && !isInSuiteFile
 }
 
-// addFailing records those results of a test that are failures.
-func (w *annotationWriter) addFailing(results []report.TestResult) {
+// addFailures records those results of a test that are failures.
+func (w *annotationWriter) addFailures(results []report.TestResult) {
 	for i := range results {
 		if FailureCode(&report.TestReport{Results: results[i : i+1]}) != 0 {
 			w.blessing.Failing = append(w.blessing.Failing, results[i])
@@ -255,12 +255,12 @@ func (w *annotationWriter) settings(method valueMethod) func(*runner.Settings) {
 		switch method {
 		case byFractions:
 			settings.Method = runner.States
-			settings.Numeric.Accuracy, settings.Numeric.MaxStates = result.Exact, w.opt.MaxStates
+			settings.Numeric.Accuracy, settings.Numeric.MaxStates = result.Exact, w.options.MaxStates
 		case byBounds:
 			settings.Method, settings.Numeric.Accuracy = runner.States, result.Bounded
 		case bySampling:
 			settings.Method, settings.Numeric = runner.CI, runner.Numeric{}
-			settings.Simulation = runner.Simulation{Samples: w.opt.Samples, Confidence: annotationConfidence, Seed: w.opt.Seed}
+			settings.Simulation = runner.Simulation{Samples: w.options.Samples, Confidence: annotationConfidence, Seed: w.options.Seed}
 		}
 	}
 }
@@ -292,16 +292,16 @@ func (w *annotationWriter) computeValues(ctx context.Context, test *loadedTest, 
 	return proposals
 }
 
-// proposalAfter converts the verdict of a method to a proposal. earlier is the proposal of the previous methods. If the verdict gives neither a
-// value nor a reason, the proposal has the reason of the earlier one.
-func (w *annotationWriter) proposalAfter(earlier proposal, test *loadedTest, verdict *result.Verdict, method valueMethod) proposal {
+// proposalAfter converts the verdict of a method to a proposal. earlierProposal is the proposal of the previous methods. If the verdict gives neither a
+// value nor a reason, the new proposal has the reason of earlierProposal.
+func (w *annotationWriter) proposalAfter(earlierProposal proposal, test *loadedTest, verdict *result.Verdict, method valueMethod) proposal {
 	proposed := w.proposalFor(verdict, method)
 	isInterval := strings.HasPrefix(proposed.value, "[")
 	if test.switches.Exact && isInterval {
 		proposed = proposal{reason: "the test has the switch -exact, but no fraction is known for the value"}
 	}
 	if proposed.value == "" {
-		proposed.reason = cmp.Or(proposed.reason, earlier.reason)
+		proposed.reason = cmp.Or(proposed.reason, earlierProposal.reason)
 	}
 	proposed.exact = method == byFractions
 	return proposed
@@ -337,17 +337,17 @@ func (w *annotationWriter) dropContradictedFractions(ctx context.Context, test *
 // the written interval are disjoint. If both contain the value, they are not disjoint. So this has at most the probability 2*(1-0.9999).
 const annotationConfidence = 0.9999
 
-// checkWith checks property instances and returns their verdicts. change changes the settings of the check. If the whole check fails, each
+// checkWith checks property instances and returns their verdicts. changeSettings changes the settings of the check. If the whole check fails, each
 // verdict has the error of the check.
 func (w *annotationWriter) checkWith(
-	ctx context.Context, test *loadedTest, instances []*propertyInstance, change func(*runner.Settings),
+	ctx context.Context, test *loadedTest, instances []*propertyInstance, changeSettings func(*runner.Settings),
 ) map[*propertyInstance]result.Verdict {
-	limit := cmp.Or(test.Time, w.opt.Time, defaultTimeLimit)
+	limit := cmp.Or(test.Time, w.options.Time, defaultTimeLimit)
 	ctx, cancel := ending.After(ctx, limit)
 	defer cancel()
 	run := &testRun{loadedTest: test, engine: w.engine, workers: 1}
 	answers := make([]answer, len(test.instances))
-	err := run.checkInstances(ctx, instances, change, answers)
+	err := run.checkInstances(ctx, instances, changeSettings, answers)
 	verdicts := make(map[*propertyInstance]result.Verdict)
 	for i, instance := range test.instances {
 		if !slices.Contains(instances, instance) {
@@ -362,13 +362,13 @@ func (w *annotationWriter) checkWith(
 	return verdicts
 }
 
-// checkInstances checks some of the property instances and stores their answers. change changes the settings of the check. answers has an element
+// checkInstances checks some of the property instances and stores their answers. changeSettings changes the settings of the check. answers has an element
 // for each instance of the test, not only for the checked ones.
-func (run *testRun) checkInstances(ctx context.Context, instances []*propertyInstance, change func(*runner.Settings), answers []answer) error {
+func (run *testRun) checkInstances(ctx context.Context, instances []*propertyInstance, changeSettings func(*runner.Settings), answers []answer) error {
 	if failure := run.unsupportedSwitch(); failure != nil {
 		return failure
 	}
-	batch := &batch{plan: run.plan.WithSettings(change)}
+	batch := &batch{plan: run.plan.WithSettings(changeSettings)}
 	for i, instance := range run.instances {
 		if slices.Contains(instances, instance) {
 			batch.instances = append(batch.instances, i)
@@ -470,14 +470,14 @@ const maxFraction = 60
 
 // addChangedFiles writes the proposals into the properties files. It collects the changed files and sorts the skipped properties by position.
 func (w *annotationWriter) addChangedFiles() error {
-	for _, file := range w.order {
-		editing := &editor{annotationWriter: w, propertiesFile: file}
-		after, err := editing.edit()
+	for _, file := range w.orderedFiles {
+		fileEditor := &editor{annotationWriter: w, propertiesFile: file}
+		editedText, err := fileEditor.edit()
 		if err != nil {
 			return fmt.Errorf("%s: %w", file.name, err)
 		}
-		if len(editing.changes) > 0 {
-			w.blessing.Files = append(w.blessing.Files, BlessedFile{file.file, file.name, file.text, after})
+		if len(fileEditor.changes) > 0 {
+			w.blessing.Files = append(w.blessing.Files, BlessedFile{file.file, file.name, file.text, editedText})
 		}
 	}
 	slices.SortStableFunc(w.blessing.Skipped, func(left, right Skip) int {

@@ -10,29 +10,29 @@ import (
 // (Bonferroni correction).
 func (r *suiteRun) splitBudget() {
 	for _, test := range r.tests { // of all shards: each shard must divide by the same number
-		r.statisticalCount += test.statisticalExpectations() * r.enginesOf(test)
+		r.statisticalCount += test.countSampled() * r.numEngines(test)
 	}
 	if r.statisticalCount == 0 {
 		return
 	}
 	for _, test := range r.tests {
-		test.falseAlarm = r.opt.Flakes / float64(r.statisticalCount)
+		test.maxFalseAlarm = r.opt.Flakes / float64(r.statisticalCount)
 	}
 }
 
-// statisticalExpectations returns the number of property instances whose terms ask for sampling.
-func (test *loadedTest) statisticalExpectations() int {
+// countSampled returns the number of property instances whose terms ask for sampling.
+func (test *loadedTest) countSampled() int {
 	count := 0
 	for _, instance := range test.instances {
-		if terms := instance.chosen.Terms; terms != nil && terms.Statistical != nil {
+		if terms := instance.annotations.Terms; terms != nil && terms.Statistical != nil {
 			count++
 		}
 	}
 	return count
 }
 
-// enginesOf returns the number of engines that a test runs on.
-func (r *suiteRun) enginesOf(test *loadedTest) int {
+// numEngines returns the number of engines that a test runs on.
+func (r *suiteRun) numEngines(test *loadedTest) int {
 	count := 0
 	for i := range r.engines {
 		if test.runsOn(&r.engines[i]) {
@@ -49,5 +49,5 @@ func (test *loadedTest) runsOn(engine *EngineConfig) bool {
 
 // confidenceLevel returns the confidence of the interval that the test estimates.
 func (test *loadedTest) confidenceLevel(statistical *expect.Statistical) float64 {
-	return statistical.Level(test.falseAlarm)
+	return statistical.Level(test.maxFalseAlarm)
 }

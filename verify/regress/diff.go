@@ -44,7 +44,7 @@ const contextLines = 3
 // lineChange is a line of a comparison.
 type lineChange struct {
 	kind        byte // ' ' for a line of both texts, '-' for a deleted line, '+' for an inserted line
-	old, edited int  // the line number in each text, from 1; a text without the line has the number of the previous line
+	oldNumber, editedNumber int  // the line number in each text, from 1; a text without the line has the number of the previous line
 	text        []byte
 }
 
@@ -59,62 +59,62 @@ func splitLines(text []byte) [][]byte {
 
 // compareLines compares two texts line by line, by their longest common subsequence. The search takes quadratic time, so it excludes the equal
 // lines at the start and at the end.
-func compareLines(old, edited [][]byte) []lineChange {
+func compareLines(oldLines, editedLines [][]byte) []lineChange {
 	var changes []lineChange
 	start := 0
-	for start < len(old) && start < len(edited) && bytes.Equal(old[start], edited[start]) {
-		changes = append(changes, lineChange{' ', start + 1, start + 1, old[start]})
+	for start < len(oldLines) && start < len(editedLines) && bytes.Equal(oldLines[start], editedLines[start]) {
+		changes = append(changes, lineChange{' ', start + 1, start + 1, oldLines[start]})
 		start++
 	}
-	endOld, endEdited := len(old), len(edited)
-	for endOld > start && endEdited > start && bytes.Equal(old[endOld-1], edited[endEdited-1]) {
-		endOld--
-		endEdited--
+	oldEnd, editedEnd := len(oldLines), len(editedLines)
+	for oldEnd > start && editedEnd > start && bytes.Equal(oldLines[oldEnd-1], editedLines[editedEnd-1]) {
+		oldEnd--
+		editedEnd--
 	}
-	changes = append(changes, compareMiddle(old[start:endOld], edited[start:endEdited], start)...)
-	for i, line := range old[endOld:] {
-		changes = append(changes, lineChange{' ', endOld + i + 1, endEdited + i + 1, line})
+	changes = append(changes, compareMiddle(oldLines[start:oldEnd], editedLines[start:editedEnd], start)...)
+	for i, line := range oldLines[oldEnd:] {
+		changes = append(changes, lineChange{' ', oldEnd + i + 1, editedEnd + i + 1, line})
 	}
 	return changes
 }
 
 // compareMiddle compares two lists of lines by their longest common subsequence. offset is the number of lines before these lists in both texts.
-func compareMiddle(old, edited [][]byte, offset int) []lineChange {
-	common := commonLengths(old, edited)
+func compareMiddle(oldLines, editedLines [][]byte, offset int) []lineChange {
+	commonLengths := commonSuffixes(oldLines, editedLines)
 	var changes []lineChange
 	i, j := 0, 0
-	for i < len(old) || j < len(edited) {
+	for i < len(oldLines) || j < len(editedLines) {
 		switch {
-		case i < len(old) && j < len(edited) && bytes.Equal(old[i], edited[j]):
-			changes = append(changes, lineChange{' ', offset + i + 1, offset + j + 1, old[i]})
+		case i < len(oldLines) && j < len(editedLines) && bytes.Equal(oldLines[i], editedLines[j]):
+			changes = append(changes, lineChange{' ', offset + i + 1, offset + j + 1, oldLines[i]})
 			i, j = i+1, j+1
-		case j == len(edited) || i < len(old) && common[i+1][j] >= common[i][j+1]:
-			changes = append(changes, lineChange{'-', offset + i + 1, offset + j, old[i]})
+		case j == len(editedLines) || i < len(oldLines) && commonLengths[i+1][j] >= commonLengths[i][j+1]:
+			changes = append(changes, lineChange{'-', offset + i + 1, offset + j, oldLines[i]})
 			i++
 		default:
-			changes = append(changes, lineChange{'+', offset + i, offset + j + 1, edited[j]})
+			changes = append(changes, lineChange{'+', offset + i, offset + j + 1, editedLines[j]})
 			j++
 		}
 	}
 	return changes
 }
 
-// commonLengths returns for all i and j the length of the longest common subsequence of old[i:] and edited[j:].
-func commonLengths(old, edited [][]byte) [][]int {
-	common := make([][]int, len(old)+1)
-	for i := range common {
-		common[i] = make([]int, len(edited)+1)
+// commonSuffixes returns for all i and j the length of the longest common subsequence of old[i:] and edited[j:].
+func commonSuffixes(oldLines, editedLines [][]byte) [][]int {
+	lengths := make([][]int, len(oldLines)+1)
+	for i := range lengths {
+		lengths[i] = make([]int, len(editedLines)+1)
 	}
-	for i, oldLine := range slices.Backward(old) {
-		for j, editedLine := range slices.Backward(edited) {
+	for i, oldLine := range slices.Backward(oldLines) {
+		for j, editedLine := range slices.Backward(editedLines) {
 			if bytes.Equal(oldLine, editedLine) {
-				common[i][j] = common[i+1][j+1] + 1
+				lengths[i][j] = lengths[i+1][j+1] + 1
 			} else {
-				common[i][j] = max(common[i+1][j], common[i][j+1])
+				lengths[i][j] = max(lengths[i+1][j], lengths[i][j+1])
 			}
 		}
 	}
-	return common
+	return lengths
 }
 
 // hunkHeader returns the first line of a hunk, such as "@@ -3,7 +3,8 @@": the first line and the number of lines in the old and in the edited
@@ -131,7 +131,7 @@ func hunkHeader(changes []lineChange) string {
 	}
 	// A deleted or inserted line has, for the text without it, the number of the previous line.
 	first := changes[0]
-	oldStart, editedStart := first.old, first.edited
+	oldStart, editedStart := first.oldNumber, first.editedNumber
 	if first.kind == '+' && oldCount > 0 {
 		oldStart++
 	}

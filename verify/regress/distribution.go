@@ -39,9 +39,9 @@ func (e *exporter) writeProbabilities(w io.Writer, exportSwitch string) error {
 	if e.switches.Exact || canBeExact && e.engine.Accuracy == result.Exact {
 		options.Accuracy = result.Exact
 	}
-	matlab := slices.ContainsFunc(e.switches.Switches, func(option suite.Switch) bool { return option.Name() == "exportmatlab" })
+	isMatlab := slices.ContainsFunc(e.switches.Switches, func(option suite.Switch) bool { return option.Name() == "exportmatlab" })
 	return check.Distributions(e.ctx, e.space, times, options, func(distribution *check.Distribution) error {
-		return distribution.Write(e.ctx, w, e.space, matlab)
+		return distribution.Write(e.ctx, w, e.space, isMatlab)
 	})
 }
 

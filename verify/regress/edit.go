@@ -18,7 +18,7 @@ import (
 
 // change is one change of a file: text replaces its bytes from offset from up to, but not including, offset to.
 type change struct {
-	from, to int
+	begin, end int
 	text     string
 }
 
@@ -49,13 +49,13 @@ func (e *editor) edit() ([]byte, error) {
 
 // applyChanges returns the text of the file with all changes applied.
 func (e *editor) applyChanges() []byte {
-	slices.SortStableFunc(e.changes, func(left, right change) int { return cmp.Compare(left.from, right.from) })
+	slices.SortStableFunc(e.changes, func(left, right change) int { return cmp.Compare(left.begin, right.begin) })
 	var edited []byte
 	copied := 0 // bytes of the old text that are copied or replaced
 	for _, change := range e.changes {
-		edited = append(edited, e.text[copied:change.from]...)
+		edited = append(edited, e.text[copied:change.begin]...)
 		edited = append(edited, change.text...)
-		copied = change.to
+		copied = change.end
 	}
 	return append(edited, e.text[copied:]...)
 }
@@ -63,24 +63,24 @@ func (e *editor) applyChanges() []byte {
 // editProperty records the changes for one property: new values in annotations that fail, and new lines with annotations above the property.
 func (e *editor) editProperty(property *syntax.Property, proposals []proposal) {
 	replacements := make(map[int32][]proposal) // by the offset of the replaced value
-	var added []proposal
+	var newProposals []proposal
 	for _, proposed := range proposals {
 		switch {
-		case proposed.hasExpectation || proposed.value == "":
-		case proposed.replaces != nil:
-			offset := proposed.replaces.ValuePos.Offset
+		case proposed.keepsAnnotation || proposed.value == "":
+		case proposed.oldResult != nil:
+			offset := proposed.oldResult.ValuePos.Offset
 			replacements[offset] = append(replacements[offset], proposed)
 		default:
-			added = append(added, proposed)
+			newProposals = append(newProposals, proposed)
 		}
 	}
 	for _, offset := range slices.Sorted(maps.Keys(replacements)) {
 		e.replaceValue(property, replacements[offset], proposals)
 	}
-	if len(added) > 0 {
+	if len(newProposals) > 0 {
 		// A line without conditions applies to all instances, so each instance must have a new value or keep its annotation.
-		coversAll := len(added)+countExpected(proposals) == len(proposals)
-		e.addLines(property, added, coversAll)
+		coversAll := len(newProposals)+countExpected(proposals) == len(proposals)
+		e.addLines(property, newProposals, coversAll)
 	}
 }
 
@@ -88,7 +88,7 @@ func (e *editor) editProperty(property *syntax.Property, proposals []proposal) {
 func countExpected(proposals []proposal) int {
 	count := 0
 	for _, proposed := range proposals {
-		if proposed.hasExpectation {
+		if proposed.keepsAnnotation {
 			count++
 		}
 	}
@@ -98,19 +98,19 @@ func countExpected(proposals []proposal) int {
 // replaceValue replaces the value of an annotation by the new value in replacements. It skips the property unless all instances with this annotation
 // get the same new value, without terms of sampling. proposals are all proposals for the property.
 func (e *editor) replaceValue(property *syntax.Property, replacements, proposals []proposal) {
-	old, newValue := replacements[0].replaces, replacements[0].value
+	oldResult, newValue := replacements[0].oldResult, replacements[0].value
 	for _, proposed := range proposals {
-		chosen := proposed.instance.chosen.Result
-		choosesAnnotation := chosen != nil && chosen.ValuePos == old.ValuePos
-		fitsNewValue := !proposed.hasExpectation && proposed.value == newValue && proposed.terms == ""
-		if choosesAnnotation && !fitsNewValue {
+		result := proposed.instance.annotations.Result
+		hasOldAnnotation := result != nil && result.ValuePos == oldResult.ValuePos
+		fitsNewValue := !proposed.keepsAnnotation && proposed.value == newValue && proposed.terms == ""
+		if hasOldAnnotation && !fitsNewValue {
 			e.addSkip(e.propertiesFile, property.Pos(), replacements[0].instance.task.Text,
-				fmt.Sprintf("the annotation in line %d fails for some valuations of the constants only, or would need terms", old.Pos.Line))
+				fmt.Sprintf("the annotation in line %d fails for some valuations of the constants only, or would need terms", oldResult.Pos.Line))
 			return
 		}
 	}
-	from := int(old.ValuePos.Offset)
-	e.changes = append(e.changes, change{from, from + len(old.Value), newValue})
+	begin := int(oldResult.ValuePos.Offset)
+	e.changes = append(e.changes, change{begin, begin + len(oldResult.Value), newValue})
 	e.blessing.Updated++
 	for _, proposed := range replacements {
 		e.expectedValues[proposed.instance] = proposed.value
@@ -120,7 +120,7 @@ func (e *editor) replaceValue(property *syntax.Property, replacements, proposals
 // addLines adds annotations in lines above a property, or records why this is impossible. coversAll reports whether each instance of the property
 // gets an annotation or has one.
 func (e *editor) addLines(property *syntax.Property, added []proposal, coversAll bool) {
-	lines, reason := annotations(added, coversAll)
+	lines, reason := annotationLines(added, coversAll)
 	indent, offset, ok := e.lineStart(property)
 	if !ok {
 		reason = "the property does not start its line"
@@ -144,23 +144,23 @@ func (e *editor) addLines(property *syntax.Property, added []proposal, coversAll
 // maxLines is the largest number of lines that are added above one property.
 const maxLines = 200
 
-// annotations returns the annotation lines for the proposals, or the reason why there are none. If all values are equal and coversAll is true, one
+// annotationLines returns the annotation lines for the proposals, or the reason why there are none. If all values are equal and coversAll is true, one
 // line is enough. Otherwise each line needs conditions on the constants that distinguish the proposals.
-func annotations(proposals []proposal, coversAll bool) (lines []string, reason string) {
+func annotationLines(proposals []proposal, coversAll bool) (lines []string, reason string) {
 	differs := func(proposed proposal) bool {
 		return proposed.value != proposals[0].value || proposed.terms != proposals[0].terms
 	}
 	if coversAll && !slices.ContainsFunc(proposals, differs) {
-		return linesOf(proposals[0], ""), ""
+		return linesOfProposal(proposals[0], ""), ""
 	}
 	// The conditions use constants with several values in the test. If these are not enough, they use all constants.
-	varied, allConstants := (*propertyInstance).constants, (*propertyInstance).allConstants
-	names := distinguishingConstants(proposals, varied)
-	if sameConditionsSameValue(proposals, names, varied) {
+	variedConstants, allConstants := (*propertyInstance).constants, (*propertyInstance).allConstants
+	names := distinguishingConstants(proposals, variedConstants)
+	if sameConditionsSameValue(proposals, names, variedConstants) {
 		if len(names) == 0 {
 			return nil, "it has no value in some tests, and no constant tells them apart"
 		}
-		return conditionalLines(proposals, names, varied)
+		return conditionalLines(proposals, names, variedConstants)
 	}
 	names = distinguishingConstants(proposals, allConstants)
 	if len(names) == 0 || !sameConditionsSameValue(proposals, names, allConstants) {
@@ -254,7 +254,7 @@ func conditionalLines(proposals []proposal, names []string, constantsOf func(*pr
 		conditions := conditionsOf(proposed.instance, names, constantsOf)
 		if !hasLines[conditions] {
 			hasLines[conditions] = true
-			lines = append(lines, linesOf(proposed, " ("+conditions+")")...)
+			lines = append(lines, linesOfProposal(proposed, " ("+conditions+")")...)
 		}
 	}
 	if len(lines) > maxLines {
@@ -263,8 +263,8 @@ func conditionalLines(proposals []proposal, names []string, constantsOf func(*pr
 	return lines, ""
 }
 
-// linesOf returns the RESULT line of a proposal and, if it has terms, its TILECHECK line. conditions has the form " (N=3)" or is empty.
-func linesOf(proposed proposal, conditions string) []string {
+// linesOfProposal returns the RESULT line of a proposal and, if it has terms, its TILECHECK line. conditions has the form " (N=3)" or is empty.
+func linesOfProposal(proposed proposal, conditions string) []string {
 	lines := []string{"RESULT" + conditions + ": " + proposed.value + " (" + proposed.origin + ")"}
 	if proposed.terms != "" {
 		lines = append(lines, "TILECHECK"+conditions+": "+proposed.terms)
@@ -315,27 +315,27 @@ func (e *editor) checkEdited(edited []byte) error {
 		if !ok || parsed.String() != property.String() {
 			return errOtherProperties
 		}
-		if err := e.checkChosen(edited, property, parsed); err != nil {
+		if err := e.checkApplies(edited, property, parsed); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// checkChosen returns an error if another annotation applies to an instance than the one that was written for it. parsed is the property in the
+// checkApplies returns an error if another annotation applies to an instance than the one that was written for it. parsed is the property in the
 // edited text.
-func (e *editor) checkChosen(edited []byte, property, parsed *syntax.Property) error {
+func (e *editor) checkApplies(edited []byte, property, parsed *syntax.Property) error {
 	for _, proposed := range e.proposals[property.Pos()] {
 		want, ok := e.expectedValues[proposed.instance]
 		if !ok {
 			continue
 		}
-		chosen, err := expect.Select(expect.Parse(edited, parsed), proposed.instance.rules)
+		result, err := expect.Select(expect.Parse(edited, parsed), proposed.instance.rules)
 		if err != nil {
 			return fmt.Errorf("%v: the new annotation %s is not chosen: %w", property.Pos(), want, err)
 		}
-		if chosen.Value != want {
-			return fmt.Errorf("%v: the annotation %s is chosen, not the new one, %s", property.Pos(), chosen.Value, want)
+		if result.Value != want {
+			return fmt.Errorf("%v: the annotation %s is chosen, not the new one, %s", property.Pos(), result.Value, want)
 		}
 	}
 	return nil

@@ -89,23 +89,23 @@ func (run *testRun) batches() []*batch {
 
 // samplingTerms returns the terms of sampling of an instance, or nil if it is not sampled.
 func (instance *propertyInstance) samplingTerms() *expect.Statistical {
-	if instance.chosen.Terms == nil {
+	if instance.annotations.Terms == nil {
 		return nil
 	}
-	return instance.chosen.Terms.Statistical
+	return instance.annotations.Terms.Statistical
 }
 
 // propertyNumbers returns the numbers of the properties of a batch, without repetitions, in the order of the test.
 func (run *testRun) propertyNumbers(batch *batch) []string {
 	inBatch := make(map[int]bool)
 	for _, i := range batch.instances {
-		inBatch[run.instances[i].number] = true
+		inBatch[run.instances[i].propertyNumber] = true
 	}
 	var numbers []string
 	for _, instance := range run.instances {
-		if inBatch[instance.number] {
-			numbers = append(numbers, strconv.Itoa(instance.number))
-			delete(inBatch, instance.number) // add each number only once
+		if inBatch[instance.propertyNumber] {
+			numbers = append(numbers, strconv.Itoa(instance.propertyNumber))
+			delete(inBatch, instance.propertyNumber) // add each number only once
 		}
 	}
 	return numbers
@@ -132,7 +132,7 @@ func (run *testRun) planFor(terms *expect.Statistical) *runner.Plan {
 		settings.Method = runner.CI
 		settings.Simulation = runner.Simulation{
 			Samples: terms.Samples, Confidence: run.confidenceLevel(terms), MaxPath: terms.MaxPath, MaxReward: terms.MaxReward,
-			Seed: run.opt.Seed, Workers: run.workers,
+			Seed: run.options.Seed, Workers: run.workers,
 		}
 		if terms.Seed != nil {
 			settings.Simulation.Seed = *terms.Seed
@@ -145,7 +145,7 @@ func (run *testRun) planFor(terms *expect.Statistical) *runner.Plan {
 func (run *testRun) batchPlan(batch *batch) (*runner.Plan, error) {
 	var tasks []int
 	for _, number := range batch.properties {
-		i := slices.IndexFunc(run.instances, func(instance *propertyInstance) bool { return strconv.Itoa(instance.number) == number })
+		i := slices.IndexFunc(run.instances, func(instance *propertyInstance) bool { return strconv.Itoa(instance.propertyNumber) == number })
 		tasks = append(tasks, slices.Index(run.plan.Tasks, run.instances[i].task))
 	}
 	return batch.plan.Part(tasks, nil)
@@ -154,18 +154,18 @@ func (run *testRun) batchPlan(batch *batch) (*runner.Plan, error) {
 // storeVerdicts stores the verdicts of an engine in the answers of the instances of a batch. The verdicts are in the order of the instances.
 // A missing verdict is an error.
 func (run *testRun) storeVerdicts(batch *batch, verdicts []result.Verdict, answers []answer) error {
-	next := 0 // the index of the next verdict
+	nextVerdict := 0 // the index of the next verdict
 	for i, instance := range run.instances {
-		if !slices.Contains(batch.properties, strconv.Itoa(instance.number)) {
+		if !slices.Contains(batch.properties, strconv.Itoa(instance.propertyNumber)) {
 			continue
 		}
-		if next == len(verdicts) || verdicts[next].Property != instance.task.Text {
+		if nextVerdict == len(verdicts) || verdicts[nextVerdict].Property != instance.task.Text {
 			return fmt.Errorf("engine %s returned no verdict about %s %s", run.engine.DisplayName(), instance.task.Text, instance.constants())
 		}
 		if _, inBatch := slices.BinarySearch(batch.instances, i); inBatch {
-			answers[i].Verdict = verdicts[next]
+			answers[i].Verdict = verdicts[nextVerdict]
 		}
-		next++
+		nextVerdict++
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func FilesOfSwitches(fsys fs.FS, test *Test) []string {
 // compareExport compares an expected file with the file that a run exported, byte by byte. isWritten is false if the run did not write the file.
 func (run *testRun) compareExport(file string, got []byte, isWritten bool) report.TestResult {
 	compared := run.newResult(run.engine, nil)
-	compared.File = run.opt.name(file)
+	compared.File = run.options.name(file)
 	compared.Line, compared.Col = 0, 0 // the result is about the whole file
 	compared.Expected = "the contents of " + compared.File
 	want, err := run.read(file)

@@ -19,8 +19,8 @@ func fileFailure(err error) *result.Failure {
 	}
 	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {
 		failure.File, failure.Pos, failure.Message = list[0].File, list[0].Pos, list[0].Msg
-		if others := len(list) - 1; others > 0 {
-			failure.Message += fmt.Sprintf(" (and %d more)", others)
+		if numOthers := len(list) - 1; numOthers > 0 {
+			failure.Message += fmt.Sprintf(" (and %d more)", numOthers)
 		}
 		return failure
 	}
@@ -36,8 +36,8 @@ func fileFailure(err error) *result.Failure {
 
 // explainMisplaced adds a hint to a syntax error if the model and the properties file seem to be swapped. It returns other errors unchanged.
 func explainMisplaced(err error, job *runner.Job) error {
-	plan, ok := errors.AsType[*runner.PlanError](err)
-	if !ok || plan.Step != result.Parse {
+	planErr, ok := errors.AsType[*runner.PlanError](err)
+	if !ok || planErr.Step != result.Parse {
 		return err
 	}
 	list, ok := errors.AsType[syntax.ErrorList](err)
@@ -47,7 +47,7 @@ func explainMisplaced(err error, job *runner.Job) error {
 	}
 	first := *list[0]
 	first.Msg += "; " + hint
-	return &runner.PlanError{Step: plan.Step, Err: append(syntax.ErrorList{&first}, list[1:]...)}
+	return &runner.PlanError{Step: planErr.Step, Err: append(syntax.ErrorList{&first}, list[1:]...)}
 }
 
 // errorResult returns the result of a test that cannot be run.

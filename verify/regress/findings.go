@@ -17,7 +17,7 @@ func (r *suiteRun) findings() []report.TestFinding {
 	testsOfFile := make(map[string][]*loadedTest) // by the name of the properties file
 	var fileNames []string
 	for _, test := range r.tests {
-		if test.tree == nil {
+		if test.propsTree == nil {
 			continue
 		}
 		name := test.switches.Props
@@ -70,18 +70,18 @@ func (r *suiteRun) unusedExtras() []report.TestFinding {
 // usesExtra reports whether a property instance of the test has chosen this expectation.
 func (test *loadedTest) usesExtra(extra *Extra) bool {
 	return slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool {
-		usesResult := extra.Result != nil && slices.Contains(instance.chosenExtras, extra.Result.Pos)
-		usesTerms := extra.Terms != nil && slices.Contains(instance.chosenExtras, extra.Terms.Pos)
+		usesResult := extra.Result != nil && slices.Contains(instance.usedExtras, extra.Result.Pos)
+		usesTerms := extra.Terms != nil && slices.Contains(instance.usedExtras, extra.Terms.Pos)
 		return usesResult || usesTerms
 	})
 }
 
 // fileFindings returns the findings about one properties file. tests are all tests of the file.
 func (r *suiteRun) fileFindings(name string, tests []*loadedTest) []report.TestFinding {
-	text, tree := tests[0].props, tests[0].tree
-	mistakes := expect.Check(text, tree)
+	text, propsTree := tests[0].propsText, tests[0].propsTree
+	mistakes := expect.Check(text, propsTree)
 	withUnused := slices.Clone(mistakes)
-	for _, item := range tree.Items {
+	for _, item := range propsTree.Items {
 		property, ok := item.(*syntax.Property)
 		if ok && checkedByTests(tests, property) {
 			withUnused = append(withUnused, unusedAnnotations(tests, property, mistakes)...)
@@ -97,7 +97,7 @@ func (r *suiteRun) fileFindings(name string, tests []*loadedTest) []report.TestF
 // unusedAnnotations returns a mistake for each annotation of a property that no test uses. It omits annotations that already have a mistake in
 // mistakes. All tests have the same properties file.
 func unusedAnnotations(tests []*loadedTest, property *syntax.Property, mistakes []expect.Mistake) []expect.Mistake {
-	text := tests[0].props
+	text := tests[0].propsText
 	used := usedAnnotations(tests, property)
 	var unused []expect.Mistake
 	addIfUnused := func(start, end syntax.Pos, conditions []expect.Condition) {
@@ -149,11 +149,11 @@ func usedAnnotations(tests []*loadedTest, property *syntax.Property) map[syntax.
 // addUsedAnnotations adds the positions of the annotations that the instance uses: its expected result and its terms. It omits expectations from
 // outside of the properties file.
 func (instance *propertyInstance) addUsedAnnotations(positions map[syntax.Pos]bool) {
-	expected, terms := instance.chosen.Result, instance.chosen.Terms
+	expected, terms := instance.annotations.Result, instance.annotations.Terms
 	if expected != nil && instance.extraPosition == "" {
 		positions[expected.Pos] = true
 	}
-	if terms != nil && !slices.Contains(instance.chosenExtras, terms.Pos) {
+	if terms != nil && !slices.Contains(instance.usedExtras, terms.Pos) {
 		positions[terms.Pos] = true
 	}
 }
@@ -164,7 +164,7 @@ func unknownNames(tests []*loadedTest, conditions []expect.Condition) string {
 	var unknown []string
 	for _, condition := range conditions {
 		declares := func(test *loadedTest) bool { return test.hasConstant(condition.Name) }
-		if condition.OK && !slices.ContainsFunc(tests, declares) {
+		if condition.IsWellFormed && !slices.ContainsFunc(tests, declares) {
 			unknown = append(unknown, condition.Name)
 		}
 	}

@@ -14,7 +14,7 @@ func (test *loadedTest) identity() string {
 	if model == "" && props == "" { // the switches could not be parsed
 		model, props = test.Model, test.Props
 	}
-	parts := []string{test.opt.name(test.Dir), test.opt.name(model), test.opt.name(props), strconv.Itoa(len(test.Args))}
+	parts := []string{test.options.name(test.Dir), test.options.name(model), test.options.name(props), strconv.Itoa(len(test.Args))}
 	return strings.Join(slices.Concat(parts, test.Args, test.Consts), "\x00")
 }
 
@@ -27,13 +27,13 @@ func shortID(parts ...string) string {
 	return hex.EncodeToString(sum[:])[:idLength]
 }
 
-// setIdentities gives each property instance an identity. It selects the instances that only names, or all if only is empty. It returns the
+// setIdentities gives each property instance an identity. It selects the instances that selectedIDs names, or all if it is empty. It returns the
 // identities of the test and of its instances.
-func (test *loadedTest) setIdentities(only []string) (ids []string) {
+func (test *loadedTest) setIdentities(selectedIDs []string) (ids []string) {
 	testIdentity := test.identity()
 	testID := shortID(testIdentity)
 	ids = []string{testID}
-	test.wantsRunResults = len(only) == 0 || slices.Contains(only, testID)
+	test.wantsRunResults = len(selectedIDs) == 0 || slices.Contains(selectedIDs, testID)
 	occurrences := make(map[string]int)
 	for _, instance := range test.instances {
 		parts := []string{testIdentity, instance.task.Name, instance.task.Text}
@@ -43,7 +43,7 @@ func (test *loadedTest) setIdentities(only []string) (ids []string) {
 		text := strings.Join(parts, "\x00")
 		occurrences[text]++ // a file may have the same property twice
 		instance.id = shortID(text, strconv.Itoa(occurrences[text]))
-		instance.selected = test.wantsRunResults || slices.Contains(only, instance.id)
+		instance.selected = test.wantsRunResults || slices.Contains(selectedIDs, instance.id)
 		ids = append(ids, instance.id)
 	}
 	return ids

@@ -19,7 +19,7 @@ func (test *loadedTest) judge(engine *EngineConfig, instance *propertyInstance, 
 	testResult.Verdict, testResult.Got, testResult.Seconds = &verdict, verdictText(verdict), verdict.Seconds
 	testResult.Cached, testResult.Log = answer.cached, answer.log
 	// In its test mode, PRISM compares the value with the annotation itself. Its judgment counts only if it has read the same annotation.
-	reliesOnPRISM := answer.judgment != "" && instance.chosen.Terms == nil && instance.extraPosition == ""
+	reliesOnPRISM := answer.judgment != "" && instance.annotations.Terms == nil && instance.extraPosition == ""
 	if reliesOnPRISM {
 		testResult.Outcome, testResult.Reason = parsePRISMJudgment(answer.judgment)
 		return testResult
@@ -49,7 +49,7 @@ func parsePRISMJudgment(text string) (outcome report.TestOutcome, reason string)
 func (test *loadedTest) outcome(
 	engine *EngineConfig, instance *propertyInstance, verdict result.Verdict,
 ) (outcome report.TestOutcome, reason string) {
-	terms := instance.chosen.Terms
+	terms := instance.annotations.Terms
 	if !terms.Wants(engine.DisplayName()) {
 		return report.TestNotTested, "the annotation is for other engines: " + fmt.Sprint(terms.Engines)
 	}
@@ -59,13 +59,13 @@ func (test *loadedTest) outcome(
 			return outcome, reason
 		}
 	}
-	_, nothingMatches := errors.AsType[expect.Unmatched](instance.choiceErr)
+	_, nothingMatches := errors.AsType[expect.Unmatched](instance.annotationErr)
 	switch {
 	case nothingMatches:
-		return report.TestNotTested, instance.choiceErr.Error()
-	case instance.choiceErr != nil:
-		return report.TestFailed, instance.choiceErr.Error()
-	case instance.chosen.Expects():
+		return report.TestNotTested, instance.annotationErr.Error()
+	case instance.annotationErr != nil:
+		return report.TestFailed, instance.annotationErr.Error()
+	case instance.annotations.Expects():
 		return test.judgeValue(engine, instance, verdict)
 	case verdict.Err != nil:
 		return report.TestError, failureText(verdict.Err)
@@ -75,7 +75,7 @@ func (test *loadedTest) outcome(
 
 // unfinishedOutcome returns the outcome of a run that was stopped, exceeded a limit, or is not supported. ok is false for any other failure.
 func unfinishedOutcome(instance *propertyInstance, failure *result.Failure) (outcome report.TestOutcome, reason string, ok bool) {
-	expectsAnything := instance.chosen.Result != nil && instance.chosen.Result.Value == "?"
+	expectsAnything := instance.annotations.Result != nil && instance.annotations.Result.Value == "?"
 	switch {
 	case stoppedFromOutside(failure.Class):
 		return report.TestError, failureText(failure), true
@@ -115,7 +115,7 @@ func (test *loadedTest) judgeValue(
 	if engine.PRISM != nil {
 		rules.Relative = 0 // zero selects PRISM's tolerance
 	}
-	judgement := instance.chosen.Judge(verdict, rules)
+	judgement := instance.annotations.Judge(verdict, rules)
 	switch judgement.Outcome {
 	case expect.NotTested:
 		return report.TestNotTested, anyValue

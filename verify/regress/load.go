@@ -26,18 +26,18 @@ import (
 // loadedTest is a test whose files were read and whose annotations were chosen.
 type loadedTest struct {
 	*Test
-	opt          *Options
+	options          *Options
 	switches     suite.Options
-	model, props []byte
+	modelText, propsText []byte
 	// job has all settings except the method of an engine. Its model has the type that the switches ask for.
 	job       runner.Job
 	plan      *runner.Plan // nil without properties, or with err
-	tree      *syntax.Properties
+	propsTree      *syntax.Properties
 	instances []*propertyInstance
 	// err says why the test cannot be run. Then only properties whose annotations expect an error of the files have instances.
 	err error
-	// falseAlarm is the probability with which one statistical expectation may fail by chance.
-	falseAlarm float64
+	// maxFalseAlarm is the probability with which one statistical expectation may fail by chance.
+	maxFalseAlarm float64
 	// number is the number of the test in the suite, from 1.
 	number int
 	// wantsRunResults says that the report has results about the whole run.
@@ -51,18 +51,18 @@ type loadedTest struct {
 // propertyInstance is one property under one valuation of the constants. It gets one result for each engine.
 type propertyInstance struct {
 	task                              *runner.Task
-	number                            int // among the properties of the file, from 1
+	propertyNumber                            int // among the properties of the file, from 1
 	modelValuation, propertyValuation sema.Valuation
 	rules                             expect.Rules
-	chosen                            expect.Chosen
-	// annotated says that the property has annotations.
-	annotated bool
-	// choiceErr says why no annotation could be chosen. It is nil if one was chosen.
-	choiceErr error
+	annotations                            expect.Annotations
+	// hasAnnotations says that the property has annotations.
+	hasAnnotations bool
+	// annotationErr says why no annotation could be chosen. It is nil if one was chosen.
+	annotationErr error
 	// extraPosition is the place of a chosen expectation outside of the properties file.
 	extraPosition string
-	// chosenExtras are the positions of the chosen annotations outside of the properties file.
-	chosenExtras []syntax.Pos
+	// usedExtras are the positions of the chosen annotations outside of the properties file.
+	usedExtras []syntax.Pos
 	id           string
 	selected     bool // Options.Only selects it
 }
@@ -74,7 +74,7 @@ func (instance *propertyInstance) constants() []result.Constant {
 
 // loadTest reads the files of a test and selects the annotations that apply. An error is stored in the field err of the test.
 func loadTest(ctx context.Context, definition *Test, opt *Options) *loadedTest {
-	test := &loadedTest{Test: definition, opt: opt}
+	test := &loadedTest{Test: definition, options: opt}
 	test.err = test.load(ctx)
 	return test
 }
@@ -92,7 +92,7 @@ func (test *loadedTest) load(ctx context.Context) error {
 		test.job.States = test.space
 	}
 	hasModel := test.switches.Model != "" || test.space != nil
-	hasProperties := test.switches.Props != "" || jani.Is(test.model)
+	hasProperties := test.switches.Props != "" || jani.IsJANI(test.modelText)
 	if !hasModel || !hasProperties || test.importsResults() {
 		return nil
 	}
@@ -104,14 +104,14 @@ func (test *loadedTest) readFiles() error {
 	var err error
 	if test.switches, err = test.Options(); err != nil {
 		if syntaxErr, ok := err.(*syntax.Error); ok {
-			return &syntax.Error{File: test.opt.name(syntaxErr.File), Pos: syntaxErr.Pos, Msg: syntaxErr.Msg}
+			return &syntax.Error{File: test.options.name(syntaxErr.File), Pos: syntaxErr.Pos, Msg: syntaxErr.Msg}
 		}
 		return err
 	}
-	if test.model, err = test.read(test.switches.Model); err != nil {
+	if test.modelText, err = test.read(test.switches.Model); err != nil {
 		return err
 	}
-	if test.props, err = test.read(test.switches.Props); err != nil {
+	if test.propsText, err = test.read(test.switches.Props); err != nil {
 		return err
 	}
 	test.job, err = test.newJob()
@@ -131,17 +131,17 @@ func (test *loadedTest) read(file string) ([]byte, error) {
 	if file == "" {
 		return nil, nil
 	}
-	text, err := limited.ReadFile(test.opt.FS, file, test.maxTextSize())
+	text, err := limited.ReadFile(test.options.FS, file, test.maxTextSize())
 	if pathErr, ok := err.(*fs.PathError); ok {
-		return nil, fmt.Errorf("%s: %w", test.opt.name(file), pathErr.Err)
+		return nil, fmt.Errorf("%s: %w", test.options.name(file), pathErr.Err)
 	}
 	return text, err
 }
 
 // maxTextSize returns the largest allowed size of a file in bytes. It applies to the file as it is stored and after its decompression.
 func (test *loadedTest) maxTextSize() int64 {
-	if test.memory() > 0 {
-		return min(maxText, test.memory())
+	if test.memoryLimit() > 0 {
+		return min(maxText, test.memoryLimit())
 	}
 	return maxText
 }
@@ -150,10 +150,10 @@ func (test *loadedTest) maxTextSize() int64 {
 func (test *loadedTest) newJob() (runner.Job, error) {
 	switches := &test.switches
 	job := runner.Job{
-		File:       test.opt.name(switches.Model),
-		Model:      withType(test.model, switches.Type),
-		PropsFile:  test.opt.name(switches.Props),
-		Properties: test.props,
+		File:       test.options.name(switches.Model),
+		Model:      withType(test.modelText, switches.Type),
+		PropsFile:  test.options.name(switches.Props),
+		Properties: test.propsText,
 		Dialect:    test.Dialect,
 		Select:     switches.Select,
 		Generated:  modelgen.Recognizer{},
@@ -162,9 +162,9 @@ func (test *loadedTest) newJob() (runner.Job, error) {
 	if switches.Simulation != nil {
 		job.Method = cmp.Or(runner.Method(switches.Simulation.Method), runner.Sim)
 		job.Simulation = simulationOf(switches.Simulation)
-		job.Simulation.Seed = test.opt.Seed
+		job.Simulation.Seed = test.options.Seed
 	}
-	job.Numeric.MaxMemory = test.memory()
+	job.Numeric.MaxMemory = test.memoryLimit()
 	job.Numeric.Fair = switches.Fair
 	if switches.DigitalClocks {
 		job.Numeric.Clocks = runner.DigitalClocks
@@ -196,26 +196,26 @@ func simulationOf(switches *suite.Simulation) runner.Simulation {
 	return simulation
 }
 
-// memory returns the memory limit of a run in bytes; 0 means none.
-func (test *loadedTest) memory() int64 { return cmp.Or(test.Memory, test.opt.Memory) }
+// memoryLimit returns the memory limit of a run in bytes; 0 means none.
+func (test *loadedTest) memoryLimit() int64 { return cmp.Or(test.Memory, test.options.Memory) }
 
 // Override returns the constant definitions of consts and replacements, in the syntax of the switch -const. If both lists define a constant, only
 // the definition in replacements is returned. It returns an error if a replacement is malformed.
 func Override(consts, replacements []string) ([]string, error) {
-	replacing, err := sema.ParseConsts(replacements)
-	if err != nil || len(replacing) == 0 {
+	parsed, err := sema.ParseConsts(replacements)
+	if err != nil || len(parsed) == 0 {
 		return consts, err
 	}
 	var definitions []string
 	for definition := range strings.SplitSeq(strings.Join(consts, ","), ",") {
 		name, _, _ := strings.Cut(definition, "=")
 		name = strings.TrimSpace(name)
-		isReplaced := slices.ContainsFunc(replacing, func(replacement sema.ConstDef) bool { return replacement.Name == name })
+		isReplaced := slices.ContainsFunc(parsed, func(replacement sema.ConstDef) bool { return replacement.Name == name })
 		if name != "" && !isReplaced {
 			definitions = append(definitions, definition)
 		}
 	}
-	for _, replacement := range replacing {
+	for _, replacement := range parsed {
 		definitions = append(definitions, replacement.String())
 	}
 	return definitions, nil
@@ -250,13 +250,13 @@ func (test *loadedTest) makeInstances(ctx context.Context) error {
 	plan, err := runner.NewPlan(ctx, test.job)
 	if err != nil {
 		err = explainMisplaced(err, &test.job)
-		if tree, mistakes := syntax.ParsePropertiesOf(test.job.Dialect, test.job.PropsFile, test.props); mistakes == nil {
-			test.tree = tree
+		if tree, mistakes := syntax.ParsePropertiesOf(test.job.Dialect, test.job.PropsFile, test.propsText); mistakes == nil {
+			test.propsTree = tree
 			test.expectFailure(err)
 		}
 		return err
 	}
-	test.plan, test.tree = plan, plan.Tasks[0].Source.Parsed
+	test.plan, test.propsTree = plan, plan.Tasks[0].Source.Parsed
 	tasks := distinctTasks(plan.Tasks)
 	for valuation := range plan.Models() {
 		program, err := plan.Model.InstantiateOpen(valuation.Map(), plan.Open())
@@ -290,7 +290,7 @@ func distinctTasks(tasks []*runner.Task) []*runner.Task {
 
 // addInstance adds the instance of a property under one valuation of the constants. program is nil if the model rejects the valuation.
 func (test *loadedTest) addInstance(task *runner.Task, program *sema.Program, modelValuation, propertyValuation sema.Valuation) {
-	instance := &propertyInstance{task: task, modelValuation: modelValuation, propertyValuation: propertyValuation, number: test.numberOf(task.Property)}
+	instance := &propertyInstance{task: task, modelValuation: modelValuation, propertyValuation: propertyValuation, propertyNumber: test.numberOf(task.Property)}
 	instance.rules = expect.Rules{
 		Params: test.plan.Open(), Exact: test.switches.Exact || test.switches.Params != "", Relative: expect.DefaultRelative,
 		Constants: slices.Concat(modelValuation, propertyValuation),
@@ -305,10 +305,10 @@ func (test *loadedTest) addInstance(task *runner.Task, program *sema.Program, mo
 // numberOf returns the number of a property in its file, counted from 1.
 func (test *loadedTest) numberOf(property *syntax.Property) int {
 	number := 0
-	for _, node := range test.tree.Items {
-		if other, ok := node.(*syntax.Property); ok {
+	for _, node := range test.propsTree.Items {
+		if candidate, ok := node.(*syntax.Property); ok {
 			number++
-			if other.Pos() == property.Pos() {
+			if candidate.Pos() == property.Pos() {
 				return number
 			}
 		}
@@ -348,11 +348,11 @@ func (test *loadedTest) chooseAnnotations(instance *propertyInstance) {
 		}
 	}
 	extraResults, extraTerms := len(results), len(terms)
-	results = append(results, expect.Parse(test.props, instance.task.Property)...)
-	terms = append(terms, expect.ParseTerms(test.props, instance.task.Property)...)
-	instance.annotated = len(results)+len(terms) > 0
+	results = append(results, expect.Parse(test.propsText, instance.task.Property)...)
+	terms = append(terms, expect.ParseTerms(test.propsText, instance.task.Property)...)
+	instance.hasAnnotations = len(results)+len(terms) > 0
 	test.chooseTerms(instance, terms, extraTerms)
-	if instance.choiceErr == nil && len(results) > 0 {
+	if instance.annotationErr == nil && len(results) > 0 {
 		test.chooseResult(instance, results, extraResults)
 	}
 }
@@ -360,10 +360,10 @@ func (test *loadedTest) chooseAnnotations(instance *propertyInstance) {
 // chooseTerms selects the TILECHECK annotation that applies to an instance. The first extraTerms elements of terms come from a suite file or an index, the
 // others from the properties file.
 func (test *loadedTest) chooseTerms(instance *propertyInstance, terms []expect.Terms, extraTerms int) {
-	instance.chosen.Terms, instance.choiceErr = expect.SelectTerms(terms, instance.rules)
+	instance.annotations.Terms, instance.annotationErr = expect.SelectTerms(terms, instance.rules)
 	for i := range extraTerms {
-		if instance.chosen.Terms == &terms[i] {
-			instance.chosenExtras = append(instance.chosenExtras, terms[i].Pos)
+		if instance.annotations.Terms == &terms[i] {
+			instance.usedExtras = append(instance.usedExtras, terms[i].Pos)
 			instance.extraPosition = test.positionOfExtraTerms(&terms[i])
 		}
 	}
@@ -372,18 +372,18 @@ func (test *loadedTest) chooseTerms(instance *propertyInstance, terms []expect.T
 // chooseResult selects the expected result that applies to an instance. The first extraResults elements of results come from a suite file or an index, the
 // others from the properties file.
 func (test *loadedTest) chooseResult(instance *propertyInstance, results []expect.Expectation, extraResults int) {
-	instance.chosen.Result, instance.choiceErr = expect.Select(results, instance.rules)
-	if instance.chosen.Result != nil {
+	instance.annotations.Result, instance.annotationErr = expect.Select(results, instance.rules)
+	if instance.annotations.Result != nil {
 		instance.extraPosition = ""
 	}
 	for i := range extraResults {
-		if instance.chosen.Result == &results[i] {
-			instance.chosenExtras = append(instance.chosenExtras, results[i].Pos)
+		if instance.annotations.Result == &results[i] {
+			instance.usedExtras = append(instance.usedExtras, results[i].Pos)
 			instance.extraPosition = test.positionOfExtraResult(&results[i])
 		}
 	}
-	if instance.chosen.Expects() { // the terms may expect an error instead of a result
-		instance.choiceErr = nil
+	if instance.annotations.Expects() { // the terms may expect an error instead of a result
+		instance.annotationErr = nil
 	}
 }
 
@@ -411,7 +411,7 @@ func (test *loadedTest) positionOfExtraTerms(terms *expect.Terms) string {
 // cannot be planned.
 func (test *loadedTest) expectFailure(err error) {
 	failure := fileFailure(err)
-	for _, node := range test.tree.Items {
+	for _, node := range test.propsTree.Items {
 		property, ok := node.(*syntax.Property)
 		if !ok {
 			continue
@@ -420,9 +420,9 @@ func (test *loadedTest) expectFailure(err error) {
 		if property.Name != nil {
 			task.Name = property.Name.Name
 		}
-		instance := &propertyInstance{task: task, number: test.numberOf(property)}
+		instance := &propertyInstance{task: task, propertyNumber: test.numberOf(property)}
 		test.chooseAnnotations(instance)
-		if instance.choiceErr == nil && instance.chosen.Terms != nil && slices.Contains(instance.chosen.Terms.Errors, failure.Class) {
+		if instance.annotationErr == nil && instance.annotations.Terms != nil && slices.Contains(instance.annotations.Terms.Errors, failure.Class) {
 			test.instances = append(test.instances, instance)
 		}
 	}
@@ -439,17 +439,17 @@ func (test *loadedTest) newResult(engine *EngineConfig, instance *propertyInstan
 		id = instance.id
 		instance.describe(&testResult)
 	}
-	if test.opt.Rerun != nil {
-		testResult.Rerun = test.opt.Rerun(engine.DisplayName(), id)
+	if test.options.Rerun != nil {
+		testResult.Rerun = test.options.Rerun(engine.DisplayName(), id)
 	}
 	return testResult
 }
 
 // modelName returns the name of the model file as the user knows it.
-func (test *loadedTest) modelName() string { return test.opt.name(test.switches.Model) }
+func (test *loadedTest) modelName() string { return test.options.name(test.switches.Model) }
 
 // propsName returns the name of the properties file as the user knows it.
-func (test *loadedTest) propsName() string { return test.opt.name(test.switches.Props) }
+func (test *loadedTest) propsName() string { return test.options.name(test.switches.Props) }
 
 // argsWithConstants returns the arguments of the test, with a switch -const for its constants.
 func (test *loadedTest) argsWithConstants() []string {
@@ -465,7 +465,7 @@ func (test *loadedTest) setPlaceOfRun(testResult *report.TestResult) {
 	testResult.File = cmp.Or(testResult.Props, testResult.Model)
 	if testResult.File == "" && len(test.Places) > 0 {
 		place := test.Places[0]
-		testResult.File, testResult.Line, testResult.Col = test.opt.name(place.File), int(place.Pos.Line), int(place.Pos.Col)
+		testResult.File, testResult.Line, testResult.Col = test.options.name(place.File), int(place.Pos.Line), int(place.Pos.Col)
 	}
 }
 
@@ -473,13 +473,13 @@ func (test *loadedTest) setPlaceOfRun(testResult *report.TestResult) {
 func (instance *propertyInstance) describe(testResult *report.TestResult) {
 	testResult.Property, testResult.Name, testResult.Constants = instance.task.Text, instance.task.Name, instance.constants()
 	testResult.File, testResult.Line, testResult.Col = testResult.Props, int(instance.task.Pos.Line), int(instance.task.Pos.Col)
-	testResult.Expected = instance.chosen.String()
+	testResult.Expected = instance.annotations.String()
 	switch {
 	case instance.extraPosition != "":
 		testResult.Expected += " (" + instance.extraPosition + ")"
-	case instance.chosen.Result != nil:
-		testResult.ExpectedLine = int(instance.chosen.Result.Pos.Line)
-	case instance.chosen.Expects():
-		testResult.ExpectedLine = int(instance.chosen.Terms.Pos.Line)
+	case instance.annotations.Result != nil:
+		testResult.ExpectedLine = int(instance.annotations.Result.Pos.Line)
+	case instance.annotations.Expects():
+		testResult.ExpectedLine = int(instance.annotations.Terms.Pos.Line)
 	}
 }

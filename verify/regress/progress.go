@@ -14,8 +14,8 @@ const slowAfter = 10 * time.Second
 // progress reports how many runs of a suite have finished, and its slowest run.
 type progress struct {
 	mu          sync.Mutex
-	started     map[*testRun]time.Time
-	done, total int
+	startTimes     map[*testRun]time.Time
+	numFinished, numRuns int
 	notify      func(done, total int, slowest string)
 }
 
@@ -23,15 +23,15 @@ type progress struct {
 func (p *progress) begin(run *testRun) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.started[run] = time.Now()
+	p.startTimes[run] = time.Now()
 }
 
 // end records that a run has finished, and reports the new number of finished runs.
 func (p *progress) end(run *testRun) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.started, run)
-	p.done++
+	delete(p.startTimes, run)
+	p.numFinished++
 	p.report(time.Now())
 }
 
@@ -42,22 +42,22 @@ func (p *progress) report(now time.Time) {
 		return
 	}
 	var longest *testRun
-	for run, started := range p.started {
-		if longest == nil || started.Before(p.started[longest]) {
+	for run, start := range p.startTimes {
+		if longest == nil || start.Before(p.startTimes[longest]) {
 			longest = run
 		}
 	}
 	slowest := ""
-	if longest != nil && now.Sub(p.started[longest]) >= slowAfter {
-		duration := now.Sub(p.started[longest]).Round(time.Second)
+	if longest != nil && now.Sub(p.startTimes[longest]) >= slowAfter {
+		duration := now.Sub(p.startTimes[longest]).Round(time.Second)
 		slowest = fmt.Sprintf("%s on %s has run for %v", longest.engine.DisplayName(), longest.loadedTest.fileNames(), duration)
 	}
-	p.notify(p.done, p.total, slowest)
+	p.notify(p.numFinished, p.numRuns, slowest)
 }
 
 // fileNames returns the names of a test's model and properties file, for messages.
 func (test *loadedTest) fileNames() string {
-	return strings.TrimSpace(test.opt.name(cmp.Or(test.switches.Model, test.Model)) + " " + test.opt.name(cmp.Or(test.switches.Props, test.Props)))
+	return strings.TrimSpace(test.options.name(cmp.Or(test.switches.Model, test.Model)) + " " + test.options.name(cmp.Or(test.switches.Props, test.Props)))
 }
 
 // watch reports the progress every few seconds until stop is called.

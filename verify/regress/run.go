@@ -49,19 +49,19 @@ func Run(ctx context.Context, tests []Test, engines []EngineConfig, opt Options)
 	if err := suite.recordResults(hash); err != nil {
 		return nil, err
 	}
-	testReport := suite.report()
+	testReport := suite.makeReport()
 	testReport.Findings, testReport.Started, testReport.Elapsed = findings, start, time.Since(start)
 	return testReport, nil
 }
 
-// report makes the report of all runs, with the comparison of the engines and with notes.
-func (r *suiteRun) report() *report.TestReport {
+// makeReport makes the report of all runs, with the comparison of the engines and with notes.
+func (r *suiteRun) makeReport() *report.TestReport {
 	testReport := &report.TestReport{Title: r.opt.Title}
 	for i := range r.engines {
 		testReport.Engines = append(testReport.Engines, r.engines[i].DisplayName())
 	}
 	if len(r.tests) == 0 && len(r.opt.Only) == 0 {
-		testReport.Elsewhere = r.testCount
+		testReport.Elsewhere = r.numTests
 	}
 	testReport.Results, testReport.Compared = r.results()
 	testReport.Notes = append(r.notes(r.runs), doubtNotes(testReport.Results)...)
@@ -77,9 +77,9 @@ type suiteRun struct {
 	engines []EngineConfig
 	tests   []*loadedTest
 	runs    []*testRun // by test, then by engine
-	// testCount and statisticalCount are the numbers of tests and statistical expectations in the
+	// numTests and statisticalCount are the numbers of tests and statistical expectations in the
 	// whole suite.
-	testCount, statisticalCount int
+	numTests, statisticalCount int
 	// unusedConstants are constants that tests define and no file declares.
 	unusedConstants []string
 }
@@ -118,7 +118,7 @@ func (r *suiteRun) setIdentities() error {
 
 // selectPart removes the tests that another shard runs, and the tests that Options.Only does not select.
 func (r *suiteRun) selectPart() error {
-	r.testCount = len(r.tests)
+	r.numTests = len(r.tests)
 	balancesTimes := r.opt.Times != nil && r.opt.Shard.Count > 1
 	if balancesTimes {
 		if err := r.keepBalancedPart(); err != nil {
@@ -173,7 +173,7 @@ func (r *suiteRun) runAll(ctx context.Context) {
 	jobs := max(r.opt.Jobs, 1)
 	var group errgroup.Group
 	group.SetLimit(jobs)
-	tracker := &progress{started: make(map[*testRun]time.Time), total: len(r.runs), notify: r.opt.Progress}
+	tracker := &progress{startTimes: make(map[*testRun]time.Time), numRuns: len(r.runs), notify: r.opt.Progress}
 	stopWatching := tracker.watch()
 	defer stopWatching()
 	for i, run := range r.runs {
@@ -188,21 +188,21 @@ func (r *suiteRun) runAll(ctx context.Context) {
 	_ = group.Wait() // no run returns an error
 }
 
-// results returns the results of all runs, ordered by test, then property instance, then engine. compared counts how often the engines agree.
-func (r *suiteRun) results() (testResults []report.TestResult, compared agree.Tally) {
-	runsOf := make(map[*loadedTest][]*testRun)
+// results returns the results of all runs, ordered by test, then property instance, then engine. tally counts how often the engines agree.
+func (r *suiteRun) results() (testResults []report.TestResult, tally agree.Tally) {
+	runsByTest := make(map[*loadedTest][]*testRun)
 	for _, run := range r.runs {
-		runsOf[run.loadedTest] = append(runsOf[run.loadedTest], run)
+		runsByTest[run.loadedTest] = append(runsByTest[run.loadedTest], run)
 	}
 	for _, test := range r.tests {
-		testResults = append(testResults, interleave(test, runsOf[test], &compared)...)
+		testResults = append(testResults, interleave(test, runsByTest[test], &tally)...)
 	}
-	return testResults, compared
+	return testResults, tally
 }
 
 // interleave orders the results of one test, which ran on several engines: first the results about whole runs, then for each property instance
-// the results of all engines. It compares the engines with each other and counts the outcomes in compared.
-func interleave(test *loadedTest, runs []*testRun, compared *agree.Tally) []report.TestResult {
+// the results of all engines. It compares the engines with each other and counts the outcomes in tally.
+func interleave(test *loadedTest, runs []*testRun, tally *agree.Tally) []report.TestResult {
 	var results []report.TestResult
 	for _, run := range runs {
 		results = append(results, run.runResults...)
@@ -217,7 +217,7 @@ func interleave(test *loadedTest, runs []*testRun, compared *agree.Tally) []repo
 				instanceResults = append(instanceResults, run.instanceResults[i])
 			}
 		}
-		test.compareEngines(instance, instanceResults, compared)
+		test.compareEngines(instance, instanceResults, tally)
 		results = append(results, instanceResults...)
 	}
 	return results
@@ -246,8 +246,8 @@ func doubtNotes(results []report.TestResult) (notes []string) {
 
 // shardNote returns a note about the number of tests in this shard.
 func (r *suiteRun) shardNote() string {
-	note := fmt.Sprintf("part %v: %s of %d", r.opt.Shard, noun.Count(len(r.tests), "test"), r.testCount)
-	if len(r.tests) == 0 && r.testCount > 0 && len(r.opt.Only) == 0 {
+	note := fmt.Sprintf("part %v: %s of %d", r.opt.Shard, noun.Count(len(r.tests), "test"), r.numTests)
+	if len(r.tests) == 0 && r.numTests > 0 && len(r.opt.Only) == 0 {
 		note += ": all of them are in other parts, and there is nothing to do in this one"
 	}
 	return note

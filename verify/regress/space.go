@@ -33,7 +33,7 @@ func unsupported(format string, args ...any) *result.Failure {
 
 // readImports reads the state space that the switches import.
 func (test *loadedTest) readImports(ctx context.Context) (*explicit.Space, error) {
-	sources, combined, err := test.readImportFiles()
+	sources, isCombined, err := test.readImportFiles()
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (test *loadedTest) readImports(ctx context.Context) (*explicit.Space, error
 		return nil, unsupported("imports without transitions (%s)", imports[0][0])
 	}
 	options := files.ReadOptions{Type: test.switches.Type, Exact: test.switches.Exact, NoFixDeadlocks: test.switches.NoFixDeadlocks}
-	if !combined {
+	if !isCombined {
 		return files.Read(ctx, sources, options)
 	}
 	if len(imports) > 1 {
@@ -54,9 +54,9 @@ func (test *loadedTest) readImports(ctx context.Context) (*explicit.Space, error
 	return files.ReadCombined(ctx, sources.Transitions, options)
 }
 
-// readImportFiles reads the files of all import switches, and stores their hash in importsHash. combined is true if the transitions are in a
+// readImportFiles reads the files of all import switches, and stores their hash in importsHash. isCombined is true if the transitions are in a
 // .pexp file, which also has the states.
-func (test *loadedTest) readImportFiles() (sources files.Sources, combined bool, err error) {
+func (test *loadedTest) readImportFiles() (sources files.Sources, isCombined bool, err error) {
 	hash := sha256.New()
 	for _, words := range test.switches.Imports {
 		imported, err := test.importSources(words)
@@ -70,12 +70,12 @@ func (test *loadedTest) readImportFiles() (sources files.Sources, combined bool,
 			}
 			addSource(&sources, file.ext, source)
 			if file.ext == "tra" || file.ext == "pexp" {
-				combined = file.ext == "pexp"
+				isCombined = file.ext == "pexp"
 			}
 		}
 	}
 	test.importsHash = fmt.Sprintf("%x", hash.Sum(nil))
-	return sources, combined, nil
+	return sources, isCombined, nil
 }
 
 // readImportFile reads one imported file and decompresses it if necessary. It adds the file to the hash.
@@ -89,10 +89,10 @@ func (test *loadedTest) readImportFile(name, ext string, hash io.Writer) (files.
 	isCompressed := gzipExtension(name) != ""
 	if isCompressed {
 		if text, err = files.Gunzip(text, test.maxTextSize()); err != nil {
-			return files.Source{}, fmt.Errorf("%s: %w", test.opt.name(name), err)
+			return files.Source{}, fmt.Errorf("%s: %w", test.options.name(name), err)
 		}
 	}
-	return files.Source{Name: test.opt.name(name), Text: text}, nil
+	return files.Source{Name: test.options.name(name), Text: text}, nil
 }
 
 // addSource stores a file of a state space in the field of sources for its extension.
@@ -153,7 +153,7 @@ func (test *loadedTest) importSources(words []string) ([]importSource, error) {
 	if switchName != "importmodel" {
 		return nil, unsupported("imports (%s)", words[0])
 	}
-	existing, err := importFiles(test.opt.FS, file)
+	existing, err := importFiles(test.options.FS, file)
 	if err != nil {
 		return nil, err
 	}

@@ -44,8 +44,8 @@ func (r *suiteRun) recordResults(hash []byte) error {
 			return err
 		}
 	}
-	part := ledger.Part()
-	ledger.Put(&shard.Piece{Stream: suiteStream, First: int64(part.Index) - 1, End: int64(part.Index), Data: hash})
+	shardPart := ledger.Part()
+	ledger.Put(&shard.Piece{Stream: suiteStream, First: int64(shardPart.Index) - 1, End: int64(shardPart.Index), Data: hash})
 	return nil
 }
 
@@ -92,13 +92,13 @@ func (run *testRun) record() error {
 		}
 	}
 	recorded.Notes = run.notes
-	return run.opt.Split.PutJSON(&shard.Piece{Stream: run.streamName(), End: 1, Timed: true}, recorded)
+	return run.options.Split.PutJSON(&shard.Piece{Stream: run.streamName(), End: 1, Timed: true}, recorded)
 }
 
 // replay reads the results of the run from the ledger instead of running the test. If the shard of the test is absent, it adds a result that says
 // so.
 func (run *testRun) replay() {
-	ledger := run.opt.Split
+	ledger := run.options.Split
 	isRecorded := false
 	err := ledger.Replay(shard.Stream{Name: run.streamName(), End: 1}, func(piece *shard.Piece) (more bool, err error) {
 		isRecorded = true

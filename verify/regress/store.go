@@ -14,7 +14,7 @@ import (
 )
 
 // usesCache reports whether the answers of the engine are cached.
-func (run *testRun) usesCache() bool { return run.opt.Cache != nil && run.engine.Identity != "" }
+func (run *testRun) usesCache() bool { return run.options.Cache != nil && run.engine.Identity != "" }
 
 // propertyKey returns the key under which the cache has the verdicts about a property. It is a hash of every input that can change a verdict or a
 // message.
@@ -67,13 +67,13 @@ func (run *testRun) check(ctx context.Context, batch *batch, answers []answer) e
 
 // instancesOf returns the indices of the instances of one property in a batch. number is the number of the property.
 func (run *testRun) instancesOf(batch *batch, number string) []int {
-	return slices.DeleteFunc(slices.Clone(batch.instances), func(i int) bool { return strconv.Itoa(run.instances[i].number) != number })
+	return slices.DeleteFunc(slices.Clone(batch.instances), func(i int) bool { return strconv.Itoa(run.instances[i].propertyNumber) != number })
 }
 
 // readCache stores the answers about a property from the cache in answers. It returns false, and stores nothing, if the cache does not have all
 // of them.
 func (run *testRun) readCache(batch *batch, number string, answers []answer) bool {
-	data, ok := run.opt.Cache.Get(run.propertyKey(&batch.plan.Job, number))
+	data, ok := run.options.Cache.Get(run.propertyKey(&batch.plan.Job, number))
 	if !ok {
 		return false
 	}
@@ -110,7 +110,7 @@ func (run *testRun) writeCache(batch *batch, number string, answers []answer) {
 	}
 	data, err := result.EncodeVerdicts(verdicts)
 	if err == nil {
-		err = run.opt.Cache.Put(run.propertyKey(&batch.plan.Job, number), data)
+		err = run.options.Cache.Put(run.propertyKey(&batch.plan.Job, number), data)
 	}
 	run.noteError(err)
 }
@@ -139,7 +139,7 @@ func (run *testRun) transcript(ctx context.Context, command runner.Command) (out
 	}
 	data, err := json.Marshal(output)
 	if err == nil {
-		err = run.opt.Cache.Put(key, data)
+		err = run.options.Cache.Put(key, data)
 	}
 	run.noteError(err)
 	return output, false, nil
@@ -156,7 +156,7 @@ func (run *testRun) transcriptKey(command runner.Command) cache.Hash {
 
 // cachedTranscript returns an output from the cache, or nil if the cache does not have it.
 func (run *testRun) cachedTranscript(key cache.Hash) *transcript {
-	data, ok := run.opt.Cache.Get(key)
+	data, ok := run.options.Cache.Get(key)
 	if !ok {
 		return nil
 	}

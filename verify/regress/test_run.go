@@ -27,7 +27,7 @@ type testRun struct {
 
 // execute runs the test and sets its results and their duration. When the results of shards are merged, it reads the recorded results instead.
 func (run *testRun) execute(ctx context.Context) {
-	if run.opt.Split.Replaying() {
+	if run.options.Split.Replaying() {
 		run.replay()
 		return
 	}
@@ -68,7 +68,7 @@ const ToolTime = 5 * time.Minute
 
 // timeLimit returns the time limit of the run. The default is ToolTime for an external tool, and no limit (0) for the embedded engine.
 func (run *testRun) timeLimit() time.Duration {
-	limit := cmp.Or(run.Time, run.opt.Time)
+	limit := cmp.Or(run.Time, run.options.Time)
 	_, isExternal := runner.As[*bridge.Engine](run.engine.Engine)
 	if limit == 0 && (isExternal || run.engine.PRISM != nil) {
 		return ToolTime
@@ -80,7 +80,7 @@ func (run *testRun) timeLimit() time.Duration {
 func (run *testRun) contextError(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		stopped := result.Ended(err)
-		if stopped.Class == result.Timeout && cmp.Or(run.Time, run.opt.Time) == 0 {
+		if stopped.Class == result.Timeout && cmp.Or(run.Time, run.options.Time) == 0 {
 			stopped.Message += ", the default for other programs (--timeout sets another)"
 		}
 		return stopped

@@ -58,7 +58,7 @@ func (run *testRun) runPRISMBatch(ctx context.Context, batch *batch, answers []a
 
 // newToolCommand returns the command that runs PRISM in its test mode on a batch of property instances.
 func (run *testRun) newToolCommand(batch *batch) (*toolCommand, error) {
-	command := &toolCommand{test: run.loadedTest, shortNames: make(map[string]string)}
+	command := &toolCommand{test: run.loadedTest, baseNames: make(map[string]string)}
 	command.addInputFiles()
 	isSampled := batch.terms != nil
 	checksAll := !isSampled && len(batch.instances) == len(run.instances)
@@ -76,10 +76,10 @@ func (run *testRun) newToolCommand(batch *batch) (*toolCommand, error) {
 	if isSampled {
 		command.Args = append(command.Args, run.samplingSwitches(batch.terms)...)
 	}
-	command.Args = append(command.Args, bridge.PRISMMemory(run.memory())...)
+	command.Args = append(command.Args, bridge.PRISMMemory(run.memoryLimit())...)
 	command.Args = append(command.Args, run.engine.PRISM.Args...)
 	command.Args = append(command.Args, "-testall")
-	command.Limits = runner.Limits{Time: run.timeLimit(), Memory: run.memory()}
+	command.Limits = runner.Limits{Time: run.timeLimit(), Memory: run.memoryLimit()}
 	return command, nil
 }
 
@@ -102,12 +102,12 @@ func (run *testRun) samplingSwitches(terms *expect.Statistical) []string {
 type toolCommand struct {
 	runner.Command
 	test       *loadedTest
-	shortNames map[string]string // the name of each file in the directory of the run
+	baseNames map[string]string // the name of each file in the directory of the run
 	exports    []export
 }
 
 // export is an expected file, and the name of the file that the run writes.
-type export struct{ file, written string }
+type export struct{ expectedFile, writtenName string }
 
 // exportPrefix is the prefix of the names of the files that a run writes.
 const exportPrefix = "tmp."
@@ -116,23 +116,23 @@ const exportPrefix = "tmp."
 func (c *toolCommand) addInputFiles() {
 	switches := &c.test.switches
 	if switches.Model != "" {
-		c.Args = append(c.Args, c.addFile(switches.Model, c.test.model))
+		c.Args = append(c.Args, c.addFile(switches.Model, c.test.modelText))
 	}
 	if switches.Props != "" {
-		c.Args = append(c.Args, c.addFile(switches.Props, c.test.props))
+		c.Args = append(c.Args, c.addFile(switches.Props, c.test.propsText))
 	}
 }
 
 // addFile adds a file to the command, and returns its name in the run: its base name, with a number if that name is taken.
 func (c *toolCommand) addFile(name string, text []byte) string {
-	if short, ok := c.shortNames[name]; ok {
-		return short
+	if baseName, ok := c.baseNames[name]; ok {
+		return baseName
 	}
 	short := path.Base(name)
 	for i := 1; slices.ContainsFunc(c.Files, func(file runner.File) bool { return file.Name == short }); i++ {
 		short = strconv.Itoa(i) + "." + path.Base(name)
 	}
-	c.shortNames[name] = short
+	c.baseNames[name] = short
 	c.Files = append(c.Files, runner.File{Name: short, Data: text})
 	return short
 }
@@ -177,7 +177,7 @@ func (c *toolCommand) addSwitch(option *suite.Switch, checksAll, isSampled bool)
 // run.
 func (c *toolCommand) addImport(target string) (string, error) {
 	file, options, hasOptions := strings.Cut(target, ":")
-	existing, err := importFiles(c.test.opt.FS, path.Join(c.test.Dir, file))
+	existing, err := importFiles(c.test.options.FS, path.Join(c.test.Dir, file))
 	if err != nil {
 		return "", err
 	}
@@ -203,10 +203,10 @@ func (c *toolCommand) addExport(target string) string {
 		return target
 	}
 	dir, base := path.Split(file)
-	for _, name := range exportFiles(c.test.opt.FS, path.Join(c.test.Dir, dir, base)) {
+	for _, name := range exportFiles(c.test.options.FS, path.Join(c.test.Dir, dir, base)) {
 		exported := export{name, exportPrefix + path.Base(name)}
 		c.exports = append(c.exports, exported)
-		c.Collect = append(c.Collect, exported.written)
+		c.Collect = append(c.Collect, exported.writtenName)
 	}
 	arg := exportPrefix + base
 	if hasOptions {
@@ -249,13 +249,13 @@ func (run *testRun) assignVerdicts(batch *batch, log *parse.Log, output *transcr
 		instance := run.instances[batch.instances[i]]
 		return property.Echoes(instance.task.Name, instance.task.Text, instance.constants())
 	})
-	for position, i := range batch.instances {
+	for instanceIndex, i := range batch.instances {
 		instance, answer := run.instances[i], &answers[i]
-		if index := indices[position]; index < 0 {
+		if verdictIndex := indices[instanceIndex]; verdictIndex < 0 {
 			answer.Err = runFailure(log)
 		} else {
-			property := &log.Properties[index]
-			answer.Verdict = verdicts[index]
+			property := &log.Properties[verdictIndex]
+			answer.Verdict = verdicts[verdictIndex]
 			answer.Err = propertyFailure(property)
 			hasUnreadableValue := property.Err != nil && property.ValueText != ""
 			if hasUnreadableValue {
@@ -303,9 +303,9 @@ func logText(output *transcript) string {
 // compareToolExports compares the files that PRISM wrote with the expected files, and adds a result for each file. A test without properties and
 // exports gets one result about the whole run.
 func (run *testRun) compareToolExports(command *toolCommand, output *transcript, cached bool, log *parse.Log) {
-	failed := log.Failure() != nil
+	hasFailed := log.Failure() != nil
 	if hasNothingToCheck := len(run.instances) == 0 && len(command.exports) == 0; hasNothingToCheck {
-		if failed {
+		if hasFailed {
 			run.addRunResult(run.failedRun(runFailure(log)), cached, logText(output))
 		} else {
 			run.addRunResult(run.nothingToCheck(), cached, "")
@@ -313,14 +313,14 @@ func (run *testRun) compareToolExports(command *toolCommand, output *transcript,
 		return
 	}
 	for _, exported := range command.exports {
-		index := slices.IndexFunc(output.Files, func(file runner.File) bool { return file.Name == exported.written })
+		index := slices.IndexFunc(output.Files, func(file runner.File) bool { return file.Name == exported.writtenName })
 		isWritten := index >= 0
 		var text []byte
 		if isWritten {
 			text = output.Files[index].Data
 		}
-		compared := run.compareExport(exported.file, text, isWritten)
-		if !isWritten && failed {
+		compared := run.compareExport(exported.expectedFile, text, isWritten)
+		if !isWritten && hasFailed {
 			compared.Reason += ": " + runFailure(log).Message
 		}
 		run.addRunResult(compared, cached, logText(output))

@@ -61,11 +61,11 @@ func (e *exporter) valuesEverywhere(expr syntax.Expr, exportSwitch string) ([]re
 	if len(listings) == 0 {
 		return nil, unsupported("so many states (%s)", exportSwitch)
 	}
-	last := &listings[len(listings)-1]
-	if last.Left > 0 { // some states are not listed
+	listing := &listings[len(listings)-1]
+	if listing.Left > 0 { // some states are not listed
 		return nil, unsupported("so many states (%s)", exportSwitch)
 	}
-	return last.Values, nil
+	return listing.Values, nil
 }
 
 // targetFile returns the contents of the file of -exporttarget: a labels file with the initial states, and the target states of the only

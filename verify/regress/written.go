@@ -27,7 +27,7 @@ type exporter struct {
 	*testRun
 	ctx      context.Context
 	answers  []answer
-	options  files.Options
+	fileOptions  files.Options
 	space    *explicit.Space
 	buildErr error // why the states could not be built
 }
@@ -38,23 +38,23 @@ func (run *testRun) compareExports(ctx context.Context, answers []answer) {
 		return
 	}
 	exporter := &exporter{testRun: run, ctx: ctx, answers: answers}
-	resultsBefore := len(run.runResults)
+	numResults := len(run.runResults)
 	for i := range run.switches.Switches {
 		option := &run.switches.Switches[i]
 		switch option.Name() {
 		case "exportmodelprecision":
-			exporter.options.Precision, _ = strconv.Atoi(option.Words[1]) // a wrong number gives 0, and the writer rejects it
+			exporter.fileOptions.Precision, _ = strconv.Atoi(option.Words[1]) // a wrong number gives 0, and the writer rejects it
 		case "noexportheaders":
-			exporter.options.NoHeaders = true
+			exporter.fileOptions.NoHeaders = true
 		}
 	}
-	exporter.options.Symbolic = !run.explicitEngine()
+	exporter.fileOptions.Symbolic = !run.explicitEngine()
 	for _, words := range run.switches.Exports {
 		for _, target := range words[1:] {
 			exporter.compareTarget(words[0], target)
 		}
 	}
-	hasCompared := len(run.runResults) > resultsBefore
+	hasCompared := len(run.runResults) > numResults
 	if len(run.instances) == 0 && !hasCompared {
 		run.addRunResult(run.nothingToCheck(), false, "")
 	}
@@ -73,13 +73,13 @@ func (e *exporter) compareTarget(option, target string) {
 		return
 	}
 	rewardIndex := map[string]int{} // by extension: the next reward structure
-	for _, expected := range exportFiles(e.opt.FS, path.Join(e.Dir, file)) {
-		ext := strings.TrimPrefix(path.Ext(expected), ".")
-		text, err := e.render(strings.TrimLeft(option, "-"), ext, options, rewardIndex[ext])
-		rewardIndex[ext]++
+	for _, expected := range exportFiles(e.options.FS, path.Join(e.Dir, file)) {
+		extension := strings.TrimPrefix(path.Ext(expected), ".")
+		text, err := e.render(strings.TrimLeft(option, "-"), extension, options, rewardIndex[extension])
+		rewardIndex[extension]++
 		if err != nil {
 			compared := e.failedRun(check.Failure(e.contextError(e.ctx, err), e.job.File, syntax.Pos{}))
-			compared.File, compared.Line, compared.Col = e.opt.name(expected), 0, 0 // the result is about the whole file
+			compared.File, compared.Line, compared.Col = e.options.name(expected), 0, 0 // the result is about the whole file
 			compared.Expected = "the contents of " + compared.File
 			e.addRunResult(compared, false, "")
 			continue
@@ -166,7 +166,7 @@ func (e *exporter) writeSpace(w io.Writer, writer *files.Writer, exportSwitch, e
 
 // fileSettings returns the settings of an exported file. withLabels is true if the file includes the labels of the properties file.
 func (e *exporter) fileSettings(exportSwitch, options string) (settings files.Options, withLabels bool, err error) {
-	settings = e.options
+	settings = e.fileOptions
 	settings.NoValuations = exportSwitch == "exporttransdot"
 	withLabels = exportSwitch == "exportproplabels"
 	for option := range strings.SplitSeq(options, ",") {
@@ -202,18 +202,18 @@ func (e *exporter) buildOnce() error {
 // propertyLabels returns the program of the state space, with the labels of the properties file.
 func (e *exporter) propertyLabels() (*sema.Program, error) {
 	program := e.space.Program()
-	if len(e.props) == 0 {
+	if len(e.propsText) == 0 {
 		return program, nil
 	}
-	tree, err := syntax.ParsePropertiesOf(e.job.Dialect, e.job.PropsFile, e.props)
+	tree, err := syntax.ParsePropertiesOf(e.job.Dialect, e.job.PropsFile, e.propsText)
 	if err != nil {
 		return nil, err
 	}
-	props, err := program.Model().CheckProperties(tree)
+	properties, err := program.Model().CheckProperties(tree)
 	if err != nil {
 		return nil, err
 	}
-	_, withLabels, err := props.Instantiate(program, []int{}, nil)
+	_, withLabels, err := properties.Instantiate(program, []int{}, nil)
 	return withLabels, err
 }
 
@@ -245,7 +245,7 @@ func (e *exporter) schedulerPlan(target string, out io.Writer) (*runner.Plan, er
 		WithOutputs(func(outputs *runner.Outputs) {
 			outputs.Scheduler = &runner.SchedulerFile{Target: target, Write: writeToOut}
 		})
-	firstProperty := strconv.Itoa(e.instances[0].number)
+	firstProperty := strconv.Itoa(e.instances[0].propertyNumber)
 	return e.batchPlan(&batch{properties: []string{firstProperty}, plan: plan})
 }
 

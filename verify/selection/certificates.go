@@ -21,9 +21,9 @@ const provenLabel = native.Name + ":proven"
 // Certify makes the native engine write a certificate for each answer, in the run and in every test. It returns an error if the run does not use
 // the native engine, or would use an engine twice.
 func (s *Selection) Certify() error {
-	s.Labels = withProven(s.Labels)
+	s.Labels = withCertificates(s.Labels)
 	for i := range s.Tests {
-		s.Tests[i].Engines = withProven(s.Tests[i].Engines)
+		s.Tests[i].Engines = withCertificates(s.Tests[i].Engines)
 	}
 	if !slices.Contains(s.Labels, provenLabel) {
 		return usage.Errorf("--certify is for the native engine, want --engine native among others")
@@ -31,8 +31,8 @@ func (s *Selection) Certify() error {
 	return runner.Distinct(s.Labels)
 }
 
-// withProven returns the labels of engines, with "native" replaced by the label of the native engine that writes certificates.
-func withProven(labels []string) []string {
+// withCertificates returns the labels of engines, with "native" replaced by the label of the native engine that writes certificates.
+func withCertificates(labels []string) []string {
 	replaced := slices.Clone(labels)
 	for i, label := range replaced {
 		if label == native.Name {
@@ -43,12 +43,12 @@ func withProven(labels []string) []string {
 }
 
 // ProvenNotes returns a note with the number of proven answers, and a note for each reason why an answer is not proven.
-func ProvenNotes(rep *report.TestReport) []string {
+func ProvenNotes(testReport *report.TestReport) []string {
 	answers, proven := 0, 0
 	reasons := make(map[string]int)
-	for i := range rep.Results {
-		verdict := rep.Results[i].Verdict
-		if verdict == nil || verdict.Err != nil || rep.Results[i].Engine != provenLabel {
+	for i := range testReport.Results {
+		verdict := testReport.Results[i].Verdict
+		if verdict == nil || verdict.Err != nil || testReport.Results[i].Engine != provenLabel {
 			continue
 		}
 		answers++

@@ -141,13 +141,13 @@ func openDirectory(fsys fs.FS, dir string, pairing Pairing) (*directory, error) 
 	if err != nil {
 		return nil, err
 	}
-	result := &directory{fsys: fsys, dir: dir, pairing: pairing}
+	opened := &directory{fsys: fsys, dir: dir, pairing: pairing}
 	for _, entry := range entries {
 		if !entry.IsDir() {
-			result.files = append(result.files, entry.Name())
+			opened.files = append(opened.files, entry.Name())
 		}
 	}
-	return result, nil
+	return opened, nil
 }
 
 // isModel reports whether a file has the extension of a model in PRISM's or JANI's language.
@@ -170,22 +170,22 @@ func (d *directory) discover() ([]Run, error) {
 	}
 	var runs []Run
 	for _, model := range models {
-		found, err := d.runsOfModel(model)
+		modelRuns, err := d.runsOfModel(model)
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, found...)
+		runs = append(runs, modelRuns...)
 	}
 	for _, file := range d.files {
 		belongsToModel := len(d.modelsNamedBy(file)) > 0
 		if !isAuto(file) || belongsToModel {
 			continue
 		}
-		found, err := d.runsWithoutModel(file)
+		autoRuns, err := d.runsWithoutModel(file)
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, found...)
+		runs = append(runs, autoRuns...)
 	}
 	return runs, nil
 }

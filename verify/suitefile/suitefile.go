@@ -44,7 +44,7 @@ type File struct {
 // section is one suite of a suite file, or the defaults of all suites.
 type section struct {
 	name         string
-	paths        []located
+	paths        []locatedText
 	pairing      suite.Pairing
 	hasPairing   bool // whether the section has the key match
 	engines      []string
@@ -54,15 +54,15 @@ type section struct {
 	expectations []expectation
 }
 
-// located is a word of a suite file with its place.
-type located struct {
+// locatedText is a word of a suite file with its place.
+type locatedText struct {
 	text string
 	pos  syntax.Pos
 }
 
 // expectation is an expectation of a suite file. If file is not empty it applies only to the properties of that file.
 type expectation struct {
-	file located
+	file locatedText
 	regress.Extra
 }
 
@@ -122,7 +122,7 @@ func (r *suiteReader) readSection(node ast.Node, file *File) {
 			}
 		}},
 		entry{"paths", func(node ast.Node) {
-			r.readList(node, func(node ast.Node) { suite.paths = append(suite.paths, located{r.readText(node), posOf(node)}) })
+			r.readList(node, func(node ast.Node) { suite.paths = append(suite.paths, locatedText{r.readText(node), posOf(node)}) })
 		}},
 	))
 	file.sections = append(file.sections, suite)
@@ -292,18 +292,18 @@ func (r *suiteReader) readConstMapping(entries []*ast.MappingValueNode) []string
 // readExpectation reads one expectation, an element of the list "expect", and adds it to a section.
 func (r *suiteReader) readExpectation(node ast.Node, target *section) {
 	expected := expectation{Extra: regress.Extra{File: r.file, Pos: posOf(node)}}
-	parts := r.readExpectationParts(node, &expected)
-	if expected.Property == "" || parts.result == nil && parts.terms == nil {
+	nodes := r.readExpectationParts(node, &expected)
+	if expected.Property == "" || nodes.result == nil && nodes.terms == nil {
 		r.fail(node, "want a property, by name or text, and its result, its terms, or both")
 		return
 	}
-	if parts.result != nil {
-		result, mistakes := expect.NewExpectation(r.readText(parts.result), parts.conditions, posOf(parts.result))
+	if nodes.result != nil {
+		result, mistakes := expect.NewExpectation(r.readText(nodes.result), nodes.conditions, posOf(nodes.result))
 		r.addMistakes(mistakes)
 		expected.Result = &result
 	}
-	if parts.terms != nil {
-		terms, mistakes := expect.NewTerms(r.readText(parts.terms), parts.conditions, posOf(parts.terms))
+	if nodes.terms != nil {
+		terms, mistakes := expect.NewTerms(r.readText(nodes.terms), nodes.conditions, posOf(nodes.terms))
 		r.addMistakes(mistakes)
 		expected.Terms = &terms
 	}
@@ -320,7 +320,7 @@ type expectationParts struct {
 func (r *suiteReader) readExpectationParts(node ast.Node, expected *expectation) (parts expectationParts) {
 	r.readMapping(node, "an expectation", []entry{
 		{"property", func(node ast.Node) { expected.Property = r.readText(node) }},
-		{"file", func(node ast.Node) { expected.file = located{r.readText(node), posOf(node)} }},
+		{"file", func(node ast.Node) { expected.file = locatedText{r.readText(node), posOf(node)} }},
 		{"const", func(node ast.Node) { parts.conditions = r.readConditions(node) }},
 		{"result", func(node ast.Node) { parts.result = node }},
 		{"terms", func(node ast.Node) { parts.terms = node }},

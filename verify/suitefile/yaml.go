@@ -93,7 +93,7 @@ func (r *yamlReader) withinLimits(src []byte) bool {
 	// The counts are an upper bound of the depth, because brackets in strings are counted, too. Dashes, question marks and colons nest only at the
 	// beginning of a line.
 	pos := syntax.Pos{Line: 1, Col: 1}
-	brackets, dashes := 0, 0
+	brackets, indicators := 0, 0
 	isLineStart := true // only dashes, colons and blanks so far in this line
 	for _, char := range string(src) {
 		switch char {
@@ -103,18 +103,18 @@ func (r *yamlReader) withinLimits(src []byte) bool {
 			brackets = max(brackets-1, 0)
 		case '-', '?', ':':
 			if isLineStart {
-				dashes++
+				indicators++
 			}
 		}
 		isLineStart = isLineStart && strings.ContainsRune(" -?:\t", char)
-		if brackets > maxNesting || isLineStart && dashes > maxNesting {
+		if brackets > maxNesting || isLineStart && indicators > maxNesting {
 			r.errs.Add(r.file, pos, "found lists and mappings nested more than %d deep, want at most this depth", maxNesting)
 			return false
 		}
 		pos.Col++
 		if char == '\n' {
 			pos = syntax.Pos{Line: pos.Line + 1, Col: 1}
-			dashes, isLineStart = 0, true
+			indicators, isLineStart = 0, true
 		}
 	}
 	return true
@@ -144,14 +144,14 @@ func (r *yamlReader) readMapping(node ast.Node, description string, entries []en
 	seen := make(map[string]bool)
 	for _, pair := range pairs {
 		key, ok := scalar(pair.Key)
-		i := slices.IndexFunc(entries, func(entry entry) bool { return ok && entry.key == key })
+		index := slices.IndexFunc(entries, func(entry entry) bool { return ok && entry.key == key })
 		switch {
-		case i < 0:
+		case index < 0:
 			r.fail(pair.Key, "unknown key %q in %s, want one of %s", cmp.Or(key, pair.Key.String()), description, strings.Join(keysOf(entries), ", "))
 		case seen[key]:
 			r.fail(pair.Key, "key %q is given twice", key)
 		default:
-			entries[i].read(pair.Value)
+			entries[index].read(pair.Value)
 		}
 		seen[key] = true
 	}

@@ -39,31 +39,31 @@ type toolAnswer struct {
 // Check implements runner.Engine. It checks the model at the same time as the tool runs, because a tool may never finish on an invalid model. If
 // some properties are invalid and the tool does not answer soon, Check stops the tool and runs it again on the valid properties.
 func (b *beside) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
-	samples := plan.Job.Method != "" && plan.Job.Method != runner.States
-	if samples {
+	isSampled := plan.Job.Method != "" && plan.Job.Method != runner.States
+	if isSampled {
 		return b.Engine.Check(ctx, plan)
 	}
 	checkCtx, stopCheck := context.WithCancel(ctx)
 	defer stopCheck()
-	checked := make(chan []finding, 1)
-	go func() { checked <- b.findings(checkCtx, plan) }()
+	modelChecked := make(chan []finding, 1)
+	go func() { modelChecked <- b.findings(checkCtx, plan) }()
 	toolCtx, stopTool := context.WithCancel(ctx)
 	defer stopTool()
-	answered := make(chan toolAnswer, 1)
+	toolAnswered := make(chan toolAnswer, 1)
 	go func() {
 		verdicts, err := b.Engine.Check(toolCtx, plan)
-		answered <- toolAnswer{verdicts, err}
+		toolAnswered <- toolAnswer{verdicts, err}
 	}()
 	var findings []finding
 	var answer toolAnswer
 	select {
-	case answer = <-answered:
+	case answer = <-toolAnswered:
 		if answer.err != nil {
 			stopCheck()
 		}
-		findings = <-checked
-	case findings = <-checked:
-		answer = b.awaitTool(ctx, plan, findings, answered, stopTool)
+		findings = <-modelChecked
+	case findings = <-modelChecked:
+		answer = b.awaitTool(ctx, plan, findings, toolAnswered, stopTool)
 	}
 	for i := range min(len(answer.verdicts), len(findings)) {
 		b.addFinding(&answer.verdicts[i], findings[i])
@@ -74,8 +74,8 @@ func (b *beside) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict
 // awaitTool waits for the answer of the tool after the model has been checked. If some properties are invalid and the tool does not answer within
 // Checker.Patience, it stops the tool and runs it again on the valid properties.
 func (b *beside) awaitTool(ctx context.Context, plan *runner.Plan, findings []finding, answered <-chan toolAnswer, stopTool func()) toolAnswer {
-	valid := validTasks(plan, findings)
-	if len(valid) == len(plan.Tasks) {
+	tasks := validTasks(plan, findings)
+	if len(tasks) == len(plan.Tasks) {
 		return <-answered
 	}
 	select {
@@ -86,7 +86,7 @@ func (b *beside) awaitTool(ctx context.Context, plan *runner.Plan, findings []fi
 	stopTool()
 	answer := <-answered
 	if answer.err != nil && ctx.Err() == nil {
-		return b.checkValid(ctx, plan, valid)
+		return b.checkValid(ctx, plan, tasks)
 	}
 	return answer
 }
@@ -94,7 +94,7 @@ func (b *beside) awaitTool(ctx context.Context, plan *runner.Plan, findings []fi
 // validTasks returns the indices of the tasks that may be valid: for at least one valuation of the constants, no error was found in the model and
 // in the rewards. The findings are in the order of the tool's verdicts.
 func validTasks(plan *runner.Plan, findings []finding) []int {
-	mayBeValid := func(candidate finding) bool { return candidate.Validity != Broken && candidate.rewards == nil }
+	mayBeValid := func(candidate finding) bool { return candidate.Validity != Broken && candidate.rewardError == nil }
 	isValid := make(map[int]bool) // by the index of the task
 	for range plan.Models() {
 		for i, task := range plan.Tasks {
@@ -119,11 +119,11 @@ func validTasks(plan *runner.Plan, findings []finding) []int {
 func (b *beside) checkValid(ctx context.Context, plan *runner.Plan, tasks []int) toolAnswer {
 	var toolVerdicts []result.Verdict
 	if len(tasks) > 0 {
-		part, err := plan.Part(tasks, nil)
+		validPlan, err := plan.Part(tasks, nil)
 		if err != nil {
 			return toolAnswer{err: err}
 		}
-		if toolVerdicts, err = b.Engine.Check(ctx, part); err != nil {
+		if toolVerdicts, err = b.Engine.Check(ctx, validPlan); err != nil {
 			return toolAnswer{err: err}
 		}
 	}
@@ -163,8 +163,8 @@ func (b *beside) stoppedVerdicts(task *runner.Task, model sema.Valuation) []resu
 // finding is the result of the check of the model that a verdict is about.
 type finding struct {
 	Check
-	late    bool            // the check did not finish in time
-	rewards *result.Failure // an invalid reward structure of the property; nil if there is none
+	isIncomplete    bool            // the check did not finish in time
+	rewardError *result.Failure // an invalid reward structure of the property; nil if there is none
 }
 
 // findings checks the model under every valuation of its constants. It returns one finding for each verdict of the tool, in the same order.
@@ -178,12 +178,12 @@ func (b *beside) findings(ctx context.Context, plan *runner.Plan) []finding {
 	for model := range plan.Models() {
 		instance := b.checker.Instance(ctx, quiet, model, limits)
 		for _, task := range plan.Tasks {
-			found := finding{Check: instance.Check}
-			if found.Validity == Valid {
-				found.rewards = instance.checkRewards(ctx, task, plan.Job.File)
+			modelFinding := finding{Check: instance.Check}
+			if modelFinding.Validity == Valid {
+				modelFinding.rewardError = instance.checkRewards(ctx, task, plan.Job.File)
 			}
-			found.late = ctx.Err() != nil
-			findings = append(findings, slices.Repeat([]finding{found}, max(1, verdictCount(task)))...)
+			modelFinding.isIncomplete = ctx.Err() != nil
+			findings = append(findings, slices.Repeat([]finding{modelFinding}, max(1, verdictCount(task)))...)
 		}
 		instance.Forget()
 	}
@@ -204,20 +204,20 @@ func verdictCount(task *runner.Task) int {
 }
 
 // addFinding changes a verdict of the tool to a failure if the model is invalid. It adds a warning if the model was not checked completely.
-func (b *beside) addFinding(verdict *result.Verdict, found finding) {
+func (b *beside) addFinding(verdict *result.Verdict, modelFinding finding) {
 	switch {
 	case verdict.Err != nil && !mayBeInvalid(verdict.Err):
 		return // the model is not the cause
-	case found.late:
+	case modelFinding.isIncomplete:
 		verdict.Warnings = append(verdict.Warnings, "the model was not checked beside the tool: there was no time left")
-	case found.Validity == Broken:
-		invalidate(verdict, b.Name(), found.Failure)
-	case found.rewards != nil:
-		invalidate(verdict, b.Name(), found.rewards)
-	case found.Validity == Sampled:
-		verdict.Warnings = append(verdict.Warnings, "the model was not checked in every state: "+found.Note)
-	case found.Validity == NotChecked:
-		verdict.Warnings = append(verdict.Warnings, "the model was not checked beside the tool: "+found.Failure.Message)
+	case modelFinding.Validity == Broken:
+		invalidate(verdict, b.Name(), modelFinding.Failure)
+	case modelFinding.rewardError != nil:
+		invalidate(verdict, b.Name(), modelFinding.rewardError)
+	case modelFinding.Validity == Sampled:
+		verdict.Warnings = append(verdict.Warnings, "the model was not checked in every state: "+modelFinding.Note)
+	case modelFinding.Validity == NotChecked:
+		verdict.Warnings = append(verdict.Warnings, "the model was not checked beside the tool: "+modelFinding.Failure.Message)
 	}
 }
 
@@ -247,15 +247,15 @@ func invalidate(verdict *result.Verdict, tool string, cause *result.Failure) {
 
 // checkRewards returns a failure if a reward structure that the property uses is invalid; nil otherwise.
 func (in *Instance) checkRewards(ctx context.Context, task *runner.Task, file string) *result.Failure {
-	used := usedRewards(in.Program, task)
-	if len(used) == 0 {
+	rewardIndices := usedRewards(in.Program, task)
+	if len(rewardIndices) == 0 {
 		return nil
 	}
 	space, err := in.Space(ctx)
 	if err != nil {
 		return nil
 	}
-	for _, i := range used {
+	for _, i := range rewardIndices {
 		if _, err := space.Reward(i); err != nil {
 			return check.Failure(err, file, syntax.Pos{})
 		}
@@ -265,19 +265,19 @@ func (in *Instance) checkRewards(ctx context.Context, task *runner.Task, file st
 
 // usedRewards returns the indices of the reward structures that a property uses.
 func usedRewards(program *sema.Program, task *runner.Task) []int {
-	var used []int
+	var indices []int
 	syntax.Inspect(task.Property.X, func(node syntax.Node) bool {
 		operator, isReward := node.(*syntax.Reward)
 		if !isReward {
 			return true
 		}
 		i := rewardIndex(program, operator)
-		if i >= 0 && i < len(program.Rewards) && !slices.Contains(used, i) {
-			used = append(used, i)
+		if i >= 0 && i < len(program.Rewards) && !slices.Contains(indices, i) {
+			indices = append(indices, i)
 		}
 		return true
 	})
-	return used
+	return indices
 }
 
 // rewardIndex returns the index of the reward structure to which an operator R refers; -1 if it is unknown. The operator contains the name of the

@@ -96,10 +96,10 @@ type Instance struct {
 	Check     Check
 
 	mu             sync.Mutex
-	done           bool
+	isChecked           bool
 	model          *compile.Model // nil if it could not be compiled
 	options        explicit.Options
-	space          *explicit.Space // nil if not all states were explored, or after Forget
+	builtSpace          *explicit.Space // nil if not all states were explored, or after Forget
 	imported       *explicit.Space // the states that the job has, or nil
 	importedStates runner.StateSpace
 }
@@ -111,13 +111,13 @@ func (c *Checker) Instance(ctx context.Context, plan *runner.Plan, valuation sem
 	instance.mu.Lock()
 	defer instance.mu.Unlock()
 	exploredEnough := instance.Check.Validity != Sampled || limits.MaxStates <= instance.options.MaxStates
-	if instance.done && exploredEnough {
+	if instance.isChecked && exploredEnough {
 		return instance
 	}
 	if err := instance.exploreAndCheck(ctx, plan, limits); err != nil {
 		instance.setFailure(err, plan.Job.File)
 	}
-	instance.done = ctx.Err() == nil
+	instance.isChecked = ctx.Err() == nil
 	return instance
 }
 
@@ -144,7 +144,7 @@ func (c *Checker) lookUp(job *runner.Job, valuation sema.Valuation, limits Limit
 func (in *Instance) Forget() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.space = nil
+	in.builtSpace = nil
 }
 
 // Space returns the state space of a valid instance. It returns an error for an invalid instance. After Forget, it builds the space again.
@@ -152,19 +152,19 @@ func (in *Instance) Space(ctx context.Context) (*explicit.Space, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	switch {
-	case in.space != nil:
-		return in.space, nil
+	case in.builtSpace != nil:
+		return in.builtSpace, nil
 	case in.imported != nil && in.Check.Validity == Valid:
 		return in.imported, nil
 	case in.Check.Validity == Valid:
 		return explicit.Build(ctx, in.model, in.options)
 	}
-	return nil, in.notValid()
+	return nil, in.validityError()
 }
 
-// notValid returns the error of an instance that was not found to be valid: its failure or, if the model is too large to check, an error of class
+// validityError returns the error of an instance that was not found to be valid: its failure or, if the model is too large to check, an error of class
 // Memory.
-func (in *Instance) notValid() error {
+func (in *Instance) validityError() error {
 	if in.Check.Failure != nil {
 		return in.Check.Failure
 	}
@@ -177,7 +177,7 @@ func (in *Instance) Exact(ctx context.Context) (*explicit.Space, error) {
 	defer in.mu.Unlock()
 	switch {
 	case in.Check.Validity != Valid:
-		return nil, in.notValid()
+		return nil, in.validityError()
 	case in.importedStates != nil:
 		return explicit.SpaceOf(ctx, in.importedStates, explicit.StrictFractions)
 	}
@@ -198,24 +198,24 @@ func (in *Instance) exploreAndCheck(ctx context.Context, plan *runner.Plan, limi
 		return err
 	}
 	in.Program = program
-	limited := plan.WithSettings(func(settings *runner.Settings) {
+	limitedPlan := plan.WithSettings(func(settings *runner.Settings) {
 		numeric := settings.Numeric
 		settings.NoFixDeadlocks = settings.NoFixDeadlocks || limits.NoDeadlocks
 		settings.Numeric = runner.Numeric{MaxStates: limits.MaxStates, MaxMemory: numeric.MaxMemory, Workers: numeric.Workers}
 	})
-	compiled, err := load.Compile(program, &limited.Job)
+	compiled, err := load.Compile(program, &limitedPlan.Job)
 	if err != nil {
 		return err
 	}
-	in.model, in.options = compiled, load.Options(&limited.Job)
-	in.space, err = explicit.Build(ctx, compiled, in.options)
+	in.model, in.options = compiled, load.Options(&limitedPlan.Job)
+	in.builtSpace, err = explicit.Build(ctx, compiled, in.options)
 	if limit, ok := errors.AsType[*explicit.LimitError](err); ok {
 		return in.sample(ctx, job, limit)
 	}
 	if err != nil {
 		return err
 	}
-	in.setValid(in.space)
+	in.setValid(in.builtSpace)
 	return nil
 }
 
@@ -247,16 +247,16 @@ func (in *Instance) sample(ctx context.Context, job *runner.Job, limit error) er
 	steps := int64(0)
 	for i := range uint64(randomPaths) {
 		path := simulate.Walk(ctx, simulate.FromModel(in.model), simulate.PathOptions{Steps: randomSteps, Seed: job.Simulation.Seed, Index: i})
-		var last *simulate.Visit
+		var lastVisit *simulate.Visit
 		for visit := range path.Visits() {
-			last = visit
+			lastVisit = visit
 		}
 		if path.Err != nil {
 			return path.Err
 		}
-		steps += last.Number
+		steps += lastVisit.Number
 		if path.End == simulate.AtDeadlock && in.options.NoFixDeadlocks {
-			return &result.Failure{Class: result.Deadlock, Message: "deadlock in state " + in.model.StateText(last.State), File: job.File}
+			return &result.Failure{Class: result.Deadlock, Message: "deadlock in state " + in.model.StateText(lastVisit.State), File: job.File}
 		}
 	}
 	in.Check.Validity, in.Check.Failure = Sampled, nil

@@ -51,7 +51,7 @@ func same(t *testing.T, first, second *explicit.Space) *crosscheck.Difference {
 	told := func(s *explicit.Space) explicit.ToolSpace {
 		return explicit.ToolSpace{Space: s, AllLabelsAndRewards: true}
 	}
-	d, err := crosscheck.Diff(context.Background(), crosscheck.Side{Name: "PRISM", ToolSpace: told(first)}, crosscheck.Side{Name: "JANI", ToolSpace: told(second)})
+	d, err := crosscheck.Diff(context.Background(), crosscheck.NamedSpace{Name: "PRISM", ToolSpace: told(first)}, crosscheck.NamedSpace{Name: "JANI", ToolSpace: told(second)})
 	if err != nil {
 		t.Fatal(err)
 	}
