@@ -17,9 +17,9 @@ const maxPropositions = 64
 // linearEvaluation translates a path formula to one over propositions, which are sets of states.
 type linearEvaluation struct {
 	*evaluation
-	rootFormula    sema.Expr     // the path formula
-	propositionStates    []*sparse.Set // the states in which each proposition holds
-	letters *letters      // the letter of each state; nil until all propositions are known
+	rootFormula       sema.Expr     // the path formula
+	propositionStates []*sparse.Set // the states in which each proposition holds
+	letters           *letters      // the letter of each state; nil until all propositions are known
 }
 
 // translate converts a path formula to an LTL formula of package automata. The state formulas in it become atomic propositions.

@@ -70,14 +70,14 @@ type Property = logic.Property
 type Checker struct {
 	compiled         *compile.Model
 	opts             Options
-	floatModel           *model            // with float64 weights
+	floatModel       *model            // with float64 weights
 	exactModel       *model            // with fractions; nil until they are needed
 	schedulerRequest *schedulerRequest // asks for a scheduler of an operator; nil for none
 	lastBeliefs      *beliefs          // the beliefs of the last attempt, for a partially observable model
 	// wantsValues says that Values asks for the values in all states, which are stored in values.
 	wantsValues bool
 	values      *StateValues
-	assumption     assumption // what Truncated assumes of unexplored states
+	assumption  assumption // what Truncated assumes of unexplored states
 }
 
 // model is a state space with its graph and its rewards.

@@ -259,8 +259,8 @@ func (r *winningRegion) contains(s uint32, q int) bool {
 
 // pairState is a state of the model, and the states of two automata after they have read the letter of that state.
 type pairState struct {
-	state uint32
-	automatonStates  [2]int
+	state           uint32
+	automatonStates [2]int
 }
 
 // pairMemory is the sparse.Memory of the product of the model with the automata of two winning regions.

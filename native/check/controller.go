@@ -67,8 +67,8 @@ type controllerBuilder struct {
 	choicesToGoal   map[componentGoal][]uint32                  // the results of choicesTowards
 	nodeNumber      map[controllerState]uint32                  // the node of each state of the controller
 	nodeStates      []controllerState                           // the state of each node
-	memoryNumber        map[nodeMemory]uint32                       // the number of each memory
-	newController          sparse.Controller
+	memoryNumber    map[nodeMemory]uint32                       // the number of each memory
+	newController   sparse.Controller
 }
 
 // satisfyingComponent is an end component that satisfies a set of objectives, by its index among the end components that do.

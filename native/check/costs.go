@@ -17,11 +17,11 @@ import (
 
 // cost is a bound on the cost of a path. The cost is the sum of the costs of its steps, in units.
 type cost struct {
-	stateCost   []int // cost of a step that leaves a state; nil for none
-	moveCost    []int // further cost of each choice of an MDP, or of each transition of a Markov chain; nil for none
-	perStep int   // further cost of every step
-	low     int   // the least cost that satisfies the bound
-	high    int   // the greatest; -1 if there is no upper bound
+	stateCost []int // cost of a step that leaves a state; nil for none
+	moveCost  []int // further cost of each choice of an MDP, or of each transition of a Markov chain; nil for none
+	perStep   int   // further cost of every step
+	low       int   // the least cost that satisfies the bound
+	high      int   // the greatest; -1 if there is no upper bound
 	// countingLimit is the cost at which counting stops: all costs from limit on satisfy the bound, or all of them violate it.
 	countingLimit int
 }
@@ -162,14 +162,14 @@ func (e *evaluation) rewardWithinCosts(builder *costProductBuilder, product *spa
 // rewardsWithinCosts sets the rewards of the choices of a product with costs.
 type rewardsWithinCosts struct {
 	*costProductBuilder
-	product     *sparse.Model
-	space       *explicit.Space
+	product           *sparse.Model
+	space             *explicit.Space
 	structIndex       int            // of modelReward in the program
-	modelReward *sparse.Reward // in the model
-	productReward         *sparse.Reward // in the product
-	transitionRewards     *transitionRewards
-	transitions []int // a buffer: the transitions of a choice that exceed no bound
-	maxTerms   int   // the greatest number of transitions in an expected reward
+	modelReward       *sparse.Reward // in the model
+	productReward     *sparse.Reward // in the product
+	transitionRewards *transitionRewards
+	transitions       []int // a buffer: the transitions of a choice that exceed no bound
+	maxTerms          int   // the greatest number of transitions in an expected reward
 }
 
 // setReward sets the reward of choice c of the product: the expected reward of its transitions that exceed no bound on costs. s is the state of
@@ -468,10 +468,10 @@ type costProductBuilder struct {
 	left, right *sparse.Set
 	costs       []cost
 
-	numbering      *explicit.Numbering // the packed states of the product: the state of the model and the costs so far
+	numbering   *explicit.Numbering // the packed states of the product: the state of the model and the costs so far
 	packedState []uint64            // the buffer of index
 	nextCosts   []uint32            // the buffer of costsAfter
-	productRows        *sparse.DerivedBuilder
+	productRows *sparse.DerivedBuilder
 }
 
 // Once a path is known to satisfy the formula or to violate it, one of these numbers replaces each cost so far in the state of the
@@ -550,7 +550,9 @@ func (builder *costProductBuilder) decide(s uint32, costs []uint32) uint32 {
 }
 
 // modelState returns the state of the model in state i of the product.
-func (builder *costProductBuilder) modelState(i int) int { return int(uint32(builder.numbering.At(i)[0])) }
+func (builder *costProductBuilder) modelState(i int) int {
+	return int(uint32(builder.numbering.At(i)[0]))
+}
 
 // costSoFar returns cost k in state i of the product, or reached or failed.
 func (builder *costProductBuilder) costSoFar(i, k int) uint32 {

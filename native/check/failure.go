@@ -28,7 +28,7 @@ func (x *inexactError) Error() string { return x.msg }
 
 // stepBoundError says that a bound on time or steps is too large to compute bounds for.
 type stepBoundError struct {
-	pos syntax.Pos
+	pos   syntax.Pos
 	cause error
 }
 

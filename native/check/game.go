@@ -174,8 +174,8 @@ func (a *linearEvaluation) fromProduct(product *productModel, automaton sparse.M
 
 // parityMemory is the sparse.Memory of the product with a parity automaton.
 type parityMemory struct {
-	automaton    *automata.Parity
-	letters *letters
+	automaton *automata.Parity
+	letters   *letters
 }
 
 // State returns the state of the model.
@@ -188,7 +188,9 @@ func (m parityMemory) Step(pair productState, t uint32) (productState, error) {
 }
 
 // Absorbing reports whether the automaton has accepted or rejected.
-func (m parityMemory) Absorbing(pair productState) bool { return m.automaton.Decided(pair.automatonState) }
+func (m parityMemory) Absorbing(pair productState) bool {
+	return m.automaton.Decided(pair.automatonState)
+}
 
 // gameUntil returns the value of an until formula, with or without a step bound, for a coalition of players.
 func (e *evaluation) gameUntil(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbersOf, error) {

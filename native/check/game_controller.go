@@ -10,14 +10,14 @@ import (
 // state of the model, so that all initial states have the same memory, as the file formats require.
 type gameControllerBuilder struct {
 	*evaluation
-	product    *productModel
-	automaton  sparse.Memory[productState]
-	strategy   []uint32                // the choice of the product in each of its states; None if every choice is right
-	pairNumber map[productState]uint32 // the number of each state of the product
-	nodePairs      []productState          // the state of the model of each node, and the automaton state before it reads that state
-	nodeNumber map[productState]uint32 // the number of each node
-	memoryNumber     map[int]uint32          // the number of each state of the automaton
-	newController     sparse.Controller
+	product       *productModel
+	automaton     sparse.Memory[productState]
+	strategy      []uint32                // the choice of the product in each of its states; None if every choice is right
+	pairNumber    map[productState]uint32 // the number of each state of the product
+	nodePairs     []productState          // the state of the model of each node, and the automaton state before it reads that state
+	nodeNumber    map[productState]uint32 // the number of each node
+	memoryNumber  map[int]uint32          // the number of each state of the automaton
+	newController sparse.Controller
 }
 
 // recordController stores the strategies of a solution on a product in e.schedulerRequest, as a controller of the model. It does nothing if the

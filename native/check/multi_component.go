@@ -17,7 +17,7 @@ import (
 type acceptingComponent struct {
 	*sparse.Graph
 	nodes          []componentNode
-	productChoice         []uint32      // the choice of the product for each choice
+	productChoice  []uint32      // the choice of the product for each choice
 	startNode      []uint32      // for each member of the end component: a node from which the objectives are satisfied, None if there is none
 	goals          []*sparse.Set // sets of nodes that must be visited infinitely often
 	goodNodes      *sparse.Set   // the nodes in end components that meet all goals

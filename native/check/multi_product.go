@@ -14,16 +14,16 @@ import (
 type multi struct {
 	*evaluation
 	objectives     []*objective
-	maxSteps          int                 // the greatest bound of a C<=k
+	maxSteps       int                 // the greatest bound of a C<=k
 	product        *sparse.Graph       // its last state is the end state
-	memories         []memory            // the memory of each state of the product, except the end state
-	modelChoice         []uint32            // the choice of the model for each choice of the product; None for a choice that leads to the end state
-	satisfiedAtEnd           [][]objectiveSet    // for each state: the sets of objectives that are satisfied if a path ends there
+	memories       []memory            // the memory of each state of the product, except the end state
+	modelChoice    []uint32            // the choice of the model for each choice of the product; None for a choice that leads to the end state
+	satisfiedAtEnd [][]objectiveSet    // for each state: the sets of objectives that are satisfied if a path ends there
 	tuples         tupleNumbering      // the tuples of automaton states: one state for each linear objective
 	tupleIndex     map[int]int         // the index of each linear objective in these tuples
 	keepSchedulers bool                // says that schedulers must be set
 	schedulers     []weightedScheduler // the scheduler of each call of bestWeightedSum
-	startStates         []uint32            // the states of the product in which paths begin
+	startStates    []uint32            // the states of the product in which paths begin
 }
 
 // objectiveSet is a set of objectives: bit i stands for objective i.
@@ -38,15 +38,15 @@ func (set objectiveSet) isSubsetOf(other objectiveSet) bool { return set&^other 
 // memory is a state of the model with the memory of the objectives: two bits for each until objective, the number of steps so
 // far (at most multi.steps), and the number of the tuple of automaton states of the linear objectives.
 type memory struct {
-	modelState  uint32
+	modelState    uint32
 	untilStatuses uint32
-	steps  int
-	tuple  uint32
+	steps         int
+	tuple         uint32
 }
 
 // tupleNumbering numbers tuples of automaton states from 0. The tuple with number i is tuples[i].
 type tupleNumbering struct {
-	list  [][]int
+	list     [][]int
 	numberOf map[string]uint32 // by the encoded tuple
 }
 

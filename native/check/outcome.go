@@ -9,7 +9,7 @@ import (
 
 // outcome is the result of one attempt.
 type outcome struct {
-	value result.Value
+	value    result.Value
 	interval *result.Interval
 	results
 	scheduler *schedulerRequest // nil unless Checker.schedulerRequest asks for a scheduler

@@ -58,11 +58,11 @@ func ReadPartition(ctx context.Context, file string, text []byte, space *explici
 
 // partitionReader reads a file of WritePartition line by line.
 type partitionReader struct {
-	file           string
-	line           int      // the number of the current line
+	file                 string
+	line                 int      // the number of the current line
 	numStates, numBlocks int      // the numbers in the first line; states is -1 before it is read
-	nextState      int      // the state of the next line
-	blockOf          []uint32 // the block of each state
+	nextState            int      // the state of the next line
+	blockOf              []uint32 // the block of each state
 }
 
 // errorf returns an error at the current line.

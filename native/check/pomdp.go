@@ -17,14 +17,14 @@ import (
 
 // beliefs describes the search of beliefs for a value of a partially observable model.
 type beliefs struct {
-	numBeliefs      int  // the number of beliefs
+	numBeliefs int  // the number of beliefs
 	resolution int  // the resolution of the grid, 0 if there is none
-	maxBeliefs      int  // the greatest number of beliefs
-	isComplete   bool // all reachable beliefs were expanded
+	maxBeliefs int  // the greatest number of beliefs
+	isComplete bool // all reachable beliefs were expanded
 	// strategy is the best strategy found, if the value was computed in one state only. chain is the number of
 	// states of the Markov chain that it induces.
-	strategy *belief.Controller
-	chainStates    int
+	strategy    *belief.Controller
+	chainStates int
 }
 
 // String describes which beliefs a search has explored, such as "300 beliefs and cut-offs".

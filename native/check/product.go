@@ -11,25 +11,25 @@ import (
 // productState is a state of the product: a state of the model, and the state of the automaton after it has read the letter of
 // that state.
 type productState struct {
-	state uint32
-	automatonState  int
+	state          uint32
+	automatonState int
 }
 
 // productModel is the product of a model with the initial part of an automaton, without its jumps. States in which the
 // automaton has accepted or rejected have a self-loop only.
 type productModel struct {
 	*sparse.Graph
-	automaton        *automata.Automaton
+	automaton   *automata.Automaton
 	pairs       []productState // the pair of each state of the product
 	startStates []uint32       // the state of the product for each start
-	modelChoice      []uint32       // the choice of the model for each choice, None for self-loops
+	modelChoice []uint32       // the choice of the model for each choice, None for self-loops
 }
 
 // automatonReader lets an automaton read the states of a model.
 type automatonReader struct {
-	automaton    *automata.Automaton
-	letters *letters
-	successors   [][]int32 // the successor for each state of the automaton and number of a letter; -1 if it is not known yet
+	automaton  *automata.Automaton
+	letters    *letters
+	successors [][]int32 // the successor for each state of the automaton and number of a letter; -1 if it is not known yet
 }
 
 // letters has the letter of each state of a model, which an automaton reads. The letter of state s is distinct[index[s]].

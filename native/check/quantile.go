@@ -27,10 +27,10 @@ type quantile struct {
 	aboveRelation syntax.Op
 	// holdsAbove says whether the property holds above the threshold. If it is false, the property holds where the probability does not
 	// exceed the threshold.
-	holdsAbove bool
-	costIndexes      []int      // the index of each bound in the costs of the path formula
-	units      []*big.Rat // the unit of each bound
-	maxUnitsPerStep      []int      // the greatest number of units of each bound that one step earns
+	holdsAbove      bool
+	costIndexes     []int      // the index of each bound in the costs of the path formula
+	units           []*big.Rat // the unit of each bound
+	maxUnitsPerStep []int      // the greatest number of units of each bound that one step earns
 }
 
 // unbounded is a coordinate without a bound.

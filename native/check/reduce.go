@@ -114,7 +114,7 @@ func (builder *quotientBuilder) errorInBlock(first, second int, why string) erro
 type quotientBuilder struct {
 	*Checker
 	space   *explicit.Space
-	blockOf   []uint32               // the block of each state in the partition by the sets so far
+	blockOf []uint32               // the block of each state in the partition by the sets so far
 	rewards map[int]*sparse.Reward // by index of the structure
 }
 

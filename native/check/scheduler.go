@@ -137,13 +137,13 @@ func noSchedulerError(property *Property, expr sema.Expr, format string, args ..
 
 // schedulerRequest asks for the scheduler of an operator, and has the results.
 type schedulerRequest struct {
-	operator   sema.Expr
-	space      *explicit.Space
-	choices    [][]uint32
-	controller *sparse.Controller
-	isInOperator bool     // the operator is being evaluated
-	untilFormula      *Reach   // the until formula of the operator, if it has one
-	values     *numbersOf // the values of an operator P
+	operator     sema.Expr
+	space        *explicit.Space
+	choices      [][]uint32
+	controller   *sparse.Controller
+	isInOperator bool       // the operator is being evaluated
+	untilFormula *Reach     // the until formula of the operator, if it has one
+	values       *numbersOf // the values of an operator P
 }
 
 // beginRecording starts to record schedulers if the caller of the evaluation asked for the scheduler of this operator. The caller must call end

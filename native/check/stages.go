@@ -107,12 +107,12 @@ type Stages struct {
 	exact         bool
 	expectedValue number // the value so far
 
-	space       *explicit.Space // the current stage
+	space            *explicit.Space // the current stage
 	reachProbability []number        // the probability of reaching each of its states
-	remainingStates   *sparse.Set     // its states with which the next stage begins
+	remainingStates  *sparse.Set     // its states with which the next stage begins
 	// The numbers of stages, states and transitions so far.
 	numStages, numStates, numTransitions int64
-	hasOverlaps                             bool // a stage has overlapping guards
+	hasOverlaps                          bool // a stage has overlapping guards
 	// sampledStates has the fingerprints of a sample of the states of all stages, to recognise states of earlier stages.
 	sampledStates map[uint64]struct{}
 }

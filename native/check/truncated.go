@@ -20,8 +20,8 @@ type assumption uint8
 
 const (
 	assumeNothing assumption = iota // all states are explored, or other states do not matter
-	assumeFails                  // the path does not satisfy the until formula
-	assumeReaches                // the path satisfies the until formula
+	assumeFails                     // the path does not satisfy the until formula
+	assumeReaches                   // the path satisfies the until formula
 )
 
 // Truncates reports whether Truncated supports a property: P of F, G, U, W or R of state formulas, with or without a bound, in a partially

@@ -18,7 +18,9 @@ func decidedTruth(yes *sparse.Set) truthOf { return truthOf{yes, yes.Complement(
 
 func (t truthOf) not() truthOf { return truthOf{t.falseStates, t.trueStates} }
 
-func (t truthOf) and(u truthOf) truthOf { return truthOf{t.trueStates.Intersect(u.trueStates), t.falseStates.Union(u.falseStates)} }
+func (t truthOf) and(u truthOf) truthOf {
+	return truthOf{t.trueStates.Intersect(u.trueStates), t.falseStates.Union(u.falseStates)}
+}
 
 func (t truthOf) or(u truthOf) truthOf { return t.not().and(u.not()).not() }
 
@@ -67,9 +69,9 @@ func (value number) isBelowHi() bool {
 // numbersOf are the values of a numeric formula in every state. exact is nil unless the values are exact; then a nil entry is
 // infinite or NaN.
 type numbersOf struct {
-	lower, upper   []float64
-	exact    []*big.Rat
-	accuracy result.Accuracy
+	lower, upper []float64
+	exact        []*big.Rat
+	accuracy     result.Accuracy
 	// areProbabilities says that the values are probabilities, and that the values 0 and 1 have equal bounds.
 	areProbabilities bool
 	// openEnds says for each value whether it is known to be greater than lo, and whether it is known to be less than hi. It is nil

@@ -141,7 +141,9 @@ func (a *linearEvaluation) acceptedTargets(product *productModel, quantifier qua
 		return nil, err
 	}
 	goal := sparse.NewSet(acceptingProduct.NumStates())
-	isAccepting := func(state uint32) bool { return product.automaton.Accepting(acceptingProduct.pairs[state].automatonState) }
+	isAccepting := func(state uint32) bool {
+		return product.automaton.Accepting(acceptingProduct.pairs[state].automatonState)
+	}
 	for _, set := range sets {
 		if slices.ContainsFunc(set, isAccepting) {
 			goal.Add(int(set[0])) // any state of the set will do

@@ -57,9 +57,9 @@ func NewObjective(property *Property, maxPath int64) (*Objective, error) {
 
 // objectiveBuilder translates a property. It keeps the first error.
 type objectiveBuilder struct {
-	property   *Property
+	property     *Property
 	isContinuous bool
-	err        *result.Failure
+	err          *result.Failure
 }
 
 // recordFailure records an error at a position of the property, unless there is an earlier one.

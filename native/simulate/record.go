@@ -68,7 +68,7 @@ type recordReader struct {
 	program         *sema.Program
 	line            int32
 	separator       string
-	columnIndex         map[string]int
+	columnIndex     map[string]int
 	numColumns      int
 	variableColumns []int // by variable: the index of its column
 	lastTime        float64

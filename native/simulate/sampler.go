@@ -9,11 +9,11 @@ import (
 
 // sampler draws the samples first to end-1 of one runner.
 type sampler struct {
-	runner  compile.BatchRunner
-	seed    uint64
-	firstSample   int64
-	endSample     int64
-	workers int // 0 means one per processor
+	runner      compile.BatchRunner
+	seed        uint64
+	firstSample int64
+	endSample   int64
+	workers     int // 0 means one per processor
 	// countOutcome gets every outcome in the order of the samples, each exactly once, until it returns false.
 	countOutcome func(*compile.Outcome) (more bool)
 	// reportProgress, if not nil, is called now and then between calls of countOutcome.
@@ -41,7 +41,7 @@ func (s *sampler) start(context.Context) (inorder.Worker[compile.Outcome], error
 // drawer draws samples in one goroutine; job 0 is the sample base.
 type drawer struct {
 	compile.BatchRunner
-	seed uint64
+	seed        uint64
 	firstSample int64
 }
 

@@ -30,11 +30,11 @@ func FromModel(compiled *compile.Model) Source { return &modelSource{Model: comp
 
 type modelSource struct {
 	*compile.Model
-	expander compile.Expander
-	structures  []*compile.Rewards
-	exitRateEvaluator     compile.Evaluator // of the exit rate of a Markov automaton
-	expandedState    []int32           // the state that was expanded last
-	choices  *compile.Choices  // its choices
+	expander          compile.Expander
+	structures        []*compile.Rewards
+	exitRateEvaluator compile.Evaluator // of the exit rate of a Markov automaton
+	expandedState     []int32           // the state that was expanded last
+	choices           *compile.Choices  // its choices
 }
 
 // Start implements Source: it prepares the model for a path, and returns the initial states. If rewards is true, it also compiles the reward

@@ -232,10 +232,10 @@ const (
 // sampleLog has samples one by one: a byte, the number of steps, and the reward.
 type sampleLog struct {
 	hasRewards     bool
-	buffer     bytes.Buffer
-	compressor *flate.Writer
-	encodedOutcome      []byte
-	err        error
+	buffer         bytes.Buffer
+	compressor     *flate.Writer
+	encodedOutcome []byte
+	err            error
 }
 
 // newLog returns an empty log of samples, with or without rewards.

@@ -23,11 +23,11 @@ type Stepwise struct {
 	formula, condition translateNegatable
 	// Of a discounted reward: the factor, and the number of steps, or -1 for all.
 	discountFactor float64
-	maxSteps    int64
-	rewardIndex   int // the index of the structure, also of a reward that is earned while bounds hold
+	maxSteps       int64
+	rewardIndex    int // the index of the structure, also of a reward that is earned while bounds hold
 	// Of an until formula with bounds on rewards, or of the reward that is earned while the bounds hold: then isEarned is set, and left and right are
 	// true and false.
-	earnsReward    bool
+	earnsReward bool
 	left, right sema.Expr
 	budgets     []unitBudget
 }
@@ -54,8 +54,8 @@ func (n *translateNegatable) holds(outcome *compile.Outcome) bool {
 
 // unitBudget bounds the sum of the rewards of a path, in units of unitsPerOne. reward is the index of a structure; -1 counts steps.
 type unitBudget struct {
-	rewardIndex    int
-	low, high int64 // the least and the greatest sum that satisfies the bound
+	rewardIndex int
+	low, high   int64 // the least and the greatest sum that satisfies the bound
 }
 
 // unitsPerOne is the number of units in a reward of 1. Sums of rewards are exact if every reward has at most nine decimal places.

@@ -18,15 +18,15 @@ import (
 
 // stepwiseRunner draws samples of a stepwise objective. It implements compile.BatchRunner.
 type stepwiseRunner struct {
-	objective  *Stepwise
-	maxPath    int64
-	newSteps   func() Steps
-	steps      Steps
-	stateFunctions  stateFunctions
-	formulaWatch    *compile.Watch[[]int32]
-	conditionWatch  *compile.Watch[[]int32]
-	unitsOfReward    map[float64]int64
-	continuous bool
+	objective      *Stepwise
+	maxPath        int64
+	newSteps       func() Steps
+	steps          Steps
+	stateFunctions stateFunctions
+	formulaWatch   *compile.Watch[[]int32]
+	conditionWatch *compile.Watch[[]int32]
+	unitsOfReward  map[float64]int64
+	continuous     bool
 }
 
 // newStepwiseRunner returns a runner that draws paths and evaluates the objective in each state of a path. newSteps returns a new generator of steps of
@@ -59,10 +59,10 @@ func (runner *stepwiseRunner) monitor(formula *translateNegatable) compile.Monit
 // stateFunctions compiles expressions to functions of states, and keeps the first error of an evaluation. The functions of rewards use the drawer of
 // the path, and the rewards that the last step earned without those of its state.
 type stateFunctions struct {
-	model  *compile.Model
-	drawer *pathDrawer
+	model       *compile.Model
+	drawer      *pathDrawer
 	lastRewards []float64
-	err    error
+	err         error
 }
 
 // CompileBool implements compile.StateCompiler. An error of the returned function is stored in f.err.
@@ -137,14 +137,14 @@ func (runner *stepwiseRunner) newDrawer(ctx context.Context) (*pathDrawer, error
 // stepwisePath is a path while it is drawn.
 type stepwisePath struct {
 	*stepwiseRunner
-	drawer  *pathDrawer
-	rng     *rand.Rand
-	state   []int32
-	previousState  []int32   // the state before the last step, for a conditional probability
-	rewards []float64 // the rewards of the state and of the step that leaves it
-	isLooping bool      // the last step was a deterministic self-loop
-	time    float64   // the time in the state before the last step, in a CTMC
-	outcome compile.Outcome
+	drawer        *pathDrawer
+	rng           *rand.Rand
+	state         []int32
+	previousState []int32   // the state before the last step, for a conditional probability
+	rewards       []float64 // the rewards of the state and of the step that leaves it
+	isLooping     bool      // the last step was a deterministic self-loop
+	time          float64   // the time in the state before the last step, in a CTMC
+	outcome       compile.Outcome
 }
 
 // drawSample draws one sample. The error is that of the context.

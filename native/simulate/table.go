@@ -62,11 +62,11 @@ func WriteTable(w io.Writer, path *Path, opts TableOptions) error {
 
 // tableWriter writes the rows of a path.
 type tableWriter struct {
-	writer      *bufio.Writer
-	program     *sema.Program
-	opts        TableOptions
-	hasCells bool   // the current line has a column
-	lastShownVisit   *Visit // the last row, with which Changes compares; nil before the first row
+	writer         *bufio.Writer
+	program        *sema.Program
+	opts           TableOptions
+	hasCells       bool   // the current line has a column
+	lastShownVisit *Visit // the last row, with which Changes compares; nil before the first row
 }
 
 // writeVisit writes the row of a state, and the heading before the first row. If only changes are shown, it skips a state whose row would equal

@@ -67,7 +67,7 @@ func (solver *eliminationSolver) sweepUnderScheduler(values []float64, rightSide
 // bicgstab holds the state of Bi-CGSTAB for the scaled equations: the solution is scaledValues times scales, and
 // residual has the residual of each equation divided by its scale.
 type bicgstab struct {
-	solver             *eliminationSolver
+	solver                         *eliminationSolver
 	scales, scaledValues, residual []float64
 }
 

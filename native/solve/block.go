@@ -8,7 +8,7 @@ import "math"
 // It is for state spaces that are larger than memory, whose blocks are solved one after the other: see package native/external.
 type Block struct {
 	// First is the number of the first state. State First+i has the row at RowStart[i] of Operands; NoRow if its value is given.
-	First int64
+	First    int64
 	RowStart []uint32
 	// A row has the number of choices, and for each choice the number of its transitions, the position of their weights in Weights, and for
 	// each transition the number of its target minus the number of the state.
@@ -25,11 +25,11 @@ type Block struct {
 	// IsOneStep makes sweeps impossible and [Block.TakeStep] possible: self-loops count as steps.
 	IsOneStep bool
 	// ShouldStop reports that the sweep should end early, because nobody needs it.
-	ShouldStop     func() bool
-	rounding rounding
+	ShouldStop func() bool
+	rounding   rounding
 	// rangeHints has, for each position of Operands with a target, the range that had the last target; most often it is the range of the next one.
 	rangeHints []uint32
-	nextValues  []float64 // of TakeStep
+	nextValues []float64 // of TakeStep
 }
 
 // NoRow says that the value of a state is given.

@@ -10,7 +10,7 @@ import (
 
 // Budget bounds the sum of the costs of the choices on a path.
 type Budget struct {
-	Costs  []int // of each choice, nonnegative
+	Costs []int // of each choice, nonnegative
 	Limit int   // the greatest sum that is allowed
 }
 
@@ -123,7 +123,7 @@ func (sys *system) budgetOptimum(s, budget int, costs []int, recent []*Values) (
 		var bounds choiceBounds
 		if costs[c] <= budget {
 			sys.values = recent[(budget-costs[c])%len(recent)] // evaluateChoice reads them
-			sys.isOneStep = costs[c] > 0                         // a self-loop with a cost leads to a smaller budget
+			sys.isOneStep = costs[c] > 0                       // a self-loop with a cost leads to a smaller budget
 			bounds = sys.evaluateChoice(s, c)
 		}
 		if !bounds.leavesState { // the choice costs too much, or the scheduler stays in s forever without cost

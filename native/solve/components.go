@@ -22,7 +22,7 @@ func (sys *system) solve(ctx context.Context, opts Options, canStayWithoutReward
 		}
 	}
 	epsilon := opts.epsilon() / float64(sys.cyclicDepth(components, cyclicIDs)) // because the widths of components add up
-	if sys.rounding.isGridCoarse() {                                       // the grid widens the bounds on both sides
+	if sys.rounding.isGridCoarse() {                                            // the grid widens the bounds on both sides
 		epsilon /= 2
 	}
 	if err := sys.solveComponents(ctx, components, opts, epsilon); err != nil {
@@ -269,11 +269,11 @@ func (sys *system) addLocalRow(local *localSystem, s, choice int, index *unknown
 
 // localRow has the numbers of a choice in a local system: the bounds on its constant, and sums of its weights.
 type localRow struct {
-	lower, upper float64 // the reward plus the weighted values of the targets outside of the component
-	maxTarget    float64 // the greatest upper bound of these targets, or the reward
-	exitWeight   float64 // of the transitions to these targets
-	weightSum    float64 // of all transitions without self-loops
-	mustNormalize   bool    // the weights do not sum to 1
+	lower, upper  float64 // the reward plus the weighted values of the targets outside of the component
+	maxTarget     float64 // the greatest upper bound of these targets, or the reward
+	exitWeight    float64 // of the transitions to these targets
+	weightSum     float64 // of all transitions without self-loops
+	mustNormalize bool    // the weights do not sum to 1
 }
 
 // addTerms appends a term for each transition of a choice to another unknown of the component. It adds all other transitions, except

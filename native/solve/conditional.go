@@ -62,10 +62,10 @@ func ConditionedReward(model *sparse.Model, rewardParts RewardParts, exactProbs 
 
 // conditionedReward has the arguments of ConditionedReward.
 type conditionedReward struct {
-	model       *sparse.Model
-	exactProbs       []*big.Rat
-	probs []float64
-	roundUp     bool
+	model      *sparse.Model
+	exactProbs []*big.Rat
+	probs      []float64
+	roundUp    bool
 }
 
 // conditionReward multiplies a reward by the probability that a path from state s satisfies the condition.

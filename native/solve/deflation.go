@@ -19,10 +19,10 @@ import (
 // Source: Kelmendi, Kraemer, Kretinsky and Weininger, Value iteration for simple stochastic games:
 // stopping criterion and learning algorithm (CAV 2018), algorithms 1 and 2.
 type deflation struct {
-	game  *Game
-	sys   *system
-	epsilon   float64
-	meter *meter
+	game    *Game
+	sys     *system
+	epsilon float64
+	meter   *meter
 	// strategy has, for each maybe state of the maximizer, the last choice that raised its lower bound. The values of this strategy
 	// are at least the lower bounds. Other entries do not change.
 	strategy []uint32

@@ -21,16 +21,16 @@ const (
 // values x of the maybe states by A x + b: the matrix A has the probabilities, the offset b the contribution of the other
 // states and of rewards. Twice as many steps have the matrix A² and the offset A b + b. All numbers are nonnegative.
 type denseSteps struct {
-	system        *system
-	states        []uint32
+	system          *system
+	states          []uint32
 	isExact         bool  // the probabilities and rewards have fractions
-	rowIndex    []int // the row of each state in matrix; -1 for other states
-	matrix        []doubleWord
+	rowIndex        []int // the row of each state in matrix; -1 for other states
+	matrix          []doubleWord
 	offsets, values [numVectors][]doubleWord
 	// mapErr and valueErr are sums of relative errors: of matrix and offsets, and of values. compound turns them into bounds.
 	mapErr, valueErr float64
-	isOutOfRange       bool        // a positive probability or reward is below doubleWordFloor
-	hasUnderflow      atomic.Bool // a product was below doubleWordFloor
+	isOutOfRange     bool        // a positive probability or reward is below doubleWordFloor
+	hasUnderflow     atomic.Bool // a product was below doubleWordFloor
 	maxEntry         float64     // the greatest number of offsets and values before the first squaring
 }
 

@@ -9,15 +9,15 @@ import (
 // pattern of the factors. It depends on the positions of the nonzero terms of P only, not on their
 // values.
 type eliminationOrder struct {
-	order    []uint32 // the unknown at each position
+	order      []uint32 // the unknown at each position
 	positionOf []uint32 // of each unknown
 	// upperColumns[upperStarts[p]:upperStarts[p+1]] are the later positions with a term in row p when it is
 	// eliminated, in increasing order.
-	upperStarts []int
-	upperColumns  []uint32
+	upperStarts  []int
+	upperColumns []uint32
 	// lowerColumns has the earlier positions that are substituted into row p, in the same layout.
-	lowerStarts []int
-	lowerColumns  []uint32
+	lowerStarts  []int
+	lowerColumns []uint32
 }
 
 // columnsFunc returns the columns of row k of P. A column may occur twice; column k must not occur.
@@ -62,15 +62,15 @@ type eliminator struct {
 	eliminated []bool
 	// rowColumns has the columns of each row, and columnRows the rows with a term in each columnRows. Both may contain
 	// eliminated unknowns; rowCount and columnCount do not count those.
-	rowColumns, columnRows           [][]uint32
-	rowCount, columnCount []int32
+	rowColumns, columnRows [][]uint32
+	rowCount, columnCount  []int32
 	// rowSets has the columns of some long rows as sets, for rows that are merged with shorter ones
 	// many times.
 	rowSets        map[uint32]map[uint32]struct{}
 	remainingTerms int
 	storedTerms    int      // terms in rowColumns and columnRows of eliminated unknowns
-	marks           []uint32 // t is in the current set if marks[t] == currentMark
-	currentMark          uint32
+	marks          []uint32 // t is in the current set if marks[t] == currentMark
+	currentMark    uint32
 	queue          bucketQueue
 }
 
@@ -362,10 +362,10 @@ func (eliminator *eliminator) setLowerPattern(result *eliminationOrder) {
 // bucketQueue is a priority queue of the numbers from 0 to n-1. It has one bucket for each range of
 // priorities, and returns some number of the lowest bucket.
 type bucketQueue struct {
-	heads       []uint32 // the first number of each bucket, plus one; 0 if it is empty
-	next, prev []uint32 // doubly linked lists: plus one; 0 is the end; prev of the first is unused
-	buckets     []int32  // the bucket of each number; -1 if it is not in the queue
-	lowestBucket     int      // lower bound on the first bucket in use
+	heads        []uint32 // the first number of each bucket, plus one; 0 if it is empty
+	next, prev   []uint32 // doubly linked lists: plus one; 0 is the end; prev of the first is unused
+	buckets      []int32  // the bucket of each number; -1 if it is not in the queue
+	lowestBucket int      // lower bound on the first bucket in use
 }
 
 func newBucketQueue(n int) bucketQueue {

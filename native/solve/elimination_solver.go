@@ -389,22 +389,22 @@ const minPivot = 0x1p-200
 // eliminationSolver solves the equations x = P x + rhs of a local system under one scheduler.
 type eliminationSolver struct {
 	equations           *localSystem
-	currentChoices              []uint32 // the current scheduler
+	currentChoices      []uint32 // the current scheduler
 	budget              float64  // operations that one elimination may take
 	relErr              float64  // bound on the relative error of a solution, for exact equations
 	backSubstitutionErr float64  // the part of relErr that is due to back substitution
-	areFactorsCurrent      bool     // the factors belong to the current scheduler
+	areFactorsCurrent   bool     // the factors belong to the current scheduler
 	exceedsBudget       bool     // elimination exceeds the budget: Bi-CGSTAB starts from initialGuess and stops at precision
-	forbidsIteration         bool     // do not solve iteratively
-	isCycling             bool     // policy iteration did not find a best scheduler
-	initialGuess               []float64
+	forbidsIteration    bool     // do not solve iteratively
+	isCycling           bool     // policy iteration did not find a best scheduler
+	initialGuess        []float64
 	precision           float64
 
 	*eliminationOrder
-	upperTerms, lowerFactors    []float64 // factors of I - P: terms in later positions, and multipliers of earlier rows
-	exitWeights      []float64 // weight that leaves the component, by position
-	pivots           []float64
-	extendedFactors *extendedFactors // replaces the four slices if float64 has too small a range
+	upperTerms, lowerFactors []float64 // factors of I - P: terms in later positions, and multipliers of earlier rows
+	exitWeights              []float64 // weight that leaves the component, by position
+	pivots                   []float64
+	extendedFactors          *extendedFactors // replaces the four slices if float64 has too small a range
 }
 
 func newEliminationSolver(local *localSystem, budget float64) *eliminationSolver {

@@ -100,7 +100,7 @@ func (window *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, num
 // stepWindow says in which steps the value of a state must be computed. If it is restricted, these are the steps in which the value
 // is not zero any more and influences a wanted value. Otherwise they are all steps.
 type stepWindow struct {
-	states     []uint32
+	states       []uint32
 	isRestricted bool // only the states with queryDistance 0 are wanted
 	// queryDistance is the number of steps from the nearest wanted state to each state. valueDistance is the number of steps from each
 	// state to the nearest state with a nonzero value.

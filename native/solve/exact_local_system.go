@@ -12,9 +12,9 @@ type exactLocalSystem struct {
 	*localSystem
 	rows                []exactRow // of each choice
 	constantDenominator *big.Int   // a common denominator of the constants
-	currentChoices              []uint32   // the current scheduler
+	currentChoices      []uint32   // the current scheduler
 	// The value of unknown k is numerators[k] / (denominator * constantDenominator).
-	numerators   []*big.Int
+	numerators  []*big.Int
 	denominator *big.Int
 }
 
@@ -23,8 +23,8 @@ type exactLocalSystem struct {
 type exactRow struct {
 	scale             *big.Int
 	weightDenominator *big.Int // the common denominator of the weights, by which rewards are multiplied
-	columns            []uint32
-	coefficients       []*big.Int
+	columns           []uint32
+	coefficients      []*big.Int
 	constant          *big.Rat
 	scaledConstant    *big.Int // constant times the common denominator of all constants
 }

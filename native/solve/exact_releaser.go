@@ -8,10 +8,10 @@ import (
 
 // exactReleaser frees fractions that no equation needs any more.
 type exactReleaser struct {
-	system       *system
-	keptStates   *sparse.Set
-	openUses []uint32 // of each state: transitions to it from unsolved states
-	placeholder  *big.Rat // replaces released fractions
+	system      *system
+	keptStates  *sparse.Set
+	openUses    []uint32 // of each state: transitions to it from unsolved states
+	placeholder *big.Rat // replaces released fractions
 }
 
 // newExactReleaser returns a releaser, which frees fractions while the given states are solved. The states in keptStates keep their fractions. It

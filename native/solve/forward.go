@@ -20,11 +20,11 @@ type Forward struct {
 	opts           Options
 	// The probability of state s is probs[s] with relative error relErr. In addition, all states
 	// together have an absolute error of at most absErr.
-	probs           []float64
+	probs          []float64
 	relErr, absErr float64
-	exactProbs          []*big.Rat  // replaces probs if fractions are asked for
+	exactProbs     []*big.Rat  // replaces probs if fractions are asked for
 	reachable      *sparse.Set // from the initial states
-	longRunProbs    *Values     // set by SteadyState
+	longRunProbs   *Values     // set by SteadyState
 }
 
 // NewForward returns the distribution of a DTMC or CTMC at time 0: all initial states are equally likely.

@@ -188,10 +188,10 @@ func (game *Game) chooseFirst(states *sparse.Set, strategy []uint32, condition f
 type attractor struct {
 	left, right, region *sparse.Set
 	strategy            []uint32    // gets the choices of the maximizer, unless it is nil
-	foundStates           *sparse.Set // the states that were found
+	foundStates         *sparse.Set // the states that were found
 	queue               []uint32    // the same states, in the order in which they were found
 	seenChoices         *sparse.Set
-	unseenCounts       []int // the number of choices of each state that were not seen yet
+	unseenCounts        []int // the number of choices of each state that were not seen yet
 }
 
 // attractedStates computes the attractor by a backward search from right.

@@ -126,8 +126,8 @@ type accumulation struct {
 	reachProbability *Values     // the probabilities p of reaching target
 	endStates        *sparse.Set // target, and the states where p is 0
 	totalReward      *Values     // the total rewards u until endStates are reached
-	infiniteStates         *sparse.Set // the states where u is infinite
-	finiteChoices          *sparse.Set // the choices that lead to states with finite values only
+	infiniteStates   *sparse.Set // the states where u is infinite
+	finiteChoices    *sparse.Set // the choices that lead to states with finite values only
 }
 
 // narrowBounds computes bounds on the finite values with a limit on the accumulated reward. It doubles the limit until the bounds are
@@ -219,7 +219,7 @@ func (accumulation *accumulation) solveExactly(result *Values, finiteStates *spa
 type largeReward struct {
 	optimalChoices *sparse.Set // the choices that preserve p
 	laterRewards   *Values     // the values q of later rewards; the scheduler has choices of the game
-	limit   *big.Rat
+	limit          *big.Rat
 }
 
 // largeReward returns the solution for large rewards. If the accumulated reward a is at least the limit, then the value of a state s is
@@ -316,24 +316,24 @@ func (accumulation *accumulation) weightedReward() sparse.Reward {
 
 // rewardPair is a state with the reward that was accumulated before it.
 type rewardPair struct {
-	state  uint32
+	state         uint32
 	earlierReward *big.Rat
 }
 
 // accumulatedProduct is the game on pairs. State 0 is absorbing; pairs that end lead to it. State i, from 1 on, is pairs[i-1].
 type accumulatedProduct struct {
 	*accumulation
-	graph        *sparse.Graph
-	originalChoices       []uint32 // of each choice of graph: the choice of the game
-	pairs        []rewardPair
-	stateOfPair  map[pairKey]uint32 // in graph
-	startPairs        []uint32           // of each state with a finite value: the pair with reward 0
-	payoffStates *sparse.Set
+	graph           *sparse.Graph
+	originalChoices []uint32 // of each choice of graph: the choice of the game
+	pairs           []rewardPair
+	stateOfPair     map[pairKey]uint32 // in graph
+	startPairs      []uint32           // of each state with a finite value: the pair with reward 0
+	payoffStates    *sparse.Set
 }
 
 // pairKey is a rewardPair as the key of a map: the amount is a text.
 type pairKey struct {
-	state  uint32
+	state      uint32
 	rewardText string
 }
 

@@ -64,12 +64,12 @@ func (accumulation *accumulation) preservingChoices(largeSolution *largeReward) 
 // One more memory stands for all rewards from the limit on, and for paths that have visited an end state.
 type accumulatedController struct {
 	*accumulatedProduct
-	choices       []uint32          // the choice of the product in each of its states
+	choices            []uint32          // the choice of the product in each of its states
 	choicesBeyondLimit []uint32          // the choice of the game in each of its states, where the product has ended
-	memories      map[string]uint32 // the memory for each accumulated reward, by its text
-	nodeNumbers   map[controllerNode]uint32
-	nodes         []controllerNode
-	result        sparse.Controller
+	memories           map[string]uint32 // the memory for each accumulated reward, by its text
+	nodeNumbers        map[controllerNode]uint32
+	nodes              []controllerNode
+	result             sparse.Controller
 }
 
 // controllerNode is a node of an accumulatedController: a state of the game, and its state of the product. The latter is 0 where the product

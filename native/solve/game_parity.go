@@ -93,12 +93,12 @@ func oneMinus(probability, infinity float64) float64 {
 // choice that raises the value, the strategy plays to win there. If there is no such class either, the values of the strategy are the
 // values of the game.
 type parityImprovement struct {
-	game      *Game
-	ctx       context.Context
-	opts      Options
-	priorities  []int
-	strategy  []uint32
-	values    *Values  // of the last strategy that was evaluated
+	game              *Game
+	ctx               context.Context
+	opts              Options
+	priorities        []int
+	strategy          []uint32
+	values            *Values  // of the last strategy that was evaluated
 	evaluatedStrategy []uint32 // this strategy
 }
 
@@ -378,12 +378,12 @@ func (improvement *parityImprovement) addClassChoices(solver *almostSure, s int,
 //
 // Source: Chatterjee, Jurdzinski and Henzinger, Simple stochastic parity games (CSL 2003).
 type almostSure struct {
-	game      *Game
-	region    *sparse.Set   // the states
-	choices   *sparse.Set   // the choices, which all stay in the region
-	priorities  []int         // of each choice
-	strategy  []uint32      // gets the choices of the maximizer in the states that the maximizer wins
-	variables []*sparse.Set // of each priority
+	game       *Game
+	region     *sparse.Set   // the states
+	choices    *sparse.Set   // the choices, which all stay in the region
+	priorities []int         // of each choice
+	strategy   []uint32      // gets the choices of the maximizer in the states that the maximizer wins
+	variables  []*sparse.Set // of each priority
 }
 
 // solve returns the states that the maximizer wins.

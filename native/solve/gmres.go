@@ -93,9 +93,9 @@ type gmres struct {
 	basis          []basisVector // allocated when needed
 	// The least-squares problem: columns of the triangular factor, Givens rotations, and the rotated
 	// right-hand side.
-	triangle [][]float64
-	cos, sin []float64
-	rightSide      []float64
+	triangle  [][]float64
+	cos, sin  []float64
+	rightSide []float64
 }
 
 // basisVector is a change of the bias, and of the gain.

@@ -18,7 +18,7 @@ import (
 // Source: Saad, ILUT: a dual threshold incomplete LU factorization (1994).
 type incompleteLU struct {
 	lowerFactor, upperFactor triangularFactor
-	pivots        []float64 // diagonal of the upper factor
+	pivots                   []float64 // diagonal of the upper factor
 }
 
 // An entry is dropped if it is smaller than dropTolerance times the exit rate of its row.
@@ -29,9 +29,9 @@ const (
 
 // triangularFactor has the rows of a factor without its diagonal, with columns in ascending order.
 type triangularFactor struct {
-	rowStarts  []int
-	columns []uint32
-	values  []float64
+	rowStarts []int
+	columns   []uint32
+	values    []float64
 }
 
 func newTriangularFactor(rows int) triangularFactor {
@@ -42,7 +42,9 @@ func (factor *triangularFactor) addEntry(column uint32, value float64) {
 	factor.columns, factor.values = append(factor.columns, column), append(factor.values, value)
 }
 
-func (factor *triangularFactor) endRow() { factor.rowStarts = append(factor.rowStarts, len(factor.columns)) }
+func (factor *triangularFactor) endRow() {
+	factor.rowStarts = append(factor.rowStarts, len(factor.columns))
+}
 
 // rowProduct returns the scalar product of a row and a vector.
 func (factor *triangularFactor) rowProduct(rowIndex int, vector []float64) (sum float64) {
@@ -125,7 +127,7 @@ func (lu *incompleteLU) solve(vector []float64) {
 
 // eliminationRow is a sparse row to which entries are added.
 type eliminationRow struct {
-	columns []uint32  // of the entries, in ascending order
+	columns  []uint32  // of the entries, in ascending order
 	values   []float64 // by column
 	hasEntry []bool    // by column
 }

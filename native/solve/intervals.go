@@ -17,15 +17,15 @@ import (
 // Source: Puggelli et al. (CAV 2013).
 type intervalSystem struct {
 	*nature
-	graph          *sparse.Graph
-	dir            Direction
-	reward         *sparse.Reward
-	isProbability  bool
-	maybe          *sparse.Set
-	choices        *sparse.Set         // the allowed choices; nil for all
+	graph         *sparse.Graph
+	dir           Direction
+	reward        *sparse.Reward
+	isProbability bool
+	maybe         *sparse.Set
+	choices       *sparse.Set         // the allowed choices; nil for all
 	endComponents map[uint32][]uint32 // the states of each end component, by representative
-	values         *Values
-	meter          *meter
+	values        *Values
+	meter         *meter
 }
 
 // newIntervalSystem returns the equations of an interval model: for expected rewards, or for probabilities if reward is nil.

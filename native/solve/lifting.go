@@ -24,13 +24,13 @@ type lifting struct {
 	primeInt                         *big.Int
 	// The factors modulo the prime, as in eliminationSolver; pivot has the inverses of the pivots.
 	upperFactor, lowerFactor, inversePivots []uint64
-	smallRows           []smallRow // of each row
+	smallRows                               []smallRow // of each row
 }
 
 // smallRow has the scale and coefficients of a row if the sum of their products with digits fits into
 // two words; otherwise its scale is 0.
 type smallRow struct {
-	scale       uint64
+	scale        uint64
 	coefficients []uint64
 }
 

@@ -10,14 +10,14 @@ import (
 // LinearProgram maximizes Objective·x subject to Rows·x = Right and x >= 0, in rational arithmetic.
 type LinearProgram struct {
 	// Objective has one coefficient per variable; nil stands for 0.
-	Objective []*big.Rat
-	Rows      [][]Term
-	RightSides     []*big.Rat
+	Objective  []*big.Rat
+	Rows       [][]Term
+	RightSides []*big.Rat
 }
 
 // Term is a coefficient of a variable. The terms of a row have different variables in increasing order.
 type Term struct {
-	Variable   int
+	Variable    int
 	Coefficient *big.Rat
 }
 
@@ -103,11 +103,11 @@ func (tableau *tableau) setObjective(objective []*big.Rat) {
 // what a unit of each variable adds to value. A basis variable that is not one of the program's is
 // artificial.
 type tableau struct {
-	rows        [][]Term
-	rightSides       []*big.Rat
-	basisVariables       []int
-	reducedCosts []*big.Rat
-	value       *big.Rat
+	rows           [][]Term
+	rightSides     []*big.Rat
+	basisVariables []int
+	reducedCosts   []*big.Rat
+	value          *big.Rat
 }
 
 // tableau returns the initial simplex tableau. Each row has an artificial basis variable and a nonnegative right side.

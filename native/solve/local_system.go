@@ -13,23 +13,23 @@ import (
 type localSystem struct {
 	minimize, hasRewards bool
 	isProbability        bool // values are at most 1
-	hasConverged            bool
+	hasConverged         bool
 	sweepsTooSlow        bool // no practical number of sweeps replaces elimination
-	isExtended             bool // solved in extended numbers
+	isExtended           bool // solved in extended numbers
 
-	rounding               rounding
-	choiceStarts            []uint32 // the choices of unknown k are choiceStart[k]:choiceStart[k+1]
-	termStarts              []uint32 // the terms of each choice
-	termColumns                 []uint32
-	termWeights                 []float64
+	rounding                       rounding
+	choiceStarts                   []uint32 // the choices of unknown k are choiceStart[k]:choiceStart[k+1]
+	termStarts                     []uint32 // the terms of each choice
+	termColumns                    []uint32
+	termWeights                    []float64
 	lowerConstants, upperConstants []float64 // bounds on the constant of each choice
-	exitWeights             []float64 // weight of each choice that leaves the component; all weights of a choice sum to 1
-	evaluationErrs                []float64 // relative error of evaluating each choice
-	modelChoices            []uint32  // the choice of the model
+	exitWeights                    []float64 // weight of each choice that leaves the component; all weights of a choice sum to 1
+	evaluationErrs                 []float64 // relative error of evaluating each choice
+	modelChoices                   []uint32  // the choice of the model
 	// inheritedWidth is the greatest relative width of a constant, apart from constants near underflow.
 	// underflowed says that there are constants near underflow.
 	inheritedWidth float64
-	hasUnderflow    bool
+	hasUnderflow   bool
 	// inheritedAbsWidth is the greatest absolute width of the constants that are small multiples of the
 	// grid. These constants do not count in inheritedWidth.
 	inheritedAbsWidth float64

@@ -115,7 +115,7 @@ func (sys *system) chainGainRat(members []uint32, index *unknownIndex, meter *me
 // reference state to itself, divided by its expected time.
 type exactCycle struct {
 	gain                               *big.Rat
-	rewards, times                       []*big.Int // of all states but the reference state
+	rewards, times                     []*big.Int // of all states but the reference state
 	rewardDenominator, timeDenominator *big.Int
 }
 
@@ -508,7 +508,7 @@ func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget fl
 // cycleSolution is exactCycle in floating-point arithmetic, without error bounds.
 type cycleSolution struct {
 	gain                   float64
-	rewards, times           []float64
+	rewards, times         []float64
 	cycleReward, cycleTime float64            // expected, for a cycle from the reference state to itself
 	solver                 *eliminationSolver // nil if there are no other states
 }

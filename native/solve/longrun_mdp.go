@@ -62,15 +62,15 @@ type mecGain struct {
 	index                    unknownIndex
 	cycleIndex               unknownIndex // numbers of the unknowns of solveCycle
 	schedulerChoices         *sparse.Set  // the choices of the scheduler that solveCycle evaluates
-	gains                     *Values      // of each MEC
+	gains                    *Values      // of each MEC
 	knownMECs                *sparse.Set  // MECs whose gain is known
-	routeChoices                    []uint32     // of each state: scratch of routeToClass
-	stayChoices               []uint32     // of each state: the choice that attains the gain of its MEC
+	routeChoices             []uint32     // of each state: scratch of routeToClass
+	stayChoices              []uint32     // of each state: the choice that attains the gain of its MEC
 
-	bias     []float64 // approximate bias
-	stepGains []float64 // r + P h - h for the current choice, where h is the bias
-	currentChoices   []uint32  // the current scheduler
-	stepErr  float64   // the greatest rounding error of stepGain
+	bias           []float64 // approximate bias
+	stepGains      []float64 // r + P h - h for the current choice, where h is the bias
+	currentChoices []uint32  // the current scheduler
+	stepErr        float64   // the greatest rounding error of stepGain
 }
 
 // newMECGain prepares the computation of the optimal gain of each maximal end component. Its initial scheduler stays in the end components.

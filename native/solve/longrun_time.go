@@ -49,16 +49,16 @@ func SteadyStatePerTime(ctx context.Context, graph *sparse.Graph, rewardedStates
 // long-run average of R-g*T. Then the optimum of R/T lies between the values of g+D/T for the least and the greatest T.
 // The next guess is the average R/T of the scheduler that attains D.
 type timedComponent struct {
-	ctx          context.Context
-	members      []uint32 // the original states
-	originalChoices       []uint32 // the original choices
-	graph        *sparse.Graph
-	reward, time *sparse.Reward
-	dir          Direction
-	opts         Options
+	ctx             context.Context
+	members         []uint32 // the original states
+	originalChoices []uint32 // the original choices
+	graph           *sparse.Graph
+	reward, time    *sparse.Reward
+	dir             Direction
+	opts            Options
 	// lower and upper are bounds on the optimal average per unit of time; exact is the average as a fraction, if the options ask for it.
 	lower, upper float64
-	exactAverage        *big.Rat
+	exactAverage *big.Rat
 	scheduler    []uint32 // the choice of each state that was optimal for the last guess
 }
 

@@ -71,13 +71,13 @@ func markovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 // markovAutomaton is a uniformised Markov automaton.
 type markovAutomaton struct {
 	uniformisation
-	dir              Direction
-	immediateStates        []uint32    // the immediate maybe states, each after its successors
-	leaveProb        []float64   // of each state: the probability to leave it in one uniformised step
-	immediateRelErr  float64     // relative error of the values of immediate states
+	dir             Direction
+	immediateStates []uint32    // the immediate maybe states, each after its successors
+	leaveProb       []float64   // of each state: the probability to leave it in one uniformised step
+	immediateRelErr float64     // relative error of the values of immediate states
 	zeroTimeTargets *sparse.Set // states that reach right before any time passes
-	numTransitions   int         // of maybe states
-	meter            *meter
+	numTransitions  int         // of maybe states
+	meter           *meter
 }
 
 // newMarkovAutomaton prepares the computation of the probability of `left U right` within a time. It sets the values that graph analysis
@@ -325,7 +325,7 @@ func (automaton *markovAutomaton) boundsAtEnd() (lower, upper []float64) {
 // pieceStepCounts has the distributions of the number of steps in pieces of time.
 type pieceStepCounts struct {
 	mean, relErr float64 // the mean number of steps in the whole time, and its relative error
-	knownCounts        map[int]*poisson
+	knownCounts  map[int]*poisson
 }
 
 // forPiece returns the Poisson distribution of the number of steps in a piece of time, whose length is 2^logLength units.

@@ -19,9 +19,9 @@ import (
 type nature struct {
 	model           *sparse.Model
 	isMinimizer     bool
-	representatives  []uint32  // the state whose value counts for each state; nil if each state has its own value
-	intervalWidths   []float64 // of the interval of each transition
-	freeProbs []float64 // of each choice
+	representatives []uint32  // the state whose value counts for each state; nil if each state has its own value
+	intervalWidths  []float64 // of the interval of each transition
+	freeProbs       []float64 // of each choice
 	// fixed has the probability of each transition, if the distributions of nature are fixed; otherwise it is nil.
 	fixedProb []float64
 }

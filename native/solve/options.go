@@ -231,7 +231,9 @@ type meter struct {
 }
 
 // totalWork returns the work that was counted so far.
-func (meter *meter) totalWork() float64 { return float64(meter.polledWork) + float64(meter.workSincePoll) }
+func (meter *meter) totalWork() float64 {
+	return float64(meter.polledWork) + float64(meter.workSincePoll)
+}
 
 const workPerPoll = 1 << 18
 

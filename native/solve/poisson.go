@@ -20,7 +20,7 @@ const minTruncated = 0x1p-1000
 type poisson struct {
 	mean        float64
 	firstNumber int
-	weights      []float64
+	weights     []float64
 	// relErr bounds the relative error of every weight, including the effect of the
 	// relative error of the mean.
 	relErr float64

@@ -43,17 +43,17 @@ func (iteration *policyIteration) solveForConstants(guess, constants []float64) 
 // policyIteration holds the current scheduler of a component, and the solver of the induced chain. The chain is decomposed into strongly
 // connected components, which usually are small.
 type policyIteration struct {
-	equations *localSystem
-	meter     *meter
-	currentChoices    []uint32
-	workLimit float64 // the total work of meter at which it gives up
-	budget    float64 // operations that one elimination may take
+	equations      *localSystem
+	meter          *meter
+	currentChoices []uint32
+	workLimit      float64 // the total work of meter at which it gives up
+	budget         float64 // operations that one elimination may take
 
 	// isDecompositionCurrent says that the following fields belong to the current scheduler.
 	isDecompositionCurrent bool
-	decomposition        *sparse.Components
-	components           []*eliminationSolver // solvers of the components with several unknowns, in their order
-	indexInComponent     []uint32             // of each unknown in its component
+	decomposition          *sparse.Components
+	components             []*eliminationSolver // solvers of the components with several unknowns, in their order
+	indexInComponent       []uint32             // of each unknown in its component
 }
 
 // newPolicyIteration returns a policy iteration that starts with the scheduler that is optimal for the lower bounds. For a minimal reward

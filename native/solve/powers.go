@@ -21,10 +21,10 @@ type baseFractionSteps struct {
 	*system
 	base             *big.Int
 	basePowers       []*big.Int     // of the base
-	scaledWeights     []*big.Int     // of each weight: times the base
+	scaledWeights    []*big.Int     // of each weight: times the base
 	valueDenominator *big.Int       // a common denominator of the first values and the rewards
 	scaledValues     []baseFraction // of each state
-	scaledRewardOf     func(s, c int) *big.Int
+	scaledRewardOf   func(s, c int) *big.Int
 	weightOne        uint32 // the weight 1, if there is one
 
 	scratchProduct, scratchRemainder big.Int // scratch

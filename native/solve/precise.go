@@ -119,9 +119,9 @@ func PreciseCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 // preciseTransient computes transient values by uniformisation in double-word arithmetic, with error
 // bounds.
 type preciseTransient struct {
-	ctx        context.Context
-	graph      *sparse.Graph
-	meter      *meter
+	ctx         context.Context
+	graph       *sparse.Graph
+	meter       *meter
 	values      []doubleWord
 	rewardRates []doubleWord // of each state, when rewards accumulate; nil otherwise
 	// zeroStates and oneStates are the states with value exactly 0 and exactly 1.

@@ -36,9 +36,9 @@ func ReachReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 // rewardAnalysis is the result of graph analysis for ReachReward: the states with infinite reward, the maybe
 // states, and the choices that maybe states may use (nil for all).
 type rewardAnalysis struct {
-	dir             Direction
+	dir                         Direction
 	infiniteStates, maybeStates *sparse.Set
-	choices         *sparse.Set
+	choices                     *sparse.Set
 }
 
 // analyzeReachReward finds by graph analysis: the states with an infinite reward until target is reached, the maybe states, and the choices
@@ -147,10 +147,10 @@ func stayInEndComponents(graph *sparse.Graph, components *sparse.EndComponents, 
 
 // totalAnalysis is the result of graph analysis for TotalReward.
 type totalAnalysis struct {
-	earningStates        *sparse.Set // states that can reach a reward
+	earningStates  *sparse.Set // states that can reach a reward
 	endComponents  *sparse.EndComponents
 	earningForever *sparse.Set // states with a rewarded choice that stays in their end component
-	earningChoices         []uint32    // of each earning state: that choice
+	earningChoices []uint32    // of each earning state: that choice
 }
 
 // analyzeTotalReward finds the states that can reach a reward, and the states that can earn rewards forever.

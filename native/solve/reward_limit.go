@@ -19,12 +19,12 @@ import (
 //
 // Source: Puterman 8.2.
 type rewardLimit struct {
-	system  *system
-	reward  *sparse.Reward
-	opts    Options
-	numSteps   int     // T
-	epsilon float64 // the relative width that the caller asks for
-	values  *Values // the bounds without the reward of fewer steps; nil before they are computed
+	system   *system
+	reward   *sparse.Reward
+	opts     Options
+	numSteps int     // T
+	epsilon  float64 // the relative width that the caller asks for
+	values   *Values // the bounds without the reward of fewer steps; nil before they are computed
 }
 
 const (

@@ -22,12 +22,12 @@ import (
 // A small error c w is allowed, where w is a positive vector. If every choice maps w to at most k w, the errors of
 // m periods add up to at most c (1 + k + ... + k^(m-1)) w.
 type stepExtrapolation struct {
-	system  *system
-	states  []uint32
-	epsilon float64
-	numSteps   int // the number of steps to take
+	system   *system
+	states   []uint32
+	epsilon  float64
+	numSteps int // the number of steps to take
 	// reference has the values after referenceSteps steps, and middle those half as many steps later.
-	referenceSteps    int
+	referenceSteps                int
 	referenceValues, middleValues *Values
 }
 
@@ -142,8 +142,8 @@ func leastSquaresRatio(first, second []float64, states []uint32) float64 {
 type periodChange struct {
 	*stepExtrapolation
 	meter                       *meter
-	stepsPerPeriod, numPeriods              int
-	changes                       []float64 // D, of each state
+	stepsPerPeriod, numPeriods  int
+	changes                     []float64 // D, of each state
 	ratio                       float64   // q
 	sumBeforeLast, sumAfterLast float64   // s(m) before and after the last period
 	choices                     []uint32  // a choice for each state that is optimal in all periods; nil if there are no decisions

@@ -15,11 +15,11 @@ const (
 // stepScheduler records the choices of a step-counting scheduler, from the last step to the first. A nil
 // stepScheduler records nothing.
 type stepScheduler struct {
-	pastSteps     [][]uint32 // of the steps so far; equal neighbours share a slice
-	currentChoices       []uint32   // of the current step
-	storedChoices int
-	isTooLarge      bool
-	numStates     int
+	pastSteps      [][]uint32 // of the steps so far; equal neighbours share a slice
+	currentChoices []uint32   // of the current step
+	storedChoices  int
+	isTooLarge     bool
+	numStates      int
 }
 
 // newStepScheduler returns a recorder of the choices in each step, or nil if no scheduler is requested or the model is no MDP.

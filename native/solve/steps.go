@@ -182,11 +182,11 @@ type stepRun struct {
 	system         *system
 	opts           Options
 	states         []uint32
-	numSteps          int // the number of steps
+	numSteps       int // the number of steps
 	meter          *meter
 	dense          *denseSteps // nil if it cannot be used
 	denseAfter     int         // the number of steps after which dense takes all steps
-	useGeometric      bool
+	useGeometric   bool
 	geometricAfter int // the number of steps after which geometric steps replace them
 	extrapolation  *stepExtrapolation
 }

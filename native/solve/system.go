@@ -30,7 +30,7 @@ type system struct {
 	endComponents *sparse.EndComponents
 	// isOneStep says that the equations describe one step: transitions from a state to
 	// itself count like others.
-	isOneStep       bool
+	isOneStep     bool
 	rounding      rounding
 	values        *Values
 	stepScheduler *stepScheduler // of the steps; nil when no scheduler is asked for
@@ -82,7 +82,7 @@ func (sys *system) isUsableChoice(c int) bool {
 // state; the bounds then mean nothing.
 type choiceBounds struct {
 	lower, upper float64
-	leavesState       bool
+	leavesState  bool
 }
 
 // minimizes reports whether the choice in state s minimizes.

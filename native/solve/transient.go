@@ -139,10 +139,10 @@ type uniformisation struct {
 	values   *Values
 	opts     Options
 	// The following fields belong to the current maybe states. prepare sets them.
-	uniformRate          float64 // uniformisation rate
+	uniformRate   float64 // uniformisation rate
 	maybeStates   []uint32
-	stayProbs      []float64 // of each state: the probability that a step stays in it
-	stepProbs      []float64 // of each weight: its probability in one step
+	stayProbs     []float64 // of each state: the probability that a step stays in it
+	stepProbs     []float64 // of each weight: its probability in one step
 	relErrPerStep float64   // relative error of one step
 	lossPerStep   float64   // greatest absolute loss of a step because a value is below the floor
 	stepsTaken    float64   // number of steps taken

@@ -43,7 +43,7 @@ func Until(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, di
 
 // prob01 is the result of graph analysis for Until: the states whose extremal probability is 0, and the states where it is 1.
 type prob01 struct {
-	dir       Direction
+	dir                   Direction
 	zeroStates, oneStates *sparse.Set
 }
 
@@ -57,7 +57,9 @@ func computeProb01(ctx context.Context, graph *sparse.Graph, left, right *sparse
 }
 
 // maybeStates returns the states whose probability is between 0 and 1.
-func (analysis prob01) maybeStates() *sparse.Set { return analysis.zeroStates.Union(analysis.oneStates).Complement() }
+func (analysis prob01) maybeStates() *sparse.Set {
+	return analysis.zeroStates.Union(analysis.oneStates).Complement()
+}
 
 // writeChoices writes choices that attain the minimum 0 or the maximum 1.
 func (analysis prob01) writeChoices(graph *sparse.Graph, right *sparse.Set, scheduler []uint32) {

@@ -13,10 +13,10 @@ import (
 type visitEquations struct {
 	*localSystem
 	initialVisits []float64
-	starts   []uint32  // the terms of equation k are start[k]:start[k+1]
-	sources  []uint32  // the predecessor of each term
-	probs    []float64 // the probability of each term: to go from its predecessor to k
-	relErr     float64   // bound on the relative rounding error of evaluating an equation
+	starts        []uint32  // the terms of equation k are start[k]:start[k+1]
+	sources       []uint32  // the predecessor of each term
+	probs         []float64 // the probability of each term: to go from its predecessor to k
+	relErr        float64   // bound on the relative rounding error of evaluating an equation
 }
 
 // newVisitEquations returns the equations w = initial + w P for the expected visits w of the unknowns of a local system, in which each

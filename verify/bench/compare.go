@@ -40,7 +40,7 @@ type Comparison struct {
 // CaseComparison compares the runs on one case.
 type CaseComparison struct {
 	Case, OldTool, NewTool string
-	OldMedian, NewMedian               float64 // medians of the runs with an answer; NaN without one
+	OldMedian, NewMedian   float64 // medians of the runs with an answer; NaN without one
 	OldRuns, NewRuns       int     // with an answer
 	OldOutcome, NewOutcome record.Outcome
 	Ratio                  float64 // of the medians
@@ -71,7 +71,7 @@ func (c *CaseComparison) SlowerThan(limit float64) bool {
 // group has the old and the new runs of one tool on one case.
 type group struct {
 	name, oldTool, newTool string
-	oldRuns, newRuns               []*record.Run
+	oldRuns, newRuns       []*record.Run
 }
 
 // Compare compares an old and a new measurement, case by case. It also estimates the ratio new/old over all pairs of runs, with bounds. It

@@ -26,7 +26,7 @@ type Proof struct {
 	// Refuted says that the answer is proven wrong. agrees says that it agrees with the proven value, by the rules for two
 	// engines' answers.
 	Refuted, isConfirmed bool
-	confirmedBasis           agree.Basis
+	confirmedBasis       agree.Basis
 	// MaxError is an upper bound of the distance of the answer from the true value. With several initial states, it is
 	// the largest of their bounds.
 	MaxError float64

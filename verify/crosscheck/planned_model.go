@@ -27,7 +27,7 @@ type plannedModel struct {
 type instance struct {
 	*validity.Instance // nil before the strict check
 	valuation          sema.Valuation
-	strictCheck              ModelCheck
+	strictCheck        ModelCheck
 }
 
 // newPlannedModel returns the model of a plan. Its parameters are the results of [runner.NewPlan] or [runner.PlanModel]. It returns err unchanged.

@@ -22,7 +22,9 @@ type Annotations struct {
 }
 
 // Expects reports whether there is an expectation to judge by.
-func (c Annotations) Expects() bool { return c.Result != nil || c.Terms != nil && len(c.Terms.Errors) > 0 }
+func (c Annotations) Expects() bool {
+	return c.Result != nil || c.Terms != nil && len(c.Terms.Errors) > 0
+}
 
 // String returns the expected value and its terms in the words of a report, such as "1/6 tolerance=1e-06".
 func (c Annotations) String() string {

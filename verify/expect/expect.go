@@ -26,10 +26,10 @@ type Expectation struct {
 // Condition is one element of the list in parentheses. OK is false if it is not
 // of the form name=value; Name and Value are then empty.
 type Condition struct {
-	Text        string
-	Name, Value string
-	IsWellFormed          bool
-	Pos         syntax.Pos
+	Text         string
+	Name, Value  string
+	IsWellFormed bool
+	Pos          syntax.Pos
 }
 
 // Rules are the data that a verdict is judged with.

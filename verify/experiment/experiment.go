@@ -37,7 +37,7 @@ func ThesisStrategies() []string { return []string{"random", "opposite", "orthog
 type Options struct {
 	Board      modelgen.Config // of all models; New sets Max and Policy
 	Strategies []string        // as modelgen.ParsePolicy reads them
-	GoalTiles        []int           // tiles to reach
+	GoalTiles  []int           // tiles to reach
 	// Updates are the kinds of updates; there is a model for each, strategy and tile. If it is empty, New takes the rules, and the published
 	// updates too if Table 3.6 has a number for some cell.
 	Updates []modelgen.Updates
@@ -58,7 +58,7 @@ type Experiment struct {
 type cell struct {
 	strategy string
 	updates  modelgen.Updates
-	goalTile      int
+	goalTile int
 	config   modelgen.Config
 }
 
@@ -106,7 +106,7 @@ func Sample(ctx context.Context, engine runner.Engine, row *play.PublishedRow, j
 	experiment, err := New(Options{
 		Board:      modelgen.Config{Rows: row.Match.Shape.Rows, Cols: row.Match.Shape.Cols},
 		Strategies: []string{row.Strategy},
-		GoalTiles:        []int{game.Value(row.Match.Goal)},
+		GoalTiles:  []int{game.Value(row.Match.Goal)},
 		Updates:    []modelgen.Updates{modelgen.UpdatesRules},
 		Job:        job,
 	})

@@ -16,9 +16,9 @@ import (
 // thesisFit says how the cells of one model compare with the published ones.
 type thesisFit struct {
 	numCompared, numCompatible int      // numbers of cells
-	columns              []string // strategies, in order
-	contradictedColumns         []string // strategies with a cell that contradicts the published one
-	squaredZScores       float64  // the sum over the sampled cells
+	columns                    []string // strategies, in order
+	contradictedColumns        []string // strategies with a cell that contradicts the published one
+	squaredZScores             float64  // the sum over the sampled cells
 }
 
 // compareWithThesis counts how many cells with the given updates are compatible with the published numbers, and adds up their squared z-scores.

@@ -98,10 +98,10 @@ func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOpt
 // annotationWriter computes the expectations of properties files and writes them into the files' texts, for Bless.
 type annotationWriter struct {
 	options      *BlessOptions
-	engine   *EngineConfig
-	blessing *Blessing
-	files    map[string]*propertiesFile // by name in the file system
-	orderedFiles    []*propertiesFile
+	engine       *EngineConfig
+	blessing     *Blessing
+	files        map[string]*propertiesFile // by name in the file system
+	orderedFiles []*propertiesFile
 }
 
 // propertiesFile is a properties file with the proposals for its properties.
@@ -115,14 +115,14 @@ type propertiesFile struct {
 
 // proposal is a new expectation of an instance.
 type proposal struct {
-	instance       *propertyInstance
-	value          string // of RESULT; empty if there is nothing to write
-	origin         string // where the value comes from, for the RESULT line
-	reason         string // why there is no value; empty if there is one
-	terms          string // of TILECHECK, empty for none
+	instance        *propertyInstance
+	value           string // of RESULT; empty if there is nothing to write
+	origin          string // where the value comes from, for the RESULT line
+	reason          string // why there is no value; empty if there is one
+	terms           string // of TILECHECK, empty for none
 	oldResult       *expect.Expectation
 	keepsAnnotation bool // the instance has an expectation already, which may stay
-	exact          bool // computed with fractions
+	exact           bool // computed with fractions
 }
 
 // propertiesFile returns the properties file of a test. Several tests may share it.

@@ -43,9 +43,9 @@ const contextLines = 3
 
 // lineChange is a line of a comparison.
 type lineChange struct {
-	kind        byte // ' ' for a line of both texts, '-' for a deleted line, '+' for an inserted line
+	kind                    byte // ' ' for a line of both texts, '-' for a deleted line, '+' for an inserted line
 	oldNumber, editedNumber int  // the line number in each text, from 1; a text without the line has the number of the previous line
-	text        []byte
+	text                    []byte
 }
 
 // splitLines returns the lines of a text with their line endings.

@@ -19,7 +19,7 @@ import (
 // change is one change of a file: text replaces its bytes from offset from up to, but not including, offset to.
 type change struct {
 	begin, end int
-	text     string
+	text       string
 }
 
 // editor writes the proposals for one properties file into its text.

@@ -26,13 +26,13 @@ import (
 // loadedTest is a test whose files were read and whose annotations were chosen.
 type loadedTest struct {
 	*Test
-	options          *Options
-	switches     suite.Options
+	options              *Options
+	switches             suite.Options
 	modelText, propsText []byte
 	// job has all settings except the method of an engine. Its model has the type that the switches ask for.
 	job       runner.Job
 	plan      *runner.Plan // nil without properties, or with err
-	propsTree      *syntax.Properties
+	propsTree *syntax.Properties
 	instances []*propertyInstance
 	// err says why the test cannot be run. Then only properties whose annotations expect an error of the files have instances.
 	err error
@@ -51,10 +51,10 @@ type loadedTest struct {
 // propertyInstance is one property under one valuation of the constants. It gets one result for each engine.
 type propertyInstance struct {
 	task                              *runner.Task
-	propertyNumber                            int // among the properties of the file, from 1
+	propertyNumber                    int // among the properties of the file, from 1
 	modelValuation, propertyValuation sema.Valuation
 	rules                             expect.Rules
-	annotations                            expect.Annotations
+	annotations                       expect.Annotations
 	// hasAnnotations says that the property has annotations.
 	hasAnnotations bool
 	// annotationErr says why no annotation could be chosen. It is nil if one was chosen.
@@ -63,8 +63,8 @@ type propertyInstance struct {
 	extraPosition string
 	// usedExtras are the positions of the chosen annotations outside of the properties file.
 	usedExtras []syntax.Pos
-	id           string
-	selected     bool // Options.Only selects it
+	id         string
+	selected   bool // Options.Only selects it
 }
 
 // constants returns the values of the constants of the model and of the property.

@@ -13,10 +13,10 @@ const slowAfter = 10 * time.Second
 
 // progress reports how many runs of a suite have finished, and its slowest run.
 type progress struct {
-	mu          sync.Mutex
-	startTimes     map[*testRun]time.Time
+	mu                   sync.Mutex
+	startTimes           map[*testRun]time.Time
 	numFinished, numRuns int
-	notify      func(done, total int, slowest string)
+	notify               func(done, total int, slowest string)
 }
 
 // begin records that a run has started.

@@ -101,9 +101,9 @@ func (run *testRun) samplingSwitches(terms *expect.Statistical) []string {
 // toolCommand is a command of PRISM that is being built. The names of its files have no directory.
 type toolCommand struct {
 	runner.Command
-	test       *loadedTest
+	test      *loadedTest
 	baseNames map[string]string // the name of each file in the directory of the run
-	exports    []export
+	exports   []export
 }
 
 // export is an expected file, and the name of the file that the run writes.

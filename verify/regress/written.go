@@ -25,11 +25,11 @@ import (
 // exporter writes the exports of a run and compares them with the existing files.
 type exporter struct {
 	*testRun
-	ctx      context.Context
-	answers  []answer
-	fileOptions  files.Options
-	space    *explicit.Space
-	buildErr error // why the states could not be built
+	ctx         context.Context
+	answers     []answer
+	fileOptions files.Options
+	space       *explicit.Space
+	buildErr    error // why the states could not be built
 }
 
 // compareExports writes the files that the test exports, and compares them with the expected files.

@@ -163,8 +163,8 @@ func (b *beside) stoppedVerdicts(task *runner.Task, model sema.Valuation) []resu
 // finding is the result of the check of the model that a verdict is about.
 type finding struct {
 	Check
-	isIncomplete    bool            // the check did not finish in time
-	rewardError *result.Failure // an invalid reward structure of the property; nil if there is none
+	isIncomplete bool            // the check did not finish in time
+	rewardError  *result.Failure // an invalid reward structure of the property; nil if there is none
 }
 
 // findings checks the model under every valuation of its constants. It returns one finding for each verdict of the tool, in the same order.

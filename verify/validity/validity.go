@@ -96,10 +96,10 @@ type Instance struct {
 	Check     Check
 
 	mu             sync.Mutex
-	isChecked           bool
+	isChecked      bool
 	model          *compile.Model // nil if it could not be compiled
 	options        explicit.Options
-	builtSpace          *explicit.Space // nil if not all states were explored, or after Forget
+	builtSpace     *explicit.Space // nil if not all states were explored, or after Forget
 	imported       *explicit.Space // the states that the job has, or nil
 	importedStates runner.StateSpace
 }

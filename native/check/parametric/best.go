@@ -70,7 +70,7 @@ type mdpSolver struct {
 	// maybeStates has the states whose value depends on the parameters, which may use the choices in allowedChoices only. oneStates has the
 	// states with value 1.
 	maybeStates, allowedChoices, oneStates *sparse.Set
-	valueCache                            map[string]*schedulerValue // by scheduler, as text
+	valueCache                             map[string]*schedulerValue // by scheduler, as text
 }
 
 // CheckPositive returns an error if a weight, a sojourn time or a reward cannot be proved positive in the region from low to high. The reward 0
@@ -116,8 +116,8 @@ func (solver *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
 
 // positivityChecker checks that functions are positive on a box, each once.
 type positivityChecker struct {
-	low, high []*big.Rat
-	checkedFunctions   map[string]bool // by the text of the function
+	low, high        []*big.Rat
+	checkedFunctions map[string]bool // by the text of the function
 }
 
 // check returns an error if a function of the parameters cannot be proved positive in the whole region. description says what the function is,

@@ -17,14 +17,14 @@ import (
 
 // Param is a parameter with its value at the reference point.
 type Param struct {
-	Name string
-	Value   *big.Rat
+	Name  string
+	Value *big.Rat
 }
 
 // PointError says that a weight or reward is not positive at the reference point, although it is not zero
 // everywhere. Another reference point is needed.
 type PointError struct {
-	Pos  syntax.Pos
+	Pos     syntax.Pos
 	Problem string
 }
 
@@ -37,31 +37,31 @@ type Chain struct {
 	graph *sparse.Graph
 	// first[s] is the first row of state s of an MDP, which has one row per choice; nil for Markov
 	// chains.
-	firstRow     []int
-	program   *sema.Program
-	evaluator *evaluator
-	parameterValues     []*big.Rat
-	one       *ratfunc.Func
-	rows      [][]transition
+	firstRow        []int
+	program         *sema.Program
+	evaluator       *evaluator
+	parameterValues []*big.Rat
+	one             *ratfunc.Func
+	rows            [][]transition
 	// sojournTimes are the expected times in each state; nil in discrete time, where they are 1.
 	sojournTimes []*ratfunc.Func
 	// actionProbabilities are the probabilities of the actions in each row.
 	actionProbabilities [][]actionProbability
-	initial     int
+	initial             int
 	// constantWeights caches the weights of commands whose weights are the same in every state.
 	constantWeights map[*sema.Command][]*ratfunc.Func
 }
 
 // transition is a target with its probability.
 type transition struct {
-	target int
-	probability   *ratfunc.Func
+	target      int
+	probability *ratfunc.Func
 }
 
 // actionProbability is an action with its probability.
 type actionProbability struct {
-	action int
-	probability   *ratfunc.Func
+	action      int
+	probability *ratfunc.Func
 }
 
 // New returns the parametric chain of a program. space is the state space of the program for the values of the parameters in params, with

@@ -48,9 +48,9 @@ func (c *Chain) eliminateCycle(ctx context.Context, state int, isInside func(s i
 // elimination is a system of equations from which states are eliminated one at a time.
 type elimination struct {
 	one          *ratfunc.Func
-	coefficients         map[int]map[int]*ratfunc.Func // the coefficients of each equation, by state and successor
+	coefficients map[int]map[int]*ratfunc.Func // the coefficients of each equation, by state and successor
 	predecessors map[int]map[int]bool          // the states in whose equations a state occurs
-	rightSides          map[int][]*ratfunc.Func       // the right-hand sides of each equation
+	rightSides   map[int][]*ratfunc.Func       // the right-hand sides of each equation
 	queue        queue                         // the states to eliminate
 	err          error
 	// If keepRemoved is true, removed has the equations of the eliminated states, in the order of elimination.
@@ -60,9 +60,9 @@ type elimination struct {
 
 // removedEquation is the equation of a state at the time of its elimination.
 type removedEquation struct {
-	state int
-	coefficients   map[int]*ratfunc.Func
-	rightSide   *ratfunc.Func
+	state        int
+	coefficients map[int]*ratfunc.Func
+	rightSide    *ratfunc.Func
 }
 
 // eliminateOthers makes an equation for each state that is reachable from last and inside, and eliminates all of them except last. gains are the

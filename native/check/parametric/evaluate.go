@@ -10,8 +10,8 @@ import (
 
 // evaluator evaluates expressions with parameters in a state.
 type evaluator struct {
-	ring       *ratfunc.Ring
-	paramIndex map[string]int     // the variable of the ring for each parameter
+	ring            *ratfunc.Ring
+	paramIndex      map[string]int     // the variable of the ring for each parameter
 	parametricExprs map[sema.Expr]bool // whether each expression seen so far contains a parameter
 }
 

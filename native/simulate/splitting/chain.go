@@ -23,26 +23,26 @@ const (
 
 // node is a state that a path has entered, or that is a successor of such a state.
 type node struct {
-	state      []int32
-	status     status
-	importance float64
-	isExpanded   bool
-	numChoices    int       // the number of choices, one of which is drawn uniformly
-	successors []int32   // numbers of nodes
+	state                   []int32
+	status                  status
+	importance              float64
+	isExpanded              bool
+	numChoices              int       // the number of choices, one of which is drawn uniformly
+	successors              []int32   // numbers of nodes
 	cumulativeProbabilities []float64 // sums of the probabilities of the successors
-	exitRate       float64   // the exit rate in a CTMC
+	exitRate                float64   // the exit rate in a CTMC
 }
 
 // chain is the Markov chain of a model under the uniform scheduler. It adds a state when a path first reaches it.
 type chain struct {
-	expander    compile.Expander
-	left, right compile.Evaluator // left is nil for F
-	isContinuous  bool
-	importance  *importance // nil while the importance function is computed
-	nodes       []node
-	nodeNumbers     map[string]int32
-	keyBuffer         []byte
-	initialState     []int32
+	expander     compile.Expander
+	left, right  compile.Evaluator // left is nil for F
+	isContinuous bool
+	importance   *importance // nil while the importance function is computed
+	nodes        []node
+	nodeNumbers  map[string]int32
+	keyBuffer    []byte
+	initialState []int32
 }
 
 // maxStoredStates is the number of states above which a chain forgets its states before the next path.

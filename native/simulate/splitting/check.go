@@ -60,7 +60,7 @@ type check struct {
 	monitor    *compile.Monitor
 	importance *importance
 	levels     []level
-	hasChoices     bool
+	hasChoices bool
 	verdict    result.Verdict
 }
 
@@ -188,8 +188,8 @@ func (c *check) confidence() float64 { return cmp.Or(c.options.Confidence, stats
 
 // estimates summarizes the estimates of independent replications.
 type estimates struct {
-	moments  stats.Moments
-	numPositive int64   // the number of estimates that are not 0
+	moments          stats.Moments
+	numPositive      int64   // the number of estimates that are not 0
 	greatestEstimate float64 // the greatest estimate
 }
 
@@ -253,14 +253,14 @@ func (e *estimates) addEstimate(estimate float64) {
 
 // replication is the result of one replication.
 type replication struct {
-	estimate float64
-	hasChoices   bool
+	estimate   float64
+	hasChoices bool
 }
 
 // worker draws replications in one goroutine.
 type worker struct {
 	*newWalker
-	check *check
+	check            *check
 	firstReplication int64
 }
 

@@ -17,10 +17,10 @@ import (
 // property, and its probabilities are means over a few states with the same valuation. If the property has a time bound T, a path of
 // the chain ends with rate 1/T, or with probability 1/(T+1) in each step, because a state does not contain the time that has passed.
 type importance struct {
-	variableSlots    []int // of the variables
+	variableSlots     []int // of the variables
 	importanceByKey   map[string]float64
-	isComplete bool    // the vertices are all states
-	defaultImportance  float64 // the value for valuations that are not a vertex
+	isComplete        bool    // the vertices are all states
+	defaultImportance float64 // the value for valuations that are not a vertex
 }
 
 const (
@@ -105,14 +105,14 @@ func variableSlots(monitor *compile.Monitor) []int {
 
 // graph is the Markov chain in which importance is measured.
 type graph struct {
-	chain    *chain
-	importance *importance // whose values are measured
-	vertices map[string]int32
-	keys     []string
-	isTarget []bool
+	chain       *chain
+	importance  *importance // whose values are measured
+	vertices    map[string]int32
+	keys        []string
+	isTarget    []bool
 	numExpanded []int               // the number of expanded states of each vertex
 	rateSums    []float64           // the sum of the exit rates of these states
-	edges    []map[int32]float64 // for each successor vertex, the sum of the probabilities of these states to move there
+	edges       []map[int32]float64 // for each successor vertex, the sum of the probabilities of these states to move there
 }
 
 func newGraph(c *chain, function *importance) *graph {

@@ -18,11 +18,11 @@ type position struct {
 
 // newWalker draws paths.
 type newWalker struct {
-	chain   *chain
-	monitor *compile.Monitor
-	random  compile.Stream
-	steps   int64 // the number of steps of all paths
-	hasChoices  bool  // a path has entered a state with several choices
+	chain      *chain
+	monitor    *compile.Monitor
+	random     compile.Stream
+	steps      int64 // the number of steps of all paths
+	hasChoices bool  // a path has entered a state with several choices
 }
 
 // attains reports whether a node has at least the given importance. A target node has every importance.

@@ -10,9 +10,9 @@ import (
 // belief is a probability distribution over states with the same observation: states in increasing
 // order, with positive integer weights that have no common divisor. totalWeight is the sum of the weights.
 type belief struct {
-	states  []uint32
-	weights []*big.Int
-	totalWeight   *big.Int
+	states      []uint32
+	weights     []*big.Int
+	totalWeight *big.Int
 }
 
 // certainBelief returns the belief that has probability one in state s.
@@ -92,8 +92,8 @@ func (b *belief) roundedExpectation(value func(s uint32) float64) (sum, relErr f
 
 // outcome is a belief after a step. Its probability is weight divided by outcomes.total.
 type outcome struct {
-	nextBelief   *belief
-	weight *big.Int
+	nextBelief *belief
+	weight     *big.Int
 }
 
 // outcomes are the results of an action: a belief for each next observation, and the weights of the
@@ -101,7 +101,7 @@ type outcome struct {
 type outcomes struct {
 	continuing    []outcome // by observation
 	goal, failure *big.Int
-	totalWeight         *big.Int // the sum of all weights
+	totalWeight   *big.Int // the sum of all weights
 }
 
 // updater computes the beliefs after a step. It is not safe for concurrent use.

@@ -89,10 +89,10 @@ func (problem *pomdp) inducedChain(ctx context.Context, controller *Controller, 
 // chainBuilder builds the Markov chain that a controller induces.
 type chainBuilder struct {
 	*pomdp
-	controller *Controller
+	controller   *Controller
 	numberOf     map[chainState]int
-	chain      *Chain
-	modelBuilder       *sparse.Builder // of the model of the chain
+	chain        *Chain
+	modelBuilder *sparse.Builder // of the model of the chain
 }
 
 // chainState is a state of the POMDP with a node of the controller.

@@ -3,14 +3,14 @@ package belief
 // controllerBuilder builds a controller from a scheduler of a finiteMDP.
 type controllerBuilder struct {
 	*exploration
-	mdp      *finiteMDP
-	stateChoices     []uint32 // of each state of the MDP
+	mdp          *finiteMDP
+	stateChoices []uint32 // of each state of the MDP
 	isOptimistic bool     // stateChoices is for the optimistic MDP
 	// fallbackStrategy is the strategy of the pool for observations that a grid point excludes.
-	fallbackStrategy   int
-	controller Controller
-	nodeOf     map[controllerState]int
-	queue      []controllerState
+	fallbackStrategy int
+	controller       Controller
+	nodeOf           map[controllerState]int
+	queue            []controllerState
 }
 
 // controllerState is a node of the exploration or, if node is -1, a memoryless strategy of the pool in the states

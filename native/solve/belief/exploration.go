@@ -38,7 +38,7 @@ type node struct {
 // strategy of the pool.
 type cutoff struct {
 	optimisticValue, pessimisticValue float64
-	strategy                int
+	strategy                          int
 }
 
 // cutoffOf returns bounds on the value of a belief.
@@ -235,9 +235,9 @@ type mdpWriter struct {
 	*exploration
 	isOptimistic bool
 	isExact      bool // the transitions have exact probabilities
-	builder    *sparse.Builder
-	stateCount     int
-	rewards    []float64
+	builder      *sparse.Builder
+	stateCount   int
+	rewards      []float64
 	exactRewards []*big.Rat
 }
 

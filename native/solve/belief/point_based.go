@@ -40,7 +40,7 @@ type alphaVector struct {
 
 // floatBelief is a belief with float64 probabilities; states are in increasing order.
 type floatBelief struct {
-	states []uint32
+	states  []uint32
 	weights []float64
 }
 

@@ -45,10 +45,10 @@ func Observable(set *sparse.Set, observation []uint32) bool {
 // pomdp is a Problem prepared for belief updates.
 type pomdp struct {
 	Problem
-	model  *sparse.Model
+	model         *sparse.Model
 	actionChoices []uint32 // of each action in each state; see Model.MatchActions
 	// scaledWeights are the weights times denominator, all integers.
-	denominator         *big.Int
+	denominator   *big.Int
 	scaledWeights []*big.Int
 	// terminalStates are the states in which the outcome is decided: target states, and states outside Left.
 	terminalStates *sparse.Set

@@ -16,8 +16,8 @@ type memoryless []int
 // value of any belief.
 type pool struct {
 	*pomdp
-	strategies []memoryless
-	strategyValues     [][]float64
+	strategies     []memoryless
+	strategyValues [][]float64
 }
 
 // Strategies are improved by local search in models of at most pooledStates states, with at most

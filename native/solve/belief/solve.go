@@ -93,7 +93,7 @@ type refinement struct {
 	vectors       *pointBased
 	// The best bounds so far.
 	optimisticBound, pessimisticBound float64
-	exactValue                             *interval.Number // the exact value, once it is known
+	exactValue                        *interval.Number // the exact value, once it is known
 	result                            Bounds
 }
 

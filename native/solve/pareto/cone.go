@@ -20,8 +20,8 @@ type cone struct {
 
 // ray is an extreme ray. tight is the set of constraints that are zero on it.
 type ray struct {
-	vector []*big.Rat
-	tightConstraints  *big.Int
+	vector           []*big.Rat
+	tightConstraints *big.Int
 }
 
 // outerCone returns the cone of the intersection of half-spaces, which contains all achievable points. The first half-spaces must be the

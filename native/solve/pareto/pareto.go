@@ -21,11 +21,11 @@ type Answer struct {
 // Curve approximates the set of achievable points. With a point, all smaller points are achievable,
 // too.
 type Curve struct {
-	oracle     Oracle
+	oracle        Oracle
 	numObjectives int
-	points     [][]*big.Rat
-	halfSpaces []halfSpace
-	weightBits uint // weights are rounded to so many bits; 0 for no rounding
+	points        [][]*big.Rat
+	halfSpaces    []halfSpace
+	weightBits    uint // weights are rounded to so many bits; 0 for no rounding
 }
 
 // halfSpace is the set of points x with weights·x <= bound.
@@ -45,7 +45,7 @@ func New(numObjectives int, oracle Oracle, weightBits uint) *Curve {
 // queries.
 type Best struct {
 	Point, Coefficients []*big.Rat
-	Upper        *big.Rat
+	Upper               *big.Rat
 }
 
 // ErrUndecided says that the bounds are too wide to tell whether an achievable point satisfies the limits.

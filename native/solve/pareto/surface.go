@@ -9,7 +9,7 @@ import (
 // Surface bounds the achievable points. Convex combinations of Points, and everything below them, are
 // achievable; every achievable point is below such a combination plus Beyond in every objective.
 type Surface struct {
-	Points [][]*big.Rat
+	Points      [][]*big.Rat
 	MaxDistance *big.Rat
 }
 
@@ -69,9 +69,9 @@ func (c *Curve) queryVertex(ctx context.Context, approx *approximations, vertex 
 
 // approximations are the outer and the inner approximation, as cones.
 type approximations struct {
-	numObjectives   int
-	outer, inner *cone
-	distances    map[*ray]*vertexDistance // cache of distanceOf
+	numObjectives int
+	outer, inner  *cone
+	distances     map[*ray]*vertexDistance // cache of distanceOf
 }
 
 // vertexDistance is the distance of an outer vertex from the inner approximation, and the facet at

@@ -170,7 +170,7 @@ func (p Univariate) Times(q Univariate) Univariate {
 // Source: Sturm's theorem; Basu, Pollack and Roy, Algorithms in real algebraic geometry (2006), chapter
 // 2.
 type Sturm struct {
-	Polynomial     Univariate
+	Polynomial  Univariate
 	polynomials []Univariate
 }
 

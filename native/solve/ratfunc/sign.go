@@ -105,7 +105,7 @@ func (form *bernsteinForm) isNotNegative() bool {
 // combination of them, and those of the corners are its values there. Parameter i has exponents up to
 // degree[i]; the last parameter varies fastest.
 type bernsteinForm struct {
-	degrees       []int
+	degrees      []int
 	coefficients []*big.Rat
 }
 

@@ -48,11 +48,11 @@ const (
 // Automaton is the limit-deterministic Büchi automaton of a formula. States are numbered from 0 in the
 // order in which they are first reached. It is not safe for concurrent use.
 type Automaton struct {
-	diagram            *diagram
+	diagram        *diagram
 	limits         Limits
 	states         []state
 	stateNumber    map[state]int
-	goalLists          [][]formulaRef // the lists of goals; list 0 is empty
+	goalLists      [][]formulaRef // the lists of goals; list 0 is empty
 	goalListNumber map[string]int
 	jumps          map[int][]int
 }

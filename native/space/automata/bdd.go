@@ -21,7 +21,7 @@ const (
 // Other operators are expressed by these: F y is `true U y`, G x is `x W false`, and a R b is `b W (a & b)`.
 type atomFormula struct {
 	op          Op // Prop, Next, Until or WeakUntil; True stands for the extra step of explicitNext
-	proposition        int
+	proposition int
 	left, right formulaRef
 	operators   operators
 	// stable says that reading a letter never changes the truth of the operator, as for G F p.
@@ -53,7 +53,7 @@ type diagram struct {
 	iteCache      map[[3]formulaRef]formulaRef
 	progressCache map[progressKey]formulaRef
 	maxNodes      int
-	isTooLarge      bool // maxNodes was exceeded: results are meaningless
+	isTooLarge    bool // maxNodes was exceeded: results are meaningless
 }
 
 // progressKey has the arguments of progress.
@@ -104,7 +104,9 @@ func (diagram *diagram) makeNode(atom int32, low, high formulaRef) formulaRef {
 }
 
 // literal returns the formula that consists of an atom.
-func (diagram *diagram) literal(variable int32) formulaRef { return diagram.makeNode(variable, falseFormula, trueFormula) }
+func (diagram *diagram) literal(variable int32) formulaRef {
+	return diagram.makeNode(variable, falseFormula, trueFormula)
+}
 
 // singleAtom returns the atom of a formula that consists of one atom. ok is false for all other formulas.
 func (diagram *diagram) singleAtom(formula formulaRef) (single atomFormula, ok bool) {
@@ -155,13 +157,19 @@ func (diagram *diagram) cofactors(formula formulaRef, atom int32) (low, high for
 }
 
 // and returns the conjunction of two formulas.
-func (diagram *diagram) and(left, right formulaRef) formulaRef { return diagram.ifThenElse(left, right, falseFormula) }
+func (diagram *diagram) and(left, right formulaRef) formulaRef {
+	return diagram.ifThenElse(left, right, falseFormula)
+}
 
 // or returns the disjunction of two formulas.
-func (diagram *diagram) or(left, right formulaRef) formulaRef { return diagram.ifThenElse(left, trueFormula, right) }
+func (diagram *diagram) or(left, right formulaRef) formulaRef {
+	return diagram.ifThenElse(left, trueFormula, right)
+}
 
 // implies reports whether formula implies other, as Boolean combinations of atoms.
-func (diagram *diagram) implies(formula, other formulaRef) bool { return diagram.and(formula, other) == formula }
+func (diagram *diagram) implies(formula, other formulaRef) bool {
+	return diagram.and(formula, other) == formula
+}
 
 // atomsOf returns the numbers of the atoms of a formula, in increasing order.
 func (diagram *diagram) atomsOf(formula formulaRef) []int32 {
@@ -249,7 +257,9 @@ func (diagram *diagram) isStable(formula formulaRef) bool {
 }
 
 // proposition returns the formula that consists of a proposition.
-func (diagram *diagram) propositionFormula(number int) formulaRef { return diagram.atomFormula(atomFormula{op: Prop, proposition: number}) }
+func (diagram *diagram) propositionFormula(number int) formulaRef {
+	return diagram.atomFormula(atomFormula{op: Prop, proposition: number})
+}
 
 // next returns the formula X x. If x is stable, this is x.
 func (diagram *diagram) next(operand formulaRef) formulaRef {

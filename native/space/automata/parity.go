@@ -16,9 +16,9 @@ import (
 // Source: Esparza, Kretinsky, Raskin and Sickert, From LTL and limit-deterministic Buechi automata to
 // deterministic parity automata (TACAS 2017).
 type Parity struct {
-	automaton *Automaton
-	states    []parityState
-	stateNumbers    map[string]int
+	automaton    *Automaton
+	states       []parityState
+	stateNumbers map[string]int
 }
 
 // parityState is a state of a Parity.

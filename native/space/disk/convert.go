@@ -86,15 +86,15 @@ func (files *ColumnFiles) numChunks(states int64) int {
 // conversion writes the chunks of several workers in order.
 type conversion struct {
 	*Space
-	mutex          sync.Mutex
-	nextChanged *sync.Cond
-	nextChunk        int  // the chunk to be written next
+	mutex         sync.Mutex
+	nextChanged   *sync.Cond
+	nextChunk     int  // the chunk to be written next
 	isStopped     bool // a worker failed, so that no further chunk is written
-	files       ColumnFiles
-	out         output
-	lastCommit   time.Time
+	files         ColumnFiles
+	out           output
+	lastCommit    time.Time
 	startTime     time.Time
-	statesAtStart   int64
+	statesAtStart int64
 }
 
 // writeInOrder waits until all earlier chunks are written, and then writes the record of the worker. makeErr is the error that occurred
@@ -165,25 +165,25 @@ func (conversion *conversion) reportProgress() {
 // chunkMaker makes chunks.
 type chunkMaker struct {
 	*conversion
-	expander    *explicit.Successors
-	wordsPerState   int
-	states  []uint64
-	header  Chunk
-	targets targetTable
+	expander      *explicit.Successors
+	wordsPerState int
+	states        []uint64
+	header        Chunk
+	targets       targetTable
 
-	choiceCounts       []uint32 // of each state
-	transitionCounts   []uint32 // of each choice
-	distributions []uint32 // of each choice
-	targetIDs     []uint32 // of each transition
-	allWeights    []float64
+	choiceCounts     []uint32 // of each state
+	transitionCounts []uint32 // of each choice
+	distributions    []uint32 // of each choice
+	targetIDs        []uint32 // of each transition
+	allWeights       []float64
 
-	encodedDistributions             []byte // the encoded distributions
-	distributionNumbers map[string]uint32
-	templates           map[string]uint64
-	encodedRow                 []byte
-	encodedRows                []byte
-	ranges              []Range
-	record              []byte
+	encodedDistributions []byte // the encoded distributions
+	distributionNumbers  map[string]uint32
+	templates            map[string]uint64
+	encodedRow           []byte
+	encodedRows          []byte
+	ranges               []Range
+	record               []byte
 }
 
 // newChunkMaker returns a maker of chunks that expands states with fork.
@@ -368,7 +368,7 @@ func joinRanges(ranges []Range, numbers []int64, gap int64) []Range {
 
 // targetTable gives the distinct targets of a chunk small numbers.
 type targetTable struct {
-	wordsPerKey       int
+	wordsPerKey int
 	keys        []uint64 // of the distinct targets
 	slots       []uint32 // hash table: 0 for a free slot, or 1 + the number of a target
 	ranks       []int64  // the rank of each target, after resolve

@@ -28,17 +28,17 @@ const (
 // Directory is a directory with the states of one model. One process works in it at a time. Its manifest lists the files that are
 // complete; other files are left over from an interrupted process and are removed.
 type Directory struct {
-	path string
+	path     string
 	lockFile *os.File
 
-	mutex       sync.Mutex
+	mutex    sync.Mutex
 	manifest Manifest
 	// obsoleteFiles are the files that the next manifest does not list. The last one on the disk may, so they are removed after it is written.
 	obsoleteFiles []string
 
-	usedBytes  atomic.Int64 // bytes in files that were written
-	quotaBytes int64        // of used; 0 for none
-	neededBytes  atomic.Int64 // bytes that the current step still needs, as far as it is known
+	usedBytes   atomic.Int64 // bytes in files that were written
+	quotaBytes  int64        // of used; 0 for none
+	neededBytes atomic.Int64 // bytes that the current step still needs, as far as it is known
 }
 
 // Manifest is the state of the work in a directory.

@@ -55,11 +55,11 @@ type Space struct {
 	// Fallback says why the model was not compiled; nil if it was.
 	Fallback error
 
-	layout     *layout
-	opts       Options
-	successors *explicit.Successors
-	forks      []*explicit.Successors
-	reportMutex  sync.Mutex
+	layout      *layout
+	opts        Options
+	successors  *explicit.Successors
+	forks       []*explicit.Successors
+	reportMutex sync.Mutex
 }
 
 // NewSpace prepares the exploration of a model in a directory. The caller must close the space.
@@ -97,15 +97,15 @@ func (space *Space) Close() error {
 // explorer is a breadth-first search in progress.
 type explorer struct {
 	*Space
-	ctx       context.Context
-	wordsPerState     int
+	ctx           context.Context
+	wordsPerState int
 	knownSets     []*Set // disjoint, each at least twice as large as the next one
-	frontier  *Set
-	exploration     Exploration
-	lastCommit time.Time
-	collectors []*runCollector
-	lastReport  time.Time
-	startTime   time.Time
+	frontier      *Set
+	exploration   Exploration
+	lastCommit    time.Time
+	collectors    []*runCollector
+	lastReport    time.Time
+	startTime     time.Time
 	statesAtStart int64 // the number of states when this process began
 }
 
@@ -383,7 +383,7 @@ func (search *explorer) newCollectors(numWorkers int) []*runCollector {
 // frontierWorker expands states of the frontier in one goroutine.
 type frontierWorker struct {
 	ctx       context.Context
-	expander      *explicit.Successors
+	expander  *explicit.Successors
 	cursor    *Cursor
 	collector *runCollector
 	states    []uint64 // the buffer for the states of a task
@@ -403,11 +403,11 @@ func (worker *frontierWorker) expandTask(task int) (err error) {
 
 // tasks are numbered pieces of work for several goroutines. If some fail, err is the error of the one with the smallest number.
 type tasks struct {
-	mutex     sync.Mutex
+	mutex      sync.Mutex
 	nextTask   int
-	numTasks  int
+	numTasks   int
 	failedTask int // the number of the task with err
-	err    error
+	err        error
 }
 
 // newTasks returns tasks with numbers below total.
@@ -458,12 +458,12 @@ func (tasks *tasks) failure() error {
 
 // runCollector collects keys, and writes them to sorted runs when its buffer is full.
 type runCollector struct {
-	search   *explorer
-	capacity int // keys in the buffer
-	buffer   []uint64
-	scratch  []uint64
-	recentByHash   []uint64 // keys that were added lately, by hash; those need not be added again
-	runFiles    []*Set
+	search       *explorer
+	capacity     int // keys in the buffer
+	buffer       []uint64
+	scratch      []uint64
+	recentByHash []uint64 // keys that were added lately, by hash; those need not be added again
+	runFiles     []*Set
 }
 
 // minKeys is the least number of keys in the buffer of a collector.
@@ -568,12 +568,12 @@ func (search *explorer) writeUnknownKeys(runs []keySource) (*Set, error) {
 
 // batchSource hands on the keys of a source in batches, so that the source works in a goroutine of its own.
 type batchSource struct {
-	wordsPerKey   int
+	wordsPerKey  int
 	batchChannel chan []uint64
-	freeBatches    chan []uint64
-	currentBatch   []uint64
+	freeBatches  chan []uint64
+	currentBatch []uint64
 	position     int
-	err     error // of the source; valid when batches is closed
+	err          error // of the source; valid when batches is closed
 }
 
 // sendBatches reads keys from a source and sends them in batches, until there are no more keys or the context ends.
@@ -644,8 +644,8 @@ func (batches *batchSource) nextBatch() (ok bool) {
 
 // unknownKeys yields the keys of a source that are in no known set.
 type unknownKeys struct {
-	source keySource
-	knownSets  []*Cursor
+	source    keySource
+	knownSets []*Cursor
 }
 
 // Next implements keySource. It returns the next key of the source that is in no known set.

@@ -82,7 +82,7 @@ type keySource interface {
 
 // memoryRun is a sorted list of keys.
 type memoryRun struct {
-	keys  []uint64
+	keys        []uint64
 	wordsPerKey int
 }
 
@@ -98,10 +98,10 @@ func (r *memoryRun) Next() ([]uint64, error) {
 
 // merger merges sorted sources. It yields equal keys once.
 type merger struct {
-	wordsPerKey   int
-	heap    []mergeEntry // the least key is the first
-	lastKey    []uint64
-	hasLastKey bool
+	wordsPerKey int
+	heap        []mergeEntry // the least key is the first
+	lastKey     []uint64
+	hasLastKey  bool
 }
 
 // mergeEntry is a source with its next key.

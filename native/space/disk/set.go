@@ -34,16 +34,16 @@ type Set struct {
 	Bytes int64  // size of the file
 
 	*layout
-	file    *os.File
-	firstKeys  []uint64 // the first key of each block
+	file         *os.File
+	firstKeys    []uint64 // the first key of each block
 	blockOffsets []int64  // of each block in the file, and the end of the last one
 }
 
 // layout says what keys look like: how many words they have, and how many of the lowest bits of each word are zero in all keys. Those bits
 // are not stored.
 type layout struct {
-	wordsPerKey      int
-	unusedBits []uint
+	wordsPerKey int
+	unusedBits  []uint
 }
 
 // newLayout returns the layout of the packed states of a model: the number of words, and the number of unused low bits of each word.
@@ -125,7 +125,9 @@ func (set *Set) Close() error { return set.file.Close() }
 func (set *Set) numBlocks() int { return len(set.blockOffsets) - 1 }
 
 // firstKey returns the first key of a block.
-func (set *Set) firstKey(block int) []uint64 { return set.firstKeys[block*set.wordsPerKey : (block+1)*set.wordsPerKey] }
+func (set *Set) firstKey(block int) []uint64 {
+	return set.firstKeys[block*set.wordsPerKey : (block+1)*set.wordsPerKey]
+}
 
 // blockOf returns the last block whose first key is at most key. It searches from firstBlock on, and returns firstBlock if
 // there is no such block.
@@ -157,8 +159,8 @@ const windowBytes = 1 << 17
 type Cursor struct {
 	set         *Set
 	block       int      // the decoded block; -1 for none
-	blockKeys        []uint64 // of the block
-	position         int      // of the next key in keys
+	blockKeys   []uint64 // of the block
+	position    int      // of the next key in keys
 	window      []byte
 	windowStart int64
 }
@@ -340,17 +342,17 @@ func (cursor *Cursor) advanceToWord(wanted uint64) bool {
 // setWriter writes a set. Keys are added in ascending order.
 type setWriter struct {
 	*layout
-	dir     *Directory
-	name    string
-	file    *os.File
-	out     *bufio.Writer
-	err     error
-	numKeys   int64
-	numBytes    int64
-	lastKey    []uint64
-	firstKeys  []uint64
+	dir          *Directory
+	name         string
+	file         *os.File
+	out          *bufio.Writer
+	err          error
+	numKeys      int64
+	numBytes     int64
+	lastKey      []uint64
+	firstKeys    []uint64
 	blockOffsets []int64
-	buffer  []byte
+	buffer       []byte
 }
 
 // newSetWriter creates a file with a new name, and returns a writer that writes a set to it.

@@ -15,10 +15,10 @@ import (
 // list of weights for each move and each valuation of the variables on which its weights depend.
 // A state whose weights cannot be cached is expanded by the interpreter.
 type compiledChoices struct {
-	output      compile.PackedChoices
-	caches      []weightCache
-	weightLists [][]*big.Rat // of the choices of the current state
-	sumCache        map[[2]*big.Rat]*big.Rat
+	output         compile.PackedChoices
+	caches         []weightCache
+	weightLists    [][]*big.Rat // of the choices of the current state
+	sumCache       map[[2]*big.Rat]*big.Rat
 	numStates      int // number of expanded states
 	numInterpreted int // number of expanded states that needed the interpreter
 }
@@ -34,9 +34,9 @@ type weightCache struct {
 // dependency is a variable on which the weights of a move depend. If the weights use the variable
 // only in tests, such as x>3, then values with equal test results form a class.
 type dependency struct {
-	slot    int
-	leastValue     int32
-	stride  int64
+	slot         int
+	leastValue   int32
+	stride       int64
 	classOfValue []int64 // of each value, from low on; nil if each value has its own
 }
 

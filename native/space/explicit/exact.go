@@ -17,7 +17,7 @@ import (
 
 // exactExpander computes the choices of one state at a time, with rational weights.
 type exactExpander struct {
-	model   *compile.Model
+	model         *compile.Model
 	modelExpander compile.Expander
 	// tolerance is the allowed relative difference of a sum of probabilities from 1: 0 in
 	// exact models, PRISM's tolerance otherwise.

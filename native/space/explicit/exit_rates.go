@@ -14,7 +14,7 @@ import (
 // immediate state is 0. The rate of a deadlock is 0 or, if it was read from a file, 1.
 type ExitRates struct {
 	Low, High []float64
-	Fractions      []*big.Rat
+	Fractions []*big.Rat
 }
 
 // ExitRates returns the exit rates of the states of a Markov automaton.

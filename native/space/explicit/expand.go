@@ -21,22 +21,22 @@ type batch struct {
 
 	err error
 	compile.PackedChoices
-	actions  []sparse.Action // per choice in an MDP, per transition otherwise
-	fractions     []*big.Rat      // instead of Weights in exact models
-	upperFractions    []*big.Rat      // upper bounds in interval models; rats are the lower bounds
-	hashes   []uint32        // of Targets
-	owners   []uint16        // of the states of a game; shorter if the last ones are deadlocks
-	numOverlaps int             // number of states of a DTMC with several enabled commands
-	numMerged   int             // number of dropped choices, which equal an earlier choice of their state
-	relErr   float64         // bound on the relative error of Weights
-	rangeErr error           // a weight outside the range of float64
+	actions        []sparse.Action // per choice in an MDP, per transition otherwise
+	fractions      []*big.Rat      // instead of Weights in exact models
+	upperFractions []*big.Rat      // upper bounds in interval models; rats are the lower bounds
+	hashes         []uint32        // of Targets
+	owners         []uint16        // of the states of a game; shorter if the last ones are deadlocks
+	numOverlaps    int             // number of states of a DTMC with several enabled commands
+	numMerged      int             // number of dropped choices, which equal an earlier choice of their state
+	relErr         float64         // bound on the relative error of Weights
+	rangeErr       error           // a weight outside the range of float64
 	// isNormalised says that the fractions of some command, in this or an earlier batch of the same
 	// worker, were divided by their sum.
 	isNormalised bool
 	// roundingTolerance is the relative difference that rounding may cause between equal weights;
 	// nearlyEqual says that two different weights are within this difference.
 	roundingTolerance float64
-	isNearlyEqual       bool
+	isNearlyEqual     bool
 }
 
 // reset empties the batch but keeps its memory.
@@ -49,23 +49,23 @@ func (batch *batch) reset() {
 
 // worker computes the choices of batches of states. Each worker runs in its own goroutine.
 type worker struct {
-	program  *sema.Program
-	codec    *codec
-	kind     sparse.Kind
-	expander compile.PackedExpander
-	exactWorker    *exactWorker // expands all batches of an exact model, nil otherwise
+	program     *sema.Program
+	codec       *codec
+	kind        sparse.Kind
+	expander    compile.PackedExpander
+	exactWorker *exactWorker // expands all batches of an exact model, nil otherwise
 	// fallbackWorker expands a state if its float64 weights are not accurate enough. Its batch is
 	// scratch space.
 	fallbackWorker *exactWorker
 	weightErrors   *weightErrors
-	canonicaliser      *canonicaliser // nil without symmetry
+	canonicaliser  *canonicaliser // nil without symmetry
 	owners         *ownership     // nil unless the model is a game
 	state          []int32        // scratch space for an unpacked state
 	batch          *batch
 	moves          []compile.Move
 	// currentState unpacks the state of the batch with index current.
 	currentState func() []int32
-	currentIndex      int
+	currentIndex int
 	// The expander's choices are rewritten in place. readChoices and readTransitions count the
 	// entries that were read, writtenChoices and writtenTransitions those that were written back.
 	readChoices, readTransitions, writtenChoices, writtenTransitions int

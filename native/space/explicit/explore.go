@@ -129,23 +129,23 @@ type exploration struct {
 	depth      int // the states of smaller depth are expanded; known only with Options.Depth
 	levelEnd   int // the first state of greater depth
 
-	numExpanded  int
+	numExpanded    int
 	deadlockStates []uint32
-	owners    []uint16 // players of the expanded states of a game
-	numOverlaps  int
-	numMerged    int
-	relErr    float64 // relative error of the weights
-	rangeErr  error   // the first weight outside the range of float64
-	isRounded   bool    // the caller did not ask for fractions
+	owners         []uint16 // players of the expanded states of a game
+	numOverlaps    int
+	numMerged      int
+	relErr         float64 // relative error of the weights
+	rangeErr       error   // the first weight outside the range of float64
+	isRounded      bool    // the caller did not ask for fractions
 	// isNormalised says that fractions were divided by their sum.
 	isNormalised bool
 
-	packedBuffer  []uint64
-	targetNumbers []uint32 // of the targets of a batch
-	fallbackReason      error    // why the model was not compiled
-	startTime       time.Time
-	lastReport      time.Time
-	memoryLimit   int64 // on memory, in bytes
+	packedBuffer   []uint64
+	targetNumbers  []uint32 // of the targets of a batch
+	fallbackReason error    // why the model was not compiled
+	startTime      time.Time
+	lastReport     time.Time
+	memoryLimit    int64 // on memory, in bytes
 }
 
 // newExploration returns an exploration without states. If the options set no memory limit, it is three quarters of the available memory.

@@ -48,8 +48,8 @@ func FlatValuation(values []int32, numVars int) func(state int) []int32 {
 
 // TransitionReward holds a reward for each transition, as returned by Space.TransitionRewards.
 type TransitionReward struct {
-	Values []float64
-	Fractions   []*big.Rat
+	Values    []float64
+	Fractions []*big.Rat
 }
 
 // importedParts holds the parts of an imported space that a built space computes on demand.

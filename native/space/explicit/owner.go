@@ -14,7 +14,7 @@ import (
 // ownership says which player of a game owns a choice: of an unlabelled command the player of its
 // module, of other choices the player of their action.
 type ownership struct {
-	model  *compile.Model
+	model       *compile.Model
 	moduleOwner []int // player of each module; -1 for none
 	actionOwner []int // player of each action; -1 for none
 }
@@ -30,7 +30,7 @@ func newOwnership(model *compile.Model) (*ownership, error) {
 	}
 	noPlayer := []int{-1}
 	owners := &ownership{
-		model:  model,
+		model:       model,
 		moduleOwner: slices.Repeat(noPlayer, len(program.Modules)),
 		actionOwner: slices.Repeat(noPlayer, len(program.Actions)),
 	}

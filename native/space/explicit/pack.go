@@ -7,10 +7,10 @@ import (
 
 // codec packs valuations into 64-bit words; see compile.Packing.
 type codec struct {
-	packing *compile.Packing
-	fields  []compile.PackedField
-	wordsPerState   int
-	usedBits    int // bits of a state that are in use
+	packing       *compile.Packing
+	fields        []compile.PackedField
+	wordsPerState int
+	usedBits      int // bits of a state that are in use
 }
 
 // newCodec returns a codec for valuations of the given variables.

@@ -80,14 +80,14 @@ func (space *Space) evaluateRewards(index int, visit func(evaluator *rewardEvalu
 // rewardEvaluator evaluates the items of a reward structure in float64 arithmetic and bounds the
 // rounding error. It is not safe for concurrent use.
 type rewardEvaluator struct {
-	space     *Space
-	structure *sema.RewardStruct
-	rewards   *compile.Rewards
-	exactEvaluator     *exactRewardEvaluator
+	space          *Space
+	structure      *sema.RewardStruct
+	rewards        *compile.Rewards
+	exactEvaluator *exactRewardEvaluator
 	// itemsWithoutBound lists the items whose rounding error has no bound that holds in every state.
 	itemsWithoutBound []*sema.RewardItem
-	relErr    float64 // bound on the relative error of all rewards so far
-	rangeErr  error   // the first reward outside the range of float64
+	relErr            float64 // bound on the relative error of all rewards so far
+	rangeErr          error   // the first reward outside the range of float64
 }
 
 // newRewardEvaluator compiles the reward structure Program.Rewards[index], and bounds the rounding errors of its items.
@@ -421,8 +421,8 @@ func (space *Space) exactChoiceReward(evaluator *exactRewardEvaluator, choice in
 // exactRewardEvaluator sums the items of a reward structure as fractions. Results may share memory,
 // so callers must not change them. It is not safe for concurrent use.
 type exactRewardEvaluator struct {
-	space     *Space
-	items     []exactRewardItem
+	space         *Space
+	items         []exactRewardItem
 	fractionCache map[float64]*big.Rat // the fractions of float64 numbers, once computed
 }
 

@@ -42,10 +42,10 @@ type updateProbability struct {
 // valueCache caches a number for each valuation of some variables. A probability usually depends on
 // few variables, so many states share an entry.
 type valueCache struct {
-	slots   []int    // of the variables
-	leastValues    []int32  // the least values of the variables
+	slots       []int    // of the variables
+	leastValues []int32  // the least values of the variables
 	numValues   []uint64 // the numbers of their values
-	errorByKey map[uint64]float64
+	errorByKey  map[uint64]float64
 }
 
 // maxCached is the largest number of entries of a valueCache.

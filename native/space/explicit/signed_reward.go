@@ -126,8 +126,8 @@ func (space *Space) subtractRewards() (*sparse.Reward, TransitionReward, error) 
 	combined.Choice = differences(positive.Choice, negative.Choice)
 	combined.ChoiceRat = differencesRat(positive.ChoiceRat, negative.ChoiceRat)
 	return &combined, TransitionReward{
-		Values: differences(transitions[0].Values, transitions[1].Values),
-		Fractions:   differencesRat(transitions[0].Fractions, transitions[1].Fractions),
+		Values:    differences(transitions[0].Values, transitions[1].Values),
+		Fractions: differencesRat(transitions[0].Fractions, transitions[1].Fractions),
 	}, nil
 }
 

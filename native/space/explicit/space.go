@@ -22,22 +22,22 @@ type Space struct {
 	codec            *codec
 	store            *store
 	model            *sparse.Model
-	numOverlaps         int
-	numMerged           int
+	numOverlaps      int
+	numMerged        int
 	earlierDeadlocks int            // deadlocks of the explored part, see ExploreFurther
-	fallbackReason         error          // as returned by Fallback
+	fallbackReason   error          // as returned by Fallback
 	rangeErr         error          // a weight outside the range of float64
 	prismDifferences []string       // warnings where PRISM computes another value
 	imported         *importedParts // nil for a space that was built
 	quotient         *quotientData  // the rewards of a quotient; nil for other spaces
-	isRounded          bool           // as returned by Rounded
-	isNormalised       bool           // as returned by Normalised
-	isRestricted       bool           // Restrict has removed choices
+	isRounded        bool           // as returned by Rounded
+	isNormalised     bool           // as returned by Normalised
+	isRestricted     bool           // Restrict has removed choices
 	unexplored       *sparse.Set
-	part, maxDepth      int                    // Options.Part and Options.Depth
+	part, maxDepth   int                    // Options.Part and Options.Depth
 	symmetry         []symmetry.Class       // Options.Symmetry
 	permutations     []symmetry.Permutation // Options.Permutations
-	isWithinDepth      bool                   // as returned by WithinDepth
+	isWithinDepth    bool                   // as returned by WithinDepth
 }
 
 // Unexplored returns the states that were not expanded because of Options.Part or Options.Depth; nil if all were

@@ -9,7 +9,7 @@ import (
 // store numbers packed states in the order in which they are added. It is a hash set.
 type store struct {
 	wordsPerState int // per state
-	pages [][]uint64
+	pages         [][]uint64
 	numStates     int
 	// slots is a hash table with linear probing, at most 4/5 full. A slot is 0 if it is free.
 	// Otherwise its upper 32 bits are the hash of a state and its lower 32 bits the number of the
@@ -66,7 +66,9 @@ func hash64(packed []uint64) uint64 {
 }
 
 // addState adds a packed state unless the store has it. It returns the number of the state, and whether the state is new.
-func (store *store) addState(packed []uint64) (int, bool) { return store.addHashed(packed, hash32(packed)) }
+func (store *store) addState(packed []uint64) (int, bool) {
+	return store.addHashed(packed, hash32(packed))
+}
 
 // addHashed adds a packed state, unless the store has it already. It returns the number of the state. hash is hash32 of the state.
 func (store *store) addHashed(packed []uint64, hash uint32) (number int, isNew bool) {
@@ -188,7 +190,9 @@ func (store *store) restoreTable() {
 }
 
 // bytes returns the memory that the states use, in bytes.
-func (store *store) bytes() int64 { return int64(len(store.pages) * pageStates * store.wordsPerState * 8) }
+func (store *store) bytes() int64 {
+	return int64(len(store.pages) * pageStates * store.wordsPerState * 8)
+}
 
 // tableBytes returns the memory that the hash table uses, in bytes. If the table will grow soon, it includes the
 // larger table.

@@ -9,10 +9,10 @@ import (
 // canonicaliser replaces packed states by representatives: the states of interchangeable modules are sorted, or the least image under a group of
 // permutations is taken. States have the same representative exactly if they differ only by a permutation.
 type canonicaliser struct {
-	codec        *codec
-	classes      []symmetry.Class
-	permutations []symmetry.Permutation
-	localStates       [][]uint64 // scratch space: the local states of the modules of a class
+	codec                  *codec
+	classes                []symmetry.Class
+	permutations           []symmetry.Permutation
+	localStates            [][]uint64 // scratch space: the local states of the modules of a class
 	imageState, leastState []uint64   // scratch space: packed states
 }
 

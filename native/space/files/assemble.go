@@ -65,8 +65,8 @@ func (opts ReadOptions) checkNumStates(numStates int) error {
 // assembly checks the rows of a model and adds them to a sparse.Builder. It is common to all formats.
 type assembly struct {
 	*lines
-	modelKind             sparse.Kind
-	isExact            bool
+	modelKind        sparse.Kind
+	isExact          bool
 	numStates        int // in all
 	builder          *sparse.Builder
 	numStartedStates int // number of states whose rows were begun
@@ -77,11 +77,11 @@ type assembly struct {
 
 	// The current row:
 	rowPosition syntax.Pos
-	rowEdges     edgeSet
-	rowSum         number
+	rowEdges    edgeSet
+	rowSum      number
 	// In an interval model, nextUpperBound is the upper bound of the next transition, and sumOfUpperBounds
 	// the sum of the row's upper bounds. The other numbers are lower bounds.
-	hasIntervals        bool
+	hasIntervals     bool
 	nextUpperBound   number
 	sumOfUpperBounds *big.Rat
 
@@ -92,9 +92,9 @@ type assembly struct {
 	maxDeviation               float64     // largest difference of a sum from 1
 	numDeviatingRows           int         // rows with a difference above warnSumError
 	// With normalise, the transitions of the current row, which are put when their sum is known.
-	normalisesRows   bool
-	bufferedRow []bufferedTransition
-	isNormalised  bool // as explicit.Space.Normalised
+	normalisesRows bool
+	bufferedRow    []bufferedTransition
+	isNormalised   bool // as explicit.Space.Normalised
 }
 
 // bufferedTransition is a transition of a row whose sum is not known yet.
@@ -151,7 +151,7 @@ func (e *edgeSet) clear() { e.edges, e.positions = e.edges[:0], nil }
 func newAssembly(source *lines, kind sparse.Kind, numStates int, opts ReadOptions) *assembly {
 	return &assembly{
 		lines: source, modelKind: kind, numStates: numStates, isExact: opts.Exact,
-		normalisesRows:      opts.Exact && opts.Normalise && kind != sparse.CTMC,
+		normalisesRows: opts.Exact && opts.Normalise && kind != sparse.CTMC,
 		builder:        sparse.NewBuilder(kind),
 		actionByName:   make(map[string]sparse.Action),
 		one:            number{float: 1, fraction: big.NewRat(1, 1)},

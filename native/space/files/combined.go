@@ -172,9 +172,9 @@ func findSections(src Source) []section {
 // sectionSplitter splits the text of a .pexp file into sections. The text of the last section is
 // not yet known.
 type sectionSplitter struct {
-	text     []byte
-	sections []section
-	nextSource     Source // a section that starts with the current line
+	text       []byte
+	sections   []section
+	nextSource Source // a section that starts with the current line
 }
 
 // addLine looks at the next line of a .pexp file, and starts a section if the line is the first one of a section. The line has no blanks at

@@ -48,17 +48,17 @@ func ReadDRN(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space
 // drnFile reads a .drn file.
 type drnFile struct {
 	*assembly
-	preambleLines     *lines
-	opts              ReadOptions
-	wantsFractions        bool // the caller asked for fractions
-	modelType         syntax.ModelType
-	isMarkovAutomaton bool          // a Markov automaton, whose exit rates follow
-	exitRates         *rewardColumn // of each state of a Markov automaton, 0 where no time passes
+	preambleLines        *lines
+	opts                 ReadOptions
+	wantsFractions       bool // the caller asked for fractions
+	modelType            syntax.ModelType
+	isMarkovAutomaton    bool          // a Markov automaton, whose exit rates follow
+	exitRates            *rewardColumn // of each state of a Markov automaton, 0 where no time passes
 	hasIntervalValues    bool          // probabilities are intervals
-	observations      []uint32      // of each state of a POMDP
-	typePos           syntax.Pos
-	rewardNames       []string // of reward structures
-	mayHaveUnnamedReward    bool     // a last structure without a name may follow
+	observations         []uint32      // of each state of a POMDP
+	typePos              syntax.Pos
+	rewardNames          []string // of reward structures
+	mayHaveUnnamedReward bool     // a last structure without a name may follow
 
 	declaredStates  int
 	declaredChoices int // -1 if not declared

@@ -33,7 +33,7 @@ type lines struct {
 	nextOffset int     // the offset of the next line in src.Text
 	lineNumber int     // the number of the current line, from 1
 	lineOffset int     // the offset of the current line
-	lineText       []byte  // the current line, without its end
+	lineText   []byte  // the current line, without its end
 	fields     []field // the fields of the current line, after splitFields
 	errs       syntax.ErrorList
 }

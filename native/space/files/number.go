@@ -118,8 +118,8 @@ func appendZeros(text []byte, count int) []byte {
 // number is a weight or reward. rat is its value as a fraction, nil if it has none; then float is
 // its value.
 type number struct {
-	float float64
-	fraction   *big.Rat
+	float    float64
+	fraction *big.Rat
 }
 
 // isZero reports whether the number is zero.

@@ -111,8 +111,8 @@ func (file *rewFile) forEachLine(ctx context.Context, kind string, numFields, nu
 // rewardColumn holds a reward for each state, choice or transition. present has the indices of the
 // entries that a file contains.
 type rewardColumn struct {
-	values  []float64
-	fractions    []*big.Rat
+	values         []float64
+	fractions      []*big.Rat
 	presentEntries *sparse.Set
 }
 
@@ -194,9 +194,9 @@ type trewFile struct {
 	column *rewardColumn
 	// parallelTransitions has the transitions from state to target. The first numParallelRead of them have a line. The next line with the same state
 	// and target belongs to the next one; numParallelRead is -1 before the first line.
-	parallelTransitions        []int
-	numParallelRead int
-	currentState, currentTarget   int
+	parallelTransitions         []int
+	numParallelRead             int
+	currentState, currentTarget int
 }
 
 // readLine reads the current line, which has the given reward, and sets the reward of its transition. All transitions of an MDP's choice

@@ -12,10 +12,10 @@ import (
 // writtenTransition is a transition as a file shows it: the number of its target, its weight or
 // reward, and its action, or "".
 type writtenTransition struct {
-	target int
-	value  number
-	upperBound   number // the upper bound of an interval; value is the lower bound
-	action string
+	target     int
+	value      number
+	upperBound number // the upper bound of an interval; value is the lower bound
+	action     string
 }
 
 // writtenRow returns the transitions of a choice as they are written to the file, in this order. If the file has no actions, transitions

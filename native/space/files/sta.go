@@ -14,8 +14,8 @@ import (
 // staFile reads a .sta or .obs file.
 type staFile struct {
 	*lines
-	entryNoun        string // "state" or "observation"
-	variables        []sema.Variable
+	entryNoun   string // "state" or "observation"
+	variables   []sema.Variable
 	values      []int32
 	hasTypes    bool // the types of the variables are known from the first state
 	tupleFields []field

@@ -17,8 +17,8 @@ type StateFiles struct {
 	extension string // of the transitions
 	opts      ReadOptions
 
-	mutex            sync.Mutex
-	space         *explicit.Space
+	mutex              sync.Mutex
+	space              *explicit.Space
 	spaceWithFractions map[explicit.Fractions]*explicit.Space // if the first one has no fractions
 }
 

@@ -66,11 +66,11 @@ func otherKind(comment, wanted string) string {
 type traFile struct {
 	*assembly
 	modelType         syntax.ModelType
-	declaredTotals          traTotals
+	declaredTotals    traTotals
 	currentState      int           // the state of the last line, -1 before the first line
 	numStateChoices   int           // the number of choices of the current state so far
 	currentAction     sparse.Action // the action of the current choice
-	columnIndexes           traColumns
+	columnIndexes     traColumns
 	stateObservations []int // the observation of each state of a POMDP; -1 if not yet known
 	numPlayers        int
 	owners            []uint16 // the player of each state of a game; the first player if the state has no line

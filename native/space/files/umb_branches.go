@@ -14,8 +14,8 @@ import (
 type umbBranch struct {
 	edge
 	branchIndex int
-	weight number
-	upperBound   number // the upper bound of an interval
+	weight      number
+	upperBound  number // the upper bound of an interval
 }
 
 // addChoice adds a choice of a state with its transitions. Branches with the same target become one transition. In a Markov chain, they

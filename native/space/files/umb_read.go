@@ -66,21 +66,21 @@ type umbFile struct {
 	numChoices        int
 	numBranches       int
 
-	choiceOffsets []uint32 // offsets of the choices of each state; nil if each has one
-	owners        []uint16 // the player of each state of a game
-	branchOffsets []uint32
-	targets       []uint32
-	probabilityColumn   umbColumn
-	exitRateColumn      umbColumn
-	initial       *sparse.Set
-	actionNumbers []uint16
-	actionStrings []byte
-	actionOffsets []uint32
-	labels        map[string]*sparse.Set
-	rewards       map[string]umbColumn // by identifier and kind
-	valuations    []byte
-	variables     []umbVariable
-	warnings      []string
+	choiceOffsets     []uint32 // offsets of the choices of each state; nil if each has one
+	owners            []uint16 // the player of each state of a game
+	branchOffsets     []uint32
+	targets           []uint32
+	probabilityColumn umbColumn
+	exitRateColumn    umbColumn
+	initial           *sparse.Set
+	actionNumbers     []uint16
+	actionStrings     []byte
+	actionOffsets     []uint32
+	labels            map[string]*sparse.Set
+	rewards           map[string]umbColumn // by identifier and kind
+	valuations        []byte
+	variables         []umbVariable
+	warnings          []string
 }
 
 // umbColumn is a column of numbers in a UMB file.

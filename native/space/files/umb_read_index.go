@@ -43,10 +43,10 @@ type umbVariable struct {
 	name               string
 	kind               sema.Type
 	bitOffset, numBits int
-	isSigned             bool
+	isSigned           bool
 	valueOffset        int64
 	low, high          int64 // the declared range if bounded is set, otherwise the range of the values found
-	hasBounds            bool
+	hasBounds          bool
 }
 
 // readModelType determines the type of the model from the index. It returns an error if this type cannot be read, or is not the one that

@@ -58,16 +58,16 @@ func (writer *Writer) UMBMembers(ctx context.Context, out *umb.Writer) error {
 // umbWriter writes a UMB file.
 type umbWriter struct {
 	*Writer
-	ctx            context.Context
-	labels         []sparse.Label
-	rewards        []*drnReward
-	actions        []string       // strings, by number
-	numberOfAction map[string]int // the inverse
-	writesFractions          bool           // numbers are fractions
-	numberSize     int64          // of a number, in bytes
-	index          umb.Index
-	fields         []umbField // the layout of a valuation
-	valuationSize  int        // size of a valuation
+	ctx             context.Context
+	labels          []sparse.Label
+	rewards         []*drnReward
+	actions         []string       // strings, by number
+	numberOfAction  map[string]int // the inverse
+	writesFractions bool           // numbers are fractions
+	numberSize      int64          // of a number, in bytes
+	index           umb.Index
+	fields          []umbField // the layout of a valuation
+	valuationSize   int        // size of a valuation
 
 	cachedState int    // the state of cachedRate; -1 for none
 	cachedRate  number // the exit rate of cachedState

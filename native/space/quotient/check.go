@@ -13,7 +13,7 @@ import (
 // difference, as a clause of the message.
 type MistakeError struct {
 	States [2]int
-	Reason    string
+	Reason string
 }
 
 func (e *MistakeError) Error() string {

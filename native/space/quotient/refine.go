@@ -28,13 +28,13 @@ var ErrInexact = errors.New("want a model with exact weights, without intervals"
 // refiner computes the signatures of states. It numbers fractions and tuples of rewards, so that two of them are equal
 // if their numbers are.
 type refiner struct {
-	model        *sparse.Model
+	model          *sparse.Model
 	choiceRewardID []uint32          // the number of each choice's tuple of rewards
 	blockOf        []uint32          // the block of each state
-	weightID     []uint32          // the number of each weight
-	sumID        map[string]uint32 // the number of the sum of several weights, by their numbers
-	rationalIDs  map[string]uint32 // the number of each fraction, by its text
-	pairBuffer        []blockWeight     // a buffer of choiceSignature
+	weightID       []uint32          // the number of each weight
+	sumID          map[string]uint32 // the number of the sum of several weights, by their numbers
+	rationalIDs    map[string]uint32 // the number of each fraction, by its text
+	pairBuffer     []blockWeight     // a buffer of choiceSignature
 }
 
 // blockWeight is a transition: the block that it leads to, and its weight.

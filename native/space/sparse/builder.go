@@ -20,22 +20,22 @@ const maxStates = math.MaxInt32
 // Choice is called in an MDP only; in a Markov chain State opens the row. The first error is kept, and
 // Finish returns it.
 type Builder struct {
-	model       Model               // without the fields that columns collect
-	firstChoices      column[uint32]      // becomes Model.First
-	firstTransitions      column[uint32]      // becomes Model.Start
-	targets     column[uint32]      // becomes Model.Target
-	weightIDs     column[uint32]      // becomes Model.Weight
-	highWeightIDs       column[uint32]      // becomes Model.High
-	actions     column[Action]      // becomes Model.Actions
-	idOfFloat   map[float64]uint32  // the index of each float64 in Model.Weights
-	idOfRat     map[string]uint32   // the index of each fraction in Model.Rats, by its text
-	idOfPointer map[*big.Rat]uint32 // part of idOfRat by pointer, which is faster; fractions are immutable
-	weightCache [64]cachedWeight    // a hash table with part of idOfFloat: few weights occur most often
-	hasActions  bool
-	isOutOfRange  bool // a weight is out of the range of float64
-	numStates   int
-	maxTarget   uint32
-	err         error
+	model            Model               // without the fields that columns collect
+	firstChoices     column[uint32]      // becomes Model.First
+	firstTransitions column[uint32]      // becomes Model.Start
+	targets          column[uint32]      // becomes Model.Target
+	weightIDs        column[uint32]      // becomes Model.Weight
+	highWeightIDs    column[uint32]      // becomes Model.High
+	actions          column[Action]      // becomes Model.Actions
+	idOfFloat        map[float64]uint32  // the index of each float64 in Model.Weights
+	idOfRat          map[string]uint32   // the index of each fraction in Model.Rats, by its text
+	idOfPointer      map[*big.Rat]uint32 // part of idOfRat by pointer, which is faster; fractions are immutable
+	weightCache      [64]cachedWeight    // a hash table with part of idOfFloat: few weights occur most often
+	hasActions       bool
+	isOutOfRange     bool // a weight is out of the range of float64
+	numStates        int
+	maxTarget        uint32
+	err              error
 }
 
 // cachedWeight is an entry of Builder.weightCache. Weights are never zero, so the zero value is empty.

@@ -62,7 +62,7 @@ func (model *Model) Components(states, choices *Set) *Components {
 // down from None-1. There are fewer than 2^31 states, so the two ranges are disjoint.
 type componentSearch struct {
 	model                  *Model
-	states, allowedChoices        *Set
+	states, allowedChoices *Set
 	rootIndex              []uint32
 	index, componentNumber uint32
 	frames                 []searchFrame
@@ -74,7 +74,7 @@ type componentSearch struct {
 // and the later choices. isRoot says that the search has reached no state that was visited before this one.
 type searchFrame struct {
 	state, choice, nextTransition uint32
-	isRoot              bool
+	isRoot                        bool
 }
 
 // searchFrom visits all states that are reachable from a start state, in depth-first order. It adds each component that it finds to

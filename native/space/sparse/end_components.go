@@ -45,12 +45,12 @@ func (model *Model) EndComponents(ctx context.Context, states, choices *Set) (*E
 
 // endComponentSearch removes states and choices that belong to no end component.
 type endComponentSearch struct {
-	model                    *Model
+	model                           *Model
 	candidateStates, allowedChoices *Set
-	sccSearch                *componentSearch     // rootIndex has the component of each candidate state
-	reversed                 *transposed // nil until a state is removed
-	removedStates                  []uint32    // states whose predecessors are not updated yet
-	changedComponents                  map[uint32]bool
+	sccSearch                       *componentSearch // rootIndex has the component of each candidate state
+	reversed                        *transposed      // nil until a state is removed
+	removedStates                   []uint32         // states whose predecessors are not updated yet
+	changedComponents               map[uint32]bool
 }
 
 // removeUnstable removes states and choices until every remaining choice stays in the strongly connected component of its state.

@@ -9,7 +9,7 @@ import (
 // is immutable and safe for concurrent use.
 type Graph struct {
 	*Model
-	mutex         sync.Mutex
+	mutex      sync.Mutex
 	transposed atomic.Pointer[transposed]
 }
 

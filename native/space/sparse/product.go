@@ -51,15 +51,15 @@ func NewProduct[P comparable](ctx context.Context, model *Model, memory Memory[P
 
 // productSearch explores a product state by state.
 type productSearch[P comparable] struct {
-	model     *Model
-	memory    Memory[P]
-	choices   *Set // the choices of the model to use; nil for all
-	maxStates int
-	product   *Product[P]
-	stateNumbers   map[P]uint32 // the state of the product for each pair
-	builder   *DerivedBuilder
-	currentPair      P     // the pair of the state that expand adds
-	stepErr   error // an error of Memory.Step for this pair
+	model        *Model
+	memory       Memory[P]
+	choices      *Set // the choices of the model to use; nil for all
+	maxStates    int
+	product      *Product[P]
+	stateNumbers map[P]uint32 // the state of the product for each pair
+	builder      *DerivedBuilder
+	currentPair  P     // the pair of the state that expand adds
+	stepErr      error // an error of Memory.Step for this pair
 }
 
 // stateNumber returns the state of the product for a pair of a state and a memory, and adds the pair if it is new.

@@ -8,7 +8,7 @@ import (
 // Set is a set of numbers from 0 to Len()-1, such as states or choices, as a bit vector.
 type Set struct {
 	words []uint64
-	size     int
+	size  int
 }
 
 // NewSet returns the empty subset of 0..n-1.

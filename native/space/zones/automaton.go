@@ -17,13 +17,13 @@ import (
 // automaton is a timed automaton whose modules are composed and whose discrete variables are explicit, as far as it is reachable.
 type automaton struct {
 	*digital.Zones
-	expander   compile.Expander
+	expander         compile.Expander
 	clockConstraints constraints
-	timerClock      int // the number of the clock that measures the time bound of the property; 0 if there is none
-	locations  []*location
-	locationByKey map[string]*location
-	hasFractions      bool // all weights are known as fractions
-	memory     memoryUse
+	timerClock       int // the number of the clock that measures the time bound of the property; 0 if there is none
+	locations        []*location
+	locationByKey    map[string]*location
+	hasFractions     bool // all weights are known as fractions
+	memory           memoryUse
 }
 
 // location is a valuation of the discrete variables.
@@ -34,15 +34,15 @@ type location struct {
 	invariant zone.Federation
 	// beforeDelay are the valuations in which time can pass. From live, time can pass for ever or until a command is enabled.
 	beforeDelay, liveValuations zone.Federation
-	transitions       []*transition
-	incoming          []incoming
+	transitions                 []*transition
+	incoming                    []incoming
 	// enteredZones are the reachable zones in which the location is entered, and reached those with the passage of time.
 	enteredZones, reachedZones zone.Federation
 }
 
 // transition is a combination of commands with a convex guard.
 type transition struct {
-	source     *location
+	source   *location
 	guard    zone.Zone
 	choice   *choice
 	branches []branch // nil until the transition is found to be possible
@@ -58,9 +58,9 @@ type choice struct {
 // branch is a probabilistic alternative of a transition: it sets clocks and leads to a location. The weight is known as a fraction or as a float64.
 type branch struct {
 	exactWeight *big.Rat
-	floatWeight  float64
-	settings   []setting
-	target     *location
+	floatWeight float64
+	settings    []setting
+	target      *location
 }
 
 // setting sets a clock to a number.

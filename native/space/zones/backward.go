@@ -12,46 +12,46 @@ import (
 type backward struct {
 	*automaton
 	targetValuations, badValuations []zone.Federation // by location
-	firings     [][]*firing       // by location
-	incoming    [][]arrival       // by location: the branches that lead to it
-	entries     [][]*entry        // by location
-	entryByKey     []map[string]*entry
-	sureEntries        [][]*entry // by location: the entries from which the target is reached surely
-	exploredEntries    [][]*entry // by location: the entries whose predecessors are known
-	waitingEntries     queue      // entries whose predecessors are missing
-	dominations []domination
-	keepsDominated     bool // nothing is left out as dominated
-	numEntries       int  // of entries
-	maxEntries  int  // the greatest number of entries; 0 for no limit
+	firings                         [][]*firing       // by location
+	incoming                        [][]arrival       // by location: the branches that lead to it
+	entries                         [][]*entry        // by location
+	entryByKey                      []map[string]*entry
+	sureEntries                     [][]*entry // by location: the entries from which the target is reached surely
+	exploredEntries                 [][]*entry // by location: the entries whose predecessors are known
+	waitingEntries                  queue      // entries whose predecessors are missing
+	dominations                     []domination
+	keepsDominated                  bool // nothing is left out as dominated
+	numEntries                      int  // of entries
+	maxEntries                      int  // the greatest number of entries; 0 for no limit
 }
 
 // entry is a symbolic state: a location with a zone, in which it is entered. The scheduler chooses one of the ways to leave it, after some time
 // or at once.
 type entry struct {
-	location *location
-	zone     zone.Zone
-	exits    []*firingZone
-	uses   []use
-	isSure   bool    // the target is reached surely
-	isExplored bool    // its predecessors are known
-	value    float64 // the probability of reaching the target, as far as it is known
-	foundOrder    int     // the number of entries that were found before
-	stateNumber   int     // its state in the MDP; 0 if it has none yet
+	location    *location
+	zone        zone.Zone
+	exits       []*firingZone
+	uses        []use
+	isSure      bool    // the target is reached surely
+	isExplored  bool    // its predecessors are known
+	value       float64 // the probability of reaching the target, as far as it is known
+	foundOrder  int     // the number of entries that were found before
+	stateNumber int     // its state in the MDP; 0 if it has none yet
 }
 
 // use says that an entry is an option of a branch of a firing zone.
 type use struct {
-	firingZone   *firingZone
-	branch int
+	firingZone *firingZone
+	branch     int
 }
 
 // firing is a transition, or the part of it with a convex guard without bad states.
 type firing struct {
-	transition *transition
-	guard      zone.Zone
-	branchOptions   [][]option // by branch
-	firingZones      []*firingZone
-	zoneByKey  map[string]*firingZone
+	transition    *transition
+	guard         zone.Zone
+	branchOptions [][]option // by branch
+	firingZones   []*firingZone
+	zoneByKey     map[string]*firingZone
 }
 
 // arrival is a branch of a firing that leads to a location.
@@ -69,11 +69,11 @@ type option struct {
 // firingZone is a set of valuations in which a transition can be taken, such that each branch can lead into any of some entries. A branch without
 // entries does not lead to the target.
 type firingZone struct {
-	firing  *firing
-	zone    zone.Zone
-	options [][]*entry // by branch
-	bestOptions    []*entry   // by branch: the option with the greatest value, or nil
-	value   float64    // the probability of reaching the target, as far as it is known
+	firing      *firing
+	zone        zone.Zone
+	options     [][]*entry // by branch
+	bestOptions []*entry   // by branch: the option with the greatest value, or nil
+	value       float64    // the probability of reaching the target, as far as it is known
 	// generators are sets of branches: the zone is the intersection of the zones of one option of each branch in the set.
 	generators []branchSet
 	entries    []*entry // the entries that have the zone as a way

@@ -177,9 +177,9 @@ const (
 // mdp assembles the MDP of the symbolic states that are reachable from the initial one.
 type mdp struct {
 	*backward
-	builder   *sparse.Builder
-	nodes     []node // from firstState on
-	stateByOptions  map[string]int
+	builder          *sparse.Builder
+	nodes            []node // from firstState on
+	stateByOptions   map[string]int
 	dominatedEntries map[*entry][]*entry // what an entry can become
 }
 

@@ -8,10 +8,10 @@ import (
 
 // constraints evaluates conditions on clocks and discrete variables in one location.
 type constraints struct {
-	labels  []sema.LabelDef
+	labels      []sema.LabelDef
 	clockOfSlot map[int]int // the number of each clock by its slot
-	numClocks  int         // the number of clocks
-	state   []int32     // the values of the discrete variables
+	numClocks   int         // the number of clocks
+	state       []int32     // the values of the discrete variables
 }
 
 // valuations returns the clock valuations that satisfy a condition or, if holds is false, the valuations that violate it. The discrete

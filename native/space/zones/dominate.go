@@ -142,7 +142,9 @@ func (queue *queue) Pop() any {
 }
 
 // push adds an entry.
-func (queue *queue) push(entry *entry) { heap.Push(queue, queued{entry, entry.value, entry.foundOrder}) }
+func (queue *queue) push(entry *entry) {
+	heap.Push(queue, queued{entry, entry.value, entry.foundOrder})
+}
 
 // pop removes the entry with the greatest value.
 func (queue *queue) pop() *entry { return heap.Pop(queue).(queued).entry }

@@ -10,10 +10,10 @@ import (
 // forward finds the reachable locations and zones.
 type forward struct {
 	*automaton
-	extrapolationLimits  []int64 // of the clocks by number, for the extrapolation
-	clockPairs   [][2]int
-	waitingZones []locationZone
-	violationWarning string // a reachable state that violates an invariant
+	extrapolationLimits []int64 // of the clocks by number, for the extrapolation
+	clockPairs          [][2]int
+	waitingZones        []locationZone
+	violationWarning    string // a reachable state that violates an invariant
 }
 
 // locationZone is a set of states with the same location.

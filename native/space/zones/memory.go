@@ -8,7 +8,7 @@ import (
 // memoryUse estimates the memory of an automaton and of its symbolic states. The estimates are the sizes of the structures and of what they point to.
 type memoryUse struct {
 	limit, used int64 // in bytes; a limit of 0 means none
-	zoneBytes        int64 // the size of a zone
+	zoneBytes   int64 // the size of a zone
 }
 
 // Sizes of structures in bytes, without their zones.
