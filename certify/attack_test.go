@@ -30,7 +30,7 @@ func clone(f *certificate.File) *certificate.File {
 		for _, x := range []**certificate.Values{&v.Lower, &v.Upper} {
 			if *x != nil {
 				y := **x
-				y.Fixed, y.Rats, y.Infinite = slices.Clone(y.Fixed), slices.Clone(y.Rats), slices.Clone(y.Infinite)
+				y.Fixed, y.Fractions, y.Infinite = slices.Clone(y.Fixed), slices.Clone(y.Fractions), slices.Clone(y.Infinite)
 				*x = &y
 			}
 		}
@@ -40,7 +40,7 @@ func clone(f *certificate.File) *certificate.File {
 
 // nudge changes a value by the least that its column has, or for fractions by 2^-60.
 func nudge(rng *rand.Rand, x *certificate.Values, up bool) bool {
-	s := rng.IntN(max(len(x.Fixed), len(x.Rats)))
+	s := rng.IntN(max(len(x.Fixed), len(x.Fractions)))
 	switch {
 	case x.Infinite.Has(s), !up && x.Zero(s):
 		return false
@@ -53,7 +53,7 @@ func nudge(rng *rand.Rand, x *certificate.Values, up bool) bool {
 		if !up {
 			d.Neg(d)
 		}
-		if x.Rats[s] = new(big.Rat).Add(x.Rats[s], d); x.Rats[s].Sign() < 0 {
+		if x.Fractions[s] = new(big.Rat).Add(x.Fractions[s], d); x.Fractions[s].Sign() < 0 {
 			return false
 		}
 	}

@@ -95,7 +95,7 @@ func TestAverage(t *testing.T) {
 			choice[s] = s
 		}
 		earned := m.StepRewards(0, nil)
-		worth := func(c int) *big.Rat { return earned.Rats[earned.Of[c]] }
+		worth := func(c int) *big.Rat { return earned.Fractions[earned.FractionIndex[c]] }
 		gain := x.average(choice, worth, per)
 		h := x.bias(choice, gain, worth, per)
 		file := func(shift *big.Rat) *certificate.File {
@@ -107,7 +107,7 @@ func TestAverage(t *testing.T) {
 					if y.Sign() < 0 {
 						y.SetInt64(0)
 					}
-					out.Rats = append(out.Rats, y)
+					out.Fractions = append(out.Fractions, y)
 				}
 				return out
 			}
@@ -137,7 +137,7 @@ func TestAverage(t *testing.T) {
 				case 1:
 					v.Upper = nil
 				case 2:
-					if v.Lower = nil; slices.ContainsFunc(v.Upper.Rats, func(x *big.Rat) bool { return x.Sign() == 0 }) {
+					if v.Lower = nil; slices.ContainsFunc(v.Upper.Fractions, func(x *big.Rat) bool { return x.Sign() == 0 }) {
 						continue // which is not below the gain
 					}
 				}

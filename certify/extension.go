@@ -96,10 +96,10 @@ func (p *proof) conditional(result *bounds) error {
 		}
 		return shares[k].value(side, s)
 	}
-	result.bySide = [2]*certificate.Values{{Rats: make([]*big.Rat, p.numStates)}, {Rats: make([]*big.Rat, p.numStates)}}
+	result.bySide = [2]*certificate.Values{{Fractions: make([]*big.Rat, p.numStates)}, {Fractions: make([]*big.Rat, p.numStates)}}
 	result.undefined = certificate.NewBits(p.numStates)
 	return p.everyState("shares", func(s int) string {
-		result.bySide[lower].Rats[s], result.bySide[upper].Rats[s] = new(big.Rat), one
+		result.bySide[lower].Fractions[s], result.bySide[upper].Fractions[s] = new(big.Rat), one
 		mayBeUndefined := new(big.Rat).Add(shareBound(0, lower, s), shareBound(1, lower, s)).Sign() <= 0
 		if mayBeUndefined {
 			result.undefined.Add(s)
@@ -107,7 +107,7 @@ func (p *proof) conditional(result *bounds) error {
 		}
 		for side := range result.bySide { // the value increases with a and decreases with b
 			a, b := shareBound(0, side, s), shareBound(1, 1-side, s)
-			result.bySide[side].Rats[s] = new(big.Rat).Quo(a, new(big.Rat).Add(a, b))
+			result.bySide[side].Fractions[s] = new(big.Rat).Quo(a, new(big.Rat).Add(a, b))
 		}
 		return ""
 	})
@@ -150,21 +150,21 @@ func (p *proof) maxConditional(b *bounds) error {
 func (p *proof) setGivenBounds(b *bounds) {
 	given := p.vector.Given
 	compareToLower, compareToUpper := p.vector.Lower.Compare(given.Lower), p.vector.Upper.Compare(given.Upper)
-	b.bySide = [2]*certificate.Values{{Rats: make([]*big.Rat, p.numStates)}, {Rats: make([]*big.Rat, p.numStates)}}
+	b.bySide = [2]*certificate.Values{{Fractions: make([]*big.Rat, p.numStates)}, {Fractions: make([]*big.Rat, p.numStates)}}
 	b.undefined = certificate.NewBits(p.numStates)
 	least := given.Lower
 	if given.Certain {
 		least = one
 	}
 	for s := range p.numStates {
-		b.bySide[lower].Rats[s], b.bySide[upper].Rats[s] = new(big.Rat), one
+		b.bySide[lower].Fractions[s], b.bySide[upper].Fractions[s] = new(big.Rat), one
 		if compareToLower(s) > 0 {
-			b.bySide[lower].Rats[s] = least
+			b.bySide[lower].Fractions[s] = least
 		} else {
 			b.undefined.Add(s)
 		}
 		if compareToUpper(s) <= 0 {
-			b.bySide[upper].Rats[s] = given.Upper
+			b.bySide[upper].Fractions[s] = given.Upper
 		}
 	}
 }

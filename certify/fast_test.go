@@ -32,8 +32,8 @@ func TestFast(t *testing.T) {
 			if doubles {
 				return rounded(x, up)
 			}
-			out := &certificate.Values{Scale: scale, Infinite: x.Infinite, Fixed: make([]uint64, len(x.Rats))}
-			for s, r := range x.Rats {
+			out := &certificate.Values{Scale: scale, Infinite: x.Infinite, Fixed: make([]uint64, len(x.Fractions))}
+			for s, r := range x.Fractions {
 				k := new(big.Int).Lsh(r.Num(), scale)
 				if k.Div(k, r.Denom()); up {
 					k.Add(k, big.NewInt(1))
@@ -70,8 +70,8 @@ func TestFast(t *testing.T) {
 				}
 				rats := &certificate.Values{Infinite: (*x).Infinite}
 				for s := range (*x).Len() {
-					finite := certificate.Values{Fixed: (*x).Fixed, Scale: scale, Doubles: (*x).Doubles}
-					rats.Rats = append(rats.Rats, finite.Rat(s))
+					finite := certificate.Values{Fixed: (*x).Fixed, Scale: scale, Floats: (*x).Floats}
+					rats.Fractions = append(rats.Fractions, finite.Rat(s))
 				}
 				*x = rats
 			}
@@ -102,7 +102,7 @@ func TestFast(t *testing.T) {
 // rounded rounds values to the next doubles.
 func rounded(x *certificate.Values, up bool) *certificate.Values {
 	out := &certificate.Values{Infinite: x.Infinite}
-	for _, r := range x.Rats {
+	for _, r := range x.Fractions {
 		f, _ := r.Float64()
 		switch c := new(big.Rat).SetFloat64(f).Cmp(r); {
 		case c < 0 && up:
@@ -110,7 +110,7 @@ func rounded(x *certificate.Values, up bool) *certificate.Values {
 		case c > 0 && !up:
 			f = math.Nextafter(f, 0)
 		}
-		out.Doubles = append(out.Doubles, f)
+		out.Floats = append(out.Floats, f)
 	}
 	return out
 }
@@ -136,8 +136,8 @@ func TestFarApart(t *testing.T) {
 			case 1:
 				f = math.Ldexp(f, rng.IntN(80))
 			}
-			x.Doubles = append(x.Doubles, f)
-			slow.Rats = append(slow.Rats, new(big.Rat).SetFloat64(f))
+			x.Floats = append(x.Floats, f)
+			slow.Fractions = append(slow.Fractions, new(big.Rat).SetFloat64(f))
 		}
 		for s := range file.NumStates() {
 			first, end := file.Choices(s)
@@ -145,7 +145,7 @@ func TestFarApart(t *testing.T) {
 				for _, r := range []*certificate.Rewards{nil, file.StepRewards(-1, certificate.Bits{rng.Uint64()})} {
 					got, want := m.Compare(x, x, s, c, r), m.Compare(slow, slow, s, c, r)
 					if got != want {
-						t.Fatalf("seed %d: state %d, choice %d: %d, want %d, of %v", seed, s, c, got, want, x.Doubles)
+						t.Fatalf("seed %d: state %d, choice %d: %d, want %d, of %v", seed, s, c, got, want, x.Floats)
 					}
 					seen[got]++
 				}

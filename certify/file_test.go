@@ -166,7 +166,7 @@ func randomCertificate(rng *rand.Rand) proved {
 // fixedOf are the values as multiples of a power of two, if they are.
 func fixedOf(v *certificate.Values) *certificate.Values {
 	out := &certificate.Values{Scale: 39, Infinite: v.Infinite}
-	for _, x := range v.Rats {
+	for _, x := range v.Fractions {
 		y := new(big.Rat).Mul(x, big.NewRat(1<<39, 1))
 		if !y.IsInt() {
 			return nil

@@ -106,7 +106,7 @@ func TestGames(t *testing.T) {
 		if err != nil || results[0].Err != nil {
 			t.Fatalf("seed %d: %v %v", seed, err, results[0].Err)
 		}
-		for _, x := range f.Vectors[0].Lower.Rats {
+		for _, x := range f.Vectors[0].Lower.Fractions {
 			if !x.IsInt() {
 				proper++
 			}
@@ -143,7 +143,7 @@ func TestGames(t *testing.T) {
 func falseOfGame(f *certificate.File) bool {
 	v := &f.Vectors[0]
 	for s, x := range newTruth(f.Model).gameUntil(f.Sets[v.Maximizer].Bits, f.Sets[v.Left].Bits, f.Sets[v.Right].Bits) {
-		if v.Lower.Rats[s].Cmp(x) > 0 || v.Upper.Rats[s].Cmp(x) < 0 {
+		if v.Lower.Fractions[s].Cmp(x) > 0 || v.Upper.Fractions[s].Cmp(x) < 0 {
 			return true
 		}
 	}

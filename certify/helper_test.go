@@ -275,7 +275,7 @@ func randomSet(rng *rand.Rand, n int) certificate.Bits {
 
 // values are fractions, of which nil is infinity.
 func values(xs []*big.Rat) *certificate.Values {
-	v := &certificate.Values{Rats: make([]*big.Rat, len(xs))}
+	v := &certificate.Values{Fractions: make([]*big.Rat, len(xs))}
 	for s, x := range xs {
 		if x == nil {
 			if v.Infinite == nil {
@@ -284,7 +284,7 @@ func values(xs []*big.Rat) *certificate.Values {
 			v.Infinite.Add(s)
 			x = new(big.Rat)
 		}
-		v.Rats[s] = x
+		v.Fractions[s] = x
 	}
 	return v
 }

@@ -33,27 +33,27 @@ type certificates struct {
 	space     *explicit.Space
 	prover    *prove.Prover
 	proverErr error // why there are no certificates
-	fair      bool  // only fair schedulers count
-	exact     bool  // a certificate must prove the fraction, and not an interval
+	fairOnly      bool  // only fair schedulers count
+	wantsFraction     bool  // a certificate must prove the fraction, and not an interval
 	epsilon   float64
 	claims    []int         // indices of the accepted claims
 	labels    *sema.Program // defines the labels in the file; nil means the program of the space
-	// recheck says that the checker rejected a claim. Later claims may depend on it, so all of them are checked again.
-	recheck bool
+	// mustRecheck says that the checker rejected a claim. Later claims may depend on it, so all of them are checked again.
+	mustRecheck bool
 }
 
 // newCertificates returns an empty collection of certificates for the verdicts of a space. reward returns the reward structure with an index. If
 // the space has no fractions, inexact is the reason, and there are no certificates.
 func (method *statesMethod) newCertificates(space *explicit.Space, inexact error, reward func(int) (*sparse.Reward, error)) *certificates {
 	collected := &certificates{
-		space: space, epsilon: method.opt.Epsilon, fair: method.opt.Fair,
-		exact: method.opt.Accuracy == result.Exact,
+		space: space, epsilon: method.opt.Epsilon, fairOnly: method.opt.Fair,
+		wantsFraction: method.opt.Accuracy == result.Exact,
 	}
 	if inexact != nil {
 		collected.proverErr = fmt.Errorf("there is no certificate without fractions: %w", inexact)
 	} else {
 		collected.prover, collected.proverErr = prove.New(space, prove.Options{
-			Epsilon: method.opt.Epsilon, Exact: collected.exact, Ordered: method.outputs.Certificate != nil, Reward: reward,
+			Epsilon: method.opt.Epsilon, Exact: collected.wantsFraction, Ordered: method.outputs.Certificate != nil, Reward: reward,
 		})
 	}
 	return collected
@@ -80,7 +80,7 @@ func (model *exploredModel) prove(ctx context.Context, property *checkedProperty
 // prove finds a certificate for a property, checks it, and replaces the answer in the verdict by the proven answer. The error says why there is
 // no certificate.
 func (collected *certificates) prove(ctx context.Context, property *prove.Property, verdict *result.Verdict) error {
-	if collected.fair {
+	if collected.fairOnly {
 		return errors.New("certificates cover all schedulers, and cannot be restricted to fair ones")
 	}
 	if collected.proverErr != nil {
@@ -88,10 +88,10 @@ func (collected *certificates) prove(ctx context.Context, property *prove.Proper
 	}
 	claim, proof, err := collected.prover.Proven(ctx, property)
 	if err != nil {
-		collected.recheck = collected.recheck || errors.As(err, new(*prove.NotAccepted))
+		collected.mustRecheck = collected.mustRecheck || errors.As(err, new(*prove.NotAccepted))
 		return err
 	}
-	if collected.exact && proof.Number {
+	if collected.wantsFraction && proof.Number {
 		if err := checkSameFraction(verdict, proof); err != nil {
 			return err
 		}
@@ -209,7 +209,7 @@ func (collected *certificates) write(ctx context.Context, output *runner.Certifi
 		return nil
 	}
 	claims := prove.Only(&collected.prover.File, collected.claims...)
-	if collected.recheck { // accepted claims may depend on a rejected claim
+	if collected.mustRecheck { // accepted claims may depend on a rejected claim
 		if err := checkClaims(ctx, claims); err != nil {
 			return err
 		}

@@ -30,13 +30,13 @@ func (method *statesMethod) checkClocks(program *sema.Program) error {
 // withProofs returns the space on which a property is checked. A certificate file is about one MDP. If an earlier property has determined
 // another MDP for the file, the returned space computes no certificates.
 func (states *timedStates) withProofs(space *timedSpace) *timedSpace {
-	isAboutOther := states.fileModel != nil && states.fileModel != space.model
-	if states.method.outputs.Certificate == nil || !isAboutOther {
+	isAboutOtherModel := states.fileModel != nil && states.fileModel != space.model
+	if states.method.outputs.Certificate == nil || !isAboutOtherModel {
 		return space
 	}
-	unproven := *space
-	unproven.model = states.method.withoutProofs().newExploredModel(space.model.space, nil)
-	return &unproven
+	result := *space
+	result.model = states.method.withoutProofs().newExploredModel(space.model.space, nil)
+	return &result
 }
 
 // withOutputs returns the verdict with warnings about its certificate and its scheduler. The first MDP with a proven claim becomes the MDP of

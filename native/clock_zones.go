@@ -38,7 +38,7 @@ func (states *timedStates) checkByZones(ctx context.Context, property *checkedPr
 			return verdict, nil
 		}
 		upper := states.checkOnZones(ctx, built, built.Upper, property)
-		if states.combine(&verdict, &upper) {
+		if states.combineBounds(&verdict, &upper) {
 			return verdict, nil
 		}
 		options.KeepAll = true // the MDP without dominated states is too inaccurate
@@ -49,27 +49,27 @@ func (states *timedStates) checkByZones(ctx context.Context, property *checkedPr
 func (states *timedStates) checkOnZones(ctx context.Context, built *zones.Built, space *explicit.Space, property *checkedProperty) result.Verdict {
 	translated := property.Property
 	translated.X = built.Property
-	onZones := &timedSpace{model: states.method.withoutProofs().newExploredModel(space, nil), warning: load.Violation(built.Violating)}
-	verdict := states.checkOn(ctx, onZones, property, space.Program(), translated)
+	zoneSpace := &timedSpace{model: states.method.withoutProofs().newExploredModel(space, nil), warning: load.Violation(built.Violating)}
+	verdict := states.checkOn(ctx, zoneSpace, property, space.Program(), translated)
 	if states.method.wantCertificates {
 		return notProven(verdict, "there is no certificate of zones of clocks, want --clocks digital or regions")
 	}
 	return verdict
 }
 
-// combine widens the bounds of verdict so that they contain the bounds of other. It returns false if the two values differ, or if the combined
+// combineBounds widens the bounds of verdict so that they contain the bounds of other. It returns false if the two values differ, or if the combined
 // bounds are too wide.
-func (states *timedStates) combine(verdict, other *result.Verdict) bool {
-	value, second := &verdict.Value, &other.Value
+func (states *timedStates) combineBounds(verdict, other *result.Verdict) bool {
+	value, otherValue := &verdict.Value, &other.Value
 	switch {
 	case other.Err != nil:
 		return false
 	case value.Kind == result.Boolean:
-		return value.Bool == second.Bool
-	case value.Rat != nil && second.Rat != nil:
-		return value.Rat.Cmp(second.Rat) == 0
+		return value.Bool == otherValue.Bool
+	case value.Rat != nil && otherValue.Rat != nil:
+		return value.Rat.Cmp(otherValue.Rat) == 0
 	}
-	lower, upper := min(value.Num, second.Num), max(value.Num, second.Num)
+	lower, upper := min(value.Num, otherValue.Num), max(value.Num, otherValue.Num)
 	if verdict.Bound != nil && other.Bound != nil {
 		lower, upper = min(verdict.Bound.Lo, other.Bound.Lo), max(verdict.Bound.Hi, other.Bound.Hi)
 		verdict.Bound = &result.Interval{Lo: lower, Hi: upper}

@@ -45,9 +45,9 @@ func (model *exploredModel) writeDecisionTree(ctx context.Context, property *che
 	if err != nil {
 		return err
 	}
-	header := model.treeHead(property, foundTree, verdict)
-	verdict.Warnings = append(verdict.Warnings, header[1:]...)
-	return model.export.Write(model.export.file, func(w io.Writer) error { return model.writeTree(w, extension, header, foundTree) })
+	headLines := model.treeHead(property, foundTree, verdict)
+	verdict.Warnings = append(verdict.Warnings, headLines[1:]...)
+	return model.export.Write(model.export.file, func(w io.Writer) error { return model.writeTree(w, extension, headLines, foundTree) })
 }
 
 // slackOf returns the loss of value that a tree may have because the optimum has only bounds. It is four times the
@@ -85,7 +85,7 @@ func (model *exploredModel) checkTreeExport(best *check.Scheduler, extension str
 }
 
 // treeHead returns a one-line description of a decision tree. If the search for a smaller tree ended early, a second line says so.
-func (model *exploredModel) treeHead(property *check.Property, foundTree *tree.Found, verdict *result.Verdict) []string {
+func (model *exploredModel) treeHead(property *check.Property, foundTree *tree.Result, verdict *result.Verdict) []string {
 	lossText := "its value is the best one"
 	if foundTree.Loss > 0 {
 		lossText = fmt.Sprintf("its value is at most %.3g from the best one", foundTree.Loss)
@@ -94,16 +94,16 @@ func (model *exploredModel) treeHead(property *check.Property, foundTree *tree.F
 	if foundTree.Root.Leaves() == 1 {
 		leaves = "1 leaf"
 	}
-	head := []string{fmt.Sprintf("%s: a decision tree with %s and depth %d for %s; %s, %s", property.Text, leaves, foundTree.Root.Depth(), noun.Count(foundTree.States, "state"), lossText, verdict.Value.Text())}
+	lines := []string{fmt.Sprintf("%s: a decision tree with %s and depth %d for %s; %s, %s", property.Text, leaves, foundTree.Root.Depth(), noun.Count(foundTree.States, "state"), lossText, verdict.Value.Text())}
 	if foundTree.Stopped {
-		head = append(head, fmt.Sprintf("a smaller tree may exist: the search ended after %d trees", foundTree.Judged))
+		lines = append(lines, fmt.Sprintf("a smaller tree may exist: the search ended after %d trees", foundTree.Judged))
 	}
-	return head
+	return lines
 }
 
-// writeTree writes the lines of head as comments, and then a decision tree. extension selects the format: .dot, .prism, or text for all others.
-func (model *exploredModel) writeTree(w io.Writer, extension string, head []string, foundTree *tree.Found) error {
-	for _, line := range head {
+// writeTree writes the headLines as comments, and then a decision tree. extension selects the format: .dot, .prism, or text for all others.
+func (model *exploredModel) writeTree(w io.Writer, extension string, headLines []string, foundTree *tree.Result) error {
+	for _, line := range headLines {
 		if _, err := fmt.Fprintf(w, "// %s\n", line); err != nil {
 			return err
 		}
@@ -140,20 +140,20 @@ func moduleName(model *sema.Model) string {
 	return name
 }
 
-// loss returns an upper bound of the difference between the value of best, which is optimal, and the value of other. It returns infinity if the
+// loss returns an upper bound of the difference between the value of best, which is optimal, and the value of actual. It returns infinity if the
 // values cannot be compared.
-func loss(best, other *result.Verdict) float64 {
+func loss(best, actual *result.Verdict) float64 {
 	if best.Value.Kind == result.Boolean {
-		if other.Value.Kind == result.Boolean && other.Value.Bool == best.Value.Bool {
+		if actual.Value.Kind == result.Boolean && actual.Value.Bool == best.Value.Bool {
 			return 0
 		}
 		return math.Inf(1)
 	}
-	if math.IsInf(best.Value.Num, 0) && best.Value.Num == other.Value.Num {
+	if math.IsInf(best.Value.Num, 0) && best.Value.Num == actual.Value.Num {
 		return 0
 	}
 	bestLow, bestHigh, isBestKnown := exactBounds(best)
-	otherLow, otherHigh, isOtherKnown := exactBounds(other)
+	otherLow, otherHigh, isOtherKnown := exactBounds(actual)
 	if !isBestKnown || !isOtherKnown {
 		return math.Inf(1)
 	}

@@ -81,20 +81,20 @@ func (states *timedStates) attempts(property *checkedProperty) []clockAttempt {
 	if states.method.export != nil { // only schedulers of digital clocks are exported
 		return []clockAttempt{{clocks: runner.DigitalClocks}}
 	}
-	last := clockAttempt{clocks: runner.DigitalClocks}
+	finalAttempt := clockAttempt{clocks: runner.DigitalClocks}
 	needsRegions := digital.NeedsRegions(property.Program, &property.Property)
 	if needsRegions {
-		last.clocks = runner.ClockRegions
+		finalAttempt.clocks = runner.ClockRegions
 	}
 	_, zonesErr := digital.ForZones(property.Program, &property.Property)
 	if zonesErr != nil || states.method.outputs.Witness != nil {
-		return []clockAttempt{last}
+		return []clockAttempt{finalAttempt}
 	}
-	byZones := clockAttempt{clocks: runner.ClockZones, limit: maxZones}
+	zoneAttempt := clockAttempt{clocks: runner.ClockZones, limit: maxZones}
 	if needsRegions && !states.method.wantCertificates {
-		return []clockAttempt{byZones, last}
+		return []clockAttempt{zoneAttempt, finalAttempt}
 	}
-	return []clockAttempt{{clocks: last.clocks, limit: maxDigitalStates}, byZones, last}
+	return []clockAttempt{{clocks: finalAttempt.clocks, limit: maxDigitalStates}, zoneAttempt, finalAttempt}
 }
 
 // checkBy checks a property with one representation of clocks. If the MDP cannot be built, the error says why, and the verdict has the same
@@ -144,7 +144,7 @@ func (states *timedStates) spaceOf(ctx context.Context, translated *digital.Mode
 // checkOn checks a translated property on the MDP of a timed automaton.
 func (states *timedStates) checkOn(ctx context.Context, space *timedSpace, property *checkedProperty, program *sema.Program, translated sema.Property) result.Verdict {
 	instance := runner.Instance{Property: translated, Program: program, File: property.File}
-	verdict := space.model.check(ctx, &checkedProperty{instance, property.constants, property.keep})
+	verdict := space.model.check(ctx, &checkedProperty{instance, property.constants, property.keepVerdict})
 	return states.withWarnings(verdict, space)
 }
 
@@ -159,24 +159,24 @@ func (states *timedStates) withWarnings(verdict result.Verdict, space *timedSpac
 // buildMDP explores the MDP of a translated program, with at most limit states. It is an error if the MDP has a deadlock, which is a timelock of
 // the automaton. A reachable state that violates an invariant adds a warning.
 func (states *timedStates) buildMDP(ctx context.Context, translated *digital.Model, limit int) *timedSpace {
-	built := &timedSpace{limit: limit}
+	result := &timedSpace{limit: limit}
 	options := states.method.build
 	options.MaxStates = limit
-	space, violating, inexact, err := load.ClockMDP(ctx, translated, options, states.method.wantCertificates)
+	space, violatingStates, inexact, err := load.ClockMDP(ctx, translated, options, states.method.wantCertificates)
 	if err != nil {
-		built.err = err
-		return built
+		result.err = err
+		return result
 	}
-	built.warning = load.Violation(violating)
-	built.model = states.method.newExploredModel(space, inexact)
-	return built
+	result.warning = load.Violation(violatingStates)
+	result.model = states.method.newExploredModel(space, inexact)
+	return result
 }
 
 // withoutProofs returns the method without certificates.
 func (method *statesMethod) withoutProofs() *statesMethod {
-	plain := *method
-	plain.wantCertificates = false
-	return &plain
+	result := *method
+	result.wantCertificates = false
+	return &result
 }
 
 // notProven adds a warning to a verdict without a certificate.

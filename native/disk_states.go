@@ -99,7 +99,7 @@ func (method *diskMethod) instance(ctx context.Context, model *compile.Model) (_
 		return nil, &compile.UnsupportedError{File: program.File, Msg: fmt.Sprintf("--disk supports a model with one initial state, found %d", len(initial))}
 	}
 	instance := &diskStates{diskMethod: method, model: model, initial: initial[0]}
-	if err := instance.open(ctx); err != nil {
+	if err := instance.openSpace(ctx); err != nil {
 		return nil, errors.Join(err, instance.close())
 	}
 	return instance, nil
@@ -117,11 +117,11 @@ type diskStates struct {
 	dir     *disk.Directory
 	space   *disk.Space
 	columns *disk.Columns
-	number  int64 // of the initial state
+	initialNumber  int64 // of the initial state
 }
 
-// open opens the directory, and completes the exploration of states and transitions in it. It finds the number of the initial state.
-func (states *diskStates) open(ctx context.Context) (err error) {
+// openSpace opens the directory, and completes the exploration of states and transitions in it. It finds the number of the initial state.
+func (states *diskStates) openSpace(ctx context.Context) (err error) {
 	states.limit = states.job.Numeric.MaxMemory
 	if states.limit <= 0 {
 		states.limit = memory.Available() / 4 * 3
@@ -144,7 +144,7 @@ func (states *diskStates) open(ctx context.Context) (err error) {
 	}
 	packed := make([]uint64, states.space.Packing.Words)
 	states.space.Packing.Pack(packed, states.initial)
-	states.number, _, err = states.space.States.NewCursor().Find(packed)
+	states.initialNumber, _, err = states.space.States.NewCursor().Find(packed)
 	return err
 }
 
@@ -212,8 +212,8 @@ func (states *diskStates) solve(ctx context.Context, property *checkedProperty, 
 		Minimize:  isMDP && until.Direction == solve.Min, Rates: states.model.Program().Type == syntax.CTMC,
 		StepBounded: until.Steps != logic.Unbounded, Steps: until.Steps,
 	}
-	bounds, err := external.Solve(ctx, states.space, states.columns, problem, states.number, external.Options{
-		Epsilon: epsilon, Memory: int64(solveShare * float64(states.limit)), Interval: diskInterval, Progress: states.report(property),
+	bounds, err := external.Solve(ctx, states.space, states.columns, problem, states.initialNumber, external.Options{
+		Epsilon: epsilon, Memory: int64(solveShare * float64(states.limit)), Interval: diskInterval, Progress: states.progressReporter(property),
 	})
 	if err != nil {
 		return err
@@ -225,16 +225,16 @@ func (states *diskStates) solve(ctx context.Context, property *checkedProperty, 
 	return until.Conclude(bounds.Lower, bounds.Upper, epsilon, verdict)
 }
 
-// report returns a function that passes progress on to the job, with the text of a property as its name. It returns nil if the job wants no
+// progressReporter returns a function that passes progress on to the job, with the text of a property as its name. It returns nil if the job wants no
 // progress.
-func (states *diskStates) report(property *checkedProperty) func(progress.Progress) {
+func (states *diskStates) progressReporter(property *checkedProperty) func(progress.Progress) {
 	report := states.job.Progress
 	if report == nil {
 		return nil
 	}
-	return func(p progress.Progress) {
-		p.Property = property.Text
-		report(p)
+	return func(update progress.Progress) {
+		update.Property = property.Text
+		report(update)
 	}
 }
 

@@ -100,8 +100,8 @@ func (run *run) checkImported(method method) error {
 	if err != nil {
 		return err
 	}
-	if declared := space.Declares(); declared != run.plan.Model {
-		if err := run.replaceModel(declared); err != nil {
+	if declaredModel := space.Declares(); declaredModel != run.plan.Model {
+		if err := run.replaceModel(declaredModel); err != nil {
 			return err
 		}
 	}
@@ -164,9 +164,9 @@ type instance interface {
 type checkedProperty struct {
 	runner.Instance
 	constants []result.Constant // the constants of the model and of the property
-	// keep stores a verdict that has its value but is not complete, in case the check is interrupted. missing is the beginning
+	// keepVerdict stores a verdict that has its value but is not complete, in case the check is interrupted. missing is the beginning
 	// of the message that says what the verdict lacks.
-	keep func(v result.Verdict, missing string)
+	keepVerdict func(v result.Verdict, missing string)
 }
 
 // newMethod returns the method that a plan selects: sampling, states in a directory, or states in memory.
@@ -184,9 +184,9 @@ func newMethod(plan *runner.Plan) (method, error) {
 
 // failure converts an error to the failure of a verdict. A diagnostic of a file gets the given class and keeps its
 // position. Any other error is classified by check.Failure and gets the given position.
-func failure(err error, class result.Class, file string, at syntax.Pos) *result.Failure {
+func failure(err error, class result.Class, file string, position syntax.Pos) *result.Failure {
 	if diagnostic, ok := errors.AsType[*syntax.Error](err); ok {
 		return &result.Failure{Class: class, Message: diagnostic.Msg, File: diagnostic.File, Pos: diagnostic.Pos}
 	}
-	return check.Failure(err, file, at)
+	return check.Failure(err, file, position)
 }

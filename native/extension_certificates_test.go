@@ -185,7 +185,7 @@ func checkMoved(t *testing.T, file *certificate.File, exact *big.Rat) bool {
 					return false
 				}
 			}
-			moved.Rats = append(moved.Rats, value)
+			moved.Fractions = append(moved.Fractions, value)
 		}
 		if side == 0 {
 			changed.Lower = moved

@@ -30,7 +30,7 @@ type parametricModel struct {
 	chain      *parametric.Chain
 	program    *sema.Program // with the parameters
 	params     []parametric.Param
-	low, high  []*big.Rat     // the bounds of the parameters
+	lowerBounds, upperBounds  []*big.Rat     // the bounds of the parameters
 	pointModel *exploredModel // the model with the values of params
 }
 
@@ -76,7 +76,7 @@ func (method *statesMethod) checkParametricJob(job *runner.Job) error {
 	switch {
 	case job.States != nil:
 		return errors.New("states that were read from files have no parameters")
-	case wantsScheduler || job.Certificate != nil || method.wantCertificates || method.reduce:
+	case wantsScheduler || job.Certificate != nil || method.wantCertificates || method.useQuotient:
 		return errors.New("functions of parameters have no schedulers, witnesses, certificates and quotients")
 	case job.Numeric.Accuracy == result.Float:
 		return errors.New("functions of parameters are exact, found accuracy float")
@@ -97,8 +97,8 @@ func (method *statesMethod) parametricInstance(ctx context.Context, plan *runner
 		return nil, unsupported(program, "found %s, want a DTMC, CTMC or MDP for functions of parameters; or a value for each parameter (--const)", noun.WithArticle(program.Type.String()))
 	}
 	for _, param := range plan.Params {
-		model.low = append(model.low, param.Low)
-		model.high = append(model.high, param.High)
+		model.lowerBounds = append(model.lowerBounds, param.Low)
+		model.upperBounds = append(model.upperBounds, param.High)
 	}
 	var err error
 	for attempt := range maxPoints {
@@ -189,31 +189,31 @@ func checkIndependent(program *sema.Program, model instance, task *runner.Task, 
 // parameterIn returns a parameter that occurs in an expression, or in the definition of a label in the expression. It returns nil if there is
 // none.
 func parameterIn(expr sema.Expr, program *sema.Program) *sema.Param {
-	var found *sema.Param
+	var parameter *sema.Param
 	sema.Inspect(expr, func(operand sema.Expr) bool {
 		switch operand := operand.(type) {
 		case *sema.Param:
-			found = operand
+			parameter = operand
 		case *sema.Label:
-			if found == nil && operand.Index >= 0 {
-				found = parameterIn(program.Labels[operand.Index].X, program)
+			if parameter == nil && operand.Index >= 0 {
+				parameter = parameterIn(program.Labels[operand.Index].X, program)
 			}
 		}
-		return found == nil
+		return parameter == nil
 	})
-	return found
+	return parameter
 }
 
 // check implements instance. It computes the value as a function of the parameters, and compares the function with the value of the model at one
 // point.
 func (model *parametricModel) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	start := time.Now()
-	parametric := &parametricProperty{model, ctx, property}
+	evaluation := &parametricProperty{model, ctx, property}
 	formula := logic.Of(property.X)
 	if formula.Measure() && !formula.Query() {
-		return parametric.checkThreshold(formula)
+		return evaluation.checkThreshold(formula)
 	}
-	function, err := parametric.value(property.X)
+	function, err := evaluation.value(property.X)
 	if err != nil {
 		return result.Verdict{Err: failure(err, result.Unsupported, property.File, property.Pos)}
 	}
@@ -251,22 +251,22 @@ func (model *parametricModel) writeFunction(verdict *result.Verdict, function *p
 
 // confirm returns an error unless the function has the computed value at the point of the model. nil stands for the function with the value
 // infinity.
-func (model *parametricModel) confirm(function *piecewise, computed result.Value) error {
+func (model *parametricModel) confirm(function *piecewise, computedValue result.Value) error {
 	if function == nil {
-		return model.confirmInfinite(computed)
+		return model.confirmInfinite(computedValue)
 	}
-	atPoint := function.at(pointOf(model.params))
-	areFractions := atPoint != nil && computed.Rat != nil
-	if !areFractions || computed.Rat.Cmp(atPoint) != 0 {
-		return fmt.Errorf("the function %s does not have the value %v at %s; this is a bug: please report it", function, computed.Num, pointText(model.params))
+	valueAtPoint := function.valueAt(pointOf(model.params))
+	areFractions := valueAtPoint != nil && computedValue.Rat != nil
+	if !areFractions || computedValue.Rat.Cmp(valueAtPoint) != 0 {
+		return fmt.Errorf("the function %s does not have the value %v at %s; this is a bug: please report it", function, computedValue.Num, pointText(model.params))
 	}
 	return nil
 }
 
 // confirmInfinite returns an error unless the value that was computed at one point is infinite.
-func (model *parametricModel) confirmInfinite(computed result.Value) error {
-	if math.IsInf(computed.Num, 1) {
+func (model *parametricModel) confirmInfinite(computedValue result.Value) error {
+	if math.IsInf(computedValue.Num, 1) {
 		return nil
 	}
-	return fmt.Errorf("the value is infinite for all parameters, but the value %v was computed at %s; this is a bug: please report it", computed.Num, pointText(model.params))
+	return fmt.Errorf("the value is infinite for all parameters, but the value %v was computed at %s; this is a bug: please report it", computedValue.Num, pointText(model.params))
 }

@@ -33,13 +33,13 @@ func onePiece(function *ratfunc.Func, err error) (*piecewise, error) {
 
 // functions returns the distinct functions of the pieces.
 func (function *piecewise) functions() []*ratfunc.Func {
-	var distinct []*ratfunc.Func
+	var result []*ratfunc.Func
 	for _, piece := range function.pieces {
-		if !slices.ContainsFunc(distinct, piece.Value.Equal) {
-			distinct = append(distinct, piece.Value)
+		if !slices.ContainsFunc(result, piece.Value.Equal) {
+			result = append(result, piece.Value)
 		}
 	}
-	return distinct
+	return result
 }
 
 // String returns the function as an expression of PRISM's language: a rational function, or the minimum or maximum of several.
@@ -83,9 +83,9 @@ func rootText(root ratfunc.Root) string {
 	return fmt.Sprintf("about %.10g", approximate)
 }
 
-// at returns the value of the function at a point: the minimum or maximum of the functions of its pieces. It returns nil if all of them have a
+// valueAt returns the value of the function at a point: the minimum or maximum of the functions of its pieces. It returns nil if all of them have a
 // pole there.
-func (function *piecewise) at(point []*big.Rat) *big.Rat {
+func (function *piecewise) valueAt(point []*big.Rat) *big.Rat {
 	var best *big.Rat
 	for _, piece := range function.functions() {
 		value, isDefined := piece.ValueAt(point)
@@ -118,10 +118,10 @@ func fractionOf(value sema.Value) *big.Rat {
 // combine returns the sum, difference, product or quotient of two functions. At most one of them may have several pieces, and none in a product
 // or quotient. unsupported makes the error for an unsupported expression from its description.
 func combine(op syntax.Op, left, right *piecewise, unsupported func(found string) error) (*piecewise, error) {
-	combined := &piecewise{isMinimum: left.isMinimum}
+	result := &piecewise{isMinimum: left.isMinimum}
 	if len(right.pieces) > 1 {
 		isSubtrahend := op == syntax.OpSub // a difference is greatest where the subtrahend is least
-		combined.isMinimum = right.isMinimum != isSubtrahend
+		result.isMinimum = right.isMinimum != isSubtrahend
 	}
 	hasSeveralPieces := len(left.pieces) > 1 || len(right.pieces) > 1
 	// A negative factor would exchange minimum and maximum.
@@ -139,10 +139,10 @@ func combine(op syntax.Op, left, right *piecewise, unsupported func(found string
 			if !ok {
 				return nil, unsupported("this formula")
 			}
-			combined.pieces = append(combined.pieces, piece)
+			result.pieces = append(result.pieces, piece)
 		}
 	}
-	return combined, nil
+	return result, nil
 }
 
 // applyOp returns `left op right` for +, -, * or /. ok is false for any other operator, and for a division by the function 0.

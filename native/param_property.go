@@ -74,8 +74,8 @@ func (property *parametricProperty) steadyState(formula *logic.Formula) (*piecew
 // filter returns the value of a filter, which must select the initial state and no other state.
 func (property *parametricProperty) filter(formula *logic.Formula) (*piecewise, error) {
 	// These filters over a single state return the value of this state.
-	supported := []string{"state", "first", "min", "max", "sum", "avg"}
-	if !slices.Contains(supported, formula.Op) {
+	supportedFilters := []string{"state", "first", "min", "max", "sum", "avg"}
+	if !slices.Contains(supportedFilters, formula.Op) {
 		return nil, property.unsupported(formula.X, "this filter")
 	}
 	if formula.States == nil {
@@ -138,7 +138,7 @@ func (property *parametricProperty) bestOverSchedulers(formula *logic.Formula, q
 		return nil, property.unsupported(formula.X, "a query without min or max")
 	}
 	question.Min = isMinimum != isNegated
-	pieces, err := property.chain.Best(property.ctx, question, property.low, property.high)
+	pieces, err := property.chain.Best(property.ctx, question, property.lowerBounds, property.upperBounds)
 	if pieces == nil || err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (property *parametricProperty) untilOperands(path *logic.Path) (left, right
 
 // chainProbability returns the probability of an until formula, or of X, in a Markov chain, as a function of the parameters.
 func (property *parametricProperty) chainProbability(formula *logic.Formula, left, right *sparse.Set) (*ratfunc.Func, error) {
-	low, high, isBounded, err := property.steps(formula.Path.Bound)
+	minSteps, maxSteps, isBounded, err := property.steps(formula.Path.Bound)
 	if err != nil {
 		return nil, err
 	}
@@ -206,30 +206,30 @@ func (property *parametricProperty) chainProbability(formula *logic.Formula, lef
 	case isNext:
 		return property.chain.BoundedUntil(property.ctx, left, right, 1, 1)
 	case isBounded:
-		return property.chain.BoundedUntil(property.ctx, left, right, low, high)
+		return property.chain.BoundedUntil(property.ctx, left, right, minSteps, maxSteps)
 	}
 	return property.chain.Until(property.ctx, left, right)
 }
 
 // steps returns the least and the greatest number of steps that satisfy a bound. isBounded is false if bound is nil. It is an error if the bound
 // is a time bound, or has no upper end.
-func (property *parametricProperty) steps(bound *sema.Bound) (low, high int, isBounded bool, err error) {
+func (property *parametricProperty) steps(bound *sema.Bound) (minSteps, maxSteps int, isBounded bool, err error) {
 	if bound == nil {
 		return 0, 0, false, nil
 	}
 	if property.program.Type == syntax.CTMC || bound.High == nil {
 		return 0, 0, false, result.Refuse(&property.property.Instance, result.Unsupported, property.property.Pos, "found a time bound or only a lower bound in a model with parameters; want an upper bound on steps, or a value for each parameter (--const)")
 	}
-	for _, end := range []sema.Expr{bound.Low, bound.High} {
-		if end == nil {
+	for _, limit := range []sema.Expr{bound.Low, bound.High} {
+		if limit == nil {
 			continue
 		}
-		if _, err := property.count(end); err != nil { // for its errors; logic.Steps computes the numbers
+		if _, err := property.count(limit); err != nil { // for its errors; logic.Steps computes the numbers
 			return 0, 0, false, err
 		}
 	}
-	low, high, err = logic.Steps(bound)
-	return low, high, true, err
+	minSteps, maxSteps, err = logic.Steps(bound)
+	return minSteps, maxSteps, true, err
 }
 
 // count evaluates a number of steps.

@@ -109,7 +109,7 @@ func classifyProperties(plan *runner.Plan) (hasPmax, hasReachability, hasTruncat
 type partialStates struct {
 	*statesMethod
 	model     *compile.Model
-	first     *check.Checker // of the first states
+	firstStates     *check.Checker // of the first states
 	fullModel *exploredModel // all states; nil until they are explored
 	lastLimit int            // the limit of states of the last exploration
 	err       error          // the error of the last exploration
@@ -131,7 +131,7 @@ func (partial *partialStates) check(ctx context.Context, property *checkedProper
 // checkInStages checks a property of a DTMC in stages, each of which explores further states and forgets earlier ones. If the chain is not
 // suitable for stages, it checks the whole model.
 func (partial *partialStates) checkInStages(ctx context.Context, property *checkedProperty) result.Verdict {
-	stages := partial.first.Stages(ctx, &property.Instance)
+	stages := partial.firstStates.Stages(ctx, &property.Instance)
 	if stages == nil {
 		return partial.checkAll(ctx, property)
 	}
@@ -150,7 +150,7 @@ func (partial *partialStates) checkInStages(ctx context.Context, property *check
 // checkFirstPart checks a property of an MDP on the states that were explored first. If they do not determine the answer, it checks the whole
 // model. It explores a model of at most wholeStates states completely in any case, because the verdict reports the size of the model.
 func (partial *partialStates) checkFirstPart(ctx context.Context, property *checkedProperty) result.Verdict {
-	verdict, ok := partial.first.FromPart(ctx, &property.Instance)
+	verdict, ok := partial.firstStates.FromPart(ctx, &property.Instance)
 	if !ok {
 		return partial.checkAll(ctx, property)
 	}
@@ -205,8 +205,8 @@ func (truncation *truncation) conclude(ctx context.Context) result.Verdict {
 	}
 	verdict := truncation.checkAll(ctx, truncation.property)
 	verdict.Seconds += truncation.seconds
-	hitLimit := verdict.Err != nil && verdict.Err.Class.Limited() && ctx.Err() == nil
-	if hitLimit && isUsable {
+	hasHitLimit := verdict.Err != nil && verdict.Err.Class.Limited() && ctx.Err() == nil
+	if hasHitLimit && isUsable {
 		truncation.answer.Seconds = verdict.Seconds
 		return *truncation.answer
 	}
@@ -235,19 +235,19 @@ type truncation struct {
 // newTruncation decides whether parts of a model can answer a property: exactly, by the states within its step bound (hasHorizon), by bounds
 // (givesBounds), or not at all.
 func (partial *partialStates) newTruncation(property *checkedProperty) *truncation {
-	created := &truncation{
+	result := &truncation{
 		partialStates: partial, property: property,
 		size: min(firstTruncated, partial.partOptions.first), answerWidth: math.Inf(1),
 	}
 	program := partial.model.Program()
 	if program.Type != syntax.CTMC {
-		created.horizon, created.hasHorizon = logic.Horizon(&property.Instance)
+		result.horizon, result.hasHorizon = logic.Horizon(&property.Instance)
 	}
-	created.isInfinite = check.Unbounded(program) != nil
+	result.isInfinite = check.Unbounded(program) != nil
 	formula := logic.Of(property.X)
-	hasTimeBound := formula.Kind == logic.Probability && formula.Path.Bound != nil && !created.hasHorizon
-	created.givesBounds = (created.isInfinite || hasTimeBound) && partial.first.Truncates(&property.Instance)
-	return created
+	hasTimeBound := formula.Kind == logic.Probability && formula.Path.Bound != nil && !result.hasHorizon
+	result.givesBounds = (result.isInfinite || hasTimeBound) && partial.firstStates.Truncates(&property.Instance)
+	return result
 }
 
 // explore explores the next part of the model and checks the property on it. It returns false if no further part can give a better answer.

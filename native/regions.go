@@ -47,7 +47,7 @@ type regionCheck struct {
 
 // box is a part of the region. holds is nil if it is undecided whether the property holds in the box.
 type box struct {
-	low, high []*big.Rat
+	lowCorner, highCorner []*big.Rat
 	share     float64 // the volume of the box divided by the volume of the whole region
 	holds     *bool
 }
@@ -110,7 +110,7 @@ func (property *parametricProperty) newRegionCheck(formula *logic.Formula) (*reg
 			return nil, err
 		}
 	}
-	if err := property.chain.CheckPositive(property.ctx, property.low, property.high, rewards); err != nil {
+	if err := property.chain.CheckPositive(property.ctx, property.lowerBounds, property.upperBounds, rewards); err != nil {
 		return nil, err
 	}
 	isInfinite := value == nil
@@ -131,43 +131,43 @@ type partition struct {
 	boxes []box
 	// undecidedShare is the share of the region whose boxes are undecided.
 	undecidedShare float64
-	// satisfying and violating are points at which the property holds and fails, or nil if none was found.
-	satisfying, violating []*big.Rat
+	// satisfyingPoint and violatingPoint are points at which the property holds and fails, or nil if none was found.
+	satisfyingPoint, violatingPoint []*big.Rat
 }
 
 // partition divides the region into boxes, and halves each box in which the property is undecided. It stops after maxBoxes boxes, or if the
 // property fails at some point and the share of undecided boxes is small enough.
 func (check *regionCheck) partition(ctx context.Context) (*partition, error) {
-	parts := &partition{undecidedShare: 1}
-	queue := []box{{low: check.model.low, high: check.model.high, share: 1}}
+	result := &partition{undecidedShare: 1}
+	queue := []box{{lowCorner: check.model.lowerBounds, highCorner: check.model.upperBounds, share: 1}}
 	for examined := 0; len(queue) > 0 && examined < maxBoxes; examined++ {
-		hasAnswer := parts.violating != nil && parts.undecidedShare <= check.toleratedShare
+		hasAnswer := result.violatingPoint != nil && result.undecidedShare <= check.toleratedShare
 		if hasAnswer {
 			break
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		current := queue[0]
+		currentBox := queue[0]
 		queue = queue[1:]
-		holds, isDecided := check.decide(current.low, current.high)
+		holds, isDecided := check.decide(currentBox.lowCorner, currentBox.highCorner)
 		switch {
 		case isDecided:
-			current.holds = &holds
-			parts.undecidedShare -= current.share
-			parts.boxes = append(parts.boxes, current)
-			parts.addPoint(current.middle(), holds)
-		case current.share < min(minHalvedShare, minHalvedOfTolerance*check.toleratedShare):
-			parts.boxes = append(parts.boxes, current)
+			currentBox.holds = &holds
+			result.undecidedShare -= currentBox.share
+			result.boxes = append(result.boxes, currentBox)
+			result.addPoint(currentBox.middle(), holds)
+		case currentBox.share < min(minHalvedShare, minHalvedOfTolerance*check.toleratedShare):
+			result.boxes = append(result.boxes, currentBox)
 		default:
-			lower, upper := current.halves(check.model)
+			lower, upper := currentBox.halves(check.model)
 			queue = append(queue, lower, upper)
 		}
 	}
-	parts.boxes = append(parts.boxes, queue...)
-	slices.SortFunc(parts.boxes, func(left, right box) int { return slices.CompareFunc(left.low, right.low, (*big.Rat).Cmp) })
-	check.addUndecidedPoints(parts)
-	return parts, nil
+	result.boxes = append(result.boxes, queue...)
+	slices.SortFunc(result.boxes, func(left, right box) int { return slices.CompareFunc(left.lowCorner, right.lowCorner, (*big.Rat).Cmp) })
+	check.addUndecidedPoints(result)
+	return result, nil
 }
 
 // addUndecidedPoints evaluates the property in the middle of each undecided box, and records whether it holds there.
@@ -182,11 +182,11 @@ func (check *regionCheck) addUndecidedPoints(parts *partition) {
 
 // addPoint records a point at which the property holds or fails. Only the first point of each kind is kept.
 func (parts *partition) addPoint(point []*big.Rat, holds bool) {
-	if holds && parts.satisfying == nil {
-		parts.satisfying = point
+	if holds && parts.satisfyingPoint == nil {
+		parts.satisfyingPoint = point
 	}
-	if !holds && parts.violating == nil {
-		parts.violating = point
+	if !holds && parts.violatingPoint == nil {
+		parts.violatingPoint = point
 	}
 }
 
@@ -200,18 +200,18 @@ func (check *regionCheck) write(verdict *result.Verdict, parts *partition, prope
 	for _, part := range parts.boxes {
 		verdict.Regions = append(verdict.Regions, result.Region{Parameters: check.text(part), Holds: part.holds})
 	}
-	hasViolation, hasUndecided := parts.violating != nil, parts.hasUndecided()
+	hasViolation, hasUndecided := parts.violatingPoint != nil, parts.hasUndecided()
 	verdict.Value = result.Value{Kind: result.Boolean, Bool: !hasViolation}
 	if hasUndecided && !hasViolation {
 		verdict.Value = result.Value{}
 		message := fmt.Sprintf("undecided in %.2g%% of the region which is proven neither to satisfy the property nor to violate it: smaller bounds of the parameters can help", 100*parts.undecidedShare)
 		verdict.Err = &result.Failure{Class: result.Unsupported, File: property.File, Pos: property.Pos, Message: message}
 	}
-	if parts.satisfying != nil {
-		verdict.Warnings = append(verdict.Warnings, check.pointWarning("holds", parts.satisfying))
+	if parts.satisfyingPoint != nil {
+		verdict.Warnings = append(verdict.Warnings, check.pointWarning("holds", parts.satisfyingPoint))
 	}
 	if hasViolation {
-		verdict.Warnings = append(verdict.Warnings, check.pointWarning("fails", parts.violating))
+		verdict.Warnings = append(verdict.Warnings, check.pointWarning("fails", parts.violatingPoint))
 	}
 	if hasUndecided && hasViolation {
 		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("%.2g%% of the region are undecided", 100*parts.undecidedShare))
@@ -223,16 +223,16 @@ func (check *regionCheck) pointWarning(verb string, point []*big.Rat) string {
 	return "the property " + verb + " at " + check.pointText(point) + ", by the fraction of its value there"
 }
 
-// decide tries to prove that the property holds at all points of a box, or that it fails at all interior points. low and high are corners of the
+// decide tries to prove that the property holds at all points of a box, or that it fails at all interior points. lowCorner and highCorner are corners of the
 // box. isDecided is false if it proves neither.
-func (check *regionCheck) decide(low, high []*big.Rat) (holds, isDecided bool) {
+func (check *regionCheck) decide(lowCorner, highCorner []*big.Rat) (holds, isDecided bool) {
 	isUpperBound := check.relation == syntax.OpLt || check.relation == syntax.OpLe
 	// A maximum is below the threshold if all functions are, and a minimum above it if all functions are. For a maximum
 	// above or a minimum below the threshold, one function suffices.
 	needsAll := isUpperBound != check.isMinimum
 	isDecided = true
 	for _, difference := range check.differences {
-		functionHolds, isFunctionDecided := check.decideFunction(difference, low, high)
+		functionHolds, isFunctionDecided := check.decideFunction(difference, lowCorner, highCorner)
 		if isFunctionDecided && functionHolds != needsAll {
 			return functionHolds, true
 		}
@@ -242,8 +242,8 @@ func (check *regionCheck) decide(low, high []*big.Rat) (holds, isDecided bool) {
 }
 
 // decideFunction tries to prove that a function satisfies the threshold in a box, or violates it. difference is the function minus the
-// threshold; low and high are corners of the box. isDecided is false if the sign of the difference is unknown.
-func (check *regionCheck) decideFunction(difference *ratfunc.Func, low, high []*big.Rat) (holds, isDecided bool) {
+// threshold; lowCorner and highCorner are corners of the box. isDecided is false if the sign of the difference is unknown.
+func (check *regionCheck) decideFunction(difference *ratfunc.Func, lowCorner, highCorner []*big.Rat) (holds, isDecided bool) {
 	isStrict := check.relation == syntax.OpGt || check.relation == syntax.OpLt
 	satisfyingSign := 1
 	if check.relation == syntax.OpLt || check.relation == syntax.OpLe {
@@ -252,7 +252,7 @@ func (check *regionCheck) decideFunction(difference *ratfunc.Func, low, high []*
 	if difference.IsZero() {
 		return !isStrict, true
 	}
-	sign, hasSignOnBorder := difference.Sign(low, high)
+	sign, hasSignOnBorder := difference.Sign(lowCorner, highCorner)
 	switch {
 	case sign == satisfyingSign && (!isStrict || hasSignOnBorder):
 		return true, true
@@ -280,25 +280,25 @@ func (check *regionCheck) holdsAt(point []*big.Rat) bool {
 
 // halves divides a box into two halves. It halves the interval of one parameter: the widest interval relative to the region.
 func (whole box) halves(model *parametricModel) (lower, upper box) {
-	widest, greatestWidth := 0, new(big.Rat)
-	for i := range whole.low {
-		width := new(big.Rat).Sub(whole.high[i], whole.low[i])
-		width.Quo(width, new(big.Rat).Sub(model.high[i], model.low[i]))
+	widestParameter, greatestWidth := 0, new(big.Rat)
+	for i := range whole.lowCorner {
+		width := new(big.Rat).Sub(whole.highCorner[i], whole.lowCorner[i])
+		width.Quo(width, new(big.Rat).Sub(model.upperBounds[i], model.lowerBounds[i]))
 		if width.Cmp(greatestWidth) > 0 {
-			widest, greatestWidth = i, width
+			widestParameter, greatestWidth = i, width
 		}
 	}
-	lower = box{low: whole.low, high: slices.Clone(whole.high), share: whole.share / 2}
-	upper = box{low: slices.Clone(whole.low), high: whole.high, share: whole.share / 2}
-	lower.high[widest] = whole.middle()[widest]
-	upper.low[widest] = lower.high[widest]
+	lower = box{lowCorner: whole.lowCorner, highCorner: slices.Clone(whole.highCorner), share: whole.share / 2}
+	upper = box{lowCorner: slices.Clone(whole.lowCorner), highCorner: whole.highCorner, share: whole.share / 2}
+	lower.highCorner[widestParameter] = whole.middle()[widestParameter]
+	upper.lowCorner[widestParameter] = lower.highCorner[widestParameter]
 	return lower, upper
 }
 
 // middle returns the middle point of a box.
 func (region box) middle() (point []*big.Rat) {
-	for i, low := range region.low {
-		sum := new(big.Rat).Add(low, region.high[i])
+	for i, low := range region.lowCorner {
+		sum := new(big.Rat).Add(low, region.highCorner[i])
 		point = append(point, sum.Mul(sum, big.NewRat(1, 2)))
 	}
 	return point
@@ -308,7 +308,7 @@ func (region box) middle() (point []*big.Rat) {
 func (check *regionCheck) text(region box) string {
 	var parts []string
 	for i, param := range check.model.params {
-		parts = append(parts, param.Name+"="+region.low[i].RatString()+":"+region.high[i].RatString())
+		parts = append(parts, param.Name+"="+region.lowCorner[i].RatString()+":"+region.highCorner[i].RatString())
 	}
 	return strings.Join(parts, ",")
 }

@@ -27,7 +27,7 @@ type run struct {
 // shared is the part of a run that two goroutines use: the check, and await when the context ends.
 type shared struct {
 	mu                sync.Mutex
-	returned          bool // await has returned
+	hasReturned          bool // await has returned
 	verdicts          []result.Verdict
 	incompleteVerdict *incomplete // the verdict of the property that is being checked; nil if it has no value yet
 }
@@ -41,13 +41,13 @@ type incomplete struct {
 // await calls work in a new goroutine, and returns the verdicts that work has added to the run. If the context ends first, await returns at
 // once, and each unfinished property gets a verdict with an error.
 func await(ctx context.Context, plan *runner.Plan, work func(*run) error) ([]result.Verdict, error) {
-	started := &run{ctx: ctx, plan: plan, shared: &shared{}}
-	started.muteProgressAfterReturn()
+	checkRun := &run{ctx: ctx, plan: plan, shared: &shared{}}
+	checkRun.muteProgressAfterReturn()
 	var workErr error
-	if ended := ending.Await(ctx, func() { workErr = work(started) }); ended != nil {
-		return started.verdictsAtReturn(ended), nil
+	if endErr := ending.Await(ctx, func() { workErr = work(checkRun) }); endErr != nil {
+		return checkRun.verdictsAtReturn(endErr), nil
 	}
-	return started.verdicts, workErr
+	return checkRun.verdicts, workErr
 }
 
 // muteProgressAfterReturn changes the plan so that no progress is reported after await has returned.
@@ -59,7 +59,7 @@ func (run *run) muteProgressAfterReturn() {
 	reportUntilReturn := func(progress runner.Progress) {
 		run.mu.Lock()
 		defer run.mu.Unlock()
-		if !run.returned {
+		if !run.hasReturned {
 			report(progress)
 		}
 	}
@@ -71,7 +71,7 @@ func (run *run) muteProgressAfterReturn() {
 func (run *run) verdictsAtReturn(reason error) []result.Verdict {
 	run.mu.Lock()
 	defer run.mu.Unlock()
-	run.returned = true
+	run.hasReturned = true
 	numFinished := len(run.verdicts) // the finished instances are the first ones
 	index := 0
 	for task, constants := range run.instances() {
@@ -110,19 +110,19 @@ func yieldConstants(task *runner.Task, model sema.Valuation, yield func(*runner.
 // being checked and its value is already known, the verdict has the value.
 func (run *run) unfinishedVerdict(task *runner.Task, reason error) result.Verdict {
 	err := failure(reason, result.Other, task.Source.File, task.Pos)
-	known := run.incompleteVerdict
-	if known == nil {
+	incompleteVerdict := run.incompleteVerdict
+	if incompleteVerdict == nil {
 		return result.Verdict{Err: err}
 	}
 	run.incompleteVerdict = nil // it belongs to the first unfinished property only
-	return unfinished(known.verdict, known.note, err)
+	return unfinished(incompleteVerdict.verdict, incompleteVerdict.note, err)
 }
 
-// add adds a verdict to the results and reports it, unless await has returned.
-func (run *run) add(task *runner.Task, constants []result.Constant, verdict result.Verdict) {
+// addVerdict adds a verdict to the results and reports it, unless await has returned.
+func (run *run) addVerdict(task *runner.Task, constants []result.Constant, verdict result.Verdict) {
 	run.mu.Lock()
 	defer run.mu.Unlock()
-	if run.returned {
+	if run.hasReturned {
 		return
 	}
 	run.verdicts = append(run.verdicts, run.complete(task, constants, verdict))
@@ -162,15 +162,15 @@ func (run *run) checkInstances() error {
 		return fmt.Errorf("certificates are for one model, found %d valuations of its constants", numModels)
 	}
 	for model := range run.plan.Models() {
-		checked := run.checkInstance(model)
-		if err := closeInstance(checked); err != nil {
+		checkedInstance := run.checkInstance(model)
+		if err := closeInstance(checkedInstance); err != nil {
 			return err
 		}
-		proven, hasProofs := checked.(interface{ acceptedProofs() *certificates })
+		provenInstance, hasProofs := checkedInstance.(interface{ acceptedProofs() *certificates })
 		if !hasProofs || certificate == nil || run.ctx.Err() != nil {
 			continue
 		}
-		if err := proven.acceptedProofs().write(run.ctx, certificate); err != nil {
+		if err := provenInstance.acceptedProofs().write(run.ctx, certificate); err != nil {
 			return fmt.Errorf("write certificates: %w", err)
 		}
 	}
@@ -199,7 +199,7 @@ func (run *run) checkInstance(model sema.Valuation) instance {
 				run.rebuild(model, &built)
 				verdict = run.checkTask(task, &built, property, constants)
 			}
-			run.add(task, constants, verdict)
+			run.addVerdict(task, constants, verdict)
 			holdsMemory = holdsMemory || task.Rejected == nil
 		}
 	}

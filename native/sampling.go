@@ -19,7 +19,7 @@ import (
 
 // sampling is the method that samples paths.
 type sampling struct {
-	splitting bool // importance splitting
+	useSplitting bool // importance splitting
 	opt       simulate.Options
 	progress  func(runner.Progress)
 	digest    func() []byte // returns a hash of the model's text or files
@@ -45,7 +45,7 @@ func newSampling(job *runner.Job) (*sampling, error) {
 		return nil, fmt.Errorf("%d workers: want a positive number", settings.Workers)
 	}
 	return &sampling{
-		splitting: job.Method == runner.Splitting,
+		useSplitting: job.Method == runner.Splitting,
 		progress:  job.Progress,
 		opt: simulate.Options{
 			Params: stats.Params{
@@ -101,8 +101,8 @@ func (sampled *sampled) check(ctx context.Context, property *checkedProperty) re
 		}
 	}
 	options.Steps = sampled.steps
-	if sampled.splitting {
-		return sampled.split(ctx, property, options)
+	if sampled.useSplitting {
+		return sampled.checkBySplitting(ctx, property, options)
 	}
 	if options.Split != nil { // a shard: its random numbers depend on the model, the property and the constants only
 		options.Stream = fmt.Sprintf("%.12x: %s with %v", sampled.digest(), property.Text, property.constants)
@@ -112,9 +112,9 @@ func (sampled *sampled) check(ctx context.Context, property *checkedProperty) re
 	return verdict
 }
 
-// split estimates the value of a property by importance splitting. It is an error if the states come from files, because splitting needs the
+// checkBySplitting estimates the value of a property by importance splitting. It is an error if the states come from files, because splitting needs the
 // text of the model.
-func (sampled *sampled) split(ctx context.Context, property *checkedProperty, options simulate.Options) result.Verdict {
+func (sampled *sampled) checkBySplitting(ctx context.Context, property *checkedProperty, options simulate.Options) result.Verdict {
 	model, ok := sampled.model.(*compile.Model)
 	if !ok {
 		message := "importance splitting needs the text of a model, found states that were read from files"

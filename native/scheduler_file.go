@@ -41,27 +41,27 @@ func (model *exploredModel) checkAndExport(ctx context.Context, property *check.
 		}
 		return withoutScheduler(property, verdict, err)
 	}
-	found, verdict, err := model.checker.Scheduler(ctx, property)
+	foundScheduler, verdict, err := model.checker.Scheduler(ctx, property)
 	if err == nil {
-		err = model.writeScheduler(ctx, property, found, &verdict)
+		err = model.writeScheduler(ctx, property, foundScheduler, &verdict)
 	}
 	return withoutScheduler(property, verdict, err)
 }
 
 // writeScheduler writes a scheduler in the format that the job selects. A scheduler with memory is written as a controller, any other scheduler
 // as a list or as a decision tree. A tree adds warnings to the verdict.
-func (model *exploredModel) writeScheduler(ctx context.Context, property *check.Property, found *check.Scheduler, verdict *result.Verdict) error {
+func (model *exploredModel) writeScheduler(ctx context.Context, property *check.Property, foundScheduler *check.Scheduler, verdict *result.Verdict) error {
 	export := model.export
 	switch {
-	case found.Controller != nil:
+	case foundScheduler.Controller != nil:
 		return export.Write(export.file, func(w io.Writer) error {
-			return scheduler.WriteController(ctx, w, found.Space, found.Controller, export.format, export.opt)
+			return scheduler.WriteController(ctx, w, foundScheduler.Space, foundScheduler.Controller, export.format, export.opt)
 		})
 	case export.format == scheduler.Tree:
-		return model.writeDecisionTree(ctx, property, found, verdict)
+		return model.writeDecisionTree(ctx, property, foundScheduler, verdict)
 	}
 	return export.Write(export.file, func(w io.Writer) error {
-		return scheduler.Write(ctx, w, found.Space, found.Choices, export.format, export.opt)
+		return scheduler.Write(ctx, w, foundScheduler.Space, foundScheduler.Choices, export.format, export.opt)
 	})
 }
 

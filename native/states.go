@@ -24,8 +24,8 @@ type statesMethod struct {
 	opt              check.Options
 	partOptions      partOptions
 	wantCertificates bool // every answer gets a certificate
-	reduce           bool // each property is checked on a quotient
-	symmetry         bool // each property is checked on the states up to permutations of modules
+	useQuotient           bool // each property is checked on a quotient
+	useSymmetry         bool // each property is checked on the states up to permutations of modules
 	clocks           runner.ClockMethod
 	outputs          runner.Outputs
 	export           *schedulerFile    // nil unless wants has a scheduler
@@ -57,8 +57,8 @@ func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 		opt:              check.Options{Accuracy: accuracy(numeric), Epsilon: numeric.Epsilon, Workers: numeric.Workers, Fair: numeric.Fair, Beliefs: numeric.Beliefs},
 		partOptions:      partOptionsOf(plan),
 		wantCertificates: numeric.Accuracy == result.Proven,
-		reduce:           numeric.Reduce,
-		symmetry:         numeric.Symmetry,
+		useQuotient:           numeric.Reduce,
+		useSymmetry:         numeric.Symmetry,
 		clocks:           numeric.Clocks,
 		outputs:          job.Outputs,
 		export:           export,
@@ -117,7 +117,7 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 		}
 		return method.newExploredModel(space, exactWeightsErr), nil
 	}
-	if method.symmetry {
+	if method.useSymmetry {
 		return method.newSymmetricInstance(model)
 	}
 	space, err := method.exploreFirst(ctx, model)
@@ -125,7 +125,7 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 		return nil, err
 	}
 	if space.Unexplored() != nil {
-		return &partialStates{statesMethod: method, model: model, first: check.New(model, space, method.opt)}, nil
+		return &partialStates{statesMethod: method, model: model, firstStates: check.New(model, space, method.opt)}, nil
 	}
 	return method.newExploredModel(space, nil), nil
 }
@@ -173,7 +173,7 @@ func (method *statesMethod) newExploredModel(space *explicit.Space, exactWeights
 	}
 	if method.wantCertificates {
 		model.proofs = method.newCertificates(space, exactWeightsErr, func(i int) (*sparse.Reward, error) { return model.checker.Reward(i) })
-		if model.proofs.prover != nil && !model.proofs.exact {
+		if model.proofs.prover != nil && !model.proofs.wantsFraction {
 			options.Solver = model.proofs.prover
 		}
 	}
@@ -204,7 +204,7 @@ func (model *exploredModel) check(ctx context.Context, property *checkedProperty
 	checked := &property.Instance
 	verdict := result.Verdict{}
 	switch {
-	case model.reduce:
+	case model.useQuotient:
 		verdict = model.checkReduced(ctx, checked)
 	case model.export != nil:
 		verdict = model.checkAndExport(ctx, checked)
@@ -249,12 +249,12 @@ func (method *statesMethod) missingOutputNote(verdict *result.Verdict) string {
 
 // keepVerdict stores a verdict that has a value. The run returns it if it is interrupted before all outputs are ready.
 func (model *exploredModel) keepVerdict(verdict *result.Verdict) {
-	if model.property == nil || model.property.keep == nil {
+	if model.property == nil || model.property.keepVerdict == nil {
 		return
 	}
-	kept := *verdict
-	kept.Witnesses = slices.Clone(verdict.Witnesses)
-	model.property.keep(model.complete(kept), model.missingOutputNote(verdict))
+	keptVerdict := *verdict
+	keptVerdict.Witnesses = slices.Clone(verdict.Witnesses)
+	model.property.keepVerdict(model.complete(keptVerdict), model.missingOutputNote(verdict))
 }
 
 // unfinished adds an error to a verdict with a value. The message is note, the text of missingOutputNote, and then

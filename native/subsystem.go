@@ -15,7 +15,7 @@ import (
 
 // addSubsystem finds a critical subsystem of states and adds it to a witness. If the model is a text, it also finds a critical subsystem of
 // commands, and writes the model with only these commands if the job wants it.
-func (model *exploredModel) addSubsystem(ctx context.Context, found *result.Witness, reach *check.Reach, chain *witness.Chain, asked question) error {
+func (model *exploredModel) addSubsystem(ctx context.Context, foundWitness *result.Witness, reach *check.Reach, chain *witness.Chain, asked question) error {
 	question := &subsystem.Question{
 		Space: reach.Space, Chain: chain, Formula: pathFormula(reach, asked), From: reach.From, Bound: asked.bound, OrEqual: asked.orEqual,
 	}
@@ -23,8 +23,8 @@ func (model *exploredModel) addSubsystem(ctx context.Context, found *result.Witn
 	if err != nil {
 		return err
 	}
-	found.Part = &result.WitnessPart{States: states.Kept.Count(), Of: states.Candidates, Minimal: states.Minimal}
-	found.Part.Lower, _ = result.WitnessNumber(states.Lower)
+	foundWitness.Part = &result.WitnessPart{States: states.Members.Count(), Of: states.Candidates, Minimal: states.Minimal}
+	foundWitness.Part.Lower, _ = result.WitnessNumber(states.Lower)
 	if model.tree == nil { // states from files have no commands
 		return nil
 	}
@@ -33,16 +33,16 @@ func (model *exploredModel) addSubsystem(ctx context.Context, found *result.Witn
 		return err
 	}
 	program := question.Space.Program()
-	found.Part.Commands, err = model.commandTexts(program, commands.Kept)
+	foundWitness.Part.Commands, err = model.commandTexts(program, commands.Members)
 	if err != nil {
 		return err
 	}
-	found.Part.OfCommands, found.Part.CommandsMinimal = commands.Candidates, commands.Minimal
-	found.Part.LowerCommands, _ = result.WitnessNumber(commands.Lower)
+	foundWitness.Part.OfCommands, foundWitness.Part.CommandsMinimal = commands.Candidates, commands.Minimal
+	foundWitness.Part.LowerCommands, _ = result.WitnessNumber(commands.Lower)
 	if model.outputs.Witness.Model == nil {
 		return nil
 	}
-	text, err := subsystem.Model(model.tree, program, commands.Kept)
+	text, err := subsystem.Model(model.tree, program, commands.Members)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (e *Engine) Witness(ctx context.Context, plan *runner.Plan) ([]result.Verdi
 
 // question asks for a set of paths, as a witness of a property.
 type question struct {
-	satisfying   bool     // the formula holds on the paths; otherwise it fails on them
+	wantsSatisfying   bool     // the formula holds on the paths; otherwise it fails on them
 	bound        *big.Rat // their probability exceeds this; nil asks for the most likely paths
 	orEqual      bool     // the probability may also equal bound
 	provesAnswer bool     // such paths prove the answer to the property
@@ -59,10 +59,10 @@ func questionOf(reach *check.Reach, verdict *result.Verdict) question {
 	isTrue, isMDP := verdict.Value.Bool, reach.Choices != nil
 	isLowerBound := reach.Rel == syntax.OpGe || reach.Rel == syntax.OpGt
 	isStrict := reach.Rel == syntax.OpGt || reach.Rel == syntax.OpLt
-	asked := question{satisfying: isLowerBound == isTrue, bound: reach.Bound, provesAnswer: !isTrue || !isMDP}
+	asked := question{wantsSatisfying: isLowerBound == isTrue, bound: reach.Bound, provesAnswer: !isTrue || !isMDP}
 	// A probability equal to the bound suffices to satisfy a bound that is not strict, and to violate a strict bound.
 	asked.orEqual = isStrict != isTrue
-	if !asked.satisfying {
+	if !asked.wantsSatisfying {
 		asked.bound = new(big.Rat).Sub(big.NewRat(1, 1), reach.Bound)
 	}
 	return asked
@@ -72,9 +72,9 @@ func questionOf(reach *check.Reach, verdict *result.Verdict) question {
 // witness may be incomplete.
 func (model *exploredModel) addWitnesses(ctx context.Context, reach *check.Reach, verdict *result.Verdict) error {
 	for _, question := range model.questions(reach, verdict) {
-		found, chain, err := model.findWitness(ctx, reach, question)
-		if found != nil {
-			verdict.Witnesses = append(verdict.Witnesses, *found)
+		foundWitness, chain, err := model.findWitness(ctx, reach, question)
+		if foundWitness != nil {
+			verdict.Witnesses = append(verdict.Witnesses, *foundWitness)
 			model.keepVerdict(verdict)
 		}
 		if err != nil {
@@ -84,8 +84,8 @@ func (model *exploredModel) addWitnesses(ctx context.Context, reach *check.Reach
 		if !model.outputs.Witness.Part || !canHaveSubsystem {
 			continue
 		}
-		last := &verdict.Witnesses[len(verdict.Witnesses)-1]
-		if err := model.addSubsystem(ctx, last, reach, chain, question); err != nil {
+		lastWitness := &verdict.Witnesses[len(verdict.Witnesses)-1]
+		if err := model.addSubsystem(ctx, lastWitness, reach, chain, question); err != nil {
 			return err
 		}
 	}
@@ -99,14 +99,14 @@ func (model *exploredModel) questions(reach *check.Reach, verdict *result.Verdic
 	case reach.Bound != nil:
 		return []question{questionOf(reach, verdict)}
 	case model.outputs.Witness.Misses:
-		return []question{{satisfying: true}, {satisfying: false}}
+		return []question{{wantsSatisfying: true}, {wantsSatisfying: false}}
 	}
-	return []question{{satisfying: true}}
+	return []question{{wantsSatisfying: true}}
 }
 
 // pathFormula returns the set of paths that answer a question.
 func pathFormula(reach *check.Reach, question question) *witness.PathFormula {
-	return &witness.PathFormula{Left: reach.Left, Right: reach.Right, Low: reach.Steps.Low, High: reach.Steps.High, Violating: question.satisfying == reach.Negated}
+	return &witness.PathFormula{Left: reach.Left, Right: reach.Right, Low: reach.Steps.Low, High: reach.Steps.High, Violating: question.wantsSatisfying == reach.Negated}
 }
 
 // findWitness returns the most probable paths that answer a question, and the Markov chain that contains them. If the context ends, it returns
@@ -128,32 +128,32 @@ func (model *exploredModel) findWitness(ctx context.Context, reach *check.Reach,
 	if set.Count == 0 && err != nil {
 		return nil, nil, err
 	}
-	found := model.describe(set, chain, reach, question)
+	foundWitness := model.describe(set, chain, reach, question)
 	if err != nil {
-		found.SumFraction = "" // the sum is only a lower bound, because paths are missing
+		foundWitness.SumFraction = "" // the sum is only a lower bound, because paths are missing
 	}
-	return found, chain, err
+	return foundWitness, chain, err
 }
 
 // describe converts a set of paths of a chain to a witness for the verdict.
 func (model *exploredModel) describe(set *witness.Set, chain *witness.Chain, reach *check.Reach, question question) *result.Witness {
-	found := &result.Witness{
-		Holds: question.satisfying, Scheduler: reach.Choices != nil,
-		Count: set.Count, All: set.All, Longest: set.Steps, Paths: []result.WitnessPath{},
+	foundPaths := &result.Witness{
+		Holds: question.wantsSatisfying, Scheduler: reach.Choices != nil,
+		Count: set.Count, All: set.HasAllPaths, Longest: set.Steps, Paths: []result.WitnessPath{},
 	}
-	found.Sum, found.SumFraction = result.WitnessNumber(set.Sum)
+	foundPaths.Sum, foundPaths.SumFraction = result.WitnessNumber(set.Sum)
 	if question.bound != nil {
-		found.Wanted = question.comparison()
-		found.Enough, found.Shown = set.Enough, set.Enough && question.provesAnswer
+		foundPaths.Wanted = question.comparison()
+		foundPaths.Enough, foundPaths.Shown = set.ExceedsBound, set.ExceedsBound && question.provesAnswer
 	}
 	describer := &describer{chain: chain, model: reach.Space.Model(), reach: reach}
 	for _, path := range set.Paths {
-		found.Paths = append(found.Paths, describer.path(path))
+		foundPaths.Paths = append(foundPaths.Paths, describer.path(path))
 	}
 	if model.generated != nil {
-		found.Columns = model.generated.Columns(reach.Space.Program())
+		foundPaths.Columns = model.generated.Columns(reach.Space.Program())
 	}
-	return found
+	return foundPaths
 }
 
 // comparison returns the text of a comparison with the bound, such as >=1/2.
@@ -179,8 +179,8 @@ func (describer *describer) path(path *witness.Path) result.WitnessPath {
 	for i, node := range path.Nodes {
 		step := result.WitnessStep{Probability: 1, State: describer.valuation(int(describer.chain.State[node]))}
 		if i > 0 {
-			from := path.Nodes[i-1]
-			step.Action, step.Probability = describer.action(from, describer.chain.State[node]), describer.probability(from, node)
+			previousNode := path.Nodes[i-1]
+			step.Action, step.Probability = describer.action(previousNode, describer.chain.State[node]), describer.probability(previousNode, node)
 		}
 		described.Steps = append(described.Steps, step)
 	}

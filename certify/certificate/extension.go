@@ -26,8 +26,8 @@ type Share struct {
 	Complement bool `json:"complement,omitempty"`
 }
 
-// Given has the bounds of a maximal conditional probability. They hold in the states where the columns prove them.
-type Given struct {
+// ConditionalBounds has the bounds of a maximal conditional probability. They hold in the states where the columns prove them.
+type ConditionalBounds struct {
 	Lower *big.Rat `json:"lower"`
 	Upper *big.Rat `json:"upper"`
 	// Certain says that the lower values prove the conditional probability 1, because a scheduler almost surely satisfies the formula or violates the

@@ -14,9 +14,9 @@ const maxBudgets = 16
 
 // Scaled returns the values multiplied by a factor, as fractions. All values must be finite.
 func (values *Values) Scaled(factor *big.Rat) *Values {
-	scaled := &Values{Rats: make([]*big.Rat, values.Len())}
-	for s := range scaled.Rats {
-		scaled.Rats[s] = new(big.Rat).Mul(values.Rat(s), factor)
+	scaled := &Values{Fractions: make([]*big.Rat, values.Len())}
+	for s := range scaled.Fractions {
+		scaled.Fractions[s] = new(big.Rat).Mul(values.Rat(s), factor)
 	}
 	return scaled
 }

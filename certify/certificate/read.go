@@ -405,7 +405,7 @@ func (v *Values) readColumn(member *umb.Member, count int, description column) e
 	case description.Type == columnFraction && isValidFraction:
 		return member.Words(count, size, func(word []byte) error {
 			fraction, err := umb.DecodeRat(word)
-			v.Rats = append(v.Rats, fraction)
+			v.Fractions = append(v.Fractions, fraction)
 			return err
 		})
 	}

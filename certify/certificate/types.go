@@ -236,14 +236,14 @@ type Vector struct {
 	Discount *big.Rat `json:"discount,omitempty"`
 	Budgets  *Budgets `json:"budgets,omitempty"` // of RewardBounded and RewardWithinBounds
 	Shares   []Share  `json:"shares,omitempty"`  // the two vectors of Conditional
-	Given    *Given   `json:"given,omitempty"`   // of MaxConditional
+	Given    *ConditionalBounds   `json:"given,omitempty"`   // of MaxConditional
 
 	// Lower and Upper are the bounds; they may be the same column. nil is the trivial bound: 0 below; above,
 	// 1 for a probability and infinity for a reward.
 	Lower, Upper         *Values `json:"-"`
 	LowerBias, UpperBias *Values `json:"-"`
 	// Rank and Layer are one number for each state, or None; nil where no state has one.
-	Rank, Layer, Won []uint32 `json:"-"`
+	Rank, Layer, WinningRanks []uint32 `json:"-"`
 }
 
 // Timed is a time interval, and how the checker computes with it: by uniformisation with Rate, which must be at
@@ -256,27 +256,27 @@ type Timed struct {
 	Scale uint     `json:"scale"`
 }
 
-// Values has a nonnegative number for each state: Fixed[s] / 2^Scale, or Doubles[s] if Fixed is nil, or Rats[s] if
+// Values has a nonnegative number for each state: Fixed[s] / 2^Scale, or Floats[s] if Fixed is nil, or Fractions[s] if
 // both are nil. The states in Infinite have the value infinity, and their entries are ignored.
-// The checker is fast for Doubles, and for Fixed with a Scale up to 62. A file stores as many bytes for a value as
+// The checker is fast for Floats, and for Fixed with a Scale up to 62. A file stores as many bytes for a value as
 // the greatest one needs (5 for probabilities with Scale 39), and doubles as fractions.
 type Values struct {
 	Fixed    []uint64
 	Scale    uint // at most MaxScale
-	Doubles  []float64
-	Rats     []*big.Rat
+	Floats  []float64
+	Fractions     []*big.Rat
 	Infinite Bits
 }
 
 // Len returns the number of values.
-func (v *Values) Len() int { return max(len(v.Fixed), len(v.Doubles), len(v.Rats)) }
+func (v *Values) Len() int { return max(len(v.Fixed), len(v.Floats), len(v.Fractions)) }
 
 // MaxScale is the greatest scale.
 const MaxScale = 1100
 
-// FromDoubles returns values from float64 numbers. No number may be negative or NaN.
-func FromDoubles(numbers []float64) *Values {
-	values := &Values{Doubles: numbers}
+// FromFloats returns values from float64 numbers. No number may be negative or NaN.
+func FromFloats(numbers []float64) *Values {
+	values := &Values{Floats: numbers}
 	for s, number := range numbers {
 		if math.IsInf(number, 1) {
 			if values.Infinite == nil {
@@ -296,10 +296,10 @@ func (values *Values) Rat(s int) *big.Rat {
 	case values.Fixed != nil:
 		numerator, denominator := new(big.Int).SetUint64(values.Fixed[s]), new(big.Int).Lsh(big.NewInt(1), values.Scale)
 		return new(big.Rat).SetFrac(numerator, denominator)
-	case values.Doubles != nil:
-		return new(big.Rat).SetFloat64(values.Doubles[s])
+	case values.Floats != nil:
+		return new(big.Rat).SetFloat64(values.Floats[s])
 	}
-	return values.Rats[s]
+	return values.Fractions[s]
 }
 
 // Zero reports whether the value of state s is 0.
@@ -309,10 +309,10 @@ func (values *Values) Zero(s int) bool {
 		return false
 	case values.Fixed != nil:
 		return values.Fixed[s] == 0
-	case values.Doubles != nil:
-		return values.Doubles[s] == 0
+	case values.Floats != nil:
+		return values.Floats[s] == 0
 	}
-	return values.Rats[s].Sign() == 0
+	return values.Fractions[s].Sign() == 0
 }
 
 // Compare returns a function that compares the value of state s with number. It returns 1, 0 or -1 if the value is greater than, equal to or
@@ -324,8 +324,8 @@ func (values *Values) Compare(number *big.Rat) func(s int) int {
 			if values.Infinite.Has(s) {
 				return 1
 			}
-			if values.Doubles != nil && values.Doubles[s] != nearest {
-				return cmp.Compare(values.Doubles[s], nearest)
+			if values.Floats != nil && values.Floats[s] != nearest {
+				return cmp.Compare(values.Floats[s], nearest)
 			}
 			return values.Rat(s).Cmp(number)
 		}

@@ -292,7 +292,7 @@ func (vector *Vector) validateAutomaton(model *Model) error {
 		return fmt.Errorf("found a condition in a vector of kind %s, or none where it is wanted", vector.Kind)
 	}
 	hasPairColumns := vector.Lower != nil && vector.Upper != nil && automaton.Pairs >= model.NumStates()
-	hasRunColumns := coSafe || len(vector.Won) == automaton.Runs && len(vector.Layer) == automaton.Runs
+	hasRunColumns := coSafe || len(vector.WinningRanks) == automaton.Runs && len(vector.Layer) == automaton.Runs
 	if !hasPairColumns || !hasRunColumns {
 		return errors.New("found fewer columns, or shorter ones, than the products of the automaton need")
 	}
@@ -372,26 +372,26 @@ func (values *Values) validate(numStates int) error {
 		}
 	}
 	if values.Fixed != nil {
-		if len(values.Fixed) != numStates || values.Scale > MaxScale || values.Rats != nil {
+		if len(values.Fixed) != numStates || values.Scale > MaxScale || values.Fractions != nil {
 			return fmt.Errorf("found %d values with scale %d, wanted %d and a scale up to %d", len(values.Fixed), values.Scale, numStates, MaxScale)
 		}
 		return nil
 	}
-	if values.Doubles != nil {
-		if len(values.Doubles) != numStates || values.Rats != nil {
-			return fmt.Errorf("found %d float64 numbers, wanted %d", len(values.Doubles), numStates)
+	if values.Floats != nil {
+		if len(values.Floats) != numStates || values.Fractions != nil {
+			return fmt.Errorf("found %d float64 numbers, wanted %d", len(values.Floats), numStates)
 		}
-		for s, value := range values.Doubles {
+		for s, value := range values.Floats {
 			if !values.Infinite.Has(s) && (math.IsInf(value, 0) || !(value >= 0)) {
 				return fmt.Errorf("found %v as the value of state %d, wanted none below 0", value, s)
 			}
 		}
 		return nil
 	}
-	if len(values.Rats) != numStates {
-		return fmt.Errorf("found %d fractions, wanted %d", len(values.Rats), numStates)
+	if len(values.Fractions) != numStates {
+		return fmt.Errorf("found %d fractions, wanted %d", len(values.Fractions), numStates)
 	}
-	for s, value := range values.Rats {
+	for s, value := range values.Fractions {
 		if !values.Infinite.Has(s) && (value == nil || value.Sign() < 0) {
 			return fmt.Errorf("found %v as the value of state %d, wanted none below 0", value, s)
 		}

@@ -79,7 +79,7 @@ func (vector *Vector) columns(numStates int) []columnSlot {
 		{name: "layer", n: numLayers, ranks: &vector.Layer},
 	}
 	if vector.Kind == PathFormula || vector.Kind == MaxConditional {
-		slots = append(slots, columnSlot{name: "won", n: numLayers, ranks: &vector.Won})
+		slots = append(slots, columnSlot{name: "won", n: numLayers, ranks: &vector.WinningRanks})
 	}
 	if vector.Several != nil {
 		slots = append(slots, vector.Several.columns()...)

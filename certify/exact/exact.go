@@ -57,7 +57,7 @@ func (m *Model) Compare(left, x *certificate.Values, s, choice int, rewards *cer
 func (m *Model) rightHandSide(x *certificate.Values, choice int, rewards *certificate.Rewards) *big.Rat {
 	sum, term := new(big.Rat), new(big.Rat)
 	if rewards != nil {
-		sum.Set(rewards.Rats[rewards.Of[choice]])
+		sum.Set(rewards.Fractions[rewards.FractionIndex[choice]])
 	}
 	first, end := m.Row(choice)
 	for transition := first; transition < end; transition++ {
@@ -75,7 +75,7 @@ func (m *Model) compareFixed(left, x *certificate.Values, s, choice int, rewards
 	}
 	high, low := m.Mean(m.Model, x.Fixed, choice)
 	if rewards != nil { // multiply both sides by the common denominator
-		rewardIndex := rewards.Of[choice]
+		rewardIndex := rewards.FractionIndex[choice]
 		common := certificate.Common(den, rewards.Den[rewardIndex])
 		if common == 0 {
 			return 0, false
@@ -98,31 +98,31 @@ func (m *Model) compareFixed(left, x *certificate.Values, s, choice int, rewards
 // 128 bits do not suffice.
 func (m *Model) compareDoubles(left, x *certificate.Values, s, choice int, rewards *certificate.Rewards) (sign int, ok bool) {
 	common := m.Den[choice]
-	if x.Doubles == nil || left.Doubles == nil || common == 0 {
+	if x.Floats == nil || left.Floats == nil || common == 0 {
 		return 0, false
 	}
 	if rewards != nil {
-		common = certificate.Common(common, rewards.Den[rewards.Of[choice]])
+		common = certificate.Common(common, rewards.Den[rewards.FractionIndex[choice]])
 	}
-	mantissa, exponent := splitFloat(left.Doubles[s])
+	mantissa, exponent := splitFloat(left.Floats[s])
 	unit := min(exponent, 0)
 	if mantissa == 0 {
 		unit = 0
 	}
 	first, end := m.Row(choice)
 	for _, transition := range m.Target[first:end] {
-		if targetMantissa, exponent := splitFloat(x.Doubles[transition]); targetMantissa != 0 {
+		if targetMantissa, exponent := splitFloat(x.Floats[transition]); targetMantissa != 0 {
 			unit = min(unit, exponent)
 		}
 	}
 	var leftSide, rightSide uint128 // both sides times the common denominator, as multiples of 2^unit
 	fits := common != 0 && (mantissa == 0 || leftSide.add(common, mantissa, exponent-unit))
 	for transition := first; transition < end && fits; transition++ {
-		targetMantissa, exponent := splitFloat(x.Doubles[m.Target[transition]])
+		targetMantissa, exponent := splitFloat(x.Floats[m.Target[transition]])
 		fits = targetMantissa == 0 || rightSide.add(m.Num[transition]*(common/m.Den[choice]), targetMantissa, exponent-unit)
 	}
 	if rewards != nil {
-		k := rewards.Of[choice]
+		k := rewards.FractionIndex[choice]
 		fits = fits && rightSide.add(rewards.Num[k], common/rewards.Den[k], -unit)
 	}
 	return cmp.Or(cmp.Compare(leftSide.high, rightSide.high), cmp.Compare(leftSide.low, rightSide.low)), fits
@@ -207,7 +207,7 @@ func (m *Model) Sum(h, g *certificate.Values) *certificate.Values {
 		if m.Exit != nil {
 			sum.Quo(sum, m.Numbers[m.Exit[s]])
 		}
-		result.Rats = append(result.Rats, sum.Add(sum, h.Rat(s)))
+		result.Fractions = append(result.Fractions, sum.Add(sum, h.Rat(s)))
 	}
 	return result
 }

@@ -14,7 +14,7 @@ import (
 // in the order of a breadth-first search, choice by choice, successors in the order of the model's states.
 type Product struct {
 	*certificate.Model
-	Of, Auto  []uint32 // the model's state and the automaton's state of each product state
+	ModelState, AutomatonState  []uint32 // the model's state and the automaton's state of each product state
 	Choice    []uint32 // the model's choice of each choice; None for an absorbing state's
 	automaton *certificate.Automaton
 	letter    []uint32 // the index of the letter of each state of the model
@@ -80,11 +80,11 @@ type state struct{ model, automaton uint32 }
 // Runs returns the product of the pairs with the part of the automaton after a jump. Its first states are the targets of the pairs' jumps, in
 // order. It is an error if it has more states than automaton.Runs.
 func (p *Product) Runs(ctx context.Context) (*Product, error) {
-	letter := make([]uint32, len(p.Of))
+	letter := make([]uint32, len(p.ModelState))
 	var starts []state
-	for i, s := range p.Of {
+	for i, s := range p.ModelState {
 		letter[i] = p.letter[s]
-		for _, jump := range p.automaton.Jumps[p.Auto[i]] {
+		for _, jump := range p.automaton.Jumps[p.AutomatonState[i]] {
 			starts = append(starts, state{uint32(i), jump})
 		}
 		if len(starts) > p.automaton.Runs {
@@ -114,7 +114,7 @@ func multiply(ctx context.Context, model *certificate.Model, automaton *certific
 	}
 	p := &Product{Model: built.Model, Choice: built.Choice, automaton: automaton, letter: letters}
 	for _, s := range built.States {
-		p.Of, p.Auto = append(p.Of, s.model), append(p.Auto, s.automaton)
+		p.ModelState, p.AutomatonState = append(p.ModelState, s.model), append(p.AutomatonState, s.automaton)
 	}
 	return p, nil
 }
@@ -132,8 +132,8 @@ func (p *Product) Accepts(q uint32) bool { return p.automaton.Accepting[q] }
 
 // Accepting returns the product states whose automaton state is accepting.
 func (p *Product) Accepting() certificate.Bits {
-	out := certificate.NewBits(len(p.Of))
-	for i, q := range p.Auto {
+	out := certificate.NewBits(len(p.ModelState))
+	for i, q := range p.AutomatonState {
 		if p.Accepts(q) {
 			out.Add(i)
 		}
@@ -145,7 +145,7 @@ func (p *Product) Accepting() certificate.Bits {
 // to a run with a rank in part k of the automaton. sure[k] has the pairs whose upper bound is at least payoffs[k], the payoff of an accepting
 // run of part k.
 func CheckRuns(ctx context.Context, pairs *Product, vector *certificate.Vector, payoffs [2]*big.Rat) (all certificate.Bits, winning, sure [2]certificate.Bits, err error) {
-	n := len(pairs.Of)
+	n := len(pairs.ModelState)
 	all = certificate.NewBits(n)
 	for part, payoff := range payoffs {
 		winning[part], sure[part] = certificate.NewBits(n), certificate.NewBits(n)
@@ -158,20 +158,20 @@ func CheckRuns(ctx context.Context, pairs *Product, vector *certificate.Vector, 
 		}
 	}
 	runs, err := pairs.Runs(ctx)
-	if err != nil || len(runs.Of) == 0 {
+	if err != nil || len(runs.ModelState) == 0 {
 		return all, winning, sure, err
 	}
-	columns := &runColumns{runs: runs, rank: vector.Won, layer: vector.Layer, accepting: runs.Accepting()}
-	for i := range runs.Of {
+	columns := &runColumns{runs: runs, rank: vector.WinningRanks, layer: vector.Layer, accepting: runs.Accepting()}
+	for i := range runs.ModelState {
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, winning, sure, ctx.Err()
 		}
-		if err := columns.check(i, sure[pairs.automaton.Part(runs.Auto[i])]); err != nil {
+		if err := columns.check(i, sure[pairs.automaton.Part(runs.AutomatonState[i])]); err != nil {
 			return nil, winning, sure, err
 		}
 	}
 	run := 0 // the first runs are the jumps of the pairs, in order
-	for i, q := range pairs.Auto {
+	for i, q := range pairs.AutomatonState {
 		for _, target := range pairs.automaton.Jumps[q] {
 			if columns.rank[run] != certificate.None {
 				winning[pairs.automaton.Part(target)].Add(i)
@@ -195,7 +195,7 @@ func (columns *runColumns) check(run int, sure certificate.Bits) error {
 	if columns.rank[run] != certificate.None && !columns.hasWinningChoice(run) {
 		return fmt.Errorf("run %d: it has a rank, but no choice that the rank allows", run)
 	}
-	if !sure.Has(int(columns.runs.Of[run])) && !columns.isLost(run, sure) {
+	if !sure.Has(int(columns.runs.ModelState[run])) && !columns.isLost(run, sure) {
 		return fmt.Errorf("run %d: its layer does not prove that it is lost", run)
 	}
 	return nil
@@ -224,7 +224,7 @@ func (columns *runColumns) hasWinningChoice(run int) bool {
 // at a pair of sure; otherwise the run is not accepting and all successors are in its layer.
 func (columns *runColumns) isLost(run int, sure certificate.Bits) bool {
 	layer := columns.layer
-	leavesLayer := func(target uint32) bool { return sure.Has(int(columns.runs.Of[target])) || layer[target] < layer[run] }
+	leavesLayer := func(target uint32) bool { return sure.Has(int(columns.runs.ModelState[target])) || layer[target] < layer[run] }
 	isInOtherLayer := func(target uint32) bool { return layer[target] != layer[run] }
 	first, end := columns.runs.Choices(run)
 	for c := first; c < end; c++ {

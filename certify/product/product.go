@@ -118,14 +118,14 @@ func SortedTargets(targets []uint32) []uint32 {
 // model for choice c of the product, or None for a choice without a reward.
 func LiftRewards(rewards *certificate.Rewards, choices []uint32) *certificate.Rewards {
 	result := *rewards
-	zero := uint32(len(rewards.Rats)) // the index of the reward 0
-	result.Rats = append(slices.Clip(rewards.Rats), new(big.Rat))
+	zero := uint32(len(rewards.Fractions)) // the index of the reward 0
+	result.Fractions = append(slices.Clip(rewards.Fractions), new(big.Rat))
 	result.Num, result.Den = append(slices.Clip(rewards.Num), 0), append(slices.Clip(rewards.Den), 1)
-	result.Of = make([]uint32, len(choices))
+	result.FractionIndex = make([]uint32, len(choices))
 	for i, modelChoice := range choices {
-		result.Of[i] = zero
+		result.FractionIndex[i] = zero
 		if modelChoice != certificate.None {
-			result.Of[i] = rewards.Of[modelChoice]
+			result.FractionIndex[i] = rewards.FractionIndex[modelChoice]
 		}
 	}
 	return &result

@@ -15,7 +15,7 @@ import (
 type Product struct {
 	*certificate.Model
 	*certificate.Several
-	Of      []uint32               // the model's state of each product state
+	ModelState      []uint32               // the model's state of each product state
 	Rewards []*certificate.Rewards // for each objective
 }
 
@@ -115,7 +115,7 @@ func New(ctx context.Context, model *certificate.Model, several *certificate.Sev
 	}
 	result := &Product{Model: built.Model, Several: several}
 	for _, s := range built.States {
-		result.Of = append(result.Of, s.state)
+		result.ModelState = append(result.ModelState, s.state)
 	}
 	result.Kind = certificate.MDP // also of a chain, in which each state has one choice
 	if result.First == nil {
@@ -159,7 +159,7 @@ func (p *Product) probabilityRewards(objective int, states []productState) *cert
 // rewardsOfSteps returns the rewards of an objective that is a reward: those of the model's choices, as long as the objective counts steps, then
 // 0.
 func (p *Product) rewardsOfSteps(objective certificate.Objective, states []productState, choices []uint32, rewards *certificate.Rewards) *certificate.Rewards {
-	rats := append([]*big.Rat{new(big.Rat)}, rewards.Rats...)
+	rats := append([]*big.Rat{new(big.Rat)}, rewards.Fractions...)
 	index := make([]uint32, len(choices)) // in rats, of the reward of each choice
 	for s, state := range states {
 		isCounted := objective.Steps < 0 || state.steps < objective.Steps
@@ -168,7 +168,7 @@ func (p *Product) rewardsOfSteps(objective certificate.Objective, states []produ
 		}
 		first, end := p.Choices(s)
 		for c := first; c < end; c++ {
-			index[c] = 1 + rewards.Of[choices[c]]
+			index[c] = 1 + rewards.FractionIndex[choices[c]]
 		}
 	}
 	return certificate.NewRewards(index, rats)
@@ -180,7 +180,7 @@ func (p *Product) Sum(weight func(objective int) *big.Rat) []*big.Rat {
 	for c := range sums {
 		sums[c] = new(big.Rat)
 		for i, rewards := range p.Rewards {
-			if reward := rewards.Rats[rewards.Of[c]]; reward.Sign() > 0 {
+			if reward := rewards.Fractions[rewards.FractionIndex[c]]; reward.Sign() > 0 {
 				sums[c].Add(sums[c], new(big.Rat).Mul(weight(i), reward))
 			}
 		}
@@ -258,9 +258,9 @@ func (p *Product) Chain(indices []uint32) (chain *certificate.Model, choices []i
 // InducedRewards returns the rewards of objective i in an induced chain. choices[s] is the choice of the product in state s of the chain.
 func (p *Product) InducedRewards(i int, choices []int) *certificate.Rewards {
 	induced := *p.Rewards[i]
-	induced.Of = make([]uint32, len(choices))
+	induced.FractionIndex = make([]uint32, len(choices))
 	for s, c := range choices {
-		induced.Of[s] = p.Rewards[i].Of[c]
+		induced.FractionIndex[s] = p.Rewards[i].FractionIndex[c]
 	}
 	return &induced
 }
@@ -272,18 +272,18 @@ func (p *Product) Values(ctx context.Context, model *certificate.Model, vector *
 	if err != nil {
 		return bounds, err
 	}
-	n, initial := model.NumStates(), p.Of[0]
-	lower := &certificate.Values{Rats: make([]*big.Rat, n)}
-	upper := &certificate.Values{Rats: make([]*big.Rat, n), Infinite: certificate.NewBits(n)}
+	n, initial := model.NumStates(), p.ModelState[0]
+	lower := &certificate.Values{Fractions: make([]*big.Rat, n)}
+	upper := &certificate.Values{Fractions: make([]*big.Rat, n), Infinite: certificate.NewBits(n)}
 	for s := range n {
-		lower.Rats[s], upper.Rats[s] = new(big.Rat), new(big.Rat)
+		lower.Fractions[s], upper.Fractions[s] = new(big.Rat), new(big.Rat)
 		if uint32(s) != initial || initialUpper == nil {
 			upper.Infinite.Add(s)
 		}
 	}
-	lower.Rats[initial] = initialLower
+	lower.Fractions[initial] = initialLower
 	if initialUpper != nil {
-		upper.Rats[initial] = initialUpper
+		upper.Fractions[initial] = initialUpper
 	}
 	return [2]*certificate.Values{lower, upper}, nil
 }

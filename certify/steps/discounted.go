@@ -22,10 +22,10 @@ func (p *Problem) DiscountedValues(ctx context.Context) (bounds [2]*certificate.
 		arith.step = func(choice int, values []*big.Rat) *big.Rat {
 			mean := p.mean(choice, values)
 			mean.Mul(mean, p.Vector.Discount)
-			return arith.round(mean.Add(mean, p.Rewards.Rats[p.Rewards.Of[choice]]))
+			return arith.round(mean.Add(mean, p.Rewards.Fractions[p.Rewards.FractionIndex[choice]]))
 		}
 		bounds[side] = &certificate.Values{}
-		if bounds[side].Rats, err = stepBackwards(ctx, p, arith, side); err != nil {
+		if bounds[side].Fractions, err = stepBackwards(ctx, p, arith, side); err != nil {
 			return bounds, err
 		}
 	}

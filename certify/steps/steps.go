@@ -54,7 +54,7 @@ func (p *Problem) Values(ctx context.Context) (bounds [2]*certificate.Values, er
 	for side := range bounds {
 		bounds[side] = &certificate.Values{}
 		if needsFractions || isSmall {
-			bounds[side].Rats, err = stepBackwards(ctx, p, p.fractionArithmetic(p.fractionPlaces(numSteps), side), side)
+			bounds[side].Fractions, err = stepBackwards(ctx, p, p.fractionArithmetic(p.fractionPlaces(numSteps), side), side)
 		} else {
 			bounds[side].Scale = uint(62 - valueBits)
 			bounds[side].Fixed, err = stepBackwards(ctx, p, p.fixedArithmetic(bounds[side].Scale, side), side)
@@ -71,7 +71,7 @@ func (p *Problem) valueBits(numSteps int) int {
 	greatest, spareBits := one, 0
 	switch p.Vector.Kind {
 	case certificate.Cumulative: // a step adds at most the greatest reward, plus 2 for rounding
-		greatest = new(big.Rat).Add(slices.MaxFunc(p.Rewards.Rats, (*big.Rat).Cmp), big.NewRat(2, 1))
+		greatest = new(big.Rat).Add(slices.MaxFunc(p.Rewards.Fractions, (*big.Rat).Cmp), big.NewRat(2, 1))
 		spareBits = bits.Len(uint(numSteps))
 	case certificate.Instant:
 		greatest = slices.MaxFunc(slices.Concat(p.Numbers, []*big.Rat{one}), (*big.Rat).Cmp)
@@ -119,7 +119,7 @@ func (p *Problem) fractionArithmetic(scale uint, side int) *arithmetic[*big.Rat]
 	arith.step = func(choice int, values []*big.Rat) *big.Rat {
 		value := p.mean(choice, values)
 		if p.Rewards != nil {
-			value.Add(value, p.Rewards.Rats[p.Rewards.Of[choice]])
+			value.Add(value, p.Rewards.Fractions[p.Rewards.FractionIndex[choice]])
 		}
 		return round(value)
 	}
@@ -142,8 +142,8 @@ func (p *Problem) fixedArithmetic(scale uint, side int) *arithmetic[uint64] {
 	arith := &arithmetic[uint64]{compare: cmp.Compare[uint64]}
 	arith.round = func(r *big.Rat) uint64 { return roundToPlaces(r, scale, side).Uint64() }
 	var rewards []uint64
-	for k := 0; p.Rewards != nil && k < len(p.Rewards.Rats); k++ {
-		rewards = append(rewards, arith.round(p.Rewards.Rats[k]))
+	for k := 0; p.Rewards != nil && k < len(p.Rewards.Fractions); k++ {
+		rewards = append(rewards, arith.round(p.Rewards.Fractions[k]))
 	}
 	quotient := func(high, low, den uint64) uint64 {
 		k, rest := bits.Div64(high, low, den)
@@ -156,7 +156,7 @@ func (p *Problem) fixedArithmetic(scale uint, side int) *arithmetic[uint64] {
 		high, low := p.Mean(p.Model, x, choice)
 		k := quotient(high, low, p.Den[choice])
 		if p.Rewards != nil {
-			k += rewards[p.Rewards.Of[choice]]
+			k += rewards[p.Rewards.FractionIndex[choice]]
 		}
 		return k
 	}

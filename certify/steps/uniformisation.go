@@ -54,8 +54,8 @@ func (p *Problem) timedValues(ctx context.Context) (out [2]*certificate.Values, 
 		}
 	}
 	if p.Vector.Kind == certificate.Cumulative {
-		for s, k := range p.Rewards.Of {
-			p.rewardRates = append(p.rewardRates, new(big.Rat).Mul(p.Rewards.Rats[k], p.Numbers[p.Exit[s]]))
+		for s, k := range p.Rewards.FractionIndex {
+			p.rewardRates = append(p.rewardRates, new(big.Rat).Mul(p.Rewards.Fractions[k], p.Numbers[p.Exit[s]]))
 		}
 		p.Rewards = nil // they are rates here, not rewards of steps
 	}
@@ -77,7 +77,7 @@ func (p *Problem) timedValues(ctx context.Context) (out [2]*certificate.Values, 
 			out[side].Scale = timed.Scale
 			out[side].Fixed, err = timeBackwards(ctx, p, p.fixedArithmetic(timed.Scale, side), side, maxFixedTransitions)
 		} else {
-			out[side].Rats, err = timeBackwards(ctx, p, p.fractionArithmetic(timed.Scale, side), side, maxFractionTransitions)
+			out[side].Fractions, err = timeBackwards(ctx, p, p.fractionArithmetic(timed.Scale, side), side, maxFractionTransitions)
 		}
 		if err != nil {
 			return out, err

@@ -173,7 +173,7 @@ func (c *simulateCmd) readFollower(ctx context.Context, env *environment, space 
 	if err != nil || players == nil {
 		return follower, err
 	}
-	if err := follower.Only(players); err != nil {
+	if err := follower.RestrictTo(players); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Scheduler, err)
 	}
 	return follower, nil

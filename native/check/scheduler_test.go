@@ -215,7 +215,7 @@ func (b *bench) reward(x *sema.Reward) (*big.Rat, bool) {
 	if err != nil {
 		b.r.t.Fatal(err)
 	}
-	ctx, g, r := b.r.t.Context(), sparse.NewGraph(b.in.Model), b.in.Reward(original)
+	ctx, g, r := b.r.t.Context(), sparse.NewGraph(b.in.Model), b.in.InducedReward(original)
 	switch p := x.Path.(type) {
 	case *sema.Temporal:
 		right, ok := b.states(p.Y)
@@ -246,7 +246,7 @@ func (b *bench) states(x sema.Expr) (*sparse.Set, bool) {
 	if err != nil {
 		return nil, false
 	}
-	return b.in.Set(set), true
+	return b.in.InducedStates(set), true
 }
 
 func (b *bench) integer(x sema.Expr) int {

@@ -26,19 +26,19 @@ func (solver *solver) analyseGraph() error {
 	if err != nil {
 		return err
 	}
-	positive := goal.Clone() // a positive probability of reaching the goal
-	if err := reader.addPredecessors(positive, nil, solver.problem.Minimize); err != nil {
+	positiveStates := goal.Clone() // a positive probability of reaching the goal
+	if err := reader.addPredecessors(positiveStates, nil, solver.problem.Minimize); err != nil {
 		return err
 	}
-	certain, err := reader.certainStates(goal, positive)
+	certainStates, err := reader.certainStates(goal, positiveStates)
 	if err != nil {
 		return err
 	}
 	marks, err := solver.space.Directory.WriteMarks(solver.columns.States, func(state int64) disk.Mark {
 		switch {
-		case certain.Has(int(state)):
+		case certainStates.Has(int(state)):
 			return disk.One
-		case !positive.Has(int(state)):
+		case !positiveStates.Has(int(state)):
 			return disk.Zero
 		}
 		return disk.Unknown
@@ -46,8 +46,8 @@ func (solver *solver) analyseGraph() error {
 	if err != nil {
 		return err
 	}
-	solver.retire(solver.sol.Marks)
-	solver.sol.Marks = marks
+	solver.retireFile(solver.solution.Marks)
+	solver.solution.Marks = marks
 	return nil
 }
 

@@ -17,7 +17,7 @@ func partition(columns *disk.Columns, memory, stateBytes int64) ([]int, error) {
 	maxStates := columns.States/minBlocks + 1
 	for chunk := range columns.Chunks {
 		if len(firstChunks) > 0 {
-			grown, err := block.with(columns, chunk)
+			grown, err := block.withChunk(columns, chunk)
 			if err != nil {
 				return nil, err
 			}
@@ -39,7 +39,7 @@ func partition(columns *disk.Columns, memory, stateBytes int64) ([]int, error) {
 func newBlock(columns *disk.Columns, chunk int, memory, stateBytes int64) (growingBlock, error) {
 	header := &columns.Chunks[chunk]
 	empty := growingBlock{states: disk.Range{First: header.First, End: header.First}, stateBytes: stateBytes}
-	block, err := empty.with(columns, chunk)
+	block, err := empty.withChunk(columns, chunk)
 	if need := block.bytes(); err == nil && need > memory {
 		err = fmt.Errorf("%d states and the values of their successors need %d bytes, and %d are available for them: want more --memory", header.States, need, memory)
 	}
@@ -55,8 +55,8 @@ type growingBlock struct {
 	stateBytes int64
 }
 
-// with returns a copy of the block that also has a chunk: the chunk after its last one.
-func (block *growingBlock) with(columns *disk.Columns, chunk int) (growingBlock, error) {
+// withChunk returns a copy of the block that also has a chunk: the chunk after its last one.
+func (block *growingBlock) withChunk(columns *disk.Columns, chunk int) (growingBlock, error) {
 	header := &columns.Chunks[chunk]
 	const hintBytes = 4 // of each operand
 	grown := growingBlock{
@@ -79,7 +79,7 @@ const joinGap = 256
 type rangeUnion struct {
 	ranges  []disk.Range
 	scratch []disk.Range
-	added   []disk.Range
+	newRanges   []disk.Range
 }
 
 // clone returns a copy.
@@ -90,11 +90,11 @@ func (union *rangeUnion) clone() rangeUnion {
 // addTargets adds the ranges of states that the transitions of a chunk lead to. It merges the sorted new ranges with the sorted old ranges, and
 // joins ranges with small gaps.
 func (union *rangeUnion) addTargets(columns *disk.Columns, chunk int) (err error) {
-	if union.added, err = columns.TargetRanges(union.added[:0], chunk); err != nil {
+	if union.newRanges, err = columns.TargetRanges(union.newRanges[:0], chunk); err != nil {
 		return err
 	}
 	merged := union.scratch[:0]
-	old, added := union.ranges, union.added
+	old, added := union.ranges, union.newRanges
 	for len(old) > 0 || len(added) > 0 {
 		var next disk.Range
 		isNextOld := len(added) == 0 || len(old) > 0 && old[0].First <= added[0].First
@@ -115,27 +115,27 @@ func (union *rangeUnion) addTargets(columns *disk.Columns, chunk int) (err error
 	return nil
 }
 
-// around returns the ranges together with the range own. Ranges that overlap own are cut, so that own stays whole.
-func (union *rangeUnion) around(own disk.Range) []disk.Range {
+// rangesAround returns the ranges together with the range blockStates. Ranges that overlap blockStates are cut, so that blockStates stays whole.
+func (union *rangeUnion) rangesAround(blockStates disk.Range) []disk.Range {
 	var before, after []disk.Range
-	for _, r := range union.ranges {
-		if r.First < own.First {
-			before = append(before, disk.Range{First: r.First, End: min(r.End, own.First)})
+	for _, stateRange := range union.ranges {
+		if stateRange.First < blockStates.First {
+			before = append(before, disk.Range{First: stateRange.First, End: min(stateRange.End, blockStates.First)})
 		}
-		if r.End > own.End {
-			after = append(after, disk.Range{First: max(r.First, own.End), End: r.End})
+		if stateRange.End > blockStates.End {
+			after = append(after, disk.Range{First: max(stateRange.First, blockStates.End), End: stateRange.End})
 		}
 	}
-	return append(append(before, own), after...)
+	return append(append(before, blockStates), after...)
 }
 
-// bytes returns the number of bytes for the values of all states in the ranges and in the range own.
-func (union *rangeUnion) bytes(own disk.Range) int64 {
+// bytes returns the number of bytes for the values of all states in the ranges and in the range blockStates.
+func (union *rangeUnion) bytes(blockStates disk.Range) int64 {
 	const bytesPerRange = 24 + 16 // of a solve.BlockRange and a disk.Range
-	total := 8 * (own.End - own.First)
-	for _, r := range union.ranges {
-		before := max(min(r.End, own.First)-r.First, 0)
-		after := max(r.End-max(r.First, own.End), 0)
+	total := 8 * (blockStates.End - blockStates.First)
+	for _, stateRange := range union.ranges {
+		before := max(min(stateRange.End, blockStates.First)-stateRange.First, 0)
+		after := max(stateRange.End-max(stateRange.First, blockStates.End), 0)
 		total += 8*(before+after) + bytesPerRange
 	}
 	return total

@@ -91,14 +91,14 @@ type solver struct {
 	columns *disk.Columns
 	problem Problem
 	options Options
-	sol     solution
+	solution     solution
 	blocks  []blockExtent
 	workers [blocksPerStep]*worker
 	files   map[string]*disk.File // open files of values and marks; guarded by filesMu
 	filesMu sync.Mutex
 	started time.Time
 
-	committed time.Time
+	lastCommit time.Time
 }
 
 // blockExtent says which chunks and states a block has.
@@ -121,23 +121,23 @@ func Solve(ctx context.Context, space *disk.Space, columns *disk.Columns, proble
 		files: map[string]*disk.File{}, started: time.Now(),
 	}
 	defer solver.closeFiles()
-	if err := solver.begin(); err != nil {
+	if err := solver.prepare(); err != nil {
 		return Bounds{}, err
 	}
 	if isMarked, err := solver.isDecidedByMark(initial); isMarked || err != nil {
-		return solver.sol.Bounds, err
+		return solver.solution.Bounds, err
 	}
-	for solver.sol.Phase != donePhase {
-		if err := solver.pass(initial); err != nil {
+	for solver.solution.Phase != donePhase {
+		if err := solver.makePass(initial); err != nil {
 			return Bounds{}, solver.withPasses(err)
 		}
 	}
-	return solver.sol.Bounds, nil
+	return solver.solution.Bounds, nil
 }
 
 // isDecidedByMark ends the solution if the mark of the initial state is its value: it has the probability 0 or 1, or the step bound is 0.
 func (solver *solver) isDecidedByMark(initial int64) (bool, error) {
-	if solver.sol.Phase == donePhase {
+	if solver.solution.Phase == donePhase {
 		return false, nil
 	}
 	isDecided := solver.problem.StepBounded && solver.problem.Steps == 0
@@ -150,7 +150,7 @@ func (solver *solver) isDecidedByMark(initial int64) (bool, error) {
 	if err := solver.readBounds(initial, true); err != nil {
 		return false, err
 	}
-	solver.end()
+	solver.endSolution()
 	return true, solver.commit()
 }
 
@@ -160,23 +160,23 @@ func (solver *solver) withPasses(err error) error {
 	if ended == nil || !errors.Is(err, ended) {
 		return err
 	}
-	return fmt.Errorf("%w after %s over %s", ended, noun.Count(solver.sol.Passes, "pass"), noun.Count(len(solver.blocks), "block"))
+	return fmt.Errorf("%w after %s over %s", ended, noun.Count(solver.solution.Passes, "pass"), noun.Count(len(solver.blocks), "block"))
 }
 
-// begin reads the recorded state of the solution, or creates a new state if none is recorded. It then creates the workers.
-func (solver *solver) begin() error {
+// prepare reads the recorded state of the solution, or creates a new state if none is recorded. It then creates the workers.
+func (solver *solver) prepare() error {
 	if err := solver.readOrCreateState(); err != nil {
 		return err
 	}
-	solver.blocks = blockExtents(solver.columns.Chunks, solver.sol.FirstChunks)
-	if solver.sol.Phase == donePhase {
+	solver.blocks = blockExtents(solver.columns.Chunks, solver.solution.FirstChunks)
+	if solver.solution.Phase == donePhase {
 		return nil
 	}
-	if !solver.sol.Analysed {
+	if !solver.solution.Analysed {
 		if err := solver.analyseGraph(); err != nil {
 			return err
 		}
-		solver.sol.Analysed = true
+		solver.solution.Analysed = true
 		if err := solver.commit(); err != nil {
 			return err
 		}
@@ -196,12 +196,12 @@ func (solver *solver) readOrCreateState() error {
 	if recorded == nil {
 		return solver.createState()
 	}
-	if err := json.Unmarshal(recorded, &solver.sol); err != nil {
+	if err := json.Unmarshal(recorded, &solver.solution); err != nil {
 		return fmt.Errorf("read the state of the solution: %w", err)
 	}
-	if solver.sol.Passes > 0 || solver.sol.Step > 0 {
+	if solver.solution.Passes > 0 || solver.solution.Step > 0 {
 		// A version without the analysis may have begun. Its values of the states that new marks would decide must not be taken for their probabilities.
-		solver.sol.Analysed = true
+		solver.solution.Analysed = true
 	}
 	return nil
 }
@@ -221,13 +221,13 @@ func (solver *solver) createState() error {
 	if err != nil {
 		return err
 	}
-	solver.sol = solution{
+	solver.solution = solution{
 		Marks: marks, FirstChunks: firstChunks, Lower: make([]string, len(firstChunks)), Upper: make([]string, len(firstChunks)),
 		Phase: lowerPhase, Precision: solver.options.Epsilon / 8, Margin: solver.options.Epsilon / 2,
 	}
 	if solver.problem.StepBounded {
-		solver.sol.Analysed = true // the graph decides nothing
-		solver.sol.Next = make([]string, len(firstChunks))
+		solver.solution.Analysed = true // the graph decides nothing
+		solver.solution.Next = make([]string, len(firstChunks))
 	}
 	return solver.commit()
 }
@@ -249,32 +249,32 @@ func blockExtents(chunks []disk.Chunk, firstChunks []int) []blockExtent {
 
 // commit writes the state of the solution to the manifest of the directory.
 func (solver *solver) commit() error {
-	text, err := json.Marshal(&solver.sol)
+	text, err := json.Marshal(&solver.solution)
 	if err != nil {
 		return err
 	}
-	solver.committed = time.Now()
+	solver.lastCommit = time.Now()
 	return solver.space.Directory.Commit(func(m *disk.Manifest) { m.Solutions[solver.problem.Key] = text })
 }
 
 // backwards reports whether blocks and their states are solved from the last to the first: most targets have greater numbers.
 func (solver *solver) backwards() bool { return solver.columns.Forward >= solver.columns.Backward }
 
-// pass updates all blocks once; after an interruption it continues at the recorded step. Then it decides what the next pass computes.
-func (solver *solver) pass(initial int64) error {
+// makePass updates all blocks once; after an interruption it continues at the recorded step. Then it decides what the next pass computes.
+func (solver *solver) makePass(initial int64) error {
 	numSteps := (len(solver.blocks) + blocksPerStep - 1) / blocksPerStep
-	for solver.sol.Step < numSteps {
-		if err := solver.step(solver.blocksOfStep(solver.sol.Step)); err != nil {
+	for solver.solution.Step < numSteps {
+		if err := solver.takeStep(solver.blocksOfStep(solver.solution.Step)); err != nil {
 			return err
 		}
 	}
-	solver.sol.Pass++
-	solver.sol.Passes++
-	solver.sol.Step = 0
+	solver.solution.Pass++
+	solver.solution.Passes++
+	solver.solution.Step = 0
 	if err := solver.endPass(initial); err != nil {
 		return err
 	}
-	solver.sol.Change, solver.sol.Raised = 0, false
+	solver.solution.Change, solver.solution.Raised = 0, false
 	return solver.commit()
 }
 
@@ -291,35 +291,35 @@ func (solver *solver) blocksOfStep(step int) []int {
 	return blocks
 }
 
-// step updates some blocks in parallel, replaces the files of their values, and records the step if the last record is old enough.
-func (solver *solver) step(blocks []int) error {
+// takeStep updates some blocks in parallel, replaces the files of their values, and records the step if the last record is old enough.
+func (solver *solver) takeStep(blocks []int) error {
 	var wg sync.WaitGroup
 	names := make([]string, len(blocks))
 	errs := make([]error, len(blocks))
 	for i, block := range blocks {
-		wg.Go(func() { names[i], errs[i] = solver.workers[i].solve(block) })
+		wg.Go(func() { names[i], errs[i] = solver.workers[i].solveBlock(block) })
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
 		for _, name := range names {
-			solver.retire(name)
+			solver.retireFile(name)
 		}
 		return err
 	}
 	files := solver.filesOfPhase()
 	if solver.problem.StepBounded {
-		files = solver.sol.Next
+		files = solver.solution.Next
 	}
 	for i, block := range blocks {
 		worker := solver.workers[i]
-		solver.sol.Change = max(solver.sol.Change, worker.change)
-		solver.sol.Raised = solver.sol.Raised || worker.raised
-		solver.retire(files[block])
+		solver.solution.Change = max(solver.solution.Change, worker.greatestChange)
+		solver.solution.Raised = solver.solution.Raised || worker.hasRaised
+		solver.retireFile(files[block])
 		files[block] = names[i]
 	}
-	solver.sol.Step++
-	solver.report()
-	if time.Since(solver.committed) < solver.options.Interval {
+	solver.solution.Step++
+	solver.reportProgress()
+	if time.Since(solver.lastCommit) < solver.options.Interval {
 		return nil
 	}
 	return solver.commit()
@@ -327,22 +327,22 @@ func (solver *solver) step(blocks []int) error {
 
 // endPass decides after a pass how the solution continues: with more lower bounds, with guessed upper bounds, with a new guess, or not at all.
 func (solver *solver) endPass(initial int64) error {
-	isUpper := solver.sol.Phase == upperPhase
+	isUpper := solver.solution.Phase == upperPhase
 	switch {
 	case solver.problem.StepBounded:
 		return solver.endStep(initial)
-	case isUpper && !solver.sol.Raised:
+	case isUpper && !solver.solution.Raised:
 		return solver.endProved(initial)
-	case solver.sol.Passes >= solver.options.MaxPasses:
+	case solver.solution.Passes >= solver.options.MaxPasses:
 		err := solver.readBounds(initial, false)
-		solver.end()
+		solver.endSolution()
 		return err
-	case isUpper && solver.sol.Pass >= 10+solver.sol.Passes/4: // so many passes have not proved the guess, so it is probably wrong
+	case isUpper && solver.solution.Pass >= 10+solver.solution.Passes/4: // so many passes have not proved the guess, so it is probably wrong
 		solver.guessAgain()
 	case !isUpper:
-		solver.sol.LastChange = solver.sol.Change
-		if solver.sol.Change <= solver.sol.Precision {
-			solver.sol.Phase, solver.sol.Pass = upperPhase, 0
+		solver.solution.LastChange = solver.solution.Change
+		if solver.solution.Change <= solver.solution.Precision {
+			solver.solution.Phase, solver.solution.Pass = upperPhase, 0
 		}
 	}
 	return nil
@@ -350,14 +350,14 @@ func (solver *solver) endPass(initial int64) error {
 
 // guessAgain drops the guessed upper bounds. The next passes compute lower bounds with 8 times the precision before the next guess.
 func (solver *solver) guessAgain() {
-	for i, name := range solver.sol.Upper {
-		solver.retire(name)
-		solver.sol.Upper[i] = ""
+	for i, name := range solver.solution.Upper {
+		solver.retireFile(name)
+		solver.solution.Upper[i] = ""
 	}
-	solver.sol.Phase, solver.sol.Pass = lowerPhase, 0
-	solver.sol.Precision /= 8
-	if solver.sol.LastChange == 0 { // the lower bounds are as good as rounding allows
-		solver.sol.Margin *= 4
+	solver.solution.Phase, solver.solution.Pass = lowerPhase, 0
+	solver.solution.Precision /= 8
+	if solver.solution.LastChange == 0 { // the lower bounds are as good as rounding allows
+		solver.solution.Margin *= 4
 	}
 }
 
@@ -367,14 +367,14 @@ func (solver *solver) endProved(initial int64) error {
 	if err := solver.readBounds(initial, true); err != nil {
 		return err
 	}
-	bounds := &solver.sol.Bounds
+	bounds := &solver.solution.Bounds
 	isTooWide := bounds.Upper-bounds.Lower > solver.options.Epsilon*bounds.Upper
-	canImprove := solver.sol.LastChange > 0 && solver.sol.Precision > 0x1p-52
+	canImprove := solver.solution.LastChange > 0 && solver.solution.Precision > 0x1p-52
 	if isTooWide && canImprove {
 		solver.guessAgain()
 		return nil
 	}
-	solver.end()
+	solver.endSolution()
 	return nil
 }
 
@@ -382,38 +382,38 @@ func (solver *solver) endProved(initial int64) error {
 // proved one, or becomes 1.
 func (solver *solver) readBounds(initial int64, isProved bool) error {
 	var bound [1]float64
-	if err := solver.values(bound[:], initial, lowerPhase); err != nil {
+	if err := solver.readValues(bound[:], initial, lowerPhase); err != nil {
 		return err
 	}
-	bounds := &solver.sol.Bounds
-	bounds.Lower, bounds.Passes, bounds.Blocks = bound[0], solver.sol.Passes, len(solver.blocks)
+	bounds := &solver.solution.Bounds
+	bounds.Lower, bounds.Passes, bounds.Blocks = bound[0], solver.solution.Passes, len(solver.blocks)
 	if !isProved {
 		if !bounds.Proved {
 			bounds.Upper = 1
 		}
 		return nil
 	}
-	if err := solver.values(bound[:], initial, upperPhase); err != nil {
+	if err := solver.readValues(bound[:], initial, upperPhase); err != nil {
 		return err
 	}
 	bounds.Upper, bounds.Proved = bound[0], true
 	return nil
 }
 
-// end ends the solution. Its files of values and marks become obsolete.
-func (solver *solver) end() {
-	solver.sol.Phase = donePhase
-	for _, name := range slices.Concat(solver.sol.Lower, solver.sol.Upper, solver.sol.Next, []string{solver.sol.Marks}) {
-		solver.retire(name)
+// endSolution ends the solution. Its files of values and marks become obsolete.
+func (solver *solver) endSolution() {
+	solver.solution.Phase = donePhase
+	for _, name := range slices.Concat(solver.solution.Lower, solver.solution.Upper, solver.solution.Next, []string{solver.solution.Marks}) {
+		solver.retireFile(name)
 	}
-	clear(solver.sol.Lower)
-	clear(solver.sol.Upper)
-	clear(solver.sol.Next)
-	solver.sol.Marks = ""
+	clear(solver.solution.Lower)
+	clear(solver.solution.Upper)
+	clear(solver.solution.Next)
+	solver.solution.Marks = ""
 }
 
-// retire closes a file and marks it as obsolete. The directory removes it when the manifest is next written.
-func (solver *solver) retire(name string) {
+// retireFile closes a file and marks it as obsolete. The directory removes it when the manifest is next written.
+func (solver *solver) retireFile(name string) {
 	if name == "" {
 		return
 	}
@@ -426,8 +426,8 @@ func (solver *solver) retire(name string) {
 	solver.space.Directory.Obsolete(name)
 }
 
-// open returns a file of the directory, opened for reading. It stays open until retire closes it.
-func (solver *solver) open(name string) (*disk.File, error) {
+// openFile returns a file of the directory, opened for reading. It stays open until retire closes it.
+func (solver *solver) openFile(name string) (*disk.File, error) {
 	solver.filesMu.Lock()
 	defer solver.filesMu.Unlock()
 	if file := solver.files[name]; file != nil {
@@ -447,17 +447,17 @@ func (solver *solver) closeFiles() {
 	}
 }
 
-// values reads the lower or the upper bounds of consecutive states into dst, beginning with state first. Before the first pass, lower bounds are
+// readValues reads the lower or the upper bounds of consecutive states into destination, beginning with state first. Before the first pass, lower bounds are
 // 1 for states with the mark One and 0 for others. Upper bounds are guesses from the lower bounds, but with a step bound they are those of the marks, too.
-func (solver *solver) values(dst []float64, first int64, kind phase) error {
-	for len(dst) > 0 {
+func (solver *solver) readValues(destination []float64, first int64, kind phase) error {
+	for len(destination) > 0 {
 		block := solver.blockOf(first)
 		extent := solver.blocks[block].states
-		count := int(min(int64(len(dst)), extent.End-first))
-		if err := solver.blockValues(dst[:count], first, block, kind); err != nil {
+		count := int(min(int64(len(destination)), extent.End-first))
+		if err := solver.readBlockValues(destination[:count], first, block, kind); err != nil {
 			return err
 		}
-		dst, first = dst[count:], first+int64(count)
+		destination, first = destination[count:], first+int64(count)
 	}
 	return nil
 }
@@ -467,43 +467,43 @@ func (solver *solver) blockOf(state int64) int {
 	return sort.Search(len(solver.blocks), func(block int) bool { return solver.blocks[block].states.End > state })
 }
 
-// blockValues reads the lower or the upper bounds of states of one block. If the block has no upper bounds yet, they are guessed from the lower
+// readBlockValues reads the lower or the upper bounds of states of one block. If the block has no upper bounds yet, they are guessed from the lower
 // bounds.
-func (solver *solver) blockValues(dst []float64, first int64, block int, kind phase) error {
-	name := solver.sol.Lower[block]
+func (solver *solver) readBlockValues(destination []float64, first int64, block int, kind phase) error {
+	name := solver.solution.Lower[block]
 	isGuess := kind == upperPhase // a guess from the lower bounds, unless there are upper bounds
-	if kind == upperPhase && (solver.problem.StepBounded || solver.sol.Upper[block] != "") {
-		name, isGuess = solver.sol.Upper[block], false
+	if kind == upperPhase && (solver.problem.StepBounded || solver.solution.Upper[block] != "") {
+		name, isGuess = solver.solution.Upper[block], false
 	}
 	if name == "" {
-		return solver.markValues(dst, first)
+		return solver.readMarkValues(destination, first)
 	}
-	file, err := solver.open(name)
+	file, err := solver.openFile(name)
 	if err != nil {
 		return err
 	}
-	if err := file.Values(dst, first-solver.blocks[block].states.First); err != nil {
+	if err := file.Values(destination, first-solver.blocks[block].states.First); err != nil {
 		return err
 	}
 	if isGuess {
-		solve.GuessUpper(dst, solver.sol.Margin)
+		solve.GuessUpper(destination, solver.solution.Margin)
 	}
 	return nil
 }
 
-// markValues sets values to 1 for states with the mark One, and to 0 for other states.
-func (solver *solver) markValues(dst []float64, first int64) error {
-	return solver.readMarks(disk.Range{First: first, End: first + int64(len(dst))}, func(state int64, mark disk.Mark) {
-		dst[state-first] = 0
+// readMarkValues sets values to 1 for states with the mark One, and to 0 for other states.
+func (solver *solver) readMarkValues(destination []float64, first int64) error {
+	return solver.readMarks(disk.Range{First: first, End: first + int64(len(destination))}, func(state int64, mark disk.Mark) {
+		destination[state-first] = 0
 		if mark == disk.One {
-			dst[state-first] = 1
+			destination[state-first] = 1
 		}
 	})
 }
 
 // readMarks calls visit with each state of a range and its mark.
 func (solver *solver) readMarks(states disk.Range, visit func(state int64, mark disk.Mark)) error {
-	file, err := solver.open(solver.sol.Marks)
+	file, err := solver.openFile(solver.solution.Marks)
 	if err != nil {
 		return err
 	}
@@ -520,19 +520,19 @@ func (solver *solver) readMarks(states disk.Range, visit func(state int64, mark 
 	return nil
 }
 
-// report calls options.Progress with the number of states that this pass has updated.
-func (solver *solver) report() {
+// reportProgress calls options.Progress with the number of states that this pass has updated.
+func (solver *solver) reportProgress() {
 	if solver.options.Progress == nil {
 		return
 	}
-	done := int64(solver.sol.Step*blocksPerStep) * solver.columns.States / int64(len(solver.blocks))
+	statesDone := int64(solver.solution.Step*blocksPerStep) * solver.columns.States / int64(len(solver.blocks))
 	bounds := "lower bounds"
-	if solver.sol.Phase == upperPhase {
+	if solver.solution.Phase == upperPhase {
 		bounds = "upper bounds"
 	}
-	detail := fmt.Sprintf("pass %d, %s, relative change %.1e", solver.sol.Passes+1, bounds, max(solver.sol.Change, solver.sol.LastChange))
+	detail := fmt.Sprintf("pass %d, %s, relative change %.1e", solver.solution.Passes+1, bounds, max(solver.solution.Change, solver.solution.LastChange))
 	if solver.problem.StepBounded {
-		detail = fmt.Sprintf("step %d of %d, %s", solver.sol.Pass+1, solver.problem.Steps, bounds)
+		detail = fmt.Sprintf("step %d of %d, %s", solver.solution.Pass+1, solver.problem.Steps, bounds)
 	}
-	solver.options.Progress(progress.Progress{Done: min(done, solver.columns.States), Target: solver.columns.States, Unit: progress.States, Detail: detail})
+	solver.options.Progress(progress.Progress{Done: min(statesDone, solver.columns.States), Target: solver.columns.States, Unit: progress.States, Detail: detail})
 }

@@ -5,28 +5,28 @@ package external
 
 // filesOfPhase returns the files of the bounds that the passes of the phase compute.
 func (solver *solver) filesOfPhase() []string {
-	if solver.sol.Phase == upperPhase {
-		return solver.sol.Upper
+	if solver.solution.Phase == upperPhase {
+		return solver.solution.Upper
 	}
-	return solver.sol.Lower
+	return solver.solution.Lower
 }
 
 // endStep replaces the bounds by those after one more step. After the last step, or a step that changed no bound, it continues with the upper bounds, or
 // ends the solution if these are complete: further steps would change no bound either.
 func (solver *solver) endStep(initial int64) error {
 	files := solver.filesOfPhase()
-	for block, name := range solver.sol.Next {
-		solver.retire(files[block])
-		files[block], solver.sol.Next[block] = name, ""
+	for block, name := range solver.solution.Next {
+		solver.retireFile(files[block])
+		files[block], solver.solution.Next[block] = name, ""
 	}
-	if solver.sol.Raised && solver.sol.Pass < solver.problem.Steps {
+	if solver.solution.Raised && solver.solution.Pass < solver.problem.Steps {
 		return nil
 	}
-	if solver.sol.Phase == lowerPhase {
-		solver.sol.Phase, solver.sol.Pass = upperPhase, 0
+	if solver.solution.Phase == lowerPhase {
+		solver.solution.Phase, solver.solution.Pass = upperPhase, 0
 		return nil
 	}
 	err := solver.readBounds(initial, true)
-	solver.end()
+	solver.endSolution()
 	return err
 }

@@ -13,8 +13,8 @@ const sweepsPerStep = 3
 // worker solves one block at a time. It keeps its buffers.
 type worker struct {
 	*solver
-	change float64 // of the last block
-	raised bool    // a sweep raised an upper bound, or a step changed a bound
+	greatestChange float64 // of the last block
+	hasRaised bool    // a sweep raised an upper bound, or a step changed a bound
 
 	rows   disk.Rows
 	block  solve.Block
@@ -28,19 +28,19 @@ func newWorker(parent *solver) (*worker, error) {
 	created.block.IsOneStep = parent.problem.StepBounded
 	created.block.ShouldStop = func() bool { return parent.ctx.Err() != nil }
 	created.block.Backwards = parent.backwards()
-	var greatest blockSize
+	var greatestSize blockSize
 	for i := range parent.blocks {
 		size, err := sizeOf(parent.columns, &parent.blocks[i])
 		if err != nil {
 			return nil, err
 		}
-		greatest.states, greatest.values = max(greatest.states, size.states), max(greatest.values, size.values)
-		greatest.operands, greatest.weights = max(greatest.operands, size.operands), max(greatest.weights, size.weights)
+		greatestSize.states, greatestSize.values = max(greatestSize.states, size.states), max(greatestSize.values, size.values)
+		greatestSize.operands, greatestSize.weights = max(greatestSize.operands, size.operands), max(greatestSize.weights, size.weights)
 	}
 	created.rows = disk.Rows{
-		RowOf: make([]uint32, 0, greatest.states), Operands: make([]int64, 0, greatest.operands), Weights: make([]float64, 0, greatest.weights),
+		RowOf: make([]uint32, 0, greatestSize.states), Operands: make([]int64, 0, greatestSize.operands), Weights: make([]float64, 0, greatestSize.weights),
 	}
-	created.block.Values = make([]float64, 0, greatest.values)
+	created.block.Values = make([]float64, 0, greatestSize.values)
 	return created, nil
 }
 
@@ -54,8 +54,8 @@ func sizeOf(columns *disk.Columns, extent *blockExtent) (blockSize, error) {
 	if err != nil {
 		return size, err
 	}
-	for _, r := range ranges {
-		size.values += r.End - r.First
+	for _, stateRange := range ranges {
+		size.values += stateRange.End - stateRange.First
 	}
 	for _, chunk := range columns.Chunks[extent.firstChunk:extent.endChunk] {
 		size.operands += chunk.Operands
@@ -64,10 +64,10 @@ func sizeOf(columns *disk.Columns, extent *blockExtent) (blockSize, error) {
 	return size, nil
 }
 
-// solve reads a block, improves the bounds of its states by sweeps, and writes them to a new file. It returns the name of the file.
-func (worker *worker) solve(block int) (name string, err error) {
-	worker.change, worker.raised = 0, false
-	if err := worker.load(block); err != nil {
+// solveBlock reads a block, improves the bounds of its states by sweeps, and writes them to a new file. It returns the name of the file.
+func (worker *worker) solveBlock(block int) (name string, err error) {
+	worker.greatestChange, worker.hasRaised = 0, false
+	if err := worker.loadBlock(block); err != nil {
 		return "", err
 	}
 	canImprove := true
@@ -75,39 +75,39 @@ func (worker *worker) solve(block int) (name string, err error) {
 		if err := worker.ctx.Err(); err != nil {
 			return "", err
 		}
-		canImprove = worker.sweep()
+		canImprove = worker.sweepBlock()
 	}
 	if err := worker.ctx.Err(); err != nil { // the last sweep may have stopped early
 		return "", err
 	}
-	own := worker.blocks[block].states
-	for _, r := range worker.block.Ranges { // one of the ranges is the states of the block
-		if r.First == own.First {
-			return worker.space.Directory.WriteValues(worker.block.Values[r.Offset : r.Offset+r.Length])
+	blockStates := worker.blocks[block].states
+	for _, blockRange := range worker.block.Ranges { // one of the ranges is the states of the block
+		if blockRange.First == blockStates.First {
+			return worker.space.Directory.WriteValues(worker.block.Values[blockRange.Offset : blockRange.Offset+blockRange.Length])
 		}
 	}
 	return "", nil
 }
 
-// sweep applies the equations to all states of the block once; with a step bound, it takes one step. It reports whether another sweep may improve the bounds
+// sweepBlock applies the equations to all states of the block once; with a step bound, it takes one step. It reports whether another sweep may improve the bounds
 // considerably.
-func (worker *worker) sweep() bool {
+func (worker *worker) sweepBlock() bool {
 	if worker.problem.StepBounded {
-		worker.raised = worker.block.TakeStep(worker.sol.Phase == upperPhase)
+		worker.hasRaised = worker.block.TakeStep(worker.solution.Phase == upperPhase)
 		return false
 	}
-	if worker.sol.Phase == upperPhase {
+	if worker.solution.Phase == upperPhase {
 		raised := worker.block.SweepUpper()
-		worker.raised = worker.raised || raised
+		worker.hasRaised = worker.hasRaised || raised
 		return raised
 	}
 	change := worker.block.SweepLower()
-	worker.change = max(worker.change, change)
-	return change > worker.sol.Precision/4
+	worker.greatestChange = max(worker.greatestChange, change)
+	return change > worker.solution.Precision/4
 }
 
-// load reads the rows of a block, and the values of its states and of the states that its transitions lead to.
-func (worker *worker) load(block int) error {
+// loadBlock reads the rows of a block, and the values of its states and of the states that its transitions lead to.
+func (worker *worker) loadBlock(block int) error {
 	extent := &worker.blocks[block]
 	ranges, err := targetRanges(worker.columns, extent)
 	if err != nil {
@@ -144,16 +144,16 @@ func (worker *worker) loadRows(extent *blockExtent) error {
 func (worker *worker) loadValues(ranges []disk.Range) error {
 	offset := int64(0)
 	worker.block.Ranges = worker.block.Ranges[:0]
-	for _, r := range ranges {
-		worker.block.Ranges = append(worker.block.Ranges, solve.BlockRange{First: r.First, Length: r.End - r.First, Offset: offset})
-		offset += r.End - r.First
+	for _, stateRange := range ranges {
+		worker.block.Ranges = append(worker.block.Ranges, solve.BlockRange{First: stateRange.First, Length: stateRange.End - stateRange.First, Offset: offset})
+		offset += stateRange.End - stateRange.First
 	}
 	worker.block.Values = slices.Grow(worker.block.Values[:0], int(offset))[:offset]
-	for _, r := range worker.block.Ranges {
+	for _, blockRange := range worker.block.Ranges {
 		if err := worker.ctx.Err(); err != nil {
 			return err
 		}
-		if err := worker.values(worker.block.Values[r.Offset:r.Offset+r.Length], r.First, worker.sol.Phase); err != nil {
+		if err := worker.readValues(worker.block.Values[blockRange.Offset:blockRange.Offset+blockRange.Length], blockRange.First, worker.solution.Phase); err != nil {
 			return err
 		}
 	}
@@ -178,5 +178,5 @@ func targetRanges(columns *disk.Columns, extent *blockExtent) ([]disk.Range, err
 			return nil, err
 		}
 	}
-	return union.around(extent.states), nil
+	return union.rangesAround(extent.states), nil
 }

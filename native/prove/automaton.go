@@ -43,7 +43,7 @@ func (t *translation) quantifyAutomaton(forall bool, expr sema.Expr) (int, error
 	vector := t.vectorIndex(certificate.Vector{Kind: certificate.PathFormula, Reward: -1, Automaton: automaton, Max: true, Paths: true})
 	statesWithPath := t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: vector, Relation: ">=", Threshold: big.NewRat(1, 1)})
 	if forall {
-		return t.not(statesWithPath), nil
+		return t.complementIndex(statesWithPath), nil
 	}
 	return statesWithPath, nil
 }
@@ -273,12 +273,12 @@ func automatonFormula(formula *certificate.Formula) *automata.Formula {
 		"true": automata.True, "p": automata.Prop, "!": automata.Not, "&": automata.And, "|": automata.Or, "=>": automata.Implies, "<=>": automata.Iff,
 		"X": automata.Next, "F": automata.Finally, "G": automata.Globally, "U": automata.Until, "W": automata.WeakUntil, "R": automata.Release,
 	}
-	converted := &automata.Formula{Op: operators[formula.Op], Prop: formula.Prop, X: automatonFormula(formula.X), Y: automatonFormula(formula.Y)}
+	result := &automata.Formula{Op: operators[formula.Op], Prop: formula.Prop, X: automatonFormula(formula.X), Y: automatonFormula(formula.Y)}
 	if formula.Low > 0 || formula.High != nil {
-		converted.Bound = &automata.Bound{Low: formula.Low, High: automata.Unbounded}
+		result.Bound = &automata.Bound{Low: formula.Low, High: automata.Unbounded}
 		if formula.High != nil {
-			converted.Bound.High = *formula.High
+			result.Bound.High = *formula.High
 		}
 	}
-	return converted
+	return result
 }

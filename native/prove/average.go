@@ -18,7 +18,7 @@ func (proof *vectorProof) averageColumns(right *sparse.Set) (*solve.Values, erro
 	reward := proof.rewardStructure
 	if reward == nil {
 		reward = &sparse.Reward{}
-		reward.State, reward.StateRat = indicator(right)
+		reward.State, reward.StateRat = indicatorRewards(right)
 	}
 	compute := proof.gainAndBias
 	if proof.graph.First != nil {
@@ -36,15 +36,15 @@ func (proof *vectorProof) averageColumns(right *sparse.Set) (*solve.Values, erro
 
 // shiftedBias returns a bias as a column of the certificate. It adds the same constant to all entries, so that none is negative.
 func (proof *vectorProof) shiftedBias(bias []*big.Rat) *certificate.Values {
-	least := new(big.Rat)
+	leastBias := new(big.Rat)
 	for _, stateBias := range bias {
-		if stateBias.Cmp(least) < 0 {
-			least = stateBias
+		if stateBias.Cmp(leastBias) < 0 {
+			leastBias = stateBias
 		}
 	}
-	column := &certificate.Values{Rats: make([]*big.Rat, len(bias))}
+	column := &certificate.Values{Fractions: make([]*big.Rat, len(bias))}
 	for k, s := range proof.orderedStates() {
-		column.Rats[k] = new(big.Rat).Sub(bias[s], least)
+		column.Fractions[k] = new(big.Rat).Sub(bias[s], leastBias)
 	}
 	return column
 }
@@ -86,19 +86,19 @@ const maxImprovements = 1000
 //
 // Source: Howard's multichain policy iteration (Puterman, Markov Decision Processes, section 9.2).
 func (proof *vectorProof) policyIteration(graph *sparse.Graph, reward *sparse.Reward) (values *solve.Values, bias []*big.Rat, err error) {
-	choice := make([]int, graph.NumStates())
-	for s := range choice {
-		choice[s], _ = graph.Choices(s)
+	choices := make([]int, graph.NumStates())
+	for s := range choices {
+		choices[s], _ = graph.Choices(s)
 	}
 	for range maxImprovements {
-		chain, inducedReward, err := proof.inducedChain(graph, reward, choice)
+		chain, inducedReward, err := proof.inducedChain(graph, reward, choices)
 		if err != nil {
 			return nil, nil, err
 		}
 		if values, bias, err = proof.gainAndBias(chain, inducedReward); err != nil {
 			return nil, nil, err
 		}
-		if proof.improve(graph, reward, choice, values.Exact, bias) {
+		if proof.improve(graph, reward, choices, values.Exact, bias) {
 			continue
 		}
 		proof.extendInequality(graph, reward, values.Exact, bias)
@@ -163,19 +163,19 @@ func (proof *vectorProof) rewardAndNext(graph *sparse.Graph, reward *sparse.Rewa
 
 // improve is the improvement step of policy iteration. It switches to choices with a better gain. If no gain is better, it switches to
 // choices with an equal gain and a better bias. It reports whether a choice changed.
-func (proof *vectorProof) improve(graph *sparse.Graph, reward *sparse.Reward, choice []int, gain, bias []*big.Rat) (hasChanged bool) {
-	return proof.improveGain(graph, choice, gain) || proof.improveBias(graph, reward, choice, gain, bias)
+func (proof *vectorProof) improve(graph *sparse.Graph, reward *sparse.Reward, choices []int, gain, bias []*big.Rat) (hasChanged bool) {
+	return proof.improveGain(graph, choices, gain) || proof.improveBias(graph, reward, choices, gain, bias)
 }
 
 // improveGain changes each choice to one with a better expected gain of the next state, if there is one. It reports whether it changed a choice.
-func (proof *vectorProof) improveGain(graph *sparse.Graph, choice []int, gain []*big.Rat) (hasChanged bool) {
-	for s := range choice {
-		best := gain[s]
+func (proof *vectorProof) improveGain(graph *sparse.Graph, choices []int, gain []*big.Rat) (hasChanged bool) {
+	for s := range choices {
+		bestGain := gain[s]
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
 			candidate := proof.expectedNext(graph, c, gain)
-			if proof.advantage(candidate, best).Sign() > 0 {
-				choice[s], best, hasChanged = c, candidate, true
+			if proof.advantage(candidate, bestGain).Sign() > 0 {
+				choices[s], bestGain, hasChanged = c, candidate, true
 			}
 		}
 	}
@@ -184,9 +184,9 @@ func (proof *vectorProof) improveGain(graph *sparse.Graph, choice []int, gain []
 
 // improveBias changes each choice to one with a better bias, if there is one among the choices with the same gain. It reports whether it changed
 // a choice.
-func (proof *vectorProof) improveBias(graph *sparse.Graph, reward *sparse.Reward, choice []int, gain, bias []*big.Rat) (hasChanged bool) {
-	for s := range choice {
-		best := new(big.Rat).Add(gain[s], bias[s])
+func (proof *vectorProof) improveBias(graph *sparse.Graph, reward *sparse.Reward, choices []int, gain, bias []*big.Rat) (hasChanged bool) {
+	for s := range choices {
+		bestBias := new(big.Rat).Add(gain[s], bias[s])
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
 			keepsGain := proof.expectedNext(graph, c, gain).Cmp(gain[s]) == 0
@@ -194,22 +194,22 @@ func (proof *vectorProof) improveBias(graph *sparse.Graph, reward *sparse.Reward
 				continue
 			}
 			candidate := proof.rewardAndNext(graph, reward, s, c, bias)
-			if proof.advantage(candidate, best).Sign() > 0 {
-				choice[s], best, hasChanged = c, candidate, true
+			if proof.advantage(candidate, bestBias).Sign() > 0 {
+				choices[s], bestBias, hasChanged = c, candidate, true
 			}
 		}
 	}
 	return hasChanged
 }
 
-// inducedChain returns the Markov chain that a memoryless scheduler induces on an MDP, and its rewards. choice[s] is the choice of state s.
-func (proof *vectorProof) inducedChain(graph *sparse.Graph, reward *sparse.Reward, choice []int) (*sparse.Graph, *sparse.Reward, error) {
+// inducedChain returns the Markov chain that a memoryless scheduler induces on an MDP, and its rewards. choices[s] is the choice of state s.
+func (proof *vectorProof) inducedChain(graph *sparse.Graph, reward *sparse.Reward, choices []int) (*sparse.Graph, *sparse.Reward, error) {
 	if err := proof.ctx.Err(); err != nil {
 		return nil, nil, err
 	}
 	builder := sparse.NewBuilder(sparse.DTMC)
-	inducedReward := &sparse.Reward{State: make([]float64, len(choice)), StateRat: make([]*big.Rat, len(choice))}
-	for s, c := range choice {
+	inducedReward := &sparse.Reward{State: make([]float64, len(choices)), StateRat: make([]*big.Rat, len(choices))}
+	for s, c := range choices {
 		builder.State()
 		first, end := graph.Row(c)
 		for transition := first; transition < end; transition++ {
@@ -228,11 +228,11 @@ func (proof *vectorProof) inducedChain(graph *sparse.Graph, reward *sparse.Rewar
 	return sparse.NewGraph(model), inducedReward, nil
 }
 
-// indicator returns state rewards that are 1 in the states of a set and 0 in other states, as float64 and as fractions.
-func indicator(set *sparse.Set) (rewards []float64, rats []*big.Rat) {
-	rewards, rats = make([]float64, set.Len()), make([]*big.Rat, set.Len())
+// indicatorRewards returns state rewards that are 1 in the states of a set and 0 in other states, as float64 and as fractions.
+func indicatorRewards(set *sparse.Set) (rewards []float64, fractions []*big.Rat) {
+	rewards, fractions = make([]float64, set.Len()), make([]*big.Rat, set.Len())
 	for s := range set.All() {
-		rewards[s], rats[s] = 1, big.NewRat(1, 1)
+		rewards[s], fractions[s] = 1, big.NewRat(1, 1)
 	}
-	return rewards, rats
+	return rewards, fractions
 }

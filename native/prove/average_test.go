@@ -113,26 +113,26 @@ func TestAverages(t *testing.T) {
 			}
 			for s := range want {
 				if vector.Lower.Rat(s).Cmp(want[s]) != 0 || vector.Upper.Rat(s).Cmp(want[s]) != 0 {
-					t.Errorf("seed %d: %v to %v, want %v\n%s", seed, vector.Lower.Rats, vector.Upper.Rats, want, w.text(nil))
+					t.Errorf("seed %d: %v to %v, want %v\n%s", seed, vector.Lower.Fractions, vector.Upper.Fractions, want, w.text(nil))
 				}
 			}
 			for range 20 {
 				f, x := prover.File, *vector
 				f.Vectors = []certificate.Vector{x}
 				s, off := rng.IntN(len(want)), big.NewRat(1, 1<<uint(rng.IntN(60)))
-				lower, upper := slices.Clone(vector.Lower.Rats), slices.Clone(vector.Upper.Rats)
+				lower, upper := slices.Clone(vector.Lower.Fractions), slices.Clone(vector.Upper.Fractions)
 				lower[s] = new(big.Rat).Add(lower[s], off)
 				if upper[s] = new(big.Rat).Sub(upper[s], off); upper[s].Sign() < 0 {
 					continue
 				}
-				bias := slices.Clone(vector.LowerBias.Rats)
+				bias := slices.Clone(vector.LowerBias.Fractions)
 				rng.Shuffle(len(bias), func(i, j int) { bias[i], bias[j] = bias[j], bias[i] })
-				x.Lower, x.Upper = &certificate.Values{Rats: lower}, nil
+				x.Lower, x.Upper = &certificate.Values{Fractions: lower}, nil
 				if rng.IntN(2) == 0 {
-					x.Lower, x.Upper = nil, &certificate.Values{Rats: upper}
+					x.Lower, x.Upper = nil, &certificate.Values{Fractions: upper}
 				}
 				if rng.IntN(2) == 0 {
-					x.LowerBias = &certificate.Values{Rats: bias}
+					x.LowerBias = &certificate.Values{Fractions: bias}
 					x.UpperBias = x.LowerBias
 				}
 				f.Vectors[0] = x

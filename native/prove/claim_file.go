@@ -116,21 +116,21 @@ func (file *ClaimFile) vectorIndex(vector certificate.Vector) int {
 	return i
 }
 
-// not returns the index of the complement of set i. The complement of a complement is the original set.
-func (file *ClaimFile) not(i int) int {
+// complementIndex returns the index of the complement of set i. The complement of a complement is the original set.
+func (file *ClaimFile) complementIndex(i int) int {
 	if set := file.Sets[i]; set.Kind == certificate.Not {
 		return set.Sets[0]
 	}
 	return file.setIndex(certificate.Set{Kind: certificate.Not, Sets: []int{i}})
 }
 
-// and returns the index of the intersection of two sets.
-func (file *ClaimFile) and(i, j int) int {
+// intersectionIndex returns the index of the intersection of two sets.
+func (file *ClaimFile) intersectionIndex(i, j int) int {
 	return file.setIndex(certificate.Set{Kind: certificate.And, Sets: []int{i, j}})
 }
 
-// or returns the index of the union of two sets.
-func (file *ClaimFile) or(i, j int) int {
+// unionIndex returns the index of the union of two sets.
+func (file *ClaimFile) unionIndex(i, j int) int {
 	return file.setIndex(certificate.Set{Kind: certificate.Or, Sets: []int{i, j}})
 }
 

@@ -37,7 +37,7 @@ func (t *translation) conditionalOptimum(path *logic.Path, dir solve.Direction) 
 	if dir == solve.Min {
 		automaton.Formula = negation(formula)
 	}
-	vector := certificate.Vector{Kind: certificate.MaxConditional, Max: true, Reward: -1, Automaton: automaton, Given: &certificate.Given{}}
+	vector := certificate.Vector{Kind: certificate.MaxConditional, Max: true, Reward: -1, Automaton: automaton, Given: &certificate.ConditionalBounds{}}
 	return vectorValue{t.vectorIndex(vector), dir == solve.Min}, nil
 }
 
@@ -78,7 +78,7 @@ func buildConditionalAutomaton(automaton *certificate.Automaton) error {
 // is the index of the successor of pair i. The error is automata.ErrTooLarge if there are too many pairs.
 func pairParts(parts [2]*certificate.Automaton, numLetters int) (pairs [][2]uint32, next [][]uint32, err error) {
 	pairs = [][2]uint32{{}}
-	index := map[[2]uint32]uint32{{}: 0}
+	pairIndex := map[[2]uint32]uint32{{}: 0}
 	for i := 0; i < len(pairs); i++ { // the loop appends to pairs
 		if len(pairs)*numLetters > maxAutomaton {
 			return nil, nil, automata.ErrTooLarge
@@ -86,11 +86,11 @@ func pairParts(parts [2]*certificate.Automaton, numLetters int) (pairs [][2]uint
 		successors := make([]uint32, numLetters)
 		for letter := range successors {
 			pair := [2]uint32{parts[0].Next[pairs[i][0]][letter], parts[1].Next[pairs[i][1]][letter]}
-			if _, isKnown := index[pair]; !isKnown {
-				index[pair] = uint32(len(pairs))
+			if _, isKnown := pairIndex[pair]; !isKnown {
+				pairIndex[pair] = uint32(len(pairs))
 				pairs = append(pairs, pair)
 			}
-			successors[letter] = index[pair]
+			successors[letter] = pairIndex[pair]
 		}
 		next = append(next, successors)
 	}
@@ -142,10 +142,10 @@ func (proof *vectorProof) maxConditional() (*solve.Values, error) {
 	result := &solve.Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates), Converged: true}
 	for index, state := range proof.orderedStates() {
 		result.Upper[state] = 1
-		if proof.Lower.Rats[index].Cmp(lower) > 0 {
+		if proof.Lower.Fractions[index].Cmp(lower) > 0 {
 			result.Lower[state] = bounds.Lo
 		}
-		if proof.Upper.Rats[index].Cmp(upper) <= 0 {
+		if proof.Upper.Fractions[index].Cmp(upper) <= 0 {
 			result.Upper[state] = bounds.Hi
 		}
 	}
@@ -167,62 +167,62 @@ func (proof *vectorProof) newPayoffProblem() (*payoffProblem, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(product.pairs.Of) > maxPayoffStates {
+	if len(product.pairs.ModelState) > maxPayoffStates {
 		return nil, tooLarge
 	}
 	return &payoffProblem{vectorProof: proof, product: product, graph: product.Prover.graph, start: int(proof.indexOf(initial[0]))}, nil
 }
 
-// endPayoff returns the payoff of a path that ends in a pair: 1 if it satisfies the formula and the condition, q if it violates the condition,
+// endPayoff returns the payoff of a path that ends in a pair: 1 if it satisfies the formula and the condition, violationPayoff if it violates the condition,
 // and 0 if it cannot end there.
-func (problem *payoffProblem) endPayoff(pair int, q *big.Rat) *big.Rat {
+func (problem *payoffProblem) endPayoff(pair int, violationPayoff *big.Rat) *big.Rat {
 	switch {
 	case problem.product.targets.Has(pair):
 		return big.NewRat(1, 1)
 	case problem.product.excluded.Has(pair):
-		return q
+		return violationPayoff
 	}
 	return new(big.Rat)
 }
 
 // payoffs returns the maximal expected payoff from each pair, if only usable choices are allowed; nil allows all choices. A path that violates
-// the condition has the payoff q. The maximum is the maximal probability of reaching the state won in the model of endingModel.
-func (problem *payoffProblem) payoffs(q *big.Rat, usable *sparse.Set) ([]*big.Rat, error) {
-	model, err := problem.endingModel(q, usable)
+// the condition has the payoff violationPayoff. The maximum is the maximal probability of reaching wonState in the model of endingModel.
+func (problem *payoffProblem) payoffs(violationPayoff *big.Rat, usableChoices *sparse.Set) ([]*big.Rat, error) {
+	model, err := problem.endingModel(violationPayoff, usableChoices)
 	if err != nil {
 		return nil, err
 	}
-	won, numStates := problem.graph.NumStates(), model.NumStates()
+	wonState, numStates := problem.graph.NumStates(), model.NumStates()
 	options := solve.Options{Exact: true, MaxWork: maxWork}
-	values, err := solve.Until(problem.ctx, sparse.NewGraph(model), sparse.FullSet(numStates), sparse.SetOf(numStates, won), solve.Max, options)
+	values, err := solve.Until(problem.ctx, sparse.NewGraph(model), sparse.FullSet(numStates), sparse.SetOf(numStates, wonState), solve.Max, options)
 	if err != nil {
 		return nil, err
 	}
-	return values.Exact[:won], nil
+	return values.Exact[:wonState], nil
 }
 
-// endingModel returns the product with only its usable choices, and with two additional absorbing states: won and lost. A pair with a positive
-// endPayoff p, or without a usable choice, gets an additional choice. This choice leads to won with probability p, and to lost with probability
+// endingModel returns the product with only its usable choices, and with two additional absorbing states: wonState and lostState. A pair with a positive
+// endPayoff p, or without a usable choice, gets an additional choice. This choice leads to wonState with probability p, and to lostState with probability
 // 1-p.
-func (problem *payoffProblem) endingModel(q *big.Rat, usable *sparse.Set) (*sparse.Model, error) {
+func (problem *payoffProblem) endingModel(violationPayoff *big.Rat, usableChoices *sparse.Set) (*sparse.Model, error) {
 	numPairs, one := problem.graph.NumStates(), big.NewRat(1, 1)
-	won, lost := numPairs, numPairs+1
+	wonState, lostState := numPairs, numPairs+1
 	builder := sparse.NewBuilder(sparse.MDP)
 	for pair := range numPairs {
 		builder.State()
-		payoff := problem.endPayoff(pair, q)
-		hasChoice := problem.copyChoices(builder, pair, usable)
+		payoff := problem.endPayoff(pair, violationPayoff)
+		hasChoice := problem.copyChoices(builder, pair, usableChoices)
 		if payoff.Sign() > 0 || !hasChoice {
 			builder.Choice(sparse.NoAction)
 			if payoff.Sign() > 0 {
-				builder.AddRat(won, payoff, sparse.NoAction)
+				builder.AddRat(wonState, payoff, sparse.NoAction)
 			}
 			if payoff.Cmp(one) < 0 {
-				builder.AddRat(lost, new(big.Rat).Sub(one, payoff), sparse.NoAction)
+				builder.AddRat(lostState, new(big.Rat).Sub(one, payoff), sparse.NoAction)
 			}
 		}
 	}
-	for _, absorbing := range [...]int{won, lost} {
+	for _, absorbing := range [...]int{wonState, lostState} {
 		builder.State()
 		builder.Choice(sparse.NoAction)
 		builder.AddRat(absorbing, one, sparse.NoAction)
@@ -235,12 +235,12 @@ func (problem *payoffProblem) endingModel(q *big.Rat, usable *sparse.Set) (*spar
 	return model, nil
 }
 
-// copyChoices adds the usable choices of a pair to the current state of the builder. If usable is nil, all choices are usable. It reports
+// copyChoices adds the usable choices of a pair to the current state of the builder. If usableChoices is nil, all choices are usable. It reports
 // whether it added a choice.
-func (problem *payoffProblem) copyChoices(builder *sparse.Builder, pair int, usable *sparse.Set) (hasChoice bool) {
+func (problem *payoffProblem) copyChoices(builder *sparse.Builder, pair int, usableChoices *sparse.Set) (hasChoice bool) {
 	firstChoice, endChoice := problem.graph.Choices(pair)
 	for choice := firstChoice; choice < endChoice; choice++ {
-		if usable != nil && !usable.Has(choice) {
+		if usableChoices != nil && !usableChoices.Has(choice) {
 			continue
 		}
 		hasChoice = true
@@ -253,19 +253,19 @@ func (problem *payoffProblem) copyChoices(builder *sparse.Builder, pair int, usa
 	return hasChoice
 }
 
-// isBelow reports whether q is less than the maximal conditional probability. It is if some scheduler has a mean payoff greater than q, where q is
-// the payoff of a path that violates the condition.
-func (problem *payoffProblem) isBelow(q *big.Rat) (bool, error) {
-	values, err := problem.payoffs(q, nil)
+// isBelow reports whether payoff is less than the maximal conditional probability. It is if some scheduler has a mean payoff greater than payoff
+// when each path that violates the condition has this payoff.
+func (problem *payoffProblem) isBelow(payoff *big.Rat) (bool, error) {
+	values, err := problem.payoffs(payoff, nil)
 	if err != nil {
 		return false, err
 	}
-	return values[problem.start].Cmp(q) > 0, nil
+	return values[problem.start].Cmp(payoff) > 0, nil
 }
 
-// bracket returns bounds of the maximal conditional probability by bisection. lower is less than the probability, or nil if no positive lower
+// bisect returns bounds of the maximal conditional probability by bisection. lower is less than the probability, or nil if no positive lower
 // bound was found. The bisection ends if the relative width is at most half of epsilon, or if upper is less than 2^-60.
-func (problem *payoffProblem) bracket() (lower, upper *big.Rat, err error) {
+func (problem *payoffProblem) bisect() (lower, upper *big.Rat, err error) {
 	upper = big.NewRat(1, 1)
 	relativeWidth := new(big.Rat).SetFloat64(problem.opts.epsilon() / 2)
 	leastUpper, half := math.Ldexp(1, -60), big.NewRat(1, 2)
@@ -275,11 +275,11 @@ func (problem *payoffProblem) bracket() (lower, upper *big.Rat, err error) {
 			middle.Add(middle, lower)
 		}
 		middle.Mul(middle, half)
-		below, err := problem.isBelow(middle)
+		isLower, err := problem.isBelow(middle)
 		if err != nil {
 			return nil, nil, err
 		}
-		if below {
+		if isLower {
 			lower = middle
 		} else {
 			upper = middle
@@ -298,7 +298,7 @@ func (problem *payoffProblem) bracket() (lower, upper *big.Rat, err error) {
 
 // findBracket computes bounds of the maximal conditional probability by bisection, and sets the columns of the certificate that prove them.
 func (problem *payoffProblem) findBracket() error {
-	lower, upper, err := problem.bracket()
+	lower, upper, err := problem.bisect()
 	if err != nil {
 		return err
 	}
@@ -313,7 +313,7 @@ func (problem *payoffProblem) findBracket() error {
 	if err != nil {
 		return err
 	}
-	problem.Given = &certificate.Given{Lower: lower, Upper: upper}
+	problem.Given = &certificate.ConditionalBounds{Lower: lower, Upper: upper}
 	problem.setColumns(lowerPayoffs, upperPayoffs, nil)
 	return nil
 }
@@ -322,36 +322,36 @@ func (problem *payoffProblem) findBracket() error {
 // paths with payoff 1. If so, it sets the columns that prove the value 1, and returns true.
 func (problem *payoffProblem) findCertain() (bool, error) {
 	numPairs := problem.graph.NumStates()
-	ends := problem.product.targets.Union(problem.product.excluded)
-	alwaysEnding, err := problem.graph.Prob1E(problem.ctx, sparse.FullSet(numPairs), ends)
+	endPairs := problem.product.targets.Union(problem.product.excluded)
+	alwaysEnding, err := problem.graph.Prob1E(problem.ctx, sparse.FullSet(numPairs), endPairs)
 	if err != nil || !alwaysEnding.Has(problem.start) {
 		return false, err
 	}
-	usable, half := problem.graph.ChoicesWithin(alwaysEnding), big.NewRat(1, 2)
-	lowerPayoffs, err := problem.payoffs(half, usable)
+	usableChoices, half := problem.graph.ChoicesWithin(alwaysEnding), big.NewRat(1, 2)
+	lowerPayoffs, err := problem.payoffs(half, usableChoices)
 	if err != nil || lowerPayoffs[problem.start].Cmp(half) <= 0 {
 		return false, err
 	}
 	one := big.NewRat(1, 1)
 	upperPayoffs := slices.Repeat([]*big.Rat{one}, numPairs) // the entries share a fraction, which nothing changes
-	problem.Given = &certificate.Given{Lower: half, Upper: one, Certain: true}
-	problem.setColumns(lowerPayoffs, upperPayoffs, usable)
+	problem.Given = &certificate.ConditionalBounds{Lower: half, Upper: one, Certain: true}
+	problem.setColumns(lowerPayoffs, upperPayoffs, usableChoices)
 	return true, nil
 }
 
 // setColumns sets the columns of the certificate: the expected payoffs for both bounds, and the layers of the losing runs. It also ranks the
 // pairs in which continuing the path with usable choices is better than ending it.
-func (problem *payoffProblem) setColumns(lowerPayoffs, upperPayoffs []*big.Rat, usable *sparse.Set) {
+func (problem *payoffProblem) setColumns(lowerPayoffs, upperPayoffs []*big.Rat, usableChoices *sparse.Set) {
 	lower, upper := problem.Given.Lower, problem.Given.Upper
 	numPairs := len(lowerPayoffs)
-	continues := sparse.SelectStates(numPairs, func(pair int) bool { return lowerPayoffs[pair].Cmp(problem.endPayoff(pair, lower)) > 0 })
-	equations := &bellmanEquations{graph: problem.graph, bound: make([]float64, numPairs), exactBound: lowerPayoffs}
+	continuingPairs := sparse.SelectStates(numPairs, func(pair int) bool { return lowerPayoffs[pair].Cmp(problem.endPayoff(pair, lower)) > 0 })
+	equations := &bellmanEquations{graph: problem.graph, bounds: make([]float64, numPairs), exactBounds: lowerPayoffs}
 	attainsBound := func(pair, choice int) bool {
-		isUsable := usable == nil || usable.Has(choice)
+		isUsable := usableChoices == nil || usableChoices.Has(choice)
 		return isUsable && equations.compareChoice(pair, choice) >= 0
 	}
 	proof := problem.vectorProof
-	proof.Rank = rankByDistance(problem.graph, continues.Complement(), continues, attainsBound)
-	proof.Lower, proof.Upper = &certificate.Values{Rats: lowerPayoffs}, &certificate.Values{Rats: upperPayoffs}
+	proof.Rank = rankByDistance(problem.graph, continuingPairs.Complement(), continuingPairs, attainsBound)
+	proof.Lower, proof.Upper = &certificate.Values{Fractions: lowerPayoffs}, &certificate.Values{Fractions: upperPayoffs}
 	proof.Layer = problem.product.losingLayers(proof.Upper, [2]*big.Rat{big.NewRat(1, 1), upper})
 }

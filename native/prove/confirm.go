@@ -44,7 +44,7 @@ func (c *confirmation) checkClaim(claim *certificate.Claim, properties []*Proper
 		if err != nil {
 			return err
 		}
-		lastErr = c.sameClaim(claim, &c.translations.Claims[claimIndex])
+		lastErr = c.compareClaims(claim, &c.translations.Claims[claimIndex])
 		if lastErr == nil {
 			return nil
 		}
@@ -52,8 +52,8 @@ func (c *confirmation) checkClaim(claim *certificate.Claim, properties []*Proper
 	return lastErr
 }
 
-// sameClaim returns an error if a claim of the certificate differs from a translated claim.
-func (c *confirmation) sameClaim(certified, translated *certificate.Claim) error {
+// compareClaims returns an error if a claim of the certificate differs from a translated claim.
+func (c *confirmation) compareClaims(certified, translated *certificate.Claim) error {
 	isEqual, err := c.equalClaims(certified, translated)
 	if err == nil && !isEqual {
 		return errors.New("the claim differs from its property")

@@ -46,7 +46,7 @@ func (t *translation) conditionalProbability(path *logic.Path, dir solve.Directi
 		if err != nil {
 			return vectorValue{}, err
 		}
-		vector.Shares = append(vector.Shares, certificate.Share{Vector: value.vector, Complement: value.complement})
+		vector.Shares = append(vector.Shares, certificate.Share{Vector: value.vector, Complement: value.isComplement})
 	}
 	return vectorValue{vector: t.vectorIndex(vector)}, nil
 }
@@ -146,10 +146,10 @@ func (proof *vectorProof) discountedColumns() (*solve.Values, error) {
 	if values.Exact == nil {
 		bounds := &discountedBounds{vectorProof: proof}
 		bounds.discount, _ = proof.Discount.Float64()
-		if values, err = bounds.around(values); err != nil {
+		if values, err = bounds.inductiveBounds(values); err != nil {
 			return nil, err
 		}
-		proof.Lower, proof.Upper = certificate.FromDoubles(proof.inOrder(values.Lower)), certificate.FromDoubles(proof.inOrder(values.Upper))
+		proof.Lower, proof.Upper = certificate.FromFloats(proof.inOrder(values.Lower)), certificate.FromFloats(proof.inOrder(values.Upper))
 		return values, nil
 	}
 	column := proof.fractionColumn(values)
@@ -167,15 +167,15 @@ type discountedBounds struct {
 // maxDiscountedSweeps is the greatest number of sweeps that improve the values.
 const maxDiscountedSweeps = 1 << 16
 
-// around returns inductive bounds of a discounted reward. It starts with the middle between the bounds in values, improves it by value
+// inductiveBounds returns inductive bounds of a discounted reward. It starts with the middle between the bounds in values, improves it by value
 // iteration, and then subtracts and adds a margin.
-func (b *discountedBounds) around(values *solve.Values) (*solve.Values, error) {
+func (b *discountedBounds) inductiveBounds(values *solve.Values) (*solve.Values, error) {
 	numStates := len(values.Lower)
 	estimates := make([]float64, numStates)
 	for s := range estimates {
 		estimates[s] = values.Lower[s] + (values.Upper[s]-values.Lower[s])/2
 	}
-	if err := b.improve(estimates); err != nil {
+	if err := b.improveEstimates(estimates); err != nil {
 		return nil, err
 	}
 	margin := b.margin(estimates)
@@ -186,13 +186,13 @@ func (b *discountedBounds) around(values *solve.Values) (*solve.Values, error) {
 	return result, nil
 }
 
-// improve applies value iteration to the estimates, until a sweep changes them only by rounding errors, or the limit of sweeps is exceeded.
-func (b *discountedBounds) improve(estimates []float64) error {
+// improveEstimates applies value iteration to the estimates, until a sweep changes them only by rounding errors, or the limit of sweeps is exceeded.
+func (b *discountedBounds) improveEstimates(estimates []float64) error {
 	lastChange := math.Inf(1)
 	for range maxDiscountedSweeps {
 		change, greatest := 0.0, 0.0
 		for s, old := range estimates {
-			estimates[s] = b.step(estimates, s)
+			estimates[s] = b.optimum(estimates, s)
 			change, greatest = max(change, math.Abs(estimates[s]-old)), max(greatest, estimates[s])
 		}
 		if b.ctx.Err() != nil {
@@ -212,7 +212,7 @@ func (b *discountedBounds) improve(estimates []float64) error {
 func (b *discountedBounds) margin(estimates []float64) float64 {
 	residual := new(big.Rat)
 	for s := range estimates {
-		if change := b.change(estimates, s); change.Cmp(residual) > 0 {
+		if change := b.changeOf(estimates, s); change.Cmp(residual) > 0 {
 			residual = change
 		}
 	}
@@ -223,18 +223,18 @@ func (b *discountedBounds) margin(estimates []float64) float64 {
 // roundingMargin returns a number so great that adding it, or subtracting it, from a value keeps the bounds inductive although the sums are rounded. A
 // rounding error is at most half a unit in the last place of the greatest value. In the inequality of a state two such errors occur, and adding a
 // constant c to all values gains c (1-d).
-func (b *discountedBounds) roundingMargin(x []float64) float64 {
+func (b *discountedBounds) roundingMargin(values []float64) float64 {
 	greatest := 0.0
-	for _, value := range x {
+	for _, value := range values {
 		greatest = max(greatest, value)
 	}
 	return math.Ldexp(greatest, -50) / (1 - b.discount)
 }
 
-// step returns the optimum over the choices c of state s of reward(c) + d * sum of P(c,t) values[t], where d is the discount factor.
-func (b *discountedBounds) step(values []float64, s int) float64 {
+// optimum returns the optimum over the choices c of state s of reward(c) + d * sum of P(c,t) values[t], where d is the discount factor.
+func (b *discountedBounds) optimum(values []float64, s int) float64 {
 	first, end := b.graph.Choices(s)
-	best := math.NaN()
+	bestSum := math.NaN()
 	for c := first; c < end; c++ {
 		sum := 0.0
 		firstTransition, endTransition := b.graph.Row(c)
@@ -242,18 +242,18 @@ func (b *discountedBounds) step(values []float64, s int) float64 {
 			sum += b.graph.Prob(i) * values[b.graph.Target[i]]
 		}
 		sum = b.rewardStructure.OfChoice(s, c) + b.discount*sum
-		isFirst := math.IsNaN(best)
-		if isFirst || (sum > best) == b.Max {
-			best = sum
+		isFirst := math.IsNaN(bestSum)
+		if isFirst || (sum > bestSum) == b.Max {
+			bestSum = sum
 		}
 	}
-	return best
+	return bestSum
 }
 
-// change returns by how much an exact application of the equations changes the value of state s, as an absolute value.
-func (b *discountedBounds) change(values []float64, s int) *big.Rat {
+// changeOf returns by how much an exact application of the equations changes the value of state s, as an absolute value.
+func (b *discountedBounds) changeOf(values []float64, s int) *big.Rat {
 	first, end := b.graph.Choices(s)
-	var best *big.Rat
+	var bestSum *big.Rat
 	for c := first; c < end; c++ {
 		sum := new(big.Rat)
 		firstTransition, endTransition := b.graph.Row(c)
@@ -262,13 +262,13 @@ func (b *discountedBounds) change(values []float64, s int) *big.Rat {
 		}
 		sum.Mul(sum, b.Discount)
 		sum.Add(sum, b.rewardStructure.OfChoiceRat(s, c))
-		isFirst := best == nil
-		if isFirst || (sum.Cmp(best) > 0) == b.Max {
-			best = sum
+		isFirst := bestSum == nil
+		if isFirst || (sum.Cmp(bestSum) > 0) == b.Max {
+			bestSum = sum
 		}
 	}
-	best.Sub(best, new(big.Rat).SetFloat64(values[s]))
-	return best.Abs(best)
+	bestSum.Sub(bestSum, new(big.Rat).SetFloat64(values[s]))
+	return bestSum.Abs(bestSum)
 }
 
 // maxBudgetStates is the greatest number of states of a product with the rewards so far.
@@ -318,7 +318,7 @@ func (proof *vectorProof) budgetProduct(left, right *sparse.Set) (*budgetProduct
 		}
 	}
 	proof.Budgets.States = maxBudgetStates
-	built, err := budget.New(proof.ctx, proof.Model, proof.Budgets, proof.bits(left), proof.bits(right))
+	built, err := budget.New(proof.ctx, proof.Model, proof.Budgets, proof.orderedBits(left), proof.orderedBits(right))
 	if err != nil {
 		if proof.ctx.Err() != nil {
 			return nil, proof.ctx.Err()

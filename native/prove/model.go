@@ -12,8 +12,8 @@ import (
 // numbers collects the distinct numbers of a certificate's model and gives each an index.
 type numbers struct {
 	*certificate.Model
-	byText    map[string]uint32
-	byPointer map[*big.Rat]uint32 // a cache of byText, by pointer
+	indexByText    map[string]uint32
+	indexByPointer map[*big.Rat]uint32 // a cache of indexByText, by pointer
 	zero      *big.Rat
 }
 
@@ -25,18 +25,18 @@ func (n *numbers) indexOf(number *big.Rat) uint32 {
 	if number == nil {
 		number = n.zero
 	}
-	if index, isKnown := n.byPointer[number]; isKnown {
+	if index, isKnown := n.indexByPointer[number]; isKnown {
 		return index
 	}
 	key := number.RatString()
-	index, isKnown := n.byText[key]
+	index, isKnown := n.indexByText[key]
 	if !isKnown {
 		index = uint32(len(n.Numbers))
-		n.byText[key] = index
+		n.indexByText[key] = index
 		n.Numbers = append(n.Numbers, number)
 	}
-	if len(n.byPointer) < maxPointers {
-		n.byPointer[number] = index
+	if len(n.indexByPointer) < maxPointers {
+		n.indexByPointer[number] = index
 	}
 	return index
 }
@@ -59,34 +59,34 @@ func Model(space *explicit.Space) (*certificate.Model, error) {
 func (prover *Prover) buildModel() {
 	model := prover.graph.Model
 	kinds := map[sparse.Kind]certificate.Kind{sparse.DTMC: certificate.DTMC, sparse.MDP: certificate.MDP, sparse.CTMC: certificate.CTMC}
-	exported := &certificate.Model{
+	certificateModel := &certificate.Model{
 		Kind:   kinds[model.Kind],
 		Start:  append(make([]uint32, 0, model.NumChoices()+1), 0),
 		Target: make([]uint32, 0, model.NumTransitions()), Prob: make([]uint32, 0, model.NumTransitions()),
 		Rewards: make([]certificate.Reward, len(prover.space.Program().Rewards)),
 	}
-	for i := range exported.Rewards {
-		exported.Rewards[i].Name = prover.space.Program().Rewards[i].Name
+	for i := range certificateModel.Rewards {
+		certificateModel.Rewards[i].Name = prover.space.Program().Rewards[i].Name
 	}
-	prover.numbers = &numbers{exported, make(map[string]uint32), make(map[*big.Rat]uint32), new(big.Rat)}
-	prover.Model = exported
+	prover.numbers = &numbers{certificateModel, make(map[string]uint32), make(map[*big.Rat]uint32), new(big.Rat)}
+	prover.Model = certificateModel
 	prover.addChoices()
 	initial := sparse.NewSet(model.NumStates())
 	for _, s := range model.Initial {
 		initial.Add(int(s))
 	}
-	exported.Initial = prover.bits(initial)
+	certificateModel.Initial = prover.orderedBits(initial)
 }
 
 // addChoices adds the choices and transitions of all states to the model of the certificate.
 func (prover *Prover) addChoices() {
-	model, exported := prover.graph.Model, prover.Model
+	model, certificateModel := prover.graph.Model, prover.Model
 	weightIndexes := make([]uint32, len(model.Rats)) // the index of each weight in the certificate's table of numbers
 	for i, fraction := range model.Rats {
 		weightIndexes[i] = prover.numbers.indexOf(fraction)
 	}
 	if model.First != nil {
-		exported.First = append(make([]uint32, 0, model.NumStates()+1), 0)
+		certificateModel.First = append(make([]uint32, 0, model.NumStates()+1), 0)
 	}
 	for _, s := range prover.orderedStates() {
 		first, end := model.Choices(s)
@@ -94,7 +94,7 @@ func (prover *Prover) addChoices() {
 			prover.addChoice(s, c, weightIndexes)
 		}
 		if model.First != nil {
-			exported.First = append(exported.First, uint32(len(exported.Start)-1))
+			certificateModel.First = append(certificateModel.First, uint32(len(certificateModel.Start)-1))
 		}
 	}
 }
@@ -102,17 +102,17 @@ func (prover *Prover) addChoices() {
 // addChoice adds the transitions of choice c of state s to the model of the certificate. weightIndexes has the index of each weight in the
 // certificate's table of numbers.
 func (prover *Prover) addChoice(s, c int, weightIndexes []uint32) {
-	model, exported := prover.graph.Model, prover.Model
-	firstProb := len(exported.Prob)
+	model, certificateModel := prover.graph.Model, prover.Model
+	firstProb := len(certificateModel.Prob)
 	first, end := model.Row(c)
 	for transition := first; transition < end; transition++ {
-		exported.Target = append(exported.Target, prover.indexOf(model.Target[transition]))
-		exported.Prob = append(exported.Prob, weightIndexes[model.Weight[transition]])
+		certificateModel.Target = append(certificateModel.Target, prover.indexOf(model.Target[transition]))
+		certificateModel.Prob = append(certificateModel.Prob, weightIndexes[model.Weight[transition]])
 	}
 	if model.Kind == sparse.CTMC {
-		prover.addExitRate(s, exported.Prob[firstProb:])
+		prover.addExitRate(s, certificateModel.Prob[firstProb:])
 	}
-	exported.Start = append(exported.Start, uint32(len(exported.Target)))
+	certificateModel.Start = append(certificateModel.Start, uint32(len(certificateModel.Target)))
 }
 
 // addExitRate adds the exit rate of a state of a CTMC. It replaces the rates of its transitions by the probabilities of the jump chain.
@@ -148,13 +148,13 @@ func (prover *Prover) loadReward(index int) (*sparse.Reward, error) {
 		return nil, err
 	}
 	prover.rewards[index] = reward
-	exported := &prover.Model.Rewards[index]
+	certificateReward := &prover.Model.Rewards[index]
 	for _, s := range prover.orderedStates() {
 		if reward.StateRat != nil {
-			exported.State = append(exported.State, prover.numbers.indexOf(reward.StateRat[s]))
+			certificateReward.State = append(certificateReward.State, prover.numbers.indexOf(reward.StateRat[s]))
 		}
 		if reward.ChoiceRat != nil {
-			exported.Choice = prover.appendChoiceRewards(exported.Choice, reward, s)
+			certificateReward.Choice = prover.appendChoiceRewards(certificateReward.Choice, reward, s)
 		}
 	}
 	return reward, nil

@@ -110,7 +110,7 @@ func (proof *vectorProof) newWeightSearch() (*weightSearch, error) {
 	}
 	search := &weightSearch{vectorProof: proof, product: multiProduct, maxValues: make([][]*big.Rat, len(proof.Several.Objectives))}
 	productGraph := sparseGraph(multiProduct.Model)
-	costless := sparse.FullSet(productGraph.NumChoices())
+	costlessChoices := sparse.FullSet(productGraph.NumChoices())
 	for i, objective := range proof.Several.Objectives {
 		reward := sparseReward(multiProduct.Rewards[i])
 		if objective.Maximised {
@@ -121,11 +121,11 @@ func (proof *vectorProof) newWeightSearch() (*weightSearch, error) {
 		}
 		for c := range productGraph.NumChoices() {
 			if reward.ChoiceRat[c] != nil {
-				costless.Remove(c)
+				costlessChoices.Remove(c)
 			}
 		}
 	}
-	if search.endComponents, err = productGraph.EndComponents(proof.ctx, nil, costless); err != nil {
+	if search.endComponents, err = productGraph.EndComponents(proof.ctx, nil, costlessChoices); err != nil {
 		return nil, err
 	}
 	if search.graph, err = search.withEndState(); err != nil {
@@ -176,13 +176,13 @@ func (search *weightSearch) lowerColumn(productGraph *sparse.Graph) error {
 
 // exactColumn converts exact values to a column of the certificate. nil stands for an infinite value.
 func exactColumn(values *solve.Values) *certificate.Values {
-	column := &certificate.Values{Rats: make([]*big.Rat, len(values.Exact))}
+	column := &certificate.Values{Fractions: make([]*big.Rat, len(values.Exact))}
 	for s, value := range values.Exact {
 		if value != nil {
-			column.Rats[s] = value
+			column.Fractions[s] = value
 			continue
 		}
-		column.Rats[s] = new(big.Rat)
+		column.Fractions[s] = new(big.Rat)
 		if column.Infinite == nil {
 			column.Infinite = certificate.NewBits(len(values.Exact))
 		}
@@ -220,7 +220,7 @@ func (search *weightSearch) upperColumn(weights []*big.Rat) error {
 	search.Several.Weights = weights
 	search.Several.Shift = shift
 	search.Several.Factor = search.greatestMinimisedWeight(weights)
-	search.Vector.Upper = &certificate.Values{Rats: column}
+	search.Vector.Upper = &certificate.Values{Fractions: column}
 	return nil
 }
 

@@ -21,7 +21,7 @@ func (proof *vectorProof) objectivesProduct() (*several.Product, error) {
 		if err != nil {
 			return nil, err
 		}
-		sets = append(sets, proof.bits(set))
+		sets = append(sets, proof.orderedBits(set))
 	}
 	for _, objective := range proof.Several.Objectives {
 		if objective.Reward < 0 {

@@ -49,7 +49,7 @@ func (search *weightSearch) weightedCost(weights []*big.Rat, s, choice int) *big
 // maximised objective it is max(s) - reward - sum of P(t) max(t): the decrease of the maximum that can still be earned.
 func (search *weightSearch) choiceCost(objective, s, choice int) *big.Rat {
 	rewards, maxValue := search.product.Rewards[objective], search.maxValues[objective]
-	reward := rewards.Rats[rewards.Of[choice]]
+	reward := rewards.Fractions[rewards.FractionIndex[choice]]
 	if maxValue == nil {
 		return new(big.Rat).Set(reward)
 	}
@@ -66,9 +66,9 @@ func (search *weightSearch) choiceCost(objective, s, choice int) *big.Rat {
 // leastCost returns the minimal expected weighted cost from each state until the end state, with an optimal scheduler. The error says that the
 // minimum is infinite.
 func (search *weightSearch) leastCost(weights []*big.Rat) (*solve.Values, error) {
-	end := sparse.NewSet(search.graph.NumStates())
-	end.Add(search.product.NumStates())
-	values, err := solve.ReachReward(search.ctx, search.graph, search.weightedCosts(weights), end, solve.Min, search.exactOptions())
+	endStates := sparse.NewSet(search.graph.NumStates())
+	endStates.Add(search.product.NumStates())
+	values, err := solve.ReachReward(search.ctx, search.graph, search.weightedCosts(weights), endStates, solve.Min, search.exactOptions())
 	if err == nil && values.Exact[0] == nil {
 		err = errors.New("several objectives with a minimised reward that is infinite for all schedulers")
 	}

@@ -38,26 +38,26 @@ func (search *weightSearch) findWeights() (weights, shares []*big.Rat, err error
 // improveForWeights adds a scheduler that is optimal for the weights. It reports whether this scheduler has a greater weighted sum than
 // all schedulers before.
 func (search *weightSearch) improveForWeights(weights []*big.Rat) (bool, error) {
-	before := search.bestWeightedSum(weights)
+	oldBest := search.bestWeightedSum(weights)
 	if err := search.addScheduler(weights); err != nil {
 		return false, err
 	}
-	return before == nil || search.bestWeightedSum(weights).Cmp(before) > 0, nil
+	return oldBest == nil || search.bestWeightedSum(weights).Cmp(oldBest) > 0, nil
 }
 
 // bestWeightedSum returns the greatest weighted sum of objective values over all known schedulers, or nil if no scheduler is known.
 func (search *weightSearch) bestWeightedSum(weights []*big.Rat) *big.Rat {
-	var best *big.Rat
+	var bestSum *big.Rat
 	for _, point := range search.points {
 		sum := new(big.Rat)
 		for i, weight := range weights {
 			sum.Add(sum, new(big.Rat).Mul(weight, point[i]))
 		}
-		if best == nil || sum.Cmp(best) > 0 {
-			best = sum
+		if bestSum == nil || sum.Cmp(bestSum) > 0 {
+			bestSum = sum
 		}
 	}
-	return best
+	return bestSum
 }
 
 // solvePrograms solves the linear programs over the known schedulers. If some mixture satisfies the bounds, it returns the shares of the best
@@ -71,16 +71,16 @@ func (search *weightSearch) solvePrograms() (weights, shares []*big.Rat, isFeasi
 		return weights, nil, false, nil
 	}
 	isQuery := func(objective certificate.Objective) bool { return objective.Bound == nil }
-	query := slices.IndexFunc(search.Several.Objectives, isQuery)
-	shares, err = search.bestMixture(query)
+	queryIndex := slices.IndexFunc(search.Several.Objectives, isQuery)
+	shares, err = search.bestMixture(queryIndex)
 	if err != nil && !errors.Is(err, solve.ErrInfeasible) {
 		return nil, nil, false, err
 	}
 	isFeasible = err == nil
-	if isFeasible && query < 0 {
+	if isFeasible && queryIndex < 0 {
 		return nil, shares, true, nil
 	}
-	weights, err = search.separatingWeights(query, isFeasible)
+	weights, err = search.separatingWeights(queryIndex, isFeasible)
 	return weights, shares, isFeasible, err
 }
 
@@ -93,23 +93,23 @@ func (search *weightSearch) lowerLimit(number int) *big.Rat {
 	return new(big.Rat).Neg(objective.Bound)
 }
 
-// bestMixture solves the primal linear program: it returns the shares of a mixture that satisfies the bounds and maximises the query. query is
+// bestMixture solves the primal linear program: it returns the shares of a mixture that satisfies the bounds and maximises the query. queryIndex is
 // the index of the query, or -1. The error is solve.ErrInfeasible if no mixture satisfies the bounds.
-func (search *weightSearch) bestMixture(query int) (shares []*big.Rat, err error) {
+func (search *weightSearch) bestMixture(queryIndex int) (shares []*big.Rat, err error) {
 	program := &solve.LinearProgram{}
 	one := big.NewRat(1, 1)
 	var sum []solve.Term
 	for j, point := range search.points {
 		gain := new(big.Rat)
-		if query >= 0 {
-			gain = point[query]
+		if queryIndex >= 0 {
+			gain = point[queryIndex]
 		}
 		program.Objective = append(program.Objective, gain)
 		sum = append(sum, solve.Term{Variable: j, Coefficient: one})
 	}
 	program.AddRow(one, sum...)
 	for i := range search.Several.Objectives {
-		if i != query {
+		if i != queryIndex {
 			search.addBound(program, i)
 		}
 	}
@@ -142,9 +142,9 @@ func nonzeroTerms(coefficients []*big.Rat) []solve.Term {
 }
 
 // separatingWeights solves the dual linear program, and returns a weight for each objective. The weights minimise the greatest weighted sum of a
-// known scheduler, minus the weighted sum of the bounds. query is the index of the query, or -1. feasible says whether a mixture satisfies the
+// known scheduler, minus the weighted sum of the bounds. queryIndex is the index of the query, or -1. isFeasible says whether a mixture satisfies the
 // bounds.
-func (search *weightSearch) separatingWeights(query int, feasible bool) ([]*big.Rat, error) {
+func (search *weightSearch) separatingWeights(queryIndex int, isFeasible bool) ([]*big.Rat, error) {
 	program := &solve.LinearProgram{}
 	one, numObjectives := big.NewRat(1, 1), len(search.Several.Objectives)
 	for range numObjectives {
@@ -154,11 +154,11 @@ func (search *weightSearch) separatingWeights(query int, feasible bool) ([]*big.
 	program.Objective[positive] = big.NewRat(-1, 1)
 	program.Objective[negative] = one
 	for i := range numObjectives {
-		if i != query {
+		if i != queryIndex {
 			program.Objective[i] = search.lowerLimit(i)
 		}
 	}
-	search.normalizeWeights(program, query, feasible)
+	search.normalizeWeights(program, queryIndex, isFeasible)
 	for _, point := range search.points {
 		row := nonzeroTerms(point)
 		row = append(row, solve.Term{Variable: positive, Coefficient: big.NewRat(-1, 1)}, solve.Term{Variable: negative, Coefficient: one})
@@ -174,21 +174,21 @@ func (search *weightSearch) separatingWeights(query int, feasible bool) ([]*big.
 
 // normalizeWeights adds equations for the weights to the dual program. If the bounds are feasible, the query has weight 1. Otherwise the query
 // has weight 0, and the other weights sum to 1.
-func (search *weightSearch) normalizeWeights(program *solve.LinearProgram, query int, feasible bool) {
+func (search *weightSearch) normalizeWeights(program *solve.LinearProgram, queryIndex int, isFeasible bool) {
 	one := big.NewRat(1, 1)
-	if query >= 0 {
+	if queryIndex >= 0 {
 		queryWeight := new(big.Rat)
-		if feasible {
+		if isFeasible {
 			queryWeight = one
 		}
-		program.AddRow(queryWeight, solve.Term{Variable: query, Coefficient: one})
+		program.AddRow(queryWeight, solve.Term{Variable: queryIndex, Coefficient: one})
 	}
-	if feasible {
+	if isFeasible {
 		return
 	}
 	var sum []solve.Term
 	for i := range search.Several.Objectives {
-		if i != query {
+		if i != queryIndex {
 			sum = append(sum, solve.Term{Variable: i, Coefficient: one})
 		}
 	}

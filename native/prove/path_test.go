@@ -100,9 +100,9 @@ func pathAttacks() map[string]func(rng *rand.Rand, vector *certificate.Vector, f
 			return nudge(vector.Upper, 0, -9)
 		},
 		"all is won": func(_ *rand.Rand, vector *certificate.Vector, _ *certificate.File) bool {
-			clear(vector.Won)
+			clear(vector.WinningRanks)
 			clear(vector.Rank)
-			return len(vector.Won) > 0
+			return len(vector.WinningRanks) > 0
 		},
 		"upper half": func(_ *rand.Rand, vector *certificate.Vector, _ *certificate.File) bool {
 			for s := range vector.Upper.Fixed {
@@ -111,7 +111,7 @@ func pathAttacks() map[string]func(rng *rand.Rand, vector *certificate.Vector, f
 			return vector.Upper.Fixed != nil
 		},
 		"won shuffled": func(rng *rand.Rand, vector *certificate.Vector, _ *certificate.File) bool {
-			return shuffle(rng, vector.Won)
+			return shuffle(rng, vector.WinningRanks)
 		},
 		"layers shuffled": func(rng *rand.Rand, vector *certificate.Vector, _ *certificate.File) bool {
 			return shuffle(rng, vector.Layer)
@@ -142,7 +142,7 @@ func pathAttacks() map[string]func(rng *rand.Rand, vector *certificate.Vector, f
 				return false
 			}
 			vector.Automaton.Runs--
-			vector.Won, vector.Layer = vector.Won[1:], vector.Layer[1:]
+			vector.WinningRanks, vector.Layer = vector.WinningRanks[1:], vector.Layer[1:]
 			return true
 		},
 		"minimum": func(_ *rand.Rand, vector *certificate.Vector, file *certificate.File) bool {
@@ -162,7 +162,7 @@ func copied(file *certificate.File) *certificate.File {
 	out := *file
 	out.Vectors, out.Claims = slices.Clone(file.Vectors), slices.Clone(file.Claims)
 	vector := &out.Vectors[0]
-	vector.Won, vector.Layer, vector.Rank = slices.Clone(vector.Won), slices.Clone(vector.Layer), slices.Clone(vector.Rank)
+	vector.WinningRanks, vector.Layer, vector.Rank = slices.Clone(vector.WinningRanks), slices.Clone(vector.Layer), slices.Clone(vector.Rank)
 	for _, x := range []**certificate.Values{&vector.Lower, &vector.Upper} {
 		y := **x
 		y.Fixed = slices.Clone(y.Fixed)

@@ -66,28 +66,28 @@ func (proof *vectorProof) stateValues(pairValues *solve.Values) *solve.Values {
 
 // automatonProduct returns the product of the model with the automaton of the vector. The first call builds it.
 func (proof *vectorProof) automatonProduct() (*product, error) {
-	if known := proof.products[proof.index]; known != nil {
-		return known, nil
+	if knownProduct := proof.products[proof.index]; knownProduct != nil {
+		return knownProduct, nil
 	}
 	sets, err := proof.setLetters()
 	if err != nil {
 		return nil, err
 	}
-	built, err := buildProduct(proof, sets, proof.Kind == certificate.CoSafe)
+	newProduct, err := buildProduct(proof, sets, proof.Kind == certificate.CoSafe)
 	if errors.Is(err, automata.ErrTooLarge) {
 		return nil, errors.New("the automaton of the path formula is too large for a certificate")
 	}
 	if err != nil {
 		return nil, err
 	}
-	proof.products[proof.index] = built
-	return built, nil
+	proof.products[proof.index] = newProduct
+	return newProduct, nil
 }
 
 // setLetters computes the letters that the automaton reads in the states of the model. Bit i of a letter says whether proposition i is true. It
 // returns the states of each proposition.
 func (proof *vectorProof) setLetters() ([]certificate.Bits, error) {
-	letterOf := make([]uint64, proof.graph.NumStates()) // in the order of the certificate
+	letters := make([]uint64, proof.graph.NumStates()) // in the order of the certificate
 	var sets []certificate.Bits
 	for proposition, setIndex := range proof.Automaton.Sets {
 		set, err := proof.decidedSet(proof.ctx, setIndex, proof.effort)
@@ -95,15 +95,15 @@ func (proof *vectorProof) setLetters() ([]certificate.Bits, error) {
 			return nil, err
 		}
 		for s := range set.All() {
-			letterOf[proof.indexOf(uint32(s))] |= 1 << proposition
+			letters[proof.indexOf(uint32(s))] |= 1 << proposition
 		}
-		sets = append(sets, proof.bits(set))
+		sets = append(sets, proof.orderedBits(set))
 	}
 	proof.Automaton.Letters = nil
-	known := map[uint64]bool{}
-	for _, letter := range letterOf {
-		if !known[letter] {
-			known[letter] = true
+	seenLetters := map[uint64]bool{}
+	for _, letter := range letters {
+		if !seenLetters[letter] {
+			seenLetters[letter] = true
 			proof.Automaton.Letters = append(proof.Automaton.Letters, letter)
 		}
 	}
@@ -126,13 +126,13 @@ func buildProduct(proof *vectorProof, sets []certificate.Bits, coSafe bool) (*pr
 		ClaimFile: &ClaimFile{File: certificate.File{Model: pairs.Model}},
 		graph:     sparseGraph(pairs.Model), opts: proof.opts, exponents: make(map[int]int),
 	}
-	built := &product{Prover: pairsProver, pairs: pairs, targets: sparse.NewSet(len(pairs.Of)), excluded: sparse.NewSet(len(pairs.Of))}
-	automaton.Pairs = len(pairs.Of)
+	built := &product{Prover: pairsProver, pairs: pairs, targets: sparse.NewSet(len(pairs.ModelState)), excluded: sparse.NewSet(len(pairs.ModelState))}
+	automaton.Pairs = len(pairs.ModelState)
 	if !coSafe {
 		return built, built.addRuns(proof)
 	}
 	automaton.Runs = 0
-	for pair, automatonState := range pairs.Auto {
+	for pair, automatonState := range pairs.AutomatonState {
 		if automaton.Accepting[automatonState] {
 			built.targets.Add(pair)
 		}
@@ -149,16 +149,16 @@ func (p *product) addRuns(proof *vectorProof) error {
 		return err
 	}
 	p.runs = runs
-	automaton.Runs = len(runs.Of)
+	automaton.Runs = len(runs.ModelState)
 	if automaton.Runs == 0 {
 		return nil
 	}
 	p.graph = sparseGraph(runs.Model)
-	proof.Won = p.winningRanks()
+	proof.WinningRanks = p.winningRanks()
 	run := 0 // the first runs are the targets of the jumps of the pairs, in order
-	for pair, automatonState := range p.pairs.Auto {
+	for pair, automatonState := range p.pairs.AutomatonState {
 		for _, target := range automaton.Jumps[automatonState] {
-			isWinning := proof.Won[run] != unranked
+			isWinning := proof.WinningRanks[run] != unranked
 			switch {
 			case isWinning && automaton.Part(target) == 1:
 				p.excluded.Add(pair)
@@ -181,11 +181,11 @@ func sparseGraph(model *certificate.Model) *sparse.Graph {
 		result.Kind = sparse.MDP
 	}
 	for _, number := range model.Numbers {
-		nearest := 0.0
+		rounded := 0.0
 		if number.Sign() > 0 { // a positive weight must not become 0
-			nearest, _ = sparse.NormalFloat(number)
+			rounded, _ = sparse.NormalFloat(number)
 		}
-		result.Weights = append(result.Weights, nearest)
+		result.Weights = append(result.Weights, rounded)
 	}
 	for _, probIndex := range model.Prob {
 		if !sparse.InRange(result.Weights[probIndex]) {
@@ -198,16 +198,16 @@ func sparseGraph(model *certificate.Model) *sparse.Graph {
 // winningRanks returns the rank of each winning run: from there some scheduler visits accepting runs infinitely often. The rank is the distance
 // to an accepting run within the winning runs. Other runs are unranked.
 func (p *product) winningRanks() []uint32 {
-	inside := sparse.FullSet(p.graph.NumStates())
+	candidateRuns := sparse.FullSet(p.graph.NumStates())
 	for { // a greatest fixed point: runs that cannot reach an accepting run inside are removed
-		staying := p.graph.ChoicesWithin(inside)
-		accepting := p.acceptingRuns(inside, staying)
-		rank := rankByDistance(p.graph, accepting, inside, func(_, c int) bool { return staying.Has(c) })
-		ranked := rankedStates(rank)
-		if ranked.Count() == inside.Count() {
-			return rank
+		stayingChoices := p.graph.ChoicesWithin(candidateRuns)
+		accepting := p.acceptingRuns(candidateRuns, stayingChoices)
+		ranks := rankByDistance(p.graph, accepting, candidateRuns, func(_, c int) bool { return stayingChoices.Has(c) })
+		ranked := rankedStates(ranks)
+		if ranked.Count() == candidateRuns.Count() {
+			return ranks
 		}
-		inside = ranked
+		candidateRuns = ranked
 	}
 }
 
@@ -215,7 +215,7 @@ func (p *product) winningRanks() []uint32 {
 func (p *product) acceptingRuns(runs, choices *sparse.Set) *sparse.Set {
 	accepting := sparse.NewSet(p.graph.NumStates())
 	for run := range runs.All() {
-		if !p.pairs.Accepts(p.runs.Auto[run]) {
+		if !p.pairs.Accepts(p.runs.AutomatonState[run]) {
 			continue
 		}
 		first, end := p.graph.Choices(run)
@@ -229,14 +229,14 @@ func (p *product) acceptingRuns(runs, choices *sparse.Set) *sparse.Set {
 }
 
 // rankedStates returns the states that have a rank.
-func rankedStates(rank []uint32) *sparse.Set {
-	ranked := sparse.NewSet(len(rank))
-	for s, stateRank := range rank {
+func rankedStates(ranks []uint32) *sparse.Set {
+	result := sparse.NewSet(len(ranks))
+	for s, stateRank := range ranks {
 		if stateRank != unranked {
-			ranked.Add(s)
+			result.Add(s)
 		}
 	}
-	return ranked
+	return result
 }
 
 // losingLayers returns layers that prove that runs are not winning. It gives a layer to the runs whose pair has an upper bound less than the
@@ -245,33 +245,33 @@ func (p *product) losingLayers(upper *certificate.Values, payoffs [2]*big.Rat) [
 	if p.graph == nil {
 		return nil
 	}
-	compare := [2]func(int) int{upper.Compare(payoffs[0]), upper.Compare(payoffs[1])}
+	compareBounds := [2]func(int) int{upper.Compare(payoffs[0]), upper.Compare(payoffs[1])}
 	attractor := newAttractor(p.graph, nil)
 	allRuns, rejecting := sparse.FullSet(p.graph.NumStates()), sparse.NewSet(p.graph.NumStates())
-	for run, automatonState := range p.runs.Auto {
-		if compare[p.pairs.Part(automatonState)](int(p.runs.Of[run])) >= 0 {
-			attractor.add(run, 0)
+	for run, automatonState := range p.runs.AutomatonState {
+		if compareBounds[p.pairs.Part(automatonState)](int(p.runs.ModelState[run])) >= 0 {
+			attractor.addState(run, 0)
 		} else if !p.pairs.Accepts(automatonState) {
 			rejecting.Add(run)
 		}
 	}
 	for {
 		attractor.extend(allRuns)
-		trap, nextLayer := attractor.trap(rejecting), attractor.greatest+1
+		trap, nextLayer := attractor.trap(rejecting), attractor.greatestRank+1
 		if trap.Empty() {
-			return attractor.rank
+			return attractor.ranks
 		}
 		for run := range trap.All() {
-			attractor.add(run, nextLayer)
+			attractor.addState(run, nextLayer)
 		}
 	}
 }
 
 // sparseReward converts the choice rewards of a certificate to a reward structure, with fractions and the nearest float64.
 func sparseReward(rewards *certificate.Rewards) *sparse.Reward {
-	result := &sparse.Reward{Choice: make([]float64, len(rewards.Of)), ChoiceRat: make([]*big.Rat, len(rewards.Of)), Err: 0x1p-52}
-	for c, index := range rewards.Of {
-		reward := rewards.Rats[index]
+	result := &sparse.Reward{Choice: make([]float64, len(rewards.FractionIndex)), ChoiceRat: make([]*big.Rat, len(rewards.FractionIndex)), Err: 0x1p-52}
+	for c, index := range rewards.FractionIndex {
+		reward := rewards.Fractions[index]
 		if reward.Sign() <= 0 {
 			continue
 		}

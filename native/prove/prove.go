@@ -122,8 +122,8 @@ func (prover *Prover) indexOf(s uint32) uint32 {
 	return s
 }
 
-// bits converts a set to the order of the certificate.
-func (prover *Prover) bits(set *sparse.Set) certificate.Bits {
+// orderedBits converts a set to the order of the certificate.
+func (prover *Prover) orderedBits(set *sparse.Set) certificate.Bits {
 	bits := certificate.NewBits(set.Len())
 	for s := range set.All() {
 		bits.Add(int(prover.indexOf(uint32(s))))
@@ -348,17 +348,17 @@ func (prover *Prover) firstState(claim *certificate.Claim, states *sparse.Set) *
 			first = s
 		}
 	}
-	single := sparse.NewSet(states.Len())
+	result := sparse.NewSet(states.Len())
 	if first >= 0 {
-		single.Add(first)
+		result.Add(first)
 	}
 	if prover.order == nil {
 		text := fmt.Sprint("the first of set ", claim.Over)
 		claim.Of = ""
-		claim.Over = prover.setIndex(certificate.Set{Kind: certificate.Atomic, Text: text, Bits: prover.bits(single)})
-		prover.memberships[claim.Over] = exactMembership(single)
+		claim.Over = prover.setIndex(certificate.Set{Kind: certificate.Atomic, Text: text, Bits: prover.orderedBits(result)})
+		prover.memberships[claim.Over] = exactMembership(result)
 	}
-	return single
+	return result
 }
 
 // membership has the states that are known to be inside a set, and the states that are known to be outside. The bounds of a vector
@@ -374,8 +374,8 @@ func exactMembership(set *sparse.Set) membership {
 func (m membership) isUndecided() bool { return m.inside.Count()+m.outside.Count() < m.inside.Len() }
 
 // decidedSet returns the states of the set with the given index. The error is errUndecided if the membership of a state is unknown.
-func (prover *Prover) decidedSet(ctx context.Context, set int, e effort) (*sparse.Set, error) {
-	membership, err := prover.setMembership(ctx, set, e)
+func (prover *Prover) decidedSet(ctx context.Context, set int, currentEffort effort) (*sparse.Set, error) {
+	membership, err := prover.setMembership(ctx, set, currentEffort)
 	if err == nil && membership.isUndecided() {
 		err = errUndecided
 	}
@@ -430,27 +430,27 @@ func (prover *Prover) computeMembership(ctx context.Context, setIndex int, curre
 		if err != nil {
 			return membership{}, err
 		}
-		set.Bits = prover.bits(states)
+		set.Bits = prover.orderedBits(states)
 		return exactMembership(states), nil
 	case certificate.Not:
 		return membership{inside: operands[0].outside, outside: operands[0].inside}, nil
 	case certificate.And:
-		return operands[0].and(operands[1]), nil
+		return operands[0].intersection(operands[1]), nil
 	case certificate.Or:
-		return operands[0].or(operands[1]), nil
+		return operands[0].union(operands[1]), nil
 	case certificate.Bound, certificate.ArgMin, certificate.ArgMax:
 		return prover.comparedMembership(ctx, set, operands, currentEffort)
 	}
 	return prover.pathMembership(set, operands)
 }
 
-// and returns the membership in the intersection of two sets.
-func (m membership) and(other membership) membership {
+// intersection returns the membership in the intersection of two sets.
+func (m membership) intersection(other membership) membership {
 	return membership{inside: m.inside.Intersect(other.inside), outside: m.outside.Union(other.outside)}
 }
 
-// or returns the membership in the union of two sets.
-func (m membership) or(other membership) membership {
+// union returns the membership in the union of two sets.
+func (m membership) union(other membership) membership {
 	return membership{inside: m.inside.Union(other.inside), outside: m.outside.Intersect(other.outside)}
 }
 
@@ -487,19 +487,19 @@ func (prover *Prover) pathMembership(set *certificate.Set, operands []membership
 // untilMembership returns the states that satisfy `E [left U right]` or `A [left U right]`. It also sets the ranks of the set, which prove the
 // result.
 func (prover *Prover) untilMembership(set *certificate.Set, left, right *sparse.Set) membership {
-	var rank []uint32
+	var ranks []uint32
 	if set.Kind == certificate.ExistsUntil {
-		rank = rankByDistance(prover.graph, right, left.Union(right), anyChoice)
+		ranks = rankByDistance(prover.graph, right, left.Union(right), anyChoice)
 	} else {
-		rank = rankAllPaths(prover.graph, left, right)
+		ranks = rankAllPaths(prover.graph, left, right)
 	}
-	set.Rank = make([]uint32, len(rank))
+	set.Rank = make([]uint32, len(ranks))
 	for index, s := range prover.orderedStates() {
-		set.Rank[index] = rank[s]
+		set.Rank[index] = ranks[s]
 	}
-	satisfying := rankedStates(rank)
-	set.Bits = prover.bits(satisfying)
-	return exactMembership(satisfying)
+	satisfyingStates := rankedStates(ranks)
+	set.Bits = prover.orderedBits(satisfyingStates)
+	return exactMembership(satisfyingStates)
 }
 
 // compareThreshold returns the states whose value v satisfies `v relation threshold`. The relation is <, <=, > or >=. If the bounds of v do not
@@ -507,10 +507,10 @@ func (prover *Prover) untilMembership(set *certificate.Set, left, right *sparse.
 func (b *bounds) compareThreshold(relation string, threshold *big.Rat) membership {
 	numStates := len(b.Lower)
 	result := membership{inside: sparse.NewSet(numStates), outside: sparse.NewSet(numStates)}
-	nearest := interval.Around(threshold)
+	enclosure := interval.Around(threshold)
 	for s := range numStates {
-		lowerOrder, upperOrder := b.ordersOf(s, threshold, nearest)
-		lowerHolds, upperHolds := holds(lowerOrder, relation), holds(upperOrder, relation)
+		lowerOrder, upperOrder := b.ordersOf(s, threshold, enclosure)
+		lowerHolds, upperHolds := holdsRelation(lowerOrder, relation), holdsRelation(upperOrder, relation)
 		switch {
 		case lowerHolds && upperHolds:
 			result.inside.Add(s)
@@ -522,11 +522,11 @@ func (b *bounds) compareThreshold(relation string, threshold *big.Rat) membershi
 }
 
 // ordersOf compares the lower and the upper bound of a state with a threshold. An order is 1, 0 or -1 for a bound that is greater than,
-// equal to or less than the threshold. nearest is the narrowest float64 interval around the threshold.
-func (b *bounds) ordersOf(s int, threshold *big.Rat, nearest interval.Interval) (lowerOrder, upperOrder int) {
+// equal to or less than the threshold. enclosure is the narrowest float64 interval around the threshold.
+func (b *bounds) ordersOf(s int, threshold *big.Rat, enclosure interval.Interval) (lowerOrder, upperOrder int) {
 	switch {
 	case b.Exact == nil:
-		return compareFloat(b.Lower[s], nearest), compareFloat(b.Upper[s], nearest)
+		return compareFloat(b.Lower[s], enclosure), compareFloat(b.Upper[s], enclosure)
 	case b.Exact[s] == nil: // infinite
 		return 1, 1
 	}
@@ -534,21 +534,21 @@ func (b *bounds) ordersOf(s int, threshold *big.Rat, nearest interval.Interval) 
 	return order, order
 }
 
-// compareFloat returns 1, 0 or -1 if a float64 is greater than, equal to or less than a fraction. nearest is the narrowest float64
+// compareFloat returns 1, 0 or -1 if a float64 is greater than, equal to or less than a fraction. enclosure is the narrowest float64
 // interval around the fraction.
-func compareFloat(value float64, nearest interval.Interval) int {
+func compareFloat(value float64, enclosure interval.Interval) int {
 	switch {
-	case value < nearest.Hi:
+	case value < enclosure.Hi:
 		return -1
-	case value == nearest.Hi && nearest.Lo == nearest.Hi:
+	case value == enclosure.Hi && enclosure.Lo == enclosure.Hi:
 		return 0
 	}
 	return 1
 }
 
-// holds reports whether a relation holds between two numbers. order is 1, 0 or -1 if the left number is greater than, equal to or less
+// holdsRelation reports whether a relation holds between two numbers. order is 1, 0 or -1 if the left number is greater than, equal to or less
 // than the right number.
-func holds(order int, relation string) bool {
+func holdsRelation(order int, relation string) bool {
 	switch relation {
 	case ">=":
 		return order >= 0
@@ -564,15 +564,15 @@ func holds(order int, relation string) bool {
 // bounds of the values do not decide it.
 func (b *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
 	// In the best case the value of a state is its optimistic bound: the lower bound for the least value.
-	optimistic, pessimistic, better := b.Lower, b.Upper, -1
+	optimisticBounds, pessimisticBounds, betterOrder := b.Lower, b.Upper, -1
 	if greatest {
-		optimistic, pessimistic, better = pessimistic, optimistic, 1
+		optimisticBounds, pessimisticBounds, betterOrder = pessimisticBounds, optimisticBounds, 1
 	}
-	bestPessimistic, _ := b.bestTwo(states, pessimistic, better)
-	bestOptimistic, secondOptimistic := b.bestTwo(states, optimistic, better)
+	bestPessimistic, _ := b.bestTwo(states, pessimisticBounds, betterOrder)
+	bestOptimistic, secondOptimistic := b.bestTwo(states, optimisticBounds, betterOrder)
 	result := exactMembership(sparse.NewSet(states.Len()))
 	for s := range states.All() {
-		isCertainlyWorse := b.compare(bestPessimistic, pessimistic, s, optimistic) == better
+		isCertainlyWorse := b.compare(bestPessimistic, pessimisticBounds, s, optimisticBounds) == betterOrder
 		if !isCertainlyWorse {
 			result.outside.Remove(s)
 		}
@@ -580,7 +580,7 @@ func (b *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
 		if s == bestOptimistic {
 			rival = secondOptimistic
 		}
-		mayBeWorse := rival >= 0 && b.compare(rival, optimistic, s, pessimistic) == better
+		mayBeWorse := rival >= 0 && b.compare(rival, optimisticBounds, s, pessimisticBounds) == betterOrder
 		if !mayBeWorse {
 			result.inside.Add(s)
 		}
@@ -588,15 +588,15 @@ func (b *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
 	return result
 }
 
-// bestTwo returns the two states with the best bounds, or -1 in place of a missing state. better is -1 if smaller bounds are better, and 1 if
+// bestTwo returns the two states with the best bounds, or -1 in place of a missing state. betterOrder is -1 if smaller bounds are better, and 1 if
 // greater bounds are better.
-func (b *bounds) bestTwo(states *sparse.Set, bound []float64, better int) (first, second int) {
+func (b *bounds) bestTwo(states *sparse.Set, stateBounds []float64, betterOrder int) (first, second int) {
 	first, second = -1, -1
 	for s := range states.All() {
 		switch {
-		case first < 0 || b.compare(s, bound, first, bound) == better:
+		case first < 0 || b.compare(s, stateBounds, first, stateBounds) == betterOrder:
 			first, second = s, first
-		case second < 0 || b.compare(s, bound, second, bound) == better:
+		case second < 0 || b.compare(s, stateBounds, second, stateBounds) == betterOrder:
 			second = s
 		}
 	}
@@ -604,13 +604,13 @@ func (b *bounds) bestTwo(states *sparse.Set, bound []float64, better int) (first
 }
 
 // compare returns 1, 0 or -1 if the value of state s is greater than, equal to or less than the value of state other. If there are no exact
-// values, it compares bound[s] with otherBound[other] instead.
-func (b *bounds) compare(s int, bound []float64, other int, otherBound []float64) int {
+// values, it compares stateBounds[s] with otherBounds[other] instead.
+func (b *bounds) compare(s int, stateBounds []float64, other int, otherBounds []float64) int {
 	if b.Exact == nil {
-		return cmp.Compare(bound[s], otherBound[other])
+		return cmp.Compare(stateBounds[s], otherBounds[other])
 	}
 	if b.Exact[s] != nil && b.Exact[other] != nil {
 		return b.Exact[s].Cmp(b.Exact[other])
 	}
-	return cmp.Compare(otherBound[s], otherBound[other]) // one value is infinite: its bounds are equal
+	return cmp.Compare(otherBounds[s], otherBounds[other]) // one value is infinite: its bounds are equal
 }

@@ -12,35 +12,35 @@ const unranked = sparse.None
 
 // newRanks returns ranks for numStates unranked states.
 func newRanks(numStates int) []uint32 {
-	rank := make([]uint32, numStates)
-	for s := range rank {
-		rank[s] = unranked
+	ranks := make([]uint32, numStates)
+	for s := range ranks {
+		ranks[s] = unranked
 	}
-	return rank
+	return ranks
 }
 
 // anyChoice is a condition on choices that every choice satisfies.
 func anyChoice(int, int) bool { return true }
 
-// rankByDistance returns ranks of the states in `within`. Targets have rank 0. Each other ranked state has a usable choice with a successor of
+// rankByDistance returns ranks of the states in allowedStates. Targets have rank 0. Each other ranked state has a usable choice with a successor of
 // smaller rank. A state is unranked if usable choices cannot reach a target.
-func rankByDistance(graph *sparse.Graph, targets, within *sparse.Set, isUsable func(s, c int) bool) []uint32 {
-	rank := newRanks(graph.NumStates())
+func rankByDistance(graph *sparse.Graph, targets, allowedStates *sparse.Set, isUsable func(s, c int) bool) []uint32 {
+	ranks := newRanks(graph.NumStates())
 	for s := range targets.All() {
-		rank[s] = 0
+		ranks[s] = 0
 	}
-	unrankedStates := within.Minus(targets)
-	rankInSweeps(graph, rank, unrankedStates, false, isUsable)
+	unrankedStates := allowedStates.Minus(targets)
+	rankInSweeps(graph, ranks, unrankedStates, false, isUsable)
 	if !unrankedStates.Empty() {
-		rankBackwards(graph, rank, within, isUsable)
+		rankBackwards(graph, ranks, allowedStates, isUsable)
 	}
-	return rank
+	return ranks
 }
 
-// rankBackwards gives ranks to unranked states in `within`, by a backward search along usable choices from the ranked states.
-func rankBackwards(graph *sparse.Graph, rank []uint32, within *sparse.Set, isUsable func(s, c int) bool) {
+// rankBackwards gives ranks to unranked states in allowedStates, by a backward search along usable choices from the ranked states.
+func rankBackwards(graph *sparse.Graph, ranks []uint32, allowedStates *sparse.Set, isUsable func(s, c int) bool) {
 	var queue []uint32
-	for s, stateRank := range rank {
+	for s, stateRank := range ranks {
 		if stateRank != unranked {
 			queue = append(queue, uint32(s))
 		}
@@ -48,8 +48,8 @@ func rankBackwards(graph *sparse.Graph, rank []uint32, within *sparse.Set, isUsa
 	for i := 0; i < len(queue); i++ {
 		for _, c := range graph.Into(int(queue[i])) {
 			s := graph.Owner(c)
-			if rank[s] == unranked && within.Has(s) && isUsable(s, int(c)) {
-				rank[s] = rank[queue[i]] + 1
+			if ranks[s] == unranked && allowedStates.Has(s) && isUsable(s, int(c)) {
+				ranks[s] = ranks[queue[i]] + 1
 				queue = append(queue, uint32(s))
 			}
 		}
@@ -59,18 +59,18 @@ func rankBackwards(graph *sparse.Graph, rank []uint32, within *sparse.Set, isUsa
 // rankInSweeps gives ranks to states in sweeps over all states, forwards and backwards in turn, and removes these states from unrankedStates. A
 // state gets a rank if its usable choices lead to ranked states: all choices if allChoices is true, else at least one. It stops after a sweep
 // that ranks less than half of the unranked states.
-func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set, allChoices bool, isUsable func(s, c int) bool) {
+func rankInSweeps(graph *sparse.Graph, ranks []uint32, unrankedStates *sparse.Set, allChoices bool, isUsable func(s, c int) bool) {
 	// Sweeps are faster than a backward search if the states are numbered breadth-first.
-	previous, remaining := math.MaxInt, unrankedStates.Count()
-	for backwards := true; remaining > 0 && remaining <= previous/2; backwards = !backwards {
-		previous = remaining
-		for s := range rank {
+	previousCount, remainingCount := math.MaxInt, unrankedStates.Count()
+	for backwards := true; remainingCount > 0 && remainingCount <= previousCount/2; backwards = !backwards {
+		previousCount = remainingCount
+		for s := range ranks {
 			if backwards {
-				s = len(rank) - 1 - s
+				s = len(ranks) - 1 - s
 			}
-			if unrankedStates.Has(s) && tryToRank(graph, rank, s, allChoices, isUsable) {
+			if unrankedStates.Has(s) && tryToRank(graph, ranks, s, allChoices, isUsable) {
 				unrankedStates.Remove(s)
-				remaining--
+				remainingCount--
 			}
 		}
 	}
@@ -78,26 +78,26 @@ func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set
 
 // tryToRank gives state s a rank if its usable choices lead to ranked states: all of them if allChoices is true, else at least one. It reports
 // whether it did.
-func tryToRank(graph *sparse.Graph, rank []uint32, s int, allChoices bool, isUsable func(s, c int) bool) bool {
+func tryToRank(graph *sparse.Graph, ranks []uint32, s int, allChoices bool, isUsable func(s, c int) bool) bool {
 	var successorRank uint32
 	if allChoices {
-		successorRank = greatestChoiceRank(graph, rank, s, isUsable)
+		successorRank = greatestChoiceRank(graph, ranks, s, isUsable)
 	} else {
-		successorRank = leastSuccessorRank(graph, rank, s, isUsable)
+		successorRank = leastSuccessorRank(graph, ranks, s, isUsable)
 	}
 	if successorRank == unranked {
 		return false
 	}
-	rank[s] = successorRank + 1
+	ranks[s] = successorRank + 1
 	return true
 }
 
 // leastSuccessorRank returns the least rank of the successors of the usable choices of state s, or unranked if no successor is ranked.
-func leastSuccessorRank(graph *sparse.Graph, rank []uint32, s int, isUsable func(s, c int) bool) uint32 {
+func leastSuccessorRank(graph *sparse.Graph, ranks []uint32, s int, isUsable func(s, c int) bool) uint32 {
 	least := uint32(unranked)
 	first, end := graph.Choices(s)
 	for c := first; c < end; c++ {
-		if choiceRank := leastRank(graph, rank, c); choiceRank < least && isUsable(s, c) {
+		if choiceRank := leastRank(graph, ranks, c); choiceRank < least && isUsable(s, c) {
 			least = choiceRank
 		}
 	}
@@ -106,78 +106,78 @@ func leastSuccessorRank(graph *sparse.Graph, rank []uint32, s int, isUsable func
 
 // greatestChoiceRank returns the greatest rank of the usable choices of state s. The rank of a choice is the least rank of its successors. If
 // isUsable is nil, all choices are usable.
-func greatestChoiceRank(graph *sparse.Graph, rank []uint32, s int, isUsable func(s, c int) bool) uint32 {
-	greatest := uint32(0)
+func greatestChoiceRank(graph *sparse.Graph, ranks []uint32, s int, isUsable func(s, c int) bool) uint32 {
+	greatestRank := uint32(0)
 	first, end := graph.Choices(s)
 	for c := first; c < end; c++ {
-		choiceRank := leastRank(graph, rank, c)
-		if choiceRank <= greatest {
+		choiceRank := leastRank(graph, ranks, c)
+		if choiceRank <= greatestRank {
 			continue
 		}
 		if isUsable == nil || isUsable(s, c) { // called as rarely as possible, because it may compute with fractions
-			greatest = choiceRank
+			greatestRank = choiceRank
 		}
 	}
-	return greatest
+	return greatestRank
 }
 
 // leastRank returns the least rank of the successors of choice c, or unranked if no successor is ranked.
-func leastRank(graph *sparse.Graph, rank []uint32, c int) uint32 {
+func leastRank(graph *sparse.Graph, ranks []uint32, c int) uint32 {
 	least := uint32(unranked)
 	first, end := graph.Row(c)
 	for _, target := range graph.Target[first:end] {
-		least = min(least, rank[target])
+		least = min(least, ranks[target])
 	}
 	return least
 }
 
-// rankAllChoices returns ranks of the states in `within` from which every scheduler reaches a target with positive probability. Targets have
+// rankAllChoices returns ranks of the states in allowedStates from which every scheduler reaches a target with positive probability. Targets have
 // rank 0. Each usable choice of another ranked state has a successor of smaller rank. If isUsable is nil, all choices are usable.
 func rankAllChoices(graph *sparse.Graph, targets, within *sparse.Set, isUsable func(s, c int) bool) []uint32 {
-	rank, unrankedStates := newRanks(graph.NumStates()), within.Minus(targets)
+	ranks, unrankedStates := newRanks(graph.NumStates()), within.Minus(targets)
 	for s := range targets.All() {
-		rank[s] = 0
+		ranks[s] = 0
 	}
-	rankInSweeps(graph, rank, unrankedStates, true, isUsable)
+	rankInSweeps(graph, ranks, unrankedStates, true, isUsable)
 	if unrankedStates.Empty() {
-		return rank
+		return ranks
 	}
 	attractor := newAttractor(graph, isUsable)
 	for s := range within.All() {
-		if attractor.remaining[s] == 0 && !targets.Has(s) {
-			attractor.add(s, 0)
+		if attractor.openChoices[s] == 0 && !targets.Has(s) {
+			attractor.addState(s, 0)
 		}
 	}
 	for s := range targets.All() {
-		attractor.add(s, 0)
+		attractor.addState(s, 0)
 	}
 	attractor.extend(within)
-	return attractor.rank
+	return attractor.ranks
 }
 
 // attractor is a backward search for the states from which every scheduler reaches ranked states with positive
 // probability.
 type attractor struct {
 	graph            *sparse.Graph
-	rank             []uint32
-	remaining        []uint32    // for each state, the number of choices without a ranked successor
+	ranks             []uint32
+	openChoices        []uint32    // for each state, the number of choices without a ranked successor
 	satisfiedChoices *sparse.Set // choices that have a ranked successor, or need none
 	queue            []uint32
-	greatest         uint32 // the greatest rank so far
+	greatestRank         uint32 // the greatest rank so far
 }
 
 // newAttractor returns an attractor in which no state has a rank yet. A state later gets a rank if each of its usable choices has a ranked
 // successor. If isUsable is nil, all choices are usable.
 func newAttractor(graph *sparse.Graph, isUsable func(s, c int) bool) *attractor {
 	attractor := &attractor{
-		graph: graph, rank: newRanks(graph.NumStates()),
-		remaining: make([]uint32, graph.NumStates()), satisfiedChoices: sparse.NewSet(graph.NumChoices()),
+		graph: graph, ranks: newRanks(graph.NumStates()),
+		openChoices: make([]uint32, graph.NumStates()), satisfiedChoices: sparse.NewSet(graph.NumChoices()),
 	}
-	for s := range attractor.remaining {
+	for s := range attractor.openChoices {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
 			if isUsable == nil || isUsable(s, c) {
-				attractor.remaining[s]++
+				attractor.openChoices[s]++
 			} else {
 				attractor.satisfiedChoices.Add(c)
 			}
@@ -186,40 +186,40 @@ func newAttractor(graph *sparse.Graph, isUsable func(s, c int) bool) *attractor 
 	return attractor
 }
 
-// rankGame returns ranks of the states of a game in `within` from which the maximizer leaves this set with positive probability. In a ranked
+// rankGame returns ranks of the states of a game in allowedStates from which the maximizer leaves this set with positive probability. In a ranked
 // state of the maximizer, some usable choice has a successor of smaller rank; in a ranked state of the minimizer, every choice has one.
-func rankGame(graph *sparse.Graph, within, maximizer *sparse.Set, isUsable func(s, c int) bool) []uint32 {
-	attractor := newAttractor(graph, func(s, c int) bool { return !maximizer.Has(s) || within.Has(s) && isUsable(s, c) })
+func rankGame(graph *sparse.Graph, allowedStates, maximizer *sparse.Set, isUsable func(s, c int) bool) []uint32 {
+	attractor := newAttractor(graph, func(s, c int) bool { return !maximizer.Has(s) || allowedStates.Has(s) && isUsable(s, c) })
 	for s := range maximizer.All() {
-		attractor.remaining[s] = 1 // one usable choice is enough
+		attractor.openChoices[s] = 1 // one usable choice is enough
 	}
-	for s := range within.Complement().All() {
-		attractor.add(s, 0)
+	for s := range allowedStates.Complement().All() {
+		attractor.addState(s, 0)
 	}
-	attractor.extend(within)
-	return attractor.rank
+	attractor.extend(allowedStates)
+	return attractor.ranks
 }
 
-// add ranks a state, and queues it for the backward search.
-func (a *attractor) add(s int, rank uint32) {
-	a.rank[s] = rank
-	a.greatest = max(a.greatest, rank)
+// addState ranks a state, and queues it for the backward search.
+func (a *attractor) addState(s int, rank uint32) {
+	a.ranks[s] = rank
+	a.greatestRank = max(a.greatestRank, rank)
 	a.queue = append(a.queue, uint32(s))
 }
 
-// extend searches backwards from the queued states. It gives a rank to each state in `within` whose choices all have a ranked successor.
-func (a *attractor) extend(within *sparse.Set) {
+// extend searches backwards from the queued states. It gives a rank to each state in allowedStates whose choices all have a ranked successor.
+func (a *attractor) extend(allowedStates *sparse.Set) {
 	for ; len(a.queue) > 0; a.queue = a.queue[1:] {
-		ranked := a.queue[0]
-		for _, c := range a.graph.Into(int(ranked)) {
+		rankedState := a.queue[0]
+		for _, c := range a.graph.Into(int(rankedState)) {
 			if a.satisfiedChoices.Has(int(c)) {
 				continue
 			}
 			a.satisfiedChoices.Add(int(c))
 			s := a.graph.Owner(c)
-			a.remaining[s]--
-			if a.remaining[s] == 0 && a.rank[s] == unranked && within.Has(s) {
-				a.add(s, a.rank[ranked]+1)
+			a.openChoices[s]--
+			if a.openChoices[s] == 0 && a.ranks[s] == unranked && allowedStates.Has(s) {
+				a.addState(s, a.ranks[rankedState]+1)
 			}
 		}
 	}
@@ -234,36 +234,36 @@ func trapLayers(graph *sparse.Graph, targets *sparse.Set) []uint32 {
 	for {
 		trap := attractor.trap(nonTargets)
 		if trap.Empty() {
-			return attractor.rank
+			return attractor.ranks
 		}
 		for s := range trap.All() {
-			attractor.add(s, nextLayer)
+			attractor.addState(s, nextLayer)
 		}
 		attractor.extend(nonTargets)
-		nextLayer = attractor.greatest + 1
+		nextLayer = attractor.greatestRank + 1
 	}
 }
 
 // trap returns the largest set of unranked candidates whose every choice has a ranked successor, or has all its successors in the set.
 func (a *attractor) trap(candidates *sparse.Set) *sparse.Set {
 	trap := sparse.NewSet(candidates.Len())
-	var outside []uint32 // unranked states outside the trap, whose predecessors are not yet removed
-	for s, stateRank := range a.rank {
+	var outsideStates []uint32 // unranked states outside the trap, whose predecessors are not yet removed
+	for s, stateRank := range a.ranks {
 		if stateRank != unranked {
 			continue
 		}
 		if candidates.Has(s) {
 			trap.Add(s)
 		} else {
-			outside = append(outside, uint32(s))
+			outsideStates = append(outsideStates, uint32(s))
 		}
 	}
-	for ; len(outside) > 0; outside = outside[1:] {
-		for _, c := range a.graph.Into(int(outside[0])) {
+	for ; len(outsideStates) > 0; outsideStates = outsideStates[1:] {
+		for _, c := range a.graph.Into(int(outsideStates[0])) {
 			s := a.graph.Owner(c)
 			if trap.Has(s) && !a.satisfiedChoices.Has(int(c)) {
 				trap.Remove(s)
-				outside = append(outside, uint32(s))
+				outsideStates = append(outsideStates, uint32(s))
 			}
 		}
 	}
@@ -273,27 +273,27 @@ func (a *attractor) trap(candidates *sparse.Set) *sparse.Set {
 // rankAllPaths returns ranks of the states in which every path satisfies `left U right`. States of right have rank 0. All successors of another
 // ranked state have a smaller rank.
 func rankAllPaths(graph *sparse.Graph, left, right *sparse.Set) []uint32 {
-	rank := newRanks(graph.NumStates())
-	remaining := make([]uint32, graph.NumStates()) // for each state, the number of transitions to unranked states
-	for s := range remaining {
+	ranks := newRanks(graph.NumStates())
+	openTransitions := make([]uint32, graph.NumStates()) // for each state, the number of transitions to unranked states
+	for s := range openTransitions {
 		first, end := graph.Choices(s)
-		remaining[s] = graph.Start[end] - graph.Start[first]
+		openTransitions[s] = graph.Start[end] - graph.Start[first]
 	}
 	var queue []uint32
 	for s := range right.All() {
-		rank[s] = 0
+		ranks[s] = 0
 		queue = append(queue, uint32(s))
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
-		ranked := queue[0]
-		for _, c := range graph.Into(int(ranked)) {
+		rankedState := queue[0]
+		for _, c := range graph.Into(int(rankedState)) {
 			s := graph.Owner(c)
-			remaining[s]--
-			if remaining[s] == 0 && rank[s] == unranked && left.Has(s) {
-				rank[s] = rank[ranked] + 1
+			openTransitions[s]--
+			if openTransitions[s] == 0 && ranks[s] == unranked && left.Has(s) {
+				ranks[s] = ranks[rankedState] + 1
 				queue = append(queue, uint32(s))
 			}
 		}
 	}
-	return rank
+	return ranks
 }

@@ -9,7 +9,7 @@ import (
 // Only returns a certificate with some claims of another certificate, given by their indexes, and with the sets and vectors that they use. It
 // shares the columns with the original.
 func Only(file *certificate.File, claims ...int) *certificate.File {
-	selection := &selection{source: file, sets: make(map[int]bool), vectors: make(map[int]bool)}
+	selection := &selection{source: file, isSelectedSet: make(map[int]bool), isSelectedVector: make(map[int]bool)}
 	selection.addSet(initialStates) // unused fields of claims and vectors refer to the first two sets
 	selection.addSet(allStates)
 	for _, claimIndex := range claims {
@@ -27,15 +27,15 @@ func Only(file *certificate.File, claims ...int) *certificate.File {
 // selection collects the sets and vectors that some claims depend on.
 type selection struct {
 	source        *certificate.File
-	sets, vectors map[int]bool
+	isSelectedSet, isSelectedVector map[int]bool
 }
 
 // addSet selects a set, and all sets and vectors on which it depends.
 func (s *selection) addSet(index int) {
-	if s.sets[index] {
+	if s.isSelectedSet[index] {
 		return
 	}
-	s.sets[index] = true
+	s.isSelectedSet[index] = true
 	set := &s.source.Sets[index]
 	for _, operand := range set.Sets {
 		s.addSet(operand)
@@ -47,10 +47,10 @@ func (s *selection) addSet(index int) {
 
 // addVector selects a vector, and all sets and vectors on which it depends.
 func (s *selection) addVector(index int) {
-	if s.vectors[index] {
+	if s.isSelectedVector[index] {
 		return
 	}
-	s.vectors[index] = true
+	s.isSelectedVector[index] = true
 	vector := &s.source.Vectors[index]
 	s.addSet(vector.Left)
 	s.addSet(vector.Right)
@@ -74,77 +74,77 @@ func (s *selection) addVector(index int) {
 // renumber returns a certificate with the given claims, and with the selected sets and vectors. Sets and vectors keep their order and get new
 // indices.
 func (s *selection) renumber(claims []int) *certificate.File {
-	renumbered := &certificate.File{Model: s.source.Model}
-	newSet := newIndices(len(s.source.Sets), s.sets)
-	newVector := newIndices(len(s.source.Vectors), s.vectors)
+	result := &certificate.File{Model: s.source.Model}
+	newSets := newIndices(len(s.source.Sets), s.isSelectedSet)
+	newVectors := newIndices(len(s.source.Vectors), s.isSelectedVector)
 	for i, set := range s.source.Sets {
-		if s.sets[i] {
-			renumbered.Sets = append(renumbered.Sets, renumberedSet(set, newSet, newVector))
+		if s.isSelectedSet[i] {
+			result.Sets = append(result.Sets, renumberedSet(set, newSets, newVectors))
 		}
 	}
 	for i, vector := range s.source.Vectors {
-		if s.vectors[i] {
+		if s.isSelectedVector[i] {
 			vector.Shares = slices.Clone(vector.Shares)
 			for k := range vector.Shares {
-				vector.Shares[k].Vector = newVector[vector.Shares[k].Vector]
+				vector.Shares[k].Vector = newVectors[vector.Shares[k].Vector]
 			}
-			renumbered.Vectors = append(renumbered.Vectors, withSets(vector, newSet))
+			result.Vectors = append(result.Vectors, withSets(vector, newSets))
 		}
 	}
 	for _, i := range claims {
-		renumbered.Claims = append(renumbered.Claims, renumberedClaim(s.source.Claims[i], newSet, newVector))
+		result.Claims = append(result.Claims, renumberedClaim(s.source.Claims[i], newSets, newVectors))
 	}
-	return renumbered
+	return result
 }
 
-// renumberedSet returns a copy of a set that refers to set newSet[i] and vector newVector[i] in place of set and vector i.
-func renumberedSet(set certificate.Set, newSet, newVector []int) certificate.Set {
-	set.Sets = replaced(set.Sets, newSet)
+// renumberedSet returns a copy of a set that refers to set newSets[i] and vector newVectors[i] in place of set and vector i.
+func renumberedSet(set certificate.Set, newSets, newVectors []int) certificate.Set {
+	set.Sets = replaceIndices(set.Sets, newSets)
 	if set.Compares() {
-		set.Vector = newVector[set.Vector]
+		set.Vector = newVectors[set.Vector]
 	}
 	return set
 }
 
-// renumberedClaim returns a copy of a claim that refers to set newSet[i] and vector newVector[i] in place of set and vector i.
-func renumberedClaim(claim certificate.Claim, newSet, newVector []int) certificate.Claim {
-	claim.Over = newSet[claim.Over]
+// renumberedClaim returns a copy of a claim that refers to set newSets[i] and vector newVectors[i] in place of set and vector i.
+func renumberedClaim(claim certificate.Claim, newSets, newVectors []int) certificate.Claim {
+	claim.Over = newSets[claim.Over]
 	if claim.Vector >= 0 {
-		claim.Vector = newVector[claim.Vector]
+		claim.Vector = newVectors[claim.Vector]
 	} else {
-		claim.Set = newSet[claim.Set]
+		claim.Set = newSets[claim.Set]
 	}
 	return claim
 }
 
 // newIndices returns, for each index of a list of the given length, the new index after the elements that are not selected have been removed.
-func newIndices(length int, selected map[int]bool) []int {
-	indices, next := make([]int, length), 0
+func newIndices(length int, isSelected map[int]bool) []int {
+	indices, nextIndex := make([]int, length), 0
 	for i := range indices {
-		indices[i] = next
-		if selected[i] {
-			next++
+		indices[i] = nextIndex
+		if isSelected[i] {
+			nextIndex++
 		}
 	}
 	return indices
 }
 
-// replaced returns a copy of a list of indices that has newIndex[i] in place of each index i.
-func replaced(indices, newIndex []int) []int {
+// replaceIndices returns a copy of a list of indices that has newIndices[i] in place of each index i.
+func replaceIndices(indices, newIndices []int) []int {
 	result := slices.Clone(indices)
 	for position, index := range result {
-		result[position] = newIndex[index]
+		result[position] = newIndices[index]
 	}
 	return result
 }
 
-// withSets returns a copy of a vector that refers to set newSet[i] in place of each set i.
-func withSets(vector certificate.Vector, newSet []int) certificate.Vector {
-	vector.Left, vector.Right = newSet[vector.Left], newSet[vector.Right]
-	vector.Maximizer = newSet[vector.Maximizer] // 0 stays 0
+// withSets returns a copy of a vector that refers to set newSets[i] in place of each set i.
+func withSets(vector certificate.Vector, newSets []int) certificate.Vector {
+	vector.Left, vector.Right = newSets[vector.Left], newSets[vector.Right]
+	vector.Maximizer = newSets[vector.Maximizer] // 0 stays 0
 	if vector.Automaton != nil {
 		automaton := *vector.Automaton
-		automaton.Sets = replaced(automaton.Sets, newSet)
+		automaton.Sets = replaceIndices(automaton.Sets, newSets)
 		vector.Automaton = &automaton
 	}
 	if vector.Several != nil {
@@ -152,7 +152,7 @@ func withSets(vector certificate.Vector, newSet []int) certificate.Vector {
 		several.Objectives = slices.Clone(several.Objectives)
 		for number := range several.Objectives {
 			objective := &several.Objectives[number]
-			objective.Left, objective.Right = newSet[objective.Left], newSet[objective.Right]
+			objective.Left, objective.Right = newSets[objective.Left], newSets[objective.Right]
 		}
 		vector.Several = &several
 	}

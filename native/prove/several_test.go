@@ -197,9 +197,9 @@ func moved(x *big.Rat, up bool) *big.Rat {
 
 func nudged(rng *rand.Rand, v *certificate.Values, up bool) *certificate.Values {
 	out := *v
-	out.Rats = slices.Clone(v.Rats)
-	s := rng.IntN(min(2, len(out.Rats)))
-	out.Rats[s] = moved(out.Rats[s], up)
+	out.Fractions = slices.Clone(v.Fractions)
+	s := rng.IntN(min(2, len(out.Fractions)))
+	out.Fractions[s] = moved(out.Fractions[s], up)
 	return &out
 }
 

@@ -20,11 +20,11 @@ const (
 // timedValues computes the values of a CTMC's vector with a time bound, by uniformisation. It also selects the uniformisation rate and the
 // number of binary places with which the checker computes.
 func (proof *vectorProof) timedValues(left, right *sparse.Set) (*solve.Values, error) {
-	moving := sparse.FullSet(proof.graph.NumStates()) // the states that a path can leave within the time bound
+	movingStates := sparse.FullSet(proof.graph.NumStates()) // the states that a path can leave within the time bound
 	if proof.Kind == certificate.Steps {
-		moving = left
+		movingStates = left
 		if proof.Timed.From.Sign() == 0 {
-			moving = left.Minus(right)
+			movingStates = left.Minus(right)
 		}
 		if proof.Timed.To == nil {
 			if _, err := proof.until(left, right); err != nil {
@@ -32,12 +32,12 @@ func (proof *vectorProof) timedValues(left, right *sparse.Set) (*solve.Values, e
 			}
 		}
 	}
-	proof.Timed.Rate = proof.greatestExitRate(moving)
-	values, greatest, err := proof.solveTimed(left, right)
+	proof.Timed.Rate = proof.greatestExitRate(movingStates)
+	values, maxValue, err := proof.solveTimed(left, right)
 	if err != nil {
 		return nil, err
 	}
-	return values, proof.chooseScale(values, greatest)
+	return values, proof.chooseScale(values, maxValue)
 }
 
 // greatestExitRate returns the greatest exit rate in a set of states, or 1 if all exit rates are 0.
@@ -54,24 +54,24 @@ func (proof *vectorProof) greatestExitRate(states *sparse.Set) *big.Rat {
 	return greatest
 }
 
-// solveTimed returns bounds of the values of a vector with a time bound, and a number greatest that no value exceeds.
-func (proof *vectorProof) solveTimed(left, right *sparse.Set) (values *solve.Values, greatest float64, err error) {
+// solveTimed returns bounds of the values of a vector with a time bound, and a number maxValue that no value exceeds.
+func (proof *vectorProof) solveTimed(left, right *sparse.Set) (values *solve.Values, maxValue float64, err error) {
 	options := solve.Options{Epsilon: proof.opts.Epsilon}
-	to := solve.Time{}
+	upperTime := solve.Time{}
 	if proof.Timed.To != nil {
-		to = solve.At(proof.Timed.To)
+		upperTime = solve.At(proof.Timed.To)
 	}
 	reward := proof.rewardStructure
 	switch proof.Kind {
 	case certificate.Steps:
-		bound := solve.Interval{From: solve.At(proof.Timed.From), To: to}
+		bound := solve.Interval{From: solve.At(proof.Timed.From), To: upperTime}
 		values, err = solve.TimedUntil(proof.ctx, proof.graph, left, right, bound, options)
 		return values, 1, err
 	case certificate.Instant:
-		values, err = solve.TimedInstantReward(proof.ctx, proof.graph, reward, to, options)
+		values, err = solve.TimedInstantReward(proof.ctx, proof.graph, reward, upperTime, options)
 		return values, greatestAtLeastOne(reward.State), err
 	}
-	values, err = solve.TimedCumulReward(proof.ctx, proof.graph, reward, to, options)
+	values, err = solve.TimedCumulReward(proof.ctx, proof.graph, reward, upperTime, options)
 	time, _ := proof.Timed.To.Float64()
 	return values, (greatestAtLeastOne(reward.State) + greatestAtLeastOne(reward.Choice)) * max(1, time), err
 }
@@ -86,8 +86,8 @@ func greatestAtLeastOne(values []float64) float64 {
 }
 
 // chooseScale selects the number of binary places with which the checker computes, and widens the bounds by the checker's rounding error. No
-// value exceeds greatest.
-func (proof *vectorProof) chooseScale(values *solve.Values, greatest float64) error {
+// value exceeds maxValue.
+func (proof *vectorProof) chooseScale(values *solve.Values, maxValue float64) error {
 	duration := proof.Timed.From
 	if proof.Timed.To != nil {
 		duration = proof.Timed.To
@@ -95,7 +95,7 @@ func (proof *vectorProof) chooseScale(values *solve.Values, greatest float64) er
 	meanSteps, _ := new(big.Rat).Mul(proof.Timed.Rate, duration).Float64()
 	// The number of jumps has a Poisson distribution, with the standard deviation sqrt(meanSteps). The checker sums about this many terms:
 	steps := meanSteps + 12*math.Sqrt(meanSteps) + 60
-	_, exponent := math.Frexp(greatest)
+	_, exponent := math.Frexp(maxValue)
 	scale := 60 - exponent
 	switch {
 	case proof.effort < fileFloats && scale > 0:
@@ -105,7 +105,7 @@ func (proof *vectorProof) chooseScale(values *solve.Values, greatest float64) er
 	default:
 		proof.Timed.Scale = longScale
 	}
-	roundingError := math.Ldexp(8*steps*max(1, greatest), -int(proof.Timed.Scale)) // a few units in the last place for each step
+	roundingError := math.Ldexp(8*steps*max(1, maxValue), -int(proof.Timed.Scale)) // a few units in the last place for each step
 	widen(values, roundingError)
 	return nil
 }

@@ -25,7 +25,7 @@ type Property struct {
 type translation struct {
 	*ClaimFile
 	property      *Property
-	someScheduler bool // a bounded property must hold for some scheduler, not for all; as in package check
+	forSomeScheduler bool // a bounded property must hold for some scheduler, not for all; as in package check
 	coalition     int  // the set of the states of the players in <<...>> of a game; 0 outside of it
 }
 
@@ -55,7 +55,7 @@ func (t *translation) claim(expr sema.Expr) (claim certificate.Claim, err error)
 		return claim, err
 	}
 	value, err := t.value(expr)
-	claim.Vector, claim.Complement = value.vector, value.complement
+	claim.Vector, claim.Complement = value.vector, value.isComplement
 	return claim, err
 }
 
@@ -63,7 +63,7 @@ func (t *translation) claim(expr sema.Expr) (claim certificate.Claim, err error)
 // value is 1: some scheduler satisfies all of them.
 func (t *translation) objectivesClaim(formula *logic.Formula, isBool bool) (certificate.Claim, error) {
 	value, err := t.multiObjective(formula)
-	claim := certificate.Claim{Vector: value.vector, Complement: value.complement, Over: initialStates}
+	claim := certificate.Claim{Vector: value.vector, Complement: value.isComplement, Over: initialStates}
 	if err == nil && isBool {
 		claim.Vector = -1
 		claim.Set = t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: value.vector, Relation: ">=", Threshold: big.NewRat(1, 1)})
@@ -96,7 +96,7 @@ func (t *translation) optimalStatesSet(filter *logic.Formula) (int, error) {
 	value, err := t.value(filter.Operand)
 	kind := certificate.ArgMax
 	isMinimum := filter.Op == "argmin"
-	if isMinimum != value.complement { // 1-v is least where v is greatest
+	if isMinimum != value.isComplement { // 1-v is least where v is greatest
 		kind = certificate.ArgMin
 	}
 	return t.setIndex(certificate.Set{Kind: kind, Vector: value.vector, Sets: []int{states}}), err
@@ -113,7 +113,7 @@ func (t *translation) filterStates(formula *logic.Formula) (int, error) {
 // vectorValue refers to a vector of the certificate, or to 1 minus it.
 type vectorValue struct {
 	vector     int
-	complement bool
+	isComplement bool
 }
 
 // value translates an operator with a numeric value, such as P=? [...], to a vector of the certificate.
@@ -147,8 +147,8 @@ func (t *translation) value(expr sema.Expr) (vectorValue, error) {
 
 // strategyValue translates <<...>> or [[...]] with a numeric operand to a vector of the certificate.
 func (t *translation) strategyValue(formula *logic.Formula) (vectorValue, error) {
-	outerSomeScheduler, outerCoalition := t.someScheduler, t.coalition
-	defer func() { t.someScheduler, t.coalition = outerSomeScheduler, outerCoalition }()
+	outerSomeScheduler, outerCoalition := t.forSomeScheduler, t.coalition
+	defer func() { t.forSomeScheduler, t.coalition = outerSomeScheduler, outerCoalition }()
 	if err := t.enterStrategy(formula); err != nil {
 		return vectorValue{}, err
 	}
@@ -157,7 +157,7 @@ func (t *translation) strategyValue(formula *logic.Formula) (vectorValue, error)
 
 // direction returns whether a threshold asks for the minimum or the maximum over schedulers.
 func (t *translation) direction(threshold sema.Threshold) solve.Direction {
-	if least, _ := threshold.Least(t.someScheduler); least {
+	if least, _ := threshold.Least(t.forSomeScheduler); least {
 		return solve.Min
 	}
 	return solve.Max
@@ -175,9 +175,9 @@ func (t *translation) isMaximum(dir solve.Direction) bool {
 // stateFormula translates a nested state formula to a set. Strategy operators around it do not apply: bounded properties in it must hold
 // for all schedulers.
 func (t *translation) stateFormula(expr sema.Expr) (int, error) {
-	someScheduler, coalition := t.someScheduler, t.coalition
-	defer func() { t.someScheduler, t.coalition = someScheduler, coalition }()
-	t.someScheduler, t.coalition = false, 0
+	someScheduler, coalition := t.forSomeScheduler, t.coalition
+	defer func() { t.forSomeScheduler, t.coalition = someScheduler, coalition }()
+	t.forSomeScheduler, t.coalition = false, 0
 	return t.booleanFormula(expr)
 }
 
@@ -189,7 +189,7 @@ func (t *translation) booleanFormula(expr sema.Expr) (int, error) {
 	switch node := expr.(type) {
 	case *sema.Unary:
 		operand, err := t.booleanFormula(node.X)
-		return t.not(operand), err
+		return t.complementIndex(operand), err
 	case *sema.Binary:
 		return t.booleanOperator(node)
 	case *sema.Cond:
@@ -227,18 +227,18 @@ func (t *translation) conditionalSet(expr *sema.Cond) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	ifTrue, err := t.booleanFormula(expr.Then)
+	thenSet, err := t.booleanFormula(expr.Then)
 	if err != nil {
 		return 0, err
 	}
-	ifFalse, err := t.booleanFormula(expr.Else)
-	return t.or(t.and(condition, ifTrue), t.and(t.not(condition), ifFalse)), err
+	elseSet, err := t.booleanFormula(expr.Else)
+	return t.unionIndex(t.intersectionIndex(condition, thenSet), t.intersectionIndex(t.complementIndex(condition), elseSet)), err
 }
 
 // strategySet translates <<...>> or [[...]] with a Boolean operand to a set of the certificate, and returns the index of the set.
 func (t *translation) strategySet(formula *logic.Formula) (int, error) {
-	outerSomeScheduler, outerCoalition := t.someScheduler, t.coalition
-	defer func() { t.someScheduler, t.coalition = outerSomeScheduler, outerCoalition }()
+	outerSomeScheduler, outerCoalition := t.forSomeScheduler, t.coalition
+	defer func() { t.forSomeScheduler, t.coalition = outerSomeScheduler, outerCoalition }()
 	if err := t.enterStrategy(formula); err != nil {
 		return 0, err
 	}
@@ -248,7 +248,7 @@ func (t *translation) strategySet(formula *logic.Formula) (int, error) {
 // enterStrategy sets, for the translation of the operand, the coalition of <<...>> or [[...]], and whether a bound must hold for some or for all
 // schedulers. In a game the operand must be P of an unbounded until formula.
 func (t *translation) enterStrategy(formula *logic.Formula) error {
-	t.someScheduler = formula.Some
+	t.forSomeScheduler = formula.Some
 	if t.property.Program.Type != syntax.SMG {
 		return nil
 	}
@@ -257,7 +257,7 @@ func (t *translation) enterStrategy(formula *logic.Formula) error {
 	if formula.Box || !isUntil {
 		return t.unsupported(formula.X, "a coalition of players, except for P with F, G, U, W or R of states without bounds")
 	}
-	t.someScheduler = true
+	t.forSomeScheduler = true
 	t.coalition = t.coalitionSet(formula)
 	return nil
 }
@@ -282,7 +282,7 @@ func (t *translation) atomicSet(expr sema.Expr) int {
 		if constant.Val.Bool {
 			return allStates
 		}
-		return t.not(allStates)
+		return t.complementIndex(allStates)
 	}
 	index := t.setIndex(certificate.Set{Kind: certificate.Atomic, Text: expressionText(t.property.Program, expr)})
 	t.Atoms[index] = expr
@@ -304,17 +304,17 @@ func (t *translation) booleanOperator(binary *sema.Binary) (int, error) {
 	}
 	switch binary.Op {
 	case syntax.OpAnd:
-		return t.and(left, right), nil
+		return t.intersectionIndex(left, right), nil
 	case syntax.OpOr:
-		return t.or(left, right), nil
+		return t.unionIndex(left, right), nil
 	case syntax.OpImplies:
-		return t.or(t.not(left), right), nil
+		return t.unionIndex(t.complementIndex(left), right), nil
 	}
-	equivalent := t.or(t.and(left, right), t.and(t.not(left), t.not(right)))
+	equivalence := t.unionIndex(t.intersectionIndex(left, right), t.intersectionIndex(t.complementIndex(left), t.complementIndex(right)))
 	if binary.Op == syntax.OpNe {
-		return t.not(equivalent), nil
+		return t.complementIndex(equivalence), nil
 	}
-	return equivalent, nil // <=> and =
+	return equivalence, nil // <=> and =
 }
 
 // thresholdSet translates a bounded property, such as P>=0.5 [...], to the set of states that satisfy it.
@@ -331,7 +331,7 @@ func (t *translation) thresholdSet(formula *logic.Formula) (int, error) {
 		return 0, err
 	}
 	relation, threshold := formula.Rel, bound.Rat
-	if value.complement { // 1-v >= b where v <= 1-b
+	if value.isComplement { // 1-v >= b where v <= 1-b
 		relation = relation.Mirrored()
 		threshold = new(big.Rat).Sub(big.NewRat(1, 1), threshold)
 	}
@@ -345,7 +345,7 @@ func (t *translation) pathProbability(path *logic.Path, dir solve.Direction) (ve
 	}
 	// The least probability of a negation is 1 minus the greatest probability of its operand.
 	value, err := t.probabilityWithoutNegation(path, opposite(dir))
-	value.complement = !value.complement
+	value.isComplement = !value.isComplement
 	return value, err
 }
 
@@ -364,12 +364,12 @@ func (t *translation) probabilityWithoutNegation(path *logic.Path, dir solve.Dir
 	case path.Form == logic.Until || path.Form == logic.Next:
 		return t.temporalProbability(path, dir)
 	case path.Operator && path.Op == syntax.Next:
-		next, err := t.pathProbability(logic.PathOf(path.Right), dir)
+		operandValue, err := t.pathProbability(logic.PathOf(path.Right), dir)
 		if err != nil {
-			return next, err
+			return operandValue, err
 		}
-		if shifted, isPossible := t.oneStepLater(next); isPossible {
-			return shifted, nil
+		if laterValue, isPossible := t.oneStepLater(operandValue); isPossible {
+			return laterValue, nil
 		}
 	}
 	return t.pathAutomaton(path.X, dir)
@@ -417,7 +417,7 @@ func (t *translation) temporalProbability(path *logic.Path, dir solve.Direction)
 	if t.coalition != 0 {
 		vector.Max, vector.Maximizer = true, t.coalition
 		if dir == solve.Min {
-			vector.Maximizer = t.not(t.coalition)
+			vector.Maximizer = t.complementIndex(t.coalition)
 		}
 	}
 	return vectorValue{t.vectorIndex(vector), isNegated}, err
@@ -435,22 +435,22 @@ func (t *translation) untilOperands(path *logic.Path, translateRight func(sema.E
 	if right, err = translateRight(path.Right); err != nil {
 		return 0, 0, false, err
 	}
-	sets := logic.Algebra[int]{Not: t.not, And: t.and, Neither: func(i, j int) int { return t.not(t.or(i, j)) }}
+	sets := logic.Algebra[int]{Not: t.complementIndex, And: t.intersectionIndex, Neither: func(i, j int) int { return t.complementIndex(t.unionIndex(i, j)) }}
 	left, right, isNegated = sets.AsUntil(path.Op, left, right)
 	return left, right, isNegated, nil
 }
 
 // timeBounds evaluates the time bound of a CTMC. Strict bounds become non-strict, because the probability of a jump at one instant is 0.
 func (t *translation) timeBounds(timeBound *sema.Bound) (*certificate.Timed, error) {
-	from, err := t.timeOf(timeBound.Low)
+	fromTime, err := t.timeOf(timeBound.Low)
 	if err != nil {
 		return nil, err
 	}
-	if from == nil {
-		from = new(big.Rat)
+	if fromTime == nil {
+		fromTime = new(big.Rat)
 	}
-	to, err := t.timeOf(timeBound.High)
-	return &certificate.Timed{From: from, To: to}, err
+	toTime, err := t.timeOf(timeBound.High)
+	return &certificate.Timed{From: fromTime, To: toTime}, err
 }
 
 // timeOf evaluates a time, which must be a fraction or infinity. It returns nil for infinity, and if expr is nil.
@@ -527,108 +527,108 @@ func (t *translation) rewardTime(vector *certificate.Vector, objective *logic.Ob
 	return err
 }
 
-// quantifyPath translates E of a path formula to a set, or A if forall is true.
-func (t *translation) quantifyPath(forall bool, path *logic.Path) (int, error) {
+// quantifyPath translates E of a path formula to a set, or A if forAll is true.
+func (t *translation) quantifyPath(forAll bool, path *logic.Path) (int, error) {
 	if !path.Negated {
-		return t.quantifyWithoutNegation(forall, path)
+		return t.quantifyWithoutNegation(forAll, path)
 	}
-	operand, err := t.quantifyWithoutNegation(!forall, path) // E [!f] is !A [f], and A [!f] is !E [f]
-	return t.not(operand), err
+	operand, err := t.quantifyWithoutNegation(!forAll, path) // E [!f] is !A [f], and A [!f] is !E [f]
+	return t.complementIndex(operand), err
 }
 
-// quantifyWithoutNegation translates E [path], or A [path] if forall is true, to a set of the certificate, and returns the index of the set. It
+// quantifyWithoutNegation translates E [path], or A [path] if forAll is true, to a set of the certificate, and returns the index of the set. It
 // ignores path.Negated, the negation in front of the formula. It uses an automaton only if no simpler rule applies.
-func (t *translation) quantifyWithoutNegation(forall bool, path *logic.Path) (int, error) {
+func (t *translation) quantifyWithoutNegation(forAll bool, path *logic.Path) (int, error) {
 	if path.Form == logic.InitialState {
 		return t.stateFormula(path.Right)
 	}
-	if binary, isBinary := path.X.(*sema.Binary); isBinary && distributes(forall, binary) {
-		return t.quantifyOperands(forall, binary)
+	if binary, isBinary := path.X.(*sema.Binary); isBinary && distributes(forAll, binary) {
+		return t.quantifyOperands(forAll, binary)
 	}
 	if path.Operator && path.Bound == nil && logic.IsState(path.Left) {
-		return t.quantifyTemporal(forall, path)
+		return t.quantifyTemporal(forAll, path)
 	}
-	return t.quantifyAutomaton(forall, path.X)
+	return t.quantifyAutomaton(forAll, path.X)
 }
 
-// distributes reports whether a quantifier distributes over the operands of & or |. A (forall is true) distributes over &, and E over |. Both
+// distributes reports whether a quantifier distributes over the operands of & or |. A (forAll is true) distributes over &, and E over |. Both
 // distribute over & and | if one operand is a state formula.
-func distributes(forall bool, binary *sema.Binary) bool {
+func distributes(forAll bool, binary *sema.Binary) bool {
 	hasStateFormula := logic.IsState(binary.X) || logic.IsState(binary.Y)
 	switch binary.Op {
 	case syntax.OpAnd:
-		return forall || hasStateFormula
+		return forAll || hasStateFormula
 	case syntax.OpOr:
-		return !forall || hasStateFormula
+		return !forAll || hasStateFormula
 	}
 	return false
 }
 
-// quantifyOperands translates E [f op g] to the set E [f] op E [g], where op is & or |. If forall is true, the quantifier is A instead of E.
-func (t *translation) quantifyOperands(forall bool, binary *sema.Binary) (int, error) {
-	left, err := t.quantifyPath(forall, logic.PathOf(binary.X))
+// quantifyOperands translates E [f op g] to the set E [f] op E [g], where op is & or |. If forAll is true, the quantifier is A instead of E.
+func (t *translation) quantifyOperands(forAll bool, binary *sema.Binary) (int, error) {
+	left, err := t.quantifyPath(forAll, logic.PathOf(binary.X))
 	if err != nil {
 		return 0, err
 	}
-	right, err := t.quantifyPath(forall, logic.PathOf(binary.Y))
+	right, err := t.quantifyPath(forAll, logic.PathOf(binary.Y))
 	if err != nil {
 		return 0, err
 	}
 	if binary.Op == syntax.OpAnd {
-		return t.and(left, right), nil
+		return t.intersectionIndex(left, right), nil
 	}
-	return t.or(left, right), nil
+	return t.unionIndex(left, right), nil
 }
 
-// quantifyTemporal translates E of a temporal operator, or A if forall is true, to a set of the certificate, and returns the index of the set.
+// quantifyTemporal translates E of a temporal operator, or A if forAll is true, to a set of the certificate, and returns the index of the set.
 // The left operand must be a state formula.
-func (t *translation) quantifyTemporal(forall bool, path *logic.Path) (int, error) {
+func (t *translation) quantifyTemporal(forAll bool, path *logic.Path) (int, error) {
 	translateRight := t.stateFormula
 	if !logic.IsState(path.Right) {
-		if !quantifiesOperand(forall, path.Op) {
-			return t.quantifyAutomaton(forall, path.X)
+		if !quantifiesOperand(forAll, path.Op) {
+			return t.quantifyAutomaton(forAll, path.X)
 		}
-		translateRight = func(operand sema.Expr) (int, error) { return t.quantifyPath(forall, logic.PathOf(operand)) }
+		translateRight = func(operand sema.Expr) (int, error) { return t.quantifyPath(forAll, logic.PathOf(operand)) }
 	}
 	left, right, isNegated, err := t.untilOperands(path, translateRight)
 	if err != nil {
 		return 0, err
 	}
 	if path.Op == syntax.Next {
-		return t.setIndex(nextSet(forall, right)), nil
+		return t.setIndex(nextSet(forAll, right)), nil
 	}
 	if isNegated { // E [!f] is !A [f], and A [!f] is !E [f]
-		return t.not(t.setIndex(untilSet(!forall, left, right))), nil
+		return t.complementIndex(t.setIndex(untilSet(!forAll, left, right))), nil
 	}
-	return t.setIndex(untilSet(forall, left, right)), nil
+	return t.setIndex(untilSet(forAll, left, right)), nil
 }
 
-// nextSet returns the set of the states that satisfy E [X operand], or A [X operand] if forall is true.
-func nextSet(forall bool, operand int) certificate.Set {
-	if forall {
+// nextSet returns the set of the states that satisfy E [X operand], or A [X operand] if forAll is true.
+func nextSet(forAll bool, operand int) certificate.Set {
+	if forAll {
 		return certificate.Set{Kind: certificate.ForallNext, Sets: []int{operand}}
 	}
 	return certificate.Set{Kind: certificate.ExistsNext, Sets: []int{operand}}
 }
 
-// untilSet returns the set of the states that satisfy E [left U right], or A [left U right] if forall is true.
-func untilSet(forall bool, left, right int) certificate.Set {
-	if forall {
+// untilSet returns the set of the states that satisfy E [left U right], or A [left U right] if forAll is true.
+func untilSet(forAll bool, left, right int) certificate.Set {
+	if forAll {
 		return certificate.Set{Kind: certificate.ForallUntil, Sets: []int{left, right}}
 	}
 	return certificate.Set{Kind: certificate.ExistsUntil, Sets: []int{left, right}}
 }
 
 // quantifiesOperand reports whether the right operand of a temporal operator can have a quantifier too: E [F f] is E [F E [f]], and A [G f]
-// is A [G A [f]]. The quantifier is A if forall is true, else E.
-func quantifiesOperand(forall bool, op syntax.TemporalOp) bool {
+// is A [G A [f]]. The quantifier is A if forAll is true, else E.
+func quantifiesOperand(forAll bool, op syntax.TemporalOp) bool {
 	switch op {
 	case syntax.Next:
 		return true
 	case syntax.Future, syntax.Until:
-		return !forall
+		return !forAll
 	case syntax.Globally:
-		return forall
+		return forAll
 	}
 	return false
 }

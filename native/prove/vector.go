@@ -38,20 +38,20 @@ func (prover *Prover) firstEffort() effort {
 	return floats
 }
 
-// nextEffort returns the effort to try after the effort last. hasNext is false if there is no further effort.
-func (prover *Prover) nextEffort(last effort) (next effort, hasNext bool) {
+// nextEffort returns the effort to try after the effort lastEffort. hasNext is false if there is no further effort.
+func (prover *Prover) nextEffort(lastEffort effort) (next effort, hasNext bool) {
 	numStates := prover.graph.NumStates()
 	switch {
-	case last == floats:
+	case lastEffort == floats:
 		return narrowFloats, true
-	case last < fineGrid:
+	case lastEffort < fineGrid:
 		return fineGrid, true
-	case last == fineGrid && prover.opts.Ordered && numStates <= maxFloatStates:
+	case lastEffort == fineGrid && prover.opts.Ordered && numStates <= maxFloatStates:
 		return fileFloats, true
-	case last < fractions && numStates <= maxExactStates:
+	case lastEffort < fractions && numStates <= maxExactStates:
 		return fractions, true
 	}
-	return last, false
+	return lastEffort, false
 }
 
 // maxFloatStates is the greatest number of states for which fileFloats is tried.
@@ -77,28 +77,28 @@ type bounds struct {
 }
 
 // boundsOf returns bounds of the values of a vector, given by its index, and computes its columns. It reuses bounds that were computed with at
-// least the wanted effort.
-func (prover *Prover) boundsOf(ctx context.Context, vector int, wanted effort) (*bounds, error) {
-	computed := prover.computedBounds[vector]
-	if computed != nil && computed.suffices(wanted) {
-		return computed, nil
+// least wantedEffort.
+func (prover *Prover) boundsOf(ctx context.Context, vector int, wantedEffort effort) (*bounds, error) {
+	knownBounds := prover.computedBounds[vector]
+	if knownBounds != nil && knownBounds.suffices(wantedEffort) {
+		return knownBounds, nil
 	}
-	proof := &vectorProof{Prover: prover, index: vector, ctx: ctx, Vector: &prover.Vectors[vector], effort: wanted}
+	proof := &vectorProof{Prover: prover, index: vector, ctx: ctx, Vector: &prover.Vectors[vector], effort: wantedEffort}
 	values, err := proof.compute()
 	if err != nil {
 		return nil, err
 	}
-	prover.computedBounds[vector] = &bounds{values, wanted}
+	prover.computedBounds[vector] = &bounds{values, wantedEffort}
 	return prover.computedBounds[vector], nil
 }
 
 // suffices reports whether bounds with the wanted effort would not be narrower.
-func (b *bounds) suffices(wanted effort) bool {
-	return b.effort >= wanted || b.zeroWidth()
+func (b *bounds) suffices(wantedEffort effort) bool {
+	return b.effort >= wantedEffort || b.hasZeroWidth()
 }
 
-// zeroWidth reports whether the float64 bounds of every value are equal, so that more effort cannot improve them.
-func (b *bounds) zeroWidth() bool {
+// hasZeroWidth reports whether the float64 bounds of every value are equal, so that more effort cannot improve them.
+func (b *bounds) hasZeroWidth() bool {
 	return b.Exact == nil && slices.Equal(b.Lower, b.Upper)
 }
 
@@ -250,20 +250,20 @@ func (proof *vectorProof) gameUntil(left, right *sparse.Set) (*solve.Values, err
 // the lower bound and has a successor of smaller rank. For a minimum, every choice has such a successor. A choice with a reward needs no
 // successor of smaller rank.
 func (proof *vectorProof) progressRanks(states *sparse.Set, equations *bellmanEquations, rewards *sparse.Reward) []uint32 {
-	earns := func(s, c int) bool { return rewards != nil && earnsReward(rewards, s, c) }
-	satisfies := func(s, c int) bool { return equations.compareChoice(s, c) >= 0 }
+	earnsAt := func(s, c int) bool { return rewards != nil && earnsReward(rewards, s, c) }
+	satisfiesBound := func(s, c int) bool { return equations.compareChoice(s, c) >= 0 }
 	targets := states.Complement()
 	if !proof.Max {
-		return rankAllChoices(proof.graph, targets, states, func(s, c int) bool { return !earns(s, c) })
+		return rankAllChoices(proof.graph, targets, states, func(s, c int) bool { return !earnsAt(s, c) })
 	}
 	if rewards != nil {
 		for s := range states.All() {
-			if hasChoice(proof.graph, s, func(c int) bool { return earns(s, c) && satisfies(s, c) }) {
+			if hasChoice(proof.graph, s, func(c int) bool { return earnsAt(s, c) && satisfiesBound(s, c) }) {
 				targets.Add(s)
 			}
 		}
 	}
-	return rankByDistance(proof.graph, targets, states, satisfies)
+	return rankByDistance(proof.graph, targets, states, satisfiesBound)
 }
 
 // hasChoice reports whether some choice of state s satisfies a condition.
@@ -400,37 +400,37 @@ func (proof *vectorProof) reachReward(target *sparse.Set) (*solve.Values, error)
 		return nil, err
 	}
 	proof.setBoundColumns(values)
-	infinite := infiniteStates(values)
-	finite := infinite.Complement().Minus(target)
+	infiniteStates := infiniteStates(values)
+	finiteStates := infiniteStates.Complement().Minus(target)
 	if proof.Max {
-		proof.rankMaxReachReward(target, finite, infinite)
+		proof.rankMaxReachReward(target, finiteStates, infiniteStates)
 	} else {
-		proof.rankMinReachReward(target, finite, infinite, proof.upperEquations(values))
+		proof.rankMinReachReward(target, finiteStates, infiniteStates, proof.upperEquations(values))
 	}
 	return values, nil
 }
 
 // rankMaxReachReward computes ranks and layers that prove a maximal reachability reward. Ranks prove that every scheduler reaches the target
 // from the finite states. The layer of an infinite state is its distance to a state that can avoid the target.
-func (proof *vectorProof) rankMaxReachReward(target, finite, infinite *sparse.Set) {
+func (proof *vectorProof) rankMaxReachReward(target, finiteStates, infiniteStates *sparse.Set) {
 	graph := proof.graph
-	proof.Rank = proof.rankColumn(rankAllChoices(graph, target, finite, nil), finite)
-	if infinite.Empty() {
+	proof.Rank = proof.rankColumn(rankAllChoices(graph, target, finiteStates, nil), finiteStates)
+	if infiniteStates.Empty() {
 		return
 	}
-	avoiding := graph.Prob0E(sparse.FullSet(graph.NumStates()), target)
-	distance := rankByDistance(graph, avoiding, infinite, anyChoice)
-	proof.Layer = proof.rankColumn(distance, infinite)
+	avoidingStates := graph.Prob0E(sparse.FullSet(graph.NumStates()), target)
+	distances := rankByDistance(graph, avoidingStates, infiniteStates, anyChoice)
+	proof.Layer = proof.rankColumn(distances, infiniteStates)
 }
 
 // rankMinReachReward computes ranks and layers that prove a minimal reachability reward. The rank of a finite state is its distance to the
 // target along optimal choices. Layers prove that no scheduler reaches the target almost surely from the infinite states.
-func (proof *vectorProof) rankMinReachReward(target, finite, infinite *sparse.Set, upper *bellmanEquations) {
+func (proof *vectorProof) rankMinReachReward(target, finiteStates, infiniteStates *sparse.Set, upper *bellmanEquations) {
 	graph := proof.graph
 	isOptimal := func(s, c int) bool { return graph.First == nil || upper.compareChoice(s, c) <= 0 }
-	proof.Rank = proof.rankColumn(rankByDistance(graph, target, finite, isOptimal), finite)
-	if !infinite.Empty() {
-		proof.Layer = proof.rankColumn(trapLayers(graph, infinite.Complement()), infinite)
+	proof.Rank = proof.rankColumn(rankByDistance(graph, target, finiteStates, isOptimal), finiteStates)
+	if !infiniteStates.Empty() {
+		proof.Layer = proof.rankColumn(trapLayers(graph, infiniteStates.Complement()), infiniteStates)
 	}
 }
 
@@ -449,38 +449,38 @@ func (proof *vectorProof) totalReward() (*solve.Values, error) {
 // rankTotalReward computes the ranks that prove the lower bounds of a total reward, and the layers that prove infinite values.
 func (proof *vectorProof) rankTotalReward(values *solve.Values) error {
 	positive, infinite := proof.positiveStates(values), infiniteStates(values)
-	rank := proof.progressRanks(positive, proof.lowerEquations(values), proof.rewardStructure)
-	infiniteRank, layer, err := proof.infiniteRewardRanks(infinite)
+	ranks := proof.progressRanks(positive, proof.lowerEquations(values), proof.rewardStructure)
+	infiniteRanks, layers, err := proof.infiniteRewardRanks(infinite)
 	if err != nil {
 		return err
 	}
 	for s := range infinite.All() {
-		rank[s] = infiniteRank[s]
+		ranks[s] = infiniteRanks[s]
 	}
-	proof.Rank = proof.rankColumn(rank, positive.Union(infinite))
-	proof.Layer = proof.rankColumn(layer, infinite)
+	proof.Rank = proof.rankColumn(ranks, positive.Union(infinite))
+	proof.Layer = proof.rankColumn(layers, infinite)
 	return nil
 }
 
 // infiniteRewardRanks returns ranks and layers that prove that the total reward is infinite in the given states.
-func (proof *vectorProof) infiniteRewardRanks(infinite *sparse.Set) (rank, layer []uint32, err error) {
+func (proof *vectorProof) infiniteRewardRanks(infinite *sparse.Set) (ranks, layers []uint32, err error) {
 	if proof.Max {
 		return proof.recurringRewardRanks(infinite)
 	}
 	graph := proof.graph
-	layer = trapLayers(graph, infinite.Complement())
-	rank = rankAllChoices(graph, sparse.NewSet(graph.NumStates()), infinite, func(s, c int) bool {
-		return !earnsReward(proof.rewardStructure, s, c) && staysInLayer(graph, c, layer)
+	layers = trapLayers(graph, infinite.Complement())
+	ranks = rankAllChoices(graph, sparse.NewSet(graph.NumStates()), infinite, func(s, c int) bool {
+		return !earnsReward(proof.rewardStructure, s, c) && staysInLayer(graph, c, layers)
 	})
-	return rank, layer, nil
+	return ranks, layers, nil
 }
 
 // staysInLayer reports whether all successors of choice c have the same layer as the state of the choice.
-func staysInLayer(graph *sparse.Graph, c int, layer []uint32) bool {
-	stateLayer := layer[graph.Owner(uint32(c))]
+func staysInLayer(graph *sparse.Graph, c int, layers []uint32) bool {
+	stateLayer := layers[graph.Owner(uint32(c))]
 	first, end := graph.Row(c)
 	for _, target := range graph.Target[first:end] {
-		if layer[target] != stateLayer {
+		if layers[target] != stateLayer {
 			return false
 		}
 	}
@@ -489,23 +489,23 @@ func staysInLayer(graph *sparse.Graph, c int, layer []uint32) bool {
 
 // recurringRewardRanks returns ranks and layers that prove that the maximal total reward is infinite in some states. The rank of a state is its
 // distance to a reward within an end component. The layer is the distance to a state with a rank.
-func (proof *vectorProof) recurringRewardRanks(infinite *sparse.Set) (rank, layer []uint32, err error) {
+func (proof *vectorProof) recurringRewardRanks(infinite *sparse.Set) (ranks, layers []uint32, err error) {
 	graph := proof.graph
 	components, err := graph.EndComponents(proof.ctx, infinite, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	earning := sparse.NewSet(graph.NumStates())
+	earningStates := sparse.NewSet(graph.NumStates())
 	for _, state := range components.States {
 		s := int(state)
 		if hasChoice(graph, s, func(c int) bool { return components.Choices.Has(c) && earnsReward(proof.rewardStructure, s, c) }) {
-			earning.Add(s)
+			earningStates.Add(s)
 		}
 	}
-	rank = rankByDistance(graph, earning, infinite, func(_, c int) bool { return components.Choices.Has(c) })
-	recurring := rankedStates(rank).Intersect(infinite)
-	layer = rankByDistance(graph, recurring, infinite, anyChoice)
-	return rank, layer, nil
+	ranks = rankByDistance(graph, earningStates, infinite, func(_, c int) bool { return components.Choices.Has(c) })
+	recurringStates := rankedStates(ranks).Intersect(infinite)
+	layers = rankByDistance(graph, recurringStates, infinite, anyChoice)
+	return ranks, layers, nil
 }
 
 // setBoundColumns stores values as the columns Lower and Upper of the vector.
@@ -521,15 +521,15 @@ func (proof *vectorProof) setBoundColumns(values *solve.Values) {
 // fractionColumn converts exact values to a column of the certificate. A state with an infinite value has the fraction 0, and is in
 // column.Infinite.
 func (proof *vectorProof) fractionColumn(values *solve.Values) *certificate.Values {
-	column := &certificate.Values{Rats: make([]*big.Rat, len(values.Exact))}
+	column := &certificate.Values{Fractions: make([]*big.Rat, len(values.Exact))}
 	for index, s := range proof.orderedStates() {
-		column.Rats[index] = values.Exact[s]
-		if column.Rats[index] == nil {
-			column.Rats[index] = new(big.Rat)
+		column.Fractions[index] = values.Exact[s]
+		if column.Fractions[index] == nil {
+			column.Fractions[index] = new(big.Rat)
 		}
 	}
 	if infinite := infiniteStates(values); !infinite.Empty() {
-		column.Infinite = proof.bits(infinite)
+		column.Infinite = proof.orderedBits(infinite)
 	}
 	return column
 }
@@ -537,7 +537,7 @@ func (proof *vectorProof) fractionColumn(values *solve.Values) *certificate.Valu
 // boundColumn converts bounds to a column of the certificate. The column has float64 numbers, or multiples of the grid if the effort needs one.
 func (proof *vectorProof) boundColumn(values []float64) *certificate.Values {
 	if proof.effort.withoutGrid() {
-		return certificate.FromDoubles(proof.inOrder(values))
+		return certificate.FromFloats(proof.inOrder(values))
 	}
 	column := &certificate.Values{Fixed: make([]uint64, len(values)), Scale: uint(-math.Ilogb(proof.grid))}
 	for index, s := range proof.orderedStates() {
@@ -558,24 +558,24 @@ func (proof *vectorProof) inOrder(values []float64) []float64 {
 	if proof.order == nil {
 		return values
 	}
-	ordered := make([]float64, len(values))
+	result := make([]float64, len(values))
 	for index, s := range proof.orderedStates() {
-		ordered[index] = values[s]
+		result[index] = values[s]
 	}
-	return ordered
+	return result
 }
 
 // rankColumn converts ranks to a column of the certificate, with certificate.None for all states outside the set. It returns nil if the set is
 // empty.
-func (proof *vectorProof) rankColumn(rank []uint32, states *sparse.Set) []uint32 {
+func (proof *vectorProof) rankColumn(ranks []uint32, states *sparse.Set) []uint32 {
 	if states.Empty() {
 		return nil
 	}
-	column := make([]uint32, len(rank))
+	column := make([]uint32, len(ranks))
 	for index, s := range proof.orderedStates() {
 		column[index] = certificate.None
 		if states.Has(s) {
-			column[index] = rank[s]
+			column[index] = ranks[s]
 		}
 	}
 	return column
@@ -585,8 +585,8 @@ func (proof *vectorProof) rankColumn(rank []uint32, states *sparse.Set) []uint32
 type bellmanEquations struct {
 	graph      *sparse.Graph
 	reward     *sparse.Reward // nil for none
-	bound      []float64
-	exactBound []*big.Rat // replaces bound if not nil; nil entries are infinite
+	bounds      []float64
+	exactBounds []*big.Rat // replaces bounds if not nil; nil entries are infinite
 }
 
 // lowerEquations returns the equations of the vector for its lower bounds, or its exact values.
@@ -615,15 +615,15 @@ const minNormalSum = 0x1p-960
 // returns 1, 0 or -1 if the left number is greater, equal or less. The result is exact: it computes with fractions if rounding errors could
 // change it.
 func (equations *bellmanEquations) compareChoice(s, c int) int {
-	if equations.exactBound != nil {
+	if equations.exactBounds != nil {
 		return equations.compareExactly(s, c)
 	}
 	first, end := equations.graph.Row(c)
-	bound, sum := equations.bound[s], equations.reward.OfChoice(s, c)
+	stateBound, sum := equations.bounds[s], equations.reward.OfChoice(s, c)
 	hasReward := sum != 0
 	minTarget, maxTarget := math.Inf(1), 0.0
 	for transition := first; transition < end; transition++ {
-		targetBound := equations.bound[equations.graph.Target[transition]]
+		targetBound := equations.bounds[equations.graph.Target[transition]]
 		sum += equations.graph.Prob(transition) * targetBound
 		minTarget, maxTarget = min(minTarget, targetBound), max(maxTarget, targetBound)
 	}
@@ -632,14 +632,14 @@ func (equations *bellmanEquations) compareChoice(s, c int) int {
 	case math.IsInf(maxTarget, 1):
 		return 1
 	case !hasReward && minTarget == maxTarget: // the probabilities sum to 1
-		return cmp.Compare(minTarget, bound)
-	case !hasReward && minTarget >= bound:
+		return cmp.Compare(minTarget, stateBound)
+	case !hasReward && minTarget >= stateBound:
 		return 1
 	case sum < minNormalSum: // products may be subnormal
 		return equations.compareExactly(s, c)
-	case sum-absErr > bound:
+	case sum-absErr > stateBound:
 		return 1
-	case sum+absErr < bound:
+	case sum+absErr < stateBound:
 		return -1
 	}
 	return equations.compareExactly(s, c) // rounding errors could change the result
@@ -664,8 +664,8 @@ func (equations *bellmanEquations) compareExactly(s, c int) int {
 
 // value returns the bound of state s as a fraction, or nil for an infinite bound.
 func (equations *bellmanEquations) value(s int) *big.Rat {
-	if equations.exactBound != nil {
-		return equations.exactBound[s]
+	if equations.exactBounds != nil {
+		return equations.exactBounds[s]
 	}
-	return new(big.Rat).SetFloat64(equations.bound[s]) // SetFloat64 returns nil for infinity
+	return new(big.Rat).SetFloat64(equations.bounds[s]) // SetFloat64 returns nil for infinity
 }

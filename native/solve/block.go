@@ -144,7 +144,7 @@ func (block *Block) forEachState(visit func(index int, row uint32)) {
 }
 
 // evaluate returns a bound on the optimal value of a state over its choices. The operands of the state begin at index row of Operands. If
-// upper is true, the result is an upper bound, rounded up; otherwise it is a lower bound, rounded down.
+// isUpper is true, the result is an upper bound, rounded up; otherwise it is a lower bound, rounded down.
 func (block *Block) evaluate(state int64, row uint32, isUpper bool) float64 {
 	operands := block.Operands
 	numChoices := operands[row]
@@ -163,7 +163,7 @@ func (block *Block) evaluate(state int64, row uint32, isUpper bool) float64 {
 
 // evaluateChoice returns a bound on the value of the choice whose operands are at [position, end): the sum of weight * value over the
 // targets. If the choice has a self-loop and OneStep is not set, or if weights are rates, the sum is divided by the total weight of the other targets. If
-// upper is true, the result is rounded up, otherwise down.
+// isUpper is true, the result is rounded up, otherwise down.
 func (block *Block) evaluateChoice(state int64, position, end int, isUpper bool) float64 {
 	weights := block.Weights[block.Operands[position+1]:]
 	differences, hints := block.Operands[position+2:end], block.rangeHints[position+2:end]

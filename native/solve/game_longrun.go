@@ -100,7 +100,7 @@ func (improvement *strategyImprovement) valuesIfOptimal(strategy []uint32) (*Val
 	return values, nil
 }
 
-// lazySteps returns the optimal total reward of each state after some more lazy steps. total has the optimal total rewards before these
+// lazySteps returns the optimal total reward of each state after some more lazy steps. totalRewards has the optimal total rewards before these
 // steps.
 func (game *Game) lazySteps(ctx context.Context, reward *sparse.Reward, totalRewards []float64, steps int) ([]float64, error) {
 	for i := range steps {
@@ -132,7 +132,7 @@ func (game *Game) lazyStep(reward *sparse.Reward, totalRewards []float64, strate
 	return nextRewards
 }
 
-// lazyValue returns the total reward of a choice of state s if the choice stays in s with probability 1/2. total has the total rewards of
+// lazyValue returns the total reward of a choice of state s if the choice stays in s with probability 1/2. totalRewards has the total rewards of
 // the states. Without staying, value iteration of a periodic game would not converge.
 func (game *Game) lazyValue(reward *sparse.Reward, s, choice int, totalRewards []float64) float64 {
 	sum := 0.0

@@ -11,7 +11,7 @@ import (
 )
 
 // Parity returns bounds on the value of a parity objective: the probability that the least priority that occurs infinitely often is even.
-// priority has the priority of each state. With opts.Scheduler, the strategies attain the bounds.
+// priorities has the priority of each state. With opts.Scheduler, the strategies attain the bounds.
 //
 // Source: Chatterjee and Henzinger, Strategy improvement for stochastic Rabin and Streett games (CONCUR 2006); the case of
 // parity games.
@@ -238,7 +238,7 @@ func (improvement *parityImprovement) compareChoices() []int {
 }
 
 // bestChoice returns the choice of a state with the greatest mean value if this is above the value of the state, or else the first choice.
-// comparison is the result of compareChoices.
+// comparisons has the results of compareChoices.
 func (improvement *parityImprovement) bestChoice(state int, comparisons []int) int {
 	first, end := improvement.game.graph.Choices(state)
 	greatestChoice := first
@@ -320,7 +320,7 @@ func (improvement *parityImprovement) equalValues(a, b uint32) bool {
 }
 
 // winInClass changes the strategy in the states of a value class from which the maximizer wins almost surely within the class. It reports
-// whether there are such states. comparison is the result of compareChoices.
+// whether there are such states. comparisons has the results of compareChoices.
 func (improvement *parityImprovement) winInClass(class []uint32, comparisons []int) bool {
 	solver := improvement.classGame(class, comparisons)
 	wonStates := solver.solve()
@@ -331,7 +331,7 @@ func (improvement *parityImprovement) winInClass(class []uint32, comparisons []i
 }
 
 // classGame returns the solver of the parity game within a class of states with equal values. The game has the choices that preserve this
-// value and stay in the class. comparison is the result of compareChoices.
+// value and stay in the class. comparisons has the results of compareChoices.
 func (improvement *parityImprovement) classGame(class []uint32, comparisons []int) *almostSure {
 	graph := improvement.game.graph
 	classStates := sparse.NewSet(graph.NumStates())

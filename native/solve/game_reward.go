@@ -122,7 +122,7 @@ func withoutStates[T any](values []T, states *sparse.Set) []T {
 	return result
 }
 
-// valuesOfOrigins returns the value of each choice c of a derived model: values[origin[c]], or zero if c has no original choice. It returns
+// valuesOfOrigins returns the value of each choice c of a derived model: values[originalChoices[c]], or zero if c has no original choice. It returns
 // nil for nil.
 func valuesOfOrigins[T any](values []T, originalChoices []uint32) []T {
 	if values == nil {
@@ -137,7 +137,7 @@ func valuesOfOrigins[T any](values []T, originalChoices []uint32) []T {
 	return result
 }
 
-// originalStrategy translates the strategy of a derived model to the original model: it replaces each choice c by origin[c].
+// originalStrategy translates the strategy of a derived model to the original model: it replaces each choice c by originalChoices[c].
 func originalStrategy(strategy, originalChoices []uint32) []uint32 {
 	result := slices.Clone(strategy)
 	for s, choice := range result {
@@ -148,7 +148,7 @@ func originalStrategy(strategy, originalChoices []uint32) []uint32 {
 	return result
 }
 
-// newRewardImprovement prepares strategy improvement for a reward structure. States outside of finite get infinite values.
+// newRewardImprovement prepares strategy improvement for a reward structure. States outside of finiteStates get infinite values.
 func (game *Game) newRewardImprovement(ctx context.Context, reward *sparse.Reward, finiteStates *sparse.Set, opts Options) (*strategyImprovement, error) {
 	opts.Epsilon = opts.epsilon()
 	opts.Within, opts.Classic = nil, false
@@ -157,7 +157,7 @@ func (game *Game) newRewardImprovement(ctx context.Context, reward *sparse.Rewar
 		return nil, err
 	}
 	sys.values.setAll(finiteStates.Complement(), math.Inf(1))
-	// The minimizer would lose outside of finite. The maximizer has no choice that leaves finite.
+	// The minimizer would lose outside of finiteStates. The maximizer has no choice that leaves finiteStates.
 	sys.choices = game.graph.ChoicesWithin(finiteStates)
 	return &strategyImprovement{game: game, ctx: ctx, opts: opts, sys: sys, reward: reward}, nil
 }

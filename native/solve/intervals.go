@@ -43,7 +43,7 @@ func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.
 	return &intervalSystem{nature: nature, graph: graph, dir: dir, reward: reward, values: newValues(graph.Model, opts), meter: meter}, nil
 }
 
-// choiceBound returns a bound on the value of a choice of state s for the optimal distribution of nature: an upper bound if upper is set,
+// choiceBound returns a bound on the value of a choice of state s for the optimal distribution of nature: an upper bound if isUpper is set,
 // or a lower bound. It follows from the bounds of the targets.
 func (sys *intervalSystem) choiceBound(s, choice int, isUpper bool) float64 {
 	values := sys.values.Lower

@@ -254,7 +254,7 @@ func (sys *intervalSystem) inducedChain(unknowns []uint32, strategies map[uint32
 	return model, rewards, err
 }
 
-// inducedState returns the state of the induced chain that represents a target of the model. number has the state of each unknown. Other
+// inducedState returns the state of the induced chain that represents a target of the model. stateOf has the state of each unknown. Other
 // targets become absorbing states: numUnknowns+1 for a target with probability 0, numUnknowns otherwise.
 func (sys *intervalSystem) inducedState(target uint32, stateOf map[uint32]int, numUnknowns int) int {
 	if i, ok := stateOf[sys.representativeOf(target)]; ok {

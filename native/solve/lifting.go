@@ -22,7 +22,7 @@ type lifting struct {
 	rows                             []*exactRow
 	prime, inverse, montgomerySquare uint64 // the prime, its inverse modulo 2^64, and 2^128 modulo the prime
 	primeInt                         *big.Int
-	// The factors modulo the prime, as in eliminationSolver; pivot has the inverses of the pivots.
+	// The factors modulo the prime, as in eliminationSolver; inversePivots has the inverses of the pivots.
 	upperFactor, lowerFactor, inversePivots []uint64
 	smallRows                               []smallRow // of each row
 }
@@ -244,7 +244,7 @@ func (lifting *lifting) solve(meter *meter, constantOf func(unknown int) *big.In
 	}
 }
 
-// nextRemainder replaces each remainder r by (r - (A digit)) / prime, where A is the matrix of the equations, and digit has the new p-adic
+// nextRemainder replaces each remainder r by (r - (A newDigits)) / prime, where A is the matrix of the equations, and newDigits has the new p-adic
 // digit of each unknown. The division has no remainder.
 func (lifting *lifting) nextRemainder(remainders []*big.Int, newDigits []uint64) {
 	for k := range remainders {
@@ -258,7 +258,7 @@ func (lifting *lifting) nextRemainder(remainders []*big.Int, newDigits []uint64)
 	}
 }
 
-// subtractDigit subtracts (A digit)[k] from a remainder, where A is the matrix of the equations and digit has one p-adic digit of each
+// subtractDigit subtracts (A digits)[k] from a remainder, where A is the matrix of the equations and digits has one p-adic digit of each
 // unknown.
 func (lifting *lifting) subtractDigit(remainder *big.Int, k int, newDigits []uint64) {
 	row := lifting.rows[k]

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// LinearProgram maximizes Objective·x subject to Rows·x = Right and x >= 0, in rational arithmetic.
+// LinearProgram maximizes Objective·x subject to Rows·x = RightSides and x >= 0, in rational arithmetic.
 type LinearProgram struct {
 	// Objective has one coefficient per variable; nil stands for 0.
 	Objective  []*big.Rat
@@ -99,7 +99,7 @@ func (tableau *tableau) setObjective(objective []*big.Rat) {
 	}
 }
 
-// tableau is a basic solution: variable basis[i] has value right[i], all others are 0. reducedCost is
+// tableau is a basic solution: variable basisVariables[i] has value rightSides[i], all others are 0. reducedCosts is
 // what a unit of each variable adds to value. A basis variable that is not one of the program's is
 // artificial.
 type tableau struct {

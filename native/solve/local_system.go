@@ -244,7 +244,7 @@ const finalBudget = 1 << 36
 // firstSweeps is the number of sweeps before elimination is tried for the first time.
 const firstSweeps = 30
 
-// solve computes bounds on all unknowns. Their relative width is at most eps plus the inherited width, unless converged is false
+// solve computes bounds on all unknowns. Their relative width is at most epsilon plus the inherited width, unless converged is false
 // afterwards. Systems of at most eliminateFirstSize unknowns are solved by elimination, others by optimistic value iteration.
 func (local *localSystem) solve(meter *meter, opts Options, epsilon float64) error {
 	if opts.Classic {
@@ -342,7 +342,7 @@ func (local *localSystem) iterateUntilProved(meter *meter, relMargin float64, sw
 	return false, nil
 }
 
-// guessAndProve guesses upper bounds, and sweeps until they are proved or refuted. earlierSweeps is the number of sweeps before, and limit
+// guessAndProve guesses upper bounds, and sweeps until they are proved or refuted. earlierSweeps is the number of sweeps before, and sweepLimit
 // the greatest number of sweeps in total. newSweeps is the number of sweeps over the guess.
 func (local *localSystem) guessAndProve(meter *meter, relMargin, absMargin float64, earlierSweeps, sweepLimit int) (newSweeps int, proved bool, err error) {
 	local.guessUpper(relMargin, absMargin)

@@ -38,7 +38,7 @@ func indicatorReward(rewardedStates *sparse.Set) *sparse.Reward {
 }
 
 // longRun computes the long-run average of a reward from each state of a Markov chain or an MDP. For a long-run probability,
-// rewarded is the set of states with reward 1. For other rewards it is nil.
+// rewardedStates is the set of states with reward 1. For other rewards it is nil.
 func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewardedStates *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	if graph.First != nil {
 		return optimalLongRun(ctx, graph, reward, rewardedStates, dir, opts)
@@ -67,7 +67,7 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 	return sys.absorptionSystem(recurrentStates, rewardedStates != nil).solve(ctx, opts, false)
 }
 
-// absorptionSystem returns equations for the gains of the transient states, which are all states outside of recurrent. The gain of such a
+// absorptionSystem returns equations for the gains of the transient states, which are all states outside of recurrentStates. The gain of such a
 // state is the sum of P(reach B) * gain(B) over all BSCCs B. areProbabilities says that all gains are probabilities.
 func (sys *system) absorptionSystem(recurrentStates *sparse.Set, areProbabilities bool) *system {
 	maybe := recurrentStates.Complement()
@@ -80,7 +80,7 @@ func (sys *system) absorptionSystem(recurrentStates *sparse.Set, areProbabilitie
 }
 
 // assignGain computes the gain (long-run average reward) of a BSCC, and stores it as the value of all its states. For a long-run
-// probability, rewarded is the set of states with reward 1; for other rewards it is nil.
+// probability, rewardedStates is the set of states with reward 1; for other rewards it is nil.
 func (bscc *bsccGain) assignGain(members []uint32, rewardedStates *sparse.Set) error {
 	values := bscc.rewardSystem.values
 	if values.Exact != nil {
@@ -111,7 +111,7 @@ func (sys *system) chainGainRat(members []uint32, index *unknownIndex, meter *me
 }
 
 // exactCycle has the expected rewards and times of a recurrent class until its last state, the reference state, is reached. From
-// state i they are reward[i]/rewardDenominator and time[i]/timeDenominator. The gain is the expected reward of one cycle from the
+// state i they are rewards[i]/rewardDenominator and times[i]/timeDenominator. The gain is the expected reward of one cycle from the
 // reference state to itself, divided by its expected time.
 type exactCycle struct {
 	gain                               *big.Rat
@@ -217,7 +217,7 @@ func newBSCCGain(ctx context.Context, sys *system, opts Options) *bsccGain {
 }
 
 // gainOfComponent returns bounds on the gain of a BSCC, and reports whether they are narrow enough. For a long-run probability,
-// rewarded is the set of states; the gain is 1 if it contains all members, and 0 if it contains none.
+// rewardedStates is the set of states; the gain is 1 if it contains all members, and 0 if it contains none.
 func (bscc *bsccGain) gainOfComponent(members []uint32, rewardedStates *sparse.Set) (bounds gainInterval, isConverged bool, err error) {
 	if rewardedStates == nil {
 		return bscc.solve(members)
@@ -247,12 +247,12 @@ func (bounds *gainInterval) tighten(lower, upper float64) {
 	bounds.lower, bounds.upper = max(bounds.lower, lower), min(bounds.upper, upper)
 }
 
-// converged reports whether the relative width of the bounds is at most eps.
+// hasConverged reports whether the relative width of the bounds is at most epsilon.
 func (bounds gainInterval) hasConverged(epsilon float64) bool {
 	return bounds.upper-bounds.lower <= epsilon*bounds.upper
 }
 
-// hasNearlyConverged reports whether the relative width is so close to eps that further sweeps would take too long.
+// hasNearlyConverged reports whether the relative width is so close to epsilon that further sweeps would take too long.
 func (bounds gainInterval) hasNearlyConverged(epsilon float64) bool {
 	return bounds.hasConverged(10 * epsilon)
 }
@@ -484,7 +484,7 @@ func randomSuccessor(graph *sparse.Graph, s uint32, rng *rand.Rand) uint32 {
 }
 
 // gainByCycles returns bounds on the gain by the renewal-reward theorem: the expected reward of a cycle from the reference state to itself,
-// divided by its expected time. reliable is false if a number leaves the range of float64. overBudget says that elimination exceeds the
+// divided by its expected time. isReliable is false if a number leaves the range of float64. overBudget says that elimination exceeds the
 // budget.
 func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget float64) (lower, upper float64, isReliable, overBudget bool, err error) {
 	lower, upper = 0, math.Inf(1)

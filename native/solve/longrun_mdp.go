@@ -70,7 +70,7 @@ type mecGain struct {
 	bias           []float64 // approximate bias
 	stepGains      []float64 // r + P h - h for the current choice, where h is the bias
 	currentChoices []uint32  // the current scheduler
-	stepErr        float64   // the greatest rounding error of stepGain
+	stepErr        float64   // the greatest rounding error of stepGains
 }
 
 // newMECGain prepares the computation of the optimal gain of each maximal end component. Its initial scheduler stays in the end components.
@@ -95,7 +95,7 @@ func newMECGain(ctx context.Context, sys *system, mecs *sparse.EndComponents, op
 	return mec
 }
 
-// setKnownGains sets the gains 0 and 1 that graph analysis determines. For a long-run probability, rewarded is the set of states
+// setKnownGains sets the gains 0 and 1 that graph analysis determines. For a long-run probability, rewardedStates is the set of states
 // with reward 1. For other rewards it is nil.
 func (mec *mecGain) setKnownGains(ctx context.Context, rewardedStates *sparse.Set) error {
 	zeroReward, rewardedMECs := mec.zeroRewardChoices()
@@ -191,7 +191,7 @@ func (mec *mecGain) solveMEC(mecIndex int, areProbabilities bool) error {
 	return err
 }
 
-// init prepares the computation of one MEC: all biases become 0, and the scheduler becomes one that stays in the MEC.
+// initMEC prepares the computation of one MEC: all biases become 0, and the scheduler becomes one that stays in the MEC.
 func (mec *mecGain) initMEC(members []uint32) {
 	mec.bias = make([]float64, len(members))
 	mec.stepGains = make([]float64, len(members))

@@ -56,7 +56,7 @@ type timedComponent struct {
 	reward, time    *sparse.Reward
 	dir             Direction
 	opts            Options
-	// lower and upper are bounds on the optimal average per unit of time; exact is the average as a fraction, if the options ask for it.
+	// lower and upper are bounds on the optimal average per unit of time; exactAverage is the average as a fraction, if the options ask for it.
 	lower, upper float64
 	exactAverage *big.Rat
 	scheduler    []uint32 // the choice of each state that was optimal for the last guess
@@ -85,7 +85,7 @@ func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.En
 	return component
 }
 
-// restrictReward returns a reward structure for some choices of a graph: restricted choice c earns what choices[c] and its state earn in
+// restrictReward returns a reward structure for some choices of a graph: restricted choice c earns what originalChoices[c] and its state earn in
 // the graph.
 func restrictReward(graph *sparse.Graph, reward *sparse.Reward, originalChoices []uint32) *sparse.Reward {
 	result := &sparse.Reward{Choice: make([]float64, len(originalChoices)), Err: reward.Err + 2*unitRoundoff, Unfit: reward.Unfit}

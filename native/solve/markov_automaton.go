@@ -228,7 +228,7 @@ func (automaton *markovAutomaton) immediateValue(s uint32, choice int, values []
 	return sum
 }
 
-// stepTimed computes the value of each timed maybe state before one uniformised step, and writes it to next. values has the values after
+// stepTimed computes the value of each timed maybe state before one uniformised step, and writes it to nextValues. values has the values after
 // the step.
 func (automaton *markovAutomaton) stepTimed(values, nextValues []float64) error {
 	graph := automaton.graph
@@ -280,7 +280,7 @@ func (automaton *markovAutomaton) computeBounds(ctx context.Context, time Time, 
 	return finished, err
 }
 
-// solvePieces computes the bounds at time 0 from the bounds low and high at the end of the time. It cuts the time into pieces and solves
+// solvePieces computes the bounds at time 0 from the bounds lower and upper at the end of the time. It cuts the time into pieces and solves
 // the last piece first. A piece that widens the bounds too much is halved. finished is false if this takes too much work.
 func (automaton *markovAutomaton) solvePieces(ctx context.Context, lower, upper []float64, stepCounts *pieceStepCounts, allowedWidening float64) (newLow, newHigh []float64, finished bool, err error) {
 	logLength := timeBits
@@ -348,7 +348,7 @@ func widest(lower, upper []float64) float64 {
 	return maxWidth
 }
 
-// boundsBeforePiece returns bounds on the values before a piece of time. low and high are the bounds after it, and stepCount is the
+// boundsBeforePiece returns bounds on the values before a piece of time. lower and upper are the bounds after it, and stepCount is the
 // distribution of the number of steps in it. roundingWidth is the part of the width that rounding causes.
 func (automaton *markovAutomaton) boundsBeforePiece(lower, upper []float64, stepCount *poisson) (newLow, newHigh []float64, roundingWidth float64, err error) {
 	computeLower, computeUpper := automaton.stepCountingValue, automaton.propheticValue

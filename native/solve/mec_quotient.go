@@ -98,8 +98,8 @@ func (quotient *mecQuotient) assignGains(values, gain *Values) (absorbingStates 
 	return absorbingStates
 }
 
-// certainStates returns the absorbing states of the MECs in knownMECs: zero has the states with value 0 and, if the gains are
-// probabilities, one has the states with value 1. For rewards, one is empty.
+// certainStates returns the absorbing states of the MECs in knownMECs: zeroStates has the states with value 0 and, if the gains are
+// probabilities, oneStates has the states with value 1. For rewards, oneStates is empty.
 func (quotient *mecQuotient) certainStates(values *Values, knownMECs *sparse.Set, areProbabilities bool) (zeroStates, oneStates *sparse.Set) {
 	n := quotient.graph.NumStates()
 	zeroStates, oneStates = sparse.NewSet(n), sparse.NewSet(n)
@@ -115,7 +115,7 @@ func (quotient *mecQuotient) certainStates(values *Values, knownMECs *sparse.Set
 }
 
 // setCertainValue finds the maybe states that reach targets with probability one, sets their values, and removes them from the maybe
-// states. They must reach targets under some scheduler if existential is set, or under all schedulers otherwise. otherAbsorbing has the
+// states. They must reach targets under some scheduler if forSomeScheduler is set, or under all schedulers otherwise. otherAbsorbing has the
 // absorbing states outside of targets.
 func (quotient *mecQuotient) setCertainValue(ctx context.Context, sys *system, forSomeScheduler bool, targets, otherAbsorbing *sparse.Set, value float64) error {
 	if targets.Empty() {

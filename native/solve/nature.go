@@ -71,7 +71,7 @@ const robustFloor = 0x1p-900
 type adjustableTarget struct{ value, intervalWidth float64 }
 
 // choiceBound returns the reward of a choice plus the expected value of its target under the optimal distribution of nature. The result is
-// rounded up if upper is set, otherwise down. values has bounds on the values of all states. rewardErr bounds the relative error of the
+// rounded up if isUpper is set, otherwise down. values has bounds on the values of all states. rewardErr bounds the relative error of the
 // reward. Concurrent calls are safe.
 func (n *nature) choiceBound(choice int, reward, rewardErr float64, values []float64, isUpper bool) float64 {
 	var buffer [16]adjustableTarget

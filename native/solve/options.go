@@ -117,7 +117,7 @@ type Values struct {
 	// Scheduler has the choice of each state of an MDP; the memoryless scheduler attains a value within
 	// the bounds. It is sparse.None where every choice does. Scheduler is nil unless asked for.
 	Scheduler []uint32
-	// StepChoices is a step-counting scheduler: Steps[i] has the choices after i steps, the last entry those
+	// StepChoices is a step-counting scheduler: StepChoices[i] has the choices after i steps, the last entry those
 	// for all later steps. Entries may share memory. It is nil unless asked for, and if it would be too
 	// large.
 	StepChoices [][]uint32
@@ -185,7 +185,7 @@ func (v *Values) setExact(s int, value *big.Rat) {
 	v.Lower[s], v.Upper[s] = rounded, rounded
 }
 
-// statesWithCertainValue returns the states with value 0 and the states with value 1. A state has such a value if all states of valued that
+// statesWithCertainValue returns the states with value 0 and the states with value 1. A state has such a value if all states of valuedStates that
 // it can reach through maybe states have this value.
 func (v *Values) statesWithCertainValue(graph *sparse.Graph, maybe, valuedStates *sparse.Set) (zeroStates, oneStates *sparse.Set) {
 	positiveStates, belowOneStates := sparse.NewSet(graph.NumStates()), sparse.NewSet(graph.NumStates())

@@ -16,7 +16,7 @@ const fineTruncation = 0x1p-900
 const minTruncated = 0x1p-1000
 
 // poisson holds the probabilities of a Poisson distribution around its mode:
-// weight[i] is the probability of firstNumber+i.
+// weights[i] is the probability of firstNumber+i.
 type poisson struct {
 	mean        float64
 	firstNumber int

@@ -135,7 +135,7 @@ func (iteration *policyIteration) constant(unknown int) float64 {
 // rounding errors, schedulers may repeat without end.
 const maxSchedulers = 1000
 
-// run alternates two steps until no choice changes: it solves values = P values + rhs under the current scheduler, and calls improve. It
+// run alternates two steps until no choice changes: it solves values = P values + rightSide under the current scheduler, and calls improve. It
 // returns the last solution, or nil if it exceeds the work limit. The argument values is the first approximation.
 func (iteration *policyIteration) run(values []float64, rightSide func(unknown int) float64, improve func(values []float64) (bool, error)) ([]float64, error) {
 	for range maxSchedulers {
@@ -217,7 +217,7 @@ func (iteration *policyIteration) tolerance() float64 {
 }
 
 // nearOptimalChoices returns the choices whose value differs from the value of their unknown by at most a relative 1e-9. The choices of
-// unknown k are choices[start[k]:start[k+1]].
+// unknown k are choices[starts[k]:starts[k+1]].
 func (iteration *policyIteration) nearOptimalChoices(values []float64) (choices, starts []uint32) {
 	const relTolerance = 1e-9
 	local := iteration.equations
@@ -264,7 +264,7 @@ func (iteration *policyIteration) improveSlack(slack []float64, unknown int, cho
 	return changed
 }
 
-// solve returns the solution of values = P values + rhs under the current scheduler. It solves the strongly connected components of the
+// solve returns the solution of values = P values + rightSide under the current scheduler. It solves the strongly connected components of the
 // induced chain one by one. It returns nil if this takes too long or overflows. guess is the initial approximation of iterative solvers.
 func (iteration *policyIteration) solve(guess []float64, rightSide func(unknown int) float64) ([]float64, error) {
 	if !iteration.isDecompositionCurrent {

@@ -355,7 +355,7 @@ func (transient *preciseTransient) poissonMean(values []doubleWord, columns int,
 	return sum, nil
 }
 
-// takeStep writes to next the values after one more step. values has a row for each state and the given number of columns.
+// takeStep writes to nextValues the values after one more step. values has a row for each state and the given number of columns.
 func (transient *preciseTransient) takeStep(values, nextValues []doubleWord, columns int) {
 	for s, row := range transient.rows {
 		for column := range columns {
@@ -507,7 +507,7 @@ func (transient *preciseTransient) bounds(factor *big.Rat) *Values {
 	return values
 }
 
-// scaleBounds multiplies bounds by 2^exp. It rounds subnormal results outwards.
+// scaleBounds multiplies bounds by 2^exponent. It rounds subnormal results outwards.
 func scaleBounds(lower, upper float64, exponent int) (float64, float64) {
 	const minNormal = 0x1p-1022
 	lower = min(math.Ldexp(lower, exponent), math.MaxFloat64)

@@ -7,7 +7,7 @@ import (
 )
 
 // unitRoundoff is the unit roundoff: the greatest relative error of one float64 operation. A nonnegative
-// expression with n products, quotients and sums has a relative error below 1.01*n*unit, if nothing
+// expression with n products, quotients and sums has a relative error below 1.01*n*unitRoundoff, if nothing
 // underflows and n is below 2^45.
 //
 // Source: Higham, Accuracy and Stability of Numerical Algorithms, lemma 3.1.
@@ -17,8 +17,8 @@ const unitRoundoff = 0x1p-53
 type rounding struct {
 	// relErr is the relative error of a weight or reward.
 	relErr float64
-	// leastBound is the least positive bound: the product of a weight and a value of at least floor does not
-	// underflow. A smaller lower bound becomes 0, a smaller upper bound becomes floor.
+	// leastBound is the least positive bound: the product of a weight and a value of at least leastBound does not
+	// underflow. A smaller lower bound becomes 0, a smaller upper bound becomes leastBound.
 	leastBound float64
 	// grid is a power of two of which all bounds are multiples; 0 for no grid.
 	grid float64
@@ -37,7 +37,7 @@ func newRounding(model *sparse.Model, reward *sparse.Reward) rounding {
 	return roundingOf(relErr, minWeight, maxWeight)
 }
 
-// roundingOf returns the rounding for weights with a relative error of err. minWeight is at most 1, and maxWeight at least 1.
+// roundingOf returns the rounding for weights with a relative error of relErr. minWeight is at most 1, and maxWeight at least 1.
 func roundingOf(relErr, minWeight, maxWeight float64) rounding {
 	return rounding{relErr: relErr, leastBound: max(0x1p-900, 0x1p-1000/minWeight*maxWeight*0x1p32)}
 }

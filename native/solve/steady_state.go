@@ -47,7 +47,7 @@ type steadyStateSolver struct {
 	values *Values
 }
 
-// absorptionProbabilities returns the probability of each BSCC that the chain reaches it from the initial states. bottom has the numbers of
+// absorptionProbabilities returns the probability of each BSCC that the chain reaches it from the initial states. bottomComponents has the numbers of
 // the BSCCs.
 func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Components, bottomComponents []int) ([]interval.Number, error) {
 	if len(bottomComponents) == 1 {
@@ -74,7 +74,7 @@ func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Comp
 }
 
 // entryProbability returns the probability that the chain begins in a BSCC or enters it later: the sum of the expected inflows of its
-// members. initial has the probability of each initial state, and visits the expected visits of each transient state.
+// members. initialProbs has the probability of each initial state, and visits the expected visits of each transient state.
 func (solver *steadyStateSolver) entryProbability(members []uint32, initialProbs map[uint32]*big.Rat, visits map[uint32]interval.Number) interval.Number {
 	prob := interval.Number{Exact: new(big.Rat)}
 	terms := 0
@@ -102,7 +102,7 @@ func (solver *steadyStateSolver) transientStates(components *sparse.Components, 
 	return transient
 }
 
-// addInflow adds the expected inflow of state s to total: the probability that the chain begins in s (initial, nil for 0), plus the sum
+// addInflow adds the expected visits to state s to inflow: the probability that the chain begins in s (initialProb, nil for 0), plus the sum
 // over transient states t of visits(t) * P(t, s). It returns the number of float64 operations, for a bound on the rounding error.
 func (solver *steadyStateSolver) addInflow(inflow *interval.Number, s uint32, initialProb *big.Rat, visits map[uint32]interval.Number) (operations int) {
 	if initialProb != nil {
@@ -225,7 +225,7 @@ func (solver *steadyStateSolver) setProbability(s uint32, prob interval.Number) 
 	solver.values.Lower[s], solver.values.Upper[s] = prob.Lo, prob.Hi
 }
 
-// normalize distributes the probability total over some states, in proportion to visits / exit rate, which is the expected time in each
+// normalize distributes totalProb over some states, in proportion to visits / exit rate, which is the expected time in each
 // state. It changes visits.
 func (solver *steadyStateSolver) normalize(states []uint32, visits []interval.Number, totalProb interval.Number) {
 	sum := interval.Number{}
@@ -251,7 +251,7 @@ func (solver *steadyStateSolver) normalize(states []uint32, visits []interval.Nu
 	}
 }
 
-// normalizeRat distributes the probability total over some states in rational arithmetic, in proportion to visits / exit rate. It changes
+// normalizeRat distributes totalProb over some states in rational arithmetic, in proportion to visits / exit rate. It changes
 // visits.
 func (solver *steadyStateSolver) normalizeRat(states []uint32, visits []interval.Number, totalProb *big.Rat) {
 	sum := new(big.Rat)
@@ -266,7 +266,7 @@ func (solver *steadyStateSolver) normalizeRat(states []uint32, visits []interval
 }
 
 // expectedVisits returns the expected number of visits to each of the given states until the chain leaves these states for the first time.
-// The chain begins in state s with probability initial[s]. Self-loops do not count as visits.
+// The chain begins in state s with probability initialProbs[s]. Self-loops do not count as visits.
 func (solver *steadyStateSolver) expectedVisits(states []uint32, initialProbs map[uint32]*big.Rat) ([]interval.Number, error) {
 	if len(states) == 0 {
 		return nil, nil
@@ -331,8 +331,8 @@ func (solver *steadyStateSolver) visitRows(states []uint32, initialProbs map[uin
 	return rows, scaleConstants(equations), nil
 }
 
-// visitRow returns the equation for the expected visits w(s) of state s: w(s) = initial + sum over t of w(t) P(t, s), without self-loops. A
-// nil initial stands for 0. exitRates has the exit rate of each unknown.
+// visitRow returns the equation for the expected visits w(s) of state s: w(s) = initialProb + sum over t of w(t) P(t, s), without self-loops. A
+// nil initialProb stands for 0. exitRates has the exit rate of each unknown.
 func (solver *steadyStateSolver) visitRow(s uint32, initialProb *big.Rat, exitRates []*big.Rat) exactRow {
 	incoming := solver.uniformisation.graph.Model
 	row := exactRow{constant: new(big.Rat)}

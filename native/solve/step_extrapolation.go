@@ -26,7 +26,7 @@ type stepExtrapolation struct {
 	states   []uint32
 	epsilon  float64
 	numSteps int // the number of steps to take
-	// reference has the values after referenceSteps steps, and middle those half as many steps later.
+	// referenceValues has the values after referenceSteps steps, and middleValues those half as many steps later.
 	referenceSteps                int
 	referenceValues, middleValues *Values
 }
@@ -48,7 +48,7 @@ func (sys *system) newStepExtrapolation(opts Options, states []uint32, numSteps 
 	return &stepExtrapolation{system: sys, states: states, epsilon: opts.epsilon(), numSteps: numSteps, referenceSteps: extrapolationFirst}
 }
 
-// tryToExtrapolate is called before each step, after done earlier steps. If it can compute narrow bounds after many whole periods, it
+// tryToExtrapolate is called before each step, after stepsDone earlier steps. If it can compute narrow bounds after many whole periods, it
 // stores them in the system and returns the number of steps that remain after these periods. Otherwise ok is false.
 func (extrapolation *stepExtrapolation) tryToExtrapolate(stepsDone int, meter *meter) (remaining int, ok bool, err error) {
 	if extrapolation == nil {
@@ -294,7 +294,7 @@ func (change *periodChange) applyTransitionMatrix(vector []float64) ([]float64, 
 	return current, err
 }
 
-// boundsAfterPeriod returns bounds on the values after one period. All decisions in the direction fixed are the fixed ones; the others are
+// boundsAfterPeriod returns bounds on the values after one period. All decisions in fixedDirection are the fixed ones; the others are
 // optimal.
 func (change *periodChange) boundsAfterPeriod(values *Values, fixedDirection Direction) (*Values, error) {
 	equations, nextValues := change.fixedEquations(values.copyBounds(), fixedDirection), values.copyBounds()
@@ -362,7 +362,7 @@ func (change *periodChange) boundErrors() (upper, lower sideErrors, ok bool, err
 // periodEnds has the values after the first and after the last period.
 type periodEnds struct{ first, last *Values }
 
-// periodEnds returns the values after the first and the last period, if all decisions in one direction are fixed. last has the values before
+// periodEnds returns the values after the first and the last period, if all decisions in one direction are fixed. lastValues has the values before
 // the last period.
 func (change *periodChange) periodEnds(lastValues *Values, fixedDirection Direction) (ends periodEnds, err error) {
 	if ends.last, err = change.boundsAfterPeriod(lastValues, fixedDirection); err != nil {
@@ -430,7 +430,7 @@ func (change *periodChange) greatestQuotient(after, before []float64) float64 {
 	return greatest * (1 + 2*unitRoundoff)
 }
 
-// sumOfErrors returns a bound on the sum of the errors over all periods. start has the upper bounds if sign is 1, or the lower bounds if
+// sumOfErrors returns a bound on the sum of the errors over all periods. startBounds has the upper bounds if sign is 1, or the lower bounds if
 // sign is -1. afterFirst and afterLast are the values after the first and the last period, and growth bounds the growth of the weights in a
 // period.
 func (change *periodChange) sumOfErrors(sign float64, startBounds, afterFirst, afterLast, weights []float64, growth float64) float64 {

@@ -89,8 +89,8 @@ func (sys *system) newStepSkipper(opts Options) *stepSkipper {
 	return &stepSkipper{epsilon: opts.epsilon()}
 }
 
-// trySkip is called before each step; steps is the number of earlier steps. It tries to replace the remaining steps by a multiple of the
-// growth since bounds were saved, and reports whether it wrote the final bounds to values. It saves the bounds when steps is a power of
+// trySkip is called before each step; stepsDone is the number of earlier steps. It tries to replace the remaining steps by a multiple of the
+// growth since bounds were saved, and reports whether it wrote the final bounds to values. It saves the bounds when stepsDone is a power of
 // two.
 func (skipper *stepSkipper) trySkip(values *Values, stepsDone, remaining int) bool {
 	switch {

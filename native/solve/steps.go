@@ -63,7 +63,7 @@ func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 	return sys.values, nil
 }
 
-// boundedUntil computes `left U right` with a bound on the number of steps, from the last step to the first. The function steps applies the
+// boundedUntil computes `left U right` with a bound on the number of steps, from the last step to the first. The function takeSteps applies the
 // equations of the maybe states n times to values. If bound.High is Unbounded, values must already be the values of `left U right`.
 func boundedUntil(values *Values, left, right *sparse.Set, bound StepBound, takeSteps func(maybe *sparse.Set, numSteps int) error) error {
 	if bound.High != Unbounded {
@@ -167,7 +167,7 @@ func newStepEquations(ctx context.Context, graph *sparse.Graph, reward *sparse.R
 	return sys, err
 }
 
-// applyEquations applies the equations of all maybe states n times. The other states keep their values.
+// applyEquations applies the equations of all maybe states numSteps times. The other states keep their values.
 func (sys *system) applyEquations(ctx context.Context, opts Options, maybe *sparse.Set, numSteps int) error {
 	if sys.isExact() {
 		return sys.exactSteps(ctx, opts, maybe, numSteps)
@@ -211,7 +211,7 @@ func (sys *system) newStepRun(opts Options, maybe *sparse.Set, meter *meter, num
 	return run
 }
 
-// step writes the bounds after one more step to lower and upper; done is the number of earlier steps. It returns true if the current bounds
+// step writes the bounds after one more step to lower and upper; stepsDone is the number of earlier steps. It returns true if the current bounds
 // of the system are final.
 func (run *stepRun) step(stepsDone int, lower, upper []float64) (isFinal bool, err error) {
 	if isFinal, err := run.tryRemaining(stepsDone, lower, upper); isFinal || err != nil {
@@ -231,7 +231,7 @@ func (run *stepRun) step(stepsDone int, lower, upper []float64) (isFinal bool, e
 	return false, nil
 }
 
-// tryRemaining tries to take all remaining steps at once; done is the number of earlier steps. It returns true if the current bounds of the
+// tryRemaining tries to take all remaining steps at once; stepsDone is the number of earlier steps. It returns true if the current bounds of the
 // system are final. lower and upper have the bounds before the last step.
 func (run *stepRun) tryRemaining(stepsDone int, lower, upper []float64) (isFinal bool, err error) {
 	sys, remaining := run.system, run.numSteps-stepsDone
@@ -282,7 +282,7 @@ func (sys *system) takeSteps(states []uint32, numSteps int, meter *meter) error 
 }
 
 // applySteps calls step numSteps times. Each call writes the bounds after one more step to lower and upper, which then replace the bounds of v.
-// done is the number of earlier steps. If step returns true, the current bounds are final, and applySteps stops.
+// stepsDone is the number of earlier steps. If step returns true, the current bounds are final, and applySteps stops.
 func (v *Values) applySteps(meter *meter, numSteps int, step func(stepsDone int, lower, upper []float64) (isFinal bool, err error)) error {
 	lower, upper := slices.Clone(v.Lower), slices.Clone(v.Upper)
 	for i := range numSteps {

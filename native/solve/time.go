@@ -75,7 +75,7 @@ func (uniform *uniformisation) meanSteps(time Time) (mean, relErr float64, err e
 	return max(timesRat(uniform.uniformRate, time.Low), 0x1p-1022), relErr*(1+unitRoundoff) + 2*unitRoundoff, nil
 }
 
-// setUntilBounds computes bounds on the probability of `left U right` within a time or, if negated is set, of its negation. It stores them
+// setUntilBounds computes bounds on the probability of `left U right` within a time or, if isNegated is set, of its negation. It stores them
 // as the values of the states in left but not in right. The other states keep their values.
 func (uniform *uniformisation) setUntilBounds(ctx context.Context, left, right *sparse.Set, time Time, isNegated bool) error {
 	maybe := left.Minus(right)

@@ -24,7 +24,7 @@ func NotTimedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse
 	return timedUntil(ctx, graph, left, right, bound, true, opts)
 }
 
-// timedUntil returns bounds on the probability of `left U right` within a time interval in a CTMC or, if negated is set, of its negation.
+// timedUntil returns bounds on the probability of `left U right` within a time interval in a CTMC or, if isNegated is set, of its negation.
 // It computes backwards: from the end of the interval to its start, and from there to time 0.
 func timedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Interval, isNegated bool, opts Options) (*Values, error) {
 	transient := newUniform(graph, nil, opts)
@@ -217,7 +217,7 @@ func (uniform *uniformisation) stepErr(maxRow int) float64 {
 	return 1.05 * (uniform.rounding.relErr*(1+1/slack) + float64(maxRow+8)*unitRoundoff)
 }
 
-// step computes one uniformised step backwards for the maybe states: from the values after the step it computes next, the values before the
+// step computes one uniformised step backwards for the maybe states: from the values after the step it computes nextValues, the values before the
 // step. It reports whether any value changed.
 func (uniform *uniformisation) step(values, nextValues []float64, meter *meter) (changed bool, err error) {
 	const blockSize = 1 << 16
@@ -237,7 +237,7 @@ func (uniform *uniformisation) step(values, nextValues []float64, meter *meter) 
 	return changed, nil
 }
 
-// stepInParallel computes one uniformised step of the given states in parallel: next from values. changed says that a value changed, and
+// stepInParallel computes one uniformised step of the given states in parallel: nextValues from values. changed says that a value changed, and
 // hasUnderflow that a positive value below the floor became 0.
 func (uniform *uniformisation) stepInParallel(states []uint32, values, nextValues []float64) (changed, hasUnderflow bool) {
 	var anyChanged, anyUnderflow atomic.Bool
@@ -253,7 +253,7 @@ func (uniform *uniformisation) stepInParallel(states []uint32, values, nextValue
 	return anyChanged.Load(), anyUnderflow.Load()
 }
 
-// stepBlock computes one uniformised step of the given states: next from values. changed says that a value changed, and hasUnderflow that a
+// stepBlock computes one uniformised step of the given states: nextValues from values. changed says that a value changed, and hasUnderflow that a
 // positive value below the floor became 0.
 func (uniform *uniformisation) stepBlock(states []uint32, values, nextValues []float64) (changed, hasUnderflow bool) {
 	starts := uniform.graph.Start
@@ -401,7 +401,7 @@ func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64
 	}
 }
 
-// addWeighted adds weight * values[s] to sum[s] for each maybe state s.
+// addWeighted adds weight * values[s] to sums[s] for each maybe state s.
 func (uniform *uniformisation) addWeighted(sums []float64, weight float64, values []float64) {
 	if !(weight > 0) {
 		return
@@ -414,7 +414,7 @@ func (uniform *uniformisation) addWeighted(sums []float64, weight float64, value
 }
 
 // weightOfRemaining tries to replace all remaining terms of a weighted sum by one multiple of the current values, and returns the weight of
-// this term. next has the values after one more step, and changed says that they differ. sum is the sum of the earlier terms. ok is false
+// this term. nextValues has the values after one more step, and changed says that they differ. sum is the sum of the earlier terms. ok is false
 // if this is too imprecise.
 func (uniform *uniformisation) weightOfRemaining(step int, changed bool, values, nextValues, sums []float64, remaining remainingWeights) (weight float64, ok bool) {
 	isCheck := !changed || step%checkInterval == 0
@@ -430,7 +430,7 @@ func (uniform *uniformisation) weightOfRemaining(step int, changed bool, values,
 	return uniform.extrapolate(step, values, nextValues, sums, remaining)
 }
 
-// accumulate computes bounds on the expected reward within a time, and stores them as the values. rewardRate has the reward per unit of
+// accumulate computes bounds on the expected reward within a time, and stores them as the values. rewardRates has the reward per unit of
 // time in each state.
 func (uniform *uniformisation) accumulate(ctx context.Context, rewardRates []float64, time Time) error {
 	uniform.prepare(sparse.FullSet(len(rewardRates)))

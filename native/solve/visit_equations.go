@@ -7,13 +7,13 @@ import (
 	"tilecheck/internal/interval"
 )
 
-// visitEquations are the equations w = initial + w P for the expected visits w of each unknown of a
+// visitEquations are the equations w = initialVisits + w P for the expected visits w of each unknown of a
 // local system, whose own equations are x = P x + c. The system must be a chain that leaves its
 // unknowns with probability one.
 type visitEquations struct {
 	*localSystem
 	initialVisits []float64
-	starts        []uint32  // the terms of equation k are start[k]:start[k+1]
+	starts        []uint32  // the terms of equation k are starts[k]:starts[k+1]
 	sources       []uint32  // the predecessor of each term
 	probs         []float64 // the probability of each term: to go from its predecessor to k
 	relErr        float64   // bound on the relative rounding error of evaluating an equation

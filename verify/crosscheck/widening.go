@@ -96,16 +96,16 @@ func shiftBounds(bounds *certificate.Values, shift *big.Rat, keepZeros bool) *ce
 	if shift.Sign() == 0 {
 		return bounds
 	}
-	shifted := &certificate.Values{Infinite: bounds.Infinite, Rats: make([]*big.Rat, bounds.Len())}
-	for state := range shifted.Rats {
-		shifted.Rats[state] = new(big.Rat) // also for infinite bounds, which the field Infinite marks
+	shifted := &certificate.Values{Infinite: bounds.Infinite, Fractions: make([]*big.Rat, bounds.Len())}
+	for state := range shifted.Fractions {
+		shifted.Fractions[state] = new(big.Rat) // also for infinite bounds, which the field Infinite marks
 		bound := bounds.Rat(state)
 		isKept := keepZeros && bound != nil && bound.Sign() == 0
 		if bound == nil || isKept {
 			continue
 		}
 		if sum := new(big.Rat).Add(bound, shift); sum.Sign() > 0 {
-			shifted.Rats[state] = sum
+			shifted.Fractions[state] = sum
 		}
 	}
 	return shifted

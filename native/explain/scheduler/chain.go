@@ -23,7 +23,7 @@ func (scheduler Scheduler) Chain(ctx context.Context, space *explicit.Space) (*e
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
-		rewards[i] = induced.Reward(reward)
+		rewards[i] = induced.InducedReward(reward)
 	}
 	return space.Quotient(induced.State, induced.Model, rewards), nil
 }
@@ -35,9 +35,9 @@ func CheckResolved(before, after *sparse.Model, equallyLikely bool) error {
 	if deadlocks > 0 && before.NumDeadlocks() == 0 {
 		return fmt.Errorf("%s %s no choice any more: the scheduler or policy blocks them", noun.Count(deadlocks, "state"), noun.Verb(deadlocks, "has", "have"))
 	}
-	deciding := after.NumStatesWithChoices()
-	if deciding > 0 && !equallyLikely {
-		return fmt.Errorf("%s %s several choices left: the scheduler or policy leaves them open", noun.Count(deciding, "state"), noun.Verb(deciding, "has", "have"))
+	numDeciding := after.NumStatesWithChoices()
+	if numDeciding > 0 && !equallyLikely {
+		return fmt.Errorf("%s %s several choices left: the scheduler or policy leaves them open", noun.Count(numDeciding, "state"), noun.Verb(numDeciding, "has", "have"))
 	}
 	return nil
 }

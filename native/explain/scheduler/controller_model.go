@@ -19,11 +19,11 @@ import (
 // variables of the model, a variable for the memory of the controller, and a command for each controller node. The name of the memory variable
 // does not occur in text, the source of the model.
 func ControllerModel(ctx context.Context, model *syntax.Model, text []byte, space *explicit.Space, controller *sparse.Controller, chain *sparse.Model) (*syntax.Model, error) {
-	writer := &moduleWriter{space: space, controller: controller, chain: chain, memory: "memory"}
-	for strings.Contains(string(text), writer.memory) {
-		writer.memory += "_"
+	writer := &moduleWriter{space: space, controller: controller, chain: chain, memoryName: "memory"}
+	for strings.Contains(string(text), writer.memoryName) {
+		writer.memoryName += "_"
 	}
-	if err := writer.module(ctx); err != nil {
+	if err := writer.writeModule(ctx); err != nil {
 		return nil, err
 	}
 	module := []byte(writer.text.String())
@@ -51,14 +51,14 @@ type moduleWriter struct {
 	space      *explicit.Space
 	controller *sparse.Controller
 	chain      *sparse.Model
-	memory     string // the name of the variable for the memory
+	memoryName     string // the name of the variable for the memory
 	text       strings.Builder
 }
 
-// module writes the module: its variables, and a command for each controller node.
-func (writer *moduleWriter) module(ctx context.Context) error {
+// writeModule writes the module: its variables, and a command for each controller node.
+func (writer *moduleWriter) writeModule(ctx context.Context) error {
 	writer.text.WriteString("module scheduled\n")
-	writer.variables()
+	writer.writeVariables()
 	// Rewards may refer to an action that no node has, so every action gets a command.
 	for _, action := range writer.space.Program().Actions {
 		fmt.Fprintf(&writer.text, "  [%s] false -> true;\n", action)
@@ -67,7 +67,7 @@ func (writer *moduleWriter) module(ctx context.Context) error {
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := writer.command(i); err != nil {
+		if err := writer.writeCommand(i); err != nil {
 			return err
 		}
 	}
@@ -75,35 +75,35 @@ func (writer *moduleWriter) module(ctx context.Context) error {
 	return nil
 }
 
-// variables writes the declarations of the model's variables and of the memory variable.
-func (writer *moduleWriter) variables() {
+// writeVariables writes the declarations of the model's variables and of the memory variable.
+func (writer *moduleWriter) writeVariables() {
 	initial := &writer.controller.Nodes[writer.controller.Start[0]]
 	state := writer.space.State(nil, int(initial.State))
 	for i, variable := range writer.space.Program().Vars {
-		kind := "int"
+		typeText := "int"
 		switch {
 		case variable.Type == sema.Bool:
-			kind = "bool"
+			typeText = "bool"
 		case variable.Bounded:
-			kind = fmt.Sprintf("[%d..%d]", variable.Low, variable.High)
+			typeText = fmt.Sprintf("[%d..%d]", variable.Low, variable.High)
 		}
-		fmt.Fprintf(&writer.text, "  %s : %s init %s;\n", variable.Name, kind, literal(&variable, state[i]))
+		fmt.Fprintf(&writer.text, "  %s : %s init %s;\n", variable.Name, typeText, literal(&variable, state[i]))
 	}
 	maxMemory := uint32(1) // a variable has at least two values
 	for _, node := range writer.controller.Nodes {
 		maxMemory = max(maxMemory, node.Memory)
 	}
-	fmt.Fprintf(&writer.text, "  %s : [0..%d] init %d;\n\n", writer.memory, maxMemory, initial.Memory)
+	fmt.Fprintf(&writer.text, "  %s : [0..%d] init %d;\n\n", writer.memoryName, maxMemory, initial.Memory)
 }
 
-// command writes the command of controller node i. A deadlock state has no command.
-func (writer *moduleWriter) command(i int) error {
+// writeCommand writes the command of controller node i. A deadlock state has no command.
+func (writer *moduleWriter) writeCommand(i int) error {
 	node := &writer.controller.Nodes[i]
 	model := writer.space.Model()
 	if model.Deadlocks != nil && model.Deadlocks.Has(int(node.State)) {
 		return nil
 	}
-	name, err := writer.action(node)
+	name, err := writer.moveAction(node)
 	if err != nil {
 		return err
 	}
@@ -111,15 +111,15 @@ func (writer *moduleWriter) command(i int) error {
 	first, end := writer.chain.Row(i)
 	for transition := first; transition < end; transition++ {
 		target := &writer.controller.Nodes[writer.chain.Target[transition]]
-		updates = append(updates, writer.probability(transition)+":"+strings.Join(writer.nodeTexts(target, "(%s'=%s)"), "&"))
+		updates = append(updates, writer.probabilityText(transition)+":"+strings.Join(writer.nodeTexts(target, "(%s'=%s)"), "&"))
 	}
 	guard := strings.Join(writer.nodeTexts(node, "%s=%s"), " & ")
 	fmt.Fprintf(&writer.text, "  [%s] %s -> %s;\n", name, guard, strings.Join(updates, " + "))
 	return nil
 }
 
-// probability returns the text of the probability of a transition.
-func (writer *moduleWriter) probability(transition int) string {
+// probabilityText returns the text of the probability of a transition.
+func (writer *moduleWriter) probabilityText(transition int) string {
 	if writer.chain.Rats != nil {
 		return fractionText(writer.chain.Rat(transition))
 	}
@@ -142,9 +142,9 @@ func integerText(value *big.Int) string {
 	return value.String() + ".0"
 }
 
-// action returns the action of a controller node's moves, or "" if they have different actions. If the model has transition rewards, different
+// moveAction returns the action of a controller node's moves, or "" if they have different actions. If the model has transition rewards, different
 // actions are an error.
-func (writer *moduleWriter) action(node *sparse.Node) (string, error) {
+func (writer *moduleWriter) moveAction(node *sparse.Node) (string, error) {
 	model := writer.space.Model()
 	if model.Actions == nil {
 		return "", nil
@@ -181,7 +181,7 @@ func (writer *moduleWriter) nodeTexts(node *sparse.Node, format string) []string
 		variable := &writer.space.Program().Vars[i]
 		texts = append(texts, fmt.Sprintf(format, variable.Name, literal(variable, state[i])))
 	}
-	return append(texts, fmt.Sprintf(format, writer.memory, strconv.FormatUint(uint64(node.Memory), 10)))
+	return append(texts, fmt.Sprintf(format, writer.memoryName, strconv.FormatUint(uint64(node.Memory), 10)))
 }
 
 // literal returns a value of a variable in PRISM's language.

@@ -41,7 +41,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	again, err := solve.Until(ctx, sparse.NewGraph(in.Model), sparse.FullSet(3), in.Set(goal), solve.Max, solve.Options{})
+	again, err := solve.Until(ctx, sparse.NewGraph(in.Model), sparse.FullSet(3), in.InducedStates(goal), solve.Max, solve.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

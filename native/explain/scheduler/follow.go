@@ -21,7 +21,7 @@ type Follower struct {
 
 	state uint32       // the current state
 	node  uint32       // the current node of the controller
-	move  *sparse.Move // the move that Choose drew last
+	lastMove  *sparse.Move // the move that Choose drew last
 }
 
 // ReadFollower reads a scheduler of an MDP from a file. The scheduler may have memory, or permit several choices of a state.
@@ -40,9 +40,9 @@ func ReadFollower(ctx context.Context, file string, text []byte, space *explicit
 	return follower, err
 }
 
-// Only restricts the scheduler to some players of a game: it makes the choices of player i if players[i] is true. In the states of other players
+// RestrictTo restricts the scheduler to some players of a game: it makes the choices of player i if players[i] is true. In the states of other players
 // all choices are equally likely. It is an error if the scheduler has memory, because then the choices of all players change the memory.
-func (f *Follower) Only(players []bool) error {
+func (f *Follower) RestrictTo(players []bool) error {
 	if f.permittedChoices == nil {
 		return errors.New("the scheduler has a memory, want one without for some of the players")
 	}
@@ -85,8 +85,8 @@ func (f *Follower) Choose(random float64) int {
 	first, end := model.Choices(int(f.state))
 	switch {
 	case f.controller != nil:
-		f.move = drawMove(f.controller.Nodes[f.node].Moves, random)
-		return int(f.move.Choice) - first
+		f.lastMove = drawMove(f.controller.Nodes[f.node].Moves, random)
+		return int(f.lastMove.Choice) - first
 	case f.scheduler != nil:
 		return int(model.ChoiceOrFirst(int(f.state), f.scheduler.Row(0)[f.state])) - first
 	}
@@ -119,6 +119,6 @@ func (f *Follower) Take(choice, transition int) {
 	firstTransition, _ := model.Row(first + choice)
 	f.state = model.Target[firstTransition+transition]
 	if f.controller != nil {
-		f.node = f.move.Next[transition]
+		f.node = f.lastMove.Next[transition]
 	}
 }

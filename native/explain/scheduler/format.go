@@ -72,17 +72,17 @@ func (f Format) Defaults() Options { return Options{States: true, Reachable: f =
 // A colon before a backslash belongs to the file name. Without a type, the extensions .tra, .dot and .json
 // select the format. The default is the format actions.
 func ParseTarget(arg string) (file string, format Format, opts Options, err error) {
-	file, list := splitOptions(arg)
+	file, optionText := splitOptions(arg)
 	var words []string
-	if list != "" {
-		words = strings.Split(list, ",")
+	if optionText != "" {
+		words = strings.Split(optionText, ",")
 	}
 	if format, err = selectFormat(file, words); err != nil {
 		return "", 0, Options{}, err
 	}
 	opts = format.Defaults()
 	for _, word := range words {
-		if err := opts.set(word); err != nil {
+		if err := opts.setOption(word); err != nil {
 			return "", 0, Options{}, err
 		}
 	}
@@ -142,8 +142,8 @@ func parseOption(word string) (key, value string, hasValue bool) {
 	return strings.TrimSpace(key), strings.TrimSpace(value), hasValue
 }
 
-// set sets the option that a text such as "reach=true" names.
-func (options *Options) set(word string) error {
+// setOption sets the option that a text such as "reach=true" names.
+func (options *Options) setOption(word string) error {
 	key, value, hasValue := parseOption(word)
 	var err error
 	switch key {

@@ -24,7 +24,7 @@ func formatNumber(value float64) string {
 	digits = strings.TrimRight(digits, "0")
 	switch {
 	case exponent < -4 || exponent >= numDigits:
-		return scientific(digits, exponent)
+		return scientificText(digits, exponent)
 	case exponent < 0:
 		return "0." + strings.Repeat("0", -exponent-1) + digits
 	case len(digits) <= exponent+1:
@@ -36,22 +36,22 @@ func formatNumber(value float64) string {
 // roundDigits rounds a sequence of decimal digits half up to numDigits digits. If all digits are carried, as in 99…9, the result has one digit
 // more.
 func roundDigits(digits string) string {
-	head := []byte(digits[:numDigits])
+	rounded := []byte(digits[:numDigits])
 	if digits[numDigits] < '5' {
-		return string(head)
+		return string(rounded)
 	}
-	for i := len(head) - 1; i >= 0; i-- {
-		head[i]++
-		if head[i] <= '9' {
-			return string(head)
+	for i := len(rounded) - 1; i >= 0; i-- {
+		rounded[i]++
+		if rounded[i] <= '9' {
+			return string(rounded)
 		}
-		head[i] = '0'
+		rounded[i] = '0'
 	}
-	return "1" + string(head)
+	return "1" + string(rounded)
 }
 
-// scientific returns a number in scientific notation, such as 1.5e-07. digits are its significant digits without a point.
-func scientific(digits string, exponent int) string {
+// scientificText returns a number in scientific notation, such as 1.5e-07. digits are its significant digits without a point.
+func scientificText(digits string, exponent int) string {
 	if len(digits) > 1 {
 		digits = digits[:1] + "." + digits[1:]
 	}

@@ -46,22 +46,22 @@ func (scheduler Scheduler) Induce(ctx context.Context, model *sparse.Model, opts
 	if err != nil {
 		return nil, err
 	}
-	return inducer.finish(opts)
+	return inducer.buildModel(opts)
 }
 
-// Set returns the states of the induced model whose state in the MDP is in set.
-func (in *Induced) Set(set *sparse.Set) *sparse.Set {
-	translated := sparse.NewSet(len(in.State))
+// InducedStates returns the states of the induced model whose state in the MDP is in set.
+func (in *Induced) InducedStates(set *sparse.Set) *sparse.Set {
+	result := sparse.NewSet(len(in.State))
 	for i, s := range in.State {
 		if set.Has(int(s)) {
-			translated.Add(i)
+			result.Add(i)
 		}
 	}
-	return translated
+	return result
 }
 
-// Reward translates a reward structure of the original model to the induced one.
-func (in *Induced) Reward(reward *sparse.Reward) *sparse.Reward {
+// InducedReward translates a reward structure of the original model to the induced one.
+func (in *Induced) InducedReward(reward *sparse.Reward) *sparse.Reward {
 	return &sparse.Reward{
 		Name: reward.Name, Err: reward.Err,
 		State: sparse.SelectEntries(reward.State, in.State), Choice: sparse.SelectEntries(reward.Choice, in.Choice),
@@ -74,7 +74,7 @@ type inducer struct {
 	model     *sparse.Model
 	scheduler Scheduler
 	order     []uint32 // InduceOptions.Order; nil for the model's order
-	rank      []uint32 // the inverse of order; nil for the model's order
+	ranks      []uint32 // the inverse of order; nil for the model's order
 	induced   Induced
 	// The numbers of the states of the induced model.
 	stateNumber []uint32                // for a memoryless scheduler
@@ -88,9 +88,9 @@ type steppedState struct{ step, state uint32 }
 func newInducer(model *sparse.Model, scheduler Scheduler, opts InduceOptions) *inducer {
 	inducer := &inducer{model: model, scheduler: scheduler, order: opts.Order}
 	if inducer.order != nil {
-		inducer.rank = make([]uint32, len(inducer.order))
+		inducer.ranks = make([]uint32, len(inducer.order))
 		for position, s := range inducer.order {
-			inducer.rank[s] = uint32(position)
+			inducer.ranks[s] = uint32(position)
 		}
 	}
 	return inducer
@@ -103,10 +103,10 @@ const statesPerPoll = 1 << 14
 // it omits states that are not reachable under the scheduler.
 func (inducer *inducer) numberStates(ctx context.Context, onlyReachable bool) error {
 	numStates := inducer.model.NumStates()
-	included := sparse.FullSet(numStates)
+	includedStates := sparse.FullSet(numStates)
 	if onlyReachable {
 		var err error
-		included, err = inducer.reachable(ctx)
+		includedStates, err = inducer.reachableStates(ctx)
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (inducer *inducer) numberStates(ctx context.Context, onlyReachable bool) er
 		if inducer.order != nil {
 			s = inducer.order[position]
 		}
-		if included.Has(int(s)) {
+		if includedStates.Has(int(s)) {
 			inducer.stateNumber[s] = uint32(len(inducer.induced.State))
 			inducer.addState(s, 0)
 		}
@@ -139,8 +139,8 @@ func (inducer *inducer) addState(s uint32, step int) {
 	inducer.induced.Choice = append(inducer.induced.Choice, inducer.model.ChoiceOrFirst(int(s), inducer.scheduler.Row(step)[s]))
 }
 
-// reachable returns the states that are reachable under a memoryless scheduler.
-func (inducer *inducer) reachable(ctx context.Context) (*sparse.Set, error) {
+// reachableStates returns the states that are reachable under a memoryless scheduler.
+func (inducer *inducer) reachableStates(ctx context.Context) (*sparse.Set, error) {
 	seen := sparse.NewSet(inducer.model.NumStates())
 	queue := slices.Clone(inducer.model.Initial)
 	for _, s := range queue {
@@ -198,15 +198,15 @@ func (inducer *inducer) nextStep(step uint32) uint32 {
 // inOrder returns the states sorted by their rank in the inducer's order, or by their numbers if there is no such order.
 func (inducer *inducer) inOrder(states []uint32) []uint32 {
 	return slices.SortedFunc(slices.Values(states), func(left, right uint32) int {
-		if inducer.rank == nil {
+		if inducer.ranks == nil {
 			return int(left) - int(right)
 		}
-		return int(inducer.rank[left]) - int(inducer.rank[right])
+		return int(inducer.ranks[left]) - int(inducer.ranks[right])
 	})
 }
 
-// finish builds the transitions of the induced model, whose states are already numbered.
-func (inducer *inducer) finish(opts InduceOptions) (*Induced, error) {
+// buildModel builds the transitions of the induced model, whose states are already numbered.
+func (inducer *inducer) buildModel(opts InduceOptions) (*Induced, error) {
 	kind := sparse.DTMC
 	if opts.Restrict {
 		kind = sparse.MDP
@@ -240,11 +240,11 @@ func (inducer *inducer) addRow(builder *sparse.Builder, i int, asMDP bool) {
 		builder.Choice(action)
 		transitionAction = sparse.NoAction
 	}
-	for _, next := range inducer.sortedRow(i) {
+	for _, transition := range inducer.sortedRow(i) {
 		if inducer.model.Exact() {
-			builder.AddRat(int(next.target), inducer.model.Rat(next.index), transitionAction)
+			builder.AddRat(int(transition.target), inducer.model.Rat(transition.index), transitionAction)
 		} else {
-			builder.AddAction(int(next.target), inducer.model.Prob(next.index), transitionAction)
+			builder.AddAction(int(transition.target), inducer.model.Prob(transition.index), transitionAction)
 		}
 	}
 }
@@ -284,6 +284,6 @@ func (inducer *inducer) copyInitialAndDeadlocks(model *sparse.Model) {
 		}
 	}
 	if inducer.model.Deadlocks != nil {
-		model.Deadlocks = inducer.induced.Set(inducer.model.Deadlocks)
+		model.Deadlocks = inducer.induced.InducedStates(inducer.model.Deadlocks)
 	}
 }

@@ -153,8 +153,8 @@ func (c *claim) under(q quantity, x scheduler.Scheduler) []*big.Rat {
 			c.free++
 		}
 	}
-	r := in.Reward(&c.m.Rewards[0])
-	v, err := q.value(c.t.Context(), sparse.NewGraph(in.Model), r, in.Set(c.left), in.Set(c.right), solve.Max, solve.Options{Exact: true})
+	r := in.InducedReward(&c.m.Rewards[0])
+	v, err := q.value(c.t.Context(), sparse.NewGraph(in.Model), r, in.InducedStates(c.left), in.InducedStates(c.right), solve.Max, solve.Options{Exact: true})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestInduce(t *testing.T) {
 			t.Errorf("%s: states %v steps %v targets %v actions %v", tt.name, in.State, in.Step, in.Model.Target, in.Model.Actions)
 		}
 		first := slices.Index(in.State, 0)
-		if !slices.Equal(in.Model.Initial, []uint32{uint32(first)}) || !in.Model.Deadlocks.Equal(in.Set(sparse.SetOf(4, 2))) {
+		if !slices.Equal(in.Model.Initial, []uint32{uint32(first)}) || !in.Model.Deadlocks.Equal(in.InducedStates(sparse.SetOf(4, 2))) {
 			t.Errorf("%s: initial %v", tt.name, in.Model.Initial)
 		}
 	}

@@ -44,7 +44,7 @@ func ReadPermitted(ctx context.Context, file string, text []byte, space *explici
 			reader.permittedChoices.Add(c)
 		}
 	}
-	if reader.nondeterministic {
+	if reader.hasSeveralChoices {
 		return reader.permittedChoices, nil, nil
 	}
 	return reader.permittedChoices, Scheduler{reader.choices}, nil
@@ -77,9 +77,9 @@ type reader struct {
 	choices  []uint32       // the choice that was read last for each state, sparse.None if there was none
 	varIndex map[string]int // the index of each variable
 	// permittedChoices has all choices that were read, if the file may permit several choices of a state; otherwise it is
-	// nil. nondeterministic says that the file permits several choices of some state.
+	// nil. hasSeveralChoices says that the file permits several choices of some state.
 	permittedChoices *sparse.Set
-	nondeterministic bool
+	hasSeveralChoices bool
 	order            []uint32 // the state with each of PRISM's numbers; nil until needed
 }
 
@@ -110,7 +110,7 @@ func (r *reader) readLine(line string) error {
 	if !strings.HasPrefix(line, "(") {
 		return r.readNumberedLine(line)
 	}
-	state, action, found := strings.Cut(line, ")=")
+	state, action, hasAction := strings.Cut(line, ")=")
 	words := strings.Split(strings.TrimPrefix(state, "("), ",")
 	if len(r.varIndex) == 0 && words[0] == "" { // the line ()=move of a model without variables
 		words = nil
@@ -118,7 +118,7 @@ func (r *reader) readLine(line string) error {
 	if strings.Contains(state, ")") { // (0,true),3=move
 		return errNeedsMemory
 	}
-	if !found || len(words) != len(r.varIndex) {
+	if !hasAction || len(words) != len(r.varIndex) {
 		return r.formatError(line)
 	}
 	valuation, err := parseValuation(words)
@@ -155,12 +155,12 @@ func (r *reader) formatError(line string) error {
 // readNumberedLine reads a line that begins with the number of a state. The choice is given by its action, as in `17=move`, or by its index
 // among the choices of the state, as in `17=1`.
 func (r *reader) readNumberedLine(line string) error {
-	numberText, choice, found := strings.Cut(line, "=")
-	if found && strings.Contains(numberText, ",") { // 17,3=move
+	numberText, choice, hasChoice := strings.Cut(line, "=")
+	if hasChoice && strings.Contains(numberText, ",") { // 17,3=move
 		return errNeedsMemory
 	}
 	stateNumber, err := strconv.Atoi(numberText)
-	if !found || err != nil {
+	if !hasChoice || err != nil {
 		return r.formatError(line)
 	}
 	if r.order == nil {
@@ -334,7 +334,7 @@ func (r *reader) setChoice(s, c int) error {
 	}
 	if mayHaveSeveral {
 		r.permittedChoices.Add(c)
-		r.nondeterministic = r.nondeterministic || hasOtherChoice
+		r.hasSeveralChoices = r.hasSeveralChoices || hasOtherChoice
 	}
 	r.choices[s] = uint32(c)
 	return nil

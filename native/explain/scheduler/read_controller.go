@@ -29,11 +29,11 @@ func Remembers(text []byte) bool {
 // the model, or by its action if the choice with this number has another action. After a pair of state and memory without an
 // entry, the controller always takes the first choice.
 func ReadController(ctx context.Context, file string, text []byte, space *explicit.Space) (*sparse.Controller, error) {
-	reader := &controllerReader{reader: newReader(space), ctx: ctx, entries: map[memoryState][]controllerMove{}, nodeNumber: map[memoryState]uint32{}}
+	reader := &controllerReader{reader: newReader(space), ctx: ctx, entries: map[memoryState][]controllerMove{}, nodeNumbers: map[memoryState]uint32{}}
 	if err := reader.read(text); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return reader.controller()
+	return reader.buildController()
 }
 
 // controllerReader reads a scheduler with memory.
@@ -41,7 +41,7 @@ type controllerReader struct {
 	*reader
 	ctx        context.Context
 	entries    map[memoryState][]controllerMove // the moves of each entry of the file
-	nodeNumber map[memoryState]uint32
+	nodeNumbers map[memoryState]uint32
 	nodes      []memoryState // the reachable pairs, in the order of their numbers
 }
 
@@ -59,7 +59,7 @@ const (
 type controllerMove struct {
 	choice int
 	prob   *big.Rat
-	next   map[int]int // memory by successor state
+	nextMemory   map[int]int // memory by successor state
 }
 
 // read reads a scheduler with memory in Storm's JSON format. Errors name the entry.
@@ -153,7 +153,7 @@ func (reader *controllerReader) readMoves(s int, text json.RawMessage) ([]contro
 // readMove reads one choice of state s. A choice without a probability has the probability 1.
 func (reader *controllerReader) readMove(s int, choice *memoryChoice) (controllerMove, error) {
 	one := big.NewRat(1, 1)
-	move := controllerMove{next: map[int]int{}, prob: new(big.Rat).Set(one)}
+	move := controllerMove{nextMemory: map[int]int{}, prob: new(big.Rat).Set(one)}
 	if len(choice.Labels) > 1 {
 		return move, fmt.Errorf("found %d actions of one choice, want one", len(choice.Labels))
 	}
@@ -172,11 +172,11 @@ func (reader *controllerReader) readMove(s int, choice *memoryChoice) (controlle
 	if move.prob.Sign() == 0 {
 		return move, nil
 	}
-	return move, reader.readUpdates(move.next, choice.Updates)
+	return move, reader.readUpdates(move.nextMemory, choice.Updates)
 }
 
-// readUpdates reads the memory after each successor state: next[s] becomes the memory after a transition to state s.
-func (reader *controllerReader) readUpdates(next map[int]int, updates []map[string]json.RawMessage) error {
+// readUpdates reads the memory after each successor state: nextMemory[s] becomes the memory after a transition to state s.
+func (reader *controllerReader) readUpdates(nextMemory map[int]int, updates []map[string]json.RawMessage) error {
 	for _, update := range updates {
 		var state map[string]json.RawMessage
 		var memory int
@@ -188,7 +188,7 @@ func (reader *controllerReader) readUpdates(next map[int]int, updates []map[stri
 			return err
 		}
 		if target, isReachable := reader.space.Find(valuation); isReachable {
-			next[target] = memory
+			nextMemory[target] = memory
 		}
 	}
 	return nil
@@ -209,8 +209,8 @@ func (reader *controllerReader) choiceOf(s, index int, labels []string) (int, er
 	return reader.choiceWithAction(s, action)
 }
 
-// controller returns the controller that the entries describe. It has a node for each reachable pair of a state and a memory.
-func (reader *controllerReader) controller() (*sparse.Controller, error) {
+// buildController returns the controller that the entries describe. It has a node for each reachable pair of a state and a memory.
+func (reader *controllerReader) buildController() (*sparse.Controller, error) {
 	result := &sparse.Controller{}
 	for _, s := range reader.space.Model().Initial {
 		result.Start = append(result.Start, reader.nodeOf(memoryState{int(s), 0}))
@@ -259,7 +259,7 @@ func (reader *controllerReader) sparseMove(move controllerMove) sparse.Move {
 	result := sparse.Move{Choice: uint32(move.choice), Prob: move.prob}
 	first, end := model.Row(move.choice)
 	for _, target := range model.Target[first:end] {
-		memory, found := move.next[int(target)]
+		memory, found := move.nextMemory[int(target)]
 		if !found {
 			memory = unknownMemory
 		}
@@ -274,10 +274,10 @@ func (reader *controllerReader) nodeOf(pair memoryState) uint32 {
 	if reader.entries[pair] == nil {
 		pair.memory = unknownMemory
 	}
-	node, found := reader.nodeNumber[pair]
+	node, found := reader.nodeNumbers[pair]
 	if !found {
 		node = uint32(len(reader.nodes))
-		reader.nodeNumber[pair] = node
+		reader.nodeNumbers[pair] = node
 		reader.nodes = append(reader.nodes, pair)
 	}
 	return node

@@ -68,9 +68,9 @@ func (w *writer) poll(i int) error {
 	return w.ctx.Err()
 }
 
-// writeList writes a list of choices in PRISM's format: their actions, or their indices if indices is true. It omits states where the scheduler
+// writeList writes a list of choices in PRISM's format: their actions, or their indices if useIndices is true. It omits states where the scheduler
 // allows any choice.
-func (w *writer) writeList(indices bool) error {
+func (w *writer) writeList(useIndices bool) error {
 	for number, s := range w.space.Order() {
 		if err := w.poll(number); err != nil {
 			return err
@@ -79,34 +79,34 @@ func (w *writer) writeList(indices bool) error {
 			if row[s] == sparse.None {
 				continue
 			}
-			w.writeEntry(number, int(s), steps, indices)
+			w.writeEntry(number, int(s), steps, useIndices)
 		}
 	}
 	return nil
 }
 
 // writeEntry writes a line with the scheduler's choice in state s after a number of steps. number is PRISM's number of the state.
-func (w *writer) writeEntry(number, s, steps int, indices bool) {
-	line := w.beginLine(number, s, indices)
+func (w *writer) writeEntry(number, s, steps int, useIndices bool) {
+	line := w.beginLine(number, s, useIndices)
 	if !w.scheduler.Memoryless() {
 		line = strconv.AppendInt(append(line, ','), int64(steps), 10)
 	}
 	line = append(line, '=')
-	w.line = append(w.appendChoice(line, s, int(w.scheduler[steps][s]), indices), '\n')
+	w.line = append(w.appendChoice(line, s, int(w.scheduler[steps][s]), useIndices), '\n')
 	w.Write(w.line)
 }
 
 // beginLine begins a line with the valuation of state s, or with PRISM's number of the state.
-func (w *writer) beginLine(number, s int, indices bool) []byte {
-	if w.opts.States && !indices {
+func (w *writer) beginLine(number, s int, useIndices bool) []byte {
+	if w.opts.States && !useIndices {
 		return w.appendState(w.line[:0], s)
 	}
 	return strconv.AppendInt(w.line[:0], int64(number), 10)
 }
 
-// appendChoice appends choice c of state s to a line: its index in the state if indices is true, else its action.
-func (w *writer) appendChoice(line []byte, s, c int, indices bool) []byte {
-	if indices {
+// appendChoice appends choice c of state s to a line: its index in the state if useIndices is true, else its action.
+func (w *writer) appendChoice(line []byte, s, c int, useIndices bool) []byte {
+	if useIndices {
 		first, _ := w.model.Choices(s)
 		return strconv.AppendInt(line, int64(c-first), 10)
 	}
@@ -138,13 +138,13 @@ func (w *writer) action(actions []sparse.Action, i int) string {
 	return w.space.Program().Actions[actions[i]-1]
 }
 
-// writeInduced writes the model that the scheduler induces, in the DOT language if dot is true, else as a .tra file of PRISM.
-func (w *writer) writeInduced(dot bool) error {
+// writeInduced writes the model that the scheduler induces, in the DOT language if useDot is true, else as a .tra file of PRISM.
+func (w *writer) writeInduced(useDot bool) error {
 	induced, err := w.scheduler.Induce(w.ctx, w.model, InduceOptions{Reachable: w.opts.Reachable, Restrict: w.opts.Restrict, Order: w.space.Order()})
 	if err != nil {
 		return err
 	}
-	if dot {
+	if useDot {
 		return w.writeDot(induced)
 	}
 	return w.writeTransitions(induced)
@@ -216,11 +216,11 @@ func (w *writer) writeDotState(induced *Induced, state int) {
 	model := induced.Model
 	fmt.Fprintf(w, "%d [label=\"%d%s\"];\n", state, state, w.dotSublabel(induced, state))
 	isMDP := model.Kind == sparse.MDP
-	from := strconv.Itoa(state)
+	sourceNode := strconv.Itoa(state)
 	if isMDP {
-		from = fmt.Sprintf("n%d_0", state)
-		fmt.Fprintf(w, "%d -> %s  [label=\"0%s\",arrowhead=\"none\"];\n", state, from, withPrefix(":", w.choiceAction(induced, state)))
-		fmt.Fprintf(w, "%s [ shape=point,width=0.1,height=0.1,label=\"\" ];\n", from)
+		sourceNode = fmt.Sprintf("n%d_0", state)
+		fmt.Fprintf(w, "%d -> %s  [label=\"0%s\",arrowhead=\"none\"];\n", state, sourceNode, withPrefix(":", w.choiceAction(induced, state)))
+		fmt.Fprintf(w, "%s [ shape=point,width=0.1,height=0.1,label=\"\" ];\n", sourceNode)
 	}
 	first, end := model.Row(state)
 	for transition := first; transition < end; transition++ {
@@ -228,7 +228,7 @@ func (w *writer) writeDotState(induced *Induced, state int) {
 		if !isMDP {
 			action = withPrefix(":", w.transitionAction(induced, state, transition))
 		}
-		fmt.Fprintf(w, "%s -> %d [label=\"%s%s\"];\n", from, model.Target[transition], formatNumber(model.Prob(transition)), action)
+		fmt.Fprintf(w, "%s -> %d [label=\"%s%s\"];\n", sourceNode, model.Target[transition], formatNumber(model.Prob(transition)), action)
 	}
 }
 

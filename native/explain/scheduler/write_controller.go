@@ -50,24 +50,24 @@ func (w *writer) nodeOrder(controller *sparse.Controller) (order, prismNumber []
 	return order, prismNumber
 }
 
-// writeControllerList writes a line for each controller node, with the actions of its choices, or with their indices if indices is true.
-func (w *writer) writeControllerList(controller *sparse.Controller, indices bool) error {
+// writeControllerList writes a line for each controller node, with the actions of its choices, or with their indices if useIndices is true.
+func (w *writer) writeControllerList(controller *sparse.Controller, useIndices bool) error {
 	order, prismNumber := w.nodeOrder(controller)
 	for position, number := range order {
 		if err := w.poll(position); err != nil {
 			return err
 		}
 		node := &controller.Nodes[number]
-		line := w.beginLine(prismNumber[node.State], int(node.State), indices)
+		line := w.beginLine(prismNumber[node.State], int(node.State), useIndices)
 		line = fmt.Appendf(line, ",%d=", node.Memory)
-		w.line = append(w.appendMoves(line, node, indices), '\n')
+		w.line = append(w.appendMoves(line, node, useIndices), '\n')
 		w.Write(w.line)
 	}
 	return nil
 }
 
 // appendMoves appends the choices of a controller node to a line. If there are several choices, each has its probability, as in 0.5:a+0.5:b.
-func (w *writer) appendMoves(line []byte, node *sparse.Node, indices bool) []byte {
+func (w *writer) appendMoves(line []byte, node *sparse.Node, useIndices bool) []byte {
 	for i, move := range node.Moves {
 		if i > 0 {
 			line = append(line, '+')
@@ -76,14 +76,14 @@ func (w *writer) appendMoves(line []byte, node *sparse.Node, indices bool) []byt
 			probability, _ := move.Prob.Float64()
 			line = fmt.Appendf(line, "%s:", formatNumber(probability))
 		}
-		line = w.appendChoice(line, int(node.State), int(move.Choice), indices)
+		line = w.appendChoice(line, int(node.State), int(move.Choice), useIndices)
 	}
 	return line
 }
 
-// writeControllerChain writes the Markov chain that the controller induces, in the DOT language if dot is true, else as a .tra file. Its states
+// writeControllerChain writes the Markov chain that the controller induces, in the DOT language if useDot is true, else as a .tra file. Its states
 // are the controller nodes.
-func (w *writer) writeControllerChain(controller *sparse.Controller, dot bool) error {
+func (w *writer) writeControllerChain(controller *sparse.Controller, useDot bool) error {
 	if w.opts.Restrict {
 		return fmt.Errorf("found mode=restrict for a scheduler with memory, want mode=reduce")
 	}
@@ -96,7 +96,7 @@ func (w *writer) writeControllerChain(controller *sparse.Controller, dot bool) e
 		induced.State = append(induced.State, node.State)
 		induced.Step = append(induced.Step, node.Memory)
 	}
-	if dot {
+	if useDot {
 		return w.writeDot(induced)
 	}
 	return w.writeTransitions(induced)

@@ -23,7 +23,7 @@ const moduleName = "shield"
 //
 // It is an error if two choices of a state have the same action and the shield allows only one of them. A system block is an error too.
 func (shield *Shield) Model(ctx context.Context, tree *syntax.Model) ([]byte, error) {
-	builder := &guardBuilder{shield: shield, actions: map[int][]sample{}, commands: map[compile.CommandRef][]sample{}}
+	builder := &guardBuilder{shield: shield, actionSamples: map[int][]sample{}, commandSamples: map[compile.CommandRef][]sample{}}
 	if err := builder.collect(ctx); err != nil {
 		return nil, err
 	}
@@ -50,8 +50,8 @@ func (shield *Shield) Model(ctx context.Context, tree *syntax.Model) ([]byte, er
 // enabled, and whether it is allowed there.
 type guardBuilder struct {
 	shield   *Shield
-	actions  map[int][]sample // by action
-	commands map[compile.CommandRef][]sample
+	actionSamples  map[int][]sample // by action
+	commandSamples map[compile.CommandRef][]sample
 }
 
 // collect records, for each action and for each command without an action, the reachable states in which it is enabled, and whether the shield
@@ -66,7 +66,7 @@ func (builder *guardBuilder) collect(ctx context.Context) error {
 		}
 		current := sample{shield.Space.State(nil, s), shield.Allowed.Has(choice)}
 		if command.Action == sema.Unlabelled {
-			builder.commands[command.Commands[0]] = append(builder.commands[command.Commands[0]], current)
+			builder.commandSamples[command.Commands[0]] = append(builder.commandSamples[command.Commands[0]], current)
 			return
 		}
 		conflict = builder.addActionSample(command.Action, current)
@@ -77,13 +77,13 @@ func (builder *guardBuilder) collect(ctx context.Context) error {
 // addActionSample records whether the shield allows an action in a state. It is an error if the action has another choice in the same state, and
 // the shield allows only one of the two.
 func (builder *guardBuilder) addActionSample(action int, current sample) error {
-	samples := builder.actions[action]
+	samples := builder.actionSamples[action]
 	last := len(samples) - 1
 	if last < 0 || !slices.Equal(samples[last].state, current.state) {
-		builder.actions[action] = append(samples, current)
+		builder.actionSamples[action] = append(samples, current)
 		return nil
 	}
-	if samples[last].allowed == current.allowed {
+	if samples[last].isAllowed == current.isAllowed {
 		return nil
 	}
 	return fmt.Errorf("in state %s only some choices of action %s are allowed, and a module cannot distinguish them: want a file .json or files of states (.all, .umb)",
@@ -98,15 +98,15 @@ func (shield *Shield) reachableStates() *sparse.Set {
 // strengthenGuards adds a condition to the guard of each command without an action that the shield forbids in some state. It replaces the
 // modules of these commands in the model.
 func (builder *guardBuilder) strengthenGuards(ctx context.Context, model *syntax.Model) error {
-	module := -1 // the number of the last module
+	moduleIndex := -1 // the number of the last module
 	for i, item := range model.Items {
 		switch item.(type) {
 		case *syntax.Module, *syntax.RenamedModule:
-			module++
+			moduleIndex++
 		default:
 			continue
 		}
-		strengthened, err := builder.strengthenModule(ctx, item, module)
+		strengthened, err := builder.strengthenModule(ctx, item, moduleIndex)
 		if err != nil {
 			return err
 		}
@@ -116,19 +116,19 @@ func (builder *guardBuilder) strengthenGuards(ctx context.Context, model *syntax
 }
 
 // strengthenModule returns a copy of a module in which guards are stronger where the shield requires it. If no guard changes, it returns item
-// itself. module is the number of the module.
-func (builder *guardBuilder) strengthenModule(ctx context.Context, item syntax.Item, module int) (syntax.Item, error) {
+// itself. moduleIndex is the number of the module.
+func (builder *guardBuilder) strengthenModule(ctx context.Context, item syntax.Item, moduleIndex int) (syntax.Item, error) {
 	program := builder.shield.Space.Program()
 	var strengthened *syntax.Module // a copy of the module, made for its first command that changes
-	for index := range program.Modules[module].Commands {
-		samples := builder.commands[compile.CommandRef{Module: module, Command: index}]
-		if !slices.ContainsFunc(samples, sample.forbidden) {
+	for index := range program.Modules[moduleIndex].Commands {
+		samples := builder.commandSamples[compile.CommandRef{Module: moduleIndex, Command: index}]
+		if !slices.ContainsFunc(samples, sample.isForbidden) {
 			continue
 		}
 		original, hasText := item.(*syntax.Module)
-		sharesText := !hasText || builder.isBase(module)
+		sharesText := !hasText || builder.isBase(moduleIndex)
 		if sharesText {
-			return nil, fmt.Errorf("a command of module %s without an action is not always allowed, and other modules share its text: want a file .json or files of states (.all, .umb)", program.Modules[module].Name)
+			return nil, fmt.Errorf("a command of module %s without an action is not always allowed, and other modules share its text: want a file .json or files of states (.all, .umb)", program.Modules[moduleIndex].Name)
 		}
 		if strengthened == nil {
 			moduleCopy := *original
@@ -159,9 +159,9 @@ func withCondition(command *syntax.Command, condition string) (*syntax.Command, 
 }
 
 // isBase reports whether another module is a renamed copy of the given one.
-func (builder *guardBuilder) isBase(module int) bool {
+func (builder *guardBuilder) isBase(moduleIndex int) bool {
 	modules := builder.shield.Space.Program().Modules
-	return slices.ContainsFunc(modules, func(other sema.Module) bool { return other.Base == modules[module].Name })
+	return slices.ContainsFunc(modules, func(other sema.Module) bool { return other.Base == modules[moduleIndex].Name })
 }
 
 // moduleText returns the text of a module that blocks actions in the states where the shield forbids them. It returns "" if the shield allows
@@ -170,8 +170,8 @@ func (builder *guardBuilder) moduleText(ctx context.Context, tree *syntax.Model)
 	program := builder.shield.Space.Program()
 	var commands bytes.Buffer
 	for action, name := range program.Actions {
-		samples := builder.actions[action]
-		if slices.ContainsFunc(samples, sample.forbidden) {
+		samples := builder.actionSamples[action]
+		if slices.ContainsFunc(samples, sample.isForbidden) {
 			fmt.Fprintf(&commands, "  [%s] %s -> true;\n", name, separatingExpr(ctx, program.Vars, samples))
 		}
 	}
@@ -202,18 +202,18 @@ func checkModuleCanBeAdded(tree *syntax.Model) error {
 // sample is a state in which an action or command is enabled, and whether it is allowed there.
 type sample struct {
 	state   []int32
-	allowed bool
+	isAllowed bool
 }
 
-func (s sample) forbidden() bool { return !s.allowed }
+func (s sample) isForbidden() bool { return !s.isAllowed }
 
 // separatingExpr returns an expression over vars that is true in the allowed samples and false in the forbidden samples. It learns a decision
 // tree greedily. If the context has ended, the result is wrong.
 //
 // Source: Breiman, Friedman, Olshen and Stone, Classification and Regression Trees (1984), Gini impurity.
 func separatingExpr(ctx context.Context, vars []sema.Variable, samples []sample) string {
-	hasAllowed := slices.ContainsFunc(samples, func(s sample) bool { return s.allowed })
-	hasForbidden := slices.ContainsFunc(samples, sample.forbidden)
+	hasAllowed := slices.ContainsFunc(samples, func(s sample) bool { return s.isAllowed })
+	hasForbidden := slices.ContainsFunc(samples, sample.isForbidden)
 	switch {
 	case !hasAllowed:
 		return "false"
@@ -221,12 +221,12 @@ func separatingExpr(ctx context.Context, vars []sema.Variable, samples []sample)
 		return "true"
 	}
 	variable, threshold := bestSplit(len(vars), samples)
-	var low, high []sample
+	var lowSamples, highSamples []sample
 	for _, s := range samples {
 		if s.state[variable] <= threshold {
-			low = append(low, s)
+			lowSamples = append(lowSamples, s)
 		} else {
-			high = append(high, s)
+			highSamples = append(highSamples, s)
 		}
 	}
 	name := vars[variable].Name
@@ -234,27 +234,27 @@ func separatingExpr(ctx context.Context, vars []sema.Variable, samples []sample)
 	if vars[variable].Type == sema.Bool {
 		condition, negation = "!"+name, name
 	}
-	return conditionalExpr(condition, negation, separatingExpr(ctx, vars, low), separatingExpr(ctx, vars, high))
+	return conditionalExpr(condition, negation, separatingExpr(ctx, vars, lowSamples), separatingExpr(ctx, vars, highSamples))
 }
 
-// conditionalExpr returns the expression `condition ? low : high`, simplified if low or high is true or false. negation is the negation of
+// conditionalExpr returns the expression `condition ? lowExpr : highExpr`, simplified if lowExpr or highExpr is true or false. negation is the negation of
 // condition.
-func conditionalExpr(condition, negation, low, high string) string {
+func conditionalExpr(condition, negation, lowExpr, highExpr string) string {
 	switch {
-	case low == "true" && high == "false":
+	case lowExpr == "true" && highExpr == "false":
 		return condition
-	case low == "false" && high == "true":
+	case lowExpr == "false" && highExpr == "true":
 		return negation
-	case low == "true":
-		return "(" + condition + " | " + high + ")"
-	case low == "false":
-		return "(" + negation + " & " + high + ")"
-	case high == "true":
-		return "(" + negation + " | " + low + ")"
-	case high == "false":
-		return "(" + condition + " & " + low + ")"
+	case lowExpr == "true":
+		return "(" + condition + " | " + highExpr + ")"
+	case lowExpr == "false":
+		return "(" + negation + " & " + highExpr + ")"
+	case highExpr == "true":
+		return "(" + negation + " | " + lowExpr + ")"
+	case highExpr == "false":
+		return "(" + condition + " & " + lowExpr + ")"
 	}
-	return "(" + condition + " ? " + low + " : " + high + ")"
+	return "(" + condition + " ? " + lowExpr + " : " + highExpr + ")"
 }
 
 // bestSplit returns the variable and the value whose test `variable <= value` divides the samples with the least Gini impurity.
@@ -302,7 +302,7 @@ func bestThreshold(variable int, samples []sample) (threshold int32, leastImpuri
 
 // add counts a sample.
 func (c *valueCount) add(s sample) {
-	if s.allowed {
+	if s.isAllowed {
 		c.allowed++
 	} else {
 		c.forbidden++

@@ -68,23 +68,23 @@ func (shield *Shield) uniformProbability(ctx context.Context, model *sparse.Mode
 // scheduler allows any choice in a state, the result has the first allowed choice.
 func (shield *Shield) originalChoices(choices []uint32) []uint32 {
 	model := shield.Space.Model()
-	original := make([]uint32, model.NumStates())
+	result := make([]uint32, model.NumStates())
 	numberInRestricted := uint32(0) // the number of the next allowed choice in the restricted model
-	for s := range original {
-		original[s] = sparse.None
+	for s := range result {
+		result[s] = sparse.None
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			if !shield.Allowed.Has(c) {
 				continue
 			}
-			isFirstAllowed := original[s] == sparse.None
+			isFirstAllowed := result[s] == sparse.None
 			if isFirstAllowed || choices[s] == numberInRestricted {
-				original[s] = uint32(c)
+				result[s] = uint32(c)
 			}
 			numberInRestricted++
 		}
 	}
-	return original
+	return result
 }
 
 // BrokenPromise says that a shielded model or a scheduler has other values than the promised ones.
@@ -96,11 +96,11 @@ func (e *BrokenPromise) Error() string { return e.found + ", which differs from 
 // value differs from the promised value.
 func (p *Promise) Confirm(ctx context.Context, shielded *Question) error {
 	// No choice loses a probability of 2, so this shield allows all choices.
-	all, err := New(ctx, shielded, &Options{Threshold: big.NewRat(2, 1), Exact: p.Best.Exact != nil})
+	unrestricted, err := New(ctx, shielded, &Options{Threshold: big.NewRat(2, 1), Exact: p.Best.Exact != nil})
 	if err != nil {
 		return err
 	}
-	actual, err := all.Promise(ctx)
+	actual, err := unrestricted.Promise(ctx)
 	if err != nil {
 		return err
 	}
@@ -127,22 +127,22 @@ func (shield *Shield) ConfirmScheduler(ctx context.Context, promise *Promise) er
 // choices[s] is its choice in state s.
 func (shield *Shield) ProbabilityUnder(ctx context.Context, choices []uint32) (interval.Number, error) {
 	model := shield.Space.Model()
-	chosen := sparse.NewSet(model.NumChoices())
+	schedulerChoices := sparse.NewSet(model.NumChoices())
 	for _, c := range choices {
-		chosen.Add(int(c))
+		schedulerChoices.Add(int(c))
 	}
 	// The restricted model has one choice in each state, so its maximal and its minimal probability are equal.
-	probability, _, err := shield.probabilityIn(ctx, model.Restrict(chosen), shield.Max)
+	probability, _, err := shield.probabilityIn(ctx, model.Restrict(schedulerChoices), shield.Max)
 	return probability, err
 }
 
-// uniformChain returns the Markov chain in which all choices of a state are equally likely. If exact is false, the probabilities are rounded,
+// uniformChain returns the Markov chain in which all choices of a state are equally likely. If isExact is false, the probabilities are rounded,
 // and a state may have several transitions to the same target.
-func uniformChain(model *sparse.Model, exact bool) (*sparse.Model, error) {
+func uniformChain(model *sparse.Model, isExact bool) (*sparse.Model, error) {
 	builder := sparse.NewBuilder(sparse.DTMC)
 	for s := range model.NumStates() {
 		builder.State()
-		if exact {
+		if isExact {
 			addUniformRow(builder, model, s)
 			continue
 		}
@@ -157,7 +157,7 @@ func uniformChain(model *sparse.Model, exact bool) (*sparse.Model, error) {
 		return nil, err
 	}
 	chain.Initial = model.Initial
-	if !exact {
+	if !isExact {
 		chain.Err = model.Err + 0x1p-51 // rounding of the quotients
 	}
 	return chain, nil

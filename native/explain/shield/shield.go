@@ -47,20 +47,20 @@ type Shield struct {
 	// only a best scheduler is allowed, because with Options.Total no greater loss is within the threshold.
 	Loss *big.Rat
 
-	relative    bool
-	stateValue  *solve.Values // the best probability of each state
-	choiceValue *solve.Values // the probability after each choice, if best choices follow
-	bestChoice  []uint32      // a scheduler that attains stateValue
+	isRelative    bool
+	stateValues  *solve.Values // the best probability of each state
+	choiceValues *solve.Values // the probability after each choice, if best choices follow
+	bestChoices  []uint32      // a scheduler that attains stateValues
 }
 
 // isExact reports whether the values are fractions. Otherwise they are floating-point bounds.
-func (shield *Shield) isExact() bool { return shield.stateValue.Exact != nil }
+func (shield *Shield) isExact() bool { return shield.stateValues.Exact != nil }
 
 // Value returns the best probability of a state.
-func (shield *Shield) Value(s int) interval.Number { return shield.stateValue.Number(s) }
+func (shield *Shield) Value(s int) interval.Number { return shield.stateValues.Number(s) }
 
 // ChoiceValue returns the probability of a choice that is followed by best choices.
-func (shield *Shield) ChoiceValue(c int) interval.Number { return shield.choiceValue.Number(c) }
+func (shield *Shield) ChoiceValue(c int) interval.Number { return shield.choiceValues.Number(c) }
 
 var (
 	errNoChoices = errors.New("the model has no choices, want an MDP for a shield")
@@ -77,7 +77,7 @@ func New(ctx context.Context, question *Question, opts *Options) (*Shield, error
 	case !model.Exact() || model.Intervals():
 		return nil, errInexact
 	}
-	shield := &Shield{Question: question, graph: sparse.NewGraph(model), relative: opts.Relative}
+	shield := &Shield{Question: question, graph: sparse.NewGraph(model), isRelative: opts.Relative}
 	inFloatRange := model.Err < 1e-12
 	if !opts.Exact && !opts.Total && inFloatRange {
 		decided, err := shield.tryFloats(ctx, opts.Threshold)
@@ -120,14 +120,14 @@ const (
 	withFloats    = false
 )
 
-// computeValues computes the values of all states and choices: as fractions if exact is true, else as floating-point bounds.
-func (shield *Shield) computeValues(ctx context.Context, exact bool) error {
+// computeValues computes the values of all states and choices: as fractions if isExact is true, else as floating-point bounds.
+func (shield *Shield) computeValues(ctx context.Context, isExact bool) error {
 	var err error
-	shield.stateValue, shield.bestChoice, err = shield.solve(ctx, shield.graph, shield.Max, exact)
+	shield.stateValues, shield.bestChoices, err = shield.solve(ctx, shield.graph, shield.Max, isExact)
 	if err != nil {
 		return err
 	}
-	if exact {
+	if isExact {
 		return shield.computeChoiceValues(ctx)
 	}
 	shield.computeChoiceBounds()
@@ -138,31 +138,31 @@ func (shield *Shield) computeValues(ctx context.Context, exact bool) error {
 const epsilon = 1e-12
 
 // solve returns the maximal or minimal probability of the formula in each state, and a scheduler that attains it. The probabilities are
-// fractions if exact is true, else floating-point bounds.
-func (q *Question) solve(ctx context.Context, graph *sparse.Graph, maximize, exact bool) (*solve.Values, []uint32, error) {
+// fractions if isExact is true, else floating-point bounds.
+func (q *Question) solve(ctx context.Context, graph *sparse.Graph, maximize, isExact bool) (*solve.Values, []uint32, error) {
 	direction := solve.Min
 	if maximize != q.Negated { // Pmax of a negated formula is 1 - Pmin of the formula
 		direction = solve.Max
 	}
-	solved, err := solve.Until(ctx, graph, q.Left, q.Right, direction, solve.Options{Exact: exact, Epsilon: epsilon, Scheduler: graph.Kind == sparse.MDP})
+	values, err := solve.Until(ctx, graph, q.Left, q.Right, direction, solve.Options{Exact: isExact, Epsilon: epsilon, Scheduler: graph.Kind == sparse.MDP})
 	if err != nil {
 		return nil, nil, err
 	}
-	scheduler := solved.Scheduler
+	scheduler := values.Scheduler
 	if q.Negated {
-		return complement(solved), scheduler, nil
+		return complement(values), scheduler, nil
 	}
-	return solved, scheduler, nil
+	return values, scheduler, nil
 }
 
 // complement returns 1-p for each probability p. Bounds are rounded outwards.
 func complement(probabilities *solve.Values) *solve.Values {
 	if probabilities.Exact != nil {
-		exact := make([]*big.Rat, len(probabilities.Exact))
+		complements := make([]*big.Rat, len(probabilities.Exact))
 		for s, probability := range probabilities.Exact {
-			exact[s] = new(big.Rat).Sub(one, probability)
+			complements[s] = new(big.Rat).Sub(one, probability)
 		}
-		return &solve.Values{Exact: exact}
+		return &solve.Values{Exact: complements}
 	}
 	numStates := len(probabilities.Lower)
 	result := &solve.Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates)}
@@ -187,13 +187,13 @@ func (shield *Shield) computeChoiceBounds() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			if shield.isDecided(s) {
-				lower[c], upper[c] = shield.stateValue.Lower[s], shield.stateValue.Upper[s]
+				lower[c], upper[c] = shield.stateValues.Lower[s], shield.stateValues.Upper[s]
 			} else {
 				lower[c], upper[c] = shield.expectedBounds(c)
 			}
 		}
 	}
-	shield.choiceValue = &solve.Values{Lower: lower, Upper: upper}
+	shield.choiceValues = &solve.Values{Lower: lower, Upper: upper}
 }
 
 // expectedBounds returns bounds of the sum of P(c,t) value(t) over the successors t of choice c, rounded outwards.
@@ -202,8 +202,8 @@ func (shield *Shield) expectedBounds(c int) (lower, upper float64) {
 	first, end := model.Row(c)
 	for transition := first; transition < end; transition++ {
 		weight, target := model.Prob(transition), model.Target[transition]
-		lower += float64(weight * shield.stateValue.Lower[target])
-		upper += float64(weight * shield.stateValue.Upper[target])
+		lower += float64(weight * shield.stateValues.Lower[target])
+		upper += float64(weight * shield.stateValues.Upper[target])
 	}
 	// All terms are nonnegative. The relative error of a sum is at most the error of a weight, plus a unit
 	// roundoff for each product and each addition.
@@ -216,29 +216,29 @@ func (shield *Shield) expectedBounds(c int) (lower, upper float64) {
 func (shield *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bool, error) {
 	model := shield.Space.Model()
 	shield.Allowed = sparse.NewSet(model.NumChoices())
-	undecided, states := sparse.NewSet(model.NumChoices()), sparse.NewSet(model.NumStates())
+	undecidedChoices, undecidedStates := sparse.NewSet(model.NumChoices()), sparse.NewSet(model.NumStates())
 	for s := range model.NumStates() {
 		if s&0xffff == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		if shield.allowChoicesByBounds(s, threshold, undecided) {
-			states.Add(s)
+		if shield.allowChoicesByBounds(s, threshold, undecidedChoices) {
+			undecidedStates.Add(s)
 		}
 	}
-	if undecided.Empty() {
+	if undecidedChoices.Empty() {
 		return true, nil
 	}
-	relevant := shield.relevantChoices(undecided)
-	reachable := model.Restrict(relevant).ReachableFrom(states)
+	relevant := shield.relevantChoices(undecidedChoices)
+	reachable := model.Restrict(relevant).ReachableFrom(undecidedStates)
 	if reachable.Count() > model.NumStates()/2 {
 		return false, nil
 	}
-	return true, shield.allowExactly(ctx, threshold, relevant, undecided, states, reachable)
+	return true, shield.allowExactly(ctx, threshold, relevant, undecidedChoices, undecidedStates, reachable)
 }
 
 // allowChoicesByBounds allows the choices of state s whose loss is certainly at most the threshold. If bounds do not decide this for a choice,
-// it adds the choice to undecided. It reports whether it added one.
-func (shield *Shield) allowChoicesByBounds(s int, threshold *big.Rat, undecided *sparse.Set) (hasUndecided bool) {
+// it adds the choice to undecidedChoices. It reports whether it added one.
+func (shield *Shield) allowChoicesByBounds(s int, threshold *big.Rat, undecidedChoices *sparse.Set) (hasUndecided bool) {
 	first, end := shield.Space.Model().Choices(s)
 	thresholdLow, thresholdHigh := shield.thresholdBounds(threshold, s)
 	for c := first; c < end; c++ {
@@ -247,7 +247,7 @@ func (shield *Shield) allowChoicesByBounds(s int, threshold *big.Rat, undecided 
 		case shield.isDecided(s) || end-first == 1 || lossHigh <= thresholdLow:
 			shield.Allowed.Add(c)
 		case lossLow <= thresholdHigh:
-			undecided.Add(c)
+			undecidedChoices.Add(c)
 			hasUndecided = true
 		}
 	}
@@ -257,11 +257,11 @@ func (shield *Shield) allowChoicesByBounds(s int, threshold *big.Rat, undecided 
 // thresholdBounds returns bounds of the loss that is allowed in state s, as a difference of values. A relative threshold is multiplied by the
 // value of s.
 func (shield *Shield) thresholdBounds(threshold *big.Rat, s int) (low, high float64) {
-	nearest, _ := threshold.Float64()
-	low, high = nearest*(1-0x1p-50), nearest*(1+0x1p-50)
-	if shield.relative {
-		low *= shield.stateValue.Lower[s]
-		high *= shield.stateValue.Upper[s]
+	rounded, _ := threshold.Float64()
+	low, high = rounded*(1-0x1p-50), rounded*(1+0x1p-50)
+	if shield.isRelative {
+		low *= shield.stateValues.Lower[s]
+		high *= shield.stateValues.Upper[s]
 	}
 	return low, high
 }
@@ -269,8 +269,8 @@ func (shield *Shield) thresholdBounds(threshold *big.Rat, s int) (low, high floa
 // lossBounds returns bounds of the loss of choice c in state s: the difference between the best value of s and the value of c.
 func (shield *Shield) lossBounds(s, c int) (low, high float64) {
 	const slack = 0x1p-50 // a bound on the rounding error of a difference of probabilities
-	stateLow, stateHigh := shield.stateValue.Lower[s], shield.stateValue.Upper[s]
-	choiceLow, choiceHigh := shield.choiceValue.Lower[c], shield.choiceValue.Upper[c]
+	stateLow, stateHigh := shield.stateValues.Lower[s], shield.stateValues.Upper[s]
+	choiceLow, choiceHigh := shield.choiceValues.Lower[c], shield.choiceValues.Upper[c]
 	if shield.Max {
 		return stateLow - choiceHigh - slack, stateHigh - choiceLow + slack
 	}
@@ -278,15 +278,15 @@ func (shield *Shield) lossBounds(s, c int) (low, high float64) {
 }
 
 // relevantChoices returns the undecided choices, together with all choices that may be optimal according to their bounds.
-func (shield *Shield) relevantChoices(undecided *sparse.Set) *sparse.Set {
+func (shield *Shield) relevantChoices(undecidedChoices *sparse.Set) *sparse.Set {
 	model := shield.Space.Model()
-	relevant := undecided.Clone()
+	relevant := undecidedChoices.Clone()
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			mayBeBest := shield.choiceValue.Lower[c] <= shield.stateValue.Upper[s]
+			mayBeBest := shield.choiceValues.Lower[c] <= shield.stateValues.Upper[s]
 			if shield.Max {
-				mayBeBest = shield.choiceValue.Upper[c] >= shield.stateValue.Lower[s]
+				mayBeBest = shield.choiceValues.Upper[c] >= shield.stateValues.Lower[s]
 			}
 			if mayBeBest {
 				relevant.Add(c)
@@ -296,24 +296,24 @@ func (shield *Shield) relevantChoices(undecided *sparse.Set) *sparse.Set {
 	return relevant
 }
 
-// allowExactly allows the undecided choices whose exact loss is at most the threshold. states are the states of these choices. It solves the
-// model that has only the relevant choices, on the states that are reachable from states.
-func (shield *Shield) allowExactly(ctx context.Context, threshold *big.Rat, relevant, undecided, states, reachable *sparse.Set) error {
+// allowExactly allows the undecided choices whose exact loss is at most the threshold. undecidedStates are the states of these choices. It solves the
+// model that has only the relevant choices, on the states that are reachable from undecidedStates.
+func (shield *Shield) allowExactly(ctx context.Context, threshold *big.Rat, relevant, undecidedChoices, undecidedStates, reachable *sparse.Set) error {
 	model := shield.Space.Model()
 	question := &Question{Space: shield.Space, Left: shield.Left.Intersect(reachable), Right: shield.Right, Negated: shield.Negated, Max: shield.Max}
-	subproblem := &Shield{Question: question, graph: shield.graph, relative: shield.relative}
+	subproblem := &Shield{Question: question, graph: shield.graph, isRelative: shield.isRelative}
 	exactValues, _, err := subproblem.solve(ctx, sparse.NewGraph(model.Restrict(relevant)), shield.Max, withFractions)
 	if err != nil {
 		return err
 	}
-	subproblem.stateValue = exactValues
-	for s := range states.All() {
+	subproblem.stateValues = exactValues
+	for s := range undecidedStates.All() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			if undecided.Has(c) && atMost(subproblem.lossOf(s, subproblem.exactChoiceValue(s, c)), threshold) {
+			if undecidedChoices.Has(c) && atMost(subproblem.lossOf(s, subproblem.exactChoiceValue(s, c)), threshold) {
 				shield.Allowed.Add(c)
 			}
 		}
@@ -332,14 +332,14 @@ func (q *Question) isDecided(s int) bool { return q.Right.Has(s) || !q.Left.Has(
 // computeChoiceValues computes the exact value of each choice.
 func (shield *Shield) computeChoiceValues(ctx context.Context) error {
 	model := shield.Space.Model()
-	shield.choiceValue = &solve.Values{Exact: make([]*big.Rat, model.NumChoices())}
+	shield.choiceValues = &solve.Values{Exact: make([]*big.Rat, model.NumChoices())}
 	for s := range model.NumStates() {
 		if s&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			shield.choiceValue.Exact[c] = shield.exactChoiceValue(s, c)
+			shield.choiceValues.Exact[c] = shield.exactChoiceValue(s, c)
 		}
 	}
 	return nil
@@ -348,13 +348,13 @@ func (shield *Shield) computeChoiceValues(ctx context.Context) error {
 // exactChoiceValue returns the exact probability of the formula after choice c of state s, if all later choices are optimal.
 func (shield *Shield) exactChoiceValue(s, c int) *big.Rat {
 	if shield.isDecided(s) {
-		return shield.stateValue.Exact[s]
+		return shield.stateValues.Exact[s]
 	}
 	model := shield.Space.Model()
 	sum, term := new(big.Rat), new(big.Rat)
 	first, end := model.Row(c)
 	for transition := first; transition < end; transition++ {
-		successorValue := shield.stateValue.Exact[model.Target[transition]]
+		successorValue := shield.stateValues.Exact[model.Target[transition]]
 		sum.Add(sum, term.Mul(model.Rat(transition), successorValue))
 	}
 	return sum
@@ -363,15 +363,15 @@ func (shield *Shield) exactChoiceValue(s, c int) *big.Rat {
 // lossOf returns the exact loss of a choice of state s whose value is value: the difference to the best value of s. A relative loss is divided
 // by the best value. nil stands for an infinite loss.
 func (shield *Shield) lossOf(s int, value *big.Rat) *big.Rat {
-	loss := new(big.Rat).Sub(shield.stateValue.Exact[s], value)
+	loss := new(big.Rat).Sub(shield.stateValues.Exact[s], value)
 	loss.Abs(loss)
-	if !shield.relative || loss.Sign() == 0 {
+	if !shield.isRelative || loss.Sign() == 0 {
 		return loss
 	}
-	if shield.stateValue.Exact[s].Sign() == 0 {
+	if shield.stateValues.Exact[s].Sign() == 0 {
 		return nil
 	}
-	return loss.Quo(loss, shield.stateValue.Exact[s])
+	return loss.Quo(loss, shield.stateValues.Exact[s])
 }
 
 // choicesWithinLoss returns the choices whose exact loss is at most the threshold. If the context has ended, choices are missing.
@@ -384,7 +384,7 @@ func (shield *Shield) choicesWithinLoss(ctx context.Context, threshold *big.Rat)
 		}
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			if atMost(shield.lossOf(s, shield.choiceValue.Exact[c]), threshold) {
+			if atMost(shield.lossOf(s, shield.choiceValues.Exact[c]), threshold) {
 				choices.Add(c)
 			}
 		}
@@ -425,7 +425,7 @@ func (shield *Shield) distinctLosses() []*big.Rat {
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			if loss := shield.lossOf(s, shield.choiceValue.Exact[c]); loss != nil {
+			if loss := shield.lossOf(s, shield.choiceValues.Exact[c]); loss != nil {
 				losses = append(losses, loss)
 			}
 		}
@@ -440,7 +440,7 @@ func (shield *Shield) bestScheduler() *sparse.Set {
 	choices := sparse.NewSet(model.NumChoices())
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
-		if best := shield.bestChoice[s]; best != sparse.None {
+		if best := shield.bestChoices[s]; best != sparse.None {
 			first, end = int(best), int(best)+1
 		}
 		for c := first; c < end; c++ {
@@ -452,16 +452,16 @@ func (shield *Shield) bestScheduler() *sparse.Set {
 
 // isTotalLossAllowed reports whether every scheduler of allowed choices loses at most the threshold from each initial state.
 func (shield *Shield) isTotalLossAllowed(ctx context.Context, threshold *big.Rat) (bool, error) {
-	worst, _, err := shield.solve(ctx, sparse.NewGraph(shield.restricted()), !shield.Max, withFractions)
+	worstValues, _, err := shield.solve(ctx, sparse.NewGraph(shield.restricted()), !shield.Max, withFractions)
 	if err != nil {
 		return false, err
 	}
 	for _, s := range shield.Space.Model().Initial {
 		limit := new(big.Rat).Set(threshold)
-		if shield.relative {
-			limit.Mul(limit, shield.stateValue.Exact[s])
+		if shield.isRelative {
+			limit.Mul(limit, shield.stateValues.Exact[s])
 		}
-		loss := new(big.Rat).Sub(shield.stateValue.Exact[s], worst.Exact[s])
+		loss := new(big.Rat).Sub(shield.stateValues.Exact[s], worstValues.Exact[s])
 		if loss.Abs(loss).Cmp(limit) > 0 {
 			return false, nil
 		}
@@ -479,13 +479,13 @@ func (shield *Shield) Correction(s, c int) int {
 	if shield.Allowed.Has(c) {
 		return c
 	}
-	if best := shield.bestChoice[s]; best != sparse.None {
+	if best := shield.bestChoices[s]; best != sparse.None {
 		return int(best)
 	}
 	first, end := shield.Space.Model().Choices(s)
-	for other := first; other < end; other++ {
-		if shield.Allowed.Has(other) {
-			return other
+	for candidate := first; candidate < end; candidate++ {
+		if shield.Allowed.Has(candidate) {
+			return candidate
 		}
 	}
 	return c // unreachable: every state has an allowed choice

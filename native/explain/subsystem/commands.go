@@ -17,25 +17,25 @@ import (
 // Numbering numbers the commands in a model's text, module by module. Commands of a renamed module have
 // the numbers of the original module.
 type Numbering struct {
-	first  []int // of each module: the number of its first command
-	module []int // of each command
+	firstNumbers  []int // of each module: the number of its first command
+	modules []int // of each command
 }
 
 // NewNumbering numbers the commands of a program, module by module. A command of a renamed module has the same number as the original command.
 func NewNumbering(program *sema.Program) *Numbering {
-	numbering := &Numbering{first: make([]int, len(program.Modules))}
+	numbering := &Numbering{firstNumbers: make([]int, len(program.Modules))}
 	for i, module := range program.Modules {
 		isRenamed := module.Base != ""
 		if isRenamed {
 			continue
 		}
-		numbering.first[i] = len(numbering.module)
+		numbering.firstNumbers[i] = len(numbering.modules)
 		for range module.Commands {
-			numbering.module = append(numbering.module, i)
+			numbering.modules = append(numbering.modules, i)
 		}
 	}
 	for i := range program.Modules {
-		numbering.first[i] = numbering.first[originalModule(program, i)]
+		numbering.firstNumbers[i] = numbering.firstNumbers[originalModule(program, i)]
 	}
 	return numbering
 }
@@ -50,15 +50,15 @@ func originalModule(program *sema.Program, index int) int {
 }
 
 // Len returns the number of commands.
-func (n *Numbering) Len() int { return len(n.module) }
+func (n *Numbering) Len() int { return len(n.modules) }
 
 // Number returns the number of a command.
-func (n *Numbering) Number(c compile.CommandRef) int { return n.first[c.Module] + c.Command }
+func (n *Numbering) Number(c compile.CommandRef) int { return n.firstNumbers[c.Module] + c.Command }
 
 // Command returns the command with number i.
 func (n *Numbering) Command(i int) compile.CommandRef {
-	m := n.module[i]
-	return compile.CommandRef{Module: m, Command: i - n.first[m]}
+	module := n.modules[i]
+	return compile.CommandRef{Module: module, Command: i - n.firstNumbers[module]}
 }
 
 // Commands returns a minimal set of commands that violates the bound without the other commands. It searches among the commands of the
@@ -66,22 +66,22 @@ func (n *Numbering) Command(i int) compile.CommandRef {
 //
 // In an MDP, the maximum over all schedulers must violate the bound. In a Markov chain, and for violating paths, removing a command removes its
 // transitions from question.Chain, and with them their probability.
-func Commands(ctx context.Context, question *Question, states *Found) (*Found, error) {
+func Commands(ctx context.Context, question *Question, states *Result) (*Result, error) {
 	use := &commandUse{question: question, numbering: NewNumbering(question.Space.Program())}
 	if err := use.collect(ctx); err != nil {
 		return nil, err
 	}
-	candidates := use.commandsByScore(states.Kept)
-	all := sparse.SetOf(use.numbering.Len(), candidates...)
-	test := func(kept *sparse.Set) (sufficiency, *big.Rat, error) { return use.sufficient(ctx, kept) }
-	result, lower, err := test(all)
+	candidates := use.commandsByScore(states.Members)
+	allCommands := sparse.SetOf(use.numbering.Len(), candidates...)
+	test := func(keptCommands *sparse.Set) (sufficiency, *big.Rat, error) { return use.sufficient(ctx, keptCommands) }
+	result, lower, err := test(allCommands)
 	switch {
 	case err != nil:
 		return nil, err
 	case result != sufficient:
 		return nil, errors.New("could not prove that the commands of the critical states violate the bound by themselves")
 	}
-	found, err := minimize(ctx, all, candidates, test, lower)
+	found, err := minimize(ctx, allCommands, candidates, test, lower)
 	if err != nil {
 		return nil, err
 	}
@@ -92,14 +92,14 @@ func Commands(ctx context.Context, question *Question, states *Found) (*Found, e
 // commandsByScore returns the commands of the transitions between the given states, in the order in which minimize tries to remove them:
 // commands on less probable paths first.
 func (use *commandUse) commandsByScore(states *sparse.Set) []int {
-	score := use.commandScores(states)
+	scores := use.commandScores(states)
 	var commands []int
-	for command := range score {
-		if !math.IsInf(score[command], 1) {
+	for command := range scores {
+		if !math.IsInf(scores[command], 1) {
 			commands = append(commands, command)
 		}
 	}
-	slices.SortFunc(commands, func(a, b int) int { return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(b, a)) })
+	slices.SortFunc(commands, func(a, b int) int { return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(b, a)) })
 	return commands
 }
 
@@ -164,7 +164,7 @@ func (use *commandUse) commandSets(from, to uint32) [][]int {
 // score of a transition is the greater score of its two nodes. More probable paths have lower scores.
 func (use *commandUse) commandScores(states *sparse.Set) []float64 {
 	chain := use.question.Chain
-	best := slices.Repeat([]float64{math.Inf(1)}, use.numbering.Len())
+	bestScores := slices.Repeat([]float64{math.Inf(1)}, use.numbering.Len())
 	scores := pathScores(chain.Model, chain.Target)
 	for node, s := range chain.State {
 		if !states.Has(int(s)) || chain.Target.Has(node) {
@@ -177,11 +177,11 @@ func (use *commandUse) commandScores(states *sparse.Set) []float64 {
 			}
 			score := max(scores[node], scores[target])
 			for _, command := range use.firstCommandSet(uint32(node), target) {
-				best[command] = min(best[command], score)
+				bestScores[command] = min(bestScores[command], score)
 			}
 		}
 	}
-	return best
+	return bestScores
 }
 
 // firstCommandSet returns the first set of commands that causes the transition between two nodes, or nil if there is no set.
@@ -194,12 +194,12 @@ func (use *commandUse) firstCommandSet(node, target uint32) []int {
 
 // sufficient reports whether the kept commands violate the bound without the others. If they do, the fraction is a lower bound of the
 // probability.
-func (use *commandUse) sufficient(ctx context.Context, kept *sparse.Set) (sufficiency, *big.Rat, error) {
+func (use *commandUse) sufficient(ctx context.Context, keptCommands *sparse.Set) (sufficiency, *big.Rat, error) {
 	if use.restrictsChain() {
-		return use.sufficientInChain(ctx, kept)
+		return use.sufficientInChain(ctx, keptCommands)
 	}
 	question, formula := use.question, use.question.Formula
-	graph := sparse.NewGraph(use.restrictedModel(kept))
+	graph := sparse.NewGraph(use.restrictedModel(keptCommands))
 	reachable := graph.ReachableFrom(sparse.SetOf(graph.NumStates(), question.From))
 	left := formula.Left.Intersect(reachable) // other states do not matter
 	isUnbounded := formula.Low == 0 && formula.High < 0
@@ -213,8 +213,8 @@ func (use *commandUse) sufficient(ctx context.Context, kept *sparse.Set) (suffic
 
 // sufficientInChain reports whether the chain with only the kept commands violates the bound. If it does, the fraction is a lower bound of the
 // probability.
-func (use *commandUse) sufficientInChain(ctx context.Context, kept *sparse.Set) (sufficiency, *big.Rat, error) {
-	graph := sparse.NewGraph(use.restrictedChain(kept))
+func (use *commandUse) sufficientInChain(ctx context.Context, keptCommands *sparse.Set) (sufficiency, *big.Rat, error) {
+	graph := sparse.NewGraph(use.restrictedChain(keptCommands))
 	numNodes := graph.NumStates()
 	target := sparse.SetOf(numNodes, slices.Collect(use.question.Chain.Target.All())...)
 	return use.question.compareWithBound(0, numNodes, func(opts solve.Options) (*solve.Values, error) {
@@ -223,8 +223,8 @@ func (use *commandUse) sufficientInChain(ctx context.Context, kept *sparse.Set) 
 }
 
 // someSetIsKept reports whether all commands of one of the sets are kept.
-func someSetIsKept(sets [][]int, kept *sparse.Set) bool {
-	return slices.ContainsFunc(sets, func(commands []int) bool { return containsAll(kept, commands) })
+func someSetIsKept(sets [][]int, keptCommands *sparse.Set) bool {
+	return slices.ContainsFunc(sets, func(commands []int) bool { return containsAll(keptCommands, commands) })
 }
 
 // containsAll reports whether all commands are in a set.
@@ -233,7 +233,7 @@ func containsAll(set *sparse.Set, commands []int) bool {
 }
 
 // restrictedChain returns the chain in which the transitions of removed commands lead to an additional absorbing state.
-func (use *commandUse) restrictedChain(kept *sparse.Set) *sparse.Model {
+func (use *commandUse) restrictedChain(keptCommands *sparse.Set) *sparse.Model {
 	chain := use.question.Chain.Model
 	sink := uint32(chain.NumStates())
 	builder := sparse.NewDerivedBuilder(chain, sparse.DTMC)
@@ -241,7 +241,7 @@ func (use *commandUse) restrictedChain(kept *sparse.Set) *sparse.Model {
 		builder.State()
 		builder.Copy(int(node), func(transition int) uint32 {
 			target := chain.Target[transition]
-			if target == node || someSetIsKept(use.commandSets(node, target), kept) {
+			if target == node || someSetIsKept(use.commandSets(node, target), keptCommands) {
 				return target
 			}
 			return sink
@@ -249,13 +249,13 @@ func (use *commandUse) restrictedChain(kept *sparse.Set) *sparse.Model {
 	}
 	builder.State()
 	builder.Loop(sink)
-	restricted := builder.Finish()
-	restricted.Initial = chain.Initial
-	return restricted
+	result := builder.Finish()
+	result.Initial = chain.Initial
+	return result
 }
 
 // restrictedModel returns the MDP without the choices of removed commands. If a state loses all its choices, it gets a self-loop.
-func (use *commandUse) restrictedModel(kept *sparse.Set) *sparse.Model {
+func (use *commandUse) restrictedModel(keptCommands *sparse.Set) *sparse.Model {
 	model := use.question.Space.Model()
 	builder := sparse.NewDerivedBuilder(model, sparse.MDP)
 	sameTarget := func(transition int) uint32 { return model.Target[transition] }
@@ -264,7 +264,7 @@ func (use *commandUse) restrictedModel(kept *sparse.Set) *sparse.Model {
 		numChoicesBefore := builder.NumChoices()
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			if someSetIsKept(use.alternatives[c], kept) {
+			if someSetIsKept(use.alternatives[c], keptCommands) {
 				builder.Copy(c, sameTarget)
 			}
 		}
@@ -272,7 +272,7 @@ func (use *commandUse) restrictedModel(kept *sparse.Set) *sparse.Model {
 			builder.Loop(uint32(s))
 		}
 	}
-	restricted := builder.Finish()
-	restricted.Initial = model.Initial
-	return restricted
+	result := builder.Finish()
+	result.Initial = model.Initial
+	return result
 }

@@ -13,40 +13,40 @@ import (
 
 // Model returns the text of the model with only the kept commands. If an action loses all its commands in a module, the module gets a command
 // that is never enabled, so that it still blocks the action.
-func Model(tree *syntax.Model, program *sema.Program, kept *sparse.Set) ([]byte, error) {
+func Model(tree *syntax.Model, program *sema.Program, keptCommands *sparse.Set) ([]byte, error) {
 	numbering := NewNumbering(program)
-	restricted := *tree
-	restricted.Items = slices.Clone(tree.Items)
+	result := *tree
+	result.Items = slices.Clone(tree.Items)
 	module := 0
-	for i, item := range restricted.Items {
+	for i, item := range result.Items {
 		switch item := item.(type) {
 		case *syntax.Module:
 			hasSameCommands := module < len(program.Modules) && len(program.Modules[module].Commands) == len(item.Commands)
 			if !hasSameCommands {
 				return nil, errors.New("the model's text and its program have different commands; this is a bug: please report it")
 			}
-			restricted.Items[i] = restrictModule(item, kept, numbering.first[module])
+			result.Items[i] = restrictModule(item, keptCommands, numbering.firstNumbers[module])
 			module++
 		case *syntax.RenamedModule:
 			module++
 		}
 	}
 	var text bytes.Buffer
-	err := syntax.Fprint(&text, &restricted, syntax.Options{})
+	err := syntax.Fprint(&text, &result, syntax.Options{})
 	return text.Bytes(), err
 }
 
 // restrictModule returns a module with its kept commands, and a disabled command for each action without a kept command.
 // first is the number of the module's first command.
-func restrictModule(module *syntax.Module, kept *sparse.Set, first int) *syntax.Module {
-	restricted := *module
-	restricted.Commands = nil
+func restrictModule(module *syntax.Module, keptCommands *sparse.Set, first int) *syntax.Module {
+	result := *module
+	result.Commands = nil
 	alphabet := map[string]bool{} // the actions of the commands in restricted
 	for i, command := range module.Commands {
-		if !kept.Has(first + i) {
+		if !keptCommands.Has(first + i) {
 			continue
 		}
-		restricted.Commands = append(restricted.Commands, command)
+		result.Commands = append(result.Commands, command)
 		if command.Action != nil {
 			alphabet[command.Action.Name] = true
 		}
@@ -54,10 +54,10 @@ func restrictModule(module *syntax.Module, kept *sparse.Set, first int) *syntax.
 	for _, command := range module.Commands {
 		if command.Action != nil && !alphabet[command.Action.Name] {
 			alphabet[command.Action.Name] = true
-			restricted.Commands = append(restricted.Commands, disabledCommand(command.Action))
+			result.Commands = append(result.Commands, disabledCommand(command.Action))
 		}
 	}
-	return &restricted
+	return &result
 }
 
 // disabledCommand returns a command with the guard false.

@@ -22,10 +22,10 @@ type Question struct {
 	OrEqual bool
 }
 
-// Found is a part of a model that violates the bound.
-type Found struct {
-	// Kept are its members: states of the model, or numbers of commands.
-	Kept *sparse.Set
+// Result is a part of a model that violates the bound.
+type Result struct {
+	// Members are its members: states of the model, or numbers of commands.
+	Members *sparse.Set
 	// Lower is a proved lower bound on the probability in this part.
 	Lower *big.Rat
 	// Minimal says that every member is proved necessary.
@@ -61,8 +61,8 @@ func (q *Question) compareWithBound(state, numStates int, compute valueSolver) (
 	if err != nil {
 		return unknown, nil, err
 	}
-	if exact := values.Exact[state]; q.violates(exact) {
-		return sufficient, exact, nil
+	if exactValue := values.Exact[state]; q.violates(exactValue) {
+		return sufficient, exactValue, nil
 	}
 	return insufficient, nil, nil
 }
@@ -98,8 +98,8 @@ type sufficiencyTest func(kept *sparse.Set) (sufficiency, *big.Rat, error)
 
 // minimize removes members from a sufficient set while the set stays sufficient. It tries the members in the given order. lower is a lower bound
 // of the probability with the whole set.
-func minimize(ctx context.Context, sufficientSet *sparse.Set, order []int, test sufficiencyTest, lower *big.Rat) (*Found, error) {
-	found := &Found{Kept: sufficientSet.Clone(), Lower: lower, Minimal: true}
+func minimize(ctx context.Context, sufficientSet *sparse.Set, order []int, test sufficiencyTest, lower *big.Rat) (*Result, error) {
+	found := &Result{Members: sufficientSet.Clone(), Lower: lower, Minimal: true}
 	groupSize := max(len(order)/8, 1)
 	for group := range slices.Chunk(order, groupSize) {
 		if err := found.remove(ctx, group, test); err != nil {
@@ -110,20 +110,20 @@ func minimize(ctx context.Context, sufficientSet *sparse.Set, order []int, test 
 }
 
 // remove removes a group of members if the set is sufficient without them. Otherwise it tries to remove each half of the group.
-func (found *Found) remove(ctx context.Context, group []int, test sufficiencyTest) error {
+func (found *Result) remove(ctx context.Context, group []int, test sufficiencyTest) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	smaller := found.Kept.Clone()
+	smallerSet := found.Members.Clone()
 	for _, member := range group {
-		smaller.Remove(member)
+		smallerSet.Remove(member)
 	}
-	result, lower, err := test(smaller)
+	result, lower, err := test(smallerSet)
 	switch {
 	case err != nil:
 		return err
 	case result == sufficient:
-		found.Kept, found.Lower = smaller, lower
+		found.Members, found.Lower = smallerSet, lower
 		return nil
 	case len(group) == 1:
 		found.Minimal = found.Minimal && result == insufficient

@@ -22,18 +22,18 @@ var errNotExceeded = errors.New("the model does not violate the bound, so no par
 // the states of the most probable paths, and then removes unnecessary states.
 //
 // Source: Wimmer et al., Minimal counterexamples for linear-time probabilistic verification (2014).
-func States(ctx context.Context, question *Question) (*Found, error) {
+func States(ctx context.Context, question *Question) (*Result, error) {
 	graph := sparse.NewGraph(question.Chain.Model)
-	test := func(kept *sparse.Set) (sufficiency, *big.Rat, error) {
-		return question.sufficientStates(ctx, graph, kept)
+	test := func(keptStates *sparse.Set) (sufficiency, *big.Rat, error) {
+		return question.sufficientStates(ctx, graph, keptStates)
 	}
 	order := question.statesByScore()
 	prefix, err := question.sufficientPrefix(order, test)
 	if err != nil {
 		return nil, err
 	}
-	kept := question.setOf(prefix)
-	result, lower, err := test(kept)
+	keptStates := question.setOf(prefix)
+	result, lower, err := test(keptStates)
 	switch {
 	case err != nil:
 		return nil, err
@@ -42,7 +42,7 @@ func States(ctx context.Context, question *Question) (*Found, error) {
 	}
 	leastProbableFirst := slices.Clone(prefix)
 	slices.Reverse(leastProbableFirst)
-	found, err := minimize(ctx, kept, leastProbableFirst, test, lower)
+	found, err := minimize(ctx, keptStates, leastProbableFirst, test, lower)
 	if err != nil {
 		return nil, err
 	}
@@ -52,17 +52,17 @@ func States(ctx context.Context, question *Question) (*Found, error) {
 
 // statesByScore returns the states of the model that are on a path to a target, in the order of their most probable such paths.
 func (q *Question) statesByScore() []int {
-	best := map[int]float64{} // the least score of the nodes of each state; lower scores belong to more probable paths
+	leastScores := map[int]float64{} // the least score of the nodes of each state; lower scores belong to more probable paths
 	for node, score := range pathScores(q.Chain.Model, q.Chain.Target) {
 		if math.IsInf(score, 1) {
 			continue
 		}
 		state := int(q.Chain.State[node])
-		if known, isKnown := best[state]; !isKnown || score < known {
-			best[state] = score
+		if knownScore, isKnown := leastScores[state]; !isKnown || score < knownScore {
+			leastScores[state] = score
 		}
 	}
-	return slices.SortedFunc(maps.Keys(best), func(a, b int) int { return cmp.Or(cmp.Compare(best[a], best[b]), cmp.Compare(a, b)) })
+	return slices.SortedFunc(maps.Keys(leastScores), func(a, b int) int { return cmp.Or(cmp.Compare(leastScores[a], leastScores[b]), cmp.Compare(a, b)) })
 }
 
 // sufficientPrefix returns the shortest prefix of a list of states that is sufficient to violate the bound, or the whole list if no prefix is.
@@ -93,11 +93,11 @@ func countDistinct(states []uint32) int {
 
 // sufficientStates reports whether the paths that visit only kept states violate the bound. If they do, the fraction is a lower bound of their
 // probability.
-func (q *Question) sufficientStates(ctx context.Context, graph *sparse.Graph, kept *sparse.Set) (sufficiency, *big.Rat, error) {
+func (q *Question) sufficientStates(ctx context.Context, graph *sparse.Graph, keptStates *sparse.Set) (sufficiency, *big.Rat, error) {
 	numNodes := graph.NumStates()
 	left, right := sparse.NewSet(numNodes), sparse.NewSet(numNodes)
 	for node, state := range q.Chain.State {
-		if !kept.Has(int(state)) {
+		if !keptStates.Has(int(state)) {
 			continue
 		}
 		left.Add(node)

@@ -47,8 +47,8 @@ type Decision struct {
 	Index  int
 }
 
-// Found is a tree with its loss.
-type Found struct {
+// Result is a tree with its loss.
+type Result struct {
 	Root      *Node
 	Decisions []Decision // by Node.Decision
 	// States is the number of reachable states in which the tree decides.
@@ -67,12 +67,12 @@ type Found struct {
 
 // Find returns a small decision tree for a task. It grows a tree for each of several tolerances, selects the smallest tree with an allowed loss,
 // and prunes it. It is an error if the tree would decide in too many states. The error can also come from ctx or the judge.
-func Find(ctx context.Context, task *Task) (*Found, error) {
-	var best *treeSearch
+func Find(ctx context.Context, task *Task) (*Result, error) {
+	var bestSearch *treeSearch
 	numJudged := 0
 	for _, tolerance := range growTolerances(task) {
 		onlyScheduler := tolerance == nil
-		if onlyScheduler && best != nil {
+		if onlyScheduler && bestSearch != nil {
 			break // the tree with only the scheduler's choices is needed only if no other tree is allowed
 		}
 		search := newTreeSearch(ctx, task, tolerance)
@@ -82,17 +82,17 @@ func Find(ctx context.Context, task *Task) (*Found, error) {
 		numJudged += search.result.Judged
 		isAllowed := search.result.Loss <= search.allowedLoss()
 		switch {
-		case isAllowed && (best == nil || search.result.Grown < best.result.Grown):
-			best = search
+		case isAllowed && (bestSearch == nil || search.result.Grown < bestSearch.result.Grown):
+			bestSearch = search
 		case !isAllowed && onlyScheduler:
 			return nil, fmt.Errorf("found a loss of up to %g for the tree with the scheduler's choices, wanted at most %g", search.result.Loss, search.allowedLoss())
 		}
 	}
-	best.result.Judged = numJudged
-	if err := best.prune(ctx); err != nil {
+	bestSearch.result.Judged = numJudged
+	if err := bestSearch.prune(ctx); err != nil {
 		return nil, err
 	}
-	return best.result, nil
+	return bestSearch.result, nil
 }
 
 // growAndJudge grows a tree, and records its loss, its number of leaves, and the number of states in which it decides.
@@ -132,8 +132,8 @@ type treeSearch struct {
 	model          *sparse.Model
 	vars           []sema.Variable
 	tolerance      *float64 // argument for Allowed; nil for the scheduler's choices only
-	result         *Found
-	decisionNumber map[Decision]int
+	result         *Result
+	decisionNumbers map[Decision]int
 	// expander gives the modules of choices; nil if the space was imported.
 	expander   compile.Expander
 	values     []int32
@@ -146,8 +146,8 @@ type treeSearch struct {
 func newTreeSearch(ctx context.Context, task *Task, tolerance *float64) *treeSearch {
 	model := task.Space.Model()
 	search := &treeSearch{
-		Task: task, model: model, vars: task.Space.Program().Vars, tolerance: tolerance, decisionNumber: map[Decision]int{},
-		seenStates: sparse.NewSet(model.NumStates()), result: &Found{Space: task.Space, isRestricted: make([]bool, len(task.Space.Program().Actions)+1)},
+		Task: task, model: model, vars: task.Space.Program().Vars, tolerance: tolerance, decisionNumbers: map[Decision]int{},
+		seenStates: sparse.NewSet(model.NumStates()), result: &Result{Space: task.Space, isRestricted: make([]bool, len(task.Space.Program().Actions)+1)},
 	}
 	if !task.Space.Imported() {
 		search.expander = task.Space.Compiled().NewExpanderUntil(ctx)
@@ -264,8 +264,8 @@ func (search *treeSearch) addExample(s int) error {
 
 // isAllowed reports whether the tree may take choice c of state s: the scheduler allows it, or its loss is within the tolerance.
 func (search *treeSearch) isAllowed(s, c int) bool {
-	scheduled := search.Choices[s]
-	if scheduled == sparse.None || int(scheduled) == c {
+	scheduledChoice := search.Choices[s]
+	if scheduledChoice == sparse.None || int(scheduledChoice) == c {
 		return true
 	}
 	return search.tolerance != nil && search.Allowed(s, c, *search.tolerance)
@@ -273,10 +273,10 @@ func (search *treeSearch) isAllowed(s, c int) bool {
 
 // numberOf returns the number of a decision. A new decision gets the next number.
 func (search *treeSearch) numberOf(decision Decision) int {
-	number, found := search.decisionNumber[decision]
+	number, found := search.decisionNumbers[decision]
 	if !found {
 		number = len(search.result.Decisions)
-		search.decisionNumber[decision] = number
+		search.decisionNumbers[decision] = number
 		search.result.Decisions = append(search.result.Decisions, decision)
 	}
 	return number
@@ -290,11 +290,11 @@ const maxRounds = 10
 // under the last tree become examples.
 func (search *treeSearch) growUntilClosed(ctx context.Context) error {
 	for round := 0; ; round++ {
-		reached, err := search.reachable(ctx, func(s int) (first, end int) { return search.choicesToFollow(s, round) })
+		reachedStates, err := search.reachable(ctx, func(s int) (first, end int) { return search.choicesToFollow(s, round) })
 		if err != nil {
 			return err
 		}
-		hasNewDecision, err := search.addExamples(reached)
+		hasNewDecision, err := search.addExamples(reachedStates)
 		if err != nil {
 			return err
 		}
@@ -326,8 +326,8 @@ func (search *treeSearch) addExamples(states *sparse.Set) (hasNewDecision bool, 
 // choices are followed where several are allowed, so that the search ends.
 func (search *treeSearch) choicesToFollow(s, round int) (first, end int) {
 	first, end = search.model.Choices(s)
-	scheduled := search.Choices[s]
-	severalAllowed := scheduled == sparse.None || search.tolerance != nil
+	scheduledChoice := search.Choices[s]
+	severalAllowed := scheduledChoice == sparse.None || search.tolerance != nil
 	mustEnd := round > maxRounds && severalAllowed
 	switch {
 	case !search.mustDecide(s) || mustEnd:
@@ -335,10 +335,10 @@ func (search *treeSearch) choicesToFollow(s, round int) (first, end int) {
 	case search.seenStates.Has(s):
 		c := search.choiceOf(s, search.decide(search.Space.State(nil, s)))
 		return c, c + 1
-	case scheduled == sparse.None:
+	case scheduledChoice == sparse.None:
 		return first, first + 1
 	}
-	return int(scheduled), int(scheduled) + 1
+	return int(scheduledChoice), int(scheduledChoice) + 1
 }
 
 // reachable returns the states that are reachable by some choices. choices(s) returns the range of choices that are followed in state s, from
@@ -372,36 +372,36 @@ func (search *treeSearch) reachable(ctx context.Context, choices func(s int) (fi
 // loss is infinite if the tree decides for a choice that a reachable state does not have.
 func (search *treeSearch) judge(ctx context.Context) (loss float64, numDecided int, err error) {
 	search.result.Judged++
-	decided := sparse.NewSet(search.model.NumStates())
-	chosen := sparse.NewSet(search.model.NumChoices())
-	reached, err := search.reachable(ctx, func(s int) (first, end int) {
+	decidedStates := sparse.NewSet(search.model.NumStates())
+	treeChoices := sparse.NewSet(search.model.NumChoices())
+	reachedStates, err := search.reachable(ctx, func(s int) (first, end int) {
 		if !search.mustDecide(s) {
 			return search.model.Choices(s)
 		}
-		decided.Add(s)
+		decidedStates.Add(s)
 		c := search.choiceOf(s, search.decide(search.Space.State(search.values, s)))
 		if c >= 0 {
-			chosen.Add(c)
+			treeChoices.Add(c)
 		}
 		return c, c + 1
 	})
-	if err != nil || reached == nil {
+	if err != nil || reachedStates == nil {
 		return math.Inf(1), 0, err
 	}
 	// The states in which the tree does not decide keep their first choice.
 	for s := range search.model.NumStates() {
 		first, end := search.model.Choices(s)
 		hasOneChoice := end-first == 1
-		if hasOneChoice || !reached.Has(s) {
-			chosen.Add(first)
+		if hasOneChoice || !reachedStates.Has(s) {
+			treeChoices.Add(first)
 		}
 	}
-	restricted, err := search.Space.Restrict(chosen)
+	restrictedSpace, err := search.Space.Restrict(treeChoices)
 	if err != nil {
 		return 0, 0, err
 	}
-	loss, err = search.Judge(ctx, restricted)
-	return loss, decided.Count(), err
+	loss, err = search.Judge(ctx, restrictedSpace)
+	return loss, decidedStates.Count(), err
 }
 
 // decide returns the decision of the current tree for a valuation.
@@ -470,8 +470,8 @@ func (search *treeSearch) collapseBranches(branch branch, maxExceptions int) *No
 	if search.countExceptions(branch, decision) <= maxExceptions {
 		return &Node{Decision: decision}
 	}
-	yes, no := search.split(branch)
-	return &Node{Test: branch.node.Test, Yes: search.collapseBranches(yes, maxExceptions), No: search.collapseBranches(no, maxExceptions)}
+	yesBranch, noBranch := search.split(branch)
+	return &Node{Test: branch.node.Test, Yes: search.collapseBranches(yesBranch, maxExceptions), No: search.collapseBranches(noBranch, maxExceptions)}
 }
 
 // countExceptions returns how many examples of a branch do not allow a decision.
@@ -498,13 +498,13 @@ func (search *treeSearch) pruneGreedily(ctx context.Context, root branch) error 
 		if largest.node.Leaf() {
 			continue
 		}
-		replaced, err := search.replaceByLeaf(ctx, largest, maxJudged)
+		isReplaced, err := search.replaceByLeaf(ctx, largest, maxJudged)
 		if err != nil {
 			return err
 		}
-		if !replaced {
-			yes, no := search.split(largest)
-			queue = append(queue, yes, no)
+		if !isReplaced {
+			yesBranch, noBranch := search.split(largest)
+			queue = append(queue, yesBranch, noBranch)
 		}
 	}
 	return nil
@@ -520,8 +520,8 @@ func (search *treeSearch) replaceByLeaf(ctx context.Context, b branch, maxJudged
 		}
 		previous := *b.node
 		*b.node = Node{Decision: decision}
-		accepted, err := search.acceptTree(ctx)
-		if accepted {
+		isAccepted, err := search.acceptTree(ctx)
+		if isAccepted {
 			return true, nil
 		}
 		*b.node = previous
@@ -539,16 +539,16 @@ type branch struct {
 }
 
 // split returns the two subtrees below the test of a branch, each with the examples that reach it.
-func (search *treeSearch) split(b branch) (yes, no branch) {
-	yes.node, no.node = b.node.Yes, b.node.No
+func (search *treeSearch) split(b branch) (yesBranch, noBranch branch) {
+	yesBranch.node, noBranch.node = b.node.Yes, b.node.No
 	for _, i := range b.examples {
 		if b.node.Test.Holds(search.examples[i].Values) {
-			yes.examples = append(yes.examples, i)
+			yesBranch.examples = append(yesBranch.examples, i)
 		} else {
-			no.examples = append(no.examples, i)
+			noBranch.examples = append(noBranch.examples, i)
 		}
 	}
-	return yes, no
+	return yesBranch, noBranch
 }
 
 // maxFrequent is the greatest number of decisions that frequentDecisions returns.
@@ -556,18 +556,18 @@ const maxFrequent = 3
 
 // frequentDecisions returns at most maxFrequent decisions that are allowed in the most examples, the most frequent decision first.
 func (search *treeSearch) frequentDecisions(examples []int) []int {
-	count := make([]int, len(search.result.Decisions))
+	counts := make([]int, len(search.result.Decisions))
 	for _, i := range examples {
 		for _, decision := range search.examples[i].Allowed {
-			count[decision]++
+			counts[decision]++
 		}
 	}
 	var frequent []int
-	for decision, numExamples := range count {
+	for decision, numExamples := range counts {
 		if numExamples > 0 {
 			frequent = append(frequent, decision)
 		}
 	}
-	slices.SortStableFunc(frequent, func(a, b int) int { return count[b] - count[a] })
+	slices.SortStableFunc(frequent, func(a, b int) int { return counts[b] - counts[a] })
 	return frequent[:min(len(frequent), maxFrequent)]
 }

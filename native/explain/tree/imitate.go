@@ -11,7 +11,7 @@ import (
 )
 
 // Imitate returns a tree with the actions of a memoryless scheduler in every reachable state.
-func Imitate(ctx context.Context, space *explicit.Space, choices []uint32) (*Found, error) {
+func Imitate(ctx context.Context, space *explicit.Space, choices []uint32) (*Result, error) {
 	judge := func(ctx context.Context, restricted *explicit.Space) (loss float64, err error) {
 		return disagreement(ctx, space, choices, restricted.Model())
 	}
@@ -29,9 +29,9 @@ func disagreement(ctx context.Context, space *explicit.Space, choices []uint32, 
 			return 0, ctx.Err()
 		}
 		treeChoice, _ := model.Choices(s)
-		scheduled := choices[s]
-		hasScheduledAction := scheduled != sparse.None && model.Actions != nil
-		if hasScheduledAction && model.Actions[treeChoice] != space.Model().Actions[scheduled] {
+		scheduledChoice := choices[s]
+		hasScheduledAction := scheduledChoice != sparse.None && model.Actions != nil
+		if hasScheduledAction && model.Actions[treeChoice] != space.Model().Actions[scheduledChoice] {
 			return 1, nil
 		}
 		first, end := model.Row(treeChoice)
@@ -46,7 +46,7 @@ func disagreement(ctx context.Context, space *explicit.Space, choices []uint32, 
 }
 
 // Items returns the tree as a module with the given name, which can be added to the model.
-func (f *Found) Items(name string) ([]syntax.Item, error) {
+func (f *Result) Items(name string) ([]syntax.Item, error) {
 	var text bytes.Buffer
 	if err := f.Module(&text, name); err != nil {
 		return nil, err

@@ -23,13 +23,13 @@ const maxPairedVars = 24
 // examples must not have the same values. The error is ctx.Err().
 func Learn(ctx context.Context, vars []sema.Variable, examples []Example) (*Node, error) {
 	learner := &learner{ctx: ctx, examples: examples, tests: candidateTests(vars), columns: valueColumns(len(vars), examples)}
-	all := make([]int, len(examples))
+	allExamples := make([]int, len(examples))
 	for i, example := range examples {
-		all[i] = i
+		allExamples[i] = i
 		largest := example.Allowed[len(example.Allowed)-1]
 		learner.numDecisions = max(learner.numDecisions, largest+1)
 	}
-	return learner.grow(all)
+	return learner.grow(allExamples)
 }
 
 // valueColumns returns the values of each variable in the examples: columns[variable][i] is the value of the variable in example i.
@@ -93,24 +93,24 @@ func (l *learner) grow(examples []int) (*Node, error) {
 	if !slices.ContainsFunc(labels, func(label int) bool { return label != majority }) {
 		return &Node{Decision: majority}, nil
 	}
-	best := l.bestTest(examples, labels)
-	var yes, no []int
+	test := l.bestTest(examples, labels)
+	var yesExamples, noExamples []int
 	for _, example := range examples {
-		if best.Holds(l.examples[example].Values) {
-			yes = append(yes, example)
+		if test.Holds(l.examples[example].Values) {
+			yesExamples = append(yesExamples, example)
 		} else {
-			no = append(no, example)
+			noExamples = append(noExamples, example)
 		}
 	}
-	yesTree, err := l.grow(yes)
+	yesTree, err := l.grow(yesExamples)
 	if err != nil {
 		return nil, err
 	}
-	noTree, err := l.grow(no)
+	noTree, err := l.grow(noExamples)
 	if err != nil {
 		return nil, err
 	}
-	return &Node{Test: best, Decision: majority, Yes: yesTree, No: noTree}, nil
+	return &Node{Test: test, Decision: majority, Yes: yesTree, No: noTree}, nil
 }
 
 // assignLabels gives each example a label: one of its allowed decisions. It repeatedly finds the decision that is allowed in the most unlabelled
@@ -135,22 +135,22 @@ func (l *learner) assignLabels(examples []int) (labels []int, majority int) {
 
 // mostAllowed returns the decision that is allowed in the most unlabelled examples. Unlabelled examples have a negative label.
 func (l *learner) mostAllowed(examples, labels []int) int {
-	count := make([]int, l.numDecisions)
+	counts := make([]int, l.numDecisions)
 	for position, example := range examples {
 		if labels[position] >= 0 {
 			continue
 		}
 		for _, decision := range l.examples[example].Allowed {
-			count[decision]++
+			counts[decision]++
 		}
 	}
-	best := 0
-	for decision := range count {
-		if count[decision] > count[best] {
-			best = decision
+	mostFrequent := 0
+	for decision := range counts {
+		if counts[decision] > counts[mostFrequent] {
+			mostFrequent = decision
 		}
 	}
-	return best
+	return mostFrequent
 }
 
 // bestTest returns the test that divides the labels into two sets with the least total entropy. Of several best tests it returns the first.
@@ -170,63 +170,63 @@ func (l *learner) bestTest(examples, labels []int) Test {
 			l.considerThresholds(search, test.Var, examples, labels)
 		}
 	}
-	return search.best
+	return search.bestTest
 }
 
 // testSearch is the search for the test that separates the labels of some examples best.
 type testSearch struct {
 	labelCounts []int // the number of examples with each label
 	numExamples int
-	best        Test
+	bestTest        Test
 	minEntropy  float64 // the total entropy with the best test
 }
 
-// consider makes a test the best one if it has less entropy than the best test so far. yes[label] is how many examples with this label satisfy
+// consider makes a test the best one if it has less entropy than the best test so far. yesCounts[label] is how many examples with this label satisfy
 // the test; numYes is their sum.
-func (search *testSearch) consider(test Test, yes []int, numYes int) {
+func (search *testSearch) consider(test Test, yesCounts []int, numYes int) {
 	if numYes == 0 || numYes == search.numExamples {
 		return
 	}
-	no := make([]int, len(search.labelCounts))
+	noCounts := make([]int, len(search.labelCounts))
 	for decision, count := range search.labelCounts {
-		no[decision] = count - yes[decision]
+		noCounts[decision] = count - yesCounts[decision]
 	}
-	total := entropy(yes, numYes) + entropy(no, search.numExamples-numYes)
+	totalEntropy := entropy(yesCounts, numYes) + entropy(noCounts, search.numExamples-numYes)
 	const margin = 1e-9 // exceeds rounding errors, so that the result does not depend on the processor
-	if total < search.minEntropy-margin {
-		search.best, search.minEntropy = test, total
+	if totalEntropy < search.minEntropy-margin {
+		search.bestTest, search.minEntropy = test, totalEntropy
 	}
 }
 
 // considerComparison considers a test that compares two variables.
 func (l *learner) considerComparison(search *testSearch, test Test, examples, labels []int) {
-	yes := make([]int, l.numDecisions) // the number of examples with each label that satisfy the test
+	yesCounts := make([]int, l.numDecisions) // the number of examples with each label that satisfy the test
 	numYes := 0
 	left, right := l.columns[test.Var], l.columns[test.Other]
 	for position, example := range examples {
 		holds := left[example] == right[example] || !test.Equal && left[example] < right[example]
 		if holds {
-			yes[labels[position]]++
+			yesCounts[labels[position]]++
 			numYes++
 		}
 	}
-	search.consider(test, yes, numYes)
+	search.consider(test, yesCounts, numYes)
 }
 
 // considerThresholds considers the tests v<=k and v=k of a variable v, for each value k that v has in the examples.
 func (l *learner) considerThresholds(search *testSearch, variable int, examples, labels []int) {
 	labelCounts := l.countLabels(variable, examples, labels)
 	values := slices.Sorted(maps.Keys(labelCounts))
-	atMost := make([]int, l.numDecisions) // the labels of the examples with at most the value
+	atMostCounts := make([]int, l.numDecisions) // the labels of the examples with at most the value
 	numAtMost := 0
 	for position, value := range values {
 		numEqual := 0
 		for decision, count := range labelCounts[value] {
-			atMost[decision] += count
+			atMostCounts[decision] += count
 			numEqual += count
 		}
 		numAtMost += numEqual
-		search.consider(Test{Var: variable, Other: -1, Value: value}, atMost, numAtMost)
+		search.consider(Test{Var: variable, Other: -1, Value: value}, atMostCounts, numAtMost)
 		isInner := position > 0 && position < len(values)-1 // v=k for the least or greatest k splits like an inequality
 		if isInner {
 			search.consider(Test{Var: variable, Other: -1, Value: value, Equal: true}, labelCounts[value], numEqual)

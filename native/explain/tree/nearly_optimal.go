@@ -7,36 +7,36 @@ import (
 )
 
 // NearlyOptimal returns a function that reports whether a choice loses at most a tolerance of the optimal value. lower and upper are bounds of
-// the optimal values of the states; choices is an optimal scheduler. reward is nil if the values are probabilities. It returns nil if a value is
+// the optimal values of the states; optimalChoices is an optimal scheduler. reward is nil if the values are probabilities. It returns nil if a value is
 // infinite.
 func NearlyOptimal(model *sparse.Model, lower, upper []float64, reward *sparse.Reward, choices []uint32) (
 	isAllowed func(state, choice int, tolerance float64) bool,
 ) {
-	midpoint := make([]float64, len(lower))
-	for s := range midpoint {
-		midpoint[s] = (lower[s] + upper[s]) / 2
-		if math.IsInf(midpoint[s], 0) || math.IsNaN(midpoint[s]) {
+	midpoints := make([]float64, len(lower))
+	for s := range midpoints {
+		midpoints[s] = (lower[s] + upper[s]) / 2
+		if math.IsInf(midpoints[s], 0) || math.IsNaN(midpoints[s]) {
 			return nil
 		}
 	}
-	loss := make([]float64, model.NumChoices())
-	optimal := sparse.NewSet(model.NumChoices())
-	for s, value := range midpoint {
+	losses := make([]float64, model.NumChoices())
+	optimalChoices := sparse.NewSet(model.NumChoices())
+	for s, value := range midpoints {
 		uncertainty := upper[s] - lower[s]
 		roundingError := 1e-9 * max(1e-9, math.Abs(value))
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			loss[c] = math.Abs(choiceValue(model, reward, midpoint, s, c)-value) - uncertainty
-			if loss[c] <= roundingError {
-				loss[c] = 0
-				optimal.Add(c)
+			losses[c] = math.Abs(choiceValue(model, reward, midpoints, s, c)-value) - uncertainty
+			if losses[c] <= roundingError {
+				losses[c] = 0
+				optimalChoices.Add(c)
 			}
 		}
 	}
 	// Choices with optimal values may form a cycle, so an allowed choice must also decrease a distance.
-	distance := distances(model, choices, optimal)
+	distance := distances(model, choices, optimalChoices)
 	return func(state, choice int, tolerance float64) bool {
-		return loss[choice] <= tolerance && decreasesDistance(model, distance, state, choice)
+		return losses[choice] <= tolerance && decreasesDistance(model, distance, state, choice)
 	}
 }
 
@@ -51,10 +51,10 @@ func choiceValue(model *sparse.Model, reward *sparse.Reward, values []float64, s
 }
 
 // decreasesDistance reports whether some successor of a choice has a smaller distance than the state of the choice.
-func decreasesDistance(model *sparse.Model, distance []int, state, choice int) bool {
+func decreasesDistance(model *sparse.Model, distances []int, state, choice int) bool {
 	first, end := model.Row(choice)
 	for _, target := range model.Target[first:end] {
-		if distance[target] < distance[state] {
+		if distances[target] < distances[state] {
 			return true
 		}
 	}
@@ -63,13 +63,13 @@ func decreasesDistance(model *sparse.Model, distance []int, state, choice int) b
 
 // distances returns, for each state, the least number of transitions to a state where the scheduler allows any choice. It follows optimal
 // choices and the choices of the scheduler. The distance is math.MaxInt if there is no such path.
-func distances(model *sparse.Model, choices []uint32, optimal *sparse.Set) []int {
-	distance := make([]int, model.NumStates())
+func distances(model *sparse.Model, choices []uint32, optimalChoices *sparse.Set) []int {
+	result := make([]int, model.NumStates())
 	var queue []uint32
-	for s := range distance {
-		distance[s] = math.MaxInt
+	for s := range result {
+		result[s] = math.MaxInt
 		if choices[s] == sparse.None {
-			distance[s] = 0
+			result[s] = 0
 			queue = append(queue, uint32(s))
 		}
 	}
@@ -77,12 +77,12 @@ func distances(model *sparse.Model, choices []uint32, optimal *sparse.Set) []int
 	for i := 0; i < len(queue); i++ {
 		for _, c := range graph.Into(int(queue[i])) {
 			s := graph.Owner(c)
-			isFollowed := optimal.Has(int(c)) || choices[s] == c
-			if isFollowed && distance[s] == math.MaxInt {
-				distance[s] = distance[queue[i]] + 1
+			isFollowed := optimalChoices.Has(int(c)) || choices[s] == c
+			if isFollowed && result[s] == math.MaxInt {
+				result[s] = result[queue[i]] + 1
 				queue = append(queue, uint32(s))
 			}
 		}
 	}
-	return distance
+	return result
 }

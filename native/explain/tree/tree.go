@@ -17,14 +17,14 @@ type Test struct {
 
 // Holds reports whether a valuation satisfies the test.
 func (t Test) Holds(values []int32) bool {
-	right := t.Value
+	rightValue := t.Value
 	if t.Other >= 0 {
-		right = values[t.Other]
+		rightValue = values[t.Other]
 	}
 	if t.Equal {
-		return values[t.Var] == right
+		return values[t.Var] == rightValue
 	}
-	return values[t.Var] <= right
+	return values[t.Var] <= rightValue
 }
 
 // text returns the test in PRISM's language, or its negation if holds is false.

@@ -12,7 +12,7 @@ import (
 )
 
 // Text writes the tree as nested if and else.
-func (f *Found) Text(w io.Writer) error {
+func (f *Result) Text(w io.Writer) error {
 	var text strings.Builder
 	f.writeText(&text, f.Root, "")
 	_, err := io.WriteString(w, text.String())
@@ -20,7 +20,7 @@ func (f *Found) Text(w io.Writer) error {
 }
 
 // writeText writes a subtree as text.
-func (f *Found) writeText(text *strings.Builder, node *Node, indent string) {
+func (f *Result) writeText(text *strings.Builder, node *Node, indent string) {
 	if node.Leaf() {
 		text.WriteString(indent + f.decisionName(node.Decision) + "\n")
 		return
@@ -32,12 +32,12 @@ func (f *Found) writeText(text *strings.Builder, node *Node, indent string) {
 }
 
 // testText returns the test of a node in PRISM's language, or its negation if isTrue is false.
-func (f *Found) testText(node *Node, isTrue bool) string {
+func (f *Result) testText(node *Node, isTrue bool) string {
 	return node.Test.text(f.Space.Program().Vars, isTrue)
 }
 
 // decisionName returns a name for a decision: its action or its module, and its index if it is not the first such choice.
-func (f *Found) decisionName(number int) string {
+func (f *Result) decisionName(number int) string {
 	if len(f.Decisions) == 0 {
 		return "(nothing to decide)"
 	}
@@ -55,7 +55,7 @@ func (f *Found) decisionName(number int) string {
 }
 
 // Dot writes the tree in the DOT language of Graphviz.
-func (f *Found) Dot(w io.Writer) error {
+func (f *Result) Dot(w io.Writer) error {
 	var text strings.Builder
 	text.WriteString("digraph tree {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n")
 	f.writeDot(&text, f.Root, 0)
@@ -65,7 +65,7 @@ func (f *Found) Dot(w io.Writer) error {
 }
 
 // writeDot writes a subtree in the DOT language. Its nodes are numbered in preorder from id on. next is the first unused number.
-func (f *Found) writeDot(text *strings.Builder, node *Node, id int) (next int) {
+func (f *Result) writeDot(text *strings.Builder, node *Node, id int) (next int) {
 	if node.Leaf() {
 		fmt.Fprintf(text, "  n%d [label=%s, style=rounded];\n", id, strconv.Quote(f.decisionName(node.Decision)))
 		return id + 1
@@ -81,20 +81,20 @@ func (f *Found) writeDot(text *strings.Builder, node *Node, id int) (next int) {
 
 // Module writes the tree as a module in PRISM's language. The module synchronises with the modules of the model, and enables in each state only
 // the action that the tree selects. It is an error if actions do not identify the choices of the model.
-func (f *Found) Module(w io.Writer, name string) error {
+func (f *Result) Module(w io.Writer, name string) error {
 	if err := f.checkActions(); err != nil {
 		return err
 	}
 	actions := f.Space.Program().Actions
-	used := make([]bool, len(actions)+1) // by number of the action
+	usedActions := make([]bool, len(actions)+1) // by number of the action
 	var text strings.Builder
 	fmt.Fprintf(&text, "module %s\n", name)
 	if len(f.Decisions) > 0 {
-		f.writeCommands(&text, f.Root, nil, used)
+		f.writeCommands(&text, f.Root, nil, usedActions)
 	}
 	for i, name := range actions {
 		number := i + 1
-		if f.isRestricted[number] && !used[number] {
+		if f.isRestricted[number] && !usedActions[number] {
 			fmt.Fprintf(&text, "  [%s] false -> true;\n", name)
 		}
 	}
@@ -104,7 +104,7 @@ func (f *Found) Module(w io.Writer, name string) error {
 }
 
 // checkActions returns an error if a choice cannot be identified by its action.
-func (f *Found) checkActions() error {
+func (f *Result) checkActions() error {
 	for number, decision := range f.Decisions {
 		if decision.Action == sparse.NoAction || decision.Index > 0 {
 			return fmt.Errorf("a module can only choose by actions, and no action identifies the decision %q", f.decisionName(number))
@@ -119,16 +119,16 @@ func (f *Found) checkActions() error {
 	return nil
 }
 
-// writeCommands writes a command for each leaf of a subtree, and sets used[action] for its action. guard has the tests between the root and the
+// writeCommands writes a command for each leaf of a subtree, and sets usedActions[action] for its action. guard has the tests between the root and the
 // subtree.
-func (f *Found) writeCommands(text *strings.Builder, node *Node, guard []string, used []bool) {
+func (f *Result) writeCommands(text *strings.Builder, node *Node, guard []string, usedActions []bool) {
 	if !node.Leaf() {
-		f.writeCommands(text, node.Yes, append(slices.Clip(guard), f.testText(node, true)), used)
-		f.writeCommands(text, node.No, append(slices.Clip(guard), f.testText(node, false)), used)
+		f.writeCommands(text, node.Yes, append(slices.Clip(guard), f.testText(node, true)), usedActions)
+		f.writeCommands(text, node.No, append(slices.Clip(guard), f.testText(node, false)), usedActions)
 		return
 	}
 	action := f.Decisions[node.Decision].Action
-	used[action] = true
+	usedActions[action] = true
 	if len(guard) == 0 {
 		guard = []string{"true"}
 	}
@@ -136,7 +136,7 @@ func (f *Found) writeCommands(text *strings.Builder, node *Node, guard []string,
 }
 
 // hasAmbiguousActions reports whether a state has two choices with the same action.
-func (f *Found) hasAmbiguousActions() bool {
+func (f *Result) hasAmbiguousActions() bool {
 	model := f.Space.Model()
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)

@@ -61,7 +61,7 @@ type unrolling struct {
 	steps       []uint32
 	currentRow  *chainRow
 	builder     *sparse.Builder
-	satisfied   []bool // of each node: the formula is satisfied
+	isSatisfiedAt   []bool // of each node: the formula is satisfied
 	*Chain
 }
 
@@ -132,7 +132,7 @@ func (u *unrolling) expand(node uint32) error {
 	u.Choice = append(u.Choice, uint32(choice))
 	isSatisfied := u.formula.Right.Has(state) && step >= u.formula.Low
 	isViolated := !u.formula.Left.Has(state) || step == u.formula.High
-	u.satisfied = append(u.satisfied, isSatisfied)
+	u.isSatisfiedAt = append(u.isSatisfiedAt, isSatisfied)
 	u.builder.State()
 	if isSatisfied || isViolated {
 		u.builder.AddRat(int(node), big.NewRat(1, 1), sparse.NoAction)
@@ -181,18 +181,18 @@ func (u *unrolling) setModel() error {
 // setTarget sets the nodes where the paths of a witness end. Satisfying paths end where the formula is satisfied; violating paths end where it
 // can no longer be satisfied.
 func (u *unrolling) setTarget() {
-	satisfied := sparse.NewSet(len(u.State))
-	for node, isSatisfied := range u.satisfied {
+	satisfiedNodes := sparse.NewSet(len(u.State))
+	for node, isSatisfied := range u.isSatisfiedAt {
 		if isSatisfied {
-			satisfied.Add(node)
+			satisfiedNodes.Add(node)
 		}
 	}
 	if !u.formula.Violating {
-		u.Target = satisfied
+		u.Target = satisfiedNodes
 		return
 	}
-	all := sparse.FullSet(len(u.State))
-	canSatisfy := sparse.NewGraph(u.Model).ExistsUntil(all, satisfied)
+	allNodes := sparse.FullSet(len(u.State))
+	canSatisfy := sparse.NewGraph(u.Model).ExistsUntil(allNodes, satisfiedNodes)
 	u.Target = canSatisfy.Complement()
 }
 
@@ -224,7 +224,7 @@ func (r *chainRow) transitions(choice int) (targets []uint32, probs []*big.Rat) 
 // normalize merges the transitions of a choice to the same target, and divides their weights by the total weight.
 func (r *chainRow) normalize(choice int) {
 	clear(r.sums)
-	total := new(big.Rat)
+	totalWeight := new(big.Rat)
 	first, end := r.model.Row(choice)
 	for transition := first; transition < end; transition++ {
 		target := r.model.Target[transition]
@@ -233,9 +233,9 @@ func (r *chainRow) normalize(choice int) {
 			r.targets = append(r.targets, target)
 		}
 		r.sums[target].Add(r.sums[target], r.model.Rat(transition))
-		total.Add(total, r.model.Rat(transition))
+		totalWeight.Add(totalWeight, r.model.Rat(transition))
 	}
 	for _, target := range r.targets {
-		r.probs = append(r.probs, r.sums[target].Quo(r.sums[target], total))
+		r.probs = append(r.probs, r.sums[target].Quo(r.sums[target], totalWeight))
 	}
 }

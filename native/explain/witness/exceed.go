@@ -13,10 +13,10 @@ type Set struct {
 	Count int
 	// Sum is the total probability of all Count paths.
 	Sum *big.Rat
-	// Enough says that Sum exceeds the bound, or reaches it if reaching it is sufficient.
-	Enough bool
-	// All says that the set has all paths of the chain.
-	All bool
+	// ExceedsBound says that Sum exceeds the bound, or reaches it if reaching it is sufficient.
+	ExceedsBound bool
+	// HasAllPaths says that the set has all paths of the chain.
+	HasAllPaths bool
 	// Steps is the length of the longest path.
 	Steps int
 }
@@ -45,7 +45,7 @@ func Exceed(ctx context.Context, paths *Paths, bound *big.Rat, orEqual bool, lim
 // isFinished reports whether to add no more paths: the bound is exceeded, or there are no more paths or limit paths, or the sum seems to
 // converge to the bound.
 func (set *Set) isFinished(total *pathSum, limit int) bool {
-	return set.Enough || set.All || set.Count >= limit || total.undecided >= maxUndecided
+	return set.ExceedsBound || set.HasAllPaths || set.Count >= limit || total.undecided >= maxUndecided
 }
 
 // addNext adds the next most probable path to the set, and its probability to total. It sets All if there is no next path, and Enough
@@ -56,7 +56,7 @@ func (set *Set) addNext(ctx context.Context, paths *Paths, total *pathSum, bound
 		return err
 	}
 	if next == nil {
-		set.All = true
+		set.HasAllPaths = true
 		return nil
 	}
 	if set.Count < keep {
@@ -69,7 +69,7 @@ func (set *Set) addNext(ctx context.Context, paths *Paths, total *pathSum, bound
 	if err != nil {
 		return err
 	}
-	set.Enough = order > 0 || order == 0 && orEqual
+	set.ExceedsBound = order > 0 || order == 0 && orEqual
 	return ctx.Err()
 }
 
@@ -77,8 +77,8 @@ func (set *Set) addNext(ctx context.Context, paths *Paths, total *pathSum, bound
 // exact sum can be computed, and keeps bounds on the sum for fast comparison.
 type pathSum struct {
 	products     *products
-	count        map[product]int64
-	distinct     []product
+	counts        map[product]int64
+	distinctProducts     []product
 	bounds       map[product][2]*big.Float
 	lower, upper *big.Float
 	undecided    int // number of comparisons that the bounds could not decide
@@ -93,19 +93,19 @@ const maxUndecided = 8
 // newPathSum returns the sum of no paths.
 func newPathSum(p *products) *pathSum {
 	return &pathSum{
-		products: p, count: map[product]int64{}, bounds: map[product][2]*big.Float{},
+		products: p, counts: map[product]int64{}, bounds: map[product][2]*big.Float{},
 		lower: new(big.Float).SetPrec(boundBits).SetMode(big.ToNegativeInf), upper: new(big.Float).SetPrec(boundBits).SetMode(big.ToPositiveInf),
 	}
 }
 
 // add adds the probability of one path.
 func (total *pathSum) add(added product) {
-	if total.count[added] == 0 {
-		total.distinct = append(total.distinct, added)
-		exact := total.products.rat(added)
+	if total.counts[added] == 0 {
+		total.distinctProducts = append(total.distinctProducts, added)
+		exact := total.products.fraction(added)
 		total.bounds[added] = [2]*big.Float{rounded(exact, big.ToNegativeInf), rounded(exact, big.ToPositiveInf)}
 	}
-	total.count[added]++
+	total.counts[added]++
 	total.lower.Add(total.lower, total.bounds[added][0])
 	total.upper.Add(total.upper, total.bounds[added][1])
 }
@@ -134,12 +134,12 @@ func (total *pathSum) compare(ctx context.Context, bound *big.Rat) (int, error) 
 // sum returns the exact sum.
 func (total *pathSum) sum(ctx context.Context) (*big.Rat, error) {
 	sum, summand := new(big.Rat), new(big.Rat)
-	for _, term := range total.distinct {
+	for _, term := range total.distinctProducts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		summand.SetInt64(total.count[term])
-		summand.Mul(summand, total.products.rat(term))
+		summand.SetInt64(total.counts[term])
+		summand.Mul(summand, total.products.fraction(term))
 		sum.Add(sum, summand)
 	}
 	return sum, nil

@@ -31,10 +31,10 @@ type Paths struct {
 	// last node, goal, is an additional one. It is the successor of all targets.
 	incomingStart []uint32
 	incoming      []incomingStep
-	toNode        [][]pathEntry // the paths to each node, in decreasing order of probability
+	pathsTo        [][]pathEntry // the paths to each node, in decreasing order of probability
 	candidates    []candidateHeap
 	goal          uint32
-	returned      int // number of paths that Next returned
+	numReturned      int // number of paths that Next returned
 	work          int
 }
 
@@ -60,7 +60,7 @@ func (chain *Chain) Paths(ctx context.Context) (*Paths, error) {
 	numNodes := len(chain.State)
 	paths := &Paths{
 		ctx: ctx, chain: chain, goal: uint32(numNodes),
-		toNode: make([][]pathEntry, numNodes+1), candidates: make([]candidateHeap, numNodes+1),
+		pathsTo: make([][]pathEntry, numNodes+1), candidates: make([]candidateHeap, numNodes+1),
 	}
 	paths.collectIncoming()
 	return paths, paths.findLikeliestPaths()
@@ -70,21 +70,21 @@ func (chain *Chain) Paths(ctx context.Context) (*Paths, error) {
 func (paths *Paths) collectIncoming() {
 	numNodes := len(paths.chain.State)
 	useful := sparse.NewGraph(paths.chain.Model).ExistsUntil(sparse.FullSet(numNodes), paths.chain.Target)
-	start := make([]uint32, numNodes+3)
+	starts := make([]uint32, numNodes+3)
 	for to := range paths.steps(useful) {
-		start[to+2]++ // the number of transitions into node to
+		starts[to+2]++ // the number of transitions into node to
 	}
-	for i := 2; i < len(start); i++ {
-		start[i] += start[i-1]
+	for i := 2; i < len(starts); i++ {
+		starts[i] += starts[i-1]
 	}
-	// Now start[node+1] is the position of the first transition into a node. The loop below increases it for each stored transition, so
-	// that in the end it is the position of the first transition into node+1: the transitions into a node begin at start[node].
-	paths.incoming = make([]incomingStep, start[len(start)-1])
+	// Now starts[node+1] is the position of the first transition into a node. The loop below increases it for each stored transition, so
+	// that in the end it is the position of the first transition into node+1: the transitions into a node begin at starts[node].
+	paths.incoming = make([]incomingStep, starts[len(starts)-1])
 	for to, step := range paths.steps(useful) {
-		paths.incoming[start[to+1]] = step
-		start[to+1]++
+		paths.incoming[starts[to+1]] = step
+		starts[to+1]++
 	}
-	paths.incomingStart = start
+	paths.incomingStart = starts
 }
 
 // steps yields each transition between useful nodes, and a step from each target to the goal. The key is the node that the step leads to.
@@ -112,11 +112,11 @@ func (paths *Paths) steps(useful *sparse.Set) iter.Seq2[uint32, incomingStep] {
 // appendStep returns a path with one more step. The path is number rank among the paths to node from. weight is the number of the
 // step's weight, or none for the step from a target to the goal.
 func (paths *Paths) appendStep(path pathEntry, from, rank, weight uint32) pathEntry {
-	extended := pathEntry{previous: from, rank: rank, product: path.product, steps: path.steps + 1}
+	result := pathEntry{previous: from, rank: rank, product: path.product, steps: path.steps + 1}
 	if weight != none {
-		extended.product = paths.chain.products.mul(path.product, weight)
+		result.product = paths.chain.products.multiply(path.product, weight)
 	}
-	return extended
+	return result
 }
 
 // precedes reports whether path a comes before path b: it is more probable, or equally probable and shorter. Numbers of nodes break ties.
@@ -136,11 +136,11 @@ func (paths *Paths) findLikeliestPaths() error {
 	if !targetIsReachable {
 		return nil
 	}
-	useful := sparse.NewSet(len(paths.toNode)) // the nodes from which a target is reachable
+	useful := sparse.NewSet(len(paths.pathsTo)) // the nodes from which a target is reachable
 	for _, step := range paths.incoming {
 		useful.Add(int(step.source))
 	}
-	paths.toNode[0] = []pathEntry{{previous: none}}
+	paths.pathsTo[0] = []pathEntry{{previous: none}}
 	queue := &nodeQueue{products: paths.chain.products}
 	queue.push(0, 0)
 	for queue.Len() > 0 {
@@ -148,7 +148,7 @@ func (paths *Paths) findLikeliestPaths() error {
 			return err
 		}
 		item := heap.Pop(queue).(queuedNode)
-		isOutdated := paths.toNode[item.node][0].product != item.product
+		isOutdated := paths.pathsTo[item.node][0].product != item.product
 		if item.node != paths.goal && !isOutdated {
 			paths.relaxSteps(queue, item.node, useful)
 		}
@@ -173,12 +173,12 @@ func (paths *Paths) relaxSteps(queue *nodeQueue, node uint32, useful *sparse.Set
 
 // relax extends the best known path to a node by a step to target. If this path is the first or the best path to target, it is stored.
 func (paths *Paths) relax(queue *nodeQueue, node, target, weight uint32) {
-	extended := paths.appendStep(paths.toNode[node][0], node, 0, weight)
-	if paths.toNode[target] != nil && !paths.precedes(extended, paths.toNode[target][0]) {
+	newPath := paths.appendStep(paths.pathsTo[node][0], node, 0, weight)
+	if paths.pathsTo[target] != nil && !paths.precedes(newPath, paths.pathsTo[target][0]) {
 		return
 	}
-	paths.toNode[target] = []pathEntry{extended}
-	queue.push(target, extended.product)
+	paths.pathsTo[target] = []pathEntry{newPath}
+	queue.push(target, newPath.product)
 }
 
 // poll returns the context's error in every 4096th call, and nil in other calls.
@@ -201,27 +201,27 @@ func (paths *Paths) Next() (*Path, error) {
 
 // nextEntry returns the next most probable path to the goal, or nil if there is no further path.
 func (paths *Paths) nextEntry() (*pathEntry, error) {
-	isFirst := paths.returned == 0 // findLikeliestPaths has found the first path
+	isFirst := paths.numReturned == 0 // findLikeliestPaths has found the first path
 	if !isFirst {
-		if err := paths.findNth(paths.goal, paths.returned+1); err != nil {
+		if err := paths.findNth(paths.goal, paths.numReturned+1); err != nil {
 			return nil, err
 		}
 	}
-	if len(paths.toNode[paths.goal]) <= paths.returned {
+	if len(paths.pathsTo[paths.goal]) <= paths.numReturned {
 		return nil, paths.ctx.Err()
 	}
-	next := &paths.toNode[paths.goal][paths.returned]
-	paths.returned++
+	next := &paths.pathsTo[paths.goal][paths.numReturned]
+	paths.numReturned++
 	return next, nil
 }
 
 // path returns the nodes and the probability of a path to the goal, whose last entry is given.
 func (paths *Paths) path(entry pathEntry) *Path {
-	path := &Path{Prob: paths.chain.products.rat(entry.product)}
+	path := &Path{Prob: paths.chain.products.fraction(entry.product)}
 	// Entries are linked backwards, from the goal to node 0.
 	for entry.previous != none {
 		path.Nodes = append(path.Nodes, entry.previous)
-		entry = paths.toNode[entry.previous][entry.rank]
+		entry = paths.pathsTo[entry.previous][entry.rank]
 	}
 	slices.Reverse(path.Nodes)
 	return path
@@ -231,7 +231,7 @@ func (paths *Paths) path(entry pathEntry) *Path {
 //
 // Source: recursive enumeration, Jiménez and Marzal (1999).
 func (paths *Paths) findNth(node uint32, n int) error {
-	isFoundOrMissing := len(paths.toNode[node]) != n-1 // n paths are already known, or the node has fewer than n-1 paths
+	isFoundOrMissing := len(paths.pathsTo[node]) != n-1 // n paths are already known, or the node has fewer than n-1 paths
 	if isFoundOrMissing {
 		return nil
 	}
@@ -240,19 +240,19 @@ func (paths *Paths) findNth(node uint32, n int) error {
 	}
 	// The heap has one candidate for each predecessor: the next most probable path over the predecessor.
 	candidates := &paths.candidates[node]
-	last := paths.toNode[node][n-2]
+	lastPath := paths.pathsTo[node][n-2]
 	if n == 2 {
-		paths.initCandidates(node, last.previous)
+		paths.initCandidates(node, lastPath.previous)
 	}
-	if last.previous != none {
-		if err := paths.replaceCandidate(candidates, last); err != nil {
+	if lastPath.previous != none {
+		if err := paths.replaceCandidate(candidates, lastPath); err != nil {
 			return err
 		}
 	}
 	if candidates.Len() > 0 {
 		next := heap.Pop(candidates).(candidate)
 		candidates.lastWeight = next.weight
-		paths.toNode[node] = append(paths.toNode[node], next.pathEntry)
+		paths.pathsTo[node] = append(paths.pathsTo[node], next.pathEntry)
 	}
 	return nil
 }
@@ -264,12 +264,12 @@ func (paths *Paths) replaceCandidate(candidates *candidateHeap, path pathEntry) 
 	if err := paths.findNth(predecessor, nextRank+1); err != nil {
 		return err
 	}
-	known := paths.toNode[predecessor]
-	if nextRank >= len(known) {
+	knownPaths := paths.pathsTo[predecessor]
+	if nextRank >= len(knownPaths) {
 		return nil
 	}
-	extended := paths.appendStep(known[nextRank], predecessor, uint32(nextRank), candidates.lastWeight)
-	heap.Push(candidates, candidate{extended, candidates.lastWeight})
+	newPath := paths.appendStep(knownPaths[nextRank], predecessor, uint32(nextRank), candidates.lastWeight)
+	heap.Push(candidates, candidate{newPath, candidates.lastWeight})
 	return nil
 }
 
@@ -282,8 +282,8 @@ func (paths *Paths) initCandidates(node, firstPredecessor uint32) {
 		switch {
 		case step.source == firstPredecessor:
 			candidates.lastWeight = step.weight
-		case len(paths.toNode[step.source]) > 0:
-			entry := paths.appendStep(paths.toNode[step.source][0], step.source, 0, step.weight)
+		case len(paths.pathsTo[step.source]) > 0:
+			entry := paths.appendStep(paths.pathsTo[step.source][0], step.source, 0, step.weight)
 			candidates.paths = append(candidates.paths, candidate{entry, step.weight})
 		}
 	}

@@ -98,8 +98,8 @@ func coprimeBase(integers []*big.Int) []*big.Int {
 		}
 		base := bases[i]
 		bases = slices.Delete(bases, i, i+1)
-		common := gcd(base, integer)
-		for _, factor := range []*big.Int{new(big.Int).Quo(base, common), new(big.Int).Quo(integer, common), common} {
+		commonDivisor := gcd(base, integer)
+		for _, factor := range []*big.Int{new(big.Int).Quo(base, commonDivisor), new(big.Int).Quo(integer, commonDivisor), commonDivisor} {
 			if factor.Cmp(one) > 0 {
 				pending = append(pending, factor)
 			}
@@ -159,8 +159,8 @@ func divideOut(integer, divisor *big.Int) int32 {
 	}
 }
 
-// mul returns the product of a stored product and a weight, given by its index.
-func (p *products) mul(factor product, weight uint32) product {
+// multiply returns the product of a stored product and a weight, given by its index.
+func (p *products) multiply(factor product, weight uint32) product {
 	if len(p.weightFactors[weight]) == 0 { // the weight is 1
 		return factor
 	}
@@ -179,17 +179,17 @@ func (p *products) productOf(factors []power) product {
 	if known, isKnown := p.idOfFactorization[encoded]; isKnown {
 		return known
 	}
-	added := product(len(p.factorizations))
-	log, err := p.logWithErr(factors)
-	p.idOfFactorization[encoded] = added
+	newProduct := product(len(p.factorizations))
+	log, logErr := p.logWithErr(factors)
+	p.idOfFactorization[encoded] = newProduct
 	p.factorizations = append(p.factorizations, encoded)
 	p.logs = append(p.logs, log)
-	p.logErr = append(p.logErr, err)
-	return added
+	p.logErr = append(p.logErr, logErr)
+	return newProduct
 }
 
 // logWithErr returns the logarithm of the product of the given powers of bases, and a bound on its absolute rounding error.
-func (p *products) logWithErr(factors []power) (log, err float64) {
+func (p *products) logWithErr(factors []power) (log, absErr float64) {
 	magnitude := 0.0
 	for _, factor := range factors {
 		term := float64(factor.exponent) * p.baseLogs[factor.base]
@@ -214,8 +214,8 @@ func (p *products) compare(a, b product) int {
 	return numerator.Cmp(denominator)
 }
 
-// rat returns a product as a fraction.
-func (p *products) rat(number product) *big.Rat {
+// fraction returns a product as a fraction.
+func (p *products) fraction(number product) *big.Rat {
 	numerator, denominator := p.expand(decode(p.factorizations[number]))
 	return new(big.Rat).SetFrac(numerator, denominator)
 }
@@ -234,27 +234,27 @@ func (p *products) expand(factors []power) (numerator, denominator *big.Int) {
 	return numerator, denominator
 }
 
-// mergePowers returns the factorization of a * b^sign. The bases of each factorization are increasing.
-func mergePowers(a, b []power, sign int32) []power {
-	merged := make([]power, 0, len(a)+len(b))
-	for len(a) > 0 || len(b) > 0 {
+// mergePowers returns the factorization of left * right^sign. The bases of each factorization are increasing.
+func mergePowers(left, right []power, sign int32) []power {
+	result := make([]power, 0, len(left)+len(right))
+	for len(left) > 0 || len(right) > 0 {
 		switch {
-		case len(b) == 0 || len(a) > 0 && a[0].base < b[0].base:
-			merged = append(merged, a[0])
-			a = a[1:]
-		case len(a) == 0 || b[0].base < a[0].base:
-			merged = append(merged, power{b[0].base, sign * b[0].exponent})
-			b = b[1:]
+		case len(right) == 0 || len(left) > 0 && left[0].base < right[0].base:
+			result = append(result, left[0])
+			left = left[1:]
+		case len(left) == 0 || right[0].base < left[0].base:
+			result = append(result, power{right[0].base, sign * right[0].exponent})
+			right = right[1:]
 		default:
-			exponent := a[0].exponent + sign*b[0].exponent
+			exponent := left[0].exponent + sign*right[0].exponent
 			if exponent != 0 {
-				merged = append(merged, power{a[0].base, exponent})
+				result = append(result, power{left[0].base, exponent})
 			}
-			a = a[1:]
-			b = b[1:]
+			left = left[1:]
+			right = right[1:]
 		}
 	}
-	return merged
+	return result
 }
 
 // encode returns a factorization as a string, for use as a map key.
@@ -270,12 +270,12 @@ func encode(factors []power) string {
 // decode is the inverse of encode.
 func decode(encoded string) []power {
 	var factors []power
-	rest := []byte(encoded)
-	for len(rest) > 0 {
-		base, baseLen := binary.Uvarint(rest)
-		exponent, exponentLen := binary.Varint(rest[baseLen:])
+	remaining := []byte(encoded)
+	for len(remaining) > 0 {
+		base, baseLen := binary.Uvarint(remaining)
+		exponent, exponentLen := binary.Varint(remaining[baseLen:])
 		factors = append(factors, power{int32(base), int32(exponent)})
-		rest = rest[baseLen+exponentLen:]
+		remaining = remaining[baseLen+exponentLen:]
 	}
 	return factors
 }

@@ -177,7 +177,7 @@ func TestExceed(t *testing.T) {
 		}
 		bound, _ := new(big.Rat).SetString(x.bound)
 		s, err := Exceed(t.Context(), paths, bound, x.reach, 1000, 1)
-		if err != nil || s.Count != x.count || s.Sum.RatString() != x.sum || !s.Enough || len(s.Paths) != 1 {
+		if err != nil || s.Count != x.count || s.Sum.RatString() != x.sum || !s.ExceedsBound || len(s.Paths) != 1 {
 			t.Errorf("%v: found %+v and %v", x, s, err)
 		}
 	}
@@ -188,15 +188,15 @@ func TestExceed(t *testing.T) {
 func TestProducts(t *testing.T) {
 	near := new(big.Rat).Sub(big.NewRat(1, 6), new(big.Rat).SetFrac(one, new(big.Int).Exp(big.NewInt(10), big.NewInt(40), nil)))
 	p := newProducts([]*big.Rat{big.NewRat(1, 2), big.NewRat(1, 3), big.NewRat(1, 6), near})
-	half := p.mul(0, 0)
-	sixth, again := p.mul(half, 1), p.mul(0, 2)
+	half := p.multiply(0, 0)
+	sixth, again := p.multiply(half, 1), p.multiply(0, 2)
 	if sixth != again || p.compare(sixth, again) != 0 {
 		t.Error("1/2 times 1/3 is not 1/6")
 	}
-	if p.compare(p.mul(0, 3), sixth) >= 0 || p.compare(sixth, p.mul(0, 3)) <= 0 {
+	if p.compare(p.multiply(0, 3), sixth) >= 0 || p.compare(sixth, p.multiply(0, 3)) <= 0 {
 		t.Error("a little less than 1/6 is not less")
 	}
-	if p.compare(half, sixth) <= 0 || p.rat(sixth).RatString() != "1/6" {
+	if p.compare(half, sixth) <= 0 || p.fraction(sixth).RatString() != "1/6" {
 		t.Error("1/2 is not more than 1/6")
 	}
 }
@@ -211,12 +211,12 @@ func TestManyWeights(t *testing.T) {
 	if p.baseIndex == nil {
 		t.Fatal("bases were made coprime")
 	}
-	a, b := p.mul(p.mul(0, 0), 3), p.mul(0, 0) // 2/5 * 5/8 and 2/5
-	c := p.mul(p.mul(0, 1), 4)                 // 1/2 * 2/3
-	if p.rat(a).RatString() != "1/4" || p.compare(a, b) >= 0 || p.compare(c, a) <= 0 {
-		t.Errorf("products are wrong: %v %v %v", p.rat(a), p.rat(b), p.rat(c))
+	a, b := p.multiply(p.multiply(0, 0), 3), p.multiply(0, 0) // 2/5 * 5/8 and 2/5
+	c := p.multiply(p.multiply(0, 1), 4)                 // 1/2 * 2/3
+	if p.fraction(a).RatString() != "1/4" || p.compare(a, b) >= 0 || p.compare(c, a) <= 0 {
+		t.Errorf("products are wrong: %v %v %v", p.fraction(a), p.fraction(b), p.fraction(c))
 	}
-	if d := p.mul(p.mul(0, 4), 1); p.compare(c, d) != 0 {
+	if d := p.multiply(p.multiply(0, 4), 1); p.compare(c, d) != 0 {
 		t.Error("the order of factors matters")
 	}
 }

@@ -18,7 +18,7 @@ type cone struct {
 	normOf func(vector []*big.Rat) *big.Rat
 }
 
-// ray is an extreme ray. tight is the set of constraints that are zero on it.
+// ray is an extreme ray. tightConstraints is the set of constraints that are zero on it.
 type ray struct {
 	vector           []*big.Rat
 	tightConstraints *big.Int

@@ -41,7 +41,7 @@ func New(numObjectives int, oracle Oracle, weightBits uint) *Curve {
 }
 
 // Best is the result of Maximize. Point is nil if no achievable point satisfies the limits. Point is a
-// convex combination of the oracle's answers; Parts has the coefficient of each, in the order of the
+// convex combination of the oracle's answers; Coefficients has the coefficient of each, in the order of the
 // queries.
 type Best struct {
 	Point, Coefficients []*big.Rat
@@ -56,7 +56,7 @@ const maxQueries = 10_000
 
 // Maximize maximizes objective·x over the achievable points x with x >= limits. A nil limit means that there is no limit. The coefficients
 // of objective must not be negative. The relative difference of the bounds is at most width, unless the bounds of the oracle are wider. The
-// error is ErrOpen if it is unknown whether an achievable point satisfies the limits.
+// error is ErrUndecided if it is unknown whether an achievable point satisfies the limits.
 func (c *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, width float64) (*Best, error) {
 	if err := c.querySingleObjectives(ctx); err != nil {
 		return nil, err
@@ -253,7 +253,7 @@ func (c *Curve) combine(coefficients []*big.Rat, vectors [][]*big.Rat) []*big.Ra
 }
 
 // improveApproximation queries the oracle with the weights of a hyperplane that separates the known points from the point that is sought.
-// It reports whether the inner or the outer approximation improved. feasible says that a combination of known points satisfies the limits.
+// It reports whether the inner or the outer approximation improved. isFeasible says that a combination of known points satisfies the limits.
 // upper is the outer optimum.
 func (c *Curve) improveApproximation(ctx context.Context, objective, limits []*big.Rat, isFeasible bool, upper *big.Rat) (improved bool, err error) {
 	weights, _, err := c.separatingWeights(ctx, objective, limits, isFeasible, upper)
@@ -275,7 +275,7 @@ func (c *Curve) improveApproximation(ctx context.Context, objective, limits []*b
 }
 
 // separatingWeights returns the weights and the margin of the hyperplane that best separates the known points from a target. The target has
-// the limits as coordinates and, if feasible is set, the value upper of the objective. The results are nil if no hyperplane separates them.
+// the limits as coordinates and, if isFeasible is set, the value upper of the objective. The results are nil if no hyperplane separates them.
 func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.Rat, isFeasible bool, upper *big.Rat) (weights []*big.Rat, margin *big.Rat, err error) {
 	var normals [][]*big.Rat // the directions that the weights combine
 	var targets []*big.Rat   // the value of the target in each direction

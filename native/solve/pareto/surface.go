@@ -7,7 +7,7 @@ import (
 )
 
 // Surface bounds the achievable points. Convex combinations of Points, and everything below them, are
-// achievable; every achievable point is below such a combination plus Beyond in every objective.
+// achievable; every achievable point is below such a combination plus MaxDistance in every objective.
 type Surface struct {
 	Points      [][]*big.Rat
 	MaxDistance *big.Rat

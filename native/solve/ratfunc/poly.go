@@ -100,7 +100,7 @@ func (p polynomial) equal(q polynomial) bool {
 	return slices.EqualFunc(p, q, func(x, y term) bool { return x.monomial == y.monomial && x.coefficient.Cmp(y.coefficient) == 0 })
 }
 
-// add returns p + factor * factorMonomial * other. The terms of the result are in decreasing order of their monomials.
+// addMultiple returns p + factor * factorMonomial * other. The terms of the result are in decreasing order of their monomials.
 func (p polynomial) addMultiple(other polynomial, factor *big.Int, factorMonomial monomial) polynomial {
 	sum := make(polynomial, 0, len(p)+len(other))
 	for _, otherTerm := range other {
@@ -145,7 +145,7 @@ func (p polynomial) negated() polynomial {
 	return p.mapCoefficients(func(result, coefficient *big.Int) *big.Int { return result.Neg(coefficient) })
 }
 
-// mapCoefficients applies f to each coefficient. f sets result, a new number, and returns it. The result must not be 0.
+// mapCoefficients applies operation to each coefficient. operation sets result, a new number, and returns it. The result must not be 0.
 func (p polynomial) mapCoefficients(operation func(result, coefficient *big.Int) *big.Int) polynomial {
 	result := make(polynomial, len(p))
 	for i, original := range p {

@@ -103,7 +103,7 @@ func (form *bernsteinForm) isNotNegative() bool {
 
 // bernsteinForm has the Bernstein coefficients of a polynomial on a box. The polynomial is a convex
 // combination of them, and those of the corners are its values there. Parameter i has exponents up to
-// degree[i]; the last parameter varies fastest.
+// degrees[i]; the last parameter varies fastest.
 type bernsteinForm struct {
 	degrees      []int
 	coefficients []*big.Rat
