@@ -108,12 +108,12 @@ func rangeValue(least, greatest number, exprType sema.Type) result.Value {
 // enclosedNumber converts the result of sema.Enclose, a value or bounds of it, to a number.
 func enclosedNumber(enclosed sema.Enclosed) number {
 	if enclosed.Rat != nil {
-		return fraction(enclosed.Rat)
+		return exactNumber(enclosed.Rat)
 	}
 	if enclosed.Type == sema.Int {
-		return fraction(big.NewRat(int64(enclosed.Int), 1))
+		return exactNumber(big.NewRat(int64(enclosed.Int), 1))
 	}
-	return between(enclosed.Lo, enclosed.Hi)
+	return boundedNumber(enclosed.Lo, enclosed.Hi)
 }
 
 // booleanAnswer evaluates a Boolean property. The property is true if it holds in all initial states, and false if it fails in one of them.

@@ -14,7 +14,7 @@ import (
 
 // neg returns -x.
 func (value number) neg() number {
-	negated := between(-value.Hi, -value.Lo)
+	negated := boundedNumber(-value.Hi, -value.Lo)
 	negated.aboveLo, negated.belowHi = value.belowHi, value.aboveLo
 	if value.Exact != nil {
 		negated.Exact = new(big.Rat).Neg(value.Exact)
@@ -27,7 +27,7 @@ func (value number) neg() number {
 func arithmetic(operator syntax.Op, left, right number) (value number, ok bool) {
 	if left.Exact != nil && right.Exact != nil {
 		if exact := applyToFractions(operator, left.Exact, right.Exact); exact != nil {
-			return fraction(exact), true
+			return exactNumber(exact), true
 		}
 	}
 	if operator == syntax.OpSub {
@@ -53,7 +53,7 @@ func arithmetic(operator syntax.Op, left, right number) (value number, ok bool) 
 func addFinite(left, right number) number {
 	lower, _ := sumBounds(left.Lo, right.Lo)
 	_, upper := sumBounds(left.Hi, right.Hi)
-	sum := between(lower, upper)
+	sum := boundedNumber(lower, upper)
 	sum.aboveLo, sum.belowHi = left.aboveLo || right.aboveLo, left.belowHi || right.belowHi
 	return sum
 }
@@ -67,7 +67,7 @@ func divide(dividend, divisor number) (value number, ok bool) {
 	isZeroDivisor := divisor.isPoint() // the bounds contain 0
 	hasKnownSign := dividend.isPoint() || dividend.Lo > 0 || dividend.Hi < 0
 	if isZeroDivisor && hasKnownSign {
-		return point(dividend.Lo / divisor.Lo), true
+		return pointNumber(dividend.Lo / divisor.Lo), true
 	}
 	return number{}, false
 }
@@ -91,7 +91,7 @@ func applyToInfiniteOrNaN(operator syntax.Op, left, right number) (value number,
 		return applyToFloats(operator, left.Lo, right.Lo)
 	}
 	if left.isNaN() || right.isNaN() {
-		return point(math.NaN()), operator != syntax.OpPow
+		return pointNumber(math.NaN()), operator != syntax.OpPow
 	}
 	// One number is infinite. The other number is finite, with different bounds.
 	switch {
@@ -100,10 +100,10 @@ func applyToInfiniteOrNaN(operator syntax.Op, left, right number) (value number,
 	case operator == syntax.OpAdd:
 		return right, true
 	case operator == syntax.OpDiv && right.isInfinite():
-		return point(0), true
+		return pointNumber(0), true
 	case operator == syntax.OpMul, operator == syntax.OpDiv:
 		sign := left.knownSign() * right.knownSign()
-		return point(sign * math.Inf(1)), sign != 0
+		return pointNumber(sign * math.Inf(1)), sign != 0
 	}
 	return number{}, false
 }
@@ -113,13 +113,13 @@ func applyToInfiniteOrNaN(operator syntax.Op, left, right number) (value number,
 func applyToFloats(operator syntax.Op, left, right float64) (value number, ok bool) {
 	switch operator {
 	case syntax.OpAdd:
-		return point(left + right), true
+		return pointNumber(left + right), true
 	case syntax.OpMul:
-		return point(left * right), true
+		return pointNumber(left * right), true
 	case syntax.OpDiv:
-		return point(left / right), true
+		return pointNumber(left / right), true
 	case syntax.OpPow:
-		return point(sema.Pow(left, right)), true
+		return pointNumber(sema.Pow(left, right)), true
 	}
 	return number{}, false
 }
@@ -140,7 +140,7 @@ const maxPower = 1000
 
 // naturalPower returns bounds of base to the power of a nonnegative exponent.
 func naturalPower(base number, exponent int) number {
-	power := point(1)
+	power := pointNumber(1)
 	for range exponent {
 		power = intervalResult(power, base, productBounds)
 	}
@@ -154,14 +154,14 @@ func naturalPower(base number, exponent int) number {
 // error of the function is below 2^-50.
 func withMargin(value float64) number {
 	if math.IsInf(value, 0) || math.IsNaN(value) {
-		return point(value)
+		return pointNumber(value)
 	}
 	const (
 		relativeMargin = 0x1p-45
 		absoluteMargin = 0x1p-1060 // for values near 0, whose rounding error is not relative
 	)
 	margin := relativeMargin*math.Abs(value) + absoluteMargin
-	return between(value-margin, value+margin)
+	return boundedNumber(value-margin, value+margin)
 }
 
 // applyToFractions applies an arithmetic operator to two fractions. It returns nil if the result is not a fraction or is too large.
@@ -253,7 +253,7 @@ func boundsOfRounded(rounded, errorSign float64) (lower, upper float64) {
 // intervalResult returns bounds of operation(left, right) for two finite numbers with bounds. The operation returns bounds of its result for two
 // float64 numbers. It must be monotonic in each operand.
 func intervalResult(left, right number, operation func(x, y float64) (lower, upper float64)) number {
-	bounds := between(math.Inf(1), math.Inf(-1)) // the extrema are at the ends of the operands' bounds
+	bounds := boundedNumber(math.Inf(1), math.Inf(-1)) // the extrema are at the ends of the operands' bounds
 	for _, leftEnd := range []float64{left.Lo, left.Hi} {
 		for _, rightEnd := range []float64{right.Lo, right.Hi} {
 			lower, upper := operation(leftEnd, rightEnd)
@@ -327,9 +327,9 @@ func applyFunction(call *sema.Call, args []number) (functionValue number, ok boo
 	case err != nil:
 		return number{}, false, err
 	case isExact && value.Rat != nil:
-		return fraction(value.Rat), true, nil
+		return exactNumber(value.Rat), true, nil
 	}
-	return point(value.Float), true, nil
+	return pointNumber(value.Float), true, nil
 }
 
 // withConstants returns a copy of a call in which the numbers args replace the arguments. ok is false if some number has neither an exact value
@@ -380,9 +380,9 @@ func minimum(left, right number) number {
 		return right
 	}
 	if left.isNaN() || right.isNaN() {
-		return point(math.NaN())
+		return pointNumber(math.NaN())
 	}
-	result := between(min(left.Lo, right.Lo), min(left.Hi, right.Hi))
+	result := boundedNumber(min(left.Lo, right.Lo), min(left.Hi, right.Hi))
 	// The minimum is above its lower bound if both operands are above it. It is below its upper bound if some operand is below it.
 	result.aboveLo = (left.Lo > result.Lo || left.aboveLo) && (right.Lo > result.Lo || right.aboveLo)
 	result.belowHi = left.Hi == result.Hi && left.belowHi || right.Hi == result.Hi && right.belowHi
@@ -407,7 +407,7 @@ func applyRounding(value number, round func(float64) float64) (rounded number, o
 	if lower != upper || math.IsInf(lower, 0) {
 		return number{}, false
 	}
-	rounded = point(lower)
+	rounded = pointNumber(lower)
 	if value.Exact != nil {
 		rounded.Exact = new(big.Rat).SetFloat64(lower)
 	}

@@ -22,12 +22,12 @@ func draw(rng *rand.Rand) (number, *big.Rat) {
 		a = min(max(a, -math.MaxFloat64), math.MaxFloat64)
 	}
 	if rng.IntN(3) == 0 {
-		return point(a), new(big.Rat).SetFloat64(a)
+		return pointNumber(a), new(big.Rat).SetFloat64(a)
 	}
 	if math.Abs(a) > 0x1p1022 {
-		return between(math.Inf(-1), math.Inf(1)), new(big.Rat).SetFloat64(a)
+		return boundedNumber(math.Inf(-1), math.Inf(1)), new(big.Rat).SetFloat64(a)
 	}
-	x := between(a, a+b*math.Abs(a))
+	x := boundedNumber(a, a+b*math.Abs(a))
 	mid := a + b*math.Abs(a)*rng.Float64()
 	return x, new(big.Rat).SetFloat64(min(max(mid, x.Lo), x.Hi))
 }
@@ -97,7 +97,7 @@ func checkCompare(t *testing.T, x, y number, cmp int) {
 
 // TestTouchingBounds: two intervals that share an end decide what they can.
 func TestTouchingBounds(t *testing.T) {
-	x, y := between(0, 1), between(1, 2)
+	x, y := boundedNumber(0, 1), boundedNumber(1, 2)
 	for _, tt := range []struct {
 		op        syntax.Op
 		holds, ok bool
@@ -116,7 +116,7 @@ func TestTouchingBounds(t *testing.T) {
 
 // TestSpecialNumbers: infinities and NaN as in PRISM, where NaN equals NaN.
 func TestSpecialNumbers(t *testing.T) {
-	inf, nan, one := point(math.Inf(1)), point(math.NaN()), fraction(big.NewRat(1, 1))
+	inf, nan, one := pointNumber(math.Inf(1)), pointNumber(math.NaN()), exactNumber(big.NewRat(1, 1))
 	for _, tt := range []struct {
 		op   syntax.Op
 		x, y number
@@ -137,10 +137,10 @@ func TestSpecialNumbers(t *testing.T) {
 	if z, _ := arithmetic(syntax.OpSub, inf, inf); z.Lo == z.Lo {
 		t.Errorf("infinity minus infinity is %v", z)
 	}
-	if z, _ := arithmetic(syntax.OpDiv, one, point(0)); !math.IsInf(z.Lo, 1) || !math.IsInf(z.Hi, 1) {
+	if z, _ := arithmetic(syntax.OpDiv, one, pointNumber(0)); !math.IsInf(z.Lo, 1) || !math.IsInf(z.Hi, 1) {
 		t.Errorf("1/0 is %v", z)
 	}
-	if _, ok := arithmetic(syntax.OpDiv, one, between(-1, 1)); ok {
+	if _, ok := arithmetic(syntax.OpDiv, one, boundedNumber(-1, 1)); ok {
 		t.Errorf("division by an interval around zero has bounds")
 	}
 }
@@ -163,7 +163,7 @@ func TestShortest(t *testing.T) {
 // TestRound: half of a unit less than one half is rounded down, although adding
 // one half to it gives 1.
 func TestRound(t *testing.T) {
-	x, ok := applyMonotonic(sema.FuncRound, []number{point(0.49999999999999994)})
+	x, ok := applyMonotonic(sema.FuncRound, []number{pointNumber(0.49999999999999994)})
 	if !ok || x.Lo != 0 || x.Hi != 0 {
 		t.Errorf("round(0.49999999999999994) is between %v and %v (%v), want 0", x.Lo, x.Hi, ok)
 	}

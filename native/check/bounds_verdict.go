@@ -52,13 +52,13 @@ func NewUntilProperty(property *Property, nondeterministic bool) (*UntilProperty
 			return nil, unsupportedError(operand)
 		}
 	}
-	dir, hasDirection := direction(formula.Threshold, false)
+	direction, hasDirection := directionOf(formula.Threshold, false)
 	if !hasDirection && nondeterministic {
 		return nil, result.Refuse(property, result.TypeError, property.X.Pos(), "found P=? for a nondeterministic model, want Pmin=? or Pmax=?")
 	}
-	converted := &UntilProperty{property: property, formula: formula, Direction: dir, Steps: steps}
+	converted := &UntilProperty{property: property, formula: formula, Direction: direction, Steps: steps}
 	if converted.isNegated() {
-		converted.Direction = dir.Opposite()
+		converted.Direction = direction.Opposite()
 	}
 	return converted, nil
 }
@@ -91,9 +91,9 @@ func (u *UntilProperty) AsUntil(left, right bool) (untilLeft, untilRight bool) {
 // Conclude computes the value of the property from bounds of the probability of its until formula, and writes it to the verdict. A relative
 // width above epsilon adds a warning. It is an error if the bounds contain the threshold of a bounded property.
 func (u *UntilProperty) Conclude(lower, upper, epsilon float64, verdict *result.Verdict) error {
-	bounds := between(lower, upper)
+	bounds := boundedNumber(lower, upper)
 	if u.isNegated() {
-		bounds, _ = arithmetic(syntax.OpSub, fraction(big.NewRat(1, 1)), bounds) // 1 minus the probability of the negation
+		bounds, _ = arithmetic(syntax.OpSub, exactNumber(big.NewRat(1, 1)), bounds) // 1 minus the probability of the negation
 		bounds.Lo, bounds.Hi = max(bounds.Lo, 0), min(bounds.Hi, 1)
 	}
 	verdict.Accuracy = result.Bounded

@@ -163,19 +163,19 @@ func (c *Checker) resolution(expr sema.Expr) result.Resolution {
 // ResolutionOf returns how a threshold of P, R or S resolves nondeterminism: by the minimum or the maximum over schedulers. The resolution of
 // a query without min or max is unknown.
 func ResolutionOf(threshold sema.Threshold) result.Resolution {
-	dir, hasDirection := direction(threshold, false)
+	direction, hasDirection := directionOf(threshold, false)
 	switch {
 	case !hasDirection:
 		return result.ResolutionUnknown
-	case dir == solve.Min:
+	case direction == solve.Min:
 		return result.Minimum
 	}
 	return result.Maximum
 }
 
-// direction returns whether a threshold of P, R or S asks for the minimum or the maximum over schedulers. isKnown is false for a query without
+// directionOf returns whether a threshold of P, R or S asks for the minimum or the maximum over schedulers. isKnown is false for a query without
 // min or max. If forSomeScheduler is true, a bound must hold under some scheduler instead of all schedulers.
-func direction(threshold sema.Threshold, forSomeScheduler bool) (dir solve.Direction, isKnown bool) {
+func directionOf(threshold sema.Threshold, forSomeScheduler bool) (direction solve.Direction, isKnown bool) {
 	isMinimum, isKnown := threshold.Least(forSomeScheduler)
 	if isMinimum {
 		return solve.Min, isKnown

@@ -16,7 +16,7 @@ import (
 
 // conditionalProbability returns the minimal or maximal probability of a path formula under a condition on the path. In an MDP the extremum
 // is over the schedulers under which the condition has a positive probability.
-func (e *evaluation) conditionalProbability(path *logic.Path, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) conditionalProbability(path *logic.Path, direction solve.Direction) (*numbers, error) {
 	if err := e.checkConditionSupported(path.X); err != nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func (e *evaluation) conditionalProbability(path *logic.Path, dir solve.Directio
 	switch {
 	case e.modelKind() != sparse.MDP:
 		return e.conditionalInChain(path.X, formula, condition)
-	case dir == solve.Max:
+	case direction == solve.Max:
 		return e.conditionalMaximum(path.X, formula, condition)
 	}
 	values, err := e.conditionalMaximum(path.X, logic.Not(formula), condition) // the minimum is 1 minus this maximum
@@ -64,7 +64,7 @@ func (e *evaluation) zeroConditionError(expr sema.Expr, s int) error {
 
 // conditionalInChain returns the probability of a path formula under a condition, in a Markov chain. It is an error if the condition has
 // probability 0 in a state of the domain. expr is the whole conditional formula.
-func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*numbersOf, error) {
+func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*numbers, error) {
 	satisfied, err := e.pathProbability(logic.PathOf(conjunction(formula, condition)), solve.Max)
 	if err != nil {
 		return nil, err
@@ -88,14 +88,14 @@ func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*nu
 func shareOfSatisfied(satisfied, violated number) number {
 	switch {
 	case satisfied.Hi == 0:
-		return fraction(new(big.Rat))
+		return exactNumber(new(big.Rat))
 	case violated.Hi == 0:
-		return fraction(big.NewRat(1, 1))
+		return exactNumber(big.NewRat(1, 1))
 	case satisfied.Exact != nil && violated.Exact != nil:
-		return fraction(new(big.Rat).Quo(satisfied.Exact, new(big.Rat).Add(satisfied.Exact, violated.Exact)))
+		return exactNumber(new(big.Rat).Quo(satisfied.Exact, new(big.Rat).Add(satisfied.Exact, violated.Exact)))
 	}
 	// The quotient increases with satisfied and decreases with violated.
-	share := between(0, 1)
+	share := boundedNumber(0, 1)
 	share.aboveLo, share.belowHi = true, true
 	if satisfied.Lo > 0 {
 		share.Lo = max(boundsOfShare(satisfied.Lo, violated.Hi).Lo, 0)
@@ -108,8 +108,8 @@ func shareOfSatisfied(satisfied, violated number) number {
 
 // boundsOfShare returns bounds of satisfied/(satisfied+violated) for two float64 numbers.
 func boundsOfShare(satisfied, violated float64) number {
-	sum, _ := arithmetic(syntax.OpAdd, point(satisfied), point(violated))
-	share, _ := arithmetic(syntax.OpDiv, point(satisfied), sum)
+	sum, _ := arithmetic(syntax.OpAdd, pointNumber(satisfied), pointNumber(violated))
+	share, _ := arithmetic(syntax.OpDiv, pointNumber(satisfied), sum)
 	return share
 }
 
@@ -118,7 +118,7 @@ func boundsOfShare(satisfied, violated float64) number {
 // probability that the path ends where the first automaton can accept, given that it does not end where the second can.
 //
 // Source: Baier, Klein, Klüppelholz and Märcker, Computing conditional probabilities in Markovian models efficiently (2014).
-func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*numbersOf, error) {
+func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*numbers, error) {
 	if bounded := boundedOperator(expr); bounded != nil && e.modelKind() == sparse.CTMC {
 		return nil, e.unsupportedError(bounded, "found a time bound in a formula with a condition")
 	}
@@ -154,7 +154,7 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 
 // conditionalValues returns, for each state of the model, the maximal probability of goal from its start in the product, under the condition
 // that excluded is avoided.
-func (e *evaluation) conditionalValues(product *sparse.Product[pairState], goal, excluded *sparse.Set) (*numbersOf, error) {
+func (e *evaluation) conditionalValues(product *sparse.Product[pairState], goal, excluded *sparse.Set) (*numbers, error) {
 	graph := sparse.NewGraph(product.Model)
 	conditional := e.newValues(result.Exact)
 	for _, start := range product.Start {
@@ -184,8 +184,8 @@ func (e *evaluation) pairProduct(regions []*winningRegion) (*sparse.Product[pair
 
 // checkConditionPossible returns an error if, in some state of the domain, every scheduler gives the condition probability 0. values has the
 // conditional probabilities; they are 0 in such a state.
-func (e *evaluation) checkConditionPossible(expr, condition sema.Expr, values *numbersOf) error {
-	var possible *numbersOf // the maximal probability of the condition; nil until it is needed
+func (e *evaluation) checkConditionPossible(expr, condition sema.Expr, values *numbers) error {
+	var possible *numbers // the maximal probability of the condition; nil until it is needed
 	for s := range e.domain().All() {
 		if values.upper[s] > 0 {
 			continue
@@ -300,7 +300,7 @@ func (memory pairMemory) Absorbing(pair pairState) bool {
 //
 // Source: Baier, Klein, Klüppelholz and Wunderlich, Maximizing the conditional expected reward for reaching the goal (TACAS 2017),
 // section 2, for the meaning.
-func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbersOf, error) {
+func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error) {
 	objective := formula.Objective
 	if err := e.checkConditionSupported(objective.X); err != nil {
 		return nil, err
@@ -321,7 +321,7 @@ func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbersOf, erro
 		return nil, err
 	}
 	upper := lower // equal for fractions
-	if !e.exact {
+	if !e.wantsFractions {
 		upper, err = chain.weightedReward(objective.Conditioned, target, upperBound)
 		if err != nil {
 			return nil, err
@@ -335,7 +335,7 @@ func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbersOf, erro
 type conditionedChain struct {
 	*evaluation
 	product              *productModel
-	conditionProbability *numbersOf
+	conditionProbability *numbers
 	rewards              solve.RewardParts
 }
 
@@ -390,10 +390,10 @@ func (c *conditionedChain) setConditionProbability(region *winningRegion) error 
 		return err
 	}
 	c.conditionProbability = newNumbers(len(c.product.pairs), probability.accuracy)
-	if c.exact {
-		c.conditionProbability.exact = make([]*big.Rat, len(c.product.pairs))
+	if c.wantsFractions {
+		c.conditionProbability.fractions = make([]*big.Rat, len(c.product.pairs))
 	}
-	zero, one := fraction(new(big.Rat)), fraction(big.NewRat(1, 1))
+	zero, one := exactNumber(new(big.Rat)), exactNumber(big.NewRat(1, 1))
 	for i, pair := range c.product.pairs {
 		value := zero
 		s, isInRegion := regionState[pair]
@@ -462,12 +462,12 @@ const (
 // weightedReward returns bounds of the expected reward of an objective in each state of the product, where only the paths that satisfy the
 // condition earn rewards. It returns upper bounds if upper is true, else lower bounds. For an objective F, rewards count until target is
 // reached.
-func (c *conditionedChain) weightedReward(objective *logic.Objective, target *sparse.Set, upper bool) (*numbersOf, error) {
+func (c *conditionedChain) weightedReward(objective *logic.Objective, target *sparse.Set, upper bool) (*numbers, error) {
 	probability := c.conditionProbability.lower
 	if upper {
 		probability = c.conditionProbability.upper
 	}
-	reward := solve.ConditionedReward(c.product.Model, c.rewards, c.conditionProbability.exact, probability, upper)
+	reward := solve.ConditionedReward(c.product.Model, c.rewards, c.conditionProbability.fractions, probability, upper)
 	switch objective.Form {
 	case logic.ReachReward:
 		return c.toNumbers(solve.ReachReward(c.ctx, c.product.Graph, reward, target, solve.Max, c.opts))
@@ -487,7 +487,7 @@ func (c *conditionedChain) weightedReward(objective *logic.Objective, target *sp
 // divideByCondition returns, for each state of the domain, the weighted reward divided by the probability of the condition. lower and upper are
 // bounds of the weighted reward; in exact computations lower has the exact values. It is an error if the condition has probability 0 in a state.
 // expr is the conditional objective, for errors.
-func (c *conditionedChain) divideByCondition(expr sema.Expr, lower, upper *numbersOf) (*numbersOf, error) {
+func (c *conditionedChain) divideByCondition(expr sema.Expr, lower, upper *numbers) (*numbers, error) {
 	quotients := c.newValues(max(lower.accuracy, c.conditionProbability.accuracy))
 	for s := range c.domain().All() {
 		start := int(c.product.startStates[s])
@@ -495,13 +495,13 @@ func (c *conditionedChain) divideByCondition(expr sema.Expr, lower, upper *numbe
 		if probability.Hi == 0 {
 			return nil, c.zeroConditionError(expr, s)
 		}
-		weighted := between(lower.lower[start], upper.upper[start])
-		if c.exact {
+		weighted := boundedNumber(lower.lower[start], upper.upper[start])
+		if c.wantsFractions {
 			weighted = lower.numberAt(start)
 		}
 		quotient, hasBounds := arithmetic(syntax.OpDiv, weighted, probability)
 		if !hasBounds { // the bounds of the probability contain 0
-			quotient = between(0, math.Inf(1))
+			quotient = boundedNumber(0, math.Inf(1))
 		}
 		quotients.setNumber(s, quotient)
 	}

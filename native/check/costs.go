@@ -31,9 +31,9 @@ type cost struct {
 // target state does not count.
 //
 // Source: Andova, Hermanns and Katoen, Discrete-time rewards model-checked (2003); the syntax and its meaning are Storm's.
-func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) costBounded(path *logic.Path, direction solve.Direction) (*numbers, error) {
 	if i := slices.IndexFunc(path.Costs, func(c sema.Cost) bool { return c.Time }); i >= 0 {
-		return e.markovUntil(path, &path.Costs[i], dir)
+		return e.markovUntil(path, &path.Costs[i], direction)
 	}
 	if err := e.checkCostsSupported(path); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*number
 		return nil, err
 	}
 	if budget, isBudget := budgetOf(costs, e.space.Model()); isBudget {
-		values, isSolved, err := solve.BudgetUntil(e.ctx, sparse.NewGraph(e.space.Model()), left, right, budget, dir, e.opts)
+		values, isSolved, err := solve.BudgetUntil(e.ctx, sparse.NewGraph(e.space.Model()), left, right, budget, direction, e.opts)
 		if err != nil || isSolved {
 			return e.toNumbers(values, err)
 		}
@@ -58,7 +58,7 @@ func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*number
 		return nil, e.unsupportedUnlessStopped(path.X, err)
 	}
 	graph := sparse.NewGraph(builder.productRows.Finish())
-	values, err := e.toNumbers(solve.Until(e.ctx, graph, sparse.FullSet(graph.NumStates()), goal, dir, e.opts))
+	values, err := e.toNumbers(solve.Until(e.ctx, graph, sparse.FullSet(graph.NumStates()), goal, direction, e.opts))
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (e *evaluation) checkCostsSupported(path *logic.Path) error {
 
 // valuesAtCostZero returns, for each state of the model, its value with cost 0 in the product. zeroCostStates[s] is the product state for
 // state s with cost 0.
-func (e *evaluation) valuesAtCostZero(productValues *numbersOf, zeroCostStates []uint32) *numbersOf {
+func (e *evaluation) valuesAtCostZero(productValues *numbers, zeroCostStates []uint32) *numbers {
 	values := productValues.zeros(e.space.Model().NumStates())
 	for s := range e.domain().All() {
 		values.setNumber(s, productValues.numberAt(int(zeroCostStates[s])))
@@ -105,7 +105,7 @@ func (e *evaluation) unsupportedUnlessStopped(expr sema.Expr, err error) error {
 //
 // Source: Hartmanns, Junges, Katoen and Quatmann, Multi-cost bounded reachability in MDP (2018), for the product; Storm 1.14
 // (MultiDimensionalRewardUnfolding) for the step that exceeds a bound, whose reward does not count.
-func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Reward, direction solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	switch {
 	case e.modelKind() == sparse.CTMC:
@@ -129,7 +129,7 @@ func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Re
 	if err != nil {
 		return nil, err
 	}
-	values, err := e.toNumbers(solve.TotalReward(e.ctx, sparse.NewGraph(product), rewardWithinCosts, dir, e.opts))
+	values, err := e.toNumbers(solve.TotalReward(e.ctx, sparse.NewGraph(product), rewardWithinCosts, direction, e.opts))
 	if err != nil {
 		return nil, err
 	}
@@ -596,7 +596,7 @@ func (builder *costProductBuilder) costsAfter(costs []uint32, s, move int) []uin
 }
 
 // costAfter returns the cost of a path after it leaves state s by a move: a choice of an MDP, or a transition of a Markov chain. spent is the
-// cost before the move. The result is at most limit.
+// cost before the move. The result is at most c.countingLimit.
 func (c *cost) costAfter(spent uint32, s, move int) uint32 {
 	sum := int(spent) + c.perStep
 	if c.stateCost != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // discountedReward returns the minimal or maximal expected discounted reward. If the objective has a step bound, only the first steps count.
-func (e *evaluation) discountedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) discountedReward(formula *logic.Formula, reward *sparse.Reward, direction solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	switch model := e.space.Model(); {
 	case model.Intervals():
@@ -31,7 +31,7 @@ func (e *evaluation) discountedReward(formula *logic.Formula, reward *sparse.Rew
 			return nil, err
 		}
 	}
-	return e.toNumbers(solve.Discounted(e.ctx, e.graph, reward, factor, steps, dir, e.optionsForScope()))
+	return e.toNumbers(solve.Discounted(e.ctx, e.graph, reward, factor, steps, direction, e.optionsForScope()))
 }
 
 // discountFactor evaluates a discount factor, which must be a fraction between 0 and 1.

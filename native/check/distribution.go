@@ -25,7 +25,7 @@ type Distribution struct {
 	Accuracy result.Accuracy
 	// Wide says that some bounds are wider than required.
 	Wide   bool
-	values *numbersOf
+	values *numbers
 }
 
 // At returns the probability of state s, and its bounds.

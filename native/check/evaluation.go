@@ -29,7 +29,7 @@ type evaluation struct {
 type request struct {
 	ctx           context.Context
 	property      *Property
-	exact         bool   // compute fractions
+	wantsFractions         bool   // compute fractions
 	boundsAllowed bool   // compute bounds if a value has no fraction
 	solver        Solver // computes bounds before package solve does; nil for none
 	// onlyFair restricts the schedulers of an MDP to fair ones.
@@ -76,13 +76,13 @@ type results struct {
 // The value of an expression is nil if it cannot be evaluated in all states.
 type shared struct {
 	repeatedExprs map[sema.Expr]bool
-	truths        map[sema.Expr]*truthOf
-	numbers       map[sema.Expr]**numbersOf
+	truths        map[sema.Expr]*truth
+	numbers       map[sema.Expr]**numbers
 }
 
 // newShared returns the table for the repeated expressions of a property, without values.
 func newShared(expr sema.Expr) shared {
-	return shared{sema.Repeated(expr, 0, sema.Operands), make(map[sema.Expr]*truthOf), make(map[sema.Expr]**numbersOf)}
+	return shared{sema.Repeated(expr, 0, sema.Operands), make(map[sema.Expr]*truth), make(map[sema.Expr]**numbers)}
 }
 
 // attempt evaluates the property once on a model, with the wanted precision. If the result is not a fraction, it has bounds; if the options
@@ -102,7 +102,7 @@ func (c *Checker) newEvaluation(ctx context.Context, m *model, wanted precision,
 	e := &evaluation{
 		model: m,
 		request: request{
-			ctx: ctx, property: property, exact: wanted.exact, boundsAllowed: c.opts.Accuracy != result.Exact, onlyFair: c.opts.Fair,
+			ctx: ctx, property: property, wantsFractions: wanted.exact, boundsAllowed: c.opts.Accuracy != result.Exact, onlyFair: c.opts.Fair,
 			wantsValues: c.wantsValues, assumption: c.assumption, maxBeliefs: cmp.Or(c.opts.Beliefs, belief.DefaultBeliefs),
 		},
 		results: results{accuracy: result.Exact},
@@ -159,7 +159,7 @@ func (e *evaluation) reward(index int) (*sparse.Reward, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !e.exact && reward.Unfit != nil {
+	if !e.wantsFractions && reward.Unfit != nil {
 		return nil, reward.Unfit
 	}
 	return reward, nil

@@ -16,14 +16,14 @@ func (e *evaluation) onlyFairSchedulers() bool { return e.onlyFair && e.modelKin
 //   - cumulative and instantaneous rewards: finitely many steps decide them, and a scheduler can be fair afterwards;
 //   - minimal rewards until a target is reached: they are infinite if a scheduler can avoid the target;
 //   - maximal total rewards: finitely many steps come arbitrarily close to them, and a scheduler can be fair afterwards.
-func (e *evaluation) checkFairSupported(formula *logic.Formula, dir solve.Direction) error {
+func (e *evaluation) checkFairSupported(formula *logic.Formula, direction solve.Direction) error {
 	if !e.onlyFairSchedulers() {
 		return nil
 	}
 	if modelType := e.space.Program().Type; modelType != syntax.MDP {
 		return e.unsupportedError(formula.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(modelType.String()))
 	}
-	if unsupported := unsupportedIfFair(formula.Objective, dir); unsupported != "" {
+	if unsupported := unsupportedIfFair(formula.Objective, direction); unsupported != "" {
 		return e.unsupportedError(formula.X, "found %s, which is not supported for fair schedulers", unsupported)
 	}
 	return nil
@@ -31,7 +31,7 @@ func (e *evaluation) checkFairSupported(formula *logic.Formula, dir solve.Direct
 
 // unsupportedIfFair returns a description of a reward objective that is not supported for fair schedulers, for an error message. It returns ""
 // for a supported objective.
-func unsupportedIfFair(objective *logic.Objective, dir solve.Direction) string {
+func unsupportedIfFair(objective *logic.Objective, direction solve.Direction) string {
 	switch form := objective.Form; {
 	case form == logic.Cumulative, form == logic.Instantaneous:
 		return ""
@@ -39,9 +39,9 @@ func unsupportedIfFair(objective *logic.Objective, dir solve.Direction) string {
 		return logic.Describe(objective.X)
 	case form == logic.LongRun:
 		return "a long-run reward"
-	case form == logic.TotalReward && dir == solve.Min:
+	case form == logic.TotalReward && direction == solve.Min:
 		return "a minimal total reward"
-	case form != logic.TotalReward && dir == solve.Max: // the reward until a path formula is satisfied
+	case form != logic.TotalReward && direction == solve.Max: // the reward until a path formula is satisfied
 		return "a maximal reward until a target is reached"
 	}
 	return ""
@@ -52,7 +52,7 @@ func unsupportedIfFair(objective *logic.Objective, dir solve.Direction) string {
 //
 // Source: Baier and Kwiatkowska, Model checking for a probabilistic branching time logic
 // with fairness (Distributed Computing, 1998).
-func (e *evaluation) fairUntil(left, right *sparse.Set) (*numbersOf, error) {
+func (e *evaluation) fairUntil(left, right *sparse.Set) (*numbers, error) {
 	// Almost every fair path ends in a set of states that no choice leaves, and visits all of them. If the path violates the formula, so does every
 	// path from these states.
 	impossible := e.graph.Prob0A(left, right)

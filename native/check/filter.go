@@ -11,17 +11,17 @@ import (
 
 // strategyTruth evaluates <<coalition>> or [[coalition]] with a Boolean operand. In an MDP, a bound in the operand must hold under some
 // scheduler for <<*>>, and under all schedulers for <<>>.
-func (e *evaluation) strategyTruth(formula *logic.Formula) (truthOf, error) {
+func (e *evaluation) strategyTruth(formula *logic.Formula) (truth, error) {
 	if e.isGame() {
 		endCoalition, err := e.beginCoalition(formula)
 		if err != nil {
-			return truthOf{}, err
+			return truth{}, err
 		}
 		defer endCoalition()
 		return e.truthOf(formula.Operand)
 	}
 	if err := e.checkAllOrNoPlayers(formula); err != nil {
-		return truthOf{}, err
+		return truth{}, err
 	}
 	outerForSomeScheduler := e.forSomeScheduler
 	defer func() { e.forSomeScheduler = outerForSomeScheduler }()
@@ -30,7 +30,7 @@ func (e *evaluation) strategyTruth(formula *logic.Formula) (truthOf, error) {
 }
 
 // strategyNumbers evaluates <<coalition>> or [[coalition]] with a numeric operand.
-func (e *evaluation) strategyNumbers(formula *logic.Formula) (*numbersOf, error) {
+func (e *evaluation) strategyNumbers(formula *logic.Formula) (*numbers, error) {
 	if e.isGame() {
 		endCoalition, err := e.beginCoalition(formula)
 		if err != nil {
@@ -73,10 +73,10 @@ func (e *evaluation) filterStates(formula *logic.Formula) (*sparse.Set, error) {
 }
 
 // filterTruth evaluates a filter with a Boolean result.
-func (e *evaluation) filterTruth(formula *logic.Formula) (truthOf, error) {
+func (e *evaluation) filterTruth(formula *logic.Formula) (truth, error) {
 	selectedStates, err := e.filterStates(formula)
 	if err != nil {
-		return truthOf{}, err
+		return truth{}, err
 	}
 	switch {
 	case formula.Op == "argmin", formula.Op == "argmax":
@@ -86,7 +86,7 @@ func (e *evaluation) filterTruth(formula *logic.Formula) (truthOf, error) {
 	}
 	operand, err := e.truthIn(selectedStates, formula.Operand)
 	if err != nil {
-		return truthOf{}, err
+		return truth{}, err
 	}
 	switch formula.Op {
 	case "forall":
@@ -100,31 +100,31 @@ func (e *evaluation) filterTruth(formula *logic.Formula) (truthOf, error) {
 	}
 	state, err := e.selectedState(formula, selectedStates)
 	if err != nil {
-		return truthOf{}, err
+		return truth{}, err
 	}
 	return e.truthEverywhere(operand.trueStates.Has(state), operand.falseStates.Has(state)), nil
 }
 
 // printedTruth evaluates the Boolean operand of a filter print or printall, and lists its value in each state of set.
-func (e *evaluation) printedTruth(formula *logic.Formula, selectedStates *sparse.Set) (truthOf, error) {
+func (e *evaluation) printedTruth(formula *logic.Formula, selectedStates *sparse.Set) (truth, error) {
 	operand, err := e.truthIn(selectedStates.Union(e.domain()), formula.Operand)
 	if err != nil {
-		return truthOf{}, err
+		return truth{}, err
 	}
 	e.listTruth(formula, selectedStates, operand)
 	return operand, nil
 }
 
 // truthEverywhere returns the same truth value in all states: true if holds is set, false if fails is set, otherwise unknown.
-func (e *evaluation) truthEverywhere(holds, fails bool) truthOf {
+func (e *evaluation) truthEverywhere(holds, fails bool) truth {
 	allStates, noStates := e.allStates(), sparse.NewSet(e.space.Model().NumStates())
 	switch {
 	case holds:
-		return truthOf{trueStates: allStates, falseStates: noStates}
+		return truth{trueStates: allStates, falseStates: noStates}
 	case fails:
-		return truthOf{trueStates: noStates, falseStates: allStates}
+		return truth{trueStates: noStates, falseStates: allStates}
 	}
-	return truthOf{trueStates: noStates, falseStates: noStates}
+	return truth{trueStates: noStates, falseStates: noStates}
 }
 
 // selectedState returns the one state of set that a filter "first" or "state" selects: the state with the least valuation. For "state", set must
@@ -143,11 +143,11 @@ func (e *evaluation) selectedState(formula *logic.Formula, selectedStates *spars
 }
 
 // optimalStates evaluates a filter argmin or argmax. It is true in the states of set whose value is the minimum or the maximum over set.
-func (e *evaluation) optimalStates(formula *logic.Formula, selectedStates *sparse.Set) (truthOf, error) {
+func (e *evaluation) optimalStates(formula *logic.Formula, selectedStates *sparse.Set) (truth, error) {
 	defer e.restrict(selectedStates)()
 	values, err := e.numbersOf(formula.Operand)
 	if err != nil {
-		return truthOf{}, err
+		return truth{}, err
 	}
 	selectOptimum := maximum
 	if formula.Op == "argmin" {
@@ -158,11 +158,11 @@ func (e *evaluation) optimalStates(formula *logic.Formula, selectedStates *spars
 	if candidates := selectedStates.Minus(isOptimal.falseStates); candidates.Count() == 1 { // some state attains the optimum, so this one does
 		return decidedTruth(candidates), nil
 	}
-	return truthOf{isOptimal.trueStates, isOptimal.falseStates.Union(selectedStates.Complement())}, nil
+	return truth{isOptimal.trueStates, isOptimal.falseStates.Union(selectedStates.Complement())}, nil
 }
 
 // fold combines the values of the states in a set, in the order of the states. The set must not be empty.
-func (v *numbersOf) fold(selectedStates *sparse.Set, combine func(left, right number) number) number {
+func (v *numbers) fold(selectedStates *sparse.Set, combine func(left, right number) number) number {
 	var folded number
 	isFirst := true
 	for s := range selectedStates.All() {
@@ -177,7 +177,7 @@ func (v *numbersOf) fold(selectedStates *sparse.Set, combine func(left, right nu
 
 // filterNumbers evaluates a filter with a numeric result, such as min, sum or count. The result is the same number in all states, except for
 // print and printall, whose result is the value of each state.
-func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbersOf, error) {
+func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbers, error) {
 	selectedStates, err := e.filterStates(formula)
 	if err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbersOf, error) {
 }
 
 // printedNumbers evaluates the numeric operand of a filter print or printall, and lists its value in each state of set.
-func (e *evaluation) printedNumbers(formula *logic.Formula, selectedStates *sparse.Set) (*numbersOf, error) {
+func (e *evaluation) printedNumbers(formula *logic.Formula, selectedStates *sparse.Set) (*numbers, error) {
 	values, err := e.numbersIn(selectedStates.Union(e.domain()), formula.Operand)
 	if err != nil {
 		return nil, err
@@ -210,7 +210,7 @@ func (e *evaluation) printedNumbers(formula *logic.Formula, selectedStates *spar
 }
 
 // filteredNumber returns the result of a filter min, max, sum, avg, first or state over the values in a set of states.
-func (e *evaluation) filteredNumber(formula *logic.Formula, selectedStates *sparse.Set, values *numbersOf) (number, error) {
+func (e *evaluation) filteredNumber(formula *logic.Formula, selectedStates *sparse.Set, values *numbers) (number, error) {
 	switch formula.Op {
 	case "min":
 		return values.fold(selectedStates, minimum), nil
@@ -231,8 +231,8 @@ func (e *evaluation) filteredNumber(formula *logic.Formula, selectedStates *spar
 }
 
 // mean returns the arithmetic mean of the values in a set of states, or bounds of the mean. The set must not be empty.
-func (v *numbersOf) mean(selectedStates *sparse.Set) number {
-	mean, _ := arithmetic(syntax.OpDiv, v.fold(selectedStates, add), fraction(big.NewRat(int64(selectedStates.Count()), 1)))
+func (v *numbers) mean(selectedStates *sparse.Set) number {
+	mean, _ := arithmetic(syntax.OpDiv, v.fold(selectedStates, add), exactNumber(big.NewRat(int64(selectedStates.Count()), 1)))
 	if mean.Exact == nil && !mean.isPoint() { // rounding widened the bounds, but the mean lies between the extreme values
 		mean.Lo = max(mean.Lo, v.fold(selectedStates, minimum).Lo)
 		mean.Hi = min(mean.Hi, v.fold(selectedStates, maximum).Hi)
@@ -247,7 +247,7 @@ func add(left, right number) number {
 }
 
 // countSatisfying returns the number of states in a set in which the operand of the filter holds.
-func (e *evaluation) countSatisfying(formula *logic.Formula, selectedStates *sparse.Set) (*numbersOf, error) {
+func (e *evaluation) countSatisfying(formula *logic.Formula, selectedStates *sparse.Set) (*numbers, error) {
 	operand, err := e.truthIn(selectedStates, formula.Operand)
 	if err != nil {
 		return nil, err
@@ -255,5 +255,5 @@ func (e *evaluation) countSatisfying(formula *logic.Formula, selectedStates *spa
 	if !selectedStates.Intersect(operand.unknownStates()).Empty() {
 		return nil, &undecidedError{formula.X.Pos(), "the bounds of some values contain the number that they are compared with"}
 	}
-	return e.constantNumbers(fraction(big.NewRat(int64(selectedStates.Intersect(operand.trueStates).Count()), 1)), result.Exact), nil
+	return e.constantNumbers(exactNumber(big.NewRat(int64(selectedStates.Intersect(operand.trueStates).Count()), 1)), result.Exact), nil
 }

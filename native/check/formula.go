@@ -13,13 +13,13 @@ import (
 )
 
 // truthIn evaluates a Boolean formula in the given states.
-func (e *evaluation) truthIn(set *sparse.Set, expr sema.Expr) (truthOf, error) {
+func (e *evaluation) truthIn(set *sparse.Set, expr sema.Expr) (truth, error) {
 	defer e.restrict(set)()
 	return e.truthOf(expr)
 }
 
 // numbersIn evaluates a numeric formula in the given states.
-func (e *evaluation) numbersIn(set *sparse.Set, expr sema.Expr) (*numbersOf, error) {
+func (e *evaluation) numbersIn(set *sparse.Set, expr sema.Expr) (*numbers, error) {
 	defer e.restrict(set)()
 	return e.numbersOf(expr)
 }
@@ -37,8 +37,8 @@ func (e *evaluation) decidedStates(expr sema.Expr) (*sparse.Set, error) {
 	return truth.trueStates, nil
 }
 
-// truthOf evaluates a formula of type Bool.
-func (e *evaluation) truthOf(expr sema.Expr) (truthOf, error) {
+// truth evaluates a formula of type Bool.
+func (e *evaluation) truthOf(expr sema.Expr) (truth, error) {
 	if sema.NeedsOnlyVariables(expr) {
 		t, err := e.truthOfVariables(expr)
 		return t, e.withPosition(err)
@@ -47,7 +47,7 @@ func (e *evaluation) truthOf(expr sema.Expr) (truthOf, error) {
 }
 
 // operatorTruth evaluates a Boolean formula that contains an operator of PRISM's property language.
-func (e *evaluation) operatorTruth(expr sema.Expr) (truthOf, error) {
+func (e *evaluation) operatorTruth(expr sema.Expr) (truth, error) {
 	switch expr := expr.(type) {
 	case *sema.Unary:
 		operand, err := e.truthOf(expr.X)
@@ -72,11 +72,11 @@ func (e *evaluation) operatorTruth(expr sema.Expr) (truthOf, error) {
 	case logic.Filter:
 		return e.filterTruth(formula)
 	}
-	return truthOf{}, e.unsupportedError(expr, "found %s, which the state-space engine does not support here", logic.Describe(expr))
+	return truth{}, e.unsupportedError(expr, "found %s, which the state-space engine does not support here", logic.Describe(expr))
 }
 
 // labelTruth evaluates a label: "init", "deadlock", or a label that the model or the properties file defines.
-func (e *evaluation) labelTruth(formula *logic.Formula) (truthOf, error) {
+func (e *evaluation) labelTruth(formula *logic.Formula) (truth, error) {
 	isBuiltIn := formula.Index < 0
 	if isBuiltIn {
 		return asTruth(e.space.States(formula.X))
@@ -105,7 +105,7 @@ func (e *evaluation) withPosition(err error) error {
 
 // truthOfVariables evaluates a Boolean expression over the variables in all states. If this fails in some state, it evaluates the expression
 // only in the states where a value is needed.
-func (e *evaluation) truthOfVariables(expr sema.Expr) (truthOf, error) {
+func (e *evaluation) truthOfVariables(expr sema.Expr) (truth, error) {
 	trueStates, err := e.space.States(expr)
 	if err == nil || e.neededStates == nil {
 		return asTruth(trueStates, err)
@@ -115,7 +115,7 @@ func (e *evaluation) truthOfVariables(expr sema.Expr) (truthOf, error) {
 	for s := range e.neededStates.All() {
 		value, _, err := sema.EvalExact(expr, e.space.State(valuation, s))
 		if err != nil {
-			return truthOf{}, err
+			return truth{}, err
 		}
 		if value.Bool {
 			trueStates.Add(s)
@@ -125,16 +125,16 @@ func (e *evaluation) truthOfVariables(expr sema.Expr) (truthOf, error) {
 }
 
 // asTruth returns the truth value that is true exactly in a set of states, or the error.
-func asTruth(set *sparse.Set, err error) (truthOf, error) {
+func asTruth(set *sparse.Set, err error) (truth, error) {
 	if err != nil {
-		return truthOf{}, err
+		return truth{}, err
 	}
 	return decidedTruth(set), nil
 }
 
 // connectiveTruth evaluates a binary operator with a Boolean result. It evaluates the right operand only in the states where the left operand does
 // not decide the result.
-func (e *evaluation) connectiveTruth(binary *sema.Binary) (truthOf, error) {
+func (e *evaluation) connectiveTruth(binary *sema.Binary) (truth, error) {
 	if binary.X.Type() != sema.Bool {
 		return e.comparisonTruth(binary)
 	}
@@ -161,7 +161,7 @@ func (e *evaluation) connectiveTruth(binary *sema.Binary) (truthOf, error) {
 
 // undecidedBy returns the states of the domain where the first operand of a binary operator does not decide the result. For operators other than
 // &, | and => it returns the whole domain, where nil stands for all states.
-func (e *evaluation) undecidedBy(first truthOf, operator syntax.Op) *sparse.Set {
+func (e *evaluation) undecidedBy(first truth, operator syntax.Op) *sparse.Set {
 	switch operator {
 	case syntax.OpAnd, syntax.OpImplies:
 		return e.domain().Minus(first.falseStates)
@@ -172,14 +172,14 @@ func (e *evaluation) undecidedBy(first truthOf, operator syntax.Op) *sparse.Set 
 }
 
 // comparisonTruth evaluates a comparison of two numeric formulas.
-func (e *evaluation) comparisonTruth(binary *sema.Binary) (truthOf, error) {
+func (e *evaluation) comparisonTruth(binary *sema.Binary) (truth, error) {
 	left, err := e.numbersOf(binary.X)
 	if err != nil {
-		return truthOf{}, err
+		return truth{}, err
 	}
 	right, err := e.numbersOf(binary.Y)
 	if err != nil {
-		return truthOf{}, err
+		return truth{}, err
 	}
 	e.limitAccuracy(right.accuracy)
 	return e.compareAll(binary.Op, left, right.numberAt), nil
@@ -187,10 +187,10 @@ func (e *evaluation) comparisonTruth(binary *sema.Binary) (truthOf, error) {
 
 // compareAll returns the truth of `left operator right(s)` in each state s of the domain. It is unknown in a state where the bounds do not
 // decide the comparison.
-func (e *evaluation) compareAll(operator syntax.Op, left *numbersOf, right func(s int) number) truthOf {
+func (e *evaluation) compareAll(operator syntax.Op, left *numbers, right func(s int) number) truth {
 	e.limitAccuracy(left.accuracy)
 	numStates := len(left.lower)
-	truth := truthOf{trueStates: sparse.NewSet(numStates), falseStates: sparse.NewSet(numStates)}
+	truth := truth{trueStates: sparse.NewSet(numStates), falseStates: sparse.NewSet(numStates)}
 	for s := range e.domain().All() {
 		holds, isDecided := compare(operator, left.numberAt(s), right(s))
 		switch {
@@ -204,7 +204,7 @@ func (e *evaluation) compareAll(operator syntax.Op, left *numbersOf, right func(
 }
 
 // condTruth evaluates `condition ? then : else` of type Bool. It evaluates each branch only in the states where the condition may select it.
-func (e *evaluation) condTruth(cond *sema.Cond) (truthOf, error) {
+func (e *evaluation) condTruth(cond *sema.Cond) (truth, error) {
 	condition, err := e.truthOf(cond.Condition)
 	if err != nil {
 		return condition, err
@@ -221,14 +221,14 @@ func (e *evaluation) condTruth(cond *sema.Cond) (truthOf, error) {
 }
 
 // thresholdTruth compares the value of P, R or S with its bound.
-func (e *evaluation) thresholdTruth(formula *logic.Formula) (truthOf, error) {
+func (e *evaluation) thresholdTruth(formula *logic.Formula) (truth, error) {
 	bound, err := e.thresholdBound(formula)
 	if err != nil {
-		return truthOf{}, err
+		return truth{}, err
 	}
 	values, err := e.operatorValue(formula)
 	if err != nil {
-		return truthOf{}, err
+		return truth{}, err
 	}
 	return e.compareAll(formula.Rel, values, func(int) number { return bound }), nil
 }
@@ -253,16 +253,16 @@ func (e *evaluation) constantValue(expr sema.Expr) (number, error) {
 		return number{}, e.withPosition(err)
 	}
 	if enclosed.Exact && enclosed.Rat != nil {
-		return fraction(enclosed.Rat), nil
+		return exactNumber(enclosed.Rat), nil
 	}
 	if math.IsNaN(enclosed.Float) {
 		return number{}, e.failure(result.TypeError, expr.Pos(), "bound is not a number")
 	}
-	return between(enclosed.Lo, enclosed.Hi), nil
+	return boundedNumber(enclosed.Lo, enclosed.Hi), nil
 }
 
-// numbersOf evaluates a formula of type Int or Double.
-func (e *evaluation) numbersOf(expr sema.Expr) (*numbersOf, error) {
+// numbers evaluates a formula of type Int or Double.
+func (e *evaluation) numbersOf(expr sema.Expr) (*numbers, error) {
 	if sema.NeedsOnlyVariables(expr) {
 		values, err := e.numbersOfVariables(expr)
 		return values, e.withPosition(err)
@@ -271,7 +271,7 @@ func (e *evaluation) numbersOf(expr sema.Expr) (*numbersOf, error) {
 }
 
 // operatorNumbers evaluates a numeric formula that contains an operator of PRISM's property language.
-func (e *evaluation) operatorNumbers(expr sema.Expr) (*numbersOf, error) {
+func (e *evaluation) operatorNumbers(expr sema.Expr) (*numbers, error) {
 	switch expr := expr.(type) {
 	case *sema.Unary:
 		return e.combineOperands(expr, []sema.Expr{expr.X}, func(operands []number) (number, bool, error) {
@@ -302,18 +302,18 @@ func (e *evaluation) operatorNumbers(expr sema.Expr) (*numbersOf, error) {
 
 // numbersOfVariables evaluates a numeric expression over the variables in all states, or in the domain only if it has no value in some state.
 // Integers are exact. Other values have bounds, unless the evaluation computes fractions.
-func (e *evaluation) numbersOfVariables(expr sema.Expr) (*numbersOf, error) {
+func (e *evaluation) numbersOfVariables(expr sema.Expr) (*numbers, error) {
 	if constant, isConstant := expr.(*sema.Const); isConstant && constant.Val.Rat != nil {
-		return e.constantNumbers(fraction(constant.Val.Rat), result.Exact), nil
+		return e.constantNumbers(exactNumber(constant.Val.Rat), result.Exact), nil
 	}
 	accuracy := result.Bounded
 	if expr.Type() == sema.Int {
 		accuracy = result.Exact
 	}
-	if !e.exact {
+	if !e.wantsFractions {
 		lower, upper, err := e.space.Values(expr)
 		if err == nil {
-			return &numbersOf{lower: lower, upper: upper, accuracy: accuracy}, nil
+			return &numbers{lower: lower, upper: upper, accuracy: accuracy}, nil
 		}
 		if e.neededStates == nil {
 			return nil, err
@@ -324,7 +324,7 @@ func (e *evaluation) numbersOfVariables(expr sema.Expr) (*numbersOf, error) {
 
 // numbersOfVariablesInDomain evaluates a numeric expression over the variables in the states of the domain. The result is exact if all values
 // are fractions; otherwise it has the given accuracy.
-func (e *evaluation) numbersOfVariablesInDomain(expr sema.Expr, accuracy result.Accuracy) (*numbersOf, error) {
+func (e *evaluation) numbersOfVariablesInDomain(expr sema.Expr, accuracy result.Accuracy) (*numbers, error) {
 	values := e.newValues(result.Exact)
 	valuation := e.space.State(nil, 0)
 	for s := range e.domain().All() {
@@ -333,19 +333,19 @@ func (e *evaluation) numbersOfVariablesInDomain(expr sema.Expr, accuracy result.
 			return nil, err
 		}
 		if enclosed.Exact && enclosed.Rat != nil {
-			values.setNumber(s, fraction(enclosed.Rat))
+			values.setNumber(s, exactNumber(enclosed.Rat))
 			continue
 		}
 		values.accuracy = accuracy
-		values.setNumber(s, between(enclosed.Lo, enclosed.Hi))
+		values.setNumber(s, boundedNumber(enclosed.Lo, enclosed.Hi))
 	}
 	return values, nil
 }
 
 // combineOperands evaluates the operands of an expression, and applies combine to their values in each state of the domain. If combine returns
 // ok=false, because the bounds of the operands are too wide, the error is an *undecidedError.
-func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combine func(operands []number) (value number, ok bool, err error)) (*numbersOf, error) {
-	var operandValues []*numbersOf
+func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combine func(operands []number) (value number, ok bool, err error)) (*numbers, error) {
+	var operandValues []*numbers
 	accuracy := result.Exact
 	for _, operand := range operands {
 		values, err := e.numbersOf(operand)
@@ -375,7 +375,7 @@ func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combi
 
 // condNumbers evaluates a numeric expression `condition ? then : else`. It evaluates each branch only in the states where the condition selects
 // it.
-func (e *evaluation) condNumbers(cond *sema.Cond) (*numbersOf, error) {
+func (e *evaluation) condNumbers(cond *sema.Cond) (*numbers, error) {
 	condition, err := e.decidedStates(cond.Condition)
 	if err != nil {
 		return nil, err

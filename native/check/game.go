@@ -48,27 +48,27 @@ func (e *evaluation) coalitionStates(formula *logic.Formula) *sparse.Set {
 
 // coalitionGame returns the game where the coalition optimises in a direction, and the other players in the opposite direction. Without a
 // coalition all players optimise in the same direction, as in PRISM-games.
-func (e *evaluation) coalitionGame(dir solve.Direction) *solve.Game {
-	return solve.NewGame(e.graph, e.maximizer(dir))
+func (e *evaluation) coalitionGame(direction solve.Direction) *solve.Game {
+	return solve.NewGame(e.graph, e.maximizer(direction))
 }
 
-// maximizer returns the states whose owners maximize the value: the states of the coalition if dir is Max, all other states if dir is Min.
+// maximizer returns the states whose owners maximize the value: the states of the coalition if direction is Max, all other states if dir is Min.
 // Without a coalition, all players belong to it.
-func (e *evaluation) maximizer(dir solve.Direction) *sparse.Set {
+func (e *evaluation) maximizer(direction solve.Direction) *sparse.Set {
 	coalition := e.coalition
 	if coalition == nil {
 		coalition = e.allStates()
 	}
-	if dir == solve.Min {
+	if direction == solve.Min {
 		return coalition.Complement()
 	}
 	return coalition
 }
 
-// newGame returns the game on a product of the model with an automaton. Each state of the product has the same owner as its state of the model. dir
+// newGame returns the game on a product of the model with an automaton. Each state of the product has the same owner as its state of the model. direction
 // is the direction of the coalition.
-func (product *productModel) newGame(e *evaluation, dir solve.Direction) *solve.Game {
-	maximizer := e.maximizer(dir)
+func (product *productModel) newGame(e *evaluation, direction solve.Direction) *solve.Game {
+	maximizer := e.maximizer(direction)
 	productMaximizer := sparse.NewSet(product.NumStates())
 	for i, pair := range product.pairs {
 		if maximizer.Has(int(pair.state)) {
@@ -80,7 +80,7 @@ func (product *productModel) newGame(e *evaluation, dir solve.Direction) *solve.
 
 // gameLTLValue returns the value of an LTL formula for a coalition of players. It solves a reachability game if the formula or its negation is
 // co-safe, and else a parity game.
-func (e *evaluation) gameLTLValue(expr sema.Expr, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) gameLTLValue(expr sema.Expr, direction solve.Direction) (*numbers, error) {
 	linear := &linearEvaluation{evaluation: e, rootFormula: expr}
 	formula, err := linear.translate(expr)
 	if err != nil {
@@ -89,15 +89,15 @@ func (e *evaluation) gameLTLValue(expr sema.Expr, dir solve.Direction) (*numbers
 	negation := automata.Unary(automata.Not, formula)
 	switch {
 	case automata.CoSafe(formula):
-		return linear.gameReach(formula, dir)
+		return linear.gameReach(formula, direction)
 	case automata.CoSafe(negation):
-		values, err := linear.gameReach(negation, dir.Opposite())
+		values, err := linear.gameReach(negation, direction.Opposite())
 		if err != nil {
 			return nil, err
 		}
 		return e.complement(values), nil
 	}
-	values, err := linear.gameParity(formula, dir)
+	values, err := linear.gameParity(formula, direction)
 	if err != nil {
 		return nil, linear.tooLargeError(err)
 	}
@@ -105,12 +105,12 @@ func (e *evaluation) gameLTLValue(expr sema.Expr, dir solve.Direction) (*numbers
 }
 
 // gameReach returns the value of a co-safe formula: the value of the reachability game on the product with its automaton.
-func (a *linearEvaluation) gameReach(formula *automata.Formula, dir solve.Direction) (*numbersOf, error) {
+func (a *linearEvaluation) gameReach(formula *automata.Formula, direction solve.Direction) (*numbers, error) {
 	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	values, err := product.newGame(a.evaluation, dir).Until(a.ctx, product.allStates(), product.states(automata.Accepted), a.opts)
+	values, err := product.newGame(a.evaluation, direction).Until(a.ctx, product.allStates(), product.states(automata.Accepted), a.opts)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (a *linearEvaluation) gameReach(formula *automata.Formula, dir solve.Direct
 }
 
 // gameParity returns the value of a formula: the value of the parity game on the product with its deterministic parity automaton.
-func (a *linearEvaluation) gameParity(formula *automata.Formula, dir solve.Direction) (*numbersOf, error) {
+func (a *linearEvaluation) gameParity(formula *automata.Formula, direction solve.Direction) (*numbers, error) {
 	automaton, err := automata.NewParity(formula, automata.Limits{})
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (a *linearEvaluation) gameParity(formula *automata.Formula, dir solve.Direc
 	for i, pair := range product.pairs {
 		priority[i] = automaton.Priority(pair.automatonState)
 	}
-	values, err := product.newGame(a.evaluation, dir).Parity(a.ctx, priority, a.opts)
+	values, err := product.newGame(a.evaluation, direction).Parity(a.ctx, priority, a.opts)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (a *linearEvaluation) parityProduct(memory parityMemory) (*productModel, er
 
 // fromProduct converts a solution of a game on the product to the values of the model's states, and records the strategies of the solution.
 // initial is the initial state of the automaton.
-func (a *linearEvaluation) fromProduct(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values) (*numbersOf, error) {
+func (a *linearEvaluation) fromProduct(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values) (*numbers, error) {
 	values, err := a.toNumbers(solution, nil)
 	if err != nil {
 		return nil, err
@@ -193,20 +193,20 @@ func (m parityMemory) Absorbing(pair productState) bool {
 }
 
 // gameUntil returns the value of an until formula, with or without a step bound, for a coalition of players.
-func (e *evaluation) gameUntil(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) gameUntil(path *logic.Path, left, right *sparse.Set, direction solve.Direction) (*numbers, error) {
 	if path.Bound == nil {
-		return e.toNumbers(e.coalitionGame(dir).Until(e.ctx, left, right, e.opts))
+		return e.toNumbers(e.coalitionGame(direction).Until(e.ctx, left, right, e.opts))
 	}
 	steps, err := e.stepInterval(path)
 	if err != nil {
 		return nil, err
 	}
-	return e.toNumbers(e.coalitionGame(dir).BoundedUntil(e.ctx, left, right, steps, e.stepOptions(max(steps.Low, steps.High))))
+	return e.toNumbers(e.coalitionGame(direction).BoundedUntil(e.ctx, left, right, steps, e.stepOptions(max(steps.Low, steps.High))))
 }
 
 // gameReward returns the value of a reward objective in a game, for the current coalition or for all players together.
-func (e *evaluation) gameReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
-	objective, game := formula.Objective, e.coalitionGame(dir)
+func (e *evaluation) gameReward(formula *logic.Formula, reward *sparse.Reward, direction solve.Direction) (*numbers, error) {
+	objective, game := formula.Objective, e.coalitionGame(direction)
 	switch objective.Form {
 	case logic.Cumulative, logic.Instantaneous:
 		steps, err := e.rewardSteps(objective)
@@ -218,7 +218,7 @@ func (e *evaluation) gameReward(formula *logic.Formula, reward *sparse.Reward, d
 		}
 		return e.toNumbers(game.CumulReward(e.ctx, reward, steps, e.stepOptions(steps)))
 	case logic.CoSafe:
-		return e.coSafeReward(objective.X, reward, dir)
+		return e.coSafeReward(objective.X, reward, direction)
 	case logic.LongRun:
 		return e.toNumbers(game.LongRun(e.ctx, reward, e.opts))
 	case logic.TotalReward:
@@ -231,7 +231,7 @@ func (e *evaluation) gameReward(formula *logic.Formula, reward *sparse.Reward, d
 
 // gameTargetReward returns the value of a reward until a target is reached. A path that never reaches the target has an infinite reward for F,
 // its total reward for Fc, and 0 for F0.
-func (e *evaluation) gameTargetReward(objective *logic.Objective, reward *sparse.Reward, game *solve.Game) (*numbersOf, error) {
+func (e *evaluation) gameTargetReward(objective *logic.Objective, reward *sparse.Reward, game *solve.Game) (*numbers, error) {
 	target, err := e.satisfyingStates(objective.Target)
 	if err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func (e *evaluation) recordController(product *productModel, automaton sparse.Me
 	for _, s := range e.graph.Initial {
 		builder.newController.Start = append(builder.newController.Start, builder.nodeOf(productState{s, initial}))
 	}
-	for i := 0; i < len(builder.nodePairs); i++ { // addMove appends to builder.nodes
+	for i := 0; i < len(builder.nodePairs); i++ { // addMove appends to builder.nodePairs
 		if i&0xfff == 0 && e.ctx.Err() != nil {
 			return e.ctx.Err()
 		}

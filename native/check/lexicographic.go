@@ -14,7 +14,7 @@ import (
 //
 // Source: Storm 1.14, for the operator; Forejt, Kwiatkowska and Parker (2012), for the maximization.
 func (e *evaluation) evaluateLexicographic(formula *logic.Formula, objectives []*objective) (result.Value, *result.Interval, error) {
-	if !e.exact {
+	if !e.wantsFractions {
 		return result.Value{}, nil, &inexactError{formula.X.Pos(), "multilex(...) needs fractions"}
 	}
 	defer e.beginRecording(formula)()

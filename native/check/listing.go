@@ -40,7 +40,7 @@ func (e *evaluation) addListing(formula *logic.Formula, set *sparse.Set, valueOf
 
 // listTruth lists the truth values of a filter print or printall in a set of states. If the caller of the evaluation wants the values of all
 // states, listTruth stores them instead. For a filter store it lists nothing.
-func (e *evaluation) listTruth(formula *logic.Formula, set *sparse.Set, truth truthOf) {
+func (e *evaluation) listTruth(formula *logic.Formula, set *sparse.Set, truth truth) {
 	switch {
 	case e.wantsValues && set.Count() == e.space.Model().NumStates():
 		e.values = truth.values()
@@ -57,7 +57,7 @@ func (e *evaluation) listTruth(formula *logic.Formula, set *sparse.Set, truth tr
 
 // listNumbers lists the numbers of a filter print or printall in a set of states. If the caller of the evaluation wants the values of all
 // states, listNumbers stores them instead. For a filter store it lists nothing.
-func (e *evaluation) listNumbers(formula *logic.Formula, set *sparse.Set, values *numbersOf) {
+func (e *evaluation) listNumbers(formula *logic.Formula, set *sparse.Set, values *numbers) {
 	switch {
 	case e.wantsValues && set.Count() == e.space.Model().NumStates():
 		e.values = &StateValues{Lo: values.lower, Hi: values.upper}

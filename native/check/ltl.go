@@ -14,17 +14,17 @@ import (
 // ltlProbability returns the minimal or maximal probability of an LTL formula. The minimum is 1 minus the maximum of the negated formula.
 //
 // Source: Sickert, Esparza, Jaax and Křetínský, Limit-deterministic Büchi automata for linear temporal logic (2016).
-func (e *evaluation) ltlProbability(expr sema.Expr, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) ltlProbability(expr sema.Expr, direction solve.Direction) (*numbers, error) {
 	linear := &linearEvaluation{evaluation: e, rootFormula: expr}
 	formula, err := linear.translate(expr)
 	if err != nil {
 		return nil, err
 	}
-	isMinimum := dir.Scheduler() == solve.Min && e.modelKind() == sparse.MDP
+	isMinimum := direction.Scheduler() == solve.Min && e.modelKind() == sparse.MDP
 	if !isMinimum {
-		return linear.winningProbability(formula, dir)
+		return linear.winningProbability(formula, direction)
 	}
-	values, err := linear.winningProbability(automata.Unary(automata.Not, formula), dir.Opposite())
+	values, err := linear.winningProbability(automata.Unary(automata.Not, formula), direction.Opposite())
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (e *evaluation) ltlProbability(expr sema.Expr, dir solve.Direction) (*numbe
 // winningProbability returns the maximal probability of an LTL formula. It is the maximal probability of reaching a winning state in the product
 // with the limit-deterministic automaton of the formula. In a Markov chain the direction does not matter. It records an optimal scheduler if the
 // options ask for one.
-func (a *linearEvaluation) winningProbability(formula *automata.Formula, dir solve.Direction) (*numbersOf, error) {
+func (a *linearEvaluation) winningProbability(formula *automata.Formula, direction solve.Direction) (*numbers, error) {
 	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.tooLargeError(err)
@@ -47,7 +47,7 @@ func (a *linearEvaluation) winningProbability(formula *automata.Formula, dir sol
 	}
 	wantsScheduler := a.opts.Scheduler
 	a.opts.Scheduler = false // a scheduler of the product would be recorded as a scheduler of the model
-	values, err := a.reachProbability(product, goal, dir)
+	values, err := a.reachProbability(product, goal, direction)
 	if err != nil {
 		return nil, err
 	}
@@ -69,12 +69,12 @@ func (e *evaluation) schedulerQuantifier() quantifier {
 }
 
 // reachProbability returns the minimal or maximal probability of reaching goal in the product.
-func (e *evaluation) reachProbability(product *productModel, goal *sparse.Set, dir solve.Direction) (*numbersOf, error) {
-	return e.toNumbers(solve.Until(e.ctx, product.Graph, product.allStates(), goal, dir, e.opts))
+func (e *evaluation) reachProbability(product *productModel, goal *sparse.Set, direction solve.Direction) (*numbers, error) {
+	return e.toNumbers(solve.Until(e.ctx, product.Graph, product.allStates(), goal, direction, e.opts))
 }
 
 // buildProduct builds the product of the model with the initial component of an automaton. Start s of the product is state s of the model with
-// the automaton state after the letter of s. The parameters auto and err are the two results of a constructor of automata; an err that is not
+// the automaton state after the letter of s. The parameters automaton and err are the two results of a constructor of automata; an err that is not
 // nil is returned.
 func (a *linearEvaluation) buildProduct(automaton *automata.Automaton, err error) (*productModel, error) {
 	if err != nil {
@@ -129,10 +129,10 @@ func (e *evaluation) existsPath(expr sema.Expr) (*sparse.Set, error) {
 }
 
 // quantifiedLinear evaluates E or A of an arbitrary path formula. A of a formula is the negation of E of the negated formula.
-func (e *evaluation) quantifiedLinear(formula *logic.Formula) (truthOf, error) {
+func (e *evaluation) quantifiedLinear(formula *logic.Formula) (truth, error) {
 	path := formula.Path.Whole
 	if operator := boundedOperator(path); operator != nil && e.modelKind() == sparse.CTMC {
-		return truthOf{}, e.unsupportedError(operator, "found E or A with a time bound")
+		return truth{}, e.unsupportedError(operator, "found E or A with a time bound")
 	}
 	if !formula.ForAll {
 		satisfying, err := e.existsPath(path)
@@ -140,7 +140,7 @@ func (e *evaluation) quantifiedLinear(formula *logic.Formula) (truthOf, error) {
 	}
 	violating, err := e.existsPath(logic.Not(path))
 	if err != nil {
-		return truthOf{}, err
+		return truth{}, err
 	}
 	return decidedTruth(violating.Complement()), nil
 }
@@ -169,7 +169,7 @@ func boundedOperator(expr sema.Expr) (found sema.Expr) {
 // the path satisfies it. The operator X always counts a step, even if its operand is true everywhere.
 //
 // Source: PRISM's co-safe LTL rewards; Lacerda, Parker and Hawes (IJCAI 2015).
-func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, direction solve.Direction) (*numbers, error) {
 	if operator := boundedOperator(expr); operator != nil {
 		return nil, e.unsupportedError(operator, "found a bounded operator within a path formula in an R operator, want operators without bounds")
 	}
@@ -185,7 +185,7 @@ func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir sol
 	if err != nil {
 		return nil, linear.tooLargeError(err)
 	}
-	values, err := e.rewardUntilAccepted(product, product.productReward(reward), dir)
+	values, err := e.rewardUntilAccepted(product, product.productReward(reward), direction)
 	if err != nil {
 		return nil, err
 	}
@@ -193,10 +193,10 @@ func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir sol
 }
 
 // rewardUntilAccepted returns the minimal or maximal expected reward until the automaton of the product accepts.
-func (e *evaluation) rewardUntilAccepted(product *productModel, reward *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) rewardUntilAccepted(product *productModel, reward *sparse.Reward, direction solve.Direction) (*numbers, error) {
 	accepted := product.states(automata.Accepted)
 	if e.coalition != nil {
-		return e.toNumbers(product.newGame(e, dir).ReachReward(e.ctx, reward, accepted, e.opts))
+		return e.toNumbers(product.newGame(e, direction).ReachReward(e.ctx, reward, accepted, e.opts))
 	}
-	return e.toNumbers(solve.ReachReward(e.ctx, product.Graph, reward, accepted, dir, e.opts))
+	return e.toNumbers(solve.ReachReward(e.ctx, product.Graph, reward, accepted, direction, e.opts))
 }

@@ -143,7 +143,7 @@ func (m *multi) newCurve() *pareto.Curve {
 
 // weightBits returns the number of bits of the weights of objectives; 0 stands for no limit.
 func (m *multi) weightBits() uint {
-	if m.exact {
+	if m.wantsFractions {
 		return 0
 	}
 	return weightBits
@@ -151,7 +151,7 @@ func (m *multi) weightBits() uint {
 
 // optimumWidth returns the required relative width of the bounds of an optimum. It is 0 in exact computations.
 func (m *multi) optimumWidth() float64 {
-	if m.exact {
+	if m.wantsFractions {
 		return 0
 	}
 	return m.opts.Epsilon
@@ -172,7 +172,7 @@ func (m *multi) valueIfUnsatisfiable(expr sema.Expr) (result.Value, *result.Inte
 	if !isSatisfiable {
 		return m.valueOfBest(expr, &pareto.Best{})
 	}
-	if !m.exact {
+	if !m.wantsFractions {
 		m.limitAccuracy(result.Bounded)
 	}
 	infinite := math.Inf(1)
@@ -286,14 +286,14 @@ func (e *evaluation) operandObjective(expr sema.Expr) (*objective, error) {
 // newObjective returns an objective with the threshold of P or R: a query or a bound. The caller sets its path formula or its reward.
 func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
 	expr, threshold := formula.X, formula.Threshold
-	dir, hasDirection := direction(threshold, false)
+	direction, hasDirection := directionOf(threshold, false)
 	switch {
 	case !hasDirection:
 		return nil, e.failure(result.TypeError, expr.Pos(), "found an operator in multi(...) without min, max or a bound")
 	case threshold.Rel == syntax.OpGt || threshold.Rel == syntax.OpLt:
 		return nil, e.unsupportedError(expr, "found a strict bound in multi(...), want >= or <=")
 	case threshold.Query():
-		return &objective{expr: expr, isQuery: true, maximised: dir == solve.Max}, nil
+		return &objective{expr: expr, isQuery: true, maximised: direction == solve.Max}, nil
 	}
 	bound, err := e.thresholdBound(formula)
 	if err != nil {
@@ -436,7 +436,7 @@ func (o *objective) fromParetoValue(value *big.Rat) *big.Rat {
 // valueOfBest converts an optimum of package pareto to the value of the property, with bounds. If best.Point is nil, no scheduler satisfies the
 // bounds of the objectives: the value is false or NaN. expr is the property.
 func (m *multi) valueOfBest(expr sema.Expr, best *pareto.Best) (result.Value, *result.Interval, error) {
-	if !m.exact {
+	if !m.wantsFractions {
 		m.limitAccuracy(result.Bounded)
 	}
 	if expr.Type() == sema.Bool {
@@ -459,9 +459,9 @@ func (m *multi) valueOfBest(expr sema.Expr, best *pareto.Best) (result.Value, *r
 // numberBetween returns a value of the objective with the given bounds. It is a fraction if the bounds are equal.
 func (o *objective) numberBetween(lower, upper *big.Rat) number {
 	if lower.Cmp(upper) == 0 {
-		return fraction(lower)
+		return exactNumber(lower)
 	}
-	bounds := between(max(interval.Around(lower).Lo, 0), interval.Around(upper).Hi)
+	bounds := boundedNumber(max(interval.Around(lower).Lo, 0), interval.Around(upper).Hi)
 	if o.form != rewardForm { // a probability
 		bounds.Hi = min(bounds.Hi, 1)
 	}

@@ -81,7 +81,7 @@ func (builder *acceptingComponentBuilder) startNodes(members []uint32) (starts [
 			return nil, nil, err
 		}
 		for _, automatonStates := range combinations {
-			starts = append(starts, componentNode{s, builder.tuples.add(automatonStates)})
+			starts = append(starts, componentNode{s, builder.tuples.numberTuple(automatonStates)})
 			memberOf = append(memberOf, member)
 		}
 	}
@@ -149,7 +149,7 @@ func (builder *acceptingComponentBuilder) tupleAfter(tuple, modelState uint32) (
 		}
 		after[automatonIndex] = successor
 	}
-	return builder.tuples.add(after), nil
+	return builder.tuples.numberTuple(after), nil
 }
 
 // findGoodNodes computes the goals of a component, its good nodes and its sure nodes, for the objectives in satisfied. A path satisfies them if

@@ -31,7 +31,7 @@ func (m *multi) curve(expr sema.Expr) (result.Value, *result.Interval, error) {
 			queries = append(queries, i)
 		}
 	}
-	if !m.exact {
+	if !m.wantsFractions {
 		m.limitAccuracy(result.Bounded)
 	}
 	width, maxSums := m.curveLimits(len(queries))
@@ -56,7 +56,7 @@ func (m *multi) curveLimits(numQueries int) (width float64, maxSums int) {
 	if numQueries > 2 {
 		minWidth, maxSums = surfaceWidth, maxSurface
 	}
-	if m.exact {
+	if m.wantsFractions {
 		return 0, maxSums
 	}
 	return max(m.optimumWidth(), minWidth), maxSums

@@ -36,7 +36,7 @@ func (set objectiveSet) has(objective int) bool { return set>>objective&1 == 1 }
 func (set objectiveSet) isSubsetOf(other objectiveSet) bool { return set&^other == 0 }
 
 // memory is a state of the model with the memory of the objectives: two bits for each until objective, the number of steps so
-// far (at most multi.steps), and the number of the tuple of automaton states of the linear objectives.
+// far (at most multi.maxSteps), and the number of the tuple of automaton states of the linear objectives.
 type memory struct {
 	modelState    uint32
 	untilStatuses uint32
@@ -50,8 +50,8 @@ type tupleNumbering struct {
 	numberOf map[string]uint32 // by the encoded tuple
 }
 
-// add returns the number of a tuple. A new tuple gets the next number.
-func (numbering *tupleNumbering) add(tuple []int) uint32 {
+// numberTuple returns the number of a tuple. A new tuple gets the next number.
+func (numbering *tupleNumbering) numberTuple(tuple []int) uint32 {
 	encoded := make([]byte, 0, 4*len(tuple))
 	for _, automatonState := range tuple {
 		encoded = binary.LittleEndian.AppendUint32(encoded, uint32(automatonState))
@@ -116,7 +116,7 @@ func (m *multi) tupleAfter(tuple, s uint32) (uint32, error) {
 		}
 		automatonStates[automatonIndex] = successor
 	}
-	return m.tuples.add(automatonStates), nil
+	return m.tuples.numberTuple(automatonStates), nil
 }
 
 // tooLargeError adds the position of the property to the error automata.ErrTooLarge. It returns other errors unchanged.
@@ -150,7 +150,7 @@ func (m *multi) buildProduct() error {
 			initialStates = append(initialStates, objective.reader.automaton.Initial())
 		}
 	}
-	m.tuples.add(initialStates) // the first tuple gets number 0, as in memory{}
+	m.tuples.numberTuple(initialStates) // the first tuple gets number 0, as in memory{}
 	model := m.space.Model()
 	starts := make([]memory, len(model.Initial))
 	for i, s := range model.Initial {

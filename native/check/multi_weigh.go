@@ -143,9 +143,9 @@ type rewardSums struct {
 // newRewardSums returns a reward structure of the product whose rewards are all 0, with a bound on the relative rounding error of the sums that
 // add will compute.
 func (m *multi) newRewardSums() *rewardSums {
-	sums := &rewardSums{exact: m.exact}
+	sums := &rewardSums{exact: m.wantsFractions}
 	sums.Choice = make([]float64, m.product.NumChoices())
-	if m.exact {
+	if m.wantsFractions {
 		sums.ChoiceRat = make([]*big.Rat, m.product.NumChoices())
 	}
 	for _, objective := range m.objectives {
@@ -153,7 +153,7 @@ func (m *multi) newRewardSums() *rewardSums {
 			continue
 		}
 		sums.Err = max(sums.Err, objective.reward.Err)
-		if objective.reward.Unfit != nil && !m.exact {
+		if objective.reward.Unfit != nil && !m.wantsFractions {
 			sums.rangeErr = objective.reward.Unfit
 		}
 	}
@@ -200,7 +200,7 @@ func (m *multi) choiceReward(objective *objective, s, c int) (exact *big.Rat, ne
 	}
 	modelState := int(m.memories[s].modelState)
 	nearest = objective.reward.OfChoice(modelState, int(modelChoice))
-	if nearest == 0 || !m.exact {
+	if nearest == 0 || !m.wantsFractions {
 		return nil, nearest
 	}
 	return objective.reward.OfChoiceRat(modelState, int(modelChoice)), nearest
@@ -391,7 +391,7 @@ func (m *multi) productReward(objective *objective) (*sparse.Reward, error) {
 func (m *multi) inductiveTotalReward(ctx context.Context, reward *sparse.Reward) (*solve.Values, error) {
 	opts := m.options()
 	values, err := solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
-	if err != nil || m.exact {
+	if err != nil || m.wantsFractions {
 		return values, err
 	}
 	greatest := slices.Max(values.Upper)
@@ -549,8 +549,8 @@ func (m *multi) originOf(choices []uint32, s int) origin {
 // chainReward returns the rewards of an objective in the states of an induced chain. The end state, which is the last state, has no reward.
 func (m *multi) chainReward(objective *objective, origins []origin) (*sparse.Reward, error) {
 	numStates := len(origins) + 1
-	sums := &rewardSums{exact: m.exact, Reward: sparse.Reward{Err: objective.reward.Err + 0x1p-52, Choice: make([]float64, numStates)}}
-	if m.exact {
+	sums := &rewardSums{exact: m.wantsFractions, Reward: sparse.Reward{Err: objective.reward.Err + 0x1p-52, Choice: make([]float64, numStates)}}
+	if m.wantsFractions {
 		sums.ChoiceRat = make([]*big.Rat, numStates)
 	}
 	one := big.NewRat(1, 1)

@@ -25,9 +25,9 @@ func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict res
 	verdict = result.Verdict{
 		Resolution: result.Maximum, States: int64(partModel.NumStates()), Choices: int64(partModel.NumChoices()), Transitions: int64(partModel.NumTransitions()),
 	}
-	answer := &outcome{value: resultValue(point(1), property.X.Type()), interval: &result.Interval{Lo: 1, Hi: 1}, results: results{accuracy: c.opts.Accuracy}}
+	answer := &outcome{value: resultValue(pointNumber(1), property.X.Type()), interval: &result.Interval{Lo: 1, Hi: 1}, results: results{accuracy: c.opts.Accuracy}}
 	if c.opts.Accuracy == result.Exact {
-		answer.value = resultValue(fraction(big.NewRat(1, 1)), property.X.Type())
+		answer.value = resultValue(exactNumber(big.NewRat(1, 1)), property.X.Type())
 	}
 	c.writePartialOutcome(answer, property, c.floatModel.space, &verdict)
 	verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("answered by the first %s, within which a scheduler has probability 1: the model was not explored to its end",

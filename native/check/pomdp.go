@@ -46,11 +46,11 @@ const maxStarts = 64
 func (e *evaluation) partiallyObservable() bool { return e.space.Program().Type == syntax.POMDP }
 
 // observedProbability returns the minimal or maximal probability of a path formula in a POMDP, for the states of the domain.
-func (e *evaluation) observedProbability(path *logic.Path, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) observedProbability(path *logic.Path, direction solve.Direction) (*numbers, error) {
 	if path.Negated {
 		withoutNegation := *path
 		withoutNegation.Negated = false
-		values, err := e.observedProbability(&withoutNegation, dir.Opposite())
+		values, err := e.observedProbability(&withoutNegation, direction.Opposite())
 		if err != nil {
 			return nil, err
 		}
@@ -64,13 +64,13 @@ func (e *evaluation) observedProbability(path *logic.Path, dir solve.Direction) 
 		}
 		return e.indicator(set), nil
 	case logic.Until, logic.Next:
-		return e.observedTemporal(path, dir)
+		return e.observedTemporal(path, direction)
 	}
 	return nil, e.unsupportedError(path.X, "found %s in a property of a partially observable model, want one of X, F, G, U, W and R of formulas about states", logic.Describe(path.X))
 }
 
 // observedTemporal returns the minimal or maximal probability of X, F, G, U, W or R of state formulas in a POMDP.
-func (e *evaluation) observedTemporal(path *logic.Path, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) observedTemporal(path *logic.Path, direction solve.Direction) (*numbers, error) {
 	left := e.allStates()
 	if path.Left != nil {
 		var err error
@@ -84,13 +84,13 @@ func (e *evaluation) observedTemporal(path *logic.Path, dir solve.Direction) (*n
 		return nil, err
 	}
 	if path.Form == logic.Next {
-		return e.observedNext(path, right, dir)
+		return e.observedNext(path, right, direction)
 	}
 	left, right, isNegated := Sets.AsUntil(path.Op, left, right)
 	if !isNegated {
-		return e.observedUntil(path, left, right, dir)
+		return e.observedUntil(path, left, right, direction)
 	}
-	values, err := e.observedUntil(path, left, right, dir.Opposite())
+	values, err := e.observedUntil(path, left, right, direction.Opposite())
 	if err != nil {
 		return nil, err
 	}
@@ -98,15 +98,15 @@ func (e *evaluation) observedTemporal(path *logic.Path, dir solve.Direction) (*n
 }
 
 // observedUntil returns the minimal or maximal probability of `left U right`, with the step bound of path, in a partially observable model.
-func (e *evaluation) observedUntil(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) observedUntil(path *logic.Path, left, right *sparse.Set, direction solve.Direction) (*numbers, error) {
 	if path.Bound != nil {
-		return e.observedSteps(path, left, right, dir)
+		return e.observedSteps(path, left, right, direction)
 	}
-	return e.searchBeliefs(path.X, belief.Problem{Left: left, Target: right, Direction: dir})
+	return e.searchBeliefs(path.X, belief.Problem{Left: left, Target: right, Direction: direction})
 }
 
 // observedReward returns the minimal or maximal value of a reward objective in a POMDP.
-func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Reward, direction solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	switch objective.Form {
 	case logic.ReachReward:
@@ -114,9 +114,9 @@ func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Rewar
 		if err != nil {
 			return nil, err
 		}
-		return e.searchBeliefs(formula.X, belief.Problem{Target: target, Reward: reward, Direction: dir})
+		return e.searchBeliefs(formula.X, belief.Problem{Target: target, Reward: reward, Direction: direction})
 	case logic.Cumulative, logic.Instantaneous:
-		return e.observedStepReward(formula, reward, dir)
+		return e.observedStepReward(formula, reward, direction)
 	}
 	return nil, e.unsupportedError(objective.X, "found %s in an R operator of a partially observable model, want F without bounds, C<=k or I=k", logic.Describe(objective.X))
 }
@@ -164,33 +164,33 @@ func (e *evaluation) computeObservations() error {
 
 // searchBeliefs solves a problem on the model by a search of beliefs from each state of the domain. It sets the model and the observations of
 // the problem. expr is the operator, for errors.
-func (e *evaluation) searchBeliefs(expr sema.Expr, problem belief.Problem) (*numbersOf, error) {
+func (e *evaluation) searchBeliefs(expr sema.Expr, problem belief.Problem) (*numbers, error) {
 	problem.Graph, problem.Observation = e.graph, e.observations.ByState
 	return e.searchFromStates(expr, problem, func(s int) int { return s })
 }
 
 // searchFromStates solves a problem of package belief from each state of the domain. The model of the problem may be a product: start(s) is its
 // state for state s of the model.
-func (e *evaluation) searchFromStates(expr sema.Expr, problem belief.Problem, start func(s int) int) (*numbersOf, error) {
+func (e *evaluation) searchFromStates(expr sema.Expr, problem belief.Problem, start func(s int) int) (*numbers, error) {
 	starts := e.domain()
 	if numStarts := starts.Count(); numStarts > maxStarts {
 		return nil, e.unsupportedError(expr, "found an operator of a partially observable model whose value is needed in %s, want at most %d", noun.Count(numStarts, "state"), maxStarts)
 	}
 	accuracy := result.Bounded
-	if e.exact {
+	if e.wantsFractions {
 		accuracy = result.Exact
 	}
 	values := e.newValues(accuracy)
 	summary := &beliefs{isComplete: true, maxBeliefs: e.maxBeliefs}
 	for s := range starts.All() {
-		solution, err := belief.Solve(e.ctx, problem, start(s), belief.Options{Epsilon: e.opts.Epsilon, Beliefs: e.maxBeliefs, Exact: e.exact, Progress: e.opts.Progress})
+		solution, err := belief.Solve(e.ctx, problem, start(s), belief.Options{Epsilon: e.opts.Epsilon, Beliefs: e.maxBeliefs, Exact: e.wantsFractions, Progress: e.opts.Progress})
 		if err != nil {
 			return nil, err
 		}
-		if e.exact && !solution.Complete {
+		if e.wantsFractions && !solution.Complete {
 			return nil, &inexactError{expr.Pos(), fmt.Sprintf("the value has no fraction, because more than %d beliefs are reachable", e.maxBeliefs)}
 		}
-		summary.add(solution)
+		summary.addSolution(solution)
 		if starts.Count() == 1 && solution.Chain != nil {
 			summary.strategy = solution.Strategy
 			summary.chainStates = len(solution.Chain.State)
@@ -201,8 +201,8 @@ func (e *evaluation) searchFromStates(expr sema.Expr, problem belief.Problem, st
 	return values, nil
 }
 
-// add includes another search in the description.
-func (search *beliefs) add(solved *belief.Bounds) {
+// addSolution includes another search in the description.
+func (search *beliefs) addSolution(solved *belief.Bounds) {
 	search.numBeliefs = max(search.numBeliefs, solved.Beliefs)
 	search.resolution = max(search.resolution, solved.Resolution)
 	search.isComplete = search.isComplete && solved.Complete

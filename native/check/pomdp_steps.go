@@ -119,7 +119,7 @@ func (product *stepProduct) instantaneousReward(structure *sparse.Reward, steps 
 
 // observedSteps returns the minimal or maximal probability of `left U right` with the step bound of path, in a POMDP. Both sets must be
 // observable.
-func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, direction solve.Direction) (*numbers, error) {
 	steps, err := e.stepInterval(path)
 	if err != nil {
 		return nil, err
@@ -135,24 +135,24 @@ func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, di
 	return e.searchStepProduct(path.X, product, belief.Problem{
 		Left:      product.states(func(state, _ int) bool { return left.Has(state) }),
 		Target:    product.states(func(state, count int) bool { return right.Has(state) && count >= steps.Low }),
-		Direction: dir,
+		Direction: direction,
 	})
 }
 
 // observedNext returns the minimal or maximal probability of `X right` in a POMDP.
-func (e *evaluation) observedNext(path *logic.Path, right *sparse.Set, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) observedNext(path *logic.Path, right *sparse.Set, direction solve.Direction) (*numbers, error) {
 	product, err := e.newStepProduct(path.X, stepCounter{lastStep: 1, endsPath: true})
 	if err != nil {
 		return nil, err
 	}
 	return e.searchStepProduct(path.X, product, belief.Problem{
-		Left: sparse.FullSet(product.NumStates()), Direction: dir,
+		Left: sparse.FullSet(product.NumStates()), Direction: direction,
 		Target: product.states(func(state, count int) bool { return right.Has(state) && count == 1 }),
 	})
 }
 
 // observedStepReward returns the minimal or maximal expected reward C<=k or I=k in a POMDP.
-func (e *evaluation) observedStepReward(formula *logic.Formula, structure *sparse.Reward, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) observedStepReward(formula *logic.Formula, structure *sparse.Reward, direction solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	if err := e.computeObservations(); err != nil {
 		return nil, err
@@ -174,12 +174,12 @@ func (e *evaluation) observedStepReward(formula *logic.Formula, structure *spars
 		reward = product.instantaneousReward(structure, bound)
 	}
 	target := product.states(func(_, steps int) bool { return steps == last })
-	return e.searchStepProduct(formula.X, product, belief.Problem{Target: target, Reward: reward, Direction: dir})
+	return e.searchStepProduct(formula.X, product, belief.Problem{Target: target, Reward: reward, Direction: direction})
 }
 
 // searchStepProduct solves a problem of package belief on a product with a step counter, from each state of the domain. It discards the optimal
 // strategies, because they depend on the step count. expr is the operator, for errors.
-func (e *evaluation) searchStepProduct(expr sema.Expr, product *stepProduct, problem belief.Problem) (*numbersOf, error) {
+func (e *evaluation) searchStepProduct(expr sema.Expr, product *stepProduct, problem belief.Problem) (*numbers, error) {
 	problem.Graph, problem.Observation = product.graph, product.observations
 	startOf := map[int]int{} // the state of the product for each state of the domain
 	for i, pair := range product.Pairs[:len(product.Start)] {

@@ -21,15 +21,15 @@ func (e *evaluation) optimisationDirection(formula *logic.Formula) (solve.Direct
 	if e.modelKind() != sparse.MDP {
 		return solve.Max, nil
 	}
-	dir, hasDirection := direction(formula.Threshold, e.forSomeScheduler)
+	direction, hasDirection := directionOf(formula.Threshold, e.forSomeScheduler)
 	letter := formula.Letter()
 	switch {
 	case !hasDirection && formula.Extremum != syntax.NoExtremum:
-		return dir, e.unsupportedError(formula.X, "found %s%s=?, which is for models with two kinds of nondeterminism", letter, formula.Extremum)
+		return direction, e.unsupportedError(formula.X, "found %s%s=?, which is for models with two kinds of nondeterminism", letter, formula.Extremum)
 	case !hasDirection:
-		return dir, e.failure(result.TypeError, formula.X.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?", letter, letter, letter)
+		return direction, e.failure(result.TypeError, formula.X.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?", letter, letter, letter)
 	}
-	return dir, nil
+	return direction, nil
 }
 
 // satisfyingStates returns all states of the model that satisfy a nested state formula. The coalition of the outer formula does not apply to it,
@@ -42,7 +42,7 @@ func (e *evaluation) satisfyingStates(expr sema.Expr) (*sparse.Set, error) {
 }
 
 // operatorValue returns the value of P, R or S in each state.
-func (e *evaluation) operatorValue(formula *logic.Formula) (*numbersOf, error) {
+func (e *evaluation) operatorValue(formula *logic.Formula) (*numbers, error) {
 	defer e.beginRecording(formula)()
 	switch formula.Kind {
 	case logic.Probability:
@@ -55,11 +55,11 @@ func (e *evaluation) operatorValue(formula *logic.Formula) (*numbersOf, error) {
 
 // probabilityOperator returns the value of a P operator in every state. If the caller asked for a scheduler of this operator, it stores the values for
 // it.
-func (e *evaluation) probabilityOperator(formula *logic.Formula) (*numbersOf, error) {
+func (e *evaluation) probabilityOperator(formula *logic.Formula) (*numbers, error) {
 	if e.property.Program.Type == syntax.LTS {
 		return nil, e.unsupportedError(formula.X, "found a P operator for a model without probabilities, want E or A")
 	}
-	dir, err := e.optimisationDirection(formula)
+	direction, err := e.optimisationDirection(formula)
 	if err != nil {
 		return nil, err
 	}
@@ -67,9 +67,9 @@ func (e *evaluation) probabilityOperator(formula *logic.Formula) (*numbersOf, er
 		return nil, e.unsupportedError(formula.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(e.space.Program().Type.String()))
 	}
 	if e.partiallyObservable() {
-		return asProbability(e.observedProbability(formula.Path, dir))
+		return asProbability(e.observedProbability(formula.Path, direction))
 	}
-	values, err := asProbability(e.pathProbability(formula.Path, dir))
+	values, err := asProbability(e.pathProbability(formula.Path, direction))
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (e *evaluation) probabilityOperator(formula *logic.Formula) (*numbersOf, er
 }
 
 // asProbability marks values as probabilities: a value with different bounds is neither 0 nor 1. If err is not nil, it returns err.
-func asProbability(values *numbersOf, err error) (*numbersOf, error) {
+func asProbability(values *numbers, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -89,11 +89,11 @@ func asProbability(values *numbersOf, err error) (*numbersOf, error) {
 }
 
 // pathProbability returns the minimal or maximal probability of a path formula.
-func (e *evaluation) pathProbability(path *logic.Path, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) pathProbability(path *logic.Path, direction solve.Direction) (*numbers, error) {
 	if !path.Negated {
-		return e.probabilityWithoutNegation(path, dir)
+		return e.probabilityWithoutNegation(path, direction)
 	}
-	values, err := e.probabilityWithoutNegation(path, dir.Opposite())
+	values, err := e.probabilityWithoutNegation(path, direction.Opposite())
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (e *evaluation) pathProbability(path *logic.Path, dir solve.Direction) (*nu
 
 // probabilityWithoutNegation returns the minimal or maximal probability of a path formula. It ignores path.Negated, the negation in front of the
 // formula.
-func (e *evaluation) probabilityWithoutNegation(path *logic.Path, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) probabilityWithoutNegation(path *logic.Path, direction solve.Direction) (*numbers, error) {
 	if e.coalition != nil && path.Form == logic.CostBounded {
 		return nil, e.unsupportedError(path.X, "found %s for a coalition of players, want a path formula without bounds on rewards", logic.Describe(path.X))
 	}
@@ -114,34 +114,34 @@ func (e *evaluation) probabilityWithoutNegation(path *logic.Path, dir solve.Dire
 		}
 		return e.indicator(set), nil
 	case logic.CostBounded:
-		return e.costBounded(path, dir)
+		return e.costBounded(path, direction)
 	case logic.Conditional:
-		return e.conditionalProbability(path, dir)
+		return e.conditionalProbability(path, direction)
 	case logic.Next:
 		set, err := e.satisfyingStates(path.Right)
 		if err != nil {
 			return nil, err
 		}
 		e.recordUntil(e.allStates(), set, solve.StepBound{Low: 1, High: 1}, false)
-		return e.nextProbability(set, dir)
+		return e.nextProbability(set, direction)
 	case logic.Until:
 		hasOnlyLowerBound := path.Bound != nil && path.Bound.High == nil
 		if e.onlyFairSchedulers() && hasOnlyLowerBound { // fairness matters, because infinitely many steps count
-			return e.linearProbability(path.X, dir)
+			return e.linearProbability(path.X, direction)
 		}
-		return e.temporalProbability(path, dir)
+		return e.temporalProbability(path, direction)
 	}
-	return e.linearProbability(path.X, dir)
+	return e.linearProbability(path.X, direction)
 }
 
-// linearProbability returns the minimal or maximal probability of an LTL formula. In a game, the coalition optimises in direction dir.
-func (e *evaluation) linearProbability(expr sema.Expr, dir solve.Direction) (*numbersOf, error) {
+// linearProbability returns the minimal or maximal probability of an LTL formula. In a game, the coalition optimises in the given direction.
+func (e *evaluation) linearProbability(expr sema.Expr, direction solve.Direction) (*numbers, error) {
 	if e.coalition == nil {
-		return e.ltlProbability(expr, dir)
+		return e.ltlProbability(expr, direction)
 	}
-	commonDirection, sameForAll := e.coalitionGame(dir).Direction()
+	commonDirection, sameForAll := e.coalitionGame(direction).Direction()
 	if !sameForAll || e.opts.Scheduler {
-		return e.gameLTLValue(expr, dir)
+		return e.gameLTLValue(expr, direction)
 	}
 	// All players optimise in the same direction: the game is an MDP, which needs smaller automata.
 	coalition := e.coalition
@@ -151,9 +151,9 @@ func (e *evaluation) linearProbability(expr sema.Expr, dir solve.Direction) (*nu
 }
 
 // indicator returns the value 1 for the states of a set, and 0 for other states.
-func (e *evaluation) indicator(set *sparse.Set) *numbersOf {
-	values := e.constantNumbers(fraction(new(big.Rat)), result.Exact)
-	one := fraction(big.NewRat(1, 1))
+func (e *evaluation) indicator(set *sparse.Set) *numbers {
+	values := e.constantNumbers(exactNumber(new(big.Rat)), result.Exact)
+	one := exactNumber(big.NewRat(1, 1))
 	for s := range set.All() {
 		values.setNumber(s, one)
 	}
@@ -161,9 +161,9 @@ func (e *evaluation) indicator(set *sparse.Set) *numbersOf {
 }
 
 // complement returns 1 minus each probability.
-func (e *evaluation) complement(probabilities *numbersOf) *numbersOf {
+func (e *evaluation) complement(probabilities *numbers) *numbers {
 	complements := probabilities.zeros(len(probabilities.lower))
-	one := fraction(big.NewRat(1, 1))
+	one := exactNumber(big.NewRat(1, 1))
 	for s := range probabilities.lower {
 		value, _ := arithmetic(syntax.OpSub, one, probabilities.numberAt(s))
 		value.Lo = max(value.Lo, 0)
@@ -174,16 +174,16 @@ func (e *evaluation) complement(probabilities *numbersOf) *numbersOf {
 }
 
 // nextProbability returns the minimal or maximal probability of X set.
-func (e *evaluation) nextProbability(set *sparse.Set, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) nextProbability(set *sparse.Set, direction solve.Direction) (*numbers, error) {
 	if e.coalition != nil {
-		return e.toNumbers(e.coalitionGame(dir).Next(e.ctx, set, e.opts))
+		return e.toNumbers(e.coalitionGame(direction).Next(e.ctx, set, e.opts))
 	}
-	return e.toNumbers(solve.Next(e.ctx, e.graph, set, dir, e.opts))
+	return e.toNumbers(solve.Next(e.ctx, e.graph, set, direction, e.opts))
 }
 
 // toNumbers converts a solution of package solve to numbers. It stores the scheduler of the solution and how it was computed. An err that is not
 // nil is returned, so that a call of package solve can be the argument.
-func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbersOf, error) {
+func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -219,20 +219,20 @@ var Sets = logic.Algebra[*sparse.Set]{
 
 // temporalProbability returns the minimal or maximal probability of F, G, U, W or R of state formulas, with or without a bound. It rewrites the
 // formula to an until formula, or to the negation of one.
-func (e *evaluation) temporalProbability(path *logic.Path, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) temporalProbability(path *logic.Path, direction solve.Direction) (*numbers, error) {
 	left, right, err := e.operandStates(path.Left, path.Right)
 	if err != nil {
 		return nil, err
 	}
 	left, right, isNegated := Sets.AsUntil(path.Op, left, right)
 	if isNegated {
-		dir = dir.Opposite()
+		direction = direction.Opposite()
 	}
 	right = e.withUnexplored(path, left, right)
 	if path.Bound != nil && e.modelKind() == sparse.CTMC {
 		return e.timedUntil(path, left, right, isNegated)
 	}
-	values, err := e.untilProbability(path, left, right, dir, isNegated)
+	values, err := e.untilProbability(path, left, right, direction, isNegated)
 	if err != nil || !isNegated {
 		return values, err
 	}
@@ -241,40 +241,40 @@ func (e *evaluation) temporalProbability(path *logic.Path, dir solve.Direction) 
 
 // untilProbability returns the minimal or maximal probability of `left U right` with the bound of path. negated says that path is the negation
 // of this until formula; only the recorded formula depends on it.
-func (e *evaluation) untilProbability(path *logic.Path, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbersOf, error) {
+func (e *evaluation) untilProbability(path *logic.Path, left, right *sparse.Set, direction solve.Direction, negated bool) (*numbers, error) {
 	switch {
 	case e.coalition != nil:
-		return e.gameUntil(path, left, right, dir)
-	case path.Bound == nil && dir == solve.Min && e.onlyFairSchedulers():
+		return e.gameUntil(path, left, right, direction)
+	case path.Bound == nil && direction == solve.Min && e.onlyFairSchedulers():
 		return e.fairUntil(left, right)
 	case path.Bound == nil:
 		e.recordUntil(left, right, solve.StepBound{High: solve.Unbounded}, negated)
-		return e.unboundedUntil(left, right, dir)
+		return e.unboundedUntil(left, right, direction)
 	}
 	steps, err := e.stepInterval(path)
 	if err != nil {
 		return nil, err
 	}
 	e.recordUntil(left, right, steps, negated)
-	return e.toNumbers(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.stepOptions(max(steps.Low, steps.High))))
+	return e.toNumbers(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, direction, e.stepOptions(max(steps.Low, steps.High))))
 }
 
 // unboundedUntil returns the minimal or maximal probability of `left U right`. It first asks e.solver, if there is one, and then package solve.
-func (e *evaluation) unboundedUntil(left, right *sparse.Set, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) unboundedUntil(left, right *sparse.Set, direction solve.Direction) (*numbers, error) {
 	if e.solver != nil {
-		values, err := e.solver.Until(e.ctx, left, right, dir)
+		values, err := e.solver.Until(e.ctx, left, right, direction)
 		if values != nil || err != nil {
 			return e.toNumbers(values, err)
 		}
 	}
-	return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, dir, e.optionsForScope()))
+	return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, direction, e.optionsForScope()))
 }
 
 // stepOptions returns the options of package solve for a formula with a bound of that many steps. An exact evaluation computes float64 bounds if
 // the caller allows them and they are much faster.
 func (e *evaluation) stepOptions(steps int) solve.Options {
 	opts := e.optionsForScope()
-	mayUseBounds := e.exact && e.boundsAllowed && e.schedulerRequest == nil
+	mayUseBounds := e.wantsFractions && e.boundsAllowed && e.schedulerRequest == nil
 	if mayUseBounds && solve.BoundsAreFaster(e.graph, steps) {
 		opts.Exact, opts.Within, opts.MaxWork = false, nil, 0
 	}
@@ -285,7 +285,7 @@ func (e *evaluation) stepOptions(steps int) solve.Options {
 // all values or a scheduler are wanted.
 func (e *evaluation) optionsForScope() solve.Options {
 	opts := e.opts
-	if e.exact && !e.wantsValues && e.schedulerRequest == nil {
+	if e.wantsFractions && !e.wantsValues && e.schedulerRequest == nil {
 		opts.Within = e.neededStates
 	}
 	return opts
@@ -363,7 +363,7 @@ func (e *evaluation) stepCount(expr sema.Expr, operator string) (int, error) {
 }
 
 // steadyStateProbability returns the value of an S operator in every state: the long-run probability of a set of states.
-func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbersOf, error) {
+func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbers, error) {
 	switch {
 	case e.property.Program.Type == syntax.LTS:
 		return nil, e.unsupportedError(formula.X, "found an S operator for a model without probabilities")
@@ -374,7 +374,7 @@ func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbersOf,
 	case e.space.Model().Intervals():
 		return nil, e.unsupportedError(formula.X, "found an S operator for a model with intervals")
 	}
-	dir, hasDirection := direction(formula.Threshold, e.forSomeScheduler)
+	direction, hasDirection := directionOf(formula.Threshold, e.forSomeScheduler)
 	if !hasDirection && e.modelKind() == sparse.MDP {
 		return nil, e.failure(result.TypeError, formula.X.Pos(), "found S=? for a nondeterministic model, want a bound such as S>=0.5, or Smin=? or Smax=? (--dialect storm)")
 	}
@@ -384,16 +384,16 @@ func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbersOf,
 	}
 	if e.property.Program.Model().IsMarkovAutomaton() {
 		return asProbability(e.longRunPerTime(formula, func(time *sparse.Reward) (*solve.Values, error) {
-			return solve.SteadyStatePerTime(e.ctx, e.graph, set, time, dir, e.opts)
+			return solve.SteadyStatePerTime(e.ctx, e.graph, set, time, direction, e.opts)
 		}))
 	}
-	return asProbability(e.toNumbers(solve.SteadyState(e.ctx, e.graph, set, dir, e.opts)))
+	return asProbability(e.toNumbers(solve.SteadyState(e.ctx, e.graph, set, direction, e.opts)))
 }
 
 // quantifiedTruth evaluates `E [path]` or `A [path]`.
-func (e *evaluation) quantifiedTruth(formula *logic.Formula) (truthOf, error) {
+func (e *evaluation) quantifiedTruth(formula *logic.Formula) (truth, error) {
 	if e.onlyFairSchedulers() {
-		return truthOf{}, e.unsupportedError(formula.X, "found E or A, which is not supported for fair schedulers")
+		return truth{}, e.unsupportedError(formula.X, "found E or A, which is not supported for fair schedulers")
 	}
 	path := formula.Path
 	if path.Form != logic.Next && !path.Unbounded() {
@@ -401,7 +401,7 @@ func (e *evaluation) quantifiedTruth(formula *logic.Formula) (truthOf, error) {
 	}
 	left, right, err := e.operandStates(path.Left, path.Right)
 	if err != nil {
-		return truthOf{}, err
+		return truth{}, err
 	}
 	left, right, isNegatedUntil := Sets.AsUntil(path.Op, left, right)
 	isNegated := isNegatedUntil != path.Negated

@@ -122,7 +122,7 @@ func (product *productModel) states(class automata.Class) *sparse.Set {
 func (p *productModel) allStates() *sparse.Set { return sparse.FullSet(p.NumStates()) }
 
 // valuesInModel returns the values of the states of the model from the values of the product. State s of the model has the value of start s.
-func (product *productModel) valuesInModel(values *numbersOf) *numbersOf {
+func (product *productModel) valuesInModel(values *numbers) *numbers {
 	projected := values.zeros(len(product.startStates))
 	for s, start := range product.startStates {
 		projected.setNumber(s, values.numberAt(int(start)))
@@ -130,13 +130,13 @@ func (product *productModel) valuesInModel(values *numbersOf) *numbersOf {
 	return projected
 }
 
-// productReward translates a reward structure of the model to the product.
-func (product *productModel) productReward(productReward *sparse.Reward) *sparse.Reward {
+// reward translates a reward structure of the model to the product.
+func (product *productModel) productReward(reward *sparse.Reward) *sparse.Reward {
 	states := make([]uint32, len(product.pairs))
 	for i, pair := range product.pairs {
 		states[i] = pair.state
 	}
-	return selectRewards(productReward, states, product.modelChoice)
+	return selectRewards(reward, states, product.modelChoice)
 }
 
 // selectRewards returns a reward structure with the rewards of the given states and choices. The index sparse.None stands for the reward 0.

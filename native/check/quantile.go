@@ -388,6 +388,6 @@ func (q *quantile) onlyCoordinate(curve result.Value) (result.Value, *result.Int
 		infinite := math.Inf(1)
 		return result.Value{Kind: result.Number, Num: infinite}, &result.Interval{Lo: infinite, Hi: infinite}
 	}
-	exact := fraction(curve.RatPoints[0][0])
+	exact := exactNumber(curve.RatPoints[0][0])
 	return resultValue(exact, sema.Double), &result.Interval{Lo: exact.Lo, Hi: exact.Hi}
 }

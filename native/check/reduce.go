@@ -120,7 +120,7 @@ type quotientBuilder struct {
 
 // addProperty adds the sets of states and the reward structures of a property.
 func (builder *quotientBuilder) addProperty(ctx context.Context, property *Property) error {
-	e := &evaluation{model: builder.floatModel, request: request{ctx: ctx, property: property, exact: true}, results: results{accuracy: result.Exact}}
+	e := &evaluation{model: builder.floatModel, request: request{ctx: ctx, property: property, wantsFractions: true}, results: results{accuracy: result.Exact}}
 	return builder.addFormula(e, property.X)
 }
 

@@ -20,8 +20,8 @@ func (e *evaluation) robustDirection(formula *logic.Formula) (solve.Direction, e
 	hasScheduler := e.modelKind() == sparse.MDP
 	switch {
 	case !threshold.Query():
-		dir, _ := direction(threshold, e.forSomeScheduler)
-		return dir, nil
+		direction, _ := directionOf(threshold, e.forSomeScheduler)
+		return direction, nil
 	case threshold.Extremum == syntax.Min, hasScheduler && threshold.Extremum == syntax.MinMin:
 		return solve.Min, nil
 	case threshold.Extremum == syntax.Max, hasScheduler && threshold.Extremum == syntax.MaxMax:

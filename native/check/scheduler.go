@@ -55,7 +55,7 @@ func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler
 	return &Scheduler{Space: request.space, Choices: request.choices}, verdict, nil
 }
 
-// checkWithScheduler evaluates a property, and records a scheduler of its operator op. The request has the scheduler.
+// checkWithScheduler evaluates a property, and records a scheduler of its operator. The request has the scheduler.
 func (c *Checker) checkWithScheduler(ctx context.Context, property *Property, operator *logic.Formula) (*schedulerRequest, result.Verdict) {
 	request := &schedulerRequest{operator: operator.X}
 	c.schedulerRequest = request
@@ -141,9 +141,9 @@ type schedulerRequest struct {
 	space        *explicit.Space
 	choices      [][]uint32
 	controller   *sparse.Controller
-	isInOperator bool       // the operator is being evaluated
-	untilFormula *Reach     // the until formula of the operator, if it has one
-	values       *numbersOf // the values of an operator P
+	isInOperator bool     // the operator is being evaluated
+	untilFormula *Reach   // the until formula of the operator, if it has one
+	values       *numbers // the values of an operator P
 }
 
 // beginRecording starts to record schedulers if the caller of the evaluation asked for the scheduler of this operator. The caller must call end

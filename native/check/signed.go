@@ -13,7 +13,7 @@ import (
 
 // signedReward returns the value of an R operator over a reward structure with negative rewards. It solves problems with nonnegative rewards
 // instead.
-func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, direction solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	solver := e.solver
 	defer func() { e.solver = solver }()
@@ -32,27 +32,27 @@ func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, 
 		if err != nil {
 			return nil, err
 		}
-		return e.signedUntil(formula, rewards, target, dir)
+		return e.signedUntil(formula, rewards, target, direction)
 	case logic.TotalReward:
-		return e.signedUntil(formula, rewards, e.endStates(rewards), dir)
+		return e.signedUntil(formula, rewards, e.endStates(rewards), direction)
 	}
-	return e.shiftedReward(formula, rewards, dir)
+	return e.shiftedReward(formula, rewards, direction)
 }
 
 // shiftedReward returns the value of an objective over signed rewards in an MDP. It adds a constant to each reward, so that all rewards are
 // nonnegative, and subtracts constant * numberOfRewards from the value. The number of rewards must be the same under every scheduler.
-func (e *evaluation) shiftedReward(formula *logic.Formula, rewards solve.Signed, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) shiftedReward(formula *logic.Formula, rewards solve.Signed, direction solve.Direction) (*numbers, error) {
 	isInstantaneous := formula.Objective.Form == logic.Instantaneous
 	numRewards, err := e.numberOfRewards(formula)
 	if err != nil {
 		return nil, err
 	}
 	shiftedRewards, shift := rewards.Shifted(e.graph.Model, isInstantaneous)
-	values, err := e.rewardValue(formula, shiftedRewards, dir)
+	values, err := e.rewardValue(formula, shiftedRewards, direction)
 	if err != nil {
 		return nil, err
 	}
-	totalShift := fraction(shift.Mul(shift, numRewards))
+	totalShift := exactNumber(shift.Mul(shift, numRewards))
 	return e.subtract(values, func(int) number { return totalShift }), nil
 }
 
@@ -79,12 +79,12 @@ func (e *evaluation) negativeRewardError(formula *logic.Formula, where string) e
 
 // subtract returns values(s) - subtrahend(s) for each state s of the domain. If the difference has no finite bounds, its bounds are -infinity
 // and infinity.
-func (e *evaluation) subtract(values *numbersOf, subtrahend func(s int) number) *numbersOf {
+func (e *evaluation) subtract(values *numbers, subtrahend func(s int) number) *numbers {
 	differences := values.zeros(len(values.lower))
 	for s := range e.domain().All() {
 		difference, hasBounds := arithmetic(syntax.OpSub, values.numberAt(s), subtrahend(s))
 		if !hasBounds {
-			difference = between(math.Inf(-1), math.Inf(1))
+			difference = boundedNumber(math.Inf(-1), math.Inf(1))
 		}
 		differences.setNumber(s, difference)
 	}
@@ -93,7 +93,7 @@ func (e *evaluation) subtract(values *numbersOf, subtrahend func(s int) number) 
 
 // signedInChain returns the value of an objective over signed rewards in a Markov chain: E[positive rewards] - E[absolute values of negative
 // rewards].
-func (e *evaluation) signedInChain(formula *logic.Formula, rewards solve.Signed) (*numbersOf, error) {
+func (e *evaluation) signedInChain(formula *logic.Formula, rewards solve.Signed) (*numbers, error) {
 	earned, err := e.rewardValue(formula, rewards.Gains, solve.Max)
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (e *evaluation) discountedSum(objective *logic.Objective) (*big.Rat, error)
 // signedUntil returns the minimal or maximal expected reward until a target in an MDP with negative rewards. Every scheduler must reach the
 // target almost surely. A potential, which is one number for each state, makes all rewards nonnegative; signedUntil subtracts the potential from
 // the values.
-func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, target *sparse.Set, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, target *sparse.Set, direction solve.Direction) (*numbers, error) {
 	shapedRewards, potential, err := rewards.Potential(e.ctx, e.graph, target, e.domain(), e.opts)
 	if errors.Is(err, solve.ErrMayMiss) {
 		where := "and a target that some scheduler misses with positive probability"
@@ -158,11 +158,11 @@ func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, t
 	if err != nil {
 		return nil, err
 	}
-	values, err := e.toNumbers(solve.ReachReward(e.ctx, e.graph, shapedRewards, target, dir, e.optionsForScope()))
+	values, err := e.toNumbers(solve.ReachReward(e.ctx, e.graph, shapedRewards, target, direction, e.optionsForScope()))
 	if err != nil {
 		return nil, err
 	}
-	return e.subtract(values, func(s int) number { return fraction(new(big.Rat).SetFloat64(potential[s])) }), nil
+	return e.subtract(values, func(s int) number { return exactNumber(new(big.Rat).SetFloat64(potential[s])) }), nil
 }
 
 // endStates returns the states of an MDP whose choices are all self-loops without a reward.
@@ -194,7 +194,7 @@ func (e *evaluation) isEndState(s int, rewards solve.Signed) bool {
 // an error, or if a floating-point evaluation cannot represent its rewards.
 func (e *evaluation) signedStructure(index int) (rewards solve.Signed, ok bool) {
 	earned, lost, err := e.space.SignedReward(index)
-	if err != nil || !e.exact && (earned.Unfit != nil || lost.Unfit != nil) {
+	if err != nil || !e.wantsFractions && (earned.Unfit != nil || lost.Unfit != nil) {
 		return rewards, false
 	}
 	return solve.Signed{Gains: earned, Losses: lost}, true

@@ -28,9 +28,9 @@ func (c *Checker) Stages(ctx context.Context, property *Property) *Stages {
 	if stages == nil {
 		return nil
 	}
-	one := point(1)
+	one := pointNumber(1)
 	if stages.exact {
-		one = fraction(big.NewRat(1, 1))
+		one = exactNumber(big.NewRat(1, 1))
 	}
 	if stages.evaluateStage(ctx, []number{one}) != nil {
 		return nil
@@ -133,7 +133,7 @@ func (c *Checker) newStages(property *Property) *Stages {
 	}
 	stages := &Stages{checker: c, start: time.Now(), property: property, space: space, exact: space.Model().Exact(), sampledStates: map[uint64]struct{}{}}
 	if stages.exact {
-		stages.expectedValue = fraction(new(big.Rat))
+		stages.expectedValue = exactNumber(new(big.Rat))
 	}
 	if !stages.setOperands(formula) {
 		return nil
@@ -340,7 +340,7 @@ func (stages *Stages) exitProbability(weights []number, s int) (probability numb
 // rewardOf returns the reward of state s, with bounds for its rounding error.
 func (stages *Stages) rewardOf(reward *sparse.Reward, s int) number {
 	if stages.exact {
-		return fraction(reward.OfChoiceRat(s, s))
+		return exactNumber(reward.OfChoiceRat(s, s))
 	}
 	return widen(reward.OfChoice(s, s), reward.Err+0x1p-52)
 }
@@ -350,7 +350,7 @@ func (stages *Stages) weightNumbers(model *sparse.Model) []number {
 	numbers := make([]number, len(model.Weights))
 	for i := range numbers {
 		if stages.exact {
-			numbers[i] = fraction(model.Rats[i])
+			numbers[i] = exactNumber(model.Rats[i])
 		} else {
 			numbers[i] = widen(model.Weights[i], model.Err)
 		}
@@ -361,11 +361,11 @@ func (stages *Stages) weightNumbers(model *sparse.Model) []number {
 // widen returns bounds of a number that was rounded to value with a relative error of at most err.
 func widen(value, err float64) number {
 	if err == 0 {
-		return point(value)
+		return pointNumber(value)
 	}
 	lower, _ := sumBounds(1, -err)
 	_, upper := sumBounds(1, err)
-	return productOf(point(value), between(lower, upper))
+	return productOf(pointNumber(value), boundedNumber(lower, upper))
 }
 
 // sumOf returns left + right for nonnegative numbers.
@@ -387,7 +387,7 @@ func nonNegative(operator syntax.Op, left, right number) number {
 	if value, hasBounds := arithmetic(operator, left, right); hasBounds {
 		return value
 	}
-	return between(0, math.Inf(1))
+	return boundedNumber(0, math.Inf(1))
 }
 
 // reachableThrough returns the states that a path from an initial state can reach if all its states, except the last one, are in transitStates.

@@ -15,17 +15,17 @@ import (
 
 // timedUntil returns the probability of `left U right` with the time bound of path, in a CTMC. If negated is true, it returns the probability of
 // the negation.
-func (e *evaluation) timedUntil(path *logic.Path, left, right *sparse.Set, negated bool) (*numbersOf, error) {
+func (e *evaluation) timedUntil(path *logic.Path, left, right *sparse.Set, negated bool) (*numbers, error) {
 	bound, err := e.timeInterval(path.Op, path.Bound)
 	if err != nil {
 		return nil, err
 	}
-	if e.exact && !e.boundsAllowed {
+	if e.wantsFractions && !e.boundsAllowed {
 		return nil, &inexactError{path.X.Pos(), "a probability within a time bound of a CTMC has no fraction"}
 	}
 	var values *solve.Values
 	switch {
-	case e.exact:
+	case e.wantsFractions:
 		values, err = solve.PreciseUntil(e.ctx, e.graph, left, right, bound, negated, e.opts)
 	case negated:
 		values, err = solve.NotTimedUntil(e.ctx, e.graph, left, right, bound, e.opts)
@@ -95,7 +95,7 @@ func withTimeBound(err error, pos syntax.Pos) error {
 }
 
 // timedReward returns the expected reward R[C<=t] or R[I=t] in a CTMC.
-func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Reward) (*numbersOf, error) {
+func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Reward) (*numbers, error) {
 	enclosed, bound, err := e.timeBound(objective.At)
 	if err != nil {
 		return nil, err
@@ -103,15 +103,15 @@ func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Rewa
 	if bound.None() {
 		return nil, e.failure(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", enclosed.Value, objective.Letter())
 	}
-	if e.exact && !e.boundsAllowed {
+	if e.wantsFractions && !e.boundsAllowed {
 		return nil, &inexactError{objective.X.Pos(), "a reward within a time bound of a CTMC has no fraction"}
 	}
 	isInstantaneous := objective.Form == logic.Instantaneous
 	compute := solve.TimedCumulReward
 	switch {
-	case e.exact && isInstantaneous:
+	case e.wantsFractions && isInstantaneous:
 		compute = solve.PreciseInstantReward
-	case e.exact:
+	case e.wantsFractions:
 		compute = solve.PreciseCumulReward
 	case isInstantaneous:
 		compute = solve.TimedInstantReward
@@ -122,13 +122,13 @@ func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Rewa
 
 // markovUntil returns the minimal or maximal probability of an until formula within the time bound cost, in a Markov automaton. The model of the
 // evaluation is the embedded MDP.
-func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Direction) (*numbersOf, error) {
+func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, direction solve.Direction) (*numbers, error) {
 	switch {
 	case e.schedulerRequest != nil:
 		return nil, e.unsupportedError(path.X, "found a bound on the time of a Markov automaton, whose schedulers depend on time and are not exported")
 	case len(path.Costs) > 1 || !logic.IsState(path.Left) || !logic.IsState(path.Right):
 		return nil, e.unsupportedError(path.X, "found a time bound of a Markov automaton together with another bound or temporal operator")
-	case e.exact:
+	case e.wantsFractions:
 		return nil, &inexactError{path.X.Pos(), "a probability within a time bound of a Markov automaton has no fraction"}
 	}
 	bound, err := e.timeInterval(syntax.Until, cost.Bound)
@@ -143,13 +143,13 @@ func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Di
 		return nil, err
 	}
 	if bound.To.None() {
-		return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, dir, e.opts))
+		return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, direction, e.opts))
 	}
 	rates, err := e.space.ExitRates()
 	if err != nil {
 		return nil, e.withPosition(err)
 	}
-	values, err := solve.MarkovUntil(e.ctx, e.graph, left, right, solve.Rates{Low: rates.Low, High: rates.High}, bound.To, dir, e.opts)
+	values, err := solve.MarkovUntil(e.ctx, e.graph, left, right, solve.Rates{Low: rates.Low, High: rates.High}, bound.To, direction, e.opts)
 	if errors.Is(err, solve.ErrImmediate) || errors.Is(err, solve.ErrRates) {
 		return nil, e.unsupportedError(path.X, "found a time bound of a Markov automaton, and %v", err)
 	}
@@ -158,7 +158,7 @@ func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Di
 
 // longRunPerTime returns a long-run average per unit of time in a Markov automaton. The function compute gets the mean sojourn time of each
 // state as a reward.
-func (e *evaluation) longRunPerTime(formula *logic.Formula, compute func(time *sparse.Reward) (*solve.Values, error)) (*numbersOf, error) {
+func (e *evaluation) longRunPerTime(formula *logic.Formula, compute func(time *sparse.Reward) (*solve.Values, error)) (*numbers, error) {
 	time, err := e.space.SojournTimes()
 	if err != nil {
 		return nil, e.withPosition(err)

@@ -106,7 +106,7 @@ func (c *Checker) outcomeBetween(lower, upper *result.Verdict, property *Propert
 	if haveFractions && lower.Value.Rat.Cmp(upper.Value.Rat) == 0 {
 		return merged, nil
 	}
-	bounds := between(min(lower.Bound.Lo, upper.Bound.Lo), max(lower.Bound.Hi, upper.Bound.Hi))
+	bounds := boundedNumber(min(lower.Bound.Lo, upper.Bound.Lo), max(lower.Bound.Hi, upper.Bound.Hi))
 	if bounds.Lo <= 0 && bounds.Hi >= 1 {
 		return nil, &undecidedError{property.X.Pos(), "the explored part of the model does not bound the value: " + exploredNote(c.floatModel.space)}
 	}

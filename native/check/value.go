@@ -10,24 +10,24 @@ import (
 	"tilecheck/result"
 )
 
-// truthOf is the truth value of a state formula in every state: true in yes, false in no, and unknown in the other states.
-type truthOf struct{ trueStates, falseStates *sparse.Set }
+// truth is the truth value of a state formula in every state: true in yes, false in no, and unknown in the other states.
+type truth struct{ trueStates, falseStates *sparse.Set }
 
 // decidedTruth returns a truth value that is true in a set of states and false in all others.
-func decidedTruth(yes *sparse.Set) truthOf { return truthOf{yes, yes.Complement()} }
+func decidedTruth(yes *sparse.Set) truth { return truth{yes, yes.Complement()} }
 
-func (t truthOf) not() truthOf { return truthOf{t.falseStates, t.trueStates} }
+func (t truth) not() truth { return truth{t.falseStates, t.trueStates} }
 
-func (t truthOf) and(u truthOf) truthOf {
-	return truthOf{t.trueStates.Intersect(u.trueStates), t.falseStates.Union(u.falseStates)}
+func (t truth) and(u truth) truth {
+	return truth{t.trueStates.Intersect(u.trueStates), t.falseStates.Union(u.falseStates)}
 }
 
-func (t truthOf) or(u truthOf) truthOf { return t.not().and(u.not()).not() }
+func (t truth) or(u truth) truth { return t.not().and(u.not()).not() }
 
-func (t truthOf) iff(u truthOf) truthOf { return t.and(u).or(t.not().and(u.not())) }
+func (t truth) iff(u truth) truth { return t.and(u).or(t.not().and(u.not())) }
 
 // unknownStates returns the states in which the value is unknown.
-func (t truthOf) unknownStates() *sparse.Set { return t.trueStates.Union(t.falseStates).Complement() }
+func (t truth) unknownStates() *sparse.Set { return t.trueStates.Union(t.falseStates).Complement() }
 
 // number is a numeric value in one state. Both bounds of NaN are NaN, and both bounds of infinity are infinite. If only one bound is
 // infinite, the value is finite or infinite.
@@ -37,16 +37,16 @@ type number struct {
 	aboveLo, belowHi bool
 }
 
-// between returns a number with the given bounds.
-func between(lower, upper float64) number {
+// boundedNumber returns a number with the given bounds.
+func boundedNumber(lower, upper float64) number {
 	return number{Number: interval.Number{Interval: interval.Interval{Lo: lower, Hi: upper}}}
 }
 
-// point returns a number that is exactly a float64 number.
-func point(value float64) number { return between(value, value) }
+// pointNumber returns a number that is exactly a float64 number.
+func pointNumber(value float64) number { return boundedNumber(value, value) }
 
-// fraction returns an exact number.
-func fraction(r *big.Rat) number { return number{Number: interval.Fraction(r)} }
+// exactNumber returns an exact number.
+func exactNumber(r *big.Rat) number { return number{Number: interval.Fraction(r)} }
 
 // isPoint reports whether the bounds are equal, so that the value is a float64 number.
 func (value number) isPoint() bool { return value.Lo == value.Hi || value.isNaN() }
@@ -66,11 +66,11 @@ func (value number) isBelowHi() bool {
 	return value.belowHi || math.IsInf(value.Hi, 1) && !value.isPoint()
 }
 
-// numbersOf are the values of a numeric formula in every state. exact is nil unless the values are exact; then a nil entry is
+// numbers are the values of a numeric formula in every state. exact is nil unless the values are exact; then a nil entry is
 // infinite or NaN.
-type numbersOf struct {
+type numbers struct {
 	lower, upper []float64
-	exact        []*big.Rat
+	fractions    []*big.Rat
 	accuracy     result.Accuracy
 	// areProbabilities says that the values are probabilities, and that the values 0 and 1 have equal bounds.
 	areProbabilities bool
@@ -80,27 +80,27 @@ type numbersOf struct {
 }
 
 // newNumbers returns count zeros with the given accuracy, without fractions.
-func newNumbers(count int, accuracy result.Accuracy) *numbersOf {
-	return &numbersOf{lower: make([]float64, count), upper: make([]float64, count), accuracy: accuracy}
+func newNumbers(count int, accuracy result.Accuracy) *numbers {
+	return &numbers{lower: make([]float64, count), upper: make([]float64, count), accuracy: accuracy}
 }
 
 // numberAt returns the value in state s with its bounds. aboveLo and belowHi of the result say whether the value is known to differ from a bound.
-func (v *numbersOf) numberAt(s int) number {
-	value := between(v.lower[s], v.upper[s])
+func (v *numbers) numberAt(s int) number {
+	value := boundedNumber(v.lower[s], v.upper[s])
 	if v.areProbabilities && value.Lo < value.Hi {
 		value.aboveLo, value.belowHi = value.Lo == 0, value.Hi == 1
 	}
 	if v.openEnds != nil {
 		value.aboveLo, value.belowHi = v.openEnds[s][0], v.openEnds[s][1]
 	}
-	if v.exact != nil {
-		value.Exact = v.exact[s]
+	if v.fractions != nil {
+		value.Exact = v.fractions[s]
 	}
 	return value
 }
 
 // setNumber sets the value in state s.
-func (v *numbersOf) setNumber(s int, value number) {
+func (v *numbers) setNumber(s int, value number) {
 	v.lower[s], v.upper[s] = value.Lo, value.Hi
 	hasOpenEnd := value.aboveLo || value.belowHi
 	if hasOpenEnd && v.openEnds == nil {
@@ -109,22 +109,22 @@ func (v *numbersOf) setNumber(s int, value number) {
 	if v.openEnds != nil {
 		v.openEnds[s] = [2]bool{value.aboveLo, value.belowHi}
 	}
-	if v.exact != nil {
-		v.exact[s] = value.Exact
+	if v.fractions != nil {
+		v.fractions[s] = value.Exact
 	}
 }
 
 // solutionNumbers converts values of package solve to numbers.
-func solutionNumbers(values *solve.Values) *numbersOf {
+func solutionNumbers(values *solve.Values) *numbers {
 	if values.Exact == nil {
-		bounds := &numbersOf{lower: values.Lower, upper: values.Upper, accuracy: result.Bounded}
+		bounds := &numbers{lower: values.Lower, upper: values.Upper, accuracy: result.Bounded}
 		if values.Estimated {
 			bounds.accuracy = result.Estimated
 		}
 		return bounds
 	}
 	fractions := newNumbers(len(values.Exact), result.Exact)
-	fractions.exact = values.Exact
+	fractions.fractions = values.Exact
 	for s := range values.Exact {
 		nearest := values.Number(s)
 		fractions.lower[s], fractions.upper[s] = nearest.Lo, nearest.Hi
@@ -133,25 +133,25 @@ func solutionNumbers(values *solve.Values) *numbersOf {
 }
 
 // newValues returns zeros for all states, with room for fractions if the evaluation computes fractions.
-func (e *evaluation) newValues(accuracy result.Accuracy) *numbersOf {
+func (e *evaluation) newValues(accuracy result.Accuracy) *numbers {
 	values := newNumbers(e.space.Model().NumStates(), accuracy)
-	if e.exact {
-		values.exact = make([]*big.Rat, len(values.lower))
+	if e.wantsFractions {
+		values.fractions = make([]*big.Rat, len(values.lower))
 	}
 	return values
 }
 
 // zeros returns count zeros with the accuracy of v, with room for fractions if v has fractions.
-func (v *numbersOf) zeros(count int) *numbersOf {
+func (v *numbers) zeros(count int) *numbers {
 	zeros := newNumbers(count, v.accuracy)
-	if v.exact != nil {
-		zeros.exact = make([]*big.Rat, count)
+	if v.fractions != nil {
+		zeros.fractions = make([]*big.Rat, count)
 	}
 	return zeros
 }
 
 // constantNumbers returns the same number for all states.
-func (e *evaluation) constantNumbers(value number, accuracy result.Accuracy) *numbersOf {
+func (e *evaluation) constantNumbers(value number, accuracy result.Accuracy) *numbers {
 	values := e.newValues(accuracy)
 	for s := range values.lower {
 		values.setNumber(s, value)

@@ -35,7 +35,7 @@ func (c *Checker) Values(ctx context.Context, property *Property) (*StateValues,
 }
 
 // values converts truth values to bounds: [1,1] for true, [0,0] for false and [0,1] for unknown.
-func (t truthOf) values() *StateValues {
+func (t truth) values() *StateValues {
 	numStates := t.trueStates.Len()
 	values := &StateValues{Lo: make([]float64, numStates), Hi: make([]float64, numStates), Boolean: true}
 	for s := range numStates {

@@ -108,7 +108,7 @@ type jump struct {
 	target productState
 }
 
-// addAcceptedJumps adds the origin of a jump to the set winning if an accepting recurrent set can be reached after the jump.
+// addAcceptedJumps adds the origin of a jump to winningStates if an accepting recurrent set can be reached after the jump.
 func (a *linearEvaluation) addAcceptedJumps(winningStates *sparse.Set, product *productModel, quantifier quantifier, jumps []jump) error {
 	if len(jumps) == 0 {
 		return nil

@@ -20,16 +20,16 @@ type Stepwise struct {
 
 	// Of a conditional probability: both formulas. A sample is a path that satisfies the condition. Of a conditional reward, formula has the monitor
 	// of the reward.
-	formula, condition translateNegatable
+	formula, condition negatable
 	// Of a discounted reward: the factor, and the number of steps, or -1 for all.
 	discountFactor float64
 	maxSteps       int64
 	rewardIndex    int // the index of the structure, also of a reward that is earned while bounds hold
-	// Of an until formula with bounds on rewards, or of the reward that is earned while the bounds hold: then isEarned is set, and left and right are
+	// Of an until formula with bounds on rewards, or of the reward that is earned while the bounds hold: then earnsReward is set, and left and right are
 	// true and false.
 	earnsReward bool
 	left, right sema.Expr
-	budgets     []unitBudget
+	budgets     []budget
 }
 
 // stepwiseKind is the kind of a stepwise objective.
@@ -41,19 +41,19 @@ const (
 	rewardBounded
 )
 
-// translateNegatable is a path formula: that of a monitor, or its negation.
-type translateNegatable struct {
+// negatable is a path formula: that of a monitor, or its negation.
+type negatable struct {
 	compile.Monitor
 	negate bool
 }
 
 // holds returns the truth value of the formula for an outcome of the monitor.
-func (n *translateNegatable) holds(outcome *compile.Outcome) bool {
+func (n *negatable) holds(outcome *compile.Outcome) bool {
 	return (outcome.Status == compile.True) != n.negate
 }
 
-// unitBudget bounds the sum of the rewards of a path, in units of unitsPerOne. reward is the index of a structure; -1 counts steps.
-type unitBudget struct {
+// budget bounds the sum of the rewards of a path, in units of unitsPerOne. reward is the index of a structure; -1 counts steps.
+type budget struct {
 	rewardIndex int
 	low, high   int64 // the least and the greatest sum that satisfies the bound
 }
@@ -86,7 +86,7 @@ func (builder *objectiveBuilder) setConditionalReward(target *Objective, objecti
 		builder.recordUnsupported(objective.X, "found %s with a condition (||), simulation wants F, C<=t or I=t", logic.Describe(objective.Conditioned.X))
 		return
 	}
-	target.Stepwise = &Stepwise{kind: conditional, formula: translateNegatable{Monitor: reward.Monitor}, condition: builder.translateNegatable(objective.Condition)}
+	target.Stepwise = &Stepwise{kind: conditional, formula: negatable{Monitor: reward.Monitor}, condition: builder.translateNegatable(objective.Condition)}
 }
 
 // hasSampledConditions reports whether conditions are sampled in models of this kind. Otherwise it records an error.
@@ -98,16 +98,16 @@ func (builder *objectiveBuilder) hasSampledConditions(expr sema.Expr) bool {
 	return false
 }
 
-// translateNegatable translates the formula or the condition of a conditional probability to a monitor, and whether its result is negated.
-func (builder *objectiveBuilder) translateNegatable(expr sema.Expr) translateNegatable {
+// negatable translates the formula or the condition of a conditional probability to a monitor, and whether its result is negated.
+func (builder *objectiveBuilder) translateNegatable(expr sema.Expr) negatable {
 	path := logic.PathOf(expr)
 	if path.Form == logic.Conditional || path.Form == logic.CostBounded {
 		builder.recordUnsupported(expr, "found %s in a conditional probability, simulation wants path formulas with one temporal operator over states", logic.Describe(expr))
-		return translateNegatable{}
+		return negatable{}
 	}
 	var objective Objective
 	builder.setPathMonitor(&objective, path)
-	return translateNegatable{objective.Monitor, objective.Negate}
+	return negatable{objective.Monitor, objective.Negate}
 }
 
 // setDiscounted sets the objective of a discounted reward: the discount factor, and the number of steps that earn rewards, or -1 for all steps.
@@ -163,9 +163,9 @@ func (builder *objectiveBuilder) setBudgets(stepwise *Stepwise, costs []sema.Cos
 	}
 }
 
-// unitBudget converts a bound on a reward, or on steps, to the least and the greatest number of units that satisfy the bound.
-func (builder *objectiveBuilder) unitBudget(cost sema.Cost) unitBudget {
-	converted := unitBudget{rewardIndex: max(cost.Struct, -1), high: noHigh}
+// budget converts a bound on a reward, or on steps, to the least and the greatest number of units that satisfy the bound.
+func (builder *objectiveBuilder) unitBudget(cost sema.Cost) budget {
+	converted := budget{rewardIndex: max(cost.Struct, -1), high: noHigh}
 	if low := cost.Bound.Low; low != nil {
 		floor, isWhole := builder.boundInUnits(low)
 		converted.low = floor
@@ -218,7 +218,7 @@ func (objective *Stepwise) needsRewards() bool {
 	case conditional:
 		return objective.formula.Kind != compile.Until && objective.formula.Kind != compile.Next
 	case rewardBounded:
-		return objective.earnsReward || slices.ContainsFunc(objective.budgets, func(b unitBudget) bool { return b.rewardIndex >= 0 })
+		return objective.earnsReward || slices.ContainsFunc(objective.budgets, func(b budget) bool { return b.rewardIndex >= 0 })
 	}
 	return true
 }

@@ -50,7 +50,7 @@ func newStepwiseRunner(objective *Stepwise, maxPath int64, newSteps func() Steps
 }
 
 // monitor returns the monitor of a formula with the greatest length of a path.
-func (runner *stepwiseRunner) monitor(formula *translateNegatable) compile.Monitor {
+func (runner *stepwiseRunner) monitor(formula *negatable) compile.Monitor {
 	monitor := formula.Monitor
 	monitor.MaxPath = runner.maxPath
 	return monitor
@@ -80,7 +80,7 @@ func (f *stateFunctions) CompileBool(expr sema.Expr) (func([]int32) bool, error)
 	}, nil
 }
 
-// CompileRewards implements compile.StateCompiler. ofMove ignores its arguments: it returns the reward of the last step. An error of ofState is
+// CompileRewards implements compile.StateCompiler. moveReward ignores its arguments: it returns the reward of the last step. An error of stateReward is
 // stored in f.err.
 func (f *stateFunctions) CompileRewards(structure int) (stateReward func([]int32) float64, moveReward func([]int32, int) float64, err error) {
 	stateReward = func(state []int32) float64 {
@@ -369,7 +369,7 @@ func (path *stepwisePath) drawRewardBounded() error {
 
 // unitsEarned returns by how many units the last step increases the sum that bound limits. It is an error if the reward has more than nine
 // decimal places.
-func (path *stepwisePath) unitsEarned(bound unitBudget) (int64, error) {
+func (path *stepwisePath) unitsEarned(bound budget) (int64, error) {
 	if bound.rewardIndex < 0 {
 		return unitsPerOne, nil
 	}

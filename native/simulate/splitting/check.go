@@ -147,10 +147,10 @@ func (c *check) unsupportedFeature(objective *simulate.Objective) string {
 	return ""
 }
 
-// newWalker returns a walker with its own stream of random numbers.
-func (c *check) newWalker(ctx context.Context, stream uint64) (*newWalker, error) {
+// walker returns a walker with its own stream of random numbers.
+func (c *check) newWalker(ctx context.Context, stream uint64) (*walker, error) {
 	chain, err := newChain(ctx, c.model, c.monitor, c.importance)
-	return &newWalker{chain: chain, monitor: c.monitor, random: compile.NewStream(c.options.Seed, stream)}, err
+	return &walker{chain: chain, monitor: c.monitor, random: compile.NewStream(c.options.Seed, stream)}, err
 }
 
 // numReplications returns the number of replications: Options.Samples, or the number that gives the wanted half-width, estimated from the variance
@@ -259,12 +259,12 @@ type replication struct {
 
 // worker draws replications in one goroutine.
 type worker struct {
-	*newWalker
+	*walker
 	check            *check
 	firstReplication int64
 }
 
-// Do implements inorder.Worker: it draws count replications. first is the number of the first of them, counted from worker.first.
+// Do implements inorder.Worker: it draws count replications. first is the number of the first of them, counted from worker.firstReplication.
 func (w *worker) Do(ctx context.Context, first, count int64) ([]replication, error) {
 	var replications []replication
 	for i := range count {

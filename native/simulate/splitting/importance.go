@@ -37,7 +37,7 @@ func refusalError(message string) error {
 	return &result.Failure{Class: result.Unsupported, Message: message}
 }
 
-// valueOf returns the importance of a state. possible is false if no path from the state reaches the target.
+// valueOf returns the importance of a state. isPossible is false if no path from the state reaches the target.
 func (function *importance) valueOf(state []int32) (value float64, isPossible bool) {
 	value, found := function.importanceByKey[function.keyOf(state)]
 	switch {
@@ -209,7 +209,7 @@ func (g *graph) backwardOrder() []int32 {
 	return order[targets:]
 }
 
-// survivalProbability returns the probability that a path leaves vertex v before the time bound ends it. For this approximation the time bound is random,
+// survivalProbability returns the probability that a path leaves a vertex before the time bound ends it. For this approximation the time bound is random,
 // with an exponential distribution whose mean is bound: rate / (rate + 1/bound).
 func (g *graph) survivalProbability(vertex int32, bound float64) float64 {
 	if math.IsInf(bound, 1) {
@@ -248,7 +248,7 @@ func (g *graph) equations(bound float64) []equation {
 	return equations
 }
 
-// leaveProbability returns the probability that the next step from vertex v does not return to v. The path may also end, because of the time
+// leaveProbability returns the probability that the next step from a vertex does not return to it. The path may also end, because of the time
 // bound or in a failed state.
 func (g *graph) leaveProbability(vertex int32, bound float64) float64 {
 	survival, expanded := g.survivalProbability(vertex, bound), float64(g.numExpanded[vertex])

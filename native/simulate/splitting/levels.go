@@ -38,7 +38,7 @@ type importanceRecord struct {
 
 // chooseLevels returns increasing levels of importance; the last level is the target. The levels are selected so that about the same share of
 // the paths from each level reaches the next level.
-func (w *newWalker) chooseLevels(ctx context.Context) ([]level, error) {
+func (w *walker) chooseLevels(ctx context.Context) ([]level, error) {
 	var levels []level
 	importance, startPositions := math.Inf(-1), []position{{state: w.chain.initialState}}
 	for range maxLevels {
@@ -90,7 +90,7 @@ func nextLevel(drawn int, paths [][]importanceRecord) float64 {
 
 // recordPaths draws paths from the positions starts. It returns how many paths it drew, and the records of the paths that rose above a level. If
 // too few paths did, it draws four times as many.
-func (w *newWalker) recordPaths(ctx context.Context, starts []position, level float64) (drawn int, paths [][]importanceRecord, err error) {
+func (w *walker) recordPaths(ctx context.Context, starts []position, level float64) (drawn int, paths [][]importanceRecord, err error) {
 	minImportance := max(level, w.chain.nodes[0].importance) + minProgress
 	for count := pilotPaths; count <= maxPilotPaths && len(paths) < minPaths; count *= 4 {
 		drawn, paths = count, nil
@@ -110,7 +110,7 @@ func (w *newWalker) recordPaths(ctx context.Context, starts []position, level fl
 
 // recordPath draws a path until it reaches the target or fails. It returns the positions at which the path had its greatest importance so far,
 // if that is at least minImportance.
-func (w *newWalker) recordPath(ctx context.Context, from position, minImportance float64) ([]importanceRecord, error) {
+func (w *walker) recordPath(ctx context.Context, from position, minImportance float64) ([]importanceRecord, error) {
 	var records []importanceRecord
 	greatest := minImportance
 	_, _, err := w.drawPath(ctx, from, math.Inf(1), func(nodeNumber int32, time float64) {

@@ -16,8 +16,8 @@ type position struct {
 	time  float64
 }
 
-// newWalker draws paths.
-type newWalker struct {
+// walker draws paths.
+type walker struct {
 	chain      *chain
 	monitor    *compile.Monitor
 	random     compile.Stream
@@ -26,14 +26,14 @@ type newWalker struct {
 }
 
 // attains reports whether a node has at least the given importance. A target node has every importance.
-func (w *newWalker) attains(n int32, importance float64) bool {
+func (w *walker) attains(n int32, importance float64) bool {
 	enteredNode := &w.chain.nodes[n]
 	return enteredNode.status == reached || enteredNode.status == undecided && enteredNode.importance >= importance
 }
 
-// drawPath draws a path until it reaches a state with the given importance, or fails. end is the position of that state. If visit is not nil, walk
+// drawPath draws a path until it reaches a state with the given importance, or fails. end is the position of that state. If visit is not nil, drawPath
 // calls it for each node with the time of entry.
-func (w *newWalker) drawPath(ctx context.Context, from position, importance float64, visit func(number int32, time float64)) (end position, isAttained bool, err error) {
+func (w *walker) drawPath(ctx context.Context, from position, importance float64, visit func(number int32, time float64)) (end position, isAttained bool, err error) {
 	if len(w.chain.nodes) > maxStoredStates {
 		if err := w.chain.reset(); err != nil {
 			return from, false, err
@@ -67,7 +67,7 @@ func (w *newWalker) drawPath(ctx context.Context, from position, importance floa
 }
 
 // drawSuccessor draws a successor of a node by its probability, and returns its index.
-func (w *newWalker) drawSuccessor(current *node) int {
+func (w *walker) drawSuccessor(current *node) int {
 	random := w.random.Unit()
 	// The comparison never returns 0. So the search finds the first sum greater than random.
 	index, _ := slices.BinarySearchFunc(current.cumulativeProbabilities, random, func(sum, random float64) int {
@@ -81,7 +81,7 @@ func (w *newWalker) drawSuccessor(current *node) int {
 
 // prepareStep expands a node of the chain, unless it is already expanded. It is an error if the path is too long. steps is the number of steps
 // of the path so far.
-func (w *newWalker) prepareStep(ctx context.Context, nodeNumber int32, steps int64) error {
+func (w *walker) prepareStep(ctx context.Context, nodeNumber int32, steps int64) error {
 	w.steps++
 	if w.steps%1024 == 0 && ctx.Err() != nil {
 		return ctx.Err()
@@ -99,7 +99,7 @@ func (w *newWalker) prepareStep(ctx context.Context, nodeNumber int32, steps int
 }
 
 // duration draws the sojourn time in a node of a CTMC. In other models it is one step.
-func (w *newWalker) duration(current *node) float64 {
+func (w *walker) duration(current *node) float64 {
 	if w.chain.isContinuous {
 		return w.random.Exponential(current.exitRate)
 	}
@@ -108,7 +108,7 @@ func (w *newWalker) duration(current *node) float64 {
 
 // systematicStarts returns a function that gives the start of each of n paths, by systematic sampling. Each path has each position with the same
 // probability, so the estimate is unbiased.
-func (w *newWalker) systematicStarts(positions []position, n int) func(i int) position {
+func (w *walker) systematicStarts(positions []position, n int) func(i int) position {
 	offset := w.random.Unit()
 	return func(i int) position {
 		fraction := (float64(i) + offset) / float64(n)
@@ -119,7 +119,7 @@ func (w *newWalker) systematicStarts(positions []position, n int) func(i int) po
 
 // drawEstimate draws one replication and returns its estimate of the probability: the product, over all levels, of the fraction of paths that reach
 // the level.
-func (w *newWalker) drawEstimate(ctx context.Context, levels []level) (float64, error) {
+func (w *walker) drawEstimate(ctx context.Context, levels []level) (float64, error) {
 	starts, estimate := []position{{state: w.chain.initialState}}, 1.0
 	for i := range levels {
 		attainedPositions, err := w.attainLevel(ctx, starts, &levels[i])
@@ -133,7 +133,7 @@ func (w *newWalker) drawEstimate(ctx context.Context, levels []level) (float64, 
 }
 
 // attainLevel draws the paths of a level from the positions starts. It returns the positions where they reached the level.
-func (w *newWalker) attainLevel(ctx context.Context, starts []position, level *level) ([]position, error) {
+func (w *walker) attainLevel(ctx context.Context, starts []position, level *level) ([]position, error) {
 	var positions []position
 	start := w.systematicStarts(starts, level.paths)
 	for i := range level.paths {

@@ -48,7 +48,7 @@ const (
 // Automaton is the limit-deterministic Büchi automaton of a formula. States are numbered from 0 in the
 // order in which they are first reached. It is not safe for concurrent use.
 type Automaton struct {
-	diagram        *diagram
+	diagram        *decisionDiagram
 	limits         Limits
 	states         []state
 	stateNumber    map[state]int

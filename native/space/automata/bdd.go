@@ -17,9 +17,9 @@ const (
 	trueFormula  formulaRef = 1
 )
 
-// atomFormula is a variable of the decision diagram: a proposition, or the temporal operator X, U or W with its operands.
+// atom is a variable of the decision diagram: a proposition, or the temporal operator X, U or W with its operands.
 // Other operators are expressed by these: F y is `true U y`, G x is `x W false`, and a R b is `b W (a & b)`.
-type atomFormula struct {
+type atom struct {
 	op          Op // Prop, Next, Until or WeakUntil; True stands for the extra step of explicitNext
 	proposition int
 	left, right formulaRef
@@ -44,10 +44,10 @@ type node struct {
 	operators operators
 }
 
-// diagram is a reduced ordered binary decision diagram with the formulas of one automaton.
-type diagram struct {
-	atoms         []atomFormula
-	atomNumber    map[atomFormula]int32
+// decisionDiagram is a reduced ordered binary decision diagram with the formulas of one automaton.
+type decisionDiagram struct {
+	atoms         []atom
+	atomNumber    map[atom]int32
 	nodes         []node
 	uniqueNodes   map[[3]int32]formulaRef // the unique table: nodes by atom, low and high
 	iteCache      map[[3]formulaRef]formulaRef
@@ -63,17 +63,17 @@ type progressKey struct {
 }
 
 // newBDD returns a diagram with only the constants false and true. limit is the largest number of nodes.
-func newBDD(maxNodes int) *diagram {
+func newBDD(maxNodes int) *decisionDiagram {
 	leaf := node{atom: math.MaxInt32} // a greater number than every atom
-	return &diagram{
-		atomNumber: map[atomFormula]int32{}, nodes: []node{leaf, leaf},
+	return &decisionDiagram{
+		atomNumber: map[atom]int32{}, nodes: []node{leaf, leaf},
 		uniqueNodes: map[[3]int32]formulaRef{}, iteCache: map[[3]formulaRef]formulaRef{}, progressCache: map[progressKey]formulaRef{},
 		maxNodes: maxNodes,
 	}
 }
 
 // sizeError returns ErrTooLarge if maxNodes was exceeded.
-func (diagram *diagram) sizeError() error {
+func (diagram *decisionDiagram) sizeError() error {
 	if diagram.isTooLarge {
 		return ErrTooLarge
 	}
@@ -81,8 +81,8 @@ func (diagram *diagram) sizeError() error {
 }
 
 // makeNode returns the formula `if atom then high else low`, and adds a node if the formula is new. If the diagram is full, it sets
-// exceeded and returns falseRef.
-func (diagram *diagram) makeNode(atom int32, low, high formulaRef) formulaRef {
+// isTooLarge and returns falseFormula.
+func (diagram *decisionDiagram) makeNode(atom int32, low, high formulaRef) formulaRef {
 	if low == high {
 		return low
 	}
@@ -104,24 +104,24 @@ func (diagram *diagram) makeNode(atom int32, low, high formulaRef) formulaRef {
 }
 
 // literal returns the formula that consists of an atom.
-func (diagram *diagram) literal(variable int32) formulaRef {
+func (diagram *decisionDiagram) literal(variable int32) formulaRef {
 	return diagram.makeNode(variable, falseFormula, trueFormula)
 }
 
 // singleAtom returns the atom of a formula that consists of one atom. ok is false for all other formulas.
-func (diagram *diagram) singleAtom(formula formulaRef) (single atomFormula, ok bool) {
+func (diagram *decisionDiagram) singleAtom(formula formulaRef) (single atom, ok bool) {
 	if formula <= trueFormula {
-		return atomFormula{}, false
+		return atom{}, false
 	}
 	node := diagram.nodes[formula]
 	if node.low != falseFormula || node.high != trueFormula {
-		return atomFormula{}, false
+		return atom{}, false
 	}
 	return diagram.atoms[node.atom], true
 }
 
 // ifThenElse returns the formula `if condition then then else otherwise`.
-func (diagram *diagram) ifThenElse(condition, then, otherwise formulaRef) formulaRef {
+func (diagram *decisionDiagram) ifThenElse(condition, then, otherwise formulaRef) formulaRef {
 	switch {
 	case condition == trueFormula || then == otherwise:
 		return then
@@ -148,7 +148,7 @@ func (diagram *diagram) ifThenElse(condition, then, otherwise formulaRef) formul
 
 // cofactors returns a formula with an atom set to false, and with the atom set to true. The formula must have no
 // atom with a smaller number.
-func (diagram *diagram) cofactors(formula formulaRef, atom int32) (low, high formulaRef) {
+func (diagram *decisionDiagram) cofactors(formula formulaRef, atom int32) (low, high formulaRef) {
 	node := diagram.nodes[formula]
 	if node.atom != atom {
 		return formula, formula
@@ -157,22 +157,22 @@ func (diagram *diagram) cofactors(formula formulaRef, atom int32) (low, high for
 }
 
 // and returns the conjunction of two formulas.
-func (diagram *diagram) and(left, right formulaRef) formulaRef {
+func (diagram *decisionDiagram) and(left, right formulaRef) formulaRef {
 	return diagram.ifThenElse(left, right, falseFormula)
 }
 
 // or returns the disjunction of two formulas.
-func (diagram *diagram) or(left, right formulaRef) formulaRef {
+func (diagram *decisionDiagram) or(left, right formulaRef) formulaRef {
 	return diagram.ifThenElse(left, trueFormula, right)
 }
 
 // implies reports whether formula implies other, as Boolean combinations of atoms.
-func (diagram *diagram) implies(formula, other formulaRef) bool {
+func (diagram *decisionDiagram) implies(formula, other formulaRef) bool {
 	return diagram.and(formula, other) == formula
 }
 
 // atomsOf returns the numbers of the atoms of a formula, in increasing order.
-func (diagram *diagram) atomsOf(formula formulaRef) []int32 {
+func (diagram *decisionDiagram) atomsOf(formula formulaRef) []int32 {
 	seen := map[formulaRef]bool{falseFormula: true, trueFormula: true}
 	hasAtom := make([]bool, len(diagram.atoms)) // by the number of the atom
 	diagram.markAtoms(formula, seen, hasAtom)
@@ -186,7 +186,7 @@ func (diagram *diagram) atomsOf(formula formulaRef) []int32 {
 }
 
 // markAtoms sets hasAtom[i] for each atom i of a formula. seen has the visited nodes.
-func (diagram *diagram) markAtoms(formula formulaRef, seen map[formulaRef]bool, hasAtom []bool) {
+func (diagram *decisionDiagram) markAtoms(formula formulaRef, seen map[formulaRef]bool, hasAtom []bool) {
 	if seen[formula] {
 		return
 	}
@@ -197,9 +197,9 @@ func (diagram *diagram) markAtoms(formula formulaRef, seen map[formulaRef]bool, 
 	diagram.markAtoms(node.high, seen, hasAtom)
 }
 
-// atomFormula returns the formula that consists of one atom, and adds the atom if it is new. If there are too many atoms, it sets exceeded and
-// returns falseRef.
-func (diagram *diagram) atomFormula(wanted atomFormula) formulaRef {
+// atom returns the formula that consists of one atom, and adds the atom if it is new. If there are too many atoms, it sets isTooLarge and
+// returns falseFormula.
+func (diagram *decisionDiagram) atomFormula(wanted atom) formulaRef {
 	if number, isKnown := diagram.atomNumber[wanted]; isKnown {
 		return diagram.literal(number)
 	}
@@ -217,7 +217,7 @@ func (diagram *diagram) atomFormula(wanted atomFormula) formulaRef {
 }
 
 // setDerivedFields computes the fields operators and stable of an atom.
-func (diagram *diagram) setDerivedFields(current *atomFormula) {
+func (diagram *decisionDiagram) setDerivedFields(current *atom) {
 	current.operators = diagram.nodes[current.left].operators | diagram.nodes[current.right].operators
 	switch current.op {
 	case Until:
@@ -233,7 +233,7 @@ func (diagram *diagram) setDerivedFields(current *atomFormula) {
 //
 // If the atoms have the form G x, a formula f stays true once it is true, so F f is stable. If they have the form F x, f stays false once
 // it is false, so G f is stable.
-func (diagram *diagram) atomsPersist(formula formulaRef, op Op) bool {
+func (diagram *decisionDiagram) atomsPersist(formula formulaRef, op Op) bool {
 	for _, number := range diagram.atomsOf(formula) {
 		current := diagram.atoms[number]
 		isGlobally := current.op == WeakUntil && current.right == falseFormula
@@ -247,7 +247,7 @@ func (diagram *diagram) atomsPersist(formula formulaRef, op Op) bool {
 }
 
 // isStable reports whether reading a letter never changes the truth of formula.
-func (diagram *diagram) isStable(formula formulaRef) bool {
+func (diagram *decisionDiagram) isStable(formula formulaRef) bool {
 	for _, variable := range diagram.atomsOf(formula) {
 		if !diagram.atoms[variable].isStable {
 			return false
@@ -257,39 +257,39 @@ func (diagram *diagram) isStable(formula formulaRef) bool {
 }
 
 // proposition returns the formula that consists of a proposition.
-func (diagram *diagram) propositionFormula(number int) formulaRef {
-	return diagram.atomFormula(atomFormula{op: Prop, proposition: number})
+func (diagram *decisionDiagram) propositionFormula(number int) formulaRef {
+	return diagram.atomFormula(atom{op: Prop, proposition: number})
 }
 
 // next returns the formula X x. If x is stable, this is x.
-func (diagram *diagram) next(operand formulaRef) formulaRef {
+func (diagram *decisionDiagram) next(operand formulaRef) formulaRef {
 	if diagram.isStable(operand) {
 		return operand
 	}
-	return diagram.atomFormula(atomFormula{op: Next, left: operand})
+	return diagram.atomFormula(atom{op: Next, left: operand})
 }
 
 // until returns the formula left U right. It simplifies trivial cases.
-func (diagram *diagram) until(left, right formulaRef) formulaRef {
+func (diagram *decisionDiagram) until(left, right formulaRef) formulaRef {
 	switch {
 	case left == falseFormula || left == right || diagram.isStable(right):
 		return right
 	case left == trueFormula:
 		return diagram.finally(right)
 	}
-	return diagram.atomFormula(atomFormula{op: Until, left: left, right: right})
+	return diagram.atomFormula(atom{op: Until, left: left, right: right})
 }
 
 // finally returns the formula F x. It simplifies F (a U b) to F b.
-func (diagram *diagram) finally(operand formulaRef) formulaRef {
+func (diagram *decisionDiagram) finally(operand formulaRef) formulaRef {
 	if inner, ok := diagram.singleAtom(operand); ok && inner.op == Until {
 		operand = inner.right
 	}
-	return diagram.atomFormula(atomFormula{op: Until, left: trueFormula, right: operand})
+	return diagram.atomFormula(atom{op: Until, left: trueFormula, right: operand})
 }
 
 // weakUntil returns the formula left W right. It simplifies trivial cases.
-func (diagram *diagram) weakUntil(left, right formulaRef) formulaRef {
+func (diagram *decisionDiagram) weakUntil(left, right formulaRef) formulaRef {
 	switch {
 	case left == falseFormula || left == right || right == trueFormula:
 		return right
@@ -300,11 +300,11 @@ func (diagram *diagram) weakUntil(left, right formulaRef) formulaRef {
 	case left == trueFormula:
 		return trueFormula
 	}
-	return diagram.atomFormula(atomFormula{op: WeakUntil, left: left, right: right})
+	return diagram.atomFormula(atom{op: WeakUntil, left: left, right: right})
 }
 
 // globally returns the formula G operand. It simplifies G (a W b) to G (a | b), and G a to a if a is stable.
-func (diagram *diagram) globally(operand formulaRef) formulaRef {
+func (diagram *decisionDiagram) globally(operand formulaRef) formulaRef {
 	if diagram.isStable(operand) {
 		return operand
 	}
@@ -314,14 +314,14 @@ func (diagram *diagram) globally(operand formulaRef) formulaRef {
 	if diagram.isStable(operand) {
 		return operand
 	}
-	return diagram.atomFormula(atomFormula{op: WeakUntil, left: operand, right: falseFormula})
+	return diagram.atomFormula(atom{op: WeakUntil, left: operand, right: falseFormula})
 }
 
 // progress returns the formula that the rest of a word must satisfy after the first letter, so that the whole word satisfies the given
 // formula. Bit i of the letter says whether proposition i holds.
 //
 // Source: formula progression, the function af of Esparza and Kretinsky (CAV 2014).
-func (diagram *diagram) progress(formula formulaRef, letter uint64) formulaRef {
+func (diagram *decisionDiagram) progress(formula formulaRef, letter uint64) formulaRef {
 	if formula <= trueFormula {
 		return formula
 	}
@@ -336,7 +336,7 @@ func (diagram *diagram) progress(formula formulaRef, letter uint64) formulaRef {
 }
 
 // progressAtom returns the formula that the rest of a word must satisfy after the first letter, so that the whole word satisfies an atom.
-func (diagram *diagram) progressAtom(number int32, letter uint64) formulaRef {
+func (diagram *decisionDiagram) progressAtom(number int32, letter uint64) formulaRef {
 	switch current := diagram.atoms[number]; {
 	case current.op == Prop:
 		return formulaRef(letter >> current.proposition & 1)

@@ -4,7 +4,7 @@ import "fmt"
 
 // builder translates formulas to decision diagrams over atoms.
 type builder struct {
-	*diagram
+	*decisionDiagram
 	// explicitNext makes X wait for one more letter, even if its operand is already decided.
 	explicitNext bool
 }
@@ -131,7 +131,7 @@ func (builder *builder) nextOrWeak(op Op, left, right formulaRef, isNegated bool
 // nextStep returns X x. With explicitNext it returns X (x & true), where true is an atom that is read like a proposition.
 func (builder *builder) nextStep(x formulaRef) formulaRef {
 	if builder.explicitNext {
-		x = builder.and(x, builder.atomFormula(atomFormula{op: True}))
+		x = builder.and(x, builder.atomFormula(atom{op: True}))
 	}
 	return builder.next(x)
 }

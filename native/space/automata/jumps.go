@@ -27,7 +27,7 @@ const maxGuesses = 1 << 17
 // the invariants inside X matter.
 //
 // Source: Esparza, Kretinsky and Sickert, One theorem to rule them all (LICS 2018), theorem 3.3 and section 5.
-func (diagram *diagram) jumpTargets(formula formulaRef) ([]jumpTarget, error) {
+func (diagram *decisionDiagram) jumpTargets(formula formulaRef) ([]jumpTarget, error) {
 	candidates := diagram.candidateEventualities(formula)
 	if numSubsets(candidates) > maxGuesses {
 		return nil, ErrTooLarge
@@ -74,7 +74,7 @@ func subset(elements []int32, mask int) []int32 {
 
 // candidateEventualities returns the eventualities of a formula that a guess must decide. They are stable and
 // outside every temporal operator, or nested in an invariant.
-func (diagram *diagram) candidateEventualities(formula formulaRef) []int32 {
+func (diagram *decisionDiagram) candidateEventualities(formula formulaRef) []int32 {
 	candidates := map[int32]bool{}
 	for _, number := range diagram.atomsOf(formula) {
 		if operator := diagram.atoms[number]; operator.op == Until && operator.isStable {
@@ -90,7 +90,7 @@ func (diagram *diagram) candidateEventualities(formula formulaRef) []int32 {
 }
 
 // addNested adds the atoms with operator op in the operands of outer, at any depth, to a set of numbers.
-func (diagram *diagram) addNested(numbers map[int32]bool, op Op, outer atomFormula) {
+func (diagram *decisionDiagram) addNested(numbers map[int32]bool, op Op, outer atom) {
 	for number := range diagram.nestedAtoms(outer.left, outer.right) {
 		if diagram.atoms[number].op == op {
 			numbers[number] = true
@@ -99,7 +99,7 @@ func (diagram *diagram) addNested(numbers map[int32]bool, op Op, outer atomFormu
 }
 
 // innerInvariants returns the invariants (W) in the operands of eventualities, at any depth.
-func (diagram *diagram) innerInvariants(eventualities []int32) []int32 {
+func (diagram *decisionDiagram) innerInvariants(eventualities []int32) []int32 {
 	invariants := map[int32]bool{}
 	for _, eventuality := range eventualities {
 		diagram.addNested(invariants, WeakUntil, diagram.atoms[eventuality])
@@ -108,7 +108,7 @@ func (diagram *diagram) innerInvariants(eventualities []int32) []int32 {
 }
 
 // nestedAtoms returns the numbers of the atoms that occur in the formulas, also within the operands of other atoms.
-func (diagram *diagram) nestedAtoms(formulas ...formulaRef) map[int32]bool {
+func (diagram *decisionDiagram) nestedAtoms(formulas ...formulaRef) map[int32]bool {
 	found := map[int32]bool{}
 	pending := formulas
 	for len(pending) > 0 {
@@ -138,7 +138,7 @@ func sortedMembers(set map[int32]bool) []int32 {
 // the given invariants hold from some letter on. weakenedFormula is the weakened remaining formula. ok is false if no word fits the guess.
 //
 // Source: Esparza, Kretinsky and Sickert (LICS 2018), section 5.
-func (diagram *diagram) checkGuess(weaken *weakening, weakenedFormula formulaRef, invariants []int32) (target jumpTarget, ok bool) {
+func (diagram *decisionDiagram) checkGuess(weaken *weakening, weakenedFormula formulaRef, invariants []int32) (target jumpTarget, ok bool) {
 	target = jumpTarget{invariant: weakenedFormula}
 	for _, invariant := range invariants {
 		operator := diagram.atoms[invariant] // left W right, and G (left W right) is G (left | right)
@@ -162,7 +162,7 @@ func (diagram *diagram) checkGuess(weaken *weakening, weakenedFormula formulaRef
 
 // insertTarget adds a target to a list, unless the target implies another target of the list. It removes the targets that imply the new
 // one.
-func (diagram *diagram) insertTarget(targets []jumpTarget, target jumpTarget) []jumpTarget {
+func (diagram *decisionDiagram) insertTarget(targets []jumpTarget, target jumpTarget) []jumpTarget {
 	if slices.ContainsFunc(targets, func(other jumpTarget) bool { return diagram.targetImplies(target, other) }) {
 		return targets
 	}
@@ -172,7 +172,7 @@ func (diagram *diagram) insertTarget(targets []jumpTarget, target jumpTarget) []
 
 // targetImplies reports whether every word that fits target also fits other. It may return false although that is
 // true.
-func (diagram *diagram) targetImplies(target, other jumpTarget) bool {
+func (diagram *decisionDiagram) targetImplies(target, other jumpTarget) bool {
 	for _, goal := range other.goals {
 		if !slices.Contains(target.goals, goal) {
 			return false
@@ -183,14 +183,14 @@ func (diagram *diagram) targetImplies(target, other jumpTarget) bool {
 
 // weakening replaces U by W in the given eventualities, and all other eventualities by false. results caches the replaced formulas.
 type weakening struct {
-	diagram       *diagram
+	diagram       *decisionDiagram
 	eventualities []int32
 	results       map[formulaRef]formulaRef
 }
 
 // apply returns a formula in which U becomes W in the given eventualities, and all other eventualities become false.
 func (weaken *weakening) apply(formula formulaRef) formulaRef {
-	return weaken.diagram.substitute(formula, weaken.results, func(number int32, operator atomFormula) formulaRef {
+	return weaken.diagram.substitute(formula, weaken.results, func(number int32, operator atom) formulaRef {
 		switch {
 		case operator.op == Next:
 			return weaken.diagram.next(weaken.apply(operator.left))
@@ -203,14 +203,14 @@ func (weaken *weakening) apply(formula formulaRef) formulaRef {
 
 // strengthening replaces the given invariants by true, and W by U in all others. results caches the replaced formulas.
 type strengthening struct {
-	diagram    *diagram
+	diagram    *decisionDiagram
 	invariants []int32
 	results    map[formulaRef]formulaRef
 }
 
 // apply returns a formula in which the given invariants become true, and W becomes U in all others.
 func (strengthen *strengthening) apply(formula formulaRef) formulaRef {
-	return strengthen.diagram.substitute(formula, strengthen.results, func(number int32, operator atomFormula) formulaRef {
+	return strengthen.diagram.substitute(formula, strengthen.results, func(number int32, operator atom) formulaRef {
 		switch {
 		case operator.op == Next:
 			return strengthen.diagram.next(strengthen.apply(operator.left))
@@ -223,7 +223,7 @@ func (strengthen *strengthening) apply(formula formulaRef) formulaRef {
 
 // substitute returns a formula in which each atom with U or W, at any depth, is replaced by the result of replacement for this atom.
 // results caches the new formulas.
-func (diagram *diagram) substitute(formula formulaRef, results map[formulaRef]formulaRef, replacement func(number int32, operator atomFormula) formulaRef) formulaRef {
+func (diagram *decisionDiagram) substitute(formula formulaRef, results map[formulaRef]formulaRef, replacement func(number int32, operator atom) formulaRef) formulaRef {
 	node := diagram.nodes[formula]
 	if node.operators == 0 { // no U or W: nothing to replace
 		return formula

@@ -294,7 +294,7 @@ func (maker *chunkMaker) distributionNumber(weights []float64) uint32 {
 	return number
 }
 
-// encodeRows appends the rows of all states of the chunk to maker.rows in binary form. If an earlier row is equal, it appends the number of
+// encodeRows appends the rows of all states of the chunk to maker.encodedRows in binary form. If an earlier row is equal, it appends the number of
 // that row instead.
 func (maker *chunkMaker) encodeRows() {
 	transition, choice := 0, 0
@@ -316,7 +316,7 @@ func (maker *chunkMaker) encodeRows() {
 	}
 }
 
-// storeRow appends maker.row to maker.rows, or the number of an equal earlier row. numOperands is the number of operands of the row in
+// storeRow appends maker.encodedRow to maker.encodedRows, or the number of an equal earlier row. numOperands is the number of operands of the row in
 // Rows.
 func (maker *chunkMaker) storeRow(numOperands int64) {
 	number, isKnown := maker.templates[string(maker.encodedRow)]

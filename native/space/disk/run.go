@@ -12,7 +12,7 @@ func sortKeys(keys, scratch []uint64, words int) (sorted, newScratch []uint64) {
 	return removeDuplicates(sorted, words), newScratch
 }
 
-// sortRecords sorts records by their first words with a radix sort. size is the number of words of a record, and words the number of words
+// sortRecords sorts records by their first words with a radix sort. recordSize is the number of words of a record, and words the number of words
 // to compare. It returns the sorted records and a scratch buffer; both may use the memory of either argument.
 func sortRecords(records, scratch []uint64, recordSize, words int) (sorted, newScratch []uint64) {
 	scratch = slices.Grow(scratch[:0], len(records))[:len(records)]
@@ -32,7 +32,7 @@ func sortRecords(records, scratch []uint64, recordSize, words int) (sorted, newS
 }
 
 // sortByDigit copies records to dst in the order of one digit: the digitBits bits of a word from bit shift on. It is a stable counting
-// sort. size is the number of words of a record.
+// sort. recordSize is the number of words of a record.
 func sortByDigit(dst, records []uint64, recordSize, word, shift int) {
 	var starts [1 << digitBits]int
 	const mask = 1<<digitBits - 1

@@ -23,7 +23,7 @@ type batch struct {
 	compile.PackedChoices
 	actions        []sparse.Action // per choice in an MDP, per transition otherwise
 	fractions      []*big.Rat      // instead of Weights in exact models
-	upperFractions []*big.Rat      // upper bounds in interval models; rats are the lower bounds
+	upperFractions []*big.Rat      // upper bounds in interval models; fractions are the lower bounds
 	hashes         []uint32        // of Targets
 	owners         []uint16        // of the states of a game; shorter if the last ones are deadlocks
 	numOverlaps    int             // number of states of a DTMC with several enabled commands
@@ -34,7 +34,7 @@ type batch struct {
 	// worker, were divided by their sum.
 	isNormalised bool
 	// roundingTolerance is the relative difference that rounding may cause between equal weights;
-	// nearlyEqual says that two different weights are within this difference.
+	// isNearlyEqual says that two different weights are within this difference.
 	roundingTolerance float64
 	isNearlyEqual     bool
 }
@@ -435,7 +435,7 @@ func (batch *batch) sameTransitions(leftFirst, rightFirst, count, words int) boo
 // packedTarget returns the packed target of transition i.
 func (batch *batch) packedTarget(i, words int) []uint64 { return batch.Targets[i*words : (i+1)*words] }
 
-// sameWeight reports whether transitions i and j have equal weights. It sets nearlyEqual if their float64 weights differ so little that
+// sameWeight reports whether transitions i and j have equal weights. It sets isNearlyEqual if their float64 weights differ so little that
 // rounding may be the reason.
 func (batch *batch) sameWeight(first, second int) bool {
 	if len(batch.fractions) > 0 {

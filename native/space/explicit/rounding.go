@@ -174,7 +174,7 @@ func areConstantsWithSumOne(updates []sema.Update) bool {
 type needsFractionsError struct{ error }
 
 // boundOfState returns a bound on the relative error of every weight of a state. It covers the rounding errors of probabilities, products,
-// sums and normalisation. It calls state only if a bound depends on the state. If it knows no small bound, the error is needsFractions.
+// sums and normalisation. It calls state only if a bound depends on the state. If it knows no small bound, the error is a needsFractionsError.
 func (analysis *weightErrors) boundOfState(state func() []int32, moves []compile.Move, choices compile.PackedChoices) (float64, error) {
 	for i := len(analysis.moveErrors); i < len(moves); i++ {
 		analysis.moveErrors = append(analysis.moveErrors, analysis.boundInAllStates(moves[i]))
@@ -233,7 +233,7 @@ func (analysis *weightErrors) boundInAllStates(move compile.Move) moveError {
 }
 
 // boundInState returns a bound on the relative error of a move's weights in one state. If it finds no small bound, the error is
-// needsFractions.
+// a needsFractionsError.
 func (analysis *weightErrors) boundInState(state []int32, move compile.Move) (float64, error) {
 	relErr := 0.0
 	minProduct, maxProduct := 1.0, 1.0 // bounds on the weights, which are products of probabilities
@@ -278,7 +278,7 @@ func (analysis *weightErrors) factsInState(state []int32, commandRef compile.Com
 }
 
 // relativeErrorInState bounds the relative error of value, which is the float64 value of expr in a state. If the bound exceeds
-// sema.MaxRelErr, the error is needsFractions.
+// sema.MaxRelErr, the error is a needsFractionsError.
 func relativeErrorInState(expr sema.Expr, value float64, state []int32) (float64, error) {
 	exact, err := sema.Enclose(expr, state)
 	if err != nil {

@@ -107,7 +107,7 @@ func (store *store) findSlot(packed []uint64, hash uint32) (slot uint32, number 
 	}
 }
 
-// prefetchGroup is the number of states that addAll looks up together.
+// prefetchGroup is the number of states that addStates looks up together.
 const prefetchGroup = 64
 
 // addStates adds packed states and appends their numbers to the slice numbers. hashes has hash32 of each state. It prefetches the memory for a

@@ -9,7 +9,7 @@ import (
 )
 
 // TransitionRewards returns the rewards of all transitions of a Markov chain in the structure Program.Rewards[index], in the order of
-// Model. rats has the same values as fractions in an exact model, with nil for zero; in other models it is nil. For an MDP both results are
+// Model. fractions has the same values as fractions in an exact model, with nil for zero; in other models it is nil. For an MDP both results are
 // nil, because rewards belong to choices.
 //
 // Source: reference, sections 4.8 and 4.10.

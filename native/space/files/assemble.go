@@ -118,9 +118,9 @@ type edgeSet struct {
 // shortRow is the length up to which a row is searched linearly.
 const shortRow = 16
 
-// add adds an edge to the set if it is new, and returns the position of the edge in the set. It searches a short list from the start. For a
+// addEdge adds an edge to the set if it is new, and returns the position of the edge in the set. It searches a short list from the start. For a
 // longer list, it keeps a map with the positions.
-func (set *edgeSet) add(newEdge edge) (number int, isNew bool) {
+func (set *edgeSet) addEdge(newEdge edge) (number int, isNew bool) {
 	length := len(set.edges)
 	if length < shortRow {
 		if position := slices.Index(set.edges, newEdge); position >= 0 {
@@ -221,7 +221,7 @@ func (assembly *assembly) addTransition(target int, weight number, action sparse
 	if !assembly.checkWeight(weight, weightColumn) {
 		return
 	}
-	if _, isNew := assembly.rowEdges.add(edge{target, action}); !isNew {
+	if _, isNew := assembly.rowEdges.addEdge(edge{target, action}); !isNew {
 		assembly.errorAt(targetColumn, "found a second transition to state %d, wanted one", target)
 		return
 	}

@@ -58,8 +58,8 @@ func (writer *Writer) sectionWriters() []func(context.Context, io.Writer) error 
 
 // ReadCombined reads a model from PRISM's .pexp file. The transitions must be the first section. Other sections
 // may have any order. It returns the same errors as Read.
-func ReadCombined(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
-	parts, err := splitSections(src)
+func ReadCombined(ctx context.Context, source Source, opts ReadOptions) (*explicit.Space, error) {
+	parts, err := splitSections(source)
 	if err != nil {
 		return nil, err
 	}
@@ -77,10 +77,10 @@ type section struct {
 // repeated section.
 //
 // Source: PRISM's PrismExplicitImporter.
-func splitSections(src Source) (Sources, error) {
+func splitSections(source Source) (Sources, error) {
 	var sources Sources
-	diagnostics := newLines(src)
-	for index, current := range findSections(src) {
+	diagnostics := newLines(source)
+	for index, current := range findSections(source) {
 		switch {
 		case current.kind == "":
 			diagnostics.errorAtPos(current.firstPos(), `found a reward structure, wanted # State rewards or # Transition rewards behind its name`)
@@ -155,16 +155,16 @@ func (section *section) firstPos() syntax.Pos {
 
 // findSections splits the text of a .pexp file into sections, at the comments that start a section. Text before the first such comment is a
 // section with the transitions.
-func findSections(src Source) []section {
-	splitter := sectionSplitter{nextSource: Source{Name: src.Name}, text: src.Text}
-	for line := range bytes.Lines(src.Text) {
+func findSections(source Source) []section {
+	splitter := sectionSplitter{nextSource: Source{Name: source.Name}, text: source.Text}
+	for line := range bytes.Lines(source.Text) {
 		splitter.addLine(bytes.TrimSpace(line))
 		splitter.nextSource.offset += len(line)
 		splitter.nextSource.line++
 	}
 	splitter.endSection()
 	if len(splitter.sections) == 0 {
-		return []section{{Source: src, kind: "transitions"}}
+		return []section{{Source: source, kind: "transitions"}}
 	}
 	return splitter.sections
 }

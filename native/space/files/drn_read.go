@@ -28,11 +28,11 @@ const noLabel = "__NOLABEL__"
 // It returns the same errors as Read. A file with parameters or placeholders is an error.
 //
 // Source: Storm's DirectEncodingParser.
-func ReadDRN(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
+func ReadDRN(ctx context.Context, source Source, opts ReadOptions) (*explicit.Space, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	file := &drnFile{preambleLines: newLines(src), opts: opts, wantsFractions: opts.Exact, labelSets: map[string]*sparse.Set{}}
+	file := &drnFile{preambleLines: newLines(source), opts: opts, wantsFractions: opts.Exact, labelSets: map[string]*sparse.Set{}}
 	if !file.readPreamble() {
 		return nil, file.preambleLines.errs.Err()
 	}
@@ -616,7 +616,7 @@ func (file *drnFile) importSpace() (*explicit.Space, error) {
 	}
 	file.setLabels(model, sets)
 	imported := &explicit.Imported{
-		File: file.src.Name, Type: file.modelType, Actions: file.assembly.actionNames, Model: model,
+		File: file.source.Name, Type: file.modelType, Actions: file.assembly.actionNames, Model: model,
 		Warnings: file.warnings(), Normalised: file.isNormalised,
 	}
 	imported.Vars, imported.Valuation = numberVariable(file.numStates)
@@ -646,11 +646,11 @@ func (file *drnFile) declaredSets() (declaredSets, error) {
 	}
 	sets := labels.declaredSets()
 	if sets.init == nil {
-		return sets, syntax.ErrorList{{File: file.src.Name, Msg: `found no state with the label init, wanted at least one`}}
+		return sets, syntax.ErrorList{{File: file.source.Name, Msg: `found no state with the label init, wanted at least one`}}
 	}
 	if sets.deadlock != nil {
 		for state := range sets.deadlock.Minus(file.selfLoopStates).All() {
-			return sets, syntax.ErrorList{{File: file.src.Name, Msg: fmt.Sprintf("state %d has the label deadlock and transitions to other states", state)}}
+			return sets, syntax.ErrorList{{File: file.source.Name, Msg: fmt.Sprintf("state %d has the label deadlock and transitions to other states", state)}}
 		}
 	}
 	return sets, nil

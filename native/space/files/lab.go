@@ -16,8 +16,8 @@ type labFile struct {
 
 // readLabels reads a .lab file for a model with numStates states. The first line has the names of the labels, and each other line the
 // labels of a state. The result also has the errors of the file. The returned error is that of the context.
-func readLabels(ctx context.Context, src Source, numStates int) (*labFile, error) {
-	labels := &labFile{lines: newLines(src)}
+func readLabels(ctx context.Context, source Source, numStates int) (*labFile, error) {
+	labels := &labFile{lines: newLines(source)}
 	if !labels.nextData("labels", nil) {
 		labels.errorAtEnd(`found the end of the file, wanted the names of the labels, such as 0="init" 1="deadlock"`)
 		return labels, nil

@@ -29,7 +29,7 @@ const (
 
 // lines reads the lines of a file and collects diagnostics.
 type lines struct {
-	src        Source
+	source        Source
 	nextOffset int     // the offset of the next line in src.Text
 	lineNumber int     // the number of the current line, from 1
 	lineOffset int     // the offset of the current line
@@ -47,20 +47,20 @@ type field struct {
 // String returns the text of the field.
 func (f field) String() string { return string(f.text) }
 
-// newLines returns a reader of the lines of src.
-func newLines(src Source) *lines { return &lines{src: src, lineNumber: src.line} }
+// newLines returns a reader of the lines of source.
+func newLines(source Source) *lines { return &lines{source: source, lineNumber: source.line} }
 
 // nextLine reads the next line of the file, which may be empty. It returns false at the end of the file, after too many errors, at a line that
 // is too long, and for a file of 2 GB or more.
 func (lines *lines) nextLine() bool {
-	isAtEnd := lines.nextOffset >= len(lines.src.Text)
-	isTooLarge := lines.src.offset+len(lines.src.Text) > math.MaxInt32
+	isAtEnd := lines.nextOffset >= len(lines.source.Text)
+	isTooLarge := lines.source.offset+len(lines.source.Text) > math.MaxInt32
 	if isAtEnd || isTooLarge || len(lines.errs) >= maxErrors {
 		return false
 	}
 	lines.lineNumber++
 	lines.lineOffset = lines.nextOffset
-	remaining := lines.src.Text[lines.nextOffset:]
+	remaining := lines.source.Text[lines.nextOffset:]
 	length := bytes.IndexByte(remaining, '\n')
 	if length < 0 {
 		length = len(remaining)
@@ -68,7 +68,7 @@ func (lines *lines) nextLine() bool {
 	}
 	if length > maxLine {
 		lines.errorAt(0, "found a line of %d bytes, wanted at most %d", length, maxLine)
-		lines.nextOffset = len(lines.src.Text)
+		lines.nextOffset = len(lines.source.Text)
 		return false
 	}
 	lines.lineText = bytes.TrimSuffix(remaining[:length], []byte("\r"))
@@ -100,7 +100,7 @@ func (lines *lines) splitFieldsFrom(column int) []field {
 
 // position returns the position of a column of the current line. Columns count from 0.
 func (lines *lines) position(column int) syntax.Pos {
-	return syntax.Pos{Offset: int32(lines.src.offset + lines.lineOffset + column), Line: int32(lines.lineNumber), Col: int32(column + 1)}
+	return syntax.Pos{Offset: int32(lines.source.offset + lines.lineOffset + column), Line: int32(lines.lineNumber), Col: int32(column + 1)}
 }
 
 // errorAt adds an error at a column of the current line.
@@ -111,13 +111,13 @@ func (lines *lines) errorAt(column int, format string, args ...any) {
 // errorAtPos adds an error at a position, unless there are already maxErrors.
 func (lines *lines) errorAtPos(pos syntax.Pos, format string, args ...any) {
 	if len(lines.errs) < maxErrors {
-		lines.errs.Add(lines.src.Name, pos, format, args...)
+		lines.errs.Add(lines.source.Name, pos, format, args...)
 	}
 }
 
 // errorAtEnd adds an error at the end of the file.
 func (lines *lines) errorAtEnd(format string, args ...any) {
-	pos := syntax.Pos{Offset: int32(min(lines.src.offset+len(lines.src.Text), math.MaxInt32)), Line: int32(lines.lineNumber + 1), Col: 1}
+	pos := syntax.Pos{Offset: int32(min(lines.source.offset+len(lines.source.Text), math.MaxInt32)), Line: int32(lines.lineNumber + 1), Col: 1}
 	lines.errorAtPos(pos, format, args...)
 }
 

@@ -115,7 +115,7 @@ func appendZeros(text []byte, count int) []byte {
 	return text
 }
 
-// number is a weight or reward. rat is its value as a fraction, nil if it has none; then float is
+// number is a weight or reward. fraction is its value as a fraction, nil if it has none; then float is
 // its value.
 type number struct {
 	float    float64

@@ -28,11 +28,11 @@ type Sources struct {
 // an *explicit.DeadlockError, or the error of the context.
 //
 // Source: prism -importmodel (reference, section 6), which checks neither totals nor sums.
-func Read(ctx context.Context, src Sources, opts ReadOptions) (*explicit.Space, error) {
+func Read(ctx context.Context, sources Sources, opts ReadOptions) (*explicit.Space, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	transitions, model, diagnostics, err := readTransitions(ctx, src.Transitions, opts)
+	transitions, model, diagnostics, err := readTransitions(ctx, sources.Transitions, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func Read(ctx context.Context, src Sources, opts ReadOptions) (*explicit.Space, 
 	}
 	rounded := !opts.Exact
 	opts.Exact = transitions.isExact // interval models are always exact
-	reader := &spaceReader{ctx: ctx, opts: opts, rounded: rounded, src: src, traFile: transitions, model: model, errs: transitions.errs}
+	reader := &spaceReader{ctx: ctx, opts: opts, rounded: rounded, sources: sources, traFile: transitions, model: model, errs: transitions.errs}
 	return reader.readAll()
 }
 
@@ -60,7 +60,7 @@ type spaceReader struct {
 	opts ReadOptions
 	// rounded says that the caller did not ask for fractions.
 	rounded bool
-	src     Sources
+	sources     Sources
 	traFile *traFile
 	model   *sparse.Model // nil after errors
 	errs    syntax.ErrorList
@@ -92,11 +92,11 @@ func (reader *spaceReader) readAll() (*explicit.Space, error) {
 // readStates reads the .sta file with the values of the variables, if there is one. It records the errors of the file. The returned error
 // is that of the context.
 func (reader *spaceReader) readStates() error {
-	if reader.src.States == nil {
+	if reader.sources.States == nil {
 		return nil
 	}
 	var err error
-	reader.staFile, err = readValues(reader.ctx, *reader.src.States, "state", reader.traFile.numStates)
+	reader.staFile, err = readValues(reader.ctx, *reader.sources.States, "state", reader.traFile.numStates)
 	reader.errs = append(reader.errs, reader.staFile.errs...)
 	return err
 }
@@ -104,18 +104,18 @@ func (reader *spaceReader) readStates() error {
 // readObservations reads the .obs file, if there is one. It records the errors of the file. If the model is not a POMDP, the file is an
 // error.
 func (reader *spaceReader) readObservations() error {
-	if reader.src.Observations == nil {
+	if reader.sources.Observations == nil {
 		return nil
 	}
 	if reader.traFile.stateObservations == nil {
-		lines := newLines(*reader.src.Observations)
+		lines := newLines(*reader.sources.Observations)
 		lines.nextData("observations", nil)
 		lines.errorAt(0, "found observations of a model of type %s, wanted a POMDP", typeName(reader.traFile.modelType))
 		reader.errs = append(reader.errs, lines.errs...)
 		return nil
 	}
 	var err error
-	reader.obsFile, err = readValues(reader.ctx, *reader.src.Observations, "observation", reader.traFile.declaredTotals.numObservations)
+	reader.obsFile, err = readValues(reader.ctx, *reader.sources.Observations, "observation", reader.traFile.declaredTotals.numObservations)
 	reader.errs = append(reader.errs, reader.obsFile.errs...)
 	return err
 }
@@ -123,10 +123,10 @@ func (reader *spaceReader) readObservations() error {
 // readLabelSets reads the .lab file with the labels of the states, if there is one. It is an error if a state with the label deadlock has a
 // transition to another state.
 func (reader *spaceReader) readLabelSets() error {
-	if reader.src.Labels == nil {
+	if reader.sources.Labels == nil {
 		return nil
 	}
-	labels, err := readLabels(reader.ctx, *reader.src.Labels, reader.traFile.numStates)
+	labels, err := readLabels(reader.ctx, *reader.sources.Labels, reader.traFile.numStates)
 	reader.errs = append(reader.errs, labels.errs...)
 	reader.sets = labels.declaredSets()
 	if err != nil || len(reader.errs) > 0 || reader.sets.deadlock == nil {
@@ -134,7 +134,7 @@ func (reader *spaceReader) readLabelSets() error {
 	}
 	for state := range reader.sets.deadlock.All() {
 		if !reader.traFile.selfLoopStates.Has(state) && !reader.traFile.deadlocks.Has(state) {
-			reader.errs.Add(labels.src.Name, syntax.Pos{}, `state %d has the label "deadlock" and transitions to other states`, state)
+			reader.errs.Add(labels.source.Name, syntax.Pos{}, `state %d has the label "deadlock" and transitions to other states`, state)
 			break
 		}
 	}
@@ -147,7 +147,7 @@ func (reader *spaceReader) readRewardStructures() error {
 	if reader.model == nil {
 		return nil
 	}
-	for index := range max(len(reader.src.StateRewards), len(reader.src.TransitionRewards)) {
+	for index := range max(len(reader.sources.StateRewards), len(reader.sources.TransitionRewards)) {
 		if err := reader.readRewardStructure(index); err != nil {
 			return err
 		}
@@ -161,14 +161,14 @@ func (reader *spaceReader) readRewardStructure(index int) error {
 	var stateFile, transitionFile *rewFile
 	var stateRewards, transitionRewards *rewardColumn
 	var err error
-	if src := sourceAt(reader.src.StateRewards, index); src.Text != nil {
-		if stateFile, stateRewards, err = readStateRewards(reader.ctx, src, reader.model, reader.opts.Exact); err != nil {
+	if source := sourceAt(reader.sources.StateRewards, index); source.Text != nil {
+		if stateFile, stateRewards, err = readStateRewards(reader.ctx, source, reader.model, reader.opts.Exact); err != nil {
 			return err
 		}
 		reader.errs = append(reader.errs, stateFile.errs...)
 	}
-	if src := sourceAt(reader.src.TransitionRewards, index); src.Text != nil {
-		if transitionFile, transitionRewards, err = readTransitionRewards(reader.ctx, src, reader.model, reader.opts.Exact, reader.traFile.assembly.numChoices); err != nil {
+	if source := sourceAt(reader.sources.TransitionRewards, index); source.Text != nil {
+		if transitionFile, transitionRewards, err = readTransitionRewards(reader.ctx, source, reader.model, reader.opts.Exact, reader.traFile.assembly.numChoices); err != nil {
 			return err
 		}
 		reader.errs = append(reader.errs, transitionFile.errs...)
@@ -178,7 +178,7 @@ func (reader *spaceReader) readRewardStructure(index int) error {
 		return nil
 	}
 	if transitionRewards != nil && reader.model.Intervals() && differWithinChoice(reader.model, transitionRewards) {
-		reader.errs.Add(transitionFile.src.Name, syntax.Pos{}, "found different rewards of the transitions of a state of an interval Markov chain, wanted equal rewards")
+		reader.errs.Add(transitionFile.source.Name, syntax.Pos{}, "found different rewards of the transitions of a state of an interval Markov chain, wanted equal rewards")
 		return nil
 	}
 	reward, perTransition := rewardStructure(reader.model, name, stateRewards, transitionRewards)
@@ -201,7 +201,7 @@ func (reader *spaceReader) structureName(stateFile, transitionFile *rewFile) str
 	hasStateName := stateFile != nil && stateFile.hasHeader
 	hasTransitionName := transitionFile != nil && transitionFile.hasHeader
 	if hasStateName && hasTransitionName && stateFile.name != transitionFile.name {
-		reader.errs.Add(transitionFile.src.Name, syntax.Pos{Line: 1, Col: 1}, "found rewards of %q, wanted rewards of %q as in %s", transitionFile.name, stateFile.name, stateFile.src.Name)
+		reader.errs.Add(transitionFile.source.Name, syntax.Pos{Line: 1, Col: 1}, "found rewards of %q, wanted rewards of %q as in %s", transitionFile.name, stateFile.name, stateFile.source.Name)
 	}
 	switch {
 	case hasTransitionName:
@@ -227,7 +227,7 @@ func (assembly *assembly) checkDeadlocks(opts ReadOptions) error {
 // observations.
 func (reader *spaceReader) importSpace() (*explicit.Space, error) {
 	imported := &explicit.Imported{
-		File: reader.src.Transitions.Name, Type: reader.traFile.modelType, Actions: reader.traFile.actionNames, Model: reader.model,
+		File: reader.sources.Transitions.Name, Type: reader.traFile.modelType, Actions: reader.traFile.actionNames, Model: reader.model,
 		TransitionRewards: reader.transitionRewards, Warnings: reader.traFile.warnings(), Rounded: reader.rounded, Normalised: reader.traFile.isNormalised,
 	}
 	if reader.staFile != nil {
@@ -255,7 +255,7 @@ func (reader *spaceReader) importSpace() (*explicit.Space, error) {
 // duplicateError returns the error for two states with the same values, at the second state.
 func (file *staFile) duplicateError(duplicate *explicit.DuplicateError) error {
 	return syntax.ErrorList{{
-		File: file.src.Name, Pos: file.findState(duplicate.Second),
+		File: file.source.Name, Pos: file.findState(duplicate.Second),
 		Msg: fmt.Sprintf("found the values of state %d again in state %d, wanted each once", duplicate.First, duplicate.Second),
 	}}
 }
@@ -279,5 +279,5 @@ func (assembly *assembly) warnings() []string {
 	if assembly.isNormalised {
 		consequence = "each is divided by its sum"
 	}
-	return []string{fmt.Sprintf("the sums of the probabilities of %s of %s differ from 1 by up to %.3g; %s", noun.Count(assembly.numDeviatingRows, "row"), assembly.src.Name, assembly.maxDeviation, consequence)}
+	return []string{fmt.Sprintf("the sums of the probabilities of %s of %s differ from 1 by up to %.3g; %s", noun.Count(assembly.numDeviatingRows, "row"), assembly.source.Name, assembly.maxDeviation, consequence)}
 }

@@ -28,8 +28,8 @@ type rewTotal struct {
 
 // newRewFile returns a reader of a .srew or .trew file. It reads the comments and the first line, which must have the given totals and then
 // the number of rewards. kind describes the file in messages. If ok is false, the reader has recorded an error.
-func newRewFile(src Source, kind string, model *sparse.Model, exact bool, totals []rewTotal) (file *rewFile, numRewards int, ok bool) {
-	file = &rewFile{lines: newLines(src), exact: exact, model: model}
+func newRewFile(source Source, kind string, model *sparse.Model, exact bool, totals []rewTotal) (file *rewFile, numRewards int, ok bool) {
+	file = &rewFile{lines: newLines(source), exact: exact, model: model}
 	if !file.nextData(kind, file.readComment) {
 		if len(file.errs) == 0 {
 			file.errorAtEnd("found the end of the file, wanted the totals")
@@ -145,10 +145,10 @@ func (column *rewardColumn) entry(index int) number {
 
 // readStateRewards reads a .srew file. Each line has a state and its reward, in the order of states. The result also has the reader of the
 // file, with its name and errors. The returned error is that of the context.
-func readStateRewards(ctx context.Context, src Source, model *sparse.Model, exact bool) (*rewFile, *rewardColumn, error) {
+func readStateRewards(ctx context.Context, source Source, model *sparse.Model, exact bool) (*rewFile, *rewardColumn, error) {
 	const kind = "state rewards"
 	column := newColumn(model.NumStates(), exact)
-	file, numRewards, ok := newRewFile(src, kind, model, exact, []rewTotal{{"states", model.NumStates()}})
+	file, numRewards, ok := newRewFile(source, kind, model, exact, []rewTotal{{"states", model.NumStates()}})
 	if !ok {
 		return file, column, nil
 	}
@@ -168,14 +168,14 @@ func readStateRewards(ctx context.Context, src Source, model *sparse.Model, exac
 
 // readTransitionRewards reads a .trew file. Each line has a state, a target and the reward of the transition and, in an MDP, the choice.
 // numChoices is the number of choices in the .tra file, without those that were added to deadlocks.
-func readTransitionRewards(ctx context.Context, src Source, model *sparse.Model, exact bool, numChoices int) (*rewFile, *rewardColumn, error) {
+func readTransitionRewards(ctx context.Context, source Source, model *sparse.Model, exact bool, numChoices int) (*rewFile, *rewardColumn, error) {
 	const kind = "transition rewards"
 	column := newColumn(model.NumTransitions(), exact)
 	totals, numFields := []rewTotal{{"states", model.NumStates()}}, 3
 	if model.Kind == sparse.MDP {
 		totals, numFields = append(totals, rewTotal{"choices", numChoices}), 4
 	}
-	file, numRewards, ok := newRewFile(src, kind, model, exact, totals)
+	file, numRewards, ok := newRewFile(source, kind, model, exact, totals)
 	if !ok {
 		return file, column, nil
 	}

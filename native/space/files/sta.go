@@ -23,8 +23,8 @@ type staFile struct {
 
 // readValues reads a .sta or .obs file, which has the values of variables in each state or observation. noun is "state" or "observation",
 // and count is their number in the .tra file. The result has the errors of the file. The returned error is that of the context.
-func readValues(ctx context.Context, src Source, noun string, count int) (*staFile, error) {
-	file := &staFile{lines: newLines(src), entryNoun: noun}
+func readValues(ctx context.Context, source Source, noun string, count int) (*staFile, error) {
+	file := &staFile{lines: newLines(source), entryNoun: noun}
 	if !file.nextData(noun+"s", nil) {
 		file.errorAtEnd("found the end of the file, wanted the names of the variables, such as (x,y)")
 		return file, nil
@@ -32,7 +32,7 @@ func readValues(ctx context.Context, src Source, noun string, count int) (*staFi
 	if !file.readNames() {
 		return file, nil
 	}
-	maxValuations := len(src.Text) / (2 * len(file.variables)) // a value takes at least two bytes
+	maxValuations := len(source.Text) / (2 * len(file.variables)) // a value takes at least two bytes
 	file.values = make([]int32, 0, len(file.variables)*min(count, maxValuations))
 	numRead := 0
 	for ; file.nextData(noun+"s", nil); numRead++ {
@@ -167,7 +167,7 @@ func (file *staFile) appendValue(slot int, field field) {
 
 // findState returns the position of a state in a file without errors.
 func (file *staFile) findState(state int) syntax.Pos {
-	lines := newLines(file.src)
+	lines := newLines(file.source)
 	lines.nextData(file.entryNoun+"s", nil)
 	for range state + 1 {
 		lines.nextData(file.entryNoun+"s", nil)

@@ -26,8 +26,8 @@ var _ explicit.SpaceSource = (*StateFiles)(nil)
 
 // Open reads the files of a state space. ext is "tra", or the extension of a complete model in src.Transitions:
 // "drn", "pexp" or "umb". The errors are the same as for Read.
-func Open(ctx context.Context, src Sources, ext string, opts ReadOptions) (*StateFiles, error) {
-	stateFiles := &StateFiles{sources: src, extension: ext, opts: opts, spaceWithFractions: map[explicit.Fractions]*explicit.Space{}}
+func Open(ctx context.Context, sources Sources, ext string, opts ReadOptions) (*StateFiles, error) {
+	stateFiles := &StateFiles{sources: sources, extension: ext, opts: opts, spaceWithFractions: map[explicit.Fractions]*explicit.Space{}}
 	var err error
 	stateFiles.space, err = stateFiles.readSpace(ctx, opts)
 	return stateFiles, err
@@ -93,12 +93,12 @@ func (stateFiles *StateFiles) Files() []runner.File {
 // rewardFiles returns a file for each of the sources, which have rewards of one kind. If there are several, their names have numbers.
 func rewardFiles(extension string, sources []Source) []runner.File {
 	var files []runner.File
-	for index, src := range sources {
+	for index, source := range sources {
 		number := ""
 		if len(sources) > 1 {
 			number = strconv.Itoa(index + 1)
 		}
-		files = append(files, runner.File{Name: "model" + number + "." + extension, Data: src.Text})
+		files = append(files, runner.File{Name: "model" + number + "." + extension, Data: source.Text})
 	}
 	return files
 }

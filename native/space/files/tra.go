@@ -83,13 +83,13 @@ type traTotals struct{ numStates, numChoices, numTransitions, numObservations in
 // readTransitions reads a .tra file. It returns the reader of the file, the model, and the lines with the errors of the file. After an
 // error in the file, the model is nil, and if the error is in the first line, so is the reader. The returned error is a
 // *explicit.LimitError or that of the context.
-func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFile, *sparse.Model, *lines, error) {
-	lines := newLines(src)
+func readTransitions(ctx context.Context, source Source, opts ReadOptions) (*traFile, *sparse.Model, *lines, error) {
+	lines := newLines(source)
 	file, err := startTraFile(lines, opts)
 	if file == nil || err != nil {
 		return nil, nil, lines, err
 	}
-	maxRows := len(src.Text) / len("0 0 1\n") // the totals may be wrong
+	maxRows := len(source.Text) / len("0 0 1\n") // the totals may be wrong
 	file.builder.Grow(min(file.declaredTotals.numStates, maxRows), min(file.declaredTotals.numChoices, maxRows), min(file.declaredTotals.numTransitions, maxRows))
 	for line := 0; lines.nextData("transitions", nil); line++ {
 		if line&0xfff == 0 && ctx.Err() != nil {

@@ -69,7 +69,7 @@ func (builder *umbBuilder) readBranches(state, choice int) error {
 		if isChain {
 			edge.action = builder.modelAction(branch)
 		}
-		index, isNew := builder.edgesOfRow.add(edge)
+		index, isNew := builder.edgesOfRow.addEdge(edge)
 		if isNew || builder.hasIntervals {
 			builder.branches = append(builder.branches, umbBranch{edge, branch, weight, high})
 		} else {
@@ -141,7 +141,7 @@ func (builder *umbBuilder) branchInterval(branch int) (low, high number, err err
 }
 
 // recordFirstBranch records that branch is the first branch of the next transition. As long as all transitions have the index of their
-// first branch, firstBranchOf is nil, to save memory.
+// first branch, firstBranches is nil, to save memory.
 func (builder *umbBuilder) recordFirstBranch(branch int) {
 	nextTransition := builder.numTransitions
 	if builder.firstBranches == nil {

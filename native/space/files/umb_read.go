@@ -23,11 +23,11 @@ import (
 //
 // The memory depends on the size of the contents, and not on numbers in the file. If the file has no valuations that can be used, the
 // states have one variable x, their number. If it has others, there is a warning.
-func ReadUMB(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
+func ReadUMB(ctx context.Context, source Source, opts ReadOptions) (*explicit.Space, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	file := &umbFile{ctx: ctx, opts: opts, src: src}
+	file := &umbFile{ctx: ctx, opts: opts, source: source}
 	space, err := file.readArchive()
 	switch {
 	case ctx.Err() != nil:
@@ -35,7 +35,7 @@ func ReadUMB(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space
 	case err == nil:
 		return space, nil
 	}
-	return nil, umbError(src.Name, err)
+	return nil, umbError(source.Name, err)
 }
 
 // umbError converts an error of the reader to an error of ReadUMB. A *LimitError, a *DeadlockError and an ErrorList stay the same. Any
@@ -57,7 +57,7 @@ func umbError(name string, err error) error {
 type umbFile struct {
 	ctx  context.Context
 	opts ReadOptions
-	src  Source
+	source  Source
 
 	index             *umb.Index
 	modelType         syntax.ModelType
@@ -139,7 +139,7 @@ func readStateSet(member *umb.Member, numStates int) (*sparse.Set, error) {
 
 // forEachMember calls visit for every member of the archive.
 func (file *umbFile) forEachMember(visit func(name string, member *umb.Member) error) error {
-	return umb.Members(file.ctx, bytes.NewReader(file.src.Text), visit)
+	return umb.Members(file.ctx, bytes.NewReader(file.source.Text), visit)
 }
 
 // readArchive reads the archive and returns the space. It goes through the members twice: The index has the sizes of the others, so it is read

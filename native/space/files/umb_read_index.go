@@ -195,7 +195,7 @@ func (file *umbFile) checkAnnotation(group string, annotation *umb.Annotation) e
 			return err
 		}
 	default:
-		file.warnings = append(file.warnings, fmt.Sprintf("the annotations %q of %s are not used", group, file.src.Name))
+		file.warnings = append(file.warnings, fmt.Sprintf("the annotations %q of %s are not used", group, file.source.Name))
 	}
 	if annotation.Probability != nil {
 		return errors.New("found values with probabilities, which are not supported")

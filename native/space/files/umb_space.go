@@ -21,7 +21,7 @@ func (file *umbFile) buildSpace() (*explicit.Space, error) {
 	}
 	builder := &umbBuilder{
 		umbFile:  file,
-		assembly: newAssembly(newLines(Source{Name: file.src.Name}), sparseKind(file.modelType), file.numStates, file.opts),
+		assembly: newAssembly(newLines(Source{Name: file.source.Name}), sparseKind(file.modelType), file.numStates, file.opts),
 	}
 	builder.hasIntervals = file.modelType == syntax.IDTMC || file.modelType == syntax.IMDP
 	model, err := builder.buildModel()
@@ -29,7 +29,7 @@ func (file *umbFile) buildSpace() (*explicit.Space, error) {
 		return nil, err
 	}
 	imported := &explicit.Imported{
-		File: file.src.Name, Type: file.modelType, Actions: builder.assembly.actionNames, Model: model, Normalised: builder.isNormalised,
+		File: file.source.Name, Type: file.modelType, Actions: builder.assembly.actionNames, Model: model, Normalised: builder.isNormalised,
 	}
 	if file.owners != nil {
 		imported.Players, model.Player = file.playerNames(), file.owners

@@ -27,7 +27,7 @@ func (builder *umbBuilder) importSpace(imported *explicit.Imported) (*explicit.S
 
 // valuationWarning returns a warning about valuations that cannot be used. problem is the reason.
 func (file *umbFile) valuationWarning(problem string) string {
-	return fmt.Sprintf("the valuations in %s cannot be used: %s; instead, each state has one variable x, the number of the state", file.src.Name, problem)
+	return fmt.Sprintf("the valuations in %s cannot be used: %s; instead, each state has one variable x, the number of the state", file.source.Name, problem)
 }
 
 // importValuations makes a space of the model with the valuations of the file. If they cannot be used, problem is the reason. They must be
@@ -87,7 +87,7 @@ func (builder *umbBuilder) findRanges() (problem string) {
 // newPaddedValuation returns memory for a packed valuation and the 9 more bytes that unpack needs.
 func (file *umbFile) newPaddedValuation() []byte { return make([]byte, file.valuationSize()+9) }
 
-// copyValuation copies the packed valuation of a state to padded.
+// copyValuation copies the packed valuation of a state to paddedValuation.
 func (file *umbFile) copyValuation(paddedValuation []byte, state int) {
 	size := len(paddedValuation) - 9
 	copy(paddedValuation, file.valuations[state*size:(state+1)*size])

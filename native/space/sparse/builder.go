@@ -82,7 +82,7 @@ func (builder *Builder) State() {
 	}
 	builder.numStates++
 	if builder.model.Kind == MDP {
-		builder.firstChoices.add(uint32(builder.firstTransitions.len()))
+		builder.firstChoices.appendElement(uint32(builder.firstTransitions.len()))
 		return
 	}
 	builder.beginRow()
@@ -104,12 +104,12 @@ func (builder *Builder) beginRow() {
 		builder.recordError(ErrTooLarge)
 		return
 	}
-	builder.firstTransitions.add(uint32(builder.targets.len()))
+	builder.firstTransitions.appendElement(uint32(builder.targets.len()))
 }
 
 // addAction appends the action of a choice of an MDP, or of a transition of a Markov chain.
 func (builder *Builder) addAction(action Action) {
-	builder.actions.add(action)
+	builder.actions.appendElement(action)
 	builder.hasActions = builder.hasActions || action != NoAction
 }
 
@@ -188,7 +188,7 @@ func (builder *Builder) AddInterval(target int, low, high *big.Rat, action Actio
 		return
 	}
 	builder.addTransition(target, builder.rationalID(low), action)
-	builder.highWeightIDs.add(builder.rationalID(high))
+	builder.highWeightIDs.appendElement(builder.rationalID(high))
 }
 
 // rationalID returns the index of a fraction in the table of weights, and adds the fraction if it is new.
@@ -231,8 +231,8 @@ func (builder *Builder) addTransition(target int, weightID uint32, action Action
 		builder.recordError(ErrTooLarge)
 		return
 	}
-	builder.targets.add(uint32(target))
-	builder.weightIDs.add(weightID)
+	builder.targets.appendElement(uint32(target))
+	builder.weightIDs.appendElement(weightID)
 	builder.maxTarget = max(builder.maxTarget, uint32(target))
 	if builder.model.Kind != MDP {
 		builder.addAction(action)
@@ -350,10 +350,10 @@ func (builder *Builder) Finish() (*Model, error) {
 func (builder *Builder) flattenColumns() {
 	model := &builder.model
 	if model.Kind == MDP {
-		builder.firstChoices.add(uint32(builder.firstTransitions.len()))
+		builder.firstChoices.appendElement(uint32(builder.firstTransitions.len()))
 		model.First = builder.firstChoices.flatten()
 	}
-	builder.firstTransitions.add(uint32(builder.targets.len()))
+	builder.firstTransitions.appendElement(uint32(builder.targets.len()))
 	if builder.hasActions {
 		model.Actions = builder.actions.flatten()
 	}

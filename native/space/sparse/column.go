@@ -15,8 +15,8 @@ const pageLen = 1 << 16
 // len returns the number of elements.
 func (column *column[T]) len() int { return column.pagedLen + len(column.page) }
 
-// add appends an element.
-func (column *column[T]) add(element T) {
+// appendElement appends an element.
+func (column *column[T]) appendElement(element T) {
 	if len(column.page) == cap(column.page) {
 		column.newPage()
 	}

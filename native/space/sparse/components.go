@@ -77,20 +77,20 @@ type searchFrame struct {
 	isRoot                        bool
 }
 
-// searchFrom visits all states that are reachable from a start state, in depth-first order. It adds each component that it finds to
+// search visits all states that are reachable from a start state, in depth-first order. It adds each component that it finds to
 // search.components.
-func (searchFrom *componentSearch) searchFrom(start uint32) {
-	searchFrom.enter(start)
-	for len(searchFrom.frames) > 0 {
-		frame := &searchFrom.frames[len(searchFrom.frames)-1]
-		successor, hasNext := searchFrom.successor(frame)
+func (search *componentSearch) searchFrom(start uint32) {
+	search.enter(start)
+	for len(search.frames) > 0 {
+		frame := &search.frames[len(search.frames)-1]
+		successor, hasNext := search.successor(frame)
 		switch {
-		case hasNext && searchFrom.rootIndex[successor] == 0:
-			searchFrom.enter(successor)
+		case hasNext && search.rootIndex[successor] == 0:
+			search.enter(successor)
 		case hasNext:
-			searchFrom.lowlink(frame, successor)
+			search.lowlink(frame, successor)
 		default:
-			searchFrom.popLastState()
+			search.popLastState()
 		}
 	}
 }

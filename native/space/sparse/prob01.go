@@ -77,8 +77,8 @@ type stayingSet struct {
 	choiceCount    []uint32 // by state: the number of these choices
 }
 
-// newStayingSet returns the greatest subset of sure in which every state outside right has a choice that stays in the subset. It removes
-// the other states from sure.
+// newStayingSet returns the greatest subset of sureStates in which every state outside right has a choice that stays in the subset. It removes
+// the other states from sureStates.
 func (graph *Graph) newStayingSet(sureStates, right *Set) *stayingSet {
 	staying := &stayingSet{graph: graph, states: sureStates, target: right, choices: graph.ChoicesWithin(sureStates), choiceCount: make([]uint32, graph.NumStates())}
 	for choice := range staying.choices.All() {
@@ -115,7 +115,7 @@ func (staying *stayingSet) remove(lostStates *Set) {
 	})
 }
 
-// statesReaching returns the states from which the given choices can reach a state that is in right and in sure. If scheduler is not nil,
+// statesReaching returns the states from which the given choices can reach a state that is in right and in sureStates. If scheduler is not nil,
 // it gets a choice on a shortest path for each of these states.
 func (graph *Graph) statesReaching(sureStates, choices, right *Set, scheduler []uint32) *Set {
 	from := right.Intersect(sureStates)
@@ -137,8 +137,8 @@ func (graph *Graph) statesReaching(sureStates, choices, right *Set, scheduler []
 	return reached
 }
 
-// Attract makes the scheduler choose, in each state of sure outside right, a choice on a shortest path to right
-// that stays in sure. Choices in other states do not change. If sure is Prob1E, or an end component with a state
+// Attract makes the scheduler choose, in each state of sureStates outside right, a choice on a shortest path to right
+// that stays in sureStates. Choices in other states do not change. If sureStates is Prob1E, or an end component with a state
 // of right, the scheduler reaches right with probability one.
 func (graph *Graph) Attract(sureStates, right *Set, scheduler []uint32) {
 	graph.statesReaching(sureStates, graph.ChoicesWithin(sureStates), right, scheduler)

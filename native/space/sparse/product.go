@@ -97,7 +97,7 @@ func (search *productSearch[P]) expand(state uint32) error {
 	return nil
 }
 
-// successor returns the state of the product to which a transition of the model leads from search.from. It returns
+// successor returns the state of the product to which a transition of the model leads from search.currentPair. It returns
 // None after an error.
 func (search *productSearch[P]) successor(transition int) uint32 {
 	pair, err := search.memory.Step(search.currentPair, search.model.Target[transition])

@@ -114,7 +114,7 @@ func (automaton *automaton) locationAt(state []int32) (*location, error) {
 	}
 	location := &location{number: len(automaton.locations), state: state}
 	automaton.locations, automaton.locationByKey[key] = append(automaton.locations, location), location
-	automaton.memory.add(1, locationBytes+8*int64(len(state)), 3)
+	automaton.memory.addUse(1, locationBytes+8*int64(len(state)), 3)
 	if err := automaton.addInvariant(location); err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func (automaton *automaton) addTransitions(location *location) error {
 		}
 		for _, convex := range guard {
 			location.transitions = append(location.transitions, &transition{source: location, guard: convex, choice: combined})
-			automaton.memory.add(1, transitionBytes, 2)
+			automaton.memory.addUse(1, transitionBytes, 2)
 			location.liveValuations = location.liveValuations.Union(location.beforeDelayAvoiding(convex, nil))
 		}
 	}
@@ -281,7 +281,7 @@ func (automaton *automaton) setTargets(branches []branch, targets [][]int32) err
 		}
 		branches[i].target = to
 	}
-	automaton.memory.add(len(branches), branchBytes, 0)
+	automaton.memory.addUse(len(branches), branchBytes, 0)
 	return nil
 }
 
@@ -365,7 +365,7 @@ func (automaton *automaton) commandWeights(location *location, command *sema.Com
 	return weights, nil
 }
 
-// commandError returns the error that the probabilities of a command are wrong in a location, which modelError adds.
+// commandError returns the error that the probabilities of a command are wrong in a location, which errorInLocation adds.
 func (automaton *automaton) commandError(pos syntax.Pos, format string, args ...any) error {
 	return &compile.StateError{File: automaton.Source.File, Pos: pos, Msg: fmt.Sprintf(format, args...)}
 }

@@ -13,7 +13,7 @@ func (automaton *automaton) surelyAvoiding(ctx context.Context, target, bad []zo
 	waiting := &locationQueue{isWaiting: make([]bool, len(automaton.locations))}
 	for _, location := range automaton.locations {
 		result[location.number] = automaton.zonesWithReached(location, automaton.constraintsIn(location).allValuations().Minus(bad[location.number]))
-		waiting.add(location)
+		waiting.addLocation(location)
 	}
 	for len(waiting.locations) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -31,7 +31,7 @@ func (automaton *automaton) surelyAvoiding(ctx context.Context, target, bad []zo
 		}
 		result[location.number] = avoiding
 		for _, incoming := range location.incoming {
-			waiting.add(incoming.transition.source)
+			waiting.addLocation(incoming.transition.source)
 		}
 	}
 	return result, nil
@@ -43,8 +43,8 @@ type locationQueue struct {
 	isWaiting []bool // by location
 }
 
-// add adds a location at the end, unless it is waiting.
-func (queue *locationQueue) add(location *location) {
+// addLocation adds a location at the end, unless it is waiting.
+func (queue *locationQueue) addLocation(location *location) {
 	if !queue.isWaiting[location.number] {
 		queue.isWaiting[location.number] = true
 		queue.locations = append(queue.locations, location)

@@ -138,13 +138,13 @@ func (search *backward) addFiring(transition *transition, guard zone.Zone) {
 	}
 }
 
-// findEntries finds all symbolic states from which the target can be reached. It works backwards from the target. The error is an
+// search finds all symbolic states from which the target can be reached. It works backwards from the target. The error is an
 // *explicit.LimitError if there are too many symbolic states, or the error of the context.
-func (findEntries *backward) findEntries(ctx context.Context) error {
-	for _, location := range findEntries.locations {
-		for _, clockZone := range findEntries.targetValuations[location.number] {
-			for _, before := range location.beforeDelayAvoiding(clockZone, findEntries.badValuations[location.number]) {
-				findEntries.enterZone(location, before, nil)
+func (search *backward) findEntries(ctx context.Context) error {
+	for _, location := range search.locations {
+		for _, clockZone := range search.targetValuations[location.number] {
+			for _, before := range location.beforeDelayAvoiding(clockZone, search.badValuations[location.number]) {
+				search.enterZone(location, before, nil)
 			}
 		}
 	}
@@ -152,17 +152,17 @@ func (findEntries *backward) findEntries(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if findEntries.maxEntries > 0 && findEntries.numEntries > findEntries.maxEntries {
-			return &explicit.LimitError{Limit: int64(findEntries.maxEntries), States: findEntries.numEntries, Expanded: findEntries.numEntries - len(findEntries.waitingEntries)}
+		if search.maxEntries > 0 && search.numEntries > search.maxEntries {
+			return &explicit.LimitError{Limit: int64(search.maxEntries), States: search.numEntries, Expanded: search.numEntries - len(search.waitingEntries)}
 		}
-		if findEntries.memory.isExceeded(0) {
-			return findEntries.memory.limitError(findEntries.numEntries, findEntries.numEntries-len(findEntries.waitingEntries))
+		if search.memory.isExceeded(0) {
+			return search.memory.limitError(search.numEntries, search.numEntries-len(search.waitingEntries))
 		}
-		next := findEntries.nextUnexplored()
+		next := search.nextUnexplored()
 		switch {
 		case next != nil:
-			findEntries.addPredecessors(next)
-		case !findEntries.retryDominated():
+			search.addPredecessors(next)
+		case !search.retryDominated():
 			return nil
 		}
 	}
@@ -228,7 +228,7 @@ func (search *backward) newEntry(location *location, clockZone zone.Zone) *entry
 	search.entryByKey[location.number][clockZone.Key()] = added
 	search.waitingEntries.push(added)
 	search.numEntries++
-	search.memory.add(1, entryBytes, 2)
+	search.memory.addUse(1, entryBytes, 2)
 	return added
 }
 
@@ -284,7 +284,7 @@ func (search *backward) addArrival(arrival arrival, into *entry) {
 		return
 	}
 	firing.branchOptions[branch] = append(firing.branchOptions[branch], added)
-	search.memory.add(1, optionBytes, 1)
+	search.memory.addUse(1, optionBytes, 1)
 	for _, old := range firing.firingZones {
 		if added.zone.Includes(old.zone) {
 			search.addOption(old, branch, into)
@@ -345,7 +345,7 @@ func (z *firingZone) hasSure(branch int) bool {
 func (search *backward) addOption(firingZone *firingZone, branch int, into *entry) {
 	firingZone.options[branch] = append(firingZone.options[branch], into)
 	into.uses = append(into.uses, use{firingZone, branch})
-	search.memory.add(1, optionBytes, 0)
+	search.memory.addUse(1, optionBytes, 0)
 	search.updateFiringZone(firingZone, branch, into)
 	if into.isSure {
 		search.updateSure(firingZone)
@@ -363,7 +363,7 @@ func (search *backward) addZone(firing *firing, clockZone zone.Zone, generator b
 	if search.memory.isExceeded(0) { // search returns the error
 		return
 	}
-	search.memory.add(1, firingZoneBytes+64*int64(len(firing.branchOptions)), 2)
+	search.memory.addUse(1, firingZoneBytes+64*int64(len(firing.branchOptions)), 2)
 	added := &firingZone{
 		firing: firing, zone: clockZone, generators: []branchSet{generator},
 		options: make([][]*entry, len(firing.branchOptions)), bestOptions: make([]*entry, len(firing.branchOptions)),

@@ -71,17 +71,17 @@ func Build(ctx context.Context, timed *digital.Zones, options Options) (*Built, 
 	return built, nil
 }
 
-// newGoal is what to maximise: the probability of reaching the target without bad states before. Both have the valuations of each location.
-type newGoal struct {
+// goal is what to maximise: the probability of reaching the target without bad states before. Both have the valuations of each location.
+type goal struct {
 	targetValuations, badValuations []zone.Federation
 	// isNegated says that the property is about the complement of the event.
 	isNegated bool
 	timed     *digital.Zones
 }
 
-// newGoal returns the goal of the property. If the property is about a minimal probability, the goal is the negation of the until formula: to
+// goal returns the goal of the property. If the property is about a minimal probability, the goal is the negation of the until formula: to
 // avoid its right operand surely.
-func (automaton *automaton) newGoal(ctx context.Context) (*newGoal, error) {
+func (automaton *automaton) newGoal(ctx context.Context) (*goal, error) {
 	path := automaton.Path
 	// The property is about left U right, or its negation.
 	left, right, isNegated := path.Left, path.Right, false
@@ -93,7 +93,7 @@ func (automaton *automaton) newGoal(ctx context.Context) (*newGoal, error) {
 		return nil, err
 	}
 	isMinimum := automaton.Least != isNegated
-	result := &newGoal{targetValuations: satisfied, badValuations: violated, isNegated: isNegated != isMinimum, timed: automaton.Zones}
+	result := &goal{targetValuations: satisfied, badValuations: violated, isNegated: isNegated != isMinimum, timed: automaton.Zones}
 	if !isMinimum {
 		return result, nil
 	}
@@ -149,13 +149,13 @@ const targetLabel = "target"
 
 // propertyOn returns the property to check on the MDP: the probability of reaching the target, or of avoiding it. program is the program of
 // the MDP.
-func (goal *newGoal) propertyOn(program *sema.Program) sema.Expr {
-	at := func(valueType sema.Type) sema.Base {
+func (goal *goal) propertyOn(program *sema.Program) sema.Expr {
+	baseOfType := func(valueType sema.Type) sema.Base {
 		return sema.Base{ValueType: valueType, Position: goal.timed.Path.Whole.Pos()}
 	}
 	index := slices.IndexFunc(program.Labels, func(label sema.LabelDef) bool { return label.Name == targetLabel })
-	var target sema.Expr = &sema.Label{Base: at(sema.Bool), Name: targetLabel, Index: index}
-	path := &sema.Temporal{Base: at(sema.Path), Op: syntax.Future, Y: target}
+	var target sema.Expr = &sema.Label{Base: baseOfType(sema.Bool), Name: targetLabel, Index: index}
+	path := &sema.Temporal{Base: baseOfType(sema.Path), Op: syntax.Future, Y: target}
 	if goal.isNegated {
 		path.Op, path.Y = syntax.Globally, logic.Not(target)
 	}
@@ -163,7 +163,7 @@ func (goal *newGoal) propertyOn(program *sema.Program) sema.Expr {
 	if !goal.timed.Threshold.Query() {
 		valueType = sema.Bool
 	}
-	return &sema.Prob{Base: at(valueType), Threshold: goal.timed.Threshold, Path: path}
+	return &sema.Prob{Base: baseOfType(valueType), Threshold: goal.timed.Threshold, Path: path}
 }
 
 // States of the MDP with fixed numbers.

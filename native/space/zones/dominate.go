@@ -31,7 +31,7 @@ func (search *backward) dominating(entry *entry) *entry {
 // later if this changes.
 func (search *backward) recordDomination(dominator, entry *entry, retry func()) {
 	search.dominations = append(search.dominations, domination{dominator, entry, retry})
-	search.memory.add(1, dominationBytes, 1)
+	search.memory.addUse(1, dominationBytes, 1)
 }
 
 // retryDominated adds the entries again that were left out but are not dominated any more, because values have increased. It reports
@@ -46,7 +46,7 @@ func (search *backward) retryDominated() bool {
 			continue
 		}
 		hasAdded = true
-		search.memory.add(-1, dominationBytes, 1)
+		search.memory.addUse(-1, dominationBytes, 1)
 		recorded.addAgain()
 	}
 	return hasAdded

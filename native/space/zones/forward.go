@@ -65,7 +65,7 @@ func (search *forward) addEntryZone(location *location, clockZone zone.Zone) {
 			continue
 		}
 		location.enteredZones = location.enteredZones.Add(part)
-		search.memory.add(1, 0, 2)
+		search.memory.addUse(1, 0, 2)
 		search.waitingZones = append(search.waitingZones, locationZone{location, part})
 	}
 }
@@ -104,7 +104,7 @@ func (search *forward) extrapolate(clockZone zone.Zone) zone.Federation {
 	return result
 }
 
-// intersecting returns the intersection of the zone order with each of the given zones, if it intersects z.
+// intersecting returns the intersection of the zone order with each of the given zones, if the intersection intersects clockZone.
 func intersecting(clockZone, order zone.Zone, zones []zone.Zone) []zone.Zone {
 	var result []zone.Zone
 	for _, other := range zones {
@@ -141,7 +141,7 @@ func (search *forward) expandZone(entered locationZone) error {
 		return &TimelockError{search.stateText(location, timelocks[0])}
 	}
 	location.reachedZones = location.reachedZones.Union(reached)
-	search.memory.add(len(reached), 0, 1)
+	search.memory.addUse(len(reached), 0, 1)
 	for _, transition := range location.transitions {
 		if err := search.takeTransition(transition, reached); err != nil {
 			return err

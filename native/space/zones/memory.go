@@ -32,8 +32,8 @@ func newMemoryUse(limit int64, clocks int) memoryUse {
 	return memoryUse{limit: limit, zoneBytes: 48 + 8*size}
 }
 
-// add adds a number of structures of a size, each with some zones.
-func (m *memoryUse) add(count int, bytes int64, zones int64) {
+// addUse adds a number of structures of a size, each with some zones.
+func (m *memoryUse) addUse(count int, bytes int64, zones int64) {
 	m.used += int64(count) * (bytes + zones*m.zoneBytes)
 }
 

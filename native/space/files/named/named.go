@@ -97,7 +97,7 @@ func Files(name string) []string {
 	return names
 }
 
-// Part returns the names of the files with one extension: base.ext followed by zip. If there are several reward structures, files of
+// Part returns the names of the files with one extension: base.ext followed by zipSuffix. If there are several reward structures, files of
 // rewards are numbered: model1.srew, model2.srew. If numRewards is 0, the existing files show how many there are.
 func Part(base, ext, zipSuffix string, numRewards int) []string {
 	plain := base + "." + ext + zipSuffix
@@ -166,7 +166,7 @@ func (read Reader) Open(ctx context.Context, name string, opts files.ReadOptions
 }
 
 // readSources reads the files with the given extensions in PRISM's formats. If "all" is among the extensions, it reads all files that
-// exist. zip is the end of every file name.
+// exist. zipSuffix is the end of every file name.
 func (read Reader) readSources(base string, exts []string, zipSuffix string) (files.Sources, error) {
 	readsAll := slices.Contains(exts, "all")
 	if err := checkReadTogether(base, exts, zipSuffix); err != nil {
