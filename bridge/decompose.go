@@ -282,7 +282,7 @@ func (d *decomposer) decompose(node *node, expr syntax.Expr) syntax.Expr {
 		return &replaced
 	case *syntax.Cond:
 		replaced := *expr
-		replaced.C, replaced.T, replaced.E = d.decompose(node, expr.C), d.decompose(node, expr.T), d.decompose(node, expr.E)
+		replaced.Condition, replaced.Then, replaced.Else = d.decompose(node, expr.Condition), d.decompose(node, expr.Then), d.decompose(node, expr.Else)
 		return &replaced
 	}
 	return d.decomposeOperator(node, expr)
@@ -580,7 +580,7 @@ func (d *decomposer) guardLowerBound(node *node, expr syntax.Expr) syntax.Expr {
 	if isBool { // compare 0 instead of the probability
 		zero = &syntax.Binary{Op: operator.Rel, X: zero, Y: &syntax.Paren{X: operator.Bound}}
 	}
-	return &syntax.Paren{X: &syntax.Cond{C: exists, T: d.askStorm(node, expr, isBool), E: zero}}
+	return &syntax.Paren{X: &syntax.Cond{Condition: exists, Then: d.askStorm(node, expr, isBool), Else: zero}}
 }
 
 // checkBound returns the path formula with a bound that Storm reads as PRISM does. It returns an error for a bound that PRISM refuses and Storm

@@ -126,7 +126,7 @@ func (d *decomposer) labelFor(condition syntax.Expr) syntax.Expr {
 		for slices.ContainsFunc(d.instance.program.Labels, func(label sema.LabelDef) bool { return label.Name == name }) {
 			name += "_"
 		}
-		d.instance.labels = append(d.instance.labels, sema.LabelDef{Name: name, X: evaluator.expr})
+		d.instance.labels = append(d.instance.labels, sema.LabelDef{Name: name, Expr: evaluator.expr})
 	}
 	return &syntax.Quoted{Name: d.instance.labels[index].Name}
 }

@@ -80,5 +80,5 @@ func pushNegation(path syntax.Expr) syntax.Expr {
 // infiniteUnless returns the expression condition ? value : 1/0, which is infinite where the condition does not hold.
 func infiniteUnless(condition, value syntax.Expr) syntax.Expr {
 	infinite := &syntax.Binary{Op: syntax.OpDiv, X: &syntax.IntLit{Value: 1}, Y: &syntax.IntLit{}}
-	return &syntax.Paren{X: &syntax.Cond{C: &syntax.Paren{X: condition}, T: value, E: infinite}}
+	return &syntax.Paren{X: &syntax.Cond{Condition: &syntax.Paren{X: condition}, Then: value, Else: infinite}}
 }

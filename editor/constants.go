@@ -39,7 +39,7 @@ func (f *Files) Constants(name string) string {
 		if def.Step != "" {
 			text += ":" + def.Step
 		}
-		if def.Range {
+		if def.IsRange {
 			text += ":" + def.High
 		}
 		texts = append(texts, text)

@@ -265,10 +265,10 @@ func (f *constantFinder) operand(x syntax.Expr) foldKind {
 		}
 		return f.operands(x.X, x.Y)
 	case *syntax.Cond:
-		if f.operand(x.C) != varying {
+		if f.operand(x.Condition) != varying {
 			break
 		}
-		for _, branch := range []syntax.Expr{x.T, x.E} {
+		for _, branch := range []syntax.Expr{x.Then, x.Else} {
 			f.addOperation(branch, f.operand(branch))
 		}
 		return varying

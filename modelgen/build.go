@@ -208,7 +208,7 @@ func (b *builder) formulaItems() []syntax.Item {
 	}
 	if b.cfg.Spawn == SpawnUniform || b.cfg.Spawn == SpawnWorstTile {
 		items = append(items, formula(emptyCells, sum(each(cells, func(cell string) syntax.Expr {
-			return paren(&syntax.Cond{C: is(cell, 0), T: intLit(1), E: intLit(0)})
+			return paren(&syntax.Cond{Condition: is(cell, 0), Then: intLit(1), Else: intLit(0)})
 		})...), "How many cells have no tile."))
 	}
 	if b.cfg.Rewards {

@@ -12,7 +12,7 @@ func (b *builder) chainMoves() []*syntax.Command {
 	}
 	var updates []*syntax.Update
 	for _, move := range allMoves() {
-		probability := paren(&syntax.Cond{C: ident(move.canMove()), T: binary(syntax.OpDiv, intLit(1), ident(legalMoves)), E: intLit(0)})
+		probability := paren(&syntax.Cond{Condition: ident(move.canMove()), Then: binary(syntax.OpDiv, intLit(1), ident(legalMoves)), Else: intLit(0)})
 		updates = append(updates, update(probability, append(b.moveAssigns(move), assign(phase, intLit(randomPhase)))...))
 	}
 	guard := and(ident(noMax), not(ident(fail)), binary(syntax.OpGt, ident(legalMoves), intLit(0)), is(phase, moveMerge))
@@ -44,7 +44,7 @@ func (b *builder) moveAssigns(move Move) []*syntax.Assign {
 func countLegalMoves() syntax.Item {
 	var terms []syntax.Expr
 	for _, move := range allMoves() {
-		terms = append(terms, paren(&syntax.Cond{C: ident(move.canMove()), T: intLit(1), E: intLit(0)}))
+		terms = append(terms, paren(&syntax.Cond{Condition: ident(move.canMove()), Then: intLit(1), Else: intLit(0)}))
 	}
 	return formula(legalMoves, sum(terms...), "How many moves are legal.")
 }

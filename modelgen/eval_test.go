@@ -54,7 +54,7 @@ func (e *evaluator) compile(x syntax.Expr) func(valuation) int {
 			return func(v valuation) int { return 1 - f(v) }
 		}
 	case *syntax.Cond:
-		c, a, b := e.compile(x.C), e.compile(x.T), e.compile(x.E)
+		c, a, b := e.compile(x.Condition), e.compile(x.Then), e.compile(x.Else)
 		return func(v valuation) int {
 			if c(v) != 0 {
 				return a(v)

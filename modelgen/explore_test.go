@@ -93,7 +93,7 @@ func (e *evaluator) rational(x syntax.Expr) func(valuation) *big.Rat {
 			return func(valuation) *big.Rat { return e.rats[x.Name] }
 		}
 	case *syntax.Cond:
-		c, a, b := e.compile(x.C), e.rational(x.T), e.rational(x.E)
+		c, a, b := e.compile(x.Condition), e.rational(x.Then), e.rational(x.Else)
 		return func(v valuation) *big.Rat {
 			if c(v) != 0 {
 				return a(v)

@@ -63,7 +63,7 @@ func (b *builder) uniformPhase() []*syntax.Command {
 // tile.
 func dividedAmongEmpty(cell string) func(syntax.Expr) syntax.Expr {
 	return func(probability syntax.Expr) syntax.Expr {
-		return paren(&syntax.Cond{C: is(cell, 0), T: dividedBy(ident(emptyCells))(probability), E: intLit(0)})
+		return paren(&syntax.Cond{Condition: is(cell, 0), Then: dividedBy(ident(emptyCells))(probability), Else: intLit(0)})
 	}
 }
 

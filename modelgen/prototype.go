@@ -127,8 +127,8 @@ func (b *builder) protoMoved(move Move, occupied filled, cell string) syntax.Exp
 
 // simplifyIf returns an expression under the assumption that a known condition holds: the first branch of a conditional with this condition.
 func simplifyIf(known, expr syntax.Expr) syntax.Expr {
-	if cond, ok := expr.(*syntax.Cond); ok && reflect.DeepEqual(cond.C, known) {
-		return cond.T
+	if cond, ok := expr.(*syntax.Cond); ok && reflect.DeepEqual(cond.Condition, known) {
+		return cond.Then
 	}
 	return expr
 }

@@ -79,13 +79,13 @@ func (l line) publishedValueForTiles(place, tiles int) syntax.Expr {
 	switch tiles {
 	case 3: // fault A: the last branch, for four cells of which only the last is empty, is that cell and not the one before it
 		last := value.(*syntax.Cond)
-		for next, ok := last, true; ok; next, ok = last.E.(*syntax.Cond) {
+		for next, ok := last, true; ok; next, ok = last.Else.(*syntax.Cond) {
 			last = next
 		}
-		last.E = ident(l[3])
+		last.Else = ident(l[3])
 	case 4: // fault B: the branch for a first pair that merges and a second one that does not doubles the last tile
-		merged := value.(*syntax.Cond).T.(*syntax.Cond)
-		merged.E = binary(syntax.OpMul, intLit(2), merged.E)
+		merged := value.(*syntax.Cond).Then.(*syntax.Cond)
+		merged.Else = binary(syntax.OpMul, intLit(2), merged.Else)
 	}
 	return value
 }

@@ -76,7 +76,7 @@ func mergedBy(move Move, rows, cols []syntax.Expr) syntax.Expr {
 func meanScore(rows, cols []syntax.Expr) syntax.Expr {
 	var scores []syntax.Expr
 	for _, move := range allMoves() {
-		scores = append(scores, paren(&syntax.Cond{C: ident(move.canMove()), T: mergedBy(move, rows, cols), E: intLit(0)}))
+		scores = append(scores, paren(&syntax.Cond{Condition: ident(move.canMove()), Then: mergedBy(move, rows, cols), Else: intLit(0)}))
 	}
 	return binary(syntax.OpDiv, paren(sum(scores...)), ident(legalMoves))
 }

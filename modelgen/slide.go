@@ -68,5 +68,5 @@ func conditional(condition, then, otherwise syntax.Expr) syntax.Expr {
 	if reflect.DeepEqual(then, otherwise) {
 		return then
 	}
-	return &syntax.Cond{C: condition, T: then, E: otherwise}
+	return &syntax.Cond{Condition: condition, Then: then, Else: otherwise}
 }

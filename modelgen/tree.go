@@ -52,7 +52,7 @@ func (t *tree) subtree(rows []int) syntax.Expr {
 			no = append(no, row)
 		}
 	}
-	return paren(&syntax.Cond{C: question.condition, T: t.subtree(yes), E: t.subtree(no)})
+	return paren(&syntax.Cond{Condition: question.condition, Then: t.subtree(yes), Else: t.subtree(no)})
 }
 
 // bestQuestion returns the question with the highest purity for some rows. The rows have different classes, so some question separates them.

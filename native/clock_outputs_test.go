@@ -302,7 +302,7 @@ endmodule
 		t.Fatalf("%v %q", err, warnings)
 	}
 	action, step := translated.TimeStep()
-	late, err := space.States(translated.Program.Labels[0].X)
+	late, err := space.States(translated.Program.Labels[0].Expr)
 	if err != nil || late.Count() != 2 || len(translated.Program.Labels) != 1 || action != "time" || step != 2 {
 		t.Errorf("%v, %d late states, want 2: x=20 and x>20; %d labels, action %q of time %d", err, late.Count(), len(translated.Program.Labels), action, step)
 	}

@@ -557,7 +557,7 @@ func (g *gameText) compare(s gameState, got []gameChoice) error {
 
 func (g *gameGraph) checkLabels() error {
 	for _, l := range g.space.Program().Labels {
-		set, err := g.space.States(l.X)
+		set, err := g.space.States(l.Expr)
 		if err != nil {
 			return err
 		}
@@ -584,7 +584,7 @@ type gameStates struct {
 func newGameStates(g *gameText) (*gameStates, error) {
 	x := &gameStates{gameText: g, expander: g.model.NewExpander()}
 	for _, l := range g.model.Program().Labels {
-		e, err := g.model.Evaluator(l.X)
+		e, err := g.model.Evaluator(l.Expr)
 		if err != nil {
 			return nil, err
 		}

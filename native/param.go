@@ -27,11 +27,11 @@ import (
 // parametricModel is an instance of a model with parameters. It also has the model with one value for each parameter, a point. At this point
 // every function of the parameters is compared with the value that the model has there.
 type parametricModel struct {
-	chain      *parametric.Chain
-	program    *sema.Program // with the parameters
-	params     []parametric.Param
-	lowerBounds, upperBounds  []*big.Rat     // the bounds of the parameters
-	pointModel *exploredModel // the model with the values of params
+	chain                    *parametric.Chain
+	program                  *sema.Program // with the parameters
+	params                   []parametric.Param
+	lowerBounds, upperBounds []*big.Rat     // the bounds of the parameters
+	pointModel               *exploredModel // the model with the values of params
 }
 
 // parametric checks a plan whose model has parameters. It computes each value as a function of the parameters. It is an error if a setting of
@@ -60,7 +60,7 @@ func (run *run) buildParametric(method *statesMethod, valuation sema.Valuation) 
 	if err != nil {
 		return nil, nil, err
 	}
-	if !program.Parametric { // no parameter occurs in the model
+	if !program.HasParameters { // no parameter occurs in the model
 		return run.parameterlessInstance(method, program)
 	}
 	model, err := method.parametricInstance(run.ctx, run.plan, valuation, program)
@@ -196,7 +196,7 @@ func parameterIn(expr sema.Expr, program *sema.Program) *sema.Param {
 			parameter = operand
 		case *sema.Label:
 			if parameter == nil && operand.Index >= 0 {
-				parameter = parameterIn(program.Labels[operand.Index].X, program)
+				parameter = parameterIn(program.Labels[operand.Index].Expr, program)
 			}
 		}
 		return parameter == nil
@@ -209,8 +209,8 @@ func parameterIn(expr sema.Expr, program *sema.Program) *sema.Param {
 func (model *parametricModel) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	start := time.Now()
 	evaluation := &parametricProperty{model, ctx, property}
-	formula := logic.Of(property.X)
-	if formula.Measure() && !formula.Query() {
+	formula := logic.FormulaOf(property.X)
+	if formula.Measure() && !formula.IsQuery() {
 		return evaluation.checkThreshold(formula)
 	}
 	function, err := evaluation.value(property.X)

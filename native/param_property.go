@@ -31,9 +31,9 @@ func (property *parametricProperty) unsupported(expr sema.Expr, found string) er
 
 // value returns the value of an expression in the initial state, as a function of the parameters. nil stands for infinity.
 func (property *parametricProperty) value(expr sema.Expr) (*piecewise, error) {
-	formula := logic.Of(expr)
+	formula := logic.FormulaOf(expr)
 	switch {
-	case formula.Measure() && !formula.Query():
+	case formula.Measure() && !formula.IsQuery():
 		return nil, property.unsupported(expr, "a bound")
 	case formula.Measure():
 		return property.measure(formula)
@@ -124,7 +124,7 @@ func (property *parametricProperty) arithmetic(expr sema.Expr) (*piecewise, erro
 
 // unsupportedFormula returns the error for a formula that is not arithmetic.
 func (property *parametricProperty) unsupportedFormula(expr sema.Expr) error {
-	if kind := logic.Of(expr).Kind; kind == logic.Lexicographic || kind == logic.Quantile {
+	if kind := logic.FormulaOf(expr).Kind; kind == logic.Lexicographic || kind == logic.Quantile {
 		return property.unsupported(expr, logic.Describe(expr))
 	}
 	return property.unsupported(expr, "this formula")
@@ -133,7 +133,7 @@ func (property *parametricProperty) unsupportedFormula(expr sema.Expr) error {
 // bestOverSchedulers returns the minimal or maximal value over all schedulers of an MDP, as a function of the parameters. If isNegated is true,
 // it returns 1 minus the opposite extremum of the question.
 func (property *parametricProperty) bestOverSchedulers(formula *logic.Formula, question parametric.Question, isNegated bool) (*piecewise, error) {
-	isMinimum, ok := formula.Least(false)
+	isMinimum, ok := formula.IsMinimum(false)
 	if !ok {
 		return nil, property.unsupported(formula.X, "a query without min or max")
 	}
@@ -153,7 +153,7 @@ func (property *parametricProperty) bestOverSchedulers(formula *logic.Formula, q
 // probability returns the value of the operator P as a function of the parameters.
 func (property *parametricProperty) probability(formula *logic.Formula) (*piecewise, error) {
 	path := formula.Path
-	if !path.Operator || path.Negated {
+	if !path.IsTemporal || path.IsNegated {
 		return nil, property.unsupported(formula.X, logic.Describe(path.Whole))
 	}
 	left, right, isNegated, err := property.untilOperands(path)
@@ -272,7 +272,7 @@ func (property *parametricProperty) rewardTarget(formula *logic.Formula) (*spars
 	if path == nil {
 		return nil, nil
 	}
-	isReachability := path.Operator && !path.Negated && path.Op == syntax.Future && path.Bound == nil
+	isReachability := path.IsTemporal && !path.IsNegated && path.Op == syntax.Future && path.Bound == nil
 	if !isReachability {
 		return nil, property.unsupported(formula.X, "this reward")
 	}

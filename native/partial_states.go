@@ -108,11 +108,11 @@ func classifyProperties(plan *runner.Plan) (hasPmax, hasReachability, hasTruncat
 // partialStates is an instance whose first states are explored. It explores all states when a property needs them.
 type partialStates struct {
 	*statesMethod
-	model     *compile.Model
-	firstStates     *check.Checker // of the first states
-	fullModel *exploredModel // all states; nil until they are explored
-	lastLimit int            // the limit of states of the last exploration
-	err       error          // the error of the last exploration
+	model       *compile.Model
+	firstStates *check.Checker // of the first states
+	fullModel   *exploredModel // all states; nil until they are explored
+	lastLimit   int            // the limit of states of the last exploration
+	err         error          // the error of the last exploration
 }
 
 // check implements instance. It first tries to answer a property from a part of the states, and then from the whole model.
@@ -244,7 +244,7 @@ func (partial *partialStates) newTruncation(property *checkedProperty) *truncati
 		result.horizon, result.hasHorizon = logic.Horizon(&property.Instance)
 	}
 	result.isInfinite = check.Unbounded(program) != nil
-	formula := logic.Of(property.X)
+	formula := logic.FormulaOf(property.X)
 	hasTimeBound := formula.Kind == logic.Probability && formula.Path.Bound != nil && !result.hasHorizon
 	result.givesBounds = (result.isInfinite || hasTimeBound) && partial.firstStates.Truncates(&property.Instance)
 	return result

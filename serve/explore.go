@@ -277,7 +277,7 @@ func (p *picture) successors(node int) []int {
 func (p *picture) addLabels() error {
 	p.Labels = []string{}
 	for _, label := range p.m.compiled.Program().Labels {
-		evaluator, err := p.m.compiled.Evaluator(label.X)
+		evaluator, err := p.m.compiled.Evaluator(label.Expr)
 		if err != nil {
 			return err
 		}

@@ -63,7 +63,7 @@ type benchRunCmd struct {
 // Run measures the tools on the cases and prints a table of the runs. A shard only records its runs. A merge of shards measures nothing and
 // prints the recorded runs.
 func (c *benchRunCmd) Run(ctx context.Context, env *environment) error {
-	options, err := c.options(env)
+	options, err := c.benchOptions(env)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (c *benchRunCmd) Run(ctx context.Context, env *environment) error {
 			return err
 		}
 	}
-	runs, err := c.measure(ctx, env, selected.Tests, tools, options)
+	runs, err := c.measureTools(ctx, env, selected.Tests, tools, options)
 	if err != nil || env.shard.Recording() {
 		return err
 	}
@@ -92,12 +92,12 @@ func (c *benchRunCmd) Run(ctx context.Context, env *environment) error {
 	return exitStatus(record.ExitCode(runs))
 }
 
-// options returns the options of the measurement that the flags describe. The caller adds the file system of the suite.
-func (c *benchRunCmd) options(env *environment) (*bench.Options, error) {
+// benchOptions returns the options of the measurement that the flags describe. The caller adds the file system of the suite.
+func (c *benchRunCmd) benchOptions(env *environment) (*bench.Options, error) {
 	if err := env.refuseFlags(!c.QVBS, "without --qvbs", "skip-larger"); err != nil {
 		return nil, err
 	}
-	tilecheckVersion, err := env.identify()
+	tilecheckVersion, err := env.identifyBuild()
 	if err != nil {
 		return nil, err
 	}
@@ -154,15 +154,15 @@ func parseCoreRange(text string) (first, last int, err error) {
 
 // selection returns the cases that the command line selects. Their files become inputs of the command.
 func (c *benchRunCmd) selection(env *environment) (*selection.Selection, error) {
-	return c.request().Find(func(files []string) error {
-		env.files.addInputs("the set's", files...)
-		return env.files.check()
+	return c.caseRequest().Find(func(files []string) error {
+		env.commandFiles.addInputs("the set's", files...)
+		return env.commandFiles.check()
 	})
 }
 
-// inputs returns the files and directories that the command reads. A recorded run contains copies of them.
-func (c *benchRunCmd) inputs() ([]string, error) {
-	request := c.request()
+// inputPaths returns the files and directories that the command reads. A recorded run contains copies of them.
+func (c *benchRunCmd) inputPaths() ([]string, error) {
+	request := c.caseRequest()
 	inputs := slices.Clone(request.Paths)
 	_, err := request.Find(func(files []string) error {
 		inputs = append(inputs, files...)
@@ -171,8 +171,8 @@ func (c *benchRunCmd) inputs() ([]string, error) {
 	return inputs, err
 }
 
-// request returns the request that selects the cases. It expands patterns in the paths.
-func (c *benchRunCmd) request() *selection.Request {
+// caseRequest returns the request that selects the cases. It expands patterns in the paths.
+func (c *benchRunCmd) caseRequest() *selection.Request {
 	request := &selection.Request{
 		Suites: c.Suite, NoConfig: c.NoConfig, QVBS: c.QVBS, MaxStates: int64(c.MaxStates), Consts: c.Const,
 		Engines: []string{native.Name}, Jobs: 1,
@@ -198,7 +198,7 @@ func expandPattern(path string) []string {
 
 // tools returns the tools of the flag --tool.
 func (c *benchRunCmd) tools(ctx context.Context, env *environment, options *bench.Options) ([]*bench.Tool, error) {
-	var tools []*bench.Tool
+	var findTools []*bench.Tool
 	var labels []string
 	for _, text := range c.Tool {
 		spec, err := bench.ParseSpec(text)
@@ -206,20 +206,20 @@ func (c *benchRunCmd) tools(ctx context.Context, env *environment, options *benc
 			return nil, usageError("--tool: %w", err)
 		}
 		labels = append(labels, spec.Label)
-		tool, err := c.tool(ctx, env, spec, options)
+		tool, err := c.findTool(ctx, env, spec, options)
 		if err != nil {
 			return nil, fmt.Errorf("tool %s: %w", text, err)
 		}
-		tools = append(tools, tool)
+		findTools = append(findTools, tool)
 	}
 	if err := runner.Distinct(labels); err != nil {
 		return nil, usageError("--tool: %w", err)
 	}
-	return tools, nil
+	return findTools, nil
 }
 
-// tool returns the tool that a spec describes: it finds the program of the tool and asks it for its version.
-func (c *benchRunCmd) tool(ctx context.Context, env *environment, spec *bench.Spec, options *bench.Options) (*bench.Tool, error) {
+// findTool returns the tool that a spec describes: it finds the program of the tool and asks it for its version.
+func (c *benchRunCmd) findTool(ctx context.Context, env *environment, spec *bench.Spec, options *bench.Options) (*bench.Tool, error) {
 	path, err := c.programPath(spec)
 	if err != nil {
 		return nil, err
@@ -240,8 +240,8 @@ func (c *benchRunCmd) tool(ctx context.Context, env *environment, spec *bench.Sp
 			return nil, err
 		}
 	}
-	measured := measure.New(program, measure.Options{Cores: options.Cores, Memory: options.Suite.Memory})
-	return bench.NewTool(spec, measured, version, runner.Limits{Time: options.Suite.Time, Memory: options.Suite.Memory}), nil
+	measuredTool := measure.New(program, measure.Options{Cores: options.Cores, Memory: options.Suite.Memory})
+	return bench.NewTool(spec, measuredTool, version, runner.Limits{Time: options.Suite.Time, Memory: options.Suite.Memory}), nil
 }
 
 // programPath returns the path of the tool's program. It is in the spec or in a flag; otherwise the path is empty.
@@ -261,24 +261,24 @@ func toolVersion(ctx context.Context, engine string, program *local.Tool) (strin
 	if engine != native.Name {
 		return toolbox.ImageKind(engine).Version(ctx, program)
 	}
-	var out bytes.Buffer
-	exit, err := program.Run(ctx, runner.Command{Args: []string{"version"}, Stdout: &out})
-	if err == nil && exit.Code != 0 {
-		err = fmt.Errorf("%s version: exit code %d", program.Where(), exit.Code)
+	var output bytes.Buffer
+	exited, err := program.Run(ctx, runner.Command{Args: []string{"version"}, Stdout: &output})
+	if err == nil && exited.Code != 0 {
+		err = fmt.Errorf("%s version: exit code %d", program.Where(), exited.Code)
 	}
-	return strings.TrimSpace(strings.TrimPrefix(out.String(), "tilecheck ")), err
+	return strings.TrimSpace(strings.TrimPrefix(output.String(), "tilecheck ")), err
 }
 
 // collectedRuns are the runs of a measurement.
 type collectedRuns struct {
-	runs    []record.Run
-	file    *bench.Results      // the file of results; nil if there is none
-	earlier map[record.Key]bool // the runs that an earlier measurement wrote to the file
+	runs        []record.Run
+	file        *bench.Results      // the file of results; nil if there is none
+	earlierRuns map[record.Key]bool // the runs that an earlier measurement wrote to the file
 }
 
-// add adds a run to the result and appends it to the file of results. It ignores a run that the file contained before this measurement.
-func (c *collectedRuns) add(run *record.Run) error {
-	if c.earlier[run.Key()] { // a repeated merge gives the same runs again
+// addRun adds a run to the result and appends it to the file of results. It ignores a run that the file contained before this measurement.
+func (c *collectedRuns) addRun(run *record.Run) error {
+	if c.earlierRuns[run.Key()] { // a repeated merge gives the same runs again
 		return nil
 	}
 	c.runs = append(c.runs, *run)
@@ -288,9 +288,9 @@ func (c *collectedRuns) add(run *record.Run) error {
 	return c.file.Append(run)
 }
 
-// measure measures the tools on the tests and returns the runs. The runs that are already in the file of --output come first, and are not
+// measureTools measures the tools on the tests and returns the runs. The runs that are already in the file of --output come first, and are not
 // measured again.
-func (c *benchRunCmd) measure(ctx context.Context, env *environment, tests []regress.Test, tools []*bench.Tool, options *bench.Options) (runs []record.Run, err error) {
+func (c *benchRunCmd) measureTools(ctx context.Context, env *environment, tests []regress.Test, tools []*bench.Tool, options *bench.Options) (runs []record.Run, err error) {
 	var collected collectedRuns
 	if c.writesResults(env) {
 		file, openErr := bench.OpenResults(c.Output)
@@ -302,14 +302,14 @@ func (c *benchRunCmd) measure(ctx context.Context, env *environment, tests []reg
 		if options.Done, err = bench.KeysOfRuns(file.Runs, tools, options, c.Output); err != nil {
 			return nil, err
 		}
-		collected.earlier = options.Done
+		collected.earlierRuns = options.Done
 	}
-	options.Record = collected.add
-	progress, done := env.progress()
-	defer done()
-	if progress != nil {
+	options.Record = collected.addRun
+	showProgress, stopProgress := env.startProgress()
+	defer stopProgress()
+	if showProgress != nil {
 		options.Progress = func(finished, total int, next string) {
-			progress(runner.Progress{Property: "measuring " + next, Done: int64(finished), Target: int64(total), Unit: "runs"})
+			showProgress(runner.Progress{Property: "measuring " + next, Done: int64(finished), Target: int64(total), Unit: "runs"})
 		}
 	}
 	err = bench.Run(ctx, tests, tools, *options)

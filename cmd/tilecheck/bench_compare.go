@@ -28,7 +28,7 @@ type benchCompareCmd struct {
 // Run compares two measurements and prints a row for each case. With --fail-slower, it returns an error if the new measurement is slower than
 // allowed.
 func (c *benchCompareCmd) Run(env *environment) error {
-	limit, err := parsePercent(c.FailSlower)
+	maxRatio, err := parseMaxRatio(c.FailSlower)
 	if err != nil {
 		return usageError("--fail-slower: %w", err)
 	}
@@ -46,25 +46,25 @@ func (c *benchCompareCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	compared, err := bench.Compare(oldRuns, newRuns, bench.Pairing{OldTool: c.OldTool, NewTool: c.NewTool, Measure: record.Measure(c.Measure)})
+	comparison, err := bench.Compare(oldRuns, newRuns, bench.Pairing{OldTool: c.OldTool, NewTool: c.NewTool, Measure: record.Measure(c.Measure)})
 	if err != nil {
 		return err
 	}
 	env.markOutputStarted()
-	if err := c.table(compared, limit).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
+	if err := c.comparisonTable(comparison, maxRatio).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
 	switch {
-	case compared.Pairs == 0:
+	case comparison.Pairs == 0:
 		return errors.New("nothing was compared: no case has an answer in both measurements")
-	case limit > 0 && compared.Slower(limit):
+	case maxRatio > 0 && comparison.Slower(maxRatio):
 		return exitStatus(exitFailed)
 	}
 	return nil
 }
 
-// parsePercent parses a percentage such as "10%" and returns it as a ratio such as 1.1. It returns 0 for an empty text.
-func parsePercent(text string) (float64, error) {
+// parseMaxRatio parses a percentage such as "10%" and returns it as a ratio such as 1.1. It returns 0 for an empty text.
+func parseMaxRatio(text string) (float64, error) {
 	if text == "" {
 		return 0, nil
 	}
@@ -85,9 +85,9 @@ func readRuns(name string) ([]record.Run, error) {
 	return record.Read(file, name)
 }
 
-// table returns a table with a row for each case. limit is the greatest allowed ratio of the new to the old number; 0 allows every ratio.
-func (c *benchCompareCmd) table(compared *bench.Comparison, limit float64) *table.Table {
-	out := &table.Table{Columns: []table.Column{
+// comparisonTable returns a table with a row for each case. maxRatio is the greatest allowed ratio of the new to the old number; 0 allows every ratio.
+func (c *benchCompareCmd) comparisonTable(comparison *bench.Comparison, maxRatio float64) *table.Table {
+	caseTable := &table.Table{Columns: []table.Column{
 		{Name: "case", Min: 20},
 		{Name: "tool"},
 		{Name: "old", Align: table.Right},
@@ -96,35 +96,35 @@ func (c *benchCompareCmd) table(compared *bench.Comparison, limit float64) *tabl
 		{Name: "p", Align: table.Right},
 		{Name: "change"},
 	}}
-	for i := range compared.Cases {
-		pair := &compared.Cases[i]
-		tool := pair.NewTool
-		if pair.OldTool != pair.NewTool {
-			tool = pair.OldTool + " -> " + pair.NewTool
+	for i := range comparison.Cases {
+		caseComparison := &comparison.Cases[i]
+		tool := caseComparison.NewTool
+		if caseComparison.OldTool != caseComparison.NewTool {
+			tool = caseComparison.OldTool + " -> " + caseComparison.NewTool
 		}
-		out.Append(pair.Case, tool, c.cell(pair.OldMedian, pair.OldOutcome), c.cell(pair.NewMedian, pair.NewOutcome), ratioCell(pair.Ratio), numberCell("%.3g", pair.PValue), change(pair, limit))
+		caseTable.Append(caseComparison.Case, tool, c.measureCell(caseComparison.OldMedian, caseComparison.OldOutcome), c.measureCell(caseComparison.NewMedian, caseComparison.NewOutcome), ratioCell(caseComparison.Ratio), numberCell("%.3g", caseComparison.PValue), changeCell(caseComparison, maxRatio))
 	}
-	out.Notes = c.notes(compared, limit)
-	return out
+	caseTable.Notes = c.notes(comparison, maxRatio)
+	return caseTable
 }
 
-// notes returns notes about all cases together: the ratio with its bounds, and warnings. limit is the greatest allowed ratio of the new
+// notes returns notes about all cases together: the ratio with its bounds, and warnings. maxRatio is the greatest allowed ratio of the new
 // measure to the old one; 0 allows every ratio.
-func (c *benchCompareCmd) notes(compared *bench.Comparison, limit float64) []string {
+func (c *benchCompareCmd) notes(comparison *bench.Comparison, maxRatio float64) []string {
 	notes := []string{fmt.Sprintf(
 		"all cases: %s is %.3f times that of the old runs, from %.3f to %.3f with %g %% confidence (%d pairs of runs); geometric mean of the cases %.3f",
-		c.Measure, compared.Ratio, compared.Lower, compared.Upper, 100*(1-bench.FalseAlarms), compared.Pairs, compared.Mean)}
-	if compared.Separate {
+		c.Measure, comparison.Ratio, comparison.Lower, comparison.Upper, 100*(1-bench.FalseAlarms), comparison.Pairs, comparison.Mean)}
+	if comparison.Separate {
 		notes = append(notes, "the old runs and the new ones were at different times: a change of the machine looks like a change of the tool. Measure both in one run of bench: --tool native@OLD --tool native@NEW")
 	}
-	if limit > 0 && compared.Slower(limit) {
+	if maxRatio > 0 && comparison.Slower(maxRatio) {
 		notes = append(notes, fmt.Sprintf("slower than allowed (%s)", c.FailSlower))
 	}
 	return notes
 }
 
-// cell returns a cell with a measured number and its unit, or with the outcome if the number is NaN.
-func (c *benchCompareCmd) cell(number float64, outcome record.Outcome) table.Cell {
+// measureCell returns a cell with a measured number and its unit, or with the outcome if the number is NaN.
+func (c *benchCompareCmd) measureCell(number float64, outcome record.Outcome) table.Cell {
 	switch {
 	case math.IsNaN(number):
 		return table.Cell{Text: string(outcome)}
@@ -145,17 +145,17 @@ func numberCell(format string, number float64) table.Cell {
 	return table.Cell{Text: fmt.Sprintf(format, number), Value: number}
 }
 
-// change returns the table cell that says whether a case has become faster or slower. It is "~" if the difference may be chance. limit is the
+// changeCell returns the table cell that says whether a case has become faster or slower. It is "~" if the difference may be chance. maxRatio is the
 // greatest allowed ratio of the new measure to the old one; 0 allows every ratio.
-func change(compared *bench.CaseComparison, limit float64) table.Cell {
+func changeCell(caseComparison *bench.CaseComparison, maxRatio float64) table.Cell {
 	switch {
-	case compared.LostAnswers:
+	case caseComparison.LostAnswers:
 		return table.Cell{Text: "no answer", Tone: table.Bad}
-	case !compared.Significant():
+	case !caseComparison.Significant():
 		return table.Cell{Text: "~"}
-	case compared.Ratio < 1:
+	case caseComparison.Ratio < 1:
 		return table.Cell{Text: "faster", Tone: table.Good}
-	case limit > 0 && compared.Ratio < limit:
+	case maxRatio > 0 && caseComparison.Ratio < maxRatio:
 		return table.Cell{Text: "slower, allowed"}
 	}
 	return table.Cell{Text: "slower", Tone: table.Bad}

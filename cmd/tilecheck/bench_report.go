@@ -34,15 +34,15 @@ func (c *benchReportCmd) Run(env *environment) error {
 // readDistinctRuns reads the runs of all files. If several runs have the same case, tool and repetition, it returns only the first.
 func (c *benchReportCmd) readDistinctRuns() ([]record.Run, error) {
 	var distinct []record.Run
-	seen := make(map[record.Key]bool)
+	isKnown := make(map[record.Key]bool)
 	for _, name := range c.Files {
 		runs, err := readRuns(name)
 		if err != nil {
 			return nil, err
 		}
 		for i := range runs {
-			if key := runs[i].Key(); !seen[key] {
-				seen[key] = true
+			if key := runs[i].Key(); !isKnown[key] {
+				isKnown[key] = true
 				distinct = append(distinct, runs[i])
 			}
 		}

@@ -30,8 +30,8 @@ func (c *benchTasksCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	relative := func(file string) (string, error) { return filepath.Rel(dir, selected.Abs(file)) }
-	tasks, err := bench.Tasks(selected.Tests, relative)
+	relativePath := func(file string) (string, error) { return filepath.Rel(dir, selected.Abs(file)) }
+	tasks, err := bench.Tasks(selected.Tests, relativePath)
 	if err != nil {
 		return err
 	}

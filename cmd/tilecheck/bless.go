@@ -29,7 +29,7 @@ type blessCmd struct {
 
 // Run computes an expectation for each property without one. It prints the changes of the files, and writes them if the user agrees.
 func (c *blessCmd) Run(ctx context.Context, env *environment) error {
-	selected, err := c.load(env, nil, 0)
+	selected, err := c.loadTests(env, nil, 0)
 	if err != nil {
 		return err
 	}
@@ -37,11 +37,11 @@ func (c *blessCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	if err := c.print(env, blessing); err != nil {
+	if err := c.printBlessing(env, blessing); err != nil {
 		return err
 	}
 	if len(blessing.Files) > 0 {
-		if err := c.write(ctx, env, selected, blessing); err != nil {
+		if err := c.writeFiles(ctx, env, selected, blessing); err != nil {
 			return err
 		}
 	}
@@ -51,8 +51,8 @@ func (c *blessCmd) Run(ctx context.Context, env *environment) error {
 	return exitStatus(regress.FailureCode(&report.TestReport{Results: blessing.Failing}))
 }
 
-// print prints the changes, the properties without a new expectation, and the expectations that fail.
-func (c *blessCmd) print(env *environment, blessing *regress.Blessing) error {
+// printBlessing prints the changes, the properties without a new expectation, and the expectations that fail.
+func (c *blessCmd) printBlessing(env *environment, blessing *regress.Blessing) error {
 	_, isTerminal := env.terminal(env.stdout)
 	for i := range blessing.Files {
 		diff := blessing.Files[i].Diff()
@@ -63,8 +63,8 @@ func (c *blessCmd) print(env *environment, blessing *regress.Blessing) error {
 			return err
 		}
 	}
-	for _, skip := range blessing.Skipped {
-		fmt.Fprintln(env.stderr, skipText(skip))
+	for _, skipped := range blessing.Skipped {
+		fmt.Fprintln(env.stderr, skippedText(skipped))
 	}
 	for i := range blessing.Failing {
 		fmt.Fprintln(env.stderr, blessing.Failing[i].Summary())
@@ -75,31 +75,31 @@ func (c *blessCmd) print(env *environment, blessing *regress.Blessing) error {
 	return nil
 }
 
-// skipText returns the message about a property that gets no expectation.
-func skipText(skip regress.Skip) string {
-	position := skip.File
-	if skip.Line > 0 {
-		position += fmt.Sprintf(":%d:%d", skip.Line, skip.Col)
+// skippedText returns the message about a property that gets no expectation.
+func skippedText(skipped regress.Skip) string {
+	position := skipped.File
+	if skipped.Line > 0 {
+		position += fmt.Sprintf(":%d:%d", skipped.Line, skipped.Col)
 	}
-	if skip.Property == "" {
-		return position + ": " + skip.Reason
+	if skipped.Property == "" {
+		return position + ": " + skipped.Reason
 	}
-	return position + ": no expectation for " + skip.Property + ": " + skip.Reason
+	return position + ": no expectation for " + skipped.Property + ": " + skipped.Reason
 }
 
-// write asks the user for permission and then writes every file. If the user refuses, it returns an error without a message.
-func (c *blessCmd) write(ctx context.Context, env *environment, selected *selection.Selection, blessing *regress.Blessing) error {
+// writeFiles asks the user for permission and then writes every file. If the user refuses, it returns an error without a message.
+func (c *blessCmd) writeFiles(ctx context.Context, env *environment, selected *selection.Selection, blessing *regress.Blessing) error {
 	changes := fmt.Sprintf("%s and %s in %s", noun.Count(blessing.Added, "new annotation"), noun.Count(blessing.Updated, "new value"), noun.Count(len(blessing.Files), "file"))
-	if err := c.confirm(ctx, env, changes); err != nil {
+	if err := c.askUser(ctx, env, changes); err != nil {
 		return err
 	}
 	for i := range blessing.Files {
-		file := &blessing.Files[i]
-		name := selected.Abs(file.File)
-		if current, err := os.ReadFile(name); err != nil || !bytes.Equal(current, file.Before) {
-			return fmt.Errorf("%s: the file has changed meanwhile, nothing is written to it", file.Name)
+		changedFile := &blessing.Files[i]
+		name := selected.Abs(changedFile.File)
+		if current, err := os.ReadFile(name); err != nil || !bytes.Equal(current, changedFile.Before) {
+			return fmt.Errorf("%s: the file has changed meanwhile, nothing is written to it", changedFile.Name)
 		}
-		if err := env.writeFile(name, textWriter(string(file.After))); err != nil {
+		if err := env.writeFile(name, textWriter(string(changedFile.After))); err != nil {
 			return err
 		}
 	}
@@ -109,8 +109,8 @@ func (c *blessCmd) write(ctx context.Context, env *environment, selected *select
 	return nil
 }
 
-// confirm asks the user whether to write the changes. With --yes it does not ask. It returns an error unless the answer is yes.
-func (c *blessCmd) confirm(ctx context.Context, env *environment, changes string) error {
+// askUser asks the user whether to write the changes. With --yes it does not ask. It returns an error unless the answer is yes.
+func (c *blessCmd) askUser(ctx context.Context, env *environment, changes string) error {
 	if c.Yes {
 		return nil
 	}
@@ -144,8 +144,8 @@ func (e *system) readLine(ctx context.Context) (string, error) {
 		results <- readResult{text, err}
 	}()
 	select {
-	case line := <-results:
-		return line.text, line.err
+	case result := <-results:
+		return result.text, result.err
 	case <-ctx.Done():
 		fmt.Fprintln(e.stderr)
 		return "", ctx.Err()

@@ -73,8 +73,8 @@ func (c *boundCmd) checkCertificate(ctx context.Context, env *environment) error
 		return usageError("--check reads a certificate, want it without a strategy and --certificate")
 	}
 	fmt.Fprintf(env.stderr, "warning: bound --check is called certify now: tilecheck certify %s\n", quote.Word(c.Check))
-	if env.name != "" { // JSON output contains the name of the command
-		env.name = "certify"
+	if env.jsonCommand != "" { // JSON output contains the name of the command
+		env.jsonCommand = "certify"
 	}
 	return (&certifyCmd{Files: []string{c.Check}, Format: c.Format}).Run(ctx, env)
 }
@@ -82,7 +82,7 @@ func (c *boundCmd) checkCertificate(ctx context.Context, env *environment) error
 // runStrategy proves a lower bound on the probability that optimal play wins. It explores the boards that a strategy reaches, and improves the
 // strategy on these boards.
 func (c *boundCmd) runStrategy(ctx context.Context, env *environment) error {
-	player, opt, err := c.options()
+	player, options, err := c.strategyAndOptions()
 	if err != nil {
 		return err
 	}
@@ -90,21 +90,21 @@ func (c *boundCmd) runStrategy(ctx context.Context, env *environment) error {
 	if err := strategy.Prepare(ctx, player); err != nil {
 		return err
 	}
-	report, done := env.progress()
-	defer done()
-	opt.Progress = passProgress(report)
-	reached, err := induced.Survey(ctx, player, opt)
+	showProgress, stopProgress := env.startProgress()
+	defer stopProgress()
+	options.Progress = passProgress(showProgress)
+	explored, err := induced.Survey(ctx, player, options)
 	if err != nil {
 		return boundTimeError(explainTooLarge(player, err))
 	}
-	best, err := reached.Improve(ctx, c.Refine, c.Boards == boardsRaw)
-	if best == nil {
+	bestBound, err := explored.Improve(ctx, c.Refine, c.Boards == boardsRaw)
+	if bestBound == nil {
 		return err
 	}
 	// With err != nil, best is the bound that was proved before the error. Both are reported.
-	done()
-	result := playtables.Bound(player.String(), opt, best, time.Since(start))
-	return errors.Join(err, result.Write(env.stdout, c.Format, env.reportOptions()), c.certify(ctx, env, best.Part))
+	stopProgress()
+	boundTable := playtables.Bound(player.String(), options, bestBound, time.Since(start))
+	return errors.Join(err, boundTable.Write(env.stdout, c.Format, env.reportOptions()), c.writePartCertificate(ctx, env, bestBound.Part))
 }
 
 // passProgress returns a function that reports the progress of one pass over the boards. It returns nil if report is nil.
@@ -117,25 +117,25 @@ func passProgress(report func(progress.Progress)) func(induced.PartProgress) {
 	}
 }
 
-// options returns the strategy of the command line, and the options for exploring the boards that the strategy reaches.
-func (c *boundCmd) options() (player strategy.Strategy, opt induced.PartOptions, err error) {
-	rows, cols, err := c.shape()
+// strategyAndOptions returns the strategy of the command line, and the options for exploring the boards that the strategy reaches.
+func (c *boundCmd) strategyAndOptions() (boundedStrategy strategy.Strategy, options induced.PartOptions, err error) {
+	rows, cols, err := c.boardShape()
 	if err != nil {
-		return nil, opt, err
+		return nil, options, err
 	}
 	gameOptions, err := newGame(rows, cols, c.Max)
 	if err != nil {
-		return nil, opt, err
+		return nil, options, err
 	}
-	opt = induced.PartOptions{Rules: gameOptions.Rules, Max: gameOptions.Max, States: c.States, Time: c.Budget, Workers: c.Workers}
+	options = induced.PartOptions{Rules: gameOptions.Rules, Max: gameOptions.Max, States: c.States, Time: c.Budget, Workers: c.Workers}
 	if c.Memory != 0 {
-		opt.States = max(1, int(c.Memory/bytesPerState))
+		options.States = max(1, int(c.Memory/bytesPerState))
 	}
-	if player, err = strategy.Parse(c.Strategy, strategy.Setting{Rules: gameOptions.Rules, Max: gameOptions.Max}); err != nil {
-		return nil, opt, usageError("%w", err)
+	if boundedStrategy, err = strategy.Parse(c.Strategy, strategy.Setting{Rules: gameOptions.Rules, Max: gameOptions.Max}); err != nil {
+		return nil, options, usageError("%w", err)
 	}
-	opt.Canonical = c.Boards == boardsCanonical || c.Boards == boardsAuto && induced.SymmetricValue(player)
-	return player, opt, nil
+	options.Canonical = c.Boards == boardsCanonical || c.Boards == boardsAuto && induced.SymmetricValue(boundedStrategy)
+	return boundedStrategy, options, nil
 }
 
 // boundTimeError replaces the error of a time limit by an error with advice for the user. It returns any other error unchanged.
@@ -146,8 +146,8 @@ func boundTimeError(err error) error {
 	return err
 }
 
-// certify writes the certificate to the file of --certificate, if the flag is given.
-func (c *boundCmd) certify(ctx context.Context, env *environment, part *induced.Part) error {
+// writePartCertificate writes the certificate to the file of --certificate, if the flag is given.
+func (c *boundCmd) writePartCertificate(ctx context.Context, env *environment, part *induced.Part) error {
 	if c.Certificate == "" {
 		return nil
 	}

@@ -41,19 +41,19 @@ type certifyCmd struct {
 func (c *certifyCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
-	job, err := c.job(env)
+	job, err := c.certifiedJob(env)
 	if err != nil {
 		return err
 	}
-	proofs := certifyTable()
-	allProven, err := c.appendRows(ctx, env, proofs, job)
-	if err != nil && len(proofs.Rows) == 0 {
+	proofTable := certifyTable()
+	allProven, err := c.appendRows(ctx, env, proofTable, job)
+	if err != nil && len(proofTable.Rows) == 0 {
 		return err
 	}
 	if err != nil { // print the results before the error
 		env.markOutputStarted()
 	}
-	if err := errors.Join(proofs.Write(env.stdout, c.Format, env.reportOptions()), err); err != nil {
+	if err := errors.Join(proofTable.Write(env.stdout, c.Format, env.reportOptions()), err); err != nil {
 		return err
 	}
 	if !allProven {
@@ -62,8 +62,8 @@ func (c *certifyCmd) Run(ctx context.Context, env *environment) error {
 	return nil
 }
 
-// job returns a job with the model of --model and the properties of --props. Without --model the job is empty.
-func (c *certifyCmd) job(env *environment) (job runner.Job, err error) {
+// certifiedJob returns a job with the model of --model and the properties of --props. Without --model the job is empty.
+func (c *certifyCmd) certifiedJob(env *environment) (job runner.Job, err error) {
 	job = runner.Job{File: c.Model, PropsFile: c.Props, Consts: c.Const, Dialect: dialect(c.Dialect)}
 	if err := env.refuseFlags(c.Model == "", "without --model", "dialect"); err != nil {
 		return job, err
@@ -99,14 +99,14 @@ func certifyTable() *table.Table {
 }
 
 // appendRows checks the files and adds a row for each certificate. It stops at the first file that it cannot check.
-func (c *certifyCmd) appendRows(ctx context.Context, env *environment, proofs *table.Table, job runner.Job) (allProven bool, err error) {
+func (c *certifyCmd) appendRows(ctx context.Context, env *environment, proofTable *table.Table, job runner.Job) (allProven bool, err error) {
 	allProven = true
 	for _, name := range c.Files {
 		results, notes, err := c.checkFile(ctx, env, name, job)
-		proofs.Notes = append(proofs.Notes, notes...)
+		proofTable.Notes = append(proofTable.Notes, notes...)
 		for i := range results {
 			allProven = allProven && results[i].Err == nil
-			proofs.Append(certifyRow(name, &results[i])...)
+			proofTable.Append(certifyRow(name, &results[i])...)
 		}
 		if err != nil {
 			return allProven, err
@@ -123,7 +123,7 @@ func isModel(text []byte) bool {
 
 // checkFile checks the certificates in a file. With --model it also checks that they are about the model and the properties of the job.
 func (c *certifyCmd) checkFile(ctx context.Context, env *environment, name string, job runner.Job) (results []certify.Result, notes []string, err error) {
-	file, err := env.open(name)
+	file, err := env.openFile(name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -139,8 +139,8 @@ func (c *certifyCmd) checkFile(ctx context.Context, env *environment, name strin
 	if err == nil && c.Model == "" {
 		notes = []string{name + ": the claims in the column proves are about the states in this file; --model FILE also checks that the states are those of your model, and the claims those of the properties"}
 	}
-	isProven := func(result certify.Result) bool { return result.Err == nil }
-	if err == nil && slices.ContainsFunc(results, isProven) && isTimed(ctx, job) {
+	hasProof := func(result certify.Result) bool { return result.Err == nil }
+	if err == nil && slices.ContainsFunc(results, hasProof) && isTimed(ctx, job) {
 		notes = []string{name + ": the claims are about the MDP of the clocks of " + c.Model + ", which has the values of the automaton (docs/certificates.md)"}
 	}
 	return results, notes, err
@@ -157,7 +157,7 @@ func (c *certifyCmd) checkGame(ctx context.Context, kind *gameCertificate, name 
 	if c.Model != "" {
 		return nil, nil, usageError("%s is about the game 2048 and not about a model, want it without --model", name)
 	}
-	checked, note, err := kind.result(ctx, text)
+	checked, note, err := kind.checkText(ctx, text)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -209,7 +209,7 @@ func (c *certifyCmd) confirmModel(ctx context.Context, certificates *certificate
 			job.Props = append(job.Props, results[i].Property)
 		}
 	}
-	space, props, err := c.properties(ctx, job)
+	space, props, err := c.spaceAndProperties(ctx, job)
 	if err != nil {
 		if _, _, modelErr := load.Model(ctx, job); modelErr != nil { // the error is in the model, not in the properties
 			return nil, err
@@ -219,40 +219,40 @@ func (c *certifyCmd) confirmModel(ctx context.Context, certificates *certificate
 		}
 		return results, nil
 	}
-	model, err := prove.Model(space)
+	certifiedModel, err := prove.Model(space)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Model, err)
 	}
-	var difference error
-	if err := certificates.Model.Difference(model); err != nil {
-		difference = fmt.Errorf("it is not about %s: %w", c.Model, err)
+	var modelDifference error
+	if err := certificates.Model.Difference(certifiedModel); err != nil {
+		modelDifference = fmt.Errorf("it is not about %s: %w", c.Model, err)
 	}
 	for i, err := range prove.Confirm(certificates, space, props) {
-		results[i].Err = cmp.Or(results[i].Err, difference, err)
+		results[i].Err = cmp.Or(results[i].Err, modelDifference, err)
 	}
 	return results, nil
 }
 
-// properties returns the state space of the job's model, with fractions as weights, and the properties of the job.
-func (c *certifyCmd) properties(ctx context.Context, job runner.Job) (*explicit.Space, []*prove.Property, error) {
+// spaceAndProperties returns the state space of the job's model, with fractions as weights, and the properties of the job.
+func (c *certifyCmd) spaceAndProperties(ctx context.Context, job runner.Job) (*explicit.Space, []*prove.Property, error) {
 	job.Numeric.Accuracy = result.Exact
 	plan, err := runner.NewPlan(ctx, job)
 	if err != nil {
 		return nil, nil, err
 	}
-	properties := load.Properties
+	loadProperties := load.Properties
 	if plan.Model.ModelType() == syntax.PTA {
-		properties = load.ClockProperties
+		loadProperties = load.ClockProperties
 	}
-	space, instances, err := properties(ctx, plan)
+	space, instances, err := loadProperties(ctx, plan)
 	if err != nil {
 		return nil, nil, err
 	}
-	var proved []*prove.Property
+	var proveProperties []*prove.Property
 	for _, instance := range instances {
-		proved = append(proved, &prove.Property{Property: instance})
+		proveProperties = append(proveProperties, &prove.Property{Property: instance})
 	}
-	return space, proved, nil
+	return space, proveProperties, nil
 }
 
 // certifyRow returns the table row of a checked certificate.

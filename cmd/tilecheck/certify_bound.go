@@ -30,9 +30,9 @@ func gameCertificates() []gameCertificate {
 	}
 }
 
-// result checks a certificate and describes it in a note. If the certificate is invalid, checked.Err says why. err is not nil only if ctx has
+// checkText checks a certificate and describes it in a note. If the certificate is invalid, checked.Err says why. err is not nil only if ctx has
 // ended.
-func (kind *gameCertificate) result(ctx context.Context, text io.Reader) (checked certify.Result, note string, err error) {
+func (kind *gameCertificate) checkText(ctx context.Context, text io.Reader) (checked certify.Result, note string, err error) {
 	checked, note, err = kind.check(ctx, text)
 	switch {
 	case ctx.Err() != nil:
@@ -46,16 +46,16 @@ func (kind *gameCertificate) result(ctx context.Context, text io.Reader) (checke
 // certificateText returns the decompressed text of a certificate. kind is nil unless the certificate is about the game 2048.
 func certificateText(file io.Reader) (text *bufio.Reader, kind *gameCertificate, err error) {
 	text = bufio.NewReader(file)
-	if start, _ := text.Peek(2); bytes.Equal(start, []byte{0x1f, 0x8b}) { // the first bytes of a gzip file
-		plain, err := gzip.NewReader(text)
+	if firstBytes, _ := text.Peek(2); bytes.Equal(firstBytes, []byte{0x1f, 0x8b}) { // the first bytes of a gzip file
+		decompressed, err := gzip.NewReader(text)
 		if err != nil {
 			return nil, nil, err
 		}
-		text = bufio.NewReader(plain)
+		text = bufio.NewReader(decompressed)
 	}
 	for _, kind := range gameCertificates() {
-		start, _ := text.Peek(len(kind.header)) // a read error occurs again when the caller reads
-		if string(start) == kind.header {
+		firstBytes, _ := text.Peek(len(kind.header)) // a read error occurs again when the caller reads
+		if string(firstBytes) == kind.header {
 			return text, &kind, nil
 		}
 	}
@@ -63,36 +63,36 @@ func certificateText(file io.Reader) (text *bufio.Reader, kind *gameCertificate,
 }
 
 // checkBound checks a certificate that the command bound has written. The note has its number of boards and its strategy.
-func checkBound(ctx context.Context, text io.Reader) (proven certify.Result, note string, err error) {
+func checkBound(ctx context.Context, text io.Reader) (result certify.Result, note string, err error) {
 	checked, err := tiles.CheckBound(ctx, text)
 	if err != nil {
 		return certify.Result{}, "", err
 	}
-	boards := "raw"
+	boardKind := "raw"
 	if checked.Canonical {
-		boards = "canonical"
+		boardKind = "canonical"
 	}
-	proven = certify.Result{
+	result = certify.Result{
 		Property:  gameProperty(checked.Rows, checked.Cols, checked.Max),
 		Statement: "the probability that optimal play wins",
 		Number:    true, Lower: checked.Probability(), Upper: big.NewRat(1, 1),
 	}
-	note = fmt.Sprintf("the certificate has %s (%s) and was made from the strategy %s", noun.Count(checked.Boards, "board"), boards, checked.Strategy)
-	return proven, note, nil
+	note = fmt.Sprintf("the certificate has %s (%s) and was made from the strategy %s", noun.Count(checked.Boards, "board"), boardKind, checked.Strategy)
+	return result, note, nil
 }
 
 // checkGuarantee checks a certificate that the command solve has written. The note has its number of boards.
-func checkGuarantee(ctx context.Context, text io.Reader) (proven certify.Result, note string, err error) {
+func checkGuarantee(ctx context.Context, text io.Reader) (result certify.Result, note string, err error) {
 	checked, err := tiles.CheckGuarantee(ctx, text)
 	if err != nil {
 		return certify.Result{}, "", err
 	}
-	proven = certify.Result{
+	result = certify.Result{
 		Property:  gameProperty(checked.Rows, checked.Cols, checked.Max),
 		Statement: "the player can always reach the tile",
 		Holds:     checked.Guaranteed,
 	}
-	return proven, "the certificate has " + noun.Count(checked.Boards, "board"), nil
+	return result, "the certificate has " + noun.Count(checked.Boards, "board"), nil
 }
 
 // gameProperty returns the name of a game and its goal, for the column of the property.

@@ -58,7 +58,7 @@ type checkCmd struct {
 // Run checks the properties, prints one row for each, and writes the files that the flags name.
 func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 	c.outputs = new(writtenFiles)
-	if err := cmp.Or(c.refuseSeparatePathCount(), (plotFlag{c.Plot}).check()); err != nil {
+	if err := cmp.Or(c.refuseSeparatePathCount(), (plotFlag{c.Plot}).checkExtension()); err != nil {
 		return err
 	}
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
@@ -67,14 +67,14 @@ func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	resultsFile, style, err := c.exportResults()
+	resultsFile, resultsStyle, err := c.resultsTarget()
 	if err != nil {
 		return err
 	}
-	progress, done := env.progress()
-	job.Progress = progress
-	verdicts, err := c.verdicts(ctx, env, job)
-	done()
+	showProgress, stopProgress := env.startProgress()
+	job.Progress = showProgress
+	verdicts, err := c.checkJob(ctx, env, job)
+	stopProgress()
 	if len(verdicts) == 0 && err != nil {
 		return err
 	}
@@ -84,11 +84,11 @@ func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 	c.noteStateLimit(env, &job, verdicts)
 	err = errors.Join(err, c.exportSubsystem(ctx, env, job), c.exportWitness(ctx, env, verdicts))
 	if resultsFile != "" {
-		err = errors.Join(err, c.outputs.write(env, resultsFile, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }))
+		err = errors.Join(err, c.outputs.write(env, resultsFile, func(w io.Writer) error { return report.ExportResults(w, resultsStyle, verdicts) }))
 	}
 	env.noteWritten(c.outputs.names()...)
 	if c.Plot != "" {
-		err = errors.Join(err, c.drawPlot(env, verdicts))
+		err = errors.Join(err, c.drawChart(env, verdicts))
 	}
 	return cmp.Or(err, exitStatus(c.exitCode(ctx, env, &job, verdicts)))
 }
@@ -113,14 +113,14 @@ func (c *checkCmd) exitCode(ctx context.Context, env *environment, job *runner.J
 		fmt.Fprintf(env.stderr, "warning: %s was not written\n", c.Certificate)
 		code = cmp.Or(code, incompleteCode)
 	}
-	if code == exitOK && job.Numeric.Accuracy == result.Proven && !proven(verdicts) {
+	if code == exitOK && job.Numeric.Accuracy == result.Proven && !areAllProven(verdicts) {
 		code = incompleteCode
 	}
 	return code
 }
 
-// drawPlot writes the chart of the verdicts to the file of --plot. It prints notes about the verdicts that the chart omits.
-func (c *checkCmd) drawPlot(env *environment, verdicts []result.Verdict) error {
+// drawChart writes the chart of the verdicts to the file of --plot. It prints notes about the verdicts that the chart omits.
+func (c *checkCmd) drawChart(env *environment, verdicts []result.Verdict) error {
 	chart, notes, err := report.VerdictChart(verdicts)
 	for _, note := range notes {
 		fmt.Fprintf(env.stderr, "note: %s\n", note)
@@ -128,32 +128,32 @@ func (c *checkCmd) drawPlot(env *environment, verdicts []result.Verdict) error {
 	if err != nil {
 		return fmt.Errorf("--plot: %w", err)
 	}
-	return env.plot(c.Plot, chart)
+	return env.writeChart(c.Plot, chart)
 }
 
-// proven reports whether every verdict is proven.
-func proven(verdicts []result.Verdict) bool {
+// areAllProven reports whether every verdict is proven.
+func areAllProven(verdicts []result.Verdict) bool {
 	return !slices.ContainsFunc(verdicts, func(v result.Verdict) bool { return v.Accuracy != result.Proven })
 }
 
-// verdicts checks the job with the engine of --engine. If the model is given as files of states, it first reads these files.
-func (c *checkCmd) verdicts(ctx context.Context, env *environment, job runner.Job) (verdicts []result.Verdict, err error) {
-	stateFiles := named.Is(c.ModelFile)
-	if !stateFiles {
+// checkJob checks the job with the engine of --engine. If the model is given as files of states, it first reads these files.
+func (c *checkCmd) checkJob(ctx context.Context, env *environment, job runner.Job) (verdicts []result.Verdict, err error) {
+	isStateFiles := named.Is(c.ModelFile)
+	if !isStateFiles {
 		if err := c.refuseForModel(); err != nil {
 			return nil, err
 		}
 	}
-	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
+	tools := env.newToolbox(c.engineFlags, c.Memory, c.Timeout)
 	defer func() { err = errors.Join(err, tools.Close()) }()
 	engine, err := tools.Engine(ctx, c.Engine)
 	if err != nil {
 		return nil, err
 	}
-	if stateFiles {
-		opts := files.ReadOptions{Type: c.modelType(), NoFixDeadlocks: c.NoFixDeadlocks, MaxStates: c.MaxStates}
-		opts.Exact = (c.Exact || job.Numeric.Accuracy == result.Proven) && c.Engine == native.Name // the other engines do not compute with these states
-		if job.States, err = env.openStateFiles(ctx, c.ModelFile, opts); err != nil {
+	if isStateFiles {
+		options := files.ReadOptions{Type: c.modelType(), NoFixDeadlocks: c.NoFixDeadlocks, MaxStates: c.MaxStates}
+		options.Exact = (c.Exact || job.Numeric.Accuracy == result.Proven) && c.Engine == native.Name // the other engines do not compute with these states
+		if job.States, err = env.openStateFiles(ctx, c.ModelFile, options); err != nil {
 			return nil, stateLimitError(err)
 		}
 	}
@@ -212,7 +212,7 @@ func (c *checkCmd) applyEngineMode() error {
 
 // job returns the job that the flags describe. It returns a usage error if the flags do not fit together.
 func (c *checkCmd) job(env *environment) (job runner.Job, err error) {
-	if err := cmp.Or(c.applyEngineMode(), c.checkEngineFlags(env)); err != nil {
+	if err := cmp.Or(c.applyEngineMode(), c.refuseEngineFlags(env)); err != nil {
 		return job, err
 	}
 	method, err := env.method(c.methodFlag, runner.States)
@@ -227,7 +227,7 @@ func (c *checkCmd) job(env *environment) (job runner.Job, err error) {
 			return job, err
 		}
 	}
-	if job, err = c.jobFlags.job(env); err != nil {
+	if job, err = c.jobFlags.readJob(env); err != nil {
 		return job, err
 	}
 	job.Method, job.NoFixDeadlocks, job.Params = method, c.NoFixDeadlocks, c.Param
@@ -242,8 +242,8 @@ func (c *checkCmd) job(env *environment) (job runner.Job, err error) {
 	return job, c.addOutputs(env, &job)
 }
 
-// checkEngineFlags returns a usage error if a flag was given that has no effect on the selected engine.
-func (c *checkCmd) checkEngineFlags(env *environment) error {
+// refuseEngineFlags returns a usage error if a flag was given that has no effect on the selected engine.
+func (c *checkCmd) refuseEngineFlags(env *environment) error {
 	return cmp.Or(
 		env.refuseToolFlags([]string{c.Engine}),
 		env.refuseFlags(c.Engine == native.Name, noTools, "jobs"),
@@ -273,11 +273,11 @@ func (e *environment) noteSamples(job *runner.Job) {
 // addOutputs adds the certificates, witnesses and the scheduler that the flags ask for to the outputs of the job.
 func (c *checkCmd) addOutputs(env *environment, job *runner.Job) error {
 	if c.Certify || c.Certificate != "" {
-		if err := c.certify(env, job); err != nil {
+		if err := c.requireCertificates(env, job); err != nil {
 			return err
 		}
 	}
-	if err := c.witness(env, job); err != nil || c.ExportScheduler == "" {
+	if err := c.addWitness(env, job); err != nil || c.ExportScheduler == "" {
 		return err
 	}
 	if job.Method != runner.States || c.Engine != native.Name {
@@ -289,8 +289,8 @@ func (c *checkCmd) addOutputs(env *environment, job *runner.Job) error {
 
 // writtenFiles writes files and remembers their names. The engine may write several at the same time.
 type writtenFiles struct {
-	mu    sync.Mutex
-	files []string
+	mu      sync.Mutex
+	written []string
 }
 
 // write writes a file. If this succeeds, it adds the name of the file to the list of written files.
@@ -299,7 +299,7 @@ func (f *writtenFiles) write(env *environment, name string, write func(io.Writer
 	if err == nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.files = append(f.files, name)
+		f.written = append(f.written, name)
 	}
 	return err
 }
@@ -316,11 +316,11 @@ func (f *writtenFiles) has(name string) bool { return slices.Contains(f.names(),
 func (f *writtenFiles) names() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Sorted(slices.Values(f.files))
+	return slices.Sorted(slices.Values(f.written))
 }
 
-// certify changes the job so that it proves its answers by certificates. It returns a usage error if other flags make this impossible.
-func (c *checkCmd) certify(env *environment, job *runner.Job) error {
+// requireCertificates changes the job so that it proves its answers by certificates. It returns a usage error if other flags make this impossible.
+func (c *checkCmd) requireCertificates(env *environment, job *runner.Job) error {
 	switch {
 	case job.Method != runner.States || c.Engine != native.Name:
 		return usageError("--certify and --certificate are for the state space of the native engine, want --method states --engine native")
@@ -334,8 +334,8 @@ func (c *checkCmd) certify(env *environment, job *runner.Job) error {
 	return nil
 }
 
-// exportResults returns the file and the style of --export-results. The file is empty without the flag.
-func (c *checkCmd) exportResults() (file string, style report.ResultsStyle, err error) {
+// resultsTarget returns the file and the style of --export-results. The file is empty without the flag.
+func (c *checkCmd) resultsTarget() (file string, resultsStyle report.ResultsStyle, err error) {
 	file, styleName := cutTarget(c.ExportResults)
 	if strings.EqualFold(filepath.Ext(file), ".csv") { // PRISM writes tabs unless its option csv is given
 		switch styleName {
@@ -345,16 +345,16 @@ func (c *checkCmd) exportResults() (file string, style report.ResultsStyle, err 
 			styleName = "matrix,csv"
 		}
 	}
-	if style, err = report.ParseResultsStyle(styleName); err != nil {
+	if resultsStyle, err = report.ParseResultsStyle(styleName); err != nil {
 		return "", "", usageError("--export-results: %w", err)
 	}
 	if file == "" && c.ExportResults != "" {
 		return "", "", usageError("--export-results is %q, want a file, and perhaps a style behind a colon", c.ExportResults)
 	}
-	return file, style, nil
+	return file, resultsStyle, nil
 }
 
 // reportOptions returns the options of everything that is printed on standard output.
 func (e *environment) reportOptions() table.Options {
-	return table.Options{Version: e.version, Command: e.name, Width: e.width(), Whole: e.whole(), Color: e.color(e.stdout)}
+	return table.Options{Version: e.version, Command: e.jsonCommand, Width: e.width(), Whole: e.whole(), Color: e.color(e.stdout)}
 }

@@ -40,7 +40,7 @@ type commandFiles struct {
 // namedFile is a file, with the flag or argument that names it.
 type namedFile struct {
 	source, name string
-	place        atomicfile.Place
+	location     atomicfile.Place
 	isUpdated    bool // read and written while the command runs
 }
 
@@ -49,10 +49,10 @@ func (p namedFile) String() string { return strings.TrimSpace(p.source + " " + p
 
 // commandFilesOf returns the files that the flags and arguments of a command name. The struct tag "file" of a flag says whether the command reads
 // or writes the file.
-func commandFilesOf(kctx *kong.Context, env *environment) *commandFiles {
+func commandFilesOf(kongContext *kong.Context, env *environment) *commandFiles {
 	files := &commandFiles{stdin: env.stdin, stdout: stream.Raw(env.stdout), stderr: stream.Raw(env.stderr)}
 	files.addUpdated("shard", env.shardFiles...)
-	node := kctx.Selected()
+	node := kongContext.Selected()
 	if node == nil {
 		return files
 	}
@@ -73,10 +73,10 @@ func commandFilesOf(kctx *kong.Context, env *environment) *commandFiles {
 
 // addFlag adds the files that a flag or argument names. Its value is a text or a list of texts. source is the name of the flag for messages. kind
 // is its struct tag "file".
-func (p *commandFiles) addFlag(source, kind string, value reflect.Value) {
+func (files *commandFiles) addFlag(source, kind string, value reflect.Value) {
 	if value.Kind() == reflect.Slice {
 		for i := range value.Len() {
-			p.addFlag(source, kind, value.Index(i))
+			files.addFlag(source, kind, value.Index(i))
 		}
 		return
 	}
@@ -86,16 +86,16 @@ func (p *commandFiles) addFlag(source, kind string, value reflect.Value) {
 	name := value.String()
 	switch kind {
 	case "in":
-		p.addInputs(source, name)
+		files.addInputs(source, name)
 	case "states": // several files with the states of a model
-		p.addInputs(source, named.Files(name)...)
+		files.addInputs(source, named.Files(name)...)
 	case "out":
-		p.addOutputs(source, name)
+		files.addOutputs(source, name)
 	case "target": // a file with options behind a colon
 		file, _ := cutTarget(name)
-		p.addOutputs(source, file)
+		files.addOutputs(source, file)
 	case "keep":
-		p.addUpdated(source, name)
+		files.addUpdated(source, name)
 	}
 }
 
@@ -108,17 +108,17 @@ func (p *commandFiles) withOutputs(source string, names ...string) *commandFiles
 }
 
 // addInputs adds files that the command reads.
-func (p *commandFiles) addInputs(source string, names ...string) {
+func (files *commandFiles) addInputs(source string, names ...string) {
 	for _, name := range names {
 		switch name {
 		case "": // the flag is not given
 		case "-":
-			p.fromStdin = append(p.fromStdin, source)
-			if place, ok := placeOfStream(p.stdin); ok {
-				p.inputs = append(p.inputs, namedFile{source: source, name: name, place: place})
+			files.fromStdin = append(files.fromStdin, source)
+			if place, ok := placeOfStream(files.stdin); ok {
+				files.inputs = append(files.inputs, namedFile{source: source, name: name, location: place})
 			}
 		default:
-			p.inputs = append(p.inputs, namedFile{source: source, name: name, place: atomicfile.PlaceOf(name)})
+			files.inputs = append(files.inputs, namedFile{source: source, name: name, location: atomicfile.PlaceOf(name)})
 		}
 	}
 }
@@ -135,14 +135,14 @@ func placeOfStream(stream any) (atomicfile.Place, bool) {
 
 // addOutputs adds files that the command writes at its end. It omits devices such as /dev/null, because several outputs may be written to one
 // device.
-func (p *commandFiles) addOutputs(source string, names ...string) {
+func (files *commandFiles) addOutputs(source string, names ...string) {
 	for _, name := range names {
 		if isStdout(name) {
-			p.toStdout = append(p.toStdout, source)
+			files.toStdout = append(files.toStdout, source)
 			continue
 		}
 		if place := atomicfile.PlaceOf(name); name != "" && place.KeepsOutput() {
-			p.outputs = append(p.outputs, namedFile{source: source, name: name, place: place})
+			files.outputs = append(files.outputs, namedFile{source: source, name: name, location: place})
 		}
 	}
 }
@@ -153,27 +153,27 @@ func (p *commandFiles) addUpdated(source string, names ...string) {
 		if name == "" {
 			continue
 		}
-		p.inputs = append(p.inputs, namedFile{source: source, name: name, place: atomicfile.PlaceOf(name), isUpdated: true})
+		p.inputs = append(p.inputs, namedFile{source: source, name: name, location: atomicfile.PlaceOf(name), isUpdated: true})
 	}
 }
 
 // check returns an error if an output cannot be written, or if it is the same file as an input or another output.
-func (p *commandFiles) check() error {
-	used := slices.Clone(p.inputs)
-	if place, ok := placeOfStream(p.stdout); ok {
-		used = append(used, namedFile{source: "standard output", place: place})
+func (files *commandFiles) check() error {
+	usedFiles := slices.Clone(files.inputs)
+	if place, ok := placeOfStream(files.stdout); ok {
+		usedFiles = append(usedFiles, namedFile{source: "standard output", location: place})
 	}
-	if place, ok := placeOfStream(p.stderr); ok {
-		used = append(used, namedFile{source: "standard error", place: place})
+	if place, ok := placeOfStream(files.stderr); ok {
+		usedFiles = append(usedFiles, namedFile{source: "standard error", location: place})
 	}
-	for _, output := range p.outputs {
-		i := slices.IndexFunc(used, func(other namedFile) bool { return output.place.Same(other.place) })
-		if i >= 0 {
-			return usageError("%v is the same file as %v, want another one", output, used[i])
+	for _, output := range files.outputs {
+		sameFile := slices.IndexFunc(usedFiles, func(other namedFile) bool { return output.location.Same(other.location) })
+		if sameFile >= 0 {
+			return usageError("%v is the same file as %v, want another one", output, usedFiles[sameFile])
 		}
-		used = append(used, output)
+		usedFiles = append(usedFiles, output)
 	}
-	for _, output := range p.outputs {
+	for _, output := range files.outputs {
 		if err := atomicfile.Check(output.name); err != nil {
 			return fmt.Errorf("%s: %w", output.source, err)
 		}
@@ -217,8 +217,8 @@ func (e *environment) writeSet(names []string, addFiles func(add writeFile) erro
 	return set.Commit(names...)
 }
 
-// plot writes a chart to a file. If this succeeds, it prints the name of the file.
-func (e *environment) plot(name string, chart *plot.Chart) error {
+// writeChart writes a chart to a file. If this succeeds, it prints the name of the file.
+func (e *environment) writeChart(name string, chart *plot.Chart) error {
 	err := e.writeFile(name, func(w io.Writer) error { return plot.Write(w, name, chart) })
 	if err == nil {
 		e.noteWritten(name)

@@ -86,7 +86,7 @@ func TestEveryOutputIsNoted(t *testing.T) {
 		env := &environment{system: system{
 			stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(string) string { return "" },
 			lookupEnv: func(string) (string, bool) { return "", false }, setenv: func(string, string) error { return nil },
-			terminal: func(io.Writer) (int, bool) { return 0, false }, identify: testBuild,
+			terminal: func(io.Writer) (int, bool) { return 0, false }, identifyBuild: testBuild,
 		}, lifetime: lifetime{onExit: func(func()) func() { noted++; return func() { done++ } }}}
 		args := strings.Fields(test.line)
 		for i, a := range args {

@@ -50,8 +50,8 @@ type plotFlag struct {
 	Plot string `help:"Draw the table, .svg or .png, with error bars." placeholder:"FILE" file:"out"`
 }
 
-// check returns a usage error if the extension of the file is not one of a picture.
-func (f plotFlag) check() error {
+// checkExtension returns a usage error if the extension of the file is not one of a picture.
+func (f plotFlag) checkExtension() error {
 	if f.Plot == "" {
 		return nil
 	}

@@ -51,50 +51,50 @@ const defaultRowBudget = 20 * time.Second
 func (c *compareDocumentCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
-	document, opt, err := c.options(env)
+	document, options, err := c.options(env)
 	if err != nil {
 		return err
 	}
-	report, done := env.progress()
-	defer done()
-	if report != nil {
-		opt.Progress = func(row string, update progress.Progress) {
+	showProgress, stopProgress := env.startProgress()
+	defer stopProgress()
+	if showProgress != nil {
+		options.Progress = func(row string, update progress.Progress) {
 			update.Property = row
-			report(update)
+			showProgress(update)
 		}
 	}
-	results, err := play.Repeat(ctx, opt)
+	results, err := play.Repeat(ctx, options)
 	if err != nil {
 		return err
 	}
-	done()
+	stopProgress()
 	if len(results) == 0 {
 		return noGameError(ctx, play.Interrupted)
 	}
-	if err := playtables.Document(document, opt, results, c.Format).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
+	if err := playtables.Document(document, options, results, c.Format).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
 	if c.Plot != "" {
-		if err := env.plot(c.Plot, playtables.DocumentChart(document, results)); err != nil {
+		if err := env.writeChart(c.Plot, playtables.DocumentChart(document, results)); err != nil {
 			return err
 		}
 	}
-	return documentStatus(ctx, document, opt.Rows, results)
+	return documentError(ctx, document, options.Rows, results)
 }
 
-// documentStatus returns an error with the exit code of the comparison. It returns nil if all rows have a result, at least one number was
+// documentError returns an error with the exit code of the comparison. It returns nil if all rows have a result, at least one number was
 // compared, and the notes of the document explain all numbers that differ.
-func documentStatus(ctx context.Context, document play.Document, rows []play.PublishedRow, results []play.RowResult) error {
-	tally := play.Count(document, results)
-	if len(tally.Unexpected) > 0 { // numbers that differ, and no note expects the difference
-		return &codedError{code: exitFailed, err: fmt.Errorf("not compatible, and no note says why: %s", strings.Join(tally.Unexpected, "; "))}
+func documentError(ctx context.Context, document play.Document, rows []play.PublishedRow, results []play.RowResult) error {
+	comparedNumbers := play.Count(document, results)
+	if len(comparedNumbers.Unexpected) > 0 { // numbers that differ, and no note expects the difference
+		return &codedError{code: exitFailed, err: fmt.Errorf("not compatible, and no note says why: %s", strings.Join(comparedNumbers.Unexpected, "; "))}
 	}
 	missing := missingRows(rows, results)
-	interrupted := len(results) < len(rows) || results[len(results)-1].End == play.Interrupted
-	if interrupted || len(missing) > 0 {
-		return missingRowsError(ctx, missing, len(rows), interrupted)
+	isInterrupted := len(results) < len(rows) || results[len(results)-1].End == play.Interrupted
+	if isInterrupted || len(missing) > 0 {
+		return missingRowsError(ctx, missing, len(rows), isInterrupted)
 	}
-	if tally.Compatible+tally.Incompatible == 0 {
+	if comparedNumbers.Compatible+comparedNumbers.Incompatible == 0 {
 		return &codedError{code: exitOutOfLimit, err: errors.New("nothing was compared: there were too few games, want more with --games, --row-budget or --budget")}
 	}
 	return nil
@@ -113,9 +113,9 @@ func missingRows(rows []play.PublishedRow, results []play.RowResult) []string {
 
 // missingRowsError returns the error of a comparison that lacks results, because it was interrupted or had too little time. The error names the
 // rows without a result.
-func missingRowsError(ctx context.Context, missing []string, rows int, interrupted bool) error {
+func missingRowsError(ctx context.Context, missing []string, rows int, isInterrupted bool) error {
 	code, flags := exitOutOfLimit, "--row-budget or --budget"
-	if interrupted {
+	if isInterrupted {
 		code, flags = exitCodeOfGames(ctx, play.Interrupted), "--timeout"
 	}
 	if len(missing) == 0 {
@@ -129,40 +129,40 @@ func missingRowsError(ctx context.Context, missing []string, rows int, interrupt
 }
 
 // options returns the document that the user names, and the options for repeating its experiments.
-func (c *compareDocumentCmd) options(env *environment) (document play.Document, opt play.RepeatOptions, err error) {
+func (c *compareDocumentCmd) options(env *environment) (document play.Document, options play.RepeatOptions, err error) {
 	if c.State != "" && c.Seed == nil {
-		return document, opt, errStateSeed()
+		return document, options, errStateSeed()
 	}
-	if err := c.plotFlag.check(); err != nil {
-		return document, opt, err
+	if err := c.plotFlag.checkExtension(); err != nil {
+		return document, options, err
 	}
 	documents := play.Documents()
-	i := slices.IndexFunc(documents, func(document play.Document) bool { return document.Name == c.Document })
-	document = documents[i] // kong has checked the name
+	index := slices.IndexFunc(documents, func(document play.Document) bool { return document.Name == c.Document })
+	document = documents[index] // kong has checked the name
 	rowPattern, err := regexp.Compile(c.Row)
 	if err != nil {
-		return document, opt, usageError("--row: %w", err)
+		return document, options, usageError("--row: %w", err)
 	}
-	if opt.Rows, err = document.Choose(c.Table, rowPattern); err != nil {
-		return document, opt, usageError("--table and --row: %w", err)
+	if options.Rows, err = document.Choose(c.Table, rowPattern); err != nil {
+		return document, options, usageError("--table and --row: %w", err)
 	}
-	if opt.Seed, err = env.seedOr(c.Seed); err != nil {
-		return document, opt, err
+	if options.Seed, err = env.seedOrRandom(c.Seed); err != nil {
+		return document, options, err
 	}
-	opt.Games, opt.Time, opt.Budget = c.Games, c.RowBudget, c.Budget
-	if opt.Time == 0 && opt.Budget == 0 {
-		opt.Time = defaultRowBudget
+	options.Games, options.Time, options.Budget = c.Games, c.RowBudget, c.Budget
+	if options.Time == 0 && options.Budget == 0 {
+		options.Time = defaultRowBudget
 	}
-	opt.Workers, opt.Confidence = c.Workers, c.confidence(stats.DefaultConfidence)
-	if opt.State, opt.Version, err = env.checkpoint(c.State); err != nil {
-		return document, opt, err
+	options.Workers, options.Confidence = c.Workers, c.confidence(stats.DefaultConfidence)
+	if options.State, options.Version, err = env.checkpoint(c.State); err != nil {
+		return document, options, err
 	}
-	opt.Solve = c.solve
-	opt.Sample = func(ctx context.Context, row *play.PublishedRow, paths int64) (result.Verdict, error) {
-		simulation := runner.Simulation{Samples: paths, Confidence: opt.Confidence, Seed: opt.Seed, Workers: c.Workers}
+	options.Solve = c.solve
+	options.Sample = func(ctx context.Context, row *play.PublishedRow, paths int64) (result.Verdict, error) {
+		simulation := runner.Simulation{Samples: paths, Confidence: options.Confidence, Seed: options.Seed, Workers: c.Workers}
 		return experiment.Sample(ctx, native.New(), row, runner.Job{Settings: runner.Settings{Simulation: simulation}})
 	}
-	return document, opt, nil
+	return document, options, nil
 }
 
 // solve returns the probability that optimal play wins a game with the board and the goal of the match.

@@ -46,32 +46,32 @@ type compareModelsCmd struct {
 func (c *compareModelsCmd) Run(ctx context.Context, env *environment) (err error) {
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
-	job, err := c.job(env)
+	job, err := c.sharedJob(env)
 	if err != nil {
 		return err
 	}
-	progress, done := env.progress()
-	defer done()
-	job.Progress = progress
-	models, err := c.models(job)
+	showProgress, stopProgress := env.startProgress()
+	defer stopProgress()
+	job.Progress = showProgress
+	modelExperiment, err := c.newExperiment(job)
 	if err != nil {
 		return err
 	}
-	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
+	tools := env.newToolbox(c.engineFlags, c.Memory, c.Timeout)
 	defer func() { err = errors.Join(err, tools.Close()) }()
-	engines, err := c.engines(ctx, tools)
+	engines, err := c.findEngines(ctx, tools)
 	if err != nil {
 		return err
 	}
-	outcome, err := models.Run(ctx, engines)
+	outcome, err := modelExperiment.Run(ctx, engines)
 	if errors.Is(err, experiment.ErrProperties) {
 		return usageError("--prop: %w", err)
 	}
 	if err != nil {
 		return err
 	}
-	done()
-	if err := c.print(env, outcome); err != nil {
+	stopProgress()
+	if err := c.printOutcome(env, outcome); err != nil {
 		return err
 	}
 	if code := agreementCode(&outcome.Agreement, verdictCode(outcome.Verdicts)); code != exitOK {
@@ -80,8 +80,8 @@ func (c *compareModelsCmd) Run(ctx context.Context, env *environment) (err error
 	return publishedError(outcome.Comparison.Cells)
 }
 
-// print prints the table and the warnings, and writes the chart of --plot.
-func (c *compareModelsCmd) print(env *environment, outcome *experiment.Outcome) error {
+// printOutcome prints the table and the warnings, and writes the chart of --plot.
+func (c *compareModelsCmd) printOutcome(env *environment, outcome *experiment.Outcome) error {
 	env.markOutputStarted()
 	if err := outcome.Comparison.Write(env.stdout, c.Format, env.reportOptions().For(c.Epsilon)); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (c *compareModelsCmd) print(env *environment, outcome *experiment.Outcome) 
 		if err != nil {
 			return err
 		}
-		if err := env.plot(c.Plot, chart); err != nil {
+		if err := env.writeChart(c.Plot, chart); err != nil {
 			return err
 		}
 	}
@@ -110,46 +110,46 @@ func publishedError(cells []report.ComparisonCell) error {
 }
 
 // models returns the experiment that the flags describe: a generated model for each strategy and each goal tile.
-func (c *compareModelsCmd) models(job runner.Job) (*experiment.Experiment, error) {
-	opt, err := c.experimentOptions(job)
+func (c *compareModelsCmd) newExperiment(job runner.Job) (*experiment.Experiment, error) {
+	options, err := c.experimentOptions(job)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.plotFlag.check(); err != nil {
+	if err := c.plotFlag.checkExtension(); err != nil {
 		return nil, err
 	}
-	models, err := experiment.New(opt)
-	if err != nil && slices.ContainsFunc(opt.Strategies, isPlayer) { // suggest the command for strategies that only play games
+	modelExperiment, err := experiment.New(options)
+	if err != nil && slices.ContainsFunc(options.Strategies, isPlayer) { // suggest the command for strategies that only play games
 		words := []string{"tilecheck", "compare", "players"}
-		for _, strategy := range opt.Strategies {
+		for _, strategy := range options.Strategies {
 			words = append(words, quote.Word(strategy))
 		}
 		return nil, usageError("%w; did you mean: %s", err, strings.Join(words, " "))
 	}
-	return models, asUsageError(err)
+	return modelExperiment, asUsageError(err)
 }
 
 // experimentOptions returns the options of the experiment that the flags describe.
-func (c *compareModelsCmd) experimentOptions(job runner.Job) (opt experiment.Options, err error) {
-	opt = experiment.Options{Strategies: c.specsOrThesis(c.Words), GoalTiles: c.Max, Job: job, Jobs: c.Jobs}
-	if len(opt.GoalTiles) == 0 {
-		opt.GoalTiles = experiment.ThesisMax()
+func (c *compareModelsCmd) experimentOptions(job runner.Job) (options experiment.Options, err error) {
+	options = experiment.Options{Strategies: c.specsOrThesis(c.Words), GoalTiles: c.Max, Job: job, Jobs: c.Jobs}
+	if len(options.GoalTiles) == 0 {
+		options.GoalTiles = experiment.ThesisMax()
 	}
-	opt.Board.P2 = c.P2
-	if opt.Board.Rows, opt.Board.Cols, err = c.shape(); err != nil {
-		return opt, err
+	options.Board.P2 = c.P2
+	if options.Board.Rows, options.Board.Cols, err = c.boardShape(); err != nil {
+		return options, err
 	}
-	if opt.Board.Spawn, err = modelgen.ParseSpawn(c.Spawn); err != nil {
-		return opt, asUsageError(err)
+	if options.Board.Spawn, err = modelgen.ParseSpawn(c.Spawn); err != nil {
+		return options, asUsageError(err)
 	}
 	for _, name := range splitNames(c.Updates) {
 		updates, err := modelgen.ParseUpdates(name)
 		if err != nil {
-			return opt, asUsageError(err)
+			return options, asUsageError(err)
 		}
-		opt.Updates = append(opt.Updates, updates)
+		options.Updates = append(options.Updates, updates)
 	}
-	return opt, nil
+	return options, nil
 }
 
 // isPlayer reports whether a strategy can play games but cannot be the policy of a model.
@@ -159,11 +159,11 @@ func isPlayer(spec string) bool {
 	return err != nil && slices.ContainsFunc(strategy.List(), func(e strategy.Entry) bool { return e.Name == name })
 }
 
-// engines returns the engines of --engine.
-func (c *compareModelsCmd) engines(ctx context.Context, tools *toolbox.Box) ([]runner.Engine, error) {
+// findEngines returns the engines of --engine.
+func (c *compareModelsCmd) findEngines(ctx context.Context, tools *toolbox.Box) ([]runner.Engine, error) {
 	var engines []runner.Engine
 	for _, name := range splitNames(c.Engine) {
-		if slices.ContainsFunc(engines, func(other runner.Engine) bool { return other.Name() == name }) {
+		if slices.ContainsFunc(engines, func(earlier runner.Engine) bool { return earlier.Name() == name }) {
 			return nil, usageError("--engine has %s twice", name)
 		}
 		engine, err := tools.Engine(ctx, name)
@@ -178,8 +178,8 @@ func (c *compareModelsCmd) engines(ctx context.Context, tools *toolbox.Box) ([]r
 	return engines, nil
 }
 
-// job returns the job that all models share: the property, and the settings of the check.
-func (c *compareModelsCmd) job(env *environment) (job runner.Job, err error) {
+// sharedJob returns the job that all models share: the property, and the settings of the check.
+func (c *compareModelsCmd) sharedJob(env *environment) (job runner.Job, err error) {
 	job.Props = []string{c.Property}
 	env.rememberProps(&job, "--prop")
 	names := splitNames(c.Engine)
@@ -199,10 +199,10 @@ func (c *compareModelsCmd) job(env *environment) (job runner.Job, err error) {
 	if job.Simulation, err = c.simulation(env, job.Method, c.Workers); err != nil {
 		return job, err
 	}
-	if !env.given["max-path"] {
+	if !env.givenFlags["max-path"] {
 		job.Simulation.MaxPath = 0 // each model has its own limit
 	}
-	job.Numeric, err = c.numeric(c.Workers)
+	job.Numeric, err = c.numericSettings(c.Workers)
 	return job, err
 }
 

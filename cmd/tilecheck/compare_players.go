@@ -40,18 +40,18 @@ type comparePlayersCmd struct {
 func (c *comparePlayersCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
-	opt, err := c.contest(env)
+	options, err := c.contestOptions(env)
 	if err != nil {
 		return err
 	}
-	progress, done := env.progress()
-	defer done()
-	opt.Progress = gamesProgress(fmt.Sprintf("games of %d strategies", len(opt.Strategies)), progress)
-	contest, err := play.Compare(ctx, opt)
+	showProgress, stopProgress := env.startProgress()
+	defer stopProgress()
+	options.Progress = gamesProgress(fmt.Sprintf("games of %d strategies", len(options.Strategies)), showProgress)
+	contest, err := play.Compare(ctx, options)
 	if err != nil {
 		return err
 	}
-	done()
+	stopProgress()
 	switch {
 	case env.shard.Recording():
 		return nil
@@ -64,7 +64,7 @@ func (c *comparePlayersCmd) Run(ctx context.Context, env *environment) error {
 	if c.Plot != "" {
 		chart, err := playtables.ContestChart(contest)
 		if err == nil {
-			err = env.plot(c.Plot, chart)
+			err = env.writeChart(c.Plot, chart)
 		}
 		if err != nil {
 			return err
@@ -74,33 +74,33 @@ func (c *comparePlayersCmd) Run(ctx context.Context, env *environment) error {
 	return exitStatus(exitCodeOfGames(ctx, contest.End))
 }
 
-// contest returns the contest that the flags describe.
-func (c *comparePlayersCmd) contest(env *environment) (opt play.CompareOptions, err error) {
+// contestOptions returns the contest that the flags describe.
+func (c *comparePlayersCmd) contestOptions(env *environment) (options play.CompareOptions, err error) {
 	if err := env.refuseWithShard("budget", "checkpoint"); err != nil {
-		return opt, err
+		return options, err
 	}
 	if c.State != "" && c.Seed == nil {
-		return opt, errStateSeed()
+		return options, errStateSeed()
 	}
-	if err := c.plotFlag.check(); err != nil {
-		return opt, err
+	if err := c.plotFlag.checkExtension(); err != nil {
+		return options, err
 	}
-	if opt.Match, err = env.newMatch(c.sizeFlags, c.Max, c.On, c.Seed, c.Spawn); err != nil {
-		return opt, err
+	if options.Match, err = env.newMatch(c.sizeFlags, c.Max, c.On, c.Seed, c.Spawn); err != nil {
+		return options, err
 	}
-	if opt.Strategies, err = c.strategies(env, opt.Match); err != nil {
-		return opt, err
+	if options.Strategies, err = c.findStrategies(env, options.Match); err != nil {
+		return options, err
 	}
-	opt.By, opt.All, opt.Confidence, opt.Games = play.Criterion(c.By), c.All, c.confidence(stats.DefaultConfidence), c.Games
-	opt.Workers, opt.Time, opt.Split = c.Workers, c.Budget, env.shard
-	opt.State, opt.Version, err = env.checkpoint(c.State)
-	return opt, err
+	options.By, options.All, options.Confidence, options.Games = play.Criterion(c.By), c.All, c.confidence(stats.DefaultConfidence), c.Games
+	options.Workers, options.Time, options.Split = c.Workers, c.Budget, env.shard
+	options.State, options.Version, err = env.checkpoint(c.State)
+	return options, err
 }
 
-// strategies returns the strategies to compare. They must be at least two, and all different. With --shield, they make only moves that the shield
+// findStrategies returns the strategies to compare. They must be at least two, and all different. With --shield, they make only moves that the shield
 // allows.
-func (c *comparePlayersCmd) strategies(env *environment, match play.Match) ([]strategy.Strategy, error) {
-	shield, err := c.shield(env, match)
+func (c *comparePlayersCmd) findStrategies(env *environment, match play.Match) ([]strategy.Strategy, error) {
+	shield, err := c.newShield(env, match)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (c *comparePlayersCmd) strategies(env *environment, match play.Match) ([]st
 		if shield != nil {
 			player = shield.Guard(player)
 		}
-		if slices.ContainsFunc(strategies, func(other strategy.Strategy) bool { return other.String() == player.String() }) {
+		if slices.ContainsFunc(strategies, func(earlier strategy.Strategy) bool { return earlier.String() == player.String() }) {
 			return nil, usageError("%s is given twice", player)
 		}
 		strategies = append(strategies, player)

@@ -11,7 +11,7 @@ import (
 
 func TestComplete(t *testing.T) {
 	var c cli
-	app, err := newApp(t.Context(), &c, &environment{system: system{stdout: io.Discard, stderr: io.Discard, identify: testBuild}}, func(int) {})
+	app, err := newApp(t.Context(), &c, &environment{system: system{stdout: io.Discard, stderr: io.Discard, identifyBuild: testBuild}}, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

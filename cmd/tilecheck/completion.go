@@ -27,13 +27,13 @@ func (c *completionCmd) Run(env *environment) error {
 	}
 	// The command is quoted twice: the shell parses it when it reads this code, and again when it completes a word.
 	program = quote.Word(program)
-	complete := "complete -o default -o bashdefault -C " + quote.Word(program) + " tilecheck\n"
+	shellCode := "complete -o default -o bashdefault -C " + quote.Word(program) + " tilecheck\n"
 	switch shell {
 	case "bash":
-		_, err = fmt.Fprint(env.stdout, "# For good: put  source <(tilecheck completion bash)  into ~/.bashrc\n", complete)
+		_, err = fmt.Fprint(env.stdout, "# For good: put  source <(tilecheck completion bash)  into ~/.bashrc\n", shellCode)
 	case "zsh":
 		_, err = fmt.Fprint(env.stdout, "# For good: put  source <(tilecheck completion zsh)  into ~/.zshrc\n",
-			"autoload -U +X bashcompinit && bashcompinit\n", complete)
+			"autoload -U +X bashcompinit && bashcompinit\n", shellCode)
 	case "fish":
 		_, err = fmt.Fprintf(env.stdout, `# For good: put  tilecheck completion fish | source  into ~/.config/fish/config.fish
 function __complete_tilecheck
@@ -61,8 +61,8 @@ func programName(path string) (string, error) {
 	if err != nil {
 		return file, nil
 	}
-	found := firstOnPath("tilecheck", path)
-	if found != nil && os.SameFile(thisProgram, found) {
+	installed := firstOnPath("tilecheck", path)
+	if installed != nil && os.SameFile(thisProgram, installed) {
 		return "tilecheck", nil
 	}
 	return file, nil

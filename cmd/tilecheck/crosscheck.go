@@ -60,22 +60,22 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *environment) (err error) {
 	if err != nil {
 		return err
 	}
-	job, err := c.job(env)
+	job, err := c.crosscheckJob(env)
 	if errors.Is(err, errNoProperty) {
 		return usageError("%w; --state-space compares the state spaces and needs no property", err)
 	}
 	if err != nil {
 		return err
 	}
-	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
+	tools := env.newToolbox(c.engineFlags, c.Memory, c.Timeout)
 	defer func() { err = errors.Join(err, tools.Close()) }()
-	engines, unavailable, err := c.engines(ctx, tools, env)
+	engines, unavailable, err := c.availableEngines(ctx, tools, env)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := env.withLimits(ctx, c.Timeout, 0)
 	defer cancel()
-	rep, err := c.compareValues(ctx, env, job, engines, crosscheck.Options{
+	testReport, err := c.compareValues(ctx, env, job, engines, crosscheck.Options{
 		Confidence: c.Confidence, Tolerance: c.Tolerance, Precision: c.Precision,
 		MaxSamples: c.MaxSamples, MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks,
 		Checker: tools.Checker, Unavailable: unavailable, Split: env.shard, Certify: c.Certify,
@@ -85,16 +85,16 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *environment) (err error) {
 	}
 	if env.shard.Recording() {
 		env.shard.Judged()
-		if code := rep.ExitCode(); code != crosscheck.ExitOpen { // only the merge knows whether a row stays open
+		if code := testReport.ExitCode(); code != crosscheck.ExitOpen { // only the merge knows whether a row stays open
 			return exitStatus(code)
 		}
 		return nil
 	}
 	env.markOutputStarted()
-	if err := rep.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
+	if err := testReport.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
-	return exitStatus(rep.ExitCode())
+	return exitStatus(testReport.ExitCode())
 }
 
 // compareStateSpaces compares the state spaces that the engines build, or the state spaces of two models. It prints the differences.
@@ -107,12 +107,12 @@ func (c *crosscheckCmd) compareStateSpaces(ctx context.Context, env *environment
 	if err := c.readModelText(env, &job); err != nil {
 		return err
 	}
-	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
+	tools := env.newToolbox(c.engineFlags, c.Memory, c.Timeout)
 	defer func() { err = errors.Join(err, tools.Close()) }()
 	var engines []runner.EngineConfig
 	var unavailable []string
 	if c.Against == "" {
-		if engines, unavailable, err = c.engines(ctx, tools, env); err != nil {
+		if engines, unavailable, err = c.availableEngines(ctx, tools, env); err != nil {
 			return err
 		}
 	}
@@ -128,17 +128,17 @@ func (c *crosscheckCmd) compareStateSpaces(ctx context.Context, env *environment
 	if c.Against == "" {
 		other = nil
 	}
-	rep, err := crosscheck.Models(ctx, job, other, engines, crosscheck.Options{
+	testReport, err := crosscheck.Models(ctx, job, other, engines, crosscheck.Options{
 		MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks, Checker: tools.Checker, Unavailable: unavailable,
 	})
 	if err != nil {
 		return explainMisplaced(err, &job)
 	}
 	env.markOutputStarted()
-	if err := rep.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
+	if err := testReport.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
-	return exitStatus(rep.ExitCode())
+	return exitStatus(testReport.ExitCode())
 }
 
 // refuseForStateSpaces returns a usage error if a flag or an argument was given that has no effect with --state-space. names are the engines.
@@ -156,23 +156,23 @@ func (c *crosscheckCmd) refuseForStateSpaces(env *environment, names []string) e
 }
 
 // compareValues compares the answers of the engines about the model or, with --against, about both models.
-func (c *crosscheckCmd) compareValues(ctx context.Context, env *environment, job runner.Job, engines []runner.EngineConfig, opt crosscheck.Options) (*crosscheck.Report, error) {
-	other := job
-	other.File = c.Against
-	if err := c.readModels(ctx, env, &job, &other); err != nil {
+func (c *crosscheckCmd) compareValues(ctx context.Context, env *environment, job runner.Job, engines []runner.EngineConfig, options crosscheck.Options) (*crosscheck.Report, error) {
+	otherJob := job
+	otherJob.File = c.Against
+	if err := c.readModels(ctx, env, &job, &otherJob); err != nil {
 		return nil, err
 	}
 	if c.Against == "" {
-		rep, err := crosscheck.Run(ctx, job, engines, opt)
-		return rep, explainMisplaced(err, &job)
+		testReport, err := crosscheck.Run(ctx, job, engines, options)
+		return testReport, explainMisplaced(err, &job)
 	}
-	rep, err := crosscheck.Against(ctx, job, other, engines, opt)
+	rep, err := crosscheck.Against(ctx, job, otherJob, engines, options)
 	return rep, explainMisplaced(err, &job)
 }
 
 // readModels reads the models that are given as files of states. It also reads the text of the second model, which --against names.
-func (c *crosscheckCmd) readModels(ctx context.Context, env *environment, job, other *runner.Job) (err error) {
-	if !named.Is(job.File) && !named.Is(other.File) {
+func (c *crosscheckCmd) readModels(ctx context.Context, env *environment, job, otherJob *runner.Job) (err error) {
+	if !named.Is(job.File) && !named.Is(otherJob.File) {
 		if err := c.refuseForModel(); err != nil {
 			return err
 		}
@@ -184,28 +184,28 @@ func (c *crosscheckCmd) readModels(ctx context.Context, env *environment, job, o
 		}
 	}
 	switch { // without --against the other job has no file
-	case named.Is(other.File):
-		other.States, err = env.openStateFiles(ctx, other.File, options)
-	case other.File != "":
-		other.Model, err = env.readSource(other.File)
+	case named.Is(otherJob.File):
+		otherJob.States, err = env.openStateFiles(ctx, otherJob.File, options)
+	case otherJob.File != "":
+		otherJob.Model, err = env.readSource(otherJob.File)
 	}
 	return err
 }
 
-// job returns the job that the flags describe.
-func (c *crosscheckCmd) job(env *environment) (job runner.Job, err error) {
+// crosscheckJob returns the job that the flags describe.
+func (c *crosscheckCmd) crosscheckJob(env *environment) (job runner.Job, err error) {
 	switch {
 	case c.Against == "-":
 		return job, usageError("--against cannot be standard input")
 	case c.MaxSamples < c.Samples:
 		return job, usageError("--max-samples is %d, want at least --samples, which is %d", c.MaxSamples, c.Samples)
 	}
-	if job, err = c.jobFlags.job(env); err != nil {
+	if job, err = c.jobFlags.readJob(env); err != nil {
 		return job, err
 	}
 	job.Simulation = runner.Simulation{Samples: c.Samples, MaxPath: c.MaxPath}
 	if c.Seed != nil || c.hasSampling() {
-		job.Simulation.Seed, err = env.seedOr(c.Seed)
+		job.Simulation.Seed, err = env.seedOrRandom(c.Seed)
 	}
 	return job, err
 }
@@ -218,9 +218,9 @@ func (c *crosscheckCmd) hasSampling() bool {
 	})
 }
 
-// engines returns the engines of --engine that are available, and notes about the other ones. It returns an error if the user has named an engine
+// availableEngines returns the engines of --engine that are available, and notes about the other ones. It returns an error if the user has named an engine
 // that is not available.
-func (c *crosscheckCmd) engines(ctx context.Context, tools *toolbox.Box, env *environment) (available []runner.EngineConfig, notes []string, err error) {
+func (c *crosscheckCmd) availableEngines(ctx context.Context, tools *toolbox.Box, env *environment) (available []runner.EngineConfig, notes []string, err error) {
 	var unavailable []string
 	for _, label := range splitNames(c.Engine) {
 		name, config, err := runner.ParseEngineLabel(label)
@@ -233,7 +233,7 @@ func (c *crosscheckCmd) engines(ctx context.Context, tools *toolbox.Box, env *en
 		if !env.shard.Replaying() { // recorded answers need no engine
 			config.Engine, err = tools.Engine(ctx, name)
 		}
-		mustBeAvailable := env.given["engine"] || tools.IsConfigured(name) || ctx.Err() != nil
+		mustBeAvailable := env.givenFlags["engine"] || tools.IsConfigured(name) || ctx.Err() != nil
 		switch {
 		case err == nil:
 			available = append(available, config)

@@ -55,9 +55,9 @@ func (c *distributionCmd) Run(ctx context.Context, env *environment) error {
 	if c.Time != nil {
 		times = c.Time.times
 	}
-	names := c.names(times)
+	fileNames := c.outputNames(times)
 	if c.Output != "" && c.Output != "-" {
-		if err := env.files.withOutputs("--output", names...).check(); err != nil {
+		if err := env.commandFiles.withOutputs("--output", fileNames...).check(); err != nil {
 			return err
 		}
 	}
@@ -65,34 +65,34 @@ func (c *distributionCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	opts := check.Options{Epsilon: c.Epsilon}
+	options := check.Options{Epsilon: c.Epsilon}
 	if c.Exact {
-		opts.Accuracy = result.Exact
+		options.Accuracy = result.Exact
 	}
-	var done func()
-	opts.Progress, done = env.progress()
-	defer done()
-	states := &stateTable{cmd: c, space: space, names: names}
-	states.setColumns()
+	var stopProgress func()
+	options.Progress, stopProgress = env.startProgress()
+	defer stopProgress()
+	stateRows := &stateTable{cmd: c, space: space, fileNames: fileNames}
+	stateRows.setColumns()
 	err = env.writeSet(nil, func(write writeFile) error {
-		return check.Distributions(ctx, space, times, opts, func(d *check.Distribution) error { return states.addDistribution(ctx, write, d) })
+		return check.Distributions(ctx, space, times, options, func(d *check.Distribution) error { return stateRows.addDistribution(ctx, write, d) })
 	})
-	done()
-	if err != nil && len(states.Rows) == 0 {
+	stopProgress()
+	if err != nil && len(stateRows.Rows) == 0 {
 		return err
 	}
-	return cmp.Or(err, states.print(env)) // after an error, print the times computed so far
+	return cmp.Or(err, stateRows.print(env)) // after an error, print the times computed so far
 }
 
 // names returns the names of the output files. If there are several times, each name contains its time before the extension, as in PRISM.
-func (c *distributionCmd) names(times []*big.Rat) []string {
+func (c *distributionCmd) outputNames(times []*big.Rat) []string {
 	if len(times) < 2 || c.Output == "-" || c.Output == "" {
 		return []string{c.Output}
 	}
 	var names []string
-	ext := filepath.Ext(c.Output)
+	extension := filepath.Ext(c.Output)
 	for _, time := range times {
-		names = append(names, strings.TrimSuffix(c.Output, ext)+timeText(time)+ext)
+		names = append(names, strings.TrimSuffix(c.Output, extension)+timeText(time)+extension)
 	}
 	return names
 }
@@ -108,10 +108,10 @@ func timeText(time *big.Rat) string {
 
 // stateTable has the probabilities of the states, or the names of the files with them.
 type stateTable struct {
-	cmd     *distributionCmd
-	space   *explicit.Space
-	names   []string
-	written []string
+	cmd          *distributionCmd
+	space        *explicit.Space
+	fileNames    []string
+	writtenNames []string
 	table.Table
 	numZeros, numOmitted int // the numbers of omitted rows: with probability 0, and beyond maxShown
 }
@@ -149,8 +149,8 @@ func (t *stateTable) addDistribution(ctx context.Context, write writeFile, distr
 	if t.cmd.Output == "" {
 		return t.addRows(ctx, distribution)
 	}
-	name := t.names[min(len(t.written), len(t.names)-1)] // standard output is a single name, used for every time
-	t.written = append(t.written, name)
+	name := t.fileNames[min(len(t.writtenNames), len(t.fileNames)-1)] // standard output is a single name, used for every time
+	t.writtenNames = append(t.writtenNames, name)
 	return write(name, func(w io.Writer) error { return distribution.Write(ctx, w, t.space, t.cmd.Matlab) })
 }
 
@@ -158,7 +158,7 @@ func (t *stateTable) addDistribution(ctx context.Context, write writeFile, distr
 // states beyond the first maxShown rows, unless the format is for programs. The omitted states are counted.
 func (t *stateTable) addRows(ctx context.Context, distribution *check.Distribution) error {
 	const statesPerPoll = 4096
-	shown := 0
+	numShown := 0
 	var valuation []int32
 	for number, state := range t.space.Order() {
 		if number%statesPerPoll == 0 && ctx.Err() != nil {
@@ -167,10 +167,10 @@ func (t *stateTable) addRows(ctx context.Context, distribution *check.Distributi
 		switch {
 		case distribution.Zero(int(state)) && !t.cmd.Zeros:
 			t.numZeros++
-		case shown == maxShown && !t.cmd.Format.Machine():
+		case numShown == maxShown && !t.cmd.Format.Machine():
 			t.numOmitted++
 		default:
-			shown++
+			numShown++
 			valuation = t.space.State(valuation, int(state))
 			t.appendRow(distribution, int(state), number, t.space.Compiled().StateText(valuation))
 		}
@@ -181,16 +181,16 @@ func (t *stateTable) addRows(ctx context.Context, distribution *check.Distributi
 // appendRow adds the row of a state. number is the number of the state in the output, and valuation is the text of its variables.
 func (t *stateTable) appendRow(distribution *check.Distribution, state, number int, valuation string) {
 	value, bounds := distribution.At(state)
-	shown, interval := table.Estimate(value.Num, bounds.Lo, bounds.Hi)
+	estimate, interval := table.Estimate(value.Num, bounds.Lo, bounds.Hi)
 	var time, fraction any
 	if distribution.Time != nil {
 		timeValue, _ := distribution.Time.Float64()
 		time = table.Cell{Text: timeText(distribution.Time), Value: timeValue}
 	}
 	if value.Rat != nil {
-		shown.Text, interval.Text, fraction = digits.Exact(value.Rat), "", value.Rat.RatString()
+		estimate.Text, interval.Text, fraction = digits.Exact(value.Rat), "", value.Rat.RatString()
 	}
-	t.Append(time, number, valuation, shown, interval, fraction, bounds.Lo, bounds.Hi, distribution.Accuracy.String())
+	t.Append(time, number, valuation, estimate, interval, fraction, bounds.Lo, bounds.Hi, distribution.Accuracy.String())
 }
 
 // print prints the table. With --output, the table was written to files, and print only prints their names.
@@ -206,7 +206,7 @@ func (t *stateTable) print(env *environment) error {
 func (t *stateTable) printFiles(env *environment) {
 	env.warn(t.Notes)
 	if t.cmd.Output != "-" && !env.quiet {
-		fmt.Fprintf(env.stderr, "wrote %s\n", strings.Join(t.written, ", "))
+		fmt.Fprintf(env.stderr, "wrote %s\n", strings.Join(t.writtenNames, ", "))
 	}
 }
 
@@ -219,9 +219,9 @@ func (t *stateTable) printTable(env *environment) error {
 		t.Notes = append(t.Notes, fmt.Sprintf("without %d whose probability is 0, which --zeros lists", t.numZeros))
 	}
 	env.markOutputStarted()
-	shown := &t.Table
+	printed := &t.Table
 	if !t.cmd.Format.Machine() {
-		shown = shown.DropEmpty()
+		printed = printed.DropEmpty()
 	}
-	return shown.Write(env.stdout, t.cmd.Format, env.reportOptions())
+	return printed.Write(env.stdout, t.cmd.Format, env.reportOptions())
 }

@@ -27,10 +27,10 @@ type doctorCmd struct {
 // Run prints a row for each program or image that an engine may need. It returns an error only if a flag or the environment names a tool that is
 // not ready.
 func (c *doctorCmd) Run(ctx context.Context, env *environment) error {
-	out := &table.Table{Columns: []table.Column{{Name: "name"}, {Name: "outcome"}, {Name: "detail", Min: 30}}}
-	out.Append("native engine", "ready", "tilecheck "+env.version())
-	out.Append("machine", "ready", fmt.Sprintf("%d cores, %s/%s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH))
-	checks := &checkup{cmd: c, env: env, table: out}
+	toolTable := &table.Table{Columns: []table.Column{{Name: "name"}, {Name: "outcome"}, {Name: "detail", Min: 30}}}
+	toolTable.Append("native engine", "ready", "tilecheck "+env.version())
+	toolTable.Append("machine", "ready", fmt.Sprintf("%d cores, %s/%s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH))
+	checks := &checkup{cmd: c, env: env, table: toolTable}
 	for _, name := range toolNames() {
 		checks.checkLocal(ctx, name, c.placeOf(name).Path)
 	}
@@ -41,16 +41,16 @@ func (c *doctorCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	out.Notes = append(out.Notes, checks.nextCommand())
+	toolTable.Notes = append(toolTable.Notes, checks.nextCommand())
 	if c.Report {
-		addMachine(out, env)
-		hidePrivate(out)
+		addMachine(toolTable, env)
+		hidePrivateData(toolTable)
 	}
-	if err := out.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
+	if err := toolTable.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
-	if len(checks.namedFailed) > 0 {
-		return fmt.Errorf("a flag or the environment names what is not ready: %s", strings.Join(checks.namedFailed, ", "))
+	if len(checks.failedNames) > 0 {
+		return fmt.Errorf("a flag or the environment names what is not ready: %s", strings.Join(checks.failedNames, ", "))
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ type checkup struct {
 	env         *environment
 	table       *table.Table
 	readyTools  []string
-	namedFailed []string // what the user named and is not ready
+	failedNames []string // what the user named and is not ready
 }
 
 // addReady records that a tool is ready to be used.
@@ -76,7 +76,7 @@ func (c *checkup) addReady(tool string) {
 func (c *checkup) addFailed(item, state string, err error, isNamedByUser bool) {
 	c.table.Append(item, state, err.Error())
 	if isNamedByUser {
-		c.namedFailed = append(c.namedFailed, item)
+		c.failedNames = append(c.failedNames, item)
 	}
 }
 
@@ -95,7 +95,7 @@ const versionTimeout = 20 * time.Second
 // checkLocal checks whether a tool is installed on this machine. A tool is ready if it prints its version. path is empty unless the user has
 // named the program.
 func (c *checkup) checkLocal(ctx context.Context, name, path string) {
-	row, isNamed := name+" on this machine", path != ""
+	rowName, isNamed := name+" on this machine", path != ""
 	if !isNamed {
 		path = name
 	}
@@ -104,80 +104,80 @@ func (c *checkup) checkLocal(ctx context.Context, name, path string) {
 		if !isNamed {
 			err = fmt.Errorf("install it and put it on PATH, or give --%s-path", name)
 		}
-		c.addFailed(row, "missing", err, isNamed)
+		c.addFailed(rowName, "missing", err, isNamed)
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	version, err := toolbox.ImageKind(name).Version(ctx, tool)
 	if err != nil {
-		c.addFailed(row, "failing", err, isNamed)
+		c.addFailed(rowName, "failing", err, isNamed)
 		return
 	}
 	c.addReady(name)
-	c.table.Append(row, "ready", "version "+version+", "+tool.Where())
+	c.table.Append(rowName, "ready", "version "+version+", "+tool.Where())
 }
 
 // checkDocker checks Docker and the images of the tools. It also counts the containers of killed runs.
 func (c *checkup) checkDocker(ctx context.Context) (err error) {
 	hasNamedImage := c.cmd.PrismImage+c.cmd.GamesImage+c.cmd.StormImage != ""
-	client, err := c.env.docker(ctx)
+	docker, err := c.env.docker(ctx)
 	if err != nil {
 		c.addFailed("Docker", "missing", err, hasNamedImage)
 		return nil
 	}
-	defer func() { err = errors.Join(err, client.Close()) }()
-	engine, err := client.Engine(ctx)
+	defer func() { err = errors.Join(err, docker.Close()) }()
+	engine, err := docker.Engine(ctx)
 	if err != nil {
 		c.addFailed("Docker", "failing", err, hasNamedImage)
 		return nil
 	}
 	c.table.Append("Docker", "ready", fmt.Sprintf("engine %s at %s, %d cores, %s of memory", engine.Version, engine.Host, engine.CPUs, units.BytesSize(float64(engine.Memory))))
 	for _, name := range toolNames() {
-		c.checkImage(ctx, client, name, c.cmd.placeOf(name).Image)
+		c.checkImage(ctx, docker, name, c.cmd.placeOf(name).Image)
 	}
-	leftovers, err := client.Leftovers(ctx)
+	leftovers, err := docker.Leftovers(ctx)
 	if err != nil {
 		return err
 	}
-	if dead := numDead(leftovers); dead > 0 {
-		c.table.Append("containers left behind", "to do", fmt.Sprintf("%d: tilecheck clean removes them", dead))
+	if ended := endedContainers(leftovers); ended > 0 {
+		c.table.Append("containers left behind", "to do", fmt.Sprintf("%d: tilecheck clean removes them", ended))
 	}
 	return nil
 }
 
-// numDead returns the number of containers whose run has ended.
-func numDead(leftovers []containers.Leftover) int {
-	dead := 0
+// endedContainers returns the number of containers whose run has ended.
+func endedContainers(leftovers []containers.Leftover) int {
+	count := 0
 	for _, container := range leftovers {
 		if container.Dead {
-			dead++
+			count++
 		}
 	}
-	return dead
+	return count
 }
 
-// checkImage checks the image of a tool. The image is ready if the tool in the image prints its version. ref is the image that the user has
+// checkImage checks the image of a tool. The image is ready if the tool in the image prints its version. imageName is the image that the user has
 // named, or empty.
-func (c *checkup) checkImage(ctx context.Context, client *containers.Docker, name, ref string) {
-	row := "image of " + name
-	found, err := toolbox.FindImage(ctx, client, name, ref, toolbox.ImageCache())
+func (c *checkup) checkImage(ctx context.Context, client *containers.Docker, name, imageName string) {
+	rowName := "image of " + name
+	toolImage, err := toolbox.FindImage(ctx, client, name, imageName, toolbox.ImageCache())
 	if err != nil {
-		c.addFailed(row, "missing", err, ref != "")
+		c.addFailed(rowName, "missing", err, imageName != "")
 		return
 	}
-	label := found.Version
-	if found, err = client.Try(ctx, toolbox.ImageKind(name), found); err != nil {
+	labelVersion := toolImage.Version
+	if toolImage, err = client.Try(ctx, toolbox.ImageKind(name), toolImage); err != nil {
 		return // ctx has ended; the caller checks it
 	}
-	if found.Problem != "" {
-		c.addFailed(row, "failing", fmt.Errorf("%s: %s", found.Image, found.Problem), ref != "")
+	if toolImage.Problem != "" {
+		c.addFailed(rowName, "failing", fmt.Errorf("%s: %s", toolImage.Image, toolImage.Problem), imageName != "")
 		return
 	}
 	c.addReady(name)
-	detail := found.Image.String() + " " + found.Version + ", program " + found.Program
-	if label != "" && label != found.Version {
-		detail += ", although its label says " + label
+	detail := toolImage.Image.String() + " " + toolImage.Version + ", program " + toolImage.Program
+	if labelVersion != "" && labelVersion != toolImage.Version {
+		detail += ", although its label says " + labelVersion
 	}
-	c.table.Append(row, "ready", detail)
+	c.table.Append(rowName, "ready", detail)
 }

@@ -18,19 +18,19 @@ import (
 )
 
 // addMachine adds rows about this machine: its operating system, its hardware, its control groups and the environment variables.
-func addMachine(out *table.Table, env *environment) {
+func addMachine(rows *table.Table, env *environment) {
 	machine := bench.ThisMachine()
-	out.Append("system", "ready", strings.TrimSpace(machine.System+" "+machine.Kernel))
-	out.Append("processor", "ready", fmt.Sprintf("%s, %d cores, %s of memory", machine.Processor, machine.Cores, units.BytesSize(float64(machine.Memory))))
-	out.Append("Go", "ready", runtime.Version()+cgoText())
-	group, err := cgroup.New(cgroup.Limits{})
+	rows.Append("system", "ready", strings.TrimSpace(machine.System+" "+machine.Kernel))
+	rows.Append("processor", "ready", fmt.Sprintf("%s, %d cores, %s of memory", machine.Processor, machine.Cores, units.BytesSize(float64(machine.Memory))))
+	rows.Append("Go", "ready", runtime.Version()+cgoText())
+	controlGroup, err := cgroup.New(cgroup.Limits{})
 	if err != nil {
-		out.Append("control groups", "missing", strings.ReplaceAll(err.Error(), "\n", "; "))
+		rows.Append("control groups", "missing", strings.ReplaceAll(err.Error(), "\n", "; "))
 	} else {
-		out.Append("control groups", "ready", group.Version())
-		_ = group.Close() // it is empty
+		rows.Append("control groups", "ready", controlGroup.Version())
+		_ = controlGroup.Close() // it is empty
 	}
-	out.Append("variables that are set", "ready", strings.Join(setVariables(env), " "))
+	rows.Append("variables that are set", "ready", strings.Join(setVariables(env), " "))
 }
 
 // setVariables returns the names of the environment variables that influence the program and are set.
@@ -59,19 +59,19 @@ func cgoText() string {
 // folders matches the folders of an absolute path of Unix or Windows, or the host and folders of a URL.
 var folders = regexp.MustCompile(`([A-Za-z]:)?([\\/][^\\/\s:;,"']*)*[\\/]`)
 
-// hidePrivate removes private data from all cells and notes: the folders of paths, and the names of the user and the host.
-func hidePrivate(out *table.Table) {
+// hidePrivateData removes private data from all cells and notes: the folders of paths, and the names of the user and the host.
+func hidePrivateData(rows *table.Table) {
 	names := privateNames()
-	for _, row := range out.Rows {
+	for _, row := range rows.Rows {
 		for i := range row {
-			row[i].Text = withoutPrivate(row[i].Text, names)
+			row[i].Text = withoutPrivateData(row[i].Text, names)
 			if text, ok := row[i].Value.(string); ok {
-				row[i].Value = withoutPrivate(text, names)
+				row[i].Value = withoutPrivateData(text, names)
 			}
 		}
 	}
-	for i := range out.Notes {
-		out.Notes[i] = withoutPrivate(out.Notes[i], names)
+	for i := range rows.Notes {
+		rows.Notes[i] = withoutPrivateData(rows.Notes[i], names)
 	}
 }
 
@@ -81,14 +81,14 @@ func privateNames() []string {
 	if host, err := os.Hostname(); err == nil {
 		names = append(names, host)
 	}
-	if current, err := user.Current(); err == nil {
-		names = append(names, current.Username)
+	if thisUser, err := user.Current(); err == nil {
+		names = append(names, thisUser.Username)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return len(name) <= 2 || name == "root" })
 }
 
-// withoutPrivate returns a text without the folders of its paths and without the given names.
-func withoutPrivate(text string, names []string) string {
+// withoutPrivateData returns a text without the folders of its paths and without the given names.
+func withoutPrivateData(text string, names []string) string {
 	text = folders.ReplaceAllStringFunc(text, func(path string) string {
 		if len(path) == 1 { // a slash between words, such as in linux/amd64
 			return path

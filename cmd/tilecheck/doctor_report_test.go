@@ -15,7 +15,7 @@ func TestReportWithoutPrivateNames(t *testing.T) {
 	if host, err := os.Hostname(); err == nil && len(host) > 2 {
 		out.Append("b", "at "+host+": x")
 	}
-	hidePrivate(out)
+	hidePrivateData(out)
 	var text strings.Builder
 	if err := out.Write(&text, table.CSV, table.Options{}); err != nil {
 		t.Fatal(err)

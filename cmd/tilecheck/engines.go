@@ -44,12 +44,12 @@ type engineFlags struct {
 	ToolArg []string `rare:"" help:"A switch for PRISM, PRISM-games or Storm as it is; repeatable." sep:"none" placeholder:"ARG"`
 }
 
-// toolbox returns the engines that the flags describe. The engines start the external tools with the given limits of memory and time.
-func (e *environment) toolbox(flags engineFlags, memory byteCount, timeout time.Duration) *toolbox.Box {
+// newToolbox returns the engines that the flags describe. The engines start the external tools with the given limits of memory and time.
+func (e *environment) newToolbox(flags engineFlags, memory byteCount, timeout time.Duration) *toolbox.Box {
 	places := make(map[string]toolbox.Place)
 	for _, name := range toolNames() {
 		place := flags.placeOf(name)
-		if e.given[name+"-image"] && !e.given[name+"-path"] {
+		if e.givenFlags[name+"-image"] && !e.givenFlags[name+"-path"] {
 			place.Path = "" // an image on the command line wins over a path in the environment
 		}
 		places[name] = place
@@ -67,7 +67,7 @@ func (e *environment) refuseToolFlags(engines []string) error {
 		path, image := name+"-path", name+"-image"
 		err := cmp.Or(
 			e.refuseFlags(!slices.Contains(engines, name), "without the engine "+name, path, image),
-			e.refuseFlags(e.given[path], "with --"+path, image),
+			e.refuseFlags(e.givenFlags[path], "with --"+path, image),
 		)
 		if err != nil {
 			return err

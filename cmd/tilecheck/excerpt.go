@@ -15,10 +15,10 @@ import (
 
 // printWithSource prints a message. Below each line that begins with a position file:line:col, it prints the source at this position.
 func (e *environment) printWithSource(w io.Writer, message string) {
-	position := regexp.MustCompile(`^(.+?):([0-9]+):([0-9]+): `)
+	positionPattern := regexp.MustCompile(`^(.+?):([0-9]+):([0-9]+): `)
 	for line := range strings.SplitSeq(message, "\n") {
 		fmt.Fprintln(w, line)
-		match := position.FindStringSubmatch(line)
+		match := positionPattern.FindStringSubmatch(line)
 		if match == nil {
 			continue
 		}

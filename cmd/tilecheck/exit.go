@@ -50,7 +50,7 @@ func usageError(format string, args ...any) error { return usage.Errorf(format, 
 
 // exitCodeOf returns the exit code for an error, and the error as it is printed. An error in the value of a flag is a usage error, and then names
 // the flag.
-func exitCodeOf(err error) (code int, printed error) {
+func exitCodeOf(err error) (code int, printedErr error) {
 	if coded, ok := errors.AsType[*codedError](err); ok {
 		return coded.code, coded.err
 	}
@@ -66,8 +66,8 @@ func exitCodeOf(err error) (code int, printed error) {
 	if _, ok := errors.AsType[*runner.ParamError](err); ok {
 		return exitUsage, fmt.Errorf("--param: %w", err)
 	}
-	failure, failed := errors.AsType[*result.Failure](err)
-	if failed && failure.Class.Limited() || errors.Is(err, context.DeadlineExceeded) {
+	failure, isFailure := errors.AsType[*result.Failure](err)
+	if isFailure && failure.Class.Limited() || errors.Is(err, context.DeadlineExceeded) {
 		return exitOutOfLimit, err
 	}
 	return exitCannotRun, err

@@ -39,16 +39,16 @@ func (c *exportCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	if slices.ContainsFunc(c.Output, isJANI) {
-		return c.jani(ctx, env)
+		return c.exportJANI(ctx, env)
 	}
-	if err := c.checkFlags(env); err != nil {
+	if err := c.refuseFlagsOfExport(env); err != nil {
 		return err
 	}
-	outputs, err := c.outputs()
+	outputs, err := c.requestedOutputs()
 	if err != nil {
 		return err
 	}
-	if err := env.files.withOutputs("--output", outputFiles(outputs, 0)...).check(); err != nil {
+	if err := env.commandFiles.withOutputs("--output", outputFiles(outputs, 0)...).check(); err != nil {
 		return err
 	}
 	space, labels, err := c.exportedSpace(ctx, env)
@@ -56,22 +56,22 @@ func (c *exportCmd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	// Now the number of reward structures is known, and so are the names of all files.
-	if err := env.files.withOutputs("--output", outputFiles(outputs, len(space.Program().Rewards))...).check(); err != nil {
+	if err := env.commandFiles.withOutputs("--output", outputFiles(outputs, len(space.Program().Rewards))...).check(); err != nil {
 		return err
 	}
 	env.warn(slices.Concat(space.Warnings(), embeddedWarning(space, outputs)))
-	if n := space.Merged(); n > 0 && !env.quiet {
-		fmt.Fprintf(env.stderr, "written without %s in the same state\n", noun.Count(n, "duplicate choice"))
+	if numMerged := space.Merged(); numMerged > 0 && !env.quiet {
+		fmt.Fprintf(env.stderr, "written without %s in the same state\n", noun.Count(numMerged, "duplicate choice"))
 	}
 	options, err := c.options(env, space, labels)
 	if err != nil {
 		return err
 	}
-	out := &exporter{env: env, space: space, onlyProps: c.OnlyProps, options: options}
-	if err := out.write(ctx, outputs...); err != nil {
+	export := &exporter{env: env, space: space, onlyPropsLabels: c.OnlyProps, options: options}
+	if err := export.writeOutputs(ctx, outputs...); err != nil {
 		return err
 	}
-	env.noteWritten(out.written...)
+	env.noteWritten(export.writtenNames...)
 	return nil
 }
 
@@ -100,8 +100,8 @@ func formatsWithoutRates(outputs []output) []string {
 	return formats
 }
 
-// checkFlags returns a usage error if the flags contradict each other.
-func (c *exportCmd) checkFlags(env *environment) error {
+// refuseFlagsOfExport returns a usage error if the flags contradict each other.
+func (c *exportCmd) refuseFlagsOfExport(env *environment) error {
 	hasNoExtension := func(name string) bool { return name == "-" || !named.Is(name) }
 	allHaveExtensions := len(c.Output) > 0 && !slices.ContainsFunc(c.Output, hasNoExtension)
 	if err := env.refuseFlags(allHaveExtensions, "on outputs whose names have extensions", "formats"); err != nil {
@@ -128,23 +128,23 @@ func (c *exportCmd) options(env *environment, space *explicit.Space, labels *sem
 	if c.Props == "" || labels != nil {
 		return options, nil
 	}
-	src, err := env.readSource(c.Props)
+	text, err := env.readSource(c.Props)
 	if err != nil {
 		return options, err
 	}
-	options.Program, err = files.WithLabels(space, dialect(c.Dialect), c.Props, src)
+	options.Program, err = files.WithLabels(space, dialect(c.Dialect), c.Props, text)
 	return options, err
 }
 
 // output is one file, or several files whose names begin alike.
 type output struct {
-	base    string // "-" for standard output
-	formats []string
-	zip     string // the last extension of the names if the files are compressed
+	baseName     string // "-" for standard output
+	formats      []string
+	zipExtension string // the last extension of the names if the files are compressed
 }
 
-// outputs returns the outputs of the flags --output and --formats.
-func (c *exportCmd) outputs() ([]output, error) {
+// requestedOutputs returns the outputs of the flags --output and --formats.
+func (c *exportCmd) requestedOutputs() ([]output, error) {
 	formats, names := c.Formats, c.Output
 	for _, format := range formats {
 		if !named.IsFormat(format) {
@@ -187,25 +187,25 @@ func stateFiles(name string) (output, bool) {
 	return output{base, named.Expand(exts), zip}, ok
 }
 
-// outputFiles returns the names of all files that the outputs consist of. rewards is the number of reward structures; 0 if it is not known yet.
-func outputFiles(outputs []output, rewards int) []string {
+// outputFiles returns the names of all files that the outputs consist of. numRewards is the number of reward structures; 0 if it is not known yet.
+func outputFiles(outputs []output, numRewards int) []string {
 	var names []string
 	for _, target := range outputs {
 		for _, format := range target.formats {
-			if target.base != "-" {
-				names = append(names, named.Part(target.base, format, target.zip, rewards)...)
+			if target.baseName != "-" {
+				names = append(names, named.Part(target.baseName, format, target.zipExtension, numRewards)...)
 			}
 		}
 	}
 	return names
 }
 
-// setNames returns the base names of the outputs that consist of several files, such as m for m.tra and m.lab.
-func setNames(outputs []output) []string {
+// baseNames returns the base names of the outputs that consist of several files, such as m for m.tra and m.lab.
+func baseNames(outputs []output) []string {
 	var names []string
 	for _, target := range outputs {
-		if target.base != "-" && len(target.formats) > 1 && !slices.Contains(names, target.base) {
-			names = append(names, target.base)
+		if target.baseName != "-" && len(target.formats) > 1 && !slices.Contains(names, target.baseName) {
+			names = append(names, target.baseName)
 		}
 	}
 	return names
@@ -218,15 +218,15 @@ type exporter struct {
 	options files.Options
 	// writeFile writes one file of the set.
 	writeFile     writeFile
-	written       []string
+	writtenNames  []string
 	wroteToStdout bool // whether something was written to standard output
 
-	onlyProps bool
+	onlyPropsLabels bool
 }
 
-// write writes the files of all outputs. If one of them fails, none is written.
-func (x *exporter) write(ctx context.Context, outputs ...output) error {
-	return x.env.writeSet(setNames(outputs), func(write writeFile) error {
+// writeOutputs writes the files of all outputs. If one of them fails, none is written.
+func (x *exporter) writeOutputs(ctx context.Context, outputs ...output) error {
+	return x.env.writeSet(baseNames(outputs), func(write writeFile) error {
 		x.writeFile = write
 		for _, target := range outputs {
 			if err := x.writeOutput(ctx, target); err != nil {
@@ -240,19 +240,19 @@ func (x *exporter) write(ctx context.Context, outputs ...output) error {
 // staleFiles returns the reward files of an earlier export that this export does not overwrite. They must be removed, because they would be read
 // as rewards of the new model.
 func (x *exporter) staleFiles(outputs []output) []string {
-	var stale []string
+	var staleNames []string
 	numRewards := x.numRewards()
 	for _, target := range outputs {
-		if target.base == "-" || len(target.formats) < 2 {
+		if target.baseName == "-" || len(target.formats) < 2 {
 			continue
 		}
 		for _, format := range target.formats {
 			if isRewardFormat(format) {
-				stale = append(stale, named.Stale(target.base, format, target.zip, numRewards)...)
+				staleNames = append(staleNames, named.Stale(target.baseName, format, target.zipExtension, numRewards)...)
 			}
 		}
 	}
-	return stale
+	return staleNames
 }
 
 // numRewards returns the number of reward structures that are written.
@@ -264,15 +264,15 @@ func isRewardFormat(format string) bool { return format == "srew" || format == "
 // writeOutput writes a file for each format of an output. A reward format has a file for each reward structure.
 func (x *exporter) writeOutput(ctx context.Context, target output) error {
 	for _, format := range target.formats {
-		count := 1
+		numFiles := 1
 		if isRewardFormat(format) {
-			count = x.numRewards()
+			numFiles = x.numRewards()
 		}
-		names := slices.Repeat([]string{"-"}, count)
-		if target.base != "-" {
-			names = named.Part(target.base, format, target.zip, count)
+		names := slices.Repeat([]string{"-"}, numFiles)
+		if target.baseName != "-" {
+			names = named.Part(target.baseName, format, target.zipExtension, numFiles)
 		}
-		for i := range count {
+		for i := range numFiles {
 			if err := x.writeFormat(ctx, names[i], format, i); err != nil {
 				return err
 			}
@@ -281,17 +281,17 @@ func (x *exporter) writeOutput(ctx context.Context, target output) error {
 	return nil
 }
 
-// writeFormat writes the state space in one format to a file, or to standard output if the name is "-". reward is the index of the reward structure;
+// writeFormat writes the state space in one format to a file, or to standard output if the name is "-". rewardIndex is the index of the reward structure;
 // only reward formats use it.
-func (x *exporter) writeFormat(ctx context.Context, name, format string, reward int) error {
+func (x *exporter) writeFormat(ctx context.Context, name, format string, rewardIndex int) error {
 	isCompressed := named.Zip(name) != ""
-	outputFormat := named.Format{Name: format, Reward: reward, Zipped: isCompressed, OnlyLabels: x.onlyProps, Draw: draw.SVG}
+	outputFormat := named.Format{Name: format, Reward: rewardIndex, Zipped: isCompressed, OnlyLabels: x.onlyPropsLabels, Draw: draw.SVG}
 	write, err := outputFormat.Writer(ctx, x.space, x.options)
 	if err != nil {
 		return err
 	}
 	if name != "-" {
-		x.written = append(x.written, name)
+		x.writtenNames = append(x.writtenNames, name)
 		return x.writeFile(name, write)
 	}
 	if x.wroteToStdout { // an empty line separates the files

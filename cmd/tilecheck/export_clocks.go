@@ -50,13 +50,13 @@ func (c *exportCmd) clockMDP(ctx context.Context, env *environment, plan *runner
 	if err != nil {
 		return nil, nil, err
 	}
-	withLabels := program
+	labels := program
 	if c.Props != "" {
 		text, err := env.readSource(c.Props)
 		if err != nil {
 			return nil, nil, err
 		}
-		if withLabels, err = files.ProgramWithLabels(program, dialect(c.Dialect), c.Props, text); err != nil {
+		if labels, err = files.ProgramWithLabels(program, dialect(c.Dialect), c.Props, text); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -64,18 +64,18 @@ func (c *exportCmd) clockMDP(ctx context.Context, env *environment, plan *runner
 	if c.Clocks == string(runner.ClockRegions) {
 		method = digital.Regions
 	}
-	progress, done := env.progress()
-	defer done()
-	plan.Job.Progress = progress
-	space, translated, warnings, err := load.ClockModel(ctx, plan, withLabels, program.Labels, method)
+	showProgress, stopProgress := env.startProgress()
+	defer stopProgress()
+	plan.Job.Progress = showProgress
+	space, clockModel, warnings, err := load.ClockModel(ctx, plan, labels, program.Labels, method)
 	if err != nil {
 		return nil, nil, err
 	}
 	env.warn(warnings)
 	if !env.quiet {
-		fmt.Fprintln(env.stderr, clockMDPNote(translated, c.ModelFile))
+		fmt.Fprintln(env.stderr, clockMDPNote(clockModel, c.ModelFile))
 	}
-	return space, translated.Program, nil
+	return space, clockModel.Program, nil
 }
 
 // clockMDPNote returns a note that says which MDP of a timed automaton was written, and what its time steps mean.

@@ -18,15 +18,15 @@ import (
 // isJANI reports whether a file name is that of a JANI model.
 func isJANI(name string) bool { return strings.HasSuffix(name, ".jani") }
 
-// jani writes the model in the language JANI, with the properties of --props or of the model itself.
-func (c *exportCmd) jani(ctx context.Context, env *environment) error {
+// exportJANI writes the model in the language JANI, with the properties of --props or of the model itself.
+func (c *exportCmd) exportJANI(ctx context.Context, env *environment) error {
 	switch {
 	case slices.ContainsFunc(c.Output, func(name string) bool { return !isJANI(name) }):
 		return usageError("--output: a JANI model is written from the text of a model, want another command for files of states")
 	case named.Is(c.ModelFile):
 		return usageError("%s: files of states have no modules, want a model for .jani", c.ModelFile)
 	}
-	if err := errors.Join(c.refuseForModel(), env.files.withOutputs("--output", c.Output...).check()); err != nil {
+	if err := errors.Join(c.refuseForModel(), env.commandFiles.withOutputs("--output", c.Output...).check()); err != nil {
 		return err
 	}
 	plan, err := c.janiPlan(ctx, env)
@@ -69,8 +69,8 @@ func (c *exportCmd) writeJANI(env *environment, name string, plan *runner.Plan) 
 	if err != nil {
 		return err
 	}
-	if open := plan.Open(); len(open) > 0 && !env.quiet {
-		fmt.Fprintf(env.stderr, "constants without a value stay open: %s\n", strings.Join(open, ", "))
+	if openConstants := plan.Open(); len(openConstants) > 0 && !env.quiet {
+		fmt.Fprintf(env.stderr, "constants without a value stay open: %s\n", strings.Join(openConstants, ", "))
 	}
 	for _, task := range plan.Tasks {
 		if task.Rejected != nil {
@@ -81,14 +81,14 @@ func (c *exportCmd) writeJANI(env *environment, name string, plan *runner.Plan) 
 	for _, property := range properties {
 		exported = append(exported, export.Property{Property: property.Property, Labels: property.Program.Labels})
 	}
-	var refused []error
+	var omitted []error
 	err = env.writeFile(name, func(w io.Writer) error {
-		var failure error
-		refused, failure = export.Write(w, strings.TrimSuffix(filepath.Base(name), ".jani"), program, plan.Open(), exported)
-		return failure
+		var writeErr error
+		omitted, writeErr = export.Write(w, strings.TrimSuffix(filepath.Base(name), ".jani"), program, plan.Open(), exported)
+		return writeErr
 	})
-	for _, refusal := range refused {
-		fmt.Fprintf(env.stderr, "warning: left out: %s\n", refusal)
+	for _, omission := range omitted {
+		fmt.Fprintf(env.stderr, "warning: left out: %s\n", omission)
 	}
 	return err
 }

@@ -43,20 +43,20 @@ const largeModel = 1 << 20
 func (c *exportStrategyCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
-	config, opt, err := c.game()
+	config, options, err := c.modelAndOptions()
 	if err != nil {
 		return err
 	}
-	player, err := strategy.Parse(c.Strategy, strategy.Setting{Rules: opt.Rules, Max: opt.Max})
+	player, err := strategy.Parse(c.Strategy, strategy.Setting{Rules: options.Rules, Max: options.Max})
 	if err != nil {
 		return usageError("%w", err)
 	}
 	if c.Explicit != "" {
-		if err := env.files.withOutputs("--explicit", c.Explicit+".tra", c.Explicit+".sta", c.Explicit+".lab", c.Explicit+".drn").check(); err != nil {
+		if err := env.commandFiles.withOutputs("--explicit", c.Explicit+".tra", c.Explicit+".sta", c.Explicit+".lab", c.Explicit+".drn").check(); err != nil {
 			return err
 		}
 	}
-	chain, err := exploreChain(ctx, player, opt)
+	chain, err := exploreChain(ctx, player, options)
 	if err != nil {
 		return err
 	}
@@ -82,14 +82,14 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *environment) error {
 }
 
 // exploreChain explores the Markov chain that a strategy induces. If the chain is too large, the error names a command that helps.
-func exploreChain(ctx context.Context, player strategy.Strategy, opt induced.Options) (*induced.Chain, error) {
+func exploreChain(ctx context.Context, player strategy.Strategy, options induced.Options) (*induced.Chain, error) {
 	if err := strategy.Prepare(ctx, player); err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("%w before %s knew its moves", context.Cause(ctx), player)
 		}
 		return nil, err
 	}
-	chain, err := induced.Explore(ctx, player, opt)
+	chain, err := induced.Explore(ctx, player, options)
 	if unfinished, ok := errors.AsType[*induced.UnfinishedError](err); ok {
 		return nil, fmt.Errorf("%w of the chain: tilecheck bound says what is certain about a part of them", unfinished)
 	}
@@ -107,40 +107,40 @@ func explainTooLarge(player strategy.Strategy, err error) error {
 	return err
 }
 
-// game returns the configuration of the generated model, which still lacks the moves of the strategy, and the options of the exploration.
-func (c *exportStrategyCmd) game() (config modelgen.Config, opt induced.Options, err error) {
+// modelAndOptions returns the configuration of the generated model, which still lacks the moves of the strategy, and the options of the exploration.
+func (c *exportStrategyCmd) modelAndOptions() (config modelgen.Config, options induced.Options, err error) {
 	if c.Fractions && c.Explicit == "" {
-		return config, opt, usageError("--exact is for the files of --explicit")
+		return config, options, usageError("--exact is for the files of --explicit")
 	}
 	config.Max, config.P2 = c.Max, c.P2
-	if config.Rows, config.Cols, err = c.shape(); err != nil {
-		return config, opt, err
+	if config.Rows, config.Cols, err = c.boardShape(); err != nil {
+		return config, options, err
 	}
 	if config.Spawn, err = modelgen.ParseSpawn(c.Spawn); err != nil {
-		return config, opt, asUsageError(err)
+		return config, options, asUsageError(err)
 	}
 	if err := config.Validate(); err != nil {
-		return config, opt, asUsageError(err)
+		return config, options, asUsageError(err)
 	}
-	if opt, err = newGame(config.Rows, config.Cols, c.Max); err != nil {
-		return config, opt, err
+	if options, err = newGame(config.Rows, config.Cols, c.Max); err != nil {
+		return config, options, err
 	}
-	opt.MaxStates = c.MaxStates
-	opt.P2, _ = new(big.Rat).SetString(c.P2) // Validate has read it
-	return config, opt, nil
+	options.MaxStates = c.MaxStates
+	options.P2, _ = new(big.Rat).SetString(c.P2) // Validate has read it
+	return config, options, nil
 }
 
 // newGame returns options with the rules of the game on a board and with the goal tile. It returns a usage error if the board or the tile is not
 // allowed.
-func newGame(rows, cols, tile int) (opt induced.Options, err error) {
-	if tile < 4 || tile > game.Value(game.MaxExponent) || bits.OnesCount(uint(tile)) != 1 {
-		return opt, usageError("--max is %d, want a power of two from 4 to %d", tile, game.Value(game.MaxExponent))
+func newGame(rows, cols, goalTile int) (options induced.Options, err error) {
+	if goalTile < 4 || goalTile > game.Value(game.MaxExponent) || bits.OnesCount(uint(goalTile)) != 1 {
+		return options, usageError("--max is %d, want a power of two from 4 to %d", goalTile, game.Value(game.MaxExponent))
 	}
 	rules, err := game.New(game.Shape{Rows: rows, Cols: cols})
 	if err != nil {
-		return opt, usageError("%w", err)
+		return options, usageError("%w", err)
 	}
-	return induced.Options{Rules: rules, Max: bits.TrailingZeros(uint(tile))}, nil
+	return induced.Options{Rules: rules, Max: bits.TrailingZeros(uint(goalTile))}, nil
 }
 
 // writeModel writes the generated model. The model contains a table of the strategy's moves.
@@ -152,9 +152,9 @@ func (c *exportStrategyCmd) writeModel(env *environment, config modelgen.Config,
 	if err != nil {
 		return err
 	}
-	opts := syntax.Options{Dialect: dialect(c.Dialect)}
+	options := syntax.Options{Dialect: dialect(c.Dialect)}
 	var text bytes.Buffer
-	if err := syntax.Fprint(&text, model, opts); err != nil {
+	if err := syntax.Fprint(&text, model, options); err != nil {
 		return err
 	}
 	if text.Len() > largeModel && c.Explicit == "" {
@@ -203,9 +203,9 @@ func (c *exportStrategyCmd) writeChain(ctx context.Context, env *environment, ch
 	if err != nil {
 		return err
 	}
-	outputs := []struct {
-		ext   string
-		write func(io.Writer) error
+	chainFiles := []struct {
+		extension string
+		write     func(io.Writer) error
 	}{
 		{".tra", bufferWriter(&tra)},
 		{".sta", bufferWriter(&sta)},
@@ -213,8 +213,8 @@ func (c *exportStrategyCmd) writeChain(ctx context.Context, env *environment, ch
 		{".drn", func(w io.Writer) error { return drn.DRN(ctx, w) }},
 	}
 	return env.writeSet([]string{c.Explicit}, func(write writeFile) error {
-		for _, output := range outputs {
-			if err := write(c.Explicit+output.ext, output.write); err != nil {
+		for _, chainFile := range chainFiles {
+			if err := write(c.Explicit+chainFile.extension, chainFile.write); err != nil {
 				return err
 			}
 		}

@@ -16,13 +16,13 @@ type givenFlags map[string]bool
 
 // checkedFlags returns the flags on the command line, and checks their values. It returns a usage error for an empty text, or for a number
 // outside the interval in the struct tag "want" of the flag, such as [0,] or (0,1). With the tag "any", the value is not checked.
-func checkedFlags(kctx *kong.Context) (givenFlags, error) {
-	given := make(givenFlags)
-	for _, element := range kctx.Path {
+func checkedFlags(kongContext *kong.Context) (givenFlags, error) {
+	names := make(givenFlags)
+	for _, element := range kongContext.Path {
 		flag := element.Positional
 		if element.Flag != nil {
 			flag = element.Flag.Value
-			given[flag.Name] = true
+			names[flag.Name] = true
 		}
 		if flag == nil || flag.Tag.Get("want") == "any" {
 			continue
@@ -31,7 +31,7 @@ func checkedFlags(kctx *kong.Context) (givenFlags, error) {
 			return nil, err
 		}
 	}
-	return given, nil
+	return names, nil
 }
 
 // checkValue checks a value of a flag or argument, or each element of a list.
@@ -113,24 +113,24 @@ func (s numberInterval) contains(x float64) bool {
 }
 
 // describe describes the numbers of the interval in the words of an error message. flagType is the type of the flag: a number or a duration.
-func (s numberInterval) describe(flagType reflect.Type) string {
+func (interval numberInterval) describe(flagType reflect.Type) string {
 	kind := "number"
 	if flagType == reflect.TypeFor[time.Duration]() {
 		kind = "duration"
 	}
 	switch {
-	case !math.IsInf(s.high, 1) && s.openHigh:
-		return fmt.Sprintf("a %s between %g and %g", kind, s.low, s.high)
-	case !math.IsInf(s.high, 1) && s.openLow:
-		return fmt.Sprintf("a %s above %g and at most %g", kind, s.low, s.high)
-	case !math.IsInf(s.high, 1):
-		return fmt.Sprintf("%g to %g", s.low, s.high)
-	case s.openLow:
+	case !math.IsInf(interval.high, 1) && interval.openHigh:
+		return fmt.Sprintf("a %s between %g and %g", kind, interval.low, interval.high)
+	case !math.IsInf(interval.high, 1) && interval.openLow:
+		return fmt.Sprintf("a %s above %g and at most %g", kind, interval.low, interval.high)
+	case !math.IsInf(interval.high, 1):
+		return fmt.Sprintf("%g to %g", interval.low, interval.high)
+	case interval.openLow:
 		return "a positive " + kind
 	case kind == "duration":
 		return "a duration of at least 0"
 	}
-	return fmt.Sprintf("at least %g", s.low)
+	return fmt.Sprintf("at least %g", interval.low)
 }
 
 // refuseFlags returns a usage error if condition is true and one of the flags was given. reason says when the flags have no effect.
@@ -144,7 +144,7 @@ func (c *invocation) refuseFlags(condition bool, reason string, flags ...string)
 // refuseGivenFlags returns a usage error if the user has given one of the flags. reason says when these flags have no effect.
 func (c *invocation) refuseGivenFlags(reason string, flags ...string) error {
 	for _, name := range flags {
-		if c.given[name] {
+		if c.givenFlags[name] {
 			return usageError("--%s has no effect %s", name, reason)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 func lineParser(t *testing.T, of ...string) (*kong.Kong, func(args ...string) error) {
 	t.Helper()
 	var c cli
-	app, err := newApp(t.Context(), &c, &environment{system: system{stdout: io.Discard, stderr: io.Discard, identify: testBuild}}, func(int) {}, of...)
+	app, err := newApp(t.Context(), &c, &environment{system: system{stdout: io.Discard, stderr: io.Discard, identifyBuild: testBuild}}, func(int) {}, of...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,29 +27,29 @@ type fmtCmd struct {
 func (c *fmtCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
-	var failed []error
-	anyChanged := false
+	var errs []error
+	isAnyChanged := false
 	for _, name := range c.Files {
 		if err := ctx.Err(); err != nil {
-			return errors.Join(append(failed, err)...)
+			return errors.Join(append(errs, err)...)
 		}
-		changed, err := c.formatFile(env, name)
+		isChanged, err := c.formatFile(env, name)
 		if err != nil {
-			failed = append(failed, err)
+			errs = append(errs, err)
 		}
-		anyChanged = anyChanged || changed
+		isAnyChanged = isAnyChanged || isChanged
 	}
-	if len(failed) > 0 {
-		return errors.Join(failed...)
+	if len(errs) > 0 {
+		return errors.Join(errs...)
 	}
-	if anyChanged && (c.Check || c.Diff) {
+	if isAnyChanged && (c.Check || c.Diff) {
 		return exitStatus(exitFailed)
 	}
 	return nil
 }
 
 // formatFile formats one file and reports whether the formatted text differs.
-func (c *fmtCmd) formatFile(env *environment, name string) (changed bool, err error) {
+func (c *fmtCmd) formatFile(env *environment, name string) (isChanged bool, err error) {
 	if named.Zip(name) != "" {
 		return false, usageError("%s is compressed, want the file itself", name)
 	}
@@ -61,19 +61,19 @@ func (c *fmtCmd) formatFile(env *environment, name string) (changed bool, err er
 	if err != nil {
 		return false, err
 	}
-	changed = !bytes.Equal(src, formatted)
-	toStdout := c.Stdout || name == "-" && !c.Check && !c.Diff
-	if toStdout || changed {
-		err = c.writeFormatted(env, name, src, formatted, toStdout)
+	isChanged = !bytes.Equal(src, formatted)
+	writesStdout := c.Stdout || name == "-" && !c.Check && !c.Diff
+	if writesStdout || isChanged {
+		err = c.writeFormatted(env, name, src, formatted, writesStdout)
 	}
-	return changed, err
+	return isChanged, err
 }
 
 // writeFormatted writes a formatted text to standard output or to its file. With --check it only prints the name of the file, and with --diff
 // only the changes.
-func (c *fmtCmd) writeFormatted(env *environment, name string, src, formatted []byte, toStdout bool) error {
+func (c *fmtCmd) writeFormatted(env *environment, name string, src, formatted []byte, writesStdout bool) error {
 	switch {
-	case toStdout:
+	case writesStdout:
 		_, err := env.stdout.Write(formatted)
 		return err
 	case c.Check:

@@ -29,8 +29,8 @@ type updateFlag struct {
 
 func (f updateFlag) updates() (modelgen.Updates, error) { return modelgen.ParseUpdates(f.Updates) }
 
-// shape returns the numbers of rows and columns of the board; 4 and 4 without flags. It does not check whether such a board is allowed.
-func (f sizeFlags) shape() (rows, cols int, err error) {
+// boardShape returns the numbers of rows and columns of the board; 4 and 4 without flags. It does not check whether such a board is allowed.
+func (f sizeFlags) boardShape() (rows, cols int, err error) {
 	switch {
 	case f.Size != 0 && (f.Rows != 0 || f.Cols != 0):
 		return 0, 0, usageError("--size is given together with --rows or --cols, want one or the other")
@@ -59,7 +59,7 @@ type genCmd struct {
 
 // Run generates a model of 2048 and writes it to a file or to standard output.
 func (c *genCmd) Run(env *environment) error {
-	config, err := c.config()
+	config, err := c.modelConfig()
 	if err != nil {
 		return err
 	}
@@ -67,16 +67,16 @@ func (c *genCmd) Run(env *environment) error {
 	if err != nil {
 		return asUsageError(err)
 	}
-	opts := syntax.Options{Dialect: dialect(c.Dialect)}
-	write := func(w io.Writer) error { return syntax.Fprint(w, model, opts) }
+	options := syntax.Options{Dialect: dialect(c.Dialect)}
+	write := func(w io.Writer) error { return syntax.Fprint(w, model, options) }
 	return env.writeFile(cmp.Or(c.Output, "-"), write)
 }
 
-// config returns the configuration of the generated model. It returns a usage error with all mistakes in the flags.
-func (c *genCmd) config() (modelgen.Config, error) {
+// modelConfig returns the configuration of the generated model. It returns a usage error with all mistakes in the flags.
+func (c *genCmd) modelConfig() (modelgen.Config, error) {
 	config := modelgen.Config{Max: c.Max, P2: c.P2, Rewards: c.Rewards}
 	var shapeErr, kindErr, policyErr, spawnErr, observeErr, updatesErr error
-	config.Rows, config.Cols, shapeErr = c.shape()
+	config.Rows, config.Cols, shapeErr = c.boardShape()
 	config.Kind, kindErr = modelgen.ParseKind(c.Model)
 	config.Policy, policyErr = modelgen.ParsePolicy(c.Policy)
 	config.Spawn, spawnErr = modelgen.ParseSpawn(cmp.Or(c.Spawn, defaultSpawn(config.Kind).String()))

@@ -295,8 +295,8 @@ type helpCmd struct {
 }
 
 // Run prints the help of a command, or of the program.
-func (c *helpCmd) Run(kctx *kong.Context) error {
-	node := kctx.Model.Node
+func (c *helpCmd) Run(kongContext *kong.Context) error {
+	node := kongContext.Model.Node
 	for _, word := range c.Command {
 		i := slices.IndexFunc(node.Children, func(child *kong.Node) bool { return child.Name == word })
 		if i >= 0 {
@@ -304,12 +304,12 @@ func (c *helpCmd) Run(kctx *kong.Context) error {
 			continue
 		}
 		if known := foreign.Lookup(word); known != nil && node.Parent == nil { // a switch of PRISM or Storm
-			_, err := fmt.Fprintln(kctx.Stdout, known.Explain())
+			_, err := fmt.Fprintln(kongContext.Stdout, known.Explain())
 			return err
 		}
-		return usageError("there is no command %q, want one of %s", strings.Join(c.Command, " "), strings.Join(commandNames(kctx.Kong), ", "))
+		return usageError("there is no command %q, want one of %s", strings.Join(c.Command, " "), strings.Join(commandNames(kongContext.Kong), ", "))
 	}
-	trace, err := kong.Trace(kctx.Kong, append(c.Command, "--help")) // does not report missing arguments
+	trace, err := kong.Trace(kongContext.Kong, append(c.Command, "--help")) // does not report missing arguments
 	if err != nil {
 		return err
 	}
@@ -350,6 +350,6 @@ func (versionFlag) BeforeReset(app *kong.Kong, env *environment) error {
 // version returns the version of this program for output. An error of reading it matters only where
 // results are kept, so it is ignored here.
 func (e *environment) version() string {
-	id, _ := e.identify()
+	id, _ := e.identifyBuild()
 	return id
 }

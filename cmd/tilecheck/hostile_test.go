@@ -30,7 +30,7 @@ func hostileWorld(t *testing.T, github bool, args ...string) (stdout, stderr str
 			}
 			return ""
 		},
-		setenv: func(string, string) error { return nil }, terminal: func(io.Writer) (int, bool) { return 0, false }, identify: testBuild,
+		setenv: func(string, string) error { return nil }, terminal: func(io.Writer) (int, bool) { return 0, false }, identifyBuild: testBuild,
 	}}
 	code = run(t.Context(), args, env)
 	return out.String(), err.String(), code

@@ -45,18 +45,18 @@ func (c *imageListCmd) Run(ctx context.Context, env *environment) (err error) {
 
 // imageTable returns a table of the images. If there are none, it has a note that says how to get an image.
 func imageTable(images []containers.Image) *table.Table {
-	result := &table.Table{Columns: []table.Column{
+	imageRows := &table.Table{Columns: []table.Column{
 		{Name: "image"}, {Name: "tool"}, {Name: "version"}, {Name: "id"}, {Name: "size", Field: "bytes", Align: table.Right}, {Name: "created"},
 	}}
 	for _, image := range images {
-		result.Append(image.Ref, image.Tool, image.Version, shortID(image.ID),
+		imageRows.Append(image.Ref, image.Tool, image.Version, shortID(image.ID),
 			table.Cell{Text: units.HumanSize(float64(image.Size)), Value: image.Size},
 			table.Cell{Text: image.Created.UTC().Format("2006-01-02 15:04"), Value: image.Created.UTC().Format(time.RFC3339)})
 	}
 	if len(images) == 0 {
-		result.Notes = append(result.Notes, "no images: tilecheck image prism --from DIR makes one of PRISM; docker pull "+stormimage.DefaultImage+" fetches Storm's")
+		imageRows.Notes = append(imageRows.Notes, "no images: tilecheck image prism --from DIR makes one of PRISM; docker pull "+stormimage.DefaultImage+" fetches Storm's")
 	}
-	return result
+	return imageRows
 }
 
 // shortID returns the first digits of the identity of an image, as docker prints them.
@@ -91,8 +91,8 @@ func (c *imageGamesCmd) Run(ctx context.Context, env *environment) error {
 	return c.makeImage(ctx, env, prismimage.Games, "PRISM-games")
 }
 
-// makeImage builds a Docker image of PRISM or PRISM-games, and prints its name, version and size. displayName is the name of the product.
-func (c *recipeFlags) makeImage(ctx context.Context, env *environment, product prismimage.Product, displayName string) (err error) {
+// makeImage builds a Docker image of PRISM or PRISM-games, and prints its name, version and size. productName is the name of the product.
+func (c *recipeFlags) makeImage(ctx context.Context, env *environment, product prismimage.Product, productName string) (err error) {
 	docker, err := env.docker(ctx)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (c *recipeFlags) makeImage(ctx context.Context, env *environment, product p
 		return err
 	}
 	size := units.HumanSize(float64(image.Size))
-	_, err = fmt.Fprintf(env.stdout, "%s: %s %s, %s\n", image.Ref, displayName, image.Version, size)
+	_, err = fmt.Fprintf(env.stdout, "%s: %s %s, %s\n", image.Ref, productName, image.Version, size)
 	return err
 }
 
@@ -121,7 +121,7 @@ func (c *cleanCmd) Run(ctx context.Context, env *environment) error {
 	for _, name := range removed {
 		fmt.Fprintln(env.stdout, "removed", name)
 	}
-	numContainers, errContainers := c.containers(ctx, env)
+	numContainers, errContainers := c.removeContainers(ctx, env)
 	if containers.Absent(errContainers) {
 		fmt.Fprintln(env.stderr, "note: there is no Docker on this machine, and so no containers to remove")
 		errContainers = nil
@@ -149,8 +149,8 @@ func (c *cleanCmd) sweepFiles() ([]string, error) {
 	return removed, err
 }
 
-// containers removes the containers that killed runs have left behind, prints their names, and returns their number.
-func (c *cleanCmd) containers(ctx context.Context, env *environment) (numRemoved int, err error) {
+// removeContainers removes the containers that killed runs have left behind, prints their names, and returns their number.
+func (c *cleanCmd) removeContainers(ctx context.Context, env *environment) (numRemoved int, err error) {
 	client, err := env.docker(ctx)
 	if err != nil {
 		return 0, err

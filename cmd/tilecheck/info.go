@@ -59,11 +59,11 @@ func addDeclarations(facts *table.Facts, space *explicit.Space) {
 	addVariables(facts, program)
 	facts.Add(table.Column{Name: "actions"}, len(program.Actions), nil)
 	for i, player := range program.Players {
-		owned := ownsText(program, player)
+		ownedText := ownedNames(program, player)
 		if space.Imported() {
-			owned = noun.Count(numStatesOf(space.Model(), i), "state")
+			ownedText = noun.Count(numStatesOf(space.Model(), i), "state")
 		}
-		facts.Add(table.Column{Name: "player " + player.Name, Field: "-"}, i+1, "owns "+owned)
+		facts.Add(table.Column{Name: "player " + player.Name, Field: "-"}, i+1, "owns "+ownedText)
 	}
 	facts.Add(table.Column{Name: "labels"}, len(program.Labels), namesText(program.Labels, func(label sema.LabelDef) string { return label.Name }))
 	facts.Add(table.Column{Name: "reward structures"}, len(program.Rewards), namesText(program.Rewards, func(rewards sema.RewardStruct) string { return rewards.Name }))
@@ -108,8 +108,8 @@ func namesText[T any](list []T, name func(T) string) any {
 	return strings.Join(names, ", ")
 }
 
-// ownsText lists the modules and the actions whose choices a player makes; "nothing" if there are none.
-func ownsText(program *sema.Program, player sema.Player) string {
+// ownedNames lists the modules and the actions whose choices a player makes; "nothing" if there are none.
+func ownedNames(program *sema.Program, player sema.Player) string {
 	var names []string
 	for _, module := range player.Modules {
 		names = append(names, program.Modules[module].Name)
@@ -149,11 +149,11 @@ func addStructure(ctx context.Context, facts *table.Facts, space *explicit.Space
 	model := space.Model()
 	facts.Add(table.Column{Name: "states"}, model.NumStates(), nil)
 	facts.Add(table.Column{Name: "initial states"}, len(model.Initial), nil)
-	var note, repeated any
+	var note, repeatedChoices any
 	if merged := space.Merged(); merged > 0 {
-		note, repeated = fmt.Sprintf("without %d duplicates in the same state", merged), merged
+		note, repeatedChoices = fmt.Sprintf("without %d duplicates in the same state", merged), merged
 	}
-	facts.Add(table.Column{Field: "repeated_choices"}, repeated, nil)
+	facts.Add(table.Column{Field: "repeated_choices"}, repeatedChoices, nil)
 	facts.Add(table.Column{Name: "choices"}, model.NumChoices(), note)
 	facts.Add(table.Column{Name: "transitions"}, model.NumTransitions(), nil)
 	facts.Add(table.Column{Name: "deadlocks"}, model.NumDeadlocks(), nil)
@@ -172,10 +172,10 @@ func addComponents(ctx context.Context, facts *table.Facts, model *sparse.Model)
 		facts.Add(table.Column{Field: "end_components"}, nil, nil)
 		return nil
 	}
-	mecs, err := model.EndComponents(ctx, nil, nil)
+	endComponents, err := model.EndComponents(ctx, nil, nil)
 	if err != nil {
 		return err
 	}
-	facts.Add(table.Column{Name: "maximal end components", Field: "end_components"}, mecs.Num(), nil)
+	facts.Add(table.Column{Name: "maximal end components", Field: "end_components"}, endComponents.Num(), nil)
 	return nil
 }

@@ -44,8 +44,8 @@ func dialect(name string) syntax.Dialect {
 // errNoProperty is the error of a command line that has a model and nothing to check.
 var errNoProperty = errors.New("no property: give a properties file or --prop, for example --prop 'P=? [ F s=2 ]'")
 
-// job reads the model and the properties, and returns the job that the flags describe.
-func (c *jobFlags) job(env *environment) (runner.Job, error) {
+// readJob reads the model and the properties, and returns the job that the flags describe.
+func (c *jobFlags) readJob(env *environment) (runner.Job, error) {
 	job := runner.Job{File: c.ModelFile, PropsFile: c.PropsFile, Props: c.Prop, Select: c.Select, Consts: c.Const, Dialect: dialect(c.Dialect), Generated: modelgen.Recognizer{}}
 	env.rememberProps(&job, "--prop")
 	if err := c.checkFileNames(); err != nil {

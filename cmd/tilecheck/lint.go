@@ -47,36 +47,36 @@ type lintResult struct {
 func (c *lintCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
-	results := lintResult{reported: make(map[lint.Finding]bool)}
-	groups, err := c.read(ctx, env, &results)
+	collected := lintResult{reported: make(map[lint.Finding]bool)}
+	groups, err := c.readGroups(ctx, env, &collected)
 	if err != nil && len(groups) == 0 {
 		return err
 	}
-	failure := errors.Join(err, c.lintModels(ctx, groups, &results))
-	if results.models == 0 && failure == nil {
+	lintErr := errors.Join(err, c.lintModels(ctx, groups, &collected))
+	if collected.models == 0 && lintErr == nil {
 		return usageError("there is no model, want one beside the properties")
 	}
-	if len(results.findings) == 0 && failure == nil {
-		results.notes = append([]string{"no warnings"}, results.notes...)
+	if len(collected.findings) == 0 && lintErr == nil {
+		collected.notes = append([]string{"no warnings"}, collected.notes...)
 	}
 	env.markOutputStarted()
-	err = c.write(env, &results)
+	err = c.printFindings(env, &collected)
 	switch {
-	case failure != nil || err != nil:
-		return errors.Join(failure, err)
-	case len(results.findings) > 0:
+	case lintErr != nil || err != nil:
+		return errors.Join(lintErr, err)
+	case len(collected.findings) > 0:
 		return exitStatus(exitFailed)
-	case results.limited:
+	case collected.limited:
 		return exitStatus(exitOutOfLimit)
 	}
 	return nil
 }
 
 // lintModels checks all models with their properties files, and adds the findings to results.
-func (c *lintCmd) lintModels(ctx context.Context, groups [][]lint.Source, results *lintResult) error {
+func (c *lintCmd) lintModels(ctx context.Context, groups [][]lint.Source, collected *lintResult) error {
 	var errs []error
 	for _, group := range groups {
-		errs = append(errs, c.lintModel(ctx, group, results))
+		errs = append(errs, c.lintModel(ctx, group, collected))
 		if err := ctx.Err(); err != nil {
 			errs = append(errs, err)
 			break
@@ -85,15 +85,15 @@ func (c *lintCmd) lintModels(ctx context.Context, groups [][]lint.Source, result
 	return errors.Join(errs...)
 }
 
-// read reads the files and folders of the command line. It returns a group of sources for each model: the model and its properties files. With an
+// readGroups reads the files and folders of the command line. It returns a group of sources for each model: the model and its properties files. With an
 // error, it still returns the groups that it could read.
-func (c *lintCmd) read(ctx context.Context, env *environment, results *lintResult) ([][]lint.Source, error) {
+func (c *lintCmd) readGroups(ctx context.Context, env *environment, collected *lintResult) ([][]lint.Source, error) {
 	files := editor.New(editor.Options{})
 	var groups [][]lint.Source
 	var errs []error
 	for _, name := range c.Files {
 		if info, err := os.Stat(name); err == nil && info.IsDir() {
-			folderGroups, err := c.readFolder(ctx, env, name, results)
+			folderGroups, err := c.readFolder(ctx, env, name, collected)
 			groups, errs = append(groups, folderGroups...), append(errs, err)
 			continue
 		}
@@ -107,7 +107,7 @@ func (c *lintCmd) read(ctx context.Context, env *environment, results *lintResul
 		files = files.With(filepath.ToSlash(name), text)
 	}
 	for _, names := range groupByModel(files) {
-		group, err := c.parse(names, func(name string) ([]byte, error) { return files.Text(name), nil })
+		group, err := c.parseGroup(names, func(name string) ([]byte, error) { return files.Text(name), nil })
 		if err != nil {
 			errs = append(errs, err)
 		} else {
@@ -132,7 +132,7 @@ func groupByModel(files *editor.Files) [][]string {
 }
 
 // readFolder reads the models below a folder, each with its properties files. It omits JANI models.
-func (c *lintCmd) readFolder(ctx context.Context, env *environment, folder string, results *lintResult) ([][]lint.Source, error) {
+func (c *lintCmd) readFolder(ctx context.Context, env *environment, folder string, collected *lintResult) ([][]lint.Source, error) {
 	models, err := suite.Models(ctx, os.DirFS(folder), ".")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", folder, err)
@@ -145,10 +145,10 @@ func (c *lintCmd) readFolder(ctx context.Context, env *environment, folder strin
 		}
 		names := pathsBelow(folder, append([]string{model.Model}, model.Props...))
 		if text, err := env.readText(names[0]); err == nil && jani.IsJANI(text) {
-			results.notes = append(results.notes, names[0]+": a JANI model, which lint does not read")
+			collected.notes = append(collected.notes, names[0]+": a JANI model, which lint does not read")
 			continue
 		}
-		group, err := c.parse(names, env.readSource)
+		group, err := c.parseGroup(names, env.readSource)
 		if err != nil {
 			errs = append(errs, err)
 		} else {
@@ -170,8 +170,8 @@ func pathsBelow(folder string, names []string) []string {
 	return paths
 }
 
-// parse parses a model and its properties files.
-func (c *lintCmd) parse(names []string, read func(name string) ([]byte, error)) ([]lint.Source, error) {
+// parseGroup parses a model and its properties files.
+func (c *lintCmd) parseGroup(names []string, read func(name string) ([]byte, error)) ([]lint.Source, error) {
 	var group []lint.Source
 	var errs []error
 	for _, name := range names {
@@ -196,17 +196,17 @@ func (c *lintCmd) parseSource(name string, read func(name string) ([]byte, error
 }
 
 // lintModel checks a group of sources: a model and its properties files. It adds the findings to results.
-func (c *lintCmd) lintModel(ctx context.Context, group []lint.Source, results *lintResult) error {
+func (c *lintCmd) lintModel(ctx context.Context, group []lint.Source, collected *lintResult) error {
 	name := group[0].Name
 	model, err := sema.CheckModel(group[0].Tree.(*syntax.Model))
 	if err != nil {
 		return err
 	}
-	results.models++
+	collected.models++
 	if err := checkProperties(model, group[1:]); err != nil {
 		return err
 	}
-	program, err := c.program(model)
+	program, err := c.programOf(model)
 	if err != nil && !c.lacksConstants(model, err) {
 		return err
 	}
@@ -214,15 +214,15 @@ func (c *lintCmd) lintModel(ctx context.Context, group []lint.Source, results *l
 	switch {
 	case c.Texts: // the states are not explored
 	case program == nil: // a constant has no value
-		results.notes = append(results.notes, fmt.Sprintf("%s: states were not explored: %v", name, err))
+		collected.notes = append(collected.notes, fmt.Sprintf("%s: states were not explored: %v", name, err))
 	default:
-		stateFindings, err := c.lintStates(ctx, name, program, results)
+		stateFindings, err := c.lintStates(ctx, name, program, collected)
 		if err != nil {
 			return err
 		}
 		findings = lint.Sort(append(findings, stateFindings...))
 	}
-	results.add(findings, group)
+	collected.addFindings(findings, group)
 	return nil
 }
 
@@ -244,21 +244,21 @@ func (c *lintCmd) lacksConstants(model *sema.Model, err error) bool {
 }
 
 // lintStates explores the states of a program and returns the findings about them. It adds notes about the exploration to results.
-func (c *lintCmd) lintStates(ctx context.Context, name string, program *sema.Program, results *lintResult) ([]lint.Finding, error) {
-	report, err := states.Explore(ctx, program, states.Options{MaxStates: c.MaxStates})
+func (c *lintCmd) lintStates(ctx context.Context, name string, program *sema.Program, collected *lintResult) ([]lint.Finding, error) {
+	stateReport, err := states.Explore(ctx, program, states.Options{MaxStates: c.MaxStates})
 	if err != nil {
 		return nil, err
 	}
-	results.notes = append(results.notes, fmt.Sprintf("%s: %s explored", name, noun.Count(report.States, "state")))
-	if report.Undecided != "" {
-		results.notes = append(results.notes, name+": "+report.Undecided)
+	collected.notes = append(collected.notes, fmt.Sprintf("%s: %s explored", name, noun.Count(stateReport.States, "state")))
+	if stateReport.Undecided != "" {
+		collected.notes = append(collected.notes, name+": "+stateReport.Undecided)
 	}
-	results.limited = results.limited || report.Limited
-	return report.Findings, nil
+	collected.limited = collected.limited || stateReport.Limited
+	return stateReport.Findings, nil
 }
 
-// add adds findings to the result. It omits findings that were already reported, and counts those that a comment silences.
-func (r *lintResult) add(findings []lint.Finding, group []lint.Source) {
+// addFindings adds findings to the result. It omits findings that were already reported, and counts those that a comment silences.
+func (r *lintResult) addFindings(findings []lint.Finding, group []lint.Source) {
 	newFindings := slices.DeleteFunc(findings, func(finding lint.Finding) bool { return r.reported[finding] })
 	for _, finding := range newFindings {
 		r.reported[finding] = true
@@ -268,8 +268,8 @@ func (r *lintResult) add(findings []lint.Finding, group []lint.Source) {
 	r.silenced += len(silenced)
 }
 
-// program returns the program of a model, with the values of --const for its constants. It returns an error if a constant has no value.
-func (c *lintCmd) program(model *sema.Model) (*sema.Program, error) {
+// programOf returns the program of a model, with the values of --const for its constants. It returns an error if a constant has no value.
+func (c *lintCmd) programOf(model *sema.Model) (*sema.Program, error) {
 	defs, err := sema.ParseConsts(c.Const)
 	if err != nil {
 		return nil, err
@@ -285,9 +285,9 @@ func (c *lintCmd) program(model *sema.Model) (*sema.Program, error) {
 	return model.Instantiate(values.Map())
 }
 
-// write prints the findings, one row each.
-func (c *lintCmd) write(env *environment, results *lintResult) error {
-	out := &table.Table{Columns: []table.Column{
+// printFindings prints the findings, one row each.
+func (c *lintCmd) printFindings(env *environment, collected *lintResult) error {
+	findingTable := &table.Table{Columns: []table.Column{
 		{Name: "place", Field: "-"},
 		{Field: "file"},
 		{Field: "line"},
@@ -296,27 +296,27 @@ func (c *lintCmd) write(env *environment, results *lintResult) error {
 		{Name: "warning", Field: "message", Min: 30},
 		{Name: "state", Field: "valuation", Min: 10},
 	}}
-	for _, finding := range results.findings {
+	for _, finding := range collected.findings {
 		var state any
 		if finding.State != "" {
 			state = finding.State
 		}
-		out.Append(fmt.Sprintf("%s:%s", finding.File, finding.Pos), finding.File, int(finding.Pos.Line), int(finding.Pos.Col), string(finding.Code), finding.Message, state)
+		findingTable.Append(fmt.Sprintf("%s:%s", finding.File, finding.Pos), finding.File, int(finding.Pos.Line), int(finding.Pos.Col), string(finding.Code), finding.Message, state)
 	}
-	out.Notes = results.notes
-	if results.silenced > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("warnings that comments silence: %d", results.silenced))
+	findingTable.Notes = collected.notes
+	if collected.silenced > 0 {
+		findingTable.Notes = append(findingTable.Notes, fmt.Sprintf("warnings that comments silence: %d", collected.silenced))
 	}
-	return env.writeRowsOrNotes(out.DropEmpty(), c.Format)
+	return env.writeRowsOrNotes(findingTable.DropEmpty(), c.Format)
 }
 
 // writeRowsOrNotes prints a table. If a table for people has no rows, it prints only the notes.
-func (e *environment) writeRowsOrNotes(out *table.Table, format table.Format) error {
-	if len(out.Rows) > 0 || format.Machine() {
-		return out.Write(e.stdout, format, e.reportOptions())
+func (e *environment) writeRowsOrNotes(rows *table.Table, format table.Format) error {
+	if len(rows.Rows) > 0 || format.Machine() {
+		return rows.Write(e.stdout, format, e.reportOptions())
 	}
 	var text bytes.Buffer
-	for _, note := range out.Notes {
+	for _, note := range rows.Notes {
 		table.Paragraph(&text, note, e.reportOptions().Width)
 	}
 	_, err := e.stdout.Write(text.Bytes())

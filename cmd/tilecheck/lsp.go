@@ -27,10 +27,10 @@ type lspCmd struct {
 
 // Run serves one editor, which communicates on standard input and standard output.
 func (c *lspCmd) Run(ctx context.Context, env *environment) error {
-	opts := lsp.Options{Version: env.version(), Editor: editor.Options{Consts: c.Const, Dialect: dialect(c.Dialect)}}
-	opts.Check = checkInEditor(serve.New(serve.Options{Version: env.version()}))
+	options := lsp.Options{Version: env.version(), Editor: editor.Options{Consts: c.Const, Dialect: dialect(c.Dialect)}}
+	options.Check = checkInEditor(serve.New(serve.Options{Version: env.version()}))
 	debug.SetGCPercent(400) // each typed key makes a new syntax tree, which is soon garbage: collect less often
-	return lsp.Serve(ctx, env.stdin, stream.Raw(env.stdout), opts)
+	return lsp.Serve(ctx, env.stdin, stream.Raw(env.stdout), options)
 }
 
 // checkInEditor returns a function that the editor calls to check a property. The function returns the value as text.
@@ -44,8 +44,8 @@ func checkInEditor(api *serve.API) lsp.Check {
 			return "", err
 		}
 		var answer editorAnswer
-		api.Answer(ctx, "check", bytes.NewReader(question), answer.add)
-		return textOf(answer.verdicts), answer.err
+		api.Answer(ctx, "check", bytes.NewReader(question), answer.addLine)
+		return valuesText(answer.verdicts), answer.err
 	}
 }
 
@@ -55,8 +55,8 @@ type editorAnswer struct {
 	err      error
 }
 
-// add adds one line of the answer, in JSON: a verdict, or the error that ended the check.
-func (a *editorAnswer) add(line []byte, _ serve.Outcome) error {
+// addLine adds one line of the answer, in JSON: a verdict, or the error that ended the check.
+func (a *editorAnswer) addLine(line []byte, _ serve.Outcome) error {
 	var message struct {
 		Verdict *editorVerdict
 		Error   *struct{ Message string }
@@ -83,11 +83,11 @@ type editorVerdict struct {
 	Expected  string
 }
 
-// textOf returns the values of a property as a short text. Several values are followed by their constants.
-func textOf(verdicts []editorVerdict) string {
+// valuesText returns the values of a property as a short text. Several values are followed by their constants.
+func valuesText(verdicts []editorVerdict) string {
 	var texts []string
 	for i := range verdicts {
-		text := verdicts[i].text()
+		text := verdicts[i].valueText()
 		if len(verdicts) > 1 {
 			text += verdicts[i].constantsText()
 		}
@@ -105,8 +105,8 @@ func (v *editorVerdict) constantsText() string {
 	return " (" + strings.Join(values, ", ") + ")"
 }
 
-// text returns the value as a short text, such as "= 0.5 ± 1e-9" or "= true, want false".
-func (v *editorVerdict) text() string {
+// valueText returns the value as a short text, such as "= 0.5 ± 1e-9" or "= true, want false".
+func (v *editorVerdict) valueText() string {
 	var text strings.Builder
 	switch {
 	case v.Value == nil && v.Error != nil:

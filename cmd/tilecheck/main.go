@@ -104,20 +104,20 @@ type system struct {
 	lookupEnv      func(string) (string, bool)
 	setenv         func(name, value string) error
 	// terminal reports whether a stream is a terminal, and its width in columns.
-	terminal func(w io.Writer) (cols int, ok bool)
-	identify func() (string, error) // build.Identify, once
+	terminal      func(w io.Writer) (cols int, ok bool)
+	identifyBuild func() (string, error) // build.Identify, once
 }
 
 // invocation is the part of the command line that concerns every command.
 type invocation struct {
-	name        string // of the command, for JSON; empty unless it prints JSON
-	asksJSON    bool   // the command line asks for JSON, whether or not it can be parsed
-	quiet       bool
-	noColor     bool
-	given       givenFlags // the flags
-	files       *commandFiles
-	mergedFlags []string  // for merge: the words for the merged command
-	recorder    *recorder // nil without --record-run
+	jsonCommand  string // of the command, for JSON; empty unless it prints JSON
+	asksJSON     bool   // the command line asks for JSON, whether or not it can be parsed
+	quiet        bool
+	noColor      bool
+	givenFlags   givenFlags // the flags
+	commandFiles *commandFiles
+	mergedFlags  []string  // for merge: the words for the merged command
+	recorder     *recorder // nil without --record-run
 }
 
 // color reports whether w should get colours.
@@ -163,23 +163,23 @@ func (e *system) widthOf(w io.Writer) int {
 // runs the program itself.
 func main() {
 	quickstart.End()
-	if code, exhausted, supervised := memory.Supervise(os.Stderr); supervised {
-		if exhausted {
+	if code, isExhausted, isSupervised := memory.Supervise(os.Stderr); isSupervised {
+		if isExhausted {
 			fmt.Fprintln(os.Stderr, "tilecheck: memory limit reached: the system gives this process no more addresses (ulimit -v)")
 			code = exitOutOfLimit
 		}
 		os.Exit(code)
 	}
-	os.Exit(process(sync.OnceValues(build.Identify)))
+	os.Exit(runProcess(sync.OnceValues(build.Identify)))
 }
 
-// process runs the program with the streams and the environment of the operating system, and returns its exit code. identify returns the
+// runProcess runs the program with the streams and the environment of the operating system, and returns its exit code. identify returns the
 // version of the build.
-func process(identify func() (string, error)) int {
+func runProcess(identify func() (string, error)) int {
 	env := &environment{system: system{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		getenv: os.Getenv, lookupEnv: os.LookupEnv, setenv: os.Setenv, terminal: terminalSize,
-		identify: identify,
+		identifyBuild: identify,
 	}}
 	ignoreWriteSignals()
 	ctx := env.listenForSignals(context.Background())
@@ -235,7 +235,7 @@ func decodeString(ctx *kong.DecodeContext, target reflect.Value) error {
 // no command.
 func onlyFirstCommand(line []string) kong.Option {
 	var others []string
-	found := false
+	isFound := false
 	for field := range reflect.TypeFor[cli]().Fields() {
 		if _, isCommand := field.Tag.Lookup("cmd"); !isCommand {
 			continue
@@ -243,12 +243,12 @@ func onlyFirstCommand(line []string) kong.Option {
 		name := cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name))
 		needsAll := name == "help" || name == "man"
 		if len(line) > 0 && line[0] == name && !needsAll {
-			found = true
+			isFound = true
 		} else {
 			others = append(others, field.Name)
 		}
 	}
-	if !found {
+	if !isFound {
 		return kong.OptionFunc(func(*kong.Kong) error { return nil })
 	}
 	return kong.IgnoreFields(`^cli\.(` + strings.Join(others, "|") + `)$`)
@@ -256,8 +256,8 @@ func onlyFirstCommand(line []string) kong.Option {
 
 // run runs a command line and returns the exit code. With the flag --record-run it also records the run in a directory.
 func run(ctx context.Context, args []string, env *environment) int {
-	dir, args, recorded := cutRecord(args)
-	if !recorded {
+	dir, args, isRecorded := cutRecord(args)
+	if !isRecorded {
 		env.wrapStreams()
 		return env.codeAfterOutput(env.runCommand(ctx, args))
 	}
@@ -272,7 +272,7 @@ func run(ctx context.Context, args []string, env *environment) int {
 		_ = os.Remove(dir)
 		return code
 	}
-	if err := recorder.finish(env, code); err != nil {
+	if err := recorder.writeRecord(env, code); err != nil {
 		return cmp.Or(code, env.reportError(err))
 	}
 	return code
@@ -281,11 +281,11 @@ func run(ctx context.Context, args []string, env *environment) int {
 // codeAfterOutput returns the exit code of a run. It is code if standard output could be written. Otherwise it is exitCannotRun, and the error is
 // printed unless the run has already reported it.
 func (e *environment) codeAfterOutput(code int) int {
-	reported, err := e.stdout.(*stream.Stream).Failed()
+	isReported, err := e.stdout.(*stream.Stream).Failed()
 	if err == nil {
 		return code
 	}
-	if !reported {
+	if !isReported {
 		fmt.Fprintf(e.stderr, "tilecheck: %v\n", err)
 	}
 	return exitCannotRun
@@ -293,14 +293,14 @@ func (e *environment) codeAfterOutput(code int) int {
 
 // runCommand runs the command of a command line and returns its exit code.
 func (e *environment) runCommand(ctx context.Context, args []string) int {
-	var c cli
+	var line cli
 	const notExited = -1
 	exitedWith := notExited
-	line := args
+	knownWords := args
 	if e.getenv("COMP_LINE") != "" {
-		line = nil // a shell asks for completions, so the parser must know all commands
+		knownWords = nil // a shell asks for completions, so the parser must know all commands
 	}
-	app, err := newApp(ctx, &c, e, func(code int) { exitedWith = code }, line...)
+	app, err := newApp(ctx, &line, e, func(code int) { exitedWith = code }, knownWords...)
 	if err != nil {
 		fmt.Fprintf(e.stderr, "tilecheck: %v\n", err)
 		return exitCannotRun
@@ -315,7 +315,7 @@ func (e *environment) runCommand(ctx context.Context, args []string) int {
 	args, e.mergedFlags = splitMergedFlags(args)
 	args = switchesAsWords(args)
 	e.asksJSON = asksJSON(args)
-	kctx, err := app.Parse(args)
+	kongContext, err := app.Parse(args)
 	if exitedWith != notExited { // kong has printed the help or the version
 		e.endJSON(exitedWith, nil)
 		return exitedWith
@@ -323,33 +323,33 @@ func (e *environment) runCommand(ctx context.Context, args []string) int {
 	if err != nil {
 		return e.reportParseError(ctx, app, args, err)
 	}
-	e.applyGlobalFlags(kctx, &c)
-	if err := e.checkCommandLine(kctx, args); err != nil {
+	e.applyGlobalFlags(kongContext, &line)
+	if err := e.checkCommandLine(kongContext, args); err != nil {
 		return e.reportError(err)
 	}
-	return e.reportError(e.endShard(ctx, kctx.Run()))
+	return e.reportError(e.endShard(ctx, kongContext.Run()))
 }
 
 // reportParseError prints the error of a command line that cannot be parsed, and returns the exit code.
 func (e *environment) reportParseError(ctx context.Context, app *kong.Kong, args []string, err error) int {
-	node := commandOf(app.Model.Node, args)
+	command := findCommand(app.Model.Node, args)
 	asksVersion := slices.Contains(args, "--version") || slices.Contains(args, "-v")
 	switch {
-	case e.asksJSON && node == nil && asksVersion: // kong rejects --version --format json, because --format is a flag of commands
+	case e.asksJSON && command == nil && asksVersion: // kong rejects --version --format json, because --format is a flag of commands
 		e.beginJSON("version")
 		return e.reportError(versionCmd{Format: table.JSON}.Run(e))
 	case e.asksJSON:
-		e.beginJSON(nameOf(node))
+		e.beginJSON(commandName(command))
 	}
-	return e.reportError(explainParseError(ctx, args, node, err))
+	return e.reportError(explainParseError(ctx, args, command, err))
 }
 
 // applyGlobalFlags applies the flags that change how every command prints, such as --quiet.
-func (e *environment) applyGlobalFlags(kctx *kong.Context, c *cli) {
+func (e *environment) applyGlobalFlags(kongContext *kong.Context, c *cli) {
 	e.quiet, e.noColor = c.Quiet, c.NoColor
-	for _, flag := range kctx.Flags() {
+	for _, flag := range kongContext.Flags() {
 		if flag.Name == "format" && flag.Target.Interface() == table.JSON {
-			e.beginJSON(nameOf(kctx.Selected()))
+			e.beginJSON(commandName(kongContext.Selected()))
 		}
 	}
 	if c.Test.GitHub {
@@ -358,18 +358,18 @@ func (e *environment) applyGlobalFlags(kctx *kong.Context, c *cli) {
 }
 
 // checkCommandLine checks the flags and the files of a parsed command line. If the command is a shard, it begins the shard.
-func (e *environment) checkCommandLine(kctx *kong.Context, args []string) (err error) {
-	if e.given, err = checkedFlags(kctx); err != nil {
+func (e *environment) checkCommandLine(kongContext *kong.Context, args []string) (err error) {
+	if e.givenFlags, err = checkedFlags(kongContext); err != nil {
 		return err
 	}
-	e.files = commandFilesOf(kctx, e)
-	if err := cmp.Or(e.files.check(), e.recorder.checkFiles(e.files)); err != nil {
+	e.commandFiles = commandFilesOf(kongContext, e)
+	if err := cmp.Or(e.commandFiles.check(), e.recorder.checkFiles(e.commandFiles)); err != nil {
 		return err
 	}
-	if e.name != "" && len(e.files.toStdout) > 0 {
-		return usageError("%s is standard output, which has the JSON, want a file", e.files.toStdout[0])
+	if e.jsonCommand != "" && len(e.commandFiles.toStdout) > 0 {
+		return usageError("%s is standard output, which has the JSON, want a file", e.commandFiles.toStdout[0])
 	}
-	return e.beginShard(kctx, args)
+	return e.beginShard(kongContext, args)
 }
 
 // explainParseError returns the error of a command line that cannot be parsed. It suggests a translation of the switches of PRISM and Storm.
@@ -378,7 +378,7 @@ func explainParseError(ctx context.Context, args []string, node *kong.Node, err 
 	message, _, _ := strings.Cut(err.Error(), ", did you mean") // kong suggests flags with the same first letter, which are rarely related
 	message = withFullFlag(args, message)
 	if reading := translateForeign(ctx, args); reading.Words != nil {
-		return usageError("%s; did you mean: tilecheck %s", message, shellLine(reading))
+		return usageError("%s; did you mean: tilecheck %s", message, shellText(reading))
 	}
 	if word, known := foreignSwitch(wordsWithoutFlags(args, node), message); known != nil {
 		return usageError("unknown flag %s; of the switches of PRISM and Storm, %s", word, known.Explain())
@@ -392,10 +392,10 @@ func explainParseError(ctx context.Context, args []string, node *kong.Node, err 
 
 // rewordParseError returns an error of kong in better words. message is the text of the error without kong's suggestions.
 func rewordParseError(ctx context.Context, node *kong.Node, message string, err error) error {
-	if word, unknown := strings.CutPrefix(message, "unknown flag "); unknown {
+	if word, isUnknown := strings.CutPrefix(message, "unknown flag "); isUnknown {
 		return errors.New(message + flagHint(ctx, node, word))
 	}
-	if name, missing := strings.CutPrefix(message, `expected "<`); missing && node != nil {
+	if name, isMissing := strings.CutPrefix(message, `expected "<`); isMissing && node != nil {
 		name, _, _ = strings.Cut(name, ">")
 		return fmt.Errorf("the argument <%s> is missing", name)
 	}
@@ -407,8 +407,8 @@ func rewordParseError(ctx context.Context, node *kong.Node, message string, err 
 	return errors.New(text)
 }
 
-// shellLine returns a translated command line as a user would type it in a shell.
-func shellLine(reading foreign.Reading) string {
+// shellText returns a translated command line as a user would type it in a shell.
+func shellText(reading foreign.Reading) string {
 	var words []string
 	for _, word := range reading.Words {
 		words = append(words, quote.Word(word))
@@ -452,7 +452,7 @@ func similarFlagOf(node *kong.Node, name string) string {
 			return similar
 		}
 	}
-	return syntax.Nearest(name, slices.Values(flagNames(node)))
+	return syntax.Nearest(name, slices.Values(namesOfFlags(node)))
 }
 
 // commandsWithFlag returns the names of all commands that have a flag.
@@ -464,14 +464,14 @@ func commandsWithFlag(ctx context.Context, flag string) []string {
 	var commands []string
 	for _, node := range app.Model.Leaves(true) {
 		if hasFlag(node, flag) {
-			commands = append(commands, nameOf(node))
+			commands = append(commands, commandName(node))
 		}
 	}
 	return commands
 }
 
 // hasFlag reports whether the help of a command describes a flag.
-func hasFlag(node *kong.Node, flag string) bool { return slices.Contains(flagNames(node), flag) }
+func hasFlag(node *kong.Node, flag string) bool { return slices.Contains(namesOfFlags(node), flag) }
 
 // similarFlags returns flags with about the same meaning as a name.
 func similarFlags(name string) []string {
@@ -494,8 +494,8 @@ func similarFlags(name string) []string {
 	return nil
 }
 
-// flagNames returns the names of the flags of a command that its help describes.
-func flagNames(node *kong.Node) []string {
+// namesOfFlags returns the names of the flags of a command that its help describes.
+func namesOfFlags(node *kong.Node) []string {
 	var names []string
 	for _, flags := range node.AllFlags(true) {
 		for _, flag := range flags {
@@ -546,26 +546,26 @@ func (e *environment) reportError(err error) int {
 }
 
 // asksJSON reports whether a command line asks for JSON, even if it cannot be parsed. The last --format counts.
-func asksJSON(args []string) (asked bool) {
+func asksJSON(args []string) (isAsked bool) {
 	for i, arg := range args {
 		switch {
 		case arg == "--":
-			return asked
+			return isAsked
 		case arg == "--format" && i+1 < len(args):
-			asked = args[i+1] == table.JSON.String()
+			isAsked = args[i+1] == table.JSON.String()
 		case strings.HasPrefix(arg, "--format="):
-			asked = arg == "--format="+table.JSON.String()
+			isAsked = arg == "--format="+table.JSON.String()
 		}
 	}
-	return asked
+	return isAsked
 }
 
-// commandOf returns the command of a command line that cannot be parsed; nil if there is none.
-func commandOf(node *kong.Node, args []string) *kong.Node {
+// findCommand returns the command of a command line that cannot be parsed; nil if there is none.
+func findCommand(node *kong.Node, args []string) *kong.Node {
 	for i, arg := range args {
 		for _, child := range node.Children {
 			if child.Name == arg {
-				return commandOf(child, args[i+1:])
+				return findCommand(child, args[i+1:])
 			}
 		}
 	}
@@ -578,13 +578,13 @@ func commandOf(node *kong.Node, args []string) *kong.Node {
 	return node
 }
 
-// nameOf returns the full name of a command, such as "image list"; empty for nil.
-func nameOf(node *kong.Node) string {
+// commandName returns the full name of a command, such as "image list"; empty for nil.
+func commandName(node *kong.Node) string {
 	if node == nil {
 		return ""
 	}
 	if node.Parent == nil || node.Parent.Type == kong.ApplicationNode {
 		return node.Name
 	}
-	return nameOf(node.Parent) + " " + node.Name
+	return commandName(node.Parent) + " " + node.Name
 }

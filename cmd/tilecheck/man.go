@@ -12,7 +12,7 @@ import (
 type manCmd struct{}
 
 // Run prints the page: one section of the manual for all commands.
-func (manCmd) Run(kctx *kong.Context, env *environment) error {
-	_, err := io.WriteString(env.stdout, describe.Manual(kctx.Model))
+func (manCmd) Run(kongContext *kong.Context, env *environment) error {
+	_, err := io.WriteString(env.stdout, describe.Manual(kongContext.Model))
 	return err
 }

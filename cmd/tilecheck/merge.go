@@ -42,30 +42,30 @@ func splitMergedFlags(args []string) (own, more []string) {
 // merge repeats the command of the shards on their recorded results, with moreArgs added to its arguments. If results are missing, it prints
 // nothing and returns a *shard.More, or an error that names the shards. It writes only the files that outputWords name.
 func (e *environment) merge(ctx context.Context, shardFiles, moreArgs, outputWords []string, allowMissing bool) error {
-	files, err := readShards(shardFiles)
+	shards, err := readShards(shardFiles)
 	if err != nil {
 		return err
 	}
-	if e.shard, err = shard.Join(files, allowMissing); err != nil {
+	if e.shard, err = shard.Join(shards, allowMissing); err != nil {
 		return err
 	}
-	if err := e.checkSameJob(files[0]); err != nil {
+	if err := e.checkBuildAndInputs(shards[0]); err != nil {
 		return err
 	}
 	// A shard file from another person must not choose which files are written here, so the merge has its own outputWords.
-	e.shardFiles, e.recording, e.heldFiles = shardFiles, &recording{meaning: files[0].Means, outputWords: outputWords}, nil
-	out := e.stdout.(*stream.Stream)
-	out.Hold()
-	code := e.runCommand(ctx, slices.Concat(files[0].Args, moreArgs))
+	e.shardFiles, e.recording, e.heldFiles = shardFiles, &recording{resultWords: shards[0].Means, outputWords: outputWords}, nil
+	output := e.stdout.(*stream.Stream)
+	output.Hold()
+	code := e.runCommand(ctx, slices.Concat(shards[0].Args, moreArgs))
 	if err := e.shard.Err(); err != nil {
 		e.shard = nil // the caller prints the error, not the command
-		out.Drop()
+		output.Drop()
 		return err
 	}
-	if err := out.Release(); err != nil {
+	if err := output.Release(); err != nil {
 		return err
 	}
-	if err := e.writeHeld(); err != nil {
+	if err := e.writeHeldFiles(); err != nil {
 		return err
 	}
 	return exitStatus(code)
@@ -106,21 +106,21 @@ func (e *environment) holdOutput(name string, write func(io.Writer) error) error
 }
 
 // readShards reads all shard files.
-func readShards(names []string) (files []*shard.File, err error) {
+func readShards(names []string) (shards []*shard.File, err error) {
 	if len(names) == 0 {
 		return nil, usageError("no shards, want the files that --partial wrote")
 	}
 	var errs []error
 	for _, name := range names {
 		file, err := shard.Read(name)
-		files, errs = append(files, file), append(errs, err)
+		shards, errs = append(shards, file), append(errs, err)
 	}
-	return files, errors.Join(errs...)
+	return shards, errors.Join(errs...)
 }
 
-// checkSameJob returns an error if another build of this program has made the shard file, or if an input file of the shard has changed since.
-func (e *environment) checkSameJob(file *shard.File) error {
-	build, err := e.identify()
+// checkBuildAndInputs returns an error if another build of this program has made the shard file, or if an input file of the shard has changed since.
+func (e *environment) checkBuildAndInputs(file *shard.File) error {
+	build, err := e.identifyBuild()
 	if err != nil {
 		return err
 	}
@@ -128,24 +128,24 @@ func (e *environment) checkSameJob(file *shard.File) error {
 		return fmt.Errorf("%s was made by another build: found %s, want %s, which is this program", file.Name, file.Build, build)
 	}
 	for _, input := range file.Inputs {
-		sum, _, err := shard.Digest(input.Name)
+		digest, _, err := shard.Digest(input.Name)
 		switch {
 		case err != nil:
 			return fmt.Errorf("%s was made from a file that cannot be read: %w", file.Name, err)
-		case sum != input.SHA256:
+		case digest != input.SHA256:
 			return fmt.Errorf("%s was made from another version of %s: its content has changed since", file.Name, input.Name)
 		}
 	}
 	return nil
 }
 
-// writeHeld writes the files that holdOutput has stored: all of them, or none.
-func (e *environment) writeHeld() error {
-	set := &atomicfile.Set{OnExit: e.onExit}
+// writeHeldFiles writes the files that holdOutput has stored: all of them, or none.
+func (e *environment) writeHeldFiles() error {
+	outputs := &atomicfile.Set{OnExit: e.onExit}
 	for _, held := range e.heldFiles {
-		if err := set.Add(held.name, textWriter(string(held.text))); err != nil {
-			return errors.Join(err, set.Discard())
+		if err := outputs.Add(held.name, textWriter(string(held.text))); err != nil {
+			return errors.Join(err, outputs.Discard())
 		}
 	}
-	return set.Commit()
+	return outputs.Commit()
 }

@@ -37,7 +37,7 @@ type checkFlags struct {
 
 // numeric returns the settings of the numerical computation.
 func (f checkFlags) numeric(workers int) (runner.Numeric, error) {
-	settings, err := f.numericFlags.numeric(workers)
+	settings, err := f.numericFlags.numericSettings(workers)
 	settings.Disk = f.Disk
 	settings.Clocks = runner.ClockMethod(f.Clocks)
 	settings.Fair, settings.Reduce, settings.Symmetry, settings.Compose, settings.Beliefs = f.Fair, f.Reduce, f.Symmetry, f.Compose, f.Beliefs
@@ -52,19 +52,19 @@ const minMemory = 1 << 10
 
 // UnmarshalText parses an amount of memory such as "512MB" or "4g".
 func (b *byteCount) UnmarshalText(text []byte) error {
-	n, err := units.RAMInBytes(string(text))
-	if err != nil || n <= 0 {
+	bytes, err := units.RAMInBytes(string(text))
+	if err != nil || bytes <= 0 {
 		return fmt.Errorf("%q is not an amount of memory, want one such as 512MB or 4GB", text)
 	}
-	if n < minMemory {
+	if bytes < minMemory {
 		return fmt.Errorf("%q is less than 1 kB, want an amount such as 512MB or 4GB", text)
 	}
-	*b = byteCount(n)
+	*b = byteCount(bytes)
 	return nil
 }
 
-// numeric returns the settings of the numerical computation.
-func (f numericFlags) numeric(workers int) (runner.Numeric, error) {
+// numericSettings returns the settings of the numerical computation.
+func (f numericFlags) numericSettings(workers int) (runner.Numeric, error) {
 	settings := runner.Numeric{Epsilon: f.Epsilon, MaxStates: f.MaxStates, MaxMemory: int64(f.Memory), Workers: workers}
 	switch {
 	case f.Exact && f.Float:

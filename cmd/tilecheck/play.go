@@ -45,7 +45,7 @@ func (externalPlayers) Start(ctx context.Context, command []string) (strategy.Co
 
 // newMatch returns the match that the flags describe. If tile is 0, the goal is the tile 2048, and a game continues after it is won.
 func (e *environment) newMatch(board sizeFlags, tile int, playOn bool, seed *uint64, spawn string) (match play.Match, err error) {
-	if match.Shape.Rows, match.Shape.Cols, err = board.shape(); err != nil {
+	if match.Shape.Rows, match.Shape.Cols, err = board.boardShape(); err != nil {
 		return match, err
 	}
 	match.PlayOn = playOn || tile == 0
@@ -58,7 +58,7 @@ func (e *environment) newMatch(board sizeFlags, tile int, playOn bool, seed *uin
 		return match, usageError("--max is %d, want a power of two from 4 to %d", tile, largest)
 	}
 	match.Goal = bits.TrailingZeros(uint(tile))
-	if match.Seed, err = e.seedOr(seed); err != nil {
+	if match.Seed, err = e.seedOrRandom(seed); err != nil {
 		return match, err
 	}
 	if err := match.Validate(); err != nil {
@@ -133,70 +133,70 @@ func (c *playCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	opt, err := c.options(env)
+	options, err := c.options(env)
 	if err != nil {
 		return err
 	}
 	if c.Watch {
-		return c.watch(ctx, env, opt)
+		return c.watchGame(ctx, env, options)
 	}
-	progress, done := env.progress()
-	defer done()
-	opt.Progress = gamesProgress(opt.Strategy.String(), progress)
+	showProgress, stopProgress := env.startProgress()
+	defer stopProgress()
+	options.Progress = gamesProgress(options.Strategy.String(), showProgress)
 	var curve playtables.ScoreCurve
-	outcome, recordErr, err := c.play(ctx, env, opt, &curve)
+	outcome, recordErr, err := c.playGames(ctx, env, options, &curve)
 	if err != nil {
 		return err
 	}
-	done()
+	stopProgress()
 	switch {
 	case env.shard.Recording(): // the merge prints the results
 		return nil
 	case outcome.Games() == 0:
 		return noGameError(ctx, outcome.End)
 	}
-	return c.printResults(ctx, env, opt, outcome, &curve, recordErr)
+	return c.printResults(ctx, env, options, outcome, &curve, recordErr)
 }
 
 // printResults prints the statistics of the games and draws the charts. It returns the error for the exit code. recordErr is the error of writing
 // the file of --record, or nil, and is returned too.
-func (c *playCmd) printResults(ctx context.Context, env *environment, opt play.Options, outcome *play.Outcome, curve *playtables.ScoreCurve, recordErr error) error {
+func (c *playCmd) printResults(ctx context.Context, env *environment, options play.Options, outcome *play.Outcome, curve *playtables.ScoreCurve, recordErr error) error {
 	estimates, err := outcome.Estimates(c.confidence(stats.DefaultConfidence))
 	if err != nil {
 		return err
 	}
 	statistics := playtables.Play(outcome, estimates, c.Format)
-	lossError := c.addShieldEffect(ctx, opt, statistics)
+	lossError := c.addShieldEffect(ctx, options, statistics)
 	err = statistics.Write(env.stdout, c.Format, env.reportOptions())
 	env.printWarningLines(c.Format, outcome.Warnings)
-	err = errors.Join(err, recordErr, c.plots(env, outcome, estimates, curve))
+	err = errors.Join(err, recordErr, c.drawCharts(env, outcome, estimates, curve))
 	return cmp.Or(err, exitStatus(exitCodeOfGames(ctx, outcome.End)), lossError)
 }
 
 // options returns the options of the games that the flags describe.
-func (c *playCmd) options(env *environment) (opt play.Options, err error) {
-	if err := c.checkFlags(); err != nil {
-		return opt, err
+func (c *playCmd) options(env *environment) (options play.Options, err error) {
+	if err := c.refuseFlagPairs(); err != nil {
+		return options, err
 	}
-	if opt.Match, err = c.match(env); err != nil {
-		return opt, err
+	if options.Match, err = c.newMatchOfFlags(env); err != nil {
+		return options, err
 	}
-	opt.Games, opt.Workers, opt.Time, opt.Split = c.Games, c.Workers, c.Budget, env.shard
-	if opt.State, opt.Version, err = env.checkpoint(c.State); err != nil {
-		return opt, err
+	options.Games, options.Workers, options.Time, options.Split = c.Games, c.Workers, c.Budget, env.shard
+	if options.State, options.Version, err = env.checkpoint(c.State); err != nil {
+		return options, err
 	}
-	if opt.Strategy, err = c.parseStrategy(opt.Match, c.Strategy); err != nil {
-		return opt, err
+	if options.Strategy, err = c.parseStrategy(options.Match, c.Strategy); err != nil {
+		return options, err
 	}
-	shield, err := c.shield(env, opt.Match)
+	shield, err := c.newShield(env, options.Match)
 	if shield != nil {
-		opt.Strategy = shield.Guard(opt.Strategy)
+		options.Strategy = shield.Guard(options.Strategy)
 	}
-	return opt, err
+	return options, err
 }
 
-// checkFlags returns a usage error if flags do not fit together.
-func (c *playCmd) checkFlags() error {
+// refuseFlagPairs returns a usage error if flags do not fit together.
+func (c *playCmd) refuseFlagPairs() error {
 	writesFiles := c.Record != "" || c.State != "" || c.Plot != "" || c.PlotScore != ""
 	switch {
 	case c.Watch && writesFiles:
@@ -208,12 +208,12 @@ func (c *playCmd) checkFlags() error {
 	case isStdout(c.Record):
 		return usageError("--record is %s, want a file: the results go to standard output", c.Record)
 	}
-	return cmp.Or((plotFlag{c.Plot}).check(), (plotFlag{c.PlotScore}).check())
+	return cmp.Or((plotFlag{c.Plot}).checkExtension(), (plotFlag{c.PlotScore}).checkExtension())
 }
 
-// match returns the match that the flags describe. With --updates published, the rules are those of the published model, and a game ends at the
+// newMatchOfFlags returns the match that the flags describe. With --updates published, the rules are those of the published model, and a game ends at the
 // goal.
-func (c *playCmd) match(env *environment) (match play.Match, err error) {
+func (c *playCmd) newMatchOfFlags(env *environment) (match play.Match, err error) {
 	updates, err := c.updates()
 	if err != nil {
 		return match, asUsageError(err)
@@ -231,54 +231,54 @@ func (c *playCmd) match(env *environment) (match play.Match, err error) {
 	return match, asUsageError(match.Validate())
 }
 
-// play plays the games and adds their scores to curve. With --record it also writes the games to a file, and recordErr is the error of writing.
-func (c *playCmd) play(ctx context.Context, env *environment, opt play.Options, curve *playtables.ScoreCurve) (out *play.Outcome, recordErr, err error) {
+// playGames plays the games and adds their scores to curve. With --record it also writes the games to a file, and recordErr is the error of writing.
+func (c *playCmd) playGames(ctx context.Context, env *environment, options play.Options, curve *playtables.ScoreCurve) (outcome *play.Outcome, recordErr, err error) {
 	if c.Record != "" {
-		return c.playAndRecord(ctx, env, opt, curve)
+		return c.playAndRecord(ctx, env, options, curve)
 	}
-	opt.Each = func(game *play.Played) error {
+	options.Each = func(game *play.Played) error {
 		curve.Add(game.Game)
 		return nil
 	}
-	out, err = play.Run(ctx, opt)
-	return out, nil, err
+	outcome, err = play.Run(ctx, options)
+	return outcome, nil, err
 }
 
 // playAndRecord plays the games and writes them to the file of --record. A write error does not end the games; it is returned as recordErr.
-func (c *playCmd) playAndRecord(ctx context.Context, env *environment, opt play.Options, curve *playtables.ScoreCurve) (out *play.Outcome, recordErr, err error) {
-	opt.Record = true
+func (c *playCmd) playAndRecord(ctx context.Context, env *environment, options play.Options, curve *playtables.ScoreCurve) (outcome *play.Outcome, recordErr, err error) {
+	options.Record = true
 	recordErr = env.writeFile(c.Record, func(w io.Writer) error {
-		recorder, writeErr := play.NewRecorder(w, opt.Match, opt.Strategy.String())
-		opt.Each = func(game *play.Played) error {
+		recorder, writeErr := play.NewRecorder(w, options.Match, options.Strategy.String())
+		options.Each = func(game *play.Played) error {
 			curve.Add(game.Game)
 			if writeErr == nil {
 				writeErr = recorder.Write(game)
 			}
 			return nil
 		}
-		if out, err = play.Run(ctx, opt); err == nil && out.Games() == 0 {
-			err = noGameError(ctx, out.End)
+		if outcome, err = play.Run(ctx, options); err == nil && outcome.Games() == 0 {
+			err = noGameError(ctx, outcome.End)
 		}
 		return cmp.Or(err, writeErr) // after an error the file keeps its former contents
 	})
-	if out == nil && err == nil { // the file could not be opened, so no game was played
+	if outcome == nil && err == nil { // the file could not be opened, so no game was played
 		err = recordErr
 	}
-	return out, recordErr, err
+	return outcome, recordErr, err
 }
 
-// plots draws the charts of --plot and --plot-score.
-func (c *playCmd) plots(env *environment, out *play.Outcome, estimates []play.Estimate, curve *playtables.ScoreCurve) error {
+// drawCharts draws the charts of --plot and --plot-score.
+func (c *playCmd) drawCharts(env *environment, outcome *play.Outcome, estimates []play.Estimate, curve *playtables.ScoreCurve) error {
 	var plotErr error
 	if c.Plot != "" {
-		plotErr = env.plot(c.Plot, playtables.Largest(out, estimates))
+		plotErr = env.writeChart(c.Plot, playtables.Largest(outcome, estimates))
 	}
 	if c.PlotScore == "" {
 		return plotErr
 	}
-	chart, err := curve.Chart(out, c.confidence(stats.DefaultConfidence))
+	chart, err := curve.Chart(outcome, c.confidence(stats.DefaultConfidence))
 	if err == nil {
-		err = env.plot(c.PlotScore, chart)
+		err = env.writeChart(c.PlotScore, chart)
 	}
 	return errors.Join(plotErr, err)
 }
@@ -293,7 +293,7 @@ func (e *environment) checkpoint(path string) (place, version string, err error)
 	if path == "" {
 		return "", "", nil
 	}
-	version, err = e.identify()
+	version, err = e.identifyBuild()
 	return path, version, err
 }
 

@@ -23,8 +23,8 @@ type shieldFlags struct {
 	Solved   string    `help:"Optimal play, a file of tilecheck solve --output (default: solved in memory)." placeholder:"FILE" file:"in"`
 }
 
-// shield returns the shield that the flags describe; nil without --shield.
-func (c *shieldFlags) shield(env *environment, match play.Match) (*strategy.Shield, error) {
+// newShield returns the shield that the flags describe; nil without --shield.
+func (c *shieldFlags) newShield(env *environment, match play.Match) (*strategy.Shield, error) {
 	if err := env.refuseFlags(c.Shield == nil, "without --shield", "relative", "total", "hide", "solved"); err != nil || c.Shield == nil {
 		return nil, err
 	}
@@ -48,25 +48,25 @@ func (c *shieldFlags) shield(env *environment, match play.Match) (*strategy.Shie
 }
 
 // shieldEffect computes the probability that the player wins, with and without its shield.
-func (c *playCmd) shieldEffect(ctx context.Context, opt play.Options) (*induced.ShieldEffect, error) {
-	rules, err := game.New(opt.Match.Shape)
+func (c *playCmd) shieldEffect(ctx context.Context, options play.Options) (*induced.ShieldEffect, error) {
+	rules, err := game.New(options.Match.Shape)
 	if err != nil {
 		return nil, err
 	}
-	return induced.ShieldValue(ctx, opt.Strategy, induced.Options{Rules: rules, Max: opt.Match.Goal, MaxStates: cmp.Or(c.MaxStates, 1_000_000)})
+	return induced.ShieldValue(ctx, options.Strategy, induced.Options{Rules: rules, Max: options.Match.Goal, MaxStates: cmp.Or(c.MaxStates, 1_000_000)})
 }
 
 // addShieldEffect adds rows about the effect of the shield to a table, and compares the loss with --within. Without a shield it does nothing.
-func (c *playCmd) addShieldEffect(ctx context.Context, opt play.Options, out *table.Table) error {
-	shield, _ := strategy.UnderShield(opt.Strategy)
+func (c *playCmd) addShieldEffect(ctx context.Context, options play.Options, statistics *table.Table) error {
+	shield, _ := strategy.UnderShield(options.Strategy)
 	if shield == nil {
 		return nil
 	}
-	effect, err := c.shieldEffect(ctx, opt)
+	effect, err := c.shieldEffect(ctx, options)
 	if err != nil {
 		return err
 	}
-	playtables.Shield(out, shield, effect, c.Format)
+	playtables.Shield(statistics, shield, effect, c.Format)
 	return c.judgeLoss(effect)
 }
 

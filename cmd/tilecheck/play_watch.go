@@ -12,14 +12,14 @@ import (
 	"tilecheck/internal/noun"
 )
 
-// watch plays one game and shows its boards. On a terminal, each board replaces the board before it.
-func (c *playCmd) watch(ctx context.Context, env *environment, opt play.Options) error {
-	film := newFilm(env, opt.Match.Shape, c.Delay)
-	played, err := play.Watch(ctx, opt, c.Game, func(frame play.Frame) error { return film.show(ctx, frame) })
+// watchGame plays one game and shows its boards. On a terminal, each board replaces the board before it.
+func (c *playCmd) watchGame(ctx context.Context, env *environment, options play.Options) error {
+	boardFilm := newFilm(env, options.Match.Shape, c.Delay)
+	played, err := play.Watch(ctx, options, c.Game, func(frame play.Frame) error { return boardFilm.showFrame(ctx, frame) })
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(env.stdout, "game %d of %v, seed %d: %s\n", c.Game, opt.Strategy, opt.Match.Seed, gameText(played))
+	_, err = fmt.Fprintf(env.stdout, "game %d of %v, seed %d: %s\n", c.Game, options.Strategy, options.Match.Seed, gameText(played))
 	return err
 }
 
@@ -39,8 +39,8 @@ func newFilm(env *environment, shape game.Shape, delay time.Duration) *film {
 	return &film{output: env.stdout, shape: shape, delay: delay, overwrite: tty && env.getenv("TERM") != "dumb"}
 }
 
-// show draws a board. On a terminal, the board replaces the one before it, and show waits for the delay.
-func (f *film) show(ctx context.Context, frame play.Frame) error {
+// showFrame draws a board. On a terminal, the board replaces the one before it, and showFrame waits for the delay.
+func (f *film) showFrame(ctx context.Context, frame play.Frame) error {
 	text := frameText(f.shape, frame)
 	if !f.overwrite {
 		_, err := io.WriteString(f.output, text+"\n")

@@ -34,25 +34,25 @@ type policyCmd struct {
 // Run shows the optimal policy of a game: the values of a board's moves (--board), an optimal game (--play), or pictures (--svg and --dot).
 func (c *policyCmd) Run(ctx context.Context, env *environment) error {
 	err := cmp.Or(
-		c.check(),
+		c.checkFlags(),
 		env.refuseFlags(c.Table != "", "on a game that is solved", "memory", "workers", "timeout"),
 		env.refuseFlags(c.Board == "", "without --board", "format"),
 	)
 	if err != nil {
 		return err
 	}
-	solved, err := c.open(ctx, env)
+	solved, err := c.openTable(ctx, env)
 	if err != nil {
 		return err
 	}
 	return errors.Join(c.showRequested(ctx, env, solved), solved.Close())
 }
 
-// check returns a usage error if the flags contradict each other.
-func (c *policyCmd) check() error {
+// checkFlags returns a usage error if the flags contradict each other.
+func (c *policyCmd) checkFlags() error {
 	drawsPicture := c.SVG != "" || c.DOT != ""
 	switch {
-	case c.Table != "" && c.problemFlags.given():
+	case c.Table != "" && c.problemFlags.hasGivenFlag():
 		return usageError("%s says what the game is, want no flags of it", c.Table)
 	case c.Board == "" && !c.Play && !drawsPicture:
 		return usageError("nothing is asked, want --board, --play, --svg or --dot")
@@ -66,18 +66,18 @@ func (c *policyCmd) check() error {
 	return nil
 }
 
-// open opens the table of a solved game. Without a table, it solves the game that the flags describe.
-func (c *policyCmd) open(ctx context.Context, env *environment) (*solve.Table, error) {
+// openTable opens the table of a solved game. Without a table, it solves the game that the flags describe.
+func (c *policyCmd) openTable(ctx context.Context, env *environment) (*solve.Table, error) {
 	if c.Table != "" {
 		return solve.Open(c.Table)
 	}
-	opts, err := c.options()
+	options, err := c.options()
 	if err != nil {
 		return nil, err
 	}
-	ctx, done := c.start(ctx, env, &opts)
+	ctx, done := c.startLimits(ctx, env, &options)
 	defer done()
-	solved, _, err := solve.Solve(ctx, opts)
+	solved, _, err := solve.Solve(ctx, options)
 	return solved, limitError(err)
 }
 
@@ -89,18 +89,18 @@ func (c *policyCmd) showRequested(ctx context.Context, env *environment, solved 
 		}
 	}
 	if c.Play {
-		if err := c.play(ctx, env, solved); err != nil {
+		if err := c.playOptimal(ctx, env, solved); err != nil {
 			return err
 		}
 	}
 	if c.SVG == "" && c.DOT == "" {
 		return nil
 	}
-	return c.draw(ctx, env, solved)
+	return c.drawPolicy(ctx, env, solved)
 }
 
-// draw writes the pictures of the policy: --svg and --dot.
-func (c *policyCmd) draw(ctx context.Context, env *environment, solved *solve.Table) error {
+// drawPolicy writes the pictures of the policy: --svg and --dot.
+func (c *policyCmd) drawPolicy(ctx context.Context, env *environment, solved *solve.Table) error {
 	dot, err := draw.DOT(solved, draw.Options{Optimal: c.Optimal})
 	if err != nil {
 		return err
@@ -148,24 +148,24 @@ func (c *policyCmd) showBoard(env *environment, solved *solve.Table) error {
 	return moveTable.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// play plays an optimal game and prints its boards.
-func (c *policyCmd) play(ctx context.Context, env *environment, solved *solve.Table) error {
-	seed, err := env.seedOr(c.Seed)
+// playOptimal plays an optimal game and prints its boards.
+func (c *policyCmd) playOptimal(ctx context.Context, env *environment, solved *solve.Table) error {
+	seed, err := env.seedOrRandom(c.Seed)
 	if err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(env.stdout, "%s, seed %d\n", solved.Problem(), seed); err != nil {
 		return err
 	}
-	optimal := &optimalGame{solved: solved, rng: rand.New(rand.NewPCG(seed, seed))}
+	played := &optimalGame{solved: solved, rng: rand.New(rand.NewPCG(seed, seed))}
 	for range 2 { // two tiles at the start
-		if err := optimal.addTile(); err != nil {
+		if err := played.addTile(); err != nil {
 			return err
 		}
 	}
 	for {
-		over, err := optimal.printAndMove(env.stdout)
-		if err := cmp.Or(err, ctx.Err()); over || err != nil {
+		isOver, err := played.printAndMove(env.stdout)
+		if err := cmp.Or(err, ctx.Err()); isOver || err != nil {
 			return err
 		}
 	}
@@ -189,7 +189,7 @@ func (g *optimalGame) addTile() (err error) {
 }
 
 // printAndMove prints the board, makes a best move and adds a tile. It returns true, without a move, if the game is over.
-func (g *optimalGame) printAndMove(w io.Writer) (over bool, err error) {
+func (g *optimalGame) printAndMove(w io.Writer) (isOver bool, err error) {
 	value, best, ok := g.solved.Value(g.board)
 	if !ok {
 		return false, fmt.Errorf("no game of %s reaches the board %s", g.solved.Problem(), g.board)
@@ -203,11 +203,11 @@ func (g *optimalGame) printAndMove(w io.Writer) (over bool, err error) {
 	if _, err := fmt.Fprintf(w, "%s%d: %s, value %s\n", picture, g.moves+1, move, playtables.Value(value)); err != nil {
 		return false, err
 	}
-	next, gain, err := g.solved.Rules().Move(g.board, move)
+	nextBoard, gain, err := g.solved.Rules().Move(g.board, move)
 	if err != nil {
 		return false, err
 	}
-	g.board = next
+	g.board = nextBoard
 	g.score += gain
 	g.moves++
 	return false, g.addTile()

@@ -77,7 +77,7 @@ func onTerminal(ctx context.Context, columns int, args []string) (code int, stdo
 			return os.Getenv(name)
 		},
 		lookupEnv: os.LookupEnv, setenv: os.Setenv,
-		terminal: func(w io.Writer) (int, bool) { return columns, columns > 0 && w == &out }, identify: testBuild,
+		terminal: func(w io.Writer) (int, bool) { return columns, columns > 0 && w == &out }, identifyBuild: testBuild,
 	}})
 	return code, out.String(), errs.String()
 }

@@ -15,15 +15,15 @@ import (
 	"tilecheck/internal/progress"
 )
 
-// progress returns the functions that show and remove a progress bar on standard error. If standard error is no terminal, report is nil and done
+// startProgress returns the functions that show and remove a progress bar on standard error. If it is no terminal, showProgress is nil and stopProgress
 // does nothing.
-func (e *environment) progress() (report func(progress.Progress), done func()) {
+func (e *environment) startProgress() (showProgress func(progress.Progress), stopProgress func()) {
 	if _, isTerminal := e.terminal(e.stderr); !isTerminal || e.quiet {
 		return nil, func() {}
 	}
 	b := &bar{env: e}
-	done = e.ending.addBar(b.close)
-	return b.report, done
+	stopProgress = e.ending.addBar(b.close)
+	return b.report, stopProgress
 }
 
 // bar is a progress bar on standard error. It shows one property at a time.
@@ -31,33 +31,33 @@ type bar struct {
 	env      *environment
 	property string
 	unit     progress.Unit
-	bar      *progressbar.ProgressBar
+	drawn    *progressbar.ProgressBar
 	mu       sync.Mutex
-	closed   bool // nothing is drawn any more
+	isClosed bool // nothing is drawn any more
 }
 
 // report shows the progress of a property. It starts a new bar when the property or the unit changes.
-func (b *bar) report(p progress.Progress) {
+func (b *bar) report(current progress.Progress) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
+	if b.isClosed {
 		return
 	}
-	target := p.Target
+	target := current.Target
 	if target == 0 {
 		target = -1 // a spinner
 	}
-	isNewTask := p.Property != b.property || p.Unit != b.unit || p.Done == 0
-	if b.bar == nil || isNewTask {
+	isNewTask := current.Property != b.property || current.Unit != b.unit || current.Done == 0
+	if b.drawn == nil || isNewTask {
 		b.clear()
-		b.property, b.unit = p.Property, p.Unit
-		b.bar = newProgressBar(stream.Raw(b.env.stderr), target, p.Unit)
+		b.property, b.unit = current.Property, current.Unit
+		b.drawn = newProgressBar(stream.Raw(b.env.stderr), target, current.Unit)
 	}
-	if b.bar.GetMax64() != target && target > 0 {
-		b.bar.ChangeMax64(target)
+	if b.drawn.GetMax64() != target && target > 0 {
+		b.drawn.ChangeMax64(target)
 	}
-	b.bar.Describe(printable.Line(describeProgress(p)))
-	_ = b.bar.Set64(p.Done) // an error of the terminal does not matter for the results
+	b.drawn.Describe(printable.Line(describeProgress(current)))
+	_ = b.drawn.Set64(current.Done) // an error of the terminal does not matter for the results
 }
 
 // newProgressBar returns a bar for an amount of work in the given unit. A negative target means that the amount is unknown.
@@ -82,14 +82,14 @@ func (b *bar) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.clear()
-	b.closed = true
+	b.isClosed = true
 }
 
 // clear removes the bar until the next report.
 func (b *bar) clear() {
-	if b.bar != nil {
-		_ = b.bar.Clear()
-		b.bar = nil
+	if b.drawn != nil {
+		_ = b.drawn.Clear()
+		b.drawn = nil
 	}
 }
 

@@ -75,15 +75,15 @@ func (r *recorder) addImage(engine string, image containers.Image) {
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	used := recordedImage{Engine: engine, Name: image.Ref, ID: image.ID, Digest: image.Digest}
-	if !slices.Contains(r.record.Images, used) {
-		r.record.Images = append(r.record.Images, used)
+	usedImage := recordedImage{Engine: engine, Name: image.Ref, ID: image.ID, Digest: image.Digest}
+	if !slices.Contains(r.record.Images, usedImage) {
+		r.record.Images = append(r.record.Images, usedImage)
 	}
 }
 
-// cutRecord removes the flag --record-run from the arguments. It returns the folder that the flag names and the other arguments. found is false
+// cutRecord removes the flag --record-run from the arguments. It returns the folder that the flag names and the other arguments. isFound is false
 // if the flag is missing or has no value.
-func cutRecord(args []string) (dir string, otherArgs []string, found bool) {
+func cutRecord(args []string) (dir string, otherArgs []string, isFound bool) {
 	for i, word := range args {
 		switch value, hasValue := strings.CutPrefix(word, "--record-run="); {
 		case word == "--":
@@ -108,7 +108,7 @@ func (e *environment) beginRecord(dir string, args []string) (*recorder, error) 
 	if err := makeEmptyFolder(dir); err != nil {
 		return nil, err
 	}
-	build, err := e.identify()
+	build, err := e.identifyBuild()
 	if err != nil {
 		return nil, err
 	}
@@ -156,15 +156,15 @@ func (r *recorder) checkFiles(files *commandFiles) error {
 	return nil
 }
 
-// finish completes the record after the run: it copies the input and output files and writes the text of the streams. code is the exit code of
+// writeRecord completes the record after the run: it copies the input and output files and writes the text of the streams. code is the exit code of
 // the run.
-func (r *recorder) finish(env *environment, code int) error {
+func (r *recorder) writeRecord(env *environment, code int) error {
 	r.record.ExitCode = code
-	if env.files == nil {
+	if env.commandFiles == nil {
 		return errors.New("--record-run: nothing was run")
 	}
 	r.record.Environment = toolVariables(env)
-	inputs, outputs := recordableNames(env.files.inputs), recordableNames(env.files.outputs)
+	inputs, outputs := recordableNames(env.commandFiles.inputs), recordableNames(env.commandFiles.outputs)
 	var err error
 	if r.record.Programs, inputs, err = separatePrograms(inputs); err != nil {
 		return err
@@ -254,14 +254,14 @@ func (r *recorder) copyFiles(folder string, names []string) ([]shard.Input, erro
 }
 
 // copyFile copies a file and returns the SHA-256 digest of the copy. It makes the missing directories.
-func copyFile(from, to string) (digest string, err error) {
-	text, err := os.ReadFile(from)
+func copyFile(source, target string) (digest string, err error) {
+	text, err := os.ReadFile(source)
 	if err != nil {
 		return "", err
 	}
-	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, text, 0o644)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(target), 0o755), os.WriteFile(target, text, 0o644)); err != nil {
 		return "", err
 	}
-	digest, _, err = shard.Digest(to)
+	digest, _, err = shard.Digest(target)
 	return digest, err
 }

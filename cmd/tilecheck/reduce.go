@@ -40,7 +40,7 @@ type reduceCmd struct {
 	Timeout   time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 	Format    table.Format  `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
-	given *runner.PartitionFile // the file of --partition, after it was read
+	openedPartition *runner.PartitionFile // the file of --partition, after it was read
 }
 
 // Run computes the quotient of the model under bisimulation. With --output it writes the quotient. It also checks each property on the model and
@@ -49,7 +49,7 @@ func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	c.mayLackProperties = c.Output != ""
-	job, err := c.jobFlags.job(env)
+	job, err := c.jobFlags.readJob(env)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
 		job.Numeric.Accuracy = result.Exact
 	}
 	if c.Output != "" {
-		target, err := c.target(env)
+		target, err := c.quotientOutput(env)
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
 		}
 		return nil
 	}
-	return c.compare(ctx, env, job)
+	return c.compareAnswers(ctx, env, job)
 }
 
 // checkFlags returns a usage error if the flags contradict each other.
@@ -98,8 +98,8 @@ func hasProperties(job *runner.Job) bool {
 	return len(job.Props) > 0 || job.PropsFile != "" || jani.IsJANI(job.Model)
 }
 
-// target returns the files to which the quotient is written. It returns a usage error if their format cannot express a quotient.
-func (c *reduceCmd) target(env *environment) (output, error) {
+// quotientOutput returns the files to which the quotient is written. It returns a usage error if their format cannot express a quotient.
+func (c *reduceCmd) quotientOutput(env *environment) (output, error) {
 	target, ok := stateFiles(c.Output)
 	if !ok {
 		return target, usageError("--output: %q %s", c.Output, wantStateFormat(c.Output))
@@ -107,7 +107,7 @@ func (c *reduceCmd) target(env *environment) (output, error) {
 	if len(target.formats) == 1 && target.formats[0] == "sta" {
 		return target, usageError("--output: the quotient has no values of variables, want another format than .sta")
 	}
-	return target, env.files.withOutputs("--output", outputFiles([]output{target}, 0)...).check()
+	return target, env.commandFiles.withOutputs("--output", outputFiles([]output{target}, 0)...).check()
 }
 
 // writeQuotient writes the quotient of the model with all labels and reward structures. Its states have no valuations, because a block has states
@@ -124,7 +124,7 @@ func (c *reduceCmd) writeQuotient(ctx context.Context, env *environment, target 
 			return err
 		}
 	}
-	quotient, program, err := c.quotient(ctx, env, space, program, properties)
+	quotient, program, err := c.buildQuotient(ctx, env, space, program, properties)
 	if err != nil {
 		return err
 	}
@@ -136,12 +136,12 @@ func (c *reduceCmd) writeQuotient(ctx context.Context, env *environment, target 
 		fmt.Fprintf(env.stderr, "note: %s of the model; %s of the quotient\n", sizeText(space.Model()), sizeText(quotient.Model()))
 	}
 	out := &exporter{env: env, space: quotient, options: files.Options{Program: program, Precision: files.MaxPrecision, Zeros: true, NoValuations: true}}
-	return out.write(ctx, target)
+	return out.writeOutputs(ctx, target)
 }
 
-// quotient returns the quotient of a state space, and the program with the labels that the quotient has. The partition is the one of --partition,
+// buildQuotient returns the quotient of a state space, and the program with the labels that the quotient has. The partition is the one of --partition,
 // or otherwise the coarsest one. It prints a note about each label and reward that differs within a block of the partition.
-func (c *reduceCmd) quotient(ctx context.Context, env *environment, space *explicit.Space, program *sema.Program, properties []*check.Property) (*explicit.Space, *sema.Program, error) {
+func (c *reduceCmd) buildQuotient(ctx context.Context, env *environment, space *explicit.Space, program *sema.Program, properties []*check.Property) (*explicit.Space, *sema.Program, error) {
 	if c.Partition == "" {
 		reduced, err := check.ReduceAll(ctx, space, program, properties)
 		if err != nil {
@@ -157,14 +157,14 @@ func (c *reduceCmd) quotient(ctx context.Context, env *environment, space *expli
 	if err != nil {
 		return nil, nil, err
 	}
-	given, err := check.ReduceBy(ctx, space, program, properties, partition)
+	reduced, err := check.ReduceBy(ctx, space, program, properties, partition)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", file.File, err)
 	}
-	for _, omitted := range given.Omitted {
+	for _, omitted := range reduced.Omitted {
 		fmt.Fprintf(env.stderr, "note: the files have no %s, which distinguishes states of a block of %s\n", omitted, file.File)
 	}
-	return given.Space, given.Program, nil
+	return reduced.Space, reduced.Program, nil
 }
 
 // sizeText returns the numbers of states, choices and transitions of a model as text.
@@ -174,9 +174,9 @@ func sizeText(model *sparse.Model) string {
 
 // buildWithProperties builds the state space of a job. It also returns the properties of the job.
 func buildWithProperties(ctx context.Context, env *environment, job runner.Job) (*explicit.Space, []*check.Property, error) {
-	progress, done := env.progress()
-	defer done()
-	job.Progress = progress
+	showProgress, stopProgress := env.startProgress()
+	defer stopProgress()
+	job.Progress = showProgress
 	newPlan := runner.NewPlan
 	if !hasProperties(&job) {
 		newPlan = runner.PlanModel
@@ -196,11 +196,11 @@ func buildWithProperties(ctx context.Context, env *environment, job runner.Job) 
 	return space, properties, nil
 }
 
-// compare checks each property on the model and on its quotient. It prints the sizes of both, and whether the values agree.
-func (c *reduceCmd) compare(ctx context.Context, env *environment, job runner.Job) error {
-	progress, done := env.progress()
-	job.Progress = progress
-	original, err := checkNative(ctx, job)
+// compareAnswers checks each property on the model and on its quotient. It prints the sizes of both, and whether the values agree.
+func (c *reduceCmd) compareAnswers(ctx context.Context, env *environment, job runner.Job) error {
+	showProgress, stopProgress := env.startProgress()
+	job.Progress = showProgress
+	verdicts, err := checkNative(ctx, job)
 	if err != nil {
 		return err
 	}
@@ -208,22 +208,22 @@ func (c *reduceCmd) compare(ctx context.Context, env *environment, job runner.Jo
 	if job.Partition, err = c.partitionFile(env); err != nil {
 		return err
 	}
-	reduced, err := checkNative(ctx, job)
-	done()
+	reducedVerdicts, err := checkNative(ctx, job)
+	stopProgress()
 	if err != nil {
 		return err
 	}
-	if failure := reduced[0].Err; job.Partition != nil && failure != nil {
+	if failure := reducedVerdicts[0].Err; job.Partition != nil && failure != nil {
 		return c.partitionError(failure)
 	}
 	env.markOutputStarted()
-	reductions, records, code := reductionTable(original, reduced)
+	reductions, records, code := reductionTable(verdicts, reducedVerdicts)
 	if c.Format.Machine() {
 		err = table.WriteRecords(env.stdout, c.Format, env.reportOptions(), nil, records, reductions.Notes)
 	} else {
 		err = reductions.Write(env.stdout, c.Format, env.reportOptions())
 	}
-	env.printWarnings(c.Format, reduced)
+	env.printWarnings(c.Format, reducedVerdicts)
 	return cmp.Or(err, exitStatus(code))
 }
 
@@ -258,25 +258,25 @@ type reductionRecord struct {
 // flags.
 func (c *reduceCmd) partitionFile(env *environment) (*runner.PartitionFile, error) {
 	switch {
-	case c.given != nil:
-		return c.given, nil
+	case c.openedPartition != nil:
+		return c.openedPartition, nil
 	case c.Partition != "":
 		text, err := env.readSource(c.Partition)
 		if err != nil {
 			return nil, err
 		}
-		c.given = &runner.PartitionFile{File: c.Partition, Text: append([]byte{}, text...)}
-		return c.given, nil
+		c.openedPartition = &runner.PartitionFile{File: c.Partition, Text: append([]byte{}, text...)}
+		return c.openedPartition, nil
 	case c.ExportPartition != "":
 		return &runner.PartitionFile{File: c.ExportPartition, Write: env.writeFile}, nil
 	}
 	return nil, nil
 }
 
-// reductionTable returns a table with a row for each property, the same rows as JSON records, and the exit code. original has the verdicts about
-// the model, and reduced has the verdicts about its quotient.
-func reductionTable(original, reduced []result.Verdict) (out *table.Table, records []reductionRecord, code int) {
-	out = &table.Table{
+// reductionTable returns a table with a row for each property, the same rows as JSON records, and the exit code. verdicts has the verdicts about
+// the model, and reducedVerdicts has the verdicts about its quotient.
+func reductionTable(verdicts, reducedVerdicts []result.Verdict) (reductions *table.Table, records []reductionRecord, code int) {
+	reductions = &table.Table{
 		Columns: []table.Column{
 			{Name: "property", Min: 24, Code: true},
 			{Name: "states", Align: table.Right},
@@ -289,28 +289,28 @@ func reductionTable(original, reduced []result.Verdict) (out *table.Table, recor
 			{Name: "outcome", Min: 10},
 		},
 	}
-	code = verdictCode(original)
+	code = verdictCode(verdicts)
 	records = []reductionRecord{}
-	for i := range original {
-		ofModel, ofQuotient := &original[i], &reduced[i]
+	for i := range verdicts {
+		ofModel, ofQuotient := &verdicts[i], &reducedVerdicts[i]
 		relation := agree.Verdicts("whole", ofModel, "reduced", ofQuotient, agree.Ask(ofModel.Property, ofModel.Constants), agree.Options{}).Relation
 		agreement := relation.String()
 		switch {
 		case ofQuotient.Err != nil:
-			agreement, code = ofQuotient.Err.Error(), verdictCode(reduced)
+			agreement, code = ofQuotient.Err.Error(), verdictCode(reducedVerdicts)
 		case relation == agree.Different:
 			code = exitDisagree
 		}
 		records = append(records, newReductionRecord(ofModel, ofQuotient, relation))
-		out.Append(ofModel.Property, ofModel.States, ofQuotient.States, ofModel.Choices, ofQuotient.Choices, ofModel.Transitions, ofQuotient.Transitions, valueText(ofQuotient), agreement)
+		reductions.Append(ofModel.Property, ofModel.States, ofQuotient.States, ofModel.Choices, ofQuotient.Choices, ofModel.Transitions, ofQuotient.Transitions, valueText(ofQuotient), agreement)
 		for _, warning := range ofQuotient.Warnings {
-			out.Notes = append(out.Notes, fmt.Sprintf("%s: %s", ofQuotient.Property, warning))
+			reductions.Notes = append(reductions.Notes, fmt.Sprintf("%s: %s", ofQuotient.Property, warning))
 		}
 	}
-	if slices.ContainsFunc(reduced, func(verdict result.Verdict) bool { return verdict.Err == nil }) {
-		out.Notes = append(out.Notes, "every partition was checked: states of a block have the same choices, probabilities and rewards, as fractions")
+	if slices.ContainsFunc(reducedVerdicts, func(verdict result.Verdict) bool { return verdict.Err == nil }) {
+		reductions.Notes = append(reductions.Notes, "every partition was checked: states of a block have the same choices, probabilities and rewards, as fractions")
 	}
-	return out, records, code
+	return reductions, records, code
 }
 
 // newReductionRecord returns the JSON record for one property. It compares the verdicts about the model and about its quotient. If the quotient

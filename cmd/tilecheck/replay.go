@@ -45,32 +45,32 @@ func (c *replayCmd) Run(ctx context.Context, env *environment) error {
 	if c.Step && c.File == "-" {
 		return usageError("--step reads standard input, want the games in a file")
 	}
-	file, err := env.open(c.File)
+	file, err := env.openFile(c.File)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	if c.Game != nil || c.Step {
-		return c.show(ctx, env, file)
+		return c.showGame(ctx, env, file)
 	}
-	return c.list(ctx, env, file)
+	return c.listGames(ctx, env, file)
 }
 
-// open opens a file for reading; "-" is standard input.
-func (e *environment) open(path string) (io.ReadCloser, error) {
-	if path == "-" {
+// openFile opens a file for reading; "-" is standard input.
+func (e *environment) openFile(name string) (io.ReadCloser, error) {
+	if name == "-" {
 		return io.NopCloser(e.stdin), nil
 	}
-	f, err := os.Open(path)
+	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: no such file", path)
+		return nil, fmt.Errorf("%s: no such file", name)
 	}
-	return f, err
+	return file, err
 }
 
-// list checks every game of a record and prints a table of their results.
-func (c *replayCmd) list(ctx context.Context, env *environment, record io.Reader) error {
-	out := &table.Table{Columns: []table.Column{
+// listGames checks every game of a record and prints a table of their results.
+func (c *replayCmd) listGames(ctx context.Context, env *environment, record io.Reader) error {
+	gameTable := &table.Table{Columns: []table.Column{
 		{Name: "game", Align: table.Right},
 		{Name: "score", Align: table.Right},
 		{Name: "moves", Align: table.Right},
@@ -82,23 +82,23 @@ func (c *replayCmd) list(ctx context.Context, env *environment, record io.Reader
 		if played.Won {
 			wonAfter = table.Cell{Text: strconv.FormatInt(played.WinMoves, 10), Value: played.WinMoves}
 		}
-		out.Append(played.Index, played.Score, played.Moves, game.Value(played.Max), wonAfter)
+		gameTable.Append(played.Index, played.Score, played.Moves, game.Value(played.Max), wonAfter)
 		return ctx.Err()
 	}
 	header, err := play.ReadRecord(record, c.File, addRow)
 	if err != nil {
 		return err
 	}
-	if len(out.Rows) == 0 {
+	if len(gameTable.Rows) == 0 {
 		return errNoGame(c.File)
 	}
-	out.Title = fmt.Sprintf("%s on %v", header.Strategy, header.Match)
-	out.Notes = []string{checkNote(&header, len(out.Rows))}
-	return out.Write(env.stdout, c.Format, env.reportOptions())
+	gameTable.Title = fmt.Sprintf("%s on %v", header.Strategy, header.Match)
+	gameTable.Notes = []string{checksNote(&header, len(gameTable.Rows))}
+	return gameTable.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// checkNote returns the note that says what was checked in a record with numGames games.
-func checkNote(header *play.RecordHeader, numGames int) string {
+// checksNote returns the note that says what was checked in a record with numGames games.
+func checksNote(header *play.RecordHeader, numGames int) string {
 	note := fmt.Sprintf("%s, every move and every new tile by the rules", noun.Count(numGames, "game"))
 	if header.Opponent != "" {
 		note += fmt.Sprintf(", the tiles by %s (which are not checked)", header.Opponent)
@@ -109,9 +109,9 @@ func checkNote(header *play.RecordHeader, numGames int) string {
 	return note
 }
 
-// show shows the boards of the game of --game, or of the first game, and prints its result.
-func (c *replayCmd) show(ctx context.Context, env *environment, record io.Reader) error {
-	header, found, err := c.find(ctx, record)
+// showGame shows the boards of the game of --game, or of the first game, and prints its result.
+func (c *replayCmd) showGame(ctx context.Context, env *environment, record io.Reader) error {
+	header, found, err := c.findGame(ctx, record)
 	if err != nil {
 		return err
 	}
@@ -127,9 +127,9 @@ func (c *replayCmd) show(ctx context.Context, env *environment, record io.Reader
 	return err
 }
 
-// find returns the header of a record and one of its games: the game of --game, or otherwise the first one. It returns an error if this game does
+// findGame returns the header of a record and one of its games: the game of --game, or otherwise the first one. It returns an error if this game does
 // not exist.
-func (c *replayCmd) find(ctx context.Context, record io.Reader) (header play.RecordHeader, selected *play.Played, err error) {
+func (c *replayCmd) findGame(ctx context.Context, record io.Reader) (header play.RecordHeader, selected *play.Played, err error) {
 	header, err = play.ReadRecord(record, c.File, func(played *play.Played) error {
 		if c.Game == nil || *c.Game == played.Index {
 			selected = played
@@ -158,7 +158,7 @@ func (c *replayCmd) showFrames(ctx context.Context, env *environment, shape game
 	}
 	film := newFilm(env, shape, c.Delay)
 	for _, frame := range frames {
-		if err := film.show(ctx, frame); err != nil {
+		if err := film.showFrame(ctx, frame); err != nil {
 			return err
 		}
 	}
@@ -169,9 +169,9 @@ func (c *replayCmd) showFrames(ctx context.Context, env *environment, shape game
 // k the board after k moves. The line q ends the program, and so does an empty line at the last board.
 func stepThrough(env *environment, shape game.Shape, frames []play.Frame) error {
 	input := bufio.NewScanner(env.stdin)
-	current := 0
+	shown := 0
 	for {
-		if _, err := fmt.Fprintln(env.stdout, frameText(shape, frames[current])); err != nil {
+		if _, err := fmt.Fprintln(env.stdout, frameText(shape, frames[shown])); err != nil {
 			return err
 		}
 		if !input.Scan() {
@@ -182,14 +182,14 @@ func stepThrough(env *environment, shape game.Shape, frames []play.Frame) error 
 		move, err := strconv.Atoi(word)
 		isMove := err == nil && move >= 0 && move <= last
 		switch {
-		case word == "q" || word == "" && current == last:
+		case word == "q" || word == "" && shown == last:
 			return nil
 		case word == "":
-			current++
+			shown++
 		case word == "b":
-			current = max(current-1, 0)
+			shown = max(shown-1, 0)
 		case isMove:
-			current = move
+			shown = move
 		default:
 			fmt.Fprintf(env.stderr, "found %q, want Enter, b, q or a move from 0 to %d\n", word, last)
 		}

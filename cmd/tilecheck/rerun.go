@@ -37,23 +37,23 @@ func (c *rerunCmd) Run(ctx context.Context, env *environment) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	work := filepath.Join(dir, "work")
-	if err := recorded.restoreInputs(c.Dir, work); err != nil {
+	workDir := filepath.Join(dir, "work")
+	if err := recorded.restoreInputs(c.Dir, workDir); err != nil {
 		return err
 	}
-	repeated, err := recorded.repeat(ctx, work, dir)
+	repeated, err := recorded.repeat(ctx, workDir, dir)
 	if err != nil {
 		return err
 	}
-	out := &table.Table{Columns: []table.Column{{Name: "part"}, {Name: "outcome"}, {Name: "recorded"}, {Name: "now"}}}
-	isSame := recorded.compare(out, c.Dir, work, repeated)
-	version, err := env.identify()
+	partTable := &table.Table{Columns: []table.Column{{Name: "part"}, {Name: "outcome"}, {Name: "recorded"}, {Name: "now"}}}
+	isSame := recorded.compare(partTable, c.Dir, workDir, repeated)
+	version, err := env.identifyBuild()
 	if err == nil && version != recorded.Tilecheck {
-		out.Notes = append(out.Notes, fmt.Sprintf("recorded by tilecheck %s, repeated by %s", recorded.Tilecheck, version))
+		partTable.Notes = append(partTable.Notes, fmt.Sprintf("recorded by tilecheck %s, repeated by %s", recorded.Tilecheck, version))
 	}
-	out.Notes = append(out.Notes, recorded.toolNotes(repeated.record)...)
+	partTable.Notes = append(partTable.Notes, recorded.toolNotes(repeated.record)...)
 	env.markOutputStarted()
-	if err := out.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
+	if err := partTable.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
 	if !isSame {
@@ -81,10 +81,10 @@ func readRecord(dir string) (*runRecord, error) {
 	return &record, nil
 }
 
-// restoreInputs copies the input files of a record from the folder from to the folder to. It returns an error if a file in the record has
+// restoreInputs copies the input files of a record from recordDir to workDir. It returns an error if a file in the record has
 // changed.
-func (r *runRecord) restoreInputs(from, to string) error {
-	if err := os.MkdirAll(to, 0o755); err != nil {
+func (r *runRecord) restoreInputs(recordDir, workDir string) error {
+	if err := os.MkdirAll(workDir, 0o755); err != nil {
 		return err
 	}
 	for _, file := range r.Inputs {
@@ -92,8 +92,8 @@ func (r *runRecord) restoreInputs(from, to string) error {
 		if !filepath.IsLocal(name) {
 			return fmt.Errorf("the record has the input %s, want a file below the current directory", file.Name)
 		}
-		copied := filepath.Join(from, recordInputs, name)
-		digest, err := copyFile(copied, filepath.Join(to, name))
+		copied := filepath.Join(recordDir, recordInputs, name)
+		digest, err := copyFile(copied, filepath.Join(workDir, name))
 		if err != nil {
 			return err
 		}
@@ -111,8 +111,8 @@ type repetition struct {
 	record *runRecord
 }
 
-// repeat runs the recorded command in the directory work. The new run is recorded in the directory temp, and uses an empty cache.
-func (r *runRecord) repeat(ctx context.Context, work, temp string) (*repetition, error) {
+// repeat runs the recorded command in the directory workDir. The new run is recorded in the directory tempDir, and uses an empty cache.
+func (r *runRecord) repeat(ctx context.Context, workDir, tempDir string) (*repetition, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -122,19 +122,19 @@ func (r *runRecord) repeat(ctx context.Context, work, temp string) (*repetition,
 		return nil, err
 	}
 	var stdout bytes.Buffer
-	newRecord := filepath.Join(temp, "record")
-	args := slices.Insert(slices.Clone(r.Args), 1, "--record-run="+newRecord)
+	newRecordDir := filepath.Join(tempDir, "record")
+	args := slices.Insert(slices.Clone(r.Args), 1, "--record-run="+newRecordDir)
 	// With an empty cache, all answers are computed again.
-	environment := append([]string{"TILECHECK_CACHE=" + filepath.Join(temp, "cache"), "COLUMNS="}, r.Environment...)
-	exit, err := tool.In(work, environment...).Run(ctx, runner.Command{Args: args, Stdout: &stdout})
+	environment := append([]string{"TILECHECK_CACHE=" + filepath.Join(tempDir, "cache"), "COLUMNS="}, r.Environment...)
+	exited, err := tool.In(workDir, environment...).Run(ctx, runner.Command{Args: args, Stdout: &stdout})
 	if err != nil {
 		return nil, err
 	}
-	record, err := readRecord(newRecord)
+	record, err := readRecord(newRecordDir)
 	if err != nil {
 		record = new(runRecord) // the command failed before it used a tool
 	}
-	return &repetition{exit.Code, stdout.Bytes(), record}, nil
+	return &repetition{exited.Code, stdout.Bytes(), record}, nil
 }
 
 // toolNotes returns a note for each program and each image that has changed since the record.
@@ -166,55 +166,55 @@ func (r *runRecord) imageNotes(newRecord *runRecord) (notes []string) {
 	return notes
 }
 
-// compare compares a repeated run with the record in the folder dir. It adds a row to the table for each part: exit code, standard output, output
-// files. It returns true if all parts are the same. The repeated run has written its files in the directory work.
-func (r *runRecord) compare(out *table.Table, dir, work string, repeated *repetition) bool {
-	parts := &comparedParts{table: out}
-	parts.add("exit code", r.ExitCode == repeated.code, fmt.Sprint(r.ExitCode), fmt.Sprint(repeated.code))
-	parts.addStdout(filepath.Join(dir, recordStdout), repeated.stdout)
+// compare compares a repeated run with the record in the folder recordDir. It adds a row to the table for each part: exit code, standard output, output
+// files. It returns true if all parts are the same. The repeated run has written its files in the directory workDir.
+func (r *runRecord) compare(partTable *table.Table, recordDir, workDir string, repeated *repetition) bool {
+	compared := &comparedParts{table: partTable}
+	compared.addPart("exit code", r.ExitCode == repeated.code, fmt.Sprint(r.ExitCode), fmt.Sprint(repeated.code))
+	compared.addStdout(filepath.Join(recordDir, recordStdout), repeated.stdout)
 	for _, file := range r.Outputs {
 		name := filepath.FromSlash(file.Name)
-		parts.addOutput(file, filepath.Join(dir, recordOutputs, name), filepath.Join(work, name))
+		compared.addOutput(file, filepath.Join(recordDir, recordOutputs, name), filepath.Join(workDir, name))
 	}
-	return !parts.differ
+	return !compared.hasDifference
 }
 
 // comparedParts has a row for each part of a record that was compared with its repetition.
 type comparedParts struct {
-	table  *table.Table
-	differ bool // some part is different
+	table         *table.Table
+	hasDifference bool // some part is different
 }
 
-// add adds the row for a part of the record. The row shows the recorded and the new text only if they differ.
-func (p *comparedParts) add(part string, isSame bool, recorded, now string) {
+// addPart adds the row for a part of the record. The row shows the recorded and the new text only if they differ.
+func (p *comparedParts) addPart(part string, isSame bool, recorded, now string) {
 	if isSame {
 		p.table.Append(part, table.Cell{Text: "same", Tone: table.Good}, "", "")
 		return
 	}
-	p.differ = true
+	p.hasDifference = true
 	p.table.Append(part, table.Cell{Text: "different", Tone: table.Bad}, recorded, now)
 }
 
-// addStdout adds the row for standard output. file is the recorded output, and now is the new output. Times in the outputs are not compared.
-func (p *comparedParts) addStdout(file string, now []byte) {
-	recorded, err := os.ReadFile(file)
+// addStdout adds the row for standard output. recordedFile is the recorded output, and newOutput is the new output. Times in the outputs are not compared.
+func (p *comparedParts) addStdout(recordedFile string, newOutput []byte) {
+	recorded, err := os.ReadFile(recordedFile)
 	if err != nil {
-		p.add("standard output", false, err.Error(), "")
+		p.addPart("standard output", false, err.Error(), "")
 		return
 	}
-	first, second := firstDifferentLines(withoutTimes(recorded), withoutTimes(now))
-	p.add("standard output", first == second, first, second)
+	first, second := firstDifferentLines(withoutTimes(recorded), withoutTimes(newOutput))
+	p.addPart("standard output", first == second, first, second)
 }
 
 // addOutput adds the row for an output file. recorded is the path of the recorded copy, and now is the path of the new file.
-func (p *comparedParts) addOutput(file shard.Input, recorded, now string) {
-	digest, _, err := shard.Digest(now)
+func (p *comparedParts) addOutput(file shard.Input, recorded, newFile string) {
+	digest, _, err := shard.Digest(newFile)
 	if err != nil {
-		p.add(file.Name, false, file.SHA256, "was not written")
+		p.addPart(file.Name, false, file.SHA256, "was not written")
 		return
 	}
-	isSame := digest == file.SHA256 || differInTimesOnly(recorded, now)
-	p.add(file.Name, isSame, "SHA-256 "+file.SHA256, "SHA-256 "+digest)
+	isSame := digest == file.SHA256 || differInTimesOnly(recorded, newFile)
+	p.addPart(file.Name, isSame, "SHA-256 "+file.SHA256, "SHA-256 "+digest)
 }
 
 // differInTimesOnly reports whether two text files are equal without the times in them.

@@ -8,11 +8,11 @@ func TestRerunNamesWhatRan(t *testing.T) {
 	c.Paths = []string{"my suite", "-odd"}
 	c.PrismImage, c.StormImage = "prism:mine", "storm:mine"
 	want := "tilecheck test --engine prism --prism-image prism:mine --no-cache --id X 'my suite' ./-odd"
-	if got := c.rerun("prism", "X"); got != want {
+	if got := c.rerunCommand("prism", "X"); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	want = "tilecheck test --engine native,storm:exact --storm-image storm:mine --no-cache --id X 'my suite' ./-odd"
-	if got := c.rerun("native,storm:exact", "X"); got != want {
+	if got := c.rerunCommand("native,storm:exact", "X"); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -45,10 +45,10 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	outputs := []string{c.Output}
-	if written, ofStates := stateFiles(c.Output); ofStates {
+	if written, isStateFiles := stateFiles(c.Output); isStateFiles {
 		outputs = outputFiles([]output{written}, 0)
 	}
-	if err := env.files.withOutputs("--output", outputs...).check(); err != nil {
+	if err := env.commandFiles.withOutputs("--output", outputs...).check(); err != nil {
 		return err
 	}
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
@@ -57,14 +57,14 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	induced, err := c.inducedModel(ctx, env, unresolved)
+	inducedModel, err := c.inducedModel(ctx, env, unresolved)
 	switch {
 	case err != nil:
 		return err
-	case induced != nil && unresolved.players != nil:
+	case inducedModel != nil && unresolved.players != nil:
 		return usageError("%s has a scheduler with a memory, which depends on the choices of all players; want one without a memory for --player", c.Scheduler)
-	case induced != nil:
-		return c.writeInduced(ctx, env, unresolved.space, induced)
+	case inducedModel != nil:
+		return c.writeInduced(ctx, env, unresolved.space, inducedModel)
 	case c.Scheduler != "":
 		return c.applyScheduler(ctx, env, unresolved)
 	}
@@ -82,15 +82,15 @@ type unresolvedModel struct {
 // readModel reads the model and builds its state space. It returns an error if the model is neither an MDP nor a game, because then there is
 // nothing to resolve.
 func (c *resolveCmd) readModel(ctx context.Context, env *environment) (*unresolvedModel, error) {
-	src, err := env.readSource(c.ModelFile)
+	text, err := env.readSource(c.ModelFile)
 	if err != nil {
 		return nil, err
 	}
-	model, err := syntax.ParseModel(c.ModelFile, src)
+	model, err := syntax.ParseModel(c.ModelFile, text)
 	if err != nil {
 		return nil, err
 	}
-	space, err := c.buildSpace(ctx, src)
+	space, err := c.buildSpace(ctx, text)
 	if err != nil {
 		return nil, err
 	}
@@ -104,20 +104,20 @@ func (c *resolveCmd) readModel(ctx context.Context, env *environment) (*unresolv
 		return nil, fmt.Errorf("%s: found %s, want an MDP or a game, which has choices to resolve", c.ModelFile, noun.WithArticle(space.Program().Type.String()))
 	}
 	players, err := playersOf(space, c.Player, c.Scheduler)
-	return &unresolvedModel{src, model, space, players}, err
+	return &unresolvedModel{text, model, space, players}, err
 }
 
-// writeInduced writes the Markov chain that a scheduler with memory induces. before is the state space of the MDP or game, whose size is printed.
-func (c *resolveCmd) writeInduced(ctx context.Context, env *environment, before *explicit.Space, induced *syntax.Model) error {
+// writeInduced writes the Markov chain that a scheduler with memory induces. original is the state space of the MDP or game, whose size is printed.
+func (c *resolveCmd) writeInduced(ctx context.Context, env *environment, original *explicit.Space, induced *syntax.Model) error {
 	text, err := induced.TextAs(syntax.DTMC)
 	if err != nil {
 		return err
 	}
-	after, err := c.buildSpace(ctx, text)
+	resolved, err := c.buildSpace(ctx, text)
 	if err != nil {
 		return errResolved(err, text)
 	}
-	return c.writeChain(ctx, env, before, after, induced)
+	return c.writeChain(ctx, env, original, resolved, induced)
 }
 
 // errResolved returns an error about the text of a resolved model. It quotes the line, because the text is not in a file.
@@ -139,7 +139,7 @@ func (c *resolveCmd) applyScheduler(ctx context.Context, env *environment, unres
 	if chosen == nil {
 		return c.writePermitted(ctx, env, unresolved.space, permitted, unresolved.model)
 	}
-	if written, ofStates := stateFiles(c.Output); ofStates {
+	if written, isStateFiles := stateFiles(c.Output); isStateFiles {
 		chain, err := chosen.Chain(ctx, unresolved.space)
 		if err != nil {
 			return err
@@ -203,39 +203,39 @@ func withoutPlayers(game *syntax.Model) (*syntax.Model, error) {
 	return syntax.ParseModel(game.File, text)
 }
 
-// writeChain writes the resolved model as a Markov chain, either as text or as files of states. before is the state space of the MDP or game, and
-// after is the state space of the resolved model.
-func (c *resolveCmd) writeChain(ctx context.Context, env *environment, before, after *explicit.Space, model *syntax.Model) error {
+// writeChain writes the resolved model as a Markov chain, either as text or as files of states. original is the state space of the MDP or game, and
+// resolved is the state space of the resolved model.
+func (c *resolveCmd) writeChain(ctx context.Context, env *environment, original, resolved *explicit.Space, model *syntax.Model) error {
 	text, err := model.TextAs(syntax.DTMC)
 	if err != nil {
 		return err
 	}
-	if written, ofStates := stateFiles(c.Output); ofStates {
+	if written, isStateFiles := stateFiles(c.Output); isStateFiles {
 		chain, err := c.buildSpace(ctx, text)
 		if err != nil {
 			return err
 		}
-		return c.writeStates(ctx, env, written, before, chain)
+		return c.writeStates(ctx, env, written, original, chain)
 	}
-	c.printSizes(env, before, after)
+	c.printSizes(env, original, resolved)
 	return env.writeFile(cmp.Or(c.Output, "-"), textWriter(string(text)))
 }
 
 // writePermitted writes an MDP that has only the permitted choices. With --uniform it writes a Markov chain that selects the permitted choices
 // with equal probability.
-func (c *resolveCmd) writePermitted(ctx context.Context, env *environment, before *explicit.Space, permitted *sparse.Set, model *syntax.Model) error {
-	if written, ofStates := stateFiles(c.Output); ofStates && !c.Uniform {
-		restricted, err := before.Restrict(permitted)
+func (c *resolveCmd) writePermitted(ctx context.Context, env *environment, original *explicit.Space, permitted *sparse.Set, model *syntax.Model) error {
+	if written, isStateFiles := stateFiles(c.Output); isStateFiles && !c.Uniform {
+		restricted, err := original.Restrict(permitted)
 		if err != nil {
 			return err
 		}
-		return c.writeStates(ctx, env, written, before, restricted)
+		return c.writeStates(ctx, env, written, original, restricted)
 	}
-	text, err := shield.FromAllowed(before, permitted).Model(ctx, model)
+	text, err := shield.FromAllowed(original, permitted).Model(ctx, model)
 	if err != nil {
 		return fmt.Errorf("%s permits several choices: %w", c.Scheduler, err)
 	}
-	after, err := c.buildSpace(ctx, text)
+	resolved, err := c.buildSpace(ctx, text)
 	if err != nil {
 		return fmt.Errorf("the model with the choices that are permitted: %w", compile.QuoteLine(err, text))
 	}
@@ -244,32 +244,32 @@ func (c *resolveCmd) writePermitted(ctx context.Context, env *environment, befor
 		if err != nil {
 			return err
 		}
-		return c.writeChain(ctx, env, before, after, restricted)
+		return c.writeChain(ctx, env, original, resolved, restricted)
 	}
-	c.printSizes(env, before, after)
+	c.printSizes(env, original, resolved)
 	return env.writeFile(cmp.Or(c.Output, "-"), textWriter(string(text)))
 }
 
 // printSizes prints the sizes of the MDP or game and of the resolved model, unless --quiet is given.
-func (c *resolveCmd) printSizes(env *environment, before, after *explicit.Space) {
+func (c *resolveCmd) printSizes(env *environment, original, resolved *explicit.Space) {
 	if env.quiet {
 		return
 	}
 	kind := "MDP"
-	if before.Program().Type == syntax.SMG {
+	if original.Program().Type == syntax.SMG {
 		kind = "game"
 	}
-	resolved := after.Model()
-	resolvedText := fmt.Sprintf("%s, %s of the chain", noun.Count(resolved.NumStates(), "state"), noun.Count(resolved.NumEdges(), "transition"))
-	if !c.Uniform && resolved.NumStatesWithChoices() > 0 {
-		resolvedText = sizeText(resolved) + " of the remaining MDP"
+	resolvedModel := resolved.Model()
+	resolvedText := fmt.Sprintf("%s, %s of the chain", noun.Count(resolvedModel.NumStates(), "state"), noun.Count(resolvedModel.NumEdges(), "transition"))
+	if !c.Uniform && resolvedModel.NumStatesWithChoices() > 0 {
+		resolvedText = sizeText(resolvedModel) + " of the remaining MDP"
 	}
-	fmt.Fprintf(env.stderr, "note: %s of the %s; %s\n", sizeText(before.Model()), kind, resolvedText)
+	fmt.Fprintf(env.stderr, "note: %s of the %s; %s\n", sizeText(original.Model()), kind, resolvedText)
 }
 
 // writeStates writes the states of a chain as the files of an output.
-func (c *resolveCmd) writeStates(ctx context.Context, env *environment, target output, before, chain *explicit.Space) error {
-	if err := env.files.withOutputs("--output", outputFiles([]output{target}, len(chain.Program().Rewards))...).check(); err != nil {
+func (c *resolveCmd) writeStates(ctx context.Context, env *environment, target output, original, chain *explicit.Space) error {
+	if err := env.commandFiles.withOutputs("--output", outputFiles([]output{target}, len(chain.Program().Rewards))...).check(); err != nil {
 		return err
 	}
 	program := *chain.Program()
@@ -277,9 +277,9 @@ func (c *resolveCmd) writeStates(ctx context.Context, env *environment, target o
 	if chain.Model().Kind == sparse.DTMC {
 		program.Type = syntax.DTMC
 	}
-	c.printSizes(env, before, chain)
+	c.printSizes(env, original, chain)
 	out := &exporter{env: env, space: chain, options: files.Options{Program: &program, Precision: files.MaxPrecision, Zeros: true}}
-	return out.write(ctx, target)
+	return out.writeOutputs(ctx, target)
 }
 
 // readScheduler returns the choices that the file of --scheduler permits. chosen is the scheduler if only one choice is permitted in each state,
@@ -312,7 +312,7 @@ func (c *resolveCmd) job(src []byte) runner.Job {
 
 // inducedModel returns the Markov chain that a scheduler with memory induces, as the syntax tree of a model. It returns nil if there is no
 // scheduler with memory.
-func (c *resolveCmd) inducedModel(ctx context.Context, env *environment, before *unresolvedModel) (*syntax.Model, error) {
+func (c *resolveCmd) inducedModel(ctx context.Context, env *environment, unresolved *unresolvedModel) (*syntax.Model, error) {
 	if c.Scheduler == "" {
 		return nil, nil
 	}
@@ -320,7 +320,7 @@ func (c *resolveCmd) inducedModel(ctx context.Context, env *environment, before 
 	if err != nil || !scheduler.Remembers(text) {
 		return nil, err
 	}
-	space, err := c.buildExactSpace(ctx, before.src)
+	space, err := c.buildExactSpace(ctx, unresolved.src)
 	if err != nil {
 		return nil, err
 	}
@@ -335,7 +335,7 @@ func (c *resolveCmd) inducedModel(ctx context.Context, env *environment, before 
 	if err != nil {
 		return nil, err
 	}
-	induced, err := scheduler.ControllerModel(ctx, before.model, before.src, space, controller, chain)
+	induced, err := scheduler.ControllerModel(ctx, unresolved.model, unresolved.src, space, controller, chain)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Scheduler, err)
 	}

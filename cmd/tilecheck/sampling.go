@@ -57,8 +57,8 @@ type confidenceFlags struct {
 	Alpha      *float64 `hidden:"" help:"Former name: 1 - confidence." want:"[1e-15,1)"`
 }
 
-// given reports whether the command line has a confidence.
-func (f confidenceFlags) given() bool { return f.Confidence != nil || f.Alpha != nil }
+// isConfidenceGiven reports whether the command line has a confidence.
+func (f confidenceFlags) isConfidenceGiven() bool { return f.Confidence != nil || f.Alpha != nil }
 
 // confidence returns the confidence that --confidence or --alpha sets, or else the default.
 func (f confidenceFlags) confidence(defaultConfidence float64) float64 {
@@ -83,7 +83,7 @@ func (e *environment) method(flag methodFlag, defaultMethod runner.Method) (runn
 // simulation returns the settings of sampling that the flags describe. Without --seed, it draws a random seed.
 func (f samplingFlags) simulation(env *environment, method runner.Method, workers int) (runner.Simulation, error) {
 	settings := runner.Simulation{MaxPath: f.MaxPath, MaxReward: f.MaxReward, Workers: workers, Split: env.shard}
-	if f.Samples != nil && f.given() && f.Width != nil && method != runner.SPRT {
+	if f.Samples != nil && f.isConfidenceGiven() && f.Width != nil && method != runner.SPRT {
 		return settings, usageError("--samples, --confidence and --width are all given, want at most two of them: they determine the third")
 	}
 	if f.Samples != nil {
@@ -105,15 +105,15 @@ func (f samplingFlags) simulation(env *environment, method runner.Method, worker
 		return settings, nil
 	}
 	var err error
-	settings.Seed, err = env.seedOr(f.Seed)
+	settings.Seed, err = env.seedOrRandom(f.Seed)
 	return settings, err
 }
 
-// seedOr returns the given seed. If it is nil, seedOr draws a random seed below 2^53, because every JSON reader represents such a number exactly.
-func (e *environment) seedOr(given *uint64) (uint64, error) {
+// seedOrRandom returns the given seed. If it is nil, seedOrRandom draws a random seed below 2^53, because every JSON reader represents such a number exactly.
+func (e *environment) seedOrRandom(seed *uint64) (uint64, error) {
 	switch {
-	case given != nil:
-		return *given, nil
+	case seed != nil:
+		return *seed, nil
 	case e.shard.Recording():
 		return 0, usageError("--shard needs --seed: without it, each shard would draw a different seed")
 	}

@@ -408,8 +408,8 @@ func TestSchemaOfEveryCommand(t *testing.T) {
 	var visit func(n *kong.Node)
 	visit = func(n *kong.Node) {
 		for _, f := range n.Flags {
-			if f.Name == "format" && nameOf(n) != "merge" {
-				want = append(want, nameOf(n))
+			if f.Name == "format" && commandName(n) != "merge" {
+				want = append(want, commandName(n))
 			}
 		}
 		for _, child := range n.Children {

@@ -27,10 +27,10 @@ func TestMain(m *testing.M) {
 		}
 	}
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") { // bench and rerun start their own program; go test gives flags only
-		os.Exit(process(testBuild))
+		os.Exit(runProcess(testBuild))
 	}
 	testscript.Main(withoutTools{m}, map[string]func(){
-		"tilecheck":      func() { os.Exit(process(testBuild)) },
+		"tilecheck":      func() { os.Exit(runProcess(testBuild)) },
 		"kubectl-double": func() { os.Exit(kubetest.Double(os.Args[1:])) },
 	})
 }

@@ -42,7 +42,7 @@ func (c *serveCmd) Run(ctx context.Context, env *environment) (err error) {
 		return err
 	}
 	if c.Export != "" {
-		return c.export(ctx, env)
+		return c.exportPage(ctx, env)
 	}
 	tables, err := openTables(ctx, c.Table)
 	if err != nil {
@@ -58,19 +58,19 @@ func (c *serveCmd) Run(ctx context.Context, env *environment) (err error) {
 	if err != nil {
 		return err
 	}
-	tools := env.toolbox(c.engineFlags, c.Memory, c.Limit)
+	tools := env.newToolbox(c.engineFlags, c.Memory, c.Limit)
 	defer func() { err = errors.Join(err, tools.Close()) }()
-	api := serve.Options{Version: env.version(), Tables: tables, Limits: serve.Limits{Time: c.Limit, States: c.MaxStates, Memory: int64(c.Memory)}}
+	apiOptions := serve.Options{Version: env.version(), Tables: tables, Limits: serve.Limits{Time: c.Limit, States: c.MaxStates, Memory: int64(c.Memory)}}
 	if len(c.Paths) > 0 {
-		api.Folders = folders
+		apiOptions.Folders = folders
 	}
-	if api.Engines, err = c.toolEngines(ctx, tools); err != nil {
+	if apiOptions.Engines, err = c.toolEngines(ctx, tools); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	opts := site.Options{Token: token(), API: serve.New(api)}
-	printAddress(env, listener.Addr(), opts.Token)
+	siteOptions := site.Options{Token: token(), API: serve.New(apiOptions)}
+	printAddress(env, listener.Addr(), siteOptions.Token)
 	env.markOutputStarted()
-	return site.Serve(ctx, listener, opts)
+	return site.Serve(ctx, listener, siteOptions)
 }
 
 // toolEngines returns the engines of --engine. It omits the native engine, which the page always has.
@@ -90,13 +90,13 @@ func (c *serveCmd) toolEngines(ctx context.Context, tools *toolbox.Box) ([]runne
 
 // printAddress prints the address of the page, which contains the token, and notes about access from other machines.
 func printAddress(env *environment, addr net.Addr, token string) {
-	host, port, everywhere := addressOf(addr)
+	host, port, isEverywhere := addressOf(addr)
 	fmt.Fprintf(env.stdout, "http://%s/#token=%s\n", net.JoinHostPort(host, port), token)
 	if env.quiet {
 		return
 	}
 	fmt.Fprintln(env.stderr, "open this address in a browser; its token lets everybody who has it use the page; Ctrl-C ends")
-	if name, err := os.Hostname(); everywhere && err == nil {
+	if name, err := os.Hostname(); isEverywhere && err == nil {
 		fmt.Fprintf(env.stderr, "other machines reach it as %s, with the same token\n", net.JoinHostPort(name, port))
 	}
 }
@@ -188,8 +188,8 @@ func token() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// export writes the page to files, which a browser can show without a server of tilecheck.
-func (c *serveCmd) export(ctx context.Context, env *environment) error {
+// exportPage writes the page to files, which a browser can show without a server of tilecheck.
+func (c *serveCmd) exportPage(ctx context.Context, env *environment) error {
 	if len(c.Table) > 0 {
 		return usageError("--export writes a page without tables, found %s", c.Table[0])
 	}

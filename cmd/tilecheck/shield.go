@@ -67,7 +67,7 @@ func (f *fraction) UnmarshalText(text []byte) error {
 func (c *shieldCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
-	if err := c.checkOutputs(env); err != nil {
+	if err := c.checkOutputFiles(env); err != nil {
 		return err
 	}
 	text, err := env.readSource(c.ModelFile)
@@ -75,7 +75,7 @@ func (c *shieldCmd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	start := time.Now()
-	question, tree, err := c.question(ctx, env, c.ModelFile, text)
+	question, tree, err := c.newQuestion(ctx, env, c.ModelFile, text)
 	if err != nil {
 		return err
 	}
@@ -88,18 +88,18 @@ func (c *shieldCmd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	written, err := c.writeFiles(ctx, env, computed, promise, tree)
-	return errors.Join(c.print(env, computed, promise, written, time.Since(start)), err)
+	return errors.Join(c.printShield(env, computed, promise, written, time.Since(start)), err)
 }
 
-// checkOutputs returns an error if an output file has a format that cannot express a shield, or if the file cannot be written.
-func (c *shieldCmd) checkOutputs(env *environment) error {
+// checkOutputFiles returns an error if an output file has a format that cannot express a shield, or if the file cannot be written.
+func (c *shieldCmd) checkOutputFiles(env *environment) error {
 	outputs := []string{c.Output}
 	if target, ok := stateFiles(c.Output); ok {
 		outputs = outputFiles([]output{target}, 0)
 	} else if ext := filepath.Ext(c.Output); c.Output != "" && ext != ".prism" && ext != ".json" {
 		return usageError("-o is %q, want a file .prism or .json, or files of states, such as .all or .umb", c.Output)
 	}
-	if err := env.files.withOutputs("--output", outputs...).check(); err != nil || c.ExportScheduler == "" {
+	if err := env.commandFiles.withOutputs("--output", outputs...).check(); err != nil || c.ExportScheduler == "" {
 		return err
 	}
 	_, format, _, err := scheduler.ParseTarget(c.ExportScheduler)
@@ -115,7 +115,7 @@ func (c *shieldCmd) checkOutputs(env *environment) error {
 // writeFiles writes the files of --output and --export-scheduler, and returns the names of the written files.
 func (c *shieldCmd) writeFiles(ctx context.Context, env *environment, computed *shield.Shield, promise *shield.Promise, tree *syntax.Model) (written []string, err error) {
 	if c.Output != "" {
-		if written, err = c.write(ctx, env, computed, promise, tree); err != nil {
+		if written, err = c.writeShield(ctx, env, computed, promise, tree); err != nil {
 			return nil, err
 		}
 	}
@@ -129,9 +129,9 @@ func (c *shieldCmd) writeFiles(ctx context.Context, env *environment, computed *
 	return written, nil
 }
 
-// question builds the state space of a model, and returns the property whose probability the shield must keep. It also returns the syntax tree of
+// newQuestion builds the state space of a model, and returns the property whose probability the shield must keep. It also returns the syntax tree of
 // the model.
-func (c *shieldCmd) question(ctx context.Context, env *environment, file string, text []byte) (question *shield.Question, tree *syntax.Model, err error) {
+func (c *shieldCmd) newQuestion(ctx context.Context, env *environment, file string, text []byte) (question *shield.Question, tree *syntax.Model, err error) {
 	job := runner.Job{
 		File: file, Model: text, Props: []string{c.Property}, PropNames: []string{"property"}, Consts: c.Const,
 		Settings: runner.Settings{Numeric: runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory), Accuracy: result.Exact}},
@@ -147,9 +147,9 @@ func (c *shieldCmd) question(ctx context.Context, env *environment, file string,
 	if len(instances) != 1 {
 		return nil, nil, usageError("found %d properties, want one for a shield", len(instances))
 	}
-	progress, done := env.progress()
-	defer done()
-	space, err := load.Space(ctx, plan.WithOutputs(func(outputs *runner.Outputs) { outputs.Progress = progress }))
+	showProgress, stopProgress := env.startProgress()
+	defer stopProgress()
+	space, err := load.Space(ctx, plan.WithOutputs(func(outputs *runner.Outputs) { outputs.Progress = showProgress }))
 	if err != nil {
 		return nil, nil, stateLimitError(err)
 	}
@@ -161,7 +161,7 @@ func (c *shieldCmd) question(ctx context.Context, env *environment, file string,
 // writeScheduler writes the worst scheduler that the shield allows, and returns the name of its file. Before it writes, it checks that this
 // scheduler attains the promised worst value.
 func (c *shieldCmd) writeScheduler(ctx context.Context, env *environment, computed *shield.Shield, promise *shield.Promise) (string, error) {
-	file, format, opts, err := scheduler.ParseTarget(c.ExportScheduler)
+	file, format, options, err := scheduler.ParseTarget(c.ExportScheduler)
 	if err != nil {
 		return "", err
 	}
@@ -169,7 +169,7 @@ func (c *shieldCmd) writeScheduler(ctx context.Context, env *environment, comput
 		return "", brokenPromise(file, err)
 	}
 	return file, env.writeFile(file, func(w io.Writer) error {
-		return scheduler.Write(ctx, w, computed.Space, scheduler.Scheduler{promise.WorstScheduler}, format, opts)
+		return scheduler.Write(ctx, w, computed.Space, scheduler.Scheduler{promise.WorstScheduler}, format, options)
 	})
 }
 
@@ -182,9 +182,9 @@ func brokenPromise(file string, err error) error {
 	return err
 }
 
-// write writes the shield in the format of --output, and returns the names of its files. tree is the model without the shield. For a model, it
+// writeShield writes the shield in the format of --output, and returns the names of its files. tree is the model without the shield. For a model, it
 // first checks the promised values on the text that it writes.
-func (c *shieldCmd) write(ctx context.Context, env *environment, computed *shield.Shield, promise *shield.Promise, tree *syntax.Model) (files []string, err error) {
+func (c *shieldCmd) writeShield(ctx context.Context, env *environment, computed *shield.Shield, promise *shield.Promise, tree *syntax.Model) (files []string, err error) {
 	if filepath.Ext(c.Output) == ".json" {
 		return []string{c.Output}, env.writeFile(c.Output, func(w io.Writer) error { return computed.JSON(ctx, w) })
 	}
@@ -195,7 +195,7 @@ func (c *shieldCmd) write(ctx context.Context, env *environment, computed *shiel
 	if err != nil {
 		return nil, err
 	}
-	shielded, _, err := c.question(ctx, env, c.Output, text)
+	shielded, _, err := c.newQuestion(ctx, env, c.Output, text)
 	if err != nil {
 		return nil, fmt.Errorf("check the shielded model: %w", err)
 	}
@@ -211,17 +211,17 @@ func (c *shieldCmd) writeStates(ctx context.Context, env *environment, computed 
 	if err != nil {
 		return nil, err
 	}
-	if err := env.files.withOutputs("--output", outputFiles([]output{target}, len(restricted.Program().Rewards))...).check(); err != nil {
+	if err := env.commandFiles.withOutputs("--output", outputFiles([]output{target}, len(restricted.Program().Rewards))...).check(); err != nil {
 		return nil, err
 	}
 	out := &exporter{env: env, space: restricted.WithoutFractions(), options: files.Options{Precision: files.MaxPrecision, Zeros: true}}
-	err = out.write(ctx, target)
-	return out.written, err
+	err = out.writeOutputs(ctx, target)
+	return out.writtenNames, err
 }
 
-// print prints the facts about the shield, and a list of states that it restricts.
-func (c *shieldCmd) print(env *environment, computed *shield.Shield, promise *shield.Promise, written []string, elapsed time.Duration) error {
-	facts := c.facts(computed, promise)
+// printShield prints the facts about the shield, and a list of states that it restricts.
+func (c *shieldCmd) printShield(env *environment, computed *shield.Shield, promise *shield.Promise, written []string, elapsed time.Duration) error {
+	facts := c.shieldFacts(computed, promise)
 	facts.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
 	if len(written) > 0 {
 		facts.Notes = append(facts.Notes, "wrote "+strings.Join(written, ", "))
@@ -239,8 +239,8 @@ func (c *shieldCmd) print(env *environment, computed *shield.Shield, promise *sh
 	return c.stateTable(computed).Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// facts returns the facts about the shield: the values that it guarantees, and the numbers of its states and choices.
-func (c *shieldCmd) facts(computed *shield.Shield, promise *shield.Promise) *table.Facts {
+// shieldFacts returns the facts about the shield: the values that it guarantees, and the numbers of its states and choices.
+func (c *shieldCmd) shieldFacts(computed *shield.Shield, promise *shield.Promise) *table.Facts {
 	facts := &table.Facts{Title: "Shield of " + c.ModelFile}
 	figures := computed.Figures()
 	thresholdKind := "absolute"
@@ -287,7 +287,7 @@ func probabilityCell(probability interval.Number) table.Cell {
 
 // stateTable returns a table of the first states in which a choice is not allowed.
 func (c *shieldCmd) stateTable(computed *shield.Shield) *table.Table {
-	out := &table.Table{Columns: []table.Column{
+	stateRows := &table.Table{Columns: []table.Column{
 		{Name: "state"}, {Name: "action"}, {Name: "value", Align: table.Right}, {Name: "allowed", Field: "allowed_choices"}, {Name: "instead"},
 	}}
 	listed, omitted := 0, 0
@@ -300,18 +300,18 @@ func (c *shieldCmd) stateTable(computed *shield.Shield) *table.Table {
 			continue
 		}
 		listed++
-		appendChoices(out, computed, int(state))
+		appendChoices(stateRows, computed, int(state))
 	}
 	if omitted > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("and %d more states in which a choice is not allowed", omitted))
+		stateRows.Notes = append(stateRows.Notes, fmt.Sprintf("and %d more states in which a choice is not allowed", omitted))
 	}
-	return out
+	return stateRows
 }
 
 // isRestricted reports whether a choice of a state is not allowed.
 func isRestricted(computed *shield.Shield, state int) bool {
-	first, end := computed.Space.Model().Choices(state)
-	for choice := first; choice < end; choice++ {
+	firstChoice, endChoice := computed.Space.Model().Choices(state)
+	for choice := firstChoice; choice < endChoice; choice++ {
 		if !computed.Allowed.Has(choice) {
 			return true
 		}
@@ -321,16 +321,16 @@ func isRestricted(computed *shield.Shield, state int) bool {
 
 // appendChoices adds a row for each choice of a state, with the choice that the shield makes instead if it is not allowed. Only the first row has
 // the name of the state.
-func appendChoices(out *table.Table, computed *shield.Shield, state int) {
-	name := computed.Space.Compiled().StateText(computed.Space.State(nil, state))
-	first, end := computed.Space.Model().Choices(state)
-	for choice := first; choice < end; choice++ {
+func appendChoices(stateRows *table.Table, computed *shield.Shield, state int) {
+	stateText := computed.Space.Compiled().StateText(computed.Space.State(nil, state))
+	firstChoice, endChoice := computed.Space.Model().Choices(state)
+	for choice := firstChoice; choice < endChoice; choice++ {
 		allowed, instead := "yes", ""
 		if !computed.Allowed.Has(choice) {
 			allowed, instead = "no", choiceText(computed, computed.Correction(state, choice))
 		}
-		out.Append(name, choiceText(computed, choice), probabilityCell(computed.ChoiceValue(choice)).Text, allowed, instead)
-		name = ""
+		stateRows.Append(stateText, choiceText(computed, choice), probabilityCell(computed.ChoiceValue(choice)).Text, allowed, instead)
+		stateText = ""
 	}
 }
 

@@ -57,27 +57,27 @@ func (c *simulateCmd) Run(ctx context.Context, env *environment) error {
 	if err := c.checkFlags(env); err != nil {
 		return err
 	}
-	opt := c.options()
-	source, warnings, err := c.source(ctx, env, &opt)
+	options := c.pathOptions()
+	source, warnings, err := c.newSource(ctx, env, &options)
 	if err != nil {
 		return err
 	}
-	slots, err := c.slots(source.Program())
+	slots, err := c.shownSlots(source.Program())
 	if err != nil {
 		return err
 	}
 	if c.Interactive {
 		env.warn(warnings)
-		return c.dialogue(ctx, env, source, slots)
+		return c.startDialogue(ctx, env, source, slots)
 	}
-	if err := c.completeOptions(ctx, env, source.Program(), &opt); err != nil {
+	if err := c.completeOptions(ctx, env, source.Program(), &options); err != nil {
 		return err
 	}
 	env.warn(warnings)
 	env.markOutputStarted()
-	path := simulate.Walk(ctx, source, opt)
+	path := simulate.Walk(ctx, source, options)
 	printer := paths.Printer{
-		Program: source.Program(), Path: path, Vars: slots, Seed: opt.Seed, Record: opt.Record, Drawn: c.drawsSteps(env), Scheduler: c.Scheduler, Players: c.Player,
+		Program: source.Program(), Path: path, Vars: slots, Seed: options.Seed, Record: options.Record, Drawn: c.drawsSteps(env), Scheduler: c.Scheduler, Players: c.Player,
 		Probs: c.Probs, Rewards: c.Rewards, Changes: c.Changes, Board: c.Board, Cols: c.Cols,
 	}
 	if err := printer.Print(env.stdout, c.Format, env.reportOptions()); err != nil {
@@ -91,7 +91,7 @@ func (c *simulateCmd) endsAtEvent() bool { return c.Time > 0 || c.Deadlock }
 
 // drawsSteps reports whether steps are drawn at random: all steps, or those after the steps in the file of --path.
 func (c *simulateCmd) drawsSteps(env *environment) bool {
-	return c.Path == "" || c.endsAtEvent() || env.given["steps"]
+	return c.Path == "" || c.endsAtEvent() || env.givenFlags["steps"]
 }
 
 // checkFlags returns a usage error if flags do not fit together.
@@ -113,28 +113,28 @@ func (c *simulateCmd) checkFlags(env *environment) error {
 }
 
 // completeOptions adds to the options the steps in the file of --path and the seed of the random steps.
-func (c *simulateCmd) completeOptions(ctx context.Context, env *environment, program *sema.Program, opt *simulate.PathOptions) error {
+func (c *simulateCmd) completeOptions(ctx context.Context, env *environment, program *sema.Program, options *simulate.PathOptions) error {
 	if c.Path != "" {
 		text, err := env.readText(c.Path)
 		if err != nil {
 			return err
 		}
-		if opt.Record, err = simulate.ReadPath(ctx, c.Path, text, program); err != nil {
+		if options.Record, err = simulate.ReadPath(ctx, c.Path, text, program); err != nil {
 			return err
 		}
 	}
 	if !c.drawsSteps(env) {
-		opt.Steps = 0
+		options.Steps = 0
 		return nil
 	}
 	var err error
-	opt.Seed, err = env.seedOr(c.Seed)
+	options.Seed, err = env.seedOrRandom(c.Seed)
 	return err
 }
 
-// source returns the source of paths, which is a compiled model or a state space, and warnings. With --scheduler it builds the state space and
-// sets opt.Chooser to this scheduler.
-func (c *simulateCmd) source(ctx context.Context, env *environment, opt *simulate.PathOptions) (source simulate.Source, warnings []string, err error) {
+// newSource returns the source of paths, which is a compiled model or a state space, and warnings. With --scheduler it builds the state space and
+// sets options.Chooser to this scheduler.
+func (c *simulateCmd) newSource(ctx context.Context, env *environment, options *simulate.PathOptions) (source simulate.Source, warnings []string, err error) {
 	flags := spaceFlags{ModelFile: c.ModelFile, Const: c.Const, typeFlags: c.typeFlags, dialectFlag: c.dialectFlag}
 	if !named.Is(c.ModelFile) && c.Scheduler == "" {
 		model, warnings, err := flags.compile(ctx, env)
@@ -152,7 +152,7 @@ func (c *simulateCmd) source(ctx context.Context, env *environment, opt *simulat
 		if err != nil {
 			return nil, nil, err
 		}
-		opt.Chooser = follower
+		options.Chooser = follower
 	}
 	steps := explicit.NewSteps(space)
 	return steps, steps.Warnings(), nil
@@ -179,20 +179,20 @@ func (c *simulateCmd) readFollower(ctx context.Context, env *environment, space 
 	return follower, nil
 }
 
-// options returns the options of the path that the flags describe: where the path ends, and whether it has rewards.
-func (c *simulateCmd) options() simulate.PathOptions {
-	opt := simulate.PathOptions{
+// pathOptions returns the options of the path that the flags describe: where the path ends, and whether it has rewards.
+func (c *simulateCmd) pathOptions() simulate.PathOptions {
+	options := simulate.PathOptions{
 		MaxSteps: c.MaxPath, NoLoopCheck: c.NoLoopCheck, Rewards: c.Rewards,
 		Time: c.Time, Deadlock: c.Deadlock,
 	}
 	if c.Time == 0 && !c.Deadlock {
-		opt.Steps = c.Steps
+		options.Steps = c.Steps
 	}
-	return opt
+	return options
 }
 
-// slots returns the indices of the variables to show: those of --vars, or all.
-func (c *simulateCmd) slots(program *sema.Program) ([]int, error) {
+// shownSlots returns the indices of the variables to show: those of --vars, or all.
+func (c *simulateCmd) shownSlots(program *sema.Program) ([]int, error) {
 	if len(c.Vars) > 0 {
 		slots, err := simulate.VarSlots(program, c.Vars)
 		if err != nil {

@@ -10,9 +10,9 @@ import (
 	"tilecheck/report/paths"
 )
 
-// dialogue runs a dialogue on standard input, in which the user chooses the steps of a path. slots are the indices of the variables to show.
-func (c *simulateCmd) dialogue(ctx context.Context, env *environment, source simulate.Source, slots []int) error {
-	seed, err := env.seedOr(c.Seed)
+// startDialogue runs a dialogue on standard input, in which the user chooses the steps of a path. slots are the indices of the variables to show.
+func (c *simulateCmd) startDialogue(ctx context.Context, env *environment, source simulate.Source, slots []int) error {
+	seed, err := env.seedOrRandom(c.Seed)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (c *simulateCmd) dialogue(ctx context.Context, env *environment, source sim
 
 // writePath writes a path to a file, when the user gives the command w in a dialogue. It returns an error if the file is an input of the program.
 func (e *environment) writePath(file string, write func(io.Writer) error) error {
-	if err := e.files.withOutputs("w", file).check(); err != nil {
+	if err := e.commandFiles.withOutputs("w", file).check(); err != nil {
 		return err
 	}
 	if err := e.writeFile(file, write); err != nil {

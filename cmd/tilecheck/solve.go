@@ -28,40 +28,40 @@ type problemFlags struct {
 	Discount   *float64 `rare:"" help:"Factor of each move on the 1 for a win, above 0 and at most 1 (default: 1)." want:"(0,1]" placeholder:"G"`
 }
 
-// given reports whether the command line has any of the flags.
-func (f problemFlags) given() bool {
+// hasGivenFlag reports whether the command line has any of the flags.
+func (f problemFlags) hasGivenFlag() bool {
 	return f.Size != 0 || f.Rows != 0 || f.Cols != 0 || f.Max != 0 || f.Objective != "win" || f.Against != "chance" || f.Discount != nil || f.P2 != modelgen.DefaultP2
 }
 
 // options returns the options of the solver that the flags describe. It returns a usage error if they describe no game.
 func (f problemFlags) options() (solve.Options, error) {
-	var opts solve.Options
-	rows, cols, err := f.shape()
+	var options solve.Options
+	rows, cols, err := f.boardShape()
 	if err != nil {
-		return opts, err
+		return options, err
 	}
-	opts.Shape, opts.Max = game.Shape{Rows: rows, Cols: cols}, f.Max
+	options.Shape, options.Max = game.Shape{Rows: rows, Cols: cols}, f.Max
 	if f.Max == 0 {
-		return opts, usageError("no --max, want the tile that ends the game")
+		return options, usageError("no --max, want the tile that ends the game")
 	}
-	if opts.Objective, err = solve.ParseObjective(f.Objective); err != nil {
-		return opts, usageError("%w", err)
+	if options.Objective, err = solve.ParseObjective(f.Objective); err != nil {
+		return options, usageError("%w", err)
 	}
-	if opts.Against, err = solve.ParseAgainst(f.Against); err != nil {
-		return opts, usageError("--spawn: %w", err)
+	if options.Against, err = solve.ParseAgainst(f.Against); err != nil {
+		return options, usageError("--spawn: %w", err)
 	}
 	p2, ok := new(big.Rat).SetString(f.P2)
 	if !ok {
-		return opts, usageError("--p2 is %q, want a probability such as 0.9 or 9/10", f.P2)
+		return options, usageError("--p2 is %q, want a probability such as 0.9 or 9/10", f.P2)
 	}
-	opts.P2 = p2
+	options.P2 = p2
 	if f.Discount != nil {
-		opts.Discount = *f.Discount
+		options.Discount = *f.Discount
 	}
-	if _, err := opts.Problem(); err != nil {
-		return opts, usageError("%w", err)
+	if _, err := options.Problem(); err != nil {
+		return options, usageError("%w", err)
 	}
-	return opts, nil
+	return options, nil
 }
 
 // minCollected is the smallest memory limit for the garbage collector, in bytes: a solver takes at least as much.
@@ -87,24 +87,24 @@ type solveCmd struct {
 
 // Run solves the game and prints its value.
 func (c *solveCmd) Run(ctx context.Context, env *environment) error {
-	opts, err := c.options()
+	options, err := c.options()
 	if err != nil {
 		return err
 	}
 	if c.Certificate != "" {
-		return c.guarantee(ctx, env, opts)
+		return c.decideGuarantee(ctx, env, options)
 	}
-	if err := c.checkFlags(&opts); err != nil {
+	if err := c.checkFlags(&options); err != nil {
 		return err
 	}
-	ctx, cancel := c.start(ctx, env, &opts)
+	ctx, cancel := c.startLimits(ctx, env, &options)
 	defer cancel()
 	start := time.Now()
-	stats, err := c.solve(ctx, opts)
+	stats, err := c.solveGame(ctx, options)
 	if err != nil {
 		return c.explainError(err)
 	}
-	problem, err := opts.Problem()
+	problem, err := options.Problem()
 	if err != nil {
 		return err
 	}
@@ -115,9 +115,9 @@ func (c *solveCmd) Run(ctx context.Context, env *environment) error {
 	return solved.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// checkFlags returns a usage error if the flags contradict each other. It also sets opts.Process from --worker, which is 2/3 for the second of
+// checkFlags returns a usage error if the flags contradict each other. It also sets options.Process from --worker, which is 2/3 for the second of
 // three processes.
-func (c *solveCmd) checkFlags(opts *solve.Options) (err error) {
+func (c *solveCmd) checkFlags(options *solve.Options) (err error) {
 	switch {
 	case c.Output == "-":
 		return usageError("--output is -, want a file: the result goes to standard output")
@@ -126,8 +126,8 @@ func (c *solveCmd) checkFlags(opts *solve.Options) (err error) {
 	case c.Worker == "":
 		return nil
 	}
-	opts.Process, err = shard.Parse(c.Worker)
-	if err != nil || opts.Process.Index > opts.Process.Count {
+	options.Process, err = shard.Parse(c.Worker)
+	if err != nil || options.Process.Index > options.Process.Count {
 		return usageError("--worker is %q, want the number of this process and the number of processes, such as 2/3", c.Worker)
 	}
 	if c.Output == "" {
@@ -136,46 +136,46 @@ func (c *solveCmd) checkFlags(opts *solve.Options) (err error) {
 	return nil
 }
 
-// start sets the limits of processors and memory in opts, and starts the time limit and the progress bar. The caller must call stop at the end.
-func (f *solveFlags) start(ctx context.Context, env *environment, opts *solve.Options) (limited context.Context, stop context.CancelFunc) {
-	opts.Workers, opts.Memory = f.Workers, int64(f.Memory)
-	if opts.Memory == 0 {
-		opts.Memory = defaultMemory()
+// startLimits sets the limits of processors and memory in options, and starts the time limit and the progress bar. The caller must call stop at the end.
+func (f *solveFlags) startLimits(ctx context.Context, env *environment, options *solve.Options) (limitedCtx context.Context, stop context.CancelFunc) {
+	options.Workers, options.Memory = f.Workers, int64(f.Memory)
+	if options.Memory == 0 {
+		options.Memory = defaultMemory()
 	}
-	if opts.Memory != 0 {
-		debug.SetMemoryLimit(max(opts.Memory, minCollected))
+	if options.Memory != 0 {
+		debug.SetMemoryLimit(max(options.Memory, minCollected))
 	}
-	report, done := env.progress()
-	if report != nil {
-		opts.Progress = func(update solve.Progress) {
+	showProgress, stopProgress := env.startProgress()
+	if showProgress != nil {
+		options.Progress = func(update solve.Progress) {
 			phase := "enumerating"
 			if update.Valuing {
 				phase = "valuing"
 			}
-			report(progress.Progress{Property: phase, Done: update.Positions, Target: update.Total, Unit: progress.States})
+			showProgress(progress.Progress{Property: phase, Done: update.Positions, Target: update.Total, Unit: progress.States})
 		}
 	}
-	limited, cancel := env.withTimeLimit(ctx, f.Timeout)
-	return limited, func() {
+	limitedCtx, cancel := env.withTimeLimit(ctx, f.Timeout)
+	return limitedCtx, func() {
 		cancel()
-		done()
+		stopProgress()
 	}
 }
 
-// solve solves the game. With --output it writes the values of all positions to a file. Otherwise it computes only the value of the initial
+// solveGame solves the game. With --output it writes the values of all positions to a file. Otherwise it computes only the value of the initial
 // position.
-func (c *solveCmd) solve(ctx context.Context, opts solve.Options) (solve.Stats, error) {
+func (c *solveCmd) solveGame(ctx context.Context, options solve.Options) (solve.Stats, error) {
 	if c.Output != "" {
-		return solve.SolveFile(ctx, c.Output, c.Resume, opts)
+		return solve.SolveFile(ctx, c.Output, c.Resume, options)
 	}
 	if c.Memory == 0 {
-		return solve.InitialValue(ctx, opts, "")
+		return solve.InitialValue(ctx, options, "")
 	}
 	dir, remove, err := tempdir.Make(ctx) // for the layers that exceed the memory limit
 	if err != nil {
 		return solve.Stats{}, err
 	}
-	stats, err := solve.InitialValue(ctx, opts, dir)
+	stats, err := solve.InitialValue(ctx, options, dir)
 	return stats, errors.Join(err, remove())
 }
 

@@ -14,44 +14,44 @@ import (
 	"tilecheck/report/playtables"
 )
 
-// guarantee decides by search whether the player can always reach the goal tile. It writes the certificate and prints the answer.
-func (c *solveCmd) guarantee(ctx context.Context, env *environment, opts solve.Options) error {
-	if err := c.checkGuaranteeFlags(env, &opts); err != nil {
+// decideGuarantee decides by search whether the player can always reach the goal tile. It writes the certificate and prints the answer.
+func (c *solveCmd) decideGuarantee(ctx context.Context, env *environment, options solve.Options) error {
+	if err := c.checkGuaranteeFlags(env, &options); err != nil {
 		return err
 	}
-	problem, err := opts.Problem()
+	problem, err := options.Problem()
 	if err != nil {
 		return err
 	}
-	rules, err := game.New(opts.Shape)
+	rules, err := game.New(options.Shape)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := c.start(ctx, env, &opts)
+	ctx, cancel := c.startLimits(ctx, env, &options)
 	defer cancel()
-	search := guarantee.Options{Rules: rules, Max: problem.MaxExp, Memory: opts.Memory, Workers: opts.Workers}
+	searchOptions := guarantee.Options{Rules: rules, Max: problem.MaxExp, Memory: options.Memory, Workers: options.Workers}
 	start := time.Now()
-	found, err := searchGuarantee(ctx, env, search)
+	guaranteed, err := searchGuarantee(ctx, env, searchOptions)
 	if err != nil {
 		return err
 	}
-	boards := 0
+	numBoards := 0
 	err = env.writeCertificate(c.Certificate, func(w io.Writer) (err error) {
-		boards, err = found.WriteCertificate(ctx, w)
+		numBoards, err = guaranteed.WriteCertificate(ctx, w)
 		return err
 	})
 	if err != nil {
 		return limitError(err)
 	}
-	return playtables.Guarantee(problem, found, boards, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions())
+	return playtables.Guarantee(problem, guaranteed, numBoards, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions())
 }
 
 // checkGuaranteeFlags returns a usage error if flags contradict --certificate.
-func (c *solveCmd) checkGuaranteeFlags(env *environment, opts *solve.Options) error {
+func (c *solveCmd) checkGuaranteeFlags(env *environment, options *solve.Options) error {
 	if err := env.refuseGivenFlags("with --certificate", "output", "resume", "worker", "layers", "discount"); err != nil {
 		return err
 	}
-	if opts.Against != solve.Worst || opts.Objective != solve.Win || c.P2 != modelgen.DefaultP2 {
+	if options.Against != solve.Worst || options.Objective != solve.Win || c.P2 != modelgen.DefaultP2 {
 		return usageError("--certificate is about tiles that are guaranteed, want --spawn worst, with --objective win and without --p2")
 	}
 	return nil
@@ -59,16 +59,16 @@ func (c *solveCmd) checkGuaranteeFlags(env *environment, opts *solve.Options) er
 
 // searchGuarantee decides whether the player can always reach the tile, and shows a progress bar. The error of an exceeded limit has the exit
 // code for it.
-func searchGuarantee(ctx context.Context, env *environment, opts guarantee.Options) (*guarantee.Found, error) {
-	report, done := env.progress()
-	defer done()
-	if report != nil {
-		opts.Progress = func(decided int) {
-			report(progress.Progress{Property: "searching", Done: int64(decided), Unit: progress.States})
+func searchGuarantee(ctx context.Context, env *environment, options guarantee.Options) (*guarantee.Found, error) {
+	showProgress, stopProgress := env.startProgress()
+	defer stopProgress()
+	if showProgress != nil {
+		options.Progress = func(decided int) {
+			showProgress(progress.Progress{Property: "searching", Done: int64(decided), Unit: progress.States})
 		}
 	}
-	found, err := guarantee.Search(ctx, opts)
-	if limit, reached := errors.AsType[*guarantee.LimitError](err); reached {
+	found, err := guarantee.Search(ctx, options)
+	if limit, isLimitError := errors.AsType[*guarantee.LimitError](err); isLimitError {
 		return nil, &codedError{exitOutOfLimit, limit}
 	}
 	return found, limitError(err)

@@ -191,7 +191,7 @@ func (failing) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 func TestPolicyPlaysToBrokenStream(t *testing.T) {
 	env := &environment{system: system{
 		stdin: strings.NewReader(""), stdout: failing{}, stderr: io.Discard, getenv: func(string) string { return "" },
-		terminal: func(io.Writer) (int, bool) { return 0, false }, identify: testBuild,
+		terminal: func(io.Writer) (int, bool) { return 0, false }, identifyBuild: testBuild,
 	}}
 	if code := run(t.Context(), []string{"policy", "--size=2", "--max=8", "--play", "--seed=1"}, env); code != exitCannotRun {
 		t.Errorf("exit code %d, want %d", code, exitCannotRun)

@@ -77,13 +77,13 @@ func stateLimitError(err error) error {
 // load builds the state space of a model, or reads it from files of states.
 func (c *spaceFlags) load(ctx context.Context, env *environment) (*explicit.Space, error) {
 	if !named.Is(c.ModelFile) {
-		return c.build(ctx, env)
+		return c.buildStates(ctx, env)
 	}
-	return c.read(ctx, env)
+	return c.readStates(ctx, env)
 }
 
-// read returns the state space in files of states.
-func (c *spaceFlags) read(ctx context.Context, env *environment) (*explicit.Space, error) {
+// readStates returns the state space in files of states.
+func (c *spaceFlags) readStates(ctx context.Context, env *environment) (*explicit.Space, error) {
 	if len(c.Const) > 0 {
 		return nil, usageError("--const is for models, files of states have no constants")
 	}
@@ -94,8 +94,8 @@ func (c *spaceFlags) read(ctx context.Context, env *environment) (*explicit.Spac
 	return states.Space(ctx, explicit.NoFractions) // with c.Exact the files were read with fractions
 }
 
-// build builds the state space of a model, and prints warnings about its constants.
-func (c *spaceFlags) build(ctx context.Context, env *environment) (*explicit.Space, error) {
+// buildStates builds the state space of a model, and prints warnings about its constants.
+func (c *spaceFlags) buildStates(ctx context.Context, env *environment) (*explicit.Space, error) {
 	job, err := c.jobWithModel(env)
 	if err != nil {
 		return nil, err
@@ -115,14 +115,14 @@ func (c *spaceFlags) buildPlan(ctx context.Context, env *environment, plan *runn
 	}
 	env.warn(warnings)
 	job := plan.Job
-	progress, done := env.progress()
-	defer done()
-	job.Progress = progress
+	showProgress, stopProgress := env.startProgress()
+	defer stopProgress()
+	job.Progress = showProgress
 	return explicit.Build(ctx, model, load.Options(&job))
 }
 
-// job returns a job for building the state space. It has the settings that the flags describe, but not the text of the model.
-func (c *spaceFlags) job() runner.Job {
+// spaceJob returns a job for building the state space. It has the settings that the flags describe, but not the text of the model.
+func (c *spaceFlags) spaceJob() runner.Job {
 	job := runner.Job{
 		File: c.ModelFile, Consts: c.Const, Dialect: dialect(c.Dialect), Generated: modelgen.Recognizer{},
 		Settings: runner.Settings{NoFixDeadlocks: c.NoFixDeadlocks, Numeric: runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)}},
@@ -138,7 +138,7 @@ func (c *spaceFlags) jobWithModel(env *environment) (job runner.Job, err error) 
 	if err := c.refuseForModel(); err != nil {
 		return job, err
 	}
-	job = c.job()
+	job = c.spaceJob()
 	job.Model, err = env.readSource(c.ModelFile)
 	return job, err
 }
@@ -158,8 +158,8 @@ func (c *spaceFlags) readOptions() files.ReadOptions {
 }
 
 // openStateFiles reads files of states; name may stand for several of them.
-func (e *environment) openStateFiles(ctx context.Context, name string, opts files.ReadOptions) (*files.StateFiles, error) {
-	return named.Reader(e.readSource).Open(ctx, name, opts)
+func (e *environment) openStateFiles(ctx context.Context, name string, options files.ReadOptions) (*files.StateFiles, error) {
+	return named.Reader(e.readSource).Open(ctx, name, options)
 }
 
 // noSuchFile reports whether there is no file with this name.

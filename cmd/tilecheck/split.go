@@ -34,16 +34,16 @@ type sharing struct {
 
 // beginShard starts the recording of a shard if --shard and --partial are given. When shards are merged, it checks that the command is the
 // command of the shards.
-func (e *environment) beginShard(kctx *kong.Context, args []string) error {
-	shardText, file, canShard := shardFlagsOf(kctx)
+func (e *environment) beginShard(kongContext *kong.Context, args []string) error {
+	shardText, resultFile, canShard := shardFlagsOf(kongContext)
 	if e.shard.Replaying() {
-		return e.checkMergedCommand(kctx, canShard, shardText+file != "")
+		return e.checkMergedCommand(kongContext, canShard, shardText+resultFile != "")
 	}
-	printsShards := slices.Contains([]string{"test", "bench run"}, nameOf(kctx.Selected()))
-	if file == "" && (shardText == "" || printsShards) {
+	printsShards := slices.Contains([]string{"test", "bench run"}, commandName(kongContext.Selected()))
+	if resultFile == "" && (shardText == "" || printsShards) {
 		return nil
 	}
-	if err := e.checkShardFlags(shardText, file); err != nil {
+	if err := e.checkShardFlags(shardText, resultFile); err != nil {
 		return err
 	}
 	thisShard, err := shard.Parse(shardText)
@@ -51,22 +51,22 @@ func (e *environment) beginShard(kctx *kong.Context, args []string) error {
 		return usageError("--shard: %w", err)
 	}
 	e.shard = shard.Record(thisShard)
-	e.recording = &recording{file: file, arguments: withoutShardFlags(args), meaning: meaningOf(kctx)}
+	e.recording = &recording{resultFile: resultFile, arguments: withoutShardFlags(args), resultWords: resultWords(kongContext)}
 	e.stdout.(*stream.Stream).Hold()
 	return nil
 }
 
-// checkShardFlags returns a usage error unless --shard and --partial are both given and all inputs are files. file is the value of --partial.
-func (e *environment) checkShardFlags(shardText, file string) error {
+// checkShardFlags returns a usage error unless --shard and --partial are both given and all inputs are files. resultFile is the value of --partial.
+func (e *environment) checkShardFlags(shardText, resultFile string) error {
 	switch {
-	case file == "":
+	case resultFile == "":
 		return usageError("--shard is given without --partial, want a file for the results of the shard")
 	case shardText == "":
 		return usageError("--partial is given without --shard, want the shard to run, such as --shard 1/5")
-	case isStdout(file):
-		return usageError("--partial is %s, want a file", file)
+	case isStdout(resultFile):
+		return usageError("--partial is %s, want a file", resultFile)
 	}
-	for _, input := range e.files.inputs {
+	for _, input := range e.commandFiles.inputs {
 		if input.name == "-" {
 			return usageError("%s is standard input, which cannot be read again to merge the shards: want a file", input.source)
 		}
@@ -75,28 +75,28 @@ func (e *environment) checkShardFlags(shardText, file string) error {
 }
 
 // shardFlagsOf returns the values of --shard and --partial. canShard reports whether the command has these flags.
-func shardFlagsOf(kctx *kong.Context) (shardText, file string, canShard bool) {
-	for _, flag := range kctx.Flags() {
+func shardFlagsOf(kongContext *kong.Context) (shardText, resultFile string, canShard bool) {
+	for _, flag := range kongContext.Flags() {
 		switch flag.Name {
 		case "shard":
 			shardText, _ = flag.Target.Interface().(string)
 		case "partial":
-			file, _ = flag.Target.Interface().(string)
+			resultFile, _ = flag.Target.Interface().(string)
 			canShard = true
 		}
 	}
-	return shardText, file, canShard
+	return shardText, resultFile, canShard
 }
 
 // checkMergedCommand returns an error if the command that a merge runs differs from the command that wrote the shards.
-func (e *environment) checkMergedCommand(kctx *kong.Context, canShard, hasShardFlags bool) error {
+func (e *environment) checkMergedCommand(kongContext *kong.Context, canShard, hasShardFlags bool) error {
 	switch {
 	case !canShard:
-		return usageError("the command of the shards is %s, whose work cannot be divided into shards", nameOf(kctx.Selected()))
+		return usageError("the command of the shards is %s, whose work cannot be divided into shards", commandName(kongContext.Selected()))
 	case hasShardFlags:
 		return usageError("the command of the shards has the flag --shard itself")
 	}
-	return shard.SameMeans(e.recording.meaning, meaningOf(kctx))
+	return shard.SameMeans(e.recording.resultWords, resultWords(kongContext))
 }
 
 // refuseWithShard returns a usage error if one of the flags was given together with --shard.
@@ -106,9 +106,9 @@ func (e *environment) refuseWithShard(flags ...string) error {
 
 // recording has the file of a shard and the command that it records.
 type recording struct {
-	file               string
-	arguments, meaning []string
-	outputWords        []string // of a merge: the words that may name outputs
+	resultFile             string
+	arguments, resultWords []string
+	outputWords            []string // of a merge: the words that may name outputs
 }
 
 // withoutShardFlags returns a command line without the flags --shard and --partial.
@@ -140,22 +140,22 @@ func changesResults(flag *kong.Value) bool {
 	}, flag.Name)
 }
 
-// meaningOf returns the words of a command line that can change its results. Shards can be merged only if these words are equal.
-func meaningOf(kctx *kong.Context) []string {
-	node := kctx.Selected()
-	meaning := []string{nameOf(node)}
+// resultWords returns the words of a command line that can change its results. Shards can be merged only if these words are equal.
+func resultWords(kongContext *kong.Context) []string {
+	node := kongContext.Selected()
+	words := []string{commandName(node)}
 	for _, arg := range node.Positional {
 		if arg.Target.IsZero() {
 			continue
 		}
-		meaning = append(meaning, fmt.Sprintf("<%s> %q", arg.Name, fmt.Sprint(flagValue(arg.Target))))
+		words = append(words, fmt.Sprintf("<%s> %q", arg.Name, fmt.Sprint(flagValue(arg.Target))))
 	}
-	for _, flag := range kctx.Flags() {
+	for _, flag := range kongContext.Flags() {
 		if changesResults(flag.Value) && !flag.Target.IsZero() {
-			meaning = append(meaning, fmt.Sprintf("--%s %q", flag.Name, fmt.Sprint(flagValue(flag.Target))))
+			words = append(words, fmt.Sprintf("--%s %q", flag.Name, fmt.Sprint(flagValue(flag.Target))))
 		}
 	}
-	return meaning
+	return words
 }
 
 // flagValue returns the value of a flag or argument, or the value to which it points. The value must not be nil.
@@ -166,17 +166,17 @@ func flagValue(target reflect.Value) any {
 	return target.Interface()
 }
 
-// endShard writes the file of a shard after the command has ended. outcome is the error that the command returned. endShard returns the error
+// endShard writes the file of a shard after the command has ended. commandErr is the error that the command returned. endShard returns the error
 // that ends the run.
-func (e *environment) endShard(ctx context.Context, outcome error) error {
+func (e *environment) endShard(ctx context.Context, commandErr error) error {
 	if !e.shard.Recording() {
-		return outcome
+		return commandErr
 	}
-	if coded, ok := errors.AsType[*codedError](outcome); outcome != nil && (!ok || coded.err != nil) {
-		return outcome // a real error, not only an exit code
+	if coded, ok := errors.AsType[*codedError](commandErr); commandErr != nil && (!ok || coded.err != nil) {
+		return commandErr // a real error, not only an exit code
 	}
-	if unfinished := cmp.Or(ctx.Err(), e.shard.Undone()); unfinished != nil {
-		return fmt.Errorf("shard %v is not finished: %w", e.shard.Part(), unfinished)
+	if unfinishedErr := cmp.Or(ctx.Err(), e.shard.Undone()); unfinishedErr != nil {
+		return fmt.Errorf("shard %v is not finished: %w", e.shard.Part(), unfinishedErr)
 	}
 	if e.shard.Streams() == 0 {
 		return usageError("the work of this command cannot be divided into shards, want a command that samples paths (--method sim), plays games or has many results")
@@ -185,37 +185,37 @@ func (e *environment) endShard(ctx context.Context, outcome error) error {
 		return err
 	}
 	if !e.quiet {
-		fmt.Fprintf(e.stderr, "note: shard %v is in %s\n", e.shard.Part(), e.recording.file)
+		fmt.Fprintf(e.stderr, "note: shard %v is in %s\n", e.shard.Part(), e.recording.resultFile)
 	}
 	if e.shard.HasResults() {
-		return outcome
+		return commandErr
 	}
 	return nil
 }
 
 // writeShard writes the results of the shard to the file of --partial, together with its command line and the digests of its inputs.
 func (e *environment) writeShard() (err error) {
-	job := &shard.Job{Args: e.recording.arguments, Means: e.recording.meaning}
-	if job.Build, err = e.identify(); err != nil {
+	job := &shard.Job{Args: e.recording.arguments, Means: e.recording.resultWords}
+	if job.Build, err = e.identifyBuild(); err != nil {
 		return err
 	}
-	if job.Inputs, err = e.files.digests(); err != nil {
+	if job.Inputs, err = e.commandFiles.inputDigests(); err != nil {
 		return err
 	}
-	return atomicfile.WriteWithExitHook(e.recording.file, e.onExit, func(w io.Writer) error { return e.shard.Write(w, job) })
+	return atomicfile.WriteWithExitHook(e.recording.resultFile, e.onExit, func(w io.Writer) error { return e.shard.Write(w, job) })
 }
 
-// digests returns the names of the input files with their SHA-256 digests.
-func (p *commandFiles) digests() (inputs []shard.Input, err error) {
-	for _, input := range p.inputs {
+// inputDigests returns the names of the input files with their SHA-256 digests.
+func (files *commandFiles) inputDigests() (inputs []shard.Input, err error) {
+	for _, input := range files.inputs {
 		if input.isUpdated || noSuchFile(input.name) {
 			continue
 		}
-		sum, _, err := shard.Digest(input.name)
+		digest, _, err := shard.Digest(input.name)
 		if err != nil {
 			return nil, err
 		}
-		inputs = append(inputs, shard.Input{Name: input.name, SHA256: sum})
+		inputs = append(inputs, shard.Input{Name: input.name, SHA256: digest})
 	}
 	return inputs, nil
 }

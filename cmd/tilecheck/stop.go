@@ -27,8 +27,8 @@ const (
 
 // lifetime controls how a command ends before its work is done.
 type lifetime struct {
-	ending *forcedEnd                   // nil if the end of the command does not end the process
-	onExit func(f func()) (done func()) // ending.OnExit; nil if nothing ends the process
+	ending *forcedEnd                      // nil if the end of the command does not end the process
+	onExit func(f func()) (release func()) // ending.OnExit; nil if nothing ends the process
 }
 
 // forcedEnd is the state of ending the process when its command does not end by itself.
@@ -47,9 +47,9 @@ type forcedEnd struct {
 // listenForSignals returns a context that ends when the process receives SIGINT, SIGTERM or SIGHUP, or when it runs out of memory addresses. A
 // second signal kills the process. If the command does not end soon after its context, the process exits.
 func (e *environment) listenForSignals(ctx context.Context) context.Context {
-	ctx, clean := ending.Keep(ctx)
-	ctx, end := ending.Ender(ctx)
-	e.ending = &forcedEnd{cleanUp: clean}
+	ctx, cleanUp := ending.Keep(ctx)
+	ctx, endCommand := ending.Ender(ctx)
+	e.ending = &forcedEnd{cleanUp: cleanUp}
 	e.onExit = func(cleanUp func()) func() { return ending.OnExit(ctx, cleanUp) }
 	names := map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM"}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
@@ -59,8 +59,8 @@ func (e *environment) listenForSignals(ctx context.Context) context.Context {
 	for received := range names {
 		signal.Notify(signals, received)
 	}
-	go e.ending.awaitSignal(signals, func(received os.Signal) { end(&ending.Interrupt{Signal: names[received]}) })
-	memory.WatchAddresses(func(limit int64) { end(&ending.Memory{Limit: limit}) })
+	go e.ending.awaitSignal(signals, func(received os.Signal) { endCommand(&ending.Interrupt{Signal: names[received]}) })
+	memory.WatchAddresses(func(limit int64) { endCommand(&ending.Memory{Limit: limit}) })
 	e.exitIfCommandDoesNot(ctx)
 	return ctx
 }
@@ -68,17 +68,17 @@ func (e *environment) listenForSignals(ctx context.Context) context.Context {
 // awaitSignal waits for the first signal and calls end with it. The next signal kills the process, unless the command waits for a second
 // interrupt: then it closes the channel that hearSecondInterrupt returned.
 func (l *forcedEnd) awaitSignal(signals chan os.Signal, end func(os.Signal)) {
-	received := <-signals
+	firstSignal := <-signals
 	if memory.Supervised() {
 		dropRepeated(signals)
 	}
-	secondInterrupt := l.onSignal(received)
+	secondInterrupt := l.onSignal(firstSignal)
 	if secondInterrupt == nil {
 		signal.Stop(signals)
-		end(received)
+		end(firstSignal)
 		return
 	}
-	end(received)
+	end(firstSignal)
 	<-signals
 	signal.Stop(signals)
 	close(secondInterrupt)
@@ -95,7 +95,7 @@ func dropRepeated(signals <-chan os.Signal) {
 
 // hearSecondInterrupt changes what a second interrupt does: it closes the returned channel instead of killing the process. The command must then
 // end by itself. A third interrupt kills the process.
-func (l *lifetime) hearSecondInterrupt() (second <-chan struct{}) {
+func (l *lifetime) hearSecondInterrupt() (secondInterrupt <-chan struct{}) {
 	if l.ending == nil {
 		return nil
 	}
@@ -157,11 +157,11 @@ func (e *environment) withMemoryLimit(ctx context.Context, limit byteCount) (con
 		return context.WithCancel(ctx)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	ctx, end := ending.Divisible(ctx)
-	stop := memory.Watch(maxBytes, func() { end(&ending.Memory{Limit: maxBytes}) })
+	ctx, endTask := ending.Divisible(ctx)
+	stopWatching := memory.Watch(maxBytes, func() { endTask(&ending.Memory{Limit: maxBytes}) })
 	e.exitIfCommandDoesNot(ctx)
 	return ctx, func() {
-		stop()
+		stopWatching()
 		cancel()
 	}
 }
@@ -200,21 +200,21 @@ func (e *environment) exitIfCommandDoesNot(ctx context.Context) {
 
 // exitNow ends the process. Before, it removes temporary files and prints the reason, but it waits for this at most cleanLimit.
 func (e *environment) exitNow(reason error) {
-	end := e.ending
-	if end.outputHasStarted() {
+	forcedEnd := e.ending
+	if forcedEnd.outputHasStarted() {
 		time.Sleep(printLimit)
 	}
-	if !end.claim() {
+	if !forcedEnd.claim() {
 		return
 	}
-	done := make(chan struct{})
+	isDone := make(chan struct{})
 	go func() { // printing and removing may block
-		defer close(done)
-		end.cleanUp()
-		end.printReason(e, reason)
+		defer close(isDone)
+		forcedEnd.cleanUp()
+		forcedEnd.printReason(e, reason)
 	}()
 	select {
-	case <-done:
+	case <-isDone:
 	case <-time.After(cleanLimit):
 	}
 	os.Exit(exitCodeAfterEnd(reason))
@@ -240,8 +240,8 @@ func (l *forcedEnd) claim() bool {
 func (l *forcedEnd) printReason(env *environment, reason error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, clear := range l.clearBars {
-		clear()
+	for _, clearBar := range l.clearBars {
+		clearBar()
 	}
 	if !l.reasonPrinted {
 		fmt.Fprintln(env.stderr, "tilecheck:", reason)
@@ -287,12 +287,12 @@ func (l *lifetime) setReasonPrinted() {
 }
 
 // addBar registers the function that removes a progress bar. exitNow calls it before it prints the reason. addBar returns the same function.
-func (l *forcedEnd) addBar(clear func()) (done func()) {
+func (l *forcedEnd) addBar(clearBar func()) (done func()) {
 	if l == nil {
-		return clear
+		return clearBar
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.clearBars = append(l.clearBars, clear)
-	return clear
+	l.clearBars = append(l.clearBars, clearBar)
+	return clearBar
 }

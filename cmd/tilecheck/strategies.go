@@ -19,21 +19,21 @@ type strategiesCmd struct {
 
 // Run prints a table of all families of strategies. With arguments, it prints a table of the strategies that the arguments describe.
 func (c *strategiesCmd) Run(env *environment) error {
-	setting, err := c.setting()
+	setting, err := c.gameSetting()
 	if err != nil {
 		return err
 	}
-	out := familyTable(setting)
+	strategyRows := familyTable(setting)
 	if len(c.Spec) > 0 {
-		if out, err = specTable(c.Spec, setting); err != nil {
+		if strategyRows, err = specTable(c.Spec, setting); err != nil {
 			return err
 		}
 	}
-	return out.Write(env.stdout, c.Format, env.reportOptions())
+	return strategyRows.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// setting returns the game that the strategies play.
-func (c *strategiesCmd) setting() (strategy.Setting, error) {
+// gameSetting returns the game that the strategies play.
+func (c *strategiesCmd) gameSetting() (strategy.Setting, error) {
 	rules, err := game.New(game.Shape{Rows: c.Rows, Cols: c.Cols})
 	if err != nil {
 		return strategy.Setting{}, usageError("%w", err)
@@ -52,7 +52,7 @@ func (c *strategiesCmd) setting() (strategy.Setting, error) {
 // familyTable returns a table with a row for each family of strategies. If the example of a family cannot play this game, its row lacks some
 // cells.
 func familyTable(setting strategy.Setting) *table.Table {
-	out := &table.Table{
+	familyRows := &table.Table{
 		Columns: append([]table.Column{
 			{Name: "strategy"},
 			{Name: "options", Min: 26, Code: true},
@@ -69,29 +69,29 @@ func familyTable(setting strategy.Setting) *table.Table {
 		} else {
 			row = append(row, nil, nil)
 		}
-		out.Append(row...)
+		familyRows.Append(row...)
 	}
-	return out
+	return familyRows
 }
 
 // specTable returns a table with a row for each strategy, given by a text such as sparse:depth=2. It returns a usage error if a text is wrong.
 func specTable(specs []string, setting strategy.Setting) (*table.Table, error) {
-	out := &table.Table{
+	strategyRows := &table.Table{
 		Columns: append([]table.Column{
 			{Name: "strategy", Min: 24, Code: true}, {Field: "options"}, {Name: "description", Min: 24}, {Name: "source", Min: 14}, {Field: "example"},
 		}, behaviourColumns()...),
 	}
 	for _, spec := range specs {
-		parsed, err := strategy.Parse(spec, setting)
+		parsedStrategy, err := strategy.Parse(spec, setting)
 		if err != nil {
 			return nil, usageError("%w", err)
 		}
 		family := familyOf(spec)
-		row := []any{parsed.String(), nil, family.About, family.Source, nil}
-		row = append(row, behaviour(parsed)...)
-		out.Append(row...)
+		row := []any{parsedStrategy.String(), nil, family.About, family.Source, nil}
+		row = append(row, behaviour(parsedStrategy)...)
+		strategyRows.Append(row...)
 	}
-	return out, nil
+	return strategyRows, nil
 }
 
 // familyOf returns the family of a strategy. spec is the name of the family, which a colon and options may follow. It must be valid.

@@ -11,7 +11,7 @@ import (
 
 // beginJSON begins the JSON object that a command prints.
 func (e *environment) beginJSON(command string) {
-	e.name = command
+	e.jsonCommand = command
 	go e.version() // starts early, because it takes time
 	e.stdout.(*stream.Stream).Begin()
 }

@@ -68,7 +68,7 @@ func (c *submitLocalCmd) Run(ctx context.Context, env *environment) error {
 	if c.Processes > settings.MaxCPUs {
 		return usageError("<processes> is %d, want 1 to %d", c.Processes, settings.MaxCPUs)
 	}
-	return env.submit(ctx, c.jobDirFlags, loginFlags{}, cluster.Request{Given: c.Words, Backend: "local", Settings: settings.Settings{Tasks: c.Processes}})
+	return env.submitJob(ctx, c.jobDirFlags, loginFlags{}, cluster.Request{Given: c.Words, Backend: "local", Settings: settings.Settings{Tasks: c.Processes}})
 }
 
 type submitSlurmCmd struct {
@@ -103,11 +103,11 @@ func (c *submitSlurmCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	request := cluster.Request{Given: c.Words, Backend: "slurm", Settings: requested}
+	jobRequest := cluster.Request{Given: c.Words, Backend: "slurm", Settings: requested}
 	if c.DryRun {
-		return env.printScript(c.jobDirFlags, request)
+		return env.printScript(c.jobDirFlags, jobRequest)
 	}
-	return env.submit(ctx, c.jobDirFlags, c.loginFlags, request)
+	return env.submitJob(ctx, c.jobDirFlags, c.loginFlags, jobRequest)
 }
 
 type submitAttachCmd struct {
@@ -118,14 +118,14 @@ type submitAttachCmd struct {
 
 // Run continues a job whose directory exists.
 func (c *submitAttachCmd) Run(ctx context.Context, env *environment) error {
-	work, err := cluster.Open(c.Dir)
+	job, err := cluster.Open(c.Dir)
 	if err != nil {
 		return err
 	}
 	isQuiet := env.quiet // runJob changes env.quiet: it reads the flags of the job's command
-	err = env.runJob(ctx, work, c.loginFlags, c.Retries)
+	err = env.runJob(ctx, job, c.loginFlags, c.Retries)
 	if !isQuiet {
-		env.noteJobDirectory(ctx, work, err)
+		env.noteJobDirectory(ctx, job, err)
 	}
 	return err
 }
@@ -145,11 +145,11 @@ func (c *submitCancelCmd) Run(ctx context.Context, env *environment) error {
 	if work.Backend == "local" { // Open has taken the lock of the directory, so no other process runs tasks of the job
 		return nil
 	}
-	driver, done, err := env.driver(ctx, work, c.loginFlags)
+	driver, endProcesses, err := env.newDriver(ctx, work, c.loginFlags)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer endProcesses()
 	return driver.Cancel(ctx)
 }
 
@@ -185,7 +185,7 @@ func (e *environment) completeRequest(flags jobDirFlags, request *cluster.Reques
 	if request.Program, err = os.Executable(); err != nil {
 		return "", job, err
 	}
-	if request.Build, err = e.identify(); err != nil {
+	if request.Build, err = e.identifyBuild(); err != nil {
 		return "", job, err
 	}
 	if err := e.readCommand(request); err != nil {
@@ -205,26 +205,26 @@ func (e *environment) completeRequest(flags jobDirFlags, request *cluster.Reques
 // readCommand parses the command of a request and stores its words and input files in the request. If the command needs a seed and has none, it
 // draws one seed for all shards.
 func (e *environment) readCommand(request *cluster.Request) error {
-	var line cli
-	subEnv := &environment{system: e.system}
-	kctx, err := parseSubmitted(request.Given, &line, subEnv)
+	var submittedFlags cli
+	submittedEnv := &environment{system: e.system}
+	kongContext, err := parseSubmitted(request.Given, &submittedFlags, submittedEnv)
 	if err != nil {
 		return err
 	}
-	files := commandFilesOf(kctx, subEnv)
+	files := commandFilesOf(kongContext, submittedEnv)
 	if err := files.check(); err != nil {
 		return err
 	}
 	flags := make(map[string]*kong.Flag)
-	for _, flag := range kctx.Flags() {
+	for _, flag := range kongContext.Flags() {
 		flags[flag.Name] = flag
 	}
-	if err := checkDivisible(kctx, flags, subEnv.given); err != nil {
+	if err := checkDivisible(kongContext, flags, submittedEnv.givenFlags); err != nil {
 		return err
 	}
-	e.quiet = e.quiet || line.Quiet
-	name := nameOf(kctx.Selected())
-	suitePaths, err := suiteInputs(name, &line)
+	e.quiet = e.quiet || submittedFlags.Quiet
+	name := commandName(kongContext.Selected())
+	suitePaths, err := suiteInputs(name, &submittedFlags)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (e *environment) readCommand(request *cluster.Request) error {
 	request.Words = request.Given
 	hasDefaultSeed := name == "test" || name == "bench run"
 	drawsSeed := flags["seed"] != nil && !hasDefaultSeed && !computesStates(name, flags)
-	if drawsSeed && !subEnv.given["seed"] {
+	if drawsSeed && !submittedEnv.givenFlags["seed"] {
 		request.Words, err = e.withSeed(request.Given)
 	}
 	return err
@@ -244,7 +244,7 @@ func suiteInputs(command string, line *cli) ([]string, error) {
 	case "test":
 		return line.Test.Paths, nil
 	case "bench run":
-		return line.Bench.Run.inputs()
+		return line.Bench.Run.inputPaths()
 	}
 	return nil, nil
 }
@@ -259,18 +259,18 @@ func parseSubmitted(words []string, line *cli, env *environment) (*kong.Context,
 	if slices.ContainsFunc(words, isHelp) {
 		return nil, usageError("--help and --version cannot be divided into shards: %s", strings.Join(words, " "))
 	}
-	kctx, err := app.Parse(words)
+	kongContext, err := app.Parse(words)
 	if err != nil {
 		return nil, usageError("%s: %w", strings.Join(words, " "), err)
 	}
-	env.given, err = checkedFlags(kctx)
-	return kctx, err
+	env.givenFlags, err = checkedFlags(kongContext)
+	return kongContext, err
 }
 
 // checkDivisible returns a usage error if the work of a command cannot be divided into shards. flags has all flags of the command, by name; given
 // has the names of the flags on the command line.
-func checkDivisible(kctx *kong.Context, flags map[string]*kong.Flag, given map[string]bool) error {
-	for _, arg := range kctx.Selected().Positional {
+func checkDivisible(kongContext *kong.Context, flags map[string]*kong.Flag, given map[string]bool) error {
+	for _, arg := range kongContext.Selected().Positional {
 		kind := arg.Tag.Get("file")
 		isInput := kind == "in" || kind == "states"
 		if isInput && arg.Target.String() == "-" {
@@ -278,7 +278,7 @@ func checkDivisible(kctx *kong.Context, flags map[string]*kong.Flag, given map[s
 		}
 	}
 	if flags["partial"] == nil {
-		return usageError("%s cannot be divided into shards, want a command that has --shard and --partial", nameOf(kctx.Selected()))
+		return usageError("%s cannot be divided into shards, want a command that has --shard and --partial", commandName(kongContext.Selected()))
 	}
 	if given["shard"] || given["partial"] {
 		return usageError("submit sets --shard and --partial itself, want the command without them")
@@ -301,7 +301,7 @@ func inputsOfShards(files *commandFiles) []string {
 
 // withSeed returns a command line with a random seed. It inserts the flag before the word --.
 func (e *environment) withSeed(words []string) ([]string, error) {
-	seed, err := e.seedOr(nil)
+	seed, err := e.seedOrRandom(nil)
 	end := slices.Index(words, "--")
 	if end < 0 {
 		end = len(words)
@@ -333,13 +333,13 @@ func (e *environment) printScript(flags jobDirFlags, request cluster.Request) er
 	return err
 }
 
-// submit submits a command as a job and runs the job. If the directory already contains the same job, it continues this job.
-func (e *environment) submit(ctx context.Context, flags jobDirFlags, login loginFlags, request cluster.Request) error {
-	dir, job, err := e.completeRequest(flags, &request)
+// submitJob submits a command as a job and runs the job. If the directory already contains the same job, it continues this job.
+func (e *environment) submitJob(ctx context.Context, flags jobDirFlags, login loginFlags, request cluster.Request) error {
+	dir, description, err := e.completeRequest(flags, &request)
 	if err != nil {
 		return err
 	}
-	work, isNew, err := submit.Open(ctx, dir, job, request, flags.Shards, login.login())
+	work, isNew, err := submit.Open(ctx, dir, description, request, flags.Shards, login.login())
 	if err != nil {
 		return err
 	}
@@ -354,8 +354,8 @@ func (e *environment) submit(ctx context.Context, flags jobDirFlags, login login
 	return err
 }
 
-// driver returns the driver that runs a job, and a function that ends the processes of the driver.
-func (e *environment) driver(ctx context.Context, work *cluster.Work, login loginFlags) (driver *cluster.Driver, endProcesses func(), err error) {
+// newDriver returns the driver that runs a job, and a function that ends the processes of the driver.
+func (e *environment) newDriver(ctx context.Context, work *cluster.Work, login loginFlags) (driver *cluster.Driver, endProcesses func(), err error) {
 	return submit.Driver(ctx, work, login.login(), func(text string) {
 		if !e.quiet {
 			fmt.Fprintln(e.stderr, "note:", text)
@@ -370,42 +370,42 @@ const (
 	cancelLimit = 10 * time.Second
 )
 
-// runJob runs a job and prints the merged result of its shards. It closes work.
-func (e *environment) runJob(ctx context.Context, work *cluster.Work, login loginFlags, retries int) error {
-	defer work.Close()
-	build, err := e.identify()
+// runJob runs a job and prints the merged result of its shards. It closes job.
+func (e *environment) runJob(ctx context.Context, job *cluster.Work, login loginFlags, retries int) error {
+	defer job.Close()
+	build, err := e.identifyBuild()
 	if err != nil {
 		return err
 	}
-	if work.Job.Build != build {
-		return fmt.Errorf("%s was submitted by another build, %s; its own program is %s", work.Dir, work.Job.Build, work.Dir.Program(&work.Job))
+	if job.Job.Build != build {
+		return fmt.Errorf("%s was submitted by another build, %s; its own program is %s", job.Dir, job.Job.Build, job.Dir.Program(&job.Job))
 	}
-	if err := os.Chdir(work.Job.Dir); err != nil { // relative file names refer to this directory
+	if err := os.Chdir(job.Job.Dir); err != nil { // relative file names refer to this directory
 		return err
 	}
-	driver, endProcesses, err := e.driver(ctx, work, login)
+	driver, endProcesses, err := e.newDriver(ctx, job, login)
 	if err != nil {
 		return err
 	}
 	defer endProcesses()
-	if work.Backend == "local" && !e.quiet {
-		fmt.Fprintf(e.stderr, "note: submit local runs %s as processes of this machine, at most %d at a time; their files are in %s\n", noun.Count(work.Job.Shards, "shard"), max(1, work.Settings.Tasks), work.Dir)
+	if job.Backend == "local" && !e.quiet {
+		fmt.Fprintf(e.stderr, "note: submit local runs %s as processes of this machine, at most %d at a time; their files are in %s\n", noun.Count(job.Job.Shards, "shard"), max(1, job.Settings.Tasks), job.Dir)
 	}
 	var secondInterrupt <-chan struct{}
 	if driver.Backend.Detached() {
 		secondInterrupt = e.hearSecondInterrupt()
 	}
-	progress, clearBar := e.progress()
-	driver.Progress, driver.Retries = progress, retries
+	showProgress, clearBar := e.startProgress()
+	driver.Progress, driver.Retries = showProgress, retries
 	driver.Merge = func(ctx context.Context, files []string) error {
 		clearBar()
-		return e.mergeQuietly(ctx, files, work.Job.Given)
+		return e.mergeQuietly(ctx, files, job.Job.Given)
 	}
 	err = driver.Run(ctx)
 	clearBar()
 	reason := ctx.Err()
 	if err == nil || reason == nil || !errors.Is(err, reason) {
-		return cmp.Or(withExitCode(err), work.Sweep())
+		return cmp.Or(withExitCode(err), job.Sweep())
 	}
 	if !driver.Backend.Detached() {
 		endProcesses()
@@ -429,21 +429,21 @@ func (e *environment) mergeQuietly(ctx context.Context, files, command []string)
 // process, a second interrupt cancels them.
 func (e *environment) afterInterrupt(driver *cluster.Driver, reason error, secondInterrupt <-chan struct{}) error {
 	e.setReasonPrinted()
-	attach := "tilecheck submit attach " + quote.Word(string(driver.Work.Dir))
+	attachCommand := "tilecheck submit attach " + quote.Word(string(driver.Work.Dir))
 	if !driver.Backend.Detached() {
-		return fmt.Errorf("%w; what is finished stays: %s", reason, attach)
+		return fmt.Errorf("%w; what is finished stays: %s", reason, attachCommand)
 	}
 	interrupt, _ := errors.AsType[*ending.Interrupt](reason)
 	if secondInterrupt == nil || interrupt == nil || interrupt.Signal != "SIGINT" {
-		return fmt.Errorf("%w; the tasks go on: %s", reason, attach)
+		return fmt.Errorf("%w; the tasks go on: %s", reason, attachCommand)
 	}
 	e.allowMoreTime(linger + 100*time.Millisecond)
-	fmt.Fprintf(e.stderr, "tilecheck: %v; the tasks go on: %s\n(another interrupt cancels them)\n", reason, attach)
+	fmt.Fprintf(e.stderr, "tilecheck: %v; the tasks go on: %s\n(another interrupt cancels them)\n", reason, attachCommand)
 	select {
 	case <-time.After(linger):
 		return exitStatus(exitCannotRun)
 	case <-secondInterrupt:
-		return e.cancelTasks(driver, strings.Replace(attach, "attach", "cancel", 1))
+		return e.cancelTasks(driver, strings.Replace(attachCommand, "attach", "cancel", 1))
 	}
 }
 
@@ -460,36 +460,36 @@ func (e *environment) cancelTasks(driver *cluster.Driver, cancelCommand string) 
 }
 
 // noteJobDirectory prints the size of a local job's directory, and whether the user may remove it. It prints nothing after an interrupt.
-func (e *environment) noteJobDirectory(ctx context.Context, work *cluster.Work, err error) {
-	dir := string(work.Dir)
-	if work.Backend != "local" || ctx.Err() != nil || noSuchFile(dir) {
+func (e *environment) noteJobDirectory(ctx context.Context, job *cluster.Work, err error) {
+	dir := string(job.Dir)
+	if job.Backend != "local" || ctx.Err() != nil || noSuchFile(dir) {
 		return
 	}
 	megabytes := max(1, float64(sizeBelow(dir))/1e6)
-	attach := "tilecheck submit attach " + quote.Word(dir)
+	attachCommand := "tilecheck submit attach " + quote.Word(dir)
 	size := fmt.Sprintf("%s has %.0f MB, this program and the inputs included", dir, megabytes)
 	codedErr, isCoded := errors.AsType[*codedError](err)
 	isFinished := err == nil || isCoded && codedErr.err == nil
 	if isFinished {
-		fmt.Fprintf(e.stderr, "note: %s; it can be removed, and until then this prints the result again: %s\n", size, attach)
+		fmt.Fprintf(e.stderr, "note: %s; it can be removed, and until then this prints the result again: %s\n", size, attachCommand)
 	} else {
-		fmt.Fprintf(e.stderr, "note: %s; it keeps what is finished, for %s; remove it to begin anew\n", size, attach)
+		fmt.Fprintf(e.stderr, "note: %s; it keeps what is finished, for %s; remove it to begin anew\n", size, attachCommand)
 	}
 }
 
 // sizeBelow returns the total size of the files in a directory and its subdirectories, in bytes. It omits files that cannot be read.
 func sizeBelow(dir string) int64 {
-	size := int64(0)
+	numBytes := int64(0)
 	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return nil
 		}
 		if info, err := entry.Info(); err == nil {
-			size += info.Size()
+			numBytes += info.Size()
 		}
 		return nil
 	})
-	return size
+	return numBytes
 }
 
 // withExitCode adds the exit code of a failed shard to the error of a driver, if it is the code of a usage error or a limit.

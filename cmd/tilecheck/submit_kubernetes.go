@@ -35,8 +35,8 @@ type submitKubernetesCmd struct {
 	loginFlags    `embed:""`
 }
 
-// settings returns the settings of the flags. Settings without a flag come from the suite file in the current directory.
-func (c *submitKubernetesCmd) settings() (settings.Settings, error) {
+// kubernetesSettings returns the settings of the flags. Settings without a flag come from the suite file in the current directory.
+func (c *submitKubernetesCmd) kubernetesSettings() (settings.Settings, error) {
 	return submit.WithSuiteSettings(settings.Settings{
 		Time: c.Time, Memory: int64(c.Memory), CPUs: c.CPUs, Tasks: c.Tasks,
 		Kubernetes: settings.Kubernetes{
@@ -48,7 +48,7 @@ func (c *submitKubernetesCmd) settings() (settings.Settings, error) {
 
 // Run submits the shards of a command to Kubernetes. With --dry-run it only prints the manifest.
 func (c *submitKubernetesCmd) Run(ctx context.Context, env *environment) error {
-	requested, err := c.settings()
+	requested, err := c.kubernetesSettings()
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (c *submitKubernetesCmd) Run(ctx context.Context, env *environment) error {
 	if c.DryRun {
 		return env.printScript(c.jobDirFlags, request)
 	}
-	return env.submit(ctx, c.jobDirFlags, c.loginFlags, request)
+	return env.submitJob(ctx, c.jobDirFlags, c.loginFlags, request)
 }
 
 // submitTaskCmd is the command that a pod runs.

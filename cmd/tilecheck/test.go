@@ -50,15 +50,15 @@ type testCmd struct {
 
 // Run runs the tests, prints the report and compares it with the baseline. A shard only records its results.
 func (c *testCmd) Run(ctx context.Context, env *environment) (err error) {
-	selected, err := c.selection(env)
+	selected, err := c.selectTests(env)
 	if err != nil {
 		return err
 	}
-	baseline, err := readLines("--baseline", c.Baseline)
+	baseline, err := readReport("--baseline", c.Baseline)
 	if err != nil {
 		return err
 	}
-	testReport, err := c.run(ctx, env, selected)
+	testReport, err := c.runTests(ctx, env, selected)
 	if err != nil {
 		return err
 	}
@@ -94,8 +94,8 @@ func endTestShard(env *environment, testReport *report.TestReport) error {
 	return exitStatus(regress.FailureCode(testReport))
 }
 
-// selection returns the tests that the command line selects. It returns a usage error if a flag has no effect.
-func (c *testCmd) selection(env *environment) (*selection.Selection, error) {
+// selectTests returns the tests that the command line selects. It returns a usage error if a flag has no effect.
+func (c *testCmd) selectTests(env *environment) (*selection.Selection, error) {
 	if err := cmp.Or(
 		env.refuseFlags(!c.QVBS, "without --qvbs", "skip-larger"),
 		env.refuseFlags(c.QVBS, "with --qvbs", "match", "pair-all", "suite", "no-config"),
@@ -103,11 +103,11 @@ func (c *testCmd) selection(env *environment) (*selection.Selection, error) {
 		return nil, err
 	}
 	selectBenchmarks := func(request *selection.Request) { request.QVBS, request.MaxStates = c.QVBS, int64(c.MaxStates) }
-	selected, err := c.load(env, c.Engine, c.Jobs, selectBenchmarks)
+	selected, err := c.loadTests(env, c.Engine, c.Jobs, selectBenchmarks)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.complete(env, selected); err != nil {
+	if err := c.completeOptions(env, selected); err != nil {
 		return nil, err
 	}
 	if c.Certify {
@@ -122,8 +122,8 @@ func (c *testCmd) selection(env *environment) (*selection.Selection, error) {
 	)
 }
 
-// run runs the selected tests on their engines and returns the report.
-func (c *testCmd) run(ctx context.Context, env *environment, selected *selection.Selection) (rep *report.TestReport, err error) {
+// runTests runs the selected tests on their engines and returns the report.
+func (c *testCmd) runTests(ctx context.Context, env *environment, selected *selection.Selection) (testReport *report.TestReport, err error) {
 	if err := c.openCache(env, selected); err != nil {
 		return nil, err
 	}
@@ -131,15 +131,15 @@ func (c *testCmd) run(ctx context.Context, env *environment, selected *selection
 	c.GamesImage = cmp.Or(c.GamesImage, selected.GamesImage)
 	c.StormImage = cmp.Or(c.StormImage, selected.StormImage)
 	c.Jobs = selected.Options.Jobs
-	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
+	tools := env.newToolbox(c.engineFlags, c.Memory, c.Timeout)
 	defer func() { err = errors.Join(err, tools.Close()) }()
 	engines, err := c.engines(ctx, env, tools, selected)
 	if err != nil {
 		return nil, err
 	}
-	progress, done := env.progress()
-	defer done()
-	selected.Options.Progress = suiteProgress(progress)
+	showProgress, stopProgress := env.startProgress()
+	defer stopProgress()
+	selected.Options.Progress = suiteProgress(showProgress)
 	return regress.Run(ctx, selected.Tests, engines, selected.Options)
 }
 
@@ -160,8 +160,8 @@ func suiteProgress(report func(runner.Progress)) func(finished, total int, slowe
 // defaultFlakes is the probability of a false alarm that --flakes sets by default.
 const defaultFlakes = 0.01
 
-// complete completes the options of the run: the shard, the probability of a false alarm, the title and the command line that repeats a test.
-func (c *testCmd) complete(env *environment, selected *selection.Selection) error {
+// completeOptions completes the options of the run: the shard, the probability of a false alarm, the title and the command line that repeats a test.
+func (c *testCmd) completeOptions(env *environment, selected *selection.Selection) error {
 	if c.Shard != "" {
 		if err := c.selectShard(&selected.Options); err != nil {
 			return err
@@ -181,28 +181,28 @@ func (c *testCmd) complete(env *environment, selected *selection.Selection) erro
 	if c.Title != "" {
 		selected.Options.Title = c.Title
 	}
-	selected.Options.Rerun = c.rerun
+	selected.Options.Rerun = c.rerunCommand
 	return nil
 }
 
 // selectShard sets the shard of --shard in the options. With --balance it also sets the times of an earlier run, so that all shards take about
 // equally long.
 func (c *testCmd) selectShard(options *regress.Options) error {
-	selected, err := shard.Parse(c.Shard)
+	thisShard, err := shard.Parse(c.Shard)
 	if err != nil {
 		return usageError("--shard: %w", err)
 	}
-	if selected.Index > selected.Count {
+	if thisShard.Index > thisShard.Count {
 		return usageError("--shard: found %q, want the number of a shard and the number of shards, such as 2/5", c.Shard)
 	}
-	options.Shard = selected
-	options.Times, err = readLines("--balance", c.Balance)
+	options.Shard = thisShard
+	options.Times, err = readReport("--balance", c.Balance)
 	return err
 }
 
-// rerun returns a command line that repeats one result of the report. id identifies the result, and engines are the names of its engines,
+// rerunCommand returns a command line that repeats one result of the report. id identifies the result, and engines are the names of its engines,
 // separated by commas.
-func (c *testCmd) rerun(engines, id string) string {
+func (c *testCmd) rerunCommand(engines, id string) string {
 	words := append([]string{"tilecheck", "test", "--engine", engines}, c.selectionWords()...)
 	words = append(words, c.toolWords(engineNames(splitNames([]string{engines})))...)
 	for _, definition := range c.Const {
@@ -243,8 +243,8 @@ func (c *testCmd) toolWords(engines []string) (words []string) {
 // selectionWords returns the flags of this command line that select tests or limit them, as the words of a new command line.
 func (c *testCmd) selectionWords() []string {
 	var words []string
-	addIf := func(given bool, flag ...string) {
-		if given {
+	addIf := func(isGiven bool, flag ...string) {
+		if isGiven {
 			words = append(words, flag...)
 		}
 	}
@@ -267,9 +267,9 @@ func valueOrZero(pointer *uint64) uint64 {
 	return *pointer
 }
 
-// readLines reads the test report in a file with JSON lines. flag is the flag that names the file, for error messages. It returns nil if the flag
+// readReport reads the test report in a file with JSON lines. flag is the flag that names the file, for error messages. It returns nil if the flag
 // was not given.
-func readLines(flag, file string) (*report.TestReport, error) {
+func readReport(flag, file string) (*report.TestReport, error) {
 	if file == "" {
 		return nil, nil
 	}
@@ -282,21 +282,21 @@ func readLines(flag, file string) (*report.TestReport, error) {
 }
 
 // write prints the report and writes its files.
-func (c *testCmd) write(env *environment, rep *report.TestReport, changed *report.Baseline) error {
-	return errors.Join(c.print(env, rep, changed), c.writeFiles(env, rep))
+func (c *testCmd) write(env *environment, testReport *report.TestReport, changed *report.Baseline) error {
+	return errors.Join(c.printReport(env, testReport, changed), c.writeFiles(env, testReport))
 }
 
 // writeFiles writes the reports that flags such as --junit ask for. It writes all of them, or none if one fails.
-func (c *testCmd) writeFiles(env *environment, rep *report.TestReport) error {
-	opt := env.reportOptions()
+func (c *testCmd) writeFiles(env *environment, testReport *report.TestReport) error {
+	options := env.reportOptions()
 	reports := []struct {
 		file  string
 		write func(io.Writer) error
 	}{
-		{c.JUnit, func(w io.Writer) error { return report.WriteJUnit(w, rep) }},
-		{c.Markdown, func(w io.Writer) error { return report.WriteTests(w, table.Markdown, rep, opt) }},
-		{c.HTML, func(w io.Writer) error { return report.WriteHTML(w, rep, opt) }},
-		{c.JSONL, func(w io.Writer) error { return report.WriteJSONLines(w, rep, opt) }},
+		{c.JUnit, func(w io.Writer) error { return report.WriteJUnit(w, testReport) }},
+		{c.Markdown, func(w io.Writer) error { return report.WriteTests(w, table.Markdown, testReport, options) }},
+		{c.HTML, func(w io.Writer) error { return report.WriteHTML(w, testReport, options) }},
+		{c.JSONL, func(w io.Writer) error { return report.WriteJSONLines(w, testReport, options) }},
 	}
 	var errs []error
 	err := env.writeSet(nil, func(write writeFile) error {
@@ -310,29 +310,29 @@ func (c *testCmd) writeFiles(env *environment, rep *report.TestReport) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// print prints the report, the comparison with the baseline if there is one, and annotations for GitHub. If the format is for programs, only the
+// printReport prints the report, the comparison with the baseline if there is one, and annotations for GitHub. If the format is for programs, only the
 // report is on standard output.
-func (c *testCmd) print(env *environment, rep *report.TestReport, changed *report.Baseline) error {
-	opt := env.reportOptions()
+func (c *testCmd) printReport(env *environment, testReport *report.TestReport, baseline *report.Baseline) error {
+	options := env.reportOptions()
 	env.markOutputStarted()
-	if err := report.WriteTests(env.stdout, c.Format, rep, opt); err != nil {
+	if err := report.WriteTests(env.stdout, c.Format, testReport, options); err != nil {
 		return err
 	}
-	notes, format := env.stdout, c.Format
+	notesOutput, format := env.stdout, c.Format
 	isForPeople := c.Format == table.Text || c.Format == table.Markdown
 	if !isForPeople { // machine-readable output must not contain other text
-		notes, format = env.stderr, table.Text
+		notesOutput, format = env.stderr, table.Text
 	}
-	if changed != nil {
-		if _, err := fmt.Fprintln(notes); err != nil {
+	if baseline != nil {
+		if _, err := fmt.Fprintln(notesOutput); err != nil {
 			return err
 		}
-		if err := changed.Write(notes, format, opt); err != nil {
+		if err := baseline.Write(notesOutput, format, options); err != nil {
 			return err
 		}
 	}
 	if c.GitHub {
-		return report.WriteGitHub(notes.(*stream.Stream).Unguarded(), rep)
+		return report.WriteGitHub(notesOutput.(*stream.Stream).Unguarded(), testReport)
 	}
 	return nil
 }

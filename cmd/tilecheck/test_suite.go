@@ -41,9 +41,9 @@ type runFlags struct {
 	engineFlags `embed:""`
 }
 
-// load returns the tests that the flags select. changes are applied to the request before the search. It returns an error if an output of the
+// loadTests returns the tests that the flags select. changes are applied to the request before the search. It returns an error if an output of the
 // command would overwrite a file of the tests.
-func (c *suiteFlags) load(env *environment, engines []string, jobs int, changes ...func(*selection.Request)) (*selection.Selection, error) {
+func (c *suiteFlags) loadTests(env *environment, engines []string, jobs int, changes ...func(*selection.Request)) (*selection.Selection, error) {
 	request := selection.Request{
 		Paths: c.Paths, Match: c.Match, All: c.All, Suites: c.Suite, NoConfig: c.NoConfig,
 		Consts: c.Const, Time: c.Timeout, Memory: int64(c.Memory), Seed: c.Seed, Only: splitNames(c.ID), Engines: splitNames(engines), Jobs: jobs,
@@ -52,8 +52,8 @@ func (c *suiteFlags) load(env *environment, engines []string, jobs int, changes 
 		change(&request)
 	}
 	return request.Find(func(files []string) error {
-		env.files.addInputs("the suite's", files...)
-		return env.files.check()
+		env.commandFiles.addInputs("the suite's", files...)
+		return env.commandFiles.check()
 	})
 }
 
@@ -110,7 +110,7 @@ func (c *runFlags) configureTool(ctx context.Context, env *environment, engine *
 	if selected.Options.Cache == nil {
 		return
 	}
-	if build, err := env.identify(); err == nil {
+	if build, err := env.identifyBuild(); err == nil {
 		engine.Identity = selection.Identity(ctx, build, label, commander, c.ToolArg)
 	}
 }

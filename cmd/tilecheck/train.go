@@ -37,41 +37,41 @@ func (c *trainCmd) Run(ctx context.Context, env *environment) error {
 	if isStdout(c.Output) {
 		return usageError("the output is %s, want a file: the results go to standard output", c.Output)
 	}
-	network, err := c.network()
+	network, err := c.newNetwork()
 	if err != nil {
 		return err
 	}
-	seed, err := env.seedOr(c.Seed)
+	seed, err := env.seedOrRandom(c.Seed)
 	if err != nil {
 		return err
 	}
-	report, done := env.progress()
-	defer done()
+	showProgress, stopProgress := env.startProgress()
+	defer stopProgress()
 	training := ntuple.Training{Games: c.Games, Rate: c.Rate, Seed: seed}
-	parts := newTrainingParts(c.Games)
+	trainingParts := newTrainingParts(c.Games)
 	training.Each = func(games int64, score int) {
-		parts.add(games, score)
-		if report != nil && games%gamesPerReport == 0 {
-			report(progress.Progress{Property: "learning", Done: games, Target: c.Games, Unit: progress.Games})
+		trainingParts.add(games, score)
+		if showProgress != nil && games%gamesPerReport == 0 {
+			showProgress(progress.Progress{Property: "learning", Done: games, Target: c.Games, Unit: progress.Games})
 		}
 	}
 	if err := network.Train(ctx, training); err != nil {
 		return limitError(err)
 	}
-	done()
+	stopProgress()
 	if c.Round >= 0 {
 		network.Round(c.Round)
 	}
 	if err := env.writeFile(c.Output, network.Write); err != nil {
 		return err
 	}
-	out := parts.table(network, seed)
-	return out.Write(env.stdout, c.Format, env.reportOptions())
+	scoreTable := trainingParts.table(network, seed)
+	return scoreTable.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// network returns the network that the flags describe.
-func (c *trainCmd) network() (*ntuple.Network, error) {
-	rows, cols, err := c.shape()
+// newNetwork returns the network that the flags describe.
+func (c *trainCmd) newNetwork() (*ntuple.Network, error) {
+	rows, cols, err := c.boardShape()
 	if err != nil {
 		return nil, err
 	}
@@ -79,19 +79,19 @@ func (c *trainCmd) network() (*ntuple.Network, error) {
 	if err := shape.Validate(); err != nil {
 		return nil, usageError("%w", err)
 	}
-	largest, err := c.largestExponent(shape)
+	largestExponent, err := c.largestExponent(shape)
 	if err != nil {
 		return nil, err
 	}
-	tuples, err := c.tuples(shape)
+	tuples, err := c.cellTuples(shape)
 	if err != nil {
 		return nil, usageError("--tuples: %w", err)
 	}
-	net, err := ntuple.New(shape, largest, tuples)
+	network, err := ntuple.New(shape, largestExponent, tuples)
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
-	return net, nil
+	return network, nil
 }
 
 // largestExponent returns the exponent of the largest tile that the network distinguishes: the tile of --largest, or else the largest tile that
@@ -107,8 +107,8 @@ func (c *trainCmd) largestExponent(shape game.Shape) (int, error) {
 	return exponent, nil
 }
 
-// tuples returns the tuples of board cells in --tuples, or the default tuples for this board.
-func (c *trainCmd) tuples(shape game.Shape) ([][]int, error) {
+// cellTuples returns the tuples of board cells in --tuples, or the default tuples for this board.
+func (c *trainCmd) cellTuples(shape game.Shape) ([][]int, error) {
 	if c.Tuples == "" {
 		return ntuple.DefaultTuples(shape), nil
 	}
@@ -137,9 +137,9 @@ func (p *trainingParts) add(game int64, score int) {
 }
 
 // table returns a table with the mean and the best score of each part of the training.
-func (p *trainingParts) table(net *ntuple.Network, seed uint64) *table.Table {
-	out := &table.Table{
-		Title: fmt.Sprintf("%d weights of %d tuples on %v", net.Weights(), len(net.Tuples()), net.Shape()),
+func (p *trainingParts) table(network *ntuple.Network, seed uint64) *table.Table {
+	scoreTable := &table.Table{
+		Title: fmt.Sprintf("%d weights of %d tuples on %v", network.Weights(), len(network.Tuples()), network.Shape()),
 		Columns: []table.Column{
 			{Name: "games", Align: table.Right}, {Name: "mean score", Field: "mean_score", Align: table.Right}, {Name: "best score", Field: "best_score", Align: table.Right},
 		},
@@ -149,8 +149,8 @@ func (p *trainingParts) table(net *ntuple.Network, seed uint64) *table.Table {
 	for _, mean := range p.scores {
 		games += mean.N
 		if mean.N > 0 {
-			out.Append(games, table.Cell{Text: fmt.Sprintf("%.1f", mean.Mean()), Value: mean.Mean()}, int64(mean.Max))
+			scoreTable.Append(games, table.Cell{Text: fmt.Sprintf("%.1f", mean.Mean()), Value: mean.Mean()}, int64(mean.Max))
 		}
 	}
-	return out
+	return scoreTable
 }

@@ -18,8 +18,8 @@ import (
 // result has no words.
 func translateForeign(ctx context.Context, args []string) foreign.Reading {
 	var commands cli
-	silent := &environment{system: system{stdout: io.Discard, stderr: io.Discard, identify: func() (string, error) { return build.Version, nil }}}
-	app, err := newApp(ctx, &commands, silent, func(int) {})
+	silentEnv := &environment{system: system{stdout: io.Discard, stderr: io.Discard, identifyBuild: func() (string, error) { return build.Version, nil }}}
+	app, err := newApp(ctx, &commands, silentEnv, func(int) {})
 	if err != nil {
 		return foreign.Reading{}
 	}
@@ -37,8 +37,8 @@ func translateForeign(ctx context.Context, args []string) foreign.Reading {
 // withFullFlag returns kong's message about an unknown flag with the whole word. For a word with one dash, such as -prop, kong names only the
 // first letter.
 func withFullFlag(args []string, message string) string {
-	letter, unknown := strings.CutPrefix(message, "unknown flag -")
-	if !unknown || len(letter) != 1 {
+	letter, isUnknown := strings.CutPrefix(message, "unknown flag -")
+	if !isUnknown || len(letter) != 1 {
 		return message
 	}
 	for _, arg := range args {

@@ -58,8 +58,8 @@ func (c *checkCmd) refuseSeparatePathCount() error {
 	return nil
 }
 
-// witness adds the witnesses that the flags ask for to the job. It returns a usage error if other flags contradict --witness.
-func (c *checkCmd) witness(env *environment, job *runner.Job) error {
+// addWitness adds the witnesses that the flags ask for to the job. It returns a usage error if other flags contradict --witness.
+func (c *checkCmd) addWitness(env *environment, job *runner.Job) error {
 	if !c.Witness.isSet() {
 		return env.refuseGivenFlags("without --witness", "misses", "subsystem", "export-subsystem", "export-witness")
 	}
@@ -98,21 +98,21 @@ func (c *checkCmd) exportWitness(ctx context.Context, env *environment, verdicts
 	if c.ExportWitness == "" {
 		return nil
 	}
-	var witness *result.Witness
+	var found *result.Witness
 	for i := range verdicts {
 		witnesses := verdicts[i].Witnesses
 		if len(witnesses) == 0 || len(witnesses[0].Paths) == 0 {
 			continue
 		}
-		if witness != nil {
+		if found != nil {
 			return fmt.Errorf("%s was not written: several properties have a witness, want --select", c.ExportWitness)
 		}
-		witness = &witnesses[0]
+		found = &witnesses[0]
 	}
-	if witness == nil {
+	if found == nil {
 		return env.notWritten(ctx, c.ExportWitness, "there is no path")
 	}
-	return c.outputs.write(env, c.ExportWitness, func(w io.Writer) error { return report.WitnessPath(w, witness) })
+	return c.outputs.write(env, c.ExportWitness, func(w io.Writer) error { return report.WitnessPath(w, found) })
 }
 
 // notWritten returns the error that a file was not written, with the reason. After a limit or an interrupt, it returns nil and only prints a
@@ -134,7 +134,7 @@ func (c *checkCmd) exportSubsystem(ctx context.Context, env *environment, job ru
 		return env.notWritten(ctx, c.ExportSubsystem, "no critical subsystem was found")
 	}
 	job.File, job.Model, job.Witness = c.ExportSubsystem, c.subsystem, nil
-	verdicts, err := c.verdicts(ctx, env, job)
+	verdicts, err := c.checkJob(ctx, env, job)
 	if err != nil {
 		return fmt.Errorf("check the part again: %w", err)
 	}

@@ -29,7 +29,7 @@ func (a *linearEvaluation) translate(expr sema.Expr) (*automata.Formula, error) 
 	if err != nil {
 		return nil, err
 	}
-	if path.Negated {
+	if path.IsNegated {
 		return automata.Unary(automata.Not, formula), nil
 	}
 	return formula, nil
@@ -45,7 +45,7 @@ func (a *linearEvaluation) translatePositive(path *logic.Path) (*automata.Formul
 		}
 		return a.proposition(path.Right, set)
 	}
-	if path.Operator {
+	if path.IsTemporal {
 		return a.translateTemporal(path)
 	}
 	if binary, isBinary := path.X.(*sema.Binary); isBinary {

@@ -25,7 +25,7 @@ type UntilProperty struct {
 // names the unsupported operator. It is also an error if the property is P=? and nondeterministic is true: the model has choices, so the
 // property needs min or max.
 func NewUntilProperty(property *Property, nondeterministic bool) (*UntilProperty, error) {
-	formula := logic.Of(property.X)
+	formula := logic.FormulaOf(property.X)
 	unsupportedError := func(expr sema.Expr) error {
 		return result.Refuse(property, result.Unsupported, expr.Pos(), "found %s, want P of F, G, U, W or R of state formulas, without a bound or with an upper bound on steps", logic.Describe(expr))
 	}
@@ -66,7 +66,7 @@ func NewUntilProperty(property *Property, nondeterministic bool) (*UntilProperty
 // isNegated reports whether the path formula is the negation of the until formula.
 func (u *UntilProperty) isNegated() bool {
 	_, _, negated := booleans.AsUntil(u.formula.Path.Op, false, false)
-	return negated != u.formula.Path.Negated
+	return negated != u.formula.Path.IsNegated
 }
 
 // booleans has the Boolean operations on truth values.
@@ -97,7 +97,7 @@ func (u *UntilProperty) Conclude(lower, upper, epsilon float64, verdict *result.
 		bounds.Lo, bounds.Hi = max(bounds.Lo, 0), min(bounds.Hi, 1)
 	}
 	verdict.Accuracy = result.Bounded
-	if u.formula.Query() {
+	if u.formula.IsQuery() {
 		answer := &outcome{results: results{accuracy: result.Bounded, width: relativeWidth(bounds)}}
 		verdict.Value, verdict.Bound = resultValue(bounds, sema.Double), &result.Interval{Lo: bounds.Lo, Hi: bounds.Hi}
 		if answer.width > epsilon {

@@ -176,7 +176,7 @@ func ResolutionOf(threshold sema.Threshold) result.Resolution {
 // directionOf returns whether a threshold of P, R or S asks for the minimum or the maximum over schedulers. isKnown is false for a query without
 // min or max. If forSomeScheduler is true, a bound must hold under some scheduler instead of all schedulers.
 func directionOf(threshold sema.Threshold, forSomeScheduler bool) (direction solve.Direction, isKnown bool) {
-	isMinimum, isKnown := threshold.Least(forSomeScheduler)
+	isMinimum, isKnown := threshold.IsMinimum(forSomeScheduler)
 	if isMinimum {
 		return solve.Min, isKnown
 	}

@@ -33,12 +33,12 @@ func (differences *floatDifferences) visit(expr sema.Expr) {
 	label, isLabel := expr.(*sema.Label)
 	switch {
 	case isLabel && label.Index >= 0:
-		definition := differences.property.Program.Labels[label.Index].X
+		definition := differences.property.Program.Labels[label.Index].Expr
 		differences.compare(fmt.Sprintf("label %q", label.Name), label.Position, definition)
 	case sema.NeedsOnlyVariables(expr):
 		differences.compare("value", expr.Pos(), expr)
 	default:
-		sema.Operands(expr, differences.visit)
+		sema.VisitOperands(expr, differences.visit)
 	}
 }
 

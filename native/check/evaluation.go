@@ -82,7 +82,7 @@ type shared struct {
 
 // newShared returns the table for the repeated expressions of a property, without values.
 func newShared(expr sema.Expr) shared {
-	return shared{sema.Repeated(expr, 0, sema.Operands), make(map[sema.Expr]*truth), make(map[sema.Expr]**numbers)}
+	return shared{sema.RepeatedExprs(expr, 0, sema.VisitOperands), make(map[sema.Expr]*truth), make(map[sema.Expr]**numbers)}
 }
 
 // attempt evaluates the property once on a model, with the wanted precision. If the result is not a fraction, it has bounds; if the options

@@ -60,7 +60,7 @@ func (e *evaluation) operatorTruth(expr sema.Expr) (truth, error) {
 	case *sema.Cond:
 		return e.condTruth(expr)
 	}
-	switch formula := logic.Of(expr); formula.Kind {
+	switch formula := logic.FormulaOf(expr); formula.Kind {
 	case logic.Label:
 		return e.labelTruth(formula)
 	case logic.Probability, logic.Reward, logic.SteadyState:
@@ -85,7 +85,7 @@ func (e *evaluation) labelTruth(formula *logic.Formula) (truth, error) {
 	outerInModel := e.inModel
 	defer func() { e.inModel = outerInModel }()
 	e.inModel = formula.Index < len(e.space.Program().Labels)
-	return e.truthOf(e.property.Program.Labels[formula.Index].X)
+	return e.truthOf(e.property.Program.Labels[formula.Index].Expr)
 }
 
 // withPosition adds a file and a position to err if it is an error in the evaluation of an expression. The file is the model's file if the
@@ -289,7 +289,7 @@ func (e *evaluation) operatorNumbers(expr sema.Expr) (*numbers, error) {
 	case *sema.Cond:
 		return e.condNumbers(expr)
 	}
-	switch formula := logic.Of(expr); formula.Kind {
+	switch formula := logic.FormulaOf(expr); formula.Kind {
 	case logic.Probability, logic.Reward, logic.SteadyState:
 		return e.operatorValue(formula)
 	case logic.Strategy:

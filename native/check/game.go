@@ -18,7 +18,7 @@ func (e *evaluation) isGame() bool { return e.property.Program.Type == syntax.SM
 // beginCoalition makes the coalition of <<...>> the coalition of the evaluation, until the caller calls end. The coalition minimises or
 // maximises as the operand's operator says; the other players do the opposite.
 func (e *evaluation) beginCoalition(formula *logic.Formula) (end func(), err error) {
-	switch kind := logic.Of(formula.Operand).Kind; {
+	switch kind := logic.FormulaOf(formula.Operand).Kind; {
 	case formula.Box:
 		return nil, e.unsupportedError(formula.X, "found [[...]] for a stochastic game, want <<...>> of the players who choose")
 	case kind != logic.Probability && kind != logic.Reward:

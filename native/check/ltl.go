@@ -157,7 +157,7 @@ func boundedOperator(expr sema.Expr) (found sema.Expr) {
 	case path.Bound != nil:
 		return path.X
 	}
-	sema.Operands(path.X, func(operand sema.Expr) {
+	sema.VisitOperands(path.X, func(operand sema.Expr) {
 		if found == nil {
 			found = boundedOperator(operand)
 		}

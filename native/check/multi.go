@@ -263,7 +263,7 @@ func (e *evaluation) operandObjectives(operands []sema.Expr) ([]*objective, erro
 
 // operandObjective converts an operand of multi(...) to an objective. The operand must be P or R.
 func (e *evaluation) operandObjective(expr sema.Expr) (*objective, error) {
-	formula := logic.Of(expr)
+	formula := logic.FormulaOf(expr)
 	if formula.Kind != logic.Probability && formula.Kind != logic.Reward {
 		return nil, e.unsupportedError(expr, "found %s in multi(...), want P or R", logic.Describe(expr))
 	}
@@ -292,7 +292,7 @@ func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
 		return nil, e.failure(result.TypeError, expr.Pos(), "found an operator in multi(...) without min, max or a bound")
 	case threshold.Rel == syntax.OpGt || threshold.Rel == syntax.OpLt:
 		return nil, e.unsupportedError(expr, "found a strict bound in multi(...), want >= or <=")
-	case threshold.Query():
+	case threshold.IsQuery():
 		return &objective{expr: expr, isQuery: true, maximised: direction == solve.Max}, nil
 	}
 	bound, err := e.thresholdBound(formula)
@@ -307,7 +307,7 @@ func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
 
 // setPathFormula sets the path formula of an objective: path, or the negation of path if objective.isComplement is true.
 func (e *evaluation) setPathFormula(objective *objective, path *logic.Path) error {
-	negated := path.Negated != objective.isComplement // two negations cancel out
+	negated := path.IsNegated != objective.isComplement // two negations cancel out
 	operand, eventuallyAlways, isRepeated := path.Repeated()
 	switch {
 	case path.Form == logic.InitialState:

@@ -44,7 +44,7 @@ func (c *Checker) isSurelyReached(ctx context.Context, property *Property) bool 
 	if c.opts.Fair || !isSupportedModel || !isMaximalReachability(property) {
 		return false
 	}
-	path := logic.Of(property.X).Path
+	path := logic.FormulaOf(property.X).Path
 	e := &evaluation{model: c.floatModel, request: request{ctx: ctx, property: property}}
 	left, right, err := e.operandStates(path.Left, path.Right)
 	if err != nil { // the error may be in a state that does not matter
@@ -56,8 +56,8 @@ func (c *Checker) isSurelyReached(ctx context.Context, property *Property) bool 
 
 // isMaximalReachability reports whether a property is Pmax=? of F or U whose operands depend only on variables and the label "init".
 func isMaximalReachability(property *Property) bool {
-	formula := logic.Of(property.X)
-	isMaximum := formula.Kind == logic.Probability && formula.Query() && formula.Extremum == syntax.Max
+	formula := logic.FormulaOf(property.X)
+	isMaximum := formula.Kind == logic.Probability && formula.IsQuery() && formula.Extremum == syntax.Max
 	if !isMaximum || !formula.Path.Reaches() {
 		return false
 	}
@@ -100,7 +100,7 @@ func operatorDependsOnStateOnly(property *Property, expr sema.Expr, allowInit bo
 		return true
 	case *sema.Label:
 		if expr.Index >= 0 {
-			return dependsOnStateOnly(property, property.Program.Labels[expr.Index].X, allowInit)
+			return dependsOnStateOnly(property, property.Program.Labels[expr.Index].Expr, allowInit)
 		}
 		return expr.Index == sema.LabelInit && allowInit
 	}

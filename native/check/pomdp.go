@@ -47,9 +47,9 @@ func (e *evaluation) partiallyObservable() bool { return e.space.Program().Type 
 
 // observedProbability returns the minimal or maximal probability of a path formula in a POMDP, for the states of the domain.
 func (e *evaluation) observedProbability(path *logic.Path, direction solve.Direction) (*numbers, error) {
-	if path.Negated {
+	if path.IsNegated {
 		withoutNegation := *path
-		withoutNegation.Negated = false
+		withoutNegation.IsNegated = false
 		values, err := e.observedProbability(&withoutNegation, direction.Opposite())
 		if err != nil {
 			return nil, err
@@ -128,7 +128,7 @@ func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Rewar
 func (e *evaluation) observableStates(expr sema.Expr, description string) (*sparse.Set, error) {
 	if operator := logic.Nested(expr, nil); operator != nil {
 		found := describeOutermost(operator)
-		if formula := logic.Of(operator); formula.Measure() || formula.Kind == logic.Strategy {
+		if formula := logic.FormulaOf(operator); formula.Measure() || formula.Kind == logic.Strategy {
 			found = "an expression of type " + operator.Type().String()
 		}
 		return nil, e.unsupportedError(operator, "found %s within an operator for a partially observable model", found)

@@ -90,7 +90,7 @@ func asProbability(values *numbers, err error) (*numbers, error) {
 
 // pathProbability returns the minimal or maximal probability of a path formula.
 func (e *evaluation) pathProbability(path *logic.Path, direction solve.Direction) (*numbers, error) {
-	if !path.Negated {
+	if !path.IsNegated {
 		return e.probabilityWithoutNegation(path, direction)
 	}
 	values, err := e.probabilityWithoutNegation(path, direction.Opposite())
@@ -404,7 +404,7 @@ func (e *evaluation) quantifiedTruth(formula *logic.Formula) (truth, error) {
 		return truth{}, err
 	}
 	left, right, isNegatedUntil := Sets.AsUntil(path.Op, left, right)
-	isNegated := isNegatedUntil != path.Negated
+	isNegated := isNegatedUntil != path.IsNegated
 	if isNegated { // E [!f] is !A [f], and A [!f] is !E [f]
 		return decidedTruth(e.statesWithPaths(path, !formula.ForAll, left, right)).not(), nil
 	}

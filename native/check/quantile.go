@@ -82,7 +82,7 @@ func ignoredExtrema(expr *sema.Quantile, extremum syntax.Extremum) []string {
 // newQuantile prepares the evaluation of a quantile: its threshold, and the units of its bounds.
 func (e *evaluation) newQuantile(expr *sema.Quantile) (*quantile, error) {
 	operator, isNegated := expr.Operator()
-	q := &quantile{evaluation: e, operator: logic.Of(operator), aboveRelation: syntax.OpGt}
+	q := &quantile{evaluation: e, operator: logic.FormulaOf(operator), aboveRelation: syntax.OpGt}
 	hasLowerThreshold := operator.Rel == syntax.OpGt || operator.Rel == syntax.OpGe
 	q.holdsAbove = hasLowerThreshold != isNegated
 	if operator.Rel == syntax.OpGe || operator.Rel == syntax.OpLt {
@@ -304,12 +304,12 @@ func (q *quantile) pathWithBounds(point []int) *logic.Path {
 			path.Costs = append(path.Costs, cost)
 		case point[coordinate] != unbounded:
 			reward := sema.RatValue(q.rewardOf(coordinate, point[coordinate]))
-			high := &sema.Const{Base: sema.Base{ValueType: sema.Double, Position: cost.Bound.At}, Val: reward}
-			path.Costs = append(path.Costs, sema.Cost{Struct: cost.Struct, Bound: &sema.Bound{High: high, At: cost.Bound.At}})
+			high := &sema.Const{Base: sema.Base{ValueType: sema.Double, Position: cost.Bound.Pos}, Val: reward}
+			path.Costs = append(path.Costs, sema.Cost{Struct: cost.Struct, Bound: &sema.Bound{High: high, Pos: cost.Bound.Pos}})
 		}
 	}
 	if len(path.Costs) == 0 {
-		path.Form, path.Operator, path.Op = logic.Until, true, syntax.Until
+		path.Form, path.IsTemporal, path.Op = logic.Until, true, syntax.Until
 	}
 	return &path
 }

@@ -30,7 +30,7 @@ func ReduceAll(ctx context.Context, space *explicit.Space, program *sema.Program
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		set, err := space.States(label.X)
+		set, err := space.States(label.Expr)
 		if err != nil {
 			return nil, fmt.Errorf("label %q: %w", label.Name, err)
 		}

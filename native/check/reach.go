@@ -57,7 +57,7 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 	}
 	reach := *request.untilFormula
 	reach.Space = model.space
-	if operator.Path.Negated {
+	if operator.Path.IsNegated {
 		reach.Negated = !reach.Negated
 	}
 	if model.space.Model().Kind == sparse.MDP {
@@ -87,7 +87,7 @@ func (c *Checker) checkPathsSupported(property *Property) error {
 // setBound sets the fields Rel and Bound from a threshold. A query such as P=? has no bound. It is an error if the bound is not a fraction.
 func (reach *Reach) setBound(threshold sema.Threshold) error {
 	reach.Rel = threshold.Rel
-	if threshold.Query() {
+	if threshold.IsQuery() {
 		return nil
 	}
 	enclosed, err := sema.Enclose(threshold.Bound, nil)
@@ -103,7 +103,7 @@ func (reach *Reach) setBound(threshold sema.Threshold) error {
 
 // pathOperator returns the outermost operator of a property, which must be P. The error says why the paths of the property cannot be listed.
 func pathOperator(property *Property) (*logic.Formula, error) {
-	formula := logic.Of(property.X)
+	formula := logic.FormulaOf(property.X)
 	switch {
 	case formula.Kind != logic.Probability:
 		return nil, noSchedulerError(property, property.X, "found %s, want an operator P for paths", describeOutermost(property.X))
@@ -128,7 +128,7 @@ func (e *evaluation) recordUntil(left, right *sparse.Set, steps solve.StepBound,
 // extremalInitialState returns the initial state with the least value if the operator asks for a minimum, else the initial state with the
 // greatest value.
 func (r *schedulerRequest) extremalInitialState(operator *logic.Formula, model *sparse.Model) int {
-	wantsLeast, _ := operator.Threshold.Least(false)
+	wantsLeast, _ := operator.Threshold.IsMinimum(false)
 	best := int(model.Initial[0])
 	for _, s := range model.Initial {
 		value, bestValue := r.values.numberAt(int(s)), r.values.numberAt(best)

@@ -130,13 +130,13 @@ var preservedFilters = []string{"min", "max", "range", "forall", "exists"}
 // addFormula makes the quotient preserve a formula: it adds the sets of states and the reward structures on which the value depends. It is an
 // error if no quotient preserves the value.
 func (builder *quotientBuilder) addFormula(evaluation *evaluation, expr sema.Expr) error {
-	formula := logic.Of(expr)
+	formula := logic.FormulaOf(expr)
 	if err := checkPreserved(evaluation, formula); err != nil {
 		return err
 	}
 	switch {
 	case formula.Kind == logic.Label && formula.Index >= 0:
-		definition := evaluation.property.Program.Labels[formula.Index].X
+		definition := evaluation.property.Program.Labels[formula.Index].Expr
 		if !sema.NeedsOnlyVariables(definition) {
 			return builder.addFormula(evaluation, definition)
 		}
@@ -152,7 +152,7 @@ func (builder *quotientBuilder) addFormula(evaluation *evaluation, expr sema.Exp
 		return builder.splitByFormula(evaluation, expr)
 	}
 	var firstErr error
-	sema.Operands(expr, func(operand sema.Expr) {
+	sema.VisitOperands(expr, func(operand sema.Expr) {
 		if firstErr == nil {
 			firstErr = builder.addFormula(evaluation, operand)
 		}

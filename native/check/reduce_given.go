@@ -99,7 +99,7 @@ func (builder *quotientBuilder) respectedLabels(ctx context.Context, result *Giv
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		set, err := builder.space.States(label.X)
+		set, err := builder.space.States(label.Expr)
 		if err != nil {
 			return nil, fmt.Errorf("label %q: %w", label.Name, err)
 		}

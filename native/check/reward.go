@@ -47,7 +47,7 @@ func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, 
 	case logic.ReachReward:
 		return e.reachReward(objective, reward, direction)
 	case logic.BoundedReachReward:
-		return nil, e.failure(result.Unsupported, objective.Path.Bound.At, "found F with a bound in an R operator, where PRISM ignores the bound; want F without a bound, C<=t or I=t")
+		return nil, e.failure(result.Unsupported, objective.Path.Bound.Pos, "found F with a bound in an R operator, where PRISM ignores the bound; want F without a bound, C<=t or I=t")
 	case logic.ConditionalReward:
 		return e.conditionalReward(formula)
 	case logic.Discounted:

@@ -19,7 +19,7 @@ func (e *evaluation) robustDirection(formula *logic.Formula) (solve.Direction, e
 	}
 	hasScheduler := e.modelKind() == sparse.MDP
 	switch {
-	case !threshold.Query():
+	case !threshold.IsQuery():
 		direction, _ := directionOf(threshold, e.forSomeScheduler)
 		return direction, nil
 	case threshold.Extremum == syntax.Min, hasScheduler && threshold.Extremum == syntax.MinMin:

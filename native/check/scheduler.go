@@ -83,9 +83,9 @@ func (c *Checker) checkSchedulerSupported(property *Property, operator *logic.Fo
 // schedulerOperator returns the operator of a property whose scheduler is exported: the outermost operator within filters and strategy
 // operators. The error says why no scheduler of the property can be exported.
 func schedulerOperator(property *Property) (*logic.Formula, error) {
-	formula := logic.Of(property.X)
+	formula := logic.FormulaOf(property.X)
 	for formula.Kind == logic.Filter || formula.Kind == logic.Strategy {
-		formula = logic.Of(formula.Operand)
+		formula = logic.FormulaOf(formula.Operand)
 	}
 	switch {
 	case formula.Kind == logic.Probability && formula.Path.Form == logic.CostBounded:
@@ -114,7 +114,7 @@ func describeOutermost(expr sema.Expr) string {
 	case *sema.Const, *sema.Var, *sema.Label:
 		return "a property of states"
 	}
-	if logic.Of(expr).Kind == logic.Quantified {
+	if logic.FormulaOf(expr).Kind == logic.Quantified {
 		return "an operator E or A"
 	}
 	return logic.Describe(expr)

@@ -240,7 +240,7 @@ func (b *bench) reward(x *sema.Reward) (*big.Rat, bool) {
 // states returns the induced states that satisfy a formula without operators.
 func (b *bench) states(x sema.Expr) (*sparse.Set, bool) {
 	if l, ok := x.(*sema.Label); ok && l.Index >= 0 {
-		return b.states(b.program.Labels[l.Index].X)
+		return b.states(b.program.Labels[l.Index].Expr)
 	}
 	set, err := b.r.space.States(x)
 	if err != nil {

@@ -126,9 +126,9 @@ var errNoStages = errors.New("the chain has no stages")
 // newStages prepares the evaluation of a property in stages. It returns nil if the model is not a DTMC with one initial state, or the property
 // is not a query for a reachability probability or a reachability reward.
 func (c *Checker) newStages(property *Property) *Stages {
-	space, formula := c.floatModel.space, logic.Of(property.X)
+	space, formula := c.floatModel.space, logic.FormulaOf(property.X)
 	isSupportedModel := space.Program().Type == syntax.DTMC && len(space.Model().Initial) == 1 && space.Unfit() == nil
-	if !isSupportedModel || !formula.Query() {
+	if !isSupportedModel || !formula.IsQuery() {
 		return nil
 	}
 	stages := &Stages{checker: c, start: time.Now(), property: property, space: space, exact: space.Model().Exact(), sampledStates: map[uint64]struct{}{}}

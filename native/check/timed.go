@@ -32,7 +32,7 @@ func (e *evaluation) timedUntil(path *logic.Path, left, right *sparse.Set, negat
 	default:
 		values, err = solve.TimedUntil(e.ctx, e.graph, left, right, bound, e.opts)
 	}
-	return e.toNumbers(values, withTimeBound(err, path.Bound.At))
+	return e.toNumbers(values, withTimeBound(err, path.Bound.Pos))
 }
 
 // timeInterval evaluates the time bound of an operator in a CTMC. It is an error if no time satisfies the bound.
@@ -153,7 +153,7 @@ func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, direction so
 	if errors.Is(err, solve.ErrImmediate) || errors.Is(err, solve.ErrRates) {
 		return nil, e.unsupportedError(path.X, "found a time bound of a Markov automaton, and %v", err)
 	}
-	return e.toNumbers(values, withTimeBound(err, cost.Bound.At))
+	return e.toNumbers(values, withTimeBound(err, cost.Bound.Pos))
 }
 
 // longRunPerTime returns a long-run average per unit of time in a Markov automaton. The function compute gets the mean sojourn time of each

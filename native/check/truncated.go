@@ -27,7 +27,7 @@ const (
 // Truncates reports whether Truncated supports a property: P of F, G, U, W or R of state formulas, with or without a bound, in a partially
 // explored DTMC, CTMC or MDP.
 func (c *Checker) Truncates(property *Property) bool {
-	formula := logic.Of(property.X)
+	formula := logic.FormulaOf(property.X)
 	isUntil := formula.Kind == logic.Probability && formula.Path.Form == logic.Until
 	if !isUntil || c.opts.Fair || c.floatModel.space.Unexplored() == nil {
 		return false
@@ -37,7 +37,7 @@ func (c *Checker) Truncates(property *Property) bool {
 	default:
 		return false
 	}
-	if formula.Query() && len(c.floatModel.space.Model().Initial) > 1 {
+	if formula.IsQuery() && len(c.floatModel.space.Model().Initial) > 1 {
 		return false
 	}
 	return dependsOnStateOnly(property, formula.Path.Left, withInit) && dependsOnStateOnly(property, formula.Path.Right, withInit)

@@ -52,7 +52,7 @@ func (t *translation) quantifyAutomaton(forall bool, expr sema.Expr) (int, error
 func (t *translation) pathFormula(automaton *certificate.Automaton, expr sema.Expr) (*certificate.Formula, error) {
 	path := logic.PathOf(expr)
 	formula, err := t.formulaWithoutNegation(automaton, path)
-	if path.Negated {
+	if path.IsNegated {
 		formula = negation(formula)
 	}
 	return formula, err
@@ -65,7 +65,7 @@ func (t *translation) formulaWithoutNegation(automaton *certificate.Automaton, p
 		set, err := t.stateFormula(path.Right)
 		return propositionOf(automaton, set), err
 	}
-	if path.Operator {
+	if path.IsTemporal {
 		return t.temporalFormula(automaton, path)
 	}
 	binary, ok := path.X.(*sema.Binary)

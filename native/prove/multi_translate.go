@@ -36,10 +36,10 @@ func (t *translation) multiObjective(formula *logic.Formula) (vectorValue, error
 // objective translates an operand of multi(...). If isNegated is true, the objective has the value 1 minus the probability of the operand.
 func (t *translation) objective(expr sema.Expr) (objective certificate.Objective, isNegated bool, err error) {
 	objective = certificate.Objective{Reward: -1, Steps: -1}
-	formula := logic.Of(expr)
+	formula := logic.FormulaOf(expr)
 	switch formula.Kind {
 	case logic.Probability:
-		if formula.Path.Negated || !formula.Path.Unbounded() {
+		if formula.Path.IsNegated || !formula.Path.Unbounded() {
 			return objective, false, t.unsupported(expr, "several objectives with a path formula other than F, G, U, W and R over states")
 		}
 		objective.Left, objective.Right, isNegated, err = t.untilOperands(formula.Path, t.stateFormula)
@@ -83,8 +83,8 @@ func (t *translation) setBound(objective *certificate.Objective, formula *logic.
 	switch {
 	case threshold.Rel == syntax.OpGt || threshold.Rel == syntax.OpLt:
 		return t.unsupported(formula.X, "several objectives with a strict bound")
-	case threshold.Query():
-		least, _ := threshold.Least(false)
+	case threshold.IsQuery():
+		least, _ := threshold.IsMinimum(false)
 		objective.Maximised = !least
 		return nil
 	}

@@ -24,9 +24,9 @@ type Property struct {
 // translation translates one property to sets and vectors.
 type translation struct {
 	*ClaimFile
-	property      *Property
+	property         *Property
 	forSomeScheduler bool // a bounded property must hold for some scheduler, not for all; as in package check
-	coalition     int  // the set of the states of the players in <<...>> of a game; 0 outside of it
+	coalition        int  // the set of the states of the players in <<...>> of a game; 0 outside of it
 }
 
 // unsupported returns the error that certificates do not support an expression, which the text describes.
@@ -37,7 +37,7 @@ func (t *translation) unsupported(expr sema.Expr, format string, args ...any) er
 // claim translates a property to a claim. An outermost filter becomes the states and the operator of the claim.
 func (t *translation) claim(expr sema.Expr) (claim certificate.Claim, err error) {
 	claim = certificate.Claim{Vector: -1, Over: initialStates}
-	formula := logic.Of(expr)
+	formula := logic.FormulaOf(expr)
 	switch {
 	case formula.Kind == logic.Objectives:
 		return t.objectivesClaim(formula, expr.Type() == sema.Bool)
@@ -112,13 +112,13 @@ func (t *translation) filterStates(formula *logic.Formula) (int, error) {
 
 // vectorValue refers to a vector of the certificate, or to 1 minus it.
 type vectorValue struct {
-	vector     int
+	vector       int
 	isComplement bool
 }
 
 // value translates an operator with a numeric value, such as P=? [...], to a vector of the certificate.
 func (t *translation) value(expr sema.Expr) (vectorValue, error) {
-	switch formula := logic.Of(expr); formula.Kind {
+	switch formula := logic.FormulaOf(expr); formula.Kind {
 	case logic.Probability:
 		return t.pathProbability(formula.Path, t.direction(formula.Threshold))
 	case logic.Reward:
@@ -157,7 +157,7 @@ func (t *translation) strategyValue(formula *logic.Formula) (vectorValue, error)
 
 // direction returns whether a threshold asks for the minimum or the maximum over schedulers.
 func (t *translation) direction(threshold sema.Threshold) solve.Direction {
-	if least, _ := threshold.Least(t.forSomeScheduler); least {
+	if least, _ := threshold.IsMinimum(t.forSomeScheduler); least {
 		return solve.Min
 	}
 	return solve.Max
@@ -195,7 +195,7 @@ func (t *translation) booleanFormula(expr sema.Expr) (int, error) {
 	case *sema.Cond:
 		return t.conditionalSet(node)
 	}
-	switch formula := logic.Of(expr); formula.Kind {
+	switch formula := logic.FormulaOf(expr); formula.Kind {
 	case logic.Label:
 		return t.labelSet(formula)
 	case logic.Probability, logic.Reward, logic.SteadyState:
@@ -216,7 +216,7 @@ func (t *translation) labelSet(label *logic.Formula) (int, error) {
 	case label.Index == sema.LabelInit:
 		return initialStates, nil
 	case label.Index >= 0:
-		return t.booleanFormula(t.property.Program.Labels[label.Index].X)
+		return t.booleanFormula(t.property.Program.Labels[label.Index].Expr)
 	}
 	return t.atomicSet(label.X), nil
 }
@@ -252,7 +252,7 @@ func (t *translation) enterStrategy(formula *logic.Formula) error {
 	if t.property.Program.Type != syntax.SMG {
 		return nil
 	}
-	operand := logic.Of(formula.Operand)
+	operand := logic.FormulaOf(formula.Operand)
 	isUntil := operand.Kind == logic.Probability && operand.Path.Form == logic.Until && operand.Path.Bound == nil
 	if formula.Box || !isUntil {
 		return t.unsupported(formula.X, "a coalition of players, except for P with F, G, U, W or R of states without bounds")
@@ -340,7 +340,7 @@ func (t *translation) thresholdSet(formula *logic.Formula) (int, error) {
 
 // pathProbability translates the least or the greatest probability of a path formula to a vector of the certificate.
 func (t *translation) pathProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
-	if !path.Negated {
+	if !path.IsNegated {
 		return t.probabilityWithoutNegation(path, dir)
 	}
 	// The least probability of a negation is 1 minus the greatest probability of its operand.
@@ -363,7 +363,7 @@ func (t *translation) probabilityWithoutNegation(path *logic.Path, dir solve.Dir
 		return t.rewardBoundedProbability(path, dir)
 	case path.Form == logic.Until || path.Form == logic.Next:
 		return t.temporalProbability(path, dir)
-	case path.Operator && path.Op == syntax.Next:
+	case path.IsTemporal && path.Op == syntax.Next:
 		operandValue, err := t.pathProbability(logic.PathOf(path.Right), dir)
 		if err != nil {
 			return operandValue, err
@@ -529,7 +529,7 @@ func (t *translation) rewardTime(vector *certificate.Vector, objective *logic.Ob
 
 // quantifyPath translates E of a path formula to a set, or A if forAll is true.
 func (t *translation) quantifyPath(forAll bool, path *logic.Path) (int, error) {
-	if !path.Negated {
+	if !path.IsNegated {
 		return t.quantifyWithoutNegation(forAll, path)
 	}
 	operand, err := t.quantifyWithoutNegation(!forAll, path) // E [!f] is !A [f], and A [!f] is !E [f]
@@ -545,7 +545,7 @@ func (t *translation) quantifyWithoutNegation(forAll bool, path *logic.Path) (in
 	if binary, isBinary := path.X.(*sema.Binary); isBinary && distributes(forAll, binary) {
 		return t.quantifyOperands(forAll, binary)
 	}
-	if path.Operator && path.Bound == nil && logic.IsState(path.Left) {
+	if path.IsTemporal && path.Bound == nil && logic.IsState(path.Left) {
 		return t.quantifyTemporal(forAll, path)
 	}
 	return t.quantifyAutomaton(forAll, path.X)

@@ -78,11 +78,11 @@ func (builder *objectiveBuilder) recordUnsupported(expr sema.Expr, format string
 // not supported.
 func (builder *objectiveBuilder) buildObjective(expr sema.Expr) *Objective {
 	objective := &Objective{}
-	formula := logic.Of(expr)
+	formula := logic.FormulaOf(expr)
 	isGame := len(builder.property.Program.Players) > 0
 	if isGame && formula.Kind == logic.Strategy && !formula.Box {
 		builder.setCoalition(objective, formula)
-		formula = logic.Of(formula.Operand)
+		formula = logic.FormulaOf(formula.Operand)
 	}
 	switch formula.Kind {
 	case logic.Probability:
@@ -114,7 +114,7 @@ func (builder *objectiveBuilder) setCoalition(objective *Objective, strategy *lo
 // setThreshold sets the relation and the bound of an operator, such as P>=0.5. A query has no bound.
 func (builder *objectiveBuilder) setThreshold(objective *Objective, threshold sema.Threshold) {
 	objective.Extremum, objective.Rel = threshold.Extremum, threshold.Rel
-	if threshold.Query() {
+	if threshold.IsQuery() {
 		return
 	}
 	objective.Bound = builder.evaluateNumber(threshold.Bound)
@@ -125,7 +125,7 @@ func (builder *objectiveBuilder) setThreshold(objective *Objective, threshold se
 
 // setPathMonitor sets the monitor that evaluates the path formula of a P operator on a sampled path.
 func (builder *objectiveBuilder) setPathMonitor(objective *Objective, path *logic.Path) {
-	objective.Negate = path.Negated
+	objective.Negate = path.IsNegated
 	switch {
 	case len(path.Costs) > 0 && path.Costs[0].Time:
 		builder.recordUnsupported(path.X, "found a time bound of a Markov automaton, which is not sampled, want method states")
@@ -133,7 +133,7 @@ func (builder *objectiveBuilder) setPathMonitor(objective *Objective, path *logi
 		builder.setConditional(objective, path)
 	case path.Form == logic.CostBounded:
 		builder.setRewardBounded(objective, path)
-	case !path.Operator:
+	case !path.IsTemporal:
 		builder.recordUnsupported(path.X, "found %s, simulation wants a path formula with one temporal operator over states (no LTL)", logic.Describe(path.X))
 	case path.Op == syntax.Next:
 		objective.Monitor = compile.Monitor{Kind: compile.Next, Right: builder.stateFormula(path.Right), High: math.Inf(1), Low: math.Inf(-1)}
@@ -254,14 +254,14 @@ func (builder *objectiveBuilder) timedRewardMonitor(kind compile.MonitorKind, ob
 func (builder *objectiveBuilder) reachRewardMonitor(objective *logic.Objective) compile.Monitor {
 	path := objective.Path
 	switch {
-	case !path.Operator || path.Negated:
+	case !path.IsTemporal || path.IsNegated:
 		builder.recordUnsupported(objective.X, "found %s in an R operator, simulation wants F, C<=t or I=t", logic.Describe(objective.X))
 		return compile.Monitor{}
 	case path.Op != syntax.Future:
 		builder.recordUnsupported(objective.X, "found a reward until a formula with %s holds, simulation wants F, C<=t or I=t", path.Op)
 		return compile.Monitor{}
 	case path.Bound != nil:
-		builder.recordFailure(result.Unsupported, path.Bound.At, "found F with a bound in an R operator, where PRISM ignores the bound; want F without a bound, C<=t or I=t")
+		builder.recordFailure(result.Unsupported, path.Bound.Pos, "found F with a bound in an R operator, where PRISM ignores the bound; want F without a bound, C<=t or I=t")
 	}
 	return compile.Monitor{Kind: compile.ReachReward, Right: builder.stateFormula(path.Right), Low: math.Inf(-1), High: math.Inf(1)}
 }
@@ -303,11 +303,11 @@ func (builder *objectiveBuilder) recordEvaluationError(err error, pos syntax.Pos
 // F.
 func (builder *objectiveBuilder) stateFormula(expr sema.Expr) sema.Expr {
 	// Positions are removed, because the evaluator knows only one file and a label may come from another.
-	rewriter := sema.Rewriter{Base: func(x sema.Base) sema.Base { return sema.Base{ValueType: x.ValueType} }}
-	rewriter.Other = func(expr sema.Expr) (sema.Expr, error) {
-		switch formula := logic.Of(expr); {
+	rewriter := sema.Rewriter{RewriteBase: func(x sema.Base) sema.Base { return sema.Base{ValueType: x.ValueType} }}
+	rewriter.RewriteOther = func(expr sema.Expr) (sema.Expr, error) {
+		switch formula := logic.FormulaOf(expr); {
 		case formula.Kind == logic.Label && formula.Index >= 0:
-			return rewriter.Rewrite(builder.property.Program.Labels[formula.Index].X)
+			return rewriter.Rewrite(builder.property.Program.Labels[formula.Index].Expr)
 		case formula.Kind == logic.Label:
 			label := *expr.(*sema.Label)
 			label.Base = sema.Base{ValueType: expr.Type()}

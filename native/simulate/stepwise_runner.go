@@ -319,7 +319,7 @@ func (path *stepwisePath) drawRewardBounded() error {
 		for k, bound := range budgets {
 			withinLow, withinHigh = withinLow && sums[k] >= bound.low, withinHigh && sums[k] <= bound.high
 		}
-		isRight, isLeft := path.formulaWatch.IsRight(path.state), path.formulaWatch.IsLeft(path.state)
+		isRight, isLeft := path.formulaWatch.RightHolds(path.state), path.formulaWatch.LeftHolds(path.state)
 		switch {
 		case path.hasFailed():
 			return nil

@@ -106,7 +106,7 @@ func compileExpr[F ~func(*env) T, T any](model *Model, expr sema.Expr, compile f
 // newExprCompiler returns a compiler for an expression. If the expression is large, the compiler knows its repeated sub-expressions.
 func (m *Model) newExprCompiler(expr sema.Expr) *exprCompiler {
 	compiler := &exprCompiler{Model: m}
-	for repeated := range sema.Repeated(expr, sema.Large, m.operands) {
+	for repeated := range sema.RepeatedExprs(expr, sema.LargeSize, m.visitOperands) {
 		if compiler.sharedExprs == nil {
 			compiler.sharedExprs = make(map[sema.Expr]*sharedExpr)
 		}
@@ -115,26 +115,26 @@ func (m *Model) newExprCompiler(expr sema.Expr) *exprCompiler {
 	return compiler
 }
 
-// operands calls visit for each operand of an expression. The operand of a label is its definition. An undefined label has no operand: its
+// visitOperands calls visit for each operand of an expression. The operand of a label is its definition. An undefined label has no operand: its
 // compilation reports the error.
-func (m *Model) operands(expr sema.Expr, visit func(sema.Expr)) {
+func (m *Model) visitOperands(expr sema.Expr, visit func(sema.Expr)) {
 	if label, ok := expr.(*sema.Label); ok {
 		if definition, err := m.labelExpr(label); err == nil {
 			visit(definition)
 		}
 		return
 	}
-	sema.Operands(expr, visit)
+	sema.VisitOperands(expr, visit)
 }
 
 // compileOnce compiles a sub-expression with the function compile. A shared sub-expression is compiled only once, and its closure computes
 // its value only once in each evaluation of the whole expression.
 func compileOnce[F ~func(*env) T, T any](compiler *exprCompiler, expr sema.Expr, compile func(*exprCompiler, sema.Expr) (F, error)) (F, error) {
-	shared := compiler.sharedExprs[expr]
-	if shared == nil {
+	sharedExpr := compiler.sharedExprs[expr]
+	if sharedExpr == nil {
 		return compile(compiler, expr)
 	}
-	if closure, ok := shared.closure.(F); ok {
+	if closure, ok := sharedExpr.closure.(F); ok {
 		return closure, nil
 	}
 	closure, err := compile(compiler, expr)
@@ -142,15 +142,15 @@ func compileOnce[F ~func(*env) T, T any](compiler *exprCompiler, expr sema.Expr,
 		return nil, err
 	}
 	var cachingClosure F = func(env *env) T {
-		cached := &env.cache[shared.cacheIndex]
-		if cached.evaluation == env.evaluation {
-			return cached.value.(T)
+		entry := &env.cache[sharedExpr.cacheIndex]
+		if entry.evaluation == env.evaluation {
+			return entry.value.(T)
 		}
 		value := closure(env)
-		cached.evaluation, cached.value = env.evaluation, value
+		entry.evaluation, entry.value = env.evaluation, value
 		return value
 	}
-	shared.closure = cachingClosure
+	sharedExpr.closure = cachingClosure
 	return cachingClosure, nil
 }
 
@@ -213,15 +213,15 @@ func conditional[F ~func(*env) T, T any](compiler *exprCompiler, expr *sema.Cond
 	if err != nil {
 		return nil, err
 	}
-	ifTrue, ifFalse, err := compilePair(compile, expr.Then, expr.Else)
+	thenValue, elseValue, err := compilePair(compile, expr.Then, expr.Else)
 	if err != nil {
 		return nil, err
 	}
 	return func(env *env) T {
 		if condition(env) {
-			return ifTrue(env)
+			return thenValue(env)
 		}
-		return ifFalse(env)
+		return elseValue(env)
 	}, nil
 }
 
@@ -250,11 +250,11 @@ func (c *exprCompiler) numberComparison(expr *sema.Binary) (boolClosure, error) 
 	if err != nil {
 		return nil, err
 	}
-	compare := compareNumbers(expr.Op, left, right)
+	compareFloats := compareNumbers(expr.Op, left, right)
 	switch {
-	case c.floats.Decide(expr): // float64 arithmetic always gives the exact result
-		return compare, nil
-	case c.floats.ErrorDecides(expr): // operands that are closer than their rounding error are equal
+	case c.floats.IsAlwaysExact(expr): // float64 arithmetic always gives the exact result
+		return compareFloats, nil
+	case c.floats.IsExactWithError(expr): // operands that are closer than their rounding error are equal
 		return compareWithTolerance(expr.Op, left, right, c.floats.OperandError(expr)), nil
 	}
 	mayBeWrong, exactValue, err := c.exactFallback(expr)
@@ -265,17 +265,17 @@ func (c *exprCompiler) numberComparison(expr *sema.Binary) (boolClosure, error) 
 		if mayBeWrong(env) {
 			return exactValue(env).Bool
 		}
-		return compare(env)
+		return compareFloats(env)
 	}, nil
 }
 
 // compareWithTolerance returns the closure of a comparison. Numbers that differ by at most tolerance count as equal.
 func compareWithTolerance(op syntax.Op, left, right floatClosure, tolerance float64) boolClosure {
-	ifEqual := sema.Holds(op, 0)
+	resultIfEqual := sema.Holds(op, 0)
 	return func(env *env) bool {
 		leftValue, rightValue := left(env), right(env)
 		if math.Abs(leftValue-rightValue) <= tolerance {
-			return ifEqual
+			return resultIfEqual
 		}
 		return sema.Holds(op, cmp.Compare(leftValue, rightValue))
 	}
@@ -289,14 +289,14 @@ func (c *exprCompiler) connective(expr *sema.Binary) (boolClosure, error) {
 	if err != nil {
 		return nil, err
 	}
-	decisive := expr.Op == syntax.OpOr // true decides a disjunction, false a conjunction
+	decidingValue := expr.Op == syntax.OpOr // true decides a disjunction, false a conjunction
 	return func(env *env) bool {
 		for _, closure := range closures {
-			if closure(env) == decisive {
-				return decisive
+			if closure(env) == decidingValue {
+				return decidingValue
 			}
 		}
-		return !decisive
+		return !decidingValue
 	}, nil
 }
 
@@ -439,11 +439,11 @@ func intArithmetic(expr *sema.Binary, left, right intClosure) intClosure {
 func checkedOperation(pos syntax.Pos, left, right intClosure, operator func(left, right int32) (int32, error)) intClosure {
 	return func(env *env) int32 {
 		leftValue, rightValue := left(env), right(env)
-		result, err := operator(leftValue, rightValue)
+		value, err := operator(leftValue, rightValue)
 		if err != nil {
 			env.fail(pos, err)
 		}
-		return result
+		return value
 	}
 }
 
@@ -482,9 +482,9 @@ func (c *exprCompiler) roundingCall(expr *sema.Call) (intClosure, error) {
 		return nil, err
 	}
 	switch {
-	case c.floats.Decide(expr): // float64 arithmetic always gives the exact result
+	case c.floats.IsAlwaysExact(expr): // float64 arithmetic always gives the exact result
 		return func(env *env) int32 { return toInt(env, expr, operand(env)) }, nil
-	case c.floats.ErrorDecides(expr): // an operand that is closer to a jump of the function than its rounding error is at the jump
+	case c.floats.IsExactWithError(expr): // an operand that is closer to a jump of the function than its rounding error is at the jump
 		shift := roundingShift(expr, c.floats.OperandError(expr))
 		return func(env *env) int32 { return toInt(env, expr, operand(env)+shift) }, nil
 	}
@@ -503,11 +503,11 @@ func (c *exprCompiler) roundingCall(expr *sema.Call) (intClosure, error) {
 // foldArgs returns a closure that combines all arguments with a binary operator, from left to right.
 func foldArgs[T any, F ~func(*env) T](args []F, operator func(left, right T) T) F {
 	return func(env *env) T {
-		result := args[0](env)
+		value := args[0](env)
 		for _, arg := range args[1:] {
-			result = operator(result, arg(env))
+			value = operator(value, arg(env))
 		}
-		return result
+		return value
 	}
 }
 

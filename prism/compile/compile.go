@@ -48,17 +48,17 @@ type Model struct {
 
 // command is one command with its expressions compiled to closures.
 type command struct {
-	module, index int
-	order         int // index into Model.commands
-	participant   int // index of its pair of module and action
-	source        *sema.Command
-	guard         boolClosure
-	updates       []update
+	module, index     int
+	commandIndex      int // index into Model.commands
+	participantNumber int // index of its pair of module and action
+	source            *sema.Command
+	guard             boolClosure
+	updates           []update
 }
 
 // update is one update of a command, compiled to closures.
 type update struct {
-	prob    floatClosure
+	weight  floatClosure
 	assigns []assign
 	source  *sema.Update
 }
@@ -72,14 +72,14 @@ type assign struct {
 
 // Compile prepares a program for execution. It returns an *UnsupportedError for a model with clocks. A partially observable MDP runs as an
 // MDP. An interval model has choices but no sample paths.
-func Compile(program *sema.Program, opts Options) (*Model, error) {
-	if opts.MaxInitial == 0 {
-		opts.MaxInitial = 1_000_000
+func Compile(program *sema.Program, options Options) (*Model, error) {
+	if options.MaxInitial == 0 {
+		options.MaxInitial = 1_000_000
 	}
 	if err := checkSupported(program); err != nil {
 		return nil, err
 	}
-	model := &Model{program: program, opts: opts, floats: sema.NewFloatAnalysis(program)}
+	model := &Model{program: program, opts: options, floats: sema.NewFloatAnalysis(program)}
 	for i := range program.Modules {
 		if err := model.addCommands(i); err != nil {
 			return nil, err
@@ -114,7 +114,7 @@ func (m *Model) numberParticipants() {
 		if _, ok := numbers[key]; !ok {
 			numbers[key] = len(numbers)
 		}
-		command.participant = numbers[key]
+		command.participantNumber = numbers[key]
 	}
 	m.numParticipants = len(numbers)
 }
@@ -159,7 +159,7 @@ func (m *Model) addCommands(module int) error {
 		if err != nil {
 			return err
 		}
-		command.module, command.index, command.order = module, i, len(m.commands)
+		command.module, command.index, command.commandIndex = module, i, len(m.commands)
 		m.commands = append(m.commands, command)
 	}
 	return nil
@@ -173,24 +173,24 @@ func (m *Model) newCommand(source *sema.Command) (*command, error) {
 	}
 	command := &command{source: source, guard: guard}
 	for i := range source.Updates {
-		compiled, err := m.newUpdate(&source.Updates[i])
+		compiledUpdate, err := m.newUpdate(&source.Updates[i])
 		if err != nil {
 			return nil, err
 		}
-		command.updates = append(command.updates, compiled)
+		command.updates = append(command.updates, compiledUpdate)
 	}
 	return command, nil
 }
 
 // newUpdate compiles the probability and the assignments of an update. The default probability is 1.
 func (m *Model) newUpdate(source *sema.Update) (update, error) {
-	compiled := update{source: source, prob: func(*env) float64 { return 1 }}
+	compiledUpdate := update{source: source, weight: func(*env) float64 { return 1 }}
 	if source.Prob != nil {
-		prob, err := m.floatClosure(source.Prob)
+		weight, err := m.floatClosure(source.Prob)
 		if err != nil {
 			return update{}, err
 		}
-		compiled.prob = prob
+		compiledUpdate.weight = weight
 	}
 	for i := range source.Assigns {
 		assignment := &source.Assigns[i]
@@ -198,9 +198,9 @@ func (m *Model) newUpdate(source *sema.Update) (update, error) {
 		if err != nil {
 			return update{}, err
 		}
-		compiled.assigns = append(compiled.assigns, assign{slot: assignment.Slot, value: value, source: assignment})
+		compiledUpdate.assigns = append(compiledUpdate.assigns, assign{slot: assignment.Slot, value: value, source: assignment})
 	}
-	return compiled, nil
+	return compiledUpdate, nil
 }
 
 // isContinuous reports whether the model is a CTMC.

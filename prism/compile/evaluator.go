@@ -23,17 +23,17 @@ type evaluator struct {
 // operators such as P.
 func (m *Model) Evaluator(expr sema.Expr) (Evaluator, error) {
 	if expr.Type() == sema.Bool {
-		closure, err := m.boolClosure(expr)
+		condition, err := m.boolClosure(expr)
 		if err != nil {
 			return nil, err
 		}
-		return &evaluator{model: m, bool: closure, float: func(env *env) float64 { return boolToFloat(closure(env)) }}, nil
+		return &evaluator{model: m, bool: condition, float: func(env *env) float64 { return boolToFloat(condition(env)) }}, nil
 	}
-	closure, err := m.floatClosure(expr)
+	number, err := m.floatClosure(expr)
 	if err != nil {
 		return nil, err
 	}
-	return &evaluator{model: m, bool: func(env *env) bool { return closure(env) != 0 }, float: closure}, nil
+	return &evaluator{model: m, bool: func(env *env) bool { return number(env) != 0 }, float: number}, nil
 }
 
 // boolToFloat returns 1 for true and 0 for false.

@@ -42,14 +42,14 @@ func (c *exprCompiler) mayBeWrong(expr sema.Expr) (boolClosure, error) {
 		return nil, err
 	}
 	return func(env *env) bool {
-		earlierErr := env.err
-		certain := isCertain(env)
-		hasFailed := env.err != earlierErr
+		errBefore := env.err
+		isRight := isCertain(env)
+		hasFailed := env.err != errBefore
 		if hasFailed {
-			env.err = earlierErr // the exact evaluation reports the error
-			env.evaluation++     // a failed evaluation has no value to cache
+			env.err = errBefore // the exact evaluation reports the error
+			env.evaluation++    // a failed evaluation has no value to cache
 		}
-		return hasFailed || !certain
+		return hasFailed || !isRight
 	}, nil
 }
 
@@ -103,32 +103,32 @@ func (m *Model) Doubtful(expr sema.Expr) (func(state []int32) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	var tests []boolClosure // for each doubtful sub-expression: whether its value may be wrong
+	var doubtTests []boolClosure // for each doubtful sub-expression: whether its value may be wrong
 	for _, subexpr := range m.floats.Doubtful(expr) {
 		compile := (*exprCompiler).mayBeWrong
-		if m.floats.ErrorDecides(subexpr) {
+		if m.floats.IsExactWithError(subexpr) {
 			compile = (*exprCompiler).differsFromExact
 		}
 		isDoubtful, err := compileExpr(m, subexpr, compile)
 		if err != nil {
 			return nil, err
 		}
-		tests = append(tests, isDoubtful)
+		doubtTests = append(doubtTests, isDoubtful)
 	}
-	if len(tests) == 0 {
+	if len(doubtTests) == 0 {
 		return nil, nil
 	}
 	env := &env{} // shared by all calls
 	return func(state []int32) bool {
 		env.state = state
-		return slices.ContainsFunc(tests, func(isDoubtful boolClosure) bool { return isDoubtful(env) })
+		return slices.ContainsFunc(doubtTests, func(isDoubtful boolClosure) bool { return isDoubtful(env) })
 	}, nil
 }
 
 // replaceLabels returns an expression with each label replaced by its definition.
 func (m *Model) replaceLabels(expr sema.Expr) (sema.Expr, error) {
 	var rewriter sema.Rewriter
-	rewriter.Other = func(expr sema.Expr) (sema.Expr, error) {
+	rewriter.RewriteOther = func(expr sema.Expr) (sema.Expr, error) {
 		label, ok := expr.(*sema.Label)
 		if !ok {
 			return nil, m.unsupportedExpr(expr)

@@ -43,7 +43,7 @@ func TestCareful(t *testing.T) {
 			text = fmt.Sprintf("%s(%s)=%d", []string{"floor", "ceil", "round"}[rng.IntN(3)], hurtful(rng, 3), rng.IntN(4))
 		}
 		m := model(t, `dtmc module m x:[0..12]; y:[0..12]; [] true -> true; endmodule label "l" = `+text+`;`, Options{})
-		e := m.program.Labels[0].X
+		e := m.program.Labels[0].Expr
 		f, err := m.Evaluator(e)
 		if err != nil {
 			t.Fatal(err)
@@ -53,7 +53,7 @@ func TestCareful(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, d := range m.floats.Doubtful(e) {
-			if m.floats.ErrorDecides(d) {
+			if m.floats.IsExactWithError(d) {
 				bySlack++
 			}
 		}

@@ -107,12 +107,12 @@ type expander struct {
 
 // combination is a combination of commands, one per participant: combinationCommands[first:last]. Each combination is a choice.
 type combination struct {
-	action, first, last int
+	action, begin, end int
 }
 
 // newExpander returns an expander of a model. It has a buffer for the weights of each command.
 func newExpander(model *Model) *expander {
-	result := &expander{
+	created := &expander{
 		model:           model,
 		ctx:             context.Background(),
 		enabledCommands: make([][]*command, model.numParticipants),
@@ -120,9 +120,9 @@ func newExpander(model *Model) *expander {
 		weights:         make([][]float64, len(model.commands)),
 	}
 	for i, command := range model.commands {
-		result.weights[i] = make([]float64, len(command.updates))
+		created.weights[i] = make([]float64, len(command.updates))
 	}
-	return result
+	return created
 }
 
 // Expand implements Expander: it returns the choices of a state with their transitions.
@@ -203,10 +203,10 @@ func (x *expander) listWithWeights(state []int32) *StateError {
 		return err
 	}
 	for _, combination := range x.combinations {
-		if !x.addWork(combination.last - combination.first) {
+		if !x.addWork(combination.end - combination.begin) {
 			return nil
 		}
-		for _, command := range x.combinationCommands[combination.first:combination.last] {
+		for _, command := range x.combinationCommands[combination.begin:combination.end] {
 			if err := x.evaluateWeights(command); err != nil {
 				return err
 			}
@@ -225,7 +225,7 @@ func (x *expander) listCombinations(state []int32) *StateError {
 	}
 	x.model.guards.forEachCandidate(state, func(command *command) {
 		if command.guard(&x.env) {
-			x.enabledCommands[command.participant] = append(x.enabledCommands[command.participant], command)
+			x.enabledCommands[command.participantNumber] = append(x.enabledCommands[command.participantNumber], command)
 		}
 	})
 	if x.env.err != nil {
@@ -255,18 +255,18 @@ func (x *expander) addCombinations(sync *synchronisation) {
 			return
 		}
 	}
-	start := len(x.combinations)
+	firstIndex := len(x.combinations)
 	for _, command := range x.enabledOf(&sync.participants[0]) {
-		first := len(x.combinationCommands)
+		begin := len(x.combinationCommands)
 		x.combinationCommands = append(x.combinationCommands, command)
-		x.combinations = append(x.combinations, combination{sync.action, first, first + 1})
+		x.combinations = append(x.combinations, combination{sync.action, begin, begin + 1})
 	}
 	for i := 1; i < len(sync.participants); i++ { // extend each combination by each command of participant i
-		numShorter := len(x.combinations) - start
+		numShorter := len(x.combinations) - firstIndex
 		for _, command := range x.enabledOf(&sync.participants[i]) {
-			x.extendCombinations(start, numShorter, command)
+			x.extendCombinations(firstIndex, numShorter, command)
 		}
-		x.combinations = slices.Delete(x.combinations, start, start+numShorter)
+		x.combinations = slices.Delete(x.combinations, firstIndex, firstIndex+numShorter)
 	}
 }
 
@@ -280,19 +280,19 @@ func (x *expander) enabledOf(participant *participant) []*command {
 }
 
 // compareOrder compares commands by their order in the model.
-func compareOrder(first, second *command) int { return first.order - second.order }
+func compareOrder(first, second *command) int { return first.commandIndex - second.commandIndex }
 
-// extendCombinations appends copies of count combinations, beginning at the index start. Each copy has one more command. It stops when the
+// extendCombinations appends copies of count combinations, beginning at the index firstIndex. Each copy has one more command. It stops when the
 // context ends.
-func (x *expander) extendCombinations(start, count int, command *command) {
-	for _, old := range x.combinations[start : start+count] {
-		if !x.addWork(old.last - old.first) {
+func (x *expander) extendCombinations(firstIndex, count int, command *command) {
+	for _, shorter := range x.combinations[firstIndex : firstIndex+count] {
+		if !x.addWork(shorter.end - shorter.begin) {
 			return
 		}
-		first := len(x.combinationCommands)
-		x.combinationCommands = append(x.combinationCommands, x.combinationCommands[old.first:old.last]...)
+		begin := len(x.combinationCommands)
+		x.combinationCommands = append(x.combinationCommands, x.combinationCommands[shorter.begin:shorter.end]...)
 		x.combinationCommands = append(x.combinationCommands, command)
-		x.combinations = append(x.combinations, combination{old.action, first, len(x.combinationCommands)})
+		x.combinations = append(x.combinations, combination{shorter.action, begin, len(x.combinationCommands)})
 	}
 }
 
@@ -301,7 +301,7 @@ func (x *expander) extendCombinations(start, count int, command *command) {
 //
 // Source: PRISM's checks, reference section 2.4.
 func (x *expander) evaluateWeights(command *command) *StateError {
-	if x.hasWeights[command.order] {
+	if x.hasWeights[command.commandIndex] {
 		return nil
 	}
 	sum := 0.0
@@ -310,7 +310,7 @@ func (x *expander) evaluateWeights(command *command) *StateError {
 		if err != nil {
 			return err
 		}
-		x.weights[command.order][i] = weight
+		x.weights[command.commandIndex][i] = weight
 		sum += weight
 	}
 	switch {
@@ -319,13 +319,13 @@ func (x *expander) evaluateWeights(command *command) *StateError {
 	case !x.model.isContinuous() && !sumsToOne(sum):
 		return x.model.stateError(x.env.state, command.source.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", sum))
 	}
-	x.hasWeights[command.order] = true
+	x.hasWeights[command.commandIndex] = true
 	return nil
 }
 
 // evaluateWeight evaluates the probability or rate of an update. It returns an error if the weight is negative, infinite or NaN.
 func (x *expander) evaluateWeight(update *update) (float64, *StateError) {
-	weight := update.prob(&x.env)
+	weight := update.weight(&x.env)
 	if err := x.model.takeError(&x.env); err != nil {
 		return 0, err
 	}
@@ -355,13 +355,13 @@ func sumsToOne(sum float64) bool { return math.Abs((sum-1)/sum) < SumTolerance }
 // addChoice appends the choice that a combination of commands makes. Each combination of their updates whose weight is positive gives a
 // transition. It stops when the context ends.
 func (x *expander) addChoice(chosen combination) *StateError {
-	commands := x.combinationCommands[chosen.first:chosen.last]
+	commands := x.combinationCommands[chosen.begin:chosen.end]
 	choice := x.newChoice(chosen)
 	first := len(x.transitions)
 	x.resetUpdates(commands)
 	x.numHashed = 0
-	work := len(commands) + len(x.env.state) // the work for one transition
-	for hasNext := true; hasNext && x.addWork(work); hasNext = nextCombination(commands, x.updates) {
+	transitionWork := len(commands) + len(x.env.state) // the work for one transition
+	for hasNext := true; hasNext && x.addWork(transitionWork); hasNext = nextCombination(commands, x.updates) {
 		if weight := x.weight(commands, x.updates); weight > 0 {
 			if err := x.addTransition(first, commands, weight); err != nil {
 				return err
@@ -375,7 +375,7 @@ func (x *expander) addChoice(chosen combination) *StateError {
 
 // newChoice returns the choice of a combination of commands, without its transitions.
 func (x *expander) newChoice(chosen combination) Choice {
-	commands := x.combinationCommands[chosen.first:chosen.last]
+	commands := x.combinationCommands[chosen.begin:chosen.end]
 	first := len(x.commandRefs)
 	for _, command := range commands {
 		x.commandRefs = append(x.commandRefs, CommandRef{command.module, command.index})
@@ -385,9 +385,9 @@ func (x *expander) newChoice(chosen combination) Choice {
 
 // weight returns the product of the weights of some updates, one per command, multiplied in order.
 func (x *expander) weight(commands []*command, updates []int) float64 {
-	product := x.weights[commands[0].order][updates[0]]
+	product := x.weights[commands[0].commandIndex][updates[0]]
 	for i, command := range commands[1:] {
-		product = float64(product * x.weights[command.order][updates[i+1]])
+		product = float64(product * x.weights[command.commandIndex][updates[i+1]])
 	}
 	return product
 }
@@ -407,16 +407,16 @@ func nextCombination(commands []*command, updates []int) bool {
 
 // addTransition computes the target of the current updates and adds a transition to it. If the choice already has a transition to this target,
 // the weight is added to its weight. The transitions of the choice begin at the index first.
-func (x *expander) addTransition(first int, commands []*command, weight float64) *StateError {
-	start := len(x.targets)
+func (x *expander) addTransition(firstTransition int, commands []*command, weight float64) *StateError {
+	begin := len(x.targets)
 	x.targets = append(x.targets, x.env.state...)
-	target := x.targets[start:]
+	target := x.targets[begin:]
 	if err := x.applyUpdates(target, commands, x.updates); err != nil {
 		return err
 	}
-	if i := x.findTransition(first, target); i >= 0 {
+	if i := x.findTransition(firstTransition, target); i >= 0 {
 		x.transitions[i].Weight += weight
-		x.targets = x.targets[:start]
+		x.targets = x.targets[:begin]
 		return nil
 	}
 	x.transitions = append(x.transitions, Transition{Weight: weight})
@@ -434,13 +434,13 @@ const minHashed = 16
 
 // findTransition returns the index of the transition to a target; -1 if there is none. It searches from the index first on. Few transitions are
 // compared one by one; many are found in a hash table.
-func (x *expander) findTransition(first int, target []int32) int {
-	if len(x.transitions)-first >= minHashed {
-		x.updateHashTable(first)
-		_, i := x.findSlot(first, target)
+func (x *expander) findTransition(firstTransition int, target []int32) int {
+	if len(x.transitions)-firstTransition >= minHashed {
+		x.updateHashTable(firstTransition)
+		_, i := x.findSlot(firstTransition, target)
 		return i
 	}
-	for i := first; i < len(x.transitions); i++ {
+	for i := firstTransition; i < len(x.transitions); i++ {
 		if slices.Equal(x.target(i), target) {
 			return i
 		}
@@ -450,8 +450,8 @@ func (x *expander) findTransition(first int, target []int32) int {
 
 // updateHashTable adds the transitions of a choice that are not in the hash table yet. The transitions begin at the index first. The table grows
 // so that at most half of its slots are used.
-func (x *expander) updateHashTable(first int) {
-	numTransitions := len(x.transitions) - first
+func (x *expander) updateHashTable(firstTransition int) {
+	numTransitions := len(x.transitions) - firstTransition
 	if 2*numTransitions > len(x.hashSlots) {
 		x.hashSlots = make([]int32, max(4*minHashed, 4*len(x.hashSlots)))
 		x.numHashed = 0
@@ -459,17 +459,17 @@ func (x *expander) updateHashTable(first int) {
 		clear(x.hashSlots)
 	}
 	for ; x.numHashed < numTransitions; x.numHashed++ {
-		slot, _ := x.findSlot(first, x.target(first+x.numHashed))
+		slot, _ := x.findSlot(firstTransition, x.target(firstTransition+x.numHashed))
 		x.hashSlots[slot] = int32(x.numHashed + 1)
 	}
 }
 
 // findSlot returns the slot of the hash table that has a transition to this target, and the index of the transition. If there is none, it returns
 // a free slot and -1. The transitions begin at the index first.
-func (x *expander) findSlot(first int, target []int32) (slot, transition int) {
+func (x *expander) findSlot(firstTransition int, target []int32) (slot, transition int) {
 	mask := len(x.hashSlots) - 1 // the table size is a power of two
 	for slot = int(hashOf(target)) & mask; x.hashSlots[slot] != 0; slot = (slot + 1) & mask {
-		i := first + int(x.hashSlots[slot]) - 1
+		i := firstTransition + int(x.hashSlots[slot]) - 1
 		if slices.Equal(x.target(i), target) {
 			return slot, i
 		}

@@ -81,8 +81,8 @@ func TestExpressions(t *testing.T) {
 			}
 		}
 		b := m.newGraphBuilder()
-		b.flatten()
-		if got := evaluate(b.expr(e), m.initialState()); m.floats.Decided(m.program.Labels[0].X) && (got.failed != tt.fails || !tt.fails && (got.i == 1) != tt.holds) {
+		b.flattenTerms()
+		if got := evaluate(b.expr(e), m.initialState()); m.floats.IsDecided(m.program.Labels[0].Expr) && (got.failed != tt.fails || !tt.fails && (got.i == 1) != tt.holds) {
 			t.Errorf("%s: term gave %+v", tt.e, got)
 		}
 	}
@@ -112,14 +112,14 @@ func compareEval(t *testing.T, seed uint64) {
 	texts := []string{w.boolean(3), w.boolean(2), fmt.Sprintf("%s > 0.5", w.number(2)), fmt.Sprintf("%s = 1", w.integer(3))}
 	for _, text := range texts {
 		m, _ := expr(t, decls, text, Options{})
-		e := m.program.Labels[0].X
+		e := m.program.Labels[0].Expr
 		ev, err := m.Evaluator(e)
 		if err != nil {
 			t.Fatal(err)
 		}
 		b := m.newGraphBuilder()
-		b.register(e)
-		b.flatten()
+		b.registerExpr(e)
+		b.flattenTerms()
 		for range 20 {
 			state := randomState(w.r, m)
 			want, _, wantErr := sema.EvalExact(e, state)
@@ -133,7 +133,7 @@ func compareEval(t *testing.T, seed uint64) {
 			}
 			for _, tm := range []*term{b.expr(e), known.simplify(b.expr(e))} {
 				v := evaluate(tm, state)
-				if v.failed != (wantErr != nil) && (!v.failed || m.floats.Decided(e)) || !v.failed && (v.i == 1) != want.Bool {
+				if v.failed != (wantErr != nil) && (!v.failed || m.floats.IsDecided(e)) || !v.failed && (v.i == 1) != want.Bool {
 					t.Fatalf("%s in %s: term %+v, want %v, %v", text, m.StateText(state), v, want.Bool, wantErr)
 				}
 				if v.failed && !tm.mayFail {

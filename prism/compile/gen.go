@@ -47,7 +47,7 @@ type moveGenerator struct {
 // newMoveGenerator returns a moveGenerator for a module that reserves the first bytes of its memory.
 //
 // It is not a method of Model, because the compilation of each importing package would then include the generic types in its signature.
-func newMoveGenerator(model *Model, reserved int) moveGenerator {
+func newMoveGenerator(model *Model, reservedBytes int) moveGenerator {
 	builder := model.newGraphBuilder()
 	return moveGenerator{
 		codeGenerator: codeGenerator{
@@ -56,13 +56,13 @@ func newMoveGenerator(model *Model, reserved int) moveGenerator {
 		},
 		model: model, builder: builder, module: &wasm.Module{},
 		constantWeights: map[*command][]float64{}, computedWeights: map[*command][]wasm.Var[float64]{}, invalidWeights: map[*command]bool{},
-		memoryUsed: reserved, memos: map[string]*memoTable{}, onlyVariable: map[*term]int{},
+		memoryUsed: reservedBytes, memos: map[string]*memoTable{}, onlyVariable: map[*term]int{},
 	}
 }
 
 // newPathGenerator returns a generator of code that draws paths from an initial state under a monitor.
 func newPathGenerator(model *Model, watch *watch, start []int32) *pathGenerator {
-	generator := &pathGenerator{moveGenerator: newMoveGenerator(model, tablesAt), watch: watch, initialState: start}
+	generator := &pathGenerator{moveGenerator: newMoveGenerator(model, tablesAt), monitor: watch, initialState: start}
 	generator.emitLeaf = generator.decideLeaf
 	return generator
 }
@@ -89,7 +89,7 @@ func (m *Model) tooHard(format string, args ...any) error {
 // prepareMoves lists the moves, which are combinations of commands that happen together, and classifies the weights of the commands. The caller
 // has registered all expressions.
 func (g *moveGenerator) prepareMoves() error {
-	g.builder.flatten()
+	g.builder.flattenTerms()
 	if err := g.listMoves(); err != nil {
 		return err
 	}
@@ -107,9 +107,9 @@ func (g *moveGenerator) registerCommands() {
 	for _, command := range g.model.commands {
 		g.builder.registerGuard(command.source.Guard)
 		for _, update := range command.source.Updates {
-			g.builder.register(update.Prob)
+			g.builder.registerExpr(update.Prob)
 			for _, assignment := range update.Assigns {
-				g.builder.register(assignment.Value)
+				g.builder.registerExpr(assignment.Value)
 			}
 		}
 	}
@@ -117,12 +117,12 @@ func (g *moveGenerator) registerCommands() {
 
 // registerMonitor registers the expressions of the monitor.
 func (g *pathGenerator) registerMonitor() {
-	g.builder.register(g.watch.Left)
-	g.builder.register(g.watch.Right)
-	if g.watch.rewards != nil {
-		for _, item := range g.watch.rewards.structure.Items {
-			g.builder.register(item.Guard)
-			g.builder.register(item.Value)
+	g.builder.registerExpr(g.monitor.Left)
+	g.builder.registerExpr(g.monitor.Right)
+	if g.monitor.rewards != nil {
+		for _, item := range g.monitor.rewards.structure.Items {
+			g.builder.registerExpr(item.Guard)
+			g.builder.registerExpr(item.Value)
 		}
 	}
 }
@@ -139,19 +139,19 @@ func (g *moveGenerator) listMoves() error {
 	return nil
 }
 
-// listCombinations adds a move for each combination of commands of the participants 0 to last. The commands of the later participants are already
+// listCombinations adds a move for each combination of commands of the participants 0 to lastParticipant. The commands of the later participants are already
 // in commands. facts contains that the guards of these commands hold.
-func (g *moveGenerator) listCombinations(sync synchronisation, last int, commands []*command, facts *facts) error {
-	if last < 0 {
+func (g *moveGenerator) listCombinations(sync synchronisation, lastParticipant int, commands []*command, facts *facts) error {
+	if lastParticipant < 0 {
 		return g.addMove(sync.action, commands)
 	}
-	for _, command := range sync.participants[last].commands {
+	for _, command := range sync.participants[lastParticipant].commands {
 		guard := g.builder.expr(command.source.Guard)
 		if facts.simplify(guard) == g.graph.falseTerm {
 			continue // the guard contradicts a guard of a later participant
 		}
-		commands[last] = command
-		if err := g.listCombinations(sync, last-1, commands, facts.assume(guard, true)); err != nil {
+		commands[lastParticipant] = command
+		if err := g.listCombinations(sync, lastParticipant-1, commands, facts.assume(guard, true)); err != nil {
 			return err
 		}
 	}

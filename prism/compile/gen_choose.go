@@ -7,9 +7,9 @@ import (
 	"tilecheck/prism/compile/wasm"
 )
 
-// evaluateFailing emits code that evaluates all guards whose evaluation may fail, and keeps their values in locals. The decision tree could skip
+// evaluateFailingGuards emits code that evaluates all guards whose evaluation may fail, and keeps their values in locals. The decision tree could skip
 // such a guard, and then its error would not be reported.
-func (g *moveGenerator) evaluateFailing() {
+func (g *moveGenerator) evaluateFailingGuards() {
 	for _, command := range g.model.commands {
 		guard := g.conditionTerm(command.source.Guard)
 		if !guard.mayFail {
@@ -34,7 +34,7 @@ func (g *pathGenerator) emitChoiceOfMove() {
 	for i := range g.moves {
 		g.fn.End() // the label of move i
 		g.scoped(func() { g.emitMove(&g.moves[i]) })
-		g.fn.Br(g.nextStep)
+		g.fn.Br(g.nextStepLabel)
 	}
 }
 
@@ -58,7 +58,7 @@ func (g *moveGenerator) countTreeUses(node *decisionTree) {
 			g.countUses(conjunct)
 		}
 	}
-	for _, child := range node.next {
+	for _, child := range node.children {
 		g.countTreeUses(child)
 	}
 }
@@ -66,13 +66,13 @@ func (g *moveGenerator) countTreeUses(node *decisionTree) {
 // emitTree emits the code of a decision tree. The code tests a condition, branches on the value of a variable, or picks a move. It always ends in
 // a jump.
 func (g *moveGenerator) emitTree(tree *decisionTree) {
-	outer := g.facts
+	outerFacts := g.facts
 	g.facts = tree.facts
-	defer func() { g.facts = outer }()
-	isLeaf := tree.next == nil
+	defer func() { g.facts = outerFacts }()
+	isLeaf := tree.children == nil
 	switch {
 	case tree.test != nil:
-		g.fn.IfElse(wasm.Void, g.intCode(tree.test), g.emitSubtree(tree.next[0]), g.emitSubtree(tree.next[1]))
+		g.fn.IfElse(wasm.Void, g.intCode(tree.test), g.emitSubtree(tree.children[0]), g.emitSubtree(tree.children[1]))
 		g.fn.Op(wasm.Unreachable)
 	case !isLeaf:
 		g.emitVariableSwitch(tree)
@@ -97,26 +97,26 @@ func (g *moveGenerator) emitVariableSwitch(tree *decisionTree) {
 		return
 	}
 	// The last subtree needs no comparison, because all other values have been tested.
-	last := len(tree.next) - 1
-	for i, subtree := range tree.next[:last] {
-		isValue := g.slots[tree.slot].Eq(constI32(tree.values[i]))
-		g.fn.If(isValue, g.emitSubtree(subtree))
+	lastIndex := len(tree.children) - 1
+	for i, subtree := range tree.children[:lastIndex] {
+		hasValue := g.slots[tree.slot].Eq(constI32(tree.values[i]))
+		g.fn.If(hasValue, g.emitSubtree(subtree))
 	}
-	g.emitSubtree(tree.next[last])()
+	g.emitSubtree(tree.children[lastIndex])()
 }
 
 // emitJumpTable emits a jump table for the value of a variable, and then the code of the subtrees. A value that has no subtree jumps to the last
 // subtree.
 func (g *moveGenerator) emitJumpTable(tree *decisionTree) {
-	labels := g.openLabels(len(tree.next))
-	otherwise := labels[len(labels)-1]
+	labels := g.openLabels(len(tree.children))
+	lastLabel := labels[len(labels)-1]
 	first, last := tree.values[0], tree.values[len(tree.values)-1]
-	table := slices.Repeat([]wasm.Label{otherwise}, int(last-first+1))
+	table := slices.Repeat([]wasm.Label{lastLabel}, int(last-first+1))
 	for i, value := range tree.values {
 		table[value-first] = labels[i]
 	}
-	g.fn.BrTable(g.slots[tree.slot].Sub(constI32(first)), table, otherwise)
-	for _, subtree := range tree.next {
+	g.fn.BrTable(g.slots[tree.slot].Sub(constI32(first)), table, lastLabel)
+	for _, subtree := range tree.children {
 		g.fn.End()
 		g.emitSubtree(subtree)()
 	}
@@ -150,7 +150,7 @@ func (g *pathGenerator) decideLeaf(moves []candidate) {
 		g.countChoices(moves, enabled)
 	}
 	g.checkWeights(moves, enabled)
-	g.fn.BrIf(g.outOfBudget, g.steps.Ge(g.maxSteps))
+	g.fn.BrIf(g.outOfBudgetLabel, g.steps.Ge(g.maxSteps))
 	g.pickMove(moves, enabled)
 }
 
@@ -203,33 +203,33 @@ func (g *moveGenerator) initBitset(words []int64) bitset {
 }
 
 // setBits emits code that sets the bits of the enabled moves. undecided has the indices of the moves whose guards are to be evaluated. An
-// expensive guard is evaluated only if its bit in allowed is set; if allowed is nil, all are evaluated.
-func (g *moveGenerator) setBits(moves []candidate, undecided []int, bits, allowed bitset) {
+// expensive guard is evaluated only if its bit in allowedBits is set; if allowedBits is nil, all are evaluated.
+func (g *moveGenerator) setBits(moves []candidate, undecided []int, enabledBits, allowedBits bitset) {
 	for len(undecided) > 0 { // evaluate moves with a common test under one branch
 		test := mostFrequentTest(moves, undecided)
-		tested, others := partition(undecided, func(i int) bool { return slices.ContainsFunc(moves[i].guard, test.is) })
+		tested, others := partition(undecided, func(i int) bool { return slices.ContainsFunc(moves[i].guard, test.isTestOf) })
 		if len(tested) < 2 {
 			break
 		}
 		g.fn.If(g.slots[test.slot].Eq(constI32(test.value)), func() {
-			g.scoped(func() { g.setBits(withoutTest(moves, tested, test), tested, bits, allowed) })
+			g.scoped(func() { g.setBits(withoutTest(moves, tested, test), tested, enabledBits, allowedBits) })
 		})
 		undecided = others
 	}
 	for _, i := range undecided {
-		g.setBit(moves[i].guard, i, bits, allowed)
+		g.setBit(moves[i].guard, i, enabledBits, allowedBits)
 	}
 }
 
 // mostFrequentTest returns the test "variable = value" that is in most guards of the moves with the indices undecided. If there is no such test,
 // its slot is -1.
 func mostFrequentTest(moves []candidate, undecided []int) valueTest {
-	count := map[valueTest]int{}
+	counts := map[valueTest]int{}
 	best := valueTest{slot: -1}
 	for _, i := range undecided {
 		for _, test := range valueTestsIn(moves[i].guard) {
-			count[test]++
-			if best.slot < 0 || count[test] > count[best] {
+			counts[test]++
+			if best.slot < 0 || counts[test] > counts[best] {
 				best = test
 			}
 		}
@@ -253,7 +253,7 @@ func partition(numbers []int, predicate func(int) bool) (matching, others []int)
 func withoutTest(moves []candidate, indices []int, test valueTest) []candidate {
 	result := slices.Clone(moves)
 	for _, i := range indices {
-		result[i].guard = slices.DeleteFunc(slices.Clone(moves[i].guard), test.is)
+		result[i].guard = slices.DeleteFunc(slices.Clone(moves[i].guard), test.isTestOf)
 	}
 	return result
 }
@@ -277,12 +277,12 @@ func (g *moveGenerator) setBit(guard []*term, i int, bits, allowed bitset) {
 // bit i of allowed is clear.
 func (g *moveGenerator) setBitByJumps(guard []*term, i int, bits, allowed bitset) {
 	word, mask := bits[i/64], constI64(1<<(i%64))
-	g.fn.Block(func(out wasm.Label) {
+	g.fn.Block(func(skip wasm.Label) {
 		if allowed != nil {
-			g.fn.BrIf(out, allowed[i/64].And(mask).IsZero())
+			g.fn.BrIf(skip, allowed[i/64].And(mask).IsZero())
 		}
 		for _, conjunct := range guard {
-			g.jumpIf(conjunct, false, out)
+			g.jumpIf(conjunct, false, skip)
 		}
 		word.Set(g.fn, word.Or(mask))
 	})
@@ -295,11 +295,11 @@ func (g *pathGenerator) countChoices(moves []candidate, bits bitset) {
 		g.numChoices.Set(g.fn, constI32(len(moves)))
 		return
 	}
-	sum := popcount(bits[0])
+	numEnabled := popcount(bits[0])
 	for _, word := range bits[1:] {
-		sum = sum.Add(popcount(word))
+		numEnabled = numEnabled.Add(popcount(word))
 	}
-	g.fn.BrIf(g.deadlockLabel, g.numChoices.Tee(wasm.Wrap(sum)).IsZero())
+	g.fn.BrIf(g.deadlockLabel, g.numChoices.Tee(wasm.Wrap(numEnabled)).IsZero())
 }
 
 // popcount returns code for the number of set bits of a word.
@@ -313,22 +313,22 @@ func (g *pathGenerator) checkWeights(moves []candidate, enabled bitset) {
 		if g.constantWeights[command] != nil {
 			continue
 		}
-		movesWith := g.movesWith(command, moves)
+		indices := g.movesWith(command, moves)
 		switch {
-		case len(movesWith) == 0:
+		case len(indices) == 0:
 		case enabled == nil:
 			g.computeWeights(command)
 		default:
-			g.fn.If(enabled.containsAny(movesWith), func() { g.scoped(func() { g.computeWeights(command) }) })
+			g.fn.If(enabled.containsAny(indices), func() { g.scoped(func() { g.computeWeights(command) }) })
 		}
 	}
 }
 
-// movesWith returns the indices of the moves that contain a command.
+// indices returns the indices of the moves that contain a command.
 func (g *moveGenerator) movesWith(command *command, moves []candidate) []int {
 	var indices []int
 	for i, candidate := range moves {
-		if slices.Contains(g.moves[candidate.move].commands, command) {
+		if slices.Contains(g.moves[candidate.moveIndex].commands, command) {
 			indices = append(indices, i)
 		}
 	}
@@ -341,25 +341,25 @@ func (b bitset) containsAny(numbers []int) wasm.Expr[int32] {
 	for _, i := range numbers {
 		setBitOf(masks, i)
 	}
-	var tested []wasm.Expr[int64] // the tested bits of each word
+	var wordTests []wasm.Expr[int64] // the tested bits of each word
 	for i, mask := range masks {
 		if mask != 0 {
-			tested = append(tested, b[i].And(constI64(mask)))
+			wordTests = append(wordTests, b[i].And(constI64(mask)))
 		}
 	}
-	union := tested[0]
-	for _, bits := range tested[1:] {
+	union := wordTests[0]
+	for _, bits := range wordTests[1:] {
 		union = union.Or(bits)
 	}
 	return union.Ne(constI64(0))
 }
 
 // computeWeights emits code that stores the weights of a command's updates in locals and checks them. If they are not valid, the code jumps to
-// giveUp, and the interpreter handles the state.
+// giveUpLabel, and the interpreter handles the state.
 func (g *moveGenerator) computeWeights(command *command) {
 	fn := g.fn
 	if g.hasInvalidWeights(command) {
-		fn.Br(g.giveUp)
+		fn.Br(g.giveUpLabel)
 		return
 	}
 	sum, smallest := wasm.Local[float64](fn), wasm.Local[float64](fn)
@@ -409,10 +409,10 @@ func (g *moveGenerator) checkSum(sum, smallest wasm.Var[float64]) {
 		validSum = sum.Gt(constF64(0)).And(sum.Le(constF64(math.MaxFloat64)))
 	} else {
 		deviation := wasm.Local[float64](g.fn)
-		computed := deviation.Tee(sum.Sub(constF64(1)).Div(sum))
-		validSum = computed.Lt(constF64(SumTolerance)).And(deviation.Gt(constF64(-SumTolerance)))
+		relativeDeviation := deviation.Tee(sum.Sub(constF64(1)).Div(sum))
+		validSum = relativeDeviation.Lt(constF64(SumTolerance)).And(deviation.Gt(constF64(-SumTolerance)))
 	}
-	g.fn.BrIf(g.giveUp, noneNegative.And(validSum).IsZero())
+	g.fn.BrIf(g.giveUpLabel, noneNegative.And(validSum).IsZero())
 }
 
 // weightTerm returns the term of the probability or rate of an update of a command; the default is 1.
@@ -429,10 +429,10 @@ func (g *pathGenerator) pickMove(moves []candidate, bits bitset) {
 	case g.model.isContinuous():
 		g.pickByRate(moves, bits)
 	case len(moves) == 1:
-		g.fn.Br(g.moveLabels[moves[0].move])
+		g.fn.Br(g.moveLabels[moves[0].moveIndex])
 	case bits == nil:
 		g.countNondeterminism()
-		g.drawBelow()
+		g.drawIndex()
 		g.jumpTo(moves, g.pickedIndex)
 	default:
 		g.pickEnabledMove(moves, bits)
@@ -440,13 +440,15 @@ func (g *pathGenerator) pickMove(moves []candidate, bits bitset) {
 }
 
 // countNondeterminism emits code that counts a state with several enabled moves.
-func (g *pathGenerator) countNondeterminism() { g.nondet.Set(g.fn, g.nondet.Add(constI64(1))) }
+func (g *pathGenerator) countNondeterminism() {
+	g.nondetSteps.Set(g.fn, g.nondetSteps.Add(constI64(1)))
+}
 
 // jumpTo emits a jump to the code of the move with the given index.
 func (g *pathGenerator) jumpTo(moves []candidate, index wasm.Operand[int32]) {
 	labels := make([]wasm.Label, len(moves))
 	for i, candidate := range moves {
-		labels[i] = g.moveLabels[candidate.move]
+		labels[i] = g.moveLabels[candidate.moveIndex]
 	}
 	g.fn.BrTable(index, labels, labels[len(labels)-1])
 }
@@ -458,7 +460,7 @@ func (g *pathGenerator) pickEnabledMove(moves []candidate, bits bitset) {
 	g.pickedIndex.Set(fn, constI32(0))
 	fn.If(g.numChoices.Ne(constI32(1)), func() {
 		g.countNondeterminism()
-		g.drawBelow()
+		g.drawIndex()
 	})
 	for i, word := range bits {
 		wordMoves := moves[i*64 : min(i*64+64, len(moves))]
@@ -476,12 +478,12 @@ func (g *pathGenerator) pickEnabledMove(moves []candidate, bits bitset) {
 // code clears the k set bits below it.
 func (g *pathGenerator) jumpToRank(moves []candidate, word wasm.Var[int64]) {
 	fn := g.fn
-	fn.Block(func(done wasm.Label) {
-		fn.Loop(func(again wasm.Label) {
-			fn.BrIf(done, g.pickedIndex.IsZero())
+	fn.Block(func(found wasm.Label) {
+		fn.Loop(func(next wasm.Label) {
+			fn.BrIf(found, g.pickedIndex.IsZero())
 			word.Set(fn, withoutLowestBit(word))
 			g.pickedIndex.Set(fn, g.pickedIndex.Sub(constI32(1)))
-			fn.Br(again)
+			fn.Br(next)
 		})
 	})
 	g.jumpTo(moves, lowestBit(word))
@@ -499,22 +501,22 @@ func withoutLowestBit(word wasm.Var[int64]) wasm.Expr[int64] { return word.And(w
 // state in totalExitRate. It also stores a random number in remainder, which later selects the updates of the move.
 func (g *pathGenerator) pickByRate(moves []candidate, bits bitset) {
 	fn := g.fn
-	totals := make([]wasm.Var[float64], len(moves))
+	rates := make([]wasm.Var[float64], len(moves))
 	g.totalExitRate.Set(fn, constF64(0))
 	for i, candidate := range moves {
-		totals[i] = wasm.Local[float64](fn)
+		rates[i] = wasm.Local[float64](fn)
 		g.ifEnabled(i, bits, func() {
-			g.totalExitRate.Set(fn, totals[i].Tee(g.totalRate(&g.moves[candidate.move])).Add(g.totalExitRate))
+			g.totalExitRate.Set(fn, rates[i].Tee(g.totalRate(&g.moves[candidate.moveIndex])).Add(g.totalExitRate))
 		})
 	}
-	fn.BrIf(g.giveUp, g.totalExitRate.Le(constF64(math.MaxFloat64)).IsZero())
+	fn.BrIf(g.giveUpLabel, g.totalExitRate.Le(constF64(math.MaxFloat64)).IsZero())
 	if len(moves) == 1 {
-		fn.Br(g.moveLabels[moves[0].move])
+		fn.Br(g.moveLabels[moves[0].moveIndex])
 		return
 	}
-	fn.If(g.numChoices.Ne(constI32(1)), func() { g.remainder.Set(fn, g.drawUnit().Mul(g.totalExitRate)) })
+	fn.If(g.numChoices.Ne(constI32(1)), func() { g.remainder.Set(fn, g.drawUniform().Mul(g.totalExitRate)) })
 	for i, candidate := range moves {
-		g.ifEnabled(i, bits, func() { g.jumpIfSelected(candidate.move, i, totals[i]) })
+		g.ifEnabled(i, bits, func() { g.jumpIfSelected(candidate.moveIndex, i, rates[i]) })
 	}
 	// Because of rounding errors, no move may be selected. Then the last enabled move is selected.
 	g.remainder.Set(fn, constF64(math.Inf(1)))

@@ -15,9 +15,9 @@ import (
 // transitions in the upper half. A transition is its weight and its packed target. Equal targets
 // are not merged yet.
 const (
-	expandBatch = 512 // states
-	expandRoom  = 512 << 10
-	gaveUp      = -1
+	expandBatchSize = 512 // states
+	outputBytes     = 512 << 10
+	gaveUp          = -1
 )
 
 // The results of a move's function.
@@ -38,7 +38,7 @@ type expandGenerator struct {
 	moveGenerator
 	packing       *Packing
 	noFacts       *facts
-	isLister      bool            // the code is for NewPackedLister
+	omitsWeights  bool            // the code is for NewPackedLister
 	alternatives  map[int][][]int // Move.Alternatives, by move
 	moveFunctions map[int]uint32  // function indices, by move
 	outputStart   int             // address of the words written
@@ -48,16 +48,16 @@ type expandGenerator struct {
 	nextOutput wasm.Var[int32]   // global: address of the next word
 	// locals and labels of the main function
 	stateOutput, numChoices, moveResult wasm.Var[int32]
-	done, failed                        wasm.Label
+	doneLabel, failedLabel              wasm.Label
 }
 
 // assembleExpander compiles the model to a WebAssembly module that lists the choices of states. It returns the module and its moves. With
-// asLister, the module omits the weights. It returns an *UnsupportedError if the module would need too much code.
-func (m *Model) assembleExpander(packing *Packing, asLister bool) ([]byte, []Move, error) {
-	outputStart := 8 * expandBatch * packing.Words
+// omitsWeights, the module omits the weights. It returns an *UnsupportedError if the module would need too much code.
+func (m *Model) assembleExpander(packing *Packing, omitsWeights bool) ([]byte, []Move, error) {
+	outputStart := 8 * expandBatchSize * packing.Words
 	generator := &expandGenerator{
-		moveGenerator: newMoveGenerator(m, outputStart+expandRoom),
-		packing:       packing, isLister: asLister, outputStart: outputStart,
+		moveGenerator: newMoveGenerator(m, outputStart+outputBytes),
+		packing:       packing, omitsWeights: omitsWeights, outputStart: outputStart,
 		moveFunctions: map[int]uint32{}, alternatives: map[int][][]int{},
 	}
 	generator.noFacts = generator.facts
@@ -97,21 +97,21 @@ func (g *expandGenerator) emitModule() {
 	g.nextOutput = wasm.Global[int32](g.module)
 	g.fn = g.module.Func(exportedRun, []wasm.Type{wasm.I32}, []wasm.Type{wasm.I32})
 	fn, numStates := g.fn, wasm.Param[int32](0)
-	index := wasm.Local[int32](fn)
+	stateIndex := wasm.Local[int32](fn)
 	g.stateOutput, g.numChoices, g.moveResult = wasm.Local[int32](fn), wasm.Local[int32](fn), wasm.Local[int32](fn)
-	lastAddress := constI32(g.outputStart + expandRoom - 8) // for the first word of a state
+	lastAddress := constI32(g.outputStart + outputBytes - 8) // for the first word of a state
 	g.nextOutput.Set(fn, constI32(g.outputStart))
-	fn.Block(func(exit wasm.Label) {
+	fn.Block(func(finished wasm.Label) {
 		fn.Loop(func(again wasm.Label) {
-			fn.BrIf(exit, index.GeU(numStates))
-			fn.BrIf(exit, g.stateOutput.Tee(g.nextOutput).GtU(lastAddress))
-			g.unpackState(index)
-			g.emitState(exit)
-			index.Set(fn, index.Add(constI32(1)))
+			fn.BrIf(finished, stateIndex.GeU(numStates))
+			fn.BrIf(finished, g.stateOutput.Tee(g.nextOutput).GtU(lastAddress))
+			g.unpackState(stateIndex)
+			g.emitState(finished)
+			stateIndex.Set(fn, stateIndex.Add(constI32(1)))
 			fn.Br(again)
 		})
 	})
-	index.Emit(fn)
+	stateIndex.Emit(fn)
 }
 
 // unpackState emits code that reads a packed state from memory and unpacks it into the variables.
@@ -155,18 +155,18 @@ func (g *expandGenerator) emitState(full wasm.Label) {
 	fn := g.fn
 	g.nextOutput.Set(fn, g.stateOutput.Add(constI32(8)))
 	g.numChoices.Set(fn, constI32(0))
-	fn.Block(func(next wasm.Label) {
+	fn.Block(func(nextState wasm.Label) {
 		// A jump to a label goes to the end of its block.
-		g.done = fn.Open()
-		g.failed = fn.Open()
-		g.giveUp = fn.Open()
+		g.doneLabel = fn.Open()
+		g.failedLabel = fn.Open()
+		g.giveUpLabel = fn.Open()
 		g.scoped(func() {
-			g.evaluateFailing()
+			g.evaluateFailingGuards()
 			tree := g.buildTree()
 			g.countTreeUses(tree)
 			g.emitTree(tree)
 		})
-		fn.End() // giveUp
+		fn.End() // giveUpLabel
 		g.moveResult.Set(fn, constI32(moveGaveUp))
 		fn.End() // failed
 		g.nextOutput.Set(fn, g.stateOutput)
@@ -175,7 +175,7 @@ func (g *expandGenerator) emitState(full wasm.Label) {
 		fn.BrIf(full, doesNotFit.And(hasEarlierStates))
 		wasm.Store(fn, g.stateOutput, 0, constI64(gaveUp))
 		g.nextOutput.Set(fn, g.stateOutput.Add(constI32(8)))
-		fn.Br(next)
+		fn.Br(nextState)
 		fn.End() // done
 		wasm.Store(fn, g.stateOutput, 0, wasm.ExtendU(g.numChoices))
 	})
@@ -187,13 +187,13 @@ func (g *expandGenerator) writeLeaf(moves []candidate) {
 	case 0:
 	case 1:
 		for _, conjunct := range moves[0].guard {
-			g.jumpIf(conjunct, false, g.done)
+			g.jumpIf(conjunct, false, g.doneLabel)
 		}
-		g.callMove(moves[0].move)
+		g.callMove(moves[0].moveIndex)
 	default:
 		g.callEnabledMoves(moves, g.evaluateGuards(moves))
 	}
-	g.fn.Br(g.done)
+	g.fn.Br(g.doneLabel)
 }
 
 // fewMoves is the greatest number of moves with a separate test of each bit.
@@ -203,7 +203,7 @@ const fewMoves = 8
 func (g *expandGenerator) callEnabledMoves(moves []candidate, enabled bitset) {
 	if enabled == nil {
 		for _, candidate := range moves {
-			g.callMove(candidate.move)
+			g.callMove(candidate.moveIndex)
 		}
 		return
 	}
@@ -214,7 +214,7 @@ func (g *expandGenerator) callEnabledMoves(moves []candidate, enabled bitset) {
 			continue
 		}
 		for bit, candidate := range wordMoves {
-			g.fn.If(isSet(word, bit), func() { g.callMove(candidate.move) })
+			g.fn.If(isSet(word, bit), func() { g.callMove(candidate.moveIndex) })
 		}
 	}
 }
@@ -223,9 +223,9 @@ func (g *expandGenerator) callEnabledMoves(moves []candidate, enabled bitset) {
 // bit.
 func (g *expandGenerator) callMovesOfBits(moves []candidate, word wasm.Var[int64]) {
 	fn := g.fn
-	fn.Block(func(none wasm.Label) {
-		fn.Loop(func(again wasm.Label) {
-			fn.BrIf(none, word.IsZero())
+	fn.Block(func(noneSet wasm.Label) {
+		fn.Loop(func(next wasm.Label) {
+			fn.BrIf(noneSet, word.IsZero())
 			labels := g.openLabels(len(moves))
 			index := wasm.Expr[int32](func(fn *wasm.Func) { // pushes the index of the lowest set bit, then clears the bit
 				lowestBit(word).Emit(fn)
@@ -234,8 +234,8 @@ func (g *expandGenerator) callMovesOfBits(moves []candidate, word wasm.Var[int64
 			fn.BrTable(index, labels, labels[len(labels)-1])
 			for _, candidate := range moves {
 				fn.End()
-				g.callMove(candidate.move)
-				fn.Br(again)
+				g.callMove(candidate.moveIndex)
+				fn.Br(next)
 			}
 		})
 	})
@@ -243,7 +243,7 @@ func (g *expandGenerator) callMovesOfBits(moves []candidate, word wasm.Var[int64
 
 // callMove emits a call of a move's function, which writes a choice. It jumps to failed if the function fails.
 func (g *expandGenerator) callMove(move int) {
-	g.fn.BrIf(g.failed, g.moveResult.Tee(wasm.Call[int32, int32](g.moveFunction(move))))
+	g.fn.BrIf(g.failedLabel, g.moveResult.Tee(wasm.Call[int32, int32](g.moveFunction(move))))
 	g.numChoices.Set(g.fn, g.numChoices.Add(constI32(1)))
 }
 
@@ -255,22 +255,22 @@ func (g *expandGenerator) moveFunction(move int) uint32 {
 	fn := g.module.Func("", nil, []wasm.Type{wasm.I32})
 	g.moveFunctions[move] = fn.Index
 	// Emit the function with an empty state of the code generator, and then restore the old state.
-	outer := g.codeGenerator
+	outerGenerator := g.codeGenerator
 	g.fn, g.facts = fn, g.noFacts
 	g.computedTerms, g.computedOrder, g.uses = map[*term]typedCode{}, nil, map[*term]int{}
 	g.emitMoveFunction(move)
 	g.codeSize += fn.Size()
-	outer.measuredAt, outer.epoch = g.measuredAt, g.epoch // both only grow
-	g.codeGenerator = outer
+	outerGenerator.measuredAt, outerGenerator.epoch = g.measuredAt, g.epoch // both only grow
+	g.codeGenerator = outerGenerator
 	return fn.Index
 }
 
 // emitMoveFunction emits the body of the function that writes the choice of a move. The function returns moveDone, moveGaveUp or moveNoSpace.
 func (g *expandGenerator) emitMoveFunction(move int) {
 	fn, spec := g.fn, &g.moves[move]
-	g.giveUp = fn.Open()
+	g.giveUpLabel = fn.Open()
 	if slices.ContainsFunc(spec.commands, g.hasInvalidWeights) {
-		fn.Br(g.giveUp)
+		fn.Br(g.giveUpLabel)
 	} else {
 		fn.Block(func(full wasm.Label) {
 			g.writeChoice(move, full)
@@ -288,24 +288,24 @@ func (g *expandGenerator) writeChoice(move int, full wasm.Label) {
 	for _, conjunct := range spec.guard {
 		g.facts = g.facts.assume(conjunct, true)
 	}
-	alternatives, constant := g.alternativesOf(spec, g.facts)
+	alternatives, areConstant := g.alternativesOf(spec, g.facts)
 	if len(alternatives) == 0 { // the products of tiny rates are all zero
-		fn.Br(g.giveUp)
+		fn.Br(g.giveUpLabel)
 		return
 	}
-	start := wasm.Local[int32](fn)
+	choiceStart := wasm.Local[int32](fn)
 	maxSize := 8 + len(alternatives)*g.transitionSize()
-	lastAddress := constI32(g.outputStart + expandRoom - maxSize)
-	fn.BrIf(full, start.Tee(g.nextOutput).Gt(lastAddress))
+	lastAddress := constI32(g.outputStart + outputBytes - maxSize)
+	fn.BrIf(full, choiceStart.Tee(g.nextOutput).Gt(lastAddress))
 	for _, command := range spec.commands {
-		if g.constantWeights[command] == nil && !g.isLister {
+		if g.constantWeights[command] == nil && !g.omitsWeights {
 			g.declareWeightLocals(command)
 			g.computeWeights(command)
 		}
 	}
-	base, differing := g.commonTarget(alternatives)
-	output := choiceOutput{move: move, start: start, base: base, differing: differing}
-	if constant || g.isLister {
+	commonWords, differingSlots := g.commonTarget(alternatives)
+	output := choiceOutput{move: move, start: choiceStart, base: commonWords, differing: differingSlots}
+	if areConstant || g.omitsWeights {
 		g.writeConstantChoice(output, alternatives)
 	} else {
 		g.writeWeightedChoice(output, alternatives)
@@ -325,38 +325,38 @@ func (g *expandGenerator) transitionSize() int { return 8 + 8*g.packing.Words }
 
 // commonTarget emits code that computes the new values of variables which are the same in all alternatives. It returns the packed state after
 // these assignments, and the slots of the other assigned variables.
-func (g *expandGenerator) commonTarget(alternatives []alternative) (base []wasm.Var[int64], differing map[int]bool) {
-	differing = map[int]bool{}
+func (g *expandGenerator) commonTarget(alternatives []alternative) (commonWords []wasm.Var[int64], differingSlots map[int]bool) {
+	differingSlots = map[int]bool{}
 	values := map[int]*term{}
 	for _, slot := range assignedSlots(alternatives) {
-		if column := g.valuesInAlternatives(alternatives, slot); areEqual(column) {
-			values[slot] = column[0]
+		if slotValues := g.valuesInAlternatives(alternatives, slot); areEqual(slotValues) {
+			values[slot] = slotValues[0]
 		} else {
-			differing[slot] = true
+			differingSlots[slot] = true
 		}
 	}
-	return g.withValues(g.packed, values), differing
+	return g.withValues(g.packed, values), differingSlots
 }
 
 // withValues emits code that computes new values of variables, checks their ranges, and stores them in a packed state. The keys of values are
 // slots. It returns locals with the new packed state.
-func (g *expandGenerator) withValues(packed []wasm.Var[int64], values map[int]*term) []wasm.Var[int64] {
+func (g *expandGenerator) withValues(words []wasm.Var[int64], values map[int]*term) []wasm.Var[int64] {
 	newLocals := g.computeValues(values)
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
 		value := values[slot]
 		switch {
 		case g.isCertainlyInRange(value, slot):
 		case value.isConst():
-			g.fn.Br(g.giveUp)
+			g.fn.Br(g.giveUpLabel)
 		default:
 			g.giveUpOutside(newLocals[slot], slot)
 		}
 	}
-	words := make([]wasm.Var[int64], len(packed))
-	for wordIndex, word := range packed {
-		words[wordIndex] = wasm.InLocal(g.fn, g.replaceFields(word.Expr, wordIndex, values, newLocals))
+	newWords := make([]wasm.Var[int64], len(words))
+	for wordIndex, word := range words {
+		newWords[wordIndex] = wasm.InLocal(g.fn, g.replaceFields(word.Expr, wordIndex, values, newLocals))
 	}
-	return words
+	return newWords
 }
 
 // computeValues emits code that computes new values of variables and stores them in locals. It omits constants and unchanged variables. The keys
@@ -373,39 +373,39 @@ func (g *expandGenerator) computeValues(values map[int]*term) map[int]wasm.Var[i
 		toCompute = append(toCompute, newValue{slot, value})
 		newLocals[slot] = wasm.Local[int32](g.fn)
 	}
-	groups, single := g.memoGroups(toCompute)
+	groups, singleValues := g.memoGroups(toCompute)
 	for _, group := range groups {
 		g.lookUpMemo(group, newLocals)
 	}
-	g.assignTogether(single, newLocals)
+	g.assignTogether(singleValues, newLocals)
 	return newLocals
 }
 
 // replaceFields returns code for a word of a packed state in which new values replace old ones. wordIndex is the index of the word. The keys of
 // both maps are slots. newLocals has the locals of the values that are not constant.
 func (g *expandGenerator) replaceFields(word wasm.Expr[int64], wordIndex int, values map[int]*term, newLocals map[int]wasm.Var[int32]) wasm.Expr[int64] {
-	var replaced uint64     // the bits of the fields with new values
+	var replacedBits uint64 // the bits of the fields with new values
 	var constantBits uint64 // the bits that constant values set
-	var computed []int      // the slots of the values in locals
+	var computedSlots []int // the slots of the values in locals
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
 		field, value := g.packing.Fields[slot], values[slot]
 		if field.Word != wordIndex || value == g.oldValue(slot) {
 			continue
 		}
-		replaced |= field.Mask << field.Shift
+		replacedBits |= field.Mask << field.Shift
 		if value.isConst() {
 			constantBits |= (uint64(value.intValue-field.Low) & field.Mask) << field.Shift
 		} else if field.Mask != 0 {
-			computed = append(computed, slot)
+			computedSlots = append(computedSlots, slot)
 		}
 	}
-	if replaced != 0 {
-		word = word.And(constI64(int64(^replaced)))
+	if replacedBits != 0 {
+		word = word.And(constI64(int64(^replacedBits)))
 	}
 	if constantBits != 0 {
 		word = word.Or(constI64(int64(constantBits)))
 	}
-	for _, slot := range computed {
+	for _, slot := range computedSlots {
 		word = word.Or(fieldBits(g.packing.Fields[slot], newLocals[slot].Expr))
 	}
 	return word
@@ -439,13 +439,13 @@ func (g *expandGenerator) writeConstantChoice(output choiceOutput, alternatives 
 	header := int64(len(alternatives))<<32 | int64(output.move)
 	wasm.Store(g.fn, output.start, 0, constI64(header))
 	offset := 8 // behind the header
-	var written [][]int
+	var alternativeUpdates [][]int
 	for _, alternative := range alternatives {
 		g.writeTransition(output.start, offset, constF64(alternative.weight), output.base, output.differingValues(alternative))
-		written = append(written, alternative.updates)
+		alternativeUpdates = append(alternativeUpdates, alternative.updates)
 		offset += g.transitionSize()
 	}
-	g.alternatives[output.move] = written
+	g.alternatives[output.move] = alternativeUpdates
 	g.nextOutput.Set(g.fn, output.start.Add(constI32(offset)))
 }
 
@@ -460,25 +460,25 @@ func (g *expandGenerator) writeTransition(address wasm.Var[int32], offset int, w
 // writeWeightedChoice emits code that writes a choice whose weights are computed at run time. The code omits alternatives whose weight is zero.
 func (g *expandGenerator) writeWeightedChoice(output choiceOutput, alternatives []alternative) {
 	fn := g.fn
-	next, weight, numWritten := wasm.Local[int32](fn), wasm.Local[float64](fn), wasm.Local[int32](fn)
-	next.Set(fn, output.start.Add(constI32(8))) // behind the header
+	nextTransition, weight, numWritten := wasm.Local[int32](fn), wasm.Local[float64](fn), wasm.Local[int32](fn)
+	nextTransition.Set(fn, output.start.Add(constI32(8))) // behind the header
 	numWritten.Set(fn, constI32(0))
 	for _, alternative := range alternatives {
 		weight.Set(fn, g.weight(&g.moves[output.move], alternative.updates))
 		values := output.differingValues(alternative)
 		if g.allConstantsInRange(values) { // an unneeded write is cheaper than a jump
-			g.writeTransition(next, 0, weight, output.base, values)
-			g.countIfPositive(weight, numWritten, next)
+			g.writeTransition(nextTransition, 0, weight, output.base, values)
+			g.countIfPositive(weight, numWritten, nextTransition)
 			continue
 		}
 		fn.If(weight.Gt(constF64(0)), func() {
-			g.scoped(func() { g.writeTransition(next, 0, weight, output.base, values) })
-			g.countIfPositive(weight, numWritten, next)
+			g.scoped(func() { g.writeTransition(nextTransition, 0, weight, output.base, values) })
+			g.countIfPositive(weight, numWritten, nextTransition)
 		})
 	}
 	header := wasm.ExtendU(numWritten).Shl(32).Or(constI64(int64(output.move)))
 	wasm.Store(fn, output.start, 0, header)
-	g.nextOutput.Set(fn, next)
+	g.nextOutput.Set(fn, nextTransition)
 }
 
 // countIfPositive emits code that counts a written transition if its weight is positive. The next transition overwrites a transition of

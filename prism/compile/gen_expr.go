@@ -12,10 +12,10 @@ import (
 type codeGenerator struct {
 	graph *graph
 	fn    *wasm.Func
-	// giveUp is the label to jump to after a failure. The interpreter then takes over.
-	giveUp wasm.Label
-	facts  *facts
-	slots  []wasm.Var[int32] // the global of each variable
+	// giveUpLabel is the label to jump to after a failure. The interpreter then takes over.
+	giveUpLabel wasm.Label
+	facts       *facts
+	slots       []wasm.Var[int32] // the global of each variable
 	// params replace the variables' globals in a separate function.
 	params map[int]wasm.Var[int32]
 	// host functions
@@ -125,10 +125,10 @@ func (c *codeGenerator) floatCode(term *term) wasm.Expr[float64] {
 
 // emitTerm emits code that pushes the value of a term: from its local, or by computing it.
 func (c *codeGenerator) emitTerm(term *term) {
-	local, ok := c.computedTerms[term]
+	cachedCode, ok := c.computedTerms[term]
 	switch {
 	case ok:
-		local.Emit(c.fn)
+		cachedCode.Emit(c.fn)
 	case term.op == opConst && term.sort == sortFloat:
 		constF64(term.floatValue).Emit(c.fn)
 	case term.op == opConst:
@@ -226,14 +226,14 @@ func (c *codeGenerator) operationCode(term *term) typedCode {
 
 // instructionValue returns the code of an operation that is a single WebAssembly instruction or a call of a host function.
 func (c *codeGenerator) instructionValue(term *term) typedCode {
-	last := term.operands[len(term.operands)-1]
+	lastOperand := term.operands[len(term.operands)-1]
 	switch {
-	case term.op == opIntEq && last.isConst() && last.intValue == 0:
+	case term.op == opIntEq && lastOperand.isConst() && lastOperand.intValue == 0:
 		return c.intCode(term.operands[0]).IsZero()
 	case term.op == opNumPow:
-		return wasm.Call[float64, float64](c.hostPow, c.floatCode(term.operands[0]), c.floatCode(last))
+		return wasm.Call[float64, float64](c.hostPow, c.floatCode(term.operands[0]), c.floatCode(lastOperand))
 	case term.op == opNumLog:
-		return wasm.Call[float64, float64](c.hostLog, c.floatCode(term.operands[0]), c.floatCode(last))
+		return wasm.Call[float64, float64](c.hostLog, c.floatCode(term.operands[0]), c.floatCode(lastOperand))
 	}
 	// The caller uses only Emit, so the type parameter does not matter.
 	return wasm.Expr[int32](func(fn *wasm.Func) {
@@ -288,23 +288,23 @@ func (c *codeGenerator) negation(operand *term) wasm.Expr[int32] {
 	return left.Ne(right)
 }
 
-// cheapPrefix splits the operands of a conjunction or disjunction. The operands in together are cheap, so code without jumps evaluates all of
-// them. later has the other operands; its first operand is expensive or may fail. It is nil if there are none.
-func (c *codeGenerator) cheapPrefix(args []*term) (together, later []*term) {
-	cost := c.costOf(chunkCost+1, args[0])
-	for i, operand := range args[1:] {
+// cheapPrefix splits the operands of a conjunction or disjunction. The operands in cheapOperands are cheap, so code without jumps evaluates all of
+// them. laterOperands has the other operands; its first operand is expensive or may fail. It is nil if there are none.
+func (c *codeGenerator) cheapPrefix(operands []*term) (cheapOperands, laterOperands []*term) {
+	cost := c.costOf(chunkCost+1, operands[0])
+	for i, operand := range operands[1:] {
 		cost += c.costOf(chunkCost+1, operand)
 		if operand.mayFail || cost > chunkCost {
-			return args[:i+1], args[i+1:]
+			return operands[:i+1], operands[i+1:]
 		}
 	}
-	return args, nil
+	return operands, nil
 }
 
-// evaluateAll returns the code of the conjunction (opAnd) or disjunction of args. The code evaluates all operands, without jumps.
-func (c *codeGenerator) evaluateAll(op opcode, args []*term) wasm.Expr[int32] {
-	result := c.intCode(args[0])
-	for _, operand := range args[1:] {
+// evaluateAll returns the code of the conjunction (opAnd) or disjunction of operands. The code evaluates all operands, without jumps.
+func (c *codeGenerator) evaluateAll(op opcode, operands []*term) wasm.Expr[int32] {
+	result := c.intCode(operands[0])
+	for _, operand := range operands[1:] {
 		if op == opAnd {
 			result = result.And(c.intCode(operand))
 		} else {
@@ -315,17 +315,17 @@ func (c *codeGenerator) evaluateAll(op opcode, args []*term) wasm.Expr[int32] {
 }
 
 // connective returns the code of a conjunction or disjunction. The code skips expensive operands if the ones before determine the result.
-func (c *codeGenerator) connective(op opcode, args []*term) wasm.Expr[int32] {
-	together, later := c.cheapPrefix(args)
-	if later == nil {
-		return c.evaluateAll(op, together)
+func (c *codeGenerator) connective(op opcode, operands []*term) wasm.Expr[int32] {
+	cheapOperands, laterOperands := c.cheapPrefix(operands)
+	if laterOperands == nil {
+		return c.evaluateAll(op, cheapOperands)
 	}
-	evaluateLater := func() { c.scoped(func() { c.connective(op, later).Emit(c.fn) }) }
+	evaluateLater := func() { c.scoped(func() { c.connective(op, laterOperands).Emit(c.fn) }) }
 	return func(fn *wasm.Func) {
 		if op == opAnd {
-			fn.IfElse(wasm.I32, c.evaluateAll(op, together), evaluateLater, func() { constI32(0).Emit(fn) })
+			fn.IfElse(wasm.I32, c.evaluateAll(op, cheapOperands), evaluateLater, func() { constI32(0).Emit(fn) })
 		} else {
-			fn.IfElse(wasm.I32, c.evaluateAll(op, together), func() { constI32(1).Emit(fn) }, evaluateLater)
+			fn.IfElse(wasm.I32, c.evaluateAll(op, cheapOperands), func() { constI32(1).Emit(fn) }, evaluateLater)
 		}
 	}
 }
@@ -352,8 +352,8 @@ func (c *codeGenerator) jumpIf(condition *term, wanted bool, target wasm.Label) 
 		c.jumpIfAny(condition.op, condition.operands, wanted, target)
 	case isConnective && condition.cost > chunkCost:
 		c.scoped(func() {
-			c.fn.Block(func(out wasm.Label) {
-				c.jumpIf(condition, !wanted, out)
+			c.fn.Block(func(skip wasm.Label) {
+				c.jumpIf(condition, !wanted, skip)
 				c.fn.Br(target)
 			})
 		})
@@ -365,13 +365,13 @@ func (c *codeGenerator) jumpIf(condition *term, wanted bool, target wasm.Label) 
 // jumpIfAny emits code that jumps to target if at least one operand of a connective has the wanted value. Cheap operands are evaluated together.
 func (c *codeGenerator) jumpIfAny(op opcode, operands []*term, wanted bool, target wasm.Label) {
 	for operands != nil {
-		var together []*term
-		together, operands = c.cheapPrefix(operands)
-		if len(together) == 1 {
-			c.jumpIf(together[0], wanted, target)
+		var cheapOperands []*term
+		cheapOperands, operands = c.cheapPrefix(operands)
+		if len(cheapOperands) == 1 {
+			c.jumpIf(cheapOperands[0], wanted, target)
 			continue
 		}
-		c.jumpIfCode(c.evaluateAll(op, together), wanted, target)
+		c.jumpIfCode(c.evaluateAll(op, cheapOperands), wanted, target)
 	}
 }
 
@@ -384,19 +384,19 @@ func (c *codeGenerator) jumpIfCode(condition wasm.Expr[int32], wanted bool, targ
 }
 
 // conditional returns the code of ?:. If both branches are cheap and cannot fail, the code evaluates both and selects a result.
-func (c *codeGenerator) conditional(choice *term) typedCode {
-	cond, ifTrue, ifFalse := choice.operands[0], choice.operands[1], choice.operands[2]
-	canEvaluateBoth := c.isCheapAndSafe(ifTrue) && c.isCheapAndSafe(ifFalse)
+func (c *codeGenerator) conditional(conditionalTerm *term) typedCode {
+	condition, thenTerm, elseTerm := conditionalTerm.operands[0], conditionalTerm.operands[1], conditionalTerm.operands[2]
+	canEvaluateBoth := c.isCheapAndSafe(thenTerm) && c.isCheapAndSafe(elseTerm)
 	switch {
-	case canEvaluateBoth && choice.sort == sortFloat:
-		return wasm.Select[float64](c.intCode(cond), c.floatCode(ifTrue), c.floatCode(ifFalse))
+	case canEvaluateBoth && conditionalTerm.sort == sortFloat:
+		return wasm.Select[float64](c.intCode(condition), c.floatCode(thenTerm), c.floatCode(elseTerm))
 	case canEvaluateBoth:
-		return wasm.Select[int32](c.intCode(cond), c.intCode(ifTrue), c.intCode(ifFalse))
+		return wasm.Select[int32](c.intCode(condition), c.intCode(thenTerm), c.intCode(elseTerm))
 	}
 	return wasm.Expr[int32](func(fn *wasm.Func) {
-		fn.IfElse(wasmType(choice.sort), c.intCode(cond),
-			func() { c.scoped(func() { c.emitTerm(ifTrue) }) },
-			func() { c.scoped(func() { c.emitTerm(ifFalse) }) })
+		fn.IfElse(wasmType(conditionalTerm.sort), c.intCode(condition),
+			func() { c.scoped(func() { c.emitTerm(thenTerm) }) },
+			func() { c.scoped(func() { c.emitTerm(elseTerm) }) })
 	})
 }
 
@@ -418,11 +418,11 @@ func (c *codeGenerator) arithmetic(term *term) wasm.Expr[int32] {
 		return calculate(term.op, left, right)
 	}
 	return func(fn *wasm.Func) {
-		wide := wasm.Local[int64](fn)
-		result := wide.Tee(calculate(term.op, wasm.Extend(left), wasm.Extend(right)))
-		truncated := wasm.Extend(wasm.Wrap(result))
-		fn.BrIf(c.giveUp, truncated.Ne(wide))
-		wasm.Wrap(wide).Emit(fn)
+		wideResult := wasm.Local[int64](fn)
+		computed := wideResult.Tee(calculate(term.op, wasm.Extend(left), wasm.Extend(right)))
+		truncated := wasm.Extend(wasm.Wrap(computed))
+		fn.BrIf(c.giveUpLabel, truncated.Ne(wideResult))
+		wasm.Wrap(wideResult).Emit(fn)
 	}
 }
 
@@ -443,7 +443,7 @@ func (c *codeGenerator) modulo(term *term) wasm.Expr[int32] {
 		dividend := wasm.InLocal(fn, c.intCode(term.operands[0]))
 		divisor := wasm.InLocal(fn, c.intCode(term.operands[1]))
 		if c.facts.interval(term.operands[1]).low <= 0 {
-			fn.BrIf(c.giveUp, divisor.Lt(constI32(1)))
+			fn.BrIf(c.giveUpLabel, divisor.Lt(constI32(1)))
 		}
 		if c.facts.interval(term.operands[0]).low >= 0 {
 			dividend.RemU(divisor).Emit(fn)
@@ -477,7 +477,7 @@ func (c *codeGenerator) power(term *term) wasm.Expr[int32] {
 	return func(fn *wasm.Func) {
 		call := wasm.Call[int64, int32](c.hostIntPow, c.intCode(term.operands[0]), c.intCode(term.operands[1]))
 		wide := wasm.Local[int64](fn)
-		fn.BrIf(c.giveUp, wide.Tee(call).Eq(constI64(hostFailed)))
+		fn.BrIf(c.giveUpLabel, wide.Tee(call).Eq(constI64(hostFailed)))
 		wasm.Wrap(wide).Emit(fn)
 	}
 }
@@ -490,7 +490,7 @@ func (c *codeGenerator) rounding(term *term) wasm.Expr[int32] {
 		if term.mayFail {
 			number := wasm.InLocal(fn, result)
 			isInRange := number.Ge(constF64(math.MinInt32)).And(number.Le(constF64(math.MaxInt32)))
-			fn.BrIf(c.giveUp, isInRange.IsZero())
+			fn.BrIf(c.giveUpLabel, isInRange.IsZero())
 			result = number.Expr
 		}
 		wasm.Convert[int32](wasm.I32TruncF64S, result).Emit(fn)

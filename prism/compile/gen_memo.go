@@ -18,10 +18,10 @@ import (
 
 // memoTable is the table of a memoised function.
 type memoTable struct {
-	compute uint32      // index of the function that computes and stores a result
-	address uint32      // of the first entry
-	inputs  []wordField // positions of the variables in the key
-	outputs []wordField // positions of the results in an entry
+	computeFunction uint32      // index of the function that computes and stores a result
+	address         uint32      // of the first entry
+	inputFields     []wordField // positions of the variables in the key
+	outputFields    []wordField // positions of the results in an entry
 }
 
 // wordField is the position of a value in a packed word. The stored number is the difference of the value to its lower bound.
@@ -47,14 +47,14 @@ type memoGroup struct {
 // depend on nearly the same variables. others has the values that are not worth it.
 func (g *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, others []newValue) {
 	var candidates []memoGroup
-	for _, value := range values {
-		slots := g.variablesOf(value.value)
+	for _, changed := range values {
+		slots := g.variablesOf(changed.value)
 		canBeKey := len(slots) > 0 && totalWidth(g.fieldsOfVariables(slots)) <= memoWidth
-		if !canBeKey || value.value.mayFail {
-			others = append(others, value)
+		if !canBeKey || changed.value.mayFail {
+			others = append(others, changed)
 			continue
 		}
-		candidates = addToGroup(candidates, value, slots)
+		candidates = addToGroup(candidates, changed, slots)
 	}
 	for _, group := range candidates {
 		if g.isWorthMemoising(group) {
@@ -153,9 +153,9 @@ func (g *moveGenerator) fieldsOfVariables(slots []int) []wordField {
 func adjacentFields(ranges []interval) []wordField {
 	fields := make([]wordField, len(ranges))
 	shift := 0
-	for i, values := range ranges {
-		width := bits.Len64(uint64(values.high - values.low))
-		fields[i] = wordField{low: values.low, shift: shift, width: width}
+	for i, valueRange := range ranges {
+		width := bits.Len64(uint64(valueRange.high - valueRange.low))
+		fields[i] = wordField{low: valueRange.low, shift: shift, width: width}
 		shift += width
 	}
 	return fields
@@ -181,7 +181,7 @@ func (g *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[i
 	for _, slot := range group.slots {
 		variables = append(variables, g.slots[slot].Expr)
 	}
-	packed := packFields(variables, memo.inputs)
+	packed := packFields(variables, memo.inputFields)
 	// Load the entry at the hash of the key, by multiplicative hashing.
 	const golden = -0x61c88647 // 2^32 divided by the golden ratio
 	hash := key.Tee(packed).Mul(constI32(golden)).ShrU(32 - memoBits)
@@ -193,13 +193,13 @@ func (g *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[i
 		for _, slot := range group.slots {
 			args = append(args, g.slots[slot])
 		}
-		entry.Set(fn, wasm.Call[int64](memo.compute, args...))
+		entry.Set(fn, wasm.Call[int64](memo.computeFunction, args...))
 	})
 	// Unpack the values.
-	values := wasm.Local[int32](fn)
-	values.Set(fn, wasm.Wrap(entry))
+	packedValues := wasm.Local[int32](fn)
+	packedValues.Set(fn, wasm.Wrap(entry))
 	for i, newValue := range group.values {
-		newLocals[newValue.slot].Set(fn, extractField(values, memo.outputs[i]))
+		newLocals[newValue.slot].Set(fn, extractField(packedValues, memo.outputFields[i]))
 	}
 }
 
@@ -262,19 +262,19 @@ func (g *moveGenerator) memoFor(group memoGroup) (*memoTable, memoGroup) {
 // canonicalKey returns a binary encoding of the functions that compute the values of a group. In this encoding, a variable is its index in the
 // group. So two groups with equal keys can share a table.
 func (g *moveGenerator) canonicalKey(group memoGroup) string {
-	writer := canonicalWriter{slots: group.slots, numbers: map[*term]uint32{}}
+	keyWriter := canonicalWriter{slots: group.slots, numbers: map[*term]uint32{}}
 	for _, slot := range group.slots {
 		values := g.facts.variable(slot)
-		writer.key = binary.AppendVarint(writer.key, values.low)
-		writer.key = binary.AppendVarint(writer.key, values.high)
+		keyWriter.key = binary.AppendVarint(keyWriter.key, values.low)
+		keyWriter.key = binary.AppendVarint(keyWriter.key, values.high)
 	}
 	for _, term := range group.terms() {
-		number := writer.number(term)
+		number := keyWriter.number(term)
 		const endOfTerm = 0xff
-		writer.key = append(writer.key, endOfTerm)
-		writer.key = binary.AppendUvarint(writer.key, uint64(number))
+		keyWriter.key = append(keyWriter.key, endOfTerm)
+		keyWriter.key = binary.AppendUvarint(keyWriter.key, uint64(number))
 	}
-	return string(writer.key)
+	return string(keyWriter.key)
 }
 
 // canonicalWriter writes terms with the positions of their variables in a list of slots.
@@ -323,7 +323,7 @@ func (g *moveGenerator) newMemo(group memoGroup) *memoTable {
 	}
 	fn := g.module.Func("", paramTypes, []wasm.Type{wasm.I64})
 	terms := group.terms()
-	memo := &memoTable{compute: fn.Index, address: g.reserve(8 << memoBits), inputs: g.fieldsOfVariables(group.slots), outputs: g.fieldsOfTerms(terms)}
+	memo := &memoTable{computeFunction: fn.Index, address: g.reserve(8 << memoBits), inputFields: g.fieldsOfVariables(group.slots), outputFields: g.fieldsOfTerms(terms)}
 	// Emit the values into the new function, by a code generator whose variables are the parameters.
 	generator := g.codeGenerator
 	generator.fn, generator.params = fn, variables
@@ -335,7 +335,7 @@ func (g *moveGenerator) newMemo(group memoGroup) *memoTable {
 	for _, term := range terms {
 		values = append(values, generator.intCode(term))
 	}
-	packed := packFields(values, memo.outputs)
+	packed := packFields(values, memo.outputFields)
 	// Store the entry; see lookUpMemo.
 	key, offset, entry := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Local[int64](fn)
 	upperHalf := wasm.ExtendU(key.Add(constI32(1))).Shl(32)

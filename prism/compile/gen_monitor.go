@@ -20,27 +20,27 @@ func (g *moveGenerator) conditionTerm(expr sema.Expr) *term {
 // emitEnter emits code that runs when the path enters a state, and does the same as Watch.Enter. If the state decides the monitor, the code ends
 // the path.
 func (g *pathGenerator) emitEnter() {
-	switch g.watch.Kind {
+	switch g.monitor.Kind {
 	case Until:
 		g.emitEnterUntil()
 	case Next:
 		g.fn.If(g.steps.Eq(constI64(1)), func() {
 			g.scoped(func() {
-				g.jumpIf(g.conditionTerm(g.watch.Right), true, g.holds)
-				g.fn.Br(g.violated)
+				g.jumpIf(g.conditionTerm(g.monitor.Right), true, g.holdsLabel)
+				g.fn.Br(g.violatedLabel)
 			})
 		})
 	case ReachReward:
-		right := g.conditionTerm(g.watch.Right)
-		g.jumpIf(right, true, g.holds)
+		right := g.conditionTerm(g.monitor.Right)
+		g.jumpIf(right, true, g.holdsLabel)
 		g.facts = g.facts.assume(right, false)
 	case CumulReward:
-		g.fn.BrIf(g.holds, g.isAtHorizon())
+		g.fn.BrIf(g.holdsLabel, g.isAtHorizon())
 	case InstantReward:
 		g.fn.If(g.isAtHorizon(), func() {
 			g.scoped(func() {
 				g.reward.Set(g.fn, g.stateReward())
-				g.fn.Br(g.holds)
+				g.fn.Br(g.holdsLabel)
 			})
 		})
 	}
@@ -48,20 +48,20 @@ func (g *pathGenerator) emitEnter() {
 
 // isAtHorizon returns code that tests whether the path has reached the horizon of a reward.
 func (g *pathGenerator) isAtHorizon() wasm.Expr[int32] {
-	if g.watch.inSteps {
-		return g.steps.Ge(constI64(g.watch.highStep))
+	if g.monitor.inSteps {
+		return g.steps.Ge(constI64(g.monitor.highStep))
 	}
-	return g.time.Ge(constF64(g.watch.High))
+	return g.time.Ge(constF64(g.monitor.High))
 }
 
 // isBeforeLowerBound returns code that tests whether the path has not yet reached the lower step or time bound of the formula. It returns nil
 // if there is no lower bound.
 func (g *pathGenerator) isBeforeLowerBound() wasm.Expr[int32] {
 	switch {
-	case g.watch.inSteps && g.watch.lowStep > 0:
-		return g.steps.Lt(constI64(g.watch.lowStep))
-	case !g.watch.inSteps && g.watch.Low > 0:
-		return g.time.Lt(constF64(g.watch.Low))
+	case g.monitor.inSteps && g.monitor.lowStep > 0:
+		return g.steps.Lt(constI64(g.monitor.lowStep))
+	case !g.monitor.inSteps && g.monitor.Low > 0:
+		return g.time.Lt(constF64(g.monitor.Low))
 	}
 	return nil
 }
@@ -69,19 +69,19 @@ func (g *pathGenerator) isBeforeLowerBound() wasm.Expr[int32] {
 // emitEnterUntil emits code that runs when the path enters a state. The code ends the path if the state decides the until formula. In the code
 // that follows, the formula is undecided, and g.facts is updated with this.
 func (g *pathGenerator) emitEnterUntil() {
-	right, left := g.conditionTerm(g.watch.Right), g.conditionTerm(orTrue(g.watch.Left))
-	if g.watch.inSteps && g.watch.Bounded() {
-		g.fn.BrIf(g.violated, g.steps.Gt(constI64(g.watch.highStep)))
+	right, left := g.conditionTerm(g.monitor.Right), g.conditionTerm(orTrue(g.monitor.Left))
+	if g.monitor.inSteps && g.monitor.Bounded() {
+		g.fn.BrIf(g.violatedLabel, g.steps.Gt(constI64(g.monitor.highStep)))
 	}
 	if isEarly := g.isBeforeLowerBound(); isEarly != nil {
 		g.fn.If(isEarly.IsZero(), func() {
-			g.scoped(func() { g.jumpIf(right, true, g.holds) })
+			g.scoped(func() { g.jumpIf(right, true, g.holdsLabel) })
 		})
 	} else {
-		g.jumpIf(right, true, g.holds)
+		g.jumpIf(right, true, g.holdsLabel)
 		g.facts = g.facts.assume(right, false)
 	}
-	g.jumpIf(left, false, g.violated)
+	g.jumpIf(left, false, g.violatedLabel)
 	g.facts = g.facts.assume(left, true)
 }
 
@@ -90,10 +90,10 @@ func (g *pathGenerator) emitEnterUntil() {
 func (g *pathGenerator) emitDeadlock() {
 	fn := g.fn
 	if g.model.opts.NoFixDeadlocks {
-		fn.Br(g.giveUp)
+		fn.Br(g.giveUpLabel)
 		return
 	}
-	switch g.watch.Kind {
+	switch g.monitor.Kind {
 	case Until:
 		if isEarly := g.isBeforeLowerBound(); isEarly != nil {
 			fn.If(isEarly, func() { g.scoped(g.decideByRight) })
@@ -114,27 +114,27 @@ func (g *pathGenerator) emitDeadlock() {
 
 // decideByRight emits code that ends the path. The formula is true if the right operand of the monitor holds.
 func (g *pathGenerator) decideByRight() {
-	g.status.Set(g.fn, wasm.Select[int32](g.intCode(g.conditionTerm(g.watch.Right)), constI32(int32(True)), constI32(int32(False))))
+	g.status.Set(g.fn, wasm.Select[int32](g.intCode(g.conditionTerm(g.monitor.Right)), constI32(int32(True)), constI32(int32(False))))
 	g.fn.Br(g.finish)
 }
 
 // remainingHorizon returns code for the steps, or the time in a CTMC, until the horizon.
 func (g *pathGenerator) remainingHorizon() wasm.Expr[float64] {
-	if g.watch.inSteps {
-		return wasm.ToFloat64(constI64(g.watch.highStep).Sub(g.steps))
+	if g.monitor.inSteps {
+		return wasm.ToFloat64(constI64(g.monitor.highStep).Sub(g.steps))
 	}
-	return constF64(g.watch.High).Sub(g.time)
+	return constF64(g.monitor.High).Sub(g.time)
 }
 
 // emitStep emits code that counts a step with the given action, adds its rewards, and in continuous time its sojourn time. The result is the same
 // as with Watch.Step and Watch.Sojourn.
 func (g *pathGenerator) emitStep(action int) {
-	if !g.watch.inSteps {
+	if !g.monitor.inSteps {
 		g.emitSojourn(action)
 		return
 	}
 	g.countStep()
-	if g.watch.Kind == ReachReward || g.watch.Kind == CumulReward {
+	if g.monitor.Kind == ReachReward || g.monitor.Kind == CumulReward {
 		g.addRewards(g.stateReward(), action)
 	}
 }
@@ -151,18 +151,18 @@ func (g *pathGenerator) addRewards(state wasm.Expr[float64], action int) {
 // ends the path if a time bound decides the monitor during the sojourn.
 func (g *pathGenerator) emitSojourn(action int) {
 	fn := g.fn
-	duration, start := wasm.Local[float64](fn), wasm.Local[float64](fn)
-	log := wasm.Call[float64, float64](g.logUnit, constF64(1).Sub(g.drawUnit()))
-	duration.Set(fn, wasm.Convert[float64](wasm.F64Neg, log).Div(g.totalExitRate))
-	g.time.Set(fn, start.Tee(g.time).Add(duration))
+	duration, startTime := wasm.Local[float64](fn), wasm.Local[float64](fn)
+	logarithm := wasm.Call[float64, float64](g.logFunction, constF64(1).Sub(g.drawUniform()))
+	duration.Set(fn, wasm.Convert[float64](wasm.F64Neg, logarithm).Div(g.totalExitRate))
+	g.time.Set(fn, startTime.Tee(g.time).Add(duration))
 	g.countStep()
-	switch g.watch.Kind {
+	switch g.monitor.Kind {
 	case Until:
-		g.emitSojournUntil(start)
+		g.emitSojournUntil(startTime)
 	case CumulReward:
 		g.ifPastHorizon(func() {
-			g.reward.Set(fn, g.stateReward().Mul(constF64(g.watch.High).Sub(start)).Add(g.reward))
-			fn.Br(g.holds)
+			g.reward.Set(fn, g.stateReward().Mul(constF64(g.monitor.High).Sub(startTime)).Add(g.reward))
+			fn.Br(g.holdsLabel)
 		})
 		g.addRewards(g.stateReward().Mul(duration), action)
 	case ReachReward:
@@ -170,34 +170,34 @@ func (g *pathGenerator) emitSojourn(action int) {
 	case InstantReward:
 		g.ifPastHorizon(func() {
 			g.reward.Set(fn, g.stateReward())
-			fn.Br(g.holds)
+			fn.Br(g.holdsLabel)
 		})
 	}
 }
 
 // ifPastHorizon emits code that runs if the upper time bound or the horizon has passed.
 func (g *pathGenerator) ifPastHorizon(emit func()) {
-	g.fn.If(g.time.Gt(constF64(g.watch.High)), func() { g.scoped(emit) })
+	g.fn.If(g.time.Gt(constF64(g.monitor.High)), func() { g.scoped(emit) })
 }
 
 // emitSojournUntil emits code that ends the path if a time bound decides an until formula during the sojourn. The sojourn begins at start
 // and ends at g.time.
 func (g *pathGenerator) emitSojournUntil(start wasm.Var[float64]) {
 	fn := g.fn
-	right := g.conditionTerm(g.watch.Right)
-	startsEarly := start.Lt(constF64(g.watch.Low)) // before the lower bound
-	if g.watch.Bounded() {
+	right := g.conditionTerm(g.monitor.Right)
+	startsEarly := start.Lt(constF64(g.monitor.Low)) // before the lower bound
+	if g.monitor.Bounded() {
 		g.ifPastHorizon(func() {
-			if g.watch.Low > 0 {
-				fn.BrIf(g.violated, startsEarly.IsZero())
-				g.jumpIf(right, true, g.holds)
+			if g.monitor.Low > 0 {
+				fn.BrIf(g.violatedLabel, startsEarly.IsZero())
+				g.jumpIf(right, true, g.holdsLabel)
 			}
-			fn.Br(g.violated)
+			fn.Br(g.violatedLabel)
 		})
 	}
-	if g.watch.Low > 0 {
-		fn.If(startsEarly.And(g.time.Gt(constF64(g.watch.Low))), func() {
-			g.scoped(func() { g.jumpIf(right, true, g.holds) })
+	if g.monitor.Low > 0 {
+		fn.If(startsEarly.And(g.time.Gt(constF64(g.monitor.Low))), func() {
+			g.scoped(func() { g.jumpIf(right, true, g.holdsLabel) })
 		})
 	}
 }
@@ -215,7 +215,7 @@ func (g *pathGenerator) choiceReward(action int) wasm.Expr[float64] {
 // rewardSum returns code for the sum of the selected reward items whose guards hold.
 func (g *pathGenerator) rewardSum(isSelected func(*sema.RewardItem) bool) wasm.Expr[float64] {
 	sum := constF64(0)
-	items := g.watch.rewards.structure.Items
+	items := g.monitor.rewards.structure.Items
 	for i := range items {
 		item := &items[i]
 		if !isSelected(item) {
@@ -241,14 +241,14 @@ func (g *pathGenerator) rewardItem(guard, value *term) wasm.Expr[float64] {
 
 // checkedReward emits code that pushes the value of a reward. The code gives up if the reward is negative, infinite or NaN.
 func (g *pathGenerator) checkedReward(value *term) {
-	reward := g.floatCode(value)
+	rewardCode := g.floatCode(value)
 	isAlwaysValid := !value.maybeNaN && value.floatLow >= 0 && value.floatHigh <= math.MaxFloat64
 	if isAlwaysValid {
-		reward.Emit(g.fn)
+		rewardCode.Emit(g.fn)
 		return
 	}
-	computed := wasm.InLocal(g.fn, reward)
-	isValid := computed.Ge(constF64(0)).And(computed.Le(constF64(math.MaxFloat64))) // false for NaN
-	g.fn.BrIf(g.giveUp, isValid.IsZero())
-	computed.Emit(g.fn)
+	rewardLocal := wasm.InLocal(g.fn, rewardCode)
+	isValid := rewardLocal.Ge(constF64(0)).And(rewardLocal.Le(constF64(math.MaxFloat64))) // false for NaN
+	g.fn.BrIf(g.giveUpLabel, isValid.IsZero())
+	rewardLocal.Emit(g.fn)
 }

@@ -100,17 +100,17 @@ func (g *pathGenerator) totalRate(move *moveSpec) wasm.Expr[float64] {
 // emitMove emits the code of a move: it counts the step, picks an alternative at random, and assigns the new values of the variables.
 func (g *pathGenerator) emitMove(move *moveSpec) {
 	if slices.ContainsFunc(move.commands, g.hasInvalidWeights) {
-		g.fn.Br(g.giveUp) // unreachable: the check of the weights has given up before
+		g.fn.Br(g.giveUpLabel) // unreachable: the check of the weights has given up before
 		return
 	}
-	outer := g.facts
-	defer func() { g.facts = outer }()
+	outerFacts := g.facts
+	defer func() { g.facts = outerFacts }()
 	for _, conjunct := range move.guard {
 		g.facts = g.facts.assume(conjunct, true)
 	}
 	alternatives, isConstant := g.alternativesOf(move, g.facts)
 	if len(alternatives) == 0 { // the product of the rates is too small for a float64 in every alternative
-		g.fn.Br(g.giveUp)
+		g.fn.Br(g.giveUpLabel)
 		return
 	}
 	isRandom := numAlternatives(move.commands) > 1
@@ -140,31 +140,31 @@ func (g *moveGenerator) hasInvalidWeights(command *command) bool { return g.inva
 // drawRemainder emits code that draws the number that selects the updates, if only one move is enabled. With several moves the race has set
 // it.
 func (g *pathGenerator) drawRemainder() {
-	g.fn.If(g.numChoices.Eq(constI32(1)), func() { g.remainder.Set(g.fn, g.drawUnit().Mul(g.totalExitRate)) })
+	g.fn.If(g.numChoices.Eq(constI32(1)), func() { g.remainder.Set(g.fn, g.drawUniform().Mul(g.totalExitRate)) })
 }
 
 // pickByUnit emits code that draws a number from [0,1) and stores the index of the selected alternative in pickedIndex. The cumulative weights
 // decide which alternative is selected.
 func (g *pathGenerator) pickByUnit(move *moveSpec, alternatives []alternative, isConstant bool) {
 	if !isConstant {
-		g.remainder.Set(g.fn, g.drawUnit())
+		g.remainder.Set(g.fn, g.drawUniform())
 		g.pickByWeights(move, alternatives, isConstant)
 		return
 	}
 	g.randomBits.Set(g.fn, g.randomWord().ShrU(64-53)) // a multiple of 2^-53 has 53 bits
-	g.pickByThresholds(thresholds(alternatives))
+	g.pickByThresholds(scaledThresholds(alternatives))
 }
 
-// thresholds returns the cumulative weights c of the alternatives, except the last one, as ceil(c*2^53). A random number u is a multiple of
+// scaledThresholds returns the cumulative weights c of the alternatives, except the last one, as ceil(c*2^53). A random number u is a multiple of
 // 2^-53, so u < c if and only if u*2^53 < ceil(c*2^53).
-func thresholds(alternatives []alternative) []int64 {
-	var result []int64
+func scaledThresholds(alternatives []alternative) []int64 {
+	var scaled []int64
 	sum := 0.0
 	for _, alternative := range alternatives[:len(alternatives)-1] {
 		sum += alternative.weight
-		result = append(result, int64(math.Ceil(sum*0x1p53)))
+		scaled = append(scaled, int64(math.Ceil(sum*0x1p53)))
 	}
-	return result
+	return scaled
 }
 
 // maxCompared is the largest number of thresholds that are compared one after another. More thresholds are bisected.
@@ -173,24 +173,24 @@ const maxCompared = 4
 // pickByThresholds emits code that sets pickedIndex to the number of thresholds that are less than or equal to randomBits. The thresholds are in
 // ascending order.
 func (g *pathGenerator) pickByThresholds(thresholds []int64) {
-	if shift, ok := evenShift(thresholds); ok {
+	if shift, ok := equalIntervalShift(thresholds); ok {
 		g.pickedIndex.Set(g.fn, wasm.Wrap(g.randomBits.ShrU(shift)))
 		return
 	}
 	if len(thresholds) > maxCompared {
-		g.bisect(thresholds, 0)
+		g.emitBinarySearch(thresholds, 0)
 		return
 	}
-	reached := constI32(0)
+	numReached := constI32(0)
 	for _, threshold := range thresholds {
-		reached = reached.Add(g.randomBits.Ge(constI64(threshold)))
+		numReached = numReached.Add(g.randomBits.Ge(constI64(threshold)))
 	}
-	g.pickedIndex.Set(g.fn, reached)
+	g.pickedIndex.Set(g.fn, numReached)
 }
 
-// evenShift reports whether the thresholds divide the range from 0 to 2^53 into 2^k intervals of equal length. A number in this range, shifted
+// equalIntervalShift reports whether the thresholds divide the range from 0 to 2^53 into 2^k intervals of equal length. A number in this range, shifted
 // right by shift bits, is then the index of its interval.
-func evenShift(thresholds []int64) (shift int64, ok bool) {
+func equalIntervalShift(thresholds []int64) (shift int64, ok bool) {
 	numIntervals := uint(len(thresholds) + 1)
 	isPowerOfTwo := bits.OnesCount(numIntervals) == 1
 	if !isPowerOfTwo || numIntervals == 1 {
@@ -205,17 +205,17 @@ func evenShift(thresholds []int64) (shift int64, ok bool) {
 	return shift, true
 }
 
-// bisect emits a binary search that sets pickedIndex to base plus the number of thresholds that are less than or equal to randomBits. The
+// emitBinarySearch emits a binary search that sets pickedIndex to numBelow plus the number of thresholds that are less than or equal to randomBits. The
 // thresholds are in ascending order.
-func (g *pathGenerator) bisect(thresholds []int64, base int) {
+func (g *pathGenerator) emitBinarySearch(thresholds []int64, numBelow int) {
 	if len(thresholds) == 0 {
-		g.pickedIndex.Set(g.fn, constI32(base))
+		g.pickedIndex.Set(g.fn, constI32(numBelow))
 		return
 	}
-	mid := len(thresholds) / 2
-	g.fn.IfElse(wasm.Void, g.randomBits.Ge(constI64(thresholds[mid])),
-		func() { g.bisect(thresholds[mid+1:], base+mid+1) },
-		func() { g.bisect(thresholds[:mid], base) })
+	middle := len(thresholds) / 2
+	g.fn.IfElse(wasm.Void, g.randomBits.Ge(constI64(thresholds[middle])),
+		func() { g.emitBinarySearch(thresholds[middle+1:], numBelow+middle+1) },
+		func() { g.emitBinarySearch(thresholds[:middle], numBelow) })
 }
 
 // pickByWeights emits code that sets pickedIndex to the first alternative whose cumulative weight exceeds the random number remainder. isConstant
@@ -250,18 +250,18 @@ func (g *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative)
 	for _, slot := range assignedSlots(alternatives) {
 		newLocals[slot] = wasm.Local[int32](g.fn)
 	}
-	common, fromTable, computed := g.classifyAssigned(alternatives)
-	groups, withoutMemo := g.memoGroups(g.valuesToCompute(alternatives[0], common))
+	commonSlots, tableSlots, computedSlots := g.classifyAssigned(alternatives)
+	groups, withoutMemo := g.memoGroups(g.valuesToCompute(alternatives[0], commonSlots))
 	for _, group := range groups {
 		g.lookUpMemo(group, newLocals)
 	}
 	g.assignTogether(withoutMemo, newLocals)
-	for _, slot := range fromTable {
+	for _, slot := range tableSlots {
 		newLocals[slot].Set(g.fn, g.constantOfAlternative(g.valuesInAlternatives(alternatives, slot)))
 	}
-	if len(computed) > 0 {
-		g.branchOnPick(len(alternatives), func(i int) {
-			g.assignTogether(g.valuesToCompute(alternatives[i], computed), newLocals)
+	if len(computedSlots) > 0 {
+		g.branchOnAlternative(len(alternatives), func(i int) {
+			g.assignTogether(g.valuesToCompute(alternatives[i], computedSlots), newLocals)
 		})
 	}
 	g.checkRanges(alternatives, newLocals)
@@ -271,20 +271,20 @@ func (g *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative)
 	}
 }
 
-// classifyAssigned divides the slots of the assigned variables into three lists. A variable in common has the same value in all alternatives. A
-// variable in constant has a constant in each alternative. All others are in computed.
-func (g *moveGenerator) classifyAssigned(alternatives []alternative) (common, constant, computed []int) {
+// classifyAssigned divides the slots of the assigned variables into three lists. A variable in commonSlots has the same value in all alternatives. A
+// variable in constantSlots has a constant in each alternative. All others are in computedSlots.
+func (g *moveGenerator) classifyAssigned(alternatives []alternative) (commonSlots, constantSlots, computedSlots []int) {
 	for _, slot := range assignedSlots(alternatives) {
-		switch column := g.valuesInAlternatives(alternatives, slot); {
-		case areEqual(column):
-			common = append(common, slot)
-		case areConstants(column):
-			constant = append(constant, slot)
+		switch slotValues := g.valuesInAlternatives(alternatives, slot); {
+		case areEqual(slotValues):
+			commonSlots = append(commonSlots, slot)
+		case areConstants(slotValues):
+			constantSlots = append(constantSlots, slot)
 		default:
-			computed = append(computed, slot)
+			computedSlots = append(computedSlots, slot)
 		}
 	}
-	return common, constant, computed
+	return commonSlots, constantSlots, computedSlots
 }
 
 // assignedSlots returns the slots of the assigned variables in ascending order.
@@ -335,7 +335,7 @@ func areConstants(terms []*term) bool {
 	return !slices.ContainsFunc(terms, func(term *term) bool { return !term.isConst() })
 }
 
-// newValue is a value to compute for a variable.
+// change is a value to compute for a variable.
 type newValue struct {
 	slot  int
 	value *term
@@ -357,38 +357,38 @@ func (g *moveGenerator) valuesToCompute(alternative alternative, slots []int) []
 func (g *moveGenerator) assignTogether(values []newValue, newLocals map[int]wasm.Var[int32]) {
 	condition := g.jointCondition(values)
 	if condition == nil {
-		for _, assigned := range values {
-			newLocals[assigned.slot].Set(g.fn, g.intCode(assigned.value))
+		for _, change := range values {
+			newLocals[change.slot].Set(g.fn, g.intCode(change.value))
 		}
 		return
 	}
-	var ifTrue, ifFalse, others []newValue
-	for _, assigned := range values {
-		term := assigned.value
+	var thenValues, elseValues, otherValues []newValue
+	for _, change := range values {
+		term := change.value
 		if term.op != opIfThenElse || term.operands[0] != condition {
-			others = append(others, assigned)
+			otherValues = append(otherValues, change)
 			continue
 		}
-		ifTrue = append(ifTrue, newValue{assigned.slot, term.operands[1]})
-		ifFalse = append(ifFalse, newValue{assigned.slot, term.operands[2]})
+		thenValues = append(thenValues, newValue{change.slot, term.operands[1]})
+		elseValues = append(elseValues, newValue{change.slot, term.operands[2]})
 	}
 	g.fn.IfElse(wasm.Void, g.intCode(condition),
-		func() { g.assignUnder(condition, true, ifTrue, newLocals) },
-		func() { g.assignUnder(condition, false, ifFalse, newLocals) })
-	g.assignTogether(others, newLocals)
+		func() { g.assignUnder(condition, true, thenValues, newLocals) },
+		func() { g.assignUnder(condition, false, elseValues, newLocals) })
+	g.assignTogether(otherValues, newLocals)
 }
 
 // assignUnder emits code that computes values and stores them in locals. At this point of the code, the condition is known to be true or false
 // (holds), so the values are simplified.
 func (g *moveGenerator) assignUnder(condition *term, holds bool, values []newValue, newLocals map[int]wasm.Var[int32]) {
-	outer := g.facts
-	g.facts = outer.assume(condition, holds)
+	outerFacts := g.facts
+	g.facts = outerFacts.assume(condition, holds)
 	for i := range values {
 		values[i].value = g.facts.simplify(values[i].value)
 		g.countUses(values[i].value)
 	}
 	g.scoped(func() { g.assignTogether(values, newLocals) })
-	g.facts = outer
+	g.facts = outerFacts
 }
 
 // jointCondition returns the condition that is most worth testing only once for several values of the form condition ? a : b. Their branches have
@@ -406,27 +406,27 @@ func (g *moveGenerator) jointCondition(values []newValue) *term {
 		}
 		branches[condition] = append(branches[condition], newValue.value.operands[1:]...)
 	}
-	var best *term
+	var bestCondition *term
 	highestCost := jointCost
 	for _, condition := range conditions {
 		if cost := g.costOf(maxCost, branches[condition]...); cost > highestCost {
-			best, highestCost = condition, cost
+			bestCondition, highestCost = condition, cost
 		}
 	}
-	return best
+	return bestCondition
 }
 
 // constantOfAlternative returns code for the constant of the picked alternative. column has the constants of all alternatives, at least two. The
 // code is a select instruction, a linear function of pickedIndex, or a table look-up.
-func (g *pathGenerator) constantOfAlternative(column []*term) wasm.Expr[int32] {
-	first, second := column[0].intValue, column[1].intValue
+func (g *pathGenerator) constantOfAlternative(constants []*term) wasm.Expr[int32] {
+	first, second := constants[0].intValue, constants[1].intValue
 	switch {
-	case len(column) == 2:
+	case len(constants) == 2:
 		return wasm.Select[int32](g.pickedIndex, constI32(second), constI32(first))
-	case isLinear(column):
+	case isLinear(constants):
 		return g.pickedIndex.Mul(constI32(second - first)).Add(constI32(first))
 	}
-	return wasm.Load[int32](g.pickedIndex.Shl(2), g.storeConstants(column))
+	return wasm.Load[int32](g.pickedIndex.Shl(2), g.storeConstants(constants))
 }
 
 // isLinear reports whether the constants are a, a+step, a+2*step, and so on, for a step that fits in 32 bits.
@@ -455,19 +455,19 @@ func (g *pathGenerator) storeConstants(constants []*term) uint32 {
 	return address
 }
 
-// branchOnPick emits a branch on pickedIndex, which is a number from 0 to n-1. emit(i) emits the code for the value i.
-func (g *pathGenerator) branchOnPick(n int, emit func(i int)) {
-	if n == 1 {
+// branchOnAlternative emits a branch on pickedIndex, which is a number from 0 to n-1. emit(i) emits the code for the value i.
+func (g *pathGenerator) branchOnAlternative(numAlternatives int, emit func(i int)) {
+	if numAlternatives == 1 {
 		emit(0)
 		return
 	}
-	end := g.fn.Open()
-	labels := g.openLabels(n)
-	g.fn.BrTable(g.pickedIndex, labels, labels[n-1])
-	for i := range n {
+	endLabel := g.fn.Open()
+	labels := g.openLabels(numAlternatives)
+	g.fn.BrTable(g.pickedIndex, labels, labels[numAlternatives-1])
+	for i := range numAlternatives {
 		g.fn.End()
 		g.scoped(func() { emit(i) })
-		g.fn.Br(end)
+		g.fn.Br(endLabel)
 	}
 	g.fn.End()
 }
@@ -494,13 +494,13 @@ func (g *moveGenerator) isCertainlyInRange(term *term, slot int) bool {
 // giveUpOutside emits code that gives up if a number is outside the range of a variable.
 func (g *moveGenerator) giveUpOutside(value wasm.Var[int32], slot int) {
 	allowed := g.graph.ranges[slot]
-	g.fn.BrIf(g.giveUp, value.Sub(constI32(allowed.low)).GtU(constI32(allowed.high-allowed.low)))
+	g.fn.BrIf(g.giveUpLabel, value.Sub(constI32(allowed.low)).GtU(constI32(allowed.high-allowed.low)))
 }
 
 // decideSelfLoop emits code that ends the path in a state whose only choice is a self-loop with probability 1. An unbounded until formula that is
 // undecided there is violated.
 func (g *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
-	if !g.watch.endsAtLoops() || !g.mayBeDeterministic(move) || g.alwaysChangesState(alternatives) {
+	if !g.monitor.endsAtLoops() || !g.mayBeDeterministic(move) || g.alwaysChangesState(alternatives) {
 		return
 	}
 	fn := g.fn
@@ -514,7 +514,7 @@ func (g *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternativ
 				g.requireDeterministic(command, notALoop)
 			}
 		}
-		fn.Br(g.violated)
+		fn.Br(g.violatedLabel)
 	})
 }
 

@@ -56,25 +56,25 @@ const maxStepBudget = 1 << 21
 // globals, and the next call continues it.
 type pathGenerator struct {
 	moveGenerator
-	watch        *watch
+	monitor      *watch
 	initialState []int32
 
-	rng                                         [4]wasm.Var[int64]
-	steps, maxSteps                             wasm.Var[int64]
-	nondet                                      wasm.Var[int64] // number of states with several choices
-	time, reward                                wasm.Var[float64]
-	numChoices                                  wasm.Var[int32] // number of choices of the current state
-	randomBits                                  wasm.Var[int64]
-	pickedIndex                                 wasm.Var[int32]
-	remainder, totalExitRate                    wasm.Var[float64] // CTMC
-	scratch, product                            wasm.Var[int64]
-	logUnit                                     uint32 // index of the function of emitLogUnit
-	holds, violated, deadlockLabel, outOfBudget wasm.Label
-	finish, nextStep                            wasm.Label
-	moveLabels                                  []wasm.Label
-	status                                      wasm.Var[int32]
-	suspended                                   wasm.Var[int32]
-	savedLocals                                 []savedLocal
+	randomState                                                [4]wasm.Var[int64]
+	steps, maxSteps                                            wasm.Var[int64]
+	nondetSteps                                                wasm.Var[int64] // number of states with several choices
+	time, reward                                               wasm.Var[float64]
+	numChoices                                                 wasm.Var[int32] // number of choices of the current state
+	randomBits                                                 wasm.Var[int64]
+	pickedIndex                                                wasm.Var[int32]
+	remainder, totalExitRate                                   wasm.Var[float64] // CTMC
+	shiftedWord, product                                       wasm.Var[int64]
+	logFunction                                                uint32 // index of the function of emitLogUnit
+	holdsLabel, violatedLabel, deadlockLabel, outOfBudgetLabel wasm.Label
+	finish, nextStepLabel                                      wasm.Label
+	moveLabels                                                 []wasm.Label
+	status                                                     wasm.Var[int32]
+	isSuspended                                                wasm.Var[int32]
+	savedLocals                                                []savedLocal
 }
 
 // savedLocal has functions that emit code to copy a local of a suspended path to a global, and back.
@@ -83,23 +83,23 @@ type savedLocal struct{ save, restore func() }
 // emitModule emits the function that draws sample paths, and returns the WebAssembly module that exports it. It returns nil if the code is too
 // large. The function returns the index of the first unfinished sample.
 func (g *pathGenerator) emitModule() []byte {
-	g.declare()
+	g.declareLocals()
 	fn := g.fn
 	// The parameters: the first sample, the number of samples, the step budget, and whether to resume the suspended path.
-	index, numSamples, budget, resume := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Param[int64](2), wasm.Param[int32](3)
+	sampleIndex, numSamples, stepBudget, mayResume := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Param[int64](2), wasm.Param[int32](3)
 	stepsBefore := wasm.Local[int64](fn)
-	fn.Block(func(exit wasm.Label) {
-		fn.Loop(func(sample wasm.Label) {
-			fn.BrIf(exit, index.GeU(numSamples))
-			g.startSample(index, stepsBefore, budget, resume)
-			g.emitPath(index)
-			g.storeOutcome(index)
-			budget.Set(fn, budget.Sub(g.steps.Sub(stepsBefore)))
-			index.Set(fn, index.Add(constI32(1)))
-			fn.BrIf(sample, budget.Gt(constI64(0)))
+	fn.Block(func(finished wasm.Label) {
+		fn.Loop(func(nextSample wasm.Label) {
+			fn.BrIf(finished, sampleIndex.GeU(numSamples))
+			g.startSample(sampleIndex, stepsBefore, stepBudget, mayResume)
+			g.emitPath(sampleIndex)
+			g.storeOutcome(sampleIndex)
+			stepBudget.Set(fn, stepBudget.Sub(g.steps.Sub(stepsBefore)))
+			sampleIndex.Set(fn, sampleIndex.Add(constI32(1)))
+			fn.BrIf(nextSample, stepBudget.Gt(constI64(0)))
 		})
 	})
-	index.Emit(fn)
+	sampleIndex.Emit(fn)
 	if fn.Size() > maxCode {
 		return nil
 	}
@@ -131,18 +131,18 @@ func (g *moveGenerator) declareModel() {
 	}
 }
 
-// declare declares the imported functions, the exported function, and its global and local variables.
-func (g *pathGenerator) declare() {
+// declareLocals declares the imported functions, the exported function, and its global and local variables.
+func (g *pathGenerator) declareLocals() {
 	g.declareModel()
-	g.suspended = wasm.Global[int32](g.module)
+	g.isSuspended = wasm.Global[int32](g.module)
 	if g.model.isContinuous() {
-		g.logUnit = g.emitLogUnit()
+		g.logFunction = g.emitLogUnit()
 	}
 	g.fn = g.module.Func(exportedRun, []wasm.Type{wasm.I32, wasm.I32, wasm.I64, wasm.I32}, []wasm.Type{wasm.I32})
-	for i := range g.rng {
-		g.rng[i] = wasm.Local[int64](g.fn)
+	for i := range g.randomState {
+		g.randomState[i] = wasm.Local[int64](g.fn)
 	}
-	for _, local := range []*wasm.Var[int64]{&g.steps, &g.maxSteps, &g.nondet, &g.randomBits, &g.scratch, &g.product} {
+	for _, local := range []*wasm.Var[int64]{&g.steps, &g.maxSteps, &g.nondetSteps, &g.randomBits, &g.shiftedWord, &g.product} {
 		*local = wasm.Local[int64](g.fn)
 	}
 	for _, local := range []*wasm.Var[float64]{&g.time, &g.reward, &g.remainder, &g.totalExitRate} {
@@ -152,48 +152,48 @@ func (g *pathGenerator) declare() {
 		*local = wasm.Local[int32](g.fn)
 	}
 	g.savedLocals = slices.Concat(
-		saveInGlobals(g, g.steps, g.nondet), saveInGlobals(g, g.time, g.reward), saveInGlobals(g, g.rng[:]...))
+		saveInGlobals(g, g.steps, g.nondetSteps), saveInGlobals(g, g.time, g.reward), saveInGlobals(g, g.randomState[:]...))
 	g.declareWeightLocals(g.model.commands...)
 }
 
 // saveInGlobals declares a global for each local, to save the local while the path is suspended.
 func saveInGlobals[T wasm.Number](generator *pathGenerator, locals ...wasm.Var[T]) []savedLocal {
-	saved := make([]savedLocal, len(locals))
+	savedLocals := make([]savedLocal, len(locals))
 	for i, local := range locals {
 		global := wasm.Global[T](generator.module)
-		saved[i] = savedLocal{
+		savedLocals[i] = savedLocal{
 			save:    func() { global.Set(generator.fn, local) },
 			restore: func() { local.Set(generator.fn, global) },
 		}
 	}
-	return saved
+	return savedLocals
 }
 
-// startSample emits code that starts the path of a sample, or continues the suspended path if resume is 1. The code sets stepsBefore to the
+// startSample emits code that starts the path of a sample, or continues the suspended path if mayResume is 1. The code sets stepsBefore to the
 // number of steps of the path so far, and maxSteps to the number of steps at which the path stops next.
-func (g *pathGenerator) startSample(index wasm.Var[int32], stepsBefore, budget wasm.Var[int64], resume wasm.Var[int32]) {
+func (g *pathGenerator) startSample(sampleIndex wasm.Var[int32], stepsBefore, budget wasm.Var[int64], mayResume wasm.Var[int32]) {
 	fn := g.fn
 	// The condition reads the flag suspended and then clears it.
-	continues := wasm.Expr[int32](func(fn *wasm.Func) {
-		g.suspended.And(resume).Emit(fn)
-		g.suspended.Set(fn, constI32(0))
+	continuesPath := wasm.Expr[int32](func(fn *wasm.Func) {
+		g.isSuspended.And(mayResume).Emit(fn)
+		g.isSuspended.Set(fn, constI32(0))
 	})
-	fn.IfElse(wasm.Void, continues, g.restorePath, func() { g.initPath(index) })
+	fn.IfElse(wasm.Void, continuesPath, g.restorePath, func() { g.initPath(sampleIndex) })
 	g.maxSteps.Set(fn, stepsBefore.Tee(g.steps).Add(budget))
-	if g.watch.Limited() {
-		maxPath := constI64(g.watch.MaxPath)
+	if g.monitor.Limited() {
+		maxPath := constI64(g.monitor.MaxPath)
 		g.maxSteps.Set(fn, wasm.Select[int64](maxPath.Lt(g.maxSteps), maxPath, g.maxSteps))
 	}
 }
 
 // initPath emits code that loads the random stream of a sample and sets the counters and variables to their initial values.
-func (g *pathGenerator) initPath(index wasm.Var[int32]) {
+func (g *pathGenerator) initPath(sampleIndex wasm.Var[int32]) {
 	fn := g.fn
-	for wordIndex, word := range g.rng {
-		word.Set(fn, wasm.Load[int64](index.Mul(constI32(streamSize)), uint32(8*wordIndex)))
+	for wordIndex, word := range g.randomState {
+		word.Set(fn, wasm.Load[int64](sampleIndex.Mul(constI32(streamSize)), uint32(8*wordIndex)))
 	}
 	g.steps.Set(fn, constI64(0))
-	g.nondet.Set(fn, constI64(0))
+	g.nondetSteps.Set(fn, constI64(0))
 	g.time.Set(fn, constF64(0))
 	g.reward.Set(fn, constF64(0))
 	for slot, global := range g.slots {
@@ -211,17 +211,17 @@ func (g *pathGenerator) restorePath() {
 // emitPath emits a loop over the steps of a path, followed by code for each way in which the path ends.
 func (g *pathGenerator) emitPath(index wasm.Var[int32]) {
 	fn := g.fn
-	fn.Block(func(finish wasm.Label) {
-		g.finish = finish
+	fn.Block(func(pathEnd wasm.Label) {
+		g.finish = pathEnd
 		// A jump to a label goes to the end of its block. The blocks end in the reverse order.
-		for _, label := range []*wasm.Label{&g.giveUp, &g.outOfBudget, &g.deadlockLabel, &g.holds, &g.violated} {
+		for _, label := range []*wasm.Label{&g.giveUpLabel, &g.outOfBudgetLabel, &g.deadlockLabel, &g.holdsLabel, &g.violatedLabel} {
 			*label = fn.Open()
 		}
-		fn.Loop(func(step wasm.Label) {
-			g.nextStep = step
+		fn.Loop(func(nextStep wasm.Label) {
+			g.nextStepLabel = nextStep
 			g.scoped(func() {
 				g.emitEnter()
-				g.evaluateFailing()
+				g.evaluateFailingGuards()
 				g.emitChoiceOfMove()
 			})
 		})
@@ -232,9 +232,9 @@ func (g *pathGenerator) emitPath(index wasm.Var[int32]) {
 		g.endPath(True)
 		fn.End() // deadlockLabel
 		g.scoped(g.emitDeadlock)
-		fn.End() // outOfBudget
+		fn.End() // outOfBudgetLabel
 		g.suspend(index)
-		fn.End() // giveUp
+		fn.End() // giveUpLabel
 		g.status.Set(fn, constI32(int32(Failed)))
 	})
 }
@@ -248,13 +248,13 @@ func (g *pathGenerator) endPath(status Status) {
 // suspend emits code that saves the path for the next call and returns. A path of MaxPath steps ends instead.
 func (g *pathGenerator) suspend(index wasm.Var[int32]) {
 	fn := g.fn
-	if g.watch.Limited() {
-		fn.If(g.steps.Ge(constI64(g.watch.MaxPath)), func() { g.endPath(Undecided) })
+	if g.monitor.Limited() {
+		fn.If(g.steps.Ge(constI64(g.monitor.MaxPath)), func() { g.endPath(Undecided) })
 	}
-	for _, saved := range g.savedLocals {
-		saved.save()
+	for _, local := range g.savedLocals {
+		local.save()
 	}
-	g.suspended.Set(fn, constI32(1))
+	g.isSuspended.Set(fn, constI32(1))
 	fn.Return(index)
 }
 
@@ -265,7 +265,7 @@ func (g *pathGenerator) storeOutcome(index wasm.Var[int32]) {
 	address.Set(fn, index.Mul(constI32(outcomeSize)))
 	wasm.Store(fn, address, outcomesAt+statusOffset, g.status)
 	wasm.Store(fn, address, outcomesAt+stepsOffset, g.steps)
-	wasm.Store(fn, address, outcomesAt+nondetOffset, g.nondet)
+	wasm.Store(fn, address, outcomesAt+nondetOffset, g.nondetSteps)
 	wasm.Store(fn, address, outcomesAt+timeOffset, g.time)
 	wasm.Store(fn, address, outcomesAt+rewardOffset, g.reward)
 }
@@ -273,25 +273,25 @@ func (g *pathGenerator) storeOutcome(index wasm.Var[int32]) {
 // randomWord returns code for 64 random bits, by the generator xoshiro256**. The code changes the four words of the generator's state.
 func (g *pathGenerator) randomWord() wasm.Expr[int64] {
 	return func(fn *wasm.Func) {
-		state, shifted := g.rng, g.scratch
+		state, shiftedWord := g.randomState, g.shiftedWord
 		state[1].Mul(constI64(5)).Rotl(7).Mul(constI64(9)).Emit(fn)
-		shifted.Set(fn, state[1].Shl(17))
+		shiftedWord.Set(fn, state[1].Shl(17))
 		state[2].Set(fn, state[2].Xor(state[0]))
 		state[3].Set(fn, state[3].Xor(state[1]))
 		state[1].Set(fn, state[1].Xor(state[2]))
 		state[0].Set(fn, state[0].Xor(state[3]))
-		state[2].Set(fn, state[2].Xor(shifted))
+		state[2].Set(fn, state[2].Xor(shiftedWord))
 		state[3].Set(fn, state[3].Rotl(45))
 	}
 }
 
-// drawUnit returns code for a random number from [0,1).
-func (g *pathGenerator) drawUnit() wasm.Expr[float64] {
+// drawUniform returns code for a random number from [0,1).
+func (g *pathGenerator) drawUniform() wasm.Expr[float64] {
 	return wasm.ToFloat64(g.randomWord().ShrU(11)).Mul(constF64(0x1p-53))
 }
 
-// drawBelow emits code that sets pickedIndex to a random integer below numChoices, by Lemire's method.
-func (g *pathGenerator) drawBelow() {
+// drawIndex emits code that sets pickedIndex to a random integer below numChoices, by Lemire's method.
+func (g *pathGenerator) drawIndex() {
 	fn := g.fn
 	numValues, threshold := wasm.Local[int64](fn), wasm.Local[int64](fn)
 	lowerHalf := func(word wasm.Expr[int64]) wasm.Expr[int64] { return word.And(constI64(math.MaxUint32)) }
@@ -300,11 +300,11 @@ func (g *pathGenerator) drawBelow() {
 	numValues.Set(fn, wasm.ExtendU(g.numChoices))
 	fn.If(lowerHalf(drawProduct).LtU(numValues), func() {
 		threshold.Set(fn, wasm.ExtendU(constI32(0).Sub(g.numChoices).RemU(g.numChoices)))
-		fn.Block(func(done wasm.Label) {
-			fn.Loop(func(again wasm.Label) {
-				fn.BrIf(done, lowerHalf(g.product.Expr).GeU(threshold))
+		fn.Block(func(accepted wasm.Label) {
+			fn.Loop(func(repeat wasm.Label) {
+				fn.BrIf(accepted, lowerHalf(g.product.Expr).GeU(threshold))
 				fn.Drop(drawProduct)
-				fn.Br(again)
+				fn.Br(repeat)
 			})
 		})
 	})
@@ -312,7 +312,7 @@ func (g *pathGenerator) drawBelow() {
 }
 
 // emitLogUnit emits a function for the natural logarithm of a number in (0, 1], and returns the index of the function. It has the same operations
-// as the Go function logUnit, so both give the same result.
+// as the Go function logFunction, so both give the same result.
 func (g *pathGenerator) emitLogUnit() uint32 {
 	fn := g.module.Func("", []wasm.Type{wasm.F64}, []wasm.Type{wasm.F64})
 	newLocal := func() wasm.Var[float64] { return wasm.Local[float64](fn) }

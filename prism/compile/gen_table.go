@@ -19,24 +19,24 @@ const (
 
 // buildTables replaces conjuncts of guards that read a single variable by lookup tables. The table of a variable has, for each value of the
 // variable, the set of candidates that this value does not exclude. The emitted code intersects the sets of the current values.
-// allowed has the variables of this code for the intersection; it is nil if no table is worthwhile. remaining has the candidates without the conjuncts
+// allowedBits has the variables of this code for the intersection; it is nil if no table is worthwhile. remaining has the candidates without the conjuncts
 // that tables replace.
-func (g *moveGenerator) buildTables(candidates []candidate) (remaining []candidate, allowed bitset) {
+func (g *moveGenerator) buildTables(candidates []candidate) (remaining []candidate, allowedBits bitset) {
 	numWords := wordsFor(len(candidates))
 	remaining = slices.Clone(candidates)
 	for slot := range g.model.program.Vars {
 		if !g.isTableWorthwhile(remaining, slot, numWords) {
 			continue
 		}
-		if allowed == nil {
-			allowed = g.newFullBitset(numWords)
+		if allowedBits == nil {
+			allowedBits = g.newFullBitset(numWords)
 		}
-		g.intersectWithRow(allowed, remaining, slot)
+		g.intersectWithTable(allowedBits, remaining, slot)
 		for i := range remaining {
 			remaining[i].guard = g.conjunctsNotOnlyOn(slot, remaining[i].guard)
 		}
 	}
-	return remaining, allowed
+	return remaining, allowedBits
 }
 
 // isTableWorthwhile reports whether to make a table for the variable of a slot: many guards have a conjunct that reads only this variable, the
@@ -67,15 +67,15 @@ func (g *moveGenerator) readsOnly(term *term, slot int) bool {
 	if term.mayFail {
 		return false
 	}
-	only, isCached := g.onlyVariable[term]
+	onlySlot, isCached := g.onlyVariable[term]
 	if !isCached {
-		only = -1
+		onlySlot = -1
 		if slots := g.variablesOf(term); len(slots) == 1 {
-			only = slots[0]
+			onlySlot = slots[0]
 		}
-		g.onlyVariable[term] = only
+		g.onlyVariable[term] = onlySlot
 	}
-	return only == slot
+	return onlySlot == slot
 }
 
 // newFullBitset emits code that sets all bits of a new bitset.
@@ -87,9 +87,9 @@ func (g *moveGenerator) newFullBitset(numWords int) bitset {
 	return full
 }
 
-// intersectWithRow stores the table of a variable in the memory of the module. It emits code that clears, in allowed, the bits of the candidates
+// intersectWithTable stores the table of a variable in the memory of the module. It emits code that clears, in allowed, the bits of the candidates
 // that the current value of the variable excludes.
-func (g *moveGenerator) intersectWithRow(allowed bitset, candidates []candidate, slot int) {
+func (g *moveGenerator) intersectWithTable(allowed bitset, candidates []candidate, slot int) {
 	values := g.facts.variable(slot)
 	columns := make([][]byte, len(allowed)) // columns[i] has word i of each row
 	for value := values.low; value <= values.high; value++ {
@@ -100,22 +100,22 @@ func (g *moveGenerator) intersectWithRow(allowed bitset, candidates []candidate,
 	row := g.slots[slot].Sub(constI32(values.low))
 	offset := wasm.InLocal(g.fn, row.Shl(3)) // a word has 8 bytes
 	for i, column := range columns {
-		base := g.reserve(len(column))
-		g.module.Data(int32(base), column)
-		allowed[i].Set(g.fn, wasm.Load[int64](offset, base).And(allowed[i]))
+		address := g.reserve(len(column))
+		g.module.Data(int32(address), column)
+		allowed[i].Set(g.fn, wasm.Load[int64](offset, address).And(allowed[i]))
 	}
 }
 
 // possibleCandidates returns a bitset of the candidates that a value of a variable does not exclude. Only conjuncts that read this variable
 // alone count.
 func (g *moveGenerator) possibleCandidates(candidates []candidate, slot int, value int64) []uint64 {
-	assumed := g.facts.child()
-	assumed.ranges[slot] = interval{value, value}
+	assumedFacts := g.facts.child()
+	assumedFacts.ranges[slot] = interval{value, value}
 	if g.model.program.Vars[slot].Type == sema.Bool {
-		assumed.values[g.graph.variable(slot, sortBool)] = value != 0
+		assumedFacts.values[g.graph.variable(slot, sortBool)] = value != 0
 	}
 	isExcluding := func(conjunct *term) bool {
-		return g.readsOnly(conjunct, slot) && assumed.simplify(conjunct) != g.graph.trueTerm
+		return g.readsOnly(conjunct, slot) && assumedFacts.simplify(conjunct) != g.graph.trueTerm
 	}
 	words := make([]uint64, wordsFor(len(candidates)))
 	for i, candidate := range candidates {

@@ -20,16 +20,16 @@ type decisionTree struct {
 	// conjuncts of its guard that are still to be tested.
 	moves []candidate
 	// An inner node branches on a variable's value or on a condition.
-	slot   int
-	values []int64
-	test   *term
-	next   []*decisionTree // one child per value, then one for other values; or one for true, one for false
+	slot     int
+	values   []int64
+	test     *term
+	children []*decisionTree // one child per value, then one for other values; or one for true, one for false
 }
 
 // candidate is a move that may be enabled. guard has the untested conjuncts of its guard.
 type candidate struct {
-	move  int
-	guard []*term
+	moveIndex int
+	guard     []*term
 }
 
 // treeBuilder builds a decision tree. A move that several branches need is repeated in each of them; growth is the number of repetitions that are
@@ -43,16 +43,16 @@ type treeBuilder struct {
 // condition that occurs in the guards of most candidates, and subtracts the repeated moves from growth.
 func (b *treeBuilder) build(candidates []candidate, facts *facts) *decisionTree {
 	candidates = b.simplifyGuards(candidates, facts)
-	slot, values, decidedByVariable := b.bestVariable(candidates, facts)
-	test, decidedByCondition := b.bestCondition(candidates)
+	slot, values, numByVariable := b.bestVariable(candidates, facts)
+	test, numByCondition := b.bestCondition(candidates)
 	switch {
-	case decidedByVariable == 0 && decidedByCondition == 0:
+	case numByVariable == 0 && numByCondition == 0:
 		return &decisionTree{facts: facts, moves: candidates}
-	case decidedByVariable >= decidedByCondition:
-		b.growth -= b.variableGrowth(len(candidates)-decidedByVariable, slot, values, facts)
+	case numByVariable >= numByCondition:
+		b.growth -= b.variableGrowth(len(candidates)-numByVariable, slot, values, facts)
 		return b.splitOnVariable(candidates, facts, slot, values)
 	default:
-		b.growth -= len(candidates) - decidedByCondition
+		b.growth -= len(candidates) - numByCondition
 		return b.splitOnCondition(candidates, facts, test)
 	}
 }
@@ -60,9 +60,9 @@ func (b *treeBuilder) build(candidates []candidate, facts *facts) *decisionTree 
 // simplifyGuards simplifies the guards of candidates under some facts. It removes candidates with a false guard.
 func (b *treeBuilder) simplifyGuards(candidates []candidate, facts *facts) []candidate {
 	var remaining []candidate
-	for _, original := range candidates {
-		if guard, isPossible := b.simplifyGuard(original.guard, facts); isPossible {
-			remaining = append(remaining, candidate{original.move, guard})
+	for _, candidateMove := range candidates {
+		if guard, isPossible := b.simplifyGuard(candidateMove.guard, facts); isPossible {
+			remaining = append(remaining, candidate{candidateMove.moveIndex, guard})
 		}
 	}
 	return remaining
@@ -119,8 +119,8 @@ func valueTestsIn(conjuncts []*term) []valueTest {
 	return tests
 }
 
-// is reports whether a term is the test.
-func (t valueTest) is(term *term) bool {
+// isTestOf reports whether a term is the test.
+func (t valueTest) isTestOf(term *term) bool {
 	test, ok := asValueTest(term)
 	return ok && test == t
 }
@@ -150,18 +150,18 @@ func (b *treeBuilder) literals(guard []*term) []*term {
 // bestVariable returns the slot of the variable that most candidates compare with constants, and these constants in ascending order. numDecided
 // is the number of these candidates. It is 0 if they are less than half of the candidates, or if the tree would grow too much.
 func (b *treeBuilder) bestVariable(candidates []candidate, facts *facts) (slot int, values []int64, numDecided int) {
-	count, testedValues := b.countTests(candidates)
-	mostTestedFirst := slices.SortedFunc(maps.Keys(count), func(first, second int) int {
-		return cmp.Or(cmp.Compare(count[second], count[first]), cmp.Compare(first, second))
+	counts, testedValues := b.countTests(candidates)
+	mostTestedFirst := slices.SortedFunc(maps.Keys(counts), func(first, second int) int {
+		return cmp.Or(cmp.Compare(counts[second], counts[first]), cmp.Compare(first, second))
 	})
 	for _, slot := range mostTestedFirst {
-		if count[slot] < 2 || count[slot]*2 < len(candidates) {
+		if counts[slot] < 2 || counts[slot]*2 < len(candidates) {
 			break
 		}
 		values := slices.Sorted(maps.Keys(testedValues[slot]))
 		// Skip a variable that makes the tree too large.
-		if b.variableGrowth(len(candidates)-count[slot], slot, values, facts) <= b.growth {
-			return slot, values, count[slot]
+		if b.variableGrowth(len(candidates)-counts[slot], slot, values, facts) <= b.growth {
+			return slot, values, counts[slot]
 		}
 	}
 	return 0, nil, 0
@@ -169,8 +169,8 @@ func (b *treeBuilder) bestVariable(candidates []candidate, facts *facts) (slot i
 
 // countTests returns, for the slot of each variable, the number of candidates that compare the variable with a constant, and the set of these
 // constants. It uses only the first comparison in each guard.
-func (b *treeBuilder) countTests(candidates []candidate) (count map[int]int, testedValues map[int]map[int64]bool) {
-	count, testedValues = map[int]int{}, map[int]map[int64]bool{}
+func (b *treeBuilder) countTests(candidates []candidate) (counts map[int]int, testedValues map[int]map[int64]bool) {
+	counts, testedValues = map[int]int{}, map[int]map[int64]bool{}
 	for _, candidate := range candidates {
 		seen := map[int]bool{}
 		for _, test := range valueTestsIn(b.literals(candidate.guard)) {
@@ -182,10 +182,10 @@ func (b *treeBuilder) countTests(candidates []candidate) (count map[int]int, tes
 				testedValues[test.slot] = map[int64]bool{}
 			}
 			testedValues[test.slot][test.value] = true
-			count[test.slot]++
+			counts[test.slot]++
 		}
 	}
-	return count, testedValues
+	return counts, testedValues
 }
 
 // variableGrowth returns how often a branch on a variable repeats undecided candidates.
@@ -206,11 +206,11 @@ func (b *treeBuilder) splitOnVariable(candidates []candidate, facts *facts, slot
 	otherFacts := facts.child()
 	for _, value := range values {
 		equalsValue := b.builder.equal(variable, b.builder.intConst(value))
-		node.next = append(node.next, b.build(byValue[value], facts.assume(equalsValue, true)))
+		node.children = append(node.children, b.build(byValue[value], facts.assume(equalsValue, true)))
 		otherFacts.learn(equalsValue, false)
 	}
-	if possible := facts.variable(slot); possible.high-possible.low+1 > int64(len(values)) {
-		node.next = append(node.next, b.build(others, otherFacts))
+	if valueRange := facts.variable(slot); valueRange.high-valueRange.low+1 > int64(len(values)) {
+		node.children = append(node.children, b.build(others, otherFacts))
 	}
 	return node
 }
@@ -219,22 +219,22 @@ func (b *treeBuilder) splitOnVariable(candidates []candidate, facts *facts, slot
 // the candidates that do not test the variable. A candidate that tests for two different values is never enabled.
 func (b *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValue map[int64][]candidate, others []candidate) {
 	byValue = map[int64][]candidate{}
-	tested := make([][]int64, len(candidates))
+	valuesOfGuards := make([][]int64, len(candidates))
 	for i, candidate := range candidates {
-		tested[i] = b.testedValues(candidate, slot)
-		for _, value := range tested[i] {
+		valuesOfGuards[i] = b.testedValues(candidate, slot)
+		for _, value := range valuesOfGuards[i] {
 			byValue[value] = nil
 		}
 	}
 	for i, candidate := range candidates {
-		switch len(tested[i]) {
+		switch len(valuesOfGuards[i]) {
 		case 0:
 			others = append(others, candidate)
 			for value := range byValue {
 				byValue[value] = append(byValue[value], candidate)
 			}
 		case 1:
-			value := tested[i][0]
+			value := valuesOfGuards[i][0]
 			byValue[value] = append(byValue[value], candidate)
 		}
 	}
@@ -242,9 +242,9 @@ func (b *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValu
 }
 
 // testedValues returns the values that the guard of a candidate compares a variable with, without duplicates.
-func (b *treeBuilder) testedValues(tested candidate, slot int) []int64 {
+func (b *treeBuilder) testedValues(move candidate, slot int) []int64 {
 	var values []int64
-	for _, test := range valueTestsIn(b.literals(tested.guard)) {
+	for _, test := range valueTestsIn(b.literals(move.guard)) {
 		if test.slot == slot && !slices.Contains(values, test.value) {
 			values = append(values, test.value)
 		}
@@ -255,17 +255,17 @@ func (b *treeBuilder) testedValues(tested candidate, slot int) []int64 {
 // bestCondition returns the condition that occurs in most guards, plain or negated. numDecided is the number of these guards. It is 0 if they are
 // less than half of the guards, or if the tree would grow too much.
 func (b *treeBuilder) bestCondition(candidates []candidate) (best *term, numDecided int) {
-	count := b.countConditions(candidates)
-	if len(count) == 0 {
+	counts := b.countConditions(candidates)
+	if len(counts) == 0 {
 		return nil, 0
 	}
-	best = slices.MaxFunc(slices.Collect(maps.Keys(count)), func(first, second *term) int {
+	best = slices.MaxFunc(slices.Collect(maps.Keys(counts)), func(first, second *term) int {
 		return cmp.Or(
-			cmp.Compare(count[first], count[second]),
+			cmp.Compare(counts[first], counts[second]),
 			cmp.Compare(first.cost, second.cost), // the more expensive condition is better
 			cmp.Compare(second.id, first.id))     // the older term is better
 	})
-	numDecided = count[best]
+	numDecided = counts[best]
 	numRepeated := len(candidates) - numDecided // candidates that both branches have
 	if numDecided < 2 || numDecided*2 < len(candidates) || numRepeated > b.growth {
 		return nil, 0
@@ -275,21 +275,21 @@ func (b *treeBuilder) bestCondition(candidates []candidate) (best *term, numDeci
 
 // countConditions returns, for each condition, the number of guards that contain it, plain or negated.
 func (b *treeBuilder) countConditions(candidates []candidate) map[*term]int {
-	count := map[*term]int{}
+	counts := map[*term]int{}
 	for _, candidate := range candidates {
 		for _, condition := range b.literals(candidate.guard) {
 			if condition.op == opNot && !condition.mayFail {
 				condition = condition.operands[0]
 			}
-			count[condition]++
+			counts[condition]++
 		}
 	}
-	return count
+	return counts
 }
 
 // splitOnCondition returns a node that branches on a condition.
 func (b *treeBuilder) splitOnCondition(candidates []candidate, facts *facts, test *term) *decisionTree {
-	return &decisionTree{facts: facts, test: test, next: []*decisionTree{
+	return &decisionTree{facts: facts, test: test, children: []*decisionTree{
 		b.build(candidates, facts.assume(test, true)),
 		b.build(candidates, facts.assume(test, false)),
 	}}

@@ -91,7 +91,7 @@ func (m *Model) leadingEqualities(guard sema.Expr, builder *builder) (tests []eq
 			tests = append(tests, test)
 			continue
 		}
-		mayFail := builder.expr(conjunct).mayFail || !m.floats.Decided(conjunct)
+		mayFail := builder.expr(conjunct).mayFail || !m.floats.IsDecided(conjunct)
 		if mayFail { // skipping the command must not hide this failure
 			break
 		}
@@ -134,8 +134,8 @@ func (g *guardIndex) forEachCandidate(state []int32, visit func(command *command
 		if offset < 0 || offset >= int64(len(table.byValue)) {
 			continue
 		}
-		if commands := table.byValue[offset]; commands != nil {
-			commands.forEachCandidate(state, visit)
+		if valueIndex := table.byValue[offset]; valueIndex != nil {
+			valueIndex.forEachCandidate(state, visit)
 		}
 	}
 }

@@ -20,10 +20,10 @@ func (m *Model) InitialStates(ctx context.Context) ([][]int32, error) {
 	return states, err
 }
 
-// pathStart returns the only initial state of the model, where sample paths start. Several initial states are an error, as in PRISM.
+// pathStartState returns the only initial state of the model, where sample paths start. Several initial states are an error, as in PRISM.
 //
 // Source: PRISM's simulator, "Random choice of multiple initial states not yet supported".
-func (m *Model) pathStart() ([]int32, error) {
+func (m *Model) pathStartState() ([]int32, error) {
 	states, err := m.findInitial(context.Background(), 2)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (m *Model) findInitial(ctx context.Context, limit int) ([][]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := search.enumerate(0); err != nil {
+	if err := search.enumerateFrom(0); err != nil {
 		return nil, err
 	}
 	if len(search.foundStates) == 0 {
@@ -83,8 +83,8 @@ type initSearch struct {
 
 // newInitSearch returns a search for the valuations that satisfy the init expression. Its conjuncts, up to the first one that may fail, are
 // compiled separately: the search tests each of them as soon as its variables have values.
-func (m *Model) newInitSearch(ctx context.Context, limit int) (*initSearch, error) {
-	search := &initSearch{ctx: ctx, model: m, limit: limit, conjuncts: make([][]boolClosure, len(m.program.Vars)+1)}
+func (m *Model) newInitSearch(ctx context.Context, maxStates int) (*initSearch, error) {
+	search := &initSearch{ctx: ctx, model: m, limit: maxStates, conjuncts: make([][]boolClosure, len(m.program.Vars)+1)}
 	search.env.state = make([]int32, len(m.program.Vars))
 	var err error
 	if search.initExpr, err = m.boolClosure(m.program.Init); err != nil {
@@ -93,22 +93,22 @@ func (m *Model) newInitSearch(ctx context.Context, limit int) (*initSearch, erro
 	builder := m.newGraphBuilder()
 	conjuncts := m.newExprCompiler(m.program.Init).appendOperands(nil, m.program.Init, syntax.OpAnd)
 	for _, conjunct := range conjuncts {
-		if builder.expr(conjunct).mayFail || !m.floats.Decided(conjunct) { // later conjuncts must not hide this failure
+		if builder.expr(conjunct).mayFail || !m.floats.IsDecided(conjunct) { // later conjuncts must not hide this failure
 			break
 		}
-		holds, err := m.boolClosure(conjunct)
+		conjunctHolds, err := m.boolClosure(conjunct)
 		if err != nil {
 			return nil, err
 		}
 		numNeeded := min(lastSlot(conjunct)+1, len(m.program.Vars)) // the conjunct depends on the first numNeeded variables
-		search.conjuncts[numNeeded] = append(search.conjuncts[numNeeded], holds)
+		search.conjuncts[numNeeded] = append(search.conjuncts[numNeeded], conjunctHolds)
 	}
 	return search, nil
 }
 
-// enumerate tries all values of the variables from slot on, and collects the initial states, up to the limit. The variables before slot have
+// enumerateFrom tries all values of the variables from slot on, and collects the initial states, up to the limit. The variables before slot have
 // values already.
-func (s *initSearch) enumerate(slot int) error {
+func (s *initSearch) enumerateFrom(slot int) error {
 	s.steps++
 	const stepsPerPoll = 1 << 16
 	if s.steps%stepsPerPoll == 0 && s.ctx.Err() != nil {
@@ -128,7 +128,7 @@ func (s *initSearch) enumerate(slot int) error {
 	variable := &s.model.program.Vars[slot]
 	for value := int64(variable.Low); value <= int64(variable.High); value++ {
 		s.env.state[slot] = int32(value)
-		if err := s.enumerate(slot + 1); err != nil {
+		if err := s.enumerateFrom(slot + 1); err != nil {
 			return err
 		}
 	}
@@ -137,11 +137,11 @@ func (s *initSearch) enumerate(slot int) error {
 
 // addIfInitial adds the current valuation if it satisfies the init expression.
 func (s *initSearch) addIfInitial() error {
-	holds := s.initExpr(&s.env)
+	isInitial := s.initExpr(&s.env)
 	if err := s.model.takeError(&s.env); err != nil {
 		return err
 	}
-	if holds {
+	if isInitial {
 		s.foundStates = append(s.foundStates, slices.Clone(s.env.state))
 	}
 	return nil
@@ -150,16 +150,16 @@ func (s *initSearch) addIfInitial() error {
 // lastSlot returns the greatest slot of the variables in an expression; -1 without variables. It returns MaxInt32 for an unknown kind of
 // expression.
 func lastSlot(expr sema.Expr) int {
-	last := -1
+	greatestSlot := -1
 	sema.Inspect(expr, func(expr sema.Expr) bool {
 		switch expr := expr.(type) {
 		case *sema.Const, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
 		case *sema.Var:
-			last = max(last, expr.Slot)
+			greatestSlot = max(greatestSlot, expr.Slot)
 		default:
-			last = math.MaxInt32
+			greatestSlot = math.MaxInt32
 		}
 		return true
 	})
-	return last
+	return greatestSlot
 }

@@ -113,8 +113,8 @@ func newGraph(ranges []interval) *graph {
 func (g *graph) intern(candidate term) *term {
 	key := candidate.appendKey(g.keyBuffer[:0])
 	g.keyBuffer = key
-	if existing, ok := g.index[string(key)]; ok {
-		return existing
+	if existingTerm, ok := g.index[string(key)]; ok {
+		return existingTerm
 	}
 	candidate.id = len(g.terms)
 	candidate.cost = 1
@@ -195,16 +195,16 @@ func (g *graph) or(operands ...*term) *term {
 	return g.newConnective(opOr, g.falseTerm, g.trueTerm, operands)
 }
 
-// newConnective returns the simplified conjunction or disjunction of operands. neutral is the constant that has no effect (true in a
-// conjunction), dominant the constant that determines the result (false in a conjunction).
-func (g *graph) newConnective(op opcode, neutral, dominant *term, operands []*term) *term {
+// newConnective returns the simplified conjunction or disjunction of operands. neutralTerm is the constant that has no effect (true in a
+// conjunction), dominantTerm the constant that determines the result (false in a conjunction).
+func (g *graph) newConnective(op opcode, neutralTerm, dominantTerm *term, operands []*term) *term {
 	var remaining []*term
 	mayFail, isDecided := false, false
 	for _, operand := range operands {
-		if operand == neutral || slices.Contains(remaining, operand) {
+		if operand == neutralTerm || slices.Contains(remaining, operand) {
 			continue
 		}
-		if operand == dominant || slices.Contains(remaining, g.not(operand)) { // x & !x is false, x | !x is true
+		if operand == dominantTerm || slices.Contains(remaining, g.not(operand)) { // x & !x is false, x | !x is true
 			isDecided = true
 			break
 		}
@@ -213,11 +213,11 @@ func (g *graph) newConnective(op opcode, neutral, dominant *term, operands []*te
 	}
 	switch {
 	case isDecided && !mayFail:
-		return dominant
+		return dominantTerm
 	case isDecided: // keep the operands before dominant, because their evaluation may fail
-		remaining = append(remaining, dominant)
+		remaining = append(remaining, dominantTerm)
 	case len(remaining) == 0:
-		return neutral
+		return neutralTerm
 	case len(remaining) == 1:
 		return remaining[0]
 	}
@@ -247,31 +247,31 @@ func (g *graph) negateUnless(operand *term, isSame bool) *term {
 	return g.not(operand)
 }
 
-// ifThenElse returns the simplified condition ? ifTrue : ifFalse. With a constant Bool as a branch it returns a conjunction or disjunction.
-func (g *graph) ifThenElse(condition, ifTrue, ifFalse *term) *term {
+// ifThenElse returns the simplified condition ? thenTerm : elseTerm. With a constant Bool as a branch it returns a conjunction or disjunction.
+func (g *graph) ifThenElse(condition, thenTerm, elseTerm *term) *term {
 	switch {
 	case condition == g.trueTerm:
-		return ifTrue
+		return thenTerm
 	case condition == g.falseTerm:
-		return ifFalse
-	case ifTrue == ifFalse && !condition.mayFail:
-		return ifTrue
+		return elseTerm
+	case thenTerm == elseTerm && !condition.mayFail:
+		return thenTerm
 	case condition.op == opNot:
-		return g.ifThenElse(condition.operands[0], ifFalse, ifTrue)
-	case ifTrue == g.trueTerm:
-		return g.or(condition, ifFalse)
-	case ifTrue == g.falseTerm:
-		return g.and(g.not(condition), ifFalse)
-	case ifFalse == g.trueTerm:
-		return g.or(g.not(condition), ifTrue)
-	case ifFalse == g.falseTerm:
-		return g.and(condition, ifTrue)
+		return g.ifThenElse(condition.operands[0], elseTerm, thenTerm)
+	case thenTerm == g.trueTerm:
+		return g.or(condition, elseTerm)
+	case thenTerm == g.falseTerm:
+		return g.and(g.not(condition), elseTerm)
+	case elseTerm == g.trueTerm:
+		return g.or(g.not(condition), thenTerm)
+	case elseTerm == g.falseTerm:
+		return g.and(condition, thenTerm)
 	}
 	return g.intern(term{
-		op: opIfThenElse, sort: ifTrue.sort, operands: []*term{condition, ifTrue, ifFalse},
-		low: min(ifTrue.low, ifFalse.low), high: max(ifTrue.high, ifFalse.high),
-		floatLow: min(ifTrue.floatLow, ifFalse.floatLow), floatHigh: max(ifTrue.floatHigh, ifFalse.floatHigh),
-		maybeNaN: ifTrue.maybeNaN || ifFalse.maybeNaN,
+		op: opIfThenElse, sort: thenTerm.sort, operands: []*term{condition, thenTerm, elseTerm},
+		low: min(thenTerm.low, elseTerm.low), high: max(thenTerm.high, elseTerm.high),
+		floatLow: min(thenTerm.floatLow, elseTerm.floatLow), floatHigh: max(thenTerm.floatHigh, elseTerm.floatHigh),
+		maybeNaN: thenTerm.maybeNaN || elseTerm.maybeNaN,
 	})
 }
 

@@ -32,8 +32,8 @@ func (m *Model) newGraphBuilder() *builder {
 	}
 }
 
-// register builds an expression of the generated code and counts its uses. expr may be nil.
-func (b *builder) register(expr sema.Expr) {
+// registerExpr builds an expression of the generated code and counts its uses. expr may be nil.
+func (b *builder) registerExpr(expr sema.Expr) {
 	if expr != nil {
 		b.countUses(b.expr(expr))
 	}
@@ -71,14 +71,14 @@ func (b *builder) expr(source sema.Expr) *term {
 	return term
 }
 
-// flatten ends the registration of expressions. From now on expr returns flattened terms.
-func (b *builder) flatten() { b.flattenedTerms, b.isShared = map[*term]*term{}, map[*term]bool{} }
+// flattenTerms ends the registration of expressions. From now on expr returns flattened terms.
+func (b *builder) flattenTerms() { b.flattenedTerms, b.isShared = map[*term]*term{}, map[*term]bool{} }
 
 // flattenTerm returns an equivalent term in which (a & b) & c is a & b & c, and likewise for disjunctions. A nested conjunction or disjunction that
 // has other uses is not merged.
 func (b *builder) flattenTerm(original *term) *term {
-	if flat, ok := b.flattenedTerms[original]; ok {
-		return flat
+	if flatTerm, ok := b.flattenedTerms[original]; ok {
+		return flatTerm
 	}
 	if len(original.operands) == 0 {
 		return original
@@ -86,19 +86,19 @@ func (b *builder) flattenTerm(original *term) *term {
 	isConnective := original.op == opAnd || original.op == opOr
 	var operands []*term
 	for _, operand := range original.operands {
-		flat := b.flattenTerm(operand)
-		if isConnective && flat.op == original.op && !b.isShared[flat] {
-			operands = append(operands, flat.operands...)
+		flatOperand := b.flattenTerm(operand)
+		if isConnective && flatOperand.op == original.op && !b.isShared[flatOperand] {
+			operands = append(operands, flatOperand.operands...)
 		} else {
-			operands = append(operands, flat)
+			operands = append(operands, flatOperand)
 		}
 	}
-	flat := b.rebuild(original, operands)
-	b.flattenedTerms[original] = flat
+	flatTerm := b.rebuild(original, operands)
+	b.flattenedTerms[original] = flatTerm
 	if b.isUsedElsewhere(original) {
-		b.isShared[flat] = true
+		b.isShared[flatTerm] = true
 	}
-	return flat
+	return flatTerm
 }
 
 // isUsedElsewhere reports whether a term has several uses. b.uses does not include the use as a guard.
@@ -118,7 +118,7 @@ func (b *builder) floatExpr(expr sema.Expr) *term {
 // newTerm builds the term of an expression. The value of the term is exact for Bools and Ints: where a rounding error might change it, the
 // evaluation of the term fails instead.
 func (b *builder) newTerm(expr sema.Expr) *term {
-	if b.model.floats.Decide(expr) {
+	if b.model.floats.IsAlwaysExact(expr) {
 		return b.plainTerm(expr)
 	}
 	switch expr := expr.(type) {
@@ -137,14 +137,14 @@ func (b *builder) inexactComparison(expr *sema.Binary) *term {
 	if math.IsInf(maxError, 1) {
 		return b.failingTerm(sema.Bool)
 	}
-	ifClose := b.failingTerm(sema.Bool)    // the interpreter compares in exact arithmetic
-	if b.model.floats.ErrorDecides(expr) { // close numbers are equal
-		ifClose = b.boolConst(sema.Holds(expr.Op, 0))
+	resultIfClose := b.failingTerm(sema.Bool)  // the interpreter compares in exact arithmetic
+	if b.model.floats.IsExactWithError(expr) { // close numbers are equal
+		resultIfClose = b.boolConst(sema.Holds(expr.Op, 0))
 	}
 	difference := b.floatOperation(opNumSub, b.floatExpr(expr.X), b.floatExpr(expr.Y))
 	distance := b.floatOperation(opNumMax, difference, b.floatNegation(difference))
 	areFarApart := b.compareFloats(opNumLt, b.floatConst(maxError), distance)
-	return b.ifThenElse(areFarApart, b.plainTerm(expr), ifClose)
+	return b.ifThenElse(areFarApart, b.plainTerm(expr), resultIfClose)
 }
 
 // inexactRounding returns the term of a call of floor, ceil or round that rounding errors may change. If the analysis has proved that a shift of
@@ -156,13 +156,13 @@ func (b *builder) inexactRounding(expr *sema.Call) *term {
 		return b.failingTerm(expr.Type())
 	}
 	operand, op := b.floatExpr(expr.Args[0]), roundingOpcode(expr.Func)
-	if b.model.floats.ErrorDecides(expr) {
+	if b.model.floats.IsExactWithError(expr) {
 		shift := b.floatConst(roundingShift(expr, maxError))
 		return b.toInt(op, b.floatOperation(opNumAdd, operand, shift))
 	}
-	low := b.toInt(op, b.floatOperation(opNumSub, operand, b.floatConst(maxError)))
-	high := b.toInt(op, b.floatOperation(opNumAdd, operand, b.floatConst(maxError)))
-	return b.ifThenElse(b.equal(low, high), b.plainTerm(expr), b.failingTerm(expr.Type()))
+	lowResult := b.toInt(op, b.floatOperation(opNumSub, operand, b.floatConst(maxError)))
+	highResult := b.toInt(op, b.floatOperation(opNumAdd, operand, b.floatConst(maxError)))
+	return b.ifThenElse(b.equal(lowResult, highResult), b.plainTerm(expr), b.failingTerm(expr.Type()))
 }
 
 // plainTerm returns the term of an expression without regard to rounding errors. It returns false for an unsupported expression, whose error was
@@ -401,9 +401,9 @@ func (b *builder) conjuncts(guard *term) []*term {
 	if guard.op != opNot || guard.operands[0].op != opOr || b.isShared[guard.operands[0]] {
 		return []*term{guard}
 	}
-	var negated []*term
+	var negatedOperands []*term
 	for _, operand := range guard.operands[0].operands {
-		negated = append(negated, b.not(operand))
+		negatedOperands = append(negatedOperands, b.not(operand))
 	}
-	return negated
+	return negatedOperands
 }

@@ -32,7 +32,7 @@ func (f *facts) assume(term *term, holds bool) *facts {
 
 // learn adds the fact that a condition is true (holds) or false (!holds), and what follows for its operands and variables.
 func (f *facts) learn(term *term, holds bool) {
-	if known, ok := f.values[term]; ok && known == holds {
+	if knownValue, ok := f.values[term]; ok && knownValue == holds {
 		return
 	}
 	f.values[term] = holds
@@ -62,38 +62,38 @@ func (f *facts) learnEquality(left, right *term, holds bool) {
 	if left.op != opVar || !right.isConst() {
 		return
 	}
-	possible := f.variable(left.slot)
+	valueRange := f.variable(left.slot)
 	switch {
 	case holds:
-		possible = interval{right.intValue, right.intValue}
-	case possible.low == right.intValue:
-		possible.low++
-	case possible.high == right.intValue:
-		possible.high--
+		valueRange = interval{right.intValue, right.intValue}
+	case valueRange.low == right.intValue:
+		valueRange.low++
+	case valueRange.high == right.intValue:
+		valueRange.high--
 	}
-	f.ranges[left.slot] = possible
+	f.ranges[left.slot] = valueRange
 }
 
 // learnLess narrows the range of a variable by the fact that left < right is true (holds) or false. It has no effect unless one operand is a
 // variable and the other a constant.
 func (f *facts) learnLess(left, right *term, holds bool) {
 	if left.op == opVar && right.isConst() {
-		possible := f.variable(left.slot)
+		valueRange := f.variable(left.slot)
 		if holds {
-			possible.high = min(possible.high, right.intValue-1)
+			valueRange.high = min(valueRange.high, right.intValue-1)
 		} else {
-			possible.low = max(possible.low, right.intValue)
+			valueRange.low = max(valueRange.low, right.intValue)
 		}
-		f.ranges[left.slot] = possible
+		f.ranges[left.slot] = valueRange
 	}
 	if right.op == opVar && left.isConst() {
-		possible := f.variable(right.slot)
+		valueRange := f.variable(right.slot)
 		if holds {
-			possible.low = max(possible.low, left.intValue+1)
+			valueRange.low = max(valueRange.low, left.intValue+1)
 		} else {
-			possible.high = min(possible.high, left.intValue)
+			valueRange.high = min(valueRange.high, left.intValue)
 		}
-		f.ranges[right.slot] = possible
+		f.ranges[right.slot] = valueRange
 	}
 }
 
@@ -135,8 +135,8 @@ func (f *facts) interval(term *term) interval {
 
 // computeInterval computes bounds on the value of an Int term from the bounds on its operands.
 func (f *facts) computeInterval(term *term) interval {
-	withoutFacts := term.interval()
-	bounds := withoutFacts
+	termBounds := term.interval()
+	bounds := termBounds
 	switch term.op {
 	case opAdd, opSub, opMul, opMin, opMax, opMod:
 		left, right := f.interval(term.operands[0]), f.interval(term.operands[1])
@@ -145,9 +145,9 @@ func (f *facts) computeInterval(term *term) interval {
 		ifTrue, ifFalse := f.interval(term.operands[1]), f.interval(term.operands[2])
 		bounds = interval{min(ifTrue.low, ifFalse.low), max(ifTrue.high, ifFalse.high)}
 	}
-	bounds = interval{max(bounds.low, withoutFacts.low), min(bounds.high, withoutFacts.high)}
+	bounds = interval{max(bounds.low, termBounds.low), min(bounds.high, termBounds.high)}
 	if bounds.low > bounds.high {
-		return withoutFacts // the facts contradict each other, so this code is unreachable
+		return termBounds // the facts contradict each other, so this code is unreachable
 	}
 	return bounds
 }
@@ -187,8 +187,8 @@ func (f *facts) rewrite(original *term) *term {
 		operands[i] = f.simplify(operand)
 		isUnchanged = isUnchanged && operands[i] == operand
 	}
-	if decided := f.decideComparison(original.op, operands); decided != nil {
-		return decided
+	if constantResult := f.decideComparison(original.op, operands); constantResult != nil {
+		return constantResult
 	}
 	if isUnchanged {
 		return original

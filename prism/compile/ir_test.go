@@ -161,14 +161,14 @@ func enabledMoves(p *moveGenerator, state []int32) (enabled []int, failed bool) 
 func walk(t *decisionTree, state []int32) (enabled []int) {
 	switch {
 	case t.test != nil:
-		return walk(t.next[1-evaluate(t.test, state).i], state)
-	case t.next != nil:
+		return walk(t.children[1-evaluate(t.test, state).i], state)
+	case t.children != nil:
 		for i, v := range t.values {
 			if int64(state[t.slot]) == v {
-				return walk(t.next[i], state)
+				return walk(t.children[i], state)
 			}
 		}
-		return walk(t.next[len(t.values)], state)
+		return walk(t.children[len(t.values)], state)
 	}
 	for _, candidate := range t.moves {
 		all := true
@@ -176,7 +176,7 @@ func walk(t *decisionTree, state []int32) (enabled []int) {
 			all = all && evaluate(conjunct, state).i == 1
 		}
 		if all {
-			enabled = append(enabled, candidate.move)
+			enabled = append(enabled, candidate.moveIndex)
 		}
 	}
 	return enabled

@@ -14,7 +14,7 @@ func (m *Model) labelExpr(label *sema.Label) (sema.Expr, error) {
 	case label.Index == sema.LabelDeadlock:
 		return m.deadlockExpr(label.Position), nil
 	case label.Index >= 0 && label.Index < len(m.program.Labels):
-		return m.program.Labels[label.Index].X, nil
+		return m.program.Labels[label.Index].Expr, nil
 	}
 	return nil, &UnsupportedError{m.program.File, label.Position, "the model has no label \"" + label.Name + "\""}
 }

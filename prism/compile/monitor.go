@@ -25,9 +25,9 @@ type Watch[V any] struct {
 
 // StateFunctions are the functions of a state that a monitor needs. Functions that its kind does not need are nil.
 type StateFunctions[V any] struct {
-	IsLeft, IsRight func(V) bool
-	State           func(V) float64
-	Move            func(v V, move int) float64
+	LeftHolds, RightHolds func(V) bool
+	StateReward           func(V) float64
+	ChoiceReward          func(v V, move int) float64
 }
 
 // StateCompiler compiles expressions and rewards to functions of states of type V.
@@ -52,17 +52,17 @@ func NewWatch[V any](monitor Monitor, isContinuous bool, compiler StateCompiler[
 	}
 	var err error
 	if needsLeft {
-		if watch.IsLeft, err = compiler.CompileBool(orTrue(monitor.Left)); err != nil {
+		if watch.LeftHolds, err = compiler.CompileBool(orTrue(monitor.Left)); err != nil {
 			return nil, err
 		}
 	}
 	if needsRight {
-		if watch.IsRight, err = compiler.CompileBool(monitor.Right); err != nil {
+		if watch.RightHolds, err = compiler.CompileBool(monitor.Right); err != nil {
 			return nil, err
 		}
 	}
 	if needsRewards {
-		watch.State, watch.Move, err = compiler.CompileRewards(monitor.Reward)
+		watch.StateReward, watch.ChoiceReward, err = compiler.CompileRewards(monitor.Reward)
 	}
 	return watch, err
 }
@@ -112,15 +112,15 @@ func (compiler *stateCompiler) CompileRewards(reward int) (state func(*env) floa
 
 // stepBounds converts the bounds of a monitor to inclusive integers: 2 < steps <= 4.5 becomes 3 and 4. A negative upper bound becomes -1.
 func stepBounds(monitor Monitor) (low, high int64) {
-	first, last := math.Ceil(monitor.Low), math.Floor(monitor.High)
-	if monitor.LowStrict && first == monitor.Low {
-		first++
+	lowStep, highStep := math.Ceil(monitor.Low), math.Floor(monitor.High)
+	if monitor.LowStrict && lowStep == monitor.Low {
+		lowStep++
 	}
-	if monitor.HighStrict && last == monitor.High {
-		last--
+	if monitor.HighStrict && highStep == monitor.High {
+		highStep--
 	}
 	const unreachable = 1 << 62 // a step that no path reaches
-	return int64(min(max(first, 0), unreachable)), int64(min(max(last, -1), unreachable))
+	return int64(min(max(lowStep, 0), unreachable)), int64(min(max(highStep, -1), unreachable))
 }
 
 // endsAtLoops reports whether a deterministic self-loop decides the path: for an unbounded until formula in discrete time.
@@ -134,23 +134,23 @@ func (w *Watch[V]) Limited() bool {
 }
 
 // Enter evaluates the monitor when the path enters a state. It returns true if the state decides the monitor, so the path ends; the result is in
-// out. isLooping reports whether the last step was a deterministic self-loop.
-func (w *Watch[V]) Enter(state V, out *Outcome, isLooping bool) bool {
+// outcome. isLooping reports whether the last step was a deterministic self-loop.
+func (w *Watch[V]) Enter(state V, outcome *Outcome, isLooping bool) bool {
 	switch w.Kind {
 	case Until:
-		return w.enterUntil(state, out, isLooping)
+		return w.enterUntil(state, outcome, isLooping)
 	case Next:
-		return out.Steps == 1 && out.decide(w.IsRight(state))
+		return outcome.Steps == 1 && outcome.decide(w.RightHolds(state))
 	case ReachReward:
-		return w.IsRight(state) && out.decide(true)
+		return w.RightHolds(state) && outcome.decide(true)
 	case CumulReward:
-		return w.isAtHorizon(out) && out.decide(true)
+		return w.isAtHorizon(outcome) && outcome.decide(true)
 	default: // InstantReward
-		if !w.isAtHorizon(out) {
+		if !w.isAtHorizon(outcome) {
 			return false
 		}
-		out.Reward = w.State(state)
-		return out.decide(true)
+		outcome.Reward = w.StateReward(state)
+		return outcome.decide(true)
 	}
 }
 
@@ -162,18 +162,18 @@ func (w *Watch[V]) isAtHorizon(out *Outcome) bool {
 	return out.Time >= w.High
 }
 
-// enterUntil evaluates an until formula when the path enters a state. It returns true if the state decides the formula; its value is then in out.
+// enterUntil evaluates an until formula when the path enters a state. It returns true if the state decides the formula; its value is then in outcome.
 // isLooping reports whether the last step was a deterministic self-loop.
-func (w *Watch[V]) enterUntil(state V, out *Outcome, isLooping bool) bool {
+func (w *Watch[V]) enterUntil(state V, outcome *Outcome, isLooping bool) bool {
 	switch {
-	case w.inSteps && out.Steps > w.highStep:
-		return out.decide(false)
-	case !w.isBeforeLowerBound(out) && w.IsRight(state):
-		return out.decide(true)
-	case !w.IsLeft(state):
-		return out.decide(false)
+	case w.inSteps && outcome.Steps > w.highStep:
+		return outcome.decide(false)
+	case !w.isBeforeLowerBound(outcome) && w.RightHolds(state):
+		return outcome.decide(true)
+	case !w.LeftHolds(state):
+		return outcome.decide(false)
 	}
-	return isLooping && w.endsAtLoops() && out.decide(false) // decide returns true
+	return isLooping && w.endsAtLoops() && outcome.decide(false) // decide returns true
 }
 
 // isBeforeLowerBound reports whether the path is before the lower bound of the formula.
@@ -185,24 +185,24 @@ func (w *Watch[V]) isBeforeLowerBound(out *Outcome) bool {
 }
 
 // Deadlock sets the outcome of a path that stays in the given state forever. Before it, Enter must have returned false for this state.
-func (w *Watch[V]) Deadlock(state V, out *Outcome) {
+func (w *Watch[V]) Deadlock(state V, outcome *Outcome) {
 	switch w.Kind {
 	case Until:
-		out.decide(w.isBeforeLowerBound(out) && w.IsRight(state))
+		outcome.decide(w.isBeforeLowerBound(outcome) && w.RightHolds(state))
 	case Next:
-		out.decide(w.IsRight(state))
+		outcome.decide(w.RightHolds(state))
 	case ReachReward:
-		out.Status = Undecided
+		outcome.Status = Undecided
 	case CumulReward:
-		remaining := w.High - out.Time // time or steps until the horizon
+		remaining := w.High - outcome.Time // time or steps until the horizon
 		if w.inSteps {
-			remaining = float64(w.highStep - out.Steps)
+			remaining = float64(w.highStep - outcome.Steps)
 		}
-		out.Reward += float64(w.State(state) * remaining)
-		out.decide(true)
+		outcome.Reward += float64(w.StateReward(state) * remaining)
+		outcome.decide(true)
 	case InstantReward:
-		out.Reward = w.State(state)
-		out.decide(true)
+		outcome.Reward = w.StateReward(state)
+		outcome.decide(true)
 	}
 }
 
@@ -210,41 +210,41 @@ func (w *Watch[V]) Deadlock(state V, out *Outcome) {
 func (w *Watch[V]) Step(state V, out *Outcome, move int) {
 	out.Steps++
 	if w.Kind == ReachReward || w.Kind == CumulReward {
-		out.Reward += w.State(state) + w.Move(state, move)
+		out.Reward += w.StateReward(state) + w.ChoiceReward(state, move)
 	}
 }
 
-// Sojourn adds to out the time that a path spends in a state of a CTMC, the step by a move to the next state, and the rewards of both. It returns
+// Sojourn adds to outcome the time that a path spends in a state of a CTMC, the step by a move to the next state, and the rewards of both. It returns
 // true if a time bound decides the monitor during the sojourn. Enter must have returned false for the state.
-func (w *Watch[V]) Sojourn(state V, out *Outcome, duration float64, move int) bool {
-	start, end := out.Time, out.Time+duration
-	out.Steps++
-	out.Time = end
-	isPastHigh := end > w.High
+func (w *Watch[V]) Sojourn(state V, outcome *Outcome, duration float64, action int) bool {
+	startTime, endTime := outcome.Time, outcome.Time+duration
+	outcome.Steps++
+	outcome.Time = endTime
+	isPastHigh := endTime > w.High
 	switch {
 	case w.Kind == Until:
-		return w.decideUntilInSojourn(state, out, start)
+		return w.decideUntilInSojourn(state, outcome, startTime)
 	case w.Kind == CumulReward && isPastHigh:
-		out.Reward += float64(w.State(state) * (w.High - start))
-		return out.decide(true)
+		outcome.Reward += float64(w.StateReward(state) * (w.High - startTime))
+		return outcome.decide(true)
 	case w.Kind == InstantReward && isPastHigh:
-		out.Reward = w.State(state)
-		return out.decide(true)
+		outcome.Reward = w.StateReward(state)
+		return outcome.decide(true)
 	case w.Kind == CumulReward || w.Kind == ReachReward:
-		out.Reward += float64(w.State(state)*duration) + w.Move(state, move)
+		outcome.Reward += float64(w.StateReward(state)*duration) + w.ChoiceReward(state, action)
 	}
 	return false
 }
 
-// decideUntilInSojourn returns true if a time bound decides an until formula during a sojourn; its value is then in out. The sojourn begins
-// at start and ends at out.Time.
-func (w *Watch[V]) decideUntilInSojourn(state V, out *Outcome, start float64) bool {
-	end := out.Time
+// decideUntilInSojourn returns true if a time bound decides an until formula during a sojourn; its value is then in outcome. The sojourn begins
+// at startTime and ends at outcome.Time.
+func (w *Watch[V]) decideUntilInSojourn(state V, outcome *Outcome, startTime float64) bool {
+	endTime := outcome.Time
 	switch {
-	case end > w.High:
-		return out.decide(start < w.Low && w.IsRight(state))
-	case start < w.Low && w.Low < end && w.IsRight(state): // true at the lower bound
-		return out.decide(true)
+	case endTime > w.High:
+		return outcome.decide(startTime < w.Low && w.RightHolds(state))
+	case startTime < w.Low && w.Low < endTime && w.RightHolds(state): // true at the lower bound
+		return outcome.decide(true)
 	}
 	return false
 }

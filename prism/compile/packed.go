@@ -56,39 +56,39 @@ func (c *PackedChoices) Reset() {
 	c.Weights, c.Targets = c.Weights[:0], c.Targets[:0]
 }
 
-// mergeEqualTargets merges transitions with equal targets and adds their weights. It looks at the transitions from index first on. A target has
+// mergeEqualTargets merges transitions with equal targets and adds their weights. It looks at the transitions from index firstTransition on. A target has
 // the given number of words.
-func (c *PackedChoices) mergeEqualTargets(first, words int) {
-	end := first // the transitions in [first, end) have different targets
-	for i := first; i < len(c.Weights); i++ {
-		sameTarget := c.findTarget(first, end, i, words)
+func (c *PackedChoices) mergeEqualTargets(firstTransition, targetWords int) {
+	end := firstTransition // the transitions in [first, end) have different targets
+	for i := firstTransition; i < len(c.Weights); i++ {
+		sameTarget := c.findTarget(firstTransition, end, i, targetWords)
 		if sameTarget < end {
 			c.Weights[sameTarget] += c.Weights[i]
 			continue
 		}
 		if end < i {
 			c.Weights[end] = c.Weights[i]
-			copy(c.Targets[end*words:(end+1)*words], c.Targets[i*words:])
+			copy(c.Targets[end*targetWords:(end+1)*targetWords], c.Targets[i*targetWords:])
 		}
 		end++
 	}
-	c.Weights, c.Targets = c.Weights[:end], c.Targets[:end*words]
+	c.Weights, c.Targets = c.Weights[:end], c.Targets[:end*targetWords]
 }
 
-// findTarget returns the first transition in [first, end) with the same target as transition i; end if there is none. words is the length of
+// findTarget returns the firstTransition transition in [firstTransition, end) with the same target as transition i; end if there is none. targetWords is the length of
 // a target.
-func (c *PackedChoices) findTarget(first, end, i, words int) int {
-	if words == 1 { // the fast path
-		for candidate, other := range c.Targets[first:end] {
-			if other == c.Targets[i] {
-				return first + candidate
+func (c *PackedChoices) findTarget(firstTransition, end, i, targetWords int) int {
+	if targetWords == 1 { // the fast path
+		for candidate, otherTarget := range c.Targets[firstTransition:end] {
+			if otherTarget == c.Targets[i] {
+				return firstTransition + candidate
 			}
 		}
 		return end
 	}
-	target := c.Targets[i*words : (i+1)*words]
-	for candidate := first; candidate < end; candidate++ {
-		if slices.Equal(c.Targets[candidate*words:(candidate+1)*words], target) {
+	target := c.Targets[i*targetWords : (i+1)*targetWords]
+	for candidate := firstTransition; candidate < end; candidate++ {
+		if slices.Equal(c.Targets[candidate*targetWords:(candidate+1)*targetWords], target) {
 			return candidate
 		}
 	}
@@ -112,14 +112,14 @@ func (m *Model) NewPackedInterpreter(packing *Packing) PackedExpander {
 
 // newPackedInterpreter returns a packedInterpreter with the given moves.
 func (m *Model) newPackedInterpreter(packing *Packing, moves []Move) *packedInterpreter {
-	result := &packedInterpreter{
+	interpreter := &packedInterpreter{
 		expander: newExpander(m), packing: packing, state: make([]int32, len(m.program.Vars)),
 		moves: slices.Clone(moves), moveIndices: map[string]uint32{},
 	}
 	for i, move := range moves {
-		result.moveIndices[string(result.moveKey(move.Action, move.Commands))] = uint32(i)
+		interpreter.moveIndices[string(interpreter.moveKey(move.Action, move.Commands))] = uint32(i)
 	}
-	return result
+	return interpreter
 }
 
 // Name implements PackedExpander.

@@ -26,17 +26,17 @@ type PackedField struct {
 // end of a word.
 func NewPacking(vars []sema.Variable) *Packing {
 	packing := &Packing{Words: 1}
-	free := 64 // unused bits of the last word
+	freeBits := 64 // unused bits of the last word
 	for _, variable := range vars {
 		low, high := int64(variable.Low), int64(variable.High)
 		width := bits.Len64(uint64(high - low))
-		if width > free {
+		if width > freeBits {
 			packing.Words++
-			free = 64
+			freeBits = 64
 		}
-		free -= width
+		freeBits -= width
 		packing.Bits += width
-		packing.Fields = append(packing.Fields, PackedField{packing.Words - 1, uint(free), 1<<width - 1, low})
+		packing.Fields = append(packing.Fields, PackedField{packing.Words - 1, uint(freeBits), 1<<width - 1, low})
 	}
 	return packing
 }

@@ -25,7 +25,7 @@ type interpreter struct {
 	initialState []int32
 	state        []int32
 	target       []int32
-	totals       []float64 // CTMC: the rate of each choice
+	choiceRates  []float64 // CTMC: the rate of each choice
 }
 
 // NewInterpreter returns a Runner that interprets the model.
@@ -43,13 +43,13 @@ func (m *Model) newInterpreter(monitor Monitor) (*interpreter, error) {
 	if err != nil {
 		return nil, err
 	}
-	start, err := m.pathStart()
+	startState, err := m.pathStartState()
 	if err != nil {
 		return nil, err
 	}
 	numVars := len(m.program.Vars)
 	return &interpreter{
-		model: m, expander: newExpander(m), watch: watch, initialState: start,
+		model: m, expander: newExpander(m), watch: watch, initialState: startState,
 		state: make([]int32, numVars), target: make([]int32, numVars),
 	}, nil
 }
@@ -69,11 +69,11 @@ func (r *interpreter) Run(stream Stream) Outcome {
 	return out
 }
 
-// RunBatch implements BatchRunner: dst[i] becomes the outcome of sample first+i of the seed.
-func (r *interpreter) RunBatch(ctx context.Context, seed, first uint64, dst []Outcome) error {
-	for i := range dst {
+// RunBatch implements BatchRunner: outcomes[i] becomes the outcome of sample first+i of the seed.
+func (r *interpreter) RunBatch(ctx context.Context, seed, first uint64, outcomes []Outcome) error {
+	for i := range outcomes {
 		var err error
-		if dst[i], err = r.run(ctx, NewStream(seed, first+uint64(i))); err != nil {
+		if outcomes[i], err = r.run(ctx, NewStream(seed, first+uint64(i))); err != nil {
 			return err
 		}
 	}
@@ -85,45 +85,45 @@ const pollMask = 1<<12 - 1
 
 // run draws one path from a stream of random numbers and returns its outcome.
 func (r *interpreter) run(ctx context.Context, stream Stream) (Outcome, error) {
-	var out Outcome
+	var outcome Outcome
 	r.expander.env.err, r.expander.ctx = nil, ctx
 	copy(r.state, r.initialState)
 	isLooping := false // the last step was a deterministic self-loop
 	for {
-		if out.Steps&pollMask == pollMask && ctx.Err() != nil {
-			return out, ctx.Err()
+		if outcome.Steps&pollMask == pollMask && ctx.Err() != nil {
+			return outcome, ctx.Err()
 		}
 		// Evaluate the monitor in the new state.
 		r.expander.env.state = r.state
-		isDecided := r.watch.Enter(&r.expander.env, &out, isLooping)
-		if r.endIfFailed(&out) || isDecided {
-			return out, nil
+		isDecided := r.watch.Enter(&r.expander.env, &outcome, isLooping)
+		if r.endIfFailed(&outcome) || isDecided {
+			return outcome, nil
 		}
-		hasEnded, err := r.listChoices(&out)
+		hasEnded, err := r.listChoices(&outcome)
 		if err != nil || hasEnded {
-			return out, err
+			return outcome, err
 		}
-		if isLooping, hasEnded = r.makeStep(&stream, &out); hasEnded {
-			return out, nil
+		if isLooping, hasEnded = r.makeStep(&stream, &outcome); hasEnded {
+			return outcome, nil
 		}
 	}
 }
 
 // listChoices lists the choices of the current state in r.expander. hasEnded reports whether the path ends in this state: after an error of the
 // model, in a deadlock, or after MaxPath steps. The returned error is the error of the context.
-func (r *interpreter) listChoices(out *Outcome) (hasEnded bool, err error) {
+func (r *interpreter) listChoices(outcome *Outcome) (hasEnded bool, err error) {
 	if err := r.expander.listWithWeights(r.state); err != nil {
-		out.Status, out.Err = Failed, err
+		outcome.Status, outcome.Err = Failed, err
 		return true, nil
 	}
 	switch {
 	case r.expander.stopErr != nil:
 		return true, r.expander.stopErr
 	case len(r.expander.combinations) == 0:
-		*out = r.deadlock(*out)
+		*outcome = r.deadlockOutcome(*outcome)
 		return true, nil
-	case r.watch.Limited() && out.Steps >= r.watch.MaxPath:
-		out.Status = Undecided
+	case r.watch.Limited() && outcome.Steps >= r.watch.MaxPath:
+		outcome.Status = Undecided
 		return true, nil
 	}
 	return false, nil
@@ -138,35 +138,35 @@ func (r *interpreter) endIfFailed(out *Outcome) bool {
 	return err != nil
 }
 
-// deadlock returns the outcome of a path that enters a state without choices. out is the outcome of the path up to this state.
-func (r *interpreter) deadlock(out Outcome) Outcome {
+// deadlockOutcome returns the outcome of a path that enters a state without choices. outcome is the outcome of the path up to this state.
+func (r *interpreter) deadlockOutcome(outcome Outcome) Outcome {
 	if r.model.opts.NoFixDeadlocks {
-		out.Status = Deadlocked
-		out.Err = r.model.stateError(r.state, syntax.Pos{}, "deadlock")
-		return out
+		outcome.Status = Deadlocked
+		outcome.Err = r.model.stateError(r.state, syntax.Pos{}, "deadlock")
+		return outcome
 	}
-	r.watch.Deadlock(&r.expander.env, &out)
-	r.endIfFailed(&out)
-	return out
+	r.watch.Deadlock(&r.expander.env, &outcome)
+	r.endIfFailed(&outcome)
+	return outcome
 }
 
 // makeStep picks a choice and its updates at random, and moves to the next state. isLooping reports whether the step was a deterministic self-loop.
 // hasEnded reports whether the path ends before the next state.
-func (r *interpreter) makeStep(stream *Stream, out *Outcome) (isLooping, hasEnded bool) {
-	var chosen combination
+func (r *interpreter) makeStep(stream *Stream, outcome *Outcome) (isLooping, hasEnded bool) {
+	var chosenCombination combination
 	if r.model.isContinuous() {
-		chosen, hasEnded = r.jump(stream, out)
+		chosenCombination, hasEnded = r.drawJump(stream, outcome)
 	} else {
-		chosen = r.pickUniformly(stream, out)
-		r.watch.Step(&r.expander.env, out, chosen.action)
+		chosenCombination = r.pickUniformly(stream, outcome)
+		r.watch.Step(&r.expander.env, outcome, chosenCombination.action)
 	}
-	if r.endIfFailed(out) || hasEnded {
+	if r.endIfFailed(outcome) || hasEnded {
 		return false, true
 	}
-	commands := r.expander.combinationCommands[chosen.first:chosen.last]
+	commands := r.expander.combinationCommands[chosenCombination.begin:chosenCombination.end]
 	copy(r.target, r.state)
 	if err := r.expander.applyUpdates(r.target, commands, r.expander.updates); err != nil {
-		out.Status, out.Err = Failed, err
+		outcome.Status, outcome.Err = Failed, err
 		return false, true
 	}
 	isOnlyChoice := len(r.expander.combinations) == 1 && !r.model.isContinuous()
@@ -175,47 +175,47 @@ func (r *interpreter) makeStep(stream *Stream, out *Outcome) (isLooping, hasEnde
 	return isLooping, false
 }
 
-// jump picks a choice of a CTMC with its updates, and draws the sojourn time. hasEnded reports whether the path ends before the jump: the exit rate
+// drawJump picks a choice of a CTMC with its updates, and draws the sojourn time. hasEnded reports whether the path ends before the jump: the exit rate
 // is not finite, or the monitor is decided during the sojourn.
-func (r *interpreter) jump(stream *Stream, out *Outcome) (chosen combination, hasEnded bool) {
+func (r *interpreter) drawJump(stream *Stream, outcome *Outcome) (chosenCombination combination, hasEnded bool) {
 	exitRate := r.sumRates()
 	isFinite := exitRate <= math.MaxFloat64 // false for NaN
 	if !isFinite {
-		firstCommand := r.expander.combinationCommands[r.expander.combinations[0].first]
-		out.Status = Failed
-		out.Err = r.model.stateError(r.state, firstCommand.source.Pos, "total rate is not finite")
-		return chosen, true
+		firstCommand := r.expander.combinationCommands[r.expander.combinations[0].begin]
+		outcome.Status = Failed
+		outcome.Err = r.model.stateError(r.state, firstCommand.source.Pos, "total rate is not finite")
+		return chosenCombination, true
 	}
-	chosen = r.pickByRate(stream, exitRate)
+	chosenCombination = r.pickByRate(stream, exitRate)
 	sojournTime := stream.Exponential(exitRate)
-	return chosen, r.watch.Sojourn(&r.expander.env, out, sojournTime, chosen.action)
+	return chosenCombination, r.watch.Sojourn(&r.expander.env, outcome, sojournTime, chosenCombination.action)
 }
 
 // sumRates returns the exit rate of a state of a CTMC. It stores the rate of each choice in r.totals.
 func (r *interpreter) sumRates() float64 {
-	r.totals = r.totals[:0]
+	r.choiceRates = r.choiceRates[:0]
 	exitRate := 0.0
 	for _, combination := range r.expander.combinations {
-		rate := r.expander.totalWeight(r.expander.combinationCommands[combination.first:combination.last])
-		r.totals = append(r.totals, rate)
+		rate := r.expander.totalWeight(r.expander.combinationCommands[combination.begin:combination.end])
+		r.choiceRates = append(r.choiceRates, rate)
 		exitRate += rate
 	}
 	return exitRate
 }
 
 // pickUniformly picks a choice uniformly at random, and then its updates by their probabilities. It stores the updates in expander.updates. If the
-// state has several choices, it counts the state in out.
-func (r *interpreter) pickUniformly(stream *Stream, out *Outcome) combination {
-	chosen := r.expander.combinations[0]
+// state has several choices, it counts the state in outcome.
+func (r *interpreter) pickUniformly(stream *Stream, outcome *Outcome) combination {
+	chosenCombination := r.expander.combinations[0]
 	if numChoices := len(r.expander.combinations); numChoices > 1 {
-		chosen = r.expander.combinations[stream.Below(uint32(numChoices))]
+		chosenCombination = r.expander.combinations[stream.Below(uint32(numChoices))]
 		if r.model.isNondeterministic() {
-			out.Nondet++
+			outcome.Nondet++
 		} else {
-			out.Overlap++
+			outcome.Overlap++
 		}
 	}
-	commands := r.expander.combinationCommands[chosen.first:chosen.last]
+	commands := r.expander.combinationCommands[chosenCombination.begin:chosenCombination.end]
 	r.expander.resetUpdates(commands)
 	switch count := numAlternatives(commands); {
 	case count > maxMultiplied:
@@ -223,29 +223,29 @@ func (r *interpreter) pickUniformly(stream *Stream, out *Outcome) combination {
 	case count > 1:
 		r.expander.pickUpdates(commands, stream.Unit())
 	}
-	return chosen
+	return chosenCombination
 }
 
 // pickByRate picks a choice with probability proportional to its rate, and then its updates, which it stores in expander.updates. It draws no random
 // number if there is a single choice with a single combination of updates.
 func (r *interpreter) pickByRate(stream *Stream, exitRate float64) combination {
 	combinations := r.expander.combinations
-	only := combinations[0]
-	commands := r.expander.combinationCommands[only.first:only.last]
+	onlyCombination := combinations[0]
+	commands := r.expander.combinationCommands[onlyCombination.begin:onlyCombination.end]
 	if len(combinations) == 1 && numAlternatives(commands) == 1 {
 		r.expander.resetUpdates(commands)
-		return only
+		return onlyCombination
 	}
 	// Choice i is picked if the random number in [0, exitRate) is between the sums of the rates before and after choice i. The remainder then picks
 	// the updates.
 	remainder := float64(stream.Unit() * exitRate)
-	i := 0
-	for i < len(combinations)-1 && remainder >= r.totals[i] {
-		remainder -= r.totals[i]
-		i++
+	picked := 0
+	for picked < len(combinations)-1 && remainder >= r.choiceRates[picked] {
+		remainder -= r.choiceRates[picked]
+		picked++
 	}
-	chosen := combinations[i]
-	commands = r.expander.combinationCommands[chosen.first:chosen.last]
+	chosenCombination := combinations[picked]
+	commands = r.expander.combinationCommands[chosenCombination.begin:chosenCombination.end]
 	r.expander.resetUpdates(commands)
 	switch count := numAlternatives(commands); {
 	case count > maxMultiplied:
@@ -253,13 +253,13 @@ func (r *interpreter) pickByRate(stream *Stream, exitRate float64) combination {
 	case count > 1:
 		r.expander.pickUpdates(commands, remainder)
 	}
-	return chosen
+	return chosenCombination
 }
 
 // isDeterministic reports whether exactly one combination of updates has a positive weight, and this weight is 1.
 func (r *interpreter) isDeterministic(commands []*command) bool {
 	for _, command := range commands {
-		if !isDirac(r.expander.weights[command.order]) {
+		if !isDirac(r.expander.weights[command.commandIndex]) {
 			return false
 		}
 	}
@@ -286,7 +286,7 @@ func numAlternatives(commands []*command) int {
 // weight exceeds this part of the command's total weight.
 func (x *expander) pickIndependently(commands []*command, stream *Stream) {
 	for i, command := range commands {
-		weights := x.weights[command.order]
+		weights := x.weights[command.commandIndex]
 		if len(weights) == 1 {
 			continue
 		}
@@ -323,12 +323,12 @@ func (x *expander) resetUpdates(commands []*command) {
 // pickUpdates sets x.updates to the first combination of updates whose cumulative weight exceeds threshold. Before the call, x.updates must be the
 // first combination.
 func (x *expander) pickUpdates(commands []*command, threshold float64) {
-	sum := 0.0
+	cumulated := 0.0
 	index, lastPositive := 0, 0
 	for hasNext := true; hasNext; hasNext = nextCombination(commands, x.updates) {
 		if weight := x.weight(commands, x.updates); weight > 0 {
-			sum += weight
-			if threshold < sum {
+			cumulated += weight
+			if threshold < cumulated {
 				return
 			}
 			lastPositive = index
@@ -346,7 +346,7 @@ func (x *expander) totalWeight(commands []*command) float64 {
 	if numAlternatives(commands) > maxMultiplied {
 		product := 1.0
 		for _, command := range commands {
-			product = float64(product * sumOf(x.weights[command.order]))
+			product = float64(product * sumOf(x.weights[command.commandIndex]))
 		}
 		return product
 	}

@@ -11,15 +11,15 @@ import (
 // QuoteLine replaces the position in an error about a generated text by a quotation of the line. A user cannot look up the position, because only
 // the program has the text. An error without a position is returned unchanged.
 func QuoteLine(err error, text []byte) error {
-	located := locatedError(err)
-	if located == nil {
+	locatedErr := locatedError(err)
+	if locatedErr == nil {
 		return err
 	}
 	lines := strings.Split(string(text), "\n")
-	if !located.Pos.IsValid() || int(located.Pos.Line) > len(lines) {
-		return errors.New(located.Msg)
+	if !locatedErr.Pos.IsValid() || int(locatedErr.Pos.Line) > len(lines) {
+		return errors.New(locatedErr.Msg)
 	}
-	return fmt.Errorf("%s, in %q", located.Msg, strings.TrimSpace(lines[located.Pos.Line-1]))
+	return fmt.Errorf("%s, in %q", locatedErr.Msg, strings.TrimSpace(lines[locatedErr.Pos.Line-1]))
 }
 
 // locatedError returns the first error with a position in err; nil if there is none.
@@ -30,6 +30,6 @@ func locatedError(err error) *syntax.Error {
 	if stateErr, ok := errors.AsType[*StateError](err); ok {
 		return &syntax.Error{Pos: stateErr.Pos, Msg: stateErr.Msg + " in state " + stateErr.State}
 	}
-	located, _ := errors.AsType[*syntax.Error](err)
-	return located
+	locatedErr, _ := errors.AsType[*syntax.Error](err)
+	return locatedErr
 }

@@ -22,7 +22,7 @@ type participant struct {
 }
 
 // number returns the number of a participant, which has at least one command.
-func (p *participant) number() int { return p.commands[0].participant }
+func (p *participant) number() int { return p.commands[0].participantNumber }
 
 // behaviour describes a term of a system block: its unlabelled synchronisations, and those of each action of its alphabet. A synchronisation
 // is a list of participants. An action without synchronisations is blocked.
@@ -114,15 +114,15 @@ func (m *Model) behaviourOf(term sema.System) (behaviour, error) {
 
 // moduleBehaviour returns the behaviour of a single module.
 func (m *Model) moduleBehaviour(module int) behaviour {
-	result := behaviour{labelled: map[int][][]participant{}}
+	moduleParts := behaviour{labelled: map[int][][]participant{}}
 	unlabelled := m.newParticipant(module, sema.Unlabelled)
 	if len(unlabelled.commands) > 0 {
-		result.unlabelled = [][]participant{{unlabelled}}
+		moduleParts.unlabelled = [][]participant{{unlabelled}}
 	}
 	for _, action := range m.program.Modules[module].Alphabet {
-		result.labelled[action] = [][]participant{{m.newParticipant(module, action)}}
+		moduleParts.labelled[action] = [][]participant{{m.newParticipant(module, action)}}
 	}
-	return result
+	return moduleParts
 }
 
 // newParticipant returns a module as a participant in synchronisations of an action, with its commands for this action.
@@ -159,24 +159,24 @@ func (m *Model) composeParallel(parallel *sema.SysParallel) (behaviour, error) {
 
 // composeAction returns the synchronisations of an action in a parallel composition. inAlphabet is false if no operand has the action.
 func composeAction(parallel *sema.SysParallel, operands []behaviour, action int) (combinations [][]participant, inAlphabet bool) {
-	var byOperand [][][]participant // the synchronisations of each operand that has the action
+	var operandLists [][][]participant // the synchronisations of each operand that has the action
 	for _, operand := range operands {
-		if operandCombinations, ok := operand.labelled[action]; ok {
-			byOperand = append(byOperand, operandCombinations)
+		if operandList, ok := operand.labelled[action]; ok {
+			operandLists = append(operandLists, operandList)
 		}
 	}
 	isSynchronising := parallel.Alphabetised || slices.Contains(parallel.Actions, action)
 	switch {
-	case len(byOperand) == 0:
+	case len(operandLists) == 0:
 		return nil, false
 	case !isSynchronising:
-		return slices.Concat(byOperand...), true
-	case !parallel.Alphabetised && len(byOperand) < len(operands): // P |[a]| Q: an operand without the action a blocks it
+		return slices.Concat(operandLists...), true
+	case !parallel.Alphabetised && len(operandLists) < len(operands): // P |[a]| Q: an operand without the action a blocks it
 		return nil, true
 	}
-	combinations = byOperand[0]
-	for _, next := range byOperand[1:] {
-		combinations = combineParticipants(combinations, next)
+	combinations = operandLists[0]
+	for _, operandList := range operandLists[1:] {
+		combinations = combineParticipants(combinations, operandList)
 	}
 	return combinations, true
 }

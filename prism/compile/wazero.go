@@ -30,24 +30,24 @@ type sharedCode struct {
 
 // instance is one instance of a module, with a memory of its own.
 type instance struct {
-	shared *sharedCode
-	mod    api.Module
-	run    api.Function
-	memory []byte
-	closed bool
+	shared   *sharedCode
+	module   api.Module
+	run      api.Function
+	memory   []byte
+	isClosed bool
 }
 
 // newInstance compiles a WebAssembly module and makes its first instance.
 func newInstance(ctx context.Context, module []byte) (instance, error) {
-	shared := &sharedCode{runtime: wazero.NewRuntime(ctx)}
-	if err := shared.compile(ctx, module); err != nil {
-		return instance{}, fmt.Errorf("compile to WebAssembly: %w", errors.Join(err, shared.runtime.Close(ctx)))
+	code := &sharedCode{runtime: wazero.NewRuntime(ctx)}
+	if err := code.compile(ctx, module); err != nil {
+		return instance{}, fmt.Errorf("compile to WebAssembly: %w", errors.Join(err, code.runtime.Close(ctx)))
 	}
-	first, err := shared.newInstance(ctx)
+	firstInstance, err := code.newInstance(ctx)
 	if err != nil {
-		return first, errors.Join(err, shared.runtime.Close(ctx))
+		return firstInstance, errors.Join(err, code.runtime.Close(ctx))
 	}
-	return first, nil
+	return firstInstance, nil
 }
 
 // machine is a Runner that draws batches of paths in WebAssembly. If the code gives up on a path, the interpreter draws the path again.
@@ -77,11 +77,11 @@ func (m *Model) NewMachine(ctx context.Context, monitor Monitor) (BatchRunner, e
 	if err != nil {
 		return nil, err
 	}
-	first, err := newInstance(ctx, code)
+	firstInstance, err := newInstance(ctx, code)
 	if err != nil {
 		return nil, err
 	}
-	return &machine{instance: first, interpreter: interpreter, stepBudget: firstBudget}, nil
+	return &machine{instance: firstInstance, interpreter: interpreter, stepBudget: firstBudget}, nil
 }
 
 // compile defines the host functions for pow, log and integer powers, and compiles the module.
@@ -129,19 +129,19 @@ func (s *sharedCode) newInstance(ctx context.Context) (instance, error) {
 		return instance{}, fmt.Errorf("instantiate WebAssembly: no memory")
 	}
 	s.users.Add(1)
-	return instance{shared: s, mod: module, run: module.ExportedFunction(exportedRun), memory: memory}, nil
+	return instance{shared: s, module: module, run: module.ExportedFunction(exportedRun), memory: memory}, nil
 }
 
 // Close releases the instance. With the last instance, it also releases the code. Calls after the first have no effect.
 func (x *instance) Close() error {
-	if x.closed {
+	if x.isClosed {
 		return nil
 	}
-	x.closed = true
+	x.isClosed = true
 	if x.shared.users.Add(-1) == 0 {
 		return x.shared.runtime.Close(context.Background())
 	}
-	return x.mod.Close(context.Background())
+	return x.module.Close(context.Background())
 }
 
 // Name implements BatchRunner.
@@ -153,17 +153,17 @@ func (r *machine) Fork() (BatchRunner, error) {
 	if err != nil {
 		return nil, err
 	}
-	another, err := r.shared.newInstance(context.Background())
+	newMachine, err := r.shared.newInstance(context.Background())
 	if err != nil {
 		return nil, err
 	}
-	return &machine{instance: another, interpreter: interpreter, stepBudget: firstBudget}, nil
+	return &machine{instance: newMachine, interpreter: interpreter, stepBudget: firstBudget}, nil
 }
 
 // Run implements Runner: it draws one path. If the compiled code gives up, the interpreter draws the path again from the same random numbers.
 func (r *machine) Run(stream Stream) Outcome {
 	r.setStream(0, stream)
-	if err := r.runLoaded(context.Background(), r.singleOutcome[:]); err != nil {
+	if err := r.runStreams(context.Background(), r.singleOutcome[:]); err != nil {
 		// A trap is a bug of the code generator, not an error of the model.
 		return Outcome{Status: Failed, Err: r.interpreter.model.stateError(r.interpreter.initialState, syntax.Pos{}, err.Error())}
 	}
@@ -173,32 +173,32 @@ func (r *machine) Run(stream Stream) Outcome {
 	return r.singleOutcome[0]
 }
 
-// RunBatch implements BatchRunner: dst[i] becomes the outcome of sample first+i of the seed. The code draws batchSize paths at a time.
-func (r *machine) RunBatch(ctx context.Context, seed, first uint64, dst []Outcome) error {
-	for len(dst) > 0 {
-		batch := dst[:min(len(dst), batchSize)]
+// RunBatch implements BatchRunner: outcomes[i] becomes the outcome of sample first+i of the seed. The code draws batchSize paths at a time.
+func (r *machine) RunBatch(ctx context.Context, seed, first uint64, outcomes []Outcome) error {
+	for len(outcomes) > 0 {
+		batch := outcomes[:min(len(outcomes), batchSize)]
 		for i := range batch {
 			r.setStream(i, NewStream(seed, first+uint64(i)))
 		}
-		if err := r.runLoaded(ctx, batch); err != nil {
+		if err := r.runStreams(ctx, batch); err != nil {
 			return err
 		}
 		if err := r.repeatFailed(ctx, seed, first, batch); err != nil {
 			return err
 		}
-		dst, first = dst[len(batch):], first+uint64(len(batch))
+		outcomes, first = outcomes[len(batch):], first+uint64(len(batch))
 	}
 	return ctx.Err()
 }
 
-// repeatFailed draws the paths with the status Failed again, with the interpreter. dst[i] is the outcome of sample first+i of the seed.
-func (r *machine) repeatFailed(ctx context.Context, seed, first uint64, dst []Outcome) error {
-	for i := range dst {
-		if dst[i].Status != Failed {
+// repeatFailed draws the paths with the status Failed again, with the interpreter. outcomes[i] is the outcome of sample first+i of the seed.
+func (r *machine) repeatFailed(ctx context.Context, seed, first uint64, outcomes []Outcome) error {
+	for i := range outcomes {
+		if outcomes[i].Status != Failed {
 			continue
 		}
 		var err error
-		if dst[i], err = r.interpreter.run(ctx, NewStream(seed, first+uint64(i))); err != nil {
+		if outcomes[i], err = r.interpreter.run(ctx, NewStream(seed, first+uint64(i))); err != nil {
 			return err
 		}
 	}
@@ -212,26 +212,26 @@ func (r *machine) setStream(i int, stream Stream) {
 	}
 }
 
-// runLoaded runs the compiled code on the random streams in its memory, and stores the outcome of path i in dst[i]. A path that the code cannot
+// runStreams runs the compiled code on the random streams in its memory, and stores the outcome of path i in outcomes[i]. A path that the code cannot
 // finish has the status Failed.
-func (r *machine) runLoaded(ctx context.Context, dst []Outcome) error {
-	done := 0 // number of finished paths
-	const begin, resume = 0, 1
-	mode := uint64(begin) // resume continues the path that the last call suspended
-	for done < len(dst) {
-		r.stack = [4]uint64{uint64(done), uint64(len(dst)), r.stepBudget, mode}
+func (r *machine) runStreams(ctx context.Context, outcomes []Outcome) error {
+	numFinished := 0 // number of finished paths
+	const startPath, resumePath = 0, 1
+	mode := uint64(startPath) // resume continues the path that the last call suspended
+	for numFinished < len(outcomes) {
+		r.stack = [4]uint64{uint64(numFinished), uint64(len(outcomes)), r.stepBudget, mode}
 		start := time.Now()
 		if err := r.run.CallWithStack(ctx, r.stack[:]); err != nil {
 			return fmt.Errorf("run WebAssembly: %w", err)
 		}
-		done, mode = int(r.stack[0]), resume
-		r.adaptBudget(time.Since(start), done == len(dst))
-		if ctx.Err() != nil && done < len(dst) {
+		numFinished, mode = int(r.stack[0]), resumePath
+		r.adaptBudget(time.Since(start), numFinished == len(outcomes))
+		if ctx.Err() != nil && numFinished < len(outcomes) {
 			return ctx.Err()
 		}
 	}
-	for i := range dst {
-		dst[i] = r.readOutcome(i)
+	for i := range outcomes {
+		outcomes[i] = r.readOutcome(i)
 	}
 	return nil
 }

@@ -31,23 +31,23 @@ func (m *Model) NewPackedLister(ctx context.Context, packing *Packing) (PackedEx
 	return m.assemblePackedMachine(ctx, packing, true)
 }
 
-// assemblePackedMachine compiles the model to WebAssembly code that expands packed states. With asLister, the code does not compute weights.
-func (m *Model) assemblePackedMachine(ctx context.Context, packing *Packing, asLister bool) (PackedExpander, error) {
-	code, moves, err := m.assembleExpander(packing, asLister)
+// assemblePackedMachine compiles the model to WebAssembly code that expands packed states. With omitsWeights, the code does not compute weights.
+func (m *Model) assemblePackedMachine(ctx context.Context, packing *Packing, omitsWeights bool) (PackedExpander, error) {
+	code, moves, err := m.assembleExpander(packing, omitsWeights)
 	if err != nil {
 		return nil, err
 	}
-	first, err := newInstance(ctx, code)
+	firstInstance, err := newInstance(ctx, code)
 	if err != nil {
 		return nil, err
 	}
-	return newPackedMachine(first, m.newPackedInterpreter(packing, moves), asLister), nil
+	return newPackedMachine(firstInstance, m.newPackedInterpreter(packing, moves), omitsWeights), nil
 }
 
 // newPackedMachine returns a PackedExpander for an instance of the code. fallback expands the states on which the code gives up.
 func newPackedMachine(code instance, fallback *packedInterpreter, asLister bool) *packedMachine {
 	words := fallback.packing.Words
-	return &packedMachine{instance: code, wordsPerState: words, outputStart: 8 * expandBatch * words, isLister: asLister, interpreter: fallback}
+	return &packedMachine{instance: code, wordsPerState: words, outputStart: 8 * expandBatchSize * words, isLister: asLister, interpreter: fallback}
 }
 
 // Name implements PackedExpander.
@@ -66,18 +66,18 @@ func (x *packedMachine) Fork(ctx context.Context) (PackedExpander, error) {
 	return newPackedMachine(fork, model.newPackedInterpreter(packing, moves), x.isLister), nil
 }
 
-// Expand implements PackedExpander: it appends the choices of the states to out. It expands the states in batches, and returns the error of
+// Expand implements PackedExpander: it appends the choices of the states to choices. It expands the states in batches, and returns the error of
 // ctx between two batches.
-func (x *packedMachine) Expand(ctx context.Context, states []uint64, out *PackedChoices) error {
+func (x *packedMachine) Expand(ctx context.Context, states []uint64, choices *PackedChoices) error {
 	x.interpreter.expander.ctx = ctx
 	for len(states) > 0 {
-		batch := states[:min(len(states), expandBatch*x.wordsPerState)]
+		batch := states[:min(len(states), expandBatchSize*x.wordsPerState)]
 		numExpanded, err := x.runCode(ctx, batch)
 		if err != nil {
 			return err
 		}
 		expanded := batch[:numExpanded*x.wordsPerState]
-		if err := x.readChoices(expanded, out); err != nil {
+		if err := x.readChoices(expanded, choices); err != nil {
 			return err
 		}
 		states = states[len(expanded):]
@@ -102,9 +102,9 @@ func (x *packedMachine) runCode(ctx context.Context, batch []uint64) (numExpande
 	return int(x.stack[0]), nil
 }
 
-// readChoices appends to out the choices that the code wrote to memory for some packed states. If the code gave up on a state, the interpreter
+// readChoices appends to choices the choices that the code wrote to memory for some packed states. If the code gave up on a state, the interpreter
 // expands the state. A lister marks the state with GivenUp instead.
-func (x *packedMachine) readChoices(states []uint64, out *PackedChoices) error {
+func (x *packedMachine) readChoices(states []uint64, choices *PackedChoices) error {
 	address := x.outputStart
 	for ; len(states) > 0; states = states[x.wordsPerState:] {
 		numChoices := x.word(address)
@@ -112,15 +112,15 @@ func (x *packedMachine) readChoices(states []uint64, out *PackedChoices) error {
 		hasGivenUp := int64(numChoices) == gaveUp
 		switch {
 		case hasGivenUp && x.isLister:
-			out.Choices = append(out.Choices, GivenUp)
+			choices.Choices = append(choices.Choices, GivenUp)
 		case hasGivenUp:
-			if err := x.interpreter.expandState(states[:x.wordsPerState], out); err != nil {
+			if err := x.interpreter.expandState(states[:x.wordsPerState], choices); err != nil {
 				return err
 			}
 		default:
-			out.Choices = append(out.Choices, uint32(numChoices))
+			choices.Choices = append(choices.Choices, uint32(numChoices))
 			for range numChoices {
-				address = x.readChoice(address, out)
+				address = x.readChoice(address, choices)
 			}
 		}
 	}
@@ -133,23 +133,23 @@ func (x *packedMachine) word(address int) uint64 {
 }
 
 // readChoice appends the choice at an address, and returns the address after it.
-func (x *packedMachine) readChoice(address int, out *PackedChoices) int {
+func (x *packedMachine) readChoice(address int, choices *PackedChoices) int {
 	header := x.word(address) // the number of transitions in the upper half, the move in the lower half
 	numTransitions, move := int(header>>32), uint32(header)
-	first := len(out.Weights)
+	firstTransition := len(choices.Weights)
 	transitionSize := 8 + 8*x.wordsPerState // bytes of a weight and a packed target
 	begin := address + 8
 	end := begin + numTransitions*transitionSize
 	for bytes := x.memory[begin:end]; len(bytes) > 0; bytes = bytes[transitionSize:] {
-		out.Weights = append(out.Weights, math.Float64frombits(binary.LittleEndian.Uint64(bytes)))
+		choices.Weights = append(choices.Weights, math.Float64frombits(binary.LittleEndian.Uint64(bytes)))
 		for offset := 8; offset < transitionSize; offset += 8 {
-			out.Targets = append(out.Targets, binary.LittleEndian.Uint64(bytes[offset:]))
+			choices.Targets = append(choices.Targets, binary.LittleEndian.Uint64(bytes[offset:]))
 		}
 	}
 	if numTransitions > 1 && !x.isLister {
-		out.mergeEqualTargets(first, x.wordsPerState)
+		choices.mergeEqualTargets(firstTransition, x.wordsPerState)
 	}
-	out.Moves = append(out.Moves, move)
-	out.Transitions = append(out.Transitions, uint32(len(out.Weights)-first))
+	choices.Moves = append(choices.Moves, move)
+	choices.Transitions = append(choices.Transitions, uint32(len(choices.Weights)-firstTransition))
 	return end
 }

@@ -221,7 +221,7 @@ func (t *translation) buildProgram() {
 	t.advanceGlobals(&program)
 	program.Labels = slices.Clone(program.Labels)
 	for i := range program.Labels {
-		program.Labels[i].X = t.rewrite(program.Labels[i].X)
+		program.Labels[i].Expr = t.rewrite(program.Labels[i].Expr)
 	}
 	program.Rewards = slices.Clone(program.Rewards)
 	if t.regions { // the time of a step is not fixed; no property asks for rewards

@@ -67,7 +67,7 @@ func (t *translation) locationVariables(module *sema.Module) []int {
 // isReadOutside reports whether anything outside of a module reads one of the module's clocks: the property, a label, a reward or another module.
 func (t *translation) isReadOutside(module *sema.Module, clock int) bool {
 	reads := func(expr sema.Expr) bool { return slices.Contains(variablesIn(expr), clock) }
-	readsInLabel := func(label sema.LabelDef) bool { return reads(label.X) }
+	readsInLabel := func(label sema.LabelDef) bool { return reads(label.Expr) }
 	readsInItem := func(item sema.RewardItem) bool { return reads(item.Guard) || reads(item.Value) }
 	readsInStructure := func(structure sema.RewardStruct) bool { return slices.ContainsFunc(structure.Items, readsInItem) }
 	readsInGuard := func(command sema.Command) bool { return reads(command.Guard) }

@@ -27,7 +27,7 @@ func TranslateModel(program *sema.Program, method Method) (model *Model, omitted
 			omitted = append(omitted, err)
 			continue
 		}
-		translation.surveyCondition(label.X, true)
+		translation.surveyCondition(label.Expr, true)
 		supported.Labels = append(supported.Labels, *label)
 	}
 	if len(omitted) > 0 && slices.ContainsFunc(supported.Labels, readsLabel) {
@@ -42,7 +42,7 @@ func TranslateModel(program *sema.Program, method Method) (model *Model, omitted
 func (t *translation) labelError(property *sema.Property, label *sema.LabelDef) *Error {
 	trial := survey(t.source, property)
 	trial.regions = t.regions
-	trial.surveyCondition(label.X, true)
+	trial.surveyCondition(label.Expr, true)
 	trial.checkMethod()
 	if trial.err != nil {
 		trial.err.Msg = fmt.Sprintf("label %q: %s", label.Name, trial.err.Msg)
@@ -53,7 +53,7 @@ func (t *translation) labelError(property *sema.Property, label *sema.LabelDef) 
 // readsLabel reports whether a label reads another label of the model.
 func readsLabel(label sema.LabelDef) bool {
 	reads := false
-	sema.Inspect(label.X, func(part sema.Expr) bool {
+	sema.Inspect(label.Expr, func(part sema.Expr) bool {
 		if other, ok := part.(*sema.Label); ok && other.Index >= 0 {
 			reads = true
 		}

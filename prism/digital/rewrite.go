@@ -118,7 +118,7 @@ func (t *translation) withTimeBound(expr *sema.Temporal, right sema.Expr) sema.E
 	if expr.Bound.HighStrict {
 		within, after = syntax.OpLt, syntax.OpGe
 	}
-	pos := expr.Bound.At
+	pos := expr.Bound.Pos
 	timer, deadline := varAt(t.timer, pos), intAt(t.inSteps(*t.deadline), pos)
 	if expr.Op == syntax.Globally {
 		return disjunction([]sema.Expr{compare(timer, after, deadline), right})

@@ -54,13 +54,13 @@ func (t *translation) surveyCommand(command *sema.Command) {
 // surveyProperty finds the time bound of a property, and the numbers that it compares clocks with. It records an error for an unsupported
 // operator.
 func (t *translation) surveyProperty(expr sema.Expr) {
-	switch formula := logic.Of(expr); formula.Kind {
+	switch formula := logic.FormulaOf(expr); formula.Kind {
 	case logic.Probability:
 		t.surveyPath(formula.Path)
 	case logic.Reward:
 		t.rewards = expr
 		path := formula.Objective.Path
-		if path == nil || !path.Operator || path.Negated || path.Op != syntax.Future || path.Bound != nil {
+		if path == nil || !path.IsTemporal || path.IsNegated || path.Op != syntax.Future || path.Bound != nil {
 			t.unsupported(formula.Objective.X.Pos(), "found %s, want R of F for timed automata", logic.Describe(formula.Objective.X))
 			return
 		}
@@ -78,7 +78,7 @@ func (t *translation) surveyProperty(expr sema.Expr) {
 			t.surveyCondition(expr, true)
 			return
 		}
-		sema.Operands(expr, t.surveyProperty)
+		sema.VisitOperands(expr, t.surveyProperty)
 	}
 }
 
@@ -101,7 +101,7 @@ func (t *translation) surveyFilter(filter *logic.Formula) {
 // surveyPath surveys the path formula of an operator P. Its upper time bound becomes the deadline of the property.
 func (t *translation) surveyPath(path *logic.Path) {
 	isSupported := path.Op == syntax.Future || path.Op == syntax.Until || path.Op == syntax.Globally
-	if !path.Operator || path.Negated || !isSupported {
+	if !path.IsTemporal || path.IsNegated || !isSupported {
 		t.unsupported(path.Whole.Pos(), "found %s, which is not supported for timed automata, want F, U or G of state formulas", logic.Describe(path.Whole))
 		return
 	}
@@ -119,14 +119,14 @@ func (t *translation) surveyPath(path *logic.Path) {
 func (t *translation) surveyTimeBound(bound *sema.Bound) {
 	switch {
 	case bound.Low != nil:
-		t.alwaysUnsupported(bound.At, "found a lower time bound, want an upper one for timed automata")
+		t.alwaysUnsupported(bound.Pos, "found a lower time bound, want an upper one for timed automata")
 	case bound.HighStrict && excludesAllTimes(bound.High):
-		t.alwaysUnsupported(bound.At, "Negative bound: no time is less than 0")
+		t.alwaysUnsupported(bound.Pos, "Negative bound: no time is less than 0")
 	case t.deadline != nil:
-		t.unsupported(bound.At, "found a second time bound, want one per property for timed automata")
+		t.unsupported(bound.Pos, "found a second time bound, want one per property for timed automata")
 	default:
 		if bound.HighStrict {
-			t.needsRegions(bound.At, "found a strict time bound, want <= for digital clocks")
+			t.needsRegions(bound.Pos, "found a strict time bound, want <= for digital clocks")
 		}
 		t.setDeadline(bound)
 	}
@@ -138,11 +138,11 @@ func (t *translation) setDeadline(bound *sema.Bound) {
 	value, err := sema.Eval(bound.High, nil)
 	switch {
 	case err != nil:
-		t.unsupported(bound.At, "%v", err)
+		t.unsupported(bound.Pos, "%v", err)
 	case value.Type != sema.Int:
-		t.alwaysUnsupported(bound.At, "found the time bound %s, want a whole number", value)
+		t.alwaysUnsupported(bound.Pos, "found the time bound %s, want a whole number", value)
 	case value.Int < 0:
-		t.alwaysUnsupported(bound.At, "Negative bound %s, want a whole number of at least 0", value)
+		t.alwaysUnsupported(bound.Pos, "Negative bound %s, want a whole number of at least 0", value)
 	default:
 		deadline := int64(value.Int)
 		t.deadline = &deadline
@@ -171,7 +171,7 @@ func (t *translation) surveyCondition(expr sema.Expr, isPositive bool) {
 	switch expr := expr.(type) {
 	case *sema.Label:
 		if expr.Index >= 0 {
-			t.surveyCondition(t.source.Labels[expr.Index].X, isPositive)
+			t.surveyCondition(t.source.Labels[expr.Index].Expr, isPositive)
 		}
 		return
 	case *sema.Unary:
@@ -244,7 +244,7 @@ func (t *translation) refuseClocks(expr sema.Expr, context string) {
 			}
 		case *sema.Label:
 			if variable.Index >= 0 {
-				t.refuseClocks(t.source.Labels[variable.Index].X, context)
+				t.refuseClocks(t.source.Labels[variable.Index].Expr, context)
 			}
 		}
 		return t.err == nil

@@ -38,14 +38,14 @@ const NotSet = -1
 // properties file. The error is an *Error.
 func ForZones(program *sema.Program, property *sema.Property) (*Zones, error) {
 	translation := survey(program, property)
-	formula := logic.Of(property.X)
+	formula := logic.FormulaOf(property.X)
 	if formula.Kind != logic.Probability {
 		translation.unsupported(property.X.Pos(), "found %s, want one P operator for zones of clocks", logic.Describe(property.X))
 	}
 	if translation.err != nil {
 		return nil, translation.err
 	}
-	isMinimum, isOptimum := formula.Threshold.Least(false)
+	isMinimum, isOptimum := formula.Threshold.IsMinimum(false)
 	if !isOptimum {
 		translation.unsupported(property.X.Pos(), "found P=?, want Pmin=? or Pmax=? for timed automata")
 	}

@@ -16,14 +16,14 @@ import (
 // the same values of properties that do not depend on the number of steps. composed says that it has fewer automata than the
 // document; otherwise the translation is that of Read.
 func ReadComposed(ctx context.Context, file string, src []byte, constants map[string]string) (translation *Translation, composed bool, err error) {
-	doc, err := readStructure(file, src)
+	document, err := readStructure(file, src)
 	if err != nil {
 		return nil, false, err
 	}
-	if composed, err = doc.compose(ctx); err != nil {
+	if composed, err = document.compose(ctx); err != nil {
 		return nil, false, err
 	}
-	translation, err = translate(file, doc, constants)
+	translation, err = translate(file, document, constants)
 	return translation, composed, err
 }
 
@@ -34,7 +34,7 @@ const decimals = 12
 // document has changed. The only error is the error of the context.
 func (d *document) compose(ctx context.Context) (composed bool, err error) {
 	hasInputs := func(element element) bool { return len(element.inputEnable) > 0 }
-	if !d.markov || len(d.syncs) == 0 || d.restrict != nil || slices.ContainsFunc(d.elements, hasInputs) {
+	if !d.isMarkovAutomaton || len(d.syncVectors) == 0 || d.initialRestriction != nil || slices.ContainsFunc(d.elements, hasInputs) {
 		return false, nil
 	}
 	c := &composer{document: d, actions: map[string]int{"": composition.Internal}}
@@ -42,39 +42,39 @@ func (d *document) compose(ctx context.Context) (composed bool, err error) {
 	if err := c.network.Reduce(ctx); err != nil {
 		return false, err
 	}
-	return c.write(), nil
+	return c.replaceAutomata(), nil
 }
 
 // composer converts the network of a document to automata without variables, and back.
 type composer struct {
 	*document
-	network composition.Network
-	actions map[string]int // the numbers of the actions
-	isFixed []bool         // whether an element keeps its automaton
+	network    composition.Network
+	actions    map[string]int // the numbers of the actions
+	isExcluded []bool         // whether an element keeps its automaton
 }
 
 // readNetwork converts the elements and the synchronisation vectors of the document to a network. An element that must not be composed becomes
 // nil.
 func (c *composer) readNetwork() {
 	for _, element := range c.elements {
-		automaton := c.automatonOf(element)
-		c.network.Automata, c.isFixed = append(c.network.Automata, automaton), append(c.isFixed, automaton == nil)
+		automaton := c.convertAutomaton(element)
+		c.network.Automata, c.isExcluded = append(c.network.Automata, automaton), append(c.isExcluded, automaton == nil)
 	}
-	for _, vector := range c.syncs {
-		c.fixRates(vector)
+	for _, vector := range c.syncVectors {
+		c.excludeRacingAutomata(vector)
 	}
-	for origin, vector := range c.syncs {
+	for vectorIndex, vector := range c.syncVectors {
 		actions := make([]int, len(vector.actions))
 		for i, name := range vector.actions {
 			actions[i] = c.action(name)
 		}
-		c.network.Vectors = append(c.network.Vectors, composition.Vector{Actions: actions, Origin: origin})
+		c.network.Vectors = append(c.network.Vectors, composition.Vector{Actions: actions, Origin: vectorIndex})
 	}
 }
 
-// fixRates excludes automata from composition. If an action of a synchronisation vector has a rate, all automata that take part in the vector are
+// excludeRacingAutomata excludes automata from composition. If an action of a synchronisation vector has a rate, all automata that take part in the vector are
 // excluded. The rate of such a step is multiplied by the number of combinations of edges, and bisimulation does not preserve this number.
-func (c *composer) fixRates(vector vector) {
+func (c *composer) excludeRacingAutomata(vector vector) {
 	hasRate := false
 	for i, action := range vector.actions {
 		edges := c.automata[c.elements[i].automaton].edges
@@ -85,7 +85,7 @@ func (c *composer) fixRates(vector vector) {
 	}
 	for i, action := range vector.actions {
 		if action != "" {
-			c.network.Automata[i], c.isFixed[i] = nil, true
+			c.network.Automata[i], c.isExcluded[i] = nil, true
 		}
 	}
 }
@@ -100,22 +100,22 @@ func (c *composer) action(name string) int {
 	return number
 }
 
-// automatonOf converts the automaton of an element. It returns nil if the automaton cannot be composed: because it has variables, transient
+// convertAutomaton converts the automaton of an element. It returns nil if the automaton cannot be composed: because it has variables, transient
 // values or probabilities, or rates that are not decimal numbers.
-func (c *composer) automatonOf(element element) *composition.Automaton {
-	declared := c.automata[element.automaton]
-	if len(declared.locals) > 0 || len(declared.initial) != 1 || declared.restrict != nil {
+func (c *composer) convertAutomaton(element element) *composition.Automaton {
+	source := c.automata[element.automaton]
+	if len(source.locals) > 0 || len(source.initial) != 1 || source.initialRestriction != nil {
 		return nil
 	}
-	result := &composition.Automaton{Initial: declared.initial[0], States: make([]composition.State, len(declared.locations))}
-	for _, location := range declared.locations {
+	result := &composition.Automaton{Initial: source.initial[0], States: make([]composition.State, len(source.locations))}
+	for _, location := range source.locations {
 		if len(location.transients) > 0 {
 			return nil
 		}
 	}
-	sums := make([]int64, len(declared.locations)) // the sum of the rates of each location, in units
-	for _, edge := range declared.edges {
-		if !edge.isPlain() {
+	exitRates := make([]int64, len(source.locations)) // the sum of the rates of each location, in units
+	for _, edge := range source.edges {
+		if !edge.isComposable() {
 			return nil
 		}
 		state, target := &result.States[edge.location], edge.destinations[0].location
@@ -123,11 +123,11 @@ func (c *composer) automatonOf(element element) *composition.Automaton {
 			state.Steps = append(state.Steps, composition.Step{Action: c.action(edge.action), Target: target})
 			continue
 		}
-		units, ok := unitsOf(edge.rate)
+		units, ok := rateInUnits(edge.rate)
 		if !ok || edge.action != "" {
 			return nil
 		}
-		if sums[edge.location] += units; sums[edge.location] > composition.MaxUnits {
+		if exitRates[edge.location] += units; exitRates[edge.location] > composition.MaxUnits {
 			return nil
 		}
 		state.Rates = append(state.Rates, composition.Rate{Target: target, Units: units})
@@ -135,19 +135,19 @@ func (c *composer) automatonOf(element element) *composition.Automaton {
 	return result
 }
 
-// isPlain reports whether an edge has no guard, no assignments and no probabilities.
-func (e *edge) isPlain() bool {
+// isComposable reports whether an edge has no guard, no assignments and no probabilities.
+func (e *edge) isComposable() bool {
 	return e.guard == nil && len(e.destinations) == 1 && e.destinations[0].probability == nil && len(e.destinations[0].assigns) == 0
 }
 
-// unitsOf returns a positive rate in units of 10^-decimals. It returns false if the rate is not a whole number of units, or if it is too small or
+// rateInUnits returns a positive rate in units of 10^-decimals. It returns false if the rate is not a whole number of units, or if it is too small or
 // too large.
-func unitsOf(rate *jsonValue) (units int64, ok bool) {
-	const least, greatest = 1e-12, 1e5
+func rateInUnits(rate *jsonValue) (units int64, ok bool) {
+	const minRate, maxRate = 1e-12, 1e5
 	if rate.kind != number || len(rate.text) > maxDigits {
 		return 0, false
 	}
-	if approximate, err := strconv.ParseFloat(rate.text, 64); err != nil || approximate < least || approximate > greatest {
+	if approximate, err := strconv.ParseFloat(rate.text, 64); err != nil || approximate < minRate || approximate > maxRate {
 		return 0, false // a fraction with a huge exponent would need much memory
 	}
 	exact, ok := new(big.Rat).SetString(rate.text)
@@ -159,27 +159,27 @@ func unitsOf(rate *jsonValue) (units int64, ok bool) {
 	return exact.Num().Int64(), exact.IsInt()
 }
 
-// write replaces the elements, the automata and the synchronisation vectors of the document by those of the reduced network. It returns false,
+// replaceAutomata replaces the elements, the automata and the synchronisation vectors of the document by those of the reduced network. It returns false,
 // and changes nothing, if the network does not have fewer elements.
-func (c *composer) write() bool {
+func (c *composer) replaceAutomata() bool {
 	var elements []element
-	var origins []int // for each kept element, its index in the document
+	var keptIndices []int // for each kept element, its index in the document
 	automata := c.automata
 	for i, element := range c.elements {
 		reduced := c.network.Automata[i]
-		if reduced == nil && !c.isFixed[i] {
+		if reduced == nil && !c.isExcluded[i] {
 			continue // its automaton is part of the composition that replaces another element
 		}
 		if reduced != nil {
-			automata = append(automata, c.automatonFrom(reduced, automata[element.automaton], i))
+			automata = append(automata, c.newAutomaton(reduced, automata[element.automaton], i))
 			element.automaton = len(automata) - 1
 		}
-		elements, origins = append(elements, element), append(origins, i)
+		elements, keptIndices = append(elements, element), append(keptIndices, i)
 	}
 	if len(elements) == len(c.elements) || c.makesRaceLarge(elements, automata) {
 		return false
 	}
-	c.syncs = c.vectors(origins)
+	c.syncVectors = c.reducedVectors(keptIndices)
 	c.elements, c.automata = elements, automata
 	return true
 }
@@ -193,43 +193,43 @@ func (c *composer) makesRaceLarge(elements []element, automata []*automaton) boo
 }
 
 // countRates returns the number of edges with rates in some elements, and the number of elements that have such edges.
-func countRates(elements []element, automata []*automaton) (rates, racing int) {
+func countRates(elements []element, automata []*automaton) (numRates, numRacing int) {
 	for _, element := range elements {
-		ratesBefore := rates
+		ratesBefore := numRates
 		for _, edge := range automata[element.automaton].edges {
 			if edge.rate != nil {
-				rates++
+				numRates++
 			}
 		}
-		if rates > ratesBefore {
-			racing++
+		if numRates > ratesBefore {
+			numRacing++
 		}
 	}
-	return rates, racing
+	return numRates, numRacing
 }
 
-// vectors converts the vectors of the network to synchronisation vectors of the document. origins has the index in the document of each element
+// reducedVectors converts the vectors of the network to synchronisation vectors of the document. keptIndices has the index in the document of each element
 // that is kept. If a composed automaton takes part in several equal vectors, it returns only one of them: steps of composed automata have no
 // rates, so repetitions change nothing.
-func (c *composer) vectors(origins []int) []vector {
+func (c *composer) reducedVectors(keptIndices []int) []vector {
 	var vectors []vector
 	isKnown := map[string]bool{}
 	for i := range c.network.Vectors {
-		old := &c.network.Vectors[i]
-		declared := c.syncs[old.Origin]
-		converted := vector{pos: declared.pos, result: declared.result}
+		networkVector := &c.network.Vectors[i]
+		documentVector := c.syncVectors[networkVector.Origin]
+		newVector := vector{pos: documentVector.pos, result: documentVector.result}
 		isComposed := false
-		for _, origin := range origins {
-			name := declared.actions[origin]
-			if !c.isFixed[origin] {
-				name = composedActionName(old.Actions[origin])
+		for _, elementIndex := range keptIndices {
+			name := documentVector.actions[elementIndex]
+			if !c.isExcluded[elementIndex] {
+				name = composedActionName(networkVector.Actions[elementIndex])
 				isComposed = isComposed || name != ""
 			}
-			converted.actions = append(converted.actions, name)
+			newVector.actions = append(newVector.actions, name)
 		}
-		if key := fmt.Sprintf("%q %q", converted.actions, converted.result); !isComposed || !isKnown[key] {
+		if key := fmt.Sprintf("%q %q", newVector.actions, newVector.result); !isComposed || !isKnown[key] {
 			isKnown[key] = true
-			vectors = append(vectors, converted)
+			vectors = append(vectors, newVector)
 		}
 	}
 	return vectors
@@ -243,25 +243,25 @@ func composedActionName(action int) string {
 	return strconv.Itoa(action)
 }
 
-// automatonFrom converts an automaton of the network to an automaton of the document. It gets the position of the automaton that it replaces.
-// element is the index of the element.
-func (c *composer) automatonFrom(reduced *composition.Automaton, replaced *automaton, element int) *automaton {
-	result := &automaton{pos: replaced.pos, name: c.unusedName("composed_" + strconv.Itoa(element)), initial: []int{reduced.Initial}}
+// newAutomaton converts an automaton of the network to an automaton of the document. It gets the position of the automaton that it replaces.
+// elementIndex is the index of the element.
+func (c *composer) newAutomaton(reduced *composition.Automaton, replaced *automaton, elementIndex int) *automaton {
+	newAutomaton := &automaton{pos: replaced.pos, name: c.unusedName("composed_" + strconv.Itoa(elementIndex)), initial: []int{reduced.Initial}}
 	for s := range reduced.States {
-		result.locations = append(result.locations, location{name: strconv.Itoa(s)})
+		newAutomaton.locations = append(newAutomaton.locations, location{name: strconv.Itoa(s)})
 		for _, step := range reduced.States[s].Steps {
-			result.edges = append(result.edges, &edge{
+			newAutomaton.edges = append(newAutomaton.edges, &edge{
 				pos: replaced.pos, location: s, action: composedActionName(step.Action), destinations: []destination{{pos: replaced.pos, location: step.Target}},
 			})
 		}
 		for _, rate := range reduced.States[s].Rates {
 			text := &jsonValue{Span: spanAt(replaced.pos), kind: number, text: strconv.FormatInt(rate.Units, 10) + "e-" + strconv.Itoa(decimals)}
-			result.edges = append(result.edges, &edge{
+			newAutomaton.edges = append(newAutomaton.edges, &edge{
 				pos: replaced.pos, location: s, rate: text, destinations: []destination{{pos: replaced.pos, location: rate.Target}},
 			})
 		}
 	}
-	return result
+	return newAutomaton
 }
 
 // unusedName returns a name for an automaton that the document does not have.

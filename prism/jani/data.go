@@ -42,7 +42,7 @@ func (t *translator) symbolOf(value *jsonValue, context *exprContext) symbol {
 func (t *translator) currentValues(value *jsonValue, meaning symbol, context *exprContext) symbol {
 	if variable := meaning.slot; variable != nil {
 		size := 1
-		if assigned, ok := context.assigned[variable]; ok {
+		if assigned, ok := context.assignedValues[variable]; ok {
 			size = assigned.size
 		}
 		return symbol{expr: t.slotValue(value, variable, context), size: size, isBool: variable.typ.kind == boolType}
@@ -51,26 +51,26 @@ func (t *translator) currentValues(value *jsonValue, meaning symbol, context *ex
 		return meaning
 	}
 	t.addSize(value.Start, len(meaning.composite.elements)+len(meaning.composite.members))
-	current := &composite{}
+	currentParts := &composite{}
 	if meaning.composite.members != nil {
-		current.members = make(map[string]symbol) // marks a datatype, even without members
+		currentParts.members = make(map[string]symbol) // marks a datatype, even without members
 	}
 	for _, element := range meaning.composite.elements {
-		current.elements = append(current.elements, t.currentValues(value, element, context))
+		currentParts.elements = append(currentParts.elements, t.currentValues(value, element, context))
 	}
 	for name, member := range meaning.composite.members {
-		current.setMember(name, t.currentValues(value, member, context))
+		currentParts.setMember(name, t.currentValues(value, member, context))
 	}
-	return symbol{composite: current}
+	return symbol{composite: currentParts}
 }
 
 // translateDatatypeMember translates the access to a member of a datatype (da).
 func (t *translator) translateDatatypeMember(value *jsonValue, context *exprContext) symbol {
 	t.requireKeys(value, "exp", "member")
-	base := t.symbolOf(value.get("exp"), context)
+	object := t.symbolOf(value.get("exp"), context)
 	name := value.get("member").text
-	if base.composite != nil {
-		if member, ok := base.composite.members[name]; ok {
+	if object.composite != nil {
+		if member, ok := object.composite.members[name]; ok {
 			return member
 		}
 	}
@@ -81,11 +81,11 @@ func (t *translator) translateDatatypeMember(value *jsonValue, context *exprCont
 // translateArrayElement translates the access to an element of an array (aa).
 func (t *translator) translateArrayElement(value *jsonValue, context *exprContext) symbol {
 	t.requireKeys(value, "exp", "index")
-	base := t.symbolOf(value.get("exp"), context)
-	if base.composite == nil || base.composite.members != nil {
+	array := t.symbolOf(value.get("exp"), context)
+	if array.composite == nil || array.composite.members != nil {
 		t.abort(value.get("exp").Start, "found another value than an array, want an array")
 	}
-	index, elements := value.get("index"), base.composite.elements
+	index, elements := value.get("index"), array.composite.elements
 	if i, ok := t.constantIndex(index, context); ok {
 		if i >= 0 && i < len(elements) {
 			return elements[i]
@@ -110,7 +110,7 @@ func (t *translator) translateArrayValue(value *jsonValue, context *exprContext)
 
 // constantIndex returns the value of an index expression. ok is false if it is not a constant integer.
 func (t *translator) constantIndex(value *jsonValue, context *exprContext) (index int, ok bool) {
-	fraction := t.constant(value, context, 0)
+	fraction := t.constantValue(value, context, 0)
 	if fraction == nil || !fraction.IsInt() || !fraction.Num().IsInt64() {
 		return 0, false
 	}
@@ -133,7 +133,7 @@ func (t *translator) elementAt(value *jsonValue, index sizedExpr, elements []sym
 		if element.expr == nil {
 			t.abort(value.Start, "the elements of an array have different types")
 		}
-		result.expr = &syntax.Cond{C: t.indexEquals(value, index.expr, i), T: element.expr, E: result.expr, Span: value.Span}
+		result.expr = &syntax.Cond{Condition: t.indexEquals(value, index.expr, i), Then: element.expr, Else: result.expr, Span: value.Span}
 		result.size += index.size + sizeOfCondition + element.size
 	}
 	return result
@@ -251,33 +251,33 @@ func (t *translator) targetsOf(ref *jsonValue, context *exprContext) targetTree 
 // and otherwise any element.
 func (t *translator) elementTargets(ref *jsonValue, context *exprContext) targetTree {
 	t.requireKeys(ref, "exp", "index")
-	base := t.targetsOf(ref.get("exp"), context)
-	if base.elements == nil {
+	array := t.targetsOf(ref.get("exp"), context)
+	if array.elements == nil {
 		t.abort(ref.Start, "found an index on a variable that is not an array")
 	}
-	index, length := ref.get("index"), len(base.elements)
+	index, length := ref.get("index"), len(array.elements)
 	i, isConstant := t.constantIndex(index, context)
 	if !isConstant {
-		return t.targetAt(ref, t.translateSizedExpr(index, context), t.indexIsInside(index, context, length), base.elements)
+		return t.targetAt(ref, t.translateSizedExpr(index, context), t.indexIsInside(index, context, length), array.elements)
 	}
 	if i < 0 || i >= length {
 		t.abort(index.Start, "the array has no element %d, want one of %d", i, length)
 	}
-	return base.elements[i]
+	return array.elements[i]
 }
 
 // targetTree holds the targets for each part of an assigned value. A scalar has several targets if an
 // index is variable.
 type targetTree struct {
-	scalar   []target
-	elements []targetTree
-	members  map[string]targetTree
+	variables []target
+	elements  []targetTree
+	members   map[string]targetTree
 }
 
 // targetTreeOf returns the variables of a declared variable, array or datatype, as the tree that targetsOf returns.
 func targetTreeOf(t *translator, ref *jsonValue, meaning symbol) targetTree {
 	if meaning.slot != nil {
-		return targetTree{scalar: []target{{slot: meaning.slot}}}
+		return targetTree{variables: []target{{slot: meaning.slot}}}
 	}
 	if meaning.composite == nil {
 		t.abort(ref.Start, "an array of constants cannot be assigned to")
@@ -303,15 +303,15 @@ func (tree *targetTree) setMember(name string, member targetTree) {
 // targetAt returns the variables that an assignment to an array element may change, if the index is not constant. Each element has the condition
 // that the index selects it. isInside says that the index is never outside of the array.
 func (t *translator) targetAt(ref *jsonValue, index sizedExpr, isInside bool, elements []targetTree) targetTree {
-	var result targetTree
-	for i, tree := range elements {
+	var tree targetTree
+	for i, elementTree := range elements {
 		condition := sizedExpr{expr: t.indexEquals(ref, index.expr, i), size: index.size + 2}
 		if i == 0 && !isInside { // the evaluation of this condition fails outside of the array
 			condition = t.checkedFirstIndex(ref, index, len(elements))
 		}
-		addTargets(&result, tree, condition)
+		addTargets(&tree, elementTree, condition)
 	}
-	return result
+	return tree
 }
 
 // checkedFirstIndex returns the condition that an index is 0. Its evaluation fails for an index outside of the array.
@@ -321,10 +321,10 @@ func (t *translator) checkedFirstIndex(ref *jsonValue, index sizedExpr, length i
 		return &syntax.Binary{Op: op, X: index.expr, Y: literal, OpPos: ref.Start, Span: ref.Span}
 	}
 	// The condition is 0 < index < length ? false : (index = 0 ? true : failure).
-	isOther := conjunction(compareIndex(syntax.OpGt, 0), compareIndex(syntax.OpLt, length))
+	isLaterIndex := conjunction(compareIndex(syntax.OpGt, 0), compareIndex(syntax.OpLt, length))
 	failure := failingExpr(ref, index, length, true).expr
-	trueOrFailure := &syntax.Cond{C: t.indexEquals(ref, index.expr, 0), T: trueExpr(ref.Span), E: failure, Span: ref.Span}
-	condition := &syntax.Cond{C: isOther, T: &syntax.BoolLit{Span: ref.Span}, E: trueOrFailure, Span: ref.Span}
+	trueOrFailure := &syntax.Cond{Condition: t.indexEquals(ref, index.expr, 0), Then: trueExpr(ref.Span), Else: failure, Span: ref.Span}
+	condition := &syntax.Cond{Condition: isLaterIndex, Then: &syntax.BoolLit{Span: ref.Span}, Else: trueOrFailure, Span: ref.Span}
 	return sizedExpr{expr: condition, size: 5*index.size + 16}
 }
 
@@ -340,8 +340,8 @@ func (t *translator) indexIsInside(index *jsonValue, context *exprContext, lengt
 	if !ok || meaning.slot == nil || meaning.slot.typ == nil {
 		return false
 	}
-	low := t.constant(meaning.slot.typ.low, context, 0)
-	high := t.constant(meaning.slot.typ.high, context, 0)
+	low := t.constantValue(meaning.slot.typ.low, context, 0)
+	high := t.constantValue(meaning.slot.typ.high, context, 0)
 	if low == nil || high == nil {
 		return false
 	}
@@ -372,22 +372,22 @@ func describeArray(access *jsonValue, length int) string {
 	return fmt.Sprintf("the array%s of %s", name, noun.Count(length, "element"))
 }
 
-// addTargets adds the targets in the tree added to the tree result. Each added target also gets the condition, which is checked before its other
+// addTargets adds the targets in addedTree to tree. Each added target also gets the condition, which is checked before its other
 // conditions.
-func addTargets(result *targetTree, added targetTree, condition sizedExpr) {
-	for _, scalar := range added.scalar {
-		conditions := append([]sizedExpr{condition}, scalar.conditions...)
-		result.scalar = append(result.scalar, target{scalar.slot, conditions})
+func addTargets(tree *targetTree, addedTree targetTree, condition sizedExpr) {
+	for _, variable := range addedTree.variables {
+		conditions := append([]sizedExpr{condition}, variable.conditions...)
+		tree.variables = append(tree.variables, target{variable.slot, conditions})
 	}
-	for i, element := range added.elements {
-		if i == len(result.elements) {
-			result.elements = append(result.elements, targetTree{})
+	for i, element := range addedTree.elements {
+		if i == len(tree.elements) {
+			tree.elements = append(tree.elements, targetTree{})
 		}
-		addTargets(&result.elements[i], element, condition)
+		addTargets(&tree.elements[i], element, condition)
 	}
-	for name, addedMember := range added.members {
-		member := result.members[name]
+	for name, addedMember := range addedTree.members {
+		member := tree.members[name]
 		addTargets(&member, addedMember, condition)
-		result.setMember(name, member)
+		tree.setMember(name, member)
 	}
 }

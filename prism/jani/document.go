@@ -11,24 +11,24 @@ import (
 
 // document is a JANI document whose structure has been checked. Expressions in it are still JSON.
 type document struct {
-	span       syntax.Span // its start
-	whole      syntax.Span
-	modelType  syntax.ModelType
-	markov     bool // a Markov automaton; modelType is the type of the embedded model
-	constants  []*variable
-	globals    []*variable
-	functions  []*function
-	automata   []*automaton
-	restrict   *jsonValue
-	elements   []element
-	syncs      []vector
-	hasSyncs   bool
-	datatypes  map[string]*datatype
-	properties []*property
+	span               syntax.Span // its start
+	wholeSpan          syntax.Span
+	modelType          syntax.ModelType
+	isMarkovAutomaton  bool // a Markov automaton; modelType is the type of the embedded model
+	constants          []*variable
+	globals            []*variable
+	functions          []*function
+	automata           []*automaton
+	initialRestriction *jsonValue
+	elements           []element
+	syncVectors        []vector
+	hasSyncVectors     bool
+	datatypes          map[string]*datatype
+	properties         []*property
 }
 
 // hasRates reports whether edges have rates.
-func (d *document) hasRates() bool { return d.modelType == syntax.CTMC || d.markov }
+func (d *document) hasRates() bool { return d.modelType == syntax.CTMC || d.isMarkovAutomaton }
 
 // hasTime reports whether the model has continuous time.
 func (d *document) hasTime() bool { return d.hasRates() || d.modelType == syntax.PTA }
@@ -57,10 +57,10 @@ const (
 // janiType is a type of the document; low and high are nil if there is no bound.
 type janiType struct {
 	syntax.Span
-	kind      typeKind
-	low, high *jsonValue
-	base      *janiType // of an array
-	ref       string    // of a datatype
+	kind         typeKind
+	low, high    *jsonValue
+	elementType  *janiType // of an array
+	datatypeName string    // of a datatype
 }
 
 type datatype struct {
@@ -76,14 +76,14 @@ type function struct {
 }
 
 type automaton struct {
-	pos       syntax.Pos
-	name      string
-	locals    []*variable
-	functions []*function
-	locations []location
-	initial   []int
-	restrict  *jsonValue
-	edges     []*edge
+	pos                syntax.Pos
+	name               string
+	locals             []*variable
+	functions          []*function
+	locations          []location
+	initial            []int
+	initialRestriction *jsonValue
+	edges              []*edge
 }
 
 type location struct {
@@ -160,7 +160,7 @@ func (r *reader) checkFields(value *jsonValue, description, requiredKeys, option
 		return false
 	}
 	required := strings.Fields(requiredKeys)
-	allowed := slices.Concat(required, strings.Fields(optionalKeys))
+	allowedKeys := slices.Concat(required, strings.Fields(optionalKeys))
 	ok := true
 	for _, key := range required {
 		if value.get(key) == nil {
@@ -169,8 +169,8 @@ func (r *reader) checkFields(value *jsonValue, description, requiredKeys, option
 		}
 	}
 	for _, member := range value.members {
-		if !isExtension(member.key) && !slices.Contains(allowed, member.key) {
-			r.addError(member.pos, "%s has a key %q, want only %s", description, shortened(member.key), strings.Join(allowed, ", "))
+		if !isExtension(member.key) && !slices.Contains(allowedKeys, member.key) {
+			r.addError(member.pos, "%s has a key %q, want only %s", description, shortened(member.key), strings.Join(allowedKeys, ", "))
 			ok = false
 		}
 	}
@@ -250,7 +250,7 @@ func (r *reader) readDocument(value *jsonValue) {
 	}
 	doc.globals = r.readVariables(value.get("variables"))
 	doc.functions = r.readFunctions(value.get("functions"))
-	doc.restrict = r.wrappedExpr(value.get("restrict-initial"), "restrict-initial")
+	doc.initialRestriction = r.wrappedExpr(value.get("restrict-initial"), "restrict-initial")
 	for _, automaton := range r.arrayElements(value.get("automata"), "automata") {
 		r.readAutomaton(automaton)
 	}
@@ -309,7 +309,7 @@ func (r *reader) readModelType(value *jsonValue) {
 	case "pta", "sta": // the translation refuses continuous distributions, which only an STA has
 		r.doc.modelType = syntax.PTA
 	case "ma":
-		r.doc.modelType, r.doc.markov = syntax.MDP, true
+		r.doc.modelType, r.doc.isMarkovAutomaton = syntax.MDP, true
 	case "":
 	default:
 		if description, ok := unsupportedTypes[word]; ok {
@@ -336,25 +336,25 @@ func (r *reader) readVariable(value *jsonValue, description, requiredKeys, optio
 	if !r.checkFields(value, description, requiredKeys, optionalKeys) {
 		return nil
 	}
-	declared := &variable{
+	declaration := &variable{
 		Span:    value.Span,
 		name:    r.stringValue(value.get("name"), "a name"),
 		typ:     r.readType(value.get("type")),
 		initial: value.get("initial-value"),
 	}
 	if constant := value.get("value"); constant != nil {
-		declared.initial = constant
+		declaration.initial = constant
 	}
 	if transient := value.get("transient"); transient != nil {
 		if transient.kind != boolean {
 			r.addError(transient.Start, "found %s, want true or false", transient.describe())
 		}
-		declared.transient = transient.isTrue
+		declaration.transient = transient.isTrue
 	}
-	if declared.transient && declared.initial == nil {
-		r.addError(value.Start, "the transient variable %q has no initial-value, want one", shortened(declared.name))
+	if declaration.transient && declaration.initial == nil {
+		r.addError(value.Start, "the transient variable %q has no initial-value, want one", shortened(declaration.name))
 	}
-	return []*variable{declared}
+	return []*variable{declaration}
 }
 
 // readType reads a type. After an error, the kind of the type is noType.
@@ -393,44 +393,44 @@ func (r *reader) readBasicType(value *jsonValue) typeKind {
 
 // readTypeObject reads a bounded type, the type of an array or a reference to a datatype. After an error, its kind is noType.
 func (r *reader) readTypeObject(value *jsonValue) *janiType {
-	declared := &janiType{Span: value.Span, kind: noType}
+	newType := &janiType{Span: value.Span, kind: noType}
 	switch kind := value.get("kind"); {
 	case kind.isText("bounded"):
-		r.readBoundedType(value, declared)
+		r.readBoundedType(value, newType)
 	case kind.isText("array"):
 		if r.checkFields(value, "the type of an array", "kind base", "") {
-			declared.kind, declared.base = arrayType, r.readType(value.get("base"))
+			newType.kind, newType.elementType = arrayType, r.readType(value.get("base"))
 		}
 	case kind.isText("datatype"):
 		if r.checkFields(value, "a datatype", "kind ref", "") {
-			declared.kind, declared.ref = dataType, r.stringValue(value.get("ref"), "the name of a datatype")
+			newType.kind, newType.datatypeName = dataType, r.stringValue(value.get("ref"), "the name of a datatype")
 		}
 	case kind != nil && kind.kind == text:
 		r.addError(kind.Start, "types of kind %q are not supported, want bounded, array or datatype", shortened(kind.text))
 	default:
 		r.addError(value.Start, "a type has no kind, want bounded, array or datatype")
 	}
-	return declared
+	return newType
 }
 
 // describeModel returns the type of the model with an article, for error messages.
 func (r *reader) describeModel() string { return noun.WithArticle(r.doc.modelType.String()) }
 
 // readBoundedType reads an int or real type with bounds into declared.
-func (r *reader) readBoundedType(value *jsonValue, declared *janiType) {
+func (r *reader) readBoundedType(value *jsonValue, newType *janiType) {
 	if !r.checkFields(value, "a bounded type", "kind base", "lower-bound upper-bound") {
 		return
 	}
-	declared.low, declared.high = value.get("lower-bound"), value.get("upper-bound")
+	newType.low, newType.high = value.get("lower-bound"), value.get("upper-bound")
 	switch base := value.get("base"); {
 	case base.isText("int"):
-		declared.kind = intType
+		newType.kind = intType
 	case base.isText("real"):
-		declared.kind = realType
+		newType.kind = realType
 	default:
 		r.addError(base.Start, "found %s, want int or real as the base of a bounded type", base.describe())
 	}
-	if declared.low == nil && declared.high == nil {
+	if newType.low == nil && newType.high == nil {
 		r.addError(value.Start, "a bounded type has no bounds, want a lower-bound or an upper-bound")
 	}
 }
@@ -472,27 +472,27 @@ func (r *reader) readAutomaton(value *jsonValue) {
 	if !r.checkFields(value, "an automaton", "name locations initial-locations edges", "variables restrict-initial functions") {
 		return
 	}
-	declared := &automaton{
+	newAutomaton := &automaton{
 		pos: value.Start, name: r.stringValue(value.get("name"), "a name"), locals: r.readVariables(value.get("variables")),
-		functions: r.readFunctions(value.get("functions")), restrict: r.wrappedExpr(value.get("restrict-initial"), "restrict-initial"),
+		functions: r.readFunctions(value.get("functions")), initialRestriction: r.wrappedExpr(value.get("restrict-initial"), "restrict-initial"),
 	}
-	if slices.ContainsFunc(r.doc.automata, func(other *automaton) bool { return declared.name == other.name }) {
-		r.addError(value.get("name").Start, "the automaton %q is declared twice", shortened(declared.name))
+	if slices.ContainsFunc(r.doc.automata, func(other *automaton) bool { return newAutomaton.name == other.name }) {
+		r.addError(value.get("name").Start, "the automaton %q is declared twice", shortened(newAutomaton.name))
 	}
 	r.locationIndexes = make(map[string]int)
 	for _, location := range r.arrayElements(value.get("locations"), "locations") {
-		r.readLocation(declared, location)
+		r.readLocation(newAutomaton, location)
 	}
 	for _, location := range r.arrayElements(value.get("initial-locations"), "initial locations") {
-		declared.initial = append(declared.initial, r.locationIndex(location))
+		newAutomaton.initial = append(newAutomaton.initial, r.locationIndex(location))
 	}
-	if len(declared.initial) == 0 {
-		r.addError(value.get("initial-locations").Start, "the automaton %q has no initial location, want one", shortened(declared.name))
+	if len(newAutomaton.initial) == 0 {
+		r.addError(value.get("initial-locations").Start, "the automaton %q has no initial location, want one", shortened(newAutomaton.name))
 	}
 	for _, element := range r.arrayElements(value.get("edges"), "edges") {
-		r.readEdge(declared, element)
+		r.readEdge(newAutomaton, element)
 	}
-	r.doc.automata = append(r.doc.automata, declared)
+	r.doc.automata = append(r.doc.automata, newAutomaton)
 }
 
 // readLocation reads a location and adds it to an automaton.
@@ -501,10 +501,10 @@ func (r *reader) readLocation(automaton *automaton, value *jsonValue) {
 		return
 	}
 	location := location{name: r.stringValue(value.get("name"), "a name")}
-	if progress := value.get("time-progress"); progress != nil {
-		location.progress = r.wrappedExpr(progress, "time-progress")
+	if timeProgress := value.get("time-progress"); timeProgress != nil {
+		location.progress = r.wrappedExpr(timeProgress, "time-progress")
 		if r.doc.modelType != syntax.PTA {
-			r.addError(progress.Start, "a location of %s has a time-progress, want it only in a pta", r.describeModel())
+			r.addError(timeProgress.Start, "a location of %s has a time-progress, want it only in a pta", r.describeModel())
 		}
 	}
 	for _, transient := range r.arrayElements(value.get("transient-values"), "values of transient variables") {
@@ -579,17 +579,17 @@ func (r *reader) readDestination(value *jsonValue) destination {
 
 // readAssignment reads an assignment of an edge. The default of its index is 0.
 func (r *reader) readAssignment(value *jsonValue) assignment {
-	assign := assignment{pos: value.Start, ref: value.get("ref"), value: value.get("value")}
+	newAssignment := assignment{pos: value.Start, ref: value.get("ref"), value: value.get("value")}
 	index := value.get("index")
 	if index == nil {
-		return assign
+		return newAssignment
 	}
-	parsed, err := strconv.Atoi(index.text)
+	parsedIndex, err := strconv.Atoi(index.text)
 	if index.kind != number || err != nil {
 		r.addError(index.Start, "found %s, want a whole number as an index", index.describe())
 	}
-	assign.index = parsed
-	return assign
+	newAssignment.index = parsedIndex
+	return newAssignment
 }
 
 // readSystem reads the composition: the elements, which are automata, and the synchronisation vectors.
@@ -604,7 +604,7 @@ func (r *reader) readSystem(value *jsonValue) {
 		}
 	}
 	vectors := r.arrayElements(value.get("syncs"), "synchronisation vectors")
-	r.doc.hasSyncs = len(vectors) > 0
+	r.doc.hasSyncVectors = len(vectors) > 0
 	for _, vector := range vectors {
 		if r.checkFields(vector, "a synchronisation vector", "synchronise", "result") {
 			r.readVector(vector, len(elements))
@@ -645,5 +645,5 @@ func (r *reader) readVector(value *jsonValue, numElements int) {
 	if result := value.get("result"); result != nil && result.kind != null {
 		vector.result = r.stringValue(result, "an action, or null")
 	}
-	r.doc.syncs = append(r.doc.syncs, vector)
+	r.doc.syncVectors = append(r.doc.syncVectors, vector)
 }

@@ -11,9 +11,9 @@ import (
 
 // sizedExpr is a translated expression with its size, the number of its operators and operands. A shared operand counts at each use.
 type sizedExpr struct {
-	expr        syntax.Expr
-	size        int
-	conditional bool // the value depends on an index
+	expr          syntax.Expr
+	size          int
+	isConditional bool // the value depends on an index
 }
 
 // maxSize is the largest number of operators and operands of a model with functions, arrays and
@@ -27,11 +27,11 @@ const maxDigits = 10_000
 // what may occur.
 type exprContext struct {
 	*scope
-	assigned         map[*slot]sizedExpr // values assigned earlier in the same step; nil outside steps
-	inProperty       bool                // operators of properties may occur
-	noStateVariables bool                // variables that are not transient may not occur
-	noTransients     bool                // transient variables may not occur
-	calls            int                 // nesting depth of function calls
+	assignedValues        map[*slot]sizedExpr // values assigned earlier in the same step; nil outside steps
+	isInProperty          bool                // operators of properties may occur
+	forbidsStateVariables bool                // variables that are not transient may not occur
+	forbidsTransients     bool                // transient variables may not occur
+	callDepth             int                 // nesting depth of function calls
 }
 
 // withScope returns the same context with another scope.
@@ -149,23 +149,23 @@ func (t *translator) resolveName(value *jsonValue, context *exprContext) syntax.
 // slotValue translates the use of a variable. Within a step, a variable that was already assigned has its new value. Outside of a step, a
 // transient variable has the value that the current locations give it.
 func (t *translator) slotValue(value *jsonValue, variable *slot, context *exprContext) syntax.Expr {
-	if !variable.transient && context.noStateVariables {
+	if !variable.isTransient && context.forbidsStateVariables {
 		t.abort(value.Start, "a step reward reads the variable %q, want only transient variables and constants", shortened(variable.janiName))
 	}
-	if current, ok := context.assigned[variable]; ok {
+	if current, ok := context.assignedValues[variable]; ok {
 		t.addSize(value.Start, current.size)
 		return current.expr
 	}
 	switch {
-	case !variable.transient:
+	case !variable.isTransient:
 		return &syntax.Ident{Name: variable.name, Span: value.Span}
-	case context.assigned != nil:
+	case context.assignedValues != nil:
 		return variable.initial
-	case context.noTransients:
+	case context.forbidsTransients:
 		t.abort(value.Start, "the value of a transient variable reads %q, which is also transient; this is not supported", shortened(variable.janiName))
-	case variable.ambiguous:
+	case variable.isAmbiguous:
 		t.abort(value.Start, "locations of several automata give %q a value, want locations of one automaton", shortened(variable.janiName))
-	case context.inProperty && variable.typ.kind == boolType:
+	case context.isInProperty && variable.typ.kind == boolType:
 		return &syntax.Quoted{Name: t.labels[variable], Span: value.Span}
 	}
 	if variable.stateValue == nil {
@@ -197,13 +197,13 @@ func (t *translator) translateOperation(value *jsonValue, context *exprContext) 
 	if op == nil || op.kind != text {
 		t.abortWithoutOperator(value, op)
 	}
-	if binary, ok := operators[op.text]; ok {
+	if binaryOp, ok := operators[op.text]; ok {
 		t.requireKeys(value, "left", "right")
-		if bounded := t.translateBoundedOperator(value, binary, context); bounded != nil {
+		if bounded := t.translateBoundedOperator(value, binaryOp, context); bounded != nil {
 			return bounded
 		}
 		left, right := t.translateExpr(value.get("left"), context), t.translateExpr(value.get("right"), context)
-		return &syntax.Binary{Op: binary, X: left, Y: right, OpPos: op.Start, Span: value.Span}
+		return &syntax.Binary{Op: binaryOp, X: left, Y: right, OpPos: op.Start, Span: value.Span}
 	}
 	function, ok := functionNames[op.text]
 	if !ok {
@@ -256,8 +256,8 @@ func (t *translator) translateOtherOperator(value, op *jsonValue, context *exprC
 	case "ite":
 		t.requireKeys(value, "if", "then", "else")
 		condition := t.translateExpr(value.get("if"), context)
-		ifTrue, ifFalse := t.translateExpr(value.get("then"), context), t.translateExpr(value.get("else"), context)
-		return &syntax.Cond{C: condition, T: ifTrue, E: ifFalse, Span: value.Span}
+		thenExpr, elseExpr := t.translateExpr(value.get("then"), context), t.translateExpr(value.get("else"), context)
+		return &syntax.Cond{Condition: condition, Then: thenExpr, Else: elseExpr, Span: value.Span}
 	case "abs", "sgn", "trc":
 		t.requireKeys(value, "exp")
 		return t.translateSignFunction(value, op.text, context)
@@ -273,7 +273,7 @@ func (t *translator) translateOtherOperator(value, op *jsonValue, context *exprC
 	case "av", "ac":
 		t.abort(value.Start, "found an array, want a number or a Boolean")
 	}
-	if context.inProperty {
+	if context.isInProperty {
 		if expr := t.translatePropertyOperator(value, op, context); expr != nil {
 			return expr
 		}
@@ -292,8 +292,8 @@ func (t *translator) translateSignFunction(value *jsonValue, op string, context 
 	compareWithZero := func(op syntax.Op) syntax.Expr {
 		return &syntax.Binary{Op: op, X: operand.expr, Y: number(0), OpPos: value.Start, Span: value.Span}
 	}
-	conditional := func(condition, ifTrue, ifFalse syntax.Expr) syntax.Expr {
-		return &syntax.Cond{C: condition, T: ifTrue, E: ifFalse, Span: value.Span}
+	conditional := func(condition, thenExpr, elseExpr syntax.Expr) syntax.Expr {
+		return &syntax.Cond{Condition: condition, Then: thenExpr, Else: elseExpr, Span: value.Span}
 	}
 	isNotNegative, isPositive, isNegative := compareWithZero(syntax.OpGe), compareWithZero(syntax.OpGt), compareWithZero(syntax.OpLt)
 	switch op {
@@ -315,7 +315,7 @@ func (t *translator) expandCall(value *jsonValue, context *exprContext) syntax.E
 		t.abort(name.Start, "there is no function %q", shortened(name.text))
 	case args.kind != array || len(args.elements) != len(function.params):
 		t.abort(args.Start, "the function %q has %d parameters, want as many arguments in an array", shortened(function.name), len(function.params))
-	case context.calls >= maxCalls:
+	case context.callDepth >= maxCalls:
 		t.abort(value.Start, "the function %q calls itself, or functions call each other more than %d deep, which is not supported",
 			shortened(function.name), maxCalls)
 	}
@@ -326,11 +326,11 @@ func (t *translator) expandCall(value *jsonValue, context *exprContext) syntax.E
 			scope.names[param.name] = t.symbolOf(arg, context)
 			continue
 		}
-		translated := t.translateSizedExpr(arg, context)
-		scope.names[param.name] = symbol{expr: translated.expr, size: translated.size, isBool: param.typ.kind == boolType}
+		translatedArg := t.translateSizedExpr(arg, context)
+		scope.names[param.name] = symbol{expr: translatedArg.expr, size: translatedArg.size, isBool: param.typ.kind == boolType}
 	}
 	bodyContext := context.withScope(scope)
-	bodyContext.calls++
+	bodyContext.callDepth++
 	return t.translateExpr(function.body, bodyContext)
 }
 
@@ -356,9 +356,9 @@ func (t *translator) isBool(value *jsonValue, context *exprContext) bool {
 	return false
 }
 
-// constant returns the value of an expression over numbers and constants. It returns nil if the expression contains anything else or large
+// constantValue returns the value of an expression over numbers and constants. It returns nil if the expression contains anything else or large
 // numbers, or is nested too deeply. depth is the depth of the expression within the whole one.
-func (t *translator) constant(value *jsonValue, context *exprContext, depth int) *big.Rat {
+func (t *translator) constantValue(value *jsonValue, context *exprContext, depth int) *big.Rat {
 	const maxConstantDepth, maxCharacters, maxBits = 100, 20, 64
 	if value == nil || depth > maxConstantDepth {
 		return nil
@@ -372,11 +372,11 @@ func (t *translator) constant(value *jsonValue, context *exprContext, depth int)
 		return fraction
 	case text:
 		meaning, _ := context.find(value.text)
-		return t.constant(meaning.definition, context, depth+1)
+		return t.constantValue(meaning.definition, context, depth+1)
 	}
 	op := value.get("op")
-	left := t.constant(value.get("left"), context, depth+1)
-	right := t.constant(value.get("right"), context, depth+1)
+	left := t.constantValue(value.get("left"), context, depth+1)
+	right := t.constantValue(value.get("right"), context, depth+1)
 	if left == nil || right == nil || left.Num().BitLen()+right.Num().BitLen() > maxBits {
 		return nil
 	}

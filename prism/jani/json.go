@@ -79,11 +79,11 @@ func shortened(text string) string {
 	if len(text) <= maxBytes {
 		return text
 	}
-	cut := maxBytes
-	for !utf8.RuneStart(text[cut]) {
-		cut--
+	length := maxBytes
+	for !utf8.RuneStart(text[length]) {
+		length--
 	}
-	return text[:cut] + "…"
+	return text[:length] + "…"
 }
 
 // parser parses JSON (RFC 8259). It stops at the first error, with a panic that parseJSON catches.
@@ -177,21 +177,21 @@ func (p *parser) expect(char byte) {
 
 // parseValue parses a value of any kind.
 func (p *parser) parseValue() *jsonValue {
-	parsed := &jsonValue{Span: syntax.Span{Start: p.pos()}}
+	parsedValue := &jsonValue{Span: syntax.Span{Start: p.pos()}}
 	switch char := p.peek(); {
 	case char == '{':
-		p.parseNested(p.parseObject, parsed)
+		p.parseNested(p.parseObject, parsedValue)
 	case char == '[':
-		p.parseNested(p.parseArray, parsed)
+		p.parseNested(p.parseArray, parsedValue)
 	case char == '"':
-		parsed.kind, parsed.text = text, p.parseStringLiteral()
+		parsedValue.kind, parsedValue.text = text, p.parseStringLiteral()
 	case char == '-' || isDigit(char):
-		parsed.kind, parsed.text = number, p.parseNumber()
+		parsedValue.kind, parsedValue.text = number, p.parseNumber()
 	default:
-		p.parseLiteral(parsed)
+		p.parseLiteral(parsedValue)
 	}
-	parsed.Stop = p.pos()
-	return parsed
+	parsedValue.Stop = p.pos()
+	return parsedValue
 }
 
 // parseNested calls parse for an object or array. It aborts if values are nested more than maxDepth deep.

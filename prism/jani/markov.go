@@ -16,7 +16,7 @@ func (t *translator) raceCommands(steps []stepCommands, modules []int) []*syntax
 	t.addRaceRewards(race) // time becomes a reward: the mean sojourn time
 	var commands []*syntax.Command
 	for _, group := range groups {
-		guard := race.waits
+		guard := race.isWaiting
 		if group.isAtLocation() {
 			guard = conjunction(group.location(), isPositive(group.rate), t.noImmediate(steps, modules, group))
 		}
@@ -28,7 +28,7 @@ func (t *translator) raceCommands(steps []stepCommands, modules []int) []*syntax
 // noImmediate returns the condition that no edge without a rate is enabled. If a group is given, the condition is only for the location of the
 // group. It returns nil if there are no edges without a rate.
 func (t *translator) noImmediate(steps []stepCommands, modules []int, group *raceGroup) syntax.Expr {
-	guards := immediateGuards(steps, modules, group.excludes)
+	guards := immediateGuards(steps, modules, group.isAtOtherLocation)
 	t.addSize(t.doc.span.Start, len(guards))
 	anyImmediate := joinWith(syntax.OpOr, guards)
 	if anyImmediate == nil {
@@ -61,8 +61,8 @@ func (g *raceGroup) location() syntax.Expr {
 	return g.first().instance.atLocation(g.first().location, g.first().pos)
 }
 
-// excludes reports whether an edge is in another location of the instance than the edges of the group.
-func (g *raceGroup) excludes(edge *edgeInstance) bool {
+// isAtOtherLocation reports whether an edge is in another location of the instance than the edges of the group.
+func (g *raceGroup) isAtOtherLocation(edge *edgeInstance) bool {
 	return g.isAtLocation() && edge.instance == g.first().instance && edge.location != g.first().location
 }
 
@@ -79,19 +79,19 @@ func (t *translator) groupRateCommands() []*raceGroup {
 	if instance.location == nil || slices.ContainsFunc(t.rateCommands, isOther) {
 		return []*raceGroup{{edges: t.rateCommands}}
 	}
-	byLocation := make([]*raceGroup, len(instance.automaton.locations))
+	groupByLocation := make([]*raceGroup, len(instance.automaton.locations))
 	for _, command := range t.rateCommands {
 		edge := command.edges[0]
-		group := byLocation[edge.location]
+		group := groupByLocation[edge.location]
 		if group == nil {
 			group = &raceGroup{}
-			byLocation[edge.location] = group
+			groupByLocation[edge.location] = group
 		}
 		group.edges = append(group.edges, command)
 		group.rate = joinWith(syntax.OpAdd, []syntax.Expr{group.rate, whenEnabled(edge.guard, command.rate)})
 		t.addSize(edge.pos, sizeOfRate)
 	}
-	return slices.DeleteFunc(byLocation, func(group *raceGroup) bool { return group == nil })
+	return slices.DeleteFunc(groupByLocation, func(group *raceGroup) bool { return group == nil })
 }
 
 // sizeOfRate is the size of a rate in a sum: the sum, the condition and its two numbers.
@@ -102,14 +102,14 @@ func whenEnabled(guard, value syntax.Expr) syntax.Expr {
 	if guard == nil {
 		return value
 	}
-	return &syntax.Cond{C: guard, T: value, E: zeroExpr(spanAt(value.Pos())), Span: spanAt(value.Pos())}
+	return &syntax.Cond{Condition: guard, Then: value, Else: zeroExpr(spanAt(value.Pos())), Span: spanAt(value.Pos())}
 }
 
 // race holds the expressions that describe how the edges with rates race in a state.
 type race struct {
-	waits    syntax.Expr // whether time passes in the state
-	rate     syntax.Expr // the exit rate of the state
-	deadlock syntax.Expr // whether the state has no enabled edge
+	isWaiting syntax.Expr // whether time passes in the state
+	rate      syntax.Expr // the exit rate of the state
+	deadlock  syntax.Expr // whether the state has no enabled edge
 }
 
 // newRace declares two formulas: the exit rate of a state, and the condition that time passes in the state. Time passes if the exit rate is
@@ -119,8 +119,8 @@ func (t *translator) newRace(groups []*raceGroup, noImmediate syntax.Expr) *race
 	rate := t.defineFormula("exit_rate", t.totalRate(groups))
 	isZero := &syntax.Binary{Op: syntax.OpEq, X: rate, Y: zeroExpr(span), OpPos: span.Start, Span: span}
 	waits := t.defineFormula("waits", conjunction(isPositive(rate), noImmediate))
-	t.rate = &syntax.Cond{C: waits, T: rate, E: zeroExpr(span), Span: span}
-	return &race{waits: waits, rate: rate, deadlock: conjunction(isZero, noImmediate)}
+	t.rate = &syntax.Cond{Condition: waits, Then: rate, Else: zeroExpr(span), Span: span}
+	return &race{isWaiting: waits, rate: rate, deadlock: conjunction(isZero, noImmediate)}
 }
 
 // dividedByRate returns an expression divided by the exit rate.
@@ -141,7 +141,7 @@ func (t *translator) totalRate(groups []*raceGroup) syntax.Expr {
 	}
 	total := zeroExpr(span)
 	for _, edge := range t.rateCommands {
-		enabledRate := &syntax.Cond{C: edge.command.Guard, T: edge.rate, E: zeroExpr(span), Span: span}
+		enabledRate := &syntax.Cond{Condition: edge.command.Guard, Then: edge.rate, Else: zeroExpr(span), Span: span}
 		total = joinWith(syntax.OpAdd, []syntax.Expr{total, enabledRate})
 	}
 	t.addSize(span.Start, sizeOfRate*len(t.rateCommands))
@@ -154,15 +154,15 @@ func (t *translator) rateByLocation(groups []*raceGroup) syntax.Expr {
 	span := t.doc.span
 	t.addSize(span.Start, sizeOfRate)
 	if len(groups) == 1 {
-		return &syntax.Cond{C: groups[0].location(), T: groups[0].rate, E: zeroExpr(span), Span: span}
+		return &syntax.Cond{Condition: groups[0].location(), Then: groups[0].rate, Else: zeroExpr(span), Span: span}
 	}
 	middle := len(groups) / 2
-	first := groups[middle].first()
+	firstEdge := groups[middle].first()
 	isBelow := &syntax.Binary{
-		Op: syntax.OpLt, X: &syntax.Ident{Name: first.instance.location.name, Span: span}, Y: &syntax.IntLit{Value: int32(first.location), Span: span},
+		Op: syntax.OpLt, X: &syntax.Ident{Name: firstEdge.instance.location.name, Span: span}, Y: &syntax.IntLit{Value: int32(firstEdge.location), Span: span},
 		OpPos: span.Start, Span: span,
 	}
-	return &syntax.Cond{C: isBelow, T: t.rateByLocation(groups[:middle]), E: t.rateByLocation(groups[middle:]), Span: span}
+	return &syntax.Cond{Condition: isBelow, Then: t.rateByLocation(groups[:middle]), Else: t.rateByLocation(groups[middle:]), Span: span}
 }
 
 // raceUpdates returns the updates of the edges of a group. The probability of an update is its rate divided by the exit rate.
@@ -176,7 +176,7 @@ func (t *translator) raceUpdates(race *race, group *raceGroup) []*syntax.Update 
 			if group.isAtLocation() {
 				probability = quotientOf(whenEnabled(edge.edges[0].guard, update.Prob), group.rate, span)
 			} else {
-				enabledRate := &syntax.Cond{C: edge.command.Guard, T: update.Prob, E: zeroExpr(span), Span: span}
+				enabledRate := &syntax.Cond{Condition: edge.command.Guard, Then: update.Prob, Else: zeroExpr(span), Span: span}
 				probability = race.dividedByRate(enabledRate, span)
 			}
 			updates = append(updates, &syntax.Update{Prob: probability, Assigns: update.Assigns, Span: update.Span})
@@ -203,17 +203,17 @@ func (t *translator) addRaceRewards(race *race) {
 // addRaceReward adds two kinds of rewards to one reward structure: its reward per unit of time, and its rewards of edges with rates.
 func (t *translator) addRaceReward(race *race, index int, reward *reward) {
 	span := t.doc.span
-	if perTime := reward.timeReward; perTime != nil && !isNumber(perTime, "0") {
-		race.addTimeReward(reward.decl, perTime, span)
+	if timeReward := reward.timeReward; timeReward != nil && !isNumber(timeReward, "0") {
+		race.addTimeReward(reward.decl, timeReward, span)
 	}
 	for _, edge := range t.rateCommands {
-		earned := edge.stepRewards[index]
-		if earned == nil || isNumber(earned, "0") {
+		stepReward := edge.stepRewards[index]
+		if stepReward == nil || isNumber(stepReward, "0") {
 			continue
 		}
 		item := &syntax.RewardItem{
-			Guard: conjunction(race.waits, edge.command.Guard),
-			Value: race.dividedByRate(productOf(edge.rate, earned), span), // the reward times the probability of the edge
+			Guard: conjunction(race.isWaiting, edge.command.Guard),
+			Value: race.dividedByRate(productOf(edge.rate, stepReward), span), // the reward times the probability of the edge
 			Span:  reward.span,
 		}
 		reward.decl.Items = append(reward.decl.Items, item)
@@ -223,7 +223,7 @@ func (t *translator) addRaceReward(race *race, index int, reward *reward) {
 // addTimeReward adds a reward per unit of time to a reward structure. As in PRISM, a deadlock has exit rate 1.
 func (r *race) addTimeReward(decl *syntax.Rewards, perTime syntax.Expr, span syntax.Span) {
 	decl.Items = append(decl.Items,
-		&syntax.RewardItem{Guard: r.waits, Value: r.dividedByRate(perTime, span), Span: decl.Span},
+		&syntax.RewardItem{Guard: r.isWaiting, Value: r.dividedByRate(perTime, span), Span: decl.Span},
 		&syntax.RewardItem{Guard: r.deadlock, Value: perTime, Span: decl.Span})
 }
 
@@ -232,7 +232,7 @@ func oneExpr(span syntax.Span) syntax.Expr  { return &syntax.IntLit{Value: 1, Sp
 
 // defineFormula declares a formula for an expression and returns the name of the formula.
 func (t *translator) defineFormula(name string, expr syntax.Expr) syntax.Expr {
-	ident := &syntax.Ident{Name: t.usedNames.unused(name), Span: t.doc.span}
+	ident := &syntax.Ident{Name: t.usedNames.unusedName(name), Span: t.doc.span}
 	t.formulas = append(t.formulas, &syntax.FormulaDecl{Name: ident, X: expr, Span: t.doc.span})
 	return ident
 }

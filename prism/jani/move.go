@@ -21,9 +21,9 @@ type edgeInstance struct {
 
 // access is a read or write of a variable by an assignment. index is the index of the assignment in its step.
 type access struct {
-	slot   *slot
-	index  int
-	writes bool
+	slot    *slot
+	index   int
+	isWrite bool
 }
 
 // translateEdges translates the guards of all edges, and records the variables that the edges read and write.
@@ -66,15 +66,15 @@ func (t *translator) translateEdge(instance *instance, declared edge) {
 // with the action is enabled. The instance then never blocks the action.
 func (t *translator) addIdleEdges(instance *instance) {
 	declared := instance.edges
-	var handled []string
+	var handledActions []string
 	for _, action := range t.doc.elements[instance.number].inputEnable {
-		if slices.Contains(handled, action) {
+		if slices.Contains(handledActions, action) {
 			continue
 		}
-		handled = append(handled, action)
+		handledActions = append(handledActions, action)
 		for location := range instance.automaton.locations {
-			if idle := t.idleEdge(instance, location, withAction(declared, action), action); idle != nil {
-				instance.edges = append(instance.edges, idle)
+			if newEdge := t.idleEdge(instance, location, withAction(declared, action), action); newEdge != nil {
+				instance.edges = append(instance.edges, newEdge)
 			}
 		}
 	}
@@ -94,16 +94,16 @@ func (t *translator) idleEdge(instance *instance, location int, edges []*edgeIns
 		guards = append(guards, edge.guard)
 	}
 	pos := t.doc.elements[instance.number].pos
-	idle := &edgeInstance{instance: instance, pos: pos, action: action, location: location, destinations: []destination{{pos: pos, location: location}}}
+	newEdge := &edgeInstance{instance: instance, pos: pos, action: action, location: location, destinations: []destination{{pos: pos, location: location}}}
 	if anyGuard := joinWith(syntax.OpOr, guards); anyGuard != nil {
-		idle.guard = &syntax.Unary{Op: syntax.OpNot, X: anyGuard, Span: spanAt(pos)}
+		newEdge.guard = &syntax.Unary{Op: syntax.OpNot, X: anyGuard, Span: spanAt(pos)}
 	}
-	return idle
+	return newEdge
 }
 
 // recordAccesses records the variables that an assignment of an edge writes and reads.
 func (t *translator) recordAccesses(edge *edgeInstance, assign assignment) {
-	context := &exprContext{scope: edge.instance.scope, assigned: map[*slot]sizedExpr{}}
+	context := &exprContext{scope: edge.instance.scope, assignedValues: map[*slot]sizedExpr{}}
 	t.recordWrites(edge, assign, t.targetsOf(assign.ref, context))
 	recordRead := func(variable *slot) {
 		edge.accesses = append(edge.accesses, access{variable, assign.index, false})
@@ -116,7 +116,7 @@ func (t *translator) recordAccesses(edge *edgeInstance, assign assignment) {
 
 // recordWrites records the variables that an assignment may write.
 func (t *translator) recordWrites(edge *edgeInstance, assign assignment, targets targetTree) {
-	for _, target := range targets.scalar {
+	for _, target := range targets.variables {
 		t.recordWrite(edge, assign, target)
 	}
 	for _, element := range targets.elements {
@@ -139,7 +139,7 @@ func (t *translator) recordWrite(edge *edgeInstance, assign assignment, target t
 		edge.accesses = append(edge.accesses, access{variable, assign.index, false})
 	}
 	edge.affectsReward = edge.affectsReward || variable.affectsReward
-	if !variable.transient && !slices.Contains(variable.writers, edge.instance.number) {
+	if !variable.isTransient && !slices.Contains(variable.writers, edge.instance.number) {
 		variable.writers = append(variable.writers, edge.instance.number)
 	}
 }
@@ -208,22 +208,22 @@ func (t *translator) listSteps() {
 		}
 	}
 	for _, instance := range t.instances {
-		if silent := withAction(instance.edges, ""); len(silent) > 0 {
-			t.steps = append(t.steps, &step{pos: silent[0].pos, participants: []participant{{instance, silent}}})
+		if silentEdges := withAction(instance.edges, ""); len(silentEdges) > 0 {
+			t.steps = append(t.steps, &step{pos: silentEdges[0].pos, participants: []participant{{instance, silentEdges}}})
 		}
 	}
 }
 
 // synchronisationVectors returns the synchronisation vectors of the document. A single automaton without vectors gets one for each action.
 func (t *translator) synchronisationVectors() []vector {
-	if len(t.instances) != 1 || t.doc.hasSyncs {
-		return t.doc.syncs
+	if len(t.instances) != 1 || t.doc.hasSyncVectors {
+		return t.doc.syncVectors
 	}
 	var vectors []vector
-	seen := map[string]bool{"": true}
+	isListed := map[string]bool{"": true}
 	for _, edge := range t.instances[0].edges {
-		if !seen[edge.action] {
-			seen[edge.action] = true
+		if !isListed[edge.action] {
+			isListed[edge.action] = true
 			vectors = append(vectors, vector{pos: edge.pos, actions: []string{edge.action}, result: edge.action})
 		}
 	}
@@ -269,18 +269,18 @@ func withAction(edges []*edgeInstance, action string) []*edgeInstance {
 func (t *translator) assignModulesWithinLimit() {
 	t.listSteps()
 	t.assignModules(false)
-	if t.findTooLarge() != nil {
+	if t.stepBeyondLimit() != nil {
 		t.assignModules(true) // with shared variables, which PRISM's language lacks, fewer edges are combined
 	}
-	if step := t.findTooLarge(); step != nil {
+	if step := t.stepBeyondLimit(); step != nil {
 		t.tooLarge = true
 		t.abort(step.pos, "the combinations of edges in one module give more than %d commands, want fewer", maxCommands)
 	}
 }
 
-// findTooLarge returns the step at which the number of commands exceeds maxCommands; nil if it never does. Each combination of edges is a
+// stepBeyondLimit returns the step at which the number of commands exceeds maxCommands; nil if it never does. Each combination of edges is a
 // command.
-func (t *translator) findTooLarge() *step {
+func (t *translator) stepBeyondLimit() *step {
 	total := 0
 	for _, step := range t.steps {
 		for _, module := range t.modulesOf(step) {
@@ -317,9 +317,9 @@ func combinationCount(lists [][]*edgeInstance) int {
 // shared if shareVariables is true.
 func (t *translator) assignModules(shareVariables bool) {
 	// The automata of a Markov automaton race: one command has all their edges with rates.
-	oneModule := t.doc.markov && !shareVariables
+	usesOneModule := t.doc.isMarkovAutomaton && !shareVariables
 	for i, instance := range t.instances {
-		if oneModule {
+		if usesOneModule {
 			instance.module = 0
 		} else {
 			instance.module = i
@@ -331,11 +331,11 @@ func (t *translator) assignModules(shareVariables bool) {
 	isLabelled, assignedInRace := t.labelledEdges(), t.assignedInRace()
 	for _, variable := range t.slots {
 		switch {
-		case variable.transient:
-		case assignedInRace[variable] && !oneModule:
-			variable.module, variable.shared = -1, true
+		case variable.isTransient:
+		case assignedInRace[variable] && !usesOneModule:
+			variable.module, variable.isShared = -1, true
 		case variable.owner >= 0:
-		case oneModule:
+		case usesOneModule:
 			variable.module = 0
 		default:
 			t.assignVariable(variable, isLabelled, shareVariables)
@@ -345,16 +345,16 @@ func (t *translator) assignModules(shareVariables bool) {
 
 // assignedInRace returns the variables that steps with rates of a Markov automaton change. The variables include the locations of the automata.
 func (t *translator) assignedInRace() map[*slot]bool {
-	assigned := make(map[*slot]bool)
+	assignedVariables := make(map[*slot]bool)
 	for _, step := range t.steps {
 		if !slices.ContainsFunc(step.participants, participant.hasRates) {
 			continue
 		}
 		for _, edge := range step.edges() {
-			edge.markAssigned(assigned)
+			edge.addAssignedTo(assignedVariables)
 		}
 	}
-	return assigned
+	return assignedVariables
 }
 
 // hasRates reports whether some of the edges have rates, as in a Markov automaton.
@@ -362,16 +362,16 @@ func (p participant) hasRates() bool {
 	return slices.ContainsFunc(p.edges, func(edge *edgeInstance) bool { return edge.rate != nil })
 }
 
-// markAssigned adds the variables that an edge changes to a set. They include the location if a destination of the edge is another location.
-func (e *edgeInstance) markAssigned(assigned map[*slot]bool) {
-	for _, used := range e.accesses {
-		if used.writes && !used.slot.transient {
-			assigned[used.slot] = true
+// addAssignedTo adds the variables that an edge changes to a set. They include the location if a destination of the edge is another location.
+func (e *edgeInstance) addAssignedTo(assignedVariables map[*slot]bool) {
+	for _, access := range e.accesses {
+		if access.isWrite && !access.slot.isTransient {
+			assignedVariables[access.slot] = true
 		}
 	}
-	leaves := func(destination destination) bool { return destination.location != e.location }
-	if e.instance.location != nil && slices.ContainsFunc(e.destinations, leaves) {
-		assigned[e.instance.location] = true
+	changesLocation := func(destination destination) bool { return destination.location != e.location }
+	if e.instance.location != nil && slices.ContainsFunc(e.destinations, changesLocation) {
+		assignedVariables[e.instance.location] = true
 	}
 }
 
@@ -381,7 +381,7 @@ func (t *translator) assignVariable(variable *slot, isLabelled map[*edgeInstance
 	switch {
 	case writer == nil:
 	case shareVariables:
-		variable.module, variable.shared = -1, true
+		variable.module, variable.isShared = -1, true
 	default:
 		variable.module = writer.number
 		for _, i := range variable.writers {
@@ -425,7 +425,7 @@ func (s *step) edges() []*edgeInstance {
 
 // lastWriter returns the last instance with a labelled edge that writes a variable, or nil if there is none.
 func (t *translator) lastWriter(variable *slot, labelled map[*edgeInstance]bool) *instance {
-	writesVariable := func(used access) bool { return used.writes && used.slot == variable }
+	writesVariable := func(used access) bool { return used.isWrite && used.slot == variable }
 	for _, instance := range slices.Backward(t.instances) {
 		for _, edge := range instance.edges {
 			if labelled[edge] && slices.ContainsFunc(edge.accesses, writesVariable) {
@@ -442,8 +442,8 @@ func (t *translator) mustShareModule(first, second participant) bool {
 	if first.hasRates() || second.hasRates() {
 		return true // one command has the product of the rates
 	}
-	earns := func(edge *edgeInstance) bool { return edge.affectsReward }
-	if slices.ContainsFunc(first.edges, earns) && slices.ContainsFunc(second.edges, earns) {
+	earnsReward := func(edge *edgeInstance) bool { return edge.affectsReward }
+	if slices.ContainsFunc(first.edges, earnsReward) && slices.ContainsFunc(second.edges, earnsReward) {
 		return true
 	}
 	// The updates of two modules of a PRISM model read the values before the step, and cannot write the same variable.
@@ -453,11 +453,11 @@ func (t *translator) mustShareModule(first, second participant) bool {
 // dependsOn reports whether the joint step of two participants depends on the order of their assignments: other also writes a variable that
 // writer writes, or reads this variable after writer has written it.
 func dependsOn(writer, other participant) bool {
-	firstWrite := writer.firstWrites()
+	firstWrites := writer.firstWrites()
 	for _, edge := range other.edges {
-		for _, used := range edge.accesses {
-			index, isWritten := firstWrite[used.slot]
-			if isWritten && (used.writes || used.index > index) {
+		for _, access := range edge.accesses {
+			index, isWritten := firstWrites[access.slot]
+			if isWritten && (access.isWrite || access.index > index) {
 				return true
 			}
 		}
@@ -467,18 +467,18 @@ func dependsOn(writer, other participant) bool {
 
 // firstWrites returns the smallest index at which the edges of a participant assign each variable.
 func (p participant) firstWrites() map[*slot]int {
-	first := make(map[*slot]int)
+	firstIndices := make(map[*slot]int)
 	for _, edge := range p.edges {
-		for _, used := range edge.accesses {
-			if !used.writes {
+		for _, access := range edge.accesses {
+			if !access.isWrite {
 				continue
 			}
-			if index, ok := first[used.slot]; !ok || used.index < index {
-				first[used.slot] = used.index
+			if index, ok := firstIndices[access.slot]; !ok || access.index < index {
+				firstIndices[access.slot] = access.index
 			}
 		}
 	}
-	return first
+	return firstIndices
 }
 
 // mergeModules assigns the instances of two modules to one of them, the one with the smaller number.

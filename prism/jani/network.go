@@ -32,14 +32,14 @@ func (t *translator) buildModules() {
 		steps = append(steps, t.combineStep(step))
 	}
 	var race []*syntax.Command // the commands for the edges with rates of a Markov automaton
-	if t.doc.markov {
+	if t.doc.isMarkovAutomaton {
 		race = t.raceCommands(steps, modules)
 	}
 	actions := make(names)
 	commands := make(map[int][]*syntax.Command) // by module
 	t.nameSteps(steps, modules, actions, commands)
 	if len(race) > 0 {
-		name := actions.unused("delay")
+		name := actions.unusedName("delay")
 		for _, command := range race {
 			command.Action = &syntax.Ident{Name: name, Span: command.Span}
 		}
@@ -64,18 +64,18 @@ func (t *translator) modulesInOrder() []int {
 func immediateGuards(steps []stepCommands, modules []int, excludes func(*edgeInstance) bool) []syntax.Expr {
 	var guards []syntax.Expr
 	for _, step := range steps {
-		if guard, ok := step.enabled(modules, excludes); ok {
+		if guard, ok := step.enabledCondition(modules, excludes); ok {
 			guards = append(guards, guard)
 		}
 	}
 	return guards
 }
 
-// enabled returns the condition that all modules of a step have an enabled command. Commands with an edge that excludes accepts are ignored. It
+// enabledCondition returns the condition that all modules of a step have an enabled command. Commands with an edge that excludes accepts are ignored. It
 // returns false if this leaves a module without commands, or if there are no modules.
-func (s *stepCommands) enabled(modules []int, excludes func(*edgeInstance) bool) (guard syntax.Expr, ok bool) {
+func (s *stepCommands) enabledCondition(modules []int, excludes func(*edgeInstance) bool) (guard syntax.Expr, ok bool) {
 	for _, module := range modules {
-		commands := s.byModule[module]
+		commands := s.commandsOfModule[module]
 		if len(commands) == 0 {
 			continue
 		}
@@ -98,16 +98,16 @@ func (s *stepCommands) enabled(modules []int, excludes func(*edgeInstance) bool)
 func (t *translator) nameSteps(steps []stepCommands, modules []int, usedActions names, commands map[int][]*syntax.Command) {
 	haveEqualRewards := silentRewardsEqual(steps)
 	for _, combined := range steps {
-		for _, class := range combined.rewardClasses {
+		for _, rewardClass := range combined.rewardClasses {
 			name := combined.step.name
-			if name == "" && class != "" && !haveEqualRewards {
+			if name == "" && rewardClass != "" && !haveEqualRewards {
 				name = "tau" // a silent step needs an action only if silent steps have different rewards
 			}
 			var action *syntax.Ident
 			if name != "" {
-				action = &syntax.Ident{Name: usedActions.unused(name), Span: spanAt(combined.step.pos)}
+				action = &syntax.Ident{Name: usedActions.unusedName(name), Span: spanAt(combined.step.pos)}
 			}
-			rewards := combined.addNamed(modules, action, class, commands)
+			rewards := combined.addCommands(modules, action, rewardClass, commands)
 			t.addStepRewards(combined.step, action, rewards)
 		}
 	}
@@ -115,9 +115,9 @@ func (t *translator) nameSteps(steps []stepCommands, modules []int, usedActions 
 
 // stepCommands holds the commands of a step by module, and the classes of their rewards.
 type stepCommands struct {
-	step          *step
-	byModule      map[int][]*combinedCommand
-	rewardClasses []string
+	step             *step
+	commandsOfModule map[int][]*combinedCommand
+	rewardClasses    []string
 }
 
 // silentRewardsEqual reports whether all silent steps, which have no action, earn the same rewards.
@@ -131,20 +131,20 @@ func silentRewardsEqual(steps []stepCommands) bool {
 	return len(slices.Compact(classes)) <= 1
 }
 
-// addNamed adds commands of the step, with this action, to the commands of their modules. It selects the commands whose rewards are in the given
+// addCommands adds commands of the step, with this action, to the commands of their modules. It selects the commands whose rewards are in the given
 // class, and returns these rewards.
-func (s *stepCommands) addNamed(modules []int, action *syntax.Ident, class string, commands map[int][]*syntax.Command) []syntax.Expr {
+func (s *stepCommands) addCommands(modules []int, action *syntax.Ident, rewardClass string, commands map[int][]*syntax.Command) []syntax.Expr {
 	var stepRewards []syntax.Expr
 	for _, module := range modules {
-		moduleCommands := s.byModule[module]
+		moduleCommands := s.commandsOfModule[module]
 		haveRewards := hasRewards(moduleCommands)
 		for _, combined := range moduleCommands {
-			if haveRewards && combined.rewardClass != class { // commands without rewards are in the steps of all classes
+			if haveRewards && combined.rewardClass != rewardClass { // commands without rewards are in the steps of all classes
 				continue
 			}
-			named := *combined.command
-			named.Action = action
-			commands[module] = append(commands[module], &named)
+			namedCommand := *combined.command
+			namedCommand.Action = action
+			commands[module] = append(commands[module], &namedCommand)
 			if stepRewards == nil || haveRewards {
 				stepRewards = combined.stepRewards
 			}
@@ -161,22 +161,22 @@ func hasRewards(commands []*combinedCommand) bool {
 // combineStep returns the commands of a step. Each participant of a module contributes one edge to a command, and each combination of edges is a
 // command of the module.
 func (t *translator) combineStep(step *step) stepCommands {
-	result := stepCommands{step: step, byModule: make(map[int][]*combinedCommand)}
+	commands := stepCommands{step: step, commandsOfModule: make(map[int][]*combinedCommand)}
 	modules := t.modulesOf(step)
 	for _, module := range modules {
 		edgesOfParticipants := step.edgeLists(module)
 		numEdges := func(i int) int { return len(edgesOfParticipants[i]) }
 		forEachCombination(len(edgesOfParticipants), numEdges, func(chosen []int) {
-			command := t.combine(selectOneOfEach(edgesOfParticipants, chosen))
-			if t.doc.markov && command.rate != nil { // raceCommands converts these commands
+			command := t.combineEdges(selectOneOfEach(edgesOfParticipants, chosen))
+			if t.doc.isMarkovAutomaton && command.rate != nil { // raceCommands converts these commands
 				t.rateCommands = append(t.rateCommands, command)
 			} else {
-				result.byModule[module] = append(result.byModule[module], command)
+				commands.commandsOfModule[module] = append(commands.commandsOfModule[module], command)
 			}
 		})
 	}
-	result.listRewardClasses(modules)
-	return result
+	commands.listRewardClasses(modules)
+	return commands
 }
 
 // selectOneOfEach returns element chosen[i] of each list i.
@@ -192,10 +192,10 @@ func selectOneOfEach[T any](lists [][]T, chosen []int) []T {
 // empty class.
 func (s *stepCommands) listRewardClasses(modules []int) {
 	for _, module := range modules {
-		if !hasRewards(s.byModule[module]) {
+		if !hasRewards(s.commandsOfModule[module]) {
 			continue
 		}
-		for _, combined := range s.byModule[module] {
+		for _, combined := range s.commandsOfModule[module] {
 			if !slices.Contains(s.rewardClasses, combined.rewardClass) {
 				s.rewardClasses = append(s.rewardClasses, combined.rewardClass)
 			}
@@ -220,24 +220,24 @@ func (t *translator) modulesOf(step *step) []int {
 // forEachCombination calls visit with every list of count numbers in which number i is at least 0 and below limit(i). The last number changes
 // fastest.
 func forEachCombination(count int, limit func(int) int, visit func([]int)) {
-	chosen := make([]int, count)
+	numbers := make([]int, count)
 	for {
-		visit(chosen)
-		last := count - 1
-		for last >= 0 && chosen[last]+1 >= limit(last) {
-			chosen[last] = 0
-			last--
+		visit(numbers)
+		position := count - 1
+		for position >= 0 && numbers[position]+1 >= limit(position) {
+			numbers[position] = 0
+			position--
 		}
-		if last < 0 {
+		if position < 0 {
 			return
 		}
-		chosen[last]++
+		numbers[position]++
 	}
 }
 
-// combine makes one command of several edges, which automata take in the same step. The command has an update for each combination of the edges'
+// combineEdges makes one command of several edges, which automata take in the same step. The command has an update for each combination of the edges'
 // destinations.
-func (t *translator) combine(edges []*edgeInstance) *combinedCommand {
+func (t *translator) combineEdges(edges []*edgeInstance) *combinedCommand {
 	span := spanAt(edges[0].pos)
 	rate := t.combinedRate(edges)
 	command := &syntax.Command{Guard: combinedGuard(edges), Span: span}
@@ -245,10 +245,10 @@ func (t *translator) combine(edges []*edgeInstance) *combinedCommand {
 	var stepRewards [][]syntax.Expr
 	var probabilities []syntax.Expr
 	numDestinations := func(i int) int { return len(edges[i].destinations) }
-	forEachCombination(len(edges), numDestinations, func(chosen []int) {
-		probability := t.probability(edges, chosen)
-		values := t.valuesAfter(edges, chosen)
-		addLocations(values, edges, chosen)
+	forEachCombination(len(edges), numDestinations, func(destinationIndices []int) {
+		probability := t.probability(edges, destinationIndices)
+		values := t.valuesAfter(edges, destinationIndices)
+		addLocations(values, edges, destinationIndices)
 		update := &syntax.Update{Prob: productOf(rate, probability), Span: span, Assigns: t.updateAssigns(values)}
 		command.Updates = append(command.Updates, update)
 		probabilities = append(probabilities, probability)
@@ -286,10 +286,10 @@ func (t *translator) combinedRate(edges []*edgeInstance) syntax.Expr {
 
 // probability returns the probability that each edge i leads to its destination chosen[i], the product of the probabilities of these
 // destinations. It returns nil if all of them are 1.
-func (t *translator) probability(edges []*edgeInstance, chosen []int) syntax.Expr {
+func (t *translator) probability(edges []*edgeInstance, destinationIndices []int) syntax.Expr {
 	var product syntax.Expr
 	for i, edge := range edges {
-		if destination := edge.destinations[chosen[i]]; destination.probability != nil {
+		if destination := edge.destinations[destinationIndices[i]]; destination.probability != nil {
 			product = productOf(product, t.translateExpr(destination.probability, &exprContext{scope: edge.instance.scope}))
 		}
 	}
@@ -329,10 +329,10 @@ type instanceAssignment struct {
 }
 
 // orderedAssignments returns the assignments of the destinations chosen[i] of all edges i, sorted by their indices.
-func orderedAssignments(edges []*edgeInstance, chosen []int) []instanceAssignment {
+func orderedAssignments(edges []*edgeInstance, destinationIndices []int) []instanceAssignment {
 	var ordered []instanceAssignment
 	for i, edge := range edges {
-		for _, assignment := range edge.destinations[chosen[i]].assigns {
+		for _, assignment := range edge.destinations[destinationIndices[i]].assigns {
 			ordered = append(ordered, instanceAssignment{edge.instance.scope, assignment})
 		}
 	}
@@ -341,33 +341,33 @@ func orderedAssignments(edges []*edgeInstance, chosen []int) []instanceAssignmen
 }
 
 // valuesAfter returns the values of the variables that a step assigns. Each edge i leads to its destination chosen[i].
-func (t *translator) valuesAfter(edges []*edgeInstance, chosen []int) map[*slot]sizedExpr {
-	assigns := orderedAssignments(edges, chosen)
+func (t *translator) valuesAfter(edges []*edgeInstance, destinationIndices []int) map[*slot]sizedExpr {
+	assigns := orderedAssignments(edges, destinationIndices)
 	// Assignments with the same index are simultaneous: they read the values after the assignments with smaller indices.
-	env := make(map[*slot]sizedExpr)  // values after the assignments with smaller indices
-	next := make(map[*slot]sizedExpr) // values that the assignments with the current index give
+	values := make(map[*slot]sizedExpr)        // values after the assignments with smaller indices
+	pendingValues := make(map[*slot]sizedExpr) // values that the assignments with the current index give
 	for i, assign := range assigns {
-		context := &exprContext{scope: assign.scope, assigned: env}
+		context := &exprContext{scope: assign.scope, assignedValues: values}
 		targets, value := t.targetsOf(assign.ref, context), t.symbolOf(assign.value, context)
-		t.assignValue(next, env, targets, value, assign.assignment)
+		t.assignValue(pendingValues, values, targets, value, assign.assignment)
 		isLastOfIndex := i+1 == len(assigns) || assigns[i+1].index != assign.index
 		if isLastOfIndex {
-			maps.Copy(env, next)
-			clear(next)
+			maps.Copy(values, pendingValues)
+			clear(pendingValues)
 		}
 	}
-	return env
+	return values
 }
 
-// assignValue stores the new values of the variables that one assignment changes in next. For an array or a datatype, it assigns each part. env
+// assignValue stores the new values of the variables that one assignment changes in pendingValues. For an array or a datatype, it assigns each part. values
 // has the values before all assignments with the same index.
-func (t *translator) assignValue(next, env map[*slot]sizedExpr, targets targetTree, assigned symbol, assignment assignment) {
-	if len(targets.scalar) > 0 {
+func (t *translator) assignValue(pendingValues, values map[*slot]sizedExpr, targets targetTree, assigned symbol, assignment assignment) {
+	if len(targets.variables) > 0 {
 		if assigned.expr == nil {
 			t.abort(assignment.value.Start, "found an array or a datatype, want a single value")
 		}
-		for _, target := range targets.scalar {
-			t.assignScalar(next, env, target, sizedExpr{expr: assigned.expr, size: assigned.size}, assignment)
+		for _, target := range targets.variables {
+			t.assignScalar(pendingValues, values, target, sizedExpr{expr: assigned.expr, size: assigned.size}, assignment)
 		}
 		return
 	}
@@ -376,28 +376,28 @@ func (t *translator) assignValue(next, env map[*slot]sizedExpr, targets targetTr
 		t.abort(assignment.pos, "the assigned value has another shape than the variable, want arrays of equal length or the same datatype")
 	}
 	for i, element := range targets.elements {
-		t.assignValue(next, env, element, parts.elements[i], assignment)
+		t.assignValue(pendingValues, values, element, parts.elements[i], assignment)
 	}
 	for name, member := range targets.members {
-		t.assignValue(next, env, member, parts.members[name], assignment)
+		t.assignValue(pendingValues, values, member, parts.members[name], assignment)
 	}
 }
 
-// assignScalar stores the new value that an assignment gives to one variable in next. With conditions, the new value is condition ? assigned :
+// assignScalar stores the new value that an assignment gives to one variable in pendingValues. With conditions, the new value is condition ? assigned :
 // current.
-func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, assigned sizedExpr, assignment assignment) {
+func (t *translator) assignScalar(pendingValues, values map[*slot]sizedExpr, target target, assigned sizedExpr, assignment assignment) {
 	variable := target.slot
-	current, assignedBefore := next[variable]
+	current, isAssigned := pendingValues[variable]
 	if len(target.conditions) == 0 {
 		// Only two unconditional assignments certainly contradict each other.
-		if assignedBefore && !current.conditional && !sameExpr(current.expr, assigned.expr) {
+		if isAssigned && !current.isConditional && !sameExpr(current.expr, assigned.expr) {
 			t.abort(assignment.pos, "the variable %q is assigned twice at the same index of a step, want one assignment", shortened(variable.janiName))
 		}
-		next[variable] = assigned
+		pendingValues[variable] = assigned
 		return
 	}
-	if !assignedBefore {
-		current = valueBefore(env, variable, assignment.ref.Span)
+	if !isAssigned {
+		current = valueBefore(values, variable, assignment.ref.Span)
 	}
 	size := current.size + assigned.size + 1
 	var conditions []syntax.Expr
@@ -406,43 +406,43 @@ func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, 
 		size += condition.size + 1
 	}
 	t.addSize(assignment.pos, size)
-	chosen := &syntax.Cond{C: conjunction(conditions...), T: assigned.expr, E: current.expr, Span: spanAt(assignment.pos)}
-	next[variable] = sizedExpr{expr: chosen, size: size, conditional: true}
+	conditionalValue := &syntax.Cond{Condition: conjunction(conditions...), Then: assigned.expr, Else: current.expr, Span: spanAt(assignment.pos)}
+	pendingValues[variable] = sizedExpr{expr: conditionalValue, size: size, isConditional: true}
 }
 
-// valueBefore returns the value of a variable before an assignment: its value in env or, if env lacks the variable, its value before the step.
-func valueBefore(env map[*slot]sizedExpr, variable *slot, span syntax.Span) sizedExpr {
-	if assigned, ok := env[variable]; ok {
-		return assigned
+// valueBefore returns the value of a variable before an assignment: its value in values or, if values lacks the variable, its value before the step.
+func valueBefore(values map[*slot]sizedExpr, variable *slot, span syntax.Span) sizedExpr {
+	if value, ok := values[variable]; ok {
+		return value
 	}
-	if variable.transient {
+	if variable.isTransient {
 		return sizedExpr{expr: variable.initial, size: 1}
 	}
 	return sizedExpr{expr: &syntax.Ident{Name: variable.name, Span: span}, size: 1}
 }
 
-// addLocations adds the new locations of the automata to env, after a step in which each edge i leads to its destination chosen[i]. It omits
+// addLocations adds the new locations of the automata to values, after a step in which each edge i leads to its destination chosen[i]. It omits
 // automata that stay in their location.
-func addLocations(env map[*slot]sizedExpr, edges []*edgeInstance, chosen []int) {
+func addLocations(values map[*slot]sizedExpr, edges []*edgeInstance, destinationIndices []int) {
 	for i, edge := range edges {
-		destination := edge.destinations[chosen[i]]
+		destination := edge.destinations[destinationIndices[i]]
 		if location := edge.instance.location; location != nil && destination.location != edge.location {
 			number := &syntax.IntLit{Value: int32(destination.location), Span: spanAt(destination.pos)}
-			env[location] = sizedExpr{expr: number, size: 1}
+			values[location] = sizedExpr{expr: number, size: 1}
 		}
 	}
 }
 
-// updateAssigns returns the assignments that give variables their values in env. It skips transient variables and assignments without effect.
-func (t *translator) updateAssigns(env map[*slot]sizedExpr) []*syntax.Assign {
+// updateAssigns returns the assignments that give variables their values in values. It skips transient variables and assignments without effect.
+func (t *translator) updateAssigns(values map[*slot]sizedExpr) []*syntax.Assign {
 	var assigns []*syntax.Assign
 	for _, variable := range t.slots {
-		assigned, ok := env[variable]
-		if !ok || variable.transient || isVariable(assigned.expr, variable.name) {
+		newValue, ok := values[variable]
+		if !ok || variable.isTransient || isVariable(newValue.expr, variable.name) {
 			continue
 		}
-		span := syntax.Span{Start: assigned.expr.Pos(), Stop: assigned.expr.End()}
-		assigns = append(assigns, &syntax.Assign{Name: &syntax.Ident{Name: variable.name, Span: span}, Value: assigned.expr, Span: span})
+		span := syntax.Span{Start: newValue.expr.Pos(), Stop: newValue.expr.End()}
+		assigns = append(assigns, &syntax.Assign{Name: &syntax.Ident{Name: variable.name, Span: span}, Value: newValue.expr, Span: span})
 	}
 	return assigns
 }
@@ -455,13 +455,13 @@ func isVariable(expr syntax.Expr, name string) bool {
 
 // writeModules adds the modules with their variables and commands, and the global variables.
 func (t *translator) writeModules(modules []int, commands map[int][]*syntax.Command) {
-	for _, module := range modules {
-		t.modules = append(t.modules, t.module(module, commands[module]))
+	for _, newModule := range modules {
+		t.modules = append(t.modules, t.module(newModule, commands[newModule]))
 	}
 	for _, variable := range t.slots {
-		if !variable.transient && variable.module < 0 {
-			decl := t.declaration(variable)
-			decl.Shared = variable.shared
+		if !variable.isTransient && variable.module < 0 {
+			decl := t.newDeclaration(variable)
+			decl.Shared = variable.isShared
 			t.globals = append(t.globals, &syntax.GlobalDecl{Var: decl, Span: decl.Span})
 		}
 	}
@@ -470,23 +470,23 @@ func (t *translator) writeModules(modules []int, commands map[int][]*syntax.Comm
 // module returns the module with a number, with its variables and commands. The name of the module joins the names of its first automata.
 func (t *translator) module(number int, commands []*syntax.Command) *syntax.Module {
 	const maxNames = 3
-	result := &syntax.Module{Commands: commands}
+	module := &syntax.Module{Commands: commands}
 	var automata []string
 	for _, instance := range t.instances {
 		if instance.module == number {
 			automata = append(automata, instance.automaton.name)
-			result.Span = spanAt(instance.automaton.pos)
+			module.Span = spanAt(instance.automaton.pos)
 		}
 	}
 	name := strings.Join(automata[:min(len(automata), maxNames)], "_")
-	result.Name = &syntax.Ident{Name: t.usedNames.unused(name), Span: result.Span}
+	module.Name = &syntax.Ident{Name: t.usedNames.unusedName(name), Span: module.Span}
 	for _, variable := range t.slots {
-		if !variable.transient && variable.module >= 0 && t.instances[variable.module].module == number {
-			result.Vars = append(result.Vars, t.declaration(variable))
+		if !variable.isTransient && variable.module >= 0 && t.instances[variable.module].module == number {
+			module.Vars = append(module.Vars, t.newDeclaration(variable))
 		}
 	}
-	result.Invariant = t.invariantOf(number)
-	return result
+	module.Invariant = t.invariantOf(number)
+	return module
 }
 
 // invariantOf returns the invariant of a module: the conjunction of the time-progress conditions of its locations. nil means true.
@@ -522,25 +522,25 @@ func isTrivial(condition *jsonValue) bool {
 	return condition == nil || condition.kind == boolean && condition.isTrue
 }
 
-// declaration returns the declaration of a variable in PRISM's language. If only one of its bounds is missing, this bound is the one of 32-bit
+// newDeclaration returns the declaration of a variable in PRISM's language. If only one of its bounds is missing, this bound is the one of 32-bit
 // integers.
-func (t *translator) declaration(variable *slot) *syntax.VarDecl {
+func (t *translator) newDeclaration(variable *slot) *syntax.VarDecl {
 	span := variable.decl.Span
-	decl := &syntax.VarDecl{Name: &syntax.Ident{Name: variable.name, Span: span}, TypePos: span.Start, Span: span}
+	declaration := &syntax.VarDecl{Name: &syntax.Ident{Name: variable.name, Span: span}, TypePos: span.Start, Span: span}
 	if t.init == nil {
-		decl.Init = variable.initial
+		declaration.Init = variable.initial
 	}
 	low, high := variable.typ.low, variable.typ.high
 	switch {
 	case variable.typ.kind == boolType:
-		decl.Type = syntax.BoolVar
-		return decl
+		declaration.Type = syntax.BoolVar
+		return declaration
 	case variable.typ.kind == clockType:
-		decl.Type, decl.Init = syntax.ClockVar, nil
-		return decl
+		declaration.Type, declaration.Init = syntax.ClockVar, nil
+		return declaration
 	case low == nil && high == nil:
-		decl.Type = syntax.IntVar
-		return decl
+		declaration.Type = syntax.IntVar
+		return declaration
 	case low == nil:
 		low = numberValue(math.MinInt32, span.Start)
 	case high == nil:
@@ -550,8 +550,8 @@ func (t *translator) declaration(variable *slot) *syntax.VarDecl {
 	if variable.owner >= 0 {
 		context.scope = t.instances[variable.owner].scope
 	}
-	decl.Low, decl.High = t.translateExpr(low, context), t.translateExpr(high, context)
-	return decl
+	declaration.Low, declaration.High = t.translateExpr(low, context), t.translateExpr(high, context)
+	return declaration
 }
 
 // modelItems returns the items of the model in the order of a PRISM file: type, constants, formulas, variables, modules, labels and rewards.

@@ -16,7 +16,7 @@ func (t *translator) translateProperties() {
 		names[item.(*syntax.LabelDecl).Name.Name] = true
 	}
 	for _, declared := range t.doc.properties {
-		property := &syntax.Property{Name: &syntax.Ident{Name: names.unused(declared.name), Span: declared.Span}, Span: declared.Span}
+		property := &syntax.Property{Name: &syntax.Ident{Name: names.unusedName(declared.name), Span: declared.Span}, Span: declared.Span}
 		err := catchAbort(func() { property.X = t.translateProperty(declared.expr) })
 		if err != nil {
 			var text strings.Builder
@@ -37,7 +37,7 @@ var prismFilters = map[string]string{
 
 // translateProperty translates a property, usually a filter over the initial states.
 func (t *translator) translateProperty(value *jsonValue) syntax.Expr {
-	context := &exprContext{scope: t.global, inProperty: true}
+	context := &exprContext{scope: t.global, isInProperty: true}
 	op := value.get("op")
 	if !op.isText("filter") {
 		return t.translateExpr(value, context)
@@ -107,7 +107,7 @@ func (t *translator) queryThreshold(op *jsonValue) syntax.Threshold {
 // comparison has another form.
 func (t *translator) translateBoundedOperator(value *jsonValue, op syntax.Op, context *exprContext) syntax.Expr {
 	left := value.get("left")
-	if !context.inProperty || !t.canBeBounded(left.get("op"), op) {
+	if !context.isInProperty || !t.canBeBounded(left.get("op"), op) {
 		return nil
 	}
 	bound := syntax.Threshold{Rel: op, Bound: t.translateExpr(value.get("right"), context)}
@@ -145,10 +145,10 @@ func (t *translator) canBeBounded(operator *jsonValue, comparison syntax.Op) boo
 }
 
 // requireKeysOptionally aborts with an error if the object of an operator lacks a required key, or has a key that is neither required nor
-// optional. optional lists keys, separated by blanks.
-func (t *translator) requireKeysOptionally(value *jsonValue, optional string, required ...string) {
-	keys := required
-	for key := range strings.FieldsSeq(optional) {
+// optionalKeys. optionalKeys lists keys, separated by blanks.
+func (t *translator) requireKeysOptionally(value *jsonValue, optionalKeys string, requiredKeys ...string) {
+	keys := requiredKeys
+	for key := range strings.FieldsSeq(optionalKeys) {
 		if value.get(key) != nil {
 			keys = append(keys, key)
 		}
@@ -207,7 +207,7 @@ func (t *translator) translateUnaryPath(value *jsonValue, op syntax.TemporalOp, 
 // addPathBounds adds to a temporal operator the bounds on steps, on time and on rewards that value has.
 func (t *translator) addPathBounds(temporal *syntax.Temporal, value *jsonValue, context *exprContext) {
 	temporal.Bound = t.translatePathBound(value, context)
-	if timeBound := temporal.Bound; timeBound != nil && t.doc.markov && !Elapse(temporal) {
+	if timeBound := temporal.Bound; timeBound != nil && t.doc.isMarkovAutomaton && !Elapse(temporal) {
 		t.abort(timeBound.Start, "%s", NotTimed)
 	}
 	if rewards := value.get("reward-bounds"); rewards != nil {
@@ -231,7 +231,7 @@ func (t *translator) translatePathBound(value *jsonValue, context *exprContext) 
 	steps, times := value.get("step-bounds"), value.get("time-bounds")
 	hasTime := t.doc.hasTime()
 	switch {
-	case t.doc.markov && steps != nil:
+	case t.doc.isMarkovAutomaton && steps != nil:
 		t.abort(value.Start, "bounds on the steps of a Markov automaton are not supported")
 	case steps != nil && hasTime:
 		t.abort(steps.Start, "bounds on the steps of %s are not supported, want bounds on time", t.describeModel())
@@ -257,15 +257,15 @@ func (t *translator) addRewardBounds(temporal *syntax.Temporal, value *jsonValue
 		t.abort(value.Start, "reward bounds of a Markov automaton or timed automaton are not supported")
 	}
 	for _, element := range value.elements {
-		cost := t.translateRewardBound(element, context)
-		if cost == nil {
+		rewardBound := t.translateRewardBound(element, context)
+		if rewardBound == nil {
 			continue
 		}
 		supportsCosts := temporal.Op == syntax.Future || temporal.Op == syntax.Until
 		if !supportsCosts || temporal.Bound != nil {
 			t.abort(element.Start, "bounds on rewards are supported only for F and U without other bounds")
 		}
-		temporal.Costs = append(temporal.Costs, cost)
+		temporal.Costs = append(temporal.Costs, rewardBound)
 	}
 }
 
@@ -304,14 +304,14 @@ func (t *translator) translateStepInterval(value *jsonValue, context *exprContex
 	if bound == nil || !isOpenInterval(bound) {
 		return bound
 	}
-	withOne := func(op syntax.Op, expr syntax.Expr) syntax.Expr {
+	combineWithOne := func(op syntax.Op, expr syntax.Expr) syntax.Expr {
 		return &syntax.Binary{Op: op, X: expr, Y: oneExpr(value.Span), OpPos: expr.Pos(), Span: value.Span}
 	}
 	if bound.LowStrict {
-		bound.Low, bound.LowStrict = withOne(syntax.OpAdd, bound.Low), false
+		bound.Low, bound.LowStrict = combineWithOne(syntax.OpAdd, bound.Low), false
 	}
 	if bound.HighStrict {
-		bound.High, bound.HighStrict = withOne(syntax.OpSub, bound.High), false
+		bound.High, bound.HighStrict = combineWithOne(syntax.OpSub, bound.High), false
 	}
 	return bound
 }
@@ -395,7 +395,7 @@ func (t *translator) checkExpectation(value *jsonValue) {
 		t.abort(instants.Start, "instants of rewards are not supported")
 	}
 	switch {
-	case t.doc.markov && reach == nil && (accumulate == nil || hasInstant):
+	case t.doc.isMarkovAutomaton && reach == nil && (accumulate == nil || hasInstant):
 		t.abort(value.Start, "instants of a Markov automaton are not supported")
 	case steps != nil && t.doc.hasTime():
 		t.abort(steps.Start, "a number of steps of %s is not supported, want an instant of time", t.describeModel())
@@ -423,13 +423,13 @@ func (t *translator) checkAccumulate(value *jsonValue) {
 	if value.kind != array || len(value.elements) == 0 {
 		t.abort(value.Start, "found %s, want steps, time or exit in an array", value.describe())
 	}
-	for _, when := range value.elements {
+	for _, word := range value.elements {
 		switch {
-		case when.isText("steps"), when.isText("exit"):
-		case !when.isText("time"):
-			t.abort(when.Start, "found %s, want steps, time or exit", when.describe())
+		case word.isText("steps"), word.isText("exit"):
+		case !word.isText("time"):
+			t.abort(word.Start, "found %s, want steps, time or exit", word.describe())
 		case !t.doc.hasTime():
-			t.abort(when.Start, "found rewards that %s accumulates over time, which it does not have, want exit or steps", t.describeModel())
+			t.abort(word.Start, "found rewards that %s accumulates over time, which it does not have, want exit or steps", t.describeModel())
 		}
 	}
 }

@@ -11,12 +11,12 @@ import (
 // reward is an expression that properties accumulate, or evaluate in a state. It becomes a reward
 // structure.
 type reward struct {
-	expr     *jsonValue
-	span     syntax.Span
-	onSteps  bool // accumulated on every step
-	inStates bool // accumulated in every state; with time, per unit of time
-	onExits  bool // on every step, the value in the state before; only with time
-	isMean   bool // the mean over destinations with different rewards
+	expr       *jsonValue
+	span       syntax.Span
+	isOnSteps  bool // accumulated on every step
+	isInStates bool // accumulated in every state; with time, per unit of time
+	isOnExits  bool // on every step, the value in the state before; only with time
+	isMean     bool // the mean over destinations with different rewards
 	// timeReward is the reward of a state, or per unit of time.
 	timeReward syntax.Expr
 	name       string
@@ -28,7 +28,7 @@ type reward struct {
 func (r *reward) key() string {
 	var text strings.Builder
 	writeJSON(&text, r.expr)
-	fmt.Fprintf(&text, " %t %t %t", r.onSteps, r.inStates, r.onExits)
+	fmt.Fprintf(&text, " %t %t %t", r.isOnSteps, r.isInStates, r.isOnExits)
 	return text.String()
 }
 
@@ -66,9 +66,9 @@ func writeJSON(out *strings.Builder, value *jsonValue) {
 func (t *translator) collectRewards() {
 	for _, declared := range t.doc.globals {
 		variable := t.global.names[declared.name].slot
-		if variable != nil && variable.transient && variable.typ.kind != boolType {
+		if variable != nil && variable.isTransient && variable.typ.kind != boolType {
 			value := &jsonValue{kind: text, text: declared.name, Span: declared.Span}
-			t.addReward(&reward{expr: value, span: declared.Span, onSteps: true, inStates: true, name: declared.name})
+			t.addReward(&reward{expr: value, span: declared.Span, isOnSteps: true, isInStates: true, name: declared.name})
 		}
 	}
 	for _, property := range t.doc.properties {
@@ -76,7 +76,7 @@ func (t *translator) collectRewards() {
 	}
 	usedNames := make(names)
 	for _, reward := range t.rewards {
-		reward.name = usedNames.unused(reward.preferredName())
+		reward.name = usedNames.unusedName(reward.preferredName())
 		t.declareReward(reward)
 	}
 }
@@ -84,12 +84,12 @@ func (t *translator) collectRewards() {
 // declareReward declares a reward structure with its state rewards. It also marks the transient variables on which its step rewards depend.
 func (t *translator) declareReward(reward *reward) {
 	reward.decl = &syntax.Rewards{Name: &syntax.Ident{Name: reward.name, Span: reward.span}, Span: reward.span}
-	if reward.inStates {
+	if reward.isInStates {
 		t.addStateReward(reward)
 	}
-	if reward.onSteps {
+	if reward.isOnSteps {
 		t.visitReads(reward.expr, t.global, map[*function]bool{}, func(variable *slot) {
-			variable.affectsReward = variable.affectsReward || variable.transient
+			variable.affectsReward = variable.affectsReward || variable.isTransient
 		})
 	}
 }
@@ -120,14 +120,14 @@ func (t *translator) addStateReward(reward *reward) {
 func trueExpr(span syntax.Span) syntax.Expr { return &syntax.BoolLit{Value: true, Span: span} }
 
 // addReward adds a reward to the list of rewards. If the list already has an equal reward, it returns this reward instead.
-func (t *translator) addReward(added *reward) *reward {
-	key := added.key()
+func (t *translator) addReward(newReward *reward) *reward {
+	key := newReward.key()
 	isEqual := func(existing *reward) bool { return existing.key() == key }
 	if i := slices.IndexFunc(t.rewards, isEqual); i >= 0 {
 		return t.rewards[i]
 	}
-	t.rewards = append(t.rewards, added)
-	return added
+	t.rewards = append(t.rewards, newReward)
+	return newReward
 }
 
 // addRewardsOf adds the rewards that a property, or a part of a property, mentions.
@@ -183,21 +183,21 @@ func (t *translator) rewardOf(value *jsonValue) *reward {
 		// includes the values that edges assign.
 		isLongRun := strings.HasPrefix(value.get("op").text, "S")
 		variable := t.global.names[result.expr.text].slot
-		result.inStates = true
-		result.onSteps = isLongRun && result.expr.kind == text && variable != nil && variable.transient
+		result.isInStates = true
+		result.isOnSteps = isLongRun && result.expr.kind == text && variable != nil && variable.isTransient
 		return result
 	}
 	hasTime := t.doc.hasTime()
-	for _, when := range accumulate.elements {
+	for _, word := range accumulate.elements {
 		switch {
-		case when.text == "steps":
-			result.onSteps = true
-		case when.text == "exit" && hasTime:
-			result.onExits = true
-		case when.text == "exit":
-			result.inStates = true // PRISM's language calls a reward on exit a state reward
-		case when.text == "time" && hasTime:
-			result.inStates = true
+		case word.text == "steps":
+			result.isOnSteps = true
+		case word.text == "exit" && hasTime:
+			result.isOnExits = true
+		case word.text == "exit":
+			result.isInStates = true // PRISM's language calls a reward on exit a state reward
+		case word.text == "time" && hasTime:
+			result.isInStates = true
 		}
 	}
 	return result
@@ -209,12 +209,12 @@ func (t *translator) findReward(value *jsonValue) *reward {
 	if reward.err != nil {
 		panic(abortError{reward.err})
 	}
-	for _, earlier := range t.rewards {
-		if earlier == reward {
+	for _, earlierReward := range t.rewards {
+		if earlierReward == reward {
 			break
 		}
-		if earlier.err == nil && earlier.isMean == reward.isMean && sameItems(earlier.decl.Items, reward.decl.Items) {
-			return earlier
+		if earlierReward.err == nil && earlierReward.isMean == reward.isMean && sameItems(earlierReward.decl.Items, reward.decl.Items) {
+			return earlierReward
 		}
 	}
 	return reward
@@ -241,59 +241,59 @@ func actionName(item *syntax.RewardItem) string {
 	return item.Action.Name
 }
 
-// stepRewardsAfter returns the rewards that a step earns, one for each reward structure. It is nil for a structure without step rewards. env has
+// stepRewardsAfter returns the rewards that a step earns, one for each reward structure. It is nil for a structure without step rewards. values has
 // the values that the step assigns to variables.
-func (t *translator) stepRewardsAfter(env map[*slot]sizedExpr) []syntax.Expr {
+func (t *translator) stepRewardsAfter(values map[*slot]sizedExpr) []syntax.Expr {
 	rewards := make([]syntax.Expr, len(t.rewards))
 	for i, reward := range t.rewards {
-		if reward.err == nil && (reward.onSteps || reward.onExits) {
-			reward.err = catchAbort(func() { rewards[i] = t.stepReward(reward, env) })
+		if reward.err == nil && (reward.isOnSteps || reward.isOnExits) {
+			reward.err = catchAbort(func() { rewards[i] = t.stepReward(reward, values) })
 		}
 	}
 	return rewards
 }
 
-// stepReward returns the reward that a step earns in one reward structure. env has the values that the step assigns.
-func (t *translator) stepReward(reward *reward, env map[*slot]sizedExpr) syntax.Expr {
-	var earned syntax.Expr
-	if reward.onSteps {
-		earned = t.translateExpr(reward.expr, &exprContext{scope: t.global, assigned: env, noStateVariables: true})
+// stepReward returns the reward that a step earns in one reward structure. values has the values that the step assigns.
+func (t *translator) stepReward(reward *reward, values map[*slot]sizedExpr) syntax.Expr {
+	var stepReward syntax.Expr
+	if reward.isOnSteps {
+		stepReward = t.translateExpr(reward.expr, &exprContext{scope: t.global, assignedValues: values, forbidsStateVariables: true})
 	}
-	if !reward.onExits {
-		return earned
+	if !reward.isOnExits {
+		return stepReward
 	}
 	onExit := t.translateExpr(reward.expr, &exprContext{scope: t.global})
-	if earned == nil || isNumber(earned, "0") {
+	if stepReward == nil || isNumber(stepReward, "0") {
 		return onExit
 	}
-	return &syntax.Binary{Op: syntax.OpAdd, X: earned, Y: onExit, OpPos: onExit.Pos(), Span: reward.span}
+	return &syntax.Binary{Op: syntax.OpAdd, X: stepReward, Y: onExit, OpPos: onExit.Pos(), Span: reward.span}
 }
 
 // setExpectedRewards sets the rewards that a command earns. If the destinations of the command have different rewards, it earns their mean.
 // Expected values of rewards stay the same.
 func (t *translator) setExpectedRewards(command *combinedCommand, probabilities []syntax.Expr, rewardsOfDestinations [][]syntax.Expr) {
-	withoutAssignments := t.stepRewardsAfter(map[*slot]sizedExpr{})
-	var class strings.Builder
+	unassignedRewards := t.stepRewardsAfter(map[*slot]sizedExpr{})
+	var rewardClass strings.Builder
 	dependsOnAssignments := false
 	for i, reward := range t.rewards {
-		earned := rewardsOfDestinations[0][i]
-		if earned == nil || reward.err != nil {
+		stepReward := rewardsOfDestinations[0][i]
+		if stepReward == nil || reward.err != nil {
 			command.stepRewards = append(command.stepRewards, nil)
 			continue
 		}
-		isOther := func(rewards []syntax.Expr) bool { return !sameExpr(rewards[i], earned) }
+		isOther := func(rewards []syntax.Expr) bool { return !sameExpr(rewards[i], stepReward) }
 		if slices.ContainsFunc(rewardsOfDestinations, isOther) {
-			earned = t.expectedReward(reward, probabilities, rewardsOfDestinations, i)
+			stepReward = t.expectedReward(reward, probabilities, rewardsOfDestinations, i)
 			reward.isMean = true
 		}
-		command.stepRewards = append(command.stepRewards, earned)
-		if withoutAssignments[i] == nil || !sameExpr(earned, withoutAssignments[i]) {
+		command.stepRewards = append(command.stepRewards, stepReward)
+		if unassignedRewards[i] == nil || !sameExpr(stepReward, unassignedRewards[i]) {
 			dependsOnAssignments = true
 		}
-		class.WriteString(syntax.ExprString(earned) + ";")
+		rewardClass.WriteString(syntax.ExprString(stepReward) + ";")
 	}
 	if dependsOnAssignments {
-		command.rewardClass = class.String()
+		command.rewardClass = rewardClass.String()
 	}
 }
 
@@ -303,13 +303,13 @@ func sameExpr(first, second syntax.Expr) bool {
 }
 
 // expectedReward returns the mean of the reward with index i over all destinations: the sum of probability times reward.
-func (t *translator) expectedReward(reward *reward, probabilities []syntax.Expr, rewardsOfDestinations [][]syntax.Expr, i int) syntax.Expr {
+func (t *translator) expectedReward(reward *reward, probabilities []syntax.Expr, rewardsOfDestinations [][]syntax.Expr, rewardIndex int) syntax.Expr {
 	var sum syntax.Expr
 	for k, rewards := range rewardsOfDestinations {
-		if isNumber(rewards[i], "0") {
+		if isNumber(rewards[rewardIndex], "0") {
 			continue
 		}
-		product := productOf(probabilities[k], rewards[i])
+		product := productOf(probabilities[k], rewards[rewardIndex])
 		t.addSize(reward.span.Start, 4)
 		if sum == nil {
 			sum = product
@@ -347,12 +347,12 @@ func (t *translator) writeLabels() {
 	}
 	for _, declared := range t.doc.globals {
 		variable := t.global.names[declared.name].slot
-		if variable == nil || !variable.transient || variable.typ.kind != boolType {
+		if variable == nil || !variable.isTransient || variable.typ.kind != boolType {
 			continue
 		}
-		name := usedNames.unused(declared.name)
+		name := usedNames.unusedName(declared.name)
 		t.labels[variable] = name
-		if variable.ambiguous {
+		if variable.isAmbiguous {
 			continue
 		}
 		ident := &syntax.Ident{Name: name, Span: declared.Span}

@@ -16,12 +16,12 @@ type slot struct {
 	janiName      string // in the document
 	owner         int    // the instance of a local variable, -1 for a global one
 	module        int    // an instance in whose module it is declared, -1 for a global variable
-	shared        bool   // several modules assign it in steps with actions
-	transient     bool
+	isShared      bool   // several modules assign it in steps with actions
+	isTransient   bool
 	initial       syntax.Expr // initial value; nil if it may be any value
 	stateValue    syntax.Expr // value of a transient variable in a state; nil means initial
 	stateSize     int         // size of stateValue
-	ambiguous     bool        // locations of several instances give it a value
+	isAmbiguous   bool        // locations of several instances give it a value
 	affectsReward bool        // a step reward depends on it
 	writers       []int       // instances that assign it, if it is not transient
 }
@@ -92,8 +92,8 @@ func (s *scope) function(name string) (found *function, declaredIn *scope) {
 // names is the set of names in use in the PRISM model.
 type names map[string]bool
 
-// unused returns an identifier that is not in use and resembles the given name. It marks the identifier as used.
-func (n names) unused(name string) string {
+// unusedName returns an identifier that is not in use and resembles the given name. It marks the identifier as used.
+func (n names) unusedName(name string) string {
 	candidate := identifier(name)
 	for i := 2; n[candidate]; i++ {
 		candidate = identifier(name) + "_" + strconv.Itoa(i)

@@ -20,21 +20,21 @@ func (t *translator) expandSelections(original edge, context *exprContext) []edg
 	return copies
 }
 
-// expandSelectionsIn expands all selections in value, the value of one assignment. destination and assign are the indices of the destination and
+// expandSelectionsIn expands all selections in value, the value of one assignment. destinationIndex and assignmentIndex are the indices of the destination and
 // of the assignment.
-func (t *translator) expandSelectionsIn(copies []edge, destination, assign int, value *jsonValue, context *exprContext) []edge {
+func (t *translator) expandSelectionsIn(copies []edge, destinationIndex, assignmentIndex int, value *jsonValue, context *exprContext) []edge {
 	for _, selection := range appendOutermostParts(nil, value, isTruncatedSelection) {
 		if copies[0].rate != nil {
 			t.abort(selection.Start, "found a selection on an edge with a rate, which is not supported")
 		}
-		copies = t.expandSelection(copies, destination, assign, selection, context)
+		copies = t.expandSelection(copies, destinationIndex, assignmentIndex, selection, context)
 	}
 	return copies
 }
 
-// expandSelection replaces each edge by copies, one for each number that the selection may give. destination and assign are the indices of the
+// expandSelection replaces each edge by copies, one for each number that the selection may give. destinationIndex and assignmentIndex are the indices of the
 // destination and of the assignment with the selection.
-func (t *translator) expandSelection(edges []edge, destination, assign int, selection *jsonValue, context *exprContext) []edge {
+func (t *translator) expandSelection(edges []edge, destinationIndex, assignmentIndex int, selection *jsonValue, context *exprContext) []edge {
 	low, high := t.selectionRange(selection, context)
 	count := high - low + 1
 	if count > maxSelected || len(edges)*count > maxSelected {
@@ -44,7 +44,7 @@ func (t *translator) expandSelection(edges []edge, destination, assign int, sele
 	var copies []edge
 	for _, edge := range edges {
 		for number := low; number <= high; number++ {
-			copies = append(copies, edge.withSelected(destination, assign, selection, number))
+			copies = append(copies, edge.withSelected(destinationIndex, assignmentIndex, selection, number))
 		}
 	}
 	return copies
@@ -92,16 +92,16 @@ func replaceValue(value, old, replacement *jsonValue) *jsonValue {
 	}
 	copied := *value
 	copied.elements, copied.members = slices.Clone(value.elements), slices.Clone(value.members)
-	changed := false
+	isChanged := false
 	for i, element := range value.elements {
 		copied.elements[i] = replaceValue(element, old, replacement)
-		changed = changed || copied.elements[i] != element
+		isChanged = isChanged || copied.elements[i] != element
 	}
 	for i, member := range value.members {
 		copied.members[i].value = replaceValue(member.value, old, replacement)
-		changed = changed || copied.members[i].value != member.value
+		isChanged = isChanged || copied.members[i].value != member.value
 	}
-	if !changed {
+	if !isChanged {
 		return value
 	}
 	return &copied
@@ -158,9 +158,9 @@ func (t *translator) readSelectionBounds(bounds *selectionBounds, condition *jso
 	isComparison := op.isText("≤") || op.isText("≥")
 	switch {
 	case isComparison && right.isText(bounds.name) && bounds.minimum == nil:
-		bounds.minimum = t.constant(left, context, 0)
+		bounds.minimum = t.constantValue(left, context, 0)
 	case isComparison && left.isText(bounds.name) && bounds.maximum == nil:
-		bounds.maximum = t.constant(right, context, 0)
+		bounds.maximum = t.constantValue(right, context, 0)
 	default:
 		name := shortened(bounds.name)
 		t.abort(condition.Start, "found another condition on the selected number, want a ≤ %s ∧ %s ≤ b", name, name)

@@ -59,7 +59,7 @@ func readStructure(file string, src []byte) (*document, error) {
 	if err := reader.errs.Err(); err != nil {
 		return nil, err
 	}
-	reader.doc.whole = root.Span
+	reader.doc.wholeSpan = root.Span
 	return reader.doc, nil
 }
 
@@ -75,13 +75,13 @@ func translate(file string, doc *document, constants map[string]string) (*Transl
 	}
 	result := translator.result
 	result.Model = &syntax.Model{
-		File: file, Items: translator.modelItems(), Embedded: doc.markov, Rate: translator.rate, Span: doc.whole,
+		File: file, Items: translator.modelItems(), Embedded: doc.isMarkovAutomaton, Rate: translator.rate, Span: doc.wholeSpan,
 		Dialect: syntax.Storm, // this dialect has ranges of one value, as JANI has
 	}
-	if !doc.markov {
+	if !doc.isMarkovAutomaton {
 		result.Time.Items = []*syntax.RewardItem{{Guard: trueExpr(doc.span), Value: oneExpr(doc.span), Span: doc.span}}
 	}
-	result.Properties.File, result.Properties.Span = file, doc.whole
+	result.Properties.File, result.Properties.Span = file, doc.wholeSpan
 	return result, nil
 }
 
@@ -157,19 +157,19 @@ func (t *translator) translateModel() {
 	if len(t.doc.elements) == 0 {
 		t.addError(syntax.Pos{Line: 1, Col: 1}, "the system has no elements, want an automaton")
 	}
-	t.unlessFailed(t.writeConstants)
-	t.unlessFailed(t.writeInitBlock)
-	t.unlessFailed(t.collectStateValues)
-	t.unlessFailed(t.collectRewards)
-	t.unlessFailed(t.translateEdges)
-	t.unlessFailed(t.assignModulesWithinLimit)
-	t.unlessFailed(t.buildModules)
-	t.unlessFailed(t.writeLabels)
-	t.unlessFailed(t.translateProperties)
+	t.runUnlessFailed(t.writeConstants)
+	t.runUnlessFailed(t.writeInitBlock)
+	t.runUnlessFailed(t.collectStateValues)
+	t.runUnlessFailed(t.collectRewards)
+	t.runUnlessFailed(t.translateEdges)
+	t.runUnlessFailed(t.assignModulesWithinLimit)
+	t.runUnlessFailed(t.buildModules)
+	t.runUnlessFailed(t.writeLabels)
+	t.runUnlessFailed(t.translateProperties)
 }
 
-// unlessFailed runs a phase of the translation, unless an earlier phase had errors.
-func (t *translator) unlessFailed(phase func()) {
+// runUnlessFailed runs a phase of the translation, unless an earlier phase had errors.
+func (t *translator) runUnlessFailed(phase func()) {
 	if len(t.errs) == 0 {
 		t.collectError(phase)
 	}
@@ -212,7 +212,7 @@ func (t *translator) declareConstant(constant *variable) {
 		t.collectError(func() { t.declareCompositeConstant(constant) })
 		return
 	}
-	ident := &syntax.Ident{Name: t.usedNames.unused(constant.name), Span: constant.Span}
+	ident := &syntax.Ident{Name: t.usedNames.unusedName(constant.name), Span: constant.Span}
 	if ident.Name != constant.name {
 		t.result.Constants[constant.name] = ident.Name
 	}
@@ -280,7 +280,7 @@ func (t *translator) createSlots(variable *variable, typ *janiType, initial symb
 		}
 		parts := &composite{}
 		for i, element := range initial.composite.elements {
-			parts.elements = append(parts.elements, t.createSlots(variable, typ.base, element, owner, prefix, fmt.Sprintf("%s_%d", name, i)))
+			parts.elements = append(parts.elements, t.createSlots(variable, typ.elementType, element, owner, prefix, fmt.Sprintf("%s_%d", name, i)))
 		}
 		return symbol{composite: parts}
 	case dataType:
@@ -295,14 +295,14 @@ func (t *translator) createSlots(variable *variable, typ *janiType, initial symb
 
 // membersOf returns the members of the datatype of a variable. It aborts if the variable lacks an initial value for a member.
 func (t *translator) membersOf(variable *variable, typ *janiType, initial symbol) []*variable {
-	decl := t.doc.datatypes[typ.ref]
-	if decl == nil {
-		t.abort(typ.Start, "there is no datatype %q", shortened(typ.ref))
+	datatype := t.doc.datatypes[typ.datatypeName]
+	if datatype == nil {
+		t.abort(typ.Start, "there is no datatype %q", shortened(typ.datatypeName))
 	}
-	if initial.composite == nil || len(initial.composite.members) != len(decl.members) {
+	if initial.composite == nil || len(initial.composite.members) != len(datatype.members) {
 		t.abort(variable.Start, "the variable %q has no initial-value for all members of its datatype, want one", shortened(variable.name))
 	}
-	return decl.members
+	return datatype.members
 }
 
 // createSlot creates the slot of a single value, which becomes a variable of PRISM's language. owner is the number of the automaton of a local
@@ -317,12 +317,12 @@ func (t *translator) createSlot(variable *variable, typ *janiType, initial symbo
 	if typ.kind == clockType {
 		t.checkClockStart(variable, &initial)
 	}
-	created := &slot{decl: variable, typ: typ, janiName: name, owner: owner, module: owner, transient: variable.transient, initial: initial.expr}
+	newSlot := &slot{decl: variable, typ: typ, janiName: name, owner: owner, module: owner, isTransient: variable.transient, initial: initial.expr}
 	if !variable.transient {
-		created.name = t.usedNames.unused(t.prefixedIfUsed(prefix, name))
+		newSlot.name = t.usedNames.unusedName(t.prefixedIfUsed(prefix, name))
 	}
-	t.slots = append(t.slots, created)
-	return created
+	t.slots = append(t.slots, newSlot)
+	return newSlot
 }
 
 // checkClockStart sets the initial value of a clock to 0 if it is missing. It aborts if the clock has another initial value.
@@ -370,7 +370,7 @@ func (t *translator) locationVariable(instance *instance) *slot {
 	automaton := instance.automaton
 	high := len(automaton.locations) - 1
 	location := &slot{
-		name: t.usedNames.unused(automaton.name + "_location"), janiName: automaton.name, owner: instance.number, module: instance.number,
+		name: t.usedNames.unusedName(automaton.name + "_location"), janiName: automaton.name, owner: instance.number, module: instance.number,
 		typ:  &janiType{kind: intType, low: numberValue(0, automaton.pos), high: numberValue(high, automaton.pos)},
 		decl: &variable{Span: spanAt(automaton.pos)},
 	}
@@ -421,7 +421,7 @@ func (t *translator) writeInitBlock() {
 	var conditions []syntax.Expr
 	for _, variable := range t.slots {
 		switch {
-		case variable.transient:
+		case variable.isTransient:
 		case variable.initial == nil:
 			needsBlock = true
 		default:
@@ -440,11 +440,11 @@ func (t *translator) writeInitBlock() {
 // initialRestrictions returns the conditions on initial states: of the document, of its automata, and of automata with several initial locations.
 func (t *translator) initialRestrictions() []syntax.Expr {
 	var restrictions []syntax.Expr
-	if !isTrivial(t.doc.restrict) {
-		restrictions = append(restrictions, t.translateExpr(t.doc.restrict, &exprContext{scope: t.global}))
+	if !isTrivial(t.doc.initialRestriction) {
+		restrictions = append(restrictions, t.translateExpr(t.doc.initialRestriction, &exprContext{scope: t.global}))
 	}
 	for _, instance := range t.instances {
-		if condition := instance.automaton.restrict; !isTrivial(condition) {
+		if condition := instance.automaton.initialRestriction; !isTrivial(condition) {
 			restrictions = append(restrictions, t.translateExpr(condition, &exprContext{scope: instance.scope}))
 		}
 		if condition := instance.atInitialLocation(); condition != nil {
@@ -480,37 +480,37 @@ func equalsInitialValue(variable *slot) syntax.Expr {
 
 // collectStateValues translates the values that the locations of the automata give to transient variables.
 func (t *translator) collectStateValues() {
-	setBy := make(map[*slot]int) // the number of the last instance with a location that sets the variable
+	lastSetter := make(map[*slot]int) // the number of the last instance with a location that sets the variable
 	for _, instance := range t.instances {
 		for i := len(instance.automaton.locations) - 1; i >= 0; i-- {
 			location := &instance.automaton.locations[i]
-			setHere := make(map[*slot]bool)
+			isSetHere := make(map[*slot]bool)
 			for _, assign := range location.transients {
-				t.collectError(func() { t.addStateValue(instance, i, assign, setHere, setBy) })
+				t.collectError(func() { t.addStateValue(instance, i, assign, isSetHere, lastSetter) })
 			}
 		}
 	}
 }
 
-// addStateValue adds the value that a location gives to a transient variable: value becomes (in the location ? new value : value). setHere has
-// the variables that this location has set. setBy has the number of the last instance that set each variable.
-func (t *translator) addStateValue(instance *instance, location int, assign assignment, setHere map[*slot]bool, setBy map[*slot]int) {
+// addStateValue adds the value that a location gives to a transient variable: value becomes (in the location ? new value : value). isSetHere has
+// the variables that this location has set. lastSetter has the number of the last instance that set each variable.
+func (t *translator) addStateValue(instance *instance, location int, assign assignment, isSetHere map[*slot]bool, lastSetter map[*slot]int) {
 	variable := t.transientTarget(instance, assign.ref)
-	if setHere[variable] {
+	if isSetHere[variable] {
 		t.abort(assign.pos, "the transient variable %q has two values in a location, want one", shortened(variable.janiName))
 	}
-	setHere[variable] = true
-	value := t.translateSizedExpr(assign.value, &exprContext{scope: instance.scope, noTransients: true})
-	if other, ok := setBy[variable]; ok && other != instance.number {
-		variable.ambiguous = true
+	isSetHere[variable] = true
+	value := t.translateSizedExpr(assign.value, &exprContext{scope: instance.scope, forbidsTransients: true})
+	if setter, ok := lastSetter[variable]; ok && setter != instance.number {
+		variable.isAmbiguous = true
 	}
-	setBy[variable] = instance.number
-	expr, previous := value.expr, variable.valueInState()
+	lastSetter[variable] = instance.number
+	expr, previousValue := value.expr, variable.valueInState()
 	if inLocation := instance.atLocation(location, assign.pos); inLocation != nil {
-		expr = &syntax.Cond{C: inLocation, T: expr, E: previous, Span: spanAt(assign.pos)}
+		expr = &syntax.Cond{Condition: inLocation, Then: expr, Else: previousValue, Span: spanAt(assign.pos)}
 	}
-	if variable.typ.kind == boolType && previous == variable.initial {
-		expr = withoutTrueFalse(expr)
+	if variable.typ.kind == boolType && previousValue == variable.initial {
+		expr = simplifyTrueFalse(expr)
 	}
 	variable.stateValue = expr
 	variable.stateSize += value.size + 4 // the condition, its comparison and their operands
@@ -518,23 +518,23 @@ func (t *translator) addStateValue(instance *instance, location int, assign assi
 
 // transientTarget returns the transient variable that an assignment sets. It refuses any other target.
 func (t *translator) transientTarget(instance *instance, ref *jsonValue) *slot {
-	targets := t.targetsOf(ref, &exprContext{scope: instance.scope}).scalar
-	if len(targets) != 1 || len(targets[0].conditions) > 0 || !targets[0].slot.transient {
+	targets := t.targetsOf(ref, &exprContext{scope: instance.scope}).variables
+	if len(targets) != 1 || len(targets[0].conditions) > 0 || !targets[0].slot.isTransient {
 		t.abort(ref.Start, "found %s, want a transient variable", ref.describe())
 	}
 	return targets[0].slot
 }
 
-// withoutTrueFalse replaces (c ? true : false) by c. It returns any other expression unchanged.
-func withoutTrueFalse(expr syntax.Expr) syntax.Expr {
+// simplifyTrueFalse replaces (c ? true : false) by c. It returns any other expression unchanged.
+func simplifyTrueFalse(expr syntax.Expr) syntax.Expr {
 	cond, isCond := expr.(*syntax.Cond)
 	if !isCond {
 		return expr
 	}
-	thenLit, thenIsLit := cond.T.(*syntax.BoolLit)
-	elseLit, elseIsLit := cond.E.(*syntax.BoolLit)
-	if thenIsLit && elseIsLit && thenLit.Value && !elseLit.Value {
-		return cond.C
+	thenLiteral, thenIsLit := cond.Then.(*syntax.BoolLit)
+	elseLiteral, elseIsLit := cond.Else.(*syntax.BoolLit)
+	if thenIsLit && elseIsLit && thenLiteral.Value && !elseLiteral.Value {
+		return cond.Condition
 	}
 	return expr
 }

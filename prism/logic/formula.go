@@ -36,7 +36,7 @@ const (
 // Formula is one operator of a property. Fields that the kind does not have are zero.
 type Formula struct {
 	Kind Kind
-	// X is the expression itself.
+	// Expr is the expression itself.
 	X sema.Expr
 	// Threshold is what P, R and S ask for: the value, or its comparison with a bound.
 	sema.Threshold
@@ -66,8 +66,8 @@ type Formula struct {
 	Index int
 }
 
-// Of takes an expression apart: it returns the kind of its outermost operator and the operands.
-func Of(expr sema.Expr) *Formula {
+// FormulaOf takes an expression apart: it returns the kind of its outermost operator and the operands.
+func FormulaOf(expr sema.Expr) *Formula {
 	formula := &Formula{Kind: Expression, X: expr}
 	switch expr := expr.(type) {
 	case *sema.Label:
@@ -128,9 +128,9 @@ func (f *Formula) LongRun() bool {
 
 // WithoutFilters returns the formula inside all enclosing filters.
 func WithoutFilters(expr sema.Expr) *Formula {
-	formula := Of(expr)
+	formula := FormulaOf(expr)
 	for formula.Kind == Filter {
-		formula = Of(formula.Operand)
+		formula = FormulaOf(formula.Operand)
 	}
 	return formula
 }
@@ -143,11 +143,11 @@ func Nested(expr sema.Expr, labels []sema.LabelDef) sema.Expr {
 		if operator != nil {
 			return false
 		}
-		switch Of(operand).Kind {
+		switch FormulaOf(operand).Kind {
 		case Expression:
 		case Label:
 			if index := operand.(*sema.Label).Index; index >= 0 && index < len(labels) {
-				operator = Nested(labels[index].X, labels)
+				operator = Nested(labels[index].Expr, labels)
 			}
 		default:
 			operator = operand
@@ -162,7 +162,7 @@ func IsState(expr sema.Expr) bool { return expr == nil || expr.Type() == sema.Bo
 
 // Describe returns a description of an expression for a message such as "found %s".
 func Describe(expr sema.Expr) string {
-	switch formula := Of(expr); formula.Kind {
+	switch formula := FormulaOf(expr); formula.Kind {
 	case Probability:
 		return "a P operator"
 	case Reward:

@@ -25,7 +25,7 @@ func (h horizon) ofFormula(expr sema.Expr) int {
 	if expr == nil {
 		return 0
 	}
-	switch formula := Of(expr); formula.Kind {
+	switch formula := FormulaOf(expr); formula.Kind {
 	case Label:
 		return h.ofLabel(formula.Index)
 	case Probability, Quantified:
@@ -46,7 +46,7 @@ func (h horizon) ofFormula(expr sema.Expr) int {
 func (h horizon) ofLabel(index int) int {
 	switch {
 	case index >= 0:
-		return h.ofFormula(h.labels[index].X)
+		return h.ofFormula(h.labels[index].Expr)
 	case index == sema.LabelDeadlock:
 		return 1
 	}
@@ -56,7 +56,7 @@ func (h horizon) ofLabel(index int) int {
 // greatestOfOperands returns the greatest horizon of the operands of an expression.
 func (h horizon) greatestOfOperands(expr sema.Expr) int {
 	greatest := 0
-	sema.Operands(expr, func(operand sema.Expr) { greatest = max(greatest, h.ofFormula(operand)) })
+	sema.VisitOperands(expr, func(operand sema.Expr) { greatest = max(greatest, h.ofFormula(operand)) })
 	return greatest
 }
 

@@ -46,10 +46,10 @@ var (
 
 func showPath(p *logic.Path) string {
 	out := paths[p.Form]
-	if p.Negated {
+	if p.IsNegated {
 		out = "not " + out
 	}
-	if p.Operator {
+	if p.IsTemporal {
 		out += " " + p.Op.String()
 	}
 	if p.Bound != nil {
@@ -78,11 +78,11 @@ func show(f *logic.Formula) string {
 			out += " ratio"
 		}
 	case f.Operand != nil:
-		out += " " + f.Op + " of " + show(logic.Of(f.Operand))
+		out += " " + f.Op + " of " + show(logic.FormulaOf(f.Operand))
 	case f.Objectives != nil:
 		var parts []string
 		for _, x := range f.Objectives {
-			parts = append(parts, show(logic.Of(x)))
+			parts = append(parts, show(logic.FormulaOf(x)))
 		}
 		out += "(" + strings.Join(parts, ", ") + ")"
 	}
@@ -132,7 +132,7 @@ func TestOf(t *testing.T) {
 		{`multilex(Pmax=? [ F s=2 ], R{"a"}min=? [ C ])`, "multilex(P: until F reaches, R: totalC)"},
 		{`multi(Pmax=? [ F s=2 ], R{"a"}<=3 [ C ])`, "multi(P: until F reaches, R: totalC)"},
 	} {
-		if got := show(logic.Of(property(t, tt.property))); got != tt.want {
+		if got := show(logic.FormulaOf(property(t, tt.property))); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.property, got, tt.want)
 		}
 	}

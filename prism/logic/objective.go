@@ -65,7 +65,7 @@ func objectiveOf(expr *sema.Reward) *Objective {
 	}
 	path := PathOf(expr.Path)
 	objective.Path = path
-	if path.Form != Until || path.Negated || path.Op != syntax.Future {
+	if path.Form != Until || path.IsNegated || path.Op != syntax.Future {
 		return objective
 	}
 	objective.Form, objective.Target = ReachReward, path.Right

@@ -25,11 +25,11 @@ type Path struct {
 	Whole, X sema.Expr
 	// Form is its form.
 	Form PathForm
-	// Negated says that the property is about the paths that do not satisfy X: the number of negations was odd.
-	Negated bool
-	// Operator says that X is a temporal operator, Op. Its operands are Left, nil for X, F and G, and Right; Bound is its
+	// IsNegated says that the property is about the paths that do not satisfy X: the number of negations was odd.
+	IsNegated bool
+	// IsTemporal says that X is a temporal operator, Op. Its operands are Left, nil for X, F and G, and Right; Bound is its
 	// step or time bound, or nil. The Right of InitialState is the state formula.
-	Operator    bool
+	IsTemporal  bool
 	Op          syntax.TemporalOp
 	Left, Right sema.Expr
 	Bound       *sema.Bound
@@ -40,7 +40,7 @@ type Path struct {
 // PathOf takes a path formula apart: it returns the form of the formula and its operands.
 func PathOf(expr sema.Expr) *Path {
 	inner, negated := withoutNegations(expr)
-	path := &Path{Whole: expr, X: inner, Negated: negated, Form: Linear}
+	path := &Path{Whole: expr, X: inner, IsNegated: negated, Form: Linear}
 	if inner.Type() == sema.Bool {
 		path.Form, path.Right = InitialState, inner
 		return path
@@ -51,7 +51,7 @@ func PathOf(expr sema.Expr) *Path {
 	case *sema.CostBounded:
 		path.Form, path.Left, path.Right, path.Costs = CostBounded, inner.X, inner.Y, inner.Costs
 	case *sema.Temporal:
-		path.Operator, path.Op, path.Left, path.Right, path.Bound = true, inner.Op, inner.X, inner.Y, inner.Bound
+		path.IsTemporal, path.Op, path.Left, path.Right, path.Bound = true, inner.Op, inner.X, inner.Y, inner.Bound
 		path.Form = temporalForm(inner)
 	}
 	return path
@@ -90,7 +90,7 @@ func Not(expr sema.Expr) sema.Expr {
 
 // Reaches reports whether the formula is F or U of state formulas without bounds, and without a negation.
 func (p *Path) Reaches() bool {
-	return p.Form == Until && !p.Negated && p.Bound == nil && (p.Op == syntax.Future || p.Op == syntax.Until)
+	return p.Form == Until && !p.IsNegated && p.Bound == nil && (p.Op == syntax.Future || p.Op == syntax.Until)
 }
 
 // Unbounded reports whether the formula is F, G, U, W or R of state formulas without a bound.
@@ -99,7 +99,7 @@ func (p *Path) Unbounded() bool { return p.Form == Until && p.Bound == nil }
 // Repeated returns a if the path formula is G F a (a holds infinitely often) or F G a (a holds forever from some time on), without bounds.
 // lasting is true for F G a.
 func (p *Path) Repeated() (arg sema.Expr, lasting, ok bool) {
-	if p.Form != Linear || !p.Operator || p.Bound != nil {
+	if p.Form != Linear || !p.IsTemporal || p.Bound != nil {
 		return nil, false, false
 	}
 	inner, ok := p.Right.(*sema.Temporal)

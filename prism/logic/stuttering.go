@@ -21,9 +21,9 @@ func (s stuttering) isIgnored(expr sema.Expr) bool {
 	if expr == nil {
 		return true
 	}
-	switch formula := Of(expr); formula.Kind {
+	switch formula := FormulaOf(expr); formula.Kind {
 	case Label:
-		return formula.Index >= 0 && s.isIgnored(s.program.Labels[formula.Index].X)
+		return formula.Index >= 0 && s.isIgnored(s.program.Labels[formula.Index].Expr)
 	case Probability:
 		return s.isPathIgnored(formula.Path)
 	case SteadyState:
@@ -32,7 +32,7 @@ func (s stuttering) isIgnored(expr sema.Expr) bool {
 		return s.isTime(expr.(*sema.Reward)) && formula.Objective.Form == ReachReward && s.isPathIgnored(formula.Objective.Path)
 	case Expression:
 		isIgnored := true
-		sema.Operands(expr, func(operand sema.Expr) { isIgnored = isIgnored && s.isIgnored(operand) })
+		sema.VisitOperands(expr, func(operand sema.Expr) { isIgnored = isIgnored && s.isIgnored(operand) })
 		return isIgnored
 	}
 	return false

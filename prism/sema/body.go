@@ -6,9 +6,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// resolve resolves all expressions of the model, in PRISM's order. The order determines the first reported error.
-func (c *checker) resolve() {
-	if c.has(phaseConstCycles) {
+// resolveAll resolves all expressions of the model, in PRISM's order. The order determines the first reported error.
+func (c *checker) resolveAll() {
+	if c.hasErrorsOf(phaseConstCycles) {
 		return
 	}
 	c.checkFormulaBodies()
@@ -26,9 +26,9 @@ func (c *checker) resolve() {
 		c.checkSystem(c.system.X)
 	}
 	if c.isMarkovAutomaton {
-		c.embed()
+		c.embedMarkovianCommands()
 	} else if c.rate != nil {
-		c.model.rate = c.resolver.expr(c.rate)
+		c.model.rate = c.resolver.resolveExpr(c.rate)
 	}
 	for _, rewards := range c.items.rewards {
 		c.resolveRewardStruct(rewards)
@@ -44,7 +44,7 @@ func (c *checker) resolve() {
 // allowed depends on the expression that uses the formula.
 func (c *checker) checkFormulaBodies() {
 	for _, formula := range c.model.formulas {
-		for _, diagnostic := range c.resolver.formulaBody(formula).diags {
+		for _, diagnostic := range c.resolver.resolvedBody(formula).diags {
 			switch diagnostic.kind {
 			case clockUse:
 				continue
@@ -68,10 +68,10 @@ func (c *checker) resolveLabels() {
 		}
 	}
 	for i, decl := range decls {
-		c.model.labels[i].X = c.resolver.expr(decl.X)
+		c.model.labels[i].Expr = c.resolver.resolveExpr(decl.X)
 	}
 	for i, decl := range decls {
-		checkLabel(c.resolver, decl, c.model.labels[i].X)
+		checkLabel(c.resolver, decl, c.model.labels[i].Expr)
 	}
 }
 
@@ -92,7 +92,7 @@ func (c *checker) resolveConstants() { resolveConstants(c.resolver, c.model.cons
 // resolveConstants resolves the definitions of constants and checks their types.
 func resolveConstants(resolver *resolver, consts []*constant) {
 	for _, constant := range consts {
-		constant.def = resolver.optional(constant.decl.Value)
+		constant.def = resolver.resolveOptional(constant.decl.Value)
 		if constant.typ == Int {
 			constant.def = resolver.truncate(constant.def)
 		}
@@ -114,11 +114,11 @@ func resolveConstants(resolver *resolver, consts []*constant) {
 func (c *checker) resolveDeclaration(resolver *resolver, variable *variable) {
 	decl := variable.decl
 	if decl.Type == syntax.ClockVar && !canHaveClocks(c.model.typ) {
-		resolver.add(phaseSemantic, decl.TypePos, "clock variables are not allowed in %s models", c.model.typ)
+		resolver.addError(phaseSemantic, decl.TypePos, "clock variables are not allowed in %s models", c.model.typ)
 	}
 	if decl.Type == syntax.RangeVar {
-		variable.low = resolver.truncate(resolver.expr(decl.Low))
-		variable.high = resolver.truncate(resolver.expr(decl.High))
+		variable.low = resolver.truncate(resolver.resolveExpr(decl.Low))
+		variable.high = resolver.truncate(resolver.resolveExpr(decl.High))
 		checkRange(resolver, variable)
 	}
 	if decl.Init != nil {
@@ -129,7 +129,7 @@ func (c *checker) resolveDeclaration(resolver *resolver, variable *variable) {
 // resolveInitialValue resolves the initial value of a variable and checks its type.
 func resolveInitialValue(resolver *resolver, variable *variable) {
 	decl := variable.decl
-	variable.init = resolver.expr(decl.Init)
+	variable.init = resolver.resolveExpr(decl.Init)
 	if variable.typ == Int {
 		variable.init = resolver.truncate(variable.init)
 	}
@@ -165,40 +165,40 @@ func checkRange(resolver *resolver, variable *variable) {
 // resolveModule resolves the variables, the invariant and the commands of a module, and collects its alphabet.
 func (c *checker) resolveModule(index int, module *module) {
 	resolver := c.resolver.inModule(module.renamings)
-	result := Module{Name: module.name.Name, Base: module.base, Pos: module.decl.Pos()}
+	resolved := Module{Name: module.name.Name, Base: module.base, Pos: module.decl.Pos()}
 	for slot, variable := range c.model.vars {
 		if variable.module == index {
-			result.Vars = append(result.Vars, slot)
+			resolved.Vars = append(resolved.Vars, slot)
 			c.resolveDeclaration(resolver, variable)
 		}
 	}
 	if module.decl.Invariant != nil {
-		result.Invariant = resolver.withClocks(module.decl.Invariant)
+		resolved.Invariant = resolver.resolveWithClocks(module.decl.Invariant)
 	}
 	inAlphabet := make(map[int]bool)
 	for _, commandDecl := range module.decl.Commands {
 		errorsBefore := c.errorCount
 		command := c.resolveCommand(resolver, index, commandDecl)
-		if c.onCommand != nil {
-			c.onCommand(commandDecl, c.errorCount == errorsBefore)
+		if c.reportCommand != nil {
+			c.reportCommand(commandDecl, c.errorCount == errorsBefore)
 		}
 		if commandDecl.Markovian {
-			c.addMarkovian(command)
+			c.addMarkovianCommand(command)
 			continue
 		}
-		result.Commands = append(result.Commands, command)
+		resolved.Commands = append(resolved.Commands, command)
 		if command.Action != Unlabelled && !inAlphabet[command.Action] {
 			inAlphabet[command.Action] = true
-			result.Alphabet = append(result.Alphabet, command.Action)
+			resolved.Alphabet = append(resolved.Alphabet, command.Action)
 		}
 	}
-	c.model.modules = append(c.model.modules, result)
+	c.model.modules = append(c.model.modules, resolved)
 }
 
 // resolveCommand resolves a command of a module and checks its types. module is the index of the module.
 func (c *checker) resolveCommand(resolver *resolver, module int, decl *syntax.Command) Command {
 	command := Command{Action: c.action(resolver, decl.Action), Pos: decl.Pos()}
-	command.Guard = resolver.withClocks(decl.Guard)
+	command.Guard = resolver.resolveWithClocks(decl.Guard)
 	for _, update := range decl.Updates {
 		command.Updates = append(command.Updates, c.resolveUpdate(resolver, module, command.Action, update))
 	}
@@ -234,12 +234,12 @@ var probabilityOne = RatValue(big.NewRat(1, 1))
 func (c *checker) resolveUpdate(resolver *resolver, module, action int, decl *syntax.Update) Update {
 	update := Update{Prob: &Const{Base{Double, decl.Pos()}, probabilityOne}, Pos: decl.Pos()}
 	if decl.Prob != nil {
-		update.Prob = resolver.expr(decl.Prob)
-		update.ProbHigh = resolver.optional(decl.ProbHigh)
+		update.Prob = resolver.resolveExpr(decl.Prob)
+		update.ProbHigh = resolver.resolveOptional(decl.ProbHigh)
 		checkInterval(resolver, decl, update)
 	}
 	for _, assign := range decl.Assigns {
-		slot, value := c.assignedSlot(resolver, assign), resolver.expr(assign.Value)
+		slot, value := c.assignedSlot(resolver, assign), resolver.resolveExpr(assign.Value)
 		update.Assigns = append(update.Assigns, Assign{Slot: slot, Value: value, Pos: assign.Pos()})
 	}
 	c.checkAssigns(resolver, module, action, decl, update.Assigns)
@@ -249,7 +249,7 @@ func (c *checker) resolveUpdate(resolver *resolver, module, action int, decl *sy
 // checkAssigns checks the assignments of an update: the command may change the variable, the types match, and no variable is assigned twice. In
 // Storm's dialect, values of int variables are truncated.
 func (c *checker) checkAssigns(resolver *resolver, module, action int, decl *syntax.Update, assigns []Assign) {
-	assigned := make(map[int]bool)
+	isAssigned := make(map[int]bool)
 	for i, assign := range decl.Assigns {
 		slot := assigns[i].Slot
 		if slot < 0 {
@@ -260,10 +260,10 @@ func (c *checker) checkAssigns(resolver *resolver, module, action int, decl *syn
 		}
 		c.checkOwnership(resolver, module, action, assign, slot)
 		c.checkAssignedType(resolver, decl, assign, assigns[i])
-		if assigned[slot] {
-			c.add(phaseAssignedTwice, assign.Name.Pos(), "variable %q is set twice in the same update", c.model.vars[slot].name)
+		if isAssigned[slot] {
+			c.addError(phaseAssignedTwice, assign.Name.Pos(), "variable %q is set twice in the same update", c.model.vars[slot].name)
 		}
-		assigned[slot] = true
+		isAssigned[slot] = true
 	}
 }
 
@@ -272,7 +272,7 @@ func (c *checker) assignedSlot(resolver *resolver, assign *syntax.Assign) int {
 	name := applyRenamings(resolver.renamings, assign.Name.Name)
 	symbol, ok := c.model.names[name]
 	if !ok || symbol.kind != "variable" {
-		c.add(phaseAssigned, assign.Name.Pos(), "unknown variable %q in update%s", name, resolver.renamedFrom(assign.Name.Name))
+		c.addError(phaseAssigned, assign.Name.Pos(), "unknown variable %q in update%s", name, resolver.renamedFrom(assign.Name.Name))
 		return -1
 	}
 	return symbol.index
@@ -330,7 +330,7 @@ func (c *checker) resolveRewardStruct(decl *syntax.Rewards) {
 	}
 	for _, itemDecl := range decl.Items {
 		item := RewardItem{Transition: itemDecl.Transition, Action: c.action(c.resolver, itemDecl.Action), Pos: itemDecl.Pos()}
-		item.Guard, item.Value = c.resolver.expr(itemDecl.Guard), c.resolver.expr(itemDecl.Value)
+		item.Guard, item.Value = c.resolver.resolveExpr(itemDecl.Guard), c.resolver.resolveExpr(itemDecl.Value)
 		if typ := item.Guard.Type(); typ != Bool && typ != Invalid {
 			c.resolver.typeError(itemDecl.Guard, "type error in reward struct item: guard must be Boolean: %s", typeMismatch(item.Guard, "bool"))
 		}
@@ -348,7 +348,7 @@ func (c *checker) resolveInitBlock() {
 		return
 	}
 	expr := c.items.initBlocks[len(c.items.initBlocks)-1].X
-	c.model.init = c.resolver.expr(expr)
+	c.model.init = c.resolver.resolveExpr(expr)
 	for _, variable := range c.model.vars {
 		if variable.decl.Init != nil {
 			c.resolver.semanticError(variable.decl.Init, "cannot use both init...endinit and initial values for variables")
@@ -365,45 +365,45 @@ func (c *checker) resolveObservables() {
 	modelType := c.model.typ
 	switch {
 	case c.hasObservables() && !isPartiallyObservable(modelType):
-		c.add(phaseObservables, syntax.Pos{}, "%ss cannot specify observables", modelType)
+		c.addError(phaseObservables, syntax.Pos{}, "%ss cannot specify observables", modelType)
 	case !c.hasObservables() && isPartiallyObservable(modelType):
-		c.add(phaseObservables, syntax.Pos{}, "%ss must specify observables", modelType)
+		c.addError(phaseObservables, syntax.Pos{}, "%ss must specify observables", modelType)
 	}
-	hidden := make(map[string]bool)
+	unobservable := make(map[string]bool)
 	for _, variable := range c.model.vars {
-		hidden[variable.name] = true
+		unobservable[variable.name] = true
 	}
-	c.resolveObservableLists(hidden)
+	c.resolveObservableLists(unobservable)
 	for _, decl := range c.items.definedObservables {
 		var expr Expr
 		if decl.X != nil { // observables of imported states have no expression
-			expr = c.resolver.withClocks(decl.X)
+			expr = c.resolver.resolveWithClocks(decl.X)
 		}
-		c.addObservable(decl.Name.Name, decl.Pos(), expr, hidden)
+		c.addObservable(decl.Name.Name, decl.Pos(), expr, unobservable)
 	}
 	for _, variable := range c.model.vars {
-		if modelType == syntax.POPTA && variable.typ == Clock && hidden[variable.name] {
-			c.add(phaseObservables, variable.decl.Pos(), "all clocks in POPTAs must be observable, %q is not", variable.name)
+		if modelType == syntax.POPTA && variable.typ == Clock && unobservable[variable.name] {
+			c.addError(phaseObservables, variable.decl.Pos(), "all clocks in POPTAs must be observable, %q is not", variable.name)
 		}
 	}
 }
 
-// resolveObservableLists resolves the lists of observable variables, and removes the variables from hidden, the set of unobservable variables.
-func (c *checker) resolveObservableLists(hidden map[string]bool) {
+// resolveObservableLists resolves the lists of observable variables, and removes the variables from unobservable, the set of unobservable variables.
+func (c *checker) resolveObservableLists(unobservable map[string]bool) {
 	for _, list := range c.items.observableLists {
 		for _, ident := range list.Names {
-			expr := c.resolver.withClocks(ident)
+			expr := c.resolver.resolveWithClocks(ident)
 			if _, ok := expr.(*Var); !ok && expr.Type() != Invalid {
-				c.add(phaseObservables, ident.Pos(), "observable variables list can only contain variables, found %s", describe(expr))
+				c.addError(phaseObservables, ident.Pos(), "observable variables list can only contain variables, found %s", describe(expr))
 			}
-			c.addObservable(ident.Name, ident.Pos(), expr, hidden)
+			c.addObservable(ident.Name, ident.Pos(), expr, unobservable)
 		}
 	}
 }
 
-// addObservable declares an observable with a name and an expression. If the expression is a variable, it removes the variable from hidden, the set
+// addObservable declares an observable with a name and an expression. If the expression is a variable, it removes the variable from unobservable, the set
 // of unobservable variables.
-func (c *checker) addObservable(name string, pos syntax.Pos, expr Expr, hidden map[string]bool) {
+func (c *checker) addObservable(name string, pos syntax.Pos, expr Expr, unobservable map[string]bool) {
 	// In Storm's dialect a label may have the same name; the quoted name then refers to the label.
 	sharesLabelName := c.model.quoted[name].kind == "label" && c.model.dialect == syntax.Storm
 	meaning := symbol{kind: "observable", index: len(c.model.observables)}
@@ -411,7 +411,7 @@ func (c *checker) addObservable(name string, pos syntax.Pos, expr Expr, hidden m
 		c.model.observables = append(c.model.observables, Observable{name, expr})
 	}
 	if variable, ok := expr.(*Var); ok {
-		delete(hidden, c.model.vars[variable.Slot].name)
+		delete(unobservable, c.model.vars[variable.Slot].name)
 	}
 }
 

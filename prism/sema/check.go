@@ -14,14 +14,14 @@ import (
 // Source: ModulesFile.tidyUp of PRISM 4.10; reference, sections 1.2, 1.4 and 2.3.
 func CheckModel(model *syntax.Model) (*Model, error) { return CheckCommands(model, nil) }
 
-// CheckCommands checks a model as CheckModel does, and calls report for each checked command. clean is false if the command, or a formula that it
+// CheckCommands checks a model as CheckModel does, and calls report for each checked command. isCorrect is false if the command, or a formula that it
 // uses, has an error. If a module is renamed, its commands are reported again for each renaming. report may be nil.
-func CheckCommands(model *syntax.Model, report func(command *syntax.Command, clean bool)) (*Model, error) {
+func CheckCommands(model *syntax.Model, report func(command *syntax.Command, isCorrect bool)) (*Model, error) {
 	checker := newChecker(model)
-	checker.onCommand = report
+	checker.reportCommand = report
 	checker.declareFormulas()
 	checker.collectModules()
-	if checker.has(phaseFormulaCycles) || checker.has(phaseRenaming) {
+	if checker.hasErrorsOf(phaseFormulaCycles) || checker.hasErrorsOf(phaseRenaming) {
 		return nil, checker.err() // the next checks need expanded formulas and renamed modules
 	}
 	checker.declareLabels()
@@ -31,7 +31,7 @@ func CheckCommands(model *syntax.Model, report func(command *syntax.Command, cle
 	checker.numberActions()
 	checker.determineModelType()
 	checker.checkPlayers()
-	checker.resolve()
+	checker.resolveAll()
 	if err := checker.err(); err != nil {
 		return nil, err
 	}
@@ -56,11 +56,11 @@ type checker struct {
 	modules       []*module
 	system        *syntax.System // the system block that is used
 	actionIndexes map[string]int // index of each action
-	onCommand     func(c *syntax.Command, clean bool)
+	reportCommand func(c *syntax.Command, clean bool)
 	// Of a Markov automaton:
 	isMarkovAutomaton bool
 	rate              syntax.Expr // syntax.Model.Rate
-	markovian         []Command   // commands with rates
+	markovianCommands []Command   // commands with rates
 	race              *race
 }
 
@@ -81,36 +81,36 @@ type items struct {
 }
 
 // itemsByKind groups the items of a model file by kind, in source order.
-func itemsByKind(modelItems []syntax.Item) (byKind items) {
+func itemsByKind(modelItems []syntax.Item) (grouped items) {
 	for _, item := range modelItems {
 		switch item := item.(type) {
 		case *syntax.TypeDecl:
-			byKind.types = append(byKind.types, item)
+			grouped.types = append(grouped.types, item)
 		case *syntax.ConstDecl:
-			byKind.consts = append(byKind.consts, item)
+			grouped.consts = append(grouped.consts, item)
 		case *syntax.FormulaDecl:
-			byKind.formulas = append(byKind.formulas, item)
+			grouped.formulas = append(grouped.formulas, item)
 		case *syntax.LabelDecl:
-			byKind.labels = append(byKind.labels, item)
+			grouped.labels = append(grouped.labels, item)
 		case *syntax.GlobalDecl:
-			byKind.globals = append(byKind.globals, item.Var)
+			grouped.globals = append(grouped.globals, item.Var)
 		case *syntax.Module, *syntax.RenamedModule:
-			byKind.modules = append(byKind.modules, item)
+			grouped.modules = append(grouped.modules, item)
 		case *syntax.Rewards:
-			byKind.rewards = append(byKind.rewards, item)
+			grouped.rewards = append(grouped.rewards, item)
 		case *syntax.InitBlock:
-			byKind.initBlocks = append(byKind.initBlocks, item)
+			grouped.initBlocks = append(grouped.initBlocks, item)
 		case *syntax.Observables:
-			byKind.observableLists = append(byKind.observableLists, item)
+			grouped.observableLists = append(grouped.observableLists, item)
 		case *syntax.ObservableDecl:
-			byKind.definedObservables = append(byKind.definedObservables, item)
+			grouped.definedObservables = append(grouped.definedObservables, item)
 		case *syntax.System:
-			byKind.systems = append(byKind.systems, item)
+			grouped.systems = append(grouped.systems, item)
 		case *syntax.Player:
-			byKind.players = append(byKind.players, item)
+			grouped.players = append(grouped.players, item)
 		}
 	}
-	return byKind
+	return grouped
 }
 
 // newChecker returns a checker for a model. It reports a second model type and a second init block.
@@ -122,10 +122,10 @@ func newChecker(model *syntax.Model) *checker {
 	}
 	checker.resolver = newResolver(&checker.diags, checker.model, nil)
 	if len(checker.items.types) > 1 {
-		checker.add(phaseFile, checker.items.types[1].Pos(), "there were multiple model type declarations, want at most one")
+		checker.addError(phaseFile, checker.items.types[1].Pos(), "there were multiple model type declarations, want at most one")
 	}
 	if len(checker.items.initBlocks) > 1 {
-		checker.add(phaseFile, checker.items.initBlocks[1].X.Pos(), "there were multiple init...endinit constructs, want at most one")
+		checker.addError(phaseFile, checker.items.initBlocks[1].X.Pos(), "there were multiple init...endinit constructs, want at most one")
 	}
 	return checker
 }
@@ -134,29 +134,29 @@ func newChecker(model *syntax.Model) *checker {
 func (c *checker) declareFormulas() {
 	for _, decl := range c.items.formulas {
 		name := decl.Name.Name
-		declared := &formula{name, decl}
-		meaning := symbol{kind: "formula", formula: declared, index: len(c.model.formulas)}
+		declaration := &formula{name, decl}
+		meaning := symbol{kind: "formula", formula: declaration, index: len(c.model.formulas)}
 		if c.declareName(phaseFormulaNames, name, decl.Name.Pos(), meaning) {
-			c.model.formulas = append(c.model.formulas, declared)
+			c.model.formulas = append(c.model.formulas, declaration)
 		}
 	}
 	if i := firstCycle(c.formulaDependencies()); i >= 0 {
 		formula := c.model.formulas[i]
-		c.add(phaseFormulaCycles, formula.decl.X.Pos(), "cyclic dependency in definition of formula %q", formula.name)
+		c.addError(phaseFormulaCycles, formula.decl.X.Pos(), "cyclic dependency in definition of formula %q", formula.name)
 	}
 }
 
 // formulaDependencies returns for each formula the indices of the formulas that its body uses. It must be called before other names are declared.
 func (c *checker) formulaDependencies() [][]int {
-	deps := make([][]int, len(c.model.formulas))
+	dependencies := make([][]int, len(c.model.formulas))
 	for i, formula := range c.model.formulas {
 		visitIdents(formula.decl.X, func(name string) {
 			if meaning, ok := c.model.names[name]; ok {
-				deps[i] = append(deps[i], meaning.index)
+				dependencies[i] = append(dependencies[i], meaning.index)
 			}
 		})
 	}
-	return deps
+	return dependencies
 }
 
 // visitIdents calls visit with the name of each identifier in an expression.
@@ -171,7 +171,7 @@ func visitIdents(expr syntax.Expr, visit func(name string)) {
 
 // collectModules collects the modules in file order and checks their names.
 func (c *checker) collectModules() {
-	if c.has(phaseFormulaCycles) {
+	if c.hasErrorsOf(phaseFormulaCycles) {
 		return
 	}
 	c.modules = make([]*module, len(c.items.modules)) // nil for a renamed module with an error
@@ -186,7 +186,7 @@ func (c *checker) collectModules() {
 		}
 	}
 	if len(c.modules) == 0 {
-		c.add(phaseModuleNames, syntax.Pos{}, "there must be at least one module")
+		c.addError(phaseModuleNames, syntax.Pos{}, "there must be at least one module")
 	}
 	c.checkModuleNames()
 }
@@ -199,7 +199,7 @@ func (c *checker) checkModuleNames() {
 			continue
 		}
 		if names[module.name.Name] {
-			c.add(phaseModuleNames, module.name.Pos(), "duplicated module name %q", module.name.Name)
+			c.addError(phaseModuleNames, module.name.Pos(), "duplicated module name %q", module.name.Name)
 		}
 		names[module.name.Name] = true
 	}
@@ -212,7 +212,7 @@ func (c *checker) renamedModule(decl *syntax.RenamedModule) *module {
 	isBase := func(module *module) bool { return module != nil && module.name.Name == decl.Base.Name }
 	i := slices.IndexFunc(c.modules, isBase)
 	if i < 0 {
-		c.add(phaseRenaming, decl.Base.Pos(), "no such module %s in renamed module %q; a renamed one must come before", decl.Base.Name, decl.Name.Name)
+		c.addError(phaseRenaming, decl.Base.Pos(), "no such module %s in renamed module %q; a renamed one must come before", decl.Base.Name, decl.Name.Name)
 		return nil
 	}
 	base := c.modules[i]
@@ -223,7 +223,7 @@ func (c *checker) renamedModule(decl *syntax.RenamedModule) *module {
 	for _, variable := range base.decl.Vars {
 		name := applyRenamings(base.renamings, variable.Name.Name)
 		if _, isRenamed := newNames[name]; !isRenamed {
-			c.add(phaseRenaming, decl.Pos(), "definition of module %q must rename variable %q", decl.Name.Name, name)
+			c.addError(phaseRenaming, decl.Pos(), "definition of module %q must rename variable %q", decl.Name.Name, name)
 			return nil
 		}
 	}
@@ -235,16 +235,16 @@ func (c *checker) renamedModule(decl *syntax.RenamedModule) *module {
 func (c *checker) newNames(decl *syntax.RenamedModule) (map[string]string, bool) {
 	newNames := make(map[string]string)
 	for _, pair := range decl.Renames {
-		old := pair.Old.Name
-		if _, isDuplicate := newNames[old]; isDuplicate {
-			c.add(phaseRenaming, pair.Old.Pos(), "identifier %q is renamed more than once in module %q", old, decl.Name.Name)
+		oldName := pair.Old.Name
+		if _, isDuplicate := newNames[oldName]; isDuplicate {
+			c.addError(phaseRenaming, pair.Old.Pos(), "identifier %q is renamed more than once in module %q", oldName, decl.Name.Name)
 			return nil, false
 		}
-		if meaning := c.model.names[old]; meaning.formula != nil && c.model.dialect == syntax.PRISM {
-			c.add(phaseRenaming, pair.Old.Pos(), "formula %q cannot be renamed since formulas are expanded before module renaming; Storm's dialect accepts it (--dialect storm)", old)
+		if meaning := c.model.names[oldName]; meaning.formula != nil && c.model.dialect == syntax.PRISM {
+			c.addError(phaseRenaming, pair.Old.Pos(), "formula %q cannot be renamed since formulas are expanded before module renaming; Storm's dialect accepts it (--dialect storm)", oldName)
 			return nil, false
 		}
-		newNames[old] = pair.New.Name
+		newNames[oldName] = pair.New.Name
 	}
 	return newNames, true
 }
@@ -281,33 +281,33 @@ func checkConstantCycles(diagnostics *diags, consts []*constant, lookup func(str
 	isListed := func(constant *constant) bool {
 		return constant.index < len(consts) && consts[constant.index] == constant
 	}
-	deps := make([][]int, len(consts))
-	for i, declared := range consts {
-		if declared.decl.Value == nil {
+	dependencies := make([][]int, len(consts))
+	for i, source := range consts {
+		if source.decl.Value == nil {
 			continue
 		}
-		visitConstants(declared.decl.Value, lookup, make(map[int]bool), func(used *constant) {
+		visitConstants(source.decl.Value, lookup, make(map[int]bool), func(used *constant) {
 			if isListed(used) {
-				deps[i] = append(deps[i], used.index)
+				dependencies[i] = append(dependencies[i], used.index)
 			}
 		})
 	}
-	if i := firstCycle(deps); i >= 0 {
-		diagnostics.add(phaseConstCycles, consts[i].decl.Value.Pos(), "cyclic dependency in definition of constant %q", consts[i].name)
+	if i := firstCycle(dependencies); i >= 0 {
+		diagnostics.addError(phaseConstCycles, consts[i].decl.Value.Pos(), "cyclic dependency in definition of constant %q", consts[i].name)
 	}
 }
 
-// visitConstants calls visit for each constant in an expression and in the formulas that the expression uses. seen has the indices of
+// visitConstants calls visit for each constant in an expression and in the formulas that the expression uses. seenFormulas has the indices of
 // visited formulas.
-func visitConstants(expr syntax.Expr, lookup func(string) (symbol, bool), seen map[int]bool, visit func(*constant)) {
+func visitConstants(expr syntax.Expr, lookup func(string) (symbol, bool), seenFormulas map[int]bool, visit func(*constant)) {
 	visitIdents(expr, func(name string) {
 		meaning, _ := lookup(name)
 		if meaning.constant != nil {
 			visit(meaning.constant)
 		}
-		if meaning.formula != nil && !seen[meaning.index] {
-			seen[meaning.index] = true
-			visitConstants(meaning.formula.decl.X, lookup, seen, visit)
+		if meaning.formula != nil && !seenFormulas[meaning.index] {
+			seenFormulas[meaning.index] = true
+			visitConstants(meaning.formula.decl.X, lookup, seenFormulas, visit)
 		}
 	})
 }
@@ -323,7 +323,7 @@ func (c *checker) declareVariables() {
 		}
 	}
 	if len(c.model.vars) == 0 && len(c.modules) > 0 {
-		c.add(phaseVariables, syntax.Pos{}, "there must be at least one variable")
+		c.addError(phaseVariables, syntax.Pos{}, "there must be at least one variable")
 	}
 }
 
@@ -343,7 +343,7 @@ func (c *checker) checkRewardNames() {
 			continue
 		}
 		if names[rewards.Name.Name] {
-			c.add(phaseRewardNames, rewards.Pos(), "duplicated reward structure name %q", rewards.Name.Name)
+			c.addError(phaseRewardNames, rewards.Pos(), "duplicated reward structure name %q", rewards.Name.Name)
 		}
 		names[rewards.Name.Name] = true
 	}
@@ -379,7 +379,7 @@ func (c *checker) checkRewardActions() {
 		for _, item := range rewards.Items {
 			hasAction := item.Transition && item.Action != nil
 			if hasAction && c.actionIndex(item.Action.Name) == UnknownAction {
-				c.add(phaseActions, item.Pos(), "unknown action name %s in reward structure item", item.Action.Name)
+				c.addError(phaseActions, item.Pos(), "unknown action name %s in reward structure item", item.Action.Name)
 			}
 		}
 	}
@@ -434,24 +434,24 @@ func (c *checker) hasObservables() bool {
 
 // partiallyObservableType returns the type of a model that was declared with another type. If the model has observables, an MDP becomes a POMDP,
 // and a PTA a POPTA.
-func (c *checker) partiallyObservableType(declared syntax.ModelType) syntax.ModelType {
+func (c *checker) partiallyObservableType(declaredType syntax.ModelType) syntax.ModelType {
 	switch {
 	case !c.hasObservables():
-	case declared == syntax.MDP || declared == syntax.LTS:
+	case declaredType == syntax.MDP || declaredType == syntax.LTS:
 		return syntax.POMDP
-	case declared == syntax.PTA:
+	case declaredType == syntax.PTA:
 		return syntax.POPTA
 	}
-	return declared
+	return declaredType
 }
 
 // intervalType returns the type of a model that was declared with another type. If the model has intervals, a DTMC becomes an IDTMC, and so on.
 // interval is the lower bound of an interval of the model, or nil.
-func (c *checker) intervalType(declared syntax.ModelType, interval syntax.Expr) syntax.ModelType {
+func (c *checker) intervalType(declaredType syntax.ModelType, interval syntax.Expr) syntax.ModelType {
 	if interval == nil {
-		return declared
+		return declaredType
 	}
-	switch declared {
+	switch declaredType {
 	case syntax.DTMC:
 		return syntax.IDTMC
 	case syntax.MDP:
@@ -459,8 +459,8 @@ func (c *checker) intervalType(declared syntax.ModelType, interval syntax.Expr) 
 	case syntax.POMDP:
 		return syntax.IPOMDP
 	}
-	c.add(phaseModelType, interval.Pos(), "intervals only allowed in DTMCs and MDPs, found one in %s", noun.WithArticle(declared.String()))
-	return declared
+	c.addError(phaseModelType, interval.Pos(), "intervals only allowed in DTMCs and MDPs, found one in %s", noun.WithArticle(declaredType.String()))
+	return declaredType
 }
 
 // collectWarnings adds warnings of unbounded variables, and of invariants without an effect.

@@ -15,7 +15,7 @@ func (ps *Properties) Values(program *Program, consts map[string]Value) []NamedV
 	values := slices.Clone(program.Consts)
 	folder := newFolder()
 	maps.Copy(folder.foldedExprs, program.consts)
-	ps.giveConstants(folder, consts)
+	ps.setConstants(folder, consts)
 	for _, constant := range ps.consts {
 		if !folder.canEvaluate(constant, ps) {
 			continue
@@ -36,9 +36,9 @@ func (f *folder) canEvaluate(constant *constant, props *Properties) bool {
 		_, ok := f.givenValues[constant]
 		return ok
 	}
-	for _, used := range props.usedConstants(constant.def) {
-		_, isGiven := f.givenValues[used]
-		if !isGiven && used.def == nil {
+	for _, needed := range props.usedConstants(constant.def) {
+		_, isGiven := f.givenValues[needed]
+		if !isGiven && needed.def == nil {
 			return false
 		}
 	}
@@ -52,12 +52,12 @@ func ResolveConstant(expr syntax.Expr, consts []NamedValue) (Expr, error) {
 	folder := newFolder()
 	for _, value := range consts {
 		decl := &syntax.ConstDecl{Name: &syntax.Ident{Name: value.Name}}
-		declared := &constant{name: value.Name, typ: value.Val.Type, decl: decl}
-		model.names[value.Name] = symbol{kind: "constant", constant: declared}
-		folder.givenValues[declared] = value.Val
+		declaration := &constant{name: value.Name, typ: value.Val.Type, decl: decl}
+		model.names[value.Name] = symbol{kind: "constant", constant: declaration}
+		folder.givenValues[declaration] = value.Val
 	}
 	diagnostics := &diags{}
-	resolved := newResolver(diagnostics, model, nil).expr(expr)
+	resolved := newResolver(diagnostics, model, nil).resolveExpr(expr)
 	if err := diagnostics.err(); err != nil {
 		return nil, err
 	}

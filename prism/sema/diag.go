@@ -70,15 +70,15 @@ type diags struct {
 	errorCount int
 }
 
-// add records an error of a pass.
-func (d *diags) add(phase phase, pos syntax.Pos, format string, args ...any) {
+// addError records an error of a pass.
+func (d *diags) addError(phase phase, pos syntax.Pos, format string, args ...any) {
 	d.errorCount++
 	err := &syntax.Error{File: d.file, Pos: pos, Msg: fmt.Sprintf(format, args...)}
 	d.entries = append(d.entries, diag{phase: phase, unit: d.unit, err: err})
 }
 
-// has reports whether a pass has an error.
-func (d *diags) has(phase phase) bool {
+// hasErrorsOf reports whether a pass has an error.
+func (d *diags) hasErrorsOf(phase phase) bool {
 	return slices.ContainsFunc(d.entries, func(entry diag) bool { return entry.phase == phase })
 }
 
@@ -88,12 +88,12 @@ func (d *diags) err() error {
 		return cmp.Or(cmp.Compare(first.phase, second.phase), cmp.Compare(first.unit, second.unit))
 	})
 	var errs syntax.ErrorList
-	seen := make(map[syntax.Pos]bool)
+	hasErrorAt := make(map[syntax.Pos]bool)
 	for _, entry := range d.entries {
-		if entry.err.Pos.IsValid() && seen[entry.err.Pos] {
+		if entry.err.Pos.IsValid() && hasErrorAt[entry.err.Pos] {
 			continue
 		}
-		seen[entry.err.Pos] = true
+		hasErrorAt[entry.err.Pos] = true
 		errs = append(errs, entry.err)
 		if len(errs) == maxErrors {
 			break
@@ -108,42 +108,42 @@ func (d *diags) err() error {
 // maxClosureSize is the largest number of members for which firstCycle computes the transitive closure, in quadratic memory.
 const maxClosureSize = 2000
 
-// firstCycle returns a member of a dependency cycle; -1 if there is no cycle. Of several members, it returns the one that PRISM reports. deps[i]
+// firstCycle returns a member of a dependency cycle; -1 if there is no cycle. Of several members, it returns the one that PRISM reports. dependencies[i]
 // lists the members on which member i depends.
-func firstCycle(deps [][]int) int {
-	member := memberOfCycle(deps)
-	if member < 0 || len(deps) > maxClosureSize { // without a cycle, or too large for the closure
+func firstCycle(dependencies [][]int) int {
+	member := memberOfCycle(dependencies)
+	if member < 0 || len(dependencies) > maxClosureSize { // without a cycle, or too large for the closure
 		return member
 	}
 	// Like PRISM: extend the dependencies step by step, until some member depends on itself.
-	for reach := directReach(deps); ; extendReach(reach) {
-		for i := range reach {
-			if reach[i][i] {
+	for reachable := directReach(dependencies); ; extendReach(reachable) {
+		for i := range reachable {
+			if reachable[i][i] {
 				return i
 			}
 		}
 	}
 }
 
-// directReach returns the matrix of the direct dependencies: entry [i][j] is true if deps[i] contains j.
-func directReach(deps [][]int) [][]bool {
-	reach := make([][]bool, len(deps))
-	for i, direct := range deps {
-		reach[i] = make([]bool, len(deps))
+// directReach returns the matrix of the direct dependencies: entry [i][j] is true if dependencies[i] contains j.
+func directReach(dependencies [][]int) [][]bool {
+	reachable := make([][]bool, len(dependencies))
+	for i, direct := range dependencies {
+		reachable[i] = make([]bool, len(dependencies))
 		for _, dependency := range direct {
-			reach[i][dependency] = true
+			reachable[i][dependency] = true
 		}
 	}
-	return reach
+	return reachable
 }
 
-// extendReach extends the dependencies of each member by the dependencies of the members on which it depends. reach[i][j] is true if i depends on
+// extendReach extends the dependencies of each member by the dependencies of the members on which it depends. reachable[i][j] is true if i depends on
 // j.
-func extendReach(reach [][]bool) {
-	for i := range reach {
-		for middle := range reach {
-			if reach[i][middle] {
-				addMembers(reach[i], reach[middle])
+func extendReach(reachable [][]bool) {
+	for i := range reachable {
+		for via := range reachable {
+			if reachable[i][via] {
+				addMembers(reachable[i], reachable[via])
 			}
 		}
 	}
@@ -157,11 +157,11 @@ func addMembers(set, added []bool) {
 }
 
 // memberOfCycle returns a member that depends on itself, directly or indirectly; -1 if there is none.
-func memberOfCycle(deps [][]int) int {
-	search := cycleSearch{deps: deps, isActive: make([]bool, len(deps)), isDone: make([]bool, len(deps))}
-	for member := range deps {
-		if inCycle := search.visit(member); inCycle >= 0 {
-			return inCycle
+func memberOfCycle(dependencies [][]int) int {
+	search := cycleSearch{deps: dependencies, isActive: make([]bool, len(dependencies)), isDone: make([]bool, len(dependencies))}
+	for member := range dependencies {
+		if cycleMember := search.visit(member); cycleMember >= 0 {
+			return cycleMember
 		}
 	}
 	return -1
@@ -185,8 +185,8 @@ func (search *cycleSearch) visit(member int) int {
 	}
 	search.isActive[member] = true
 	for _, dependency := range search.deps[member] {
-		if inCycle := search.visit(dependency); inCycle >= 0 {
-			return inCycle
+		if cycleMember := search.visit(dependency); cycleMember >= 0 {
+			return cycleMember
 		}
 	}
 	search.isDone[member] = true

@@ -96,29 +96,29 @@ func (x enclosure) toInterval() interval {
 	case !x.isFinite():
 		return point(x.specialValue)
 	}
-	low, rounded := x.low.Float64()
-	if rounded == big.Above {
+	low, accuracy := x.low.Float64()
+	if accuracy == big.Above {
 		low = math.Nextafter(low, math.Inf(-1))
 	}
-	high, rounded := x.high.Float64()
-	if rounded == big.Below {
+	high, accuracy := x.high.Float64()
+	if accuracy == big.Below {
 		high = math.Nextafter(high, math.Inf(1))
 	}
 	return interval{low, high}
 }
 
-// ieee applies a float64 operation to two numbers. At least one number is an infinity or NaN, so the sign of a finite number determines the
+// applyToFloats applies a float64 operation to two numbers. At least one number is an infinity or NaN, so the sign of a finite number determines the
 // result. If an unknown sign matters, the result is unbounded.
-func ieee(left, right enclosure, operation func(left, right float64) float64) enclosure {
+func applyToFloats(left, right enclosure, operation func(left, right float64) float64) enclosure {
 	if left.unbounded || right.unbounded {
 		return enclosure{unbounded: true}
 	}
 	result := operation(left.signs()[0], right.signs()[0])
 	for _, leftSign := range left.signs() {
 		for _, rightSign := range right.signs() {
-			other := operation(leftSign, rightSign)
-			bothNaN := math.IsNaN(result) && math.IsNaN(other)
-			if other != result && !bothNaN {
+			signResult := operation(leftSign, rightSign)
+			bothNaN := math.IsNaN(result) && math.IsNaN(signResult)
+			if signResult != result && !bothNaN {
 				return enclosure{unbounded: true}
 			}
 		}
@@ -146,7 +146,7 @@ func (x enclosure) neg() enclosure {
 func (left enclosure) arith(op syntax.Op, right enclosure) enclosure {
 	switch {
 	case !left.isFinite() || !right.isFinite():
-		return ieee(left, right, func(first, second float64) float64 { return arith(op, first, second) })
+		return applyToFloats(left, right, func(first, second float64) float64 { return arith(op, first, second) })
 	case op == syntax.OpAdd:
 		return newEnclosure(roundingDown().Add(left.low, right.low), roundingUp().Add(left.high, right.high))
 	case op == syntax.OpSub:
@@ -174,13 +174,13 @@ func boundsOfCorners(left, right enclosure, operation func(result, left, right *
 // quo returns an enclosure of left/right. It is unbounded if the sign of right is unknown.
 func (left enclosure) quo(right enclosure) enclosure {
 	if !left.isFinite() || !right.isFinite() {
-		return ieee(left, right, func(first, second float64) float64 { return first / second })
+		return applyToFloats(left, right, func(first, second float64) float64 { return first / second })
 	}
 	switch sign, ok := right.sign(); {
 	case !ok:
 		return enclosure{unbounded: true}
 	case sign == 0: // 1/0 is an infinity
-		return ieee(left, right, func(first, second float64) float64 { return first / second })
+		return applyToFloats(left, right, func(first, second float64) float64 { return first / second })
 	}
 	if left.low.Sign() >= 0 && right.low.Sign() > 0 {
 		return newEnclosure(roundingDown().Quo(left.low, right.high), roundingUp().Quo(left.high, right.low))
@@ -188,14 +188,14 @@ func (left enclosure) quo(right enclosure) enclosure {
 	return boundsOfCorners(left, right, (*big.Float).Quo)
 }
 
-// pow returns an enclosure of base^exponent. inFloat is the result in float64 arithmetic; it is the result of pow if an operand is an infinity or
+// pow returns an enclosure of base^exponent. floatResult is the result in float64 arithmetic; it is the result of pow if an operand is an infinity or
 // NaN, or if the result is.
-func (base enclosure) pow(exponent enclosure, inFloat float64) enclosure {
+func (base enclosure) pow(exponent enclosure, floatResult float64) enclosure {
 	if !base.isFinite() || !exponent.isFinite() {
 		if base.isRange() || exponent.isRange() {
 			return enclosure{unbounded: true}
 		}
-		return floatEnclosure(inFloat)
+		return floatEnclosure(floatResult)
 	}
 	sign, hasSign := base.sign()
 	if hasSign && sign > 0 {
@@ -205,12 +205,12 @@ func (base enclosure) pow(exponent enclosure, inFloat float64) enclosure {
 		}
 		return base.ln().arith(syntax.OpMul, exponent).exp()
 	}
-	isSpecial := math.IsInf(inFloat, 0) || math.IsNaN(inFloat)
+	isSpecial := math.IsInf(floatResult, 0) || math.IsNaN(floatResult)
 	if base.isPoint() && exponent.isPoint() && isSpecial { // 0^-1 and (-2)^0.5
-		return floatEnclosure(inFloat)
+		return floatEnclosure(floatResult)
 	}
 	if hasSign && sign < 0 && exponent.isPoint() && exponent.low.IsInt() {
-		power := base.neg().pow(exponent, inFloat)
+		power := base.neg().pow(exponent, floatResult)
 		if intExponent, _ := exponent.low.Int(nil); intExponent.Bit(0) != 0 {
 			return power.neg()
 		}
@@ -224,9 +224,9 @@ func (number enclosure) isRange() bool {
 	return number.unbounded || number.isFinite() && !number.isPoint()
 }
 
-// log returns an enclosure of the logarithm of a number to a base. inFloat is the result in float64 arithmetic; it is the result of log if an
+// log returns an enclosure of the logarithm of a number to a base. floatResult is the result in float64 arithmetic; it is the result of log if an
 // operand is an infinity or NaN.
-func (number enclosure) log(base enclosure, inFloat float64) enclosure {
+func (number enclosure) log(base enclosure, floatResult float64) enclosure {
 	if number.unbounded || base.unbounded {
 		return enclosure{unbounded: true}
 	}
@@ -234,7 +234,7 @@ func (number enclosure) log(base enclosure, inFloat float64) enclosure {
 		if number.isRange() || base.isRange() {
 			return enclosure{unbounded: true}
 		}
-		return floatEnclosure(inFloat)
+		return floatEnclosure(floatResult)
 	}
 	one := big.NewFloat(1)
 	isInvalidBase := base.isPoint() && (base.low.Sign() <= 0 || base.low.Cmp(one) == 0)
@@ -290,13 +290,13 @@ func intRoot(power *big.Int, rootDegree int64) *big.Int {
 	candidate := new(big.Int).Lsh(big.NewInt(1), uint(int64(power.BitLen())/rootDegree+1)) // above the root
 	degree, degreeMinus1 := big.NewInt(rootDegree), big.NewInt(rootDegree-1)
 	for {
-		next := new(big.Int).Exp(candidate, degreeMinus1, nil)
-		next.Quo(power, next)
-		next.Add(next, new(big.Int).Mul(degreeMinus1, candidate)).Quo(next, degree)
-		if next.Cmp(candidate) >= 0 {
+		better := new(big.Int).Exp(candidate, degreeMinus1, nil)
+		better.Quo(power, better)
+		better.Add(better, new(big.Int).Mul(degreeMinus1, candidate)).Quo(better, degree)
+		if better.Cmp(candidate) >= 0 {
 			break
 		}
-		candidate = next
+		candidate = better
 	}
 	if new(big.Int).Exp(candidate, degree, nil).Cmp(power) != 0 {
 		return nil

@@ -41,35 +41,35 @@ func (x enclosure) exp() enclosure {
 // expOf returns an enclosure of e^x for the exponent x. With k = floor(x/ln 2) and s = (x - k ln 2)/2^16, it is 2^k * exp(s)^(2^16). The
 // Taylor series gives exp(s).
 func expOf(exponent *big.Float) enclosure {
-	const terms, halvings = 14, 16
-	approx, _ := exponent.Float64()
-	if !(math.Abs(approx) < maxBoundExponent/4) {
+	const numTerms, halvings = 14, 16
+	approximation, _ := exponent.Float64()
+	if !(math.Abs(approximation) < maxBoundExponent/4) {
 		if exponent.Sign() < 0 {
 			return enclosure{low: new(big.Float), high: smallestBound(1)}
 		}
 		return enclosure{unbounded: true}
 	}
-	twos := math.Floor(approx / math.Ln2)
-	reduced := enclosure{low: exponent, high: exponent}
-	if twos != 0 {
-		reduced = reduced.arith(syntax.OpSub, lnTwo().arith(syntax.OpMul, floatEnclosure(twos)))
+	powerOfTwo := math.Floor(approximation / math.Ln2)
+	reducedExponent := enclosure{low: exponent, high: exponent}
+	if powerOfTwo != 0 {
+		reducedExponent = reducedExponent.arith(syntax.OpSub, lnTwo().arith(syntax.OpMul, floatEnclosure(powerOfTwo)))
 	}
-	reduced = reduced.scale(-halvings)
+	reducedExponent = reducedExponent.scale(-halvings)
 	// |s| < 2^-16, and so the terms that are left out sum to less than
 	// 2|s|^14/14! < 2^-243 |s|.
-	sum, factor := floatEnclosure(1), 1.0 // sum is a partial sum of the series, times factor
-	for n := terms - 1; n >= 1; n-- {
-		factor *= float64(n)
-		sum = sum.arith(syntax.OpMul, reduced).arith(syntax.OpAdd, floatEnclosure(factor))
+	scaledSum, scale := floatEnclosure(1), 1.0 // sum is a partial sum of the series, times factor
+	for n := numTerms - 1; n >= 1; n-- {
+		scale *= float64(n)
+		scaledSum = scaledSum.arith(syntax.OpMul, reducedExponent).arith(syntax.OpAdd, floatEnclosure(scale))
 	}
-	sum = sum.quo(floatEnclosure(factor))
-	truncation := reduced.maxAbs()
-	truncation.SetMantExp(truncation, 13-boundBits)
-	sum = sum.arith(syntax.OpAdd, newEnclosure(roundingDown().Neg(truncation), truncation))
+	scaledSum = scaledSum.quo(floatEnclosure(scale))
+	truncationError := reducedExponent.maxAbs()
+	truncationError.SetMantExp(truncationError, 13-boundBits)
+	scaledSum = scaledSum.arith(syntax.OpAdd, newEnclosure(roundingDown().Neg(truncationError), truncationError))
 	for range halvings {
-		sum = sum.arith(syntax.OpMul, sum)
+		scaledSum = scaledSum.arith(syntax.OpMul, scaledSum)
 	}
-	return sum.scale(int(twos))
+	return scaledSum.scale(int(powerOfTwo))
 }
 
 // ln returns an enclosure of the natural logarithm of a positive number.
@@ -90,17 +90,17 @@ func (x enclosure) ln() enclosure {
 func lnOf(number *big.Float) enclosure {
 	mantissa := new(big.Float)
 	exponent := number.MantExp(mantissa)
-	approx, _ := mantissa.Float64()
-	if approx < math.Sqrt2/2 {
-		mantissa, exponent, approx = mantissa.SetMantExp(mantissa, 1), exponent-1, 2*approx
+	approximation, _ := mantissa.Float64()
+	if approximation < math.Sqrt2/2 {
+		mantissa, exponent, approximation = mantissa.SetMantExp(mantissa, 1), exponent-1, 2*approximation
 	}
-	approxLog := math.Log(approx)
-	product := expOf(big.NewFloat(-approxLog)).arith(syntax.OpMul, enclosure{low: mantissa, high: mantissa})
+	approximateLog := math.Log(approximation)
+	product := expOf(big.NewFloat(-approximateLog)).arith(syntax.OpMul, enclosure{low: mantissa, high: mantissa})
 	difference := product.arith(syntax.OpSub, floatEnclosure(1))
 	if difference.maxAbs().Cmp(big.NewFloat(0x1p-44)) > 0 {
 		return enclosure{unbounded: true} // math.Log is not precise enough; this never happens
 	}
-	logarithm := lnNearOne(difference).arith(syntax.OpAdd, floatEnclosure(approxLog))
+	logarithm := lnNearOne(difference).arith(syntax.OpAdd, floatEnclosure(approximateLog))
 	if exponent == 0 {
 		return logarithm
 	}
@@ -109,9 +109,9 @@ func lnOf(number *big.Float) enclosure {
 
 // lnNearOne returns an enclosure of ln(1+d) for a difference d with |d| <= 2^-44, by the series d - d²/2 + d³/3 - ….
 func lnNearOne(difference enclosure) enclosure {
-	const terms, commonMultiple = 6, 60 // the sum is multiplied by the common multiple of all denominators
+	const numTerms, commonMultiple = 6, 60 // the sum is multiplied by the common multiple of all denominators
 	sum := floatEnclosure(0)
-	for n := terms; n >= 1; n-- {
+	for n := numTerms; n >= 1; n-- {
 		coefficient := commonMultiple / n
 		if n%2 == 0 {
 			coefficient = -coefficient
@@ -120,9 +120,9 @@ func lnNearOne(difference enclosure) enclosure {
 	}
 	sum = sum.arith(syntax.OpMul, difference).quo(floatEnclosure(commonMultiple))
 	// The terms that are left out sum to less than |d|^7/7 + |d|^8/8 + … < 2^-256 |d|.
-	truncation := difference.maxAbs()
-	truncation.SetMantExp(truncation, -boundBits)
-	return sum.arith(syntax.OpAdd, newEnclosure(roundingDown().Neg(truncation), truncation))
+	truncationError := difference.maxAbs()
+	truncationError.SetMantExp(truncationError, -boundBits)
+	return sum.arith(syntax.OpAdd, newEnclosure(roundingDown().Neg(truncationError), truncationError))
 }
 
 // scale returns an enclosure of x * 2^k.

@@ -59,9 +59,9 @@ type Enclosed struct {
 	enclosure enclosure
 }
 
-// Ends returns rational bounds of the number, which may be closer than the float64 bounds Lo and Hi. ok is false if the number is infinite or
+// Bounds returns rational bounds of the number, which may be closer than the float64 bounds Lo and Hi. ok is false if the number is infinite or
 // unknown, or far outside the range of float64.
-func (x Enclosed) Ends() (low, high *big.Rat, ok bool) {
+func (x Enclosed) Bounds() (low, high *big.Rat, ok bool) {
 	const maxExponent = 1 << 12 // in bits: the range of float64 is 2098 bits
 	switch {
 	case x.Exact:
@@ -86,10 +86,10 @@ func Enclose(expr Expr, state []int32) (Enclosed, error) {
 	if err != nil || value.Type == Bool {
 		return Enclosed{Value: value.Value, Exact: err == nil}, err
 	}
-	result := Enclosed{Value: value.Value, Exact: !value.inexact, enclosure: value.enclosure}
+	enclosed := Enclosed{Value: value.Value, Exact: !value.inexact, enclosure: value.enclosure}
 	bounds := value.toEnclosure().toInterval()
-	result.Lo, result.Hi = bounds.low, bounds.high
-	return result, nil
+	enclosed.Lo, enclosed.Hi = bounds.low, bounds.high
+	return enclosed, nil
 }
 
 // evaluator evaluates expressions in one state.
@@ -124,7 +124,7 @@ func (x operand) toEnclosure() enclosure {
 	return floatEnclosure(x.Float)
 }
 
-// enclosedOperand returns a number with a known enclosure. inFloat is its value in float64 arithmetic, which is moved into the enclosure.
+// enclosedOperand returns a number with a known enclosure. floatResult is its value in float64 arithmetic, which is moved into the enclosure.
 func enclosedOperand(inFloat float64, in enclosure) operand {
 	bounds := in.toInterval()
 	return operand{DoubleValue(max(bounds.low, min(bounds.high, inFloat))), true, in}
@@ -144,14 +144,14 @@ func evalError(expr Expr, format string, args ...any) (operand, error) {
 func (ev evaluator) eval(expr Expr) (operand, error) {
 	switch expr := expr.(type) {
 	case *Const:
-		return ev.constant(expr.Val), nil
+		return ev.constantOperand(expr.Val), nil
 	case *Var:
-		return ev.variable(expr)
+		return ev.variableOperand(expr)
 	case *Param:
 		return evalError(expr, "found the parameter %s, want a number", expr.Name)
 	}
-	if cached, ok := ev.memo.Get(expr); ok {
-		return cached.operand, cached.err
+	if cachedResult, ok := ev.memo.Get(expr); ok {
+		return cachedResult.operand, cachedResult.err
 	}
 	value, err := ev.evalOperation(expr)
 	ev.memo.Put(expr, outcome{value, err})
@@ -166,17 +166,17 @@ func (ev evaluator) evalOperation(expr Expr) (operand, error) {
 		if err != nil {
 			return value, err
 		}
-		return ev.unary(expr, value)
+		return ev.applyUnary(expr, value)
 	case *Binary:
-		return ev.binary(expr)
+		return ev.evalBinary(expr)
 	case *Cond:
-		return ev.cond(expr)
+		return ev.evalCond(expr)
 	case *Call:
 		args, err := ev.evalArgs(expr.Args)
 		if err != nil {
 			return operand{}, err
 		}
-		return ev.call(expr, args)
+		return ev.applyCall(expr, args)
 	case *constRef:
 		return evalError(expr, "constant %q has no value yet", expr.constant.name)
 	case *Label:
@@ -198,8 +198,8 @@ func (ev evaluator) evalArgs(exprs []Expr) ([]operand, error) {
 	return args, nil
 }
 
-// constant returns a constant as an operand. In exact arithmetic, the operand has a fraction or an enclosure.
-func (ev evaluator) constant(value Value) operand {
+// constantOperand returns a constant as an operand. In exact arithmetic, the operand has a fraction or an enclosure.
+func (ev evaluator) constantOperand(value Value) operand {
 	switch {
 	case !ev.exact || value.Type == Bool:
 		return operand{Value: value}
@@ -215,8 +215,8 @@ func (ev evaluator) constant(value Value) operand {
 	return operand{Value: RatValue(new(big.Rat).SetFloat64(value.Float))} // a float64 from the caller is exact
 }
 
-// variable returns the value of a variable in the state.
-func (ev evaluator) variable(expr *Var) (operand, error) {
+// variableOperand returns the value of a variable in the state.
+func (ev evaluator) variableOperand(expr *Var) (operand, error) {
 	if expr.Slot >= len(ev.state) {
 		return evalError(expr, "found a variable, want a constant expression")
 	}
@@ -230,8 +230,8 @@ func (ev evaluator) variable(expr *Var) (operand, error) {
 	return operand{Value: Value{Type: Int, Int: value, Float: float64(value)}}, nil
 }
 
-// unary applies ! or - to a value.
-func (ev evaluator) unary(expr *Unary, value operand) (operand, error) {
+// applyUnary applies ! or - to a value.
+func (ev evaluator) applyUnary(expr *Unary, value operand) (operand, error) {
 	switch {
 	case expr.Op == syntax.OpNot:
 		value.Bool = !value.Bool
@@ -240,13 +240,13 @@ func (ev evaluator) unary(expr *Unary, value operand) (operand, error) {
 		return ev.integerResult(expr)(Narrow(-int64(value.Int)))
 	}
 	return ev.doubleResult(-value.Float, numberOperation{
-		onFractions:  func() rat { return value.rat().neg() },
-		onEnclosures: func() enclosure { return value.toEnclosure().neg() },
+		fractionResult:  func() rat { return value.rat().neg() },
+		enclosureResult: func() enclosure { return value.toEnclosure().neg() },
 	}, value), nil
 }
 
-// binary evaluates an infix operator. & | and => do not evaluate the right operand if the left one determines the result.
-func (ev evaluator) binary(expr *Binary) (operand, error) {
+// evalBinary evaluates an infix operator. & | and => do not evaluate the right operand if the left one determines the result.
+func (ev evaluator) evalBinary(expr *Binary) (operand, error) {
 	left, err := ev.eval(expr.X)
 	if err != nil || shortCircuits(expr.Op, left.Bool) {
 		left.Bool = left.Bool || expr.Op == syntax.OpImplies // false => y is true; false & y is false; true | y is true
@@ -281,13 +281,13 @@ func (ev evaluator) applyBinary(expr *Binary, left, right operand) (operand, err
 			return ev.integerResult(expr)(Narrow(arith(expr.Op, int64(left.Int), int64(right.Int))))
 		}
 		return ev.doubleResult(arith(expr.Op, left.Float, right.Float), numberOperation{
-			onFractions:  func() rat { return ratArith(expr.Op, left.rat(), right.rat()) },
-			onEnclosures: func() enclosure { return left.toEnclosure().arith(expr.Op, right.toEnclosure()) },
+			fractionResult:  func() rat { return ratArith(expr.Op, left.rat(), right.rat()) },
+			enclosureResult: func() enclosure { return left.toEnclosure().arith(expr.Op, right.toEnclosure()) },
 		}, left, right), nil
 	case syntax.OpDiv:
 		return ev.doubleResult(left.Float/right.Float, numberOperation{
-			onFractions:  func() rat { return left.rat().quo(right.rat()) },
-			onEnclosures: func() enclosure { return left.toEnclosure().quo(right.toEnclosure()) },
+			fractionResult:  func() rat { return left.rat().quo(right.rat()) },
+			enclosureResult: func() enclosure { return left.toEnclosure().quo(right.toEnclosure()) },
 		}, left, right), nil
 	case syntax.OpPow:
 		return ev.pow(expr, left, right)
@@ -306,8 +306,8 @@ func applyToBools(op syntax.Op, left, right bool) bool {
 	return right // true & y, false | y and true => y are y
 }
 
-// cond evaluates the condition of ?: and then the chosen branch.
-func (ev evaluator) cond(expr *Cond) (operand, error) {
+// evalCond evaluates the condition of ?: and then the chosen branch.
+func (ev evaluator) evalCond(expr *Cond) (operand, error) {
 	condition, err := ev.eval(expr.Condition)
 	if err != nil {
 		return condition, err
@@ -323,8 +323,8 @@ func (ev evaluator) cond(expr *Cond) (operand, error) {
 	return value, err
 }
 
-// call applies a built-in function to its arguments.
-func (ev evaluator) call(expr *Call, args []operand) (operand, error) {
+// applyCall applies a built-in function to its arguments.
+func (ev evaluator) applyCall(expr *Call, args []operand) (operand, error) {
 	switch expr.Func {
 	case FuncMin, FuncMax:
 		result := args[0]
@@ -343,10 +343,10 @@ func (ev evaluator) call(expr *Call, args []operand) (operand, error) {
 		return ev.integerResult(expr)(expr.Mod(args[0].Int, args[1].Int))
 	default: // FuncLog
 		number, base := args[0], args[1]
-		inFloat := Log(number.Float, base.Float)
-		return ev.doubleResult(inFloat, numberOperation{
-			onFractions:  func() rat { return number.rat().log(base.rat()) },
-			onEnclosures: func() enclosure { return number.toEnclosure().log(base.toEnclosure(), inFloat) },
+		floatResult := Log(number.Float, base.Float)
+		return ev.doubleResult(floatResult, numberOperation{
+			fractionResult:  func() rat { return number.rat().log(base.rat()) },
+			enclosureResult: func() enclosure { return number.toEnclosure().log(base.toEnclosure(), floatResult) },
 		}, number, base), nil
 	}
 }
@@ -380,21 +380,21 @@ func exactExtremum(function Func, left, right operand) operand {
 		}
 		return left
 	}
-	first, second := left.toEnclosure(), right.toEnclosure()
-	firstIsSmaller, isDecided := first.compare(syntax.OpLt, second)
+	leftEnclosure, rightEnclosure := left.toEnclosure(), right.toEnclosure()
+	leftIsSmaller, isDecided := leftEnclosure.compare(syntax.OpLt, rightEnclosure)
 	switch {
-	case first.unbounded || second.unbounded:
+	case leftEnclosure.unbounded || rightEnclosure.unbounded:
 		return enclosedOperand(left.Float, enclosure{unbounded: true})
-	case math.IsNaN(first.specialValue) || math.IsNaN(second.specialValue):
+	case math.IsNaN(leftEnclosure.specialValue) || math.IsNaN(rightEnclosure.specialValue):
 		return enclosedOperand(math.NaN(), floatEnclosure(math.NaN()))
-	case isDecided && firstIsSmaller == isMin:
+	case isDecided && leftIsSmaller == isMin:
 		return left
 	case isDecided:
 		return right
 	case isMin:
-		return enclosedOperand(min(left.Float, right.Float), enclosure{low: smaller(first.low, second.low), high: smaller(first.high, second.high)})
+		return enclosedOperand(min(left.Float, right.Float), enclosure{low: smaller(leftEnclosure.low, rightEnclosure.low), high: smaller(leftEnclosure.high, rightEnclosure.high)})
 	}
-	return enclosedOperand(max(left.Float, right.Float), enclosure{low: larger(first.low, second.low), high: larger(first.high, second.high)})
+	return enclosedOperand(max(left.Float, right.Float), enclosure{low: larger(leftEnclosure.low, rightEnclosure.low), high: larger(leftEnclosure.high, rightEnclosure.high)})
 }
 
 // toInt evaluates floor, ceil or round of a number.
@@ -403,11 +403,11 @@ func (ev evaluator) toInt(expr *Call, value operand) (operand, error) {
 		return value, nil
 	}
 	if ev.exact && !value.inexact {
-		i, ok := value.rat().toInt(expr.Func)
+		integer, ok := value.rat().toInt(expr.Func)
 		if !ok {
 			return ev.integerResult(expr)(0, expr.Func.notRepresentable(value.Value))
 		}
-		return operand{Value: IntValue(i)}, nil
+		return operand{Value: IntValue(integer)}, nil
 	}
 	if ev.exact && (value.enclosure.isFinite() || value.enclosure.unbounded) {
 		return ev.enclosedToInt(expr, value)
@@ -418,10 +418,10 @@ func (ev evaluator) toInt(expr *Call, value operand) (operand, error) {
 // enclosedToInt evaluates floor, ceil or round of an enclosed number. It returns an undecided error if the bounds give different integers.
 func (ev evaluator) enclosedToInt(expr *Call, value operand) (operand, error) {
 	rounded := Enclosed{enclosure: value.enclosure}
-	if low, high, ok := rounded.Ends(); ok {
-		lowInt, fits := rat{low}.toInt(expr.Func)
-		highInt, alsoFits := rat{high}.toInt(expr.Func)
-		if fits && alsoFits && lowInt == highInt {
+	if low, high, ok := rounded.Bounds(); ok {
+		lowInt, lowFits := rat{low}.toInt(expr.Func)
+		highInt, highFits := rat{high}.toInt(expr.Func)
+		if lowFits && highFits && lowInt == highInt {
 			return ev.integerResult(expr)(lowInt, nil)
 		}
 	}
@@ -437,10 +437,10 @@ func (ev evaluator) enclosedToInt(expr *Call, value operand) (operand, error) {
 // pow evaluates a power: as an integer for two ints, otherwise as a double.
 func (ev evaluator) pow(expr Expr, left, right operand) (operand, error) {
 	if left.Type != Int || right.Type != Int {
-		inFloat := Pow(left.Float, right.Float)
-		return ev.doubleResult(inFloat, numberOperation{
-			onFractions:  func() rat { return left.rat().pow(right.rat()) },
-			onEnclosures: func() enclosure { return left.toEnclosure().pow(right.toEnclosure(), inFloat) },
+		floatResult := Pow(left.Float, right.Float)
+		return ev.doubleResult(floatResult, numberOperation{
+			fractionResult:  func() rat { return left.rat().pow(right.rat()) },
+			enclosureResult: func() enclosure { return left.toEnclosure().pow(right.toEnclosure(), floatResult) },
 		}, left, right), nil
 	}
 	return ev.integerResult(expr)(IntPow(left.Int, right.Int))
@@ -456,10 +456,10 @@ func (ev evaluator) compare(expr *Binary, left, right operand) (operand, error) 
 	case !left.inexact && !right.inexact:
 		return operand{Value: BoolValue(Holds(expr.Op, left.rat().cmp(right.rat())))}, nil
 	}
-	first, second := left.toEnclosure(), right.toEnclosure()
-	holds, ok := first.compare(expr.Op, second)
+	leftEnclosure, rightEnclosure := left.toEnclosure(), right.toEnclosure()
+	holds, ok := leftEnclosure.compare(expr.Op, rightEnclosure)
 	if !ok {
-		leftBounds, rightBounds := first.toInterval(), second.toInterval()
+		leftBounds, rightBounds := leftEnclosure.toInterval(), rightEnclosure.toInterval()
 		return undecidedError(expr, "the comparison is undecided: the left number is between %v and %v, the right one between %v and %v, and at least one is irrational or very long", leftBounds.low, leftBounds.high, rightBounds.low, rightBounds.high)
 	}
 	return operand{Value: BoolValue(holds)}, nil
@@ -484,37 +484,37 @@ func compareFloats(op syntax.Op, left, right float64) bool {
 
 // integerResult returns a function that converts the two results of an integer operation to an operand. An error gets the position of the
 // expression. It is used as in integerResult(expr)(IntPow(base, exponent)).
-func (ev evaluator) integerResult(expr Expr) func(i int32, err error) (operand, error) {
-	return func(i int32, err error) (operand, error) {
+func (ev evaluator) integerResult(expr Expr) func(integer int32, err error) (operand, error) {
+	return func(integer int32, err error) (operand, error) {
 		switch {
 		case err != nil:
 			return operand{}, &EvalError{Pos: expr.Pos(), Msg: err.Error()}
 		case ev.exact:
-			return operand{Value: IntValue(i)}, nil
+			return operand{Value: IntValue(integer)}, nil
 		}
-		return operand{Value: Value{Type: Int, Int: i, Float: float64(i)}}, nil
+		return operand{Value: Value{Type: Int, Int: integer, Float: float64(integer)}}, nil
 	}
 }
 
 // numberOperation computes the same operation on fractions and on enclosures.
 type numberOperation struct {
-	onFractions  func() rat
-	onEnclosures func() enclosure
+	fractionResult  func() rat
+	enclosureResult func() enclosure
 }
 
-// doubleResult returns the result of an operation on numbers. inFloat is the result in float64 arithmetic. In exact arithmetic, the result is a
+// doubleResult returns the result of an operation on numbers. floatResult is the result in float64 arithmetic. In exact arithmetic, the result is a
 // fraction if all operands are fractions and the operation has a fraction as its result. Otherwise it is an enclosure.
-func (ev evaluator) doubleResult(inFloat float64, op numberOperation, operands ...operand) operand {
+func (ev evaluator) doubleResult(floatResult float64, op numberOperation, operands ...operand) operand {
 	if !ev.exact {
-		return operand{Value: DoubleValue(inFloat)}
+		return operand{Value: DoubleValue(floatResult)}
 	}
 	for _, value := range operands {
 		if value.inexact {
-			return enclosedOperand(inFloat, op.onEnclosures())
+			return enclosedOperand(floatResult, op.enclosureResult())
 		}
 	}
-	if fraction := op.onFractions(); fraction.Rat != nil {
+	if fraction := op.fractionResult(); fraction.Rat != nil {
 		return operand{Value: RatValue(fraction.Rat)}
 	}
-	return enclosedOperand(inFloat, op.onEnclosures())
+	return enclosedOperand(floatResult, op.enclosureResult())
 }

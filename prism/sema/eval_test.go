@@ -46,7 +46,7 @@ func expression(src, typ string) (raw, folded Expr, err error) {
 		return nil, nil, err
 	}
 	if typ == "bool" {
-		return m.labels[0].X, p.Labels[0].X, nil
+		return m.labels[0].Expr, p.Labels[0].Expr, nil
 	}
 	return m.rewards[0].Items[0].Value, p.Rewards[0].Items[0].Value, nil
 }

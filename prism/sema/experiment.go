@@ -19,16 +19,16 @@ type ConstDef struct {
 	Low  string // the only value, unless Range
 	High string
 	Step string // of a range; empty for 1
-	// Range says that there was a colon.
-	Range bool
-	// More has the values of a list after the first one, with commas between them: 2,5 of t=1,2,5. PRISM has no lists.
-	More string
+	// IsRange says that there was a colon.
+	IsRange bool
+	// MoreValues has the values of a list after the first one, with commas between them: 2,5 of t=1,2,5. PRISM has no lists.
+	MoreValues string
 }
 
 // String returns the definition in the syntax of the -const switch.
 func (d ConstDef) String() string {
 	switch {
-	case !d.Range:
+	case !d.IsRange:
 		return d.Name + "=" + strings.Join(d.values(), ",")
 	case d.Step == "":
 		return d.Name + "=" + d.Low + ":" + d.High
@@ -38,10 +38,10 @@ func (d ConstDef) String() string {
 
 // values returns the values of a definition that is not a range.
 func (d ConstDef) values() []string {
-	if d.More == "" {
+	if d.MoreValues == "" {
 		return []string{d.Low}
 	}
-	return append([]string{d.Low}, strings.Split(d.More, ",")...)
+	return append([]string{d.Low}, strings.Split(d.MoreValues, ",")...)
 }
 
 // DefinitionError is an error in the syntax of constant definitions, or a value that a constant cannot have.
@@ -73,12 +73,12 @@ func parseDefinitions(arg string) ([]ConstDef, error) {
 	var defs []ConstDef
 	for text := range strings.SplitSeq(arg, ",") {
 		value := strings.TrimSpace(text)
-		canExtendList := len(defs) > 0 && !defs[len(defs)-1].Range
+		canExtendList := len(defs) > 0 && !defs[len(defs)-1].IsRange
 		switch {
 		case value == "":
 		case canExtendList && isListValue(value):
 			list := &defs[len(defs)-1]
-			list.More = strings.TrimPrefix(list.More+","+value, ",")
+			list.MoreValues = strings.TrimPrefix(list.MoreValues+","+value, ",")
 		default:
 			def, ok := parseConst(text)
 			if !ok {
@@ -99,9 +99,9 @@ func isListValue(text string) bool {
 
 // parseConst parses one definition of a -const switch; ok is false if its format is wrong.
 func parseConst(text string) (def ConstDef, ok bool) {
-	name, value, hasEquals := strings.Cut(text, "=")
+	name, value, hasValue := strings.Cut(text, "=")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-	if !hasEquals || name == "" || value == "" || strings.HasSuffix(value, ":") {
+	if !hasValue || name == "" || value == "" || strings.HasSuffix(value, ":") {
 		return ConstDef{}, false
 	}
 	parts := strings.Split(value, ":")
@@ -112,12 +112,12 @@ func parseConst(text string) (def ConstDef, ok bool) {
 	case 1:
 		return ConstDef{Name: name, Low: parts[0]}, true
 	case 2:
-		return ConstDef{Name: name, Low: parts[0], High: parts[1], Range: true}, true
+		return ConstDef{Name: name, Low: parts[0], High: parts[1], IsRange: true}, true
 	case 3:
 		if parts[1] == "" { // an empty step is an error, not the default
 			return ConstDef{}, false
 		}
-		return ConstDef{Name: name, Low: parts[0], Step: parts[1], High: parts[2], Range: true}, true
+		return ConstDef{Name: name, Low: parts[0], Step: parts[1], High: parts[2], IsRange: true}, true
 	}
 	return ConstDef{}, false
 }
@@ -193,10 +193,10 @@ func (m *Model) Experiment(props *Properties, selected []int, defs []ConstDef) (
 // undeclaredDefinitions returns the names in definitions for which there is no constant.
 func undeclaredDefinitions(constants []*constant, defs []ConstDef) []string {
 	var names []string
-	for _, def := range defs {
-		isDeclared := func(constant *constant) bool { return constant.name == def.Name }
+	for _, definition := range defs {
+		isDeclared := func(constant *constant) bool { return constant.name == definition.Name }
 		if !slices.ContainsFunc(constants, isDeclared) {
-			names = append(names, def.Name)
+			names = append(names, definition.Name)
 		}
 	}
 	return names
@@ -207,7 +207,7 @@ func undeclaredDefinitions(constants []*constant, defs []ConstDef) []string {
 func undeclaredText(name string, undefined []*constant) string {
 	names := namesOf(undefined, func(constant *constant) string { return constant.name })
 	suggestion := syntax.Nearest(name, slices.Values(names))
-	isOtherCase := func(other string) bool { return strings.EqualFold(name, other) }
+	isOtherCase := func(candidate string) bool { return strings.EqualFold(name, candidate) }
 	if i := slices.IndexFunc(names, isOtherCase); i >= 0 {
 		suggestion = names[i]
 	}
@@ -252,9 +252,9 @@ func undefinedConstants(constants []*constant) []*constant {
 	return undefined
 }
 
-// parseRanges parses the definitions of constants. It ignores definitions of undeclared constants, and of constants of the properties file that
-// are not used. It returns an error if a constant has two definitions.
-func parseRanges(constants []*constant, defs []ConstDef, used map[*constant]bool) (map[*constant]constRange, error) {
+// parseRanges parses the definitions of constants. It ignores definitions of undeclared constants, and of constants of the properties file that are
+// not in usedConstants. It returns an error if a constant has two definitions.
+func parseRanges(constants []*constant, defs []ConstDef, usedConstants map[*constant]bool) (map[*constant]constRange, error) {
 	byName := make(map[string]*constant)
 	for _, declared := range constants {
 		byName[declared.name] = declared
@@ -268,17 +268,17 @@ func parseRanges(constants []*constant, defs []ConstDef, used map[*constant]bool
 		if constant.decl.Value != nil {
 			return nil, alreadyDefined(constant)
 		}
-		if constant.fromProperties && !used[constant] {
+		if constant.fromProperties && !usedConstants[constant] {
 			continue
 		}
 		if _, isDuplicate := ranges[constant]; isDuplicate {
 			return nil, fmt.Errorf("duplicate definitions for undefined constant %q", def.Name)
 		}
-		values, err := newRange(constant, def)
+		valueRange, err := newRange(constant, def)
 		if err != nil {
 			return nil, err
 		}
-		ranges[constant] = values
+		ranges[constant] = valueRange
 	}
 	return ranges, nil
 }
@@ -293,17 +293,17 @@ func alreadyDefined(constant *constant) error {
 
 // rangesOf returns the ranges of the constants that have a range. It appends each constant without a range to missing, once.
 func rangesOf(constants []*constant, ranges map[*constant]constRange, missing *[]*constant) []constRange {
-	var defined []constRange
+	var knownRanges []constRange
 	for _, constant := range constants {
 		valueRange, isDefined := ranges[constant]
 		switch {
 		case isDefined:
-			defined = append(defined, valueRange)
+			knownRanges = append(knownRanges, valueRange)
 		case !slices.Contains(*missing, constant):
 			*missing = append(*missing, constant)
 		}
 	}
-	return defined
+	return knownRanges
 }
 
 // Models returns the valuations of the undefined model constants; the first constant varies slowest. Without such constants there is one
@@ -335,7 +335,7 @@ func (x *Experiment) Varying(i int) (model, property []string) {
 func varyingConstants(ranges []constRange) []string {
 	var varying []string
 	for _, values := range ranges {
-		if values.count > 1 {
+		if values.numValues > 1 {
 			varying = append(varying, values.constant.name)
 		}
 	}
@@ -345,11 +345,11 @@ func varyingConstants(ranges []constRange) []string {
 // combinations iterates over all combinations of the values of constants. The last constant varies fastest.
 func combinations(ranges []constRange) iter.Seq[Valuation] {
 	return func(yield func(Valuation) bool) {
-		index := make([]int, len(ranges)) // the current value of each constant
-		for hasNext := true; hasNext; hasNext = advance(index, ranges) {
+		valueIndices := make([]int, len(ranges)) // the current value of each constant
+		for hasNext := true; hasNext; hasNext = nextCombination(valueIndices, ranges) {
 			valuation := make(Valuation, len(ranges))
 			for i, values := range ranges {
-				valuation[i] = NamedValue{values.constant.name, values.value(index[i])}
+				valuation[i] = NamedValue{values.constant.name, values.value(valueIndices[i])}
 			}
 			if !yield(valuation) {
 				return
@@ -358,14 +358,14 @@ func combinations(ranges []constRange) iter.Seq[Valuation] {
 	}
 }
 
-// advance advances index to the next combination of values; the last constant varies fastest. It returns false after the last combination.
-func advance(index []int, ranges []constRange) bool {
+// nextCombination advances valueIndices to the next combination of values; the last constant varies fastest. It returns false after the last combination.
+func nextCombination(valueIndices []int, ranges []constRange) bool {
 	for i, values := range slices.Backward(ranges) {
-		index[i]++
-		if index[i] < values.count {
+		valueIndices[i]++
+		if valueIndices[i] < values.numValues {
 			return true
 		}
-		index[i] = 0
+		valueIndices[i] = 0
 	}
 	return false
 }
@@ -384,25 +384,25 @@ func (m *Model) ValuesOf(props *Properties, def ConstDef, limit int) (values []V
 	if err != nil {
 		return nil, 0, &DefinitionError{err}
 	}
-	for i := range min(valueRange.count, limit) {
+	for i := range min(valueRange.numValues, limit) {
 		values = append(values, valueRange.value(i))
 	}
-	return values, valueRange.count, nil
+	return values, valueRange.numValues, nil
 }
 
 // constRange holds the values of a constant: count numbers low, low+step, ..., or one Bool, or a list.
 type constRange struct {
-	constant  *constant
-	low, step *big.Rat
-	boolValue bool
-	list      []Value
-	count     int
+	constant     *constant
+	low, step    *big.Rat
+	boolValue    bool
+	listedValues []Value
+	numValues    int
 }
 
 // value returns value i of the range.
 func (r constRange) value(i int) Value {
-	if r.list != nil {
-		return r.list[i]
+	if r.listedValues != nil {
+		return r.listedValues[i]
 	}
 	if r.constant.typ == Bool {
 		return BoolValue(r.boolValue)
@@ -419,7 +419,7 @@ func (r constRange) value(i int) Value {
 // values.
 func newRange(constant *constant, def ConstDef) (constRange, error) {
 	switch {
-	case def.More != "":
+	case def.MoreValues != "":
 		return listRange(constant, def)
 	case constant.typ == Bool:
 		return boolRange(constant, def)
@@ -428,10 +428,10 @@ func newRange(constant *constant, def ConstDef) (constRange, error) {
 	if err != nil {
 		return constRange{}, err
 	}
-	if def.Range {
+	if def.IsRange {
 		return numberRange(constant, def, low)
 	}
-	return constRange{constant: constant, low: low, step: big.NewRat(1, 1), count: 1}, nil
+	return constRange{constant: constant, low: low, step: big.NewRat(1, 1), numValues: 1}, nil
 }
 
 // numberRange parses the values of a range low:step:high of numbers. low is the parsed lower bound.
@@ -454,7 +454,7 @@ func numberRange(constant *constant, def ConstDef, low *big.Rat) (constRange, er
 	if !numSteps.IsInt64() || numSteps.Int64() >= math.MaxInt32 {
 		return constRange{}, fmt.Errorf("constant %s has too many values from %s to %s", constant.name, def.Low, def.High)
 	}
-	return constRange{constant: constant, low: low, step: step, count: int(numSteps.Int64()) + 1}, nil
+	return constRange{constant: constant, low: low, step: step, numValues: int(numSteps.Int64()) + 1}, nil
 }
 
 // countSteps returns the number of steps that fit in the width of a range. As in PRISM, the last step of a Double may exceed the width by a
@@ -471,17 +471,17 @@ func countSteps(typ Type, width, step *big.Rat) *big.Int {
 func listRange(constant *constant, def ConstDef) (constRange, error) {
 	result := constRange{constant: constant}
 	for _, text := range def.values() {
-		single, err := newRange(constant, ConstDef{Name: def.Name, Low: text})
+		parsed, err := newRange(constant, ConstDef{Name: def.Name, Low: text})
 		if err != nil {
 			return result, err
 		}
-		value := single.value(0)
-		if slices.ContainsFunc(result.list, func(other Value) bool { return other.String() == value.String() }) {
+		value := parsed.value(0)
+		if slices.ContainsFunc(result.listedValues, func(other Value) bool { return other.String() == value.String() }) {
 			return result, fmt.Errorf("constant %s has the value %s twice", constant.name, text)
 		}
-		result.list = append(result.list, value)
+		result.listedValues = append(result.listedValues, value)
 	}
-	result.count = len(result.list)
+	result.numValues = len(result.listedValues)
 	return result, nil
 }
 
@@ -502,12 +502,12 @@ func parseStep(constant *constant, def ConstDef, width *big.Rat) (*big.Rat, erro
 // boolRange parses the value of a Boolean constant.
 func boolRange(constant *constant, def ConstDef) (constRange, error) {
 	switch {
-	case def.Range:
+	case def.IsRange:
 		return constRange{}, fmt.Errorf("cannot define ranges for Boolean constants, found one for %s", constant.name)
 	case def.Low != "true" && def.Low != "false":
 		return constRange{}, invalidValue(constant, def.Low)
 	}
-	return constRange{constant: constant, boolValue: def.Low == "true", count: 1}, nil
+	return constRange{constant: constant, boolValue: def.Low == "true", numValues: 1}, nil
 }
 
 // invalidValue returns the error for a text that is not a value of the type of a constant.
@@ -518,11 +518,11 @@ func invalidValue(constant *constant, text string) error {
 // parseNumber parses the value of a constant: an integer, or for a double a decimal number or a fraction a/b.
 func parseNumber(constant *constant, text string) (*big.Rat, error) {
 	if constant.typ == Int {
-		i, err := strconv.ParseInt(text, 10, 32)
+		integer, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
 			return nil, invalidValue(constant, text)
 		}
-		return new(big.Rat).SetInt64(i), nil
+		return new(big.Rat).SetInt64(integer), nil
 	}
 	// a/b/c is (a/b)/c.
 	var quotient *big.Rat

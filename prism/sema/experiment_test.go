@@ -11,12 +11,12 @@ func TestParseConsts(t *testing.T) {
 	got, err := ParseConsts([]string{"a=1,b=0.1:0.1:0.5,,c=true", "", "d=1/3:2,e=x=y,", "f=1,2, 5,g=false,true"})
 	want := []ConstDef{
 		{Name: "a", Low: "1"},
-		{Name: "b", Low: "0.1", Step: "0.1", High: "0.5", Range: true},
+		{Name: "b", Low: "0.1", Step: "0.1", High: "0.5", IsRange: true},
 		{Name: "c", Low: "true"},
-		{Name: "d", Low: "1/3", High: "2", Range: true},
+		{Name: "d", Low: "1/3", High: "2", IsRange: true},
 		{Name: "e", Low: "x=y"},
-		{Name: "f", Low: "1", More: "2,5"},
-		{Name: "g", Low: "false", More: "true"},
+		{Name: "f", Low: "1", MoreValues: "2,5"},
+		{Name: "g", Low: "false", MoreValues: "true"},
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %+v, %v", got, err)
@@ -158,7 +158,7 @@ func TestExperimentErrors(t *testing.T) {
 }
 
 func TestExperimentWithoutProperties(t *testing.T) {
-	x, err := mustCheck(t, experimentModel).Experiment(nil, nil, []ConstDef{{Name: "N", Low: "1", High: "3", Range: true}, {Name: "p", Low: "1"}})
+	x, err := mustCheck(t, experimentModel).Experiment(nil, nil, []ConstDef{{Name: "N", Low: "1", High: "3", IsRange: true}, {Name: "p", Low: "1"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,44 +13,44 @@ type FloatAnalysis struct{ vars []Variable }
 // NewFloatAnalysis returns the analysis for a program.
 func NewFloatAnalysis(program *Program) FloatAnalysis { return FloatAnalysis{program.Vars} }
 
-// Decide reports whether float64 arithmetic gives the exact result of an expression in every state. The expression is a comparison of numbers,
+// IsAlwaysExact reports whether float64 arithmetic gives the exact result of an expression in every state. The expression is a comparison of numbers,
 // floor, ceil or round. For any other expression it returns true.
-func (d FloatAnalysis) Decide(expr Expr) bool {
+func (d FloatAnalysis) IsAlwaysExact(expr Expr) bool {
 	analysis := numberAnalysis{vars: d.vars}
 	switch expr := expr.(type) {
 	case *Binary:
-		return analysis.decidesComparison(expr)
+		return analysis.isExactComparison(expr)
 	case *Call:
 		isRounding := expr.Func == FuncFloor || expr.Func == FuncCeil || expr.Func == FuncRound
-		return !isRounding || analysis.decidesRounding(expr)
+		return !isRounding || analysis.isExactRounding(expr)
 	}
 	return true
 }
 
-// decidesRounding reports whether float64 arithmetic gives the exact result of floor, ceil or round.
-func (n *numberAnalysis) decidesRounding(expr *Call) bool {
+// isExactRounding reports whether float64 arithmetic gives the exact result of floor, ceil or round.
+func (n *numberAnalysis) isExactRounding(expr *Call) bool {
 	const maxTerm = 1 << 50
-	operand := n.quotient(expr.Args[0])
-	return operand.ok && operand.num <= maxTerm && operand.den <= maxTerm
+	operand := n.quotientOf(expr.Args[0])
+	return operand.isKnown && operand.num <= maxTerm && operand.den <= maxTerm
 }
 
-// decidesComparison reports whether float64 arithmetic gives the exact result of a comparison of numbers. It returns true for other
+// isExactComparison reports whether float64 arithmetic gives the exact result of a comparison of numbers. It returns true for other
 // expressions.
-func (n *numberAnalysis) decidesComparison(expr *Binary) bool {
+func (n *numberAnalysis) isExactComparison(expr *Binary) bool {
 	bothInts := expr.X.Type() == Int && expr.Y.Type() == Int
 	if expr.ValueType != Bool || expr.X.Type() == Bool || bothInts {
 		return true
 	}
-	left, right := n.quotient(expr.X), n.quotient(expr.Y)
+	left, right := n.quotientOf(expr.X), n.quotientOf(expr.Y)
 	isEquality := expr.Op == syntax.OpEq || expr.Op == syntax.OpNe
-	if isEquality && (left.minusZero || right.minusZero) { // in PRISM, -0.0 differs from 0.0
+	if isEquality && (left.mayBeMinusZero || right.mayBeMinusZero) { // in PRISM, -0.0 differs from 0.0
 		return false
 	}
 	return left.hasSameOrderAs(right)
 }
 
-// Decided reports whether Decide is true for an expression and all its operands.
-func (d FloatAnalysis) Decided(expr Expr) bool { return expr == nil || Every(expr, d.Decide) }
+// IsDecided reports whether Decide is true for an expression and all its operands.
+func (d FloatAnalysis) IsDecided(expr Expr) bool { return expr == nil || Every(expr, d.IsAlwaysExact) }
 
 // Range returns bounds of an Int expression that hold in every state in which it has a value.
 func (d FloatAnalysis) Range(expr Expr) (low, high float64) {
@@ -63,7 +63,7 @@ func (d FloatAnalysis) Range(expr Expr) (low, high float64) {
 func (d FloatAnalysis) Doubtful(expr Expr) []Expr {
 	var doubtful []Expr
 	Inspect(expr, func(expr Expr) bool {
-		if !d.Decide(expr) {
+		if !d.IsAlwaysExact(expr) {
 			doubtful = append(doubtful, expr)
 		}
 		return true
@@ -74,7 +74,7 @@ func (d FloatAnalysis) Doubtful(expr Expr) []Expr {
 // OperandError returns a bound on the sum of the float64 errors of an expression's operands.
 func (d FloatAnalysis) OperandError(expr Expr) float64 {
 	sum := 0.0
-	Operands(expr, func(operand Expr) { sum += d.Error(operand) })
+	VisitOperands(expr, func(operand Expr) { sum += d.Error(operand) })
 	return roundingMargin * sum
 }
 
@@ -99,31 +99,31 @@ type numberAnalysis struct {
 // quotient describes a number that float64 arithmetic computes as a rounded quotient of two integers, with |numerator| <= num and 0 <=
 // |denominator| <= den. ok is false if nothing is known.
 type quotient struct {
-	ok        bool
-	exact     bool // den is the denominator and a power of two, so nothing is rounded
-	num, den  float64
-	negative  bool // the number may be negative
-	minusZero bool // the float64 may be -0.0
+	isKnown        bool
+	isExact        bool // den is the denominator and a power of two, so nothing is rounded
+	num, den       float64
+	negative       bool // the number may be negative
+	mayBeMinusZero bool // the float64 may be -0.0
 }
 
 const exactLimit = 1 << 53
 
 // dyadicQuotient returns the quotient of an integer of at most num, in absolute value, and den, a power of two. A float64 represents it exactly.
-// negative and minusZero say that the number can be negative, and that it can be -0.0.
+// negative and mayBeMinusZero say that the number can be negative, and that it can be -0.0.
 func dyadicQuotient(num, den float64, negative, minusZero bool) quotient {
 	areExact := num <= exactLimit && den <= exactLimit
 	if !areExact {
 		return quotient{}
 	}
-	return quotient{ok: true, exact: true, num: num, den: den, negative: negative, minusZero: minusZero}
+	return quotient{isKnown: true, isExact: true, num: num, den: den, negative: negative, mayBeMinusZero: minusZero}
 }
 
 // hasSameOrderAs reports whether the float64 values of two numbers compare as the exact numbers do.
 func (first quotient) hasSameOrderAs(second quotient) bool {
 	switch {
-	case !first.ok || !second.ok:
+	case !first.isKnown || !second.isKnown:
 		return false
-	case first.exact && second.exact:
+	case first.isExact && second.isExact:
 		return true
 	}
 	// Rounding is monotonic, so equal numbers have equal float64 values. Unequal numbers p/q and r/s differ by at least 1/(q*s).
@@ -135,14 +135,14 @@ func (first quotient) hasSameOrderAs(second quotient) bool {
 
 // maxAbs returns a bound on the absolute value of the number.
 func (q quotient) maxAbs() float64 {
-	if q.exact {
+	if q.isExact {
 		return q.num / q.den
 	}
 	return q.num // the denominator may be as small as 1
 }
 
-// quotient returns the cached result of computeQuotient.
-func (n *numberAnalysis) quotient(expr Expr) quotient {
+// quotientOf returns the cached result of computeQuotient.
+func (n *numberAnalysis) quotientOf(expr Expr) quotient {
 	if result, ok := n.quotients.Get(expr); ok {
 		return result
 	}
@@ -160,20 +160,20 @@ func (n *numberAnalysis) computeQuotient(expr Expr) quotient {
 	case *Const:
 		return constQuotient(expr.Val)
 	case *Unary:
-		result := n.quotient(expr.X)
-		result.negative, result.minusZero = true, true
+		result := n.quotientOf(expr.X)
+		result.negative, result.mayBeMinusZero = true, true
 		return result
 	case *Binary:
-		return binaryQuotient(expr.Op, n.quotient(expr.X), n.quotient(expr.Y))
+		return binaryQuotient(expr.Op, n.quotientOf(expr.X), n.quotientOf(expr.Y))
 	case *Cond:
-		return eitherQuotient(n.quotient(expr.Then), n.quotient(expr.Else))
+		return eitherQuotient(n.quotientOf(expr.Then), n.quotientOf(expr.Else))
 	case *Call:
 		if expr.Func != FuncMin && expr.Func != FuncMax {
 			return quotient{}
 		}
-		result := n.quotient(expr.Args[0])
+		result := n.quotientOf(expr.Args[0])
 		for _, arg := range expr.Args[1:] {
-			result = eitherQuotient(result, n.quotient(arg))
+			result = eitherQuotient(result, n.quotientOf(arg))
 		}
 		return result
 	}
@@ -189,43 +189,43 @@ func constQuotient(value Value) quotient {
 	if !isExact {
 		return quotient{}
 	}
-	num, _ := new(big.Float).SetInt(value.Rat.Num()).Float64()
-	den, _ := new(big.Float).SetInt(value.Rat.Denom()).Float64()
-	negative := math.Signbit(value.Float)
-	return dyadicQuotient(math.Abs(num), den, negative, negative && value.Float == 0)
+	numerator, _ := new(big.Float).SetInt(value.Rat.Num()).Float64()
+	denominator, _ := new(big.Float).SetInt(value.Rat.Denom()).Float64()
+	isNegative := math.Signbit(value.Float)
+	return dyadicQuotient(math.Abs(numerator), denominator, isNegative, isNegative && value.Float == 0)
 }
 
 // binaryQuotient describes the result of an arithmetic operation as a quotient of integers. Both operands must be exact in float64 arithmetic.
 func binaryQuotient(op syntax.Op, left, right quotient) quotient {
-	if !left.ok || !right.ok || !left.exact || !right.exact {
+	if !left.isKnown || !right.isKnown || !left.isExact || !right.isExact {
 		return quotient{}
 	}
 	if op == syntax.OpAdd || op == syntax.OpSub {
-		den := max(left.den, right.den) // the common denominator, because both are powers of two
-		num := left.num*(den/left.den) + right.num*(den/right.den)
-		negative := op == syntax.OpSub || left.negative || right.negative
-		return dyadicQuotient(num, den, negative, left.minusZero)
+		denominator := max(left.den, right.den) // the common denominator, because both are powers of two
+		numerator := left.num*(denominator/left.den) + right.num*(denominator/right.den)
+		mayBeNegative := op == syntax.OpSub || left.negative || right.negative
+		return dyadicQuotient(numerator, denominator, mayBeNegative, left.mayBeMinusZero)
 	}
-	negative := left.negative || right.negative || left.minusZero || right.minusZero
+	mayBeNegative := left.negative || right.negative || left.mayBeMinusZero || right.mayBeMinusZero
 	switch op {
 	case syntax.OpMul:
-		return dyadicQuotient(left.num*right.num, left.den*right.den, negative, negative)
+		return dyadicQuotient(left.num*right.num, left.den*right.den, mayBeNegative, mayBeNegative)
 	case syntax.OpDiv:
-		num, den := left.num*right.den, left.den*right.num
-		areExact := num <= exactLimit && den <= exactLimit
-		return quotient{ok: areExact, num: num, den: den, negative: negative, minusZero: negative}
+		numerator, denominator := left.num*right.den, left.den*right.num
+		areExact := numerator <= exactLimit && denominator <= exactLimit
+		return quotient{isKnown: areExact, num: numerator, den: denominator, negative: mayBeNegative, mayBeMinusZero: mayBeNegative}
 	}
 	return quotient{}
 }
 
 // eitherQuotient describes a number that is one of two numbers, as a quotient of integers. Both numbers must be exact in float64 arithmetic.
 func eitherQuotient(left, right quotient) quotient {
-	if !left.ok || !right.ok || !left.exact || !right.exact {
+	if !left.isKnown || !right.isKnown || !left.isExact || !right.isExact {
 		return quotient{}
 	}
 	den := max(left.den, right.den) // the common denominator, because both are powers of two
 	num := max(left.num*(den/left.den), right.num*(den/right.den))
-	return dyadicQuotient(num, den, left.negative || right.negative, left.minusZero || right.minusZero)
+	return dyadicQuotient(num, den, left.negative || right.negative, left.mayBeMinusZero || right.mayBeMinusZero)
 }
 
 // intRange returns bounds of an Int expression.
@@ -252,8 +252,8 @@ func (n *numberAnalysis) computeIntRange(expr Expr) interval {
 	case *Binary:
 		result = operationRange(expr.Op, n.intRange(expr.X), n.intRange(expr.Y))
 	case *Cond:
-		first, second := n.intRange(expr.Then), n.intRange(expr.Else)
-		result = interval{min(first.low, second.low), max(first.high, second.high)}
+		thenRange, elseRange := n.intRange(expr.Then), n.intRange(expr.Else)
+		result = interval{min(thenRange.low, elseRange.low), max(thenRange.high, elseRange.high)}
 	case *Call:
 		result = n.callRange(expr)
 	}

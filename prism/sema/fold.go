@@ -15,14 +15,14 @@ type folder struct {
 	givenValues map[*constant]Value // values from the caller
 	parameters  map[*constant]bool
 	// usesParameter is set when an expression has a parameter, or a constant that depends on one.
-	usesParameter bool
-	foldedExprs   map[*constant]Expr // values, or definitions with a parameter or an error
-	values        map[*constant]Value
-	memo          map[Expr]Expr
-	errs          syntax.ErrorList
-	floatDiffers  []syntax.Pos // where float64 arithmetic gives another Bool or Int
-	// labelIndexes maps the index of a label in Model and Properties to its index in the Program.
-	labelIndexes []int
+	usesParameter    bool
+	foldedExprs      map[*constant]Expr // values, or definitions with a parameter or an error
+	values           map[*constant]Value
+	memo             map[Expr]Expr
+	errs             syntax.ErrorList
+	floatDifferences []syntax.Pos // where float64 arithmetic gives another Bool or Int
+	// labelIndices maps the index of a label in Model and Properties to its index in the Program.
+	labelIndices []int
 	rewardCount  int // number of reward structures of the model
 }
 
@@ -45,7 +45,7 @@ func (f *folder) foldConstant(constant *constant) Expr {
 	}
 	folded := f.foldDefinition(constant)
 	f.foldedExprs[constant] = folded
-	if len(f.parameters) > 0 && Parametric(folded) {
+	if len(f.parameters) > 0 && HasParameters(folded) {
 		return folded
 	}
 	value, err := constantValue(folded)
@@ -63,8 +63,8 @@ func (f *folder) foldDefinition(constant *constant) Expr {
 	if f.parameters[constant] {
 		return &Param{base, constant.name}
 	}
-	if given, ok := f.givenValues[constant]; ok {
-		return &Const{base, given}
+	if value, ok := f.givenValues[constant]; ok {
+		return &Const{base, value}
 	}
 	return castTo(constant.typ, f.fold(constant.def))
 }
@@ -92,9 +92,9 @@ func constantValue(expr Expr) (Value, error) {
 	return value, err
 }
 
-// castTo converts an Int expression to a Double expression if target is Double.
-func castTo(target Type, expr Expr) Expr {
-	if target != Double || expr.Type() != Int {
+// castTo converts an Int expression to a Double expression if targetType is Double.
+func castTo(targetType Type, expr Expr) Expr {
+	if targetType != Double || expr.Type() != Int {
 		return expr
 	}
 	base := Base{Double, expr.Pos()}
@@ -155,7 +155,7 @@ func (f *folder) foldOperands(expr Expr) Expr {
 // foldReference returns the value of a referenced constant, with the type and the position of the reference.
 func (f *folder) foldReference(reference *constRef) Expr {
 	folded := f.foldConstant(reference.constant)
-	f.usesParameter = f.usesParameter || len(f.parameters) > 0 && Parametric(folded)
+	f.usesParameter = f.usesParameter || len(f.parameters) > 0 && HasParameters(folded)
 	switch folded := folded.(type) {
 	case *Const:
 		return &Const{reference.Base, folded.Val}
@@ -180,7 +180,7 @@ func (f *folder) foldOperator(expr Expr) Expr {
 	case *Label:
 		label := *expr
 		if label.Index >= 0 {
-			label.Index = f.labelIndexes[label.Index]
+			label.Index = f.labelIndices[label.Index]
 		}
 		return &label
 	case *Temporal:
@@ -253,28 +253,28 @@ func hasConstantOperands(expr Expr) bool {
 }
 
 // evaluateExactly returns the exact value of an operation on constants, or the operation itself if its evaluation fails. If float64 arithmetic gives
-// another Bool or Int, it records the position in f.floatDiffers.
+// another Bool or Int, it records the position in f.floatDifferences.
 func (f *folder) evaluateExactly(expr Expr) Expr {
 	enclosed, err := Enclose(expr, nil)
 	if err != nil {
 		return expr
 	}
 	value := enclosed.Value
-	inFloat, floatErr := Eval(expr, nil)
+	floatValue, floatErr := Eval(expr, nil)
 	if value.Type == Double {
 		if !enclosed.Exact {
 			value.enclosure = &enclosed.enclosure
 		}
 		// Float is PRISM's number, unless PRISM's number is far from the exact value.
-		low, high, ok := enclosed.Ends()
-		if ok && floatErr == nil && IsClose(inFloat.Float, low) && IsClose(inFloat.Float, high) {
-			value.Float = inFloat.Float
+		low, high, ok := enclosed.Bounds()
+		if ok && floatErr == nil && IsClose(floatValue.Float, low) && IsClose(floatValue.Float, high) {
+			value.Float = floatValue.Float
 		}
 		return &Const{Base{expr.Type(), expr.Pos()}, value}
 	}
-	differs := floatErr != nil || inFloat.Bool != value.Bool || inFloat.Int != value.Int
-	if differs && !slices.Contains(f.floatDiffers, expr.Pos()) {
-		f.floatDiffers = append(f.floatDiffers, expr.Pos())
+	floatDiffers := floatErr != nil || floatValue.Bool != value.Bool || floatValue.Int != value.Int
+	if floatDiffers && !slices.Contains(f.floatDifferences, expr.Pos()) {
+		f.floatDifferences = append(f.floatDifferences, expr.Pos())
 	}
 	return &Const{Base{expr.Type(), expr.Pos()}, value}
 }
@@ -282,7 +282,7 @@ func (f *folder) evaluateExactly(expr Expr) Expr {
 // differences returns a warning for each expression with another Bool or Int in PRISM's float64 arithmetic than in exact arithmetic.
 func (f *folder) differences(file string) []error {
 	var warnings []error
-	for _, pos := range f.floatDiffers {
+	for _, pos := range f.floatDifferences {
 		warnings = append(warnings, &syntax.Error{File: file, Pos: pos, Msg: "computed exactly; PRISM's float64 arithmetic gives another value"})
 	}
 	return warnings
@@ -300,10 +300,10 @@ func IsClose(float float64, fraction *big.Rat) bool {
 	if math.IsInf(float, 0) || math.IsNaN(float) {
 		return false
 	}
-	nearest, _ := fraction.Float64()
-	magnitude := math.Abs(nearest)
+	nearestFloat, _ := fraction.Float64()
+	magnitude := math.Abs(nearestFloat)
 	isInRange := magnitude >= 0x1p-1000 && magnitude <= 0x1p1000
-	return isInRange && math.Abs(float-nearest) <= maxError*magnitude
+	return isInRange && math.Abs(float-nearestFloat) <= maxError*magnitude
 }
 
 // simplify simplifies a double negation, an operation on Bools with a constant operand, and a ?: with a constant condition. The value does not
@@ -394,8 +394,8 @@ func negatedIf(isNegated bool, expr Expr) Expr {
 	return simplify(&Unary{Base{Bool, expr.Pos()}, syntax.OpNot, expr})
 }
 
-// Operands calls visit for each operand of an expression. It skips nil operands.
-func Operands(expr Expr, visit func(Expr)) {
+// VisitOperands calls visit for each operand of an expression. It skips nil operands.
+func VisitOperands(expr Expr, visit func(Expr)) {
 	visitAll := func(exprs ...Expr) {
 		for _, operand := range exprs {
 			if operand != nil {

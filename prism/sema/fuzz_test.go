@@ -93,7 +93,7 @@ func fuzzed(src, typ string) (raw, folded Expr, p *Program) {
 		return nil, nil, nil
 	}
 	if typ == "bool" {
-		return m.labels[0].X, p.Labels[0].X, p
+		return m.labels[0].Expr, p.Labels[0].Expr, p
 	}
 	return m.rewards[0].Items[0].Value, p.Rewards[0].Items[0].Value, p
 }

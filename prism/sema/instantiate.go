@@ -29,7 +29,7 @@ func (m *Model) Instantiate(consts map[string]Value) (*Program, error) {
 func (m *Model) InstantiateOpen(consts map[string]Value, parameters []string) (*Program, error) {
 	folder := newFolder()
 	program := &Program{File: m.file, Type: m.typ, Actions: slices.Clone(m.actions), System: m.system, Players: m.players, Warnings: slices.Clone(m.warnings), model: m}
-	program.Warnings = append(program.Warnings, m.giveConstants(folder, consts)...)
+	program.Warnings = append(program.Warnings, m.setConstants(folder, consts)...)
 	for _, name := range parameters {
 		folder.setParameter(m, name)
 	}
@@ -54,34 +54,34 @@ func (m *Model) InstantiateOpen(consts map[string]Value, parameters []string) (*
 	}
 	folder.usesParameter = false // ignore definitions of constants, which may be unused
 	m.foldInto(program, folder)
-	program.Parametric = folder.usesParameter
+	program.HasParameters = folder.usesParameter
 	program.Warnings = append(program.Warnings, folder.differences(m.file)...)
-	program.Differs = len(folder.floatDiffers) > 0
+	program.Differs = len(folder.floatDifferences) > 0
 	program.consts = folder.foldedExprs
 	return program, nil
 }
 
-// giveConstants gives the undefined constants of the model their values. It returns a warning for each name that the model does not declare.
-func (m *Model) giveConstants(folder *folder, consts map[string]Value) (warnings []error) {
+// setConstants gives the undefined constants of the model their values. It returns a warning for each name that the model does not declare.
+func (m *Model) setConstants(folder *folder, consts map[string]Value) (warnings []error) {
 	for _, name := range slices.Sorted(maps.Keys(consts)) {
 		constant := m.names[name].constant
 		if constant == nil {
 			warnings = append(warnings, &syntax.Error{File: m.file, Msg: fmt.Sprintf("constant %q is not declared in the model, so its value is not used", name)})
 			continue
 		}
-		folder.giveConstant(constant, consts[name])
+		folder.setConstant(constant, consts[name])
 	}
 	return warnings
 }
 
-// giveConstant gives a constant its value, converted to the constant's type. A value for a constant that has a definition is an error.
-func (f *folder) giveConstant(constant *constant, value Value) {
+// setConstant gives a constant its value, converted to the constant's type. A value for a constant that has a definition is an error.
+func (f *folder) setConstant(constant *constant, value Value) {
 	if constant.decl.Value != nil {
-		where := " in the model"
+		place := " in the model"
 		if constant.fromProperties {
-			where = ""
+			place = ""
 		}
-		f.errs.Add(constant.file, constant.decl.Name.Pos(), "constant %q has already been defined%s", constant.name, where)
+		f.errs.Add(constant.file, constant.decl.Name.Pos(), "constant %q has already been defined%s", constant.name, place)
 		return
 	}
 	if value.Type == Int {
@@ -144,59 +144,59 @@ func (f *folder) requireValues(consts []*constant, file string) {
 
 // mustDefine returns the error message for constants without a value.
 func mustDefine(missing []*constant) string {
-	names := namesOf(missing, func(constant *constant) string { return fmt.Sprintf("%q", constant.name) })
-	values := namesOf(missing, func(constant *constant) string { return constant.name + "=..." })
-	last := len(names) - 1
-	advice := ": add --const " + strings.Join(values, ",")
+	quotedNames := namesOf(missing, func(constant *constant) string { return fmt.Sprintf("%q", constant.name) })
+	definitions := namesOf(missing, func(constant *constant) string { return constant.name + "=..." })
+	last := len(quotedNames) - 1
+	advice := ": add --const " + strings.Join(definitions, ",")
 	if last == 0 {
-		return "undefined constant " + names[0] + " must be defined" + advice
+		return "undefined constant " + quotedNames[0] + " must be defined" + advice
 	}
-	return "undefined constants " + strings.Join(names[:last], ", ") + " and " + names[last] + " must be defined" + advice
+	return "undefined constants " + strings.Join(quotedNames[:last], ", ") + " and " + quotedNames[last] + " must be defined" + advice
 }
 
 // instantiateVariable evaluates the range and the initial value of a variable.
 func (f *folder) instantiateVariable(model *Model, variable *variable) Variable {
-	result := Variable{Name: variable.name, Type: variable.typ, Module: variable.module, Pos: variable.decl.Pos()}
+	instance := Variable{Name: variable.name, Type: variable.typ, Module: variable.module, Pos: variable.decl.Pos()}
 	switch variable.decl.Type {
 	case syntax.BoolVar:
-		result.Bounded, result.High = true, 1
+		instance.Bounded, instance.High = true, 1
 	case syntax.IntVar:
-		result.Low, result.High = math.MinInt32, math.MaxInt32
+		instance.Low, instance.High = math.MinInt32, math.MaxInt32
 	case syntax.ClockVar:
-		result.High = math.MaxInt32
+		instance.High = math.MaxInt32
 	default:
-		result.Bounded = true
-		result.Low, result.High = f.variableRange(model, variable)
-		result.Init = result.Low
+		instance.Bounded = true
+		instance.Low, instance.High = f.variableRange(model, variable)
+		instance.Init = instance.Low
 	}
 	if variable.init != nil {
-		f.setInitialValue(&result, model, variable)
+		f.setInitialValue(&instance, model, variable)
 	}
-	return result
+	return instance
 }
 
 // setInitialValue evaluates the initial value of a variable and stores it in result. A value outside the range is an error.
-func (f *folder) setInitialValue(result *Variable, model *Model, variable *variable) {
+func (f *folder) setInitialValue(instance *Variable, model *Model, variable *variable) {
 	value, ok := f.evaluate(model, variable.init)
 	switch {
 	case !ok:
 	case variable.typ == Bool && value.Bool:
-		result.Init = 1
+		instance.Init = 1
 	case variable.typ == Bool:
-		result.Init = 0
-	case value.Int < result.Low || value.Int > result.High:
-		f.errs.Add(model.file, variable.decl.Init.Pos(), "initial value %d of variable %q is outside its range [%d..%d]", value.Int, variable.name, result.Low, result.High)
+		instance.Init = 0
+	case value.Int < instance.Low || value.Int > instance.High:
+		f.errs.Add(model.file, variable.decl.Init.Pos(), "initial value %d of variable %q is outside its range [%d..%d]", value.Int, variable.name, instance.Low, instance.High)
 	default:
-		result.Init = value.Int
+		instance.Init = value.Int
 	}
 }
 
 // variableRange evaluates the range of a variable and reports an invalid range. In PRISM's dialect, a range needs at least two values. If a bound
 // has no value, variableRange returns the range from 0 to MaxInt32.
 func (f *folder) variableRange(model *Model, variable *variable) (low, high int32) {
-	lowValue, okLow := f.evaluate(model, variable.low)
-	highValue, okHigh := f.evaluate(model, variable.high)
-	if !okLow || !okHigh {
+	lowValue, lowIsKnown := f.evaluate(model, variable.low)
+	highValue, highIsKnown := f.evaluate(model, variable.high)
+	if !lowIsKnown || !highIsKnown {
 		return 0, math.MaxInt32
 	}
 	low, high = lowValue.Int, highValue.Int
@@ -233,7 +233,7 @@ func (m *Model) foldInto(program *Program, folder *folder) {
 		program.Modules = append(program.Modules, module)
 	}
 	for _, label := range m.labels {
-		program.Labels = append(program.Labels, LabelDef{label.Name, folder.fold(label.X)})
+		program.Labels = append(program.Labels, LabelDef{label.Name, folder.fold(label.Expr)})
 	}
 	for _, rewards := range m.rewards {
 		rewards.Items = slices.Clone(rewards.Items)

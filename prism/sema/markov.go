@@ -13,31 +13,31 @@ type race struct {
 	deadlock   Expr // whether no command is enabled
 }
 
-// addMarkovian records a Markovian command; it is an error in other models than Markov automata.
-func (c *checker) addMarkovian(command Command) {
+// addMarkovianCommand records a Markovian command; it is an error in other models than Markov automata.
+func (c *checker) addMarkovianCommand(command Command) {
 	if !c.isMarkovAutomaton {
-		c.add(phaseOurs, command.Pos, "found a Markovian command (<>) in a model of type %s, want it in a Markov automaton (ma)", c.model.typ)
+		c.addError(phaseOurs, command.Pos, "found a Markovian command (<>) in a model of type %s, want it in a Markov automaton (ma)", c.model.typ)
 	}
-	c.markovian = append(c.markovian, command)
+	c.markovianCommands = append(c.markovianCommands, command)
 }
 
-// embed replaces the Markovian commands of a Markov automaton by one command of the embedded MDP. By maximal progress, this command is enabled
+// embedMarkovianCommands replaces the Markovian commands of a Markov automaton by one command of the embedded MDP. By maximal progress, this command is enabled
 // only if no other command is. The probability of an update is its rate divided by the exit rate.
-func (c *checker) embed() {
+func (c *checker) embedMarkovianCommands() {
 	if c.system != nil {
-		c.add(phaseOurs, c.items.systems[0].Pos(), "a system block of a Markov automaton is not supported")
+		c.addError(phaseOurs, c.items.systems[0].Pos(), "a system block of a Markov automaton is not supported")
 		return
 	}
 	race := c.newRace()
 	c.race = race
 	c.model.rate = &Cond{Base{Double, syntax.Pos{}}, race.timePasses, race.exitRate, number(0)}
-	if len(c.markovian) == 0 {
+	if len(c.markovianCommands) == 0 {
 		return
 	}
-	command := Command{Action: Unlabelled, Guard: race.timePasses, Pos: c.markovian[0].Pos}
-	for _, markovian := range c.markovian {
-		for _, update := range markovian.Updates {
-			enabledRate := &Cond{Base{Double, update.Pos}, markovian.Guard, update.Prob, number(0)}
+	command := Command{Action: Unlabelled, Guard: race.timePasses, Pos: c.markovianCommands[0].Pos}
+	for _, markovianCommand := range c.markovianCommands {
+		for _, update := range markovianCommand.Updates {
+			enabledRate := &Cond{Base{Double, update.Pos}, markovianCommand.Guard, update.Prob, number(0)}
 			update.Prob = race.divideByExitRate(enabledRate)
 			command.Updates = append(command.Updates, update)
 		}
@@ -49,7 +49,7 @@ func (c *checker) embed() {
 // state, and the condition that it is a deadlock.
 func (c *checker) newRace() *race {
 	exitRate := number(0)
-	for _, command := range c.markovian {
+	for _, command := range c.markovianCommands {
 		commandRate := number(0)
 		for _, update := range command.Updates {
 			commandRate = operation(syntax.OpAdd, Double, commandRate, update.Prob)
@@ -57,7 +57,7 @@ func (c *checker) newRace() *race {
 		enabledRate := &Cond{Base{Double, command.Pos}, command.Guard, commandRate, number(0)}
 		exitRate = operation(syntax.OpAdd, Double, exitRate, enabledRate)
 	}
-	noImmediate := &Unary{Base{Bool, syntax.Pos{}}, syntax.OpNot, c.immediateEnabled()}
+	noImmediate := &Unary{Base{Bool, syntax.Pos{}}, syntax.OpNot, c.immediateIsEnabled()}
 	return &race{
 		exitRate:   exitRate,
 		timePasses: operation(syntax.OpAnd, Bool, noImmediate, operation(syntax.OpGt, Bool, exitRate, number(0))),
@@ -65,23 +65,23 @@ func (c *checker) newRace() *race {
 	}
 }
 
-// immediateEnabled returns the condition that an immediate command (one without rates) is enabled, alone or in a synchronisation.
-func (c *checker) immediateEnabled() Expr {
-	enabled := c.modulesEnabled(Unlabelled)
+// immediateIsEnabled returns the condition that an immediate command (one without rates) is enabled, alone or in a synchronisation.
+func (c *checker) immediateIsEnabled() Expr {
+	enabled := c.moduleConditions(Unlabelled)
 	for action := range c.model.actions { // all participating modules must synchronise
-		if participants := c.modulesEnabled(action); len(participants) > 0 {
-			enabled = append(enabled, combine(syntax.OpAnd, participants))
+		if participants := c.moduleConditions(action); len(participants) > 0 {
+			enabled = append(enabled, joinWith(syntax.OpAnd, participants))
 		}
 	}
-	return combine(syntax.OpOr, enabled)
+	return joinWith(syntax.OpOr, enabled)
 }
 
-// modulesEnabled returns, for each module with an action in its alphabet, the condition that one of its commands with the action is enabled.
-func (c *checker) modulesEnabled(action int) []Expr {
+// moduleConditions returns, for each module with an action in its alphabet, the condition that one of its commands with the action is enabled.
+func (c *checker) moduleConditions(action int) []Expr {
 	var conditions []Expr
 	for _, module := range c.model.modules {
 		if guards := module.guardsOf(action); len(guards) > 0 {
-			conditions = append(conditions, combine(syntax.OpOr, guards))
+			conditions = append(conditions, joinWith(syntax.OpOr, guards))
 		}
 	}
 	return conditions
@@ -116,8 +116,8 @@ func (r *race) divideByExitRate(expr Expr) Expr {
 	return operation(syntax.OpDiv, Double, expr, r.exitRate)
 }
 
-// combine joins expressions by a Boolean operator. It returns false for an empty list.
-func combine(op syntax.Op, exprs []Expr) Expr {
+// joinWith joins expressions by a Boolean operator. It returns false for an empty list.
+func joinWith(op syntax.Op, exprs []Expr) Expr {
 	if len(exprs) == 0 {
 		return &Const{Base{Bool, syntax.Pos{}}, BoolValue(false)}
 	}

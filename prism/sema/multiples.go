@@ -7,30 +7,30 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// ErrorDecides reports whether OperandError is small enough to decide a comparison or rounding in every state. This holds if all numbers are
+// IsExactWithError reports whether OperandError is small enough to decide a comparison or rounding in every state. This holds if all numbers are
 // multiples of a fraction much larger than the error. Two compared numbers are then equal if and only if their float64 values differ by at
 // most the error. floor and round are exact for the float64 value plus the error, and ceil for the value minus the error.
-func (d FloatAnalysis) ErrorDecides(expr Expr) bool {
+func (d FloatAnalysis) IsExactWithError(expr Expr) bool {
 	analysis := numberAnalysis{vars: d.vars}
-	common := multiples{1, 1}
-	Operands(expr, func(operand Expr) { common = common.sum(analysis.multiples(operand)) })
+	commonMultiples := multiples{1, 1}
+	VisitOperands(expr, func(operand Expr) { commonMultiples = commonMultiples.sum(analysis.multiples(operand)) })
 	if call, ok := expr.(*Call); ok && call.Func == FuncRound {
-		common = common.sum(multiples{2, 1}) // it rounds at halves
+		commonMultiples = commonMultiples.sum(multiples{2, 1}) // it rounds at halves
 	}
 	// If two float64 values differ by at most the error, the numbers differ by at most twice the error.
-	return 4*d.OperandError(expr)*common.maxDenominator() <= 1
+	return 4*d.OperandError(expr)*commonMultiples.maxDenominator() <= 1
 }
 
 // multiples describes a number k/(fixedPart*v) with integers k and v, where v depends on the state and 1 <= v <= varying. An infinite field
 // means that nothing is known.
-type multiples struct{ fixedPart, varying float64 }
+type multiples struct{ fixedPart, varyingPart float64 }
 
 // maxDenominator returns the largest denominator that the number may have.
-func (m multiples) maxDenominator() float64 { return m.fixedPart * m.varying }
+func (m multiples) maxDenominator() float64 { return m.fixedPart * m.varyingPart }
 
 // sum describes the sum or difference of two numbers.
 func (m multiples) sum(other multiples) multiples {
-	return multiples{leastMultiple(m.fixedPart, other.fixedPart), m.varying * other.varying}
+	return multiples{leastMultiple(m.fixedPart, other.fixedPart), m.varyingPart * other.varyingPart}
 }
 
 // leastMultiple returns the least common multiple of two positive integers. It returns infinity if a number or the result exceeds exactLimit.
@@ -70,14 +70,14 @@ func (n *numberAnalysis) computeMultiples(expr Expr) multiples {
 	case *Unary:
 		return n.multiples(expr.X)
 	case *Cond:
-		return n.multiples(expr.Then).either(n.multiples(expr.Else))
+		return n.multiples(expr.Then).union(n.multiples(expr.Else))
 	case *Call:
 		if expr.Func != FuncMin && expr.Func != FuncMax {
 			return unknownMultiples()
 		}
 		result := n.multiples(expr.Args[0])
 		for _, arg := range expr.Args[1:] {
-			result = result.either(n.multiples(arg))
+			result = result.union(n.multiples(arg))
 		}
 		return result
 	case *Binary:
@@ -97,7 +97,7 @@ func (n *numberAnalysis) binaryMultiples(expr *Binary) multiples {
 		return left.sum(n.multiples(expr.Y))
 	case syntax.OpMul:
 		right := n.multiples(expr.Y)
-		return multiples{left.fixedPart * right.fixedPart, left.varying * right.varying}
+		return multiples{left.fixedPart * right.fixedPart, left.varyingPart * right.varyingPart}
 	case syntax.OpDiv:
 		return n.quotientMultiples(left, expr.Y)
 	}
@@ -107,18 +107,18 @@ func (n *numberAnalysis) binaryMultiples(expr *Binary) multiples {
 // quotientMultiples describes the denominators that a quotient may have as a fraction. dividend describes the denominators of the dividend.
 func (n *numberAnalysis) quotientMultiples(dividend multiples, divisor Expr) multiples {
 	if constant, ok := divisor.(*Const); ok && constant.Val.Rat != nil && constant.Val.Rat.Sign() != 0 {
-		return multiples{dividend.fixedPart * exactFloat(new(big.Int).Abs(constant.Val.Rat.Num())), dividend.varying}
+		return multiples{dividend.fixedPart * exactFloat(new(big.Int).Abs(constant.Val.Rat.Num())), dividend.varyingPart}
 	}
 	// The quotient's denominator is a multiple of the divisor's numerator.
-	value := n.number(divisor)
+	value := n.numberFacts(divisor)
 	maxDivisor := value.maxAbs() + value.AbsErr
 	maxNumerator := math.Ceil(roundingMargin * maxDivisor * n.multiples(divisor).maxDenominator())
-	return multiples{dividend.fixedPart, dividend.varying * maxNumerator}
+	return multiples{dividend.fixedPart, dividend.varyingPart * maxNumerator}
 }
 
-// either describes a number that equals one of two numbers.
-func (m multiples) either(other multiples) multiples {
-	return multiples{leastMultiple(m.fixedPart, other.fixedPart), max(m.varying, other.varying)}
+// union describes a number that equals one of two numbers.
+func (m multiples) union(other multiples) multiples {
+	return multiples{leastMultiple(m.fixedPart, other.fixedPart), max(m.varyingPart, other.varyingPart)}
 }
 
 // exactFloat returns an integer as a float64; infinity if it is larger than exactLimit.

@@ -67,14 +67,14 @@ func (c *checker) declareQuoted(errorPhase phase, name string, pos syntax.Pos, m
 }
 
 // declare adds a name with its meaning to the table. If the table or outerTable already has the name, it reports an error of the given phase and
-// returns false. Error messages contain shown instead of the name.
-func (t table) declare(diags *diags, errorPhase phase, outerTable table, name, shown string, pos syntax.Pos, meaning symbol) bool {
-	old, isTaken := outerTable[name]
-	if !isTaken {
-		old, isTaken = t[name]
+// returns false. Error messages contain shownName instead of the name.
+func (t table) declare(diags *diags, errorPhase phase, outerTable table, name, shownName string, pos syntax.Pos, meaning symbol) bool {
+	earlier, isDeclared := outerTable[name]
+	if !isDeclared {
+		earlier, isDeclared = t[name]
 	}
-	if isTaken {
-		diags.add(errorPhase, pos, "name of %s %s is already used for %s %s in %s", meaning.kind, shown, article(old.kind), old.kind, old.location)
+	if isDeclared {
+		diags.addError(errorPhase, pos, "name of %s %s is already used for %s %s in %s", meaning.kind, shownName, article(earlier.kind), earlier.kind, earlier.location)
 		return false
 	}
 	t[name] = meaning

@@ -76,7 +76,7 @@ func (d FloatAnalysis) Facts(expr Expr) NumberFacts {
 		return NumberFacts{Lo: 1, Hi: 1, MinAbs: 1, AbsErr: 0, RelErr: 0}
 	}
 	analysis := numberAnalysis{vars: d.vars}
-	return analysis.number(expr)
+	return analysis.numberFacts(expr)
 }
 
 // Error returns a bound on the difference between the float64 value of an expression and its exact value, in every state. It is infinite if no
@@ -107,8 +107,8 @@ func (x NumberFacts) roundedAbsErr(err float64) float64 {
 // roundedRelErr returns a bound on the relative error of a rounded result without underflow. err is the error that the operands cause.
 func roundedRelErr(err float64) float64 { return roundingMargin * (err + UnitRoundoff) }
 
-// number returns the cached result of computeNumber.
-func (n *numberAnalysis) number(expr Expr) NumberFacts {
+// numberFacts returns the cached result of computeNumber.
+func (n *numberAnalysis) numberFacts(expr Expr) NumberFacts {
 	if facts, ok := n.numbers.Get(expr); ok {
 		return facts
 	}
@@ -125,20 +125,20 @@ func (n *numberAnalysis) computeNumber(expr Expr) NumberFacts {
 	case *Const:
 		return constantFacts(expr)
 	case *Unary:
-		facts := n.number(expr.X)
+		facts := n.numberFacts(expr.X)
 		facts.Lo, facts.Hi = -facts.Hi, -facts.Lo
 		return facts
 	case *Binary:
-		return binaryFacts(expr.Op, n.number(expr.X), n.number(expr.Y)).withSmallRelErr()
+		return binaryFacts(expr.Op, n.numberFacts(expr.X), n.numberFacts(expr.Y)).withSmallRelErr()
 	case *Cond:
-		return n.number(expr.Then).Either(n.number(expr.Else))
+		return n.numberFacts(expr.Then).Either(n.numberFacts(expr.Else))
 	case *Call:
 		if expr.Func != FuncMin && expr.Func != FuncMax {
 			return unknownFacts()
 		}
-		facts := n.number(expr.Args[0])
+		facts := n.numberFacts(expr.Args[0])
 		for _, arg := range expr.Args[1:] {
-			facts = facts.Either(n.number(arg))
+			facts = facts.Either(n.numberFacts(arg))
 		}
 		return facts
 	}
@@ -151,56 +151,56 @@ func constantFacts(constant *Const) NumberFacts {
 	if err != nil {
 		return unknownFacts()
 	}
-	inFloat := constant.Val.Float
-	facts := SingleValue(inFloat, exact.RelativeError(inFloat))
-	facts.AbsErr = exact.absoluteError(inFloat)
+	floatValue := constant.Val.Float
+	facts := SingleValue(floatValue, exact.RelativeError(floatValue))
+	facts.AbsErr = exact.absoluteError(floatValue)
 	return facts.withSmallRelErr()
 }
 
-// binaryFacts returns the facts of x op y for an arithmetic operator.
-func binaryFacts(op syntax.Op, x, y NumberFacts) NumberFacts {
+// binaryFacts returns the facts of left op right for an arithmetic operator.
+func binaryFacts(op syntax.Op, left, right NumberFacts) NumberFacts {
 	switch op {
 	case syntax.OpAdd:
-		return x.sum(y)
+		return left.sum(right)
 	case syntax.OpSub:
-		y.Lo, y.Hi = -y.Hi, -y.Lo
-		return x.sum(y)
+		right.Lo, right.Hi = -right.Hi, -right.Lo
+		return left.sum(right)
 	case syntax.OpMul:
-		return x.product(y)
+		return left.product(right)
 	case syntax.OpDiv:
-		return x.quotient(y)
+		return left.quotient(right)
 	}
 	return unknownFacts()
 }
 
-// product returns the facts of the product of x and y. Its relative error is about the sum of both relative errors.
-func (x NumberFacts) product(y NumberFacts) NumberFacts {
+// product returns the facts of the product of two numbers. Its relative error is about the sum of both relative errors.
+func (left NumberFacts) product(right NumberFacts) NumberFacts {
 	product := NumberFacts{
-		Lo:     min(x.Lo*y.Lo, x.Lo*y.Hi, x.Hi*y.Lo, x.Hi*y.Hi),
-		Hi:     max(x.Lo*y.Lo, x.Lo*y.Hi, x.Hi*y.Lo, x.Hi*y.Hi),
-		MinAbs: x.MinAbs * y.MinAbs,
-		RelErr: roundedRelErr(x.RelErr + y.RelErr),
+		Lo:     min(left.Lo*right.Lo, left.Lo*right.Hi, left.Hi*right.Lo, left.Hi*right.Hi),
+		Hi:     max(left.Lo*right.Lo, left.Lo*right.Hi, left.Hi*right.Lo, left.Hi*right.Hi),
+		MinAbs: left.MinAbs * right.MinAbs,
+		RelErr: roundedRelErr(left.RelErr + right.RelErr),
 	}
-	absErr := x.maxAbs()*y.AbsErr + y.maxAbs()*x.AbsErr + x.AbsErr*y.AbsErr
+	absErr := left.maxAbs()*right.AbsErr + right.maxAbs()*left.AbsErr + left.AbsErr*right.AbsErr
 	product.AbsErr = product.roundedAbsErr(absErr)
 	return product
 }
 
 // quotient returns the facts of x/y. Its absolute error is bounded only if y cannot be close to 0.
-func (x NumberFacts) quotient(y NumberFacts) NumberFacts {
-	quotient := NumberFacts{MinAbs: x.MinAbs / y.maxAbs(), AbsErr: math.Inf(1), RelErr: roundedRelErr(x.RelErr + y.RelErr)}
+func (dividend NumberFacts) quotient(divisor NumberFacts) NumberFacts {
+	quotient := NumberFacts{MinAbs: dividend.MinAbs / divisor.maxAbs(), AbsErr: math.Inf(1), RelErr: roundedRelErr(dividend.RelErr + divisor.RelErr)}
 	switch {
-	case y.Lo >= 0:
-		quotient.Lo, quotient.Hi = x.rangeOfQuotient(max(y.Lo, y.MinAbs), y.Hi)
-	case y.Hi <= 0:
-		quotient.Lo, quotient.Hi = x.rangeOfQuotient(y.Lo, min(y.Hi, -y.MinAbs))
+	case divisor.Lo >= 0:
+		quotient.Lo, quotient.Hi = dividend.rangeOfQuotient(max(divisor.Lo, divisor.MinAbs), divisor.Hi)
+	case divisor.Hi <= 0:
+		quotient.Lo, quotient.Hi = dividend.rangeOfQuotient(divisor.Lo, min(divisor.Hi, -divisor.MinAbs))
 	default:
-		quotient.Hi = x.maxAbs() / y.MinAbs
+		quotient.Hi = dividend.maxAbs() / divisor.MinAbs
 		quotient.Lo = -quotient.Hi
 	}
-	minDivisor := max(y.Lo, -y.Hi) // least absolute value of y; not positive if y may be zero
-	if minDivisor > 2*y.AbsErr {
-		absErr := (x.AbsErr + quotient.maxAbs()*y.AbsErr) / (minDivisor - y.AbsErr)
+	minDivisor := max(divisor.Lo, -divisor.Hi) // least absolute value of y; not positive if y may be zero
+	if minDivisor > 2*divisor.AbsErr {
+		absErr := (dividend.AbsErr + quotient.maxAbs()*divisor.AbsErr) / (minDivisor - divisor.AbsErr)
 		quotient.AbsErr = quotient.roundedAbsErr(absErr)
 	}
 	return quotient
@@ -215,20 +215,20 @@ func (x NumberFacts) rangeOfQuotient(low, high float64) (lo, hi float64) {
 // errors of the operands, which are at most MaxRelErr (about 1e-12).
 const sumMargin = 1e-9
 
-// sum returns the facts of x+y. Its relative error is bounded unless cancellation may make the sum almost 0.
-func (x NumberFacts) sum(y NumberFacts) NumberFacts {
-	sum := NumberFacts{Lo: x.Lo + y.Lo, Hi: x.Hi + y.Hi, RelErr: math.NaN()}
-	sum.AbsErr = sum.roundedAbsErr(x.AbsErr + y.AbsErr)
-	haveSameSign := x.Lo >= 0 && y.Lo >= 0 || x.Hi <= 0 && y.Hi <= 0
+// sum returns the facts of left+right. Its relative error is bounded unless cancellation may make the sum almost 0.
+func (left NumberFacts) sum(right NumberFacts) NumberFacts {
+	sum := NumberFacts{Lo: left.Lo + right.Lo, Hi: left.Hi + right.Hi, RelErr: math.NaN()}
+	sum.AbsErr = sum.roundedAbsErr(left.AbsErr + right.AbsErr)
+	haveSameSign := left.Lo >= 0 && right.Lo >= 0 || left.Hi <= 0 && right.Hi <= 0
 	if haveSameSign {
-		sum.MinAbs, sum.RelErr = min(x.MinAbs, y.MinAbs), roundedRelErr(max(x.RelErr, y.RelErr))
+		sum.MinAbs, sum.RelErr = min(left.MinAbs, right.MinAbs), roundedRelErr(max(left.RelErr, right.RelErr))
 		return sum
 	}
-	operandMagnitude := x.maxAbs() + y.maxAbs()
+	operandMagnitude := left.maxAbs() + right.maxAbs()
 	minMagnitude := max(sum.Lo, -sum.Hi) - sumMargin*operandMagnitude
 	if minMagnitude > 0 {
-		relativeToLeast := (x.RelErr*x.maxAbs() + y.RelErr*y.maxAbs()) / minMagnitude
-		sum.MinAbs, sum.RelErr = minMagnitude, roundedRelErr(relativeToLeast)
+		maxRelErr := (left.RelErr*left.maxAbs() + right.RelErr*right.maxAbs()) / minMagnitude
+		sum.MinAbs, sum.RelErr = minMagnitude, roundedRelErr(maxRelErr)
 	}
 	return sum
 }
@@ -265,7 +265,7 @@ func distance(float float64, fraction *big.Rat) *big.Rat {
 // RelativeError returns an upper bound on the relative difference between a float64 and the enclosed number. It is infinite if the enclosure
 // contains both signs or is not finite.
 func (x Enclosed) RelativeError(float float64) float64 {
-	lo, hi, ok := x.Ends()
+	lo, hi, ok := x.Bounds()
 	if !ok || lo.Sign() != hi.Sign() {
 		return math.Inf(1)
 	}
@@ -273,12 +273,12 @@ func (x Enclosed) RelativeError(float float64) float64 {
 }
 
 // absoluteError returns an upper bound on the difference between a float64 and the enclosed number; infinite if a number is not finite.
-func (x Enclosed) absoluteError(float float64) float64 {
-	low, high, ok := x.Ends()
-	if !ok || math.IsInf(float, 0) || math.IsNaN(float) {
+func (x Enclosed) absoluteError(number float64) float64 {
+	low, high, ok := x.Bounds()
+	if !ok || math.IsInf(number, 0) || math.IsNaN(number) {
 		return math.Inf(1)
 	}
-	fromLo, _ := distance(float, low).Float64()
-	fromHi, _ := distance(float, high).Float64()
-	return roundingMargin * max(fromLo, fromHi)
+	fromLow, _ := distance(number, low).Float64()
+	fromHigh, _ := distance(number, high).Float64()
+	return roundingMargin * max(fromLow, fromHigh)
 }

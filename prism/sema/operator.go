@@ -7,47 +7,47 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// operator resolves an expression of a kind that occurs only in properties, such as a P operator.
-func (r *resolver) operator(expr syntax.Expr) Expr {
+// resolveOperator resolves an expression of a kind that occurs only in properties, such as a P operator.
+func (r *resolver) resolveOperator(expr syntax.Expr) Expr {
 	switch expr := expr.(type) {
 	case *syntax.Quoted:
-		return r.quoted(expr)
+		return r.resolveQuoted(expr)
 	case *syntax.Temporal:
-		return r.temporal(expr)
+		return r.resolveTemporal(expr)
 	case *syntax.Prob:
-		return r.prob(expr)
+		return r.resolveProb(expr)
 	case *syntax.Steady:
-		return r.steady(expr)
+		return r.resolveSteady(expr)
 	case *syntax.Reward:
-		return r.reward(expr)
+		return r.resolveReward(expr)
 	case *syntax.RewardPath:
-		return r.rewardPath(expr)
+		return r.resolveRewardPath(expr)
 	case *syntax.Conditional:
-		return r.conditional(expr)
+		return r.resolveConditional(expr)
 	case *syntax.Quant:
-		return &Quant{Base{Bool, expr.Pos()}, expr.All, r.expr(expr.Path)}
+		return &Quant{Base{Bool, expr.Pos()}, expr.All, r.resolveExpr(expr.Path)}
 	case *syntax.Strategy:
-		return r.strategy(expr)
+		return r.resolveStrategy(expr)
 	case *syntax.Filter:
-		states := r.optional(expr.States)
-		return r.filter(expr, expr.Op, r.expr(expr.X), expr.X, states, expr.States)
+		states := r.resolveOptional(expr.States)
+		return r.newFilter(expr, expr.Op, r.resolveExpr(expr.X), expr.X, states, expr.States)
 	}
 	return r.semanticError(expr, "found %T, want an expression", expr)
 }
 
-// strategy resolves a coalition operator <<players>> or [[players]] and its operand.
-func (r *resolver) strategy(expr *syntax.Strategy) Expr {
-	operand := r.expr(expr.X)
+// resolveStrategy resolves a coalition operator <<players>> or [[players]] and its operand.
+func (r *resolver) resolveStrategy(expr *syntax.Strategy) Expr {
+	operand := r.resolveExpr(expr.X)
 	typ := operand.Type()
 	if typ != Bool && typ != Invalid {
 		typ = Double
 	}
-	names, players := r.coalition(expr)
+	names, players := r.resolveCoalition(expr)
 	return &Strategy{Base{typ, expr.Pos()}, expr.Box, expr.All, names, players, operand}
 }
 
-// quoted resolves a quoted name: the name of an observable, a property or a label.
-func (r *resolver) quoted(expr *syntax.Quoted) Expr {
+// resolveQuoted resolves a quoted name: the name of an observable, a property or a label.
+func (r *resolver) resolveQuoted(expr *syntax.Quoted) Expr {
 	base := Base{Bool, expr.Pos()}
 	meaning, ok := r.props.quoted.lookup(r.model.quoted, expr.Name)
 	switch {
@@ -58,11 +58,11 @@ func (r *resolver) quoted(expr *syntax.Quoted) Expr {
 		}
 		return observable
 	case ok && meaning.kind == "property":
-		property := r.property(meaning.index)
+		resolvedProperty := r.property(meaning.index)
 		if !r.nesting.add(r.props.props[meaning.index].nesting) {
 			return r.tooDeep(expr)
 		}
-		return property
+		return resolvedProperty
 	case expr.Name == "init":
 		return &Label{base, expr.Name, LabelInit}
 	case expr.Name == "deadlock":
@@ -85,7 +85,7 @@ func (r *resolver) property(i int) Expr {
 	firstError := len(r.entries)
 	r.unit = i + 1
 	*r.nesting = nesting{totalDepth: outerNesting.totalDepth}
-	property.expr = r.expr(property.decl.X)
+	property.expr = r.resolveExpr(property.decl.X)
 	property.nesting = *r.nesting
 	r.unit, *r.nesting = outerUnit, outerNesting
 	// Like PRISM, attribute type errors to the property that refers to this property.
@@ -111,17 +111,17 @@ func (r *resolver) checkNumberBound(expr syntax.Expr, resolved Expr, subject, ot
 	}
 }
 
-// temporal resolves a temporal operator with its bounds and operands.
-func (r *resolver) temporal(expr *syntax.Temporal) Expr {
-	result := &Temporal{Base: Base{Path, expr.Pos()}, Op: expr.Op, X: r.optional(expr.X), Y: r.expr(expr.Y)}
+// resolveTemporal resolves a temporal operator with its bounds and operands.
+func (r *resolver) resolveTemporal(expr *syntax.Temporal) Expr {
+	result := &Temporal{Base: Base{Path, expr.Pos()}, Op: expr.Op, X: r.resolveOptional(expr.X), Y: r.resolveExpr(expr.Y)}
 	if len(expr.Costs) > 0 {
-		return r.costBounded(expr, expr.Costs, result)
+		return r.newCostBounded(expr, expr.Costs, result)
 	}
 	if expr.Bound != nil && r.model.embedded { // only some states of a Markov automaton let time pass
-		return r.costBounded(expr, []*syntax.CostBound{{Word: "time", Bound: expr.Bound, Span: expr.Bound.Span}}, result)
+		return r.newCostBounded(expr, []*syntax.CostBound{{Word: "time", Bound: expr.Bound, Span: expr.Bound.Span}}, result)
 	}
 	if expr.Bound != nil {
-		result.Bound = r.timeBound(expr.Bound, expr.Op.String())
+		result.Bound = r.resolveBound(expr.Bound, expr.Op.String())
 		if expr.Op == syntax.Next {
 			r.semanticError(expr, "cannot attach bounds to X operator")
 		}
@@ -133,26 +133,26 @@ func (r *resolver) temporal(expr *syntax.Temporal) Expr {
 	return result
 }
 
-// timeBound resolves a time, step or reward bound. operator is the name of the bounded operator in error messages.
-func (r *resolver) timeBound(source *syntax.TimeBound, operator string) *Bound {
-	bound := &Bound{Low: r.optional(source.Low), LowStrict: source.LowStrict, HighStrict: source.HighStrict, At: source.Pos()}
+// resolveBound resolves a time, step or reward bound. operator is the name of the bounded operator in error messages.
+func (r *resolver) resolveBound(source *syntax.TimeBound, operator string) *Bound {
+	bound := &Bound{Low: r.resolveOptional(source.Low), LowStrict: source.LowStrict, HighStrict: source.HighStrict, Pos: source.Pos()}
 	if source.Equal {
 		bound.High = bound.Low
 	} else {
-		bound.High = r.optional(source.High)
+		bound.High = r.resolveOptional(source.High)
 	}
 	r.checkNumberBound(source.Low, bound.Low, fmt.Sprintf("lower bound in %s operator", operator), "must be an int or double")
 	r.checkNumberBound(source.High, bound.High, fmt.Sprintf("upper bound in %s operator", operator), "must be an int or double")
 	return bound
 }
 
-// costBounded returns a temporal operator with bounds on rewards or on the time of a Markov automaton. temporal has the resolved operands.
-func (r *resolver) costBounded(expr *syntax.Temporal, costs []*syntax.CostBound, temporal *Temporal) Expr {
+// newCostBounded returns a temporal operator with bounds on rewards or on the time of a Markov automaton. temporal has the resolved operands.
+func (r *resolver) newCostBounded(expr *syntax.Temporal, costBounds []*syntax.CostBound, temporal *Temporal) Expr {
 	result := &CostBounded{Base: temporal.Base, X: temporal.X, Y: temporal.Y}
 	if expr.Op != syntax.Future && expr.Op != syntax.Until {
 		r.semanticError(expr, "found reward bounds on the %s operator, want them on F or U", expr.Op)
 	}
-	result.Costs = r.costs(costs, expr.Op.String())
+	result.Costs = r.resolveCosts(costBounds, expr.Op.String())
 	if expr.X != nil {
 		r.checkTemporalOperand(expr, expr.X, result.X)
 	}
@@ -160,11 +160,11 @@ func (r *resolver) costBounded(expr *syntax.Temporal, costs []*syntax.CostBound,
 	return result
 }
 
-// costs resolves bounds on rewards, steps and time. operator is the name of the bounded operator in error messages.
-func (r *resolver) costs(bounds []*syntax.CostBound, operator string) []Cost {
+// resolveCosts resolves bounds on rewards, steps and time. operator is the name of the bounded operator in error messages.
+func (r *resolver) resolveCosts(bounds []*syntax.CostBound, operator string) []Cost {
 	var costs []Cost
 	for _, costBound := range bounds {
-		cost := Cost{Struct: -1, Time: costBound.Word == "time" && r.model.embedded, Bound: r.timeBound(costBound.Bound, operator)}
+		cost := Cost{Struct: -1, Time: costBound.Word == "time" && r.model.embedded, Bound: r.resolveBound(costBound.Bound, operator)}
 		if costBound.Word == "rew" {
 			cost.Struct = r.boundedRewardStruct(costBound)
 		}
@@ -209,23 +209,23 @@ func (r *resolver) refuseModifier(ident *syntax.Ident, op string) {
 	}
 }
 
-// threshold resolves the query or the bound of an operator, such as min=? or >=0.5.
-func (r *resolver) threshold(source syntax.Threshold) Threshold {
-	return Threshold{source.Extremum, source.Rel, r.optional(source.Bound)}
+// resolveThreshold resolves the query or the bound of an operator, such as min=? or >=0.5.
+func (r *resolver) resolveThreshold(source syntax.Threshold) Threshold {
+	return Threshold{source.Extremum, source.Rel, r.resolveOptional(source.Bound)}
 }
 
 // valueType returns the type of an operator with the threshold: Double for a query, Bool for a bound.
 func (t Threshold) valueType() Type {
-	if t.Query() {
+	if t.IsQuery() {
 		return Double
 	}
 	return Bool
 }
 
-// prob resolves a P operator.
-func (r *resolver) prob(expr *syntax.Prob) Expr {
+// resolveProb resolves a P operator.
+func (r *resolver) resolveProb(expr *syntax.Prob) Expr {
 	states := r.oldFilterStates(expr.Filter)
-	operator := &Prob{Threshold: r.threshold(expr.Threshold), Path: r.expr(expr.Path)}
+	operator := &Prob{Threshold: r.resolveThreshold(expr.Threshold), Path: r.resolveExpr(expr.Path)}
 	operator.Base = Base{operator.valueType(), expr.Pos()}
 	r.refuseModifier(expr.Modifier, "P")
 	r.checkNumberBound(expr.Bound, operator.Bound, "P operator probability bound", "is not a double")
@@ -236,10 +236,10 @@ func (r *resolver) prob(expr *syntax.Prob) Expr {
 	return r.wrapInOldFilter(expr, expr.Filter, operator, states, expr.Threshold)
 }
 
-// steady resolves an S operator.
-func (r *resolver) steady(expr *syntax.Steady) Expr {
+// resolveSteady resolves an S operator.
+func (r *resolver) resolveSteady(expr *syntax.Steady) Expr {
 	states := r.oldFilterStates(expr.Filter)
-	operator := &Steady{Threshold: r.threshold(expr.Threshold), X: r.expr(expr.X)}
+	operator := &Steady{Threshold: r.resolveThreshold(expr.Threshold), X: r.resolveExpr(expr.X)}
 	operator.Base = Base{operator.valueType(), expr.Pos()}
 	r.refuseModifier(expr.Modifier, "S")
 	r.checkNumberBound(expr.Bound, operator.Bound, "S operator probability bound", "is not a double")
@@ -250,12 +250,12 @@ func (r *resolver) steady(expr *syntax.Steady) Expr {
 	return r.wrapInOldFilter(expr, expr.Filter, operator, states, expr.Threshold)
 }
 
-// reward resolves an R operator and selects its reward structure.
-func (r *resolver) reward(expr *syntax.Reward) Expr {
+// resolveReward resolves an R operator and selects its reward structure.
+func (r *resolver) resolveReward(expr *syntax.Reward) Expr {
 	states := r.oldFilterStates(expr.Filter)
 	operator := &Reward{StructDivisor: -1}
 	operator.index, operator.divisorIndex = r.rewardStructNumber(expr.Struct), r.rewardStructNumber(expr.StructDivisor)
-	operator.Threshold, operator.Path = r.threshold(expr.Threshold), r.expr(expr.Path)
+	operator.Threshold, operator.Path = r.resolveThreshold(expr.Threshold), r.resolveExpr(expr.Path)
 	operator.Base = Base{operator.valueType(), expr.Pos()}
 	r.refuseModifier(expr.Modifier, "R")
 	operator.Struct = r.selectRewardStruct(expr, expr.Struct, operator.index, 0)
@@ -273,17 +273,17 @@ func (r *resolver) rewardStructNumber(expr syntax.Expr) Expr {
 	if _, ok := expr.(*syntax.Quoted); ok || expr == nil {
 		return nil
 	}
-	return r.expr(expr)
+	return r.resolveExpr(expr)
 }
 
 // selectRewardStruct returns the index of the reward structure that an R operator names in quotes. If the operator names none, it returns
-// byDefault. If the operator has a number instead of a name, it returns -1, and the number is evaluated later.
-func (r *resolver) selectRewardStruct(operator *syntax.Reward, expr syntax.Expr, number Expr, byDefault int) int {
+// defaultIndex. If the operator has a number instead of a name, it returns -1, and the number is evaluated later.
+func (r *resolver) selectRewardStruct(operator *syntax.Reward, expr syntax.Expr, number Expr, defaultIndex int) int {
 	if quoted, ok := expr.(*syntax.Quoted); ok {
 		return r.namedRewardStruct(operator, quoted.Name)
 	}
 	if number == nil {
-		return byDefault
+		return defaultIndex
 	}
 	if !isConstant(number) {
 		r.semanticError(expr, "R operator reward struct index is not constant")
@@ -312,16 +312,16 @@ func (r *resolver) namedRewardStruct(operator *syntax.Reward, name string) int {
 	return -1
 }
 
-// rewardPath resolves a reward objective: cumulative (C, C<=k), instantaneous (I=k), long-run (S), or in games until a target (Fc, F0).
-func (r *resolver) rewardPath(expr *syntax.RewardPath) Expr {
+// resolveRewardPath resolves a reward objective: cumulative (C, C<=k), instantaneous (I=k), long-run (S), or in games until a target (Fc, F0).
+func (r *resolver) resolveRewardPath(expr *syntax.RewardPath) Expr {
 	operator := rewardOperatorName(expr.Kind)
 	objective := &RewardPath{
 		Base:     Base{Path, expr.Pos()},
 		Kind:     expr.Kind,
-		Bound:    r.optional(expr.Bound),
-		Target:   r.optional(expr.Target),
-		Costs:    r.costs(expr.Costs, operator),
-		Discount: r.optional(expr.Discount),
+		Bound:    r.resolveOptional(expr.Bound),
+		Target:   r.resolveOptional(expr.Target),
+		Costs:    r.resolveCosts(expr.Costs, operator),
+		Discount: r.resolveOptional(expr.Discount),
 	}
 	if objective.Target != nil {
 		r.checkGameTarget(expr, objective.Target, operator)
@@ -346,9 +346,9 @@ func rewardOperatorName(kind syntax.RewardPathKind) string {
 	return "F0"
 }
 
-// conditional resolves a conditional formula, X || condition.
-func (r *resolver) conditional(expr *syntax.Conditional) Expr {
-	result := &Conditional{Base{Path, expr.Pos()}, r.expr(expr.X), r.expr(expr.Condition)}
+// resolveConditional resolves a conditional formula, X || condition.
+func (r *resolver) resolveConditional(expr *syntax.Conditional) Expr {
+	result := &Conditional{Base{Path, expr.Pos()}, r.resolveExpr(expr.X), r.resolveExpr(expr.Condition)}
 	if typ := result.X.Type(); typ != Invalid && !isBoolOrPath(typ) {
 		r.typeError(expr.X, "left side of || is not a path formula: %s", typeMismatch(result.X, "a path formula"))
 	}
@@ -374,7 +374,7 @@ func (r *resolver) oldFilterStates(filter *syntax.OldFilter) Expr {
 	if filter == nil {
 		return nil
 	}
-	return r.expr(filter.States)
+	return r.resolveExpr(filter.States)
 }
 
 // checkOldFilter checks an old filter {states}{min}{max} of an operator. The states must be Boolean, and {min} and {max} are allowed only if the
@@ -386,7 +386,7 @@ func (r *resolver) checkOldFilter(expr syntax.Expr, filter *syntax.OldFilter, st
 	if typ := states.Type(); typ != Bool && typ != Invalid {
 		r.typeError(filter.States, "filter of the operator is not a Boolean: %s", typeMismatch(states, "bool"))
 	}
-	if !threshold.Query() && (filter.Min || filter.Max) {
+	if !threshold.IsQuery() && (filter.Min || filter.Max) {
 		r.typeError(expr, "cannot use min/max filters in Boolean-valued properties")
 	}
 }
@@ -396,7 +396,7 @@ func (r *resolver) wrapInOldFilter(expr syntax.Expr, filter *syntax.OldFilter, r
 	if filter == nil {
 		return resolved
 	}
-	return r.filter(expr, filter.Op(threshold), resolved, expr, states, filter.States)
+	return r.newFilter(expr, filter.Op(threshold), resolved, expr, states, filter.States)
 }
 
 // fullFilterName returns the name of a filter type without abbreviation, such as sum for +. It returns "" if there is no such type.
@@ -415,9 +415,9 @@ func fullFilterName(op string) string {
 	return ""
 }
 
-// filter returns the filter of type op, such as min or count, with an operand and states that are already resolved. It checks their types. It
+// newFilter returns the filter of type op, such as min or count, with an operand and states that are already resolved. It checks their types. It
 // reports errors at the positions of sourceOperand and sourceStates.
-func (r *resolver) filter(expr syntax.Expr, op string, operand Expr, sourceOperand syntax.Expr, states Expr, sourceStates syntax.Expr) Expr {
+func (r *resolver) newFilter(expr syntax.Expr, op string, operand Expr, sourceOperand syntax.Expr, states Expr, sourceStates syntax.Expr) Expr {
 	name := fullFilterName(op)
 	if name == "" {
 		return r.semanticError(expr, "unknown filter type %q", op)
@@ -455,8 +455,8 @@ func filterOperandProblem(name, op string, operand Expr) string {
 	return ""
 }
 
-// filterType returns the type of a filter's value. operand is the type of its operand.
-func filterType(name string, operand Type) Type {
+// filterType returns the type of a filter's value. operandType is the type of its operandType.
+func filterType(name string, operandType Type) Type {
 	switch name {
 	case "range":
 		return Interval
@@ -467,40 +467,40 @@ func filterType(name string, operand Type) Type {
 	case "argmin", "argmax", "forall", "exists":
 		return Bool
 	}
-	return operand
+	return operandType
 }
 
 // multiObjective returns the property multi(...) or multilex(...) with the given arguments, which are already resolved. It checks the types of
 // the arguments.
 func (r *resolver) multiObjective(expr *syntax.Call, args []Expr) Expr {
-	afterBoolean := false
+	hasBoolean := false
 	for i, arg := range args {
-		problem := objectiveProblem(arg, expr.Lexicographic, afterBoolean)
+		problem := objectiveProblem(arg, expr.Lexicographic, hasBoolean)
 		if problem != "" {
 			r.typeError(expr.Args[i], "%s", problem)
 			return invalidExpr(expr, args...)
 		}
-		afterBoolean = afterBoolean || arg.Type() == Bool
+		hasBoolean = hasBoolean || arg.Type() == Bool
 	}
 	if expr.Lexicographic {
 		return &Multi{Base{Void, expr.Pos()}, true, args}
 	}
-	result := args[0].Type()
-	if result == Double && len(args) > 1 && args[1].Type() == Double {
-		result = Void
+	resultType := args[0].Type()
+	if resultType == Double && len(args) > 1 && args[1].Type() == Double {
+		resultType = Void
 	}
-	return &Multi{Base{result, expr.Pos()}, false, args}
+	return &Multi{Base{resultType, expr.Pos()}, false, args}
 }
 
-// objectiveProblem returns an error message for an argument of multi(...) or multilex(...) that has the wrong type, or "". afterBoolean reports
+// objectiveProblem returns an error message for an argument of multi(...) or multilex(...) that has the wrong type, or "". hasBoolean reports
 // whether an earlier argument is Boolean.
-func objectiveProblem(arg Expr, lexicographic, afterBoolean bool) string {
+func objectiveProblem(arg Expr, isLexicographic, hasBoolean bool) string {
 	switch argType := arg.Type(); {
-	case lexicographic && argType != Double:
+	case isLexicographic && argType != Double:
 		return "argument of multilex is not a query: " + typeMismatch(arg, "double")
 	case argType != Bool && argType != Double:
 		return "non-Boolean/Double argument to function \"multi\": " + typeMismatch(arg, "bool or double")
-	case argType == Double && afterBoolean:
+	case argType == Double && hasBoolean:
 		return "in the function \"multi\", any Double arguments must come before any Boolean arguments"
 	}
 	return ""

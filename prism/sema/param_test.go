@@ -46,11 +46,11 @@ func TestInstantiateOpen(t *testing.T) {
 		t.Errorf("constants with a value: %s, want q N", got)
 	}
 	for _, c := range p.Modules[0].Commands {
-		if Parametric(c.Guard) {
+		if HasParameters(c.Guard) {
 			t.Errorf("guard at %v is parametric", c.Pos)
 		}
 		for _, u := range c.Updates {
-			if !Parametric(u.Prob) {
+			if !HasParameters(u.Prob) {
 				t.Errorf("probability at %v is not parametric", u.Pos)
 			}
 			if _, err := Eval(u.Prob, []int32{0}); err == nil || !strings.Contains(err.Error(), "found the parameter p, want a number") {
@@ -58,7 +58,7 @@ func TestInstantiateOpen(t *testing.T) {
 			}
 		}
 	}
-	if p.Vars[0].High != 2 || Parametric(p.Rewards[0].Items[0].Guard) {
+	if p.Vars[0].High != 2 || HasParameters(p.Rewards[0].Items[0].Guard) {
 		t.Error("what does not depend on the parameter is not a number")
 	}
 }

@@ -24,19 +24,19 @@ func (m *Model) Players() []string {
 //
 // Source: ModulesFile.checkPlayerDefns of PRISM-games 3.2.
 func (c *checker) checkPlayers() {
-	declared := c.items.players
+	playerDecls := c.items.players
 	isGame := c.model.typ == syntax.SMG
-	if !isGame && len(declared) > 0 {
-		c.add(phasePlayers, declared[0].Pos(), "players are only allowed in an SMG (smg), found one in a model of type %s", c.model.typ)
+	if !isGame && len(playerDecls) > 0 {
+		c.addError(phasePlayers, playerDecls[0].Pos(), "players are only allowed in an SMG (smg), found one in a model of type %s", c.model.typ)
 		return
 	}
-	if isGame && len(declared) == 0 {
-		c.add(phasePlayers, c.items.types[0].Pos(), "an SMG must have players: player NAME modules, [actions] endplayer")
+	if isGame && len(playerDecls) == 0 {
+		c.addError(phasePlayers, c.items.types[0].Pos(), "an SMG must have players: player NAME modules, [actions] endplayer")
 	}
 	names, moduleOwners, actionOwners := map[string]bool{}, map[int]string{}, map[int]string{}
-	for _, decl := range declared {
+	for _, decl := range playerDecls {
 		if names[decl.Name.Name] {
-			c.add(phasePlayers, decl.Name.Pos(), "duplicated player name %q", decl.Name.Name)
+			c.addError(phasePlayers, decl.Name.Pos(), "duplicated player name %q", decl.Name.Name)
 		}
 		names[decl.Name.Name] = true
 		c.model.players = append(c.model.players, c.resolvePlayer(decl, moduleOwners, actionOwners))
@@ -67,11 +67,11 @@ func (c *checker) resolvePlayer(decl *syntax.Player, moduleOwners, actionOwners 
 // exist: setOwner reports an error and returns false.
 func (c *checker) setOwner(owners map[int]string, index int, player *Player, item *syntax.PlayerItem, kind string) bool {
 	if index < 0 {
-		c.add(phasePlayers, item.Pos(), "unknown %s %q of player %q", kind, item.Name.Name, player.Name)
+		c.addError(phasePlayers, item.Pos(), "unknown %s %q of player %q", kind, item.Name.Name, player.Name)
 		return false
 	}
 	if owner, isOwned := owners[index]; isOwned {
-		c.add(phasePlayers, item.Pos(), "%s %q belongs to player %q already", kind, item.Name.Name, owner)
+		c.addError(phasePlayers, item.Pos(), "%s %q belongs to player %q already", kind, item.Name.Name, owner)
 	}
 	owners[index] = player.Name
 	return true
@@ -82,11 +82,11 @@ func (c *checker) moduleIndex(name string) int {
 	return slices.IndexFunc(c.modules, func(module *module) bool { return module.name.Name == name })
 }
 
-// coalition returns the names in a strategy operator, and the indices of these players. A name may be the number of a player, from 1. Only
+// resolveCoalition returns the names in a strategy operator, and the indices of these players. A name may be the number of a player, from 1. Only
 // games have players.
 //
 // Source: PropertiesSemanticCheck of PRISM-games 3.2.
-func (r *resolver) coalition(expr *syntax.Strategy) (names []string, players []int) {
+func (r *resolver) resolveCoalition(expr *syntax.Strategy) (names []string, players []int) {
 	for _, ident := range expr.Coalition {
 		names = append(names, ident.Name)
 		if r.model.typ != syntax.SMG {
@@ -104,14 +104,14 @@ func (r *resolver) playerIndex(ident *syntax.Ident) int {
 	players := r.model.Players()
 	if number, err := strconv.Atoi(ident.Name); err == nil {
 		if number < 1 || number > len(players) {
-			r.add(phaseSemantic, ident.Pos(), "unknown player %s, want a number from 1 to %d or a name", ident.Name, len(players))
+			r.addError(phaseSemantic, ident.Pos(), "unknown player %s, want a number from 1 to %d or a name", ident.Name, len(players))
 			return -1
 		}
 		return number - 1
 	}
 	index := slices.Index(players, ident.Name)
 	if index < 0 {
-		r.add(phaseSemantic, ident.Pos(), "unknown player %q", ident.Name)
+		r.addError(phaseSemantic, ident.Pos(), "unknown player %q", ident.Name)
 	}
 	return index
 }

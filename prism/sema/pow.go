@@ -56,19 +56,19 @@ func integerPower(base, exponent float64) (power float64, ok bool) {
 	}
 	power = base
 	for ; numFactors > 1; numFactors-- {
-		next := power * base
-		magnitude := math.Abs(next)
+		product := power * base
+		magnitude := math.Abs(product)
 		// Below 2^-900 the rounding error itself may underflow.
 		isInRange := magnitude > 0x1p-900 && magnitude <= math.MaxFloat64 // false for NaN
 		if !isInRange {
 			return 0, false
 		}
-		isRounded := math.FMA(power, base, -next) != 0
+		isRounded := math.FMA(power, base, -product) != 0
 		isLastOperation := numFactors == 2 && exponent > 0
 		if isRounded && !isLastOperation {
 			return 0, false
 		}
-		power = next
+		power = product
 	}
 	if exponent < 0 {
 		power = 1 / power
@@ -139,8 +139,8 @@ func logMantissa(number float64) doubleWord {
 	if math.Abs(difference.hi) > 0x1p-12 {
 		// One step of Newton's method doubles the precision: with the approximation a of log(x), it gives a + (x*exp(-a) - 1).
 		approximation := math.Log(number)
-		expm1 := expm1DoubleWord(doubleWord{-approximation, 0}) // exp(-a) - 1
-		correction := expm1.scale(number).add(difference)       // x*exp(-a) - 1
+		expMinus1 := expm1DoubleWord(doubleWord{-approximation, 0}) // exp(-a) - 1
+		correction := expMinus1.scale(number).add(difference)       // x*exp(-a) - 1
 		return doubleWord{approximation, 0}.add(correction)
 	}
 	sum := doubleWord{} // t - t²/2 + t³/3 - …

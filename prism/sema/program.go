@@ -254,14 +254,14 @@ type Threshold struct {
 	Bound    Expr // nil for a query
 }
 
-// Query reports whether the operator asks for its value (=?).
-func (t Threshold) Query() bool { return t.Rel == syntax.OpNone }
+// IsQuery reports whether the operator asks for its value (=?).
+func (t Threshold) IsQuery() bool { return t.Rel == syntax.OpNone }
 
-// Least reports whether an operator in a nondeterministic model needs the schedulers that minimise
+// IsMinimum reports whether an operator in a nondeterministic model needs the schedulers that minimise
 // its value. For a query that is the min or max of the operator; ok is false without one. A bound
 // must hold for all schedulers, or, if existential is set, for some scheduler.
-func (t Threshold) Least(existential bool) (least, ok bool) {
-	if t.Query() {
+func (t Threshold) IsMinimum(existential bool) (least, ok bool) {
+	if t.IsQuery() {
 		return t.Extremum == syntax.Min, t.Extremum == syntax.Min || t.Extremum == syntax.Max
 	}
 	return (t.Rel == syntax.OpGt || t.Rel == syntax.OpGe) != existential, true
@@ -279,7 +279,7 @@ type Cost struct {
 type Bound struct {
 	Low, High             Expr
 	LowStrict, HighStrict bool
-	At                    syntax.Pos
+	Pos                   syntax.Pos
 }
 
 // Program is a model with every constant known and every name resolved. It is
@@ -314,8 +314,8 @@ type Program struct {
 	// Differs says that a warning reports an expression that PRISM's float64 arithmetic
 	// evaluates to another value.
 	Differs bool
-	// Parametric says that an expression mentions a parameter, see [Model.InstantiateOpen].
-	Parametric bool
+	// HasParameters says that an expression mentions a parameter, see [Model.InstantiateOpen].
+	HasParameters bool
 
 	model  *Model
 	consts map[*constant]Expr // values, see folder
@@ -383,7 +383,7 @@ type Assign struct {
 // LabelDef is a named set of states.
 type LabelDef struct {
 	Name string
-	X    Expr
+	Expr Expr
 }
 
 // RewardStruct is a reward structure; Name is empty when it has none.

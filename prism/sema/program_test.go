@@ -346,7 +346,7 @@ func TestFormulasAreShared(t *testing.T) {
 	}
 	b.WriteString("module M s:[0..1]; [] f17=0 -> (s'=1); endmodule label \"l\" = f17=1;")
 	p := mustInstantiate(t, mustCheck(t, b.String()), nil)
-	if e := p.Labels[0].X.(*Binary).X.(*Call); e.Args[0] != e.Args[1] {
+	if e := p.Labels[0].Expr.(*Binary).X.(*Call); e.Args[0] != e.Args[1] {
 		t.Error("the formula was copied")
 	}
 	// Errors in such a formula do not multiply either.

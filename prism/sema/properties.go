@@ -44,16 +44,16 @@ type PropertyInfo struct {
 func (m *Model) CheckProperties(file *syntax.Properties) (*Properties, error) {
 	properties := &Properties{file: file.File, model: m, names: make(table), quoted: make(table)}
 	diagnostics := &diags{file: file.File}
-	labels := properties.declare(diagnostics, file.Items)
-	if diagnostics.has(phaseConstCycles) || diagnostics.has(phasePropertyCycles) {
+	labels := properties.declareItems(diagnostics, file.Items)
+	if diagnostics.hasErrorsOf(phaseConstCycles) || diagnostics.hasErrorsOf(phasePropertyCycles) {
 		return nil, diagnostics.err()
 	}
 	resolver := newResolver(diagnostics, m, properties)
 	for i, label := range labels {
-		properties.labels[i].X = resolver.expr(label.X)
+		properties.labels[i].Expr = resolver.resolveExpr(label.X)
 	}
 	for i, label := range labels {
-		checkLabel(resolver, label, properties.labels[i].X)
+		checkLabel(resolver, label, properties.labels[i].Expr)
 	}
 	resolveConstants(resolver, properties.consts)
 	for i := range properties.props {
@@ -66,8 +66,8 @@ func (m *Model) CheckProperties(file *syntax.Properties) (*Properties, error) {
 	return properties, nil
 }
 
-// declare declares the labels, constants and properties of the file. It reports cyclic definitions, and returns the labels.
-func (ps *Properties) declare(diagnostics *diags, items []syntax.PropItem) []*syntax.LabelDecl {
+// declareItems declares the labels, constants and properties of the file. It reports cyclic definitions, and returns the labels.
+func (ps *Properties) declareItems(diagnostics *diags, items []syntax.PropItem) []*syntax.LabelDecl {
 	var labels []*syntax.LabelDecl
 	for _, item := range items {
 		switch item := item.(type) {
@@ -119,19 +119,19 @@ func (ps *Properties) declareConstant(diagnostics *diags, decl *syntax.ConstDecl
 
 // checkPropertyCycles reports a property that refers to itself, directly or through other properties.
 func (ps *Properties) checkPropertyCycles(diagnostics *diags) {
-	deps := make([][]int, len(ps.props))
+	dependencies := make([][]int, len(ps.props))
 	for i, property := range ps.props {
 		syntax.Inspect(property.decl.X, func(node syntax.Node) bool {
 			quoted, isQuoted := node.(*syntax.Quoted)
 			if isQuoted && ps.quoted[quoted.Name].kind == "property" {
-				deps[i] = append(deps[i], ps.quoted[quoted.Name].index)
+				dependencies[i] = append(dependencies[i], ps.quoted[quoted.Name].index)
 			}
 			return true
 		})
 	}
-	if i := firstCycle(deps); i >= 0 {
+	if i := firstCycle(dependencies); i >= 0 {
 		property := ps.props[i].decl
-		diagnostics.add(phasePropertyCycles, property.Pos(), "cyclic dependency in property references from property %q", property.Name.Name)
+		diagnostics.addError(phasePropertyCycles, property.Pos(), "cyclic dependency in property references from property %q", property.Name.Name)
 	}
 }
 
@@ -171,13 +171,13 @@ func (ps *Properties) Needs(i int) []string {
 // usedConstants returns the constants of this file that expressions use, directly or through constants and labels, in file order.
 func (ps *Properties) usedConstants(exprs ...Expr) []*constant {
 	used := make(map[*constant]bool)
-	seen := make(map[Expr]bool)
+	isVisited := make(map[Expr]bool)
 	var visit func(expr Expr)
 	visit = func(expr Expr) {
-		if seen[expr] {
+		if isVisited[expr] {
 			return
 		}
-		seen[expr] = true
+		isVisited[expr] = true
 		switch expr := expr.(type) {
 		case *constRef:
 			used[expr.constant] = true
@@ -186,10 +186,10 @@ func (ps *Properties) usedConstants(exprs ...Expr) []*constant {
 			}
 		case *Label:
 			if i := expr.Index - len(ps.model.labels); i >= 0 {
-				visit(ps.labels[i].X)
+				visit(ps.labels[i].Expr)
 			}
 		}
-		Operands(expr, visit)
+		VisitOperands(expr, visit)
 	}
 	for _, expr := range exprs {
 		visit(expr)
@@ -211,22 +211,22 @@ func (ps *Properties) Instantiate(program *Program, selected []int, consts map[s
 	if err != nil {
 		return nil, nil, err
 	}
-	extended := *program
+	extendedProgram := *program
 	folder := newFolder()
 	folder.foldedExprs = maps.Clone(program.consts)
 	folder.rewardCount = len(program.Rewards)
-	extended.Warnings = append(slices.Clone(program.Warnings), ps.giveConstants(folder, consts)...)
+	extendedProgram.Warnings = append(slices.Clone(program.Warnings), ps.setConstants(folder, consts)...)
 	folder.requireValues(ps.usedConstants(exprs...), ps.file)
 	if err := folder.err(); err != nil {
 		return nil, nil, err
 	}
-	extended.Labels = ps.addLabels(folder, program.Labels[:len(ps.model.labels):len(ps.model.labels)], exprs)
+	extendedProgram.Labels = ps.addLabels(folder, program.Labels[:len(ps.model.labels):len(ps.model.labels)], exprs)
 	props := ps.foldProperties(folder, selected)
 	if err := folder.err(); err != nil {
 		return nil, nil, err
 	}
-	extended.Warnings = append(extended.Warnings, folder.differences(ps.file)...)
-	return props, &extended, nil
+	extendedProgram.Warnings = append(extendedProgram.Warnings, folder.differences(ps.file)...)
+	return props, &extendedProgram, nil
 }
 
 // formulas returns the formulas of the selected properties. An index that is out of range is an error.
@@ -244,8 +244,8 @@ func (ps *Properties) formulas(selected []int) ([]Expr, error) {
 // foldProperties returns the selected properties with constants replaced by their values.
 func (ps *Properties) foldProperties(folder *folder, selected []int) []Property {
 	props := make([]Property, len(selected))
-	for i, index := range selected {
-		property := ps.props[index]
+	for i, propertyIndex := range selected {
+		property := ps.props[propertyIndex]
 		props[i] = Property{Text: syntax.ExprString(property.decl.X), X: folder.fold(property.expr), Pos: property.decl.Pos()}
 		if property.decl.Name != nil {
 			props[i].Name = property.decl.Name.Name
@@ -254,11 +254,11 @@ func (ps *Properties) foldProperties(folder *folder, selected []int) []Property 
 	return props
 }
 
-// giveConstants sets the values of this file's constants. It returns a warning for each name that neither this file nor the model declares.
-func (ps *Properties) giveConstants(folder *folder, consts map[string]Value) (warnings []error) {
+// setConstants sets the values of this file's constants. It returns a warning for each name that neither this file nor the model declares.
+func (ps *Properties) setConstants(folder *folder, consts map[string]Value) (warnings []error) {
 	for _, name := range slices.Sorted(maps.Keys(consts)) {
 		if constant := ps.names[name].constant; constant != nil {
-			folder.giveConstant(constant, consts[name])
+			folder.setConstant(constant, consts[name])
 		} else if ps.model.names[name].constant == nil {
 			warnings = append(warnings, &syntax.Error{File: ps.file, Msg: fmt.Sprintf("constant %q is not declared, so its value is not used", name)})
 		}
@@ -269,16 +269,16 @@ func (ps *Properties) giveConstants(folder *folder, consts map[string]Value) (wa
 // addLabels appends this file's labels to the labels of the program. It omits unused labels that cannot be evaluated.
 func (ps *Properties) addLabels(folder *folder, labels []LabelDef, selected []Expr) []LabelDef {
 	for i := range labels {
-		folder.labelIndexes = append(folder.labelIndexes, i)
+		folder.labelIndices = append(folder.labelIndices, i)
 	}
 	used := ps.usedLabels(selected)
 	for i, label := range ps.labels {
 		index := -1
-		if expr, ok := folder.foldLabel(ps, label.X, used[i]); ok {
+		if expr, ok := folder.foldLabel(ps, label.Expr, used[i]); ok {
 			index = len(labels)
 			labels = append(labels, LabelDef{label.Name, expr})
 		}
-		folder.labelIndexes = append(folder.labelIndexes, index)
+		folder.labelIndices = append(folder.labelIndices, index)
 	}
 	return labels
 }
@@ -304,17 +304,17 @@ func (f *folder) foldLabel(props *Properties, expr Expr, isUsed bool) (Expr, boo
 // usedLabels reports for each label of the file whether the expressions use it.
 func (ps *Properties) usedLabels(exprs []Expr) []bool {
 	used := make([]bool, len(ps.labels))
-	seen := make(map[Expr]bool)
+	isVisited := make(map[Expr]bool)
 	var visit func(expr Expr)
 	visit = func(expr Expr) {
-		if seen[expr] {
+		if isVisited[expr] {
 			return
 		}
-		seen[expr] = true
+		isVisited[expr] = true
 		if label, ok := expr.(*Label); ok && label.Index >= len(ps.model.labels) {
 			used[label.Index-len(ps.model.labels)] = true
 		}
-		Operands(expr, visit)
+		VisitOperands(expr, visit)
 	}
 	for _, expr := range exprs {
 		visit(expr)
@@ -325,22 +325,22 @@ func (ps *Properties) usedLabels(exprs []Expr) []bool {
 // foldReward folds an R operator and evaluates the number of its reward structure. Like PRISM, it stores the error of a wrong number until
 // the property is checked.
 func (f *folder) foldReward(expr *Reward) Expr {
-	result := &Reward{Base: expr.Base, Threshold: f.foldThreshold(expr.Threshold), Path: f.fold(expr.Path)}
-	result.Struct, result.StructErr = f.rewardStructIndex(expr.Struct, expr.index)
+	folded := &Reward{Base: expr.Base, Threshold: f.foldThreshold(expr.Threshold), Path: f.fold(expr.Path)}
+	folded.Struct, folded.StructErr = f.rewardStructIndex(expr.Struct, expr.index)
 	var err error
-	result.StructDivisor, err = f.rewardStructIndex(expr.StructDivisor, expr.divisorIndex)
-	result.StructErr = cmp.Or(result.StructErr, err)
+	folded.StructDivisor, err = f.rewardStructIndex(expr.StructDivisor, expr.divisorIndex)
+	folded.StructErr = cmp.Or(folded.StructErr, err)
 	if f.rewardCount == 0 {
-		result.Struct, result.StructErr = -1, &EvalError{Pos: expr.Pos(), Msg: "model has no rewards specified"}
+		folded.Struct, folded.StructErr = -1, &EvalError{Pos: expr.Pos(), Msg: "model has no rewards specified"}
 	}
-	return result
+	return folded
 }
 
 // rewardStructIndex returns the index, from 0, of a reward structure that an expression gives by its number, from 1. If number is nil, it returns
-// named: the index of the structure that was given by its name.
-func (f *folder) rewardStructIndex(named int, number Expr) (int, error) {
+// namedIndex: the index of the structure that was given by its name.
+func (f *folder) rewardStructIndex(namedIndex int, number Expr) (int, error) {
 	if number == nil {
-		return named, nil
+		return namedIndex, nil
 	}
 	value, err := constantValue(f.fold(number))
 	if err == nil && (value.Int < 1 || int(value.Int) > f.rewardCount) {

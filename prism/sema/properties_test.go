@@ -120,7 +120,7 @@ func TestPropertiesInstantiate(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", test.src, got, test.want)
 		}
 		// The label whose constant has no value is left out.
-		if got := fmt.Sprintf("%d %s %s %d %d", len(prog.Labels), prog.Labels[1].Name, show(prog.Labels[1].X), len(p.Labels), len(prog.Warnings)); got != "2 l (($0=4)&(($0+2)>0)) 1 0" {
+		if got := fmt.Sprintf("%d %s %s %d %d", len(prog.Labels), prog.Labels[1].Name, show(prog.Labels[1].Expr), len(p.Labels), len(prog.Warnings)); got != "2 l (($0=4)&(($0+2)>0)) 1 0" {
 			t.Errorf("%s: got labels %s", test.src, got)
 		}
 	}

@@ -6,28 +6,28 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// quantile resolves quantile(bounds, X). X must be a P operator with a threshold. Each variable in bounds must be the upper bound of one
+// resolveQuantile resolves quantile(bounds, X). X must be a P operator with a threshold. Each variable in bounds must be the upper bound of one
 // reward in X.
 //
 // Source: Storm 1.14 (QuantileHelper), for the formulas that have quantiles; it also accepts lower bounds.
-func (r *resolver) quantile(expr *syntax.Call) Expr {
+func (r *resolver) resolveQuantile(expr *syntax.Call) Expr {
 	quantile := &Quantile{Base: Base{Void, expr.Pos()}}
-	outerBounds := r.bounds
-	defer func() { r.bounds = outerBounds }()
+	outerBounds := r.boundVariables
+	defer func() { r.boundVariables = outerBounds }()
 	for _, variable := range expr.Bounds {
 		r.checkBoundName(variable.Name)
 		bound := &QuantileBound{Base{Int, variable.Name.Pos()}, variable.Name.Name, variable.Extremum}
-		quantile.Bounds, r.bounds = append(quantile.Bounds, bound), append(r.bounds, bound)
+		quantile.Bounds, r.boundVariables = append(quantile.Bounds, bound), append(r.boundVariables, bound)
 	}
 	if len(expr.Bounds) == 0 || len(expr.Args) != 1 {
 		return r.semanticError(expr, "found %d variables and %d properties in quantile(...), want quantile(B, property) with at least one variable", len(expr.Bounds), len(expr.Args))
 	}
-	quantile.X = r.expr(expr.Args[0])
+	quantile.X = r.resolveExpr(expr.Args[0])
 	if quantile.X.Type() == Invalid {
 		return invalidExpr(expr, quantile.X)
 	}
-	if problem := quantile.problem(); problem != "" {
-		return r.semanticError(expr, "found %s in quantile(...), want P with a threshold, and F or U with each variable as an upper bound: quantile(B, P>=0.9 [ F{\"r\"}<=B a ])", problem)
+	if part := quantile.unsupportedPart(); part != "" {
+		return r.semanticError(expr, "found %s in quantile(...), want P with a threshold, and F or U with each variable as an upper bound: quantile(B, P>=0.9 [ F{\"r\"}<=B a ])", part)
 	}
 	return quantile
 }
@@ -35,7 +35,7 @@ func (r *resolver) quantile(expr *syntax.Call) Expr {
 // checkBoundName reports an error if the name of a variable of quantile(...) is already declared.
 func (r *resolver) checkBoundName(name *syntax.Ident) {
 	_, isDeclared := r.props.names.lookup(r.model.names, name.Name)
-	isBound := slices.ContainsFunc(r.bounds, func(bound *QuantileBound) bool { return bound.Name == name.Name })
+	isBound := slices.ContainsFunc(r.boundVariables, func(bound *QuantileBound) bool { return bound.Name == name.Name })
 	if isDeclared || isBound {
 		r.semanticError(name, "found the variable %s of quantile(...), which is declared already", name.Name)
 	}
@@ -53,9 +53,9 @@ func (q *Quantile) Operator() (prob *Prob, isNegated bool) {
 }
 
 // problem describes the part of the formula that quantile(...) does not support, for an error message. It returns "" if there is none.
-func (q *Quantile) problem() string {
+func (q *Quantile) unsupportedPart() string {
 	prob, _ := q.Operator()
-	if prob == nil || prob.Query() {
+	if prob == nil || prob.IsQuery() {
 		return "another formula"
 	}
 	path, ok := prob.Path.(*CostBounded)

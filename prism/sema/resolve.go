@@ -39,18 +39,18 @@ type resolver struct {
 
 	// renamings apply to the text of a renamed module, after formulas have been expanded.
 	renamings []*renaming
-	bodies    map[*formula]*formulaBody
+	bodies    map[*formula]*resolvedBody
 	// expanding says that the body of a formula is being resolved. Whether clocks are allowed in it
 	// depends on where the formula is used.
-	inFormula     bool
-	clocksAllowed bool // clocks may be mentioned
-	nesting       *nesting
-	literals      map[string]Value
-	bounds        []*QuantileBound // of the quantile(...) that is being resolved
+	inFormula      bool
+	clocksAllowed  bool // clocks may be mentioned
+	nesting        *nesting
+	literals       map[string]Value
+	boundVariables []*QuantileBound // of the quantile(...) that is being resolved
 }
 
-// formulaBody is a resolved formula with its errors.
-type formulaBody struct {
+// resolvedBody is a resolved formula with its errors.
+type resolvedBody struct {
 	expr  Expr
 	diags []diag
 	nesting
@@ -58,7 +58,7 @@ type formulaBody struct {
 
 // newResolver returns a resolver for a model file, or for a properties file if props is not nil.
 func newResolver(diags *diags, model *Model, props *Properties) *resolver {
-	return &resolver{diags: diags, model: model, props: props, bodies: make(map[*formula]*formulaBody), clocksAllowed: props != nil, nesting: &nesting{}, literals: make(map[string]Value)}
+	return &resolver{diags: diags, model: model, props: props, bodies: make(map[*formula]*resolvedBody), clocksAllowed: props != nil, nesting: &nesting{}, literals: make(map[string]Value)}
 }
 
 // inModule returns a resolver that applies the renamings of a module.
@@ -74,7 +74,7 @@ func (r *resolver) inModule(renamings []*renaming) *resolver {
 // outsideModules returns a resolver without renamings.
 func (r *resolver) outsideModules() *resolver {
 	outer := *r
-	outer.renamings, outer.bodies = nil, make(map[*formula]*formulaBody)
+	outer.renamings, outer.bodies = nil, make(map[*formula]*resolvedBody)
 	return &outer
 }
 
@@ -87,10 +87,10 @@ func (r *resolver) truncate(expr Expr) Expr {
 		return expr
 	}
 	pos := expr.Pos()
-	rounded := func(function Func) Expr { return &Call{Base: Base{Int, pos}, Func: function, Args: []Expr{expr}} }
+	roundedBy := func(function Func) Expr { return &Call{Base: Base{Int, pos}, Func: function, Args: []Expr{expr}} }
 	zero := &Const{Base{Int, pos}, Value{Type: Int}}
 	isNotNegative := &Binary{Base{Bool, pos}, syntax.OpGe, expr, zero}
-	return &Cond{Base{Int, pos}, isNotNegative, rounded(FuncFloor), rounded(FuncCeil)}
+	return &Cond{Base{Int, pos}, isNotNegative, roundedBy(FuncFloor), roundedBy(FuncCeil)}
 }
 
 // isIntQuotient reports whether an expression consists of ints, + - * /, min, max and ?: only.
@@ -109,23 +109,23 @@ func isIntQuotient(expr Expr) bool {
 	return expr.Type() == Int
 }
 
-// withClocks resolves an expression that may mention clocks.
-func (r *resolver) withClocks(expr syntax.Expr) Expr {
+// resolveWithClocks resolves an expression that may mention clocks.
+func (r *resolver) resolveWithClocks(expr syntax.Expr) Expr {
 	r.clocksAllowed = true
-	resolved := r.expr(expr)
+	resolved := r.resolveExpr(expr)
 	r.clocksAllowed = false
 	return resolved
 }
 
 // semanticError reports an error of PRISM's semantic checks, and returns an erroneous expression in place of the node.
 func (r *resolver) semanticError(node syntax.Node, format string, args ...any) Expr {
-	r.add(phaseSemantic, node.Pos(), format, args...)
+	r.addError(phaseSemantic, node.Pos(), format, args...)
 	return invalidExpr(node)
 }
 
 // typeError reports an error of PRISM's type checks.
 func (r *resolver) typeError(node syntax.Node, format string, args ...any) {
-	r.add(phaseTypes, node.Pos(), format, args...)
+	r.addError(phaseTypes, node.Pos(), format, args...)
 }
 
 // typeMismatch returns the end of a type error message, "found ... of type ..., want ...".
@@ -146,9 +146,9 @@ func describe(expr Expr) string {
 	return "an expression"
 }
 
-// expr resolves an expression and counts its nesting depth.
-func (r *resolver) expr(source syntax.Expr) Expr {
-	if !r.nesting.enter() {
+// resolveExpr resolves an expression and counts its nesting depth.
+func (r *resolver) resolveExpr(source syntax.Expr) Expr {
+	if !r.nesting.enterLevel() {
 		return r.tooDeep(source)
 	}
 	resolved := r.resolveNode(source)
@@ -160,32 +160,32 @@ func (r *resolver) expr(source syntax.Expr) Expr {
 func (r *resolver) resolveNode(expr syntax.Expr) Expr {
 	switch expr := expr.(type) {
 	case *syntax.Ident:
-		return r.ident(expr)
+		return r.resolveIdent(expr)
 	case *syntax.IntLit:
 		return &Const{Base{Int, expr.Pos()}, IntValue(expr.Value)}
 	case *syntax.DoubleLit:
-		return r.doubleLit(expr)
+		return r.resolveDouble(expr)
 	case *syntax.BoolLit:
 		return &Const{Base{Bool, expr.Pos()}, BoolValue(expr.Value)}
 	case *syntax.Paren:
-		return r.expr(expr.X)
+		return r.resolveExpr(expr.X)
 	case *syntax.Unary:
-		return r.unary(expr)
+		return r.resolveUnary(expr)
 	case *syntax.Binary:
-		return r.binary(expr)
+		return r.resolveBinary(expr)
 	case *syntax.Cond:
-		return r.cond(expr)
+		return r.resolveCond(expr)
 	case *syntax.Call:
-		return r.call(expr)
+		return r.resolveCall(expr)
 	}
 	if r.props == nil {
 		return r.semanticError(expr, "found a property operator, want an expression of the model language")
 	}
-	return r.operator(expr)
+	return r.resolveOperator(expr)
 }
 
-// doubleLit resolves a literal of type double. Its value is exact. The values of earlier literals are taken from a cache.
-func (r *resolver) doubleLit(expr *syntax.DoubleLit) Expr {
+// resolveDouble resolves a literal of type double. Its value is exact. The values of earlier literals are taken from a cache.
+func (r *resolver) resolveDouble(expr *syntax.DoubleLit) Expr {
 	value, isCached := r.literals[expr.Text]
 	if !isCached {
 		value = literalValue(expr.Text)
@@ -197,20 +197,20 @@ func (r *resolver) doubleLit(expr *syntax.DoubleLit) Expr {
 	return &Const{Base{Double, expr.Pos()}, value}
 }
 
-// optional resolves an expression; nil for nil.
-func (r *resolver) optional(expr syntax.Expr) Expr {
+// resolveOptional resolves an expression; nil for nil.
+func (r *resolver) resolveOptional(expr syntax.Expr) Expr {
 	if expr == nil {
 		return nil
 	}
-	return r.expr(expr)
+	return r.resolveExpr(expr)
 }
 
-// ident resolves an identifier. It replaces a formula by its body.
-func (r *resolver) ident(expr *syntax.Ident) Expr {
+// resolveIdent resolves an identifier. It replaces a formula by its body.
+func (r *resolver) resolveIdent(expr *syntax.Ident) Expr {
 	if body := r.formulaNamed(expr); body != nil {
 		return body
 	}
-	for _, bound := range r.bounds {
+	for _, bound := range r.boundVariables {
 		if bound.Name == expr.Name {
 			return bound
 		}
@@ -229,7 +229,7 @@ func (r *resolver) ident(expr *syntax.Ident) Expr {
 	}
 	variable := &Var{Base{r.model.vars[meaning.index].typ, r.position(expr)}, meaning.index}
 	if variable.ValueType == Clock && (r.inFormula || !r.clocksAllowed) {
-		r.add(phaseSemantic, expr.Pos(), "reference to clock %q cannot appear here, only in a guard, invariant or observable", name)
+		r.addError(phaseSemantic, expr.Pos(), "reference to clock %q cannot appear here, only in a guard, invariant or observable", name)
 		r.entries[len(r.entries)-1].kind = clockUse
 	}
 	return variable
@@ -245,10 +245,10 @@ func (r *resolver) formulaNamed(expr *syntax.Ident) Expr {
 	// A renamed module may replace the name of the formula. Only in Storm's dialect the new name can be a formula again.
 	newName := applyRenamings(r.renamings, expr.Name)
 	if newName == expr.Name {
-		return r.formula(expr, original)
+		return r.resolveFormula(expr, original)
 	}
-	if renamed := r.model.names[newName].formula; renamed != nil {
-		return r.outsideModules().formula(expr, renamed)
+	if renamedFormula := r.model.names[newName].formula; renamedFormula != nil {
+		return r.outsideModules().resolveFormula(expr, renamedFormula)
 	}
 	return nil
 }
@@ -281,11 +281,11 @@ const maxNamesInHint = 6
 
 // nearestOrAll returns a hint for an undeclared quoted name: the most similar declared name, or all declared names if they are few.
 func nearestOrAll(name string, declared []string) string {
-	declared = slices.DeleteFunc(declared, func(other string) bool { return other == "" })
+	declared = slices.DeleteFunc(declared, func(declaredName string) bool { return declaredName == "" })
 	slices.Sort(declared)
 	declared = slices.Compact(declared)
-	if near := syntax.Nearest(name, slices.Values(declared)); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
+	if nearestName := syntax.Nearest(name, slices.Values(declared)); nearestName != "" {
+		return fmt.Sprintf("; did you mean %q?", nearestName)
 	}
 	if len(declared) == 0 || len(declared) > maxNamesInHint {
 		return ""
@@ -301,8 +301,8 @@ func nearest(name string, tables ...table) string {
 		names = slices.AppendSeq(names, maps.Keys(table))
 	}
 	slices.Sort(names)
-	if near := syntax.Nearest(name, slices.Values(names)); near != "" {
-		return "; did you mean " + near + "?"
+	if nearestName := syntax.Nearest(name, slices.Values(names)); nearestName != "" {
+		return "; did you mean " + nearestName + "?"
 	}
 	return ""
 }
@@ -315,10 +315,10 @@ func (r *resolver) renamedFrom(name string) string {
 	return fmt.Sprintf(", which is %q renamed in module %q", name, r.renamings[len(r.renamings)-1].decl.Name.Name)
 }
 
-// formula returns the resolved body of a formula that the identifier expr names. The errors in the body are reported again at each use, once for
+// resolveFormula returns the resolved body of a formula that the identifier expr names. The errors in the body are reported again at each use, once for
 // each unit.
-func (r *resolver) formula(expr *syntax.Ident, used *formula) Expr {
-	body := r.formulaBody(used)
+func (r *resolver) resolveFormula(expr *syntax.Ident, namedFormula *formula) Expr {
+	body := r.resolvedBody(namedFormula)
 	r.errorCount += len(body.diags)
 	if !r.nesting.add(body.nesting) {
 		return r.tooDeep(expr)
@@ -338,15 +338,15 @@ func (r *resolver) formula(expr *syntax.Ident, used *formula) Expr {
 	return body.expr
 }
 
-// formulaBody returns the resolved body of a formula and the errors in it. The body is resolved at the first call.
-func (r *resolver) formulaBody(formula *formula) *formulaBody {
+// resolvedBody returns the resolved body of a formula and the errors in it. The body is resolved at the first call.
+func (r *resolver) resolvedBody(formula *formula) *resolvedBody {
 	if resolved, ok := r.bodies[formula]; ok {
 		return resolved
 	}
 	outerEntries, outerInFormula, outerNesting := r.entries, r.inFormula, *r.nesting
 	r.entries, r.inFormula = nil, true
 	*r.nesting = nesting{totalDepth: outerNesting.totalDepth}
-	resolved := &formulaBody{expr: r.expr(formula.decl.X)}
+	resolved := &resolvedBody{expr: r.resolveExpr(formula.decl.X)}
 	resolved.diags, resolved.nesting = r.entries, *r.nesting
 	r.entries, r.inFormula, *r.nesting = outerEntries, outerInFormula, outerNesting
 	r.bodies[formula] = resolved
@@ -366,9 +366,9 @@ func isNumeric(typ Type) bool { return typ == Int || typ == Double }
 // isBoolOrPath reports whether a type is Bool or the type of path formulas.
 func isBoolOrPath(typ Type) bool { return typ == Bool || typ == Path }
 
-// unary resolves ! or - and checks the type of its operand.
-func (r *resolver) unary(expr *syntax.Unary) Expr {
-	resolved := r.expr(expr.X)
+// resolveUnary resolves ! or - and checks the type of its operand.
+func (r *resolver) resolveUnary(expr *syntax.Unary) Expr {
+	resolved := r.resolveExpr(expr.X)
 	typ := resolved.Type()
 	switch {
 	case typ == Invalid:
@@ -382,9 +382,9 @@ func (r *resolver) unary(expr *syntax.Unary) Expr {
 	return &Unary{Base{typ, r.position(expr)}, expr.Op, resolved}
 }
 
-// binary resolves an infix operator and checks the types of its operands.
-func (r *resolver) binary(expr *syntax.Binary) Expr {
-	left, right := r.expr(expr.X), r.expr(expr.Y)
+// resolveBinary resolves an infix operator and checks the types of its operands.
+func (r *resolver) resolveBinary(expr *syntax.Binary) Expr {
+	left, right := r.resolveExpr(expr.X), r.resolveExpr(expr.Y)
 	switch expr.Op {
 	case syntax.OpImplies, syntax.OpIff, syntax.OpOr, syntax.OpAnd:
 		if !r.checkOperands(expr, left, right, isBoolOrPath, "applied to a non-Boolean expression", "bool") {
@@ -396,7 +396,7 @@ func (r *resolver) binary(expr *syntax.Binary) Expr {
 		}
 		return &Binary{Base{typ, r.position(expr)}, expr.Op, left, right}
 	case syntax.OpEq, syntax.OpNe, syntax.OpLt, syntax.OpLe, syntax.OpGt, syntax.OpGe:
-		return r.comparison(expr, left, right)
+		return r.newComparison(expr, left, right)
 	}
 	if !r.checkOperands(expr, left, right, isNumeric, "can only be applied to ints or doubles", "a number") {
 		return invalidExpr(expr, left, right)
@@ -408,23 +408,23 @@ func (r *resolver) binary(expr *syntax.Binary) Expr {
 	return &Binary{Base{typ, r.position(expr)}, expr.Op, left, right}
 }
 
-// checkOperands returns whether accepts is true for the types of both operands. If not, it reports an error for the first wrong operand. The message
-// is "<operator> <problem>", and says that want was wanted.
-func (r *resolver) checkOperands(expr *syntax.Binary, left, right Expr, accepts func(Type) bool, problem, want string) bool {
+// checkOperands returns whether isAccepted is true for the types of both operands. If not, it reports an error for the first wrong operand. The message
+// is "<operator> <problem>", and says that wantedType was wanted.
+func (r *resolver) checkOperands(expr *syntax.Binary, left, right Expr, isAccepted func(Type) bool, problem, wantedType string) bool {
 	leftType, rightType := left.Type(), right.Type() // Invalid after an error in the operand
 	switch {
-	case leftType != Invalid && !accepts(leftType):
-		r.typeError(expr.X, "%s %s: %s", expr.Op, problem, typeMismatch(left, want))
+	case leftType != Invalid && !isAccepted(leftType):
+		r.typeError(expr.X, "%s %s: %s", expr.Op, problem, typeMismatch(left, wantedType))
 		return false
-	case rightType != Invalid && !accepts(rightType):
-		r.typeError(expr.Y, "%s %s: %s", expr.Op, problem, typeMismatch(right, want))
+	case rightType != Invalid && !isAccepted(rightType):
+		r.typeError(expr.Y, "%s %s: %s", expr.Op, problem, typeMismatch(right, wantedType))
 		return false
 	}
 	return leftType != Invalid && rightType != Invalid
 }
 
-// comparison returns a comparison if the types of its operands fit: two numbers, ints and clocks, or Booleans for = and !=.
-func (r *resolver) comparison(expr *syntax.Binary, left, right Expr) Expr {
+// newComparison returns a comparison if the types of its operands fit: two numbers, ints and clocks, or Booleans for = and !=.
+func (r *resolver) newComparison(expr *syntax.Binary, left, right Expr) Expr {
 	leftType, rightType := left.Type(), right.Type()
 	isEquality := expr.Op == syntax.OpEq || expr.Op == syntax.OpNe
 	isDiscrete := func(typ Type) bool { return typ == Int || typ == Clock }
@@ -443,13 +443,13 @@ func (r *resolver) comparison(expr *syntax.Binary, left, right Expr) Expr {
 	return invalidExpr(expr, left, right)
 }
 
-// cond resolves ?: and checks that the types of its branches match.
-func (r *resolver) cond(expr *syntax.Cond) Expr {
-	condition, thenBranch, elseBranch := r.expr(expr.C), r.expr(expr.T), r.expr(expr.E)
+// resolveCond resolves ?: and checks that the types of its branches match.
+func (r *resolver) resolveCond(expr *syntax.Cond) Expr {
+	condition, thenBranch, elseBranch := r.resolveExpr(expr.Condition), r.resolveExpr(expr.Then), r.resolveExpr(expr.Else)
 	thenType, elseType := thenBranch.Type(), elseBranch.Type()
 	switch {
 	case condition.Type() != Bool && condition.Type() != Invalid:
-		r.typeError(expr.C, "condition of ? operator is not Boolean: %s", typeMismatch(condition, "bool"))
+		r.typeError(expr.Condition, "condition of ? operator is not Boolean: %s", typeMismatch(condition, "bool"))
 	case condition.Type() == Invalid || thenType == Invalid || elseType == Invalid:
 	case !isCastable(thenType, elseType) && !isCastable(elseType, thenType):
 		r.typeError(expr, "types for then/else operands of ? operator must match, found %s and %s", thenType, elseType)
@@ -485,15 +485,15 @@ func lookupFunction(name string) (function Func, minArgs, maxArgs int, ok bool) 
 	return funcMulti, 1, -1, name == "multi"
 }
 
-// call resolves a function call and checks the number of its arguments.
-func (r *resolver) call(expr *syntax.Call) Expr {
+// resolveCall resolves a function call and checks the number of its arguments.
+func (r *resolver) resolveCall(expr *syntax.Call) Expr {
 	if expr.Bounds != nil {
-		return r.quantile(expr)
+		return r.resolveQuantile(expr)
 	}
 	args := make([]Expr, len(expr.Args))
 	areValid := true
 	for i, arg := range expr.Args {
-		args[i] = r.expr(arg)
+		args[i] = r.resolveExpr(arg)
 		areValid = areValid && args[i].Type() != Invalid
 	}
 	name := applyRenamings(r.renamings, expr.Func.Name)
@@ -517,7 +517,7 @@ func (r *resolver) call(expr *syntax.Call) Expr {
 	case function == funcMulti:
 		return r.multiObjective(expr, args)
 	}
-	return r.builtinCall(expr, function, args)
+	return r.newBuiltinCall(expr, function, args)
 }
 
 // arityError reports a wrong number of arguments.
@@ -526,9 +526,9 @@ func (r *resolver) arityError(expr *syntax.Call, problem, name string, want int)
 	r.entries[len(r.entries)-1].kind = wrongArity
 }
 
-// builtinCall returns the call of a built-in function, and checks the types of its arguments. The result is Int if all arguments are Ints,
+// newBuiltinCall returns the call of a built-in function, and checks the types of its arguments. The result is Int if all arguments are Ints,
 // and for functions that round; log is always Double.
-func (r *resolver) builtinCall(expr *syntax.Call, function Func, args []Expr) Expr {
+func (r *resolver) newBuiltinCall(expr *syntax.Call, function Func, args []Expr) Expr {
 	resultType := Int
 	for i, arg := range args {
 		switch argType := arg.Type(); {

@@ -11,8 +11,8 @@ import (
 // exponentially larger. So functions on expressions cache their results per node. Nearly all
 // expressions are small, and faster without a cache.
 
-// Large is the number of operators and operands that are visited before a Memo stores anything.
-const Large = 4096
+// LargeSize is the number of operators and operands that are visited before a Memo stores anything.
+const LargeSize = 4096
 
 // Memo caches results per expression, but only after Large look-ups, because small expressions are faster without a cache. The zero value is
 // ready for use.
@@ -24,7 +24,7 @@ type Memo[T any] struct {
 // Get returns the cached result for an expression, if there is one.
 func (m *Memo[T]) Get(expr Expr) (result T, ok bool) {
 	m.lookups++
-	if m.lookups > Large {
+	if m.lookups > LargeSize {
 		result, ok = m.results[expr]
 	}
 	return result, ok
@@ -33,7 +33,7 @@ func (m *Memo[T]) Get(expr Expr) (result T, ok bool) {
 // Put returns the result of an expression, and caches it. It caches nothing before the number of look-ups exceeds Large, because a small expression
 // needs no cache.
 func (m *Memo[T]) Put(expr Expr, result T) T {
-	if m.lookups <= Large {
+	if m.lookups <= LargeSize {
 		return result
 	}
 	if m.results == nil {
@@ -54,44 +54,44 @@ func Inspect(expr Expr, visit func(Expr) bool) {
 		}
 		seen.Put(expr, true)
 		if visit(expr) {
-			Operands(expr, walk)
+			VisitOperands(expr, walk)
 		}
 	}
 	walk(expr)
 }
 
-// Repeated returns the operators that occur several times in an expression; nil if the expression has at most limit nodes, with repetitions
-// counted. operands must call visit for each operand.
-func Repeated(expr Expr, limit int, operands func(expr Expr, visit func(Expr))) map[Expr]bool {
-	if !hasMoreNodes(expr, limit, operands) {
+// RepeatedExprs returns the operators that occur several times in an expression; nil if the expression has at most limit nodes, with repetitions
+// counted. visitOperands must call visit for each operand.
+func RepeatedExprs(expr Expr, limit int, visitOperands func(expr Expr, visit func(Expr))) map[Expr]bool {
+	if !hasMoreNodes(expr, limit, visitOperands) {
 		return nil
 	}
-	seen, repeated := make(map[Expr]bool), make(map[Expr]bool)
+	isVisited, isRepeated := make(map[Expr]bool), make(map[Expr]bool)
 	var visit func(Expr)
 	visit = func(expr Expr) {
-		if !seen[expr] {
-			seen[expr] = true
-			operands(expr, visit)
+		if !isVisited[expr] {
+			isVisited[expr] = true
+			visitOperands(expr, visit)
 			return
 		}
 		switch expr.(type) {
 		case *Const, *Var:
 		default:
-			repeated[expr] = true
+			isRepeated[expr] = true
 		}
 	}
 	visit(expr)
-	return repeated
+	return isRepeated
 }
 
 // hasMoreNodes reports whether an expression has more than limit nodes, with repetitions counted.
-func hasMoreNodes(expr Expr, limit int, operands func(expr Expr, visit func(Expr))) bool {
+func hasMoreNodes(expr Expr, limit int, visitOperands func(expr Expr, visit func(Expr))) bool {
 	nodes := 0
 	var count func(Expr)
 	count = func(expr Expr) {
 		nodes++
 		if nodes <= limit {
-			operands(expr, count)
+			visitOperands(expr, count)
 		}
 	}
 	count(expr)
@@ -101,9 +101,9 @@ func hasMoreNodes(expr Expr, limit int, operands func(expr Expr, visit func(Expr
 // Rewriter copies expressions over the variables. Other rewrites all other nodes, and may call Rewrite for their operands. Base, if not nil,
 // changes the type and position of every operation.
 type Rewriter struct {
-	Other func(Expr) (Expr, error)
-	Base  func(Base) Base
-	memo  Memo[Expr]
+	RewriteOther func(Expr) (Expr, error)
+	RewriteBase  func(Base) Base
+	memo         Memo[Expr]
 }
 
 // Rewrite returns the rewritten expression. It rewrites a shared sub-expression once, and the result is shared too.
@@ -127,7 +127,7 @@ func (r *Rewriter) copyNode(expr Expr) (Expr, error) {
 	case *Unary, *Binary, *Cond, *Call:
 		return r.copyOperation(expr)
 	}
-	return r.Other(expr)
+	return r.RewriteOther(expr)
 }
 
 // copyOperation returns a copy of an operation with rewritten operands, or the first error.
@@ -138,8 +138,8 @@ func (r *Rewriter) copyOperation(operation Expr) (copied Expr, err error) {
 		return rewritten
 	}
 	base := func(original Base) Base {
-		if r.Base != nil {
-			return r.Base(original)
+		if r.RewriteBase != nil {
+			return r.RewriteBase(original)
 		}
 		return original
 	}
@@ -192,8 +192,8 @@ func NeedsOnlyVariables(expr Expr) bool {
 	})
 }
 
-// Parametric reports whether an expression contains a parameter, see [Model.InstantiateOpen].
-func Parametric(expr Expr) bool {
+// HasParameters reports whether an expression contains a parameter, see [Model.InstantiateOpen].
+func HasParameters(expr Expr) bool {
 	return !Every(expr, func(expr Expr) bool {
 		_, param := expr.(*Param)
 		return !param
@@ -211,8 +211,8 @@ type nesting struct {
 	totalDepth int // depth, plus the depths of the expressions that refer to this one
 }
 
-// enter goes one level deeper. It returns false if the expression is nested too deeply.
-func (x *nesting) enter() bool {
+// enterLevel goes one level deeper. It returns false if the expression is nested too deeply.
+func (x *nesting) enterLevel() bool {
 	if x.totalDepth >= maxDepth {
 		return false
 	}

@@ -56,7 +56,7 @@ func show(e Expr) string {
 }
 
 func showThreshold(t Threshold) string {
-	if t.Query() {
+	if t.IsQuery() {
 		return t.Extremum.String() + "?"
 	}
 	return t.Extremum.String() + t.Rel.String() + show(t.Bound)
@@ -90,7 +90,7 @@ func showProgram(p *Program) string {
 		}
 	}
 	for _, l := range p.Labels {
-		line("label %s = %s", l.Name, show(l.X))
+		line("label %s = %s", l.Name, show(l.Expr))
 	}
 	for _, r := range p.Rewards {
 		line("rewards %q", r.Name)

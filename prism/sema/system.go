@@ -18,7 +18,7 @@ func (c *checker) selectSystem() bool {
 	}
 	if i := firstCycle(c.systemReferences(numbers)); i >= 0 {
 		block := c.items.systems[i]
-		c.add(phaseSystem, block.X.Pos(), "cyclic dependency from references in system...endsystem definition %q", block.Name.Name)
+		c.addError(phaseSystem, block.X.Pos(), "cyclic dependency from references in system...endsystem definition %q", block.Name.Name)
 		c.system = nil
 	}
 	return c.system != nil
@@ -48,14 +48,14 @@ func (c *checker) numberSystems() (numbers map[string]int, ok bool) {
 	for i, block := range c.items.systems {
 		if block.Name == nil {
 			if c.system != nil {
-				c.add(phaseSystem, block.X.Pos(), "there can be at most one unnamed system...endsystem construct")
+				c.addError(phaseSystem, block.X.Pos(), "there can be at most one unnamed system...endsystem construct")
 				return nil, false
 			}
 			c.system = block
 			continue
 		}
 		if _, ok := numbers[block.Name.Name]; ok {
-			c.add(phaseSystem, block.X.Pos(), "duplicated system...endsystem name %q", block.Name.Name)
+			c.addError(phaseSystem, block.X.Pos(), "duplicated system...endsystem name %q", block.Name.Name)
 			return nil, false
 		}
 		numbers[block.Name.Name] = i
@@ -92,12 +92,12 @@ func termOperands(term syntax.SysExpr) []syntax.SysExpr {
 
 // dereference returns the term of the system block that a reference names; false if there is no such block. It returns any other term unchanged.
 func (c *checker) dereference(term syntax.SysExpr) (syntax.SysExpr, bool) {
-	ref, ok := term.(*syntax.SysRef)
+	reference, ok := term.(*syntax.SysRef)
 	if !ok {
 		return term, true
 	}
 	for _, system := range c.items.systems {
-		if system.Name != nil && system.Name.Name == ref.Name.Name {
+		if system.Name != nil && system.Name.Name == reference.Name.Name {
 			return system.X, true
 		}
 	}
@@ -135,11 +135,11 @@ func (c *checker) checkSystem(term syntax.SysExpr) {
 	case *syntax.SysHide:
 		c.checkSystemActions(term, term.Actions)
 	case *syntax.SysRename:
-		var renamed []*syntax.Ident
+		var renamedActions []*syntax.Ident
 		for _, rename := range term.Renames {
-			renamed = append(renamed, rename.Old)
+			renamedActions = append(renamedActions, rename.Old)
 		}
-		c.checkSystemActions(term, renamed)
+		c.checkSystemActions(term, renamedActions)
 	}
 }
 
@@ -157,13 +157,13 @@ func (c *checker) checkSystemActions(term syntax.SysExpr, actions []*syntax.Iden
 
 // resolveSystemBlock resolves the system block and checks that each module appears in it once.
 func (c *checker) resolveSystemBlock() {
-	count := make([]int, len(c.modules))
-	resolved := c.resolveSystem(c.system.X, count)
+	moduleUses := make([]int, len(c.modules))
+	resolved := c.resolveSystem(c.system.X, moduleUses)
 	for i, module := range c.modules {
 		switch {
-		case count[i] == 0:
+		case moduleUses[i] == 0:
 			c.resolver.semanticError(c.system.X, "module %s does not appear in the \"system\" construct", module.name.Name)
-		case count[i] > 1:
+		case moduleUses[i] > 1:
 			c.resolver.semanticError(c.system.X, "module %s appears more than once in the \"system\" construct", module.name.Name)
 		}
 	}
@@ -172,17 +172,17 @@ func (c *checker) resolveSystemBlock() {
 
 // resolveSystem resolves a process-algebra term and counts the uses of each module. It returns nil if a block or module does not exist. It
 // drops actions without a command, because they have no effect.
-func (c *checker) resolveSystem(term syntax.SysExpr, count []int) System {
+func (c *checker) resolveSystem(term syntax.SysExpr, moduleUses []int) System {
 	term, ok := c.dereference(term)
 	if !ok {
 		return nil
 	}
 	if reference, ok := term.(*syntax.SysModule); ok {
-		return c.resolveSystemModule(reference, count)
+		return c.resolveSystemModule(reference, moduleUses)
 	}
 	var operands []System
 	for _, operand := range termOperands(term) {
-		operands = append(operands, c.resolveSystem(operand, count))
+		operands = append(operands, c.resolveSystem(operand, moduleUses))
 	}
 	switch term := term.(type) {
 	case *syntax.SysFull:
@@ -213,14 +213,14 @@ func (c *checker) resolveRenaming(term *syntax.SysRename, operand System) System
 
 // resolveSystemModule resolves a module in a process-algebra term and counts its use. It reports an error and returns nil if there is no
 // such module.
-func (c *checker) resolveSystemModule(reference *syntax.SysModule, count []int) System {
+func (c *checker) resolveSystemModule(reference *syntax.SysModule, moduleUses []int) System {
 	hasName := func(module *module) bool { return module.name.Name == reference.Name.Name }
 	i := slices.IndexFunc(c.modules, hasName)
 	if i < 0 {
-		c.add(phaseOurs, reference.Pos(), "no such module %s in the \"system\" construct", reference.Name.Name)
+		c.addError(phaseOurs, reference.Pos(), "no such module %s in the \"system\" construct", reference.Name.Name)
 		return nil
 	}
-	count[i]++
+	moduleUses[i]++
 	return SysModule{i}
 }
 

@@ -247,7 +247,7 @@ func (f *finder) collect(property sema.Expr) bool {
 			isPreserved = false
 		case *sema.Label:
 			if expr.Index >= 0 {
-				f.observed = append(f.observed, f.program.Labels[expr.Index].X)
+				f.observed = append(f.observed, f.program.Labels[expr.Index].Expr)
 			}
 		case *sema.Reward:
 			f.usedRewards[expr.Struct] = true

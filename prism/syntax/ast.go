@@ -455,7 +455,7 @@ type Binary struct {
 
 // Cond is `C ? T : E`.
 type Cond struct {
-	C, T, E Expr
+	Condition, Then, Else Expr
 	Span
 }
 

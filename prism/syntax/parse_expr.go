@@ -264,7 +264,7 @@ func (p *parser) parseCond(context exprContext) Expr {
 	otherwise := p.parseCond(context)
 	p.depth--
 	p.addTreeLevel(treeHeight)
-	return &Cond{C: condition, T: then, E: otherwise, Span: p.span(start)}
+	return &Cond{Condition: condition, Then: then, Else: otherwise, Span: p.span(start)}
 }
 
 // parseBinary parses infix operators that bind at least as tightly as minLevel, by precedence climbing.

@@ -78,7 +78,7 @@ func (p *parser) parsePredicateOperator(context exprContext, name *Ident, relati
 	}
 	var numTrue Expr
 	for _, argument := range arguments {
-		zeroOrOne := paren(&Cond{C: paren(argument), T: literal(1), E: literal(0), Span: span})
+		zeroOrOne := paren(&Cond{Condition: paren(argument), Then: literal(1), Else: literal(0), Span: span})
 		if numTrue == nil {
 			numTrue = zeroOrOne
 		} else {

@@ -21,7 +21,7 @@ func shape(x syntax.Expr) string {
 	case *syntax.Binary:
 		return fmt.Sprintf("[%s %v %s]", shape(x.X), x.Op, shape(x.Y))
 	case *syntax.Cond:
-		return fmt.Sprintf("[%s ? %s : %s]", shape(x.C), shape(x.T), shape(x.E))
+		return fmt.Sprintf("[%s ? %s : %s]", shape(x.Condition), shape(x.Then), shape(x.Else))
 	case *syntax.Temporal:
 		parts := []string{x.Op.String()}
 		if x.X != nil {

@@ -68,11 +68,11 @@ func (p *printer) writeWithoutParens(expr Expr) {
 	case *Binary:
 		p.writeBinary(expr)
 	case *Cond:
-		p.writeExpr(expr.C, levelImplies)
+		p.writeExpr(expr.Condition, levelImplies)
 		p.writeSpaced("?")
-		p.writeExpr(expr.T, levelImplies)
+		p.writeExpr(expr.Then, levelImplies)
 		p.writeSpaced(":")
-		p.writeExpr(expr.E, levelCond)
+		p.writeExpr(expr.Else, levelCond)
 	case *Call:
 		p.writeCall(expr)
 	case *Quoted:
@@ -300,7 +300,7 @@ func startsWithSteady(expr Expr) bool {
 	case *Binary:
 		return startsWithSteady(expr.X)
 	case *Cond:
-		return startsWithSteady(expr.C)
+		return startsWithSteady(expr.Condition)
 	case *Temporal:
 		return startsWithSteady(expr.X)
 	}

@@ -159,7 +159,7 @@ func TestParenthesesOfBuiltTrees(t *testing.T) {
 	bin := func(op syntax.Op, x, y syntax.Expr) syntax.Expr { return &syntax.Binary{Op: op, X: x, Y: y} }
 	not := func(x syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNot, X: x} }
 	neg := func(x syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNeg, X: x} }
-	cond := func(x, y, z syntax.Expr) syntax.Expr { return &syntax.Cond{C: x, T: y, E: z} }
+	cond := func(x, y, z syntax.Expr) syntax.Expr { return &syntax.Cond{Condition: x, Then: y, Else: z} }
 	future := func(x syntax.Expr) syntax.Expr { return &syntax.Temporal{Op: syntax.Future, Y: x} }
 	until := func(x, y syntax.Expr) syntax.Expr { return &syntax.Temporal{Op: syntax.Until, X: x, Y: y} }
 	within := func(high, x syntax.Expr) syntax.Expr {
@@ -309,7 +309,7 @@ func (g generator) expr(depth int) syntax.Expr {
 		},
 		func() syntax.Expr { return g.binary(sub) },
 		func() syntax.Expr { return g.binary(sub) },
-		func() syntax.Expr { return &syntax.Cond{C: sub(), T: sub(), E: sub()} },
+		func() syntax.Expr { return &syntax.Cond{Condition: sub(), Then: sub(), Else: sub()} },
 		func() syntax.Expr {
 			return &syntax.Call{Func: ident([]string{"min", "max", "f", "pow"}[g.IntN(4)]), Old: g.IntN(3) == 0, Args: []syntax.Expr{sub(), sub()}}
 		},
@@ -340,7 +340,7 @@ func (g generator) state(depth int, path bool) syntax.Expr {
 		func() syntax.Expr { return g.expr(depth) },
 		func() syntax.Expr { return g.binary(sub) },
 		func() syntax.Expr { return &syntax.Unary{Op: syntax.OpNot, X: sub()} },
-		func() syntax.Expr { return &syntax.Cond{C: sub(), T: sub(), E: sub()} },
+		func() syntax.Expr { return &syntax.Cond{Condition: sub(), Then: sub(), Else: sub()} },
 		func() syntax.Expr {
 			return &syntax.Prob{Modifier: g.modifier(), Threshold: g.threshold(true), Path: g.path(depth - 1), Filter: g.filter(depth)}
 		},

@@ -56,7 +56,7 @@ func (r *rewriter) rewriteChildren(expr Expr) Expr {
 		return keep(r, expr, &result)
 	case *Cond:
 		result := *expr
-		result.C, result.T, result.E = r.rewriteExpr(expr.C), r.rewriteExpr(expr.T), r.rewriteExpr(expr.E)
+		result.Condition, result.Then, result.Else = r.rewriteExpr(expr.Condition), r.rewriteExpr(expr.Then), r.rewriteExpr(expr.Else)
 		return keep(r, expr, &result)
 	case *Call:
 		result := *expr

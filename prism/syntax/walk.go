@@ -119,7 +119,7 @@ func exprChildren(n Expr, visit func(Node)) {
 		visit(n.X)
 		visit(n.Y)
 	case *Cond:
-		visitExprs(visit, n.C, n.T, n.E)
+		visitExprs(visit, n.Condition, n.Then, n.Else)
 	case *Call:
 		visitAll(n.Args, visit)
 	case *Temporal:

@@ -65,12 +65,12 @@ func (p *labelsAndRewards) pairLabels(bothComplete bool) (*Difference, error) {
 		if secondIndex < 0 {
 			continue
 		}
-		firstStates, firstErr := p.first.Space.States(label.X)
-		secondStates, secondErr := p.second.Space.States(secondLabels[secondIndex].X)
+		firstStates, firstErr := p.first.Space.States(label.Expr)
+		secondStates, secondErr := p.second.Space.States(secondLabels[secondIndex].Expr)
 		if err := cmp.Or(firstErr, secondErr); err != nil {
 			return nil, err
 		}
-		p.labels = append(p.labels, labelPair{label.Name, label.X, firstStates, secondStates})
+		p.labels = append(p.labels, labelPair{label.Name, label.Expr, firstStates, secondStates})
 	}
 	if surplus := len(secondLabels) - len(firstLabels); bothComplete && surplus > 0 {
 		return onlyInSecond(Labels, strconv.Itoa(surplus)+" more"), nil

@@ -28,12 +28,12 @@ func Complete(w io.Writer, model *kong.Application, getenv func(string) string) 
 		return true // the shell completes the name of the program
 	}
 	earlier, current := words[1:len(words)-1], words[len(words)-1]
-	typed := current
+	typedPart := current
 	if _, value, hasValue := strings.Cut(current, "="); hasValue {
-		typed = value // the shell completes only the part behind "="
+		typedPart = value // the shell completes only the part behind "="
 	}
 	for _, word := range continuations(model.Node, earlier, current) {
-		if word != "" && strings.HasPrefix(word, typed) {
+		if word != "" && strings.HasPrefix(word, typedPart) {
 			fmt.Fprintln(w, word)
 		}
 	}
@@ -45,7 +45,7 @@ func Complete(w io.Writer, model *kong.Application, getenv func(string) string) 
 func continuations(root *kong.Node, earlier []string, current string) []string {
 	position := &linePosition{node: root, flags: slices.Clone(root.Flags)}
 	for _, word := range earlier {
-		position.advance(word)
+		position.addWord(word)
 	}
 	if position.needsValue != nil {
 		return position.needsValue.EnumSlice()
@@ -70,8 +70,8 @@ type linePosition struct {
 	needsValue *kong.Flag   // the flag whose value is the next word; nil if there is none
 }
 
-// advance updates the position for the next word of the command line. The word is a flag, the value of a flag, a subcommand or an argument.
-func (p *linePosition) advance(word string) {
+// addWord updates the position for the next word of the command line. The word is a flag, the value of a flag, a subcommand or an argument.
+func (p *linePosition) addWord(word string) {
 	if p.needsValue != nil {
 		p.needsValue = nil
 		return

@@ -31,27 +31,27 @@ func withDefault(flag *kong.Value) *kong.Value {
 // PrintHelp returns a printer for the help of a command. It does not describe the flags with the struct tag "rare", and only lists their names at
 // the end. If all is true, it describes all flags.
 func PrintHelp(all bool) kong.HelpPrinter {
-	return func(options kong.HelpOptions, kctx *kong.Context) error {
-		node := kctx.Selected()
+	return func(options kong.HelpOptions, kongContext *kong.Context) error {
+		node := kongContext.Selected()
 		if all || node == nil {
-			return kong.DefaultHelpPrinter(options, kctx)
+			return kong.DefaultHelpPrinter(options, kongContext)
 		}
-		names := hideRareFlags(kctx, node)
-		if err := kong.DefaultHelpPrinter(options, kctx); err != nil {
+		names := hideRareFlags(kongContext, node)
+		if err := kong.DefaultHelpPrinter(options, kongContext); err != nil {
 			return err
 		}
 		text := fmt.Sprintf("Also (tilecheck help --all %s): %s.", node.Path(), strings.Join(names, " "))
-		_, err := fmt.Fprintf(kctx.Stdout, "\n%s", (&comment.Printer{TextWidth: 79}).Text(new(comment.Parser).Parse(text)))
+		_, err := fmt.Fprintf(kongContext.Stdout, "\n%s", (&comment.Printer{TextWidth: 79}).Text(new(comment.Parser).Parse(text)))
 		return err
 	}
 }
 
 // hideRareFlags hides the flags with the tag "rare" and returns their names. The flags of the command come before the global flags.
-func hideRareFlags(kctx *kong.Context, node *kong.Node) []string {
+func hideRareFlags(kongContext *kong.Context, node *kong.Node) []string {
 	var names []string
 	for _, flags := range slices.Backward(node.AllFlags(true)) {
 		for _, flag := range flags {
-			if flag.Tag.Has("rare") || flag == kctx.Model.HelpFlag {
+			if flag.Tag.Has("rare") || flag == kongContext.Model.HelpFlag {
 				flag.Hidden = true
 				names = append(names, "--"+flag.Name)
 			}

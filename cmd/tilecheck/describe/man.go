@@ -16,11 +16,11 @@ func Manual(app *kong.Application) string {
 	m.line(".SH NAME\ntilecheck \\- bridge to probabilistic model checkers, and one of its own")
 	m.line(".SH SYNOPSIS\n.B tilecheck\n.I command\n[arguments] [flags]")
 	m.line(".SH DESCRIPTION")
-	m.text(app.Help)
+	m.writeText(app.Help)
 	m.line(".SH GLOBAL OPTIONS")
-	m.flags(app.Flags)
+	m.writeFlags(app.Flags)
 	m.line(".SH COMMANDS")
-	m.commands(app.Node)
+	m.writeCommands(app.Node)
 	return m.String()
 }
 
@@ -30,37 +30,37 @@ type manual struct{ strings.Builder }
 // line writes a formatted line.
 func (m *manual) line(format string, args ...any) { fmt.Fprintf(m, format+"\n", args...) }
 
-// text writes paragraphs. Indented paragraphs are shown unchanged.
-func (m *manual) text(text string) {
+// writeText writes paragraphs. Indented paragraphs are shown unchanged.
+func (m *manual) writeText(text string) {
 	for i, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		if i > 0 {
 			m.line(".PP")
 		}
 		if strings.HasPrefix(paragraph, "    ") {
-			m.line(".EX\n%s\n.EE", roff(paragraph))
+			m.line(".EX\n%s\n.EE", escapeTroff(paragraph))
 		} else {
-			m.line("%s", roff(paragraph))
+			m.line("%s", escapeTroff(paragraph))
 		}
 	}
 }
 
-// commands writes the descriptions of all commands below a node.
-func (m *manual) commands(parent *kong.Node) {
+// writeCommands writes the descriptions of all commands below a node.
+func (m *manual) writeCommands(parent *kong.Node) {
 	for _, child := range parent.Children {
 		if child.Hidden {
 			continue
 		}
-		m.line(".SS %s", roff(child.Path()+arguments(child)))
-		m.text(child.Help)
+		m.line(".SS %s", escapeTroff(child.Path()+arguments(child)))
+		m.writeText(child.Help)
 		if child.Detail != "" {
 			m.line(".PP")
-			m.text(child.Detail)
+			m.writeText(child.Detail)
 		}
 		for _, argument := range child.Positional {
-			m.line(".TP\n.I %s\n%s", roff(argument.Name), roff(argument.Help))
+			m.line(".TP\n.I %s\n%s", escapeTroff(argument.Name), escapeTroff(argument.Help))
 		}
-		m.flags(child.Flags)
-		m.commands(child)
+		m.writeFlags(child.Flags)
+		m.writeCommands(child)
 	}
 }
 
@@ -73,25 +73,25 @@ func arguments(command *kong.Node) string {
 	return usage.String()
 }
 
-// flags writes the descriptions of flags.
-func (m *manual) flags(flags []*kong.Flag) {
+// writeFlags writes the descriptions of flags.
+func (m *manual) writeFlags(flags []*kong.Flag) {
 	for _, flag := range flags {
 		if flag.Hidden {
 			continue
 		}
-		name := `\fB` + roff("--"+flag.Name) + `\fR`
+		name := `\fB` + escapeTroff("--"+flag.Name) + `\fR`
 		if flag.Short != 0 {
-			name = `\fB` + roff("-"+string(flag.Short)) + `\fR, ` + name
+			name = `\fB` + escapeTroff("-"+string(flag.Short)) + `\fR, ` + name
 		}
 		if !flag.IsBool() {
-			name += `=\fI` + roff(flag.FormatPlaceHolder()) + `\fR`
+			name += `=\fI` + escapeTroff(flag.FormatPlaceHolder()) + `\fR`
 		}
-		m.line(".TP\n%s\n%s", name, roff(withDefault(flag.Value).Help))
+		m.line(".TP\n%s\n%s", name, escapeTroff(withDefault(flag.Value).Help))
 	}
 }
 
-// roff escapes the characters of a text that troff would interpret.
-func roff(text string) string {
+// escapeTroff escapes the characters of a text that troff would interpret.
+func escapeTroff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "…", "...").Replace(text)
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

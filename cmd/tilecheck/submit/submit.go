@@ -76,14 +76,14 @@ func WithSuiteSettings(requested settings.Settings) (settings.Settings, error) {
 	return requested, requested.Check()
 }
 
-// Open opens the directory of a job. It creates a missing directory; an existing one must contain the same job. shards is the number of shards
-// that an existing directory must have; 0 accepts any number. created reports whether the directory is new.
-func Open(ctx context.Context, dir string, job cluster.Job, request cluster.Request, shards int, commands ClusterCommands) (work *cluster.Work, created bool, err error) {
+// Open opens the directory of a job. It creates a missing directory; an existing one must contain the same job. numShards is the number of shards
+// that an existing directory must have; 0 accepts any number. isNew reports whether the directory is new.
+func Open(ctx context.Context, dir string, job cluster.Job, request cluster.Request, numShards int, commands ClusterCommands) (work *cluster.Work, isNew bool, err error) {
 	if err := CompleteAndCheck(dir, &job, &request); err != nil {
 		return nil, false, err
 	}
 	if cluster.Exists(dir) {
-		work, err := openExisting(dir, &job, &request, shards)
+		work, err := openExisting(dir, &job, &request, numShards)
 		return work, false, err
 	}
 	if request.Backend == "kubernetes" {
@@ -92,18 +92,18 @@ func Open(ctx context.Context, dir string, job cluster.Job, request cluster.Requ
 		}
 	}
 	_, err = os.Stat(dir)
-	created = errors.Is(err, fs.ErrNotExist)
+	isNew = errors.Is(err, fs.ErrNotExist)
 	work, err = cluster.Create(dir, request)
-	return work, created, err
+	return work, isNew, err
 }
 
 // openExisting opens a directory that already contains a job. It returns an error if this is another job than the requested one.
-func openExisting(dir string, job *cluster.Job, request *cluster.Request, shards int) (*cluster.Work, error) {
+func openExisting(dir string, job *cluster.Job, request *cluster.Request, numShards int) (*cluster.Work, error) {
 	work, err := cluster.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	isSame := work.Job.Same(job) && work.Backend == request.Backend && (shards == 0 || shards == work.Job.Shards)
+	isSame := work.Job.Same(job) && work.Backend == request.Backend && (numShards == 0 || numShards == work.Job.Shards)
 	if !isSame {
 		work.Close()
 		return nil, usage.Errorf("%s has another job, want another --dir: %s", dir, strings.Join(work.Job.Given, " "))
@@ -134,15 +134,15 @@ func Preview(dir string, job cluster.Job, request cluster.Request) (string, erro
 	if err := CompleteAndCheck(dir, &job, &request); err != nil {
 		return "", err
 	}
-	round, err := cluster.Preview(dir, job, request.Settings)
+	firstRound, err := cluster.Preview(dir, job, request.Settings)
 	if err != nil {
 		return "", err
 	}
 	switch request.Backend {
 	case "slurm":
-		return slurm.Script(round), nil
+		return slurm.Script(firstRound), nil
 	case "kubernetes":
-		return manifest(round)
+		return manifest(firstRound)
 	}
 	return "", nil
 }
@@ -150,17 +150,17 @@ func Preview(dir string, job cluster.Job, request cluster.Request) (string, erro
 // CompleteAndCheck completes the settings of the batch system in the request. It returns an error if the batch system cannot run the job in this
 // directory.
 func CompleteAndCheck(dir string, job *cluster.Job, request *cluster.Request) error {
-	abs, err := filepath.Abs(dir)
+	absolutePath, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
 	switch request.Backend {
 	case "slurm":
-		if _, err := slurm.New(nil, abs); err != nil {
+		if _, err := slurm.New(nil, absolutePath); err != nil {
 			return usage.Errorf("--dir: %w", err)
 		}
 	case "kubernetes":
-		if err := cmp.Or(kubernetes.Complete(&request.Settings, abs), kubernetes.Check(abs, job, request.Settings)); err != nil {
+		if err := cmp.Or(kubernetes.Complete(&request.Settings, absolutePath), kubernetes.Check(absolutePath, job, request.Settings)); err != nil {
 			return usage.Errorf("%w", err)
 		}
 	}
@@ -178,8 +178,8 @@ func manifest(r *cluster.Round) (string, error) {
 }
 
 // Driver returns the driver that runs the shards of a job, and a function that ends the processes of the driver.
-func Driver(ctx context.Context, work *cluster.Work, commands ClusterCommands, note func(text string)) (driver *cluster.Driver, done func(), err error) {
-	driver = &cluster.Driver{Work: work, Note: note}
+func Driver(ctx context.Context, work *cluster.Work, commands ClusterCommands, showNote func(text string)) (driver *cluster.Driver, endProcesses func(), err error) {
+	driver = &cluster.Driver{Work: work, Note: showNote}
 	switch work.Backend {
 	case "local":
 		processes := local.New(ctx, Program, max(1, work.Settings.Tasks))

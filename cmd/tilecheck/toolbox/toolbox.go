@@ -62,33 +62,33 @@ func (b *Box) Close() error {
 // Engine returns the engine with this name: native, prism, prism-games or storm. The engine of an external tool checks the model at the same
 // time.
 func (b *Box) Engine(ctx context.Context, name string) (runner.Engine, error) {
-	opt := bridge.Options{Args: b.Args, Limits: b.Limits, Jobs: b.Jobs}
-	var connect func(runner.Commander, bridge.Options) *bridge.Engine
+	options := bridge.Options{Args: b.Args, Limits: b.Limits, Jobs: b.Jobs}
+	var newEngine func(runner.Commander, bridge.Options) *bridge.Engine
 	switch name {
 	case native.Name:
 		return native.New(), nil
 	case "prism":
-		connect = bridge.PRISM
+		newEngine = bridge.PRISM
 	case "prism-games":
-		connect = bridge.PRISMGames
+		newEngine = bridge.PRISMGames
 	case "storm":
-		connect = bridge.Storm
+		newEngine = bridge.Storm
 	default:
 		return nil, usage.Errorf("unknown engine %q, want native, prism, prism-games or storm", name)
 	}
-	commander, err := b.commander(ctx, name, b.Places[name])
+	commander, err := b.findProgram(ctx, name, b.Places[name])
 	if err != nil {
 		return nil, err
 	}
-	return b.Checker.Beside(connect(commander, opt)), nil
+	return b.Checker.Beside(newEngine(commander, options)), nil
 }
 
 // commander returns the program of a tool: the program at the path that the user named, or in an image, or on PATH. It tries them in this order.
-func (b *Box) commander(ctx context.Context, name string, place Place) (runner.Commander, error) {
+func (b *Box) findProgram(ctx context.Context, name string, place Place) (runner.Commander, error) {
 	if place.Path != "" {
 		return local.New(place.Path)
 	}
-	pool, err := b.pool(ctx, name, place.Image)
+	pool, err := b.newPool(ctx, name, place.Image)
 	if err == nil {
 		return pool, nil
 	}
@@ -103,23 +103,23 @@ func (b *Box) commander(ctx context.Context, name string, place Place) (runner.C
 	return nil, fmt.Errorf("engine %s: %w; or install the program on this machine and give --%s-path", name, err, name)
 }
 
-// pool returns containers that run a tool. If image is empty, it selects the best image on this machine.
-func (b *Box) pool(ctx context.Context, name, image string) (*containers.Pool, error) {
+// newPool returns containers that run a tool. If image is empty, it selects the best image on this machine.
+func (b *Box) newPool(ctx context.Context, name, image string) (*containers.Pool, error) {
 	docker, err := b.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, err := FindImage(ctx, docker, name, image, ImageCache())
+	toolImage, err := FindImage(ctx, docker, name, image, ImageCache())
 	if err != nil {
 		return nil, err
 	}
-	pool, err := containers.NewPool(ctx, docker, containers.Options{Tool: found.Tool(ImageKind(name)), Image: found.Image.Ref, Jobs: b.Jobs})
+	pool, err := containers.NewPool(ctx, docker, containers.Options{Tool: toolImage.Tool(ImageKind(name)), Image: toolImage.Image.Ref, Jobs: b.Jobs})
 	if err != nil {
 		return nil, err
 	}
 	b.pools = append(b.pools, pool)
 	if b.UsesImage != nil {
-		b.UsesImage(name, found.Image)
+		b.UsesImage(name, toolImage.Image)
 	}
 	return pool, nil
 }
@@ -146,8 +146,8 @@ func FindImage(ctx context.Context, docker *containers.Docker, tool, image strin
 		return images[0], nil
 	}
 	message := MissingImage(tool)
-	for _, failure := range images {
-		message += fmt.Sprintf("; image %s cannot run it: %s", failure.Image, failure.Problem)
+	for _, failedImage := range images {
+		message += fmt.Sprintf("; image %s cannot run it: %s", failedImage.Image, failedImage.Problem)
 	}
 	return containers.Found{}, &result.Failure{Class: result.Other, Message: message}
 }
@@ -155,11 +155,11 @@ func FindImage(ctx context.Context, docker *containers.Docker, tool, image strin
 // findNamedImage returns the image that the user named. It returns an error if this image cannot run the tool.
 func findNamedImage(ctx context.Context, docker *containers.Docker, tool, image string, cache containers.Cache) (containers.Found, error) {
 	kind := ImageKind(tool)
-	named, err := docker.Find(ctx, kind.Tool, image)
+	namedImage, err := docker.Find(ctx, kind.Tool, image)
 	if err != nil {
 		return containers.Found{}, err
 	}
-	found, err := docker.Identify(ctx, kind, named, cache)
+	found, err := docker.Identify(ctx, kind, namedImage, cache)
 	if err == nil && found.Problem != "" {
 		err = &result.Failure{Class: result.Other, Message: fmt.Sprintf("image %s cannot run %s: %s", image, tool, found.Problem)}
 	}

@@ -130,7 +130,7 @@ func (c *Chain) setRows(ctx context.Context) error {
 func (c *Chain) checkParameters() error {
 	var errs syntax.ErrorList
 	check := func(expr sema.Expr, description string) {
-		if expr != nil && sema.Parametric(expr) {
+		if expr != nil && sema.HasParameters(expr) {
 			errs = append(errs, &syntax.Error{File: c.program.File, Pos: expr.Pos(), Msg: "found a parameter in " + description + ", want it in probabilities, rates and rewards only"})
 		}
 	}
@@ -447,7 +447,7 @@ func (c *Chain) itemReward(item *sema.RewardItem, row int, state []int32) (*ratf
 
 // guardHolds reports whether the guard of a reward holds in a state. A parameter in the guard is an error.
 func guardHolds(item *sema.RewardItem, state []int32) (bool, error) {
-	if sema.Parametric(item.Guard) {
+	if sema.HasParameters(item.Guard) {
 		return false, evalError(item.Guard, "found a parameter in the guard of a reward, want it in the reward")
 	}
 	holds, _, err := sema.EvalExact(item.Guard, state)

@@ -67,7 +67,7 @@ func (v *evaluator) evaluateConstant(expr sema.Expr, state []int32) (*ratfunc.Fu
 func (v *evaluator) isParametric(expr sema.Expr) bool {
 	isParametric, isCached := v.parametricExprs[expr]
 	if !isCached {
-		isParametric = sema.Parametric(expr)
+		isParametric = sema.HasParameters(expr)
 		v.parametricExprs[expr] = isParametric
 	}
 	return isParametric
@@ -75,7 +75,7 @@ func (v *evaluator) isParametric(expr sema.Expr) bool {
 
 // evaluateConditional evaluates `condition ? then : else` in a state. The condition must not contain a parameter.
 func (v *evaluator) evaluateConditional(expr *sema.Cond, state []int32) (*ratfunc.Func, error) {
-	if sema.Parametric(expr.Condition) {
+	if sema.HasParameters(expr.Condition) {
 		return nil, evalError(expr.Condition, "found a condition on parameters, want one on variables")
 	}
 	condition, _, err := sema.EvalExact(expr.Condition, state)

@@ -32,7 +32,7 @@ func label(t testing.TB, p *sema.Program, name string) sema.Expr {
 	t.Helper()
 	for _, l := range p.Labels {
 		if l.Name == name {
-			return l.X
+			return l.Expr
 		}
 	}
 	t.Fatalf("no label %q", name)

@@ -12,7 +12,7 @@ import (
 // Differences counts the states in which the float64 value of an expression, as PRISM computes it, differs from the exact value. first is
 // the first of these states. The expression has type Bool or Int. If guard is not nil, only states that satisfy guard count.
 func (space *Space) Differences(expr, guard sema.Expr) (count, first int, err error) {
-	if space.floatAnalysis().Decided(expr) || !sema.NeedsOnlyVariables(expr) {
+	if space.floatAnalysis().IsDecided(expr) || !sema.NeedsOnlyVariables(expr) {
 		return 0, 0, nil
 	}
 	var counter, smallest atomic.Int64

@@ -360,7 +360,7 @@ func (expander *exactExpander) evaluateWeight(state []int32, quantity string, ex
 	case enclosed.Hi < 0:
 		return nil, expander.modelError(state, expr.Pos(), fmt.Sprintf("%s %v is negative", quantity, enclosed.Value))
 	}
-	lower, upper, ok := enclosed.Ends()
+	lower, upper, ok := enclosed.Bounds()
 	switch {
 	case !expander.allowEnclosures || !ok:
 		return nil, unsupportedError(expander.model, state, expr.Pos(), fmt.Sprintf("%s %v is not a fraction", quantity, enclosed.Value))

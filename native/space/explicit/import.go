@@ -209,7 +209,7 @@ func variableDeclaration(variable *sema.Variable) *syntax.VarDecl {
 func (imported *Imported) completeProgram(program *sema.Program) {
 	program.Actions = imported.Actions
 	for i := range program.Labels {
-		program.Labels[i].X = &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: program.Labels[i].Name, Index: firstImportedLabel - i}
+		program.Labels[i].Expr = &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: program.Labels[i].Name, Index: firstImportedLabel - i}
 	}
 	program.Init = &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: "init of an imported model, which has no commands", Index: math.MaxInt}
 }
@@ -252,7 +252,7 @@ func (space *Space) importedLabel(label *sema.Label) (*sparse.Set, error) {
 	case label.Index <= firstImportedLabel:
 		return space.model.Labels[firstImportedLabel-label.Index].States.Clone(), nil
 	case label.Index < len(labels):
-		return space.States(labels[label.Index].X)
+		return space.States(labels[label.Index].Expr)
 	}
 	return nil, space.unsupportedLabel(label)
 }

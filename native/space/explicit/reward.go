@@ -216,7 +216,7 @@ func (evaluator *rewardEvaluator) encloseSum(irrationalErr error, state []int32,
 		if err != nil {
 			return nil, nil, evaluationError(evaluator.space.compiled, state, err)
 		}
-		itemLower, itemUpper, ok := enclosed.Ends()
+		itemLower, itemUpper, ok := enclosed.Bounds()
 		if !ok {
 			return nil, nil, irrationalErr
 		}

@@ -451,7 +451,7 @@ func (printer *printer) writeLabelAssignments(number, state int, labels []sparse
 // evaluateAllLabels returns the labels init and deadlock and the labels of the program, with their states.
 func (writer *Writer) evaluateAllLabels(ctx context.Context) ([]sparse.Label, error) {
 	builtin := func(name string, index int) sema.LabelDef {
-		return sema.LabelDef{Name: name, X: &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: name, Index: index}}
+		return sema.LabelDef{Name: name, Expr: &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: name, Index: index}}
 	}
 	definitions := []sema.LabelDef{builtin("init", sema.LabelInit), builtin("deadlock", sema.LabelDeadlock)}
 	return writer.evaluateLabels(ctx, append(definitions, writer.program.Labels...))
@@ -464,7 +464,7 @@ func (writer *Writer) evaluateLabels(ctx context.Context, definitions []sema.Lab
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		states, err := writer.space.States(definition.X)
+		states, err := writer.space.States(definition.Expr)
 		if err != nil {
 			return nil, err
 		}

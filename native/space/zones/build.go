@@ -160,7 +160,7 @@ func (goal *goal) propertyOn(program *sema.Program) sema.Expr {
 		path.Op, path.Y = syntax.Globally, logic.Not(target)
 	}
 	valueType := sema.Double
-	if !goal.timed.Threshold.Query() {
+	if !goal.timed.Threshold.IsQuery() {
 		valueType = sema.Bool
 	}
 	return &sema.Prob{Base: baseOfType(valueType), Threshold: goal.timed.Threshold, Path: path}

@@ -20,7 +20,7 @@ func (constraints *constraints) valuations(condition sema.Expr, holds bool) (zon
 	switch expr := condition.(type) {
 	case *sema.Label:
 		if expr.Index >= 0 {
-			return constraints.valuations(constraints.labels[expr.Index].X, holds)
+			return constraints.valuations(constraints.labels[expr.Index].Expr, holds)
 		}
 	case *sema.Unary:
 		if expr.Op == syntax.OpNot {

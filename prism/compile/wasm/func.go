@@ -128,16 +128,16 @@ func (f *Func) Return(x interface{ Emit(f *Func) }) {
 func (f *Func) body() []byte {
 	var declarations []byte
 	numDeclarations := 0
-	for first := 0; first < len(f.locals); {
-		typ := f.locals[first]
-		next := first + 1
-		for next < len(f.locals) && f.locals[next] == typ {
-			next++
+	for firstLocal := 0; firstLocal < len(f.locals); {
+		typ := f.locals[firstLocal]
+		nextType := firstLocal + 1
+		for nextType < len(f.locals) && f.locals[nextType] == typ {
+			nextType++
 		}
-		declarations = binary.AppendUvarint(declarations, uint64(next-first))
+		declarations = binary.AppendUvarint(declarations, uint64(nextType-firstLocal))
 		declarations = append(declarations, byte(typ))
 		numDeclarations++
-		first = next
+		firstLocal = nextType
 	}
 	body := binary.AppendUvarint(nil, uint64(numDeclarations))
 	return slices.Concat(body, declarations, f.code, []byte{byte(end)})

@@ -12,7 +12,7 @@ const maxRounds = 1000
 // if the effort or the rounds of refinement are exhausted.
 func minimize(automaton *Automaton, effort *effort) *Automaton {
 	acyclic := collapseCycles(automaton)
-	m := &minimizer{effort: effort, automaton: acyclic, order: internalOrder(acyclic), block: make([]int, len(acyclic.States)), signatures: make([][]item, len(acyclic.States))}
+	m := &minimizer{effort: effort, automaton: acyclic, stateOrder: internalOrder(acyclic), blockOf: make([]int, len(acyclic.States)), signatures: make([][]item, len(acyclic.States))}
 	for round := 0; m.refine(); round++ {
 		if round == maxRounds {
 			return nil
@@ -37,8 +37,8 @@ const (
 type minimizer struct {
 	effort     *effort
 	automaton  *Automaton
-	order      []int // the states, each after the targets of its internal steps
-	block      []int // of each state
+	stateOrder []int // the states, each after the targets of its internal steps
+	blockOf    []int // of each state
 	numBlocks  int
 	signatures [][]item
 	rates      [][]Rate // by their number in the signatures: the targets are blocks
@@ -50,26 +50,26 @@ func (m *minimizer) refine() bool {
 	if m.effort.isExhausted() {
 		return false
 	}
-	numbers := map[string]int{}
-	next := make([]int, len(m.block))
+	blockNumbers := map[string]int{}
+	newBlocks := make([]int, len(m.blockOf))
 	var key []byte
-	for state := range m.block {
-		key = binary.AppendUvarint(key[:0], uint64(m.block[state]))
+	for state := range m.blockOf {
+		key = binary.AppendUvarint(key[:0], uint64(m.blockOf[state]))
 		for _, item := range m.signatures[state] {
 			key = binary.AppendVarint(key, int64(item.Action))
 			key = binary.AppendUvarint(key, uint64(item.Target))
 		}
-		number, ok := numbers[string(key)]
+		number, ok := blockNumbers[string(key)]
 		if !ok {
-			number = len(numbers)
-			numbers[string(key)] = number
+			number = len(blockNumbers)
+			blockNumbers[string(key)] = number
 		}
-		next[state] = number
+		newBlocks[state] = number
 	}
-	if len(numbers) == m.numBlocks { // no block was split; m.block stays, because the signatures refer to its numbers
+	if len(blockNumbers) == m.numBlocks { // no block was split; m.block stays, because the signatures refer to its numbers
 		return false
 	}
-	m.block, m.numBlocks = next, len(numbers)
+	m.blockOf, m.numBlocks = newBlocks, len(blockNumbers)
 	return true
 }
 
@@ -77,17 +77,17 @@ func (m *minimizer) refine() bool {
 // the signatures of the states that internal steps within the block lead to. Two states of a block stay together if their signatures are equal.
 func (m *minimizer) computeSignatures() {
 	m.rates = nil
-	numbers := map[string]int{}
-	for _, stateIndex := range m.order {
+	rateNumbers := map[string]int{}
+	for _, stateIndex := range m.stateOrder {
 		state := &m.automaton.States[stateIndex]
 		if !m.effort.spend(1 + len(state.Steps) + len(state.Rates)) {
 			return
 		}
 		var signature []item
 		for _, step := range state.Steps {
-			switch target := m.block[step.Target]; {
-			case step.Action != Internal || target != m.block[stateIndex]:
-				signature = append(signature, item{step.Action, target})
+			switch targetBlock := m.blockOf[step.Target]; {
+			case step.Action != Internal || targetBlock != m.blockOf[stateIndex]:
+				signature = append(signature, item{step.Action, targetBlock})
 			case step.Target == stateIndex:
 				signature = append(signature, item{divergenceItem, 0})
 			default:
@@ -95,7 +95,7 @@ func (m *minimizer) computeSignatures() {
 			}
 		}
 		if state.isStable() {
-			signature = append(signature, item{ratesItem, m.numberOfRates(stateIndex, numbers)})
+			signature = append(signature, item{ratesItem, m.numberOfRates(stateIndex, rateNumbers)})
 		}
 		slices.SortFunc(signature, compareItems)
 		m.signatures[stateIndex] = slices.Compact(signature)
@@ -107,11 +107,11 @@ func compareItems(left, right item) int { return compareSteps(Step(left), Step(r
 
 // numberOfRates adds up the rates from a stable state to each other block. It returns a number for these sums; states with equal sums get the
 // same number.
-func (m *minimizer) numberOfRates(state int, numbers map[string]int) int {
+func (m *minimizer) numberOfRates(state int, rateNumbers map[string]int) int {
 	var rates []Rate
 	for _, rate := range m.automaton.States[state].Rates {
-		if target := m.block[rate.Target]; target != m.block[state] {
-			rates = append(rates, Rate{target, rate.Units})
+		if targetBlock := m.blockOf[rate.Target]; targetBlock != m.blockOf[state] {
+			rates = append(rates, Rate{targetBlock, rate.Units})
 		}
 	}
 	rates = sumRates(rates)
@@ -120,10 +120,10 @@ func (m *minimizer) numberOfRates(state int, numbers map[string]int) int {
 		key = binary.AppendUvarint(key, uint64(rate.Target))
 		key = binary.AppendVarint(key, rate.Units)
 	}
-	number, ok := numbers[string(key)]
+	number, ok := rateNumbers[string(key)]
 	if !ok {
-		number = len(numbers)
-		numbers[string(key)] = number
+		number = len(rateNumbers)
+		rateNumbers[string(key)] = number
 		m.rates = append(m.rates, rates)
 	}
 	return number
@@ -132,27 +132,27 @@ func (m *minimizer) numberOfRates(state int, numbers map[string]int) int {
 // sumRates sorts rates by their targets, and adds up the rates with the same target.
 func sumRates(rates []Rate) []Rate {
 	slices.SortFunc(rates, func(left, right Rate) int { return left.Target - right.Target })
-	var sums []Rate
+	var merged []Rate
 	for _, rate := range rates {
-		if last := len(sums) - 1; last >= 0 && sums[last].Target == rate.Target {
-			sums[last].Units += rate.Units
+		if last := len(merged) - 1; last >= 0 && merged[last].Target == rate.Target {
+			merged[last].Units += rate.Units
 		} else {
-			sums = append(sums, rate)
+			merged = append(merged, rate)
 		}
 	}
-	return sums
+	return merged
 }
 
 // quotient returns the automaton whose states are the blocks. The signature of any state of a block gives the steps and rates of the block.
 func (m *minimizer) quotient() *Automaton {
-	result := &Automaton{Initial: m.block[m.automaton.Initial], States: make([]State, m.numBlocks)}
+	quotient := &Automaton{Initial: m.blockOf[m.automaton.Initial], States: make([]State, m.numBlocks)}
 	isDone := make([]bool, m.numBlocks)
-	for stateIndex, block := range m.block {
+	for stateIndex, block := range m.blockOf {
 		if isDone[block] {
 			continue
 		}
 		isDone[block] = true
-		state := &result.States[block]
+		state := &quotient.States[block]
 		for _, item := range m.signatures[stateIndex] {
 			switch item.Action {
 			case ratesItem:
@@ -165,16 +165,16 @@ func (m *minimizer) quotient() *Automaton {
 		}
 		state.normalize()
 	}
-	return result.reachable()
+	return quotient.reachablePart()
 }
 
 // collapseCycles merges states that can reach each other by internal steps. A merged state has an internal self-loop, because it may take
 // internal steps for ever.
 func collapseCycles(automaton *Automaton) *Automaton {
 	components, count := internalComponents(automaton)
-	result := &Automaton{Initial: components[automaton.Initial], States: make([]State, count)}
+	collapsed := &Automaton{Initial: components[automaton.Initial], States: make([]State, count)}
 	for stateIndex := range automaton.States {
-		state := &result.States[components[stateIndex]]
+		state := &collapsed.States[components[stateIndex]]
 		for _, step := range automaton.States[stateIndex].Steps {
 			state.Steps = append(state.Steps, Step{step.Action, components[step.Target]})
 		}
@@ -182,24 +182,24 @@ func collapseCycles(automaton *Automaton) *Automaton {
 			state.Rates = append(state.Rates, Rate{components[rate.Target], rate.Units})
 		}
 	}
-	for i := range result.States {
-		result.States[i].normalize()
+	for i := range collapsed.States {
+		collapsed.States[i].normalize()
 	}
-	return result.reachable()
+	return collapsed.reachablePart()
 }
 
-// reachable returns the part of an automaton that is reachable from its initial state.
-func (a *Automaton) reachable() *Automaton {
-	number := make([]int, len(a.States)) // the new number of each state, plus one; 0 if it was not visited
+// reachablePart returns the part of an automaton that is reachable from its initial state.
+func (a *Automaton) reachablePart() *Automaton {
+	newNumbers := make([]int, len(a.States)) // the new number of each state, plus one; 0 if it was not visited
 	var queue []int
 	visit := func(stateIndex int) int {
-		if number[stateIndex] == 0 {
+		if newNumbers[stateIndex] == 0 {
 			queue = append(queue, stateIndex)
-			number[stateIndex] = len(queue)
+			newNumbers[stateIndex] = len(queue)
 		}
-		return number[stateIndex] - 1
+		return newNumbers[stateIndex] - 1
 	}
-	result := &Automaton{Initial: visit(a.Initial)}
+	part := &Automaton{Initial: visit(a.Initial)}
 	for i := 0; i < len(queue); i++ {
 		state := State{}
 		for _, step := range a.States[queue[i]].Steps {
@@ -209,9 +209,9 @@ func (a *Automaton) reachable() *Automaton {
 			state.Rates = append(state.Rates, Rate{visit(rate.Target), rate.Units})
 		}
 		state.normalize()
-		result.States = append(result.States, state)
+		part.States = append(part.States, state)
 	}
-	return result
+	return part
 }
 
 // internalOrder returns the states in an order in which the targets of internal steps come before their sources. Internal self-loops are allowed;

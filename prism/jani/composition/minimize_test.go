@@ -41,7 +41,7 @@ func TestMinimize(t *testing.T) {
 			[]State{{Steps: []Step{{Internal, 1}, {action, 0}}}, {}},
 		},
 	} {
-		got := minimize(&Automaton{States: test.states}, &effort{ctx: t.Context(), left: maxEffort})
+		got := minimize(&Automaton{States: test.states}, &effort{ctx: t.Context(), remaining: maxEffort})
 		equal := func(left, right State) bool {
 			return slices.Equal(left.Steps, right.Steps) && slices.Equal(left.Rates, right.Rates)
 		}

@@ -29,7 +29,7 @@ const (
 // Reduce composes automata in pairs and minimises the results, as long as these are small enough. The composition of two automata replaces the
 // first one. The second one becomes nil, and its actions become Internal. The only error is the error of the context.
 func (n *Network) Reduce(ctx context.Context) error {
-	effort := &effort{ctx: ctx, left: maxEffort}
+	effort := &effort{ctx: ctx, remaining: maxEffort}
 	for i, automaton := range n.Automata {
 		if automaton == nil {
 			continue
@@ -40,7 +40,7 @@ func (n *Network) Reduce(ctx context.Context) error {
 	}
 	reduction := &reduction{Network: n, effort: effort}
 	for limit := firstMaxStates; limit <= lastMaxStates && ctx.Err() == nil; limit *= 4 {
-		reduction.candidates = map[[2]int]*product{}
+		reduction.products = map[[2]int]*product{}
 		for reduction.composeBestPair(limit) {
 		}
 	}
@@ -50,9 +50,9 @@ func (n *Network) Reduce(ctx context.Context) error {
 // reduction is the state of Reduce.
 type reduction struct {
 	*Network
-	// candidates has the compositions that are known, by their automata; nil for one that exceeds the limit.
-	candidates map[[2]int]*product
-	effort     *effort
+	// products has the compositions that are known, by their automata; nil for one that exceeds the limit.
+	products map[[2]int]*product
+	effort   *effort
 }
 
 // composeBestPair composes the two automata whose minimised composition has the fewest states. It returns false if every composition has more
@@ -63,10 +63,10 @@ func (n *reduction) composeBestPair(limit int) bool {
 		if n.effort.isExhausted() {
 			return false
 		}
-		candidate, isKnown := n.candidates[pair]
+		candidate, isKnown := n.products[pair]
 		if !isKnown {
-			candidate = n.compose(pair, limit)
-			n.candidates[pair] = candidate
+			candidate = n.composePair(pair, limit)
+			n.products[pair] = candidate
 		}
 		if candidate != nil && (best == nil || len(candidate.automaton.States) < len(best.automaton.States)) {
 			best = candidate
@@ -75,10 +75,10 @@ func (n *reduction) composeBestPair(limit int) bool {
 	if best == nil {
 		return false
 	}
-	n.replace(best)
-	for pair := range n.candidates {
+	n.replacePair(best)
+	for pair := range n.products {
 		if slices.Contains(best.pair[:], pair[0]) || slices.Contains(best.pair[:], pair[1]) {
-			delete(n.candidates, pair)
+			delete(n.products, pair)
 		}
 	}
 	return true
@@ -111,9 +111,9 @@ type product struct {
 	actions map[[2]int]int
 }
 
-// compose returns the minimised composition of two automata. It returns nil if the composition has more than limit states, or if the effort is
+// composePair returns the minimised composition of two automata. It returns nil if the composition has more than limit states, or if the effort is
 // exhausted.
-func (n *reduction) compose(pair [2]int, limit int) *product {
+func (n *reduction) composePair(pair [2]int, limit int) *product {
 	result := &product{pair: pair, actions: map[[2]int]int{}}
 	builder := &productBuilder{effort: n.effort, left: n.Automata[pair[0]], right: n.Automata[pair[1]], limit: limit, numbers: map[[2]int]int{}}
 	isInternal := map[[2]int]bool{} // the pairs of actions that no other automaton takes part in
@@ -124,14 +124,14 @@ func (n *reduction) compose(pair [2]int, limit int) *product {
 		case n.Vectors[i].isWithin(pair):
 			if !isInternal[actions] {
 				isInternal[actions] = true
-				builder.add(actions, Internal)
+				builder.addRule(actions, Internal)
 			}
 		case !isKnown:
 			result.actions[actions] = len(result.actions) + 1
-			builder.add(actions, result.actions[actions])
+			builder.addRule(actions, result.actions[actions])
 		}
 	}
-	if !builder.build() {
+	if !builder.explore() {
 		return nil
 	}
 	if result.automaton = minimize(&builder.result, n.effort); result.automaton == nil {
@@ -155,12 +155,12 @@ func (v *Vector) isWithin(pair [2]int) bool {
 	return true
 }
 
-// replace replaces two automata by their composition. It removes the synchronisation vectors in which only these two take part, because their
+// replacePair replaces two automata by their composition. It removes the synchronisation vectors in which only these two take part, because their
 // steps are internal now.
-func (n *Network) replace(composed *product) {
+func (n *Network) replacePair(composed *product) {
 	first, second := composed.pair[0], composed.pair[1]
 	n.Automata[first], n.Automata[second] = composed.automaton, nil
-	var kept []Vector
+	var remaining []Vector
 	for _, vector := range n.Vectors {
 		if actions := vector.actionsOf(composed.pair); actions != [2]int{} {
 			if vector.isWithin(composed.pair) {
@@ -169,9 +169,9 @@ func (n *Network) replace(composed *product) {
 			vector.Actions = slices.Clone(vector.Actions)
 			vector.Actions[first], vector.Actions[second] = composed.actions[actions], Internal
 		}
-		kept = append(kept, vector)
+		remaining = append(remaining, vector)
 	}
-	n.Vectors = kept
+	n.Vectors = remaining
 }
 
 // productBuilder explores the composition of two automata.
@@ -179,10 +179,10 @@ type productBuilder struct {
 	effort      *effort
 	left, right *Automaton
 	limit       int
-	// joint has the steps that both automata take, by the action of the left one. alone has those that one of them takes, by its action.
-	joint  map[int][]jointAction
-	alone  [2]map[int][]int
-	result Automaton
+	// jointActions has the steps that both automata take, by the action of the left one. alone has those that one of them takes, by its action.
+	jointActions map[int][]jointAction
+	aloneActions [2]map[int][]int
+	result       Automaton
 
 	numbers map[[2]int]int // of the states
 	queue   [][2]int
@@ -191,28 +191,28 @@ type productBuilder struct {
 // jointAction is the action of the right automaton in a joint step, and that of the product.
 type jointAction struct{ right, product int }
 
-// add adds a rule for the steps of the composition: if the two automata make steps with these actions, the composition makes a step with the
+// addRule adds a rule for the steps of the composition: if the two automata make steps with these actions, the composition makes a step with the
 // action number. An automaton whose action is Internal does not take part.
-func (b *productBuilder) add(actions [2]int, productAction int) {
-	if b.joint == nil {
-		b.joint, b.alone = map[int][]jointAction{}, [2]map[int][]int{{Internal: {Internal}}, {Internal: {Internal}}}
+func (b *productBuilder) addRule(actions [2]int, productAction int) {
+	if b.jointActions == nil {
+		b.jointActions, b.aloneActions = map[int][]jointAction{}, [2]map[int][]int{{Internal: {Internal}}, {Internal: {Internal}}}
 	}
 	switch left, right := actions[0], actions[1]; {
 	case right == Internal:
-		b.alone[0][left] = append(b.alone[0][left], productAction)
+		b.aloneActions[0][left] = append(b.aloneActions[0][left], productAction)
 	case left == Internal:
-		b.alone[1][right] = append(b.alone[1][right], productAction)
+		b.aloneActions[1][right] = append(b.aloneActions[1][right], productAction)
 	default:
-		b.joint[left] = append(b.joint[left], jointAction{right, productAction})
+		b.jointActions[left] = append(b.jointActions[left], jointAction{right, productAction})
 	}
 }
 
-// build explores the reachable states of the composition. It returns false if there are more states than the limit, if a rate is too large, or if
+// explore explores the reachable states of the composition. It returns false if there are more states than the limit, if a rate is too large, or if
 // the effort is exhausted.
-func (b *productBuilder) build() bool {
-	b.result.Initial = b.number([2]int{b.left.Initial, b.right.Initial})
+func (b *productBuilder) explore() bool {
+	b.result.Initial = b.numberOf([2]int{b.left.Initial, b.right.Initial})
 	for i := 0; i < len(b.queue); i++ {
-		state, ok := b.expand(b.queue[i])
+		state, ok := b.expandState(b.queue[i])
 		if !ok || len(b.queue) > b.limit || !b.effort.spend(1+len(state.Steps)+len(state.Rates)) {
 			return false
 		}
@@ -221,8 +221,8 @@ func (b *productBuilder) build() bool {
 	return true
 }
 
-// number returns the number of a state of the composition. A new state is also added to the queue.
-func (b *productBuilder) number(state [2]int) int {
+// numberOf returns the number of a state of the composition. A new state is also added to the queue.
+func (b *productBuilder) numberOf(state [2]int) int {
 	number, ok := b.numbers[state]
 	if !ok {
 		number = len(b.queue)
@@ -232,38 +232,38 @@ func (b *productBuilder) number(state [2]int) int {
 	return number
 }
 
-// expand returns the steps and the rates of a state of the composition. It returns false if the sum of the rates is too large.
-func (b *productBuilder) expand(state [2]int) (expanded State, ok bool) {
+// expandState returns the steps and the rates of a state of the composition. It returns false if the sum of the rates is too large.
+func (b *productBuilder) expandState(state [2]int) (successors State, ok bool) {
 	left, right := &b.left.States[state[0]], &b.right.States[state[1]]
 	for _, step := range left.Steps {
-		for _, action := range b.alone[0][step.Action] {
-			expanded.Steps = append(expanded.Steps, Step{action, b.number([2]int{step.Target, state[1]})})
+		for _, action := range b.aloneActions[0][step.Action] {
+			successors.Steps = append(successors.Steps, Step{action, b.numberOf([2]int{step.Target, state[1]})})
 		}
-		for _, joint := range b.joint[step.Action] {
-			for _, other := range right.Steps {
-				if other.Action == joint.right {
-					expanded.Steps = append(expanded.Steps, Step{joint.product, b.number([2]int{step.Target, other.Target})})
+		for _, jointStep := range b.jointActions[step.Action] {
+			for _, rightStep := range right.Steps {
+				if rightStep.Action == jointStep.right {
+					successors.Steps = append(successors.Steps, Step{jointStep.product, b.numberOf([2]int{step.Target, rightStep.Target})})
 				}
 			}
 		}
 	}
 	for _, step := range right.Steps {
-		for _, action := range b.alone[1][step.Action] {
-			expanded.Steps = append(expanded.Steps, Step{action, b.number([2]int{state[0], step.Target})})
+		for _, action := range b.aloneActions[1][step.Action] {
+			successors.Steps = append(successors.Steps, Step{action, b.numberOf([2]int{state[0], step.Target})})
 		}
 	}
-	expanded.normalize()
-	if !expanded.isStable() {
-		return expanded, true
+	successors.normalize()
+	if !successors.isStable() {
+		return successors, true
 	}
 	sum := int64(0)
 	for _, rate := range left.Rates {
-		expanded.Rates = append(expanded.Rates, Rate{b.number([2]int{rate.Target, state[1]}), rate.Units})
+		successors.Rates = append(successors.Rates, Rate{b.numberOf([2]int{rate.Target, state[1]}), rate.Units})
 		sum += rate.Units
 	}
 	for _, rate := range right.Rates {
-		expanded.Rates = append(expanded.Rates, Rate{b.number([2]int{state[0], rate.Target}), rate.Units})
+		successors.Rates = append(successors.Rates, Rate{b.numberOf([2]int{state[0], rate.Target}), rate.Units})
 		sum += rate.Units
 	}
-	return expanded, sum <= MaxUnits
+	return successors, sum <= MaxUnits
 }

@@ -35,13 +35,13 @@ func TestEffort(t *testing.T) {
 		chain.States[i].Rates = []Rate{{i + 1, 1}}
 	}
 	chain.States[size-1].Steps = []Step{{action, size - 1}}
-	work := &effort{ctx: t.Context(), left: maxEffort}
-	if got := minimize(chain, work); got != nil || work.left < maxEffort/2 {
-		t.Errorf("%v; %d of %d are left, want no automaton and at least half of the effort", got != nil, work.left, maxEffort)
+	work := &effort{ctx: t.Context(), remaining: maxEffort}
+	if got := minimize(chain, work); got != nil || work.remaining < maxEffort/2 {
+		t.Errorf("%v; %d of %d are left, want no automaton and at least half of the effort", got != nil, work.remaining, maxEffort)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	work = &effort{ctx: ctx, left: maxEffort}
+	work = &effort{ctx: ctx, remaining: maxEffort}
 	if got := minimize(chain, work); got != nil || !work.isExhausted() {
 		t.Errorf("got %d states after the context, want none", len(got.States))
 	}

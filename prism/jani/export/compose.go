@@ -69,16 +69,16 @@ func hideActions(term *sema.SysHide, syncs []synchronisation, alphabet []int) (h
 // renameActions renames actions in the results of the synchronisations and in the alphabet. It changes syncs.
 func renameActions(term *sema.SysRename, syncs []synchronisation, alphabet []int) (changed []synchronisation, newAlphabet []int) {
 	for i := range syncs {
-		syncs[i].result = renamed(term, syncs[i].result)
+		syncs[i].result = renamedAction(term, syncs[i].result)
 	}
 	for _, action := range alphabet {
-		newAlphabet = append(newAlphabet, renamed(term, action))
+		newAlphabet = append(newAlphabet, renamedAction(term, action))
 	}
 	return syncs, newAlphabet
 }
 
-// renamed returns the new name of an action. An action that the term does not rename stays the same.
-func renamed(term *sema.SysRename, action int) int {
+// renamedAction returns the new name of an action. An action that the term does not rename stays the same.
+func renamedAction(term *sema.SysRename, action int) int {
 	if i := slices.Index(term.From, action); i >= 0 {
 		return term.To[i]
 	}
@@ -137,13 +137,13 @@ func synchronisationsOn(action int, term *sema.SysParallel, operands []operand) 
 
 // selectByResult returns the synchronisations with this resulting action.
 func selectByResult(syncs []synchronisation, action int) []synchronisation {
-	var found []synchronisation
+	var selected []synchronisation
 	for _, sync := range syncs {
 		if sync.result == action {
-			found = append(found, sync)
+			selected = append(selected, sync)
 		}
 	}
-	return found
+	return selected
 }
 
 // noRewards marks, in the place of an action, edges that assign no rewards.
@@ -154,16 +154,16 @@ const noRewards = math.MinInt
 func combinations(lists [][]synchronisation, result int) ([]synchronisation, error) {
 	combined := []synchronisation{{nil, result}}
 	for _, list := range lists {
-		var next []synchronisation
+		var extended []synchronisation
 		for _, first := range combined {
 			for _, second := range list {
-				next = append(next, synchronisation{slices.Concat(first.participants, second.participants), result})
-				if len(next) > maxVectors {
+				extended = append(extended, synchronisation{slices.Concat(first.participants, second.participants), result})
+				if len(extended) > maxVectors {
 					return nil, fmt.Errorf("the modules synchronise in more than %d ways, want fewer", maxVectors)
 				}
 			}
 		}
-		combined = next
+		combined = extended
 	}
 	return combined, nil
 }

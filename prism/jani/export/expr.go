@@ -20,7 +20,7 @@ var functionNames = map[sema.Func]string{
 
 // convertExpr converts an expression or a state formula to JSON. It returns an error if JANI cannot express it or if the document becomes too large.
 func (x *exporter) convertExpr(source sema.Expr) (any, error) {
-	if x.written++; x.written > maxSize {
+	if x.numOperators++; x.numOperators > maxSize {
 		return nil, fmt.Errorf("the model has more than %d operators after expanding formulas, want fewer", maxSize)
 	}
 	switch expr := source.(type) {
@@ -39,11 +39,11 @@ func (x *exporter) convertExpr(source sema.Expr) (any, error) {
 	case *sema.Binary:
 		return x.convertOperation(operatorNames[expr.Op], expr.X, expr.Y)
 	case *sema.Cond:
-		parts, err := x.convertExprs(expr.Condition, expr.Then, expr.Else)
+		branches, err := x.convertExprs(expr.Condition, expr.Then, expr.Else)
 		if err != nil {
 			return nil, err
 		}
-		return object{"op": "ite", "if": parts[0], "then": parts[1], "else": parts[2]}, nil
+		return object{"op": "ite", "if": branches[0], "then": branches[1], "else": branches[2]}, nil
 	case *sema.Call:
 		return x.convertCall(expr)
 	}
@@ -84,9 +84,9 @@ func (x *exporter) convertCall(expr *sema.Call) (any, error) {
 	case sema.FuncRound: // halves are rounded up
 		return object{"op": "floor", "exp": binaryObject("+", args[0], numberText("0.5"))}, nil
 	}
-	nested := args[0]
+	nestedCall := args[0]
 	for _, arg := range args[1:] {
-		nested = binaryObject(functionNames[expr.Func], nested, arg)
+		nestedCall = binaryObject(functionNames[expr.Func], nestedCall, arg)
 	}
-	return nested, nil
+	return nestedCall, nil
 }

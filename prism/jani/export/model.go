@@ -101,10 +101,10 @@ type Property struct {
 	Labels []sema.LabelDef // those of the program first
 }
 
-// Write writes a program in the language JANI, with its properties. open names the constants of type double that have no value. refused has an
+// Write writes a program in the language JANI, with its properties. openConstants names the constants of type double that have no value. refused has an
 // error for each property that JANI cannot express. err is an error in the program, or an error of the writer.
-func Write(w io.Writer, name string, program *sema.Program, open []string, properties []Property) (refused []error, err error) {
-	x := &exporter{program: program, open: open, names: make(map[string]bool), variants: make(map[edgeGroup][]int)}
+func Write(w io.Writer, name string, program *sema.Program, openConstants []string, properties []Property) (refused []error, err error) {
+	x := &exporter{program: program, openConstants: openConstants, names: make(map[string]bool), variants: make(map[edgeGroup][]int)}
 	if err := x.writeModel(name); err != nil {
 		return nil, err
 	}
@@ -121,17 +121,17 @@ func Write(w io.Writer, name string, program *sema.Program, open []string, prope
 
 // exporter builds the document of a program.
 type exporter struct {
-	program *sema.Program
-	open    []string // constants without a value
-	doc     document
-	names   map[string]bool // of variables
-	labels  []string        // names of Program.Labels
-	rewards []string        // names of Program.Rewards
+	program       *sema.Program
+	openConstants []string // constants without a value
+	doc           document
+	names         map[string]bool // of variables
+	labels        []string        // names of Program.Labels
+	rewards       []string        // names of Program.Rewards
 	// variants lists, for the edges of a module with an action, which rewards they assign: the rewards
 	// of an action, or noRewards. Each variant has its own edges.
 	variants       map[edgeGroup][]int
 	propertyLabels []sema.LabelDef // labels of the current property
-	written        int             // number of operators and operands so far
+	numOperators   int             // number of operators and operands so far
 }
 
 // edgeGroup is all edges of a module with an action.
@@ -176,7 +176,7 @@ func (x *exporter) writeModel(name string) error {
 
 // writeConstants declares the constants without a value.
 func (x *exporter) writeConstants() {
-	for _, name := range x.open {
+	for _, name := range x.openConstants {
 		x.names[name] = true
 		x.doc.Constants = append(x.doc.Constants, constant{name, "real"})
 	}
@@ -188,8 +188,8 @@ func (x *exporter) writeVariables() error {
 		x.names[variable.Name] = true
 		x.declareVariable(variable)
 	}
-	restrict, err := x.convertOptionalExpression(x.program.Init)
-	x.doc.Restrict = restrict
+	restriction, err := x.convertOptionalExpression(x.program.Init)
+	x.doc.Restrict = restriction
 	return err
 }
 
@@ -233,10 +233,10 @@ func (x *exporter) convertOptionalExpression(source sema.Expr) (*expression, err
 
 // declareActions declares the actions of edges and synchronisation vectors, in order of appearance.
 func (x *exporter) declareActions() {
-	declared := make(map[string]bool)
+	isDeclared := make(map[string]bool)
 	declare := func(name string) {
-		if name != "" && !declared[name] {
-			declared[name] = true
+		if name != "" && !isDeclared[name] {
+			isDeclared[name] = true
 			x.doc.Actions = append(x.doc.Actions, named{name})
 		}
 	}
@@ -303,7 +303,7 @@ func (x *exporter) declareTransients() {
 func (x *exporter) assignTransients() error {
 	location := &x.doc.Automata[0].Locations[0]
 	for i, label := range x.program.Labels {
-		value, err := x.convertExpr(label.X)
+		value, err := x.convertExpr(label.Expr)
 		if err != nil {
 			return err
 		}
@@ -413,9 +413,9 @@ func (x *exporter) writeEdge(module int, command *sema.Command, action string, r
 	if err != nil {
 		return err
 	}
-	written := edge{Location: locationName, Action: action}
+	newEdge := edge{Location: locationName, Action: action}
 	if guard != true {
-		written.Guard = &expression{guard}
+		newEdge.Guard = &expression{guard}
 	}
 	automaton := &x.doc.Automata[module]
 	isCTMC := x.program.Type == syntax.CTMC
@@ -426,24 +426,24 @@ func (x *exporter) writeEdge(module int, command *sema.Command, action string, r
 			return err
 		}
 		if isCTMC {
-			withRate := written
-			withRate.Rate, withRate.Destinations = &expression{weight}, []destination{target}
-			automaton.Edges = append(automaton.Edges, withRate)
+			rateEdge := newEdge
+			rateEdge.Rate, rateEdge.Destinations = &expression{weight}, []destination{target}
+			automaton.Edges = append(automaton.Edges, rateEdge)
 			continue
 		}
-		if !isOne(update.Prob) && x.program.Type != syntax.LTS {
+		if !isConstantOne(update.Prob) && x.program.Type != syntax.LTS {
 			target.Probability = &expression{weight}
 		}
-		written.Destinations = append(written.Destinations, target)
+		newEdge.Destinations = append(newEdge.Destinations, target)
 	}
 	if !isCTMC {
-		automaton.Edges = append(automaton.Edges, written)
+		automaton.Edges = append(automaton.Edges, newEdge)
 	}
 	return nil
 }
 
-// isOne reports whether an expression is the constant 1.
-func isOne(expr sema.Expr) bool {
+// isConstantOne reports whether an expression is the constant 1.
+func isConstantOne(expr sema.Expr) bool {
 	constant, ok := expr.(*sema.Const)
 	if !ok {
 		return false
@@ -469,15 +469,15 @@ func (x *exporter) convertDestination(update *sema.Update, rewards []assignment)
 
 // convertAssignments converts the assignments of an update.
 func (x *exporter) convertAssignments(update *sema.Update) ([]assignment, error) {
-	var assigns []assignment
-	for _, assign := range update.Assigns {
-		value, err := x.convertExpr(assign.Value)
+	var converted []assignment
+	for _, source := range update.Assigns {
+		value, err := x.convertExpr(source.Value)
 		if err != nil {
 			return nil, err
 		}
-		assigns = append(assigns, assignment{x.program.Vars[assign.Slot].Name, value})
+		converted = append(converted, assignment{x.program.Vars[source.Slot].Name, value})
 	}
-	return assigns, nil
+	return converted, nil
 }
 
 // actionName returns the name of an action in one variant of its edges.

@@ -24,7 +24,7 @@ func (x *exporter) writeProperty(index int, source Property) error {
 	}
 	filter := object{"op": "filter", "fun": "values", "states": object{"op": "initial"}}
 	body := source.X
-	if formula := logic.Of(source.X); formula.Kind == logic.Filter {
+	if formula := logic.FormulaOf(source.X); formula.Kind == logic.Filter {
 		if err := x.writeFilter(formula, filter); err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (x *exporter) writeFilter(formula *logic.Formula, filter object) error {
 
 // convertFormula converts an operator that occurs only in properties, such as P or a label.
 func (x *exporter) convertFormula(expr sema.Expr) (any, error) {
-	switch source := logic.Of(expr); source.Kind {
+	switch source := logic.FormulaOf(expr); source.Kind {
 	case logic.Label:
 		switch {
 		case source.Index == sema.LabelInit:
@@ -70,7 +70,7 @@ func (x *exporter) convertFormula(expr sema.Expr) (any, error) {
 		case source.Index == sema.LabelDeadlock:
 			return object{"op": "deadlock"}, nil
 		case source.Index >= len(x.labels):
-			return x.convertExpr(x.propertyLabels[source.Index].X)
+			return x.convertExpr(x.propertyLabels[source.Index].Expr)
 		}
 		return x.labels[source.Index], nil
 	case logic.Probability:
@@ -102,7 +102,7 @@ func (x *exporter) convertFormula(expr sema.Expr) (any, error) {
 
 // describeUnsupported describes an operator that JANI lacks, for an error message.
 func describeUnsupported(expr sema.Expr) string {
-	switch logic.Of(expr).Kind {
+	switch logic.FormulaOf(expr).Kind {
 	case logic.Filter:
 		return "a filter inside a property"
 	case logic.Strategy:
@@ -122,18 +122,18 @@ func describeUnsupported(expr sema.Expr) string {
 // convertOptimum converts an operator P, S or R to an operator of JANI such as Pmin. If the operator has a bound, it also converts the comparison
 // with the bound.
 func (x *exporter) convertOptimum(letter string, threshold sema.Threshold, operands object) (any, error) {
-	minimise := true // a Markov chain has only one value
+	isMinimum := true // a Markov chain has only one value
 	if x.program.Type != syntax.DTMC && x.program.Type != syntax.CTMC {
 		var ok bool
-		if minimise, ok = threshold.Least(false); !ok {
+		if isMinimum, ok = threshold.IsMinimum(false); !ok {
 			return nil, errors.New("the property asks for neither the minimum nor the maximum, want min or max")
 		}
 	}
 	operands["op"] = letter + "max"
-	if minimise {
+	if isMinimum {
 		operands["op"] = letter + "min"
 	}
-	if threshold.Query() {
+	if threshold.IsQuery() {
 		return operands, nil
 	}
 	bound, err := x.convertExpr(threshold.Bound)
@@ -146,7 +146,7 @@ func (x *exporter) convertPath(source *logic.Path) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if source.Negated {
+	if source.IsNegated {
 		return object{"op": "¬", "exp": path}, nil
 	}
 	return path, nil
@@ -154,7 +154,7 @@ func (x *exporter) convertPath(source *logic.Path) (any, error) {
 
 // convertPositivePath converts a path formula. It ignores the field Negated, which convertPath converts.
 func (x *exporter) convertPositivePath(path *logic.Path) (any, error) {
-	if path.Operator {
+	if path.IsTemporal {
 		return x.convertTemporal(path)
 	}
 	if path.Form == logic.Conditional {
@@ -241,12 +241,12 @@ func (x *exporter) convertReward(formula *logic.Formula) (any, error) {
 		return nil, errors.New("JANI cannot express the reward structure of the operator R")
 	}
 	expectation := object{"exp": x.rewards[objective.Struct]}
-	accumulated, instant := []string{"steps", "exit"}, "step-instant"
+	accumulateWords, instantKey := []string{"steps", "exit"}, "step-instant"
 	if x.hasTime() {
-		accumulated, instant = []string{"steps", "time"}, "time-instant"
+		accumulateWords, instantKey = []string{"steps", "time"}, "time-instant"
 	}
 	if objective.Form != logic.Instantaneous {
-		expectation["accumulate"] = accumulated
+		expectation["accumulate"] = accumulateWords
 	}
 	var err error
 	switch objective.Form {
@@ -260,7 +260,7 @@ func (x *exporter) convertReward(formula *logic.Formula) (any, error) {
 	case logic.CostBoundedReward:
 		return nil, errors.New("JANI has no reward bounds on a total reward")
 	case logic.Cumulative, logic.Instantaneous:
-		expectation[instant], err = x.convertExpr(objective.At)
+		expectation[instantKey], err = x.convertExpr(objective.At)
 	case logic.ReachReward:
 		expectation["reach"], err = x.convertExpr(objective.Target)
 	default:

@@ -173,7 +173,7 @@ func (x *explorer) collectGuards() error {
 func (x *explorer) collectLabels() {
 	for i := range x.program.Labels {
 		definition := &x.program.Labels[i]
-		evaluator, err := x.model.Evaluator(definition.X)
+		evaluator, err := x.model.Evaluator(definition.Expr)
 		if err != nil { // one state does not determine the value of this label
 			continue
 		}

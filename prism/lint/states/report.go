@@ -191,13 +191,13 @@ func subjectAndVerb(names []string) string {
 // checkLabels reports labels that hold in all reachable states or in none.
 func (x *explorer) checkLabels() {
 	for _, label := range x.labels {
-		_, isConstant := label.def.X.(*sema.Const)
+		_, isConstant := label.def.Expr.(*sema.Const)
 		switch {
 		case isConstant: // the author knows this
 		case label.holdsIn == "":
-			x.addFinding(label.def.X.Pos(), lint.EmptyLabel, "", "label %q holds in none of the %d reachable states", label.def.Name, x.visited)
+			x.addFinding(label.def.Expr.Pos(), lint.EmptyLabel, "", "label %q holds in none of the %d reachable states", label.def.Name, x.visited)
 		case label.failsIn == "" && x.visited > 1:
-			x.addFinding(label.def.X.Pos(), lint.FullLabel, "", "label %q holds in all of the %d reachable states", label.def.Name, x.visited)
+			x.addFinding(label.def.Expr.Pos(), lint.FullLabel, "", "label %q holds in all of the %d reachable states", label.def.Name, x.visited)
 		}
 	}
 }

@@ -29,8 +29,8 @@ func Program(t testing.TB, text string, constants ...string) *sema.Program {
 		t.Fatal(err)
 	}
 	var program *sema.Program
-	for values := range experiment.Models() {
-		if program, err = model.Instantiate(values.Map()); err != nil {
+	for valuation := range experiment.Models() {
+		if program, err = model.Instantiate(valuation.Map()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,9 +48,9 @@ func Properties(t testing.TB, program *sema.Program, text string) ([]sema.Proper
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, extended, err := properties.Instantiate(program, nil, nil)
+	selected, extendedProgram, err := properties.Instantiate(program, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return list, extended
+	return selected, extendedProgram
 }
