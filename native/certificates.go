@@ -30,14 +30,14 @@ const NotProven = "not proven: "
 
 // certificates finds and collects the certificates of an instance's verdicts.
 type certificates struct {
-	space     *explicit.Space
-	prover    *prove.Prover
-	proverErr error // why there are no certificates
+	space         *explicit.Space
+	prover        *prove.Prover
+	proverErr     error // why there are no certificates
 	fairOnly      bool  // only fair schedulers count
-	wantsFraction     bool  // a certificate must prove the fraction, and not an interval
-	epsilon   float64
-	claims    []int         // indices of the accepted claims
-	labels    *sema.Program // defines the labels in the file; nil means the program of the space
+	wantsFraction bool  // a certificate must prove the fraction, and not an interval
+	epsilon       float64
+	claims        []int         // indices of the accepted claims
+	labels        *sema.Program // defines the labels in the file; nil means the program of the space
 	// mustRecheck says that the checker rejected a claim. Later claims may depend on it, so all of them are checked again.
 	mustRecheck bool
 }

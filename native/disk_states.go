@@ -111,13 +111,13 @@ func (*diskMethod) imported(*explicit.Space) instance { return nil }
 // diskStates is an instance whose states are in a directory.
 type diskStates struct {
 	*diskMethod
-	model   *compile.Model
-	initial []int32
-	limit   int64 // of memory, in bytes
-	dir     *disk.Directory
-	space   *disk.Space
-	columns *disk.Columns
-	initialNumber  int64 // of the initial state
+	model         *compile.Model
+	initial       []int32
+	limit         int64 // of memory, in bytes
+	dir           *disk.Directory
+	space         *disk.Space
+	columns       *disk.Columns
+	initialNumber int64 // of the initial state
 }
 
 // openSpace opens the directory, and completes the exploration of states and transitions in it. It finds the number of the initial state.

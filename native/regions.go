@@ -48,8 +48,8 @@ type regionCheck struct {
 // box is a part of the region. holds is nil if it is undecided whether the property holds in the box.
 type box struct {
 	lowCorner, highCorner []*big.Rat
-	share     float64 // the volume of the box divided by the volume of the whole region
-	holds     *bool
+	share                 float64 // the volume of the box divided by the volume of the whole region
+	holds                 *bool
 }
 
 // checkThreshold checks a property with a threshold, such as P>0.5, for all values of the parameters in the region. The verdict is true if the

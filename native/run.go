@@ -27,7 +27,7 @@ type run struct {
 // shared is the part of a run that two goroutines use: the check, and await when the context ends.
 type shared struct {
 	mu                sync.Mutex
-	hasReturned          bool // await has returned
+	hasReturned       bool // await has returned
 	verdicts          []result.Verdict
 	incompleteVerdict *incomplete // the verdict of the property that is being checked; nil if it has no value yet
 }

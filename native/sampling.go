@@ -20,9 +20,9 @@ import (
 // sampling is the method that samples paths.
 type sampling struct {
 	useSplitting bool // importance splitting
-	opt       simulate.Options
-	progress  func(runner.Progress)
-	digest    func() []byte // returns a hash of the model's text or files
+	opt          simulate.Options
+	progress     func(runner.Progress)
+	digest       func() []byte // returns a hash of the model's text or files
 }
 
 // newSampling returns the sampling method that a job selects. It is an error if an option of the job is unsupported or out of range.
@@ -46,7 +46,7 @@ func newSampling(job *runner.Job) (*sampling, error) {
 	}
 	return &sampling{
 		useSplitting: job.Method == runner.Splitting,
-		progress:  job.Progress,
+		progress:     job.Progress,
 		opt: simulate.Options{
 			Params: stats.Params{
 				Method: method, Width: settings.Width, Confidence: settings.Confidence, Samples: settings.Samples, Approx: settings.Approximation,

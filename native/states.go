@@ -24,8 +24,8 @@ type statesMethod struct {
 	opt              check.Options
 	partOptions      partOptions
 	wantCertificates bool // every answer gets a certificate
-	useQuotient           bool // each property is checked on a quotient
-	useSymmetry         bool // each property is checked on the states up to permutations of modules
+	useQuotient      bool // each property is checked on a quotient
+	useSymmetry      bool // each property is checked on the states up to permutations of modules
 	clocks           runner.ClockMethod
 	outputs          runner.Outputs
 	export           *schedulerFile    // nil unless wants has a scheduler
@@ -57,8 +57,8 @@ func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 		opt:              check.Options{Accuracy: accuracy(numeric), Epsilon: numeric.Epsilon, Workers: numeric.Workers, Fair: numeric.Fair, Beliefs: numeric.Beliefs},
 		partOptions:      partOptionsOf(plan),
 		wantCertificates: numeric.Accuracy == result.Proven,
-		useQuotient:           numeric.Reduce,
-		useSymmetry:         numeric.Symmetry,
+		useQuotient:      numeric.Reduce,
+		useSymmetry:      numeric.Symmetry,
 		clocks:           numeric.Clocks,
 		outputs:          job.Outputs,
 		export:           export,

@@ -46,10 +46,10 @@ func (e *Engine) Witness(ctx context.Context, plan *runner.Plan) ([]result.Verdi
 
 // question asks for a set of paths, as a witness of a property.
 type question struct {
-	wantsSatisfying   bool     // the formula holds on the paths; otherwise it fails on them
-	bound        *big.Rat // their probability exceeds this; nil asks for the most likely paths
-	orEqual      bool     // the probability may also equal bound
-	provesAnswer bool     // such paths prove the answer to the property
+	wantsSatisfying bool     // the formula holds on the paths; otherwise it fails on them
+	bound           *big.Rat // their probability exceeds this; nil asks for the most likely paths
+	orEqual         bool     // the probability may also equal bound
+	provesAnswer    bool     // such paths prove the answer to the property
 }
 
 // questionOf returns what a witness must show for a property with a bound p that is true or false: paths that satisfy the formula, with a total

@@ -233,10 +233,10 @@ type Vector struct {
 	Paths   bool     `json:"paths,omitempty"`
 	Several *Several `json:"several,omitempty"`
 	// Discount is the factor of Discounted, between 0 and 1.
-	Discount *big.Rat `json:"discount,omitempty"`
-	Budgets  *Budgets `json:"budgets,omitempty"` // of RewardBounded and RewardWithinBounds
-	Shares   []Share  `json:"shares,omitempty"`  // the two vectors of Conditional
-	Given    *ConditionalBounds   `json:"given,omitempty"`   // of MaxConditional
+	Discount *big.Rat           `json:"discount,omitempty"`
+	Budgets  *Budgets           `json:"budgets,omitempty"` // of RewardBounded and RewardWithinBounds
+	Shares   []Share            `json:"shares,omitempty"`  // the two vectors of Conditional
+	Given    *ConditionalBounds `json:"given,omitempty"`   // of MaxConditional
 
 	// Lower and Upper are the bounds; they may be the same column. nil is the trivial bound: 0 below; above,
 	// 1 for a probability and infinity for a reward.
@@ -261,11 +261,11 @@ type Timed struct {
 // The checker is fast for Floats, and for Fixed with a Scale up to 62. A file stores as many bytes for a value as
 // the greatest one needs (5 for probabilities with Scale 39), and doubles as fractions.
 type Values struct {
-	Fixed    []uint64
-	Scale    uint // at most MaxScale
-	Floats  []float64
-	Fractions     []*big.Rat
-	Infinite Bits
+	Fixed     []uint64
+	Scale     uint // at most MaxScale
+	Floats    []float64
+	Fractions []*big.Rat
+	Infinite  Bits
 }
 
 // Len returns the number of values.

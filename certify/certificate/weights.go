@@ -88,9 +88,9 @@ func (weights *Weights) Mean(model *Model, values []uint64, choice int) (high, l
 // Rewards are the rewards of one step, by choice: choice c earns Fractions[FractionIndex[c]], which is Num/Den in integers below
 // 2^62. Den is 0 if they are too large.
 type Rewards struct {
-	FractionIndex       []uint32
+	FractionIndex []uint32
 	Fractions     []*big.Rat
-	Num, Den []uint64
+	Num, Den      []uint64
 }
 
 // NewRewards returns rewards in which choice c has the reward rats[index[c]].
@@ -100,7 +100,9 @@ func NewRewards(index []uint32, rats []*big.Rat) *Rewards {
 }
 
 // Positive reports whether the reward of a choice is positive. nil rewards are 0.
-func (r *Rewards) Positive(choice int) bool { return r != nil && r.Fractions[r.FractionIndex[choice]].Sign() > 0 }
+func (r *Rewards) Positive(choice int) bool {
+	return r != nil && r.Fractions[r.FractionIndex[choice]].Sign() > 0
+}
 
 // StepRewards returns, for each choice, the reward of a step: the reward of the state plus the reward of the choice. In a CTMC the reward of the
 // state is multiplied by the mean sojourn time. If structure is -1, the states of the set have the reward 1.

@@ -14,10 +14,10 @@ import (
 // in the order of a breadth-first search, choice by choice, successors in the order of the model's states.
 type Product struct {
 	*certificate.Model
-	ModelState, AutomatonState  []uint32 // the model's state and the automaton's state of each product state
-	Choice    []uint32 // the model's choice of each choice; None for an absorbing state's
-	automaton *certificate.Automaton
-	letter    []uint32 // the index of the letter of each state of the model
+	ModelState, AutomatonState []uint32 // the model's state and the automaton's state of each product state
+	Choice                     []uint32 // the model's choice of each choice; None for an absorbing state's
+	automaton                  *certificate.Automaton
+	letter                     []uint32 // the index of the letter of each state of the model
 }
 
 // Model returns the model to which a vector refers. For the operators E and A it is an MDP in which a scheduler selects single transitions: each
@@ -224,7 +224,9 @@ func (columns *runColumns) hasWinningChoice(run int) bool {
 // at a pair of sure; otherwise the run is not accepting and all successors are in its layer.
 func (columns *runColumns) isLost(run int, sure certificate.Bits) bool {
 	layer := columns.layer
-	leavesLayer := func(target uint32) bool { return sure.Has(int(columns.runs.ModelState[target])) || layer[target] < layer[run] }
+	leavesLayer := func(target uint32) bool {
+		return sure.Has(int(columns.runs.ModelState[target])) || layer[target] < layer[run]
+	}
 	isInOtherLayer := func(target uint32) bool { return layer[target] != layer[run] }
 	first, end := columns.runs.Choices(run)
 	for c := first; c < end; c++ {

@@ -15,8 +15,8 @@ import (
 type Product struct {
 	*certificate.Model
 	*certificate.Several
-	ModelState      []uint32               // the model's state of each product state
-	Rewards []*certificate.Rewards // for each objective
+	ModelState []uint32               // the model's state of each product state
+	Rewards    []*certificate.Rewards // for each objective
 }
 
 // productState is a state of the product.

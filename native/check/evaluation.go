@@ -27,11 +27,11 @@ type evaluation struct {
 
 // request is the property to evaluate, with the options of the evaluation. It does not change.
 type request struct {
-	ctx           context.Context
-	property      *Property
-	wantsFractions         bool   // compute fractions
-	boundsAllowed bool   // compute bounds if a value has no fraction
-	solver        Solver // computes bounds before package solve does; nil for none
+	ctx            context.Context
+	property       *Property
+	wantsFractions bool   // compute fractions
+	boundsAllowed  bool   // compute bounds if a value has no fraction
+	solver         Solver // computes bounds before package solve does; nil for none
 	// onlyFair restricts the schedulers of an MDP to fair ones.
 	onlyFair bool
 	// wantsValues says that results.values must have the values in all states.

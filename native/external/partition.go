@@ -77,9 +77,9 @@ const joinGap = 256
 
 // rangeUnion is a union of ranges of states, in ascending order.
 type rangeUnion struct {
-	ranges  []disk.Range
-	scratch []disk.Range
-	newRanges   []disk.Range
+	ranges    []disk.Range
+	scratch   []disk.Range
+	newRanges []disk.Range
 }
 
 // clone returns a copy.

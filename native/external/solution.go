@@ -86,17 +86,17 @@ const blocksPerStep = 2
 
 // solver solves one problem.
 type solver struct {
-	ctx     context.Context
-	space   *disk.Space
-	columns *disk.Columns
-	problem Problem
-	options Options
-	solution     solution
-	blocks  []blockExtent
-	workers [blocksPerStep]*worker
-	files   map[string]*disk.File // open files of values and marks; guarded by filesMu
-	filesMu sync.Mutex
-	started time.Time
+	ctx      context.Context
+	space    *disk.Space
+	columns  *disk.Columns
+	problem  Problem
+	options  Options
+	solution solution
+	blocks   []blockExtent
+	workers  [blocksPerStep]*worker
+	files    map[string]*disk.File // open files of values and marks; guarded by filesMu
+	filesMu  sync.Mutex
+	started  time.Time
 
 	lastCommit time.Time
 }

@@ -14,7 +14,7 @@ const sweepsPerStep = 3
 type worker struct {
 	*solver
 	greatestChange float64 // of the last block
-	hasRaised bool    // a sweep raised an upper bound, or a step changed a bound
+	hasRaised      bool    // a sweep raised an upper bound, or a step changed a bound
 
 	rows   disk.Rows
 	block  solve.Block

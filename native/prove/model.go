@@ -14,7 +14,7 @@ type numbers struct {
 	*certificate.Model
 	indexByText    map[string]uint32
 	indexByPointer map[*big.Rat]uint32 // a cache of indexByText, by pointer
-	zero      *big.Rat
+	zero           *big.Rat
 }
 
 // maxPointers is the greatest size of byPointer.

@@ -159,11 +159,11 @@ func rankAllChoices(graph *sparse.Graph, targets, within *sparse.Set, isUsable f
 // probability.
 type attractor struct {
 	graph            *sparse.Graph
-	ranks             []uint32
-	openChoices        []uint32    // for each state, the number of choices without a ranked successor
+	ranks            []uint32
+	openChoices      []uint32    // for each state, the number of choices without a ranked successor
 	satisfiedChoices *sparse.Set // choices that have a ranked successor, or need none
 	queue            []uint32
-	greatestRank         uint32 // the greatest rank so far
+	greatestRank     uint32 // the greatest rank so far
 }
 
 // newAttractor returns an attractor in which no state has a rank yet. A state later gets a rank if each of its usable choices has a ranked

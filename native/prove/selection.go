@@ -26,7 +26,7 @@ func Only(file *certificate.File, claims ...int) *certificate.File {
 
 // selection collects the sets and vectors that some claims depend on.
 type selection struct {
-	source        *certificate.File
+	source                          *certificate.File
 	isSelectedSet, isSelectedVector map[int]bool
 }
 

@@ -583,8 +583,8 @@ func (proof *vectorProof) rankColumn(ranks []uint32, states *sparse.Set) []uint3
 
 // bellmanEquations are the equations of a vector, in which the lower or upper bounds replace the values.
 type bellmanEquations struct {
-	graph      *sparse.Graph
-	reward     *sparse.Reward // nil for none
+	graph       *sparse.Graph
+	reward      *sparse.Reward // nil for none
 	bounds      []float64
 	exactBounds []*big.Rat // replaces bounds if not nil; nil entries are infinite
 }

@@ -51,7 +51,7 @@ type moduleWriter struct {
 	space      *explicit.Space
 	controller *sparse.Controller
 	chain      *sparse.Model
-	memoryName     string // the name of the variable for the memory
+	memoryName string // the name of the variable for the memory
 	text       strings.Builder
 }
 

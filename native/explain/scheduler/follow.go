@@ -19,9 +19,9 @@ type Follower struct {
 	permittedChoices *sparse.Set        // choices that are equally likely; nil if the scheduler has memory
 	controller       *sparse.Controller // nil if the scheduler has no memory
 
-	state uint32       // the current state
-	node  uint32       // the current node of the controller
-	lastMove  *sparse.Move // the move that Choose drew last
+	state    uint32       // the current state
+	node     uint32       // the current node of the controller
+	lastMove *sparse.Move // the move that Choose drew last
 }
 
 // ReadFollower reads a scheduler of an MDP from a file. The scheduler may have memory, or permit several choices of a state.

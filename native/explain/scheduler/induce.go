@@ -74,7 +74,7 @@ type inducer struct {
 	model     *sparse.Model
 	scheduler Scheduler
 	order     []uint32 // InduceOptions.Order; nil for the model's order
-	ranks      []uint32 // the inverse of order; nil for the model's order
+	ranks     []uint32 // the inverse of order; nil for the model's order
 	induced   Induced
 	// The numbers of the states of the induced model.
 	stateNumber []uint32                // for a memoryless scheduler

@@ -78,9 +78,9 @@ type reader struct {
 	varIndex map[string]int // the index of each variable
 	// permittedChoices has all choices that were read, if the file may permit several choices of a state; otherwise it is
 	// nil. hasSeveralChoices says that the file permits several choices of some state.
-	permittedChoices *sparse.Set
+	permittedChoices  *sparse.Set
 	hasSeveralChoices bool
-	order            []uint32 // the state with each of PRISM's numbers; nil until needed
+	order             []uint32 // the state with each of PRISM's numbers; nil until needed
 }
 
 // readList reads a list of choices in one of PRISM's formats. Errors name the file and the line.

@@ -39,10 +39,10 @@ func ReadController(ctx context.Context, file string, text []byte, space *explic
 // controllerReader reads a scheduler with memory.
 type controllerReader struct {
 	*reader
-	ctx        context.Context
-	entries    map[memoryState][]controllerMove // the moves of each entry of the file
+	ctx         context.Context
+	entries     map[memoryState][]controllerMove // the moves of each entry of the file
 	nodeNumbers map[memoryState]uint32
-	nodes      []memoryState // the reachable pairs, in the order of their numbers
+	nodes       []memoryState // the reachable pairs, in the order of their numbers
 }
 
 // memoryState is a pair of state and memory.
@@ -57,9 +57,9 @@ const (
 
 // controllerMove is a choice with its probability.
 type controllerMove struct {
-	choice int
-	prob   *big.Rat
-	nextMemory   map[int]int // memory by successor state
+	choice     int
+	prob       *big.Rat
+	nextMemory map[int]int // memory by successor state
 }
 
 // read reads a scheduler with memory in Storm's JSON format. Errors name the entry.

@@ -49,7 +49,7 @@ func (shield *Shield) Model(ctx context.Context, tree *syntax.Model) ([]byte, er
 // guardBuilder collects, for each action and for each command without an action, the states in which it is
 // enabled, and whether it is allowed there.
 type guardBuilder struct {
-	shield   *Shield
+	shield         *Shield
 	actionSamples  map[int][]sample // by action
 	commandSamples map[compile.CommandRef][]sample
 }
@@ -201,7 +201,7 @@ func checkModuleCanBeAdded(tree *syntax.Model) error {
 
 // sample is a state in which an action or command is enabled, and whether it is allowed there.
 type sample struct {
-	state   []int32
+	state     []int32
 	isAllowed bool
 }
 

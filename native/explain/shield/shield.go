@@ -47,7 +47,7 @@ type Shield struct {
 	// only a best scheduler is allowed, because with Options.Total no greater loss is within the threshold.
 	Loss *big.Rat
 
-	isRelative    bool
+	isRelative   bool
 	stateValues  *solve.Values // the best probability of each state
 	choiceValues *solve.Values // the probability after each choice, if best choices follow
 	bestChoices  []uint32      // a scheduler that attains stateValues

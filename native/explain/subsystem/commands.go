@@ -17,8 +17,8 @@ import (
 // Numbering numbers the commands in a model's text, module by module. Commands of a renamed module have
 // the numbers of the original module.
 type Numbering struct {
-	firstNumbers  []int // of each module: the number of its first command
-	modules []int // of each command
+	firstNumbers []int // of each module: the number of its first command
+	modules      []int // of each command
 }
 
 // NewNumbering numbers the commands of a program, module by module. A command of a renamed module has the same number as the original command.
@@ -73,7 +73,9 @@ func Commands(ctx context.Context, question *Question, states *Result) (*Result,
 	}
 	candidates := use.commandsByScore(states.Members)
 	allCommands := sparse.SetOf(use.numbering.Len(), candidates...)
-	test := func(keptCommands *sparse.Set) (sufficiency, *big.Rat, error) { return use.sufficient(ctx, keptCommands) }
+	test := func(keptCommands *sparse.Set) (sufficiency, *big.Rat, error) {
+		return use.sufficient(ctx, keptCommands)
+	}
 	result, lower, err := test(allCommands)
 	switch {
 	case err != nil:

@@ -129,10 +129,10 @@ func growTolerances(task *Task) []*float64 {
 // treeSearch grows and prunes one tree.
 type treeSearch struct {
 	*Task
-	model          *sparse.Model
-	vars           []sema.Variable
-	tolerance      *float64 // argument for Allowed; nil for the scheduler's choices only
-	result         *Result
+	model           *sparse.Model
+	vars            []sema.Variable
+	tolerance       *float64 // argument for Allowed; nil for the scheduler's choices only
+	result          *Result
 	decisionNumbers map[Decision]int
 	// expander gives the modules of choices; nil if the space was imported.
 	expander   compile.Expander

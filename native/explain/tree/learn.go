@@ -177,7 +177,7 @@ func (l *learner) bestTest(examples, labels []int) Test {
 type testSearch struct {
 	labelCounts []int // the number of examples with each label
 	numExamples int
-	bestTest        Test
+	bestTest    Test
 	minEntropy  float64 // the total entropy with the best test
 }
 

@@ -53,15 +53,15 @@ type Chain struct {
 
 // unrolling builds a Chain.
 type unrolling struct {
-	model       *sparse.Model
-	formula     *PathFormula
-	choices     [][]uint32
-	maxStep     int // greater step numbers are not distinguished
-	nodeNumbers map[uint64]uint32
-	steps       []uint32
-	currentRow  *chainRow
-	builder     *sparse.Builder
-	isSatisfiedAt   []bool // of each node: the formula is satisfied
+	model         *sparse.Model
+	formula       *PathFormula
+	choices       [][]uint32
+	maxStep       int // greater step numbers are not distinguished
+	nodeNumbers   map[uint64]uint32
+	steps         []uint32
+	currentRow    *chainRow
+	builder       *sparse.Builder
+	isSatisfiedAt []bool // of each node: the formula is satisfied
 	*Chain
 }
 

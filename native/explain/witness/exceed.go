@@ -76,12 +76,12 @@ func (set *Set) addNext(ctx context.Context, paths *Paths, total *pathSum, bound
 // pathSum is the sum of the probabilities of paths. It counts how often each product occurs, from which the
 // exact sum can be computed, and keeps bounds on the sum for fast comparison.
 type pathSum struct {
-	products     *products
-	counts        map[product]int64
-	distinctProducts     []product
-	bounds       map[product][2]*big.Float
-	lower, upper *big.Float
-	undecided    int // number of comparisons that the bounds could not decide
+	products         *products
+	counts           map[product]int64
+	distinctProducts []product
+	bounds           map[product][2]*big.Float
+	lower, upper     *big.Float
+	undecided        int // number of comparisons that the bounds could not decide
 }
 
 // boundBits is the precision of the bounds.

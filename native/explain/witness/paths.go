@@ -31,10 +31,10 @@ type Paths struct {
 	// last node, goal, is an additional one. It is the successor of all targets.
 	incomingStart []uint32
 	incoming      []incomingStep
-	pathsTo        [][]pathEntry // the paths to each node, in decreasing order of probability
+	pathsTo       [][]pathEntry // the paths to each node, in decreasing order of probability
 	candidates    []candidateHeap
 	goal          uint32
-	numReturned      int // number of paths that Next returned
+	numReturned   int // number of paths that Next returned
 	work          int
 }
 

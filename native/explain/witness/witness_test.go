@@ -212,7 +212,7 @@ func TestManyWeights(t *testing.T) {
 		t.Fatal("bases were made coprime")
 	}
 	a, b := p.multiply(p.multiply(0, 0), 3), p.multiply(0, 0) // 2/5 * 5/8 and 2/5
-	c := p.multiply(p.multiply(0, 1), 4)                 // 1/2 * 2/3
+	c := p.multiply(p.multiply(0, 1), 4)                      // 1/2 * 2/3
 	if p.fraction(a).RatString() != "1/4" || p.compare(a, b) >= 0 || p.compare(c, a) <= 0 {
 		t.Errorf("products are wrong: %v %v %v", p.fraction(a), p.fraction(b), p.fraction(c))
 	}

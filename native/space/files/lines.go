@@ -29,7 +29,7 @@ const (
 
 // lines reads the lines of a file and collects diagnostics.
 type lines struct {
-	source        Source
+	source     Source
 	nextOffset int     // the offset of the next line in src.Text
 	lineNumber int     // the number of the current line, from 1
 	lineOffset int     // the offset of the current line

@@ -60,7 +60,7 @@ type spaceReader struct {
 	opts ReadOptions
 	// rounded says that the caller did not ask for fractions.
 	rounded bool
-	sources     Sources
+	sources Sources
 	traFile *traFile
 	model   *sparse.Model // nil after errors
 	errs    syntax.ErrorList

@@ -55,9 +55,9 @@ func umbError(name string, err error) error {
 
 // umbFile reads a UMB file.
 type umbFile struct {
-	ctx  context.Context
-	opts ReadOptions
-	source  Source
+	ctx    context.Context
+	opts   ReadOptions
+	source Source
 
 	index             *umb.Index
 	modelType         syntax.ModelType
