@@ -236,7 +236,8 @@ func (c *benchRunCmd) findTool(ctx context.Context, env *environment, spec *benc
 	}
 	version := options.Tilecheck
 	if !isThisProgram {
-		if version, err = toolVersion(ctx, spec.Engine, program); err != nil {
+		version, err = withVersionTimeout(ctx, func(ctx context.Context) (string, error) { return toolVersion(ctx, spec.Engine, program) })
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -256,8 +257,6 @@ func (c *benchRunCmd) programPath(spec *bench.Spec) (string, error) {
 
 // toolVersion runs a program to ask for its version. The program is a build of tilecheck or the external tool of the engine.
 func toolVersion(ctx context.Context, engine string, program *local.Tool) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
-	defer cancel()
 	if engine != native.Name {
 		return toolbox.ImageKind(engine).Version(ctx, program)
 	}

@@ -92,6 +92,17 @@ func (c *checkup) nextCommand() string {
 // versionTimeout is the time limit for a tool to print its version.
 const versionTimeout = 20 * time.Second
 
+// withVersionTimeout calls a function that asks a tool for its version, with a time limit.
+func withVersionTimeout(ctx context.Context, askVersion func(context.Context) (string, error)) (string, error) {
+	limited, cancel := context.WithTimeout(ctx, versionTimeout)
+	defer cancel()
+	version, err := askVersion(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return "", fmt.Errorf("it did not print its version within %s", versionTimeout)
+	}
+	return version, err
+}
+
 // checkLocal checks whether a tool is installed on this machine. A tool is ready if it prints its version. path is empty unless the user has
 // named the program.
 func (c *checkup) checkLocal(ctx context.Context, name, path string) {
@@ -107,9 +118,7 @@ func (c *checkup) checkLocal(ctx context.Context, name, path string) {
 		c.addFailed(rowName, "missing", err, isNamed)
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
-	defer cancel()
-	version, err := toolbox.ImageKind(name).Version(ctx, tool)
+	version, err := withVersionTimeout(ctx, func(ctx context.Context) (string, error) { return toolbox.ImageKind(name).Version(ctx, tool) })
 	if err != nil {
 		c.addFailed(rowName, "failing", err, isNamed)
 		return
