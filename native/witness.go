@@ -37,9 +37,9 @@ func (model *exploredModel) checkAndWitness(ctx context.Context, property *check
 }
 
 // Witness checks the properties of a plan, and adds the most likely path to each verdict that has one.
-func (e *Engine) Witness(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
+func (engine *Engine) Witness(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	plan = plan.WithSettings(func(settings *runner.Settings) { settings.Method = runner.States })
-	return e.Check(ctx, plan.WithOutputs(func(outputs *runner.Outputs) {
+	return engine.Check(ctx, plan.WithOutputs(func(outputs *runner.Outputs) {
 		outputs.Witness, outputs.Scheduler, outputs.Certificate = &runner.Witness{Paths: 1}, nil, nil
 	}))
 }

@@ -13,26 +13,26 @@ import (
 )
 
 // pathAutomaton translates Pmin or Pmax of a path formula to a vector of the certificate. The vector has an automaton for the formula.
-func (t *translation) pathAutomaton(expr sema.Expr, dir solve.Direction) (vectorValue, error) {
+func (translation *translation) pathAutomaton(expr sema.Expr, dir solve.Direction) (vectorValue, error) {
 	automaton := &certificate.Automaton{}
-	formula, err := t.pathFormula(automaton, expr)
+	formula, err := translation.pathFormula(automaton, expr)
 	if err != nil {
 		return vectorValue{}, err
 	}
-	vector := certificate.Vector{Kind: certificate.PathFormula, Reward: -1, Automaton: automaton, Max: t.isMaximum(solve.Max)}
+	vector := certificate.Vector{Kind: certificate.PathFormula, Reward: -1, Automaton: automaton, Max: translation.isMaximum(solve.Max)}
 	automaton.Formula = formula
 	isComplement := vector.Max && dir == solve.Min
 	if isComplement { // Pmin of a formula is 1 minus Pmax of its negation
 		automaton.Formula = negation(formula)
 	}
-	return vectorValue{t.vectorIndex(vector), isComplement}, nil
+	return vectorValue{translation.vectorIndex(vector), isComplement}, nil
 }
 
 // quantifyAutomaton translates E [f] or A [f] to a set of states of the certificate, and returns the index of the set. The vector of the set has
 // an automaton for f. A [f] is translated as !E [!f].
-func (t *translation) quantifyAutomaton(forall bool, expr sema.Expr) (int, error) {
+func (translation *translation) quantifyAutomaton(forall bool, expr sema.Expr) (int, error) {
 	automaton := &certificate.Automaton{}
-	formula, err := t.pathFormula(automaton, expr)
+	formula, err := translation.pathFormula(automaton, expr)
 	if err != nil {
 		return 0, err
 	}
@@ -40,18 +40,18 @@ func (t *translation) quantifyAutomaton(forall bool, expr sema.Expr) (int, error
 	if forall {
 		automaton.Formula = negation(formula)
 	}
-	vector := t.vectorIndex(certificate.Vector{Kind: certificate.PathFormula, Reward: -1, Automaton: automaton, Max: true, Paths: true})
-	statesWithPath := t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: vector, Relation: ">=", Threshold: big.NewRat(1, 1)})
+	vector := translation.vectorIndex(certificate.Vector{Kind: certificate.PathFormula, Reward: -1, Automaton: automaton, Max: true, Paths: true})
+	statesWithPath := translation.setIndex(certificate.Set{Kind: certificate.Bound, Vector: vector, Relation: ">=", Threshold: big.NewRat(1, 1)})
 	if forall {
-		return t.complementIndex(statesWithPath), nil
+		return translation.complementIndex(statesWithPath), nil
 	}
 	return statesWithPath, nil
 }
 
 // pathFormula translates a path formula to a formula of the certificate. The state formulas in it become propositions of the automaton.
-func (t *translation) pathFormula(automaton *certificate.Automaton, expr sema.Expr) (*certificate.Formula, error) {
+func (translation *translation) pathFormula(automaton *certificate.Automaton, expr sema.Expr) (*certificate.Formula, error) {
 	path := logic.PathOf(expr)
-	formula, err := t.formulaWithoutNegation(automaton, path)
+	formula, err := translation.formulaWithoutNegation(automaton, path)
 	if path.IsNegated {
 		formula = negation(formula)
 	}
@@ -60,23 +60,23 @@ func (t *translation) pathFormula(automaton *certificate.Automaton, expr sema.Ex
 
 // formulaWithoutNegation translates a path formula to a formula of the certificate. It ignores path.Negated, the negation in front of the
 // formula. The state formulas in it become propositions of the automaton.
-func (t *translation) formulaWithoutNegation(automaton *certificate.Automaton, path *logic.Path) (*certificate.Formula, error) {
+func (translation *translation) formulaWithoutNegation(automaton *certificate.Automaton, path *logic.Path) (*certificate.Formula, error) {
 	if path.Form == logic.InitialState {
-		set, err := t.stateFormula(path.Right)
+		set, err := translation.stateFormula(path.Right)
 		return propositionOf(automaton, set), err
 	}
 	if path.IsTemporal {
-		return t.temporalFormula(automaton, path)
+		return translation.temporalFormula(automaton, path)
 	}
 	binary, ok := path.X.(*sema.Binary)
 	if !ok {
-		return nil, t.unsupported(path.X, "%s", logic.Describe(path.X))
+		return nil, translation.unsupported(path.X, "%s", logic.Describe(path.X))
 	}
-	left, err := t.pathFormula(automaton, binary.X)
+	left, err := translation.pathFormula(automaton, binary.X)
 	if err != nil {
 		return nil, err
 	}
-	right, err := t.pathFormula(automaton, binary.Y)
+	right, err := translation.pathFormula(automaton, binary.Y)
 	return &certificate.Formula{Op: booleanOp(binary.Op), X: left, Y: right}, err
 }
 
@@ -111,20 +111,20 @@ func propositionOf(automaton *certificate.Automaton, set int) *certificate.Formu
 }
 
 // temporalFormula translates a formula whose outermost operator is temporal, such as `a U<=5 b`, to a formula of the certificate.
-func (t *translation) temporalFormula(automaton *certificate.Automaton, path *logic.Path) (*certificate.Formula, error) {
+func (translation *translation) temporalFormula(automaton *certificate.Automaton, path *logic.Path) (*certificate.Formula, error) {
 	var left *certificate.Formula
 	if path.Left != nil {
 		var err error
-		if left, err = t.pathFormula(automaton, path.Left); err != nil {
+		if left, err = translation.pathFormula(automaton, path.Left); err != nil {
 			return nil, err
 		}
 	}
-	right, err := t.pathFormula(automaton, path.Right)
+	right, err := translation.pathFormula(automaton, path.Right)
 	if err != nil {
 		return nil, err
 	}
 	if len(automaton.Sets) > maxPropositions {
-		return nil, t.unsupported(path.X, "a path formula with more than %d state formulas", maxPropositions)
+		return nil, translation.unsupported(path.X, "a path formula with more than %d state formulas", maxPropositions)
 	}
 	result := &certificate.Formula{Op: path.Op.String(), X: left, Y: right}
 	if left == nil {
@@ -133,16 +133,16 @@ func (t *translation) temporalFormula(automaton *certificate.Automaton, path *lo
 	if path.Bound == nil {
 		return result, nil
 	}
-	return t.withStepBound(result, path)
+	return translation.withStepBound(result, path)
 }
 
 // withStepBound returns formula with the step bound of path. formula is the translation of path without its bound.
-func (t *translation) withStepBound(formula *certificate.Formula, path *logic.Path) (*certificate.Formula, error) {
-	if t.property.Program.Type == syntax.CTMC {
-		return nil, t.unsupported(path.X, "a time bound among several temporal operators")
+func (translation *translation) withStepBound(formula *certificate.Formula, path *logic.Path) (*certificate.Formula, error) {
+	if translation.property.Program.Type == syntax.CTMC {
+		return nil, translation.unsupported(path.X, "a time bound among several temporal operators")
 	}
 	if path.Op == syntax.WeakUntil && path.Bound.Low != nil {
-		return nil, t.unsupported(path.X, "a weak until (W) with a lower bound")
+		return nil, translation.unsupported(path.X, "a weak until (W) with a lower bound")
 	}
 	bounded := formula               // the operator that gets the bound
 	if path.Op == syntax.WeakUntil { // f W g is !((f & !g) U (!f & !g))

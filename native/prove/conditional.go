@@ -21,16 +21,16 @@ import (
 
 // conditionalOptimum translates the minimal or maximal conditional probability of an MDP, such as Pmax=? [ a || b ], to a vector of the
 // certificate. path is a || b. The minimum is 1 minus the maximum for the negation of a.
-func (t *translation) conditionalOptimum(path *logic.Path, dir solve.Direction) (vectorValue, error) {
-	if t.property.Program.Type != syntax.MDP {
-		return vectorValue{}, t.unsupported(path.X, "%s in %s", logic.Describe(path.X), noun.WithArticle(t.property.Program.Type.String()))
+func (translation *translation) conditionalOptimum(path *logic.Path, dir solve.Direction) (vectorValue, error) {
+	if translation.property.Program.Type != syntax.MDP {
+		return vectorValue{}, translation.unsupported(path.X, "%s in %s", logic.Describe(path.X), noun.WithArticle(translation.property.Program.Type.String()))
 	}
 	automaton := &certificate.Automaton{}
-	formula, err := t.pathFormula(automaton, path.Left)
+	formula, err := translation.pathFormula(automaton, path.Left)
 	if err != nil {
 		return vectorValue{}, err
 	}
-	if automaton.Condition, err = t.pathFormula(automaton, path.Right); err != nil {
+	if automaton.Condition, err = translation.pathFormula(automaton, path.Right); err != nil {
 		return vectorValue{}, err
 	}
 	automaton.Formula = formula
@@ -38,7 +38,7 @@ func (t *translation) conditionalOptimum(path *logic.Path, dir solve.Direction) 
 		automaton.Formula = negation(formula)
 	}
 	vector := certificate.Vector{Kind: certificate.MaxConditional, Max: true, Reward: -1, Automaton: automaton, Given: &certificate.ConditionalBounds{}}
-	return vectorValue{t.vectorIndex(vector), dir == solve.Min}, nil
+	return vectorValue{translation.vectorIndex(vector), dir == solve.Min}, nil
 }
 
 // buildConditionalAutomaton builds the automaton of a conditional probability from two automata. Part 0 accepts the paths that satisfy the

@@ -34,17 +34,17 @@ type confirmation struct {
 
 // checkClaim returns nil if some property has the text that the claim quotes, and translates to the claim. Otherwise the error is about the last
 // property with this text.
-func (c *confirmation) checkClaim(claim *certificate.Claim, properties []*Property) error {
+func (confirmation *confirmation) checkClaim(claim *certificate.Claim, properties []*Property) error {
 	lastErr := fmt.Errorf("the model has no property %q", claim.Property)
 	for _, property := range properties {
 		if property.Text != claim.Property {
 			continue
 		}
-		claimIndex, err := c.translations.Add(property)
+		claimIndex, err := confirmation.translations.Add(property)
 		if err != nil {
 			return err
 		}
-		lastErr = c.compareClaims(claim, &c.translations.Claims[claimIndex])
+		lastErr = confirmation.compareClaims(claim, &confirmation.translations.Claims[claimIndex])
 		if lastErr == nil {
 			return nil
 		}
@@ -53,8 +53,8 @@ func (c *confirmation) checkClaim(claim *certificate.Claim, properties []*Proper
 }
 
 // compareClaims returns an error if a claim of the certificate differs from a translated claim.
-func (c *confirmation) compareClaims(certified, translated *certificate.Claim) error {
-	isEqual, err := c.equalClaims(certified, translated)
+func (confirmation *confirmation) compareClaims(certified, translated *certificate.Claim) error {
+	isEqual, err := confirmation.equalClaims(certified, translated)
 	if err == nil && !isEqual {
 		return errors.New("the claim differs from its property")
 	}
@@ -63,29 +63,29 @@ func (c *confirmation) compareClaims(certified, translated *certificate.Claim) e
 
 // equalClaims reports whether a claim of the certificate equals a translated claim: both are for the same states, and have the same set or
 // vector.
-func (c *confirmation) equalClaims(certified, translated *certificate.Claim) (bool, error) {
+func (confirmation *confirmation) equalClaims(certified, translated *certificate.Claim) (bool, error) {
 	certifiesSet, translatesToSet := certified.Vector < 0, translated.Vector < 0
 	if certified.Complement != translated.Complement || certified.Of != translated.Of || certifiesSet != translatesToSet {
 		return false, nil
 	}
-	if isEqual, err := c.equalSets(certified.Over, translated.Over); !isEqual || err != nil {
+	if isEqual, err := confirmation.equalSets(certified.Over, translated.Over); !isEqual || err != nil {
 		return false, err
 	}
 	if certifiesSet {
-		return c.equalSets(certified.Set, translated.Set)
+		return confirmation.equalSets(certified.Set, translated.Set)
 	}
-	return c.equalVectors(certified.Vector, translated.Vector)
+	return confirmation.equalVectors(certified.Vector, translated.Vector)
 }
 
 // equalSets reports whether a set of the certificate equals a translated set. The parameters are the indexes of the sets.
-func (c *confirmation) equalSets(certifiedIndex, translatedIndex int) (bool, error) {
-	certified, translated := &c.file.Sets[certifiedIndex], &c.translations.Sets[translatedIndex]
+func (confirmation *confirmation) equalSets(certifiedIndex, translatedIndex int) (bool, error) {
+	certified, translated := &confirmation.file.Sets[certifiedIndex], &confirmation.translations.Sets[translatedIndex]
 	if certified.Kind != translated.Kind || len(certified.Sets) != len(translated.Sets) {
 		return false, nil
 	}
 	switch certified.Kind {
 	case certificate.Atomic:
-		if isEqual, err := c.equalAtomicSets(certified, translatedIndex); !isEqual || err != nil {
+		if isEqual, err := confirmation.equalAtomicSets(certified, translatedIndex); !isEqual || err != nil {
 			return false, err
 		}
 	case certificate.Bound:
@@ -94,17 +94,17 @@ func (c *confirmation) equalSets(certifiedIndex, translatedIndex int) (bool, err
 		}
 	}
 	if certified.Compares() {
-		if isEqual, err := c.equalVectors(certified.Vector, translated.Vector); !isEqual || err != nil {
+		if isEqual, err := confirmation.equalVectors(certified.Vector, translated.Vector); !isEqual || err != nil {
 			return false, err
 		}
 	}
-	return c.equalSetLists(certified.Sets, translated.Sets)
+	return confirmation.equalSetLists(certified.Sets, translated.Sets)
 }
 
 // equalSetLists reports whether each set of the certificate equals the translated set at the same position. The lists have equal lengths.
-func (c *confirmation) equalSetLists(certified, translated []int) (bool, error) {
+func (confirmation *confirmation) equalSetLists(certified, translated []int) (bool, error) {
 	for position := range certified {
-		if isEqual, err := c.equalSets(certified[position], translated[position]); !isEqual || err != nil {
+		if isEqual, err := confirmation.equalSets(certified[position], translated[position]); !isEqual || err != nil {
 			return false, err
 		}
 	}
@@ -113,12 +113,12 @@ func (c *confirmation) equalSetLists(certified, translated []int) (bool, error) 
 
 // equalAtomicSets reports whether an atomic set of the certificate has the same expression as a translated atomic set. It is an error if the
 // expressions are equal and the states are not.
-func (c *confirmation) equalAtomicSets(certified *certificate.Set, translatedIndex int) (bool, error) {
-	states, err := c.atomicSet(translatedIndex)
+func (confirmation *confirmation) equalAtomicSets(certified *certificate.Set, translatedIndex int) (bool, error) {
+	states, err := confirmation.atomicSet(translatedIndex)
 	if err != nil {
 		return false, err
 	}
-	if certified.Text != c.translations.Sets[translatedIndex].Text {
+	if certified.Text != confirmation.translations.Sets[translatedIndex].Text {
 		return false, nil
 	}
 	if !slices.Equal(certified.Bits, states) {
@@ -128,18 +128,18 @@ func (c *confirmation) equalAtomicSets(certified *certificate.Set, translatedInd
 }
 
 // equalVectors reports whether a vector of the certificate equals a translated vector. The parameters are the indexes of the vectors.
-func (c *confirmation) equalVectors(certifiedIndex, translatedIndex int) (bool, error) {
-	certified, translated := &c.file.Vectors[certifiedIndex], &c.translations.Vectors[translatedIndex]
+func (confirmation *confirmation) equalVectors(certifiedIndex, translatedIndex int) (bool, error) {
+	certified, translated := &confirmation.file.Vectors[certifiedIndex], &confirmation.translations.Vectors[translatedIndex]
 	certifiedSets, translatedSets := certified.Sets(), translated.Sets()
-	if !c.equalFields(certified, translated) || len(certifiedSets) != len(translatedSets) {
+	if !confirmation.equalFields(certified, translated) || len(certifiedSets) != len(translatedSets) {
 		return false, nil
 	}
-	if isEqual, err := c.equalSetLists(certifiedSets, translatedSets); !isEqual || err != nil {
+	if isEqual, err := confirmation.equalSetLists(certifiedSets, translatedSets); !isEqual || err != nil {
 		return false, err
 	}
 	switch {
 	case certified.Shares != nil || translated.Shares != nil:
-		return c.equalShares(certified.Shares, translated.Shares)
+		return confirmation.equalShares(certified.Shares, translated.Shares)
 	case certified.Budgets != nil || translated.Budgets != nil:
 		return equalBudgets(certified.Budgets, translated.Budgets), nil
 	case certified.Several != nil:
@@ -152,8 +152,8 @@ func (c *confirmation) equalVectors(certifiedIndex, translatedIndex int) (bool, 
 
 // equalFields reports whether two vectors are equal in the fields that do not refer to sets. It ignores Max in a model without
 // choices, and Reward in a probability.
-func (c *confirmation) equalFields(certified, translated *certificate.Vector) bool {
-	hasChoices := c.file.Model.Kind == certificate.MDP
+func (confirmation *confirmation) equalFields(certified, translated *certificate.Vector) bool {
+	hasChoices := confirmation.file.Model.Kind == certificate.MDP
 	switch {
 	case certified.Kind != translated.Kind || certified.Paths != translated.Paths,
 		hasChoices && certified.Max != translated.Max,
@@ -190,7 +190,7 @@ func equalObjectives(x, y certificate.Objective) bool {
 }
 
 // equalShares reports whether the vectors of two conditional probabilities have equal shares. A share is a vector, or 1 minus a vector.
-func (c *confirmation) equalShares(certified, translated []certificate.Share) (bool, error) {
+func (confirmation *confirmation) equalShares(certified, translated []certificate.Share) (bool, error) {
 	if len(certified) != len(translated) {
 		return false, nil
 	}
@@ -198,7 +198,7 @@ func (c *confirmation) equalShares(certified, translated []certificate.Share) (b
 		if certified[k].Complement != translated[k].Complement {
 			return false, nil
 		}
-		if isEqual, err := c.equalVectors(certified[k].Vector, translated[k].Vector); !isEqual || err != nil {
+		if isEqual, err := confirmation.equalVectors(certified[k].Vector, translated[k].Vector); !isEqual || err != nil {
 			return false, err
 		}
 	}
@@ -229,23 +229,23 @@ func equalRats(x, y *big.Rat) bool {
 }
 
 // atomicSet returns the states of a translated atomic set, in the order of the certificate.
-func (c *confirmation) atomicSet(set int) (certificate.Bits, error) {
-	if bits, isKnown := c.atomicSets[set]; isKnown {
+func (confirmation *confirmation) atomicSet(set int) (certificate.Bits, error) {
+	if bits, isKnown := confirmation.atomicSets[set]; isKnown {
 		return bits, nil
 	}
-	states, err := c.translations.atomicStates(c.space, set)
+	states, err := confirmation.translations.atomicStates(confirmation.space, set)
 	if err != nil {
 		return nil, err
 	}
-	if c.order == nil {
-		c.order = c.space.Order()
+	if confirmation.order == nil {
+		confirmation.order = confirmation.space.Order()
 	}
-	bits := certificate.NewBits(len(c.order))
-	for k, s := range c.order {
+	bits := certificate.NewBits(len(confirmation.order))
+	for k, s := range confirmation.order {
 		if states.Has(int(s)) {
 			bits.Add(k)
 		}
 	}
-	c.atomicSets[set] = bits
+	confirmation.atomicSets[set] = bits
 	return bits, nil
 }

@@ -18,12 +18,12 @@ import (
 )
 
 // discountedReward translates a discounted reward to a vector of the certificate. vector has the reward structure and the direction.
-func (t *translation) discountedReward(formula *logic.Formula, vector certificate.Vector) (vectorValue, error) {
+func (translation *translation) discountedReward(formula *logic.Formula, vector certificate.Vector) (vectorValue, error) {
 	objective := formula.Objective
-	if !t.property.Program.IsDTMCOrMDP() {
-		return vectorValue{}, t.unsupported(formula.X, "%s, want a DTMC or an MDP", logic.Describe(objective.X))
+	if !translation.property.Program.IsDTMCOrMDP() {
+		return vectorValue{}, translation.unsupported(formula.X, "%s, want a DTMC or an MDP", logic.Describe(objective.X))
 	}
-	factor, err := t.fraction(objective.Discount, "a discount factor")
+	factor, err := translation.fraction(objective.Discount, "a discount factor")
 	if err != nil {
 		return vectorValue{}, err
 	}
@@ -31,24 +31,24 @@ func (t *translation) discountedReward(formula *logic.Formula, vector certificat
 	if objective.At != nil {
 		vector.To, err = logic.Count(objective.At)
 	}
-	return vectorValue{vector: t.vectorIndex(vector)}, err
+	return vectorValue{vector: translation.vectorIndex(vector)}, err
 }
 
 // conditionalProbability translates a conditional probability P [ a || b ] to a vector of the certificate. In a Markov chain the vector has two
 // shares: the probability of a & b, and the probability of !a & b.
-func (t *translation) conditionalProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
-	if kind := t.property.Program.Type; kind != syntax.DTMC && kind != syntax.CTMC {
-		return t.conditionalOptimum(path, dir)
+func (translation *translation) conditionalProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
+	if kind := translation.property.Program.Type; kind != syntax.DTMC && kind != syntax.CTMC {
+		return translation.conditionalOptimum(path, dir)
 	}
 	vector := certificate.Vector{Kind: certificate.Conditional, Reward: -1}
 	for _, formula := range []sema.Expr{path.Left, logic.Not(path.Left)} {
-		value, err := t.pathProbability(logic.PathOf(conjunction(formula, path.Right)), dir)
+		value, err := translation.pathProbability(logic.PathOf(conjunction(formula, path.Right)), dir)
 		if err != nil {
 			return vectorValue{}, err
 		}
 		vector.Shares = append(vector.Shares, certificate.Share{Vector: value.vector, Complement: value.isComplement})
 	}
-	return vectorValue{vector: t.vectorIndex(vector)}, nil
+	return vectorValue{vector: translation.vectorIndex(vector)}, nil
 }
 
 // conjunction returns the conjunction of two path formulas or state formulas.
@@ -61,47 +61,47 @@ func conjunction(left, right sema.Expr) sema.Expr {
 }
 
 // rewardBoundedProbability translates F or U with bounds on rewards to a vector of the certificate.
-func (t *translation) rewardBoundedProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
-	if !t.property.Program.IsDTMCOrMDP() {
-		return vectorValue{}, t.unsupported(path.X, "%s, want a DTMC or an MDP", logic.Describe(path.X))
+func (translation *translation) rewardBoundedProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
+	if !translation.property.Program.IsDTMCOrMDP() {
+		return vectorValue{}, translation.unsupported(path.X, "%s, want a DTMC or an MDP", logic.Describe(path.X))
 	}
-	vector := certificate.Vector{Kind: certificate.RewardBounded, Max: t.isMaximum(dir), Left: allStates, Reward: -1, Budgets: &certificate.Budgets{}}
+	vector := certificate.Vector{Kind: certificate.RewardBounded, Max: translation.isMaximum(dir), Left: allStates, Reward: -1, Budgets: &certificate.Budgets{}}
 	var err error
 	if path.Left != nil {
-		if vector.Left, err = t.stateFormula(path.Left); err != nil {
+		if vector.Left, err = translation.stateFormula(path.Left); err != nil {
 			return vectorValue{}, err
 		}
 	}
-	if vector.Right, err = t.stateFormula(path.Right); err != nil {
+	if vector.Right, err = translation.stateFormula(path.Right); err != nil {
 		return vectorValue{}, err
 	}
-	if err = t.addBudgets(vector.Budgets, path.X, path.Costs); err != nil {
+	if err = translation.addBudgets(vector.Budgets, path.X, path.Costs); err != nil {
 		return vectorValue{}, err
 	}
-	return vectorValue{vector: t.vectorIndex(vector)}, nil
+	return vectorValue{vector: translation.vectorIndex(vector)}, nil
 }
 
 // rewardWithinBounds translates an expected reward that a path earns only while bounds on rewards hold. vector has the reward structure and the
 // direction.
-func (t *translation) rewardWithinBounds(formula *logic.Formula, vector certificate.Vector) (vectorValue, error) {
+func (translation *translation) rewardWithinBounds(formula *logic.Formula, vector certificate.Vector) (vectorValue, error) {
 	objective := formula.Objective
-	if !t.property.Program.IsDTMCOrMDP() {
-		return vectorValue{}, t.unsupported(formula.X, "%s, want a DTMC or an MDP", logic.Describe(objective.X))
+	if !translation.property.Program.IsDTMCOrMDP() {
+		return vectorValue{}, translation.unsupported(formula.X, "%s, want a DTMC or an MDP", logic.Describe(objective.X))
 	}
 	vector.Kind, vector.Budgets = certificate.RewardWithinBounds, &certificate.Budgets{}
-	if err := t.addBudgets(vector.Budgets, objective.X, objective.Costs); err != nil {
+	if err := translation.addBudgets(vector.Budgets, objective.X, objective.Costs); err != nil {
 		return vectorValue{}, err
 	}
-	return vectorValue{vector: t.vectorIndex(vector)}, nil
+	return vectorValue{vector: translation.vectorIndex(vector)}, nil
 }
 
 // addBudgets translates the bounds on rewards and steps of a formula, and adds them to budgets. expr is the formula, for errors.
-func (t *translation) addBudgets(budgets *certificate.Budgets, expr sema.Expr, costs []sema.Cost) error {
+func (translation *translation) addBudgets(budgets *certificate.Budgets, expr sema.Expr, costs []sema.Cost) error {
 	for _, cost := range costs {
 		if cost.Time {
-			return t.unsupported(expr, "a bound on time, want bounds on rewards and steps")
+			return translation.unsupported(expr, "a bound on time, want bounds on rewards and steps")
 		}
-		bound, err := t.budget(cost)
+		bound, err := translation.budget(cost)
 		if err != nil {
 			return err
 		}
@@ -111,25 +111,25 @@ func (t *translation) addBudgets(budgets *certificate.Budgets, expr sema.Expr, c
 }
 
 // budget translates a bound on a reward or on steps.
-func (t *translation) budget(cost sema.Cost) (certificate.Budget, error) {
+func (translation *translation) budget(cost sema.Cost) (certificate.Budget, error) {
 	budget := certificate.Budget{Reward: max(cost.Struct, -1), LowStrict: cost.Bound.LowStrict, HighStrict: cost.Bound.HighStrict}
 	var err error
 	if cost.Bound.Low != nil {
-		if budget.Low, err = t.fraction(cost.Bound.Low, "a reward bound"); err != nil {
+		if budget.Low, err = translation.fraction(cost.Bound.Low, "a reward bound"); err != nil {
 			return budget, err
 		}
 	}
 	if cost.Bound.High != nil {
-		budget.High, err = t.fraction(cost.Bound.High, "a reward bound")
+		budget.High, err = translation.fraction(cost.Bound.High, "a reward bound")
 	}
 	return budget, err
 }
 
 // fraction returns the value of a constant expression. what names the expression in the error for a value that is not a fraction.
-func (t *translation) fraction(expr sema.Expr, what string) (*big.Rat, error) {
+func (translation *translation) fraction(expr sema.Expr, what string) (*big.Rat, error) {
 	value, err := sema.Enclose(expr, nil)
 	if err == nil && value.Rat == nil {
-		err = t.unsupported(expr, "%s that is not a fraction", what)
+		err = translation.unsupported(expr, "%s that is not a fraction", what)
 	}
 	return value.Rat, err
 }
@@ -169,16 +169,16 @@ const maxDiscountedSweeps = 1 << 16
 
 // inductiveBounds returns inductive bounds of a discounted reward. It starts with the middle between the bounds in values, improves it by value
 // iteration, and then subtracts and adds a margin.
-func (b *discountedBounds) inductiveBounds(values *solve.Values) (*solve.Values, error) {
+func (discounted *discountedBounds) inductiveBounds(values *solve.Values) (*solve.Values, error) {
 	numStates := len(values.Lower)
 	estimates := make([]float64, numStates)
 	for s := range estimates {
 		estimates[s] = values.Lower[s] + (values.Upper[s]-values.Lower[s])/2
 	}
-	if err := b.improveEstimates(estimates); err != nil {
+	if err := discounted.improveEstimates(estimates); err != nil {
 		return nil, err
 	}
-	margin := b.margin(estimates)
+	margin := discounted.margin(estimates)
 	result := &solve.Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates), Converged: values.Converged}
 	for s, estimate := range estimates {
 		result.Lower[s], result.Upper[s] = max(estimate-margin, 0), estimate+margin
@@ -187,16 +187,16 @@ func (b *discountedBounds) inductiveBounds(values *solve.Values) (*solve.Values,
 }
 
 // improveEstimates applies value iteration to the estimates, until a sweep changes them only by rounding errors, or the limit of sweeps is exceeded.
-func (b *discountedBounds) improveEstimates(estimates []float64) error {
+func (discounted *discountedBounds) improveEstimates(estimates []float64) error {
 	lastChange := math.Inf(1)
 	for range maxDiscountedSweeps {
 		change, greatest := 0.0, 0.0
 		for s, old := range estimates {
-			estimates[s] = b.optimum(estimates, s)
+			estimates[s] = discounted.optimum(estimates, s)
 			change, greatest = max(change, math.Abs(estimates[s]-old)), max(greatest, estimates[s])
 		}
-		if b.ctx.Err() != nil {
-			return b.ctx.Err()
+		if discounted.ctx.Err() != nil {
+			return discounted.ctx.Err()
 		}
 		onlyRounding := change <= 0x1p-50*greatest && change >= lastChange
 		if change == 0 || onlyRounding {
@@ -209,41 +209,41 @@ func (b *discountedBounds) improveEstimates(estimates []float64) error {
 
 // margin returns a distance from the estimates at which bounds are inductive: r / (1-d) plus the rounding errors of the bounds. r is the
 // greatest change of an estimate by an exact application of the equations, and d is the discount factor.
-func (b *discountedBounds) margin(estimates []float64) float64 {
+func (discounted *discountedBounds) margin(estimates []float64) float64 {
 	residual := new(big.Rat)
 	for s := range estimates {
-		if change := b.changeOf(estimates, s); change.Cmp(residual) > 0 {
+		if change := discounted.changeOf(estimates, s); change.Cmp(residual) > 0 {
 			residual = change
 		}
 	}
-	residual.Quo(residual, new(big.Rat).Sub(big.NewRat(1, 1), b.Discount))
-	return interval.Above(interval.Around(residual).Hi + b.roundingMargin(estimates))
+	residual.Quo(residual, new(big.Rat).Sub(big.NewRat(1, 1), discounted.Discount))
+	return interval.Above(interval.Around(residual).Hi + discounted.roundingMargin(estimates))
 }
 
 // roundingMargin returns a number so great that adding it, or subtracting it, from a value keeps the bounds inductive although the sums are rounded. A
 // rounding error is at most half a unit in the last place of the greatest value. In the inequality of a state two such errors occur, and adding a
 // constant c to all values gains c (1-d).
-func (b *discountedBounds) roundingMargin(values []float64) float64 {
+func (discounted *discountedBounds) roundingMargin(values []float64) float64 {
 	greatest := 0.0
 	for _, value := range values {
 		greatest = max(greatest, value)
 	}
-	return math.Ldexp(greatest, -50) / (1 - b.discount)
+	return math.Ldexp(greatest, -50) / (1 - discounted.discount)
 }
 
 // optimum returns the optimum over the choices c of state s of reward(c) + d * sum of P(c,t) values[t], where d is the discount factor.
-func (b *discountedBounds) optimum(values []float64, s int) float64 {
-	first, end := b.graph.Choices(s)
+func (discounted *discountedBounds) optimum(values []float64, s int) float64 {
+	first, end := discounted.graph.Choices(s)
 	bestSum := math.NaN()
 	for c := first; c < end; c++ {
 		sum := 0.0
-		firstTransition, endTransition := b.graph.Row(c)
+		firstTransition, endTransition := discounted.graph.Row(c)
 		for i := firstTransition; i < endTransition; i++ {
-			sum += b.graph.Prob(i) * values[b.graph.Target[i]]
+			sum += discounted.graph.Prob(i) * values[discounted.graph.Target[i]]
 		}
-		sum = b.rewardStructure.OfChoice(s, c) + b.discount*sum
+		sum = discounted.rewardStructure.OfChoice(s, c) + discounted.discount*sum
 		isFirst := math.IsNaN(bestSum)
-		if isFirst || (sum > bestSum) == b.Max {
+		if isFirst || (sum > bestSum) == discounted.Max {
 			bestSum = sum
 		}
 	}
@@ -251,19 +251,19 @@ func (b *discountedBounds) optimum(values []float64, s int) float64 {
 }
 
 // changeOf returns by how much an exact application of the equations changes the value of state s, as an absolute value.
-func (b *discountedBounds) changeOf(values []float64, s int) *big.Rat {
-	first, end := b.graph.Choices(s)
+func (discounted *discountedBounds) changeOf(values []float64, s int) *big.Rat {
+	first, end := discounted.graph.Choices(s)
 	var bestSum *big.Rat
 	for c := first; c < end; c++ {
 		sum := new(big.Rat)
-		firstTransition, endTransition := b.graph.Row(c)
+		firstTransition, endTransition := discounted.graph.Row(c)
 		for i := firstTransition; i < endTransition; i++ {
-			sum.Add(sum, new(big.Rat).Mul(b.graph.Rat(i), new(big.Rat).SetFloat64(values[b.graph.Target[i]])))
+			sum.Add(sum, new(big.Rat).Mul(discounted.graph.Rat(i), new(big.Rat).SetFloat64(values[discounted.graph.Target[i]])))
 		}
-		sum.Mul(sum, b.Discount)
-		sum.Add(sum, b.rewardStructure.OfChoiceRat(s, c))
+		sum.Mul(sum, discounted.Discount)
+		sum.Add(sum, discounted.rewardStructure.OfChoiceRat(s, c))
 		isFirst := bestSum == nil
-		if isFirst || (sum.Cmp(bestSum) > 0) == b.Max {
+		if isFirst || (sum.Cmp(bestSum) > 0) == discounted.Max {
 			bestSum = sum
 		}
 	}

@@ -21,22 +21,22 @@ type numbers struct {
 const maxPointers = 1 << 12
 
 // indexOf returns the index of a fraction in the certificate's table of numbers, and adds the fraction if it is new. nil stands for 0.
-func (n *numbers) indexOf(number *big.Rat) uint32 {
+func (table *numbers) indexOf(number *big.Rat) uint32 {
 	if number == nil {
-		number = n.zero
+		number = table.zero
 	}
-	if index, isKnown := n.indexByPointer[number]; isKnown {
+	if index, isKnown := table.indexByPointer[number]; isKnown {
 		return index
 	}
 	key := number.RatString()
-	index, isKnown := n.indexByText[key]
+	index, isKnown := table.indexByText[key]
 	if !isKnown {
-		index = uint32(len(n.Numbers))
-		n.indexByText[key] = index
-		n.Numbers = append(n.Numbers, number)
+		index = uint32(len(table.Numbers))
+		table.indexByText[key] = index
+		table.Numbers = append(table.Numbers, number)
 	}
-	if len(n.indexByPointer) < maxPointers {
-		n.indexByPointer[number] = index
+	if len(table.indexByPointer) < maxPointers {
+		table.indexByPointer[number] = index
 	}
 	return index
 }

@@ -10,14 +10,14 @@ import (
 )
 
 // multiObjective translates multi(...) to a vector of the certificate. At most one objective may be a query.
-func (t *translation) multiObjective(formula *logic.Formula) (vectorValue, error) {
-	if t.property.Program.Type != syntax.MDP || len(formula.Objectives) > certificate.MaxObjectives {
-		return vectorValue{}, t.unsupported(formula.X, "several objectives in a model that is not an MDP, or more than %d objectives", certificate.MaxObjectives)
+func (translation *translation) multiObjective(formula *logic.Formula) (vectorValue, error) {
+	if translation.property.Program.Type != syntax.MDP || len(formula.Objectives) > certificate.MaxObjectives {
+		return vectorValue{}, translation.unsupported(formula.X, "several objectives in a model that is not an MDP, or more than %d objectives", certificate.MaxObjectives)
 	}
 	several := &certificate.Several{}
 	numQueries, isComplement := 0, false
 	for _, operand := range formula.Objectives {
-		objective, isNegated, err := t.objective(operand)
+		objective, isNegated, err := translation.objective(operand)
 		if err != nil {
 			return vectorValue{}, err
 		}
@@ -28,30 +28,30 @@ func (t *translation) multiObjective(formula *logic.Formula) (vectorValue, error
 		several.Objectives = append(several.Objectives, objective)
 	}
 	if numQueries > 1 {
-		return vectorValue{}, t.unsupported(formula.X, "several objectives without bounds (Pareto)")
+		return vectorValue{}, translation.unsupported(formula.X, "several objectives without bounds (Pareto)")
 	}
-	return vectorValue{t.vectorIndex(certificate.Vector{Kind: certificate.Objectives, Reward: -1, Several: several}), isComplement}, nil
+	return vectorValue{translation.vectorIndex(certificate.Vector{Kind: certificate.Objectives, Reward: -1, Several: several}), isComplement}, nil
 }
 
 // objective translates an operand of multi(...). If isNegated is true, the objective has the value 1 minus the probability of the operand.
-func (t *translation) objective(expr sema.Expr) (objective certificate.Objective, isNegated bool, err error) {
+func (translation *translation) objective(expr sema.Expr) (objective certificate.Objective, isNegated bool, err error) {
 	objective = certificate.Objective{Reward: -1, Steps: -1}
 	formula := logic.FormulaOf(expr)
 	switch formula.Kind {
 	case logic.Probability:
 		if formula.Path.IsNegated || !formula.Path.Unbounded() {
-			return objective, false, t.unsupported(expr, "several objectives with a path formula other than F, G, U, W and R over states")
+			return objective, false, translation.unsupported(expr, "several objectives with a path formula other than F, G, U, W and R over states")
 		}
-		objective.Left, objective.Right, isNegated, err = t.untilOperands(formula.Path, t.stateFormula)
+		objective.Left, objective.Right, isNegated, err = translation.untilOperands(formula.Path, translation.stateFormula)
 	case logic.Reward:
-		err = t.setReward(&objective, formula)
+		err = translation.setReward(&objective, formula)
 	default:
-		err = t.unsupported(expr, "several objectives with something other than P or R")
+		err = translation.unsupported(expr, "several objectives with something other than P or R")
 	}
 	if err != nil {
 		return objective, isNegated, err
 	}
-	if err := t.setBound(&objective, formula); err != nil {
+	if err := translation.setBound(&objective, formula); err != nil {
 		return objective, isNegated, err
 	}
 	if isNegated {
@@ -64,11 +64,11 @@ func (t *translation) objective(expr sema.Expr) (objective certificate.Objective
 }
 
 // setReward sets the reward structure and the number of steps of an objective R [C] or R [C<=k].
-func (t *translation) setReward(objective *certificate.Objective, formula *logic.Formula) (err error) {
+func (translation *translation) setReward(objective *certificate.Objective, formula *logic.Formula) (err error) {
 	reward := formula.Objective
 	isSupported := reward.Form == logic.Cumulative || reward.Form == logic.TotalReward
 	if !isSupported || reward.Ratio {
-		return t.unsupported(formula.X, "several objectives with R of something other than C or C<=k")
+		return translation.unsupported(formula.X, "several objectives with R of something other than C or C<=k")
 	}
 	objective.Reward = reward.Struct
 	if reward.Form == logic.Cumulative {
@@ -78,11 +78,11 @@ func (t *translation) setReward(objective *certificate.Objective, formula *logic
 }
 
 // setBound sets the bound of an objective and its field Maximised. A query has no bound.
-func (t *translation) setBound(objective *certificate.Objective, formula *logic.Formula) error {
+func (translation *translation) setBound(objective *certificate.Objective, formula *logic.Formula) error {
 	threshold := formula.Threshold
 	switch {
 	case threshold.Rel == syntax.OpGt || threshold.Rel == syntax.OpLt:
-		return t.unsupported(formula.X, "several objectives with a strict bound")
+		return translation.unsupported(formula.X, "several objectives with a strict bound")
 	case threshold.IsQuery():
 		least, _ := threshold.IsMinimum(false)
 		objective.Maximised = !least
@@ -90,7 +90,7 @@ func (t *translation) setBound(objective *certificate.Objective, formula *logic.
 	}
 	bound, err := sema.Enclose(threshold.Bound, nil)
 	if err != nil || !bound.Exact || bound.Rat == nil {
-		return t.unsupported(formula.X, "a bound that is not a fraction")
+		return translation.unsupported(formula.X, "a bound that is not a fraction")
 	}
 	objective.Maximised, objective.Bound = threshold.Rel == syntax.OpGe, bound.Rat
 	return nil

@@ -142,28 +142,28 @@ func buildProduct(proof *vectorProof, sets []certificate.Bits, coSafe bool) (*pr
 
 // addRuns adds the product of the model with the accepting component of the automaton, whose states are called runs. A pair of the product
 // becomes a target if the automaton can jump from it to a winning run of part 0, and is excluded if it can jump to a winning run of part 1.
-func (p *product) addRuns(proof *vectorProof) error {
+func (product *product) addRuns(proof *vectorProof) error {
 	automaton := proof.Automaton
-	runs, err := p.pairs.Runs(proof.ctx)
+	runs, err := product.pairs.Runs(proof.ctx)
 	if err != nil {
 		return err
 	}
-	p.runs = runs
+	product.runs = runs
 	automaton.Runs = len(runs.ModelState)
 	if automaton.Runs == 0 {
 		return nil
 	}
-	p.graph = sparseGraph(runs.Model)
-	proof.WinningRanks = p.winningRanks()
+	product.graph = sparseGraph(runs.Model)
+	proof.WinningRanks = product.winningRanks()
 	run := 0 // the first runs are the targets of the jumps of the pairs, in order
-	for pair, automatonState := range p.pairs.AutomatonState {
+	for pair, automatonState := range product.pairs.AutomatonState {
 		for _, target := range automaton.Jumps[automatonState] {
 			isWinning := proof.WinningRanks[run] != unranked
 			switch {
 			case isWinning && automaton.Part(target) == 1:
-				p.excluded.Add(pair)
+				product.excluded.Add(pair)
 			case isWinning:
-				p.targets.Add(pair)
+				product.targets.Add(pair)
 			}
 			run++
 		}
@@ -197,12 +197,12 @@ func sparseGraph(model *certificate.Model) *sparse.Graph {
 
 // winningRanks returns the rank of each winning run: from there some scheduler visits accepting runs infinitely often. The rank is the distance
 // to an accepting run within the winning runs. Other runs are unranked.
-func (p *product) winningRanks() []uint32 {
-	candidateRuns := sparse.FullSet(p.graph.NumStates())
+func (product *product) winningRanks() []uint32 {
+	candidateRuns := sparse.FullSet(product.graph.NumStates())
 	for { // a greatest fixed point: runs that cannot reach an accepting run inside are removed
-		stayingChoices := p.graph.ChoicesWithin(candidateRuns)
-		accepting := p.acceptingRuns(candidateRuns, stayingChoices)
-		ranks := rankByDistance(p.graph, accepting, candidateRuns, func(_, c int) bool { return stayingChoices.Has(c) })
+		stayingChoices := product.graph.ChoicesWithin(candidateRuns)
+		accepting := product.acceptingRuns(candidateRuns, stayingChoices)
+		ranks := rankByDistance(product.graph, accepting, candidateRuns, func(_, c int) bool { return stayingChoices.Has(c) })
 		ranked := rankedStates(ranks)
 		if ranked.Count() == candidateRuns.Count() {
 			return ranks
@@ -212,13 +212,13 @@ func (p *product) winningRanks() []uint32 {
 }
 
 // acceptingRuns returns the accepting runs of a set that have at least one of the given choices.
-func (p *product) acceptingRuns(runs, choices *sparse.Set) *sparse.Set {
-	accepting := sparse.NewSet(p.graph.NumStates())
+func (product *product) acceptingRuns(runs, choices *sparse.Set) *sparse.Set {
+	accepting := sparse.NewSet(product.graph.NumStates())
 	for run := range runs.All() {
-		if !p.pairs.Accepts(p.runs.AutomatonState[run]) {
+		if !product.pairs.Accepts(product.runs.AutomatonState[run]) {
 			continue
 		}
-		first, end := p.graph.Choices(run)
+		first, end := product.graph.Choices(run)
 		for c := first; c < end; c++ {
 			if choices.Has(c) {
 				accepting.Add(run)
@@ -241,17 +241,17 @@ func rankedStates(ranks []uint32) *sparse.Set {
 
 // losingLayers returns layers that prove that runs are not winning. It gives a layer to the runs whose pair has an upper bound less than the
 // payoff of their part of the automaton.
-func (p *product) losingLayers(upper *certificate.Values, payoffs [2]*big.Rat) []uint32 {
-	if p.graph == nil {
+func (product *product) losingLayers(upper *certificate.Values, payoffs [2]*big.Rat) []uint32 {
+	if product.graph == nil {
 		return nil
 	}
 	compareBounds := [2]func(int) int{upper.Compare(payoffs[0]), upper.Compare(payoffs[1])}
-	attractor := newAttractor(p.graph, nil)
-	allRuns, rejecting := sparse.FullSet(p.graph.NumStates()), sparse.NewSet(p.graph.NumStates())
-	for run, automatonState := range p.runs.AutomatonState {
-		if compareBounds[p.pairs.Part(automatonState)](int(p.runs.ModelState[run])) >= 0 {
+	attractor := newAttractor(product.graph, nil)
+	allRuns, rejecting := sparse.FullSet(product.graph.NumStates()), sparse.NewSet(product.graph.NumStates())
+	for run, automatonState := range product.runs.AutomatonState {
+		if compareBounds[product.pairs.Part(automatonState)](int(product.runs.ModelState[run])) >= 0 {
 			attractor.addState(run, 0)
-		} else if !p.pairs.Accepts(automatonState) {
+		} else if !product.pairs.Accepts(automatonState) {
 			rejecting.Add(run)
 		}
 	}

@@ -34,9 +34,9 @@ type Options struct {
 }
 
 // epsilon returns the relative width that the caller asks for.
-func (o Options) epsilon() float64 {
-	if o.Epsilon > 0 {
-		return o.Epsilon
+func (opts Options) epsilon() float64 {
+	if opts.Epsilon > 0 {
+		return opts.Epsilon
 	}
 	return solve.DefaultEpsilon
 }
@@ -295,13 +295,13 @@ func (prover *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, 
 
 // relativeWidth returns the greatest relative width of the bounds in some states. It is 0 for exact values, and infinite if an upper bound is
 // infinite and the lower bound is not.
-func (b *bounds) relativeWidth(states *sparse.Set) float64 {
-	if b.Exact != nil {
+func (bounds *bounds) relativeWidth(states *sparse.Set) float64 {
+	if bounds.Exact != nil {
 		return 0
 	}
 	width := 0.0
 	for s := range states.All() {
-		lower, upper := b.Lower[s], b.Upper[s]
+		lower, upper := bounds.Lower[s], bounds.Upper[s]
 		switch {
 		case lower == upper: // the width is 0
 		case math.IsInf(upper, 1):
@@ -371,7 +371,7 @@ func exactMembership(set *sparse.Set) membership {
 }
 
 // isUndecided reports whether the membership of some state is unknown.
-func (m membership) isUndecided() bool { return m.inside.Count()+m.outside.Count() < m.inside.Len() }
+func (membership membership) isUndecided() bool { return membership.inside.Count()+membership.outside.Count() < membership.inside.Len() }
 
 // decidedSet returns the states of the set with the given index. The error is errUndecided if the membership of a state is unknown.
 func (prover *Prover) decidedSet(ctx context.Context, set int, currentEffort effort) (*sparse.Set, error) {
@@ -504,12 +504,12 @@ func (prover *Prover) untilMembership(set *certificate.Set, left, right *sparse.
 
 // compareThreshold returns the states whose value v satisfies `v relation threshold`. The relation is <, <=, > or >=. If the bounds of v do not
 // decide the comparison, the membership is unknown.
-func (b *bounds) compareThreshold(relation string, threshold *big.Rat) membership {
-	numStates := len(b.Lower)
+func (bounds *bounds) compareThreshold(relation string, threshold *big.Rat) membership {
+	numStates := len(bounds.Lower)
 	result := membership{inside: sparse.NewSet(numStates), outside: sparse.NewSet(numStates)}
 	enclosure := interval.Around(threshold)
 	for s := range numStates {
-		lowerOrder, upperOrder := b.ordersOf(s, threshold, enclosure)
+		lowerOrder, upperOrder := bounds.ordersOf(s, threshold, enclosure)
 		lowerHolds, upperHolds := holdsRelation(lowerOrder, relation), holdsRelation(upperOrder, relation)
 		switch {
 		case lowerHolds && upperHolds:
@@ -523,14 +523,14 @@ func (b *bounds) compareThreshold(relation string, threshold *big.Rat) membershi
 
 // ordersOf compares the lower and the upper bound of a state with a threshold. An order is 1, 0 or -1 for a bound that is greater than,
 // equal to or less than the threshold. enclosure is the narrowest float64 interval around the threshold.
-func (b *bounds) ordersOf(s int, threshold *big.Rat, enclosure interval.Interval) (lowerOrder, upperOrder int) {
+func (bounds *bounds) ordersOf(s int, threshold *big.Rat, enclosure interval.Interval) (lowerOrder, upperOrder int) {
 	switch {
-	case b.Exact == nil:
-		return compareFloat(b.Lower[s], enclosure), compareFloat(b.Upper[s], enclosure)
-	case b.Exact[s] == nil: // infinite
+	case bounds.Exact == nil:
+		return compareFloat(bounds.Lower[s], enclosure), compareFloat(bounds.Upper[s], enclosure)
+	case bounds.Exact[s] == nil: // infinite
 		return 1, 1
 	}
-	order := b.Exact[s].Cmp(threshold)
+	order := bounds.Exact[s].Cmp(threshold)
 	return order, order
 }
 
@@ -562,17 +562,17 @@ func holdsRelation(order int, relation string) bool {
 
 // extremalStates returns which of some states have the least value or, if greatest is true, the greatest value. The membership is unknown if the
 // bounds of the values do not decide it.
-func (b *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
+func (bounds *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
 	// In the best case the value of a state is its optimistic bound: the lower bound for the least value.
-	optimisticBounds, pessimisticBounds, betterOrder := b.Lower, b.Upper, -1
+	optimisticBounds, pessimisticBounds, betterOrder := bounds.Lower, bounds.Upper, -1
 	if greatest {
 		optimisticBounds, pessimisticBounds, betterOrder = pessimisticBounds, optimisticBounds, 1
 	}
-	bestPessimistic, _ := b.bestTwo(states, pessimisticBounds, betterOrder)
-	bestOptimistic, secondOptimistic := b.bestTwo(states, optimisticBounds, betterOrder)
+	bestPessimistic, _ := bounds.bestTwo(states, pessimisticBounds, betterOrder)
+	bestOptimistic, secondOptimistic := bounds.bestTwo(states, optimisticBounds, betterOrder)
 	result := exactMembership(sparse.NewSet(states.Len()))
 	for s := range states.All() {
-		isCertainlyWorse := b.compare(bestPessimistic, pessimisticBounds, s, optimisticBounds) == betterOrder
+		isCertainlyWorse := bounds.compare(bestPessimistic, pessimisticBounds, s, optimisticBounds) == betterOrder
 		if !isCertainlyWorse {
 			result.outside.Remove(s)
 		}
@@ -580,7 +580,7 @@ func (b *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
 		if s == bestOptimistic {
 			rival = secondOptimistic
 		}
-		mayBeWorse := rival >= 0 && b.compare(rival, optimisticBounds, s, pessimisticBounds) == betterOrder
+		mayBeWorse := rival >= 0 && bounds.compare(rival, optimisticBounds, s, pessimisticBounds) == betterOrder
 		if !mayBeWorse {
 			result.inside.Add(s)
 		}
@@ -590,13 +590,13 @@ func (b *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
 
 // bestTwo returns the two states with the best bounds, or -1 in place of a missing state. betterOrder is -1 if smaller bounds are better, and 1 if
 // greater bounds are better.
-func (b *bounds) bestTwo(states *sparse.Set, stateBounds []float64, betterOrder int) (first, second int) {
+func (bounds *bounds) bestTwo(states *sparse.Set, stateBounds []float64, betterOrder int) (first, second int) {
 	first, second = -1, -1
 	for s := range states.All() {
 		switch {
-		case first < 0 || b.compare(s, stateBounds, first, stateBounds) == betterOrder:
+		case first < 0 || bounds.compare(s, stateBounds, first, stateBounds) == betterOrder:
 			first, second = s, first
-		case second < 0 || b.compare(s, stateBounds, second, stateBounds) == betterOrder:
+		case second < 0 || bounds.compare(s, stateBounds, second, stateBounds) == betterOrder:
 			second = s
 		}
 	}
@@ -605,12 +605,12 @@ func (b *bounds) bestTwo(states *sparse.Set, stateBounds []float64, betterOrder 
 
 // compare returns 1, 0 or -1 if the value of state s is greater than, equal to or less than the value of state other. If there are no exact
 // values, it compares stateBounds[s] with otherBounds[other] instead.
-func (b *bounds) compare(s int, stateBounds []float64, other int, otherBounds []float64) int {
-	if b.Exact == nil {
+func (bounds *bounds) compare(s int, stateBounds []float64, other int, otherBounds []float64) int {
+	if bounds.Exact == nil {
 		return cmp.Compare(stateBounds[s], otherBounds[other])
 	}
-	if b.Exact[s] != nil && b.Exact[other] != nil {
-		return b.Exact[s].Cmp(b.Exact[other])
+	if bounds.Exact[s] != nil && bounds.Exact[other] != nil {
+		return bounds.Exact[s].Cmp(bounds.Exact[other])
 	}
 	return cmp.Compare(otherBounds[s], otherBounds[other]) // one value is infinite: its bounds are equal
 }

@@ -201,25 +201,25 @@ func rankGame(graph *sparse.Graph, allowedStates, maximizer *sparse.Set, isUsabl
 }
 
 // addState ranks a state, and queues it for the backward search.
-func (a *attractor) addState(s int, rank uint32) {
-	a.ranks[s] = rank
-	a.greatestRank = max(a.greatestRank, rank)
-	a.queue = append(a.queue, uint32(s))
+func (attractor *attractor) addState(s int, rank uint32) {
+	attractor.ranks[s] = rank
+	attractor.greatestRank = max(attractor.greatestRank, rank)
+	attractor.queue = append(attractor.queue, uint32(s))
 }
 
 // extend searches backwards from the queued states. It gives a rank to each state in allowedStates whose choices all have a ranked successor.
-func (a *attractor) extend(allowedStates *sparse.Set) {
-	for ; len(a.queue) > 0; a.queue = a.queue[1:] {
-		rankedState := a.queue[0]
-		for _, c := range a.graph.Into(int(rankedState)) {
-			if a.satisfiedChoices.Has(int(c)) {
+func (attractor *attractor) extend(allowedStates *sparse.Set) {
+	for ; len(attractor.queue) > 0; attractor.queue = attractor.queue[1:] {
+		rankedState := attractor.queue[0]
+		for _, c := range attractor.graph.Into(int(rankedState)) {
+			if attractor.satisfiedChoices.Has(int(c)) {
 				continue
 			}
-			a.satisfiedChoices.Add(int(c))
-			s := a.graph.Owner(c)
-			a.openChoices[s]--
-			if a.openChoices[s] == 0 && a.ranks[s] == unranked && allowedStates.Has(s) {
-				a.addState(s, a.ranks[rankedState]+1)
+			attractor.satisfiedChoices.Add(int(c))
+			s := attractor.graph.Owner(c)
+			attractor.openChoices[s]--
+			if attractor.openChoices[s] == 0 && attractor.ranks[s] == unranked && allowedStates.Has(s) {
+				attractor.addState(s, attractor.ranks[rankedState]+1)
 			}
 		}
 	}
@@ -245,10 +245,10 @@ func trapLayers(graph *sparse.Graph, targets *sparse.Set) []uint32 {
 }
 
 // trap returns the largest set of unranked candidates whose every choice has a ranked successor, or has all its successors in the set.
-func (a *attractor) trap(candidates *sparse.Set) *sparse.Set {
+func (attractor *attractor) trap(candidates *sparse.Set) *sparse.Set {
 	trap := sparse.NewSet(candidates.Len())
 	var outsideStates []uint32 // unranked states outside the trap, whose predecessors are not yet removed
-	for s, stateRank := range a.ranks {
+	for s, stateRank := range attractor.ranks {
 		if stateRank != unranked {
 			continue
 		}
@@ -259,9 +259,9 @@ func (a *attractor) trap(candidates *sparse.Set) *sparse.Set {
 		}
 	}
 	for ; len(outsideStates) > 0; outsideStates = outsideStates[1:] {
-		for _, c := range a.graph.Into(int(outsideStates[0])) {
-			s := a.graph.Owner(c)
-			if trap.Has(s) && !a.satisfiedChoices.Has(int(c)) {
+		for _, c := range attractor.graph.Into(int(outsideStates[0])) {
+			s := attractor.graph.Owner(c)
+			if trap.Has(s) && !attractor.satisfiedChoices.Has(int(c)) {
 				trap.Remove(s)
 				outsideStates = append(outsideStates, uint32(s))
 			}

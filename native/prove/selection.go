@@ -31,59 +31,59 @@ type selection struct {
 }
 
 // addSet selects a set, and all sets and vectors on which it depends.
-func (s *selection) addSet(index int) {
-	if s.isSelectedSet[index] {
+func (selection *selection) addSet(index int) {
+	if selection.isSelectedSet[index] {
 		return
 	}
-	s.isSelectedSet[index] = true
-	set := &s.source.Sets[index]
+	selection.isSelectedSet[index] = true
+	set := &selection.source.Sets[index]
 	for _, operand := range set.Sets {
-		s.addSet(operand)
+		selection.addSet(operand)
 	}
 	if set.Compares() {
-		s.addVector(set.Vector)
+		selection.addVector(set.Vector)
 	}
 }
 
 // addVector selects a vector, and all sets and vectors on which it depends.
-func (s *selection) addVector(index int) {
-	if s.isSelectedVector[index] {
+func (selection *selection) addVector(index int) {
+	if selection.isSelectedVector[index] {
 		return
 	}
-	s.isSelectedVector[index] = true
-	vector := &s.source.Vectors[index]
-	s.addSet(vector.Left)
-	s.addSet(vector.Right)
-	s.addSet(vector.Maximizer)
+	selection.isSelectedVector[index] = true
+	vector := &selection.source.Vectors[index]
+	selection.addSet(vector.Left)
+	selection.addSet(vector.Right)
+	selection.addSet(vector.Maximizer)
 	if vector.Automaton != nil {
 		for _, set := range vector.Automaton.Sets {
-			s.addSet(set)
+			selection.addSet(set)
 		}
 	}
 	for _, share := range vector.Shares {
-		s.addVector(share.Vector)
+		selection.addVector(share.Vector)
 	}
 	if vector.Several != nil {
 		for _, objective := range vector.Several.Objectives {
-			s.addSet(objective.Left)
-			s.addSet(objective.Right)
+			selection.addSet(objective.Left)
+			selection.addSet(objective.Right)
 		}
 	}
 }
 
 // renumber returns a certificate with the given claims, and with the selected sets and vectors. Sets and vectors keep their order and get new
 // indices.
-func (s *selection) renumber(claims []int) *certificate.File {
-	result := &certificate.File{Model: s.source.Model}
-	newSets := newIndices(len(s.source.Sets), s.isSelectedSet)
-	newVectors := newIndices(len(s.source.Vectors), s.isSelectedVector)
-	for i, set := range s.source.Sets {
-		if s.isSelectedSet[i] {
+func (selection *selection) renumber(claims []int) *certificate.File {
+	result := &certificate.File{Model: selection.source.Model}
+	newSets := newIndices(len(selection.source.Sets), selection.isSelectedSet)
+	newVectors := newIndices(len(selection.source.Vectors), selection.isSelectedVector)
+	for i, set := range selection.source.Sets {
+		if selection.isSelectedSet[i] {
 			result.Sets = append(result.Sets, renumberedSet(set, newSets, newVectors))
 		}
 	}
-	for i, vector := range s.source.Vectors {
-		if s.isSelectedVector[i] {
+	for i, vector := range selection.source.Vectors {
+		if selection.isSelectedVector[i] {
 			vector.Shares = slices.Clone(vector.Shares)
 			for k := range vector.Shares {
 				vector.Shares[k].Vector = newVectors[vector.Shares[k].Vector]
@@ -92,7 +92,7 @@ func (s *selection) renumber(claims []int) *certificate.File {
 		}
 	}
 	for _, i := range claims {
-		result.Claims = append(result.Claims, renumberedClaim(s.source.Claims[i], newSets, newVectors))
+		result.Claims = append(result.Claims, renumberedClaim(selection.source.Claims[i], newSets, newVectors))
 	}
 	return result
 }

@@ -30,49 +30,49 @@ type translation struct {
 }
 
 // unsupported returns the error that certificates do not support an expression, which the text describes.
-func (t *translation) unsupported(expr sema.Expr, format string, args ...any) error {
-	return result.Refuse(&t.property.Property, result.Unsupported, expr.Pos(), "there is no certificate of "+format, args...)
+func (translation *translation) unsupported(expr sema.Expr, format string, args ...any) error {
+	return result.Refuse(&translation.property.Property, result.Unsupported, expr.Pos(), "there is no certificate of "+format, args...)
 }
 
 // claim translates a property to a claim. An outermost filter becomes the states and the operator of the claim.
-func (t *translation) claim(expr sema.Expr) (claim certificate.Claim, err error) {
+func (translation *translation) claim(expr sema.Expr) (claim certificate.Claim, err error) {
 	claim = certificate.Claim{Vector: -1, Over: initialStates}
 	formula := logic.FormulaOf(expr)
 	switch {
 	case formula.Kind == logic.Objectives:
-		return t.objectivesClaim(formula, expr.Type() == sema.Bool)
+		return translation.objectivesClaim(formula, expr.Type() == sema.Bool)
 	case formula.Kind == logic.Filter && (formula.Op == "argmin" || formula.Op == "argmax"):
-		claim.Set, err = t.optimalStatesSet(formula)
+		claim.Set, err = translation.optimalStatesSet(formula)
 		return claim, err
 	case formula.Kind == logic.Filter:
-		if err := t.setFilter(&claim, formula); err != nil {
+		if err := translation.setFilter(&claim, formula); err != nil {
 			return claim, err
 		}
 		expr = formula.Operand
 	}
 	if expr.Type() == sema.Bool {
-		claim.Set, err = t.booleanFormula(expr)
+		claim.Set, err = translation.booleanFormula(expr)
 		return claim, err
 	}
-	value, err := t.value(expr)
+	value, err := translation.value(expr)
 	claim.Vector, claim.Complement = value.vector, value.isComplement
 	return claim, err
 }
 
 // objectivesClaim translates multi(...) to a claim about its value. If isBool is true, all objectives have bounds, and the claim is that the
 // value is 1: some scheduler satisfies all of them.
-func (t *translation) objectivesClaim(formula *logic.Formula, isBool bool) (certificate.Claim, error) {
-	value, err := t.multiObjective(formula)
+func (translation *translation) objectivesClaim(formula *logic.Formula, isBool bool) (certificate.Claim, error) {
+	value, err := translation.multiObjective(formula)
 	claim := certificate.Claim{Vector: value.vector, Complement: value.isComplement, Over: initialStates}
 	if err == nil && isBool {
 		claim.Vector = -1
-		claim.Set = t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: value.vector, Relation: ">=", Threshold: big.NewRat(1, 1)})
+		claim.Set = translation.setIndex(certificate.Set{Kind: certificate.Bound, Vector: value.vector, Relation: ">=", Threshold: big.NewRat(1, 1)})
 	}
 	return claim, err
 }
 
 // setFilter sets the states and the operator of a claim from a filter. Filters that only print are ignored.
-func (t *translation) setFilter(claim *certificate.Claim, filter *logic.Formula) (err error) {
+func (translation *translation) setFilter(claim *certificate.Claim, filter *logic.Formula) (err error) {
 	switch filter.Op {
 	case "print", "printall", "store":
 		return nil
@@ -80,34 +80,34 @@ func (t *translation) setFilter(claim *certificate.Claim, filter *logic.Formula)
 		claim.Of = filter.Op
 	case "range", "forall", "state": // these claims have no operator
 	default:
-		return t.unsupported(filter.X, "filter(%s, ...)", filter.Op)
+		return translation.unsupported(filter.X, "filter(%s, ...)", filter.Op)
 	}
-	claim.Over, err = t.filterStates(filter)
+	claim.Over, err = translation.filterStates(filter)
 	return err
 }
 
 // optimalStatesSet translates a filter argmin or argmax to the set of the states with the least or the greatest value, and returns the index of
 // the set.
-func (t *translation) optimalStatesSet(filter *logic.Formula) (int, error) {
-	states, err := t.filterStates(filter)
+func (translation *translation) optimalStatesSet(filter *logic.Formula) (int, error) {
+	states, err := translation.filterStates(filter)
 	if err != nil {
 		return 0, err
 	}
-	value, err := t.value(filter.Operand)
+	value, err := translation.value(filter.Operand)
 	kind := certificate.ArgMax
 	isMinimum := filter.Op == "argmin"
 	if isMinimum != value.isComplement { // 1-v is least where v is greatest
 		kind = certificate.ArgMin
 	}
-	return t.setIndex(certificate.Set{Kind: kind, Vector: value.vector, Sets: []int{states}}), err
+	return translation.setIndex(certificate.Set{Kind: kind, Vector: value.vector, Sets: []int{states}}), err
 }
 
 // filterStates returns the index of the set of states of a filter.
-func (t *translation) filterStates(formula *logic.Formula) (int, error) {
+func (translation *translation) filterStates(formula *logic.Formula) (int, error) {
 	if formula.States == nil {
 		return allStates, nil
 	}
-	return t.booleanFormula(formula.States)
+	return translation.booleanFormula(formula.States)
 }
 
 // vectorValue refers to a vector of the certificate, or to 1 minus it.
@@ -117,55 +117,55 @@ type vectorValue struct {
 }
 
 // value translates an operator with a numeric value, such as P=? [...], to a vector of the certificate.
-func (t *translation) value(expr sema.Expr) (vectorValue, error) {
+func (translation *translation) value(expr sema.Expr) (vectorValue, error) {
 	switch formula := logic.FormulaOf(expr); formula.Kind {
 	case logic.Probability:
-		return t.pathProbability(formula.Path, t.direction(formula.Threshold))
+		return translation.pathProbability(formula.Path, translation.direction(formula.Threshold))
 	case logic.Reward:
-		return t.rewardOperator(formula)
+		return translation.rewardOperator(formula)
 	case logic.SteadyState:
-		if err := t.checkAveragesPerStep(formula); err != nil {
+		if err := translation.checkAveragesPerStep(formula); err != nil {
 			return vectorValue{}, err
 		}
-		set, err := t.stateFormula(formula.Operand)
-		isMax := t.isMaximum(t.direction(formula.Threshold))
-		return vectorValue{vector: t.vectorIndex(certificate.Vector{Kind: certificate.Average, Right: set, Reward: -1, Max: isMax})}, err
+		set, err := translation.stateFormula(formula.Operand)
+		isMax := translation.isMaximum(translation.direction(formula.Threshold))
+		return vectorValue{vector: translation.vectorIndex(certificate.Vector{Kind: certificate.Average, Right: set, Reward: -1, Max: isMax})}, err
 	case logic.Strategy:
-		return t.strategyValue(formula)
+		return translation.strategyValue(formula)
 	case logic.Filter:
-		return vectorValue{}, t.unsupported(expr, "a filter in a formula")
+		return vectorValue{}, translation.unsupported(expr, "a filter in a formula")
 	case logic.Objectives, logic.Lexicographic:
-		return vectorValue{}, t.unsupported(expr, "several objectives")
+		return vectorValue{}, translation.unsupported(expr, "several objectives")
 	case logic.Quantile:
-		return vectorValue{}, t.unsupported(expr, "a quantile")
+		return vectorValue{}, translation.unsupported(expr, "a quantile")
 	}
 	if sema.NeedsOnlyVariables(expr) {
-		return vectorValue{}, t.unsupported(expr, "an expression without operators")
+		return vectorValue{}, translation.unsupported(expr, "an expression without operators")
 	}
-	return vectorValue{}, t.unsupported(expr, "arithmetic with the value of an operator")
+	return vectorValue{}, translation.unsupported(expr, "arithmetic with the value of an operator")
 }
 
 // strategyValue translates <<...>> or [[...]] with a numeric operand to a vector of the certificate.
-func (t *translation) strategyValue(formula *logic.Formula) (vectorValue, error) {
-	outerSomeScheduler, outerCoalition := t.forSomeScheduler, t.coalition
-	defer func() { t.forSomeScheduler, t.coalition = outerSomeScheduler, outerCoalition }()
-	if err := t.enterStrategy(formula); err != nil {
+func (translation *translation) strategyValue(formula *logic.Formula) (vectorValue, error) {
+	outerSomeScheduler, outerCoalition := translation.forSomeScheduler, translation.coalition
+	defer func() { translation.forSomeScheduler, translation.coalition = outerSomeScheduler, outerCoalition }()
+	if err := translation.enterStrategy(formula); err != nil {
 		return vectorValue{}, err
 	}
-	return t.value(formula.Operand)
+	return translation.value(formula.Operand)
 }
 
 // direction returns whether a threshold asks for the minimum or the maximum over schedulers.
-func (t *translation) direction(threshold sema.Threshold) solve.Direction {
-	if least, _ := threshold.IsMinimum(t.forSomeScheduler); least {
+func (translation *translation) direction(threshold sema.Threshold) solve.Direction {
+	if least, _ := threshold.IsMinimum(translation.forSomeScheduler); least {
 		return solve.Min
 	}
 	return solve.Max
 }
 
 // isMaximum reports whether a vector is a maximum over schedulers. It is false for a Markov chain, which has no schedulers.
-func (t *translation) isMaximum(dir solve.Direction) bool {
-	switch t.property.Program.Type {
+func (translation *translation) isMaximum(dir solve.Direction) bool {
+	switch translation.property.Program.Type {
 	case syntax.DTMC, syntax.CTMC:
 		return false
 	}
@@ -174,159 +174,159 @@ func (t *translation) isMaximum(dir solve.Direction) bool {
 
 // stateFormula translates a nested state formula to a set. Strategy operators around it do not apply: bounded properties in it must hold
 // for all schedulers.
-func (t *translation) stateFormula(expr sema.Expr) (int, error) {
-	someScheduler, coalition := t.forSomeScheduler, t.coalition
-	defer func() { t.forSomeScheduler, t.coalition = someScheduler, coalition }()
-	t.forSomeScheduler, t.coalition = false, 0
-	return t.booleanFormula(expr)
+func (translation *translation) stateFormula(expr sema.Expr) (int, error) {
+	someScheduler, coalition := translation.forSomeScheduler, translation.coalition
+	defer func() { translation.forSomeScheduler, translation.coalition = someScheduler, coalition }()
+	translation.forSomeScheduler, translation.coalition = false, 0
+	return translation.booleanFormula(expr)
 }
 
 // booleanFormula translates a state formula to a set of the certificate, and returns the index of the set.
-func (t *translation) booleanFormula(expr sema.Expr) (int, error) {
+func (translation *translation) booleanFormula(expr sema.Expr) (int, error) {
 	if sema.NeedsOnlyVariables(expr) {
-		return t.atomicSet(expr), nil
+		return translation.atomicSet(expr), nil
 	}
 	switch node := expr.(type) {
 	case *sema.Unary:
-		operand, err := t.booleanFormula(node.X)
-		return t.complementIndex(operand), err
+		operand, err := translation.booleanFormula(node.X)
+		return translation.complementIndex(operand), err
 	case *sema.Binary:
-		return t.booleanOperator(node)
+		return translation.booleanOperator(node)
 	case *sema.Cond:
-		return t.conditionalSet(node)
+		return translation.conditionalSet(node)
 	}
 	switch formula := logic.FormulaOf(expr); formula.Kind {
 	case logic.Label:
-		return t.labelSet(formula)
+		return translation.labelSet(formula)
 	case logic.Probability, logic.Reward, logic.SteadyState:
-		return t.thresholdSet(formula)
+		return translation.thresholdSet(formula)
 	case logic.Strategy:
-		return t.strategySet(formula)
+		return translation.strategySet(formula)
 	case logic.Quantified:
-		return t.quantifyPath(formula.ForAll, formula.Path)
+		return translation.quantifyPath(formula.ForAll, formula.Path)
 	case logic.Objectives:
-		return 0, t.unsupported(expr, "several objectives")
+		return 0, translation.unsupported(expr, "several objectives")
 	}
-	return 0, t.unsupported(expr, "a filter in a formula")
+	return 0, translation.unsupported(expr, "a filter in a formula")
 }
 
 // labelSet translates a label to a set of the certificate, and returns the index of the set.
-func (t *translation) labelSet(label *logic.Formula) (int, error) {
+func (translation *translation) labelSet(label *logic.Formula) (int, error) {
 	switch {
 	case label.Index == sema.LabelInit:
 		return initialStates, nil
 	case label.Index >= 0:
-		return t.booleanFormula(t.property.Program.Labels[label.Index].Expr)
+		return translation.booleanFormula(translation.property.Program.Labels[label.Index].Expr)
 	}
-	return t.atomicSet(label.X), nil
+	return translation.atomicSet(label.X), nil
 }
 
 // conditionalSet translates `condition ? then : else` to a set: (condition & then) | (!condition & else).
-func (t *translation) conditionalSet(expr *sema.Cond) (int, error) {
-	condition, err := t.booleanFormula(expr.Condition)
+func (translation *translation) conditionalSet(expr *sema.Cond) (int, error) {
+	condition, err := translation.booleanFormula(expr.Condition)
 	if err != nil {
 		return 0, err
 	}
-	thenSet, err := t.booleanFormula(expr.Then)
+	thenSet, err := translation.booleanFormula(expr.Then)
 	if err != nil {
 		return 0, err
 	}
-	elseSet, err := t.booleanFormula(expr.Else)
-	return t.unionIndex(t.intersectionIndex(condition, thenSet), t.intersectionIndex(t.complementIndex(condition), elseSet)), err
+	elseSet, err := translation.booleanFormula(expr.Else)
+	return translation.unionIndex(translation.intersectionIndex(condition, thenSet), translation.intersectionIndex(translation.complementIndex(condition), elseSet)), err
 }
 
 // strategySet translates <<...>> or [[...]] with a Boolean operand to a set of the certificate, and returns the index of the set.
-func (t *translation) strategySet(formula *logic.Formula) (int, error) {
-	outerSomeScheduler, outerCoalition := t.forSomeScheduler, t.coalition
-	defer func() { t.forSomeScheduler, t.coalition = outerSomeScheduler, outerCoalition }()
-	if err := t.enterStrategy(formula); err != nil {
+func (translation *translation) strategySet(formula *logic.Formula) (int, error) {
+	outerSomeScheduler, outerCoalition := translation.forSomeScheduler, translation.coalition
+	defer func() { translation.forSomeScheduler, translation.coalition = outerSomeScheduler, outerCoalition }()
+	if err := translation.enterStrategy(formula); err != nil {
 		return 0, err
 	}
-	return t.booleanFormula(formula.Operand)
+	return translation.booleanFormula(formula.Operand)
 }
 
 // enterStrategy sets, for the translation of the operand, the coalition of <<...>> or [[...]], and whether a bound must hold for some or for all
 // schedulers. In a game the operand must be P of an unbounded until formula.
-func (t *translation) enterStrategy(formula *logic.Formula) error {
-	t.forSomeScheduler = formula.Some
-	if t.property.Program.Type != syntax.SMG {
+func (translation *translation) enterStrategy(formula *logic.Formula) error {
+	translation.forSomeScheduler = formula.Some
+	if translation.property.Program.Type != syntax.SMG {
 		return nil
 	}
 	operand := logic.FormulaOf(formula.Operand)
 	isUntil := operand.Kind == logic.Probability && operand.Path.Form == logic.Until && operand.Path.Bound == nil
 	if formula.Box || !isUntil {
-		return t.unsupported(formula.X, "a coalition of players, except for P with F, G, U, W or R of states without bounds")
+		return translation.unsupported(formula.X, "a coalition of players, except for P with F, G, U, W or R of states without bounds")
 	}
-	t.forSomeScheduler = true
-	t.coalition = t.coalitionSet(formula)
+	translation.forSomeScheduler = true
+	translation.coalition = translation.coalitionSet(formula)
 	return nil
 }
 
 // coalitionSet returns the index of the set of states that belong to the players in <<...>>.
-func (t *translation) coalitionSet(formula *logic.Formula) int {
+func (translation *translation) coalitionSet(formula *logic.Formula) int {
 	var players []int
 	var names []string
-	for i, player := range t.property.Program.Players {
+	for i, player := range translation.property.Program.Players {
 		if formula.AllPlayers || slices.Contains(formula.Players, i) {
 			players, names = append(players, i), append(names, player.Name)
 		}
 	}
-	set := t.setIndex(certificate.Set{Kind: certificate.Atomic, Text: "states of " + cmp.Or(strings.Join(names, ", "), "no player")})
-	t.Coalitions[set] = players
+	set := translation.setIndex(certificate.Set{Kind: certificate.Atomic, Text: "states of " + cmp.Or(strings.Join(names, ", "), "no player")})
+	translation.Coalitions[set] = players
 	return set
 }
 
 // atomicSet returns the index of the set of states in which an expression over the variables holds.
-func (t *translation) atomicSet(expr sema.Expr) int {
+func (translation *translation) atomicSet(expr sema.Expr) int {
 	if constant, isConstant := expr.(*sema.Const); isConstant {
 		if constant.Val.Bool {
 			return allStates
 		}
-		return t.complementIndex(allStates)
+		return translation.complementIndex(allStates)
 	}
-	index := t.setIndex(certificate.Set{Kind: certificate.Atomic, Text: expressionText(t.property.Program, expr)})
-	t.Atoms[index] = expr
+	index := translation.setIndex(certificate.Set{Kind: certificate.Atomic, Text: expressionText(translation.property.Program, expr)})
+	translation.Atoms[index] = expr
 	return index
 }
 
 // booleanOperator translates a binary operator of two state formulas to a set.
-func (t *translation) booleanOperator(binary *sema.Binary) (int, error) {
+func (translation *translation) booleanOperator(binary *sema.Binary) (int, error) {
 	if binary.X.Type() != sema.Bool {
-		return 0, t.unsupported(binary, "a comparison of values")
+		return 0, translation.unsupported(binary, "a comparison of values")
 	}
-	left, err := t.booleanFormula(binary.X)
+	left, err := translation.booleanFormula(binary.X)
 	if err != nil {
 		return 0, err
 	}
-	right, err := t.booleanFormula(binary.Y)
+	right, err := translation.booleanFormula(binary.Y)
 	if err != nil {
 		return 0, err
 	}
 	switch binary.Op {
 	case syntax.OpAnd:
-		return t.intersectionIndex(left, right), nil
+		return translation.intersectionIndex(left, right), nil
 	case syntax.OpOr:
-		return t.unionIndex(left, right), nil
+		return translation.unionIndex(left, right), nil
 	case syntax.OpImplies:
-		return t.unionIndex(t.complementIndex(left), right), nil
+		return translation.unionIndex(translation.complementIndex(left), right), nil
 	}
-	equivalence := t.unionIndex(t.intersectionIndex(left, right), t.intersectionIndex(t.complementIndex(left), t.complementIndex(right)))
+	equivalence := translation.unionIndex(translation.intersectionIndex(left, right), translation.intersectionIndex(translation.complementIndex(left), translation.complementIndex(right)))
 	if binary.Op == syntax.OpNe {
-		return t.complementIndex(equivalence), nil
+		return translation.complementIndex(equivalence), nil
 	}
 	return equivalence, nil // <=> and =
 }
 
 // thresholdSet translates a bounded property, such as P>=0.5 [...], to the set of states that satisfy it.
-func (t *translation) thresholdSet(formula *logic.Formula) (int, error) {
+func (translation *translation) thresholdSet(formula *logic.Formula) (int, error) {
 	bound, err := sema.Enclose(formula.Bound, nil)
 	if err != nil {
 		return 0, err
 	}
 	if !bound.Exact || bound.Rat == nil {
-		return 0, t.unsupported(formula.Bound, "a bound that is not a fraction")
+		return 0, translation.unsupported(formula.Bound, "a bound that is not a fraction")
 	}
-	value, err := t.value(formula.X)
+	value, err := translation.value(formula.X)
 	if err != nil {
 		return 0, err
 	}
@@ -335,55 +335,55 @@ func (t *translation) thresholdSet(formula *logic.Formula) (int, error) {
 		relation = relation.Mirrored()
 		threshold = new(big.Rat).Sub(big.NewRat(1, 1), threshold)
 	}
-	return t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: value.vector, Relation: relation.String(), Threshold: threshold}), nil
+	return translation.setIndex(certificate.Set{Kind: certificate.Bound, Vector: value.vector, Relation: relation.String(), Threshold: threshold}), nil
 }
 
 // pathProbability translates the least or the greatest probability of a path formula to a vector of the certificate.
-func (t *translation) pathProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
+func (translation *translation) pathProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if !path.IsNegated {
-		return t.probabilityWithoutNegation(path, dir)
+		return translation.probabilityWithoutNegation(path, dir)
 	}
 	// The least probability of a negation is 1 minus the greatest probability of its operand.
-	value, err := t.probabilityWithoutNegation(path, opposite(dir))
+	value, err := translation.probabilityWithoutNegation(path, opposite(dir))
 	value.isComplement = !value.isComplement
 	return value, err
 }
 
 // probabilityWithoutNegation translates the least or the greatest probability of a path formula to a vector of the certificate. It ignores
 // path.Negated, the negation in front of the formula.
-func (t *translation) probabilityWithoutNegation(path *logic.Path, dir solve.Direction) (vectorValue, error) {
+func (translation *translation) probabilityWithoutNegation(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	switch {
 	case path.Form == logic.InitialState:
-		return t.initialStateProbability(path, dir)
+		return translation.initialStateProbability(path, dir)
 	case path.Form == logic.LateWeakUntil:
-		return vectorValue{}, t.unsupported(path.X, "a weak until (W) with a lower bound")
+		return vectorValue{}, translation.unsupported(path.X, "a weak until (W) with a lower bound")
 	case path.Form == logic.Conditional:
-		return t.conditionalProbability(path, dir)
+		return translation.conditionalProbability(path, dir)
 	case path.Form == logic.CostBounded:
-		return t.rewardBoundedProbability(path, dir)
+		return translation.rewardBoundedProbability(path, dir)
 	case path.Form == logic.Until || path.Form == logic.Next:
-		return t.temporalProbability(path, dir)
+		return translation.temporalProbability(path, dir)
 	case path.IsTemporal && path.Op == syntax.Next:
-		operandValue, err := t.pathProbability(logic.PathOf(path.Right), dir)
+		operandValue, err := translation.pathProbability(logic.PathOf(path.Right), dir)
 		if err != nil {
 			return operandValue, err
 		}
-		if laterValue, isPossible := t.oneStepLater(operandValue); isPossible {
+		if laterValue, isPossible := translation.oneStepLater(operandValue); isPossible {
 			return laterValue, nil
 		}
 	}
-	return t.pathAutomaton(path.X, dir)
+	return translation.pathAutomaton(path.X, dir)
 }
 
 // initialStateProbability translates P of a state formula f, which the first state of the path must satisfy, to a vector of the certificate:
 // F<=0 f.
-func (t *translation) initialStateProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
-	set, err := t.stateFormula(path.Right)
-	vector := certificate.Vector{Kind: certificate.Steps, Max: t.isMaximum(dir), Right: set, Reward: -1}
-	if t.property.Program.Type == syntax.CTMC {
+func (translation *translation) initialStateProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
+	set, err := translation.stateFormula(path.Right)
+	vector := certificate.Vector{Kind: certificate.Steps, Max: translation.isMaximum(dir), Right: set, Reward: -1}
+	if translation.property.Program.Type == syntax.CTMC {
 		vector.Timed = &certificate.Timed{From: new(big.Rat), To: new(big.Rat)}
 	}
-	return vectorValue{vector: t.vectorIndex(vector)}, err
+	return vectorValue{vector: translation.vectorIndex(vector)}, err
 }
 
 // opposite returns Min for Max, and Max for Min.
@@ -395,66 +395,66 @@ func opposite(dir solve.Direction) solve.Direction {
 }
 
 // temporalProbability translates P of one temporal operator over state formulas to a vector of the certificate.
-func (t *translation) temporalProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
-	left, right, isNegated, err := t.untilOperands(path, t.stateFormula)
+func (translation *translation) temporalProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
+	left, right, isNegated, err := translation.untilOperands(path, translation.stateFormula)
 	if err != nil {
 		return vectorValue{}, err
 	}
 	if isNegated {
 		dir = opposite(dir)
 	}
-	vector := certificate.Vector{Kind: certificate.Until, Max: t.isMaximum(dir), Left: left, Right: right, Reward: -1}
+	vector := certificate.Vector{Kind: certificate.Until, Max: translation.isMaximum(dir), Left: left, Right: right, Reward: -1}
 	switch {
 	case path.Form == logic.Next:
 		vector.Kind, vector.Left = certificate.Next, allStates
-	case path.Bound != nil && t.property.Program.Type == syntax.CTMC:
+	case path.Bound != nil && translation.property.Program.Type == syntax.CTMC:
 		vector.Kind = certificate.Steps
-		vector.Timed, err = t.timeBounds(path.Bound)
+		vector.Timed, err = translation.timeBounds(path.Bound)
 	case path.Bound != nil:
 		vector.Kind = certificate.Steps
 		vector.From, vector.To, err = logic.Steps(path.Bound)
 	}
-	if t.coalition != 0 {
-		vector.Max, vector.Maximizer = true, t.coalition
+	if translation.coalition != 0 {
+		vector.Max, vector.Maximizer = true, translation.coalition
 		if dir == solve.Min {
-			vector.Maximizer = t.complementIndex(t.coalition)
+			vector.Maximizer = translation.complementIndex(translation.coalition)
 		}
 	}
-	return vectorValue{t.vectorIndex(vector), isNegated}, err
+	return vectorValue{translation.vectorIndex(vector), isNegated}, err
 }
 
 // untilOperands rewrites a temporal operator to `left U right`, or to the negation of that if isNegated is true. It returns the indexes of the
 // sets left and right. translateRight translates the right operand to a set.
-func (t *translation) untilOperands(path *logic.Path, translateRight func(sema.Expr) (int, error)) (left, right int, isNegated bool, err error) {
+func (translation *translation) untilOperands(path *logic.Path, translateRight func(sema.Expr) (int, error)) (left, right int, isNegated bool, err error) {
 	left = allStates
 	if path.Left != nil {
-		if left, err = t.stateFormula(path.Left); err != nil {
+		if left, err = translation.stateFormula(path.Left); err != nil {
 			return 0, 0, false, err
 		}
 	}
 	if right, err = translateRight(path.Right); err != nil {
 		return 0, 0, false, err
 	}
-	sets := logic.Algebra[int]{Not: t.complementIndex, And: t.intersectionIndex, Neither: func(i, j int) int { return t.complementIndex(t.unionIndex(i, j)) }}
+	sets := logic.Algebra[int]{Not: translation.complementIndex, And: translation.intersectionIndex, Neither: func(i, j int) int { return translation.complementIndex(translation.unionIndex(i, j)) }}
 	left, right, isNegated = sets.AsUntil(path.Op, left, right)
 	return left, right, isNegated, nil
 }
 
 // timeBounds evaluates the time bound of a CTMC. Strict bounds become non-strict, because the probability of a jump at one instant is 0.
-func (t *translation) timeBounds(timeBound *sema.Bound) (*certificate.Timed, error) {
-	fromTime, err := t.timeOf(timeBound.Low)
+func (translation *translation) timeBounds(timeBound *sema.Bound) (*certificate.Timed, error) {
+	fromTime, err := translation.timeOf(timeBound.Low)
 	if err != nil {
 		return nil, err
 	}
 	if fromTime == nil {
 		fromTime = new(big.Rat)
 	}
-	toTime, err := t.timeOf(timeBound.High)
+	toTime, err := translation.timeOf(timeBound.High)
 	return &certificate.Timed{From: fromTime, To: toTime}, err
 }
 
 // timeOf evaluates a time, which must be a fraction or infinity. It returns nil for infinity, and if expr is nil.
-func (t *translation) timeOf(expr sema.Expr) (*big.Rat, error) {
+func (translation *translation) timeOf(expr sema.Expr) (*big.Rat, error) {
 	if expr == nil {
 		return nil, nil
 	}
@@ -464,63 +464,63 @@ func (t *translation) timeOf(expr sema.Expr) (*big.Rat, error) {
 	}
 	isInfinite := math.IsInf(value.Lo, 1)
 	if value.Rat == nil && !isInfinite {
-		return nil, t.unsupported(expr, "a time bound that is not a fraction")
+		return nil, translation.unsupported(expr, "a time bound that is not a fraction")
 	}
 	return value.Rat, nil
 }
 
 // checkAveragesPerStep returns an error for a Markov automaton. Its long-run averages are per unit of time, and certificates support only
 // averages per step.
-func (t *translation) checkAveragesPerStep(formula *logic.Formula) error {
-	if t.property.Program.Model().IsMarkovAutomaton() {
-		return t.unsupported(formula.X, "a long-run average of a Markov automaton")
+func (translation *translation) checkAveragesPerStep(formula *logic.Formula) error {
+	if translation.property.Program.Model().IsMarkovAutomaton() {
+		return translation.unsupported(formula.X, "a long-run average of a Markov automaton")
 	}
 	return nil
 }
 
 // rewardOperator translates an R operator to a vector of the certificate.
-func (t *translation) rewardOperator(formula *logic.Formula) (vectorValue, error) {
+func (translation *translation) rewardOperator(formula *logic.Formula) (vectorValue, error) {
 	objective := formula.Objective
 	if objective.Ratio {
-		return vectorValue{}, t.unsupported(formula.X, "a ratio of rewards")
+		return vectorValue{}, translation.unsupported(formula.X, "a ratio of rewards")
 	}
-	vector := certificate.Vector{Max: t.isMaximum(t.direction(formula.Threshold)), Reward: objective.Struct}
+	vector := certificate.Vector{Max: translation.isMaximum(translation.direction(formula.Threshold)), Reward: objective.Struct}
 	var err error
 	switch objective.Form {
 	case logic.LongRun:
-		vector.Kind, err = certificate.Average, t.checkAveragesPerStep(formula)
+		vector.Kind, err = certificate.Average, translation.checkAveragesPerStep(formula)
 	case logic.TotalReward:
 		vector.Kind = certificate.TotalReward
 	case logic.Cumulative:
 		vector.Kind = certificate.Cumulative
-		err = t.rewardTime(&vector, objective)
+		err = translation.rewardTime(&vector, objective)
 	case logic.Instantaneous:
 		vector.Kind = certificate.Instant
-		err = t.rewardTime(&vector, objective)
+		err = translation.rewardTime(&vector, objective)
 	case logic.Discounted:
-		return t.discountedReward(formula, vector)
+		return translation.discountedReward(formula, vector)
 	case logic.CostBoundedReward:
-		return t.rewardWithinBounds(formula, vector)
+		return translation.rewardWithinBounds(formula, vector)
 	case logic.UntilReached, logic.ZeroUnlessReached, logic.ConditionalReward:
-		return vectorValue{}, t.unsupported(formula.X, "%s", logic.Describe(objective.X))
+		return vectorValue{}, translation.unsupported(formula.X, "%s", logic.Describe(objective.X))
 	case logic.ReachReward:
 		vector.Kind = certificate.ReachReward
-		vector.Right, err = t.stateFormula(objective.Target)
+		vector.Right, err = translation.stateFormula(objective.Target)
 	default:
 		automaton := &certificate.Automaton{}
-		if automaton.Formula, err = t.pathFormula(automaton, objective.X); err != nil {
+		if automaton.Formula, err = translation.pathFormula(automaton, objective.X); err != nil {
 			return vectorValue{}, err
 		}
 		vector.Kind = certificate.CoSafe
 		vector.Automaton = automaton
 	}
-	return vectorValue{vector: t.vectorIndex(vector)}, err
+	return vectorValue{vector: translation.vectorIndex(vector)}, err
 }
 
 // rewardTime sets the step bound or the time bound of an objective C<=k or I=k.
-func (t *translation) rewardTime(vector *certificate.Vector, objective *logic.Objective) (err error) {
-	if t.property.Program.Type == syntax.CTMC {
-		vector.Timed, err = t.timeBounds(&sema.Bound{High: objective.At})
+func (translation *translation) rewardTime(vector *certificate.Vector, objective *logic.Objective) (err error) {
+	if translation.property.Program.Type == syntax.CTMC {
+		vector.Timed, err = translation.timeBounds(&sema.Bound{High: objective.At})
 	} else {
 		vector.To, err = logic.Count(objective.At)
 	}
@@ -528,27 +528,27 @@ func (t *translation) rewardTime(vector *certificate.Vector, objective *logic.Ob
 }
 
 // quantifyPath translates E of a path formula to a set, or A if forAll is true.
-func (t *translation) quantifyPath(forAll bool, path *logic.Path) (int, error) {
+func (translation *translation) quantifyPath(forAll bool, path *logic.Path) (int, error) {
 	if !path.IsNegated {
-		return t.quantifyWithoutNegation(forAll, path)
+		return translation.quantifyWithoutNegation(forAll, path)
 	}
-	operand, err := t.quantifyWithoutNegation(!forAll, path) // E [!f] is !A [f], and A [!f] is !E [f]
-	return t.complementIndex(operand), err
+	operand, err := translation.quantifyWithoutNegation(!forAll, path) // E [!f] is !A [f], and A [!f] is !E [f]
+	return translation.complementIndex(operand), err
 }
 
 // quantifyWithoutNegation translates E [path], or A [path] if forAll is true, to a set of the certificate, and returns the index of the set. It
 // ignores path.Negated, the negation in front of the formula. It uses an automaton only if no simpler rule applies.
-func (t *translation) quantifyWithoutNegation(forAll bool, path *logic.Path) (int, error) {
+func (translation *translation) quantifyWithoutNegation(forAll bool, path *logic.Path) (int, error) {
 	if path.Form == logic.InitialState {
-		return t.stateFormula(path.Right)
+		return translation.stateFormula(path.Right)
 	}
 	if binary, isBinary := path.X.(*sema.Binary); isBinary && distributes(forAll, binary) {
-		return t.quantifyOperands(forAll, binary)
+		return translation.quantifyOperands(forAll, binary)
 	}
 	if path.IsTemporal && path.Bound == nil && logic.IsState(path.Left) {
-		return t.quantifyTemporal(forAll, path)
+		return translation.quantifyTemporal(forAll, path)
 	}
-	return t.quantifyAutomaton(forAll, path.X)
+	return translation.quantifyAutomaton(forAll, path.X)
 }
 
 // distributes reports whether a quantifier distributes over the operands of & or |. A (forAll is true) distributes over &, and E over |. Both
@@ -565,42 +565,42 @@ func distributes(forAll bool, binary *sema.Binary) bool {
 }
 
 // quantifyOperands translates E [f op g] to the set E [f] op E [g], where op is & or |. If forAll is true, the quantifier is A instead of E.
-func (t *translation) quantifyOperands(forAll bool, binary *sema.Binary) (int, error) {
-	left, err := t.quantifyPath(forAll, logic.PathOf(binary.X))
+func (translation *translation) quantifyOperands(forAll bool, binary *sema.Binary) (int, error) {
+	left, err := translation.quantifyPath(forAll, logic.PathOf(binary.X))
 	if err != nil {
 		return 0, err
 	}
-	right, err := t.quantifyPath(forAll, logic.PathOf(binary.Y))
+	right, err := translation.quantifyPath(forAll, logic.PathOf(binary.Y))
 	if err != nil {
 		return 0, err
 	}
 	if binary.Op == syntax.OpAnd {
-		return t.intersectionIndex(left, right), nil
+		return translation.intersectionIndex(left, right), nil
 	}
-	return t.unionIndex(left, right), nil
+	return translation.unionIndex(left, right), nil
 }
 
 // quantifyTemporal translates E of a temporal operator, or A if forAll is true, to a set of the certificate, and returns the index of the set.
 // The left operand must be a state formula.
-func (t *translation) quantifyTemporal(forAll bool, path *logic.Path) (int, error) {
-	translateRight := t.stateFormula
+func (translation *translation) quantifyTemporal(forAll bool, path *logic.Path) (int, error) {
+	translateRight := translation.stateFormula
 	if !logic.IsState(path.Right) {
 		if !quantifiesOperand(forAll, path.Op) {
-			return t.quantifyAutomaton(forAll, path.X)
+			return translation.quantifyAutomaton(forAll, path.X)
 		}
-		translateRight = func(operand sema.Expr) (int, error) { return t.quantifyPath(forAll, logic.PathOf(operand)) }
+		translateRight = func(operand sema.Expr) (int, error) { return translation.quantifyPath(forAll, logic.PathOf(operand)) }
 	}
-	left, right, isNegated, err := t.untilOperands(path, translateRight)
+	left, right, isNegated, err := translation.untilOperands(path, translateRight)
 	if err != nil {
 		return 0, err
 	}
 	if path.Op == syntax.Next {
-		return t.setIndex(nextSet(forAll, right)), nil
+		return translation.setIndex(nextSet(forAll, right)), nil
 	}
 	if isNegated { // E [!f] is !A [f], and A [!f] is !E [f]
-		return t.complementIndex(t.setIndex(untilSet(!forAll, left, right))), nil
+		return translation.complementIndex(translation.setIndex(untilSet(!forAll, left, right))), nil
 	}
-	return t.setIndex(untilSet(forAll, left, right)), nil
+	return translation.setIndex(untilSet(forAll, left, right)), nil
 }
 
 // nextSet returns the set of the states that satisfy E [X operand], or A [X operand] if forAll is true.
@@ -635,10 +635,10 @@ func quantifiesOperand(forAll bool, op syntax.TemporalOp) bool {
 
 // oneStepLater returns the translation of X f, where value is the translation of f: it adds 1 to the step bounds of the vector. isPossible is
 // false for a CTMC, and if f has a left operand or an automaton.
-func (t *translation) oneStepLater(value vectorValue) (shifted vectorValue, isPossible bool) {
-	vector := t.Vectors[value.vector]
+func (translation *translation) oneStepLater(value vectorValue) (shifted vectorValue, isPossible bool) {
+	vector := translation.Vectors[value.vector]
 	switch {
-	case vector.Left != allStates || vector.Automaton != nil || t.property.Program.Type == syntax.CTMC:
+	case vector.Left != allStates || vector.Automaton != nil || translation.property.Program.Type == syntax.CTMC:
 		return value, false
 	case vector.Kind == certificate.Next:
 		vector.From, vector.To = 1, 1
@@ -650,6 +650,6 @@ func (t *translation) oneStepLater(value vectorValue) (shifted vectorValue, isPo
 		vector.To++
 	}
 	vector.Kind = certificate.Steps
-	value.vector = t.vectorIndex(vector)
+	value.vector = translation.vectorIndex(vector)
 	return value, true
 }

@@ -62,13 +62,13 @@ const maxExactStates = 20_000
 
 // gridBits returns the number of bits of the greatest value on the grid. For float64 bounds the grid is so fine that it does not
 // matter.
-func (e effort) gridBits() int {
+func (effort effort) gridBits() int {
 	const noGrid = 1000
-	return [...]int{coarseGrid: 47, floats: noGrid, narrowFloats: noGrid, fineGrid: 61, fileFloats: noGrid, fractions: 0}[e]
+	return [...]int{coarseGrid: 47, floats: noGrid, narrowFloats: noGrid, fineGrid: 61, fileFloats: noGrid, fractions: 0}[effort]
 }
 
 // withoutGrid reports whether the values are arbitrary float64 numbers.
-func (e effort) withoutGrid() bool { return e == floats || e == narrowFloats || e == fileFloats }
+func (effort effort) withoutGrid() bool { return effort == floats || effort == narrowFloats || effort == fileFloats }
 
 // bounds are the computed values of a vector, and the effort that was spent on them.
 type bounds struct {
@@ -93,13 +93,13 @@ func (prover *Prover) boundsOf(ctx context.Context, vector int, wantedEffort eff
 }
 
 // suffices reports whether bounds with the wanted effort would not be narrower.
-func (b *bounds) suffices(wantedEffort effort) bool {
-	return b.effort >= wantedEffort || b.hasZeroWidth()
+func (bounds *bounds) suffices(wantedEffort effort) bool {
+	return bounds.effort >= wantedEffort || bounds.hasZeroWidth()
 }
 
 // hasZeroWidth reports whether the float64 bounds of every value are equal, so that more effort cannot improve them.
-func (b *bounds) hasZeroWidth() bool {
-	return b.Exact == nil && slices.Equal(b.Lower, b.Upper)
+func (bounds *bounds) hasZeroWidth() bool {
+	return bounds.Exact == nil && slices.Equal(bounds.Lower, bounds.Upper)
 }
 
 // vectorProof computes the columns of one vector.

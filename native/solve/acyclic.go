@@ -8,7 +8,7 @@ import (
 
 // solveAcyclic computes bounds for the maybe states if every cycle among them is a self-loop. It solves the successors of a state before
 // the state itself, so one pass is enough. It returns false, and computes nothing, if several maybe states form a cycle.
-func (sys *system) solveAcyclic(ctx context.Context, opts Options, maybe *sparse.Set) (isAcyclic bool, err error) {
+func (sys *equationSystem) solveAcyclic(ctx context.Context, opts Options, maybe *sparse.Set) (isAcyclic bool, err error) {
 	order, ok := sys.graph.Topological(maybe)
 	if !ok {
 		return false, nil
@@ -26,12 +26,12 @@ func (sys *system) solveAcyclic(ctx context.Context, opts Options, maybe *sparse
 }
 
 // solveIndependent solves states without transitions between them, in parallel.
-func (sys *system) solveIndependent(states []uint32) {
+func (sys *equationSystem) solveIndependent(states []uint32) {
 	inParallelParts(len(states), 1000, func(from, to int) { sys.solveStates(states[from:to]) })
 }
 
 // solveStates stores bounds for the given states. All their successors, except the states themselves, must be solved.
-func (sys *system) solveStates(states []uint32) {
+func (sys *equationSystem) solveStates(states []uint32) {
 	for _, s := range states {
 		if bounds := sys.optimumOverChoices(int(s)); bounds.choice != sparse.None { // otherwise the value stays 0
 			sys.values.Lower[s], sys.values.Upper[s] = bounds.lower, bounds.upper
@@ -41,23 +41,23 @@ func (sys *system) solveStates(states []uint32) {
 
 // optimumOverChoices returns bounds on the optimal probability of state s over its choices. All successors except s itself must be solved.
 // If the optimal choice stays in s forever, the value is 0 and the choice is sparse.None.
-func (sys *system) optimumOverChoices(s int) bestBounds {
+func (sys *equationSystem) optimumOverChoices(s int) bestBounds {
 	model := sys.graph.Model
 	optimum := emptyBestBounds(sys.minimize)
 	first, end := model.Choices(s)
-	for c := first; c < end; c++ {
-		firstTransition, endTransition := model.Row(c)
+	for choice := first; choice < end; choice++ {
+		firstTransition, endTransition := model.Row(choice)
 		target := model.Target[firstTransition]
 		hasSeveralTargets := endTransition-firstTransition > 1
 		switch {
 		case hasSeveralTargets:
-			bounds := sys.evaluateChoice(s, c)
+			bounds := sys.evaluateChoice(s, choice)
 			if !bounds.leavesState && sys.minimize { // all transitions lead to s
 				return emptyBestBounds(true)
 			}
-			optimum.include(bounds, uint32(c), sys.minimize)
+			optimum.include(bounds, uint32(choice), sys.minimize)
 		case int(target) != s: // a choice with one target has the value of the target
-			optimum.include(choiceBounds{lower: sys.values.Lower[target], upper: sys.values.Upper[target], leavesState: true}, uint32(c), sys.minimize)
+			optimum.include(choiceBounds{lower: sys.values.Lower[target], upper: sys.values.Upper[target], leavesState: true}, uint32(choice), sys.minimize)
 		case sys.minimize: // the scheduler stays in s forever
 			return emptyBestBounds(true)
 		}

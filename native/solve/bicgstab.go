@@ -88,13 +88,13 @@ func (iteration *bicgstab) rescale(values []float64, rightSide func(unknown int)
 // multiply sets product to the scaled matrix I - P times vector.
 func (iteration *bicgstab) multiply(vector, product []float64) {
 	inParallelParts(len(vector), 4000, func(from, to int) {
-		for k := from; k < to; k++ {
-			product[k] = vector[k] - iteration.sumTerms(k, vector)/iteration.scales[k]
+		for unknown := from; unknown < to; unknown++ {
+			product[unknown] = vector[unknown] - iteration.sumTerms(unknown, vector)/iteration.scales[unknown]
 		}
 	})
 }
 
-// sumTerms returns (P scaled)[k], where scaled[i] = scale[i] * vector[i] and P has the weights of the current scheduler.
+// sumTerms returns the entry of P scaled at an unknown, where scaled[i] = scales[i] * vector[i] and P has the weights of the current scheduler.
 func (iteration *bicgstab) sumTerms(unknown int, vector []float64) float64 {
 	choice := iteration.solver.currentChoices[unknown]
 	if choice == sparse.None {
@@ -109,37 +109,37 @@ func (iteration *bicgstab) sumTerms(unknown int, vector []float64) float64 {
 	return sum
 }
 
-// iterate performs at most the given number of Bi-CGSTAB steps, and returns how many it performed. It stops if the greatest residual is at
+// iterate performs at most maxSteps Bi-CGSTAB steps, and returns how many it performed. It stops if the greatest residual is at
 // most precision, or at a breakdown (a division by zero).
-func (iteration *bicgstab) iterate(meter *meter, steps int, precision float64) (int, error) {
+func (iteration *bicgstab) iterate(meter *meter, maxSteps int, precision float64) (int, error) {
 	n := len(iteration.scaledValues)
 	shadow := slices.Clone(iteration.residual)
 	direction := make([]float64, n)
 	directionImage := make([]float64, n)
 	residualImage := make([]float64, n)
 	rho, alpha, omega := 1.0, 1.0, 1.0
-	for step := range steps {
-		nextRho := dot(shadow, iteration.residual)
+	for step := range maxSteps {
+		nextRho := scalarProduct(shadow, iteration.residual)
 		beta := nextRho / rho * alpha / omega
 		rho = nextRho
-		for k := range direction {
-			direction[k] = iteration.residual[k] + beta*(direction[k]-omega*directionImage[k])
+		for unknown := range direction {
+			direction[unknown] = iteration.residual[unknown] + beta*(direction[unknown]-omega*directionImage[unknown])
 		}
 		iteration.multiply(direction, directionImage)
-		alpha = rho / dot(shadow, directionImage)
-		for k := range direction {
-			iteration.residual[k] -= alpha * directionImage[k]
+		alpha = rho / scalarProduct(shadow, directionImage)
+		for unknown := range direction {
+			iteration.residual[unknown] -= alpha * directionImage[unknown]
 		}
 		iteration.multiply(iteration.residual, residualImage)
-		omega = dot(residualImage, iteration.residual) / dot(residualImage, residualImage)
+		omega = scalarProduct(residualImage, iteration.residual) / scalarProduct(residualImage, residualImage)
 		product := alpha * omega
 		isBreakdown := math.IsNaN(product) || math.IsInf(product, 0) || product == 0
 		if isBreakdown {
 			return step + 1, nil
 		}
-		for k := range direction {
-			iteration.scaledValues[k] += alpha*direction[k] + omega*iteration.residual[k]
-			iteration.residual[k] -= omega * residualImage[k]
+		for unknown := range direction {
+			iteration.scaledValues[unknown] += alpha*direction[unknown] + omega*iteration.residual[unknown]
+			iteration.residual[unknown] -= omega * residualImage[unknown]
 		}
 		if err := meter.addWork(krylovStepCost * iteration.solver.equations.work()); err != nil {
 			return step, err
@@ -148,14 +148,14 @@ func (iteration *bicgstab) iterate(meter *meter, steps int, precision float64) (
 			return step + 1, nil
 		}
 	}
-	return steps, nil
+	return maxSteps, nil
 }
 
-// dot returns the scalar product of two vectors.
-func dot(x, y []float64) float64 {
+// scalarProduct returns the scalar product of two vectors.
+func scalarProduct(left, right []float64) float64 {
 	sum := 0.0
-	for k, v := range x {
-		sum += v * y[k]
+	for i, value := range left {
+		sum += value * right[i]
 	}
 	return sum
 }
@@ -163,8 +163,8 @@ func dot(x, y []float64) float64 {
 // maxNorm returns the greatest absolute value, or NaN if there is a NaN.
 func maxNorm(values []float64) float64 {
 	maximum := 0.0
-	for _, v := range values {
-		maximum = max(maximum, math.Abs(v))
+	for _, value := range values {
+		maximum = max(maximum, math.Abs(value))
 	}
 	return maximum
 }

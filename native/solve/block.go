@@ -103,7 +103,7 @@ func (block *Block) SweepUpper() (hasRaised bool) {
 	return hasRaised
 }
 
-// TakeStep replaces the bounds after k steps by the bounds after k+1 steps: x' = P x, or its optimum over the choices, rounded up for upper bounds and
+// TakeStep replaces the bounds after k steps by the bounds after k+1 steps: P times the bounds, or the optimum over the choices, rounded up for upper bounds and
 // down for lower bounds. It reports whether a bound changed.
 func (block *Block) TakeStep(isUpper bool) (changed bool) {
 	values := block.ownValues()
@@ -162,7 +162,7 @@ func (block *Block) evaluate(state int64, row uint32, isUpper bool) float64 {
 }
 
 // evaluateChoice returns a bound on the value of the choice whose operands are at [position, end): the sum of weight * value over the
-// targets. If the choice has a self-loop and OneStep is not set, or if weights are rates, the sum is divided by the total weight of the other targets. If
+// targets. If the choice has a self-loop and OneStep is false, or if weights are rates, the sum is divided by the total weight of the other targets. If
 // isUpper is true, the result is rounded up, otherwise down.
 func (block *Block) evaluateChoice(state int64, position, end int, isUpper bool) float64 {
 	weights := block.Weights[block.Operands[position+1]:]

@@ -37,12 +37,12 @@ func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	if err != nil {
 		return nil, false, err
 	}
-	recent := make([]*Values, maxCost+1) // a ring: the values of budget k are at k modulo the length
-	for i := range recent {
-		recent[i] = newValues(graph.Model, opts)
-		recent[i].setAll(right, 1)
+	recentValues := make([]*Values, maxCost+1) // a ring: the values of budget k are at k modulo the length
+	for i := range recentValues {
+		recentValues[i] = newValues(graph.Model, opts)
+		recentValues[i].setAll(right, 1)
 	}
-	values, err = sys.solveBudgets(order.Order, budget, recent, newStepMeter(ctx, opts, budget.Limit+1))
+	values, err = sys.solveBudgets(order.Order, budget, recentValues, newStepMeter(ctx, opts, budget.Limit+1))
 	return values, true, err
 }
 
@@ -57,39 +57,39 @@ func (budget Budget) maxCost() int {
 	return greatest
 }
 
-// solveBudgets computes the values for the budgets 0, 1, 2 and so on, and returns the values for budget.Limit. The slice recent is a ring
-// buffer: the values for budget k are at index k modulo its length. No choice costs more than this length minus 1. So if that many
+// solveBudgets computes the values for the budgets 0, 1, 2 and so on, and returns the values for budget.Limit. The slice recentValues is a ring
+// buffer: the values for each budget are at the index budget modulo its length. No choice costs more than this length minus 1. So if that many
 // successive budgets have equal values, all greater budgets have the same values, and the computation stops.
-func (sys *system) solveBudgets(order []uint32, budget Budget, recent []*Values, meter *meter) (values *Values, err error) {
+func (sys *equationSystem) solveBudgets(order []uint32, budget Budget, recentValues []*Values, meter *meter) (values *Values, err error) {
 	numEqual := 0 // the number of successive budgets with equal values
-	for k := 0; k <= budget.Limit && numEqual < len(recent); k++ {
-		values = recent[k%len(recent)]
-		if err := sys.solveBudget(order, k, budget.Costs, recent, meter); err != nil {
+	for spent := 0; spent <= budget.Limit && numEqual < len(recentValues); spent++ {
+		values = recentValues[spent%len(recentValues)]
+		if err := sys.solveBudget(order, spent, budget.Costs, recentValues, meter); err != nil {
 			return nil, err
 		}
-		previous := recent[(k+len(recent)-1)%len(recent)]
+		previous := recentValues[(spent+len(recentValues)-1)%len(recentValues)]
 		numEqual++
-		if k == 0 || !values.equal(previous) {
+		if spent == 0 || !values.equal(previous) {
 			numEqual = 0
 		}
-		meter.progress.Done = k
+		meter.progress.Done = spent
 	}
 	return values, nil
 }
 
 // solveBudget computes the value of each state for one budget, in the given order, and stores the values at index budget modulo
-// len(recent).
-func (sys *system) solveBudget(order []uint32, budget int, costs []int, recent []*Values, meter *meter) error {
-	values := recent[budget%len(recent)]
+// len(recentValues).
+func (sys *equationSystem) solveBudget(order []uint32, budget int, costs []int, recentValues []*Values, meter *meter) error {
+	values := recentValues[budget%len(recentValues)]
 	workPerState := 2 + len(sys.graph.Target)/sys.graph.NumStates()
 	for _, s := range order {
 		work := workPerState
 		if values.Exact != nil {
-			value := sys.budgetOptimumRat(int(s), budget, costs, recent)
+			value := sys.budgetOptimumRat(int(s), budget, costs, recentValues)
 			values.setExact(int(s), value)
 			work += reductionCost(value)
 		} else {
-			values.Lower[s], values.Upper[s] = sys.budgetOptimum(int(s), budget, costs, recent)
+			values.Lower[s], values.Upper[s] = sys.budgetOptimum(int(s), budget, costs, recentValues)
 		}
 		if err := meter.addWork(work); err != nil {
 			return err
@@ -103,9 +103,9 @@ func zeroCostGraph(model *sparse.Model, costs []int) *sparse.Model {
 	result := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}}
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
-		for c := first; c < end; c++ {
-			if costs[c] == 0 {
-				firstTransition, endTransition := model.Row(c)
+		for choice := first; choice < end; choice++ {
+			if costs[choice] == 0 {
+				firstTransition, endTransition := model.Row(choice)
 				result.Target = append(result.Target, model.Target[firstTransition:endTransition]...)
 			}
 		}
@@ -116,34 +116,34 @@ func zeroCostGraph(model *sparse.Model, costs []int) *sparse.Model {
 
 // budgetOptimum returns bounds on the optimal probability of state s with the given budget. A choice that costs k leads to the values for
 // budget-k.
-func (sys *system) budgetOptimum(s, budget int, costs []int, recent []*Values) (lower, upper float64) {
+func (sys *equationSystem) budgetOptimum(s, budget int, costs []int, recentValues []*Values) (lower, upper float64) {
 	optimum := emptyBestBounds(sys.minimize)
 	first, end := sys.graph.Choices(s)
-	for c := first; c < end; c++ {
+	for choice := first; choice < end; choice++ {
 		var bounds choiceBounds
-		if costs[c] <= budget {
-			sys.values = recent[(budget-costs[c])%len(recent)] // evaluateChoice reads them
-			sys.isOneStep = costs[c] > 0                       // a self-loop with a cost leads to a smaller budget
-			bounds = sys.evaluateChoice(s, c)
+		if costs[choice] <= budget {
+			sys.values = recentValues[(budget-costs[choice])%len(recentValues)] // evaluateChoice reads them
+			sys.isOneStep = costs[choice] > 0                                   // a self-loop with a cost leads to a smaller budget
+			bounds = sys.evaluateChoice(s, choice)
 		}
 		if !bounds.leavesState { // the choice costs too much, or the scheduler stays in s forever without cost
 			bounds = choiceBounds{leavesState: true}
 		}
-		optimum.include(bounds, uint32(c), sys.minimize)
+		optimum.include(bounds, uint32(choice), sys.minimize)
 	}
 	return min(optimum.lower, 1), min(optimum.upper, 1)
 }
 
 // budgetOptimumRat returns the exact optimal probability of state s with the given budget. A choice that costs k leads to the values for
 // budget-k.
-func (sys *system) budgetOptimumRat(s, budget int, costs []int, recent []*Values) (best *big.Rat) {
+func (sys *equationSystem) budgetOptimumRat(s, budget int, costs []int, recentValues []*Values) (best *big.Rat) {
 	first, end := sys.graph.Choices(s)
-	for c := first; c < end; c++ {
+	for choice := first; choice < end; choice++ {
 		var value *big.Rat
-		if costs[c] <= budget {
-			sys.values = recent[(budget-costs[c])%len(recent)]
-			sys.isOneStep = costs[c] > 0
-			value = sys.evaluateChoiceRat(s, c)
+		if costs[choice] <= budget {
+			sys.values = recentValues[(budget-costs[choice])%len(recentValues)]
+			sys.isOneStep = costs[choice] > 0
+			value = sys.evaluateChoiceRat(s, choice)
 		}
 		if value == nil { // the choice costs too much, or the scheduler stays in s forever without cost
 			value = new(big.Rat)
@@ -156,9 +156,9 @@ func (sys *system) budgetOptimumRat(s, budget int, costs []int, recent []*Values
 }
 
 // equal reports whether two results have the same exact values or, without exact values, the same bounds.
-func (v *Values) equal(other *Values) bool {
-	if v.Exact == nil {
-		return slices.Equal(v.Lower, other.Lower) && slices.Equal(v.Upper, other.Upper)
+func (values *Values) equal(other *Values) bool {
+	if values.Exact == nil {
+		return slices.Equal(values.Lower, other.Lower) && slices.Equal(values.Upper, other.Upper)
 	}
-	return slices.EqualFunc(v.Exact, other.Exact, func(left, right *big.Rat) bool { return left == right || left.Cmp(right) == 0 })
+	return slices.EqualFunc(values.Exact, other.Exact, func(left, right *big.Rat) bool { return left == right || left.Cmp(right) == 0 })
 }

@@ -13,7 +13,7 @@ const maxUnlimitedStates = 10_000
 
 // solve returns bounds on the solution of the equations of all maybe states. It solves the strongly connected components one by one,
 // successors first. canStayWithoutReward says that a scheduler may be able to stay in the maybe states forever without reward.
-func (sys *system) solve(ctx context.Context, opts Options, canStayWithoutReward bool) (*Values, error) {
+func (sys *equationSystem) solve(ctx context.Context, opts Options, canStayWithoutReward bool) (*Values, error) {
 	components := sys.graph.Components(sys.maybe, sys.choices)
 	cyclicIDs := sys.cyclicComponents(components)
 	if canStayWithoutReward && sys.graph.Kind == sparse.MDP && !cyclicIDs.Empty() {
@@ -37,7 +37,7 @@ func (sys *system) solve(ctx context.Context, opts Options, canStayWithoutReward
 }
 
 // solveComponents solves the components in the given order, with a relative width of at most epsilon for each component.
-func (sys *system) solveComponents(ctx context.Context, components *sparse.Components, opts Options, epsilon float64) error {
+func (sys *equationSystem) solveComponents(ctx context.Context, components *sparse.Components, opts Options, epsilon float64) error {
 	meter := newMeter(ctx, opts, len(components.States))
 	if len(components.States) < maxUnlimitedStates {
 		meter.maxWork = 0
@@ -62,7 +62,7 @@ func (sys *system) solveComponents(ctx context.Context, components *sparse.Compo
 
 // solveComponent solves the equations of the members of a component, with a relative width of at most epsilon. All other successors must be
 // solved. It returns the work that the meter has not counted yet.
-func (sys *system) solveComponent(members []uint32, index *unknownIndex, meter *meter, opts Options, epsilon float64) (work int, err error) {
+func (sys *equationSystem) solveComponent(members []uint32, index *unknownIndex, meter *meter, opts Options, epsilon float64) (work int, err error) {
 	if sys.isExact() {
 		return sys.solveExact(members, index, meter)
 	}
@@ -78,7 +78,7 @@ func (sys *system) solveComponent(members []uint32, index *unknownIndex, meter *
 }
 
 // cyclicComponents returns the indices of the components with several states.
-func (sys *system) cyclicComponents(components *sparse.Components) *sparse.Set {
+func (sys *equationSystem) cyclicComponents(components *sparse.Components) *sparse.Set {
 	cyclicIDs := sparse.NewSet(components.Num())
 	for i := range components.Num() {
 		if components.Start[i+1]-components.Start[i] > 1 {
@@ -89,7 +89,7 @@ func (sys *system) cyclicComponents(components *sparse.Components) *sparse.Set {
 }
 
 // findEndComponents finds the end components without reward. A scheduler can stay there forever.
-func (sys *system) findEndComponents(ctx context.Context, components *sparse.Components, cyclicIDs *sparse.Set) (err error) {
+func (sys *equationSystem) findEndComponents(ctx context.Context, components *sparse.Components, cyclicIDs *sparse.Set) (err error) {
 	states := sparse.NewSet(sys.graph.NumStates())
 	for i := range cyclicIDs.All() {
 		addStates(states, components.Members(i))
@@ -106,13 +106,13 @@ func addStates(set *sparse.Set, states []uint32) {
 }
 
 // zeroRewardChoices returns the usable choices of the states without reward.
-func (sys *system) zeroRewardChoices(states *sparse.Set) *sparse.Set {
+func (sys *equationSystem) zeroRewardChoices(states *sparse.Set) *sparse.Set {
 	result := sparse.NewSet(sys.graph.NumChoices())
 	for s := range states.All() {
 		first, end := sys.graph.Choices(s)
-		for c := first; c < end; c++ {
-			if sys.isUsableChoice(c) && sys.reward.OfChoice(s, c) == 0 {
-				result.Add(c)
+		for choice := first; choice < end; choice++ {
+			if sys.isUsableChoice(choice) && sys.reward.OfChoice(s, choice) == 0 {
+				result.Add(choice)
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func (sys *system) zeroRewardChoices(states *sparse.Set) *sparse.Set {
 
 // cyclicDepth returns the greatest number of components with several states that one path visits, at least 1. The widths of the bounds of
 // these components can add up.
-func (sys *system) cyclicDepth(components *sparse.Components, cyclicIDs *sparse.Set) int {
+func (sys *equationSystem) cyclicDepth(components *sparse.Components, cyclicIDs *sparse.Set) int {
 	if cyclicIDs.Empty() {
 		return 1
 	}
@@ -138,7 +138,7 @@ func (sys *system) cyclicDepth(components *sparse.Components, cyclicIDs *sparse.
 }
 
 // successorDepth returns the greatest depth of a successor of a component.
-func (sys *system) successorDepth(components *sparse.Components, component int, depths []int32) int32 {
+func (sys *equationSystem) successorDepth(components *sparse.Components, component int, depths []int32) int32 {
 	greatest := int32(0)
 	for _, s := range components.Members(component) {
 		first, end := sys.graph.Choices(int(s))
@@ -175,7 +175,7 @@ func (index *unknownIndex) clearUnknowns(members []uint32) {
 
 // localSystem builds the equations of one strongly connected component. It stores the number of each member's unknown in index, which the
 // caller must reset.
-func (sys *system) localSystem(members []uint32, index *unknownIndex) *localSystem {
+func (sys *equationSystem) localSystem(members []uint32, index *unknownIndex) *localSystem {
 	index.allocate(sys.graph.NumStates())
 	local := &localSystem{minimize: sys.minimize, isProbability: sys.isProbability, rounding: sys.rounding, hasRewards: sys.reward != nil}
 	groups := sys.numberUnknowns(members, index)
@@ -193,17 +193,17 @@ func (sys *system) localSystem(members []uint32, index *unknownIndex) *localSyst
 }
 
 // addLocalRows appends the usable choices of state s to a local system.
-func (sys *system) addLocalRows(local *localSystem, s int, index *unknownIndex) {
+func (sys *equationSystem) addLocalRows(local *localSystem, s int, index *unknownIndex) {
 	first, end := sys.graph.Choices(s)
-	for c := first; c < end; c++ {
-		if sys.isUsableChoice(c) {
-			sys.addLocalRow(local, s, c, index)
+	for choice := first; choice < end; choice++ {
+		if sys.isUsableChoice(choice) {
+			sys.addLocalRow(local, s, choice, index)
 		}
 	}
 }
 
 // reserveCapacity allocates the slices of a local system with capacity for all choices of the members.
-func (sys *system) reserveCapacity(local *localSystem, members []uint32) {
+func (sys *equationSystem) reserveCapacity(local *localSystem, members []uint32) {
 	rows, terms := 0, 0
 	for _, s := range members {
 		first, end := sys.graph.Choices(int(s))
@@ -222,7 +222,7 @@ func (sys *system) reserveCapacity(local *localSystem, members []uint32) {
 
 // numberUnknowns numbers the unknowns of a component. All states of an end component without reward share one unknown; every other state
 // has its own. It stores the unknown of each member in index, and returns the states of each unknown.
-func (sys *system) numberUnknowns(members []uint32, index *unknownIndex) [][]uint32 {
+func (sys *equationSystem) numberUnknowns(members []uint32, index *unknownIndex) [][]uint32 {
 	groups := make([][]uint32, 0, len(members))
 	for i, s := range members {
 		if index.unknowns[s] != sparse.None {
@@ -242,7 +242,7 @@ func (sys *system) numberUnknowns(members []uint32, index *unknownIndex) [][]uin
 
 // addLocalRow appends the equation of a choice of state s to a local system, unless all its transitions stay in the unknown of s. The
 // weights and the constant are divided by the sum of the weights of the other transitions.
-func (sys *system) addLocalRow(local *localSystem, s, choice int, index *unknownIndex) {
+func (sys *equationSystem) addLocalRow(local *localSystem, s, choice int, index *unknownIndex) {
 	firstTerm := len(local.termColumns)
 	row := sys.addTerms(local, s, choice, index)
 	if row.weightSum == 0 {
@@ -278,7 +278,7 @@ type localRow struct {
 
 // addTerms appends a term for each transition of a choice to another unknown of the component. It adds all other transitions, except
 // self-loops, to the constant of the returned row.
-func (sys *system) addTerms(local *localSystem, s, choice int, index *unknownIndex) localRow {
+func (sys *equationSystem) addTerms(local *localSystem, s, choice int, index *unknownIndex) localRow {
 	unknown := index.unknowns[s]
 	reward := sys.reward.OfChoice(s, choice)
 	row := localRow{lower: reward, upper: reward, maxTarget: reward, mustNormalize: sys.graph.Kind == sparse.CTMC}
@@ -303,7 +303,7 @@ func (sys *system) addTerms(local *localSystem, s, choice int, index *unknownInd
 	return row
 }
 
-// divideWeights divides the weights from a term on. A weight that underflows stays positive, because its effect is below rounding.floor.
+// divideWeights divides the weights from a term on. A weight that underflows stays positive, because its effect is below rounding.leastBound.
 func (local *localSystem) divideWeights(firstTerm int, divisor float64) {
 	const minNormal = 0x1p-1022
 	for i := firstTerm; i < len(local.termWeights); i++ {
@@ -328,7 +328,7 @@ func (local *localSystem) recordWidth(lower, upper, exitWeight float64) {
 }
 
 // storeSolution copies the bounds and the scheduler of a local system to the states of its component, and clears the index of unknowns.
-func (sys *system) storeSolution(local *localSystem, members []uint32, index *unknownIndex) {
+func (sys *equationSystem) storeSolution(local *localSystem, members []uint32, index *unknownIndex) {
 	sys.values.Converged = sys.values.Converged && local.hasConverged
 	sys.values.Extended = sys.values.Extended || local.isExtended
 	for _, s := range members {
@@ -341,7 +341,7 @@ func (sys *system) storeSolution(local *localSystem, members []uint32, index *un
 
 // storeScheduler translates the scheduler of a local system to the model. If an unknown is a whole end component, only the state that owns
 // the selected choice gets one; leaveEndComponents finds choices for the other states.
-func (sys *system) storeScheduler(local *localSystem, members []uint32, index *unknownIndex) {
+func (sys *equationSystem) storeScheduler(local *localSystem, members []uint32, index *unknownIndex) {
 	if sys.values.Scheduler == nil {
 		return
 	}
@@ -360,7 +360,7 @@ func (sys *system) storeScheduler(local *localSystem, members []uint32, index *u
 
 // leaveEndComponents completes a scheduler in the end components. A state without a choice gets a choice that moves towards a state with a
 // choice, from which the scheduler leaves the end component.
-func (sys *system) leaveEndComponents(scheduler []uint32) {
+func (sys *equationSystem) leaveEndComponents(scheduler []uint32) {
 	if scheduler == nil || sys.endComponents == nil {
 		return
 	}

@@ -23,8 +23,8 @@ func Conditional(ctx context.Context, graph *sparse.Graph, goal, excluded *spars
 	for s := range graph.NumStates() {
 		rows.State()
 		first, end := graph.Choices(s)
-		for c := first; c < end; c++ {
-			rows.Copy(c, func(i int) uint32 { return graph.Target[i] })
+		for choice := first; choice < end; choice++ {
+			rows.Copy(choice, func(i int) uint32 { return graph.Target[i] })
 		}
 		if excluded.Has(s) {
 			rows.Loop(start)

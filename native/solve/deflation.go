@@ -20,7 +20,7 @@ import (
 // stopping criterion and learning algorithm (CAV 2018), algorithms 1 and 2.
 type deflation struct {
 	game    *Game
-	sys     *system
+	sys     *equationSystem
 	epsilon float64
 	meter   *meter
 	// strategy has, for each maybe state of the maximizer, the last choice that raised its lower bound. The values of this strategy
@@ -34,7 +34,7 @@ type deflation struct {
 // maxGameSweeps is the number of sweeps over a component after which strategy improvement takes over.
 const maxGameSweeps = 4000
 
-func newDeflation(game *Game, sys *system, strategy []uint32, opts Options) *deflation {
+func newDeflation(game *Game, sys *equationSystem, strategy []uint32, opts Options) *deflation {
 	return &deflation{game: game, sys: sys, epsilon: opts.epsilon(), strategy: strategy, currentSet: sparse.NewSet(game.graph.NumStates())}
 }
 
@@ -158,9 +158,9 @@ func (bounds *deflation) bestExit(set []uint32) float64 {
 			continue
 		}
 		first, end := bounds.sys.graph.Choices(int(s))
-		for c := first; c < end; c++ {
-			if !bounds.game.staysIn(c, bounds.currentSet) {
-				exitBound = max(exitBound, bounds.sys.evaluateChoice(int(s), c).upper)
+		for choice := first; choice < end; choice++ {
+			if !bounds.game.staysIn(choice, bounds.currentSet) {
+				exitBound = max(exitBound, bounds.sys.evaluateChoice(int(s), choice).upper)
 			}
 		}
 	}
@@ -185,8 +185,8 @@ func (bounds *deflation) newSubMDP(members []uint32) *subMDP {
 	for _, s := range members {
 		result.model.First = append(result.model.First, uint32(len(result.graphChoice)))
 		first, end := graph.Choices(int(s))
-		for c := first; c < end; c++ {
-			result.addChoice(graph, c, memberIndex)
+		for choice := first; choice < end; choice++ {
+			result.addChoice(graph, choice, memberIndex)
 		}
 	}
 	// The last elements of First and Start end the last state and the last choice.

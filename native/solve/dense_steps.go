@@ -21,7 +21,7 @@ const (
 // values x of the maybe states by A x + b: the matrix A has the probabilities, the offset b the contribution of the other
 // states and of rewards. Twice as many steps have the matrix A² and the offset A b + b. All numbers are nonnegative.
 type denseSteps struct {
-	system          *system
+	system          *equationSystem
 	states          []uint32
 	isExact         bool  // the probabilities and rewards have fractions
 	rowIndex        []int // the row of each state in matrix; -1 for other states
@@ -42,9 +42,9 @@ const (
 	numVectors
 )
 
-// denseStepsStart decides whether repeated squaring of the transition matrix is faster than n single steps. If ok is true, the first start
+// denseStepsStart decides whether repeated squaring of the transition matrix is faster than single steps. If ok is true, the first singleSteps
 // steps are taken one by one, and the others by squaring. ok is false for models other than small DTMCs.
-func (sys *system) denseStepsStart(states []uint32, numSteps int) (start int, ok bool) {
+func (sys *equationSystem) denseStepsStart(states []uint32, numSteps int) (singleSteps int, ok bool) {
 	size := len(states)
 	isSmall := size > 0 && size <= denseMaxStates
 	if sys.stepScheduler != nil || sys.nature != nil || sys.graph.Kind == sparse.CTMC || !isSmall || numSteps <= denseMinSteps {
@@ -59,13 +59,13 @@ func (sys *system) denseStepsStart(states []uint32, numSteps int) (start int, ok
 		transitions += int(sys.graph.Start[end] - sys.graph.Start[first])
 	}
 	squaringWork := 2 * size * size * size * bits.Len(uint(numSteps))
-	start = max(denseMinSteps, squaringWork/(transitions+size))
-	return start, start < numSteps
+	singleSteps = max(denseMinSteps, squaringWork/(transitions+size))
+	return singleSteps, singleSteps < numSteps
 }
 
 // newDenseSteps returns the affine map x -> A x + b of one step, and the current values as its argument. ok is false if a number is too
 // small or too large for double-word arithmetic.
-func (sys *system) newDenseSteps(states []uint32) (dense *denseSteps, ok bool) {
+func (sys *equationSystem) newDenseSteps(states []uint32) (dense *denseSteps, ok bool) {
 	const maxEntry = 0x1p400
 	size := len(states)
 	dense = &denseSteps{
@@ -88,27 +88,27 @@ func (sys *system) newDenseSteps(states []uint32) (dense *denseSteps, ok bool) {
 	return dense, !dense.isOutOfRange && dense.maxEntry < maxEntry
 }
 
-// setRow sets entry i of the map x -> A x + b from the equation of state s: row i of A, entry i of b, and entry i of the current values.
-func (steps *denseSteps) setRow(i, s int) {
+// setRow sets one row of the map x -> A x + b from the equation of state s: its row of A, its entry of b, and its entry of the current values.
+func (steps *denseSteps) setRow(row, s int) {
 	graph, values, size := steps.system.graph, steps.system.values, len(steps.states)
 	choice, _ := graph.Choices(s)
 	reward := steps.reward(s, choice)
-	steps.offsets[lowerVector][i], steps.offsets[upperVector][i] = reward, reward
+	steps.offsets[lowerVector][row], steps.offsets[upperVector][row] = reward, reward
 	first, end := graph.Row(choice)
-	for k := first; k < end; k++ {
-		prob, target := steps.probability(k), graph.Target[k]
+	for transition := first; transition < end; transition++ {
+		prob, target := steps.probability(transition), graph.Target[transition]
 		if j := steps.rowIndex[target]; j >= 0 {
-			steps.matrix[i*size+j] = steps.matrix[i*size+j].add(prob)
+			steps.matrix[row*size+j] = steps.matrix[row*size+j].add(prob)
 			continue
 		}
 		// The target has a fixed value, which belongs to the offset.
 		for vector, entry := range vectorEntries(values.Lower[target], values.Upper[target]) {
-			steps.offsets[vector][i] = steps.offsets[vector][i].add(steps.boundedProduct(prob, doubleWord{entry, 0}))
+			steps.offsets[vector][row] = steps.offsets[vector][row].add(steps.boundedProduct(prob, doubleWord{entry, 0}))
 		}
 	}
 	for vector, entry := range vectorEntries(values.Lower[s], values.Upper[s]) {
-		steps.values[vector][i] = doubleWord{entry, 0}
-		steps.maxEntry = max(steps.maxEntry, entry, steps.offsets[vector][i].hi)
+		steps.values[vector][row] = doubleWord{entry, 0}
+		steps.maxEntry = max(steps.maxEntry, entry, steps.offsets[vector][row].hi)
 	}
 }
 
@@ -120,12 +120,12 @@ func (steps *denseSteps) reward(s, choice int) doubleWord {
 	return steps.fromFloat(steps.system.reward.OfChoice(s, choice))
 }
 
-// probability returns the probability of transition k.
-func (steps *denseSteps) probability(k int) doubleWord {
+// probability returns the probability of a transition.
+func (steps *denseSteps) probability(transition int) doubleWord {
 	if steps.isExact {
-		return steps.fromFraction(steps.system.graph.Rat(k))
+		return steps.fromFraction(steps.system.graph.Rat(transition))
 	}
-	return steps.fromFloat(steps.system.graph.Prob(k))
+	return steps.fromFloat(steps.system.graph.Prob(transition))
 }
 
 // fromFraction rounds a number to a double word. It sets outOfRange for a positive number below doubleWordFloor.
@@ -195,8 +195,8 @@ func (steps *denseSteps) square() {
 // squareRow adds a row of the square of the matrix to result.
 func (steps *denseSteps) squareRow(row int, result []doubleWord) {
 	size := len(steps.states)
-	for k, entry := range steps.matrix[row*size : (row+1)*size] {
-		if entry.hi > 0 && addProducts(result, entry, steps.matrix[k*size:(k+1)*size]) {
+	for middle, entry := range steps.matrix[row*size : (row+1)*size] {
+		if entry.hi > 0 && addProducts(result, entry, steps.matrix[middle*size:(middle+1)*size]) {
 			steps.hasUnderflow.Store(true)
 		}
 	}

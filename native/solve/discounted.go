@@ -43,21 +43,21 @@ func Discounted(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward,
 	return values, nil
 }
 
-// truncate removes all states except the first n.
-func (v *Values) truncate(numStates int) {
-	v.Lower, v.Upper = v.Lower[:numStates], v.Upper[:numStates]
-	if v.Exact != nil {
-		v.Exact = v.Exact[:numStates]
+// truncate removes all states except the first numStates.
+func (values *Values) truncate(numStates int) {
+	values.Lower, values.Upper = values.Lower[:numStates], values.Upper[:numStates]
+	if values.Exact != nil {
+		values.Exact = values.Exact[:numStates]
 	}
-	if v.Scheduler != nil {
-		v.Scheduler = v.Scheduler[:numStates]
+	if values.Scheduler != nil {
+		values.Scheduler = values.Scheduler[:numStates]
 	}
-	for i, choices := range v.StepChoices {
-		v.StepChoices[i] = choices[:numStates]
+	for i, choices := range values.StepChoices {
+		values.StepChoices[i] = choices[:numStates]
 	}
 }
 
-// appendZero returns a copy of a list with a zero at its end. A nil list stays nil.
+// appendZero returns a copy of a list with a zero appended. A nil list stays nil.
 func appendZero[T any](list []T) []T {
 	if list == nil {
 		return nil
@@ -72,9 +72,9 @@ func stoppingModel(model *sparse.Model, factor *big.Rat) *sparse.Model {
 	result := &sparse.Model{Kind: model.Kind, First: slices.Clone(model.First)}
 	stopWeight, loopWeight := setStoppingWeights(result, model, factor)
 	absorbing := uint32(model.NumStates())
-	for c := range model.NumChoices() {
+	for choice := range model.NumChoices() {
 		result.Start = append(result.Start, uint32(len(result.Target)))
-		firstTransition, endTransition := model.Row(c)
+		firstTransition, endTransition := model.Row(choice)
 		result.Target = append(append(result.Target, model.Target[firstTransition:endTransition]...), absorbing)
 		result.Weight = append(append(result.Weight, model.Weight[firstTransition:endTransition]...), stopWeight)
 	}

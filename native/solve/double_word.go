@@ -52,14 +52,14 @@ func (x doubleWord) add(y doubleWord) doubleWord {
 func (x doubleWord) sub(y doubleWord) doubleWord { return x.add(doubleWord{-y.hi, -y.lo}) }
 
 func (x doubleWord) mul(y doubleWord) doubleWord {
-	p := x.hi * y.hi
-	return fastTwoSum(p, math.FMA(x.hi, y.hi, -p)+(x.hi*y.lo+x.lo*y.hi))
+	product := x.hi * y.hi
+	return fastTwoSum(product, math.FMA(x.hi, y.hi, -product)+(x.hi*y.lo+x.lo*y.hi))
 }
 
 func (x doubleWord) quo(y doubleWord) doubleWord {
-	q := x.hi / y.hi
-	r := x.sub(y.mul(doubleWord{q, 0}))
-	return fastTwoSum(q, r.hi/y.hi)
+	quotient := x.hi / y.hi
+	remainder := x.sub(y.mul(doubleWord{quotient, 0}))
+	return fastTwoSum(quotient, remainder.hi/y.hi)
 }
 
 // flush returns x, or zero if x is below doubleWordFloor, where its digits may be wrong.

@@ -51,8 +51,8 @@ func (local *localSystem) solveInDoubleWords(solver *eliminationSolver, meter *m
 // The relative error covers the errors of the weights and constants, which the proof takes as exact.
 func (local *localSystem) perturbedBounds(values, slack []float64, delta, relErr float64) (lower, upper []float64) {
 	lower, upper = make([]float64, len(values)), make([]float64, len(values))
-	for k, value := range values {
-		local.setBounds(lower, upper, k, value, value, 1.01*(delta*slack[k]+relErr*value))
+	for unknown, value := range values {
+		local.setBounds(lower, upper, unknown, value, value, 1.01*(delta*slack[unknown]+relErr*value))
 	}
 	return lower, upper
 }
@@ -60,8 +60,8 @@ func (local *localSystem) perturbedBounds(values, slack []float64, delta, relErr
 // nearestFloats rounds each value to the nearest float64.
 func nearestFloats(values []doubleWord) []float64 {
 	floats := make([]float64, len(values))
-	for k, value := range values {
-		floats[k] = value.hi
+	for unknown, value := range values {
+		floats[unknown] = value.hi
 	}
 	return floats
 }
@@ -91,8 +91,8 @@ func (proof *doubleWordProof) findOptimum(values []float64) (found bool, err err
 // Source: Higham, Accuracy and Stability of Numerical Algorithms, chapter 12.
 func (proof *doubleWordProof) evaluate(approximation []float64) (ok bool, err error) {
 	proof.values = make([]doubleWord, len(approximation))
-	for k, value := range approximation {
-		proof.values[k] = doubleWord{hi: value}
+	for unknown, value := range approximation {
+		proof.values[unknown] = doubleWord{hi: value}
 	}
 	const maxRefinements = 6
 	for range maxRefinements {
@@ -100,12 +100,12 @@ func (proof *doubleWordProof) evaluate(approximation []float64) (ok bool, err er
 		if isAccurate {
 			return true, nil
 		}
-		correction, err := proof.solve(proof.meter, func(k int) float64 { return residuals[k] })
+		correction, err := proof.solve(proof.meter, func(unknown int) float64 { return residuals[unknown] })
 		if correction == nil || err != nil {
 			return false, err
 		}
-		for k, change := range correction {
-			proof.values[k] = proof.values[k].add(doubleWord{hi: change})
+		for unknown, change := range correction {
+			proof.values[unknown] = proof.values[unknown].add(doubleWord{hi: change})
 		}
 		if err := proof.meter.addWork(krylovStepCost * proof.equations.work()); err != nil {
 			return false, err
@@ -119,10 +119,10 @@ func (proof *doubleWordProof) evaluate(approximation []float64) (ok bool, err er
 func (proof *doubleWordProof) residuals() (residuals []float64, isAccurate bool) {
 	residuals = make([]float64, len(proof.values))
 	isAccurate = true
-	for k, choice := range proof.currentChoices {
-		left, right := proof.equationSides(k, choice, proof.values)
-		residuals[k] = left.sub(right).hi
-		if !(math.Abs(residuals[k]) <= comparisonErr(proof.numTerms(choice))*right.hi) {
+	for unknown, choice := range proof.currentChoices {
+		left, right := proof.equationSides(unknown, choice, proof.values)
+		residuals[unknown] = left.sub(right).hi
+		if !(math.Abs(residuals[unknown]) <= comparisonErr(proof.numTerms(choice))*right.hi) {
 			isAccurate = false
 		}
 	}
@@ -149,9 +149,9 @@ func (proof *doubleWordProof) equationSides(unknown int, choice uint32, values [
 
 // improveScheduler switches each unknown to its best choice, and reports whether any choice changed.
 func (proof *doubleWordProof) improveScheduler() (changed bool) {
-	for k, current := range proof.currentChoices {
-		if best := proof.bestChoice(k); best != current {
-			proof.currentChoices[k], changed = best, true
+	for unknown, current := range proof.currentChoices {
+		if best := proof.bestChoice(unknown); best != current {
+			proof.currentChoices[unknown], changed = best, true
 		}
 	}
 	return changed
@@ -184,12 +184,12 @@ func (proof *doubleWordProof) bestChoice(unknown int) uint32 {
 func (proof *doubleWordProof) findDelta(scheduler []uint32, slack []float64) (delta float64, found bool, err error) {
 	lower, upper := make([]doubleWord, len(slack)), make([]doubleWord, len(slack))
 	for delta = 0x1p-98; delta < 0x1p-30; delta *= 16 {
-		for k, value := range proof.values {
-			distance := doubleWord{hi: delta * slack[k]}
+		for unknown, value := range proof.values {
+			distance := doubleWord{hi: delta * slack[unknown]}
 			if distance.hi >= value.hi {
 				return 0, false, nil
 			}
-			lower[k], upper[k] = value.sub(distance), value.add(distance)
+			lower[unknown], upper[unknown] = value.sub(distance), value.add(distance)
 		}
 		if proof.provesBounds(scheduler, lower, upper) {
 			return delta, true, nil

@@ -82,8 +82,8 @@ func newEliminator(numUnknowns int, rowColumns columnsFunc) *eliminator {
 	}
 	eliminator.copyRows(numUnknowns, rowColumns)
 	eliminator.fillColumns()
-	for k := range numUnknowns {
-		eliminator.queue.insert(uint32(k), eliminator.markowitzCost(uint32(k)))
+	for unknown := range numUnknowns {
+		eliminator.queue.insert(uint32(unknown), eliminator.markowitzCost(uint32(unknown)))
 	}
 	return eliminator
 }
@@ -91,22 +91,22 @@ func newEliminator(numUnknowns int, rowColumns columnsFunc) *eliminator {
 // copyRows copies the columns of each row without duplicates, and counts the terms of each column.
 func (eliminator *eliminator) copyRows(numUnknowns int, rowColumns columnsFunc) {
 	numTerms := 0
-	for k := range numUnknowns {
-		numTerms += len(rowColumns(k))
+	for row := range numUnknowns {
+		numTerms += len(rowColumns(row))
 	}
 	storage := make([]uint32, 0, numTerms)
-	for k := range numUnknowns {
+	for row := range numUnknowns {
 		first := len(storage)
 		eliminator.clearMarks()
-		for _, target := range rowColumns(k) {
+		for _, target := range rowColumns(row) {
 			if eliminator.marks[target] != eliminator.currentMark {
 				eliminator.marks[target] = eliminator.currentMark
 				storage = append(storage, target)
 				eliminator.columnCount[target]++
 			}
 		}
-		eliminator.rowColumns[k] = storage[first:len(storage):len(storage)]
-		eliminator.rowCount[k] = int32(len(storage) - first)
+		eliminator.rowColumns[row] = storage[first:len(storage):len(storage)]
+		eliminator.rowCount[row] = int32(len(storage) - first)
 	}
 	eliminator.remainingTerms = len(storage)
 }
@@ -114,13 +114,13 @@ func (eliminator *eliminator) copyRows(numUnknowns int, rowColumns columnsFunc) 
 // fillColumns stores the rows of each column: the transposed pattern.
 func (eliminator *eliminator) fillColumns() {
 	storage := make([]uint32, eliminator.remainingTerms)
-	for k, count := range eliminator.columnCount {
-		eliminator.columnRows[k] = storage[:0:count]
+	for column, count := range eliminator.columnCount {
+		eliminator.columnRows[column] = storage[:0:count]
 		storage = storage[count:]
 	}
-	for k, targets := range eliminator.rowColumns {
+	for row, targets := range eliminator.rowColumns {
 		for _, target := range targets {
-			eliminator.columnRows[target] = append(eliminator.columnRows[target], uint32(k))
+			eliminator.columnRows[target] = append(eliminator.columnRows[target], uint32(row))
 		}
 	}
 }
@@ -133,10 +133,10 @@ func (eliminator *eliminator) clearMarks() {
 	}
 }
 
-// markowitzCost bounds the number of terms that eliminating k creates, plus the work of merging its row, in terms.
-func (eliminator *eliminator) markowitzCost(k uint32) int {
+// markowitzCost bounds the number of terms that eliminating an unknown creates, plus the work of merging its row, in terms.
+func (eliminator *eliminator) markowitzCost(unknown uint32) int {
 	// Without the work, a row with one term would come first even if its column were full.
-	row, column := int(eliminator.rowCount[k]), int(eliminator.columnCount[k])
+	row, column := int(eliminator.rowCount[unknown]), int(eliminator.columnCount[unknown])
 	return max(row-1, 0)*max(column-1, 0) + row*column/workPerTerm
 }
 
@@ -174,9 +174,9 @@ func (eliminator *eliminator) eliminateCheapest() float64 {
 	return float64(work)
 }
 
-func (eliminator *eliminator) updatePriority(k uint32) {
-	if !eliminator.eliminated[k] {
-		eliminator.queue.insert(k, eliminator.markowitzCost(k))
+func (eliminator *eliminator) updatePriority(unknown uint32) {
+	if !eliminator.eliminated[unknown] {
+		eliminator.queue.insert(unknown, eliminator.markowitzCost(unknown))
 	}
 }
 
@@ -297,13 +297,13 @@ func (eliminator *eliminator) addTerm(row, column uint32) {
 // eliminateDense appends all remaining unknowns to the order. It assumes that all terms between them are nonzero.
 func (eliminator *eliminator) eliminateDense() {
 	var remaining []uint32
-	for k, eliminated := range eliminator.eliminated {
+	for unknown, eliminated := range eliminator.eliminated {
 		if !eliminated {
-			remaining = append(remaining, uint32(k))
+			remaining = append(remaining, uint32(unknown))
 		}
 	}
-	for i, k := range remaining {
-		eliminator.rowColumns[k], eliminator.columnRows[k] = remaining[i+1:], remaining[i+1:]
+	for i, unknown := range remaining {
+		eliminator.rowColumns[unknown], eliminator.columnRows[unknown] = remaining[i+1:], remaining[i+1:]
 		eliminator.storedTerms += 2 * (len(remaining) - i - 1)
 	}
 	eliminator.order = append(eliminator.order, remaining...)
@@ -313,8 +313,8 @@ func (eliminator *eliminator) eliminateDense() {
 func (eliminator *eliminator) orderByPosition() *eliminationOrder {
 	n := len(eliminator.rowColumns)
 	result := &eliminationOrder{order: eliminator.order, positionOf: make([]uint32, n), upperStarts: make([]int, n+1), lowerStarts: make([]int, n+1)}
-	for position, k := range result.order {
-		result.positionOf[k] = uint32(position)
+	for position, unknown := range result.order {
+		result.positionOf[unknown] = uint32(position)
 	}
 	eliminator.setUpperPattern(result)
 	eliminator.setLowerPattern(result)
@@ -328,8 +328,8 @@ func (eliminator *eliminator) setUpperPattern(result *eliminationOrder) {
 		upperTerms += len(row)
 	}
 	result.upperColumns = make([]uint32, 0, upperTerms)
-	for position, k := range result.order {
-		for _, target := range eliminator.rowColumns[k] {
+	for position, unknown := range result.order {
+		for _, target := range eliminator.rowColumns[unknown] {
 			result.upperColumns = append(result.upperColumns, result.positionOf[target])
 		}
 		slices.Sort(result.upperColumns[result.upperStarts[position]:])
@@ -340,8 +340,8 @@ func (eliminator *eliminator) setUpperPattern(result *eliminationOrder) {
 // setLowerPattern sets the positions of the terms of the lower triangular factor by a counting sort.
 func (eliminator *eliminator) setLowerPattern(result *eliminationOrder) {
 	n := len(result.order)
-	for _, k := range result.order {
-		for _, i := range eliminator.columnRows[k] {
+	for _, unknown := range result.order {
+		for _, i := range eliminator.columnRows[unknown] {
 			result.lowerStarts[result.positionOf[i]+1]++
 		}
 	}
@@ -350,8 +350,8 @@ func (eliminator *eliminator) setLowerPattern(result *eliminationOrder) {
 	}
 	result.lowerColumns = make([]uint32, result.lowerStarts[n])
 	nextFree := slices.Clone(result.lowerStarts)
-	for earlier, k := range result.order {
-		for _, i := range eliminator.columnRows[k] {
+	for earlier, unknown := range result.order {
+		for _, i := range eliminator.columnRows[unknown] {
 			row := result.positionOf[i]
 			result.lowerColumns[nextFree[row]] = uint32(earlier)
 			nextFree[row]++
@@ -369,11 +369,11 @@ type bucketQueue struct {
 }
 
 func newBucketQueue(n int) bucketQueue {
-	b := bucketQueue{heads: make([]uint32, 512), next: make([]uint32, n), prev: make([]uint32, n), buckets: make([]int32, n)}
-	for k := range b.buckets {
-		b.buckets[k] = -1
+	queue := bucketQueue{heads: make([]uint32, 512), next: make([]uint32, n), prev: make([]uint32, n), buckets: make([]int32, n)}
+	for number := range queue.buckets {
+		queue.buckets[number] = -1
 	}
-	return b
+	return queue
 }
 
 // bucketOfPriority returns the bucket of a priority. Greater priorities share a bucket if they have the same exponent and the same next

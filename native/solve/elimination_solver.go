@@ -135,17 +135,17 @@ func (solver *eliminationSolver) solveConstantBounds(meter *meter, values []floa
 		return values, values, nil
 	}
 	solver.initialGuess = values
-	lowValues, err = solver.solve(meter, func(k int) float64 { return solver.chosenConstant(equations.lowerConstants, k) })
+	lowValues, err = solver.solve(meter, func(unknown int) float64 { return solver.chosenConstant(equations.lowerConstants, unknown) })
 	if err != nil {
 		return nil, nil, err
 	}
-	highValues, err = solver.solve(meter, func(k int) float64 { return solver.chosenConstant(equations.upperConstants, k) })
+	highValues, err = solver.solve(meter, func(unknown int) float64 { return solver.chosenConstant(equations.upperConstants, unknown) })
 	return lowValues, highValues, err
 }
 
-// chosenConstant returns the constant of the current choice of unknown k, or 0 without a choice. constants has one entry for each choice.
-func (solver *eliminationSolver) chosenConstant(constants []float64, k int) float64 {
-	if choice := solver.currentChoices[k]; choice != sparse.None {
+// chosenConstant returns the constant of the current choice of an unknown, or 0 without a choice. constants has one entry for each choice.
+func (solver *eliminationSolver) chosenConstant(constants []float64, unknown int) float64 {
+	if choice := solver.currentChoices[unknown]; choice != sparse.None {
 		return constants[choice]
 	}
 	return 0
@@ -158,7 +158,7 @@ const gridSlack = 0x1p39
 // under the scheduler that maximizes w. It adds a multiple of the rounding grid to values. Only the current scheduler is used if some
 // scheduler may never leave the component.
 func (solver *eliminationSolver) solveSlack(meter *meter, values []float64, fixScheduler bool) ([]float64, error) {
-	rightSide := func(k int) float64 { return values[k] + solver.equations.rounding.grid*gridSlack }
+	rightSide := func(unknown int) float64 { return values[unknown] + solver.equations.rounding.grid*gridSlack }
 	solver.initialGuess, solver.precision = values, 0.1
 	mayStay := solver.equations.minimize && solver.equations.hasRewards
 	if fixScheduler || mayStay {
@@ -173,9 +173,9 @@ func (local *localSystem) proveInductive(lowValues, highValues, slack []float64,
 	lower, upper := make([]float64, len(slack)), make([]float64, len(slack))
 	// The slack w satisfies w = P w + x, so the bounds satisfy the equations with room delta x. A large delta covers rounding errors.
 	for delta := 0x1p-50; delta < maxDelta; delta *= 4 {
-		for k := range slack {
-			local.setBounds(lower, upper, k, lowValues[k], highValues[k], delta*slack[k])
-			if upper[k]-lower[k] > maxWidth*upper[k] {
+		for unknown := range slack {
+			local.setBounds(lower, upper, unknown, lowValues[unknown], highValues[unknown], delta*slack[unknown])
+			if upper[unknown]-lower[unknown] > maxWidth*upper[unknown] {
 				return false
 			}
 		}
@@ -187,12 +187,12 @@ func (local *localSystem) proveInductive(lowValues, highValues, slack []float64,
 	return false
 }
 
-// setBounds sets the bounds of unknown k to low - spread and high + spread, rounded to the grid.
-func (local *localSystem) setBounds(lower, upper []float64, k int, low, high, spread float64) {
-	lower[k] = local.rounding.floorToGrid(max(low-spread, 0))
-	upper[k] = local.rounding.ceilToGrid(high + spread)
+// setBounds sets the bounds of an unknown to low - spread and high + spread, rounded to the grid.
+func (local *localSystem) setBounds(lower, upper []float64, unknown int, low, high, spread float64) {
+	lower[unknown] = local.rounding.floorToGrid(max(low-spread, 0))
+	upper[unknown] = local.rounding.ceilToGrid(high + spread)
 	if local.isProbability {
-		upper[k] = min(upper[k], 1)
+		upper[unknown] = min(upper[unknown], 1)
 	}
 }
 
@@ -211,8 +211,8 @@ func (local *localSystem) provesBounds(lower, upper []float64) (scheduler []uint
 	// scheduler leaves the component or has infinite reward.
 	scheduler = make([]uint32, len(lower))
 	for unknown := range lower {
-		newLower, lowerChoice := local.lowerUpdate(unknown, lower)
-		newUpper, upperChoice := local.upperUpdate(unknown, upper)
+		newLower, lowerChoice := local.newLowerBound(unknown, lower)
+		newUpper, upperChoice := local.newUpperBound(unknown, upper)
 		if newLower < lower[unknown] || newUpper > upper[unknown] {
 			return nil, false
 		}
@@ -231,9 +231,9 @@ func (local *localSystem) acceptIfOptimal(scheduler []uint32, values []float64, 
 		return false
 	}
 	lower, upper := make([]float64, len(values)), make([]float64, len(values))
-	for k := range values {
+	for unknown := range values {
 		const margin = 1.01 // for the rounding of the error itself
-		local.setBounds(lower, upper, k, values[k], values[k], margin*relErr*values[k])
+		local.setBounds(lower, upper, unknown, values[unknown], values[unknown], margin*relErr*values[unknown])
 	}
 	local.acceptBounds(lower, upper, scheduler)
 	return true
@@ -354,8 +354,8 @@ type columnIndex struct {
 	starts, choiceList, owners []uint32
 }
 
-func (index *columnIndex) usesOf(k uint32) []uint32 {
-	return index.choiceList[index.starts[k]:index.starts[k+1]]
+func (index *columnIndex) usesOf(unknown uint32) []uint32 {
+	return index.choiceList[index.starts[unknown]:index.starts[unknown+1]]
 }
 
 // columnUses returns an index of the equations by column: for each unknown, the choices whose equations contain it.
@@ -411,18 +411,18 @@ func newEliminationSolver(local *localSystem, budget float64) *eliminationSolver
 	return &eliminationSolver{equations: local, currentChoices: local.properScheduler(), budget: budget, initialGuess: local.lower, precision: 4 * unitRoundoff}
 }
 
-// currentColumns returns the columns of the current choice of unknown k.
-func (solver *eliminationSolver) currentColumns(k int) []uint32 {
-	choice := solver.currentChoices[k]
+// currentColumns returns the columns of the current choice of an unknown.
+func (solver *eliminationSolver) currentColumns(unknown int) []uint32 {
+	choice := solver.currentChoices[unknown]
 	if choice == sparse.None {
 		return nil
 	}
 	return solver.equations.columns(choice)
 }
 
-// constant returns the midpoint of the constant of the current choice of unknown k.
-func (solver *eliminationSolver) constant(k int) float64 {
-	choice := solver.currentChoices[k]
+// constant returns the midpoint of the constant of the current choice of an unknown.
+func (solver *eliminationSolver) constant(unknown int) float64 {
+	choice := solver.currentChoices[unknown]
 	if choice == sparse.None {
 		return 0
 	}
@@ -490,12 +490,12 @@ func (solver *eliminationSolver) isNoticeablyBetter(value, best float64, minimiz
 func (solver *eliminationSolver) perturbation() float64 {
 	// The solution is a quotient of sums of positive products, each with at most one weight or constant of each unknown.
 	sum := 0.0
-	for k := range solver.currentChoices {
+	for unknown := range solver.currentChoices {
 		rowErr := 0.0
-		for choice := solver.equations.choiceStarts[k]; choice < solver.equations.choiceStarts[k+1]; choice++ {
+		for choice := solver.equations.choiceStarts[unknown]; choice < solver.equations.choiceStarts[unknown+1]; choice++ {
 			rowErr = max(rowErr, solver.equations.evaluationErrs[choice])
 		}
-		if solver.equations.choiceStarts[k+1]-solver.equations.choiceStarts[k] > 1 {
+		if solver.equations.choiceStarts[unknown+1]-solver.equations.choiceStarts[unknown] > 1 {
 			rowErr *= 2 // acceptIfOptimal treats choices as equal up to their errors
 		}
 		sum += rowErr

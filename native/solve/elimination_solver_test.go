@@ -14,7 +14,7 @@ import (
 
 // solveBy is system.solve with another solver for components of several states. It returns the number
 // of those, and how many the solver failed to solve.
-func (y *system) solveBy(t *testing.T, ends bool, way func(local *localSystem, meter *meter) bool) (tried, failed int) {
+func (y *equationSystem) solveBy(t *testing.T, ends bool, way func(local *localSystem, meter *meter) bool) (tried, failed int) {
 	t.Helper()
 	comps := y.graph.Components(y.maybe, y.choices)
 	if cyclic := y.cyclicComponents(comps); ends && !cyclic.Empty() {
@@ -128,7 +128,7 @@ func directUntil(t *testing.T, graph *sparse.Graph, target *sparse.Set, dir Dire
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := &system{graph: graph, minimize: dir == Min, isProbability: true, maybe: analysis.maybeStates(), rounding: newRounding(graph.Model, nil), values: newValues(graph.Model, Options{Scheduler: true})}
+	y := &equationSystem{graph: graph, minimize: dir == Min, isProbability: true, maybe: analysis.maybeStates(), rounding: newRounding(graph.Model, nil), values: newValues(graph.Model, Options{Scheduler: true})}
 	y.values.setAll(analysis.oneStates, 1)
 	tried, failed = y.solveBy(t, dir == Max, way)
 	enclosed(t, y.values, want.Exact)
@@ -146,7 +146,7 @@ func directReward(t *testing.T, graph *sparse.Graph, target *sparse.Set, dir Dir
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := &system{graph: graph, minimize: dir == Min, maybe: analysis.maybeStates, choices: analysis.choices, reward: reward, rounding: newRounding(graph.Model, reward), values: newValues(graph.Model, Options{})}
+	y := &equationSystem{graph: graph, minimize: dir == Min, maybe: analysis.maybeStates, choices: analysis.choices, reward: reward, rounding: newRounding(graph.Model, reward), values: newValues(graph.Model, Options{})}
 	tried, failed = y.solveBy(t, dir == Min, way)
 	for s := range analysis.infiniteStates.All() {
 		want.Exact[s] = new(big.Rat)

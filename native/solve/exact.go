@@ -14,7 +14,7 @@ import (
 var ErrNotExact = errors.New("the weights of the model are not exact")
 
 // solveExact solves the members of one component in rational arithmetic, and returns an estimate of the work.
-func (sys *system) solveExact(members []uint32, index *unknownIndex, meter *meter) (work int, err error) {
+func (sys *equationSystem) solveExact(members []uint32, index *unknownIndex, meter *meter) (work int, err error) {
 	if len(members) == 1 {
 		sys.solveExactState(int(members[0]))
 	} else if err := sys.solveExactComponent(members, index, meter); err != nil {
@@ -25,7 +25,7 @@ func (sys *system) solveExact(members []uint32, index *unknownIndex, meter *mete
 
 // solveExactComponent solves a component of several states by policy iteration in rational arithmetic. If there is a choice to make, the
 // initial scheduler comes from a solution in float64.
-func (sys *system) solveExactComponent(members []uint32, index *unknownIndex, meter *meter) error {
+func (sys *equationSystem) solveExactComponent(members []uint32, index *unknownIndex, meter *meter) error {
 	floatSystem := sys.localSystem(members, index)
 	hasSeveralChoices := len(floatSystem.modelChoices) >= len(floatSystem.choiceStarts) // more choices than unknowns
 	if hasSeveralChoices {
@@ -53,7 +53,7 @@ func (sys *system) solveExactComponent(members []uint32, index *unknownIndex, me
 
 // exactSteps applies the equations of the maybe states numSteps times in rational arithmetic. If opts.Within is set, it computes only the values
 // that influence the results of those states.
-func (sys *system) exactSteps(ctx context.Context, opts Options, maybe *sparse.Set, numSteps int) error {
+func (sys *equationSystem) exactSteps(ctx context.Context, opts Options, maybe *sparse.Set, numSteps int) error {
 	if numSteps == 0 {
 		return nil
 	}
@@ -126,9 +126,9 @@ func newStepWindow(maybe *sparse.Set) *stepWindow {
 	return window
 }
 
-// restrictedStepWindow returns the window of the given number of steps for the maybe states. If opts.Within is set and no scheduler is
+// restrictedStepWindow returns the window of numSteps steps for the maybe states. If opts.Within is set and no scheduler is
 // recorded, the window contains only the values that influence the results of the states in opts.Within.
-func (sys *system) restrictedStepWindow(opts Options, maybe *sparse.Set, steps int) *stepWindow {
+func (sys *equationSystem) restrictedStepWindow(opts Options, maybe *sparse.Set, numSteps int) *stepWindow {
 	window := newStepWindow(maybe)
 	if opts.Within == nil || sys.stepScheduler != nil {
 		return window
@@ -141,14 +141,14 @@ func (sys *system) restrictedStepWindow(opts Options, maybe *sparse.Set, steps i
 	})
 	window.valueDistance = sys.valueDistances()
 	window.states = slices.DeleteFunc(window.states, func(s uint32) bool {
-		return window.queryDistance[s] >= steps || window.valueDistance[s] > steps-window.queryDistance[s]
+		return window.queryDistance[s] >= numSteps || window.valueDistance[s] > numSteps-window.queryDistance[s]
 	})
 	return window
 }
 
 // valueDistances returns, for each state, the number of steps to the nearest state with a nonzero value. If there are rewards, all
 // distances are 0.
-func (sys *system) valueDistances() []int {
+func (sys *equationSystem) valueDistances() []int {
 	if sys.reward != nil {
 		return make([]int, sys.graph.NumStates())
 	}
@@ -158,25 +158,25 @@ func (sys *system) valueDistances() []int {
 			nonzero.Add(s)
 		}
 	}
-	return sys.distances(nonzero, nil, func(s int, visit func(t int)) {
-		for _, c := range sys.graph.Into(s) {
-			visit(sys.graph.Owner(c))
+	return sys.distances(nonzero, nil, func(s int, visit func(target int)) {
+		for _, choice := range sys.graph.Into(s) {
+			visit(sys.graph.Owner(choice))
 		}
 	})
 }
 
-// distances returns the breadth-first distance of each state from the start states, or math.MaxInt for an unreachable state.
-// forEachNeighbour calls visit for each neighbour of a state. If expandable is not nil, only its states are expanded.
-func (sys *system) distances(start, expandable *sparse.Set, forEachNeighbour func(s int, visit func(target int))) []int {
+// distances returns the breadth-first distance of each state from startStates, or math.MaxInt for an unreachable state.
+// forEachNeighbour calls visit for each neighbour of a state. If expandableStates is not nil, only its states are expanded.
+func (sys *equationSystem) distances(startStates, expandableStates *sparse.Set, forEachNeighbour func(s int, visit func(target int))) []int {
 	distances := slices.Repeat([]int{math.MaxInt}, sys.graph.NumStates())
 	var queue []int
-	for s := range start.All() {
+	for s := range startStates.All() {
 		distances[s] = 0
 		queue = append(queue, s)
 	}
 	for head := 0; head < len(queue); head++ {
 		s := queue[head]
-		if expandable != nil && !expandable.Has(s) {
+		if expandableStates != nil && !expandableStates.Has(s) {
 			continue
 		}
 		forEachNeighbour(s, func(target int) {
@@ -199,7 +199,7 @@ func reductionCost(value *big.Rat) int {
 }
 
 // solveExactState computes the exact value of a state that is a strongly connected component by itself.
-func (sys *system) solveExactState(s int) {
+func (sys *equationSystem) solveExactState(s int) {
 	optimum := sys.optimumRat(s)
 	if optimum.choice == sparse.None {
 		return
@@ -217,16 +217,16 @@ type exactOptimum struct {
 }
 
 // optimumRat returns the optimal value and choice of state s in rational arithmetic.
-func (sys *system) optimumRat(s int) exactOptimum {
+func (sys *equationSystem) optimumRat(s int) exactOptimum {
 	best, minimize := exactOptimum{choice: sparse.None}, sys.minimizes(s)
 	first, end := sys.graph.Choices(s)
-	for c := first; c < end; c++ {
-		if !sys.isUsableChoice(c) {
+	for choice := first; choice < end; choice++ {
+		if !sys.isUsableChoice(choice) {
 			continue
 		}
-		value := sys.evaluateChoiceRat(s, c)
+		value := sys.evaluateChoiceRat(s, choice)
 		if value != nil && isBetterRat(value, best.value, minimize) {
-			best = exactOptimum{value, uint32(c)}
+			best = exactOptimum{value, uint32(choice)}
 		}
 	}
 	return best
@@ -251,8 +251,8 @@ func isOne(value *big.Rat) bool {
 }
 
 // evaluateChoiceRat computes the value of a choice of state s in rational arithmetic from the values of its successors.
-// Unless sys.oneStep is set, self-loops are eliminated. It returns nil if there are only self-loops.
-func (sys *system) evaluateChoiceRat(s, choice int) *big.Rat {
+// Unless sys.isOneStep is set, self-loops are eliminated. It returns nil if there are only self-loops.
+func (sys *equationSystem) evaluateChoiceRat(s, choice int) *big.Rat {
 	reward := sys.reward.OfChoiceRat(s, choice)
 	if sys.nature != nil {
 		return sys.nature.choiceValue(choice, reward, sys.nature.exactDistribution(choice, sys.values.Exact), sys.values.Exact)
@@ -274,7 +274,7 @@ func (sys *system) evaluateChoiceRat(s, choice int) *big.Rat {
 
 // addTargetValues adds the weighted values of the targets of a choice to scratchSum, without eliminated self-loops. hasLoop says whether
 // there are such self-loops, leaves whether there are other transitions.
-func (sys *system) addTargetValues(s, choice int) (leaves, hasLoop bool) {
+func (sys *equationSystem) addTargetValues(s, choice int) (leaves, hasLoop bool) {
 	first, end := sys.graph.Row(choice)
 	for i := first; i < end; {
 		weight := sys.graph.Rat(i)
@@ -294,7 +294,7 @@ func (sys *system) addTargetValues(s, choice int) (leaves, hasLoop bool) {
 }
 
 // divideByWeights divides scratchSum by the sum of the weights of a choice, without the weights of eliminated self-loops.
-func (sys *system) divideByWeights(s, choice int) {
+func (sys *equationSystem) divideByWeights(s, choice int) {
 	sys.scratchWeights.setZero()
 	first, end := sys.graph.Row(choice)
 	for i := first; i < end; i++ {
@@ -306,11 +306,11 @@ func (sys *system) divideByWeights(s, choice int) {
 }
 
 // isEliminatedLoop reports whether a transition from s is a self-loop that the equations eliminate. Equations of one step keep self-loops.
-func (sys *system) isEliminatedLoop(s, target int) bool { return !sys.isOneStep && target == s }
+func (sys *equationSystem) isEliminatedLoop(s, target int) bool { return !sys.isOneStep && target == s }
 
-// hasValueOfTarget reports whether choice c of state s, without rewards, has the value of its only target.
-func (sys *system) hasValueOfTarget(s, c int) bool {
-	first, end := sys.graph.Row(c)
+// hasValueOfTarget reports whether a choice of state s, without rewards, has the value of its only target.
+func (sys *equationSystem) hasValueOfTarget(s, choice int) bool {
+	first, end := sys.graph.Row(choice)
 	if end-first != 1 || sys.isEliminatedLoop(s, int(sys.graph.Target[first])) {
 		return false
 	}

@@ -31,11 +31,11 @@ type exactRow struct {
 
 // exactLocalSystem builds the equations of a component in rational arithmetic. They have the same unknowns and choices as the float64
 // equations.
-func (sys *system) exactLocalSystem(local *localSystem, index *unknownIndex) *exactLocalSystem {
+func (sys *equationSystem) exactLocalSystem(local *localSystem, index *unknownIndex) *exactLocalSystem {
 	exact := &exactLocalSystem{localSystem: local, currentChoices: slices.Clone(local.scheduler)}
-	for _, c := range local.modelChoices {
-		s := sys.graph.Owner(c)
-		exact.rows = append(exact.rows, sys.exactRow(s, int(c), index.unknowns[s], index, sys.reward.OfChoiceRat(s, int(c))))
+	for _, choice := range local.modelChoices {
+		s := sys.graph.Owner(choice)
+		exact.rows = append(exact.rows, sys.exactRow(s, int(choice), index.unknowns[s], index, sys.reward.OfChoiceRat(s, int(choice))))
 	}
 	exact.constantDenominator = scaleConstants(exact.rows)
 	return exact
@@ -71,7 +71,7 @@ func scaledInteger(fraction *big.Rat, multiple *big.Int) *big.Int {
 
 // exactRow builds the rational equation of a choice of state s, with integer coefficients over a common scale.
 // unknown is the unknown of s. The choice must be able to leave it.
-func (sys *system) exactRow(s, choice int, unknown uint32, index *unknownIndex, reward *big.Rat) exactRow {
+func (sys *equationSystem) exactRow(s, choice int, unknown uint32, index *unknownIndex, reward *big.Rat) exactRow {
 	scale := sys.weightDenominator(choice)
 	equation := exactRow{scale: scale, weightDenominator: scale}
 	mustDivide := sys.graph.Kind == sparse.CTMC
@@ -106,7 +106,7 @@ func (sys *system) exactRow(s, choice int, unknown uint32, index *unknownIndex, 
 }
 
 // weightDenominator returns the least common denominator of the weights of a choice.
-func (sys *system) weightDenominator(choice int) *big.Int {
+func (sys *equationSystem) weightDenominator(choice int) *big.Int {
 	denominator := big.NewInt(1)
 	first, end := sys.graph.Row(choice)
 	for i := first; i < end; i++ {
@@ -157,17 +157,17 @@ func (system *exactLocalSystem) isProper() bool {
 func (system *exactLocalSystem) choiceValue(choice uint32) *big.Int {
 	row := &system.rows[choice]
 	sum, term := new(big.Int).Mul(row.scaledConstant, system.denominator), new(big.Int)
-	for i, k := range row.columns {
-		sum.Add(sum, term.Mul(row.coefficients[i], system.numerators[k]))
+	for i, column := range row.columns {
+		sum.Add(sum, term.Mul(row.coefficients[i], system.numerators[column]))
 	}
 	return sum
 }
 
 // improve switches every unknown to its best choice for the current values, and reports whether any choice changed.
 func (system *exactLocalSystem) improve() (changed bool) {
-	for k, current := range system.currentChoices {
-		if best := system.bestChoice(k); best != current {
-			system.currentChoices[k], changed = best, true
+	for unknown, current := range system.currentChoices {
+		if best := system.bestChoice(unknown); best != current {
+			system.currentChoices[unknown], changed = best, true
 		}
 	}
 	return changed
@@ -200,21 +200,21 @@ func (system *exactLocalSystem) bestChoice(unknown int) uint32 {
 func (system *exactLocalSystem) evaluate(meter *meter) error {
 	zeroRow := exactRow{scale: big.NewInt(1), scaledConstant: new(big.Int)} // for unknowns without a choice
 	rows := make([]*exactRow, len(system.currentChoices))
-	for k, choice := range system.currentChoices {
-		rows[k] = &zeroRow
+	for unknown, choice := range system.currentChoices {
+		rows[unknown] = &zeroRow
 		if choice != sparse.None {
-			rows[k] = &system.rows[choice]
+			rows[unknown] = &system.rows[choice]
 		}
 	}
 	lifting, err := newLifting(meter, rows)
 	if err != nil {
 		return err
 	}
-	system.numerators, system.denominator, err = lifting.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant })
+	system.numerators, system.denominator, err = lifting.solve(meter, func(unknown int) *big.Int { return rows[unknown].scaledConstant })
 	return err
 }
 
-// value returns the value of unknown k.
-func (system *exactLocalSystem) value(k uint32) *big.Rat {
-	return new(big.Rat).SetFrac(system.numerators[k], new(big.Int).Mul(system.denominator, system.constantDenominator))
+// value returns the value of an unknown.
+func (system *exactLocalSystem) value(unknown uint32) *big.Rat {
+	return new(big.Rat).SetFrac(system.numerators[unknown], new(big.Int).Mul(system.denominator, system.constantDenominator))
 }

@@ -8,7 +8,7 @@ import (
 
 // exactReleaser frees fractions that no equation needs any more.
 type exactReleaser struct {
-	system      *system
+	system      *equationSystem
 	keptStates  *sparse.Set
 	openUses    []uint32 // of each state: transitions to it from unsolved states
 	placeholder *big.Rat // replaces released fractions
@@ -16,7 +16,7 @@ type exactReleaser struct {
 
 // newExactReleaser returns a releaser, which frees fractions while the given states are solved. The states in keptStates keep their fractions. It
 // returns nil if all fractions are needed.
-func (sys *system) newExactReleaser(keptStates *sparse.Set, states []uint32) *exactReleaser {
+func (sys *equationSystem) newExactReleaser(keptStates *sparse.Set, states []uint32) *exactReleaser {
 	if keptStates == nil || !sys.isExact() || sys.values.Scheduler != nil {
 		return nil
 	}
@@ -32,7 +32,7 @@ func (sys *system) newExactReleaser(keptStates *sparse.Set, states []uint32) *ex
 }
 
 // successors returns the targets of all choices of a state.
-func (sys *system) successors(s uint32) []uint32 {
+func (sys *equationSystem) successors(s uint32) []uint32 {
 	first, end := sys.graph.Choices(int(s))
 	return sys.graph.Target[sys.graph.Start[first]:sys.graph.Start[end]]
 }

@@ -34,16 +34,16 @@ func (remaining remainingWeights) weightedSum(factor float64) (total, relErr flo
 }
 
 // extrapolate tries to replace all remaining steps of a weighted sum of vectors by one multiple of the current vector. It returns this
-// multiple, weight. values is the current vector, next the vector after one more step, and sum the weighted sum of the earlier vectors. ok
+// multiple, weight. values is the current vector, nextValues the vector after one more step, and sums the weighted sum of the earlier vectors. ok
 // is false unless the weight is about as precise as single steps, or as precise as required.
 //
 // Source: the bounds of an eigenvalue by Collatz (1942) and Wielandt (1950).
-func (uniform *uniformisation) extrapolate(step int, values, next, sum []float64, remaining remainingWeights) (weight float64, ok bool) {
+func (uniform *uniformisation) extrapolate(step int, values, nextValues, sums []float64, remaining remainingWeights) (weight float64, ok bool) {
 	if step%checkInterval != 0 || uniform.hasUnderflow {
 		return 0, false
 	}
 	// If one step multiplies each value by a factor between two bounds, so does every later step.
-	minRatio, maxRatio, ok := ratioBounds(values, next)
+	minRatio, maxRatio, ok := ratioBounds(values, nextValues)
 	if !ok {
 		return 0, false
 	}
@@ -56,7 +56,7 @@ func (uniform *uniformisation) extrapolate(step int, values, next, sum []float64
 	if !(maxWeight <= 4*numSteps && weight > 0x1p-500) { // values that grow could overflow; small powers lose digits
 		return 0, false
 	}
-	deviation := 1.01 * (maxWeight - minWeight) / 2 * maxShare(values, sum, weight)
+	deviation := 1.01 * (maxWeight - minWeight) / 2 * maxShare(values, sums, weight)
 	if !(deviation <= uniform.opts.epsilon()/16+1.1*relErr*numSteps) {
 		return 0, false
 	}
@@ -64,28 +64,28 @@ func (uniform *uniformisation) extrapolate(step int, values, next, sum []float64
 	return weight, true
 }
 
-// ratioBounds returns the least and the greatest quotient next[s]/values[s] over the states with a positive value. ok is false if a value
+// ratioBounds returns the least and the greatest quotient nextValues[s]/values[s] over the states with a positive value. ok is false if a value
 // changes from zero to positive.
-func ratioBounds(values, next []float64) (minRatio, maxRatio float64, ok bool) {
+func ratioBounds(values, nextValues []float64) (minRatio, maxRatio float64, ok bool) {
 	minRatio = math.Inf(1)
 	for s, value := range values {
 		switch {
 		case value > 0:
-			ratio := next[s] / value
+			ratio := nextValues[s] / value
 			minRatio, maxRatio = min(minRatio, ratio), max(maxRatio, ratio)
-		case next[s] > 0:
+		case nextValues[s] > 0:
 			return 0, 0, false
 		}
 	}
 	return minRatio, maxRatio, true
 }
 
-// maxShare returns the greatest quotient values[s] / (sum[s] + weight*values[s]) over the states with a positive value.
-func maxShare(values, sum []float64, weight float64) float64 {
+// maxShare returns the greatest quotient values[s] / (sums[s] + weight*values[s]) over the states with a positive value.
+func maxShare(values, sums []float64, weight float64) float64 {
 	share := 0.0
 	for s, value := range values {
 		if value > 0 {
-			share = max(share, value/(sum[s]+weight*value))
+			share = max(share, value/(sums[s]+weight*value))
 		}
 	}
 	return share

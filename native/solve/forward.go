@@ -109,12 +109,12 @@ func transposed(model *sparse.Model) (reversed *sparse.Model, maxRow int) {
 	return reversed, maxRow
 }
 
-// TakeSteps advances a DTMC by n steps.
-func (forward *Forward) TakeSteps(ctx context.Context, n int) error {
+// TakeSteps advances a DTMC by numSteps steps.
+func (forward *Forward) TakeSteps(ctx context.Context, numSteps int) error {
 	if forward.exactProbs != nil {
-		return forward.exactSteps(ctx, n)
+		return forward.exactSteps(ctx, numSteps)
 	}
-	return forward.applySteps(ctx, &poisson{firstNumber: n, weights: []float64{1}})
+	return forward.applySteps(ctx, &poisson{firstNumber: numSteps, weights: []float64{1}})
 }
 
 // AdvanceTime advances the distribution of a CTMC. The error is ErrNotExact for a Forward with fractions.

@@ -9,46 +9,46 @@ type fraction struct {
 	scratchQuotient, scratchRemainder big.Int // scratch
 }
 
-func (f *fraction) setZero() {
-	f.numerator.SetInt64(0)
-	f.denominator.SetInt64(1)
+func (fraction *fraction) setZero() {
+	fraction.numerator.SetInt64(0)
+	fraction.denominator.SetInt64(1)
 }
 
-// addQuotient adds numerator/denominator to f over a common denominator. It does not reduce the sum to lowest terms.
-func (f *fraction) addQuotient(numerator, denominator *big.Int) {
-	if f.denominator.Cmp(denominator) == 0 {
-		f.numerator.Add(&f.numerator, numerator)
+// addQuotient adds numerator/denominator to a fraction over a common denominator. It does not reduce the sum to lowest terms.
+func (fraction *fraction) addQuotient(numerator, denominator *big.Int) {
+	if fraction.denominator.Cmp(denominator) == 0 {
+		fraction.numerator.Add(&fraction.numerator, numerator)
 		return
 	}
-	scale, scratch := &f.scratchQuotient, &f.scratchRemainder // scale is the common denominator divided by denominator
-	scale.QuoRem(&f.denominator, denominator, scratch)
+	scale, scratch := &fraction.scratchQuotient, &fraction.scratchRemainder // scale is the common denominator divided by denominator
+	scale.QuoRem(&fraction.denominator, denominator, scratch)
 	isMultiple := scratch.Sign() == 0
 	if !isMultiple {
 		// Expand the fraction by denominator/gcd. Its denominator becomes the least common multiple.
-		gcd := scratch.GCD(nil, nil, &f.denominator, denominator)
-		scale.Quo(&f.denominator, gcd)
+		gcd := scratch.GCD(nil, nil, &fraction.denominator, denominator)
+		scale.Quo(&fraction.denominator, gcd)
 		expansion := scratch.Quo(denominator, gcd)
-		f.numerator.Mul(&f.numerator, expansion)
-		f.denominator.Mul(&f.denominator, expansion)
+		fraction.numerator.Mul(&fraction.numerator, expansion)
+		fraction.denominator.Mul(&fraction.denominator, expansion)
 	}
 	scaledNumerator := scratch.Mul(numerator, scale)
-	f.numerator.Add(&f.numerator, scaledNumerator)
+	fraction.numerator.Add(&fraction.numerator, scaledNumerator)
 }
 
-func (f *fraction) addFraction(value *big.Rat) { f.addQuotient(value.Num(), value.Denom()) }
+func (fraction *fraction) addFraction(value *big.Rat) { fraction.addQuotient(value.Num(), value.Denom()) }
 
 // addProduct adds factor*other, and overwrites other with the product.
-func (f *fraction) addProduct(factor *big.Rat, other *fraction) {
+func (fraction *fraction) addProduct(factor *big.Rat, other *fraction) {
 	other.numerator.Mul(&other.numerator, factor.Num())
 	other.denominator.Mul(&other.denominator, factor.Denom())
-	f.addQuotient(&other.numerator, &other.denominator)
+	fraction.addQuotient(&other.numerator, &other.denominator)
 }
 
 // divideBy divides the fraction by divisor, which must not be 0.
-func (f *fraction) divideBy(divisor *fraction) {
-	f.numerator.Mul(&f.numerator, &divisor.denominator)
-	f.denominator.Mul(&f.denominator, &divisor.numerator)
+func (fraction *fraction) divideBy(divisor *fraction) {
+	fraction.numerator.Mul(&fraction.numerator, &divisor.denominator)
+	fraction.denominator.Mul(&fraction.denominator, &divisor.numerator)
 }
 
 // lowestTerms returns the sum in lowest terms.
-func (f *fraction) lowestTerms() *big.Rat { return new(big.Rat).SetFrac(&f.numerator, &f.denominator) }
+func (fraction *fraction) lowestTerms() *big.Rat { return new(big.Rat).SetFrac(&fraction.numerator, &fraction.denominator) }

@@ -46,7 +46,7 @@ func (game *Game) side(s int) Direction {
 
 // newSystem returns the equations of the game. The function build makes the equations of the MDP: newSystem for unbounded properties,
 // newStepwise for properties with a number of steps.
-func (game *Game) newSystem(build func(*sparse.Graph, *sparse.Reward, Direction, Options) (*system, error), reward *sparse.Reward, opts Options) (*system, error) {
+func (game *Game) newSystem(build func(*sparse.Graph, *sparse.Reward, Direction, Options) (*equationSystem, error), reward *sparse.Reward, opts Options) (*equationSystem, error) {
 	sys, err := build(game.graph, reward, Max, opts)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (game *Game) certainStates(ctx context.Context, left, right *sparse.Set, st
 	allStates := sparse.FullSet(game.graph.NumStates())
 	positive := game.attractedStates(attractor{left: left, right: right, region: allStates})
 	zeroStates = positive.Complement()
-	game.chooseFirst(zeroStates, strategy, func(c int) bool { return game.staysIn(c, zeroStates) })
+	game.chooseFirst(zeroStates, strategy, func(choice int) bool { return game.staysIn(choice, zeroStates) })
 	// In a finite game the value is 1 exactly where the maximizer can win almost surely. Remove the states where this is impossible until
 	// the set does not change.
 	oneStates = positive
@@ -164,7 +164,7 @@ func (game *Game) certainStates(ctx context.Context, left, right *sparse.Set, st
 			return zeroStates, oneStates, nil
 		}
 		removed, previous := oneStates.Minus(nextOneStates), oneStates
-		game.chooseFirst(removed, strategy, func(c int) bool { return !game.staysIn(c, previous) || game.staysIn(c, removed) })
+		game.chooseFirst(removed, strategy, func(choice int) bool { return !game.staysIn(choice, previous) || game.staysIn(choice, removed) })
 		oneStates = nextOneStates
 	}
 }
@@ -208,8 +208,8 @@ func (game *Game) attractedStates(search attractor) *sparse.Set {
 		search.unseenCounts[s] = end - first
 	}
 	for i := 0; i < len(search.queue); i++ { // visitChoice appends to the queue
-		for _, c := range graph.Into(int(search.queue[i])) {
-			search.visitChoice(game, c)
+		for _, choice := range graph.Into(int(search.queue[i])) {
+			search.visitChoice(game, choice)
 		}
 	}
 	return search.foundStates
@@ -217,20 +217,20 @@ func (game *Game) attractedStates(search attractor) *sparse.Set {
 
 // visitChoice handles a choice c that can reach an attracted state. If c stays in the region, its owner s is attracted if the maximizer
 // owns s, or if all other choices of s were seen before.
-func (search *attractor) visitChoice(game *Game, c uint32) {
-	s := game.graph.Owner(c)
+func (search *attractor) visitChoice(game *Game, choice uint32) {
+	s := game.graph.Owner(choice)
 	isCandidate := !search.foundStates.Has(s) && search.left.Has(s) && search.region.Has(s)
-	if !isCandidate || search.seenChoices.Has(int(c)) || !game.staysIn(int(c), search.region) {
+	if !isCandidate || search.seenChoices.Has(int(choice)) || !game.staysIn(int(choice), search.region) {
 		return
 	}
-	search.seenChoices.Add(int(c))
+	search.seenChoices.Add(int(choice))
 	search.unseenCounts[s]--
 	isMaximizer := game.maximizer.Has(s)
 	if !isMaximizer && search.unseenCounts[s] > 0 {
 		return
 	}
 	if isMaximizer && search.strategy != nil {
-		search.strategy[s] = c
+		search.strategy[s] = choice
 	}
 	search.foundStates.Add(s)
 	search.queue = append(search.queue, uint32(s))
@@ -331,11 +331,11 @@ func (game *Game) instantReward(ctx context.Context, reward *sparse.Reward, step
 	return sys.values, err
 }
 
-// hasWideBounds reports whether the relative width of the bounds exceeds eps in some state.
-func (v *Values) hasWideBounds(states *sparse.Set, eps float64) bool {
+// hasWideBounds reports whether the relative width of the bounds exceeds epsilon in some state.
+func (values *Values) hasWideBounds(states *sparse.Set, epsilon float64) bool {
 	for s := range states.All() {
-		lower, upper := v.Lower[s], v.Upper[s]
-		if upper > lower && (math.IsInf(upper, 1) || upper-lower > eps*upper) {
+		lower, upper := values.Lower[s], values.Upper[s]
+		if upper > lower && (math.IsInf(upper, 1) || upper-lower > epsilon*upper) {
 			return true
 		}
 	}

@@ -71,8 +71,8 @@ func (accumulation *accumulation) withoutInfiniteChoices(keptChoices *sparse.Set
 
 // choiceNumbers returns the choices of a set in ascending order: those that restrict keeps.
 func choiceNumbers(choices *sparse.Set) (numbers []uint32) {
-	for c := range choices.All() {
-		numbers = append(numbers, uint32(c))
+	for choice := range choices.All() {
+		numbers = append(numbers, uint32(choice))
 	}
 	return numbers
 }
@@ -96,19 +96,19 @@ func unrestrictedStrategy(restricted *Game, strategy []uint32, keptChoices *spar
 }
 
 // isZero reports whether the value of a state is known to be 0.
-func (v *Values) isZero(s int) bool {
-	if v.Exact != nil {
-		return v.Exact[s] != nil && v.Exact[s].Sign() == 0
+func (values *Values) isZero(s int) bool {
+	if values.Exact != nil {
+		return values.Exact[s] != nil && values.Exact[s].Sign() == 0
 	}
-	return v.Upper[s] == 0
+	return values.Upper[s] == 0
 }
 
 // isInfinite reports whether the value of a state is known to be infinite.
-func (v *Values) isInfinite(s int) bool {
-	if v.Exact != nil {
-		return v.Exact[s] == nil
+func (values *Values) isInfinite(s int) bool {
+	if values.Exact != nil {
+		return values.Exact[s] == nil
 	}
-	return math.IsInf(v.Lower[s], 1)
+	return math.IsInf(values.Lower[s], 1)
 }
 
 // accumulation solves a game for ZeroUnlessReached on pairs of a state and the accumulated reward.
@@ -217,16 +217,16 @@ func (accumulation *accumulation) solveExactly(result *Values, finiteStates *spa
 // largeReward is the solution of the game where the accumulated reward is large: both sides only make choices that are optimal for the
 // probability p to reach target.
 type largeReward struct {
-	optimalChoices *sparse.Set // the choices that preserve p
-	laterRewards   *Values     // the values q of later rewards; the scheduler has choices of the game
+	optimalChoices *sparse.Set // the choices that preserve the probability of reaching target
+	laterRewards   *Values     // the expected rewards that are earned later; the scheduler has choices of the game
 	limit          *big.Rat
 }
 
 // largeReward returns the solution for large rewards. If the accumulated reward a is at least the limit, then the value of a state s is
-// a*p(s) + q(s): any other choice loses at least as much of a*p as it can gain of q.
+// a*reachProbs[s] + laterRewards[s]: any other choice loses at least as much of the first term as it can gain of the second.
 func (accumulation *accumulation) largeReward(finiteStates *sparse.Set) (*largeReward, error) {
 	optimalChoices := accumulation.optimalChoices()
-	// Optimal choices do not change the expected value of p, so a reward counts with the weight p of its state.
+	// Optimal choices preserve the probability of reaching target, so a reward counts with the weight of this probability in its state.
 	weightedReward := accumulation.weightedReward()
 	game, reward := accumulation.restrictChoices(optimalChoices, &weightedReward)
 	laterRewards, err := game.RewardUntilReached(accumulation.ctx, reward, accumulation.endStates.Union(accumulation.infiniteStates), accumulation.opts)
@@ -244,17 +244,17 @@ func (accumulation *accumulation) largeReward(finiteStates *sparse.Set) (*largeR
 	return &largeReward{optimalChoices, laterRewards, accumulation.greatestLimit(finiteStates, optimalChoices, laterRewards.Exact)}, nil
 }
 
-// greatestLimit returns the accumulated reward from which no choice is better than an optimal choice for p: the greatest choiceLimit of all
+// greatestLimit returns the accumulated reward from which no choice is better than an optimal choice: the greatest choiceLimit of all
 // choices that are not optimal. It is at least 0.
 func (accumulation *accumulation) greatestLimit(finiteStates, optimalChoices *sparse.Set, laterRewards []*big.Rat) *big.Rat {
 	limit := new(big.Rat)
 	for s := range finiteStates.Minus(accumulation.endStates).All() {
 		first, end := accumulation.game.graph.Choices(s)
-		for c := first; c < end; c++ {
-			if !accumulation.finiteChoices.Has(c) || optimalChoices.Has(c) {
+		for choice := first; choice < end; choice++ {
+			if !accumulation.finiteChoices.Has(choice) || optimalChoices.Has(choice) {
 				continue
 			}
-			if choiceLimit := accumulation.choiceLimit(s, c, laterRewards); choiceLimit.Cmp(limit) > 0 {
+			if choiceLimit := accumulation.choiceLimit(s, choice, laterRewards); choiceLimit.Cmp(limit) > 0 {
 				limit = choiceLimit
 			}
 		}
@@ -262,23 +262,23 @@ func (accumulation *accumulation) greatestLimit(finiteStates, optimalChoices *sp
 	return limit
 }
 
-// optimalChoices returns the choices that preserve the value p of their state, and all choices of end states.
+// optimalChoices returns the choices that preserve the probability of reaching target, and all choices of end states.
 func (accumulation *accumulation) optimalChoices() *sparse.Set {
 	graph, reachProbs := accumulation.game.graph, accumulation.reachProbability.Exact
 	result := sparse.NewSet(graph.NumChoices())
 	for s := range graph.NumStates() {
 		first, end := graph.Choices(s)
-		for c := first; c < end; c++ {
-			if accumulation.endStates.Has(s) || expectedValue(graph, c, reachProbs).Cmp(reachProbs[s]) == 0 {
-				result.Add(c)
+		for choice := first; choice < end; choice++ {
+			if accumulation.endStates.Has(s) || expectedValue(graph, choice, reachProbs).Cmp(reachProbs[s]) == 0 {
+				result.Add(choice)
 			}
 		}
 	}
 	return result
 }
 
-// choiceLimit returns the accumulated reward a from which a choice with reward r is no better than an optimal choice for p.
-// It solves (a+r)*mean(p) + mean(q) = a*p + q for a.
+// choiceLimit returns the accumulated reward a from which a choice with reward r is no better than an optimal choice.
+// It solves (a+r)*mean + meanLater = a*reachProbs[s] + laterRewards[s] for a; both means are over the successors of the choice.
 func (accumulation *accumulation) choiceLimit(s, choice int, laterRewards []*big.Rat) *big.Rat {
 	graph, reachProbs := accumulation.game.graph, accumulation.reachProbability.Exact
 	mean := expectedValue(graph, choice, reachProbs)
@@ -298,17 +298,17 @@ func expectedValue(graph *sparse.Graph, choice int, values []*big.Rat) *big.Rat 
 	return sum
 }
 
-// weightedReward returns a reward structure in which each choice of a state s earns p(s) times its state and choice reward.
+// weightedReward returns a reward structure in which each choice of a state s earns reachProbs[s] times its state and choice reward.
 func (accumulation *accumulation) weightedReward() sparse.Reward {
 	graph := accumulation.game.graph
 	result := sparse.Reward{Choice: make([]float64, graph.NumChoices()), ChoiceRat: make([]*big.Rat, graph.NumChoices())}
 	for s := range graph.NumStates() {
 		first, end := graph.Choices(s)
-		for c := first; c < end; c++ {
-			product := accumulation.reward.OfChoiceRat(s, c)
+		for choice := first; choice < end; choice++ {
+			product := accumulation.reward.OfChoiceRat(s, choice)
 			product.Mul(product, accumulation.reachProbability.Exact[s])
-			result.ChoiceRat[c] = product
-			result.Choice[c], _ = product.Float64()
+			result.ChoiceRat[choice] = product
+			result.Choice[choice], _ = product.Float64()
 		}
 	}
 	return result
@@ -375,14 +375,14 @@ func (product *accumulatedProduct) addChoices(builder *sparse.DerivedBuilder, pa
 	graph := product.game.graph
 	s := int(pair.state)
 	first, end := graph.Choices(s)
-	for c := first; c < end; c++ {
-		if !product.finiteChoices.Has(c) {
+	for choice := first; choice < end; choice++ {
+		if !product.finiteChoices.Has(choice) {
 			continue
 		}
-		nextReward := product.choiceReward(s, c)
+		nextReward := product.choiceReward(s, choice)
 		nextReward.Add(nextReward, pair.earlierReward)
 		rewardText := nextReward.RatString()
-		builder.Copy(c, func(i int) uint32 { return product.addPair(graph.Target[i], nextReward, rewardText) })
+		builder.Copy(choice, func(i int) uint32 { return product.addPair(graph.Target[i], nextReward, rewardText) })
 	}
 }
 

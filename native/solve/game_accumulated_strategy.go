@@ -23,7 +23,7 @@ func (product *accumulatedProduct) addStrategies(values, lowerSolution, upperSol
 }
 
 // addExactStrategies adds a controller with strategies of both sides to the values, if the options request it. Both attain the exact value:
-// when the accumulated reward has reached the limit, they preserve p and q, and the maximizer also reaches target with probability p.
+// when the accumulated reward has reached the limit, they preserve the probability of reaching target and the expected later reward, and the maximizer also reaches target with this probability.
 func (product *accumulatedProduct) addExactStrategies(values, solution *Values, largeSolution *largeReward) error {
 	if !product.opts.Scheduler {
 		return nil
@@ -38,22 +38,22 @@ func (product *accumulatedProduct) addExactStrategies(values, solution *Values, 
 	return product.addController(values, solution.Scheduler, solution.Scheduler, maximizerBeyond, largeSolution.laterRewards.Scheduler)
 }
 
-// preservingChoices returns the choices that preserve the probability p and, for the maximizer, also the expected later reward q. It
-// removes each choice of the maximizer with another value of q than its state.
+// preservingChoices returns the choices that preserve the probability of reaching target and, for the maximizer, also the expected later reward. It
+// removes each choice of the maximizer that changes the expected later reward.
 func (accumulation *accumulation) preservingChoices(largeSolution *largeReward) *sparse.Set {
 	result := largeSolution.optimalChoices.Clone()
 	undecidedStates := accumulation.endStates.Union(accumulation.infiniteStates).Complement()
 	for s := range undecidedStates.Intersect(accumulation.game.maximizer).All() {
 		first, end := accumulation.game.graph.Choices(s)
-		for c := first; c < end; c++ {
-			if !result.Has(c) {
+		for choice := first; choice < end; choice++ {
+			if !result.Has(choice) {
 				continue
 			}
-			laterReward := accumulation.reward.OfChoiceRat(s, c)
+			laterReward := accumulation.reward.OfChoiceRat(s, choice)
 			laterReward.Mul(laterReward, accumulation.reachProbability.Exact[s])
-			laterReward.Add(laterReward, expectedValue(accumulation.game.graph, c, largeSolution.laterRewards.Exact))
+			laterReward.Add(laterReward, expectedValue(accumulation.game.graph, choice, largeSolution.laterRewards.Exact))
 			if laterReward.Cmp(largeSolution.laterRewards.Exact[s]) != 0 {
-				result.Remove(c)
+				result.Remove(choice)
 			}
 		}
 	}

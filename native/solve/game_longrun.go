@@ -119,10 +119,10 @@ func (game *Game) lazyStep(reward *sparse.Reward, totalRewards []float64, strate
 	for s := range totalRewards {
 		first, end := game.graph.Choices(s)
 		bestChoice := first
-		for c := first; c < end; c++ {
-			value := game.lazyValue(reward, s, c, totalRewards)
-			if c == first || isBetter(value, nextRewards[s], !game.maximizer.Has(s)) {
-				bestChoice, nextRewards[s] = c, value
+		for choice := first; choice < end; choice++ {
+			value := game.lazyValue(reward, s, choice, totalRewards)
+			if choice == first || isBetter(value, nextRewards[s], !game.maximizer.Has(s)) {
+				bestChoice, nextRewards[s] = choice, value
 			}
 		}
 		if strategy != nil {

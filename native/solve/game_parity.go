@@ -165,8 +165,8 @@ func (improvement *parityImprovement) strategyChoices() *sparse.Set {
 			continue
 		}
 		first, end := graph.Choices(s)
-		for c := first; c < end; c++ {
-			choices.Add(c)
+		for choice := first; choice < end; choice++ {
+			choices.Add(choice)
 		}
 	}
 	return choices
@@ -230,8 +230,8 @@ func (improvement *parityImprovement) compareChoices() []int {
 	comparisons := make([]int, graph.NumChoices())
 	for s := range graph.NumStates() {
 		first, end := graph.Choices(s)
-		for c := first; c < end; c++ {
-			comparisons[c] = improvement.compareWithState(c, s)
+		for choice := first; choice < end; choice++ {
+			comparisons[choice] = improvement.compareWithState(choice, s)
 		}
 	}
 	return comparisons
@@ -242,9 +242,9 @@ func (improvement *parityImprovement) compareChoices() []int {
 func (improvement *parityImprovement) bestChoice(state int, comparisons []int) int {
 	first, end := improvement.game.graph.Choices(state)
 	greatestChoice := first
-	for c := first; c < end; c++ {
-		if comparisons[c] > 0 && (comparisons[greatestChoice] <= 0 || improvement.meanOfChoice(c) > improvement.meanOfChoice(greatestChoice)) {
-			greatestChoice = c
+	for choice := first; choice < end; choice++ {
+		if comparisons[choice] > 0 && (comparisons[greatestChoice] <= 0 || improvement.meanOfChoice(choice) > improvement.meanOfChoice(greatestChoice)) {
+			greatestChoice = choice
 		}
 	}
 	return greatestChoice
@@ -311,12 +311,12 @@ func (improvement *parityImprovement) compareValues(left, right uint32) int {
 	return cmp.Compare(improvement.values.Lower[left], improvement.values.Lower[right])
 }
 
-// equalValues reports whether two states have equal values, or nearly equal float64 values. The value of b must be at least the value of a.
-func (improvement *parityImprovement) equalValues(a, b uint32) bool {
+// equalValues reports whether two states have equal values, or nearly equal float64 values. The value of right must be at least the value of left.
+func (improvement *parityImprovement) equalValues(left, right uint32) bool {
 	if improvement.values.Exact != nil {
-		return improvement.values.Exact[a].Cmp(improvement.values.Exact[b]) == 0
+		return improvement.values.Exact[left].Cmp(improvement.values.Exact[right]) == 0
 	}
-	return improvement.values.Lower[b]-improvement.values.Lower[a] <= tolerance
+	return improvement.values.Lower[right]-improvement.values.Lower[left] <= tolerance
 }
 
 // winInClass changes the strategy in the states of a value class from which the maximizer wins almost surely within the class. It reports
@@ -353,17 +353,17 @@ func (improvement *parityImprovement) classGame(class []uint32, comparisons []in
 // choice preserves the value and can leave the class.
 func (improvement *parityImprovement) addClassChoices(solver *almostSure, s int, comparisons []int) (canLeave bool) {
 	first, end := improvement.game.graph.Choices(s)
-	for c := first; c < end; c++ {
-		preservesValue := comparisons[c] == 0
+	for choice := first; choice < end; choice++ {
+		preservesValue := comparisons[choice] == 0
 		if !preservesValue {
 			continue
 		}
-		if !improvement.game.staysIn(c, solver.region) {
+		if !improvement.game.staysIn(choice, solver.region) {
 			canLeave = true
 			continue
 		}
-		solver.choices.Add(c)
-		solver.priorities[c] = improvement.priorities[s]
+		solver.choices.Add(choice)
+		solver.priorities[choice] = improvement.priorities[s]
 	}
 	return canLeave
 }
@@ -389,8 +389,8 @@ type almostSure struct {
 // solve returns the states that the maximizer wins.
 func (winning *almostSure) solve() *sparse.Set {
 	greatest := 0
-	for c := range winning.choices.All() {
-		greatest = max(greatest, winning.priorities[c])
+	for choice := range winning.choices.All() {
+		greatest = max(greatest, winning.priorities[choice])
 	}
 	winning.variables = make([]*sparse.Set, greatest+1)
 	return winning.fixedPoint(0)
@@ -434,12 +434,12 @@ func (winning *almostSure) isWon(s int) bool {
 	if !winning.game.maximizer.Has(s) {
 		return winning.areAllWon(first, end)
 	}
-	for c := first; c < end; c++ {
-		if !winning.choices.Has(c) || !winning.isWonChoice(c) {
+	for choice := first; choice < end; choice++ {
+		if !winning.choices.Has(choice) || !winning.isWonChoice(choice) {
 			continue
 		}
 		if !winning.isWonForOddPriority(s) { // an earlier iteration has not chosen yet
-			winning.strategy[s] = uint32(c)
+			winning.strategy[s] = uint32(choice)
 		}
 		return true
 	}
@@ -448,8 +448,8 @@ func (winning *almostSure) isWon(s int) bool {
 
 // areAllWon reports whether the maximizer wins after all choices from first to end-1 that belong to the game.
 func (winning *almostSure) areAllWon(first, end int) bool {
-	for c := first; c < end; c++ {
-		if winning.choices.Has(c) && !winning.isWonChoice(c) {
+	for choice := first; choice < end; choice++ {
+		if winning.choices.Has(choice) && !winning.isWonChoice(choice) {
 			return false
 		}
 	}
@@ -480,7 +480,7 @@ func (winning *almostSure) isWonChoice(choice int) bool {
 }
 
 // canEnter reports whether some transition of a choice leads to a state of a set.
-func (winning *almostSure) canEnter(c int, set *sparse.Set) bool {
-	first, end := winning.game.graph.Row(c)
-	return slices.ContainsFunc(winning.game.graph.Target[first:end], func(t uint32) bool { return set.Has(int(t)) })
+func (winning *almostSure) canEnter(choice int, set *sparse.Set) bool {
+	first, end := winning.game.graph.Row(choice)
+	return slices.ContainsFunc(winning.game.graph.Target[first:end], func(target uint32) bool { return set.Has(int(target)) })
 }

@@ -63,10 +63,10 @@ func (game *Game) finiteTotalStates(reward *sparse.Reward) *sparse.Set {
 	priorities := make([]int, game.graph.NumChoices()) // the minimizer wins if choices with a reward occur finitely often
 	for s := range game.graph.NumStates() {
 		first, end := game.graph.Choices(s)
-		for c := first; c < end; c++ {
-			priorities[c] = 2
-			if reward.OfChoice(s, c) > 0 {
-				priorities[c] = 1
+		for choice := first; choice < end; choice++ {
+			priorities[choice] = 2
+			if reward.OfChoice(s, choice) > 0 {
+				priorities[choice] = 1
 			}
 		}
 	}
@@ -92,8 +92,8 @@ func (game *Game) RewardUntilReached(ctx context.Context, reward *sparse.Reward,
 			continue
 		}
 		first, end := game.graph.Choices(s)
-		for c := first; c < end; c++ {
-			builder.Copy(c, sameTarget)
+		for choice := first; choice < end; choice++ {
+			builder.Copy(choice, sameTarget)
 		}
 	}
 	graph := sparse.NewGraph(builder.Finish())
@@ -129,9 +129,9 @@ func valuesOfOrigins[T any](values []T, originalChoices []uint32) []T {
 		return nil
 	}
 	result := make([]T, len(originalChoices))
-	for c, original := range originalChoices {
+	for choice, original := range originalChoices {
 		if original != sparse.None {
-			result[c] = values[original]
+			result[choice] = values[original]
 		}
 	}
 	return result

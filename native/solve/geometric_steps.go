@@ -17,7 +17,7 @@ import (
 //
 // Source: Collatz and Wielandt (1942), for bounds on the spectral radius of A by such quotients q.
 type geometricSteps struct {
-	system        *system
+	system        *equationSystem
 	epsilon       float64
 	numIncrements int // the number of increments to add
 	current       *increments
@@ -29,7 +29,7 @@ type geometricSteps struct {
 // before it. Other states have 0. The bounds on the sum do not cover the rounding errors of its additions.
 type increments struct {
 	count                int
-	equations            *system // d(i+1) = A d(i)
+	equations            *equationSystem // d(i+1) = A d(i)
 	states               []uint32
 	sumLower, sumUpper   []float64
 	nextLower, nextUpper []float64
@@ -44,7 +44,7 @@ const (
 
 // allowsGeometricSteps reports whether geometricSteps can compute numSteps steps of the given states. The states must form a Markov chain,
 // and their current values must be 0.
-func (sys *system) allowsGeometricSteps(opts Options, states []uint32, numSteps int) bool {
+func (sys *equationSystem) allowsGeometricSteps(opts Options, states []uint32, numSteps int) bool {
 	everyStepCounts := opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0
 	if everyStepCounts || sys.nature != nil || sys.graph.Kind == sparse.CTMC || numSteps < geometricAfter*(1+geometricMinFactor) {
 		return false
@@ -61,7 +61,7 @@ func (sys *system) allowsGeometricSteps(opts Options, states []uint32, numSteps 
 
 // newGeometricSteps prepares the computation of numSteps steps of the given states. It sets the values of the states to 0 and starts with
 // the first step.
-func (sys *system) newGeometricSteps(opts Options, states []uint32, numSteps int) *geometricSteps {
+func (sys *equationSystem) newGeometricSteps(opts Options, states []uint32, numSteps int) *geometricSteps {
 	for _, s := range states {
 		sys.values.Lower[s], sys.values.Upper[s] = 0, 0
 	}
@@ -73,7 +73,7 @@ func (sys *system) newGeometricSteps(opts Options, states []uint32, numSteps int
 	}
 	firstValues := &Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates)}
 	sys.stepBlock(states, firstValues.Lower, firstValues.Upper)
-	current.equations = &system{graph: sys.graph, minimize: sys.minimize, isOneStep: true, rounding: sys.rounding, values: firstValues}
+	current.equations = &equationSystem{graph: sys.graph, minimize: sys.minimize, isOneStep: true, rounding: sys.rounding, values: firstValues}
 	return &geometricSteps{system: sys, epsilon: opts.epsilon(), numIncrements: numSteps, current: current}
 }
 
@@ -173,7 +173,7 @@ func (increments *increments) addIncrements(count int, meter *meter) error {
 
 // quotientBounds returns bounds on the quotients current increment / reference increment over all states. ok is false if there is no finite
 // greatest quotient. It is also false if the quotients differ so much that the bounds after the given number of periods cannot be narrow,
-// unless acceptWide is set.
+// unless acceptWide is true.
 func (steps *geometricSteps) quotientBounds(periods float64, acceptWide bool) (minQuotient, maxQuotient float64, ok bool) {
 	const allowedSpread = 8 // in units of epsilon; greater differences cannot give narrow bounds
 	minQuotient = math.Inf(1)

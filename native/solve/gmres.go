@@ -121,7 +121,7 @@ func (solver *gmres) restartCycle(gain float64, countSweep func() error) (newGai
 	first := solver.basisVector(0)
 	solver.solveResidual(first.bias, solver.bscc.bias, gain, solver.bscc.rewardSystem.reward)
 	first.gain = 0 // the sum of the bias does not change
-	norm := math.Sqrt(solver.dot(first, first))
+	norm := math.Sqrt(solver.scalarProduct(first, first))
 	if !(norm > 0) || math.IsInf(norm, 1) {
 		return gain, 0, countSweep()
 	}
@@ -167,7 +167,7 @@ func (solver *gmres) basisVector(index int) *basisVector {
 	return &solver.basis[index]
 }
 
-// arnoldiStep adds basis vector last+1: the preconditioned matrix times vector last, made orthogonal to all earlier vectors. It returns
+// arnoldiStep adds basis vector lastIndex+1: the preconditioned matrix times vector lastIndex, made orthogonal to all earlier vectors. It returns
 // false if the basis is complete or the residual is small enough.
 func (solver *gmres) arnoldiStep(lastIndex int) bool {
 	current, next := &solver.basis[lastIndex], solver.basisVector(lastIndex+1)
@@ -182,10 +182,10 @@ func (solver *gmres) arnoldiStep(lastIndex int) bool {
 	next.gain = sumBlocks(sums) / math.Sqrt(float64(len(current.bias))) // the row that fixes the sum of the bias
 	column := make([]float64, lastIndex+2)
 	for i := range column[:lastIndex+1] {
-		column[i] = solver.dot(&solver.basis[i], next)
+		column[i] = solver.scalarProduct(&solver.basis[i], next)
 		solver.addMultiple(next, -column[i], &solver.basis[i])
 	}
-	norm := math.Sqrt(solver.dot(next, next))
+	norm := math.Sqrt(solver.scalarProduct(next, next))
 	column[lastIndex+1] = norm
 	if norm > 0 {
 		solver.scaleVector(next, 1/norm)
@@ -194,7 +194,7 @@ func (solver *gmres) arnoldiStep(lastIndex int) bool {
 	return isRegular && norm > 0 && math.Abs(solver.rightSide[lastIndex+1]) > residualReduction*math.Abs(solver.rightSide[0])
 }
 
-// addColumn adds column last to the triangular factor of the least-squares problem. A new Givens rotation eliminates its lowest entry. It
+// addColumn adds column lastIndex to the triangular factor of the least-squares problem. A new Givens rotation eliminates its lowest entry. It
 // returns false, and adds nothing, if the two lowest entries are both zero or overflow.
 func (solver *gmres) addColumn(lastIndex int, entries []float64) bool {
 	for i := range lastIndex { // the earlier Givens rotations
@@ -268,8 +268,8 @@ func sumBlocks(sums [vectorBlocks]float64) (sum float64) {
 	return sum
 }
 
-// dot returns the scalar product of two vectors. It sums each block separately, so the result is the same on every machine.
-func (solver *gmres) dot(leftVector, rightVector *basisVector) float64 {
+// scalarProduct returns the scalar product of two vectors. It sums each block separately, so the result is the same on every machine.
+func (solver *gmres) scalarProduct(leftVector, rightVector *basisVector) float64 {
 	var sums [vectorBlocks]float64
 	solver.forEachBlock(func(block, from, to int) {
 		sum, rightBias := 0.0, rightVector.bias[from:to]
@@ -281,7 +281,7 @@ func (solver *gmres) dot(leftVector, rightVector *basisVector) float64 {
 	return sumBlocks(sums) + leftVector.gain*rightVector.gain
 }
 
-// addMultiple adds factor * term to the vector sum.
+// addMultiple adds factor * term to a vector.
 func (solver *gmres) addMultiple(vector *basisVector, factor float64, term *basisVector) {
 	vector.gain += factor * term.gain
 	solver.forEachBlock(func(_, from, end int) {

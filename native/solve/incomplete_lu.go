@@ -50,8 +50,8 @@ func (factor *triangularFactor) endRow() {
 func (factor *triangularFactor) rowProduct(rowIndex int, vector []float64) (sum float64) {
 	first, end := factor.rowStarts[rowIndex], factor.rowStarts[rowIndex+1]
 	columns := factor.columns[first:end]
-	for k, value := range factor.values[first:end] {
-		sum += value * vector[columns[k]]
+	for position, value := range factor.values[first:end] {
+		sum += value * vector[columns[position]]
 	}
 	return sum
 }

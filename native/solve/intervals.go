@@ -92,10 +92,10 @@ func (sys *intervalSystem) zeroRewardChoices() *sparse.Set {
 	choices := sparse.NewSet(sys.graph.NumChoices())
 	for s := range sys.maybe.All() {
 		first, end := sys.graph.Choices(s)
-		for c := first; c < end; c++ {
-			isAllowed := sys.choices == nil || sys.choices.Has(c)
-			if isAllowed && sys.reward.OfChoice(s, c) == 0 {
-				choices.Add(c)
+		for choice := first; choice < end; choice++ {
+			isAllowed := sys.choices == nil || sys.choices.Has(choice)
+			if isAllowed && sys.reward.OfChoice(s, choice) == 0 {
+				choices.Add(choice)
 			}
 		}
 	}
@@ -125,13 +125,13 @@ func (sys *intervalSystem) allowedChoices(s uint32) iter.Seq2[int, int] {
 // by its representative s. work is the number of operations.
 func (sys *intervalSystem) optimum(s uint32, isUpper bool) (bound float64, work int) {
 	minimize := sys.dir.Scheduler() == Min
-	for state, c := range sys.allowedChoices(s) {
-		value := sys.choiceBound(state, c, isUpper)
+	for state, choice := range sys.allowedChoices(s) {
+		value := sys.choiceBound(state, choice, isUpper)
 		isFirst := work == 0
 		if isFirst || isBetter(value, bound, minimize) {
 			bound = value
 		}
-		work += 4 * int(sys.graph.Start[c+1]-sys.graph.Start[c])
+		work += 4 * int(sys.graph.Start[choice+1]-sys.graph.Start[choice])
 	}
 	return bound, work
 }
@@ -200,8 +200,8 @@ func (sys *intervalSystem) solveComponent(unknowns []uint32, opts Options) error
 // hasSelfLoop reports whether some choice of the unknown with representative s can return to this unknown.
 func (sys *intervalSystem) hasSelfLoop(s uint32) bool {
 	isSelf := func(target uint32) bool { return sys.representativeOf(target) == s }
-	for _, c := range sys.allowedChoices(s) {
-		first, end := sys.graph.Row(c)
+	for _, choice := range sys.allowedChoices(s) {
+		first, end := sys.graph.Row(choice)
 		if slices.ContainsFunc(sys.graph.Target[first:end], isSelf) {
 			return true
 		}
@@ -303,8 +303,8 @@ func (sys *intervalSystem) canEarnReward(maybe *sparse.Set) *sparse.Set {
 	earningStates := sparse.NewSet(sys.graph.NumStates())
 	for s := range maybe.All() {
 		first, end := sys.graph.Choices(s)
-		for c := first; c < end; c++ {
-			if sys.reward.OfChoice(s, c) > 0 {
+		for choice := first; choice < end; choice++ {
+			if sys.reward.OfChoice(s, choice) > 0 {
 				earningStates.Add(s)
 			}
 		}

@@ -82,10 +82,10 @@ func (sys *intervalSystem) initialStrategy(s uint32) *strategyPair {
 	useUpper := minimize && sys.values.Converged
 	var strategy *strategyPair
 	bestBound := 0.0
-	for state, c := range sys.allowedChoices(s) {
-		bound := sys.choiceBound(state, c, useUpper)
+	for state, choice := range sys.allowedChoices(s) {
+		bound := sys.choiceBound(state, choice, useUpper)
 		if strategy == nil || isBetter(bound, bestBound, minimize) {
-			strategy, bestBound = &strategyPair{state: state, choice: c}, bound
+			strategy, bestBound = &strategyPair{state: state, choice: choice}, bound
 		}
 	}
 	strategy.distribution = sys.distribution(strategy.choice)
@@ -114,9 +114,9 @@ func (sys *intervalSystem) properStrategies(unknowns []uint32, strategies map[ui
 // strategyLeadingTo returns the first choice of unknown s that can lead to a proper unknown or out of the maybe states, or nil if there is
 // none.
 func (sys *intervalSystem) strategyLeadingTo(s uint32, properUnknowns *sparse.Set) *strategyPair {
-	for state, c := range sys.allowedChoices(s) {
-		if sys.canReachOrLeave(c, properUnknowns) {
-			return &strategyPair{state: state, choice: c, distribution: sys.distribution(c)}
+	for state, choice := range sys.allowedChoices(s) {
+		if sys.canReachOrLeave(choice, properUnknowns) {
+			return &strategyPair{state: state, choice: choice, distribution: sys.distribution(choice)}
 		}
 	}
 	return nil
@@ -168,12 +168,12 @@ func (sys *intervalSystem) improveScheduler(unknowns []uint32, strategies map[ui
 	}
 	for _, s := range unknowns {
 		bestValue := sys.values.Exact[s]
-		for state, c := range sys.allowedChoices(s) {
-			distribution := sys.distribution(c)
-			value := sys.choiceValue(state, c, distribution)
+		for state, choice := range sys.allowedChoices(s) {
+			distribution := sys.distribution(choice)
+			value := sys.choiceValue(state, choice, distribution)
 			if value.Cmp(bestValue) == betterOrder {
 				bestValue, improved = value, true
-				*strategies[s] = strategyPair{state, c, distribution}
+				*strategies[s] = strategyPair{state, choice, distribution}
 			}
 		}
 		if err := sys.meter.addWork(4000 + reductionCost(bestValue)); err != nil {
@@ -185,13 +185,13 @@ func (sys *intervalSystem) improveScheduler(unknowns []uint32, strategies map[ui
 
 // distribution returns the distribution of nature over the targets of choice c that is optimal for the exact values: each target gets the
 // lower end of its interval, and the targets that nature prefers get the free probability.
-func (sys *intervalSystem) distribution(c int) []*big.Rat {
-	return sys.exactDistribution(c, sys.values.Exact)
+func (sys *intervalSystem) distribution(choice int) []*big.Rat {
+	return sys.exactDistribution(choice, sys.values.Exact)
 }
 
 // choiceValue returns the exact value of choice c of state s under a distribution over its targets.
-func (sys *intervalSystem) choiceValue(s, c int, distribution []*big.Rat) *big.Rat {
-	return sys.nature.choiceValue(c, sys.reward.OfChoiceRat(s, c), distribution, sys.values.Exact)
+func (sys *intervalSystem) choiceValue(s, choice int, distribution []*big.Rat) *big.Rat {
+	return sys.nature.choiceValue(choice, sys.reward.OfChoiceRat(s, choice), distribution, sys.values.Exact)
 }
 
 // errImproper says that the value of an unknown is infinite, because the scheduler can stay in the component forever.

@@ -38,11 +38,11 @@ type smallRow struct {
 // constants.
 func newLifting(meter *meter, rows []*exactRow) (*lifting, error) {
 	lifting := &lifting{rows: rows, smallRows: make([]smallRow, len(rows))}
-	for k, row := range rows {
-		lifting.smallRows[k] = newSmallRow(row)
+	for unknown, row := range rows {
+		lifting.smallRows[unknown] = newSmallRow(row)
 	}
 	var err error
-	lifting.eliminationOrder, err = markowitzOrder(meter, len(rows), func(k int) []uint32 { return rows[k].columns }, math.Inf(1))
+	lifting.eliminationOrder, err = markowitzOrder(meter, len(rows), func(unknown int) []uint32 { return rows[unknown].columns }, math.Inf(1))
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func newSmallRow(row *exactRow) smallRow {
 	return small
 }
 
-// setPrime prepares Montgomery arithmetic modulo p. The Montgomery form of x is x * 2^64 mod p.
+// setPrime prepares Montgomery arithmetic modulo prime. The Montgomery form of x is x * 2^64 mod p.
 //
 // Source: Montgomery, Modular multiplication without trial division (1985).
 func (lifting *lifting) setPrime(prime uint64) {
@@ -152,8 +152,8 @@ func (lifting *lifting) residue(x *big.Int) uint64 {
 // factorize computes the triangular factors modulo the prime. It returns false if a pivot is zero.
 func (lifting *lifting) factorize(meter *meter) (ok bool, err error) {
 	workRow := make([]uint64, len(lifting.order)) // the current row, by position
-	for position, k := range lifting.order {
-		row := lifting.rows[k]
+	for position, unknown := range lifting.order {
+		row := lifting.rows[unknown]
 		workRow[position] = lifting.residue(row.scale)
 		for i, column := range row.columns {
 			columnPosition := lifting.positionOf[column]
@@ -195,8 +195,8 @@ func (lifting *lifting) eliminateRow(row int, workRow []uint64) (work int) {
 // solveModPrime returns the solution modulo the prime for the given constants, by forward and back substitution.
 func (lifting *lifting) solveModPrime(constants []*big.Int) []uint64 {
 	intermediate := make([]uint64, len(lifting.order)) // by position
-	for position, k := range lifting.order {
-		value := lifting.residue(constants[k])
+	for position, unknown := range lifting.order {
+		value := lifting.residue(constants[unknown])
 		for i := lifting.lowerStarts[position]; i < lifting.lowerStarts[position+1]; i++ {
 			value = lifting.subtract(value, lifting.multiply(lifting.lowerFactor[i], intermediate[lifting.lowerColumns[i]]))
 		}
@@ -226,7 +226,7 @@ func (lifting *lifting) solve(meter *meter, constantOf func(unknown int) *big.In
 	for {
 		newDigits := lifting.solveModPrime(remainders)
 		digits = append(digits, newDigits)
-		lifting.nextRemainder(remainders, newDigits)
+		lifting.nextRemainders(remainders, newDigits)
 		if err := meter.addWork(16 * (len(lifting.upperFactor) + len(lifting.lowerFactor) + len(lifting.order))); err != nil {
 			return nil, nil, err
 		}
@@ -244,43 +244,43 @@ func (lifting *lifting) solve(meter *meter, constantOf func(unknown int) *big.In
 	}
 }
 
-// nextRemainder replaces each remainder r by (r - (A newDigits)) / prime, where A is the matrix of the equations, and newDigits has the new p-adic
+// nextRemainders replaces each remainder r by (r - (A newDigits)) / prime, where A is the matrix of the equations, and newDigits has the new p-adic
 // digit of each unknown. The division has no remainder.
-func (lifting *lifting) nextRemainder(remainders []*big.Int, newDigits []uint64) {
-	for k := range remainders {
-		isSmall := lifting.smallRows[k].scale != 0
+func (lifting *lifting) nextRemainders(remainders []*big.Int, newDigits []uint64) {
+	for unknown := range remainders {
+		isSmall := lifting.smallRows[unknown].scale != 0
 		if isSmall {
-			lifting.subtractDigitInWords(remainders[k], k, newDigits)
+			lifting.subtractSmallProduct(remainders[unknown], unknown, newDigits)
 		} else {
-			lifting.subtractDigit(remainders[k], k, newDigits)
+			lifting.subtractProduct(remainders[unknown], unknown, newDigits)
 		}
-		remainders[k].Quo(remainders[k], lifting.primeInt)
+		remainders[unknown].Quo(remainders[unknown], lifting.primeInt)
 	}
 }
 
-// subtractDigit subtracts (A digits)[k] from a remainder, where A is the matrix of the equations and digits has one p-adic digit of each
+// subtractProduct subtracts (A newDigits)[unknown] from a remainder, where A is the matrix of the equations and newDigits has one p-adic digit of each
 // unknown.
-func (lifting *lifting) subtractDigit(remainder *big.Int, k int, newDigits []uint64) {
-	row := lifting.rows[k]
+func (lifting *lifting) subtractProduct(remainder *big.Int, unknown int, newDigits []uint64) {
+	row := lifting.rows[unknown]
 	var digitInt, product big.Int
-	remainder.Sub(remainder, product.Mul(row.scale, digitInt.SetUint64(newDigits[k])))
+	remainder.Sub(remainder, product.Mul(row.scale, digitInt.SetUint64(newDigits[unknown])))
 	for i, column := range row.columns {
 		remainder.Add(remainder, product.Mul(row.coefficients[i], digitInt.SetUint64(newDigits[column])))
 	}
 }
 
-// subtractDigitInWords subtracts (A digit)[k] from a remainder for a row k with small coefficients. It computes this product in two words
+// subtractSmallProduct subtracts (A newDigits)[unknown] from a remainder, for a row with small coefficients. It computes this product in two words
 // of 64 bits, which is faster than big integers.
-func (lifting *lifting) subtractDigitInWords(remainder *big.Int, k int, newDigits []uint64) {
-	row := &lifting.smallRows[k]
+func (lifting *lifting) subtractSmallProduct(remainder *big.Int, unknown int, newDigits []uint64) {
+	row := &lifting.smallRows[unknown]
 	var low, high uint64 // the words of the sum of coefficients times digits
-	for i, column := range lifting.rows[k].columns {
+	for i, column := range lifting.rows[unknown].columns {
 		hi, lo := bits.Mul64(row.coefficients[i], newDigits[column])
 		var carry uint64
 		low, carry = bits.Add64(low, lo, 0)
 		high += hi + carry
 	}
-	hi, lo := bits.Mul64(row.scale, newDigits[k])
+	hi, lo := bits.Mul64(row.scale, newDigits[unknown])
 	low, borrow := bits.Sub64(low, lo, 0)
 	high, borrow = bits.Sub64(high, hi, borrow)
 	if borrow == 0 {
@@ -305,9 +305,9 @@ func (lifting *lifting) reconstruct(meter *meter, digits [][]uint64) (numerators
 	modulus := new(big.Int).Exp(lifting.primeInt, big.NewInt(int64(len(digits))), nil)
 	numerators, denominatorOf := make([]*big.Int, len(lifting.order)), make([]*big.Int, len(lifting.order))
 	denominator = big.NewInt(1) // the product of the denominators so far
-	for k := range numerators {
+	for unknown := range numerators {
 		// If the product is a multiple of the denominator of x, then x times the product is a small integer.
-		scaledValue := lifting.valueOfDigits(digits, k)
+		scaledValue := lifting.valueOfDigits(digits, unknown)
 		scaledValue = symmetricResidue(scaledValue.Mul(scaledValue, denominator), modulus)
 		needsFactor := scaledValue.BitLen()+denominator.BitLen()+32 > modulus.BitLen()
 		if needsFactor {
@@ -318,14 +318,14 @@ func (lifting *lifting) reconstruct(meter *meter, digits [][]uint64) (numerators
 			scaledValue = numerator
 			denominator = new(big.Int).Mul(denominator, factor)
 		}
-		numerators[k], denominatorOf[k] = scaledValue, denominator
+		numerators[unknown], denominatorOf[unknown] = scaledValue, denominator
 		if err := meter.addWork(len(digits) * len(digits)); err != nil {
 			return nil, nil, err
 		}
 	}
-	for k := range numerators {
-		if denominatorOf[k] != denominator {
-			numerators[k].Mul(numerators[k], new(big.Int).Quo(denominator, denominatorOf[k]))
+	for unknown := range numerators {
+		if denominatorOf[unknown] != denominator {
+			numerators[unknown].Mul(numerators[unknown], new(big.Int).Quo(denominator, denominatorOf[unknown]))
 		}
 	}
 	return numerators, denominator, nil
@@ -381,12 +381,12 @@ func reconstructFraction(residue, modulus *big.Int) (numerator, denominator *big
 	return numerator, denominator
 }
 
-// satisfies reports whether the fractions numerators[k]/denominator solve the equations exactly.
-func (lifting *lifting) satisfies(numerators []*big.Int, denominator *big.Int, constantOf func(k int) *big.Int) bool {
+// satisfies reports whether the fractions numerators[unknown]/denominator solve the equations exactly.
+func (lifting *lifting) satisfies(numerators []*big.Int, denominator *big.Int, constantOf func(unknown int) *big.Int) bool {
 	var left, right, product big.Int
-	for k, row := range lifting.rows {
-		left.Mul(row.scale, numerators[k])
-		right.Mul(constantOf(k), denominator)
+	for unknown, row := range lifting.rows {
+		left.Mul(row.scale, numerators[unknown])
+		right.Mul(constantOf(unknown), denominator)
 		for i, column := range row.columns {
 			right.Add(&right, product.Mul(row.coefficients[i], numerators[column]))
 		}

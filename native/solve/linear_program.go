@@ -126,16 +126,16 @@ func (program *LinearProgram) tableau() *tableau {
 }
 
 // normalizedRow returns an equation multiplied by 1 or -1, so that its right side is not negative.
-func normalizedRow(row []Term, right *big.Rat) ([]Term, *big.Rat) {
+func normalizedRow(row []Term, rightSide *big.Rat) ([]Term, *big.Rat) {
 	sign := big.NewRat(1, 1)
-	if right.Sign() < 0 {
+	if rightSide.Sign() < 0 {
 		sign.SetInt64(-1)
 	}
 	terms := make([]Term, len(row))
-	for k, term := range row {
-		terms[k] = Term{term.Variable, new(big.Rat).Mul(sign, term.Coefficient)}
+	for i, term := range row {
+		terms[i] = Term{term.Variable, new(big.Rat).Mul(sign, term.Coefficient)}
 	}
-	return terms, new(big.Rat).Mul(sign, right)
+	return terms, new(big.Rat).Mul(sign, rightSide)
 }
 
 // addReducedCost increases the reduced cost of a variable by an amount.
@@ -219,8 +219,8 @@ func (tableau *tableau) leavingRow(variable int) int {
 // pivot makes a variable the basis variable of a row. It eliminates the variable from all other rows and from the objective.
 func (tableau *tableau) pivot(ctx context.Context, row, variable int) error {
 	inverse := new(big.Rat).Inv(tableau.coefficientOf(row, variable))
-	for k := range tableau.rows[row] {
-		tableau.rows[row][k].Coefficient.Mul(tableau.rows[row][k].Coefficient, inverse)
+	for i := range tableau.rows[row] {
+		tableau.rows[row][i].Coefficient.Mul(tableau.rows[row][i].Coefficient, inverse)
 	}
 	tableau.rightSides[row].Mul(tableau.rightSides[row], inverse)
 	for otherRow := range tableau.rows {
@@ -250,24 +250,24 @@ func (tableau *tableau) eliminateReducedCost(row int, cost *big.Rat) {
 	tableau.value.Add(tableau.value, product.Mul(cost, tableau.rightSides[row]))
 }
 
-// addMultiple returns row + factor*added, sorted by variable and without zero terms. The result may share terms with row.
-func addMultiple(row, added []Term, factor *big.Rat) []Term {
-	result := make([]Term, 0, len(row)+len(added))
-	for len(row) > 0 || len(added) > 0 {
+// addMultiple returns row + factor*addedRow, sorted by variable and without zero terms. The result may share terms with row.
+func addMultiple(row, addedRow []Term, factor *big.Rat) []Term {
+	result := make([]Term, 0, len(row)+len(addedRow))
+	for len(row) > 0 || len(addedRow) > 0 {
 		switch {
-		case len(added) == 0 || len(row) > 0 && row[0].Variable < added[0].Variable:
+		case len(addedRow) == 0 || len(row) > 0 && row[0].Variable < addedRow[0].Variable:
 			result = append(result, row[0])
 			row = row[1:]
-		case len(row) == 0 || added[0].Variable < row[0].Variable:
-			result = append(result, Term{added[0].Variable, new(big.Rat).Mul(factor, added[0].Coefficient)})
-			added = added[1:]
+		case len(row) == 0 || addedRow[0].Variable < row[0].Variable:
+			result = append(result, Term{addedRow[0].Variable, new(big.Rat).Mul(factor, addedRow[0].Coefficient)})
+			addedRow = addedRow[1:]
 		default:
-			sum := new(big.Rat).Mul(factor, added[0].Coefficient)
+			sum := new(big.Rat).Mul(factor, addedRow[0].Coefficient)
 			sum.Add(sum, row[0].Coefficient)
 			if sum.Sign() != 0 {
 				result = append(result, Term{row[0].Variable, sum})
 			}
-			row, added = row[1:], added[1:]
+			row, addedRow = row[1:], addedRow[1:]
 		}
 	}
 	return result

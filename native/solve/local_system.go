@@ -46,10 +46,10 @@ func (local *localSystem) initBounds(wantsScheduler bool) {
 		return
 	}
 	local.scheduler = make([]uint32, n)
-	for k := range local.scheduler {
-		local.scheduler[k] = sparse.None
-		if local.choiceStarts[k] < local.choiceStarts[k+1] {
-			local.scheduler[k] = local.choiceStarts[k]
+	for unknown := range local.scheduler {
+		local.scheduler[unknown] = sparse.None
+		if local.choiceStarts[unknown] < local.choiceStarts[unknown+1] {
+			local.scheduler[unknown] = local.choiceStarts[unknown]
 		}
 	}
 }
@@ -73,16 +73,16 @@ func (local *localSystem) constantMidpoint(choice uint32) float64 {
 	return local.lowerConstants[choice] + (local.upperConstants[choice]-local.lowerConstants[choice])/2
 }
 
-// lowerUpdate returns a lower bound on an unknown, rounded down to the grid: the optimum over its choices, and the optimal choice. values
+// newLowerBound returns a lower bound on an unknown, rounded down to the grid: the optimum over its choices, and the optimal choice. values
 // has lower bounds on all unknowns. An unknown without choices has the value 0 and the choice sparse.None.
-func (local *localSystem) lowerUpdate(unknown int, values []float64) (value float64, choice uint32) {
-	value, choice = local.lowerUpdateOffGrid(unknown, values)
+func (local *localSystem) newLowerBound(unknown int, values []float64) (value float64, choice uint32) {
+	value, choice = local.newLowerOffGrid(unknown, values)
 	return local.rounding.floorToGrid(value), choice
 }
 
-// lowerUpdateOffGrid returns a lower bound on an unknown: the optimum over its choices, rounded down, and the optimal choice. values has
+// newLowerOffGrid returns a lower bound on an unknown: the optimum over its choices, rounded down, and the optimal choice. values has
 // lower bounds on all unknowns.
-func (local *localSystem) lowerUpdateOffGrid(unknown int, values []float64) (bestValue float64, choice uint32) {
+func (local *localSystem) newLowerOffGrid(unknown int, values []float64) (bestValue float64, choice uint32) {
 	choice = sparse.None
 	for candidate := local.choiceStarts[unknown]; candidate < local.choiceStarts[unknown+1]; candidate++ {
 		value := local.rounding.roundDown(local.lowerConstants[candidate]+local.sumTerms(candidate, values), local.evaluationErrs[candidate])
@@ -93,9 +93,9 @@ func (local *localSystem) lowerUpdateOffGrid(unknown int, values []float64) (bes
 	return bestValue, choice
 }
 
-// upperUpdate returns an upper bound on an unknown: the optimum over its choices, rounded up, and the optimal choice. values has upper
+// newUpperBound returns an upper bound on an unknown: the optimum over its choices, rounded up, and the optimal choice. values has upper
 // bounds on all unknowns.
-func (local *localSystem) upperUpdate(unknown int, values []float64) (bestValue float64, choice uint32) {
+func (local *localSystem) newUpperBound(unknown int, values []float64) (bestValue float64, choice uint32) {
 	choice = sparse.None
 	for candidate := local.choiceStarts[unknown]; candidate < local.choiceStarts[unknown+1]; candidate++ {
 		value := local.rounding.roundUp(local.upperConstants[candidate]+local.sumTerms(candidate, values), local.evaluationErrs[candidate])
@@ -122,7 +122,7 @@ func isBetter(value, best float64, minimize bool) bool {
 func (local *localSystem) sweepLower() float64 {
 	greatestChange, threshold := 0.0, local.gridThreshold()
 	for unknown := range local.lower {
-		value, choice := local.lowerUpdateOffGrid(unknown, local.lower)
+		value, choice := local.newLowerOffGrid(unknown, local.lower)
 		if value <= local.lower[unknown] {
 			continue
 		}
@@ -175,7 +175,7 @@ func (local *localSystem) makeInductive(meter *meter, relMargin, absMargin float
 // sweepDown lowers each lower bound to the value of its equation, if that value is smaller. It reports whether a bound changed.
 func (local *localSystem) sweepDown() (changed bool) {
 	for unknown, bound := range local.lower {
-		value, choice := local.lowerUpdate(unknown, local.lower)
+		value, choice := local.newLowerBound(unknown, local.lower)
 		switch {
 		case value < bound:
 			local.lower[unknown], changed = value, true
@@ -202,7 +202,7 @@ const (
 func (local *localSystem) sweepUpper() sweepVerdict {
 	raised, lowered := false, false
 	for unknown := range local.upper {
-		value, choice := local.upperUpdate(unknown, local.upper)
+		value, choice := local.newUpperBound(unknown, local.upper)
 		switch {
 		case value > local.upper[unknown]:
 			raised = true
@@ -244,7 +244,7 @@ const finalBudget = 1 << 36
 // firstSweeps is the number of sweeps before elimination is tried for the first time.
 const firstSweeps = 30
 
-// solve computes bounds on all unknowns. Their relative width is at most epsilon plus the inherited width, unless converged is false
+// solve computes bounds on all unknowns. Their relative width is at most epsilon plus inheritedWidth, unless hasConverged is false
 // afterwards. Systems of at most eliminateFirstSize unknowns are solved by elimination, others by optimistic value iteration.
 func (local *localSystem) solve(meter *meter, opts Options, epsilon float64) error {
 	if opts.Classic {
@@ -376,8 +376,8 @@ func (local *localSystem) classicIteration(meter *meter, opts Options) error {
 	local.hasConverged = change <= opts.epsilon()
 	local.upper = local.lower
 	if local.scheduler != nil && local.minimize {
-		for k := range local.scheduler {
-			_, local.scheduler[k] = local.lowerUpdate(k, local.lower)
+		for unknown := range local.scheduler {
+			_, local.scheduler[unknown] = local.newLowerBound(unknown, local.lower)
 		}
 	}
 	return nil
@@ -401,12 +401,12 @@ func (local *localSystem) iterateLower(meter *meter, precision float64, maxSweep
 
 // guessUpper sets the upper bounds to the lower bounds plus a relative and an absolute margin. The absolute margin covers underflow.
 func (local *localSystem) guessUpper(relMargin, absMargin float64) {
-	for k, value := range local.lower {
+	for unknown, value := range local.lower {
 		value = value*(1+relMargin) + absMargin
 		if local.isProbability {
 			value = min(value, 1)
 		}
-		local.upper[k] = local.rounding.ceilToGrid(value)
+		local.upper[unknown] = local.rounding.ceilToGrid(value)
 	}
 }
 
@@ -442,7 +442,7 @@ func (local *localSystem) useTrivialBounds() {
 	if local.isProbability {
 		bound = 1
 	}
-	for k := range local.upper {
-		local.upper[k] = bound
+	for unknown := range local.upper {
+		local.upper[unknown] = bound
 	}
 }

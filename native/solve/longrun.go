@@ -30,9 +30,9 @@ func SteadyState(ctx context.Context, graph *sparse.Graph, rewardedStates *spars
 // indicatorReward returns the reward structure with reward 1 in the states of a set.
 func indicatorReward(rewardedStates *sparse.Set) *sparse.Reward {
 	reward := &sparse.Reward{State: make([]float64, rewardedStates.Len()), StateRat: make([]*big.Rat, rewardedStates.Len())}
-	one := big.NewRat(1, 1)
+	unitReward := big.NewRat(1, 1)
 	for s := range rewardedStates.All() {
-		reward.State[s], reward.StateRat[s] = 1, one
+		reward.State[s], reward.StateRat[s] = 1, unitReward
 	}
 	return reward
 }
@@ -69,14 +69,14 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 
 // absorptionSystem returns equations for the gains of the transient states, which are all states outside of recurrentStates. The gain of such a
 // state is the sum of P(reach B) * gain(B) over all BSCCs B. areProbabilities says that all gains are probabilities.
-func (sys *system) absorptionSystem(recurrentStates *sparse.Set, areProbabilities bool) *system {
+func (sys *equationSystem) absorptionSystem(recurrentStates *sparse.Set, areProbabilities bool) *equationSystem {
 	maybe := recurrentStates.Complement()
 	if areProbabilities && !sys.isExact() {
 		zeroStates, oneStates := sys.values.statesWithCertainValue(sys.graph, maybe, recurrentStates)
 		sys.values.setAll(oneStates, 1)
 		maybe = maybe.Minus(zeroStates).Minus(oneStates)
 	}
-	return &system{graph: sys.graph, minimize: sys.minimize, isProbability: areProbabilities, maybe: maybe, rounding: sys.rounding, values: sys.values}
+	return &equationSystem{graph: sys.graph, minimize: sys.minimize, isProbability: areProbabilities, maybe: maybe, rounding: sys.rounding, values: sys.values}
 }
 
 // assignGain computes the gain (long-run average reward) of a BSCC, and stores it as the value of all its states. For a long-run
@@ -102,7 +102,7 @@ func (bscc *bsccGain) assignGain(members []uint32, rewardedStates *sparse.Set) e
 }
 
 // chainGainRat returns the exact gain of a BSCC.
-func (sys *system) chainGainRat(members []uint32, index *unknownIndex, meter *meter) (*big.Rat, error) {
+func (sys *equationSystem) chainGainRat(members []uint32, index *unknownIndex, meter *meter) (*big.Rat, error) {
 	cycle, err := sys.solveCycleRat(members, func(s uint32) uint32 { return s }, index, meter)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (cycle *exactCycle) biasOf(i int) *big.Rat {
 // solveCycleRat computes the exact gain and bias of a recurrent class under the given choices. The last member is the reference state. For
 // each other member it solves the equations of the expected reward and of the expected time until the reference state. The gain follows
 // from the renewal-reward theorem: the expected reward of a cycle from the reference state to itself, divided by its expected time.
-func (sys *system) solveCycleRat(members []uint32, choiceOf func(s uint32) uint32, index *unknownIndex, meter *meter) (*exactCycle, error) {
+func (sys *equationSystem) solveCycleRat(members []uint32, choiceOf func(s uint32) uint32, index *unknownIndex, meter *meter) (*exactCycle, error) {
 	reference, others := last(members), members[:len(members)-1]
 	index.allocate(sys.graph.NumStates())
 	for i, s := range others {
@@ -142,12 +142,12 @@ func (sys *system) solveCycleRat(members []uint32, choiceOf func(s uint32) uint3
 		return nil, err
 	}
 	cycle := &exactCycle{}
-	if cycle.rewards, cycle.rewardDenominator, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant }); err != nil {
+	if cycle.rewards, cycle.rewardDenominator, err = lift.solve(meter, func(unknown int) *big.Int { return rows[unknown].scaledConstant }); err != nil {
 		return nil, err
 	}
 	cycle.rewardDenominator.Mul(cycle.rewardDenominator, constantDenominator)
 	// With weightDenominator as constants, every step or unit of time has reward 1.
-	if cycle.times, cycle.timeDenominator, err = lift.solve(meter, func(k int) *big.Int { return rows[k].weightDenominator }); err != nil {
+	if cycle.times, cycle.timeDenominator, err = lift.solve(meter, func(unknown int) *big.Int { return rows[unknown].weightDenominator }); err != nil {
 		return nil, err
 	}
 	referenceChoice := int(choiceOf(reference))
@@ -159,7 +159,7 @@ func (sys *system) solveCycleRat(members []uint32, choiceOf func(s uint32) uint3
 
 // cycleRows returns the linear equation of the chosen choice of each state. The constants are multiplied by denominator, so they are
 // integers.
-func (sys *system) cycleRows(states []uint32, choiceOf func(s uint32) uint32, index *unknownIndex) (rows []*exactRow, denominator *big.Int) {
+func (sys *equationSystem) cycleRows(states []uint32, choiceOf func(s uint32) uint32, index *unknownIndex) (rows []*exactRow, denominator *big.Int) {
 	equations := make([]exactRow, len(states))
 	for row, s := range states {
 		choice := int(choiceOf(s))
@@ -170,7 +170,7 @@ func (sys *system) cycleRows(states []uint32, choiceOf func(s uint32) uint32, in
 }
 
 // addExpectation returns sum plus the expected value of the target of a choice. Targets that have no unknown in index have the value 0.
-func (sys *system) addExpectation(choice int, sum float64, values []float64, index *unknownIndex) float64 {
+func (sys *equationSystem) addExpectation(choice int, sum float64, values []float64, index *unknownIndex) float64 {
 	first, end := sys.graph.Row(choice)
 	for i := first; i < end; i++ {
 		if unknown := index.unknowns[sys.graph.Target[i]]; unknown != sparse.None {
@@ -182,7 +182,7 @@ func (sys *system) addExpectation(choice int, sum float64, values []float64, ind
 
 // addExpectationRat adds the expected value of the target of a choice to sum, and returns sum. The value of unknown k is
 // numerators[k]/denominator. Targets without an unknown in index have the value 0.
-func (sys *system) addExpectationRat(choice int, sum *big.Rat, numerators []*big.Int, denominator *big.Int, index *unknownIndex) *big.Rat {
+func (sys *equationSystem) addExpectationRat(choice int, sum *big.Rat, numerators []*big.Int, denominator *big.Int, index *unknownIndex) *big.Rat {
 	product := new(big.Rat)
 	first, end := sys.graph.Row(choice)
 	for i := first; i < end; i++ {
@@ -196,7 +196,7 @@ func (sys *system) addExpectationRat(choice int, sum *big.Rat, numerators []*big
 // bsccGain computes the gain of bottom strongly connected components. Its two systems have the same
 // transitions. rewardSystem has the rewards of the property, stepSystem the reward 1 per step or unit of time.
 type bsccGain struct {
-	rewardSystem, stepSystem *system
+	rewardSystem, stepSystem *equationSystem
 	opts                     Options
 	meter                    *meter
 	index                    unknownIndex
@@ -204,13 +204,13 @@ type bsccGain struct {
 }
 
 // countingSteps returns a system with the same choices, and reward 1 per step or unit of time.
-func (sys *system) countingSteps() *system {
+func (sys *equationSystem) countingSteps() *equationSystem {
 	reward := &sparse.Reward{State: slices.Repeat([]float64{1}, sys.graph.NumStates())}
-	return &system{graph: sys.graph, reward: reward, rounding: sys.rounding, values: sys.values, choices: sys.choices}
+	return &equationSystem{graph: sys.graph, reward: reward, rounding: sys.rounding, values: sys.values, choices: sys.choices}
 }
 
 // newBSCCGain prepares the computation of gains. All values of sys must be zero.
-func newBSCCGain(ctx context.Context, sys *system, opts Options) *bsccGain {
+func newBSCCGain(ctx context.Context, sys *equationSystem, opts Options) *bsccGain {
 	bscc := &bsccGain{rewardSystem: sys, stepSystem: sys.countingSteps(), opts: opts, meter: newMeter(ctx, opts, sys.graph.NumStates())}
 	bscc.index.allocate(sys.graph.NumStates())
 	return bscc
@@ -373,8 +373,8 @@ func (points *secant) nextGain(lower, upper float64) float64 {
 func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
 	model, unknowns, bias := bscc.rewardSystem.graph.Model, bscc.index.unknowns, bscc.bias
 	reward := bscc.rewardSystem.reward
-	for k, s := range members {
-		sum, exitRate, current := reward.OfChoice(int(s), int(s))-gain, 0.0, bias[k]
+	for member, s := range members {
+		sum, exitRate, current := reward.OfChoice(int(s), int(s))-gain, 0.0, bias[member]
 		first, end := model.Start[s], model.Start[s+1]
 		targets := model.Target[first:end]
 		for i, weightID := range model.Weight[first:end] {
@@ -387,14 +387,14 @@ func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
 		if exitRate > 0 {
 			change := sum / (exitRate * (1 + slack)) // damping makes periodic chains converge
 			drift += change
-			bias[k] += change
+			bias[member] += change
 		}
 	}
 	return drift / float64(len(members))
 }
 
 // numTransitions returns the number of transitions of all choices of the members.
-func (sys *system) numTransitions(members []uint32) (n int) {
+func (sys *equationSystem) numTransitions(members []uint32) (n int) {
 	for _, s := range members {
 		n += len(sys.successors(s))
 	}
@@ -427,7 +427,7 @@ func (bscc *bsccGain) gainBoundsOfPart(members []uint32, from, to int) (minimum,
 
 // oneStepGain returns the reward of a choice in state s plus the expected change of the bias in one step: r + P h - h, where h is the bias.
 // absErr bounds the rounding error. index has the position of each state in the slice bias.
-func (sys *system) oneStepGain(s, choice int, bias []float64, index *unknownIndex) (gain, absErr float64) {
+func (sys *equationSystem) oneStepGain(s, choice int, bias []float64, index *unknownIndex) (gain, absErr float64) {
 	reward, ownBias, unknowns := sys.reward.OfChoice(s, choice), bias[index.unknowns[s]], index.unknowns
 	sum, magnitude, hasBiasChange := reward, reward, false
 	first, end := sys.graph.Row(choice)
@@ -517,7 +517,7 @@ type cycleSolution struct {
 // and referenceChoice its choice; every other member has exactly one choice. The gain is the expected reward of a cycle from the reference
 // state to itself, divided by its expected time. cycle is nil if a number leaves the range of float64, or if elimination exceeds the
 // budget.
-func solveCycle(rewardSystem, stepSystem *system, members []uint32, referenceChoice uint32, index *unknownIndex, meter *meter, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
+func solveCycle(rewardSystem, stepSystem *equationSystem, members []uint32, referenceChoice uint32, index *unknownIndex, meter *meter, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
 	reference, others := last(members), members[:len(members)-1]
 	cycle = &cycleSolution{}
 	if len(others) > 0 {
@@ -531,7 +531,7 @@ func solveCycle(rewardSystem, stepSystem *system, members []uint32, referenceCho
 		if cycle.rewards == nil || err != nil {
 			return nil, cycle.solver.exceedsBudget, err
 		}
-		cycle.times = cycle.solver.substitute(func(k int) float64 { return stepEquations.lowerConstants[k] })
+		cycle.times = cycle.solver.substitute(func(unknown int) float64 { return stepEquations.lowerConstants[unknown] })
 		if cycle.times == nil {
 			return nil, false, nil
 		}

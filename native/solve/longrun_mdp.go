@@ -55,7 +55,7 @@ func solveByMECs(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 
 // mecGain computes the optimal gain of maximal end components.
 type mecGain struct {
-	rewardSystem, stepSystem *system // same transitions under the chosen choices; rewards of the property, and 1 per step
+	rewardSystem, stepSystem *equationSystem // same transitions under the chosen choices; rewards of the property, and 1 per step
 	endComponents            *sparse.EndComponents
 	opts                     Options
 	meter                    *meter
@@ -74,7 +74,7 @@ type mecGain struct {
 }
 
 // newMECGain prepares the computation of the optimal gain of each maximal end component. Its initial scheduler stays in the end components.
-func newMECGain(ctx context.Context, sys *system, mecs *sparse.EndComponents, opts Options) *mecGain {
+func newMECGain(ctx context.Context, sys *equationSystem, mecs *sparse.EndComponents, opts Options) *mecGain {
 	schedulerChoices := sparse.NewSet(sys.graph.NumChoices())
 	sys.choices = schedulerChoices
 	mec := &mecGain{
@@ -130,10 +130,10 @@ func (mec *mecGain) setMECsInside(rewardedStates *sparse.Set) {
 func (mec *mecGain) zeroRewardChoices() (zeroReward, rewardedMECs *sparse.Set) {
 	graph := mec.rewardSystem.graph
 	zeroReward, rewardedMECs = sparse.NewSet(graph.NumChoices()), sparse.NewSet(mec.endComponents.Num())
-	for c := range mec.endComponents.Choices.All() {
-		s := graph.Owner(uint32(c))
-		if mec.rewardSystem.reward.OfChoice(s, c) == 0 {
-			zeroReward.Add(c)
+	for choice := range mec.endComponents.Choices.All() {
+		s := graph.Owner(uint32(choice))
+		if mec.rewardSystem.reward.OfChoice(s, choice) == 0 {
+			zeroReward.Add(choice)
 		} else {
 			rewardedMECs.Add(int(mec.endComponents.ID[s]))
 		}
@@ -158,7 +158,7 @@ func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, 
 	return nil
 }
 
-// setGain records that the gain of MEC number i is known.
+// setGain records that the gain of a MEC is known.
 func (mec *mecGain) setGain(mecIndex int, value float64) {
 	mec.knownMECs.Add(mecIndex)
 	mec.gains.Lower[mecIndex], mec.gains.Upper[mecIndex] = value, value
@@ -196,8 +196,8 @@ func (mec *mecGain) initMEC(members []uint32) {
 	mec.bias = make([]float64, len(members))
 	mec.stepGains = make([]float64, len(members))
 	mec.currentChoices = make([]uint32, len(members))
-	for k, s := range members {
-		mec.index.unknowns[s] = uint32(k)
-		mec.currentChoices[k] = mec.stayChoices[s]
+	for member, s := range members {
+		mec.index.unknowns[s] = uint32(member)
+		mec.currentChoices[member] = mec.stayChoices[s]
 	}
 }

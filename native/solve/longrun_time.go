@@ -66,16 +66,16 @@ type timedComponent struct {
 func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.EndComponents, mecNumber int, reward, time *sparse.Reward, dir Direction, opts Options) *timedComponent {
 	members := mecs.Members(mecNumber)
 	memberIndex := make(map[uint32]uint32, len(members))
-	for k, s := range members {
-		memberIndex[s] = uint32(k)
+	for member, s := range members {
+		memberIndex[s] = uint32(member)
 	}
 	builder := sparse.NewDerivedBuilder(graph.Model, sparse.MDP)
 	for _, s := range members {
 		builder.State()
 		first, end := graph.Choices(int(s))
-		for c := first; c < end; c++ {
-			if mecs.Choices.Has(c) {
-				builder.Copy(c, func(t int) uint32 { return memberIndex[graph.Target[t]] })
+		for choice := first; choice < end; choice++ {
+			if mecs.Choices.Has(choice) {
+				builder.Copy(choice, func(transition int) uint32 { return memberIndex[graph.Target[transition]] })
 			}
 		}
 	}
@@ -92,11 +92,11 @@ func restrictReward(graph *sparse.Graph, reward *sparse.Reward, originalChoices 
 	if reward.StateRat != nil || reward.ChoiceRat != nil {
 		result.ChoiceRat = make([]*big.Rat, len(originalChoices))
 	}
-	for c, originalChoice := range originalChoices {
+	for choice, originalChoice := range originalChoices {
 		s := graph.Owner(originalChoice)
-		result.Choice[c] = reward.OfChoice(s, int(originalChoice))
+		result.Choice[choice] = reward.OfChoice(s, int(originalChoice))
 		if result.ChoiceRat != nil {
-			result.ChoiceRat[c] = reward.OfChoiceRat(s, int(originalChoice))
+			result.ChoiceRat[choice] = reward.OfChoiceRat(s, int(originalChoice))
 		}
 	}
 	return result
@@ -177,8 +177,8 @@ func (component *timedComponent) scaleFor(guess *big.Rat) *big.Rat {
 	const maxExponent = 1000
 	guessFloat, _ := guess.Float64()
 	greatest := 0.0
-	for c, earned := range component.reward.Choice {
-		greatest = max(greatest, earned, guessFloat*component.time.Choice[c])
+	for choice, earned := range component.reward.Choice {
+		greatest = max(greatest, earned, guessFloat*component.time.Choice[choice])
 	}
 	_, exponent := math.Frexp(greatest)
 	exponent = min(max(exponent, -maxExponent), maxExponent)
@@ -190,12 +190,12 @@ func scaledReward(reward *sparse.Reward, factor *big.Rat) *sparse.Reward {
 	result := *reward
 	rounded, _ := factor.Float64()
 	result.Choice, result.Err = slices.Clone(reward.Choice), reward.Err+4*unitRoundoff
-	for c := range result.Choice {
-		result.Choice[c] *= rounded
+	for choice := range result.Choice {
+		result.Choice[choice] *= rounded
 	}
 	result.ChoiceRat = slices.Clone(reward.ChoiceRat)
-	for c, fraction := range result.ChoiceRat {
-		result.ChoiceRat[c] = new(big.Rat).Mul(fraction, factor)
+	for choice, fraction := range result.ChoiceRat {
+		result.ChoiceRat[choice] = new(big.Rat).Mul(fraction, factor)
 	}
 	return &result
 }

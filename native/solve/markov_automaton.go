@@ -132,8 +132,8 @@ func (automaton *markovAutomaton) uniformise(maybe, immediate *sparse.Set, rates
 // longestRow returns the greatest number of transitions of a choice.
 func longestRow(graph *sparse.Graph) int {
 	longest := 0
-	for c := range graph.NumChoices() {
-		first, end := graph.Row(c)
+	for choice := range graph.NumChoices() {
+		first, end := graph.Row(choice)
 		longest = max(longest, end-first)
 	}
 	return longest
@@ -198,9 +198,9 @@ func (automaton *markovAutomaton) optimizeImmediate(values []float64) {
 	for _, s := range automaton.immediateStates {
 		first, end := automaton.graph.Choices(int(s))
 		bestValue := 0.0
-		for c := first; c < end; c++ {
-			value := automaton.immediateValue(s, c, values)
-			if c == first || isBetter(value, bestValue, automaton.dir != Max) {
+		for choice := first; choice < end; choice++ {
+			value := automaton.immediateValue(s, choice, values)
+			if choice == first || isBetter(value, bestValue, automaton.dir != Max) {
 				bestValue = value
 			}
 		}
@@ -234,12 +234,12 @@ func (automaton *markovAutomaton) stepTimed(values, nextValues []float64) error 
 	graph := automaton.graph
 	inParallelParts(len(automaton.maybeStates), 1<<12, func(from, to int) {
 		for _, s := range automaton.maybeStates[from:to] {
-			c := graph.Start[s]
+			choice := graph.Start[s]
 			if graph.First != nil {
-				c = graph.First[s]
+				choice = graph.First[s]
 			}
 			sum := 0.0
-			for i, end := graph.Start[c], graph.Start[c+1]; i < end; i++ {
+			for i, end := graph.Start[choice], graph.Start[choice+1]; i < end; i++ {
 				sum += graph.Prob(int(i)) * values[graph.Target[i]]
 			}
 			nextValues[s] = automaton.leaveProb[s]*sum + automaton.stayProbs[s]*values[s]
@@ -282,7 +282,7 @@ func (automaton *markovAutomaton) computeBounds(ctx context.Context, time Time, 
 
 // solvePieces computes the bounds at time 0 from the bounds lower and upper at the end of the time. It cuts the time into pieces and solves
 // the last piece first. A piece that widens the bounds too much is halved. finished is false if this takes too much work.
-func (automaton *markovAutomaton) solvePieces(ctx context.Context, lower, upper []float64, stepCounts *pieceStepCounts, allowedWidening float64) (newLow, newHigh []float64, finished bool, err error) {
+func (automaton *markovAutomaton) solvePieces(ctx context.Context, lower, upper []float64, stepCounts *pieceStepCounts, allowedWidening float64) (newLower, newUpper []float64, finished bool, err error) {
 	logLength := timeBits
 	for remaining := int64(1) << timeBits; remaining > 0; {
 		logLength = min(logLength, bits.Len64(uint64(remaining))-1)
@@ -290,16 +290,16 @@ func (automaton *markovAutomaton) solvePieces(ctx context.Context, lower, upper 
 		if err != nil {
 			return nil, nil, false, err
 		}
-		newLow, newHigh, roundingErr, err := automaton.boundsBeforePiece(lower, upper, stepCount)
+		newLower, newUpper, roundingErr, err := automaton.boundsBeforePiece(lower, upper, stepCount)
 		if err != nil {
 			return nil, nil, false, err
 		}
-		widening := widest(newLow, newHigh) - widest(lower, upper)
+		widening := widest(newLower, newUpper) - widest(lower, upper)
 		isTooWide := widening > math.Ldexp(allowedWidening, logLength-timeBits) && widening > 4*roundingErr
 		if isTooWide && logLength > 0 {
 			logLength--
 		} else {
-			lower, upper = newLow, newHigh
+			lower, upper = newLower, newUpper
 			remaining -= int64(1) << logLength
 			logLength++
 		}
@@ -350,21 +350,21 @@ func widest(lower, upper []float64) float64 {
 
 // boundsBeforePiece returns bounds on the values before a piece of time. lower and upper are the bounds after it, and stepCount is the
 // distribution of the number of steps in it. roundingWidth is the part of the width that rounding causes.
-func (automaton *markovAutomaton) boundsBeforePiece(lower, upper []float64, stepCount *poisson) (newLow, newHigh []float64, roundingWidth float64, err error) {
+func (automaton *markovAutomaton) boundsBeforePiece(lower, upper []float64, stepCount *poisson) (newLower, newUpper []float64, roundingWidth float64, err error) {
 	computeLower, computeUpper := automaton.stepCountingValue, automaton.propheticValue
 	if automaton.dir != Max {
 		computeLower, computeUpper = computeUpper, computeLower
 	}
-	if newLow, err = computeLower(lower, stepCount); err != nil {
+	if newLower, err = computeLower(lower, stepCount); err != nil {
 		return nil, nil, 0, err
 	}
-	if newHigh, err = computeUpper(upper, stepCount); err != nil {
+	if newUpper, err = computeUpper(upper, stepCount); err != nil {
 		return nil, nil, 0, err
 	}
 	relErr := compound(stepCount.relErr + automaton.relErrPerStep*float64(stepCount.lastNumber()+2) + unitRoundoff*float64(len(stepCount.weights)+8))
 	absErr := 1.01*stepCount.truncatedProb + automaton.rounding.leastBound
-	automaton.widen(newLow, newHigh, relErr, absErr)
-	return newLow, newHigh, relErr + absErr, nil
+	automaton.widen(newLower, newUpper, relErr, absErr)
+	return newLower, newUpper, relErr + absErr, nil
 }
 
 // widen widens the bounds of the maybe states by a relative error, and the upper bounds also by an absolute error.
@@ -406,13 +406,13 @@ func (automaton *markovAutomaton) propheticValue(values []float64, stepCount *po
 	for _, s := range automaton.maybeStates {
 		meanValues[s] = 0
 	}
-	for k := 0; ; k++ {
-		if weight := stepCount.probabilityOf(k); weight > 0 {
+	for numSteps := 0; ; numSteps++ {
+		if weight := stepCount.probabilityOf(numSteps); weight > 0 {
 			for _, s := range automaton.maybeStates {
 				meanValues[s] += weight * values[s]
 			}
 		}
-		if k == stepCount.lastNumber() {
+		if numSteps == stepCount.lastNumber() {
 			break
 		}
 		if err := automaton.stepTimed(values, nextValues); err != nil {
@@ -426,21 +426,21 @@ func (automaton *markovAutomaton) propheticValue(values []float64, stepCount *po
 }
 
 // stepCountingValue returns the optimal values of schedulers that know only how many steps of the piece have been made. It iterates
-// backwards from the greatest number of steps; in step k it adds the final values times the probability that the piece has exactly k steps.
+// backwards from the greatest number of steps; in each step it adds the final values times the probability that the piece has exactly this number of steps.
 func (automaton *markovAutomaton) stepCountingValue(finalValues []float64, stepCount *poisson) ([]float64, error) {
 	laterValues, nextValues := make([]float64, len(finalValues)), make([]float64, len(finalValues))
-	tailProb := 0.0 // probability of at least k steps
-	for k := stepCount.lastNumber(); k >= 0; k-- {
+	tailProb := 0.0 // probability of at least this number of steps
+	for step := stepCount.lastNumber(); step >= 0; step-- {
 		if err := automaton.stepTimed(laterValues, nextValues); err != nil {
 			return nil, err
 		}
-		if weight := stepCount.probabilityOf(k); weight > 0 {
+		if weight := stepCount.probabilityOf(step); weight > 0 {
 			for _, s := range automaton.maybeStates {
 				nextValues[s] += weight * finalValues[s]
 			}
 			tailProb = min(tailProb+weight, 1)
 		} else {
-			tailProb = 1 // fewer than k steps have a negligible probability
+			tailProb = 1 // fewer steps have a negligible probability
 		}
 		for s := range automaton.zeroTimeTargets.All() {
 			nextValues[s] = tailProb

@@ -85,8 +85,8 @@ func (mec *mecGain) exactPolicyIteration(index int, members []uint32) error {
 			return err
 		}
 		if !improved {
-			for k, s := range members {
-				mec.stayChoices[s] = mec.currentChoices[k]
+			for member, s := range members {
+				mec.stayChoices[s] = mec.currentChoices[member]
 			}
 			mec.gains.Exact[index] = gain
 			return nil
@@ -113,8 +113,8 @@ func (mec *mecGain) evaluateExactly(members []uint32, bias []*big.Rat) (gain *bi
 	if err != nil {
 		return nil, err
 	}
-	for k, s := range order[:len(order)-1] {
-		bias[s] = cycle.biasOf(k)
+	for member, s := range order[:len(order)-1] {
+		bias[s] = cycle.biasOf(member)
 	}
 	bias[reference] = new(big.Rat)
 	return cycle.gain, nil
@@ -123,18 +123,18 @@ func (mec *mecGain) evaluateExactly(members []uint32, bias []*big.Rat) (gain *bi
 // improveExactly switches each member to its best choice for the given gain and biases. It reports whether a choice is better than the
 // current one.
 func (mec *mecGain) improveExactly(members []uint32, gain *big.Rat, bias []*big.Rat) (improved bool, err error) {
-	equations := &system{
+	equations := &equationSystem{
 		graph: mec.rewardSystem.graph, minimize: mec.rewardSystem.minimize, reward: mec.rewardSystem.reward,
 		choices: mec.endComponents.Choices, isOneStep: true, values: &Values{Exact: bias},
 	}
 	currentValue := new(big.Rat)
-	for k, s := range members {
+	for member, s := range members {
 		optimum := equations.optimumRat(int(s))
 		if err := mec.meter.addWork(1000 + reductionCost(optimum.value)); err != nil {
 			return false, err
 		}
 		if currentValue.Add(bias[s], gain); optimum.value.Cmp(currentValue) != 0 {
-			mec.currentChoices[k], improved = optimum.choice, true
+			mec.currentChoices[member], improved = optimum.choice, true
 		}
 	}
 	return improved, nil
@@ -201,9 +201,9 @@ func (mec *mecGain) routeToClass(members, class []uint32) {
 func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
 	builder := sparse.NewDerivedBuilder(mec.rewardSystem.graph.Model, sparse.DTMC)
 	memberOf := func(i int) uint32 { return mec.index.unknowns[mec.rewardSystem.graph.Target[i]] }
-	for k := range members {
+	for member := range members {
 		builder.State()
-		builder.Copy(int(mec.currentChoices[k]), memberOf)
+		builder.Copy(int(mec.currentChoices[member]), memberOf)
 	}
 	inducedChain := builder.Finish()
 	components := inducedChain.Components(nil, nil)

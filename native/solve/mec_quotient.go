@@ -56,9 +56,9 @@ func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotien
 func (quotient *mecQuotient) copyExits(builder *sparse.DerivedBuilder, s int) {
 	target := func(i int) uint32 { return quotient.stateOf[quotient.original.Target[i]] }
 	first, end := quotient.original.Choices(s)
-	for c := first; c < end; c++ {
-		if !quotient.mecs.Choices.Has(c) {
-			builder.Copy(c, target)
+	for choice := first; choice < end; choice++ {
+		if !quotient.mecs.Choices.Has(choice) {
+			builder.Copy(choice, target)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func (quotient *mecQuotient) certainStates(values *Values, knownMECs *sparse.Set
 // setCertainValue finds the maybe states that reach targets with probability one, sets their values, and removes them from the maybe
 // states. They must reach targets under some scheduler if forSomeScheduler is set, or under all schedulers otherwise. otherAbsorbing has the
 // absorbing states outside of targets.
-func (quotient *mecQuotient) setCertainValue(ctx context.Context, sys *system, forSomeScheduler bool, targets, otherAbsorbing *sparse.Set, value float64) error {
+func (quotient *mecQuotient) setCertainValue(ctx context.Context, sys *equationSystem, forSomeScheduler bool, targets, otherAbsorbing *sparse.Set, value float64) error {
 	if targets.Empty() {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (quotient *mecQuotient) copyToOriginal(quotientValues, values *Values, mec 
 }
 
 // writeScheduler translates a scheduler of the quotient to the original model. If quotientScheduler leaves a MEC, the states of the MEC
-// move towards the state with this exit. If it stays in a MEC, its states get the choices of mec.stayChoice.
+// move towards the state with this exit. If it stays in a MEC, its states get the choices of mec.stayChoices.
 func (quotient *mecQuotient) writeScheduler(scheduler, quotientScheduler []uint32, mec *mecGain) {
 	exitStates := sparse.NewSet(len(quotient.stateOf))
 	for s, quotientState := range quotient.stateOf {

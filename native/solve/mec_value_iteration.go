@@ -53,8 +53,8 @@ func (mec *mecGain) valueIteration(members []uint32, bounds *gainInterval, sweep
 		}
 		// Damping makes periodic chains converge.
 		middle := lower + (upper-lower)/2
-		for k := range mec.bias {
-			mec.bias[k] += (mec.stepGains[k] - middle) / (1 + slack)
+		for member := range mec.bias {
+			mec.bias[member] += (mec.stepGains[member] - middle) / (1 + slack)
 		}
 		mec.meter.progress.Sweeps++
 		if err := mec.meter.addWork(sweepWork); err != nil {
@@ -78,8 +78,8 @@ func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, ga
 		improved = gainUpper <= bounds.upper
 	}
 	if improved {
-		for k, s := range members {
-			mec.stayChoices[s] = mec.currentChoices[k]
+		for member, s := range members {
+			mec.stayChoices[s] = mec.currentChoices[member]
 		}
 	}
 	bounds.tighten(gainLower, gainUpper)
@@ -90,8 +90,8 @@ func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, ga
 // is the bias. ok is false if numbers overflow, or if rounding errors make the minimum exceed the maximum.
 func (mec *mecGain) stepGainBounds(members []uint32) (minimum, maximum float64, ok bool) {
 	minimum, maximum, mec.stepErr = math.Inf(1), math.Inf(-1), 0
-	for k, s := range members {
-		lower, upper := mec.improveMember(k, int(s))
+	for member, s := range members {
+		lower, upper := mec.improveMember(member, int(s))
 		if math.IsNaN(lower) || math.IsNaN(upper) {
 			return 0, 0, false
 		}
@@ -112,17 +112,17 @@ func (mec *mecGain) improveMember(member, s int) (lower, upper float64) {
 	value *= sign
 	greatest := value + valueErr
 	first, end := mec.rewardSystem.graph.Choices(s)
-	for c := first; c < end; c++ {
-		if c == int(mec.currentChoices[member]) || !mec.endComponents.Choices.Has(c) {
+	for choice := first; choice < end; choice++ {
+		if choice == int(mec.currentChoices[member]) || !mec.endComponents.Choices.Has(choice) {
 			continue
 		}
-		candidate, candidateErr := mec.rewardSystem.oneStepGain(s, c, mec.bias, &mec.index)
+		candidate, candidateErr := mec.rewardSystem.oneStepGain(s, choice, mec.bias, &mec.index)
 		candidate *= sign
 		greatest = max(greatest, candidate+candidateErr)
 		isBetter := candidate-candidateErr > value+valueErr // by more than the rounding errors
 		if isBetter || math.IsNaN(candidate) {
 			value, valueErr = candidate, candidateErr
-			mec.currentChoices[member] = uint32(c)
+			mec.currentChoices[member] = uint32(choice)
 		}
 	}
 	mec.stepGains[member] = sign * value

@@ -35,14 +35,14 @@ func newNature(model *sparse.Model, minimizes bool, meter *meter) (*nature, erro
 	}
 	widthOf := map[[2]uint32]float64{}
 	freeProb := new(big.Rat)
-	for c := range model.NumChoices() {
-		first, end := model.Row(c)
+	for choice := range model.NumChoices() {
+		first, end := model.Row(choice)
 		freeProb.SetInt64(1)
 		for i := first; i < end; i++ {
 			freeProb.Sub(freeProb, model.Rat(i))
 			n.intervalWidths[i] = intervalWidth(model, i, widthOf)
 		}
-		n.freeProbs[c] = sparse.NonzeroFloat(freeProb)
+		n.freeProbs[choice] = sparse.NonzeroFloat(freeProb)
 		if err := meter.addWork(1000); err != nil {
 			return nil, err
 		}
@@ -73,21 +73,21 @@ type adjustableTarget struct{ value, intervalWidth float64 }
 // choiceBound returns the reward of a choice plus the expected value of its target under the optimal distribution of nature. The result is
 // rounded up if isUpper is set, otherwise down. values has bounds on the values of all states. rewardErr bounds the relative error of the
 // reward. Concurrent calls are safe.
-func (n *nature) choiceBound(choice int, reward, rewardErr float64, values []float64, isUpper bool) float64 {
+func (nature *nature) choiceBound(choice int, reward, rewardErr float64, values []float64, isUpper bool) float64 {
 	var buffer [16]adjustableTarget
 	adjustableTargets := buffer[:0]
-	first, end := n.model.Row(choice)
+	first, end := nature.model.Row(choice)
 	sum, minimum, maximum := reward, math.Inf(1), 0.0
 	for i := first; i < end; i++ {
-		value := values[n.representativeOf(n.model.Target[i])]
+		value := values[nature.representativeOf(nature.model.Target[i])]
 		minimum, maximum = min(minimum, value), max(maximum, value)
-		if n.fixedProb != nil {
-			sum += n.fixedProb[i] * value
+		if nature.fixedProb != nil {
+			sum += nature.fixedProb[i] * value
 			continue
 		}
-		sum += n.model.Prob(i) * value
-		if n.intervalWidths[i] > 0 {
-			adjustableTargets = append(adjustableTargets, adjustableTarget{value, n.intervalWidths[i]})
+		sum += nature.model.Prob(i) * value
+		if nature.intervalWidths[i] > 0 {
+			adjustableTargets = append(adjustableTargets, adjustableTarget{value, nature.intervalWidths[i]})
 		}
 	}
 	if maximum == 0 && reward == 0 {
@@ -96,8 +96,8 @@ func (n *nature) choiceBound(choice int, reward, rewardErr float64, values []flo
 	if reward > 0 {
 		minimum, maximum = 0, math.Inf(1) // with a reward, the sum can exceed every value of a target
 	}
-	if n.freeProbs[choice] > 0 {
-		sum += n.distributeFreeProbability(n.freeProbs[choice], adjustableTargets, isUpper)
+	if nature.freeProbs[choice] > 0 {
+		sum += nature.distributeFreeProbability(nature.freeProbs[choice], adjustableTargets, isUpper)
 	}
 	// Each target adds at most four rounding errors. The other 24 are for the free probability; the factor 1.05 is for products of errors.
 	relErr := 1.05 * (float64(4*(end-first)+24)*unitRoundoff + rewardErr)
@@ -127,14 +127,14 @@ func roundDownWithin(sum, relErr, minimum float64) float64 {
 // distributeFreeProbability returns the value that the free probability adds to a choice, rounded up or down. Nature gives this probability
 // to the adjustable targets in its order of preference, and each target gets at most the width of its interval. If nature's distributions
 // are fixed, there are no adjustable targets.
-func (n *nature) distributeFreeProbability(remaining float64, adjustableTargets []adjustableTarget, isUpper bool) float64 {
-	slices.SortFunc(adjustableTargets, func(a, b adjustableTarget) int { return n.preferenceOrder(cmp.Compare(a.value, b.value)) })
+func (nature *nature) distributeFreeProbability(remaining float64, adjustableTargets []adjustableTarget, isUpper bool) float64 {
+	slices.SortFunc(adjustableTargets, func(left, b adjustableTarget) int { return nature.preferenceOrder(cmp.Compare(left.value, b.value)) })
 	// A greater free probability raises the value. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
 	budgetFactor, widthFactor := 1-4*unitRoundoff, 1-4*unitRoundoff
 	if isUpper {
 		budgetFactor = 1 + 4*unitRoundoff
 	}
-	if isUpper != n.isMinimizer {
+	if isUpper != nature.isMinimizer {
 		widthFactor = 1 + 4*unitRoundoff
 	}
 	remaining *= budgetFactor
@@ -152,38 +152,38 @@ func (n *nature) distributeFreeProbability(remaining float64, adjustableTargets 
 
 // preferenceOrder returns the order in which nature gives free probability to two targets. order compares the values of the targets, as
 // cmp.Compare does.
-func (n *nature) preferenceOrder(order int) int {
-	if n.isMinimizer {
+func (nature *nature) preferenceOrder(order int) int {
+	if nature.isMinimizer {
 		return order
 	}
 	return -order
 }
 
 // representativeOf returns the state with the equation of state s: the representative of its end component, or s itself.
-func (n *nature) representativeOf(s uint32) uint32 {
-	if n.representatives == nil {
+func (nature *nature) representativeOf(s uint32) uint32 {
+	if nature.representatives == nil {
 		return s
 	}
-	return n.representatives[s]
+	return nature.representatives[s]
 }
 
 // distribution returns the optimal distribution of nature for a choice: one exact probability for each transition. compare compares the
 // values of two states.
-func (n *nature) distribution(choice int, compare func(s, t uint32) int) []*big.Rat {
-	first, end := n.model.Row(choice)
+func (nature *nature) distribution(choice int, compare func(s, t uint32) int) []*big.Rat {
+	first, end := nature.model.Row(choice)
 	probs := make([]*big.Rat, end-first)
 	for i := range probs {
-		probs[i] = n.model.Rat(first + i) // the lower end of the interval
+		probs[i] = nature.model.Rat(first + i) // the lower end of the interval
 	}
-	if n.freeProbs[choice] == 0 {
+	if nature.freeProbs[choice] == 0 {
 		return probs
 	}
 	freeProb := big.NewRat(1, 1)
 	for _, prob := range probs {
 		freeProb.Sub(freeProb, prob)
 	}
-	for _, i := range n.preferredTargets(choice, compare) {
-		amount := new(big.Rat).Sub(n.model.HighRat(first+i), probs[i])
+	for _, i := range nature.preferredTargets(choice, compare) {
+		amount := new(big.Rat).Sub(nature.model.HighRat(first+i), probs[i])
 		if amount.Cmp(freeProb) > 0 {
 			amount.Set(freeProb)
 		}
@@ -197,41 +197,41 @@ func (n *nature) distribution(choice int, compare func(s, t uint32) int) []*big.
 }
 
 // preferredTargets returns the indices of the transitions of a choice, in the order in which nature prefers their targets.
-func (n *nature) preferredTargets(choice int, compare func(s, t uint32) int) []int {
-	first, end := n.model.Row(choice)
+func (nature *nature) preferredTargets(choice int, compare func(s, t uint32) int) []int {
+	first, end := nature.model.Row(choice)
 	order := make([]int, end-first)
 	for i := range order {
 		order[i] = i
 	}
-	stateAt := func(i int) uint32 { return n.representativeOf(n.model.Target[first+i]) }
-	slices.SortStableFunc(order, func(i, j int) int { return n.preferenceOrder(compare(stateAt(i), stateAt(j))) })
+	stateAt := func(i int) uint32 { return nature.representativeOf(nature.model.Target[first+i]) }
+	slices.SortStableFunc(order, func(i, j int) int { return nature.preferenceOrder(compare(stateAt(i), stateAt(j))) })
 	return order
 }
 
 // exactDistribution returns the optimal distribution of nature for choice c and the exact values of the states.
-func (n *nature) exactDistribution(c int, values []*big.Rat) []*big.Rat {
-	return n.distribution(c, func(s, t uint32) int { return values[s].Cmp(values[t]) })
+func (nature *nature) exactDistribution(choice int, values []*big.Rat) []*big.Rat {
+	return nature.distribution(choice, func(s, t uint32) int { return values[s].Cmp(values[t]) })
 }
 
 // choiceValue returns the reward of a choice plus its exact value under a distribution over its targets.
-func (n *nature) choiceValue(choice int, reward *big.Rat, distribution, values []*big.Rat) *big.Rat {
+func (nature *nature) choiceValue(choice int, reward *big.Rat, distribution, values []*big.Rat) *big.Rat {
 	sum := new(big.Rat).Set(reward)
-	first, _ := n.model.Row(choice)
+	first, _ := nature.model.Row(choice)
 	term := new(big.Rat)
 	for i, prob := range distribution {
-		sum.Add(sum, term.Mul(prob, values[n.representativeOf(n.model.Target[first+i])]))
+		sum.Add(sum, term.Mul(prob, values[nature.representativeOf(nature.model.Target[first+i])]))
 	}
 	return sum
 }
 
 // withFixedDistributions returns a copy of nature whose distributions do not depend on the values any more: they are the optimal ones for
 // the given values.
-func (n *nature) withFixedDistributions(values []float64, meter *meter) (*nature, error) {
-	result := *n
-	result.fixedProb = make([]float64, n.model.NumTransitions())
-	for c := range n.model.NumChoices() {
-		first, _ := n.model.Row(c)
-		for i, prob := range n.distribution(c, func(s, t uint32) int { return cmp.Compare(values[s], values[t]) }) {
+func (nature *nature) withFixedDistributions(values []float64, meter *meter) (*nature, error) {
+	result := *nature
+	result.fixedProb = make([]float64, nature.model.NumTransitions())
+	for choice := range nature.model.NumChoices() {
+		first, _ := nature.model.Row(choice)
+		for i, prob := range nature.distribution(choice, func(s, t uint32) int { return cmp.Compare(values[s], values[t]) }) {
 			result.fixedProb[first+i] = sparse.NonzeroFloat(prob)
 		}
 		if err := meter.addWork(1000); err != nil {

@@ -77,22 +77,22 @@ var ErrWork = errors.New("the solution takes too long")
 const DefaultEpsilon = 1e-8
 
 // epsilon returns Epsilon or its default: the greatest accepted relative width of bounds.
-func (o Options) epsilon() float64 {
+func (opts Options) epsilon() float64 {
 	switch {
-	case o.Epsilon > 0:
-		return o.Epsilon
-	case o.Classic:
+	case opts.Epsilon > 0:
+		return opts.Epsilon
+	case opts.Classic:
 		return 1e-6
 	}
 	return DefaultEpsilon
 }
 
 // maxSweeps returns MaxSweeps or its default.
-func (o Options) maxSweeps() int {
-	if o.MaxSweeps <= 0 {
+func (opts Options) maxSweeps() int {
+	if opts.MaxSweeps <= 0 {
 		return 1_000_000
 	}
-	return o.MaxSweeps
+	return opts.MaxSweeps
 }
 
 // Values are bounds on a value of each state: Lower <= true value <= Upper. Both bounds of an infinite
@@ -126,22 +126,22 @@ type Values struct {
 }
 
 // Value returns the midpoint of the bounds of a state.
-func (v *Values) Value(s int) float64 {
-	if v.Lower[s] == v.Upper[s] {
-		return v.Lower[s]
+func (values *Values) Value(s int) float64 {
+	if values.Lower[s] == values.Upper[s] {
+		return values.Lower[s]
 	}
-	return v.Lower[s] + (v.Upper[s]-v.Lower[s])/2
+	return values.Lower[s] + (values.Upper[s]-values.Lower[s])/2
 }
 
 // Number returns the value of a state with its bounds. The bounds of an exact value are as narrow as possible.
-func (v *Values) Number(s int) interval.Number {
+func (values *Values) Number(s int) interval.Number {
 	switch {
-	case v.Exact == nil:
-		return interval.Number{Interval: interval.Interval{Lo: v.Lower[s], Hi: v.Upper[s]}}
-	case v.Exact[s] == nil:
+	case values.Exact == nil:
+		return interval.Number{Interval: interval.Interval{Lo: values.Lower[s], Hi: values.Upper[s]}}
+	case values.Exact[s] == nil:
 		return interval.Number{Interval: interval.Point(math.Inf(1))}
 	}
-	return interval.Fraction(v.Exact[s])
+	return interval.Fraction(values.Exact[s])
 }
 
 // newValues returns the value 0 for every state: as bounds and, if opts.Exact is set, as fractions. The scheduler, if requested, has no
@@ -162,11 +162,11 @@ func newValues(model *sparse.Model, opts Options) *Values {
 }
 
 // setAll gives all states of a set the same value, which must be an integer or positive infinity.
-func (v *Values) setAll(states *sparse.Set, value float64) {
+func (values *Values) setAll(states *sparse.Set, value float64) {
 	for s := range states.All() {
-		v.Lower[s], v.Upper[s] = value, value
+		values.Lower[s], values.Upper[s] = value, value
 	}
-	if v.Exact == nil {
+	if values.Exact == nil {
 		return
 	}
 	var exact *big.Rat // nil for infinity
@@ -174,26 +174,26 @@ func (v *Values) setAll(states *sparse.Set, value float64) {
 		exact = new(big.Rat).SetFloat64(value)
 	}
 	for s := range states.All() {
-		v.Exact[s] = exact
+		values.Exact[s] = exact
 	}
 }
 
 // setExact gives a state an exact value. Its bounds become the nearest float64.
-func (v *Values) setExact(s int, value *big.Rat) {
-	v.Exact[s] = value
+func (values *Values) setExact(s int, value *big.Rat) {
+	values.Exact[s] = value
 	rounded, _ := value.Float64()
-	v.Lower[s], v.Upper[s] = rounded, rounded
+	values.Lower[s], values.Upper[s] = rounded, rounded
 }
 
 // statesWithCertainValue returns the states with value 0 and the states with value 1. A state has such a value if all states of valuedStates that
 // it can reach through maybe states have this value.
-func (v *Values) statesWithCertainValue(graph *sparse.Graph, maybe, valuedStates *sparse.Set) (zeroStates, oneStates *sparse.Set) {
+func (values *Values) statesWithCertainValue(graph *sparse.Graph, maybe, valuedStates *sparse.Set) (zeroStates, oneStates *sparse.Set) {
 	positiveStates, belowOneStates := sparse.NewSet(graph.NumStates()), sparse.NewSet(graph.NumStates())
 	for s := range valuedStates.All() {
-		if v.Upper[s] > 0 {
+		if values.Upper[s] > 0 {
 			positiveStates.Add(s)
 		}
-		if v.Lower[s] != 1 || v.Upper[s] != 1 {
+		if values.Lower[s] != 1 || values.Upper[s] != 1 {
 			belowOneStates.Add(s)
 		}
 	}
@@ -209,14 +209,14 @@ type progressCount struct {
 }
 
 // detail describes the progress of iterations as a text for the user. The text is empty before the first sweep.
-func (p progressCount) detail() string {
+func (progress progressCount) detail() string {
 	switch {
-	case p.Sweeps == 0:
+	case progress.Sweeps == 0:
 		return ""
-	case p.Change == 0 || math.IsInf(p.Change, 0):
-		return fmt.Sprintf("%d iterations", p.Sweeps)
+	case progress.Change == 0 || math.IsInf(progress.Change, 0):
+		return fmt.Sprintf("%d iterations", progress.Sweeps)
 	}
-	return fmt.Sprintf("%d iterations, relative change %.1e", p.Sweeps, p.Change)
+	return fmt.Sprintf("%d iterations, relative change %.1e", progress.Sweeps, progress.Change)
 }
 
 // meter counts work. It polls the context and reports progress at regular amounts of work.

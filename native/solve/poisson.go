@@ -85,10 +85,10 @@ func sumFromEnds(weights []float64) float64 {
 // omitted weights are at most maxRemainder times the sum. remainder bounds the sum of the omitted weights.
 func poissonTail(ctx context.Context, mean float64, mode, direction int, maxRemainder float64) (weights []float64, remainder float64, err error) {
 	weight, sum := 1.0, 1.0
-	for k := mode; ; k += direction {
-		ratio := mean / float64(k+1) // weight of k+1 divided by weight of k
+	for number := mode; ; number += direction {
+		ratio := mean / float64(number+1) // weight of number+1 divided by weight of number
 		if direction < 0 {
-			ratio = float64(k) / mean
+			ratio = float64(number) / mean
 		}
 		if ratio < 1 {
 			if remainder = weight * ratio / (1 - ratio); remainder <= maxRemainder*sum {
@@ -109,12 +109,12 @@ func (distribution *poisson) lastNumber() int {
 	return distribution.firstNumber + len(distribution.weights) - 1
 }
 
-// probabilityOf returns the probability of k, or zero if k is omitted.
-func (distribution *poisson) probabilityOf(k int) float64 {
-	if k < distribution.firstNumber || k > distribution.lastNumber() {
+// probabilityOf returns the probability of a number, or zero if the number is omitted.
+func (distribution *poisson) probabilityOf(number int) float64 {
+	if number < distribution.firstNumber || number > distribution.lastNumber() {
 		return 0
 	}
-	return distribution.weights[k-distribution.firstNumber]
+	return distribution.weights[number-distribution.firstNumber]
 }
 
 // tailProbs returns P(X > k) for each number k that has a weight.

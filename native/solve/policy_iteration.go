@@ -8,7 +8,7 @@ import (
 )
 
 // solveByPolicyIteration solves a component with several choices by policy iteration. proved says that it stored proved bounds with a
-// relative width of at most eps. overBudget says that it may succeed with a larger budget of operations.
+// relative width of at most epsilon. overBudget says that it may succeed with a larger budget of operations.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 6.5.
 func (local *localSystem) solveByPolicyIteration(meter *meter, eps, budget float64) (proved, overBudget bool, err error) {
@@ -37,7 +37,7 @@ func (local *localSystem) solveByPolicyIteration(meter *meter, eps, budget float
 // solveForConstants solves the equations under the current scheduler for given constants of all choices. It returns nil if this takes too
 // long or overflows. guess is the initial approximation of iterative solvers.
 func (iteration *policyIteration) solveForConstants(guess, constants []float64) ([]float64, error) {
-	return iteration.solve(guess, func(k int) float64 { return iteration.chosenConstant(constants, k) })
+	return iteration.solve(guess, func(unknown int) float64 { return iteration.chosenConstant(constants, unknown) })
 }
 
 // policyIteration holds the current scheduler of a component, and the solver of the induced chain. The chain is decomposed into strongly
@@ -64,8 +64,8 @@ func newPolicyIteration(local *localSystem, meter *meter, budget float64) *polic
 		equations: local, meter: meter, currentChoices: make([]uint32, n), indexInComponent: make([]uint32, n),
 		workLimit: meter.totalWork() + budget, budget: budget,
 	}
-	for k := range iteration.currentChoices {
-		_, iteration.currentChoices[k] = local.lowerUpdateOffGrid(k, local.lower)
+	for unknown := range iteration.currentChoices {
+		_, iteration.currentChoices[unknown] = local.newLowerOffGrid(unknown, local.lower)
 	}
 	if local.minimize && local.hasRewards {
 		iteration.makeProper()
@@ -81,12 +81,12 @@ func (iteration *policyIteration) makeProper() {
 	canLeave := sparse.NewSet(len(iteration.currentChoices))
 	for i := range iteration.decomposition.Num() { // successors first
 		members := iteration.decomposition.Members(i)
-		if slices.ContainsFunc(members, func(k uint32) bool { return iteration.canReachOrLeave(k, canLeave) }) {
+		if slices.ContainsFunc(members, func(unknown uint32) bool { return iteration.canReachOrLeave(unknown, canLeave) }) {
 			addStates(canLeave, members)
 			continue
 		}
-		for _, k := range members {
-			iteration.currentChoices[k] = properChoices[k]
+		for _, unknown := range members {
+			iteration.currentChoices[unknown] = properChoices[unknown]
 		}
 		iteration.isDecompositionCurrent = false
 	}
@@ -292,9 +292,9 @@ func (iteration *policyIteration) solve(guess []float64, rightSide func(unknown 
 	return values, iteration.meter.addWork(len(iteration.equations.choiceStarts) * 8)
 }
 
-// sumTerms returns the value of the current choice of unknown k without its constant.
-func (iteration *policyIteration) sumTerms(k uint32, values []float64) float64 {
-	if choice := iteration.currentChoices[k]; choice != sparse.None {
+// sumTerms returns the value of the current choice of an unknown without its constant.
+func (iteration *policyIteration) sumTerms(unknown uint32, values []float64) float64 {
+	if choice := iteration.currentChoices[unknown]; choice != sparse.None {
 		return iteration.equations.sumTerms(choice, values)
 	}
 	return 0
@@ -322,8 +322,8 @@ func (iteration *policyIteration) solveComponent(solver *eliminationSolver, memb
 // decompose computes the strongly connected components of the induced chain.
 func (iteration *policyIteration) decompose() {
 	model := &sparse.Model{Kind: sparse.DTMC, Start: make([]uint32, 1, len(iteration.currentChoices)+1), Target: make([]uint32, 0, 2*len(iteration.currentChoices))}
-	for k := range iteration.currentChoices {
-		model.Target = append(model.Target, iteration.currentColumns(uint32(k))...)
+	for unknown := range iteration.currentChoices {
+		model.Target = append(model.Target, iteration.currentColumns(uint32(unknown))...)
 		model.Start = append(model.Start, uint32(len(model.Target)))
 	}
 	iteration.decomposition = model.Components(nil, nil)

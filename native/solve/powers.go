@@ -18,7 +18,7 @@ type baseFraction struct {
 // value as an integer divided by a power of the base, a common denominator of all weights. No numerator is a
 // multiple of the base, so equal numbers have equal representations.
 type baseFractionSteps struct {
-	*system
+	*equationSystem
 	base             *big.Int
 	basePowers       []*big.Int     // of the base
 	scaledWeights    []*big.Int     // of each weight: times the base
@@ -32,13 +32,13 @@ type baseFractionSteps struct {
 
 // newBaseFractionSteps prepares steps with fractions over powers of a common base. It returns nil for a game, an interval model or a CTMC,
 // or if the numbers of the model have no small common denominator.
-func (sys *system) newBaseFractionSteps() *baseFractionSteps {
+func (sys *equationSystem) newBaseFractionSteps() *baseFractionSteps {
 	base := commonDenominator(big.NewInt(1), sys.graph.Rats)
 	if sys.maximizer != nil || sys.nature != nil || sys.graph.Kind == sparse.CTMC || base.BitLen() > 62 || base.BitLen() == 1 {
 		return nil
 	}
 	steps := &baseFractionSteps{
-		system: sys, base: base, basePowers: []*big.Int{big.NewInt(1)},
+		equationSystem: sys, base: base, basePowers: []*big.Int{big.NewInt(1)},
 		valueDenominator: commonDenominator(big.NewInt(1), sys.values.Exact), weightOne: sparse.None,
 	}
 	for id, weight := range sys.graph.Rats {
@@ -49,7 +49,7 @@ func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 	}
 	if reward := sys.reward; reward != nil {
 		steps.valueDenominator = commonDenominator(commonDenominator(steps.valueDenominator, reward.StateRat), reward.ChoiceRat)
-		steps.scaledRewardOf = func(s, c int) *big.Int { return scaledInteger(reward.OfChoiceRat(s, c), steps.valueDenominator) }
+		steps.scaledRewardOf = func(s, choice int) *big.Int { return scaledInteger(reward.OfChoiceRat(s, choice), steps.valueDenominator) }
 	}
 	if steps.valueDenominator.BitLen() > 64 { // commonDenominator has given up
 		return nil

@@ -253,7 +253,7 @@ func (transient *preciseTransient) advanceBySteps(mean doubleWord) (err error) {
 		return err
 	}
 	transient.relErr += doubleWordUnit * math.Ldexp(sliceSteps*errPerStep+1000+float64(n), squarings+1)
-	return transient.squareMatrix(mean, squarings)
+	return transient.advanceBySquaring(mean, squarings)
 }
 
 // maxPreciseWork limits the operations of advanceBySteps, to about ten seconds.
@@ -337,16 +337,16 @@ func (transient *preciseTransient) poissonMean(values []doubleWord, columns int,
 		workPerStep += len(row) * columns * 4
 	}
 	lastNumber := firstNumber + len(weights) - 1
-	for k := 0; k <= lastNumber; k++ {
-		if k > 0 {
+	for step := 0; step <= lastNumber; step++ {
+		if step > 0 {
 			transient.takeStep(values, nextValues, columns)
 			values, nextValues = nextValues, values
 			if err := transient.meter.addWork(workPerStep); err != nil {
 				return nil, err
 			}
 		}
-		if k >= firstNumber {
-			addWeighted(sum, weights[k-firstNumber], values)
+		if step >= firstNumber {
+			addWeighted(sum, weights[step-firstNumber], values)
 		}
 	}
 	for i := range sum {
@@ -385,9 +385,9 @@ func addWeighted(sums []doubleWord, weight doubleWord, values []doubleWord) {
 	}
 }
 
-// squareMatrix advances the values by the whole time, in which the mean number of steps is mean. It computes the transition matrix of a
+// advanceBySquaring advances the values by the whole time, in which the mean number of steps is mean. It computes the transition matrix of a
 // fraction 2^-squarings of the time, squares it this number of times, and multiplies it by the values.
-func (transient *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
+func (transient *preciseTransient) advanceBySquaring(mean doubleWord, squarings int) error {
 	n := len(transient.values)
 	identity := make([]doubleWord, n*n)
 	for s := range n {
@@ -427,9 +427,9 @@ func (transient *preciseTransient) squareOf(matrix []doubleWord) ([]doubleWord, 
 // addRowProduct adds the vector row * matrix to result. Numbers below doubleWordFloor become 0.
 func addRowProduct(result, row, matrix []doubleWord) {
 	n := len(row)
-	for k, weight := range row {
+	for middle, weight := range row {
 		if weight.hi > 0 {
-			addWeighted(result, weight, matrix[k*n:(k+1)*n])
+			addWeighted(result, weight, matrix[middle*n:(middle+1)*n])
 		}
 	}
 	for i, value := range result {
@@ -470,10 +470,10 @@ func doubleWordPoisson(mean doubleWord) (firstNumber int, weights []doubleWord) 
 // It stops when a geometric series bounds the remaining weights by doubleWordFloor.
 func doubleWordPoissonTail(mean doubleWord, direction int) (tail []doubleWord) {
 	weight, sum := doubleWord{1, 0}, 1.0
-	for k := int(mean.hi); ; k += direction {
-		ratio := mean.quo(doubleWord{float64(k + 1), 0}) // weight of k+1 divided by weight of k
+	for number := int(mean.hi); ; number += direction {
+		ratio := mean.quo(doubleWord{float64(number + 1), 0}) // weight of number+1 divided by weight of number
 		if direction < 0 {
-			ratio = doubleWord{float64(k), 0}.quo(mean)
+			ratio = doubleWord{float64(number), 0}.quo(mean)
 		}
 		if ratio.hi < 1 && weight.hi*ratio.hi/(1-ratio.hi) <= doubleWordFloor*sum {
 			return tail

@@ -112,9 +112,9 @@ func zeroRewardEndComponents(ctx context.Context, graph *sparse.Graph, reward *s
 	zeroRewardChoices := sparse.NewSet(graph.NumChoices())
 	for s := range graph.NumStates() {
 		first, end := graph.Choices(s)
-		for c := first; c < end; c++ {
-			if reward.OfChoice(s, c) == 0 {
-				zeroRewardChoices.Add(c)
+		for choice := first; choice < end; choice++ {
+			if reward.OfChoice(s, choice) == 0 {
+				zeroRewardChoices.Add(choice)
 			}
 		}
 	}
@@ -136,9 +136,9 @@ func endStates(graph *sparse.Graph, components *sparse.EndComponents) *sparse.Se
 func stayInEndComponents(graph *sparse.Graph, components *sparse.EndComponents, scheduler []uint32) {
 	for _, s := range components.States {
 		first, end := graph.Choices(int(s))
-		for c := first; c < end; c++ {
-			if components.Choices.Has(c) {
-				scheduler[s] = uint32(c)
+		for choice := first; choice < end; choice++ {
+			if components.Choices.Has(choice) {
+				scheduler[s] = uint32(choice)
 				break
 			}
 		}
@@ -164,14 +164,14 @@ func analyzeTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 	rewardedStates := sparse.NewSet(n)
 	for s := range n {
 		first, end := graph.Choices(s)
-		for c := first; c < end; c++ {
-			if reward.OfChoice(s, c) == 0 {
+		for choice := first; choice < end; choice++ {
+			if reward.OfChoice(s, choice) == 0 {
 				continue
 			}
 			rewardedStates.Add(s)
-			if components.Choices.Has(c) {
+			if components.Choices.Has(choice) {
 				analysis.earningForever.Add(s)
-				analysis.earningChoices[s] = uint32(c)
+				analysis.earningChoices[s] = uint32(choice)
 			}
 		}
 	}

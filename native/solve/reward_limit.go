@@ -19,7 +19,7 @@ import (
 //
 // Source: Puterman 8.2.
 type rewardLimit struct {
-	system   *system
+	system   *equationSystem
 	reward   *sparse.Reward
 	opts     Options
 	numSteps int     // T
@@ -36,7 +36,7 @@ const (
 
 // rewardLimit returns a function that bounds the reward of all steps at once, when enough steps have been made one by one. The function
 // returns true if it has stored narrow bounds. rewardLimit returns nil if this method cannot be used.
-func (sys *system) rewardLimit(ctx context.Context, reward *sparse.Reward, steps int, opts Options) stepLimit {
+func (sys *equationSystem) rewardLimit(ctx context.Context, reward *sparse.Reward, steps int, opts Options) stepLimit {
 	if opts.Classic || sys.nature != nil || sys.graph.Kind == sparse.CTMC || steps < rewardLimitAfter+rewardLimitRest || sys.graph.HasSeveralChoices() {
 		return nil
 	}

@@ -43,65 +43,65 @@ func roundingOf(relErr, minWeight, maxWeight float64) rounding {
 }
 
 // underflowThreshold is the value below which the loss at floor is not negligible.
-func (r rounding) underflowThreshold() float64 { return r.leastBound / truncation }
+func (rounding rounding) underflowThreshold() float64 { return rounding.leastBound / truncation }
 
 // sumErr bounds the relative error of a weighted sum of n terms that is divided by the sum of the weights,
 // including the rounding of the bound itself.
-func (r rounding) sumErr(n int) float64 {
-	return 1.05 * (float64(2*n+8)*unitRoundoff + 2*r.relErr)
+func (rounding rounding) sumErr(n int) float64 {
+	return 1.05 * (float64(2*n+8)*unitRoundoff + 2*rounding.relErr)
 }
 
 // roundDown returns a lower bound on a number with the given computed value and relative error. Infinity counts as the greatest float64.
-func (r rounding) roundDown(value, relErr float64) float64 {
+func (rounding rounding) roundDown(value, relErr float64) float64 {
 	value = min(value, math.MaxFloat64)
 	bound := value - value*relErr
-	if bound >= r.leastBound {
+	if bound >= rounding.leastBound {
 		return bound
 	}
 	return 0 // also for NaN, the bound with an infinite error
 }
 
 // isGridCoarse reports whether the grid is coarser than float64 for some bounds.
-func (r rounding) isGridCoarse() bool { return r.grid*0x1p30 >= r.leastBound }
+func (rounding rounding) isGridCoarse() bool { return rounding.grid*0x1p30 >= rounding.leastBound }
 
 // floorToGrid rounds value down to a multiple of the grid. It returns value itself if float64 is at least as coarse as the grid.
-func (r rounding) floorToGrid(value float64) float64 {
-	if r.grid > 0 && value < r.grid*0x1p53 {
-		return math.Floor(value/r.grid) * r.grid
+func (rounding rounding) floorToGrid(value float64) float64 {
+	if rounding.grid > 0 && value < rounding.grid*0x1p53 {
+		return math.Floor(value/rounding.grid) * rounding.grid
 	}
 	return value
 }
 
 // ceilToGrid rounds value up to a multiple of the grid. It returns value itself if float64 is at least as coarse as the grid.
-func (r rounding) ceilToGrid(value float64) float64 {
-	if r.grid > 0 && value < r.grid*0x1p53 {
-		return math.Ceil(value/r.grid) * r.grid
+func (rounding rounding) ceilToGrid(value float64) float64 {
+	if rounding.grid > 0 && value < rounding.grid*0x1p53 {
+		return math.Ceil(value/rounding.grid) * rounding.grid
 	}
 	return value
 }
 
 // roundUp returns an upper bound on a number with the given computed value and relative error.
-func (r rounding) roundUp(value, relErr float64) float64 {
+func (rounding rounding) roundUp(value, relErr float64) float64 {
 	if value == 0 {
 		return 0
 	}
-	return r.ceilToGrid(max(value+value*relErr, r.leastBound))
+	return rounding.ceilToGrid(max(value+value*relErr, rounding.leastBound))
 }
 
 // rewardBounds returns bounds on a reward. They include the error of the reward, which could be lost in a sum with a greater number.
-func (r rounding) rewardBounds(value float64) (lower, upper float64) {
-	if r.relErr == 0 {
-		return r.floorToGrid(value), r.ceilToGrid(value)
+func (rounding rounding) rewardBounds(value float64) (lower, upper float64) {
+	if rounding.relErr == 0 {
+		return rounding.floorToGrid(value), rounding.ceilToGrid(value)
 	}
-	relErr := 1.05 * (r.relErr + 4*unitRoundoff)
-	return r.floorToGrid(r.roundDown(value, relErr)), r.roundUp(value, relErr)
+	relErr := 1.05 * (rounding.relErr + 4*unitRoundoff)
+	return rounding.floorToGrid(rounding.roundDown(value, relErr)), rounding.roundUp(value, relErr)
 }
 
 // divideBounds divides bounds by sum. It avoids an infinite lower bound, and an upper bound that underflows to 0.
-func (r rounding) divideBounds(lower, upper, sum float64) (float64, float64) {
+func (rounding rounding) divideBounds(lower, upper, sum float64) (float64, float64) {
 	lower = min(lower, math.MaxFloat64) / sum
 	if upper > 0 {
-		upper = max(upper/sum, r.leastBound)
+		upper = max(upper/sum, rounding.leastBound)
 	}
 	return lower, upper
 }

@@ -22,8 +22,8 @@ func (rewards Signed) offsetAboveLosses(model *sparse.Model, onlyStates bool) fl
 	maxLoss := 0.5
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
-		for c := first; c < end; c++ {
-			loss := rewards.Losses.OfChoice(s, c)
+		for choice := first; choice < end; choice++ {
+			loss := rewards.Losses.OfChoice(s, choice)
 			if onlyStates {
 				loss = valueAt(rewards.Losses.State, s)
 			}
@@ -48,7 +48,7 @@ func valueAt(list []float64, i int) float64 {
 	return list[i]
 }
 
-// addToSteps returns a structure with the choice rewards Earned - Lost + offset. The offset of a step must be at least twice its loss, so
+// addToSteps returns a structure with the choice rewards Gains - Losses + offset. The offset of a step must be at least twice its loss, so
 // no result is negative. floatOffset returns the offset as a float64.
 func (rewards Signed) addToSteps(model *sparse.Model, offset func(s, choice int) *big.Rat, floatOffset func(s, choice int) float64) *sparse.Reward {
 	reward := rewards.emptySum()
@@ -69,7 +69,7 @@ func (rewards Signed) addToSteps(model *sparse.Model, offset func(s, choice int)
 	return reward
 }
 
-// addToStates returns a structure with the state rewards Earned - Lost + offset. floatOffset is the same offset as a float64.
+// addToStates returns a structure with the state rewards Gains - Losses + offset. floatOffset is the same offset as a float64.
 func (rewards Signed) addToStates(model *sparse.Model, offset *big.Rat, floatOffset float64) *sparse.Reward {
 	reward := rewards.emptySum()
 	reward.State = make([]float64, model.NumStates())
@@ -185,9 +185,9 @@ func (shaping *potentialShaping) decreaseErr() (relErr float64, err error) {
 			continue
 		}
 		first, end := shaping.model.Choices(s)
-		for c := first; c < end; c++ {
-			decrease, magnitude := shaping.decrease(s, c)
-			firstTransition, endTransition := shaping.model.Row(c)
+		for choice := first; choice < end; choice++ {
+			decrease, magnitude := shaping.decrease(s, choice)
+			firstTransition, endTransition := shaping.model.Row(choice)
 			absErr := magnitude * 1.05 * (shaping.model.Err + float64(endTransition-firstTransition+4)*unitRoundoff)
 			if !(decrease-absErr >= shaping.scale/2) {
 				return 0, ErrMayMiss
@@ -199,11 +199,11 @@ func (shaping *potentialShaping) decreaseErr() (relErr float64, err error) {
 }
 
 // floatOffset returns the additional reward of a step: the decrease of the potential, or scale if the potential does not decrease.
-func (shaping *potentialShaping) floatOffset(s, c int) float64 {
+func (shaping *potentialShaping) floatOffset(s, choice int) float64 {
 	if !shaping.isActive(s) {
 		return shaping.scale
 	}
-	decrease, _ := shaping.decrease(s, c)
+	decrease, _ := shaping.decrease(s, choice)
 	return decrease
 }
 

@@ -12,7 +12,7 @@ import (
 
 // SteadyState computes the long-run probability of each state from the initial states: for a DTMC the
 // long-run fraction of steps, for a CTMC the long-run fraction of time. Values then returns these probabilities.
-// Earlier calls of Steps and Time do not matter.
+// Earlier calls of TakeSteps and AdvanceTime do not matter.
 //
 // Source: Kemeny and Snell, Finite Markov Chains (1960), chapters 3 and 6.
 func (forward *Forward) SteadyState(ctx context.Context) error {
@@ -42,7 +42,7 @@ func (forward *Forward) SteadyState(ctx context.Context) error {
 // steadyStateSolver holds the state of one call of SteadyState.
 type steadyStateSolver struct {
 	*Forward
-	system *system
+	system *equationSystem
 	bscc   *bsccGain // for its index, and for its choice of a reference state
 	values *Values
 }
@@ -63,8 +63,8 @@ func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Comp
 		return nil, err
 	}
 	visitsOf := make(map[uint32]interval.Number, len(transient))
-	for k, s := range transient {
-		visitsOf[s] = visits[k]
+	for index, s := range transient {
+		visitsOf[s] = visits[index]
 	}
 	probs := make([]interval.Number, len(bottomComponents))
 	for i, component := range bottomComponents {
@@ -314,15 +314,15 @@ func (solver *steadyStateSolver) expectedVisitsRat(states []uint32, initialProbs
 func (solver *steadyStateSolver) visitRows(states []uint32, initialProbs map[uint32]*big.Rat) (rows []*exactRow, denominator *big.Int, err error) {
 	index, incoming := &solver.bscc.index, solver.uniformisation.graph.Model
 	exitRates := make([]*big.Rat, len(states))
-	for k, s := range states {
-		index.unknowns[s] = uint32(k)
-		exitRates[k] = solver.exitRateRat(s)
+	for unknown, s := range states {
+		index.unknowns[s] = uint32(unknown)
+		exitRates[unknown] = solver.exitRateRat(s)
 	}
 	defer index.clearUnknowns(states)
 	equations := make([]exactRow, len(states))
-	for k, s := range states {
-		equations[k] = solver.visitRow(s, initialProbs[s], exitRates)
-		rows = append(rows, &equations[k])
+	for unknown, s := range states {
+		equations[unknown] = solver.visitRow(s, initialProbs[s], exitRates)
+		rows = append(rows, &equations[unknown])
 		first, end := incoming.Row(int(s))
 		if err := solver.bscc.meter.addWork(100 * (1 + end - first)); err != nil {
 			return nil, nil, err

@@ -22,7 +22,7 @@ import (
 // A small error c w is allowed, where w is a positive vector. If every choice maps w to at most k w, the errors of
 // m periods add up to at most c (1 + k + ... + k^(m-1)) w.
 type stepExtrapolation struct {
-	system   *system
+	system   *equationSystem
 	states   []uint32
 	epsilon  float64
 	numSteps int // the number of steps to take
@@ -40,7 +40,7 @@ const (
 )
 
 // newStepExtrapolation returns an extrapolation for the given total number of steps, or nil if every step must be taken.
-func (sys *system) newStepExtrapolation(opts Options, states []uint32, numSteps int) *stepExtrapolation {
+func (sys *equationSystem) newStepExtrapolation(opts Options, states []uint32, numSteps int) *stepExtrapolation {
 	everyStepCounts := opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0
 	if everyStepCounts || sys.graph.Kind == sparse.CTMC || numSteps < extrapolationFirst*2*(1+extrapolationMinFactor) {
 		return nil
@@ -80,8 +80,8 @@ func (extrapolation *stepExtrapolation) tryToExtrapolate(stepsDone int, meter *m
 }
 
 // copyBounds returns a copy of the bounds.
-func (v *Values) copyBounds() *Values {
-	return &Values{Lower: slices.Clone(v.Lower), Upper: slices.Clone(v.Upper)}
+func (values *Values) copyBounds() *Values {
+	return &Values{Lower: slices.Clone(values.Lower), Upper: slices.Clone(values.Upper)}
 }
 
 // newPeriodChange prepares an extrapolation from the change of the values in the last period. It returns nil if this change is not a
@@ -234,16 +234,16 @@ func (change *periodChange) smoothChange() error {
 }
 
 // equations returns the equations of one step for other values. The values may exceed 1.
-func (change *periodChange) equations(values *Values) *system {
+func (change *periodChange) equations(values *Values) *equationSystem {
 	sys := change.system
-	return &system{
+	return &equationSystem{
 		graph: sys.graph, minimize: sys.minimize, maximizer: sys.maximizer, nature: sys.nature, reward: sys.reward,
 		isOneStep: true, rounding: sys.rounding, values: values,
 	}
 }
 
 // fixedEquations returns the equations of one step for other values. Nature has fixed distributions if its direction is fixed.
-func (change *periodChange) fixedEquations(values *Values, fixedDirection Direction) *system {
+func (change *periodChange) fixedEquations(values *Values, fixedDirection Direction) *equationSystem {
 	equations := change.equations(values)
 	if equations.nature != nil && equations.nature.isMinimizer == (fixedDirection == Min) {
 		equations.nature = change.nature
@@ -251,9 +251,9 @@ func (change *periodChange) fixedEquations(values *Values, fixedDirection Direct
 	return equations
 }
 
-// fixedOptimum returns bounds on the value of state s after one step, if all decisions in one direction are fixed. The equations are
+// fixedOptimum returns bounds on the value of state s after one step, if all decisions in fixedDirection are fixed. The equations are
 // those that fixedEquations returns.
-func (change *periodChange) fixedOptimum(equations *system, s uint32, fixedDirection Direction) (lower, upper float64) {
+func (change *periodChange) fixedOptimum(equations *equationSystem, s uint32, fixedDirection Direction) (lower, upper float64) {
 	if change.choices != nil && equations.minimizes(int(s)) == (fixedDirection == Min) {
 		bounds := equations.evaluateChoice(int(s), int(change.choices[s]))
 		return bounds.lower, bounds.upper
@@ -275,11 +275,11 @@ func (change *periodChange) applyTransitionMatrix(vector []float64) ([]float64, 
 	graph := change.system.graph
 	current, nextVector := slices.Clone(vector), make([]float64, len(vector))
 	err := change.forEachStep(func(s uint32) int {
-		c, _ := graph.Choices(int(s))
+		choice, _ := graph.Choices(int(s))
 		if change.choices != nil {
-			c = int(change.choices[s])
+			choice = int(change.choices[s])
 		}
-		first, end := graph.Row(c)
+		first, end := graph.Row(choice)
 		sum := 0.0
 		for i := first; i < end; i++ {
 			prob := graph.Prob(i)

@@ -16,7 +16,7 @@ const fewestSteps = 256
 type stepLimit func(oldLower, oldUpper []float64, remaining int) (bool, error)
 
 // shouldTryLimit reports whether to call sys.stepLimit now: after each power of two, if more steps remain.
-func (sys *system) shouldTryLimit(stepsDone, remaining int) bool {
+func (sys *equationSystem) shouldTryLimit(stepsDone, remaining int) bool {
 	if sys.stepLimit == nil || sys.stepScheduler != nil || sys.rounding.grid > 0 {
 		return false
 	}
@@ -29,7 +29,7 @@ func isPowerOfTwo(n int) bool { return n&(n-1) == 0 }
 // untilLimit returns a stepLimit for the probability of left U<=k right, where k is large. Lower bounds are the probabilities for fewer
 // steps; upper bounds are the probabilities of left U right without a step bound. The system must start with value 1 in right and 0
 // elsewhere.
-func (sys *system) untilLimit(ctx context.Context, left, right *sparse.Set, dir Direction, opts Options) stepLimit {
+func (sys *equationSystem) untilLimit(ctx context.Context, left, right *sparse.Set, dir Direction, opts Options) stepLimit {
 	if opts.Classic {
 		return nil
 	}
@@ -82,7 +82,7 @@ type stepSkipper struct {
 }
 
 // newStepSkipper returns a stepSkipper for the equations of the system, or nil if every step must be taken.
-func (sys *system) newStepSkipper(opts Options) *stepSkipper {
+func (sys *equationSystem) newStepSkipper(opts Options) *stepSkipper {
 	if opts.Classic || sys.graph.Kind == sparse.CTMC {
 		return nil
 	}

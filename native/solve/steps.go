@@ -29,7 +29,7 @@ func Next(ctx context.Context, graph *sparse.Graph, states *sparse.Set, dir Dire
 }
 
 // BoundedUntil returns bounds on the minimal or maximal probability of `left U right` with a bound on the number of steps,
-// in a DTMC or MDP. Schedulers may count steps; Values.Steps has an optimal scheduler.
+// in a DTMC or MDP. Schedulers may count steps; Values.StepChoices has an optimal scheduler.
 func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound StepBound, dir Direction, opts Options) (*Values, error) {
 	if bound.Low > 0 {
 		opts.Within = nil
@@ -64,7 +64,7 @@ func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 }
 
 // boundedUntil computes `left U right` with a bound on the number of steps, from the last step to the first. The function takeSteps applies the
-// equations of the maybe states n times to values. If bound.High is Unbounded, values must already be the values of `left U right`.
+// equations of the maybe states numSteps times to values. If bound.High is Unbounded, values must already be the values of `left U right`.
 func boundedUntil(values *Values, left, right *sparse.Set, bound StepBound, takeSteps func(maybe *sparse.Set, numSteps int) error) error {
 	if bound.High != Unbounded {
 		values.setAll(right, 1)
@@ -126,7 +126,7 @@ func instantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Rewa
 }
 
 // setStateRewards sets the value of each state after the last step to its state reward. The steps themselves earn no reward.
-func (sys *system) setStateRewards(reward *sparse.Reward) {
+func (sys *equationSystem) setStateRewards(reward *sparse.Reward) {
 	sys.reward = nil
 	for s, value := range reward.State {
 		sys.values.Lower[s], sys.values.Upper[s] = sys.rounding.rewardBounds(value)
@@ -138,7 +138,7 @@ func (sys *system) setStateRewards(reward *sparse.Reward) {
 
 // newStepwise returns a system whose equations describe one step. It records a step-counting scheduler if
 // opts.Scheduler is set.
-func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*system, error) {
+func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*equationSystem, error) {
 	recorder := newStepScheduler(graph.Model, opts)
 	opts.Scheduler = false
 	sys, err := newSystem(graph, reward, dir, opts)
@@ -151,7 +151,7 @@ func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts
 
 // newStepEquations returns a system whose equations describe one step. In an interval model, nature picks the probabilities in each step,
 // and no scheduler is recorded. The error is ErrNotExact if the weights or rewards of such a model have no fractions.
-func newStepEquations(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*system, error) {
+func newStepEquations(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*equationSystem, error) {
 	if !graph.Intervals() {
 		return newStepwise(graph, reward, dir, opts)
 	}
@@ -168,7 +168,7 @@ func newStepEquations(ctx context.Context, graph *sparse.Graph, reward *sparse.R
 }
 
 // applyEquations applies the equations of all maybe states numSteps times. The other states keep their values.
-func (sys *system) applyEquations(ctx context.Context, opts Options, maybe *sparse.Set, numSteps int) error {
+func (sys *equationSystem) applyEquations(ctx context.Context, opts Options, maybe *sparse.Set, numSteps int) error {
 	if sys.isExact() {
 		return sys.exactSteps(ctx, opts, maybe, numSteps)
 	}
@@ -179,7 +179,7 @@ func (sys *system) applyEquations(ctx context.Context, opts Options, maybe *spar
 // stepRun applies the equations of some states several times. Where it can, it takes many steps at once: in a small chain by squaring
 // a matrix (dense), in a larger one by bounding a geometric series, and otherwise by extrapolation.
 type stepRun struct {
-	system         *system
+	system         *equationSystem
 	opts           Options
 	states         []uint32
 	numSteps       int // the number of steps
@@ -191,8 +191,8 @@ type stepRun struct {
 	extrapolation  *stepExtrapolation
 }
 
-// newStepRun prepares total steps of the maybe states, and selects a method that can take many steps at once.
-func (sys *system) newStepRun(opts Options, maybe *sparse.Set, meter *meter, numSteps int) *stepRun {
+// newStepRun prepares numSteps steps of the maybe states, and selects a method that can take many steps at once.
+func (sys *equationSystem) newStepRun(opts Options, maybe *sparse.Set, meter *meter, numSteps int) *stepRun {
 	run := &stepRun{system: sys, opts: opts, numSteps: numSteps, meter: meter, states: make([]uint32, 0, maybe.Count())}
 	for s := range maybe.All() {
 		run.states = append(run.states, uint32(s))
@@ -274,23 +274,23 @@ func (run *stepRun) takeDenseSteps() (isFinite bool, err error) {
 }
 
 // takeSteps applies the equations of the given states numSteps times, without recording a scheduler.
-func (sys *system) takeSteps(states []uint32, numSteps int, meter *meter) error {
+func (sys *equationSystem) takeSteps(states []uint32, numSteps int, meter *meter) error {
 	return sys.values.applySteps(meter, numSteps, func(_ int, lower, upper []float64) (isFinal bool, err error) {
 		_, err = sys.stepInBlocks(states, lower, upper, meter)
 		return err != nil, err
 	})
 }
 
-// applySteps calls step numSteps times. Each call writes the bounds after one more step to lower and upper, which then replace the bounds of v.
+// applySteps calls step numSteps times. Each call writes the bounds after one more step to lower and upper, which then replace the bounds in values.
 // stepsDone is the number of earlier steps. If step returns true, the current bounds are final, and applySteps stops.
-func (v *Values) applySteps(meter *meter, numSteps int, step func(stepsDone int, lower, upper []float64) (isFinal bool, err error)) error {
-	lower, upper := slices.Clone(v.Lower), slices.Clone(v.Upper)
+func (values *Values) applySteps(meter *meter, numSteps int, step func(stepsDone int, lower, upper []float64) (isFinal bool, err error)) error {
+	lower, upper := slices.Clone(values.Lower), slices.Clone(values.Upper)
 	for i := range numSteps {
 		if isFinal, err := step(i, lower, upper); isFinal || err != nil {
 			return err
 		}
-		v.Lower, lower = lower, v.Lower
-		v.Upper, upper = upper, v.Upper
+		values.Lower, lower = lower, values.Lower
+		values.Upper, upper = upper, values.Upper
 		meter.progress.Done++
 	}
 	return nil
@@ -298,7 +298,7 @@ func (v *Values) applySteps(meter *meter, numSteps int, step func(stepsDone int,
 
 // stepInBlocks writes the bounds of the given states after one step to lower and upper, in parallel. It
 // reports whether any bound changed.
-func (sys *system) stepInBlocks(states []uint32, lower, upper []float64, meter *meter) (changed bool, err error) {
+func (sys *equationSystem) stepInBlocks(states []uint32, lower, upper []float64, meter *meter) (changed bool, err error) {
 	var anyChanged atomic.Bool
 	err = inBlocks(states, meter, func(block []uint32) (work int) {
 		changed, work := sys.stepBlock(block, lower, upper)
@@ -329,7 +329,7 @@ func inBlocks(states []uint32, meter *meter, handle func(block []uint32) (work i
 
 // stepBlock writes the bounds of the given states after one step to lower and upper. It reports whether any bound changed, and returns the
 // number of evaluated transitions.
-func (sys *system) stepBlock(states []uint32, lower, upper []float64) (changed bool, work int) {
+func (sys *equationSystem) stepBlock(states []uint32, lower, upper []float64) (changed bool, work int) {
 	for _, s := range states {
 		bounds := sys.stepOptimum(int(s))
 		lower[s], upper[s] = bounds.lower, bounds.upper
@@ -343,16 +343,16 @@ func (sys *system) stepBlock(states []uint32, lower, upper []float64) (changed b
 
 // stepOptimum returns bounds on the optimal value of state s before one step, over all its choices. The values after the step are in
 // sys.values.
-func (sys *system) stepOptimum(s int) bestBounds {
+func (sys *equationSystem) stepOptimum(s int) bestBounds {
 	graph, lower, upper := sys.graph, sys.values.Lower, sys.values.Upper
 	minimize := sys.minimizes(s)
 	bounds := emptyBestBounds(minimize)
 	first, end := graph.Choices(s)
-	for c := first; c < end; c++ {
-		firstTransition := graph.Start[c]
-		hasReward := sys.reward != nil && sys.reward.OfChoice(s, c) != 0
-		if hasReward || graph.Start[c+1]-firstTransition != 1 {
-			bounds.include(sys.evaluateChoice(s, c), uint32(c), minimize)
+	for choice := first; choice < end; choice++ {
+		firstTransition := graph.Start[choice]
+		hasReward := sys.reward != nil && sys.reward.OfChoice(s, choice) != 0
+		if hasReward || graph.Start[choice+1]-firstTransition != 1 {
+			bounds.include(sys.evaluateChoice(s, choice), uint32(choice), minimize)
 			continue
 		}
 		// The choice has the value of its only target. This is bestBounds.include, inlined for speed.
@@ -360,13 +360,13 @@ func (sys *system) stepOptimum(s int) bestBounds {
 		targetLower, targetUpper := lower[target], upper[target]
 		if minimize {
 			if targetUpper < bounds.upper || bounds.choice == sparse.None {
-				bounds.upper, bounds.choice = targetUpper, uint32(c)
+				bounds.upper, bounds.choice = targetUpper, uint32(choice)
 			}
 			bounds.lower = min(bounds.lower, targetLower)
 			continue
 		}
 		if targetLower > bounds.lower {
-			bounds.lower, bounds.choice = targetLower, uint32(c)
+			bounds.lower, bounds.choice = targetLower, uint32(choice)
 		}
 		bounds.upper = max(bounds.upper, targetUpper)
 	}

@@ -29,7 +29,7 @@ type strategyImprovement struct {
 	game   *Game
 	ctx    context.Context
 	opts   Options
-	sys    *system // its values are the values of the game
+	sys    *equationSystem // its values are the values of the game
 	reward *sparse.Reward
 	// solve solves the MDP under a fixed strategy of one side.
 	solve func(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error)
@@ -60,9 +60,9 @@ func (improvement *strategyImprovement) restrictedGraph(side Direction, strategy
 			continue
 		}
 		first, end := graph.Choices(s)
-		for c := first; c < end; c++ {
-			if !improvement.sys.maybe.Has(s) || improvement.sys.isUsableChoice(c) {
-				choices.Add(c)
+		for choice := first; choice < end; choice++ {
+			if !improvement.sys.maybe.Has(s) || improvement.sys.isUsableChoice(choice) {
+				choices.Add(choice)
 			}
 		}
 	}
@@ -254,25 +254,25 @@ func isNoticeablyBetter(value, best float64, minimize bool) bool {
 
 // bestResponse returns the best choice of state s for the current values of all states, and the midpoint of the bounds on its value. The
 // choice is sparse.None if no usable choice has a finite value. improvingSide is the side whose strategy is improved.
-func (sys *system) bestResponse(s int, improvingSide Direction) (bestChoice uint32, bestValue float64) {
+func (sys *equationSystem) bestResponse(s int, improvingSide Direction) (bestChoice uint32, bestValue float64) {
 	bestChoice = sparse.None
 	minimize := sys.minimizes(s)
 	first, end := sys.graph.Choices(s)
-	for c := first; c < end; c++ {
-		if !sys.isUsableChoice(c) {
+	for choice := first; choice < end; choice++ {
+		if !sys.isUsableChoice(choice) {
 			continue
 		}
-		bounds := sys.evaluateChoice(s, c)
+		bounds := sys.evaluateChoice(s, choice)
 		if !bounds.leavesState { // the choice has only self-loops, so its value is 0 or infinite
 			missesTarget := improvingSide == Min // the minimizer improves only for rewards until a target
-			earnsForever := sys.reward.OfChoice(s, c) > 0
+			earnsForever := sys.reward.OfChoice(s, choice) > 0
 			if missesTarget || earnsForever {
 				continue
 			}
 		}
 		value := bounds.lower/2 + bounds.upper/2
 		if bestChoice == sparse.None || isBetter(value, bestValue, minimize) {
-			bestChoice, bestValue = uint32(c), value
+			bestChoice, bestValue = uint32(choice), value
 		}
 	}
 	return bestChoice, bestValue

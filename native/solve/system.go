@@ -6,7 +6,7 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// system is a system of equations, one for each maybe state s:
+// equationSystem is a system of equations, one for each maybe state s:
 //
 //	x(s) = opt over choices c of  reward(s) + reward(c) + sum over t of p(c,t) x(t)
 //
@@ -16,7 +16,7 @@ import (
 // staying in it has value 0.
 //
 // Rates are handled as probabilities: rows are divided by their sums.
-type system struct {
+type equationSystem struct {
 	graph    *sparse.Graph
 	minimize bool
 	// maximizer has the states of a game in which the choice maximizes; in the other states it minimizes. It is nil
@@ -42,13 +42,13 @@ type system struct {
 
 // newSystem returns the equations for the values of a model's states: expected rewards, or probabilities if reward is nil.
 // The error is ErrNotExact if opts.Exact is set and the model or the rewards have no fractions.
-func newSystem(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*system, error) {
+func newSystem(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*equationSystem, error) {
 	if opts.Exact && !(graph.Exact() && hasFractions(reward)) {
 		return nil, ErrNotExact
 	}
 	round := newRounding(graph.Model, reward)
 	round.grid = opts.Grid
-	return &system{graph: graph, minimize: dir == Min, reward: reward, rounding: round, values: newValues(graph.Model, opts)}, nil
+	return &equationSystem{graph: graph, minimize: dir == Min, reward: reward, rounding: round, values: newValues(graph.Model, opts)}, nil
 }
 
 // hasFractions reports whether all rewards are given as fractions. It is true for nil.
@@ -63,10 +63,10 @@ func hasFractions(reward *sparse.Reward) bool {
 
 // isExact reports whether the values are fractions. The bounds are then the nearest float64, and only guide the
 // computation.
-func (sys *system) isExact() bool { return sys.values.Exact != nil }
+func (sys *equationSystem) isExact() bool { return sys.values.Exact != nil }
 
 // endComponentOf returns the number of the end component that contains state s, or sparse.None.
-func (sys *system) endComponentOf(s int) uint32 {
+func (sys *equationSystem) endComponentOf(s int) uint32 {
 	if sys.endComponents == nil {
 		return sparse.None
 	}
@@ -74,8 +74,8 @@ func (sys *system) endComponentOf(s int) uint32 {
 }
 
 // isUsableChoice reports whether choice c of a maybe state is allowed and does not stay in a zero-reward end component.
-func (sys *system) isUsableChoice(c int) bool {
-	return (sys.choices == nil || sys.choices.Has(c)) && (sys.endComponents == nil || !sys.endComponents.Choices.Has(c))
+func (sys *equationSystem) isUsableChoice(choice int) bool {
+	return (sys.choices == nil || sys.choices.Has(choice)) && (sys.endComponents == nil || !sys.endComponents.Choices.Has(choice))
 }
 
 // choiceBounds are bounds on the value of a choice. leaves is false if the choice only leads back to its
@@ -86,7 +86,7 @@ type choiceBounds struct {
 }
 
 // minimizes reports whether the choice in state s minimizes.
-func (sys *system) minimizes(s int) bool {
+func (sys *equationSystem) minimizes(s int) bool {
 	if sys.maximizer == nil {
 		return sys.minimize
 	}
@@ -95,7 +95,7 @@ func (sys *system) minimizes(s int) bool {
 
 // evaluateChoice returns bounds on the value of a choice of state s from the bounds of its successors, rounded outwards.
 // Unless sys.oneStep is set, it eliminates self-loops and transitions within the end component of s.
-func (sys *system) evaluateChoice(s, choice int) choiceBounds {
+func (sys *equationSystem) evaluateChoice(s, choice int) choiceBounds {
 	if sys.nature != nil {
 		reward, err := sys.reward.OfChoice(s, choice), sys.rounding.relErr
 		lower := sys.nature.choiceBound(choice, reward, err, sys.values.Lower, false)
@@ -140,7 +140,7 @@ func (sys *system) evaluateChoice(s, choice int) choiceBounds {
 
 // solveState computes the bounds and the choice of a maybe state s that is a component by itself. All successors except s must be solved.
 // work is the number of its transitions.
-func (sys *system) solveState(s int) (work int) {
+func (sys *equationSystem) solveState(s int) (work int) {
 	bounds := sys.optimalBounds(s)
 	canLeave := bounds.choice != sparse.None
 	if canLeave { // a state that is never left has the value 0
@@ -155,13 +155,13 @@ func (sys *system) solveState(s int) (work int) {
 }
 
 // optimalBounds returns bounds on the optimal value of state s over its usable choices, and an optimal choice.
-func (sys *system) optimalBounds(s int) bestBounds {
+func (sys *equationSystem) optimalBounds(s int) bestBounds {
 	first, end := sys.graph.Choices(s)
 	minimize := sys.minimizes(s)
 	bounds := emptyBestBounds(minimize)
-	for c := first; c < end; c++ {
-		if sys.isUsableChoice(c) {
-			bounds.include(sys.evaluateChoice(s, c), uint32(c), minimize)
+	for choice := first; choice < end; choice++ {
+		if sys.isUsableChoice(choice) {
+			bounds.include(sys.evaluateChoice(s, choice), uint32(choice), minimize)
 		}
 	}
 	if sys.isProbability {

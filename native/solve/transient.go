@@ -120,13 +120,13 @@ func scaledRewards(stateReward, choiceReward []float64, numStates int) (sums []f
 }
 
 // divideByPowerOfTwo divides all bounds by 2^scale. A lower bound that overflows becomes the greatest float64.
-func (v *Values) divideByPowerOfTwo(scale int) {
+func (values *Values) divideByPowerOfTwo(scale int) {
 	if scale == 0 {
 		return
 	}
-	for s := range v.Lower {
-		v.Lower[s] = min(math.Ldexp(v.Lower[s], -scale), math.MaxFloat64)
-		v.Upper[s] = math.Ldexp(v.Upper[s], -scale)
+	for s := range values.Lower {
+		values.Lower[s] = min(math.Ldexp(values.Lower[s], -scale), math.MaxFloat64)
+		values.Upper[s] = math.Ldexp(values.Upper[s], -scale)
 	}
 }
 
@@ -173,8 +173,8 @@ func (uniform *uniformisation) capUpper(limit float64) {
 // at least about slack in every state, so it has a relative error of at most 1/slack times the error of the rates.
 const slack = 0.05
 
-// prepare sets the maybe states, the uniformisation rate, and the probabilities of a uniformised step: stayProb of each maybe state, and
-// stepProb of each weight.
+// prepare sets the maybe states, the uniformisation rate, and the probabilities of a uniformised step: stayProbs of each maybe state, and
+// stepProbs of each weight.
 func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 	maxExitRate, maxRow := 0.0, 0
 	uniform.maybeStates = uniform.maybeStates[:0]
@@ -189,8 +189,8 @@ func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 	uniform.uniformRate = maxExitRate * (1 + slack)
 	uniform.relErrPerStep = uniform.stepErr(maxRow)
 	uniform.lossPerStep, uniform.stepsTaken, uniform.skippedErr = 0, 0, 0
-	for k, s := range uniform.maybeStates {
-		stayRate := doubleWord{hi: uniform.uniformRate}.sub(exitRates[k])
+	for index, s := range uniform.maybeStates {
+		stayRate := doubleWord{hi: uniform.uniformRate}.sub(exitRates[index])
 		uniform.stayProbs[s] = stayRate.hi / uniform.uniformRate
 	}
 	uniform.stepProbs = uniform.stepProbs[:0]
@@ -238,7 +238,7 @@ func (uniform *uniformisation) step(values, nextValues []float64, meter *meter) 
 }
 
 // stepInParallel computes one uniformised step of the given states in parallel: nextValues from values. changed says that a value changed, and
-// hasUnderflow that a positive value below the floor became 0.
+// hasUnderflow that a positive value below leastBound became 0.
 func (uniform *uniformisation) stepInParallel(states []uint32, values, nextValues []float64) (changed, hasUnderflow bool) {
 	var anyChanged, anyUnderflow atomic.Bool
 	inParallelParts(len(states), 1<<12, func(from, to int) {
@@ -254,7 +254,7 @@ func (uniform *uniformisation) stepInParallel(states []uint32, values, nextValue
 }
 
 // stepBlock computes one uniformised step of the given states: nextValues from values. changed says that a value changed, and hasUnderflow that a
-// positive value below the floor became 0.
+// positive value below leastBound became 0.
 func (uniform *uniformisation) stepBlock(states []uint32, values, nextValues []float64) (changed, hasUnderflow bool) {
 	starts := uniform.graph.Start
 	targets := uniform.graph.Target
@@ -370,30 +370,30 @@ func (uniform *uniformisation) poissonTotal(ctx context.Context, values []float6
 }
 
 // weightedSum returns the weighted sum of the values after 0, 1, ..., distribution.last() uniformised steps. The values after k steps have
-// the weight weights[k-firstNumber], or flatWeight if k is less than firstNumber. Steps that change little are skipped.
+// the weight weights[k-firstNumber], or flatWeight if k < firstNumber. Steps that change little are skipped.
 func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64, distribution *poisson, flatWeight float64, weights []float64) ([]float64, error) {
 	meter := newStepMeter(ctx, uniform.opts, distribution.lastNumber())
 	values = slices.Clone(values)
 	nextValues, sums := slices.Clone(values), make([]float64, len(values))
-	for k := 0; ; k++ {
+	for step := 0; ; step++ {
 		weight := flatWeight
-		if k >= distribution.firstNumber {
-			weight = weights[k-distribution.firstNumber]
+		if step >= distribution.firstNumber {
+			weight = weights[step-distribution.firstNumber]
 		}
-		isLast := k == distribution.lastNumber()
+		isLast := step == distribution.lastNumber()
 		if !isLast {
 			changed, err := uniform.step(values, nextValues, meter)
 			if err != nil {
 				return nil, err
 			}
-			remaining := remainingWeights{flatWeight, max(0, distribution.firstNumber-k), weights[max(0, k-distribution.firstNumber):]}
-			if remainingWeight, ok := uniform.weightOfRemaining(k, changed, values, nextValues, sums, remaining); ok {
+			remaining := remainingWeights{flatWeight, max(0, distribution.firstNumber-step), weights[max(0, step-distribution.firstNumber):]}
+			if remainingWeight, ok := uniform.weightOfRemaining(step, changed, values, nextValues, sums, remaining); ok {
 				weight, isLast = remainingWeight, true
 			}
 		}
 		uniform.addWeighted(sums, weight, values)
-		uniform.stepsTaken = max(uniform.stepsTaken, float64(k))
-		meter.progress.Done = k
+		uniform.stepsTaken = max(uniform.stepsTaken, float64(step))
+		meter.progress.Done = step
 		if isLast {
 			return sums, nil
 		}
@@ -414,7 +414,7 @@ func (uniform *uniformisation) addWeighted(sums []float64, weight float64, value
 }
 
 // weightOfRemaining tries to replace all remaining terms of a weighted sum by one multiple of the current values, and returns the weight of
-// this term. nextValues has the values after one more step, and changed says that they differ. sum is the sum of the earlier terms. ok is false
+// this term. nextValues has the values after one more step, and changed says that they differ. sums has the sums of the earlier terms. ok is false
 // if this is too imprecise.
 func (uniform *uniformisation) weightOfRemaining(step int, changed bool, values, nextValues, sums []float64, remaining remainingWeights) (weight float64, ok bool) {
 	isCheck := !changed || step%checkInterval == 0
@@ -487,7 +487,7 @@ func (uniform *uniformisation) absorptionWithin(ctx context.Context, maybe, righ
 	if err != nil {
 		return err
 	}
-	zero, one := uniform.values.statesWithCertainValue(uniform.graph, maybe, sparse.FullSet(uniform.graph.NumStates()))
+	zeroStates, oneStates := uniform.values.statesWithCertainValue(uniform.graph, maybe, sparse.FullSet(uniform.graph.NumStates()))
 	// The probability is the sum over all k of the probability to reach right in step k, times the probability of at least k steps.
 	sums, err := uniform.poissonTotal(ctx, uniform.stepProbabilities(right), distribution)
 	if err != nil {
@@ -500,8 +500,8 @@ func (uniform *uniformisation) absorptionWithin(ctx context.Context, maybe, righ
 		uniform.values.Lower[s] = uniform.rounding.roundDown(sums[s], relErr)
 		uniform.values.Upper[s] = max(uniform.rounding.roundUp(sums[s], relErr)+absErr, uniform.rounding.leastBound)
 	}
-	uniform.values.setAll(zero, 0)
-	uniform.values.setAll(one, 1)
+	uniform.values.setAll(zeroStates, 0)
+	uniform.values.setAll(oneStates, 1)
 	return nil
 }
 

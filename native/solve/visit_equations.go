@@ -19,8 +19,8 @@ type visitEquations struct {
 	relErr        float64   // bound on the relative rounding error of evaluating an equation
 }
 
-// newVisitEquations returns the equations w = initial + w P for the expected visits w of the unknowns of a local system, in which each
-// unknown has one choice. The caller sets initial.
+// newVisitEquations returns the equations w = initialVisits + w P for the expected visits w of the unknowns of a local system, in which each
+// unknown has one choice. The caller sets initialVisits.
 func newVisitEquations(local *localSystem) *visitEquations {
 	n := len(local.choiceStarts) - 1
 	equations := &visitEquations{
@@ -101,7 +101,7 @@ func (equations *visitEquations) iterate(meter *meter, opts Options) (bounds []i
 	return bounds, false, nil
 }
 
-// sweepRepeatedly performs a number of Gauss-Seidel sweeps of two systems: visits = initial + visits P, and potential = visits + potential
+// sweepRepeatedly performs a number of Gauss-Seidel sweeps of two systems: visits = initialVisits + visits P, and potential = visits + potential
 // P.
 func (equations *visitEquations) sweepRepeatedly(visits, potential []float64, sweeps int, meter *meter) error {
 	for range sweeps {
@@ -166,8 +166,8 @@ func (equations *visitEquations) proveBounds(visits, potential []float64, epsilo
 // solveTransposed returns the row vector w with w = initial + w P. It uses the triangular factors of I - P.
 func (solver *eliminationSolver) solveTransposed(initial []float64) []float64 {
 	intermediate := make([]float64, len(solver.order)) // by position
-	for position, k := range solver.order {
-		intermediate[position] = initial[k]
+	for position, unknown := range solver.order {
+		intermediate[position] = initial[unknown]
 	}
 	for position := range intermediate {
 		intermediate[position] /= solver.pivots[position]
@@ -176,11 +176,11 @@ func (solver *eliminationSolver) solveTransposed(initial []float64) []float64 {
 		}
 	}
 	visits := make([]float64, len(intermediate))
-	for position, k := range slices.Backward(solver.order) {
+	for position, unknown := range slices.Backward(solver.order) {
 		for i := solver.lowerStarts[position]; i < solver.lowerStarts[position+1]; i++ {
 			intermediate[solver.lowerColumns[i]] += solver.lowerFactors[i] * intermediate[position]
 		}
-		visits[k] = intermediate[position]
+		visits[unknown] = intermediate[position]
 	}
 	return visits
 }

@@ -42,12 +42,12 @@ func ReadFollower(ctx context.Context, file string, text []byte, space *explicit
 
 // RestrictTo restricts the scheduler to some players of a game: it makes the choices of player i if players[i] is true. In the states of other players
 // all choices are equally likely. It is an error if the scheduler has memory, because then the choices of all players change the memory.
-func (f *Follower) RestrictTo(players []bool) error {
-	if f.permittedChoices == nil {
+func (follower *Follower) RestrictTo(players []bool) error {
+	if follower.permittedChoices == nil {
 		return errors.New("the scheduler has a memory, want one without for some of the players")
 	}
-	PermitOthers(f.space.Model(), players, f.permittedChoices)
-	f.scheduler = nil
+	PermitOthers(follower.space.Model(), players, follower.permittedChoices)
+	follower.scheduler = nil
 	return nil
 }
 
@@ -65,34 +65,34 @@ func PermitOthers(model *sparse.Model, players []bool, permitted *sparse.Set) {
 }
 
 // Start sets the current state to an initial state, where a path begins.
-func (f *Follower) Start(state []int32) error {
-	s, found := f.space.Find(state)
-	index := slices.Index(f.space.Model().Initial, uint32(s))
+func (follower *Follower) Start(state []int32) error {
+	s, found := follower.space.Find(state)
+	index := slices.Index(follower.space.Model().Initial, uint32(s))
 	if !found || index < 0 {
-		return fmt.Errorf("the path begins in state %s, which is not initial", f.space.Compiled().StateText(state))
+		return fmt.Errorf("the path begins in state %s, which is not initial", follower.space.Compiled().StateText(state))
 	}
-	f.state = uint32(s)
-	if f.controller != nil {
-		f.node = f.controller.Start[index]
+	follower.state = uint32(s)
+	if follower.controller != nil {
+		follower.node = follower.controller.Start[index]
 	}
 	return nil
 }
 
 // Choose returns the choice of the scheduler in the current state, as an index among the choices of that state. If the scheduler is randomized,
 // random determines the choice; it is uniformly distributed in [0,1).
-func (f *Follower) Choose(random float64) int {
-	model := f.space.Model()
-	first, end := model.Choices(int(f.state))
+func (follower *Follower) Choose(random float64) int {
+	model := follower.space.Model()
+	first, end := model.Choices(int(follower.state))
 	switch {
-	case f.controller != nil:
-		f.lastMove = drawMove(f.controller.Nodes[f.node].Moves, random)
-		return int(f.lastMove.Choice) - first
-	case f.scheduler != nil:
-		return int(model.ChoiceOrFirst(int(f.state), f.scheduler.Row(0)[f.state])) - first
+	case follower.controller != nil:
+		follower.lastMove = drawMove(follower.controller.Nodes[follower.node].Moves, random)
+		return int(follower.lastMove.Choice) - first
+	case follower.scheduler != nil:
+		return int(model.ChoiceOrFirst(int(follower.state), follower.scheduler.Row(0)[follower.state])) - first
 	}
 	var permitted []int
 	for c := first; c < end; c++ {
-		if f.permittedChoices.Has(c) {
+		if follower.permittedChoices.Has(c) {
 			permitted = append(permitted, c-first)
 		}
 	}
@@ -113,12 +113,12 @@ func drawMove(moves []sparse.Move, random float64) *sparse.Move {
 
 // Take sets the current state to the target of a transition. choice is the result of Choose; transition is the index of the transition in this
 // choice.
-func (f *Follower) Take(choice, transition int) {
-	model := f.space.Model()
-	first, _ := model.Choices(int(f.state))
+func (follower *Follower) Take(choice, transition int) {
+	model := follower.space.Model()
+	first, _ := model.Choices(int(follower.state))
 	firstTransition, _ := model.Row(first + choice)
-	f.state = model.Target[firstTransition+transition]
-	if f.controller != nil {
-		f.node = f.lastMove.Next[transition]
+	follower.state = model.Target[firstTransition+transition]
+	if follower.controller != nil {
+		follower.node = follower.lastMove.Next[transition]
 	}
 }

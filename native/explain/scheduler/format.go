@@ -31,8 +31,8 @@ const (
 )
 
 // String returns the name of the format in PRISM's -exportstrat; also json and tree.
-func (f Format) String() string {
-	return [...]string{"actions", "indices", "induced", "dot", "json", "tree"}[f]
+func (format Format) String() string {
+	return [...]string{"actions", "indices", "induced", "dot", "json", "tree"}[format]
 }
 
 // ParseFormat returns the format with the given name. "model" is another name of PRISM for "induced".
@@ -63,7 +63,7 @@ type Options struct {
 }
 
 // Defaults returns PRISM's options for a format.
-func (f Format) Defaults() Options { return Options{States: true, Reachable: f == Dot} }
+func (format Format) Defaults() Options { return Options{States: true, Reachable: format == Dot} }
 
 // ParseTarget parses the argument of PRISM's -exportstrat:
 //

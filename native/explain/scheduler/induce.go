@@ -50,9 +50,9 @@ func (scheduler Scheduler) Induce(ctx context.Context, model *sparse.Model, opts
 }
 
 // InducedStates returns the states of the induced model whose state in the MDP is in set.
-func (in *Induced) InducedStates(set *sparse.Set) *sparse.Set {
-	result := sparse.NewSet(len(in.State))
-	for i, s := range in.State {
+func (induced *Induced) InducedStates(set *sparse.Set) *sparse.Set {
+	result := sparse.NewSet(len(induced.State))
+	for i, s := range induced.State {
 		if set.Has(int(s)) {
 			result.Add(i)
 		}
@@ -61,11 +61,11 @@ func (in *Induced) InducedStates(set *sparse.Set) *sparse.Set {
 }
 
 // InducedReward translates a reward structure of the original model to the induced one.
-func (in *Induced) InducedReward(reward *sparse.Reward) *sparse.Reward {
+func (induced *Induced) InducedReward(reward *sparse.Reward) *sparse.Reward {
 	return &sparse.Reward{
 		Name: reward.Name, Err: reward.Err,
-		State: sparse.SelectEntries(reward.State, in.State), Choice: sparse.SelectEntries(reward.Choice, in.Choice),
-		StateRat: sparse.SelectEntries(reward.StateRat, in.State), ChoiceRat: sparse.SelectEntries(reward.ChoiceRat, in.Choice),
+		State: sparse.SelectEntries(reward.State, induced.State), Choice: sparse.SelectEntries(reward.Choice, induced.Choice),
+		StateRat: sparse.SelectEntries(reward.StateRat, induced.State), ChoiceRat: sparse.SelectEntries(reward.ChoiceRat, induced.Choice),
 	}
 }
 

@@ -63,12 +63,12 @@ func newReader(space *explicit.Space) *reader {
 }
 
 // read reads Storm's JSON, which begins with a bracket, or one of PRISM's lists.
-func (r *reader) read(ctx context.Context, file string, text []byte) error {
+func (reader *reader) read(ctx context.Context, file string, text []byte) error {
 	isJSON := bytes.HasPrefix(bytes.TrimSpace(text), []byte("["))
 	if isJSON {
-		return r.readJSON(ctx, file, text)
+		return reader.readJSON(ctx, file, text)
 	}
-	return r.readList(ctx, file, text)
+	return reader.readList(ctx, file, text)
 }
 
 // reader reads one scheduler.
@@ -84,7 +84,7 @@ type reader struct {
 }
 
 // readList reads a list of choices in one of PRISM's formats. Errors name the file and the line.
-func (r *reader) readList(ctx context.Context, file string, text []byte) error {
+func (reader *reader) readList(ctx context.Context, file string, text []byte) error {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<20)
 	for lineNumber := 1; lines.Scan(); lineNumber++ {
@@ -95,7 +95,7 @@ func (r *reader) readList(ctx context.Context, file string, text []byte) error {
 		if line == "" {
 			continue
 		}
-		if err := r.readLine(line); err != nil {
+		if err := reader.readLine(line); err != nil {
 			return fmt.Errorf("%s:%d:1: %w", file, lineNumber, err)
 		}
 	}
@@ -106,26 +106,26 @@ func (r *reader) readList(ctx context.Context, file string, text []byte) error {
 }
 
 // readLine reads a line of a list in one of PRISM's formats, such as (0,true)=move or 17=move.
-func (r *reader) readLine(line string) error {
+func (reader *reader) readLine(line string) error {
 	if !strings.HasPrefix(line, "(") {
-		return r.readNumberedLine(line)
+		return reader.readNumberedLine(line)
 	}
 	state, action, hasAction := strings.Cut(line, ")=")
 	words := strings.Split(strings.TrimPrefix(state, "("), ",")
-	if len(r.varIndex) == 0 && words[0] == "" { // the line ()=move of a model without variables
+	if len(reader.varIndex) == 0 && words[0] == "" { // the line ()=move of a model without variables
 		words = nil
 	}
 	if strings.Contains(state, ")") { // (0,true),3=move
 		return errNeedsMemory
 	}
-	if !hasAction || len(words) != len(r.varIndex) {
-		return r.formatError(line)
+	if !hasAction || len(words) != len(reader.varIndex) {
+		return reader.formatError(line)
 	}
 	valuation, err := parseValuation(words)
 	if err != nil {
 		return err
 	}
-	return r.setChoiceOfValuation(valuation, action)
+	return reader.setChoiceOfValuation(valuation, action)
 }
 
 // parseValuation parses the values of all variables in a state, in the order of the variables.
@@ -145,40 +145,40 @@ func parseValuation(words []string) ([]int32, error) {
 var errNeedsMemory = errors.New("found a list of a scheduler with memory, which does not contain memory updates: want Storm's JSON")
 
 // formatError returns the error for a line that does not have PRISM's format.
-func (r *reader) formatError(line string) error {
+func (reader *reader) formatError(line string) error {
 	if strings.HasPrefix(line, "# Transitions") || strings.HasPrefix(line, "# Reward") {
 		return errors.New("found the induced chain of a scheduler, want its choices: check --export-scheduler FILE.json writes them")
 	}
-	return fmt.Errorf("found %.60q, want a state of %d variables or a number of one, and its action or the number of a choice, such as (0,true)=move, 17=move or 17=1", line, len(r.varIndex))
+	return fmt.Errorf("found %.60q, want a state of %d variables or a number of one, and its action or the number of a choice, such as (0,true)=move, 17=move or 17=1", line, len(reader.varIndex))
 }
 
 // readNumberedLine reads a line that begins with the number of a state. The choice is given by its action, as in `17=move`, or by its index
 // among the choices of the state, as in `17=1`.
-func (r *reader) readNumberedLine(line string) error {
+func (reader *reader) readNumberedLine(line string) error {
 	numberText, choice, hasChoice := strings.Cut(line, "=")
 	if hasChoice && strings.Contains(numberText, ",") { // 17,3=move
 		return errNeedsMemory
 	}
 	stateNumber, err := strconv.Atoi(numberText)
 	if !hasChoice || err != nil {
-		return r.formatError(line)
+		return reader.formatError(line)
 	}
-	if r.order == nil {
-		r.order = r.space.Order()
+	if reader.order == nil {
+		reader.order = reader.space.Order()
 	}
-	if stateNumber < 0 || stateNumber >= len(r.order) {
-		return fmt.Errorf("found state %d, the model has 0 to %d", stateNumber, len(r.order)-1)
+	if stateNumber < 0 || stateNumber >= len(reader.order) {
+		return fmt.Errorf("found state %d, the model has 0 to %d", stateNumber, len(reader.order)-1)
 	}
-	state := int(r.order[stateNumber])
+	state := int(reader.order[stateNumber])
 	index, err := strconv.Atoi(choice)
 	if err != nil { // choice is an action, whose name does not begin with a digit
-		return r.setChoiceByAction(state, choice)
+		return reader.setChoiceByAction(state, choice)
 	}
-	first, end := r.space.Model().Choices(state)
+	first, end := reader.space.Model().Choices(state)
 	if index < 0 || index >= end-first {
 		return fmt.Errorf("found choice %d of state %d, which has 0 to %d", index, stateNumber, end-first-1)
 	}
-	return r.setChoice(state, first+index)
+	return reader.setChoice(state, first+index)
 }
 
 // parseValue parses the value of a variable. It returns 1 for true and 0 for false.
@@ -194,7 +194,7 @@ func parseValue(word string) (int32, error) {
 }
 
 // readJSON reads a scheduler in Storm's JSON format. Errors name the file and the entry.
-func (r *reader) readJSON(ctx context.Context, file string, text []byte) error {
+func (reader *reader) readJSON(ctx context.Context, file string, text []byte) error {
 	var entries []jsonEntry
 	if err := json.Unmarshal(text, &entries); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
@@ -203,7 +203,7 @@ func (r *reader) readJSON(ctx context.Context, file string, text []byte) error {
 		if number%statesPerPoll == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := r.readEntry(&entries[number]); err != nil {
+		if err := reader.readEntry(&entries[number]); err != nil {
 			return fmt.Errorf("%s: entry %d: %w", file, number, err)
 		}
 	}
@@ -218,7 +218,7 @@ type jsonEntry struct {
 }
 
 // readEntry records the choices in an entry of Storm's JSON format: one entry describes one state.
-func (r *reader) readEntry(entry *jsonEntry) error {
+func (reader *reader) readEntry(entry *jsonEntry) error {
 	if entry.Memory != nil {
 		return errors.New("found a scheduler with a memory, want one without")
 	}
@@ -226,16 +226,16 @@ func (r *reader) readEntry(entry *jsonEntry) error {
 	if json.Unmarshal(entry.Choice, &choices) != nil {
 		return nil // "undefined": any choice
 	}
-	actions, err := r.actionsOf(choices)
+	actions, err := reader.actionsOf(choices)
 	if err != nil {
 		return err
 	}
-	valuation, err := r.valuationOf(entry.State)
+	valuation, err := reader.valuationOf(entry.State)
 	if err != nil {
 		return err
 	}
 	for _, action := range actions {
-		if err := r.setChoiceOfValuation(valuation, action); err != nil {
+		if err := reader.setChoiceOfValuation(valuation, action); err != nil {
 			return err
 		}
 	}
@@ -250,8 +250,8 @@ type readChoice struct {
 
 // actionsOf returns the action of each choice in an entry of Storm's JSON format, or "" for a choice without an action. Several choices are an
 // error, unless the reader permits them and they are equally likely.
-func (r *reader) actionsOf(choices []readChoice) ([]string, error) {
-	mayHaveSeveral := r.permittedChoices != nil
+func (reader *reader) actionsOf(choices []readChoice) ([]string, error) {
+	mayHaveSeveral := reader.permittedChoices != nil
 	hasTooMany := len(choices) > 1 && !mayHaveSeveral
 	if len(choices) == 0 || hasTooMany {
 		return nil, fmt.Errorf("found %d choices, want one with one action", len(choices))
@@ -273,9 +273,9 @@ func (r *reader) actionsOf(choices []readChoice) ([]string, error) {
 }
 
 // valuationOf parses the values of all variables in a state; they are JSON values by the name of the variable.
-func (r *reader) valuationOf(state map[string]json.RawMessage) ([]int32, error) {
-	valuation := make([]int32, len(r.varIndex))
-	for name, variable := range r.varIndex {
+func (reader *reader) valuationOf(state map[string]json.RawMessage) ([]int32, error) {
+	valuation := make([]int32, len(reader.varIndex))
+	for name, variable := range reader.varIndex {
 		value, err := parseValue(string(state[name]))
 		if err != nil {
 			return nil, fmt.Errorf("found no value of %s", name)
@@ -286,66 +286,66 @@ func (r *reader) valuationOf(state map[string]json.RawMessage) ([]int32, error) 
 }
 
 // setChoiceOfValuation records that the state with a valuation has the choice with an action. It ignores unreachable states.
-func (r *reader) setChoiceOfValuation(valuation []int32, action string) error {
-	state, isReachable := r.space.Find(valuation)
+func (reader *reader) setChoiceOfValuation(valuation []int32, action string) error {
+	state, isReachable := reader.space.Find(valuation)
 	if !isReachable {
 		return nil
 	}
-	return r.setChoiceByAction(state, action)
+	return reader.setChoiceByAction(state, action)
 }
 
 // setChoiceByAction records the choice of state s that has the given action.
-func (r *reader) setChoiceByAction(s int, action string) error {
-	c, err := r.choiceWithAction(s, action)
+func (reader *reader) setChoiceByAction(s int, action string) error {
+	c, err := reader.choiceWithAction(s, action)
 	if err != nil {
 		return err
 	}
-	return r.setChoice(s, c)
+	return reader.setChoice(s, c)
 }
 
 // choiceWithAction returns the choice of state s with the given action, where "" stands for no action. It is an error if no choice or several
 // choices have this action.
-func (r *reader) choiceWithAction(s int, action string) (int, error) {
-	model := r.space.Model()
+func (reader *reader) choiceWithAction(s int, action string) (int, error) {
+	model := reader.space.Model()
 	var matches []int
 	first, end := model.Choices(s)
 	for c := first; c < end; c++ {
-		if r.actionName(model, c) == action {
+		if reader.actionName(model, c) == action {
 			matches = append(matches, c)
 		}
 	}
 	switch {
 	case len(matches) == 0:
-		return 0, fmt.Errorf("state %s has no action %.60q", r.stateText(s), action)
+		return 0, fmt.Errorf("state %s has no action %.60q", reader.stateText(s), action)
 	case len(matches) > 1 && action == "":
-		return 0, fmt.Errorf("state %s has several choices without an action, want a list of choice indices (type=indices)", r.stateText(s))
+		return 0, fmt.Errorf("state %s has several choices without an action, want a list of choice indices (type=indices)", reader.stateText(s))
 	case len(matches) > 1:
-		return 0, fmt.Errorf("state %s has several choices with action %s, want a list of choice indices (type=indices)", r.stateText(s), action)
+		return 0, fmt.Errorf("state %s has several choices with action %s, want a list of choice indices (type=indices)", reader.stateText(s), action)
 	}
 	return matches[0], nil
 }
 
 // setChoice records that state s has choice c. A second choice of a state is an error unless the file may permit several.
-func (r *reader) setChoice(s, c int) error {
-	hasOtherChoice := r.choices[s] != sparse.None && r.choices[s] != uint32(c)
-	mayHaveSeveral := r.permittedChoices != nil
+func (reader *reader) setChoice(s, c int) error {
+	hasOtherChoice := reader.choices[s] != sparse.None && reader.choices[s] != uint32(c)
+	mayHaveSeveral := reader.permittedChoices != nil
 	if hasOtherChoice && !mayHaveSeveral {
-		return fmt.Errorf("found two choices of state %s, a scheduler has one", r.stateText(s))
+		return fmt.Errorf("found two choices of state %s, a scheduler has one", reader.stateText(s))
 	}
 	if mayHaveSeveral {
-		r.permittedChoices.Add(c)
-		r.hasSeveralChoices = r.hasSeveralChoices || hasOtherChoice
+		reader.permittedChoices.Add(c)
+		reader.hasSeveralChoices = reader.hasSeveralChoices || hasOtherChoice
 	}
-	r.choices[s] = uint32(c)
+	reader.choices[s] = uint32(c)
 	return nil
 }
 
 // actionName returns the action of choice c; empty for none.
-func (r *reader) actionName(model *sparse.Model, c int) string {
+func (reader *reader) actionName(model *sparse.Model, c int) string {
 	if model.Actions == nil || model.Actions[c] == sparse.NoAction {
 		return ""
 	}
-	return r.space.Program().Actions[model.Actions[c]-1]
+	return reader.space.Program().Actions[model.Actions[c]-1]
 }
 
-func (r *reader) stateText(s int) string { return r.space.Compiled().StateText(r.space.State(nil, s)) }
+func (reader *reader) stateText(s int) string { return reader.space.Compiled().StateText(reader.space.State(nil, s)) }

@@ -61,132 +61,132 @@ type writer struct {
 }
 
 // poll returns the context's error if i is a multiple of statesPerPoll, and nil for other numbers.
-func (w *writer) poll(i int) error {
+func (writer *writer) poll(i int) error {
 	if i%statesPerPoll != 0 {
 		return nil
 	}
-	return w.ctx.Err()
+	return writer.ctx.Err()
 }
 
 // writeList writes a list of choices in PRISM's format: their actions, or their indices if useIndices is true. It omits states where the scheduler
 // allows any choice.
-func (w *writer) writeList(useIndices bool) error {
-	for number, s := range w.space.Order() {
-		if err := w.poll(number); err != nil {
+func (writer *writer) writeList(useIndices bool) error {
+	for number, s := range writer.space.Order() {
+		if err := writer.poll(number); err != nil {
 			return err
 		}
-		for steps, row := range w.scheduler {
+		for steps, row := range writer.scheduler {
 			if row[s] == sparse.None {
 				continue
 			}
-			w.writeEntry(number, int(s), steps, useIndices)
+			writer.writeEntry(number, int(s), steps, useIndices)
 		}
 	}
 	return nil
 }
 
 // writeEntry writes a line with the scheduler's choice in state s after a number of steps. number is PRISM's number of the state.
-func (w *writer) writeEntry(number, s, steps int, useIndices bool) {
-	line := w.beginLine(number, s, useIndices)
-	if !w.scheduler.Memoryless() {
+func (writer *writer) writeEntry(number, s, steps int, useIndices bool) {
+	line := writer.beginLine(number, s, useIndices)
+	if !writer.scheduler.Memoryless() {
 		line = strconv.AppendInt(append(line, ','), int64(steps), 10)
 	}
 	line = append(line, '=')
-	w.line = append(w.appendChoice(line, s, int(w.scheduler[steps][s]), useIndices), '\n')
-	w.Write(w.line)
+	writer.line = append(writer.appendChoice(line, s, int(writer.scheduler[steps][s]), useIndices), '\n')
+	writer.Write(writer.line)
 }
 
 // beginLine begins a line with the valuation of state s, or with PRISM's number of the state.
-func (w *writer) beginLine(number, s int, useIndices bool) []byte {
-	if w.opts.States && !useIndices {
-		return w.appendState(w.line[:0], s)
+func (writer *writer) beginLine(number, s int, useIndices bool) []byte {
+	if writer.opts.States && !useIndices {
+		return writer.appendState(writer.line[:0], s)
 	}
-	return strconv.AppendInt(w.line[:0], int64(number), 10)
+	return strconv.AppendInt(writer.line[:0], int64(number), 10)
 }
 
 // appendChoice appends choice c of state s to a line: its index in the state if useIndices is true, else its action.
-func (w *writer) appendChoice(line []byte, s, c int, useIndices bool) []byte {
+func (writer *writer) appendChoice(line []byte, s, c int, useIndices bool) []byte {
 	if useIndices {
-		first, _ := w.model.Choices(s)
+		first, _ := writer.model.Choices(s)
 		return strconv.AppendInt(line, int64(c-first), 10)
 	}
-	return append(line, w.action(w.model.Actions, c)...)
+	return append(line, writer.action(writer.model.Actions, c)...)
 }
 
 // appendState appends the valuation of a state, such as (0,true), to a line.
-func (w *writer) appendState(line []byte, s int) []byte {
-	w.space.State(w.valuation, s)
+func (writer *writer) appendState(line []byte, s int) []byte {
+	writer.space.State(writer.valuation, s)
 	line = append(line, '(')
-	for i, variable := range w.vars {
+	for i, variable := range writer.vars {
 		if i > 0 {
 			line = append(line, ',')
 		}
 		if variable.Type == sema.Bool {
-			line = strconv.AppendBool(line, w.valuation[i] != 0)
+			line = strconv.AppendBool(line, writer.valuation[i] != 0)
 		} else {
-			line = strconv.AppendInt(line, int64(w.valuation[i]), 10)
+			line = strconv.AppendInt(line, int64(writer.valuation[i]), 10)
 		}
 	}
 	return append(line, ')')
 }
 
 // action returns the name of actions[i], or "" for no action.
-func (w *writer) action(actions []sparse.Action, i int) string {
+func (writer *writer) action(actions []sparse.Action, i int) string {
 	if actions == nil || actions[i] == sparse.NoAction {
 		return ""
 	}
-	return w.space.Program().Actions[actions[i]-1]
+	return writer.space.Program().Actions[actions[i]-1]
 }
 
 // writeInduced writes the model that the scheduler induces, in the DOT language if useDot is true, else as a .tra file of PRISM.
-func (w *writer) writeInduced(useDot bool) error {
-	induced, err := w.scheduler.Induce(w.ctx, w.model, InduceOptions{Reachable: w.opts.Reachable, Restrict: w.opts.Restrict, Order: w.space.Order()})
+func (writer *writer) writeInduced(useDot bool) error {
+	induced, err := writer.scheduler.Induce(writer.ctx, writer.model, InduceOptions{Reachable: writer.opts.Reachable, Restrict: writer.opts.Restrict, Order: writer.space.Order()})
 	if err != nil {
 		return err
 	}
 	if useDot {
-		return w.writeDot(induced)
+		return writer.writeDot(induced)
 	}
-	return w.writeTransitions(induced)
+	return writer.writeTransitions(induced)
 }
 
 // writeTransitions writes the transitions of the induced model as a .tra file of PRISM.
-func (w *writer) writeTransitions(induced *Induced) error {
+func (writer *writer) writeTransitions(induced *Induced) error {
 	model := induced.Model
-	fmt.Fprintf(w, "# Transitions (%v)\n%d ", model.Kind, model.NumStates())
+	fmt.Fprintf(writer, "# Transitions (%v)\n%d ", model.Kind, model.NumStates())
 	choiceIndex := ""
 	if model.Kind == sparse.MDP {
-		fmt.Fprintf(w, "%d ", model.NumChoices())
+		fmt.Fprintf(writer, "%d ", model.NumChoices())
 		choiceIndex = "0 "
 	}
-	fmt.Fprintf(w, "%d\n", model.NumTransitions())
+	fmt.Fprintf(writer, "%d\n", model.NumTransitions())
 	for s := range model.NumStates() {
-		if err := w.poll(s); err != nil {
+		if err := writer.poll(s); err != nil {
 			return err
 		}
 		first, end := model.Row(s)
 		for transition := first; transition < end; transition++ {
-			action := withPrefix(" ", w.transitionAction(induced, s, transition))
-			fmt.Fprintf(w, "%d %s%d %s%s\n", s, choiceIndex, model.Target[transition], formatNumber(model.Prob(transition)), action)
+			action := withPrefix(" ", writer.transitionAction(induced, s, transition))
+			fmt.Fprintf(writer, "%d %s%d %s%s\n", s, choiceIndex, model.Target[transition], formatNumber(model.Prob(transition)), action)
 		}
 	}
 	return nil
 }
 
 // choiceAction returns the action of the choice in state i of the induced model, or "" if only its transitions have actions.
-func (w *writer) choiceAction(induced *Induced, i int) string {
+func (writer *writer) choiceAction(induced *Induced, i int) string {
 	if induced.Choice == nil {
 		return ""
 	}
-	return w.action(w.model.Actions, int(induced.Choice[i]))
+	return writer.action(writer.model.Actions, int(induced.Choice[i]))
 }
 
 // transitionAction returns the action of a transition of state i of the induced model.
-func (w *writer) transitionAction(induced *Induced, i, transition int) string {
+func (writer *writer) transitionAction(induced *Induced, i, transition int) string {
 	if induced.Choice == nil {
-		return w.action(induced.Model.Actions, transition)
+		return writer.action(induced.Model.Actions, transition)
 	}
-	return w.choiceAction(induced, i)
+	return writer.choiceAction(induced, i)
 }
 
 // withPrefix returns prefix + text, or "" if text is empty.
@@ -198,46 +198,46 @@ func withPrefix(prefix, text string) string {
 }
 
 // writeDot writes the induced model in the DOT language, as PRISM does.
-func (w *writer) writeDot(induced *Induced) error {
-	w.WriteString("digraph M {\nnode [label=\"\",shape=\"box\"];\n")
+func (writer *writer) writeDot(induced *Induced) error {
+	writer.WriteString("digraph M {\nnode [label=\"\",shape=\"box\"];\n")
 	for state := range induced.Model.NumStates() {
-		if err := w.poll(state); err != nil {
+		if err := writer.poll(state); err != nil {
 			return err
 		}
-		w.writeDotState(induced, state)
+		writer.writeDotState(induced, state)
 	}
-	w.WriteString("}\n")
+	writer.WriteString("}\n")
 	return nil
 }
 
 // writeDotState writes a state of the induced model and its transitions in the DOT language. In an MDP, a small point between the state and its
 // successors stands for the choice.
-func (w *writer) writeDotState(induced *Induced, state int) {
+func (writer *writer) writeDotState(induced *Induced, state int) {
 	model := induced.Model
-	fmt.Fprintf(w, "%d [label=\"%d%s\"];\n", state, state, w.dotSublabel(induced, state))
+	fmt.Fprintf(writer, "%d [label=\"%d%s\"];\n", state, state, writer.dotSublabel(induced, state))
 	isMDP := model.Kind == sparse.MDP
 	sourceNode := strconv.Itoa(state)
 	if isMDP {
 		sourceNode = fmt.Sprintf("n%d_0", state)
-		fmt.Fprintf(w, "%d -> %s  [label=\"0%s\",arrowhead=\"none\"];\n", state, sourceNode, withPrefix(":", w.choiceAction(induced, state)))
-		fmt.Fprintf(w, "%s [ shape=point,width=0.1,height=0.1,label=\"\" ];\n", sourceNode)
+		fmt.Fprintf(writer, "%d -> %s  [label=\"0%s\",arrowhead=\"none\"];\n", state, sourceNode, withPrefix(":", writer.choiceAction(induced, state)))
+		fmt.Fprintf(writer, "%s [ shape=point,width=0.1,height=0.1,label=\"\" ];\n", sourceNode)
 	}
 	first, end := model.Row(state)
 	for transition := first; transition < end; transition++ {
 		action := ""
 		if !isMDP {
-			action = withPrefix(":", w.transitionAction(induced, state, transition))
+			action = withPrefix(":", writer.transitionAction(induced, state, transition))
 		}
-		fmt.Fprintf(w, "%s -> %d [label=\"%s%s\"];\n", sourceNode, model.Target[transition], formatNumber(model.Prob(transition)), action)
+		fmt.Fprintf(writer, "%s -> %d [label=\"%s%s\"];\n", sourceNode, model.Target[transition], formatNumber(model.Prob(transition)), action)
 	}
 }
 
 // dotSublabel returns the second line of the label of induced state i: the valuation and, if the scheduler counts steps, their number.
-func (w *writer) dotSublabel(induced *Induced, i int) string {
-	if !w.opts.States {
+func (writer *writer) dotSublabel(induced *Induced, i int) string {
+	if !writer.opts.States {
 		return ""
 	}
-	text := w.appendState([]byte(`\n`), int(induced.State[i]))
+	text := writer.appendState([]byte(`\n`), int(induced.State[i]))
 	if induced.Step != nil {
 		text = strconv.AppendUint(append(text[:len(text)-1], ','), uint64(induced.Step[i]), 10)
 		text = append(text, ')')

@@ -35,9 +35,9 @@ func WriteController(ctx context.Context, w io.Writer, space *explicit.Space, co
 
 // nodeOrder returns the controller nodes in the order of PRISM's number of their state, and then of their memory. prismNumber[s] is PRISM's
 // number of state s.
-func (w *writer) nodeOrder(controller *sparse.Controller) (order, prismNumber []int) {
-	prismNumber = make([]int, w.model.NumStates())
-	for number, s := range w.space.Order() {
+func (writer *writer) nodeOrder(controller *sparse.Controller) (order, prismNumber []int) {
+	prismNumber = make([]int, writer.model.NumStates())
+	for number, s := range writer.space.Order() {
 		prismNumber[s] = number
 	}
 	for number := range controller.Nodes {
@@ -51,23 +51,23 @@ func (w *writer) nodeOrder(controller *sparse.Controller) (order, prismNumber []
 }
 
 // writeControllerList writes a line for each controller node, with the actions of its choices, or with their indices if useIndices is true.
-func (w *writer) writeControllerList(controller *sparse.Controller, useIndices bool) error {
-	order, prismNumber := w.nodeOrder(controller)
+func (writer *writer) writeControllerList(controller *sparse.Controller, useIndices bool) error {
+	order, prismNumber := writer.nodeOrder(controller)
 	for position, number := range order {
-		if err := w.poll(position); err != nil {
+		if err := writer.poll(position); err != nil {
 			return err
 		}
 		node := &controller.Nodes[number]
-		line := w.beginLine(prismNumber[node.State], int(node.State), useIndices)
+		line := writer.beginLine(prismNumber[node.State], int(node.State), useIndices)
 		line = fmt.Appendf(line, ",%d=", node.Memory)
-		w.line = append(w.appendMoves(line, node, useIndices), '\n')
-		w.Write(w.line)
+		writer.line = append(writer.appendMoves(line, node, useIndices), '\n')
+		writer.Write(writer.line)
 	}
 	return nil
 }
 
 // appendMoves appends the choices of a controller node to a line. If there are several choices, each has its probability, as in 0.5:a+0.5:b.
-func (w *writer) appendMoves(line []byte, node *sparse.Node, useIndices bool) []byte {
+func (writer *writer) appendMoves(line []byte, node *sparse.Node, useIndices bool) []byte {
 	for i, move := range node.Moves {
 		if i > 0 {
 			line = append(line, '+')
@@ -76,18 +76,18 @@ func (w *writer) appendMoves(line []byte, node *sparse.Node, useIndices bool) []
 			probability, _ := move.Prob.Float64()
 			line = fmt.Appendf(line, "%s:", formatNumber(probability))
 		}
-		line = w.appendChoice(line, int(node.State), int(move.Choice), useIndices)
+		line = writer.appendChoice(line, int(node.State), int(move.Choice), useIndices)
 	}
 	return line
 }
 
 // writeControllerChain writes the Markov chain that the controller induces, in the DOT language if useDot is true, else as a .tra file. Its states
 // are the controller nodes.
-func (w *writer) writeControllerChain(controller *sparse.Controller, useDot bool) error {
-	if w.opts.Restrict {
+func (writer *writer) writeControllerChain(controller *sparse.Controller, useDot bool) error {
+	if writer.opts.Restrict {
 		return fmt.Errorf("found mode=restrict for a scheduler with memory, want mode=reduce")
 	}
-	chain, err := controller.Chain(w.ctx, w.model)
+	chain, err := controller.Chain(writer.ctx, writer.model)
 	if err != nil {
 		return err
 	}
@@ -97,42 +97,42 @@ func (w *writer) writeControllerChain(controller *sparse.Controller, useDot bool
 		induced.Step = append(induced.Step, node.Memory)
 	}
 	if useDot {
-		return w.writeDot(induced)
+		return writer.writeDot(induced)
 	}
-	return w.writeTransitions(induced)
+	return writer.writeTransitions(induced)
 }
 
 // writeControllerJSON writes a controller in Storm's JSON format, with an entry for each node.
-func (w *writer) writeControllerJSON(controller *sparse.Controller) error {
-	order, _ := w.nodeOrder(controller)
+func (writer *writer) writeControllerJSON(controller *sparse.Controller) error {
+	order, _ := writer.nodeOrder(controller)
 	separator := "[\n" + indent
 	for position, number := range order {
-		if err := w.poll(position); err != nil {
+		if err := writer.poll(position); err != nil {
 			return err
 		}
 		node := &controller.Nodes[number]
 		memory := int(node.Memory)
 		var choices []jsonChoice
 		for index := range node.Moves {
-			choices = append(choices, w.jsonMove(controller, &node.Moves[index]))
+			choices = append(choices, writer.jsonMove(controller, &node.Moves[index]))
 		}
-		entry := jsonState{Choice: choices, Memory: &memory, State: w.variables(int(node.State))}
-		if err := w.writeElement(&separator, entry); err != nil {
+		entry := jsonState{Choice: choices, Memory: &memory, State: writer.variables(int(node.State))}
+		if err := writer.writeElement(&separator, entry); err != nil {
 			return err
 		}
 	}
-	_, err := w.WriteString("\n]\n")
+	_, err := writer.WriteString("\n]\n")
 	return err
 }
 
 // jsonMove returns a move of a controller in Storm's JSON format: its choice, its probability, and the memory after each successor.
-func (w *writer) jsonMove(controller *sparse.Controller, move *sparse.Move) jsonChoice {
+func (writer *writer) jsonMove(controller *sparse.Controller, move *sparse.Move) jsonChoice {
 	probability, _ := move.Probability().Float64()
-	choice := w.jsonChoice(int(move.Choice), probability)
-	first, _ := w.model.Row(int(move.Choice))
+	choice := writer.jsonChoice(int(move.Choice), probability)
+	first, _ := writer.model.Row(int(move.Choice))
 	for index, next := range move.Next {
-		successor := int(w.model.Target[first+index])
-		choice.Updates = append(choice.Updates, map[string]any{"m'": controller.Nodes[next].Memory, "s'": w.variables(successor)})
+		successor := int(writer.model.Target[first+index])
+		choice.Updates = append(choice.Updates, map[string]any{"m'": controller.Nodes[next].Memory, "s'": writer.variables(successor)})
 	}
 	return choice
 }

@@ -205,7 +205,7 @@ type sample struct {
 	isAllowed bool
 }
 
-func (s sample) isForbidden() bool { return !s.isAllowed }
+func (sample sample) isForbidden() bool { return !sample.isAllowed }
 
 // separatingExpr returns an expression over vars that is true in the allowed samples and false in the forbidden samples. It learns a decision
 // tree greedily. If the context has ended, the result is wrong.

@@ -94,9 +94,9 @@ func (e *BrokenPromise) Error() string { return e.found + ", which differs from 
 
 // Confirm checks the promise on a model that contains the shield. It solves the model, and returns a *BrokenPromise if the best or the worst
 // value differs from the promised value.
-func (p *Promise) Confirm(ctx context.Context, shielded *Question) error {
+func (promise *Promise) Confirm(ctx context.Context, shielded *Question) error {
 	// No choice loses a probability of 2, so this shield allows all choices.
-	unrestricted, err := New(ctx, shielded, &Options{Threshold: big.NewRat(2, 1), Exact: p.Best.Exact != nil})
+	unrestricted, err := New(ctx, shielded, &Options{Threshold: big.NewRat(2, 1), Exact: promise.Best.Exact != nil})
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (p *Promise) Confirm(ctx context.Context, shielded *Question) error {
 	if err != nil {
 		return err
 	}
-	if !actual.Best.MayEqual(p.Best) || !actual.Worst.MayEqual(p.Worst) {
+	if !actual.Best.MayEqual(promise.Best) || !actual.Worst.MayEqual(promise.Worst) {
 		return &BrokenPromise{fmt.Sprintf("its values are %v and %v", actual.Best.Nearest(), actual.Worst.Nearest())}
 	}
 	return nil

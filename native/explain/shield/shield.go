@@ -139,17 +139,17 @@ const epsilon = 1e-12
 
 // solve returns the maximal or minimal probability of the formula in each state, and a scheduler that attains it. The probabilities are
 // fractions if isExact is true, else floating-point bounds.
-func (q *Question) solve(ctx context.Context, graph *sparse.Graph, maximize, isExact bool) (*solve.Values, []uint32, error) {
+func (question *Question) solve(ctx context.Context, graph *sparse.Graph, maximize, isExact bool) (*solve.Values, []uint32, error) {
 	direction := solve.Min
-	if maximize != q.Negated { // Pmax of a negated formula is 1 - Pmin of the formula
+	if maximize != question.Negated { // Pmax of a negated formula is 1 - Pmin of the formula
 		direction = solve.Max
 	}
-	values, err := solve.Until(ctx, graph, q.Left, q.Right, direction, solve.Options{Exact: isExact, Epsilon: epsilon, Scheduler: graph.Kind == sparse.MDP})
+	values, err := solve.Until(ctx, graph, question.Left, question.Right, direction, solve.Options{Exact: isExact, Epsilon: epsilon, Scheduler: graph.Kind == sparse.MDP})
 	if err != nil {
 		return nil, nil, err
 	}
 	scheduler := values.Scheduler
-	if q.Negated {
+	if question.Negated {
 		return complement(values), scheduler, nil
 	}
 	return values, scheduler, nil
@@ -327,7 +327,7 @@ func atMost(loss, threshold *big.Rat) bool { return loss != nil && loss.Cmp(thre
 var one = big.NewRat(1, 1)
 
 // isDecided reports whether the formula is decided in a state.
-func (q *Question) isDecided(s int) bool { return q.Right.Has(s) || !q.Left.Has(s) }
+func (question *Question) isDecided(s int) bool { return question.Right.Has(s) || !question.Left.Has(s) }
 
 // computeChoiceValues computes the exact value of each choice.
 func (shield *Shield) computeChoiceValues(ctx context.Context) error {

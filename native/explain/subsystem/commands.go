@@ -50,15 +50,15 @@ func originalModule(program *sema.Program, index int) int {
 }
 
 // Len returns the number of commands.
-func (n *Numbering) Len() int { return len(n.modules) }
+func (numbering *Numbering) Len() int { return len(numbering.modules) }
 
 // Number returns the number of a command.
-func (n *Numbering) Number(c compile.CommandRef) int { return n.firstNumbers[c.Module] + c.Command }
+func (numbering *Numbering) Number(c compile.CommandRef) int { return numbering.firstNumbers[c.Module] + c.Command }
 
 // Command returns the command with number i.
-func (n *Numbering) Command(i int) compile.CommandRef {
-	module := n.modules[i]
-	return compile.CommandRef{Module: module, Command: i - n.firstNumbers[module]}
+func (numbering *Numbering) Command(i int) compile.CommandRef {
+	module := numbering.modules[i]
+	return compile.CommandRef{Module: module, Command: i - numbering.firstNumbers[module]}
 }
 
 // Commands returns a minimal set of commands that violates the bound without the other commands. It searches among the commands of the

@@ -49,8 +49,8 @@ const (
 // compareWithBound decides whether the probability in a state violates the bound. It computes floating-point bounds and, if they do not decide,
 // a fraction. The result is unknown if a fraction is needed and there are more than exactLimit states. If the result is sufficient, lower is a
 // lower bound of the probability.
-func (q *Question) compareWithBound(state, numStates int, compute valueSolver) (result sufficiency, lower *big.Rat, err error) {
-	result, lower, boundsErr := q.compareByFloats(state, compute)
+func (question *Question) compareWithBound(state, numStates int, compute valueSolver) (result sufficiency, lower *big.Rat, err error) {
+	result, lower, boundsErr := question.compareByFloats(state, compute)
 	if result != unknown {
 		return result, lower, nil
 	}
@@ -61,7 +61,7 @@ func (q *Question) compareWithBound(state, numStates int, compute valueSolver) (
 	if err != nil {
 		return unknown, nil, err
 	}
-	if exactValue := values.Exact[state]; q.violates(exactValue) {
+	if exactValue := values.Exact[state]; question.violates(exactValue) {
 		return sufficient, exactValue, nil
 	}
 	return insufficient, nil, nil
@@ -72,25 +72,25 @@ type valueSolver func(solve.Options) (*solve.Values, error)
 
 // compareByFloats decides whether the probability in a state violates the bound. The result is unknown if floating-point bounds do
 // not decide or cannot be computed. If the result is sufficient, lower is a lower bound on the probability.
-func (q *Question) compareByFloats(state int, compute valueSolver) (result sufficiency, lower *big.Rat, err error) {
+func (question *Question) compareByFloats(state int, compute valueSolver) (result sufficiency, lower *big.Rat, err error) {
 	bounds, err := compute(solve.Options{Epsilon: 1e-10})
 	if err != nil {
 		return unknown, nil, err
 	}
 	lower, upper := new(big.Rat).SetFloat64(bounds.Lower[state]), new(big.Rat).SetFloat64(bounds.Upper[state])
 	switch {
-	case q.violates(lower):
+	case question.violates(lower):
 		return sufficient, lower, nil
-	case !q.violates(upper):
+	case !question.violates(upper):
 		return insufficient, nil, nil
 	}
 	return unknown, nil, nil
 }
 
 // violates reports whether a probability exceeds the bound, or equals it if OrEqual is true.
-func (q *Question) violates(probability *big.Rat) bool {
-	order := probability.Cmp(q.Bound)
-	return order > 0 || order == 0 && q.OrEqual
+func (question *Question) violates(probability *big.Rat) bool {
+	order := probability.Cmp(question.Bound)
+	return order > 0 || order == 0 && question.OrEqual
 }
 
 // sufficiencyTest decides whether the kept members are sufficient. If they are, the fraction is a lower bound on the probability.

@@ -51,13 +51,13 @@ func States(ctx context.Context, question *Question) (*Result, error) {
 }
 
 // statesByScore returns the states of the model that are on a path to a target, in the order of their most probable such paths.
-func (q *Question) statesByScore() []int {
+func (question *Question) statesByScore() []int {
 	leastScores := map[int]float64{} // the least score of the nodes of each state; lower scores belong to more probable paths
-	for node, score := range pathScores(q.Chain.Model, q.Chain.Target) {
+	for node, score := range pathScores(question.Chain.Model, question.Chain.Target) {
 		if math.IsInf(score, 1) {
 			continue
 		}
-		state := int(q.Chain.State[node])
+		state := int(question.Chain.State[node])
 		if knownScore, isKnown := leastScores[state]; !isKnown || score < knownScore {
 			leastScores[state] = score
 		}
@@ -66,11 +66,11 @@ func (q *Question) statesByScore() []int {
 }
 
 // sufficientPrefix returns the shortest prefix of a list of states that is sufficient to violate the bound, or the whole list if no prefix is.
-func (q *Question) sufficientPrefix(order []int, test sufficiencyTest) ([]int, error) {
+func (question *Question) sufficientPrefix(order []int, test sufficiencyTest) ([]int, error) {
 	var firstErr error
 	// Binary search is possible because a longer prefix only adds paths.
 	minLength := sort.Search(len(order), func(length int) bool {
-		result, _, err := test(q.setOf(order[:length]))
+		result, _, err := test(question.setOf(order[:length]))
 		firstErr = cmp.Or(firstErr, err)
 		return result == sufficient
 	})
@@ -78,8 +78,8 @@ func (q *Question) sufficientPrefix(order []int, test sufficiencyTest) ([]int, e
 }
 
 // setOf returns a set of states of the model.
-func (q *Question) setOf(states []int) *sparse.Set {
-	return sparse.SetOf(q.Space.Model().NumStates(), states...)
+func (question *Question) setOf(states []int) *sparse.Set {
+	return sparse.SetOf(question.Space.Model().NumStates(), states...)
 }
 
 // countDistinct returns the number of different states.
@@ -93,19 +93,19 @@ func countDistinct(states []uint32) int {
 
 // sufficientStates reports whether the paths that visit only kept states violate the bound. If they do, the fraction is a lower bound of their
 // probability.
-func (q *Question) sufficientStates(ctx context.Context, graph *sparse.Graph, keptStates *sparse.Set) (sufficiency, *big.Rat, error) {
+func (question *Question) sufficientStates(ctx context.Context, graph *sparse.Graph, keptStates *sparse.Set) (sufficiency, *big.Rat, error) {
 	numNodes := graph.NumStates()
 	left, right := sparse.NewSet(numNodes), sparse.NewSet(numNodes)
-	for node, state := range q.Chain.State {
+	for node, state := range question.Chain.State {
 		if !keptStates.Has(int(state)) {
 			continue
 		}
 		left.Add(node)
-		if q.Chain.Target.Has(node) {
+		if question.Chain.Target.Has(node) {
 			right.Add(node)
 		}
 	}
-	return q.compareWithBound(0, numNodes, func(opts solve.Options) (*solve.Values, error) {
+	return question.compareWithBound(0, numNodes, func(opts solve.Options) (*solve.Values, error) {
 		return solve.Until(ctx, graph, left, right, solve.Max, opts)
 	})
 }

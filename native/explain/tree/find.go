@@ -111,7 +111,7 @@ func (search *treeSearch) growAndJudge(ctx context.Context) error {
 }
 
 // allowedLoss returns the greatest loss of value that a tree may have.
-func (t *Task) allowedLoss() float64 { return max(t.Loss, t.Slack) }
+func (task *Task) allowedLoss() float64 { return max(task.Loss, task.Slack) }
 
 // growTolerances returns the tolerances with which trees are grown. A tolerance is how much worse than the optimum an allowed choice may be. nil
 // allows only the choices of the scheduler.

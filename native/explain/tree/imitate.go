@@ -46,9 +46,9 @@ func disagreement(ctx context.Context, space *explicit.Space, choices []uint32, 
 }
 
 // Items returns the tree as a module with the given name, which can be added to the model.
-func (f *Result) Items(name string) ([]syntax.Item, error) {
+func (result *Result) Items(name string) ([]syntax.Item, error) {
 	var text bytes.Buffer
-	if err := f.Module(&text, name); err != nil {
+	if err := result.Module(&text, name); err != nil {
 		return nil, err
 	}
 	module, err := syntax.ParseModel("", text.Bytes())

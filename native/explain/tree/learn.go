@@ -85,28 +85,28 @@ type learner struct {
 }
 
 // grow returns a decision tree for the examples with the given indexes.
-func (l *learner) grow(examples []int) (*Node, error) {
-	if err := l.ctx.Err(); err != nil {
+func (learner *learner) grow(examples []int) (*Node, error) {
+	if err := learner.ctx.Err(); err != nil {
 		return nil, err
 	}
-	labels, majority := l.assignLabels(examples)
+	labels, majority := learner.assignLabels(examples)
 	if !slices.ContainsFunc(labels, func(label int) bool { return label != majority }) {
 		return &Node{Decision: majority}, nil
 	}
-	test := l.bestTest(examples, labels)
+	test := learner.bestTest(examples, labels)
 	var yesExamples, noExamples []int
 	for _, example := range examples {
-		if test.Holds(l.examples[example].Values) {
+		if test.Holds(learner.examples[example].Values) {
 			yesExamples = append(yesExamples, example)
 		} else {
 			noExamples = append(noExamples, example)
 		}
 	}
-	yesTree, err := l.grow(yesExamples)
+	yesTree, err := learner.grow(yesExamples)
 	if err != nil {
 		return nil, err
 	}
-	noTree, err := l.grow(noExamples)
+	noTree, err := learner.grow(noExamples)
 	if err != nil {
 		return nil, err
 	}
@@ -115,16 +115,16 @@ func (l *learner) grow(examples []int) (*Node, error) {
 
 // assignLabels gives each example a label: one of its allowed decisions. It repeatedly finds the decision that is allowed in the most unlabelled
 // examples, and labels these with it. majority is the first of these decisions.
-func (l *learner) assignLabels(examples []int) (labels []int, majority int) {
+func (learner *learner) assignLabels(examples []int) (labels []int, majority int) {
 	labels = slices.Repeat([]int{-1}, len(examples))
 	majority = -1
 	for unlabelled := len(examples); unlabelled > 0; {
-		decision := l.mostAllowed(examples, labels)
+		decision := learner.mostAllowed(examples, labels)
 		if majority < 0 {
 			majority = decision
 		}
 		for position, example := range examples {
-			if labels[position] < 0 && slices.Contains(l.examples[example].Allowed, decision) {
+			if labels[position] < 0 && slices.Contains(learner.examples[example].Allowed, decision) {
 				labels[position] = decision
 				unlabelled--
 			}
@@ -134,13 +134,13 @@ func (l *learner) assignLabels(examples []int) (labels []int, majority int) {
 }
 
 // mostAllowed returns the decision that is allowed in the most unlabelled examples. Unlabelled examples have a negative label.
-func (l *learner) mostAllowed(examples, labels []int) int {
-	counts := make([]int, l.numDecisions)
+func (learner *learner) mostAllowed(examples, labels []int) int {
+	counts := make([]int, learner.numDecisions)
 	for position, example := range examples {
 		if labels[position] >= 0 {
 			continue
 		}
-		for _, decision := range l.examples[example].Allowed {
+		for _, decision := range learner.examples[example].Allowed {
 			counts[decision]++
 		}
 	}
@@ -154,20 +154,20 @@ func (l *learner) mostAllowed(examples, labels []int) int {
 }
 
 // bestTest returns the test that divides the labels into two sets with the least total entropy. Of several best tests it returns the first.
-func (l *learner) bestTest(examples, labels []int) Test {
-	search := &testSearch{labelCounts: make([]int, l.numDecisions), numExamples: len(examples), minEntropy: math.Inf(1)}
+func (learner *learner) bestTest(examples, labels []int) Test {
+	search := &testSearch{labelCounts: make([]int, learner.numDecisions), numExamples: len(examples), minEntropy: math.Inf(1)}
 	for _, decision := range labels {
 		search.labelCounts[decision]++
 	}
-	for _, test := range l.tests {
-		if l.ctx.Err() != nil {
+	for _, test := range learner.tests {
+		if learner.ctx.Err() != nil {
 			break
 		}
 		comparesTwoVars := test.Other >= 0
 		if comparesTwoVars {
-			l.considerComparison(search, test, examples, labels)
+			learner.considerComparison(search, test, examples, labels)
 		} else {
-			l.considerThresholds(search, test.Var, examples, labels)
+			learner.considerThresholds(search, test.Var, examples, labels)
 		}
 	}
 	return search.bestTest
@@ -199,10 +199,10 @@ func (search *testSearch) consider(test Test, yesCounts []int, numYes int) {
 }
 
 // considerComparison considers a test that compares two variables.
-func (l *learner) considerComparison(search *testSearch, test Test, examples, labels []int) {
-	yesCounts := make([]int, l.numDecisions) // the number of examples with each label that satisfy the test
+func (learner *learner) considerComparison(search *testSearch, test Test, examples, labels []int) {
+	yesCounts := make([]int, learner.numDecisions) // the number of examples with each label that satisfy the test
 	numYes := 0
-	left, right := l.columns[test.Var], l.columns[test.Other]
+	left, right := learner.columns[test.Var], learner.columns[test.Other]
 	for position, example := range examples {
 		holds := left[example] == right[example] || !test.Equal && left[example] < right[example]
 		if holds {
@@ -214,10 +214,10 @@ func (l *learner) considerComparison(search *testSearch, test Test, examples, la
 }
 
 // considerThresholds considers the tests v<=k and v=k of a variable v, for each value k that v has in the examples.
-func (l *learner) considerThresholds(search *testSearch, variable int, examples, labels []int) {
-	labelCounts := l.countLabels(variable, examples, labels)
+func (learner *learner) considerThresholds(search *testSearch, variable int, examples, labels []int) {
+	labelCounts := learner.countLabels(variable, examples, labels)
 	values := slices.Sorted(maps.Keys(labelCounts))
-	atMostCounts := make([]int, l.numDecisions) // the labels of the examples with at most the value
+	atMostCounts := make([]int, learner.numDecisions) // the labels of the examples with at most the value
 	numAtMost := 0
 	for position, value := range values {
 		numEqual := 0
@@ -235,9 +235,9 @@ func (l *learner) considerThresholds(search *testSearch, variable int, examples,
 }
 
 // countLabels returns allCounts[value][label]: how many examples have this value of a variable and this label.
-func (l *learner) countLabels(variable int, examples, labels []int) (allCounts map[int32][]int) {
+func (learner *learner) countLabels(variable int, examples, labels []int) (allCounts map[int32][]int) {
 	allCounts = map[int32][]int{}
-	column := l.columns[variable]
+	column := learner.columns[variable]
 	var counts []int // allCounts[lastValue], which saves map look-ups
 	var lastValue int32
 	for position, example := range examples {
@@ -246,7 +246,7 @@ func (l *learner) countLabels(variable int, examples, labels []int) (allCounts m
 			lastValue, counts = value, allCounts[value]
 		}
 		if counts == nil {
-			counts = make([]int, l.numDecisions)
+			counts = make([]int, learner.numDecisions)
 			allCounts[value] = counts
 		}
 		counts[labels[position]]++

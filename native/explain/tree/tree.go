@@ -16,45 +16,45 @@ type Test struct {
 }
 
 // Holds reports whether a valuation satisfies the test.
-func (t Test) Holds(values []int32) bool {
-	rightValue := t.Value
-	if t.Other >= 0 {
-		rightValue = values[t.Other]
+func (test Test) Holds(values []int32) bool {
+	rightValue := test.Value
+	if test.Other >= 0 {
+		rightValue = values[test.Other]
 	}
-	if t.Equal {
-		return values[t.Var] == rightValue
+	if test.Equal {
+		return values[test.Var] == rightValue
 	}
-	return values[t.Var] <= rightValue
+	return values[test.Var] <= rightValue
 }
 
 // text returns the test in PRISM's language, or its negation if holds is false.
-func (t Test) text(vars []sema.Variable, holds bool) string {
-	variable := &vars[t.Var]
-	if variable.Type == sema.Bool && t.Other < 0 {
-		return t.boolText(variable.Name, holds)
+func (test Test) text(vars []sema.Variable, holds bool) string {
+	variable := &vars[test.Var]
+	if variable.Type == sema.Bool && test.Other < 0 {
+		return test.boolText(variable.Name, holds)
 	}
 	operator := ""
 	switch {
-	case t.Equal && holds:
+	case test.Equal && holds:
 		operator = "="
-	case t.Equal:
+	case test.Equal:
 		operator = "!="
 	case holds:
 		operator = "<="
 	default:
 		operator = ">"
 	}
-	if t.Other >= 0 {
-		return variable.Name + operator + vars[t.Other].Name
+	if test.Other >= 0 {
+		return variable.Name + operator + vars[test.Other].Name
 	}
-	return fmt.Sprintf("%s%s%d", variable.Name, operator, t.Value)
+	return fmt.Sprintf("%s%s%d", variable.Name, operator, test.Value)
 }
 
 // boolText returns a test of a Boolean variable in PRISM's language, or its negation if holds is false.
-func (t Test) boolText(name string, holds bool) string {
+func (test Test) boolText(name string, holds bool) string {
 	isTrue := !holds // the test is v<=0, which means that the variable is false
-	if t.Equal {
-		isTrue = (t.Value == 1) == holds
+	if test.Equal {
+		isTrue = (test.Value == 1) == holds
 	}
 	if isTrue {
 		return name
@@ -70,32 +70,32 @@ type Node struct {
 }
 
 // Leaf reports whether the node is a leaf.
-func (n *Node) Leaf() bool { return n.Yes == nil }
+func (node *Node) Leaf() bool { return node.Yes == nil }
 
 // Decide returns the decision for a valuation.
-func (n *Node) Decide(values []int32) int {
-	for !n.Leaf() {
-		if n.Test.Holds(values) {
-			n = n.Yes
+func (node *Node) Decide(values []int32) int {
+	for !node.Leaf() {
+		if node.Test.Holds(values) {
+			node = node.Yes
 		} else {
-			n = n.No
+			node = node.No
 		}
 	}
-	return n.Decision
+	return node.Decision
 }
 
 // Leaves returns the number of leaves.
-func (n *Node) Leaves() int {
-	if n.Leaf() {
+func (node *Node) Leaves() int {
+	if node.Leaf() {
 		return 1
 	}
-	return n.Yes.Leaves() + n.No.Leaves()
+	return node.Yes.Leaves() + node.No.Leaves()
 }
 
 // Depth returns the greatest number of tests on a path from the root to a leaf.
-func (n *Node) Depth() int {
-	if n.Leaf() {
+func (node *Node) Depth() int {
+	if node.Leaf() {
 		return 0
 	}
-	return 1 + max(n.Yes.Depth(), n.No.Depth())
+	return 1 + max(node.Yes.Depth(), node.No.Depth())
 }

@@ -12,41 +12,41 @@ import (
 )
 
 // Text writes the tree as nested if and else.
-func (f *Result) Text(w io.Writer) error {
+func (result *Result) Text(w io.Writer) error {
 	var text strings.Builder
-	f.writeText(&text, f.Root, "")
+	result.writeText(&text, result.Root, "")
 	_, err := io.WriteString(w, text.String())
 	return err
 }
 
 // writeText writes a subtree as text.
-func (f *Result) writeText(text *strings.Builder, node *Node, indent string) {
+func (result *Result) writeText(text *strings.Builder, node *Node, indent string) {
 	if node.Leaf() {
-		text.WriteString(indent + f.decisionName(node.Decision) + "\n")
+		text.WriteString(indent + result.decisionName(node.Decision) + "\n")
 		return
 	}
-	text.WriteString(indent + "if " + f.testText(node, true) + "\n")
-	f.writeText(text, node.Yes, indent+"  ")
+	text.WriteString(indent + "if " + result.testText(node, true) + "\n")
+	result.writeText(text, node.Yes, indent+"  ")
 	text.WriteString(indent + "else\n")
-	f.writeText(text, node.No, indent+"  ")
+	result.writeText(text, node.No, indent+"  ")
 }
 
 // testText returns the test of a node in PRISM's language, or its negation if isTrue is false.
-func (f *Result) testText(node *Node, isTrue bool) string {
-	return node.Test.text(f.Space.Program().Vars, isTrue)
+func (result *Result) testText(node *Node, isTrue bool) string {
+	return node.Test.text(result.Space.Program().Vars, isTrue)
 }
 
 // decisionName returns a name for a decision: its action or its module, and its index if it is not the first such choice.
-func (f *Result) decisionName(number int) string {
-	if len(f.Decisions) == 0 {
+func (result *Result) decisionName(number int) string {
+	if len(result.Decisions) == 0 {
 		return "(nothing to decide)"
 	}
-	decision := f.Decisions[number]
+	decision := result.Decisions[number]
 	name := "(no action)"
 	if decision.Action != sparse.NoAction {
-		name = f.Space.Program().Actions[decision.Action-1]
+		name = result.Space.Program().Actions[decision.Action-1]
 	} else if decision.Module >= 0 {
-		name = "module " + f.Space.Program().Modules[decision.Module].Name
+		name = "module " + result.Space.Program().Modules[decision.Module].Name
 	}
 	if decision.Index > 0 {
 		name += fmt.Sprintf(", choice number %d", decision.Index+1)
@@ -55,46 +55,46 @@ func (f *Result) decisionName(number int) string {
 }
 
 // Dot writes the tree in the DOT language of Graphviz.
-func (f *Result) Dot(w io.Writer) error {
+func (result *Result) Dot(w io.Writer) error {
 	var text strings.Builder
 	text.WriteString("digraph tree {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n")
-	f.writeDot(&text, f.Root, 0)
+	result.writeDot(&text, result.Root, 0)
 	text.WriteString("}\n")
 	_, err := io.WriteString(w, text.String())
 	return err
 }
 
 // writeDot writes a subtree in the DOT language. Its nodes are numbered in preorder from id on. next is the first unused number.
-func (f *Result) writeDot(text *strings.Builder, node *Node, id int) (next int) {
+func (result *Result) writeDot(text *strings.Builder, node *Node, id int) (next int) {
 	if node.Leaf() {
-		fmt.Fprintf(text, "  n%d [label=%s, style=rounded];\n", id, strconv.Quote(f.decisionName(node.Decision)))
+		fmt.Fprintf(text, "  n%d [label=%s, style=rounded];\n", id, strconv.Quote(result.decisionName(node.Decision)))
 		return id + 1
 	}
-	fmt.Fprintf(text, "  n%d [label=%s];\n", id, strconv.Quote(f.testText(node, true)))
+	fmt.Fprintf(text, "  n%d [label=%s];\n", id, strconv.Quote(result.testText(node, true)))
 	yes := id + 1
-	no := f.writeDot(text, node.Yes, yes)
+	no := result.writeDot(text, node.Yes, yes)
 	fmt.Fprintf(text, "  n%d -> n%d [label=\"yes\"];\n", id, yes)
-	next = f.writeDot(text, node.No, no)
+	next = result.writeDot(text, node.No, no)
 	fmt.Fprintf(text, "  n%d -> n%d [label=\"no\", style=dashed];\n", id, no)
 	return next
 }
 
 // Module writes the tree as a module in PRISM's language. The module synchronises with the modules of the model, and enables in each state only
 // the action that the tree selects. It is an error if actions do not identify the choices of the model.
-func (f *Result) Module(w io.Writer, name string) error {
-	if err := f.checkActions(); err != nil {
+func (result *Result) Module(w io.Writer, name string) error {
+	if err := result.checkActions(); err != nil {
 		return err
 	}
-	actions := f.Space.Program().Actions
+	actions := result.Space.Program().Actions
 	usedActions := make([]bool, len(actions)+1) // by number of the action
 	var text strings.Builder
 	fmt.Fprintf(&text, "module %s\n", name)
-	if len(f.Decisions) > 0 {
-		f.writeCommands(&text, f.Root, nil, usedActions)
+	if len(result.Decisions) > 0 {
+		result.writeCommands(&text, result.Root, nil, usedActions)
 	}
 	for i, name := range actions {
 		number := i + 1
-		if f.isRestricted[number] && !usedActions[number] {
+		if result.isRestricted[number] && !usedActions[number] {
 			fmt.Fprintf(&text, "  [%s] false -> true;\n", name)
 		}
 	}
@@ -104,16 +104,16 @@ func (f *Result) Module(w io.Writer, name string) error {
 }
 
 // checkActions returns an error if a choice cannot be identified by its action.
-func (f *Result) checkActions() error {
-	for number, decision := range f.Decisions {
+func (result *Result) checkActions() error {
+	for number, decision := range result.Decisions {
 		if decision.Action == sparse.NoAction || decision.Index > 0 {
-			return fmt.Errorf("a module can only choose by actions, and no action identifies the decision %q", f.decisionName(number))
+			return fmt.Errorf("a module can only choose by actions, and no action identifies the decision %q", result.decisionName(number))
 		}
 	}
-	if f.isRestricted[sparse.NoAction] {
+	if result.isRestricted[sparse.NoAction] {
 		return errors.New("a module can only choose by actions, and a state has several choices, one of them without an action")
 	}
-	if f.hasAmbiguousActions() {
+	if result.hasAmbiguousActions() {
 		return errors.New("a module can only choose by actions, and a state has two choices with the same action")
 	}
 	return nil
@@ -121,23 +121,23 @@ func (f *Result) checkActions() error {
 
 // writeCommands writes a command for each leaf of a subtree, and sets usedActions[action] for its action. guard has the tests between the root and the
 // subtree.
-func (f *Result) writeCommands(text *strings.Builder, node *Node, guard []string, usedActions []bool) {
+func (result *Result) writeCommands(text *strings.Builder, node *Node, guard []string, usedActions []bool) {
 	if !node.Leaf() {
-		f.writeCommands(text, node.Yes, append(slices.Clip(guard), f.testText(node, true)), usedActions)
-		f.writeCommands(text, node.No, append(slices.Clip(guard), f.testText(node, false)), usedActions)
+		result.writeCommands(text, node.Yes, append(slices.Clip(guard), result.testText(node, true)), usedActions)
+		result.writeCommands(text, node.No, append(slices.Clip(guard), result.testText(node, false)), usedActions)
 		return
 	}
-	action := f.Decisions[node.Decision].Action
+	action := result.Decisions[node.Decision].Action
 	usedActions[action] = true
 	if len(guard) == 0 {
 		guard = []string{"true"}
 	}
-	fmt.Fprintf(text, "  [%s] %s -> true;\n", f.Space.Program().Actions[action-1], strings.Join(guard, " & "))
+	fmt.Fprintf(text, "  [%s] %s -> true;\n", result.Space.Program().Actions[action-1], strings.Join(guard, " & "))
 }
 
 // hasAmbiguousActions reports whether a state has two choices with the same action.
-func (f *Result) hasAmbiguousActions() bool {
-	model := f.Space.Model()
+func (result *Result) hasAmbiguousActions() bool {
+	model := result.Space.Model()
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for c := first + 1; c < end; c++ {

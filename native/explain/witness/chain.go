@@ -108,62 +108,62 @@ func newUnrolling(model *sparse.Model, formula *PathFormula, choices [][]uint32)
 }
 
 // nodeOf returns the node for a state after a number of steps. It adds the node if it is new.
-func (u *unrolling) nodeOf(state, step int) (uint32, error) {
-	step = min(step, u.maxStep)
+func (unrolling *unrolling) nodeOf(state, step int) (uint32, error) {
+	step = min(step, unrolling.maxStep)
 	key := uint64(step)<<32 | uint64(state)
-	if node, isKnown := u.nodeNumbers[key]; isKnown {
+	if node, isKnown := unrolling.nodeNumbers[key]; isKnown {
 		return node, nil
 	}
-	node := uint32(len(u.State))
+	node := uint32(len(unrolling.State))
 	if node >= maxNodes {
 		return 0, &LimitError{maxNodes}
 	}
-	u.nodeNumbers[key] = node
-	u.State = append(u.State, uint32(state))
-	u.steps = append(u.steps, uint32(step))
+	unrolling.nodeNumbers[key] = node
+	unrolling.State = append(unrolling.State, uint32(state))
+	unrolling.steps = append(unrolling.steps, uint32(step))
 	return node, nil
 }
 
 // expand adds the transitions of a node, and the nodes that they lead to. If the formula is satisfied or violated in the node, the node gets a
 // self-loop instead.
-func (u *unrolling) expand(node uint32) error {
-	state, step := int(u.State[node]), int(u.steps[node])
-	choice := u.choiceOf(state, step)
-	u.Choice = append(u.Choice, uint32(choice))
-	isSatisfied := u.formula.Right.Has(state) && step >= u.formula.Low
-	isViolated := !u.formula.Left.Has(state) || step == u.formula.High
-	u.isSatisfiedAt = append(u.isSatisfiedAt, isSatisfied)
-	u.builder.State()
+func (unrolling *unrolling) expand(node uint32) error {
+	state, step := int(unrolling.State[node]), int(unrolling.steps[node])
+	choice := unrolling.choiceOf(state, step)
+	unrolling.Choice = append(unrolling.Choice, uint32(choice))
+	isSatisfied := unrolling.formula.Right.Has(state) && step >= unrolling.formula.Low
+	isViolated := !unrolling.formula.Left.Has(state) || step == unrolling.formula.High
+	unrolling.isSatisfiedAt = append(unrolling.isSatisfiedAt, isSatisfied)
+	unrolling.builder.State()
 	if isSatisfied || isViolated {
-		u.builder.AddRat(int(node), big.NewRat(1, 1), sparse.NoAction)
+		unrolling.builder.AddRat(int(node), big.NewRat(1, 1), sparse.NoAction)
 		return nil
 	}
-	targets, probs := u.currentRow.transitions(choice)
+	targets, probs := unrolling.currentRow.transitions(choice)
 	for i, targetState := range targets {
-		target, err := u.nodeOf(int(targetState), step+1)
+		target, err := unrolling.nodeOf(int(targetState), step+1)
 		if err != nil {
 			return err
 		}
-		u.builder.AddRat(int(target), probs[i], sparse.NoAction)
+		unrolling.builder.AddRat(int(target), probs[i], sparse.NoAction)
 	}
 	return nil
 }
 
 // choiceOf returns the scheduler's choice in a state after some steps, or the first choice if the scheduler allows any choice.
-func (u *unrolling) choiceOf(state, step int) int {
-	first, _ := u.model.Choices(state)
-	if len(u.choices) == 0 {
+func (unrolling *unrolling) choiceOf(state, step int) int {
+	first, _ := unrolling.model.Choices(state)
+	if len(unrolling.choices) == 0 {
 		return first
 	}
-	if choice := u.choices[min(step, len(u.choices)-1)][state]; choice != sparse.None {
+	if choice := unrolling.choices[min(step, len(unrolling.choices)-1)][state]; choice != sparse.None {
 		return int(choice)
 	}
 	return first
 }
 
 // setModel builds the model of the chain from its transitions, and the store for the probabilities of paths.
-func (u *unrolling) setModel() error {
-	model, err := u.builder.Finish()
+func (unrolling *unrolling) setModel() error {
+	model, err := unrolling.builder.Finish()
 	if err != nil {
 		return err
 	}
@@ -173,27 +173,27 @@ func (u *unrolling) setModel() error {
 			model.Err = inf
 		}
 	}
-	u.Model = model
-	u.products = newProducts(model.Rats)
+	unrolling.Model = model
+	unrolling.products = newProducts(model.Rats)
 	return nil
 }
 
 // setTarget sets the nodes where the paths of a witness end. Satisfying paths end where the formula is satisfied; violating paths end where it
 // can no longer be satisfied.
-func (u *unrolling) setTarget() {
-	satisfiedNodes := sparse.NewSet(len(u.State))
-	for node, isSatisfied := range u.isSatisfiedAt {
+func (unrolling *unrolling) setTarget() {
+	satisfiedNodes := sparse.NewSet(len(unrolling.State))
+	for node, isSatisfied := range unrolling.isSatisfiedAt {
 		if isSatisfied {
 			satisfiedNodes.Add(node)
 		}
 	}
-	if !u.formula.Violating {
-		u.Target = satisfiedNodes
+	if !unrolling.formula.Violating {
+		unrolling.Target = satisfiedNodes
 		return
 	}
-	allNodes := sparse.FullSet(len(u.State))
-	canSatisfy := sparse.NewGraph(u.Model).ExistsUntil(allNodes, satisfiedNodes)
-	u.Target = canSatisfy.Complement()
+	allNodes := sparse.FullSet(len(unrolling.State))
+	canSatisfy := sparse.NewGraph(unrolling.Model).ExistsUntil(allNodes, satisfiedNodes)
+	unrolling.Target = canSatisfy.Complement()
 }
 
 // chainRow computes the probabilities of a choice: the probabilities of the model, or sums if several
@@ -206,36 +206,36 @@ type chainRow struct {
 }
 
 // transitions returns the distinct targets of a choice with their probabilities. The next call overwrites the two slices.
-func (r *chainRow) transitions(choice int) (targets []uint32, probs []*big.Rat) {
-	r.targets = r.targets[:0]
-	r.probs = r.probs[:0]
-	if r.model.Kind != sparse.MDP {
-		r.normalize(choice)
-		return r.targets, r.probs
+func (row *chainRow) transitions(choice int) (targets []uint32, probs []*big.Rat) {
+	row.targets = row.targets[:0]
+	row.probs = row.probs[:0]
+	if row.model.Kind != sparse.MDP {
+		row.normalize(choice)
+		return row.targets, row.probs
 	}
-	first, end := r.model.Row(choice)
+	first, end := row.model.Row(choice)
 	for transition := first; transition < end; transition++ {
-		r.targets = append(r.targets, r.model.Target[transition])
-		r.probs = append(r.probs, r.model.Rat(transition))
+		row.targets = append(row.targets, row.model.Target[transition])
+		row.probs = append(row.probs, row.model.Rat(transition))
 	}
-	return r.targets, r.probs
+	return row.targets, row.probs
 }
 
 // normalize merges the transitions of a choice to the same target, and divides their weights by the total weight.
-func (r *chainRow) normalize(choice int) {
-	clear(r.sums)
+func (row *chainRow) normalize(choice int) {
+	clear(row.sums)
 	totalWeight := new(big.Rat)
-	first, end := r.model.Row(choice)
+	first, end := row.model.Row(choice)
 	for transition := first; transition < end; transition++ {
-		target := r.model.Target[transition]
-		if r.sums[target] == nil {
-			r.sums[target] = new(big.Rat)
-			r.targets = append(r.targets, target)
+		target := row.model.Target[transition]
+		if row.sums[target] == nil {
+			row.sums[target] = new(big.Rat)
+			row.targets = append(row.targets, target)
 		}
-		r.sums[target].Add(r.sums[target], r.model.Rat(transition))
-		totalWeight.Add(totalWeight, r.model.Rat(transition))
+		row.sums[target].Add(row.sums[target], row.model.Rat(transition))
+		totalWeight.Add(totalWeight, row.model.Rat(transition))
 	}
-	for _, target := range r.targets {
-		r.probs = append(r.probs, r.sums[target].Quo(r.sums[target], totalWeight))
+	for _, target := range row.targets {
+		row.probs = append(row.probs, row.sums[target].Quo(row.sums[target], totalWeight))
 	}
 }

@@ -303,15 +303,15 @@ type candidate struct {
 	weight uint32
 }
 
-func (c *candidateHeap) Len() int { return len(c.paths) }
-func (c *candidateHeap) Less(i, j int) bool {
-	return c.precedes(c.paths[i].pathEntry, c.paths[j].pathEntry)
+func (heap *candidateHeap) Len() int { return len(heap.paths) }
+func (heap *candidateHeap) Less(i, j int) bool {
+	return heap.precedes(heap.paths[i].pathEntry, heap.paths[j].pathEntry)
 }
-func (c *candidateHeap) Swap(i, j int) { c.paths[i], c.paths[j] = c.paths[j], c.paths[i] }
-func (c *candidateHeap) Push(x any)    { c.paths = append(c.paths, x.(candidate)) }
-func (c *candidateHeap) Pop() any {
-	last := c.paths[len(c.paths)-1]
-	c.paths = c.paths[:len(c.paths)-1]
+func (heap *candidateHeap) Swap(i, j int) { heap.paths[i], heap.paths[j] = heap.paths[j], heap.paths[i] }
+func (heap *candidateHeap) Push(x any)    { heap.paths = append(heap.paths, x.(candidate)) }
+func (heap *candidateHeap) Pop() any {
+	last := heap.paths[len(heap.paths)-1]
+	heap.paths = heap.paths[:len(heap.paths)-1]
 	return last
 }
 

@@ -114,14 +114,14 @@ func gcd(a, b *big.Int) *big.Int { return new(big.Int).GCD(nil, nil, a, b) }
 var one = big.NewInt(1)
 
 // factorize returns a weight as a product of powers of the bases, in increasing order of the bases.
-func (p *products) factorize(weight *big.Rat) []power {
-	if p.baseIndex != nil {
-		return p.lookUpBases(weight)
+func (products *products) factorize(weight *big.Rat) []power {
+	if products.baseIndex != nil {
+		return products.lookUpBases(weight)
 	}
 	var powers []power
 	numerator := new(big.Int).Set(weight.Num())
 	denominator := new(big.Int).Set(weight.Denom())
-	for i, base := range p.bases {
+	for i, base := range products.bases {
 		if numerator.Cmp(one) == 0 && denominator.Cmp(one) == 0 {
 			break
 		}
@@ -134,12 +134,12 @@ func (p *products) factorize(weight *big.Rat) []power {
 }
 
 // lookUpBases returns the factorization of a weight whose numerator and denominator are bases or 1.
-func (p *products) lookUpBases(weight *big.Rat) []power {
+func (products *products) lookUpBases(weight *big.Rat) []power {
 	var powers []power
-	if base, isBase := p.baseIndex[weight.Num().String()]; isBase {
+	if base, isBase := products.baseIndex[weight.Num().String()]; isBase {
 		powers = append(powers, power{base, 1})
 	}
-	if base, isBase := p.baseIndex[weight.Denom().String()]; isBase {
+	if base, isBase := products.baseIndex[weight.Denom().String()]; isBase {
 		powers = mergePowers(powers, []power{{base, 1}}, -1)
 	}
 	return powers
@@ -160,39 +160,39 @@ func divideOut(integer, divisor *big.Int) int32 {
 }
 
 // multiply returns the product of a stored product and a weight, given by its index.
-func (p *products) multiply(factor product, weight uint32) product {
-	if len(p.weightFactors[weight]) == 0 { // the weight is 1
+func (products *products) multiply(factor product, weight uint32) product {
+	if len(products.weightFactors[weight]) == 0 { // the weight is 1
 		return factor
 	}
 	key := uint64(factor)<<32 | uint64(weight)
-	if cached, isCached := p.mulCache[key]; isCached {
+	if cached, isCached := products.mulCache[key]; isCached {
 		return cached
 	}
-	result := p.productOf(mergePowers(decode(p.factorizations[factor]), p.weightFactors[weight], 1))
-	p.mulCache[key] = result
+	result := products.productOf(mergePowers(decode(products.factorizations[factor]), products.weightFactors[weight], 1))
+	products.mulCache[key] = result
 	return result
 }
 
 // productOf returns the stored product with the given factorization. It adds the product if it is new.
-func (p *products) productOf(factors []power) product {
+func (products *products) productOf(factors []power) product {
 	encoded := encode(factors)
-	if known, isKnown := p.idOfFactorization[encoded]; isKnown {
+	if known, isKnown := products.idOfFactorization[encoded]; isKnown {
 		return known
 	}
-	newProduct := product(len(p.factorizations))
-	log, logErr := p.logWithErr(factors)
-	p.idOfFactorization[encoded] = newProduct
-	p.factorizations = append(p.factorizations, encoded)
-	p.logs = append(p.logs, log)
-	p.logErr = append(p.logErr, logErr)
+	newProduct := product(len(products.factorizations))
+	log, logErr := products.logWithErr(factors)
+	products.idOfFactorization[encoded] = newProduct
+	products.factorizations = append(products.factorizations, encoded)
+	products.logs = append(products.logs, log)
+	products.logErr = append(products.logErr, logErr)
 	return newProduct
 }
 
 // logWithErr returns the logarithm of the product of the given powers of bases, and a bound on its absolute rounding error.
-func (p *products) logWithErr(factors []power) (log, absErr float64) {
+func (products *products) logWithErr(factors []power) (log, absErr float64) {
 	magnitude := 0.0
 	for _, factor := range factors {
-		term := float64(factor.exponent) * p.baseLogs[factor.base]
+		term := float64(factor.exponent) * products.baseLogs[factor.base]
 		log += term
 		magnitude += math.Abs(term)
 	}
@@ -200,35 +200,35 @@ func (p *products) logWithErr(factors []power) (log, absErr float64) {
 }
 
 // compare returns the exact sign of product a minus product b.
-func (p *products) compare(a, b product) int {
+func (products *products) compare(a, b product) int {
 	if a == b {
 		return 0
 	}
-	difference := p.logs[a] - p.logs[b]
-	if math.Abs(difference) > p.logErr[a]+p.logErr[b] {
+	difference := products.logs[a] - products.logs[b]
+	if math.Abs(difference) > products.logErr[a]+products.logErr[b] {
 		return cmp.Compare(difference, 0)
 	}
 	// The logarithms are too close to decide.
-	quotient := mergePowers(decode(p.factorizations[a]), decode(p.factorizations[b]), -1)
-	numerator, denominator := p.expand(quotient)
+	quotient := mergePowers(decode(products.factorizations[a]), decode(products.factorizations[b]), -1)
+	numerator, denominator := products.expand(quotient)
 	return numerator.Cmp(denominator)
 }
 
 // fraction returns a product as a fraction.
-func (p *products) fraction(number product) *big.Rat {
-	numerator, denominator := p.expand(decode(p.factorizations[number]))
+func (products *products) fraction(number product) *big.Rat {
+	numerator, denominator := products.expand(decode(products.factorizations[number]))
 	return new(big.Rat).SetFrac(numerator, denominator)
 }
 
 // expand returns the fraction with a factorization. Powers with negative exponents belong to the denominator.
-func (p *products) expand(factors []power) (numerator, denominator *big.Int) {
+func (products *products) expand(factors []power) (numerator, denominator *big.Int) {
 	numerator, denominator = big.NewInt(1), big.NewInt(1)
 	for _, factor := range factors {
 		exponent := int64(factor.exponent)
 		if exponent > 0 {
-			numerator.Mul(numerator, new(big.Int).Exp(p.bases[factor.base], big.NewInt(exponent), nil))
+			numerator.Mul(numerator, new(big.Int).Exp(products.bases[factor.base], big.NewInt(exponent), nil))
 		} else {
-			denominator.Mul(denominator, new(big.Int).Exp(p.bases[factor.base], big.NewInt(-exponent), nil))
+			denominator.Mul(denominator, new(big.Int).Exp(products.bases[factor.base], big.NewInt(-exponent), nil))
 		}
 	}
 	return numerator, denominator

@@ -39,11 +39,11 @@ func newBelief(states []uint32, weights []*big.Int) *belief {
 }
 
 // mapKey returns a string that identifies the belief: its states and their weights in binary form.
-func (b *belief) mapKey() string {
+func (belief *belief) mapKey() string {
 	var key []byte
-	for i, s := range b.states {
+	for i, s := range belief.states {
 		key = append(key, byte(s), byte(s>>8), byte(s>>16), byte(s>>24))
-		bytes := b.weights[i].Bytes()
+		bytes := belief.weights[i].Bytes()
 		length := len(bytes)
 		key = append(key, byte(length), byte(length>>8), byte(length>>16))
 		key = append(key, bytes...)
@@ -52,40 +52,40 @@ func (b *belief) mapKey() string {
 }
 
 // expectation returns the mean of value(s) over the states s of the belief.
-func (b *belief) expectation(value func(s uint32) *big.Rat) *big.Rat {
+func (belief *belief) expectation(value func(s uint32) *big.Rat) *big.Rat {
 	sum, term := new(big.Rat), new(big.Rat)
-	for i, s := range b.states {
+	for i, s := range belief.states {
 		if stateValue := value(s); stateValue.Sign() != 0 {
-			sum.Add(sum, term.Mul(stateValue, term.SetInt(b.weights[i])))
+			sum.Add(sum, term.Mul(stateValue, term.SetInt(belief.weights[i])))
 		}
 	}
-	return sum.Quo(sum, term.SetInt(b.totalWeight))
+	return sum.Quo(sum, term.SetInt(belief.totalWeight))
 }
 
 // expectationFloat returns the mean of value(s) over the states s of the belief, and a bound on its relative error. The values must not be
 // negative.
-func (b *belief) expectationFloat(value func(s uint32) float64) (sum, relErr float64) {
-	total, _ := new(big.Float).SetInt(b.totalWeight).Float64()
+func (belief *belief) expectationFloat(value func(s uint32) float64) (sum, relErr float64) {
+	total, _ := new(big.Float).SetInt(belief.totalWeight).Float64()
 	if math.IsInf(total, 1) {
-		return b.roundedExpectation(value)
+		return belief.roundedExpectation(value)
 	}
-	for i, s := range b.states {
-		weight, _ := new(big.Float).SetInt(b.weights[i]).Float64()
+	for i, s := range belief.states {
+		weight, _ := new(big.Float).SetInt(belief.weights[i]).Float64()
 		sum += weight * value(s)
 	}
 	// n terms round less than n+6 times: in conversions, products, sums and the quotient.
-	return sum / total, float64(len(b.states)+6) * 0x1p-53
+	return sum / total, float64(len(belief.states)+6) * 0x1p-53
 }
 
 // roundedExpectation returns the mean of value(s) over the states s of the belief, and a bound on its relative error. It computes in
 // rational arithmetic, because the weights of the belief exceed the range of float64.
-func (b *belief) roundedExpectation(value func(s uint32) float64) (sum, relErr float64) {
-	for _, s := range b.states {
+func (belief *belief) roundedExpectation(value func(s uint32) float64) (sum, relErr float64) {
+	for _, s := range belief.states {
 		if math.IsInf(value(s), 1) {
 			return math.Inf(1), 0
 		}
 	}
-	exact := b.expectation(func(s uint32) *big.Rat { return new(big.Rat).SetFloat64(value(s)) })
+	exact := belief.expectation(func(s uint32) *big.Rat { return new(big.Rat).SetFloat64(value(s)) })
 	sum, _ = exact.Float64()
 	return sum, 0x1p-52
 }
@@ -118,62 +118,62 @@ func newUpdater(problem *pomdp) *updater {
 
 // outcomesOf returns the outcomes of an action in a belief: the next belief for each observation, and the weights of reaching the target and of
 // failing.
-func (u *updater) outcomesOf(b *belief, action int) outcomes {
-	result := outcomes{goal: new(big.Int), failure: new(big.Int), totalWeight: new(big.Int).Mul(u.denominator, b.totalWeight)}
+func (updater *updater) outcomesOf(b *belief, action int) outcomes {
+	result := outcomes{goal: new(big.Int), failure: new(big.Int), totalWeight: new(big.Int).Mul(updater.denominator, b.totalWeight)}
 	weight := new(big.Int)
 	for i, s := range b.states {
-		first, end := u.model.Row(u.choiceOf(s, action))
+		first, end := updater.model.Row(updater.choiceOf(s, action))
 		for j := first; j < end; j++ {
-			weight.Mul(b.weights[i], u.scaledWeights[u.model.Weight[j]])
-			u.addWeight(&result, u.model.Target[j], weight)
+			weight.Mul(b.weights[i], updater.scaledWeights[updater.model.Weight[j]])
+			updater.addWeight(&result, updater.model.Target[j], weight)
 		}
 	}
-	result.continuing = u.splitByObservation()
+	result.continuing = updater.splitByObservation()
 	return result
 }
 
 // addWeight adds the weight of a transition to its next state, or to the weight of success or failure if the next state is terminal.
-func (u *updater) addWeight(result *outcomes, next uint32, weight *big.Int) {
+func (updater *updater) addWeight(result *outcomes, next uint32, weight *big.Int) {
 	switch {
-	case u.Target.Has(int(next)):
+	case updater.Target.Has(int(next)):
 		result.goal.Add(result.goal, weight)
-	case u.terminalStates.Has(int(next)):
+	case updater.terminalStates.Has(int(next)):
 		result.failure.Add(result.failure, weight)
 	default:
-		if u.weightOf[next].Sign() == 0 {
-			u.touchedStates = append(u.touchedStates, next)
+		if updater.weightOf[next].Sign() == 0 {
+			updater.touchedStates = append(updater.touchedStates, next)
 		}
-		u.weightOf[next].Add(&u.weightOf[next], weight)
+		updater.weightOf[next].Add(&updater.weightOf[next], weight)
 	}
 }
 
 // splitByObservation groups the touched states by their observations, and returns one outcome for each group. It resets the weights of the
 // states to zero.
-func (u *updater) splitByObservation() []outcome {
-	slices.SortFunc(u.touchedStates, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(u.Observation[a], u.Observation[b]), cmp.Compare(a, b))
+func (updater *updater) splitByObservation() []outcome {
+	slices.SortFunc(updater.touchedStates, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(updater.Observation[a], updater.Observation[b]), cmp.Compare(a, b))
 	})
 	var outcomes []outcome
-	for first := 0; first < len(u.touchedStates); {
-		observation, end := u.Observation[u.touchedStates[first]], first
-		for end < len(u.touchedStates) && u.Observation[u.touchedStates[end]] == observation {
+	for first := 0; first < len(updater.touchedStates); {
+		observation, end := updater.Observation[updater.touchedStates[first]], first
+		for end < len(updater.touchedStates) && updater.Observation[updater.touchedStates[end]] == observation {
 			end++
 		}
-		outcomes = append(outcomes, u.newOutcome(slices.Clone(u.touchedStates[first:end])))
+		outcomes = append(outcomes, updater.newOutcome(slices.Clone(updater.touchedStates[first:end])))
 		first = end
 	}
-	u.touchedStates = u.touchedStates[:0]
+	updater.touchedStates = updater.touchedStates[:0]
 	return outcomes
 }
 
 // newOutcome returns the outcome whose belief has the given states with their current weights. It resets these weights to zero.
-func (u *updater) newOutcome(states []uint32) outcome {
+func (updater *updater) newOutcome(states []uint32) outcome {
 	weights := make([]*big.Int, len(states))
 	sum := new(big.Int)
 	for i, s := range states {
-		weights[i] = new(big.Int).Set(&u.weightOf[s])
+		weights[i] = new(big.Int).Set(&updater.weightOf[s])
 		sum.Add(sum, weights[i])
-		u.weightOf[s].SetInt64(0)
+		updater.weightOf[s].SetInt64(0)
 	}
 	return outcome{newBelief(states, weights), sum}
 }

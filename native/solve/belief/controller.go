@@ -39,12 +39,12 @@ type Edge struct {
 }
 
 // nextNode returns the node after an observation, or -1 if there is none.
-func (n *Node) nextNode(observation uint32) int {
-	i, found := slices.BinarySearchFunc(n.Next, observation, func(edge Edge, wanted uint32) int { return cmp.Compare(edge.Observation, wanted) })
+func (node *Node) nextNode(observation uint32) int {
+	i, found := slices.BinarySearchFunc(node.Next, observation, func(edge Edge, wanted uint32) int { return cmp.Compare(edge.Observation, wanted) })
 	if !found {
 		return -1
 	}
-	return n.Next[i].Node
+	return node.Next[i].Node
 }
 
 // Chain is the Markov chain that a controller induces.

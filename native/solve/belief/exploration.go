@@ -70,8 +70,8 @@ type weightedNode struct {
 }
 
 // isReplaced reports whether grid points replace the belief.
-func (b *successor) isReplaced() bool {
-	return len(b.representatives) != 1 || b.representatives[0].weight != nil
+func (successor *successor) isReplaced() bool {
+	return len(successor.representatives) != 1 || successor.representatives[0].weight != nil
 }
 
 // maxBeliefBits is the size of a belief's total above which it is replaced by grid points.

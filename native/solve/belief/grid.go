@@ -17,27 +17,27 @@ type gridCorner struct {
 //
 // Source: Lovejoy, Computationally feasible bounds for partially observed Markov decision processes,
 // Operations Research 39 (1991), section 2.
-func (b *belief) triangulate(resolution int) []gridCorner {
+func (belief *belief) triangulate(resolution int) []gridCorner {
 	// The first corner has the integer parts of the cumulative weights. Each next corner rounds one more coordinate up, in the
 	// order of decreasing fractional parts. The weight of a corner is the difference of two successive fractional parts.
-	corner, fractions := b.cumulativeWeights(resolution)
+	corner, fractions := belief.cumulativeWeights(resolution)
 	var corners []gridCorner
-	previous := b.totalWeight
+	previous := belief.totalWeight
 	for _, i := range decreasingOrder(fractions) {
-		corners = b.appendCorner(corners, corner, new(big.Int).Sub(previous, fractions[i]))
+		corners = belief.appendCorner(corners, corner, new(big.Int).Sub(previous, fractions[i]))
 		corner[i] = new(big.Int).Add(corner[i], big.NewInt(1))
 		previous = fractions[i]
 	}
-	return b.appendCorner(corners, corner, previous)
+	return belief.appendCorner(corners, corner, previous)
 }
 
-// appendCorner appends a grid point with the weight weight/b.total, unless the weight is zero. sums[i] is the grid point's weight of the
+// appendCorner appends a grid point with the weight weight/belief.total, unless the weight is zero. sums[i] is the grid point's weight of the
 // states i and later.
-func (b *belief) appendCorner(corners []gridCorner, sums []*big.Int, weight *big.Int) []gridCorner {
+func (belief *belief) appendCorner(corners []gridCorner, sums []*big.Int, weight *big.Int) []gridCorner {
 	if weight.Sign() == 0 {
 		return corners
 	}
-	return append(corners, gridCorner{b.gridPoint(sums), new(big.Rat).SetFrac(weight, b.totalWeight)})
+	return append(corners, gridCorner{belief.gridPoint(sums), new(big.Rat).SetFrac(weight, belief.totalWeight)})
 }
 
 // decreasingOrder returns the indices of the positive numbers, in the order of decreasing numbers.
@@ -54,24 +54,24 @@ func decreasingOrder(numbers []*big.Int) []int {
 
 // cumulativeWeights multiplies the cumulative probability of states i and later by resolution, for each i.
 // It returns the integer parts, and the fractional parts times the total weight.
-func (b *belief) cumulativeWeights(resolution int) (integers, fractions []*big.Int) {
-	n := len(b.states)
+func (belief *belief) cumulativeWeights(resolution int) (integers, fractions []*big.Int) {
+	n := len(belief.states)
 	integers, fractions = make([]*big.Int, n), make([]*big.Int, n)
 	factor := big.NewInt(int64(resolution))
 	sum := new(big.Int)
 	for i := n - 1; i >= 0; i-- {
-		sum.Add(sum, b.weights[i])
+		sum.Add(sum, belief.weights[i])
 		product := new(big.Int).Mul(sum, factor)
-		integers[i], fractions[i] = new(big.Int).QuoRem(product, b.totalWeight, new(big.Int))
+		integers[i], fractions[i] = new(big.Int).QuoRem(product, belief.totalWeight, new(big.Int))
 	}
 	return integers, fractions
 }
 
 // gridPoint returns the grid point with the given cumulative weights: sums[i] is the weight of states i and later.
-func (b *belief) gridPoint(sums []*big.Int) *belief {
+func (belief *belief) gridPoint(sums []*big.Int) *belief {
 	var states []uint32
 	var weights []*big.Int
-	for i, s := range b.states {
+	for i, s := range belief.states {
 		weight := new(big.Int).Set(sums[i])
 		if i+1 < len(sums) {
 			weight.Sub(weight, sums[i+1])

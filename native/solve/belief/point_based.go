@@ -240,10 +240,10 @@ func (search *pointBased) bestContinuation(belief floatBelief) (bestNode int, be
 }
 
 // expectation returns the sum of weight * value(s) over the states s of the belief.
-func (b floatBelief) expectation(value func(s uint32) float64) float64 {
+func (belief floatBelief) expectation(value func(s uint32) float64) float64 {
 	sum := 0.0
-	for i, s := range b.states {
-		if weight := b.weights[i]; weight > 0 {
+	for i, s := range belief.states {
+		if weight := belief.weights[i]; weight > 0 {
 			sum += weight * value(s)
 		}
 	}

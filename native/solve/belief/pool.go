@@ -85,39 +85,39 @@ func (problem *pomdp) bestIndex(values []float64) int {
 }
 
 // addStrategy evaluates a strategy and adds it to the pool.
-func (p *pool) addStrategy(ctx context.Context, strategy memoryless, opts solve.Options) error {
-	values, err := p.evaluateStrategy(ctx, strategy, opts)
+func (pool *pool) addStrategy(ctx context.Context, strategy memoryless, opts solve.Options) error {
+	values, err := pool.evaluateStrategy(ctx, strategy, opts)
 	if err != nil {
 		return err
 	}
-	p.strategies = append(p.strategies, strategy)
-	p.strategyValues = append(p.strategyValues, values)
+	pool.strategies = append(pool.strategies, strategy)
+	pool.strategyValues = append(pool.strategyValues, values)
 	return nil
 }
 
 // evaluateStrategy returns pessimistic bounds on the value of a memoryless strategy in every state.
-func (p *pool) evaluateStrategy(ctx context.Context, strategy memoryless, opts solve.Options) ([]float64, error) {
+func (pool *pool) evaluateStrategy(ctx context.Context, strategy memoryless, opts solve.Options) ([]float64, error) {
 	builder := sparse.NewBuilder(sparse.DTMC)
 	reward := &sparse.Reward{Err: 0x1p-53}
-	for s := range p.model.NumStates() {
+	for s := range pool.model.NumStates() {
 		builder.State()
-		action := strategy[p.Observation[s]]
-		for _, transition := range p.transitions(uint32(s), action) {
+		action := strategy[pool.Observation[s]]
+		for _, transition := range pool.transitions(uint32(s), action) {
 			builder.AddRat(int(transition.target), transition.prob, sparse.NoAction)
 		}
-		if p.Reward != nil {
-			reward.State = append(reward.State, sparse.NonzeroFloat(p.expectedReward(uint32(s), action)))
+		if pool.Reward != nil {
+			reward.State = append(reward.State, sparse.NonzeroFloat(pool.expectedReward(uint32(s), action)))
 		}
 	}
 	model, err := builder.Finish()
 	if err != nil {
 		return nil, err
 	}
-	values, err := p.solveModel(ctx, sparse.NewGraph(model), opts, reward)
+	values, err := pool.solveModel(ctx, sparse.NewGraph(model), opts, reward)
 	if err != nil {
 		return nil, err
 	}
-	return p.pessimisticBounds(values), nil
+	return pool.pessimisticBounds(values), nil
 }
 
 // solveModel returns bounds on the values of the problem in another model with the same states. reward is the reward of that model.
@@ -147,11 +147,11 @@ func (problem *pomdp) optimisticBounds(values *solve.Values) []float64 {
 // improveLocally improves a strategy by local search: it changes the action of one observation at a time, and keeps a change that improves
 // the value of the start state. It adds each improved strategy to the pool. It stops after a full round without improvement, or after
 // maxTries evaluations.
-func (p *pool) improveLocally(ctx context.Context, current memoryless, start uint32, opts solve.Options) error {
-	if p.model.NumStates() > pooledStates {
+func (pool *pool) improveLocally(ctx context.Context, current memoryless, start uint32, opts solve.Options) error {
+	if pool.model.NumStates() > pooledStates {
 		return nil
 	}
-	changes := p.possibleChanges()
+	changes := pool.possibleChanges()
 	tries := 0
 	changesWithoutGain := 0 // the number of successive changes without an improvement
 	for i := 0; changesWithoutGain < len(changes) && tries < maxTries; i = (i + 1) % len(changes) {
@@ -163,7 +163,7 @@ func (p *pool) improveLocally(ctx context.Context, current memoryless, start uin
 		tries++
 		candidate := slices.Clone(current)
 		candidate[change.observation] = change.action
-		improved, err := p.addIfBetter(ctx, candidate, start, opts)
+		improved, err := pool.addIfBetter(ctx, candidate, start, opts)
 		if err != nil {
 			return err
 		}
@@ -178,13 +178,13 @@ func (p *pool) improveLocally(ctx context.Context, current memoryless, start uin
 type strategyChange struct{ observation, action int }
 
 // possibleChanges returns all pairs of an action and an observation of nonterminal states.
-func (p *pool) possibleChanges() []strategyChange {
+func (pool *pool) possibleChanges() []strategyChange {
 	var changes []strategyChange
-	for observation, s := range p.firstStateByObservation() {
-		if p.terminalStates.Has(int(s)) {
+	for observation, s := range pool.firstStateByObservation() {
+		if pool.terminalStates.Has(int(s)) {
 			continue
 		}
-		for action := range p.numActions(s) {
+		for action := range pool.numActions(s) {
 			changes = append(changes, strategyChange{observation, action})
 		}
 	}
@@ -193,18 +193,18 @@ func (p *pool) possibleChanges() []strategyChange {
 
 // addIfBetter adds a strategy to the pool if its value in the start state is noticeably better than the value of the strategy that was
 // added last.
-func (p *pool) addIfBetter(ctx context.Context, strategy memoryless, start uint32, opts solve.Options) (added bool, err error) {
+func (pool *pool) addIfBetter(ctx context.Context, strategy memoryless, start uint32, opts solve.Options) (added bool, err error) {
 	const noticeableShare = 1e-9 // relative
-	values, err := p.evaluateStrategy(ctx, strategy, opts)
+	values, err := pool.evaluateStrategy(ctx, strategy, opts)
 	if err != nil {
 		return false, err
 	}
-	oldValue, value := p.strategyValues[len(p.strategyValues)-1][start], values[start]
-	if !p.isBetter(value, oldValue) || math.Abs(value-oldValue) <= noticeableShare*math.Abs(value) {
+	oldValue, value := pool.strategyValues[len(pool.strategyValues)-1][start], values[start]
+	if !pool.isBetter(value, oldValue) || math.Abs(value-oldValue) <= noticeableShare*math.Abs(value) {
 		return false, nil
 	}
-	p.strategies = append(p.strategies, strategy)
-	p.strategyValues = append(p.strategyValues, values)
+	pool.strategies = append(pool.strategies, strategy)
+	pool.strategyValues = append(pool.strategyValues, values)
 	return true, nil
 }
 
@@ -218,11 +218,11 @@ func (problem *pomdp) firstStateByObservation() []uint32 {
 }
 
 // bestStrategy returns the best pessimistic bound of the pool for a belief, and the number of its strategy.
-func (p *pool) bestStrategy(b *belief) (bestValue float64, strategy int) {
-	for i := range p.strategies {
-		value, relErr := b.expectationFloat(func(s uint32) float64 { return p.strategyValues[i][s] })
-		value = p.roundPessimistic(value, relErr)
-		if i == 0 || p.isBetter(value, bestValue) {
+func (pool *pool) bestStrategy(b *belief) (bestValue float64, strategy int) {
+	for i := range pool.strategies {
+		value, relErr := b.expectationFloat(func(s uint32) float64 { return pool.strategyValues[i][s] })
+		value = pool.roundPessimistic(value, relErr)
+		if i == 0 || pool.isBetter(value, bestValue) {
 			bestValue, strategy = value, i
 		}
 	}

@@ -88,16 +88,16 @@ func simplicialCone(rays [][]*big.Rat, norm func(vector []*big.Rat) *big.Rat) *c
 
 // addConstraint restricts the cone to the vectors v with constraint·v <= 0, by one step of the double description method: it removes the
 // rays outside, and adds a ray on each edge that crosses the plane constraint·v = 0.
-func (c *cone) addConstraint(constraint []*big.Rat) {
+func (cone *cone) addConstraint(constraint []*big.Rat) {
 	var outside, remaining []*ray
 	values := map[*ray]*big.Rat{}
-	for _, current := range c.rays {
+	for _, current := range cone.rays {
 		values[current] = dot(constraint, current.vector)
 		switch values[current].Sign() {
 		case 1:
 			outside = append(outside, current)
 		case 0:
-			current.tightConstraints.SetBit(current.tightConstraints, c.numConstraints, 1)
+			current.tightConstraints.SetBit(current.tightConstraints, cone.numConstraints, 1)
 			remaining = append(remaining, current)
 		case -1:
 			remaining = append(remaining, current)
@@ -107,22 +107,22 @@ func (c *cone) addConstraint(constraint []*big.Rat) {
 	for _, first := range outside {
 		for _, second := range remaining {
 			commonConstraints := new(big.Int).And(first.tightConstraints, second.tightConstraints)
-			if values[second].Sign() < 0 && c.isEdge(commonConstraints) { // a new ray lies on the edge
-				vector := c.intersection(first, second, values[first], values[second])
-				added = append(added, &ray{vector, commonConstraints.SetBit(commonConstraints, c.numConstraints, 1)})
+			if values[second].Sign() < 0 && cone.isEdge(commonConstraints) { // a new ray lies on the edge
+				vector := cone.intersection(first, second, values[first], values[second])
+				added = append(added, &ray{vector, commonConstraints.SetBit(commonConstraints, cone.numConstraints, 1)})
 			}
 		}
 	}
-	c.numConstraints++
-	c.rays = append(remaining, added...)
+	cone.numConstraints++
+	cone.rays = append(remaining, added...)
 }
 
 // isEdge reports whether two rays span an edge of the cone: no third ray is zero on all of their common constraints. commonConstraints is
 // the set of the constraints that are zero on both rays.
-func (c *cone) isEdge(commonConstraints *big.Int) bool {
+func (cone *cone) isEdge(commonConstraints *big.Int) bool {
 	count := 0
 	intersection := new(big.Int)
-	for _, ray := range c.rays {
+	for _, ray := range cone.rays {
 		if intersection.And(commonConstraints, ray.tightConstraints).Cmp(commonConstraints) == 0 {
 			count++
 		}
@@ -132,14 +132,14 @@ func (c *cone) isEdge(commonConstraints *big.Int) bool {
 
 // intersection returns the ray between two rays on which a constraint is zero. The values of the constraint are firstValue > 0 on the first
 // ray and secondValue < 0 on the second.
-func (c *cone) intersection(first, second *ray, firstValue, secondValue *big.Rat) []*big.Rat {
+func (cone *cone) intersection(first, second *ray, firstValue, secondValue *big.Rat) []*big.Rat {
 	point := make([]*big.Rat, len(first.vector))
 	term := new(big.Rat)
 	for i := range point {
 		point[i] = new(big.Rat).Mul(second.vector[i], firstValue)
 		point[i].Sub(point[i], term.Mul(first.vector[i], secondValue))
 	}
-	if norm := c.normOf(point); norm.Sign() > 0 {
+	if norm := cone.normOf(point); norm.Sign() > 0 {
 		norm = new(big.Rat).Set(norm) // it may be one of the coordinates
 		for _, coordinate := range point {
 			coordinate.Quo(coordinate, norm)

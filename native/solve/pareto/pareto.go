@@ -57,23 +57,23 @@ const maxQueries = 10_000
 // Maximize maximizes objective·x over the achievable points x with x >= limits. A nil limit means that there is no limit. The coefficients
 // of objective must not be negative. The relative difference of the bounds is at most width, unless the bounds of the oracle are wider. The
 // error is ErrUndecided if it is unknown whether an achievable point satisfies the limits.
-func (c *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, width float64) (*Best, error) {
-	if err := c.querySingleObjectives(ctx); err != nil {
+func (curve *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, width float64) (*Best, error) {
+	if err := curve.querySingleObjectives(ctx); err != nil {
 		return nil, err
 	}
 	for range maxQueries {
-		upper, err := c.outerOptimum(ctx, objective, limits)
+		upper, err := curve.outerOptimum(ctx, objective, limits)
 		if upper == nil {
 			return &Best{}, err
 		}
-		point, coefficients, err := c.innerOptimum(ctx, objective, limits)
+		point, coefficients, err := curve.innerOptimum(ctx, objective, limits)
 		if err != nil {
 			return nil, err
 		}
 		if point != nil && withinWidth(dot(objective, point), upper, width) {
 			return &Best{point, coefficients, upper}, nil
 		}
-		improved, err := c.improveApproximation(ctx, objective, limits, point != nil, upper)
+		improved, err := curve.improveApproximation(ctx, objective, limits, point != nil, upper)
 		if err != nil {
 			return nil, err
 		}
@@ -89,9 +89,9 @@ func (c *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, widt
 }
 
 // querySingleObjectives queries the oracle for the maximum of each objective at the first call.
-func (c *Curve) querySingleObjectives(ctx context.Context) error {
-	for i := len(c.halfSpaces); i < c.numObjectives; i++ {
-		if _, err := c.queryOracle(ctx, unitVector(c.numObjectives, i)); err != nil {
+func (curve *Curve) querySingleObjectives(ctx context.Context) error {
+	for i := len(curve.halfSpaces); i < curve.numObjectives; i++ {
+		if _, err := curve.queryOracle(ctx, unitVector(curve.numObjectives, i)); err != nil {
 			return err
 		}
 	}
@@ -146,24 +146,24 @@ func dot(x, y []*big.Rat) *big.Rat {
 }
 
 // queryOracle asks the oracle for the maximum of weights·x, and adds the point and the half-space of the answer to the curve.
-func (c *Curve) queryOracle(ctx context.Context, weights []*big.Rat) (*Answer, error) {
-	answer, err := c.oracle(ctx, weights)
+func (curve *Curve) queryOracle(ctx context.Context, weights []*big.Rat) (*Answer, error) {
+	answer, err := curve.oracle(ctx, weights)
 	if err != nil {
 		return nil, err
 	}
-	c.points = append(c.points, answer.Point)
-	c.halfSpaces = append(c.halfSpaces, halfSpace{weights, answer.Bound})
+	curve.points = append(curve.points, answer.Point)
+	curve.halfSpaces = append(curve.halfSpaces, halfSpace{weights, answer.Bound})
 	return answer, nil
 }
 
 // outerOptimum returns the maximum of objective·x over the outer approximation, the intersection of all half-spaces, by linear programming.
 // It returns nil if no point of the outer approximation satisfies the limits.
-func (c *Curve) outerOptimum(ctx context.Context, objective, limits []*big.Rat) (*big.Rat, error) {
+func (curve *Curve) outerOptimum(ctx context.Context, objective, limits []*big.Rat) (*big.Rat, error) {
 	// The variables are the distances of the coordinates from their maxima, and the slack of each inequality.
 	program := &solve.LinearProgram{}
-	ideal := make([]*big.Rat, c.numObjectives) // the maximum of each coordinate
+	ideal := make([]*big.Rat, curve.numObjectives) // the maximum of each coordinate
 	for i := range ideal {
-		ideal[i] = c.halfSpaces[i].bound
+		ideal[i] = curve.halfSpaces[i].bound
 		program.Objective = append(program.Objective, new(big.Rat).Neg(objective[i]))
 	}
 	for i, limit := range limits {
@@ -172,7 +172,7 @@ func (c *Curve) outerOptimum(ctx context.Context, objective, limits []*big.Rat) 
 			program.AddRow(new(big.Rat).Sub(ideal[i], limit), solve.Term{Variable: i, Coefficient: one()}, slack)
 		}
 	}
-	for _, plane := range c.halfSpaces[c.numObjectives:] {
+	for _, plane := range curve.halfSpaces[curve.numObjectives:] {
 		row := termsOf(plane.weights)
 		excess := dot(plane.weights, ideal)
 		row = append(row, solve.Term{Variable: program.AddVariable(), Coefficient: minusOne()})
@@ -205,17 +205,17 @@ func one() *big.Rat { return big.NewRat(1, 1) }
 
 // innerOptimum maximizes objective·x over the inner approximation, the convex combinations of the known points, by linear programming. It
 // returns the best point and its coefficients, or nil if no combination satisfies the limits.
-func (c *Curve) innerOptimum(ctx context.Context, objective, limits []*big.Rat) (point, coefficients []*big.Rat, err error) {
+func (curve *Curve) innerOptimum(ctx context.Context, objective, limits []*big.Rat) (point, coefficients []*big.Rat, err error) {
 	program := &solve.LinearProgram{}
 	var sum []solve.Term
-	for j, point := range c.points {
+	for j, point := range curve.points {
 		program.Objective = append(program.Objective, dot(objective, point))
 		sum = append(sum, solve.Term{Variable: j, Coefficient: one()})
 	}
 	program.AddRow(one(), sum...)
 	for i, limit := range limits {
 		if limit != nil {
-			row := termsOf(c.coordinates(i))
+			row := termsOf(curve.coordinates(i))
 			row = append(row, solve.Term{Variable: program.AddVariable(), Coefficient: minusOne()})
 			program.AddRow(limit, row...)
 		}
@@ -227,22 +227,22 @@ func (c *Curve) innerOptimum(ctx context.Context, objective, limits []*big.Rat) 
 	if err != nil {
 		return nil, nil, err
 	}
-	coefficients = solution[:len(c.points)]
-	return c.combine(coefficients, c.points), coefficients, nil
+	coefficients = solution[:len(curve.points)]
+	return curve.combine(coefficients, curve.points), coefficients, nil
 }
 
 // coordinates returns coordinate i of each known point.
-func (c *Curve) coordinates(i int) []*big.Rat {
-	values := make([]*big.Rat, len(c.points))
-	for j, point := range c.points {
+func (curve *Curve) coordinates(i int) []*big.Rat {
+	values := make([]*big.Rat, len(curve.points))
+	for j, point := range curve.points {
 		values[j] = point[i]
 	}
 	return values
 }
 
 // combine returns the sum of coefficients[k] * vectors[k] over all k.
-func (c *Curve) combine(coefficients []*big.Rat, vectors [][]*big.Rat) []*big.Rat {
-	sum := zeros(c.numObjectives)
+func (curve *Curve) combine(coefficients []*big.Rat, vectors [][]*big.Rat) []*big.Rat {
+	sum := zeros(curve.numObjectives)
 	term := new(big.Rat)
 	for k, vector := range vectors {
 		for i := range sum {
@@ -255,14 +255,14 @@ func (c *Curve) combine(coefficients []*big.Rat, vectors [][]*big.Rat) []*big.Ra
 // improveApproximation queries the oracle with the weights of a hyperplane that separates the known points from the point that is sought.
 // It reports whether the inner or the outer approximation improved. isFeasible says that a combination of known points satisfies the limits.
 // upper is the outer optimum.
-func (c *Curve) improveApproximation(ctx context.Context, objective, limits []*big.Rat, isFeasible bool, upper *big.Rat) (improved bool, err error) {
-	weights, _, err := c.separatingWeights(ctx, objective, limits, isFeasible, upper)
+func (curve *Curve) improveApproximation(ctx context.Context, objective, limits []*big.Rat, isFeasible bool, upper *big.Rat) (improved bool, err error) {
+	weights, _, err := curve.separatingWeights(ctx, objective, limits, isFeasible, upper)
 	if weights == nil || err != nil {
 		return false, err
 	}
-	weights = c.roundWeights(weights)
-	oldBest := c.greatestKnownValue(weights)
-	answer, err := c.queryOracle(ctx, weights)
+	weights = curve.roundWeights(weights)
+	oldBest := curve.greatestKnownValue(weights)
+	answer, err := curve.queryOracle(ctx, weights)
 	if err != nil {
 		return false, err
 	}
@@ -270,13 +270,13 @@ func (c *Curve) improveApproximation(ctx context.Context, objective, limits []*b
 		return true, nil
 	}
 	// If the point is not better than the known points, the new half-space must tighten the outer approximation.
-	newUpper, err := c.outerOptimum(ctx, objective, limits)
+	newUpper, err := curve.outerOptimum(ctx, objective, limits)
 	return newUpper == nil || newUpper.Cmp(upper) < 0, err
 }
 
 // separatingWeights returns the weights and the margin of the hyperplane that best separates the known points from a target. The target has
 // the limits as coordinates and, if isFeasible is set, the value upper of the objective. The results are nil if no hyperplane separates them.
-func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.Rat, isFeasible bool, upper *big.Rat) (weights []*big.Rat, margin *big.Rat, err error) {
+func (curve *Curve) separatingWeights(ctx context.Context, objective, limits []*big.Rat, isFeasible bool, upper *big.Rat) (weights []*big.Rat, margin *big.Rat, err error) {
 	var normals [][]*big.Rat // the directions that the weights combine
 	var targets []*big.Rat   // the value of the target in each direction
 	if isFeasible {
@@ -284,20 +284,20 @@ func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.
 	}
 	for i, limit := range limits {
 		if limit != nil {
-			normals, targets = append(normals, unitVector(c.numObjectives, i)), append(targets, limit)
+			normals, targets = append(normals, unitVector(curve.numObjectives, i)), append(targets, limit)
 		}
 	}
-	best, solution, err := c.separatingMargin(ctx, normals, targets)
+	best, solution, err := curve.separatingMargin(ctx, normals, targets)
 	if best == nil || best.Sign() == 0 {
 		return nil, nil, err
 	}
-	return c.combine(solution, normals), best, nil
+	return curve.combine(solution, normals), best, nil
 }
 
 // separatingMargin finds a convex combination of the normals that separates the known points from the targets: the same combination of the
 // targets exceeds its value at every known point by at least margin, which is as great as possible. The solution of the linear program
 // begins with the coefficients. margin is nil if there is no solution.
-func (c *Curve) separatingMargin(ctx context.Context, normals [][]*big.Rat, targets []*big.Rat) (margin *big.Rat, solution []*big.Rat, err error) {
+func (curve *Curve) separatingMargin(ctx context.Context, normals [][]*big.Rat, targets []*big.Rat) (margin *big.Rat, solution []*big.Rat, err error) {
 	program := &solve.LinearProgram{}
 	var sum []solve.Term
 	for range normals {
@@ -306,7 +306,7 @@ func (c *Curve) separatingMargin(ctx context.Context, normals [][]*big.Rat, targ
 	program.AddRow(one(), sum...)
 	distance := program.AddVariable()
 	program.Objective[distance] = one()
-	for _, point := range c.points {
+	for _, point := range curve.points {
 		excess := make([]*big.Rat, len(normals))
 		for k, normal := range normals {
 			excess[k] = new(big.Rat).Sub(targets[k], dot(normal, point))
@@ -322,9 +322,9 @@ func (c *Curve) separatingMargin(ctx context.Context, normals [][]*big.Rat, targ
 }
 
 // greatestKnownValue returns the greatest value of weights·x over the known points.
-func (c *Curve) greatestKnownValue(weights []*big.Rat) *big.Rat {
-	greatest := dot(weights, c.points[0])
-	for _, point := range c.points[1:] {
+func (curve *Curve) greatestKnownValue(weights []*big.Rat) *big.Rat {
+	greatest := dot(weights, curve.points[0])
+	for _, point := range curve.points[1:] {
 		if value := dot(weights, point); value.Cmp(greatest) > 0 {
 			greatest = value
 		}
@@ -332,16 +332,16 @@ func (c *Curve) greatestKnownValue(weights []*big.Rat) *big.Rat {
 	return greatest
 }
 
-// roundWeights divides the weights by the greatest weight, and rounds them to c.weightBits bits.
-func (c *Curve) roundWeights(weights []*big.Rat) []*big.Rat {
+// roundWeights divides the weights by the greatest weight, and rounds them to curve.weightBits bits.
+func (curve *Curve) roundWeights(weights []*big.Rat) []*big.Rat {
 	greatest := slices.MaxFunc(weights, (*big.Rat).Cmp)
 	rounded := make([]*big.Rat, len(weights))
 	for i, weight := range weights {
 		rounded[i] = new(big.Rat).Quo(weight, greatest)
-		if c.weightBits > 0 {
-			scaled := new(big.Int).Lsh(rounded[i].Num(), c.weightBits)
+		if curve.weightBits > 0 {
+			scaled := new(big.Int).Lsh(rounded[i].Num(), curve.weightBits)
 			scaled.Quo(scaled, rounded[i].Denom())
-			rounded[i].SetFrac(scaled, new(big.Int).Lsh(big.NewInt(1), c.weightBits))
+			rounded[i].SetFrac(scaled, new(big.Int).Lsh(big.NewInt(1), curve.weightBits))
 		}
 	}
 	return rounded

@@ -19,25 +19,25 @@ const maxVertices = 2_000
 // Surface approximates the achievable points by their extreme points. It repeatedly queries the oracle in the direction of the outer vertex
 // that is farthest from the inner approximation. It stops if no such distance exceeds width times the greatest coordinate of the vertex, or
 // after the given number of queries.
-func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surface, error) {
-	if err := c.querySingleObjectives(ctx); err != nil {
+func (curve *Curve) Surface(ctx context.Context, width float64, queries int) (*Surface, error) {
+	if err := curve.querySingleObjectives(ctx); err != nil {
 		return nil, err
 	}
 	approx := &approximations{
-		numObjectives: c.numObjectives, outer: outerCone(c.halfSpaces, c.numObjectives),
-		inner: innerCone(c.points, c.numObjectives), distances: map[*ray]*vertexDistance{},
+		numObjectives: curve.numObjectives, outer: outerCone(curve.halfSpaces, curve.numObjectives),
+		inner: innerCone(curve.points, curve.numObjectives), distances: map[*ray]*vertexDistance{},
 	}
 	for range queries {
 		vertex, distance := approx.farthestVertex(width)
 		if vertex == nil || len(approx.outer.rays)+len(approx.inner.rays) > maxVertices {
 			break
 		}
-		if err := c.queryVertex(ctx, approx, vertex, distance); err != nil {
+		if err := curve.queryVertex(ctx, approx, vertex, distance); err != nil {
 			return nil, err
 		}
 	}
 	// The distance from a convex set is convex, so no achievable point is farther away than the farthest vertex.
-	surface := &Surface{Points: approx.undominatedPoints(c.points), MaxDistance: new(big.Rat)}
+	surface := &Surface{Points: approx.undominatedPoints(curve.points), MaxDistance: new(big.Rat)}
 	for _, ray := range approx.outer.rays {
 		vertexDist := approx.distanceOf(ray)
 		if vertexDist != nil && vertexDist.distance.Cmp(surface.MaxDistance) > 0 {
@@ -49,14 +49,14 @@ func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surfa
 
 // queryVertex queries the oracle with the weights of the inner facet that was used to measure the distance of an outer vertex. It adds the
 // answer to both approximations. If neither improves, it sets cannotImprove for the vertex.
-func (c *Curve) queryVertex(ctx context.Context, approx *approximations, vertex *ray, distance *vertexDistance) error {
-	weights := c.roundWeights(distance.facet.vector[:c.numObjectives])
-	oldBest := c.greatestKnownValue(weights)
-	answer, err := c.queryOracle(ctx, weights)
+func (curve *Curve) queryVertex(ctx context.Context, approx *approximations, vertex *ray, distance *vertexDistance) error {
+	weights := curve.roundWeights(distance.facet.vector[:curve.numObjectives])
+	oldBest := curve.greatestKnownValue(weights)
+	answer, err := curve.queryOracle(ctx, weights)
 	if err != nil {
 		return err
 	}
-	constraint := c.halfSpaces[len(c.halfSpaces)-1].constraint()
+	constraint := curve.halfSpaces[len(curve.halfSpaces)-1].constraint()
 	switch {
 	case dot(constraint, vertex.vector).Sign() > 0:
 		approx.outer.addConstraint(constraint)

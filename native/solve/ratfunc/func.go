@@ -24,86 +24,86 @@ type Func struct {
 }
 
 // Number returns a constant function.
-func (r *Ring) Number(value *big.Rat) *Func {
-	return &Func{r, r.integerPolynomial(value.Num()), r.integerPolynomial(value.Denom())}
+func (ring *Ring) Number(value *big.Rat) *Func {
+	return &Func{ring, ring.integerPolynomial(value.Num()), ring.integerPolynomial(value.Denom())}
 }
 
 // Integer returns a constant function.
-func (r *Ring) Integer(x int64) *Func { return r.Number(big.NewRat(x, 1)) }
+func (ring *Ring) Integer(x int64) *Func { return ring.Number(big.NewRat(x, 1)) }
 
-func (r *Ring) integerPolynomial(x *big.Int) polynomial {
+func (ring *Ring) integerPolynomial(x *big.Int) polynomial {
 	if x.Sign() == 0 {
 		return nil
 	}
-	return polynomial{{r.unitMonomial, x}}
+	return polynomial{{ring.unitMonomial, x}}
 }
 
 // Parameter returns the function that is parameter i.
-func (r *Ring) Parameter(i int) *Func {
-	return &Func{r, polynomial{{r.unitMonomial.withExponent(i, 1), one}}, r.integerPolynomial(one)}
+func (ring *Ring) Parameter(i int) *Func {
+	return &Func{ring, polynomial{{ring.unitMonomial.withExponent(i, 1), one}}, ring.integerPolynomial(one)}
 }
 
 // IsZero reports whether the function is the constant 0.
-func (f *Func) IsZero() bool { return len(f.numerator) == 0 }
+func (function *Func) IsZero() bool { return len(function.numerator) == 0 }
 
 // Constant returns the value of a constant function. It returns false if the function depends on a parameter.
-func (f *Func) Constant() (*big.Rat, bool) {
+func (function *Func) Constant() (*big.Rat, bool) {
 	switch {
-	case f.IsZero():
+	case function.IsZero():
 		return new(big.Rat), true
-	case f.numerator.isConstant() && f.denominator.isConstant():
-		return new(big.Rat).SetFrac(f.numerator[0].coefficient, f.denominator[0].coefficient), true
+	case function.numerator.isConstant() && function.denominator.isConstant():
+		return new(big.Rat).SetFrac(function.numerator[0].coefficient, function.denominator[0].coefficient), true
 	}
 	return nil, false
 }
 
 // Size returns the number of terms of numerator and denominator.
-func (f *Func) Size() int { return len(f.numerator) + len(f.denominator) }
+func (function *Func) Size() int { return len(function.numerator) + len(function.denominator) }
 
-// Scale returns f times a number.
-func (f *Func) Scale(value *big.Rat) *Func { return f.Mul(f.ring.Number(value)) }
+// Scale returns the function times a number.
+func (function *Func) Scale(value *big.Rat) *Func { return function.Mul(function.ring.Number(value)) }
 
-// Neg returns -f.
-func (f *Func) Neg() *Func { return &Func{f.ring, f.numerator.negated(), f.denominator} }
+// Neg returns -function.
+func (function *Func) Neg() *Func { return &Func{function.ring, function.numerator.negated(), function.denominator} }
 
-// Add returns f + other in lowest terms.
-func (f *Func) Add(other *Func) *Func {
+// Add returns function + other in lowest terms.
+func (function *Func) Add(other *Func) *Func {
 	switch {
-	case f.IsZero():
+	case function.IsZero():
 		return other
 	case other.IsZero():
-		return f
+		return function
 	}
-	if constant, ok := f.Constant(); ok {
+	if constant, ok := function.Constant(); ok {
 		if otherConstant, ok := other.Constant(); ok {
-			return f.ring.Number(new(big.Rat).Add(constant, otherConstant))
+			return function.ring.Number(new(big.Rat).Add(constant, otherConstant))
 		}
 	}
 	// A common factor of the sum and its denominator divides the gcd of both denominators.
-	commonDivisor := gcd(f.denominator, other.denominator)
-	fFactor, _ := f.denominator.dividedBy(commonDivisor)
+	commonDivisor := gcd(function.denominator, other.denominator)
+	fFactor, _ := function.denominator.dividedBy(commonDivisor)
 	otherFactor, _ := other.denominator.dividedBy(commonDivisor)
-	numerator := f.numerator.times(otherFactor).addMultiple(other.numerator.times(fFactor), one, f.ring.unitMonomial)
+	numerator := function.numerator.times(otherFactor).addMultiple(other.numerator.times(fFactor), one, function.ring.unitMonomial)
 	if len(numerator) == 0 {
-		return f.ring.Integer(0)
+		return function.ring.Integer(0)
 	}
 	remainingDivisor := gcd(numerator, commonDivisor)
 	numerator, _ = numerator.dividedBy(remainingDivisor)
 	commonDivisor, _ = commonDivisor.dividedBy(remainingDivisor)
-	return &Func{f.ring, numerator, commonDivisor.times(fFactor).times(otherFactor)}
+	return &Func{function.ring, numerator, commonDivisor.times(fFactor).times(otherFactor)}
 }
 
-// Sub returns f - g.
-func (f *Func) Sub(g *Func) *Func { return f.Add(g.Neg()) }
+// Sub returns function - other.
+func (function *Func) Sub(g *Func) *Func { return function.Add(g.Neg()) }
 
-// Mul returns f · other in lowest terms. It cancels common factors before it multiplies.
-func (f *Func) Mul(other *Func) *Func {
-	if f.IsZero() || other.IsZero() {
-		return f.ring.Integer(0)
+// Mul returns function · other in lowest terms. It cancels common factors before it multiplies.
+func (function *Func) Mul(other *Func) *Func {
+	if function.IsZero() || other.IsZero() {
+		return function.ring.Integer(0)
 	}
-	numerator, otherDenominator := cancelCommonFactors(f.numerator, other.denominator)
-	otherNumerator, denominator := cancelCommonFactors(other.numerator, f.denominator)
-	return &Func{f.ring, numerator.times(otherNumerator), denominator.times(otherDenominator)}
+	numerator, otherDenominator := cancelCommonFactors(function.numerator, other.denominator)
+	otherNumerator, denominator := cancelCommonFactors(other.numerator, function.denominator)
+	return &Func{function.ring, numerator.times(otherNumerator), denominator.times(otherDenominator)}
 }
 
 // cancelCommonFactors divides two polynomials by their common divisor.
@@ -114,39 +114,39 @@ func cancelCommonFactors(p, q polynomial) (polynomial, polynomial) {
 	return p, q
 }
 
-// Quo returns f / g; g must not be 0.
-func (f *Func) Quo(g *Func) *Func {
+// Quo returns function / divisor; the divisor must not be 0.
+func (function *Func) Quo(g *Func) *Func {
 	inverse := &Func{g.ring, g.denominator, g.numerator}
 	if g.numerator[0].coefficient.Sign() < 0 {
 		inverse.numerator, inverse.denominator = g.denominator.negated(), g.numerator.negated()
 	}
-	return f.Mul(inverse)
+	return function.Mul(inverse)
 }
 
-// Pow returns f^n. If f is 0, n must not be negative. It returns false if an exponent of a parameter would exceed maxExponent.
-func (f *Func) Pow(n int) (*Func, bool) {
+// Pow returns function^exponent. If the function is 0, the exponent must not be negative. It returns false if an exponent of a parameter would exceed maxExponent.
+func (function *Func) Pow(n int) (*Func, bool) {
 	if n < 0 {
-		f, n = f.ring.Integer(1).Quo(f), -n
+		function, n = function.ring.Integer(1).Quo(function), -n
 	}
-	if max(f.numerator.greatestExponent(), f.denominator.greatestExponent())*uint64(n) > maxExponent {
+	if max(function.numerator.greatestExponent(), function.denominator.greatestExponent())*uint64(n) > maxExponent {
 		return nil, false
 	}
-	power := f.ring.Integer(1)
+	power := function.ring.Integer(1)
 	for ; n > 0; n >>= 1 {
 		if n&1 == 1 {
-			power = power.Mul(f)
+			power = power.Mul(function)
 		}
 		if n > 1 {
-			f = f.Mul(f)
+			function = function.Mul(function)
 		}
 	}
 	return power, true
 }
 
 // greatestExponent returns the greatest exponent of any parameter in the polynomial.
-func (p polynomial) greatestExponent() uint64 {
+func (polynomial polynomial) greatestExponent() uint64 {
 	greatest := uint32(0)
-	for _, term := range p {
+	for _, term := range polynomial {
 		for i := range term.monomial.numVars() {
 			greatest = max(greatest, term.monomial.exponent(i))
 		}
@@ -155,26 +155,26 @@ func (p polynomial) greatestExponent() uint64 {
 }
 
 // Equal reports whether two functions are equal.
-func (f *Func) Equal(g *Func) bool {
-	return f.numerator.times(g.denominator).equal(g.numerator.times(f.denominator))
+func (function *Func) Equal(g *Func) bool {
+	return function.numerator.times(g.denominator).equal(g.numerator.times(function.denominator))
 }
 
 // ValueAt returns the value of the function at a point, which has a number for each parameter. It returns false if the denominator is zero there.
-func (f *Func) ValueAt(point []*big.Rat) (*big.Rat, bool) {
-	denominator := f.denominator.evaluate(point)
+func (function *Func) ValueAt(point []*big.Rat) (*big.Rat, bool) {
+	denominator := function.denominator.evaluate(point)
 	if denominator.Sign() == 0 {
 		return nil, false
 	}
-	return denominator.Quo(f.numerator.evaluate(point), denominator), true
+	return denominator.Quo(function.numerator.evaluate(point), denominator), true
 }
 
 // String returns the function in PRISM's syntax, where a sign binds closer than a power.
-func (f *Func) String() string {
-	numerator := f.polynomialText(f.numerator)
-	if f.denominator.isOne() {
+func (function *Func) String() string {
+	numerator := function.polynomialText(function.numerator)
+	if function.denominator.isOne() {
 		return numerator
 	}
-	return parenthesize(numerator) + "/" + parenthesize(f.polynomialText(f.denominator))
+	return parenthesize(numerator) + "/" + parenthesize(function.polynomialText(function.denominator))
 }
 
 // parenthesize adds parentheses, except to a name or a number.
@@ -185,8 +185,8 @@ func parenthesize(text string) string {
 	return text
 }
 
-// polynomialText returns the text of a polynomial in the parameters of f, such as -2*p^2*q+1.
-func (f *Func) polynomialText(p polynomial) string {
+// polynomialText returns the text of a polynomial in the parameters of the function, such as -2*p^2*q+1.
+func (function *Func) polynomialText(p polynomial) string {
 	if len(p) == 0 {
 		return "0"
 	}
@@ -198,7 +198,7 @@ func (f *Func) polynomialText(p polynomial) string {
 		case i > 0:
 			text.WriteString("+")
 		}
-		factors := f.parameterPowers(term.monomial)
+		factors := function.parameterPowers(term.monomial)
 		magnitude := new(big.Int).Abs(term.coefficient)
 		startsNegative := i == 0 && term.coefficient.Sign() < 0 // written as -1*p
 		if len(factors) == 0 || magnitude.Cmp(one) != 0 || startsNegative {
@@ -210,9 +210,9 @@ func (f *Func) polynomialText(p polynomial) string {
 }
 
 // parameterPowers formats the powers in a monomial, such as p^2 and q.
-func (f *Func) parameterPowers(m monomial) []string {
+func (function *Func) parameterPowers(m monomial) []string {
 	var powers []string
-	for i, name := range f.ring.names {
+	for i, name := range function.ring.names {
 		switch exponent := m.exponent(i); {
 		case exponent == 1:
 			powers = append(powers, name)

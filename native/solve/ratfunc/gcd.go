@@ -91,13 +91,13 @@ func interpolateDivisor(p, q polynomial, parameter int, point *big.Int) (polynom
 }
 
 // multiplyCoefficients multiplies all coefficients by an integer.
-func (p polynomial) multiplyCoefficients(factor *big.Int) polynomial {
-	return p.mapCoefficients(func(result, coefficient *big.Int) *big.Int { return result.Mul(coefficient, factor) })
+func (polynomial polynomial) multiplyCoefficients(factor *big.Int) polynomial {
+	return polynomial.mapCoefficients(func(result, coefficient *big.Int) *big.Int { return result.Mul(coefficient, factor) })
 }
 
 // divideCoefficients divides all coefficients by a common divisor.
-func (p polynomial) divideCoefficients(divisor *big.Int) polynomial {
-	return p.mapCoefficients(func(result, coefficient *big.Int) *big.Int { return result.Quo(coefficient, divisor) })
+func (polynomial polynomial) divideCoefficients(divisor *big.Int) polynomial {
+	return polynomial.mapCoefficients(func(result, coefficient *big.Int) *big.Int { return result.Quo(coefficient, divisor) })
 }
 
 // divides reports whether a polynomial divides p without remainder.
@@ -117,18 +117,18 @@ func mainParameter(p, q polynomial) (parameter int, degree uint32) {
 }
 
 // degree returns the greatest exponent of a parameter.
-func (p polynomial) degree(parameter int) uint32 {
+func (polynomial polynomial) degree(parameter int) uint32 {
 	greatest := uint32(0)
-	for _, term := range p {
+	for _, term := range polynomial {
 		greatest = max(greatest, term.monomial.exponent(parameter))
 	}
 	return greatest
 }
 
 // maxAbsCoefficient returns the greatest absolute value of a coefficient.
-func (p polynomial) maxAbsCoefficient() *big.Int {
+func (polynomial polynomial) maxAbsCoefficient() *big.Int {
 	maximum := new(big.Int)
-	for _, term := range p {
+	for _, term := range polynomial {
 		if term.coefficient.CmpAbs(maximum) > 0 {
 			maximum.Abs(term.coefficient)
 		}

@@ -28,10 +28,10 @@ const exponentSize = 4
 // maxExponent exceeds the exponents of any polynomial of reasonable size.
 const maxExponent = 1 << 24
 
-func (m monomial) numVars() int { return len(m) / exponentSize }
+func (monomial monomial) numVars() int { return len(monomial) / exponentSize }
 
-func (m monomial) exponent(i int) uint32 {
-	return binary.BigEndian.Uint32([]byte(m[i*exponentSize : (i+1)*exponentSize]))
+func (monomial monomial) exponent(i int) uint32 {
+	return binary.BigEndian.Uint32([]byte(monomial[i*exponentSize : (i+1)*exponentSize]))
 }
 
 // withExponent returns the monomial with exponent i replaced.
@@ -60,7 +60,7 @@ func minus(x, y int64) int64 { return x - y }
 func minimum(x, y int64) int64 { return min(x, y) }
 
 // isOne reports whether the monomial is 1.
-func (m monomial) isOne() bool { return strings.Trim(string(m), "\x00") == "" }
+func (monomial monomial) isOne() bool { return strings.Trim(string(monomial), "\x00") == "" }
 
 // polynomialBuilder collects the terms of a polynomial.
 type polynomialBuilder map[monomial]*big.Int
@@ -87,51 +87,51 @@ func (builder polynomialBuilder) polynomial() polynomial {
 }
 
 // isConstant reports whether the polynomial is a constant.
-func (p polynomial) isConstant() bool { return len(p) == 0 || len(p) == 1 && p[0].monomial.isOne() }
+func (polynomial polynomial) isConstant() bool { return len(polynomial) == 0 || len(polynomial) == 1 && polynomial[0].monomial.isOne() }
 
 // isOne reports whether the polynomial is 1.
-func (p polynomial) isOne() bool {
-	return len(p) == 1 && p[0].monomial.isOne() && p[0].coefficient.Cmp(one) == 0
+func (polynomial polynomial) isOne() bool {
+	return len(polynomial) == 1 && polynomial[0].monomial.isOne() && polynomial[0].coefficient.Cmp(one) == 0
 }
 
 var one = big.NewInt(1)
 
-func (p polynomial) equal(q polynomial) bool {
-	return slices.EqualFunc(p, q, func(x, y term) bool { return x.monomial == y.monomial && x.coefficient.Cmp(y.coefficient) == 0 })
+func (polynomial polynomial) equal(q polynomial) bool {
+	return slices.EqualFunc(polynomial, q, func(x, y term) bool { return x.monomial == y.monomial && x.coefficient.Cmp(y.coefficient) == 0 })
 }
 
-// addMultiple returns p + factor * factorMonomial * other. The terms of the result are in decreasing order of their monomials.
-func (p polynomial) addMultiple(other polynomial, factor *big.Int, factorMonomial monomial) polynomial {
-	sum := make(polynomial, 0, len(p)+len(other))
+// addMultiple returns poly + factor * factorMonomial * other. The terms of the result are in decreasing order of their monomials.
+func (poly polynomial) addMultiple(other polynomial, factor *big.Int, factorMonomial monomial) polynomial {
+	sum := make(polynomial, 0, len(poly)+len(other))
 	for _, otherTerm := range other {
 		product, _ := otherTerm.monomial.combine(factorMonomial, plus)
-		for len(p) > 0 && p[0].monomial > product {
-			sum = append(sum, p[0])
-			p = p[1:]
+		for len(poly) > 0 && poly[0].monomial > product {
+			sum = append(sum, poly[0])
+			poly = poly[1:]
 		}
 		coefficient := new(big.Int).Mul(otherTerm.coefficient, factor)
-		if len(p) > 0 && p[0].monomial == product {
-			coefficient.Add(coefficient, p[0].coefficient)
-			p = p[1:]
+		if len(poly) > 0 && poly[0].monomial == product {
+			coefficient.Add(coefficient, poly[0].coefficient)
+			poly = poly[1:]
 		}
 		if coefficient.Sign() != 0 {
 			sum = append(sum, term{product, coefficient})
 		}
 	}
-	return append(sum, p...)
+	return append(sum, poly...)
 }
 
 // times returns the product of two polynomials.
-func (p polynomial) times(other polynomial) polynomial {
-	if p.isOne() {
+func (polynomial polynomial) times(other polynomial) polynomial {
+	if polynomial.isOne() {
 		return other
 	}
 	if other.isOne() {
-		return p
+		return polynomial
 	}
 	builder := polynomialBuilder{}
 	var coefficient big.Int
-	for _, left := range p {
+	for _, left := range polynomial {
 		for _, right := range other {
 			product, _ := left.monomial.combine(right.monomial, plus)
 			builder.addTerm(product, coefficient.Mul(left.coefficient, right.coefficient))
@@ -140,43 +140,43 @@ func (p polynomial) times(other polynomial) polynomial {
 	return builder.polynomial()
 }
 
-// negated returns -p.
-func (p polynomial) negated() polynomial {
-	return p.mapCoefficients(func(result, coefficient *big.Int) *big.Int { return result.Neg(coefficient) })
+// negated returns the polynomial times -1.
+func (polynomial polynomial) negated() polynomial {
+	return polynomial.mapCoefficients(func(result, coefficient *big.Int) *big.Int { return result.Neg(coefficient) })
 }
 
 // mapCoefficients applies operation to each coefficient. operation sets result, a new number, and returns it. The result must not be 0.
-func (p polynomial) mapCoefficients(operation func(result, coefficient *big.Int) *big.Int) polynomial {
-	result := make(polynomial, len(p))
-	for i, original := range p {
+func (poly polynomial) mapCoefficients(operation func(result, coefficient *big.Int) *big.Int) polynomial {
+	result := make(polynomial, len(poly))
+	for i, original := range poly {
 		result[i] = term{original.monomial, operation(new(big.Int), original.coefficient)}
 	}
 	return result
 }
 
-// dividedBy returns the quotient of p and the divisor. It returns false if the division has a remainder.
-func (p polynomial) dividedBy(divisor polynomial) (polynomial, bool) {
+// dividedBy returns the quotient of poly and divisor. It returns false if the division has a remainder.
+func (poly polynomial) dividedBy(divisor polynomial) (polynomial, bool) {
 	if divisor.isOne() {
-		return p, true
+		return poly, true
 	}
 	var quotient polynomial
-	for len(p) > 0 {
-		leading, divisorLeading := p[0], divisor[0]
+	for len(poly) > 0 {
+		leading, divisorLeading := poly[0], divisor[0]
 		monomial, ok := leading.monomial.combine(divisorLeading.monomial, minus)
 		coefficient, remainder := new(big.Int).QuoRem(leading.coefficient, divisorLeading.coefficient, new(big.Int))
 		if !ok || remainder.Sign() != 0 {
 			return nil, false
 		}
 		quotient = append(quotient, term{monomial, coefficient})
-		p = p.addMultiple(divisor, new(big.Int).Neg(coefficient), monomial)
+		poly = poly.addMultiple(divisor, new(big.Int).Neg(coefficient), monomial)
 	}
 	return quotient, true
 }
 
 // content returns the greatest integer and the greatest monomial that divide all terms.
-func (p polynomial) content() term {
-	content := term{p[0].monomial, new(big.Int)}
-	for _, nextTerm := range p {
+func (polynomial polynomial) content() term {
+	content := term{polynomial[0].monomial, new(big.Int)}
+	for _, nextTerm := range polynomial {
 		content.monomial, _ = content.monomial.combine(nextTerm.monomial, minimum)
 		content.coefficient.GCD(nil, nil, content.coefficient, new(big.Int).Abs(nextTerm.coefficient))
 	}
@@ -184,10 +184,10 @@ func (p polynomial) content() term {
 }
 
 // substitute returns the polynomial in which the integer value replaces a parameter.
-func (p polynomial) substitute(parameter int, value *big.Int) polynomial {
+func (polynomial polynomial) substitute(parameter int, value *big.Int) polynomial {
 	builder := polynomialBuilder{}
 	powers := map[uint32]*big.Int{}
-	for _, term := range p {
+	for _, term := range polynomial {
 		exponent := term.monomial.exponent(parameter)
 		if powers[exponent] == nil {
 			powers[exponent] = new(big.Int).Exp(value, big.NewInt(int64(exponent)), nil)
@@ -198,9 +198,9 @@ func (p polynomial) substitute(parameter int, value *big.Int) polynomial {
 }
 
 // evaluate returns the value of the polynomial at a point, which has a number for each parameter.
-func (p polynomial) evaluate(point []*big.Rat) *big.Rat {
+func (polynomial polynomial) evaluate(point []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
-	for _, term := range p {
+	for _, term := range polynomial {
 		product := new(big.Rat).SetInt(term.coefficient)
 		for i, value := range point {
 			product.Mul(product, power(value, term.monomial.exponent(i)))

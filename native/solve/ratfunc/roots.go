@@ -9,35 +9,35 @@ import (
 type Univariate []*big.Int
 
 // Univariate returns the numerator and the denominator of a function of one parameter.
-func (f *Func) Univariate() (numerator, denominator Univariate) {
-	return f.numerator.univariate(), f.denominator.univariate()
+func (function *Func) Univariate() (numerator, denominator Univariate) {
+	return function.numerator.univariate(), function.denominator.univariate()
 }
 
 // univariate returns the coefficients of a polynomial with one parameter, by exponent.
-func (p polynomial) univariate() Univariate {
-	if len(p) == 0 {
+func (polynomial polynomial) univariate() Univariate {
+	if len(polynomial) == 0 {
 		return nil
 	}
-	degree := p[0].monomial.exponent(0) // the first term has the greatest exponent
+	degree := polynomial[0].monomial.exponent(0) // the first term has the greatest exponent
 	result := make(Univariate, degree+1)
 	for i := range result {
 		result[i] = new(big.Int)
 	}
-	for _, term := range p {
+	for _, term := range polynomial {
 		result[term.monomial.exponent(0)] = term.coefficient
 	}
 	return result
 }
 
-func (p Univariate) degree() int { return len(p) - 1 }
+func (polynomial Univariate) degree() int { return len(polynomial) - 1 }
 
 // Sign returns the sign of the polynomial at a point: -1, 0 or 1.
-func (p Univariate) Sign(point *big.Rat) int {
+func (polynomial Univariate) Sign(point *big.Rat) int {
 	// By Horner's rule, multiplied by a power of the denominator.
 	sum, scale := new(big.Int), big.NewInt(1)
-	for i := len(p) - 1; i >= 0; i-- {
+	for i := len(polynomial) - 1; i >= 0; i-- {
 		sum.Mul(sum, point.Num())
-		sum.Add(sum, new(big.Int).Mul(p[i], scale))
+		sum.Add(sum, new(big.Int).Mul(polynomial[i], scale))
 		scale = new(big.Int).Mul(scale, point.Denom())
 	}
 	return sum.Sign()
@@ -59,83 +59,83 @@ func primitivePart(p Univariate) Univariate {
 	return result
 }
 
-// pseudoRemainder returns a positive multiple of the remainder of the division of p by the divisor.
-func (p Univariate) pseudoRemainder(divisor Univariate) Univariate {
-	for len(p) >= len(divisor) {
-		remainder, _ := p.cancelLeadingTerm(divisor)
-		p = primitivePart(remainder)
+// pseudoRemainder returns a positive multiple of the remainder of the division of the polynomial by the divisor.
+func (polynomial Univariate) pseudoRemainder(divisor Univariate) Univariate {
+	for len(polynomial) >= len(divisor) {
+		remainder, _ := polynomial.cancelLeadingTerm(divisor)
+		polynomial = primitivePart(remainder)
 	}
-	return primitivePart(p)
+	return primitivePart(polynomial)
 }
 
-// cancelLeadingTerm performs one step of the pseudo-division of p by a divisor whose degree is not greater. It returns |a| p - factor x^k
+// cancelLeadingTerm performs one step of the pseudo-division of a polynomial p by a divisor whose degree is not greater. It returns |a| p - factor x^k
 // divisor without its leading term, which is 0. Here a is the leading coefficient of the divisor, and k the difference of the degrees.
-func (p Univariate) cancelLeadingTerm(divisor Univariate) (remainder Univariate, factor *big.Int) {
+func (polynomial Univariate) cancelLeadingTerm(divisor Univariate) (remainder Univariate, factor *big.Int) {
 	divisorLeading := divisor[len(divisor)-1]
 	scale := new(big.Int).Abs(divisorLeading)
-	factor = new(big.Int).Set(p[len(p)-1])
+	factor = new(big.Int).Set(polynomial[len(polynomial)-1])
 	if divisorLeading.Sign() < 0 {
 		factor.Neg(factor)
 	}
-	remainder = make(Univariate, len(p)-1)
+	remainder = make(Univariate, len(polynomial)-1)
 	for i := range remainder {
-		remainder[i] = new(big.Int).Mul(p[i], scale)
+		remainder[i] = new(big.Int).Mul(polynomial[i], scale)
 	}
-	shift := len(p) - len(divisor)
+	shift := len(polynomial) - len(divisor)
 	for i, coefficient := range divisor[:len(divisor)-1] {
 		remainder[shift+i].Sub(remainder[shift+i], new(big.Int).Mul(factor, coefficient))
 	}
 	return remainder, factor
 }
 
-// pseudoQuotient returns a multiple of the quotient p / divisor, which must have no remainder. Its leading coefficient is positive if the
-// leading coefficients of p and the divisor have the same sign.
-func (p Univariate) pseudoQuotient(divisor Univariate) Univariate {
-	quotient := make(Univariate, len(p)-len(divisor)+1)
+// pseudoQuotient returns a multiple of the quotient polynomial / divisor, which must have no remainder. Its leading coefficient is positive if the
+// leading coefficients of both polynomials have the same sign.
+func (polynomial Univariate) pseudoQuotient(divisor Univariate) Univariate {
+	quotient := make(Univariate, len(polynomial)-len(divisor)+1)
 	scale := new(big.Int).Abs(divisor[len(divisor)-1])
 	for shift := len(quotient) - 1; shift >= 0; shift-- {
 		for i := shift + 1; i < len(quotient); i++ {
 			quotient[i] = new(big.Int).Mul(quotient[i], scale)
 		}
-		p, quotient[shift] = p.cancelLeadingTerm(divisor)
+		polynomial, quotient[shift] = polynomial.cancelLeadingTerm(divisor)
 	}
 	return primitivePart(quotient)
 }
 
-// derivative returns the derivative of p, divided by the gcd of its coefficients.
-func (p Univariate) derivative() Univariate {
+// derivative returns the derivative, divided by the gcd of its coefficients.
+func (polynomial Univariate) derivative() Univariate {
 	var derivative Univariate
-	for i := 1; i < len(p); i++ {
-		derivative = append(derivative, new(big.Int).Mul(p[i], big.NewInt(int64(i))))
+	for i := 1; i < len(polynomial); i++ {
+		derivative = append(derivative, new(big.Int).Mul(polynomial[i], big.NewInt(int64(i))))
 	}
 	return primitivePart(derivative)
 }
 
 // gcd returns a greatest common divisor of two polynomials by Euclid's algorithm. Its leading coefficient is positive.
 // At least one polynomial must not be zero.
-func (p Univariate) gcd(q Univariate) Univariate {
+func (polynomial Univariate) gcd(q Univariate) Univariate {
 	for len(q) > 0 {
-		p, q = q, p.pseudoRemainder(q)
+		polynomial, q = q, polynomial.pseudoRemainder(q)
 	}
-	p = primitivePart(p)
-	if p[len(p)-1].Sign() < 0 {
-		for i, coefficient := range p {
-			p[i] = new(big.Int).Neg(coefficient)
+	polynomial = primitivePart(polynomial)
+	if polynomial[len(polynomial)-1].Sign() < 0 {
+		for i, coefficient := range polynomial {
+			polynomial[i] = new(big.Int).Neg(coefficient)
 		}
 	}
-	return p
+	return polynomial
 }
 
-// OddSquareFree returns a polynomial with simple roots: the roots of p with odd multiplicity, which are the points where p changes its
-// sign. p must not be 0.
+// OddSquareFree returns a polynomial with simple roots: the roots with odd multiplicity, which are the points where the polynomial changes its
+// sign. The polynomial must not be 0.
 //
 // Source: Yun, On square-free decomposition algorithms (1976).
-func (p Univariate) OddSquareFree() Univariate {
+func (polynomial Univariate) OddSquareFree() Univariate {
 	oddFactors := Univariate{big.NewInt(1)}
-	for multiplicity := 1; p.degree() > 0; multiplicity++ {
-		// simple has each root of p once. The multiplicity of a root in repeated is one less than in p.
-		repeated := p.gcd(p.derivative())
-		simple := p.pseudoQuotient(repeated)
+	for multiplicity := 1; polynomial.degree() > 0; multiplicity++ {
+		// simple has each root of the polynomial once. The multiplicity of a root in repeated is one less than in the polynomial.
+		repeated := polynomial.gcd(polynomial.derivative())
+		simple := polynomial.pseudoQuotient(repeated)
 		simpleOnly := simple
 		if repeated.degree() > 0 {
 			simpleOnly = simple.pseudoQuotient(simple.gcd(repeated))
@@ -143,21 +143,21 @@ func (p Univariate) OddSquareFree() Univariate {
 		if multiplicity%2 == 1 {
 			oddFactors = oddFactors.Times(simpleOnly)
 		}
-		p = repeated
+		polynomial = repeated
 	}
 	return oddFactors
 }
 
-// Times returns p · q, divided by the gcd of its coefficients.
-func (p Univariate) Times(q Univariate) Univariate {
-	if len(p) == 0 || len(q) == 0 {
+// Times returns the product of two polynomials, divided by the gcd of its coefficients.
+func (polynomial Univariate) Times(q Univariate) Univariate {
+	if len(polynomial) == 0 || len(q) == 0 {
 		return nil
 	}
-	product := make(Univariate, len(p)+len(q)-1)
+	product := make(Univariate, len(polynomial)+len(q)-1)
 	for i := range product {
 		product[i] = new(big.Int)
 	}
-	for i, left := range p {
+	for i, left := range polynomial {
 		for j, right := range q {
 			product[i+j].Add(product[i+j], new(big.Int).Mul(left, right))
 		}
@@ -227,7 +227,7 @@ type Root struct {
 func FractionRoot(value *big.Rat) Root { return Root{Low: value, High: value} }
 
 // IsFraction reports whether the root is known to be the fraction Low.
-func (r Root) IsFraction() bool { return r.Low.Cmp(r.High) == 0 }
+func (root Root) IsFraction() bool { return root.Low.Cmp(root.High) == 0 }
 
 // midpoint returns the mean of two numbers.
 func midpoint(left, right *big.Rat) *big.Rat {
@@ -257,20 +257,20 @@ func (sturm *Sturm) FirstRoot(low, high *big.Rat) (Root, bool) {
 }
 
 // Narrow returns the same root with an isolating interval of half the width. A fraction does not change.
-func (r Root) Narrow() Root {
-	if r.IsFraction() {
-		return r
+func (root Root) Narrow() Root {
+	if root.IsFraction() {
+		return root
 	}
-	middle := midpoint(r.Low, r.High)
+	middle := midpoint(root.Low, root.High)
 	switch {
-	case r.sturm.CountRoots(r.Low, middle) > 0:
-		r.High = middle
-	case r.sturm.Polynomial.Sign(middle) == 0:
+	case root.sturm.CountRoots(root.Low, middle) > 0:
+		root.High = middle
+	case root.sturm.Polynomial.Sign(middle) == 0:
 		return FractionRoot(middle)
 	default:
-		r.Low = middle
+		root.Low = middle
 	}
-	return r
+	return root
 }
 
 // maxFractionBits limits the leading coefficients for which rational roots are recognized.
@@ -278,23 +278,23 @@ const maxFractionBits = 256
 
 // asFraction returns the root as a fraction if it is rational. The denominator of a rational root divides the leading coefficient, which
 // limits the search. It returns the root unchanged if the root is irrational, or if the leading coefficient is too large.
-func (r Root) asFraction() Root {
-	leading := r.sturm.Polynomial[len(r.sturm.Polynomial)-1]
+func (root Root) asFraction() Root {
+	leading := root.sturm.Polynomial[len(root.sturm.Polynomial)-1]
 	if leading.BitLen() > maxFractionBits {
-		return r
+		return root
 	}
 	// An interval of this width contains only one possible fraction: the fraction with the least denominator.
 	maxWidth := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Mul(leading, leading))
-	for !r.IsFraction() && new(big.Rat).Sub(r.High, r.Low).Cmp(maxWidth) > 0 {
-		r = r.Narrow()
+	for !root.IsFraction() && new(big.Rat).Sub(root.High, root.Low).Cmp(maxWidth) > 0 {
+		root = root.Narrow()
 	}
-	if r.IsFraction() {
-		return r
+	if root.IsFraction() {
+		return root
 	}
-	if candidate := simplestBetween(r.Low, r.High); r.sturm.Polynomial.Sign(candidate) == 0 {
+	if candidate := simplestBetween(root.Low, root.High); root.sturm.Polynomial.Sign(candidate) == 0 {
 		return FractionRoot(candidate)
 	}
-	return r
+	return root
 }
 
 // simplestBetween returns the fraction x with low < x < high that has the least denominator. It uses continued fractions.
@@ -320,24 +320,24 @@ func simplestBetween(low, high *big.Rat) *big.Rat {
 }
 
 // Equal reports whether two roots are the same number.
-func (r Root) Equal(other Root) bool {
+func (root Root) Equal(other Root) bool {
 	switch {
-	case r.IsFraction() && other.IsFraction():
-		return r.Low.Cmp(other.Low) == 0
-	case r.IsFraction():
-		return other.Equal(r)
+	case root.IsFraction() && other.IsFraction():
+		return root.Low.Cmp(other.Low) == 0
+	case root.IsFraction():
+		return other.Equal(root)
 	case other.IsFraction():
-		return r.Low.Cmp(other.Low) < 0 && other.Low.Cmp(r.High) < 0 && r.sturm.Polynomial.Sign(other.Low) == 0
+		return root.Low.Cmp(other.Low) < 0 && other.Low.Cmp(root.High) < 0 && root.sturm.Polynomial.Sign(other.Low) == 0
 	}
 	// Equal irrational roots are roots of a common factor, in the intersection of both intervals.
-	low, high := r.Low, r.High
+	low, high := root.Low, root.High
 	if other.Low.Cmp(low) > 0 {
 		low = other.Low
 	}
 	if other.High.Cmp(high) < 0 {
 		high = other.High
 	}
-	common := r.sturm.Polynomial.gcd(other.sturm.Polynomial)
+	common := root.sturm.Polynomial.gcd(other.sturm.Polynomial)
 	return common.degree() > 0 && NewSturm(common).CountRoots(low, high) > 0
 }
 
@@ -363,21 +363,21 @@ func (sturm *Sturm) hasNoOtherRoot(root Root) bool {
 	return numRoots == 0 || numRoots == 1 && root.isRootOf(sturm)
 }
 
-// isRootOf reports whether r is a root of the polynomial of a chain. The interval of r must contain one root of the polynomial.
-func (r Root) isRootOf(sturm *Sturm) bool {
-	common := r.sturm.Polynomial.gcd(sturm.Polynomial)
-	return common.degree() > 0 && NewSturm(common).CountRoots(r.Low, r.High) > 0
+// isRootOf reports whether a number is a root of the polynomial of a Sturm chain. The interval of the number must contain one root of the polynomial.
+func (root Root) isRootOf(sturm *Sturm) bool {
+	common := root.sturm.Polynomial.gcd(sturm.Polynomial)
+	return common.degree() > 0 && NewSturm(common).CountRoots(root.Low, root.High) > 0
 }
 
-// Less reports whether r is less than other. It narrows both intervals until they are disjoint, so the two roots must be different numbers.
-func (r Root) Less(other Root) bool {
+// Less reports whether root is less than other. It narrows both intervals until they are disjoint, so the two roots must be different numbers.
+func (root Root) Less(other Root) bool {
 	for {
 		switch {
-		case r.High.Cmp(other.Low) <= 0:
+		case root.High.Cmp(other.Low) <= 0:
 			return true
-		case other.High.Cmp(r.Low) <= 0:
+		case other.High.Cmp(root.Low) <= 0:
 			return false
 		}
-		r, other = r.Narrow(), other.Narrow()
+		root, other = root.Narrow(), other.Narrow()
 	}
 }

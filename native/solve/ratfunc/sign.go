@@ -7,11 +7,11 @@ import (
 
 // Positive reports whether a function is certainly defined and positive on the box of parameter values from low to high. For one parameter
 // the answer is exact. For several parameters, false may also mean that no proof was found.
-func (f *Func) Positive(low, high []*big.Rat) bool {
+func (function *Func) Positive(low, high []*big.Rat) bool {
 	if len(low) == 1 {
-		return f.positiveBetween(low[0], high[0])
+		return function.positiveBetween(low[0], high[0])
 	}
-	numerator, denominator := f.numerator, f.denominator
+	numerator, denominator := function.numerator, function.denominator
 	if form, ok := bernstein(denominator, low, high); ok && form.hasOnlySign(-1) {
 		numerator, denominator = numerator.negated(), denominator.negated()
 	}
@@ -25,9 +25,9 @@ func (f *Func) Positive(low, high []*big.Rat) bool {
 
 // Sign returns 1 if the function is certainly positive inside the box from low to high, -1 if it is certainly negative, and otherwise 0.
 // The function must be defined inside the box. alsoOnBorder says that the sign is the same on the border.
-func (f *Func) Sign(low, high []*big.Rat) (sign int, alsoOnBorder bool) {
+func (function *Func) Sign(low, high []*big.Rat) (sign int, alsoOnBorder bool) {
 	sign, alsoOnBorder = 1, true
-	for _, p := range []polynomial{f.numerator, f.denominator} {
+	for _, p := range []polynomial{function.numerator, function.denominator} {
 		form, ok := bernstein(p, low, high)
 		switch {
 		case !ok:
@@ -45,8 +45,8 @@ func (f *Func) Sign(low, high []*big.Rat) (sign int, alsoOnBorder bool) {
 
 // positiveBetween reports whether a function of one parameter is positive between low and high: it is positive in the middle, and
 // its numerator and denominator have no root between them.
-func (f *Func) positiveBetween(low, high *big.Rat) bool {
-	numerator, denominator := f.Univariate()
+func (function *Func) positiveBetween(low, high *big.Rat) bool {
+	numerator, denominator := function.Univariate()
 	product := numerator.Times(denominator) // it has the sign of the function
 	if product.Sign(midpoint(low, high)) <= 0 {
 		return false
@@ -59,8 +59,8 @@ func (f *Func) positiveBetween(low, high *big.Rat) bool {
 const maxSubdivisionCoefficients = 500_000
 
 // NotNegative reports whether it can prove that a function is at least 0 on the box from low to high. The function must be defined there.
-func (f *Func) NotNegative(low, high []*big.Rat) bool {
-	form, ok := bernstein(f.numerator, low, high)
+func (function *Func) NotNegative(low, high []*big.Rat) bool {
+	form, ok := bernstein(function.numerator, low, high)
 	if !ok {
 		return false
 	}
@@ -69,7 +69,7 @@ func (f *Func) NotNegative(low, high []*big.Rat) bool {
 		middle[i] = midpoint(low[i], high[i])
 	}
 	// The denominator has the same sign in the whole box.
-	if f.denominator.evaluate(middle).Sign() < 0 {
+	if function.denominator.evaluate(middle).Sign() < 0 {
 		for _, coefficient := range form.coefficients {
 			coefficient.Neg(coefficient)
 		}
