@@ -13,7 +13,7 @@ import (
 	"tilecheck/result"
 )
 
-// sequence is the order in which a property is evaluated with different precisions. An attempt ends the sequence if it decides
+// attemptSequence is the order in which a property is evaluated with different precisions. An attempt ends the sequence if it decides
 // the property and its bounds are as narrow as required; otherwise the next attempt follows.
 //
 //	sequence       | when                                       | attempts
@@ -26,18 +26,18 @@ import (
 //
 // If an attempt of enclose finds a number beyond float64, outOfRange follows. If a time bound takes too many steps, enclose tries
 // fractions first. For estimated values the first attempt is the last.
-type sequence uint8
+type attemptSequence uint8
 
 const (
-	enclose sequence = iota
+	enclose attemptSequence = iota
 	searchBeliefs
 	exactOnly
 	outOfRange
 	multiObjective
 )
 
-// sequence selects which computations are tried for a property, and in which order, until an answer is accurate enough.
-func (c *Checker) sequence(property *Property) sequence {
+// attemptSequence selects which computations are tried for a property, and in which order, until an answer is accurate enough.
+func (c *Checker) attemptSequence(property *Property) attemptSequence {
 	switch {
 	case c.floatModel.space.Program().Type == syntax.POMDP:
 		return searchBeliefs
@@ -53,9 +53,9 @@ func (c *Checker) sequence(property *Property) sequence {
 
 // precision says how precisely an attempt computes, and how much work it may do.
 type precision struct {
-	exact   bool    // compute fractions instead of bounds
-	epsilon float64 // the relative width of bounds; 0 stands for the default of package solve
-	maxWork int     // the greatest number of operations on fractions; 0 stands for no limit
+	wantsFractions bool    // compute fractions instead of bounds
+	epsilon        float64 // the relative width of bounds; 0 stands for the default of package solve
+	maxWork        int     // the greatest number of operations on fractions; 0 stands for no limit
 }
 
 const (
@@ -74,13 +74,13 @@ const (
 // The precisions that do not depend on the options.
 var (
 	narrowestBounds = precision{epsilon: leastEpsilon}
-	anyFractions    = precision{exact: true, epsilon: leastEpsilon}
-	cheapFractions  = precision{exact: true, epsilon: leastEpsilon, maxWork: improvingWork}
+	anyFractions    = precision{wantsFractions: true, epsilon: leastEpsilon}
+	cheapFractions  = precision{wantsFractions: true, epsilon: leastEpsilon, maxWork: improvingWork}
 )
 
 // bestOutcome evaluates a property by the sequence of attempts that suits the property and the model. It returns the most accurate outcome.
 func (c *Checker) bestOutcome(ctx context.Context, property *Property, verdict *result.Verdict) (*outcome, error) {
-	switch c.sequence(property) {
+	switch c.attemptSequence(property) {
 	case searchBeliefs:
 		return c.searchBeliefs(ctx, property)
 	case exactOnly:
@@ -90,7 +90,7 @@ func (c *Checker) bestOutcome(ctx context.Context, property *Property, verdict *
 	case multiObjective:
 		return c.multiObjective(ctx, property)
 	}
-	answer, err := c.enclose(ctx, property)
+	answer, err := c.encloseValue(ctx, property)
 	if rangeErr, ok := errors.AsType[*explicit.RangeError](err); ok {
 		return c.outOfRange(ctx, rangeErr, property)
 	}
@@ -104,7 +104,7 @@ func (c *Checker) searchBeliefs(ctx context.Context, property *Property) (*outco
 	if err != nil {
 		return nil, err
 	}
-	return c.attempt(ctx, model, precision{exact: c.opts.Accuracy == result.Exact, epsilon: c.opts.Epsilon}, property)
+	return c.attempt(ctx, model, precision{wantsFractions: c.opts.Accuracy == result.Exact, epsilon: c.opts.Epsilon}, property)
 }
 
 // exactOnly evaluates a property with fractions only.
@@ -119,7 +119,7 @@ func (c *Checker) exactOnly(ctx context.Context, property *Property, verdict *re
 // fractionsOrQuotient evaluates a property in rational arithmetic. If this takes more than maxWork operations, it evaluates the property again
 // without a limit. For the second evaluation it uses the quotient by bisimulation if the quotient is small, and adds a warning to the verdict.
 func (c *Checker) fractionsOrQuotient(ctx context.Context, model *model, property *Property, verdict *result.Verdict, maxWork int) (*outcome, error) {
-	withoutLimit := precision{exact: true, epsilon: c.opts.Epsilon}
+	withoutLimit := precision{wantsFractions: true, epsilon: c.opts.Epsilon}
 	if !c.mayUseQuotient(model) {
 		return c.attempt(ctx, model, withoutLimit, property)
 	}
@@ -208,12 +208,12 @@ func (c *Checker) multiBounds(ctx context.Context, property *Property) (*outcome
 	if err != nil {
 		return nil, err
 	}
-	return c.narrow(ctx, model, property, best), nil
+	return c.narrowBounds(ctx, model, property, best), nil
 }
 
-// enclose evaluates a property with float64 bounds. If the bounds are too wide or do not decide the property, it tries narrower bounds, and then
+// encloseValue evaluates a property with float64 bounds. If the bounds are too wide or do not decide the property, it tries narrower bounds, and then
 // fractions.
-func (c *Checker) enclose(ctx context.Context, property *Property) (*outcome, error) {
+func (c *Checker) encloseValue(ctx context.Context, property *Property) (*outcome, error) {
 	best, err := c.attempt(ctx, c.floatModel, precision{epsilon: c.opts.Epsilon}, property)
 	switch {
 	case errors.As(err, new(*stepBoundError)): // fractions need few operations for many steps, because they square matrices
@@ -225,16 +225,16 @@ func (c *Checker) enclose(ctx context.Context, property *Property) (*outcome, er
 	case c.opts.Accuracy == result.Estimated:
 		return best, err
 	case errors.As(err, new(*undecidedError)):
-		return c.decide(ctx, property)
+		return c.decideBounded(ctx, property)
 	case err != nil:
 		return nil, err
 	}
-	return c.improve(ctx, property, best), nil
+	return c.improveOutcome(ctx, property, best), nil
 }
 
-// decide evaluates a bounded property, such as P>=0.5, after bounds of the usual width contained the threshold. It tries the narrowest bounds,
+// decideBounded evaluates a bounded property, such as P>=0.5, after bounds of the usual width contained the threshold. It tries the narrowest bounds,
 // and then fractions.
-func (c *Checker) decide(ctx context.Context, property *Property) (*outcome, error) {
+func (c *Checker) decideBounded(ctx context.Context, property *Property) (*outcome, error) {
 	best, err := c.attempt(ctx, c.floatModel, narrowestBounds, property)
 	switch {
 	case errors.As(err, new(*undecidedError)):
@@ -242,12 +242,12 @@ func (c *Checker) decide(ctx context.Context, property *Property) (*outcome, err
 	case err != nil:
 		return nil, err
 	}
-	return c.improve(ctx, property, best), nil
+	return c.improveOutcome(ctx, property, best), nil
 }
 
-// improve returns best if its bounds are narrow enough. If they are not, it tries narrower bounds, and then fractions.
-func (c *Checker) improve(ctx context.Context, property *Property, best *outcome) *outcome {
-	best = c.narrow(ctx, c.floatModel, property, best)
+// improveOutcome returns best if its bounds are narrow enough. If they are not, it tries narrower bounds, and then fractions.
+func (c *Checker) improveOutcome(ctx context.Context, property *Property, best *outcome) *outcome {
+	best = c.narrowBounds(ctx, c.floatModel, property, best)
 	if best.width <= c.opts.epsilon() {
 		return best
 	}
@@ -271,9 +271,9 @@ func (c *Checker) decideByFractions(ctx context.Context, undecidedErr error, pro
 	return answer, err
 }
 
-// narrow evaluates a property again with smaller and smaller epsilons, until the width of the bounds is at most the required width or no longer
+// narrowBounds evaluates a property again with smaller and smaller epsilons, until the width of the bounds is at most the required width or no longer
 // decreases. best is the outcome so far. It returns the outcome with the narrowest bounds.
-func (c *Checker) narrow(ctx context.Context, model *model, property *Property, best *outcome) *outcome {
+func (c *Checker) narrowBounds(ctx context.Context, model *model, property *Property, best *outcome) *outcome {
 	const safetyFactor = 8 // an epsilon smaller than needed avoids further attempts
 	wantedWidth := c.opts.epsilon()
 	wantedPrecision := precision{epsilon: wantedWidth} // bounds may be wider than epsilon: the widths of components add up

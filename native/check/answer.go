@@ -19,7 +19,7 @@ func (e *evaluation) evaluateProperty() (result.Value, *result.Interval, error) 
 	for _, s := range e.space.Model().Initial {
 		initial.Add(int(s))
 	}
-	defer e.restrict(initial)() // values are needed in the initial states only
+	defer e.restrictDomain(initial)() // values are needed in the initial states only
 	expr, formula := e.property.X, logic.FormulaOf(e.property.X)
 	switch {
 	case formula.Kind == logic.Objectives, formula.Kind == logic.Lexicographic:

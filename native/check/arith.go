@@ -12,8 +12,8 @@ import (
 // The operations below are exact on fractions. Applied to bounds, they return bounds of the result (interval
 // arithmetic, rounded outwards).
 
-// neg returns -x.
-func (value number) neg() number {
+// negated returns -x.
+func (value number) negated() number {
 	negated := boundedNumber(-value.Hi, -value.Lo)
 	negated.aboveLo, negated.belowHi = value.belowHi, value.aboveLo
 	if value.Exact != nil {
@@ -22,16 +22,16 @@ func (value number) neg() number {
 	return negated
 }
 
-// arithmetic applies an arithmetic operator to two numbers. ok is false if the result has no bounds, as for a division by an interval that
+// applyArithmetic applies an arithmetic operator to two numbers. ok is false if the result has no bounds, as for a division by an interval that
 // contains 0.
-func arithmetic(operator syntax.Op, left, right number) (value number, ok bool) {
+func applyArithmetic(operator syntax.Op, left, right number) (value number, ok bool) {
 	if left.Exact != nil && right.Exact != nil {
 		if exact := applyToFractions(operator, left.Exact, right.Exact); exact != nil {
 			return exactNumber(exact), true
 		}
 	}
 	if operator == syntax.OpSub {
-		return arithmetic(syntax.OpAdd, left, right.neg())
+		return applyArithmetic(syntax.OpAdd, left, right.negated())
 	}
 	if left.isInfinite() || right.isInfinite() || left.isNaN() || right.isNaN() {
 		return applyToInfiniteOrNaN(operator, left, right)
@@ -42,7 +42,7 @@ func arithmetic(operator syntax.Op, left, right number) (value number, ok bool) 
 	case syntax.OpMul:
 		return intervalResult(left, right, productBounds), true
 	case syntax.OpDiv:
-		return divide(left, right)
+		return divideNumbers(left, right)
 	case syntax.OpPow:
 		return powerOf(left, right)
 	}
@@ -58,9 +58,9 @@ func addFinite(left, right number) number {
 	return sum
 }
 
-// divide returns bounds of the quotient of two finite numbers. ok is false if the bounds of the divisor contain 0. A division by exactly 0
+// divideNumbers returns bounds of the quotient of two finite numbers. ok is false if the bounds of the divisor contain 0. A division by exactly 0
 // gives infinity or NaN if the sign of the dividend is known.
-func divide(dividend, divisor number) (value number, ok bool) {
+func divideNumbers(dividend, divisor number) (value number, ok bool) {
 	if divisor.Lo > 0 || divisor.Hi < 0 {
 		return intervalResult(dividend, divisor, quotientBounds), true
 	}
@@ -267,8 +267,8 @@ func intervalResult(left, right number, operation func(x, y float64) (lower, upp
 	return bounds
 }
 
-// order returns the sign of left - right. ok is false if overlapping bounds leave the sign unknown.
-func order(left, right number) (sign int, ok bool) {
+// signOfDifference returns the sign of left - right. ok is false if overlapping bounds leave the sign unknown.
+func signOfDifference(left, right number) (sign int, ok bool) {
 	switch {
 	case left.Exact != nil && right.Exact != nil:
 		return left.Exact.Cmp(right.Exact), true
@@ -290,14 +290,14 @@ func (value number) isBelow(other number) bool {
 	return value.Hi < other.Lo
 }
 
-// compare reports whether a comparison of two numbers holds. ok is false if their bounds do not decide the comparison. As in PRISM, NaN
+// compareNumbers reports whether a comparison of two numbers holds. ok is false if their bounds do not decide the comparison. As in PRISM, NaN
 // equals NaN.
-func compare(operator syntax.Op, left, right number) (holds, ok bool) {
+func compareNumbers(operator syntax.Op, left, right number) (holds, ok bool) {
 	if left.isNaN() || right.isNaN() {
 		areEqual := left.isNaN() && right.isNaN()
 		return operator == syntax.OpEq && areEqual || operator == syntax.OpNe && !areEqual, true
 	}
-	if sign, isKnown := order(left, right); isKnown {
+	if sign, isKnown := signOfDifference(left, right); isKnown {
 		return sema.Holds(operator, sign), true
 	}
 	// The order is unknown, but bounds that touch decide <= and >=, and their negations > and <.
@@ -373,7 +373,7 @@ func combineAll(operands []number, combine func(left, right number) number) numb
 
 // minimum returns the minimum of two numbers. If their bounds overlap, it returns bounds of the minimum. It returns NaN if an operand is NaN.
 func minimum(left, right number) number {
-	if sign, isKnown := order(left, right); isKnown {
+	if sign, isKnown := signOfDifference(left, right); isKnown {
 		if sign <= 0 {
 			return left
 		}
@@ -391,13 +391,13 @@ func minimum(left, right number) number {
 
 // maximum returns the maximum of two numbers, or bounds of the maximum if their bounds overlap. It returns NaN if an operand is NaN.
 func maximum(left, right number) number {
-	if sign, isKnown := order(left, right); isKnown {
+	if sign, isKnown := signOfDifference(left, right); isKnown {
 		if sign > 0 {
 			return left
 		}
 		return right
 	}
-	return minimum(left.neg(), right.neg()).neg()
+	return minimum(left.negated(), right.negated()).negated()
 }
 
 // applyRounding rounds a number to an integer by a monotonic function, such as math.Floor. ok is false if the two bounds are rounded to

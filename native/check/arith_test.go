@@ -40,7 +40,7 @@ func TestArithmetic(t *testing.T) {
 		y, q := draw(rng)
 		for _, op := range []syntax.Op{syntax.OpAdd, syntax.OpSub, syntax.OpMul, syntax.OpDiv} {
 			r := applyToFractions(op, p, q)
-			z, ok := arithmetic(op, x, y)
+			z, ok := applyArithmetic(op, x, y)
 			if r == nil || !ok {
 				continue
 			}
@@ -87,7 +87,7 @@ func checkCompare(t *testing.T, x, y number, cmp int) {
 		syntax.OpLe: cmp <= 0, syntax.OpGt: cmp > 0, syntax.OpGe: cmp >= 0,
 	}
 	for op, w := range want {
-		if holds, ok := compare(op, x, y); ok && holds != w {
+		if holds, ok := compareNumbers(op, x, y); ok && holds != w {
 			t.Fatalf("%v %v %v is %v, want %v", x, op, y, holds, w)
 		} else if !ok && x.isPoint() && y.isPoint() {
 			t.Fatalf("%v %v %v is not decided", x, op, y)
@@ -108,7 +108,7 @@ func TestTouchingBounds(t *testing.T) {
 		{syntax.OpGe, false, false},
 		{syntax.OpEq, false, false},
 	} {
-		if holds, ok := compare(tt.op, x, y); holds != tt.holds || ok != tt.ok {
+		if holds, ok := compareNumbers(tt.op, x, y); holds != tt.holds || ok != tt.ok {
 			t.Errorf("[0,1] %v [1,2]: %v, %v", tt.op, holds, ok)
 		}
 	}
@@ -130,17 +130,17 @@ func TestSpecialNumbers(t *testing.T) {
 		{syntax.OpGe, nan, one, false},
 		{syntax.OpNe, nan, one, true},
 	} {
-		if holds, ok := compare(tt.op, tt.x, tt.y); !ok || holds != tt.want {
+		if holds, ok := compareNumbers(tt.op, tt.x, tt.y); !ok || holds != tt.want {
 			t.Errorf("%v %v %v: %v, %v, want %v", tt.x.Lo, tt.op, tt.y.Lo, holds, ok, tt.want)
 		}
 	}
-	if z, _ := arithmetic(syntax.OpSub, inf, inf); z.Lo == z.Lo {
+	if z, _ := applyArithmetic(syntax.OpSub, inf, inf); z.Lo == z.Lo {
 		t.Errorf("infinity minus infinity is %v", z)
 	}
-	if z, _ := arithmetic(syntax.OpDiv, one, pointNumber(0)); !math.IsInf(z.Lo, 1) || !math.IsInf(z.Hi, 1) {
+	if z, _ := applyArithmetic(syntax.OpDiv, one, pointNumber(0)); !math.IsInf(z.Lo, 1) || !math.IsInf(z.Hi, 1) {
 		t.Errorf("1/0 is %v", z)
 	}
-	if _, ok := arithmetic(syntax.OpDiv, one, boundedNumber(-1, 1)); ok {
+	if _, ok := applyArithmetic(syntax.OpDiv, one, boundedNumber(-1, 1)); ok {
 		t.Errorf("division by an interval around zero has bounds")
 	}
 }

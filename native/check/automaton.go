@@ -43,9 +43,9 @@ type AutomatonBranch struct {
 
 // Write writes the automaton as JSON.
 func (a *Automaton) Write(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	return e.Encode(a)
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", " ")
+	return encoder.Encode(a)
 }
 
 // Automaton evaluates a property of a POMDP. It returns a strategy with finite memory, and the same verdict as Check. The strategy attains the
@@ -61,12 +61,12 @@ func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton
 	if !hasStrategy || c.floatModel.space.Program().Type != syntax.POMDP {
 		return nil, verdict, noSchedulerError(property, property.X, "found a property without one optimal strategy, want P or R with F or U from one state")
 	}
-	return c.automaton(property, search), verdict, nil
+	return c.strategyAutomaton(property, search), verdict, nil
 }
 
-// automaton converts the strategy that a belief search has found to an automaton with the names of observations and actions. A node has no
+// strategyAutomaton converts the strategy that a belief search has found to an automaton with the names of observations and actions. A node has no
 // action if every action is optimal there.
-func (c *Checker) automaton(property *Property, search *beliefs) *Automaton {
+func (c *Checker) strategyAutomaton(property *Property, search *beliefs) *Automaton {
 	space, observations := c.exactModel.space, c.exactModel.observations
 	automaton := &Automaton{Property: property.Text, States: search.chainStates}
 	for _, observable := range space.Program().Observables {

@@ -93,7 +93,7 @@ func (u *UntilProperty) AsUntil(left, right bool) (untilLeft, untilRight bool) {
 func (u *UntilProperty) Conclude(lower, upper, epsilon float64, verdict *result.Verdict) error {
 	bounds := boundedNumber(lower, upper)
 	if u.isNegated() {
-		bounds, _ = arithmetic(syntax.OpSub, exactNumber(big.NewRat(1, 1)), bounds) // 1 minus the probability of the negation
+		bounds, _ = applyArithmetic(syntax.OpSub, exactNumber(big.NewRat(1, 1)), bounds) // 1 minus the probability of the negation
 		bounds.Lo, bounds.Hi = max(bounds.Lo, 0), min(bounds.Hi, 1)
 	}
 	verdict.Accuracy = result.Bounded
@@ -109,7 +109,7 @@ func (u *UntilProperty) Conclude(lower, upper, epsilon float64, verdict *result.
 	if err != nil {
 		return err
 	}
-	holds, isDecided := compare(u.formula.Rel, bounds, enclosedNumber(enclosed))
+	holds, isDecided := compareNumbers(u.formula.Rel, bounds, enclosedNumber(enclosed))
 	if !isDecided {
 		return &undecidedError{u.property.X.Pos(), "the bounds of a value contain the number that it is compared with"}
 	}

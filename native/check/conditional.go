@@ -108,8 +108,8 @@ func shareOfSatisfied(satisfied, violated number) number {
 
 // boundsOfShare returns bounds of satisfied/(satisfied+violated) for two float64 numbers.
 func boundsOfShare(satisfied, violated float64) number {
-	sum, _ := arithmetic(syntax.OpAdd, pointNumber(satisfied), pointNumber(violated))
-	share, _ := arithmetic(syntax.OpDiv, pointNumber(satisfied), sum)
+	sum, _ := applyArithmetic(syntax.OpAdd, pointNumber(satisfied), pointNumber(violated))
+	share, _ := applyArithmetic(syntax.OpDiv, pointNumber(satisfied), sum)
 	return share
 }
 
@@ -119,8 +119,8 @@ func boundsOfShare(satisfied, violated float64) number {
 //
 // Source: Baier, Klein, Klüppelholz and Märcker, Computing conditional probabilities in Markovian models efficiently (2014).
 func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*numbers, error) {
-	if bounded := boundedOperator(expr); bounded != nil && e.modelKind() == sparse.CTMC {
-		return nil, e.unsupportedError(bounded, "found a time bound in a formula with a condition")
+	if boundedExpr := boundedOperator(expr); boundedExpr != nil && e.modelKind() == sparse.CTMC {
+		return nil, e.unsupportedError(boundedExpr, "found a time bound in a formula with a condition")
 	}
 	linear := &linearEvaluation{evaluation: e, rootFormula: expr}
 	bothHold, conditionFails := conjunction(formula, condition), logic.Not(condition)
@@ -274,7 +274,7 @@ func (memory pairMemory) Step(pair pairState, target uint32) (pairState, error) 
 	next := pairState{state: target}
 	for i, region := range memory.regions {
 		var err error
-		next.automatonStates[i], err = region.reader.step(pair.automatonStates[i], target)
+		next.automatonStates[i], err = region.reader.nextState(pair.automatonStates[i], target)
 		if err != nil {
 			return next, err
 		}
@@ -341,8 +341,8 @@ type conditionedChain struct {
 
 // newConditionedChain builds the product of the model with the automaton of the condition of a reward objective.
 func (e *evaluation) newConditionedChain(objective *logic.Objective) (*conditionedChain, error) {
-	if bounded := boundedOperator(objective.Condition); bounded != nil && e.modelKind() == sparse.CTMC {
-		return nil, e.unsupportedError(bounded, "found a time bound in a condition")
+	if boundedExpr := boundedOperator(objective.Condition); boundedExpr != nil && e.modelKind() == sparse.CTMC {
+		return nil, e.unsupportedError(boundedExpr, "found a time bound in a condition")
 	}
 	linear := &linearEvaluation{evaluation: e, rootFormula: objective.Condition}
 	regions, err := linear.winningRegions(objective.Condition)
@@ -499,7 +499,7 @@ func (c *conditionedChain) divideByCondition(expr sema.Expr, lower, upper *numbe
 		if c.wantsFractions {
 			weighted = lower.numberAt(start)
 		}
-		quotient, hasBounds := arithmetic(syntax.OpDiv, weighted, probability)
+		quotient, hasBounds := applyArithmetic(syntax.OpDiv, weighted, probability)
 		if !hasBounds { // the bounds of the probability contain 0
 			quotient = boundedNumber(0, math.Inf(1))
 		}

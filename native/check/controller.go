@@ -16,8 +16,8 @@ const maxNodes = 2_000_000
 // scheduler's memory.
 func (e *evaluation) automatonController(reader *automatonReader) (*sparse.Controller, error) {
 	m := &multi{evaluation: e} // multi(...) with acceptance as the only objective
-	m.objectives = []*objective{{isQuery: true, maximised: true, form: automatonForm, reader: reader}}
-	if err := m.prepare(nil); err != nil {
+	m.objectives = []*objective{{isQuery: true, isMaximised: true, form: automatonForm, reader: reader}}
+	if err := m.prepareProduct(nil); err != nil {
 		return nil, err
 	}
 	weights := []*big.Rat{big.NewRat(1, 1)}
@@ -73,8 +73,8 @@ type controllerBuilder struct {
 
 // satisfyingComponent is an end component that satisfies a set of objectives, by its index among the end components that do.
 type satisfyingComponent struct {
-	satisfied    objectiveSet
-	endComponent uint32
+	satisfiedObjectives objectiveSet
+	endComponent        uint32
 }
 
 // componentGoal is a goal of an accepting component, by its index.
@@ -283,7 +283,7 @@ func (builder *controllerBuilder) acceptingComponentOf(key satisfyingComponent, 
 	if component := builder.components[key]; component != nil {
 		return component, nil
 	}
-	component, err := builder.newAcceptingComponent(key.satisfied, endComponents.Members(int(key.endComponent)), endComponents.Choices)
+	component, err := builder.newAcceptingComponent(key.satisfiedObjectives, endComponents.Members(int(key.endComponent)), endComponents.Choices)
 	if err != nil {
 		return nil, err
 	}

@@ -203,9 +203,9 @@ func (r *rewardsWithinCosts) setPartialReward(s, c int) error {
 		r.transitionRewards = &transitionRewards{r.model, states, transitions}
 	}
 	r.maxTerms = max(r.maxTerms, len(r.transitions))
-	r.productReward.Choice[c] = r.transitionRewards.expected(s, r.transitions)
+	r.productReward.Choice[c] = r.transitionRewards.expectedReward(s, r.transitions)
 	if r.productReward.ChoiceRat != nil {
-		r.productReward.ChoiceRat[c] = r.transitionRewards.expectedRat(s, r.transitions)
+		r.productReward.ChoiceRat[c] = r.transitionRewards.exactExpectedReward(s, r.transitions)
 	}
 	return nil
 }
@@ -236,8 +236,8 @@ func (r *transitionRewards) totalReward(s, transition int) *big.Rat {
 	return sum
 }
 
-// expected returns the expected reward of some transitions of state s. Other transitions count 0.
-func (r *transitionRewards) expected(s int, transitions []int) (sum float64) {
+// expectedReward returns the expected reward of some transitions of state s. Other transitions count 0.
+func (r *transitionRewards) expectedReward(s int, transitions []int) (sum float64) {
 	for _, transition := range transitions {
 		reward, _ := r.totalReward(s, transition).Float64()
 		sum += r.model.Prob(transition) * reward
@@ -245,8 +245,8 @@ func (r *transitionRewards) expected(s int, transitions []int) (sum float64) {
 	return sum
 }
 
-// expectedRat returns the sum of probability times reward over some transitions of state s, as a fraction.
-func (r *transitionRewards) expectedRat(s int, transitions []int) *big.Rat {
+// exactExpectedReward returns the sum of probability times reward over some transitions of state s, as a fraction.
+func (r *transitionRewards) exactExpectedReward(s int, transitions []int) *big.Rat {
 	sum := new(big.Rat)
 	for _, transition := range transitions {
 		reward := r.totalReward(s, transition)
@@ -371,25 +371,25 @@ func (c *cost) maxStepCost() int {
 	return most
 }
 
-// leastUnits returns the least number of units that satisfies a lower bound: >bound if strict is true, else >=bound.
-func (e *evaluation) leastUnits(bound sema.Expr, unit *big.Rat, strict bool) (int, error) {
+// leastUnits returns the least number of units that satisfies a lower bound: >bound if isStrict is true, else >=bound.
+func (e *evaluation) leastUnits(bound sema.Expr, unit *big.Rat, isStrict bool) (int, error) {
 	floor, isWhole, err := e.boundInUnits(bound, unit)
 	if err != nil {
 		return 0, err
 	}
-	if strict || !isWhole {
+	if isStrict || !isWhole {
 		floor.Add(floor, big.NewInt(1))
 	}
 	return e.checkUnits(bound, floor)
 }
 
-// greatestUnits returns the greatest number of units that satisfies an upper bound: <bound if strict is true, else <=bound.
-func (e *evaluation) greatestUnits(bound sema.Expr, unit *big.Rat, strict bool) (int, error) {
+// greatestUnits returns the greatest number of units that satisfies an upper bound: <bound if isStrict is true, else <=bound.
+func (e *evaluation) greatestUnits(bound sema.Expr, unit *big.Rat, isStrict bool) (int, error) {
 	floor, isWhole, err := e.boundInUnits(bound, unit)
 	if err != nil {
 		return 0, err
 	}
-	if strict && isWhole {
+	if isStrict && isWhole {
 		floor.Sub(floor, big.NewInt(1))
 	}
 	if floor.Sign() < 0 {
@@ -504,7 +504,7 @@ func (builder *costProductBuilder) build(starts *sparse.Set) (startOf []uint32, 
 		if i >= maxProductStates {
 			return nil, nil, fmt.Errorf("found reward bounds whose product with the model has more than %d states", maxProductStates)
 		}
-		builder.expand(i)
+		builder.expandState(i)
 	}
 	goal = sparse.NewSet(builder.numbering.Len())
 	for i := range goal.Len() {
@@ -518,7 +518,7 @@ func (builder *costProductBuilder) build(starts *sparse.Set) (startOf []uint32, 
 // stateNumber returns the number of the product state for state s of the model with the costs that the path has collected. It adds the product
 // state if it is new. If the formula is already decided there, the constant reached or failed replaces each cost.
 func (builder *costProductBuilder) stateNumber(s uint32, costs []uint32) uint32 {
-	decision := builder.decide(s, costs)
+	decision := builder.decision(s, costs)
 	clear(builder.packedState)
 	builder.packedState[0] = uint64(s)
 	for k, cost := range costs {
@@ -531,9 +531,9 @@ func (builder *costProductBuilder) stateNumber(s uint32, costs []uint32) uint32 
 	return uint32(builder.numbering.Add(builder.packedState))
 }
 
-// decide returns reached if the formula `left U right` with bounds on costs holds in state s of the model with the costs so far. It returns
+// decision returns reached if the formula `left U right` with bounds on costs holds in state s of the model with the costs so far. It returns
 // failed if the formula can no longer hold, and else undecided.
-func (builder *costProductBuilder) decide(s uint32, costs []uint32) uint32 {
+func (builder *costProductBuilder) decision(s uint32, costs []uint32) uint32 {
 	withinLower, withinUpper := true, true
 	for k, bound := range builder.costs {
 		cost := int(costs[k])
@@ -560,8 +560,8 @@ func (builder *costProductBuilder) costSoFar(i, k int) uint32 {
 	return uint32(builder.numbering.At(i)[position/2] >> (32 * (position % 2)))
 }
 
-// expand adds the choices of state i of the product, and the product states that they lead to.
-func (builder *costProductBuilder) expand(i int) {
+// expandState adds the choices of state i of the product, and the product states that they lead to.
+func (builder *costProductBuilder) expandState(i int) {
 	model, s := builder.model, builder.modelState(i)
 	builder.productRows.State()
 	isDecided := builder.costSoFar(i, 0) >= failed // failed and reached are greater than all costs

@@ -12,7 +12,7 @@ import (
 // The reason is that tilecheck compares fractions, and PRISM compares floating-point numbers.
 func (c *Checker) floatWarnings(property *Property) []string {
 	differences := &floatDifferences{space: c.floatModel.space, property: property, visited: map[sema.Expr]bool{}}
-	differences.visit(property.X)
+	differences.visitExpr(property.X)
 	return differences.warnings
 }
 
@@ -24,8 +24,8 @@ type floatDifferences struct {
 	warnings []string
 }
 
-// visit adds the warnings for a subexpression of the property, unless it was visited before.
-func (differences *floatDifferences) visit(expr sema.Expr) {
+// visitExpr adds the warnings for a subexpression of the property, unless it was visited before.
+func (differences *floatDifferences) visitExpr(expr sema.Expr) {
 	if differences.visited[expr] {
 		return
 	}
@@ -38,7 +38,7 @@ func (differences *floatDifferences) visit(expr sema.Expr) {
 	case sema.NeedsOnlyVariables(expr):
 		differences.compare("value", expr.Pos(), expr)
 	default:
-		sema.VisitOperands(expr, differences.visit)
+		sema.VisitOperands(expr, differences.visitExpr)
 	}
 }
 

@@ -88,7 +88,7 @@ func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat,
 	}
 	previous := new(big.Rat)
 	for _, time := range times {
-		if err := advance(ctx, forward, model.Kind, new(big.Rat).Sub(time, previous)); err != nil {
+		if err := advanceDistribution(ctx, forward, model.Kind, new(big.Rat).Sub(time, previous)); err != nil {
 			return err
 		}
 		if err := visit(currentDistribution(forward, time)); err != nil {
@@ -129,8 +129,8 @@ func checkDistributionSupported(space *explicit.Space, exact, isTransient bool) 
 	return nil
 }
 
-// advance moves the distribution of forward ahead by a time. For a DTMC, time is a number of steps.
-func advance(ctx context.Context, forward *solve.Forward, kind sparse.Kind, time *big.Rat) error {
+// advanceDistribution moves the distribution of forward ahead by a time. For a DTMC, time is a number of steps.
+func advanceDistribution(ctx context.Context, forward *solve.Forward, kind sparse.Kind, time *big.Rat) error {
 	if kind == sparse.CTMC {
 		err := forward.AdvanceTime(ctx, solve.At(time))
 		if errors.Is(err, solve.ErrTooManySteps) || errors.Is(err, solve.ErrTime) {

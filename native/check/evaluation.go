@@ -30,7 +30,7 @@ type request struct {
 	ctx            context.Context
 	property       *Property
 	wantsFractions bool   // compute fractions
-	boundsAllowed  bool   // compute bounds if a value has no fraction
+	allowsBounds   bool   // compute bounds if a value has no fraction
 	solver         Solver // computes bounds before package solve does; nil for none
 	// onlyFair restricts the schedulers of an MDP to fair ones.
 	onlyFair bool
@@ -52,8 +52,8 @@ type scope struct {
 	// coalition has the states of the players for whom the operator of a game is evaluated; nil outside of <<...>>, where all
 	// players choose together.
 	coalition *sparse.Set
-	// inModel says that the expression is in the definition of a label of the model.
-	inModel bool
+	// isInModel says that the expression is in the definition of a label of the model.
+	isInModel bool
 }
 
 // results are the results of an evaluation beside the value.
@@ -88,50 +88,50 @@ func newShared(expr sema.Expr) shared {
 // attempt evaluates the property once on a model, with the wanted precision. If the result is not a fraction, it has bounds; if the options
 // require fractions, it is an error.
 func (c *Checker) attempt(ctx context.Context, m *model, wanted precision, property *Property) (*outcome, error) {
-	e := c.newEvaluation(ctx, m, wanted, property)
-	value, bound, err := e.evaluateProperty()
+	evaluation := c.newEvaluation(ctx, m, wanted, property)
+	value, bound, err := evaluation.evaluateProperty()
 	if err != nil {
 		return nil, err
 	}
-	return &outcome{value, bound, e.results, e.schedulerRequest}, nil
+	return &outcome{value, bound, evaluation.results, evaluation.schedulerRequest}, nil
 }
 
 // newEvaluation returns an evaluation of a property on a model, with the given precision and the options of the checker.
 func (c *Checker) newEvaluation(ctx context.Context, m *model, wanted precision, property *Property) *evaluation {
 	wantsEstimates := c.opts.Accuracy == result.Estimated && m.space.Program().Type != syntax.POMDP
-	e := &evaluation{
+	evaluation := &evaluation{
 		model: m,
 		request: request{
-			ctx: ctx, property: property, wantsFractions: wanted.exact, boundsAllowed: c.opts.Accuracy != result.Exact, onlyFair: c.opts.Fair,
+			ctx: ctx, property: property, wantsFractions: wanted.wantsFractions, allowsBounds: c.opts.Accuracy != result.Exact, onlyFair: c.opts.Fair,
 			wantsValues: c.wantsValues, assumption: c.assumption, maxBeliefs: cmp.Or(c.opts.Beliefs, belief.DefaultBeliefs),
 		},
 		results: results{accuracy: result.Exact},
 		shared:  newShared(property.X),
 		opts: solve.Options{
 			Epsilon: wanted.epsilon, MaxSweeps: c.opts.MaxSweeps, Classic: wantsEstimates,
-			Exact: wanted.exact, MaxWork: wanted.maxWork, Progress: c.opts.Progress,
+			Exact: wanted.wantsFractions, MaxWork: wanted.maxWork, Progress: c.opts.Progress,
 		},
 	}
 	switch {
 	case c.schedulerRequest != nil:
-		e.schedulerRequest = &schedulerRequest{operator: c.schedulerRequest.operator}
-	case !wanted.exact && c.opts.Accuracy == result.Bounded:
-		e.solver = c.opts.Solver
+		evaluation.schedulerRequest = &schedulerRequest{operator: c.schedulerRequest.operator}
+	case !wanted.wantsFractions && c.opts.Accuracy == result.Bounded:
+		evaluation.solver = c.opts.Solver
 	}
-	return e
+	return evaluation
 }
 
 // evaluateShared evaluates an expression of a property. An expression that occurs several times in the property is evaluated once in all states,
 // and the result is cached. If it cannot be evaluated in all states, it is evaluated at each occurrence, only in the states where its value is
 // needed.
-func evaluateShared[T any](e *evaluation, cache map[sema.Expr]*T, expr sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
-	isShared := e.shared.repeatedExprs[expr] && !e.forSomeScheduler && e.schedulerRequest == nil
+func evaluateShared[T any](evaluation *evaluation, cache map[sema.Expr]*T, expr sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
+	isShared := evaluation.shared.repeatedExprs[expr] && !evaluation.forSomeScheduler && evaluation.schedulerRequest == nil
 	if !isShared {
 		return evaluate(expr)
 	}
 	value, isCached := cache[expr]
 	if !isCached {
-		value = evaluateInAllStates(e, expr, evaluate)
+		value = evaluateInAllStates(evaluation, expr, evaluate)
 		cache[expr] = value
 	}
 	if value == nil {
@@ -140,14 +140,14 @@ func evaluateShared[T any](e *evaluation, cache map[sema.Expr]*T, expr sema.Expr
 	return *value, nil
 }
 
-// evaluateInAllStates evaluates an expression in all states. On an error it returns nil, and restores e.results, which the evaluation may have
+// evaluateInAllStates evaluates an expression in all states. On an error it returns nil, and restores its results, which the evaluation may have
 // changed.
-func evaluateInAllStates[T any](e *evaluation, expr sema.Expr, evaluate func(sema.Expr) (T, error)) *T {
-	previousResults := e.results
-	defer e.restrict(nil)()
+func evaluateInAllStates[T any](evaluation *evaluation, expr sema.Expr, evaluate func(sema.Expr) (T, error)) *T {
+	previousResults := evaluation.results
+	defer evaluation.restrictDomain(nil)()
 	value, err := evaluate(expr)
 	if err != nil {
-		e.results = previousResults
+		evaluation.results = previousResults
 		return nil
 	}
 	return &value
@@ -183,8 +183,8 @@ func (e *evaluation) domain() *sparse.Set {
 	return e.neededStates
 }
 
-// restrict sets the states in which a value is needed, nil for all. The result restores the previous states.
-func (e *evaluation) restrict(within *sparse.Set) (restore func()) {
+// restrictDomain sets the states in which a value is needed, nil for all. The result restores the previous states.
+func (e *evaluation) restrictDomain(within *sparse.Set) (restore func()) {
 	previous := e.neededStates
 	e.neededStates = within
 	return func() { e.neededStates = previous }

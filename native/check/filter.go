@@ -144,7 +144,7 @@ func (e *evaluation) selectedState(formula *logic.Formula, selectedStates *spars
 
 // optimalStates evaluates a filter argmin or argmax. It is true in the states of set whose value is the minimum or the maximum over set.
 func (e *evaluation) optimalStates(formula *logic.Formula, selectedStates *sparse.Set) (truth, error) {
-	defer e.restrict(selectedStates)()
+	defer e.restrictDomain(selectedStates)()
 	values, err := e.numbersOf(formula.Operand)
 	if err != nil {
 		return truth{}, err
@@ -217,9 +217,9 @@ func (e *evaluation) filteredNumber(formula *logic.Formula, selectedStates *spar
 	case "max":
 		return values.fold(selectedStates, maximum), nil
 	case "sum":
-		return values.fold(selectedStates, add), nil
+		return values.fold(selectedStates, addNumbers), nil
 	case "avg":
-		return values.mean(selectedStates), nil
+		return values.meanNumber(selectedStates), nil
 	case "range":
 		return number{}, e.unsupportedError(formula.X, "found a range inside another formula")
 	}
@@ -230,9 +230,9 @@ func (e *evaluation) filteredNumber(formula *logic.Formula, selectedStates *spar
 	return values.numberAt(s), nil
 }
 
-// mean returns the arithmetic mean of the values in a set of states, or bounds of the mean. The set must not be empty.
-func (v *numbers) mean(selectedStates *sparse.Set) number {
-	mean, _ := arithmetic(syntax.OpDiv, v.fold(selectedStates, add), exactNumber(big.NewRat(int64(selectedStates.Count()), 1)))
+// meanNumber returns the arithmetic mean of the values in a set of states, or bounds of the mean. The set must not be empty.
+func (v *numbers) meanNumber(selectedStates *sparse.Set) number {
+	mean, _ := applyArithmetic(syntax.OpDiv, v.fold(selectedStates, addNumbers), exactNumber(big.NewRat(int64(selectedStates.Count()), 1)))
 	if mean.Exact == nil && !mean.isPoint() { // rounding widened the bounds, but the mean lies between the extreme values
 		mean.Lo = max(mean.Lo, v.fold(selectedStates, minimum).Lo)
 		mean.Hi = min(mean.Hi, v.fold(selectedStates, maximum).Hi)
@@ -240,9 +240,9 @@ func (v *numbers) mean(selectedStates *sparse.Set) number {
 	return mean
 }
 
-// add returns left + right, or bounds of the sum.
-func add(left, right number) number {
-	sum, _ := arithmetic(syntax.OpAdd, left, right)
+// addNumbers returns left + right, or bounds of the sum.
+func addNumbers(left, right number) number {
+	sum, _ := applyArithmetic(syntax.OpAdd, left, right)
 	return sum
 }
 

@@ -14,13 +14,13 @@ import (
 
 // truthIn evaluates a Boolean formula in the given states.
 func (e *evaluation) truthIn(set *sparse.Set, expr sema.Expr) (truth, error) {
-	defer e.restrict(set)()
+	defer e.restrictDomain(set)()
 	return e.truthOf(expr)
 }
 
 // numbersIn evaluates a numeric formula in the given states.
 func (e *evaluation) numbersIn(set *sparse.Set, expr sema.Expr) (*numbers, error) {
-	defer e.restrict(set)()
+	defer e.restrictDomain(set)()
 	return e.numbersOf(expr)
 }
 
@@ -82,9 +82,9 @@ func (e *evaluation) labelTruth(formula *logic.Formula) (truth, error) {
 		return asTruth(e.space.States(formula.X))
 	}
 	// The labels of the model precede the labels of the properties file. Errors in a label name the file that defines it.
-	outerInModel := e.inModel
-	defer func() { e.inModel = outerInModel }()
-	e.inModel = formula.Index < len(e.space.Program().Labels)
+	outerInModel := e.isInModel
+	defer func() { e.isInModel = outerInModel }()
+	e.isInModel = formula.Index < len(e.space.Program().Labels)
 	return e.truthOf(e.property.Program.Labels[formula.Index].Expr)
 }
 
@@ -97,7 +97,7 @@ func (e *evaluation) withPosition(err error) error {
 	}
 	failure := Failure(err, e.property.File, e.property.Pos)
 	failure.File = e.property.File
-	if e.inModel || failure.Pos.Formula {
+	if e.isInModel || failure.Pos.Formula {
 		failure.File = e.property.Program.File
 	}
 	return failure
@@ -192,7 +192,7 @@ func (e *evaluation) compareAll(operator syntax.Op, left *numbers, right func(s 
 	numStates := len(left.lower)
 	truth := truth{trueStates: sparse.NewSet(numStates), falseStates: sparse.NewSet(numStates)}
 	for s := range e.domain().All() {
-		holds, isDecided := compare(operator, left.numberAt(s), right(s))
+		holds, isDecided := compareNumbers(operator, left.numberAt(s), right(s))
 		switch {
 		case isDecided && holds:
 			truth.trueStates.Add(s)
@@ -275,11 +275,11 @@ func (e *evaluation) operatorNumbers(expr sema.Expr) (*numbers, error) {
 	switch expr := expr.(type) {
 	case *sema.Unary:
 		return e.combineOperands(expr, []sema.Expr{expr.X}, func(operands []number) (number, bool, error) {
-			return operands[0].neg(), true, nil
+			return operands[0].negated(), true, nil
 		})
 	case *sema.Binary:
 		return e.combineOperands(expr, []sema.Expr{expr.X, expr.Y}, func(operands []number) (number, bool, error) {
-			value, ok := arithmetic(expr.Op, operands[0], operands[1])
+			value, ok := applyArithmetic(expr.Op, operands[0], operands[1])
 			return value, ok, nil
 		})
 	case *sema.Call:

@@ -67,8 +67,8 @@ func (e *evaluation) maximizer(direction solve.Direction) *sparse.Set {
 
 // newGame returns the game on a product of the model with an automaton. Each state of the product has the same owner as its state of the model. direction
 // is the direction of the coalition.
-func (product *productModel) newGame(e *evaluation, direction solve.Direction) *solve.Game {
-	maximizer := e.maximizer(direction)
+func (product *productModel) newGame(evaluation *evaluation, direction solve.Direction) *solve.Game {
+	maximizer := evaluation.maximizer(direction)
 	productMaximizer := sparse.NewSet(product.NumStates())
 	for i, pair := range product.pairs {
 		if maximizer.Has(int(pair.state)) {

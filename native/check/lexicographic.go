@@ -23,7 +23,7 @@ func (e *evaluation) evaluateLexicographic(formula *logic.Formula, objectives []
 	var optima []*big.Rat
 	for k := range objectives {
 		firstObjectives := &multi{evaluation: e, objectives: objectives[:k+1]} // later objectives may have infinite rewards
-		firstObjectives.keepSchedulers = keepSchedulers && k == len(objectives)-1
+		firstObjectives.keepsSchedulers = keepSchedulers && k == len(objectives)-1
 		optimum, err := firstObjectives.lexicographicOptimum(formula, optima)
 		if err != nil {
 			return result.Value{}, nil, err
@@ -43,7 +43,7 @@ func (e *evaluation) evaluateLexicographic(formula *logic.Formula, objectives []
 // lexicographicOptimum returns the maximum of the last objective among the schedulers that attain optima, the optima of the objectives before
 // it. It records a scheduler if m.keepSchedulers is true.
 func (m *multi) lexicographicOptimum(formula *logic.Formula, optima []*big.Rat) (*big.Rat, error) {
-	if err := m.prepare(formula.X); err != nil {
+	if err := m.prepareProduct(formula.X); err != nil {
 		return nil, err
 	}
 	last := len(m.objectives) - 1

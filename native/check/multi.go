@@ -30,9 +30,9 @@ type objective struct {
 	form    form
 	isQuery bool
 	bound   *big.Rat // nil if isQuery is true
-	// maximised says that the value should be large: at least bound, or maximal. It is always true for a path formula: if the
+	// isMaximised says that the value should be large: at least bound, or maximal. It is always true for a path formula: if the
 	// probability should be small, isComplement is true too, and the objective is the negated formula.
-	maximised, isComplement bool
+	isMaximised, isComplement bool
 
 	// An until objective: left U right, or the negation of that.
 	left, right *sparse.Set
@@ -76,13 +76,13 @@ func (e *evaluation) evaluateMulti(formula *logic.Formula) (result.Value, *resul
 		return e.evaluateLexicographic(formula, objectives)
 	}
 	m := &multi{evaluation: e, objectives: objectives}
-	if err := m.prepare(formula.X); err != nil {
+	if err := m.prepareProduct(formula.X); err != nil {
 		return result.Value{}, nil, err
 	}
 	defer e.beginRecording(formula)()
-	m.keepSchedulers, e.opts.Scheduler = e.opts.Scheduler, false // m records schedulers of the product, which are none of the model
+	m.keepsSchedulers, e.opts.Scheduler = e.opts.Scheduler, false // m records schedulers of the product, which are none of the model
 	if formula.Pareto() {
-		return m.curve(formula.X)
+		return m.paretoCurve(formula.X)
 	}
 	return m.optimalValue(formula.X)
 }
@@ -161,7 +161,7 @@ func (m *multi) optimumWidth() float64 {
 // if the query minimises a reward, and schedulers for which this reward is infinite satisfy the bounds. expr is the property.
 func (m *multi) valueIfUnsatisfiable(expr sema.Expr) (result.Value, *result.Interval, error) {
 	query := m.queryIndex()
-	minimisesReward := query >= 0 && m.objectives[query].form == rewardForm && !m.objectives[query].maximised
+	minimisesReward := query >= 0 && m.objectives[query].form == rewardForm && !m.objectives[query].isMaximised
 	if !minimisesReward {
 		return m.valueOfBest(expr, &pareto.Best{})
 	}
@@ -199,7 +199,7 @@ func (m *multi) satisfiableWithout(query int, expr sema.Expr) (bool, error) {
 	if len(otherObjectives.objectives) == 0 {
 		return true, nil
 	}
-	if err := otherObjectives.prepare(expr); err != nil {
+	if err := otherObjectives.prepareProduct(expr); err != nil {
 		return false, err
 	}
 	best, err := otherObjectives.optimum(expr)
@@ -210,9 +210,9 @@ func (m *multi) satisfiableWithout(query int, expr sema.Expr) (bool, error) {
 }
 
 // recordMixture records a controller for a mixture of m.schedulers: at the start it draws scheduler i with probability shares[i]. It does
-// nothing if m.keepSchedulers is false.
+// nothing if m.keepsSchedulers is false.
 func (m *multi) recordMixture(shares []*big.Rat) error {
-	if !m.keepSchedulers {
+	if !m.keepsSchedulers {
 		return nil
 	}
 	var schedulers []weightedScheduler
@@ -239,7 +239,7 @@ func (m *multi) directionAndLowerBounds() (direction, lowerBounds []*big.Rat) {
 		switch {
 		case objective.isQuery:
 			direction[i].SetInt64(1)
-		case objective.maximised:
+		case objective.isMaximised:
 			lowerBounds[i] = objective.bound
 		default:
 			lowerBounds[i] = new(big.Rat).Neg(objective.bound)
@@ -274,8 +274,8 @@ func (e *evaluation) operandObjective(expr sema.Expr) (*objective, error) {
 	if formula.Kind == logic.Reward {
 		return objective, e.setReward(objective, formula)
 	}
-	if !objective.maximised { // a small probability of the formula is a large probability of its negation
-		objective.isComplement, objective.maximised = true, true
+	if !objective.isMaximised { // a small probability of the formula is a large probability of its negation
+		objective.isComplement, objective.isMaximised = true, true
 		if objective.bound != nil {
 			objective.bound = new(big.Rat).Sub(big.NewRat(1, 1), objective.bound)
 		}
@@ -293,7 +293,7 @@ func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
 	case threshold.Rel == syntax.OpGt || threshold.Rel == syntax.OpLt:
 		return nil, e.unsupportedError(expr, "found a strict bound in multi(...), want >= or <=")
 	case threshold.IsQuery():
-		return &objective{expr: expr, isQuery: true, maximised: direction == solve.Max}, nil
+		return &objective{expr: expr, isQuery: true, isMaximised: direction == solve.Max}, nil
 	}
 	bound, err := e.thresholdBound(formula)
 	if err != nil {
@@ -302,56 +302,56 @@ func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
 	if bound.Exact == nil {
 		return nil, e.unsupportedError(expr, "found a bound in multi(...) that is not a fraction")
 	}
-	return &objective{expr: expr, maximised: threshold.Rel == syntax.OpGe, bound: bound.Exact}, nil
+	return &objective{expr: expr, isMaximised: threshold.Rel == syntax.OpGe, bound: bound.Exact}, nil
 }
 
 // setPathFormula sets the path formula of an objective: path, or the negation of path if objective.isComplement is true.
 func (e *evaluation) setPathFormula(objective *objective, path *logic.Path) error {
-	negated := path.IsNegated != objective.isComplement // two negations cancel out
+	isNegated := path.IsNegated != objective.isComplement // two negations cancel out
 	operand, eventuallyAlways, isRepeated := path.Repeated()
 	switch {
 	case path.Form == logic.InitialState:
-		return e.setStateFormula(objective, path.Right, negated)
+		return e.setStateFormula(objective, path.Right, isNegated)
 	case isRepeated:
-		return e.setRepeatedFormula(objective, operand, eventuallyAlways, negated)
+		return e.setRepeatedFormula(objective, operand, eventuallyAlways, isNegated)
 	case path.Unbounded():
-		return e.setUntil(objective, path, negated)
+		return e.setUntil(objective, path, isNegated)
 	}
-	return e.setAutomaton(objective, path.X, negated)
+	return e.setAutomaton(objective, path.X, isNegated)
 }
 
-// setStateFormula sets the path formula of an objective to a state formula f, written as `false U f`, or to its negation if negated is true.
-func (e *evaluation) setStateFormula(objective *objective, stateFormula sema.Expr, negated bool) error {
+// setStateFormula sets the path formula of an objective to a state formula f, written as `false U f`, or to its negation if isNegated is true.
+func (e *evaluation) setStateFormula(objective *objective, stateFormula sema.Expr, isNegated bool) error {
 	states, err := e.satisfyingStates(stateFormula)
 	if err != nil {
 		return err
 	}
 	objective.left = sparse.NewSet(e.space.Model().NumStates())
 	objective.right = states
-	objective.isNegated = negated
+	objective.isNegated = isNegated
 	return nil
 }
 
-// setUntil sets the path formula of an objective to F, G, U, W or R of state formulas, or to its negation if negated is true. It stores an until
+// setUntil sets the path formula of an objective to F, G, U, W or R of state formulas, or to its negation if isNegated is true. It stores an until
 // formula, and whether this until formula is negated.
-func (e *evaluation) setUntil(objective *objective, path *logic.Path, negated bool) error {
+func (e *evaluation) setUntil(objective *objective, path *logic.Path, isNegated bool) error {
 	left, right, err := e.operandStates(path.Left, path.Right)
 	if err != nil {
 		return err
 	}
 	left, right, isNegatedUntil := Sets.AsUntil(path.Op, left, right)
-	objective.left, objective.right, objective.isNegated = left, right, isNegatedUntil != negated
+	objective.left, objective.right, objective.isNegated = left, right, isNegatedUntil != isNegated
 	return nil
 }
 
 // setRepeatedFormula sets the path formula of an objective to `F G operand` if eventuallyAlways is true, else to `G F operand`, or to its
-// negation if negated is true.
-func (e *evaluation) setRepeatedFormula(objective *objective, operand sema.Expr, eventuallyAlways, negated bool) error {
+// negation if isNegated is true.
+func (e *evaluation) setRepeatedFormula(objective *objective, operand sema.Expr, eventuallyAlways, isNegated bool) error {
 	states, err := e.satisfyingStates(operand)
 	if err != nil {
 		return err
 	}
-	if negated { // !(G F a) is F G !a, and !(F G a) is G F !a
+	if isNegated { // !(G F a) is F G !a, and !(F G a) is G F !a
 		states, eventuallyAlways = states.Complement(), !eventuallyAlways
 	}
 	objective.form, objective.repeatedStates = recurringForm, states
@@ -361,15 +361,15 @@ func (e *evaluation) setRepeatedFormula(objective *objective, operand sema.Expr,
 	return nil
 }
 
-// setAutomaton sets the path formula of an objective to an LTL formula, or to its negation if negated is true. The objective stores an automaton
+// setAutomaton sets the path formula of an objective to an LTL formula, or to its negation if isNegated is true. The objective stores an automaton
 // of this formula.
-func (e *evaluation) setAutomaton(objective *objective, expr sema.Expr, negated bool) error {
+func (e *evaluation) setAutomaton(objective *objective, expr sema.Expr, isNegated bool) error {
 	linear := &linearEvaluation{evaluation: e, rootFormula: expr}
 	formula, err := linear.translate(expr)
 	if err != nil {
 		return err
 	}
-	if negated {
+	if isNegated {
 		formula = automata.Unary(automata.Not, formula)
 	}
 	automaton, err := automata.New(formula, automata.Limits{})
@@ -427,7 +427,7 @@ func (o *objective) fromParetoValue(value *big.Rat) *big.Rat {
 	switch {
 	case o.isComplement:
 		return new(big.Rat).Sub(big.NewRat(1, 1), value)
-	case !o.maximised:
+	case !o.isMaximised:
 		return new(big.Rat).Neg(value)
 	}
 	return value
@@ -448,7 +448,7 @@ func (m *multi) valueOfBest(expr sema.Expr, best *pareto.Best) (result.Value, *r
 	query := m.queryIndex()
 	objective := m.objectives[query]
 	lower, upper := best.Point[query], best.Upper
-	if objective.isComplement || !objective.maximised {
+	if objective.isComplement || !objective.isMaximised {
 		lower, upper = objective.fromParetoValue(upper), objective.fromParetoValue(lower)
 	}
 	optimum := objective.numberBetween(lower, upper)

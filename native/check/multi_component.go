@@ -34,7 +34,7 @@ type componentNode struct{ productState, tuple uint32 }
 func (m *multi) objectivesThatJump(satisfied objectiveSet, productState uint32) []int {
 	var jumping []int
 	for i, objective := range m.objectives {
-		if !satisfied.has(i) || objective.form != automatonForm {
+		if !satisfied.contains(i) || objective.form != automatonForm {
 			continue
 		}
 		automatonState := m.automatonState(m.memories[productState], i)
@@ -143,7 +143,7 @@ func (builder *acceptingComponentBuilder) tupleAfter(tuple, modelState uint32) (
 	before := builder.tuples.list[tuple]
 	after := make([]int, len(before))
 	for automatonIndex, objective := range builder.jumpingObjectives {
-		successor, err := builder.objectives[objective].reader.step(before[automatonIndex], modelState)
+		successor, err := builder.objectives[objective].reader.nextState(before[automatonIndex], modelState)
 		if err != nil {
 			return 0, builder.tooLargeError(err)
 		}
@@ -201,7 +201,7 @@ func (builder *acceptingComponentBuilder) addAcceptanceGoals(component *acceptin
 // addRecurrenceGoals adds a goal for each objective G F a in satisfied: the nodes whose state of the model satisfies a.
 func (builder *acceptingComponentBuilder) addRecurrenceGoals(component *acceptingComponent, satisfied objectiveSet) {
 	for objectiveNumber, objective := range builder.objectives {
-		if !satisfied.has(objectiveNumber) || objective.form != recurringForm {
+		if !satisfied.contains(objectiveNumber) || objective.form != recurringForm {
 			continue
 		}
 		goal := sparse.NewSet(len(component.nodes))

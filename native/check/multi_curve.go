@@ -22,9 +22,9 @@ const (
 	maxCurve, maxSurface = 10_000, 500
 )
 
-// curve evaluates multi(...) with several queries. It returns the vertices of the Pareto curve of the queries, over the schedulers that satisfy
+// paretoCurve evaluates multi(...) with several queries. It returns the vertices of the Pareto curve of the queries, over the schedulers that satisfy
 // the bounds of the other objectives. The value is NaN if no scheduler satisfies them. expr is the property.
-func (m *multi) curve(expr sema.Expr) (result.Value, *result.Interval, error) {
+func (m *multi) paretoCurve(expr sema.Expr) (result.Value, *result.Interval, error) {
 	var queries []int
 	for i, objective := range m.objectives {
 		if objective.isQuery {

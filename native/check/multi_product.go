@@ -13,24 +13,24 @@ import (
 // multi is the product of the model with the memory of the objectives, and the states where paths may end.
 type multi struct {
 	*evaluation
-	objectives     []*objective
-	maxSteps       int                 // the greatest bound of a C<=k
-	product        *sparse.Graph       // its last state is the end state
-	memories       []memory            // the memory of each state of the product, except the end state
-	modelChoice    []uint32            // the choice of the model for each choice of the product; None for a choice that leads to the end state
-	satisfiedAtEnd [][]objectiveSet    // for each state: the sets of objectives that are satisfied if a path ends there
-	tuples         tupleNumbering      // the tuples of automaton states: one state for each linear objective
-	tupleIndex     map[int]int         // the index of each linear objective in these tuples
-	keepSchedulers bool                // says that schedulers must be set
-	schedulers     []weightedScheduler // the scheduler of each call of bestWeightedSum
-	startStates    []uint32            // the states of the product in which paths begin
+	objectives      []*objective
+	maxSteps        int                 // the greatest bound of a C<=k
+	product         *sparse.Graph       // its last state is the end state
+	memories        []memory            // the memory of each state of the product, except the end state
+	modelChoice     []uint32            // the choice of the model for each choice of the product; None for a choice that leads to the end state
+	satisfiedAtEnd  [][]objectiveSet    // for each state: the sets of objectives that are satisfied if a path ends there
+	tuples          tupleNumbering      // the tuples of automaton states: one state for each linear objective
+	tupleIndex      map[int]int         // the index of each linear objective in these tuples
+	keepsSchedulers bool                // says that schedulers must be set
+	schedulers      []weightedScheduler // the scheduler of each call of bestWeightedSum
+	startStates     []uint32            // the states of the product in which paths begin
 }
 
 // objectiveSet is a set of objectives: bit i stands for objective i.
 type objectiveSet uint32
 
-// has reports whether the set has an objective, given by its index.
-func (set objectiveSet) has(objective int) bool { return set>>objective&1 == 1 }
+// contains reports whether the set has an objective, given by its index.
+func (set objectiveSet) contains(objective int) bool { return set>>objective&1 == 1 }
 
 // isSubsetOf reports whether all objectives of the set are in another set.
 func (set objectiveSet) isSubsetOf(other objectiveSet) bool { return set&^other == 0 }
@@ -110,7 +110,7 @@ func (m *multi) tupleAfter(tuple, s uint32) (uint32, error) {
 	}
 	automatonStates := slices.Clone(m.tuples.list[tuple])
 	for objective, automatonIndex := range m.tupleIndex {
-		successor, err := m.objectives[objective].reader.step(automatonStates[automatonIndex], s)
+		successor, err := m.objectives[objective].reader.nextState(automatonStates[automatonIndex], s)
 		if err != nil {
 			return tuple, m.tooLargeError(err)
 		}
@@ -127,9 +127,9 @@ func (m *multi) tooLargeError(err error) error {
 	return err
 }
 
-// prepare builds the product of the model with the memory of the objectives, and finds the states where paths may end. expr is the property,
+// prepareProduct builds the product of the model with the memory of the objectives, and finds the states where paths may end. expr is the property,
 // for errors.
-func (m *multi) prepare(expr sema.Expr) error {
+func (m *multi) prepareProduct(expr sema.Expr) error {
 	if err := m.buildProduct(); err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (m *multi) choicesWithoutReward(maximised bool) *sparse.Set {
 	choices := sparse.FullSet(m.product.NumChoices())
 	for _, objective := range m.objectives {
 		isTotalReward := objective.form == rewardForm && objective.steps < 0
-		if isTotalReward && objective.maximised == maximised {
+		if isTotalReward && objective.isMaximised == maximised {
 			m.removeRewarded(choices, objective.reward)
 		}
 	}
@@ -356,7 +356,7 @@ func (m *multi) satisfyingComponents(satisfied objectiveSet, choices *sparse.Set
 // this state. It ignores objectives of the form G F a.
 func (m *multi) canSatisfy(memory memory, satisfied objectiveSet) bool {
 	for i := range m.objectives {
-		if satisfied.has(i) && !m.canSatisfyOne(memory, i) {
+		if satisfied.contains(i) && !m.canSatisfyOne(memory, i) {
 			return false
 		}
 	}
@@ -383,7 +383,7 @@ func (m *multi) canSatisfyOne(memory memory, index int) bool {
 // satisfied: one of the states satisfies a.
 func (m *multi) visitsRecurringSets(satisfied objectiveSet, states []uint32) bool {
 	for i, objective := range m.objectives {
-		if !satisfied.has(i) || objective.form != recurringForm {
+		if !satisfied.contains(i) || objective.form != recurringForm {
 			continue
 		}
 		isVisited := slices.ContainsFunc(states, func(s uint32) bool { return objective.repeatedStates.Has(int(m.memories[s].modelState)) })

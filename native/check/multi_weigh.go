@@ -31,7 +31,7 @@ func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*paret
 	if err != nil {
 		return nil, err
 	}
-	if m.keepSchedulers {
+	if m.keepsSchedulers {
 		m.schedulers = append(m.schedulers, weightedScheduler{choices: values.Scheduler, weights: weights})
 	}
 	point, err := m.attainedBounds(ctx, values.Scheduler, weights)
@@ -126,7 +126,7 @@ func (m *multi) optionsWithScheduler() solve.Options {
 // minimisesReward reports whether some objective is a minimised reward.
 func (m *multi) minimisesReward() bool {
 	for _, objective := range m.objectives {
-		if objective.form == rewardForm && !objective.maximised {
+		if objective.form == rewardForm && !objective.isMaximised {
 			return true
 		}
 	}
@@ -136,14 +136,14 @@ func (m *multi) minimisesReward() bool {
 // rewardSums sums weighted rewards of choices. rangeErr says that float64 cannot represent a sum, or a reward of an objective.
 type rewardSums struct {
 	sparse.Reward
-	exact    bool
-	rangeErr error
+	hasFractions bool
+	rangeErr     error
 }
 
 // newRewardSums returns a reward structure of the product whose rewards are all 0, with a bound on the relative rounding error of the sums that
 // add will compute.
 func (m *multi) newRewardSums() *rewardSums {
-	sums := &rewardSums{exact: m.wantsFractions}
+	sums := &rewardSums{hasFractions: m.wantsFractions}
 	sums.Choice = make([]float64, m.product.NumChoices())
 	if m.wantsFractions {
 		sums.ChoiceRat = make([]*big.Rat, m.product.NumChoices())
@@ -169,7 +169,7 @@ func (sums *rewardSums) addWeighted(c int, weight, amount *big.Rat, nearest floa
 	}
 	weightFloat, _ := weight.Float64()
 	sums.Choice[c] += weightFloat * nearest
-	if sums.exact {
+	if sums.hasFractions {
 		if sums.ChoiceRat[c] == nil {
 			sums.ChoiceRat[c] = new(big.Rat)
 		}
@@ -223,7 +223,7 @@ func (m *multi) bestEnd(s int, weights []*big.Rat) (best objectiveSet, weight *b
 func (m *multi) totalWeight(set objectiveSet, weights []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	for i, weight := range weights {
-		if set.has(i) {
+		if set.contains(i) {
 			sum.Add(sum, weight)
 		}
 	}
@@ -288,7 +288,7 @@ func (m *multi) maximalTotal(ctx context.Context, weights []*big.Rat) (maxReward
 		switch {
 		case objective.form != rewardForm:
 			total.Add(total, weights[i])
-		case objective.maximised && weights[i].Sign() > 0:
+		case objective.isMaximised && weights[i].Sign() > 0:
 			maxRewards[i], err = m.maxReward(ctx, objective)
 			if err != nil {
 				return nil, nil, err
@@ -328,9 +328,9 @@ func (m *multi) addLosses(sums *rewardSums, weights []*big.Rat, maxRewards [][]*
 // path formula, and for a maximised reward with weight 0, whose maxRewards is nil.
 func (m *multi) lossOfChoice(objective *objective, maxRewards []*big.Rat, s, c int) (exact *big.Rat, nearest float64, err error) {
 	switch {
-	case objective.form != rewardForm, objective.maximised && maxRewards == nil:
+	case objective.form != rewardForm, objective.isMaximised && maxRewards == nil:
 		return nil, 0, nil
-	case !objective.maximised:
+	case !objective.isMaximised:
 		exact, nearest = m.choiceReward(objective, s, c)
 		return exact, nearest, nil
 	}
@@ -451,7 +451,7 @@ func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []
 // stands for an infinite bound.
 func (o *objective) maximisedBound(values *solve.Values, s int) *big.Rat {
 	lower, upper := boundsOf(values, s)
-	isMinimised := o.form == rewardForm && !o.maximised
+	isMinimised := o.form == rewardForm && !o.isMaximised
 	switch {
 	case !isMinimised:
 		return lower
@@ -480,7 +480,7 @@ func (m *multi) endsThatSatisfy(objective int, origins []origin, weights []*big.
 			continue
 		}
 		satisfied, _ := m.bestEnd(origin.state, weights)
-		if satisfied.has(objective) {
+		if satisfied.contains(objective) {
 			satisfying.Add(chainState)
 		}
 	}
@@ -549,7 +549,7 @@ func (m *multi) originOf(choices []uint32, s int) origin {
 // chainReward returns the rewards of an objective in the states of an induced chain. The end state, which is the last state, has no reward.
 func (m *multi) chainReward(objective *objective, origins []origin) (*sparse.Reward, error) {
 	numStates := len(origins) + 1
-	sums := &rewardSums{exact: m.wantsFractions, Reward: sparse.Reward{Err: objective.reward.Err + 0x1p-52, Choice: make([]float64, numStates)}}
+	sums := &rewardSums{hasFractions: m.wantsFractions, Reward: sparse.Reward{Err: objective.reward.Err + 0x1p-52, Choice: make([]float64, numStates)}}
 	if m.wantsFractions {
 		sums.ChoiceRat = make([]*big.Rat, numStates)
 	}

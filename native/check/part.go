@@ -45,8 +45,8 @@ func (c *Checker) isSurelyReached(ctx context.Context, property *Property) bool 
 		return false
 	}
 	path := logic.FormulaOf(property.X).Path
-	e := &evaluation{model: c.floatModel, request: request{ctx: ctx, property: property}}
-	left, right, err := e.operandStates(path.Left, path.Right)
+	evaluation := &evaluation{model: c.floatModel, request: request{ctx: ctx, property: property}}
+	left, right, err := evaluation.operandStates(path.Left, path.Right)
 	if err != nil { // the error may be in a state that does not matter
 		return false
 	}

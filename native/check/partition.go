@@ -83,7 +83,7 @@ func (r *partitionReader) readLine(line string, order []uint32) error {
 
 // readSizes parses the line with the numbers of states and of blocks, such as 399 46. wantStates is the number of states of the model.
 func (r *partitionReader) readSizes(line string, wantStates int) error {
-	states, blocks, ok := twoNumbers(line, " ")
+	states, blocks, ok := parseTwoNumbers(line, " ")
 	switch {
 	case !ok:
 		return r.errorf("found %.60q, want the numbers of states and of blocks, such as 399 46", line)
@@ -97,7 +97,7 @@ func (r *partitionReader) readSizes(line string, wantStates int) error {
 // readBlock parses a line with a state and its block, such as 17=3. The lines must have the states in PRISM's order; order[i] is the model's
 // state with the number i in that order.
 func (r *partitionReader) readBlock(line string, order []uint32) error {
-	state, block, ok := twoNumbers(line, "=")
+	state, block, ok := parseTwoNumbers(line, "=")
 	switch {
 	case !ok:
 		return r.errorf("found %.60q, want a state and its block, such as 17=3", line)
@@ -109,9 +109,9 @@ func (r *partitionReader) readBlock(line string, order []uint32) error {
 	return nil
 }
 
-// twoNumbers parses two integers with a separator between them. ok is false for any other text, and if the second integer is negative or has
+// parseTwoNumbers parses two integers with a separator between them. ok is false for any other text, and if the second integer is negative or has
 // more than 31 bits.
-func twoNumbers(text, separator string) (first, second int, ok bool) {
+func parseTwoNumbers(text, separator string) (first, second int, ok bool) {
 	left, right, _ := strings.Cut(text, separator)
 	first, firstErr := strconv.Atoi(left)
 	unsigned, secondErr := strconv.ParseUint(right, 10, 31)

@@ -165,7 +165,7 @@ func (e *evaluation) complement(probabilities *numbers) *numbers {
 	complements := probabilities.zeros(len(probabilities.lower))
 	one := exactNumber(big.NewRat(1, 1))
 	for s := range probabilities.lower {
-		value, _ := arithmetic(syntax.OpSub, one, probabilities.numberAt(s))
+		value, _ := applyArithmetic(syntax.OpSub, one, probabilities.numberAt(s))
 		value.Lo = max(value.Lo, 0)
 		value.Hi = min(value.Hi, 1)
 		complements.setNumber(s, value)
@@ -239,23 +239,23 @@ func (e *evaluation) temporalProbability(path *logic.Path, direction solve.Direc
 	return e.complement(values), nil
 }
 
-// untilProbability returns the minimal or maximal probability of `left U right` with the bound of path. negated says that path is the negation
+// untilProbability returns the minimal or maximal probability of `left U right` with the bound of path. isNegated says that path is the negation
 // of this until formula; only the recorded formula depends on it.
-func (e *evaluation) untilProbability(path *logic.Path, left, right *sparse.Set, direction solve.Direction, negated bool) (*numbers, error) {
+func (e *evaluation) untilProbability(path *logic.Path, left, right *sparse.Set, direction solve.Direction, isNegated bool) (*numbers, error) {
 	switch {
 	case e.coalition != nil:
 		return e.gameUntil(path, left, right, direction)
 	case path.Bound == nil && direction == solve.Min && e.onlyFairSchedulers():
 		return e.fairUntil(left, right)
 	case path.Bound == nil:
-		e.recordUntil(left, right, solve.StepBound{High: solve.Unbounded}, negated)
+		e.recordUntil(left, right, solve.StepBound{High: solve.Unbounded}, isNegated)
 		return e.unboundedUntil(left, right, direction)
 	}
 	steps, err := e.stepInterval(path)
 	if err != nil {
 		return nil, err
 	}
-	e.recordUntil(left, right, steps, negated)
+	e.recordUntil(left, right, steps, isNegated)
 	return e.toNumbers(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, direction, e.stepOptions(max(steps.Low, steps.High))))
 }
 
@@ -274,7 +274,7 @@ func (e *evaluation) unboundedUntil(left, right *sparse.Set, direction solve.Dir
 // the caller allows them and they are much faster.
 func (e *evaluation) stepOptions(steps int) solve.Options {
 	opts := e.optionsForScope()
-	mayUseBounds := e.wantsFractions && e.boundsAllowed && e.schedulerRequest == nil
+	mayUseBounds := e.wantsFractions && e.allowsBounds && e.schedulerRequest == nil
 	if mayUseBounds && solve.BoundsAreFaster(e.graph, steps) {
 		opts.Exact, opts.Within, opts.MaxWork = false, nil, 0
 	}

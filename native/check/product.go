@@ -76,7 +76,7 @@ func (m automatonMemory) State(pair productState) uint32 { return pair.state }
 
 // Step returns the pair after a transition to state target of the model.
 func (m automatonMemory) Step(pair productState, target uint32) (productState, error) {
-	q, err := m.step(pair.automatonState, target)
+	q, err := m.nextState(pair.automatonState, target)
 	return productState{target, q}, err
 }
 
@@ -86,8 +86,8 @@ func (m automatonMemory) Absorbing(pair productState) bool {
 	return class == automata.Accepted || class == automata.Rejected
 }
 
-// step returns the successor of automaton state autoState for the letter of a state of the model. The successors are cached.
-func (reader *automatonReader) step(autoState int, state uint32) (int, error) {
+// nextState returns the successor of automaton state autoState for the letter of a state of the model. The successors are cached.
+func (reader *automatonReader) nextState(autoState int, state uint32) (int, error) {
 	for autoState >= len(reader.successors) {
 		row := make([]int32, len(reader.letters.distinctLetters))
 		for i := range row {

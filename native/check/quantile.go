@@ -56,7 +56,7 @@ func (e *evaluation) evaluateQuantile(formula *logic.Formula) (result.Value, *re
 	if err != nil {
 		return result.Value{}, nil, err
 	}
-	minimalPoints, maximalPoints, err := q.frontier()
+	minimalPoints, maximalPoints, err := q.frontierPoints()
 	if err != nil {
 		return result.Value{}, nil, err
 	}
@@ -107,9 +107,9 @@ func (e *evaluation) newQuantile(expr *sema.Quantile) (*quantile, error) {
 	return q, nil
 }
 
-// frontier returns the minimal points at which the probability exceeds the threshold, and the maximal points at which it does not. A point
+// frontierPoints returns the minimal points at which the probability exceeds the threshold, and the maximal points at which it does not. A point
 // assigns a number of units to each bound of the quantile.
-func (q *quantile) frontier() (minimalPoints, maximalPoints [][]int, err error) {
+func (q *quantile) frontierPoints() (minimalPoints, maximalPoints [][]int, err error) {
 	// A box is the set of all points below a corner. The boxes in queue and maximal contain all points that are not above a minimal point.
 	queue := [][]int{slices.Repeat([]int{unbounded}, len(q.costIndexes))}
 	for len(queue) > 0 {
@@ -332,7 +332,7 @@ func (q *quantile) isAbove(point []int, relation syntax.Op) (bool, error) {
 		return false, err
 	}
 	q.limitAccuracy(values.accuracy)
-	isAbove, isDecided := compare(relation, values.numberAt(int(q.space.Model().Initial[0])), q.threshold)
+	isAbove, isDecided := compareNumbers(relation, values.numberAt(int(q.space.Model().Initial[0])), q.threshold)
 	if !isDecided {
 		return false, &undecidedError{q.operator.X.Pos(), "the bounds of a probability do not decide whether it reaches the threshold of the quantile"}
 	}
@@ -341,7 +341,7 @@ func (q *quantile) isAbove(point []int, relation syntax.Op) (bool, error) {
 
 // valueOfPoints converts points to the value of the property: a number if the quantile has one bound, and a curve if it has several.
 func (q *quantile) valueOfPoints(points [][]int) (result.Value, *result.Interval, error) {
-	curve := q.curve(points)
+	curve := q.rewardCurve(points)
 	if len(q.costIndexes) > 1 {
 		return curve, nil, nil
 	}
@@ -349,9 +349,9 @@ func (q *quantile) valueOfPoints(points [][]int) (result.Value, *result.Interval
 	return value, bound, nil
 }
 
-// curve converts points in units to a curve in rewards. Its field Num is the greatest error of a coordinate. It has no fractions if a coordinate
+// rewardCurve converts points in units to a curve in rewards. Its field Num is the greatest error of a coordinate. It has no fractions if a coordinate
 // is infinite.
-func (q *quantile) curve(points [][]int) result.Value {
+func (q *quantile) rewardCurve(points [][]int) result.Value {
 	curve := result.Value{Kind: result.Curve}
 	for _, point := range points {
 		var coordinates []float64

@@ -117,11 +117,11 @@ func pathOperator(property *Property) (*logic.Formula, error) {
 	return formula, nil
 }
 
-// recordUntil records an until formula if it belongs to the operator whose scheduler is wanted. negated says that the path formula of the
+// recordUntil records an until formula if it belongs to the operator whose scheduler is wanted. isNegated says that the path formula of the
 // operator is the negation of the until formula.
-func (e *evaluation) recordUntil(left, right *sparse.Set, steps solve.StepBound, negated bool) {
+func (e *evaluation) recordUntil(left, right *sparse.Set, steps solve.StepBound, isNegated bool) {
 	if e.schedulerRequest != nil && e.schedulerRequest.isInOperator {
-		e.schedulerRequest.untilFormula = &Reach{Left: left, Right: right, Steps: steps, Negated: negated}
+		e.schedulerRequest.untilFormula = &Reach{Left: left, Right: right, Steps: steps, Negated: isNegated}
 	}
 }
 

@@ -120,8 +120,8 @@ type quotientBuilder struct {
 
 // addProperty adds the sets of states and the reward structures of a property.
 func (builder *quotientBuilder) addProperty(ctx context.Context, property *Property) error {
-	e := &evaluation{model: builder.floatModel, request: request{ctx: ctx, property: property, wantsFractions: true}, results: results{accuracy: result.Exact}}
-	return builder.addFormula(e, property.X)
+	evaluation := &evaluation{model: builder.floatModel, request: request{ctx: ctx, property: property, wantsFractions: true}, results: results{accuracy: result.Exact}}
+	return builder.addFormula(evaluation, property.X)
 }
 
 // preservedFilters are the filters that have the same value over the blocks as over the states.

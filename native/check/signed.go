@@ -82,7 +82,7 @@ func (e *evaluation) negativeRewardError(formula *logic.Formula, where string) e
 func (e *evaluation) subtract(values *numbers, subtrahend func(s int) number) *numbers {
 	differences := values.zeros(len(values.lower))
 	for s := range e.domain().All() {
-		difference, hasBounds := arithmetic(syntax.OpSub, values.numberAt(s), subtrahend(s))
+		difference, hasBounds := applyArithmetic(syntax.OpSub, values.numberAt(s), subtrahend(s))
 		if !hasBounds {
 			difference = boundedNumber(math.Inf(-1), math.Inf(1))
 		}

@@ -29,7 +29,7 @@ func (c *Checker) Stages(ctx context.Context, property *Property) *Stages {
 		return nil
 	}
 	one := pointNumber(1)
-	if stages.exact {
+	if stages.hasFractions {
 		one = exactNumber(big.NewRat(1, 1))
 	}
 	if stages.evaluateStage(ctx, []number{one}) != nil {
@@ -77,7 +77,7 @@ func (stages *Stages) verdict() (verdict result.Verdict, isNarrow bool) {
 	}
 	stages.checker.writePartialOutcome(answer, stages.property, stages.space, &verdict)
 	verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("computed in %d stages, each of which forgot the states of earlier stages: a state is counted in each stage that finds it, and not all states behind the goal were explored", stages.numStages))
-	verdict.Seconds = time.Since(stages.start).Seconds()
+	verdict.Seconds = time.Since(stages.startTime).Seconds()
 	return verdict, answer.width <= stages.checker.opts.epsilon()
 }
 
@@ -100,11 +100,11 @@ func (stages *Stages) nextStage(ctx context.Context, options explicit.Options) e
 // fractions if the checker's space has fractions, else bounds.
 type Stages struct {
 	checker       *Checker
-	start         time.Time
+	startTime     time.Time
 	property      *Property
 	left, right   sema.Expr        // of x U y, x is nil for F y
 	reward        *logic.Objective // the reward that is earned until right holds; nil for the probability that right is reached
-	exact         bool
+	hasFractions  bool
 	expectedValue number // the value so far
 
 	space            *explicit.Space // the current stage
@@ -131,8 +131,8 @@ func (c *Checker) newStages(property *Property) *Stages {
 	if !isSupportedModel || !formula.IsQuery() {
 		return nil
 	}
-	stages := &Stages{checker: c, start: time.Now(), property: property, space: space, exact: space.Model().Exact(), sampledStates: map[uint64]struct{}{}}
-	if stages.exact {
+	stages := &Stages{checker: c, startTime: time.Now(), property: property, space: space, hasFractions: space.Model().Exact(), sampledStates: map[uint64]struct{}{}}
+	if stages.hasFractions {
 		stages.expectedValue = exactNumber(new(big.Rat))
 	}
 	if !stages.setOperands(formula) {
@@ -170,15 +170,15 @@ func (stages *Stages) setOperands(formula *logic.Formula) (isSupported bool) {
 func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []number) error {
 	space, model := stages.space, stages.space.Model()
 	stages.hasOverlaps = stages.hasOverlaps || space.Overlaps() > 0
-	e := &evaluation{model: newModel(space), request: request{ctx: ctx, property: stages.property}}
-	left, right, err := e.operandStates(stages.left, stages.right)
+	evaluation := &evaluation{model: newModel(space), request: request{ctx: ctx, property: stages.property}}
+	left, right, err := evaluation.operandStates(stages.left, stages.right)
 	if err != nil {
 		return err
 	}
 	if err := space.Unfit(); err != nil {
 		return err
 	}
-	rewards, err := stages.stageRewards(e)
+	rewards, err := stages.stageRewards(evaluation)
 	if err != nil {
 		return err
 	}
@@ -236,11 +236,11 @@ func (stages *Stages) countStates(numUnexplored int) {
 }
 
 // stageRewards returns the reward structure of the current stage, or nil if the property asks for a probability.
-func (stages *Stages) stageRewards(e *evaluation) (*sparse.Reward, error) {
+func (stages *Stages) stageRewards(evaluation *evaluation) (*sparse.Reward, error) {
 	if stages.reward == nil {
 		return nil, nil
 	}
-	return e.reward(stages.reward.Struct)
+	return evaluation.reward(stages.reward.Struct)
 }
 
 // addSample stores the fingerprints of a sample of some states. The error is errNoStages if more than half of the sample was stored by earlier
@@ -339,27 +339,27 @@ func (stages *Stages) exitProbability(weights []number, s int) (probability numb
 
 // rewardOf returns the reward of state s, with bounds for its rounding error.
 func (stages *Stages) rewardOf(reward *sparse.Reward, s int) number {
-	if stages.exact {
+	if stages.hasFractions {
 		return exactNumber(reward.OfChoiceRat(s, s))
 	}
-	return widen(reward.OfChoice(s, s), reward.Err+0x1p-52)
+	return widenByError(reward.OfChoice(s, s), reward.Err+0x1p-52)
 }
 
 // weightNumbers returns the transition weights of a model as numbers, with bounds for their rounding errors.
 func (stages *Stages) weightNumbers(model *sparse.Model) []number {
 	numbers := make([]number, len(model.Weights))
 	for i := range numbers {
-		if stages.exact {
+		if stages.hasFractions {
 			numbers[i] = exactNumber(model.Rats[i])
 		} else {
-			numbers[i] = widen(model.Weights[i], model.Err)
+			numbers[i] = widenByError(model.Weights[i], model.Err)
 		}
 	}
 	return numbers
 }
 
-// widen returns bounds of a number that was rounded to value with a relative error of at most err.
-func widen(value, err float64) number {
+// widenByError returns bounds of a number that was rounded to value with a relative error of at most err.
+func widenByError(value, err float64) number {
 	if err == 0 {
 		return pointNumber(value)
 	}
@@ -373,18 +373,18 @@ func sumOf(left, right number) number {
 	if left.Hi == 0 {
 		return right
 	}
-	return nonNegative(syntax.OpAdd, left, right)
+	return nonNegativeResult(syntax.OpAdd, left, right)
 }
 
 // productOf returns left * right for nonnegative numbers.
-func productOf(left, right number) number { return nonNegative(syntax.OpMul, left, right) }
+func productOf(left, right number) number { return nonNegativeResult(syntax.OpMul, left, right) }
 
 // quotientOf returns left / right for nonnegative numbers.
-func quotientOf(left, right number) number { return nonNegative(syntax.OpDiv, left, right) }
+func quotientOf(left, right number) number { return nonNegativeResult(syntax.OpDiv, left, right) }
 
-// nonNegative applies an arithmetic operator with a nonnegative result. A result without finite bounds has the bounds 0 and infinity.
-func nonNegative(operator syntax.Op, left, right number) number {
-	if value, hasBounds := arithmetic(operator, left, right); hasBounds {
+// nonNegativeResult applies an arithmetic operator with a nonnegative result. A result without finite bounds has the bounds 0 and infinity.
+func nonNegativeResult(operator syntax.Op, left, right number) number {
+	if value, hasBounds := applyArithmetic(operator, left, right); hasBounds {
 		return value
 	}
 	return boundedNumber(0, math.Inf(1))

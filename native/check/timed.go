@@ -13,21 +13,21 @@ import (
 	"tilecheck/result"
 )
 
-// timedUntil returns the probability of `left U right` with the time bound of path, in a CTMC. If negated is true, it returns the probability of
+// timedUntil returns the probability of `left U right` with the time bound of path, in a CTMC. If isNegated is true, it returns the probability of
 // the negation.
-func (e *evaluation) timedUntil(path *logic.Path, left, right *sparse.Set, negated bool) (*numbers, error) {
+func (e *evaluation) timedUntil(path *logic.Path, left, right *sparse.Set, isNegated bool) (*numbers, error) {
 	bound, err := e.timeInterval(path.Op, path.Bound)
 	if err != nil {
 		return nil, err
 	}
-	if e.wantsFractions && !e.boundsAllowed {
+	if e.wantsFractions && !e.allowsBounds {
 		return nil, &inexactError{path.X.Pos(), "a probability within a time bound of a CTMC has no fraction"}
 	}
 	var values *solve.Values
 	switch {
 	case e.wantsFractions:
-		values, err = solve.PreciseUntil(e.ctx, e.graph, left, right, bound, negated, e.opts)
-	case negated:
+		values, err = solve.PreciseUntil(e.ctx, e.graph, left, right, bound, isNegated, e.opts)
+	case isNegated:
 		values, err = solve.NotTimedUntil(e.ctx, e.graph, left, right, bound, e.opts)
 	default:
 		values, err = solve.TimedUntil(e.ctx, e.graph, left, right, bound, e.opts)
@@ -103,7 +103,7 @@ func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Rewa
 	if bound.None() {
 		return nil, e.failure(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", enclosed.Value, objective.Letter())
 	}
-	if e.wantsFractions && !e.boundsAllowed {
+	if e.wantsFractions && !e.allowsBounds {
 		return nil, &inexactError{objective.X.Pos(), "a reward within a time bound of a CTMC has no fraction"}
 	}
 	isInstantaneous := objective.Form == logic.Instantaneous

@@ -13,7 +13,7 @@ func BenchmarkSampler(b *testing.B) {
 	for _, workers := range []int{1, 0} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
 			s := &sampler{runner: newFake(), endSample: int64(b.N), workers: workers, countOutcome: func(*compile.Outcome) bool { return true }}
-			if err := s.run(b.Context()); err != nil {
+			if err := s.drawAll(b.Context()); err != nil {
 				b.Fatal(err)
 			}
 		})

@@ -80,7 +80,7 @@ func Check(ctx context.Context, paths Paths, property *Property, opts Options) *
 	if opts.MaxPath == 0 {
 		opts.MaxPath = DefaultMaxPath
 	}
-	c := &checker{property: property, opts: opts, start: time.Now()}
+	c := &checker{property: property, opts: opts, startTime: time.Now()}
 	c.result.Property = property.Text
 	c.result.Name = property.Name
 	c.result.Seed = &opts.Seed
@@ -88,7 +88,7 @@ func Check(ctx context.Context, paths Paths, property *Property, opts Options) *
 	if err := c.runCheck(ctx, paths); err != nil {
 		c.result.Err = Failure(err, property.File, property.Pos)
 	}
-	c.result.Seconds = time.Since(c.start).Seconds()
+	c.result.Seconds = time.Since(c.startTime).Seconds()
 	return &c.result
 }
 
@@ -98,7 +98,7 @@ type checker struct {
 	opts         Options
 	objective    *Objective
 	plan         *stats.Plan
-	start        time.Time
+	startTime    time.Time
 	lastProgress time.Time
 
 	successes   stats.Bernoulli
@@ -120,7 +120,7 @@ func (c *checker) runCheck(ctx context.Context, paths Paths) error {
 	if c.objective, err = NewObjective(c.property, c.opts.MaxPath); err != nil {
 		return err
 	}
-	if c.plan, err = stats.NewPlan(c.opts.Params, c.objective.property()); err != nil {
+	if c.plan, err = stats.NewPlan(c.opts.Params, c.objective.statsProperty()); err != nil {
 		return err
 	}
 	if err := c.checkQuantiles(); err != nil {
@@ -140,8 +140,8 @@ func (c *checker) runCheck(ctx context.Context, paths Paths) error {
 	return c.setValue(ctx)
 }
 
-// property describes the objective to the sampling plan.
-func (o *Objective) property() stats.Property {
+// statsProperty describes the objective to the sampling plan.
+func (o *Objective) statsProperty() stats.Property {
 	p := stats.Property{Reward: o.Reward}
 	if !o.Query() {
 		p.Bound = &stats.Bound{AtLeast: o.Rel == syntax.OpGe || o.Rel == syntax.OpGt, Threshold: o.Bound}
@@ -171,7 +171,7 @@ func (c *checker) drawSamples(ctx context.Context, paths Paths) (err error) {
 	case split.Replaying():
 		return split.Replay(c.sampleStream(), c.replayPiece)
 	}
-	return samples.run(ctx)
+	return samples.drawAll(ctx)
 }
 
 // newRunner returns the runner that draws the samples. Some properties need a runner that draws paths state by state.
@@ -230,7 +230,7 @@ func (c *checker) reportProgress() {
 	c.lastProgress = now
 	update := progress.Progress{Done: statistics.Count(), Unit: progress.Samples, Estimate: statistics.Mean()}
 	update.Target, _ = c.plan.Samples()
-	update.Rate = float64(statistics.Count()) / now.Sub(c.start).Seconds()
+	update.Rate = float64(statistics.Count()) / now.Sub(c.startTime).Seconds()
 	outcome, _ := c.plan.Outcome(statistics)
 	if !math.IsInf(outcome.Width, 0) && !math.IsNaN(outcome.Width) {
 		update.HalfWidth = outcome.Width
@@ -353,12 +353,12 @@ func (c *checker) setQuantiles() error {
 	return nil
 }
 
-// soundInterval returns a confidence interval of the mean, and sets it as the bound of the result if it is sound. interrupted says that the
+// soundInterval returns a confidence interval of the mean, and sets it as the bound of the result if it is sound. isInterrupted says that the
 // sampling ended before its plan was done.
-func (c *checker) soundInterval(statistics stats.Statistics, interrupted bool) stats.Interval {
+func (c *checker) soundInterval(statistics stats.Statistics, isInterrupted bool) stats.Interval {
 	// An interruption cuts off long paths, so the number of samples depends on them.
-	sequential := c.plan.Sequential() || interrupted
-	interval, err := c.confidenceInterval(sequential)
+	isSequential := c.plan.Sequential() || isInterrupted
+	interval, err := c.confidenceInterval(isSequential)
 	switch {
 	case err != nil:
 		c.addWarning("no sound interval: %v", err)
@@ -371,11 +371,11 @@ func (c *checker) soundInterval(statistics stats.Statistics, interrupted bool) s
 
 // confidenceInterval returns a confidence interval for the mean of the samples. A sequential interval is valid even if the
 // outcomes determine the number of samples.
-func (c *checker) confidenceInterval(sequential bool) (stats.Interval, error) {
+func (c *checker) confidenceInterval(isSequential bool) (stats.Interval, error) {
 	if !c.objective.Reward {
-		return stats.BernoulliInterval(c.successes, c.plan.Confidence(), sequential)
+		return stats.BernoulliInterval(c.successes, c.plan.Confidence(), isSequential)
 	}
-	return stats.RewardInterval(c.rewards, c.rewardBounds(), c.plan.Confidence(), sequential)
+	return stats.RewardInterval(c.rewards, c.rewardBounds(), c.plan.Confidence(), isSequential)
 }
 
 // rewardBounds returns the bounds of the reward of a path that the options state; nil for none.

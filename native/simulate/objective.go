@@ -63,9 +63,9 @@ type objectiveBuilder struct {
 }
 
 // recordFailure records an error at a position of the property, unless there is an earlier one.
-func (builder *objectiveBuilder) recordFailure(class result.Class, at syntax.Pos, format string, args ...any) {
+func (builder *objectiveBuilder) recordFailure(class result.Class, pos syntax.Pos, format string, args ...any) {
 	if builder.err == nil {
-		builder.err = result.Refuse(builder.property, class, at, format, args...)
+		builder.err = result.Refuse(builder.property, class, pos, format, args...)
 	}
 }
 
@@ -145,13 +145,13 @@ func (builder *objectiveBuilder) setPathMonitor(objective *Objective, path *logi
 // formulas are the operations on state formulas.
 var formulas = logic.Algebra[sema.Expr]{
 	Not:     logic.Not,
-	And:     and,
-	Neither: func(x, y sema.Expr) sema.Expr { return and(logic.Not(x), logic.Not(y)) },
+	And:     conjunctionOf,
+	Neither: func(x, y sema.Expr) sema.Expr { return conjunctionOf(logic.Not(x), logic.Not(y)) },
 }
 
 // setUntilMonitor sets the monitor of a temporal operator other than X. It rewrites the operator to an until formula, or to the negation of one.
 func (builder *objectiveBuilder) setUntilMonitor(objective *Objective, path *logic.Path) {
-	left := truth()
+	left := trueConstant()
 	if path.Left != nil {
 		left = builder.stateFormula(path.Left)
 	}
@@ -201,8 +201,8 @@ func (builder *objectiveBuilder) setTimeBounds(monitor *compile.Monitor, path *l
 }
 
 // upperRelation returns the relation of an upper bound, < or <=.
-func upperRelation(strict bool) string {
-	if strict {
+func upperRelation(isStrict bool) string {
+	if isStrict {
 		return "<"
 	}
 	return "<="
@@ -323,12 +323,12 @@ func (builder *objectiveBuilder) stateFormula(expr sema.Expr) sema.Expr {
 	return rewritten
 }
 
-// truth returns the formula true.
-func truth() sema.Expr {
+// trueConstant returns the formula true.
+func trueConstant() sema.Expr {
 	return &sema.Const{Base: sema.Base{ValueType: sema.Bool}, Val: sema.BoolValue(true)}
 }
 
-// and returns the conjunction of two formulas.
-func and(left, right sema.Expr) sema.Expr {
+// conjunctionOf returns the conjunction of two formulas.
+func conjunctionOf(left, right sema.Expr) sema.Expr {
 	return &sema.Binary{Base: sema.Base{ValueType: sema.Bool}, Op: syntax.OpAnd, X: left, Y: right}
 }

@@ -125,7 +125,7 @@ func (reader *recordReader) readHeading(line string) error {
 	names, positions := reader.splitColumns(line)
 	reader.numColumns = len(names)
 	for i, name := range names {
-		if _, duplicate := reader.columnIndex[name]; duplicate {
+		if _, isDuplicate := reader.columnIndex[name]; isDuplicate {
 			return reader.formatError(positions[i], "found a second column %q", name)
 		}
 		reader.columnIndex[name] = i

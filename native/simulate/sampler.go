@@ -20,20 +20,20 @@ type sampler struct {
 	reportProgress func()
 }
 
-// run draws the samples in parallel, and passes their outcomes to countOutcome in order. It stops if countOutcome returns false, if all samples
+// drawAll draws the samples in parallel, and passes their outcomes to countOutcome in order. It stops if countOutcome returns false, if all samples
 // are drawn, or if the context ends.
-func (s *sampler) run(ctx context.Context) error {
+func (s *sampler) drawAll(ctx context.Context) error {
 	return inorder.Run(ctx, inorder.Jobs[compile.Outcome]{
 		End:     s.endSample - s.firstSample,
 		Workers: s.workers,
-		Start:   s.start,
+		Start:   s.startWorker,
 		Take:    func(_ int64, outcome *compile.Outcome) bool { return s.countOutcome(outcome) },
 		Tick:    s.reportProgress,
 	})
 }
 
-// start returns a worker that draws samples with its own copy of the runner.
-func (s *sampler) start(context.Context) (inorder.Worker[compile.Outcome], error) {
+// startWorker returns a worker that draws samples with its own copy of the runner.
+func (s *sampler) startWorker(context.Context) (inorder.Worker[compile.Outcome], error) {
 	runner, err := s.runner.Fork()
 	return drawer{runner, s.seed, s.firstSample}, err
 }

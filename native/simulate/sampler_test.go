@@ -55,7 +55,7 @@ func TestSamplerOrder(t *testing.T) {
 			r := newFake()
 			take, seen := inOrder(t, 1<<62)
 			s := &sampler{runner: r, endSample: end, workers: workers, countOutcome: take}
-			if err := s.run(t.Context()); err != nil || *seen != end {
+			if err := s.drawAll(t.Context()); err != nil || *seen != end {
 				t.Errorf("%d workers: %d of %d samples, %v", workers, *seen, end, err)
 			}
 			if r.forks.Load() != r.closed.Load() || workers > 0 && r.forks.Load() != min(int64(workers), end) {
@@ -69,7 +69,7 @@ func TestSamplerForkFails(t *testing.T) {
 	r := newFake()
 	r.err = errors.New("no memory")
 	s := &sampler{runner: r, endSample: 100, workers: 2, countOutcome: func(*compile.Outcome) bool { return true }}
-	if err := s.run(t.Context()); !errors.Is(err, r.err) {
+	if err := s.drawAll(t.Context()); !errors.Is(err, r.err) {
 		t.Errorf("error %v", err)
 	}
 }

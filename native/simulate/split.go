@@ -22,7 +22,7 @@ const smallestBlock = 1000
 
 // sampleStream returns the name of the samples, which identifies them, and how they are divided among the parts of a split check.
 func (c *checker) sampleStream() shard.Stream {
-	if n, fixed := c.plan.Samples(); fixed {
+	if n, isFixed := c.plan.Samples(); isFixed {
 		return shard.Stream{Name: c.opts.Stream, End: n}
 	}
 	parts := int64(c.opts.Split.Part().Count)
@@ -33,8 +33,8 @@ func (c *checker) sampleStream() shard.Stream {
 // recordsOnlySummary reports whether a part records only the sum of its samples. Otherwise it records each sample, because the order of the samples
 // matters.
 func (c *checker) recordsOnlySummary() bool {
-	_, fixed := c.plan.Samples()
-	return fixed && !c.objective.Reward
+	_, isFixed := c.plan.Samples()
+	return isFixed && !c.objective.Reward
 }
 
 // recordPieces draws the samples of this part of a split check, piece by piece. For each piece it records either a summary, or a log with the
@@ -54,7 +54,7 @@ func (c *checker) recordPieces(ctx context.Context, s *sampler) error {
 
 // recordSummary draws samples and returns their summary.
 func (c *checker) recordSummary(ctx context.Context, s *sampler) ([]byte, error) {
-	if err := s.run(ctx); err != nil {
+	if err := s.drawAll(ctx); err != nil {
 		return nil, err
 	}
 	return json.Marshal(c.newSummary())
@@ -68,7 +68,7 @@ func (c *checker) recordLog(ctx context.Context, s *sampler) ([]byte, error) {
 		c.countOutcome(outcome)
 		return c.failedOutcome == nil
 	}
-	if err := s.run(ctx); err != nil {
+	if err := s.drawAll(ctx); err != nil {
 		return nil, err
 	}
 	return log.compressedBytes()

@@ -44,12 +44,12 @@ const (
 // negatable is a path formula: that of a monitor, or its negation.
 type negatable struct {
 	compile.Monitor
-	negate bool
+	isNegated bool
 }
 
 // holds returns the truth value of the formula for an outcome of the monitor.
 func (n *negatable) holds(outcome *compile.Outcome) bool {
-	return (outcome.Status == compile.True) != n.negate
+	return (outcome.Status == compile.True) != n.isNegated
 }
 
 // budget bounds the sum of the rewards of a path, in units of unitsPerOne. reward is the index of a structure; -1 counts steps.
@@ -136,7 +136,7 @@ func (builder *objectiveBuilder) setRewardBounded(objective *Objective, path *lo
 		builder.recordUnsupported(path.X, "found %s, want a DTMC or an MDP", logic.Describe(path.X))
 		return
 	}
-	stepwise := &Stepwise{kind: rewardBounded, left: truth()}
+	stepwise := &Stepwise{kind: rewardBounded, left: trueConstant()}
 	if path.Left != nil {
 		stepwise.left = builder.stateFormula(path.Left)
 	}
@@ -151,7 +151,7 @@ func (builder *objectiveBuilder) setRewardWithinBounds(target *Objective, object
 		builder.recordUnsupported(objective.X, "found %s, want a DTMC or an MDP", logic.Describe(objective.X))
 		return
 	}
-	stepwise := &Stepwise{kind: rewardBounded, earnsReward: true, rewardIndex: objective.Struct, left: truth(), right: logic.Not(truth())}
+	stepwise := &Stepwise{kind: rewardBounded, earnsReward: true, rewardIndex: objective.Struct, left: trueConstant(), right: logic.Not(trueConstant())}
 	builder.setBudgets(stepwise, objective.Costs) // upper bounds only
 	target.Stepwise = stepwise
 }

@@ -26,7 +26,7 @@ type stepwiseRunner struct {
 	formulaWatch   *compile.Watch[[]int32]
 	conditionWatch *compile.Watch[[]int32]
 	unitsOfReward  map[float64]int64
-	continuous     bool
+	isContinuous   bool
 }
 
 // newStepwiseRunner returns a runner that draws paths and evaluates the objective in each state of a path. newSteps returns a new generator of steps of
@@ -34,14 +34,14 @@ type stepwiseRunner struct {
 func newStepwiseRunner(objective *Stepwise, maxPath int64, newSteps func() Steps) (compile.BatchRunner, error) {
 	runner := &stepwiseRunner{objective: objective, maxPath: maxPath, newSteps: newSteps, steps: newSteps(), unitsOfReward: make(map[float64]int64)}
 	runner.stateFunctions.model = runner.steps.Compiled
-	runner.continuous = runner.steps.Source.Program().Type == syntax.CTMC
+	runner.isContinuous = runner.steps.Source.Program().Type == syntax.CTMC
 	var err error
 	switch objective.kind {
 	case conditional:
-		if runner.formulaWatch, err = compile.NewWatch(runner.monitor(&objective.formula), runner.continuous, &runner.stateFunctions); err != nil {
+		if runner.formulaWatch, err = compile.NewWatch(runner.monitor(&objective.formula), runner.isContinuous, &runner.stateFunctions); err != nil {
 			return nil, err
 		}
-		runner.conditionWatch, err = compile.NewWatch(runner.monitor(&objective.condition), runner.continuous, &runner.stateFunctions)
+		runner.conditionWatch, err = compile.NewWatch(runner.monitor(&objective.condition), runner.isContinuous, &runner.stateFunctions)
 	case rewardBounded:
 		monitor := compile.Monitor{Kind: compile.Until, Left: objective.left, Right: objective.right}
 		runner.formulaWatch, err = compile.NewWatch(monitor, false, &runner.stateFunctions)
@@ -243,7 +243,7 @@ func (path *stepwisePath) takeStep() (stepEnd, error) {
 	}
 	target := choices.List[step.Choice].Transitions[transition].Target
 	isOnlyTransition := len(choices.List) == 1 && len(choices.List[0].Transitions) == 1
-	path.isLooping = isOnlyTransition && !path.continuous && slices.Equal(target, path.state)
+	path.isLooping = isOnlyTransition && !path.isContinuous && slices.Equal(target, path.state)
 	path.time = step.Time
 	path.state = append(path.state[:0], target...)
 	return stepTaken, nil
@@ -253,7 +253,7 @@ func (path *stepwisePath) takeStep() (stepEnd, error) {
 // several choices are overlapping commands.
 func (path *stepwisePath) recordChoices(count int) {
 	switch {
-	case count < 2 || path.continuous:
+	case count < 2 || path.isContinuous:
 	case path.steps.Source.Program().Type == syntax.DTMC:
 		path.outcome.Overlap++
 	default:
@@ -451,7 +451,7 @@ func (path *stepwisePath) conditionalPath() (accepted bool, err error) {
 		for k, watch := range watches {
 			switch {
 			case isDecided[k]:
-			case path.continuous:
+			case path.isContinuous:
 				isDecided[k] = watch.Sojourn(path.previousState, &outcomes[k], path.time, 0)
 			default:
 				watch.Step(path.previousState, &outcomes[k], 0)

@@ -82,7 +82,7 @@ func (c *Chain) CheckPositive(ctx context.Context, low, high []*big.Rat, rewards
 	}
 	checker := &positivityChecker{low: low, high: high, checkedFunctions: map[string]bool{}}
 	for _, time := range c.sojournTimes {
-		if err := checker.check(time, "time in a state"); err != nil {
+		if err := checker.checkPositive(time, "time in a state"); err != nil {
 			return err
 		}
 	}
@@ -98,7 +98,7 @@ func (solver *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
 			return err
 		}
 		for _, transition := range row {
-			if err := checker.check(transition.probability, "probability"); err != nil {
+			if err := checker.checkPositive(transition.probability, "probability"); err != nil {
 				return err
 			}
 		}
@@ -107,7 +107,7 @@ func (solver *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
 		if reward.IsZero() {
 			continue
 		}
-		if err := checker.check(reward, "reward"); err != nil {
+		if err := checker.checkPositive(reward, "reward"); err != nil {
 			return err
 		}
 	}
@@ -120,9 +120,9 @@ type positivityChecker struct {
 	checkedFunctions map[string]bool // by the text of the function
 }
 
-// check returns an error if a function of the parameters cannot be proved positive in the whole region. description says what the function is,
+// checkPositive returns an error if a function of the parameters cannot be proved positive in the whole region. description says what the function is,
 // such as "reward", for the error.
-func (checker *positivityChecker) check(function *ratfunc.Func, description string) error {
+func (checker *positivityChecker) checkPositive(function *ratfunc.Func, description string) error {
 	if _, isConstant := function.Constant(); isConstant || checker.checkedFunctions[function.String()] {
 		return nil
 	}
@@ -356,7 +356,7 @@ func (solver *mdpSolver) solveAt(point []*big.Rat) (*solve.Values, error) {
 // the scheduler over all other choices.
 func (solver *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue, error) {
 	elimination := newElimination(solver.Chain.one, solver.initial)
-	elimination.keepRemoved = true
+	elimination.keepsRemoved = true
 	for s := range solver.maybeStates.All() {
 		row := int(scheduler[s])
 		elimination.addEquation(s, solver.rows[row], solver.maybeStates.Has, []*ratfunc.Func{solver.immediateReward(row)})

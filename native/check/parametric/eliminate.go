@@ -54,7 +54,7 @@ type elimination struct {
 	queue        queue                         // the states to eliminate
 	err          error
 	// If keepRemoved is true, removed has the equations of the eliminated states, in the order of elimination.
-	keepRemoved      bool
+	keepsRemoved     bool
 	removedEquations []removedEquation
 }
 
@@ -197,7 +197,7 @@ func (e *elimination) eliminateState(s, last int) {
 			heap.Push(&e.queue, e.candidate(target))
 		}
 	}
-	if e.keepRemoved {
+	if e.keepsRemoved {
 		e.removedEquations = append(e.removedEquations, removedEquation{s, e.coefficients[s], e.rightSides[s][0]})
 	}
 	delete(e.coefficients, s)

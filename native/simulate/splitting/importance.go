@@ -71,11 +71,11 @@ func deriveImportance(ctx context.Context, model *compile.Model, monitor *compil
 		allSlots[i] = i
 	}
 	states := newGraph(chain, &importance{variableSlots: allSlots, isComplete: true})
-	complete, err := states.explore(ctx, maxStates, 1)
+	isComplete, err := states.explore(ctx, maxStates, 1)
 	if err != nil {
 		return nil, err
 	}
-	if complete {
+	if isComplete {
 		return states.importance, states.computeImportance(ctx, monitor.High)
 	}
 	if err := chain.reset(); err != nil {
@@ -140,8 +140,8 @@ func (g *graph) vertexOf(nodeNumber int32) int32 {
 }
 
 // explore expands nodes breadth-first, and adds their transitions to the graph. It expands at most perVertex nodes of each vertex, and about
-// limit nodes in total. complete is false if it stopped at the limit.
-func (g *graph) explore(ctx context.Context, limit, perVertex int) (complete bool, err error) {
+// limit nodes in total. isComplete is false if it stopped at the limit.
+func (g *graph) explore(ctx context.Context, limit, perVertex int) (isComplete bool, err error) {
 	queue := []int32{0}
 	queued := map[int32]bool{0: true}
 	for next := 0; next < len(queue); next++ {

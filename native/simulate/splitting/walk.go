@@ -57,7 +57,7 @@ func (w *walker) drawPath(ctx context.Context, from position, importance float64
 		if current.status != undecided {
 			return from, false, nil
 		}
-		time += w.duration(current)
+		time += w.stepDuration(current)
 		isLate := time > w.monitor.High || w.monitor.HighStrict && time == w.monitor.High
 		if isLate {
 			return from, false, nil
@@ -98,8 +98,8 @@ func (w *walker) prepareStep(ctx context.Context, nodeNumber int32, steps int64)
 	return nil
 }
 
-// duration draws the sojourn time in a node of a CTMC. In other models it is one step.
-func (w *walker) duration(current *node) float64 {
+// stepDuration draws the sojourn time in a node of a CTMC. In other models it is one step.
+func (w *walker) stepDuration(current *node) float64 {
 	if w.chain.isContinuous {
 		return w.random.Exponential(current.exitRate)
 	}

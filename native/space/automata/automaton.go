@@ -125,14 +125,14 @@ func (automaton *Automaton) NumStates() int { return len(automaton.states) }
 // Step returns the state after a letter. Bit i of the letter says whether proposition i holds.
 func (automaton *Automaton) Step(number int, letter uint64) (int, error) {
 	next := automaton.states[number]
-	next.formula = automaton.diagram.progress(next.formula, letter)
+	next.formula = automaton.diagram.progressFormula(next.formula, letter)
 	next.areAllGoalsMet = false
 	isInAcceptingPart := next.goalList > 0
 	if isInAcceptingPart && next.formula == falseFormula {
 		return automaton.stateNumberOf(state{formula: falseFormula})
 	}
 	if isInAcceptingPart {
-		next.goalFormula = automaton.diagram.progress(next.goalFormula, letter)
+		next.goalFormula = automaton.diagram.progressFormula(next.goalFormula, letter)
 		if next.goalFormula == trueFormula {
 			automaton.advanceGoal(&next)
 		}

@@ -46,14 +46,14 @@ type node struct {
 
 // decisionDiagram is a reduced ordered binary decision diagram with the formulas of one automaton.
 type decisionDiagram struct {
-	atoms         []atom
-	atomNumber    map[atom]int32
-	nodes         []node
-	uniqueNodes   map[[3]int32]formulaRef // the unique table: nodes by atom, low and high
-	iteCache      map[[3]formulaRef]formulaRef
-	progressCache map[progressKey]formulaRef
-	maxNodes      int
-	isTooLarge    bool // maxNodes was exceeded: results are meaningless
+	atoms           []atom
+	atomNumber      map[atom]int32
+	nodes           []node
+	uniqueNodes     map[[3]int32]formulaRef // the unique table: nodes by atom, low and high
+	ifThenElseCache map[[3]formulaRef]formulaRef
+	progressCache   map[progressKey]formulaRef
+	maxNodes        int
+	isTooLarge      bool // maxNodes was exceeded: results are meaningless
 }
 
 // progressKey has the arguments of progress.
@@ -67,7 +67,7 @@ func newBDD(maxNodes int) *decisionDiagram {
 	leaf := node{atom: math.MaxInt32} // a greater number than every atom
 	return &decisionDiagram{
 		atomNumber: map[atom]int32{}, nodes: []node{leaf, leaf},
-		uniqueNodes: map[[3]int32]formulaRef{}, iteCache: map[[3]formulaRef]formulaRef{}, progressCache: map[progressKey]formulaRef{},
+		uniqueNodes: map[[3]int32]formulaRef{}, ifThenElseCache: map[[3]formulaRef]formulaRef{}, progressCache: map[progressKey]formulaRef{},
 		maxNodes: maxNodes,
 	}
 }
@@ -131,7 +131,7 @@ func (diagram *decisionDiagram) ifThenElse(condition, then, otherwise formulaRef
 		return condition
 	}
 	key := [3]formulaRef{condition, then, otherwise}
-	if result, isCached := diagram.iteCache[key]; isCached {
+	if result, isCached := diagram.ifThenElseCache[key]; isCached {
 		return result
 	}
 	// Shannon expansion of the three formulas by their first atom.
@@ -142,7 +142,7 @@ func (diagram *decisionDiagram) ifThenElse(condition, then, otherwise formulaRef
 	low := diagram.ifThenElse(lowCondition, lowThen, lowOtherwise)
 	high := diagram.ifThenElse(highCondition, highThen, highOtherwise)
 	result := diagram.makeNode(atom, low, high)
-	diagram.iteCache[key] = result
+	diagram.ifThenElseCache[key] = result
 	return result
 }
 
@@ -317,11 +317,11 @@ func (diagram *decisionDiagram) globally(operand formulaRef) formulaRef {
 	return diagram.atomFormula(atom{op: WeakUntil, left: operand, right: falseFormula})
 }
 
-// progress returns the formula that the rest of a word must satisfy after the first letter, so that the whole word satisfies the given
+// progressFormula returns the formula that the rest of a word must satisfy after the first letter, so that the whole word satisfies the given
 // formula. Bit i of the letter says whether proposition i holds.
 //
 // Source: formula progression, the function af of Esparza and Kretinsky (CAV 2014).
-func (diagram *decisionDiagram) progress(formula formulaRef, letter uint64) formulaRef {
+func (diagram *decisionDiagram) progressFormula(formula formulaRef, letter uint64) formulaRef {
 	if formula <= trueFormula {
 		return formula
 	}
@@ -330,7 +330,7 @@ func (diagram *decisionDiagram) progress(formula formulaRef, letter uint64) form
 		return result
 	}
 	node := diagram.nodes[formula]
-	result := diagram.ifThenElse(diagram.progressAtom(node.atom, letter), diagram.progress(node.high, letter), diagram.progress(node.low, letter))
+	result := diagram.ifThenElse(diagram.progressAtom(node.atom, letter), diagram.progressFormula(node.high, letter), diagram.progressFormula(node.low, letter))
 	diagram.progressCache[key] = result
 	return result
 }
@@ -347,8 +347,8 @@ func (diagram *decisionDiagram) progressAtom(number int32, letter uint64) formul
 	case current.isStable:
 		return diagram.literal(number)
 	default: // a U b is b | a & X(a U b), and a W b is b | a & X(a W b)
-		right := diagram.progress(current.right, letter)
-		left := diagram.progress(current.left, letter)
+		right := diagram.progressFormula(current.right, letter)
+		left := diagram.progressFormula(current.left, letter)
 		return diagram.or(right, diagram.and(left, diagram.literal(number)))
 	}
 }

@@ -37,7 +37,7 @@ func (diagram *decisionDiagram) jumpTargets(formula formulaRef) ([]jumpTarget, e
 	for mask := range 1 << len(candidates) {
 		eventualities := subset(candidates, mask) // the set X
 		weaken := &weakening{diagram: diagram, eventualities: eventualities, results: map[formulaRef]formulaRef{}}
-		weakenedFormula := weaken.apply(formula)
+		weakenedFormula := weaken.weakenFormula(formula)
 		if weakenedFormula == falseFormula {
 			continue
 		}
@@ -142,12 +142,12 @@ func (diagram *decisionDiagram) checkGuess(weaken *weakening, weakenedFormula fo
 	target = jumpTarget{invariant: weakenedFormula}
 	for _, invariant := range invariants {
 		operator := diagram.atoms[invariant] // left W right, and G (left W right) is G (left | right)
-		operands := diagram.or(weaken.apply(operator.left), weaken.apply(operator.right))
+		operands := diagram.or(weaken.weakenFormula(operator.left), weaken.weakenFormula(operator.right))
 		target.invariant = diagram.and(target.invariant, diagram.globally(operands))
 	}
 	strengthen := &strengthening{diagram: diagram, invariants: invariants, results: map[formulaRef]formulaRef{}}
 	for _, eventuality := range weaken.eventualities {
-		goal := diagram.until(trueFormula, strengthen.apply(diagram.atoms[eventuality].right))
+		goal := diagram.until(trueFormula, strengthen.strengthenFormula(diagram.atoms[eventuality].right))
 		if goal == falseFormula {
 			return target, false
 		}
@@ -188,14 +188,14 @@ type weakening struct {
 	results       map[formulaRef]formulaRef
 }
 
-// apply returns a formula in which U becomes W in the given eventualities, and all other eventualities become false.
-func (weaken *weakening) apply(formula formulaRef) formulaRef {
+// weakenFormula returns a formula in which U becomes W in the given eventualities, and all other eventualities become false.
+func (weaken *weakening) weakenFormula(formula formulaRef) formulaRef {
 	return weaken.diagram.substitute(formula, weaken.results, func(number int32, operator atom) formulaRef {
 		switch {
 		case operator.op == Next:
-			return weaken.diagram.next(weaken.apply(operator.left))
+			return weaken.diagram.next(weaken.weakenFormula(operator.left))
 		case operator.op == WeakUntil || slices.Contains(weaken.eventualities, number):
-			return weaken.diagram.weakUntil(weaken.apply(operator.left), weaken.apply(operator.right))
+			return weaken.diagram.weakUntil(weaken.weakenFormula(operator.left), weaken.weakenFormula(operator.right))
 		}
 		return falseFormula
 	})
@@ -209,13 +209,13 @@ type strengthening struct {
 }
 
 // apply returns a formula in which the given invariants become true, and W becomes U in all others.
-func (strengthen *strengthening) apply(formula formulaRef) formulaRef {
+func (strengthen *strengthening) strengthenFormula(formula formulaRef) formulaRef {
 	return strengthen.diagram.substitute(formula, strengthen.results, func(number int32, operator atom) formulaRef {
 		switch {
 		case operator.op == Next:
-			return strengthen.diagram.next(strengthen.apply(operator.left))
+			return strengthen.diagram.next(strengthen.strengthenFormula(operator.left))
 		case operator.op == Until || !slices.Contains(strengthen.invariants, number):
-			return strengthen.diagram.until(strengthen.apply(operator.left), strengthen.apply(operator.right))
+			return strengthen.diagram.until(strengthen.strengthenFormula(operator.left), strengthen.strengthenFormula(operator.right))
 		}
 		return trueFormula
 	})

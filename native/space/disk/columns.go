@@ -100,8 +100,8 @@ func (chunk *Chunk) readHeader(data []byte) error {
 	return nil
 }
 
-// size returns the number of bytes of the parts.
-func (chunk *Chunk) size() int64 { return chunk.rangesSize + chunk.weightsSize + chunk.rowsSize }
+// partsSize returns the number of bytes of the parts.
+func (chunk *Chunk) partsSize() int64 { return chunk.rangesSize + chunk.weightsSize + chunk.rowsSize }
 
 // openColumns opens the file of the transitions, and reads the header of each chunk.
 func openColumns(dir *Directory, files *ColumnFiles) (*Columns, error) {
@@ -121,7 +121,7 @@ func openColumns(dir *Directory, files *ColumnFiles) (*Columns, error) {
 			return nil, errors.Join(fmt.Errorf("read %s: %w", file.Name(), err), file.Close())
 		}
 		chunk.offset = offset + headerBytes
-		offset = chunk.offset + chunk.size()
+		offset = chunk.offset + chunk.partsSize()
 		columns.addChunk(chunk)
 	}
 	return columns, nil
@@ -236,7 +236,7 @@ type rowDecoder struct {
 }
 
 // distribution has the position of its weights in Rows.Weights.
-type distribution struct{ first, length int64 }
+type distribution struct{ firstWeight, numWeights int64 }
 
 // decodeDistributions decodes the distributions of a chunk, and appends their weights to rows.Weights. Each distribution is stored as its
 // length and its weights.
@@ -299,8 +299,8 @@ func (decoder *rowDecoder) decodeRow(data []byte) ([]byte, error) {
 		}
 		data = data[size:]
 		distribution := decoder.distributions[number]
-		decoder.rows.Operands = append(decoder.rows.Operands, distribution.length, distribution.first)
-		for range distribution.length {
+		decoder.rows.Operands = append(decoder.rows.Operands, distribution.numWeights, distribution.firstWeight)
+		for range distribution.numWeights {
 			difference, size := binary.Varint(data)
 			if size <= 0 {
 				return nil, errDamaged

@@ -27,7 +27,7 @@ func (space *Space) Convert(ctx context.Context) (*Columns, error) {
 		files = &ColumnFiles{File: space.Directory.newName("columns"), ChunkStates: space.chunkStates()}
 	}
 	if !files.Done {
-		if err := space.convert(ctx, *files); err != nil {
+		if err := space.convertTransitions(ctx, *files); err != nil {
 			return nil, err
 		}
 		files = space.Directory.Manifest().Columns
@@ -43,8 +43,8 @@ func (space *Space) chunkStates() int {
 	return setBlock * int(max(min(defaultChunkBlocks, blocks, int64(space.States.numBlocks())/8), 1))
 }
 
-// convert appends the missing chunks to the file of the transitions. Several workers make the chunks, which are written in order.
-func (space *Space) convert(ctx context.Context, files ColumnFiles) error {
+// convertTransitions appends the missing chunks to the file of the transitions. Several workers make the chunks, which are written in order.
+func (space *Space) convertTransitions(ctx context.Context, files ColumnFiles) error {
 	file, err := os.OpenFile(space.Directory.Path(files.File), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return space.Directory.writeError(err, 0)
@@ -65,8 +65,8 @@ func (space *Space) convert(ctx context.Context, files ColumnFiles) error {
 	tasks := newTasks(files.numChunks(space.States.Count))
 	tasks.nextTask = conversion.nextChunk
 	var wg sync.WaitGroup
-	for _, fork := range space.forks {
-		worker := newChunkMaker(conversion, fork)
+	for _, expander := range space.expanders {
+		worker := newChunkMaker(conversion, expander)
 		wg.Go(func() { worker.makeChunks(ctx, tasks) })
 	}
 	wg.Wait()
@@ -126,8 +126,8 @@ func (conversion *conversion) writeInOrder(worker *chunkMaker, chunk int, makeEr
 	return conversion.commit()
 }
 
-// stop wakes all waiting workers after an error. The chunk that they wait for may never come.
-func (conversion *conversion) stop() {
+// stopAll wakes all waiting workers after an error. The chunk that they wait for may never come.
+func (conversion *conversion) stopAll() {
 	conversion.mutex.Lock()
 	defer conversion.mutex.Unlock()
 	conversion.isStopped = true
@@ -186,10 +186,10 @@ type chunkMaker struct {
 	record               []byte
 }
 
-// newChunkMaker returns a maker of chunks that expands states with fork.
-func newChunkMaker(c *conversion, fork *explicit.Successors) *chunkMaker {
+// newChunkMaker returns a maker of chunks that expands states with the given expander.
+func newChunkMaker(c *conversion, expander *explicit.Successors) *chunkMaker {
 	return &chunkMaker{
-		conversion: c, expander: fork, wordsPerState: c.Packing.Words, targets: targetTable{wordsPerKey: c.Packing.Words},
+		conversion: c, expander: expander, wordsPerState: c.Packing.Words, targets: targetTable{wordsPerKey: c.Packing.Words},
 		distributionNumbers: map[string]uint32{}, templates: map[string]uint64{},
 	}
 }
@@ -204,7 +204,7 @@ func (maker *chunkMaker) makeChunks(ctx context.Context, tasks *tasks) {
 		return ctx.Err()
 	})
 	if tasks.failure() != nil {
-		maker.stop()
+		maker.stopAll()
 	}
 }
 
@@ -399,7 +399,7 @@ func (table *targetTable) numberOf(key []uint64) uint32 {
 	table.keys = append(table.keys, key...)
 	table.slots[slot] = uint32(count) + 1
 	if 2*(count+1) > len(table.slots) {
-		table.grow()
+		table.growTable()
 	}
 	return uint32(count)
 }
@@ -419,8 +419,8 @@ func (table *targetTable) findSlot(key []uint64) (slot int, content uint32) {
 	}
 }
 
-// grow doubles the table.
-func (table *targetTable) grow() {
+// growTable doubles the table.
+func (table *targetTable) growTable() {
 	table.slots = make([]uint32, 2*len(table.slots))
 	for i := 0; i < len(table.keys); i += table.wordsPerKey {
 		slot, _ := table.findSlot(table.keys[i : i+table.wordsPerKey])

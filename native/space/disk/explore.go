@@ -58,7 +58,7 @@ type Space struct {
 	layout      *layout
 	opts        Options
 	successors  *explicit.Successors
-	forks       []*explicit.Successors
+	expanders   []*explicit.Successors
 	reportMutex sync.Mutex
 }
 
@@ -73,11 +73,11 @@ func NewSpace(ctx context.Context, dir *Directory, model *compile.Model, opts Op
 		Directory: dir, Model: model, Packing: packing, Fallback: fallback, layout: newLayout(packing), opts: opts, successors: successors,
 	}
 	for range opts.workers() {
-		fork, err := successors.Fork(ctx)
+		expander, err := successors.Fork(ctx)
 		if err != nil {
 			return nil, errors.Join(err, space.Close())
 		}
-		space.forks = append(space.forks, fork)
+		space.expanders = append(space.expanders, expander)
 	}
 	return space, nil
 }
@@ -85,8 +85,8 @@ func NewSpace(ctx context.Context, dir *Directory, model *compile.Model, opts Op
 // Close closes the files of the space and releases the memory of the compiled model.
 func (space *Space) Close() error {
 	errs := []error{space.successors.Close()}
-	for _, fork := range space.forks {
-		errs = append(errs, fork.Close())
+	for _, expander := range space.expanders {
+		errs = append(errs, expander.Close())
 	}
 	if space.States != nil {
 		errs = append(errs, space.States.Close())
@@ -345,12 +345,12 @@ const blocksPerTask = 2
 // expandFrontier expands the states of the frontier in several goroutines. It returns their successors as sorted runs.
 func (search *explorer) expandFrontier() ([]keySource, error) {
 	if search.collectors == nil {
-		search.collectors = search.newCollectors(len(search.forks))
+		search.collectors = search.newCollectors(len(search.expanders))
 	}
 	tasks := newTasks((search.frontier.numBlocks() + blocksPerTask - 1) / blocksPerTask)
 	var wg sync.WaitGroup
-	for i, fork := range search.forks {
-		worker := &frontierWorker{ctx: search.ctx, expander: fork, cursor: search.frontier.NewCursor(), collector: search.collectors[i]}
+	for i, expander := range search.expanders {
+		worker := &frontierWorker{ctx: search.ctx, expander: expander, cursor: search.frontier.NewCursor(), collector: search.collectors[i]}
 		wg.Go(func() { tasks.runAll(search.ctx, worker.expandTask) })
 	}
 	wg.Wait()
@@ -363,7 +363,7 @@ func (search *explorer) expandFrontier() ([]keySource, error) {
 	wg.Wait()
 	var runs []keySource
 	for _, collector := range search.collectors {
-		runs = append(runs, collector.runs()...)
+		runs = append(runs, collector.sortedRuns()...)
 	}
 	return runs, nil
 }
@@ -480,12 +480,12 @@ func newRunCollector(search *explorer, capacity int) *runCollector {
 // addKeys adds keys to the buffer, except for keys that it has added recently. If the buffer is full of distinct keys, it writes them to a
 // file as a sorted run.
 func (collector *runCollector) addKeys(keys []uint64) error {
-	words := collector.search.wordsPerState
-	for i := 0; i < len(keys); i += words {
-		key := keys[i : i+words]
+	wordsPerKey := collector.search.wordsPerState
+	for i := 0; i < len(keys); i += wordsPerKey {
+		key := keys[i : i+wordsPerKey]
 		hash := hashKey(key)
-		slot := int(hash%recentKeys) * words
-		recent := collector.recentByHash[slot : slot+words]
+		slot := int(hash%recentKeys) * wordsPerKey
+		recent := collector.recentByHash[slot : slot+wordsPerKey]
 		// A slot of zeros is empty, so the key of zeros, whose hash is 0, is never recognised.
 		if hash != 0 && compareKeys(recent, key) == 0 {
 			continue
@@ -493,14 +493,14 @@ func (collector *runCollector) addKeys(keys []uint64) error {
 		copy(recent, key)
 		collector.buffer = append(collector.buffer, key...)
 	}
-	if len(collector.buffer) < collector.capacity*words {
+	if len(collector.buffer) < collector.capacity*wordsPerKey {
 		return nil
 	}
-	collector.buffer, collector.scratch = sortKeys(collector.buffer, collector.scratch, words)
-	if len(collector.buffer) < collector.capacity*words/2 { // enough space is left for more keys
+	collector.buffer, collector.scratch = sortKeys(collector.buffer, collector.scratch, wordsPerKey)
+	if len(collector.buffer) < collector.capacity*wordsPerKey/2 { // enough space is left for more keys
 		return nil
 	}
-	run, err := collector.search.writeSet(&memoryRun{collector.buffer, words})
+	run, err := collector.search.writeSet(&memoryRun{collector.buffer, wordsPerKey})
 	if err != nil {
 		return err
 	}
@@ -514,8 +514,8 @@ func (collector *runCollector) sortBuffer() {
 	collector.buffer, collector.scratch = sortKeys(collector.buffer, collector.scratch, collector.search.wordsPerState)
 }
 
-// runs returns all runs.
-func (collector *runCollector) runs() []keySource {
+// sortedRuns returns all runs.
+func (collector *runCollector) sortedRuns() []keySource {
 	runs := []keySource{&memoryRun{collector.buffer, collector.search.wordsPerState}}
 	for _, file := range collector.runFiles {
 		runs = append(runs, file.NewCursor())

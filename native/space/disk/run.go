@@ -7,16 +7,16 @@ const digitBits = 11
 
 // sortKeys sorts keys of the given number of words and removes duplicates. It returns the sorted keys and the
 // other buffer.
-func sortKeys(keys, scratch []uint64, words int) (sorted, newScratch []uint64) {
-	sorted, newScratch = sortRecords(keys, scratch, words, words)
-	return removeDuplicates(sorted, words), newScratch
+func sortKeys(keys, scratch []uint64, wordsPerKey int) (sorted, newScratch []uint64) {
+	sorted, newScratch = sortRecords(keys, scratch, wordsPerKey, wordsPerKey)
+	return removeDuplicates(sorted, wordsPerKey), newScratch
 }
 
-// sortRecords sorts records by their first words with a radix sort. recordSize is the number of words of a record, and words the number of words
+// sortRecords sorts records by their first words with a radix sort. recordSize is the number of words of a record, and wordsPerKey the number of words
 // to compare. It returns the sorted records and a scratch buffer; both may use the memory of either argument.
-func sortRecords(records, scratch []uint64, recordSize, words int) (sorted, newScratch []uint64) {
+func sortRecords(records, scratch []uint64, recordSize, wordsPerKey int) (sorted, newScratch []uint64) {
 	scratch = slices.Grow(scratch[:0], len(records))[:len(records)]
-	for word := words - 1; word >= 0; word-- {
+	for word := wordsPerKey - 1; word >= 0; word-- {
 		varyingBits := uint64(0) // the bits that are not the same in all records
 		for i := word; i < len(records); i += recordSize {
 			varyingBits |= records[i] ^ records[word]
@@ -59,18 +59,18 @@ func sortByDigit(dst, records []uint64, recordSize, word, shift int) {
 	}
 }
 
-// removeDuplicates removes repeated keys from sorted keys, in place. words is the number of words of a key.
-func removeDuplicates(keys []uint64, words int) []uint64 {
-	if words == 1 {
+// removeDuplicates removes repeated keys from sorted keys, in place. wordsPerKey is the number of words of a key.
+func removeDuplicates(keys []uint64, wordsPerKey int) []uint64 {
+	if wordsPerKey == 1 {
 		return slices.Compact(keys)
 	}
 	length := 0
-	for i := 0; i < len(keys); i += words {
-		if length > 0 && slices.Equal(keys[length-words:length], keys[i:i+words]) {
+	for i := 0; i < len(keys); i += wordsPerKey {
+		if length > 0 && slices.Equal(keys[length-wordsPerKey:length], keys[i:i+wordsPerKey]) {
 			continue
 		}
-		copy(keys[length:], keys[i:i+words])
-		length += words
+		copy(keys[length:], keys[i:i+wordsPerKey])
+		length += wordsPerKey
 	}
 	return keys[:length]
 }
@@ -111,8 +111,8 @@ type mergeEntry struct {
 }
 
 // newMerger returns a merger of sources that yield their keys in ascending order. It reads the first key of each source.
-func newMerger(sources []keySource, words int) (*merger, error) {
-	merger := &merger{wordsPerKey: words, lastKey: make([]uint64, words)}
+func newMerger(sources []keySource, wordsPerKey int) (*merger, error) {
+	merger := &merger{wordsPerKey: wordsPerKey, lastKey: make([]uint64, wordsPerKey)}
 	for _, source := range sources {
 		key, err := source.Next()
 		if err != nil {

@@ -75,7 +75,7 @@ func openSet(dir *Directory, name string, layout *layout) (*Set, error) {
 
 // readIndex reads the footer and the index of a set's file, and returns the set.
 func readIndex(file *os.File, name string, layout *layout) (*Set, error) {
-	words := layout.wordsPerKey
+	wordsPerKey := layout.wordsPerKey
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -85,8 +85,8 @@ func readIndex(file *os.File, name string, layout *layout) (*Set, error) {
 		return nil, err
 	}
 	magic, numWords := binary.LittleEndian.Uint32(footer[0:]), binary.LittleEndian.Uint32(footer[4:])
-	if magic != setMagic || int(numWords) != words {
-		return nil, fmt.Errorf("found a footer %x of states of %d words, want %x and %d", magic, numWords, setMagic, words)
+	if magic != setMagic || int(numWords) != wordsPerKey {
+		return nil, fmt.Errorf("found a footer %x of states of %d words, want %x and %d", magic, numWords, setMagic, wordsPerKey)
 	}
 	set := &Set{Name: name, Bytes: info.Size(), layout: layout, file: file}
 	set.Count = int64(binary.LittleEndian.Uint64(footer[8:]))
@@ -209,19 +209,19 @@ var errDamaged = errors.New("the file is damaged")
 // number of equal words at the start (one byte), the difference of the next word, and all later words. The unused low bits of a word are
 // not stored.
 func (layout *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, error) {
-	words := layout.wordsPerKey
-	if words == 1 {
+	wordsPerKey := layout.wordsPerKey
+	if wordsPerKey == 1 {
 		return decodeWords(keys, data, count, layout.unusedBits[0])
 	}
 	for range count {
-		last := keys[len(keys)-words:]
-		if len(data) == 0 || int(data[0]) >= words {
+		last := keys[len(keys)-wordsPerKey:]
+		if len(data) == 0 || int(data[0]) >= wordsPerKey {
 			return nil, errDamaged
 		}
 		equal := int(data[0])
 		data = data[1:]
 		keys = append(keys, last[:equal]...)
-		for word := equal; word < words; word++ {
+		for word := equal; word < wordsPerKey; word++ {
 			value, size := binary.Uvarint(data)
 			if size <= 0 {
 				return nil, errDamaged
@@ -263,8 +263,8 @@ func shortUvarint(data []byte) (value uint64, size int) {
 
 // Next returns the next key, or nil after the last one. The next call overwrites the key.
 func (cursor *Cursor) Next() ([]uint64, error) {
-	words := cursor.set.wordsPerKey
-	if cursor.position*words >= len(cursor.blockKeys) {
+	wordsPerKey := cursor.set.wordsPerKey
+	if cursor.position*wordsPerKey >= len(cursor.blockKeys) {
 		if cursor.block+1 >= cursor.set.numBlocks() {
 			return nil, nil
 		}
@@ -272,7 +272,7 @@ func (cursor *Cursor) Next() ([]uint64, error) {
 			return nil, err
 		}
 	}
-	key := cursor.blockKeys[cursor.position*words : (cursor.position+1)*words]
+	key := cursor.blockKeys[cursor.position*wordsPerKey : (cursor.position+1)*wordsPerKey]
 	cursor.position++
 	return key, nil
 }
@@ -318,9 +318,9 @@ func (cursor *Cursor) loadBlockOf(key []uint64) error {
 
 // advanceToKey moves the cursor within its block to the first key that is at least wanted. It reports whether this key equals wanted.
 func (cursor *Cursor) advanceToKey(wanted []uint64) bool {
-	words := cursor.set.wordsPerKey
-	for cursor.position*words < len(cursor.blockKeys) {
-		order := slices.Compare(cursor.blockKeys[cursor.position*words:(cursor.position+1)*words], wanted)
+	wordsPerKey := cursor.set.wordsPerKey
+	for cursor.position*wordsPerKey < len(cursor.blockKeys) {
+		order := slices.Compare(cursor.blockKeys[cursor.position*wordsPerKey:(cursor.position+1)*wordsPerKey], wanted)
 		if order >= 0 {
 			return order == 0
 		}

@@ -44,7 +44,7 @@ func (space *Space) WriteMarks(ctx context.Context, newMarker func() (Marker, er
 	space.Directory.Expect((space.States.Count + marksPerByte - 1) / marksPerByte)
 	tasks := newTasks((space.States.numBlocks() + blocksPerMarkTask - 1) / blocksPerMarkTask)
 	var wg sync.WaitGroup
-	for range space.forks {
+	for range space.expanders {
 		marker, err := newMarker()
 		if err != nil {
 			return "", errors.Join(err, file.Close())
@@ -121,7 +121,7 @@ func (writer *markWriter) writeMarks(task int) (err error) {
 	if writer.opts.Progress != nil && task%tasksPerReport == 0 {
 		writer.reportMarks(first)
 	}
-	return outputAt{writer.Directory, writer.file, first / marksPerByte}.write(writer.marks)
+	return outputAt{writer.Directory, writer.file, first / marksPerByte}.writeAll(writer.marks)
 }
 
 // reportMarks reports the number of states that have marks.
@@ -140,8 +140,8 @@ type outputAt struct {
 	offset int64
 }
 
-// write writes all data at the offset. A full disk is a *FullError.
-func (out outputAt) write(data []byte) error {
+// writeAll writes all data at the offset. A full disk is a *FullError.
+func (out outputAt) writeAll(data []byte) error {
 	if quota := out.dir.quotaBytes; quota > 0 && out.dir.usedBytes.Load()+int64(len(data)) > quota {
 		return out.dir.fullError(int64(len(data)))
 	}

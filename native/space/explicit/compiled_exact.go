@@ -174,14 +174,14 @@ func (cache *weightCache) keyOf(state []int32) int64 {
 // weights it uses the interpreter.
 func (worker *exactWorker) expandCompiled(ctx context.Context) error {
 	batch, compiled := worker.batch, worker.compiled
-	output, words := &compiled.output, worker.codec.wordsPerState
+	output, wordsPerState := &compiled.output, worker.codec.wordsPerState
 	output.Reset()
 	if err := worker.expander.Expand(ctx, batch.states, output); err != nil {
 		return err
 	}
 	choice, transition := 0, 0 // the first choice and the first transition of the current state in output
 	for i, numChoices := range output.Choices {
-		worker.codec.unpack(worker.state, batch.states[i*words:(i+1)*words])
+		worker.codec.unpack(worker.state, batch.states[i*wordsPerState:(i+1)*wordsPerState])
 		isCompiled := numChoices != compile.GivenUp
 		if !isCompiled {
 			numChoices = 0
@@ -405,14 +405,14 @@ func (worker *exactWorker) moveAction(choice int) sparse.Action {
 // addOrMergeTransitions appends a transition for each weight that is not nil. weights[k] belongs to transition firstTransition+k of the compiled
 // model's output. If a transition of the batch from index firstMerged on has the same target, the weight is added to that transition instead.
 func (worker *exactWorker) addOrMergeTransitions(firstMerged int, weights []*big.Rat, firstTransition int) {
-	batch, compiled, words := worker.batch, worker.compiled, worker.codec.wordsPerState
+	batch, compiled, wordsPerState := worker.batch, worker.compiled, worker.codec.wordsPerState
 	for k, weight := range weights {
 		if weight == nil {
 			continue
 		}
-		target := compiled.output.Targets[(firstTransition+k)*words : (firstTransition+k+1)*words]
+		target := compiled.output.Targets[(firstTransition+k)*wordsPerState : (firstTransition+k+1)*wordsPerState]
 		mergedIndex := firstMerged // becomes the index of the transition with the same target, if there is one
-		for mergedIndex < len(batch.fractions) && !equalWords(batch.packedTarget(mergedIndex, words), target) {
+		for mergedIndex < len(batch.fractions) && !equalWords(batch.packedTarget(mergedIndex, wordsPerState), target) {
 			mergedIndex++
 		}
 		if mergedIndex < len(batch.fractions) {

@@ -182,7 +182,7 @@ func (expander *exactExpander) newChoice(ctx context.Context, state []int32, ena
 	}
 	capacity := initialCapacity(weights)
 	choice.targets, choice.weights = make([][]int32, 0, capacity), make([]*big.Rat, 0, capacity)
-	memory := targetMemory{free: make([]int32, capacity*len(state))}
+	memory := targetMemory{freeMemory: make([]int32, capacity*len(state))}
 	updates := make([]int, len(weights))       // the selected update of each command
 	products := make([]*big.Rat, len(weights)) // products[i] is the product of the selected weights of commands i, i+1, ...
 	for changed := len(updates) - 1; changed >= 0; changed = nextCombination(updates, weights) {
@@ -237,17 +237,17 @@ func multiplyWeights(products []*big.Rat, weights [][]*big.Rat, updates []int, l
 }
 
 // targetMemory allocates memory for several targets at once.
-type targetMemory struct{ free []int32 }
+type targetMemory struct{ freeMemory []int32 }
 
 // clone returns a copy of a state. Several copies share one allocation.
 func (memory *targetMemory) clone(state []int32) []int32 {
 	size := len(state)
-	if len(memory.free) < size {
-		memory.free = make([]int32, smallChoiceSize*size)
+	if len(memory.freeMemory) < size {
+		memory.freeMemory = make([]int32, smallChoiceSize*size)
 	}
-	target := memory.free[:size:size]
+	target := memory.freeMemory[:size:size]
 	copy(target, state)
-	memory.free = memory.free[size:]
+	memory.freeMemory = memory.freeMemory[size:]
 	return target
 }
 

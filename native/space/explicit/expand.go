@@ -153,10 +153,10 @@ func (worker *worker) expandBatch(ctx context.Context, batch *batch) {
 // expandFloats computes the choices of the batch's states with float64 weights. It merges the choices of a state of a Markov chain into one
 // row, and drops duplicate choices of a state of an MDP. It uses fractions for a state if float64 arithmetic fails or is inaccurate.
 func (worker *worker) expandFloats(ctx context.Context) error {
-	batch, words := worker.batch, worker.codec.wordsPerState
+	batch, wordsPerState := worker.batch, worker.codec.wordsPerState
 	worker.readChoices, worker.readTransitions, worker.writtenChoices, worker.writtenTransitions = 0, 0, 0, 0
-	for state := 0; state < len(batch.states)/words; {
-		failure := worker.expander.Expand(ctx, batch.states[state*words:], &batch.PackedChoices)
+	for state := 0; state < len(batch.states)/wordsPerState; {
+		failure := worker.expander.Expand(ctx, batch.states[state*wordsPerState:], &batch.PackedChoices)
 		worker.moves = worker.expander.Moves()
 		for ; state < len(batch.Choices); state++ {
 			if err := worker.mergeFloatChoices(ctx, state); err != nil {
@@ -263,10 +263,10 @@ func (worker *worker) findOwner(state, numChoices int) error {
 // replace the next oldChoices choices and oldTransitions transitions of the batch. If it fails, the batch is unchanged.
 func (worker *worker) expandWithFractions(ctx context.Context, state, oldChoices, oldTransitions int) error {
 	batch, exact := worker.batch, worker.fallbackWorker
-	words := worker.codec.wordsPerState
+	wordsPerState := worker.codec.wordsPerState
 	scratch := exact.batch
 	scratch.reset()
-	scratch.states = append(scratch.states, batch.states[state*words:(state+1)*words]...)
+	scratch.states = append(scratch.states, batch.states[state*wordsPerState:(state+1)*wordsPerState]...)
 	if err := exact.expandExactly(ctx); err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ func (worker *worker) expandWithFractions(ctx context.Context, state, oldChoices
 
 // writeRounded writes the choices of a batch with fractions to the worker's batch, with the nearest float64 weights.
 func (worker *worker) writeRounded(exact *batch) {
-	batch, words := worker.batch, worker.codec.wordsPerState
+	batch, wordsPerState := worker.batch, worker.codec.wordsPerState
 	worker.insertSpace(len(exact.Transitions), len(exact.fractions))
 	for i, fraction := range exact.fractions {
 		weight, _ := sparse.NormalFloat(fraction)
@@ -297,7 +297,7 @@ func (worker *worker) writeRounded(exact *batch) {
 		}
 		batch.Weights[worker.writtenTransitions+i] = weight
 	}
-	copy(batch.Targets[worker.writtenTransitions*words:], exact.Targets)
+	copy(batch.Targets[worker.writtenTransitions*wordsPerState:], exact.Targets)
 	copy(batch.Transitions[worker.writtenChoices:], exact.Transitions)
 	numActions := worker.writtenTransitions
 	if worker.kind == sparse.MDP { // an action per choice
@@ -311,7 +311,7 @@ func (worker *worker) writeRounded(exact *batch) {
 // insertSpace makes room for new choices and transitions in the batch, between the entries that were written back and the entries that were
 // not read yet.
 func (worker *worker) insertSpace(newChoices, newTransitions int) {
-	batch, words := worker.batch, worker.codec.wordsPerState
+	batch, wordsPerState := worker.batch, worker.codec.wordsPerState
 	if gap := worker.writtenChoices + newChoices - worker.readChoices; gap > 0 {
 		batch.Transitions = slices.Insert(batch.Transitions, worker.readChoices, make([]uint32, gap)...)
 		batch.Moves = slices.Insert(batch.Moves, worker.readChoices, make([]uint32, gap)...)
@@ -319,7 +319,7 @@ func (worker *worker) insertSpace(newChoices, newTransitions int) {
 	}
 	if gap := worker.writtenTransitions + newTransitions - worker.readTransitions; gap > 0 {
 		batch.Weights = slices.Insert(batch.Weights, worker.readTransitions, make([]float64, gap)...)
-		batch.Targets = slices.Insert(batch.Targets, worker.readTransitions*words, make([]uint64, gap*words)...)
+		batch.Targets = slices.Insert(batch.Targets, worker.readTransitions*wordsPerState, make([]uint64, gap*wordsPerState)...)
 		worker.readTransitions += gap
 	}
 }
@@ -362,13 +362,13 @@ func sparseAction(i int) sparse.Action {
 //
 // Source: PRISM's explicit engine (reference, section 4.7).
 func (worker *worker) keepDistinctChoices(ctx context.Context, numChoices int) error {
-	batch, words := worker.batch, worker.codec.wordsPerState
+	batch, wordsPerState := worker.batch, worker.codec.wordsPerState
 	firstChoice := worker.writtenChoices // of the state
 	for range numChoices {
 		numTransitions := int(batch.Transitions[worker.readChoices])
 		if worker.writtenTransitions < worker.readTransitions {
 			copy(batch.Weights[worker.writtenTransitions:], batch.Weights[worker.readTransitions:worker.readTransitions+numTransitions])
-			copy(batch.Targets[worker.writtenTransitions*words:], batch.Targets[worker.readTransitions*words:(worker.readTransitions+numTransitions)*words])
+			copy(batch.Targets[worker.writtenTransitions*wordsPerState:], batch.Targets[worker.readTransitions*wordsPerState:(worker.readTransitions+numTransitions)*wordsPerState])
 		}
 		worker.readTransitions += numTransitions
 		action := sparseAction(worker.moves[batch.Moves[worker.readChoices]].Action)
@@ -376,7 +376,7 @@ func (worker *worker) keepDistinctChoices(ctx context.Context, numChoices int) e
 		if err := worker.countWork(ctx, (worker.writtenChoices-firstChoice)*numTransitions); err != nil {
 			return err
 		}
-		if batch.isDuplicate(firstChoice, worker.writtenChoices, worker.writtenTransitions, numTransitions, action, words) {
+		if batch.isDuplicate(firstChoice, worker.writtenChoices, worker.writtenTransitions, numTransitions, action, wordsPerState) {
 			batch.numMerged++
 			continue
 		}
@@ -402,15 +402,15 @@ func (worker *worker) countWork(ctx context.Context, comparisons int) error {
 }
 
 // isDuplicate reports whether one of the choices firstChoice to endChoice-1 has the given action and the same distribution as the
-// numTransitions transitions from firstTransition on. The transitions of choice endChoice-1 must end at firstTransition. words is the
+// numTransitions transitions from firstTransition on. The transitions of choice endChoice-1 must end at firstTransition. wordsPerState is the
 // number of words of a packed state.
-func (batch *batch) isDuplicate(firstChoice, endChoice, firstTransition, numTransitions int, action sparse.Action, words int) bool {
+func (batch *batch) isDuplicate(firstChoice, endChoice, firstTransition, numTransitions int, action sparse.Action, wordsPerState int) bool {
 	otherFirst := firstTransition // becomes the first transition of each choice, from the last choice to the first
 	for choice := endChoice - 1; choice >= firstChoice; choice-- {
 		otherSize := int(batch.Transitions[choice])
 		otherFirst -= otherSize
 		canBeEqual := otherSize == numTransitions && batch.actions[choice] == action
-		if canBeEqual && batch.sameTransitions(otherFirst, firstTransition, numTransitions, words) {
+		if canBeEqual && batch.sameTransitions(otherFirst, firstTransition, numTransitions, wordsPerState) {
 			return true
 		}
 	}
@@ -419,10 +419,10 @@ func (batch *batch) isDuplicate(firstChoice, endChoice, firstTransition, numTran
 
 // sameTransitions reports whether two groups of count transitions, from leftFirst and from rightFirst on, have the same targets and weights
 // in any order. Within a group all targets differ.
-func (batch *batch) sameTransitions(leftFirst, rightFirst, count, words int) bool {
+func (batch *batch) sameTransitions(leftFirst, rightFirst, count, wordsPerState int) bool {
 	for i := leftFirst; i < leftFirst+count; i++ {
 		j := rightFirst // becomes the transition with the same target
-		for j < rightFirst+count && !equalWords(batch.packedTarget(i, words), batch.packedTarget(j, words)) {
+		for j < rightFirst+count && !equalWords(batch.packedTarget(i, wordsPerState), batch.packedTarget(j, wordsPerState)) {
 			j++
 		}
 		if j == rightFirst+count || !batch.sameWeight(i, j) {
@@ -433,7 +433,9 @@ func (batch *batch) sameTransitions(leftFirst, rightFirst, count, words int) boo
 }
 
 // packedTarget returns the packed target of transition i.
-func (batch *batch) packedTarget(i, words int) []uint64 { return batch.Targets[i*words : (i+1)*words] }
+func (batch *batch) packedTarget(i, wordsPerState int) []uint64 {
+	return batch.Targets[i*wordsPerState : (i+1)*wordsPerState]
+}
 
 // sameWeight reports whether transitions i and j have equal weights. It sets isNearlyEqual if their float64 weights differ so little that
 // rounding may be the reason.
@@ -486,15 +488,15 @@ func (worker *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
 // addToRow adds the next transition of the batch to the row that begins at rowStart. If mayRepeat is set, it merges the transition with one
 // of the row that has the same action and target.
 func (worker *worker) addToRow(rowStart int, action sparse.Action, mayRepeat bool) {
-	batch, words, next := worker.batch, worker.codec.wordsPerState, worker.readTransitions
+	batch, wordsPerState, next := worker.batch, worker.codec.wordsPerState, worker.readTransitions
 	for i := rowStart; mayRepeat && i < worker.writtenTransitions; i++ {
-		if batch.actions[i] == action && equalWords(batch.packedTarget(i, words), batch.packedTarget(next, words)) {
+		if batch.actions[i] == action && equalWords(batch.packedTarget(i, wordsPerState), batch.packedTarget(next, wordsPerState)) {
 			batch.Weights[i] += batch.Weights[next]
 			return
 		}
 	}
 	batch.Weights[worker.writtenTransitions] = batch.Weights[next]
-	copy(batch.packedTarget(worker.writtenTransitions, words), batch.packedTarget(next, words))
+	copy(batch.packedTarget(worker.writtenTransitions, wordsPerState), batch.packedTarget(next, wordsPerState))
 	batch.actions = append(batch.actions, action)
 	worker.writtenTransitions++
 }

@@ -398,7 +398,7 @@ func (search *exploration) checkLimits() error {
 	if search.opts.MaxStates > 0 && search.store.numStates > search.opts.MaxStates {
 		return &LimitError{Limit: int64(search.opts.MaxStates), States: search.store.numStates, Expanded: search.numExpanded}
 	}
-	usedMemory := search.store.bytes() + search.store.tableBytes() + search.builder.Bytes()
+	usedMemory := search.store.numBytes() + search.store.tableBytes() + search.builder.Bytes()
 	if search.memoryLimit > 0 && usedMemory > search.memoryLimit {
 		return &LimitError{Memory: true, Limit: search.memoryLimit, States: search.store.numStates, Expanded: search.numExpanded}
 	}

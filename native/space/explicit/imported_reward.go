@@ -81,7 +81,7 @@ func (space *Space) exactWeightedSums(values []*big.Rat) (floats []float64, mean
 
 // absoluteWithSign returns |x| for each number x with the given sign (1 or -1), and 0 for all others, as float64 and as fractions. It
 // returns nil for a nil list.
-func absoluteWithSign(values []float64, fractions []*big.Rat, sign int) (absValues []float64, absRats []*big.Rat) {
+func absoluteWithSign(values []float64, fractions []*big.Rat, sign int) (absValues []float64, absFractions []*big.Rat) {
 	if values == nil {
 		return nil, nil
 	}
@@ -92,11 +92,11 @@ func absoluteWithSign(values []float64, fractions []*big.Rat, sign int) (absValu
 	if fractions == nil {
 		return absValues, nil
 	}
-	absRats = make([]*big.Rat, len(fractions))
+	absFractions = make([]*big.Rat, len(fractions))
 	for i, fraction := range fractions {
 		if fraction != nil && fraction.Sign() == sign {
-			absRats[i] = new(big.Rat).Abs(fraction)
+			absFractions[i] = new(big.Rat).Abs(fraction)
 		}
 	}
-	return absValues, absRats
+	return absValues, absFractions
 }

@@ -5,7 +5,7 @@ package explicit
 type Numbering struct{ store *store }
 
 // NewNumbering returns an empty Numbering of lists with the given number of words.
-func NewNumbering(words int) *Numbering { return &Numbering{newStore(words)} }
+func NewNumbering(wordsPerState int) *Numbering { return &Numbering{newStore(wordsPerState)} }
 
 // Len returns the number of distinct lists.
 func (n *Numbering) Len() int { return n.store.numStates }

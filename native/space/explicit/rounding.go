@@ -82,8 +82,8 @@ func valueRange(variable *sema.Variable) (low int32, size uint64) {
 	return low, uint64(int64(high) - int64(low) + 1)
 }
 
-// key returns a number that encodes the values of the variables in a state, in mixed radix.
-func (cache *valueCache) key(state []int32) uint64 {
+// keyOf returns a number that encodes the values of the variables in a state, in mixed radix.
+func (cache *valueCache) keyOf(state []int32) uint64 {
 	key := uint64(0)
 	for i, slot := range cache.slots {
 		key = key*cache.numValues[i] + uint64(int64(state[slot])-int64(cache.leastValues[i]))
@@ -97,7 +97,7 @@ func (update *updateProbability) errorInState(expr sema.Expr, value float64, sta
 	if cache == nil {
 		return relativeErrorInState(expr, value, state)
 	}
-	key := cache.key(state)
+	key := cache.keyOf(state)
 	if relErr, ok := cache.errorByKey[key]; ok {
 		return relErr, nil
 	}
@@ -225,8 +225,8 @@ func (analysis *weightErrors) boundInAllStates(move compile.Move) moveError {
 		result.sumsToOne = result.sumsToOne && analysis.sumIsOne[commandRef.Module][commandRef.Command]
 		minProduct, maxProduct = minProduct*min(worstFacts.MinAbs, 1), maxProduct*max(worstFacts.Hi, 1)
 	}
-	inRange := minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber // false for NaN
-	if !inRange {
+	isInRange := minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber // false for NaN
+	if !isInRange {
 		result.relErr = math.NaN()
 	}
 	return result
@@ -249,8 +249,8 @@ func (analysis *weightErrors) boundInState(state []int32, move compile.Move) (fl
 		relErr += worstFacts.RelErr + sema.UnitRoundoff
 		minProduct, maxProduct = minProduct*worstFacts.MinAbs, maxProduct*max(worstFacts.Hi, 1)
 	}
-	inRange := minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber // false for NaN
-	if !inRange {
+	isInRange := minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber // false for NaN
+	if !isInRange {
 		return 0, needsFractionsError{errors.New("a probability or rate is outside the range of float64")}
 	}
 	return relErr, nil

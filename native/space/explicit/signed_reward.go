@@ -122,12 +122,12 @@ func (space *Space) subtractRewards() (*sparse.Reward, TransitionReward, error) 
 	positive, negative := rewards[0], rewards[1]
 	combined := *positive
 	combined.State = differences(positive.State, negative.State)
-	combined.StateRat = differencesRat(positive.StateRat, negative.StateRat)
+	combined.StateRat = exactDifferences(positive.StateRat, negative.StateRat)
 	combined.Choice = differences(positive.Choice, negative.Choice)
-	combined.ChoiceRat = differencesRat(positive.ChoiceRat, negative.ChoiceRat)
+	combined.ChoiceRat = exactDifferences(positive.ChoiceRat, negative.ChoiceRat)
 	return &combined, TransitionReward{
 		Values:    differences(transitions[0].Values, transitions[1].Values),
-		Fractions: differencesRat(transitions[0].Fractions, transitions[1].Fractions),
+		Fractions: exactDifferences(transitions[0].Fractions, transitions[1].Fractions),
 	}, nil
 }
 
@@ -143,8 +143,8 @@ func differences(left, right []float64) []float64 {
 	return results
 }
 
-// differencesRat returns left[i] - right[i] for each i, where a nil fraction stands for 0. It returns nil if left is nil.
-func differencesRat(left, right []*big.Rat) []*big.Rat {
+// exactDifferences returns left[i] - right[i] for each i, where a nil fraction stands for 0. It returns nil if left is nil.
+func exactDifferences(left, right []*big.Rat) []*big.Rat {
 	if left == nil {
 		return nil
 	}

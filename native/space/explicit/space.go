@@ -83,7 +83,7 @@ func (space *Space) Compiled() *compile.Model { return space.compiled }
 func (space *Space) StateBits() int { return space.codec.usedBits }
 
 // Bytes returns the memory that the space uses, in bytes.
-func (space *Space) Bytes() int64 { return space.store.bytes() + space.model.Bytes() }
+func (space *Space) Bytes() int64 { return space.store.numBytes() + space.model.Bytes() }
 
 // State writes the valuation of state i to dst and returns dst. If dst is nil, it allocates a slice.
 func (space *Space) State(dst []int32, i int) []int32 {

@@ -27,11 +27,11 @@ const (
 )
 
 // newStore returns an empty store of states with the given number of words.
-func newStore(words int) *store { return newStoreOf(words, 0) }
+func newStore(wordsPerState int) *store { return newStoreOf(wordsPerState, 0) }
 
 // newStoreOf returns an empty store of states with the given number of words. Its table has room for n states.
-func newStoreOf(words, n int) *store {
-	s := &store{wordsPerState: words}
+func newStoreOf(wordsPerState, n int) *store {
+	s := &store{wordsPerState: wordsPerState}
 	s.resize(tableLog(n))
 	return s
 }
@@ -189,8 +189,8 @@ func (store *store) restoreTable() {
 	}
 }
 
-// bytes returns the memory that the states use, in bytes.
-func (store *store) bytes() int64 {
+// numBytes returns the memory that the states use, in bytes.
+func (store *store) numBytes() int64 {
 	return int64(len(store.pages) * pageStates * store.wordsPerState * 8)
 }
 

@@ -29,7 +29,7 @@ const noLabel = "__NOLABEL__"
 //
 // Source: Storm's DirectEncodingParser.
 func ReadDRN(ctx context.Context, source Source, opts ReadOptions) (*explicit.Space, error) {
-	if err := opts.check(); err != nil {
+	if err := opts.validate(); err != nil {
 		return nil, err
 	}
 	file := &drnFile{preambleLines: newLines(source), opts: opts, wantsFractions: opts.Exact, labelSets: map[string]*sparse.Set{}}

@@ -24,13 +24,13 @@ func (printer *printer) computeObservations() (err error) {
 }
 
 // importedObservations returns the observation of each state of a POMDP, and a text for each observation. The texts are the values in the
-// .obs file, or numbers if obs is nil.
-func (file *traFile) importedObservations(obs *staFile) *explicit.Observations {
+// .obs file, or numbers if obsFile is nil.
+func (file *traFile) importedObservations(obsFile *staFile) *explicit.Observations {
 	observations := &explicit.Observations{}
 	for observation := range file.declaredTotals.numObservations {
 		text := strconv.Itoa(observation)
-		if obs != nil {
-			text = obs.valueText(observation)
+		if obsFile != nil {
+			text = obsFile.valueText(observation)
 		}
 		observations.Texts = append(observations.Texts, text)
 	}

@@ -29,7 +29,7 @@ type Sources struct {
 //
 // Source: prism -importmodel (reference, section 6), which checks neither totals nor sums.
 func Read(ctx context.Context, sources Sources, opts ReadOptions) (*explicit.Space, error) {
-	if err := opts.check(); err != nil {
+	if err := opts.validate(); err != nil {
 		return nil, err
 	}
 	transitions, model, diagnostics, err := readTransitions(ctx, sources.Transitions, opts)
@@ -41,12 +41,12 @@ func Read(ctx context.Context, sources Sources, opts ReadOptions) (*explicit.Spa
 	}
 	rounded := !opts.Exact
 	opts.Exact = transitions.isExact // interval models are always exact
-	reader := &spaceReader{ctx: ctx, opts: opts, rounded: rounded, sources: sources, traFile: transitions, model: model, errs: transitions.errs}
+	reader := &spaceReader{ctx: ctx, opts: opts, isRounded: rounded, sources: sources, traFile: transitions, model: model, errs: transitions.errs}
 	return reader.readAll()
 }
 
-// check returns an error if the formats cannot express the requested type of model.
-func (opts ReadOptions) check() error {
+// validate returns an error if the formats cannot express the requested type of model.
+func (opts ReadOptions) validate() error {
 	switch opts.Type {
 	case syntax.TypeNone, syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.POMDP, syntax.SMG:
 		return nil
@@ -58,12 +58,12 @@ func (opts ReadOptions) check() error {
 type spaceReader struct {
 	ctx  context.Context
 	opts ReadOptions
-	// rounded says that the caller did not ask for fractions.
-	rounded bool
-	sources Sources
-	traFile *traFile
-	model   *sparse.Model // nil after errors
-	errs    syntax.ErrorList
+	// isRounded says that the caller did not ask for fractions.
+	isRounded bool
+	sources   Sources
+	traFile   *traFile
+	model     *sparse.Model // nil after errors
+	errs      syntax.ErrorList
 
 	staFile           *staFile
 	obsFile           *staFile
@@ -228,7 +228,7 @@ func (assembly *assembly) checkDeadlocks(opts ReadOptions) error {
 func (reader *spaceReader) importSpace() (*explicit.Space, error) {
 	imported := &explicit.Imported{
 		File: reader.sources.Transitions.Name, Type: reader.traFile.modelType, Actions: reader.traFile.actionNames, Model: reader.model,
-		TransitionRewards: reader.transitionRewards, Warnings: reader.traFile.warnings(), Rounded: reader.rounded, Normalised: reader.traFile.isNormalised,
+		TransitionRewards: reader.transitionRewards, Warnings: reader.traFile.warnings(), Rounded: reader.isRounded, Normalised: reader.traFile.isNormalised,
 	}
 	if reader.staFile != nil {
 		imported.Vars, imported.Valuation = reader.staFile.variables, explicit.FlatValuation(reader.staFile.values, len(reader.staFile.variables))

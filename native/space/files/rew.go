@@ -14,10 +14,10 @@ import (
 // rewFile reads a .srew or .trew file.
 type rewFile struct {
 	*lines
-	exact     bool
-	model     *sparse.Model
-	name      string
-	hasHeader bool
+	wantsFractions bool
+	model          *sparse.Model
+	name           string
+	hasHeader      bool
 }
 
 // rewTotal is a number in the first line of a .srew or .trew file, such as the number of states.
@@ -29,7 +29,7 @@ type rewTotal struct {
 // newRewFile returns a reader of a .srew or .trew file. It reads the comments and the first line, which must have the given totals and then
 // the number of rewards. kind describes the file in messages. If ok is false, the reader has recorded an error.
 func newRewFile(source Source, kind string, model *sparse.Model, exact bool, totals []rewTotal) (file *rewFile, numRewards int, ok bool) {
-	file = &rewFile{lines: newLines(source), exact: exact, model: model}
+	file = &rewFile{lines: newLines(source), wantsFractions: exact, model: model}
 	if !file.nextData(kind, file.readComment) {
 		if len(file.errs) == 0 {
 			file.errorAtEnd("found the end of the file, wanted the totals")
@@ -97,7 +97,7 @@ func (file *rewFile) forEachLine(ctx context.Context, kind string, numFields, nu
 			continue
 		}
 		field := file.fields[numFields-1]
-		reward, ok := file.parseValue(field, "reward", file.exact)
+		reward, ok := file.parseValue(field, "reward", file.wantsFractions)
 		if ok {
 			visit(reward)
 		}
@@ -275,7 +275,7 @@ func (file *trewFile) hasDifferentReward(choice int, reward number) bool {
 			continue
 		}
 		other := file.column.entry(transition)
-		isDifferent := other.float != reward.float || file.exact && other.fraction.Cmp(reward.fraction) != 0
+		isDifferent := other.float != reward.float || file.wantsFractions && other.fraction.Cmp(reward.fraction) != 0
 		if isDifferent {
 			return true
 		}

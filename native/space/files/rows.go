@@ -117,7 +117,7 @@ func (writer *Writer) weightedMean(transitions []int, value func(transition int)
 	for _, transition := range transitions {
 		weight := writer.transitionWeight(transition)
 		totalWeight = addNumbers(totalWeight, weight)
-		sum = addNumbers(sum, multiply(weight, value(transition)))
+		sum = addNumbers(sum, multiplyNumbers(weight, value(transition)))
 	}
 	if totalWeight.fraction != nil {
 		return number{fraction: new(big.Rat).Quo(sum.fraction, totalWeight.fraction)}
@@ -125,9 +125,9 @@ func (writer *Writer) weightedMean(transitions []int, value func(transition int)
 	return number{float: sum.float / totalWeight.float}
 }
 
-// multiply returns weight times value. If weight is a fraction, so is the result, and a value without a fraction
+// multiplyNumbers returns weight times value. If weight is a fraction, so is the result, and a value without a fraction
 // counts as zero.
-func multiply(weight, value number) number {
+func multiplyNumbers(weight, value number) number {
 	product := number{float: weight.float * value.float}
 	if weight.fraction != nil {
 		product.fraction = new(big.Rat).Mul(weight.fraction, cmp.Or(value.fraction, new(big.Rat)))

@@ -24,7 +24,7 @@ import (
 // The memory depends on the size of the contents, and not on numbers in the file. If the file has no valuations that can be used, the
 // states have one variable x, their number. If it has others, there is a warning.
 func ReadUMB(ctx context.Context, source Source, opts ReadOptions) (*explicit.Space, error) {
-	if err := opts.check(); err != nil {
+	if err := opts.validate(); err != nil {
 		return nil, err
 	}
 	file := &umbFile{ctx: ctx, opts: opts, source: source}

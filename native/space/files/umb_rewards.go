@@ -166,7 +166,7 @@ func (columns *umbTransitionRewards) meanReward(branches []uint32, firstReward n
 		}
 		areEqual = areEqual && reward.float == firstReward.float && compareFractions(firstReward.fraction, reward.fraction) == 0
 		totalWeight = addNumbers(totalWeight, weight)
-		sum = addNumbers(sum, multiply(weight, reward))
+		sum = addNumbers(sum, multiplyNumbers(weight, reward))
 	}
 	if areEqual {
 		return firstReward, nil

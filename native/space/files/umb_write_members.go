@@ -76,8 +76,8 @@ func (members *umbMembers) writeOffsets(name string, length func(state int) int)
 }
 
 // writeBits writes a member with a set of states as a bit vector.
-func (members *umbMembers) writeBits(name string, has func(state int) bool) {
-	members.Bits(name, len(members.writer.stateOrder), func(position int) bool { return has(int(members.writer.stateOrder[position])) })
+func (members *umbMembers) writeBits(name string, isSet func(state int) bool) {
+	members.Bits(name, len(members.writer.stateOrder), func(position int) bool { return isSet(int(members.writer.stateOrder[position])) })
 }
 
 // writeActions writes members with the names of the actions, and with the number of the action of each choice. In a Markov chain each

@@ -32,7 +32,7 @@ type refiner struct {
 	choiceRewardID []uint32          // the number of each choice's tuple of rewards
 	blockOf        []uint32          // the block of each state
 	weightID       []uint32          // the number of each weight
-	sumID          map[string]uint32 // the number of the sum of several weights, by their numbers
+	sumIDs         map[string]uint32 // the number of the sum of several weights, by their numbers
 	rationalIDs    map[string]uint32 // the number of each fraction, by its text
 	pairBuffer     []blockWeight     // a buffer of choiceSignature
 }
@@ -49,7 +49,7 @@ func Refine(ctx context.Context, model *sparse.Model, initial []uint32, rewards 
 	if !model.Exact() || model.Intervals() {
 		return nil, ErrInexact
 	}
-	refiner := &refiner{model: model, sumID: map[string]uint32{}, rationalIDs: map[string]uint32{}}
+	refiner := &refiner{model: model, sumIDs: map[string]uint32{}, rationalIDs: map[string]uint32{}}
 	for _, weight := range model.Rats {
 		refiner.weightID = append(refiner.weightID, refiner.rationalID(weight))
 	}
@@ -223,7 +223,7 @@ func (refiner *refiner) sumOf(pairs []blockWeight) uint32 {
 	for _, pair := range pairs {
 		key = binary.LittleEndian.AppendUint32(key, refiner.weightID[pair.weight])
 	}
-	if id, isKnown := refiner.sumID[string(key)]; isKnown {
+	if id, isKnown := refiner.sumIDs[string(key)]; isKnown {
 		return id
 	}
 	sum := new(big.Rat)
@@ -231,6 +231,6 @@ func (refiner *refiner) sumOf(pairs []blockWeight) uint32 {
 		sum.Add(sum, refiner.model.Rats[pair.weight])
 	}
 	id := refiner.rationalID(sum)
-	refiner.sumID[string(key)] = id
+	refiner.sumIDs[string(key)] = id
 	return id
 }

@@ -147,8 +147,8 @@ func (builder *Builder) weightID(weight float64) uint32 {
 }
 
 // NormalFloat returns the normal float64 nearest to a positive fraction. If the fraction is outside the range of
-// normal float64 numbers, inRange is false, and nearest is the end of the range.
-func NormalFloat(value *big.Rat) (nearest float64, inRange bool) {
+// normal float64 numbers, isInRange is false, and nearest is the end of the range.
+func NormalFloat(value *big.Rat) (nearest float64, isInRange bool) {
 	const minNormal = 0x1p-1022
 	nearest, _ = value.Float64()
 	if nearest >= minNormal && nearest <= math.MaxFloat64 {
@@ -211,11 +211,11 @@ func (builder *Builder) rationalID(weight *big.Rat) uint32 {
 // addRational adds a fraction and its nearest float64 to the tables of weights. It returns the index, and records
 // whether the fraction is outside the range of float64.
 func (builder *Builder) addRational(weight *big.Rat) uint32 {
-	nearest, inRange := 0.0, true
+	nearest, isInRange := 0.0, true
 	if weight.Sign() != 0 {
-		nearest, inRange = NormalFloat(weight)
+		nearest, isInRange = NormalFloat(weight)
 	}
-	builder.isOutOfRange = builder.isOutOfRange || !inRange
+	builder.isOutOfRange = builder.isOutOfRange || !isInRange
 	builder.model.Weights = append(builder.model.Weights, nearest)
 	builder.model.Rats = append(builder.model.Rats, weight)
 	return uint32(len(builder.model.Rats) - 1)

@@ -35,7 +35,7 @@ func (components *Components) Members(i int) []uint32 {
 // Letters 116 (2016), without recursion.
 func (model *Model) Components(states, choices *Set) *Components {
 	numStates := model.NumStates()
-	search := &componentSearch{model: model, states: states, allowedChoices: choices, index: 1, componentNumber: None - 1}
+	search := &componentSearch{model: model, states: states, allowedChoices: choices, nextIndex: 1, componentNumber: None - 1}
 	search.rootIndex = make([]uint32, numStates)
 	search.components.Start = []uint32{0}
 	for state := range numStates {
@@ -61,13 +61,13 @@ func (model *Model) Components(states, choices *Set) *Components {
 // incomplete, rootIndex[s] is a number that counts up from 1; afterwards it is the number of the component, which counts
 // down from None-1. There are fewer than 2^31 states, so the two ranges are disjoint.
 type componentSearch struct {
-	model                  *Model
-	states, allowedChoices *Set
-	rootIndex              []uint32
-	index, componentNumber uint32
-	frames                 []searchFrame
-	stack                  []uint32 // states that the search has left whose component is incomplete
-	components             Components
+	model                      *Model
+	states, allowedChoices     *Set
+	rootIndex                  []uint32
+	nextIndex, componentNumber uint32
+	frames                     []searchFrame
+	stack                      []uint32 // states that the search has left whose component is incomplete
+	components                 Components
 }
 
 // searchFrame is a state on the search path. The search still has to follow the transitions of choice from next on,
@@ -80,15 +80,15 @@ type searchFrame struct {
 // search visits all states that are reachable from a start state, in depth-first order. It adds each component that it finds to
 // search.components.
 func (search *componentSearch) searchFrom(start uint32) {
-	search.enter(start)
+	search.enterState(start)
 	for len(search.frames) > 0 {
 		frame := &search.frames[len(search.frames)-1]
 		successor, hasNext := search.successor(frame)
 		switch {
 		case hasNext && search.rootIndex[successor] == 0:
-			search.enter(successor)
+			search.enterState(successor)
 		case hasNext:
-			search.lowlink(frame, successor)
+			search.updateRoot(frame, successor)
 		default:
 			search.popLastState()
 		}
@@ -102,21 +102,21 @@ func (search *componentSearch) popLastState() {
 	search.frames = search.frames[:last]
 	search.completeIfRoot(finished)
 	if last > 0 {
-		search.lowlink(&search.frames[last-1], finished.state)
+		search.updateRoot(&search.frames[last-1], finished.state)
 	}
 }
 
-// enter gives a state the next index and appends it to the search path.
-func (search *componentSearch) enter(state uint32) {
-	search.rootIndex[state] = search.index
-	search.index++
+// enterState gives a state the next index and appends it to the search path.
+func (search *componentSearch) enterState(state uint32) {
+	search.rootIndex[state] = search.nextIndex
+	search.nextIndex++
 	first, _ := search.model.Choices(int(state))
 	search.frames = append(search.frames, searchFrame{state, uint32(first), search.model.Start[first], true})
 }
 
-// lowlink lowers the rootIndex of a frame's state to the rootIndex of a successor. If that is a change, the state is not
+// updateRoot lowers the rootIndex of a frame's state to the rootIndex of a successor. If that is a change, the state is not
 // the root of its component.
-func (search *componentSearch) lowlink(frame *searchFrame, successor uint32) {
+func (search *componentSearch) updateRoot(frame *searchFrame, successor uint32) {
 	if search.rootIndex[successor] < search.rootIndex[frame.state] {
 		search.rootIndex[frame.state] = search.rootIndex[successor]
 		frame.isRoot = false
@@ -158,14 +158,14 @@ func (search *componentSearch) completeIfRoot(frame searchFrame) {
 		search.stack = append(search.stack, frame.state)
 		return
 	}
-	search.index--
+	search.nextIndex--
 	lowest := len(search.stack)
 	for lowest > 0 && search.rootIndex[frame.state] <= search.rootIndex[search.stack[lowest-1]] {
 		lowest--
 	}
 	for _, member := range search.stack[lowest:] {
 		search.rootIndex[member] = search.componentNumber
-		search.index--
+		search.nextIndex--
 	}
 	search.components.States = append(search.components.States, search.stack[lowest:]...)
 	search.stack = search.stack[:lowest]

@@ -58,7 +58,7 @@ func (search *endComponentSearch) removeUnstable(ctx context.Context) error {
 	search.removeChoicesOutside()
 	search.sccSearch = &componentSearch{
 		model: search.model, states: search.candidateStates, allowedChoices: search.allowedChoices,
-		index: 1, componentNumber: None - 1, rootIndex: make([]uint32, search.model.NumStates()),
+		nextIndex: 1, componentNumber: None - 1, rootIndex: make([]uint32, search.model.NumStates()),
 	}
 	var states []uint32
 	for state := range search.candidateStates.All() {
@@ -97,7 +97,7 @@ func (search *endComponentSearch) removeChoicesOutside() {
 func (search *endComponentSearch) decompose(states []uint32) *Components {
 	scc := search.sccSearch
 	scc.components = Components{Start: []uint32{0}}
-	scc.index = 1
+	scc.nextIndex = 1
 	for _, state := range states {
 		scc.rootIndex[state] = 0
 	}

@@ -64,7 +64,7 @@ func (graph *Graph) Prob1E(ctx context.Context, left, right *Set) (*Set, error) 
 		if losingStates.Empty() {
 			return sureStates, nil
 		}
-		staying.remove(losingStates)
+		staying.removeStates(losingStates)
 	}
 }
 
@@ -90,13 +90,13 @@ func (graph *Graph) newStayingSet(sureStates, right *Set) *stayingSet {
 			stuck.Add(state)
 		}
 	}
-	staying.remove(stuck)
+	staying.removeStates(stuck)
 	return staying
 }
 
-// remove removes the given states and all choices that lead to them. It also removes the states outside target that lose their last choice,
+// removeStates removes the given states and all choices that lead to them. It also removes the states outside target that lose their last choice,
 // and repeats this until nothing changes.
-func (staying *stayingSet) remove(lostStates *Set) {
+func (staying *stayingSet) removeStates(lostStates *Set) {
 	for state := range lostStates.All() {
 		staying.states.Remove(state)
 	}

@@ -264,7 +264,7 @@ func (automaton *automaton) combineUpdates(location *location, combined *choice)
 		if err := automaton.expander.Apply(target, combined.commands, updates); err != nil {
 			return err
 		}
-		branches = append(branches, branch{exactWeight: product.exact, floatWeight: product.float, settings: automaton.clockSettings(target)})
+		branches = append(branches, branch{exactWeight: product.fraction, floatWeight: product.float, settings: automaton.clockSettings(target)})
 		targets = append(targets, slices.Clone(target))
 	}
 	combined.branches = branches
@@ -289,7 +289,7 @@ func (automaton *automaton) setTargets(branches []branch, targets [][]int32) err
 func multiplySelected(weights [][]weight, updates []int) weight {
 	product := weight{big.NewRat(1, 1), 1}
 	for i, update := range updates {
-		product = product.times(weights[i][update])
+		product = product.multiply(weights[i][update])
 	}
 	return product
 }
@@ -320,15 +320,15 @@ func nextCombination(updates []int, weights [][]weight) bool {
 
 // weight is a probability; exact is nil if it is not known as a fraction.
 type weight struct {
-	exact *big.Rat
-	float float64
+	fraction *big.Rat
+	float    float64
 }
 
-// times returns the product of two weights.
-func (left weight) times(other weight) weight {
+// multiply returns the product of two weights.
+func (left weight) multiply(other weight) weight {
 	product := weight{float: left.float * other.float}
-	if left.exact != nil && other.exact != nil {
-		product.exact = new(big.Rat).Mul(left.exact, other.exact)
+	if left.fraction != nil && other.fraction != nil {
+		product.fraction = new(big.Rat).Mul(left.fraction, other.fraction)
 	}
 	return product
 }
@@ -359,7 +359,7 @@ func (automaton *automaton) commandWeights(location *location, command *sema.Com
 	if exactSum == nil || exactSum.Cmp(big.NewRat(1, 1)) != 0 {
 		automaton.hasFractions = false
 		for i := range weights {
-			weights[i].exact = nil
+			weights[i].fraction = nil
 		}
 	}
 	return weights, nil

@@ -7,12 +7,12 @@ import (
 )
 
 // surelyAvoiding returns the states from which some scheduler avoids the bad states on every path, until the path reaches the target or forever. The
-// result has the valuations of each location, and includes the target. It is the greatest fixed point of avoidsFrom.
-func (automaton *automaton) surelyAvoiding(ctx context.Context, target, bad []zone.Federation) ([]zone.Federation, error) {
+// result has the valuations of each location, and includes the target. It is the greatest fixed point of avoidingZones.
+func (automaton *automaton) surelyAvoiding(ctx context.Context, target, badZones []zone.Federation) ([]zone.Federation, error) {
 	result := make([]zone.Federation, len(automaton.locations))
 	waiting := &locationQueue{isWaiting: make([]bool, len(automaton.locations))}
 	for _, location := range automaton.locations {
-		result[location.number] = automaton.zonesWithReached(location, automaton.constraintsIn(location).allValuations().Minus(bad[location.number]))
+		result[location.number] = automaton.zonesWithReached(location, automaton.constraintsIn(location).allValuations().Minus(badZones[location.number]))
 		waiting.addLocation(location)
 	}
 	for len(waiting.locations) > 0 {
@@ -24,7 +24,7 @@ func (automaton *automaton) surelyAvoiding(ctx context.Context, target, bad []zo
 		if len(old) == 0 {
 			continue
 		}
-		avoiding := automaton.zonesWithReached(location, automaton.avoidsFrom(location, result, target[location.number], bad[location.number]))
+		avoiding := automaton.zonesWithReached(location, automaton.avoidingZones(location, result, target[location.number], badZones[location.number]))
 		isUnchanged := len(old.Minus(avoiding)) == 0
 		if isUnchanged {
 			continue
@@ -70,20 +70,20 @@ func (automaton *automaton) zonesWithReached(location *location, federation zone
 	return result
 }
 
-// avoidsFrom returns the states of a location that can avoid bad states: they can wait for ever, or wait until the target, or wait until a
+// avoidingZones returns the states of a location that can avoid bad states: they can wait for ever, or wait until the target, or wait until a
 // transition whose branches all lead to avoiding states. avoiding has the avoiding states of each location.
-func (automaton *automaton) avoidsFrom(location *location, avoiding []zone.Federation, target, bad zone.Federation) zone.Federation {
+func (automaton *automaton) avoidingZones(location *location, avoiding []zone.Federation, target, badZones zone.Federation) zone.Federation {
 	var result zone.Federation
 	for _, clockZone := range target {
-		result = result.Union(location.beforeDelayAvoiding(clockZone, bad))
+		result = result.Union(location.beforeDelayAvoiding(clockZone, badZones))
 	}
-	result = result.Union(location.waitingForever(bad))
+	result = result.Union(location.waitingForever(badZones))
 	for _, transition := range location.transitions {
 		if transition.branches == nil {
 			continue
 		}
-		for _, clockZone := range transition.valuationsLeadingInto(avoiding, zone.Federation{transition.guard}.Minus(bad)) {
-			result = result.Union(location.beforeDelayAvoiding(clockZone, bad))
+		for _, clockZone := range transition.valuationsLeadingInto(avoiding, zone.Federation{transition.guard}.Minus(badZones)) {
+			result = result.Union(location.beforeDelayAvoiding(clockZone, badZones))
 		}
 	}
 	return result
@@ -106,7 +106,7 @@ func (transition *transition) valuationsLeadingInto(targets []zone.Federation, f
 }
 
 // waitingForever returns the clock valuations of a location from which time can pass for ever without a bad state.
-func (location *location) waitingForever(bad zone.Federation) zone.Federation {
+func (location *location) waitingForever(badZones zone.Federation) zone.Federation {
 	if len(location.invariant) == 0 {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (location *location) waitingForever(bad zone.Federation) zone.Federation {
 		}
 	}
 	result := zone.Federation{invariant.WithLowerBounds()}
-	for _, clockZone := range bad {
+	for _, clockZone := range badZones {
 		result = result.Minus(zone.Federation{clockZone.Down()})
 	}
 	return result

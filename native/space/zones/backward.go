@@ -83,7 +83,7 @@ type firingZone struct {
 // branchSet is a set of branches, as bits.
 type branchSet []uint64
 
-func (set branchSet) has(i int) bool { return set[i/64]>>(i%64)&1 != 0 }
+func (set branchSet) contains(i int) bool { return set[i/64]>>(i%64)&1 != 0 }
 
 // with returns the set with one more branch.
 func (set branchSet) with(i int) branchSet {
@@ -102,10 +102,10 @@ func (set branchSet) isSubsetOf(other branchSet) bool {
 	return true
 }
 
-// newBackward prepares the backward search for paths that reach the target without a bad state before. target and bad have the valuations
+// newBackward prepares the backward search for paths that reach the target without a bad state before. target and badZones have the valuations
 // of each location, and are disjoint.
-func (automaton *automaton) newBackward(target, bad []zone.Federation) *backward {
-	search := &backward{automaton: automaton, targetValuations: target, badValuations: bad}
+func (automaton *automaton) newBackward(target, badZones []zone.Federation) *backward {
+	search := &backward{automaton: automaton, targetValuations: target, badValuations: badZones}
 	numLocations := len(automaton.locations)
 	search.firings, search.incoming = make([][]*firing, numLocations), make([][]arrival, numLocations)
 	search.entries, search.entryByKey = make([][]*entry, numLocations), make([]map[string]*entry, numLocations)
@@ -116,7 +116,7 @@ func (automaton *automaton) newBackward(target, bad []zone.Federation) *backward
 			if transition.branches == nil { // never possible
 				continue
 			}
-			for _, guard := range (zone.Federation{transition.guard}).Minus(bad[location.number]) {
+			for _, guard := range (zone.Federation{transition.guard}).Minus(badZones[location.number]) {
 				search.addFiring(transition, guard)
 			}
 		}
@@ -186,7 +186,7 @@ func (search *backward) nextUnexplored() *entry {
 		if first.isExplored || search.isIncludedInSure(first) {
 			continue
 		}
-		if dominator := search.dominating(first); dominator != nil {
+		if dominator := search.dominatorOf(first); dominator != nil {
 			search.recordDomination(dominator, first, func() { search.waitingEntries.push(first) })
 			continue
 		}
@@ -330,7 +330,7 @@ func (search *backward) addIntersections(old *firingZone, added option, branch i
 		return
 	}
 	for _, generator := range old.generators {
-		if !generator.has(branch) {
+		if !generator.contains(branch) {
 			search.addZone(old.firing, intersection, generator.with(branch))
 		}
 	}

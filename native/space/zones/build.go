@@ -75,8 +75,8 @@ func Build(ctx context.Context, timed *digital.Zones, options Options) (*Built, 
 type goal struct {
 	targetValuations, badValuations []zone.Federation
 	// isNegated says that the property is about the complement of the event.
-	isNegated bool
-	timed     *digital.Zones
+	isNegated      bool
+	timedAutomaton *digital.Zones
 }
 
 // goal returns the goal of the property. If the property is about a minimal probability, the goal is the negation of the until formula: to
@@ -93,7 +93,7 @@ func (automaton *automaton) newGoal(ctx context.Context) (*goal, error) {
 		return nil, err
 	}
 	isMinimum := automaton.Least != isNegated
-	result := &goal{targetValuations: satisfied, badValuations: violated, isNegated: isNegated != isMinimum, timed: automaton.Zones}
+	result := &goal{targetValuations: satisfied, badValuations: violated, isNegated: isNegated != isMinimum, timedAutomaton: automaton.Zones}
 	if !isMinimum {
 		return result, nil
 	}
@@ -151,7 +151,7 @@ const targetLabel = "target"
 // the MDP.
 func (goal *goal) propertyOn(program *sema.Program) sema.Expr {
 	baseOfType := func(valueType sema.Type) sema.Base {
-		return sema.Base{ValueType: valueType, Position: goal.timed.Path.Whole.Pos()}
+		return sema.Base{ValueType: valueType, Position: goal.timedAutomaton.Path.Whole.Pos()}
 	}
 	index := slices.IndexFunc(program.Labels, func(label sema.LabelDef) bool { return label.Name == targetLabel })
 	var target sema.Expr = &sema.Label{Base: baseOfType(sema.Bool), Name: targetLabel, Index: index}
@@ -160,10 +160,10 @@ func (goal *goal) propertyOn(program *sema.Program) sema.Expr {
 		path.Op, path.Y = syntax.Globally, logic.Not(target)
 	}
 	valueType := sema.Double
-	if !goal.timed.Threshold.IsQuery() {
+	if !goal.timedAutomaton.Threshold.IsQuery() {
 		valueType = sema.Bool
 	}
-	return &sema.Prob{Base: baseOfType(valueType), Threshold: goal.timed.Threshold, Path: path}
+	return &sema.Prob{Base: baseOfType(valueType), Threshold: goal.timedAutomaton.Threshold, Path: path}
 }
 
 // States of the MDP with fixed numbers.
@@ -300,7 +300,7 @@ func (mdp *mdp) addChoice(successor int) {
 // addTransition adds a transition to the current choice.
 func (mdp *mdp) addTransition(target int, w weight) {
 	if mdp.hasFractions {
-		mdp.builder.AddRat(target, w.exact, sparse.NoAction)
+		mdp.builder.AddRat(target, w.fraction, sparse.NoAction)
 	} else {
 		mdp.builder.Add(target, w.float)
 	}
@@ -331,7 +331,7 @@ func (mdp *mdp) addExit(exit *firingZone) {
 		}
 		sum.float += branch.floatWeight
 		if mdp.hasFractions {
-			sum.exact = new(big.Rat).Add(sum.exact, branch.exactWeight)
+			sum.fraction = new(big.Rat).Add(sum.fraction, branch.exactWeight)
 		}
 		weights[target] = sum
 	}

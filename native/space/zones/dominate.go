@@ -17,8 +17,8 @@ func (search *backward) dominates(dominator, other *entry) bool {
 	return !search.keepsDominated && dominator.value >= other.value*(1-tolerance)
 }
 
-// dominating returns an entry that includes another entry and dominates it. It returns nil if there is none.
-func (search *backward) dominating(entry *entry) *entry {
+// dominatorOf returns an entry that includes another entry and dominates it. It returns nil if there is none.
+func (search *backward) dominatorOf(entry *entry) *entry {
 	for _, other := range search.exploredEntries[entry.location.number] {
 		if other != entry && search.dominates(other, entry) && other.zone.Includes(entry.zone) {
 			return other

@@ -90,7 +90,7 @@ func (search *forward) extrapolate(clockZone zone.Zone) zone.Federation {
 	for _, pair := range search.clockPairs {
 		var finer []zone.Zone
 		for _, order := range orders {
-			finer = append(finer, intersecting(clockZone, order, search.orderZones(pair))...)
+			finer = append(finer, intersections(clockZone, order, search.orderZones(pair))...)
 		}
 		orders = finer
 	}
@@ -104,8 +104,8 @@ func (search *forward) extrapolate(clockZone zone.Zone) zone.Federation {
 	return result
 }
 
-// intersecting returns the intersection of the zone order with each of the given zones, if the intersection intersects clockZone.
-func intersecting(clockZone, order zone.Zone, zones []zone.Zone) []zone.Zone {
+// intersections returns the intersection of the zone order with each of the given zones, if the intersection intersects clockZone.
+func intersections(clockZone, order zone.Zone, zones []zone.Zone) []zone.Zone {
 	var result []zone.Zone
 	for _, other := range zones {
 		intersection, exists := order.Intersect(other)
@@ -186,14 +186,14 @@ func (location *location) afterDelay(clockZone zone.Zone) zone.Federation {
 
 // beforeDelayAvoiding returns the given zone and all states of the location from which the passage of time leads into the zone without a bad
 // state on the way. The zone must not contain a bad state.
-func (location *location) beforeDelayAvoiding(clockZone zone.Zone, bad zone.Federation) zone.Federation {
+func (location *location) beforeDelayAvoiding(clockZone zone.Zone, badZones zone.Federation) zone.Federation {
 	var result zone.Federation
 	for _, invariant := range location.invariant {
 		target, exists := clockZone.Intersect(invariant)
 		if !exists {
 			continue
 		}
-		for _, before := range target.DownAvoiding(bad) {
+		for _, before := range target.DownAvoiding(badZones) {
 			if allowed, exists := before.Intersect(invariant.WithLowerBounds()); exists {
 				result = result.Add(allowed)
 			}

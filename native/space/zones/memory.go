@@ -7,8 +7,8 @@ import (
 
 // memoryUse estimates the memory of an automaton and of its symbolic states. The estimates are the sizes of the structures and of what they point to.
 type memoryUse struct {
-	limit, used int64 // in bytes; a limit of 0 means none
-	zoneBytes   int64 // the size of a zone
+	limitBytes, usedBytes int64 // in bytes; a limit of 0 means none
+	zoneBytes             int64 // the size of a zone
 }
 
 // Sizes of structures in bytes, without their zones.
@@ -29,18 +29,20 @@ func newMemoryUse(limit int64, clocks int) memoryUse {
 		limit = memory.Available() / 4 * 3
 	}
 	size := int64(clocks+1) * int64(clocks+1)
-	return memoryUse{limit: limit, zoneBytes: 48 + 8*size}
+	return memoryUse{limitBytes: limit, zoneBytes: 48 + 8*size}
 }
 
 // addUse adds a number of structures of a size, each with some zones.
 func (m *memoryUse) addUse(count int, bytes int64, zones int64) {
-	m.used += int64(count) * (bytes + zones*m.zoneBytes)
+	m.usedBytes += int64(count) * (bytes + zones*m.zoneBytes)
 }
 
 // isExceeded reports whether more memory is used than the limit. other is the size of structures that were not added.
-func (m *memoryUse) isExceeded(other int64) bool { return m.limit > 0 && m.used+other > m.limit }
+func (m *memoryUse) isExceeded(other int64) bool {
+	return m.limitBytes > 0 && m.usedBytes+other > m.limitBytes
+}
 
 // limitError returns the error for a number of symbolic states, some of which were expanded.
 func (m *memoryUse) limitError(states, expanded int) error {
-	return &explicit.LimitError{Memory: true, Limit: m.limit, States: states, Expanded: max(expanded, 0)}
+	return &explicit.LimitError{Memory: true, Limit: m.limitBytes, States: states, Expanded: max(expanded, 0)}
 }

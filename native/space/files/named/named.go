@@ -324,7 +324,7 @@ func (format Format) Writer(ctx context.Context, space *explicit.Space, opts fil
 	}
 	write := func(out io.Writer) error { return format.writeFormat(ctx, writer, out) }
 	if format.Zipped {
-		return compressed(write), nil
+		return withGzip(write), nil
 	}
 	return write, nil
 }
@@ -350,7 +350,7 @@ func (format Format) writeFormat(ctx context.Context, writer *files.Writer, out 
 	case "dot":
 		return writer.DOT(ctx, out)
 	case "svg":
-		return format.draw(ctx, writer, out)
+		return format.writePicture(ctx, writer, out)
 	case "drn":
 		return writer.DRN(ctx, out)
 	case "umb":
@@ -359,8 +359,8 @@ func (format Format) writeFormat(ctx context.Context, writer *files.Writer, out 
 	return writer.Transitions(ctx, out)
 }
 
-// draw writes a picture of the state space, which Graphviz draws from its DOT file.
-func (format Format) draw(ctx context.Context, writer *files.Writer, out io.Writer) error {
+// writePicture writes a picture of the state space, which Graphviz draws from its DOT file.
+func (format Format) writePicture(ctx context.Context, writer *files.Writer, out io.Writer) error {
 	var dot strings.Builder
 	if err := writer.DOT(ctx, &dot); err != nil {
 		return err
@@ -373,8 +373,8 @@ func (format Format) draw(ctx context.Context, writer *files.Writer, out io.Writ
 	return err
 }
 
-// compressed returns a function that compresses the output of write with gzip.
-func compressed(write func(io.Writer) error) func(io.Writer) error {
+// withGzip returns a function that compresses the output of write with gzip.
+func withGzip(write func(io.Writer) error) func(io.Writer) error {
 	return func(out io.Writer) error {
 		zipped := gzip.NewWriter(out)
 		if err := write(zipped); err != nil {
