@@ -83,7 +83,7 @@ func (e *evaluator) instantiate(parts map[string]answer) (sema.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return props[0].X, nil
+	return props[0].Expr, nil
 }
 
 // evaluate returns the value of a node's expression in the state of a row. If the expression is p or 1-p for a part p, the value keeps the accuracy

@@ -48,7 +48,7 @@ func (states *timedStates) checkByZones(ctx context.Context, property *checkedPr
 // checkOnZones checks a property on space, an MDP of zones that was built for the property.
 func (states *timedStates) checkOnZones(ctx context.Context, built *zones.Built, space *explicit.Space, property *checkedProperty) result.Verdict {
 	translated := property.Property
-	translated.X = built.Property
+	translated.Expr = built.Property
 	zoneSpace := &timedSpace{model: states.method.withoutProofs().newExploredModel(space, nil), warning: load.Violation(built.Violating)}
 	verdict := states.checkOn(ctx, zoneSpace, property, space.Program(), translated)
 	if states.method.wantCertificates {

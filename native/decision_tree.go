@@ -180,7 +180,7 @@ func exactBounds(verdict *result.Verdict) (lower, upper *big.Rat, ok bool) {
 // nearlyOptimal returns a function that reports whether a choice is nearly optimal: the value of the choice differs from the value of its state
 // by at most a tolerance. It returns nil for a long-run average, and if values are Boolean, infinite or unknown.
 func (model *exploredModel) nearlyOptimal(ctx context.Context, property *check.Property, best *check.Scheduler) (func(state, choice int, tolerance float64) bool, error) {
-	formula := logic.WithoutFilters(property.X)
+	formula := logic.WithoutFilters(property.Expr)
 	if formula.LongRun() {
 		return nil, nil
 	}

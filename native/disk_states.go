@@ -200,7 +200,7 @@ func (states *diskStates) solve(ctx context.Context, property *checkedProperty, 
 	case states.columns.Overlaps > 0:
 		verdict.Resolution = result.Uniform
 	case isMDP && states.columns.Choices > states.columns.States:
-		verdict.Resolution = check.ResolutionOf(logic.FormulaOf(property.X).Threshold)
+		verdict.Resolution = check.ResolutionOf(logic.FormulaOf(property.Expr).Threshold)
 	}
 	epsilon := states.job.Numeric.Epsilon
 	if epsilon == 0 {

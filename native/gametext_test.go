@@ -498,7 +498,7 @@ func (g *gameGraph) number() error {
 	for i, w := range m.Weights {
 		p := g.near(w)
 		if m.Exact() {
-			p = g.prob(m.Rats[i])
+			p = g.prob(m.Fractions[i])
 		}
 		if p < 0 {
 			return fmt.Errorf("probability %v, which the game does not have", w)
@@ -536,8 +536,8 @@ func (g *gameGraph) checkChoices(i int) error {
 			return fmt.Errorf("%v: choice without an action", g.states[i])
 		}
 		choice := gameChoice{Action: g.space.Program().Actions[m.Actions[c]-1]}
-		for k, rowEnd := m.Row(c); k < rowEnd; k++ {
-			choice.Outcomes = append(choice.Outcomes, gameOutcome{g.states[m.Target[k]], g.weights[m.Weight[k]]})
+		for k, rowEnd := m.Transitions(c); k < rowEnd; k++ {
+			choice.Outcomes = append(choice.Outcomes, gameOutcome{g.states[m.Target[k]], g.weights[m.WeightIndex[k]]})
 		}
 		got = append(got, choice)
 	}

@@ -178,7 +178,7 @@ func checkIndependent(program *sema.Program, model instance, task *runner.Task, 
 	if err != nil {
 		return err
 	}
-	param := parameterIn(property.X, property.Program)
+	param := parameterIn(property.Expr, property.Program)
 	if param == nil {
 		return nil
 	}
@@ -209,11 +209,11 @@ func parameterIn(expr sema.Expr, program *sema.Program) *sema.Param {
 func (model *parametricModel) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	start := time.Now()
 	evaluation := &parametricProperty{model, ctx, property}
-	formula := logic.FormulaOf(property.X)
+	formula := logic.FormulaOf(property.Expr)
 	if formula.Measure() && !formula.IsQuery() {
 		return evaluation.checkThreshold(formula)
 	}
-	function, err := evaluation.value(property.X)
+	function, err := evaluation.value(property.Expr)
 	if err != nil {
 		return result.Verdict{Err: failure(err, result.Unsupported, property.File, property.Pos)}
 	}

@@ -54,7 +54,7 @@ func (property *parametricProperty) measure(formula *logic.Formula) (*piecewise,
 	case formula.Objective.Err != nil:
 		return nil, formula.Objective.Err
 	case formula.Objective.Ratio:
-		return nil, property.unsupported(formula.X, "a ratio of rewards")
+		return nil, property.unsupported(formula.Expr, "a ratio of rewards")
 	}
 	return property.reward(formula)
 }
@@ -62,7 +62,7 @@ func (property *parametricProperty) measure(formula *logic.Formula) (*piecewise,
 // steadyState returns the value of the operator S as a function of the parameters.
 func (property *parametricProperty) steadyState(formula *logic.Formula) (*piecewise, error) {
 	if property.program.Type == syntax.MDP {
-		return nil, property.unsupported(formula.X, "S of an MDP")
+		return nil, property.unsupported(formula.Expr, "S of an MDP")
 	}
 	set, err := property.states(formula.Operand)
 	if err != nil {
@@ -76,17 +76,17 @@ func (property *parametricProperty) filter(formula *logic.Formula) (*piecewise, 
 	// These filters over a single state return the value of this state.
 	supportedFilters := []string{"state", "first", "min", "max", "sum", "avg"}
 	if !slices.Contains(supportedFilters, formula.Op) {
-		return nil, property.unsupported(formula.X, "this filter")
+		return nil, property.unsupported(formula.Expr, "this filter")
 	}
 	if formula.States == nil {
-		return nil, property.unsupported(formula.X, "a filter over all states")
+		return nil, property.unsupported(formula.Expr, "a filter over all states")
 	}
 	set, err := property.states(formula.States)
 	if err != nil {
 		return nil, err
 	}
 	if model := property.pointModel.space.Model(); set.Count() != 1 || !set.Has(int(model.Initial[0])) {
-		return nil, property.unsupported(formula.X, "a filter that selects other states than the initial one")
+		return nil, property.unsupported(formula.Expr, "a filter that selects other states than the initial one")
 	}
 	return property.value(formula.Operand)
 }
@@ -135,7 +135,7 @@ func (property *parametricProperty) unsupportedFormula(expr sema.Expr) error {
 func (property *parametricProperty) bestOverSchedulers(formula *logic.Formula, question parametric.Question, isNegated bool) (*piecewise, error) {
 	isMinimum, ok := formula.IsMinimum(false)
 	if !ok {
-		return nil, property.unsupported(formula.X, "a query without min or max")
+		return nil, property.unsupported(formula.Expr, "a query without min or max")
 	}
 	question.Min = isMinimum != isNegated
 	pieces, err := property.chain.Best(property.ctx, question, property.lowerBounds, property.upperBounds)
@@ -154,7 +154,7 @@ func (property *parametricProperty) bestOverSchedulers(formula *logic.Formula, q
 func (property *parametricProperty) probability(formula *logic.Formula) (*piecewise, error) {
 	path := formula.Path
 	if !path.IsTemporal || path.IsNegated {
-		return nil, property.unsupported(formula.X, logic.Describe(path.Whole))
+		return nil, property.unsupported(formula.Expr, logic.Describe(path.WholeExpr))
 	}
 	left, right, isNegated, err := property.untilOperands(path)
 	if err != nil {
@@ -167,7 +167,7 @@ func (property *parametricProperty) probability(formula *logic.Formula) (*piecew
 		if _, _, _, err := property.steps(path.Bound); err != nil { // an error in the bound is reported first
 			return nil, err
 		}
-		return nil, property.unsupported(formula.X, "X or a bound of an MDP")
+		return nil, property.unsupported(formula.Expr, "X or a bound of an MDP")
 	case isMDP:
 		return property.bestOverSchedulers(formula, parametric.Question{Left: left, Right: right}, isNegated)
 	}
@@ -202,7 +202,7 @@ func (property *parametricProperty) chainProbability(formula *logic.Formula, lef
 	}
 	switch isNext := formula.Path.Op == syntax.Next; {
 	case isNext && isBounded:
-		return nil, property.unsupported(formula.X, "a bound of X")
+		return nil, property.unsupported(formula.Expr, "a bound of X")
 	case isNext:
 		return property.chain.BoundedUntil(property.ctx, left, right, 1, 1)
 	case isBounded:
@@ -245,7 +245,7 @@ func (property *parametricProperty) count(expr sema.Expr) (int, error) {
 func (property *parametricProperty) reward(formula *logic.Formula) (*piecewise, error) {
 	objective := formula.Objective
 	if objective.Form == logic.ConditionalReward || objective.Form == logic.Discounted {
-		return nil, property.unsupported(formula.X, logic.Describe(objective.X))
+		return nil, property.unsupported(formula.Expr, logic.Describe(objective.Expr))
 	}
 	target, err := property.rewardTarget(formula)
 	if err != nil {
@@ -257,7 +257,7 @@ func (property *parametricProperty) reward(formula *logic.Formula) (*piecewise, 
 	}
 	switch isMDP := property.program.Type == syntax.MDP; {
 	case isMDP && target == nil:
-		return nil, property.unsupported(formula.X, "another reward than R[F] of an MDP")
+		return nil, property.unsupported(formula.Expr, "another reward than R[F] of an MDP")
 	case isMDP:
 		return property.bestOverSchedulers(formula, parametric.Question{Right: target, Rewards: rewards}, false)
 	case target != nil:
@@ -274,7 +274,7 @@ func (property *parametricProperty) rewardTarget(formula *logic.Formula) (*spars
 	}
 	isReachability := path.IsTemporal && !path.IsNegated && path.Op == syntax.Future && path.Bound == nil
 	if !isReachability {
-		return nil, property.unsupported(formula.X, "this reward")
+		return nil, property.unsupported(formula.Expr, "this reward")
 	}
 	return property.states(path.Right)
 }
@@ -287,11 +287,11 @@ func (property *parametricProperty) rewardWithoutTarget(formula *logic.Formula, 
 	case objective.Form == logic.LongRun:
 		return property.chain.LongRun(property.ctx, rewards)
 	case objective.Form == logic.CostBoundedReward:
-		return nil, property.unsupported(formula.X, logic.Describe(objective.X))
+		return nil, property.unsupported(formula.Expr, logic.Describe(objective.Expr))
 	case objective.Form == logic.TotalReward:
 		return property.chain.Total(property.ctx, rewards)
 	case property.program.Type == syntax.CTMC:
-		return nil, property.unsupported(formula.X, "a reward at or until a time")
+		return nil, property.unsupported(formula.Expr, "a reward at or until a time")
 	}
 	steps, err := property.count(objective.At)
 	if err != nil {
@@ -315,7 +315,7 @@ func (property *parametricProperty) states(expr sema.Expr) (*sparse.Set, error) 
 	}
 	instance := &property.property.Instance
 	query := &check.Property{
-		Property: sema.Property{Text: instance.Text, X: expr, Pos: instance.Pos}, Program: instance.Program, File: instance.File,
+		Property: sema.Property{Text: instance.Text, Expr: expr, Pos: instance.Pos}, Program: instance.Program, File: instance.File,
 	}
 	values, verdict := property.pointModel.checker.Values(property.ctx, query)
 	if verdict.Err != nil {

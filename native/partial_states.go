@@ -244,7 +244,7 @@ func (partial *partialStates) newTruncation(property *checkedProperty) *truncati
 		result.horizon, result.hasHorizon = logic.Horizon(&property.Instance)
 	}
 	result.isInfinite = check.Unbounded(program) != nil
-	formula := logic.FormulaOf(property.X)
+	formula := logic.FormulaOf(property.Expr)
 	hasTimeBound := formula.Kind == logic.Probability && formula.Path.Bound != nil && !result.hasHorizon
 	result.givesBounds = (result.isInfinite || hasTimeBound) && partial.firstStates.Truncates(&property.Instance)
 	return result

@@ -102,7 +102,7 @@ func (property *parametricProperty) newRegionCheck(formula *logic.Formula) (*reg
 	case err != nil:
 		return nil, err
 	case !isExact:
-		return nil, property.unsupported(formula.X, "a threshold that is no fraction")
+		return nil, property.unsupported(formula.Expr, "a threshold that is no fraction")
 	}
 	var rewards []*ratfunc.Func
 	if formula.Kind == logic.Reward {

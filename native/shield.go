@@ -20,7 +20,7 @@ import (
 // property must be Pmax=? or Pmin=? of a formula without a step bound. The weights of the space must be fractions.
 func ShieldQuestion(ctx context.Context, space *explicit.Space, property *runner.Instance) (*shield.Question, error) {
 	checker := check.New(space.Compiled(), space, check.Options{Accuracy: result.Exact})
-	operator := logic.FormulaOf(property.X)
+	operator := logic.FormulaOf(property.Expr)
 	hasExtremum := operator.Extremum == syntax.Max || operator.Extremum == syntax.Min
 	if operator.Kind != logic.Probability || !hasExtremum {
 		return nil, usage.Errorf("the property is %s, want Pmax=? or Pmin=? for a shield", property.Text)

@@ -35,10 +35,10 @@ func (method *statesMethod) newSymmetricInstance(model *compile.Model) (instance
 // check implements instance. It explores the states again if the property has other interchangeable modules, or other permutations of variables,
 // than the property before.
 func (symmetric *symmetricStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
-	classes := symmetry.Find(property.Program, property.X)
+	classes := symmetry.Find(property.Program, property.Expr)
 	var permutations []symmetry.Permutation
 	if len(classes) == 0 {
-		permutations = symmetry.FindPermutations(property.Program, property.X)
+		permutations = symmetry.FindPermutations(property.Program, property.Expr)
 	}
 	isKnown := slices.EqualFunc(classes, symmetric.classes, sameModules) &&
 		slices.EqualFunc(permutations, symmetric.permutations, slices.Equal[symmetry.Permutation])

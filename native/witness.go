@@ -204,7 +204,7 @@ func (describer *describer) valuation(state int) result.Valuation {
 // probability returns the probability of the transition between two nodes of the chain.
 func (describer *describer) probability(from, to uint32) result.JSONNumber {
 	chain := describer.chain.Model
-	first, end := chain.Row(int(from))
+	first, end := chain.Transitions(int(from))
 	for transition := first; transition < end; transition++ {
 		if chain.Target[transition] == to {
 			return result.JSONNumber(chain.Prob(transition))
@@ -228,7 +228,7 @@ func (describer *describer) action(from, to uint32) string {
 		return ""
 	}
 	var actions []string
-	first, end := describer.model.Row(int(choice))
+	first, end := describer.model.Transitions(int(choice))
 	for transition := first; transition < end; transition++ {
 		if action := describer.model.Actions[transition]; describer.model.Target[transition] == to && action != sparse.NoAction {
 			actions = append(actions, names[action-1])

@@ -257,7 +257,7 @@ func (h *API) expression(ctx context.Context, input *source, text string) (sema.
 	if err != nil {
 		return nil, nil, err
 	}
-	x := property.X
+	x := property.Expr
 	if x.Type() != sema.Bool {
 		return nil, nil, &result.Failure{Class: result.TypeError, Message: fmt.Sprintf("found an expression of type %s, want one of type bool", x.Type())}
 	}

@@ -48,10 +48,10 @@ func (a *linearEvaluation) translatePositive(path *logic.Path) (*automata.Formul
 	if path.IsTemporal {
 		return a.translateTemporal(path)
 	}
-	if binary, isBinary := path.X.(*sema.Binary); isBinary {
+	if binary, isBinary := path.Expr.(*sema.Binary); isBinary {
 		return a.translateBinary(binary)
 	}
-	return nil, a.unsupportedError(path.X, "found %s, want a path formula", logic.Describe(path.X))
+	return nil, a.unsupportedError(path.Expr, "found %s, want a path formula", logic.Describe(path.Expr))
 }
 
 // proposition returns an LTL formula that is true exactly in the states of set: an atomic proposition, its negation, or a constant. It adds an
@@ -176,10 +176,10 @@ func negatedWeakUntil(left, right *automata.Formula) *automata.Formula {
 // stepBound evaluates the step bound of a temporal operator. It returns an error for a CTMC, where the bound is a time.
 func (a *linearEvaluation) stepBound(path *logic.Path) (*automata.Bound, error) {
 	if a.modelKind() == sparse.CTMC {
-		if path.Form == logic.LateWeakUntil && path.X == a.rootFormula {
-			return nil, a.unsupportedError(path.X, "found a weak until (W) with a lower bound for a CTMC")
+		if path.Form == logic.LateWeakUntil && path.Expr == a.rootFormula {
+			return nil, a.unsupportedError(path.Expr, "found a weak until (W) with a lower bound for a CTMC")
 		}
-		return nil, a.unsupportedError(path.X, "found a time bound in a path formula with several temporal operators (LTL) for a CTMC")
+		return nil, a.unsupportedError(path.Expr, "found a time bound in a path formula with several temporal operators (LTL) for a CTMC")
 	}
 	steps, err := a.stepInterval(path)
 	if err != nil {

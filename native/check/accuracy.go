@@ -41,11 +41,11 @@ func (c *Checker) attemptSequence(property *Property) attemptSequence {
 	switch {
 	case c.floatModel.space.Program().Type == syntax.POMDP:
 		return searchBeliefs
-	case c.opts.Accuracy == result.Exact || logic.FormulaOf(property.X).Kind == logic.Lexicographic:
+	case c.opts.Accuracy == result.Exact || logic.FormulaOf(property.Expr).Kind == logic.Lexicographic:
 		return exactOnly
 	case c.floatModel.space.Unfit() != nil:
 		return outOfRange
-	case logic.FormulaOf(property.X).Kind == logic.Objectives:
+	case logic.FormulaOf(property.Expr).Kind == logic.Objectives:
 		return multiObjective
 	}
 	return enclose

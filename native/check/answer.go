@@ -20,7 +20,7 @@ func (e *evaluation) evaluateProperty() (result.Value, *result.Interval, error) 
 		initial.Add(int(s))
 	}
 	defer e.restrictDomain(initial)() // values are needed in the initial states only
-	expr, formula := e.property.X, logic.FormulaOf(e.property.X)
+	expr, formula := e.property.Expr, logic.FormulaOf(e.property.Expr)
 	switch {
 	case formula.Kind == logic.Objectives, formula.Kind == logic.Lexicographic:
 		return e.evaluateMulti(formula)

@@ -59,7 +59,7 @@ func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton
 	search := c.lastBeliefs
 	hasStrategy := search != nil && search.strategy != nil && len(search.strategy.Nodes) > 0
 	if !hasStrategy || c.floatModel.space.Program().Type != syntax.POMDP {
-		return nil, verdict, noSchedulerError(property, property.X, "found a property without one optimal strategy, want P or R with F or U from one state")
+		return nil, verdict, noSchedulerError(property, property.Expr, "found a property without one optimal strategy, want P or R with F or U from one state")
 	}
 	return c.strategyAutomaton(property, search), verdict, nil
 }

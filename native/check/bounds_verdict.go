@@ -25,25 +25,25 @@ type UntilProperty struct {
 // names the unsupported operator. It is also an error if the property is P=? and nondeterministic is true: the model has choices, so the
 // property needs min or max.
 func NewUntilProperty(property *Property, nondeterministic bool) (*UntilProperty, error) {
-	formula := logic.FormulaOf(property.X)
+	formula := logic.FormulaOf(property.Expr)
 	unsupportedError := func(expr sema.Expr) error {
 		return result.Refuse(property, result.Unsupported, expr.Pos(), "found %s, want P of F, G, U, W or R of state formulas, without a bound or with an upper bound on steps", logic.Describe(expr))
 	}
 	if formula.Kind != logic.Probability {
-		return nil, unsupportedError(property.X)
+		return nil, unsupportedError(property.Expr)
 	}
 	path := formula.Path
 	steps := logic.Unbounded
 	switch {
 	case path.Form != logic.Until || path.Bound != nil && property.Program.Type == syntax.CTMC:
-		return nil, unsupportedError(path.Whole)
+		return nil, unsupportedError(path.WholeExpr)
 	case path.Bound != nil:
 		interval, err := (&evaluation{request: request{property: property}}).stepInterval(path)
 		if err != nil {
 			return nil, err
 		}
 		if interval.Low > 0 || interval.High == solve.Unbounded {
-			return nil, unsupportedError(path.Whole)
+			return nil, unsupportedError(path.WholeExpr)
 		}
 		steps = interval.High
 	}
@@ -54,7 +54,7 @@ func NewUntilProperty(property *Property, nondeterministic bool) (*UntilProperty
 	}
 	direction, hasDirection := directionOf(formula.Threshold, false)
 	if !hasDirection && nondeterministic {
-		return nil, result.Refuse(property, result.TypeError, property.X.Pos(), "found P=? for a nondeterministic model, want Pmin=? or Pmax=?")
+		return nil, result.Refuse(property, result.TypeError, property.Expr.Pos(), "found P=? for a nondeterministic model, want Pmin=? or Pmax=?")
 	}
 	converted := &UntilProperty{property: property, formula: formula, Direction: direction, Steps: steps}
 	if converted.isNegated() {
@@ -111,7 +111,7 @@ func (u *UntilProperty) Conclude(lower, upper, epsilon float64, verdict *result.
 	}
 	holds, isDecided := compareNumbers(u.formula.Rel, bounds, enclosedNumber(enclosed))
 	if !isDecided {
-		return &undecidedError{u.property.X.Pos(), "the bounds of a value contain the number that it is compared with"}
+		return &undecidedError{u.property.Expr.Pos(), "the bounds of a value contain the number that it is compared with"}
 	}
 	verdict.Value = result.Value{Kind: result.Boolean, Bool: holds}
 	return nil

@@ -126,7 +126,7 @@ func (c *Checker) Check(ctx context.Context, property *Property) result.Verdict 
 	start := time.Now()
 	model := c.floatModel.space.Model()
 	verdict := result.Verdict{
-		Property: property.Text, Name: property.Name, Method: "states", Resolution: c.resolution(property.X),
+		Property: property.Text, Name: property.Name, Method: "states", Resolution: c.resolution(property.Expr),
 		States: int64(model.NumStates()), Choices: int64(model.NumChoices()), Transitions: int64(model.NumTransitions()),
 	}
 	verdict.Warnings = append(verdict.Warnings, c.floatModel.space.Warnings()...)

@@ -17,17 +17,17 @@ import (
 // conditionalProbability returns the minimal or maximal probability of a path formula under a condition on the path. In an MDP the extremum
 // is over the schedulers under which the condition has a positive probability.
 func (e *evaluation) conditionalProbability(path *logic.Path, direction solve.Direction) (*numbers, error) {
-	if err := e.checkConditionSupported(path.X); err != nil {
+	if err := e.checkConditionSupported(path.Expr); err != nil {
 		return nil, err
 	}
 	formula, condition := path.Left, path.Right
 	switch {
 	case e.modelKind() != sparse.MDP:
-		return e.conditionalInChain(path.X, formula, condition)
+		return e.conditionalInChain(path.Expr, formula, condition)
 	case direction == solve.Max:
-		return e.conditionalMaximum(path.X, formula, condition)
+		return e.conditionalMaximum(path.Expr, formula, condition)
 	}
-	values, err := e.conditionalMaximum(path.X, logic.Not(formula), condition) // the minimum is 1 minus this maximum
+	values, err := e.conditionalMaximum(path.Expr, logic.Not(formula), condition) // the minimum is 1 minus this maximum
 	if err != nil {
 		return nil, err
 	}
@@ -302,11 +302,11 @@ func (memory pairMemory) Absorbing(pair pairState) bool {
 // section 2, for the meaning.
 func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error) {
 	objective := formula.Objective
-	if err := e.checkConditionSupported(objective.X); err != nil {
+	if err := e.checkConditionSupported(objective.Expr); err != nil {
 		return nil, err
 	}
 	if e.modelKind() == sparse.MDP {
-		return nil, e.unsupportedError(objective.X, "found %s in an R operator of %s, want a DTMC or a CTMC", logic.Describe(objective.X), noun.WithArticle(e.space.Program().Type.String()))
+		return nil, e.unsupportedError(objective.Expr, "found %s in an R operator of %s, want a DTMC or a CTMC", logic.Describe(objective.Expr), noun.WithArticle(e.space.Program().Type.String()))
 	}
 	chain, err := e.newConditionedChain(objective)
 	if err != nil {
@@ -327,7 +327,7 @@ func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error)
 			return nil, err
 		}
 	}
-	return chain.divideByCondition(objective.X, lower, upper)
+	return chain.divideByCondition(objective.Expr, lower, upper)
 }
 
 // conditionedChain is the product of a Markov chain with the automaton of a condition. conditionProbability has the probability of the
@@ -422,8 +422,8 @@ func (c *conditionedChain) setRewards(structIndex int) error {
 			continue
 		}
 		c.rewards.State[i] = stateRewards[pair.state]
-		first, end := c.product.Row(i)
-		firstInModel, _ := c.graph.Row(int(pair.state))
+		first, end := c.product.Transitions(i)
+		firstInModel, _ := c.graph.Transitions(int(pair.state))
 		for offset := range end - first {
 			c.rewards.Transition[first+offset] = transitionRewards[firstInModel+offset]
 		}
@@ -450,7 +450,7 @@ func (c *conditionedChain) targetStates(objective *logic.Objective) (*sparse.Set
 		}
 		return target, nil
 	}
-	return nil, c.unsupportedError(objective.X, "found %s with a condition (||), want F, C, C<=t or I=t", logic.Describe(objective.X))
+	return nil, c.unsupportedError(objective.Expr, "found %s with a condition (||), want F, C, C<=t or I=t", logic.Describe(objective.Expr))
 }
 
 // The arguments of weightedReward.

@@ -109,7 +109,7 @@ func (m *multi) controller(ctx context.Context, schedulers []weightedScheduler) 
 			return nil, ctx.Err()
 		}
 		if len(builder.nodeStates) > maxNodes {
-			return nil, m.unsupportedError(m.property.X, "the scheduler needs a memory of more than %d nodes", maxNodes)
+			return nil, m.unsupportedError(m.property.Expr, "the scheduler needs a memory of more than %d nodes", maxNodes)
 		}
 		if builder.nodeStates[i].scheduler == noSchedulerYet {
 			continue // addRandomStartNodes added the moves of this node
@@ -259,7 +259,7 @@ func (builder *controllerBuilder) acceptingEnd(satisfied objectiveSet, productSt
 	}
 	member := slices.Index(endComponents.Members(int(endComponent)), productState)
 	if member < 0 {
-		return nil, 0, builder.unsupportedError(builder.property.X, "found a scheduler that ends a path outside the accepting end components")
+		return nil, 0, builder.unsupportedError(builder.property.Expr, "found a scheduler that ends a path outside the accepting end components")
 	}
 	return component, component.startNode[member], nil
 }
@@ -300,7 +300,7 @@ func (builder *controllerBuilder) moveFrom(state controllerState) (sparse.Move, 
 	}
 	c := builder.choiceOf(state.scheduler, state.productState)
 	move := sparse.Move{Choice: builder.modelChoice[c]}
-	first, end := builder.product.Row(c)
+	first, end := builder.product.Transitions(c)
 	for _, target := range builder.product.Target[first:end] {
 		next, err := builder.enteredState(state.scheduler, target)
 		if err != nil {
@@ -320,7 +320,7 @@ func (builder *controllerBuilder) moveInComponent(state controllerState) sparse.
 	}
 	c := builder.choicesTowards(component, goal)[state.node]
 	move := sparse.Move{Choice: builder.modelChoice[component.productChoice[c]]}
-	first, end := component.Row(int(c))
+	first, end := component.Transitions(int(c))
 	for _, target := range component.Target[first:end] {
 		move.Next = append(move.Next, builder.nodeOf(controllerState{component: component, node: target, goal: goal}))
 	}

@@ -42,7 +42,7 @@ func (e *evaluation) costBounded(path *logic.Path, direction solve.Direction) (*
 	if err != nil {
 		return nil, err
 	}
-	costs, err := e.costsOf(path.X, path.Costs)
+	costs, err := e.costsOf(path.Expr, path.Costs)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (e *evaluation) costBounded(path *logic.Path, direction solve.Direction) (*
 	builder := &costProductBuilder{ctx: e.ctx, model: e.space.Model(), left: left, right: right, costs: costs}
 	zeroCostStates, goal, err := builder.build(e.domain())
 	if err != nil {
-		return nil, e.unsupportedUnlessStopped(path.X, err)
+		return nil, e.unsupportedUnlessStopped(path.Expr, err)
 	}
 	graph := sparse.NewGraph(builder.productRows.Finish())
 	values, err := e.toNumbers(solve.Until(e.ctx, graph, sparse.FullSet(graph.NumStates()), goal, direction, e.opts))
@@ -69,15 +69,15 @@ func (e *evaluation) costBounded(path *logic.Path, direction solve.Direction) (*
 func (e *evaluation) checkCostsSupported(path *logic.Path) error {
 	switch {
 	case e.onlyFairSchedulers():
-		return e.unsupportedError(path.X, "found reward bounds, which are not supported for fair schedulers")
+		return e.unsupportedError(path.Expr, "found reward bounds, which are not supported for fair schedulers")
 	case e.modelKind() == sparse.CTMC:
-		return e.unsupportedError(path.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
+		return e.unsupportedError(path.Expr, "found reward bounds for a CTMC, want a DTMC or an MDP")
 	case e.space.Model().Intervals():
-		return e.unsupportedError(path.X, "found reward bounds for a model with intervals")
+		return e.unsupportedError(path.Expr, "found reward bounds for a model with intervals")
 	case !logic.IsState(path.Left) || !logic.IsState(path.Right):
-		return e.unsupportedError(path.X, "found reward bounds in a path formula with several temporal operators")
+		return e.unsupportedError(path.Expr, "found reward bounds in a path formula with several temporal operators")
 	case e.schedulerRequest != nil:
-		return e.unsupportedError(path.X, "schedulers of formulas with reward bounds cannot be exported: their choices depend on the rewards so far")
+		return e.unsupportedError(path.Expr, "schedulers of formulas with reward bounds cannot be exported: their choices depend on the rewards so far")
 	}
 	return nil
 }
@@ -109,11 +109,11 @@ func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Re
 	objective := formula.Objective
 	switch {
 	case e.modelKind() == sparse.CTMC:
-		return nil, e.unsupportedError(objective.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
+		return nil, e.unsupportedError(objective.Expr, "found reward bounds for a CTMC, want a DTMC or an MDP")
 	case e.schedulerRequest != nil:
-		return nil, e.unsupportedError(objective.X, "schedulers of formulas with reward bounds cannot be exported: their choices depend on the rewards so far")
+		return nil, e.unsupportedError(objective.Expr, "schedulers of formulas with reward bounds cannot be exported: their choices depend on the rewards so far")
 	}
-	costs, err := e.costsOf(objective.X, objective.Costs)
+	costs, err := e.costsOf(objective.Expr, objective.Costs)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Re
 	builder := &costProductBuilder{ctx: e.ctx, model: model, left: allStates, right: noTarget, costs: costs}
 	zeroCostStates, _, err := builder.build(e.domain())
 	if err != nil {
-		return nil, e.unsupportedUnlessStopped(objective.X, err)
+		return nil, e.unsupportedUnlessStopped(objective.Expr, err)
 	}
 	product := builder.productRows.Finish()
 	rewardWithinCosts, err := e.rewardWithinCosts(builder, product, reward, objective.Struct)
@@ -139,9 +139,9 @@ func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Re
 // rewardWithinCosts returns the rewards of the product's choices. A transition that exceeds a bound on costs earns nothing. structIndex is the
 // index of the reward structure in the program.
 func (e *evaluation) rewardWithinCosts(builder *costProductBuilder, product *sparse.Model, reward *sparse.Reward, structIndex int) (*sparse.Reward, error) {
-	productReward := &sparse.Reward{Name: reward.Name, Unfit: reward.Unfit, Choice: make([]float64, product.NumChoices())}
+	productReward := &sparse.Reward{Name: reward.Name, RangeErr: reward.RangeErr, Choice: make([]float64, product.NumChoices())}
 	if e.space.Model().Exact() {
-		productReward.ChoiceRat = make([]*big.Rat, product.NumChoices())
+		productReward.ChoiceFractions = make([]*big.Rat, product.NumChoices())
 	}
 	setter := &rewardsWithinCosts{costProductBuilder: builder, product: product, space: e.space, structIndex: structIndex, modelReward: reward, productReward: productReward}
 	for i := range product.NumStates() {
@@ -155,7 +155,7 @@ func (e *evaluation) rewardWithinCosts(builder *costProductBuilder, product *spa
 			}
 		}
 	}
-	productReward.Err = setter.relativeError()
+	productReward.RelErr = setter.relativeError()
 	return productReward, nil
 }
 
@@ -180,12 +180,12 @@ func (r *rewardsWithinCosts) setReward(s, c int) error {
 	if len(r.transitions) == 0 {
 		return nil
 	}
-	first, end := r.model.Row(modelChoice)
+	first, end := r.model.Transitions(modelChoice)
 	noneExceeds := len(r.transitions) == end-first
 	if noneExceeds {
-		r.productReward.Choice[c] = r.modelReward.OfChoice(s, modelChoice)
-		if r.productReward.ChoiceRat != nil {
-			r.productReward.ChoiceRat[c] = r.modelReward.OfChoiceRat(s, modelChoice)
+		r.productReward.Choice[c] = r.modelReward.ChoiceTotal(s, modelChoice)
+		if r.productReward.ChoiceFractions != nil {
+			r.productReward.ChoiceFractions[c] = r.modelReward.ExactChoiceTotal(s, modelChoice)
 		}
 		return nil
 	}
@@ -204,8 +204,8 @@ func (r *rewardsWithinCosts) setPartialReward(s, c int) error {
 	}
 	r.maxTerms = max(r.maxTerms, len(r.transitions))
 	r.productReward.Choice[c] = r.transitionRewards.expectedReward(s, r.transitions)
-	if r.productReward.ChoiceRat != nil {
-		r.productReward.ChoiceRat[c] = r.transitionRewards.exactExpectedReward(s, r.transitions)
+	if r.productReward.ChoiceFractions != nil {
+		r.productReward.ChoiceFractions[c] = r.transitionRewards.exactExpectedReward(s, r.transitions)
 	}
 	return nil
 }
@@ -213,10 +213,10 @@ func (r *rewardsWithinCosts) setPartialReward(s, c int) error {
 // relativeError returns a bound on the relative rounding error of the rewards.
 func (r *rewardsWithinCosts) relativeError() float64 {
 	if r.maxTerms == 0 {
-		return r.modelReward.Err + 0x1p-52
+		return r.modelReward.RelErr + 0x1p-52
 	}
 	// An expected reward of n transitions has n products and n-1 sums of rounded factors. The factor 1.01 covers the products of the errors.
-	return 1.01 * (r.modelReward.Err + r.model.Err + float64(r.maxTerms+3)*0x1p-53)
+	return 1.01 * (r.modelReward.RelErr + r.model.RelErr + float64(r.maxTerms+3)*0x1p-53)
 }
 
 // transitionRewards has the rewards of the states and of the transitions of a Markov chain. A reward of nil stands for 0.
@@ -250,7 +250,7 @@ func (r *transitionRewards) exactExpectedReward(s int, transitions []int) *big.R
 	sum := new(big.Rat)
 	for _, transition := range transitions {
 		reward := r.totalReward(s, transition)
-		sum.Add(sum, reward.Mul(reward, r.model.Rat(transition)))
+		sum.Add(sum, reward.Mul(reward, r.model.Fraction(transition)))
 	}
 	return sum
 }
@@ -258,8 +258,8 @@ func (r *transitionRewards) exactExpectedReward(s int, transitions []int) *big.R
 // appendTransitionsWithin appends to within the transitions of a choice that exceed no bound on costs. c is the choice of the product;
 // modelChoice is the same choice in the model, whose transitions are appended.
 func (builder *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, c, modelChoice int) []int {
-	firstTransition, endTransition := product.Row(c)
-	firstInModel, _ := builder.model.Row(modelChoice)
+	firstTransition, endTransition := product.Transitions(c)
+	firstInModel, _ := builder.model.Transitions(modelChoice)
 	for transition := firstTransition; transition < endTransition; transition++ {
 		if builder.costSoFar(int(product.Target[transition]), 0) != failed {
 			within = append(within, firstInModel+transition-firstTransition)
@@ -293,7 +293,7 @@ func (c *cost) choiceCost(model *sparse.Model, s, choice int) (choiceCost int, o
 	if model.Kind == sparse.MDP {
 		return int(c.costAfter(0, s, choice)), true
 	}
-	first, end := model.Row(choice)
+	first, end := model.Transitions(choice)
 	common := int(c.costAfter(0, s, first)) // the cost after the first transition, from cost 0
 	for transition := first + 1; transition < end; transition++ {
 		if int(c.costAfter(0, s, transition)) != common {

@@ -12,7 +12,7 @@ import (
 // The reason is that tilecheck compares fractions, and PRISM compares floating-point numbers.
 func (c *Checker) floatWarnings(property *Property) []string {
 	differences := &floatDifferences{space: c.floatModel.space, property: property, visited: map[sema.Expr]bool{}}
-	differences.visitExpr(property.X)
+	differences.visitExpr(property.Expr)
 	return differences.warnings
 }
 

@@ -16,9 +16,9 @@ func (e *evaluation) discountedReward(formula *logic.Formula, reward *sparse.Rew
 	objective := formula.Objective
 	switch model := e.space.Model(); {
 	case model.Intervals():
-		return nil, e.unsupportedError(objective.X, "found %s for a model with intervals", logic.Describe(objective.X))
+		return nil, e.unsupportedError(objective.Expr, "found %s for a model with intervals", logic.Describe(objective.Expr))
 	case e.modelKind() == sparse.CTMC || e.isGame():
-		return nil, e.unsupportedError(objective.X, "found %s for %s, want a DTMC or an MDP", logic.Describe(objective.X), noun.WithArticle(e.space.Program().Type.String()))
+		return nil, e.unsupportedError(objective.Expr, "found %s for %s, want a DTMC or an MDP", logic.Describe(objective.Expr), noun.WithArticle(e.space.Program().Type.String()))
 	}
 	factor, err := e.discountFactor(objective.Discount)
 	if err != nil {

@@ -106,7 +106,7 @@ func (c *Checker) newEvaluation(ctx context.Context, m *model, wanted precision,
 			wantsValues: c.wantsValues, assumption: c.assumption, maxBeliefs: cmp.Or(c.opts.Beliefs, belief.DefaultBeliefs),
 		},
 		results: results{accuracy: result.Exact},
-		shared:  newShared(property.X),
+		shared:  newShared(property.Expr),
 		opts: solve.Options{
 			Epsilon: wanted.epsilon, MaxSweeps: c.opts.MaxSweeps, Classic: wantsEstimates,
 			Exact: wanted.wantsFractions, MaxWork: wanted.maxWork, Progress: c.opts.Progress,
@@ -159,8 +159,8 @@ func (e *evaluation) reward(index int) (*sparse.Reward, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !e.wantsFractions && reward.Unfit != nil {
-		return nil, reward.Unfit
+	if !e.wantsFractions && reward.RangeErr != nil {
+		return nil, reward.RangeErr
 	}
 	return reward, nil
 }

@@ -21,10 +21,10 @@ func (e *evaluation) checkFairSupported(formula *logic.Formula, direction solve.
 		return nil
 	}
 	if modelType := e.space.Program().Type; modelType != syntax.MDP {
-		return e.unsupportedError(formula.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(modelType.String()))
+		return e.unsupportedError(formula.Expr, "found fair schedulers of %s, want an MDP", noun.WithArticle(modelType.String()))
 	}
 	if unsupported := unsupportedIfFair(formula.Objective, direction); unsupported != "" {
-		return e.unsupportedError(formula.X, "found %s, which is not supported for fair schedulers", unsupported)
+		return e.unsupportedError(formula.Expr, "found %s, which is not supported for fair schedulers", unsupported)
 	}
 	return nil
 }
@@ -36,7 +36,7 @@ func unsupportedIfFair(objective *logic.Objective, direction solve.Direction) st
 	case form == logic.Cumulative, form == logic.Instantaneous:
 		return ""
 	case form == logic.CostBoundedReward, form == logic.ConditionalReward, form == logic.Discounted:
-		return logic.Describe(objective.X)
+		return logic.Describe(objective.Expr)
 	case form == logic.LongRun:
 		return "a long-run reward"
 	case form == logic.TotalReward && direction == solve.Min:

@@ -49,9 +49,9 @@ func (e *evaluation) strategyNumbers(formula *logic.Formula) (*numbers, error) {
 func (e *evaluation) checkAllOrNoPlayers(formula *logic.Formula) error {
 	switch {
 	case e.modelKind() != sparse.MDP:
-		return e.unsupportedError(formula.X, "found a strategy operator (<<>> or [[]]) for a model without nondeterminism")
+		return e.unsupportedError(formula.Expr, "found a strategy operator (<<>> or [[]]) for a model without nondeterminism")
 	case formula.Coalition:
-		return e.unsupportedError(formula.X, "found a coalition of players, want all players (*) or none")
+		return e.unsupportedError(formula.Expr, "found a coalition of players, want all players (*) or none")
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (e *evaluation) filterStates(formula *logic.Formula) (*sparse.Set, error) {
 		return nil, err
 	}
 	if selectedStates.Empty() {
-		return nil, e.failure(result.Other, formula.X.Pos(), "filter satisfies no states")
+		return nil, e.failure(result.Other, formula.Expr.Pos(), "filter satisfies no states")
 	}
 	return selectedStates, nil
 }
@@ -131,7 +131,7 @@ func (e *evaluation) truthEverywhere(holds, fails bool) truth {
 // have exactly one state.
 func (e *evaluation) selectedState(formula *logic.Formula, selectedStates *sparse.Set) (int, error) {
 	if numStates := selectedStates.Count(); formula.Op == "state" && numStates != 1 {
-		return 0, e.failure(result.Other, formula.X.Pos(), "filter should be satisfied in exactly 1 state, but is in %d", numStates)
+		return 0, e.failure(result.Other, formula.Expr.Pos(), "filter should be satisfied in exactly 1 state, but is in %d", numStates)
 	}
 	least := -1
 	for s := range selectedStates.All() {
@@ -221,7 +221,7 @@ func (e *evaluation) filteredNumber(formula *logic.Formula, selectedStates *spar
 	case "avg":
 		return values.meanNumber(selectedStates), nil
 	case "range":
-		return number{}, e.unsupportedError(formula.X, "found a range inside another formula")
+		return number{}, e.unsupportedError(formula.Expr, "found a range inside another formula")
 	}
 	s, err := e.selectedState(formula, selectedStates)
 	if err != nil {
@@ -253,7 +253,7 @@ func (e *evaluation) countSatisfying(formula *logic.Formula, selectedStates *spa
 		return nil, err
 	}
 	if !selectedStates.Intersect(operand.unknownStates()).Empty() {
-		return nil, &undecidedError{formula.X.Pos(), "the bounds of some values contain the number that they are compared with"}
+		return nil, &undecidedError{formula.Expr.Pos(), "the bounds of some values contain the number that they are compared with"}
 	}
 	return e.constantNumbers(exactNumber(big.NewRat(int64(selectedStates.Intersect(operand.trueStates).Count()), 1)), result.Exact), nil
 }

@@ -79,7 +79,7 @@ func (e *evaluation) operatorTruth(expr sema.Expr) (truth, error) {
 func (e *evaluation) labelTruth(formula *logic.Formula) (truth, error) {
 	isBuiltIn := formula.Index < 0
 	if isBuiltIn {
-		return asTruth(e.space.States(formula.X))
+		return asTruth(e.space.States(formula.Expr))
 	}
 	// The labels of the model precede the labels of the properties file. Errors in a label name the file that defines it.
 	outerInModel := e.isInModel

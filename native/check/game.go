@@ -20,11 +20,11 @@ func (e *evaluation) isGame() bool { return e.property.Program.Type == syntax.SM
 func (e *evaluation) beginCoalition(formula *logic.Formula) (end func(), err error) {
 	switch kind := logic.FormulaOf(formula.Operand).Kind; {
 	case formula.Box:
-		return nil, e.unsupportedError(formula.X, "found [[...]] for a stochastic game, want <<...>> of the players who choose")
+		return nil, e.unsupportedError(formula.Expr, "found [[...]] for a stochastic game, want <<...>> of the players who choose")
 	case kind != logic.Probability && kind != logic.Reward:
-		return nil, e.unsupportedError(formula.X, "found %s in <<...>> of a stochastic game, want a P or an R operator", logic.Describe(formula.Operand))
+		return nil, e.unsupportedError(formula.Expr, "found %s in <<...>> of a stochastic game, want a P or an R operator", logic.Describe(formula.Operand))
 	case e.onlyFairSchedulers():
-		return nil, e.unsupportedError(formula.X, "found <<...>> of a stochastic game, which is not supported for fair schedulers")
+		return nil, e.unsupportedError(formula.Expr, "found <<...>> of a stochastic game, which is not supported for fair schedulers")
 	}
 	outer := e.scope
 	e.forSomeScheduler, e.coalition = true, e.coalitionStates(formula)
@@ -218,7 +218,7 @@ func (e *evaluation) gameReward(formula *logic.Formula, reward *sparse.Reward, d
 		}
 		return e.toNumbers(game.CumulReward(e.ctx, reward, steps, e.stepOptions(steps)))
 	case logic.CoSafe:
-		return e.coSafeReward(objective.X, reward, direction)
+		return e.coSafeReward(objective.Expr, reward, direction)
 	case logic.LongRun:
 		return e.toNumbers(game.LongRun(e.ctx, reward, e.opts))
 	case logic.TotalReward:
@@ -226,7 +226,7 @@ func (e *evaluation) gameReward(formula *logic.Formula, reward *sparse.Reward, d
 	case logic.ReachReward, logic.UntilReached, logic.ZeroUnlessReached:
 		return e.gameTargetReward(objective, reward, game)
 	}
-	return nil, e.unsupportedError(objective.X, "found %s in an R operator of a game, want F, Fc, F0, C, C<=k, I=k, S or a co-safe path formula", logic.Describe(objective.X))
+	return nil, e.unsupportedError(objective.Expr, "found %s in an R operator of a game, want F, Fc, F0, C, C<=k, I=k, S or a co-safe path formula", logic.Describe(objective.Expr))
 }
 
 // gameTargetReward returns the value of a reward until a target is reached. A path that never reaches the target has an infinite reward for F,

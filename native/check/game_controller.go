@@ -45,7 +45,7 @@ func (e *evaluation) recordController(product *productModel, automaton sparse.Me
 			return e.ctx.Err()
 		}
 		if len(builder.nodePairs) > maxNodes {
-			return e.unsupportedError(e.property.X, "a scheduler with a memory of more than %d nodes is too large", maxNodes)
+			return e.unsupportedError(e.property.Expr, "a scheduler with a memory of more than %d nodes is too large", maxNodes)
 		}
 		if err := builder.addMove(i); err != nil {
 			return err
@@ -81,7 +81,7 @@ func (builder *gameControllerBuilder) addMove(node int) error {
 		}
 	}
 	move := sparse.Move{Choice: builder.choiceOf(afterReading)}
-	first, end := builder.graph.Row(int(move.Choice))
+	first, end := builder.graph.Transitions(int(move.Choice))
 	for _, target := range builder.graph.Target[first:end] {
 		move.Next = append(move.Next, builder.nodeOf(productState{target, afterReading.automatonState}))
 	}

@@ -15,7 +15,7 @@ import (
 // Source: Storm 1.14, for the operator; Forejt, Kwiatkowska and Parker (2012), for the maximization.
 func (e *evaluation) evaluateLexicographic(formula *logic.Formula, objectives []*objective) (result.Value, *result.Interval, error) {
 	if !e.wantsFractions {
-		return result.Value{}, nil, &inexactError{formula.X.Pos(), "multilex(...) needs fractions"}
+		return result.Value{}, nil, &inexactError{formula.Expr.Pos(), "multilex(...) needs fractions"}
 	}
 	defer e.beginRecording(formula)()
 	keepSchedulers := e.opts.Scheduler
@@ -43,7 +43,7 @@ func (e *evaluation) evaluateLexicographic(formula *logic.Formula, objectives []
 // lexicographicOptimum returns the maximum of the last objective among the schedulers that attain optima, the optima of the objectives before
 // it. It records a scheduler if m.keepSchedulers is true.
 func (m *multi) lexicographicOptimum(formula *logic.Formula, optima []*big.Rat) (*big.Rat, error) {
-	if err := m.prepareProduct(formula.X); err != nil {
+	if err := m.prepareProduct(formula.Expr); err != nil {
 		return nil, err
 	}
 	last := len(m.objectives) - 1

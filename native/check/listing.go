@@ -65,7 +65,7 @@ func (e *evaluation) listNumbers(formula *logic.Formula, set *sparse.Set, values
 		e.addListing(formula, set, func(s int) (result.Value, bool) {
 			value := values.numberAt(s)
 			isZero := value.Lo == 0 && value.Hi == 0 && (value.Exact == nil || value.Exact.Sign() == 0)
-			return resultValue(value, formula.X.Type()), isZero
+			return resultValue(value, formula.Expr.Type()), isZero
 		})
 	}
 }

@@ -130,7 +130,7 @@ func (e *evaluation) existsPath(expr sema.Expr) (*sparse.Set, error) {
 
 // quantifiedLinear evaluates E or A of an arbitrary path formula. A of a formula is the negation of E of the negated formula.
 func (e *evaluation) quantifiedLinear(formula *logic.Formula) (truth, error) {
-	path := formula.Path.Whole
+	path := formula.Path.WholeExpr
 	if operator := boundedOperator(path); operator != nil && e.modelKind() == sparse.CTMC {
 		return truth{}, e.unsupportedError(operator, "found E or A with a time bound")
 	}
@@ -155,9 +155,9 @@ func boundedOperator(expr sema.Expr) (found sema.Expr) {
 	case path.Form == logic.CostBounded:
 		return nil
 	case path.Bound != nil:
-		return path.X
+		return path.Expr
 	}
-	sema.VisitOperands(path.X, func(operand sema.Expr) {
+	sema.VisitOperands(path.Expr, func(operand sema.Expr) {
 		if found == nil {
 			found = boundedOperator(operand)
 		}

@@ -76,15 +76,15 @@ func (e *evaluation) evaluateMulti(formula *logic.Formula) (result.Value, *resul
 		return e.evaluateLexicographic(formula, objectives)
 	}
 	m := &multi{evaluation: e, objectives: objectives}
-	if err := m.prepareProduct(formula.X); err != nil {
+	if err := m.prepareProduct(formula.Expr); err != nil {
 		return result.Value{}, nil, err
 	}
 	defer e.beginRecording(formula)()
 	m.keepsSchedulers, e.opts.Scheduler = e.opts.Scheduler, false // m records schedulers of the product, which are none of the model
 	if formula.Pareto() {
-		return m.paretoCurve(formula.X)
+		return m.paretoCurve(formula.Expr)
 	}
-	return m.optimalValue(formula.X)
+	return m.optimalValue(formula.Expr)
 }
 
 // optimalValue returns the value of multi(...) with at most one query. expr is the property.
@@ -105,16 +105,16 @@ func (m *multi) optimalValue(expr sema.Expr) (result.Value, *result.Interval, er
 // checkMultiSupported returns an error if the model, the schedulers or the number of objectives is not supported for multi(...) or
 // multilex(...).
 func (e *evaluation) checkMultiSupported(formula *logic.Formula) error {
-	found := logic.Describe(formula.X)
+	found := logic.Describe(formula.Expr)
 	switch {
 	case e.onlyFairSchedulers():
-		return e.unsupportedError(formula.X, "found %s, which is not supported for fair schedulers", found)
+		return e.unsupportedError(formula.Expr, "found %s, which is not supported for fair schedulers", found)
 	case e.modelKind() != sparse.MDP || e.property.Program.Type != syntax.MDP:
-		return e.unsupportedError(formula.X, "found %s for %s, want an MDP", found, noun.WithArticle(e.property.Program.Type.String()))
+		return e.unsupportedError(formula.Expr, "found %s for %s, want an MDP", found, noun.WithArticle(e.property.Program.Type.String()))
 	case len(e.space.Model().Initial) > 1:
-		return e.unsupportedError(formula.X, "found %s for a model with several initial states", found)
+		return e.unsupportedError(formula.Expr, "found %s for a model with several initial states", found)
 	case len(formula.Objectives) > maxObjectives:
-		return e.unsupportedError(formula.X, "found %s with more than %d objectives", found, maxObjectives)
+		return e.unsupportedError(formula.Expr, "found %s with more than %d objectives", found, maxObjectives)
 	}
 	return nil
 }
@@ -285,7 +285,7 @@ func (e *evaluation) operandObjective(expr sema.Expr) (*objective, error) {
 
 // newObjective returns an objective with the threshold of P or R: a query or a bound. The caller sets its path formula or its reward.
 func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
-	expr, threshold := formula.X, formula.Threshold
+	expr, threshold := formula.Expr, formula.Threshold
 	direction, hasDirection := directionOf(threshold, false)
 	switch {
 	case !hasDirection:
@@ -317,7 +317,7 @@ func (e *evaluation) setPathFormula(objective *objective, path *logic.Path) erro
 	case path.Unbounded():
 		return e.setUntil(objective, path, isNegated)
 	}
-	return e.setAutomaton(objective, path.X, isNegated)
+	return e.setAutomaton(objective, path.Expr, isNegated)
 }
 
 // setStateFormula sets the path formula of an objective to a state formula f, written as `false U f`, or to its negation if isNegated is true.
@@ -388,7 +388,7 @@ func (e *evaluation) setReward(objective *objective, formula *logic.Formula) err
 		return reward.Err
 	}
 	if unsupported := unsupportedInMulti(reward); unsupported != "" {
-		return e.unsupportedError(formula.X, "found %s in multi(...), want P of a path formula, or R with C or C<=k", unsupported)
+		return e.unsupportedError(formula.Expr, "found %s in multi(...), want P of a path formula, or R with C or C<=k", unsupported)
 	}
 	const allSteps = -1
 	objective.form, objective.steps = rewardForm, allSteps
@@ -412,7 +412,7 @@ func unsupportedInMulti(reward *logic.Objective) string {
 	case reward.Path != nil:
 		return "an R operator of a path formula"
 	case reward.Form == logic.CostBoundedReward, reward.Form == logic.ConditionalReward, reward.Form == logic.Discounted:
-		return logic.Describe(reward.X)
+		return logic.Describe(reward.Expr)
 	case reward.Form == logic.LongRun:
 		return "a long-run average, R [ S ],"
 	case reward.Form == logic.Instantaneous:

@@ -116,7 +116,7 @@ func (builder *acceptingComponentBuilder) jumpCombinations(productState uint32) 
 		}
 		combinations = extended
 		if len(combinations) > maxCombinations {
-			return nil, builder.unsupportedError(builder.property.X, "found path formulas in multi(...) whose automata have too many states")
+			return nil, builder.unsupportedError(builder.property.Expr, "found path formulas in multi(...) whose automata have too many states")
 		}
 	}
 	return combinations, nil

@@ -122,7 +122,7 @@ func (m *multi) tupleAfter(tuple, s uint32) (uint32, error) {
 // tooLargeError adds the position of the property to the error automata.ErrTooLarge. It returns other errors unchanged.
 func (m *multi) tooLargeError(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
-		return m.unsupportedError(m.property.X, "found a path formula in multi(...) whose automaton is too large")
+		return m.unsupportedError(m.property.Expr, "found a path formula in multi(...) whose automaton is too large")
 	}
 	return err
 }
@@ -174,7 +174,7 @@ func (m *multi) buildProduct() error {
 // productError adds the position of the property to the error sparse.ErrTooLarge. It returns other errors unchanged.
 func (m *multi) productError(err error) error {
 	if errors.Is(err, sparse.ErrTooLarge) {
-		return m.unsupportedError(m.property.X, "found multi(...) over a product of more than %d states", maxProduct)
+		return m.unsupportedError(m.property.Expr, "found multi(...) over a product of more than %d states", maxProduct)
 	}
 	return err
 }
@@ -224,7 +224,7 @@ func (m *multi) removeRewarded(choices *sparse.Set, reward *sparse.Reward) {
 		first, end := m.product.Choices(s)
 		for c := first; c < end; c++ {
 			modelChoice := m.modelChoice[c]
-			if modelChoice != sparse.None && reward.OfChoice(int(memory.modelState), int(modelChoice)) > 0 {
+			if modelChoice != sparse.None && reward.ChoiceTotal(int(memory.modelState), int(modelChoice)) > 0 {
 				choices.Remove(c)
 			}
 		}

@@ -105,7 +105,7 @@ func boundsOf(values *solve.Values, s int) (lower, upper *big.Rat) {
 
 // floatRangeError returns the error that float64 cannot represent a number.
 func (m *multi) floatRangeError() error {
-	return m.unsupportedError(m.property.X, "found multi(...) with numbers beyond the range of float64")
+	return m.unsupportedError(m.property.Expr, "found multi(...) with numbers beyond the range of float64")
 }
 
 // options returns the options of package solve for the value of one objective.
@@ -146,19 +146,19 @@ func (m *multi) newRewardSums() *rewardSums {
 	sums := &rewardSums{hasFractions: m.wantsFractions}
 	sums.Choice = make([]float64, m.product.NumChoices())
 	if m.wantsFractions {
-		sums.ChoiceRat = make([]*big.Rat, m.product.NumChoices())
+		sums.ChoiceFractions = make([]*big.Rat, m.product.NumChoices())
 	}
 	for _, objective := range m.objectives {
 		if objective.form != rewardForm {
 			continue
 		}
-		sums.Err = max(sums.Err, objective.reward.Err)
-		if objective.reward.Unfit != nil && !m.wantsFractions {
-			sums.rangeErr = objective.reward.Unfit
+		sums.RelErr = max(sums.RelErr, objective.reward.RelErr)
+		if objective.reward.RangeErr != nil && !m.wantsFractions {
+			sums.rangeErr = objective.reward.RangeErr
 		}
 	}
 	// Each objective adds a state reward and a choice reward, multiplies by a weight, and adds to the sum. Each operation rounds by at most 2^-53.
-	sums.Err += 0x1p-52 * float64(len(m.objectives)+4)
+	sums.RelErr += 0x1p-52 * float64(len(m.objectives)+4)
 	return sums
 }
 
@@ -170,10 +170,10 @@ func (sums *rewardSums) addWeighted(c int, weight, amount *big.Rat, nearest floa
 	weightFloat, _ := weight.Float64()
 	sums.Choice[c] += weightFloat * nearest
 	if sums.hasFractions {
-		if sums.ChoiceRat[c] == nil {
-			sums.ChoiceRat[c] = new(big.Rat)
+		if sums.ChoiceFractions[c] == nil {
+			sums.ChoiceFractions[c] = new(big.Rat)
 		}
-		sums.ChoiceRat[c].Add(sums.ChoiceRat[c], new(big.Rat).Mul(weight, amount))
+		sums.ChoiceFractions[c].Add(sums.ChoiceFractions[c], new(big.Rat).Mul(weight, amount))
 		return
 	}
 	if !sparse.InRange(sums.Choice[c]) {
@@ -183,7 +183,7 @@ func (sums *rewardSums) addWeighted(c int, weight, amount *big.Rat, nearest floa
 
 // finish returns the sums as a reward structure.
 func (sums *rewardSums) finish() (*sparse.Reward, error) {
-	for c, exact := range sums.ChoiceRat {
+	for c, exact := range sums.ChoiceFractions {
 		if exact != nil {
 			sums.Choice[c], _ = sparse.NormalFloat(exact)
 		}
@@ -199,11 +199,11 @@ func (m *multi) choiceReward(objective *objective, s, c int) (exact *big.Rat, ne
 		return nil, 0
 	}
 	modelState := int(m.memories[s].modelState)
-	nearest = objective.reward.OfChoice(modelState, int(modelChoice))
+	nearest = objective.reward.ChoiceTotal(modelState, int(modelChoice))
 	if nearest == 0 || !m.wantsFractions {
 		return nil, nearest
 	}
-	return objective.reward.OfChoiceRat(modelState, int(modelChoice)), nearest
+	return objective.reward.ExactChoiceTotal(modelState, int(modelChoice)), nearest
 }
 
 // bestEnd returns the set of objectives that a path should satisfy if it ends in state s: the set in m.satisfiedAtEnd[s] with the greatest
@@ -351,7 +351,7 @@ func (m *multi) maxReward(ctx context.Context, objective *objective) ([]*big.Rat
 	if objective.maxRewards != nil {
 		return objective.maxRewards, nil
 	}
-	if m.product.Rats == nil {
+	if m.product.Fractions == nil {
 		return nil, errNeedsFractions
 	}
 	reward, err := m.productReward(objective)
@@ -407,15 +407,15 @@ func (m *multi) inductiveTotalReward(ctx context.Context, reward *sparse.Reward)
 func (m *multi) loweredMaximum(objective *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, error) {
 	loss := new(big.Rat).Set(maxRewards[s])
 	if modelChoice := m.modelChoice[c]; modelChoice != sparse.None && objective.countsRewards(m.memories[s]) {
-		loss.Sub(loss, objective.reward.OfChoiceRat(int(m.memories[s].modelState), int(modelChoice)))
+		loss.Sub(loss, objective.reward.ExactChoiceTotal(int(m.memories[s].modelState), int(modelChoice)))
 	}
 	term := new(big.Rat)
-	first, end := m.product.Row(c)
+	first, end := m.product.Transitions(c)
 	for transition := first; transition < end; transition++ {
-		loss.Sub(loss, term.Mul(m.product.Rat(transition), maxRewards[m.product.Target[transition]]))
+		loss.Sub(loss, term.Mul(m.product.Fraction(transition), maxRewards[m.product.Target[transition]]))
 	}
 	if loss.Sign() < 0 {
-		return nil, m.unsupportedError(m.property.X, "found no upper bound of a reward in multi(...)")
+		return nil, m.unsupportedError(m.property.Expr, "found no upper bound of a reward in multi(...)")
 	}
 	return loss, nil
 }
@@ -526,7 +526,7 @@ func (m *multi) reachedStates(ctx context.Context, choices []uint32) (origins []
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
-		first, end := m.product.Row(origins[i].choice)
+		first, end := m.product.Transitions(origins[i].choice)
 		for _, target := range m.product.Target[first:end] {
 			if target != endState && chainState[target] == sparse.None {
 				chainState[target] = uint32(len(origins))
@@ -549,9 +549,9 @@ func (m *multi) originOf(choices []uint32, s int) origin {
 // chainReward returns the rewards of an objective in the states of an induced chain. The end state, which is the last state, has no reward.
 func (m *multi) chainReward(objective *objective, origins []origin) (*sparse.Reward, error) {
 	numStates := len(origins) + 1
-	sums := &rewardSums{hasFractions: m.wantsFractions, Reward: sparse.Reward{Err: objective.reward.Err + 0x1p-52, Choice: make([]float64, numStates)}}
+	sums := &rewardSums{hasFractions: m.wantsFractions, Reward: sparse.Reward{RelErr: objective.reward.RelErr + 0x1p-52, Choice: make([]float64, numStates)}}
 	if m.wantsFractions {
-		sums.ChoiceRat = make([]*big.Rat, numStates)
+		sums.ChoiceFractions = make([]*big.Rat, numStates)
 	}
 	one := big.NewRat(1, 1)
 	for chainState, origin := range origins {

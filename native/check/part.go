@@ -25,9 +25,9 @@ func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict res
 	verdict = result.Verdict{
 		Resolution: result.Maximum, States: int64(partModel.NumStates()), Choices: int64(partModel.NumChoices()), Transitions: int64(partModel.NumTransitions()),
 	}
-	answer := &outcome{value: resultValue(pointNumber(1), property.X.Type()), interval: &result.Interval{Lo: 1, Hi: 1}, results: results{accuracy: c.opts.Accuracy}}
+	answer := &outcome{value: resultValue(pointNumber(1), property.Expr.Type()), interval: &result.Interval{Lo: 1, Hi: 1}, results: results{accuracy: c.opts.Accuracy}}
 	if c.opts.Accuracy == result.Exact {
-		answer.value = resultValue(exactNumber(big.NewRat(1, 1)), property.X.Type())
+		answer.value = resultValue(exactNumber(big.NewRat(1, 1)), property.Expr.Type())
 	}
 	c.writePartialOutcome(answer, property, c.floatModel.space, &verdict)
 	verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("answered by the first %s, within which a scheduler has probability 1: the model was not explored to its end",
@@ -44,7 +44,7 @@ func (c *Checker) isSurelyReached(ctx context.Context, property *Property) bool 
 	if c.opts.Fair || !isSupportedModel || !isMaximalReachability(property) {
 		return false
 	}
-	path := logic.FormulaOf(property.X).Path
+	path := logic.FormulaOf(property.Expr).Path
 	evaluation := &evaluation{model: c.floatModel, request: request{ctx: ctx, property: property}}
 	left, right, err := evaluation.operandStates(path.Left, path.Right)
 	if err != nil { // the error may be in a state that does not matter
@@ -56,7 +56,7 @@ func (c *Checker) isSurelyReached(ctx context.Context, property *Property) bool 
 
 // isMaximalReachability reports whether a property is Pmax=? of F or U whose operands depend only on variables and the label "init".
 func isMaximalReachability(property *Property) bool {
-	formula := logic.FormulaOf(property.X)
+	formula := logic.FormulaOf(property.Expr)
 	isMaximum := formula.Kind == logic.Probability && formula.IsQuery() && formula.Extremum == syntax.Max
 	if !isMaximum || !formula.Path.Reaches() {
 		return false

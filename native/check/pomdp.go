@@ -66,7 +66,7 @@ func (e *evaluation) observedProbability(path *logic.Path, direction solve.Direc
 	case logic.Until, logic.Next:
 		return e.observedTemporal(path, direction)
 	}
-	return nil, e.unsupportedError(path.X, "found %s in a property of a partially observable model, want one of X, F, G, U, W and R of formulas about states", logic.Describe(path.X))
+	return nil, e.unsupportedError(path.Expr, "found %s in a property of a partially observable model, want one of X, F, G, U, W and R of formulas about states", logic.Describe(path.Expr))
 }
 
 // observedTemporal returns the minimal or maximal probability of X, F, G, U, W or R of state formulas in a POMDP.
@@ -102,7 +102,7 @@ func (e *evaluation) observedUntil(path *logic.Path, left, right *sparse.Set, di
 	if path.Bound != nil {
 		return e.observedSteps(path, left, right, direction)
 	}
-	return e.searchBeliefs(path.X, belief.Problem{Left: left, Target: right, Direction: direction})
+	return e.searchBeliefs(path.Expr, belief.Problem{Left: left, Target: right, Direction: direction})
 }
 
 // observedReward returns the minimal or maximal value of a reward objective in a POMDP.
@@ -114,11 +114,11 @@ func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Rewar
 		if err != nil {
 			return nil, err
 		}
-		return e.searchBeliefs(formula.X, belief.Problem{Target: target, Reward: reward, Direction: direction})
+		return e.searchBeliefs(formula.Expr, belief.Problem{Target: target, Reward: reward, Direction: direction})
 	case logic.Cumulative, logic.Instantaneous:
 		return e.observedStepReward(formula, reward, direction)
 	}
-	return nil, e.unsupportedError(objective.X, "found %s in an R operator of a partially observable model, want F without bounds, C<=k or I=k", logic.Describe(objective.X))
+	return nil, e.unsupportedError(objective.Expr, "found %s in an R operator of a partially observable model, want F without bounds, C<=k or I=k", logic.Describe(objective.Expr))
 }
 
 // observableStates returns the states that satisfy a formula over variables and labels, in a POMDP. It is an error if the formula contains an

@@ -128,11 +128,11 @@ func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, di
 	if steps.High == solve.Unbounded {
 		counter = stepCounter{lastStep: steps.Low, endsPath: false}
 	}
-	product, err := e.newStepProduct(path.X, counter)
+	product, err := e.newStepProduct(path.Expr, counter)
 	if err != nil {
 		return nil, err
 	}
-	return e.searchStepProduct(path.X, product, belief.Problem{
+	return e.searchStepProduct(path.Expr, product, belief.Problem{
 		Left:      product.states(func(state, _ int) bool { return left.Has(state) }),
 		Target:    product.states(func(state, count int) bool { return right.Has(state) && count >= steps.Low }),
 		Direction: direction,
@@ -141,11 +141,11 @@ func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, di
 
 // observedNext returns the minimal or maximal probability of `X right` in a POMDP.
 func (e *evaluation) observedNext(path *logic.Path, right *sparse.Set, direction solve.Direction) (*numbers, error) {
-	product, err := e.newStepProduct(path.X, stepCounter{lastStep: 1, endsPath: true})
+	product, err := e.newStepProduct(path.Expr, stepCounter{lastStep: 1, endsPath: true})
 	if err != nil {
 		return nil, err
 	}
-	return e.searchStepProduct(path.X, product, belief.Problem{
+	return e.searchStepProduct(path.Expr, product, belief.Problem{
 		Left: sparse.FullSet(product.NumStates()), Direction: direction,
 		Target: product.states(func(state, count int) bool { return right.Has(state) && count == 1 }),
 	})
@@ -165,7 +165,7 @@ func (e *evaluation) observedStepReward(formula *logic.Formula, structure *spars
 	if objective.Form == logic.Instantaneous { // the reward of a state is earned in the step that leaves it
 		last = bound + 1
 	}
-	product, err := e.newStepProduct(objective.X, stepCounter{lastStep: last, endsPath: true})
+	product, err := e.newStepProduct(objective.Expr, stepCounter{lastStep: last, endsPath: true})
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (e *evaluation) observedStepReward(formula *logic.Formula, structure *spars
 		reward = product.instantaneousReward(structure, bound)
 	}
 	target := product.states(func(_, steps int) bool { return steps == last })
-	return e.searchStepProduct(formula.X, product, belief.Problem{Target: target, Reward: reward, Direction: direction})
+	return e.searchStepProduct(formula.Expr, product, belief.Problem{Target: target, Reward: reward, Direction: direction})
 }
 
 // searchStepProduct solves a problem of package belief on a product with a step counter, from each state of the domain. It discards the optimal

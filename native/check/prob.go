@@ -25,9 +25,9 @@ func (e *evaluation) optimisationDirection(formula *logic.Formula) (solve.Direct
 	letter := formula.Letter()
 	switch {
 	case !hasDirection && formula.Extremum != syntax.NoExtremum:
-		return direction, e.unsupportedError(formula.X, "found %s%s=?, which is for models with two kinds of nondeterminism", letter, formula.Extremum)
+		return direction, e.unsupportedError(formula.Expr, "found %s%s=?, which is for models with two kinds of nondeterminism", letter, formula.Extremum)
 	case !hasDirection:
-		return direction, e.failure(result.TypeError, formula.X.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?", letter, letter, letter)
+		return direction, e.failure(result.TypeError, formula.Expr.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?", letter, letter, letter)
 	}
 	return direction, nil
 }
@@ -57,14 +57,14 @@ func (e *evaluation) operatorValue(formula *logic.Formula) (*numbers, error) {
 // it.
 func (e *evaluation) probabilityOperator(formula *logic.Formula) (*numbers, error) {
 	if e.property.Program.Type == syntax.LTS {
-		return nil, e.unsupportedError(formula.X, "found a P operator for a model without probabilities, want E or A")
+		return nil, e.unsupportedError(formula.Expr, "found a P operator for a model without probabilities, want E or A")
 	}
 	direction, err := e.optimisationDirection(formula)
 	if err != nil {
 		return nil, err
 	}
 	if e.onlyFairSchedulers() && e.space.Program().Type != syntax.MDP {
-		return nil, e.unsupportedError(formula.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(e.space.Program().Type.String()))
+		return nil, e.unsupportedError(formula.Expr, "found fair schedulers of %s, want an MDP", noun.WithArticle(e.space.Program().Type.String()))
 	}
 	if e.partiallyObservable() {
 		return asProbability(e.observedProbability(formula.Path, direction))
@@ -73,7 +73,7 @@ func (e *evaluation) probabilityOperator(formula *logic.Formula) (*numbers, erro
 	if err != nil {
 		return nil, err
 	}
-	if e.schedulerRequest != nil && e.schedulerRequest.operator == formula.X {
+	if e.schedulerRequest != nil && e.schedulerRequest.operator == formula.Expr {
 		e.schedulerRequest.values = values
 	}
 	return values, nil
@@ -104,7 +104,7 @@ func (e *evaluation) pathProbability(path *logic.Path, direction solve.Direction
 // formula.
 func (e *evaluation) probabilityWithoutNegation(path *logic.Path, direction solve.Direction) (*numbers, error) {
 	if e.coalition != nil && path.Form == logic.CostBounded {
-		return nil, e.unsupportedError(path.X, "found %s for a coalition of players, want a path formula without bounds on rewards", logic.Describe(path.X))
+		return nil, e.unsupportedError(path.Expr, "found %s for a coalition of players, want a path formula without bounds on rewards", logic.Describe(path.Expr))
 	}
 	switch path.Form {
 	case logic.InitialState:
@@ -127,11 +127,11 @@ func (e *evaluation) probabilityWithoutNegation(path *logic.Path, direction solv
 	case logic.Until:
 		hasOnlyLowerBound := path.Bound != nil && path.Bound.High == nil
 		if e.onlyFairSchedulers() && hasOnlyLowerBound { // fairness matters, because infinitely many steps count
-			return e.linearProbability(path.X, direction)
+			return e.linearProbability(path.Expr, direction)
 		}
 		return e.temporalProbability(path, direction)
 	}
-	return e.linearProbability(path.X, direction)
+	return e.linearProbability(path.Expr, direction)
 }
 
 // linearProbability returns the minimal or maximal probability of an LTL formula. In a game, the coalition optimises in the given direction.
@@ -366,17 +366,17 @@ func (e *evaluation) stepCount(expr sema.Expr, operator string) (int, error) {
 func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbers, error) {
 	switch {
 	case e.property.Program.Type == syntax.LTS:
-		return nil, e.unsupportedError(formula.X, "found an S operator for a model without probabilities")
+		return nil, e.unsupportedError(formula.Expr, "found an S operator for a model without probabilities")
 	case e.partiallyObservable():
-		return nil, e.unsupportedError(formula.X, "found an S operator for a partially observable model")
+		return nil, e.unsupportedError(formula.Expr, "found an S operator for a partially observable model")
 	case e.onlyFairSchedulers():
-		return nil, e.unsupportedError(formula.X, "found an S operator, which is not supported for fair schedulers")
+		return nil, e.unsupportedError(formula.Expr, "found an S operator, which is not supported for fair schedulers")
 	case e.space.Model().Intervals():
-		return nil, e.unsupportedError(formula.X, "found an S operator for a model with intervals")
+		return nil, e.unsupportedError(formula.Expr, "found an S operator for a model with intervals")
 	}
 	direction, hasDirection := directionOf(formula.Threshold, e.forSomeScheduler)
 	if !hasDirection && e.modelKind() == sparse.MDP {
-		return nil, e.failure(result.TypeError, formula.X.Pos(), "found S=? for a nondeterministic model, want a bound such as S>=0.5, or Smin=? or Smax=? (--dialect storm)")
+		return nil, e.failure(result.TypeError, formula.Expr.Pos(), "found S=? for a nondeterministic model, want a bound such as S>=0.5, or Smin=? or Smax=? (--dialect storm)")
 	}
 	set, err := e.satisfyingStates(formula.Operand)
 	if err != nil {
@@ -393,7 +393,7 @@ func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbers, e
 // quantifiedTruth evaluates `E [path]` or `A [path]`.
 func (e *evaluation) quantifiedTruth(formula *logic.Formula) (truth, error) {
 	if e.onlyFairSchedulers() {
-		return truth{}, e.unsupportedError(formula.X, "found E or A, which is not supported for fair schedulers")
+		return truth{}, e.unsupportedError(formula.Expr, "found E or A, which is not supported for fair schedulers")
 	}
 	path := formula.Path
 	if path.Form != logic.Next && !path.Unbounded() {

@@ -142,9 +142,9 @@ func (product *productModel) productReward(reward *sparse.Reward) *sparse.Reward
 // selectRewards returns a reward structure with the rewards of the given states and choices. The index sparse.None stands for the reward 0.
 func selectRewards(reward *sparse.Reward, states, choices []uint32) *sparse.Reward {
 	return &sparse.Reward{
-		Name: reward.Name, Err: reward.Err,
-		State: selectValues(reward.State, states), StateRat: selectValues(reward.StateRat, states),
-		Choice: selectValues(reward.Choice, choices), ChoiceRat: selectValues(reward.ChoiceRat, choices),
+		Name: reward.Name, RelErr: reward.RelErr,
+		State: selectValues(reward.State, states), StateFractions: selectValues(reward.StateFractions, states),
+		Choice: selectValues(reward.Choice, choices), ChoiceFractions: selectValues(reward.ChoiceFractions, choices),
 	}
 }
 

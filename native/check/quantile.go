@@ -43,15 +43,15 @@ const unbounded = -1
 // for the syntax, in which the formula alone decides whether bounds are minimal or maximal.
 func (e *evaluation) evaluateQuantile(formula *logic.Formula) (result.Value, *result.Interval, error) {
 	if numInitial := len(e.space.Model().Initial); numInitial > 1 {
-		return result.Value{}, nil, e.unsupportedError(formula.X, "found quantile(...) for a model with %s", noun.Count(numInitial, "initial state"))
+		return result.Value{}, nil, e.unsupportedError(formula.Expr, "found quantile(...) for a model with %s", noun.Count(numInitial, "initial state"))
 	}
 	if modelType := e.property.Program.Type; modelType != syntax.DTMC && modelType != syntax.MDP {
-		return result.Value{}, nil, e.unsupportedError(formula.X, "found quantile(...) for %s, want a DTMC or an MDP", noun.WithArticle(modelType.String()))
+		return result.Value{}, nil, e.unsupportedError(formula.Expr, "found quantile(...) for %s, want a DTMC or an MDP", noun.WithArticle(modelType.String()))
 	}
 	if e.onlyFairSchedulers() {
-		return result.Value{}, nil, e.unsupportedError(formula.X, "found quantile(...) and fair schedulers")
+		return result.Value{}, nil, e.unsupportedError(formula.Expr, "found quantile(...) and fair schedulers")
 	}
-	expr := formula.X.(*sema.Quantile)
+	expr := formula.Expr.(*sema.Quantile)
 	q, err := e.newQuantile(expr)
 	if err != nil {
 		return result.Value{}, nil, err
@@ -204,9 +204,9 @@ func (q *quantile) pointAbove(box []int) ([]int, error) {
 		case units >= lastUnits && provesAbsence:
 			return nil, nil
 		case units >= lastUnits:
-			return nil, q.unsupportedError(q.operator.X, "found a quantile of a minimal probability that is the threshold itself without the bounds: whether some bounds suffice is not decided")
+			return nil, q.unsupportedError(q.operator.Expr, "found a quantile of a minimal probability that is the threshold itself without the bounds: whether some bounds suffice is not decided")
 		case units > maxUnits:
-			return nil, q.unsupportedError(q.operator.X, "found a quantile of more than %d units, where a unit is the greatest common divisor of the rewards: this is too much to count", maxUnits)
+			return nil, q.unsupportedError(q.operator.Expr, "found a quantile of more than %d units, where a unit is the greatest common divisor of the rewards: this is too much to count", maxUnits)
 		}
 	}
 }
@@ -255,7 +255,7 @@ func (q *quantile) sufficientUnits(box []int) (units int, provesAbsence bool, er
 			unitsPerStep += q.maxUnitsPerStep[i]
 		}
 	}
-	costs, err := q.costsOf(q.operator.Path.X, q.pathWithBounds(box).Costs)
+	costs, err := q.costsOf(q.operator.Path.Expr, q.pathWithBounds(box).Costs)
 	if err != nil {
 		return 0, false, err
 	}
@@ -334,7 +334,7 @@ func (q *quantile) isAbove(point []int, relation syntax.Op) (bool, error) {
 	q.limitAccuracy(values.accuracy)
 	isAbove, isDecided := compareNumbers(relation, values.numberAt(int(q.space.Model().Initial[0])), q.threshold)
 	if !isDecided {
-		return false, &undecidedError{q.operator.X.Pos(), "the bounds of a probability do not decide whether it reaches the threshold of the quantile"}
+		return false, &undecidedError{q.operator.Expr.Pos(), "the bounds of a probability do not decide whether it reaches the threshold of the quantile"}
 	}
 	return isAbove, nil
 }

@@ -47,9 +47,9 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 	case verdict.Err != nil:
 		return nil, verdict, verdict.Err
 	case request.choices == nil:
-		return nil, verdict, noSchedulerError(property, operator.X, "a scheduler that counts so many steps is too large")
+		return nil, verdict, noSchedulerError(property, operator.Expr, "a scheduler that counts so many steps is too large")
 	case request.untilFormula == nil:
-		return nil, verdict, noSchedulerError(property, operator.Path.Whole, "paths are listed for one temporal operator over states (no LTL), without a time bound; found %s", logic.Describe(operator.Path.Whole))
+		return nil, verdict, noSchedulerError(property, operator.Path.WholeExpr, "paths are listed for one temporal operator over states (no LTL), without a time bound; found %s", logic.Describe(operator.Path.WholeExpr))
 	}
 	model, err := c.modelWithFractions(ctx)
 	if err != nil {
@@ -75,11 +75,11 @@ func (c *Checker) checkPathsSupported(property *Property) error {
 	modelType := property.Program.Type
 	switch {
 	case c.opts.Fair:
-		return noSchedulerError(property, property.X, "paths cannot be listed for fair schedulers")
+		return noSchedulerError(property, property.Expr, "paths cannot be listed for fair schedulers")
 	case c.floatModel.space.Model().Intervals():
-		return noSchedulerError(property, property.X, "found a model with intervals, whose paths have no probability")
+		return noSchedulerError(property, property.Expr, "found a model with intervals, whose paths have no probability")
 	case modelType == syntax.POMDP || modelType == syntax.LTS || modelType == syntax.SMG:
-		return noSchedulerError(property, property.X, "found %s, want a DTMC, CTMC or MDP for paths", noun.WithArticle(modelType.String()))
+		return noSchedulerError(property, property.Expr, "found %s, want a DTMC, CTMC or MDP for paths", noun.WithArticle(modelType.String()))
 	}
 	return nil
 }
@@ -103,16 +103,16 @@ func (reach *Reach) setBound(threshold sema.Threshold) error {
 
 // pathOperator returns the outermost operator of a property, which must be P. The error says why the paths of the property cannot be listed.
 func pathOperator(property *Property) (*logic.Formula, error) {
-	formula := logic.FormulaOf(property.X)
+	formula := logic.FormulaOf(property.Expr)
 	switch {
 	case formula.Kind != logic.Probability:
-		return nil, noSchedulerError(property, property.X, "found %s, want an operator P for paths", describeOutermost(property.X))
+		return nil, noSchedulerError(property, property.Expr, "found %s, want an operator P for paths", describeOutermost(property.Expr))
 	case formula.Path.Form == logic.CostBounded:
-		return nil, costBoundedSchedulerError(property, formula.Path.X)
+		return nil, costBoundedSchedulerError(property, formula.Path.Expr)
 	case formula.Path.Form == logic.Conditional:
-		return nil, conditionalSchedulerError(property, formula.Path.X)
+		return nil, conditionalSchedulerError(property, formula.Path.Expr)
 	case formula.Path.Form == logic.InitialState:
-		return nil, noSchedulerError(property, formula.Path.X, "found a formula about the state in which a path begins, want a temporal operator for paths")
+		return nil, noSchedulerError(property, formula.Path.Expr, "found a formula about the state in which a path begins, want a temporal operator for paths")
 	}
 	return formula, nil
 }

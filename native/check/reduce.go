@@ -121,7 +121,7 @@ type quotientBuilder struct {
 // addProperty adds the sets of states and the reward structures of a property.
 func (builder *quotientBuilder) addProperty(ctx context.Context, property *Property) error {
 	evaluation := &evaluation{model: builder.floatModel, request: request{ctx: ctx, property: property, wantsFractions: true}, results: results{accuracy: result.Exact}}
-	return builder.addFormula(evaluation, property.X)
+	return builder.addFormula(evaluation, property.Expr)
 }
 
 // preservedFilters are the filters that have the same value over the blocks as over the states.
@@ -164,10 +164,10 @@ func (builder *quotientBuilder) addFormula(evaluation *evaluation, expr sema.Exp
 func checkPreserved(evaluation *evaluation, formula *logic.Formula) error {
 	isLongRun := formula.Kind == logic.SteadyState || formula.Kind == logic.Reward && formula.Objective.Form == logic.LongRun
 	if isLongRun && evaluation.property.Program.Model().IsMarkovAutomaton() {
-		return evaluation.unsupportedError(formula.X, "found a long-run average of a Markov automaton, whose sojourn times a reduced model does not have")
+		return evaluation.unsupportedError(formula.Expr, "found a long-run average of a Markov automaton, whose sojourn times a reduced model does not have")
 	}
 	if unpreserved := unpreservedOperator(formula); unpreserved != "" {
-		return evaluation.unsupportedError(formula.X, "found %s, which speaks about more than a reduced model has", unpreserved)
+		return evaluation.unsupportedError(formula.Expr, "found %s, which speaks about more than a reduced model has", unpreserved)
 	}
 	return nil
 }
@@ -177,13 +177,13 @@ func checkPreserved(evaluation *evaluation, formula *logic.Formula) error {
 func unpreservedOperator(formula *logic.Formula) string {
 	switch kind := formula.Kind; {
 	case kind == logic.Objectives, kind == logic.Lexicographic, kind == logic.Quantile:
-		return logic.Describe(formula.X)
-	case (kind == logic.PathFormula || kind == logic.RewardFormula) && hasCosts(formula.X):
-		return logic.Describe(formula.X)
+		return logic.Describe(formula.Expr)
+	case (kind == logic.PathFormula || kind == logic.RewardFormula) && hasCosts(formula.Expr):
+		return logic.Describe(formula.Expr)
 	case kind == logic.Filter && !slices.Contains(preservedFilters, formula.Op):
 		return "a filter " + formula.Op
 	case kind == logic.Reward && formula.Objective.Form == logic.ConditionalReward:
-		return logic.Describe(formula.Objective.X)
+		return logic.Describe(formula.Objective.Expr)
 	}
 	return ""
 }
@@ -192,7 +192,7 @@ func unpreservedOperator(formula *logic.Formula) string {
 func (builder *quotientBuilder) addReward(evaluation *evaluation, formula *logic.Formula) error {
 	objective := formula.Objective
 	if objective.Err != nil || objective.Ratio {
-		return evaluation.unsupportedError(formula.X, "found %s, want the rewards of one structure", logic.Describe(formula.X))
+		return evaluation.unsupportedError(formula.Expr, "found %s, want the rewards of one structure", logic.Describe(formula.Expr))
 	}
 	reward, err := builder.floatModel.reward(objective.Struct)
 	if err == nil {
@@ -200,7 +200,7 @@ func (builder *quotientBuilder) addReward(evaluation *evaluation, formula *logic
 		return nil
 	}
 	if _, hasNegative := evaluation.signedStructure(objective.Struct); hasNegative {
-		return evaluation.unsupportedError(formula.X, "found negative rewards, which a reduced model does not have")
+		return evaluation.unsupportedError(formula.Expr, "found negative rewards, which a reduced model does not have")
 	}
 	return err
 }

@@ -14,7 +14,7 @@ func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbers, error) {
 	case objective.Err != nil:
 		return nil, objective.Err
 	case objective.Ratio:
-		return nil, e.unsupportedError(formula.X, "found a ratio of rewards")
+		return nil, e.unsupportedError(formula.Expr, "found a ratio of rewards")
 	}
 	direction, err := e.optimisationDirection(formula)
 	if err != nil {
@@ -53,7 +53,7 @@ func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, 
 	case logic.Discounted:
 		return e.discountedReward(formula, reward, direction)
 	case logic.CoSafe:
-		return e.coSafeReward(objective.X, reward, direction)
+		return e.coSafeReward(objective.Expr, reward, direction)
 	}
 	return e.rewardWithoutTarget(formula, reward, direction)
 }
@@ -62,7 +62,7 @@ func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, 
 func (e *evaluation) rewardWithoutTarget(formula *logic.Formula, reward *sparse.Reward, direction solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	if e.space.Model().Intervals() && objective.Form != logic.Cumulative {
-		return nil, e.unsupportedError(formula.X, "found %s in an R operator for a model with intervals, want F, C<=t or a co-safe path formula", objective.Letter())
+		return nil, e.unsupportedError(formula.Expr, "found %s in an R operator for a model with intervals, want F, C<=t or a co-safe path formula", objective.Letter())
 	}
 	switch objective.Form {
 	case logic.LongRun:

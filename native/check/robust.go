@@ -15,7 +15,7 @@ import (
 func (e *evaluation) robustDirection(formula *logic.Formula) (solve.Direction, error) {
 	letter, threshold := formula.Letter(), formula.Threshold
 	if !e.hasPositiveLowerEnds() {
-		return 0, e.unsupportedError(formula.X, "found an interval of probabilities whose lower end is 0")
+		return 0, e.unsupportedError(formula.Expr, "found an interval of probabilities whose lower end is 0")
 	}
 	hasScheduler := e.modelKind() == sparse.MDP
 	switch {
@@ -31,16 +31,16 @@ func (e *evaluation) robustDirection(formula *logic.Formula) (solve.Direction, e
 	case hasScheduler && threshold.Extremum == syntax.MaxMin:
 		return solve.MaxMin, nil
 	case threshold.Extremum == syntax.NoExtremum:
-		return 0, e.failure(result.TypeError, formula.X.Pos(), "found %s=? for a model with intervals, want %smin=? or %smax=?", letter, letter, letter)
+		return 0, e.failure(result.TypeError, formula.Expr.Pos(), "found %s=? for a model with intervals, want %smin=? or %smax=?", letter, letter, letter)
 	}
-	return 0, e.failure(result.TypeError, formula.X.Pos(), "found %s%s=? for an interval Markov chain, which has no scheduler, want %smin=? or %smax=?", letter, threshold.Extremum, letter, letter)
+	return 0, e.failure(result.TypeError, formula.Expr.Pos(), "found %s%s=? for an interval Markov chain, which has no scheduler, want %smin=? or %smax=?", letter, threshold.Extremum, letter, letter)
 }
 
 // hasPositiveLowerEnds reports whether the lower ends of all intervals are above zero.
 func (e *evaluation) hasPositiveLowerEnds() bool {
 	model := e.space.Model()
 	for i := range model.NumTransitions() {
-		if model.Rat(i).Sign() == 0 {
+		if model.Fraction(i).Sign() == 0 {
 			return false
 		}
 	}

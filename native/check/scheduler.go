@@ -44,20 +44,20 @@ func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler
 	case request.controller != nil:
 		return &Scheduler{Space: request.space, Controller: request.controller}, verdict, nil
 	case operator.Kind == logic.Objectives || operator.Kind == logic.Lexicographic:
-		return nil, verdict, noSchedulerError(property, operator.X, "found objectives that no scheduler meets together")
+		return nil, verdict, noSchedulerError(property, operator.Expr, "found objectives that no scheduler meets together")
 	case request.choices == nil && operator.Kind == logic.Reward && operator.Objective.Form == logic.ZeroUnlessReached:
-		return nil, verdict, noSchedulerError(property, operator.X, "found no strategies of both sides for F0; no strategy attains an infinite value")
+		return nil, verdict, noSchedulerError(property, operator.Expr, "found no strategies of both sides for F0; no strategy attains an infinite value")
 	case request.choices == nil && c.floatModel.space.Program().Type == syntax.SMG:
-		return nil, verdict, noSchedulerError(property, operator.X, "found no memoryless strategies of both sides")
+		return nil, verdict, noSchedulerError(property, operator.Expr, "found no memoryless strategies of both sides")
 	case request.choices == nil:
-		return nil, verdict, noSchedulerError(property, operator.X, "a scheduler that counts so many steps is too large")
+		return nil, verdict, noSchedulerError(property, operator.Expr, "a scheduler that counts so many steps is too large")
 	}
 	return &Scheduler{Space: request.space, Choices: request.choices}, verdict, nil
 }
 
 // checkWithScheduler evaluates a property, and records a scheduler of its operator. The request has the scheduler.
 func (c *Checker) checkWithScheduler(ctx context.Context, property *Property, operator *logic.Formula) (*schedulerRequest, result.Verdict) {
-	request := &schedulerRequest{operator: operator.X}
+	request := &schedulerRequest{operator: operator.Expr}
 	c.schedulerRequest = request
 	defer func() { c.schedulerRequest = nil }()
 	return request, c.Check(ctx, property)
@@ -69,13 +69,13 @@ func (c *Checker) checkSchedulerSupported(property *Property, operator *logic.Fo
 	space := c.floatModel.space
 	switch {
 	case c.opts.Fair:
-		return noSchedulerError(property, property.X, "found fair schedulers, which need a memory and are not exported")
+		return noSchedulerError(property, property.Expr, "found fair schedulers, which need a memory and are not exported")
 	case space.Model().Intervals():
-		return noSchedulerError(property, property.X, "found a model with intervals, whose schedulers are not exported")
+		return noSchedulerError(property, property.Expr, "found a model with intervals, whose schedulers are not exported")
 	case space.Program().Type == syntax.POMDP:
-		return noSchedulerError(property, property.X, "found a partially observable model, whose strategies are automata")
+		return noSchedulerError(property, property.Expr, "found a partially observable model, whose strategies are automata")
 	case space.Model().Kind != sparse.MDP:
-		return noSchedulerError(property, property.X, "found a model without nondeterminism, which has no schedulers")
+		return noSchedulerError(property, property.Expr, "found a model without nondeterminism, which has no schedulers")
 	}
 	return nil
 }
@@ -83,27 +83,27 @@ func (c *Checker) checkSchedulerSupported(property *Property, operator *logic.Fo
 // schedulerOperator returns the operator of a property whose scheduler is exported: the outermost operator within filters and strategy
 // operators. The error says why no scheduler of the property can be exported.
 func schedulerOperator(property *Property) (*logic.Formula, error) {
-	formula := logic.FormulaOf(property.X)
+	formula := logic.FormulaOf(property.Expr)
 	for formula.Kind == logic.Filter || formula.Kind == logic.Strategy {
 		formula = logic.FormulaOf(formula.Operand)
 	}
 	switch {
 	case formula.Kind == logic.Probability && formula.Path.Form == logic.CostBounded:
-		return nil, costBoundedSchedulerError(property, formula.Path.X)
+		return nil, costBoundedSchedulerError(property, formula.Path.Expr)
 	case formula.Kind == logic.Reward && formula.Objective.Form == logic.CostBoundedReward:
-		return nil, costBoundedSchedulerError(property, formula.Objective.X)
+		return nil, costBoundedSchedulerError(property, formula.Objective.Expr)
 	case formula.Kind == logic.Probability && formula.Path.Form == logic.Conditional:
-		return nil, conditionalSchedulerError(property, formula.Path.X)
+		return nil, conditionalSchedulerError(property, formula.Path.Expr)
 	case formula.Kind == logic.Reward && formula.Objective.Form == logic.ConditionalReward:
-		return nil, conditionalSchedulerError(property, formula.Objective.X)
+		return nil, conditionalSchedulerError(property, formula.Objective.Expr)
 	case formula.Pareto():
-		return nil, noSchedulerError(property, formula.X, "a Pareto curve has many schedulers: keep one query, and turn the others into bounds")
+		return nil, noSchedulerError(property, formula.Expr, "a Pareto curve has many schedulers: keep one query, and turn the others into bounds")
 	case formula.Kind == logic.Reward && formula.Objective.Form == logic.CoSafe:
-		return nil, noSchedulerError(property, formula.Objective.X, "found %s in an R operator, want F, C, C<=k, I=k or S for a scheduler", logic.Describe(formula.Objective.X))
+		return nil, noSchedulerError(property, formula.Objective.Expr, "found %s in an R operator, want F, C, C<=k, I=k or S for a scheduler", logic.Describe(formula.Objective.Expr))
 	case formula.Measure() || formula.Kind == logic.Objectives || formula.Kind == logic.Lexicographic:
 		return formula, nil
 	}
-	return nil, noSchedulerError(property, formula.X, "found %s, want an operator P, R or S, which has a scheduler", describeOutermost(formula.X))
+	return nil, noSchedulerError(property, formula.Expr, "found %s, want an operator P, R or S, which has a scheduler", describeOutermost(formula.Expr))
 }
 
 // describeOutermost describes the outermost operator of an expression, for error messages.
@@ -150,7 +150,7 @@ type schedulerRequest struct {
 // after it has evaluated the operator.
 func (e *evaluation) beginRecording(formula *logic.Formula) (end func()) {
 	request := e.schedulerRequest
-	isWanted := request != nil && request.operator == formula.X
+	isWanted := request != nil && request.operator == formula.Expr
 	if !isWanted {
 		return func() {}
 	}

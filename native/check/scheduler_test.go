@@ -70,7 +70,7 @@ func (r *referee) judge(p *check.Property) {
 			continue
 		}
 		b := &bench{r: r, in: in, program: p.Program}
-		got, ok := b.operator(p.X)
+		got, ok := b.operator(p.Expr)
 		if !ok { // a nested operator, which states alone do not decide
 			continue
 		}
@@ -86,7 +86,7 @@ func (r *referee) compare(p *check.Property, kind string, got *big.Rat, v result
 	r.t.Helper()
 	switch {
 	case v.Value.Kind == result.Boolean:
-		if t, ok := thresholdOf(p.X); ok && got != nil && holdsStatus(got, t) != v.Value.Bool {
+		if t, ok := thresholdOf(p.Expr); ok && got != nil && holdsStatus(got, t) != v.Value.Bool {
 			r.t.Errorf("%s with %s: the scheduler's value is %v, the verdict %v", p.Text, kind, got, v.Value.Bool)
 		}
 	case v.Value.Rat != nil:

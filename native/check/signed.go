@@ -69,12 +69,12 @@ func (e *evaluation) numberOfRewards(formula *logic.Formula) (*big.Rat, error) {
 	case objective.Form == logic.Discounted:
 		return e.discountedSum(objective)
 	}
-	return nil, e.negativeRewardError(formula, "with "+logic.Describe(objective.X))
+	return nil, e.negativeRewardError(formula, "with "+logic.Describe(objective.Expr))
 }
 
 // negativeRewardError returns the error that negative rewards are not supported in a context, such as "with F0".
 func (e *evaluation) negativeRewardError(formula *logic.Formula, where string) error {
-	return e.unsupportedError(formula.X, "found negative rewards %s", where)
+	return e.unsupportedError(formula.Expr, "found negative rewards %s", where)
 }
 
 // subtract returns values(s) - subtrahend(s) for each state s of the domain. If the difference has no finite bounds, its bounds are -infinity
@@ -180,9 +180,9 @@ func (e *evaluation) endStates(rewards solve.Signed) *sparse.Set {
 func (e *evaluation) isEndState(s int, rewards solve.Signed) bool {
 	first, end := e.graph.Choices(s)
 	for c := first; c < end; c++ {
-		firstTransition, endTransition := e.graph.Row(c)
+		firstTransition, endTransition := e.graph.Transitions(c)
 		isSelfLoop := endTransition == firstTransition+1 && int(e.graph.Target[firstTransition]) == s
-		hasReward := rewards.Gains.OfChoice(s, c) != 0 || rewards.Losses.OfChoice(s, c) != 0
+		hasReward := rewards.Gains.ChoiceTotal(s, c) != 0 || rewards.Losses.ChoiceTotal(s, c) != 0
 		if !isSelfLoop || hasReward {
 			return false
 		}
@@ -194,7 +194,7 @@ func (e *evaluation) isEndState(s int, rewards solve.Signed) bool {
 // an error, or if a floating-point evaluation cannot represent its rewards.
 func (e *evaluation) signedStructure(index int) (rewards solve.Signed, ok bool) {
 	earned, lost, err := e.space.SignedReward(index)
-	if err != nil || !e.wantsFractions && (earned.Unfit != nil || lost.Unfit != nil) {
+	if err != nil || !e.wantsFractions && (earned.RangeErr != nil || lost.RangeErr != nil) {
 		return rewards, false
 	}
 	return solve.Signed{Gains: earned, Losses: lost}, true

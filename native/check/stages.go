@@ -65,7 +65,7 @@ func (stages *Stages) Sum(ctx context.Context, options explicit.Options) (verdic
 func (stages *Stages) verdict() (verdict result.Verdict, isNarrow bool) {
 	value := stages.expectedValue
 	answer := &outcome{
-		value: resultValue(value, stages.property.X.Type()), interval: &result.Interval{Lo: value.Lo, Hi: value.Hi},
+		value: resultValue(value, stages.property.Expr.Type()), interval: &result.Interval{Lo: value.Lo, Hi: value.Hi},
 		results: results{accuracy: result.Bounded, width: relativeWidth(value)},
 	}
 	if value.Exact != nil {
@@ -126,7 +126,7 @@ var errNoStages = errors.New("the chain has no stages")
 // newStages prepares the evaluation of a property in stages. It returns nil if the model is not a DTMC with one initial state, or the property
 // is not a query for a reachability probability or a reachability reward.
 func (c *Checker) newStages(property *Property) *Stages {
-	space, formula := c.floatModel.space, logic.FormulaOf(property.X)
+	space, formula := c.floatModel.space, logic.FormulaOf(property.Expr)
 	isSupportedModel := space.Program().Type == syntax.DTMC && len(space.Model().Initial) == 1 && space.Unfit() == nil
 	if !isSupportedModel || !formula.IsQuery() {
 		return nil
@@ -309,7 +309,7 @@ func (stages *Stages) propagate(weights []number, rewards *sparse.Reward, s int)
 // model.
 func (stages *Stages) addToSuccessors(weights []number, s int, visits number) {
 	model := stages.space.Model()
-	first, end := model.Row(s)
+	first, end := model.Transitions(s)
 	for transition := first; transition < end; transition++ {
 		target := int(model.Target[transition])
 		if target == s {
@@ -317,7 +317,7 @@ func (stages *Stages) addToSuccessors(weights []number, s int, visits number) {
 		}
 		share := visits
 		if end-first > 1 {
-			share = productOf(visits, weights[model.Weight[transition]])
+			share = productOf(visits, weights[model.WeightIndex[transition]])
 		}
 		stages.reachProbability[target] = sumOf(stages.reachProbability[target], share)
 	}
@@ -326,12 +326,12 @@ func (stages *Stages) addToSuccessors(weights []number, s int, visits number) {
 // exitProbability returns 1 - P(s,s), the probability that a step from state s leads to another state, and whether s has a self-loop.
 func (stages *Stages) exitProbability(weights []number, s int) (probability number, hasSelfLoop bool) {
 	model := stages.space.Model()
-	first, end := model.Row(s)
+	first, end := model.Transitions(s)
 	for transition := first; transition < end; transition++ {
 		if int(model.Target[transition]) == s {
 			hasSelfLoop = true
 		} else {
-			probability = sumOf(probability, weights[model.Weight[transition]])
+			probability = sumOf(probability, weights[model.WeightIndex[transition]])
 		}
 	}
 	return probability, hasSelfLoop
@@ -340,9 +340,9 @@ func (stages *Stages) exitProbability(weights []number, s int) (probability numb
 // rewardOf returns the reward of state s, with bounds for its rounding error.
 func (stages *Stages) rewardOf(reward *sparse.Reward, s int) number {
 	if stages.hasFractions {
-		return exactNumber(reward.OfChoiceRat(s, s))
+		return exactNumber(reward.ExactChoiceTotal(s, s))
 	}
-	return widenByError(reward.OfChoice(s, s), reward.Err+0x1p-52)
+	return widenByError(reward.ChoiceTotal(s, s), reward.RelErr+0x1p-52)
 }
 
 // weightNumbers returns the transition weights of a model as numbers, with bounds for their rounding errors.
@@ -350,9 +350,9 @@ func (stages *Stages) weightNumbers(model *sparse.Model) []number {
 	numbers := make([]number, len(model.Weights))
 	for i := range numbers {
 		if stages.hasFractions {
-			numbers[i] = exactNumber(model.Rats[i])
+			numbers[i] = exactNumber(model.Fractions[i])
 		} else {
-			numbers[i] = widenByError(model.Weights[i], model.Err)
+			numbers[i] = widenByError(model.Weights[i], model.RelErr)
 		}
 	}
 	return numbers
@@ -403,7 +403,7 @@ func reachableThrough(model *sparse.Model, transitStates *sparse.Set) *sparse.Se
 		if !transitStates.Has(s) {
 			continue
 		}
-		first, end := model.Row(s)
+		first, end := model.Transitions(s)
 		for _, target := range model.Target[first:end] {
 			if !reached.Has(int(target)) {
 				reached.Add(int(target))

@@ -21,7 +21,7 @@ func (e *evaluation) timedUntil(path *logic.Path, left, right *sparse.Set, isNeg
 		return nil, err
 	}
 	if e.wantsFractions && !e.allowsBounds {
-		return nil, &inexactError{path.X.Pos(), "a probability within a time bound of a CTMC has no fraction"}
+		return nil, &inexactError{path.Expr.Pos(), "a probability within a time bound of a CTMC has no fraction"}
 	}
 	var values *solve.Values
 	switch {
@@ -104,7 +104,7 @@ func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Rewa
 		return nil, e.failure(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", enclosed.Value, objective.Letter())
 	}
 	if e.wantsFractions && !e.allowsBounds {
-		return nil, &inexactError{objective.X.Pos(), "a reward within a time bound of a CTMC has no fraction"}
+		return nil, &inexactError{objective.Expr.Pos(), "a reward within a time bound of a CTMC has no fraction"}
 	}
 	isInstantaneous := objective.Form == logic.Instantaneous
 	compute := solve.TimedCumulReward
@@ -125,18 +125,18 @@ func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Rewa
 func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, direction solve.Direction) (*numbers, error) {
 	switch {
 	case e.schedulerRequest != nil:
-		return nil, e.unsupportedError(path.X, "found a bound on the time of a Markov automaton, whose schedulers depend on time and are not exported")
+		return nil, e.unsupportedError(path.Expr, "found a bound on the time of a Markov automaton, whose schedulers depend on time and are not exported")
 	case len(path.Costs) > 1 || !logic.IsState(path.Left) || !logic.IsState(path.Right):
-		return nil, e.unsupportedError(path.X, "found a time bound of a Markov automaton together with another bound or temporal operator")
+		return nil, e.unsupportedError(path.Expr, "found a time bound of a Markov automaton together with another bound or temporal operator")
 	case e.wantsFractions:
-		return nil, &inexactError{path.X.Pos(), "a probability within a time bound of a Markov automaton has no fraction"}
+		return nil, &inexactError{path.Expr.Pos(), "a probability within a time bound of a Markov automaton has no fraction"}
 	}
 	bound, err := e.timeInterval(syntax.Until, cost.Bound)
 	if err != nil {
 		return nil, err
 	}
 	if bound.From.High.Sign() > 0 {
-		return nil, e.unsupportedError(path.X, "found a time bound of a Markov automaton with a lower end above 0")
+		return nil, e.unsupportedError(path.Expr, "found a time bound of a Markov automaton with a lower end above 0")
 	}
 	left, right, err := e.operandStates(path.Left, path.Right)
 	if err != nil {
@@ -151,7 +151,7 @@ func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, direction so
 	}
 	values, err := solve.MarkovUntil(e.ctx, e.graph, left, right, solve.Rates{Low: rates.Low, High: rates.High}, bound.To, direction, e.opts)
 	if errors.Is(err, solve.ErrImmediate) || errors.Is(err, solve.ErrRates) {
-		return nil, e.unsupportedError(path.X, "found a time bound of a Markov automaton, and %v", err)
+		return nil, e.unsupportedError(path.Expr, "found a time bound of a Markov automaton, and %v", err)
 	}
 	return e.toNumbers(values, withTimeBound(err, cost.Bound.Pos))
 }
@@ -163,12 +163,12 @@ func (e *evaluation) longRunPerTime(formula *logic.Formula, compute func(time *s
 	if err != nil {
 		return nil, e.withPosition(err)
 	}
-	if time.Unfit != nil {
-		return nil, e.unsupportedError(formula.X, "%v", time.Unfit)
+	if time.RangeErr != nil {
+		return nil, e.unsupportedError(formula.Expr, "%v", time.RangeErr)
 	}
 	values, err := compute(time)
 	if errors.Is(err, solve.ErrTimeStands) || errors.Is(err, solve.ErrRates) {
-		return nil, e.unsupportedError(formula.X, "found a long-run average of a Markov automaton, and %v", err)
+		return nil, e.unsupportedError(formula.Expr, "found a long-run average of a Markov automaton, and %v", err)
 	}
 	return e.toNumbers(values, err)
 }

@@ -27,7 +27,7 @@ const (
 // Truncates reports whether Truncated supports a property: P of F, G, U, W or R of state formulas, with or without a bound, in a partially
 // explored DTMC, CTMC or MDP.
 func (c *Checker) Truncates(property *Property) bool {
-	formula := logic.FormulaOf(property.X)
+	formula := logic.FormulaOf(property.Expr)
 	isUntil := formula.Kind == logic.Probability && formula.Path.Form == logic.Until
 	if !isUntil || c.opts.Fair || c.floatModel.space.Unexplored() == nil {
 		return false
@@ -98,7 +98,7 @@ func (c *Checker) outcomeBetween(lower, upper *result.Verdict, property *Propert
 	merged := &outcome{value: lower.Value, interval: lower.Bound, results: results{accuracy: max(lower.Accuracy, upper.Accuracy)}}
 	if lower.Value.Kind == result.Boolean {
 		if lower.Value.Bool != upper.Value.Bool {
-			return nil, &undecidedError{property.X.Pos(), "the explored part of the model does not decide the comparison"}
+			return nil, &undecidedError{property.Expr.Pos(), "the explored part of the model does not decide the comparison"}
 		}
 		return merged, nil
 	}
@@ -108,13 +108,13 @@ func (c *Checker) outcomeBetween(lower, upper *result.Verdict, property *Propert
 	}
 	bounds := boundedNumber(min(lower.Bound.Lo, upper.Bound.Lo), max(lower.Bound.Hi, upper.Bound.Hi))
 	if bounds.Lo <= 0 && bounds.Hi >= 1 {
-		return nil, &undecidedError{property.X.Pos(), "the explored part of the model does not bound the value: " + exploredNote(c.floatModel.space)}
+		return nil, &undecidedError{property.Expr.Pos(), "the explored part of the model does not bound the value: " + exploredNote(c.floatModel.space)}
 	}
 	if c.opts.Accuracy == result.Exact {
-		return nil, &inexactError{property.X.Pos(), fmt.Sprintf("the explored part of the model only bounds the value to [%.8g, %.8g], which is not a fraction", bounds.Lo, bounds.Hi)}
+		return nil, &inexactError{property.Expr.Pos(), fmt.Sprintf("the explored part of the model only bounds the value to [%.8g, %.8g], which is not a fraction", bounds.Lo, bounds.Hi)}
 	}
 	merged.accuracy, merged.width = result.Bounded, relativeWidth(bounds)
-	merged.value, merged.interval = resultValue(bounds, property.X.Type()), &result.Interval{Lo: bounds.Lo, Hi: bounds.Hi}
+	merged.value, merged.interval = resultValue(bounds, property.Expr.Type()), &result.Interval{Lo: bounds.Lo, Hi: bounds.Hi}
 	return merged, nil
 }
 

@@ -20,9 +20,9 @@ type StateValues struct {
 // filter's operand. The values are nil if the verdict has an error.
 func (c *Checker) Values(ctx context.Context, property *Property) (*StateValues, result.Verdict) {
 	// The filter printall makes Check compute the values in all states. As c.wantsValues is true, it stores them in c.values.
-	expr := logic.WithoutFilters(property.X).X
+	expr := logic.WithoutFilters(property.Expr).Expr
 	printAll := *property
-	printAll.X = &sema.Filter{Base: sema.Base{ValueType: expr.Type(), Position: expr.Pos()}, Op: "printall", X: expr}
+	printAll.Expr = &sema.Filter{Base: sema.Base{ValueType: expr.Type(), Position: expr.Pos()}, Op: "printall", X: expr}
 	c.wantsValues = true
 	verdict := c.Check(ctx, &printAll)
 	values := c.values

@@ -22,7 +22,7 @@ type someScheduler struct{ *evaluation }
 // strongly connected components.
 func (quantifier someScheduler) recurrentSets(product *productModel) ([][]uint32, error) {
 	var sets [][]uint32
-	isMarkovChain := product.First == nil
+	isMarkovChain := product.FirstChoice == nil
 	if isMarkovChain {
 		components := product.Components(nil, nil)
 		for _, i := range components.Bottom(product.Model) {

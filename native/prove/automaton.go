@@ -68,9 +68,9 @@ func (translation *translation) formulaWithoutNegation(automaton *certificate.Au
 	if path.IsTemporal {
 		return translation.temporalFormula(automaton, path)
 	}
-	binary, ok := path.X.(*sema.Binary)
+	binary, ok := path.Expr.(*sema.Binary)
 	if !ok {
-		return nil, translation.unsupported(path.X, "%s", logic.Describe(path.X))
+		return nil, translation.unsupported(path.Expr, "%s", logic.Describe(path.Expr))
 	}
 	left, err := translation.pathFormula(automaton, binary.X)
 	if err != nil {
@@ -124,7 +124,7 @@ func (translation *translation) temporalFormula(automaton *certificate.Automaton
 		return nil, err
 	}
 	if len(automaton.Sets) > maxPropositions {
-		return nil, translation.unsupported(path.X, "a path formula with more than %d state formulas", maxPropositions)
+		return nil, translation.unsupported(path.Expr, "a path formula with more than %d state formulas", maxPropositions)
 	}
 	result := &certificate.Formula{Op: path.Op.String(), X: left, Y: right}
 	if left == nil {
@@ -139,10 +139,10 @@ func (translation *translation) temporalFormula(automaton *certificate.Automaton
 // withStepBound returns formula with the step bound of path. formula is the translation of path without its bound.
 func (translation *translation) withStepBound(formula *certificate.Formula, path *logic.Path) (*certificate.Formula, error) {
 	if translation.property.Program.Type == syntax.CTMC {
-		return nil, translation.unsupported(path.X, "a time bound among several temporal operators")
+		return nil, translation.unsupported(path.Expr, "a time bound among several temporal operators")
 	}
 	if path.Op == syntax.WeakUntil && path.Bound.Low != nil {
-		return nil, translation.unsupported(path.X, "a weak until (W) with a lower bound")
+		return nil, translation.unsupported(path.Expr, "a weak until (W) with a lower bound")
 	}
 	bounded := formula               // the operator that gets the bound
 	if path.Op == syntax.WeakUntil { // f W g is !((f & !g) U (!f & !g))

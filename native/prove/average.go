@@ -18,10 +18,10 @@ func (proof *vectorProof) averageColumns(right *sparse.Set) (*solve.Values, erro
 	reward := proof.rewardStructure
 	if reward == nil {
 		reward = &sparse.Reward{}
-		reward.State, reward.StateRat = indicatorRewards(right)
+		reward.State, reward.StateFractions = indicatorRewards(right)
 	}
 	compute := proof.gainAndBias
-	if proof.graph.First != nil {
+	if proof.graph.FirstChoice != nil {
 		compute = proof.policyIteration
 	}
 	values, bias, err := compute(proof.graph, reward)
@@ -67,7 +67,7 @@ func (proof *vectorProof) gainAndBias(graph *sparse.Graph, reward *sparse.Reward
 	if err != nil {
 		return nil, nil, err
 	}
-	gain := &sparse.Reward{State: values.Lower, StateRat: values.Exact}
+	gain := &sparse.Reward{State: values.Lower, StateFractions: values.Exact}
 	expectedGain, err := solve.ReachReward(proof.ctx, graph, gain, references, solve.Max, proof.options())
 	if err != nil {
 		return nil, nil, err
@@ -148,9 +148,9 @@ func (proof *vectorProof) advantage(left, right *big.Rat) *big.Rat {
 // expectedNext returns the sum of P(c,t) * values[t] over the successors t of choice c: the expected value of the next state.
 func (proof *vectorProof) expectedNext(graph *sparse.Graph, c int, values []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
-	first, end := graph.Row(c)
+	first, end := graph.Transitions(c)
 	for transition := first; transition < end; transition++ {
-		sum.Add(sum, new(big.Rat).Mul(graph.Rat(transition), values[graph.Target[transition]]))
+		sum.Add(sum, new(big.Rat).Mul(graph.Fraction(transition), values[graph.Target[transition]]))
 	}
 	return sum
 }
@@ -158,7 +158,7 @@ func (proof *vectorProof) expectedNext(graph *sparse.Graph, c int, values []*big
 // rewardAndNext returns the reward of choice c in state s plus the expected value of the next state.
 func (proof *vectorProof) rewardAndNext(graph *sparse.Graph, reward *sparse.Reward, s, c int, values []*big.Rat) *big.Rat {
 	sum := proof.expectedNext(graph, c, values)
-	return sum.Add(sum, reward.OfChoiceRat(s, c))
+	return sum.Add(sum, reward.ExactChoiceTotal(s, c))
 }
 
 // improve is the improvement step of policy iteration. It switches to choices with a better gain. If no gain is better, it switches to
@@ -208,15 +208,15 @@ func (proof *vectorProof) inducedChain(graph *sparse.Graph, reward *sparse.Rewar
 		return nil, nil, err
 	}
 	builder := sparse.NewBuilder(sparse.DTMC)
-	inducedReward := &sparse.Reward{State: make([]float64, len(choices)), StateRat: make([]*big.Rat, len(choices))}
+	inducedReward := &sparse.Reward{State: make([]float64, len(choices)), StateFractions: make([]*big.Rat, len(choices))}
 	for s, c := range choices {
 		builder.State()
-		first, end := graph.Row(c)
+		first, end := graph.Transitions(c)
 		for transition := first; transition < end; transition++ {
-			builder.AddRat(int(graph.Target[transition]), graph.Rat(transition), sparse.NoAction)
+			builder.AddRat(int(graph.Target[transition]), graph.Fraction(transition), sparse.NoAction)
 		}
-		if choiceReward := reward.OfChoiceRat(s, c); choiceReward.Sign() > 0 {
-			inducedReward.StateRat[s] = choiceReward
+		if choiceReward := reward.ExactChoiceTotal(s, c); choiceReward.Sign() > 0 {
+			inducedReward.StateFractions[s] = choiceReward
 			inducedReward.State[s], _ = sparse.NormalFloat(choiceReward)
 		}
 	}

@@ -42,7 +42,7 @@ func NewClaimFile() *ClaimFile {
 func (file *ClaimFile) Add(property *Property) (int, error) {
 	numSets, numVectors := len(file.Sets), len(file.Vectors)
 	t := &translation{ClaimFile: file, property: property}
-	claim, err := t.claim(property.X)
+	claim, err := t.claim(property.Expr)
 	if err != nil {
 		file.truncate(numSets, numVectors)
 		return 0, err

@@ -23,7 +23,7 @@ import (
 // certificate. path is a || b. The minimum is 1 minus the maximum for the negation of a.
 func (translation *translation) conditionalOptimum(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if translation.property.Program.Type != syntax.MDP {
-		return vectorValue{}, translation.unsupported(path.X, "%s in %s", logic.Describe(path.X), noun.WithArticle(translation.property.Program.Type.String()))
+		return vectorValue{}, translation.unsupported(path.Expr, "%s in %s", logic.Describe(path.Expr), noun.WithArticle(translation.property.Program.Type.String()))
 	}
 	automaton := &certificate.Automaton{}
 	formula, err := translation.pathFormula(automaton, path.Left)
@@ -245,9 +245,9 @@ func (problem *payoffProblem) copyChoices(builder *sparse.Builder, pair int, usa
 		}
 		hasChoice = true
 		builder.Choice(sparse.NoAction)
-		firstTransition, endTransition := problem.graph.Row(choice)
+		firstTransition, endTransition := problem.graph.Transitions(choice)
 		for transition := firstTransition; transition < endTransition; transition++ {
-			builder.AddRat(int(problem.graph.Target[transition]), problem.graph.Rat(transition), sparse.NoAction)
+			builder.AddRat(int(problem.graph.Target[transition]), problem.graph.Fraction(transition), sparse.NoAction)
 		}
 	}
 	return hasChoice

@@ -21,7 +21,7 @@ import (
 func (translation *translation) discountedReward(formula *logic.Formula, vector certificate.Vector) (vectorValue, error) {
 	objective := formula.Objective
 	if !translation.property.Program.IsDTMCOrMDP() {
-		return vectorValue{}, translation.unsupported(formula.X, "%s, want a DTMC or an MDP", logic.Describe(objective.X))
+		return vectorValue{}, translation.unsupported(formula.Expr, "%s, want a DTMC or an MDP", logic.Describe(objective.Expr))
 	}
 	factor, err := translation.fraction(objective.Discount, "a discount factor")
 	if err != nil {
@@ -63,7 +63,7 @@ func conjunction(left, right sema.Expr) sema.Expr {
 // rewardBoundedProbability translates F or U with bounds on rewards to a vector of the certificate.
 func (translation *translation) rewardBoundedProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if !translation.property.Program.IsDTMCOrMDP() {
-		return vectorValue{}, translation.unsupported(path.X, "%s, want a DTMC or an MDP", logic.Describe(path.X))
+		return vectorValue{}, translation.unsupported(path.Expr, "%s, want a DTMC or an MDP", logic.Describe(path.Expr))
 	}
 	vector := certificate.Vector{Kind: certificate.RewardBounded, Max: translation.isMaximum(dir), Left: allStates, Reward: -1, Budgets: &certificate.Budgets{}}
 	var err error
@@ -75,7 +75,7 @@ func (translation *translation) rewardBoundedProbability(path *logic.Path, dir s
 	if vector.Right, err = translation.stateFormula(path.Right); err != nil {
 		return vectorValue{}, err
 	}
-	if err = translation.addBudgets(vector.Budgets, path.X, path.Costs); err != nil {
+	if err = translation.addBudgets(vector.Budgets, path.Expr, path.Costs); err != nil {
 		return vectorValue{}, err
 	}
 	return vectorValue{vector: translation.vectorIndex(vector)}, nil
@@ -86,10 +86,10 @@ func (translation *translation) rewardBoundedProbability(path *logic.Path, dir s
 func (translation *translation) rewardWithinBounds(formula *logic.Formula, vector certificate.Vector) (vectorValue, error) {
 	objective := formula.Objective
 	if !translation.property.Program.IsDTMCOrMDP() {
-		return vectorValue{}, translation.unsupported(formula.X, "%s, want a DTMC or an MDP", logic.Describe(objective.X))
+		return vectorValue{}, translation.unsupported(formula.Expr, "%s, want a DTMC or an MDP", logic.Describe(objective.Expr))
 	}
 	vector.Kind, vector.Budgets = certificate.RewardWithinBounds, &certificate.Budgets{}
-	if err := translation.addBudgets(vector.Budgets, objective.X, objective.Costs); err != nil {
+	if err := translation.addBudgets(vector.Budgets, objective.Expr, objective.Costs); err != nil {
 		return vectorValue{}, err
 	}
 	return vectorValue{vector: translation.vectorIndex(vector)}, nil
@@ -237,11 +237,11 @@ func (discounted *discountedBounds) optimum(values []float64, s int) float64 {
 	bestSum := math.NaN()
 	for c := first; c < end; c++ {
 		sum := 0.0
-		firstTransition, endTransition := discounted.graph.Row(c)
+		firstTransition, endTransition := discounted.graph.Transitions(c)
 		for i := firstTransition; i < endTransition; i++ {
 			sum += discounted.graph.Prob(i) * values[discounted.graph.Target[i]]
 		}
-		sum = discounted.rewardStructure.OfChoice(s, c) + discounted.discount*sum
+		sum = discounted.rewardStructure.ChoiceTotal(s, c) + discounted.discount*sum
 		isFirst := math.IsNaN(bestSum)
 		if isFirst || (sum > bestSum) == discounted.Max {
 			bestSum = sum
@@ -256,12 +256,12 @@ func (discounted *discountedBounds) changeOf(values []float64, s int) *big.Rat {
 	var bestSum *big.Rat
 	for c := first; c < end; c++ {
 		sum := new(big.Rat)
-		firstTransition, endTransition := discounted.graph.Row(c)
+		firstTransition, endTransition := discounted.graph.Transitions(c)
 		for i := firstTransition; i < endTransition; i++ {
-			sum.Add(sum, new(big.Rat).Mul(discounted.graph.Rat(i), new(big.Rat).SetFloat64(values[discounted.graph.Target[i]])))
+			sum.Add(sum, new(big.Rat).Mul(discounted.graph.Fraction(i), new(big.Rat).SetFloat64(values[discounted.graph.Target[i]])))
 		}
 		sum.Mul(sum, discounted.Discount)
-		sum.Add(sum, discounted.rewardStructure.OfChoiceRat(s, c))
+		sum.Add(sum, discounted.rewardStructure.ExactChoiceTotal(s, c))
 		isFirst := bestSum == nil
 		if isFirst || (sum.Cmp(bestSum) > 0) == discounted.Max {
 			bestSum = sum

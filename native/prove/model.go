@@ -81,11 +81,11 @@ func (prover *Prover) buildModel() {
 // addChoices adds the choices and transitions of all states to the model of the certificate.
 func (prover *Prover) addChoices() {
 	model, certificateModel := prover.graph.Model, prover.Model
-	weightIndexes := make([]uint32, len(model.Rats)) // the index of each weight in the certificate's table of numbers
-	for i, fraction := range model.Rats {
+	weightIndexes := make([]uint32, len(model.Fractions)) // the index of each weight in the certificate's table of numbers
+	for i, fraction := range model.Fractions {
 		weightIndexes[i] = prover.numbers.indexOf(fraction)
 	}
-	if model.First != nil {
+	if model.FirstChoice != nil {
 		certificateModel.First = append(make([]uint32, 0, model.NumStates()+1), 0)
 	}
 	for _, s := range prover.orderedStates() {
@@ -93,7 +93,7 @@ func (prover *Prover) addChoices() {
 		for c := first; c < end; c++ {
 			prover.addChoice(s, c, weightIndexes)
 		}
-		if model.First != nil {
+		if model.FirstChoice != nil {
 			certificateModel.First = append(certificateModel.First, uint32(len(certificateModel.Start)-1))
 		}
 	}
@@ -104,10 +104,10 @@ func (prover *Prover) addChoices() {
 func (prover *Prover) addChoice(s, c int, weightIndexes []uint32) {
 	model, certificateModel := prover.graph.Model, prover.Model
 	firstProb := len(certificateModel.Prob)
-	first, end := model.Row(c)
+	first, end := model.Transitions(c)
 	for transition := first; transition < end; transition++ {
 		certificateModel.Target = append(certificateModel.Target, prover.indexOf(model.Target[transition]))
-		certificateModel.Prob = append(certificateModel.Prob, weightIndexes[model.Weight[transition]])
+		certificateModel.Prob = append(certificateModel.Prob, weightIndexes[model.WeightIndex[transition]])
 	}
 	if model.Kind == sparse.CTMC {
 		prover.addExitRate(s, certificateModel.Prob[firstProb:])
@@ -128,9 +128,9 @@ func (prover *Prover) addExitRate(s int, transitionRates []uint32) {
 // exitRate returns the exit rate of a state of a CTMC: the sum of its rates.
 func (prover *Prover) exitRate(s int) *big.Rat {
 	sum := new(big.Rat)
-	first, end := prover.graph.Row(s)
+	first, end := prover.graph.Transitions(s)
 	for i := first; i < end; i++ {
-		sum.Add(sum, prover.graph.Rat(i))
+		sum.Add(sum, prover.graph.Fraction(i))
 	}
 	return sum
 }
@@ -150,10 +150,10 @@ func (prover *Prover) loadReward(index int) (*sparse.Reward, error) {
 	prover.rewards[index] = reward
 	certificateReward := &prover.Model.Rewards[index]
 	for _, s := range prover.orderedStates() {
-		if reward.StateRat != nil {
-			certificateReward.State = append(certificateReward.State, prover.numbers.indexOf(reward.StateRat[s]))
+		if reward.StateFractions != nil {
+			certificateReward.State = append(certificateReward.State, prover.numbers.indexOf(reward.StateFractions[s]))
 		}
-		if reward.ChoiceRat != nil {
+		if reward.ChoiceFractions != nil {
 			certificateReward.Choice = prover.appendChoiceRewards(certificateReward.Choice, reward, s)
 		}
 	}
@@ -165,7 +165,7 @@ func (prover *Prover) loadReward(index int) (*sparse.Reward, error) {
 func (prover *Prover) appendChoiceRewards(indices []uint32, reward *sparse.Reward, s int) []uint32 {
 	first, end := prover.graph.Choices(s)
 	for c := first; c < end; c++ {
-		choiceReward := reward.ChoiceRat[c]
+		choiceReward := reward.ChoiceFractions[c]
 		if prover.graph.Kind == sparse.CTMC && choiceReward != nil {
 			choiceReward = new(big.Rat).Quo(choiceReward, prover.exitRate(s))
 		}

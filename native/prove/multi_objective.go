@@ -120,7 +120,7 @@ func (proof *vectorProof) newWeightSearch() (*weightSearch, error) {
 			continue
 		}
 		for c := range productGraph.NumChoices() {
-			if reward.ChoiceRat[c] != nil {
+			if reward.ChoiceFractions[c] != nil {
 				costlessChoices.Remove(c)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 // multiObjective translates multi(...) to a vector of the certificate. At most one objective may be a query.
 func (translation *translation) multiObjective(formula *logic.Formula) (vectorValue, error) {
 	if translation.property.Program.Type != syntax.MDP || len(formula.Objectives) > certificate.MaxObjectives {
-		return vectorValue{}, translation.unsupported(formula.X, "several objectives in a model that is not an MDP, or more than %d objectives", certificate.MaxObjectives)
+		return vectorValue{}, translation.unsupported(formula.Expr, "several objectives in a model that is not an MDP, or more than %d objectives", certificate.MaxObjectives)
 	}
 	several := &certificate.Several{}
 	numQueries, isComplement := 0, false
@@ -28,7 +28,7 @@ func (translation *translation) multiObjective(formula *logic.Formula) (vectorVa
 		several.Objectives = append(several.Objectives, objective)
 	}
 	if numQueries > 1 {
-		return vectorValue{}, translation.unsupported(formula.X, "several objectives without bounds (Pareto)")
+		return vectorValue{}, translation.unsupported(formula.Expr, "several objectives without bounds (Pareto)")
 	}
 	return vectorValue{translation.vectorIndex(certificate.Vector{Kind: certificate.Objectives, Reward: -1, Several: several}), isComplement}, nil
 }
@@ -68,7 +68,7 @@ func (translation *translation) setReward(objective *certificate.Objective, form
 	reward := formula.Objective
 	isSupported := reward.Form == logic.Cumulative || reward.Form == logic.TotalReward
 	if !isSupported || reward.Ratio {
-		return translation.unsupported(formula.X, "several objectives with R of something other than C or C<=k")
+		return translation.unsupported(formula.Expr, "several objectives with R of something other than C or C<=k")
 	}
 	objective.Reward = reward.Struct
 	if reward.Form == logic.Cumulative {
@@ -82,7 +82,7 @@ func (translation *translation) setBound(objective *certificate.Objective, formu
 	threshold := formula.Threshold
 	switch {
 	case threshold.Rel == syntax.OpGt || threshold.Rel == syntax.OpLt:
-		return translation.unsupported(formula.X, "several objectives with a strict bound")
+		return translation.unsupported(formula.Expr, "several objectives with a strict bound")
 	case threshold.IsQuery():
 		least, _ := threshold.IsMinimum(false)
 		objective.Maximised = !least
@@ -90,7 +90,7 @@ func (translation *translation) setBound(objective *certificate.Objective, formu
 	}
 	bound, err := sema.Enclose(threshold.Bound, nil)
 	if err != nil || !bound.Exact || bound.Rat == nil {
-		return translation.unsupported(formula.X, "a bound that is not a fraction")
+		return translation.unsupported(formula.Expr, "a bound that is not a fraction")
 	}
 	objective.Maximised, objective.Bound = threshold.Rel == syntax.OpGe, bound.Rat
 	return nil

@@ -174,8 +174,8 @@ func (product *product) addRuns(proof *vectorProof) error {
 // sparseGraph converts the model of a certificate, a DTMC or an MDP, to a graph for package solve.
 func sparseGraph(model *certificate.Model) *sparse.Graph {
 	result := &sparse.Model{
-		Kind: sparse.DTMC, First: model.First, Start: model.Start, Target: model.Target, Weight: model.Prob,
-		Rats: model.Numbers, Err: 0x1p-52, Initial: []uint32{0},
+		Kind: sparse.DTMC, FirstChoice: model.First, FirstTransition: model.Start, Target: model.Target, WeightIndex: model.Prob,
+		Fractions: model.Numbers, RelErr: 0x1p-52, Initial: []uint32{0},
 	}
 	if model.Kind == certificate.MDP {
 		result.Kind = sparse.MDP
@@ -189,7 +189,7 @@ func sparseGraph(model *certificate.Model) *sparse.Graph {
 	}
 	for _, probIndex := range model.Prob {
 		if !sparse.InRange(result.Weights[probIndex]) {
-			result.Err = math.Inf(1)
+			result.RelErr = math.Inf(1)
 		}
 	}
 	return sparse.NewGraph(result)
@@ -269,16 +269,16 @@ func (product *product) losingLayers(upper *certificate.Values, payoffs [2]*big.
 
 // sparseReward converts the choice rewards of a certificate to a reward structure, with fractions and the nearest float64.
 func sparseReward(rewards *certificate.Rewards) *sparse.Reward {
-	result := &sparse.Reward{Choice: make([]float64, len(rewards.FractionIndex)), ChoiceRat: make([]*big.Rat, len(rewards.FractionIndex)), Err: 0x1p-52}
+	result := &sparse.Reward{Choice: make([]float64, len(rewards.FractionIndex)), ChoiceFractions: make([]*big.Rat, len(rewards.FractionIndex)), RelErr: 0x1p-52}
 	for c, index := range rewards.FractionIndex {
 		reward := rewards.Fractions[index]
 		if reward.Sign() <= 0 {
 			continue
 		}
-		result.ChoiceRat[c] = reward
+		result.ChoiceFractions[c] = reward
 		result.Choice[c], _ = sparse.NormalFloat(reward)
 		if !sparse.InRange(result.Choice[c]) {
-			result.Err = math.Inf(1)
+			result.RelErr = math.Inf(1)
 		}
 	}
 	return result

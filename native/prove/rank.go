@@ -124,7 +124,7 @@ func greatestChoiceRank(graph *sparse.Graph, ranks []uint32, s int, isUsable fun
 // leastRank returns the least rank of the successors of choice c, or unranked if no successor is ranked.
 func leastRank(graph *sparse.Graph, ranks []uint32, c int) uint32 {
 	least := uint32(unranked)
-	first, end := graph.Row(c)
+	first, end := graph.Transitions(c)
 	for _, target := range graph.Target[first:end] {
 		least = min(least, ranks[target])
 	}
@@ -277,7 +277,7 @@ func rankAllPaths(graph *sparse.Graph, left, right *sparse.Set) []uint32 {
 	openTransitions := make([]uint32, graph.NumStates()) // for each state, the number of transitions to unranked states
 	for s := range openTransitions {
 		first, end := graph.Choices(s)
-		openTransitions[s] = graph.Start[end] - graph.Start[first]
+		openTransitions[s] = graph.FirstTransition[end] - graph.FirstTransition[first]
 	}
 	var queue []uint32
 	for s := range right.All() {

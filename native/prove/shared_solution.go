@@ -39,7 +39,7 @@ func (prover *Prover) ReachReward(ctx context.Context, reward *sparse.Reward, ta
 	// The greatest expected reward is not known yet, so the grid fits the greatest reward of one step.
 	grid := math.Ldexp(1, rewardExponent(reward)-prover.firstEffort().gridBits())
 	solution := &sharedSolution{reward: reward, left: target, right: target, direction: dir, grid: grid}
-	if prover.findShared(solution) != nil || grid > 1 || math.IsInf(reward.Err, 1) {
+	if prover.findShared(solution) != nil || grid > 1 || math.IsInf(reward.RelErr, 1) {
 		return nil, nil
 	}
 	opts := solve.Options{Epsilon: prover.opts.Epsilon, Grid: grid}

@@ -80,7 +80,7 @@ func (translation *translation) setFilter(claim *certificate.Claim, filter *logi
 		claim.Of = filter.Op
 	case "range", "forall", "state": // these claims have no operator
 	default:
-		return translation.unsupported(filter.X, "filter(%s, ...)", filter.Op)
+		return translation.unsupported(filter.Expr, "filter(%s, ...)", filter.Op)
 	}
 	claim.Over, err = translation.filterStates(filter)
 	return err
@@ -218,7 +218,7 @@ func (translation *translation) labelSet(label *logic.Formula) (int, error) {
 	case label.Index >= 0:
 		return translation.booleanFormula(translation.property.Program.Labels[label.Index].Expr)
 	}
-	return translation.atomicSet(label.X), nil
+	return translation.atomicSet(label.Expr), nil
 }
 
 // conditionalSet translates `condition ? then : else` to a set: (condition & then) | (!condition & else).
@@ -255,7 +255,7 @@ func (translation *translation) enterStrategy(formula *logic.Formula) error {
 	operand := logic.FormulaOf(formula.Operand)
 	isUntil := operand.Kind == logic.Probability && operand.Path.Form == logic.Until && operand.Path.Bound == nil
 	if formula.Box || !isUntil {
-		return translation.unsupported(formula.X, "a coalition of players, except for P with F, G, U, W or R of states without bounds")
+		return translation.unsupported(formula.Expr, "a coalition of players, except for P with F, G, U, W or R of states without bounds")
 	}
 	translation.forSomeScheduler = true
 	translation.coalition = translation.coalitionSet(formula)
@@ -326,7 +326,7 @@ func (translation *translation) thresholdSet(formula *logic.Formula) (int, error
 	if !bound.Exact || bound.Rat == nil {
 		return 0, translation.unsupported(formula.Bound, "a bound that is not a fraction")
 	}
-	value, err := translation.value(formula.X)
+	value, err := translation.value(formula.Expr)
 	if err != nil {
 		return 0, err
 	}
@@ -356,7 +356,7 @@ func (translation *translation) probabilityWithoutNegation(path *logic.Path, dir
 	case path.Form == logic.InitialState:
 		return translation.initialStateProbability(path, dir)
 	case path.Form == logic.LateWeakUntil:
-		return vectorValue{}, translation.unsupported(path.X, "a weak until (W) with a lower bound")
+		return vectorValue{}, translation.unsupported(path.Expr, "a weak until (W) with a lower bound")
 	case path.Form == logic.Conditional:
 		return translation.conditionalProbability(path, dir)
 	case path.Form == logic.CostBounded:
@@ -372,7 +372,7 @@ func (translation *translation) probabilityWithoutNegation(path *logic.Path, dir
 			return laterValue, nil
 		}
 	}
-	return translation.pathAutomaton(path.X, dir)
+	return translation.pathAutomaton(path.Expr, dir)
 }
 
 // initialStateProbability translates P of a state formula f, which the first state of the path must satisfy, to a vector of the certificate:
@@ -473,7 +473,7 @@ func (translation *translation) timeOf(expr sema.Expr) (*big.Rat, error) {
 // averages per step.
 func (translation *translation) checkAveragesPerStep(formula *logic.Formula) error {
 	if translation.property.Program.Model().IsMarkovAutomaton() {
-		return translation.unsupported(formula.X, "a long-run average of a Markov automaton")
+		return translation.unsupported(formula.Expr, "a long-run average of a Markov automaton")
 	}
 	return nil
 }
@@ -482,7 +482,7 @@ func (translation *translation) checkAveragesPerStep(formula *logic.Formula) err
 func (translation *translation) rewardOperator(formula *logic.Formula) (vectorValue, error) {
 	objective := formula.Objective
 	if objective.Ratio {
-		return vectorValue{}, translation.unsupported(formula.X, "a ratio of rewards")
+		return vectorValue{}, translation.unsupported(formula.Expr, "a ratio of rewards")
 	}
 	vector := certificate.Vector{Max: translation.isMaximum(translation.direction(formula.Threshold)), Reward: objective.Struct}
 	var err error
@@ -502,13 +502,13 @@ func (translation *translation) rewardOperator(formula *logic.Formula) (vectorVa
 	case logic.CostBoundedReward:
 		return translation.rewardWithinBounds(formula, vector)
 	case logic.UntilReached, logic.ZeroUnlessReached, logic.ConditionalReward:
-		return vectorValue{}, translation.unsupported(formula.X, "%s", logic.Describe(objective.X))
+		return vectorValue{}, translation.unsupported(formula.Expr, "%s", logic.Describe(objective.Expr))
 	case logic.ReachReward:
 		vector.Kind = certificate.ReachReward
 		vector.Right, err = translation.stateFormula(objective.Target)
 	default:
 		automaton := &certificate.Automaton{}
-		if automaton.Formula, err = translation.pathFormula(automaton, objective.X); err != nil {
+		if automaton.Formula, err = translation.pathFormula(automaton, objective.Expr); err != nil {
 			return vectorValue{}, err
 		}
 		vector.Kind = certificate.CoSafe
@@ -542,13 +542,13 @@ func (translation *translation) quantifyWithoutNegation(forAll bool, path *logic
 	if path.Form == logic.InitialState {
 		return translation.stateFormula(path.Right)
 	}
-	if binary, isBinary := path.X.(*sema.Binary); isBinary && distributes(forAll, binary) {
+	if binary, isBinary := path.Expr.(*sema.Binary); isBinary && distributes(forAll, binary) {
 		return translation.quantifyOperands(forAll, binary)
 	}
 	if path.IsTemporal && path.Bound == nil && logic.IsState(path.Left) {
 		return translation.quantifyTemporal(forAll, path)
 	}
-	return translation.quantifyAutomaton(forAll, path.X)
+	return translation.quantifyAutomaton(forAll, path.Expr)
 }
 
 // distributes reports whether a quantifier distributes over the operands of & or |. A (forAll is true) distributes over &, and E over |. Both
@@ -586,7 +586,7 @@ func (translation *translation) quantifyTemporal(forAll bool, path *logic.Path) 
 	translateRight := translation.stateFormula
 	if !logic.IsState(path.Right) {
 		if !quantifiesOperand(forAll, path.Op) {
-			return translation.quantifyAutomaton(forAll, path.X)
+			return translation.quantifyAutomaton(forAll, path.Expr)
 		}
 		translateRight = func(operand sema.Expr) (int, error) { return translation.quantifyPath(forAll, logic.PathOf(operand)) }
 	}

@@ -279,7 +279,7 @@ func hasChoice(graph *sparse.Graph, s int, condition func(c int) bool) bool {
 
 // earnsReward reports whether the reward of state s or choice c is positive.
 func earnsReward(reward *sparse.Reward, s, c int) bool {
-	return reward.StateRat != nil && reward.StateRat[s] != nil || reward.ChoiceRat != nil && reward.ChoiceRat[c] != nil
+	return reward.StateFractions != nil && reward.StateFractions[s] != nil || reward.ChoiceFractions != nil && reward.ChoiceFractions[c] != nil
 }
 
 // positiveStates returns the states whose lower bound is positive and finite.
@@ -427,7 +427,7 @@ func (proof *vectorProof) rankMaxReachReward(target, finiteStates, infiniteState
 // target along optimal choices. Layers prove that no scheduler reaches the target almost surely from the infinite states.
 func (proof *vectorProof) rankMinReachReward(target, finiteStates, infiniteStates *sparse.Set, upper *bellmanEquations) {
 	graph := proof.graph
-	isOptimal := func(s, c int) bool { return graph.First == nil || upper.compareChoice(s, c) <= 0 }
+	isOptimal := func(s, c int) bool { return graph.FirstChoice == nil || upper.compareChoice(s, c) <= 0 }
 	proof.Rank = proof.rankColumn(rankByDistance(graph, target, finiteStates, isOptimal), finiteStates)
 	if !infiniteStates.Empty() {
 		proof.Layer = proof.rankColumn(trapLayers(graph, infiniteStates.Complement()), infiniteStates)
@@ -478,7 +478,7 @@ func (proof *vectorProof) infiniteRewardRanks(infinite *sparse.Set) (ranks, laye
 // staysInLayer reports whether all successors of choice c have the same layer as the state of the choice.
 func staysInLayer(graph *sparse.Graph, c int, layers []uint32) bool {
 	stateLayer := layers[graph.Owner(uint32(c))]
-	first, end := graph.Row(c)
+	first, end := graph.Transitions(c)
 	for _, target := range graph.Target[first:end] {
 		if layers[target] != stateLayer {
 			return false
@@ -618,8 +618,8 @@ func (equations *bellmanEquations) compareChoice(s, c int) int {
 	if equations.exactBounds != nil {
 		return equations.compareExactly(s, c)
 	}
-	first, end := equations.graph.Row(c)
-	stateBound, sum := equations.bounds[s], equations.reward.OfChoice(s, c)
+	first, end := equations.graph.Transitions(c)
+	stateBound, sum := equations.bounds[s], equations.reward.ChoiceTotal(s, c)
 	hasReward := sum != 0
 	minTarget, maxTarget := math.Inf(1), 0.0
 	for transition := first; transition < end; transition++ {
@@ -647,14 +647,14 @@ func (equations *bellmanEquations) compareChoice(s, c int) int {
 
 // compareExactly does the comparison of compareChoice in rational arithmetic: r(c) + sum of P(c,t) b(t) with b(s). It returns 1, 0 or -1.
 func (equations *bellmanEquations) compareExactly(s, c int) int {
-	sum := equations.reward.OfChoiceRat(s, c)
-	first, end := equations.graph.Row(c)
+	sum := equations.reward.ExactChoiceTotal(s, c)
+	first, end := equations.graph.Transitions(c)
 	for transition := first; transition < end; transition++ {
 		targetValue := equations.value(int(equations.graph.Target[transition]))
 		if targetValue == nil {
 			return 1
 		}
-		sum.Add(sum, new(big.Rat).Mul(equations.graph.Rat(transition), targetValue))
+		sum.Add(sum, new(big.Rat).Mul(equations.graph.Fraction(transition), targetValue))
 	}
 	if bound := equations.value(s); bound != nil {
 		return sum.Cmp(bound)

@@ -47,7 +47,7 @@ func (o *Objective) Query() bool { return o.Rel == syntax.OpNone }
 // empty intervals and negative lower bounds; here they are errors.
 func NewObjective(property *Property, maxPath int64) (*Objective, error) {
 	builder := &objectiveBuilder{property: property, isContinuous: property.Program.Type == syntax.CTMC}
-	objective := builder.buildObjective(property.X)
+	objective := builder.buildObjective(property.Expr)
 	if builder.err != nil {
 		return nil, builder.err
 	}
@@ -95,7 +95,7 @@ func (builder *objectiveBuilder) buildObjective(expr sema.Expr) *Objective {
 	case logic.Filter:
 		builder.recordUnsupported(expr, "found a filter, simulation wants a P or R operator without one")
 	default:
-		builder.recordUnsupported(formula.X, "found %s, simulation wants a P or R operator", logic.Describe(formula.X))
+		builder.recordUnsupported(formula.Expr, "found %s, simulation wants a P or R operator", logic.Describe(formula.Expr))
 	}
 	return objective
 }
@@ -128,13 +128,13 @@ func (builder *objectiveBuilder) setPathMonitor(objective *Objective, path *logi
 	objective.Negate = path.IsNegated
 	switch {
 	case len(path.Costs) > 0 && path.Costs[0].Time:
-		builder.recordUnsupported(path.X, "found a time bound of a Markov automaton, which is not sampled, want method states")
+		builder.recordUnsupported(path.Expr, "found a time bound of a Markov automaton, which is not sampled, want method states")
 	case path.Form == logic.Conditional:
 		builder.setConditional(objective, path)
 	case path.Form == logic.CostBounded:
 		builder.setRewardBounded(objective, path)
 	case !path.IsTemporal:
-		builder.recordUnsupported(path.X, "found %s, simulation wants a path formula with one temporal operator over states (no LTL)", logic.Describe(path.X))
+		builder.recordUnsupported(path.Expr, "found %s, simulation wants a path formula with one temporal operator over states (no LTL)", logic.Describe(path.Expr))
 	case path.Op == syntax.Next:
 		objective.Monitor = compile.Monitor{Kind: compile.Next, Right: builder.stateFormula(path.Right), High: math.Inf(1), Low: math.Inf(-1)}
 	default:
@@ -160,7 +160,7 @@ func (builder *objectiveBuilder) setUntilMonitor(objective *Objective, path *log
 		return
 	}
 	if path.Form == logic.LateWeakUntil {
-		builder.recordUnsupported(path.X, "found a weak until (W) with a lower bound, which is not sampled")
+		builder.recordUnsupported(path.Expr, "found a weak until (W) with a lower bound, which is not sampled")
 	}
 	monitor := compile.Monitor{Kind: compile.Until}
 	var isNegated bool
@@ -212,10 +212,10 @@ func upperRelation(isStrict bool) string {
 func (builder *objectiveBuilder) setRewardMonitor(objective *Objective, formula *logic.Objective) {
 	switch {
 	case formula.Err != nil:
-		builder.recordEvaluationError(formula.Err, builder.property.X.Pos())
+		builder.recordEvaluationError(formula.Err, builder.property.Expr.Pos())
 		return
 	case formula.Ratio:
-		builder.recordUnsupported(builder.property.X, "found a ratio of rewards, simulation wants a single reward structure")
+		builder.recordUnsupported(builder.property.Expr, "found a ratio of rewards, simulation wants a single reward structure")
 		return
 	}
 	switch formula.Form {
@@ -224,7 +224,7 @@ func (builder *objectiveBuilder) setRewardMonitor(objective *Objective, formula 
 	case logic.Instantaneous:
 		objective.Monitor = builder.timedRewardMonitor(compile.InstantReward, formula)
 	case logic.LongRun:
-		builder.recordUnsupported(formula.X, "found the long-run reward S, simulation wants F, C<=t or I=t")
+		builder.recordUnsupported(formula.Expr, "found the long-run reward S, simulation wants F, C<=t or I=t")
 	case logic.Discounted:
 		builder.setDiscounted(objective, formula)
 	case logic.ConditionalReward:
@@ -232,9 +232,9 @@ func (builder *objectiveBuilder) setRewardMonitor(objective *Objective, formula 
 	case logic.CostBoundedReward:
 		builder.setRewardWithinBounds(objective, formula)
 	case logic.UntilReached, logic.ZeroUnlessReached:
-		builder.recordUnsupported(formula.X, "found %s, simulation wants F, C<=t or I=t", logic.Describe(formula.X))
+		builder.recordUnsupported(formula.Expr, "found %s, simulation wants F, C<=t or I=t", logic.Describe(formula.Expr))
 	case logic.TotalReward:
-		builder.recordUnsupported(formula.X, "found the total reward C without a time bound, simulation wants C<=t")
+		builder.recordUnsupported(formula.Expr, "found the total reward C without a time bound, simulation wants C<=t")
 	default:
 		objective.Monitor = builder.reachRewardMonitor(formula)
 	}
@@ -255,10 +255,10 @@ func (builder *objectiveBuilder) reachRewardMonitor(objective *logic.Objective) 
 	path := objective.Path
 	switch {
 	case !path.IsTemporal || path.IsNegated:
-		builder.recordUnsupported(objective.X, "found %s in an R operator, simulation wants F, C<=t or I=t", logic.Describe(objective.X))
+		builder.recordUnsupported(objective.Expr, "found %s in an R operator, simulation wants F, C<=t or I=t", logic.Describe(objective.Expr))
 		return compile.Monitor{}
 	case path.Op != syntax.Future:
-		builder.recordUnsupported(objective.X, "found a reward until a formula with %s holds, simulation wants F, C<=t or I=t", path.Op)
+		builder.recordUnsupported(objective.Expr, "found a reward until a formula with %s holds, simulation wants F, C<=t or I=t", path.Op)
 		return compile.Monitor{}
 	case path.Bound != nil:
 		builder.recordFailure(result.Unsupported, path.Bound.Pos, "found F with a bound in an R operator, where PRISM ignores the bound; want F without a bound, C<=t or I=t")

@@ -69,7 +69,7 @@ const maxUnitSum = 1 << 62
 
 // setConditional sets the formula and the condition of a conditional probability. The choices of an MDP are made at random.
 func (builder *objectiveBuilder) setConditional(objective *Objective, path *logic.Path) {
-	if !builder.hasSampledConditions(path.X) {
+	if !builder.hasSampledConditions(path.Expr) {
 		return
 	}
 	objective.Stepwise = &Stepwise{kind: conditional, formula: builder.translateNegatable(path.Left), condition: builder.translateNegatable(path.Right)}
@@ -77,13 +77,13 @@ func (builder *objectiveBuilder) setConditional(objective *Objective, path *logi
 
 // setConditionalReward sets the objective of a reward under a condition: a monitor of the reward, and a monitor of the condition.
 func (builder *objectiveBuilder) setConditionalReward(target *Objective, objective *logic.Objective) {
-	if !builder.hasSampledConditions(objective.X) {
+	if !builder.hasSampledConditions(objective.Expr) {
 		return
 	}
 	var reward Objective
 	builder.setRewardMonitor(&reward, objective.Conditioned)
 	if reward.Stepwise != nil {
-		builder.recordUnsupported(objective.X, "found %s with a condition (||), simulation wants F, C<=t or I=t", logic.Describe(objective.Conditioned.X))
+		builder.recordUnsupported(objective.Expr, "found %s with a condition (||), simulation wants F, C<=t or I=t", logic.Describe(objective.Conditioned.Expr))
 		return
 	}
 	target.Stepwise = &Stepwise{kind: conditional, formula: negatable{Monitor: reward.Monitor}, condition: builder.translateNegatable(objective.Condition)}
@@ -113,7 +113,7 @@ func (builder *objectiveBuilder) translateNegatable(expr sema.Expr) negatable {
 // setDiscounted sets the objective of a discounted reward: the discount factor, and the number of steps that earn rewards, or -1 for all steps.
 func (builder *objectiveBuilder) setDiscounted(target *Objective, objective *logic.Objective) {
 	if !builder.property.Program.IsDTMCOrMDP() {
-		builder.recordUnsupported(objective.X, "found %s, want a DTMC or an MDP", logic.Describe(objective.X))
+		builder.recordUnsupported(objective.Expr, "found %s, want a DTMC or an MDP", logic.Describe(objective.Expr))
 		return
 	}
 	stepwise := &Stepwise{kind: discounted, discountFactor: builder.evaluateNumber(objective.Discount), maxSteps: -1, rewardIndex: objective.Struct}
@@ -133,7 +133,7 @@ func (builder *objectiveBuilder) setDiscounted(target *Objective, objective *log
 // setRewardBounded sets the objective of F or U with bounds on rewards.
 func (builder *objectiveBuilder) setRewardBounded(objective *Objective, path *logic.Path) {
 	if !builder.property.Program.IsDTMCOrMDP() {
-		builder.recordUnsupported(path.X, "found %s, want a DTMC or an MDP", logic.Describe(path.X))
+		builder.recordUnsupported(path.Expr, "found %s, want a DTMC or an MDP", logic.Describe(path.Expr))
 		return
 	}
 	stepwise := &Stepwise{kind: rewardBounded, left: trueConstant()}
@@ -148,7 +148,7 @@ func (builder *objectiveBuilder) setRewardBounded(objective *Objective, path *lo
 // setRewardWithinBounds sets the objective of a reward that the path earns only while bounds on other rewards hold.
 func (builder *objectiveBuilder) setRewardWithinBounds(target *Objective, objective *logic.Objective) {
 	if !builder.property.Program.IsDTMCOrMDP() {
-		builder.recordUnsupported(objective.X, "found %s, want a DTMC or an MDP", logic.Describe(objective.X))
+		builder.recordUnsupported(objective.Expr, "found %s, want a DTMC or an MDP", logic.Describe(objective.Expr))
 		return
 	}
 	stepwise := &Stepwise{kind: rewardBounded, earnsReward: true, rewardIndex: objective.Struct, left: trueConstant(), right: logic.Not(trueConstant())}

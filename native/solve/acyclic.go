@@ -46,7 +46,7 @@ func (sys *equationSystem) optimumOverChoices(s int) bestBounds {
 	optimum := emptyBestBounds(sys.minimize)
 	first, end := model.Choices(s)
 	for choice := first; choice < end; choice++ {
-		firstTransition, endTransition := model.Row(choice)
+		firstTransition, endTransition := model.Transitions(choice)
 		target := model.Target[firstTransition]
 		hasSeveralTargets := endTransition-firstTransition > 1
 		switch {

@@ -160,7 +160,7 @@ func finish(tb testing.TB, b *sparse.Builder) *sparse.Model {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	model.Err = 0
+	model.RelErr = 0
 	return model
 }
 
@@ -363,7 +363,7 @@ func fractions(model *sparse.Model) *sparse.Model {
 				break
 			}
 		}
-		model.Rats = append(model.Rats, x)
+		model.Fractions = append(model.Fractions, x)
 	}
 	return model
 }

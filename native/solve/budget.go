@@ -100,16 +100,16 @@ func (sys *equationSystem) solveBudget(order []uint32, budget int, costs []int, 
 
 // zeroCostGraph returns a graph with an edge from each state to every target of its choices without cost.
 func zeroCostGraph(model *sparse.Model, costs []int) *sparse.Model {
-	result := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}}
+	result := &sparse.Model{Kind: sparse.DTMC, FirstTransition: []uint32{0}}
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for choice := first; choice < end; choice++ {
 			if costs[choice] == 0 {
-				firstTransition, endTransition := model.Row(choice)
+				firstTransition, endTransition := model.Transitions(choice)
 				result.Target = append(result.Target, model.Target[firstTransition:endTransition]...)
 			}
 		}
-		result.Start = append(result.Start, uint32(len(result.Target)))
+		result.FirstTransition = append(result.FirstTransition, uint32(len(result.Target)))
 	}
 	return result
 }

@@ -53,7 +53,7 @@ func spent(model *sparse.Model, cost []int, left, right *sparse.Set, least bool,
 	first, end := model.Choices(s)
 	for c := first; c < end; c++ {
 		x, leaves := new(big.Rat), new(big.Rat)
-		lo, hi := model.Row(c)
+		lo, hi := model.Transitions(c)
 		for i := lo; i < hi && cost[c] <= budget; i++ {
 			p, t := new(big.Rat).SetFloat64(model.Prob(i)), int(model.Target[i])
 			if t == s && cost[c] == 0 {
@@ -89,9 +89,9 @@ func TestBudgetUntil(t *testing.T) {
 			if err != nil || !ok {
 				t.Fatalf("model %d: %v, error %v", i, ok, err)
 			}
-			model.Rats = nil
+			model.Fractions = nil
 			for _, w := range model.Weights {
-				model.Rats = append(model.Rats, new(big.Rat).SetFloat64(w))
+				model.Fractions = append(model.Fractions, new(big.Rat).SetFloat64(w))
 			}
 			x, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(model), left, right, solve.Budget{Costs: cost, Limit: budget}, dir, solve.Options{Exact: true})
 			if err != nil || !ok {

@@ -111,7 +111,7 @@ func (sys *equationSystem) zeroRewardChoices(states *sparse.Set) *sparse.Set {
 	for s := range states.All() {
 		first, end := sys.graph.Choices(s)
 		for choice := first; choice < end; choice++ {
-			if sys.isUsableChoice(choice) && sys.reward.OfChoice(s, choice) == 0 {
+			if sys.isUsableChoice(choice) && sys.reward.ChoiceTotal(s, choice) == 0 {
 				result.Add(choice)
 			}
 		}
@@ -142,7 +142,7 @@ func (sys *equationSystem) successorDepth(components *sparse.Components, compone
 	greatest := int32(0)
 	for _, s := range components.Members(component) {
 		first, end := sys.graph.Choices(int(s))
-		for _, target := range sys.graph.Target[sys.graph.Start[first]:sys.graph.Start[end]] {
+		for _, target := range sys.graph.Target[sys.graph.FirstTransition[first]:sys.graph.FirstTransition[end]] {
 			if id := components.ID[target]; id != sparse.None && id < uint32(component) { // another component
 				greatest = max(greatest, depths[id])
 			}
@@ -208,7 +208,7 @@ func (sys *equationSystem) reserveCapacity(local *localSystem, members []uint32)
 	for _, s := range members {
 		first, end := sys.graph.Choices(int(s))
 		rows += end - first
-		terms += int(sys.graph.Start[end] - sys.graph.Start[first])
+		terms += int(sys.graph.FirstTransition[end] - sys.graph.FirstTransition[first])
 	}
 	local.termStarts = make([]uint32, 0, rows+1)
 	local.termColumns = make([]uint32, 0, terms)
@@ -260,7 +260,7 @@ func (sys *equationSystem) addLocalRow(local *localSystem, s, choice int, index 
 	local.lowerConstants = append(local.lowerConstants, row.lower)
 	local.upperConstants = append(local.upperConstants, row.upper)
 	// The error covers the sum in the constant, the division by the sum of weights, and the sums in sweeps.
-	first, end := sys.graph.Row(choice)
+	first, end := sys.graph.Transitions(choice)
 	local.evaluationErrs = append(local.evaluationErrs, sys.rounding.sumErr(2*(end-first)))
 	local.exitWeights = append(local.exitWeights, row.exitWeight)
 	local.modelChoices = append(local.modelChoices, uint32(choice))
@@ -280,9 +280,9 @@ type localRow struct {
 // self-loops, to the constant of the returned row.
 func (sys *equationSystem) addTerms(local *localSystem, s, choice int, index *unknownIndex) localRow {
 	unknown := index.unknowns[s]
-	reward := sys.reward.OfChoice(s, choice)
+	reward := sys.reward.ChoiceTotal(s, choice)
 	row := localRow{lower: reward, upper: reward, maxTarget: reward, mustNormalize: sys.graph.Kind == sparse.CTMC}
-	first, end := sys.graph.Row(choice)
+	first, end := sys.graph.Transitions(choice)
 	for i := first; i < end; i++ {
 		target, weight := int(sys.graph.Target[i]), sys.graph.Prob(i)
 		switch targetUnknown := index.unknowns[target]; {

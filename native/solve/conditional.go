@@ -49,13 +49,13 @@ type RewardParts struct {
 // probs. roundUp selects the direction in which tiny products are rounded.
 func ConditionedReward(model *sparse.Model, rewardParts RewardParts, exactProbs []*big.Rat, probs []float64, roundUp bool) *sparse.Reward {
 	condition := conditionedReward{model: model, exactProbs: exactProbs, probs: probs, roundUp: roundUp}
-	reward := &sparse.Reward{Err: 0x1p-51}
-	reward.State, reward.StateRat = condition.roundRewards(func(s int) *big.Rat {
+	reward := &sparse.Reward{RelErr: 0x1p-51}
+	reward.State, reward.StateFractions = condition.roundRewards(func(s int) *big.Rat {
 		return condition.conditionReward(s, fractionAt(rewardParts.State, s))
 	})
 	if rewardParts.Transition != nil {
-		reward.Choice, reward.ChoiceRat = condition.roundRewards(func(s int) *big.Rat { return condition.transitionReward(s, rewardParts.Transition) })
-		reward.Err += math.Nextafter(model.Err, math.Inf(1)) // sums of weights times exact numbers
+		reward.Choice, reward.ChoiceFractions = condition.roundRewards(func(s int) *big.Rat { return condition.transitionReward(s, rewardParts.Transition) })
+		reward.RelErr += math.Nextafter(model.RelErr, math.Inf(1)) // sums of weights times exact numbers
 	}
 	return reward
 }
@@ -81,13 +81,13 @@ func (condition *conditionedReward) conditionReward(s int, reward *big.Rat) *big
 // the target of the transition satisfies the condition.
 func (condition *conditionedReward) transitionReward(s int, rewards []*big.Rat) *big.Rat {
 	sum, weight := new(big.Rat), new(big.Rat)
-	first, end := condition.model.Row(s)
+	first, end := condition.model.Transitions(s)
 	for i := first; i < end; i++ {
 		if rewards[i] == nil || rewards[i].Sign() == 0 {
 			continue
 		}
 		if condition.exactProbs != nil {
-			weight.Set(condition.model.Rat(i))
+			weight.Set(condition.model.Fraction(i))
 		} else {
 			weight.SetFloat64(condition.model.Prob(i))
 		}

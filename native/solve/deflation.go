@@ -109,7 +109,7 @@ func (bounds *deflation) sweep(members []uint32) (work int, changed, tooWide boo
 	for _, s := range members {
 		changed = bounds.tightenBounds(int(s), sys.optimalBounds(int(s))) || changed
 		first, end := sys.graph.Choices(int(s))
-		work += int(sys.graph.Start[end] - sys.graph.Start[first])
+		work += int(sys.graph.FirstTransition[end] - sys.graph.FirstTransition[first])
 	}
 	for _, set := range bounds.endComponents {
 		changed = bounds.deflate(set) || changed
@@ -183,15 +183,15 @@ func (bounds *deflation) newSubMDP(members []uint32) *subMDP {
 	}
 	result := &subMDP{members: members, model: &sparse.Model{Kind: sparse.MDP}}
 	for _, s := range members {
-		result.model.First = append(result.model.First, uint32(len(result.graphChoice)))
+		result.model.FirstChoice = append(result.model.FirstChoice, uint32(len(result.graphChoice)))
 		first, end := graph.Choices(int(s))
 		for choice := first; choice < end; choice++ {
 			result.addChoice(graph, choice, memberIndex)
 		}
 	}
 	// The last elements of First and Start end the last state and the last choice.
-	result.model.First = append(result.model.First, uint32(len(result.graphChoice)))
-	result.model.Start = append(result.model.Start, uint32(len(result.model.Target)))
+	result.model.FirstChoice = append(result.model.FirstChoice, uint32(len(result.graphChoice)))
+	result.model.FirstTransition = append(result.model.FirstTransition, uint32(len(result.model.Target)))
 	if len(result.graphChoice) == 0 {
 		return nil
 	}
@@ -201,7 +201,7 @@ func (bounds *deflation) newSubMDP(members []uint32) *subMDP {
 // addChoice adds a choice of the graph to the model if all its targets are members. memberIndex maps members to states of the model.
 func (submodel *subMDP) addChoice(graph *sparse.Graph, choice int, memberIndex map[uint32]uint32) {
 	start := len(submodel.model.Target)
-	for _, target := range graph.Target[graph.Start[choice]:graph.Start[choice+1]] {
+	for _, target := range graph.Target[graph.FirstTransition[choice]:graph.FirstTransition[choice+1]] {
 		member, isMember := memberIndex[target]
 		if !isMember { // remove the targets of this choice again
 			submodel.model.Target = submodel.model.Target[:start]
@@ -209,7 +209,7 @@ func (submodel *subMDP) addChoice(graph *sparse.Graph, choice int, memberIndex m
 		}
 		submodel.model.Target = append(submodel.model.Target, member)
 	}
-	submodel.model.Start = append(submodel.model.Start, uint32(start))
+	submodel.model.FirstTransition = append(submodel.model.FirstTransition, uint32(start))
 	submodel.graphChoice = append(submodel.graphChoice, uint32(choice))
 }
 
@@ -252,7 +252,7 @@ func (bounds *deflation) allowChoices(allowed *sparse.Set, submodel *subMDP, sub
 	s := int(submodel.members[subState])
 	isMaximizer := bounds.game.maximizer.Has(s)
 	greatestBound := bounds.sys.optimalBounds(s).lower * (1 + tolerance)
-	for choice := submodel.model.First[subState]; choice < submodel.model.First[subState+1]; choice++ {
+	for choice := submodel.model.FirstChoice[subState]; choice < submodel.model.FirstChoice[subState+1]; choice++ {
 		if isMaximizer || bounds.sys.evaluateChoice(s, int(submodel.graphChoice[choice])).lower <= greatestBound {
 			allowed.Add(int(choice))
 		}

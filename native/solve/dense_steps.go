@@ -56,7 +56,7 @@ func (sys *equationSystem) denseStepsStart(states []uint32, numSteps int) (singl
 		if end-first > 1 { // not a chain
 			return 0, false
 		}
-		transitions += int(sys.graph.Start[end] - sys.graph.Start[first])
+		transitions += int(sys.graph.FirstTransition[end] - sys.graph.FirstTransition[first])
 	}
 	squaringWork := 2 * size * size * size * bits.Len(uint(numSteps))
 	singleSteps = max(denseMinSteps, squaringWork/(transitions+size))
@@ -94,7 +94,7 @@ func (steps *denseSteps) setRow(row, s int) {
 	choice, _ := graph.Choices(s)
 	reward := steps.reward(s, choice)
 	steps.offsets[lowerVector][row], steps.offsets[upperVector][row] = reward, reward
-	first, end := graph.Row(choice)
+	first, end := graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		prob, target := steps.probability(transition), graph.Target[transition]
 		if j := steps.rowIndex[target]; j >= 0 {
@@ -115,15 +115,15 @@ func (steps *denseSteps) setRow(row, s int) {
 // reward returns the reward of a choice and of its state.
 func (steps *denseSteps) reward(s, choice int) doubleWord {
 	if steps.isExact {
-		return steps.fromFraction(steps.system.reward.OfChoiceRat(s, choice))
+		return steps.fromFraction(steps.system.reward.ExactChoiceTotal(s, choice))
 	}
-	return steps.fromFloat(steps.system.reward.OfChoice(s, choice))
+	return steps.fromFloat(steps.system.reward.ChoiceTotal(s, choice))
 }
 
 // probability returns the probability of a transition.
 func (steps *denseSteps) probability(transition int) doubleWord {
 	if steps.isExact {
-		return steps.fromFraction(steps.system.graph.Rat(transition))
+		return steps.fromFraction(steps.system.graph.Fraction(transition))
 	}
 	return steps.fromFloat(steps.system.graph.Prob(transition))
 }

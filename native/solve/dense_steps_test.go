@@ -30,23 +30,23 @@ func denseModel(rng *rand.Rand, n int, weights []*big.Rat) (exact, doubles *spar
 	if err != nil {
 		panic(err)
 	}
-	r := sparse.Reward{Err: unitRoundoff, State: make([]float64, n), StateRat: make([]*big.Rat, n), Choice: make([]float64, n), ChoiceRat: make([]*big.Rat, n)}
+	r := sparse.Reward{RelErr: unitRoundoff, State: make([]float64, n), StateFractions: make([]*big.Rat, n), Choice: make([]float64, n), ChoiceFractions: make([]*big.Rat, n)}
 	for s := range n {
 		if rng.IntN(2) == 0 {
-			r.StateRat[s] = big.NewRat(rng.Int64N(50), 1+rng.Int64N(7))
-			r.State[s], _ = r.StateRat[s].Float64()
+			r.StateFractions[s] = big.NewRat(rng.Int64N(50), 1+rng.Int64N(7))
+			r.State[s], _ = r.StateFractions[s].Float64()
 		}
 		if rng.IntN(2) == 0 {
-			r.ChoiceRat[s] = big.NewRat(rng.Int64N(50), 1+rng.Int64N(7))
-			r.Choice[s], _ = r.ChoiceRat[s].Float64()
+			r.ChoiceFractions[s] = big.NewRat(rng.Int64N(50), 1+rng.Int64N(7))
+			r.Choice[s], _ = r.ChoiceFractions[s].Float64()
 		}
 	}
 	model.Rewards = []sparse.Reward{r}
-	model.Err = unitRoundoff
+	model.RelErr = unitRoundoff
 	d := *model
-	d.Rats = nil
+	d.Fractions = nil
 	d.Rewards = []sparse.Reward{r}
-	d.Rewards[0].StateRat, d.Rewards[0].ChoiceRat = nil, nil
+	d.Rewards[0].StateFractions, d.Rewards[0].ChoiceFractions = nil, nil
 	return model, &d
 }
 

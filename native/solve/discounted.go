@@ -27,8 +27,8 @@ func Discounted(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward,
 		opts.Within = within
 	}
 	extendedReward := *reward // the absorbing state has reward 0
-	extendedReward.State, extendedReward.StateRat = appendZero(reward.State), appendZero(reward.StateRat)
-	extendedReward.Choice, extendedReward.ChoiceRat = appendZero(reward.Choice), appendZero(reward.ChoiceRat)
+	extendedReward.State, extendedReward.StateFractions = appendZero(reward.State), appendZero(reward.StateFractions)
+	extendedReward.Choice, extendedReward.ChoiceFractions = appendZero(reward.Choice), appendZero(reward.ChoiceFractions)
 	var values *Values
 	var err error
 	if steps == Unbounded {
@@ -69,20 +69,20 @@ func appendZero[T any](list []T) []T {
 // stoppingModel returns a DTMC or MDP in which all probabilities are multiplied by factor.
 // Every choice also has a transition to a new absorbing state, the last state.
 func stoppingModel(model *sparse.Model, factor *big.Rat) *sparse.Model {
-	result := &sparse.Model{Kind: model.Kind, First: slices.Clone(model.First)}
+	result := &sparse.Model{Kind: model.Kind, FirstChoice: slices.Clone(model.FirstChoice)}
 	stopWeight, loopWeight := setStoppingWeights(result, model, factor)
 	absorbing := uint32(model.NumStates())
 	for choice := range model.NumChoices() {
-		result.Start = append(result.Start, uint32(len(result.Target)))
-		firstTransition, endTransition := model.Row(choice)
+		result.FirstTransition = append(result.FirstTransition, uint32(len(result.Target)))
+		firstTransition, endTransition := model.Transitions(choice)
 		result.Target = append(append(result.Target, model.Target[firstTransition:endTransition]...), absorbing)
-		result.Weight = append(append(result.Weight, model.Weight[firstTransition:endTransition]...), stopWeight)
+		result.WeightIndex = append(append(result.WeightIndex, model.WeightIndex[firstTransition:endTransition]...), stopWeight)
 	}
-	result.Start = append(result.Start, uint32(len(result.Target)))
-	result.Target, result.Weight = append(result.Target, absorbing), append(result.Weight, loopWeight)
-	result.Start = append(result.Start, uint32(len(result.Target)))
-	if result.First != nil {
-		result.First = append(result.First, uint32(len(result.Start)-1))
+	result.FirstTransition = append(result.FirstTransition, uint32(len(result.Target)))
+	result.Target, result.WeightIndex = append(result.Target, absorbing), append(result.WeightIndex, loopWeight)
+	result.FirstTransition = append(result.FirstTransition, uint32(len(result.Target)))
+	if result.FirstChoice != nil {
+		result.FirstChoice = append(result.FirstChoice, uint32(len(result.FirstTransition)-1))
 	}
 	return result
 }
@@ -94,18 +94,18 @@ func setStoppingWeights(result, model *sparse.Model, factor *big.Rat) (stopWeigh
 	stopProbability := new(big.Rat).Sub(big.NewRat(1, 1), factor)
 	for i, weight := range model.Weights {
 		result.Weights = append(result.Weights, weight*factorFloat)
-		if model.Rats != nil {
-			result.Rats = append(result.Rats, new(big.Rat).Mul(model.Rats[i], factor))
+		if model.Fractions != nil {
+			result.Fractions = append(result.Fractions, new(big.Rat).Mul(model.Fractions[i], factor))
 		}
 	}
 	result.Weights = append(result.Weights, interval.Around(stopProbability).Lo, 1)
-	if model.Rats != nil {
-		result.Rats = append(result.Rats, stopProbability, big.NewRat(1, 1))
+	if model.Fractions != nil {
+		result.Fractions = append(result.Fractions, stopProbability, big.NewRat(1, 1))
 	}
-	result.Err = model.Err + 0x1p-50 // two factors and a product are rounded
+	result.RelErr = model.RelErr + 0x1p-50 // two factors and a product are rounded
 	isOutOfRange := func(weight float64) bool { return !sparse.InRange(weight) }
 	if slices.ContainsFunc(result.Weights, isOutOfRange) {
-		result.Err = math.Inf(1)
+		result.RelErr = math.Inf(1)
 	}
 	stopWeight = uint32(len(model.Weights))
 	return stopWeight, stopWeight + 1

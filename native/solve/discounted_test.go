@@ -22,7 +22,7 @@ func TestDiscounted(t *testing.T) {
 				}
 				return sparsetest.Solve(a, sparsetest.Gains(in.m, how, in.reward()))
 			}
-			gain := func(s, c int) *big.Rat { return in.reward().OfChoiceRat(s, c) }
+			gain := func(s, c int) *big.Rat { return in.reward().ExactChoiceTotal(s, c) }
 			const steps = 4
 			var recurse func(s, i int, least bool) *big.Rat
 			recurse = func(s, i int, least bool) *big.Rat {
@@ -33,10 +33,10 @@ func TestDiscounted(t *testing.T) {
 				first, last := in.m.Choices(s)
 				for c := first; c < last; c++ {
 					sum := gain(s, c)
-					from, to := in.m.Row(c)
+					from, to := in.m.Transitions(c)
 					for j := from; j < to; j++ {
 						x := recurse(int(in.m.Target[j]), i+1, least)
-						x = new(big.Rat).Mul(x, in.m.Rat(j))
+						x = new(big.Rat).Mul(x, in.m.Fraction(j))
 						sum.Add(sum, x.Mul(x, factor))
 					}
 					if best == nil || (sum.Cmp(best) < 0) == least {

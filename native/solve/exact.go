@@ -253,12 +253,12 @@ func isOne(value *big.Rat) bool {
 // evaluateChoiceRat computes the value of a choice of state s in rational arithmetic from the values of its successors.
 // Unless sys.isOneStep is set, self-loops are eliminated. It returns nil if there are only self-loops.
 func (sys *equationSystem) evaluateChoiceRat(s, choice int) *big.Rat {
-	reward := sys.reward.OfChoiceRat(s, choice)
+	reward := sys.reward.ExactChoiceTotal(s, choice)
 	if sys.nature != nil {
 		return sys.nature.choiceValue(choice, reward, sys.nature.exactDistribution(choice, sys.values.Exact), sys.values.Exact)
 	}
 	if reward.Sign() == 0 && sys.hasValueOfTarget(s, choice) {
-		return sys.values.Exact[sys.graph.Target[sys.graph.Start[choice]]]
+		return sys.values.Exact[sys.graph.Target[sys.graph.FirstTransition[choice]]]
 	}
 	sys.scratchSum.setZero()
 	sys.scratchSum.addFraction(reward)
@@ -275,11 +275,11 @@ func (sys *equationSystem) evaluateChoiceRat(s, choice int) *big.Rat {
 // addTargetValues adds the weighted values of the targets of a choice to scratchSum, without eliminated self-loops. hasLoop says whether
 // there are such self-loops, leaves whether there are other transitions.
 func (sys *equationSystem) addTargetValues(s, choice int) (leaves, hasLoop bool) {
-	first, end := sys.graph.Row(choice)
+	first, end := sys.graph.Transitions(choice)
 	for i := first; i < end; {
-		weight := sys.graph.Rat(i)
+		weight := sys.graph.Fraction(i)
 		sys.scratchTerm.setZero()
-		for ; i < end && sys.graph.Rat(i) == weight; i++ { // factor out equal weights
+		for ; i < end && sys.graph.Fraction(i) == weight; i++ { // factor out equal weights
 			target := int(sys.graph.Target[i])
 			if sys.isEliminatedLoop(s, target) {
 				hasLoop = true
@@ -296,10 +296,10 @@ func (sys *equationSystem) addTargetValues(s, choice int) (leaves, hasLoop bool)
 // divideByWeights divides scratchSum by the sum of the weights of a choice, without the weights of eliminated self-loops.
 func (sys *equationSystem) divideByWeights(s, choice int) {
 	sys.scratchWeights.setZero()
-	first, end := sys.graph.Row(choice)
+	first, end := sys.graph.Transitions(choice)
 	for i := first; i < end; i++ {
 		if !sys.isEliminatedLoop(s, int(sys.graph.Target[i])) {
-			sys.scratchWeights.addFraction(sys.graph.Rat(i))
+			sys.scratchWeights.addFraction(sys.graph.Fraction(i))
 		}
 	}
 	sys.scratchSum.divideBy(&sys.scratchWeights)
@@ -310,9 +310,9 @@ func (sys *equationSystem) isEliminatedLoop(s, target int) bool { return !sys.is
 
 // hasValueOfTarget reports whether a choice of state s, without rewards, has the value of its only target.
 func (sys *equationSystem) hasValueOfTarget(s, choice int) bool {
-	first, end := sys.graph.Row(choice)
+	first, end := sys.graph.Transitions(choice)
 	if end-first != 1 || sys.isEliminatedLoop(s, int(sys.graph.Target[first])) {
 		return false
 	}
-	return sys.graph.Kind == sparse.CTMC || isOne(sys.graph.Rat(first))
+	return sys.graph.Kind == sparse.CTMC || isOne(sys.graph.Fraction(first))
 }

@@ -35,7 +35,7 @@ func (sys *equationSystem) exactLocalSystem(local *localSystem, index *unknownIn
 	exact := &exactLocalSystem{localSystem: local, currentChoices: slices.Clone(local.scheduler)}
 	for _, choice := range local.modelChoices {
 		s := sys.graph.Owner(choice)
-		exact.rows = append(exact.rows, sys.exactRow(s, int(choice), index.unknowns[s], index, sys.reward.OfChoiceRat(s, int(choice))))
+		exact.rows = append(exact.rows, sys.exactRow(s, int(choice), index.unknowns[s], index, sys.reward.ExactChoiceTotal(s, int(choice))))
 	}
 	exact.constantDenominator = scaleConstants(exact.rows)
 	return exact
@@ -78,9 +78,9 @@ func (sys *equationSystem) exactRow(s, choice int, unknown uint32, index *unknow
 	sumOfWeights := new(big.Int)
 	sys.scratchSum.setZero()
 	sys.scratchSum.addFraction(reward)
-	first, end := sys.graph.Row(choice)
+	first, end := sys.graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
-		target, weight := int(sys.graph.Target[transition]), sys.graph.Rat(transition)
+		target, weight := int(sys.graph.Target[transition]), sys.graph.Fraction(transition)
 		targetUnknown := index.unknowns[target]
 		if targetUnknown == unknown {
 			mustDivide = true // the other weights do not sum to 1
@@ -108,9 +108,9 @@ func (sys *equationSystem) exactRow(s, choice int, unknown uint32, index *unknow
 // weightDenominator returns the least common denominator of the weights of a choice.
 func (sys *equationSystem) weightDenominator(choice int) *big.Int {
 	denominator := big.NewInt(1)
-	first, end := sys.graph.Row(choice)
+	first, end := sys.graph.Transitions(choice)
 	for i := first; i < end; i++ {
-		denominator = leastCommonMultiple(denominator, sys.graph.Rat(i).Denom())
+		denominator = leastCommonMultiple(denominator, sys.graph.Fraction(i).Denom())
 	}
 	return denominator
 }

@@ -34,7 +34,7 @@ func (sys *equationSystem) newExactReleaser(keptStates *sparse.Set, states []uin
 // successors returns the targets of all choices of a state.
 func (sys *equationSystem) successors(s uint32) []uint32 {
 	first, end := sys.graph.Choices(int(s))
-	return sys.graph.Target[sys.graph.Start[first]:sys.graph.Start[end]]
+	return sys.graph.Target[sys.graph.FirstTransition[first]:sys.graph.FirstTransition[end]]
 }
 
 // releaseAfter records that the given states are solved. It replaces the fraction of a successor by a placeholder if no unsolved state has

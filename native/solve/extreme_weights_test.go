@@ -68,9 +68,9 @@ func extremeModel(rng *rand.Rand, kind sparse.Kind) (exact, doubles *sparse.Mode
 	}
 	model.Rewards = []sparse.Reward{extremeReward(rng, n, choices)}
 	d := *model
-	d.Rats = nil
+	d.Fractions = nil
 	d.Rewards = []sparse.Reward{model.Rewards[0]}
-	d.Rewards[0].StateRat, d.Rewards[0].ChoiceRat = nil, nil
+	d.Rewards[0].StateFractions, d.Rewards[0].ChoiceFractions = nil, nil
 	return model, &d
 }
 
@@ -112,9 +112,9 @@ func extremeReward(rng *rand.Rand, states, choices int) sparse.Reward {
 		}
 		return f, r
 	}
-	r := sparse.Reward{Err: 0x1p-53}
-	r.State, r.StateRat = draw(states)
-	r.Choice, r.ChoiceRat = draw(choices)
+	r := sparse.Reward{RelErr: 0x1p-53}
+	r.State, r.StateFractions = draw(states)
+	r.Choice, r.ChoiceFractions = draw(choices)
 	return r
 }
 

@@ -73,7 +73,7 @@ func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 	uniform.stepProbs = uniform.graph.Weights
 	for s := range uniform.graph.NumStates() {
 		uniform.maybeStates = append(uniform.maybeStates, uint32(s))
-		first, end := uniform.graph.Row(s)
+		first, end := uniform.graph.Transitions(s)
 		for i := first; i < end; i++ {
 			if int(uniform.graph.Target[i]) == s {
 				uniform.stayProbs[s] += uniform.graph.Prob(i)
@@ -86,26 +86,26 @@ func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 // transposed returns a Markov chain with all transitions reversed. maxRow is the greatest number of transitions into one state.
 func transposed(model *sparse.Model) (reversed *sparse.Model, maxRow int) {
 	n := model.NumStates()
-	reversed = &sparse.Model{Kind: model.Kind, Weights: model.Weights, Rats: model.Rats, Err: model.Err}
-	reversed.Start = make([]uint32, n+2) // a counting sort: Start[target+1] is the next free entry in the row of a target
+	reversed = &sparse.Model{Kind: model.Kind, Weights: model.Weights, Fractions: model.Fractions, RelErr: model.RelErr}
+	reversed.FirstTransition = make([]uint32, n+2) // a counting sort: Start[target+1] is the next free entry in the row of a target
 	reversed.Target = make([]uint32, len(model.Target))
-	reversed.Weight = make([]uint32, len(model.Target))
+	reversed.WeightIndex = make([]uint32, len(model.Target))
 	for _, target := range model.Target {
-		reversed.Start[target+2]++
+		reversed.FirstTransition[target+2]++
 	}
 	for target := range n {
-		maxRow = max(maxRow, int(reversed.Start[target+2]))
-		reversed.Start[target+2] += reversed.Start[target+1]
+		maxRow = max(maxRow, int(reversed.FirstTransition[target+2]))
+		reversed.FirstTransition[target+2] += reversed.FirstTransition[target+1]
 	}
 	for s := range n {
-		first, end := model.Row(s)
+		first, end := model.Transitions(s)
 		for i := first; i < end; i++ {
-			next := &reversed.Start[model.Target[i]+1]
-			reversed.Target[*next], reversed.Weight[*next] = uint32(s), model.Weight[i]
+			next := &reversed.FirstTransition[model.Target[i]+1]
+			reversed.Target[*next], reversed.WeightIndex[*next] = uint32(s), model.WeightIndex[i]
 			*next++
 		}
 	}
-	reversed.Start = reversed.Start[:n+1]
+	reversed.FirstTransition = reversed.FirstTransition[:n+1]
 	return reversed, maxRow
 }
 
@@ -155,12 +155,12 @@ func (forward *Forward) exactSteps(ctx context.Context, numSteps int) error {
 	var sum, term fraction
 	updateState := func(s uint32) (choice uint32, work int) {
 		sum.setZero()
-		first, end := incoming.Row(int(s))
+		first, end := incoming.Transitions(int(s))
 		for i := first; i < end; i++ {
 			if sourceProb := forward.exactProbs[incoming.Target[i]]; sourceProb.Sign() > 0 {
 				term.setZero()
 				term.addFraction(sourceProb)
-				sum.addProduct(incoming.Rat(i), &term)
+				sum.addProduct(incoming.Fraction(i), &term)
 			}
 		}
 		nextProbs[s] = sum.lowestTerms()

@@ -238,7 +238,7 @@ func (search *attractor) visitChoice(game *Game, choice uint32) {
 
 // staysIn reports whether all transitions of a choice lead to states of a set.
 func (game *Game) staysIn(choice int, set *sparse.Set) bool {
-	first, end := game.graph.Row(choice)
+	first, end := game.graph.Transitions(choice)
 	for _, target := range game.graph.Target[first:end] {
 		if !set.Has(int(target)) {
 			return false

@@ -282,7 +282,7 @@ func (accumulation *accumulation) optimalChoices() *sparse.Set {
 func (accumulation *accumulation) choiceLimit(s, choice int, laterRewards []*big.Rat) *big.Rat {
 	graph, reachProbs := accumulation.game.graph, accumulation.reachProbability.Exact
 	mean := expectedValue(graph, choice, reachProbs)
-	gain := accumulation.reward.OfChoiceRat(s, choice)
+	gain := accumulation.reward.ExactChoiceTotal(s, choice)
 	gain.Mul(gain, mean).Add(gain, expectedValue(graph, choice, laterRewards)).Sub(gain, laterRewards[s])
 	loss := new(big.Rat).Sub(reachProbs[s], mean)
 	return gain.Quo(gain, loss)
@@ -291,9 +291,9 @@ func (accumulation *accumulation) choiceLimit(s, choice int, laterRewards []*big
 // expectedValue returns the expected value of the successors of a choice.
 func expectedValue(graph *sparse.Graph, choice int, values []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
-	first, end := graph.Row(choice)
+	first, end := graph.Transitions(choice)
 	for i := first; i < end; i++ {
-		sum.Add(sum, new(big.Rat).Mul(graph.Rat(i), values[graph.Target[i]]))
+		sum.Add(sum, new(big.Rat).Mul(graph.Fraction(i), values[graph.Target[i]]))
 	}
 	return sum
 }
@@ -301,13 +301,13 @@ func expectedValue(graph *sparse.Graph, choice int, values []*big.Rat) *big.Rat 
 // weightedReward returns a reward structure in which each choice of a state s earns reachProbs[s] times its state and choice reward.
 func (accumulation *accumulation) weightedReward() sparse.Reward {
 	graph := accumulation.game.graph
-	result := sparse.Reward{Choice: make([]float64, graph.NumChoices()), ChoiceRat: make([]*big.Rat, graph.NumChoices())}
+	result := sparse.Reward{Choice: make([]float64, graph.NumChoices()), ChoiceFractions: make([]*big.Rat, graph.NumChoices())}
 	for s := range graph.NumStates() {
 		first, end := graph.Choices(s)
 		for choice := first; choice < end; choice++ {
-			product := accumulation.reward.OfChoiceRat(s, choice)
+			product := accumulation.reward.ExactChoiceTotal(s, choice)
 			product.Mul(product, accumulation.reachProbability.Exact[s])
-			result.ChoiceRat[choice] = product
+			result.ChoiceFractions[choice] = product
 			result.Choice[choice], _ = product.Float64()
 		}
 	}
@@ -402,7 +402,7 @@ func (product *accumulatedProduct) addPair(s uint32, earlierReward *big.Rat, rew
 // choiceReward returns the reward of a choice plus the reward of its state. It uses float64 rewards unless the computation is exact.
 func (accumulation *accumulation) choiceReward(s, choice int) *big.Rat {
 	if accumulation.opts.Exact {
-		return accumulation.reward.OfChoiceRat(s, choice)
+		return accumulation.reward.ExactChoiceTotal(s, choice)
 	}
 	sum := new(big.Rat)
 	if accumulation.reward.State != nil {
@@ -419,9 +419,9 @@ func (accumulation *accumulation) choiceReward(s, choice int) *big.Rat {
 func (product *accumulatedProduct) solve(payoff func(rewardPair) (float64, *big.Rat)) (*Values, error) {
 	n := product.graph.NumStates()
 	// A payoff is computed from an amount by a few operations.
-	reward := &sparse.Reward{State: make([]float64, n), Err: product.reward.Err + 8*unitRoundoff, Unfit: product.reward.Unfit}
+	reward := &sparse.Reward{State: make([]float64, n), RelErr: product.reward.RelErr + 8*unitRoundoff, RangeErr: product.reward.RangeErr}
 	if product.opts.Exact {
-		reward.StateRat = make([]*big.Rat, n)
+		reward.StateFractions = make([]*big.Rat, n)
 	}
 	maximizer := sparse.NewSet(n)
 	for i, pair := range product.pairs {
@@ -435,7 +435,7 @@ func (product *accumulatedProduct) solve(payoff func(rewardPair) (float64, *big.
 		rounded, exactPayoff := payoff(pair)
 		reward.State[s] = rounded
 		if product.opts.Exact {
-			reward.StateRat[s] = exactPayoff
+			reward.StateFractions[s] = exactPayoff
 		}
 	}
 	return NewGame(product.graph, maximizer).TotalReward(product.ctx, reward, product.opts)

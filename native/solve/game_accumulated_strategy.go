@@ -49,7 +49,7 @@ func (accumulation *accumulation) preservingChoices(largeSolution *largeReward) 
 			if !result.Has(choice) {
 				continue
 			}
-			laterReward := accumulation.reward.OfChoiceRat(s, choice)
+			laterReward := accumulation.reward.ExactChoiceTotal(s, choice)
 			laterReward.Mul(laterReward, accumulation.reachProbability.Exact[s])
 			laterReward.Add(laterReward, expectedValue(accumulation.game.graph, choice, largeSolution.laterRewards.Exact))
 			if laterReward.Cmp(largeSolution.laterRewards.Exact[s]) != 0 {
@@ -161,7 +161,7 @@ func (builder *accumulatedController) moveOf(node controllerNode) (move sparse.M
 	}
 	choice := builder.choices[node.product]
 	move.Choice = builder.originalChoices[choice]
-	first, end := builder.graph.Row(int(choice))
+	first, end := builder.graph.Transitions(int(choice))
 	for _, target := range builder.graph.Target[first:end] {
 		next := controllerNode{builder.pairs[target-1].state, target}
 		if builder.payoffStates.Has(int(target)) {
@@ -175,7 +175,7 @@ func (builder *accumulatedController) moveOf(node controllerNode) (move sparse.M
 // moveBeyondLimit returns the choice of a state of the game where the product has ended, and the nodes of its targets.
 func (builder *accumulatedController) moveBeyondLimit(state uint32) sparse.Move {
 	move := sparse.Move{Choice: builder.choicesBeyondLimit[state]}
-	first, end := builder.game.graph.Row(int(move.Choice))
+	first, end := builder.game.graph.Transitions(int(move.Choice))
 	for _, target := range builder.game.graph.Target[first:end] {
 		move.Next = append(move.Next, builder.addNode(controllerNode{state: target}))
 	}

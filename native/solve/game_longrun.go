@@ -136,9 +136,9 @@ func (game *Game) lazyStep(reward *sparse.Reward, totalRewards []float64, strate
 // the states. Without staying, value iteration of a periodic game would not converge.
 func (game *Game) lazyValue(reward *sparse.Reward, s, choice int, totalRewards []float64) float64 {
 	sum := 0.0
-	first, end := game.graph.Row(choice)
+	first, end := game.graph.Transitions(choice)
 	for i := first; i < end; i++ {
 		sum += game.graph.Prob(i) * totalRewards[game.graph.Target[i]]
 	}
-	return reward.OfChoice(s, choice) + (sum+totalRewards[s])/2
+	return reward.ChoiceTotal(s, choice) + (sum+totalRewards[s])/2
 }

@@ -272,7 +272,7 @@ func (improvement *parityImprovement) compareWithState(choice, s int) int {
 
 // meanOfChoice returns the mean value of the successors of a choice.
 func (improvement *parityImprovement) meanOfChoice(choice int) float64 {
-	first, end := improvement.game.graph.Row(choice)
+	first, end := improvement.game.graph.Transitions(choice)
 	sum := 0.0
 	for i := first; i < end; i++ {
 		sum += improvement.game.graph.Prob(i) * improvement.values.Lower[improvement.game.graph.Target[i]]
@@ -481,6 +481,6 @@ func (winning *almostSure) isWonChoice(choice int) bool {
 
 // canEnter reports whether some transition of a choice leads to a state of a set.
 func (winning *almostSure) canEnter(choice int, set *sparse.Set) bool {
-	first, end := winning.game.graph.Row(choice)
+	first, end := winning.game.graph.Transitions(choice)
 	return slices.ContainsFunc(winning.game.graph.Target[first:end], func(target uint32) bool { return set.Has(int(target)) })
 }

@@ -65,7 +65,7 @@ func (game *Game) finiteTotalStates(reward *sparse.Reward) *sparse.Set {
 		first, end := game.graph.Choices(s)
 		for choice := first; choice < end; choice++ {
 			priorities[choice] = 2
-			if reward.OfChoice(s, choice) > 0 {
+			if reward.ChoiceTotal(s, choice) > 0 {
 				priorities[choice] = 1
 			}
 		}
@@ -98,9 +98,9 @@ func (game *Game) RewardUntilReached(ctx context.Context, reward *sparse.Reward,
 	}
 	graph := sparse.NewGraph(builder.Finish())
 	rewardBeforeTarget := sparse.Reward{
-		Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit,
-		State: withoutStates(reward.State, target), StateRat: withoutStates(reward.StateRat, target),
-		Choice: valuesOfOrigins(reward.Choice, builder.Origin), ChoiceRat: valuesOfOrigins(reward.ChoiceRat, builder.Origin),
+		Name: reward.Name, RelErr: reward.RelErr, RangeErr: reward.RangeErr,
+		State: withoutStates(reward.State, target), StateFractions: withoutStates(reward.StateFractions, target),
+		Choice: valuesOfOrigins(reward.Choice, builder.Origin), ChoiceFractions: valuesOfOrigins(reward.ChoiceFractions, builder.Origin),
 	}
 	values, err := NewGame(graph, game.maximizer).TotalReward(ctx, &rewardBeforeTarget, opts)
 	if err == nil && values.Scheduler != nil {

@@ -194,11 +194,11 @@ func TestGameSteps(t *testing.T) {
 				for c := first; c < end; c++ {
 					sum := new(big.Rat)
 					if reward != nil {
-						sum.Add(sum, reward.OfChoiceRat(s, c))
+						sum.Add(sum, reward.ExactChoiceTotal(s, c))
 					}
-					lo, hi := in.m.Row(c)
+					lo, hi := in.m.Transitions(c)
 					for i := lo; i < hi; i++ {
-						sum.Add(sum, new(big.Rat).Mul(in.m.Rat(i), after[in.m.Target[i]]))
+						sum.Add(sum, new(big.Rat).Mul(in.m.Fraction(i), after[in.m.Target[i]]))
 					}
 					if out[s] == nil || (sum.Cmp(out[s]) > 0) == maximizer.Has(s) && sum.Cmp(out[s]) != 0 {
 						out[s] = sum
@@ -255,8 +255,8 @@ func TestGameSteps(t *testing.T) {
 		instant := make([]*big.Rat, len(zero))
 		for s := range instant {
 			instant[s] = new(big.Rat)
-			if r := in.reward(); r.StateRat != nil && r.StateRat[s] != nil {
-				instant[s] = r.StateRat[s]
+			if r := in.reward(); r.StateFractions != nil && r.StateFractions[s] != nil {
+				instant[s] = r.StateFractions[s]
 			}
 		}
 		for k := range 4 {
@@ -382,9 +382,9 @@ func TestGameZeroUnlessReached(t *testing.T) {
 			best := math.NaN()
 			for c := first; c < end; c++ {
 				sum := 0.0
-				lo, hi := in.m.Row(c)
+				lo, hi := in.m.Transitions(c)
 				for i := lo; i < hi; i++ {
-					sum += in.m.Prob(i) * value(key{int(in.m.Target[i]), k.reward + int(r.OfChoice(k.s, c)), k.steps - 1})
+					sum += in.m.Prob(i) * value(key{int(in.m.Target[i]), k.reward + int(r.ChoiceTotal(k.s, c)), k.steps - 1})
 				}
 				if math.IsNaN(best) || maximizer.Has(k.s) == (sum > best) {
 					best = sum
@@ -452,7 +452,7 @@ func TestGameZeroUnlessReachedInfinite(t *testing.T) {
 			}
 			model.Initial = []uint32{0}
 			one, zero := big.NewRat(1, 1), new(big.Rat)
-			reward := &sparse.Reward{State: []float64{1, 1, 0, 0}, StateRat: []*big.Rat{one, one, zero, zero}}
+			reward := &sparse.Reward{State: []float64{1, 1, 0, 0}, StateFractions: []*big.Rat{one, one, zero, zero}}
 			game := solve.NewGame(sparse.NewGraph(model), sparse.SetOf(4, 1))
 			values, err := game.ZeroUnlessReached(t.Context(), reward, sparse.SetOf(4, 2), solve.Options{Scheduler: true})
 			if err != nil || values.Lower[0] > 1 || values.Upper[0] < 1 || values.Upper[0]-values.Lower[0] > 1e-6 {
@@ -546,7 +546,7 @@ func TestGameZeroUnlessReachedKeepsOptimalChoice(t *testing.T) {
 	}
 	model.Initial = []uint32{0}
 	zero := new(big.Rat)
-	reward := &sparse.Reward{Choice: []float64{0, 1, 0, 0, 0}, ChoiceRat: []*big.Rat{zero, one, zero, zero, zero}}
+	reward := &sparse.Reward{Choice: []float64{0, 1, 0, 0, 0}, ChoiceFractions: []*big.Rat{zero, one, zero, zero, zero}}
 	game := solve.NewGame(sparse.NewGraph(model), sparse.SetOf(3, 0))
 	values, err := game.ZeroUnlessReached(t.Context(), reward, sparse.SetOf(3, target), solve.Options{Exact: true, Scheduler: true})
 	if err != nil || values.Exact[0].Cmp(big.NewRat(2, 1)) != 0 {
@@ -574,10 +574,10 @@ func (in *instance) chainReward(controller *sparse.Controller, r *sparse.Reward)
 			continue
 		}
 		move := node.Moves[0]
-		first, end := in.m.Row(int(move.Choice))
+		first, end := in.m.Transitions(int(move.Choice))
 		for k := first; k < end; k++ {
 			to := matrix[i][move.Next[k-first]]
-			to.Add(to, in.m.Rat(k))
+			to.Add(to, in.m.Fraction(k))
 		}
 	}
 	reach := sparsetest.UntilProb(matrix, sparse.FullSet(n), right)
@@ -585,7 +585,7 @@ func (in *instance) chainReward(controller *sparse.Controller, r *sparse.Reward)
 	for i, node := range controller.Nodes {
 		earned[i] = new(big.Rat)
 		if !right.Has(i) { // a reward counts if right is reached afterwards
-			earned[i].Mul(r.OfChoiceRat(int(node.State), int(node.Moves[0].Choice)), reach[i])
+			earned[i].Mul(r.ExactChoiceTotal(int(node.State), int(node.Moves[0].Choice)), reach[i])
 		}
 	}
 	return sparsetest.RewardTotal(matrix, earned)
@@ -607,8 +607,8 @@ func (in *instance) integerReward() *sparse.Reward {
 		}
 		return near, exact
 	}
-	r.State, r.StateRat = whole(r.State)
-	r.Choice, r.ChoiceRat = whole(r.Choice)
+	r.State, r.StateFractions = whole(r.State)
+	r.Choice, r.ChoiceFractions = whole(r.Choice)
 	return &r
 }
 

@@ -234,10 +234,10 @@ func (solver *gmres) solveResidual(result, bias []float64, gain float64, reward 
 	solver.forEachBlock(func(_, from, to int) {
 		for k, s := range solver.members[from:to] {
 			k += from
-			sum, ownBias := reward.OfChoice(int(s), int(s))-gain, bias[k]
-			first, end := model.Start[s], model.Start[s+1]
+			sum, ownBias := reward.ChoiceTotal(int(s), int(s))-gain, bias[k]
+			first, end := model.FirstTransition[s], model.FirstTransition[s+1]
 			targets := model.Target[first:end]
-			for i, weightID := range model.Weight[first:end] {
+			for i, weightID := range model.WeightIndex[first:end] {
 				sum += model.Weights[weightID] * (bias[unknowns[targets[i]]] - ownBias)
 			}
 			result[k] = sum

@@ -83,13 +83,13 @@ func (in *instance) step(s int, x []float64, reward *sparse.Reward, dir solve.Di
 			how[s] = uint32(c)
 			sum.Set(sparsetest.Gains(in.m, how, reward)[s])
 		}
-		lo, hi := in.m.Row(c)
+		lo, hi := in.m.Transitions(c)
 		for i := lo; i < hi; i++ {
 			if t := in.m.Target[i]; math.IsInf(x[t], 1) {
 				sum = nil
 				break
 			}
-			sum.Add(sum, new(big.Rat).Mul(in.m.Rat(i), new(big.Rat).SetFloat64(x[in.m.Target[i]])))
+			sum.Add(sum, new(big.Rat).Mul(in.m.Fraction(i), new(big.Rat).SetFloat64(x[in.m.Target[i]])))
 		}
 		if c == first {
 			best = sum

@@ -139,7 +139,7 @@ func newEliminationRow(n int) *eliminationRow {
 // loadState fills an empty row with the row of state s in the matrix D - R: the negative weights of its transitions, and the exit rate on the
 // diagonal. It returns the exit rate.
 func (row *eliminationRow) loadState(graph *sparse.Graph, s uint32, index *unknownIndex) (exitRate float64) {
-	first, end := graph.Row(int(s))
+	first, end := graph.Transitions(int(s))
 	for transition := first; transition < end; transition++ {
 		if target := graph.Target[transition]; target != s {
 			weight := graph.Prob(transition)

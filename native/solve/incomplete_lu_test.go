@@ -55,7 +55,7 @@ func factorized(t *testing.T, model *sparse.Model) (matrix [][]float64, lu *inco
 	}
 	for s := range n {
 		row := make([]float64, n)
-		first, end := model.Row(s)
+		first, end := model.Transitions(s)
 		for i := first; i < end; i++ {
 			row[model.Target[i]] -= model.Prob(i)
 			row[s] += model.Prob(i)

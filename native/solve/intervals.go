@@ -52,9 +52,9 @@ func (sys *intervalSystem) choiceBound(s, choice int, isUpper bool) float64 {
 	}
 	rewardErr := 0.0
 	if sys.reward != nil {
-		rewardErr = sys.reward.Err
+		rewardErr = sys.reward.RelErr
 	}
-	bound := sys.nature.choiceBound(choice, sys.reward.OfChoice(s, choice), rewardErr, values, isUpper)
+	bound := sys.nature.choiceBound(choice, sys.reward.ChoiceTotal(s, choice), rewardErr, values, isUpper)
 	if sys.isProbability {
 		return min(bound, 1)
 	}
@@ -94,7 +94,7 @@ func (sys *intervalSystem) zeroRewardChoices() *sparse.Set {
 		first, end := sys.graph.Choices(s)
 		for choice := first; choice < end; choice++ {
 			isAllowed := sys.choices == nil || sys.choices.Has(choice)
-			if isAllowed && sys.reward.OfChoice(s, choice) == 0 {
+			if isAllowed && sys.reward.ChoiceTotal(s, choice) == 0 {
 				choices.Add(choice)
 			}
 		}
@@ -131,7 +131,7 @@ func (sys *intervalSystem) optimum(s uint32, isUpper bool) (bound float64, work 
 		if isFirst || isBetter(value, bound, minimize) {
 			bound = value
 		}
-		work += 4 * int(sys.graph.Start[choice+1]-sys.graph.Start[choice])
+		work += 4 * int(sys.graph.FirstTransition[choice+1]-sys.graph.FirstTransition[choice])
 	}
 	return bound, work
 }
@@ -201,7 +201,7 @@ func (sys *intervalSystem) solveComponent(unknowns []uint32, opts Options) error
 func (sys *intervalSystem) hasSelfLoop(s uint32) bool {
 	isSelf := func(target uint32) bool { return sys.representativeOf(target) == s }
 	for _, choice := range sys.allowedChoices(s) {
-		first, end := sys.graph.Row(choice)
+		first, end := sys.graph.Transitions(choice)
 		if slices.ContainsFunc(sys.graph.Target[first:end], isSelf) {
 			return true
 		}
@@ -304,7 +304,7 @@ func (sys *intervalSystem) canEarnReward(maybe *sparse.Set) *sparse.Set {
 	for s := range maybe.All() {
 		first, end := sys.graph.Choices(s)
 		for choice := first; choice < end; choice++ {
-			if sys.reward.OfChoice(s, choice) > 0 {
+			if sys.reward.ChoiceTotal(s, choice) > 0 {
 				earningStates.Add(s)
 			}
 		}

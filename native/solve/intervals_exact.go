@@ -124,7 +124,7 @@ func (sys *intervalSystem) strategyLeadingTo(s uint32, properUnknowns *sparse.Se
 
 // canReachOrLeave reports whether a transition of a choice leads to a proper unknown, or out of the maybe states.
 func (sys *intervalSystem) canReachOrLeave(choice int, properUnknowns *sparse.Set) bool {
-	first, end := sys.graph.Row(choice)
+	first, end := sys.graph.Transitions(choice)
 	for _, target := range sys.graph.Target[first:end] {
 		unknown := int(sys.representativeOf(target))
 		if properUnknowns.Has(unknown) || !sys.maybe.Has(unknown) {
@@ -191,7 +191,7 @@ func (sys *intervalSystem) distribution(choice int) []*big.Rat {
 
 // choiceValue returns the exact value of choice c of state s under a distribution over its targets.
 func (sys *intervalSystem) choiceValue(s, choice int, distribution []*big.Rat) *big.Rat {
-	return sys.nature.choiceValue(choice, sys.reward.OfChoiceRat(s, choice), distribution, sys.values.Exact)
+	return sys.nature.choiceValue(choice, sys.reward.ExactChoiceTotal(s, choice), distribution, sys.values.Exact)
 }
 
 // errImproper says that the value of an unknown is infinite, because the scheduler can stay in the component forever.
@@ -233,16 +233,16 @@ func (sys *intervalSystem) inducedChain(unknowns []uint32, strategies map[uint32
 		stateOf[s] = i
 	}
 	builder := sparse.NewBuilder(sparse.DTMC)
-	rewards := &sparse.Reward{State: make([]float64, n+2), StateRat: make([]*big.Rat, n+2)}
+	rewards := &sparse.Reward{State: make([]float64, n+2), StateFractions: make([]*big.Rat, n+2)}
 	for i, s := range unknowns {
 		strategy := strategies[s]
 		builder.State()
-		first, _ := sys.graph.Row(strategy.choice)
+		first, _ := sys.graph.Transitions(strategy.choice)
 		for j, prob := range strategy.distribution {
 			builder.AddRat(sys.inducedState(sys.graph.Target[first+j], stateOf, n), prob, sparse.NoAction)
 		}
-		if reward := sys.reward.OfChoiceRat(strategy.state, strategy.choice); reward.Sign() != 0 {
-			rewards.StateRat[i] = reward
+		if reward := sys.reward.ExactChoiceTotal(strategy.state, strategy.choice); reward.Sign() != 0 {
+			rewards.StateFractions[i] = reward
 			rewards.State[i], _ = sparse.NormalFloat(reward)
 		}
 	}

@@ -79,15 +79,15 @@ func (u *intervalModel) model(t *testing.T) (*sparse.Model, *sparse.Reward) {
 	if u.chain {
 		kind = sparse.DTMC
 	}
-	b, reward := sparse.NewBuilder(kind), &sparse.Reward{Err: 0x1p-53}
+	b, reward := sparse.NewBuilder(kind), &sparse.Reward{RelErr: 0x1p-53}
 	for s, rows := range u.rows {
 		b.State()
-		addReward(&reward.State, &reward.StateRat, u.state[s])
+		addReward(&reward.State, &reward.StateFractions, u.state[s])
 		for c, row := range rows {
 			if !u.chain {
 				b.Choice(sparse.NoAction)
 			}
-			addReward(&reward.Choice, &reward.ChoiceRat, u.choice[s][c])
+			addReward(&reward.Choice, &reward.ChoiceFractions, u.choice[s][c])
 			for _, e := range row {
 				b.AddInterval(e.target, e.low, e.high, sparse.NoAction)
 			}
@@ -148,17 +148,17 @@ func spendBudget(row []edge, order []int) []*big.Rat {
 // vertexMDP is the MDP in which every extreme distribution is a choice, for the choices of scheduler
 // how (nil for all).
 func (u *intervalModel) vertexMDP(t *testing.T, how []int) (*sparse.Graph, *sparse.Reward) {
-	b, reward := sparse.NewBuilder(sparse.MDP), &sparse.Reward{Err: 0x1p-53}
+	b, reward := sparse.NewBuilder(sparse.MDP), &sparse.Reward{RelErr: 0x1p-53}
 	for s, rows := range u.rows {
 		b.State()
-		addReward(&reward.State, &reward.StateRat, u.state[s])
+		addReward(&reward.State, &reward.StateFractions, u.state[s])
 		for c, row := range rows {
 			if how != nil && how[s] != c {
 				continue
 			}
 			for _, p := range vertices(row) {
 				b.Choice(sparse.NoAction)
-				addReward(&reward.Choice, &reward.ChoiceRat, u.choice[s][c])
+				addReward(&reward.Choice, &reward.ChoiceFractions, u.choice[s][c])
 				for i, e := range row {
 					b.AddRat(e.target, p[i], sparse.NoAction)
 				}

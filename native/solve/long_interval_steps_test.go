@@ -16,7 +16,7 @@ func intervalSteps(t *testing.T, rng *rand.Rand, kind sparse.Kind, n int, leak f
 	t.Helper()
 	rat := func(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
 	b := sparse.NewBuilder(kind)
-	reward := &sparse.Reward{State: make([]float64, n+1), StateRat: make([]*big.Rat, n+1)}
+	reward := &sparse.Reward{State: make([]float64, n+1), StateFractions: make([]*big.Rat, n+1)}
 	for s := range n {
 		b.State()
 		for range 1 + rng.IntN(3)*int(kind) {
@@ -36,7 +36,7 @@ func intervalSteps(t *testing.T, rng *rand.Rand, kind sparse.Kind, n int, leak f
 			}
 		}
 		reward.State[s] = float64(rng.IntN(16)) / 4
-		reward.StateRat[s] = rat(reward.State[s])
+		reward.StateFractions[s] = rat(reward.State[s])
 	}
 	b.State()
 	if kind == sparse.MDP {
@@ -56,7 +56,7 @@ func afterIntervalSteps(graph *sparse.Graph, x []*big.Float, fixed *sparse.Set, 
 	least := dir.Scheduler() == Min
 	ends := make([][2]*big.Float, graph.NumTransitions())
 	for i := range ends {
-		ends[i] = [2]*big.Float{with400Bits(0).SetRat(graph.Rat(i)), with400Bits(0).SetRat(graph.HighRat(i))}
+		ends[i] = [2]*big.Float{with400Bits(0).SetRat(graph.Fraction(i)), with400Bits(0).SetRat(graph.HighFraction(i))}
 	}
 	for range k {
 		next := make([]*big.Float, len(x))
@@ -71,7 +71,7 @@ func afterIntervalSteps(graph *sparse.Graph, x []*big.Float, fixed *sparse.Set, 
 				if reward != nil {
 					sum = with400Bits(reward.State[s])
 				}
-				lo, hi := graph.Row(c)
+				lo, hi := graph.Transitions(c)
 				var order []int
 				for i := lo; i < hi; i++ {
 					order = append(order, i)

@@ -29,10 +29,10 @@ func SteadyState(ctx context.Context, graph *sparse.Graph, rewardedStates *spars
 
 // indicatorReward returns the reward structure with reward 1 in the states of a set.
 func indicatorReward(rewardedStates *sparse.Set) *sparse.Reward {
-	reward := &sparse.Reward{State: make([]float64, rewardedStates.Len()), StateRat: make([]*big.Rat, rewardedStates.Len())}
+	reward := &sparse.Reward{State: make([]float64, rewardedStates.Len()), StateFractions: make([]*big.Rat, rewardedStates.Len())}
 	unitReward := big.NewRat(1, 1)
 	for s := range rewardedStates.All() {
-		reward.State[s], reward.StateRat[s] = 1, unitReward
+		reward.State[s], reward.StateFractions[s] = 1, unitReward
 	}
 	return reward
 }
@@ -40,7 +40,7 @@ func indicatorReward(rewardedStates *sparse.Set) *sparse.Reward {
 // longRun computes the long-run average of a reward from each state of a Markov chain or an MDP. For a long-run probability,
 // rewardedStates is the set of states with reward 1. For other rewards it is nil.
 func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewardedStates *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	if graph.First != nil {
+	if graph.FirstChoice != nil {
 		return optimalLongRun(ctx, graph, reward, rewardedStates, dir, opts)
 	}
 	opts.Scheduler = false
@@ -151,7 +151,7 @@ func (sys *equationSystem) solveCycleRat(members []uint32, choiceOf func(s uint3
 		return nil, err
 	}
 	referenceChoice := int(choiceOf(reference))
-	cycleReward := sys.addExpectationRat(referenceChoice, sys.reward.OfChoiceRat(int(reference), referenceChoice), cycle.rewards, cycle.rewardDenominator, index)
+	cycleReward := sys.addExpectationRat(referenceChoice, sys.reward.ExactChoiceTotal(int(reference), referenceChoice), cycle.rewards, cycle.rewardDenominator, index)
 	cycleTime := sys.addExpectationRat(referenceChoice, big.NewRat(1, 1), cycle.times, cycle.timeDenominator, index)
 	cycle.gain = cycleReward.Quo(cycleReward, cycleTime)
 	return cycle, nil
@@ -163,7 +163,7 @@ func (sys *equationSystem) cycleRows(states []uint32, choiceOf func(s uint32) ui
 	equations := make([]exactRow, len(states))
 	for row, s := range states {
 		choice := int(choiceOf(s))
-		equations[row] = sys.exactRow(int(s), choice, uint32(row), index, sys.reward.OfChoiceRat(int(s), choice))
+		equations[row] = sys.exactRow(int(s), choice, uint32(row), index, sys.reward.ExactChoiceTotal(int(s), choice))
 		rows = append(rows, &equations[row])
 	}
 	return rows, scaleConstants(equations)
@@ -171,7 +171,7 @@ func (sys *equationSystem) cycleRows(states []uint32, choiceOf func(s uint32) ui
 
 // addExpectation returns sum plus the expected value of the target of a choice. Targets that have no unknown in index have the value 0.
 func (sys *equationSystem) addExpectation(choice int, sum float64, values []float64, index *unknownIndex) float64 {
-	first, end := sys.graph.Row(choice)
+	first, end := sys.graph.Transitions(choice)
 	for i := first; i < end; i++ {
 		if unknown := index.unknowns[sys.graph.Target[i]]; unknown != sparse.None {
 			sum += sys.graph.Prob(i) * values[unknown]
@@ -184,10 +184,10 @@ func (sys *equationSystem) addExpectation(choice int, sum float64, values []floa
 // numerators[k]/denominator. Targets without an unknown in index have the value 0.
 func (sys *equationSystem) addExpectationRat(choice int, sum *big.Rat, numerators []*big.Int, denominator *big.Int, index *unknownIndex) *big.Rat {
 	product := new(big.Rat)
-	first, end := sys.graph.Row(choice)
+	first, end := sys.graph.Transitions(choice)
 	for i := first; i < end; i++ {
 		if unknown := index.unknowns[sys.graph.Target[i]]; unknown != sparse.None {
-			sum.Add(sum, product.Mul(sys.graph.Rat(i), product.SetFrac(numerators[unknown], denominator)))
+			sum.Add(sum, product.Mul(sys.graph.Fraction(i), product.SetFrac(numerators[unknown], denominator)))
 		}
 	}
 	return sum
@@ -374,10 +374,10 @@ func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
 	model, unknowns, bias := bscc.rewardSystem.graph.Model, bscc.index.unknowns, bscc.bias
 	reward := bscc.rewardSystem.reward
 	for member, s := range members {
-		sum, exitRate, current := reward.OfChoice(int(s), int(s))-gain, 0.0, bias[member]
-		first, end := model.Start[s], model.Start[s+1]
+		sum, exitRate, current := reward.ChoiceTotal(int(s), int(s))-gain, 0.0, bias[member]
+		first, end := model.FirstTransition[s], model.FirstTransition[s+1]
 		targets := model.Target[first:end]
-		for i, weightID := range model.Weight[first:end] {
+		for i, weightID := range model.WeightIndex[first:end] {
 			if target := targets[i]; target != s {
 				weight := model.Weights[weightID]
 				exitRate += weight
@@ -428,11 +428,11 @@ func (bscc *bsccGain) gainBoundsOfPart(members []uint32, from, to int) (minimum,
 // oneStepGain returns the reward of a choice in state s plus the expected change of the bias in one step: r + P h - h, where h is the bias.
 // absErr bounds the rounding error. index has the position of each state in the slice bias.
 func (sys *equationSystem) oneStepGain(s, choice int, bias []float64, index *unknownIndex) (gain, absErr float64) {
-	reward, ownBias, unknowns := sys.reward.OfChoice(s, choice), bias[index.unknowns[s]], index.unknowns
+	reward, ownBias, unknowns := sys.reward.ChoiceTotal(s, choice), bias[index.unknowns[s]], index.unknowns
 	sum, magnitude, hasBiasChange := reward, reward, false
-	first, end := sys.graph.Row(choice)
+	first, end := sys.graph.Transitions(choice)
 	targets := sys.graph.Target[first:end]
-	for i, weightID := range sys.graph.Weight[first:end] {
+	for i, weightID := range sys.graph.WeightIndex[first:end] {
 		change := bias[unknowns[targets[i]]] - ownBias
 		hasBiasChange = hasBiasChange || change != 0
 		change *= sys.graph.Weights[weightID]
@@ -468,7 +468,7 @@ func (bscc *bsccGain) likelyState(members []uint32) uint32 {
 
 // randomSuccessor draws a successor of a state of a Markov chain by the weights of the transitions.
 func randomSuccessor(graph *sparse.Graph, s uint32, rng *rand.Rand) uint32 {
-	first, end := graph.Row(int(s))
+	first, end := graph.Transitions(int(s))
 	exitRate := 0.0
 	for i := first; i < end; i++ {
 		exitRate += graph.Prob(i)
@@ -499,7 +499,7 @@ func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget fl
 	}
 	// The gain is a quotient of sums of products, so the bound of perturbation applies.
 	rounding := bscc.rewardSystem.rounding
-	first, end := bscc.rewardSystem.graph.Row(int(reference))
+	first, end := bscc.rewardSystem.graph.Transitions(int(reference))
 	sumErr := 2.02 * rounding.sumErr(end-first+1)
 	relErr := 1.01 * (cycle.solver.relErr + cycle.solver.backSubstitutionErr + cycle.solver.perturbation() + sumErr)
 	return rounding.roundDown(cycle.gain, relErr), rounding.roundUp(cycle.gain, relErr), true, false, nil
@@ -537,7 +537,7 @@ func solveCycle(rewardSystem, stepSystem *equationSystem, members []uint32, refe
 		}
 	}
 	choice := int(referenceChoice)
-	cycle.cycleReward = rewardSystem.addExpectation(choice, rewardSystem.reward.OfChoice(int(reference), choice), cycle.rewards, index)
+	cycle.cycleReward = rewardSystem.addExpectation(choice, rewardSystem.reward.ChoiceTotal(int(reference), choice), cycle.rewards, index)
 	cycle.cycleTime = rewardSystem.addExpectation(choice, 1, cycle.times, index)
 	cycle.gain = cycle.cycleReward / cycle.cycleTime
 	return cycle, false, nil

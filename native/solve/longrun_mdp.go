@@ -132,7 +132,7 @@ func (mec *mecGain) zeroRewardChoices() (zeroReward, rewardedMECs *sparse.Set) {
 	zeroReward, rewardedMECs = sparse.NewSet(graph.NumChoices()), sparse.NewSet(mec.endComponents.Num())
 	for choice := range mec.endComponents.Choices.All() {
 		s := graph.Owner(uint32(choice))
-		if mec.rewardSystem.reward.OfChoice(s, choice) == 0 {
+		if mec.rewardSystem.reward.ChoiceTotal(s, choice) == 0 {
 			zeroReward.Add(choice)
 		} else {
 			rewardedMECs.Add(int(mec.endComponents.ID[s]))

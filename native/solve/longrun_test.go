@@ -87,7 +87,7 @@ func (in *instance) stationary(weights [][]*big.Rat, bottom *sparse.Set, how []u
 	sum, total := new(big.Rat), new(big.Rat)
 	for i, s := range states {
 		total.Add(total, pi[i])
-		sum.Add(sum, new(big.Rat).Mul(pi[i], reward.OfChoiceRat(s, int(how[s]))))
+		sum.Add(sum, new(big.Rat).Mul(pi[i], reward.ExactChoiceTotal(s, int(how[s]))))
 	}
 	return sum.Quo(sum, total)
 }
@@ -182,9 +182,9 @@ func TestLongRunOfMDP(t *testing.T) {
 
 // indicatorReward is a reward of 1 in the states of a set.
 func indicatorReward(rewarded *sparse.Set) *sparse.Reward {
-	reward := &sparse.Reward{State: make([]float64, rewarded.Len()), StateRat: make([]*big.Rat, rewarded.Len())}
+	reward := &sparse.Reward{State: make([]float64, rewarded.Len()), StateFractions: make([]*big.Rat, rewarded.Len())}
 	for s := range rewarded.All() {
-		reward.State[s], reward.StateRat[s] = 1, big.NewRat(1, 1)
+		reward.State[s], reward.StateFractions[s] = 1, big.NewRat(1, 1)
 	}
 	return reward
 }

@@ -88,15 +88,15 @@ func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.En
 // restrictReward returns a reward structure for some choices of a graph: restricted choice c earns what originalChoices[c] and its state earn in
 // the graph.
 func restrictReward(graph *sparse.Graph, reward *sparse.Reward, originalChoices []uint32) *sparse.Reward {
-	result := &sparse.Reward{Choice: make([]float64, len(originalChoices)), Err: reward.Err + 2*unitRoundoff, Unfit: reward.Unfit}
-	if reward.StateRat != nil || reward.ChoiceRat != nil {
-		result.ChoiceRat = make([]*big.Rat, len(originalChoices))
+	result := &sparse.Reward{Choice: make([]float64, len(originalChoices)), RelErr: reward.RelErr + 2*unitRoundoff, RangeErr: reward.RangeErr}
+	if reward.StateFractions != nil || reward.ChoiceFractions != nil {
+		result.ChoiceFractions = make([]*big.Rat, len(originalChoices))
 	}
 	for choice, originalChoice := range originalChoices {
 		s := graph.Owner(originalChoice)
-		result.Choice[choice] = reward.OfChoice(s, int(originalChoice))
-		if result.ChoiceRat != nil {
-			result.ChoiceRat[choice] = reward.OfChoiceRat(s, int(originalChoice))
+		result.Choice[choice] = reward.ChoiceTotal(s, int(originalChoice))
+		if result.ChoiceFractions != nil {
+			result.ChoiceFractions[choice] = reward.ExactChoiceTotal(s, int(originalChoice))
 		}
 	}
 	return result
@@ -189,13 +189,13 @@ func (component *timedComponent) scaleFor(guess *big.Rat) *big.Rat {
 func scaledReward(reward *sparse.Reward, factor *big.Rat) *sparse.Reward {
 	result := *reward
 	rounded, _ := factor.Float64()
-	result.Choice, result.Err = slices.Clone(reward.Choice), reward.Err+4*unitRoundoff
+	result.Choice, result.RelErr = slices.Clone(reward.Choice), reward.RelErr+4*unitRoundoff
 	for choice := range result.Choice {
 		result.Choice[choice] *= rounded
 	}
-	result.ChoiceRat = slices.Clone(reward.ChoiceRat)
-	for choice, fraction := range result.ChoiceRat {
-		result.ChoiceRat[choice] = new(big.Rat).Mul(fraction, factor)
+	result.ChoiceFractions = slices.Clone(reward.ChoiceFractions)
+	for choice, fraction := range result.ChoiceFractions {
+		result.ChoiceFractions[choice] = new(big.Rat).Mul(fraction, factor)
 	}
 	return &result
 }

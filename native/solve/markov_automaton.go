@@ -125,7 +125,7 @@ func (automaton *markovAutomaton) uniformise(maybe, immediate *sparse.Set, rates
 	for s := range maybe.All() {
 		automaton.values.Upper[s] = 1
 		first, end := automaton.graph.Choices(s)
-		automaton.numTransitions += int(automaton.graph.Start[end]-automaton.graph.Start[first]) + 1
+		automaton.numTransitions += int(automaton.graph.FirstTransition[end]-automaton.graph.FirstTransition[first]) + 1
 	}
 }
 
@@ -133,7 +133,7 @@ func (automaton *markovAutomaton) uniformise(maybe, immediate *sparse.Set, rates
 func longestRow(graph *sparse.Graph) int {
 	longest := 0
 	for choice := range graph.NumChoices() {
-		first, end := graph.Row(choice)
+		first, end := graph.Transitions(choice)
 		longest = max(longest, end-first)
 	}
 	return longest
@@ -178,7 +178,7 @@ func (automaton *markovAutomaton) sortImmediate(states *sparse.Set, maxRow int) 
 		}
 		s := members[0]
 		first, end := automaton.graph.Choices(int(s))
-		for _, target := range automaton.graph.Target[automaton.graph.Start[first]:automaton.graph.Start[end]] {
+		for _, target := range automaton.graph.Target[automaton.graph.FirstTransition[first]:automaton.graph.FirstTransition[end]] {
 			if target != s {
 				depths[s] = max(depths[s], depths[target]+1)
 			}
@@ -212,7 +212,7 @@ func (automaton *markovAutomaton) optimizeImmediate(values []float64) {
 // are s.
 func (automaton *markovAutomaton) immediateValue(s uint32, choice int, values []float64) float64 {
 	sum, leaveProb, hasLoop := 0.0, 0.0, false
-	first, end := automaton.graph.Row(choice)
+	first, end := automaton.graph.Transitions(choice)
 	for i := first; i < end; i++ {
 		if automaton.graph.Target[i] == s {
 			hasLoop = true
@@ -234,12 +234,12 @@ func (automaton *markovAutomaton) stepTimed(values, nextValues []float64) error 
 	graph := automaton.graph
 	inParallelParts(len(automaton.maybeStates), 1<<12, func(from, to int) {
 		for _, s := range automaton.maybeStates[from:to] {
-			choice := graph.Start[s]
-			if graph.First != nil {
-				choice = graph.First[s]
+			choice := graph.FirstTransition[s]
+			if graph.FirstChoice != nil {
+				choice = graph.FirstChoice[s]
 			}
 			sum := 0.0
-			for i, end := graph.Start[choice], graph.Start[choice+1]; i < end; i++ {
+			for i, end := graph.FirstTransition[choice], graph.FirstTransition[choice+1]; i < end; i++ {
 				sum += graph.Prob(int(i)) * values[graph.Target[i]]
 			}
 			nextValues[s] = automaton.leaveProb[s]*sum + automaton.stayProbs[s]*values[s]

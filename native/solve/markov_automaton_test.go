@@ -64,7 +64,7 @@ func integrateBellman(graph *sparse.Graph, r solve.Rates, left, right *sparse.Se
 	n := graph.NumStates()
 	mean := func(c int, x []float64) float64 {
 		sum := 0.0
-		lo, hi := graph.Row(c)
+		lo, hi := graph.Transitions(c)
 		for i := lo; i < hi; i++ {
 			sum += graph.Prob(i) * x[graph.Target[i]]
 		}
@@ -157,9 +157,9 @@ func TestMarkovChain(t *testing.T) {
 		b := sparse.NewBuilder(sparse.CTMC)
 		for s := range n {
 			b.State()
-			first, end := graph.Row(s)
+			first, end := graph.Transitions(s)
 			for i := first; i < end; i++ {
-				b.AddRat(int(graph.Target[i]), new(big.Rat).Mul(graph.Rat(i), new(big.Rat).SetFloat64(r.Low[s])), sparse.NoAction)
+				b.AddRat(int(graph.Target[i]), new(big.Rat).Mul(graph.Fraction(i), new(big.Rat).SetFloat64(r.Low[s])), sparse.NoAction)
 			}
 		}
 		model, err := b.Finish()

@@ -36,10 +36,10 @@ func newNature(model *sparse.Model, minimizes bool, meter *meter) (*nature, erro
 	widthOf := map[[2]uint32]float64{}
 	freeProb := new(big.Rat)
 	for choice := range model.NumChoices() {
-		first, end := model.Row(choice)
+		first, end := model.Transitions(choice)
 		freeProb.SetInt64(1)
 		for i := first; i < end; i++ {
-			freeProb.Sub(freeProb, model.Rat(i))
+			freeProb.Sub(freeProb, model.Fraction(i))
 			n.intervalWidths[i] = intervalWidth(model, i, widthOf)
 		}
 		n.freeProbs[choice] = sparse.NonzeroFloat(freeProb)
@@ -52,13 +52,13 @@ func newNature(model *sparse.Model, minimizes bool, meter *meter) (*nature, erro
 
 // intervalWidth returns the width of the interval of a transition. It stores the width of each different interval in widthOf.
 func intervalWidth(model *sparse.Model, transition int, widthOf map[[2]uint32]float64) float64 {
-	intervalEnds := [2]uint32{model.Weight[transition], model.High[transition]}
+	intervalEnds := [2]uint32{model.WeightIndex[transition], model.HighIndex[transition]}
 	if intervalEnds[0] == intervalEnds[1] {
 		return 0
 	}
 	width, found := widthOf[intervalEnds]
 	if !found {
-		width = sparse.NonzeroFloat(new(big.Rat).Sub(model.HighRat(transition), model.Rat(transition)))
+		width = sparse.NonzeroFloat(new(big.Rat).Sub(model.HighFraction(transition), model.Fraction(transition)))
 		widthOf[intervalEnds] = width
 	}
 	return width
@@ -76,7 +76,7 @@ type adjustableTarget struct{ value, intervalWidth float64 }
 func (nature *nature) choiceBound(choice int, reward, rewardErr float64, values []float64, isUpper bool) float64 {
 	var buffer [16]adjustableTarget
 	adjustableTargets := buffer[:0]
-	first, end := nature.model.Row(choice)
+	first, end := nature.model.Transitions(choice)
 	sum, minimum, maximum := reward, math.Inf(1), 0.0
 	for i := first; i < end; i++ {
 		value := values[nature.representativeOf(nature.model.Target[i])]
@@ -170,10 +170,10 @@ func (nature *nature) representativeOf(s uint32) uint32 {
 // distribution returns the optimal distribution of nature for a choice: one exact probability for each transition. compare compares the
 // values of two states.
 func (nature *nature) distribution(choice int, compare func(s, t uint32) int) []*big.Rat {
-	first, end := nature.model.Row(choice)
+	first, end := nature.model.Transitions(choice)
 	probs := make([]*big.Rat, end-first)
 	for i := range probs {
-		probs[i] = nature.model.Rat(first + i) // the lower end of the interval
+		probs[i] = nature.model.Fraction(first + i) // the lower end of the interval
 	}
 	if nature.freeProbs[choice] == 0 {
 		return probs
@@ -183,7 +183,7 @@ func (nature *nature) distribution(choice int, compare func(s, t uint32) int) []
 		freeProb.Sub(freeProb, prob)
 	}
 	for _, i := range nature.preferredTargets(choice, compare) {
-		amount := new(big.Rat).Sub(nature.model.HighRat(first+i), probs[i])
+		amount := new(big.Rat).Sub(nature.model.HighFraction(first+i), probs[i])
 		if amount.Cmp(freeProb) > 0 {
 			amount.Set(freeProb)
 		}
@@ -198,7 +198,7 @@ func (nature *nature) distribution(choice int, compare func(s, t uint32) int) []
 
 // preferredTargets returns the indices of the transitions of a choice, in the order in which nature prefers their targets.
 func (nature *nature) preferredTargets(choice int, compare func(s, t uint32) int) []int {
-	first, end := nature.model.Row(choice)
+	first, end := nature.model.Transitions(choice)
 	order := make([]int, end-first)
 	for i := range order {
 		order[i] = i
@@ -216,7 +216,7 @@ func (nature *nature) exactDistribution(choice int, values []*big.Rat) []*big.Ra
 // choiceValue returns the reward of a choice plus its exact value under a distribution over its targets.
 func (nature *nature) choiceValue(choice int, reward *big.Rat, distribution, values []*big.Rat) *big.Rat {
 	sum := new(big.Rat).Set(reward)
-	first, _ := nature.model.Row(choice)
+	first, _ := nature.model.Transitions(choice)
 	term := new(big.Rat)
 	for i, prob := range distribution {
 		sum.Add(sum, term.Mul(prob, values[nature.representativeOf(nature.model.Target[first+i])]))
@@ -230,7 +230,7 @@ func (nature *nature) withFixedDistributions(values []float64, meter *meter) (*n
 	result := *nature
 	result.fixedProb = make([]float64, nature.model.NumTransitions())
 	for choice := range nature.model.NumChoices() {
-		first, _ := nature.model.Row(choice)
+		first, _ := nature.model.Transitions(choice)
 		for i, prob := range nature.distribution(choice, func(s, t uint32) int { return cmp.Compare(values[s], values[t]) }) {
 			result.fixedProb[first+i] = sparse.NonzeroFloat(prob)
 		}

@@ -96,7 +96,7 @@ func (opts Options) maxSweeps() int {
 }
 
 // Values are bounds on a value of each state: Lower <= true value <= Upper. Both bounds of an infinite
-// value are infinite. They hold for every model whose weights and rewards are within sparse.Model.Err
+// value are infinite. They hold for every model whose weights and rewards are within sparse.Model.RelErr
 // of the given ones and whose probabilities sum to one; rounding errors are accounted for. The bounds
 // of a probability are between 0 and 1, and both are exact where it is 0 or 1.
 type Values struct {

@@ -321,10 +321,10 @@ func (iteration *policyIteration) solveComponent(solver *eliminationSolver, memb
 
 // decompose computes the strongly connected components of the induced chain.
 func (iteration *policyIteration) decompose() {
-	model := &sparse.Model{Kind: sparse.DTMC, Start: make([]uint32, 1, len(iteration.currentChoices)+1), Target: make([]uint32, 0, 2*len(iteration.currentChoices))}
+	model := &sparse.Model{Kind: sparse.DTMC, FirstTransition: make([]uint32, 1, len(iteration.currentChoices)+1), Target: make([]uint32, 0, 2*len(iteration.currentChoices))}
 	for unknown := range iteration.currentChoices {
 		model.Target = append(model.Target, iteration.currentColumns(uint32(unknown))...)
-		model.Start = append(model.Start, uint32(len(model.Target)))
+		model.FirstTransition = append(model.FirstTransition, uint32(len(model.Target)))
 	}
 	iteration.decomposition = model.Components(nil, nil)
 }

@@ -33,7 +33,7 @@ type baseFractionSteps struct {
 // newBaseFractionSteps prepares steps with fractions over powers of a common base. It returns nil for a game, an interval model or a CTMC,
 // or if the numbers of the model have no small common denominator.
 func (sys *equationSystem) newBaseFractionSteps() *baseFractionSteps {
-	base := commonDenominator(big.NewInt(1), sys.graph.Rats)
+	base := commonDenominator(big.NewInt(1), sys.graph.Fractions)
 	if sys.maximizer != nil || sys.nature != nil || sys.graph.Kind == sparse.CTMC || base.BitLen() > 62 || base.BitLen() == 1 {
 		return nil
 	}
@@ -41,15 +41,17 @@ func (sys *equationSystem) newBaseFractionSteps() *baseFractionSteps {
 		equationSystem: sys, base: base, basePowers: []*big.Int{big.NewInt(1)},
 		valueDenominator: commonDenominator(big.NewInt(1), sys.values.Exact), weightOne: sparse.None,
 	}
-	for id, weight := range sys.graph.Rats {
+	for id, weight := range sys.graph.Fractions {
 		steps.scaledWeights = append(steps.scaledWeights, scaledInteger(weight, base))
 		if weight.Cmp(big.NewRat(1, 1)) == 0 {
 			steps.weightOne = uint32(id)
 		}
 	}
 	if reward := sys.reward; reward != nil {
-		steps.valueDenominator = commonDenominator(commonDenominator(steps.valueDenominator, reward.StateRat), reward.ChoiceRat)
-		steps.scaledRewardOf = func(s, choice int) *big.Int { return scaledInteger(reward.OfChoiceRat(s, choice), steps.valueDenominator) }
+		steps.valueDenominator = commonDenominator(commonDenominator(steps.valueDenominator, reward.StateFractions), reward.ChoiceFractions)
+		steps.scaledRewardOf = func(s, choice int) *big.Int {
+			return scaledInteger(reward.ExactChoiceTotal(s, choice), steps.valueDenominator)
+		}
 	}
 	if steps.valueDenominator.BitLen() > 64 { // commonDenominator has given up
 		return nil
@@ -102,13 +104,13 @@ func (steps *baseFractionSteps) multiplyByBasePower(number *big.Int, exponent in
 // evaluateScaled returns the reward of a choice of state s plus the expected value of its target, as an integer over a power of the base.
 // The values of the targets are those after the steps so far.
 func (steps *baseFractionSteps) evaluateScaled(s, choice int) baseFraction {
-	first, end := steps.graph.Row(choice)
+	first, end := steps.graph.Transitions(choice)
 	reward := new(big.Int)
 	if steps.scaledRewardOf != nil {
 		reward = steps.scaledRewardOf(s, choice)
 	}
 	hasReward := reward.Sign() != 0
-	if !hasReward && end-first == 1 && steps.graph.Weight[first] == steps.weightOne {
+	if !hasReward && end-first == 1 && steps.graph.WeightIndex[first] == steps.weightOne {
 		return steps.scaledValues[steps.graph.Target[first]]
 	}
 	exponent := steps.maxExponent(steps.graph.Target[first:end])
@@ -119,7 +121,7 @@ func (steps *baseFractionSteps) evaluateScaled(s, choice int) baseFraction {
 			continue
 		}
 		numerator := steps.multiplyByBasePower(target.numerator, exponent-target.exponent)
-		sum.Add(sum, steps.scratchProduct.Mul(numerator, steps.scaledWeights[steps.graph.Weight[i]]))
+		sum.Add(sum, steps.scratchProduct.Mul(numerator, steps.scaledWeights[steps.graph.WeightIndex[i]]))
 	}
 	if hasReward {
 		sum.Add(sum, steps.multiplyByBasePower(reward, exponent+1))

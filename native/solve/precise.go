@@ -72,7 +72,7 @@ func PreciseInstantReward(ctx context.Context, graph *sparse.Graph, reward *spar
 	if !time.Known() {
 		return nil, ErrTime
 	}
-	scale := transient.setScaledRewards(reward.StateRat)
+	scale := transient.setScaledRewards(reward.StateFractions)
 	if err := transient.advanceTime(sparse.FullSet(graph.NumStates()), time.Low); err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func PreciseCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 	}
 	stateRewards := make([]*big.Rat, graph.NumStates())
 	for s := range stateRewards {
-		stateRewards[s] = sys.reward.OfChoiceRat(s, s)
+		stateRewards[s] = sys.reward.ExactChoiceTotal(s, s)
 	}
 	scale := transient.setScaledRewards(stateRewards)
 	// The accumulated reward is the value of an additional state. Every state has a transition to it with the reward as rate.
@@ -289,8 +289,8 @@ func (transient *preciseTransient) uniformise(maybe *sparse.Set) error {
 
 // weightRates converts the weights of the model to rates in double-word arithmetic. The error is ErrTooManySteps if a rate is out of range.
 func (transient *preciseTransient) weightRates() ([]doubleWord, error) {
-	rates := make([]doubleWord, len(transient.graph.Rats))
-	for i, fraction := range transient.graph.Rats {
+	rates := make([]doubleWord, len(transient.graph.Fractions))
+	for i, fraction := range transient.graph.Fractions {
 		rates[i] = newDoubleWord(fraction)
 		if rates[i].hi < doubleWordFloor || rates[i].hi > 1/doubleWordFloor {
 			return nil, fmt.Errorf("%w: found the rate %.4g, want one from 2^-900 to 2^900", ErrTooManySteps, rates[i].hi)
@@ -302,10 +302,10 @@ func (transient *preciseTransient) weightRates() ([]doubleWord, error) {
 // exitRate returns the sum of the rates of a state, without self-loops. rates has the rate of each weight of the model.
 func (transient *preciseTransient) exitRate(s int, rates []doubleWord) doubleWord {
 	sum := doubleWord{}
-	first, end := transient.graph.Row(s)
+	first, end := transient.graph.Transitions(s)
 	for i := first; i < end; i++ {
 		if int(transient.graph.Target[i]) != s {
-			sum = sum.add(rates[transient.graph.Weight[i]])
+			sum = sum.add(rates[transient.graph.WeightIndex[i]])
 		}
 	}
 	return sum
@@ -315,10 +315,10 @@ func (transient *preciseTransient) exitRate(s int, rates []doubleWord) doubleWor
 func (transient *preciseTransient) uniformRow(s int, exitRate doubleWord, rates []doubleWord) []preciseTransition {
 	graph := transient.graph
 	row := []preciseTransition{{s, transient.rate.sub(exitRate).quo(transient.rate)}}
-	first, end := graph.Row(s)
+	first, end := graph.Transitions(s)
 	for i := first; i < end; i++ {
 		if target := int(graph.Target[i]); target != s {
-			row = append(row, preciseTransition{target, rates[graph.Weight[i]].quo(transient.rate)})
+			row = append(row, preciseTransition{target, rates[graph.WeightIndex[i]].quo(transient.rate)})
 		}
 	}
 	if transient.rewardRates != nil { // a transition to the additional state, which accumulates rewards

@@ -58,7 +58,7 @@ func stiff(rng *rand.Rand) *sparse.Model {
 			choice[s], _ = rewards[s].Float64()
 		}
 	}
-	model.Rewards = []sparse.Reward{{State: choice, StateRat: rewards, Err: 0x1p-53}}
+	model.Rewards = []sparse.Reward{{State: choice, StateFractions: rewards, RelErr: 0x1p-53}}
 	return model
 }
 
@@ -78,11 +78,11 @@ func transientMatrix(model *sparse.Model, maybe *sparse.Set, time *big.Rat) matr
 			continue
 		}
 		exit := new(big.Rat)
-		first, end := model.Row(s)
+		first, end := model.Transitions(s)
 		for i := first; i < end; i++ {
 			if t := int(model.Target[i]); t != s {
-				exit.Add(exit, model.Rat(i))
-				q[s][t].Add(q[s][t], bigFloat().SetRat(new(big.Rat).Mul(model.Rat(i), time)))
+				exit.Add(exit, model.Fraction(i))
+				q[s][t].Add(q[s][t], bigFloat().SetRat(new(big.Rat).Mul(model.Fraction(i), time)))
 			}
 		}
 		exit.Mul(exit, time)
@@ -90,7 +90,7 @@ func transientMatrix(model *sparse.Model, maybe *sparse.Set, time *big.Rat) matr
 		if exit.Cmp(most) > 0 {
 			most = exit
 		}
-		if r := model.Rewards[0].StateRat[s]; r != nil {
+		if r := model.Rewards[0].StateFractions[s]; r != nil {
 			q[s][n].SetRat(new(big.Rat).Mul(r, time))
 		}
 	}
@@ -146,7 +146,7 @@ func TestStiff(t *testing.T) {
 		n := model.NumStates()
 		in := &stiffCase{T: t, exact: sparse.NewGraph(model)}
 		d := *model
-		d.Rats = nil
+		d.Fractions = nil
 		in.doubles = sparse.NewGraph(&d)
 		left, right := sparsetest.RandomSet(rng, n, 0.7), sparsetest.RandomSet(rng, n, 0.4)
 		length := fraction(times[rng.IntN(4)])
@@ -216,8 +216,8 @@ func (in *stiffCase) rewards(length *big.Rat) {
 	m := transientMatrix(in.exact.Model, all, length)
 	x := make([]*big.Float, len(reward.State))
 	for s := range x {
-		if x[s] = bigFloat(); reward.StateRat[s] != nil {
-			x[s].SetRat(reward.StateRat[s])
+		if x[s] = bigFloat(); reward.StateFractions[s] != nil {
+			x[s].SetRat(reward.StateFractions[s])
 		}
 	}
 	values, err := solve.PreciseInstantReward(ctx, in.exact, reward, solve.At(length), solve.Options{})

@@ -45,7 +45,7 @@ type rewardAnalysis struct {
 // that the maybe states may use.
 func analyzeReachReward(ctx context.Context, graph *sparse.Graph, target *sparse.Set, dir Direction) (rewardAnalysis, error) {
 	allStates := sparse.FullSet(graph.NumStates())
-	if dir == Max || graph.First == nil {
+	if dir == Max || graph.FirstChoice == nil {
 		certainStates := graph.Prob1A(allStates, target)
 		return rewardAnalysis{dir: dir, infiniteStates: certainStates.Complement(), maybeStates: certainStates.Minus(target)}, nil
 	}
@@ -73,7 +73,7 @@ func (analysis rewardAnalysis) writeChoices(graph *sparse.Graph, target *sparse.
 //
 // Source: PRISM's R[C].
 func TotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
-	if dir == Min && graph.First != nil {
+	if dir == Min && graph.FirstChoice != nil {
 		return minimalTotalReward(ctx, graph, reward, opts)
 	}
 	sys, err := newSystem(graph, reward, Max, opts)
@@ -113,7 +113,7 @@ func zeroRewardEndComponents(ctx context.Context, graph *sparse.Graph, reward *s
 	for s := range graph.NumStates() {
 		first, end := graph.Choices(s)
 		for choice := first; choice < end; choice++ {
-			if reward.OfChoice(s, choice) == 0 {
+			if reward.ChoiceTotal(s, choice) == 0 {
 				zeroRewardChoices.Add(choice)
 			}
 		}
@@ -165,7 +165,7 @@ func analyzeTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 	for s := range n {
 		first, end := graph.Choices(s)
 		for choice := first; choice < end; choice++ {
-			if reward.OfChoice(s, choice) == 0 {
+			if reward.ChoiceTotal(s, choice) == 0 {
 				continue
 			}
 			rewardedStates.Add(s)

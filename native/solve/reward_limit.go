@@ -153,7 +153,7 @@ func (limit *rewardLimit) countVisits(ctx context.Context) ([]float64, error) {
 		clear(nextPaths)
 		for s, numPaths := range currentPaths { // the expected number of paths that are in s
 			choice, _ := graph.Choices(s)
-			first, end := graph.Row(choice)
+			first, end := graph.Transitions(choice)
 			for i := first; i < end; i++ {
 				nextPaths[graph.Target[i]] += graph.Prob(i) * numPaths
 			}
@@ -180,7 +180,7 @@ func (limit *rewardLimit) greatestReward() float64 {
 	greatest := 0.0
 	for s := range limit.system.graph.NumStates() {
 		first, _ := limit.system.graph.Choices(s)
-		_, upper := limit.system.rounding.rewardBounds(limit.reward.OfChoice(s, first))
+		_, upper := limit.system.rounding.rewardBounds(limit.reward.ChoiceTotal(s, first))
 		greatest = max(greatest, upper)
 	}
 	return greatest * (1 + 4*unitRoundoff)

@@ -19,7 +19,7 @@ func rewardOfManySteps(graph *sparse.Graph, reward *sparse.Reward, doublings int
 		for target := range n {
 			matrix[s][target] = with400Bits(0)
 		}
-		first, end := graph.Row(s)
+		first, end := graph.Transitions(s)
 		for i := first; i < end; i++ {
 			entry := matrix[s][graph.Target[i]]
 			entry.Add(entry, with400Bits(graph.Prob(i)))

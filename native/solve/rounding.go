@@ -30,9 +30,9 @@ func newRounding(model *sparse.Model, reward *sparse.Reward) rounding {
 	for _, weight := range model.Weights {
 		minWeight, maxWeight = min(minWeight, weight), max(maxWeight, weight)
 	}
-	relErr := model.Err
+	relErr := model.RelErr
 	if reward != nil {
-		relErr = max(relErr, reward.Err)
+		relErr = max(relErr, reward.RelErr)
 	}
 	return roundingOf(relErr, minWeight, maxWeight)
 }

@@ -23,7 +23,7 @@ func (rewards Signed) offsetAboveLosses(model *sparse.Model, onlyStates bool) fl
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for choice := first; choice < end; choice++ {
-			loss := rewards.Losses.OfChoice(s, choice)
+			loss := rewards.Losses.ChoiceTotal(s, choice)
 			if onlyStates {
 				loss = valueAt(rewards.Losses.State, s)
 			}
@@ -54,15 +54,15 @@ func (rewards Signed) addToSteps(model *sparse.Model, offset func(s, choice int)
 	reward := rewards.emptySum()
 	reward.Choice = make([]float64, model.NumChoices())
 	if model.Exact() {
-		reward.ChoiceRat = make([]*big.Rat, model.NumChoices())
+		reward.ChoiceFractions = make([]*big.Rat, model.NumChoices())
 	}
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for choice := first; choice < end; choice++ {
-			reward.Choice[choice] = rewards.Gains.OfChoice(s, choice) + floatOffset(s, choice) - rewards.Losses.OfChoice(s, choice)
-			if reward.ChoiceRat != nil {
-				sum := new(big.Rat).Sub(rewards.Gains.OfChoiceRat(s, choice), rewards.Losses.OfChoiceRat(s, choice))
-				reward.ChoiceRat[choice] = sum.Add(sum, offset(s, choice))
+			reward.Choice[choice] = rewards.Gains.ChoiceTotal(s, choice) + floatOffset(s, choice) - rewards.Losses.ChoiceTotal(s, choice)
+			if reward.ChoiceFractions != nil {
+				sum := new(big.Rat).Sub(rewards.Gains.ExactChoiceTotal(s, choice), rewards.Losses.ExactChoiceTotal(s, choice))
+				reward.ChoiceFractions[choice] = sum.Add(sum, offset(s, choice))
 			}
 		}
 	}
@@ -74,13 +74,13 @@ func (rewards Signed) addToStates(model *sparse.Model, offset *big.Rat, floatOff
 	reward := rewards.emptySum()
 	reward.State = make([]float64, model.NumStates())
 	if model.Exact() {
-		reward.StateRat = make([]*big.Rat, model.NumStates())
+		reward.StateFractions = make([]*big.Rat, model.NumStates())
 	}
 	for s := range reward.State {
 		reward.State[s] = valueAt(rewards.Gains.State, s) + floatOffset - valueAt(rewards.Losses.State, s)
-		if reward.StateRat != nil {
-			sum := new(big.Rat).Sub(fractionAt(rewards.Gains.StateRat, s), fractionAt(rewards.Losses.StateRat, s))
-			reward.StateRat[s] = sum.Add(sum, offset)
+		if reward.StateFractions != nil {
+			sum := new(big.Rat).Sub(fractionAt(rewards.Gains.StateFractions, s), fractionAt(rewards.Losses.StateFractions, s))
+			reward.StateFractions[s] = sum.Add(sum, offset)
 		}
 	}
 	return reward
@@ -88,12 +88,12 @@ func (rewards Signed) addToStates(model *sparse.Model, offset *big.Rat, floatOff
 
 // emptySum returns a structure without rewards, with the relative error of the sums that the caller adds.
 func (rewards Signed) emptySum() *sparse.Reward {
-	unfit := rewards.Gains.Unfit
-	if rewards.Losses.Unfit != nil {
-		unfit = rewards.Losses.Unfit
+	unfit := rewards.Gains.RangeErr
+	if rewards.Losses.RangeErr != nil {
+		unfit = rewards.Losses.RangeErr
 	}
 	// The offset is at least twice the loss, so the sum of the absolute terms is at most three times the reward.
-	return &sparse.Reward{Name: rewards.Gains.Name, Unfit: unfit, Err: 3.1 * (max(rewards.Gains.Err, rewards.Losses.Err) + 8*unitRoundoff)}
+	return &sparse.Reward{Name: rewards.Gains.Name, RangeErr: unfit, RelErr: 3.1 * (max(rewards.Gains.RelErr, rewards.Losses.RelErr) + 8*unitRoundoff)}
 }
 
 // fractionAt returns list[i], or a new 0 if the list or its element is nil.
@@ -146,7 +146,7 @@ func (rewards Signed) Potential(ctx context.Context, graph *sparse.Graph, target
 		return nil, nil, err
 	}
 	shaped = rewards.addToSteps(graph.Model, shaping.offset, shaping.floatOffset)
-	shaped.Err += 3.1 * relErr
+	shaped.RelErr += 3.1 * relErr
 	return shaped, shaping.potential, nil
 }
 
@@ -168,7 +168,7 @@ func (shaping *potentialShaping) isActive(s int) bool {
 // magnitude is the sum of the absolute values of these terms.
 func (shaping *potentialShaping) decrease(s, choice int) (decrease, magnitude float64) {
 	decrease, magnitude = shaping.potential[s], shaping.potential[s]
-	first, end := shaping.model.Row(choice)
+	first, end := shaping.model.Transitions(choice)
 	for i := first; i < end; i++ {
 		term := shaping.model.Prob(i) * shaping.potential[shaping.model.Target[i]]
 		decrease -= term
@@ -187,8 +187,8 @@ func (shaping *potentialShaping) decreaseErr() (relErr float64, err error) {
 		first, end := shaping.model.Choices(s)
 		for choice := first; choice < end; choice++ {
 			decrease, magnitude := shaping.decrease(s, choice)
-			firstTransition, endTransition := shaping.model.Row(choice)
-			absErr := magnitude * 1.05 * (shaping.model.Err + float64(endTransition-firstTransition+4)*unitRoundoff)
+			firstTransition, endTransition := shaping.model.Transitions(choice)
+			absErr := magnitude * 1.05 * (shaping.model.RelErr + float64(endTransition-firstTransition+4)*unitRoundoff)
 			if !(decrease-absErr >= shaping.scale/2) {
 				return 0, ErrMayMiss
 			}
@@ -214,10 +214,10 @@ func (shaping *potentialShaping) offset(s, choice int) *big.Rat {
 		return new(big.Rat).SetFloat64(shaping.scale)
 	}
 	decrease := new(big.Rat).SetFloat64(shaping.potential[s])
-	first, end := shaping.model.Row(choice)
+	first, end := shaping.model.Transitions(choice)
 	for i := first; i < end; i++ {
 		term := new(big.Rat).SetFloat64(shaping.potential[shaping.model.Target[i]])
-		decrease.Sub(decrease, term.Mul(term, shaping.model.Rat(i)))
+		decrease.Sub(decrease, term.Mul(term, shaping.model.Fraction(i)))
 	}
 	return decrease
 }

@@ -44,9 +44,9 @@ func gamblersRuin(t testing.TB, n int, p float64, again bool) *sparse.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model.Err = 0x1p-52 // of 0.1
+	model.RelErr = 0x1p-52 // of 0.1
 	if !again {
-		model.Err = 0
+		model.RelErr = 0
 	}
 	return model
 }
@@ -193,7 +193,7 @@ func TestGivenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model.Err = 0
+	model.RelErr = 0
 	graph := sparse.NewGraph(model)
 	opts := solve.Options{MaxSweeps: 20}
 	values, err := solve.Until(t.Context(), graph, sparse.FullSet(2*n+1), sparse.SetOf(2*n+1, n), solve.Max, opts)
@@ -251,7 +251,7 @@ func TestLongChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model.Err = 0
+	model.RelErr = 0
 	graph := sparse.NewGraph(model)
 	values, err := solve.Until(t.Context(), graph, sparse.FullSet(2*n+2), sparse.SetOf(2*n+2, 2*n), solve.Max, solve.Options{})
 	if err != nil {

@@ -111,14 +111,14 @@ func (solver *steadyStateSolver) addInflow(inflow *interval.Number, s uint32, in
 		inflow.Exact.Add(inflow.Exact, initialProb)
 	}
 	incoming := solver.uniformisation.graph.Model
-	first, end := incoming.Row(int(s))
+	first, end := incoming.Transitions(int(s))
 	for i := first; i < end; i++ {
 		source := incoming.Target[i] // the transitions of incoming are reversed
 		sourceVisits, isTransient := visits[source]
 		switch {
 		case !isTransient: // no inflow
 		case solver.exactProbs != nil:
-			prob := new(big.Rat).Quo(incoming.Rat(i), solver.exitRateRat(source))
+			prob := new(big.Rat).Quo(incoming.Fraction(i), solver.exitRateRat(source))
 			inflow.Exact.Add(inflow.Exact, prob.Mul(prob, sourceVisits.Exact))
 		default:
 			exitRate, terms := solver.exitRate(source)
@@ -133,7 +133,7 @@ func (solver *steadyStateSolver) addInflow(inflow *interval.Number, s uint32, in
 
 // exitRate returns the sum of the weights of state s without self-loops. terms is at least the number of terms in this sum.
 func (solver *steadyStateSolver) exitRate(s uint32) (sum float64, terms int) {
-	first, end := solver.graph.Row(int(s))
+	first, end := solver.graph.Transitions(int(s))
 	for i := first; i < end; i++ {
 		if solver.graph.Target[i] != s {
 			sum += solver.graph.Prob(i)
@@ -145,10 +145,10 @@ func (solver *steadyStateSolver) exitRate(s uint32) (sum float64, terms int) {
 // exitRateRat returns the sum of the weights of s without self-loops in rational arithmetic.
 func (solver *steadyStateSolver) exitRateRat(s uint32) *big.Rat {
 	sum := new(big.Rat)
-	first, end := solver.graph.Row(int(s))
+	first, end := solver.graph.Transitions(int(s))
 	for i := first; i < end; i++ {
 		if solver.graph.Target[i] != s {
-			sum.Add(sum, solver.graph.Rat(i))
+			sum.Add(sum, solver.graph.Fraction(i))
 		}
 	}
 	return sum
@@ -189,7 +189,7 @@ func (solver *steadyStateSolver) solveBottomComponent(members []uint32, absorpti
 func (solver *steadyStateSolver) jumpDistribution(s uint32) map[uint32]*big.Rat {
 	distribution := make(map[uint32]*big.Rat)
 	exitRate := new(big.Rat)
-	first, end := solver.graph.Row(int(s))
+	first, end := solver.graph.Transitions(int(s))
 	for i := first; i < end; i++ {
 		target := solver.graph.Target[i]
 		if target == s {
@@ -211,7 +211,7 @@ func (solver *steadyStateSolver) jumpDistribution(s uint32) map[uint32]*big.Rat 
 // weightRat returns the exact weight of transition i, or its float64 as a fraction if the computation is not exact.
 func (solver *steadyStateSolver) weightRat(i int) *big.Rat {
 	if solver.exactProbs != nil {
-		return solver.graph.Rat(i)
+		return solver.graph.Fraction(i)
 	}
 	return new(big.Rat).SetFloat64(solver.graph.Prob(i))
 }
@@ -323,7 +323,7 @@ func (solver *steadyStateSolver) visitRows(states []uint32, initialProbs map[uin
 	for unknown, s := range states {
 		equations[unknown] = solver.visitRow(s, initialProbs[s], exitRates)
 		rows = append(rows, &equations[unknown])
-		first, end := incoming.Row(int(s))
+		first, end := incoming.Transitions(int(s))
 		if err := solver.bscc.meter.addWork(100 * (1 + end - first)); err != nil {
 			return nil, nil, err
 		}
@@ -338,14 +338,14 @@ func (solver *steadyStateSolver) visitRow(s uint32, initialProb *big.Rat, exitRa
 	row := exactRow{constant: new(big.Rat)}
 	scale := big.NewInt(1) // a common denominator of the probabilities
 	var probs []*big.Rat
-	first, end := incoming.Row(int(s))
+	first, end := incoming.Transitions(int(s))
 	for i := first; i < end; i++ {
 		source := incoming.Target[i] // the transitions of incoming are reversed
 		unknown := solver.bscc.index.unknowns[source]
 		if unknown == sparse.None || source == s {
 			continue
 		}
-		prob := new(big.Rat).Quo(incoming.Rat(i), exitRates[unknown])
+		prob := new(big.Rat).Quo(incoming.Fraction(i), exitRates[unknown])
 		row.columns = append(row.columns, unknown)
 		probs = append(probs, prob)
 		scale = leastCommonMultiple(scale, prob.Denom())

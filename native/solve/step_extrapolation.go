@@ -279,7 +279,7 @@ func (change *periodChange) applyTransitionMatrix(vector []float64) ([]float64, 
 		if change.choices != nil {
 			choice = int(change.choices[s])
 		}
-		first, end := graph.Row(choice)
+		first, end := graph.Transitions(choice)
 		sum := 0.0
 		for i := first; i < end; i++ {
 			prob := graph.Prob(i)
@@ -302,7 +302,7 @@ func (change *periodChange) boundsAfterPeriod(values *Values, fixedDirection Dir
 	err := change.forEachStep(func(s uint32) (work int) {
 		nextValues.Lower[s], nextValues.Upper[s] = change.fixedOptimum(equations, s, fixedDirection)
 		first, end := graph.Choices(int(s))
-		return int(graph.Start[end] - graph.Start[first])
+		return int(graph.FirstTransition[end] - graph.FirstTransition[first])
 	}, func() { equations.values, nextValues = nextValues, equations.values })
 	return equations.values, err
 }

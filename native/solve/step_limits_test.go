@@ -75,7 +75,7 @@ func applyEquations(graph *sparse.Graph, x []*big.Float, fixed *sparse.Set, rewa
 				if reward != nil {
 					sum = with400Bits(reward.State[s])
 				}
-				lo, hi := graph.Row(c)
+				lo, hi := graph.Transitions(c)
 				for i := lo; i < hi; i++ {
 					sum.Add(sum, with400Bits(0).Mul(with400Bits(graph.Prob(i)), x[graph.Target[i]]))
 				}

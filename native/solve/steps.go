@@ -130,8 +130,8 @@ func (sys *equationSystem) setStateRewards(reward *sparse.Reward) {
 	sys.reward = nil
 	for s, value := range reward.State {
 		sys.values.Lower[s], sys.values.Upper[s] = sys.rounding.rewardBounds(value)
-		if sys.isExact() && reward.StateRat[s] != nil {
-			sys.values.Exact[s] = reward.StateRat[s]
+		if sys.isExact() && reward.StateFractions[s] != nil {
+			sys.values.Exact[s] = reward.StateFractions[s]
 		}
 	}
 }
@@ -336,7 +336,7 @@ func (sys *equationSystem) stepBlock(states []uint32, lower, upper []float64) (c
 		sys.stepScheduler.setChoice(int(s), bounds.choice)
 		changed = changed || bounds.lower != sys.values.Lower[s] || bounds.upper != sys.values.Upper[s]
 		first, end := sys.graph.Choices(int(s))
-		work += int(sys.graph.Start[end] - sys.graph.Start[first])
+		work += int(sys.graph.FirstTransition[end] - sys.graph.FirstTransition[first])
 	}
 	return changed, work
 }
@@ -349,9 +349,9 @@ func (sys *equationSystem) stepOptimum(s int) bestBounds {
 	bounds := emptyBestBounds(minimize)
 	first, end := graph.Choices(s)
 	for choice := first; choice < end; choice++ {
-		firstTransition := graph.Start[choice]
-		hasReward := sys.reward != nil && sys.reward.OfChoice(s, choice) != 0
-		if hasReward || graph.Start[choice+1]-firstTransition != 1 {
+		firstTransition := graph.FirstTransition[choice]
+		hasReward := sys.reward != nil && sys.reward.ChoiceTotal(s, choice) != 0
+		if hasReward || graph.FirstTransition[choice+1]-firstTransition != 1 {
 			bounds.include(sys.evaluateChoice(s, choice), uint32(choice), minimize)
 			continue
 		}

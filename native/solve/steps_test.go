@@ -21,11 +21,11 @@ func (in *instance) unroll(s, i int, least bool, end func(s, i int) *big.Rat, ga
 	first, last := in.m.Choices(s)
 	for c := first; c < last; c++ {
 		sum, total := new(big.Rat), new(big.Rat)
-		lo, hi := in.m.Row(c)
+		lo, hi := in.m.Transitions(c)
 		for j := lo; j < hi; j++ {
 			x := in.unroll(int(in.m.Target[j]), i+1, least, end, gain)
-			sum.Add(sum, x.Mul(in.m.Rat(j), new(big.Rat).Set(x)))
-			total.Add(total, in.m.Rat(j))
+			sum.Add(sum, x.Mul(in.m.Fraction(j), new(big.Rat).Set(x)))
+			total.Add(total, in.m.Fraction(j))
 		}
 		sum.Quo(sum, total)
 		if gain != nil {
@@ -118,10 +118,10 @@ func TestStepsOfLongRewards(t *testing.T) {
 		b.AddRat(s, big.NewRat(1, 3), sparse.NoAction)
 		b.AddRat(1, big.NewRat(2, 3), sparse.NoAction)
 	}
-	reward := &sparse.Reward{State: []float64{1, 0}, StateRat: []*big.Rat{long, big.NewRat(1, 1<<40)}}
+	reward := &sparse.Reward{State: []float64{1, 0}, StateFractions: []*big.Rat{long, big.NewRat(1, 1<<40)}}
 	values, err := solve.CumulReward(t.Context(), sparse.NewGraph(finish(t, b)), reward, 2, solve.Max, solve.Options{Exact: true})
-	want := new(big.Rat).Mul(big.NewRat(4, 3), reward.StateRat[0])
-	want.Add(want, new(big.Rat).Mul(big.NewRat(2, 3), reward.StateRat[1]))
+	want := new(big.Rat).Mul(big.NewRat(4, 3), reward.StateFractions[0])
+	want.Add(want, new(big.Rat).Mul(big.NewRat(2, 3), reward.StateFractions[1]))
 	if err != nil || values.Exact[0].Cmp(want) != 0 {
 		t.Errorf("%v, %v, want %v", values, err, want)
 	}
@@ -179,7 +179,7 @@ func TestSteps(t *testing.T) {
 					if i < k {
 						return nil
 					}
-					if r := in.reward().StateRat; r != nil && r[s] != nil {
+					if r := in.reward().StateFractions; r != nil && r[s] != nil {
 						return new(big.Rat).Set(r[s])
 					}
 					return new(big.Rat)

@@ -265,7 +265,7 @@ func (sys *equationSystem) bestResponse(s int, improvingSide Direction) (bestCho
 		bounds := sys.evaluateChoice(s, choice)
 		if !bounds.leavesState { // the choice has only self-loops, so its value is 0 or infinite
 			missesTarget := improvingSide == Min // the minimizer improves only for rewards until a target
-			earnsForever := sys.reward.OfChoice(s, choice) > 0
+			earnsForever := sys.reward.ChoiceTotal(s, choice) > 0
 			if missesTarget || earnsForever {
 				continue
 			}

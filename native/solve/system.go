@@ -56,8 +56,8 @@ func hasFractions(reward *sparse.Reward) bool {
 	if reward == nil {
 		return true
 	}
-	missesState := reward.State != nil && reward.StateRat == nil
-	missesChoice := reward.Choice != nil && reward.ChoiceRat == nil
+	missesState := reward.State != nil && reward.StateFractions == nil
+	missesChoice := reward.Choice != nil && reward.ChoiceFractions == nil
 	return !missesState && !missesChoice
 }
 
@@ -97,15 +97,15 @@ func (sys *equationSystem) minimizes(s int) bool {
 // Unless sys.oneStep is set, it eliminates self-loops and transitions within the end component of s.
 func (sys *equationSystem) evaluateChoice(s, choice int) choiceBounds {
 	if sys.nature != nil {
-		reward, err := sys.reward.OfChoice(s, choice), sys.rounding.relErr
+		reward, err := sys.reward.ChoiceTotal(s, choice), sys.rounding.relErr
 		lower := sys.nature.choiceBound(choice, reward, err, sys.values.Lower, false)
 		return choiceBounds{lower, sys.nature.choiceBound(choice, reward, err, sys.values.Upper, true), true}
 	}
 	model, endComponent := sys.graph.Model, sys.endComponentOf(s)
-	reward := sys.reward.OfChoice(s, choice)
+	reward := sys.reward.ChoiceTotal(s, choice)
 	lower, upper, weightSum := reward, reward, 0.0
 	minLower, maxUpper := math.Inf(1), 0.0
-	first, end := model.Row(choice)
+	first, end := model.Transitions(choice)
 	hasLoop := false
 	for i := first; i < end; i++ {
 		target, weight := int(model.Target[i]), model.Prob(i)
@@ -150,7 +150,7 @@ func (sys *equationSystem) solveState(s int) (work int) {
 		}
 	}
 	firstChoice, endChoice := sys.graph.Choices(s)
-	firstTransition, endTransition := sys.graph.Start[firstChoice], sys.graph.Start[endChoice]
+	firstTransition, endTransition := sys.graph.FirstTransition[firstChoice], sys.graph.FirstTransition[endChoice]
 	return int(endTransition - firstTransition)
 }
 

@@ -27,7 +27,7 @@ func withScaledRewards(reward *sparse.Reward, opts Options, compute func(*sparse
 	}
 	largerReward := *reward
 	largerReward.State, largerReward.Choice = scaledNumbers(reward.State, exponent), scaledNumbers(reward.Choice, exponent)
-	largerReward.StateRat, largerReward.ChoiceRat = scaledFractions(reward.StateRat, exponent), scaledFractions(reward.ChoiceRat, exponent)
+	largerReward.StateFractions, largerReward.ChoiceFractions = scaledFractions(reward.StateFractions, exponent), scaledFractions(reward.ChoiceFractions, exponent)
 	values, err := compute(&largerReward)
 	if err != nil {
 		return nil, err

@@ -183,7 +183,7 @@ func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 		exitRate := uniform.exitRate(s)
 		uniform.maybeStates = append(uniform.maybeStates, uint32(s))
 		exitRates = append(exitRates, exitRate)
-		first, end := uniform.graph.Row(s)
+		first, end := uniform.graph.Transitions(s)
 		maxExitRate, maxRow = max(maxExitRate, exitRate.hi), max(maxRow, end-first)
 	}
 	uniform.uniformRate = maxExitRate * (1 + slack)
@@ -202,7 +202,7 @@ func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 // exitRate returns the sum of the rates of a state without self-loops, in double-word arithmetic.
 func (uniform *uniformisation) exitRate(s int) doubleWord {
 	var sum doubleWord
-	first, end := uniform.graph.Row(s)
+	first, end := uniform.graph.Transitions(s)
 	for i := first; i < end; i++ {
 		if int(uniform.graph.Target[i]) != s {
 			sum = sum.add(doubleWord{hi: uniform.graph.Prob(i)})
@@ -256,9 +256,9 @@ func (uniform *uniformisation) stepInParallel(states []uint32, values, nextValue
 // stepBlock computes one uniformised step of the given states: nextValues from values. changed says that a value changed, and hasUnderflow that a
 // positive value below leastBound became 0.
 func (uniform *uniformisation) stepBlock(states []uint32, values, nextValues []float64) (changed, hasUnderflow bool) {
-	starts := uniform.graph.Start
+	starts := uniform.graph.FirstTransition
 	targets := uniform.graph.Target
-	weightIDs := uniform.graph.Weight
+	weightIDs := uniform.graph.WeightIndex
 	prob := uniform.stepProbs
 	floor := uniform.rounding.leastBound
 	for _, s := range states {
@@ -509,10 +509,10 @@ func (uniform *uniformisation) absorptionWithin(ctx context.Context, maybe, righ
 func (uniform *uniformisation) stepProbabilities(states *sparse.Set) []float64 {
 	probs := make([]float64, uniform.graph.NumStates())
 	for _, s := range uniform.maybeStates {
-		first, end := uniform.graph.Row(int(s))
+		first, end := uniform.graph.Transitions(int(s))
 		for i := first; i < end; i++ {
 			if states.Has(int(uniform.graph.Target[i])) {
-				probs[s] += uniform.stepProbs[uniform.graph.Weight[i]]
+				probs[s] += uniform.stepProbs[uniform.graph.WeightIndex[i]]
 			}
 		}
 	}

@@ -24,10 +24,10 @@ func generator(model *sparse.Model, maybe *sparse.Set) [][]*big.Float {
 		for t := range n {
 			q[s][t] = number(0)
 		}
-		first, end := model.Row(s)
+		first, end := model.Transitions(s)
 		for i := first; i < end && maybe.Has(s); i++ {
 			if t := int(model.Target[i]); t != s {
-				rate := new(big.Float).SetPrec(prec).SetRat(model.Rat(i))
+				rate := new(big.Float).SetPrec(prec).SetRat(model.Fraction(i))
 				q[s][t].Add(q[s][t], rate)
 				q[s][s].Sub(q[s][s], rate)
 			}
@@ -187,11 +187,11 @@ func TestTimedRewards(t *testing.T) {
 		all := sparse.FullSet(n)
 		state, rate := indicator(sparse.NewSet(n)), indicator(sparse.NewSet(n))
 		for s := range n {
-			if r := in.reward().StateRat; r != nil && r[s] != nil {
+			if r := in.reward().StateFractions; r != nil && r[s] != nil {
 				state[s] = new(big.Float).SetPrec(prec).SetRat(r[s])
 			}
 			rate[s] = state[s]
-			if r := in.reward().ChoiceRat; r != nil && r[s] != nil {
+			if r := in.reward().ChoiceFractions; r != nil && r[s] != nil {
 				rate[s] = number(0).Add(rate[s], new(big.Float).SetPrec(prec).SetRat(r[s]))
 			}
 		}

@@ -99,7 +99,7 @@ func (t *translation) model(property *sema.Property) (*Model, error) {
 	}
 	t.buildProgram()
 	model := &Model{Program: t.result, Property: *property, Invariants: t.invariants(), translation: t}
-	model.Property.X = t.rewrite(property.X)
+	model.Property.Expr = t.rewrite(property.Expr)
 	model.Key = t.key()
 	if t.err != nil {
 		return nil, t.err
@@ -115,11 +115,11 @@ func NeedsRegions(program *sema.Program, property *sema.Property) bool {
 // survey finds the clocks, clock constraints and time bounds of an automaton and a property. It returns them as a translation that is not built
 // yet.
 func survey(program *sema.Program, property *sema.Property) *translation {
-	result := &translation{source: program, property: property.X, clocks: make(map[int]*clock)}
+	result := &translation{source: program, property: property.Expr, clocks: make(map[int]*clock)}
 	result.inModel = true
 	result.surveyModel()
 	result.inModel = false
-	result.surveyProperty(property.X)
+	result.surveyProperty(property.Expr)
 	return result
 }
 

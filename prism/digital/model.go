@@ -12,7 +12,7 @@ import (
 // greatest number that the model or a label compares them with. A label that the method does not support is omitted, and omitted has the error
 // for it. The error err is an *Error.
 func TranslateModel(program *sema.Program, method Method) (model *Model, omitted []*Error, err error) {
-	property := &sema.Property{X: trueAt(syntax.Pos{})}
+	property := &sema.Property{Expr: trueAt(syntax.Pos{})}
 	translation := survey(program, property)
 	translation.regions = method == Regions
 	translation.checkMethod()

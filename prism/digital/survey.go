@@ -61,7 +61,7 @@ func (t *translation) surveyProperty(expr sema.Expr) {
 		t.rewards = expr
 		path := formula.Objective.Path
 		if path == nil || !path.IsTemporal || path.IsNegated || path.Op != syntax.Future || path.Bound != nil {
-			t.unsupported(formula.Objective.X.Pos(), "found %s, want R of F for timed automata", logic.Describe(formula.Objective.X))
+			t.unsupported(formula.Objective.Expr.Pos(), "found %s, want R of F for timed automata", logic.Describe(formula.Objective.Expr))
 			return
 		}
 		t.surveyStateFormula(path.Right, true)
@@ -88,13 +88,13 @@ func (t *translation) surveyFilter(filter *logic.Formula) {
 	t.surveyProperty(filter.Operand)
 	// The timer counts from the initial state, but the time bound of a filter's operand counts from each state of the filter.
 	if !hadDeadline && t.deadline != nil {
-		t.unsupported(filter.X.Pos(), "found a filter of a time bound, which is not supported for timed automata")
+		t.unsupported(filter.Expr.Pos(), "found a filter of a time bound, which is not supported for timed automata")
 	}
 	if filter.States != nil {
 		t.surveyStateFormula(filter.States, true)
 	}
 	if !slices.Contains([]string{"min", "max", "range", "forall", "exists"}, filter.Op) {
-		t.listing = filter.X
+		t.listing = filter.Expr
 	}
 }
 
@@ -102,7 +102,7 @@ func (t *translation) surveyFilter(filter *logic.Formula) {
 func (t *translation) surveyPath(path *logic.Path) {
 	isSupported := path.Op == syntax.Future || path.Op == syntax.Until || path.Op == syntax.Globally
 	if !path.IsTemporal || path.IsNegated || !isSupported {
-		t.unsupported(path.Whole.Pos(), "found %s, which is not supported for timed automata, want F, U or G of state formulas", logic.Describe(path.Whole))
+		t.unsupported(path.WholeExpr.Pos(), "found %s, which is not supported for timed automata, want F, U or G of state formulas", logic.Describe(path.WholeExpr))
 		return
 	}
 	if path.Left != nil {

@@ -38,16 +38,16 @@ const NotSet = -1
 // properties file. The error is an *Error.
 func ForZones(program *sema.Program, property *sema.Property) (*Zones, error) {
 	translation := survey(program, property)
-	formula := logic.FormulaOf(property.X)
+	formula := logic.FormulaOf(property.Expr)
 	if formula.Kind != logic.Probability {
-		translation.unsupported(property.X.Pos(), "found %s, want one P operator for zones of clocks", logic.Describe(property.X))
+		translation.unsupported(property.Expr.Pos(), "found %s, want one P operator for zones of clocks", logic.Describe(property.Expr))
 	}
 	if translation.err != nil {
 		return nil, translation.err
 	}
 	isMinimum, isOptimum := formula.Threshold.IsMinimum(false)
 	if !isOptimum {
-		translation.unsupported(property.X.Pos(), "found P=?, want Pmin=? or Pmax=? for timed automata")
+		translation.unsupported(property.Expr.Pos(), "found P=?, want Pmin=? or Pmax=? for timed automata")
 	}
 	translation.equalizeLimits()
 	translation.inModel = true

@@ -37,7 +37,7 @@ const (
 type Formula struct {
 	Kind Kind
 	// Expr is the expression itself.
-	X sema.Expr
+	Expr sema.Expr
 	// Threshold is what P, R and S ask for: the value, or its comparison with a bound.
 	sema.Threshold
 	// Path is the path formula of P, E and A.
@@ -68,7 +68,7 @@ type Formula struct {
 
 // FormulaOf takes an expression apart: it returns the kind of its outermost operator and the operands.
 func FormulaOf(expr sema.Expr) *Formula {
-	formula := &Formula{Kind: Expression, X: expr}
+	formula := &Formula{Kind: Expression, Expr: expr}
 	switch expr := expr.(type) {
 	case *sema.Label:
 		formula.Kind, formula.Index = Label, expr.Index
@@ -119,7 +119,7 @@ func (f *Formula) Prints() bool {
 }
 
 // Pareto reports whether the formula is multi(...) with several queries, whose answer is a Pareto curve.
-func (f *Formula) Pareto() bool { return f.Kind == Objectives && f.X.Type() == sema.Void }
+func (f *Formula) Pareto() bool { return f.Kind == Objectives && f.Expr.Type() == sema.Void }
 
 // LongRun reports whether the value of the formula is a long-run average.
 func (f *Formula) LongRun() bool {

@@ -12,7 +12,7 @@ const endless = 1 << 40
 // a ], and 13 for P=? [ F<=10 P>0.5 [ F<=3 a ] ]. ok is false if there is no such number, or if it cannot be computed: for unbounded
 // operators, bounds on time or rewards, long-run averages, filters and multi(...). The model must have discrete time.
 func Horizon(property *Property) (steps int, ok bool) {
-	steps = horizon{property.Program.Labels}.ofFormula(property.X)
+	steps = horizon{property.Program.Labels}.ofFormula(property.Expr)
 	return steps, steps < endless
 }
 
@@ -29,7 +29,7 @@ func (h horizon) ofFormula(expr sema.Expr) int {
 	case Label:
 		return h.ofLabel(formula.Index)
 	case Probability, Quantified:
-		return h.ofPath(formula.Path.X)
+		return h.ofPath(formula.Path.Expr)
 	case Strategy:
 		return h.ofFormula(formula.Operand)
 	case Reward:

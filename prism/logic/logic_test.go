@@ -35,7 +35,7 @@ func property(t *testing.T, text string) sema.Expr {
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	return list[0].X
+	return list[0].Expr
 }
 
 var (

@@ -27,8 +27,8 @@ const (
 // Objective is the objective of R.
 type Objective struct {
 	Form RewardForm
-	// X is the formula in the brackets.
-	X sema.Expr
+	// Expr is the formula in the brackets.
+	Expr sema.Expr
 	// Struct is the index of the reward structure. Err says why there is none.
 	Struct int
 	Err    error
@@ -51,7 +51,7 @@ type Objective struct {
 
 // objectiveOf takes the objective of an operator R apart: it returns the form of the objective and its operands.
 func objectiveOf(expr *sema.Reward) *Objective {
-	objective := &Objective{Form: CoSafe, X: expr.Path, Struct: expr.Struct, Err: expr.StructErr, Ratio: expr.StructDivisor >= 0}
+	objective := &Objective{Form: CoSafe, Expr: expr.Path, Struct: expr.Struct, Err: expr.StructErr, Ratio: expr.StructDivisor >= 0}
 	if conditional, ok := expr.Path.(*sema.Conditional); ok {
 		unconditional := *expr
 		unconditional.Path = conditional.X

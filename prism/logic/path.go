@@ -21,13 +21,13 @@ const (
 
 // Path is a path formula. Negations around it are removed and counted.
 type Path struct {
-	// Whole is the formula as the caller passed it, and X the formula without the negations around it.
-	Whole, X sema.Expr
+	// WholeExpr is the formula as the caller passed it, and Expr the formula without the negations around it.
+	WholeExpr, Expr sema.Expr
 	// Form is its form.
 	Form PathForm
-	// IsNegated says that the property is about the paths that do not satisfy X: the number of negations was odd.
+	// IsNegated says that the property is about the paths that do not satisfy Expr: the number of negations was odd.
 	IsNegated bool
-	// IsTemporal says that X is a temporal operator, Op. Its operands are Left, nil for X, F and G, and Right; Bound is its
+	// IsTemporal says that Expr is a temporal operator, Op. Its operands are Left, nil for X, F and G, and Right; Bound is its
 	// step or time bound, or nil. The Right of InitialState is the state formula.
 	IsTemporal  bool
 	Op          syntax.TemporalOp
@@ -40,7 +40,7 @@ type Path struct {
 // PathOf takes a path formula apart: it returns the form of the formula and its operands.
 func PathOf(expr sema.Expr) *Path {
 	inner, negated := withoutNegations(expr)
-	path := &Path{Whole: expr, X: inner, IsNegated: negated, Form: Linear}
+	path := &Path{WholeExpr: expr, Expr: inner, IsNegated: negated, Form: Linear}
 	if inner.Type() == sema.Bool {
 		path.Form, path.Right = InitialState, inner
 		return path

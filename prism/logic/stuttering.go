@@ -10,7 +10,7 @@ import (
 // time, for S, and for the time until a target. It is false for operators that count steps, states or other rewards, and for
 // the labels "init" and "deadlock".
 func IgnoresStuttering(property *Property) bool {
-	return stuttering{property.Program}.isIgnored(property.X)
+	return stuttering{property.Program}.isIgnored(property.Expr)
 }
 
 // stuttering decides IgnoresStuttering.

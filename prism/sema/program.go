@@ -448,6 +448,6 @@ func (*SysRename) isSystem()   {}
 type Property struct {
 	Name string // empty when unnamed
 	Text string // as PRISM echoes it, without the name
-	X    Expr
+	Expr Expr
 	Pos  syntax.Pos
 }

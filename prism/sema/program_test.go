@@ -399,7 +399,7 @@ func TestExpansionIsLimited(t *testing.T) {
 	if err != nil || len(props) != 61 {
 		t.Fatal(err)
 	}
-	if v, err := Eval(props[60].X, []int32{1}); err != nil || !v.Bool || !NeedsOnlyVariables(props[60].X) {
+	if v, err := Eval(props[60].Expr, []int32{1}); err != nil || !v.Bool || !NeedsOnlyVariables(props[60].Expr) {
 		t.Errorf("got %v, %v", v, err)
 	}
 	// Definitions of constants are replaced by values, also where doubles give others.
@@ -445,8 +445,8 @@ func TestConcurrentInstantiate(t *testing.T) {
 			}
 			props, _, err := ps.Instantiate(p, nil, map[string]Value{"T": IntValue(int32(i))})
 			want := fmt.Sprintf("P>%s[(- F[-false,%dfalse] \"l\"#1)]", javaFloat(1/float64(i+1)), i)
-			if err != nil || show(props[0].X) != want {
-				t.Errorf("got %v, %v, want %s", show(props[0].X), err, want)
+			if err != nil || show(props[0].Expr) != want {
+				t.Errorf("got %v, %v, want %s", show(props[0].Expr), err, want)
 			}
 		})
 	}

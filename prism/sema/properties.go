@@ -246,7 +246,7 @@ func (ps *Properties) foldProperties(folder *folder, selected []int) []Property 
 	props := make([]Property, len(selected))
 	for i, propertyIndex := range selected {
 		property := ps.props[propertyIndex]
-		props[i] = Property{Text: syntax.ExprString(property.decl.X), X: folder.fold(property.expr), Pos: property.decl.Pos()}
+		props[i] = Property{Text: syntax.ExprString(property.decl.X), Expr: folder.fold(property.expr), Pos: property.decl.Pos()}
 		if property.decl.Name != nil {
 			props[i].Name = property.decl.Name.Name
 		}

@@ -116,7 +116,7 @@ func TestPropertiesInstantiate(t *testing.T) {
 			t.Errorf("%s: %v", test.src, err)
 			continue
 		}
-		if got := show(props[0].X); got != test.want {
+		if got := show(props[0].Expr); got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", test.src, got, test.want)
 		}
 		// The label whose constant has no value is left out.
@@ -164,7 +164,7 @@ R{T}=? [ F b ];`)
 	if props[3].Text != "R{T}=? [ F b ]" || props[3].Pos.String() != "6:1" {
 		t.Errorf("got %v", props[3])
 	}
-	r := props[3].X.(*Reward)
+	r := props[3].Expr.(*Reward)
 	if evalErr := (*EvalError)(nil); r.Struct != -1 || !errors.As(r.StructErr, &evalErr) || evalErr.Error() != `6:3: invalid reward structure index "3", want 1 to 2` {
 		t.Errorf("got %d, %v", r.Struct, r.StructErr)
 	}
@@ -176,7 +176,7 @@ func TestNoRewards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := props[0].X.(*Reward); r.Struct != -1 || r.StructErr == nil || !strings.Contains(r.StructErr.Error(), "model has no rewards specified") {
+	if r := props[0].Expr.(*Reward); r.Struct != -1 || r.StructErr == nil || !strings.Contains(r.StructErr.Error(), "model has no rewards specified") {
 		t.Errorf("got %d, %v", r.Struct, r.StructErr)
 	}
 }
@@ -185,7 +185,7 @@ func TestNoRewards(t *testing.T) {
 func TestObservablesInProperties(t *testing.T) {
 	m := mustCheck(t, `pomdp observable "o" = s+1; observables b endobservables module M s:[0..3]; b:bool; [] true -> true; endmodule`)
 	props, _, err := mustProperties(t, m, `Pmax=? [ F "o"=2 & "b" ]`).Instantiate(mustInstantiate(t, m, nil), nil, nil)
-	if err != nil || show(props[0].X) != "Pmax?[(- F ((($0+1)=2)&$1))]" {
-		t.Errorf("got %v, %v", show(props[0].X), err)
+	if err != nil || show(props[0].Expr) != "Pmax?[(- F ((($0+1)=2)&$1))]" {
+		t.Errorf("got %v, %v", show(props[0].Expr), err)
 	}
 }

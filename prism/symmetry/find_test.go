@@ -58,5 +58,5 @@ func TestFind(t *testing.T) {
 func read(t *testing.T, model, property string) (*sema.Program, sema.Expr) {
 	t.Helper()
 	list, extended := sematest.Properties(t, sematest.Program(t, model), property)
-	return extended, list[0].X
+	return extended, list[0].Expr
 }

@@ -377,7 +377,7 @@ func (d *spaceComparison) choicesOfState(space *view, i int) []choice {
 // transitionsOf returns the transitions of a choice, sorted by target and action. It merges transitions with the same target and action. reward
 // returns the reward of the transition with an index; it is nil if rewards are not compared.
 func (d *spaceComparison) transitionsOf(view *view, choiceIndex int, reward func(transition int) quantity) []transition {
-	begin, end := view.model.Row(choiceIndex)
+	begin, end := view.model.Transitions(choiceIndex)
 	merged := make([]transition, 0, end-begin)
 	for index := begin; index < end; index++ {
 		converted := d.convertTransition(view, index)
@@ -400,14 +400,14 @@ func (d *spaceComparison) convertTransition(view *view, index int) transition {
 	model := view.model
 	converted := transition{target: view.firstNumbers[model.Target[index]]}
 	if d.exact {
-		converted.weight.fraction = model.Rat(index)
+		converted.weight.fraction = model.Fraction(index)
 	} else {
 		converted.weight.float = model.Prob(index)
 	}
 	if model.Intervals() && d.exact {
-		converted.high.fraction = model.HighRat(index)
+		converted.high.fraction = model.HighFraction(index)
 	} else if model.Intervals() {
-		converted.high.float = model.Weights[model.High[index]]
+		converted.high.float = model.Weights[model.HighIndex[index]]
 	}
 	if model.Kind != sparse.MDP && d.namedActions {
 		converted.action = view.action(index)

@@ -186,7 +186,7 @@ func (p *labelsAndRewards) compareLabel(label *labelPair, i, j int) *Difference 
 func (r *rewardPair) compare(d *spaceComparison, i, j int, equalChoices [][2]int) *Difference {
 	// A tool that exports mean rewards exports no reward for a deadlock.
 	lacksReward := d.second.MeanRewards && d.first.deadlocks().Has(i)
-	first, second := d.rewardEntry(r.first.State, r.first.StateRat, i), d.rewardEntry(r.second.State, r.second.StateRat, j)
+	first, second := d.rewardEntry(r.first.State, r.first.StateFractions, i), d.rewardEntry(r.second.State, r.second.StateFractions, j)
 	if !lacksReward && !first.equal(second) {
 		return &Difference{What: "of the state", First: first.String(), Second: second.String(), Origins: d.stateRewardOrigins(r.index, i)}
 	}
@@ -194,7 +194,7 @@ func (r *rewardPair) compare(d *spaceComparison, i, j int, equalChoices [][2]int
 		if difference := r.compareTransitions(d, i, pair); difference != nil {
 			return difference
 		}
-		inFirst, inSecond := d.rewardEntry(r.first.Choice, r.first.ChoiceRat, pair[0]), d.rewardEntry(r.second.Choice, r.second.ChoiceRat, pair[1])
+		inFirst, inSecond := d.rewardEntry(r.first.Choice, r.first.ChoiceFractions, pair[0]), d.rewardEntry(r.second.Choice, r.second.ChoiceFractions, pair[1])
 		if !inFirst.equal(inSecond) {
 			origins := d.transitionRewardOrigins(r.index, i, d.first.actionOf(pair[0]))
 			return &Difference{What: "of a choice", First: inFirst.String(), Second: inSecond.String(), Origins: origins}

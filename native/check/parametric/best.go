@@ -181,7 +181,7 @@ func (solver *mdpSolver) instantiateRewards(point []*big.Rat) (*sparse.Reward, e
 		}
 		nearest, _ := value.Float64()
 		reward.Choice = append(reward.Choice, nearest)
-		reward.ChoiceRat = append(reward.ChoiceRat, value)
+		reward.ChoiceFractions = append(reward.ChoiceFractions, value)
 	}
 	return reward, nil
 }

@@ -108,7 +108,7 @@ func (writer *moduleWriter) writeCommand(i int) error {
 		return err
 	}
 	var updates []string
-	first, end := writer.chain.Row(i)
+	first, end := writer.chain.Transitions(i)
 	for transition := first; transition < end; transition++ {
 		target := &writer.controller.Nodes[writer.chain.Target[transition]]
 		updates = append(updates, writer.probabilityText(transition)+":"+strings.Join(writer.nodeTexts(target, "(%s'=%s)"), "&"))
@@ -120,8 +120,8 @@ func (writer *moduleWriter) writeCommand(i int) error {
 
 // probabilityText returns the text of the probability of a transition.
 func (writer *moduleWriter) probabilityText(transition int) string {
-	if writer.chain.Rats != nil {
-		return fractionText(writer.chain.Rat(transition))
+	if writer.chain.Fractions != nil {
+		return fractionText(writer.chain.Fraction(transition))
 	}
 	return strconv.FormatFloat(writer.chain.Prob(transition), 'g', -1, 64)
 }

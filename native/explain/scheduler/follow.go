@@ -116,7 +116,7 @@ func drawMove(moves []sparse.Move, random float64) *sparse.Move {
 func (follower *Follower) Take(choice, transition int) {
 	model := follower.space.Model()
 	first, _ := model.Choices(int(follower.state))
-	firstTransition, _ := model.Row(first + choice)
+	firstTransition, _ := model.Transitions(first + choice)
 	follower.state = model.Target[firstTransition+transition]
 	if follower.controller != nil {
 		follower.node = follower.lastMove.Next[transition]

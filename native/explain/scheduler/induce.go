@@ -63,9 +63,9 @@ func (induced *Induced) InducedStates(set *sparse.Set) *sparse.Set {
 // InducedReward translates a reward structure of the original model to the induced one.
 func (induced *Induced) InducedReward(reward *sparse.Reward) *sparse.Reward {
 	return &sparse.Reward{
-		Name: reward.Name, Err: reward.Err,
+		Name: reward.Name, RelErr: reward.RelErr,
 		State: sparse.SelectEntries(reward.State, induced.State), Choice: sparse.SelectEntries(reward.Choice, induced.Choice),
-		StateRat: sparse.SelectEntries(reward.StateRat, induced.State), ChoiceRat: sparse.SelectEntries(reward.ChoiceRat, induced.Choice),
+		StateFractions: sparse.SelectEntries(reward.StateFractions, induced.State), ChoiceFractions: sparse.SelectEntries(reward.ChoiceFractions, induced.Choice),
 	}
 }
 
@@ -150,7 +150,7 @@ func (inducer *inducer) reachableStates(ctx context.Context) (*sparse.Set, error
 		if i%statesPerPoll == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		firstTransition, endTransition := inducer.model.Row(int(inducer.model.ChoiceOrFirst(int(queue[i]), inducer.scheduler[0][queue[i]])))
+		firstTransition, endTransition := inducer.model.Transitions(int(inducer.model.ChoiceOrFirst(int(queue[i]), inducer.scheduler[0][queue[i]])))
 		for _, target := range inducer.model.Target[firstTransition:endTransition] {
 			if !seen.Has(int(target)) {
 				seen.Add(int(target))
@@ -171,7 +171,7 @@ func (inducer *inducer) numberPairs(ctx context.Context) error {
 		if i%statesPerPoll == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		firstTransition, endTransition := inducer.model.Row(int(inducer.induced.Choice[i]))
+		firstTransition, endTransition := inducer.model.Transitions(int(inducer.induced.Choice[i]))
 		next := inducer.nextStep(inducer.induced.Step[i])
 		for _, target := range inducer.inOrder(inducer.model.Target[firstTransition:endTransition]) {
 			inducer.addPair(steppedState{next, target})
@@ -220,7 +220,7 @@ func (inducer *inducer) buildModel(opts InduceOptions) (*Induced, error) {
 	if err != nil {
 		return nil, err
 	}
-	model.Err = inducer.model.Err
+	model.RelErr = inducer.model.RelErr
 	inducer.copyInitialAndDeadlocks(model)
 	inducer.induced.Model = model
 	return &inducer.induced, nil
@@ -242,7 +242,7 @@ func (inducer *inducer) addRow(builder *sparse.Builder, i int, asMDP bool) {
 	}
 	for _, transition := range inducer.sortedRow(i) {
 		if inducer.model.Exact() {
-			builder.AddRat(int(transition.target), inducer.model.Rat(transition.index), transitionAction)
+			builder.AddRat(int(transition.target), inducer.model.Fraction(transition.index), transitionAction)
 		} else {
 			builder.AddAction(int(transition.target), inducer.model.Prob(transition.index), transitionAction)
 		}
@@ -262,7 +262,7 @@ func (inducer *inducer) sortedRow(i int) []inducedTransition {
 		step = inducer.nextStep(inducer.induced.Step[i])
 	}
 	var row []inducedTransition
-	first, end := inducer.model.Row(int(inducer.induced.Choice[i]))
+	first, end := inducer.model.Transitions(int(inducer.induced.Choice[i]))
 	for index := first; index < end; index++ {
 		row = append(row, inducedTransition{inducer.numberOf(steppedState{step, inducer.model.Target[index]}), index})
 	}

@@ -69,7 +69,7 @@ func (writer *writer) jsonState(s, step int) jsonState {
 	choice := writer.jsonChoice(int(c), 1)
 	if !writer.scheduler.Memoryless() {
 		nextStep := min(step+1, len(writer.scheduler)-1)
-		first, end := writer.model.Row(int(c))
+		first, end := writer.model.Transitions(int(c))
 		for _, target := range writer.model.Target[first:end] {
 			choice.Updates = append(choice.Updates, map[string]any{"m'": nextStep, "s'": writer.variables(int(target))})
 		}

@@ -257,7 +257,7 @@ func (reader *controllerReader) setUnknownMemory(controller *sparse.Controller) 
 func (reader *controllerReader) sparseMove(move controllerMove) sparse.Move {
 	model := reader.space.Model()
 	result := sparse.Move{Choice: uint32(move.choice), Prob: move.prob}
-	first, end := model.Row(move.choice)
+	first, end := model.Transitions(move.choice)
 	for _, target := range model.Target[first:end] {
 		memory, found := move.nextMemory[int(target)]
 		if !found {

@@ -164,7 +164,7 @@ func (writer *writer) writeTransitions(induced *Induced) error {
 		if err := writer.poll(s); err != nil {
 			return err
 		}
-		first, end := model.Row(s)
+		first, end := model.Transitions(s)
 		for transition := first; transition < end; transition++ {
 			action := withPrefix(" ", writer.transitionAction(induced, s, transition))
 			fmt.Fprintf(writer, "%d %s%d %s%s\n", s, choiceIndex, model.Target[transition], formatNumber(model.Prob(transition)), action)
@@ -222,7 +222,7 @@ func (writer *writer) writeDotState(induced *Induced, state int) {
 		fmt.Fprintf(writer, "%d -> %s  [label=\"0%s\",arrowhead=\"none\"];\n", state, sourceNode, withPrefix(":", writer.choiceAction(induced, state)))
 		fmt.Fprintf(writer, "%s [ shape=point,width=0.1,height=0.1,label=\"\" ];\n", sourceNode)
 	}
-	first, end := model.Row(state)
+	first, end := model.Transitions(state)
 	for transition := first; transition < end; transition++ {
 		action := ""
 		if !isMDP {

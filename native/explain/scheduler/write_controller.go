@@ -129,7 +129,7 @@ func (writer *writer) writeControllerJSON(controller *sparse.Controller) error {
 func (writer *writer) jsonMove(controller *sparse.Controller, move *sparse.Move) jsonChoice {
 	probability, _ := move.Probability().Float64()
 	choice := writer.jsonChoice(int(move.Choice), probability)
-	first, _ := writer.model.Row(int(move.Choice))
+	first, _ := writer.model.Transitions(int(move.Choice))
 	for index, next := range move.Next {
 		successor := int(writer.model.Target[first+index])
 		choice.Updates = append(choice.Updates, map[string]any{"m'": controller.Nodes[next].Memory, "s'": writer.variables(successor)})

@@ -148,7 +148,7 @@ func uniformChain(model *sparse.Model, isExact bool) (*sparse.Model, error) {
 		}
 		first, end := model.Choices(s)
 		numChoices := float64(end - first)
-		for transition := int(model.Start[first]); transition < int(model.Start[end]); transition++ {
+		for transition := int(model.FirstTransition[first]); transition < int(model.FirstTransition[end]); transition++ {
 			builder.Add(int(model.Target[transition]), model.Prob(transition)/numChoices)
 		}
 	}
@@ -158,7 +158,7 @@ func uniformChain(model *sparse.Model, isExact bool) (*sparse.Model, error) {
 	}
 	chain.Initial = model.Initial
 	if !isExact {
-		chain.Err = model.Err + 0x1p-51 // rounding of the quotients
+		chain.RelErr = model.RelErr + 0x1p-51 // rounding of the quotients
 	}
 	return chain, nil
 }
@@ -169,13 +169,13 @@ func addUniformRow(builder *sparse.Builder, model *sparse.Model, s int) {
 	first, end := model.Choices(s)
 	var targets []uint32 // the keys of sums, in the order of their first transitions
 	sums := map[uint32]*big.Rat{}
-	for transition := int(model.Start[first]); transition < int(model.Start[end]); transition++ {
+	for transition := int(model.FirstTransition[first]); transition < int(model.FirstTransition[end]); transition++ {
 		target := model.Target[transition]
 		if sums[target] == nil {
 			sums[target] = new(big.Rat)
 			targets = append(targets, target)
 		}
-		sums[target].Add(sums[target], model.Rat(transition))
+		sums[target].Add(sums[target], model.Fraction(transition))
 	}
 	choiceProb := big.NewRat(1, int64(end-first))
 	for _, target := range targets {

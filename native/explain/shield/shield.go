@@ -78,7 +78,7 @@ func New(ctx context.Context, question *Question, opts *Options) (*Shield, error
 		return nil, errInexact
 	}
 	shield := &Shield{Question: question, graph: sparse.NewGraph(model), isRelative: opts.Relative}
-	inFloatRange := model.Err < 1e-12
+	inFloatRange := model.RelErr < 1e-12
 	if !opts.Exact && !opts.Total && inFloatRange {
 		decided, err := shield.tryFloats(ctx, opts.Threshold)
 		if err != nil {
@@ -199,7 +199,7 @@ func (shield *Shield) computeChoiceBounds() {
 // expectedBounds returns bounds of the sum of P(c,t) value(t) over the successors t of choice c, rounded outwards.
 func (shield *Shield) expectedBounds(c int) (lower, upper float64) {
 	model := shield.Space.Model()
-	first, end := model.Row(c)
+	first, end := model.Transitions(c)
 	for transition := first; transition < end; transition++ {
 		weight, target := model.Prob(transition), model.Target[transition]
 		lower += float64(weight * shield.stateValues.Lower[target])
@@ -207,7 +207,7 @@ func (shield *Shield) expectedBounds(c int) (lower, upper float64) {
 	}
 	// All terms are nonnegative. The relative error of a sum is at most the error of a weight, plus a unit
 	// roundoff for each product and each addition.
-	relErr := model.Err + float64(end-first+3)*0x1p-53
+	relErr := model.RelErr + float64(end-first+3)*0x1p-53
 	return roundDown(lower * (1 - relErr)), roundUp(upper * (1 + relErr))
 }
 
@@ -352,10 +352,10 @@ func (shield *Shield) exactChoiceValue(s, c int) *big.Rat {
 	}
 	model := shield.Space.Model()
 	sum, term := new(big.Rat), new(big.Rat)
-	first, end := model.Row(c)
+	first, end := model.Transitions(c)
 	for transition := first; transition < end; transition++ {
 		successorValue := shield.stateValues.Exact[model.Target[transition]]
-		sum.Add(sum, term.Mul(model.Rat(transition), successorValue))
+		sum.Add(sum, term.Mul(model.Fraction(transition), successorValue))
 	}
 	return sum
 }

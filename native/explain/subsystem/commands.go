@@ -172,7 +172,7 @@ func (use *commandUse) commandScores(states *sparse.Set) []float64 {
 		if !states.Has(int(s)) || chain.Target.Has(node) {
 			continue
 		}
-		first, end := chain.Model.Row(node)
+		first, end := chain.Model.Transitions(node)
 		for _, target := range chain.Model.Target[first:end] {
 			if !states.Has(int(chain.State[target])) {
 				continue

@@ -119,7 +119,7 @@ func pathScores(model *sparse.Model, target *sparse.Set) []float64 {
 		if target.Has(node) {
 			continue
 		}
-		first, end := model.Row(node)
+		first, end := model.Transitions(node)
 		for transition := first; transition < end; transition++ {
 			next, length := int(model.Target[transition]), -math.Log(model.Prob(transition))
 			outgoing[node] = append(outgoing[node], arc{next, length})

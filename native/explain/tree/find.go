@@ -357,7 +357,7 @@ func (search *treeSearch) reachable(ctx context.Context, choices func(s int) (fi
 		if first < 0 {
 			return nil, nil
 		}
-		firstTransition, endTransition := search.model.Start[first], search.model.Start[end]
+		firstTransition, endTransition := search.model.FirstTransition[first], search.model.FirstTransition[end]
 		for _, target := range search.model.Target[firstTransition:endTransition] {
 			if !seen.Has(int(target)) {
 				seen.Add(int(target))

@@ -34,7 +34,7 @@ func disagreement(ctx context.Context, space *explicit.Space, choices []uint32, 
 		if hasScheduledAction && model.Actions[treeChoice] != space.Model().Actions[scheduledChoice] {
 			return 1, nil
 		}
-		first, end := model.Row(treeChoice)
+		first, end := model.Transitions(treeChoice)
 		for _, target := range model.Target[first:end] {
 			if !seen.Has(int(target)) {
 				seen.Add(int(target))

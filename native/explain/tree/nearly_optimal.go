@@ -42,8 +42,8 @@ func NearlyOptimal(model *sparse.Model, lower, upper []float64, reward *sparse.R
 
 // choiceValue returns r(c) + sum of P(c,t) values[t]: the value of choice c of state s, if values are the values of its successors.
 func choiceValue(model *sparse.Model, reward *sparse.Reward, values []float64, s, c int) float64 {
-	value := reward.OfChoice(s, c)
-	first, end := model.Row(c)
+	value := reward.ChoiceTotal(s, c)
+	first, end := model.Transitions(c)
 	for transition := first; transition < end; transition++ {
 		value += model.Prob(transition) * values[model.Target[transition]]
 	}
@@ -52,7 +52,7 @@ func choiceValue(model *sparse.Model, reward *sparse.Reward, values []float64, s
 
 // decreasesDistance reports whether some successor of a choice has a smaller distance than the state of the choice.
 func decreasesDistance(model *sparse.Model, distances []int, state, choice int) bool {
-	first, end := model.Row(choice)
+	first, end := model.Transitions(choice)
 	for _, target := range model.Target[first:end] {
 		if distances[target] < distances[state] {
 			return true

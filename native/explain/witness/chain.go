@@ -170,11 +170,11 @@ func (unrolling *unrolling) setModel() error {
 	model.Initial = []uint32{0}
 	for _, weight := range model.Weights {
 		if !sparse.InRange(weight) {
-			model.Err = inf
+			model.RelErr = inf
 		}
 	}
 	unrolling.Model = model
-	unrolling.products = newProducts(model.Rats)
+	unrolling.products = newProducts(model.Fractions)
 	return nil
 }
 
@@ -213,10 +213,10 @@ func (row *chainRow) transitions(choice int) (targets []uint32, probs []*big.Rat
 		row.normalize(choice)
 		return row.targets, row.probs
 	}
-	first, end := row.model.Row(choice)
+	first, end := row.model.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		row.targets = append(row.targets, row.model.Target[transition])
-		row.probs = append(row.probs, row.model.Rat(transition))
+		row.probs = append(row.probs, row.model.Fraction(transition))
 	}
 	return row.targets, row.probs
 }
@@ -225,15 +225,15 @@ func (row *chainRow) transitions(choice int) (targets []uint32, probs []*big.Rat
 func (row *chainRow) normalize(choice int) {
 	clear(row.sums)
 	totalWeight := new(big.Rat)
-	first, end := row.model.Row(choice)
+	first, end := row.model.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		target := row.model.Target[transition]
 		if row.sums[target] == nil {
 			row.sums[target] = new(big.Rat)
 			row.targets = append(row.targets, target)
 		}
-		row.sums[target].Add(row.sums[target], row.model.Rat(transition))
-		totalWeight.Add(totalWeight, row.model.Rat(transition))
+		row.sums[target].Add(row.sums[target], row.model.Fraction(transition))
+		totalWeight.Add(totalWeight, row.model.Fraction(transition))
 	}
 	for _, target := range row.targets {
 		row.probs = append(row.probs, row.sums[target].Quo(row.sums[target], totalWeight))

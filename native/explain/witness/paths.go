@@ -98,10 +98,10 @@ func (paths *Paths) steps(useful *sparse.Set) iter.Seq2[uint32, incomingStep] {
 				}
 				continue
 			}
-			first, end := model.Row(node)
+			first, end := model.Transitions(node)
 			for transition := first; transition < end; transition++ {
 				target := model.Target[transition]
-				if useful.Has(int(target)) && !yield(target, incomingStep{uint32(node), model.Weight[transition]}) {
+				if useful.Has(int(target)) && !yield(target, incomingStep{uint32(node), model.WeightIndex[transition]}) {
 					return
 				}
 			}
@@ -163,10 +163,10 @@ func (paths *Paths) relaxSteps(queue *nodeQueue, node uint32, useful *sparse.Set
 		return
 	}
 	model := paths.chain.Model
-	first, end := model.Row(int(node))
+	first, end := model.Transitions(int(node))
 	for transition := first; transition < end; transition++ {
 		if target := model.Target[transition]; useful.Has(int(target)) {
-			paths.relax(queue, node, target, model.Weight[transition])
+			paths.relax(queue, node, target, model.WeightIndex[transition])
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // randomChain has n states, some of which are goals, and weights that are often equal.
 func randomChain(rng *rand.Rand, n int) (*sparse.Model, *sparse.Set) {
-	m := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}, Initial: []uint32{0}, Err: 0x1p-53}
+	m := &sparse.Model{Kind: sparse.DTMC, FirstTransition: []uint32{0}, Initial: []uint32{0}, RelErr: 0x1p-53}
 	splits := [][]*big.Rat{
 		{big.NewRat(1, 1)},
 		{big.NewRat(1, 2), big.NewRat(1, 2)},
@@ -25,12 +25,12 @@ func randomChain(rng *rand.Rand, n int) (*sparse.Model, *sparse.Set) {
 			m.Target = append(m.Target, uint32(t))
 		}
 		for _, w := range row {
-			m.Weight = append(m.Weight, uint32(len(m.Rats)))
-			m.Rats = append(m.Rats, w)
+			m.WeightIndex = append(m.WeightIndex, uint32(len(m.Fractions)))
+			m.Fractions = append(m.Fractions, w)
 			x, _ := w.Float64()
 			m.Weights = append(m.Weights, x)
 		}
-		m.Start = append(m.Start, uint32(len(m.Target)))
+		m.FirstTransition = append(m.FirstTransition, uint32(len(m.Target)))
 	}
 	return m, sparse.SetOf(n, n-1)
 }
@@ -48,9 +48,9 @@ func slow(m *sparse.Model, formula *PathFormula, steps int) []*big.Rat {
 		if !formula.Left.Has(s) || step == steps {
 			return
 		}
-		first, end := m.Row(s)
+		first, end := m.Transitions(s)
 		for i := first; i < end; i++ {
-			walk(int(m.Target[i]), step+1, new(big.Rat).Mul(p, m.Rat(i)))
+			walk(int(m.Target[i]), step+1, new(big.Rat).Mul(p, m.Fraction(i)))
 		}
 	}
 	walk(0, 0, big.NewRat(1, 1))
@@ -135,10 +135,10 @@ func enumerate(t *testing.T, m *sparse.Model, formula *PathFormula, most int) []
 
 func step(t *testing.T, m *sparse.Model, from, to uint32) *big.Rat {
 	t.Helper()
-	first, end := m.Row(int(from))
+	first, end := m.Transitions(int(from))
 	for i := first; i < end; i++ {
 		if m.Target[i] == to {
-			return m.Rat(i)
+			return m.Fraction(i)
 		}
 	}
 	t.Fatalf("no step from %d to %d", from, to)
@@ -150,8 +150,8 @@ func step(t *testing.T, m *sparse.Model, from, to uint32) *big.Rat {
 func TestExceed(t *testing.T) {
 	// From 0 to the goal 2 with 1/2 in each of infinitely many rounds, else to 1 or back.
 	m := &sparse.Model{
-		Kind: sparse.DTMC, Start: []uint32{0, 3, 4, 5}, Target: []uint32{0, 1, 2, 1, 2}, Weight: []uint32{0, 0, 1, 2, 2},
-		Rats: []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(1, 1)}, Weights: []float64{0.25, 0.5, 1}, Initial: []uint32{0},
+		Kind: sparse.DTMC, FirstTransition: []uint32{0, 3, 4, 5}, Target: []uint32{0, 1, 2, 1, 2}, WeightIndex: []uint32{0, 0, 1, 2, 2},
+		Fractions: []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(1, 1)}, Weights: []float64{0.25, 0.5, 1}, Initial: []uint32{0},
 	}
 	for _, x := range []struct {
 		bound string

@@ -120,7 +120,7 @@ func (c *check) supportedObjective() (*simulate.Objective, error) {
 		return nil, err
 	}
 	if feature := c.unsupportedFeature(objective); feature != "" {
-		return nil, result.Refuse(c.property, result.Unsupported, c.property.X.Pos(), "found %s, splitting wants P=? of F or U without a lower bound", feature)
+		return nil, result.Refuse(c.property, result.Unsupported, c.property.Expr.Pos(), "found %s, splitting wants P=? of F or U without a lower bound", feature)
 	}
 	return objective, nil
 }

@@ -122,9 +122,9 @@ func (updater *updater) outcomesOf(b *belief, action int) outcomes {
 	result := outcomes{goal: new(big.Int), failure: new(big.Int), totalWeight: new(big.Int).Mul(updater.denominator, b.totalWeight)}
 	weight := new(big.Int)
 	for i, s := range b.states {
-		first, end := updater.model.Row(updater.choiceOf(s, action))
+		first, end := updater.model.Transitions(updater.choiceOf(s, action))
 		for j := first; j < end; j++ {
-			weight.Mul(b.weights[i], updater.scaledWeights[updater.model.Weight[j]])
+			weight.Mul(b.weights[i], updater.scaledWeights[updater.model.WeightIndex[j]])
 			updater.addWeight(&result, updater.model.Target[j], weight)
 		}
 	}

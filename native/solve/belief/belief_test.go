@@ -30,7 +30,7 @@ func newRandom(r *rand.Rand, layers int, cycles bool) *random {
 	builder := sparse.NewBuilder(sparse.MDP)
 	seen := make([]uint32, n)
 	show := 1 + r.IntN(2)
-	reward := &sparse.Reward{StateRat: make([]*big.Rat, n), State: make([]float64, n), Err: 0x1p-53}
+	reward := &sparse.Reward{StateFractions: make([]*big.Rat, n), State: make([]float64, n), RelErr: 0x1p-53}
 	for s := range n {
 		builder.State()
 		if s >= goal {
@@ -45,7 +45,7 @@ func newRandom(r *rand.Rand, layers int, cycles bool) *random {
 		}
 		seen[s] = uint32(2*layer + r.IntN(show))
 		x := int64(r.IntN(4))
-		reward.StateRat[s], reward.State[s] = big.NewRat(x, 1), float64(x)
+		reward.StateFractions[s], reward.State[s] = big.NewRat(x, 1), float64(x)
 		for a := range 3 {
 			builder.Choice(sparse.Action(a + 1))
 			row := map[int]int64{}
@@ -100,7 +100,7 @@ func (p *random) best(weights map[int]float64, depth int) float64 {
 			if p.Reward != nil {
 				x += w * p.Reward.State[s]
 			}
-			lo, end := model.Row(first + a)
+			lo, end := model.Transitions(first + a)
 			for i := lo; i < end; i++ {
 				to, q := int(model.Target[i]), w*model.Prob(i)
 				switch shown := p.Observation[to]; {
@@ -194,7 +194,7 @@ func (p *random) play(controller *belief.Controller, node, s, depth int) float64
 		if p.Reward != nil {
 			x += share * p.Reward.State[s]
 		}
-		lo, end := model.Row(first + a)
+		lo, end := model.Transitions(first + a)
 		for i := lo; i < end; i++ {
 			to := int(model.Target[i])
 			switch {

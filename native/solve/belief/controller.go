@@ -150,9 +150,9 @@ func (problem *pomdp) transitions(s uint32, action int) []transition {
 	var result []transition
 	choices := problem.choicesOf(s, action)
 	for _, choice := range choices {
-		first, end := problem.model.Row(choice)
+		first, end := problem.model.Transitions(choice)
 		for i := first; i < end; i++ {
-			prob := problem.model.Rat(i)
+			prob := problem.model.Fraction(i)
 			if len(choices) > 1 {
 				prob = new(big.Rat).Mul(prob, big.NewRat(1, int64(len(choices))))
 			}
@@ -208,7 +208,7 @@ func (problem *pomdp) targetsOf(s uint32, action int) []uint32 {
 	}
 	var targets []uint32
 	for _, choice := range problem.choicesOf(s, action) {
-		first, end := problem.model.Row(choice)
+		first, end := problem.model.Transitions(choice)
 		targets = append(targets, problem.model.Target[first:end]...)
 	}
 	return targets
@@ -220,14 +220,14 @@ func (problem *pomdp) chainReward(controller *Controller, chain *Chain) *sparse.
 	if problem.Reward == nil {
 		return nil
 	}
-	reward := &sparse.Reward{Name: problem.Reward.Name, Err: 0x1p-53}
+	reward := &sparse.Reward{Name: problem.Reward.Name, RelErr: 0x1p-53}
 	for i, s := range chain.State {
 		stateReward := new(big.Rat)
 		if !problem.terminalStates.Has(int(s)) {
 			stateReward = problem.expectedReward(s, controller.Nodes[chain.Node[i]].Action)
 		}
 		reward.State = append(reward.State, sparse.NonzeroFloat(stateReward))
-		reward.StateRat = append(reward.StateRat, stateReward)
+		reward.StateFractions = append(reward.StateFractions, stateReward)
 	}
 	return reward
 }

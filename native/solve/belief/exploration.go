@@ -222,9 +222,9 @@ func (search *exploration) buildMDP(isOptimistic, isExact bool) (*finiteMDP, err
 	model.Initial = []uint32{firstNode}
 	result := &finiteMDP{graph: sparse.NewGraph(model)}
 	if search.Reward != nil {
-		result.reward = &sparse.Reward{Name: search.Reward.Name, Choice: writer.rewards, Err: 0x1p-53}
+		result.reward = &sparse.Reward{Name: search.Reward.Name, Choice: writer.rewards, RelErr: 0x1p-53}
 		if isExact {
-			result.reward.ChoiceRat = writer.exactRewards
+			result.reward.ChoiceFractions = writer.exactRewards
 		}
 	}
 	return result, nil

@@ -57,7 +57,7 @@ func (bound *informedBound) actionIndex(s, action int) int {
 // bounds on the values of the states.
 func (bound *informedBound) backupFullyObserved(s, action int, values []float64) float64 {
 	choice := bound.choiceOf(uint32(s), action)
-	first, end := bound.model.Row(choice)
+	first, end := bound.model.Transitions(choice)
 	sum := 0.0
 	for j := first; j < end; j++ {
 		if target := bound.model.Target[j]; !bound.terminalStates.Has(int(target)) {
@@ -70,7 +70,7 @@ func (bound *informedBound) backupFullyObserved(s, action int, values []float64)
 // addImmediate adds the immediate value of a choice in state s to laterValue: its reward or, for probabilities, its probability to reach
 // the target. The sum is rounded optimistically.
 func (bound *informedBound) addImmediate(s, choice int, laterValue float64) float64 {
-	first, end := bound.model.Row(choice)
+	first, end := bound.model.Transitions(choice)
 	relErr := float64(end-first+8) * 0x1p-53 // one rounding for each term, and a few more
 	if bound.Reward != nil {
 		reward, _ := bound.rewardOf(uint32(s), choice).Float64()
@@ -131,7 +131,7 @@ func (bound *informedBound) improveAction(newValues []float64, s, action int) (c
 // observations.
 func (bound *informedBound) informedBackup(s, action int) float64 {
 	choice := bound.choiceOf(uint32(s), action)
-	first, end := bound.model.Row(choice)
+	first, end := bound.model.Transitions(choice)
 	isAdded := map[uint32]bool{} // the observations whose transitions are in laterValue
 	laterValue := 0.0
 	for j := first; j < end; j++ {

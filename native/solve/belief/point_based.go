@@ -161,10 +161,10 @@ func (search *pointBased) bestInformedAction(belief floatBelief) int {
 func (search *pointBased) nextBeliefs(belief floatBelief, action int) []floatBelief {
 	var reached []weightedState
 	for i, s := range belief.states {
-		first, end := search.model.Row(search.choiceOf(s, action))
+		first, end := search.model.Transitions(search.choiceOf(s, action))
 		for j := first; j < end; j++ {
 			if target := search.model.Target[j]; !search.terminalStates.Has(int(target)) {
-				reached = append(reached, weightedState{target, belief.weights[i] * search.model.Weights[search.model.Weight[j]]})
+				reached = append(reached, weightedState{target, belief.weights[i] * search.model.Weights[search.model.WeightIndex[j]]})
 			}
 		}
 	}
@@ -321,10 +321,10 @@ func (search *pointBased) immediateValue(s uint32, action int) float64 {
 		return sparse.NonzeroFloat(search.rewardOf(s, choice))
 	}
 	sum := 0.0
-	first, end := search.model.Row(choice)
+	first, end := search.model.Transitions(choice)
 	for j := first; j < end; j++ {
 		if search.Target.Has(int(search.model.Target[j])) {
-			sum += search.model.Weights[search.model.Weight[j]]
+			sum += search.model.Weights[search.model.WeightIndex[j]]
 		}
 	}
 	return sum
@@ -334,10 +334,10 @@ func (search *pointBased) immediateValue(s uint32, action int) float64 {
 // follow.
 func (search *pointBased) alphaValue(vector *alphaVector, s uint32) float64 {
 	sum := search.immediateValue(s, vector.action)
-	first, end := search.model.Row(search.choiceOf(s, vector.action))
+	first, end := search.model.Transitions(search.choiceOf(s, vector.action))
 	for j := first; j < end; j++ {
 		if target := search.model.Target[j]; !search.terminalStates.Has(int(target)) {
-			sum += search.model.Weights[search.model.Weight[j]] * search.valueAfter(vector.next, target)
+			sum += search.model.Weights[search.model.WeightIndex[j]] * search.valueAfter(vector.next, target)
 		}
 	}
 	return sum

@@ -72,10 +72,10 @@ func newPOMDP(problem Problem) (*pomdp, error) {
 	if result.actionChoices, err = model.MatchActions(problem.Observation); err != nil {
 		return nil, err
 	}
-	if result.denominator, err = commonDenominator(model.Rats); err != nil {
+	if result.denominator, err = commonDenominator(model.Fractions); err != nil {
 		return nil, err
 	}
-	for _, weight := range model.Rats {
+	for _, weight := range model.Fractions {
 		scaled := new(big.Int).Mul(result.denominator, weight.Num())
 		scaled.Quo(scaled, weight.Denom())
 		result.scaledWeights = append(result.scaledWeights, scaled)
@@ -113,10 +113,10 @@ func (problem *pomdp) choiceOf(s uint32, action int) int {
 // rewardOf returns the state reward plus the choice reward.
 func (problem *pomdp) rewardOf(s uint32, choice int) *big.Rat {
 	reward := new(big.Rat)
-	if values := problem.Reward.StateRat; values != nil && values[s] != nil {
+	if values := problem.Reward.StateFractions; values != nil && values[s] != nil {
 		reward.Add(reward, values[s])
 	}
-	if values := problem.Reward.ChoiceRat; values != nil && values[choice] != nil {
+	if values := problem.Reward.ChoiceFractions; values != nil && values[choice] != nil {
 		reward.Add(reward, values[choice])
 	}
 	return reward

@@ -98,7 +98,7 @@ func (pool *pool) addStrategy(ctx context.Context, strategy memoryless, opts sol
 // evaluateStrategy returns pessimistic bounds on the value of a memoryless strategy in every state.
 func (pool *pool) evaluateStrategy(ctx context.Context, strategy memoryless, opts solve.Options) ([]float64, error) {
 	builder := sparse.NewBuilder(sparse.DTMC)
-	reward := &sparse.Reward{Err: 0x1p-53}
+	reward := &sparse.Reward{RelErr: 0x1p-53}
 	for s := range pool.model.NumStates() {
 		builder.State()
 		action := strategy[pool.Observation[s]]

@@ -210,8 +210,8 @@ func checkColumns(t *testing.T, space *Space, columns *Columns, want *explicit.S
 	if len(columns.Chunks) < 2 || columns.States != int64(graph.NumStates()) || columns.Choices != int64(graph.NumChoices()) || columns.Transitions != int64(graph.NumTransitions()) {
 		t.Fatalf("%d chunks, %d states, %d choices, %d transitions, want several, %d, %d, %d", len(columns.Chunks), columns.States, columns.Choices, columns.Transitions, graph.NumStates(), graph.NumChoices(), graph.NumTransitions())
 	}
-	if columns.RelErr != graph.Err {
-		t.Errorf("error %g of the weights, want %g", columns.RelErr, graph.Err)
+	if columns.RelErr != graph.RelErr {
+		t.Errorf("error %g of the weights, want %g", columns.RelErr, graph.RelErr)
 	}
 	order := want.Order() // the states of want in the order of their valuations
 	rank := make([]int64, len(order))
@@ -282,7 +282,7 @@ func describeChoices(space *explicit.Space, state int, rank []int64) string {
 	text := ""
 	first, end := graph.Choices(state)
 	for c := first; c < end; c++ {
-		begin, after := graph.Row(c)
+		begin, after := graph.Transitions(c)
 		for i := begin; i < after; i++ {
 			text += fmt.Sprintf(" %v:%d", graph.Prob(i), rank[graph.Target[i]])
 		}

@@ -69,7 +69,7 @@ func rowsOf(s *explicit.Space) []row {
 	for state := range m.NumStates() {
 		first, end := m.Choices(state)
 		for c := first; c < end; c++ {
-			lo, hi := m.Row(c)
+			lo, hi := m.Transitions(c)
 			start := len(rows)
 			for i := lo; i < hi; i++ {
 				r := row{state, c - first, int(m.Target[i]), m.Prob(i), ""}
@@ -190,8 +190,8 @@ func TestWorkers(t *testing.T) {
 	one := build(t, walk, explicit.Options{Workers: 1}).Model()
 	for _, workers := range []int{2, 7} {
 		many := build(t, walk, explicit.Options{Workers: workers}).Model()
-		if !slices.Equal(one.Target, many.Target) || !slices.Equal(one.Weight, many.Weight) ||
-			!slices.Equal(one.First, many.First) || !slices.Equal(one.Start, many.Start) || !slices.Equal(one.Actions, many.Actions) {
+		if !slices.Equal(one.Target, many.Target) || !slices.Equal(one.WeightIndex, many.WeightIndex) ||
+			!slices.Equal(one.FirstChoice, many.FirstChoice) || !slices.Equal(one.FirstTransition, many.FirstTransition) || !slices.Equal(one.Actions, many.Actions) {
 			t.Errorf("%d workers give another model", workers)
 		}
 	}
@@ -244,8 +244,8 @@ func TestExactWeights(t *testing.T) {
 			// Only the first row is compared; 1/s needs s>0 everywhere.
 			m := build(t, tt.src, explicit.Options{Exact: true}).Model()
 			var got []string
-			for i := range m.Start[1] {
-				got = append(got, m.Rat(int(i)).RatString())
+			for i := range m.FirstTransition[1] {
+				got = append(got, m.Fraction(int(i)).RatString())
 			}
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("weights %v, want %v", got, tt.want)
@@ -319,14 +319,14 @@ func TestExactAgrees(t *testing.T) {
 				t.Fatal(err)
 			}
 			d, e := s.Model(), x.Model()
-			if !slices.Equal(d.Target, e.Target) || !slices.Equal(d.Start, e.Start) || !slices.Equal(d.Actions, e.Actions) {
+			if !slices.Equal(d.Target, e.Target) || !slices.Equal(d.FirstTransition, e.FirstTransition) || !slices.Equal(d.Actions, e.Actions) {
 				t.Fatalf("other transitions: %v and %v", d.Target, e.Target)
 			}
 			for i := range d.Target {
 				off := new(big.Rat).SetFloat64(d.Prob(i))
-				off.Sub(off, e.Rat(i)).Quo(off.Abs(off), e.Rat(i))
-				if f, _ := off.Float64(); f > d.Err {
-					t.Errorf("transition %d: %v for %s is off by %v, more than %v", i, d.Prob(i), e.Rat(i).RatString(), f, d.Err)
+				off.Sub(off, e.Fraction(i)).Quo(off.Abs(off), e.Fraction(i))
+				if f, _ := off.Float64(); f > d.RelErr {
+					t.Errorf("transition %d: %v for %s is off by %v, more than %v", i, d.Prob(i), e.Fraction(i).RatString(), f, d.RelErr)
 				}
 			}
 		})

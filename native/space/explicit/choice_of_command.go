@@ -82,7 +82,7 @@ func (space *Space) findChoice(state int, enabled *compile.Choice, targets []int
 		if !sameAction {
 			continue
 		}
-		firstTransition, endTransition := model.Row(choice)
+		firstTransition, endTransition := model.Transitions(choice)
 		if endTransition-firstTransition == len(targets) && sameDistribution(model, firstTransition, enabled, targets) {
 			return choice
 		}

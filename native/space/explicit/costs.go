@@ -50,7 +50,7 @@ func (space *Space) costRange(i int) (first, end int) {
 	if space.model.Kind == sparse.MDP {
 		return first, end
 	}
-	return space.model.Row(i)
+	return space.model.Transitions(i)
 }
 
 // importedCosts returns the costs of a space that was read from files: costs of states, and of choices or transitions. If the files have no
@@ -60,12 +60,12 @@ func (space *Space) importedCosts(index int) (stateCosts, moveCosts []*big.Rat, 
 	if err != nil {
 		return nil, nil, err
 	}
-	values, fractions := reward.Choice, reward.ChoiceRat
+	values, fractions := reward.Choice, reward.ChoiceFractions
 	if space.model.Kind != sparse.MDP {
 		transitionReward := space.imported.transitionRewards[index]
 		values, fractions = transitionReward.Values, transitionReward.Fractions
 	}
-	if stateCosts, err = rationalCosts(reward.State, reward.StateRat, space.model.NumStates()); err != nil {
+	if stateCosts, err = rationalCosts(reward.State, reward.StateFractions, space.model.NumStates()); err != nil {
 		return nil, nil, err
 	}
 	numMoves := space.model.NumTransitions()

@@ -73,7 +73,7 @@ func (space *Space) SojournTimes() (*sparse.Reward, error) {
 		}
 	}
 	if space.model.Exact() {
-		times.StateRat = space.exactSojournTimes(rates)
+		times.StateFractions = space.exactSojournTimes(rates)
 	}
 	return times, nil
 }
@@ -96,9 +96,9 @@ func (space *Space) exactSojournTimes(rates *ExitRates) []*big.Rat {
 func (space *Space) setSojournTime(times *sparse.Reward, rates *ExitRates, state int) {
 	low, high := rates.Low[state], rates.High[state]
 	times.State[state] = 1 / rates.Mean(state)
-	times.Err = max(times.Err, higherOrderFactor*((high-low)/low+2*sema.UnitRoundoff))
-	if !sparse.InRange(times.State[state]) || !(times.Err < 1) {
-		times.Unfit = &RangeError{File: space.Program().File, What: fmt.Sprintf("exit rate %.4g", rates.Mean(state))}
-		times.Err = math.Inf(1)
+	times.RelErr = max(times.RelErr, higherOrderFactor*((high-low)/low+2*sema.UnitRoundoff))
+	if !sparse.InRange(times.State[state]) || !(times.RelErr < 1) {
+		times.RangeErr = &RangeError{File: space.Program().File, What: fmt.Sprintf("exit rate %.4g", rates.Mean(state))}
+		times.RelErr = math.Inf(1)
 	}
 }

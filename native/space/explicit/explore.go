@@ -338,8 +338,8 @@ func (search *exploration) addBatch(ctx context.Context, batch *batch) error {
 	search.targetNumbers = search.store.addStates(search.targetNumbers[:0], batch.Targets, batch.hashes)
 	rows := sparse.Rows{
 		Choices: batch.Choices, Transitions: batch.Transitions, Actions: batch.actions,
-		Targets: search.targetNumbers, Weights: batch.Weights, Rats: batch.fractions,
-		Highs: batch.upperFractions,
+		Targets: search.targetNumbers, Weights: batch.Weights, Fractions: batch.fractions,
+		UpperFractions: batch.upperFractions,
 	}
 	if isGame(search.model) {
 		numDeadlocks := len(batch.Choices) - len(batch.owners) // at the end of the batch
@@ -444,7 +444,7 @@ func (search *exploration) buildSpace() (*Space, error) {
 	if space.model, err = search.finishModel(); err != nil {
 		return nil, err
 	}
-	if math.IsInf(space.model.Err, 1) && space.rangeErr == nil {
+	if math.IsInf(space.model.RelErr, 1) && space.rangeErr == nil {
 		space.rangeErr = &RangeError{File: search.model.Program().File, What: "a probability or rate"}
 	}
 	return space, space.comparePRISMArithmetic()
@@ -461,9 +461,9 @@ func (search *exploration) finishModel() (*sparse.Model, error) {
 		model.Player = append(search.owners, make([]uint16, unexpanded)...) // these belong to the first player
 	}
 	if !search.opts.Exact {
-		model.Err = search.relErr
+		model.RelErr = search.relErr
 		if search.rangeErr != nil {
-			model.Err = math.Inf(1)
+			model.RelErr = math.Inf(1)
 		}
 	}
 	for i := range search.numInitial {

@@ -136,14 +136,14 @@ func (space *Space) checkRange(file string) {
 	for _, weight := range model.Weights {
 		if !sparse.InRange(weight) && space.rangeErr == nil {
 			space.rangeErr = &RangeError{File: file, What: fmt.Sprintf("weight %.4g", weight)}
-			model.Err = math.Inf(1)
+			model.RelErr = math.Inf(1)
 		}
 	}
 	for i := range model.Rewards {
 		reward := &model.Rewards[i]
 		for _, value := range slices.Concat(reward.State, reward.Choice) {
-			if value != 0 && !isNormalFloat(math.Abs(value)) && reward.Unfit == nil {
-				reward.Unfit, reward.Err = &RangeError{File: file, What: fmt.Sprintf("reward %.4g", value)}, math.Inf(1)
+			if value != 0 && !isNormalFloat(math.Abs(value)) && reward.RangeErr == nil {
+				reward.RangeErr, reward.RelErr = &RangeError{File: file, What: fmt.Sprintf("reward %.4g", value)}, math.Inf(1)
 			}
 		}
 	}

@@ -35,17 +35,17 @@ func (space *Space) importedTransitions(index int) TransitionReward {
 // absolute values of the negative rewards, if sign is -1. In a Markov chain it selects the rewards of single transitions by their sign.
 func (space *Space) importedRewardsWithSign(index, sign int) *sparse.Reward {
 	result := space.model.Rewards[index] // a copy
-	result.State, result.StateRat = absoluteWithSign(result.State, result.StateRat, sign)
+	result.State, result.StateFractions = absoluteWithSign(result.State, result.StateFractions, sign)
 	transitions := space.importedTransitions(index)
 	if transitions.Values == nil || space.model.Intervals() {
-		result.Choice, result.ChoiceRat = absoluteWithSign(result.Choice, result.ChoiceRat, sign)
+		result.Choice, result.ChoiceFractions = absoluteWithSign(result.Choice, result.ChoiceFractions, sign)
 		return &result
 	}
 	values, fractions := absoluteWithSign(transitions.Values, transitions.Fractions, sign)
 	if fractions != nil && space.model.Exact() {
-		result.Choice, result.ChoiceRat = space.exactWeightedSums(fractions)
+		result.Choice, result.ChoiceFractions = space.exactWeightedSums(fractions)
 	} else {
-		result.Choice, result.ChoiceRat = space.weightedSums(values), nil
+		result.Choice, result.ChoiceFractions = space.weightedSums(values), nil
 	}
 	return &result
 }
@@ -54,7 +54,7 @@ func (space *Space) importedRewardsWithSign(index, sign int) *sparse.Reward {
 func (space *Space) weightedSums(values []float64) []float64 {
 	means := make([]float64, space.model.NumChoices())
 	for choice := range means {
-		first, end := space.model.Row(choice)
+		first, end := space.model.Transitions(choice)
 		for transition := first; transition < end; transition++ {
 			means[choice] += space.model.Prob(transition) * values[transition]
 		}
@@ -67,11 +67,11 @@ func (space *Space) weightedSums(values []float64) []float64 {
 func (space *Space) exactWeightedSums(values []*big.Rat) (floats []float64, means []*big.Rat) {
 	floats, means = make([]float64, space.model.NumChoices()), make([]*big.Rat, space.model.NumChoices())
 	for choice := range means {
-		first, end := space.model.Row(choice)
+		first, end := space.model.Transitions(choice)
 		sum := new(big.Rat)
 		for transition := first; transition < end; transition++ {
 			if values[transition] != nil {
-				sum.Add(sum, new(big.Rat).Mul(space.model.Rat(transition), values[transition]))
+				sum.Add(sum, new(big.Rat).Mul(space.model.Fraction(transition), values[transition]))
 			}
 		}
 		storeRational(floats, means, choice, sum)

@@ -37,10 +37,10 @@ func sameSpacesOf(t *testing.T, m *compile.Model, exact bool, part int) {
 			t.Fatal(err)
 		}
 		a, b := *want.Model(), *got.Model()
-		if x, y := fmt.Sprint(a.Rats), fmt.Sprint(b.Rats); x != y {
+		if x, y := fmt.Sprint(a.Fractions), fmt.Sprint(b.Fractions); x != y {
 			t.Fatalf("interpreted: %s\nin WebAssembly: %s", x, y)
 		}
-		if a.Rats, b.Rats = nil, nil; !reflect.DeepEqual(a, b) {
+		if a.Fractions, b.Fractions = nil, nil; !reflect.DeepEqual(a, b) {
 			t.Fatalf("interpreted: %+v\nin WebAssembly: %+v", a, b)
 		}
 		if !reflect.DeepEqual(want.Unexplored(), got.Unexplored()) || part > 0 && want.Model().NumStates()-want.Unexplored().Count() != part {

@@ -31,7 +31,7 @@ func (quotient *quotientData) withoutFractions() *quotientData {
 	rewards := map[int]*sparse.Reward{}
 	for i, reward := range quotient.rewards {
 		rounded := *reward
-		rounded.StateRat, rounded.ChoiceRat = nil, nil
+		rounded.StateFractions, rounded.ChoiceFractions = nil, nil
 		rewards[i] = &rounded
 	}
 	return &quotientData{rewards}
@@ -45,13 +45,13 @@ func (quotient *quotientData) transitionRewards(model *sparse.Model, index int) 
 		return nil, nil
 	}
 	for choice := range model.NumChoices() {
-		first, end := model.Row(choice)
+		first, end := model.Transitions(choice)
 		for range end - first {
 			if reward.Choice != nil {
 				values = append(values, reward.Choice[choice])
 			}
-			if reward.ChoiceRat != nil {
-				fractions = append(fractions, reward.ChoiceRat[choice])
+			if reward.ChoiceFractions != nil {
+				fractions = append(fractions, reward.ChoiceFractions[choice])
 			}
 		}
 	}

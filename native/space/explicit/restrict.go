@@ -51,7 +51,7 @@ func (space *Space) WithoutFractions() *Space {
 		return space
 	}
 	copied, model := *space, *space.model
-	model.Rats = nil
+	model.Fractions = nil
 	copied.model = &model
 	if space.quotient != nil {
 		copied.quotient = space.quotient.withoutFractions()

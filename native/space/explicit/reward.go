@@ -18,7 +18,7 @@ import (
 // choice is the sum of weight * reward over its transitions, where weights are probabilities or rates. The self-loop of a deadlock has no
 // reward.
 //
-// A negative or infinite reward is a *compile.StateError. If a float64 reward is out of range, the field Unfit of the result is a
+// A negative or infinite reward is a *compile.StateError. If a float64 reward is out of range, the field RangeErr of the result is a
 // *RangeError.
 //
 // Source: reference, sections 4.8 and 4.10.
@@ -56,11 +56,11 @@ func (space *Space) floatReward(index int) (*sparse.Reward, error) {
 	maxErr := 0.0
 	for _, evaluator := range evaluators { // in the order of the states
 		maxErr = max(maxErr, evaluator.relErr)
-		reward.Unfit = cmp.Or(reward.Unfit, evaluator.rangeErr)
+		reward.RangeErr = cmp.Or(reward.RangeErr, evaluator.rangeErr)
 	}
-	reward.Err = space.rewardError(structure, maxErr)
-	if reward.Unfit != nil {
-		reward.Err = math.Inf(1)
+	reward.RelErr = space.rewardError(structure, maxErr)
+	if reward.RangeErr != nil {
+		reward.RelErr = math.Inf(1)
 	}
 	return reward, nil
 }
@@ -273,7 +273,7 @@ func (space *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewa
 // or overflows is replaced by the nearest normal float64, and recorded as an error.
 func (space *Space) weightedReward(evaluator *rewardEvaluator, choice int, state []int32) (float64, error) {
 	sum := 0.0
-	first, end := space.model.Row(choice)
+	first, end := space.model.Transitions(choice)
 	limit := math.MaxFloat64 / float64(end-first)
 	for transition := first; transition < end; transition++ {
 		value, err := evaluator.choiceReward(state, space.actionIndex(transition))
@@ -310,10 +310,10 @@ func (space *Space) rewardError(structure *sema.RewardStruct, itemErr float64) f
 	maxTransitions := 0
 	if space.model.Kind != sparse.MDP {
 		for i := range space.store.numStates {
-			first, end := space.model.Row(i)
+			first, end := space.model.Transitions(i)
 			maxTransitions = max(maxTransitions, end-first)
 		}
-		itemErr += space.model.Err
+		itemErr += space.model.RelErr
 	}
 	numRoundings := len(structure.Items) + maxTransitions + 2
 	return higherOrderFactor * (itemErr + float64(numRoundings)*sema.UnitRoundoff)
@@ -324,9 +324,9 @@ func (space *Space) exactReward(index int) (*sparse.Reward, error) {
 	structure := &space.Program().Rewards[index]
 	numStates := space.store.numStates
 	reward := &sparse.Reward{
-		Name: structure.Name, Err: sema.UnitRoundoff,
-		State: make([]float64, numStates), StateRat: make([]*big.Rat, numStates),
-		Choice: make([]float64, space.model.NumChoices()), ChoiceRat: make([]*big.Rat, space.model.NumChoices()),
+		Name: structure.Name, RelErr: sema.UnitRoundoff,
+		State: make([]float64, numStates), StateFractions: make([]*big.Rat, numStates),
+		Choice: make([]float64, space.model.NumChoices()), ChoiceFractions: make([]*big.Rat, space.model.NumChoices()),
 	}
 	state, hasTransitionItems := space.State(nil, 0), hasTransitionRewards(structure)
 	evaluator, err := space.newExactRewardEvaluator(structure)
@@ -339,7 +339,7 @@ func (space *Space) exactReward(index int) (*sparse.Reward, error) {
 		if err != nil {
 			return nil, err
 		}
-		space.setReward(reward, reward.State, reward.StateRat, i, value)
+		space.setReward(reward, reward.State, reward.StateFractions, i, value)
 		if !hasTransitionItems || space.model.IsDeadlock(i) {
 			continue
 		}
@@ -354,8 +354,8 @@ func (space *Space) exactReward(index int) (*sparse.Reward, error) {
 // range of float64.
 func (space *Space) setReward(reward *sparse.Reward, floats []float64, fractions []*big.Rat, i int, value *big.Rat) {
 	storeRational(floats, fractions, i, value)
-	if floats[i] != 0 && !isNormalFloat(floats[i]) && reward.Unfit == nil {
-		reward.Unfit, reward.Err = &RangeError{File: space.Program().File, What: "reward " + shortRat(value)}, math.Inf(1)
+	if floats[i] != 0 && !isNormalFloat(floats[i]) && reward.RangeErr == nil {
+		reward.RangeErr, reward.RelErr = &RangeError{File: space.Program().File, What: "reward " + shortRat(value)}, math.Inf(1)
 	}
 }
 
@@ -391,7 +391,7 @@ func (space *Space) exactChoiceRewards(reward *sparse.Reward, evaluator *exactRe
 		if err != nil {
 			return err
 		}
-		space.setReward(reward, reward.Choice, reward.ChoiceRat, choice, value)
+		space.setReward(reward, reward.Choice, reward.ChoiceFractions, choice, value)
 	}
 	return nil
 }
@@ -399,7 +399,7 @@ func (space *Space) exactChoiceRewards(reward *sparse.Reward, evaluator *exactRe
 // exactChoiceReward returns the reward of a choice as a fraction. In a Markov chain it is the sum of weight * reward over the transitions
 // of the state.
 func (space *Space) exactChoiceReward(evaluator *exactRewardEvaluator, choice int, state []int32) (*big.Rat, error) {
-	first, end := space.model.Row(choice)
+	first, end := space.model.Transitions(choice)
 	switch {
 	case space.model.Kind == sparse.MDP:
 		return evaluator.sumOfItems(state, isTransitionItem(space.actionIndex(choice)))
@@ -413,7 +413,7 @@ func (space *Space) exactChoiceReward(evaluator *exactRewardEvaluator, choice in
 		if err != nil {
 			return nil, err
 		}
-		sum.Add(sum, new(big.Rat).Mul(value, space.model.Rat(transition)))
+		sum.Add(sum, new(big.Rat).Mul(value, space.model.Fraction(transition)))
 	}
 	return sum, nil
 }

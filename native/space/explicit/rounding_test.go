@@ -39,10 +39,10 @@ func TestWeightErrors(t *testing.T) {
 			}
 			d, e := s.Model(), x.Model()
 			for i := range d.Target {
-				within(t, "weight", d.Prob(i), e.Rat(i), d.Err)
+				within(t, "weight", d.Prob(i), e.Fraction(i), d.RelErr)
 			}
-			if d.Err > tt.most {
-				t.Errorf("error %v, want at most %v", d.Err, tt.most)
+			if d.RelErr > tt.most {
+				t.Errorf("error %v, want at most %v", d.RelErr, tt.most)
 			}
 			if len(m.Program().Rewards) > 0 {
 				sameRewards(t, s, x, tt.most)
@@ -63,13 +63,13 @@ func sameRewards(t *testing.T, s, x *explicit.Space, most float64) {
 		t.Fatal(err)
 	}
 	for i, f := range r.State {
-		within(t, "state reward", f, q.StateRat[i], r.Err)
+		within(t, "state reward", f, q.StateFractions[i], r.RelErr)
 	}
 	for i, f := range r.Choice {
-		within(t, "choice reward", f, q.ChoiceRat[i], r.Err)
+		within(t, "choice reward", f, q.ChoiceFractions[i], r.RelErr)
 	}
-	if r.Err > most {
-		t.Errorf("error of rewards %v, want at most %v", r.Err, most)
+	if r.RelErr > most {
+		t.Errorf("error of rewards %v, want at most %v", r.RelErr, most)
 	}
 }
 
@@ -156,14 +156,14 @@ func TestPowers(t *testing.T) {
 		src := "ctmc module m s:[0..1]; [] s=0 -> " + text + ":(s'=1); [] s=1 -> true; endmodule rewards s=0 : " + text + "; endrewards"
 		s := build(t, src, explicit.Options{})
 		number, _ := new(big.Rat).SetString(want)
-		within(t, text, s.Model().Prob(0), number, s.Model().Err+1e-30)
+		within(t, text, s.Model().Prob(0), number, s.Model().RelErr+1e-30)
 		r, err := s.Reward(0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		within(t, text, r.State[0], number, r.Err+1e-30)
-		if s.Model().Err > 1e-14 || r.Err > 1e-14 {
-			t.Errorf("%s: errors are %g and %g, want some roundings", text, s.Model().Err, r.Err)
+		within(t, text, r.State[0], number, r.RelErr+1e-30)
+		if s.Model().RelErr > 1e-14 || r.RelErr > 1e-14 {
+			t.Errorf("%s: errors are %g and %g, want some roundings", text, s.Model().RelErr, r.RelErr)
 		}
 	}
 }

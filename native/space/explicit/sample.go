@@ -40,7 +40,7 @@ func exitRates(ctx context.Context, model *sparse.Model) ([]float64, error) {
 			return nil, ctx.Err()
 		}
 		choice, _ := model.Choices(i)
-		first, end := model.Row(choice)
+		first, end := model.Transitions(choice)
 		for transition := first; transition < end; transition++ {
 			rates[i] += model.Prob(transition)
 		}
@@ -68,8 +68,8 @@ func (facts stateTables) CompileRewards(index int) (stateReward func(state int) 
 	if err != nil {
 		return nil, nil, err
 	}
-	if reward.Unfit != nil {
-		return nil, nil, reward.Unfit
+	if reward.RangeErr != nil {
+		return nil, nil, reward.RangeErr
 	}
 	moveValues, _, err := facts.TransitionRewards(index)
 	if err != nil {
@@ -169,7 +169,7 @@ func (sampler *pathSampler) sampleStep(random *compile.Stream, outcome *compile.
 	if isCTMC {
 		totalWeight = sampler.rates[state]
 	}
-	transition, endTransition := sampler.model.Row(choice)
+	transition, endTransition := sampler.model.Transitions(choice)
 	if endTransition-transition > 1 {
 		transition = sampler.pickTransition(transition, endTransition, float64(random.Unit()*totalWeight))
 	}
@@ -201,6 +201,6 @@ func (sampler *pathSampler) pickTransition(first, end int, random float64) int {
 // because time passes there.
 func (sampler *pathSampler) isAbsorbing(state int) bool {
 	choice, end := sampler.model.Choices(state)
-	firstTransition, endTransition := sampler.model.Row(choice)
+	firstTransition, endTransition := sampler.model.Transitions(choice)
 	return sampler.rates == nil && end-choice == 1 && endTransition-firstTransition == 1
 }

@@ -122,9 +122,9 @@ func (space *Space) subtractRewards() (*sparse.Reward, TransitionReward, error) 
 	positive, negative := rewards[0], rewards[1]
 	combined := *positive
 	combined.State = differences(positive.State, negative.State)
-	combined.StateRat = exactDifferences(positive.StateRat, negative.StateRat)
+	combined.StateFractions = exactDifferences(positive.StateFractions, negative.StateFractions)
 	combined.Choice = differences(positive.Choice, negative.Choice)
-	combined.ChoiceRat = exactDifferences(positive.ChoiceRat, negative.ChoiceRat)
+	combined.ChoiceFractions = exactDifferences(positive.ChoiceFractions, negative.ChoiceFractions)
 	return &combined, TransitionReward{
 		Values:    differences(transitions[0].Values, transitions[1].Values),
 		Fractions: exactDifferences(transitions[0].Fractions, transitions[1].Fractions),

@@ -66,8 +66,8 @@ func (steps *Steps) loadRewards() error {
 		if err != nil {
 			return err
 		}
-		if reward.Unfit != nil {
-			return reward.Unfit
+		if reward.RangeErr != nil {
+			return reward.RangeErr
 		}
 		values, _, err := steps.space.TransitionRewards(i)
 		if err != nil {
@@ -89,13 +89,13 @@ func (steps *Steps) Expand(state []int32) (*compile.Choices, error) {
 	}
 	first, end := model.Choices(stateIndex)
 	steps.firstChoice = first
-	firstTransition, _ := model.Row(first)
-	_, endTransition := model.Row(end - 1)
+	firstTransition, _ := model.Transitions(first)
+	_, endTransition := model.Transitions(end - 1)
 	if err := steps.loadTransitions(firstTransition, endTransition); err != nil {
 		return nil, err
 	}
 	for choice := first; choice < end; choice++ {
-		rowStart, rowEnd := model.Row(choice)
+		rowStart, rowEnd := model.Transitions(choice)
 		transitions := steps.transitions[rowStart-firstTransition : rowEnd-firstTransition]
 		steps.choices.List = append(steps.choices.List, compile.Choice{Action: sema.Unlabelled, Module: -1, Transitions: transitions})
 	}
@@ -135,7 +135,7 @@ func (steps *Steps) Action(choice, transition int) (action, module int) {
 // indices in the model.
 func (steps *Steps) modelIndices(choice, transition int) (choiceIndex, transitionIndex int) {
 	choiceIndex = steps.firstChoice + choice
-	firstTransition, _ := steps.space.model.Row(choiceIndex)
+	firstTransition, _ := steps.space.model.Transitions(choiceIndex)
 	return choiceIndex, firstTransition + transition
 }
 

@@ -173,7 +173,7 @@ func TestStepsOfImports(t *testing.T) {
 		return explicit.NewSteps(space)
 	}
 	lts := &sparse.Model{
-		Kind: sparse.MDP, First: []uint32{0, 2, 3}, Start: []uint32{0, 1, 2, 3}, Target: []uint32{1, 0, 1}, Weight: make([]uint32, 3), Weights: []float64{1},
+		Kind: sparse.MDP, FirstChoice: []uint32{0, 2, 3}, FirstTransition: []uint32{0, 1, 2, 3}, Target: []uint32{1, 0, 1}, WeightIndex: make([]uint32, 3), Weights: []float64{1},
 		Actions: []sparse.Action{1, sparse.NoAction, sparse.NoAction}, Initial: []uint32{0}, Deadlocks: sparse.NewSet(2),
 	}
 	lts.Deadlocks.Add(1)

@@ -60,14 +60,14 @@ rewards s=0:max(0,%s); [] s=0:max(0,%s); endrewards`,
 func sameSupport(t *testing.T, src string, d, e *explicit.Space) {
 	t.Helper()
 	a, b := d.Model(), e.Model()
-	if fmt.Sprint(a.Start, a.Target) != fmt.Sprint(b.Start, b.Target) {
-		t.Fatalf("transitions %v %v, want %v %v\n%s", a.Start, a.Target, b.Start, b.Target, src)
+	if fmt.Sprint(a.FirstTransition, a.Target) != fmt.Sprint(b.FirstTransition, b.Target) {
+		t.Fatalf("transitions %v %v, want %v %v\n%s", a.FirstTransition, a.Target, b.FirstTransition, b.Target, src)
 	}
 	for i := range a.Target {
-		within(t, "weight", a.Prob(i), b.Rat(i), a.Err)
+		within(t, "weight", a.Prob(i), b.Fraction(i), a.RelErr)
 	}
-	if a.Err > 1e-10 && !math.IsInf(a.Err, 1) {
-		t.Errorf("error %v", a.Err)
+	if a.RelErr > 1e-10 && !math.IsInf(a.RelErr, 1) {
+		t.Errorf("error %v", a.RelErr)
 	}
 	r, err := d.Reward(0)
 	q, exactErr := e.Reward(0)
@@ -79,10 +79,10 @@ func sameSupport(t *testing.T, src string, d, e *explicit.Space) {
 		return
 	}
 	for i := range r.State {
-		within(t, "state reward", r.State[i], q.StateRat[i], r.Err)
+		within(t, "state reward", r.State[i], q.StateFractions[i], r.RelErr)
 	}
 	for i := range r.Choice {
-		within(t, "choice reward", r.Choice[i], q.ChoiceRat[i], r.Err)
+		within(t, "choice reward", r.Choice[i], q.ChoiceFractions[i], r.RelErr)
 	}
 }
 
@@ -122,13 +122,13 @@ func TestUnfit(t *testing.T) {
 		"mdp module m s:[0..1]; [a] true -> 1e-200:(s'=1)+1-1e-200:(s'=0); endmodule module n t:[0..1]; [a] true -> 1e-200:(t'=1)+1-1e-200:(t'=0); endmodule": "probability 1e-400 is outside the range of float64 arithmetic, in state (s=0,t=0)",
 	} {
 		s := build(t, src, explicit.Options{})
-		if s.Unfit() == nil || s.Unfit().Error() != want || !math.IsInf(s.Model().Err, 1) {
+		if s.Unfit() == nil || s.Unfit().Error() != want || !math.IsInf(s.Model().RelErr, 1) {
 			t.Errorf("%s: %v, want %s", src, s.Unfit(), want)
 		}
 	}
 	s := build(t, `dtmc module m s:[0..1]; [] true -> true; endmodule rewards "a" true:1e-320; endrewards rewards "b" true:1e310; endrewards rewards "c" true:1e-300; endrewards`, explicit.Options{})
 	for i, rangeErr := range []bool{true, true, false} {
-		if r, err := s.Reward(i); err != nil || (r.Unfit != nil) != rangeErr || math.IsInf(r.Err, 1) != rangeErr {
+		if r, err := s.Reward(i); err != nil || (r.RangeErr != nil) != rangeErr || math.IsInf(r.RelErr, 1) != rangeErr {
 			t.Errorf("structure %d: %v, %v", i, r, err)
 		}
 	}

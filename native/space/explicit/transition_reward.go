@@ -56,7 +56,7 @@ func (space *Space) rowRewards(values []float64, evaluator *rewardEvaluator, sta
 	if space.model.IsDeadlock(stateIndex) {
 		return nil
 	}
-	first, end := space.model.Row(stateIndex)
+	first, end := space.model.Transitions(stateIndex)
 	for transition := first; transition < end; transition++ {
 		reward, err := evaluator.choiceReward(state, space.actionIndex(transition))
 		if err != nil {
@@ -80,7 +80,7 @@ func (space *Space) exactTransitionRewards(structure *sema.RewardStruct, set fun
 			continue
 		}
 		space.State(state, i)
-		first, end := space.model.Row(i)
+		first, end := space.model.Transitions(i)
 		for transition := first; transition < end; transition++ {
 			reward, err := evaluator.sumOfItems(state, isTransitionItem(space.actionIndex(transition)))
 			if err != nil {

@@ -376,7 +376,7 @@ func (assembly *assembly) actionNumber(name string) sparse.Action {
 	return action
 }
 
-// finish ends the last row, adds the deadlocks after it, and returns the model. It returns nil if there were errors. model.Err, the bound
+// finish ends the last row, adds the deadlocks after it, and returns the model. It returns nil if there were errors. model.RelErr, the bound
 // of the relative errors of weights, allows for sums that differ from 1.
 func (assembly *assembly) finish() *sparse.Model {
 	assembly.endRow()
@@ -390,9 +390,9 @@ func (assembly *assembly) finish() *sparse.Model {
 		return nil
 	}
 	if assembly.isExact {
-		model.Err = 0
+		model.RelErr = 0
 	} else {
-		model.Err = higherOrderFactor * (assembly.maxDeviation + sema.UnitRoundoff)
+		model.RelErr = higherOrderFactor * (assembly.maxDeviation + sema.UnitRoundoff)
 	}
 	return model
 }

@@ -184,7 +184,7 @@ func (printer *drnPrinter) writeState(position, state int) error {
 		printer.writeInt(int(printer.observations.ByState[state]))
 		printer.writeText("}")
 	}
-	printer.writeRewards(func(reward *drnReward) number { return rewardAt(reward.State, reward.StateRat, state) })
+	printer.writeRewards(func(reward *drnReward) number { return rewardAt(reward.State, reward.StateFractions, state) })
 	printer.writeStateLabelNames(state)
 	printer.endLine()
 	if !printer.opts.NoValuations {
@@ -275,7 +275,7 @@ func (printer *drnPrinter) writeWeight(transitions []int) {
 	}
 	high := new(big.Rat)
 	for _, transition := range transitions {
-		high.Add(high, printer.model.HighRat(transition))
+		high.Add(high, printer.model.HighFraction(transition))
 	}
 	printer.writeText("[")
 	printer.writeNumber(printer.sumOfWeights(transitions))
@@ -290,7 +290,7 @@ func (printer *drnPrinter) choiceActionName(choice int) string {
 	if printer.isNondeterministic() {
 		return cmp.Or(printer.actionName(choice), noLabel)
 	}
-	first, end := printer.model.Row(choice)
+	first, end := printer.model.Transitions(choice)
 	name := printer.actionName(first)
 	for transition := first + 1; transition < end; transition++ {
 		if printer.actionName(transition) != name {
@@ -306,7 +306,7 @@ func (printer *drnPrinter) choiceReward(structure *drnReward, state, choice int)
 	if reward, isCommon := printer.commonReward(structure, choice); isCommon {
 		return reward
 	}
-	reward := rewardAt(structure.Choice, structure.ChoiceRat, choice)
+	reward := rewardAt(structure.Choice, structure.ChoiceFractions, choice)
 	if printer.model.Kind != sparse.CTMC || reward.isZero() {
 		return reward
 	}
@@ -323,7 +323,7 @@ func (printer *drnPrinter) choiceReward(structure *drnReward, state, choice int)
 // meanReward returns the mean of the rewards of a choice's transitions, weighted with their probabilities.
 func (printer *drnPrinter) meanReward(rewards []float64, choice int, exitRate float64) float64 {
 	mean := 0.0
-	first, end := printer.model.Row(choice)
+	first, end := printer.model.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		mean += printer.model.Prob(transition) / exitRate * rewards[transition]
 	}
@@ -337,7 +337,7 @@ func (printer *drnPrinter) commonReward(structure *drnReward, choice int) (rewar
 	if rewards.Values == nil {
 		return number{}, false
 	}
-	first, end := printer.model.Row(choice)
+	first, end := printer.model.Transitions(choice)
 	common := rewardAt(rewards.Values, rewards.Fractions, first)
 	for transition := first + 1; transition < end; transition++ {
 		otherReward := rewardAt(rewards.Values, rewards.Fractions, transition)
@@ -394,7 +394,7 @@ func (writer *Writer) sumOfWeights(transitions []int) number {
 	if writer.model.Exact() {
 		sum := new(big.Rat)
 		for _, transition := range transitions {
-			sum.Add(sum, writer.model.Rat(transition))
+			sum.Add(sum, writer.model.Fraction(transition))
 		}
 		return number{fraction: sum}
 	}

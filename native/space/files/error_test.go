@@ -257,7 +257,7 @@ func TestInexactSums(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := s.Model().Err; e < 1e-7 || e > 2e-7 {
+	if e := s.Model().RelErr; e < 1e-7 || e > 2e-7 {
 		t.Errorf("error %g, wanted that of the sum", e)
 	}
 	if w := s.Warnings(); len(w) != 1 || !strings.Contains(w[0], "differ from 1 by up to") {

@@ -30,9 +30,9 @@ func completeAutomaton(imported *explicit.Imported, exitRates *rewardColumn, exa
 			continue
 		}
 		perTime := newColumn(numStates, exact)
-		perTime.values, perTime.fractions = reward.State, reward.StateRat
+		perTime.values, perTime.fractions = reward.State, reward.StateFractions
 		perTime.divideByRates(exitRates)
-		reward.Err += 2 * sema.UnitRoundoff
+		reward.RelErr += 2 * sema.UnitRoundoff
 	}
 	name := addTimeReward(imported, exitRates, exact)
 	imported.Warnings = append(imported.Warnings, fmt.Sprintf("the Markov automaton was read as its embedded MDP: steps are jumps, and R{%q} is the expected time; long-run averages, and bounds on the time of F and U, are computed on the automaton itself", name))
@@ -68,7 +68,7 @@ func addTimeReward(imported *explicit.Imported, exitRates *rewardColumn, exact b
 		name += "_"
 	}
 	reward, transitions := rewardStructure(imported.Model, name, times, nil)
-	reward.Err += 2 * sema.UnitRoundoff
+	reward.RelErr += 2 * sema.UnitRoundoff
 	imported.Model.Rewards = append(imported.Model.Rewards, reward)
 	imported.TransitionRewards = append(imported.TransitionRewards, transitions)
 	return name
@@ -145,14 +145,14 @@ func (writer *Writer) fraction(value *big.Rat) *big.Rat {
 // rewards per visit of a state, so they are multiplied by the exit rate.
 func (writer *Writer) rewardPerTime(reward *sparse.Reward) *sparse.Reward {
 	perTime := *reward
-	perTime.State, perTime.StateRat = slices.Clone(reward.State), slices.Clone(reward.StateRat)
+	perTime.State, perTime.StateFractions = slices.Clone(reward.State), slices.Clone(reward.StateFractions)
 	for state := range writer.model.NumStates() {
 		rate := writer.automatonRate(state)
 		if perTime.State != nil {
 			perTime.State[state] *= rate.float
 		}
-		if perTime.StateRat != nil && perTime.StateRat[state] != nil {
-			perTime.StateRat[state] = new(big.Rat).Mul(perTime.StateRat[state], rate.fraction)
+		if perTime.StateFractions != nil && perTime.StateFractions[state] != nil {
+			perTime.StateFractions[state] = new(big.Rat).Mul(perTime.StateFractions[state], rate.fraction)
 		}
 	}
 	return &perTime

@@ -29,7 +29,7 @@ func TestNormalise(t *testing.T) {
 		}
 		m := space.Model()
 		for i, want := range []string{"1/3", "2/3", "1", "1/10", "9/10"} {
-			if got := m.Rat(i); got.Cmp(rat(want)) != 0 {
+			if got := m.Fraction(i); got.Cmp(rat(want)) != 0 {
 				t.Errorf("%s: transition %d has the probability %s, want %s", ext, i, got.RatString(), want)
 			}
 		}

@@ -486,7 +486,7 @@ func (writer *Writer) StateRewards(ctx context.Context, out io.Writer, index int
 		printer.writeRewardHeader(index, "State")
 		numRewards := 0
 		for state := range printer.stateOrder {
-			if !rewardAt(reward.State, reward.StateRat, state).isZero() {
+			if !rewardAt(reward.State, reward.StateFractions, state).isZero() {
 				numRewards++
 			}
 		}
@@ -520,7 +520,7 @@ func (printer *printer) writeMatlabStateRewards(vectorName string, reward *spars
 // number of the state in the file.
 func (printer *printer) forEachStateReward(reward *sparse.Reward, writeLine func(state int, value number)) error {
 	return printer.forEachState(func(number, state int) error {
-		value := rewardAt(reward.State, reward.StateRat, state)
+		value := rewardAt(reward.State, reward.StateFractions, state)
 		if value.isZero() {
 			return nil
 		}
@@ -576,7 +576,7 @@ func (writer *Writer) transitionReward(index int) (func(choice, transition int) 
 		return nil, err
 	}
 	if writer.isNondeterministic() {
-		return func(choice, _ int) number { return rewardAt(reward.Choice, reward.ChoiceRat, choice) }, nil
+		return func(choice, _ int) number { return rewardAt(reward.Choice, reward.ChoiceFractions, choice) }, nil
 	}
 	return func(_, transition int) number { return rewardAt(transitions.Values, transitions.Fractions, transition) }, nil
 }

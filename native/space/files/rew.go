@@ -243,7 +243,7 @@ func (file *trewFile) findTransition(choice, state, target int) int {
 	}
 	file.endParallel()
 	file.parallelTransitions = file.parallelTransitions[:0]
-	first, end := file.model.Row(choice)
+	first, end := file.model.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		if int(file.model.Target[transition]) == target {
 			file.parallelTransitions = append(file.parallelTransitions, transition)
@@ -269,7 +269,7 @@ func (file *trewFile) endParallel() {
 
 // hasDifferentReward reports whether the file already has another reward for some transition of the choice.
 func (file *trewFile) hasDifferentReward(choice int, reward number) bool {
-	first, end := file.model.Row(choice)
+	first, end := file.model.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		if !file.column.presentEntries.Has(transition) {
 			continue
@@ -303,7 +303,7 @@ func (file *trewFile) checkCompleteChoices() {
 // countRewards returns for how many transitions of a choice the file has a reward. It also returns the number of all transitions of the
 // choice.
 func (file *trewFile) countRewards(choice int) (numRewards, numTransitions int) {
-	first, end := file.model.Row(choice)
+	first, end := file.model.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		if file.column.presentEntries.Has(transition) {
 			numRewards++
@@ -321,9 +321,9 @@ func rewardStructure(model *sparse.Model, name string, state, transition *reward
 	if model.Exact() && transition == nil {
 		transition = newColumn(model.NumTransitions(), true)
 	}
-	reward = sparse.Reward{Name: name, Err: sema.UnitRoundoff}
+	reward = sparse.Reward{Name: name, RelErr: sema.UnitRoundoff}
 	if state != nil {
-		reward.State, reward.StateRat = state.values, state.fractions
+		reward.State, reward.StateFractions = state.values, state.fractions
 	}
 	if transition == nil {
 		return reward, explicit.TransitionReward{}
@@ -331,22 +331,22 @@ func rewardStructure(model *sparse.Model, name string, state, transition *reward
 	choiceRewards := newColumn(model.NumChoices(), model.Exact())
 	maxTransitions := 0
 	for choice := range model.NumChoices() {
-		first, end := model.Row(choice)
+		first, end := model.Transitions(choice)
 		maxTransitions = max(maxTransitions, end-first)
 		choiceRewards.setEntry(choice, choiceReward(model, transition, choice))
 	}
-	reward.Choice, reward.ChoiceRat = choiceRewards.values, choiceRewards.fractions
+	reward.Choice, reward.ChoiceFractions = choiceRewards.values, choiceRewards.fractions
 	if model.Kind == sparse.MDP {
 		return reward, explicit.TransitionReward{}
 	}
-	reward.Err = higherOrderFactor * (model.Err + float64(maxTransitions+2)*sema.UnitRoundoff)
+	reward.RelErr = higherOrderFactor * (model.RelErr + float64(maxTransitions+2)*sema.UnitRoundoff)
 	return reward, explicit.TransitionReward{Values: transition.values, Fractions: transition.fractions}
 }
 
 // differWithinChoice reports whether some choice has transitions with different rewards. The rewards must have fractions.
 func differWithinChoice(model *sparse.Model, rewards *rewardColumn) bool {
 	for choice := range model.NumChoices() {
-		first, end := model.Row(choice)
+		first, end := model.Transitions(choice)
 		for transition := first + 1; transition < end; transition++ {
 			if rewards.entry(transition).fraction.Cmp(rewards.entry(first).fraction) != 0 {
 				return true
@@ -359,7 +359,7 @@ func differWithinChoice(model *sparse.Model, rewards *rewardColumn) bool {
 // choiceReward returns the reward of a choice, given those of its transitions. In an MDP or an interval model they are all the same. In a
 // Markov chain it is their sum, weighted with the probabilities or rates.
 func choiceReward(model *sparse.Model, rewards *rewardColumn, choice int) number {
-	first, end := model.Row(choice)
+	first, end := model.Transitions(choice)
 	if model.Kind == sparse.MDP || model.Intervals() {
 		return rewards.entry(first)
 	}
@@ -372,7 +372,7 @@ func choiceReward(model *sparse.Model, rewards *rewardColumn, choice int) number
 	}
 	sum.fraction = new(big.Rat)
 	for transition := first; transition < end; transition++ {
-		sum.fraction.Add(sum.fraction, new(big.Rat).Mul(model.Rat(transition), rewards.entry(transition).fraction))
+		sum.fraction.Add(sum.fraction, new(big.Rat).Mul(model.Fraction(transition), rewards.entry(transition).fraction))
 	}
 	sum.float, _ = sum.fraction.Float64()
 	return sum

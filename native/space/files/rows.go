@@ -27,7 +27,7 @@ func (writer *Writer) writtenRow(row []writtenTransition, choice int) []writtenT
 	for _, index := range writer.rowBuffer {
 		transition := writtenTransition{target: int(writer.stateNumbers[writer.model.Target[index]]), value: writer.transitionWeight(index)}
 		if writer.model.Intervals() {
-			transition.upperBound.fraction = writer.model.HighRat(index)
+			transition.upperBound.fraction = writer.model.HighFraction(index)
 		}
 		if !isMerging && !writer.isNondeterministic() {
 			transition.action = writer.actionName(index)
@@ -85,7 +85,7 @@ func (writer *Writer) needsZeros(transition, choice int, reward func(choice, tra
 	if !writer.opts.Zeros || writer.isNondeterministic() || writer.opts.Format != Plain {
 		return false
 	}
-	first, end := writer.model.Row(choice)
+	first, end := writer.model.Transitions(choice)
 	var parallel []int
 	numRewards := 0
 	for other := first; other < end; other++ {
@@ -104,7 +104,7 @@ func (writer *Writer) needsZeros(transition, choice int, reward func(choice, tra
 func haveEqualWeights(model *sparse.Model, transitions []int) bool {
 	first := transitions[0]
 	return !slices.ContainsFunc(transitions, func(transition int) bool {
-		return model.Prob(transition) != model.Prob(first) || model.Exact() && model.Rat(transition).Cmp(model.Rat(first)) != 0
+		return model.Prob(transition) != model.Prob(first) || model.Exact() && model.Fraction(transition).Cmp(model.Fraction(first)) != 0
 	})
 }
 
@@ -164,7 +164,7 @@ func (writer *Writer) plainWriter() *Writer {
 // Source: reference, section 6.
 func (writer *Writer) sortedTransitions(transitions []int, choice int) []int {
 	transitions = transitions[:0]
-	first, end := writer.model.Row(choice)
+	first, end := writer.model.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		transitions = append(transitions, transition)
 	}

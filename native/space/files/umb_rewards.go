@@ -107,7 +107,7 @@ func (columns *umbTransitionRewards) readChoice(rewards *rewardColumn, model *sp
 	if err != nil {
 		return fmt.Errorf("state %d, choice %d: %w", state, choice-firstChoice, err)
 	}
-	first, end := model.Row(choice)
+	first, end := model.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		reward, err := columns.addBranchReward(choiceReward, transition-numSelfLoops, state)
 		if err != nil {

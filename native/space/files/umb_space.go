@@ -48,7 +48,7 @@ func (file *umbFile) buildSpace() (*explicit.Space, error) {
 	return builder.importSpace(imported)
 }
 
-// buildModel builds the model with its transitions, actions and labels. model.Err, the bound of the relative errors of weights, allows for
+// buildModel builds the model with its transitions, actions and labels. model.RelErr, the bound of the relative errors of weights, allows for
 // the rounding of rates.
 func (builder *umbBuilder) buildModel() (*sparse.Model, error) {
 	if err := builder.readActionNames(); err != nil {
@@ -62,7 +62,7 @@ func (builder *umbBuilder) buildModel() (*sparse.Model, error) {
 		return nil, builder.errs
 	}
 	if model.Kind == sparse.CTMC && !builder.opts.Exact { // a rate is the rounded product of two rounded numbers
-		model.Err = higherOrderFactor * 4 * sema.UnitRoundoff
+		model.RelErr = higherOrderFactor * 4 * sema.UnitRoundoff
 	}
 	sets, err := builder.declaredSets()
 	if err != nil {

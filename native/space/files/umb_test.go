@@ -183,9 +183,9 @@ func ends(space *explicit.Space, fractions bool) []string {
 	}
 	for c := range m.NumChoices() {
 		var row []string
-		lo, hi := m.Row(c)
+		lo, hi := m.Transitions(c)
 		for i := lo; i < hi; i++ {
-			row = append(row, fmt.Sprintf("%d: [%s,%s]", m.Target[i], text(m.Rat(i)), text(m.HighRat(i))))
+			row = append(row, fmt.Sprintf("%d: [%s,%s]", m.Target[i], text(m.Fraction(i)), text(m.HighFraction(i))))
 		}
 		slices.Sort(row)
 		out = append(out, row...)

@@ -109,7 +109,7 @@ const float64Size = 8
 // setRationalSize sets numberSize, the number of bytes of a fraction, so that every fraction of the file fits.
 func (writer *umbWriter) setRationalSize() {
 	writer.numberSize = 16
-	writer.includeSizes(writer.model.Rats)
+	writer.includeSizes(writer.model.Fractions)
 	if writer.exitRates != nil {
 		writer.includeSizes(writer.exitRates.Fractions)
 	}
@@ -117,8 +117,8 @@ func (writer *umbWriter) setRationalSize() {
 		writer.includeEmbeddedChain()
 	}
 	for _, reward := range writer.rewards {
-		writer.includeSizes(reward.StateRat)
-		writer.includeSizes(reward.ChoiceRat)
+		writer.includeSizes(reward.StateFractions)
+		writer.includeSizes(reward.ChoiceFractions)
 		writer.includeSizes(reward.transitionRewards.Fractions)
 	}
 }
@@ -128,9 +128,9 @@ func (writer *umbWriter) includeEmbeddedChain() {
 	for state := range writer.model.NumStates() {
 		exitRate := writer.exitRate(state).fraction
 		writer.includeSize(exitRate)
-		first, end := writer.model.Row(state)
+		first, end := writer.model.Transitions(state)
 		for transition := first; transition < end; transition++ {
-			writer.includeSize(new(big.Rat).Quo(writer.model.Rat(transition), exitRate))
+			writer.includeSize(new(big.Rat).Quo(writer.model.Fraction(transition), exitRate))
 		}
 	}
 }

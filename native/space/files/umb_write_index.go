@@ -114,11 +114,11 @@ func (writer *umbWriter) rewardIndex() umb.Group {
 // if all rewards are zero.
 func (writer *umbWriter) rewardKinds(reward *drnReward) []string {
 	var kinds []string
-	if !writer.areAllZero(reward.State, reward.StateRat) {
+	if !writer.areAllZero(reward.State, reward.StateFractions) {
 		kinds = append(kinds, "states")
 	}
 	switch {
-	case writer.isNondeterministic() && !writer.areAllZero(reward.Choice, reward.ChoiceRat):
+	case writer.isNondeterministic() && !writer.areAllZero(reward.Choice, reward.ChoiceFractions):
 		kinds = append(kinds, "choices")
 	case !writer.isNondeterministic() && !writer.areAllZero(reward.transitionRewards.Values, reward.transitionRewards.Fractions):
 		kinds = append(kinds, "branches")

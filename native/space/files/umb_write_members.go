@@ -23,7 +23,7 @@ func (members *umbMembers) writeChoiceRows() {
 		offset := uint64(0)
 		umb.PutUint64(out, offset)
 		writer.forEachChoice(func(choice, _ int) {
-			first, end := writer.model.Row(choice)
+			first, end := writer.model.Transitions(choice)
 			offset += uint64(end - first)
 			umb.PutUint64(out, offset)
 		})
@@ -42,7 +42,7 @@ func (members *umbMembers) writeProbabilities() {
 		writer.forEachBranch(func(state, transition int) {
 			writer.writeNumber(out, writer.probability(state, transition))
 			if hasIntervals {
-				writer.writeNumber(out, number{fraction: writer.model.HighRat(transition)})
+				writer.writeNumber(out, number{fraction: writer.model.HighFraction(transition)})
 			}
 		})
 	})
@@ -152,12 +152,12 @@ func (members *umbMembers) writeRewards(name, kind string, reward *drnReward) {
 	case "states":
 		members.File(name, int64(writer.model.NumStates())*writer.numberSize, func(out *bufio.Writer) {
 			for _, state := range writer.stateOrder {
-				writer.writeNumber(out, rewardAt(reward.State, reward.StateRat, int(state)))
+				writer.writeNumber(out, rewardAt(reward.State, reward.StateFractions, int(state)))
 			}
 		})
 	case "choices":
 		members.File(name, int64(writer.model.NumChoices())*writer.numberSize, func(out *bufio.Writer) {
-			writer.forEachChoice(func(choice, _ int) { writer.writeNumber(out, rewardAt(reward.Choice, reward.ChoiceRat, choice)) })
+			writer.forEachChoice(func(choice, _ int) { writer.writeNumber(out, rewardAt(reward.Choice, reward.ChoiceFractions, choice)) })
 		})
 	case "branches":
 		members.File(name, int64(writer.model.NumTransitions())*writer.numberSize, func(out *bufio.Writer) {

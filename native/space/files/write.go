@@ -204,7 +204,7 @@ func (writer *Writer) appendNumber(text []byte, value number) []byte {
 // transitionWeight returns the probability or rate of a transition, as a fraction in an exact model.
 func (writer *Writer) transitionWeight(transition int) number {
 	if writer.model.Exact() {
-		return number{fraction: writer.model.Rat(transition)}
+		return number{fraction: writer.model.Fraction(transition)}
 	}
 	return number{float: writer.model.Prob(transition)}
 }

@@ -47,7 +47,7 @@ func (partition *Partition) Check(ctx context.Context, model *sparse.Model, init
 // difference returns why two states are not bisimilar, as a clause of an error message, or "" if they are bisimilar.
 func (partition *Partition) difference(model *sparse.Model, first, second int, rewards []*sparse.Reward) string {
 	for _, reward := range rewards {
-		if !areEqual(fractionAt(reward.StateRat, first), fractionAt(reward.StateRat, second)) {
+		if !areEqual(fractionAt(reward.StateFractions, first), fractionAt(reward.StateFractions, second)) {
 			return "they have different rewards"
 		}
 	}
@@ -82,7 +82,7 @@ func (partition *Partition) hasEquivalentChoice(model *sparse.Model, state, choi
 // equivalentChoices reports whether two choices have equal rewards and an equal probability of each block.
 func (partition *Partition) equivalentChoices(model *sparse.Model, choice, other int, rewards []*sparse.Reward) bool {
 	for _, reward := range rewards {
-		if !areEqual(fractionAt(reward.ChoiceRat, choice), fractionAt(reward.ChoiceRat, other)) {
+		if !areEqual(fractionAt(reward.ChoiceFractions, choice), fractionAt(reward.ChoiceFractions, other)) {
 			return false
 		}
 	}
@@ -92,13 +92,13 @@ func (partition *Partition) equivalentChoices(model *sparse.Model, choice, other
 // blockWeights returns, for each block, the sum of the weights of a choice's transitions into this block.
 func (partition *Partition) blockWeights(model *sparse.Model, choice int) map[uint32]*big.Rat {
 	sums := map[uint32]*big.Rat{}
-	first, end := model.Row(choice)
+	first, end := model.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		block := partition.Block[model.Target[transition]]
 		if sums[block] == nil {
 			sums[block] = new(big.Rat)
 		}
-		sums[block].Add(sums[block], model.Rat(transition))
+		sums[block].Add(sums[block], model.Fraction(transition))
 	}
 	return sums
 }

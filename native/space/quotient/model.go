@@ -77,8 +77,8 @@ func (partition *Partition) addChoice(builder *sparse.Builder, model *sparse.Mod
 // choice of the quotient.
 func (partition *Partition) Reward(reward *sparse.Reward, origins []uint32) *sparse.Reward {
 	return &sparse.Reward{
-		Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit,
-		State: sparse.SelectEntries(reward.State, partition.First), StateRat: sparse.SelectEntries(reward.StateRat, partition.First),
-		Choice: sparse.SelectEntries(reward.Choice, origins), ChoiceRat: sparse.SelectEntries(reward.ChoiceRat, origins),
+		Name: reward.Name, RelErr: reward.RelErr, RangeErr: reward.RangeErr,
+		State: sparse.SelectEntries(reward.State, partition.First), StateFractions: sparse.SelectEntries(reward.StateFractions, partition.First),
+		Choice: sparse.SelectEntries(reward.Choice, origins), ChoiceFractions: sparse.SelectEntries(reward.ChoiceFractions, origins),
 	}
 }

@@ -19,7 +19,7 @@ func random(r *rand.Rand) (*sparse.Model, []uint32, *sparse.Reward) {
 	n := 4 + r.IntN(16)
 	kind := sparse.Kind(r.IntN(3))
 	b := sparse.NewBuilder(kind)
-	reward := &sparse.Reward{Err: 0x1p-53}
+	reward := &sparse.Reward{RelErr: 0x1p-53}
 	initial := make([]uint32, n)
 	for s := range n {
 		b.State()
@@ -33,7 +33,7 @@ func random(r *rand.Rand) (*sparse.Model, []uint32, *sparse.Reward) {
 			}
 			x := big.NewRat(int64(r.IntN(12)/11), 3)
 			f, _ := x.Float64()
-			reward.Choice, reward.ChoiceRat = append(reward.Choice, f), append(reward.ChoiceRat, x)
+			reward.Choice, reward.ChoiceFractions = append(reward.Choice, f), append(reward.ChoiceFractions, x)
 			to := [3]int{r.IntN(3), r.IntN(n / 2), n/2 + r.IntN(2)}
 			row := map[int]int64{}
 			for _, t := range to {
@@ -70,10 +70,10 @@ func alike(m *sparse.Model, initial []uint32, reward *sparse.Reward) [][]bool {
 	}
 	into := func(c, s int) *big.Rat { // the class of s
 		sum := new(big.Rat)
-		lo, hi := m.Row(c)
+		lo, hi := m.Transitions(c)
 		for i := lo; i < hi; i++ {
 			if rel[s][m.Target[i]] {
-				sum.Add(sum, m.Rat(i))
+				sum.Add(sum, m.Fraction(i))
 			}
 		}
 		return sum
@@ -84,7 +84,7 @@ func alike(m *sparse.Model, initial []uint32, reward *sparse.Reward) [][]bool {
 		for c := first; c < end; c++ {
 			found := false
 			for d := from; d < to; d++ {
-				same := reward.ChoiceRat[c].Cmp(reward.ChoiceRat[d]) == 0
+				same := reward.ChoiceFractions[c].Cmp(reward.ChoiceFractions[d]) == 0
 				for u := range n {
 					same = same && into(c, u).Cmp(into(d, u)) == 0
 				}

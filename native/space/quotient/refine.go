@@ -50,7 +50,7 @@ func Refine(ctx context.Context, model *sparse.Model, initial []uint32, rewards 
 		return nil, ErrInexact
 	}
 	refiner := &refiner{model: model, sumIDs: map[string]uint32{}, rationalIDs: map[string]uint32{}}
-	for _, weight := range model.Rats {
+	for _, weight := range model.Fractions {
 		refiner.weightID = append(refiner.weightID, refiner.rationalID(weight))
 	}
 	if err := refiner.numberChoiceRewards(ctx, rewards); err != nil {
@@ -158,7 +158,7 @@ func (refiner *refiner) rationalID(value *big.Rat) uint32 {
 func (refiner *refiner) numberChoiceRewards(ctx context.Context, rewards []*sparse.Reward) (err error) {
 	refiner.choiceRewardID, _, err = groupByKey(ctx, refiner.model.NumChoices(), func(choice int, key []byte) []byte {
 		for _, reward := range rewards {
-			key = binary.LittleEndian.AppendUint32(key, refiner.rationalID(fractionAt(reward.ChoiceRat, choice)))
+			key = binary.LittleEndian.AppendUint32(key, refiner.rationalID(fractionAt(reward.ChoiceFractions, choice)))
 		}
 		return key
 	})
@@ -168,7 +168,7 @@ func (refiner *refiner) numberChoiceRewards(ctx context.Context, rewards []*spar
 // appendStateRewards appends the numbers of a state's rewards to a key.
 func (refiner *refiner) appendStateRewards(key []byte, rewards []*sparse.Reward, state int) []byte {
 	for _, reward := range rewards {
-		key = binary.LittleEndian.AppendUint32(key, refiner.rationalID(fractionAt(reward.StateRat, state)))
+		key = binary.LittleEndian.AppendUint32(key, refiner.rationalID(fractionAt(reward.StateFractions, state)))
 	}
 	return key
 }
@@ -193,10 +193,10 @@ func (refiner *refiner) appendSignature(state int, key []byte) []byte {
 // choiceSignature returns the signature of a choice: the number of its rewards and, for each target block, the block and the number of the
 // probability to enter the block.
 func (refiner *refiner) choiceSignature(choice int) []byte {
-	first, endTransition := refiner.model.Row(choice)
+	first, endTransition := refiner.model.Transitions(choice)
 	refiner.pairBuffer = refiner.pairBuffer[:0]
 	for transition := first; transition < endTransition; transition++ {
-		refiner.pairBuffer = append(refiner.pairBuffer, blockWeight{refiner.blockOf[refiner.model.Target[transition]], refiner.model.Weight[transition]})
+		refiner.pairBuffer = append(refiner.pairBuffer, blockWeight{refiner.blockOf[refiner.model.Target[transition]], refiner.model.WeightIndex[transition]})
 	}
 	slices.SortFunc(refiner.pairBuffer, func(left, right blockWeight) int {
 		return cmp.Or(cmp.Compare(left.block, right.block), cmp.Compare(left.weight, right.weight))
@@ -228,7 +228,7 @@ func (refiner *refiner) sumOf(pairs []blockWeight) uint32 {
 	}
 	sum := new(big.Rat)
 	for _, pair := range pairs {
-		sum.Add(sum, refiner.model.Rats[pair.weight])
+		sum.Add(sum, refiner.model.Fractions[pair.weight])
 	}
 	id := refiner.rationalID(sum)
 	refiner.sumIDs[string(key)] = id

@@ -21,14 +21,14 @@ const maxStates = math.MaxInt32
 // Finish returns it.
 type Builder struct {
 	model            Model               // without the fields that columns collect
-	firstChoices     column[uint32]      // becomes Model.First
-	firstTransitions column[uint32]      // becomes Model.Start
+	firstChoices     column[uint32]      // becomes Model.FirstChoice
+	firstTransitions column[uint32]      // becomes Model.FirstTransition
 	targets          column[uint32]      // becomes Model.Target
-	weightIDs        column[uint32]      // becomes Model.Weight
-	highWeightIDs    column[uint32]      // becomes Model.High
+	weightIDs        column[uint32]      // becomes Model.WeightIndex
+	highWeightIDs    column[uint32]      // becomes Model.HighIndex
 	actions          column[Action]      // becomes Model.Actions
 	idOfFloat        map[float64]uint32  // the index of each float64 in Model.Weights
-	idOfRat          map[string]uint32   // the index of each fraction in Model.Rats, by its text
+	idOfRat          map[string]uint32   // the index of each fraction in Model.Fractions, by its text
 	idOfPointer      map[*big.Rat]uint32 // part of idOfRat by pointer, which is faster; fractions are immutable
 	weightCache      [64]cachedWeight    // a hash table with part of idOfFloat: few weights occur most often
 	hasActions       bool
@@ -217,8 +217,8 @@ func (builder *Builder) addRational(weight *big.Rat) uint32 {
 	}
 	builder.isOutOfRange = builder.isOutOfRange || !isInRange
 	builder.model.Weights = append(builder.model.Weights, nearest)
-	builder.model.Rats = append(builder.model.Rats, weight)
-	return uint32(len(builder.model.Rats) - 1)
+	builder.model.Fractions = append(builder.model.Fractions, weight)
+	return uint32(len(builder.model.Fractions) - 1)
 }
 
 // addTransition appends a transition. weightID is the index of its weight in the table of weights.
@@ -241,16 +241,16 @@ func (builder *Builder) addTransition(target int, weightID uint32, action Action
 
 // Rows are the choices and transitions of successive states, in flat slices: state i has Choices[i]
 // choices (one in a Markov chain), choice j has Transitions[j] transitions. Actions has one entry per
-// choice in an MDP, and per transition otherwise. Either Weights or Rats has the weights. In an
-// interval model Rats has the lower ends and Highs the upper ones.
+// choice in an MDP, and per transition otherwise. Either Weights or Fractions has the weights. In an
+// interval model Fractions has the lower ends and UpperFractions the upper ones.
 type Rows struct {
-	Choices     []uint32
-	Transitions []uint32
-	Actions     []Action
-	Targets     []uint32
-	Weights     []float64
-	Rats        []*big.Rat
-	Highs       []*big.Rat
+	Choices        []uint32
+	Transitions    []uint32
+	Actions        []Action
+	Targets        []uint32
+	Weights        []float64
+	Fractions      []*big.Rat
+	UpperFractions []*big.Rat
 }
 
 // AddRows appends the first numStates states of rows, with their choices and transitions. It returns the remaining rows.
@@ -279,10 +279,10 @@ func (builder *Builder) addRowTransition(rows *Rows, transition int) {
 		action = rows.Actions[transition]
 	}
 	switch {
-	case rows.Highs != nil:
-		builder.AddInterval(target, rows.Rats[transition], rows.Highs[transition], action)
-	case rows.Rats != nil:
-		builder.AddRat(target, rows.Rats[transition], action)
+	case rows.UpperFractions != nil:
+		builder.AddInterval(target, rows.Fractions[transition], rows.UpperFractions[transition], action)
+	case rows.Fractions != nil:
+		builder.AddRat(target, rows.Fractions[transition], action)
 	default:
 		builder.AddAction(target, rows.Weights[transition], action)
 	}
@@ -298,11 +298,11 @@ func (builder *Builder) dropFirst(rows Rows, numStates, numChoices, numTransitio
 	} else {
 		rows.Actions = rows.Actions[numTransitions:]
 	}
-	if rows.Highs != nil {
-		rows.Highs = rows.Highs[numTransitions:]
+	if rows.UpperFractions != nil {
+		rows.UpperFractions = rows.UpperFractions[numTransitions:]
 	}
-	if rows.Rats != nil {
-		rows.Rats = rows.Rats[numTransitions:]
+	if rows.Fractions != nil {
+		rows.Fractions = rows.Fractions[numTransitions:]
 	} else {
 		rows.Weights = rows.Weights[numTransitions:]
 	}
@@ -319,7 +319,7 @@ func (builder *Builder) recordError(err error) {
 // Finish returns the model, or the first error. It checks that every target is a state, that every state has a
 // choice, and that every choice has a transition. It does not check sums of weights.
 //
-// Model.Err allows for one rounding of each weight. It is infinite if a weight is outside the range of float64.
+// Model.RelErr allows for one rounding of each weight. It is infinite if a weight is outside the range of float64.
 // The Builder must not be used again.
 func (builder *Builder) Finish() (*Model, error) {
 	if builder.err != nil {
@@ -330,15 +330,15 @@ func (builder *Builder) Finish() (*Model, error) {
 	}
 	model := &builder.model
 	builder.flattenColumns()
-	if model.High != nil && len(model.High) != len(model.Weight) {
+	if model.HighIndex != nil && len(model.HighIndex) != len(model.WeightIndex) {
 		return nil, errors.New("some weights are intervals, and some are not")
 	}
-	if len(model.Rats) > 0 && len(builder.idOfFloat) > 0 {
+	if len(model.Fractions) > 0 && len(builder.idOfFloat) > 0 {
 		return nil, errors.New("some weights are fractions, and some are float64 numbers")
 	}
-	model.Err = 0x1p-53 // the unit roundoff
+	model.RelErr = 0x1p-53 // the unit roundoff
 	if builder.isOutOfRange {
-		model.Err = math.Inf(1)
+		model.RelErr = math.Inf(1)
 	}
 	if err := builder.validateRows(); err != nil {
 		return nil, err
@@ -351,18 +351,18 @@ func (builder *Builder) flattenColumns() {
 	model := &builder.model
 	if model.Kind == MDP {
 		builder.firstChoices.appendElement(uint32(builder.firstTransitions.len()))
-		model.First = builder.firstChoices.flatten()
+		model.FirstChoice = builder.firstChoices.flatten()
 	}
 	builder.firstTransitions.appendElement(uint32(builder.targets.len()))
 	if builder.hasActions {
 		model.Actions = builder.actions.flatten()
 	}
 	builder.actions = column[Action]{}
-	model.Start = builder.firstTransitions.flatten()
+	model.FirstTransition = builder.firstTransitions.flatten()
 	model.Target = builder.targets.flatten()
-	model.Weight = builder.weightIDs.flatten()
+	model.WeightIndex = builder.weightIDs.flatten()
 	if builder.highWeightIDs.len() > 0 {
-		model.High = builder.highWeightIDs.flatten()
+		model.HighIndex = builder.highWeightIDs.flatten()
 	}
 }
 
@@ -378,7 +378,7 @@ func (builder *Builder) validateRows() error {
 			return fmt.Errorf("state %d has no choice", state)
 		}
 		for choice := first; choice < end; choice++ {
-			if model.Start[choice] == model.Start[choice+1] {
+			if model.FirstTransition[choice] == model.FirstTransition[choice+1] {
 				return fmt.Errorf("state %d has a choice without transitions", state)
 			}
 		}

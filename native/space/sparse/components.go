@@ -111,7 +111,7 @@ func (search *componentSearch) enterState(state uint32) {
 	search.rootIndex[state] = search.nextIndex
 	search.nextIndex++
 	first, _ := search.model.Choices(int(state))
-	search.frames = append(search.frames, searchFrame{state, uint32(first), search.model.Start[first], true})
+	search.frames = append(search.frames, searchFrame{state, uint32(first), search.model.FirstTransition[first], true})
 }
 
 // updateRoot lowers the rootIndex of a frame's state to the rootIndex of a successor. If that is a change, the state is not
@@ -134,14 +134,14 @@ func (search *componentSearch) successor(frame *searchFrame) (next uint32, ok bo
 			}
 		}
 		frame.choice++
-		frame.nextTransition = search.model.Start[frame.choice]
+		frame.nextTransition = search.model.FirstTransition[frame.choice]
 	}
 	return 0, false
 }
 
 // nextTarget returns the next target of the frame's current choice within the subgraph. ok is false if there is no other target.
 func (search *componentSearch) nextTarget(frame *searchFrame) (next uint32, ok bool) {
-	for frame.nextTransition < search.model.Start[frame.choice+1] {
+	for frame.nextTransition < search.model.FirstTransition[frame.choice+1] {
 		target := search.model.Target[frame.nextTransition]
 		frame.nextTransition++
 		if search.states == nil || search.states.Has(int(target)) {

@@ -51,7 +51,7 @@ func (node *Node) validate(model *Model) error {
 		if int(move.Choice) < firstChoice || int(move.Choice) >= endChoice {
 			return fmt.Errorf("found choice %d, wanted one of state %d: %d to %d", move.Choice, node.State, firstChoice, endChoice-1)
 		}
-		first, end := model.Row(int(move.Choice))
+		first, end := model.Transitions(int(move.Choice))
 		if len(move.Next) != end-first {
 			return fmt.Errorf("found %d next nodes for choice %d, wanted %d, one for each transition", len(move.Next), move.Choice, end-first)
 		}
@@ -93,9 +93,9 @@ func (controller *Controller) Chain(ctx context.Context, model *Model) (*Model, 
 	if err != nil {
 		return nil, err
 	}
-	chain.Err = model.Err
-	if isRandomized && model.Rats == nil {
-		chain.Err += moveErr
+	chain.RelErr = model.RelErr
+	if isRandomized && model.Fractions == nil {
+		chain.RelErr += moveErr
 	}
 	chain.Initial = slices.Clone(controller.Start)
 	slices.Sort(chain.Initial)
@@ -115,7 +115,7 @@ func addInducedRow(builder *Builder, model *Model, moves []Move) {
 	}
 	slices.SortStableFunc(row.destinations, func(left, right destination) int { return cmp.Compare(left.node, right.node) })
 	for _, target := range row.destinations {
-		if model.Rats != nil {
+		if model.Fractions != nil {
 			builder.AddRat(int(target.node), row.exactProbabilities[target], target.action)
 		} else {
 			builder.AddAction(int(target.node), row.probabilities[target], target.action)
@@ -143,43 +143,43 @@ func (row *inducedRow) addMove(model *Model, move Move) {
 		target.action = model.Actions[move.Choice]
 	}
 	probability, _ := move.Probability().Float64()
-	first, _ := model.Row(int(move.Choice))
+	first, _ := model.Transitions(int(move.Choice))
 	for i, next := range move.Next {
 		target.node = next
 		if row.probabilities[target] == 0 {
 			row.destinations = append(row.destinations, target)
 		}
 		row.probabilities[target] += probability * model.Prob(first+i)
-		if model.Rats == nil {
+		if model.Fractions == nil {
 			continue
 		}
 		if row.exactProbabilities[target] == nil {
 			row.exactProbabilities[target] = new(big.Rat)
 		}
-		row.exactProbabilities[target].Add(row.exactProbabilities[target], new(big.Rat).Mul(move.Probability(), model.Rat(first+i)))
+		row.exactProbabilities[target].Add(row.exactProbabilities[target], new(big.Rat).Mul(move.Probability(), model.Fraction(first+i)))
 	}
 }
 
 // Reward translates a reward structure of the model to the induced chain. The choice reward of a node is the expected reward of its moves.
 func (controller *Controller) Reward(reward *Reward) *Reward {
-	chainReward := &Reward{Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit}
+	chainReward := &Reward{Name: reward.Name, RelErr: reward.RelErr, RangeErr: reward.RangeErr}
 	for _, node := range controller.Nodes {
 		if reward.State != nil {
 			chainReward.State = append(chainReward.State, reward.State[node.State])
 		}
-		if reward.StateRat != nil {
-			chainReward.StateRat = append(chainReward.StateRat, reward.StateRat[node.State])
+		if reward.StateFractions != nil {
+			chainReward.StateFractions = append(chainReward.StateFractions, reward.StateFractions[node.State])
 		}
 		if reward.Choice == nil {
 			continue
 		}
 		nearest, exact := reward.expectedChoice(node.Moves)
 		chainReward.Choice = append(chainReward.Choice, nearest)
-		if reward.ChoiceRat != nil {
-			chainReward.ChoiceRat = append(chainReward.ChoiceRat, exact)
+		if reward.ChoiceFractions != nil {
+			chainReward.ChoiceFractions = append(chainReward.ChoiceFractions, exact)
 		}
 		if len(node.Moves) > 1 {
-			chainReward.Err = reward.Err + moveErr
+			chainReward.RelErr = reward.RelErr + moveErr
 		}
 	}
 	return chainReward
@@ -191,13 +191,13 @@ func (reward *Reward) expectedChoice(moves []Move) (nearest float64, exact *big.
 	for _, move := range moves {
 		probability, _ := move.Probability().Float64()
 		nearest += probability * reward.Choice[move.Choice]
-		if reward.ChoiceRat == nil || reward.ChoiceRat[move.Choice] == nil {
+		if reward.ChoiceFractions == nil || reward.ChoiceFractions[move.Choice] == nil {
 			continue
 		}
 		if exact == nil {
 			exact = new(big.Rat)
 		}
-		exact.Add(exact, new(big.Rat).Mul(move.Probability(), reward.ChoiceRat[move.Choice]))
+		exact.Add(exact, new(big.Rat).Mul(move.Probability(), reward.ChoiceFractions[move.Choice]))
 	}
 	if exact != nil {
 		nearest, _ = NormalFloat(exact)

@@ -37,7 +37,7 @@ func (graph *Graph) ForallUntil(left, right *Set) *Set {
 	otherTransitions := make([]uint32, graph.NumStates()) // the number of transitions to other states
 	for state := range otherTransitions {
 		first, end := graph.Choices(state)
-		otherTransitions[state] = graph.Start[end] - graph.Start[first]
+		otherTransitions[state] = graph.FirstTransition[end] - graph.FirstTransition[first]
 	}
 	graph.backwardSearch(right, func(c uint32) (int, bool) {
 		state := graph.Owner(c)

@@ -21,28 +21,28 @@ type DerivedBuilder struct {
 func NewDerivedBuilder(source *Model, kind Kind) *DerivedBuilder {
 	return &DerivedBuilder{
 		source: source, oneID: None,
-		derived: Model{Kind: kind, Weights: source.Weights, Rats: source.Rats, Err: source.Err},
+		derived: Model{Kind: kind, Weights: source.Weights, Fractions: source.Fractions, RelErr: source.RelErr},
 	}
 }
 
 // Grow reserves memory for the given numbers of additional states, choices and transitions.
 func (builder *DerivedBuilder) Grow(states, choices, transitions int) {
 	if builder.derived.Kind == MDP {
-		builder.derived.First = slices.Grow(builder.derived.First, states+1)
+		builder.derived.FirstChoice = slices.Grow(builder.derived.FirstChoice, states+1)
 	}
 	builder.Origin = slices.Grow(builder.Origin, choices)
-	builder.derived.Start = slices.Grow(builder.derived.Start, choices+1)
+	builder.derived.FirstTransition = slices.Grow(builder.derived.FirstTransition, choices+1)
 	builder.derived.Target = slices.Grow(builder.derived.Target, transitions)
-	builder.derived.Weight = slices.Grow(builder.derived.Weight, transitions)
-	if builder.source.High != nil {
-		builder.derived.High = slices.Grow(builder.derived.High, transitions)
+	builder.derived.WeightIndex = slices.Grow(builder.derived.WeightIndex, transitions)
+	if builder.source.HighIndex != nil {
+		builder.derived.HighIndex = slices.Grow(builder.derived.HighIndex, transitions)
 	}
 }
 
 // State begins the next state.
 func (builder *DerivedBuilder) State() {
 	if builder.derived.Kind == MDP {
-		builder.derived.First = append(builder.derived.First, uint32(len(builder.derived.Start)))
+		builder.derived.FirstChoice = append(builder.derived.FirstChoice, uint32(len(builder.derived.FirstTransition)))
 	}
 }
 
@@ -50,13 +50,13 @@ func (builder *DerivedBuilder) State() {
 // the copy.
 func (builder *DerivedBuilder) Copy(choice int, target func(i int) uint32) {
 	builder.beginChoice(uint32(choice))
-	first, end := builder.source.Row(choice)
+	first, end := builder.source.Transitions(choice)
 	for i := first; i < end; i++ {
 		builder.derived.Target = append(builder.derived.Target, target(i))
 	}
-	builder.derived.Weight = append(builder.derived.Weight, builder.source.Weight[first:end]...)
-	if builder.source.High != nil {
-		builder.derived.High = append(builder.derived.High, builder.source.High[first:end]...)
+	builder.derived.WeightIndex = append(builder.derived.WeightIndex, builder.source.WeightIndex[first:end]...)
+	if builder.source.HighIndex != nil {
+		builder.derived.HighIndex = append(builder.derived.HighIndex, builder.source.HighIndex[first:end]...)
 	}
 }
 
@@ -67,20 +67,20 @@ func (builder *DerivedBuilder) Loop(target uint32) {
 	}
 	builder.beginChoice(None)
 	builder.derived.Target = append(builder.derived.Target, target)
-	builder.derived.Weight = append(builder.derived.Weight, builder.oneID)
-	if builder.source.High != nil {
-		builder.derived.High = append(builder.derived.High, builder.oneID)
+	builder.derived.WeightIndex = append(builder.derived.WeightIndex, builder.oneID)
+	if builder.source.HighIndex != nil {
+		builder.derived.HighIndex = append(builder.derived.HighIndex, builder.oneID)
 	}
 }
 
 // beginChoice begins a choice that copies choice origin of the source model.
 func (builder *DerivedBuilder) beginChoice(origin uint32) {
-	builder.derived.Start = append(builder.derived.Start, uint32(len(builder.derived.Target)))
+	builder.derived.FirstTransition = append(builder.derived.FirstTransition, uint32(len(builder.derived.Target)))
 	builder.Origin = append(builder.Origin, origin)
 }
 
 // NumChoices returns the number of choices so far.
-func (builder *DerivedBuilder) NumChoices() int { return len(builder.derived.Start) }
+func (builder *DerivedBuilder) NumChoices() int { return len(builder.derived.FirstTransition) }
 
 // NumTransitions returns the number of transitions so far.
 func (builder *DerivedBuilder) NumTransitions() int { return len(builder.derived.Target) }
@@ -89,8 +89,8 @@ func (builder *DerivedBuilder) NumTransitions() int { return len(builder.derived
 // again, except for Origin.
 func (builder *DerivedBuilder) Finish() *Model {
 	if builder.derived.Kind == MDP {
-		builder.derived.First = append(builder.derived.First, uint32(len(builder.derived.Start)))
+		builder.derived.FirstChoice = append(builder.derived.FirstChoice, uint32(len(builder.derived.FirstTransition)))
 	}
-	builder.derived.Start = append(builder.derived.Start, uint32(len(builder.derived.Target)))
+	builder.derived.FirstTransition = append(builder.derived.FirstTransition, uint32(len(builder.derived.Target)))
 	return &builder.derived
 }

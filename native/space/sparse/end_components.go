@@ -137,7 +137,7 @@ func (search *endComponentSearch) removeLeaving(state uint32) {
 // staysInComponent reports whether every transition of a choice leads to a candidate state of the given component.
 func (search *endComponentSearch) staysInComponent(choice int, component uint32) bool {
 	model := search.model
-	for _, target := range model.Target[model.Start[choice]:model.Start[choice+1]] {
+	for _, target := range model.Target[model.FirstTransition[choice]:model.FirstTransition[choice+1]] {
 		if !search.candidateStates.Has(int(target)) || search.sccSearch.rootIndex[target] != component {
 			return false
 		}

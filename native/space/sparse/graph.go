@@ -63,7 +63,7 @@ func newTransposed(model *Model) *transposed {
 		starts[i] += starts[i-1]
 	}
 	for choice := range model.NumChoices() {
-		for _, target := range model.Target[model.Start[choice]:model.Start[choice+1]] {
+		for _, target := range model.Target[model.FirstTransition[choice]:model.FirstTransition[choice+1]] {
 			choices[starts[target+1]] = uint32(choice)
 			starts[target+1]++
 		}
@@ -73,7 +73,7 @@ func newTransposed(model *Model) *transposed {
 
 // choiceOwners returns the state of each choice, or nil for a Markov chain, in which choice s belongs to state s.
 func (model *Model) choiceOwners() []uint32 {
-	if model.First == nil {
+	if model.FirstChoice == nil {
 		return nil
 	}
 	owners := make([]uint32, model.NumChoices())
@@ -93,7 +93,7 @@ func (graph *Graph) Into(target int) []uint32 {
 
 // Owner returns the state of a choice.
 func (graph *Graph) Owner(choice uint32) int {
-	if graph.First == nil { // a Markov chain
+	if graph.FirstChoice == nil { // a Markov chain
 		return int(choice)
 	}
 	return int(graph.transpose().owners[choice])
@@ -124,7 +124,7 @@ func (graph *Graph) ChoicesWithin(states *Set) *Set {
 
 // staysIn reports whether every transition of a choice leads to a state of the set.
 func (graph *Graph) staysIn(choice uint32, set *Set) bool {
-	for _, target := range graph.Target[graph.Start[choice]:graph.Start[choice+1]] {
+	for _, target := range graph.Target[graph.FirstTransition[choice]:graph.FirstTransition[choice+1]] {
 		if !set.Has(int(target)) {
 			return false
 		}

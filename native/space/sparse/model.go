@@ -23,7 +23,7 @@ func (k Kind) String() string { return [...]string{"DTMC", "MDP", "CTMC"}[k] }
 type Action uint16
 
 // MinNumber and MaxNumber bound the weights of a model: products of a few weights neither overflow nor
-// underflow. If a weight is outside, Model.Err is infinite, and the model must be solved exactly. Rewards
+// underflow. If a weight is outside, Model.RelErr is infinite, and the model must be solved exactly. Rewards
 // must be normal float64, or Reward.Err is infinite.
 const (
 	MinNumber = 0x1p-900
@@ -43,28 +43,28 @@ const NoAction Action = 0
 // Models are immutable once built, and safe for concurrent use.
 type Model struct {
 	Kind Kind
-	// First[s] is the first choice of state s, First[NumStates()] the number of choices; nil unless the
+	// FirstChoice[s] is the first choice of state s, FirstChoice[NumStates()] the number of choices; nil unless the
 	// model is an MDP.
-	First []uint32
-	// Start[c] is the first transition of choice c, Start[NumChoices()] the
+	FirstChoice []uint32
+	// FirstTransition[c] is the first transition of choice c, FirstTransition[NumChoices()] the
 	// number of transitions.
-	Start []uint32
-	// Target and Weight describe the transitions; Weight indexes Weights. A choice of an MDP has each
+	FirstTransition []uint32
+	// Target and WeightIndex describe the transitions; WeightIndex[i] is an index into Weights. A choice of an MDP has each
 	// target once. A state of a Markov chain may have one transition per action to the same target.
-	Target []uint32
-	Weight []uint32
-	// High has the upper ends of an interval model, as indexes into Weights; Weight has the lower ends.
+	Target      []uint32
+	WeightIndex []uint32
+	// HighIndex has the upper ends of an interval model, as indexes into Weights; WeightIndex has the lower ends.
 	// It is nil in other models. Intervals are exact and tight: some distribution attains each end.
 	// CTMCs have none.
-	High []uint32
+	HighIndex []uint32
 	// Weights are the distinct weights, in order of first use.
 	Weights []float64
-	// Rats are the same weights as fractions; nil if they are known as float64 only.
-	Rats []*big.Rat
-	// Err bounds the relative error of a weight; for example, the float64 0.1 is not exactly a tenth.
-	// The true model is within these bounds, and its probabilities sum to exactly one. Err is infinite
+	// Fractions are the same weights as fractions; nil if they are known as float64 only.
+	Fractions []*big.Rat
+	// RelErr bounds the relative error of a weight; for example, the float64 0.1 is not exactly a tenth.
+	// The true model is within these bounds, and its probabilities sum to exactly one. RelErr is infinite
 	// if a weight is outside MinNumber and MaxNumber; Weights then only tell that it is positive.
-	Err float64
+	RelErr float64
 	// Actions has one entry per choice in an MDP, and per transition in a Markov chain; nil if there
 	// are no actions.
 	Actions []Action
@@ -93,32 +93,32 @@ type Reward struct {
 	Name   string
 	State  []float64
 	Choice []float64
-	// Err bounds the relative error of the rewards, as Model.Err does. Unfit is the reason if it is
+	// RelErr bounds the relative error of the rewards, as Model.RelErr does. RangeErr is the reason if it is
 	// infinite, or nil.
-	Err   float64
-	Unfit error
-	// StateRat and ChoiceRat are the same as fractions, nil for zero. Both are nil if the rewards are
+	RelErr   float64
+	RangeErr error
+	// StateFractions and ChoiceFractions are the same rewards as fractions, nil for zero. Both are nil if the rewards are
 	// known as float64 only.
-	StateRat, ChoiceRat []*big.Rat
+	StateFractions, ChoiceFractions []*big.Rat
 }
 
 // Within returns a copy of the reward structure in which only the given states have a state reward. All other states have the state reward 0.
 func (reward *Reward) Within(states *Set) *Reward {
 	restricted := *reward
-	restricted.State, restricted.StateRat = slices.Clone(reward.State), slices.Clone(reward.StateRat)
+	restricted.State, restricted.StateFractions = slices.Clone(reward.State), slices.Clone(reward.StateFractions)
 	for state := range states.Complement().All() {
 		if restricted.State != nil {
 			restricted.State[state] = 0
 		}
-		if restricted.StateRat != nil {
-			restricted.StateRat[state] = nil
+		if restricted.StateFractions != nil {
+			restricted.StateFractions[state] = nil
 		}
 	}
 	return &restricted
 }
 
-// OfChoice returns the reward of a state plus the reward of one of its choices. Without a reward structure (nil) the result is 0.
-func (reward *Reward) OfChoice(state, choice int) float64 {
+// ChoiceTotal returns the reward of a state plus the reward of one of its choices. Without a reward structure (nil) the result is 0.
+func (reward *Reward) ChoiceTotal(state, choice int) float64 {
 	sum := 0.0
 	if reward != nil && reward.State != nil {
 		sum += reward.State[state]
@@ -129,18 +129,18 @@ func (reward *Reward) OfChoice(state, choice int) float64 {
 	return sum
 }
 
-// OfChoiceRat returns the reward of a state plus the reward of one of its choices, as a new fraction. Without a reward structure (nil) the
+// ExactChoiceTotal returns the reward of a state plus the reward of one of its choices, as a new fraction. Without a reward structure (nil) the
 // result is 0.
-func (reward *Reward) OfChoiceRat(state, choice int) *big.Rat {
+func (reward *Reward) ExactChoiceTotal(state, choice int) *big.Rat {
 	sum := new(big.Rat)
 	if reward == nil {
 		return sum
 	}
-	if reward.StateRat != nil && reward.StateRat[state] != nil {
-		sum.Add(sum, reward.StateRat[state])
+	if reward.StateFractions != nil && reward.StateFractions[state] != nil {
+		sum.Add(sum, reward.StateFractions[state])
 	}
-	if reward.ChoiceRat != nil && reward.ChoiceRat[choice] != nil {
-		sum.Add(sum, reward.ChoiceRat[choice])
+	if reward.ChoiceFractions != nil && reward.ChoiceFractions[choice] != nil {
+		sum.Add(sum, reward.ChoiceFractions[choice])
 	}
 	return sum
 }
@@ -148,31 +148,31 @@ func (reward *Reward) OfChoiceRat(state, choice int) *big.Rat {
 // One returns the index of the weight 1 in Weights, and adds this weight if it is missing.
 func (model *Model) One() uint32 {
 	index := slices.Index(model.Weights, 1)
-	if model.Rats != nil { // a fraction slightly below 1 also has the float64 1
+	if model.Fractions != nil { // a fraction slightly below 1 also has the float64 1
 		one := big.NewRat(1, 1)
-		index = slices.IndexFunc(model.Rats, func(weight *big.Rat) bool { return weight.Cmp(one) == 0 })
+		index = slices.IndexFunc(model.Fractions, func(weight *big.Rat) bool { return weight.Cmp(one) == 0 })
 	}
 	if index >= 0 {
 		return uint32(index)
 	}
 	// Clip makes append copy the tables, because other models may share them.
 	model.Weights = append(slices.Clip(model.Weights), 1)
-	if model.Rats != nil {
-		model.Rats = append(slices.Clip(model.Rats), big.NewRat(1, 1))
+	if model.Fractions != nil {
+		model.Fractions = append(slices.Clip(model.Fractions), big.NewRat(1, 1))
 	}
 	return uint32(len(model.Weights) - 1)
 }
 
 // NumStates returns the number of states.
 func (model *Model) NumStates() int {
-	if model.First != nil {
-		return len(model.First) - 1
+	if model.FirstChoice != nil {
+		return len(model.FirstChoice) - 1
 	}
-	return len(model.Start) - 1
+	return len(model.FirstTransition) - 1
 }
 
 // NumChoices returns the number of choices of all states.
-func (model *Model) NumChoices() int { return len(model.Start) - 1 }
+func (model *Model) NumChoices() int { return len(model.FirstTransition) - 1 }
 
 // NumTransitions returns the number of transitions of all choices.
 func (model *Model) NumTransitions() int { return len(model.Target) }
@@ -220,10 +220,10 @@ func (model *Model) NumEdges() int {
 
 // Choices returns the range of the choices of state s.
 func (model *Model) Choices(s int) (first, end int) {
-	if model.First == nil {
+	if model.FirstChoice == nil {
 		return s, s + 1
 	}
-	return int(model.First[s]), int(model.First[s+1])
+	return int(model.FirstChoice[s]), int(model.FirstChoice[s+1])
 }
 
 // ChoiceOrFirst returns the choice that a scheduler has for state s. If it is None, every choice of s will do, and it returns the first one.
@@ -235,26 +235,28 @@ func (model *Model) ChoiceOrFirst(s int, choice uint32) uint32 {
 	return uint32(first)
 }
 
-// Row returns the range of the transitions of choice c.
-func (model *Model) Row(c int) (first, end int) { return int(model.Start[c]), int(model.Start[c+1]) }
+// Transitions returns the range of the transitions of choice c.
+func (model *Model) Transitions(c int) (first, end int) {
+	return int(model.FirstTransition[c]), int(model.FirstTransition[c+1])
+}
 
 // Prob returns the weight of transition i.
-func (model *Model) Prob(i int) float64 { return model.Weights[model.Weight[i]] }
+func (model *Model) Prob(i int) float64 { return model.Weights[model.WeightIndex[i]] }
 
-// Rat returns the exact weight of transition i of an exact model.
-func (model *Model) Rat(i int) *big.Rat { return model.Rats[model.Weight[i]] }
+// Fraction returns the exact weight of transition i of an exact model.
+func (model *Model) Fraction(i int) *big.Rat { return model.Fractions[model.WeightIndex[i]] }
 
-// HighRat returns the exact upper end of transition i of an interval model.
-func (model *Model) HighRat(i int) *big.Rat { return model.Rats[model.High[i]] }
+// HighFraction returns the exact upper end of transition i of an interval model.
+func (model *Model) HighFraction(i int) *big.Rat { return model.Fractions[model.HighIndex[i]] }
 
 // Intervals reports whether this is an interval model.
-func (model *Model) Intervals() bool { return model.High != nil }
+func (model *Model) Intervals() bool { return model.HighIndex != nil }
 
 // Exact reports whether the weights are known as fractions.
-func (model *Model) Exact() bool { return model.Rats != nil }
+func (model *Model) Exact() bool { return model.Fractions != nil }
 
 // Bytes returns the memory of the states, choices and transitions.
 func (model *Model) Bytes() int64 {
-	numIndices := len(model.First) + len(model.Start) + len(model.Target) + len(model.Weight) + len(model.High) + len(model.Initial)
+	numIndices := len(model.FirstChoice) + len(model.FirstTransition) + len(model.Target) + len(model.WeightIndex) + len(model.HighIndex) + len(model.Initial)
 	return int64(4*numIndices + 8*len(model.Weights) + 2*len(model.Actions) + 2*len(model.Player)) // bytes per entry
 }

@@ -14,7 +14,7 @@ func (graph *Graph) Prob0A(left, right *Set) *Set {
 // Prob0E returns the states where the minimal probability of `left U right` is 0. It finds the other states by a backward search from
 // right: each of their choices has a transition to a state found before.
 func (graph *Graph) Prob0E(left, right *Set) *Set {
-	if graph.First == nil {
+	if graph.FirstChoice == nil {
 		return graph.Prob0A(left, right)
 	}
 	positive := right.Clone()
@@ -51,7 +51,7 @@ func (graph *Graph) Prob1A(left, right *Set) *Set {
 //
 // Source: de Alfaro 1997, algorithm 3.4 (Baier and Katoen 2008, algorithm 45).
 func (graph *Graph) Prob1E(ctx context.Context, left, right *Set) (*Set, error) {
-	if graph.First == nil {
+	if graph.FirstChoice == nil {
 		return graph.Prob1A(left, right), nil
 	}
 	sureStates := graph.ExistsUntil(left, right)

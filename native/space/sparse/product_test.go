@@ -51,7 +51,7 @@ func TestProduct(t *testing.T) {
 		t.Errorf("targets %v, want %v", p.Target, want)
 	}
 	if p.Prob(p.NumTransitions()-1) != 1 || p.Prob(0) != 0.5 {
-		t.Errorf("weights %v of %v", p.Weight, p.Weights)
+		t.Errorf("weights %v of %v", p.WeightIndex, p.Weights)
 	}
 	if _, err := sparse.NewProduct(t.Context(), m, visitMemory{}, starts, nil, 3); !errors.Is(err, sparse.ErrTooLarge) {
 		t.Errorf("error %v for more than three states", err)

@@ -35,7 +35,7 @@ func edges(m *sparse.Model, states, choices *sparse.Set) [][]bool {
 		out[s] = make([]bool, n)
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			lo, hi := m.Row(c)
+			lo, hi := m.Transitions(c)
 			for _, u := range m.Target[lo:hi] {
 				if states.Has(s) && states.Has(int(u)) && choices.Has(c) {
 					out[s][u] = true
@@ -183,7 +183,7 @@ func staying(m *sparse.Model, x, choices *sparse.Set) *sparse.Set {
 	for s := range x.All() {
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			lo, hi := m.Row(c)
+			lo, hi := m.Transitions(c)
 			leaves := slices.ContainsFunc(m.Target[lo:hi], func(u uint32) bool { return !x.Has(int(u)) })
 			if choices.Has(c) && !leaves {
 				out.Add(c)
@@ -377,8 +377,8 @@ func TestRenumber(t *testing.T) {
 					t.Fatalf("state %d has %d choices, want %d", s, rend-rfirst, end-first)
 				}
 				for c := first; c < end; c++ {
-					lo, hi := m.Row(c)
-					rlo, rhi := r.Row(rfirst + c - first)
+					lo, hi := m.Transitions(c)
+					rlo, rhi := r.Transitions(rfirst + c - first)
 					for i := lo; i < hi; i++ {
 						j := rlo + i - lo
 						if rhi-rlo != hi-lo || r.Target[j] != number[m.Target[i]] || r.Prob(j) != m.Prob(i) {
@@ -391,7 +391,7 @@ func TestRenumber(t *testing.T) {
 				}
 			}
 			again := r.Renumber(back)
-			if !slices.Equal(again.Target, m.Target) || !slices.Equal(again.Start, m.Start) || !slices.Equal(again.First, m.First) {
+			if !slices.Equal(again.Target, m.Target) || !slices.Equal(again.FirstTransition, m.FirstTransition) || !slices.Equal(again.FirstChoice, m.FirstChoice) {
 				t.Errorf("renumbering back gives another model")
 			}
 		})

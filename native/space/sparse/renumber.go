@@ -43,7 +43,7 @@ func (model *Model) actionRange(first, end int) (int, int) {
 	if model.Kind == MDP {
 		return first, end
 	}
-	return int(model.Start[first]), int(model.Start[end])
+	return int(model.FirstTransition[first]), int(model.FirstTransition[end])
 }
 
 // renumberAnnotations copies the initial states, deadlocks, labels and rewards to a renumbered model. number has the new number of each old
@@ -61,9 +61,9 @@ func (model *Model) renumberAnnotations(renumbered *Model, number, oldStates, ol
 	}
 	for _, reward := range model.Rewards {
 		renumbered.Rewards = append(renumbered.Rewards, Reward{
-			Name: reward.Name, Err: reward.Err,
+			Name: reward.Name, RelErr: reward.RelErr,
 			State: SelectEntries(reward.State, oldStates), Choice: SelectEntries(reward.Choice, oldChoices),
-			StateRat: SelectEntries(reward.StateRat, oldStates), ChoiceRat: SelectEntries(reward.ChoiceRat, oldChoices),
+			StateFractions: SelectEntries(reward.StateFractions, oldStates), ChoiceFractions: SelectEntries(reward.ChoiceFractions, oldChoices),
 		})
 	}
 }

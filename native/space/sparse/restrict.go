@@ -18,7 +18,7 @@ func (model *Model) Restrict(choices *Set) *Model {
 	restricted.Initial, restricted.Deadlocks, restricted.Labels = model.Initial, model.Deadlocks, model.Labels
 	restricted.Actions, restricted.Player = SelectEntries(model.Actions, keptChoices), model.Player
 	for _, reward := range model.Rewards {
-		reward.Choice, reward.ChoiceRat = SelectEntries(reward.Choice, keptChoices), SelectEntries(reward.ChoiceRat, keptChoices)
+		reward.Choice, reward.ChoiceFractions = SelectEntries(reward.Choice, keptChoices), SelectEntries(reward.ChoiceFractions, keptChoices)
 		restricted.Rewards = append(restricted.Rewards, reward)
 	}
 	return restricted

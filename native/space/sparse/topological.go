@@ -69,5 +69,5 @@ func (model *Model) indegrees(states *Set) []uint32 {
 // successors returns the targets of all choices of a state.
 func (model *Model) successors(s int) []uint32 {
 	first, end := model.Choices(s)
-	return model.Target[model.Start[first]:model.Start[end]]
+	return model.Target[model.FirstTransition[first]:model.FirstTransition[end]]
 }

@@ -40,7 +40,7 @@ func TestTopological(t *testing.T) {
 		}
 		for s := range part.All() {
 			first, end := m.Choices(s)
-			for _, to := range m.Target[m.Start[first]:m.Start[end]] {
+			for _, to := range m.Target[m.FirstTransition[first]:m.FirstTransition[end]] {
 				if int(to) != s && part.Has(int(to)) && level[to] >= level[uint32(s)] {
 					t.Fatalf("seed %d: %v, transition from %d to %d", seed, order, s, to)
 				}

@@ -151,7 +151,7 @@ const targetLabel = "target"
 // the MDP.
 func (goal *goal) propertyOn(program *sema.Program) sema.Expr {
 	baseOfType := func(valueType sema.Type) sema.Base {
-		return sema.Base{ValueType: valueType, Position: goal.timedAutomaton.Path.Whole.Pos()}
+		return sema.Base{ValueType: valueType, Position: goal.timedAutomaton.Path.WholeExpr.Pos()}
 	}
 	index := slices.IndexFunc(program.Labels, func(label sema.LabelDef) bool { return label.Name == targetLabel })
 	var target sema.Expr = &sema.Label{Base: baseOfType(sema.Bool), Name: targetLabel, Index: index}

@@ -40,7 +40,7 @@ func build(t *testing.T, property *logic.Property, options zones.Options) (*zone
 func value(t *testing.T, space *explicit.Space, property *logic.Property, expr sema.Expr) *big.Rat {
 	t.Helper()
 	translated := property.Property
-	translated.X = expr
+	translated.Expr = expr
 	verdict := check.New(space.Compiled(), space, check.Options{Accuracy: result.Exact}).Check(t.Context(), &logic.Property{Property: translated, Program: space.Program(), File: "p.props"})
 	if verdict.Err != nil {
 		t.Fatal(verdict.Err)
@@ -65,7 +65,7 @@ func digitalValue(t *testing.T, property *logic.Property) *big.Rat {
 	}
 	own := *property
 	own.Program = translated.Program
-	return value(t, space, &own, translated.Property.X)
+	return value(t, space, &own, translated.Property.Expr)
 }
 
 // A message is sent between 1 and 2 seconds after the start, and arrives with 0.8; otherwise it is sent again.

@@ -23,8 +23,8 @@ func (x *exporter) writeProperty(index int, source Property) error {
 		return fmt.Errorf("there are two properties %q, want different names", name)
 	}
 	filter := object{"op": "filter", "fun": "values", "states": object{"op": "initial"}}
-	body := source.X
-	if formula := logic.FormulaOf(source.X); formula.Kind == logic.Filter {
+	body := source.Expr
+	if formula := logic.FormulaOf(source.Expr); formula.Kind == logic.Filter {
 		if err := x.writeFilter(formula, filter); err != nil {
 			return err
 		}
@@ -160,9 +160,9 @@ func (x *exporter) convertPositivePath(path *logic.Path) (any, error) {
 	if path.Form == logic.Conditional {
 		return nil, errors.New("JANI has no conditional probabilities")
 	}
-	expr, ok := path.X.(*sema.Binary)
+	expr, ok := path.Expr.(*sema.Binary)
 	if !ok || path.Form == logic.InitialState {
-		return x.convertExpr(path.X)
+		return x.convertExpr(path.Expr)
 	}
 	left, err := x.convertPath(logic.PathOf(expr.X))
 	if err != nil {

@@ -149,11 +149,11 @@ func RewardTotal(matrix [][]*big.Rat, rewards []*big.Rat) []*big.Rat {
 func Gains(model *sparse.Model, scheduler []uint32, reward *sparse.Reward) []*big.Rat {
 	gains := zeros(model.NumStates())
 	for s := range gains {
-		if reward.StateRat != nil && reward.StateRat[s] != nil {
-			gains[s].Add(gains[s], reward.StateRat[s])
+		if reward.StateFractions != nil && reward.StateFractions[s] != nil {
+			gains[s].Add(gains[s], reward.StateFractions[s])
 		}
-		if reward.ChoiceRat != nil && reward.ChoiceRat[scheduler[s]] != nil {
-			gains[s].Add(gains[s], reward.ChoiceRat[scheduler[s]])
+		if reward.ChoiceFractions != nil && reward.ChoiceFractions[scheduler[s]] != nil {
+			gains[s].Add(gains[s], reward.ChoiceFractions[scheduler[s]])
 		}
 		if model.Kind == sparse.CTMC {
 			gains[s].Quo(gains[s], exitRate(model, s))
@@ -165,9 +165,9 @@ func Gains(model *sparse.Model, scheduler []uint32, reward *sparse.Reward) []*bi
 // exitRate returns the exit rate of a state.
 func exitRate(model *sparse.Model, s int) *big.Rat {
 	sum := new(big.Rat)
-	first, end := model.Row(s)
+	first, end := model.Transitions(s)
 	for i := first; i < end; i++ {
-		sum.Add(sum, model.Rat(i))
+		sum.Add(sum, model.Fraction(i))
 	}
 	return sum
 }

@@ -104,10 +104,10 @@ func randomReward(rng *rand.Rand, model *sparse.Model) sparse.Reward {
 	}
 	reward := sparse.Reward{Name: "r"}
 	if rng.IntN(4) > 0 {
-		reward.State, reward.StateRat = draw(model.NumStates())
+		reward.State, reward.StateFractions = draw(model.NumStates())
 	}
 	if rng.IntN(4) > 0 {
-		reward.Choice, reward.ChoiceRat = draw(model.NumChoices())
+		reward.Choice, reward.ChoiceFractions = draw(model.NumChoices())
 	}
 	return reward
 }
@@ -176,10 +176,10 @@ func Matrix(model *sparse.Model, scheduler []uint32) [][]*big.Rat {
 		for target := range n {
 			matrix[state][target] = new(big.Rat)
 		}
-		first, end := model.Row(int(scheduler[state]))
+		first, end := model.Transitions(int(scheduler[state]))
 		for transition := first; transition < end; transition++ {
 			target := model.Target[transition]
-			matrix[state][target].Add(matrix[state][target], model.Rat(transition))
+			matrix[state][target].Add(matrix[state][target], model.Fraction(transition))
 		}
 	}
 	return matrix
