@@ -174,10 +174,10 @@ func (d *decomposer) nameReward(operator *syntax.Reward) syntax.Expr {
 
 // withoutBraces rewrites the old notation {states}{min} or {states}{max} behind a formula as a filter.
 func (d *decomposer) withoutBraces(operator logic.Written) syntax.Expr {
-	if operator.Braces == nil {
+	if operator.BraceFilter == nil {
 		return operator.X
 	}
-	return &syntax.Filter{Op: operator.Braces.Op(operator.Threshold), X: operator.With(operator.Threshold, operator.Within), States: operator.Braces.States}
+	return &syntax.Filter{Op: operator.BraceFilter.Op(operator.Threshold), X: operator.With(operator.Threshold, operator.Within), States: operator.BraceFilter.States}
 }
 
 // resolveStrategy rewrites the strategy operators <<…>> and [[…]] of an MDP, whose coalition has all players or none. With such
@@ -598,16 +598,16 @@ func (d *decomposer) checkBound(temporal *syntax.Temporal) (*syntax.Temporal, er
 	switch {
 	case low != nil && low.Cmp(zero) < 0:
 		problem = "lower bound " + low.RatString() + " is negative"
-	case high != nil && (high.Cmp(zero) < 0 || b.HighStrict && high.Sign() == 0):
+	case high != nil && (high.Cmp(zero) < 0 || b.IsHighStrict && high.Sign() == 0):
 		problem = "upper bound " + high.RatString() + " holds at no time"
-	case low != nil && high != nil && isEmpty(low, high, b.LowStrict, b.HighStrict, discrete):
+	case low != nil && high != nil && isEmpty(low, high, b.IsLowStrict, b.IsHighStrict, discrete):
 		problem = "the bounds are empty"
 	}
 	if problem != "" {
 		message := "invalid bound of the operator " + temporal.Op.String() + ": " + problem
 		return nil, &result.Failure{Class: result.TypeError, Message: message, Pos: temporal.Pos()}
 	}
-	if low != nil && low.Sign() == 0 && !b.LowStrict {
+	if low != nil && low.Sign() == 0 && !b.IsLowStrict {
 		b.Low, b.Equal = nil, false
 	}
 	out.Bound = &b

@@ -147,6 +147,6 @@ func notNegative(program *sema.Program, tree *syntax.Model) map[string]bool {
 // stateRewards reports whether some reward structure has rewards of states.
 func stateRewards(program *sema.Program) bool {
 	return slices.ContainsFunc(program.Rewards, func(r sema.RewardStruct) bool {
-		return slices.ContainsFunc(r.Items, func(item sema.RewardItem) bool { return !item.Transition })
+		return slices.ContainsFunc(r.Items, func(item sema.RewardItem) bool { return !item.IsTransition })
 	})
 }

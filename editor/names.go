@@ -343,7 +343,7 @@ func (c *collector) expr(x syntax.Expr) {
 			c.add(n.Name, n.Span, occurrence{space: quoted})
 		case *syntax.Reward:
 			c.structure(n.Struct)
-			c.structure(n.StructDivisor)
+			c.structure(n.DivisorStruct)
 		case *syntax.CostBound:
 			c.structure(n.Struct)
 		}

@@ -61,7 +61,7 @@ func (l line) mergedSum(pending, cell int) syntax.Expr {
 
 // actionReward returns a reward for every transition with an action.
 func actionReward(action string, value syntax.Expr) *syntax.RewardItem {
-	return &syntax.RewardItem{Transition: true, Action: ident(action), Guard: boolLit(true), Value: value}
+	return &syntax.RewardItem{IsTransition: true, Action: ident(action), Guard: boolLit(true), Value: value}
 }
 
 // mergedBy returns the sum of the tiles that a move makes. rows and cols have the names of the formulas for the lines.

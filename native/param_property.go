@@ -53,7 +53,7 @@ func (property *parametricProperty) measure(formula *logic.Formula) (*piecewise,
 		return property.steadyState(formula)
 	case formula.Objective.Err != nil:
 		return nil, formula.Objective.Err
-	case formula.Objective.Ratio:
+	case formula.Objective.IsRatio:
 		return nil, property.unsupported(formula.Expr, "a ratio of rewards")
 	}
 	return property.reward(formula)

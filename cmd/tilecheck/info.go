@@ -138,7 +138,7 @@ func typeText(variable sema.Variable) string {
 	switch {
 	case variable.Type == sema.Bool:
 		return "bool"
-	case !variable.Bounded:
+	case !variable.IsBounded:
 		return "int"
 	}
 	return fmt.Sprintf("[%d..%d]", variable.Low, variable.High)

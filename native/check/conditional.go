@@ -312,17 +312,17 @@ func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error)
 	if err != nil {
 		return nil, err
 	}
-	target, err := chain.targetStates(objective.Conditioned)
+	target, err := chain.targetStates(objective.Unconditional)
 	if err != nil {
 		return nil, err
 	}
-	lower, err := chain.weightedReward(objective.Conditioned, target, lowerBound)
+	lower, err := chain.weightedReward(objective.Unconditional, target, lowerBound)
 	if err != nil {
 		return nil, err
 	}
 	upper := lower // equal for fractions
 	if !e.wantsFractions {
-		upper, err = chain.weightedReward(objective.Conditioned, target, upperBound)
+		upper, err = chain.weightedReward(objective.Unconditional, target, upperBound)
 		if err != nil {
 			return nil, err
 		}

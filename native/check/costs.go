@@ -32,7 +32,7 @@ type cost struct {
 //
 // Source: Andova, Hermanns and Katoen, Discrete-time rewards model-checked (2003); the syntax and its meaning are Storm's.
 func (e *evaluation) costBounded(path *logic.Path, direction solve.Direction) (*numbers, error) {
-	if i := slices.IndexFunc(path.Costs, func(c sema.Cost) bool { return c.Time }); i >= 0 {
+	if i := slices.IndexFunc(path.Costs, func(c sema.Cost) bool { return c.IsTime }); i >= 0 {
 		return e.markovUntil(path, &path.Costs[i], direction)
 	}
 	if err := e.checkCostsSupported(path); err != nil {
@@ -327,7 +327,7 @@ func (e *evaluation) costOf(expr sema.Expr, bound sema.Cost) (cost, error) {
 	}
 	low, high := bound.Bound.Low, bound.Bound.High
 	if low != nil {
-		converted.low, err = e.leastUnits(low, unit, bound.Bound.LowStrict)
+		converted.low, err = e.leastUnits(low, unit, bound.Bound.IsLowStrict)
 		if err != nil {
 			return cost{}, err
 		}
@@ -336,7 +336,7 @@ func (e *evaluation) costOf(expr sema.Expr, bound sema.Cost) (cost, error) {
 		converted.countingLimit = converted.low
 		return converted, nil
 	}
-	converted.high, err = e.greatestUnits(high, unit, bound.Bound.HighStrict)
+	converted.high, err = e.greatestUnits(high, unit, bound.Bound.IsHighStrict)
 	if err != nil {
 		return cost{}, err
 	}

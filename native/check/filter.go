@@ -25,7 +25,7 @@ func (e *evaluation) strategyTruth(formula *logic.Formula) (truth, error) {
 	}
 	outerForSomeScheduler := e.forSomeScheduler
 	defer func() { e.forSomeScheduler = outerForSomeScheduler }()
-	e.forSomeScheduler = formula.Some
+	e.forSomeScheduler = formula.ForSomeScheduler
 	return e.truthOf(formula.Operand)
 }
 
@@ -50,7 +50,7 @@ func (e *evaluation) checkAllOrNoPlayers(formula *logic.Formula) error {
 	switch {
 	case e.modelKind() != sparse.MDP:
 		return e.unsupportedError(formula.Expr, "found a strategy operator (<<>> or [[]]) for a model without nondeterminism")
-	case formula.Coalition:
+	case formula.NamesSomePlayers:
 		return e.unsupportedError(formula.Expr, "found a coalition of players, want all players (*) or none")
 	}
 	return nil

@@ -19,7 +19,7 @@ func (e *evaluation) isGame() bool { return e.property.Program.Type == syntax.SM
 // maximises as the operand's operator says; the other players do the opposite.
 func (e *evaluation) beginCoalition(formula *logic.Formula) (end func(), err error) {
 	switch kind := logic.FormulaOf(formula.Operand).Kind; {
-	case formula.Box:
+	case formula.IsBox:
 		return nil, e.unsupportedError(formula.Expr, "found [[...]] for a stochastic game, want <<...>> of the players who choose")
 	case kind != logic.Probability && kind != logic.Reward:
 		return nil, e.unsupportedError(formula.Expr, "found %s in <<...>> of a stochastic game, want a P or an R operator", logic.Describe(formula.Operand))
@@ -34,7 +34,7 @@ func (e *evaluation) beginCoalition(formula *logic.Formula) (end func(), err err
 // coalitionStates returns the states of the players in the coalition of <<...>>.
 func (e *evaluation) coalitionStates(formula *logic.Formula) *sparse.Set {
 	model := e.space.Model()
-	if formula.AllPlayers {
+	if formula.NamesAllPlayers {
 		return e.allStates()
 	}
 	states := sparse.NewSet(model.NumStates())

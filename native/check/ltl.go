@@ -134,7 +134,7 @@ func (e *evaluation) quantifiedLinear(formula *logic.Formula) (truth, error) {
 	if operator := boundedOperator(path); operator != nil && e.modelKind() == sparse.CTMC {
 		return truth{}, e.unsupportedError(operator, "found E or A with a time bound")
 	}
-	if !formula.ForAll {
+	if !formula.IsForAll {
 		satisfying, err := e.existsPath(path)
 		return asTruth(satisfying, err)
 	}

@@ -407,7 +407,7 @@ func (e *evaluation) setReward(objective *objective, formula *logic.Formula) err
 // C<=k.
 func unsupportedInMulti(reward *logic.Objective) string {
 	switch {
-	case reward.Ratio:
+	case reward.IsRatio:
 		return "a ratio of rewards"
 	case reward.Path != nil:
 		return "an R operator of a path formula"

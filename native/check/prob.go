@@ -322,7 +322,7 @@ func (e *evaluation) firstStep(bound *sema.Bound, operator string) (int, error) 
 		return 0, err
 	case low < 0:
 		return 0, e.failure(result.TypeError, bound.Low.Pos(), "lower bound %d of the %s operator is negative", low, operator)
-	case bound.LowStrict:
+	case bound.IsLowStrict:
 		return low + 1, nil
 	}
 	return low, nil
@@ -335,11 +335,11 @@ func (e *evaluation) lastStep(bound *sema.Bound, operator string) (int, error) {
 		return 0, err
 	}
 	last := high
-	if bound.HighStrict {
+	if bound.IsHighStrict {
 		last--
 	}
 	if last < 0 {
-		return 0, e.failure(result.TypeError, bound.High.Pos(), "upper bound %s%d of the %s operator holds at no time", upperRelation(bound.HighStrict), high, operator)
+		return 0, e.failure(result.TypeError, bound.High.Pos(), "upper bound %s%d of the %s operator holds at no time", upperRelation(bound.IsHighStrict), high, operator)
 	}
 	return last, nil
 }
@@ -406,9 +406,9 @@ func (e *evaluation) quantifiedTruth(formula *logic.Formula) (truth, error) {
 	left, right, isNegatedUntil := Sets.AsUntil(path.Op, left, right)
 	isNegated := isNegatedUntil != path.IsNegated
 	if isNegated { // E [!f] is !A [f], and A [!f] is !E [f]
-		return decidedTruth(e.statesWithPaths(path, !formula.ForAll, left, right)).not(), nil
+		return decidedTruth(e.statesWithPaths(path, !formula.IsForAll, left, right)).not(), nil
 	}
-	return decidedTruth(e.statesWithPaths(path, formula.ForAll, left, right)), nil
+	return decidedTruth(e.statesWithPaths(path, formula.IsForAll, left, right)), nil
 }
 
 // statesWithPaths returns the states from which some path satisfies a path formula; if forAll is true, the states from which every path does.

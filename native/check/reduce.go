@@ -191,7 +191,7 @@ func unpreservedOperator(formula *logic.Formula) string {
 // addReward makes the quotient preserve the reward structure of an R operator. A ratio of rewards and negative rewards are errors.
 func (builder *quotientBuilder) addReward(evaluation *evaluation, formula *logic.Formula) error {
 	objective := formula.Objective
-	if objective.Err != nil || objective.Ratio {
+	if objective.Err != nil || objective.IsRatio {
 		return evaluation.unsupportedError(formula.Expr, "found %s, want the rewards of one structure", logic.Describe(formula.Expr))
 	}
 	reward, err := builder.floatModel.reward(objective.Struct)

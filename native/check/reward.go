@@ -13,7 +13,7 @@ func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbers, error) {
 	switch {
 	case objective.Err != nil:
 		return nil, objective.Err
-	case objective.Ratio:
+	case objective.IsRatio:
 		return nil, e.unsupportedError(formula.Expr, "found a ratio of rewards")
 	}
 	direction, err := e.optimisationDirection(formula)

@@ -197,13 +197,13 @@ func (b *bench) until(x *sema.Temporal, left, right *sparse.Set) *big.Rat {
 	steps := solve.StepBound{High: solve.Unbounded}
 	if x.Bound != nil && x.Bound.Low != nil {
 		steps.Low = b.integer(x.Bound.Low)
-		if x.Bound.LowStrict {
+		if x.Bound.IsLowStrict {
 			steps.Low++
 		}
 	}
 	if x.Bound != nil && x.Bound.High != nil {
 		steps.High = b.integer(x.Bound.High)
-		if x.Bound.HighStrict {
+		if x.Bound.IsHighStrict {
 			steps.High--
 		}
 	}

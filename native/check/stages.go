@@ -154,7 +154,7 @@ func (stages *Stages) setOperands(formula *logic.Formula) (isSupported bool) {
 		return formula.Path.Reaches()
 	case logic.Reward:
 		objective := formula.Objective
-		if objective.Form != logic.ReachReward || objective.Err != nil || objective.Ratio {
+		if objective.Form != logic.ReachReward || objective.Err != nil || objective.IsRatio {
 			return false
 		}
 		stages.reward = objective

@@ -58,8 +58,8 @@ func (e *evaluation) timeInterval(operator syntax.TemporalOp, bound *sema.Bound)
 		return interval, err
 	case interval.To.None() && math.IsInf(high.Lo, 1): // infinity is no upper bound
 		return interval, nil
-	case interval.To.None(), bound.HighStrict && interval.To.High.Sign() == 0:
-		return interval, e.failure(result.TypeError, bound.High.Pos(), "upper bound %s%v of the %s operator holds at no time", upperRelation(bound.HighStrict), high.Value, operator)
+	case interval.To.None(), bound.IsHighStrict && interval.To.High.Sign() == 0:
+		return interval, e.failure(result.TypeError, bound.High.Pos(), "upper bound %s%v of the %s operator holds at no time", upperRelation(bound.IsHighStrict), high.Value, operator)
 	case interval.To.High.Cmp(interval.From.Low) < 0:
 		return interval, e.failure(result.TypeError, bound.High.Pos(), "bounds [%v,%v] of the %s operator are empty", low.Value, high.Value, operator)
 	case interval.To.Low.Cmp(interval.From.High) < 0:

@@ -144,7 +144,7 @@ func (c *Checker) WithinDepth(ctx context.Context, property *Property, steps int
 // Unbounded returns the first integer variable of a program without bounds, or nil if all variables have bounds.
 func Unbounded(program *sema.Program) *sema.Variable {
 	for i := range program.Vars {
-		if variable := &program.Vars[i]; variable.Type == sema.Int && !variable.Bounded {
+		if variable := &program.Vars[i]; variable.Type == sema.Int && !variable.IsBounded {
 			return variable
 		}
 	}

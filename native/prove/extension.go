@@ -98,7 +98,7 @@ func (translation *translation) rewardWithinBounds(formula *logic.Formula, vecto
 // addBudgets translates the bounds on rewards and steps of a formula, and adds them to budgets. expr is the formula, for errors.
 func (translation *translation) addBudgets(budgets *certificate.Budgets, expr sema.Expr, costs []sema.Cost) error {
 	for _, cost := range costs {
-		if cost.Time {
+		if cost.IsTime {
 			return translation.unsupported(expr, "a bound on time, want bounds on rewards and steps")
 		}
 		bound, err := translation.budget(cost)
@@ -112,7 +112,7 @@ func (translation *translation) addBudgets(budgets *certificate.Budgets, expr se
 
 // budget translates a bound on a reward or on steps.
 func (translation *translation) budget(cost sema.Cost) (certificate.Budget, error) {
-	budget := certificate.Budget{Reward: max(cost.Struct, -1), LowStrict: cost.Bound.LowStrict, HighStrict: cost.Bound.HighStrict}
+	budget := certificate.Budget{Reward: max(cost.Struct, -1), LowStrict: cost.Bound.IsLowStrict, HighStrict: cost.Bound.IsHighStrict}
 	var err error
 	if cost.Bound.Low != nil {
 		if budget.Low, err = translation.fraction(cost.Bound.Low, "a reward bound"); err != nil {

@@ -67,7 +67,7 @@ func (translation *translation) objective(expr sema.Expr) (objective certificate
 func (translation *translation) setReward(objective *certificate.Objective, formula *logic.Formula) (err error) {
 	reward := formula.Objective
 	isSupported := reward.Form == logic.Cumulative || reward.Form == logic.TotalReward
-	if !isSupported || reward.Ratio {
+	if !isSupported || reward.IsRatio {
 		return translation.unsupported(formula.Expr, "several objectives with R of something other than C or C<=k")
 	}
 	objective.Reward = reward.Struct

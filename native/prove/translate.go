@@ -203,7 +203,7 @@ func (translation *translation) booleanFormula(expr sema.Expr) (int, error) {
 	case logic.Strategy:
 		return translation.strategySet(formula)
 	case logic.Quantified:
-		return translation.quantifyPath(formula.ForAll, formula.Path)
+		return translation.quantifyPath(formula.IsForAll, formula.Path)
 	case logic.Objectives:
 		return 0, translation.unsupported(expr, "several objectives")
 	}
@@ -248,13 +248,13 @@ func (translation *translation) strategySet(formula *logic.Formula) (int, error)
 // enterStrategy sets, for the translation of the operand, the coalition of <<...>> or [[...]], and whether a bound must hold for some or for all
 // schedulers. In a game the operand must be P of an unbounded until formula.
 func (translation *translation) enterStrategy(formula *logic.Formula) error {
-	translation.forSomeScheduler = formula.Some
+	translation.forSomeScheduler = formula.ForSomeScheduler
 	if translation.property.Program.Type != syntax.SMG {
 		return nil
 	}
 	operand := logic.FormulaOf(formula.Operand)
 	isUntil := operand.Kind == logic.Probability && operand.Path.Form == logic.Until && operand.Path.Bound == nil
-	if formula.Box || !isUntil {
+	if formula.IsBox || !isUntil {
 		return translation.unsupported(formula.Expr, "a coalition of players, except for P with F, G, U, W or R of states without bounds")
 	}
 	translation.forSomeScheduler = true
@@ -267,7 +267,7 @@ func (translation *translation) coalitionSet(formula *logic.Formula) int {
 	var players []int
 	var names []string
 	for i, player := range translation.property.Program.Players {
-		if formula.AllPlayers || slices.Contains(formula.Players, i) {
+		if formula.NamesAllPlayers || slices.Contains(formula.Players, i) {
 			players, names = append(players, i), append(names, player.Name)
 		}
 	}
@@ -481,7 +481,7 @@ func (translation *translation) checkAveragesPerStep(formula *logic.Formula) err
 // rewardOperator translates an R operator to a vector of the certificate.
 func (translation *translation) rewardOperator(formula *logic.Formula) (vectorValue, error) {
 	objective := formula.Objective
-	if objective.Ratio {
+	if objective.IsRatio {
 		return vectorValue{}, translation.unsupported(formula.Expr, "a ratio of rewards")
 	}
 	vector := certificate.Vector{Max: translation.isMaximum(translation.direction(formula.Threshold)), Reward: objective.Struct}

@@ -80,7 +80,7 @@ func (builder *objectiveBuilder) buildObjective(expr sema.Expr) *Objective {
 	objective := &Objective{}
 	formula := logic.FormulaOf(expr)
 	isGame := len(builder.property.Program.Players) > 0
-	if isGame && formula.Kind == logic.Strategy && !formula.Box {
+	if isGame && formula.Kind == logic.Strategy && !formula.IsBox {
 		builder.setCoalition(objective, formula)
 		formula = logic.FormulaOf(formula.Operand)
 	}
@@ -103,7 +103,7 @@ func (builder *objectiveBuilder) buildObjective(expr sema.Expr) *Objective {
 // setCoalition sets the names of the players inside and outside of <<...>>.
 func (builder *objectiveBuilder) setCoalition(objective *Objective, strategy *logic.Formula) {
 	for i, player := range builder.property.Program.Players {
-		if strategy.AllPlayers || slices.Contains(strategy.Players, i) {
+		if strategy.NamesAllPlayers || slices.Contains(strategy.Players, i) {
 			objective.Coalition = append(objective.Coalition, player.Name)
 		} else {
 			objective.Others = append(objective.Others, player.Name)
@@ -127,7 +127,7 @@ func (builder *objectiveBuilder) setThreshold(objective *Objective, threshold se
 func (builder *objectiveBuilder) setPathMonitor(objective *Objective, path *logic.Path) {
 	objective.Negate = path.IsNegated
 	switch {
-	case len(path.Costs) > 0 && path.Costs[0].Time:
+	case len(path.Costs) > 0 && path.Costs[0].IsTime:
 		builder.recordUnsupported(path.Expr, "found a time bound of a Markov automaton, which is not sampled, want method states")
 	case path.Form == logic.Conditional:
 		builder.setConditional(objective, path)
@@ -181,7 +181,7 @@ func (builder *objectiveBuilder) setTimeBounds(monitor *compile.Monitor, path *l
 	}
 	if low := path.Bound.Low; low != nil {
 		monitor.Low = builder.evaluateTime(low, path.Op.String())
-		monitor.LowStrict = path.Bound.LowStrict
+		monitor.IsLowStrict = path.Bound.IsLowStrict
 		if monitor.Low < 0 {
 			builder.recordFailure(result.TypeError, low.Pos(), "lower bound %v of the %s operator is negative", monitor.Low, path.Op)
 		}
@@ -191,10 +191,10 @@ func (builder *objectiveBuilder) setTimeBounds(monitor *compile.Monitor, path *l
 		return
 	}
 	monitor.High = builder.evaluateTime(high, path.Op.String())
-	monitor.HighStrict = path.Bound.HighStrict
+	monitor.IsHighStrict = path.Bound.IsHighStrict
 	switch {
-	case monitor.High < 0 || monitor.High == 0 && monitor.HighStrict:
-		builder.recordFailure(result.TypeError, high.Pos(), "upper bound %s%v of the %s operator holds at no time", upperRelation(monitor.HighStrict), monitor.High, path.Op)
+	case monitor.High < 0 || monitor.High == 0 && monitor.IsHighStrict:
+		builder.recordFailure(result.TypeError, high.Pos(), "upper bound %s%v of the %s operator holds at no time", upperRelation(monitor.IsHighStrict), monitor.High, path.Op)
 	case monitor.High < monitor.Low:
 		builder.recordFailure(result.TypeError, high.Pos(), "bounds [%v,%v] of the %s operator are empty", monitor.Low, monitor.High, path.Op)
 	}
@@ -214,7 +214,7 @@ func (builder *objectiveBuilder) setRewardMonitor(objective *Objective, formula 
 	case formula.Err != nil:
 		builder.recordEvaluationError(formula.Err, builder.property.Expr.Pos())
 		return
-	case formula.Ratio:
+	case formula.IsRatio:
 		builder.recordUnsupported(builder.property.Expr, "found a ratio of rewards, simulation wants a single reward structure")
 		return
 	}

@@ -53,10 +53,10 @@ func interval(monitor compile.Monitor) string {
 		return ""
 	}
 	open, end := "[", "]"
-	if monitor.LowStrict {
+	if monitor.IsLowStrict {
 		open = "("
 	}
-	if monitor.HighStrict {
+	if monitor.IsHighStrict {
 		end = ")"
 	}
 	return fmt.Sprintf("%s%v,%v%s", open, monitor.Low, monitor.High, end)

@@ -81,9 +81,9 @@ func (builder *objectiveBuilder) setConditionalReward(target *Objective, objecti
 		return
 	}
 	var reward Objective
-	builder.setRewardMonitor(&reward, objective.Conditioned)
+	builder.setRewardMonitor(&reward, objective.Unconditional)
 	if reward.Stepwise != nil {
-		builder.recordUnsupported(objective.Expr, "found %s with a condition (||), simulation wants F, C<=t or I=t", logic.Describe(objective.Conditioned.Expr))
+		builder.recordUnsupported(objective.Expr, "found %s with a condition (||), simulation wants F, C<=t or I=t", logic.Describe(objective.Unconditional.Expr))
 		return
 	}
 	target.Stepwise = &Stepwise{kind: conditional, formula: negatable{Monitor: reward.Monitor}, condition: builder.translateNegatable(objective.Condition)}
@@ -169,7 +169,7 @@ func (builder *objectiveBuilder) unitBudget(cost sema.Cost) budget {
 	if low := cost.Bound.Low; low != nil {
 		floor, isWhole := builder.boundInUnits(low)
 		converted.low = floor
-		if cost.Bound.LowStrict || !isWhole {
+		if cost.Bound.IsLowStrict || !isWhole {
 			converted.low++
 		}
 	}
@@ -179,7 +179,7 @@ func (builder *objectiveBuilder) unitBudget(cost sema.Cost) budget {
 	}
 	floor, isWhole := builder.boundInUnits(high)
 	converted.high = floor
-	if cost.Bound.HighStrict && isWhole {
+	if cost.Bound.IsHighStrict && isWhole {
 		converted.high--
 	}
 	if converted.high < 0 {

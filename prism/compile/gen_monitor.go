@@ -204,12 +204,12 @@ func (g *pathGenerator) emitSojournUntil(start wasm.Var[float64]) {
 
 // stateReward returns code for the reward of the current state.
 func (g *pathGenerator) stateReward() wasm.Expr[float64] {
-	return g.rewardSum(func(item *sema.RewardItem) bool { return !item.Transition })
+	return g.rewardSum(func(item *sema.RewardItem) bool { return !item.IsTransition })
 }
 
 // choiceReward returns code for the reward of a choice with an action.
 func (g *pathGenerator) choiceReward(action int) wasm.Expr[float64] {
-	return g.rewardSum(func(item *sema.RewardItem) bool { return item.Transition && item.Action == action })
+	return g.rewardSum(func(item *sema.RewardItem) bool { return item.IsTransition && item.Action == action })
 }
 
 // rewardSum returns code for the sum of the selected reward items whose guards hold.

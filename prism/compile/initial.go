@@ -41,7 +41,7 @@ func (m *Model) findInitial(ctx context.Context, limit int) ([][]int32, error) {
 		return [][]int32{m.initialState()}, nil
 	}
 	for _, variable := range m.program.Vars {
-		if variable.Type == sema.Int && !variable.Bounded {
+		if variable.Type == sema.Int && !variable.IsBounded {
 			msg := fmt.Sprintf("init…endinit with the unbounded variable %q", variable.Name)
 			return nil, &UnsupportedError{m.program.File, variable.Pos, msg}
 		}

@@ -16,8 +16,8 @@ type Monitor struct {
 	// Low and High bound the number of steps (the time, in a CTMC) at which
 	// Right must hold, or High is the horizon of CumulReward and InstantReward.
 	// Infinities mean that there is no bound.
-	Low, High             float64
-	LowStrict, HighStrict bool
+	Low, High                 float64
+	IsLowStrict, IsHighStrict bool
 	// Reward is the index of the reward structure that is accumulated or read.
 	Reward int
 	// MaxPath is the number of steps after which an unbounded monitor gives up

@@ -50,7 +50,7 @@ func sameOutcomes(t *testing.T, m *Model, mon Monitor, n int) []Outcome {
 func monitors(m *Model, goal, safe sema.Expr) []Monitor {
 	inf := math.Inf(1)
 	until := func(left sema.Expr, low, high float64, strict bool) Monitor {
-		return Monitor{Kind: Until, Left: left, Right: goal, Low: low, High: high, LowStrict: strict, HighStrict: strict, MaxPath: 60}
+		return Monitor{Kind: Until, Left: left, Right: goal, Low: low, High: high, IsLowStrict: strict, IsHighStrict: strict, MaxPath: 60}
 	}
 	out := []Monitor{
 		until(nil, -inf, inf, false),

@@ -113,10 +113,10 @@ func (compiler *stateCompiler) CompileRewards(reward int) (state func(*env) floa
 // stepBounds converts the bounds of a monitor to inclusive integers: 2 < steps <= 4.5 becomes 3 and 4. A negative upper bound becomes -1.
 func stepBounds(monitor Monitor) (low, high int64) {
 	lowStep, highStep := math.Ceil(monitor.Low), math.Floor(monitor.High)
-	if monitor.LowStrict && lowStep == monitor.Low {
+	if monitor.IsLowStrict && lowStep == monitor.Low {
 		lowStep++
 	}
-	if monitor.HighStrict && highStep == monitor.High {
+	if monitor.IsHighStrict && highStep == monitor.High {
 		highStep--
 	}
 	const unreachable = 1 << 62 // a step that no path reaches

@@ -50,7 +50,7 @@ func TestPaths(t *testing.T) {
 	}
 	strict := func(low, high float64) Monitor {
 		mon := until(low, high)
-		mon.LowStrict, mon.HighStrict = true, true
+		mon.IsLowStrict, mon.IsHighStrict = true, true
 		return mon
 	}
 	tests := []struct {

@@ -72,7 +72,7 @@ func (r *Rewards) checkEvaluation(reward float64) (float64, error) {
 func (r *Rewards) stateReward(env *env) float64 {
 	total := 0.0
 	for i := range r.items {
-		if item := &r.items[i]; !item.source.Transition {
+		if item := &r.items[i]; !item.source.IsTransition {
 			total += item.reward(env)
 		}
 	}
@@ -84,7 +84,7 @@ func (r *Rewards) stateReward(env *env) float64 {
 func (r *Rewards) choiceReward(env *env, action int) float64 {
 	total := 0.0
 	for i := range r.items {
-		if item := &r.items[i]; item.source.Transition && item.source.Action == action {
+		if item := &r.items[i]; item.source.IsTransition && item.source.Action == action {
 			total += item.reward(env)
 		}
 	}

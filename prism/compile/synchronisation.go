@@ -39,7 +39,7 @@ type behaviour struct {
 func (m *Model) composeModules() ([]synchronisation, error) {
 	term := m.program.System
 	if term == nil {
-		parallel := &sema.SysParallel{Alphabetised: true}
+		parallel := &sema.SysParallel{IsAlphabetised: true}
 		for i := range m.program.Modules {
 			parallel.Operands = append(parallel.Operands, sema.SysModule{Index: i})
 		}
@@ -165,13 +165,13 @@ func composeAction(parallel *sema.SysParallel, operands []behaviour, action int)
 			operandLists = append(operandLists, operandList)
 		}
 	}
-	isSynchronising := parallel.Alphabetised || slices.Contains(parallel.Actions, action)
+	isSynchronising := parallel.IsAlphabetised || slices.Contains(parallel.Actions, action)
 	switch {
 	case len(operandLists) == 0:
 		return nil, false
 	case !isSynchronising:
 		return slices.Concat(operandLists...), true
-	case !parallel.Alphabetised && len(operandLists) < len(operands): // P |[a]| Q: an operand without the action a blocks it
+	case !parallel.IsAlphabetised && len(operandLists) < len(operands): // P |[a]| Q: an operand without the action a blocks it
 		return nil, true
 	}
 	combinations = operandLists[0]

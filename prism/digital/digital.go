@@ -51,56 +51,56 @@ type translation struct {
 	result   *sema.Program
 	property sema.Expr
 	clocks   map[int]*clock // by slot
-	unit     int64          // greatest common divisor of all numbers that clocks are compared with; 0 if all are zero
-	// regions says that clocks are translated to regions and not to digital clocks.
-	regions bool
-	// openAt is the error that digital clocks have for the first constraint that needs regions; nil if there is none.
-	openAt *Error
-	// pairs are the pairs of clocks that are compared with each other.
-	pairs []*clockPair
-	// rewards is an operator R of the property; nil if there is none.
-	rewards sema.Expr
-	// listing is a filter that counts or lists states, for which regions are not the states that the user means; nil if there is none.
-	listing sema.Expr
+	timeUnit int64          // greatest common divisor of all numbers that clocks are compared with; 0 if all are zero
+	// forRegions says that clocks are translated to regions and not to digital clocks.
+	forRegions bool
+	// strictErr is the error that digital clocks have for the first constraint that needs regions; nil if there is none.
+	strictErr *Error
+	// clockPairs are the pairs of clocks that are compared with each other.
+	clockPairs []*clockPair
+	// rewardOperator is an operator R of the property; nil if there is none.
+	rewardOperator sema.Expr
+	// listingFilter is a filter that counts or lists states, for which regions are not the states that the user means; nil if there is none.
+	listingFilter sema.Expr
 	// deadline is the time bound of the property, nil if it has none; timer is the slot of its clock.
-	deadline *int64
-	timer    int
-	timeStep int // index of the action of the time step
-	err      *Error
-	inModel  bool
+	deadline           *int64
+	timer              int
+	timeStep           int // index of the action of the time step
+	err                *Error
+	isOnlyForLocations bool
 }
 
 // clock describes a clock of the automaton.
 type clock struct {
 	maxCompared int64 // the largest number that the model and the property compare the clock with
-	// greatest is the greatest value that a digital clock needs in a location, nil if it is clockLimit everywhere.
-	greatest sema.Expr
+	// greatestValue is the greatest value that a digital clock needs in a location, nil if it is clockLimit everywhere.
+	greatestValue sema.Expr
 	// The slot of its rank, see regions.go, and where it is inactive, or nil; only for regions.
-	rank     int
-	inactive sema.Expr
+	rankSlot          int
+	inactiveCondition sema.Expr
 }
 
 // Translate translates a timed automaton and a property to an MDP, in which clocks are integers. The program must include the labels of the
 // properties file. The error is an *Error.
 func Translate(program *sema.Program, property *sema.Property, method Method) (*Model, error) {
 	translation := survey(program, property)
-	translation.regions = method == Regions
+	translation.forRegions = method == Regions
 	translation.checkMethod()
 	if translation.err != nil {
 		return nil, translation.err
 	}
-	return translation.model(property)
+	return translation.buildModel(property)
 }
 
-// model builds the MDP, after survey has found the clocks and the numbers that they are compared with.
-func (t *translation) model(property *sema.Property) (*Model, error) {
-	if t.unit == 0 {
-		t.unit = 1
+// buildModel builds the MDP, after survey has found the clocks and the numbers that they are compared with.
+func (t *translation) buildModel(property *sema.Property) (*Model, error) {
+	if t.timeUnit == 0 {
+		t.timeUnit = 1
 	}
 	t.buildProgram()
 	model := &Model{Program: t.result, Property: *property, Invariants: t.invariants(), translation: t}
 	model.Property.Expr = t.rewrite(property.Expr)
-	model.Key = t.key()
+	model.Key = t.modelKey()
 	if t.err != nil {
 		return nil, t.err
 	}
@@ -109,31 +109,31 @@ func (t *translation) model(property *sema.Property) (*Model, error) {
 
 // NeedsRegions reports whether digital clocks do not support a constraint of the automaton or a bound of the property.
 func NeedsRegions(program *sema.Program, property *sema.Property) bool {
-	return survey(program, property).openAt != nil
+	return survey(program, property).strictErr != nil
 }
 
 // survey finds the clocks, clock constraints and time bounds of an automaton and a property. It returns them as a translation that is not built
 // yet.
 func survey(program *sema.Program, property *sema.Property) *translation {
 	result := &translation{source: program, property: property.Expr, clocks: make(map[int]*clock)}
-	result.inModel = true
+	result.isOnlyForLocations = true
 	result.surveyModel()
-	result.inModel = false
+	result.isOnlyForLocations = false
 	result.surveyProperty(property.Expr)
 	return result
 }
 
 // checkMethod records an error if the method does not support the automaton or the property.
 func (t *translation) checkMethod() {
-	supportsStrict := t.regions && t.rewards == nil
+	supportsStrictBounds := t.forRegions && t.rewardOperator == nil
 	switch {
 	case t.err != nil:
-	case t.openAt != nil && !supportsStrict:
-		t.err = t.openAt
-	case t.regions && t.listing != nil:
-		t.unsupported(t.listing.Pos(), "found a filter that counts or lists states, want min, max, range, forall or exists for regions of clocks")
-	case t.regions && t.rewards != nil:
-		t.unsupported(t.rewards.Pos(), "found an R operator, want P operators for regions of clocks")
+	case t.strictErr != nil && !supportsStrictBounds:
+		t.err = t.strictErr
+	case t.forRegions && t.listingFilter != nil:
+		t.unsupported(t.listingFilter.Pos(), "found a filter that counts or lists states, want min, max, range, forall or exists for regions of clocks")
+	case t.forRegions && t.rewardOperator != nil:
+		t.unsupported(t.rewardOperator.Pos(), "found an R operator, want P operators for regions of clocks")
 	}
 }
 
@@ -146,15 +146,15 @@ func (t *translation) unsupported(pos syntax.Pos, format string, args ...any) {
 
 // needsRegions records that a constraint needs regions. message is the error if digital clocks must be used; the first such error counts.
 func (t *translation) needsRegions(pos syntax.Pos, message string) {
-	if t.openAt == nil {
-		t.openAt = t.errorAt(pos, message)
+	if t.strictErr == nil {
+		t.strictErr = t.errorAt(pos, message)
 	}
 }
 
 // errorAt returns an error with a position in the model or in the property.
 func (t *translation) errorAt(pos syntax.Pos, message string) *Error {
 	err := &Error{Pos: pos, Msg: message}
-	if t.inModel || pos.Formula {
+	if t.isOnlyForLocations || pos.Formula {
 		err.File = t.source.File
 	}
 	return err
@@ -169,9 +169,9 @@ func (t *translation) alwaysUnsupported(pos syntax.Pos, format string, args ...a
 	t.err.Always = true
 }
 
-// key returns a text with everything on which the MDP depends besides the automaton: the limits of the clocks, the time unit and the deadline.
+// modelKey returns a text with everything on which the MDP depends besides the automaton: the limits of the clocks, the time unit and the deadline.
 // Two translations of the same automaton with equal keys have the same MDP.
-func (t *translation) key() string {
+func (t *translation) modelKey() string {
 	var text strings.Builder
 	for slot := range t.source.Vars {
 		clock := t.clocks[slot]
@@ -179,22 +179,22 @@ func (t *translation) key() string {
 			continue
 		}
 		fmt.Fprintf(&text, "%d ", clock.maxCompared)
-		isActiveEverywhere := clock.greatest == nil // for example, because the property reads it
-		if t.regions {
-			isActiveEverywhere = clock.inactive == nil
+		isAlwaysActive := clock.greatestValue == nil // for example, because the property reads it
+		if t.forRegions {
+			isAlwaysActive = clock.inactiveCondition == nil
 		}
-		if isActiveEverywhere {
+		if isAlwaysActive {
 			text.WriteString("active ")
 		}
 	}
-	fmt.Fprintf(&text, "unit %d", t.unit)
+	fmt.Fprintf(&text, "unit %d", t.timeUnit)
 	if t.deadline != nil {
 		fmt.Fprintf(&text, " deadline %d", *t.deadline)
 	}
-	if t.regions {
+	if t.forRegions {
 		text.WriteString(" regions")
 	}
-	for _, pair := range t.pairs {
+	for _, pair := range t.clockPairs {
 		fmt.Fprintf(&text, " %d:%d", pair.first, pair.second)
 	}
 	return text.String()
@@ -217,14 +217,14 @@ func (t *translation) buildProgram() {
 	for i := range program.Modules {
 		program.Modules[i] = t.translateModule(&program.Modules[i])
 	}
-	program.System = t.synchroniseOnTimeStep(program.System)
+	program.System = t.withTimeStep(program.System)
 	t.advanceGlobals(&program)
 	program.Labels = slices.Clone(program.Labels)
 	for i := range program.Labels {
 		program.Labels[i].Expr = t.rewrite(program.Labels[i].Expr)
 	}
 	program.Rewards = slices.Clone(program.Rewards)
-	if t.regions { // the time of a step is not fixed; no property asks for rewards
+	if t.forRegions { // the time of a step is not fixed; no property asks for rewards
 		program.Rewards = nil
 	}
 	for i := range program.Rewards {
@@ -252,10 +252,10 @@ func (t *translation) limitClock(module *sema.Module, slot int) {
 	limits := t.limitsOf(module, slot)
 	switch {
 	case limits == nil: // the same limit holds everywhere
-	case t.regions:
-		t.clocks[slot].inactive = limits.inactiveWhere()
+	case t.forRegions:
+		t.clocks[slot].inactiveCondition = limits.inactiveWhere()
 	default:
-		t.clocks[slot].greatest = limits.greatestValue()
+		t.clocks[slot].greatestValue = limits.greatestValue()
 	}
 }
 
@@ -272,12 +272,12 @@ func (t *translation) replaceClocks(program *sema.Program) {
 	}
 	for _, slot := range t.clockSlots() {
 		variable := &program.Vars[slot]
-		variable.Type, variable.Bounded = sema.Int, true
+		variable.Type, variable.IsBounded = sema.Int, true
 		variable.Low, variable.High = 0, t.clockLimit(slot)
 		variable.Init = 0
 	}
 	t.limitClocks()
-	if t.regions {
+	if t.forRegions {
 		t.addRegionVariables(program)
 	}
 }
@@ -294,10 +294,10 @@ func addVariable(program *sema.Program, name string, variable sema.Variable) int
 
 // inSteps converts a time to the number of time steps after which a clock shows it.
 func (t *translation) inSteps(time int64) int32 {
-	if t.regions { // every second step leads to a whole number
-		return int32(2 * time / t.unit)
+	if t.forRegions { // every second step leads to a whole number
+		return int32(2 * time / t.timeUnit)
 	}
-	return int32(time / t.unit)
+	return int32(time / t.timeUnit)
 }
 
 // maxNumber is the largest number that a clock may be compared with. Twice the number and one step more must also fit an int.
@@ -335,13 +335,13 @@ func (t *translation) translateModule(module *sema.Module) sema.Module {
 	if module.Invariant != nil {
 		guard = t.oneStepLater(module.Invariant)
 	}
-	var assigns []sema.Assign
+	var clockAssigns []sema.Assign
 	for _, slot := range module.Vars {
 		if t.clocks[slot] != nil {
-			assigns = append(assigns, t.advance(slot)...)
+			clockAssigns = append(clockAssigns, t.advance(slot)...)
 		}
 	}
-	t.addTimeStep(&result, guard, assigns)
+	t.addTimeStep(&result, guard, clockAssigns)
 	return result
 }
 
@@ -372,38 +372,38 @@ func (t *translation) addTimeStep(module *sema.Module, guard sema.Expr, assigns 
 // advance returns the assignments that a time step makes for a clock.
 func (t *translation) advance(slot int) []sema.Assign {
 	pos := t.clockPos(slot)
-	assigns := []sema.Assign{{Slot: slot, Pos: pos, Value: t.nextValue(slot, pos)}}
-	if t.regions {
+	assigns := []sema.Assign{{Slot: slot, Pos: pos, Value: t.valueAfterStep(slot, pos)}}
+	if t.forRegions {
 		assigns = append(assigns, t.advanceOrder(slot, pos)...)
 	}
 	return assigns
 }
 
-// nextValue returns an expression for the value of a clock after a time step.
-func (t *translation) nextValue(slot int, pos syntax.Pos) sema.Expr {
+// valueAfterStep returns an expression for the value of a clock after a time step.
+func (t *translation) valueAfterStep(slot int, pos syntax.Pos) sema.Expr {
 	value := varAt(slot, pos)
 	limit := intAt(t.clockLimit(slot), pos)
-	greatest := t.clocks[slot].greatest
+	greatest := t.clocks[slot].greatestValue
 	if greatest == nil {
 		greatest = limit
 	}
-	next := call(sema.FuncMin, plus(value, intAt(1, pos)), greatest)
-	if !t.regions {
-		return next
+	nextValue := call(sema.FuncMin, plus(value, intAt(1, pos)), greatest)
+	if !t.forRegions {
+		return nextValue
 	}
-	next = conditional(t.advances(slot, pos), next, value)
-	if inactive := t.clocks[slot].inactive; inactive != nil {
-		return conditional(inactive, limit, next)
+	nextValue = conditional(t.advances(slot, pos), nextValue, value)
+	if inactive := t.clocks[slot].inactiveCondition; inactive != nil {
+		return conditional(inactive, limit, nextValue)
 	}
-	return next
+	return nextValue
 }
 
 // translateAssign translates an assignment. If a clock is assigned, the new value is a constant, and becomes a number of time steps. For regions,
 // the rank of the clock becomes 0.
 func (t *translation) translateAssign(assign sema.Assign) []sema.Assign {
 	assign.Value = t.rewrite(assign.Value)
-	clock := t.clocks[assign.Slot]
-	if clock == nil || !t.regions && t.unit == 1 {
+	assigned := t.clocks[assign.Slot]
+	if assigned == nil || !t.forRegions && t.timeUnit == 1 {
 		return []sema.Assign{assign}
 	}
 	evaluated, err := sema.Eval(assign.Value, nil)
@@ -412,10 +412,10 @@ func (t *translation) translateAssign(assign sema.Assign) []sema.Assign {
 		return nil
 	}
 	assign.Value = intAt(t.inSteps(int64(evaluated.Int)), assign.Pos)
-	if !t.regions {
+	if !t.forRegions {
 		return []sema.Assign{assign}
 	}
-	return []sema.Assign{assign, {Slot: clock.rank, Value: intAt(0, assign.Pos), Pos: assign.Pos}}
+	return []sema.Assign{assign, {Slot: assigned.rankSlot, Value: intAt(0, assign.Pos), Pos: assign.Pos}}
 }
 
 // advanceGlobals adds a module whose time step advances the global clocks and the timer.
@@ -440,23 +440,23 @@ func (t *translation) addModule(program *sema.Program, module sema.Module, assig
 	}
 }
 
-// synchroniseOnTimeStep returns a copy of a system term in which all modules synchronise on the time step.
-func (t *translation) synchroniseOnTimeStep(system sema.System) sema.System {
+// withTimeStep returns a copy of a system term in which all modules synchronise on the time step.
+func (t *translation) withTimeStep(system sema.System) sema.System {
 	switch term := system.(type) {
 	case *sema.SysParallel:
 		result := *term
 		result.Operands = nil
 		for _, operand := range term.Operands {
-			result.Operands = append(result.Operands, t.synchroniseOnTimeStep(operand))
+			result.Operands = append(result.Operands, t.withTimeStep(operand))
 		}
-		if !term.Alphabetised && !slices.Contains(term.Actions, t.timeStep) {
+		if !term.IsAlphabetised && !slices.Contains(term.Actions, t.timeStep) {
 			result.Actions = append(slices.Clip(term.Actions), t.timeStep)
 		}
 		return &result
 	case *sema.SysHide:
-		return &sema.SysHide{X: t.synchroniseOnTimeStep(term.X), Actions: term.Actions}
+		return &sema.SysHide{X: t.withTimeStep(term.X), Actions: term.Actions}
 	case *sema.SysRename:
-		return &sema.SysRename{X: t.synchroniseOnTimeStep(term.X), From: term.From, To: term.To}
+		return &sema.SysRename{X: t.withTimeStep(term.X), From: term.From, To: term.To}
 	}
 	return system
 }
@@ -464,19 +464,19 @@ func (t *translation) synchroniseOnTimeStep(system sema.System) sema.System {
 // timeStepRewards converts state rewards to rewards of the time step, because a state reward is earned per unit of time. They are multiplied by
 // the length of the step.
 func (t *translation) timeStepRewards(items []sema.RewardItem) []sema.RewardItem {
-	result := slices.Clone(items)
-	for i := range result {
-		item := &result[i]
-		if item.Transition {
+	stepRewards := slices.Clone(items)
+	for i := range stepRewards {
+		item := &stepRewards[i]
+		if item.IsTransition {
 			continue
 		}
-		item.Transition, item.Action = true, t.timeStep
-		if t.unit > 1 {
-			unit := &sema.Const{Base: typeAndPos(sema.Double, item.Pos), Val: sema.RatValue(rat(t.unit))}
+		item.IsTransition, item.Action = true, t.timeStep
+		if t.timeUnit > 1 {
+			unit := &sema.Const{Base: typeAndPos(sema.Double, item.Pos), Val: sema.RatValue(rat(t.timeUnit))}
 			item.Value = &sema.Binary{Base: typeAndPos(sema.Double, item.Pos), Op: syntax.OpMul, X: unit, Y: item.Value}
 		}
 	}
-	return result
+	return stepRewards
 }
 
 // invariants returns the conjunction of the invariants of all modules.

@@ -35,15 +35,15 @@ func (t *translation) limitsOf(module *sema.Module, clock int) *locationLimits {
 	if t.isReadOutside(module, clock) {
 		return nil
 	}
-	search := &locationLimits{
+	locations := &locationLimits{
 		translation: t, module: module, clock: clock,
 		slots: t.locationVariables(module),
 		state: make([]int32, len(t.source.Vars)),
 	}
-	search.limits = slices.Repeat([]int64{inactive}, int(t.valuationCount(search.slots)))
-	for search.raiseLimits() { // until the fixed point
+	locations.limits = slices.Repeat([]int64{inactive}, int(t.valuationCount(locations.slots)))
+	for locations.raiseLimits() { // until the fixed point
 	}
-	return search
+	return locations
 }
 
 // locationVariables returns the slots of the discrete variables of a module. If they have too many valuations, it omits the variables with
@@ -67,24 +67,24 @@ func (t *translation) locationVariables(module *sema.Module) []int {
 // isReadOutside reports whether anything outside of a module reads one of the module's clocks: the property, a label, a reward or another module.
 func (t *translation) isReadOutside(module *sema.Module, clock int) bool {
 	reads := func(expr sema.Expr) bool { return slices.Contains(variablesIn(expr), clock) }
-	readsInLabel := func(label sema.LabelDef) bool { return reads(label.Expr) }
-	readsInItem := func(item sema.RewardItem) bool { return reads(item.Guard) || reads(item.Value) }
-	readsInStructure := func(structure sema.RewardStruct) bool { return slices.ContainsFunc(structure.Items, readsInItem) }
-	readsInGuard := func(command sema.Command) bool { return reads(command.Guard) }
-	if reads(t.property) || slices.ContainsFunc(t.source.Labels, readsInLabel) || slices.ContainsFunc(t.source.Rewards, readsInStructure) {
+	labelReads := func(label sema.LabelDef) bool { return reads(label.Expr) }
+	itemReads := func(item sema.RewardItem) bool { return reads(item.Guard) || reads(item.Value) }
+	structureReads := func(structure sema.RewardStruct) bool { return slices.ContainsFunc(structure.Items, itemReads) }
+	commandReads := func(command sema.Command) bool { return reads(command.Guard) }
+	if reads(t.property) || slices.ContainsFunc(t.source.Labels, labelReads) || slices.ContainsFunc(t.source.Rewards, structureReads) {
 		return true
 	}
 	for i := range t.source.Modules {
 		other := &t.source.Modules[i]
-		if other != module && (reads(other.Invariant) || slices.ContainsFunc(other.Commands, readsInGuard)) {
+		if other != module && (reads(other.Invariant) || slices.ContainsFunc(other.Commands, commandReads)) {
 			return true
 		}
 	}
 	return false
 }
 
-// forEachLocation sets state to each location and calls visit with the number of the location.
-func (search *locationLimits) forEachLocation(visit func(number int)) {
+// visitLocations sets state to each location and calls visit with the number of the location.
+func (search *locationLimits) visitLocations(visit func(number int)) {
 	for _, slot := range search.slots {
 		search.state[slot] = search.source.Vars[slot].Low
 	}
@@ -97,7 +97,7 @@ func (search *locationLimits) forEachLocation(visit func(number int)) {
 // raiseLimits raises the limit of each location if its comparisons, or the limits of its successors, require a greater one. It reports whether a
 // limit has changed.
 func (search *locationLimits) raiseLimits() (changed bool) {
-	search.forEachLocation(func(number int) {
+	search.visitLocations(func(number int) {
 		if limit := search.currentLimit(); limit > search.limits[number] {
 			search.limits[number], changed = limit, true
 		}
@@ -108,21 +108,21 @@ func (search *locationLimits) raiseLimits() (changed bool) {
 // currentLimit returns the limit of the clock in the current location: the largest number that a condition of this location, or of a later
 // location before the clock is set, compares the clock with. It uses the limits of the successors that were found so far.
 func (search *locationLimits) currentLimit() int64 {
-	result := int64(inactive)
+	limit := int64(inactive)
 	if search.module.Invariant != nil {
-		result = search.maxComparedIn(search.module.Invariant)
+		limit = search.maxComparedIn(search.module.Invariant)
 	}
 	for i := range search.module.Commands {
 		command := &search.module.Commands[i]
-		if search.isAlways(command.Guard, false) {
+		if search.hasValueHere(command.Guard, false) {
 			continue
 		}
-		result = max(result, search.maxComparedIn(command.Guard))
+		limit = max(limit, search.maxComparedIn(command.Guard))
 		for _, update := range command.Updates {
-			result = max(result, search.limitAfter(update))
+			limit = max(limit, search.limitAfter(update))
 		}
 	}
-	return result
+	return limit
 }
 
 // limitAfter returns the limit of the clock in the location that an update leads to. It returns inactive if the update sets the clock.
@@ -168,20 +168,20 @@ func (search *locationLimits) isDetermined(expr sema.Expr) bool {
 	return !slices.ContainsFunc(variablesIn(expr), func(slot int) bool { return !slices.Contains(search.slots, slot) })
 }
 
-// isAlways reports whether a condition certainly has the given value in the current location, whatever values the clocks and the other variables
+// hasValueHere reports whether a condition certainly has the given value in the current location, whatever values the clocks and the other variables
 // have.
-func (search *locationLimits) isAlways(expr sema.Expr, value bool) bool {
+func (search *locationLimits) hasValueHere(expr sema.Expr, value bool) bool {
 	switch expr := expr.(type) {
 	case *sema.Unary:
 		if expr.Op == syntax.OpNot {
-			return search.isAlways(expr.X, !value)
+			return search.hasValueHere(expr.X, !value)
 		}
 	case *sema.Binary:
 		left, right, isConnective := operands(expr)
 		if !isConnective {
 			break
 		}
-		leftHasValue, rightHasValue := search.isAlways(left.expr, left.exprValue(value)), search.isAlways(right.expr, right.exprValue(value))
+		leftHasValue, rightHasValue := search.hasValueHere(left.expr, left.exprValue(value)), search.hasValueHere(right.expr, right.exprValue(value))
 		needsBoth := value == (expr.Op == syntax.OpAnd) // a true conjunction or a false disjunction
 		if needsBoth {
 			return leftHasValue && rightHasValue
@@ -191,8 +191,8 @@ func (search *locationLimits) isAlways(expr sema.Expr, value bool) bool {
 	if !search.isDetermined(expr) {
 		return false
 	}
-	result, err := sema.Eval(expr, search.state)
-	return err == nil && result.Bool == value
+	evaluated, err := sema.Eval(expr, search.state)
+	return err == nil && evaluated.Bool == value
 }
 
 // operand is an operand of a connective, negated or not.
@@ -216,7 +216,7 @@ func operands(expr *sema.Binary) (left, right operand, isConnective bool) {
 // maxComparedIn returns the largest number that a condition compares the clock with in the current location; inactive if the condition does
 // not depend on the clock there.
 func (search *locationLimits) maxComparedIn(expr sema.Expr) int64 {
-	if !slices.Contains(variablesIn(expr), search.clock) || search.isAlways(expr, true) || search.isAlways(expr, false) {
+	if !slices.Contains(variablesIn(expr), search.clock) || search.hasValueHere(expr, true) || search.hasValueHere(expr, false) {
 		return inactive
 	}
 	switch expr := expr.(type) {
@@ -247,11 +247,11 @@ func (search *locationLimits) comparedNumber(comparison *sema.Binary) int64 {
 	return max(int64(value.Int), 0)
 }
 
-// byValue returns a limit for each value of a discrete variable: the greatest limit of the locations with this value.
-func (search *locationLimits) byValue(slot int) []int64 {
+// limitsByValue returns a limit for each value of a discrete variable: the greatest limit of the locations with this value.
+func (search *locationLimits) limitsByValue(slot int) []int64 {
 	variable := &search.source.Vars[slot]
 	limits := slices.Repeat([]int64{inactive}, int(variable.High-variable.Low+1))
-	search.forEachLocation(func(number int) {
+	search.visitLocations(func(number int) {
 		value := search.state[slot] - variable.Low
 		limits[value] = max(limits[value], search.limits[number])
 	})
@@ -263,7 +263,7 @@ func (search *locationLimits) byValue(slot int) []int64 {
 func (search *locationLimits) inactiveWhere() sema.Expr {
 	var conditions []sema.Expr
 	for _, slot := range search.slots {
-		conditions = append(conditions, search.valuesWithLimit(slot, search.byValue(slot), inactive)...)
+		conditions = append(conditions, search.valuesWithLimit(slot, search.limitsByValue(slot), inactive)...)
 	}
 	if len(conditions) == 0 {
 		return nil
@@ -291,7 +291,7 @@ func (search *locationLimits) valuesWithLimit(slot int, limits []int64, limit in
 // greatestValue returns an expression for the greatest value of a digital clock, in time steps. The expression depends on one integer variable of
 // the location. It returns nil if no variable lowers the greatest value.
 func (search *locationLimits) greatestValue() sema.Expr {
-	slot, limits := search.mostSelective()
+	slot, limits := search.mostSelectiveVariable()
 	if limits == nil {
 		return nil
 	}
@@ -311,15 +311,15 @@ func (search *locationLimits) greatestValue() sema.Expr {
 	return greatest
 }
 
-// mostSelective returns the integer variable whose values have the smallest mean limit, and the limits of these values. limits is nil if no
+// mostSelectiveVariable returns the integer variable whose values have the smallest mean limit, and the limits of these values. limits is nil if no
 // variable lowers the limit of the clock.
-func (search *locationLimits) mostSelective() (slot int, limits []int64) {
+func (search *locationLimits) mostSelectiveVariable() (slot int, limits []int64) {
 	smallestMean := float64(search.clocks[search.clock].maxCompared)
 	for _, candidate := range search.slots {
 		if search.source.Vars[candidate].Type != sema.Int {
 			continue
 		}
-		valueLimits := search.byValue(candidate)
+		valueLimits := search.limitsByValue(candidate)
 		sum := 0.0
 		for _, limit := range valueLimits {
 			sum += float64(limit)

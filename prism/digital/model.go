@@ -14,7 +14,7 @@ import (
 func TranslateModel(program *sema.Program, method Method) (model *Model, omitted []*Error, err error) {
 	property := &sema.Property{Expr: trueAt(syntax.Pos{})}
 	translation := survey(program, property)
-	translation.regions = method == Regions
+	translation.forRegions = method == Regions
 	translation.checkMethod()
 	if translation.err != nil {
 		return nil, nil, translation.err
@@ -34,14 +34,14 @@ func TranslateModel(program *sema.Program, method Method) (model *Model, omitted
 		return nil, nil, omitted[0] // the labels have other numbers in the MDP
 	}
 	translation.source = &supported
-	model, err = translation.model(property)
+	model, err = translation.buildModel(property)
 	return model, omitted, err
 }
 
 // labelError returns an error if the method does not support a label of the automaton.
 func (t *translation) labelError(property *sema.Property, label *sema.LabelDef) *Error {
 	trial := survey(t.source, property)
-	trial.regions = t.regions
+	trial.forRegions = t.forRegions
 	trial.surveyCondition(label.Expr, true)
 	trial.checkMethod()
 	if trial.err != nil {
@@ -65,10 +65,10 @@ func readsLabel(label sema.LabelDef) bool {
 // TimeStep describes the time step of the MDP: the name of its action, and the time that passes. For regions the time is 0, because it is not fixed.
 func (m *Model) TimeStep() (action string, time int64) {
 	action = m.Program.Actions[m.translation.timeStep]
-	if m.translation.regions {
+	if m.translation.forRegions {
 		return action, 0
 	}
-	return action, m.translation.unit
+	return action, m.translation.timeUnit
 }
 
 // HasDeadline reports whether the MDP has a clock that measures the time bound of the property.

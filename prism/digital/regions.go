@@ -19,14 +19,14 @@ type clockPair struct{ first, second, order int }
 
 // addPair records that two clocks are compared.
 func (t *translation) addPair(first, second int) {
-	if first != second && t.pairWith(first, second) == nil {
-		t.pairs = append(t.pairs, &clockPair{first: first, second: second})
+	if first != second && t.findPair(first, second) == nil {
+		t.clockPairs = append(t.clockPairs, &clockPair{first: first, second: second})
 	}
 }
 
-// pairWith returns the pair of two clocks that some constraint compares with each other; nil if no constraint does.
-func (t *translation) pairWith(first, second int) *clockPair {
-	for _, pair := range t.pairs {
+// findPair returns the pair of two clocks that some constraint compares with each other; nil if no constraint does.
+func (t *translation) findPair(first, second int) *clockPair {
+	for _, pair := range t.clockPairs {
 		isInOrder := pair.first == first && pair.second == second
 		isReversed := pair.first == second && pair.second == first
 		if isInOrder || isReversed {
@@ -43,7 +43,7 @@ func (t *translation) pairOf(constraint *sema.Binary) *clockPair {
 	if !leftIsVariable || !rightIsVariable {
 		return nil
 	}
-	return t.pairWith(left.Slot, right.Slot)
+	return t.findPair(left.Slot, right.Slot)
 }
 
 // addRegionVariables adds the variables that represent regions: the rank of each clock, and the order of each pair of compared clocks.
@@ -51,14 +51,14 @@ func (t *translation) addRegionVariables(program *sema.Program) {
 	slots := t.clockSlots()
 	for _, slot := range slots {
 		clock := program.Vars[slot]
-		t.clocks[slot].rank = addVariable(program, clock.Name+"_rank", sema.Variable{
-			Type: sema.Int, Bounded: true, High: int32(len(slots)), Module: clock.Module, Pos: clock.Pos,
+		t.clocks[slot].rankSlot = addVariable(program, clock.Name+"_rank", sema.Variable{
+			Type: sema.Int, IsBounded: true, High: int32(len(slots)), Module: clock.Module, Pos: clock.Pos,
 		})
 	}
-	for _, pair := range t.pairs {
+	for _, pair := range t.clockPairs {
 		first, second := program.Vars[pair.first], program.Vars[pair.second]
 		pair.order = addVariable(program, first.Name+"_"+second.Name+"_order", sema.Variable{
-			Type: sema.Int, Bounded: true, Low: -1, High: 1, Module: first.Module, Pos: first.Pos,
+			Type: sema.Int, IsBounded: true, Low: -1, High: 1, Module: first.Module, Pos: first.Pos,
 		})
 	}
 }
@@ -67,7 +67,7 @@ func (t *translation) addRegionVariables(program *sema.Program) {
 func (t *translation) equalizeLimits() {
 	for changed := true; changed; {
 		changed = false
-		for _, pair := range t.pairs {
+		for _, pair := range t.clockPairs {
 			first, second := t.clocks[pair.first], t.clocks[pair.second]
 			if first.maxCompared == second.maxCompared {
 				continue
@@ -81,7 +81,7 @@ func (t *translation) equalizeLimits() {
 
 // rankIs returns the condition that a clock has a rank.
 func (t *translation) rankIs(slot int, rank sema.Expr) sema.Expr {
-	return compare(varAt(t.clocks[slot].rank, rank.Pos()), syntax.OpEq, rank)
+	return compare(varAt(t.clocks[slot].rankSlot, rank.Pos()), syntax.OpEq, rank)
 }
 
 // wholeBelow returns the condition that the value of a clock is a whole number below a limit.
@@ -103,7 +103,7 @@ func (t *translation) anyClock(condition func(slot int) sema.Expr) sema.Expr {
 func (t *translation) advances(slot int, pos syntax.Pos) sema.Expr {
 	var ranks []sema.Expr
 	for _, other := range t.clockSlots() {
-		ranks = append(ranks, varAt(t.clocks[other].rank, pos))
+		ranks = append(ranks, varAt(t.clocks[other].rankSlot, pos))
 	}
 	anyWhole := t.anyClock(func(other int) sema.Expr { return t.wholeBelow(other, t.clockLimit(other), pos) })
 	return t.rankIs(slot, conditional(anyWhole, intAt(0, pos), call(sema.FuncMax, ranks...)))
@@ -117,25 +117,25 @@ func (t *translation) beginsFraction(slot int, pos syntax.Pos) sema.Expr {
 // nextRank returns an expression for the rank of a clock after a time step. The ranks order the clocks by the fractions of their values, and have
 // no gaps.
 func (t *translation) nextRank(slot int, pos syntax.Pos) sema.Expr {
-	rank := varAt(t.clocks[slot].rank, pos)
+	rank := varAt(t.clocks[slot].rankSlot, pos)
 	// The rank of a clock that does not advance is the number of smaller fractions: one if fractions begin in this step, and one for each lower rank.
-	position := indicator(t.anyClock(func(other int) sema.Expr { return t.beginsFraction(other, pos) }))
+	numSmaller := indicator(t.anyClock(func(other int) sema.Expr { return t.beginsFraction(other, pos) }))
 	for lower := range len(t.clocks) {
-		occupied := intAt(int32(lower+1), pos)
-		isOccupied := t.anyClock(func(other int) sema.Expr { return t.rankIs(other, occupied) })
-		position = plus(position, indicator(conjunction(compare(occupied, syntax.OpLe, rank), isOccupied)))
+		occupiedRank := intAt(int32(lower+1), pos)
+		isOccupied := t.anyClock(func(other int) sema.Expr { return t.rankIs(other, occupiedRank) })
+		numSmaller = plus(numSmaller, indicator(conjunction(compare(occupiedRank, syntax.OpLe, rank), isOccupied)))
 	}
-	next := conditional(t.advances(slot, pos), indicator(t.beginsFraction(slot, pos)), position)
-	if inactive := t.clocks[slot].inactive; inactive != nil {
-		return conditional(inactive, intAt(0, pos), next)
+	nextRank := conditional(t.advances(slot, pos), indicator(t.beginsFraction(slot, pos)), numSmaller)
+	if inactive := t.clocks[slot].inactiveCondition; inactive != nil {
+		return conditional(inactive, intAt(0, pos), nextRank)
 	}
-	return next
+	return nextRank
 }
 
 // advanceOrder returns the assignments that a time step makes for the rank of a clock, and for the order of each pair whose first clock it is.
 func (t *translation) advanceOrder(slot int, pos syntax.Pos) []sema.Assign {
-	assigns := []sema.Assign{{Slot: t.clocks[slot].rank, Pos: pos, Value: t.nextRank(slot, pos)}}
-	for _, pair := range t.pairs {
+	assigns := []sema.Assign{{Slot: t.clocks[slot].rankSlot, Pos: pos, Value: t.nextRank(slot, pos)}}
+	for _, pair := range t.clockPairs {
 		if pair.first == slot {
 			assigns = append(assigns, sema.Assign{Slot: pair.order, Pos: pos, Value: t.nextOrder(pair, pos)})
 		}
@@ -148,19 +148,19 @@ func (t *translation) advanceOrder(slot int, pos syntax.Pos) []sema.Assign {
 func (t *translation) nextOrder(pair *clockPair, pos syntax.Pos) sema.Expr {
 	limit := intAt(t.clockLimit(pair.first), pos)
 	aboveLargest := conjunction(
-		compare(t.nextValue(pair.first, pos), syntax.OpEq, limit),
-		compare(t.nextValue(pair.second, pos), syntax.OpEq, limit),
+		compare(t.valueAfterStep(pair.first, pos), syntax.OpEq, limit),
+		compare(t.valueAfterStep(pair.second, pos), syntax.OpEq, limit),
 	)
-	first, second := t.position(pair, pair.first, pos), t.position(pair, pair.second, pos)
-	isGreater := indicator(compare(first, syntax.OpGt, second))
-	sign := conditional(compare(first, syntax.OpLt, second), intAt(-1, pos), isGreater)
+	firstPosition, secondPosition := t.orderedPosition(pair, pair.first, pos), t.orderedPosition(pair, pair.second, pos)
+	isGreater := indicator(compare(firstPosition, syntax.OpGt, secondPosition))
+	sign := conditional(compare(firstPosition, syntax.OpLt, secondPosition), intAt(-1, pos), isGreater)
 	return conditional(aboveLargest, sign, intAt(0, pos))
 }
 
 // position returns an expression for the position of a clock. The positions of the two clocks of a pair are ordered as the values of the clocks
 // are.
-func (t *translation) position(pair *clockPair, slot int, pos syntax.Pos) sema.Expr {
-	position := plus(times(varAt(slot, pos), int64(len(t.clocks)+1)), varAt(t.clocks[slot].rank, pos))
+func (t *translation) orderedPosition(pair *clockPair, slot int, pos syntax.Pos) sema.Expr {
+	position := plus(times(varAt(slot, pos), int64(len(t.clocks)+1)), varAt(t.clocks[slot].rankSlot, pos))
 	if slot == pair.second {
 		return position
 	}
@@ -172,7 +172,7 @@ func (t *translation) position(pair *clockPair, slot int, pos syntax.Pos) sema.E
 // comparePair translates a constraint that compares two clocks.
 func (t *translation) comparePair(constraint *sema.Binary, pair *clockPair) sema.Expr {
 	result := *constraint
-	result.X = t.position(pair, constraint.X.(*sema.Var).Slot, constraint.X.Pos())
-	result.Y = t.position(pair, constraint.Y.(*sema.Var).Slot, constraint.Y.Pos())
+	result.X = t.orderedPosition(pair, constraint.X.(*sema.Var).Slot, constraint.X.Pos())
+	result.Y = t.orderedPosition(pair, constraint.Y.(*sema.Var).Slot, constraint.Y.Pos())
 	return &result
 }

@@ -115,7 +115,7 @@ func (t *translation) rewriteAt(expr sema.Expr, isLater bool) sema.Expr {
 // (timer>T | b).
 func (t *translation) withTimeBound(expr *sema.Temporal, right sema.Expr) sema.Expr {
 	within, after := syntax.OpLe, syntax.OpGt
-	if expr.Bound.HighStrict {
+	if expr.Bound.IsHighStrict {
 		within, after = syntax.OpLt, syntax.OpGe
 	}
 	pos := expr.Bound.Pos
@@ -142,12 +142,12 @@ func (t *translation) constraintOperand(expr sema.Expr, isLater bool) sema.Expr 
 	variable, isVariable := expr.(*sema.Var)
 	switch {
 	case !isVariable || t.clocks[variable.Slot] == nil:
-		if t.regions {
+		if t.forRegions {
 			return times(t.rewrite(expr), 2)
 		}
 		return t.rewrite(expr)
 	case isLater:
-		return times(t.nextValue(variable.Slot, variable.Position), t.unit)
+		return times(t.valueAfterStep(variable.Slot, variable.Position), t.timeUnit)
 	}
-	return times(varAt(variable.Slot, variable.Position), t.unit)
+	return times(varAt(variable.Slot, variable.Position), t.timeUnit)
 }

@@ -27,13 +27,13 @@ func (m *Model) valueText(slot int, value int32) string {
 	case variable.Type != sema.Clock:
 		return fmt.Sprintf("%s=%d", variable.Name, value)
 	}
-	stepsPerUnit := t.inSteps(t.unit)
-	time := int64(value/stepsPerUnit) * t.unit
+	stepsPerUnit := t.inSteps(t.timeUnit)
+	time := int64(value/stepsPerUnit) * t.timeUnit
 	switch {
 	case value == t.clockLimit(slot):
 		return fmt.Sprintf("%s>%d", variable.Name, t.clocks[slot].maxCompared)
 	case value%stepsPerUnit == 0:
 		return fmt.Sprintf("%s=%d", variable.Name, time)
 	}
-	return fmt.Sprintf("%d<%s<%d", time, variable.Name, time+t.unit)
+	return fmt.Sprintf("%d<%s<%d", time, variable.Name, time+t.timeUnit)
 }

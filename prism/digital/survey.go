@@ -58,7 +58,7 @@ func (t *translation) surveyProperty(expr sema.Expr) {
 	case logic.Probability:
 		t.surveyPath(formula.Path)
 	case logic.Reward:
-		t.rewards = expr
+		t.rewardOperator = expr
 		path := formula.Objective.Path
 		if path == nil || !path.IsTemporal || path.IsNegated || path.Op != syntax.Future || path.Bound != nil {
 			t.unsupported(formula.Objective.Expr.Pos(), "found %s, want R of F for timed automata", logic.Describe(formula.Objective.Expr))
@@ -94,7 +94,7 @@ func (t *translation) surveyFilter(filter *logic.Formula) {
 		t.surveyStateFormula(filter.States, true)
 	}
 	if !slices.Contains([]string{"min", "max", "range", "forall", "exists"}, filter.Op) {
-		t.listing = filter.Expr
+		t.listingFilter = filter.Expr
 	}
 }
 
@@ -120,12 +120,12 @@ func (t *translation) surveyTimeBound(bound *sema.Bound) {
 	switch {
 	case bound.Low != nil:
 		t.alwaysUnsupported(bound.Pos, "found a lower time bound, want an upper one for timed automata")
-	case bound.HighStrict && excludesAllTimes(bound.High):
+	case bound.IsHighStrict && excludesAllTimes(bound.High):
 		t.alwaysUnsupported(bound.Pos, "Negative bound: no time is less than 0")
 	case t.deadline != nil:
 		t.unsupported(bound.Pos, "found a second time bound, want one per property for timed automata")
 	default:
-		if bound.HighStrict {
+		if bound.IsHighStrict {
 			t.needsRegions(bound.Pos, "found a strict time bound, want <= for digital clocks")
 		}
 		t.setDeadline(bound)
@@ -217,11 +217,11 @@ func (t *translation) comparedClock(expr sema.Expr) (slot int, isComparison bool
 // surveyConstraint surveys a clock constraint and records the numbers that it compares the clock with. isPositive is false if the number of
 // negations around the constraint is odd.
 func (t *translation) surveyConstraint(expr *sema.Binary, slot int, isPositive bool) {
-	other := expr.Y
+	comparedExpr := expr.Y
 	if variable, ok := expr.Y.(*sema.Var); ok && variable.Slot == slot {
-		other = expr.X
+		comparedExpr = expr.X
 	}
-	if variable, ok := other.(*sema.Var); ok && t.clocks[variable.Slot] != nil {
+	if variable, ok := comparedExpr.(*sema.Var); ok && t.clocks[variable.Slot] != nil {
 		t.needsRegions(expr.Pos(), "found a diagonal clock constraint, which compares two clocks; digital clocks do not support it")
 		t.addPair(slot, variable.Slot)
 		return
@@ -230,8 +230,8 @@ func (t *translation) surveyConstraint(expr *sema.Binary, slot int, isPositive b
 	if isStrict == isPositive { // the negation of a strict constraint is closed, and vice versa
 		t.needsRegions(expr.Pos(), "found a strict clock constraint, want a closed one for digital clocks: <=, >= or = without a negation")
 	}
-	t.refuseClocks(other, "an expression that does not compare it with a number")
-	t.recordComparedValues(slot, other)
+	t.refuseClocks(comparedExpr, "an expression that does not compare it with a number")
+	t.recordComparedValues(slot, comparedExpr)
 }
 
 // refuseClocks records an error if an expression contains a clock. context says for the error message where the expression occurs.
@@ -254,12 +254,12 @@ func (t *translation) refuseClocks(expr sema.Expr, context string) {
 // maxValuations is the greatest number of valuations for which an expression compared with a clock is evaluated.
 const maxValuations = 1 << 20
 
-// recordComparedValues records all numbers that a clock is compared with by an expression. It evaluates the expression for all valuations of its
+// recordComparedValues records all numbers that a clock is comparedExpr with by an expression. It evaluates the expression for all valuations of its
 // variables, and records an error if there are too many valuations.
-func (t *translation) recordComparedValues(clockSlot int, compared sema.Expr) {
-	variables := variablesIn(compared)
+func (t *translation) recordComparedValues(clockSlot int, comparedExpr sema.Expr) {
+	variables := variablesIn(comparedExpr)
 	if t.valuationCount(variables) > maxValuations {
-		t.unsupported(compared.Pos(), "found a clock that is compared with an expression of more than %d values", maxValuations)
+		t.unsupported(comparedExpr.Pos(), "found a clock that is compared with an expression of more than %d values", maxValuations)
 		return
 	}
 	state := make([]int32, len(t.source.Vars))
@@ -267,12 +267,12 @@ func (t *translation) recordComparedValues(clockSlot int, compared sema.Expr) {
 		state[slot] = t.source.Vars[slot].Low
 	}
 	for hasValuation := true; hasValuation; hasValuation = t.nextValuation(state, variables) {
-		result, err := sema.Eval(compared, state)
+		result, err := sema.Eval(comparedExpr, state)
 		if err != nil {
 			continue // the error is reported if a reachable state has it
 		}
 		if result.Type != sema.Int {
-			t.unsupported(compared.Pos(), "found a clock that is compared with %s, want a whole number", result)
+			t.unsupported(comparedExpr.Pos(), "found a clock that is compared with %s, want a whole number", result)
 			return
 		}
 		value := int64(result.Int)
@@ -322,11 +322,11 @@ func (t *translation) nextValuation(state []int32, slots []int) bool {
 
 // addToUnit lowers the time unit so that it divides a number. The new unit is the greatest common divisor (Euclid).
 func (t *translation) addToUnit(number int64) {
-	divisor, remainder := t.unit, max(number, -number)
+	divisor, remainder := t.timeUnit, max(number, -number)
 	for remainder != 0 {
 		divisor, remainder = remainder, divisor%remainder
 	}
-	t.unit = divisor
+	t.timeUnit = divisor
 }
 
 func rat(n int64) *big.Rat { return big.NewRat(n, 1) }

@@ -50,7 +50,7 @@ func ForZones(program *sema.Program, property *sema.Property) (*Zones, error) {
 		translation.unsupported(property.Expr.Pos(), "found P=?, want Pmin=? or Pmax=? for timed automata")
 	}
 	translation.equalizeLimits()
-	translation.inModel = true
+	translation.isOnlyForLocations = true
 	translation.checkClockLimits()
 	if translation.err != nil {
 		return nil, translation.err
@@ -62,7 +62,7 @@ func ForZones(program *sema.Program, property *sema.Property) (*Zones, error) {
 	for _, slot := range zones.Clocks {
 		zones.Limits = append(zones.Limits, translation.clocks[slot].maxCompared)
 	}
-	for _, pair := range translation.pairs {
+	for _, pair := range translation.clockPairs {
 		zones.Pairs = append(zones.Pairs, [2]int{pair.first, pair.second})
 	}
 	return zones, nil
@@ -86,7 +86,7 @@ func (t *translation) locations() *sema.Program {
 	program.Vars = slices.Clone(program.Vars)
 	for _, slot := range t.clockSlots() {
 		variable := &program.Vars[slot]
-		variable.Type, variable.Bounded = sema.Int, true
+		variable.Type, variable.IsBounded = sema.Int, true
 		variable.Low, variable.High, variable.Init = NotSet, math.MaxInt32, NotSet
 	}
 	program.Modules = slices.Clone(program.Modules)
@@ -102,27 +102,27 @@ func (t *translation) removeConstraints(module *sema.Module) {
 	module.Commands = slices.Clone(module.Commands)
 	for i := range module.Commands {
 		command := &module.Commands[i]
-		command.Guard = t.withoutClocks(command.Guard, true)
+		command.Guard = t.withoutConstraints(command.Guard, true)
 	}
 }
 
-// withoutClocks returns a condition in which each clock constraint is replaced by a constant. With isPositive, the result is true if some values
+// withoutConstraints returns a condition in which each clock constraint is replaced by a constant. With isPositive, the result is true if some values
 // of the clocks make the original condition true. Otherwise it is false if some values make the condition false.
-func (t *translation) withoutClocks(expr sema.Expr, isPositive bool) sema.Expr {
+func (t *translation) withoutConstraints(expr sema.Expr, isPositive bool) sema.Expr {
 	switch expr := expr.(type) {
 	case *sema.Unary:
-		return &sema.Unary{Base: expr.Base, Op: expr.Op, X: t.withoutClocks(expr.X, isPositive != (expr.Op == syntax.OpNot))}
+		return &sema.Unary{Base: expr.Base, Op: expr.Op, X: t.withoutConstraints(expr.X, isPositive != (expr.Op == syntax.OpNot))}
 	case *sema.Binary:
 		if _, isComparison := t.comparedClock(expr); isComparison {
 			return &sema.Const{Base: typeAndPos(sema.Bool, expr.Pos()), Val: sema.BoolValue(isPositive)}
 		}
 		if expr.X.Type() == sema.Bool {
-			left := t.withoutClocks(expr.X, isPositive != (expr.Op == syntax.OpImplies))
-			return &sema.Binary{Base: expr.Base, Op: expr.Op, X: left, Y: t.withoutClocks(expr.Y, isPositive)}
+			left := t.withoutConstraints(expr.X, isPositive != (expr.Op == syntax.OpImplies))
+			return &sema.Binary{Base: expr.Base, Op: expr.Op, X: left, Y: t.withoutConstraints(expr.Y, isPositive)}
 		}
 	case *sema.Cond:
 		if expr.Type() == sema.Bool {
-			return &sema.Cond{Base: expr.Base, Condition: expr.Condition, Then: t.withoutClocks(expr.Then, isPositive), Else: t.withoutClocks(expr.Else, isPositive)}
+			return &sema.Cond{Base: expr.Base, Condition: expr.Condition, Then: t.withoutConstraints(expr.Then, isPositive), Else: t.withoutConstraints(expr.Else, isPositive)}
 		}
 	}
 	return expr

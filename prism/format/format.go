@@ -14,22 +14,22 @@ import (
 // of src. It checks that the formatted text has the same tokens, comments and syntax tree. The error for a file with syntax errors is a
 // syntax.ErrorList.
 func Source(dialect syntax.Dialect, file string, src []byte) ([]byte, error) {
-	before, err := syntax.ParseFile(dialect, file, src)
+	original, err := syntax.ParseFile(dialect, file, src)
 	if err != nil {
 		return nil, err
 	}
 	lexemes := slices.AppendSeq(make([]syntax.Lexeme, 0, len(src)/2), syntax.Lexemes(src))
-	layout := layout{lexemes: lexemes, statements: statementsOf(before)}
+	layout := layout{lexemes: lexemes, statements: statementsOf(original)}
 	layout.writeFile()
 	formatted, err := layout.checkedText(file)
 	if err != nil {
 		return nil, err
 	}
-	after, err := syntax.ParseFile(dialect, file, formatted)
+	reparsed, err := syntax.ParseFile(dialect, file, formatted)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: the formatted text does not parse, which is a bug of tilecheck: %w", file, err)
-	case !syntax.Equal(before, after):
+	case !syntax.Equal(original, reparsed):
 		return nil, fmt.Errorf("%s: %w", file, errDifferentMeaning)
 	}
 	return withLineEnds(formatted, src), nil
@@ -86,37 +86,37 @@ func (l *layout) checkedText(file string) ([]byte, error) {
 	formatted := l.joinLines()
 	checked := formatted
 	if len(l.reusedRanges) > 0 {
-		checked = l.formattedText()
+		checked = l.newText()
 	}
-	if !sameLexemes(l.newLexemes(), checked) {
+	if !sameLexemes(l.lexemesNotReused(), checked) {
 		return nil, fmt.Errorf("%s: %w", file, errDifferentMeaning)
 	}
 	return formatted, nil
 }
 
-// newLexemes returns the lexemes outside of reused statements.
-func (l *layout) newLexemes() []syntax.Lexeme {
+// lexemesNotReused returns the lexemes outside of reused statements.
+func (l *layout) lexemesNotReused() []syntax.Lexeme {
 	if len(l.reusedRanges) == 0 {
 		return l.lexemes
 	}
-	lexemes, next := make([]syntax.Lexeme, 0, len(l.lexemes)), 0
+	lexemes, nextIndex := make([]syntax.Lexeme, 0, len(l.lexemes)), 0
 	for _, reused := range l.reusedRanges {
-		lexemes = append(lexemes, l.lexemes[next:reused.first]...)
-		next = reused.end
+		lexemes = append(lexemes, l.lexemes[nextIndex:reused.first]...)
+		nextIndex = reused.end
 	}
-	return append(lexemes, l.lexemes[next:]...)
+	return append(lexemes, l.lexemes[nextIndex:]...)
 }
 
 // sameLexemes reports whether the tokens and comments of a text are exactly the wanted ones.
-func sameLexemes(want []syntax.Lexeme, text []byte) bool {
-	i := 0
-	for got := range syntax.Lexemes(text) {
-		if i == len(want) || got.Class != want[i].Class || trimmedText(got) != trimmedText(want[i]) {
+func sameLexemes(wantedLexemes []syntax.Lexeme, text []byte) bool {
+	index := 0
+	for lexeme := range syntax.Lexemes(text) {
+		if index == len(wantedLexemes) || lexeme.Class != wantedLexemes[index].Class || trimmedText(lexeme) != trimmedText(wantedLexemes[index]) {
 			return false
 		}
-		i++
+		index++
 	}
-	return i == len(want)
+	return index == len(wantedLexemes)
 }
 
 // trimmedText returns the text of a lexeme without trailing blanks, which only comments can have.
@@ -125,7 +125,7 @@ func trimmedText(lexeme syntax.Lexeme) string { return strings.TrimRight(lexeme.
 // statement is a statement, which starts on a new line, and whose tokens are formatted together.
 type statement struct {
 	node         syntax.Node // nil if the layout is reused
-	from, to     int32       // offsets in the text
+	start, to    int32       // offsets in the text
 	level        int         // of indentation
 	reusedLayout *CommandLayout
 }
@@ -135,7 +135,7 @@ func statementsOf(file syntax.Node) []statement {
 	var statements []statement
 	add := func(level int, nodes ...syntax.Node) {
 		for _, node := range nodes {
-			statements = append(statements, statement{node: node, from: node.Pos().Offset, to: node.End().Offset, level: level})
+			statements = append(statements, statement{node: node, start: node.Pos().Offset, to: node.End().Offset, level: level})
 		}
 	}
 	switch file := file.(type) {
@@ -179,14 +179,14 @@ func insertReused(statements []statement, reused []KnownCommand) []statement {
 	}
 	merged := make([]statement, 0, len(statements)+len(reused))
 	for _, command := range reused {
-		for len(statements) > 0 && statements[0].from < command.From {
+		for len(statements) > 0 && statements[0].start < command.From {
 			merged = append(merged, statements[0])
 			statements = statements[1:]
 		}
-		for len(statements) > 0 && statements[0].from < command.To {
+		for len(statements) > 0 && statements[0].start < command.To {
 			statements = statements[1:]
 		}
-		merged = append(merged, statement{from: command.From, to: command.To, level: 1, reusedLayout: command.Layout})
+		merged = append(merged, statement{start: command.From, to: command.To, level: 1, reusedLayout: command.Layout})
 	}
 	return append(merged, statements...)
 }
@@ -234,7 +234,7 @@ func (l *layout) writeFile() {
 		switch lexeme := l.lexemes[l.nextIndex]; {
 		case lexeme.Class == syntax.Comment:
 			l.writeComment(2 * l.nextLevel())
-		case len(l.statements) > 0 && lexeme.Start.Offset >= l.statements[0].from:
+		case len(l.statements) > 0 && lexeme.Start.Offset >= l.statements[0].start:
 			next := l.statements[0]
 			l.statements = l.statements[1:]
 			l.writeStatement(next)
@@ -287,7 +287,7 @@ func (l *layout) nextLevel() int {
 		if lexeme.Class == syntax.Comment {
 			continue
 		}
-		if len(l.statements) > 0 && lexeme.Start.Offset >= l.statements[0].from {
+		if len(l.statements) > 0 && lexeme.Start.Offset >= l.statements[0].start {
 			return l.statements[0].level
 		}
 		switch lexeme.Text {
@@ -360,8 +360,8 @@ func (l *layout) joinLines() []byte {
 	return text.Bytes()
 }
 
-// formattedText returns the tokens and comments of the lines that are not reused.
-func (l *layout) formattedText() []byte {
+// newText returns the tokens and comments of the lines that are not reused.
+func (l *layout) newText() []byte {
 	var text bytes.Buffer
 	for _, line := range l.lines {
 		if line.reused == notReused {
@@ -377,9 +377,9 @@ func (l *layout) formattedText() []byte {
 // commentGroup finds the group of consecutive lines, beginning with the line start, whose comments begin in the same column. It returns this
 // column and the index after the last line.
 func (l *layout) commentGroup(start int) (column, end int) {
-	first := l.lines[start]
-	column, end = first.width(), start+1
-	for end < len(l.lines) && first.comment != "" && l.lines[end].comment != "" && l.lines[end].indent == first.indent {
+	firstLine := l.lines[start]
+	column, end = firstLine.width(), start+1
+	for end < len(l.lines) && firstLine.comment != "" && l.lines[end].comment != "" && l.lines[end].indent == firstLine.indent {
 		column = max(column, l.lines[end].width())
 		end++
 	}

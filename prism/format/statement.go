@@ -11,18 +11,18 @@ import (
 // writeStatement writes a statement on new lines. It reuses the layout of the statement if there is one.
 func (l *layout) writeStatement(statement statement) {
 	first := l.nextIndex
-	end := l.endIndex(statement)
+	endIndex := l.endIndex(statement)
 	l.newLine(2 * statement.level)
 	if statement.reusedLayout != nil {
 		l.lines = append(l.lines[:len(l.lines)-1], statement.reusedLayout.lines...)
-		l.reusedRanges = append(l.reusedRanges, lexemeRange{first, end})
-		l.nextIndex = end
+		l.reusedRanges = append(l.reusedRanges, lexemeRange{first, endIndex})
+		l.nextIndex = endIndex
 		return
 	}
 	startLine := len(l.lines) - 1
-	l.writeNewStatement(statement, end)
+	l.writeNewStatement(statement, endIndex)
 	if _, ok := statement.node.(*syntax.Command); ok && l.onNewLayout != nil {
-		l.onNewLayout(statement.from, reusableLayout(l.lines[startLine:]))
+		l.onNewLayout(statement.start, reusableLayout(l.lines[startLine:]))
 	}
 }
 
@@ -56,9 +56,9 @@ func (l *layout) writeNewStatement(statement statement, end int) {
 
 // endIndex returns the index of the first lexeme after a statement. The semicolons behind a property are part of the statement.
 func (l *layout) endIndex(statement statement) int {
-	stop := statement.to
+	endOffset := statement.to
 	end := l.nextIndex
-	for end < len(l.lexemes) && l.lexemes[end].Start.Offset < stop {
+	for end < len(l.lexemes) && l.lexemes[end].Start.Offset < endOffset {
 		end++
 	}
 	if _, ok := statement.node.(*syntax.Property); !ok {
@@ -79,23 +79,23 @@ func (l *layout) endIndex(statement statement) int {
 // would change tokens, lines is nil, and blankBefore describes the original text.
 func printedLines(statement statement, lexemes []syntax.Lexeme) (lines []string, blankBefore []bool) {
 	text := printWithoutComments(statement.node)
-	printed := slices.Collect(syntax.Lexemes([]byte(text)))
+	printedLexemes := slices.Collect(syntax.Lexemes([]byte(text)))
 	tokens := tokenIndexes(lexemes)
-	compared := len(tokens) // the number of tokens that the text and the printed text must have in common
+	numCompared := len(tokens) // the number of tokens that the text and the printed text must have in common
 	if _, ok := statement.node.(*syntax.Property); ok {
-		compared -= trailingSemicolons(lexemes, tokens)
+		numCompared -= trailingSemicolons(lexemes, tokens)
 		// Fprint ends a property with one semicolon. The text may have none or several.
-		if len(printed) == compared+1 && len(tokens) != compared+1 {
-			text = strings.TrimSuffix(text, ";") + strings.Repeat(";", len(tokens)-compared)
-			printed = printed[:compared]
+		if len(printedLexemes) == numCompared+1 && len(tokens) != numCompared+1 {
+			text = strings.TrimSuffix(text, ";") + strings.Repeat(";", len(tokens)-numCompared)
+			printedLexemes = printedLexemes[:numCompared]
 		}
 	}
-	if text == "" || len(printed) > len(tokens) || !startsWithTokens(printed, lexemes, tokens[:compared]) {
+	if text == "" || len(printedLexemes) > len(tokens) || !startsWithTokens(printedLexemes, lexemes, tokens[:numCompared]) {
 		return nil, blanksInText(lexemes)
 	}
 	blankBefore = make([]bool, len(lexemes))
-	for i := 1; i < compared; i++ {
-		blankBefore[tokens[i]] = isSeparated(printed[i-1], printed[i])
+	for i := 1; i < numCompared; i++ {
+		blankBefore[tokens[i]] = isSeparated(printedLexemes[i-1], printedLexemes[i])
 	}
 	return strings.Split(text, "\n"), blankBefore
 }
@@ -200,7 +200,7 @@ func (l *layout) writeBroken(statement statement, end int, blankBefore []bool) {
 			l.lastLine().text += " "
 		}
 		l.lastLine().text += lexeme.Text
-		position.step(lexeme)
+		position.moveBehind(lexeme)
 		l.nextIndex++
 	}
 }
@@ -231,8 +231,8 @@ type position struct {
 	inUpdates bool // after the arrow of a command
 }
 
-// step updates the position after a token: the number of open brackets, and whether the updates of a command have begun.
-func (p *position) step(token syntax.Lexeme) {
+// moveBehind updates the position after a token: the number of open brackets, and whether the updates of a command have begun.
+func (p *position) moveBehind(token syntax.Lexeme) {
 	switch token.Text {
 	case "(", "[", "{", "[[":
 		p.depth++
@@ -246,30 +246,30 @@ func (p *position) step(token syntax.Lexeme) {
 
 // indent returns the indentation of a line that begins with a token, in columns. Each open bracket after the first adds two columns.
 func (p *position) indent(token syntax.Lexeme) int {
-	base, continuation := 2*p.level, 4
+	statementIndent, continuationIndent := 2*p.level, 4
 	switch p.node.(type) {
 	case *syntax.RenamedModule, *syntax.Observables, *syntax.Player:
-		continuation = 2
+		continuationIndent = 2
 	case syntax.Expr, syntax.SysExpr: // the only statement of an init or system block
-		continuation = 0
+		continuationIndent = 0
 	}
 	depth := p.depth
 	if closesBlock(token) {
 		depth--
 		if depth <= 0 {
-			return base
+			return statementIndent
 		}
 	}
 	// Updates of a command are indented as syntax.Fprint does.
 	if p.inUpdates && depth == 0 {
 		switch token.Text {
 		case "+":
-			return base + 2
+			return statementIndent + 2
 		case "&":
-			return base + 6
+			return statementIndent + 6
 		}
 	}
-	return base + continuation + 2*max(depth-1, 0)
+	return statementIndent + continuationIndent + 2*max(depth-1, 0)
 }
 
 // closesBlock reports whether a lexeme is a closing bracket, or a keyword that ends a block.

@@ -307,18 +307,18 @@ func (t *translator) translateStepInterval(value *jsonValue, context *exprContex
 	combineWithOne := func(op syntax.Op, expr syntax.Expr) syntax.Expr {
 		return &syntax.Binary{Op: op, X: expr, Y: oneExpr(value.Span), OpPos: expr.Pos(), Span: value.Span}
 	}
-	if bound.LowStrict {
-		bound.Low, bound.LowStrict = combineWithOne(syntax.OpAdd, bound.Low), false
+	if bound.IsLowStrict {
+		bound.Low, bound.IsLowStrict = combineWithOne(syntax.OpAdd, bound.Low), false
 	}
-	if bound.HighStrict {
-		bound.High, bound.HighStrict = combineWithOne(syntax.OpSub, bound.High), false
+	if bound.IsHighStrict {
+		bound.High, bound.IsHighStrict = combineWithOne(syntax.OpSub, bound.High), false
 	}
 	return bound
 }
 
 // isOpenInterval reports whether a bound has two limits and at least one of them is exclusive.
 func isOpenInterval(bound *syntax.TimeBound) bool {
-	return bound.Low != nil && bound.High != nil && (bound.LowStrict || bound.HighStrict)
+	return bound.Low != nil && bound.High != nil && (bound.IsLowStrict || bound.IsHighStrict)
 }
 
 // translateBoundInterval translates a bound, an object with the keys lower, upper, lower-exclusive and upper-exclusive. It returns nil if the
@@ -335,9 +335,9 @@ func (t *translator) translateBoundInterval(value *jsonValue, context *exprConte
 		case "upper":
 			bound.High = t.translateExpr(member.value, context)
 		case "lower-exclusive":
-			bound.LowStrict = t.boolean(member.value)
+			bound.IsLowStrict = t.boolean(member.value)
 		case "upper-exclusive":
-			bound.HighStrict = t.boolean(member.value)
+			bound.IsHighStrict = t.boolean(member.value)
 		case "comment":
 		default:
 			t.abort(member.pos, "a bound has a key %q, want only lower, lower-exclusive, upper, upper-exclusive", shortened(member.key))
@@ -347,7 +347,7 @@ func (t *translator) translateBoundInterval(value *jsonValue, context *exprConte
 		return nil
 	}
 	if bound.Low == nil {
-		bound.LowStrict = false
+		bound.IsLowStrict = false
 	}
 	return bound
 }

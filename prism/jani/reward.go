@@ -227,7 +227,7 @@ func sameItems(first, second []*syntax.RewardItem) bool {
 
 // sameItem reports whether two reward items have the same action, guard and value.
 func sameItem(first, second *syntax.RewardItem) bool {
-	return first.Transition == second.Transition &&
+	return first.IsTransition == second.IsTransition &&
 		actionName(first) == actionName(second) &&
 		syntax.ExprString(first.Guard) == syntax.ExprString(second.Guard) &&
 		syntax.ExprString(first.Value) == syntax.ExprString(second.Value)
@@ -335,7 +335,7 @@ func (t *translator) addStepRewards(step *step, action *syntax.Ident, rewards []
 			continue
 		}
 		span := spanAt(step.pos)
-		reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Transition: true, Action: action, Guard: trueExpr(span), Value: expr, Span: span})
+		reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{IsTransition: true, Action: action, Guard: trueExpr(span), Value: expr, Span: span})
 	}
 }
 

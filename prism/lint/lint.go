@@ -101,8 +101,8 @@ func falseGuards(files []Source, program *sema.Program) []Finding {
 	isAcceptable := make(map[syntax.Pos]bool) // by the position of the command
 	for _, module := range program.Modules {
 		for _, command := range module.Commands {
-			acceptable := !IsConst(command.Guard, false) || hasFalseLiteral(text, command.Pos)
-			isAcceptable[command.Pos] = isAcceptable[command.Pos] || acceptable
+			isGuardAcceptable := !IsConst(command.Guard, false) || hasFalseLiteral(text, command.Pos)
+			isAcceptable[command.Pos] = isAcceptable[command.Pos] || isGuardAcceptable
 		}
 	}
 	var findings []Finding
@@ -134,8 +134,8 @@ func IsConst(expr sema.Expr, value bool) bool {
 func unusedNames(files []Source) []Finding {
 	occurrences := make(map[string]int) // of each declared name
 	for _, file := range files {
-		for _, declared := range declarationsIn(file) {
-			occurrences[declared.name.Name] = 0
+		for _, declaration := range declarationsIn(file) {
+			occurrences[declaration.name.Name] = 0
 		}
 	}
 	if len(occurrences) == 0 {
@@ -164,23 +164,23 @@ type declaration struct {
 
 // declarationsIn returns the constants and formulas that a file declares.
 func declarationsIn(file Source) []declaration {
-	var declared []declaration
+	var declarations []declaration
 	syntax.VisitItems(file.Tree, func(node syntax.Node) {
 		switch node := node.(type) {
 		case *syntax.ConstDecl:
-			declared = append(declared, declaration{"constant", node.Name})
+			declarations = append(declarations, declaration{"constant", node.Name})
 		case *syntax.FormulaDecl:
-			declared = append(declared, declaration{"formula", node.Name})
+			declarations = append(declarations, declaration{"formula", node.Name})
 		}
 	})
-	return declared
+	return declarations
 }
 
-// countOccurrences adds the occurrences of names in a file to occurrences. It counts only the names that are keys of this map.
-func countOccurrences(file Source, occurrences map[string]int) {
+// countOccurrences adds the occurrences of names in a file to counts. It counts only the names that are keys of this map.
+func countOccurrences(file Source, counts map[string]int) {
 	count := func(name []byte) {
-		if _, isDeclared := occurrences[string(name)]; isDeclared {
-			occurrences[string(name)]++
+		if _, isDeclared := counts[string(name)]; isDeclared {
+			counts[string(name)]++
 		}
 	}
 	for class, text := range file.lexemes() {
@@ -210,14 +210,14 @@ const ignoreDirective = "lint: ignore"
 // Split divides findings into active and silenced findings. The comment "// lint: ignore" silences all findings on its line or on the next line.
 // The comment "// lint: ignore CODE, CODE" silences only findings with these codes.
 func Split(findings []Finding, files []Source) (active, silenced []Finding) {
-	ignored := make(map[string]map[int32][]string) // by file and line; "" stands for all codes
+	silencedByLine := make(map[string]map[int32][]string) // by file and line; "" stands for all codes
 	for _, file := range files {
 		if bytes.Contains(file.Text, []byte(ignoreDirective)) {
-			ignored[file.Name] = silencedCodes(file)
+			silencedByLine[file.Name] = silencedCodes(file)
 		}
 	}
 	for _, finding := range findings {
-		codes := ignored[finding.File][finding.Pos.Line]
+		codes := silencedByLine[finding.File][finding.Pos.Line]
 		if slices.Contains(codes, "") || slices.Contains(codes, string(finding.Code)) {
 			silenced = append(silenced, finding)
 		} else {
@@ -229,7 +229,7 @@ func Split(findings []Finding, files []Source) (active, silenced []Finding) {
 
 // silencedCodes returns the codes that comments silence on each line of a file; "" stands for all codes.
 func silencedCodes(file Source) map[int32][]string {
-	byLine := make(map[int32][]string)
+	codesByLine := make(map[int32][]string)
 	var codesAbove []string // the codes in comments on the lines directly above this line
 	var lastLine int32
 	isStartOfLine := true // the line has no token yet
@@ -247,13 +247,13 @@ func silencedCodes(file Source) map[int32][]string {
 		case isComment && isStartOfLine: // the comment applies to the next line with a token
 			codesAbove = append(codesAbove, codesInDirective(lexeme.Text)...)
 		case isComment:
-			byLine[line] = append(byLine[line], codesInDirective(lexeme.Text)...)
+			codesByLine[line] = append(codesByLine[line], codesInDirective(lexeme.Text)...)
 		case isStartOfLine:
-			byLine[line] = append(byLine[line], codesAbove...)
+			codesByLine[line] = append(codesByLine[line], codesAbove...)
 			isStartOfLine, codesAbove = false, nil
 		}
 	}
-	return byLine
+	return codesByLine
 }
 
 // codesInDirective returns the codes that a comment "lint: ignore" silences; "" stands for all codes. It returns nil for any other comment.

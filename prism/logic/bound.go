@@ -12,13 +12,13 @@ func Steps(bound *sema.Bound) (first, last int, err error) {
 	if bound.Low != nil {
 		first, err = Count(bound.Low)
 	}
-	if bound.Low != nil && bound.LowStrict {
+	if bound.Low != nil && bound.IsLowStrict {
 		first++
 	}
 	if bound.High != nil && err == nil {
 		last, err = Count(bound.High)
 	}
-	if bound.High != nil && bound.HighStrict {
+	if bound.High != nil && bound.IsHighStrict {
 		last--
 	}
 	if err != nil {

@@ -50,16 +50,16 @@ type Formula struct {
 	States sema.Expr
 	// Op is the name of a filter: min, max, count, and so on.
 	Op string
-	// ForAll says that the operator is A, and not E.
-	ForAll bool
-	// Some says that a bound inside the strategy operator must hold for some scheduler, not for all.
-	Some bool
-	// Coalition says that the strategy operator names some of the players, not all or none.
-	Coalition bool
-	// Box says that the strategy operator is [[...]]. AllPlayers says that it names all players (*), and Players are the indices of
+	// IsForAll says that the operator is A, and not E.
+	IsForAll bool
+	// ForSomeScheduler says that a bound inside the strategy operator must hold for some scheduler, not for all.
+	ForSomeScheduler bool
+	// NamesSomePlayers says that the strategy operator names some of the players, not all or none.
+	NamesSomePlayers bool
+	// IsBox says that the strategy operator is [[...]]. NamesAllPlayers says that it names all players (*), and Players are the indices of
 	// the players of a game that it names.
-	Box, AllPlayers bool
-	Players         []int
+	IsBox, NamesAllPlayers bool
+	Players                []int
 	// Objectives are the operands of multi(...) and multilex(...).
 	Objectives []sema.Expr
 	// Index is the index of a label in the labels of the program; negative for a built-in label.
@@ -79,16 +79,16 @@ func FormulaOf(expr sema.Expr) *Formula {
 	case *sema.Steady:
 		formula.Kind, formula.Threshold, formula.Operand = SteadyState, expr.Threshold, expr.X
 	case *sema.Quant:
-		formula.Kind, formula.ForAll, formula.Path = Quantified, expr.All, PathOf(expr.Path)
+		formula.Kind, formula.IsForAll, formula.Path = Quantified, expr.All, PathOf(expr.Path)
 	case *sema.Strategy:
 		formula.Kind, formula.Operand = Strategy, expr.X
-		formula.Some, formula.Coalition = expr.All != expr.Box, !expr.All && len(expr.Coalition) > 0
-		formula.Box, formula.AllPlayers, formula.Players = expr.Box, expr.All, expr.Players
+		formula.ForSomeScheduler, formula.NamesSomePlayers = expr.All != expr.IsBox, !expr.All && len(expr.Coalition) > 0
+		formula.IsBox, formula.NamesAllPlayers, formula.Players = expr.IsBox, expr.All, expr.Players
 	case *sema.Filter:
 		formula.Kind, formula.Op, formula.Operand, formula.States = Filter, expr.Op, expr.X, expr.States
 	case *sema.Multi:
 		formula.Kind, formula.Objectives = Objectives, expr.Args
-		if expr.Lexicographic {
+		if expr.IsLexicographic {
 			formula.Kind = Lexicographic
 		}
 	case *sema.Quantile:
@@ -138,23 +138,23 @@ func WithoutFilters(expr sema.Expr) *Formula {
 // Nested returns the first property operator, such as P, inside a state formula. It also searches the definitions of labels. It returns nil if
 // there is none.
 func Nested(expr sema.Expr, labels []sema.LabelDef) sema.Expr {
-	var operator sema.Expr
+	var found sema.Expr
 	sema.Inspect(expr, func(operand sema.Expr) bool {
-		if operator != nil {
+		if found != nil {
 			return false
 		}
 		switch FormulaOf(operand).Kind {
 		case Expression:
 		case Label:
 			if index := operand.(*sema.Label).Index; index >= 0 && index < len(labels) {
-				operator = Nested(labels[index].Expr, labels)
+				found = Nested(labels[index].Expr, labels)
 			}
 		default:
-			operator = operand
+			found = operand
 		}
-		return operator == nil
+		return found == nil
 	})
-	return operator
+	return found
 }
 
 // IsState reports whether an operand of a temporal operator is a state formula, or nil.
@@ -170,7 +170,7 @@ func Describe(expr sema.Expr) string {
 	case SteadyState:
 		return "an S operator"
 	case Quantified:
-		if formula.ForAll {
+		if formula.IsForAll {
 			return "an A operator"
 		}
 		return "an E operator"

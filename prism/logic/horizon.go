@@ -76,9 +76,9 @@ func (h horizon) ofPath(expr sema.Expr) int {
 
 // ofTemporal returns the horizon of a temporal operator: the last step of its bound plus the greatest horizon of its operands.
 func (h horizon) ofTemporal(temporal *sema.Temporal) int {
-	operands := max(h.ofFormula(temporal.X), h.ofFormula(temporal.Y))
+	operandSteps := max(h.ofFormula(temporal.X), h.ofFormula(temporal.Y))
 	if temporal.Op == syntax.Next {
-		return addSteps(operands, 1)
+		return addSteps(operandSteps, 1)
 	}
 	if temporal.Bound == nil || temporal.Bound.High == nil {
 		return endless
@@ -87,13 +87,13 @@ func (h horizon) ofTemporal(temporal *sema.Temporal) int {
 	if err != nil {
 		return endless
 	}
-	return addSteps(operands, last)
+	return addSteps(operandSteps, last)
 }
 
 // ofReward returns the horizon of the objective of an operator R: its number of steps, such as 5 for C<=5.
 func (h horizon) ofReward(objective *Objective) int {
 	hasNumber := objective.At != nil && (objective.Form == Cumulative || objective.Form == Instantaneous)
-	if objective.Err != nil || objective.Ratio || !hasNumber {
+	if objective.Err != nil || objective.IsRatio || !hasNumber {
 		return endless
 	}
 	count, err := Count(objective.At)

@@ -74,7 +74,7 @@ func show(f *logic.Formula) string {
 	case f.Path != nil:
 		out += ": " + showPath(f.Path)
 	case f.Objective != nil:
-		if out += ": " + forms[f.Objective.Form] + f.Objective.Letter(); f.Objective.Ratio {
+		if out += ": " + forms[f.Objective.Form] + f.Objective.Letter(); f.Objective.IsRatio {
 			out += " ratio"
 		}
 	case f.Operand != nil:

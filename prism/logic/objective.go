@@ -32,8 +32,8 @@ type Objective struct {
 	// Struct is the index of the reward structure. Err says why there is none.
 	Struct int
 	Err    error
-	// Ratio says that the rewards of two structures are divided.
-	Ratio bool
+	// IsRatio says that the rewards of two structures are divided.
+	IsRatio bool
 	// Target are the states until which ReachReward, BoundedReachReward, UntilReached and ZeroUnlessReached count.
 	Target sema.Expr
 	// At is the number of steps or the time of Cumulative and Instantaneous.
@@ -42,20 +42,20 @@ type Objective struct {
 	Discount sema.Expr
 	// Costs are the bounds of CostBoundedReward.
 	Costs []sema.Cost
-	// Conditioned is the objective of ConditionalReward, and Condition its path formula.
-	Conditioned *Objective
-	Condition   sema.Expr
+	// Unconditional is the objective of ConditionalReward, and Condition its path formula.
+	Unconditional *Objective
+	Condition     sema.Expr
 	// Path is the path formula of ReachReward, BoundedReachReward and CoSafe; otherwise nil.
 	Path *Path
 }
 
 // objectiveOf takes the objective of an operator R apart: it returns the form of the objective and its operands.
 func objectiveOf(expr *sema.Reward) *Objective {
-	objective := &Objective{Form: CoSafe, Expr: expr.Path, Struct: expr.Struct, Err: expr.StructErr, Ratio: expr.StructDivisor >= 0}
+	objective := &Objective{Form: CoSafe, Expr: expr.Path, Struct: expr.Struct, Err: expr.StructErr, IsRatio: expr.DivisorStruct >= 0}
 	if conditional, ok := expr.Path.(*sema.Conditional); ok {
 		unconditional := *expr
 		unconditional.Path = conditional.X
-		objective.Form, objective.Conditioned, objective.Condition = ConditionalReward, objectiveOf(&unconditional), conditional.Condition
+		objective.Form, objective.Unconditional, objective.Condition = ConditionalReward, objectiveOf(&unconditional), conditional.Condition
 		return objective
 	}
 	if rewardPath, ok := expr.Path.(*sema.RewardPath); ok {

@@ -39,8 +39,8 @@ type Path struct {
 
 // PathOf takes a path formula apart: it returns the form of the formula and its operands.
 func PathOf(expr sema.Expr) *Path {
-	inner, negated := withoutNegations(expr)
-	path := &Path{WholeExpr: expr, Expr: inner, IsNegated: negated, Form: Linear}
+	inner, isNegated := withoutNegations(expr)
+	path := &Path{WholeExpr: expr, Expr: inner, IsNegated: isNegated, Form: Linear}
 	if inner.Type() == sema.Bool {
 		path.Form, path.Right = InitialState, inner
 		return path
@@ -57,16 +57,16 @@ func PathOf(expr sema.Expr) *Path {
 	return path
 }
 
-// withoutNegations removes the negations around a path formula. negated says that their number is odd. A state formula keeps its negations.
-func withoutNegations(expr sema.Expr) (inner sema.Expr, negated bool) {
+// withoutNegations removes the negations around a path formula. isNegated says that their number is odd. A state formula keeps its negations.
+func withoutNegations(expr sema.Expr) (inner sema.Expr, isNegated bool) {
 	for expr.Type() != sema.Bool {
 		negation, ok := expr.(*sema.Unary)
 		if !ok || negation.Op != syntax.OpNot {
 			break
 		}
-		expr, negated = negation.X, !negated
+		expr, isNegated = negation.X, !isNegated
 	}
-	return expr, negated
+	return expr, isNegated
 }
 
 // temporalForm returns the form of a path formula with a temporal operator at the top.
@@ -97,8 +97,8 @@ func (p *Path) Reaches() bool {
 func (p *Path) Unbounded() bool { return p.Form == Until && p.Bound == nil }
 
 // Repeated returns a if the path formula is G F a (a holds infinitely often) or F G a (a holds forever from some time on), without bounds.
-// lasting is true for F G a.
-func (p *Path) Repeated() (arg sema.Expr, lasting, ok bool) {
+// isLasting is true for F G a.
+func (p *Path) Repeated() (repeated sema.Expr, isLasting, ok bool) {
 	if p.Form != Linear || !p.IsTemporal || p.Bound != nil {
 		return nil, false, false
 	}
@@ -122,11 +122,11 @@ type Algebra[S any] struct {
 }
 
 // AsUntil expresses a temporal operator by an until formula: F b as true U b, G b as !(true U !b), a W b as !((a&!b) U (!a&!b)), and a R b as
-// !(!a U !b). It returns the operands of the until formula; negated is true if the formula is negated. For F and G, the caller passes the set of
+// !(!a U !b). It returns the operands of the until formula; isNegated is true if the formula is isNegated. For F and G, the caller passes the set of
 // all states as left.
 //
 // Source: the PRISM manual; Baier and Katoen, section 5.1.
-func (a Algebra[S]) AsUntil(op syntax.TemporalOp, left, right S) (untilLeft, untilRight S, negated bool) {
+func (a Algebra[S]) AsUntil(op syntax.TemporalOp, left, right S) (untilLeft, untilRight S, isNegated bool) {
 	switch op {
 	case syntax.Globally:
 		return left, a.Not(right), true

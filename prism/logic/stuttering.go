@@ -47,7 +47,7 @@ func (s stuttering) isPathIgnored(path *Path) bool {
 		}
 	case CostBounded:
 		for _, cost := range path.Costs {
-			if !cost.Time {
+			if !cost.IsTime {
 				return false
 			}
 		}
@@ -59,5 +59,5 @@ func (s stuttering) isPathIgnored(path *Path) bool {
 
 // isTime reports whether the reward of an operator is the time.
 func (s stuttering) isTime(reward *sema.Reward) bool {
-	return reward.Struct >= 0 && reward.StructDivisor < 0 && s.program.Rewards[reward.Struct].Name == syntax.TimeRewards
+	return reward.Struct >= 0 && reward.DivisorStruct < 0 && s.program.Rewards[reward.Struct].Name == syntax.TimeRewards
 }

@@ -17,8 +17,8 @@ type Written struct {
 	Path *syntax.Temporal
 	// Objective is the objective C, C<=k, I=k or S of R; nil for a path formula.
 	Objective *syntax.RewardPath
-	// Braces is the filter in braces after the formula of P, R or S.
-	Braces *syntax.OldFilter
+	// BraceFilter is the filter in braces after the formula of P, R or S.
+	BraceFilter *syntax.OldFilter
 	// Op and States are the name and the states of a filter.
 	Op     string
 	States syntax.Expr
@@ -38,15 +38,15 @@ func Read(expr syntax.Expr) Written {
 	case *syntax.Quoted:
 		written.Kind, written.Name = Label, expr.Name
 	case *syntax.Prob:
-		written.Kind, written.Threshold, written.Within, written.Braces = Probability, expr.Threshold, expr.Path, expr.Filter
+		written.Kind, written.Threshold, written.Within, written.BraceFilter = Probability, expr.Threshold, expr.Path, expr.Filter
 	case *syntax.Reward:
-		written.Kind, written.Threshold, written.Within, written.Braces = Reward, expr.Threshold, expr.Path, expr.Filter
+		written.Kind, written.Threshold, written.Within, written.BraceFilter = Reward, expr.Threshold, expr.Path, expr.Filter
 	case *syntax.Steady:
-		written.Kind, written.Threshold, written.Within, written.Braces = SteadyState, expr.Threshold, expr.X, expr.Filter
+		written.Kind, written.Threshold, written.Within, written.BraceFilter = SteadyState, expr.Threshold, expr.X, expr.Filter
 	case *syntax.Quant:
 		written.Kind, written.Within = Quantified, expr.Path
 	case *syntax.Strategy:
-		written.Kind, written.Within, written.Some, written.Coalition = Strategy, expr.X, expr.All != expr.Box, !expr.All && len(expr.Coalition) > 0
+		written.Kind, written.Within, written.Some, written.Coalition = Strategy, expr.X, expr.All != expr.IsBox, !expr.All && len(expr.Coalition) > 0
 	case *syntax.Filter:
 		written.Kind, written.Within, written.Op, written.States = Filter, expr.X, expr.Op, expr.States
 	case *syntax.Temporal:
@@ -58,7 +58,7 @@ func Read(expr syntax.Expr) Written {
 	case *syntax.Call:
 		if expr.Func.Name == "multi" {
 			written.Kind, written.Objectives = Objectives, expr.Args
-		} else if expr.Lexicographic {
+		} else if expr.IsLexicographic {
 			written.Kind, written.Objectives = Lexicographic, expr.Args
 		} else if expr.Bounds != nil {
 			written.Kind = Quantile

@@ -329,7 +329,7 @@ func (c *checker) resolveRewardStruct(decl *syntax.Rewards) {
 		rewards.Name = decl.Name.Name
 	}
 	for _, itemDecl := range decl.Items {
-		item := RewardItem{Transition: itemDecl.Transition, Action: c.action(c.resolver, itemDecl.Action), Pos: itemDecl.Pos()}
+		item := RewardItem{IsTransition: itemDecl.IsTransition, Action: c.action(c.resolver, itemDecl.Action), Pos: itemDecl.Pos()}
 		item.Guard, item.Value = c.resolver.resolveExpr(itemDecl.Guard), c.resolver.resolveExpr(itemDecl.Value)
 		if typ := item.Guard.Type(); typ != Bool && typ != Invalid {
 			c.resolver.typeError(itemDecl.Guard, "type error in reward struct item: guard must be Boolean: %s", typeMismatch(item.Guard, "bool"))

@@ -377,7 +377,7 @@ func (c *checker) addAction(name string) {
 func (c *checker) checkRewardActions() {
 	for _, rewards := range c.items.rewards {
 		for _, item := range rewards.Items {
-			hasAction := item.Transition && item.Action != nil
+			hasAction := item.IsTransition && item.Action != nil
 			if hasAction && c.actionIndex(item.Action.Name) == UnknownAction {
 				c.addError(phaseActions, item.Pos(), "unknown action name %s in reward structure item", item.Action.Name)
 			}

@@ -200,11 +200,11 @@ func (f *folder) foldOperator(expr Expr) Expr {
 	case *Quant:
 		return &Quant{expr.Base, expr.All, f.fold(expr.Path)}
 	case *Strategy:
-		return &Strategy{expr.Base, expr.Box, expr.All, expr.Coalition, expr.Players, f.fold(expr.X)}
+		return &Strategy{expr.Base, expr.IsBox, expr.All, expr.Coalition, expr.Players, f.fold(expr.X)}
 	case *Filter:
 		return &Filter{expr.Base, expr.Op, f.fold(expr.X), f.fold(expr.States)}
 	case *Multi:
-		return &Multi{expr.Base, expr.Lexicographic, f.foldAll(expr.Args)}
+		return &Multi{expr.Base, expr.IsLexicographic, f.foldAll(expr.Args)}
 	case *Quantile:
 		return &Quantile{expr.Base, expr.Bounds, f.fold(expr.X)}
 	}
@@ -215,7 +215,7 @@ func (f *folder) foldOperator(expr Expr) Expr {
 func (f *folder) foldCosts(costs []Cost) []Cost {
 	var folded []Cost
 	for _, cost := range costs {
-		folded = append(folded, Cost{cost.Struct, cost.Time, f.foldBound(cost.Bound)})
+		folded = append(folded, Cost{cost.Struct, cost.IsTime, f.foldBound(cost.Bound)})
 	}
 	return folded
 }

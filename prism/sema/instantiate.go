@@ -159,13 +159,13 @@ func (f *folder) instantiateVariable(model *Model, variable *variable) Variable 
 	instance := Variable{Name: variable.name, Type: variable.typ, Module: variable.module, Pos: variable.decl.Pos()}
 	switch variable.decl.Type {
 	case syntax.BoolVar:
-		instance.Bounded, instance.High = true, 1
+		instance.IsBounded, instance.High = true, 1
 	case syntax.IntVar:
 		instance.Low, instance.High = math.MinInt32, math.MaxInt32
 	case syntax.ClockVar:
 		instance.High = math.MaxInt32
 	default:
-		instance.Bounded = true
+		instance.IsBounded = true
 		instance.Low, instance.High = f.variableRange(model, variable)
 		instance.Init = instance.Low
 	}

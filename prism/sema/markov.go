@@ -101,7 +101,7 @@ func (m *Module) guardsOf(action int) []Expr {
 // embedReward returns the reward items of the embedded MDP that replace a reward item. A state reward is earned for the mean sojourn time of the
 // state, and in a deadlock for one unit of time, as in PRISM. Other items are not changed.
 func (c *checker) embedReward(item RewardItem) []RewardItem {
-	if c.race == nil || item.Transition {
+	if c.race == nil || item.IsTransition {
 		return []RewardItem{item}
 	}
 	sojourn, deadlock := item, item

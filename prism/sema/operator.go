@@ -43,7 +43,7 @@ func (r *resolver) resolveStrategy(expr *syntax.Strategy) Expr {
 		typ = Double
 	}
 	names, players := r.resolveCoalition(expr)
-	return &Strategy{Base{typ, expr.Pos()}, expr.Box, expr.All, names, players, operand}
+	return &Strategy{Base{typ, expr.Pos()}, expr.IsBox, expr.All, names, players, operand}
 }
 
 // resolveQuoted resolves a quoted name: the name of an observable, a property or a label.
@@ -135,7 +135,7 @@ func (r *resolver) resolveTemporal(expr *syntax.Temporal) Expr {
 
 // resolveBound resolves a time, step or reward bound. operator is the name of the bounded operator in error messages.
 func (r *resolver) resolveBound(source *syntax.TimeBound, operator string) *Bound {
-	bound := &Bound{Low: r.resolveOptional(source.Low), LowStrict: source.LowStrict, HighStrict: source.HighStrict, Pos: source.Pos()}
+	bound := &Bound{Low: r.resolveOptional(source.Low), IsLowStrict: source.IsLowStrict, IsHighStrict: source.IsHighStrict, Pos: source.Pos()}
 	if source.Equal {
 		bound.High = bound.Low
 	} else {
@@ -164,7 +164,7 @@ func (r *resolver) newCostBounded(expr *syntax.Temporal, costBounds []*syntax.Co
 func (r *resolver) resolveCosts(bounds []*syntax.CostBound, operator string) []Cost {
 	var costs []Cost
 	for _, costBound := range bounds {
-		cost := Cost{Struct: -1, Time: costBound.Word == "time" && r.model.embedded, Bound: r.resolveBound(costBound.Bound, operator)}
+		cost := Cost{Struct: -1, IsTime: costBound.Word == "time" && r.model.embedded, Bound: r.resolveBound(costBound.Bound, operator)}
 		if costBound.Word == "rew" {
 			cost.Struct = r.boundedRewardStruct(costBound)
 		}
@@ -253,13 +253,13 @@ func (r *resolver) resolveSteady(expr *syntax.Steady) Expr {
 // resolveReward resolves an R operator and selects its reward structure.
 func (r *resolver) resolveReward(expr *syntax.Reward) Expr {
 	states := r.oldFilterStates(expr.Filter)
-	operator := &Reward{StructDivisor: -1}
-	operator.index, operator.divisorIndex = r.rewardStructNumber(expr.Struct), r.rewardStructNumber(expr.StructDivisor)
+	operator := &Reward{DivisorStruct: -1}
+	operator.index, operator.divisorIndex = r.rewardStructNumber(expr.Struct), r.rewardStructNumber(expr.DivisorStruct)
 	operator.Threshold, operator.Path = r.resolveThreshold(expr.Threshold), r.resolveExpr(expr.Path)
 	operator.Base = Base{operator.valueType(), expr.Pos()}
 	r.refuseModifier(expr.Modifier, "R")
 	operator.Struct = r.selectRewardStruct(expr, expr.Struct, operator.index, 0)
-	operator.StructDivisor = r.selectRewardStruct(expr, expr.StructDivisor, operator.divisorIndex, -1)
+	operator.DivisorStruct = r.selectRewardStruct(expr, expr.DivisorStruct, operator.divisorIndex, -1)
 	r.checkNumberBound(expr.Bound, operator.Bound, "R operator reward bound", "is not a double")
 	r.checkOldFilter(expr, expr.Filter, states, operator.Threshold)
 	if typ := operator.Path.Type(); typ != Invalid && !isBoolOrPath(typ) {
@@ -302,8 +302,8 @@ func (r *resolver) namedRewardStruct(operator *syntax.Reward, name string) int {
 	switch {
 	case i >= 0:
 		return i
-	case operator.Time && r.model.dialect == syntax.Storm: // whoever evaluates the property adds the structure to the text of the model
-	case operator.Time:
+	case operator.IsTimeReward && r.model.dialect == syntax.Storm: // whoever evaluates the property adds the structure to the text of the model
+	case operator.IsTimeReward:
 		r.semanticError(operator, "found the operator T, which is not supported for state spaces from files, because files have no reward structure for time")
 	default:
 		declared := slices.DeleteFunc(names, func(name string) bool { return name == syntax.TimeRewards })
@@ -475,14 +475,14 @@ func filterType(name string, operandType Type) Type {
 func (r *resolver) multiObjective(expr *syntax.Call, args []Expr) Expr {
 	hasBoolean := false
 	for i, arg := range args {
-		problem := objectiveProblem(arg, expr.Lexicographic, hasBoolean)
+		problem := objectiveProblem(arg, expr.IsLexicographic, hasBoolean)
 		if problem != "" {
 			r.typeError(expr.Args[i], "%s", problem)
 			return invalidExpr(expr, args...)
 		}
 		hasBoolean = hasBoolean || arg.Type() == Bool
 	}
-	if expr.Lexicographic {
+	if expr.IsLexicographic {
 		return &Multi{Base{Void, expr.Pos()}, true, args}
 	}
 	resultType := args[0].Type()

@@ -172,7 +172,7 @@ type (
 		Base
 		Threshold
 		Struct        int
-		StructDivisor int // -1 unless a ratio R{"a"}/{"b"}
+		DivisorStruct int // -1 unless a ratio R{"a"}/{"b"}
 		StructErr     error
 		Path          Expr
 		// index and divisorIndex are the expressions for the structures' numbers, before Instantiate.
@@ -205,10 +205,10 @@ type (
 	// Program.Players if the model is a game.
 	Strategy struct {
 		Base
-		Box, All  bool
-		Coalition []string
-		Players   []int
-		X         Expr
+		IsBox, All bool
+		Coalition  []string
+		Players    []int
+		X          Expr
 	}
 	// Filter is filter(op, X, States); States is nil when omitted. Op is the full
 	// name: sum, forall and exists for + & and |. An old-style P=?[…{states}] is
@@ -222,9 +222,9 @@ type (
 	// Multi is multi(args…).
 	Multi struct {
 		Base
-		// Lexicographic says that it is multilex(args…).
-		Lexicographic bool
-		Args          []Expr
+		// IsLexicographic says that it is multilex(args…).
+		IsLexicographic bool
+		Args            []Expr
 	}
 	// Quantile is quantile(bounds…, X): the extremal bounds with which X, a P operator with a threshold, holds.
 	Quantile struct {
@@ -271,15 +271,15 @@ func (t Threshold) IsMinimum(existential bool) (least, ok bool) {
 // steps if Struct is negative. Time says that the bound is on the time of a Markov automaton.
 type Cost struct {
 	Struct int
-	Time   bool
+	IsTime bool
 	Bound  *Bound
 }
 
 // Bound is a time or step bound with constant expressions; a nil side is open.
 type Bound struct {
-	Low, High             Expr
-	LowStrict, HighStrict bool
-	Pos                   syntax.Pos
+	Low, High                 Expr
+	IsLowStrict, IsHighStrict bool
+	Pos                       syntax.Pos
 }
 
 // Program is a model with every constant known and every name resolved. It is
@@ -334,7 +334,7 @@ type NamedValue struct {
 type Variable struct {
 	Name      string
 	Type      Type // Bool, Int or Clock
-	Bounded   bool
+	IsBounded bool
 	Low, High int32
 	Init      int32
 	Module    int // index into Program.Modules; -1 for a global
@@ -401,11 +401,11 @@ const UnknownAction = -2
 // unit of time in a CTMC), or, when Transition is set, on every transition
 // from there whose action is Action.
 type RewardItem struct {
-	Transition bool
-	Action     int // index into Program.Actions, Unlabelled or UnknownAction
-	Guard      Expr
-	Value      Expr
-	Pos        syntax.Pos
+	IsTransition bool
+	Action       int // index into Program.Actions, Unlabelled or UnknownAction
+	Guard        Expr
+	Value        Expr
+	Pos          syntax.Pos
 }
 
 // Observable is an expression a partially observable model reveals.
@@ -423,9 +423,9 @@ type (
 	// SysParallel synchronises its operands on Actions, or, if Alphabetised is set,
 	// on all the actions that at least two of them have in common.
 	SysParallel struct {
-		Operands     []System
-		Alphabetised bool
-		Actions      []int
+		Operands       []System
+		IsAlphabetised bool
+		Actions        []int
 	}
 	// SysHide turns Actions into unlabelled ones.
 	SysHide struct {

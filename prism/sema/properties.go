@@ -328,7 +328,7 @@ func (f *folder) foldReward(expr *Reward) Expr {
 	folded := &Reward{Base: expr.Base, Threshold: f.foldThreshold(expr.Threshold), Path: f.fold(expr.Path)}
 	folded.Struct, folded.StructErr = f.rewardStructIndex(expr.Struct, expr.index)
 	var err error
-	folded.StructDivisor, err = f.rewardStructIndex(expr.StructDivisor, expr.divisorIndex)
+	folded.DivisorStruct, err = f.rewardStructIndex(expr.DivisorStruct, expr.divisorIndex)
 	folded.StructErr = cmp.Or(folded.StructErr, err)
 	if f.rewardCount == 0 {
 		folded.Struct, folded.StructErr = -1, &EvalError{Pos: expr.Pos(), Msg: "model has no rewards specified"}

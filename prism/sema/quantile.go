@@ -87,7 +87,7 @@ func (path *CostBounded) upperBoundVariables() map[*QuantileBound]bool {
 	variables := map[*QuantileBound]bool{}
 	for _, cost := range path.Costs {
 		variable, isVariable := cost.Bound.High.(*QuantileBound)
-		if isVariable && cost.Bound.Low == nil && !cost.Bound.HighStrict {
+		if isVariable && cost.Bound.Low == nil && !cost.Bound.IsHighStrict {
 			variables[variable] = true
 		}
 	}

@@ -498,7 +498,7 @@ func (r *resolver) resolveCall(expr *syntax.Call) Expr {
 	}
 	name := applyRenamings(r.renamings, expr.Func.Name)
 	function, minArgs, maxArgs, ok := lookupFunction(name)
-	if expr.Lexicographic {
+	if expr.IsLexicographic {
 		function, minArgs, maxArgs, ok = funcMulti, 1, -1, true
 	}
 	switch {

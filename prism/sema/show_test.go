@@ -40,13 +40,13 @@ func show(e Expr) string {
 	case *Steady:
 		return "S" + showThreshold(e.Threshold) + "[" + show(e.X) + "]"
 	case *Reward:
-		return fmt.Sprintf("R{%d,%d}%s[%s]", e.Struct, e.StructDivisor, showThreshold(e.Threshold), show(e.Path))
+		return fmt.Sprintf("R{%d,%d}%s[%s]", e.Struct, e.DivisorStruct, showThreshold(e.Threshold), show(e.Path))
 	case *RewardPath:
 		return fmt.Sprintf("%d:%s", e.Kind, show(e.Bound))
 	case *Quant:
 		return fmt.Sprintf("Q%v[%s]", e.All, show(e.Path))
 	case *Strategy:
-		return fmt.Sprintf("<%v %v %v>%s", e.Box, e.All, e.Coalition, show(e.X))
+		return fmt.Sprintf("<%v %v %v>%s", e.IsBox, e.All, e.Coalition, show(e.X))
 	case *Filter:
 		return "filter(" + e.Op + "," + show(e.X) + "," + show(e.States) + ")"
 	case *Multi:
@@ -66,7 +66,7 @@ func showBound(b *Bound) string {
 	if b == nil {
 		return ""
 	}
-	return fmt.Sprintf("[%s%v,%s%v]", show(b.Low), b.LowStrict, show(b.High), b.HighStrict)
+	return fmt.Sprintf("[%s%v,%s%v]", show(b.Low), b.IsLowStrict, show(b.High), b.IsHighStrict)
 }
 
 // showProgram writes a program, one thing per line.
@@ -78,7 +78,7 @@ func showProgram(p *Program) string {
 		line("const %s = %s", c.Name, c.Val)
 	}
 	for i, v := range p.Vars {
-		line("$%d %s %s %v [%d..%d] init %d module %d", i, v.Name, v.Type, v.Bounded, v.Low, v.High, v.Init, v.Module)
+		line("$%d %s %s %v [%d..%d] init %d module %d", i, v.Name, v.Type, v.IsBounded, v.Low, v.High, v.Init, v.Module)
 	}
 	for _, m := range p.Modules {
 		line("module %s=%s vars %v alphabet %v invariant %s", m.Name, m.Base, m.Vars, m.Alphabet, show(m.Invariant))
@@ -95,7 +95,7 @@ func showProgram(p *Program) string {
 	for _, r := range p.Rewards {
 		line("rewards %q", r.Name)
 		for _, it := range r.Items {
-			line("  %v %d %s : %s", it.Transition, it.Action, show(it.Guard), show(it.Value))
+			line("  %v %d %s : %s", it.IsTransition, it.Action, show(it.Guard), show(it.Value))
 		}
 	}
 	if p.Init != nil {
@@ -130,7 +130,7 @@ func showSystem(s System) string {
 		for _, x := range s.Operands {
 			out = append(out, showSystem(x))
 		}
-		return fmt.Sprintf("par(%s; %v %v)", strings.Join(out, ","), s.Alphabetised, s.Actions)
+		return fmt.Sprintf("par(%s; %v %v)", strings.Join(out, ","), s.IsAlphabetised, s.Actions)
 	case *SysHide:
 		return fmt.Sprintf("hide(%s; %v)", showSystem(s.X), s.Actions)
 	case *SysRename:

@@ -186,7 +186,7 @@ func (c *checker) resolveSystem(term syntax.SysExpr, moduleUses []int) System {
 	}
 	switch term := term.(type) {
 	case *syntax.SysFull:
-		return &SysParallel{Operands: operands, Alphabetised: true}
+		return &SysParallel{Operands: operands, IsAlphabetised: true}
 	case *syntax.SysInterleaved:
 		return &SysParallel{Operands: operands}
 	case *syntax.SysParallel:

@@ -19,26 +19,26 @@ type Class struct {
 // if there are none, or if a property is not preserved: a filter that counts or lists states, a strategy, or several objectives. It also returns
 // nil unless the program is a DTMC, a CTMC or an MDP without a system block.
 func Find(program *sema.Program, properties ...sema.Expr) []Class {
-	finder := finderFor(program, properties)
+	finder := newFinderFor(program, properties)
 	if finder == nil {
 		return nil
 	}
 	var classes []Class
 	for i := range program.Modules {
-		finder.addModule(&classes, i)
+		finder.addToClass(&classes, i)
 	}
 	return slices.DeleteFunc(classes, func(class Class) bool { return len(class.Modules) < 2 })
 }
 
-// finderFor returns a finder of symmetries of a program. It returns nil if symmetry is not implemented for the program, or does not preserve a
+// newFinderFor returns a finder of symmetries of a program. It returns nil if symmetry is not implemented for the program, or does not preserve a
 // property.
-func finderFor(program *sema.Program, properties []sema.Expr) *finder {
+func newFinderFor(program *sema.Program, properties []sema.Expr) *finder {
 	if !isSupported(program) {
 		return nil
 	}
 	finder := newFinder(program)
 	for _, property := range properties {
-		if !finder.collect(property) {
+		if !finder.collectObserved(property) {
 			return nil
 		}
 	}
@@ -77,8 +77,8 @@ func (f *finder) readTexts() {
 	f.rewardTexts = f.textsOfRewards(f.identity)
 }
 
-// addModule adds a module to a class of modules with which it is interchangeable, or to a new class.
-func (f *finder) addModule(classes *[]Class, module int) {
+// addToClass adds a module to a class of modules with which it is interchangeable, or to a new class.
+func (f *finder) addToClass(classes *[]Class, module int) {
 	slots := f.program.Modules[module].Vars
 	if len(slots) == 0 {
 		return
@@ -96,22 +96,22 @@ func (f *finder) addModule(classes *[]Class, module int) {
 
 // areInterchangeable reports whether a swap of two modules leaves the program and the observed formulas unchanged.
 func (f *finder) areInterchangeable(first, second int) bool {
-	swap := f.swap(first, second)
-	if swap == nil {
+	renaming := f.swapRenaming(first, second)
+	if renaming == nil {
 		return false
 	}
-	moduleAfterSwap := map[int]int{first: second, second: first}
-	for i, texts := range f.commandTexts(swap) {
-		if !slices.Equal(texts, f.moduleTexts[image(moduleAfterSwap, i)]) {
+	swappedModule := map[int]int{first: second, second: first}
+	for i, texts := range f.commandTexts(renaming) {
+		if !slices.Equal(texts, f.moduleTexts[image(swappedModule, i)]) {
 			return false
 		}
 	}
-	return slices.Equal(f.textsOfRewards(swap), f.rewardTexts) && f.keepsObserved(swap)
+	return slices.Equal(f.textsOfRewards(renaming), f.rewardTexts) && f.preservesObserved(renaming)
 }
 
-// keepsObserved reports whether a permutation of variables preserves the set of initial states and the values of all state formulas in the
+// preservesObserved reports whether a permutation of variables preserves the set of initial states and the values of all state formulas in the
 // properties.
-func (f *finder) keepsObserved(permutation *renaming) bool {
+func (f *finder) preservesObserved(permutation *renaming) bool {
 	if f.identity.exprText(f.program.Init) != permutation.exprText(f.program.Init) {
 		return false
 	}
@@ -135,15 +135,15 @@ func (f *finder) isEqualEverywhere(expr sema.Expr, permutation *renaming) bool {
 	if count > maxValuations {
 		return false
 	}
-	state, permuted := make([]int32, len(f.program.Vars)), make([]int32, len(f.program.Vars))
+	state, permutedState := make([]int32, len(f.program.Vars)), make([]int32, len(f.program.Vars))
 	for number := range count {
 		f.setValuation(state, slots, number)
 		for _, slot := range slots {
-			permuted[image(permutation.slots, slot)] = state[slot]
+			permutedState[image(permutation.slots, slot)] = state[slot]
 		}
-		left, err := sema.Eval(expr, state)
-		right, permutedErr := sema.Eval(expr, permuted)
-		if err != nil || permutedErr != nil || left.String() != right.String() {
+		value, err := sema.Eval(expr, state)
+		permutedValue, permutedErr := sema.Eval(expr, permutedState)
+		if err != nil || permutedErr != nil || value.String() != permutedValue.String() {
 			return false
 		}
 	}
@@ -177,14 +177,14 @@ func (f *finder) valuationCount(slots []int) int {
 // permutedVariables returns the slots that matter for an expression and a permutation, in ascending order: the variables of the expression, the
 // variables to which they are mapped, and the variables that are mapped to them.
 func (f *finder) permutedVariables(expr sema.Expr, permutation *renaming) []int {
-	origins := map[int]int{}
+	preimages := map[int]int{}
 	for from, to := range permutation.slots {
-		origins[to] = from
+		preimages[to] = from
 	}
 	var slots []int
 	sema.Inspect(expr, func(operand sema.Expr) bool {
 		if variable, ok := operand.(*sema.Var); ok {
-			slots = append(slots, variable.Slot, image(permutation.slots, variable.Slot), image(origins, variable.Slot))
+			slots = append(slots, variable.Slot, image(permutation.slots, variable.Slot), image(preimages, variable.Slot))
 		}
 		return true
 	})
@@ -192,23 +192,23 @@ func (f *finder) permutedVariables(expr sema.Expr, permutation *renaming) []int 
 	return slices.Compact(slots)
 }
 
-// swap returns the renaming that swaps two modules: variable i of one module with variable i of the other, and likewise the actions. It returns
+// renaming returns the renaming that swaps two modules: variable i of one module with variable i of the other, and likewise the actions. It returns
 // nil if the variables or actions of the modules do not match.
-func (f *finder) swap(first, second int) *renaming {
-	left, right := &f.program.Modules[first], &f.program.Modules[second]
-	if len(left.Vars) != len(right.Vars) || len(left.Alphabet) != len(right.Alphabet) {
+func (f *finder) swapRenaming(first, second int) *renaming {
+	firstModule, secondModule := &f.program.Modules[first], &f.program.Modules[second]
+	if len(firstModule.Vars) != len(secondModule.Vars) || len(firstModule.Alphabet) != len(secondModule.Alphabet) {
 		return nil
 	}
 	slots, actions := map[int]int{}, map[int]int{}
-	for i, slot := range left.Vars {
-		counterpart := right.Vars[i]
+	for i, slot := range firstModule.Vars {
+		counterpart := secondModule.Vars[i]
 		if !haveSameDomain(&f.program.Vars[slot], &f.program.Vars[counterpart]) {
 			return nil
 		}
 		slots[slot], slots[counterpart] = counterpart, slot
 	}
-	for i, action := range left.Alphabet {
-		if !addSwap(actions, action, right.Alphabet[i]) {
+	for i, action := range firstModule.Alphabet {
+		if !addSwap(actions, action, secondModule.Alphabet[i]) {
 			return nil
 		}
 	}
@@ -217,13 +217,13 @@ func (f *finder) swap(first, second int) *renaming {
 
 // haveSameDomain reports whether two variables have the same type, range and initial value.
 func haveSameDomain(left, right *sema.Variable) bool {
-	return left.Type == right.Type && left.Bounded == right.Bounded &&
+	return left.Type == right.Type && left.IsBounded == right.IsBounded &&
 		left.Low == right.Low && left.High == right.High && left.Init == right.Init
 }
 
 // addSwap adds the swap of two numbers to a permutation. It returns false if the permutation already maps one of them to a third number.
-func addSwap(permutation map[int]int, left, right int) bool {
-	for from, to := range map[int]int{left: right, right: left} {
+func addSwap(permutation map[int]int, first, second int) bool {
+	for from, to := range map[int]int{first: second, second: first} {
 		if image, ok := permutation[from]; ok && image != to {
 			return false
 		}
@@ -235,9 +235,9 @@ func addSwap(permutation map[int]int, left, right int) bool {
 // preservedFilters are the names of the filters whose value does not depend on the number of states.
 var preservedFilters = map[string]bool{"min": true, "max": true, "range": true, "forall": true, "exists": true}
 
-// collect collects what a property observes: its state formulas and the reward structures that it uses. It returns false if symmetry does not
+// collectObserved collects what a property observes: its state formulas and the reward structures that it uses. It returns false if symmetry does not
 // preserve the property.
-func (f *finder) collect(property sema.Expr) bool {
+func (f *finder) collectObserved(property sema.Expr) bool {
 	isPreserved := true
 	sema.Inspect(property, func(expr sema.Expr) bool {
 		switch expr := expr.(type) {
@@ -251,7 +251,7 @@ func (f *finder) collect(property sema.Expr) bool {
 			}
 		case *sema.Reward:
 			f.usedRewards[expr.Struct] = true
-			f.usedRewards[expr.StructDivisor] = true
+			f.usedRewards[expr.DivisorStruct] = true
 		case *sema.RewardPath:
 			f.collectCosts(expr.Costs)
 		case *sema.CostBounded:
@@ -271,7 +271,7 @@ func (f *finder) collect(property sema.Expr) bool {
 func (f *finder) collectCosts(costs []sema.Cost) {
 	for _, cost := range costs {
 		f.usedRewards[cost.Struct] = true
-		if cost.Time && f.program.Rate != nil {
+		if cost.IsTime && f.program.Rate != nil {
 			f.observed = append(f.observed, f.program.Rate)
 		}
 	}

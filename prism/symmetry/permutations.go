@@ -23,29 +23,29 @@ const maxPermutations = 64
 //
 // Source: McKay and Piperno, Practical graph isomorphism II, Journal of Symbolic Computation 60, 2014, for refinement.
 func FindPermutations(program *sema.Program, properties ...sema.Expr) []Permutation {
-	finder := finderFor(program, properties)
+	finder := newFinderFor(program, properties)
 	if finder == nil {
 		return nil
 	}
 	colors := &coloring{finder: finder, numbers: map[string]int{}, commands: commandsByVariable(program)}
-	start := colors.refine(colors.initial())
-	class := largestClass(start)
+	stableColors := colors.refineColors(colors.initial())
+	class := largestClass(stableColors)
 	if len(class) < 2 {
 		return nil
 	}
-	first := colors.singleOut(start, class[0])
+	firstColors := colors.singleOut(stableColors, class[0])
 	var generators []Permutation
 	for _, other := range class[1:] {
-		permutation := matching(first, colors.singleOut(start, other))
-		if permutation != nil && finder.keeps(permutation) {
-			generators = append(generators, permutation)
+		generator := matching(firstColors, colors.singleOut(stableColors, other))
+		if generator != nil && finder.isSymmetry(generator) {
+			generators = append(generators, generator)
 		}
 	}
-	return generate(generators)
+	return generateGroup(generators)
 }
 
-// keeps reports whether a permutation preserves the commands of each module, the rewards, and the observed formulas.
-func (f *finder) keeps(permutation Permutation) bool {
+// isSymmetry reports whether a permutation preserves the commands of each module, the rewards, and the observed formulas.
+func (f *finder) isSymmetry(permutation Permutation) bool {
 	slots := map[int]int{}
 	for slot, to := range permutation {
 		slots[slot] = to
@@ -56,14 +56,14 @@ func (f *finder) keeps(permutation Permutation) bool {
 			return false
 		}
 	}
-	return slices.Equal(f.textsOfRewards(renamed), f.rewardTexts) && f.keepsObserved(renamed)
+	return slices.Equal(f.textsOfRewards(renamed), f.rewardTexts) && f.preservesObserved(renamed)
 }
 
-// generate returns the group that permutations generate, without the identity. It returns nil if the group is too large.
-func generate(generators []Permutation) []Permutation {
+// generateGroup returns the group that permutations generate, without the identity. It returns nil if the group is too large.
+func generateGroup(generators []Permutation) []Permutation {
 	var group []Permutation
 	known := map[string]bool{}
-	add := func(permutation Permutation) {
+	addPermutation := func(permutation Permutation) {
 		key := fmt.Sprint(permutation)
 		if !known[key] && !permutation.isIdentity() {
 			known[key] = true
@@ -71,11 +71,11 @@ func generate(generators []Permutation) []Permutation {
 		}
 	}
 	for _, generator := range generators {
-		add(generator)
+		addPermutation(generator)
 	}
 	for i := 0; i < len(group) && len(group) < maxPermutations; i++ {
 		for _, generator := range generators {
-			add(group[i].then(generator))
+			addPermutation(group[i].then(generator))
 		}
 	}
 	if len(group) >= maxPermutations {
@@ -116,7 +116,7 @@ func commandsByVariable(program *sema.Program) [][]*sema.Command {
 	for i := range program.Modules {
 		for j := range program.Modules[i].Commands {
 			command := &program.Modules[i].Commands[j]
-			add := func(slot int) {
+			addCommand := func(slot int) {
 				if list := commands[slot]; len(list) == 0 || list[len(list)-1] != command {
 					commands[slot] = append(list, command)
 				}
@@ -124,7 +124,7 @@ func commandsByVariable(program *sema.Program) [][]*sema.Command {
 			addVariables := func(expr sema.Expr) {
 				sema.Inspect(expr, func(operand sema.Expr) bool {
 					if variable, ok := operand.(*sema.Var); ok {
-						add(variable.Slot)
+						addCommand(variable.Slot)
 					}
 					return true
 				})
@@ -133,7 +133,7 @@ func commandsByVariable(program *sema.Program) [][]*sema.Command {
 			for _, update := range command.Updates {
 				addVariables(update.Prob)
 				for _, assignment := range update.Assigns {
-					add(assignment.Slot)
+					addCommand(assignment.Slot)
 					addVariables(assignment.Value)
 				}
 			}
@@ -157,7 +157,7 @@ func (c *coloring) initial() []int {
 	colors := make([]int, len(c.program.Vars))
 	for i := range c.program.Vars {
 		v := &c.program.Vars[i]
-		colors[i] = c.number(fmt.Sprint("variable ", v.Type, v.Bounded, v.Low, v.High, v.Init, v.Module))
+		colors[i] = c.number(fmt.Sprint("variable ", v.Type, v.IsBounded, v.Low, v.High, v.Init, v.Module))
 	}
 	return colors
 }
@@ -166,26 +166,26 @@ func (c *coloring) initial() []int {
 func (c *coloring) singleOut(colors []int, variable int) []int {
 	changed := slices.Clone(colors)
 	changed[variable] = c.number(fmt.Sprint("single ", colors[variable]))
-	return c.refine(changed)
+	return c.refineColors(changed)
 }
 
-// refine splits the colors: two variables keep the same color if the texts of their commands are equal. It repeats this until no color is split.
-func (c *coloring) refine(colors []int) []int {
+// refineColors splits the colors: two variables keep the same color if the texts of their commands are equal. It repeats this until no color is split.
+func (c *coloring) refineColors(colors []int) []int {
 	for {
-		next := make([]int, len(colors))
+		nextColors := make([]int, len(colors))
 		for variable := range colors {
-			next[variable] = c.number(c.textOf(colors, variable))
+			nextColors[variable] = c.number(c.colorText(colors, variable))
 		}
-		if countColors(next) == countColors(colors) {
+		if countColors(nextColors) == countColors(colors) {
 			return colors
 		}
-		colors = next
+		colors = nextColors
 	}
 }
 
-// textOf returns a text with the color of a variable and the commands in which it occurs. In the commands, each variable is replaced by its
+// colorText returns a text with the color of a variable and the commands in which it occurs. In the commands, each variable is replaced by its
 // color, and this variable by -1.
-func (c *coloring) textOf(colors []int, variable int) string {
+func (c *coloring) colorText(colors []int, variable int) string {
 	slots := map[int]int{}
 	for i, color := range colors {
 		slots[i] = color
@@ -209,14 +209,14 @@ func countColors(colors []int) int {
 // largestClass returns the variables with the most frequent color, in ascending order. If several colors are equally frequent, it is the color
 // that occurs first.
 func largestClass(colors []int) []int {
-	members := map[int][]int{}
+	variablesOfColor := map[int][]int{}
 	for variable, color := range colors {
-		members[color] = append(members[color], variable)
+		variablesOfColor[color] = append(variablesOfColor[color], variable)
 	}
 	var largest []int
 	for _, color := range colors {
-		if len(members[color]) > len(largest) {
-			largest = members[color]
+		if len(variablesOfColor[color]) > len(largest) {
+			largest = variablesOfColor[color]
 		}
 	}
 	return largest
@@ -224,18 +224,18 @@ func largestClass(colors []int) []int {
 
 // matching returns the permutation that maps each variable to the variable with the same color in another coloring. It returns nil if the two
 // colorings use different colors, or if two variables have the same color.
-func matching(from, to []int) Permutation {
-	variable := map[int]int{}
-	for i, color := range to {
-		if _, ok := variable[color]; ok {
+func matching(fromColors, toColors []int) Permutation {
+	variableOfColor := map[int]int{}
+	for i, color := range toColors {
+		if _, ok := variableOfColor[color]; ok {
 			return nil
 		}
-		variable[color] = i
+		variableOfColor[color] = i
 	}
-	permutation := make(Permutation, len(from))
-	isTaken := make([]bool, len(from))
-	for i, color := range from {
-		image, ok := variable[color]
+	permutation := make(Permutation, len(fromColors))
+	isTaken := make([]bool, len(fromColors))
+	for i, color := range fromColors {
+		image, ok := variableOfColor[color]
 		if !ok || isTaken[image] {
 			return nil
 		}

@@ -78,7 +78,7 @@ func (f *finder) textsOfRewards(renaming *renaming) []string {
 func (r *renaming) rewardsText(rewards *sema.RewardStruct) string {
 	items := make([]string, len(rewards.Items))
 	for i, item := range rewards.Items {
-		items[i] = fmt.Sprintf("%v [%d] %s : %s", item.Transition, image(r.actions, item.Action), r.exprText(item.Guard), r.exprText(item.Value))
+		items[i] = fmt.Sprintf("%v [%d] %s : %s", item.IsTransition, image(r.actions, item.Action), r.exprText(item.Guard), r.exprText(item.Value))
 	}
 	return joinSorted(items, "; ")
 }
@@ -97,11 +97,11 @@ func (r *renaming) exprText(expr sema.Expr) string {
 	if text, ok := r.texts.Get(expr); ok {
 		return text
 	}
-	return r.texts.Put(expr, r.computeText(expr))
+	return r.texts.Put(expr, r.buildText(expr))
 }
 
-// computeText returns the text of an expression after the renaming. Expressions with equal texts have equal values in every state.
-func (r *renaming) computeText(expr sema.Expr) string {
+// buildText returns the text of an expression after the renaming. Expressions with equal texts have equal values in every state.
+func (r *renaming) buildText(expr sema.Expr) string {
 	switch expr := expr.(type) {
 	case *sema.Const:
 		return constantText(expr)

@@ -246,11 +246,11 @@ type Rewards struct {
 // RewardItem is `guard : value;` (a state reward) or `[action] guard : value;`
 // (a transition reward, of unlabelled commands when Action is nil).
 type RewardItem struct {
-	Doc        Doc
-	Transition bool
-	Action     *Ident
-	Guard      Expr
-	Value      Expr
+	Doc          Doc
+	IsTransition bool
+	Action       *Ident
+	Guard        Expr
+	Value        Expr
 	Notes
 	Span
 }
@@ -463,8 +463,8 @@ type Cond struct {
 type Call struct {
 	Func *Ident
 	Old  bool
-	// Lexicographic is set for multilex(...) in Storm's dialect.
-	Lexicographic bool
+	// IsLexicographic is set for multilex(...) in Storm's dialect.
+	IsLexicographic bool
 	// Bounds are the variables of quantile(B, property) in Storm's dialect, whose only argument is the property; nil for others.
 	Bounds []*BoundVariable
 	Args   []Expr

@@ -70,9 +70,9 @@ type CostBound struct {
 // `=e` or `[lo,hi]`. A nil Low or High means that there is none on that side;
 // `=e` has Equal set and the same expression on both sides.
 type TimeBound struct {
-	Low, High             Expr
-	LowStrict, HighStrict bool
-	Equal                 bool
+	Low, High                 Expr
+	IsLowStrict, IsHighStrict bool
+	Equal                     bool
 	Span
 }
 
@@ -124,14 +124,14 @@ type Steady struct {
 }
 
 // Reward is the R operator. Struct is nil for the default structure, a *Quoted
-// for a named one, and otherwise an integer expression (1-based index). StructDivisor is
+// for a named one, and otherwise an integer expression (1-based index). DivisorStruct is
 // the second structure of a ratio `R{"a"}/{"b"}`.
 //
 // Time is set for Storm's T operator, the expected time; then Struct is TimeRewards.
 type Reward struct {
 	Modifier              *Ident
-	Time                  bool
-	Struct, StructDivisor Expr
+	IsTimeReward          bool
+	Struct, DivisorStruct Expr
 	Threshold
 	Path   Expr // *RewardPath, or a path formula
 	Filter *OldFilter
@@ -181,7 +181,7 @@ type Quant struct {
 
 // Strategy is `<<coalition>> X` or `[[coalition]] X`.
 type Strategy struct {
-	Box       bool     // [[ ]]
+	IsBox     bool     // [[ ]]
 	All       bool     // *
 	Coalition []*Ident // names of players, or their numbers from 1
 	X         Expr

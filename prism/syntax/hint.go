@@ -15,7 +15,7 @@ func (p *parser) hint() string {
 
 // touchesPrevious reports whether the current token directly follows the previous one, without a blank.
 func (p *parser) touchesPrevious() bool {
-	return p.prevTok.end == p.tok.pos.Offset && p.tok.pos.Offset > 0
+	return p.previousTok.end == p.tok.pos.Offset && p.tok.pos.Offset > 0
 }
 
 // textAt reports whether the source text at a token starts with this text.
@@ -26,7 +26,7 @@ func (p *parser) textAt(tok token, text string) bool {
 // spellingHint returns advice on an operator or literal that other languages spell differently, or "".
 func (p *parser) spellingHint() string {
 	type pair struct{ before, found kind }
-	switch (pair{p.prevTok.kind, p.tok.kind}) {
+	switch (pair{p.previousTok.kind, p.tok.kind}) {
 	case pair{tokAnd, tokAnd}:
 		return `"and" is a single "&"`
 	case pair{tokOr, tokOr}:
@@ -54,7 +54,7 @@ func (p *parser) spellingHint() string {
 			return "there are no block comments, use //"
 		}
 	case tokTimes:
-		if p.prevTok.kind == tokDivide && p.touchesPrevious() {
+		if p.previousTok.kind == tokDivide && p.touchesPrevious() {
 			return "there are no block comments, use //"
 		}
 	case tokIllegal:
@@ -65,7 +65,7 @@ func (p *parser) spellingHint() string {
 
 // noteMisspelledOperator records the current name if it is an operator of properties in wrong letters, such as pmax.
 func (p *parser) noteMisspelledOperator(context exprContext) {
-	if p.inProperties && context&allowProperty != 0 && p.operatorInOtherCase(p.tok) != "" {
+	if p.isProperties && context&allowProperty != 0 && p.operatorInOtherCase(p.tok) != "" {
 		p.operatorWord = p.tok
 	}
 }
@@ -115,24 +115,24 @@ func (p *parser) illegalHint() string {
 		return "run PRISM's preprocessor on this file first"
 	case p.textAt(p.tok, "“"), p.textAt(p.tok, "”"):
 		return `quotes are plain "`
-	case p.textAt(p.tok, ".") && p.prevTok.kind == tokInt && p.touchesPrevious():
-		return fmt.Sprintf("a point needs a digit behind it: %s.0", p.scanner.src[p.prevTok.pos.Offset:p.prevTok.end])
+	case p.textAt(p.tok, ".") && p.previousTok.kind == tokInt && p.touchesPrevious():
+		return fmt.Sprintf("a point needs a digit behind it: %s.0", p.scanner.src[p.previousTok.pos.Offset:p.previousTok.end])
 	}
 	return ""
 }
 
 // wordHint returns advice on an unexpected keyword or identifier, or "".
 func (p *parser) wordHint() string {
-	for _, tok := range []token{p.prevTok, p.tok} {
+	for _, tok := range []token{p.previousTok, p.tok} {
 		if hint := p.connectiveHint(tok); hint != "" {
 			return hint
 		}
 	}
-	if p.inProperties {
+	if p.isProperties {
 		return propertyWordHint(p.tok.kind)
 	}
 	switch k := p.tok.kind; {
-	case k == tokPrimedIdent && p.prevTok.kind == tokLeftParen:
+	case k == tokPrimedIdent && p.previousTok.kind == tokLeftParen:
 		return "only updates assign to primed variables"
 	case k == tokPrimedIdent:
 		return "an assignment needs parentheses: (x'=…)"
@@ -174,7 +174,7 @@ func (p *parser) connectiveHint(tok token) string {
 
 // shapeHint returns advice on a token that is correct elsewhere but not after the previous token, such as a number in F=3; "" if there is none.
 func (p *parser) shapeHint() string {
-	before, found := p.prevTok.kind, p.tok.kind
+	before, found := p.previousTok.kind, p.tok.kind
 	isExtremumKeyword := extremumOfKeyword(before) != NoExtremum
 	isExtremum := isExtremumKeyword || extremumOfWord(before) != NoExtremum
 	isNumber := found == tokInt || found == tokDouble

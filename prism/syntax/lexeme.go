@@ -47,22 +47,22 @@ func Lexemes(src []byte) iter.Seq[Lexeme] {
 
 // yieldComments skips white space and yields each comment before the offset end. It returns false if yield returns false.
 func (s *scanner) yieldComments(text string, end int, yield func(Lexeme) bool) bool {
-	for s.off < end {
-		switch char := s.src[s.off]; char {
+	for s.offset < end {
+		switch char := s.src[s.offset]; char {
 		case '\n', '\r':
 			s.skipLineEnd()
 		case '/':
 			start := s.pos()
-			comment := text[s.off:end]
+			comment := text[s.offset:end]
 			if length := strings.IndexAny(comment, "\r\n"); length >= 0 {
 				comment = comment[:length]
 			}
-			s.off += len(comment)
+			s.offset += len(comment)
 			if !yield(Lexeme{Class: Comment, Text: comment, Span: Span{start, s.pos()}}) {
 				return false
 			}
 		default:
-			s.off++
+			s.offset++
 		}
 	}
 	return true
@@ -70,7 +70,7 @@ func (s *scanner) yieldComments(text string, end int, yield func(Lexeme) bool) b
 
 // pos returns the position of the next byte.
 func (s *scanner) pos() Pos {
-	return Pos{Offset: int32(s.off), Line: s.line, Col: int32(s.off-s.lineOff) + 1}
+	return Pos{Offset: int32(s.offset), Line: s.line, Col: int32(s.offset-s.lineStart) + 1}
 }
 
 // class returns the class of the lexemes of a token kind.

@@ -6,16 +6,16 @@ package syntax
 // the other alternative and reports the error there: in `[] a -> (s'=1+);` the
 // error is at s', because an expression in parentheses cannot continue with a
 // prime. To report errors in the same places, this parser looks ahead in the
-// same cases. While lookingAhead is set, it reports nothing and accepts
+// same cases. While isLookingAhead is set, it reports nothing and accepts
 // operators in every context.
 
 // canParse reports whether a parse function succeeds from the current token on. It records no errors, and the parser continues at the current
 // token.
 func (p *parser) canParse(parse func()) bool {
 	before := p.saveState()
-	p.lookingAhead = true
+	p.isLookingAhead = true
 	parse()
-	ok := !p.failed
+	ok := !p.hasFailed
 	p.restoreState(before)
 	return ok
 }
@@ -27,11 +27,11 @@ func (p *parser) steadyAhead() bool { return p.canParseSteady(func() { p.parseSt
 // text.
 func (p *parser) canParseSteady(parse func()) bool {
 	offset := p.tok.pos.Offset // without the cache, nested operators would be parsed repeatedly
-	if ok, isCached := p.steadyAt[offset]; isCached {
+	if ok, isCached := p.steadyAnswers[offset]; isCached {
 		return ok
 	}
 	ok := p.canParse(parse)
-	p.steadyAt[offset] = ok
+	p.steadyAnswers[offset] = ok
 	return ok
 }
 
@@ -48,11 +48,11 @@ func (p *parser) parseSteadyOrLongRun() Expr {
 
 // tryParseSteady parses an S operator. If the S at the current token starts none, it returns nil, and the parser continues at the S.
 func (p *parser) tryParseSteady() Expr {
-	if p.lookingAhead {
+	if p.isLookingAhead {
 		before := p.saveState()
 		operator := p.parseSteady()
-		p.steadyAt[before.tok.pos.Offset] = !p.failed
-		if !p.failed {
+		p.steadyAnswers[before.tok.pos.Offset] = !p.hasFailed
+		if !p.hasFailed {
 			return operator
 		}
 		p.restoreState(before)
@@ -61,9 +61,9 @@ func (p *parser) tryParseSteady() Expr {
 	if !p.steadyAhead() {
 		return nil
 	}
-	wasPrescanned := p.prescanned
-	p.prescanned = true // PRISM has looked ahead over this text, too
+	wasPrescanned := p.isPrescanned
+	p.isPrescanned = true // PRISM has looked ahead over this text, too
 	operator := p.parseSteady()
-	p.prescanned = wasPrescanned
+	p.isPrescanned = wasPrescanned
 	return operator
 }

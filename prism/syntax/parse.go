@@ -126,7 +126,7 @@ func (p *Properties) UsesTime() bool {
 	found := false
 	Inspect(p, func(n Node) bool {
 		reward, ok := n.(*Reward)
-		found = found || ok && reward.Time
+		found = found || ok && reward.IsTimeReward
 		return !found
 	})
 	return found
@@ -182,27 +182,27 @@ func ParseExpr(file string, src []byte) (Expr, error) {
 // set and tok is tokBad, which no construct accepts, until resynchronize finds a place to continue.
 // Until then parsing functions return incomplete nodes, which their callers drop.
 type parser struct {
-	scanner      scanner
-	tok          token
-	prevTok      token // the token before tok
-	file         string
-	inProperties bool // a properties file, not a model
-	dialect      Dialect
-	errs         ErrorList
-	failed       bool              // a syntax error stopped the current construct
-	failedTok    token             // the value of tok at that error
-	reported     bool              // the current statement already has an error
-	halted       bool              // the parser gave up; tok is at the end of the file
-	depth        int               // of recursion, at most maxNesting
-	treeHeight   int               // of the syntax tree of the last parsed expression
-	lookingAhead bool              // see lookahead.go
-	operatorWord token             // a name that may be a misspelled operator; see misspelledOperator
-	prescanned   bool              // PRISM has already looked ahead over this text
-	steadyAt     map[int32]bool    // by offset, whether an S operator starts there
-	interned     map[string]string // one string per spelling of a word
-	commentsEnd  int               // all comments before this offset belong to an item
-	inMulti      bool              // operators are objectives of multi(...)
-	inQuantile   bool              // bounds on steps can be variables of quantile(...)
+	scanner        scanner
+	tok            token
+	previousTok    token // the token before tok
+	file           string
+	isProperties   bool // a properties file, not a model
+	dialect        Dialect
+	errs           ErrorList
+	hasFailed      bool              // a syntax error stopped the current construct
+	failedAt       token             // the value of tok at that error
+	hasReported    bool              // the current statement already has an error
+	hasGivenUp     bool              // the parser gave up; tok is at the end of the file
+	depth          int               // of recursion, at most maxNesting
+	treeHeight     int               // of the syntax tree of the last parsed expression
+	isLookingAhead bool              // see lookahead.go
+	operatorWord   token             // a name that may be a misspelled operator; see misspelledOperator
+	isPrescanned   bool              // PRISM has already looked ahead over this text
+	steadyAnswers  map[int32]bool    // by offset, whether an S operator starts there
+	internedTexts  map[string]string // one string per spelling of a word
+	commentsEnd    int               // all comments before this offset belong to an item
+	isInMulti      bool              // operators are objectives of multi(...)
+	isInQuantile   bool              // bounds on steps can be variables of quantile(...)
 }
 
 // newParser returns a parser of a text. Its current token is the first one. A text of 2 GiB or more is an error.
@@ -211,12 +211,12 @@ func newParser(dialect Dialect, file string, src []byte, isProperties bool) (*pa
 		return nil, ErrorList{{File: file, Msg: fmt.Sprintf("found %d bytes, want less than 2 GiB", len(src))}}
 	}
 	p := &parser{
-		scanner:      newScanner(src, isProperties),
-		file:         file,
-		inProperties: isProperties,
-		dialect:      dialect,
-		steadyAt:     make(map[int32]bool),
-		interned:     make(map[string]string),
+		scanner:       newScanner(src, isProperties),
+		file:          file,
+		isProperties:  isProperties,
+		dialect:       dialect,
+		steadyAnswers: make(map[int32]bool),
+		internedTexts: make(map[string]string),
 	}
 	p.scanner.stormWords = dialect == Storm && !isProperties
 	p.tok = p.scanner.next()
@@ -225,10 +225,10 @@ func newParser(dialect Dialect, file string, src []byte, isProperties bool) (*pa
 
 // advance moves to the next token. After a syntax error, it does nothing until resynchronize.
 func (p *parser) advance() {
-	if p.failed {
+	if p.hasFailed {
 		return
 	}
-	p.prevTok = p.tok
+	p.previousTok = p.tok
 	p.tok = p.scanner.next()
 }
 
@@ -253,7 +253,7 @@ func (p *parser) expect(k kind) {
 		return
 	}
 	if k == tokSemicolon && p.missingAtLineEnd() {
-		p.fail(p.prevTok.endPos(), `missing ";"`)
+		p.fail(p.previousTok.endPos(), `missing ";"`)
 		return
 	}
 	p.unexpected(quoteText(kindTexts[k]))
@@ -261,10 +261,10 @@ func (p *parser) expect(k kind) {
 
 // missingAtLineEnd reports whether a semicolon is missing at the end of a line: the current token begins a later line, and no hint explains it.
 func (p *parser) missingAtLineEnd() bool {
-	if p.failed || p.lookingAhead || p.tok.kind == tokEOF { // PRISM would report the current token
+	if p.hasFailed || p.isLookingAhead || p.tok.kind == tokEOF { // PRISM would report the current token
 		return false
 	}
-	startsLine := p.tok.pos.Line > p.prevTok.pos.Line
+	startsLine := p.tok.pos.Line > p.previousTok.pos.Line
 	return startsLine && p.hint() == ""
 }
 
@@ -276,25 +276,25 @@ func (p *parser) wantEOF(what string) {
 }
 
 // span returns the extent from start to the end of the token stepped over last.
-func (p *parser) span(start Pos) Span { return Span{Start: start, Stop: p.prevTok.endPos()} }
+func (p *parser) span(start Pos) Span { return Span{Start: start, Stop: p.previousTok.endPos()} }
 
-// text returns the text of a token. Equal texts share one string.
-func (p *parser) text(tok token) string {
+// tokenText returns the text of a token. Equal texts share one string.
+func (p *parser) tokenText(tok token) string {
 	spelling := p.scanner.src[tok.pos.Offset:tok.end]
-	if shared, ok := p.interned[string(spelling)]; ok {
+	if shared, ok := p.internedTexts[string(spelling)]; ok {
 		return shared
 	}
 	text := string(spelling)
-	p.interned[text] = text
+	p.internedTexts[text] = text
 	return text
 }
 
 // commentAbove returns the comment block directly above the current token.
 func (p *parser) commentAbove() Doc {
-	if p.scanner.block < 0 || p.failed {
+	if p.scanner.commentBlock < 0 || p.hasFailed {
 		return nil
 	}
-	return comments(p.scanner.src, p.scanner.block, int(p.tok.pos.Offset))
+	return comments(p.scanner.src, p.scanner.commentBlock, int(p.tok.pos.Offset))
 }
 
 // remainingComments returns the comments between the last item and the current token.
@@ -351,14 +351,14 @@ type statementStart struct {
 // beginStatement begins a statement or the first line of a block of statements. It collects the comments above, and allows the report of one more
 // error.
 func (p *parser) beginStatement() statementStart {
-	p.reported = false
+	p.hasReported = false
 	statement := statementStart{doc: p.commentAbove(), start: p.tok.pos}
-	if p.failed {
+	if p.hasFailed {
 		return statement
 	}
 	aboveEnd := int(p.tok.pos.Offset)
-	if p.scanner.block >= 0 {
-		aboveEnd = p.scanner.block
+	if p.scanner.commentBlock >= 0 {
+		aboveEnd = p.scanner.commentBlock
 	}
 	statement.comments.Detached = p.commentBlocksTo(aboveEnd)
 	p.commentsEnd = int(p.tok.pos.Offset)
@@ -367,7 +367,7 @@ func (p *parser) beginStatement() statementStart {
 
 // finishStatement ends a statement. It returns the comments of the statement and its extent in the text.
 func (p *parser) finishStatement(statement statementStart) (comments Notes, extent Span) {
-	if p.failed {
+	if p.hasFailed {
 		return statement.comments, p.span(statement.start)
 	}
 	p.attachInnerComments(&statement)
@@ -377,7 +377,7 @@ func (p *parser) finishStatement(statement statementStart) (comments Notes, exte
 
 // attachInnerComments adds the comments between the tokens of a statement to the comments of the statement.
 func (p *parser) attachInnerComments(statement *statementStart) {
-	if inside := p.remainingCommentsTo(int(p.prevTok.end)); inside != nil && !p.failed {
+	if inside := p.remainingCommentsTo(int(p.previousTok.end)); inside != nil && !p.hasFailed {
 		statement.comments.Detached = append(statement.comments.Detached, inside)
 	}
 }
@@ -385,13 +385,13 @@ func (p *parser) attachInnerComments(statement *statementStart) {
 // commentBehind returns the comment after the previous token on the same line. It returns nil if the comment begins the block above the next
 // token.
 func (p *parser) commentBehind() Doc {
-	if p.failed {
+	if p.hasFailed {
 		return nil
 	}
-	p.commentsEnd = max(p.commentsEnd, int(p.prevTok.end))
+	p.commentsEnd = max(p.commentsEnd, int(p.previousTok.end))
 	line, _ := cutLine(p.scanner.src[p.commentsEnd:p.tok.pos.Offset])
 	blanks, comment, isComment := bytes.Cut(line, []byte("//"))
-	startsNextBlock := p.scanner.block == p.commentsEnd+len(blanks) && p.tok.kind != tokEOF
+	startsNextBlock := p.scanner.commentBlock == p.commentsEnd+len(blanks) && p.tok.kind != tokEOF
 	if !isComment || startsNextBlock {
 		return nil
 	}
@@ -401,7 +401,7 @@ func (p *parser) commentBehind() Doc {
 
 // unexpected reports a syntax error at the current token, with a hint on its cause if one is known. want describes the expected text.
 func (p *parser) unexpected(want string) {
-	if p.failed || p.lookingAhead {
+	if p.hasFailed || p.isLookingAhead {
 		p.fail(Pos{}, "")
 		return
 	}
@@ -431,20 +431,20 @@ func (p *parser) errorPos(tok token) Pos {
 
 // fail reports a syntax error. From then on, the parser accepts no token until resynchronize is called.
 func (p *parser) fail(pos Pos, msg string) {
-	if p.failed {
+	if p.hasFailed {
 		return
 	}
-	p.failed, p.failedTok = true, p.tok
+	p.hasFailed, p.failedAt = true, p.tok
 	p.tok.kind = tokBad
 	p.report(pos, msg)
 }
 
 // report records an error, and the parser continues. It records only the first error of a statement. After maxErrors errors, the parser gives up.
 func (p *parser) report(pos Pos, msg string) {
-	if p.lookingAhead || p.reported || p.halted {
+	if p.isLookingAhead || p.hasReported || p.hasGivenUp {
 		return
 	}
-	p.reported = true
+	p.hasReported = true
 	p.errs.Add(p.file, pos, "%s", msg)
 	if len(p.errs) == maxErrors {
 		p.halt()
@@ -453,8 +453,8 @@ func (p *parser) report(pos Pos, msg string) {
 
 // halt gives up the remaining text.
 func (p *parser) halt() {
-	p.halted = true
-	p.scanner.off = len(p.scanner.src)
+	p.hasGivenUp = true
+	p.scanner.offset = len(p.scanner.src)
 }
 
 // semicolonRule says whether resynchronize stops after the next semicolon.
@@ -468,13 +468,13 @@ const (
 // resynchronize continues the parsing after a syntax error. It skips tokens up to the start of an item, a token in stops, or the end. With
 // stopAtSemicolon, it also stops after the next semicolon.
 func (p *parser) resynchronize(rule semicolonRule, stops ...kind) {
-	p.failed, p.tok = false, p.failedTok
-	if p.halted {
+	p.hasFailed, p.tok = false, p.failedAt
+	if p.hasGivenUp {
 		p.tok.kind = tokEOF
 	}
 	if rule == stopAtSemicolon && p.tok.kind == tokSemicolon {
 		p.advance()
-		startsLine := p.tok.pos.Line > p.prevTok.pos.Line
+		startsLine := p.tok.pos.Line > p.previousTok.pos.Line
 		if startsLine { // a wrong semicolon in the middle of a line does not end the statement
 			return
 		}
@@ -501,8 +501,8 @@ func (p *parser) skipSemicolons() {
 
 // atItemStart reports whether the current token starts an item, so that the parsing can continue there after an error.
 func (p *parser) atItemStart() bool {
-	startsLine := p.tok.pos.Line > p.prevTok.pos.Line
-	isAfterItem := p.prevTok.kind == tokSemicolon || kwEndinit <= p.prevTok.kind && p.prevTok.kind <= kwEndsystem
+	startsLine := p.tok.pos.Line > p.previousTok.pos.Line
+	isAfterItem := p.previousTok.kind == tokSemicolon || kwEndinit <= p.previousTok.kind && p.previousTok.kind <= kwEndsystem
 	if !startsLine && !isAfterItem {
 		return false
 	}
@@ -510,7 +510,7 @@ func (p *parser) atItemStart() bool {
 	case kwConst, kwLabel:
 		return true
 	case kwFormula, kwGlobal, kwModule, kwRewards, kwObservable, kwObservables, kwSystem:
-		return !p.inProperties
+		return !p.isProperties
 	}
 	return false
 }
@@ -527,16 +527,16 @@ type parserState struct {
 
 // saveState returns the current state of the parser, for restoreState.
 func (p *parser) saveState() parserState {
-	return parserState{p.scanner, p.tok, p.prevTok, p.failed, p.failedTok, p.depth, p.treeHeight, p.lookingAhead}
+	return parserState{p.scanner, p.tok, p.previousTok, p.hasFailed, p.failedAt, p.depth, p.treeHeight, p.isLookingAhead}
 }
 
 // restoreState returns the parser to a saved state. A parser that has given up stays at the end.
 func (p *parser) restoreState(state parserState) {
-	p.scanner, p.tok, p.prevTok = state.scanner, state.tok, state.prevTok
-	p.failed, p.failedTok = state.failed, state.failedTok
+	p.scanner, p.tok, p.previousTok = state.scanner, state.tok, state.prevTok
+	p.hasFailed, p.failedAt = state.failed, state.failedTok
 	p.depth, p.treeHeight = state.depth, state.height
-	p.lookingAhead = state.lookingAhead
-	if p.halted {
+	p.isLookingAhead = state.lookingAhead
+	if p.hasGivenUp {
 		p.halt()
 	}
 }
@@ -563,7 +563,7 @@ func (p *parser) addTreeLevel(otherHeight int) {
 
 // parseIdent parses an identifier; what describes it in an error message.
 func (p *parser) parseIdent(what string) *Ident {
-	name := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
+	name := &Ident{Name: p.tokenText(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
 	if !p.accept(tokIdent) {
 		p.unexpected(what)
 	}
@@ -573,8 +573,8 @@ func (p *parser) parseIdent(what string) *Ident {
 // parseName parses the name of a declaration or an action. what describes it for errors. A keyword instead of the name is an error, but the
 // parser continues after it.
 func (p *parser) parseName(what string) *Ident {
-	if k := p.tok.kind; k.isKeyword() && !isStructural(k) && !p.lookingAhead {
-		ident := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
+	if k := p.tok.kind; k.isKeyword() && !isStructural(k) && !p.isLookingAhead {
+		ident := &Ident{Name: p.tokenText(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
 		p.report(p.tok.pos, fmt.Sprintf("found keyword %q, want %s; PRISM reserves %q", ident.Name, what, ident.Name))
 		p.advance()
 		return ident
@@ -605,16 +605,16 @@ func (p *parser) parseQuotedName(what string) *Ident {
 func lastPos(src []byte) Pos {
 	scan := newScanner(src, false)
 	last := Pos{Line: 1, Col: 1}
-	for scan.off < len(src) {
+	for scan.offset < len(src) {
 		last = scan.pos()
-		char := src[scan.off]
-		endsLine := char == '\n' || char == '\r' && scan.byteAt(scan.off+1) != '\n'
+		char := src[scan.offset]
+		endsLine := char == '\n' || char == '\r' && scan.byteAt(scan.offset+1) != '\n'
 		if endsLine {
 			scan.skipLineEnd()
 			continue
 		}
-		_, size := utf8.DecodeRune(src[scan.off:])
-		scan.off += size
+		_, size := utf8.DecodeRune(src[scan.offset:])
+		scan.offset += size
 	}
 	return last
 }

@@ -112,7 +112,7 @@ func relationOp(k kind) Op {
 
 // mayUse reports whether this group of operators may occur in the context. As in PRISM, the look-ahead allows all operators.
 func (p *parser) mayUse(context, operators exprContext) bool {
-	return context&operators != 0 || p.lookingAhead
+	return context&operators != 0 || p.isLookingAhead
 }
 
 // badExpr returns a placeholder for an expression with a syntax error.
@@ -152,9 +152,9 @@ func (p *parser) parseUntil(context exprContext) Expr {
 	}
 	isBound := context&insideBound != 0
 	switch {
-	case p.lookingAhead && isBound: // the R may also start an operator behind the bound
+	case p.isLookingAhead && isBound: // the R may also start an operator behind the bound
 		before := p.saveState()
-		if right := p.parseUntilOperand(context, start, op, left); !p.failed {
+		if right := p.parseUntilOperand(context, start, op, left); !p.hasFailed {
 			return right
 		}
 		p.restoreState(before)
@@ -212,10 +212,10 @@ func (p *parser) parseTimeBound() *TimeBound {
 	switch k := p.tok.kind; k {
 	case tokLess, tokLessEqual:
 		p.advance()
-		bound.High, bound.HighStrict = p.parseBoundExpr(), k == tokLess
+		bound.High, bound.IsHighStrict = p.parseBoundExpr(), k == tokLess
 	case tokGreater, tokGreaterEqual:
 		p.advance()
-		bound.Low, bound.LowStrict = p.parseBoundExpr(), k == tokGreater
+		bound.Low, bound.IsLowStrict = p.parseBoundExpr(), k == tokGreater
 	case tokEqual:
 		p.advance()
 		bound.Low, bound.Equal = p.parseExpr(insideBound), true
@@ -237,7 +237,7 @@ func (p *parser) parseTimeBound() *TimeBound {
 
 // parseBoundExpr parses the number of a one-sided bound. As in PRISM, a name before a parenthesis is the whole bound: in F<=t (b) the bound is t.
 func (p *parser) parseBoundExpr() Expr {
-	if p.tok.kind == tokIdent && (p.lookingAhead || p.peek() == tokLeftParen) {
+	if p.tok.kind == tokIdent && (p.isLookingAhead || p.peek() == tokLeftParen) {
 		p.treeHeight = 1
 		return p.parseIdent("")
 	}
@@ -252,7 +252,7 @@ func (p *parser) parseCond(context exprContext) Expr {
 		return condition
 	}
 	treeHeight := p.treeHeight
-	then := p.parseBinary(context, levelImplies)
+	thenExpr := p.parseBinary(context, levelImplies)
 	treeHeight = max(treeHeight, p.treeHeight)
 	if p.tok.kind == tokQuestion {
 		p.unexpectedHint(`":"`, "a conditional that is not in the last branch needs parentheses: a ? (b ? c : d) : e")
@@ -261,10 +261,10 @@ func (p *parser) parseCond(context exprContext) Expr {
 	if !p.enterNesting() {
 		return condition
 	}
-	otherwise := p.parseCond(context)
+	elseExpr := p.parseCond(context)
 	p.depth--
 	p.addTreeLevel(treeHeight)
-	return &Cond{Condition: condition, Then: then, Else: otherwise, Span: p.span(start)}
+	return &Cond{Condition: condition, Then: thenExpr, Else: elseExpr, Span: p.span(start)}
 }
 
 // parseBinary parses infix operators that bind at least as tightly as minLevel, by precedence climbing.
@@ -372,7 +372,7 @@ func (p *parser) parsePrimary(context exprContext) Expr {
 func (p *parser) parseDoubleLit() Expr {
 	literal := p.tok
 	p.advance()
-	return &DoubleLit{Text: p.text(literal), Span: p.span(literal.pos)}
+	return &DoubleLit{Text: p.tokenText(literal), Span: p.span(literal.pos)}
 }
 
 // parseBoolLit parses true or false.
@@ -389,7 +389,7 @@ func (p *parser) parseNameOrCall(context exprContext) Expr {
 	if p.tok.kind != tokLeftParen {
 		return ident
 	}
-	if relation, ok := predicate(ident.Name); ok && p.dialect == Storm {
+	if relation, ok := predicateRelation(ident.Name); ok && p.dialect == Storm {
 		return p.parsePredicateOperator(context, ident, relation)
 	}
 	return p.parseCall(context, ident)
@@ -409,9 +409,9 @@ func (p *parser) parseParen(context exprContext) Expr {
 func (p *parser) parseIntLit() Expr {
 	tok := p.tok
 	value, err := strconv.ParseInt(string(p.scanner.src[tok.pos.Offset:tok.end]), 10, 32)
-	if err != nil && !p.lookingAhead {
+	if err != nil && !p.isLookingAhead {
 		pos := tok.pos
-		if p.prescanned { // PRISM has read the next token, and reports its position
+		if p.isPrescanned { // PRISM has read the next token, and reports its position
 			ahead := p.scanner
 			pos = p.errorPos(ahead.next())
 		}
@@ -426,7 +426,7 @@ func (p *parser) parseIntLit() Expr {
 
 // parseFuncName parses the name of a function; min and max are keywords.
 func (p *parser) parseFuncName() *Ident {
-	ident := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
+	ident := &Ident{Name: p.tokenText(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
 	if !p.accept(kwMin) && !p.accept(kwMax) && !p.accept(tokIdent) {
 		p.unexpected("a function name")
 	}
@@ -436,17 +436,17 @@ func (p *parser) parseFuncName() *Ident {
 // parseCall parses the arguments of a function. multi(...), multilex(...) and quantile(...) count as functions.
 func (p *parser) parseCall(context exprContext, name *Ident) Expr {
 	p.expect(tokLeftParen)
-	stormProperty := p.dialect == Storm && p.inProperties
+	stormProperty := p.dialect == Storm && p.isProperties
 	isLexicographic := name.Name == "multilex" && stormProperty
-	call := &Call{Func: name, Lexicographic: isLexicographic}
-	wasInMulti, wasInQuantile := p.inMulti, p.inQuantile
-	p.inMulti = name.Name == "multi" || isLexicographic
+	call := &Call{Func: name, IsLexicographic: isLexicographic}
+	wasInMulti, wasInQuantile := p.isInMulti, p.isInQuantile
+	p.isInMulti = name.Name == "multi" || isLexicographic
 	if name.Name == "quantile" && stormProperty {
 		call.Bounds = p.parseBoundVariables()
-		p.inQuantile = true
+		p.isInQuantile = true
 	}
 	call.Args = p.parseArguments(context)
-	p.inMulti, p.inQuantile = wasInMulti, wasInQuantile
+	p.isInMulti, p.isInQuantile = wasInMulti, wasInQuantile
 	p.expect(tokRightParen)
 	call.Span = p.span(name.Start)
 	return call

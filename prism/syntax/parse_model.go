@@ -7,10 +7,10 @@ func (p *parser) parseModel() *Model {
 	start := p.tok.pos
 	model := &Model{File: p.file, Dialect: p.dialect, Truncates: p.dialect == Storm}
 	for p.tok.kind != tokEOF {
-		first := p.tok.kind
+		firstKind := p.tok.kind
 		item := p.parseItem()
-		if p.failed {
-			p.recoverItem(first)
+		if p.hasFailed {
+			p.recoverItem(firstKind)
 			continue
 		}
 		if item != nil {
@@ -56,8 +56,8 @@ func (p *parser) parseItem() Item {
 		return item
 	}
 	p.beginStatement()
-	word := p.text(p.tok)
-	if problem, isUnsupported := unsupported(word); isUnsupported {
+	word := p.tokenText(p.tok)
+	if problem, isUnsupported := unsupportedWord(word); isUnsupported {
 		p.fail(p.tok.pos, fmt.Sprintf("found %q: %s", word, problem))
 		p.halt() // such a model would only cause more errors
 		return nil
@@ -66,9 +66,9 @@ func (p *parser) parseItem() Item {
 	return nil
 }
 
-// recoverItem skips the rest of an item after a syntax error. first is the kind of the item's first token.
-func (p *parser) recoverItem(first kind) {
-	switch first {
+// recoverItem skips the rest of an item after a syntax error. firstKind is the kind of the item's firstKind token.
+func (p *parser) recoverItem(firstKind kind) {
+	switch firstKind {
 	case kwInit:
 		p.resynchronize(skipSemicolon, kwEndinit)
 		p.accept(kwEndinit)
@@ -107,10 +107,10 @@ func modelTypeOf(k kind) ModelType {
 	return TypeNone
 }
 
-// unsupported returns an error message for a word that another tool reads and this package does not. ok is false for other words.
+// unsupportedWord returns an error message for a word that another tool reads and this package does not. ok is false for other words.
 //
 // Source: PRISM-games 3.2, Storm 1.14 and PAYNT.
-func unsupported(word string) (message string, ok bool) {
+func unsupportedWord(word string) (message string, ok bool) {
 	const types = ", want dtmc, ctmc, mdp, pomdp, pta, popta or smg"
 	if message, ok := unsupportedGame(word); ok {
 		return message, true
@@ -215,7 +215,7 @@ func (p *parser) parseConstType() (constType ConstType, hasType bool) {
 
 // acceptClock consumes the word clock if it comes next. It returns false if it does not.
 func (p *parser) acceptClock() bool {
-	if p.dialect == Storm && p.tok.kind == tokIdent && p.text(p.tok) == kindTexts[kwClock] { // not a keyword there
+	if p.dialect == Storm && p.tok.kind == tokIdent && p.tokenText(p.tok) == kindTexts[kwClock] { // not a keyword there
 		p.advance()
 		return true
 	}
@@ -272,7 +272,7 @@ func (p *parser) parseModuleBody(module *Module) {
 	isInOrder := true
 	for p.tok.kind != kwEndmodule {
 		isInOrder = p.parseModuleStatement(module, isInOrder)
-		if !p.failed {
+		if !p.hasFailed {
 			continue
 		}
 		p.resynchronize(stopAtSemicolon, kwEndmodule)
@@ -298,7 +298,7 @@ func (p *parser) parseModuleStatement(module *Module, isInOrder bool) bool {
 		variable.Notes, _ = p.finishStatement(statement)
 		module.Vars = appendParsed(p, module.Vars, variable)
 	case p.tok.kind == kwInvariant:
-		p.reported = false
+		p.hasReported = false
 		isInOrder = p.checkOrder(isInOrder, isTooLate, `a command or "endmodule"; a module has one invariant, before the commands`)
 		p.parseInvariant(module)
 	case p.tok.kind == tokLeftBracket || p.atMarkovianCommand():
@@ -315,16 +315,16 @@ func (p *parser) parseInvariant(module *Module) {
 	p.advance()
 	module.Invariant = p.parseExpr(modelContext)
 	p.expect(kwEndinvariant)
-	if p.failed {
+	if p.hasFailed {
 		module.Invariant = nil
 	}
-	module.InvariantDoc = p.remainingCommentsTo(int(p.prevTok.end))
-	p.commentsEnd = int(p.prevTok.end)
+	module.InvariantDoc = p.remainingCommentsTo(int(p.previousTok.end))
+	p.commentsEnd = int(p.previousTok.end)
 }
 
 // appendParsed appends a node to a list, unless its parsing failed.
 func appendParsed[N Node](p *parser, list []N, node N) []N {
-	if p.failed {
+	if p.hasFailed {
 		return list
 	}
 	return append(list, node)
@@ -407,7 +407,7 @@ func (p *parser) atMarkovianCommand() bool { return p.dialect == Storm && p.tok.
 func (p *parser) parseMarkovianBrackets() {
 	p.expect(tokLess)
 	if p.tok.kind == tokIdent {
-		p.fail(p.tok.pos, fmt.Sprintf("found the action %q in a Markovian command, want <>; Markovian commands do not synchronise", p.text(p.tok)))
+		p.fail(p.tok.pos, fmt.Sprintf("found the action %q in a Markovian command, want <>; Markovian commands do not synchronise", p.tokenText(p.tok)))
 		return
 	}
 	p.expect(tokGreater)
@@ -446,7 +446,7 @@ func (p *parser) parseUpdateWithProbability() *Update {
 	start := p.tok.pos
 	update := &Update{}
 	update.Prob, update.ProbHigh = p.parseUpdateProbability()
-	if p.tok.kind != tokColon && !p.failed && looksLikeAssignments(update.Prob) {
+	if p.tok.kind != tokColon && !p.hasFailed && looksLikeAssignments(update.Prob) {
 		p.unexpectedHint(`":"`, "an update assigns to primed variables: (x'=1)")
 	}
 	p.expect(tokColon)
@@ -468,12 +468,12 @@ func (p *parser) parseUpdateBehindPlus() *Update {
 func (p *parser) parseSingleUpdate() *Update {
 	start, errorsBefore := p.saveState(), len(p.errs)
 	update := &Update{}
-	p.prescanned = true
+	p.isPrescanned = true
 	update.Assigns = p.parseAssigns()
-	p.prescanned = false
+	p.isPrescanned = false
 	update.Span = p.span(start.tok.pos)
 	hasNewError := len(p.errs) > errorsBefore
-	if !hasNewError || p.halted || start.tok.kind != tokLeftParen {
+	if !hasNewError || p.hasGivenUp || start.tok.kind != tokLeftParen {
 		return update
 	}
 	// If the first assignment is wrong, PRISM parses a probability and reports its error at the primed variable.
@@ -492,7 +492,7 @@ func (p *parser) parseSingleUpdate() *Update {
 func (p *parser) moveErrorToPrime() {
 	cause := p.errs[len(p.errs)-1]
 	p.errs = p.errs[:len(p.errs)-1]
-	p.reported = false
+	p.hasReported = false
 	p.advance()
 	p.fail(p.tok.pos, fmt.Sprintf("found %s in an assignment with a syntax error: at %s %s", describe(p.scanner.src, p.tok), cause.Pos, cause.Msg))
 }
@@ -556,18 +556,18 @@ func (p *parser) parsePrimed() *Ident {
 		return ident
 	}
 	tok.end--
-	ident.Name = p.text(tok)
+	ident.Name = p.tokenText(tok)
 	return ident
 }
 
 // parseRewardItems parses the items of a reward structure up to endrewards. After an error, it continues with the next item.
 func (p *parser) parseRewardItems(rewards *Rewards) {
 	for p.tok.kind != kwEndrewards {
-		if !p.failed {
+		if !p.hasFailed {
 			mayBeName := rewards.Name == nil && len(rewards.Items) == 0
 			rewards.Items = appendParsed(p, rewards.Items, p.parseRewardItem(mayBeName))
 		}
-		if !p.failed {
+		if !p.hasFailed {
 			continue
 		}
 		p.resynchronize(stopAtSemicolon, kwEndrewards)
@@ -602,12 +602,12 @@ func (p *parser) parseRewardItem(mayBeName bool) *RewardItem {
 	item := &RewardItem{Doc: statement.doc}
 	switch p.tok.kind {
 	case tokLeftBracket:
-		item.Transition, item.Action = true, p.parseAction()
+		item.IsTransition, item.Action = true, p.parseAction()
 	case tokEOF:
 		p.unexpected(`a reward or "endrewards"`)
 	}
 	item.Guard = p.parseExpr(modelContext)
-	if name, isWord := item.Guard.(*Ident); isWord && mayBeName && p.tok.kind != tokColon && !p.failed {
+	if name, isWord := item.Guard.(*Ident); isWord && mayBeName && p.tok.kind != tokColon && !p.hasFailed {
 		p.unexpectedHint(`":"`, "the name of a reward structure needs double quotes: rewards "+quoteText(name.Name))
 	}
 	p.expect(tokColon)

@@ -8,7 +8,7 @@ func (p *parser) parseProperties() *Properties {
 	props := &Properties{File: p.file}
 	for p.tok.kind != tokEOF {
 		item := p.parsePropertyItem()
-		if p.failed {
+		if p.hasFailed {
 			p.resynchronize(stopAtSemicolon)
 			continue
 		}
@@ -125,10 +125,10 @@ func (p *parser) parseOperatorBrackets(treeHeight int, parseOperand func() Expr)
 
 // parseOperatorOperand parses the operand of an operator.
 func (p *parser) parseOperatorOperand(context exprContext) Expr {
-	wasInMulti := p.inMulti
-	p.inMulti = false // operators inside of the operand are not objectives of multi(...)
+	wasInMulti := p.isInMulti
+	p.isInMulti = false // operators inside of the operand are not objectives of multi(...)
 	operand := p.parseExpr(context)
-	p.inMulti = wasInMulti
+	p.isInMulti = wasInMulti
 	return operand
 }
 
@@ -164,7 +164,7 @@ func (p *parser) parseReward() Expr {
 	operator := &Reward{}
 	if keyword == kwR {
 		operator.Modifier = p.parseModifier()
-		operator.Struct, operator.StructDivisor = p.parseRewardStructs()
+		operator.Struct, operator.DivisorStruct = p.parseRewardStructs()
 	}
 	structHeight := p.treeHeight
 	operator.Threshold = p.parseThreshold(extremumOfKeyword(keyword), keyword == kwR)
@@ -377,9 +377,9 @@ func (p *parser) parseCtlOperator() Expr {
 // parseCoalitionOperator parses <<players>> or [[players]] and its operand. <<*>> is the coalition of all players.
 func (p *parser) parseCoalitionOperator(context exprContext) Expr {
 	start := p.tok.pos
-	strategy := &Strategy{Box: p.tok.kind == tokDoubleLeftBracket}
+	strategy := &Strategy{IsBox: p.tok.kind == tokDoubleLeftBracket}
 	end := tokDoubleGreater
-	if strategy.Box {
+	if strategy.IsBox {
 		end = tokDoubleRightBracket
 	}
 	p.advance()
@@ -400,7 +400,7 @@ func (p *parser) parseCoalitionOperator(context exprContext) Expr {
 
 // parsePlayer parses the name or number of a player in a coalition.
 func (p *parser) parsePlayer() *Ident {
-	ident := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
+	ident := &Ident{Name: p.tokenText(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
 	if !p.accept(tokInt) && !p.accept(tokIdent) {
 		p.unexpected("a player")
 	}
@@ -434,7 +434,7 @@ func (p *parser) parseQuoted() Expr {
 		p.unexpected("a label or property name")
 	}
 	p.expect(tokQuote)
-	return &Quoted{Name: p.text(tok), Span: p.span(start)}
+	return &Quoted{Name: p.tokenText(tok), Span: p.span(start)}
 }
 
 // parseFilter parses filter(op, property, states) or filter(op, property).
@@ -442,7 +442,7 @@ func (p *parser) parseFilter(context exprContext) Expr {
 	start := p.tok.pos
 	p.advance()
 	p.expect(tokLeftParen)
-	filter := &Filter{Op: p.text(p.tok), OpPos: p.tok.pos}
+	filter := &Filter{Op: p.tokenText(p.tok), OpPos: p.tok.pos}
 	switch p.tok.kind {
 	case kwMin, kwMax, tokPlus, tokAnd, tokOr, tokIdent:
 		p.advance()

@@ -25,7 +25,7 @@ func (p *parser) parseBounds() (single *TimeBound, list []*CostBound) {
 	default:
 		return p.parseBoundsFromTime()
 	}
-	if len(list) == 1 && list[0].Word != "rew" && !p.inQuantile {
+	if len(list) == 1 && list[0].Word != "rew" && !p.isInQuantile {
 		return list[0].Bound, nil
 	}
 	return nil, list
@@ -44,16 +44,16 @@ func (p *parser) parseBoundsInBraces() []*CostBound {
 func (p *parser) parseBoundsFromTime() (single *TimeBound, list []*CostBound) {
 	start := p.tok.pos
 	bound := p.parseTimeBound()
-	isList := p.tok.kind == tokComma || p.inQuantile
+	isList := p.tok.kind == tokComma || p.isInQuantile
 	if bound == nil || !isList {
 		return bound, nil
 	}
 	return nil, p.parseCostBounds(&CostBound{Word: "time", Bound: bound, Span: p.span(start)})
 }
 
-// predicate returns how many operands of one of Storm's predicates must be true, as a relation to 1: >= for AtLeastOneOf. ok is false for other
+// predicateRelation returns how many operands of one of Storm's predicates must be true, as a relation to 1: >= for AtLeastOneOf. ok is false for other
 // names.
-func predicate(name string) (relation Op, ok bool) {
+func predicateRelation(name string) (relation Op, ok bool) {
 	switch name {
 	case "AtLeastOneOf":
 		return OpGe, true
@@ -103,7 +103,7 @@ func (p *parser) parseCostBounds(first *CostBound) []*CostBound {
 // optional.
 func (p *parser) parseBoundVariables() []*BoundVariable {
 	variables := []*BoundVariable{}
-	for !p.failed {
+	for !p.hasFailed {
 		extremum := map[kind]Extremum{kwMin: Min, kwMax: Max}[p.tok.kind]
 		if extremum == NoExtremum && p.peek() != tokComma {
 			break
@@ -119,10 +119,10 @@ func (p *parser) parseBoundVariables() []*BoundVariable {
 
 // boundWord returns the current token if it is rew, steps or time, or else "".
 func (p *parser) boundWord() string {
-	if p.tok.kind != tokIdent || !isBoundWord(p.text(p.tok)) {
+	if p.tok.kind != tokIdent || !isBoundWord(p.tokenText(p.tok)) {
 		return ""
 	}
-	return p.text(p.tok)
+	return p.tokenText(p.tok)
 }
 
 func isBoundWord(word string) bool { return word == "rew" || word == "steps" || word == "time" }
@@ -157,7 +157,7 @@ func (p *parser) parseCostBound() *CostBound {
 
 // conditionAhead reports whether the || of a conditional probability or reward is the current token.
 func (p *parser) conditionAhead() bool {
-	return p.tok.kind == tokOr && p.dialect == Storm && p.inProperties && p.textAt(p.tok, "||")
+	return p.tok.kind == tokOr && p.dialect == Storm && p.isProperties && p.textAt(p.tok, "||")
 }
 
 // parseConditional parses the condition `|| formula` after a path formula or reward objective. Without a condition, it returns the objective.
@@ -176,17 +176,17 @@ func (p *parser) parseConditional(objective Expr) Expr {
 // splitOperator splits a word of Storm such as Usteps: the current token becomes the operator U, and the next token is the bounded quantity
 // steps. For other words, it changes nothing and returns false.
 func (p *parser) splitOperator(operator kind) bool {
-	if p.dialect != Storm || !p.inProperties || p.tok.kind != tokIdent {
+	if p.dialect != Storm || !p.isProperties || p.tok.kind != tokIdent {
 		return false
 	}
 	letter := kindTexts[operator]
-	quantity, isOperator := strings.CutPrefix(p.text(p.tok), letter)
+	quantity, isOperator := strings.CutPrefix(p.tokenText(p.tok), letter)
 	if !isOperator || !isBoundWord(quantity) {
 		return false
 	}
 	// The operator becomes the current token.
 	p.tok.kind, p.tok.end = operator, p.tok.pos.Offset+int32(len(letter))
-	p.scanner.off = int(p.tok.end) // scan the quantity next
+	p.scanner.offset = int(p.tok.end) // scan the quantity next
 	return true
 }
 
@@ -215,7 +215,7 @@ func (p *parser) withoutExtremum(operator Expr, threshold *Threshold) Expr {
 	isMinimum := threshold.Extremum == Min
 	holdsForAll := isLowerBound == isMinimum // Pmin>=p or Pmax<=p
 	threshold.Extremum = NoExtremum
-	if p.inMulti || holdsForAll { // an objective of multi(...) is about some scheduler anyway
+	if p.isInMulti || holdsForAll { // an objective of multi(...) is about some scheduler anyway
 		return operator
 	}
 	threshold.Rel = threshold.Rel.Negated()
@@ -241,7 +241,7 @@ func (p *parser) stormOperator() string {
 	if p.dialect != Storm || p.tok.kind != tokIdent {
 		return ""
 	}
-	name := p.text(p.tok)
+	name := p.tokenText(p.tok)
 	isTime := name == "T" || name == "Tmin" || name == "Tmax"
 	_, isLongRun := longRunExtremum(name)
 	if (isTime || isLongRun) && p.stormThresholdAhead(name) {
@@ -274,7 +274,7 @@ func (p *parser) longRunRewardAhead() bool {
 		return false
 	}
 	ahead := p.scanner
-	name := p.text(p.tok)
+	name := p.tokenText(p.tok)
 	return (name == "LRA" || name == "MP") && ahead.next().kind == tokRightBracket
 }
 
@@ -285,7 +285,7 @@ func (p *parser) cumulativeAhead() bool {
 
 // discountAhead reports whether the current token is this word and an equals sign follows.
 func (p *parser) discountAhead(word string) bool {
-	return p.tok.kind == tokIdent && p.text(p.tok) == word && p.peek() == tokEqual
+	return p.tok.kind == tokIdent && p.tokenText(p.tok) == word && p.peek() == tokEqual
 }
 
 // parseDiscount parses a word and the discount factor after it: discount=0.9.
@@ -330,16 +330,16 @@ func (p *parser) parseCumulative() Expr {
 
 // isNonStrictUpper reports whether a bound is <=e.
 func isNonStrictUpper(timeBound *TimeBound) bool {
-	return timeBound.High != nil && timeBound.Low == nil && !timeBound.HighStrict
+	return timeBound.High != nil && timeBound.Low == nil && !timeBound.IsHighStrict
 }
 
 // parseTimeOperator parses Storm's operator T=?, Tmin=? or Tmax=? for expected time, as an R operator over the reward structure TimeRewards.
 func (p *parser) parseTimeOperator() Expr {
 	start := p.tok.pos
-	extremum := map[string]Extremum{"Tmin": Min, "Tmax": Max}[p.text(p.tok)]
+	extremum := map[string]Extremum{"Tmin": Min, "Tmax": Max}[p.tokenText(p.tok)]
 	p.advance()
 	p.treeHeight = 0
-	operator := &Reward{Time: true, Struct: &Quoted{Name: TimeRewards, Span: p.span(start)}}
+	operator := &Reward{IsTimeReward: true, Struct: &Quoted{Name: TimeRewards, Span: p.span(start)}}
 	operator.Threshold = p.parseThreshold(extremum, false)
 	thresholdHeight := p.treeHeight
 	p.expect(tokLeftBracket)

@@ -35,7 +35,7 @@ func shape(x syntax.Expr) string {
 			if b.High != nil {
 				high = shape(b.High)
 			}
-			parts = append(parts, fmt.Sprintf("{%s..%s %v %v %v}", low, high, b.LowStrict, b.HighStrict, b.Equal))
+			parts = append(parts, fmt.Sprintf("{%s..%s %v %v %v}", low, high, b.IsLowStrict, b.IsHighStrict, b.Equal))
 		}
 		return "[" + strings.Join(append(parts, shape(x.Y)), " ") + "]"
 	}

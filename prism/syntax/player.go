@@ -68,7 +68,7 @@ func (p *parser) parseGameItem() Item {
 // parseTypeWord parses a model type whose word is not a keyword.
 func (p *parser) parseTypeWord(modelType ModelType) *TypeDecl {
 	statement := p.beginStatement()
-	decl := &TypeDecl{Doc: statement.doc, Type: modelType, Word: p.text(p.tok)}
+	decl := &TypeDecl{Doc: statement.doc, Type: modelType, Word: p.tokenText(p.tok)}
 	p.advance()
 	decl.Notes, decl.Span = p.finishStatement(statement)
 	return decl
@@ -80,14 +80,14 @@ func (p *parser) parsePlayerItem() Item {
 	p.advance()
 	player := &Player{Doc: statement.doc, Name: p.parseName("a player name")}
 	isEmpty := p.atWord(wordEndplayer)
-	for !p.failed && !isEmpty {
+	for !p.hasFailed && !isEmpty {
 		player.Items = append(player.Items, p.parseOwnedItem())
 		if !p.accept(tokComma) {
 			break
 		}
 	}
 	switch {
-	case p.failed:
+	case p.hasFailed:
 	case p.atWord(wordEndplayer):
 		p.advance()
 	case len(player.Items) == 0:

@@ -56,11 +56,11 @@ func (e *DialectError) Error() string {
 // error is a *DialectError if Storm lacks something.
 //
 // Models, properties files and their items end with a line end, other nodes do not. If there is an error, Fprint writes nothing.
-func Fprint(w io.Writer, n Node, opt Options) error {
-	printer := &printer{dialect: opt.Dialect, timeAsReward: opt.TimeAsReward}
-	if opt.Dialect == Storm {
+func Fprint(w io.Writer, n Node, options Options) error {
+	printer := &printer{dialect: options.Dialect, timeAsReward: options.TimeAsReward}
+	if options.Dialect == Storm {
 		var err error
-		if n, err = toStorm(n, opt); err != nil {
+		if n, err = toStorm(n, options); err != nil {
 			return err
 		}
 	}
@@ -68,23 +68,23 @@ func Fprint(w io.Writer, n Node, opt Options) error {
 	if printer.err != nil {
 		return printer.err
 	}
-	_, err := w.Write(printer.buf)
+	_, err := w.Write(printer.text)
 	return err
 }
 
 // ExprString returns an expression as PRISM echoes it: on one line, without blanks around infix operators. PRISM cannot always read this text
 // again: s< -1 becomes s<-1. ExprString also prints invalid expressions.
 func ExprString(expr Expr) string {
-	printer := &printer{echo: true}
+	printer := &printer{isEcho: true}
 	printer.writeExpr(expr, levelUntil)
-	return string(printer.buf)
+	return string(printer.text)
 }
 
 // Echo returns an expression as ExprString does, but with R operators in place of Storm's operator T.
 func Echo(expr Expr) string {
-	printer := &printer{echo: true, timeAsReward: true}
+	printer := &printer{isEcho: true, timeAsReward: true}
 	printer.writeExpr(expr, levelUntil)
-	return string(printer.buf)
+	return string(printer.text)
 }
 
 // String returns the property as PRISM echoes it: its quoted name and a colon, if it has a name, and the expression.
@@ -101,14 +101,14 @@ const lineWidth = 100
 // printer appends text to buf. The first error is kept in err.
 type printer struct {
 	timeAsReward bool // T is written as the R that it stands for
-	buf          []byte
-	echo         bool
+	text         []byte
+	isEcho       bool
 	dialect      Dialect
 	err          error
 }
 
-// fail records the first error, with the position of the node if it is known. Later errors are ignored.
-func (p *printer) fail(node Node, format string, args ...any) {
+// recordError records the first error, with the position of the node if it is known. Later errors are ignored.
+func (p *printer) recordError(node Node, format string, args ...any) {
 	if p.err != nil {
 		return
 	}
@@ -123,18 +123,18 @@ func (p *printer) write(text string) {
 	if text == "" {
 		return
 	}
-	last := len(p.buf) - 1
-	isAfterLess := last >= 0 && p.buf[last] == '<'
-	if isAfterLess && !p.echo && strings.IndexByte("-<=", text[0]) >= 0 {
-		p.buf = append(p.buf, ' ')
+	last := len(p.text) - 1
+	isAfterLess := last >= 0 && p.text[last] == '<'
+	if isAfterLess && !p.isEcho && strings.IndexByte("-<=", text[0]) >= 0 {
+		p.text = append(p.text, ' ')
 	}
-	p.buf = append(p.buf, text...)
+	p.text = append(p.text, text...)
 }
 
 // writeName writes an identifier.
 func (p *printer) writeName(ident *Ident) {
-	if !p.echo && !p.isName(ident.Name) {
-		p.fail(ident, "%q is not an identifier", ident.Name)
+	if !p.isEcho && !p.isName(ident.Name) {
+		p.recordError(ident, "%q is not an identifier", ident.Name)
 	}
 	p.write(ident.Name)
 }
@@ -179,7 +179,7 @@ func (p *printer) addCommentBehind(notes Notes) {
 	if len(notes.Behind) == 0 || p.err != nil {
 		return
 	}
-	p.buf = bytes.TrimSuffix(p.buf, []byte{'\n'})
+	p.text = bytes.TrimSuffix(p.text, []byte{'\n'})
 	p.endLine(notes.Behind)
 }
 
@@ -219,7 +219,7 @@ func (p *printer) writeNode(n Node) {
 	case *RewardItem:
 		p.writeRewardItem(n, "")
 	default:
-		p.fail(n, "cannot print a %T on its own", n)
+		p.recordError(n, "cannot print a %T on its own", n)
 	}
 }
 
@@ -280,7 +280,7 @@ func hasCommentAbove(doc Doc, notes Notes) bool { return len(doc)+len(notes.Deta
 
 // writeCommentsAtEnd writes the comments at the end of a file, after a blank line.
 func (p *printer) writeCommentsAtEnd(comments Doc) {
-	if len(comments) > 0 && len(p.buf) > 0 {
+	if len(comments) > 0 && len(p.text) > 0 {
 		p.write("\n")
 	}
 	p.writeCommentLines(comments, "")

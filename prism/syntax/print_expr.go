@@ -84,7 +84,7 @@ func (p *printer) writeWithoutParens(expr Expr) {
 
 // writeSpaced writes an operator. In the readable layout, it has blanks around it.
 func (p *printer) writeSpaced(op string) {
-	if !p.echo {
+	if !p.isEcho {
 		op = " " + op + " "
 	}
 	p.write(op)
@@ -106,8 +106,8 @@ func (p *printer) writeDoubleLit(expr *DoubleLit) {
 	case isToken(text, tokInt):
 		p.write(expr.Text + ".0")
 		return
-	case !isToken(text, tokDouble) && !p.echo:
-		p.fail(expr, "%q is not a number", expr.Text)
+	case !isToken(text, tokDouble) && !p.isEcho:
+		p.recordError(expr, "%q is not a number", expr.Text)
 	}
 	p.write(expr.Text)
 }
@@ -115,7 +115,7 @@ func (p *printer) writeDoubleLit(expr *DoubleLit) {
 // isToken reports whether a text is a single token of the given kind.
 func isToken(text string, wanted kind) bool {
 	scan := newScanner([]byte(text), false)
-	return scan.next().kind == wanted && scan.off == len(text)
+	return scan.next().kind == wanted && scan.offset == len(text)
 }
 
 // writeBinary writes an infix operator and its operands, with the necessary parentheses.
@@ -125,7 +125,7 @@ func (p *printer) writeBinary(expr *Binary) {
 	switch {
 	case expr.Op == OpImplies || expr.Op == OpPow: // to the right
 		leftLevel, rightLevel = level+1, level
-	case p.echo && level == levelEq: // PRISM echoes (a=b)=c with parentheses
+	case p.isEcho && level == levelEq: // PRISM echoes (a=b)=c with parentheses
 		leftLevel = level + 1
 	}
 	p.writeExpr(expr.X, leftLevel)
@@ -148,7 +148,7 @@ func (p *printer) writeBoundVariables(variables []*BoundVariable) {
 
 // writeCall writes a function call.
 func (p *printer) writeCall(expr *Call) {
-	if expr.Lexicographic {
+	if expr.IsLexicographic {
 		p.requireStorm(expr, "multilex")
 	}
 	if expr.Old { // the old form func(name, ...)
@@ -172,15 +172,15 @@ func (p *printer) writeCall(expr *Call) {
 
 // requireStorm fails if the printer writes PRISM's dialect, which lacks this feature.
 func (p *printer) requireStorm(expr Expr, feature string) {
-	if !p.echo && p.dialect != Storm {
-		p.fail(expr, "%w", &DialectError{Dialect: PRISM, Feature: feature})
+	if !p.isEcho && p.dialect != Storm {
+		p.recordError(expr, "%w", &DialectError{Dialect: PRISM, Feature: feature})
 	}
 }
 
 // writeLabel writes a label or a reference to a property, in quotes.
 func (p *printer) writeLabel(expr *Quoted) {
-	if !p.echo && expr.Name != "init" && !p.isName(expr.Name) {
-		p.fail(expr, "%q is not a label", expr.Name)
+	if !p.isEcho && expr.Name != "init" && !p.isName(expr.Name) {
+		p.recordError(expr, "%q is not a label", expr.Name)
 	}
 	p.write(`"` + expr.Name + `"`)
 }
@@ -226,7 +226,7 @@ func (p *printer) writePropertyOperator(expr Expr) {
 		}
 		p.write(")")
 	default:
-		p.fail(nil, "cannot print a %T", expr)
+		p.recordError(nil, "cannot print a %T", expr)
 	}
 }
 
@@ -266,7 +266,7 @@ func (p *printer) writeBrackets(path Expr, filter *OldFilter) {
 
 // writeReward writes an R operator or Storm's operator T.
 func (p *printer) writeReward(expr *Reward) {
-	if expr.Time && !p.timeAsReward && (p.echo || p.dialect == Storm) {
+	if expr.IsTimeReward && !p.timeAsReward && (p.isEcho || p.dialect == Storm) {
 		p.write("T")
 		p.writeThreshold(expr.Threshold)
 		p.writeBrackets(expr.Path, expr.Filter)
@@ -279,14 +279,14 @@ func (p *printer) writeReward(expr *Reward) {
 		p.writeExpr(expr.Struct, levelUntil)
 		p.write("}")
 	}
-	if expr.StructDivisor != nil {
+	if expr.DivisorStruct != nil {
 		p.write("/{")
-		p.writeExpr(expr.StructDivisor, levelUntil)
+		p.writeExpr(expr.DivisorStruct, levelUntil)
 		p.write("}")
 	}
 	p.writeThreshold(expr.Threshold)
 	path := expr.Path
-	if !p.echo && startsWithSteady(path) { // PRISM would read the S as the objective R [ S ]
+	if !p.isEcho && startsWithSteady(path) { // PRISM would read the S as the objective R [ S ]
 		path = &Paren{X: path}
 	}
 	p.writeBrackets(path, expr.Filter)
@@ -343,7 +343,7 @@ func (p *printer) writeStrategy(expr *Strategy) {
 		}
 		coalition = strings.Join(players, ",")
 	}
-	if expr.Box {
+	if expr.IsBox {
 		p.write("[[" + coalition + "]] ")
 	} else {
 		p.write("<<" + coalition + ">> ")
@@ -353,7 +353,7 @@ func (p *printer) writeStrategy(expr *Strategy) {
 	case *Prob, *Reward:
 		needsParens = false
 	case *Paren:
-		needsParens = p.echo // PRISM echoes its parentheses twice
+		needsParens = p.isEcho // PRISM echoes its parentheses twice
 	}
 	p.writeIf(needsParens, "(")
 	p.writeExpr(expr.X, levelUntil)
@@ -367,14 +367,14 @@ func (p *printer) writeTemporal(expr *Temporal) {
 		p.write(" ")
 	}
 	p.write(expr.Op.String())
-	boundStart := len(p.buf)
+	boundStart := len(p.text)
 	p.writeTimeBound(expr.Bound)
 	p.writeCosts(expr, expr.Costs)
-	boundEnd := len(p.buf)
+	boundEnd := len(p.text)
 	p.write(" ")
-	operandStart := len(p.buf)
+	operandStart := len(p.text)
 	p.writeExpr(expr.Y, levelTemporal)
-	if expr.Bound != nil && !p.echo {
+	if expr.Bound != nil && !p.isEcho {
 		p.separateBound(expr.Bound, boundStart, boundEnd, operandStart)
 	}
 }
@@ -384,8 +384,8 @@ func (p *printer) writeCosts(operator Expr, costs []*CostBound) {
 	if len(costs) == 0 {
 		return
 	}
-	if !p.echo && costs[0].Timed {
-		p.fail(operator, "%w", &DialectError{Dialect: p.dialect, Feature: "bounds on the time of a Markov automaton"})
+	if !p.isEcho && costs[0].Timed {
+		p.recordError(operator, "%w", &DialectError{Dialect: p.dialect, Feature: "bounds on the time of a Markov automaton"})
 	}
 	p.requireStorm(operator, "reward bounds")
 	p.write("^{")
@@ -412,8 +412,8 @@ func (p *printer) writeTimeBound(bound *TimeBound) {
 		p.write("=")
 		p.writeExpr(bound.Low, levelUntil)
 	case bound.Low != nil && bound.High != nil:
-		if bound.LowStrict || bound.HighStrict {
-			p.fail(bound, "a bound on both sides cannot be strict")
+		if bound.IsLowStrict || bound.IsHighStrict {
+			p.recordError(bound, "a bound on both sides cannot be strict")
 		}
 		p.write("[")
 		p.writeExpr(bound.Low, levelUntil)
@@ -421,21 +421,21 @@ func (p *printer) writeTimeBound(bound *TimeBound) {
 		p.writeExpr(bound.High, levelUntil)
 		p.write("]")
 	case bound.High != nil:
-		p.write(choose(bound.HighStrict, "<", "<="))
+		p.write(choose(bound.IsHighStrict, "<", "<="))
 		p.writeBoundExpr(bound.High)
 	case bound.Low != nil:
-		p.write(choose(bound.LowStrict, ">", ">="))
+		p.write(choose(bound.IsLowStrict, ">", ">="))
 		p.writeBoundExpr(bound.Low)
 	}
 }
 
 // writeBoundExpr writes the number of a one-sided bound. A number that starts with a function call gets parentheses.
 func (p *printer) writeBoundExpr(expr Expr) {
-	start := len(p.buf)
+	start := len(p.text)
 	p.writeExpr(expr, levelUntil)
-	scan := newScanner(p.buf[start:], false)
+	scan := newScanner(p.text[start:], false)
 	startsWithCall := scan.next().kind == tokIdent && scan.next().kind == tokLeftParen
-	if !p.echo && startsWithCall { // PRISM would read only the name as the bound
+	if !p.isEcho && startsWithCall { // PRISM would read only the name as the bound
 		p.parenthesizeFrom(start)
 	}
 }
@@ -443,12 +443,12 @@ func (p *printer) writeBoundExpr(expr Expr) {
 // separateBound adds parentheses between a bound and the operand after it where PRISM would read the operand as part of the bound. The offsets
 // are places in p.buf.
 func (p *printer) separateBound(bound *TimeBound, boundStart, boundEnd, operandStart int) {
-	if continuesBound(p.buf[operandStart:]) {
+	if continuesBound(p.text[operandStart:]) {
 		p.parenthesizeFrom(operandStart)
 	}
 	// PRISM reads a name before a parenthesis as a function.
-	isInterval := p.buf[boundStart] == '['
-	if p.buf[operandStart] != '(' || isInterval || !endsWithName(p.buf[boundStart:boundEnd]) {
+	isInterval := p.text[boundStart] == '['
+	if p.text[operandStart] != '(' || isInterval || !endsWithName(p.text[boundStart:boundEnd]) {
 		return
 	}
 	limit := bound.High
@@ -463,16 +463,16 @@ func (p *printer) separateBound(bound *TimeBound, boundStart, boundEnd, operandS
 
 // parenthesizeBound puts parentheses around the number of the bound in the text from boundStart to boundEnd.
 func (p *printer) parenthesizeBound(boundStart, boundEnd int) {
-	p.buf = slices.Insert(p.buf, boundEnd, ')')
+	p.text = slices.Insert(p.text, boundEnd, ')')
 	numberStart := boundStart
-	for strings.IndexByte("<>=", p.buf[numberStart]) >= 0 {
+	for strings.IndexByte("<>=", p.text[numberStart]) >= 0 {
 		numberStart++
 	}
-	if p.buf[numberStart] == ' ' { // the blank in F< -a
-		p.buf[numberStart] = '('
+	if p.text[numberStart] == ' ' { // the blank in F< -a
+		p.text[numberStart] = '('
 		return
 	}
-	p.buf = slices.Insert(p.buf, numberStart, '(')
+	p.text = slices.Insert(p.text, numberStart, '(')
 }
 
 // continuesBound reports whether PRISM would read the beginning of an operand as a continuation of the bound before it.

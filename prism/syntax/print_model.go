@@ -94,7 +94,7 @@ func (p *printer) writeTypeDecl(decl *TypeDecl) {
 	}
 	switch decl.Type {
 	case TypeNone, LTS:
-		p.fail(decl, "there is no keyword for model type %s", decl.Type)
+		p.recordError(decl, "there is no keyword for model type %s", decl.Type)
 	case IDTMC, IMDP, IPOMDP: // an interval model has the keyword of the model without intervals
 		word = word[1:]
 	}
@@ -214,7 +214,7 @@ func (p *printer) writeRenamable(ident *Ident) {
 
 // writeCommaList writes count elements with commas between them. They are on the current line after separator if they fit, or else on a line each.
 func (p *printer) writeCommaList(count int, separator string, writeElement func(int)) {
-	start := len(p.buf)
+	start := len(p.text)
 	p.write(separator)
 	for i := range count {
 		if i > 0 {
@@ -225,7 +225,7 @@ func (p *printer) writeCommaList(count int, separator string, writeElement func(
 	if p.column() <= lineWidth {
 		return
 	}
-	p.buf = p.buf[:start]
+	p.text = p.text[:start]
 	for i := range count {
 		if i > 0 {
 			p.write(",")
@@ -237,7 +237,7 @@ func (p *printer) writeCommaList(count int, separator string, writeElement func(
 }
 
 // column returns the number of bytes in the current line.
-func (p *printer) column() int { return len(p.buf) - 1 - bytes.LastIndexByte(p.buf, '\n') }
+func (p *printer) column() int { return len(p.text) - 1 - bytes.LastIndexByte(p.text, '\n') }
 
 // writeCommand writes a command on one line if it fits. A long command has one update on each line, or even one assignment.
 func (p *printer) writeCommand(command *Command, indent string) {
@@ -250,16 +250,16 @@ func (p *printer) writeCommand(command *Command, indent string) {
 	}
 	p.writeExpr(command.Guard, levelImplies)
 	p.write(" ->")
-	start := len(p.buf)
+	start := len(p.text)
 	newLine := "\n" + indent
 	hasSeveralAssigns := func(update *Update) bool { return len(update.Assigns) > 1 }
 	p.writeUpdates(command.Updates, " ", " + ", " & ")
 	if p.hasLongLine(start) && len(command.Updates) > 1 {
-		p.buf = p.buf[:start]
+		p.text = p.text[:start]
 		p.writeUpdates(command.Updates, newLine+"    ", newLine+"  + ", " & ")
 	}
 	if p.hasLongLine(start) && slices.ContainsFunc(command.Updates, hasSeveralAssigns) {
-		p.buf = p.buf[:start]
+		p.text = p.text[:start]
 		p.writeUpdates(command.Updates, newLine+"    ", newLine+"  + ", newLine+"      & ")
 	}
 	p.write(";\n")
@@ -268,8 +268,8 @@ func (p *printer) writeCommand(command *Command, indent string) {
 
 // hasLongLine reports whether a line of the text since start is too long for a semicolon at its end.
 func (p *printer) hasLongLine(start int) bool {
-	start = bytes.LastIndexByte(p.buf[:start], '\n') + 1
-	for line := range bytes.SplitSeq(p.buf[start:], []byte{'\n'}) {
+	start = bytes.LastIndexByte(p.text[:start], '\n') + 1
+	for line := range bytes.SplitSeq(p.text[start:], []byte{'\n'}) {
 		if len(line) >= lineWidth {
 			return true
 		}
@@ -312,9 +312,9 @@ func (p *printer) writeUpdate(update *Update, conjunction string) {
 		p.writeExpr(update.ProbHigh, levelUntil)
 		p.write("]:")
 	case update.Prob != nil:
-		start := len(p.buf)
+		start := len(p.text)
 		p.writeExpr(update.Prob, levelImplies)
-		if readsAsTrue(p.buf[start:], p.dialect) {
+		if readsAsTrue(p.text[start:], p.dialect) {
 			p.parenthesizeFrom(start)
 		}
 		p.write(":")
@@ -339,16 +339,16 @@ func readsAsTrue(probability []byte, dialect Dialect) bool {
 
 // parenthesizeFrom puts parentheses around the text that was written since start.
 func (p *printer) parenthesizeFrom(start int) {
-	p.buf = append(p.buf, "()"...)
-	copy(p.buf[start+1:], p.buf[start:len(p.buf)-2])
-	p.buf[start], p.buf[len(p.buf)-1] = '(', ')'
+	p.text = append(p.text, "()"...)
+	copy(p.text[start+1:], p.text[start:len(p.text)-2])
+	p.text[start], p.text[len(p.text)-1] = '(', ')'
 }
 
 // writeAssign writes an assignment (x'=expr).
 func (p *printer) writeAssign(assign *Assign) {
 	p.write("(")
 	if !isWord(assign.Name.Name) { // a keyword is allowed, because PRISM parses F' as a primed variable
-		p.fail(assign.Name, "%q is not an identifier", assign.Name.Name)
+		p.recordError(assign.Name, "%q is not an identifier", assign.Name.Name)
 	}
 	p.write(assign.Name.Name)
 	p.write("'=")
@@ -379,7 +379,7 @@ func (p *printer) writeRewards(rewards *Rewards) {
 func (p *printer) writeRewardItem(item *RewardItem, indent string) {
 	p.writeCommentsAbove(item.Notes, item.Doc, indent)
 	p.write(indent)
-	if item.Transition {
+	if item.IsTransition {
 		p.writeAction(item.Action)
 	}
 	p.writeExpr(item.Guard, levelImplies)

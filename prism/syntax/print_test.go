@@ -215,7 +215,7 @@ func TestParenthesesOfBuiltTrees(t *testing.T) {
 		{&syntax.Reward{Path: steady}, "R=? [ (S=? [ a ]) ]"},
 		{&syntax.Reward{Path: bin(syntax.OpAnd, steady, a)}, "R=? [ (S=? [ a ] & a) ]"},
 		{&syntax.Strategy{All: true, X: a}, "<<*>> (a)"},
-		{&syntax.Strategy{Box: true, Coalition: []*syntax.Ident{{Name: "1"}, {Name: "x"}}, X: reward}, "[[1,x]] R=? [ S ]"},
+		{&syntax.Strategy{IsBox: true, Coalition: []*syntax.Ident{{Name: "1"}, {Name: "x"}}, X: reward}, "[[1,x]] R=? [ S ]"},
 		{&syntax.IntLit{Value: math.MinInt32}, "(-2147483647-1)"},
 		{bin(syntax.OpPow, a, &syntax.IntLit{Value: -2}), "a^-2"},
 		{&syntax.DoubleLit{Text: "2"}, "2.0"},
@@ -268,7 +268,7 @@ func TestPrintErrors(t *testing.T) {
 		{&syntax.TypeDecl{Type: syntax.LTS}, "there is no keyword for model type LTS"},
 		{&syntax.Prob{}, "cannot print a <nil>"},
 		{&syntax.Rename{}, "cannot print a *syntax.Rename on its own"},
-		{&syntax.Temporal{Op: syntax.Future, Y: ident("a"), Bound: &syntax.TimeBound{Low: ident("b"), High: ident("c"), LowStrict: true}}, "a bound on both sides cannot be strict"},
+		{&syntax.Temporal{Op: syntax.Future, Y: ident("a"), Bound: &syntax.TimeBound{Low: ident("b"), High: ident("c"), IsLowStrict: true}}, "a bound on both sides cannot be strict"},
 	}
 	for _, test := range tests {
 		var b strings.Builder
@@ -353,7 +353,7 @@ func (g generator) state(depth int, path bool) syntax.Expr {
 		},
 		func() syntax.Expr { return g.reward(depth) },
 		func() syntax.Expr { return &syntax.Quant{All: g.IntN(2) == 0, Path: g.path(depth - 1)} },
-		func() syntax.Expr { return &syntax.Strategy{Box: g.IntN(2) == 0, All: g.IntN(2) == 0, X: sub()} },
+		func() syntax.Expr { return &syntax.Strategy{IsBox: g.IntN(2) == 0, All: g.IntN(2) == 0, X: sub()} },
 		func() syntax.Expr { return &syntax.Filter{Op: "min", X: sub(), States: sub()} },
 	)
 }
@@ -374,9 +374,9 @@ func (g generator) bound() *syntax.TimeBound {
 	e := g.expr(g.IntN(3))
 	switch g.IntN(6) {
 	case 0:
-		return &syntax.TimeBound{High: e, HighStrict: g.IntN(2) == 0}
+		return &syntax.TimeBound{High: e, IsHighStrict: g.IntN(2) == 0}
 	case 1:
-		return &syntax.TimeBound{Low: e, LowStrict: g.IntN(2) == 0}
+		return &syntax.TimeBound{Low: e, IsLowStrict: g.IntN(2) == 0}
 	case 2:
 		return &syntax.TimeBound{Low: e, High: e, Equal: true}
 	case 3:
@@ -414,7 +414,7 @@ func (g generator) reward(depth int) syntax.Expr {
 	if g.IntN(2) == 0 {
 		r.Struct = g.pick(func() syntax.Expr { return &syntax.Quoted{Name: "r"} }, func() syntax.Expr { return g.expr(1) })
 		if g.IntN(3) == 0 {
-			r.StructDivisor = &syntax.Quoted{Name: "q"}
+			r.DivisorStruct = &syntax.Quoted{Name: "q"}
 		}
 	}
 	r.Path = g.pick(
@@ -500,7 +500,7 @@ func (g generator) model() *syntax.Model {
 	}
 	rewards := &syntax.Rewards{Doc: g.doc(), Name: g.name()}
 	for range g.IntN(3) {
-		rewards.Items = append(rewards.Items, &syntax.RewardItem{Doc: g.doc(), Transition: g.IntN(2) == 0, Guard: g.expr(3), Value: g.expr(3)})
+		rewards.Items = append(rewards.Items, &syntax.RewardItem{Doc: g.doc(), IsTransition: g.IntN(2) == 0, Guard: g.expr(3), Value: g.expr(3)})
 	}
 	m.Items = []syntax.Item{
 		&syntax.TypeDecl{Type: syntax.DTMC, Doc: g.doc()},

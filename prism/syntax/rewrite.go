@@ -103,7 +103,7 @@ func (r *rewriter) rewritePropertyChildren(expr Expr) Expr {
 		return keep(r, expr, &result)
 	case *Reward:
 		result := *expr
-		result.Struct, result.StructDivisor = r.rewriteRewardIndex(expr.Struct), r.rewriteRewardIndex(expr.StructDivisor)
+		result.Struct, result.DivisorStruct = r.rewriteRewardIndex(expr.Struct), r.rewriteRewardIndex(expr.DivisorStruct)
 		result.Bound, result.Path, result.Filter = r.rewriteExpr(expr.Bound), r.rewriteExpr(expr.Path), r.rewriteFilter(expr.Filter)
 		return keep(r, expr, &result)
 	case *RewardPath:

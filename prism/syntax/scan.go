@@ -7,13 +7,13 @@ import (
 
 // scanner splits a source text into tokens. A copy of the value is a position to return to.
 type scanner struct {
-	src     []byte
-	off     int
-	line    int32
-	lineOff int // offset of the first byte of the current line
-	// block is the offset of the first comment of the block directly above the
+	src       []byte
+	offset    int
+	line      int32
+	lineStart int // offset of the first byte of the current line
+	// commentBlock is the offset of the first comment of the block directly above the
 	// token returned last, or -1. A blank line ends a block.
-	block int
+	commentBlock int
 	// propertyComments lets a comment behind the previous token, on the same
 	// line, start a block, as PRISM does for properties.
 	propertyComments bool
@@ -23,7 +23,7 @@ type scanner struct {
 
 // newScanner returns a scanner at the beginning of a text.
 func newScanner(src []byte, propertyComments bool) scanner {
-	return scanner{src: src, line: 1, block: -1, propertyComments: propertyComments}
+	return scanner{src: src, line: 1, commentBlock: -1, propertyComments: propertyComments}
 }
 
 // byteAt returns the byte at an offset, or 0 after the end of the text.
@@ -36,28 +36,28 @@ func (s *scanner) byteAt(offset int) byte {
 
 // skipLineEnd steps over a line end: LF, CR or CR LF.
 func (s *scanner) skipLineEnd() {
-	if s.src[s.off] == '\r' && s.byteAt(s.off+1) == '\n' {
-		s.off++
+	if s.src[s.offset] == '\r' && s.byteAt(s.offset+1) == '\n' {
+		s.offset++
 	}
-	s.off++
+	s.offset++
 	s.line++
-	s.lineOff = s.off
+	s.lineStart = s.offset
 }
 
 // skipBlank skips white space and comments. It sets block to the start of the comments directly above the next token, or to -1.
 func (s *scanner) skipBlank() {
-	s.block = -1
-	isLineStart := s.off == 0 // no token precedes on the current line
-	for s.off < len(s.src) {
-		switch char := s.src[s.off]; {
+	s.commentBlock = -1
+	isLineStart := s.offset == 0 // no token precedes on the current line
+	for s.offset < len(s.src) {
+		switch char := s.src[s.offset]; {
 		case char == ' ' || char == '\t':
-			s.off++
+			s.offset++
 		case isLineEnd(char):
 			s.skipLineEnd()
-			s.block, isLineStart = -1, true
-		case char == '/' && s.byteAt(s.off+1) == '/':
-			if s.block < 0 && (isLineStart || s.propertyComments) {
-				s.block = s.off
+			s.commentBlock, isLineStart = -1, true
+		case char == '/' && s.byteAt(s.offset+1) == '/':
+			if s.commentBlock < 0 && (isLineStart || s.propertyComments) {
+				s.commentBlock = s.offset
 			}
 			s.skipComment()
 			isLineStart = true
@@ -72,10 +72,10 @@ func isLineEnd(char byte) bool { return char == '\n' || char == '\r' }
 
 // skipComment skips a comment and the end of its line.
 func (s *scanner) skipComment() {
-	for s.off < len(s.src) && !isLineEnd(s.src[s.off]) {
-		s.off++
+	for s.offset < len(s.src) && !isLineEnd(s.src[s.offset]) {
+		s.offset++
 	}
-	if s.off < len(s.src) {
+	if s.offset < len(s.src) {
 		s.skipLineEnd()
 	}
 }
@@ -83,8 +83,8 @@ func (s *scanner) skipComment() {
 // next returns the next token, the longest possible one. At the end of the text, its kind is tokEOF.
 func (s *scanner) next() token {
 	s.skipBlank()
-	start := s.off
-	tok := token{kind: tokEOF, pos: Pos{Offset: int32(start), Line: s.line, Col: int32(start-s.lineOff) + 1}}
+	start := s.offset
+	tok := token{kind: tokEOF, pos: Pos{Offset: int32(start), Line: s.line, Col: int32(start-s.lineStart) + 1}}
 	if start < len(s.src) {
 		switch char := s.src[start]; {
 		case isLetter(char):
@@ -95,21 +95,21 @@ func (s *scanner) next() token {
 			tok.kind = s.scanPunctuation(char)
 		}
 	}
-	tok.end = int32(s.off)
+	tok.end = int32(s.offset)
 	return tok
 }
 
 // scanWord scans an identifier, a keyword or an identifier with its prime, and returns its kind.
 func (s *scanner) scanWord() kind {
-	start := s.off
-	for isLetter(s.byteAt(s.off)) || isDigit(s.byteAt(s.off)) {
-		s.off++
+	start := s.offset
+	for isLetter(s.byteAt(s.offset)) || isDigit(s.byteAt(s.offset)) {
+		s.offset++
 	}
-	if s.byteAt(s.off) == '\'' {
-		s.off++
+	if s.byteAt(s.offset) == '\'' {
+		s.offset++
 		return tokPrimedIdent
 	}
-	k := keywordKind(s.src[start:s.off])
+	k := keywordKind(s.src[start:s.offset])
 	if s.stormWords && !stormReserves(k) {
 		return tokIdent
 	}
@@ -118,7 +118,7 @@ func (s *scanner) scanWord() kind {
 
 // scanNumber scans a number and returns tokInt or tokDouble. As in PRISM, an int has no leading zeros: 007 is a double.
 func (s *scanner) scanNumber() kind {
-	start := s.off
+	start := s.offset
 	end := s.digitsEnd(start)
 	intEnd := end
 	if s.src[start] == '0' {
@@ -127,8 +127,8 @@ func (s *scanner) scanNumber() kind {
 	if s.byteAt(end) == '.' && isDigit(s.byteAt(end+1)) {
 		end = s.digitsEnd(end + 1)
 	}
-	s.off = s.exponentEnd(end)
-	if s.off == intEnd {
+	s.offset = s.exponentEnd(end)
+	if s.offset == intEnd {
 		return tokInt
 	}
 	return tokDouble
@@ -159,17 +159,17 @@ func (s *scanner) digitsEnd(off int) int {
 
 // scanPunctuation scans an operator or a bracket that starts with char, and returns its kind. Any other character is an illegal token.
 func (s *scanner) scanPunctuation(char byte) kind {
-	next := s.byteAt(s.off + 1)
-	if char == '<' && next == '=' && s.byteAt(s.off+2) == '>' {
-		s.off += 3
+	next := s.byteAt(s.offset + 1)
+	if char == '<' && next == '=' && s.byteAt(s.offset+2) == '>' {
+		s.offset += 3
 		return tokIff
 	}
 	if k := pairKind(char, next); k != tokIllegal {
-		s.off += 2
+		s.offset += 2
 		return k
 	}
-	_, size := utf8.DecodeRune(s.src[s.off:])
-	s.off += size
+	_, size := utf8.DecodeRune(s.src[s.offset:])
+	s.offset += size
 	return singleKind(char)
 }
 

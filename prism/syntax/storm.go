@@ -121,27 +121,27 @@ func (s *stormRewriter) rewriteModel(model *Model) *Model {
 // renamedAfterBase returns the items in the same order, except that each renamed module comes after the module that it renames.
 func renamedAfterBase(items []Item) []Item {
 	var ordered []Item
-	var waiting []*RenamedModule // their bases are not in ordered yet
-	defined := make(map[string]bool)
-	isReady := func(renamed *RenamedModule) bool { return defined[renamed.Base.Name] }
+	var waitingModules []*RenamedModule // their bases are not in ordered yet
+	isDefined := make(map[string]bool)
+	isReady := func(renamed *RenamedModule) bool { return isDefined[renamed.Base.Name] }
 	for _, item := range items {
 		switch item := item.(type) {
 		case *RenamedModule:
-			waiting = append(waiting, item)
+			waitingModules = append(waitingModules, item)
 		case *Module:
 			ordered = append(ordered, item)
-			defined[item.Name.Name] = true
+			isDefined[item.Name.Name] = true
 		default:
 			ordered = append(ordered, item)
 		}
-		for slices.ContainsFunc(waiting, isReady) {
-			next := slices.IndexFunc(waiting, isReady)
-			ordered = append(ordered, waiting[next])
-			defined[waiting[next].Name.Name] = true
-			waiting = slices.Delete(waiting, next, next+1)
+		for slices.ContainsFunc(waitingModules, isReady) {
+			next := slices.IndexFunc(waitingModules, isReady)
+			ordered = append(ordered, waitingModules[next])
+			isDefined[waitingModules[next].Name.Name] = true
+			waitingModules = slices.Delete(waitingModules, next, next+1)
 		}
 	}
-	for _, renamed := range waiting { // the base does not exist, and the printer does not report this
+	for _, renamed := range waitingModules { // the base does not exist, and the printer does not report this
 		ordered = append(ordered, renamed)
 	}
 	return ordered

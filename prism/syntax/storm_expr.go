@@ -346,7 +346,7 @@ func (s *stormRewriter) refuseLateUntil(expr *Temporal) {
 		return
 	}
 	low, isInt := Unparen(expr.Bound.Low).(*IntLit)
-	boundIsZero := isInt && low.Value == 0 && !expr.Bound.LowStrict
+	boundIsZero := isInt && low.Value == 0 && !expr.Bound.IsLowStrict
 	left, isBool := Unparen(expr.X).(*BoolLit)
 	leftIsTrue := isBool && left.Value
 	if !boundIsZero && !leftIsTrue {
@@ -459,7 +459,7 @@ func (s *stormRewriter) rewriteReward(expr *Reward) Expr {
 	if expr.Struct != nil && !isNamed {
 		s.refuse(expr, "reward structures by number")
 	}
-	if expr.StructDivisor != nil {
+	if expr.DivisorStruct != nil {
 		s.refuse(expr, "ratios of rewards")
 	}
 	result := *expr
@@ -479,7 +479,7 @@ func (s *stormRewriter) rewriteReward(expr *Reward) Expr {
 
 // rewriteStrategy rewrites a coalition operator. In Storm, its operand must be a P or R operator.
 func (s *stormRewriter) rewriteStrategy(expr *Strategy) Expr {
-	if expr.Box || expr.All {
+	if expr.IsBox || expr.All {
 		s.refuse(expr, "coalitions other than <<players>>")
 	}
 	result := *expr
@@ -505,7 +505,7 @@ func (s *stormRewriter) rewriteTopLevel(expr Expr) Expr {
 	case *Filter:
 		return s.rewriteFilter(operator)
 	case *Call:
-		isMulti := operator.Func.Name == "multi" || operator.Lexicographic
+		isMulti := operator.Func.Name == "multi" || operator.IsLexicographic
 		isQuantile := operator.Bounds != nil
 		switch {
 		case isMulti:
@@ -539,7 +539,7 @@ func (s *stormRewriter) rewriteFilter(expr *Filter) Expr {
 
 // rewriteMulti rewrites multi(...) or multilex(...). In Storm, the objectives must be P, R or S operators.
 func (s *stormRewriter) rewriteMulti(expr *Call) Expr {
-	result := &Call{Func: expr.Func, Lexicographic: expr.Lexicographic, Span: expr.Span}
+	result := &Call{Func: expr.Func, IsLexicographic: expr.IsLexicographic, Span: expr.Span}
 	for _, arg := range expr.Args {
 		objective := Unparen(s.rewriteExpr(arg))
 		switch objective.(type) {

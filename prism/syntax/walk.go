@@ -136,7 +136,7 @@ func exprChildren(n Expr, visit func(Node)) {
 		visitExprs(visit, n.Bound, n.X)
 		visitFilter(visit, n.Filter)
 	case *Reward:
-		visitExprs(visit, rewardIndexExpr(n.Struct), rewardIndexExpr(n.StructDivisor), n.Bound, n.Path)
+		visitExprs(visit, rewardIndexExpr(n.Struct), rewardIndexExpr(n.DivisorStruct), n.Bound, n.Path)
 		visitFilter(visit, n.Filter)
 	case *RewardPath:
 		visitExprs(visit, n.Bound, n.Target)

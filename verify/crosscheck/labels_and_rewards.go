@@ -246,14 +246,14 @@ func (v *view) actionOf(choice int) int {
 // stateRewardOrigins returns the items of a reward structure that give state i of the first space a state reward; the structure itself if no item
 // does.
 func (d *spaceComparison) stateRewardOrigins(structure, i int) []Origin {
-	return d.rewardOrigins(structure, i, func(item *sema.RewardItem) bool { return !item.Transition })
+	return d.rewardOrigins(structure, i, func(item *sema.RewardItem) bool { return !item.IsTransition })
 }
 
 // transitionRewardOrigins returns the reward items that give a reward to transitions with the given action from state i of the first space. If
 // there are none, it returns the reward structure itself.
 func (d *spaceComparison) transitionRewardOrigins(structure, i, action int) []Origin {
 	return d.rewardOrigins(structure, i, func(item *sema.RewardItem) bool {
-		return item.Transition && (!d.namedActions || item.Action == action)
+		return item.IsTransition && (!d.namedActions || item.Action == action)
 	})
 }
 

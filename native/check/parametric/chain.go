@@ -411,7 +411,7 @@ func (c *Chain) rewardParts(index, row int, state []int32) (stateReward, transit
 		if err != nil {
 			return nil, nil, err
 		}
-		if items[i].Transition {
+		if items[i].IsTransition {
 			transitionReward = transitionReward.Add(reward)
 		} else {
 			stateReward = stateReward.Add(reward)
@@ -429,7 +429,7 @@ func (c *Chain) itemReward(item *sema.RewardItem, row int, state []int32) (*ratf
 		return zero, err
 	}
 	probability := c.one
-	if item.Transition {
+	if item.IsTransition {
 		probability = c.actionProbability(row, item.Action)
 	}
 	if probability.IsZero() {

@@ -84,7 +84,7 @@ func (writer *moduleWriter) writeVariables() {
 		switch {
 		case variable.Type == sema.Bool:
 			typeText = "bool"
-		case variable.Bounded:
+		case variable.IsBounded:
 			typeText = fmt.Sprintf("[%d..%d]", variable.Low, variable.High)
 		}
 		fmt.Fprintf(&writer.text, "  %s : %s init %s;\n", variable.Name, typeText, literal(&variable, state[i]))
@@ -164,7 +164,7 @@ func (writer *moduleWriter) moveAction(node *sparse.Node) (string, error) {
 func (writer *moduleWriter) hasActionRewards() bool {
 	for _, structure := range writer.space.Program().Rewards {
 		for _, item := range structure.Items {
-			if item.Transition {
+			if item.IsTransition {
 				return true
 			}
 		}

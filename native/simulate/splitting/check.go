@@ -141,7 +141,7 @@ func (c *check) unsupportedFeature(objective *simulate.Objective) string {
 		return "the operator X"
 	case !objective.Query():
 		return "a bounded property"
-	case monitor.Low > 0 || monitor.LowStrict:
+	case monitor.Low > 0 || monitor.IsLowStrict:
 		return "a lower bound"
 	}
 	return ""

@@ -58,7 +58,7 @@ func (w *walker) drawPath(ctx context.Context, from position, importance float64
 			return from, false, nil
 		}
 		time += w.stepDuration(current)
-		isLate := time > w.monitor.High || w.monitor.HighStrict && time == w.monitor.High
+		isLate := time > w.monitor.High || w.monitor.IsHighStrict && time == w.monitor.High
 		if isLate {
 			return from, false, nil
 		}

@@ -125,11 +125,11 @@ func (evaluator *rewardEvaluator) choiceReward(state []int32, action int) (float
 }
 
 // isStateItem reports whether an item gives a reward to states.
-func isStateItem(item *sema.RewardItem) bool { return !item.Transition }
+func isStateItem(item *sema.RewardItem) bool { return !item.IsTransition }
 
 // isTransitionItem returns a predicate for the items that give a reward to transitions with an action.
 func isTransitionItem(action int) func(*sema.RewardItem) bool {
-	return func(item *sema.RewardItem) bool { return item.Transition && item.Action == action }
+	return func(item *sema.RewardItem) bool { return item.IsTransition && item.Action == action }
 }
 
 // accurateSum returns the sum of the reward items that apply in a state. value is this sum in float64 arithmetic, and err the error of

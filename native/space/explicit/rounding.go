@@ -76,7 +76,7 @@ func newValueCache(program *sema.Program, expr sema.Expr) *valueCache {
 // valueRange returns the least value of a variable and the number of its values.
 func valueRange(variable *sema.Variable) (low int32, size uint64) {
 	low, high := variable.Low, variable.High
-	if !variable.Bounded {
+	if !variable.IsBounded {
 		low, high = math.MinInt32, math.MaxInt32
 	}
 	return low, uint64(int64(high) - int64(low) + 1)

@@ -43,12 +43,12 @@ func (space *Space) TransitionRewards(index int) (values []float64, fractions []
 
 // hasTransitionRewards reports whether a reward structure gives rewards to transitions.
 func hasTransitionRewards(structure *sema.RewardStruct) bool {
-	return slices.ContainsFunc(structure.Items, func(item sema.RewardItem) bool { return item.Transition })
+	return slices.ContainsFunc(structure.Items, func(item sema.RewardItem) bool { return item.IsTransition })
 }
 
 // hasStateRewards reports whether a reward structure gives rewards to states.
 func hasStateRewards(structure *sema.RewardStruct) bool {
-	return slices.ContainsFunc(structure.Items, func(item sema.RewardItem) bool { return !item.Transition })
+	return slices.ContainsFunc(structure.Items, func(item sema.RewardItem) bool { return !item.IsTransition })
 }
 
 // rowRewards evaluates the rewards of the transitions of a state, and stores them in values. The self-loop of a deadlock has no reward.

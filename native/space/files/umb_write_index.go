@@ -169,7 +169,7 @@ func packedVariable(declared *sema.Variable) umb.Variable {
 		numBits := max(bits.Len64(uint64(-low-1)), bits.Len64(uint64(max(high, 0)))) + 1
 		variable.Type = &umb.Type{Type: "int", Size: uint64(numBits)}
 	}
-	if declared.Type != sema.Int || declared.Bounded {
+	if declared.Type != sema.Int || declared.IsBounded {
 		variable.Lower, variable.Upper = &low, &high
 	}
 	return variable

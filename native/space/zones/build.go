@@ -134,7 +134,7 @@ func (automaton *automaton) deadline() (inTime, late zone.Federation) {
 		return zone.Federation{all}, nil
 	}
 	bound := zone.AtMost(*automaton.Deadline)
-	if automaton.Path.Bound.HighStrict {
+	if automaton.Path.Bound.IsHighStrict {
 		bound = zone.Below(*automaton.Deadline)
 	}
 	if early, ok := all.And(automaton.timerClock, 0, bound); ok {
@@ -357,7 +357,7 @@ func (mdp *mdp) finish() (*explicit.Space, error) {
 	model.Labels = []sparse.Label{{Name: targetLabel, States: target}}
 	return explicit.Import(&explicit.Imported{
 		File: mdp.Source.File, Type: syntax.MDP, Actions: mdp.Source.Actions, Model: model,
-		Vars:      []sema.Variable{{Name: "zone", Type: sema.Int, Bounded: true, High: int32(model.NumStates() - 1)}},
+		Vars:      []sema.Variable{{Name: "zone", Type: sema.Int, IsBounded: true, High: int32(model.NumStates() - 1)}},
 		Valuation: func(state int) []int32 { return []int32{int32(state)} },
 	})
 }

@@ -21,7 +21,7 @@ const maxVectors = 100_000
 func (x *exporter) compose() ([]synchronisation, error) {
 	term := x.program.System
 	if term == nil { // the default: all modules in parallel
-		composition := &sema.SysParallel{Alphabetised: true}
+		composition := &sema.SysParallel{IsAlphabetised: true}
 		for i := range x.program.Modules {
 			composition.Operands = append(composition.Operands, sema.SysModule{Index: i})
 		}
@@ -125,7 +125,7 @@ func synchronisationsOn(action int, term *sema.SysParallel, operands []operand) 
 	}
 	isListed := slices.Contains(term.Actions, action) // in |[a,b]|
 	switch {
-	case term.Alphabetised:
+	case term.IsAlphabetised:
 		return combinations(participants, action)
 	case !isListed:
 		return slices.Concat(participants...), nil // each operand performs the action alone

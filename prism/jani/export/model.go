@@ -265,7 +265,7 @@ func (x *exporter) declareVariable(source sema.Variable) {
 		decl.Type, decl.Initial = "clock", 0
 	default:
 		decl.Type, decl.Initial = "int", source.Init
-		if source.Bounded {
+		if source.IsBounded {
 			decl.Type = object{"kind": "bounded", "base": "int", "lower-bound": source.Low, "upper-bound": source.High}
 		}
 	}
@@ -310,7 +310,7 @@ func (x *exporter) assignTransients() error {
 		location.Values = append(location.Values, assignment{x.labels[i], value})
 	}
 	for i := range x.program.Rewards {
-		value, err := x.rewardSum(i, func(item *sema.RewardItem) bool { return !item.Transition })
+		value, err := x.rewardSum(i, func(item *sema.RewardItem) bool { return !item.IsTransition })
 		if err != nil {
 			return err
 		}
@@ -394,7 +394,7 @@ func (x *exporter) writeCommand(module int, command *sema.Command) error {
 func (x *exporter) rewardAssignments(action int) ([]assignment, error) {
 	var assignments []assignment
 	for i := range x.program.Rewards {
-		isEarned := func(item *sema.RewardItem) bool { return item.Transition && item.Action == action }
+		isEarned := func(item *sema.RewardItem) bool { return item.IsTransition && item.Action == action }
 		value, err := x.rewardSum(i, isEarned)
 		if err != nil {
 			return nil, err

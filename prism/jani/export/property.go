@@ -90,7 +90,7 @@ func (x *exporter) convertFormula(expr sema.Expr) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if source.ForAll {
+		if source.IsForAll {
 			return object{"op": "∀", "exp": path}, nil
 		}
 		return object{"op": "∃", "exp": path}, nil
@@ -209,10 +209,10 @@ func (x *exporter) convertTemporal(path *logic.Path) (any, error) {
 // convertBoundObject converts a time or step bound to an object with the keys lower and upper.
 func (x *exporter) convertBoundObject(source *sema.Bound) (any, error) {
 	bounds := object{}
-	if err := x.addBound(bounds, "lower", source.Low, source.LowStrict); err != nil {
+	if err := x.addBound(bounds, "lower", source.Low, source.IsLowStrict); err != nil {
 		return nil, err
 	}
-	if err := x.addBound(bounds, "upper", source.High, source.HighStrict); err != nil {
+	if err := x.addBound(bounds, "upper", source.High, source.IsHighStrict); err != nil {
 		return nil, err
 	}
 	return bounds, nil
@@ -237,7 +237,7 @@ func (x *exporter) addBound(bounds object, key string, expr sema.Expr, isStrict 
 // convertReward converts an operator R to an operator of JANI: an expectation (E) or a long-run average (S).
 func (x *exporter) convertReward(formula *logic.Formula) (any, error) {
 	objective := formula.Objective
-	if objective.Struct < 0 || objective.Struct >= len(x.rewards) || objective.Ratio {
+	if objective.Struct < 0 || objective.Struct >= len(x.rewards) || objective.IsRatio {
 		return nil, errors.New("JANI cannot express the reward structure of the operator R")
 	}
 	expectation := object{"exp": x.rewards[objective.Struct]}

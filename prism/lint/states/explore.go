@@ -48,7 +48,7 @@ type Report struct {
 
 // Explore explores the reachable states of a program and reports likely mistakes, such as guards that never hold. If the context ends, the report
 // has the findings so far. It returns an error if the program cannot be compiled or its initial states cannot be computed.
-func Explore(ctx context.Context, program *sema.Program, opts Options) (*Report, error) {
+func Explore(ctx context.Context, program *sema.Program, options Options) (*Report, error) {
 	if hasIntervals(program) {
 		return &Report{Undecided: "the model has intervals of probabilities: " + undecidedKinds}, nil
 	}
@@ -59,7 +59,7 @@ func Explore(ctx context.Context, program *sema.Program, opts Options) (*Report,
 	if err != nil {
 		return nil, err
 	}
-	explorer := newExplorer(model, program, opts)
+	explorer := newExplorer(model, program, options)
 	explorer.expander = model.NewExpanderUntil(ctx)
 	if err := explorer.collectGuards(); err != nil {
 		return nil, err
@@ -133,8 +133,8 @@ type label struct {
 }
 
 // newExplorer returns an explorer of a model. The guards and labels must be added before the exploration.
-func newExplorer(model *compile.Model, program *sema.Program, opts Options) *explorer {
-	limit := opts.MaxStates
+func newExplorer(model *compile.Model, program *sema.Program, options Options) *explorer {
+	limit := options.MaxStates
 	if limit <= 0 {
 		limit = DefaultStates
 	}
