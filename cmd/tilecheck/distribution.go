@@ -72,7 +72,7 @@ func (c *distributionCmd) Run(ctx context.Context, env *environment) error {
 	var stopProgress func()
 	options.Progress, stopProgress = env.startProgress()
 	defer stopProgress()
-	stateRows := &stateTable{cmd: c, space: space, fileNames: fileNames}
+	stateRows := &stateTable{command: c, space: space, fileNames: fileNames}
 	stateRows.setColumns()
 	err = env.writeSet(nil, func(write writeFile) error {
 		return check.Distributions(ctx, space, times, options, func(d *check.Distribution) error { return stateRows.addDistribution(ctx, write, d) })
@@ -108,7 +108,7 @@ func timeText(time *big.Rat) string {
 
 // stateTable has the probabilities of the states, or the names of the files with them.
 type stateTable struct {
-	cmd          *distributionCmd
+	command      *distributionCmd
 	space        *explicit.Space
 	fileNames    []string
 	writtenNames []string
@@ -121,10 +121,10 @@ const maxShown = 1000
 
 // setColumns sets the title and the columns.
 func (t *stateTable) setColumns() {
-	t.Title = "Long-run probabilities of the states of " + t.cmd.ModelFile
+	t.Title = "Long-run probabilities of the states of " + t.command.ModelFile
 	time := table.Column{Field: "time"}
-	if t.cmd.Time != nil {
-		t.Title = "Probabilities of the states of " + t.cmd.ModelFile
+	if t.command.Time != nil {
+		t.Title = "Probabilities of the states of " + t.command.ModelFile
 		time.Name = "time"
 	}
 	t.Columns = []table.Column{
@@ -146,12 +146,12 @@ func (t *stateTable) addDistribution(ctx context.Context, write writeFile, distr
 	if distribution.Wide {
 		t.Notes = append(t.Notes, "some bounds have a greater relative width than required (--epsilon)")
 	}
-	if t.cmd.Output == "" {
+	if t.command.Output == "" {
 		return t.addRows(ctx, distribution)
 	}
 	name := t.fileNames[min(len(t.writtenNames), len(t.fileNames)-1)] // standard output is a single name, used for every time
 	t.writtenNames = append(t.writtenNames, name)
-	return write(name, func(w io.Writer) error { return distribution.Write(ctx, w, t.space, t.cmd.Matlab) })
+	return write(name, func(w io.Writer) error { return distribution.Write(ctx, w, t.space, t.command.Matlab) })
 }
 
 // addRows adds a row for each state, in the order of the state space. It omits states with probability 0, unless --zeros is given. It also omits
@@ -165,9 +165,9 @@ func (t *stateTable) addRows(ctx context.Context, distribution *check.Distributi
 			return ctx.Err()
 		}
 		switch {
-		case distribution.Zero(int(state)) && !t.cmd.Zeros:
+		case distribution.Zero(int(state)) && !t.command.Zeros:
 			t.numZeros++
-		case numShown == maxShown && !t.cmd.Format.Machine():
+		case numShown == maxShown && !t.command.Format.Machine():
 			t.numOmitted++
 		default:
 			numShown++
@@ -195,7 +195,7 @@ func (t *stateTable) appendRow(distribution *check.Distribution, state, number i
 
 // print prints the table. With --output, the table was written to files, and print only prints their names.
 func (t *stateTable) print(env *environment) error {
-	if t.cmd.Output != "" {
+	if t.command.Output != "" {
 		t.printFiles(env)
 		return nil
 	}
@@ -205,7 +205,7 @@ func (t *stateTable) print(env *environment) error {
 // printFiles prints the warnings and the names of the written files on standard error.
 func (t *stateTable) printFiles(env *environment) {
 	env.warn(t.Notes)
-	if t.cmd.Output != "-" && !env.quiet {
+	if t.command.Output != "-" && !env.quiet {
 		fmt.Fprintf(env.stderr, "wrote %s\n", strings.Join(t.writtenNames, ", "))
 	}
 }
@@ -220,8 +220,8 @@ func (t *stateTable) printTable(env *environment) error {
 	}
 	env.markOutputStarted()
 	printed := &t.Table
-	if !t.cmd.Format.Machine() {
+	if !t.command.Format.Machine() {
 		printed = printed.DropEmpty()
 	}
-	return printed.Write(env.stdout, t.cmd.Format, env.reportOptions())
+	return printed.Write(env.stdout, t.command.Format, env.reportOptions())
 }

@@ -30,7 +30,7 @@ func (c *doctorCmd) Run(ctx context.Context, env *environment) error {
 	toolTable := &table.Table{Columns: []table.Column{{Name: "name"}, {Name: "outcome"}, {Name: "detail", Min: 30}}}
 	toolTable.Append("native engine", "ready", "tilecheck "+env.version())
 	toolTable.Append("machine", "ready", fmt.Sprintf("%d cores, %s/%s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH))
-	checks := &checkup{cmd: c, env: env, table: toolTable}
+	checks := &checkup{command: c, env: env, table: toolTable}
 	for _, name := range toolNames() {
 		checks.checkLocal(ctx, name, c.placeOf(name).Path)
 	}
@@ -57,7 +57,7 @@ func (c *doctorCmd) Run(ctx context.Context, env *environment) error {
 
 // checkup is the state of a run of doctor.
 type checkup struct {
-	cmd         *doctorCmd
+	command     *doctorCmd
 	env         *environment
 	table       *table.Table
 	readyTools  []string
@@ -129,7 +129,7 @@ func (c *checkup) checkLocal(ctx context.Context, name, path string) {
 
 // checkDocker checks Docker and the images of the tools. It also counts the containers of killed runs.
 func (c *checkup) checkDocker(ctx context.Context) (err error) {
-	hasNamedImage := c.cmd.PrismImage+c.cmd.GamesImage+c.cmd.StormImage != ""
+	hasNamedImage := c.command.PrismImage+c.command.GamesImage+c.command.StormImage != ""
 	docker, err := c.env.docker(ctx)
 	if err != nil {
 		c.addFailed("Docker", "missing", err, hasNamedImage)
@@ -143,7 +143,7 @@ func (c *checkup) checkDocker(ctx context.Context) (err error) {
 	}
 	c.table.Append("Docker", "ready", fmt.Sprintf("engine %s at %s, %d cores, %s of memory", engine.Version, engine.Host, engine.CPUs, units.BytesSize(float64(engine.Memory))))
 	for _, name := range toolNames() {
-		c.checkImage(ctx, docker, name, c.cmd.placeOf(name).Image)
+		c.checkImage(ctx, docker, name, c.command.placeOf(name).Image)
 	}
 	leftovers, err := docker.Leftovers(ctx)
 	if err != nil {

@@ -270,11 +270,11 @@ func (r *lintResult) addFindings(findings []lint.Finding, group []lint.Source) {
 
 // programOf returns the program of a model, with the values of --const for its constants. It returns an error if a constant has no value.
 func (c *lintCmd) programOf(model *sema.Model) (*sema.Program, error) {
-	defs, err := sema.ParseConsts(c.Const)
+	definitions, err := sema.ParseConsts(c.Const)
 	if err != nil {
 		return nil, err
 	}
-	experiment, err := model.Experiment(nil, nil, defs)
+	experiment, err := model.Experiment(nil, nil, definitions)
 	if err != nil {
 		return nil, err
 	}

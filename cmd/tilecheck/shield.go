@@ -96,7 +96,7 @@ func (c *shieldCmd) checkOutputFiles(env *environment) error {
 	outputs := []string{c.Output}
 	if target, ok := stateFiles(c.Output); ok {
 		outputs = outputFiles([]output{target}, 0)
-	} else if ext := filepath.Ext(c.Output); c.Output != "" && ext != ".prism" && ext != ".json" {
+	} else if extension := filepath.Ext(c.Output); c.Output != "" && extension != ".prism" && extension != ".json" {
 		return usageError("-o is %q, want a file .prism or .json, or files of states, such as .all or .umb", c.Output)
 	}
 	if err := env.commandFiles.withOutputs("--output", outputs...).check(); err != nil || c.ExportScheduler == "" {

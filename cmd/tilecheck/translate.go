@@ -69,8 +69,8 @@ func switchesAsWords(args []string) []string {
 // commandNames returns the names of all commands.
 func commandNames(app *kong.Kong) []string {
 	var names []string
-	for _, cmd := range app.Model.Children {
-		names = append(names, cmd.Name)
+	for _, command := range app.Model.Children {
+		names = append(names, command.Name)
 	}
 	return names
 }

@@ -66,7 +66,7 @@ func (e *evaluation) evaluateInInitialStates(expr sema.Expr) (result.Value, *res
 		if err != nil {
 			return result.Value{}, nil, e.withPosition(err)
 		}
-		if !enclosed.Exact {
+		if !enclosed.IsExact {
 			e.limitAccuracy(result.Bounded)
 		}
 		values = append(values, enclosed)

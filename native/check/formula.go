@@ -252,7 +252,7 @@ func (e *evaluation) constantValue(expr sema.Expr) (number, error) {
 	if err != nil {
 		return number{}, e.withPosition(err)
 	}
-	if enclosed.Exact && enclosed.Rat != nil {
+	if enclosed.IsExact && enclosed.Rat != nil {
 		return exactNumber(enclosed.Rat), nil
 	}
 	if math.IsNaN(enclosed.Float) {
@@ -332,7 +332,7 @@ func (e *evaluation) numbersOfVariablesInDomain(expr sema.Expr, accuracy result.
 		if err != nil {
 			return nil, err
 		}
-		if enclosed.Exact && enclosed.Rat != nil {
+		if enclosed.IsExact && enclosed.Rat != nil {
 			values.setNumber(s, exactNumber(enclosed.Rat))
 			continue
 		}

@@ -94,7 +94,7 @@ func (reach *Reach) setBound(threshold sema.Threshold) error {
 	if err != nil {
 		return err
 	}
-	if !enclosed.Exact || enclosed.Rat == nil {
+	if !enclosed.IsExact || enclosed.Rat == nil {
 		return &inexactError{msg: "the bound of the operator is not a fraction"}
 	}
 	reach.Bound = enclosed.Rat

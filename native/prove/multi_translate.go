@@ -89,7 +89,7 @@ func (translation *translation) setBound(objective *certificate.Objective, formu
 		return nil
 	}
 	bound, err := sema.Enclose(threshold.Bound, nil)
-	if err != nil || !bound.Exact || bound.Rat == nil {
+	if err != nil || !bound.IsExact || bound.Rat == nil {
 		return translation.unsupported(formula.Expr, "a bound that is not a fraction")
 	}
 	objective.Maximised, objective.Bound = threshold.Rel == syntax.OpGe, bound.Rat

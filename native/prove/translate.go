@@ -323,7 +323,7 @@ func (translation *translation) thresholdSet(formula *logic.Formula) (int, error
 	if err != nil {
 		return 0, err
 	}
-	if !bound.Exact || bound.Rat == nil {
+	if !bound.IsExact || bound.Rat == nil {
 		return 0, translation.unsupported(formula.Bound, "a bound that is not a fraction")
 	}
 	value, err := translation.value(formula.Expr)

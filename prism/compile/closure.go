@@ -252,10 +252,10 @@ func (c *exprCompiler) numberComparison(expr *sema.Binary) (boolClosure, error) 
 	}
 	compareFloats := compareNumbers(expr.Op, left, right)
 	switch {
-	case c.floats.IsAlwaysExact(expr): // float64 arithmetic always gives the exact result
+	case c.floatAnalysis.IsAlwaysExact(expr): // float64 arithmetic always gives the exact result
 		return compareFloats, nil
-	case c.floats.IsExactWithError(expr): // operands that are closer than their rounding error are equal
-		return compareWithTolerance(expr.Op, left, right, c.floats.OperandError(expr)), nil
+	case c.floatAnalysis.IsExactWithError(expr): // operands that are closer than their rounding error are equal
+		return compareWithTolerance(expr.Op, left, right, c.floatAnalysis.OperandError(expr)), nil
 	}
 	mayBeWrong, exactValue, err := c.exactFallback(expr)
 	if err != nil {
@@ -482,10 +482,10 @@ func (c *exprCompiler) roundingCall(expr *sema.Call) (intClosure, error) {
 		return nil, err
 	}
 	switch {
-	case c.floats.IsAlwaysExact(expr): // float64 arithmetic always gives the exact result
+	case c.floatAnalysis.IsAlwaysExact(expr): // float64 arithmetic always gives the exact result
 		return func(env *env) int32 { return toInt(env, expr, operand(env)) }, nil
-	case c.floats.IsExactWithError(expr): // an operand that is closer to a jump of the function than its rounding error is at the jump
-		shift := roundingShift(expr, c.floats.OperandError(expr))
+	case c.floatAnalysis.IsExactWithError(expr): // an operand that is closer to a jump of the function than its rounding error is at the jump
+		shift := roundingShift(expr, c.floatAnalysis.OperandError(expr))
 		return func(env *env) int32 { return toInt(env, expr, operand(env)+shift) }, nil
 	}
 	mayBeWrong, exactValue, err := c.exactFallback(expr)

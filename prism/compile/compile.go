@@ -34,9 +34,9 @@ func (e *UnsupportedError) Error() string {
 
 // Model is an executable model. It is immutable and safe for concurrent use.
 type Model struct {
-	program *sema.Program
-	opts    Options
-	floats  sema.FloatAnalysis // decides where float64 evaluation is exact enough
+	program       *sema.Program
+	options       Options
+	floatAnalysis sema.FloatAnalysis // decides where float64 evaluation is exact enough
 	// commands holds the commands of all modules, in module and command order.
 	commands     []*command
 	firstCommand []int // index in commands of the first command of each module
@@ -58,9 +58,9 @@ type command struct {
 
 // update is one update of a command, compiled to closures.
 type update struct {
-	weight  floatClosure
-	assigns []assign
-	source  *sema.Update
+	weight      floatClosure
+	assignments []assign
+	source      *sema.Update
 }
 
 // assign is one assignment of an update.
@@ -79,7 +79,7 @@ func Compile(program *sema.Program, options Options) (*Model, error) {
 	if err := checkSupported(program); err != nil {
 		return nil, err
 	}
-	model := &Model{program: program, opts: options, floats: sema.NewFloatAnalysis(program)}
+	model := &Model{program: program, options: options, floatAnalysis: sema.NewFloatAnalysis(program)}
 	for i := range program.Modules {
 		if err := model.addCommands(i); err != nil {
 			return nil, err
@@ -131,8 +131,8 @@ func (m *Model) Samples() error {
 func (m *Model) Program() *sema.Program { return m.program }
 
 // command returns the command of a reference.
-func (m *Model) command(ref CommandRef) *command {
-	return m.commands[m.firstCommand[ref.Module]+ref.Command]
+func (m *Model) command(reference CommandRef) *command {
+	return m.commands[m.firstCommand[reference.Module]+reference.Command]
 }
 
 // checkSupported returns an *UnsupportedError for a program that cannot be executed.
@@ -198,7 +198,7 @@ func (m *Model) newUpdate(source *sema.Update) (update, error) {
 		if err != nil {
 			return update{}, err
 		}
-		compiledUpdate.assigns = append(compiledUpdate.assigns, assign{slot: assignment.Slot, value: value, source: assignment})
+		compiledUpdate.assignments = append(compiledUpdate.assignments, assign{slot: assignment.Slot, value: value, source: assignment})
 	}
 	return compiledUpdate, nil
 }

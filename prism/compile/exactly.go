@@ -58,11 +58,11 @@ func (c *exprCompiler) mayBeWrong(expr sema.Expr) (boolClosure, error) {
 func (c *exprCompiler) isCertain(expr sema.Expr) (boolClosure, error) {
 	switch expr := expr.(type) {
 	case *sema.Binary:
-		maxError := c.floats.OperandError(expr)
+		maxError := c.floatAnalysis.OperandError(expr)
 		left, right, err := compilePair(c.floatClosure, expr.X, expr.Y)
 		return func(env *env) bool { return math.Abs(left(env)-right(env)) > maxError }, err
 	case *sema.Call:
-		maxError := c.floats.OperandError(expr)
+		maxError := c.floatAnalysis.OperandError(expr)
 		operand, err := c.floatClosure(expr.Args[0])
 		return func(env *env) bool {
 			value := operand(env)
@@ -76,7 +76,7 @@ func (c *exprCompiler) isCertain(expr sema.Expr) (boolClosure, error) {
 // differsFromExact returns a closure that reports whether plain float64 arithmetic gives a wrong value in a state. It is for a comparison or
 // rounding whose operands are equal, or an integer, whenever their float64 values are that close: within the bound of the rounding error.
 func (c *exprCompiler) differsFromExact(expr sema.Expr) (boolClosure, error) {
-	maxError := c.floats.OperandError(expr)
+	maxError := c.floatAnalysis.OperandError(expr)
 	switch expr := expr.(type) {
 	case *sema.Binary:
 		left, right, err := compilePair(c.floatClosure, expr.X, expr.Y)
@@ -104,9 +104,9 @@ func (m *Model) Doubtful(expr sema.Expr) (func(state []int32) bool, error) {
 		return nil, err
 	}
 	var doubtTests []boolClosure // for each doubtful sub-expression: whether its value may be wrong
-	for _, subexpr := range m.floats.Doubtful(expr) {
+	for _, subexpr := range m.floatAnalysis.Doubtful(expr) {
 		compile := (*exprCompiler).mayBeWrong
-		if m.floats.IsExactWithError(subexpr) {
+		if m.floatAnalysis.IsExactWithError(subexpr) {
 			compile = (*exprCompiler).differsFromExact
 		}
 		isDoubtful, err := compileExpr(m, subexpr, compile)

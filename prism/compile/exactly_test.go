@@ -52,8 +52,8 @@ func TestCareful(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range m.floats.Doubtful(e) {
-			if m.floats.IsExactWithError(d) {
+		for _, d := range m.floatAnalysis.Doubtful(e) {
+			if m.floatAnalysis.IsExactWithError(d) {
 				bySlack++
 			}
 		}

@@ -188,8 +188,8 @@ func (x *expander) Enabled(state []int32) (*Choices, error) {
 // index updates[i].
 func (x *expander) Apply(target []int32, commands []CommandRef, updates []int) error {
 	copy(target, x.env.state)
-	for i, ref := range commands {
-		if err := x.applyUpdate(target, x.model.command(ref), updates[i]); err != nil {
+	for i, reference := range commands {
+		if err := x.applyUpdate(target, x.model.command(reference), updates[i]); err != nil {
 			return err
 		}
 	}
@@ -332,11 +332,11 @@ func (x *expander) evaluateWeight(update *update) (float64, *StateError) {
 	isFinite := weight <= math.MaxFloat64 // false for NaN
 	switch {
 	case weight < 0:
-		msg := fmt.Sprintf("%s %v is negative", x.model.weightName(), weight)
-		return 0, x.model.stateError(x.env.state, update.source.Prob.Pos(), msg)
+		message := fmt.Sprintf("%s %v is negative", x.model.weightName(), weight)
+		return 0, x.model.stateError(x.env.state, update.source.Prob.Pos(), message)
 	case !isFinite:
-		msg := fmt.Sprintf("%s %v is not finite", x.model.weightName(), weight)
-		return 0, x.model.stateError(x.env.state, update.source.Prob.Pos(), msg)
+		message := fmt.Sprintf("%s %v is not finite", x.model.weightName(), weight)
+		return 0, x.model.stateError(x.env.state, update.source.Prob.Pos(), message)
 	}
 	return weight, nil
 }
@@ -423,8 +423,8 @@ func (x *expander) addTransition(firstTransition int, commands []*command, weigh
 	return nil
 }
 
-// target returns the target of the transition with index i.
-func (x *expander) target(i int) []int32 {
+// targetState returns the target of the transition with index i.
+func (x *expander) targetState(i int) []int32 {
 	numVars := len(x.env.state)
 	return x.targets[i*numVars : (i+1)*numVars]
 }
@@ -441,7 +441,7 @@ func (x *expander) findTransition(firstTransition int, target []int32) int {
 		return i
 	}
 	for i := firstTransition; i < len(x.transitions); i++ {
-		if slices.Equal(x.target(i), target) {
+		if slices.Equal(x.targetState(i), target) {
 			return i
 		}
 	}
@@ -459,7 +459,7 @@ func (x *expander) updateHashTable(firstTransition int) {
 		clear(x.hashSlots)
 	}
 	for ; x.numHashed < numTransitions; x.numHashed++ {
-		slot, _ := x.findSlot(firstTransition, x.target(firstTransition+x.numHashed))
+		slot, _ := x.findSlot(firstTransition, x.targetState(firstTransition+x.numHashed))
 		x.hashSlots[slot] = int32(x.numHashed + 1)
 	}
 }
@@ -470,7 +470,7 @@ func (x *expander) findSlot(firstTransition int, target []int32) (slot, transiti
 	mask := len(x.hashSlots) - 1 // the table size is a power of two
 	for slot = int(hashOf(target)) & mask; x.hashSlots[slot] != 0; slot = (slot + 1) & mask {
 		i := firstTransition + int(x.hashSlots[slot]) - 1
-		if slices.Equal(x.target(i), target) {
+		if slices.Equal(x.targetState(i), target) {
 			return slot, i
 		}
 	}
@@ -500,15 +500,15 @@ func (x *expander) applyUpdates(target []int32, commands []*command, updates []i
 
 // applyUpdate writes the assigned values of an update to target. A value outside the range of its variable is an error.
 func (x *expander) applyUpdate(target []int32, command *command, update int) *StateError {
-	for _, assignment := range command.updates[update].assigns {
+	for _, assignment := range command.updates[update].assignments {
 		value := assignment.value(&x.env)
 		if err := x.model.takeError(&x.env); err != nil {
 			return err
 		}
 		variable := &x.model.program.Vars[assignment.slot]
 		if value < variable.Low || value > variable.High {
-			msg := fmt.Sprintf("%s'=%s leaves [%d..%d]", variable.Name, valueText(variable.Type, value), variable.Low, variable.High)
-			return x.model.stateError(x.env.state, assignment.source.Pos, msg)
+			message := fmt.Sprintf("%s'=%s leaves [%d..%d]", variable.Name, valueText(variable.Type, value), variable.Low, variable.High)
+			return x.model.stateError(x.env.state, assignment.source.Pos, message)
 		}
 		target[assignment.slot] = value
 	}
@@ -519,7 +519,7 @@ func (x *expander) applyUpdate(target []int32, command *command, update int) *St
 // at other addresses.
 func (x *expander) setSlices() {
 	for i := range x.transitions {
-		x.transitions[i].Target = slices.Clip(x.target(i))
+		x.transitions[i].Target = slices.Clip(x.targetState(i))
 	}
 	commandRefs, transitions := x.commandRefs, x.transitions
 	for i := range x.choices.List {

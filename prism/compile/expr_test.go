@@ -82,7 +82,7 @@ func TestExpressions(t *testing.T) {
 		}
 		b := m.newGraphBuilder()
 		b.flattenTerms()
-		if got := evaluate(b.expr(e), m.initialState()); m.floats.IsDecided(m.program.Labels[0].Expr) && (got.failed != tt.fails || !tt.fails && (got.i == 1) != tt.holds) {
+		if got := evaluate(b.expr(e), m.initialState()); m.floatAnalysis.IsDecided(m.program.Labels[0].Expr) && (got.failed != tt.fails || !tt.fails && (got.i == 1) != tt.holds) {
 			t.Errorf("%s: term gave %+v", tt.e, got)
 		}
 	}
@@ -133,7 +133,7 @@ func compareEval(t *testing.T, seed uint64) {
 			}
 			for _, tm := range []*term{b.expr(e), known.simplify(b.expr(e))} {
 				v := evaluate(tm, state)
-				if v.failed != (wantErr != nil) && (!v.failed || m.floats.IsDecided(e)) || !v.failed && (v.i == 1) != want.Bool {
+				if v.failed != (wantErr != nil) && (!v.failed || m.floatAnalysis.IsDecided(e)) || !v.failed && (v.i == 1) != want.Bool {
 					t.Fatalf("%s in %s: term %+v, want %v, %v", text, m.StateText(state), v, want.Bool, wantErr)
 				}
 				if v.failed && !tm.mayFail {
@@ -158,18 +158,18 @@ func TestIntervals(t *testing.T) {
 			state := randomState(r, m)
 			for _, tm := range p.builder.terms {
 				v := evaluate(tm, state)
-				bad := tm.sort == sortInt && (v.i < tm.low || v.i > tm.high)
-				bad = bad || tm.sort == sortFloat && !tm.maybeNaN && !(v.f >= tm.floatLow && v.f <= tm.floatHigh)
+				bad := tm.valueSort == sortInt && (v.i < tm.low || v.i > tm.high)
+				bad = bad || tm.valueSort == sortFloat && !tm.maybeNaN && !(v.f >= tm.floatLow && v.f <= tm.floatHigh)
 				if bad && !v.failed {
 					t.Fatalf("seed %d: %+v is %+v in %v", seed, tm, v, state)
 				}
 			}
 		}
 	}
-	if b := newGraph([]interval{{0, 4}}); b.toInt(opFloor, b.floatOperation(opNumDiv, b.toFloat(b.variable(0, sortInt)), b.floatConst(2))).mayFail {
+	if b := newGraph([]interval{{0, 4}}); b.toInt(opFloor, b.floatOperation(opFloatDiv, b.toFloat(b.variable(0, sortInt)), b.floatConst(2))).mayFail {
 		t.Error("floor(x/2) may fail")
 	}
-	if !math.IsNaN(evaluateFloats(opNumMin, math.NaN(), math.Inf(-1))) {
+	if !math.IsNaN(evaluateFloats(opFloatMin, math.NaN(), math.Inf(-1))) {
 		t.Error("min does not propagate NaN")
 	}
 }

@@ -14,7 +14,7 @@ import (
 func (m *Model) assemble(watch *watch, start []int32) ([]byte, error) {
 	for i, variable := range m.program.Vars { // the generated arithmetic relies on the ranges
 		if start[i] < variable.Low || start[i] > variable.High {
-			return nil, m.tooHard("the initial value of %s is outside its range", variable.Name)
+			return nil, m.tooHardError("the initial value of %s is outside its range", variable.Name)
 		}
 	}
 	return newPathGenerator(m, watch, start).assemble()
@@ -52,7 +52,7 @@ func newMoveGenerator(model *Model, reservedBytes int) moveGenerator {
 	return moveGenerator{
 		codeGenerator: codeGenerator{
 			graph: builder.graph, facts: builder.noFacts(),
-			computedTerms: map[*term]typedCode{}, uses: map[*term]int{},
+			computedTerms: map[*term]typedCode{}, useCounts: map[*term]int{},
 		},
 		model: model, builder: builder, module: &wasm.Module{},
 		constantWeights: map[*command][]float64{}, computedWeights: map[*command][]wasm.Var[float64]{}, invalidWeights: map[*command]bool{},
@@ -76,13 +76,13 @@ func (g *pathGenerator) assemble() ([]byte, error) {
 	}
 	code := g.emitModule()
 	if code == nil {
-		return nil, g.model.tooHard("more than %d bytes of code", maxCode)
+		return nil, g.model.tooHardError("more than %d bytes of code", maxCode)
 	}
 	return code, nil
 }
 
-// tooHard returns an *UnsupportedError for a model that is not compiled to WebAssembly.
-func (m *Model) tooHard(format string, args ...any) error {
+// tooHardError returns an *UnsupportedError for a model that is not compiled to WebAssembly.
+func (m *Model) tooHardError(format string, args ...any) error {
 	return &UnsupportedError{m.program.File, syntax.Pos{}, "not compiled to WebAssembly: " + fmt.Sprintf(format, args...)}
 }
 
@@ -97,7 +97,7 @@ func (g *moveGenerator) prepareMoves() error {
 		g.classifyWeights(command)
 	}
 	if numTerms := len(g.builder.terms); numTerms > maxTermCount {
-		return g.model.tooHard("%d terms, more than %d", numTerms, maxTermCount)
+		return g.model.tooHardError("%d terms, more than %d", numTerms, maxTermCount)
 	}
 	return nil
 }
@@ -162,14 +162,14 @@ func (g *moveGenerator) listCombinations(sync synchronisation, lastParticipant i
 // many combinations of updates.
 func (g *moveGenerator) addMove(action int, commands []*command) error {
 	if len(g.moves) == maxMoves {
-		return g.model.tooHard("more than %d combinations of commands", maxMoves)
+		return g.model.tooHardError("more than %d combinations of commands", maxMoves)
 	}
 	move := moveSpec{action: action, commands: slices.Clone(commands)}
 	if numCombinations := numAlternatives(move.commands); numCombinations > maxUpdates {
-		return g.model.tooHard("%d combinations of updates in one choice", numCombinations)
+		return g.model.tooHardError("%d combinations of updates in one choice", numCombinations)
 	}
 	for _, command := range move.commands {
-		move.guard = append(move.guard, g.builder.conjuncts(g.builder.expr(command.source.Guard))...)
+		move.conjuncts = append(move.conjuncts, g.builder.conjuncts(g.builder.expr(command.source.Guard))...)
 	}
 	g.moves = append(g.moves, move)
 	return nil
@@ -218,7 +218,7 @@ func (m *Model) areValidWeights(weights []float64) bool {
 func (g *moveGenerator) declareWeightLocals(commands ...*command) {
 	for _, command := range commands {
 		for i := range g.computedWeights[command] {
-			g.computedWeights[command][i] = wasm.Local[float64](g.fn)
+			g.computedWeights[command][i] = wasm.Local[float64](g.wasmFunc)
 		}
 	}
 }

@@ -16,12 +16,12 @@ func (g *moveGenerator) evaluateFailingGuards() {
 			continue
 		}
 		_, isInLocal := g.computedTerms[guard]
-		hasSingleUse := g.uses[guard] == 1 // intCode keeps only terms with several uses in a local
+		hasSingleUse := g.useCounts[guard] == 1 // intCode keeps only terms with several uses in a local
 		evaluate := g.intCode(guard)
 		if !isInLocal && !guard.isConst() && hasSingleUse {
 			evaluate = func(*wasm.Func) { g.keepInLocal(guard, g.intCode(guard)) }
 		}
-		g.fn.Drop(evaluate)
+		g.wasmFunc.Drop(evaluate)
 	}
 }
 
@@ -30,11 +30,11 @@ func (g *pathGenerator) emitChoiceOfMove() {
 	tree := g.buildTree()
 	g.countTreeUses(tree)
 	g.moveLabels = g.openLabels(len(g.moves))
-	g.scoped(func() { g.emitTree(tree) })
+	g.emitInScope(func() { g.emitTree(tree) })
 	for i := range g.moves {
-		g.fn.End() // the label of move i
-		g.scoped(func() { g.emitMove(&g.moves[i]) })
-		g.fn.Br(g.nextStepLabel)
+		g.wasmFunc.End() // the label of move i
+		g.emitInScope(func() { g.emitMove(&g.moves[i]) })
+		g.wasmFunc.Br(g.nextStepLabel)
 	}
 }
 
@@ -43,7 +43,7 @@ func (g *moveGenerator) buildTree() *decisionTree {
 	treeBuilder := &treeBuilder{builder: g.builder, growth: 4*len(g.moves) + 64}
 	candidates := make([]candidate, len(g.moves))
 	for i, move := range g.moves {
-		candidates[i] = candidate{i, move.guard}
+		candidates[i] = candidate{i, move.conjuncts}
 	}
 	return treeBuilder.build(candidates, g.facts)
 }
@@ -54,7 +54,7 @@ func (g *moveGenerator) countTreeUses(node *decisionTree) {
 		g.countUses(node.test)
 	}
 	for _, candidate := range node.moves {
-		for _, conjunct := range candidate.guard {
+		for _, conjunct := range candidate.conjuncts {
 			g.countUses(conjunct)
 		}
 	}
@@ -72,8 +72,8 @@ func (g *moveGenerator) emitTree(tree *decisionTree) {
 	isLeaf := tree.children == nil
 	switch {
 	case tree.test != nil:
-		g.fn.IfElse(wasm.Void, g.intCode(tree.test), g.emitSubtree(tree.children[0]), g.emitSubtree(tree.children[1]))
-		g.fn.Op(wasm.Unreachable)
+		g.wasmFunc.IfElse(wasm.Void, g.intCode(tree.test), g.emitSubtree(tree.children[0]), g.emitSubtree(tree.children[1]))
+		g.wasmFunc.Op(wasm.Unreachable)
 	case !isLeaf:
 		g.emitVariableSwitch(tree)
 	default:
@@ -83,7 +83,7 @@ func (g *moveGenerator) emitTree(tree *decisionTree) {
 
 // emitSubtree returns a function that emits a subtree in its own scope.
 func (g *moveGenerator) emitSubtree(tree *decisionTree) func() {
-	return func() { g.scoped(func() { g.emitTree(tree) }) }
+	return func() { g.emitInScope(func() { g.emitTree(tree) }) }
 }
 
 // emitVariableSwitch emits a branch on the value of a variable. If the values are close together, the branch is a jump table. Otherwise it is a
@@ -100,7 +100,7 @@ func (g *moveGenerator) emitVariableSwitch(tree *decisionTree) {
 	lastIndex := len(tree.children) - 1
 	for i, subtree := range tree.children[:lastIndex] {
 		hasValue := g.slots[tree.slot].Eq(constI32(tree.values[i]))
-		g.fn.If(hasValue, g.emitSubtree(subtree))
+		g.wasmFunc.If(hasValue, g.emitSubtree(subtree))
 	}
 	g.emitSubtree(tree.children[lastIndex])()
 }
@@ -115,19 +115,19 @@ func (g *moveGenerator) emitJumpTable(tree *decisionTree) {
 	for i, value := range tree.values {
 		table[value-first] = labels[i]
 	}
-	g.fn.BrTable(g.slots[tree.slot].Sub(constI32(first)), table, lastLabel)
+	g.wasmFunc.BrTable(g.slots[tree.slot].Sub(constI32(first)), table, lastLabel)
 	for _, subtree := range tree.children {
-		g.fn.End()
+		g.wasmFunc.End()
 		g.emitSubtree(subtree)()
 	}
-	g.fn.Op(wasm.Unreachable)
+	g.wasmFunc.Op(wasm.Unreachable)
 }
 
 // openLabels opens n blocks and returns their labels in the order of the ends of the blocks.
 func (g *moveGenerator) openLabels(n int) []wasm.Label {
 	labels := make([]wasm.Label, n)
 	for i := n - 1; i >= 0; i-- {
-		labels[i] = g.fn.Open()
+		labels[i] = g.wasmFunc.Open()
 	}
 	return labels
 }
@@ -138,19 +138,19 @@ func (g *pathGenerator) decideLeaf(moves []candidate) {
 	var enabled bitset
 	switch len(moves) {
 	case 0:
-		g.fn.Br(g.deadlockLabel)
+		g.wasmFunc.Br(g.deadlockLabel)
 		return
 	case 1:
-		for _, conjunct := range moves[0].guard {
+		for _, conjunct := range moves[0].conjuncts {
 			g.jumpIf(conjunct, false, g.deadlockLabel)
 		}
-		g.numChoices.Set(g.fn, constI32(1))
+		g.numChoices.Set(g.wasmFunc, constI32(1))
 	default:
 		enabled = g.evaluateGuards(moves)
 		g.countChoices(moves, enabled)
 	}
 	g.checkWeights(moves, enabled)
-	g.fn.BrIf(g.outOfBudgetLabel, g.steps.Ge(g.maxSteps))
+	g.wasmFunc.BrIf(g.outOfBudgetLabel, g.steps.Ge(g.maxSteps))
 	g.pickMove(moves, enabled)
 }
 
@@ -161,7 +161,7 @@ type bitset []wasm.Var[int64]
 // evaluateGuards emits code that evaluates the guards of moves that are not decided yet. It returns the bitset of enabled moves; nil if all moves
 // are certainly enabled.
 func (g *moveGenerator) evaluateGuards(moves []candidate) bitset {
-	hasGuard := func(candidate candidate) bool { return len(candidate.guard) > 0 }
+	hasGuard := func(candidate candidate) bool { return len(candidate.conjuncts) > 0 }
 	if !slices.ContainsFunc(moves, hasGuard) {
 		return nil
 	}
@@ -178,7 +178,7 @@ func (g *moveGenerator) evaluateGuards(moves []candidate) bitset {
 	enabled := g.initBitset(initialBits)
 	g.setBits(moves, undecided, enabled, allowed)
 	for i := range allowed {
-		enabled[i].Set(g.fn, enabled[i].And(allowed[i]))
+		enabled[i].Set(g.wasmFunc, enabled[i].And(allowed[i]))
 	}
 	return enabled
 }
@@ -193,11 +193,11 @@ func setBitOf[T int64 | uint64](words []T, i int) { words[i/64] |= 1 << (i % 64)
 // earlier bitset.
 func (g *moveGenerator) initBitset(words []int64) bitset {
 	for len(g.bitsetLocals) < len(words) {
-		g.bitsetLocals = append(g.bitsetLocals, wasm.Local[int64](g.fn))
+		g.bitsetLocals = append(g.bitsetLocals, wasm.Local[int64](g.wasmFunc))
 	}
 	bits := slices.Clone(g.bitsetLocals[:len(words)])
 	for i, word := range words {
-		bits[i].Set(g.fn, constI64(word))
+		bits[i].Set(g.wasmFunc, constI64(word))
 	}
 	return bits
 }
@@ -207,17 +207,17 @@ func (g *moveGenerator) initBitset(words []int64) bitset {
 func (g *moveGenerator) setBits(moves []candidate, undecided []int, enabledBits, allowedBits bitset) {
 	for len(undecided) > 0 { // evaluate moves with a common test under one branch
 		test := mostFrequentTest(moves, undecided)
-		tested, others := partition(undecided, func(i int) bool { return slices.ContainsFunc(moves[i].guard, test.isTestOf) })
+		tested, others := partition(undecided, func(i int) bool { return slices.ContainsFunc(moves[i].conjuncts, test.isTestOf) })
 		if len(tested) < 2 {
 			break
 		}
-		g.fn.If(g.slots[test.slot].Eq(constI32(test.value)), func() {
-			g.scoped(func() { g.setBits(withoutTest(moves, tested, test), tested, enabledBits, allowedBits) })
+		g.wasmFunc.If(g.slots[test.slot].Eq(constI32(test.value)), func() {
+			g.emitInScope(func() { g.setBits(withoutTest(moves, tested, test), tested, enabledBits, allowedBits) })
 		})
 		undecided = others
 	}
 	for _, i := range undecided {
-		g.setBit(moves[i].guard, i, enabledBits, allowedBits)
+		g.setBit(moves[i].conjuncts, i, enabledBits, allowedBits)
 	}
 }
 
@@ -227,7 +227,7 @@ func mostFrequentTest(moves []candidate, undecided []int) valueTest {
 	counts := map[valueTest]int{}
 	best := valueTest{slot: -1}
 	for _, i := range undecided {
-		for _, test := range valueTestsIn(moves[i].guard) {
+		for _, test := range valueTestsIn(moves[i].conjuncts) {
 			counts[test]++
 			if best.slot < 0 || counts[test] > counts[best] {
 				best = test
@@ -253,7 +253,7 @@ func partition(numbers []int, predicate func(int) bool) (matching, others []int)
 func withoutTest(moves []candidate, indices []int, test valueTest) []candidate {
 	result := slices.Clone(moves)
 	for _, i := range indices {
-		result[i].guard = slices.DeleteFunc(slices.Clone(moves[i].guard), test.isTestOf)
+		result[i].conjuncts = slices.DeleteFunc(slices.Clone(moves[i].conjuncts), test.isTestOf)
 	}
 	return result
 }
@@ -265,11 +265,11 @@ func (g *moveGenerator) setBit(guard []*term, i int, bits, allowed bitset) {
 	isExpensive := g.costOf(chunkCost+1, guard...) > chunkCost
 	switch {
 	case len(guard) == 0:
-		word.Set(g.fn, word.Or(constI64(1<<bit)))
+		word.Set(g.wasmFunc, word.Or(constI64(1<<bit)))
 	case !mayFail && !isExpensive:
-		word.Set(g.fn, word.Or(wasm.ExtendU(g.evaluateAll(opAnd, guard)).Shl(bit)))
+		word.Set(g.wasmFunc, word.Or(wasm.ExtendU(g.evaluateAll(opAnd, guard)).Shl(bit)))
 	default:
-		g.scoped(func() { g.setBitByJumps(guard, i, bits, allowed) })
+		g.emitInScope(func() { g.setBitByJumps(guard, i, bits, allowed) })
 	}
 }
 
@@ -277,14 +277,14 @@ func (g *moveGenerator) setBit(guard []*term, i int, bits, allowed bitset) {
 // bit i of allowed is clear.
 func (g *moveGenerator) setBitByJumps(guard []*term, i int, bits, allowed bitset) {
 	word, mask := bits[i/64], constI64(1<<(i%64))
-	g.fn.Block(func(skip wasm.Label) {
+	g.wasmFunc.Block(func(skip wasm.Label) {
 		if allowed != nil {
-			g.fn.BrIf(skip, allowed[i/64].And(mask).IsZero())
+			g.wasmFunc.BrIf(skip, allowed[i/64].And(mask).IsZero())
 		}
 		for _, conjunct := range guard {
 			g.jumpIf(conjunct, false, skip)
 		}
-		word.Set(g.fn, word.Or(mask))
+		word.Set(g.wasmFunc, word.Or(mask))
 	})
 }
 
@@ -292,14 +292,14 @@ func (g *moveGenerator) setBitByJumps(guard []*term, i int, bits, allowed bitset
 // are none. If bits is nil, all moves are enabled.
 func (g *pathGenerator) countChoices(moves []candidate, bits bitset) {
 	if bits == nil {
-		g.numChoices.Set(g.fn, constI32(len(moves)))
+		g.numChoices.Set(g.wasmFunc, constI32(len(moves)))
 		return
 	}
 	numEnabled := popcount(bits[0])
 	for _, word := range bits[1:] {
 		numEnabled = numEnabled.Add(popcount(word))
 	}
-	g.fn.BrIf(g.deadlockLabel, g.numChoices.Tee(wasm.Wrap(numEnabled)).IsZero())
+	g.wasmFunc.BrIf(g.deadlockLabel, g.numChoices.Tee(wasm.Wrap(numEnabled)).IsZero())
 }
 
 // popcount returns code for the number of set bits of a word.
@@ -319,7 +319,7 @@ func (g *pathGenerator) checkWeights(moves []candidate, enabled bitset) {
 		case enabled == nil:
 			g.computeWeights(command)
 		default:
-			g.fn.If(enabled.containsAny(indices), func() { g.scoped(func() { g.computeWeights(command) }) })
+			g.wasmFunc.If(enabled.containsAny(indices), func() { g.emitInScope(func() { g.computeWeights(command) }) })
 		}
 	}
 }
@@ -357,14 +357,14 @@ func (b bitset) containsAny(numbers []int) wasm.Expr[int32] {
 // computeWeights emits code that stores the weights of a command's updates in locals and checks them. If they are not valid, the code jumps to
 // giveUpLabel, and the interpreter handles the state.
 func (g *moveGenerator) computeWeights(command *command) {
-	fn := g.fn
+	wasmFunc := g.wasmFunc
 	if g.hasInvalidWeights(command) {
-		fn.Br(g.giveUpLabel)
+		wasmFunc.Br(g.giveUpLabel)
 		return
 	}
-	sum, smallest := wasm.Local[float64](fn), wasm.Local[float64](fn)
-	sum.Set(fn, constF64(0))
-	smallest.Set(fn, constF64(0))
+	sum, smallest := wasm.Local[float64](wasmFunc), wasm.Local[float64](wasmFunc)
+	sum.Set(wasmFunc, constF64(0))
+	smallest.Set(wasmFunc, constF64(0))
 	probabilities := make([]*term, len(command.updates))
 	for i := range command.updates {
 		probabilities[i] = g.facts.simplify(g.weightTerm(command, i))
@@ -373,9 +373,9 @@ func (g *moveGenerator) computeWeights(command *command) {
 	g.evaluateCommonBranches(probabilities)
 	for i, term := range probabilities {
 		weight := g.computedWeights[command][i]
-		sum.Set(fn, weight.Tee(g.floatCode(term)).Add(sum))
+		sum.Set(wasmFunc, weight.Tee(g.floatCode(term)).Add(sum))
 		if term.maybeNaN || term.floatLow < 0 {
-			smallest.Set(fn, smallest.Min(weight))
+			smallest.Set(wasmFunc, smallest.Min(weight))
 		}
 	}
 	g.checkSum(sum, smallest)
@@ -393,7 +393,7 @@ func (g *moveGenerator) evaluateCommonBranches(probabilities []*term) {
 			_, isComputed := g.computedTerms[branch]
 			isWorthKeeping := !isComputed && !branch.mayFail && branch.cost > 0
 			if seen[branch] && isWorthKeeping {
-				g.fn.Drop(g.floatCode(branch)) // the code also keeps the value in a local
+				g.wasmFunc.Drop(g.floatCode(branch)) // the code also keeps the value in a local
 			}
 			seen[branch] = true
 		}
@@ -408,11 +408,11 @@ func (g *moveGenerator) checkSum(sum, smallest wasm.Var[float64]) {
 	if g.model.isContinuous() {
 		validSum = sum.Gt(constF64(0)).And(sum.Le(constF64(math.MaxFloat64)))
 	} else {
-		deviation := wasm.Local[float64](g.fn)
+		deviation := wasm.Local[float64](g.wasmFunc)
 		relativeDeviation := deviation.Tee(sum.Sub(constF64(1)).Div(sum))
 		validSum = relativeDeviation.Lt(constF64(SumTolerance)).And(deviation.Gt(constF64(-SumTolerance)))
 	}
-	g.fn.BrIf(g.giveUpLabel, noneNegative.And(validSum).IsZero())
+	g.wasmFunc.BrIf(g.giveUpLabel, noneNegative.And(validSum).IsZero())
 }
 
 // weightTerm returns the term of the probability or rate of an update of a command; the default is 1.
@@ -429,7 +429,7 @@ func (g *pathGenerator) pickMove(moves []candidate, bits bitset) {
 	case g.model.isContinuous():
 		g.pickByRate(moves, bits)
 	case len(moves) == 1:
-		g.fn.Br(g.moveLabels[moves[0].moveIndex])
+		g.wasmFunc.Br(g.moveLabels[moves[0].moveIndex])
 	case bits == nil:
 		g.countNondeterminism()
 		g.drawIndex()
@@ -441,7 +441,7 @@ func (g *pathGenerator) pickMove(moves []candidate, bits bitset) {
 
 // countNondeterminism emits code that counts a state with several enabled moves.
 func (g *pathGenerator) countNondeterminism() {
-	g.nondetSteps.Set(g.fn, g.nondetSteps.Add(constI64(1)))
+	g.nondetSteps.Set(g.wasmFunc, g.nondetSteps.Add(constI64(1)))
 }
 
 // jumpTo emits a jump to the code of the move with the given index.
@@ -450,15 +450,15 @@ func (g *pathGenerator) jumpTo(moves []candidate, index wasm.Operand[int32]) {
 	for i, candidate := range moves {
 		labels[i] = g.moveLabels[candidate.moveIndex]
 	}
-	g.fn.BrTable(index, labels, labels[len(labels)-1])
+	g.wasmFunc.BrTable(index, labels, labels[len(labels)-1])
 }
 
 // pickEnabledMove emits code that draws a number k that is less than the number of enabled moves, and jumps to the k-th enabled move, counted
 // from 0. If only one move is enabled, the code draws no number.
 func (g *pathGenerator) pickEnabledMove(moves []candidate, bits bitset) {
-	fn := g.fn
-	g.pickedIndex.Set(fn, constI32(0))
-	fn.If(g.numChoices.Ne(constI32(1)), func() {
+	wasmFunc := g.wasmFunc
+	g.pickedIndex.Set(wasmFunc, constI32(0))
+	wasmFunc.If(g.numChoices.Ne(constI32(1)), func() {
 		g.countNondeterminism()
 		g.drawIndex()
 	})
@@ -468,22 +468,22 @@ func (g *pathGenerator) pickEnabledMove(moves []candidate, bits bitset) {
 			g.jumpToRank(wordMoves, word)
 			return
 		}
-		numEnabled := wasm.Local[int32](fn)
-		fn.If(g.pickedIndex.LtU(numEnabled.Tee(wasm.Wrap(popcount(word)))), func() { g.jumpToRank(wordMoves, word) })
-		g.pickedIndex.Set(fn, g.pickedIndex.Sub(numEnabled))
+		numEnabled := wasm.Local[int32](wasmFunc)
+		wasmFunc.If(g.pickedIndex.LtU(numEnabled.Tee(wasm.Wrap(popcount(word)))), func() { g.jumpToRank(wordMoves, word) })
+		g.pickedIndex.Set(wasmFunc, g.pickedIndex.Sub(numEnabled))
 	}
 }
 
 // jumpToRank emits a jump to the move whose bit is number k of the set bits in a word, counted from 0. k is pickedIndex. To find this bit, the
 // code clears the k set bits below it.
 func (g *pathGenerator) jumpToRank(moves []candidate, word wasm.Var[int64]) {
-	fn := g.fn
-	fn.Block(func(found wasm.Label) {
-		fn.Loop(func(next wasm.Label) {
-			fn.BrIf(found, g.pickedIndex.IsZero())
-			word.Set(fn, withoutLowestBit(word))
-			g.pickedIndex.Set(fn, g.pickedIndex.Sub(constI32(1)))
-			fn.Br(next)
+	wasmFunc := g.wasmFunc
+	wasmFunc.Block(func(found wasm.Label) {
+		wasmFunc.Loop(func(next wasm.Label) {
+			wasmFunc.BrIf(found, g.pickedIndex.IsZero())
+			word.Set(wasmFunc, withoutLowestBit(word))
+			g.pickedIndex.Set(wasmFunc, g.pickedIndex.Sub(constI32(1)))
+			wasmFunc.Br(next)
 		})
 	})
 	g.jumpTo(moves, lowestBit(word))
@@ -500,35 +500,35 @@ func withoutLowestBit(word wasm.Var[int64]) wasm.Expr[int64] { return word.And(w
 // pickByRate emits code that picks an enabled move of a CTMC with probability proportional to its rate. The code stores the exit rate of the
 // state in totalExitRate. It also stores a random number in remainder, which later selects the updates of the move.
 func (g *pathGenerator) pickByRate(moves []candidate, bits bitset) {
-	fn := g.fn
+	wasmFunc := g.wasmFunc
 	rates := make([]wasm.Var[float64], len(moves))
-	g.totalExitRate.Set(fn, constF64(0))
+	g.totalExitRate.Set(wasmFunc, constF64(0))
 	for i, candidate := range moves {
-		rates[i] = wasm.Local[float64](fn)
+		rates[i] = wasm.Local[float64](wasmFunc)
 		g.ifEnabled(i, bits, func() {
-			g.totalExitRate.Set(fn, rates[i].Tee(g.totalRate(&g.moves[candidate.moveIndex])).Add(g.totalExitRate))
+			g.totalExitRate.Set(wasmFunc, rates[i].Tee(g.totalRate(&g.moves[candidate.moveIndex])).Add(g.totalExitRate))
 		})
 	}
-	fn.BrIf(g.giveUpLabel, g.totalExitRate.Le(constF64(math.MaxFloat64)).IsZero())
+	wasmFunc.BrIf(g.giveUpLabel, g.totalExitRate.Le(constF64(math.MaxFloat64)).IsZero())
 	if len(moves) == 1 {
-		fn.Br(g.moveLabels[moves[0].moveIndex])
+		wasmFunc.Br(g.moveLabels[moves[0].moveIndex])
 		return
 	}
-	fn.If(g.numChoices.Ne(constI32(1)), func() { g.remainder.Set(fn, g.drawUniform().Mul(g.totalExitRate)) })
+	wasmFunc.If(g.numChoices.Ne(constI32(1)), func() { g.remainder.Set(wasmFunc, g.drawUniform().Mul(g.totalExitRate)) })
 	for i, candidate := range moves {
 		g.ifEnabled(i, bits, func() { g.jumpIfSelected(candidate.moveIndex, i, rates[i]) })
 	}
 	// Because of rounding errors, no move may be selected. Then the last enabled move is selected.
-	g.remainder.Set(fn, constF64(math.Inf(1)))
+	g.remainder.Set(wasmFunc, constF64(math.Inf(1)))
 	g.jumpTo(moves, g.pickedIndex)
 }
 
 // jumpIfSelected emits a jump to a move if remainder is below its total rate, or if it is the only enabled move. If not, the code subtracts
 // the rate from remainder.
 func (g *pathGenerator) jumpIfSelected(move, index int, total wasm.Var[float64]) {
-	g.fn.BrIf(g.moveLabels[move], g.remainder.Lt(total).Or(g.numChoices.Eq(constI32(1))))
-	g.remainder.Set(g.fn, g.remainder.Sub(total))
-	g.pickedIndex.Set(g.fn, constI32(index))
+	g.wasmFunc.BrIf(g.moveLabels[move], g.remainder.Lt(total).Or(g.numChoices.Eq(constI32(1))))
+	g.remainder.Set(g.wasmFunc, g.remainder.Sub(total))
+	g.pickedIndex.Set(g.wasmFunc, constI32(index))
 }
 
 // ifEnabled emits code that runs if move i is enabled.
@@ -537,7 +537,7 @@ func (g *pathGenerator) ifEnabled(i int, bits bitset, emit func()) {
 		emit()
 		return
 	}
-	g.fn.If(isSet(bits[i/64], i%64), func() { g.scoped(emit) })
+	g.wasmFunc.If(isSet(bits[i/64], i%64), func() { g.emitInScope(emit) })
 }
 
 // isSet returns code that tests a bit of a word.

@@ -44,8 +44,8 @@ type expandGenerator struct {
 	outputStart   int             // address of the words written
 	codeSize      int             // bytes of code
 
-	packed     []wasm.Var[int64] // globals: the packed state
-	nextOutput wasm.Var[int32]   // global: address of the next word
+	packedState []wasm.Var[int64] // globals: the packed state
+	nextOutput  wasm.Var[int32]   // global: address of the next word
 	// locals and labels of the main function
 	stateOutput, numChoices, moveResult wasm.Var[int32]
 	doneLabel, failedLabel              wasm.Label
@@ -67,9 +67,9 @@ func (m *Model) assembleExpander(packing *Packing, omitsWeights bool) ([]byte, [
 		return nil, nil, err
 	}
 	generator.emitModule()
-	generator.codeSize += generator.fn.Size()
+	generator.codeSize += generator.wasmFunc.Size()
 	if generator.codeSize > maxCode {
-		return nil, nil, m.tooHard("more than %d bytes of code", maxCode)
+		return nil, nil, m.tooHardError("more than %d bytes of code", maxCode)
 	}
 	generator.module.Memory(generator.memoryPages())
 	return generator.module.Bytes(), generator.describeMoves(), nil
@@ -92,39 +92,39 @@ func (g *expandGenerator) describeMoves() []Move {
 func (g *expandGenerator) emitModule() {
 	g.declareModel()
 	for range g.packing.Words {
-		g.packed = append(g.packed, wasm.Global[int64](g.module))
+		g.packedState = append(g.packedState, wasm.Global[int64](g.module))
 	}
 	g.nextOutput = wasm.Global[int32](g.module)
-	g.fn = g.module.Func(exportedRun, []wasm.Type{wasm.I32}, []wasm.Type{wasm.I32})
-	fn, numStates := g.fn, wasm.Param[int32](0)
-	stateIndex := wasm.Local[int32](fn)
-	g.stateOutput, g.numChoices, g.moveResult = wasm.Local[int32](fn), wasm.Local[int32](fn), wasm.Local[int32](fn)
+	g.wasmFunc = g.module.Func(exportedRun, []wasm.Type{wasm.I32}, []wasm.Type{wasm.I32})
+	wasmFunc, numStates := g.wasmFunc, wasm.Param[int32](0)
+	stateIndex := wasm.Local[int32](wasmFunc)
+	g.stateOutput, g.numChoices, g.moveResult = wasm.Local[int32](wasmFunc), wasm.Local[int32](wasmFunc), wasm.Local[int32](wasmFunc)
 	lastAddress := constI32(g.outputStart + outputBytes - 8) // for the first word of a state
-	g.nextOutput.Set(fn, constI32(g.outputStart))
-	fn.Block(func(finished wasm.Label) {
-		fn.Loop(func(again wasm.Label) {
-			fn.BrIf(finished, stateIndex.GeU(numStates))
-			fn.BrIf(finished, g.stateOutput.Tee(g.nextOutput).GtU(lastAddress))
+	g.nextOutput.Set(wasmFunc, constI32(g.outputStart))
+	wasmFunc.Block(func(finished wasm.Label) {
+		wasmFunc.Loop(func(again wasm.Label) {
+			wasmFunc.BrIf(finished, stateIndex.GeU(numStates))
+			wasmFunc.BrIf(finished, g.stateOutput.Tee(g.nextOutput).GtU(lastAddress))
 			g.unpackState(stateIndex)
 			g.emitState(finished)
-			stateIndex.Set(fn, stateIndex.Add(constI32(1)))
-			fn.Br(again)
+			stateIndex.Set(wasmFunc, stateIndex.Add(constI32(1)))
+			wasmFunc.Br(again)
 		})
 	})
-	stateIndex.Emit(fn)
+	stateIndex.Emit(wasmFunc)
 }
 
 // unpackState emits code that reads a packed state from memory and unpacks it into the variables.
 func (g *expandGenerator) unpackState(stateIndex wasm.Var[int32]) {
-	fn := g.fn
-	address := wasm.Local[int32](fn)
-	address.Set(fn, stateIndex.Mul(constI32(8*g.packing.Words)))
-	for wordIndex, global := range g.packed {
-		word := wasm.InLocal(fn, wasm.Load[int64](address, uint32(8*wordIndex)))
-		global.Set(fn, word)
+	wasmFunc := g.wasmFunc
+	address := wasm.Local[int32](wasmFunc)
+	address.Set(wasmFunc, stateIndex.Mul(constI32(8*g.packing.Words)))
+	for wordIndex, global := range g.packedState {
+		word := wasm.InLocal(wasmFunc, wasm.Load[int64](address, uint32(8*wordIndex)))
+		global.Set(wasmFunc, word)
 		for slot, field := range g.packing.Fields {
 			if field.Word == wordIndex {
-				g.slots[slot].Set(fn, extractVariable(word, field))
+				g.slots[slot].Set(wasmFunc, extractVariable(word, field))
 			}
 		}
 	}
@@ -152,32 +152,32 @@ func extractVariable(word wasm.Var[int64], field PackedField) wasm.Expr[int32] {
 // emitState emits code that writes the choices of the unpacked state. The code jumps to full if the choices do not fit in the rest of the output.
 // If it cannot compute the choices, it writes gaveUp in place of their number.
 func (g *expandGenerator) emitState(full wasm.Label) {
-	fn := g.fn
-	g.nextOutput.Set(fn, g.stateOutput.Add(constI32(8)))
-	g.numChoices.Set(fn, constI32(0))
-	fn.Block(func(nextState wasm.Label) {
+	wasmFunc := g.wasmFunc
+	g.nextOutput.Set(wasmFunc, g.stateOutput.Add(constI32(8)))
+	g.numChoices.Set(wasmFunc, constI32(0))
+	wasmFunc.Block(func(nextState wasm.Label) {
 		// A jump to a label goes to the end of its block.
-		g.doneLabel = fn.Open()
-		g.failedLabel = fn.Open()
-		g.giveUpLabel = fn.Open()
-		g.scoped(func() {
+		g.doneLabel = wasmFunc.Open()
+		g.failedLabel = wasmFunc.Open()
+		g.giveUpLabel = wasmFunc.Open()
+		g.emitInScope(func() {
 			g.evaluateFailingGuards()
 			tree := g.buildTree()
 			g.countTreeUses(tree)
 			g.emitTree(tree)
 		})
-		fn.End() // giveUpLabel
-		g.moveResult.Set(fn, constI32(moveGaveUp))
-		fn.End() // failed
-		g.nextOutput.Set(fn, g.stateOutput)
+		wasmFunc.End() // giveUpLabel
+		g.moveResult.Set(wasmFunc, constI32(moveGaveUp))
+		wasmFunc.End() // failed
+		g.nextOutput.Set(wasmFunc, g.stateOutput)
 		doesNotFit := g.moveResult.Eq(constI32(moveNoSpace))
 		hasEarlierStates := g.stateOutput.Ne(constI32(g.outputStart)) // without them, a new call would not have more space
-		fn.BrIf(full, doesNotFit.And(hasEarlierStates))
-		wasm.Store(fn, g.stateOutput, 0, constI64(gaveUp))
-		g.nextOutput.Set(fn, g.stateOutput.Add(constI32(8)))
-		fn.Br(nextState)
-		fn.End() // done
-		wasm.Store(fn, g.stateOutput, 0, wasm.ExtendU(g.numChoices))
+		wasmFunc.BrIf(full, doesNotFit.And(hasEarlierStates))
+		wasm.Store(wasmFunc, g.stateOutput, 0, constI64(gaveUp))
+		g.nextOutput.Set(wasmFunc, g.stateOutput.Add(constI32(8)))
+		wasmFunc.Br(nextState)
+		wasmFunc.End() // done
+		wasm.Store(wasmFunc, g.stateOutput, 0, wasm.ExtendU(g.numChoices))
 	})
 }
 
@@ -186,14 +186,14 @@ func (g *expandGenerator) writeLeaf(moves []candidate) {
 	switch len(moves) {
 	case 0:
 	case 1:
-		for _, conjunct := range moves[0].guard {
+		for _, conjunct := range moves[0].conjuncts {
 			g.jumpIf(conjunct, false, g.doneLabel)
 		}
 		g.callMove(moves[0].moveIndex)
 	default:
 		g.callEnabledMoves(moves, g.evaluateGuards(moves))
 	}
-	g.fn.Br(g.doneLabel)
+	g.wasmFunc.Br(g.doneLabel)
 }
 
 // fewMoves is the greatest number of moves with a separate test of each bit.
@@ -214,7 +214,7 @@ func (g *expandGenerator) callEnabledMoves(moves []candidate, enabled bitset) {
 			continue
 		}
 		for bit, candidate := range wordMoves {
-			g.fn.If(isSet(word, bit), func() { g.callMove(candidate.moveIndex) })
+			g.wasmFunc.If(isSet(word, bit), func() { g.callMove(candidate.moveIndex) })
 		}
 	}
 }
@@ -222,20 +222,20 @@ func (g *expandGenerator) callEnabledMoves(moves []candidate, enabled bitset) {
 // callMovesOfBits emits a loop over the set bits of a word, lowest bit first. The loop calls the function of each bit's move and clears the
 // bit.
 func (g *expandGenerator) callMovesOfBits(moves []candidate, word wasm.Var[int64]) {
-	fn := g.fn
-	fn.Block(func(noneSet wasm.Label) {
-		fn.Loop(func(next wasm.Label) {
-			fn.BrIf(noneSet, word.IsZero())
+	wasmFunc := g.wasmFunc
+	wasmFunc.Block(func(noneSet wasm.Label) {
+		wasmFunc.Loop(func(next wasm.Label) {
+			wasmFunc.BrIf(noneSet, word.IsZero())
 			labels := g.openLabels(len(moves))
-			index := wasm.Expr[int32](func(fn *wasm.Func) { // pushes the index of the lowest set bit, then clears the bit
-				lowestBit(word).Emit(fn)
-				word.Set(fn, withoutLowestBit(word))
+			index := wasm.Expr[int32](func(wasmFunc *wasm.Func) { // pushes the index of the lowest set bit, then clears the bit
+				lowestBit(word).Emit(wasmFunc)
+				word.Set(wasmFunc, withoutLowestBit(word))
 			})
-			fn.BrTable(index, labels, labels[len(labels)-1])
+			wasmFunc.BrTable(index, labels, labels[len(labels)-1])
 			for _, candidate := range moves {
-				fn.End()
+				wasmFunc.End()
 				g.callMove(candidate.moveIndex)
-				fn.Br(next)
+				wasmFunc.Br(next)
 			}
 		})
 	})
@@ -243,8 +243,8 @@ func (g *expandGenerator) callMovesOfBits(moves []candidate, word wasm.Var[int64
 
 // callMove emits a call of a move's function, which writes a choice. It jumps to failed if the function fails.
 func (g *expandGenerator) callMove(move int) {
-	g.fn.BrIf(g.failedLabel, g.moveResult.Tee(wasm.Call[int32, int32](g.moveFunction(move))))
-	g.numChoices.Set(g.fn, g.numChoices.Add(constI32(1)))
+	g.wasmFunc.BrIf(g.failedLabel, g.moveResult.Tee(wasm.Call[int32, int32](g.moveFunction(move))))
+	g.numChoices.Set(g.wasmFunc, g.numChoices.Add(constI32(1)))
 }
 
 // moveFunction returns the index of the WebAssembly function that writes the choice of a move. It emits this function at the first call.
@@ -252,51 +252,51 @@ func (g *expandGenerator) moveFunction(move int) uint32 {
 	if index, ok := g.moveFunctions[move]; ok {
 		return index
 	}
-	fn := g.module.Func("", nil, []wasm.Type{wasm.I32})
-	g.moveFunctions[move] = fn.Index
+	wasmFunc := g.module.Func("", nil, []wasm.Type{wasm.I32})
+	g.moveFunctions[move] = wasmFunc.Index
 	// Emit the function with an empty state of the code generator, and then restore the old state.
 	outerGenerator := g.codeGenerator
-	g.fn, g.facts = fn, g.noFacts
-	g.computedTerms, g.computedOrder, g.uses = map[*term]typedCode{}, nil, map[*term]int{}
+	g.wasmFunc, g.facts = wasmFunc, g.noFacts
+	g.computedTerms, g.computedOrder, g.useCounts = map[*term]typedCode{}, nil, map[*term]int{}
 	g.emitMoveFunction(move)
-	g.codeSize += fn.Size()
+	g.codeSize += wasmFunc.Size()
 	outerGenerator.measuredAt, outerGenerator.epoch = g.measuredAt, g.epoch // both only grow
 	g.codeGenerator = outerGenerator
-	return fn.Index
+	return wasmFunc.Index
 }
 
 // emitMoveFunction emits the body of the function that writes the choice of a move. The function returns moveDone, moveGaveUp or moveNoSpace.
 func (g *expandGenerator) emitMoveFunction(move int) {
-	fn, spec := g.fn, &g.moves[move]
-	g.giveUpLabel = fn.Open()
+	wasmFunc, spec := g.wasmFunc, &g.moves[move]
+	g.giveUpLabel = wasmFunc.Open()
 	if slices.ContainsFunc(spec.commands, g.hasInvalidWeights) {
-		fn.Br(g.giveUpLabel)
+		wasmFunc.Br(g.giveUpLabel)
 	} else {
-		fn.Block(func(full wasm.Label) {
+		wasmFunc.Block(func(full wasm.Label) {
 			g.writeChoice(move, full)
-			fn.Return(constI32(moveDone))
+			wasmFunc.Return(constI32(moveDone))
 		})
-		fn.Return(constI32(moveNoSpace))
+		wasmFunc.Return(constI32(moveNoSpace))
 	}
-	fn.End()
-	constI32(moveGaveUp).Emit(fn)
+	wasmFunc.End()
+	constI32(moveGaveUp).Emit(wasmFunc)
 }
 
 // writeChoice emits code that writes the transitions of a move. The code jumps to full if they do not fit in the output.
 func (g *expandGenerator) writeChoice(move int, full wasm.Label) {
-	fn, spec := g.fn, &g.moves[move]
-	for _, conjunct := range spec.guard {
+	wasmFunc, spec := g.wasmFunc, &g.moves[move]
+	for _, conjunct := range spec.conjuncts {
 		g.facts = g.facts.assume(conjunct, true)
 	}
 	alternatives, areConstant := g.alternativesOf(spec, g.facts)
 	if len(alternatives) == 0 { // the products of tiny rates are all zero
-		fn.Br(g.giveUpLabel)
+		wasmFunc.Br(g.giveUpLabel)
 		return
 	}
-	choiceStart := wasm.Local[int32](fn)
+	choiceStart := wasm.Local[int32](wasmFunc)
 	maxSize := 8 + len(alternatives)*g.transitionSize()
 	lastAddress := constI32(g.outputStart + outputBytes - maxSize)
-	fn.BrIf(full, choiceStart.Tee(g.nextOutput).Gt(lastAddress))
+	wasmFunc.BrIf(full, choiceStart.Tee(g.nextOutput).Gt(lastAddress))
 	for _, command := range spec.commands {
 		if g.constantWeights[command] == nil && !g.omitsWeights {
 			g.declareWeightLocals(command)
@@ -335,7 +335,7 @@ func (g *expandGenerator) commonTarget(alternatives []alternative) (commonWords 
 			differingSlots[slot] = true
 		}
 	}
-	return g.withValues(g.packed, values), differingSlots
+	return g.withValues(g.packedState, values), differingSlots
 }
 
 // withValues emits code that computes new values of variables, checks their ranges, and stores them in a packed state. The keys of values are
@@ -347,14 +347,14 @@ func (g *expandGenerator) withValues(words []wasm.Var[int64], values map[int]*te
 		switch {
 		case g.isCertainlyInRange(value, slot):
 		case value.isConst():
-			g.fn.Br(g.giveUpLabel)
+			g.wasmFunc.Br(g.giveUpLabel)
 		default:
 			g.giveUpOutside(newLocals[slot], slot)
 		}
 	}
 	newWords := make([]wasm.Var[int64], len(words))
 	for wordIndex, word := range words {
-		newWords[wordIndex] = wasm.InLocal(g.fn, g.replaceFields(word.Expr, wordIndex, values, newLocals))
+		newWords[wordIndex] = wasm.InLocal(g.wasmFunc, g.replaceFields(word.Expr, wordIndex, values, newLocals))
 	}
 	return newWords
 }
@@ -371,7 +371,7 @@ func (g *expandGenerator) computeValues(values map[int]*term) map[int]wasm.Var[i
 		}
 		g.countUses(value)
 		toCompute = append(toCompute, newValue{slot, value})
-		newLocals[slot] = wasm.Local[int32](g.fn)
+		newLocals[slot] = wasm.Local[int32](g.wasmFunc)
 	}
 	groups, singleValues := g.memoGroups(toCompute)
 	for _, group := range groups {
@@ -437,7 +437,7 @@ func (o *choiceOutput) differingValues(alternative alternative) map[int]*term {
 // writeConstantChoice emits code that writes a choice with constant weights.
 func (g *expandGenerator) writeConstantChoice(output choiceOutput, alternatives []alternative) {
 	header := int64(len(alternatives))<<32 | int64(output.move)
-	wasm.Store(g.fn, output.start, 0, constI64(header))
+	wasm.Store(g.wasmFunc, output.start, 0, constI64(header))
 	offset := 8 // behind the header
 	var alternativeUpdates [][]int
 	for _, alternative := range alternatives {
@@ -446,47 +446,47 @@ func (g *expandGenerator) writeConstantChoice(output choiceOutput, alternatives 
 		offset += g.transitionSize()
 	}
 	g.alternatives[output.move] = alternativeUpdates
-	g.nextOutput.Set(g.fn, output.start.Add(constI32(offset)))
+	g.nextOutput.Set(g.wasmFunc, output.start.Add(constI32(offset)))
 }
 
 // writeTransition emits code that writes a transition to address+offset: its weight, and the packed state base with new values.
 func (g *expandGenerator) writeTransition(address wasm.Var[int32], offset int, weight wasm.Operand[float64], base []wasm.Var[int64], values map[int]*term) {
-	wasm.Store(g.fn, address, uint32(offset), weight)
+	wasm.Store(g.wasmFunc, address, uint32(offset), weight)
 	for wordIndex, word := range g.withValues(base, values) {
-		wasm.Store(g.fn, address, uint32(offset+8+8*wordIndex), word)
+		wasm.Store(g.wasmFunc, address, uint32(offset+8+8*wordIndex), word)
 	}
 }
 
 // writeWeightedChoice emits code that writes a choice whose weights are computed at run time. The code omits alternatives whose weight is zero.
 func (g *expandGenerator) writeWeightedChoice(output choiceOutput, alternatives []alternative) {
-	fn := g.fn
-	nextTransition, weight, numWritten := wasm.Local[int32](fn), wasm.Local[float64](fn), wasm.Local[int32](fn)
-	nextTransition.Set(fn, output.start.Add(constI32(8))) // behind the header
-	numWritten.Set(fn, constI32(0))
+	wasmFunc := g.wasmFunc
+	nextTransition, weight, numWritten := wasm.Local[int32](wasmFunc), wasm.Local[float64](wasmFunc), wasm.Local[int32](wasmFunc)
+	nextTransition.Set(wasmFunc, output.start.Add(constI32(8))) // behind the header
+	numWritten.Set(wasmFunc, constI32(0))
 	for _, alternative := range alternatives {
-		weight.Set(fn, g.weight(&g.moves[output.move], alternative.updates))
+		weight.Set(wasmFunc, g.weight(&g.moves[output.move], alternative.updates))
 		values := output.differingValues(alternative)
 		if g.allConstantsInRange(values) { // an unneeded write is cheaper than a jump
 			g.writeTransition(nextTransition, 0, weight, output.base, values)
 			g.countIfPositive(weight, numWritten, nextTransition)
 			continue
 		}
-		fn.If(weight.Gt(constF64(0)), func() {
-			g.scoped(func() { g.writeTransition(nextTransition, 0, weight, output.base, values) })
+		wasmFunc.If(weight.Gt(constF64(0)), func() {
+			g.emitInScope(func() { g.writeTransition(nextTransition, 0, weight, output.base, values) })
 			g.countIfPositive(weight, numWritten, nextTransition)
 		})
 	}
 	header := wasm.ExtendU(numWritten).Shl(32).Or(constI64(int64(output.move)))
-	wasm.Store(fn, output.start, 0, header)
-	g.nextOutput.Set(fn, nextTransition)
+	wasm.Store(wasmFunc, output.start, 0, header)
+	g.nextOutput.Set(wasmFunc, nextTransition)
 }
 
 // countIfPositive emits code that counts a written transition if its weight is positive. The next transition overwrites a transition of
 // weight zero.
 func (g *expandGenerator) countIfPositive(weight wasm.Var[float64], numWritten, next wasm.Var[int32]) {
-	positive := wasm.InLocal(g.fn, weight.Gt(constF64(0)))
-	numWritten.Set(g.fn, numWritten.Add(positive))
-	next.Set(g.fn, next.Add(positive.Mul(constI32(g.transitionSize()))))
+	positive := wasm.InLocal(g.wasmFunc, weight.Gt(constF64(0)))
+	numWritten.Set(g.wasmFunc, numWritten.Add(positive))
+	next.Set(g.wasmFunc, next.Add(positive.Mul(constI32(g.transitionSize()))))
 }
 
 // allConstantsInRange reports whether all values are constants within the ranges of their variables.

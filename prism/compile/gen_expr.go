@@ -10,8 +10,8 @@ import (
 // codeGenerator emits the code of terms into a function. It keeps computed values in locals, as long as every path to the current code
 // passes the computation.
 type codeGenerator struct {
-	graph *graph
-	fn    *wasm.Func
+	graph    *graph
+	wasmFunc *wasm.Func
 	// giveUpLabel is the label to jump to after a failure. The interpreter then takes over.
 	giveUpLabel wasm.Label
 	facts       *facts
@@ -23,7 +23,7 @@ type codeGenerator struct {
 
 	computedTerms map[*term]typedCode // the locals of terms that are computed
 	computedOrder []*term             // these terms in the order of their computation
-	uses          map[*term]int
+	useCounts     map[*term]int
 	measuredAt    []int // by term.id: the epoch in which costOf counted the term
 	epoch         int   // the number of calls of costOf
 }
@@ -50,16 +50,16 @@ func wasmType(sort sortKind) wasm.Type {
 
 // countUses counts a use of a term. The first use also counts a use of each operand.
 func (c *codeGenerator) countUses(term *term) {
-	c.uses[term]++
-	if c.uses[term] == 1 {
+	c.useCounts[term]++
+	if c.useCounts[term] == 1 {
 		for _, operand := range term.operands {
 			c.countUses(operand)
 		}
 	}
 }
 
-// scoped calls emit, which emits code that may be skipped at run time. Afterwards, the terms that this code has computed count as not computed.
-func (c *codeGenerator) scoped(emit func()) {
+// emitInScope calls emit, which emits code that may be skipped at run time. Afterwards, the terms that this code has computed count as not computed.
+func (c *codeGenerator) emitInScope(emit func()) {
 	mark := len(c.computedOrder)
 	emit()
 	for _, term := range c.computedOrder[mark:] {
@@ -71,10 +71,10 @@ func (c *codeGenerator) scoped(emit func()) {
 // keepInLocal emits code that pushes the value of a term on the stack, and also stores it in a new local for later uses. value is the code that
 // computes the term.
 func (c *codeGenerator) keepInLocal(term *term, value func(*wasm.Func)) {
-	if term.sort == sortFloat {
-		c.computedTerms[term] = wasm.Keep[float64](c.fn, wasm.Expr[float64](value))
+	if term.valueSort == sortFloat {
+		c.computedTerms[term] = wasm.Keep[float64](c.wasmFunc, wasm.Expr[float64](value))
 	} else {
-		c.computedTerms[term] = wasm.Keep[int32](c.fn, wasm.Expr[int32](value))
+		c.computedTerms[term] = wasm.Keep[int32](c.wasmFunc, wasm.Expr[int32](value))
 	}
 	c.computedOrder = append(c.computedOrder, term)
 }
@@ -128,19 +128,19 @@ func (c *codeGenerator) emitTerm(term *term) {
 	cachedCode, ok := c.computedTerms[term]
 	switch {
 	case ok:
-		cachedCode.Emit(c.fn)
-	case term.op == opConst && term.sort == sortFloat:
-		constF64(term.floatValue).Emit(c.fn)
+		cachedCode.Emit(c.wasmFunc)
+	case term.op == opConst && term.valueSort == sortFloat:
+		constF64(term.floatValue).Emit(c.wasmFunc)
 	case term.op == opConst:
-		constI32(term.intValue).Emit(c.fn)
+		constI32(term.intValue).Emit(c.wasmFunc)
 	case term.op == opVar:
-		c.variable(term.slot).Emit(c.fn)
-	case c.uses[term] > 1:
+		c.variable(term.slot).Emit(c.wasmFunc)
+	case c.useCounts[term] > 1:
 		c.computeRepeated(term)
-		c.keepInLocal(term, func(*wasm.Func) { c.operationCode(term).Emit(c.fn) })
+		c.keepInLocal(term, func(*wasm.Func) { c.operationCode(term).Emit(c.wasmFunc) })
 	default:
 		c.computeRepeated(term)
-		c.operationCode(term).Emit(c.fn)
+		c.operationCode(term).Emit(c.wasmFunc)
 	}
 }
 
@@ -151,9 +151,9 @@ func (c *codeGenerator) computeRepeated(root *term) {
 		return
 	}
 	for _, subterm := range c.repeatedTerms(root) {
-		compute := func(*wasm.Func) { c.operationCode(subterm).Emit(c.fn) }
+		compute := func(*wasm.Func) { c.operationCode(subterm).Emit(c.wasmFunc) }
 		// The result is dropped from the stack and stays in the local, so the type parameter does not matter.
-		c.fn.Drop(wasm.Expr[int32](func(*wasm.Func) { c.keepInLocal(subterm, compute) }))
+		c.wasmFunc.Drop(wasm.Expr[int32](func(*wasm.Func) { c.keepInLocal(subterm, compute) }))
 	}
 }
 
@@ -216,7 +216,7 @@ func (c *codeGenerator) operationCode(term *term) typedCode {
 		return c.power(term)
 	case opFloor, opCeil, opRound:
 		return c.rounding(term)
-	case opNumSame:
+	case opFloatSame:
 		return c.sameFloat(term.operands[0], term.operands[1])
 	case opBoolToInt:
 		return c.intCode(term.operands[0])
@@ -230,17 +230,17 @@ func (c *codeGenerator) instructionValue(term *term) typedCode {
 	switch {
 	case term.op == opIntEq && lastOperand.isConst() && lastOperand.intValue == 0:
 		return c.intCode(term.operands[0]).IsZero()
-	case term.op == opNumPow:
+	case term.op == opFloatPow:
 		return wasm.Call[float64, float64](c.hostPow, c.floatCode(term.operands[0]), c.floatCode(lastOperand))
 	case term.op == opNumLog:
 		return wasm.Call[float64, float64](c.hostLog, c.floatCode(term.operands[0]), c.floatCode(lastOperand))
 	}
 	// The caller uses only Emit, so the type parameter does not matter.
-	return wasm.Expr[int32](func(fn *wasm.Func) {
+	return wasm.Expr[int32](func(wasmFunc *wasm.Func) {
 		for _, operand := range term.operands {
 			c.emitTerm(operand)
 		}
-		fn.Op(instruction(term.op))
+		wasmFunc.Op(instruction(term.op))
 	})
 }
 
@@ -251,23 +251,23 @@ func instruction(op opcode) wasm.Opcode {
 		return wasm.I32Eq
 	case opIntLt:
 		return wasm.I32LtS
-	case opNumLt:
+	case opFloatLt:
 		return wasm.F64Lt
-	case opNumLe:
+	case opFloatLe:
 		return wasm.F64Le
 	case opIntToFloat:
 		return wasm.F64ConvertI32S
-	case opNumAdd:
+	case opFloatAdd:
 		return wasm.F64Add
-	case opNumSub:
+	case opFloatSub:
 		return wasm.F64Sub
-	case opNumMul:
+	case opFloatMul:
 		return wasm.F64Mul
-	case opNumDiv:
+	case opFloatDiv:
 		return wasm.F64Div
-	case opNumNeg:
+	case opFloatNeg:
 		return wasm.F64Neg
-	case opNumMin:
+	case opFloatMin:
 		return wasm.F64Min
 	default: // opNumMax
 		return wasm.F64Max
@@ -278,7 +278,7 @@ func instruction(op opcode) wasm.Opcode {
 func (c *codeGenerator) negation(operand *term) wasm.Expr[int32] {
 	_, isComputed := c.computedTerms[operand]
 	isComparison := operand.op == opIntEq || operand.op == opIntLt || operand.op == opIff
-	if isComputed || c.uses[operand] > 1 || !isComparison {
+	if isComputed || c.useCounts[operand] > 1 || !isComparison {
 		return c.intCode(operand).IsZero()
 	}
 	left, right := c.intCode(operand.operands[0]), c.intCode(operand.operands[1])
@@ -320,12 +320,12 @@ func (c *codeGenerator) connective(op opcode, operands []*term) wasm.Expr[int32]
 	if laterOperands == nil {
 		return c.evaluateAll(op, cheapOperands)
 	}
-	evaluateLater := func() { c.scoped(func() { c.connective(op, laterOperands).Emit(c.fn) }) }
-	return func(fn *wasm.Func) {
+	evaluateLater := func() { c.emitInScope(func() { c.connective(op, laterOperands).Emit(c.wasmFunc) }) }
+	return func(wasmFunc *wasm.Func) {
 		if op == opAnd {
-			fn.IfElse(wasm.I32, c.evaluateAll(op, cheapOperands), evaluateLater, func() { constI32(0).Emit(fn) })
+			wasmFunc.IfElse(wasm.I32, c.evaluateAll(op, cheapOperands), evaluateLater, func() { constI32(0).Emit(wasmFunc) })
 		} else {
-			fn.IfElse(wasm.I32, c.evaluateAll(op, cheapOperands), func() { constI32(1).Emit(fn) }, evaluateLater)
+			wasmFunc.IfElse(wasm.I32, c.evaluateAll(op, cheapOperands), func() { constI32(1).Emit(wasmFunc) }, evaluateLater)
 		}
 	}
 }
@@ -336,13 +336,13 @@ func (c *codeGenerator) jumpIf(condition *term, wanted bool, target wasm.Label) 
 	c.computeRepeated(condition)
 	_, isComputed := c.computedTerms[condition]
 	isConnective := condition.op == opAnd || condition.op == opOr
-	isWorthKeeping := c.uses[condition] > 1 && condition.op != opNot && condition.cost <= chunkCost
+	isWorthKeeping := c.useCounts[condition] > 1 && condition.op != opNot && condition.cost <= chunkCost
 	// One operand decides to jump if a conjunction must be false, or a disjunction true.
 	oneDecides := condition.op == opAnd && !wanted || condition.op == opOr && wanted
 	switch {
 	case condition.isConst():
 		if (condition.intValue != 0) == wanted {
-			c.fn.Br(target)
+			c.wasmFunc.Br(target)
 		}
 	case isComputed || isWorthKeeping:
 		c.jumpIfCode(c.intCode(condition), wanted, target)
@@ -351,10 +351,10 @@ func (c *codeGenerator) jumpIf(condition *term, wanted bool, target wasm.Label) 
 	case oneDecides:
 		c.jumpIfAny(condition.op, condition.operands, wanted, target)
 	case isConnective && condition.cost > chunkCost:
-		c.scoped(func() {
-			c.fn.Block(func(skip wasm.Label) {
+		c.emitInScope(func() {
+			c.wasmFunc.Block(func(skip wasm.Label) {
 				c.jumpIf(condition, !wanted, skip)
-				c.fn.Br(target)
+				c.wasmFunc.Br(target)
 			})
 		})
 	default:
@@ -380,7 +380,7 @@ func (c *codeGenerator) jumpIfCode(condition wasm.Expr[int32], wanted bool, targ
 	if !wanted {
 		condition = condition.IsZero()
 	}
-	c.fn.BrIf(target, condition)
+	c.wasmFunc.BrIf(target, condition)
 }
 
 // conditional returns the code of ?:. If both branches are cheap and cannot fail, the code evaluates both and selects a result.
@@ -388,15 +388,15 @@ func (c *codeGenerator) conditional(conditionalTerm *term) typedCode {
 	condition, thenTerm, elseTerm := conditionalTerm.operands[0], conditionalTerm.operands[1], conditionalTerm.operands[2]
 	canEvaluateBoth := c.isCheapAndSafe(thenTerm) && c.isCheapAndSafe(elseTerm)
 	switch {
-	case canEvaluateBoth && conditionalTerm.sort == sortFloat:
+	case canEvaluateBoth && conditionalTerm.valueSort == sortFloat:
 		return wasm.Select[float64](c.intCode(condition), c.floatCode(thenTerm), c.floatCode(elseTerm))
 	case canEvaluateBoth:
 		return wasm.Select[int32](c.intCode(condition), c.intCode(thenTerm), c.intCode(elseTerm))
 	}
-	return wasm.Expr[int32](func(fn *wasm.Func) {
-		fn.IfElse(wasmType(conditionalTerm.sort), c.intCode(condition),
-			func() { c.scoped(func() { c.emitTerm(thenTerm) }) },
-			func() { c.scoped(func() { c.emitTerm(elseTerm) }) })
+	return wasm.Expr[int32](func(wasmFunc *wasm.Func) {
+		wasmFunc.IfElse(wasmType(conditionalTerm.valueSort), c.intCode(condition),
+			func() { c.emitInScope(func() { c.emitTerm(thenTerm) }) },
+			func() { c.emitInScope(func() { c.emitTerm(elseTerm) }) })
 	})
 }
 
@@ -417,12 +417,12 @@ func (c *codeGenerator) arithmetic(term *term) wasm.Expr[int32] {
 	case !c.facts.mayOverflow(term):
 		return calculate(term.op, left, right)
 	}
-	return func(fn *wasm.Func) {
-		wideResult := wasm.Local[int64](fn)
+	return func(wasmFunc *wasm.Func) {
+		wideResult := wasm.Local[int64](wasmFunc)
 		computed := wideResult.Tee(calculate(term.op, wasm.Extend(left), wasm.Extend(right)))
 		truncated := wasm.Extend(wasm.Wrap(computed))
-		fn.BrIf(c.giveUpLabel, truncated.Ne(wideResult))
-		wasm.Wrap(wideResult).Emit(fn)
+		wasmFunc.BrIf(c.giveUpLabel, truncated.Ne(wideResult))
+		wasm.Wrap(wideResult).Emit(wasmFunc)
 	}
 }
 
@@ -439,33 +439,33 @@ func calculate[T int32 | int64](op opcode, left, right wasm.Expr[T]) wasm.Expr[T
 
 // modulo returns the code of mod(dividend, divisor). The result is never negative. The code gives up unless the divisor is positive.
 func (c *codeGenerator) modulo(term *term) wasm.Expr[int32] {
-	return func(fn *wasm.Func) {
-		dividend := wasm.InLocal(fn, c.intCode(term.operands[0]))
-		divisor := wasm.InLocal(fn, c.intCode(term.operands[1]))
+	return func(wasmFunc *wasm.Func) {
+		dividend := wasm.InLocal(wasmFunc, c.intCode(term.operands[0]))
+		divisor := wasm.InLocal(wasmFunc, c.intCode(term.operands[1]))
 		if c.facts.interval(term.operands[1]).low <= 0 {
-			fn.BrIf(c.giveUpLabel, divisor.Lt(constI32(1)))
+			wasmFunc.BrIf(c.giveUpLabel, divisor.Lt(constI32(1)))
 		}
 		if c.facts.interval(term.operands[0]).low >= 0 {
-			dividend.RemU(divisor).Emit(fn)
+			dividend.RemU(divisor).Emit(wasmFunc)
 			return
 		}
-		remainder := wasm.Local[int32](fn)
-		remainder.Set(fn, dividend.Rem(divisor))
+		remainder := wasm.Local[int32](wasmFunc)
+		remainder.Set(wasmFunc, dividend.Rem(divisor))
 		correction := wasm.Select(remainder.Lt(constI32(0)), divisor, constI32(0))
-		remainder.Add(correction).Emit(fn)
+		remainder.Add(correction).Emit(wasmFunc)
 	}
 }
 
 // minOrMax returns the code of the minimum or maximum of two Ints.
 func (c *codeGenerator) minOrMax(term *term) wasm.Expr[int32] {
-	return func(fn *wasm.Func) {
-		left := wasm.InLocal(fn, c.intCode(term.operands[0]))
-		right := wasm.InLocal(fn, c.intCode(term.operands[1]))
+	return func(wasmFunc *wasm.Func) {
+		left := wasm.InLocal(wasmFunc, c.intCode(term.operands[0]))
+		right := wasm.InLocal(wasmFunc, c.intCode(term.operands[1]))
 		takesLeft := left.Lt(right)
 		if term.op == opMax {
 			takesLeft = left.Gt(right)
 		}
-		wasm.Select[int32](takesLeft, left, right).Emit(fn)
+		wasm.Select[int32](takesLeft, left, right).Emit(wasmFunc)
 	}
 }
 
@@ -474,38 +474,38 @@ const hostFailed = math.MinInt64
 
 // power returns the code of an integer power. The code gives up if the power is undefined or overflows.
 func (c *codeGenerator) power(term *term) wasm.Expr[int32] {
-	return func(fn *wasm.Func) {
+	return func(wasmFunc *wasm.Func) {
 		call := wasm.Call[int64, int32](c.hostIntPow, c.intCode(term.operands[0]), c.intCode(term.operands[1]))
-		wide := wasm.Local[int64](fn)
-		fn.BrIf(c.giveUpLabel, wide.Tee(call).Eq(constI64(hostFailed)))
-		wasm.Wrap(wide).Emit(fn)
+		wide := wasm.Local[int64](wasmFunc)
+		wasmFunc.BrIf(c.giveUpLabel, wide.Tee(call).Eq(constI64(hostFailed)))
+		wasm.Wrap(wide).Emit(wasmFunc)
 	}
 }
 
 // rounding returns the code of floor, ceil or round of a float64. The code gives up if the result does not fit in 32 bits.
 func (c *codeGenerator) rounding(term *term) wasm.Expr[int32] {
-	return func(fn *wasm.Func) {
-		operand := wasm.InLocal(fn, c.floatCode(term.operands[0]))
-		result := rounded(fn, term.op, operand, term.operands[0].maybeNaN)
+	return func(wasmFunc *wasm.Func) {
+		operand := wasm.InLocal(wasmFunc, c.floatCode(term.operands[0]))
+		result := rounded(wasmFunc, term.op, operand, term.operands[0].maybeNaN)
 		if term.mayFail {
-			number := wasm.InLocal(fn, result)
+			number := wasm.InLocal(wasmFunc, result)
 			isInRange := number.Ge(constF64(math.MinInt32)).And(number.Le(constF64(math.MaxInt32)))
-			fn.BrIf(c.giveUpLabel, isInRange.IsZero())
+			wasmFunc.BrIf(c.giveUpLabel, isInRange.IsZero())
 			result = number.Expr
 		}
-		wasm.Convert[int32](wasm.I32TruncF64S, result).Emit(fn)
+		wasm.Convert[int32](wasm.I32TruncF64S, result).Emit(wasmFunc)
 	}
 }
 
 // rounded returns the code of floor, ceil or round of a float64, as a float64. Round rounds halves up, and maps NaN to 0.
-func rounded(fn *wasm.Func, op opcode, operand wasm.Var[float64], maybeNaN bool) wasm.Expr[float64] {
+func rounded(wasmFunc *wasm.Func, op opcode, operand wasm.Var[float64], maybeNaN bool) wasm.Expr[float64] {
 	switch op {
 	case opFloor:
 		return wasm.Convert[float64](wasm.F64Floor, operand)
 	case opCeil:
 		return wasm.Convert[float64](wasm.F64Ceil, operand)
 	}
-	floor := wasm.InLocal(fn, wasm.Convert[float64](wasm.F64Floor, operand))
+	floor := wasm.InLocal(wasmFunc, wasm.Convert[float64](wasm.F64Floor, operand))
 	isHalfOrMore := operand.Sub(floor).Ge(constF64(0.5))
 	result := wasm.Select(isHalfOrMore, floor.Add(constF64(1)), floor)
 	if maybeNaN {
@@ -520,12 +520,12 @@ func (c *codeGenerator) sameFloat(left, right *term) wasm.Expr[int32] {
 	if isNeverNaNOrZero(left) || isNeverNaNOrZero(right) { // the comparison of IEEE 754 gives the same result
 		return c.floatCode(left).Eq(c.floatCode(right))
 	}
-	return func(fn *wasm.Func) {
-		leftValue := wasm.InLocal(fn, c.floatCode(left))
-		rightValue := wasm.InLocal(fn, c.floatCode(right))
+	return func(wasmFunc *wasm.Func) {
+		leftValue := wasm.InLocal(wasmFunc, c.floatCode(left))
+		rightValue := wasm.InLocal(wasmFunc, c.floatCode(right))
 		sameBits := wasm.Bits(leftValue).Eq(wasm.Bits(rightValue))
 		bothNaN := leftValue.Ne(leftValue).And(rightValue.Ne(rightValue))
-		sameBits.Or(bothNaN).Emit(fn)
+		sameBits.Or(bothNaN).Emit(wasmFunc)
 	}
 }
 

@@ -26,9 +26,9 @@ type memoTable struct {
 
 // wordField is the position of a value in a packed word. The stored number is the difference of the value to its lower bound.
 type wordField struct {
-	low   int64
-	shift int
-	width int
+	minValue int64
+	shift    int
+	width    int
 }
 
 const (
@@ -93,7 +93,7 @@ func (g *moveGenerator) isWorthMemoising(group memoGroup) bool {
 	terms := group.terms()
 	fitsInWord := totalWidth(g.fieldsOfTerms(terms)) <= 32
 	fitsInMemory := g.memoryUsed+8<<memoBits <= maxMemory
-	minCost := cmp.Or(g.model.opts.memoCost, memoCost)
+	minCost := cmp.Or(g.model.options.memoCost, memoCost)
 	return fitsInWord && fitsInMemory && g.costOf(maxCost, terms...) >= minCost
 }
 
@@ -133,7 +133,7 @@ func (g *moveGenerator) fieldsOfTerms(terms []*term) []wordField {
 	ranges := make([]interval, len(terms))
 	for i, term := range terms {
 		ranges[i] = interval{0, 1} // of a Bool
-		if term.sort == sortInt {
+		if term.valueSort == sortInt {
 			ranges[i] = g.facts.interval(term)
 		}
 	}
@@ -155,7 +155,7 @@ func adjacentFields(ranges []interval) []wordField {
 	shift := 0
 	for i, valueRange := range ranges {
 		width := bits.Len64(uint64(valueRange.high - valueRange.low))
-		fields[i] = wordField{low: valueRange.low, shift: shift, width: width}
+		fields[i] = wordField{minValue: valueRange.low, shift: shift, width: width}
 		shift += width
 	}
 	return fields
@@ -174,8 +174,8 @@ func totalWidth(fields []wordField) int {
 // half of a table entry is the key plus 1; the lower half has the packed values.
 func (g *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[int32]) {
 	memo, group := g.memoFor(group)
-	fn := g.fn
-	key, offset, entry := wasm.Local[int32](fn), wasm.Local[int32](fn), wasm.Local[int64](fn)
+	wasmFunc := g.wasmFunc
+	key, offset, entry := wasm.Local[int32](wasmFunc), wasm.Local[int32](wasmFunc), wasm.Local[int64](wasmFunc)
 	// Pack the variables into the key.
 	var variables []wasm.Expr[int32]
 	for _, slot := range group.slots {
@@ -188,18 +188,18 @@ func (g *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[i
 	loaded := wasm.Load[int64](offset.Tee(hash.Shl(3)), memo.address)
 	// Compute the values if the entry has another key.
 	entryKey := wasm.Wrap(entry.Tee(loaded).ShrU(32))
-	fn.If(entryKey.Ne(key.Add(constI32(1))), func() { // an empty entry, 0, matches no key
+	wasmFunc.If(entryKey.Ne(key.Add(constI32(1))), func() { // an empty entry, 0, matches no key
 		args := []wasm.Operand[int32]{key, offset}
 		for _, slot := range group.slots {
 			args = append(args, g.slots[slot])
 		}
-		entry.Set(fn, wasm.Call[int64](memo.computeFunction, args...))
+		entry.Set(wasmFunc, wasm.Call[int64](memo.computeFunction, args...))
 	})
 	// Unpack the values.
-	packedValues := wasm.Local[int32](fn)
-	packedValues.Set(fn, wasm.Wrap(entry))
+	packedValues := wasm.Local[int32](wasmFunc)
+	packedValues.Set(wasmFunc, wasm.Wrap(entry))
 	for i, newValue := range group.values {
-		newLocals[newValue.slot].Set(fn, extractField(packedValues, memo.outputFields[i]))
+		newLocals[newValue.slot].Set(wasmFunc, extractField(packedValues, memo.outputFields[i]))
 	}
 }
 
@@ -214,8 +214,8 @@ func packFields(values []wasm.Expr[int32], fields []wordField) wasm.Expr[int32] 
 
 // shiftToField returns code for a value at its position in a packed word.
 func shiftToField(value wasm.Expr[int32], field wordField) wasm.Expr[int32] {
-	if field.low != 0 {
-		value = value.Sub(constI32(field.low))
+	if field.minValue != 0 {
+		value = value.Sub(constI32(field.minValue))
 	}
 	if field.shift > 0 {
 		value = value.Shl(int32(field.shift))
@@ -226,7 +226,7 @@ func shiftToField(value wasm.Expr[int32], field wordField) wasm.Expr[int32] {
 // extractField returns code for the value in a field of a packed word.
 func extractField(packed wasm.Var[int32], field wordField) wasm.Expr[int32] {
 	if field.width == 0 {
-		return constI32(field.low)
+		return constI32(field.minValue)
 	}
 	value := packed.Expr
 	if field.shift > 0 {
@@ -235,8 +235,8 @@ func extractField(packed wasm.Var[int32], field wordField) wasm.Expr[int32] {
 	if field.shift+field.width < 32 {
 		value = value.And(constI32(1<<field.width - 1))
 	}
-	if field.low != 0 {
-		value = value.Add(constI32(field.low))
+	if field.minValue != 0 {
+		value = value.Add(constI32(field.minValue))
 	}
 	return value
 }
@@ -297,7 +297,7 @@ func (w *canonicalWriter) number(term *term) uint32 {
 	if isCommutative {
 		slices.Sort(operands)
 	}
-	w.key = append(w.key, byte(term.op), byte(term.sort))
+	w.key = append(w.key, byte(term.op), byte(term.valueSort))
 	w.key = binary.AppendVarint(w.key, term.intValue)
 	w.key = binary.LittleEndian.AppendUint64(w.key, math.Float64bits(term.floatValue))
 	if term.op == opVar {
@@ -321,13 +321,13 @@ func (g *moveGenerator) newMemo(group memoGroup) *memoTable {
 		paramTypes = append(paramTypes, wasm.I32)
 		variables[slot] = wasm.Param[int32](uint32(numFixedParams + i))
 	}
-	fn := g.module.Func("", paramTypes, []wasm.Type{wasm.I64})
+	wasmFunc := g.module.Func("", paramTypes, []wasm.Type{wasm.I64})
 	terms := group.terms()
-	memo := &memoTable{computeFunction: fn.Index, address: g.reserve(8 << memoBits), inputFields: g.fieldsOfVariables(group.slots), outputFields: g.fieldsOfTerms(terms)}
+	memo := &memoTable{computeFunction: wasmFunc.Index, address: g.reserve(8 << memoBits), inputFields: g.fieldsOfVariables(group.slots), outputFields: g.fieldsOfTerms(terms)}
 	// Emit the values into the new function, by a code generator whose variables are the parameters.
 	generator := g.codeGenerator
-	generator.fn, generator.params = fn, variables
-	generator.computedTerms, generator.computedOrder, generator.uses = map[*term]typedCode{}, nil, map[*term]int{}
+	generator.wasmFunc, generator.params = wasmFunc, variables
+	generator.computedTerms, generator.computedOrder, generator.useCounts = map[*term]typedCode{}, nil, map[*term]int{}
 	for _, term := range terms {
 		generator.countUses(term)
 	}
@@ -337,9 +337,9 @@ func (g *moveGenerator) newMemo(group memoGroup) *memoTable {
 	}
 	packed := packFields(values, memo.outputFields)
 	// Store the entry; see lookUpMemo.
-	key, offset, entry := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Local[int64](fn)
+	key, offset, entry := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Local[int64](wasmFunc)
 	upperHalf := wasm.ExtendU(key.Add(constI32(1))).Shl(32)
-	wasm.Store(fn, offset, memo.address, entry.Tee(wasm.ExtendU(packed).Or(upperHalf)))
-	entry.Emit(fn)
+	wasm.Store(wasmFunc, offset, memo.address, entry.Tee(wasm.ExtendU(packed).Or(upperHalf)))
+	entry.Emit(wasmFunc)
 	return memo
 }

@@ -24,10 +24,10 @@ func (g *pathGenerator) emitEnter() {
 	case Until:
 		g.emitEnterUntil()
 	case Next:
-		g.fn.If(g.steps.Eq(constI64(1)), func() {
-			g.scoped(func() {
+		g.wasmFunc.If(g.steps.Eq(constI64(1)), func() {
+			g.emitInScope(func() {
 				g.jumpIf(g.conditionTerm(g.monitor.Right), true, g.holdsLabel)
-				g.fn.Br(g.violatedLabel)
+				g.wasmFunc.Br(g.violatedLabel)
 			})
 		})
 	case ReachReward:
@@ -35,12 +35,12 @@ func (g *pathGenerator) emitEnter() {
 		g.jumpIf(right, true, g.holdsLabel)
 		g.facts = g.facts.assume(right, false)
 	case CumulReward:
-		g.fn.BrIf(g.holdsLabel, g.isAtHorizon())
+		g.wasmFunc.BrIf(g.holdsLabel, g.isAtHorizon())
 	case InstantReward:
-		g.fn.If(g.isAtHorizon(), func() {
-			g.scoped(func() {
-				g.reward.Set(g.fn, g.stateReward())
-				g.fn.Br(g.holdsLabel)
+		g.wasmFunc.If(g.isAtHorizon(), func() {
+			g.emitInScope(func() {
+				g.reward.Set(g.wasmFunc, g.stateReward())
+				g.wasmFunc.Br(g.holdsLabel)
 			})
 		})
 	}
@@ -71,11 +71,11 @@ func (g *pathGenerator) isBeforeLowerBound() wasm.Expr[int32] {
 func (g *pathGenerator) emitEnterUntil() {
 	right, left := g.conditionTerm(g.monitor.Right), g.conditionTerm(orTrue(g.monitor.Left))
 	if g.monitor.inSteps && g.monitor.Bounded() {
-		g.fn.BrIf(g.violatedLabel, g.steps.Gt(constI64(g.monitor.highStep)))
+		g.wasmFunc.BrIf(g.violatedLabel, g.steps.Gt(constI64(g.monitor.highStep)))
 	}
 	if isEarly := g.isBeforeLowerBound(); isEarly != nil {
-		g.fn.If(isEarly.IsZero(), func() {
-			g.scoped(func() { g.jumpIf(right, true, g.holdsLabel) })
+		g.wasmFunc.If(isEarly.IsZero(), func() {
+			g.emitInScope(func() { g.jumpIf(right, true, g.holdsLabel) })
 		})
 	} else {
 		g.jumpIf(right, true, g.holdsLabel)
@@ -88,15 +88,15 @@ func (g *pathGenerator) emitEnterUntil() {
 // emitDeadlock emits code that ends the path in a state without choices, and does the same as Watch.Deadlock. If deadlocks are errors, the code
 // gives up, and the interpreter reports the error.
 func (g *pathGenerator) emitDeadlock() {
-	fn := g.fn
-	if g.model.opts.NoFixDeadlocks {
-		fn.Br(g.giveUpLabel)
+	wasmFunc := g.wasmFunc
+	if g.model.options.NoFixDeadlocks {
+		wasmFunc.Br(g.giveUpLabel)
 		return
 	}
 	switch g.monitor.Kind {
 	case Until:
 		if isEarly := g.isBeforeLowerBound(); isEarly != nil {
-			fn.If(isEarly, func() { g.scoped(g.decideByRight) })
+			wasmFunc.If(isEarly, func() { g.emitInScope(g.decideByRight) })
 		}
 		g.endPath(False)
 	case Next:
@@ -104,18 +104,18 @@ func (g *pathGenerator) emitDeadlock() {
 	case ReachReward:
 		g.endPath(Undecided)
 	case CumulReward:
-		g.reward.Set(fn, g.stateReward().Mul(g.remainingHorizon()).Add(g.reward))
+		g.reward.Set(wasmFunc, g.stateReward().Mul(g.remainingHorizon()).Add(g.reward))
 		g.endPath(True)
 	case InstantReward:
-		g.reward.Set(fn, g.stateReward())
+		g.reward.Set(wasmFunc, g.stateReward())
 		g.endPath(True)
 	}
 }
 
 // decideByRight emits code that ends the path. The formula is true if the right operand of the monitor holds.
 func (g *pathGenerator) decideByRight() {
-	g.status.Set(g.fn, wasm.Select[int32](g.intCode(g.conditionTerm(g.monitor.Right)), constI32(int32(True)), constI32(int32(False))))
-	g.fn.Br(g.finish)
+	g.status.Set(g.wasmFunc, wasm.Select[int32](g.intCode(g.conditionTerm(g.monitor.Right)), constI32(int32(True)), constI32(int32(False))))
+	g.wasmFunc.Br(g.finish)
 }
 
 // remainingHorizon returns code for the steps, or the time in a CTMC, until the horizon.
@@ -140,64 +140,64 @@ func (g *pathGenerator) emitStep(action int) {
 }
 
 // countStep emits code that counts a step.
-func (g *pathGenerator) countStep() { g.steps.Set(g.fn, g.steps.Add(constI64(1))) }
+func (g *pathGenerator) countStep() { g.steps.Set(g.wasmFunc, g.steps.Add(constI64(1))) }
 
 // addRewards emits code that adds the reward of a state and the reward of an action.
 func (g *pathGenerator) addRewards(state wasm.Expr[float64], action int) {
-	g.reward.Set(g.fn, g.reward.Add(state.Add(g.choiceReward(action))))
+	g.reward.Set(g.wasmFunc, g.reward.Add(state.Add(g.choiceReward(action))))
 }
 
 // emitSojourn emits code that draws an exponentially distributed sojourn time, and adds the time and its rewards, as Watch.Sojourn does. The code
 // ends the path if a time bound decides the monitor during the sojourn.
 func (g *pathGenerator) emitSojourn(action int) {
-	fn := g.fn
-	duration, startTime := wasm.Local[float64](fn), wasm.Local[float64](fn)
+	wasmFunc := g.wasmFunc
+	duration, startTime := wasm.Local[float64](wasmFunc), wasm.Local[float64](wasmFunc)
 	logarithm := wasm.Call[float64, float64](g.logFunction, constF64(1).Sub(g.drawUniform()))
-	duration.Set(fn, wasm.Convert[float64](wasm.F64Neg, logarithm).Div(g.totalExitRate))
-	g.time.Set(fn, startTime.Tee(g.time).Add(duration))
+	duration.Set(wasmFunc, wasm.Convert[float64](wasm.F64Neg, logarithm).Div(g.totalExitRate))
+	g.time.Set(wasmFunc, startTime.Tee(g.time).Add(duration))
 	g.countStep()
 	switch g.monitor.Kind {
 	case Until:
 		g.emitSojournUntil(startTime)
 	case CumulReward:
 		g.ifPastHorizon(func() {
-			g.reward.Set(fn, g.stateReward().Mul(constF64(g.monitor.High).Sub(startTime)).Add(g.reward))
-			fn.Br(g.holdsLabel)
+			g.reward.Set(wasmFunc, g.stateReward().Mul(constF64(g.monitor.High).Sub(startTime)).Add(g.reward))
+			wasmFunc.Br(g.holdsLabel)
 		})
 		g.addRewards(g.stateReward().Mul(duration), action)
 	case ReachReward:
 		g.addRewards(g.stateReward().Mul(duration), action)
 	case InstantReward:
 		g.ifPastHorizon(func() {
-			g.reward.Set(fn, g.stateReward())
-			fn.Br(g.holdsLabel)
+			g.reward.Set(wasmFunc, g.stateReward())
+			wasmFunc.Br(g.holdsLabel)
 		})
 	}
 }
 
 // ifPastHorizon emits code that runs if the upper time bound or the horizon has passed.
 func (g *pathGenerator) ifPastHorizon(emit func()) {
-	g.fn.If(g.time.Gt(constF64(g.monitor.High)), func() { g.scoped(emit) })
+	g.wasmFunc.If(g.time.Gt(constF64(g.monitor.High)), func() { g.emitInScope(emit) })
 }
 
 // emitSojournUntil emits code that ends the path if a time bound decides an until formula during the sojourn. The sojourn begins at start
 // and ends at g.time.
 func (g *pathGenerator) emitSojournUntil(start wasm.Var[float64]) {
-	fn := g.fn
+	wasmFunc := g.wasmFunc
 	right := g.conditionTerm(g.monitor.Right)
 	startsEarly := start.Lt(constF64(g.monitor.Low)) // before the lower bound
 	if g.monitor.Bounded() {
 		g.ifPastHorizon(func() {
 			if g.monitor.Low > 0 {
-				fn.BrIf(g.violatedLabel, startsEarly.IsZero())
+				wasmFunc.BrIf(g.violatedLabel, startsEarly.IsZero())
 				g.jumpIf(right, true, g.holdsLabel)
 			}
-			fn.Br(g.violatedLabel)
+			wasmFunc.Br(g.violatedLabel)
 		})
 	}
 	if g.monitor.Low > 0 {
-		fn.If(startsEarly.And(g.time.Gt(constF64(g.monitor.Low))), func() {
-			g.scoped(func() { g.jumpIf(right, true, g.holdsLabel) })
+		wasmFunc.If(startsEarly.And(g.time.Gt(constF64(g.monitor.Low))), func() {
+			g.emitInScope(func() { g.jumpIf(right, true, g.holdsLabel) })
 		})
 	}
 }
@@ -230,12 +230,12 @@ func (g *pathGenerator) rewardSum(isSelected func(*sema.RewardItem) bool) wasm.E
 
 // rewardItem returns code for the value of a reward item, or 0 if its guard does not hold.
 func (g *pathGenerator) rewardItem(guard, value *term) wasm.Expr[float64] {
-	return func(fn *wasm.Func) {
+	return func(wasmFunc *wasm.Func) {
 		g.countUses(guard)
 		g.countUses(value)
-		fn.IfElse(wasm.F64, g.intCode(guard),
-			func() { g.scoped(func() { g.checkedReward(value) }) },
-			func() { constF64(0).Emit(fn) })
+		wasmFunc.IfElse(wasm.F64, g.intCode(guard),
+			func() { g.emitInScope(func() { g.checkedReward(value) }) },
+			func() { constF64(0).Emit(wasmFunc) })
 	}
 }
 
@@ -244,11 +244,11 @@ func (g *pathGenerator) checkedReward(value *term) {
 	rewardCode := g.floatCode(value)
 	isAlwaysValid := !value.maybeNaN && value.floatLow >= 0 && value.floatHigh <= math.MaxFloat64
 	if isAlwaysValid {
-		rewardCode.Emit(g.fn)
+		rewardCode.Emit(g.wasmFunc)
 		return
 	}
-	rewardLocal := wasm.InLocal(g.fn, rewardCode)
+	rewardLocal := wasm.InLocal(g.wasmFunc, rewardCode)
 	isValid := rewardLocal.Ge(constF64(0)).And(rewardLocal.Le(constF64(math.MaxFloat64))) // false for NaN
-	g.fn.BrIf(g.giveUpLabel, isValid.IsZero())
-	rewardLocal.Emit(g.fn)
+	g.wasmFunc.BrIf(g.giveUpLabel, isValid.IsZero())
+	rewardLocal.Emit(g.wasmFunc)
 }

@@ -41,7 +41,7 @@ func (g *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternativ
 func (g *moveGenerator) assignedValues(move *moveSpec, updates []int, facts *facts) map[int]*term {
 	values := map[int]*term{}
 	for i, command := range move.commands {
-		for _, assignment := range command.updates[updates[i]].assigns {
+		for _, assignment := range command.updates[updates[i]].assignments {
 			values[assignment.slot] = facts.simplify(g.builder.expr(assignment.source.Value))
 		}
 	}
@@ -100,17 +100,17 @@ func (g *pathGenerator) totalRate(move *moveSpec) wasm.Expr[float64] {
 // emitMove emits the code of a move: it counts the step, picks an alternative at random, and assigns the new values of the variables.
 func (g *pathGenerator) emitMove(move *moveSpec) {
 	if slices.ContainsFunc(move.commands, g.hasInvalidWeights) {
-		g.fn.Br(g.giveUpLabel) // unreachable: the check of the weights has given up before
+		g.wasmFunc.Br(g.giveUpLabel) // unreachable: the check of the weights has given up before
 		return
 	}
 	outerFacts := g.facts
 	defer func() { g.facts = outerFacts }()
-	for _, conjunct := range move.guard {
+	for _, conjunct := range move.conjuncts {
 		g.facts = g.facts.assume(conjunct, true)
 	}
 	alternatives, isConstant := g.alternativesOf(move, g.facts)
 	if len(alternatives) == 0 { // the product of the rates is too small for a float64 in every alternative
-		g.fn.Br(g.giveUpLabel)
+		g.wasmFunc.Br(g.giveUpLabel)
 		return
 	}
 	isRandom := numAlternatives(move.commands) > 1
@@ -140,18 +140,18 @@ func (g *moveGenerator) hasInvalidWeights(command *command) bool { return g.inva
 // drawRemainder emits code that draws the number that selects the updates, if only one move is enabled. With several moves the race has set
 // it.
 func (g *pathGenerator) drawRemainder() {
-	g.fn.If(g.numChoices.Eq(constI32(1)), func() { g.remainder.Set(g.fn, g.drawUniform().Mul(g.totalExitRate)) })
+	g.wasmFunc.If(g.numChoices.Eq(constI32(1)), func() { g.remainder.Set(g.wasmFunc, g.drawUniform().Mul(g.totalExitRate)) })
 }
 
 // pickByUnit emits code that draws a number from [0,1) and stores the index of the selected alternative in pickedIndex. The cumulative weights
 // decide which alternative is selected.
 func (g *pathGenerator) pickByUnit(move *moveSpec, alternatives []alternative, isConstant bool) {
 	if !isConstant {
-		g.remainder.Set(g.fn, g.drawUniform())
+		g.remainder.Set(g.wasmFunc, g.drawUniform())
 		g.pickByWeights(move, alternatives, isConstant)
 		return
 	}
-	g.randomBits.Set(g.fn, g.randomWord().ShrU(64-53)) // a multiple of 2^-53 has 53 bits
+	g.randomBits.Set(g.wasmFunc, g.randomWord().ShrU(64-53)) // a multiple of 2^-53 has 53 bits
 	g.pickByThresholds(scaledThresholds(alternatives))
 }
 
@@ -174,7 +174,7 @@ const maxCompared = 4
 // ascending order.
 func (g *pathGenerator) pickByThresholds(thresholds []int64) {
 	if shift, ok := equalIntervalShift(thresholds); ok {
-		g.pickedIndex.Set(g.fn, wasm.Wrap(g.randomBits.ShrU(shift)))
+		g.pickedIndex.Set(g.wasmFunc, wasm.Wrap(g.randomBits.ShrU(shift)))
 		return
 	}
 	if len(thresholds) > maxCompared {
@@ -185,7 +185,7 @@ func (g *pathGenerator) pickByThresholds(thresholds []int64) {
 	for _, threshold := range thresholds {
 		numReached = numReached.Add(g.randomBits.Ge(constI64(threshold)))
 	}
-	g.pickedIndex.Set(g.fn, numReached)
+	g.pickedIndex.Set(g.wasmFunc, numReached)
 }
 
 // equalIntervalShift reports whether the thresholds divide the range from 0 to 2^53 into 2^k intervals of equal length. A number in this range, shifted
@@ -209,11 +209,11 @@ func equalIntervalShift(thresholds []int64) (shift int64, ok bool) {
 // thresholds are in ascending order.
 func (g *pathGenerator) emitBinarySearch(thresholds []int64, numBelow int) {
 	if len(thresholds) == 0 {
-		g.pickedIndex.Set(g.fn, constI32(numBelow))
+		g.pickedIndex.Set(g.wasmFunc, constI32(numBelow))
 		return
 	}
 	middle := len(thresholds) / 2
-	g.fn.IfElse(wasm.Void, g.randomBits.Ge(constI64(thresholds[middle])),
+	g.wasmFunc.IfElse(wasm.Void, g.randomBits.Ge(constI64(thresholds[middle])),
 		func() { g.emitBinarySearch(thresholds[middle+1:], numBelow+middle+1) },
 		func() { g.emitBinarySearch(thresholds[:middle], numBelow) })
 }
@@ -227,18 +227,18 @@ func (g *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative
 		}
 		return g.weight(move, alternative.updates)
 	}
-	fn := g.fn
-	sum := wasm.Local[float64](fn)
-	sum.Set(fn, constF64(0))
-	fn.Block(func(done wasm.Label) {
+	wasmFunc := g.wasmFunc
+	sum := wasm.Local[float64](wasmFunc)
+	sum.Set(wasmFunc, constF64(0))
+	wasmFunc.Block(func(done wasm.Label) {
 		for i, alternative := range alternatives {
-			g.pickedIndex.Set(fn, constI32(i))
-			sum.Set(fn, weight(alternative).Add(sum))
-			fn.BrIf(done, g.remainder.Lt(sum))
+			g.pickedIndex.Set(wasmFunc, constI32(i))
+			sum.Set(wasmFunc, weight(alternative).Add(sum))
+			wasmFunc.BrIf(done, g.remainder.Lt(sum))
 		}
 		// Because of rounding errors, no alternative may be selected. Then the last one with a positive weight is selected.
 		for i, alternative := range alternatives {
-			fn.If(weight(alternative).Gt(constF64(0)), func() { g.pickedIndex.Set(fn, constI32(i)) })
+			wasmFunc.If(weight(alternative).Gt(constF64(0)), func() { g.pickedIndex.Set(wasmFunc, constI32(i)) })
 		}
 	})
 }
@@ -248,7 +248,7 @@ func (g *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative
 func (g *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative) {
 	newLocals := map[int]wasm.Var[int32]{} // the new value of each assigned variable
 	for _, slot := range assignedSlots(alternatives) {
-		newLocals[slot] = wasm.Local[int32](g.fn)
+		newLocals[slot] = wasm.Local[int32](g.wasmFunc)
 	}
 	commonSlots, tableSlots, computedSlots := g.classifyAssigned(alternatives)
 	groups, withoutMemo := g.memoGroups(g.valuesToCompute(alternatives[0], commonSlots))
@@ -257,7 +257,7 @@ func (g *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative)
 	}
 	g.assignTogether(withoutMemo, newLocals)
 	for _, slot := range tableSlots {
-		newLocals[slot].Set(g.fn, g.constantOfAlternative(g.valuesInAlternatives(alternatives, slot)))
+		newLocals[slot].Set(g.wasmFunc, g.constantOfAlternative(g.valuesInAlternatives(alternatives, slot)))
 	}
 	if len(computedSlots) > 0 {
 		g.branchOnAlternative(len(alternatives), func(i int) {
@@ -267,7 +267,7 @@ func (g *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative)
 	g.checkRanges(alternatives, newLocals)
 	g.decideSelfLoop(move, alternatives, newLocals)
 	for _, slot := range assignedSlots(alternatives) {
-		g.slots[slot].Set(g.fn, newLocals[slot])
+		g.slots[slot].Set(g.wasmFunc, newLocals[slot])
 	}
 }
 
@@ -358,7 +358,7 @@ func (g *moveGenerator) assignTogether(values []newValue, newLocals map[int]wasm
 	condition := g.jointCondition(values)
 	if condition == nil {
 		for _, change := range values {
-			newLocals[change.slot].Set(g.fn, g.intCode(change.value))
+			newLocals[change.slot].Set(g.wasmFunc, g.intCode(change.value))
 		}
 		return
 	}
@@ -372,7 +372,7 @@ func (g *moveGenerator) assignTogether(values []newValue, newLocals map[int]wasm
 		thenValues = append(thenValues, newValue{change.slot, term.operands[1]})
 		elseValues = append(elseValues, newValue{change.slot, term.operands[2]})
 	}
-	g.fn.IfElse(wasm.Void, g.intCode(condition),
+	g.wasmFunc.IfElse(wasm.Void, g.intCode(condition),
 		func() { g.assignUnder(condition, true, thenValues, newLocals) },
 		func() { g.assignUnder(condition, false, elseValues, newLocals) })
 	g.assignTogether(otherValues, newLocals)
@@ -387,7 +387,7 @@ func (g *moveGenerator) assignUnder(condition *term, holds bool, values []newVal
 		values[i].value = g.facts.simplify(values[i].value)
 		g.countUses(values[i].value)
 	}
-	g.scoped(func() { g.assignTogether(values, newLocals) })
+	g.emitInScope(func() { g.assignTogether(values, newLocals) })
 	g.facts = outerFacts
 }
 
@@ -461,15 +461,15 @@ func (g *pathGenerator) branchOnAlternative(numAlternatives int, emit func(i int
 		emit(0)
 		return
 	}
-	endLabel := g.fn.Open()
+	endLabel := g.wasmFunc.Open()
 	labels := g.openLabels(numAlternatives)
-	g.fn.BrTable(g.pickedIndex, labels, labels[numAlternatives-1])
+	g.wasmFunc.BrTable(g.pickedIndex, labels, labels[numAlternatives-1])
 	for i := range numAlternatives {
-		g.fn.End()
-		g.scoped(func() { emit(i) })
-		g.fn.Br(endLabel)
+		g.wasmFunc.End()
+		g.emitInScope(func() { emit(i) })
+		g.wasmFunc.Br(endLabel)
 	}
-	g.fn.End()
+	g.wasmFunc.End()
 }
 
 // checkRanges emits code that gives up if a new value is outside the range of its variable. Values that are certainly in range need no code.
@@ -484,7 +484,7 @@ func (g *pathGenerator) checkRanges(alternatives []alternative, newLocals map[in
 
 // isCertainlyInRange reports whether a value is always within the range of its variable.
 func (g *moveGenerator) isCertainlyInRange(term *term, slot int) bool {
-	if term.sort == sortBool {
+	if term.valueSort == sortBool {
 		return true
 	}
 	allowed, possible := g.graph.ranges[slot], g.facts.interval(term)
@@ -494,7 +494,7 @@ func (g *moveGenerator) isCertainlyInRange(term *term, slot int) bool {
 // giveUpOutside emits code that gives up if a number is outside the range of a variable.
 func (g *moveGenerator) giveUpOutside(value wasm.Var[int32], slot int) {
 	allowed := g.graph.ranges[slot]
-	g.fn.BrIf(g.giveUpLabel, value.Sub(constI32(allowed.low)).GtU(constI32(allowed.high-allowed.low)))
+	g.wasmFunc.BrIf(g.giveUpLabel, value.Sub(constI32(allowed.low)).GtU(constI32(allowed.high-allowed.low)))
 }
 
 // decideSelfLoop emits code that ends the path in a state whose only choice is a self-loop with probability 1. An unbounded until formula that is
@@ -503,18 +503,18 @@ func (g *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternativ
 	if !g.monitor.endsAtLoops() || !g.mayBeDeterministic(move) || g.alwaysChangesState(alternatives) {
 		return
 	}
-	fn := g.fn
-	fn.Block(func(notALoop wasm.Label) { // a jump to notALoop goes to the end of this block
-		fn.BrIf(notALoop, g.numChoices.Ne(constI32(1)))
+	wasmFunc := g.wasmFunc
+	wasmFunc.Block(func(notALoop wasm.Label) { // a jump to notALoop goes to the end of this block
+		wasmFunc.BrIf(notALoop, g.numChoices.Ne(constI32(1)))
 		for _, slot := range assignedSlots(alternatives) {
-			fn.BrIf(notALoop, newLocals[slot].Ne(g.slots[slot]))
+			wasmFunc.BrIf(notALoop, newLocals[slot].Ne(g.slots[slot]))
 		}
 		for _, command := range move.commands {
 			if g.constantWeights[command] == nil {
 				g.requireDeterministic(command, notALoop)
 			}
 		}
-		fn.Br(g.violatedLabel)
+		wasmFunc.Br(g.violatedLabel)
 	})
 }
 
@@ -550,8 +550,8 @@ func (g *pathGenerator) requireDeterministic(command *command, notALoop wasm.Lab
 		numPositive = numPositive.Add(weight.Gt(constF64(0)))
 		someIsOne = someIsOne.Or(weight.Eq(constF64(1)))
 	}
-	g.fn.BrIf(notALoop, someIsOne.IsZero())
-	g.fn.BrIf(notALoop, numPositive.Ne(constI32(1)))
+	g.wasmFunc.BrIf(notALoop, someIsOne.IsZero())
+	g.wasmFunc.BrIf(notALoop, numPositive.Ne(constI32(1)))
 }
 
 // alwaysChangesState reports whether some variable changes in all alternatives, so that the move cannot be a self-loop.
@@ -568,7 +568,7 @@ func (g *pathGenerator) alwaysChangesState(alternatives []alternative) bool {
 // isCertainlyDifferent reports whether the new value of a variable is known to differ from its old value. It may return false although they
 // differ.
 func (g *pathGenerator) isCertainlyDifferent(slot int, value *term) bool {
-	if value.sort != sortInt {
+	if value.valueSort != sortInt {
 		old := g.oldValue(slot)
 		return value.isConst() && old.isConst() && value != old
 	}

@@ -84,23 +84,23 @@ type savedLocal struct{ save, restore func() }
 // large. The function returns the index of the first unfinished sample.
 func (g *pathGenerator) emitModule() []byte {
 	g.declareLocals()
-	fn := g.fn
+	wasmFunc := g.wasmFunc
 	// The parameters: the first sample, the number of samples, the step budget, and whether to resume the suspended path.
 	sampleIndex, numSamples, stepBudget, mayResume := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Param[int64](2), wasm.Param[int32](3)
-	stepsBefore := wasm.Local[int64](fn)
-	fn.Block(func(finished wasm.Label) {
-		fn.Loop(func(nextSample wasm.Label) {
-			fn.BrIf(finished, sampleIndex.GeU(numSamples))
+	stepsBefore := wasm.Local[int64](wasmFunc)
+	wasmFunc.Block(func(finished wasm.Label) {
+		wasmFunc.Loop(func(nextSample wasm.Label) {
+			wasmFunc.BrIf(finished, sampleIndex.GeU(numSamples))
 			g.startSample(sampleIndex, stepsBefore, stepBudget, mayResume)
 			g.emitPath(sampleIndex)
 			g.storeOutcome(sampleIndex)
-			stepBudget.Set(fn, stepBudget.Sub(g.steps.Sub(stepsBefore)))
-			sampleIndex.Set(fn, sampleIndex.Add(constI32(1)))
-			fn.BrIf(nextSample, stepBudget.Gt(constI64(0)))
+			stepBudget.Set(wasmFunc, stepBudget.Sub(g.steps.Sub(stepsBefore)))
+			sampleIndex.Set(wasmFunc, sampleIndex.Add(constI32(1)))
+			wasmFunc.BrIf(nextSample, stepBudget.Gt(constI64(0)))
 		})
 	})
-	sampleIndex.Emit(fn)
-	if fn.Size() > maxCode {
+	sampleIndex.Emit(wasmFunc)
+	if wasmFunc.Size() > maxCode {
 		return nil
 	}
 	g.module.Memory(g.memoryPages())
@@ -138,18 +138,18 @@ func (g *pathGenerator) declareLocals() {
 	if g.model.isContinuous() {
 		g.logFunction = g.emitLogUnit()
 	}
-	g.fn = g.module.Func(exportedRun, []wasm.Type{wasm.I32, wasm.I32, wasm.I64, wasm.I32}, []wasm.Type{wasm.I32})
+	g.wasmFunc = g.module.Func(exportedRun, []wasm.Type{wasm.I32, wasm.I32, wasm.I64, wasm.I32}, []wasm.Type{wasm.I32})
 	for i := range g.randomState {
-		g.randomState[i] = wasm.Local[int64](g.fn)
+		g.randomState[i] = wasm.Local[int64](g.wasmFunc)
 	}
 	for _, local := range []*wasm.Var[int64]{&g.steps, &g.maxSteps, &g.nondetSteps, &g.randomBits, &g.shiftedWord, &g.product} {
-		*local = wasm.Local[int64](g.fn)
+		*local = wasm.Local[int64](g.wasmFunc)
 	}
 	for _, local := range []*wasm.Var[float64]{&g.time, &g.reward, &g.remainder, &g.totalExitRate} {
-		*local = wasm.Local[float64](g.fn)
+		*local = wasm.Local[float64](g.wasmFunc)
 	}
 	for _, local := range []*wasm.Var[int32]{&g.numChoices, &g.pickedIndex, &g.status} {
-		*local = wasm.Local[int32](g.fn)
+		*local = wasm.Local[int32](g.wasmFunc)
 	}
 	g.savedLocals = slices.Concat(
 		saveInGlobals(g, g.steps, g.nondetSteps), saveInGlobals(g, g.time, g.reward), saveInGlobals(g, g.randomState[:]...))
@@ -162,8 +162,8 @@ func saveInGlobals[T wasm.Number](generator *pathGenerator, locals ...wasm.Var[T
 	for i, local := range locals {
 		global := wasm.Global[T](generator.module)
 		savedLocals[i] = savedLocal{
-			save:    func() { global.Set(generator.fn, local) },
-			restore: func() { local.Set(generator.fn, global) },
+			save:    func() { global.Set(generator.wasmFunc, local) },
+			restore: func() { local.Set(generator.wasmFunc, global) },
 		}
 	}
 	return savedLocals
@@ -172,32 +172,32 @@ func saveInGlobals[T wasm.Number](generator *pathGenerator, locals ...wasm.Var[T
 // startSample emits code that starts the path of a sample, or continues the suspended path if mayResume is 1. The code sets stepsBefore to the
 // number of steps of the path so far, and maxSteps to the number of steps at which the path stops next.
 func (g *pathGenerator) startSample(sampleIndex wasm.Var[int32], stepsBefore, budget wasm.Var[int64], mayResume wasm.Var[int32]) {
-	fn := g.fn
+	wasmFunc := g.wasmFunc
 	// The condition reads the flag suspended and then clears it.
-	continuesPath := wasm.Expr[int32](func(fn *wasm.Func) {
-		g.isSuspended.And(mayResume).Emit(fn)
-		g.isSuspended.Set(fn, constI32(0))
+	continuesPath := wasm.Expr[int32](func(wasmFunc *wasm.Func) {
+		g.isSuspended.And(mayResume).Emit(wasmFunc)
+		g.isSuspended.Set(wasmFunc, constI32(0))
 	})
-	fn.IfElse(wasm.Void, continuesPath, g.restorePath, func() { g.initPath(sampleIndex) })
-	g.maxSteps.Set(fn, stepsBefore.Tee(g.steps).Add(budget))
+	wasmFunc.IfElse(wasm.Void, continuesPath, g.restorePath, func() { g.initPath(sampleIndex) })
+	g.maxSteps.Set(wasmFunc, stepsBefore.Tee(g.steps).Add(budget))
 	if g.monitor.Limited() {
 		maxPath := constI64(g.monitor.MaxPath)
-		g.maxSteps.Set(fn, wasm.Select[int64](maxPath.Lt(g.maxSteps), maxPath, g.maxSteps))
+		g.maxSteps.Set(wasmFunc, wasm.Select[int64](maxPath.Lt(g.maxSteps), maxPath, g.maxSteps))
 	}
 }
 
 // initPath emits code that loads the random stream of a sample and sets the counters and variables to their initial values.
 func (g *pathGenerator) initPath(sampleIndex wasm.Var[int32]) {
-	fn := g.fn
+	wasmFunc := g.wasmFunc
 	for wordIndex, word := range g.randomState {
-		word.Set(fn, wasm.Load[int64](sampleIndex.Mul(constI32(streamSize)), uint32(8*wordIndex)))
+		word.Set(wasmFunc, wasm.Load[int64](sampleIndex.Mul(constI32(streamSize)), uint32(8*wordIndex)))
 	}
-	g.steps.Set(fn, constI64(0))
-	g.nondetSteps.Set(fn, constI64(0))
-	g.time.Set(fn, constF64(0))
-	g.reward.Set(fn, constF64(0))
+	g.steps.Set(wasmFunc, constI64(0))
+	g.nondetSteps.Set(wasmFunc, constI64(0))
+	g.time.Set(wasmFunc, constF64(0))
+	g.reward.Set(wasmFunc, constF64(0))
 	for slot, global := range g.slots {
-		global.Set(fn, constI32(g.initialState[slot]))
+		global.Set(wasmFunc, constI32(g.initialState[slot]))
 	}
 }
 
@@ -210,78 +210,78 @@ func (g *pathGenerator) restorePath() {
 
 // emitPath emits a loop over the steps of a path, followed by code for each way in which the path ends.
 func (g *pathGenerator) emitPath(index wasm.Var[int32]) {
-	fn := g.fn
-	fn.Block(func(pathEnd wasm.Label) {
+	wasmFunc := g.wasmFunc
+	wasmFunc.Block(func(pathEnd wasm.Label) {
 		g.finish = pathEnd
 		// A jump to a label goes to the end of its block. The blocks end in the reverse order.
 		for _, label := range []*wasm.Label{&g.giveUpLabel, &g.outOfBudgetLabel, &g.deadlockLabel, &g.holdsLabel, &g.violatedLabel} {
-			*label = fn.Open()
+			*label = wasmFunc.Open()
 		}
-		fn.Loop(func(nextStep wasm.Label) {
+		wasmFunc.Loop(func(nextStep wasm.Label) {
 			g.nextStepLabel = nextStep
-			g.scoped(func() {
+			g.emitInScope(func() {
 				g.emitEnter()
 				g.evaluateFailingGuards()
 				g.emitChoiceOfMove()
 			})
 		})
-		fn.Op(wasm.Unreachable)
-		fn.End() // violated
+		wasmFunc.Op(wasm.Unreachable)
+		wasmFunc.End() // violated
 		g.endPath(False)
-		fn.End() // holds
+		wasmFunc.End() // holds
 		g.endPath(True)
-		fn.End() // deadlockLabel
-		g.scoped(g.emitDeadlock)
-		fn.End() // outOfBudgetLabel
+		wasmFunc.End() // deadlockLabel
+		g.emitInScope(g.emitDeadlock)
+		wasmFunc.End() // outOfBudgetLabel
 		g.suspend(index)
-		fn.End() // giveUpLabel
-		g.status.Set(fn, constI32(int32(Failed)))
+		wasmFunc.End() // giveUpLabel
+		g.status.Set(wasmFunc, constI32(int32(Failed)))
 	})
 }
 
 // endPath emits code that ends the path with a status.
 func (g *pathGenerator) endPath(status Status) {
-	g.status.Set(g.fn, constI32(int32(status)))
-	g.fn.Br(g.finish)
+	g.status.Set(g.wasmFunc, constI32(int32(status)))
+	g.wasmFunc.Br(g.finish)
 }
 
 // suspend emits code that saves the path for the next call and returns. A path of MaxPath steps ends instead.
 func (g *pathGenerator) suspend(index wasm.Var[int32]) {
-	fn := g.fn
+	wasmFunc := g.wasmFunc
 	if g.monitor.Limited() {
-		fn.If(g.steps.Ge(constI64(g.monitor.MaxPath)), func() { g.endPath(Undecided) })
+		wasmFunc.If(g.steps.Ge(constI64(g.monitor.MaxPath)), func() { g.endPath(Undecided) })
 	}
 	for _, local := range g.savedLocals {
 		local.save()
 	}
-	g.isSuspended.Set(fn, constI32(1))
-	fn.Return(index)
+	g.isSuspended.Set(wasmFunc, constI32(1))
+	wasmFunc.Return(index)
 }
 
 // storeOutcome emits code that writes the outcome of a sample to memory.
 func (g *pathGenerator) storeOutcome(index wasm.Var[int32]) {
-	fn := g.fn
-	address := wasm.Local[int32](fn)
-	address.Set(fn, index.Mul(constI32(outcomeSize)))
-	wasm.Store(fn, address, outcomesAt+statusOffset, g.status)
-	wasm.Store(fn, address, outcomesAt+stepsOffset, g.steps)
-	wasm.Store(fn, address, outcomesAt+nondetOffset, g.nondetSteps)
-	wasm.Store(fn, address, outcomesAt+timeOffset, g.time)
-	wasm.Store(fn, address, outcomesAt+rewardOffset, g.reward)
+	wasmFunc := g.wasmFunc
+	address := wasm.Local[int32](wasmFunc)
+	address.Set(wasmFunc, index.Mul(constI32(outcomeSize)))
+	wasm.Store(wasmFunc, address, outcomesAt+statusOffset, g.status)
+	wasm.Store(wasmFunc, address, outcomesAt+stepsOffset, g.steps)
+	wasm.Store(wasmFunc, address, outcomesAt+nondetOffset, g.nondetSteps)
+	wasm.Store(wasmFunc, address, outcomesAt+timeOffset, g.time)
+	wasm.Store(wasmFunc, address, outcomesAt+rewardOffset, g.reward)
 }
 
 // randomWord returns code for 64 random bits, by the generator xoshiro256**. The code changes the four words of the generator's state.
 func (g *pathGenerator) randomWord() wasm.Expr[int64] {
-	return func(fn *wasm.Func) {
+	return func(wasmFunc *wasm.Func) {
 		state, shiftedWord := g.randomState, g.shiftedWord
-		state[1].Mul(constI64(5)).Rotl(7).Mul(constI64(9)).Emit(fn)
-		shiftedWord.Set(fn, state[1].Shl(17))
-		state[2].Set(fn, state[2].Xor(state[0]))
-		state[3].Set(fn, state[3].Xor(state[1]))
-		state[1].Set(fn, state[1].Xor(state[2]))
-		state[0].Set(fn, state[0].Xor(state[3]))
-		state[2].Set(fn, state[2].Xor(shiftedWord))
-		state[3].Set(fn, state[3].Rotl(45))
+		state[1].Mul(constI64(5)).Rotl(7).Mul(constI64(9)).Emit(wasmFunc)
+		shiftedWord.Set(wasmFunc, state[1].Shl(17))
+		state[2].Set(wasmFunc, state[2].Xor(state[0]))
+		state[3].Set(wasmFunc, state[3].Xor(state[1]))
+		state[1].Set(wasmFunc, state[1].Xor(state[2]))
+		state[0].Set(wasmFunc, state[0].Xor(state[3]))
+		state[2].Set(wasmFunc, state[2].Xor(shiftedWord))
+		state[3].Set(wasmFunc, state[3].Rotl(45))
 	}
 }
 
@@ -292,51 +292,51 @@ func (g *pathGenerator) drawUniform() wasm.Expr[float64] {
 
 // drawIndex emits code that sets pickedIndex to a random integer below numChoices, by Lemire's method.
 func (g *pathGenerator) drawIndex() {
-	fn := g.fn
-	numValues, threshold := wasm.Local[int64](fn), wasm.Local[int64](fn)
+	wasmFunc := g.wasmFunc
+	numValues, threshold := wasm.Local[int64](wasmFunc), wasm.Local[int64](wasmFunc)
 	lowerHalf := func(word wasm.Expr[int64]) wasm.Expr[int64] { return word.And(constI64(math.MaxUint32)) }
 	// Each time the code of drawProduct runs, it draws a new random number and stores the product in g.product.
 	drawProduct := g.product.Tee(g.randomWord().ShrU(32).Mul(numValues))
-	numValues.Set(fn, wasm.ExtendU(g.numChoices))
-	fn.If(lowerHalf(drawProduct).LtU(numValues), func() {
-		threshold.Set(fn, wasm.ExtendU(constI32(0).Sub(g.numChoices).RemU(g.numChoices)))
-		fn.Block(func(accepted wasm.Label) {
-			fn.Loop(func(repeat wasm.Label) {
-				fn.BrIf(accepted, lowerHalf(g.product.Expr).GeU(threshold))
-				fn.Drop(drawProduct)
-				fn.Br(repeat)
+	numValues.Set(wasmFunc, wasm.ExtendU(g.numChoices))
+	wasmFunc.If(lowerHalf(drawProduct).LtU(numValues), func() {
+		threshold.Set(wasmFunc, wasm.ExtendU(constI32(0).Sub(g.numChoices).RemU(g.numChoices)))
+		wasmFunc.Block(func(accepted wasm.Label) {
+			wasmFunc.Loop(func(repeat wasm.Label) {
+				wasmFunc.BrIf(accepted, lowerHalf(g.product.Expr).GeU(threshold))
+				wasmFunc.Drop(drawProduct)
+				wasmFunc.Br(repeat)
 			})
 		})
 	})
-	g.pickedIndex.Set(fn, wasm.Wrap(g.product.ShrU(32)))
+	g.pickedIndex.Set(wasmFunc, wasm.Wrap(g.product.ShrU(32)))
 }
 
 // emitLogUnit emits a function for the natural logarithm of a number in (0, 1], and returns the index of the function. It has the same operations
 // as the Go function logFunction, so both give the same result.
 func (g *pathGenerator) emitLogUnit() uint32 {
-	fn := g.module.Func("", []wasm.Type{wasm.F64}, []wasm.Type{wasm.F64})
-	newLocal := func() wasm.Var[float64] { return wasm.Local[float64](fn) }
+	wasmFunc := g.module.Func("", []wasm.Type{wasm.F64}, []wasm.Type{wasm.F64})
+	newLocal := func() wasm.Var[float64] { return wasm.Local[float64](wasmFunc) }
 	number, exponent, f := wasm.Param[float64](0), newLocal(), newLocal()
 	s, s2, s4, r, halfSquare := newLocal(), newLocal(), newLocal(), newLocal(), newLocal()
 	// Split the number into 2^exponent and a fraction in [sqrt(2)/2, sqrt(2)); f is the fraction, then the fraction minus 1.
-	exponent.Set(fn, wasm.ToFloat64(wasm.Bits(number).ShrU(52).Sub(constI64(1022))))
+	exponent.Set(wasmFunc, wasm.ToFloat64(wasm.Bits(number).ShrU(52).Sub(constI64(1022))))
 	fractionBits := wasm.Bits(number).And(constI64(1<<52 - 1)).Or(constI64(1022 << 52))
-	f.Set(fn, wasm.Convert[float64](wasm.F64ReinterpretI64, fractionBits))
-	fn.If(f.Lt(constF64(math.Sqrt2/2)), func() {
-		f.Set(fn, f.Mul(constF64(2)))
-		exponent.Set(fn, exponent.Sub(constF64(1)))
+	f.Set(wasmFunc, wasm.Convert[float64](wasm.F64ReinterpretI64, fractionBits))
+	wasmFunc.If(f.Lt(constF64(math.Sqrt2/2)), func() {
+		f.Set(wasmFunc, f.Mul(constF64(2)))
+		exponent.Set(wasmFunc, exponent.Sub(constF64(1)))
 	})
-	f.Set(fn, f.Sub(constF64(1)))
+	f.Set(wasmFunc, f.Sub(constF64(1)))
 	// Evaluate the polynomial R in s².
-	s.Set(fn, f.Div(constF64(2).Add(f)))
-	s2.Set(fn, s.Mul(s))
-	s4.Set(fn, s2.Mul(s2))
+	s.Set(wasmFunc, f.Div(constF64(2).Add(f)))
+	s2.Set(wasmFunc, s.Mul(s))
+	s4.Set(wasmFunc, s2.Mul(s2))
 	odd := s2.Mul(constF64(logL1).Add(s4.Mul(constF64(logL3).Add(s4.Mul(constF64(logL5).Add(s4.Mul(constF64(logL7))))))))
 	even := s4.Mul(constF64(logL2).Add(s4.Mul(constF64(logL4).Add(s4.Mul(constF64(logL6))))))
-	r.Set(fn, odd.Add(even))
+	r.Set(wasmFunc, odd.Add(even))
 	// Add the logarithms of both parts.
-	halfSquare.Set(fn, constF64(0.5).Mul(f).Mul(f))
+	halfSquare.Set(wasmFunc, constF64(0.5).Mul(f).Mul(f))
 	lowPart := s.Mul(halfSquare.Add(r)).Add(exponent.Mul(constF64(ln2Lo)))
-	exponent.Mul(constF64(ln2Hi)).Sub(halfSquare.Sub(lowPart).Sub(f)).Emit(fn)
-	return fn.Index
+	exponent.Mul(constF64(ln2Hi)).Sub(halfSquare.Sub(lowPart).Sub(f)).Emit(wasmFunc)
+	return wasmFunc.Index
 }

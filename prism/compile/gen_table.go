@@ -33,7 +33,7 @@ func (g *moveGenerator) buildTables(candidates []candidate) (remaining []candida
 		}
 		g.intersectWithTable(allowedBits, remaining, slot)
 		for i := range remaining {
-			remaining[i].guard = g.conjunctsNotOnlyOn(slot, remaining[i].guard)
+			remaining[i].conjuncts = g.conjunctsNotOnlyOn(slot, remaining[i].conjuncts)
 		}
 	}
 	return remaining, allowedBits
@@ -45,7 +45,7 @@ func (g *moveGenerator) isTableWorthwhile(candidates []candidate, slot, numWords
 	readsOnlySlot := func(conjunct *term) bool { return g.readsOnly(conjunct, slot) }
 	numReaders := 0
 	for _, candidate := range candidates {
-		if slices.ContainsFunc(candidate.guard, readsOnlySlot) {
+		if slices.ContainsFunc(candidate.conjuncts, readsOnlySlot) {
 			numReaders++
 		}
 	}
@@ -82,7 +82,7 @@ func (g *moveGenerator) readsOnly(term *term, slot int) bool {
 func (g *moveGenerator) newFullBitset(numWords int) bitset {
 	full := make(bitset, numWords)
 	for i := range full {
-		full[i] = wasm.InLocal(g.fn, constI64(-1))
+		full[i] = wasm.InLocal(g.wasmFunc, constI64(-1))
 	}
 	return full
 }
@@ -98,11 +98,11 @@ func (g *moveGenerator) intersectWithTable(allowed bitset, candidates []candidat
 		}
 	}
 	row := g.slots[slot].Sub(constI32(values.low))
-	offset := wasm.InLocal(g.fn, row.Shl(3)) // a word has 8 bytes
+	offset := wasm.InLocal(g.wasmFunc, row.Shl(3)) // a word has 8 bytes
 	for i, column := range columns {
 		address := g.reserve(len(column))
 		g.module.Data(int32(address), column)
-		allowed[i].Set(g.fn, wasm.Load[int64](offset, address).And(allowed[i]))
+		allowed[i].Set(g.wasmFunc, wasm.Load[int64](offset, address).And(allowed[i]))
 	}
 }
 
@@ -119,7 +119,7 @@ func (g *moveGenerator) possibleCandidates(candidates []candidate, slot int, val
 	}
 	words := make([]uint64, wordsFor(len(candidates)))
 	for i, candidate := range candidates {
-		if !slices.ContainsFunc(candidate.guard, isExcluding) {
+		if !slices.ContainsFunc(candidate.conjuncts, isExcluding) {
 			setBitOf(words, i)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 
 // moveSpec is a combination of commands that may be a choice, with the conjuncts of its guard.
 type moveSpec struct {
-	action   int
-	commands []*command
-	guard    []*term
+	action    int
+	commands  []*command
+	conjuncts []*term
 }
 
 // decisionTree finds the enabled moves of a state. It tests common conditions of guards once. A leaf has the moves that may be enabled.
@@ -29,7 +29,7 @@ type decisionTree struct {
 // candidate is a move that may be enabled. guard has the untested conjuncts of its guard.
 type candidate struct {
 	moveIndex int
-	guard     []*term
+	conjuncts []*term
 }
 
 // treeBuilder builds a decision tree. A move that several branches need is repeated in each of them; growth is the number of repetitions that are
@@ -61,7 +61,7 @@ func (b *treeBuilder) build(candidates []candidate, facts *facts) *decisionTree 
 func (b *treeBuilder) simplifyGuards(candidates []candidate, facts *facts) []candidate {
 	var remaining []candidate
 	for _, candidateMove := range candidates {
-		if guard, isPossible := b.simplifyGuard(candidateMove.guard, facts); isPossible {
+		if guard, isPossible := b.simplifyGuard(candidateMove.conjuncts, facts); isPossible {
 			remaining = append(remaining, candidate{candidateMove.moveIndex, guard})
 		}
 	}
@@ -125,9 +125,9 @@ func (t valueTest) isTestOf(term *term) bool {
 	return ok && test == t
 }
 
-// literals returns the conjuncts of a guard, and also the parts of each conjunct that is a conjunction or a negated disjunction. A guard is true
+// literalsOf returns the conjuncts of a guard, and also the parts of each conjunct that is a conjunction or a negated disjunction. A guard is true
 // only if they are all true.
-func (b *treeBuilder) literals(guard []*term) []*term {
+func (b *treeBuilder) literalsOf(guard []*term) []*term {
 	var result []*term
 	for _, conjunct := range guard {
 		if slices.Contains(result, conjunct) {
@@ -137,10 +137,10 @@ func (b *treeBuilder) literals(guard []*term) []*term {
 		switch {
 		case conjunct.mayFail:
 		case conjunct.op == opAnd:
-			result = append(result, b.literals(conjunct.operands)...)
+			result = append(result, b.literalsOf(conjunct.operands)...)
 		case conjunct.op == opNot && conjunct.operands[0].op == opOr:
 			for _, operand := range conjunct.operands[0].operands {
-				result = append(result, b.literals([]*term{b.builder.not(operand)})...)
+				result = append(result, b.literalsOf([]*term{b.builder.not(operand)})...)
 			}
 		}
 	}
@@ -173,7 +173,7 @@ func (b *treeBuilder) countTests(candidates []candidate) (counts map[int]int, te
 	counts, testedValues = map[int]int{}, map[int]map[int64]bool{}
 	for _, candidate := range candidates {
 		seen := map[int]bool{}
-		for _, test := range valueTestsIn(b.literals(candidate.guard)) {
+		for _, test := range valueTestsIn(b.literalsOf(candidate.conjuncts)) {
 			if seen[test.slot] {
 				continue
 			}
@@ -244,7 +244,7 @@ func (b *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValu
 // testedValues returns the values that the guard of a candidate compares a variable with, without duplicates.
 func (b *treeBuilder) testedValues(move candidate, slot int) []int64 {
 	var values []int64
-	for _, test := range valueTestsIn(b.literals(move.guard)) {
+	for _, test := range valueTestsIn(b.literalsOf(move.conjuncts)) {
 		if test.slot == slot && !slices.Contains(values, test.value) {
 			values = append(values, test.value)
 		}
@@ -277,7 +277,7 @@ func (b *treeBuilder) bestCondition(candidates []candidate) (best *term, numDeci
 func (b *treeBuilder) countConditions(candidates []candidate) map[*term]int {
 	counts := map[*term]int{}
 	for _, candidate := range candidates {
-		for _, condition := range b.literals(candidate.guard) {
+		for _, condition := range b.literalsOf(candidate.conjuncts) {
 			if condition.op == opNot && !condition.mayFail {
 				condition = condition.operands[0]
 			}

@@ -91,7 +91,7 @@ func (m *Model) leadingEqualities(guard sema.Expr, builder *builder) (tests []eq
 			tests = append(tests, test)
 			continue
 		}
-		mayFail := builder.expr(conjunct).mayFail || !m.floats.IsDecided(conjunct)
+		mayFail := builder.expr(conjunct).mayFail || !m.floatAnalysis.IsDecided(conjunct)
 		if mayFail { // skipping the command must not hide this failure
 			break
 		}

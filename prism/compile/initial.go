@@ -13,9 +13,9 @@ import (
 // InitialStates returns the initial states in lexicographic order. A model without an init…endinit block has one initial
 // state. The error says that there is no initial state, or that there are more than Options.MaxInitial.
 func (m *Model) InitialStates(ctx context.Context) ([][]int32, error) {
-	states, err := m.findInitial(ctx, m.opts.MaxInitial+1)
-	if len(states) > m.opts.MaxInitial {
-		return nil, &UnsupportedError{m.program.File, m.program.Init.Pos(), fmt.Sprintf("more than %d initial states", m.opts.MaxInitial)}
+	states, err := m.findInitial(ctx, m.options.MaxInitial+1)
+	if len(states) > m.options.MaxInitial {
+		return nil, &UnsupportedError{m.program.File, m.program.Init.Pos(), fmt.Sprintf("more than %d initial states", m.options.MaxInitial)}
 	}
 	return states, err
 }
@@ -42,8 +42,8 @@ func (m *Model) findInitial(ctx context.Context, limit int) ([][]int32, error) {
 	}
 	for _, variable := range m.program.Vars {
 		if variable.Type == sema.Int && !variable.IsBounded {
-			msg := fmt.Sprintf("init…endinit with the unbounded variable %q", variable.Name)
-			return nil, &UnsupportedError{m.program.File, variable.Pos, msg}
+			message := fmt.Sprintf("init…endinit with the unbounded variable %q", variable.Name)
+			return nil, &UnsupportedError{m.program.File, variable.Pos, message}
 		}
 	}
 	search, err := m.newInitSearch(ctx, limit)
@@ -93,7 +93,7 @@ func (m *Model) newInitSearch(ctx context.Context, maxStates int) (*initSearch, 
 	builder := m.newGraphBuilder()
 	conjuncts := m.newExprCompiler(m.program.Init).appendOperands(nil, m.program.Init, syntax.OpAnd)
 	for _, conjunct := range conjuncts {
-		if builder.expr(conjunct).mayFail || !m.floats.IsDecided(conjunct) { // later conjuncts must not hide this failure
+		if builder.expr(conjunct).mayFail || !m.floatAnalysis.IsDecided(conjunct) { // later conjuncts must not hide this failure
 			break
 		}
 		conjunctHolds, err := m.boolClosure(conjunct)

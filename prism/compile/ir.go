@@ -33,9 +33,9 @@ const (
 	opIfThenElse // condition, then, else; any type
 	opIntEq
 	opIntLt
-	opNumSame // Double.equals
-	opNumLt
-	opNumLe
+	opFloatSame // Double.equals
+	opFloatLt
+	opFloatLe
 	opAdd
 	opSub
 	opMul
@@ -47,14 +47,14 @@ const (
 	opCeil
 	opRound
 	opIntToFloat // Int to Double
-	opNumAdd
-	opNumSub
-	opNumMul
-	opNumDiv
-	opNumNeg
-	opNumMin
-	opNumMax
-	opNumPow
+	opFloatAdd
+	opFloatSub
+	opFloatMul
+	opFloatDiv
+	opFloatNeg
+	opFloatMin
+	opFloatMax
+	opFloatPow
 	opNumLog
 	opBoolToInt // Bool to Int
 )
@@ -72,7 +72,7 @@ const (
 type term struct {
 	id         int
 	op         opcode
-	sort       sortKind
+	valueSort  sortKind
 	operands   []*term
 	slot       int
 	intValue   int64
@@ -133,7 +133,7 @@ func (g *graph) intern(candidate term) *term {
 
 // appendKey appends a key to a buffer. Terms of a graph with equal keys are equal.
 func (term *term) appendKey(key []byte) []byte {
-	key = append(key, byte(term.op), byte(term.sort))
+	key = append(key, byte(term.op), byte(term.valueSort))
 	key = binary.LittleEndian.AppendUint32(key, uint32(term.slot))
 	key = binary.LittleEndian.AppendUint64(key, uint64(term.intValue))
 	key = binary.LittleEndian.AppendUint64(key, math.Float64bits(term.floatValue))
@@ -145,7 +145,7 @@ func (term *term) appendKey(key []byte) []byte {
 
 // boolConst returns a constant of type Bool.
 func (g *graph) boolConst(value bool) *term {
-	constant := term{op: opConst, sort: sortBool}
+	constant := term{op: opConst, valueSort: sortBool}
 	if value {
 		constant.intValue = 1
 	}
@@ -154,19 +154,19 @@ func (g *graph) boolConst(value bool) *term {
 
 // intConst returns a constant of type Int.
 func (g *graph) intConst(i int64) *term {
-	return g.intern(term{op: opConst, sort: sortInt, intValue: i, low: i, high: i})
+	return g.intern(term{op: opConst, valueSort: sortInt, intValue: i, low: i, high: i})
 }
 
 // floatConst returns a constant of type Double.
 func (g *graph) floatConst(value float64) *term {
-	constant := term{op: opConst, sort: sortFloat, floatValue: value, floatLow: value, floatHigh: value, maybeNaN: math.IsNaN(value)}
+	constant := term{op: opConst, valueSort: sortFloat, floatValue: value, floatLow: value, floatHigh: value, maybeNaN: math.IsNaN(value)}
 	return g.intern(constant)
 }
 
 // variable returns a variable of the model.
 func (g *graph) variable(slot int, sort sortKind) *term {
 	values := g.ranges[slot]
-	return g.intern(term{op: opVar, sort: sort, slot: slot, low: values.low, high: values.high})
+	return g.intern(term{op: opVar, valueSort: sort, slot: slot, low: values.low, high: values.high})
 }
 
 // isConst reports whether the term is a constant.
@@ -182,7 +182,7 @@ func (g *graph) not(operand *term) *term {
 	case operand.op == opNot:
 		return operand.operands[0]
 	}
-	return g.intern(term{op: opNot, sort: sortBool, operands: []*term{operand}})
+	return g.intern(term{op: opNot, valueSort: sortBool, operands: []*term{operand}})
 }
 
 // and returns the conjunction of terms.
@@ -221,7 +221,7 @@ func (g *graph) newConnective(op opcode, neutralTerm, dominantTerm *term, operan
 	case len(remaining) == 1:
 		return remaining[0]
 	}
-	return g.intern(term{op: op, sort: sortBool, operands: remaining})
+	return g.intern(term{op: op, valueSort: sortBool, operands: remaining})
 }
 
 // iff returns the simplified left <=> right. If the operands cannot fail, iff(left, right) and iff(right, left) are the same term.
@@ -236,7 +236,7 @@ func (g *graph) iff(left, right *term) *term {
 	case left.id > right.id && !left.mayFail && !right.mayFail:
 		left, right = right, left
 	}
-	return g.intern(term{op: opIff, sort: sortBool, operands: []*term{left, right}})
+	return g.intern(term{op: opIff, valueSort: sortBool, operands: []*term{left, right}})
 }
 
 // negateUnless returns the operand if isSame is true, otherwise its negation.
@@ -268,7 +268,7 @@ func (g *graph) ifThenElse(condition, thenTerm, elseTerm *term) *term {
 		return g.and(condition, thenTerm)
 	}
 	return g.intern(term{
-		op: opIfThenElse, sort: thenTerm.sort, operands: []*term{condition, thenTerm, elseTerm},
+		op: opIfThenElse, valueSort: thenTerm.valueSort, operands: []*term{condition, thenTerm, elseTerm},
 		low: min(thenTerm.low, elseTerm.low), high: max(thenTerm.high, elseTerm.high),
 		floatLow: min(thenTerm.floatLow, elseTerm.floatLow), floatHigh: max(thenTerm.floatHigh, elseTerm.floatHigh),
 		maybeNaN: thenTerm.maybeNaN || elseTerm.maybeNaN,
@@ -295,7 +295,7 @@ func (g *graph) equal(left, right *term) *term {
 	if left.op == opBoolToInt && right.isConst() {
 		return g.compareBoolToInt(left.operands[0], right.intValue)
 	}
-	return g.intern(term{op: opIntEq, sort: sortBool, operands: []*term{left, right}})
+	return g.intern(term{op: opIntEq, valueSort: sortBool, operands: []*term{left, right}})
 }
 
 // compareBoolToInt returns the comparison of a Bool, as 0 or 1, with a value of 0 or 1.
@@ -324,7 +324,7 @@ func (g *graph) lessThan(left, right *term) *term {
 	case left.isConst() && right.high == left.intValue+1:
 		return g.equal(right, g.intConst(right.high))
 	}
-	return g.intern(term{op: opIntLt, sort: sortBool, operands: []*term{left, right}})
+	return g.intern(term{op: opIntLt, valueSort: sortBool, operands: []*term{left, right}})
 }
 
 const (
@@ -369,7 +369,7 @@ func (term *term) interval() interval { return interval{term.low, term.high} }
 // intOperation returns an operation on two Ints. It may fail if the result may overflow 32 bits, or the divisor of mod may be 0 or negative.
 func (g *graph) intOperation(op opcode, left, right *term) *term {
 	bounds, mayOverflow := resultInterval(op, left.interval(), right.interval()).clampToInt32()
-	result := term{op: op, sort: sortInt, operands: []*term{left, right}, low: bounds.low, high: bounds.high}
+	result := term{op: op, valueSort: sortInt, operands: []*term{left, right}, low: bounds.low, high: bounds.high}
 	result.mayFail = mayOverflow || op == opMod && right.low <= 0
 	if left.isConst() && right.isConst() && !result.mayFail {
 		return g.intConst(evaluateInts(op, left.intValue, right.intValue))
@@ -440,7 +440,7 @@ func (g *graph) pow(left, right *term) *term {
 			return g.intConst(int64(power))
 		}
 	}
-	return g.intern(term{op: opPow, sort: sortInt, operands: []*term{left, right}, mayFail: true, low: minInt, high: maxInt})
+	return g.intern(term{op: opPow, valueSort: sortInt, operands: []*term{left, right}, mayFail: true, low: minInt, high: maxInt})
 }
 
 // min returns the minimum of Ints.
@@ -470,5 +470,5 @@ func (g *graph) boolToInt(operand *term) *term {
 	if operand.isConst() {
 		return g.intConst(operand.intValue)
 	}
-	return g.intern(term{op: opBoolToInt, sort: sortInt, operands: []*term{operand}, low: 0, high: 1})
+	return g.intern(term{op: opBoolToInt, valueSort: sortInt, operands: []*term{operand}, low: 0, high: 1})
 }

@@ -109,7 +109,7 @@ func (b *builder) isUsedElsewhere(term *term) bool {
 // floatExpr returns the term of an expression as a Double.
 func (b *builder) floatExpr(expr sema.Expr) *term {
 	term := b.expr(expr)
-	if term.sort == sortInt {
+	if term.valueSort == sortInt {
 		return b.toFloat(term)
 	}
 	return term
@@ -118,7 +118,7 @@ func (b *builder) floatExpr(expr sema.Expr) *term {
 // newTerm builds the term of an expression. The value of the term is exact for Bools and Ints: where a rounding error might change it, the
 // evaluation of the term fails instead.
 func (b *builder) newTerm(expr sema.Expr) *term {
-	if b.model.floats.IsAlwaysExact(expr) {
+	if b.model.floatAnalysis.IsAlwaysExact(expr) {
 		return b.plainTerm(expr)
 	}
 	switch expr := expr.(type) {
@@ -133,17 +133,17 @@ func (b *builder) newTerm(expr sema.Expr) *term {
 // inexactComparison returns the term of a comparison that rounding errors may change. The term compares in float64 arithmetic if the operands
 // differ by more than the maximal error. Otherwise it treats them as equal where the analysis has proved this, and fails where it has not.
 func (b *builder) inexactComparison(expr *sema.Binary) *term {
-	maxError := b.model.floats.OperandError(expr)
+	maxError := b.model.floatAnalysis.OperandError(expr)
 	if math.IsInf(maxError, 1) {
 		return b.failingTerm(sema.Bool)
 	}
-	resultIfClose := b.failingTerm(sema.Bool)  // the interpreter compares in exact arithmetic
-	if b.model.floats.IsExactWithError(expr) { // close numbers are equal
+	resultIfClose := b.failingTerm(sema.Bool)         // the interpreter compares in exact arithmetic
+	if b.model.floatAnalysis.IsExactWithError(expr) { // close numbers are equal
 		resultIfClose = b.boolConst(sema.Holds(expr.Op, 0))
 	}
-	difference := b.floatOperation(opNumSub, b.floatExpr(expr.X), b.floatExpr(expr.Y))
-	distance := b.floatOperation(opNumMax, difference, b.floatNegation(difference))
-	areFarApart := b.compareFloats(opNumLt, b.floatConst(maxError), distance)
+	difference := b.floatOperation(opFloatSub, b.floatExpr(expr.X), b.floatExpr(expr.Y))
+	distance := b.floatOperation(opFloatMax, difference, b.floatNegation(difference))
+	areFarApart := b.compareFloats(opFloatLt, b.floatConst(maxError), distance)
 	return b.ifThenElse(areFarApart, b.plainTerm(expr), resultIfClose)
 }
 
@@ -151,17 +151,17 @@ func (b *builder) inexactComparison(expr *sema.Binary) *term {
 // the operand by its error corrects the result, the term shifts it. Otherwise the term fails where the smallest and the largest possible operand
 // give different integers.
 func (b *builder) inexactRounding(expr *sema.Call) *term {
-	maxError := b.model.floats.OperandError(expr)
+	maxError := b.model.floatAnalysis.OperandError(expr)
 	if math.IsInf(maxError, 1) {
 		return b.failingTerm(expr.Type())
 	}
 	operand, op := b.floatExpr(expr.Args[0]), roundingOpcode(expr.Func)
-	if b.model.floats.IsExactWithError(expr) {
+	if b.model.floatAnalysis.IsExactWithError(expr) {
 		shift := b.floatConst(roundingShift(expr, maxError))
-		return b.toInt(op, b.floatOperation(opNumAdd, operand, shift))
+		return b.toInt(op, b.floatOperation(opFloatAdd, operand, shift))
 	}
-	lowResult := b.toInt(op, b.floatOperation(opNumSub, operand, b.floatConst(maxError)))
-	highResult := b.toInt(op, b.floatOperation(opNumAdd, operand, b.floatConst(maxError)))
+	lowResult := b.toInt(op, b.floatOperation(opFloatSub, operand, b.floatConst(maxError)))
+	highResult := b.toInt(op, b.floatOperation(opFloatAdd, operand, b.floatConst(maxError)))
 	return b.ifThenElse(b.equal(lowResult, highResult), b.plainTerm(expr), b.failingTerm(expr.Type()))
 }
 
@@ -210,9 +210,9 @@ func (b *builder) constant(expr *sema.Const) *term {
 }
 
 // failingTerm returns a term that always fails, mod(1,0). The interpreter then evaluates the expression.
-func (b *builder) failingTerm(typ sema.Type) *term {
+func (b *builder) failingTerm(valueType sema.Type) *term {
 	operand := b.mod(b.intConst(1), b.intConst(0))
-	if typ == sema.Bool {
+	if valueType == sema.Bool {
 		return b.equal(operand, b.intConst(0))
 	}
 	return operand
@@ -284,17 +284,17 @@ func (b *builder) intComparison(op syntax.Op, left, right *term) *term {
 func (b *builder) floatComparison(op syntax.Op, left, right *term) *term {
 	switch op {
 	case syntax.OpEq:
-		return b.compareFloats(opNumSame, left, right)
+		return b.compareFloats(opFloatSame, left, right)
 	case syntax.OpNe:
-		return b.not(b.compareFloats(opNumSame, left, right))
+		return b.not(b.compareFloats(opFloatSame, left, right))
 	case syntax.OpLt:
-		return b.compareFloats(opNumLt, left, right)
+		return b.compareFloats(opFloatLt, left, right)
 	case syntax.OpLe:
-		return b.compareFloats(opNumLe, left, right)
+		return b.compareFloats(opFloatLe, left, right)
 	case syntax.OpGt:
-		return b.compareFloats(opNumLt, right, left)
+		return b.compareFloats(opFloatLt, right, left)
 	default: // OpGe
-		return b.compareFloats(opNumLe, right, left)
+		return b.compareFloats(opFloatLe, right, left)
 	}
 }
 
@@ -316,15 +316,15 @@ func (b *builder) intArithmetic(op syntax.Op, left, right *term) *term {
 func (b *builder) floatArithmetic(op syntax.Op, left, right *term) *term {
 	switch op {
 	case syntax.OpAdd:
-		return b.floatOperation(opNumAdd, left, right)
+		return b.floatOperation(opFloatAdd, left, right)
 	case syntax.OpSub:
-		return b.floatOperation(opNumSub, left, right)
+		return b.floatOperation(opFloatSub, left, right)
 	case syntax.OpMul:
-		return b.floatOperation(opNumMul, left, right)
+		return b.floatOperation(opFloatMul, left, right)
 	case syntax.OpDiv:
-		return b.floatOperation(opNumDiv, left, right)
+		return b.floatOperation(opFloatDiv, left, right)
 	default: // OpPow
-		return b.floatOperation(opNumPow, left, right)
+		return b.floatOperation(opFloatPow, left, right)
 	}
 }
 
@@ -360,11 +360,11 @@ func roundingOpcode(function sema.Func) opcode {
 func floatOpcode(function sema.Func) opcode {
 	switch function {
 	case sema.FuncMin:
-		return opNumMin
+		return opFloatMin
 	case sema.FuncMax:
-		return opNumMax
+		return opFloatMax
 	case sema.FuncPow:
-		return opNumPow
+		return opFloatPow
 	default: // FuncLog
 		return opNumLog
 	}

@@ -202,7 +202,7 @@ func (f *facts) rewriteVariable(variable *term) *term {
 	switch {
 	case values.low != values.high:
 		return variable
-	case variable.sort == sortBool:
+	case variable.valueSort == sortBool:
 		return f.graph.boolConst(values.low != 0)
 	default:
 		return f.graph.intConst(values.low)
@@ -245,7 +245,7 @@ func (g *graph) rebuild(term *term, operands []*term) *term {
 		return g.equal(operands[0], operands[1])
 	case opIntLt:
 		return g.lessThan(operands[0], operands[1])
-	case opNumSame, opNumLt, opNumLe:
+	case opFloatSame, opFloatLt, opFloatLe:
 		return g.compareFloats(term.op, operands[0], operands[1])
 	case opAdd:
 		return g.add(operands[0], operands[1])
@@ -263,7 +263,7 @@ func (g *graph) rebuild(term *term, operands []*term) *term {
 		return g.toInt(term.op, operands[0])
 	case opIntToFloat:
 		return g.toFloat(operands[0])
-	case opNumNeg:
+	case opFloatNeg:
 		return g.floatNegation(operands[0])
 	case opBoolToInt:
 		return g.boolToInt(operands[0])

@@ -17,7 +17,7 @@ func (g *graph) toFloat(operand *term) *term {
 	if operand.isConst() {
 		return g.floatConst(float64(operand.intValue))
 	}
-	return g.intern(term{op: opIntToFloat, sort: sortFloat, operands: []*term{operand}, floatLow: float64(operand.low), floatHigh: float64(operand.high)})
+	return g.intern(term{op: opIntToFloat, valueSort: sortFloat, operands: []*term{operand}, floatLow: float64(operand.low), floatHigh: float64(operand.high)})
 }
 
 // floatOperation returns the term of an operation on two Doubles. A monotonic operation gets bounds on its value.
@@ -25,7 +25,7 @@ func (g *graph) floatOperation(op opcode, left, right *term) *term {
 	if left.isConst() && right.isConst() {
 		return g.floatConst(evaluateFloats(op, left.floatValue, right.floatValue))
 	}
-	result := withoutBounds(term{op: op, sort: sortFloat, operands: []*term{left, right}})
+	result := withoutBounds(term{op: op, valueSort: sortFloat, operands: []*term{left, right}})
 	if !isMonotonic(op, right) || left.maybeNaN || right.maybeNaN {
 		return g.intern(result)
 	}
@@ -40,9 +40,9 @@ func (g *graph) floatOperation(op opcode, left, right *term) *term {
 // isMonotonic reports whether an operation is monotonic in each operand, for a given second operand. Rounding is monotonic too.
 func isMonotonic(op opcode, right *term) bool {
 	switch op {
-	case opNumAdd, opNumSub, opNumMul, opNumMin, opNumMax:
+	case opFloatAdd, opFloatSub, opFloatMul, opFloatMin, opFloatMax:
 		return true
-	case opNumDiv:
+	case opFloatDiv:
 		return right.floatLow > 0 || right.floatHigh < 0
 	}
 	return false
@@ -60,19 +60,19 @@ func extremesAtBounds(op opcode, left, right *term) (lowest, highest float64) {
 // evaluateFloats computes an operation on Doubles.
 func evaluateFloats(op opcode, left, right float64) float64 {
 	switch op {
-	case opNumAdd:
+	case opFloatAdd:
 		return left + right
-	case opNumSub:
+	case opFloatSub:
 		return left - right
-	case opNumMul:
+	case opFloatMul:
 		return left * right
-	case opNumDiv:
+	case opFloatDiv:
 		return left / right
-	case opNumMin:
+	case opFloatMin:
 		return min(left, right)
-	case opNumMax:
+	case opFloatMax:
 		return max(left, right)
-	case opNumPow:
+	case opFloatPow:
 		return sema.Pow(left, right)
 	default: // opNumLog
 		return sema.Log(left, right)
@@ -84,16 +84,16 @@ func (g *graph) floatNegation(operand *term) *term {
 	if operand.isConst() {
 		return g.floatConst(-operand.floatValue)
 	}
-	return g.intern(term{op: opNumNeg, sort: sortFloat, operands: []*term{operand}, floatLow: -operand.floatHigh, floatHigh: -operand.floatLow, maybeNaN: operand.maybeNaN})
+	return g.intern(term{op: opFloatNeg, valueSort: sortFloat, operands: []*term{operand}, floatLow: -operand.floatHigh, floatHigh: -operand.floatLow, maybeNaN: operand.maybeNaN})
 }
 
-// compareFloats returns the term of a comparison of two Doubles: opNumSame, opNumLt or opNumLe.
+// compareFloats returns the term of a comparison of two Doubles: opFloatSame, opFloatLt or opFloatLe.
 func (g *graph) compareFloats(op opcode, left, right *term) *term {
 	if left.isConst() && right.isConst() {
 		switch op {
-		case opNumSame:
+		case opFloatSame:
 			return g.boolConst(sema.SameFloat(left.floatValue, right.floatValue))
-		case opNumLt:
+		case opFloatLt:
 			return g.boolConst(left.floatValue < right.floatValue)
 		default:
 			return g.boolConst(left.floatValue <= right.floatValue)
@@ -102,14 +102,14 @@ func (g *graph) compareFloats(op opcode, left, right *term) *term {
 	if comparison := g.compareAsInts(op, left, right); comparison != nil {
 		return comparison
 	}
-	return g.intern(term{op: op, sort: sortBool, operands: []*term{left, right}})
+	return g.intern(term{op: op, valueSort: sortBool, operands: []*term{left, right}})
 }
 
 // compareAsInts returns a comparison of Ints for the comparison of an Int, converted to a Double, with a constant: x <= 2.5 becomes x <= 2. It
 // returns nil for other comparisons.
 func (g *graph) compareAsInts(op opcode, left, right *term) *term {
 	switch {
-	case op == opNumSame && left.isConst():
+	case op == opFloatSame && left.isConst():
 		return g.compareAsInts(op, right, left)
 	case left.op == opIntToFloat && isSmallConst(right):
 		return g.compareIntWith(op, left.operands[0], right.floatValue)
@@ -128,9 +128,9 @@ func isSmallConst(term *term) bool {
 // equality with -0 or with a bound that is not an integer.
 func (g *graph) compareIntWith(op opcode, number *term, bound float64) *term {
 	switch op {
-	case opNumLt:
+	case opFloatLt:
 		return g.lessThan(number, g.intConst(int64(math.Ceil(bound))))
-	case opNumLe:
+	case opFloatLe:
 		return g.not(g.lessThan(g.intConst(int64(math.Floor(bound))), number))
 	}
 	isMinusZero := bound == 0 && math.Signbit(bound)
@@ -142,7 +142,7 @@ func (g *graph) compareIntWith(op opcode, number *term, bound float64) *term {
 
 // compareWithInt returns the comparison < or <= of a Double, on the left, with an Int as a comparison of Ints.
 func (g *graph) compareWithInt(op opcode, bound float64, number *term) *term {
-	if op == opNumLt {
+	if op == opFloatLt {
 		return g.lessThan(g.intConst(int64(math.Floor(bound))), number)
 	}
 	return g.not(g.lessThan(number, g.intConst(int64(math.Ceil(bound)))))
@@ -153,7 +153,7 @@ func (g *graph) toInt(op opcode, operand *term) *term {
 	if operand.op == opIntToFloat {
 		return operand.operands[0]
 	}
-	result := term{op: op, sort: sortInt, operands: []*term{operand}, mayFail: true, low: minInt, high: maxInt}
+	result := term{op: op, valueSort: sortInt, operands: []*term{operand}, mayFail: true, low: minInt, high: maxInt}
 	if !operand.maybeNaN && operand.floatLow >= minInt && operand.floatHigh <= maxInt {
 		result.mayFail = false
 		result.low, result.high = int64(math.Floor(operand.floatLow)), int64(math.Ceil(operand.floatHigh))

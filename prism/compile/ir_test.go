@@ -63,11 +63,11 @@ func operate(term *term, x, y value) value {
 		return truth(x.i == y.i)
 	case opIntLt:
 		return truth(x.i < y.i)
-	case opNumSame:
+	case opFloatSame:
 		return truth(math.Float64bits(x.f) == math.Float64bits(y.f) || math.IsNaN(x.f) && math.IsNaN(y.f))
-	case opNumLt:
+	case opFloatLt:
 		return truth(x.f < y.f)
-	case opNumLe:
+	case opFloatLe:
 		return truth(x.f <= y.f)
 	case opAdd:
 		return whole(x.i + y.i)
@@ -92,7 +92,7 @@ func operate(term *term, x, y value) value {
 		return value{i: int64(p), failed: !(p >= -1<<31 && p < 1<<31)}
 	case opIntToFloat:
 		return value{f: float64(x.i)}
-	case opNumNeg:
+	case opFloatNeg:
 		return value{f: -x.f}
 	case opBoolToInt:
 		return x
@@ -172,7 +172,7 @@ func walk(t *decisionTree, state []int32) (enabled []int) {
 	}
 	for _, candidate := range t.moves {
 		all := true
-		for _, conjunct := range candidate.guard {
+		for _, conjunct := range candidate.conjuncts {
 			all = all && evaluate(conjunct, state).i == 1
 		}
 		if all {

@@ -174,7 +174,7 @@ func compareRandom(t *testing.T, seed uint64, ends map[Status]int) {
 		t.Fatalf("seed %d: %v\n%s", seed, err, text)
 	}
 	if seed%2 == 0 {
-		m.opts.memoCost = 1 // remember every function, however cheap
+		m.options.memoCost = 1 // remember every function, however cheap
 	}
 	defer func() {
 		if t.Failed() {

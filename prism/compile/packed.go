@@ -184,8 +184,8 @@ func (x *packedInterpreter) moveIndex(choice *Choice) uint32 {
 // moveKey returns the action and the commands of a move as a map key. The next call overwrites the key.
 func (x *packedInterpreter) moveKey(action int, commands []CommandRef) []byte {
 	x.keyBuffer = binary.AppendVarint(x.keyBuffer[:0], int64(action))
-	for _, ref := range commands {
-		x.keyBuffer = binary.AppendUvarint(binary.AppendUvarint(x.keyBuffer, uint64(ref.Module)), uint64(ref.Command))
+	for _, reference := range commands {
+		x.keyBuffer = binary.AppendUvarint(binary.AppendUvarint(x.keyBuffer, uint64(reference.Module)), uint64(reference.Command))
 	}
 	return x.keyBuffer
 }

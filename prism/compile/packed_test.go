@@ -183,7 +183,7 @@ func packedRandom(t *testing.T, seed uint64) (failed, n int) {
 		t.Fatalf("seed %d: %v\n%s", seed, err, text)
 	}
 	if seed%2 == 0 {
-		m.opts.memoCost = 1 // remember every function, however cheap
+		m.options.memoCost = 1 // remember every function, however cheap
 	}
 	defer func() {
 		if t.Failed() {

@@ -140,7 +140,7 @@ func (r *interpreter) endIfFailed(out *Outcome) bool {
 
 // deadlockOutcome returns the outcome of a path that enters a state without choices. outcome is the outcome of the path up to this state.
 func (r *interpreter) deadlockOutcome(outcome Outcome) Outcome {
-	if r.model.opts.NoFixDeadlocks {
+	if r.model.options.NoFixDeadlocks {
 		outcome.Status = Deadlocked
 		outcome.Err = r.model.stateError(r.state, syntax.Pos{}, "deadlock")
 		return outcome

@@ -21,16 +21,16 @@ func StateText(program *sema.Program, state []int32) string {
 }
 
 // valueText returns the value of a variable as PRISM writes it.
-func valueText(typ sema.Type, value int32) string {
-	if typ == sema.Bool {
+func valueText(valueType sema.Type, value int32) string {
+	if valueType == sema.Bool {
 		return strconv.FormatBool(value != 0)
 	}
 	return strconv.Itoa(int(value))
 }
 
 // stateError returns an error of the model in a state.
-func (m *Model) stateError(state []int32, pos syntax.Pos, msg string) *StateError {
-	return &StateError{File: m.program.File, Pos: pos, State: m.StateText(state), Msg: msg}
+func (m *Model) stateError(state []int32, pos syntax.Pos, message string) *StateError {
+	return &StateError{File: m.program.File, Pos: pos, State: m.StateText(state), Msg: message}
 }
 
 // takeError returns the recorded evaluation error as a *StateError and clears it; nil if there is none.

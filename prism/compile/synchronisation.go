@@ -72,8 +72,8 @@ func (m *Model) checkDisjoint(synchronisations []synchronisation) error {
 	for _, sync := range synchronisations {
 		if i := sync.repeatedModule(); i >= 0 {
 			module := &m.program.Modules[i]
-			msg := fmt.Sprintf("module %q takes part twice in one composition", module.Name)
-			return &UnsupportedError{m.program.File, module.Pos, msg}
+			message := fmt.Sprintf("module %q takes part twice in one composition", module.Name)
+			return &UnsupportedError{m.program.File, module.Pos, message}
 		}
 	}
 	return nil

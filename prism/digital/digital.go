@@ -352,31 +352,31 @@ func (t *translation) translateCommand(command *sema.Command) {
 	for i := range command.Updates {
 		update := &command.Updates[i]
 		update.Prob = t.rewrite(update.Prob)
-		var assigns []sema.Assign
-		for _, assign := range update.Assigns {
-			assigns = append(assigns, t.translateAssign(assign)...)
+		var assignments []sema.Assign
+		for _, assignment := range update.Assigns {
+			assignments = append(assignments, t.translateAssign(assignment)...)
 		}
-		update.Assigns = assigns
+		update.Assigns = assignments
 	}
 }
 
 // addTimeStep adds a time step command to a module.
-func (t *translation) addTimeStep(module *sema.Module, guard sema.Expr, assigns []sema.Assign) {
+func (t *translation) addTimeStep(module *sema.Module, guard sema.Expr, assignments []sema.Assign) {
 	one := &sema.Const{Base: typeAndPos(sema.Double, module.Pos), Val: sema.RatValue(rat(1))}
 	module.Alphabet = append(slices.Clip(module.Alphabet), t.timeStep)
 	module.Commands = append(slices.Clip(module.Commands), sema.Command{
-		Action: t.timeStep, Guard: guard, Pos: module.Pos, Updates: []sema.Update{{Prob: one, Assigns: assigns, Pos: module.Pos}},
+		Action: t.timeStep, Guard: guard, Pos: module.Pos, Updates: []sema.Update{{Prob: one, Assigns: assignments, Pos: module.Pos}},
 	})
 }
 
 // advance returns the assignments that a time step makes for a clock.
 func (t *translation) advance(slot int) []sema.Assign {
 	pos := t.clockPos(slot)
-	assigns := []sema.Assign{{Slot: slot, Pos: pos, Value: t.valueAfterStep(slot, pos)}}
+	assignments := []sema.Assign{{Slot: slot, Pos: pos, Value: t.valueAfterStep(slot, pos)}}
 	if t.forRegions {
-		assigns = append(assigns, t.advanceOrder(slot, pos)...)
+		assignments = append(assignments, t.advanceOrder(slot, pos)...)
 	}
-	return assigns
+	return assignments
 }
 
 // valueAfterStep returns an expression for the value of a clock after a time step.
@@ -400,40 +400,40 @@ func (t *translation) valueAfterStep(slot int, pos syntax.Pos) sema.Expr {
 
 // translateAssign translates an assignment. If a clock is assigned, the new value is a constant, and becomes a number of time steps. For regions,
 // the rank of the clock becomes 0.
-func (t *translation) translateAssign(assign sema.Assign) []sema.Assign {
-	assign.Value = t.rewrite(assign.Value)
-	assigned := t.clocks[assign.Slot]
+func (t *translation) translateAssign(assignment sema.Assign) []sema.Assign {
+	assignment.Value = t.rewrite(assignment.Value)
+	assigned := t.clocks[assignment.Slot]
 	if assigned == nil || !t.forRegions && t.timeUnit == 1 {
-		return []sema.Assign{assign}
+		return []sema.Assign{assignment}
 	}
-	evaluated, err := sema.Eval(assign.Value, nil)
+	evaluated, err := sema.Eval(assignment.Value, nil)
 	if err != nil {
-		t.unsupported(assign.Pos, "%v", err)
+		t.unsupported(assignment.Pos, "%v", err)
 		return nil
 	}
-	assign.Value = intAt(t.inSteps(int64(evaluated.Int)), assign.Pos)
+	assignment.Value = intAt(t.inSteps(int64(evaluated.Int)), assignment.Pos)
 	if !t.forRegions {
-		return []sema.Assign{assign}
+		return []sema.Assign{assignment}
 	}
-	return []sema.Assign{assign, {Slot: assigned.rankSlot, Value: intAt(0, assign.Pos), Pos: assign.Pos}}
+	return []sema.Assign{assignment, {Slot: assigned.rankSlot, Value: intAt(0, assignment.Pos), Pos: assignment.Pos}}
 }
 
 // advanceGlobals adds a module whose time step advances the global clocks and the timer.
 func (t *translation) advanceGlobals(program *sema.Program) {
-	var assigns []sema.Assign
+	var assignments []sema.Assign
 	for _, slot := range t.clockSlots() {
 		if program.Vars[slot].Module < 0 {
-			assigns = append(assigns, t.advance(slot)...)
+			assignments = append(assignments, t.advance(slot)...)
 		}
 	}
-	if len(assigns) > 0 {
-		t.addModule(program, sema.Module{Name: "clocks"}, assigns)
+	if len(assignments) > 0 {
+		t.addModule(program, sema.Module{Name: "clocks"}, assignments)
 	}
 }
 
 // addModule adds a module to a program. The only command of the module is the time step.
-func (t *translation) addModule(program *sema.Program, module sema.Module, assigns []sema.Assign) {
-	t.addTimeStep(&module, trueAt(module.Pos), assigns)
+func (t *translation) addModule(program *sema.Program, module sema.Module, assignments []sema.Assign) {
+	t.addTimeStep(&module, trueAt(module.Pos), assignments)
 	program.Modules = append(slices.Clip(program.Modules), module)
 	if program.System != nil {
 		program.System = &sema.SysParallel{Operands: []sema.System{program.System, sema.SysModule{Index: len(program.Modules) - 1}}, Actions: []int{t.timeStep}}

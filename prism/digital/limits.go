@@ -127,22 +127,22 @@ func (search *locationLimits) currentLimit() int64 {
 
 // limitAfter returns the limit of the clock in the location that an update leads to. It returns inactive if the update sets the clock.
 func (search *locationLimits) limitAfter(update sema.Update) int64 {
-	setsClock := func(assign sema.Assign) bool { return assign.Slot == search.clock }
+	setsClock := func(assignment sema.Assign) bool { return assignment.Slot == search.clock }
 	if slices.ContainsFunc(update.Assigns, setsClock) {
 		return inactive
 	}
 	target := slices.Clone(search.state)
-	for _, assign := range update.Assigns {
-		if !slices.Contains(search.slots, assign.Slot) {
+	for _, assignment := range update.Assigns {
+		if !slices.Contains(search.slots, assignment.Slot) {
 			continue
 		}
-		value, err := sema.Eval(assign.Value, search.state)
-		if err != nil || !search.isDetermined(assign.Value) {
+		value, err := sema.Eval(assignment.Value, search.state)
+		if err != nil || !search.isDetermined(assignment.Value) {
 			return search.clocks[search.clock].maxCompared
 		}
-		target[assign.Slot] = value.Int
+		target[assignment.Slot] = value.Int
 		if value.Type == sema.Bool && value.Bool {
-			target[assign.Slot] = 1
+			target[assignment.Slot] = 1
 		}
 	}
 	if number, ok := search.numberOf(target); ok {

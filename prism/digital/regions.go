@@ -134,13 +134,13 @@ func (t *translation) nextRank(slot int, pos syntax.Pos) sema.Expr {
 
 // advanceOrder returns the assignments that a time step makes for the rank of a clock, and for the order of each pair whose first clock it is.
 func (t *translation) advanceOrder(slot int, pos syntax.Pos) []sema.Assign {
-	assigns := []sema.Assign{{Slot: t.clocks[slot].rankSlot, Pos: pos, Value: t.nextRank(slot, pos)}}
+	assignments := []sema.Assign{{Slot: t.clocks[slot].rankSlot, Pos: pos, Value: t.nextRank(slot, pos)}}
 	for _, pair := range t.clockPairs {
 		if pair.first == slot {
-			assigns = append(assigns, sema.Assign{Slot: pair.order, Pos: pos, Value: t.nextOrder(pair, pos)})
+			assignments = append(assignments, sema.Assign{Slot: pair.order, Pos: pos, Value: t.nextOrder(pair, pos)})
 		}
 	}
-	return assigns
+	return assignments
 }
 
 // nextOrder returns an expression for the order of a pair after a time step. If both clocks are then above the largest number that they are

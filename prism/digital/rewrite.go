@@ -5,8 +5,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-func typeAndPos(typ sema.Type, pos syntax.Pos) sema.Base {
-	return sema.Base{ValueType: typ, Position: pos}
+func typeAndPos(valueType sema.Type, pos syntax.Pos) sema.Base {
+	return sema.Base{ValueType: valueType, Position: pos}
 }
 
 func trueAt(pos syntax.Pos) sema.Expr {

@@ -42,10 +42,10 @@ func (t *translation) surveyCommand(command *sema.Command) {
 	t.surveyCondition(command.Guard, true)
 	for i := range command.Updates {
 		t.refuseClocks(command.Updates[i].Prob, "a probability")
-		for _, assign := range command.Updates[i].Assigns {
-			t.refuseClocks(assign.Value, "an update")
-			if t.clocks[assign.Slot] != nil {
-				t.recordComparedValues(assign.Slot, assign.Value)
+		for _, assignment := range command.Updates[i].Assigns {
+			t.refuseClocks(assignment.Value, "an update")
+			if t.clocks[assignment.Slot] != nil {
+				t.recordComparedValues(assignment.Slot, assignment.Value)
 			}
 		}
 	}

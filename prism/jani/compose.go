@@ -137,7 +137,7 @@ func (c *composer) convertAutomaton(element element) *composition.Automaton {
 
 // isComposable reports whether an edge has no guard, no assignments and no probabilities.
 func (e *edge) isComposable() bool {
-	return e.guard == nil && len(e.destinations) == 1 && e.destinations[0].probability == nil && len(e.destinations[0].assigns) == 0
+	return e.guard == nil && len(e.destinations) == 1 && e.destinations[0].probability == nil && len(e.destinations[0].assignments) == 0
 }
 
 // rateInUnits returns a positive rate in units of 10^-decimals. It returns false if the rate is not a whole number of units, or if it is too small or

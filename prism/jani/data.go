@@ -45,7 +45,7 @@ func (t *translator) currentValues(value *jsonValue, meaning symbol, context *ex
 		if assigned, ok := context.assignedValues[variable]; ok {
 			size = assigned.size
 		}
-		return symbol{expr: t.slotValue(value, variable, context), size: size, isBool: variable.typ.kind == boolType}
+		return symbol{expr: t.slotValue(value, variable, context), size: size, isBool: variable.valueType.kind == boolType}
 	}
 	if meaning.composite == nil {
 		return meaning
@@ -222,43 +222,43 @@ type target struct {
 	conditions []sizedExpr
 }
 
-// targetsOf returns the variables that an assignment to ref may change. For an array or a datatype, the tree has a subtree for each element or
+// targetsOf returns the variables that an assignment to reference may change. For an array or a datatype, the tree has a subtree for each element or
 // member.
-func (t *translator) targetsOf(ref *jsonValue, context *exprContext) targetTree {
-	if ref.kind == text {
-		meaning, ok := context.find(ref.text)
+func (t *translator) targetsOf(reference *jsonValue, context *exprContext) targetTree {
+	if reference.kind == text {
+		meaning, ok := context.find(reference.text)
 		isVariable := meaning.slot != nil || meaning.composite != nil
 		isConstant := meaning.definition != nil
 		if !ok || !isVariable || isConstant {
-			t.abort(ref.Start, "there is no variable %q to assign to", shortened(ref.text))
+			t.abort(reference.Start, "there is no variable %q to assign to", shortened(reference.text))
 		}
-		return targetTreeOf(t, ref, meaning)
+		return targetTreeOf(t, reference, meaning)
 	}
-	switch op := ref.get("op"); {
+	switch op := reference.get("op"); {
 	case op.isText("aa"):
-		return t.elementTargets(ref, context)
+		return t.elementTargets(reference, context)
 	case op.isText("da"):
-		t.requireKeys(ref, "exp", "member")
-		if member, ok := t.targetsOf(ref.get("exp"), context).members[ref.get("member").text]; ok {
+		t.requireKeys(reference, "exp", "member")
+		if member, ok := t.targetsOf(reference.get("exp"), context).members[reference.get("member").text]; ok {
 			return member
 		}
 	}
-	t.abort(ref.Start, "found %s, want a variable to assign to", ref.describe())
+	t.abort(reference.Start, "found %s, want a variable to assign to", reference.describe())
 	return targetTree{}
 }
 
 // elementTargets returns the variables that an assignment to an element of an array (aa) may change. With a constant index this is one element,
 // and otherwise any element.
-func (t *translator) elementTargets(ref *jsonValue, context *exprContext) targetTree {
-	t.requireKeys(ref, "exp", "index")
-	array := t.targetsOf(ref.get("exp"), context)
+func (t *translator) elementTargets(reference *jsonValue, context *exprContext) targetTree {
+	t.requireKeys(reference, "exp", "index")
+	array := t.targetsOf(reference.get("exp"), context)
 	if array.elements == nil {
-		t.abort(ref.Start, "found an index on a variable that is not an array")
+		t.abort(reference.Start, "found an index on a variable that is not an array")
 	}
-	index, length := ref.get("index"), len(array.elements)
+	index, length := reference.get("index"), len(array.elements)
 	i, isConstant := t.constantIndex(index, context)
 	if !isConstant {
-		return t.targetAt(ref, t.translateSizedExpr(index, context), t.indexIsInside(index, context, length), array.elements)
+		return t.targetAt(reference, t.translateSizedExpr(index, context), t.indexIsInside(index, context, length), array.elements)
 	}
 	if i < 0 || i >= length {
 		t.abort(index.Start, "the array has no element %d, want one of %d", i, length)
@@ -275,19 +275,19 @@ type targetTree struct {
 }
 
 // targetTreeOf returns the variables of a declared variable, array or datatype, as the tree that targetsOf returns.
-func targetTreeOf(t *translator, ref *jsonValue, meaning symbol) targetTree {
+func targetTreeOf(t *translator, reference *jsonValue, meaning symbol) targetTree {
 	if meaning.slot != nil {
 		return targetTree{variables: []target{{slot: meaning.slot}}}
 	}
 	if meaning.composite == nil {
-		t.abort(ref.Start, "an array of constants cannot be assigned to")
+		t.abort(reference.Start, "an array of constants cannot be assigned to")
 	}
 	var tree targetTree
 	for _, element := range meaning.composite.elements {
-		tree.elements = append(tree.elements, targetTreeOf(t, ref, element))
+		tree.elements = append(tree.elements, targetTreeOf(t, reference, element))
 	}
 	for name, member := range meaning.composite.members {
-		tree.setMember(name, targetTreeOf(t, ref, member))
+		tree.setMember(name, targetTreeOf(t, reference, member))
 	}
 	return tree
 }
@@ -302,12 +302,12 @@ func (tree *targetTree) setMember(name string, member targetTree) {
 
 // targetAt returns the variables that an assignment to an array element may change, if the index is not constant. Each element has the condition
 // that the index selects it. isInside says that the index is never outside of the array.
-func (t *translator) targetAt(ref *jsonValue, index sizedExpr, isInside bool, elements []targetTree) targetTree {
+func (t *translator) targetAt(reference *jsonValue, index sizedExpr, isInside bool, elements []targetTree) targetTree {
 	var tree targetTree
 	for i, elementTree := range elements {
-		condition := sizedExpr{expr: t.indexEquals(ref, index.expr, i), size: index.size + 2}
+		condition := sizedExpr{expr: t.indexEquals(reference, index.expr, i), size: index.size + 2}
 		if i == 0 && !isInside { // the evaluation of this condition fails outside of the array
-			condition = t.checkedFirstIndex(ref, index, len(elements))
+			condition = t.checkedFirstIndex(reference, index, len(elements))
 		}
 		addTargets(&tree, elementTree, condition)
 	}
@@ -315,16 +315,16 @@ func (t *translator) targetAt(ref *jsonValue, index sizedExpr, isInside bool, el
 }
 
 // checkedFirstIndex returns the condition that an index is 0. Its evaluation fails for an index outside of the array.
-func (t *translator) checkedFirstIndex(ref *jsonValue, index sizedExpr, length int) sizedExpr {
+func (t *translator) checkedFirstIndex(reference *jsonValue, index sizedExpr, length int) sizedExpr {
 	compareIndex := func(op syntax.Op, number int) syntax.Expr {
-		literal := &syntax.IntLit{Value: int32(number), Span: ref.Span}
-		return &syntax.Binary{Op: op, X: index.expr, Y: literal, OpPos: ref.Start, Span: ref.Span}
+		literal := &syntax.IntLit{Value: int32(number), Span: reference.Span}
+		return &syntax.Binary{Op: op, X: index.expr, Y: literal, OpPos: reference.Start, Span: reference.Span}
 	}
 	// The condition is 0 < index < length ? false : (index = 0 ? true : failure).
 	isLaterIndex := conjunction(compareIndex(syntax.OpGt, 0), compareIndex(syntax.OpLt, length))
-	failure := failingExpr(ref, index, length, true).expr
-	trueOrFailure := &syntax.Cond{Condition: t.indexEquals(ref, index.expr, 0), Then: trueExpr(ref.Span), Else: failure, Span: ref.Span}
-	condition := &syntax.Cond{Condition: isLaterIndex, Then: &syntax.BoolLit{Span: ref.Span}, Else: trueOrFailure, Span: ref.Span}
+	failure := failingExpr(reference, index, length, true).expr
+	trueOrFailure := &syntax.Cond{Condition: t.indexEquals(reference, index.expr, 0), Then: trueExpr(reference.Span), Else: failure, Span: reference.Span}
+	condition := &syntax.Cond{Condition: isLaterIndex, Then: &syntax.BoolLit{Span: reference.Span}, Else: trueOrFailure, Span: reference.Span}
 	return sizedExpr{expr: condition, size: 5*index.size + 16}
 }
 
@@ -337,11 +337,11 @@ func (t *translator) indexIsInside(index *jsonValue, context *exprContext, lengt
 		return false
 	}
 	meaning, ok := context.find(index.text)
-	if !ok || meaning.slot == nil || meaning.slot.typ == nil {
+	if !ok || meaning.slot == nil || meaning.slot.valueType == nil {
 		return false
 	}
-	low := t.constantValue(meaning.slot.typ.low, context, 0)
-	high := t.constantValue(meaning.slot.typ.high, context, 0)
+	low := t.constantValue(meaning.slot.valueType.low, context, 0)
+	high := t.constantValue(meaning.slot.valueType.high, context, 0)
 	if low == nil || high == nil {
 		return false
 	}

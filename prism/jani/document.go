@@ -37,7 +37,7 @@ func (d *document) hasTime() bool { return d.hasRates() || d.modelType == syntax
 type variable struct {
 	syntax.Span
 	name      string
-	typ       *janiType
+	valueType *janiType
 	initial   *jsonValue // nil if there is none
 	transient bool
 }
@@ -105,13 +105,13 @@ type destination struct {
 	pos         syntax.Pos
 	location    int
 	probability *jsonValue
-	assigns     []assignment
+	assignments []assignment
 }
 
 type assignment struct {
-	pos        syntax.Pos
-	ref, value *jsonValue
-	index      int
+	pos              syntax.Pos
+	reference, value *jsonValue
+	index            int
 }
 
 // element is an automaton in the composition.
@@ -138,10 +138,10 @@ type property struct {
 type reader struct {
 	file            string
 	errs            syntax.ErrorList
-	doc             *document
+	document        *document
 	locationIndexes map[string]int // locations of the automaton that is being read
-	// unsupported says that the errors are about an unsupported kind of model.
-	unsupported bool
+	// hasUnsupported says that the errors are about an unsupported kind of model.
+	hasUnsupported bool
 }
 
 // addError records an error, up to a limit.
@@ -231,14 +231,14 @@ var features = []string{
 // readDocument reads the whole document. It stops after the header if the kind of model is not supported.
 func (r *reader) readDocument(value *jsonValue) {
 	doc := &document{datatypes: make(map[string]*datatype)}
-	r.doc = doc
+	r.document = doc
 	if !r.checkFields(value, "a JANI model", "jani-version name type automata system",
 		"metadata features actions constants variables restrict-initial properties functions datatypes") {
 		return
 	}
 	doc.span = spanAt(value.Start)
 	r.readHeader(value)
-	if r.unsupported {
+	if r.hasUnsupported {
 		return
 	}
 	for _, datatype := range r.arrayElements(value.get("datatypes"), "datatypes") {
@@ -272,7 +272,7 @@ func (r *reader) readProperties(value *jsonValue) {
 	for _, declared := range r.arrayElements(value, "properties") {
 		if r.checkFields(declared, "a property", "name expression", "") {
 			name := r.stringValue(declared.get("name"), "a name")
-			r.doc.properties = append(r.doc.properties, &property{declared.Span, name, declared.get("expression")})
+			r.document.properties = append(r.document.properties, &property{declared.Span, name, declared.get("expression")})
 		}
 	}
 }
@@ -289,7 +289,7 @@ func (r *reader) readHeader(value *jsonValue) {
 	r.readModelType(value.get("type"))
 	for _, feature := range r.arrayElements(value.get("features"), "features") {
 		if word := r.stringValue(feature, "a feature"); word != "" && !slices.Contains(features, word) {
-			r.unsupported = true
+			r.hasUnsupported = true
 			r.addError(feature.Start, "the feature %q is not supported, want only %s", shortened(word), strings.Join(features, ", "))
 		}
 	}
@@ -299,21 +299,21 @@ func (r *reader) readHeader(value *jsonValue) {
 func (r *reader) readModelType(value *jsonValue) {
 	switch word := r.stringValue(value, "the type of a model"); word {
 	case "dtmc":
-		r.doc.modelType = syntax.DTMC
+		r.document.modelType = syntax.DTMC
 	case "mdp":
-		r.doc.modelType = syntax.MDP
+		r.document.modelType = syntax.MDP
 	case "ctmc":
-		r.doc.modelType = syntax.CTMC
+		r.document.modelType = syntax.CTMC
 	case "lts":
-		r.doc.modelType = syntax.LTS
+		r.document.modelType = syntax.LTS
 	case "pta", "sta": // the translation refuses continuous distributions, which only an STA has
-		r.doc.modelType = syntax.PTA
+		r.document.modelType = syntax.PTA
 	case "ma":
-		r.doc.modelType, r.doc.isMarkovAutomaton = syntax.MDP, true
+		r.document.modelType, r.document.isMarkovAutomaton = syntax.MDP, true
 	case "":
 	default:
 		if description, ok := unsupportedTypes[word]; ok {
-			r.unsupported = true
+			r.hasUnsupported = true
 			r.addError(value.Start, "the model is %s (%s), which is not supported, want dtmc, mdp, ctmc, ma, pta, sta or lts", description, word)
 			return
 		}
@@ -324,8 +324,8 @@ func (r *reader) readModelType(value *jsonValue) {
 // readVariables reads the declarations of variables.
 func (r *reader) readVariables(value *jsonValue) []*variable {
 	var variables []*variable
-	for _, decl := range r.arrayElements(value, "variables") {
-		variables = append(variables, r.readVariable(decl, "a variable", "name type", "transient initial-value")...)
+	for _, declaration := range r.arrayElements(value, "variables") {
+		variables = append(variables, r.readVariable(declaration, "a variable", "name type", "transient initial-value")...)
 	}
 	return variables
 }
@@ -337,10 +337,10 @@ func (r *reader) readVariable(value *jsonValue, description, requiredKeys, optio
 		return nil
 	}
 	declaration := &variable{
-		Span:    value.Span,
-		name:    r.stringValue(value.get("name"), "a name"),
-		typ:     r.readType(value.get("type")),
-		initial: value.get("initial-value"),
+		Span:      value.Span,
+		name:      r.stringValue(value.get("name"), "a name"),
+		valueType: r.readType(value.get("type")),
+		initial:   value.get("initial-value"),
 	}
 	if constant := value.get("value"); constant != nil {
 		declaration.initial = constant
@@ -379,7 +379,7 @@ func (r *reader) readBasicType(value *jsonValue) typeKind {
 	case "real":
 		return realType
 	case "clock":
-		if r.doc.modelType != syntax.PTA {
+		if r.document.modelType != syntax.PTA {
 			r.addError(value.Start, "%s has a clock, want a pta", r.describeModel())
 		}
 		return clockType
@@ -414,7 +414,7 @@ func (r *reader) readTypeObject(value *jsonValue) *janiType {
 }
 
 // describeModel returns the type of the model with an article, for error messages.
-func (r *reader) describeModel() string { return noun.WithArticle(r.doc.modelType.String()) }
+func (r *reader) describeModel() string { return noun.WithArticle(r.document.modelType.String()) }
 
 // readBoundedType reads an int or real type with bounds into declared.
 func (r *reader) readBoundedType(value *jsonValue, newType *janiType) {
@@ -444,22 +444,22 @@ func (r *reader) readDatatype(value *jsonValue) {
 	for _, member := range r.arrayElements(value.get("members"), "members") {
 		datatype.members = append(datatype.members, r.readVariable(member, "a member", "name type", "")...)
 	}
-	if r.doc.datatypes[datatype.name] != nil {
+	if r.document.datatypes[datatype.name] != nil {
 		r.addError(value.Start, "the datatype %q is declared twice", shortened(datatype.name))
 	}
-	r.doc.datatypes[datatype.name] = datatype
+	r.document.datatypes[datatype.name] = datatype
 }
 
 // readFunctions reads the declarations of functions.
 func (r *reader) readFunctions(value *jsonValue) []*function {
 	var functions []*function
-	for _, decl := range r.arrayElements(value, "functions") {
-		if !r.checkFields(decl, "a function", "name type parameters body", "") {
+	for _, declaration := range r.arrayElements(value, "functions") {
+		if !r.checkFields(declaration, "a function", "name type parameters body", "") {
 			continue
 		}
-		function := &function{pos: decl.Start, name: r.stringValue(decl.get("name"), "a name"), body: decl.get("body")}
-		r.readType(decl.get("type")) // only for its errors: a call is replaced by the body
-		for _, parameter := range r.arrayElements(decl.get("parameters"), "parameters") {
+		function := &function{pos: declaration.Start, name: r.stringValue(declaration.get("name"), "a name"), body: declaration.get("body")}
+		r.readType(declaration.get("type")) // only for its errors: a call is replaced by the body
+		for _, parameter := range r.arrayElements(declaration.get("parameters"), "parameters") {
 			function.params = append(function.params, r.readVariable(parameter, "a parameter", "name type", "")...)
 		}
 		functions = append(functions, function)
@@ -476,7 +476,7 @@ func (r *reader) readAutomaton(value *jsonValue) {
 		pos: value.Start, name: r.stringValue(value.get("name"), "a name"), locals: r.readVariables(value.get("variables")),
 		functions: r.readFunctions(value.get("functions")), initialRestriction: r.wrappedExpr(value.get("restrict-initial"), "restrict-initial"),
 	}
-	if slices.ContainsFunc(r.doc.automata, func(other *automaton) bool { return newAutomaton.name == other.name }) {
+	if slices.ContainsFunc(r.document.automata, func(other *automaton) bool { return newAutomaton.name == other.name }) {
 		r.addError(value.get("name").Start, "the automaton %q is declared twice", shortened(newAutomaton.name))
 	}
 	r.locationIndexes = make(map[string]int)
@@ -492,7 +492,7 @@ func (r *reader) readAutomaton(value *jsonValue) {
 	for _, element := range r.arrayElements(value.get("edges"), "edges") {
 		r.readEdge(newAutomaton, element)
 	}
-	r.doc.automata = append(r.doc.automata, newAutomaton)
+	r.document.automata = append(r.document.automata, newAutomaton)
 }
 
 // readLocation reads a location and adds it to an automaton.
@@ -503,13 +503,13 @@ func (r *reader) readLocation(automaton *automaton, value *jsonValue) {
 	location := location{name: r.stringValue(value.get("name"), "a name")}
 	if timeProgress := value.get("time-progress"); timeProgress != nil {
 		location.progress = r.wrappedExpr(timeProgress, "time-progress")
-		if r.doc.modelType != syntax.PTA {
+		if r.document.modelType != syntax.PTA {
 			r.addError(timeProgress.Start, "a location of %s has a time-progress, want it only in a pta", r.describeModel())
 		}
 	}
 	for _, transient := range r.arrayElements(value.get("transient-values"), "values of transient variables") {
 		if r.checkFields(transient, "a transient value", "ref value", "") {
-			assigned := assignment{pos: transient.Start, ref: transient.get("ref"), value: transient.get("value")}
+			assigned := assignment{pos: transient.Start, reference: transient.get("ref"), value: transient.get("value")}
 			location.transients = append(location.transients, assigned)
 		}
 	}
@@ -543,7 +543,7 @@ func (r *reader) readEdge(automaton *automaton, value *jsonValue) {
 		rate:     r.wrappedExpr(value.get("rate"), "a rate"),
 		guard:    r.wrappedExpr(value.get("guard"), "a guard"),
 	}
-	if edge.rate != nil && !r.doc.hasRates() {
+	if edge.rate != nil && !r.document.hasRates() {
 		r.addError(edge.rate.Start, "an edge of %s has a rate, want none", r.describeModel())
 	}
 	for _, destination := range r.arrayElements(value.get("destinations"), "destinations") {
@@ -556,7 +556,7 @@ func (r *reader) readEdge(automaton *automaton, value *jsonValue) {
 		return
 	}
 	isProbabilistic := len(edge.destinations) > 1 || edge.destinations[0].probability != nil
-	if r.doc.modelType == syntax.LTS && isProbabilistic {
+	if r.document.modelType == syntax.LTS && isProbabilistic {
 		r.addError(value.get("destinations").Start, "an edge of an LTS has probabilities, want one destination without a probability")
 	}
 	automaton.edges = append(automaton.edges, edge)
@@ -571,7 +571,7 @@ func (r *reader) readDestination(value *jsonValue) destination {
 	}
 	for _, assigned := range r.arrayElements(value.get("assignments"), "assignments") {
 		if r.checkFields(assigned, "an assignment", "ref value", "index") {
-			destination.assigns = append(destination.assigns, r.readAssignment(assigned))
+			destination.assignments = append(destination.assignments, r.readAssignment(assigned))
 		}
 	}
 	return destination
@@ -579,7 +579,7 @@ func (r *reader) readDestination(value *jsonValue) destination {
 
 // readAssignment reads an assignment of an edge. The default of its index is 0.
 func (r *reader) readAssignment(value *jsonValue) assignment {
-	newAssignment := assignment{pos: value.Start, ref: value.get("ref"), value: value.get("value")}
+	newAssignment := assignment{pos: value.Start, reference: value.get("ref"), value: value.get("value")}
 	index := value.get("index")
 	if index == nil {
 		return newAssignment
@@ -604,7 +604,7 @@ func (r *reader) readSystem(value *jsonValue) {
 		}
 	}
 	vectors := r.arrayElements(value.get("syncs"), "synchronisation vectors")
-	r.doc.hasSyncVectors = len(vectors) > 0
+	r.document.hasSyncVectors = len(vectors) > 0
 	for _, vector := range vectors {
 		if r.checkFields(vector, "a synchronisation vector", "synchronise", "result") {
 			r.readVector(vector, len(elements))
@@ -615,7 +615,7 @@ func (r *reader) readSystem(value *jsonValue) {
 // readElement reads an element of the composition: the name of an automaton and its input-enabled actions.
 func (r *reader) readElement(value *jsonValue) {
 	name := r.stringValue(value.get("automaton"), "the name of an automaton")
-	index := slices.IndexFunc(r.doc.automata, func(automaton *automaton) bool { return automaton.name == name })
+	index := slices.IndexFunc(r.document.automata, func(automaton *automaton) bool { return automaton.name == name })
 	if index < 0 {
 		r.addError(value.get("automaton").Start, "there is no automaton %q", shortened(name))
 		return
@@ -624,7 +624,7 @@ func (r *reader) readElement(value *jsonValue) {
 	for _, action := range r.arrayElements(value.get("input-enable"), "actions") {
 		element.inputEnable = append(element.inputEnable, r.stringValue(action, "an action"))
 	}
-	r.doc.elements = append(r.doc.elements, element)
+	r.document.elements = append(r.document.elements, element)
 }
 
 // readVector reads a synchronisation vector. For each of the numElements elements it has an action, or null if the element does not take part.
@@ -645,5 +645,5 @@ func (r *reader) readVector(value *jsonValue, numElements int) {
 	if result := value.get("result"); result != nil && result.kind != null {
 		vector.result = r.stringValue(result, "an action, or null")
 	}
-	r.doc.syncVectors = append(r.doc.syncVectors, vector)
+	r.document.syncVectors = append(r.document.syncVectors, vector)
 }

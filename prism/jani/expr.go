@@ -90,7 +90,7 @@ func (t *translator) translateExpr(value *jsonValue, context *exprContext) synta
 func (t *translator) addSize(pos syntax.Pos, size int) {
 	t.size += size
 	if t.size > maxSize {
-		t.tooLarge = true
+		t.isTooLarge = true
 		t.abort(pos, "the model has more than %d operators after expanding functions and assignments, want fewer", maxSize)
 	}
 }
@@ -165,7 +165,7 @@ func (t *translator) slotValue(value *jsonValue, variable *slot, context *exprCo
 		t.abort(value.Start, "the value of a transient variable reads %q, which is also transient; this is not supported", shortened(variable.janiName))
 	case variable.isAmbiguous:
 		t.abort(value.Start, "locations of several automata give %q a value, want locations of one automaton", shortened(variable.janiName))
-	case context.isInProperty && variable.typ.kind == boolType:
+	case context.isInProperty && variable.valueType.kind == boolType:
 		return &syntax.Quoted{Name: t.labels[variable], Span: value.Span}
 	}
 	if variable.stateValue == nil {
@@ -322,12 +322,12 @@ func (t *translator) expandCall(value *jsonValue, context *exprContext) syntax.E
 	scope := newScope(functionScope)
 	for i, param := range function.params {
 		arg := args.elements[i]
-		if param.typ.kind == arrayType || param.typ.kind == dataType {
+		if param.valueType.kind == arrayType || param.valueType.kind == dataType {
 			scope.names[param.name] = t.symbolOf(arg, context)
 			continue
 		}
 		translatedArg := t.translateSizedExpr(arg, context)
-		scope.names[param.name] = symbol{expr: translatedArg.expr, size: translatedArg.size, isBool: param.typ.kind == boolType}
+		scope.names[param.name] = symbol{expr: translatedArg.expr, size: translatedArg.size, isBool: param.valueType.kind == boolType}
 	}
 	bodyContext := context.withScope(scope)
 	bodyContext.callDepth++
@@ -341,7 +341,7 @@ func (t *translator) isBool(value *jsonValue, context *exprContext) bool {
 		return true
 	case text:
 		meaning, _ := context.find(value.text)
-		return meaning.isBool || meaning.slot != nil && meaning.slot.typ.kind == boolType
+		return meaning.isBool || meaning.slot != nil && meaning.slot.valueType.kind == boolType
 	}
 	op := value.get("op")
 	if op == nil {

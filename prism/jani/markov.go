@@ -20,7 +20,7 @@ func (t *translator) raceCommands(steps []stepCommands, modules []int) []*syntax
 		if group.isAtLocation() {
 			guard = conjunction(group.location(), isPositive(group.rate), t.noImmediate(steps, modules, group))
 		}
-		commands = append(commands, &syntax.Command{Guard: guard, Updates: t.raceUpdates(race, group), Span: t.doc.span})
+		commands = append(commands, &syntax.Command{Guard: guard, Updates: t.raceUpdates(race, group), Span: t.document.span})
 	}
 	return commands
 }
@@ -29,12 +29,12 @@ func (t *translator) raceCommands(steps []stepCommands, modules []int) []*syntax
 // group. It returns nil if there are no edges without a rate.
 func (t *translator) noImmediate(steps []stepCommands, modules []int, group *raceGroup) syntax.Expr {
 	guards := immediateGuards(steps, modules, group.isAtOtherLocation)
-	t.addSize(t.doc.span.Start, len(guards))
+	t.addSize(t.document.span.Start, len(guards))
 	anyImmediate := joinWith(syntax.OpOr, guards)
 	if anyImmediate == nil {
 		return nil
 	}
-	return &syntax.Unary{Op: syntax.OpNot, X: anyImmediate, Span: t.doc.span}
+	return &syntax.Unary{Op: syntax.OpNot, X: anyImmediate, Span: t.document.span}
 }
 
 // isPositive returns the condition that an expression is greater than 0.
@@ -115,7 +115,7 @@ type race struct {
 // newRace declares two formulas: the exit rate of a state, and the condition that time passes in the state. Time passes if the exit rate is
 // positive and no edge without a rate is enabled.
 func (t *translator) newRace(groups []*raceGroup, noImmediate syntax.Expr) *race {
-	span := t.doc.span
+	span := t.document.span
 	rate := t.defineFormula("exit_rate", t.totalRate(groups))
 	isZero := &syntax.Binary{Op: syntax.OpEq, X: rate, Y: zeroExpr(span), OpPos: span.Start, Span: span}
 	waits := t.defineFormula("waits", conjunction(isPositive(rate), noImmediate))
@@ -135,7 +135,7 @@ func quotientOf(left, right syntax.Expr, span syntax.Span) syntax.Expr {
 
 // totalRate returns an expression for the exit rate of a state, the sum of the rates of the enabled edges.
 func (t *translator) totalRate(groups []*raceGroup) syntax.Expr {
-	span := t.doc.span
+	span := t.document.span
 	if len(groups) > 0 && groups[0].isAtLocation() {
 		return t.rateByLocation(groups)
 	}
@@ -151,7 +151,7 @@ func (t *translator) totalRate(groups []*raceGroup) syntax.Expr {
 // rateByLocation returns an expression for the exit rate of a state. Nested conditions search for the location of the state by bisection. The
 // groups are ordered by location.
 func (t *translator) rateByLocation(groups []*raceGroup) syntax.Expr {
-	span := t.doc.span
+	span := t.document.span
 	t.addSize(span.Start, sizeOfRate)
 	if len(groups) == 1 {
 		return &syntax.Cond{Condition: groups[0].location(), Then: groups[0].rate, Else: zeroExpr(span), Span: span}
@@ -168,7 +168,7 @@ func (t *translator) rateByLocation(groups []*raceGroup) syntax.Expr {
 // raceUpdates returns the updates of the edges of a group. The probability of an update is its rate divided by the exit rate.
 func (t *translator) raceUpdates(race *race, group *raceGroup) []*syntax.Update {
 	const sizeOfProbability = 6 // the quotient with its rates and conditions
-	span := t.doc.span
+	span := t.document.span
 	var updates []*syntax.Update
 	for _, edge := range group.edges {
 		for _, update := range edge.command.Updates {
@@ -188,9 +188,9 @@ func (t *translator) raceUpdates(race *race, group *raceGroup) []*syntax.Update 
 
 // addRaceRewards adds the rewards of the embedded MDP: the mean sojourn time, the rewards per unit of time, and the rewards of edges with rates.
 func (t *translator) addRaceRewards(race *race) {
-	span := t.doc.span
+	span := t.document.span
 	for _, reward := range t.rewards {
-		reward.decl.Items = nil // immediate states have no sojourn time
+		reward.declaration.Items = nil // immediate states have no sojourn time
 	}
 	race.addTimeReward(t.result.Time, oneExpr(span), span)
 	for i, reward := range t.rewards {
@@ -202,9 +202,9 @@ func (t *translator) addRaceRewards(race *race) {
 
 // addRaceReward adds two kinds of rewards to one reward structure: its reward per unit of time, and its rewards of edges with rates.
 func (t *translator) addRaceReward(race *race, index int, reward *reward) {
-	span := t.doc.span
+	span := t.document.span
 	if timeReward := reward.timeReward; timeReward != nil && !isNumber(timeReward, "0") {
-		race.addTimeReward(reward.decl, timeReward, span)
+		race.addTimeReward(reward.declaration, timeReward, span)
 	}
 	for _, edge := range t.rateCommands {
 		stepReward := edge.stepRewards[index]
@@ -216,15 +216,15 @@ func (t *translator) addRaceReward(race *race, index int, reward *reward) {
 			Value: race.dividedByRate(productOf(edge.rate, stepReward), span), // the reward times the probability of the edge
 			Span:  reward.span,
 		}
-		reward.decl.Items = append(reward.decl.Items, item)
+		reward.declaration.Items = append(reward.declaration.Items, item)
 	}
 }
 
 // addTimeReward adds a reward per unit of time to a reward structure. As in PRISM, a deadlock has exit rate 1.
-func (r *race) addTimeReward(decl *syntax.Rewards, perTime syntax.Expr, span syntax.Span) {
-	decl.Items = append(decl.Items,
-		&syntax.RewardItem{Guard: r.isWaiting, Value: r.dividedByRate(perTime, span), Span: decl.Span},
-		&syntax.RewardItem{Guard: r.deadlock, Value: perTime, Span: decl.Span})
+func (r *race) addTimeReward(declaration *syntax.Rewards, perTime syntax.Expr, span syntax.Span) {
+	declaration.Items = append(declaration.Items,
+		&syntax.RewardItem{Guard: r.isWaiting, Value: r.dividedByRate(perTime, span), Span: declaration.Span},
+		&syntax.RewardItem{Guard: r.deadlock, Value: perTime, Span: declaration.Span})
 }
 
 func zeroExpr(span syntax.Span) syntax.Expr { return &syntax.IntLit{Span: span} }
@@ -232,8 +232,8 @@ func oneExpr(span syntax.Span) syntax.Expr  { return &syntax.IntLit{Value: 1, Sp
 
 // defineFormula declares a formula for an expression and returns the name of the formula.
 func (t *translator) defineFormula(name string, expr syntax.Expr) syntax.Expr {
-	ident := &syntax.Ident{Name: t.usedNames.unusedName(name), Span: t.doc.span}
-	t.formulas = append(t.formulas, &syntax.FormulaDecl{Name: ident, X: expr, Span: t.doc.span})
+	ident := &syntax.Ident{Name: t.usedNames.unusedName(name), Span: t.document.span}
+	t.formulas = append(t.formulas, &syntax.FormulaDecl{Name: ident, X: expr, Span: t.document.span})
 	return ident
 }
 

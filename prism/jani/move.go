@@ -55,7 +55,7 @@ func (t *translator) translateEdge(instance *instance, declared edge) {
 		edge.guard = t.translateExpr(declared.guard, &exprContext{scope: instance.scope})
 	}
 	for _, destination := range declared.destinations {
-		for _, assignment := range destination.assigns {
+		for _, assignment := range destination.assignments {
 			t.recordAccesses(edge, assignment)
 		}
 	}
@@ -67,7 +67,7 @@ func (t *translator) translateEdge(instance *instance, declared edge) {
 func (t *translator) addIdleEdges(instance *instance) {
 	declared := instance.edges
 	var handledActions []string
-	for _, action := range t.doc.elements[instance.number].inputEnable {
+	for _, action := range t.document.elements[instance.number].inputEnable {
 		if slices.Contains(handledActions, action) {
 			continue
 		}
@@ -93,7 +93,7 @@ func (t *translator) idleEdge(instance *instance, location int, edges []*edgeIns
 		}
 		guards = append(guards, edge.guard)
 	}
-	pos := t.doc.elements[instance.number].pos
+	pos := t.document.elements[instance.number].pos
 	newEdge := &edgeInstance{instance: instance, pos: pos, action: action, location: location, destinations: []destination{{pos: pos, location: location}}}
 	if anyGuard := joinWith(syntax.OpOr, guards); anyGuard != nil {
 		newEdge.guard = &syntax.Unary{Op: syntax.OpNot, X: anyGuard, Span: spanAt(pos)}
@@ -104,12 +104,12 @@ func (t *translator) idleEdge(instance *instance, location int, edges []*edgeIns
 // recordAccesses records the variables that an assignment of an edge writes and reads.
 func (t *translator) recordAccesses(edge *edgeInstance, assign assignment) {
 	context := &exprContext{scope: edge.instance.scope, assignedValues: map[*slot]sizedExpr{}}
-	t.recordWrites(edge, assign, t.targetsOf(assign.ref, context))
+	t.recordWrites(edge, assign, t.targetsOf(assign.reference, context))
 	recordRead := func(variable *slot) {
 		edge.accesses = append(edge.accesses, access{variable, assign.index, false})
 	}
 	t.visitReads(assign.value, edge.instance.scope, map[*function]bool{}, recordRead)
-	if index := assign.ref.get("index"); index != nil {
+	if index := assign.reference.get("index"); index != nil {
 		t.visitReads(index, edge.instance.scope, map[*function]bool{}, recordRead)
 	}
 }
@@ -131,7 +131,7 @@ func (t *translator) recordWrites(edge *edgeInstance, assign assignment, targets
 func (t *translator) recordWrite(edge *edgeInstance, assign assignment, target target) {
 	variable := target.slot
 	if variable == edge.instance.location {
-		t.abort(assign.ref.Start, "a location cannot be assigned")
+		t.abort(assign.reference.Start, "a location cannot be assigned")
 	}
 	edge.accesses = append(edge.accesses, access{variable, assign.index, true})
 	mayKeepValue := len(target.conditions) > 0
@@ -216,8 +216,8 @@ func (t *translator) listSteps() {
 
 // synchronisationVectors returns the synchronisation vectors of the document. A single automaton without vectors gets one for each action.
 func (t *translator) synchronisationVectors() []vector {
-	if len(t.instances) != 1 || t.doc.hasSyncVectors {
-		return t.doc.syncVectors
+	if len(t.instances) != 1 || t.document.hasSyncVectors {
+		return t.document.syncVectors
 	}
 	var vectors []vector
 	isListed := map[string]bool{"": true}
@@ -273,7 +273,7 @@ func (t *translator) assignModulesWithinLimit() {
 		t.assignModules(true) // with shared variables, which PRISM's language lacks, fewer edges are combined
 	}
 	if step := t.stepBeyondLimit(); step != nil {
-		t.tooLarge = true
+		t.isTooLarge = true
 		t.abort(step.pos, "the combinations of edges in one module give more than %d commands, want fewer", maxCommands)
 	}
 }
@@ -317,7 +317,7 @@ func combinationCount(lists [][]*edgeInstance) int {
 // shared if shareVariables is true.
 func (t *translator) assignModules(shareVariables bool) {
 	// The automata of a Markov automaton race: one command has all their edges with rates.
-	usesOneModule := t.doc.isMarkovAutomaton && !shareVariables
+	usesOneModule := t.document.isMarkovAutomaton && !shareVariables
 	for i, instance := range t.instances {
 		if usesOneModule {
 			instance.module = 0

@@ -32,7 +32,7 @@ func (t *translator) buildModules() {
 		steps = append(steps, t.combineStep(step))
 	}
 	var race []*syntax.Command // the commands for the edges with rates of a Markov automaton
-	if t.doc.isMarkovAutomaton {
+	if t.document.isMarkovAutomaton {
 		race = t.raceCommands(steps, modules)
 	}
 	actions := make(names)
@@ -168,7 +168,7 @@ func (t *translator) combineStep(step *step) stepCommands {
 		numEdges := func(i int) int { return len(edgesOfParticipants[i]) }
 		forEachCombination(len(edgesOfParticipants), numEdges, func(chosen []int) {
 			command := t.combineEdges(selectOneOfEach(edgesOfParticipants, chosen))
-			if t.doc.isMarkovAutomaton && command.rate != nil { // raceCommands converts these commands
+			if t.document.isMarkovAutomaton && command.rate != nil { // raceCommands converts these commands
 				t.rateCommands = append(t.rateCommands, command)
 			} else {
 				commands.commandsOfModule[module] = append(commands.commandsOfModule[module], command)
@@ -332,7 +332,7 @@ type instanceAssignment struct {
 func orderedAssignments(edges []*edgeInstance, destinationIndices []int) []instanceAssignment {
 	var ordered []instanceAssignment
 	for i, edge := range edges {
-		for _, assignment := range edge.destinations[destinationIndices[i]].assigns {
+		for _, assignment := range edge.destinations[destinationIndices[i]].assignments {
 			ordered = append(ordered, instanceAssignment{edge.instance.scope, assignment})
 		}
 	}
@@ -342,15 +342,15 @@ func orderedAssignments(edges []*edgeInstance, destinationIndices []int) []insta
 
 // valuesAfter returns the values of the variables that a step assigns. Each edge i leads to its destination chosen[i].
 func (t *translator) valuesAfter(edges []*edgeInstance, destinationIndices []int) map[*slot]sizedExpr {
-	assigns := orderedAssignments(edges, destinationIndices)
+	assignments := orderedAssignments(edges, destinationIndices)
 	// Assignments with the same index are simultaneous: they read the values after the assignments with smaller indices.
 	values := make(map[*slot]sizedExpr)        // values after the assignments with smaller indices
 	pendingValues := make(map[*slot]sizedExpr) // values that the assignments with the current index give
-	for i, assign := range assigns {
-		context := &exprContext{scope: assign.scope, assignedValues: values}
-		targets, value := t.targetsOf(assign.ref, context), t.symbolOf(assign.value, context)
-		t.assignValue(pendingValues, values, targets, value, assign.assignment)
-		isLastOfIndex := i+1 == len(assigns) || assigns[i+1].index != assign.index
+	for i, assignment := range assignments {
+		context := &exprContext{scope: assignment.scope, assignedValues: values}
+		targets, value := t.targetsOf(assignment.reference, context), t.symbolOf(assignment.value, context)
+		t.assignValue(pendingValues, values, targets, value, assignment.assignment)
+		isLastOfIndex := i+1 == len(assignments) || assignments[i+1].index != assignment.index
 		if isLastOfIndex {
 			maps.Copy(values, pendingValues)
 			clear(pendingValues)
@@ -397,7 +397,7 @@ func (t *translator) assignScalar(pendingValues, values map[*slot]sizedExpr, tar
 		return
 	}
 	if !isAssigned {
-		current = valueBefore(values, variable, assignment.ref.Span)
+		current = valueBefore(values, variable, assignment.reference.Span)
 	}
 	size := current.size + assigned.size + 1
 	var conditions []syntax.Expr
@@ -435,16 +435,16 @@ func addLocations(values map[*slot]sizedExpr, edges []*edgeInstance, destination
 
 // updateAssigns returns the assignments that give variables their values in values. It skips transient variables and assignments without effect.
 func (t *translator) updateAssigns(values map[*slot]sizedExpr) []*syntax.Assign {
-	var assigns []*syntax.Assign
+	var assignments []*syntax.Assign
 	for _, variable := range t.slots {
 		newValue, ok := values[variable]
 		if !ok || variable.isTransient || isVariable(newValue.expr, variable.name) {
 			continue
 		}
 		span := syntax.Span{Start: newValue.expr.Pos(), Stop: newValue.expr.End()}
-		assigns = append(assigns, &syntax.Assign{Name: &syntax.Ident{Name: variable.name, Span: span}, Value: newValue.expr, Span: span})
+		assignments = append(assignments, &syntax.Assign{Name: &syntax.Ident{Name: variable.name, Span: span}, Value: newValue.expr, Span: span})
 	}
-	return assigns
+	return assignments
 }
 
 // isVariable reports whether an expression is the variable with this name.
@@ -460,9 +460,9 @@ func (t *translator) writeModules(modules []int, commands map[int][]*syntax.Comm
 	}
 	for _, variable := range t.slots {
 		if !variable.isTransient && variable.module < 0 {
-			decl := t.newDeclaration(variable)
-			decl.Shared = variable.isShared
-			t.globals = append(t.globals, &syntax.GlobalDecl{Var: decl, Span: decl.Span})
+			declaration := t.newDeclaration(variable)
+			declaration.Shared = variable.isShared
+			t.globals = append(t.globals, &syntax.GlobalDecl{Var: declaration, Span: declaration.Span})
 		}
 	}
 }
@@ -525,17 +525,17 @@ func isTrivial(condition *jsonValue) bool {
 // newDeclaration returns the declaration of a variable in PRISM's language. If only one of its bounds is missing, this bound is the one of 32-bit
 // integers.
 func (t *translator) newDeclaration(variable *slot) *syntax.VarDecl {
-	span := variable.decl.Span
+	span := variable.declaration.Span
 	declaration := &syntax.VarDecl{Name: &syntax.Ident{Name: variable.name, Span: span}, TypePos: span.Start, Span: span}
-	if t.init == nil {
+	if t.initialCondition == nil {
 		declaration.Init = variable.initial
 	}
-	low, high := variable.typ.low, variable.typ.high
+	low, high := variable.valueType.low, variable.valueType.high
 	switch {
-	case variable.typ.kind == boolType:
+	case variable.valueType.kind == boolType:
 		declaration.Type = syntax.BoolVar
 		return declaration
-	case variable.typ.kind == clockType:
+	case variable.valueType.kind == clockType:
 		declaration.Type, declaration.Init = syntax.ClockVar, nil
 		return declaration
 	case low == nil && high == nil:
@@ -546,7 +546,7 @@ func (t *translator) newDeclaration(variable *slot) *syntax.VarDecl {
 	case high == nil:
 		high = numberValue(math.MaxInt32, span.Start)
 	}
-	context := &exprContext{scope: t.global}
+	context := &exprContext{scope: t.globalScope}
 	if variable.owner >= 0 {
 		context.scope = t.instances[variable.owner].scope
 	}
@@ -557,20 +557,20 @@ func (t *translator) newDeclaration(variable *slot) *syntax.VarDecl {
 // modelItems returns the items of the model in the order of a PRISM file: type, constants, formulas, variables, modules, labels and rewards.
 func (t *translator) modelItems() []syntax.Item {
 	var items []syntax.Item
-	if t.doc.modelType != syntax.LTS { // an LTS has no keyword
-		items = append(items, &syntax.TypeDecl{Type: t.doc.modelType, Word: strings.ToLower(t.doc.modelType.String())})
+	if t.document.modelType != syntax.LTS { // an LTS has no keyword
+		items = append(items, &syntax.TypeDecl{Type: t.document.modelType, Word: strings.ToLower(t.document.modelType.String())})
 	}
 	items = append(items, t.constants...)
 	items = append(items, t.formulas...)
 	items = append(items, t.globals...)
 	items = append(items, t.modules...)
-	if t.init != nil {
-		items = append(items, &syntax.InitBlock{X: t.init})
+	if t.initialCondition != nil {
+		items = append(items, &syntax.InitBlock{X: t.initialCondition})
 	}
 	items = append(items, t.labelItems...)
 	for _, reward := range t.rewards {
 		if reward.err == nil {
-			items = append(items, reward.decl)
+			items = append(items, reward.declaration)
 		}
 	}
 	return items

@@ -15,7 +15,7 @@ func (t *translator) translateProperties() {
 	for _, item := range t.labelItems {
 		names[item.(*syntax.LabelDecl).Name.Name] = true
 	}
-	for _, declared := range t.doc.properties {
+	for _, declared := range t.document.properties {
 		property := &syntax.Property{Name: &syntax.Ident{Name: names.unusedName(declared.name), Span: declared.Span}, Span: declared.Span}
 		err := catchAbort(func() { property.X = t.translateProperty(declared.expr) })
 		if err != nil {
@@ -37,7 +37,7 @@ var prismFilters = map[string]string{
 
 // translateProperty translates a property, usually a filter over the initial states.
 func (t *translator) translateProperty(value *jsonValue) syntax.Expr {
-	context := &exprContext{scope: t.global, isInProperty: true}
+	context := &exprContext{scope: t.globalScope, isInProperty: true}
 	op := value.get("op")
 	if !op.isText("filter") {
 		return t.translateExpr(value, context)
@@ -46,7 +46,7 @@ func (t *translator) translateProperty(value *jsonValue) syntax.Expr {
 	filter, states := value.get("fun"), value.get("states")
 	expr := t.translateExpr(value.get("values"), context)
 	if states.get("op").isText("initial") {
-		hasOneInitialState := t.init == nil
+		hasOneInitialState := t.initialCondition == nil
 		isIdentityOnOne := slices.Contains([]string{"min", "max", "avg", "sum", "∀", "∃"}, filter.text)
 		if filter.isText("values") || hasOneInitialState && isIdentityOnOne {
 			return expr // PRISM does this without a filter
@@ -95,7 +95,7 @@ func (t *translator) translatePropertyOperator(value, op *jsonValue, context *ex
 // queryThreshold returns the threshold of an operator that asks for a value: min, max or, in a Markov chain, neither.
 func (t *translator) queryThreshold(op *jsonValue) syntax.Threshold {
 	switch {
-	case t.doc.modelType == syntax.DTMC || t.doc.modelType == syntax.CTMC:
+	case t.document.modelType == syntax.DTMC || t.document.modelType == syntax.CTMC:
 		return syntax.Threshold{}
 	case strings.HasSuffix(op.text, "min"):
 		return syntax.Threshold{Extremum: syntax.Min}
@@ -134,7 +134,7 @@ func (t *translator) canBeBounded(operator *jsonValue, comparison syntax.Op) boo
 		return false
 	}
 	// PRISM's bounds hold for all schedulers. So a lower bound is on the minimum, and an upper bound on the maximum.
-	hasSchedulers := t.doc.modelType != syntax.DTMC && t.doc.modelType != syntax.CTMC
+	hasSchedulers := t.document.modelType != syntax.DTMC && t.document.modelType != syntax.CTMC
 	switch comparison {
 	case syntax.OpGe, syntax.OpGt:
 		return !hasSchedulers || strings.HasSuffix(operator.text, "min")
@@ -207,7 +207,7 @@ func (t *translator) translateUnaryPath(value *jsonValue, op syntax.TemporalOp, 
 // addPathBounds adds to a temporal operator the bounds on steps, on time and on rewards that value has.
 func (t *translator) addPathBounds(temporal *syntax.Temporal, value *jsonValue, context *exprContext) {
 	temporal.Bound = t.translatePathBound(value, context)
-	if timeBound := temporal.Bound; timeBound != nil && t.doc.isMarkovAutomaton && !Elapse(temporal) {
+	if timeBound := temporal.Bound; timeBound != nil && t.document.isMarkovAutomaton && !Elapse(temporal) {
 		t.abort(timeBound.Start, "%s", NotTimed)
 	}
 	if rewards := value.get("reward-bounds"); rewards != nil {
@@ -229,9 +229,9 @@ func (t *translator) translateCombinedPath(value, op *jsonValue, context *exprCo
 // translatePathBound translates the bound of a path formula: on time in a model with time, and on steps in other models.
 func (t *translator) translatePathBound(value *jsonValue, context *exprContext) *syntax.TimeBound {
 	steps, times := value.get("step-bounds"), value.get("time-bounds")
-	hasTime := t.doc.hasTime()
+	hasTime := t.document.hasTime()
 	switch {
-	case t.doc.isMarkovAutomaton && steps != nil:
+	case t.document.isMarkovAutomaton && steps != nil:
 		t.abort(value.Start, "bounds on the steps of a Markov automaton are not supported")
 	case steps != nil && hasTime:
 		t.abort(steps.Start, "bounds on the steps of %s are not supported, want bounds on time", t.describeModel())
@@ -246,14 +246,14 @@ func (t *translator) translatePathBound(value *jsonValue, context *exprContext) 
 }
 
 // describeModel returns the type of the model with an article, for error messages.
-func (t *translator) describeModel() string { return noun.WithArticle(t.doc.modelType.String()) }
+func (t *translator) describeModel() string { return noun.WithArticle(t.document.modelType.String()) }
 
 // addRewardBounds adds reward bounds to a temporal operator, in Storm's dialect.
 func (t *translator) addRewardBounds(temporal *syntax.Temporal, value *jsonValue, context *exprContext) {
 	if value.kind != array {
 		t.abort(value.Start, "found %s, want bounds on rewards in an array", value.describe())
 	}
-	if t.doc.hasTime() && t.doc.modelType != syntax.CTMC {
+	if t.document.hasTime() && t.document.modelType != syntax.CTMC {
 		t.abort(value.Start, "reward bounds of a Markov automaton or timed automaton are not supported")
 	}
 	for _, element := range value.elements {
@@ -369,7 +369,7 @@ func (t *translator) translateExpectation(value, op *jsonValue, context *exprCon
 		return t.rewardOperator(value, op, path)
 	}
 	instant := value.get("step-instant")
-	if t.doc.hasTime() {
+	if t.document.hasTime() {
 		instant = value.get("time-instant")
 	}
 	path := &syntax.RewardPath{Kind: syntax.Cumulative, Span: value.Span}
@@ -395,11 +395,11 @@ func (t *translator) checkExpectation(value *jsonValue) {
 		t.abort(instants.Start, "instants of rewards are not supported")
 	}
 	switch {
-	case t.doc.isMarkovAutomaton && reach == nil && (accumulate == nil || hasInstant):
+	case t.document.isMarkovAutomaton && reach == nil && (accumulate == nil || hasInstant):
 		t.abort(value.Start, "instants of a Markov automaton are not supported")
-	case steps != nil && t.doc.hasTime():
+	case steps != nil && t.document.hasTime():
 		t.abort(steps.Start, "a number of steps of %s is not supported, want an instant of time", t.describeModel())
-	case times != nil && !t.doc.hasTime():
+	case times != nil && !t.document.hasTime():
 		t.abort(times.Start, "found an instant of time in %s, which has no time", t.describeModel())
 	case reach != nil && hasInstant:
 		t.abort(value.Start, "found both reach and an instant, which PRISM's language cannot express")
@@ -428,7 +428,7 @@ func (t *translator) checkAccumulate(value *jsonValue) {
 		case word.isText("steps"), word.isText("exit"):
 		case !word.isText("time"):
 			t.abort(word.Start, "found %s, want steps, time or exit", word.describe())
-		case !t.doc.hasTime():
+		case !t.document.hasTime():
 			t.abort(word.Start, "found rewards that %s accumulates over time, which it does not have, want exit or steps", t.describeModel())
 		}
 	}

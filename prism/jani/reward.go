@@ -18,10 +18,10 @@ type reward struct {
 	isOnExits  bool // on every step, the value in the state before; only with time
 	isMean     bool // the mean over destinations with different rewards
 	// timeReward is the reward of a state, or per unit of time.
-	timeReward syntax.Expr
-	name       string
-	decl       *syntax.Rewards
-	err        *syntax.Error
+	timeReward  syntax.Expr
+	name        string
+	declaration *syntax.Rewards
+	err         *syntax.Error
 }
 
 // key returns a text that is equal for equal rewards.
@@ -64,14 +64,14 @@ func writeJSON(out *strings.Builder, value *jsonValue) {
 
 // collectRewards creates the reward structures: one for each transient variable with a number, and one for each reward that a property mentions.
 func (t *translator) collectRewards() {
-	for _, declared := range t.doc.globals {
-		variable := t.global.names[declared.name].slot
-		if variable != nil && variable.isTransient && variable.typ.kind != boolType {
+	for _, declared := range t.document.globals {
+		variable := t.globalScope.names[declared.name].slot
+		if variable != nil && variable.isTransient && variable.valueType.kind != boolType {
 			value := &jsonValue{kind: text, text: declared.name, Span: declared.Span}
 			t.addReward(&reward{expr: value, span: declared.Span, isOnSteps: true, isInStates: true, name: declared.name})
 		}
 	}
-	for _, property := range t.doc.properties {
+	for _, property := range t.document.properties {
 		t.addRewardsOf(property.expr)
 	}
 	usedNames := make(names)
@@ -83,12 +83,12 @@ func (t *translator) collectRewards() {
 
 // declareReward declares a reward structure with its state rewards. It also marks the transient variables on which its step rewards depend.
 func (t *translator) declareReward(reward *reward) {
-	reward.decl = &syntax.Rewards{Name: &syntax.Ident{Name: reward.name, Span: reward.span}, Span: reward.span}
+	reward.declaration = &syntax.Rewards{Name: &syntax.Ident{Name: reward.name, Span: reward.span}, Span: reward.span}
 	if reward.isInStates {
 		t.addStateReward(reward)
 	}
 	if reward.isOnSteps {
-		t.visitReads(reward.expr, t.global, map[*function]bool{}, func(variable *slot) {
+		t.visitReads(reward.expr, t.globalScope, map[*function]bool{}, func(variable *slot) {
 			variable.affectsReward = variable.affectsReward || variable.isTransient
 		})
 	}
@@ -108,10 +108,10 @@ func (r *reward) preferredName() string {
 // addStateReward adds the state reward to a reward structure, unless it is 0.
 func (t *translator) addStateReward(reward *reward) {
 	reward.err = catchAbort(func() {
-		reward.timeReward = t.translateExpr(reward.expr, &exprContext{scope: t.global})
+		reward.timeReward = t.translateExpr(reward.expr, &exprContext{scope: t.globalScope})
 		if !isNumber(reward.timeReward, "0") {
 			item := &syntax.RewardItem{Guard: trueExpr(reward.span), Value: reward.timeReward, Span: reward.span}
-			reward.decl.Items = append(reward.decl.Items, item)
+			reward.declaration.Items = append(reward.declaration.Items, item)
 		}
 	})
 }
@@ -171,7 +171,7 @@ func (t *translator) isRewardOperator(value *jsonValue) bool {
 // isReward reports whether an operator becomes an R operator in PRISM's language, not an S operator.
 func (t *translator) isReward(value *jsonValue, op string) bool {
 	isExpectation := op == "Emin" || op == "Emax"
-	return isExpectation || value.get("accumulate") != nil || !t.isBool(value.get("exp"), &exprContext{scope: t.global})
+	return isExpectation || value.get("accumulate") != nil || !t.isBool(value.get("exp"), &exprContext{scope: t.globalScope})
 }
 
 // rewardOf returns the reward that an operator accumulates or evaluates.
@@ -182,12 +182,12 @@ func (t *translator) rewardOf(value *jsonValue) *reward {
 		// Without accumulate, the operator evaluates the expression in a state. As in Storm, the long-run average of a transient variable
 		// includes the values that edges assign.
 		isLongRun := strings.HasPrefix(value.get("op").text, "S")
-		variable := t.global.names[result.expr.text].slot
+		variable := t.globalScope.names[result.expr.text].slot
 		result.isInStates = true
 		result.isOnSteps = isLongRun && result.expr.kind == text && variable != nil && variable.isTransient
 		return result
 	}
-	hasTime := t.doc.hasTime()
+	hasTime := t.document.hasTime()
 	for _, word := range accumulate.elements {
 		switch {
 		case word.text == "steps":
@@ -213,7 +213,7 @@ func (t *translator) findReward(value *jsonValue) *reward {
 		if earlierReward == reward {
 			break
 		}
-		if earlierReward.err == nil && earlierReward.isMean == reward.isMean && sameItems(earlierReward.decl.Items, reward.decl.Items) {
+		if earlierReward.err == nil && earlierReward.isMean == reward.isMean && sameItems(earlierReward.declaration.Items, reward.declaration.Items) {
 			return earlierReward
 		}
 	}
@@ -257,12 +257,12 @@ func (t *translator) stepRewardsAfter(values map[*slot]sizedExpr) []syntax.Expr 
 func (t *translator) stepReward(reward *reward, values map[*slot]sizedExpr) syntax.Expr {
 	var stepReward syntax.Expr
 	if reward.isOnSteps {
-		stepReward = t.translateExpr(reward.expr, &exprContext{scope: t.global, assignedValues: values, forbidsStateVariables: true})
+		stepReward = t.translateExpr(reward.expr, &exprContext{scope: t.globalScope, assignedValues: values, forbidsStateVariables: true})
 	}
 	if !reward.isOnExits {
 		return stepReward
 	}
-	onExit := t.translateExpr(reward.expr, &exprContext{scope: t.global})
+	onExit := t.translateExpr(reward.expr, &exprContext{scope: t.globalScope})
 	if stepReward == nil || isNumber(stepReward, "0") {
 		return onExit
 	}
@@ -335,19 +335,19 @@ func (t *translator) addStepRewards(step *step, action *syntax.Ident, rewards []
 			continue
 		}
 		span := spanAt(step.pos)
-		reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{IsTransition: true, Action: action, Guard: trueExpr(span), Value: expr, Span: span})
+		reward.declaration.Items = append(reward.declaration.Items, &syntax.RewardItem{IsTransition: true, Action: action, Guard: trueExpr(span), Value: expr, Span: span})
 	}
 }
 
 // writeLabels declares a label for each Boolean transient variable.
 func (t *translator) writeLabels() {
 	usedNames := names{"init": true, "deadlock": true}
-	for _, property := range t.doc.properties {
+	for _, property := range t.document.properties {
 		usedNames[property.name] = true
 	}
-	for _, declared := range t.doc.globals {
-		variable := t.global.names[declared.name].slot
-		if variable == nil || !variable.isTransient || variable.typ.kind != boolType {
+	for _, declared := range t.document.globals {
+		variable := t.globalScope.names[declared.name].slot
+		if variable == nil || !variable.isTransient || variable.valueType.kind != boolType {
 			continue
 		}
 		name := usedNames.unusedName(declared.name)

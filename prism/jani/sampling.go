@@ -28,7 +28,7 @@ func (t *translator) expandSampling(original edge, context *exprContext) edge {
 // expandDestination returns copies of a destination, one for each combination of the numbers that its assignments may draw.
 func (t *translator) expandDestination(original destination, context *exprContext) []destination {
 	destinations := []destination{original}
-	for i, assignment := range original.assigns {
+	for i, assignment := range original.assignments {
 		for _, sampledExpr := range appendOutermostParts(nil, assignment.value, isSampled) {
 			outcomes := t.outcomes(sampledExpr, context)
 			t.checkSampledCount(sampledExpr.Start, len(destinations)*len(outcomes))
@@ -53,7 +53,7 @@ func replaceByOutcomes(destinations []destination, assignmentIndex int, sampledE
 // checkSampledCount refuses an edge with too many destinations.
 func (t *translator) checkSampledCount(pos syntax.Pos, count int) {
 	if count > maxSelected {
-		t.tooLarge = true
+		t.isTooLarge = true
 		t.abort(pos, "the numbers that an edge draws have more than %d combinations, want fewer", maxSelected)
 	}
 }
@@ -61,8 +61,8 @@ func (t *translator) checkSampledCount(pos syntax.Pos, count int) {
 // replaceByOutcome returns a copy of the destination in which a drawn number replaces a sampled expression. The destination's probability is multiplied
 // by the probability of this number. assignmentIndex is the index of the assignmentIndex whose right side contains the expression.
 func (d destination) replaceByOutcome(assignmentIndex int, sampledExpr *jsonValue, drawn outcome) destination {
-	d.assigns = slices.Clone(d.assigns)
-	d.assigns[assignmentIndex].value = replaceValue(d.assigns[assignmentIndex].value, sampledExpr, numberValue(drawn.number, sampledExpr.Start))
+	d.assignments = slices.Clone(d.assignments)
+	d.assignments[assignmentIndex].value = replaceValue(d.assignments[assignmentIndex].value, sampledExpr, numberValue(drawn.number, sampledExpr.Start))
 	if d.probability == nil {
 		d.probability = drawn.probability
 	} else {

@@ -10,8 +10,8 @@ import (
 // slot is a variable of type bool, int or real; each element of an array is a slot. It is a
 // variable of the PRISM model, or transient.
 type slot struct {
-	decl          *variable
-	typ           *janiType
+	declaration   *variable
+	valueType     *janiType
 	name          string // in PRISM's language
 	janiName      string // in the document
 	owner         int    // the instance of a local variable, -1 for a global one

@@ -13,7 +13,7 @@ const maxSelected = 1000
 func (t *translator) expandSelections(original edge, context *exprContext) []edge {
 	copies := []edge{original}
 	for i, destination := range original.destinations {
-		for j, assignment := range destination.assigns {
+		for j, assignment := range destination.assignments {
 			copies = t.expandSelectionsIn(copies, i, j, assignment.value, context)
 		}
 	}
@@ -38,7 +38,7 @@ func (t *translator) expandSelection(edges []edge, destinationIndex, assignmentI
 	low, high := t.selectionRange(selection, context)
 	count := high - low + 1
 	if count > maxSelected || len(edges)*count > maxSelected {
-		t.tooLarge = true
+		t.isTooLarge = true
 		t.abort(selection.Start, "the selections of an edge have more than %d combinations, want fewer", maxSelected)
 	}
 	var copies []edge
@@ -50,12 +50,12 @@ func (t *translator) expandSelection(edges []edge, destinationIndex, assignmentI
 	return copies
 }
 
-// withSelected returns a copy of the edge with the selected number in place of a selection. destination and assign are indices that locate the
+// withSelected returns a copy of the edge with the selected number in place of a selection. destination and assignment are indices that locate the
 // selection.
-func (e edge) withSelected(destination, assign int, selection *jsonValue, selected int) edge {
+func (e edge) withSelected(destination, assignment int, selection *jsonValue, selected int) edge {
 	e.destinations = slices.Clone(e.destinations)
-	e.destinations[destination].assigns = slices.Clone(e.destinations[destination].assigns)
-	changed := &e.destinations[destination].assigns[assign]
+	e.destinations[destination].assignments = slices.Clone(e.destinations[destination].assignments)
+	changed := &e.destinations[destination].assignments[assignment]
 	changed.value = replaceValue(changed.value, selection, numberValue(selected, selection.Start))
 	return e
 }

@@ -53,21 +53,21 @@ func readStructure(file string, src []byte) (*document, error) {
 	}
 	reader := &reader{file: file}
 	reader.readDocument(root)
-	if reader.unsupported {
+	if reader.hasUnsupported {
 		return nil, &Unsupported{reader.errs}
 	}
 	if err := reader.errs.Err(); err != nil {
 		return nil, err
 	}
-	reader.doc.wholeSpan = root.Span
-	return reader.doc, nil
+	reader.document.wholeSpan = root.Span
+	return reader.document, nil
 }
 
 // translate translates a document to PRISM's language.
 func translate(file string, doc *document, constants map[string]string) (*Translation, error) {
 	translator := newTranslator(file, doc, constants)
 	translator.translateModel()
-	if translator.tooLarge && len(translator.errs) > 0 {
+	if translator.isTooLarge && len(translator.errs) > 0 {
 		return nil, &Unsupported{translator.errs}
 	}
 	if err := translator.errs.Err(); err != nil {
@@ -88,7 +88,7 @@ func translate(file string, doc *document, constants map[string]string) (*Transl
 // newTranslator returns a translator of a document with an empty translation.
 func newTranslator(file string, doc *document, constants map[string]string) *translator {
 	return &translator{
-		file: file, doc: doc, knownConstants: constants,
+		file: file, document: doc, knownConstants: constants,
 		usedNames: make(names), labels: make(map[*slot]string),
 		result: &Translation{
 			Properties: &syntax.Properties{},
@@ -102,17 +102,17 @@ func newTranslator(file string, doc *document, constants map[string]string) *tra
 
 // translator translates a document to a model in PRISM's language.
 type translator struct {
-	file string
-	doc  *document
-	errs syntax.ErrorList
-	size int // operators and operands so far
+	file     string
+	document *document
+	errs     syntax.ErrorList
+	size     int // operators and operands so far
 	// knownConstants has values for constants that are undefined in the document.
 	knownConstants map[string]string
-	// tooLarge says that an error is about the size of the model.
-	tooLarge bool
+	// isTooLarge says that an error is about the size of the model.
+	isTooLarge bool
 
 	usedNames          names // identifiers
-	global             *scope
+	globalScope        *scope
 	slots              []*slot
 	instances          []*instance
 	labels             map[*slot]string
@@ -125,7 +125,7 @@ type translator struct {
 
 	// The parts of the model:
 	constants, formulas, globals, modules, labelItems []syntax.Item
-	init                                              syntax.Expr
+	initialCondition                                  syntax.Expr
 
 	result *Translation
 }
@@ -154,7 +154,7 @@ func (t *translator) addError(pos syntax.Pos, format string, args ...any) {
 // translateModel translates the document in phases. It stops after a phase with errors.
 func (t *translator) translateModel() {
 	t.declareNames()
-	if len(t.doc.elements) == 0 {
+	if len(t.document.elements) == 0 {
 		t.addError(syntax.Pos{Line: 1, Col: 1}, "the system has no elements, want an automaton")
 	}
 	t.runUnlessFailed(t.writeConstants)
@@ -177,19 +177,19 @@ func (t *translator) runUnlessFailed(phase func()) {
 
 // declareNames gives each constant, variable and automaton of the document an identifier that is unique in the PRISM model.
 func (t *translator) declareNames() {
-	t.global = newScope(nil)
-	t.global.functions = make(map[string]*function)
-	for _, constant := range t.doc.constants {
+	t.globalScope = newScope(nil)
+	t.globalScope.functions = make(map[string]*function)
+	for _, constant := range t.document.constants {
 		t.declareConstant(constant)
 	}
-	for _, function := range t.doc.functions {
-		t.global.functions[function.name] = function
+	for _, function := range t.document.functions {
+		t.globalScope.functions[function.name] = function
 	}
-	for _, variable := range t.doc.globals {
-		t.declareVariable(variable, t.global, -1, "")
+	for _, variable := range t.document.globals {
+		t.declareVariable(variable, t.globalScope, -1, "")
 	}
 	t.usedNames["init"] = true
-	for _, element := range t.doc.elements {
+	for _, element := range t.document.elements {
 		t.addInstance(element)
 	}
 }
@@ -205,10 +205,10 @@ func (t *translator) isNewName(variable *variable, scope *scope) bool {
 
 // declareConstant gives a constant a meaning in the global scope: an identifier, or the parts of an array or datatype.
 func (t *translator) declareConstant(constant *variable) {
-	if !t.isNewName(constant, t.global) {
+	if !t.isNewName(constant, t.globalScope) {
 		return
 	}
-	if constant.typ.isComposite() {
+	if constant.valueType.isComposite() {
 		t.collectError(func() { t.declareCompositeConstant(constant) })
 		return
 	}
@@ -220,7 +220,7 @@ func (t *translator) declareConstant(constant *variable) {
 	if value, ok := t.knownConstants[constant.name]; ok && definition == nil {
 		definition = &jsonValue{Span: constant.Span, kind: number, text: value}
 	}
-	t.global.names[constant.name] = symbol{expr: ident, size: 1, isBool: constant.typ.kind == boolType, definition: definition}
+	t.globalScope.names[constant.name] = symbol{expr: ident, size: 1, isBool: constant.valueType.kind == boolType, definition: definition}
 }
 
 // declareCompositeConstant declares a constant array or datatype. The constant must have a value.
@@ -228,30 +228,32 @@ func (t *translator) declareCompositeConstant(constant *variable) {
 	if constant.initial == nil {
 		t.abort(constant.Start, "the constant %q is an array or a datatype without a value, which is not supported", shortened(constant.name))
 	}
-	t.global.names[constant.name] = t.symbolOf(constant.initial, &exprContext{scope: t.global})
+	t.globalScope.names[constant.name] = t.symbolOf(constant.initial, &exprContext{scope: t.globalScope})
 }
 
 // isComposite reports whether values of a type have parts, as arrays and datatypes do.
-func (typ *janiType) isComposite() bool { return typ.kind == arrayType || typ.kind == dataType }
+func (valueType *janiType) isComposite() bool {
+	return valueType.kind == arrayType || valueType.kind == dataType
+}
 
 // writeConstants adds the declarations of the constants to the model, except for arrays and datatypes.
 func (t *translator) writeConstants() {
-	for _, constant := range t.doc.constants {
-		ident, ok := t.global.names[constant.name].expr.(*syntax.Ident)
-		if !ok || constant.typ.isComposite() {
+	for _, constant := range t.document.constants {
+		ident, ok := t.globalScope.names[constant.name].expr.(*syntax.Ident)
+		if !ok || constant.valueType.isComposite() {
 			continue
 		}
-		decl := &syntax.ConstDecl{HasType: true, Name: ident, Span: constant.Span}
-		switch constant.typ.kind {
+		declaration := &syntax.ConstDecl{HasType: true, Name: ident, Span: constant.Span}
+		switch constant.valueType.kind {
 		case boolType:
-			decl.Type = syntax.ConstBool
+			declaration.Type = syntax.ConstBool
 		case realType:
-			decl.Type = syntax.ConstDouble
+			declaration.Type = syntax.ConstDouble
 		}
 		if constant.initial != nil {
-			t.collectError(func() { decl.Value = t.translateExpr(constant.initial, &exprContext{scope: t.global}) })
+			t.collectError(func() { declaration.Value = t.translateExpr(constant.initial, &exprContext{scope: t.globalScope}) })
 		}
-		t.constants = append(t.constants, decl)
+		t.constants = append(t.constants, declaration)
 	}
 }
 
@@ -266,38 +268,38 @@ func (t *translator) declareVariable(variable *variable, scope *scope, owner int
 		if variable.initial != nil {
 			initial = t.symbolOf(variable.initial, &exprContext{scope: scope})
 		}
-		scope.names[variable.name] = t.createSlots(variable, variable.typ, initial, owner, prefix, variable.name)
+		scope.names[variable.name] = t.createSlots(variable, variable.valueType, initial, owner, prefix, variable.name)
 	})
 }
 
 // createSlots creates a slot, which becomes a variable of PRISM's language, for each part of a JANI variable. The initial value determines the
 // length of an array. owner is the number of the automaton of a local variable, or -1. If a name is in use, prefix is added to it.
-func (t *translator) createSlots(variable *variable, typ *janiType, initial symbol, owner int, prefix, name string) symbol {
-	switch typ.kind {
+func (t *translator) createSlots(variable *variable, valueType *janiType, initial symbol, owner int, prefix, name string) symbol {
+	switch valueType.kind {
 	case arrayType:
 		if initial.composite == nil || initial.composite.members != nil {
 			t.abort(variable.Start, "the length of the array %q is unknown, want an initial-value that determines it", shortened(variable.name))
 		}
 		parts := &composite{}
 		for i, element := range initial.composite.elements {
-			parts.elements = append(parts.elements, t.createSlots(variable, typ.elementType, element, owner, prefix, fmt.Sprintf("%s_%d", name, i)))
+			parts.elements = append(parts.elements, t.createSlots(variable, valueType.elementType, element, owner, prefix, fmt.Sprintf("%s_%d", name, i)))
 		}
 		return symbol{composite: parts}
 	case dataType:
 		parts := &composite{members: make(map[string]symbol)}
-		for _, member := range t.membersOf(variable, typ, initial) {
-			parts.members[member.name] = t.createSlots(variable, member.typ, initial.composite.members[member.name], owner, prefix, name+"_"+member.name)
+		for _, member := range t.membersOf(variable, valueType, initial) {
+			parts.members[member.name] = t.createSlots(variable, member.valueType, initial.composite.members[member.name], owner, prefix, name+"_"+member.name)
 		}
 		return symbol{composite: parts}
 	}
-	return symbol{slot: t.createSlot(variable, typ, initial, owner, prefix, name)}
+	return symbol{slot: t.createSlot(variable, valueType, initial, owner, prefix, name)}
 }
 
 // membersOf returns the members of the datatype of a variable. It aborts if the variable lacks an initial value for a member.
-func (t *translator) membersOf(variable *variable, typ *janiType, initial symbol) []*variable {
-	datatype := t.doc.datatypes[typ.datatypeName]
+func (t *translator) membersOf(variable *variable, valueType *janiType, initial symbol) []*variable {
+	datatype := t.document.datatypes[valueType.datatypeName]
 	if datatype == nil {
-		t.abort(typ.Start, "there is no datatype %q", shortened(typ.datatypeName))
+		t.abort(valueType.Start, "there is no datatype %q", shortened(valueType.datatypeName))
 	}
 	if initial.composite == nil || len(initial.composite.members) != len(datatype.members) {
 		t.abort(variable.Start, "the variable %q has no initial-value for all members of its datatype, want one", shortened(variable.name))
@@ -307,17 +309,17 @@ func (t *translator) membersOf(variable *variable, typ *janiType, initial symbol
 
 // createSlot creates the slot of a single value, which becomes a variable of PRISM's language. owner is the number of the automaton of a local
 // variable, or -1. If the name is in use, prefix is added to it.
-func (t *translator) createSlot(variable *variable, typ *janiType, initial symbol, owner int, prefix, name string) *slot {
+func (t *translator) createSlot(variable *variable, valueType *janiType, initial symbol, owner int, prefix, name string) *slot {
 	if initial.composite != nil || initial.expr == nil && variable.initial != nil {
 		t.abort(variable.initial.Start, "found an array or a datatype, want a single value")
 	}
-	if typ.kind == realType && !variable.transient {
+	if valueType.kind == realType && !variable.transient {
 		t.abort(variable.Start, "the variable %q is real, which is supported for transient variables only", shortened(variable.name))
 	}
-	if typ.kind == clockType {
+	if valueType.kind == clockType {
 		t.checkClockStart(variable, &initial)
 	}
-	newSlot := &slot{decl: variable, typ: typ, janiName: name, owner: owner, module: owner, isTransient: variable.transient, initial: initial.expr}
+	newSlot := &slot{declaration: variable, valueType: valueType, janiName: name, owner: owner, module: owner, isTransient: variable.transient, initial: initial.expr}
 	if !variable.transient {
 		newSlot.name = t.usedNames.unusedName(t.prefixedIfUsed(prefix, name))
 	}
@@ -348,8 +350,8 @@ func (t *translator) prefixedIfUsed(prefix, name string) string {
 // addInstance adds an instance of an automaton for an element of the composition. It declares the local variables of the automaton and a variable
 // for its location.
 func (t *translator) addInstance(element element) {
-	automaton := t.doc.automata[element.automaton]
-	instance := &instance{number: len(t.instances), automaton: automaton, scope: newScope(t.global)}
+	automaton := t.document.automata[element.automaton]
+	instance := &instance{number: len(t.instances), automaton: automaton, scope: newScope(t.globalScope)}
 	instance.scope.functions = make(map[string]*function)
 	for _, function := range automaton.functions {
 		instance.scope.functions[function.name] = function
@@ -371,8 +373,8 @@ func (t *translator) locationVariable(instance *instance) *slot {
 	high := len(automaton.locations) - 1
 	location := &slot{
 		name: t.usedNames.unusedName(automaton.name + "_location"), janiName: automaton.name, owner: instance.number, module: instance.number,
-		typ:  &janiType{kind: intType, low: numberValue(0, automaton.pos), high: numberValue(high, automaton.pos)},
-		decl: &variable{Span: spanAt(automaton.pos)},
+		valueType:   &janiType{kind: intType, low: numberValue(0, automaton.pos), high: numberValue(high, automaton.pos)},
+		declaration: &variable{Span: spanAt(automaton.pos)},
 	}
 	if len(automaton.initial) == 1 {
 		location.initial = &syntax.IntLit{Value: int32(automaton.initial[0])}
@@ -431,17 +433,17 @@ func (t *translator) writeInitBlock() {
 	if !needsBlock { // the declarations have the initial values
 		return
 	}
-	t.init = conjunction(append(conditions, restrictions...)...)
-	if t.init == nil {
-		t.init = &syntax.BoolLit{Value: true}
+	t.initialCondition = conjunction(append(conditions, restrictions...)...)
+	if t.initialCondition == nil {
+		t.initialCondition = &syntax.BoolLit{Value: true}
 	}
 }
 
 // initialRestrictions returns the conditions on initial states: of the document, of its automata, and of automata with several initial locations.
 func (t *translator) initialRestrictions() []syntax.Expr {
 	var restrictions []syntax.Expr
-	if !isTrivial(t.doc.initialRestriction) {
-		restrictions = append(restrictions, t.translateExpr(t.doc.initialRestriction, &exprContext{scope: t.global}))
+	if !isTrivial(t.document.initialRestriction) {
+		restrictions = append(restrictions, t.translateExpr(t.document.initialRestriction, &exprContext{scope: t.globalScope}))
 	}
 	for _, instance := range t.instances {
 		if condition := instance.automaton.initialRestriction; !isTrivial(condition) {
@@ -471,10 +473,10 @@ func (instance *instance) atInitialLocation() syntax.Expr {
 // equalsInitialValue returns the condition that a variable has its initial value.
 func equalsInitialValue(variable *slot) syntax.Expr {
 	op := syntax.OpEq
-	if variable.typ.kind == boolType {
+	if variable.valueType.kind == boolType {
 		op = syntax.OpIff
 	}
-	span := variable.decl.Span
+	span := variable.declaration.Span
 	return &syntax.Binary{Op: op, X: &syntax.Ident{Name: variable.name, Span: span}, Y: variable.initial, OpPos: span.Start, Span: span}
 }
 
@@ -485,8 +487,8 @@ func (t *translator) collectStateValues() {
 		for i := len(instance.automaton.locations) - 1; i >= 0; i-- {
 			location := &instance.automaton.locations[i]
 			isSetHere := make(map[*slot]bool)
-			for _, assign := range location.transients {
-				t.collectError(func() { t.addStateValue(instance, i, assign, isSetHere, lastSetter) })
+			for _, assignment := range location.transients {
+				t.collectError(func() { t.addStateValue(instance, i, assignment, isSetHere, lastSetter) })
 			}
 		}
 	}
@@ -495,7 +497,7 @@ func (t *translator) collectStateValues() {
 // addStateValue adds the value that a location gives to a transient variable: value becomes (in the location ? new value : value). isSetHere has
 // the variables that this location has set. lastSetter has the number of the last instance that set each variable.
 func (t *translator) addStateValue(instance *instance, location int, assign assignment, isSetHere map[*slot]bool, lastSetter map[*slot]int) {
-	variable := t.transientTarget(instance, assign.ref)
+	variable := t.transientTarget(instance, assign.reference)
 	if isSetHere[variable] {
 		t.abort(assign.pos, "the transient variable %q has two values in a location, want one", shortened(variable.janiName))
 	}
@@ -509,7 +511,7 @@ func (t *translator) addStateValue(instance *instance, location int, assign assi
 	if inLocation := instance.atLocation(location, assign.pos); inLocation != nil {
 		expr = &syntax.Cond{Condition: inLocation, Then: expr, Else: previousValue, Span: spanAt(assign.pos)}
 	}
-	if variable.typ.kind == boolType && previousValue == variable.initial {
+	if variable.valueType.kind == boolType && previousValue == variable.initial {
 		expr = simplifyTrueFalse(expr)
 	}
 	variable.stateValue = expr
@@ -517,24 +519,24 @@ func (t *translator) addStateValue(instance *instance, location int, assign assi
 }
 
 // transientTarget returns the transient variable that an assignment sets. It refuses any other target.
-func (t *translator) transientTarget(instance *instance, ref *jsonValue) *slot {
-	targets := t.targetsOf(ref, &exprContext{scope: instance.scope}).variables
+func (t *translator) transientTarget(instance *instance, reference *jsonValue) *slot {
+	targets := t.targetsOf(reference, &exprContext{scope: instance.scope}).variables
 	if len(targets) != 1 || len(targets[0].conditions) > 0 || !targets[0].slot.isTransient {
-		t.abort(ref.Start, "found %s, want a transient variable", ref.describe())
+		t.abort(reference.Start, "found %s, want a transient variable", reference.describe())
 	}
 	return targets[0].slot
 }
 
 // simplifyTrueFalse replaces (c ? true : false) by c. It returns any other expression unchanged.
 func simplifyTrueFalse(expr syntax.Expr) syntax.Expr {
-	cond, isCond := expr.(*syntax.Cond)
+	condition, isCond := expr.(*syntax.Cond)
 	if !isCond {
 		return expr
 	}
-	thenLiteral, thenIsLit := cond.Then.(*syntax.BoolLit)
-	elseLiteral, elseIsLit := cond.Else.(*syntax.BoolLit)
+	thenLiteral, thenIsLit := condition.Then.(*syntax.BoolLit)
+	elseLiteral, elseIsLit := condition.Else.(*syntax.BoolLit)
 	if thenIsLit && elseIsLit && thenLiteral.Value && !elseLiteral.Value {
-		return cond.Condition
+		return condition.Condition
 	}
 	return expr
 }

@@ -127,15 +127,15 @@ func (f Func) notRepresentable(value Value) error {
 	return fmt.Errorf("%s(%s) cannot be represented by a 32-bit int", f, value)
 }
 
-// rat is a rational number. A nil Rat means that the number is unknown, because it is irrational or its fraction is too large.
-type rat struct{ *big.Rat }
+// rational is a rational number. A nil Rat means that the number is unknown, because it is irrational or its fraction is too large.
+type rational struct{ *big.Rat }
 
-// rat returns the exact value of a number; unknown if the value has no fraction.
-func (v Value) rat() rat { return rat{v.Rat} }
+// rational returns the exact value of a number; unknown if the value has no fraction.
+func (v Value) asRat() rational { return rational{v.Rat} }
 
 // ratArith returns the exact left+right, left-right or left*right: op is OpAdd, OpSub or OpMul. If the fraction is too large, it returns the
 // unknown number rat{}.
-func ratArith(op syntax.Op, left, right rat) rat {
+func ratArith(op syntax.Op, left, right rational) rational {
 	result := new(big.Rat)
 	switch op {
 	case syntax.OpAdd:
@@ -145,21 +145,21 @@ func ratArith(op syntax.Op, left, right rat) rat {
 	default:
 		result.Mul(left.Rat, right.Rat)
 	}
-	return rat{boundedRat(result)}
+	return rational{boundedRat(result)}
 }
 
-func (r rat) neg() rat { return rat{new(big.Rat).Neg(r.Rat)} }
+func (r rational) neg() rational { return rational{new(big.Rat).Neg(r.Rat)} }
 
 // quo returns dividend/divisor; unknown if the divisor is zero.
-func (dividend rat) quo(divisor rat) rat {
+func (dividend rational) quo(divisor rational) rational {
 	if divisor.Sign() == 0 {
-		return rat{}
+		return rational{}
 	}
-	return rat{boundedRat(new(big.Rat).Quo(dividend.Rat, divisor.Rat))}
+	return rational{boundedRat(new(big.Rat).Quo(dividend.Rat, divisor.Rat))}
 }
 
 // pow returns base^exponent. It returns the unknown number rat{} if the result is irrational or its fraction is too large.
-func (base rat) pow(exponent rat) rat {
+func (base rational) pow(exponent rational) rational {
 	if base.Sign() == 0 && exponent.Sign() > 0 {
 		return base
 	}
@@ -167,47 +167,47 @@ func (base rat) pow(exponent rat) rat {
 		return base.fractionalPow(exponent)
 	}
 	if !exponent.Num().IsInt64() {
-		return rat{}
+		return rational{}
 	}
 	return base.intPow(exponent.Num().Int64())
 }
 
 // fractionalPow returns base^(n/d), computed as (d-th root of base)^n. It returns the unknown number rat{} if the root is irrational or d is too
 // large.
-func (base rat) fractionalPow(exponent rat) rat {
+func (base rational) fractionalPow(exponent rational) rational {
 	degree := exponent.Denom()
 	if !degree.IsInt64() || degree.Int64() > maxRoot {
-		return rat{}
+		return rational{}
 	}
 	baseRoot := root(base.Rat, degree.Int64())
 	if baseRoot == nil {
-		return rat{}
+		return rational{}
 	}
-	return rat{baseRoot}.pow(rat{new(big.Rat).SetInt(exponent.Num())})
+	return rational{baseRoot}.pow(rational{new(big.Rat).SetInt(exponent.Num())})
 }
 
 // intPow returns base^exponent. It returns the unknown number rat{} if the fraction of the result is too large, or for a negative power of 0.
-func (base rat) intPow(exponent int64) rat {
+func (base rational) intPow(exponent int64) rational {
 	isTrivial := base.IsInt() && base.Num().CmpAbs(big.NewInt(1)) <= 0 // -1, 0 or 1
 	if isTrivial && exponent > 0 {
-		return rat{new(big.Rat).SetInt64(trivialPow(base.Num().Int64(), exponent))}
+		return rational{new(big.Rat).SetInt64(trivialPow(base.Num().Int64(), exponent))}
 	}
 	if base.Sign() == 0 && exponent < 0 {
-		return rat{}
+		return rational{}
 	}
 	magnitude := max(exponent, -exponent) // negative if -exponent overflows
 	bits := int64(base.Num().BitLen() + base.Denom().BitLen())
 	if magnitude < 0 || magnitude > maxRatBits || magnitude*bits > 2*maxRatBits {
-		return rat{}
+		return rational{}
 	}
 	absExponent := big.NewInt(magnitude)
-	num := new(big.Int).Exp(base.Num(), absExponent, nil)
-	den := new(big.Int).Exp(base.Denom(), absExponent, nil)
-	power := new(big.Rat).SetFrac(num, den)
+	numerator := new(big.Int).Exp(base.Num(), absExponent, nil)
+	denominator := new(big.Int).Exp(base.Denom(), absExponent, nil)
+	power := new(big.Rat).SetFrac(numerator, denominator)
 	if exponent < 0 {
 		power.Inv(power)
 	}
-	return rat{boundedRat(power)}
+	return rational{boundedRat(power)}
 }
 
 // trivialPow returns base^exponent for a base of -1, 0 or 1 and a positive exponent.
@@ -218,19 +218,19 @@ func trivialPow(base, exponent int64) int64 {
 	return base
 }
 
-func (left rat) cmp(right rat) int { return left.Cmp(right.Rat) }
+func (left rational) cmp(right rational) int { return left.Cmp(right.Rat) }
 
 // toInt rounds a fraction by floor, ceil or round. It returns false if the result does not fit 32 bits.
-func (number rat) toInt(function Func) (int32, bool) {
-	num, den := new(big.Int).Set(number.Num()), new(big.Int).Set(number.Denom())
+func (number rational) toInt(function Func) (int32, bool) {
+	numerator, denominator := new(big.Int).Set(number.Num()), new(big.Int).Set(number.Denom())
 	switch function {
 	case FuncCeil: // ceil(num/den) = floor((num+den-1)/den)
-		num.Add(num, den).Sub(num, big.NewInt(1))
+		numerator.Add(numerator, denominator).Sub(numerator, big.NewInt(1))
 	case FuncRound: // round(num/den) = floor(num/den + 1/2) = floor((2*num+den)/(2*den))
-		num.Lsh(num, 1).Add(num, den)
-		den.Lsh(den, 1)
+		numerator.Lsh(numerator, 1).Add(numerator, denominator)
+		denominator.Lsh(denominator, 1)
 	}
-	integer := num.Div(num, den) // Euclidean division, which is floor for a positive divisor
+	integer := numerator.Div(numerator, denominator) // Euclidean division, which is floor for a positive divisor
 	if !integer.IsInt64() || integer.Int64() < math.MinInt32 || integer.Int64() > math.MaxInt32 {
 		return 0, false
 	}

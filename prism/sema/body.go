@@ -60,123 +60,123 @@ func (c *checker) checkFormulaBodies() {
 
 // resolveLabels resolves the expressions of the labels, and checks their names and types.
 func (c *checker) resolveLabels() {
-	decls := make([]*syntax.LabelDecl, len(c.model.labels))
-	for _, decl := range c.items.labels {
-		i := c.model.quoted[decl.Name.Name].index
-		if decls[i] == nil { // a later declaration of the label is a reported duplicate
-			decls[i] = decl
+	declarations := make([]*syntax.LabelDecl, len(c.model.labels))
+	for _, declaration := range c.items.labels {
+		i := c.model.quoted[declaration.Name.Name].index
+		if declarations[i] == nil { // a later declaration of the label is a reported duplicate
+			declarations[i] = declaration
 		}
 	}
-	for i, decl := range decls {
-		c.model.labels[i].Expr = c.resolver.resolveExpr(decl.X)
+	for i, declaration := range declarations {
+		c.model.labels[i].Expr = c.resolver.resolveExpr(declaration.X)
 	}
-	for i, decl := range decls {
-		checkLabel(c.resolver, decl, c.model.labels[i].Expr)
+	for i, declaration := range declarations {
+		checkLabel(c.resolver, declaration, c.model.labels[i].Expr)
 	}
 }
 
 // checkLabel reports an error if a label has the name of a built-in label or is not Boolean.
-func checkLabel(resolver *resolver, decl *syntax.LabelDecl, expr Expr) {
-	name := decl.Name.Name
+func checkLabel(resolver *resolver, declaration *syntax.LabelDecl, expr Expr) {
+	name := declaration.Name.Name
 	if name == "deadlock" || name == "init" {
-		resolver.semanticError(decl.X, "cannot define a label called %q: this is a built-in label", name)
+		resolver.semanticError(declaration.X, "cannot define a label called %q: this is a built-in label", name)
 	}
-	if typ := expr.Type(); typ != Bool && typ != Invalid {
-		resolver.typeError(decl.X, "label %q is not Boolean: %s", name, typeMismatch(expr, "bool"))
+	if valueType := expr.Type(); valueType != Bool && valueType != Invalid {
+		resolver.typeError(declaration.X, "label %q is not Boolean: %s", name, typeMismatch(expr, "bool"))
 	}
 }
 
 // resolveConstants resolves the definitions of the model's constants.
-func (c *checker) resolveConstants() { resolveConstants(c.resolver, c.model.consts) }
+func (c *checker) resolveConstants() { resolveConstants(c.resolver, c.model.constants) }
 
 // resolveConstants resolves the definitions of constants and checks their types.
-func resolveConstants(resolver *resolver, consts []*constant) {
-	for _, constant := range consts {
-		constant.def = resolver.resolveOptional(constant.decl.Value)
-		if constant.typ == Int {
+func resolveConstants(resolver *resolver, constants []*constant) {
+	for _, constant := range constants {
+		constant.def = resolver.resolveOptional(constant.declaration.Value)
+		if constant.valueType == Int {
 			constant.def = resolver.truncate(constant.def)
 		}
 	}
-	for _, constant := range consts {
+	for _, constant := range constants {
 		if constant.def == nil || constant.def.Type() == Invalid {
 			continue
 		}
 		if !isConstant(constant.def) {
-			resolver.semanticError(constant.decl.Value, "definition of constant %q is not constant", constant.name)
+			resolver.semanticError(constant.declaration.Value, "definition of constant %q is not constant", constant.name)
 		}
-		if !isCastable(constant.typ, constant.def.Type()) {
-			resolver.typeError(constant.decl.Value, "type mismatch in definition of constant %q: %s", constant.name, typeMismatch(constant.def, constant.typ.String()))
+		if !isCastable(constant.valueType, constant.def.Type()) {
+			resolver.typeError(constant.declaration.Value, "type mismatch in definition of constant %q: %s", constant.name, typeMismatch(constant.def, constant.valueType.String()))
 		}
 	}
 }
 
 // resolveDeclaration resolves the range and the initial value of a variable and checks their types.
 func (c *checker) resolveDeclaration(resolver *resolver, variable *variable) {
-	decl := variable.decl
-	if decl.Type == syntax.ClockVar && !canHaveClocks(c.model.typ) {
-		resolver.addError(phaseSemantic, decl.TypePos, "clock variables are not allowed in %s models", c.model.typ)
+	declaration := variable.declaration
+	if declaration.Type == syntax.ClockVar && !canHaveClocks(c.model.modelType) {
+		resolver.addError(phaseSemantic, declaration.TypePos, "clock variables are not allowed in %s models", c.model.modelType)
 	}
-	if decl.Type == syntax.RangeVar {
-		variable.low = resolver.truncate(resolver.resolveExpr(decl.Low))
-		variable.high = resolver.truncate(resolver.resolveExpr(decl.High))
+	if declaration.Type == syntax.RangeVar {
+		variable.low = resolver.truncate(resolver.resolveExpr(declaration.Low))
+		variable.high = resolver.truncate(resolver.resolveExpr(declaration.High))
 		checkRange(resolver, variable)
 	}
-	if decl.Init != nil {
+	if declaration.Init != nil {
 		resolveInitialValue(resolver, variable)
 	}
 }
 
 // resolveInitialValue resolves the initial value of a variable and checks its type.
 func resolveInitialValue(resolver *resolver, variable *variable) {
-	decl := variable.decl
-	variable.init = resolver.resolveExpr(decl.Init)
-	if variable.typ == Int {
+	declaration := variable.declaration
+	variable.init = resolver.resolveExpr(declaration.Init)
+	if variable.valueType == Int {
 		variable.init = resolver.truncate(variable.init)
 	}
 	if !isConstant(variable.init) {
-		resolver.semanticError(decl.Init, "initial value of variable %q is not constant", variable.name)
+		resolver.semanticError(declaration.Init, "initial value of variable %q is not constant", variable.name)
 	}
-	if variable.typ == Clock {
-		resolver.semanticError(decl, "cannot specify initial value for a clock")
+	if variable.valueType == Clock {
+		resolver.semanticError(declaration, "cannot specify initial value for a clock")
 	}
-	if typ := variable.init.Type(); typ != Invalid && !isCastable(variable.typ, typ) {
-		resolver.typeError(decl.Init, "initial value of variable %q does not match: %s", variable.name, typeMismatch(variable.init, variable.typ.String()))
+	if valueType := variable.init.Type(); valueType != Invalid && !isCastable(variable.valueType, valueType) {
+		resolver.typeError(declaration.Init, "initial value of variable %q does not match: %s", variable.name, typeMismatch(variable.init, variable.valueType.String()))
 	}
 }
 
 // checkRange checks that the bounds of a variable's range are constant ints. As in PRISM, the error about an upper bound that is not constant has
 // the position of the lower bound.
 func checkRange(resolver *resolver, variable *variable) {
-	decl := variable.decl
+	declaration := variable.declaration
 	if !isConstant(variable.low) {
-		resolver.semanticError(decl.Low, "integer range lower bound %q is not constant", syntax.ExprString(decl.Low))
+		resolver.semanticError(declaration.Low, "integer range lower bound %q is not constant", syntax.ExprString(declaration.Low))
 	}
 	if !isConstant(variable.high) {
-		resolver.semanticError(decl.Low, "integer range upper bound %q is not constant", syntax.ExprString(decl.High))
+		resolver.semanticError(declaration.Low, "integer range upper bound %q is not constant", syntax.ExprString(declaration.High))
 	}
-	if typ := variable.low.Type(); typ != Int && typ != Invalid {
-		resolver.typeError(decl.Low, "integer range lower bound %q is not an integer: %s", syntax.ExprString(decl.Low), typeMismatch(variable.low, "int"))
+	if valueType := variable.low.Type(); valueType != Int && valueType != Invalid {
+		resolver.typeError(declaration.Low, "integer range lower bound %q is not an integer: %s", syntax.ExprString(declaration.Low), typeMismatch(variable.low, "int"))
 	}
-	if typ := variable.high.Type(); typ != Int && typ != Invalid {
-		resolver.typeError(decl.High, "integer range upper bound %q is not an integer: %s", syntax.ExprString(decl.High), typeMismatch(variable.high, "int"))
+	if valueType := variable.high.Type(); valueType != Int && valueType != Invalid {
+		resolver.typeError(declaration.High, "integer range upper bound %q is not an integer: %s", syntax.ExprString(declaration.High), typeMismatch(variable.high, "int"))
 	}
 }
 
 // resolveModule resolves the variables, the invariant and the commands of a module, and collects its alphabet.
 func (c *checker) resolveModule(index int, module *module) {
 	resolver := c.resolver.inModule(module.renamings)
-	resolved := Module{Name: module.name.Name, Base: module.base, Pos: module.decl.Pos()}
+	resolved := Module{Name: module.name.Name, Base: module.base, Pos: module.declaration.Pos()}
 	for slot, variable := range c.model.vars {
 		if variable.module == index {
 			resolved.Vars = append(resolved.Vars, slot)
 			c.resolveDeclaration(resolver, variable)
 		}
 	}
-	if module.decl.Invariant != nil {
-		resolved.Invariant = resolver.resolveWithClocks(module.decl.Invariant)
+	if module.declaration.Invariant != nil {
+		resolved.Invariant = resolver.resolveWithClocks(module.declaration.Invariant)
 	}
 	inAlphabet := make(map[int]bool)
-	for _, commandDecl := range module.decl.Commands {
+	for _, commandDecl := range module.declaration.Commands {
 		errorsBefore := c.errorCount
 		command := c.resolveCommand(resolver, index, commandDecl)
 		if c.reportCommand != nil {
@@ -196,17 +196,17 @@ func (c *checker) resolveModule(index int, module *module) {
 }
 
 // resolveCommand resolves a command of a module and checks its types. module is the index of the module.
-func (c *checker) resolveCommand(resolver *resolver, module int, decl *syntax.Command) Command {
-	command := Command{Action: c.action(resolver, decl.Action), Pos: decl.Pos()}
-	command.Guard = resolver.resolveWithClocks(decl.Guard)
-	for _, update := range decl.Updates {
+func (c *checker) resolveCommand(resolver *resolver, module int, declaration *syntax.Command) Command {
+	command := Command{Action: c.action(resolver, declaration.Action), Pos: declaration.Pos()}
+	command.Guard = resolver.resolveWithClocks(declaration.Guard)
+	for _, update := range declaration.Updates {
 		command.Updates = append(command.Updates, c.resolveUpdate(resolver, module, command.Action, update))
 	}
-	for i, update := range decl.Updates {
+	for i, update := range declaration.Updates {
 		checkProbability(resolver, update, command.Updates[i])
 	}
-	if typ := command.Guard.Type(); typ != Bool && typ != Invalid {
-		resolver.typeError(decl.Guard, "guard is not Boolean: %s", typeMismatch(command.Guard, "bool"))
+	if valueType := command.Guard.Type(); valueType != Bool && valueType != Invalid {
+		resolver.typeError(declaration.Guard, "guard is not Boolean: %s", typeMismatch(command.Guard, "bool"))
 	}
 	return command
 }
@@ -231,48 +231,48 @@ func (c *checker) actionIndex(name string) int {
 var probabilityOne = RatValue(big.NewRat(1, 1))
 
 // resolveUpdate resolves an update of a command and checks its assignments.
-func (c *checker) resolveUpdate(resolver *resolver, module, action int, decl *syntax.Update) Update {
-	update := Update{Prob: &Const{Base{Double, decl.Pos()}, probabilityOne}, Pos: decl.Pos()}
-	if decl.Prob != nil {
-		update.Prob = resolver.resolveExpr(decl.Prob)
-		update.ProbHigh = resolver.resolveOptional(decl.ProbHigh)
-		checkInterval(resolver, decl, update)
+func (c *checker) resolveUpdate(resolver *resolver, module, action int, declaration *syntax.Update) Update {
+	update := Update{Prob: &Const{Base{Double, declaration.Pos()}, probabilityOne}, Pos: declaration.Pos()}
+	if declaration.Prob != nil {
+		update.Prob = resolver.resolveExpr(declaration.Prob)
+		update.ProbHigh = resolver.resolveOptional(declaration.ProbHigh)
+		checkInterval(resolver, declaration, update)
 	}
-	for _, assign := range decl.Assigns {
-		slot, value := c.assignedSlot(resolver, assign), resolver.resolveExpr(assign.Value)
-		update.Assigns = append(update.Assigns, Assign{Slot: slot, Value: value, Pos: assign.Pos()})
+	for _, assignment := range declaration.Assigns {
+		slot, value := c.assignedSlot(resolver, assignment), resolver.resolveExpr(assignment.Value)
+		update.Assigns = append(update.Assigns, Assign{Slot: slot, Value: value, Pos: assignment.Pos()})
 	}
-	c.checkAssigns(resolver, module, action, decl, update.Assigns)
+	c.checkAssigns(resolver, module, action, declaration, update.Assigns)
 	return update
 }
 
 // checkAssigns checks the assignments of an update: the command may change the variable, the types match, and no variable is assigned twice. In
 // Storm's dialect, values of int variables are truncated.
-func (c *checker) checkAssigns(resolver *resolver, module, action int, decl *syntax.Update, assigns []Assign) {
+func (c *checker) checkAssigns(resolver *resolver, module, action int, declaration *syntax.Update, assignments []Assign) {
 	isAssigned := make(map[int]bool)
-	for i, assign := range decl.Assigns {
-		slot := assigns[i].Slot
+	for i, assignment := range declaration.Assigns {
+		slot := assignments[i].Slot
 		if slot < 0 {
 			continue
 		}
-		if c.model.vars[slot].typ == Int {
-			assigns[i].Value = resolver.truncate(assigns[i].Value)
+		if c.model.vars[slot].valueType == Int {
+			assignments[i].Value = resolver.truncate(assignments[i].Value)
 		}
-		c.checkOwnership(resolver, module, action, assign, slot)
-		c.checkAssignedType(resolver, decl, assign, assigns[i])
+		c.checkOwnership(resolver, module, action, assignment, slot)
+		c.checkAssignedType(resolver, declaration, assignment, assignments[i])
 		if isAssigned[slot] {
-			c.addError(phaseAssignedTwice, assign.Name.Pos(), "variable %q is set twice in the same update", c.model.vars[slot].name)
+			c.addError(phaseAssignedTwice, assignment.Name.Pos(), "variable %q is set twice in the same update", c.model.vars[slot].name)
 		}
 		isAssigned[slot] = true
 	}
 }
 
 // assignedSlot returns the slot of the variable in an assignment. If there is no such variable, it reports an error and returns -1.
-func (c *checker) assignedSlot(resolver *resolver, assign *syntax.Assign) int {
-	name := applyRenamings(resolver.renamings, assign.Name.Name)
+func (c *checker) assignedSlot(resolver *resolver, assignment *syntax.Assign) int {
+	name := applyRenamings(resolver.renamings, assignment.Name.Name)
 	symbol, ok := c.model.names[name]
 	if !ok || symbol.kind != "variable" {
-		c.addError(phaseAssigned, assign.Name.Pos(), "unknown variable %q in update%s", name, resolver.renamedFrom(assign.Name.Name))
+		c.addError(phaseAssigned, assignment.Name.Pos(), "unknown variable %q in update%s", name, resolver.renamedFrom(assignment.Name.Name))
 		return -1
 	}
 	return symbol.index
@@ -280,61 +280,61 @@ func (c *checker) assignedSlot(resolver *resolver, assign *syntax.Assign) int {
 
 // checkOwnership reports an error if a command is not allowed to change a variable. A command may change the variables of its own module. It may
 // change a global variable only if it has no action.
-func (c *checker) checkOwnership(resolver *resolver, module, action int, assign *syntax.Assign, slot int) {
+func (c *checker) checkOwnership(resolver *resolver, module, action int, assignment *syntax.Assign, slot int) {
 	switch owner := c.model.vars[slot].module; {
 	case owner == module:
 	case owner >= 0:
-		resolver.semanticError(assign.Name, "module %q is not allowed to modify variable %q of module %q", c.modules[module].name.Name, c.model.vars[slot].name, c.modules[owner].name.Name)
-	case action != Unlabelled && !c.model.vars[slot].decl.Shared:
-		resolver.semanticError(assign.Name, "synchronous command cannot modify global variable %q", c.model.vars[slot].name)
+		resolver.semanticError(assignment.Name, "module %q is not allowed to modify variable %q of module %q", c.modules[module].name.Name, c.model.vars[slot].name, c.modules[owner].name.Name)
+	case action != Unlabelled && !c.model.vars[slot].declaration.Shared:
+		resolver.semanticError(assignment.Name, "synchronous command cannot modify global variable %q", c.model.vars[slot].name)
 	}
 }
 
 // checkAssignedType checks the type of the value that an assignment gives to a variable.
-func (c *checker) checkAssignedType(resolver *resolver, update *syntax.Update, assign *syntax.Assign, resolved Assign) {
-	variable, typ := c.model.vars[resolved.Slot], resolved.Value.Type()
+func (c *checker) checkAssignedType(resolver *resolver, update *syntax.Update, assignment *syntax.Assign, resolved Assign) {
+	variable, valueType := c.model.vars[resolved.Slot], resolved.Value.Type()
 	switch {
-	case typ == Invalid:
-	case variable.typ == Clock:
-		if typ != Int || !isConstant(resolved.Value) {
+	case valueType == Invalid:
+	case variable.valueType == Clock:
+		if valueType != Int || !isConstant(resolved.Value) {
 			resolver.typeError(update.Assigns[0], "clocks can only be reset to constant integer values: %s for %q", typeMismatch(resolved.Value, "a constant int"), variable.name)
 		}
-	case !isCastable(variable.typ, typ):
-		resolver.typeError(assign.Value, "type error in update to variable %q: %s", variable.name, typeMismatch(resolved.Value, variable.typ.String()))
+	case !isCastable(variable.valueType, valueType):
+		resolver.typeError(assignment.Value, "type error in update to variable %q: %s", variable.name, typeMismatch(resolved.Value, variable.valueType.String()))
 	}
 }
 
 // checkInterval checks that the bounds of an interval of probabilities are numbers.
-func checkInterval(resolver *resolver, decl *syntax.Update, update Update) {
+func checkInterval(resolver *resolver, declaration *syntax.Update, update Update) {
 	if update.ProbHigh == nil {
 		return
 	}
 	low, high := update.Prob.Type(), update.ProbHigh.Type()
 	if low != Invalid && high != Invalid && (!isNumeric(low) || !isNumeric(high)) {
-		resolver.typeError(decl.Prob, "intervals can only be of ints or doubles, found %s and %s", low, high)
+		resolver.typeError(declaration.Prob, "intervals can only be of ints or doubles, found %s and %s", low, high)
 	}
 }
 
 // checkProbability checks that the probability or rate of an update is a number.
-func checkProbability(resolver *resolver, decl *syntax.Update, update Update) {
-	if typ := update.Prob.Type(); update.ProbHigh == nil && typ != Invalid && !isNumeric(typ) {
-		resolver.typeError(decl.Prob, "update probability/rate cannot have type %s, want a number", typ)
+func checkProbability(resolver *resolver, declaration *syntax.Update, update Update) {
+	if valueType := update.Prob.Type(); update.ProbHigh == nil && valueType != Invalid && !isNumeric(valueType) {
+		resolver.typeError(declaration.Prob, "update probability/rate cannot have type %s, want a number", valueType)
 	}
 }
 
 // resolveRewardStruct resolves a reward structure and checks its types.
-func (c *checker) resolveRewardStruct(decl *syntax.Rewards) {
-	rewards := RewardStruct{Pos: decl.Pos()}
-	if decl.Name != nil {
-		rewards.Name = decl.Name.Name
+func (c *checker) resolveRewardStruct(declaration *syntax.Rewards) {
+	rewards := RewardStruct{Pos: declaration.Pos()}
+	if declaration.Name != nil {
+		rewards.Name = declaration.Name.Name
 	}
-	for _, itemDecl := range decl.Items {
+	for _, itemDecl := range declaration.Items {
 		item := RewardItem{IsTransition: itemDecl.IsTransition, Action: c.action(c.resolver, itemDecl.Action), Pos: itemDecl.Pos()}
 		item.Guard, item.Value = c.resolver.resolveExpr(itemDecl.Guard), c.resolver.resolveExpr(itemDecl.Value)
-		if typ := item.Guard.Type(); typ != Bool && typ != Invalid {
+		if valueType := item.Guard.Type(); valueType != Bool && valueType != Invalid {
 			c.resolver.typeError(itemDecl.Guard, "type error in reward struct item: guard must be Boolean: %s", typeMismatch(item.Guard, "bool"))
 		}
-		if typ := item.Value.Type(); !isNumeric(typ) && typ != Invalid {
+		if valueType := item.Value.Type(); !isNumeric(valueType) && valueType != Invalid {
 			c.resolver.typeError(itemDecl.Value, "type error in reward struct item: value must be an int or double: %s", typeMismatch(item.Value, "a number"))
 		}
 		rewards.Items = append(rewards.Items, c.embedReward(item)...)
@@ -350,11 +350,11 @@ func (c *checker) resolveInitBlock() {
 	expr := c.items.initBlocks[len(c.items.initBlocks)-1].X
 	c.model.init = c.resolver.resolveExpr(expr)
 	for _, variable := range c.model.vars {
-		if variable.decl.Init != nil {
-			c.resolver.semanticError(variable.decl.Init, "cannot use both init...endinit and initial values for variables")
+		if variable.declaration.Init != nil {
+			c.resolver.semanticError(variable.declaration.Init, "cannot use both init...endinit and initial values for variables")
 		}
 	}
-	if typ := c.model.init.Type(); typ != Bool && typ != Invalid {
+	if valueType := c.model.init.Type(); valueType != Bool && valueType != Invalid {
 		c.resolver.typeError(expr, "initial states definition must be Boolean: %s", typeMismatch(c.model.init, "bool"))
 	}
 }
@@ -362,7 +362,7 @@ func (c *checker) resolveInitBlock() {
 // resolveObservables resolves the observables. It reports an error if the model type does not have observables or requires them, or if a clock of
 // a POPTA is not observable.
 func (c *checker) resolveObservables() {
-	modelType := c.model.typ
+	modelType := c.model.modelType
 	switch {
 	case c.hasObservables() && !isPartiallyObservable(modelType):
 		c.addError(phaseObservables, syntax.Pos{}, "%ss cannot specify observables", modelType)
@@ -374,16 +374,16 @@ func (c *checker) resolveObservables() {
 		unobservable[variable.name] = true
 	}
 	c.resolveObservableLists(unobservable)
-	for _, decl := range c.items.definedObservables {
+	for _, declaration := range c.items.definedObservables {
 		var expr Expr
-		if decl.X != nil { // observables of imported states have no expression
-			expr = c.resolver.resolveWithClocks(decl.X)
+		if declaration.X != nil { // observables of imported states have no expression
+			expr = c.resolver.resolveWithClocks(declaration.X)
 		}
-		c.addObservable(decl.Name.Name, decl.Pos(), expr, unobservable)
+		c.addObservable(declaration.Name.Name, declaration.Pos(), expr, unobservable)
 	}
 	for _, variable := range c.model.vars {
-		if modelType == syntax.POPTA && variable.typ == Clock && unobservable[variable.name] {
-			c.addError(phaseObservables, variable.decl.Pos(), "all clocks in POPTAs must be observable, %q is not", variable.name)
+		if modelType == syntax.POPTA && variable.valueType == Clock && unobservable[variable.name] {
+			c.addError(phaseObservables, variable.declaration.Pos(), "all clocks in POPTAs must be observable, %q is not", variable.name)
 		}
 	}
 }

@@ -41,10 +41,10 @@ func CheckCommands(model *syntax.Model, report func(command *syntax.Command, isC
 
 // module is a module of the model. A renamed module has the declaration of its base, and renamings.
 type module struct {
-	name      *syntax.Ident
-	base      string // the module it renames
-	decl      *syntax.Module
-	renamings []*renaming
+	name        *syntax.Ident
+	base        string // the module it renames
+	declaration *syntax.Module
+	renamings   []*renaming
 }
 
 // checker checks one model file. It collects errors in diags and results in model.
@@ -67,7 +67,7 @@ type checker struct {
 // items are the items of a model file by kind.
 type items struct {
 	types              []*syntax.TypeDecl
-	consts             []*syntax.ConstDecl
+	constants          []*syntax.ConstDecl
 	formulas           []*syntax.FormulaDecl
 	labels             []*syntax.LabelDecl
 	globals            []*syntax.VarDecl
@@ -87,7 +87,7 @@ func itemsByKind(modelItems []syntax.Item) (grouped items) {
 		case *syntax.TypeDecl:
 			grouped.types = append(grouped.types, item)
 		case *syntax.ConstDecl:
-			grouped.consts = append(grouped.consts, item)
+			grouped.constants = append(grouped.constants, item)
 		case *syntax.FormulaDecl:
 			grouped.formulas = append(grouped.formulas, item)
 		case *syntax.LabelDecl:
@@ -142,7 +142,7 @@ func (c *checker) declareFormulas() {
 	}
 	if i := firstCycle(c.formulaDependencies()); i >= 0 {
 		formula := c.model.formulas[i]
-		c.addError(phaseFormulaCycles, formula.decl.X.Pos(), "cyclic dependency in definition of formula %q", formula.name)
+		c.addError(phaseFormulaCycles, formula.declaration.X.Pos(), "cyclic dependency in definition of formula %q", formula.name)
 	}
 }
 
@@ -150,7 +150,7 @@ func (c *checker) declareFormulas() {
 func (c *checker) formulaDependencies() [][]int {
 	dependencies := make([][]int, len(c.model.formulas))
 	for i, formula := range c.model.formulas {
-		visitIdents(formula.decl.X, func(name string) {
+		visitIdents(formula.declaration.X, func(name string) {
 			if meaning, ok := c.model.names[name]; ok {
 				dependencies[i] = append(dependencies[i], meaning.index)
 			}
@@ -176,13 +176,13 @@ func (c *checker) collectModules() {
 	}
 	c.modules = make([]*module, len(c.items.modules)) // nil for a renamed module with an error
 	for i, item := range c.items.modules {
-		if decl, ok := item.(*syntax.Module); ok {
-			c.modules[i] = &module{name: decl.Name, decl: decl}
+		if declaration, ok := item.(*syntax.Module); ok {
+			c.modules[i] = &module{name: declaration.Name, declaration: declaration}
 		}
 	}
 	for i, item := range c.items.modules {
-		if decl, ok := item.(*syntax.RenamedModule); ok {
-			c.modules[i] = c.renamedModule(decl)
+		if declaration, ok := item.(*syntax.RenamedModule); ok {
+			c.modules[i] = c.renamedModule(declaration)
 		}
 	}
 	if len(c.modules) == 0 {
@@ -207,37 +207,37 @@ func (c *checker) checkModuleNames() {
 
 // renamedModule returns the module that is declared as a renaming of another one, the base. It returns nil after an error. The renaming must give
 // a new name to each variable of the base.
-func (c *checker) renamedModule(decl *syntax.RenamedModule) *module {
+func (c *checker) renamedModule(declaration *syntax.RenamedModule) *module {
 	// The base is a plain module, or a renamed module earlier in the file.
-	isBase := func(module *module) bool { return module != nil && module.name.Name == decl.Base.Name }
+	isBase := func(module *module) bool { return module != nil && module.name.Name == declaration.Base.Name }
 	i := slices.IndexFunc(c.modules, isBase)
 	if i < 0 {
-		c.addError(phaseRenaming, decl.Base.Pos(), "no such module %s in renamed module %q; a renamed one must come before", decl.Base.Name, decl.Name.Name)
+		c.addError(phaseRenaming, declaration.Base.Pos(), "no such module %s in renamed module %q; a renamed one must come before", declaration.Base.Name, declaration.Name.Name)
 		return nil
 	}
 	base := c.modules[i]
-	newNames, ok := c.newNames(decl)
+	newNames, ok := c.newNames(declaration)
 	if !ok {
 		return nil
 	}
-	for _, variable := range base.decl.Vars {
+	for _, variable := range base.declaration.Vars {
 		name := applyRenamings(base.renamings, variable.Name.Name)
 		if _, isRenamed := newNames[name]; !isRenamed {
-			c.addError(phaseRenaming, decl.Pos(), "definition of module %q must rename variable %q", decl.Name.Name, name)
+			c.addError(phaseRenaming, declaration.Pos(), "definition of module %q must rename variable %q", declaration.Name.Name, name)
 			return nil
 		}
 	}
-	renamings := append(slices.Clip(base.renamings), &renaming{decl, newNames})
-	return &module{name: decl.Name, base: decl.Base.Name, decl: base.decl, renamings: renamings}
+	renamings := append(slices.Clip(base.renamings), &renaming{declaration, newNames})
+	return &module{name: declaration.Name, base: declaration.Base.Name, declaration: base.declaration, renamings: renamings}
 }
 
 // newNames returns a map from the old to the new names of a renaming of a module. After an error it returns false.
-func (c *checker) newNames(decl *syntax.RenamedModule) (map[string]string, bool) {
+func (c *checker) newNames(declaration *syntax.RenamedModule) (map[string]string, bool) {
 	newNames := make(map[string]string)
-	for _, pair := range decl.Renames {
+	for _, pair := range declaration.Renames {
 		oldName := pair.Old.Name
 		if _, isDuplicate := newNames[oldName]; isDuplicate {
-			c.addError(phaseRenaming, pair.Old.Pos(), "identifier %q is renamed more than once in module %q", oldName, decl.Name.Name)
+			c.addError(phaseRenaming, pair.Old.Pos(), "identifier %q is renamed more than once in module %q", oldName, declaration.Name.Name)
 			return nil, false
 		}
 		if meaning := c.model.names[oldName]; meaning.formula != nil && c.model.dialect == syntax.PRISM {
@@ -262,38 +262,38 @@ func (c *checker) declareLabels() {
 
 // declareConstants declares the constants of the model and reports cyclic definitions.
 func (c *checker) declareConstants() {
-	for _, decl := range c.items.consts {
-		constant := &constant{name: decl.Name.Name, typ: constType(decl.Type), decl: decl, file: c.file, index: len(c.model.consts)}
-		if c.declareName(phaseConstNames, constant.name, decl.Name.Pos(), symbol{kind: "constant", constant: constant}) {
-			c.model.consts = append(c.model.consts, constant)
+	for _, declaration := range c.items.constants {
+		constant := &constant{name: declaration.Name.Name, valueType: constType(declaration.Type), declaration: declaration, file: c.file, index: len(c.model.constants)}
+		if c.declareName(phaseConstNames, constant.name, declaration.Name.Pos(), symbol{kind: "constant", constant: constant}) {
+			c.model.constants = append(c.model.constants, constant)
 		}
 	}
 	lookup := func(name string) (symbol, bool) {
 		meaning, ok := c.model.names[name]
 		return meaning, ok
 	}
-	checkConstantCycles(&c.diags, c.model.consts, lookup)
+	checkConstantCycles(&c.diags, c.model.constants, lookup)
 }
 
 // checkConstantCycles reports an error if a constant depends on itself, directly or through formulas and other constants. lookup returns the
 // meaning of a name.
-func checkConstantCycles(diagnostics *diags, consts []*constant, lookup func(string) (symbol, bool)) {
+func checkConstantCycles(diagnostics *diags, constants []*constant, lookup func(string) (symbol, bool)) {
 	isListed := func(constant *constant) bool {
-		return constant.index < len(consts) && consts[constant.index] == constant
+		return constant.index < len(constants) && constants[constant.index] == constant
 	}
-	dependencies := make([][]int, len(consts))
-	for i, source := range consts {
-		if source.decl.Value == nil {
+	dependencies := make([][]int, len(constants))
+	for i, source := range constants {
+		if source.declaration.Value == nil {
 			continue
 		}
-		visitConstants(source.decl.Value, lookup, make(map[int]bool), func(used *constant) {
+		visitConstants(source.declaration.Value, lookup, make(map[int]bool), func(used *constant) {
 			if isListed(used) {
 				dependencies[i] = append(dependencies[i], used.index)
 			}
 		})
 	}
 	if i := firstCycle(dependencies); i >= 0 {
-		diagnostics.addError(phaseConstCycles, consts[i].decl.Value.Pos(), "cyclic dependency in definition of constant %q", consts[i].name)
+		diagnostics.addError(phaseConstCycles, constants[i].declaration.Value.Pos(), "cyclic dependency in definition of constant %q", constants[i].name)
 	}
 }
 
@@ -307,19 +307,19 @@ func visitConstants(expr syntax.Expr, lookup func(string) (symbol, bool), seenFo
 		}
 		if meaning.formula != nil && !seenFormulas[meaning.index] {
 			seenFormulas[meaning.index] = true
-			visitConstants(meaning.formula.decl.X, lookup, seenFormulas, visit)
+			visitConstants(meaning.formula.declaration.X, lookup, seenFormulas, visit)
 		}
 	})
 }
 
 // declareVariables declares the global variables and the variables of the modules. Each variable gets the next slot.
 func (c *checker) declareVariables() {
-	for _, decl := range c.items.globals {
-		c.declareVariable(decl, decl.Name.Name, -1)
+	for _, declaration := range c.items.globals {
+		c.declareVariable(declaration, declaration.Name.Name, -1)
 	}
 	for i, module := range c.modules {
-		for _, decl := range module.decl.Vars {
-			c.declareVariable(decl, applyRenamings(module.renamings, decl.Name.Name), i)
+		for _, declaration := range module.declaration.Vars {
+			c.declareVariable(declaration, applyRenamings(module.renamings, declaration.Name.Name), i)
 		}
 	}
 	if len(c.model.vars) == 0 && len(c.modules) > 0 {
@@ -328,10 +328,10 @@ func (c *checker) declareVariables() {
 }
 
 // declareVariable declares a variable; module is -1 for a global variable.
-func (c *checker) declareVariable(decl *syntax.VarDecl, name string, module int) {
-	typ := [...]Type{syntax.RangeVar: Int, syntax.IntVar: Int, syntax.BoolVar: Bool, syntax.ClockVar: Clock}[decl.Type]
-	if c.declareName(phaseVariables, name, decl.Pos(), symbol{kind: "variable", index: len(c.model.vars)}) {
-		c.model.vars = append(c.model.vars, &variable{name: name, typ: typ, decl: decl, module: module})
+func (c *checker) declareVariable(declaration *syntax.VarDecl, name string, module int) {
+	valueType := [...]Type{syntax.RangeVar: Int, syntax.IntVar: Int, syntax.BoolVar: Bool, syntax.ClockVar: Clock}[declaration.Type]
+	if c.declareName(phaseVariables, name, declaration.Pos(), symbol{kind: "variable", index: len(c.model.vars)}) {
+		c.model.vars = append(c.model.vars, &variable{name: name, valueType: valueType, declaration: declaration, module: module})
 	}
 }
 
@@ -353,7 +353,7 @@ func (c *checker) checkRewardNames() {
 func (c *checker) numberActions() {
 	c.actionIndexes = make(map[string]int)
 	for _, module := range c.modules {
-		for _, command := range module.decl.Commands {
+		for _, command := range module.declaration.Commands {
 			if command.Action != nil {
 				c.addAction(applyRenamings(module.renamings, command.Action.Name))
 			}
@@ -395,7 +395,7 @@ func (c *checker) determineModelType() {
 	} else if !hasProbability {
 		modelType = syntax.LTS
 	}
-	hasClocks := slices.ContainsFunc(c.model.vars, func(variable *variable) bool { return variable.typ == Clock })
+	hasClocks := slices.ContainsFunc(c.model.vars, func(variable *variable) bool { return variable.valueType == Clock })
 	if hasClocks && (modelType == syntax.MDP || modelType == syntax.LTS) {
 		modelType = syntax.PTA
 	}
@@ -403,7 +403,7 @@ func (c *checker) determineModelType() {
 	if c.isMarkovAutomaton {
 		modelType, c.model.embedded = syntax.MDP, true
 	}
-	c.model.typ = c.intervalType(c.partiallyObservableType(modelType), interval)
+	c.model.modelType = c.intervalType(c.partiallyObservableType(modelType), interval)
 }
 
 // findProbabilities reports whether an update has a probability. It also returns the lower bound of the first interval; nil if there is none.
@@ -421,7 +421,7 @@ func (c *checker) findProbabilities() (hasProbability bool, interval syntax.Expr
 func (c *checker) allUpdates() []*syntax.Update {
 	var updates []*syntax.Update
 	for _, module := range c.modules {
-		for _, command := range module.decl.Commands {
+		for _, command := range module.declaration.Commands {
 			updates = append(updates, command.Updates...)
 		}
 	}
@@ -469,13 +469,13 @@ func (c *checker) collectWarnings() {
 		c.model.warnings = append(c.model.warnings, &syntax.Error{File: c.file, Pos: pos, Msg: fmt.Sprintf(format, args...)})
 	}
 	for _, variable := range c.model.vars {
-		if variable.decl.Type == syntax.IntVar {
-			addWarning(variable.decl.Pos(), "variable %q is unbounded: model construction may not terminate", variable.name)
+		if variable.declaration.Type == syntax.IntVar {
+			addWarning(variable.declaration.Pos(), "variable %q is unbounded: model construction may not terminate", variable.name)
 		}
 	}
 	for _, module := range c.modules {
-		if module.decl.Invariant != nil && !canHaveClocks(c.model.typ) {
-			addWarning(module.decl.Invariant.Pos(), "the invariant of module %q is ignored in %s", module.name.Name, noun.WithArticle(c.model.typ.String()))
+		if module.declaration.Invariant != nil && !canHaveClocks(c.model.modelType) {
+			addWarning(module.declaration.Invariant.Pos(), "the invariant of module %q is ignored in %s", module.name.Name, noun.WithArticle(c.model.modelType.String()))
 		}
 	}
 }

@@ -8,16 +8,16 @@ import (
 )
 
 // Values returns the values of the constants of the model, and then of the properties file, in file order. It omits constants without a value.
-// consts has the values of constants that the files do not define.
+// constants has the values of constants that the files do not define.
 //
 // Source: the constants that PRISM prints with a result.
-func (ps *Properties) Values(program *Program, consts map[string]Value) []NamedValue {
+func (properties *Properties) Values(program *Program, constants map[string]Value) []NamedValue {
 	values := slices.Clone(program.Consts)
 	folder := newFolder()
-	maps.Copy(folder.foldedExprs, program.consts)
-	ps.setConstants(folder, consts)
-	for _, constant := range ps.consts {
-		if !folder.canEvaluate(constant, ps) {
+	maps.Copy(folder.foldedExprs, program.constants)
+	properties.setConstants(folder, constants)
+	for _, constant := range properties.constants {
+		if !folder.canEvaluate(constant, properties) {
 			continue
 		}
 		errorsBefore := len(folder.errs)
@@ -47,12 +47,12 @@ func (f *folder) canEvaluate(constant *constant, props *Properties) bool {
 
 // ResolveConstant resolves an expression over constants. Eval and EvalExact can evaluate the result without a state. The error is a
 // syntax.ErrorList.
-func ResolveConstant(expr syntax.Expr, consts []NamedValue) (Expr, error) {
+func ResolveConstant(expr syntax.Expr, constants []NamedValue) (Expr, error) {
 	model := &Model{names: make(table), quoted: make(table)}
 	folder := newFolder()
-	for _, value := range consts {
+	for _, value := range constants {
 		decl := &syntax.ConstDecl{Name: &syntax.Ident{Name: value.Name}}
-		declaration := &constant{name: value.Name, typ: value.Val.Type, decl: decl}
+		declaration := &constant{name: value.Name, valueType: value.Val.Type, declaration: decl}
 		model.names[value.Name] = symbol{kind: "constant", constant: declaration}
 		folder.givenValues[declaration] = value.Val
 	}

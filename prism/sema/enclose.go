@@ -13,7 +13,7 @@ import (
 type enclosure struct {
 	low, high    *big.Float
 	specialValue float64
-	unbounded    bool
+	isUnbounded  bool
 }
 
 const (
@@ -33,7 +33,7 @@ func roundingUp() *big.Float { return new(big.Float).SetPrec(boundBits).SetMode(
 // represented, the enclosure is unbounded.
 func newEnclosure(low, high *big.Float) enclosure {
 	if low.IsInf() || high.IsInf() || low.MantExp(nil) > maxBoundExponent || high.MantExp(nil) > maxBoundExponent {
-		return enclosure{unbounded: true}
+		return enclosure{isUnbounded: true}
 	}
 	// Move a bound that is too close to zero outwards.
 	if low.MantExp(nil) < -maxBoundExponent {
@@ -91,7 +91,7 @@ func (x enclosure) sign() (sign int, ok bool) { return x.low.Sign(), x.low.Sign(
 // toInterval returns the narrowest interval of float64 numbers that contains the number.
 func (x enclosure) toInterval() interval {
 	switch {
-	case x.unbounded:
+	case x.isUnbounded:
 		return unboundedInterval()
 	case !x.isFinite():
 		return point(x.specialValue)
@@ -110,8 +110,8 @@ func (x enclosure) toInterval() interval {
 // applyToFloats applies a float64 operation to two numbers. At least one number is an infinity or NaN, so the sign of a finite number determines the
 // result. If an unknown sign matters, the result is unbounded.
 func applyToFloats(left, right enclosure, operation func(left, right float64) float64) enclosure {
-	if left.unbounded || right.unbounded {
-		return enclosure{unbounded: true}
+	if left.isUnbounded || right.isUnbounded {
+		return enclosure{isUnbounded: true}
 	}
 	result := operation(left.signs()[0], right.signs()[0])
 	for _, leftSign := range left.signs() {
@@ -119,7 +119,7 @@ func applyToFloats(left, right enclosure, operation func(left, right float64) fl
 			signResult := operation(leftSign, rightSign)
 			bothNaN := math.IsNaN(result) && math.IsNaN(signResult)
 			if signResult != result && !bothNaN {
-				return enclosure{unbounded: true}
+				return enclosure{isUnbounded: true}
 			}
 		}
 	}
@@ -137,13 +137,13 @@ func (x enclosure) signs() [2]float64 {
 // neg returns the enclosure of -x.
 func (x enclosure) neg() enclosure {
 	if !x.isFinite() {
-		return enclosure{specialValue: -x.specialValue, unbounded: x.unbounded}
+		return enclosure{specialValue: -x.specialValue, isUnbounded: x.isUnbounded}
 	}
 	return enclosure{low: roundingDown().Neg(x.high), high: roundingUp().Neg(x.low)}
 }
 
-// arith returns an enclosure of left+right, left-right or left*right, by interval arithmetic.
-func (left enclosure) arith(op syntax.Op, right enclosure) enclosure {
+// apply returns an enclosure of left+right, left-right or left*right, by interval arithmetic.
+func (left enclosure) apply(op syntax.Op, right enclosure) enclosure {
 	switch {
 	case !left.isFinite() || !right.isFinite():
 		return applyToFloats(left, right, func(first, second float64) float64 { return arith(op, first, second) })
@@ -171,14 +171,14 @@ func boundsOfCorners(left, right enclosure, operation func(result, left, right *
 	return newEnclosure(low, high)
 }
 
-// quo returns an enclosure of left/right. It is unbounded if the sign of right is unknown.
-func (left enclosure) quo(right enclosure) enclosure {
+// dividedBy returns an enclosure of left/right. It is unbounded if the sign of right is unknown.
+func (left enclosure) dividedBy(right enclosure) enclosure {
 	if !left.isFinite() || !right.isFinite() {
 		return applyToFloats(left, right, func(first, second float64) float64 { return first / second })
 	}
 	switch sign, ok := right.sign(); {
 	case !ok:
-		return enclosure{unbounded: true}
+		return enclosure{isUnbounded: true}
 	case sign == 0: // 1/0 is an infinity
 		return applyToFloats(left, right, func(first, second float64) float64 { return first / second })
 	}
@@ -193,7 +193,7 @@ func (left enclosure) quo(right enclosure) enclosure {
 func (base enclosure) pow(exponent enclosure, floatResult float64) enclosure {
 	if !base.isFinite() || !exponent.isFinite() {
 		if base.isRange() || exponent.isRange() {
-			return enclosure{unbounded: true}
+			return enclosure{isUnbounded: true}
 		}
 		return floatEnclosure(floatResult)
 	}
@@ -203,7 +203,7 @@ func (base enclosure) pow(exponent enclosure, floatResult float64) enclosure {
 		if isSquareRoot {
 			return newEnclosure(roundingDown().Sqrt(base.low), roundingUp().Sqrt(base.high))
 		}
-		return base.ln().arith(syntax.OpMul, exponent).exp()
+		return base.ln().apply(syntax.OpMul, exponent).exp()
 	}
 	isSpecial := math.IsInf(floatResult, 0) || math.IsNaN(floatResult)
 	if base.isPoint() && exponent.isPoint() && isSpecial { // 0^-1 and (-2)^0.5
@@ -216,23 +216,23 @@ func (base enclosure) pow(exponent enclosure, floatResult float64) enclosure {
 		}
 		return power
 	}
-	return enclosure{unbounded: true}
+	return enclosure{isUnbounded: true}
 }
 
 // isRange reports whether an enclosure contains several numbers.
 func (number enclosure) isRange() bool {
-	return number.unbounded || number.isFinite() && !number.isPoint()
+	return number.isUnbounded || number.isFinite() && !number.isPoint()
 }
 
 // log returns an enclosure of the logarithm of a number to a base. floatResult is the result in float64 arithmetic; it is the result of log if an
 // operand is an infinity or NaN.
 func (number enclosure) log(base enclosure, floatResult float64) enclosure {
-	if number.unbounded || base.unbounded {
-		return enclosure{unbounded: true}
+	if number.isUnbounded || base.isUnbounded {
+		return enclosure{isUnbounded: true}
 	}
 	if !number.isFinite() || !base.isFinite() {
 		if number.isRange() || base.isRange() {
-			return enclosure{unbounded: true}
+			return enclosure{isUnbounded: true}
 		}
 		return floatEnclosure(floatResult)
 	}
@@ -246,16 +246,16 @@ func (number enclosure) log(base enclosure, floatResult float64) enclosure {
 	case isZero && base.isPoint():
 		return floatEnclosure(math.Inf(-base.low.Cmp(one)))
 	case number.low.Sign() > 0 && base.low.Sign() > 0:
-		return number.ln().quo(base.ln())
+		return number.ln().dividedBy(base.ln())
 	}
-	return enclosure{unbounded: true}
+	return enclosure{isUnbounded: true}
 }
 
 // compare evaluates the comparison left op right. ok is false if the enclosures overlap and do not determine the result.
 func (left enclosure) compare(op syntax.Op, right enclosure) (holds, ok bool) {
 	leftNaN, rightNaN := math.IsNaN(left.specialValue), math.IsNaN(right.specialValue)
 	switch {
-	case left.unbounded || right.unbounded:
+	case left.isUnbounded || right.isUnbounded:
 		return false, false
 	case leftNaN || rightNaN: // NaN equals NaN in PRISM
 		areEqual := leftNaN && rightNaN
@@ -274,11 +274,11 @@ func (left enclosure) compare(op syntax.Op, right enclosure) (holds, ok bool) {
 
 // root returns the root of a positive fraction; nil if the root is irrational. A degree of 2 means the square root.
 func root(fraction *big.Rat, degree int64) *big.Rat {
-	num, den := intRoot(fraction.Num(), degree), intRoot(fraction.Denom(), degree)
-	if fraction.Sign() <= 0 || num == nil || den == nil {
+	numerator, denominator := intRoot(fraction.Num(), degree), intRoot(fraction.Denom(), degree)
+	if fraction.Sign() <= 0 || numerator == nil || denominator == nil {
 		return nil
 	}
-	return new(big.Rat).SetFrac(num, den)
+	return new(big.Rat).SetFrac(numerator, denominator)
 }
 
 // intRoot returns the root of a positive integer, with the given degree. It returns nil if the root is not an integer. Newton's method approaches
@@ -309,16 +309,16 @@ const maxRoot = 12
 
 // log returns the logarithm of a number to a base, if it is a fraction n/d with a small denominator d: then number^d = base^n. Otherwise it
 // returns the unknown number rat{}.
-func (number rat) log(base rat) rat {
+func (number rational) log(base rational) rational {
 	isOne := base.IsInt() && base.Num().IsInt64() && base.Num().Int64() == 1
 	if number.Sign() <= 0 || base.Sign() <= 0 || isOne {
-		return rat{}
+		return rational{}
 	}
 	numberFloat, _ := number.Float64()
 	baseFloat, _ := base.Float64()
 	logarithm := Log(numberFloat, baseFloat)
 	if !(math.Abs(logarithm) < maxRatBits) {
-		return rat{}
+		return rational{}
 	}
 	const maxDistance = 1e-6 // of the rounded numerator
 	for denominator := int64(1); denominator <= maxRoot; denominator++ {
@@ -327,10 +327,10 @@ func (number rat) log(base rat) rat {
 		if math.Abs(product-float64(numerator)) > maxDistance {
 			continue
 		}
-		left, right := number.pow(rat{big.NewRat(denominator, 1)}), base.pow(rat{big.NewRat(numerator, 1)})
+		left, right := number.pow(rational{big.NewRat(denominator, 1)}), base.pow(rational{big.NewRat(numerator, 1)})
 		if left.Rat != nil && right.Rat != nil && left.cmp(right) == 0 {
-			return rat{big.NewRat(numerator, denominator)}
+			return rational{big.NewRat(numerator, denominator)}
 		}
 	}
-	return rat{}
+	return rational{}
 }

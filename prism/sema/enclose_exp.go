@@ -19,7 +19,7 @@ func lnTwo() enclosure {
 // exp returns an enclosure of e^x for all numbers in the enclosure x.
 func (x enclosure) exp() enclosure {
 	if !x.isFinite() {
-		return enclosure{unbounded: true}
+		return enclosure{isUnbounded: true}
 	}
 	low := expOf(x.low)
 	width := roundingUp().Sub(x.high, x.low)
@@ -33,7 +33,7 @@ func (x enclosure) exp() enclosure {
 	}
 	high := expOf(x.high)
 	if !high.isFinite() {
-		return enclosure{unbounded: true}
+		return enclosure{isUnbounded: true}
 	}
 	return enclosure{low: low.low, high: high.high}
 }
@@ -47,12 +47,12 @@ func expOf(exponent *big.Float) enclosure {
 		if exponent.Sign() < 0 {
 			return enclosure{low: new(big.Float), high: smallestBound(1)}
 		}
-		return enclosure{unbounded: true}
+		return enclosure{isUnbounded: true}
 	}
 	powerOfTwo := math.Floor(approximation / math.Ln2)
 	reducedExponent := enclosure{low: exponent, high: exponent}
 	if powerOfTwo != 0 {
-		reducedExponent = reducedExponent.arith(syntax.OpSub, lnTwo().arith(syntax.OpMul, floatEnclosure(powerOfTwo)))
+		reducedExponent = reducedExponent.apply(syntax.OpSub, lnTwo().apply(syntax.OpMul, floatEnclosure(powerOfTwo)))
 	}
 	reducedExponent = reducedExponent.scale(-halvings)
 	// |s| < 2^-16, and so the terms that are left out sum to less than
@@ -60,14 +60,14 @@ func expOf(exponent *big.Float) enclosure {
 	scaledSum, scale := floatEnclosure(1), 1.0 // sum is a partial sum of the series, times factor
 	for n := numTerms - 1; n >= 1; n-- {
 		scale *= float64(n)
-		scaledSum = scaledSum.arith(syntax.OpMul, reducedExponent).arith(syntax.OpAdd, floatEnclosure(scale))
+		scaledSum = scaledSum.apply(syntax.OpMul, reducedExponent).apply(syntax.OpAdd, floatEnclosure(scale))
 	}
-	scaledSum = scaledSum.quo(floatEnclosure(scale))
+	scaledSum = scaledSum.dividedBy(floatEnclosure(scale))
 	truncationError := reducedExponent.maxAbs()
 	truncationError.SetMantExp(truncationError, 13-boundBits)
-	scaledSum = scaledSum.arith(syntax.OpAdd, newEnclosure(roundingDown().Neg(truncationError), truncationError))
+	scaledSum = scaledSum.apply(syntax.OpAdd, newEnclosure(roundingDown().Neg(truncationError), truncationError))
 	for range halvings {
-		scaledSum = scaledSum.arith(syntax.OpMul, scaledSum)
+		scaledSum = scaledSum.apply(syntax.OpMul, scaledSum)
 	}
 	return scaledSum.scale(int(powerOfTwo))
 }
@@ -80,7 +80,7 @@ func (x enclosure) ln() enclosure {
 	}
 	high := lnOf(x.high)
 	if !high.isFinite() {
-		return enclosure{unbounded: true}
+		return enclosure{isUnbounded: true}
 	}
 	return enclosure{low: low.low, high: high.high}
 }
@@ -95,16 +95,16 @@ func lnOf(number *big.Float) enclosure {
 		mantissa, exponent, approximation = mantissa.SetMantExp(mantissa, 1), exponent-1, 2*approximation
 	}
 	approximateLog := math.Log(approximation)
-	product := expOf(big.NewFloat(-approximateLog)).arith(syntax.OpMul, enclosure{low: mantissa, high: mantissa})
-	difference := product.arith(syntax.OpSub, floatEnclosure(1))
+	product := expOf(big.NewFloat(-approximateLog)).apply(syntax.OpMul, enclosure{low: mantissa, high: mantissa})
+	difference := product.apply(syntax.OpSub, floatEnclosure(1))
 	if difference.maxAbs().Cmp(big.NewFloat(0x1p-44)) > 0 {
-		return enclosure{unbounded: true} // math.Log is not precise enough; this never happens
+		return enclosure{isUnbounded: true} // math.Log is not precise enough; this never happens
 	}
-	logarithm := lnNearOne(difference).arith(syntax.OpAdd, floatEnclosure(approximateLog))
+	logarithm := lnNearOne(difference).apply(syntax.OpAdd, floatEnclosure(approximateLog))
 	if exponent == 0 {
 		return logarithm
 	}
-	return lnTwo().arith(syntax.OpMul, floatEnclosure(float64(exponent))).arith(syntax.OpAdd, logarithm)
+	return lnTwo().apply(syntax.OpMul, floatEnclosure(float64(exponent))).apply(syntax.OpAdd, logarithm)
 }
 
 // lnNearOne returns an enclosure of ln(1+d) for a difference d with |d| <= 2^-44, by the series d - d²/2 + d³/3 - ….
@@ -116,13 +116,13 @@ func lnNearOne(difference enclosure) enclosure {
 		if n%2 == 0 {
 			coefficient = -coefficient
 		}
-		sum = sum.arith(syntax.OpMul, difference).arith(syntax.OpAdd, floatEnclosure(float64(coefficient)))
+		sum = sum.apply(syntax.OpMul, difference).apply(syntax.OpAdd, floatEnclosure(float64(coefficient)))
 	}
-	sum = sum.arith(syntax.OpMul, difference).quo(floatEnclosure(commonMultiple))
+	sum = sum.apply(syntax.OpMul, difference).dividedBy(floatEnclosure(commonMultiple))
 	// The terms that are left out sum to less than |d|^7/7 + |d|^8/8 + … < 2^-256 |d|.
 	truncationError := difference.maxAbs()
 	truncationError.SetMantExp(truncationError, -boundBits)
-	return sum.arith(syntax.OpAdd, newEnclosure(roundingDown().Neg(truncationError), truncationError))
+	return sum.apply(syntax.OpAdd, newEnclosure(roundingDown().Neg(truncationError), truncationError))
 }
 
 // scale returns an enclosure of x * 2^k.

@@ -77,12 +77,12 @@ func TestPowersByDigits(t *testing.T) {
 func TestPowersOfPowers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range needs.Some(300) {
-		r := rat{big.NewRat(1+rng.Int64N(1<<rng.IntN(30)+1), 1+rng.Int64N(1<<rng.IntN(30)+1))}
+		r := rational{big.NewRat(1+rng.Int64N(1<<rng.IntN(30)+1), 1+rng.Int64N(1<<rng.IntN(30)+1))}
 		p, q := int64(rng.IntN(81)-40), int64(1+rng.IntN(40))
-		base, want := r.pow(rat{big.NewRat(q, 1)}), r.pow(rat{big.NewRat(p, 1)})
+		base, want := r.pow(rational{big.NewRat(q, 1)}), r.pow(rational{big.NewRat(p, 1)})
 		got := rationalEnclosure(base.Rat).pow(rationalEnclosure(big.NewRat(p, q)), 0)
 		narrowEnclosure(t, fmt.Sprintf("(%s^%d)^(%d/%d)", r, q, p, q), got, want.Rat, 0, 220)
-		if r.cmp(rat{big.NewRat(1, 1)}) != 0 && p != 0 {
+		if r.cmp(rational{big.NewRat(1, 1)}) != 0 && p != 0 {
 			narrowEnclosure(t, fmt.Sprintf("log(%s^%d, %s^%d)", r, p, r, q), rationalEnclosure(want.Rat).log(rationalEnclosure(base.Rat), 0), big.NewRat(p, q), 0, 180)
 		}
 	}
@@ -110,13 +110,13 @@ func TestEnclosuresContain(t *testing.T) {
 			in   enclosure
 			want *big.Rat
 		}{
-			"+": {in[0].arith(syntax.OpAdd, in[1]), new(big.Rat).Add(within[0], within[1])},
-			"-": {in[0].arith(syntax.OpSub, in[1]), new(big.Rat).Sub(within[0], within[1])},
-			"*": {in[0].arith(syntax.OpMul, in[1]), new(big.Rat).Mul(within[0], within[1])},
+			"+": {in[0].apply(syntax.OpAdd, in[1]), new(big.Rat).Add(within[0], within[1])},
+			"-": {in[0].apply(syntax.OpSub, in[1]), new(big.Rat).Sub(within[0], within[1])},
+			"*": {in[0].apply(syntax.OpMul, in[1]), new(big.Rat).Mul(within[0], within[1])},
 		} {
 			narrowEnclosure(t, name, op.in, op.want, 0, -200)
 		}
-		if out := in[0].quo(in[1]); out.isFinite() {
+		if out := in[0].dividedBy(in[1]); out.isFinite() {
 			narrowEnclosure(t, "/", out, new(big.Rat).Quo(within[0], within[1]), 0, -200)
 		} else if in[1].low.Sign()*in[1].high.Sign() > 0 {
 			t.Errorf("quotient of %v and %v has no ends", in[0], in[1])
@@ -134,25 +134,25 @@ func TestSpecialEnclosures(t *testing.T) {
 		got  enclosure
 		want enclosure
 	}{
-		{floatEnclosure(inf).arith(syntax.OpSub, floatEnclosure(inf)), floatEnclosure(nan)},
-		{floatEnclosure(inf).arith(syntax.OpAdd, some), floatEnclosure(inf)},
-		{floatEnclosure(inf).arith(syntax.OpMul, some), enclosure{unbounded: true}},
-		{floatEnclosure(inf).arith(syntax.OpMul, half), floatEnclosure(inf)},
-		{two.quo(zero), floatEnclosure(inf)},
-		{zero.quo(zero), floatEnclosure(nan)},
-		{some.quo(zero), enclosure{unbounded: true}},
-		{two.quo(some), enclosure{unbounded: true}},
-		{floatEnclosure(nan).arith(syntax.OpAdd, two), floatEnclosure(nan)},
+		{floatEnclosure(inf).apply(syntax.OpSub, floatEnclosure(inf)), floatEnclosure(nan)},
+		{floatEnclosure(inf).apply(syntax.OpAdd, some), floatEnclosure(inf)},
+		{floatEnclosure(inf).apply(syntax.OpMul, some), enclosure{isUnbounded: true}},
+		{floatEnclosure(inf).apply(syntax.OpMul, half), floatEnclosure(inf)},
+		{two.dividedBy(zero), floatEnclosure(inf)},
+		{zero.dividedBy(zero), floatEnclosure(nan)},
+		{some.dividedBy(zero), enclosure{isUnbounded: true}},
+		{two.dividedBy(some), enclosure{isUnbounded: true}},
+		{floatEnclosure(nan).apply(syntax.OpAdd, two), floatEnclosure(nan)},
 		{zero.pow(floatEnclosure(-1), Pow(0, -1)), floatEnclosure(inf)},
 		{floatEnclosure(-2).pow(half, Pow(-2, 0.5)), floatEnclosure(nan)},
-		{some.pow(floatEnclosure(inf), Pow(1, inf)), enclosure{unbounded: true}},
+		{some.pow(floatEnclosure(inf), Pow(1, inf)), enclosure{isUnbounded: true}},
 		{zero.log(two, Log(0, 2)), floatEnclosure(-inf)},
 		{zero.log(half, Log(0, 0.5)), floatEnclosure(inf)},
 		{floatEnclosure(-1).log(two, Log(-1, 2)), floatEnclosure(nan)},
 		{two.log(floatEnclosure(1), Log(2, 1)), floatEnclosure(nan)},
-		{two.pow(floatEnclosure(1e10), inf), enclosure{unbounded: true}},
+		{two.pow(floatEnclosure(1e10), inf), enclosure{isUnbounded: true}},
 	} {
-		if test.got.isFinite() || test.got.unbounded != test.want.unbounded || !SameFloat(test.got.specialValue, test.want.specialValue) {
+		if test.got.isFinite() || test.got.isUnbounded != test.want.isUnbounded || !SameFloat(test.got.specialValue, test.want.specialValue) {
 			t.Errorf("%d: got %+v, want %+v", i, test.got, test.want)
 		}
 	}

@@ -43,14 +43,14 @@ func Eval(expr Expr, state []int32) (Value, error) {
 // Eval. If the bounds do not decide a comparison or a rounding, the error is an *EvalError with Undecided set.
 func EvalExact(expr Expr, state []int32) (value Value, exact bool, err error) {
 	enclosed, err := Enclose(expr, state)
-	return enclosed.Value, enclosed.Exact, err
+	return enclosed.Value, enclosed.IsExact, err
 }
 
 // Enclosed is the value of an expression in exact arithmetic.
 type Enclosed struct {
 	Value
-	// Exact says that the value is exact: then the Rat of a number is set.
-	Exact bool
+	// IsExact says that the value is exact: then the Rat of a number is set.
+	IsExact bool
 	// Lo and Hi are float64 bounds of the number. They are equal if the number is a float64 or
 	// an infinity, both NaN if it is NaN, and the two infinities if nothing is known: then it
 	// may even be NaN.
@@ -64,7 +64,7 @@ type Enclosed struct {
 func (x Enclosed) Bounds() (low, high *big.Rat, ok bool) {
 	const maxExponent = 1 << 12 // in bits: the range of float64 is 2098 bits
 	switch {
-	case x.Exact:
+	case x.IsExact:
 		return x.Rat, x.Rat, x.Rat != nil
 	case !x.enclosure.isFinite():
 		return nil, nil, false
@@ -82,11 +82,11 @@ func (x Enclosed) Bounds() (low, high *big.Rat, ok bool) {
 // Enclose evaluates an expression in a state, in exact arithmetic as EvalExact does. It returns bounds of the value even if the value has no
 // fraction.
 func Enclose(expr Expr, state []int32) (Enclosed, error) {
-	value, err := evaluator{state: state, exact: true, memo: &Memo[outcome]{}}.eval(expr)
+	value, err := evaluator{state: state, isExact: true, memo: &Memo[outcome]{}}.eval(expr)
 	if err != nil || value.Type == Bool {
-		return Enclosed{Value: value.Value, Exact: err == nil}, err
+		return Enclosed{Value: value.Value, IsExact: err == nil}, err
 	}
-	enclosed := Enclosed{Value: value.Value, Exact: !value.inexact, enclosure: value.enclosure}
+	enclosed := Enclosed{Value: value.Value, IsExact: !value.isInexact, enclosure: value.enclosure}
 	bounds := value.toEnclosure().toInterval()
 	enclosed.Lo, enclosed.Hi = bounds.low, bounds.high
 	return enclosed, nil
@@ -94,9 +94,9 @@ func Enclose(expr Expr, state []int32) (Enclosed, error) {
 
 // evaluator evaluates expressions in one state.
 type evaluator struct {
-	state []int32
-	exact bool
-	memo  *Memo[outcome]
+	state   []int32
+	isExact bool
+	memo    *Memo[outcome]
 }
 
 // outcome is the result of evaluating an expression: a value or an error.
@@ -109,14 +109,14 @@ type outcome struct {
 // only its enclosure is known.
 type operand struct {
 	Value
-	inexact   bool
+	isInexact bool
 	enclosure enclosure
 }
 
 // toEnclosure returns the enclosure of a number.
 func (x operand) toEnclosure() enclosure {
 	switch {
-	case x.inexact:
+	case x.isInexact:
 		return x.enclosure
 	case x.Rat != nil:
 		return rationalEnclosure(x.Rat)
@@ -201,7 +201,7 @@ func (ev evaluator) evalArgs(exprs []Expr) ([]operand, error) {
 // constantOperand returns a constant as an operand. In exact arithmetic, the operand has a fraction or an enclosure.
 func (ev evaluator) constantOperand(value Value) operand {
 	switch {
-	case !ev.exact || value.Type == Bool:
+	case !ev.isExact || value.Type == Bool:
 		return operand{Value: value}
 	case value.Type == Int:
 		return operand{Value: IntValue(value.Int)}
@@ -224,7 +224,7 @@ func (ev evaluator) variableOperand(expr *Var) (operand, error) {
 	switch {
 	case expr.ValueType == Bool:
 		return operand{Value: BoolValue(value != 0)}, nil
-	case ev.exact:
+	case ev.isExact:
 		return operand{Value: IntValue(value)}, nil
 	}
 	return operand{Value: Value{Type: Int, Int: value, Float: float64(value)}}, nil
@@ -240,7 +240,7 @@ func (ev evaluator) applyUnary(expr *Unary, value operand) (operand, error) {
 		return ev.integerResult(expr)(Narrow(-int64(value.Int)))
 	}
 	return ev.doubleResult(-value.Float, numberOperation{
-		fractionResult:  func() rat { return value.rat().neg() },
+		fractionResult:  func() rational { return value.asRat().neg() },
 		enclosureResult: func() enclosure { return value.toEnclosure().neg() },
 	}, value), nil
 }
@@ -281,13 +281,13 @@ func (ev evaluator) applyBinary(expr *Binary, left, right operand) (operand, err
 			return ev.integerResult(expr)(Narrow(arith(expr.Op, int64(left.Int), int64(right.Int))))
 		}
 		return ev.doubleResult(arith(expr.Op, left.Float, right.Float), numberOperation{
-			fractionResult:  func() rat { return ratArith(expr.Op, left.rat(), right.rat()) },
-			enclosureResult: func() enclosure { return left.toEnclosure().arith(expr.Op, right.toEnclosure()) },
+			fractionResult:  func() rational { return ratArith(expr.Op, left.asRat(), right.asRat()) },
+			enclosureResult: func() enclosure { return left.toEnclosure().apply(expr.Op, right.toEnclosure()) },
 		}, left, right), nil
 	case syntax.OpDiv:
 		return ev.doubleResult(left.Float/right.Float, numberOperation{
-			fractionResult:  func() rat { return left.rat().quo(right.rat()) },
-			enclosureResult: func() enclosure { return left.toEnclosure().quo(right.toEnclosure()) },
+			fractionResult:  func() rational { return left.asRat().quo(right.asRat()) },
+			enclosureResult: func() enclosure { return left.toEnclosure().dividedBy(right.toEnclosure()) },
 		}, left, right), nil
 	case syntax.OpPow:
 		return ev.pow(expr, left, right)
@@ -345,7 +345,7 @@ func (ev evaluator) applyCall(expr *Call, args []operand) (operand, error) {
 		number, base := args[0], args[1]
 		floatResult := Log(number.Float, base.Float)
 		return ev.doubleResult(floatResult, numberOperation{
-			fractionResult:  func() rat { return number.rat().log(base.rat()) },
+			fractionResult:  func() rational { return number.asRat().log(base.asRat()) },
 			enclosureResult: func() enclosure { return number.toEnclosure().log(base.toEnclosure(), floatResult) },
 		}, number, base), nil
 	}
@@ -361,7 +361,7 @@ func (ev evaluator) extremum(function Func, left, right operand) operand {
 			return right
 		}
 		return left
-	case ev.exact:
+	case ev.isExact:
 		return exactExtremum(function, left, right)
 	case isMin:
 		return operand{Value: DoubleValue(min(left.Float, right.Float))}
@@ -373,8 +373,8 @@ func (ev evaluator) extremum(function Func, left, right operand) operand {
 // enclosure of the result.
 func exactExtremum(function Func, left, right operand) operand {
 	isMin := function == FuncMin
-	if !left.inexact && !right.inexact {
-		leftIsLarger := left.rat().cmp(right.rat()) > 0
+	if !left.isInexact && !right.isInexact {
+		leftIsLarger := left.asRat().cmp(right.asRat()) > 0
 		if leftIsLarger == isMin {
 			return right
 		}
@@ -383,8 +383,8 @@ func exactExtremum(function Func, left, right operand) operand {
 	leftEnclosure, rightEnclosure := left.toEnclosure(), right.toEnclosure()
 	leftIsSmaller, isDecided := leftEnclosure.compare(syntax.OpLt, rightEnclosure)
 	switch {
-	case leftEnclosure.unbounded || rightEnclosure.unbounded:
-		return enclosedOperand(left.Float, enclosure{unbounded: true})
+	case leftEnclosure.isUnbounded || rightEnclosure.isUnbounded:
+		return enclosedOperand(left.Float, enclosure{isUnbounded: true})
 	case math.IsNaN(leftEnclosure.specialValue) || math.IsNaN(rightEnclosure.specialValue):
 		return enclosedOperand(math.NaN(), floatEnclosure(math.NaN()))
 	case isDecided && leftIsSmaller == isMin:
@@ -402,14 +402,14 @@ func (ev evaluator) toInt(expr *Call, value operand) (operand, error) {
 	if value.Type == Int {
 		return value, nil
 	}
-	if ev.exact && !value.inexact {
-		integer, ok := value.rat().toInt(expr.Func)
+	if ev.isExact && !value.isInexact {
+		integer, ok := value.asRat().toInt(expr.Func)
 		if !ok {
 			return ev.integerResult(expr)(0, expr.Func.notRepresentable(value.Value))
 		}
 		return operand{Value: IntValue(integer)}, nil
 	}
-	if ev.exact && (value.enclosure.isFinite() || value.enclosure.unbounded) {
+	if ev.isExact && (value.enclosure.isFinite() || value.enclosure.isUnbounded) {
 		return ev.enclosedToInt(expr, value)
 	}
 	return ev.integerResult(expr)(expr.Func.ToInt(value.Float))
@@ -419,8 +419,8 @@ func (ev evaluator) toInt(expr *Call, value operand) (operand, error) {
 func (ev evaluator) enclosedToInt(expr *Call, value operand) (operand, error) {
 	rounded := Enclosed{enclosure: value.enclosure}
 	if low, high, ok := rounded.Bounds(); ok {
-		lowInt, lowFits := rat{low}.toInt(expr.Func)
-		highInt, highFits := rat{high}.toInt(expr.Func)
+		lowInt, lowFits := rational{low}.toInt(expr.Func)
+		highInt, highFits := rational{high}.toInt(expr.Func)
 		if lowFits && highFits && lowInt == highInt {
 			return ev.integerResult(expr)(lowInt, nil)
 		}
@@ -439,7 +439,7 @@ func (ev evaluator) pow(expr Expr, left, right operand) (operand, error) {
 	if left.Type != Int || right.Type != Int {
 		floatResult := Pow(left.Float, right.Float)
 		return ev.doubleResult(floatResult, numberOperation{
-			fractionResult:  func() rat { return left.rat().pow(right.rat()) },
+			fractionResult:  func() rational { return left.asRat().pow(right.asRat()) },
 			enclosureResult: func() enclosure { return left.toEnclosure().pow(right.toEnclosure(), floatResult) },
 		}, left, right), nil
 	}
@@ -451,10 +451,10 @@ func (ev evaluator) compare(expr *Binary, left, right operand) (operand, error) 
 	switch {
 	case left.Type == Int && right.Type == Int:
 		return operand{Value: BoolValue(Holds(expr.Op, int(left.Int)-int(right.Int)))}, nil
-	case !ev.exact:
+	case !ev.isExact:
 		return operand{Value: BoolValue(compareFloats(expr.Op, left.Float, right.Float))}, nil
-	case !left.inexact && !right.inexact:
-		return operand{Value: BoolValue(Holds(expr.Op, left.rat().cmp(right.rat())))}, nil
+	case !left.isInexact && !right.isInexact:
+		return operand{Value: BoolValue(Holds(expr.Op, left.asRat().cmp(right.asRat())))}, nil
 	}
 	leftEnclosure, rightEnclosure := left.toEnclosure(), right.toEnclosure()
 	holds, ok := leftEnclosure.compare(expr.Op, rightEnclosure)
@@ -489,7 +489,7 @@ func (ev evaluator) integerResult(expr Expr) func(integer int32, err error) (ope
 		switch {
 		case err != nil:
 			return operand{}, &EvalError{Pos: expr.Pos(), Msg: err.Error()}
-		case ev.exact:
+		case ev.isExact:
 			return operand{Value: IntValue(integer)}, nil
 		}
 		return operand{Value: Value{Type: Int, Int: integer, Float: float64(integer)}}, nil
@@ -498,18 +498,18 @@ func (ev evaluator) integerResult(expr Expr) func(integer int32, err error) (ope
 
 // numberOperation computes the same operation on fractions and on enclosures.
 type numberOperation struct {
-	fractionResult  func() rat
+	fractionResult  func() rational
 	enclosureResult func() enclosure
 }
 
 // doubleResult returns the result of an operation on numbers. floatResult is the result in float64 arithmetic. In exact arithmetic, the result is a
 // fraction if all operands are fractions and the operation has a fraction as its result. Otherwise it is an enclosure.
 func (ev evaluator) doubleResult(floatResult float64, op numberOperation, operands ...operand) operand {
-	if !ev.exact {
+	if !ev.isExact {
 		return operand{Value: DoubleValue(floatResult)}
 	}
 	for _, value := range operands {
-		if value.inexact {
+		if value.isInexact {
 			return enclosedOperand(floatResult, op.enclosureResult())
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // ConstDef is a definition of a constant in a -const switch. The values are text; the type of the constant determines their meaning.
 type ConstDef struct {
 	Name string
-	Low  string // the only value, unless Range
+	Low  string // the only value, unless IsRange
 	High string
 	Step string // of a range; empty for 1
 	// IsRange says that there was a colon.
@@ -56,38 +56,38 @@ func (e *DefinitionError) Unwrap() error { return e.Err }
 //
 // Source: UndefinedConstants.parseConstSwitch of PRISM 4.10; reference, section 5.6.
 func ParseConsts(args []string) ([]ConstDef, error) {
-	var defs []ConstDef
+	var definitions []ConstDef
 	for _, arg := range args {
 		argDefs, err := parseDefinitions(arg)
 		if err != nil {
 			return nil, err
 		}
-		defs = append(defs, argDefs...)
+		definitions = append(definitions, argDefs...)
 	}
-	return defs, nil
+	return definitions, nil
 }
 
 // parseDefinitions parses the argument of a -const switch. A value without a name belongs to the constant before it: t=1,2 gives t the values 1
 // and 2.
 func parseDefinitions(arg string) ([]ConstDef, error) {
-	var defs []ConstDef
+	var definitions []ConstDef
 	for text := range strings.SplitSeq(arg, ",") {
 		value := strings.TrimSpace(text)
-		canExtendList := len(defs) > 0 && !defs[len(defs)-1].IsRange
+		canExtendList := len(definitions) > 0 && !definitions[len(definitions)-1].IsRange
 		switch {
 		case value == "":
 		case canExtendList && isListValue(value):
-			list := &defs[len(defs)-1]
+			list := &definitions[len(definitions)-1]
 			list.MoreValues = strings.TrimPrefix(list.MoreValues+","+value, ",")
 		default:
-			def, ok := parseConst(text)
+			definition, ok := parseConst(text)
 			if !ok {
 				return nil, &DefinitionError{fmt.Errorf("invalid format in definition of undefined constants: found %q, want name=value, name=value,value,..., name=low:high or name=low:step:high", text)}
 			}
-			defs = append(defs, def)
+			definitions = append(definitions, definition)
 		}
 	}
-	return defs, nil
+	return definitions, nil
 }
 
 // isListValue reports whether a text without a name can be a value of a list: a number, true or false.
@@ -98,7 +98,7 @@ func isListValue(text string) bool {
 }
 
 // parseConst parses one definition of a -const switch; ok is false if its format is wrong.
-func parseConst(text string) (def ConstDef, ok bool) {
+func parseConst(text string) (definition ConstDef, ok bool) {
 	name, value, hasValue := strings.Cut(text, "=")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 	if !hasValue || name == "" || value == "" || strings.HasSuffix(value, ":") {
@@ -160,29 +160,29 @@ type Experiment struct {
 //
 // Values of double constants are exact: 0.1 is 1/10 and 1/3 is a third. A range low:step:high has the values low+i*step. Like PRISM, it includes
 // a value that exceeds high by at most a thousandth of the step.
-func (m *Model) Experiment(props *Properties, selected []int, defs []ConstDef) (*Experiment, error) {
+func (m *Model) Experiment(props *Properties, selected []int, definitions []ConstDef) (*Experiment, error) {
 	experiment := &Experiment{props: make(map[int][]constRange)}
 	var constants []*constant
-	constants = append(constants, m.consts...)
+	constants = append(constants, m.constants...)
 	if props != nil {
-		constants = append(constants, props.consts...)
+		constants = append(constants, props.constants...)
 	}
-	ranges, err := parseRanges(constants, defs, props.constantsOfProperties(selected))
+	ranges, err := parseRanges(constants, definitions, props.constantsOfProperties(selected))
 	if err != nil {
 		return nil, &DefinitionError{err}
 	}
 	var missing []*constant
-	experiment.model = rangesOf(undefinedConstants(m.consts), ranges, &missing)
+	experiment.model = rangesOf(undefinedConstants(m.constants), ranges, &missing)
 	for _, i := range props.selectedProperties(selected) {
 		experiment.props[i] = rangesOf(undefinedConstants(props.usedConstants(props.props[i].expr)), ranges, &missing)
 	}
-	undeclared := undeclaredDefinitions(constants, defs)
+	undeclared := undeclaredDefinitions(constants, definitions)
 	if len(missing) > 0 {
 		message := mustDefine(missing)
 		for _, name := range undeclared {
 			message += "; " + undeclaredText(name, missing)
 		}
-		return nil, syntax.ErrorList{{File: missing[0].file, Pos: missing[0].decl.Name.Pos(), Msg: message}}
+		return nil, syntax.ErrorList{{File: missing[0].file, Pos: missing[0].declaration.Name.Pos(), Msg: message}}
 	}
 	for _, name := range undeclared {
 		experiment.Warnings = append(experiment.Warnings, errors.New(undeclaredText(name, nil)))
@@ -191,9 +191,9 @@ func (m *Model) Experiment(props *Properties, selected []int, defs []ConstDef) (
 }
 
 // undeclaredDefinitions returns the names in definitions for which there is no constant.
-func undeclaredDefinitions(constants []*constant, defs []ConstDef) []string {
+func undeclaredDefinitions(constants []*constant, definitions []ConstDef) []string {
 	var names []string
-	for _, definition := range defs {
+	for _, definition := range definitions {
 		isDeclared := func(constant *constant) bool { return constant.name == definition.Name }
 		if !slices.ContainsFunc(constants, isDeclared) {
 			names = append(names, definition.Name)
@@ -219,11 +219,11 @@ func undeclaredText(name string, undefined []*constant) string {
 }
 
 // selectedProperties returns the indices of the selected properties; all properties if selected is nil.
-func (ps *Properties) selectedProperties(selected []int) []int {
-	if ps == nil || selected != nil {
+func (properties *Properties) selectedProperties(selected []int) []int {
+	if properties == nil || selected != nil {
 		return selected
 	}
-	indices := make([]int, len(ps.props))
+	indices := make([]int, len(properties.props))
 	for i := range indices {
 		indices[i] = i
 	}
@@ -231,10 +231,10 @@ func (ps *Properties) selectedProperties(selected []int) []int {
 }
 
 // constantsOfProperties returns the constants of the properties file that the selected properties use.
-func (ps *Properties) constantsOfProperties(selected []int) map[*constant]bool {
+func (properties *Properties) constantsOfProperties(selected []int) map[*constant]bool {
 	used := make(map[*constant]bool)
-	for _, i := range ps.selectedProperties(selected) {
-		for _, constant := range ps.usedConstants(ps.props[i].expr) {
+	for _, i := range properties.selectedProperties(selected) {
+		for _, constant := range properties.usedConstants(properties.props[i].expr) {
 			used[constant] = true
 		}
 	}
@@ -245,7 +245,7 @@ func (ps *Properties) constantsOfProperties(selected []int) map[*constant]bool {
 func undefinedConstants(constants []*constant) []*constant {
 	var undefined []*constant
 	for _, constant := range constants {
-		if constant.decl.Value == nil {
+		if constant.declaration.Value == nil {
 			undefined = append(undefined, constant)
 		}
 	}
@@ -254,27 +254,27 @@ func undefinedConstants(constants []*constant) []*constant {
 
 // parseRanges parses the definitions of constants. It ignores definitions of undeclared constants, and of constants of the properties file that are
 // not in usedConstants. It returns an error if a constant has two definitions.
-func parseRanges(constants []*constant, defs []ConstDef, usedConstants map[*constant]bool) (map[*constant]constRange, error) {
+func parseRanges(constants []*constant, definitions []ConstDef, usedConstants map[*constant]bool) (map[*constant]constRange, error) {
 	byName := make(map[string]*constant)
 	for _, declared := range constants {
 		byName[declared.name] = declared
 	}
 	ranges := make(map[*constant]constRange)
-	for _, def := range defs {
-		constant := byName[def.Name]
+	for _, definition := range definitions {
+		constant := byName[definition.Name]
 		if constant == nil {
 			continue
 		}
-		if constant.decl.Value != nil {
+		if constant.declaration.Value != nil {
 			return nil, alreadyDefined(constant)
 		}
 		if constant.fromProperties && !usedConstants[constant] {
 			continue
 		}
 		if _, isDuplicate := ranges[constant]; isDuplicate {
-			return nil, fmt.Errorf("duplicate definitions for undefined constant %q", def.Name)
+			return nil, fmt.Errorf("duplicate definitions for undefined constant %q", definition.Name)
 		}
-		valueRange, err := newRange(constant, def)
+		valueRange, err := newRange(constant, definition)
 		if err != nil {
 			return nil, err
 		}
@@ -371,16 +371,16 @@ func nextCombination(valueIndices []int, ranges []constRange) bool {
 }
 
 // ValuesOf returns the values that a definition gives to a constant, and their number. values has at most limit of them. props may be nil.
-func (m *Model) ValuesOf(props *Properties, def ConstDef, limit int) (values []Value, count int, err error) {
-	constants := m.consts
+func (m *Model) ValuesOf(props *Properties, definition ConstDef, limit int) (values []Value, count int, err error) {
+	constants := m.constants
 	if props != nil {
-		constants = append(slices.Clip(constants), props.consts...)
+		constants = append(slices.Clip(constants), props.constants...)
 	}
-	i := slices.IndexFunc(constants, func(constant *constant) bool { return constant.name == def.Name })
+	i := slices.IndexFunc(constants, func(constant *constant) bool { return constant.name == definition.Name })
 	if i < 0 {
-		return nil, 0, &DefinitionError{fmt.Errorf("constant %q is not declared", def.Name)}
+		return nil, 0, &DefinitionError{fmt.Errorf("constant %q is not declared", definition.Name)}
 	}
-	valueRange, err := newRange(constants[i], def)
+	valueRange, err := newRange(constants[i], definition)
 	if err != nil {
 		return nil, 0, &DefinitionError{err}
 	}
@@ -404,12 +404,12 @@ func (r constRange) value(i int) Value {
 	if r.listedValues != nil {
 		return r.listedValues[i]
 	}
-	if r.constant.typ == Bool {
+	if r.constant.valueType == Bool {
 		return BoolValue(r.boolValue)
 	}
 	fraction := new(big.Rat).SetInt64(int64(i))
 	fraction.Mul(fraction, r.step).Add(fraction, r.low)
-	if r.constant.typ == Int {
+	if r.constant.valueType == Int {
 		return IntValue(int32(fraction.Num().Int64())) // fits, because it is between low and high
 	}
 	return RatValue(fraction)
@@ -417,61 +417,61 @@ func (r constRange) value(i int) Value {
 
 // newRange parses the values in the definition of a constant. It returns an error for a value of another type, an empty range, or too many
 // values.
-func newRange(constant *constant, def ConstDef) (constRange, error) {
+func newRange(constant *constant, definition ConstDef) (constRange, error) {
 	switch {
-	case def.MoreValues != "":
-		return listRange(constant, def)
-	case constant.typ == Bool:
-		return boolRange(constant, def)
+	case definition.MoreValues != "":
+		return listRange(constant, definition)
+	case constant.valueType == Bool:
+		return boolRange(constant, definition)
 	}
-	low, err := parseNumber(constant, def.Low)
+	low, err := parseNumber(constant, definition.Low)
 	if err != nil {
 		return constRange{}, err
 	}
-	if def.IsRange {
-		return numberRange(constant, def, low)
+	if definition.IsRange {
+		return numberRange(constant, definition, low)
 	}
 	return constRange{constant: constant, low: low, step: big.NewRat(1, 1), numValues: 1}, nil
 }
 
 // numberRange parses the values of a range low:step:high of numbers. low is the parsed lower bound.
-func numberRange(constant *constant, def ConstDef, low *big.Rat) (constRange, error) {
-	high, err := parseNumber(constant, def.High)
+func numberRange(constant *constant, definition ConstDef, low *big.Rat) (constRange, error) {
+	high, err := parseNumber(constant, definition.High)
 	if err != nil {
 		return constRange{}, err
 	}
 	width := new(big.Rat).Sub(high, low)
 	if width.Sign() < 0 {
-		return constRange{}, fmt.Errorf("low value %s for constant %s is higher than the high value %s", def.Low, constant.name, def.High)
+		return constRange{}, fmt.Errorf("low value %s for constant %s is higher than the high value %s", definition.Low, constant.name, definition.High)
 	}
 	step := big.NewRat(1, 1)
-	if def.Step != "" {
-		if step, err = parseStep(constant, def, width); err != nil {
+	if definition.Step != "" {
+		if step, err = parseStep(constant, definition, width); err != nil {
 			return constRange{}, err
 		}
 	}
-	numSteps := countSteps(constant.typ, width, step)
+	numSteps := countSteps(constant.valueType, width, step)
 	if !numSteps.IsInt64() || numSteps.Int64() >= math.MaxInt32 {
-		return constRange{}, fmt.Errorf("constant %s has too many values from %s to %s", constant.name, def.Low, def.High)
+		return constRange{}, fmt.Errorf("constant %s has too many values from %s to %s", constant.name, definition.Low, definition.High)
 	}
 	return constRange{constant: constant, low: low, step: step, numValues: int(numSteps.Int64()) + 1}, nil
 }
 
 // countSteps returns the number of steps that fit in the width of a range. As in PRISM, the last step of a Double may exceed the width by a
 // thousandth of the step.
-func countSteps(typ Type, width, step *big.Rat) *big.Int {
+func countSteps(valueType Type, width, step *big.Rat) *big.Int {
 	quotient := new(big.Rat).Quo(width, step)
-	if typ == Double {
+	if valueType == Double {
 		quotient.Add(quotient, big.NewRat(1, 1000))
 	}
 	return new(big.Int).Div(quotient.Num(), quotient.Denom())
 }
 
 // listRange parses the values of a list. A duplicate value is an error.
-func listRange(constant *constant, def ConstDef) (constRange, error) {
+func listRange(constant *constant, definition ConstDef) (constRange, error) {
 	result := constRange{constant: constant}
-	for _, text := range def.values() {
-		parsed, err := newRange(constant, ConstDef{Name: def.Name, Low: text})
+	for _, text := range definition.values() {
+		parsed, err := newRange(constant, ConstDef{Name: definition.Name, Low: text})
 		if err != nil {
 			return result, err
 		}
@@ -486,38 +486,38 @@ func listRange(constant *constant, def ConstDef) (constRange, error) {
 }
 
 // parseStep parses the step of a range of the given width.
-func parseStep(constant *constant, def ConstDef, width *big.Rat) (*big.Rat, error) {
-	step, err := parseNumber(constant, def.Step)
+func parseStep(constant *constant, definition ConstDef, width *big.Rat) (*big.Rat, error) {
+	step, err := parseNumber(constant, definition.Step)
 	switch {
 	case err != nil:
 		return nil, err
 	case step.Sign() <= 0:
-		return nil, fmt.Errorf("step value %s for constant %s must be positive", def.Step, constant.name)
+		return nil, fmt.Errorf("step value %s for constant %s must be positive", definition.Step, constant.name)
 	case step.Cmp(width) > 0:
-		return nil, fmt.Errorf("step value %s for constant %s is bigger than the difference between %s and %s", def.Step, constant.name, def.Low, def.High)
+		return nil, fmt.Errorf("step value %s for constant %s is bigger than the difference between %s and %s", definition.Step, constant.name, definition.Low, definition.High)
 	}
 	return step, nil
 }
 
 // boolRange parses the value of a Boolean constant.
-func boolRange(constant *constant, def ConstDef) (constRange, error) {
+func boolRange(constant *constant, definition ConstDef) (constRange, error) {
 	switch {
-	case def.IsRange:
+	case definition.IsRange:
 		return constRange{}, fmt.Errorf("cannot define ranges for Boolean constants, found one for %s", constant.name)
-	case def.Low != "true" && def.Low != "false":
-		return constRange{}, invalidValue(constant, def.Low)
+	case definition.Low != "true" && definition.Low != "false":
+		return constRange{}, invalidValue(constant, definition.Low)
 	}
-	return constRange{constant: constant, boolValue: def.Low == "true", numValues: 1}, nil
+	return constRange{constant: constant, boolValue: definition.Low == "true", numValues: 1}, nil
 }
 
 // invalidValue returns the error for a text that is not a value of the type of a constant.
 func invalidValue(constant *constant, text string) error {
-	return fmt.Errorf("value %s for constant %s is not a valid %s", text, constant.name, nameOfValues(constant.typ))
+	return fmt.Errorf("value %s for constant %s is not a valid %s", text, constant.name, nameOfValues(constant.valueType))
 }
 
 // parseNumber parses the value of a constant: an integer, or for a double a decimal number or a fraction a/b.
 func parseNumber(constant *constant, text string) (*big.Rat, error) {
-	if constant.typ == Int {
+	if constant.valueType == Int {
 		integer, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
 			return nil, invalidValue(constant, text)

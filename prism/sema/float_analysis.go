@@ -31,7 +31,7 @@ func (d FloatAnalysis) IsAlwaysExact(expr Expr) bool {
 func (n *numberAnalysis) isExactRounding(expr *Call) bool {
 	const maxTerm = 1 << 50
 	operand := n.quotientOf(expr.Args[0])
-	return operand.isKnown && operand.num <= maxTerm && operand.den <= maxTerm
+	return operand.isKnown && operand.numerator <= maxTerm && operand.denominator <= maxTerm
 }
 
 // isExactComparison reports whether float64 arithmetic gives the exact result of a comparison of numbers. It returns true for other
@@ -99,23 +99,23 @@ type numberAnalysis struct {
 // quotient describes a number that float64 arithmetic computes as a rounded quotient of two integers, with |numerator| <= num and 0 <=
 // |denominator| <= den. ok is false if nothing is known.
 type quotient struct {
-	isKnown        bool
-	isExact        bool // den is the denominator and a power of two, so nothing is rounded
-	num, den       float64
-	negative       bool // the number may be negative
-	mayBeMinusZero bool // the float64 may be -0.0
+	isKnown                bool
+	isExact                bool // den is the denominator and a power of two, so nothing is rounded
+	numerator, denominator float64
+	mayBeNegative          bool // the number may be negative
+	mayBeMinusZero         bool // the float64 may be -0.0
 }
 
 const exactLimit = 1 << 53
 
-// dyadicQuotient returns the quotient of an integer of at most num, in absolute value, and den, a power of two. A float64 represents it exactly.
-// negative and mayBeMinusZero say that the number can be negative, and that it can be -0.0.
-func dyadicQuotient(num, den float64, negative, minusZero bool) quotient {
-	areExact := num <= exactLimit && den <= exactLimit
+// dyadicQuotient returns the quotient of an integer of at most numerator, in absolute value, and denominator, a power of two. A
+// float64 represents it exactly. negative and minusZero say that the number can be negative, and that it can be -0.0.
+func dyadicQuotient(numerator, denominator float64, negative, minusZero bool) quotient {
+	areExact := numerator <= exactLimit && denominator <= exactLimit
 	if !areExact {
 		return quotient{}
 	}
-	return quotient{isKnown: true, isExact: true, num: num, den: den, negative: negative, mayBeMinusZero: minusZero}
+	return quotient{isKnown: true, isExact: true, numerator: numerator, denominator: denominator, mayBeNegative: negative, mayBeMinusZero: minusZero}
 }
 
 // hasSameOrderAs reports whether the float64 values of two numbers compare as the exact numbers do.
@@ -130,15 +130,15 @@ func (first quotient) hasSameOrderAs(second quotient) bool {
 	// This must exceed both rounding errors, which are at most 2^-53 of the numbers.
 	smaller := min(first.maxAbs(), second.maxAbs())
 	const margin = 1 << 50
-	return first.den*second.den*max(smaller, 1) <= margin
+	return first.denominator*second.denominator*max(smaller, 1) <= margin
 }
 
 // maxAbs returns a bound on the absolute value of the number.
 func (q quotient) maxAbs() float64 {
 	if q.isExact {
-		return q.num / q.den
+		return q.numerator / q.denominator
 	}
-	return q.num // the denominator may be as small as 1
+	return q.numerator // the denominator may be as small as 1
 }
 
 // quotientOf returns the cached result of computeQuotient.
@@ -161,7 +161,7 @@ func (n *numberAnalysis) computeQuotient(expr Expr) quotient {
 		return constQuotient(expr.Val)
 	case *Unary:
 		result := n.quotientOf(expr.X)
-		result.negative, result.mayBeMinusZero = true, true
+		result.mayBeNegative, result.mayBeMinusZero = true, true
 		return result
 	case *Binary:
 		return binaryQuotient(expr.Op, n.quotientOf(expr.X), n.quotientOf(expr.Y))
@@ -201,19 +201,19 @@ func binaryQuotient(op syntax.Op, left, right quotient) quotient {
 		return quotient{}
 	}
 	if op == syntax.OpAdd || op == syntax.OpSub {
-		denominator := max(left.den, right.den) // the common denominator, because both are powers of two
-		numerator := left.num*(denominator/left.den) + right.num*(denominator/right.den)
-		mayBeNegative := op == syntax.OpSub || left.negative || right.negative
+		denominator := max(left.denominator, right.denominator) // the common denominator, because both are powers of two
+		numerator := left.numerator*(denominator/left.denominator) + right.numerator*(denominator/right.denominator)
+		mayBeNegative := op == syntax.OpSub || left.mayBeNegative || right.mayBeNegative
 		return dyadicQuotient(numerator, denominator, mayBeNegative, left.mayBeMinusZero)
 	}
-	mayBeNegative := left.negative || right.negative || left.mayBeMinusZero || right.mayBeMinusZero
+	mayBeNegative := left.mayBeNegative || right.mayBeNegative || left.mayBeMinusZero || right.mayBeMinusZero
 	switch op {
 	case syntax.OpMul:
-		return dyadicQuotient(left.num*right.num, left.den*right.den, mayBeNegative, mayBeNegative)
+		return dyadicQuotient(left.numerator*right.numerator, left.denominator*right.denominator, mayBeNegative, mayBeNegative)
 	case syntax.OpDiv:
-		numerator, denominator := left.num*right.den, left.den*right.num
+		numerator, denominator := left.numerator*right.denominator, left.denominator*right.numerator
 		areExact := numerator <= exactLimit && denominator <= exactLimit
-		return quotient{isKnown: areExact, num: numerator, den: denominator, negative: mayBeNegative, mayBeMinusZero: mayBeNegative}
+		return quotient{isKnown: areExact, numerator: numerator, denominator: denominator, mayBeNegative: mayBeNegative, mayBeMinusZero: mayBeNegative}
 	}
 	return quotient{}
 }
@@ -223,9 +223,9 @@ func eitherQuotient(left, right quotient) quotient {
 	if !left.isKnown || !right.isKnown || !left.isExact || !right.isExact {
 		return quotient{}
 	}
-	den := max(left.den, right.den) // the common denominator, because both are powers of two
-	num := max(left.num*(den/left.den), right.num*(den/right.den))
-	return dyadicQuotient(num, den, left.negative || right.negative, left.mayBeMinusZero || right.mayBeMinusZero)
+	denominator := max(left.denominator, right.denominator) // the common denominator, because both are powers of two
+	numerator := max(left.numerator*(denominator/left.denominator), right.numerator*(denominator/right.denominator))
+	return dyadicQuotient(numerator, denominator, left.mayBeNegative || right.mayBeNegative, left.mayBeMinusZero || right.mayBeMinusZero)
 }
 
 // intRange returns bounds of an Int expression.

@@ -59,14 +59,14 @@ func (f *folder) foldConstant(constant *constant) Expr {
 // foldDefinition returns the definition of a constant after folding. It is a *Param for a parameter, and a *Const for a constant whose value the
 // caller has given.
 func (f *folder) foldDefinition(constant *constant) Expr {
-	base := Base{constant.typ, constant.decl.Name.Pos()}
+	base := Base{constant.valueType, constant.declaration.Name.Pos()}
 	if f.parameters[constant] {
 		return &Param{base, constant.name}
 	}
 	if value, ok := f.givenValues[constant]; ok {
 		return &Const{base, value}
 	}
-	return castTo(constant.typ, f.fold(constant.def))
+	return castTo(constant.valueType, f.fold(constant.def))
 }
 
 // hasErrorAt reports whether an error at this position is recorded.
@@ -262,7 +262,7 @@ func (f *folder) evaluateExactly(expr Expr) Expr {
 	value := enclosed.Value
 	floatValue, floatErr := Eval(expr, nil)
 	if value.Type == Double {
-		if !enclosed.Exact {
+		if !enclosed.IsExact {
 			value.enclosure = &enclosed.enclosure
 		}
 		// Float is PRISM's number, unless PRISM's number is far from the exact value.

@@ -19,25 +19,25 @@ import (
 // fail later. Unlike in PRISM's explicit engine, an initial value outside the range of its variable is an error.
 //
 // Source: ConstantList.evaluateSomeConstants and VarList of PRISM 4.10; reference, sections 2.3 and 2.4.
-func (m *Model) Instantiate(consts map[string]Value) (*Program, error) {
-	return m.InstantiateOpen(consts, nil)
+func (m *Model) Instantiate(constants map[string]Value) (*Program, error) {
+	return m.InstantiateOpen(constants, nil)
 }
 
 // InstantiateOpen instantiates the model like Instantiate, but allows parameters: constants of type double without a value. A parameter becomes a
 // [Param] in expressions. Program.Consts omits the parameters and the constants that depend on them. The range or the initial value of a variable
 // must not depend on a parameter.
-func (m *Model) InstantiateOpen(consts map[string]Value, parameters []string) (*Program, error) {
+func (m *Model) InstantiateOpen(constants map[string]Value, parameters []string) (*Program, error) {
 	folder := newFolder()
-	program := &Program{File: m.file, Type: m.typ, Actions: slices.Clone(m.actions), System: m.system, Players: m.players, Warnings: slices.Clone(m.warnings), model: m}
-	program.Warnings = append(program.Warnings, m.setConstants(folder, consts)...)
+	program := &Program{File: m.file, Type: m.modelType, Actions: slices.Clone(m.actions), System: m.system, Players: m.players, Warnings: slices.Clone(m.warnings), model: m}
+	program.Warnings = append(program.Warnings, m.setConstants(folder, constants)...)
 	for _, name := range parameters {
 		folder.setParameter(m, name)
 	}
-	folder.requireValues(m.consts, m.file)
+	folder.requireValues(m.constants, m.file)
 	if err := folder.err(); err != nil {
 		return nil, err
 	}
-	for _, constant := range m.consts {
+	for _, constant := range m.constants {
 		folder.foldConstant(constant)
 		if value, ok := folder.values[constant]; ok {
 			program.Consts = append(program.Consts, NamedValue{constant.name, value})
@@ -57,39 +57,39 @@ func (m *Model) InstantiateOpen(consts map[string]Value, parameters []string) (*
 	program.HasParameters = folder.usesParameter
 	program.Warnings = append(program.Warnings, folder.differences(m.file)...)
 	program.Differs = len(folder.floatDifferences) > 0
-	program.consts = folder.foldedExprs
+	program.constants = folder.foldedExprs
 	return program, nil
 }
 
 // setConstants gives the undefined constants of the model their values. It returns a warning for each name that the model does not declare.
-func (m *Model) setConstants(folder *folder, consts map[string]Value) (warnings []error) {
-	for _, name := range slices.Sorted(maps.Keys(consts)) {
+func (m *Model) setConstants(folder *folder, constants map[string]Value) (warnings []error) {
+	for _, name := range slices.Sorted(maps.Keys(constants)) {
 		constant := m.names[name].constant
 		if constant == nil {
 			warnings = append(warnings, &syntax.Error{File: m.file, Msg: fmt.Sprintf("constant %q is not declared in the model, so its value is not used", name)})
 			continue
 		}
-		folder.setConstant(constant, consts[name])
+		folder.setConstant(constant, constants[name])
 	}
 	return warnings
 }
 
 // setConstant gives a constant its value, converted to the constant's type. A value for a constant that has a definition is an error.
 func (f *folder) setConstant(constant *constant, value Value) {
-	if constant.decl.Value != nil {
+	if constant.declaration.Value != nil {
 		place := " in the model"
 		if constant.fromProperties {
 			place = ""
 		}
-		f.errs.Add(constant.file, constant.decl.Name.Pos(), "constant %q has already been defined%s", constant.name, place)
+		f.errs.Add(constant.file, constant.declaration.Name.Pos(), "constant %q has already been defined%s", constant.name, place)
 		return
 	}
 	if value.Type == Int {
 		value = IntValue(value.Int)
 	}
-	value, ok := value.convert(constant.typ)
+	value, ok := value.convert(constant.valueType)
 	if !ok {
-		f.errs.Add(constant.file, constant.decl.Name.Pos(), "value %s for constant %s is not a valid %s", value, constant.name, nameOfValues(constant.typ))
+		f.errs.Add(constant.file, constant.declaration.Name.Pos(), "value %s for constant %s is not a valid %s", value, constant.name, nameOfValues(constant.valueType))
 		return
 	}
 	f.givenValues[constant] = value
@@ -101,44 +101,44 @@ func (f *folder) setParameter(model *Model, name string) {
 	switch {
 	case constant == nil:
 		f.errs.Add(model.file, syntax.Pos{}, "parameter %q is not a constant of the model", name)
-	case constant.decl.Value != nil:
-		f.errs.Add(constant.file, constant.decl.Name.Pos(), "constant %q has a value in the model, want none for a parameter", name)
-	case constant.typ != Double:
-		f.errs.Add(constant.file, constant.decl.Name.Pos(), "constant %q is of type %s, want double for a parameter", name, constant.typ)
+	case constant.declaration.Value != nil:
+		f.errs.Add(constant.file, constant.declaration.Name.Pos(), "constant %q has a value in the model, want none for a parameter", name)
+	case constant.valueType != Double:
+		f.errs.Add(constant.file, constant.declaration.Name.Pos(), "constant %q is of type %s, want double for a parameter", name, constant.valueType)
 	case f.givenValues[constant].Type != Invalid:
-		f.errs.Add(constant.file, constant.decl.Name.Pos(), "constant %q is given a value, want none for a parameter", name)
+		f.errs.Add(constant.file, constant.declaration.Name.Pos(), "constant %q is given a value, want none for a parameter", name)
 	default:
 		f.parameters[constant] = true
 	}
 }
 
 // nameOfValues returns PRISM's word for a value of a type, as in "not a valid integer".
-func nameOfValues(typ Type) string {
-	switch typ {
+func nameOfValues(valueType Type) string {
+	switch valueType {
 	case Int:
 		return "integer"
 	case Bool:
 		return "Boolean"
 	}
-	return typ.String()
+	return valueType.String()
 }
 
 // requireValues reports an error for the constants that have neither a definition nor a given value and are not parameters. It reports nothing
 // after an earlier error.
-func (f *folder) requireValues(consts []*constant, file string) {
+func (f *folder) requireValues(constants []*constant, file string) {
 	if len(f.errs) > 0 {
 		return
 	}
 	var missing []*constant
-	for _, constant := range consts {
+	for _, constant := range constants {
 		_, isGiven := f.givenValues[constant]
-		isDefined := constant.decl.Value != nil
+		isDefined := constant.declaration.Value != nil
 		if !isGiven && !isDefined && !f.parameters[constant] {
 			missing = append(missing, constant)
 		}
 	}
 	if len(missing) > 0 {
-		f.errs.Add(file, missing[0].decl.Name.Pos(), "%s", mustDefine(missing))
+		f.errs.Add(file, missing[0].declaration.Name.Pos(), "%s", mustDefine(missing))
 	}
 }
 
@@ -156,8 +156,8 @@ func mustDefine(missing []*constant) string {
 
 // instantiateVariable evaluates the range and the initial value of a variable.
 func (f *folder) instantiateVariable(model *Model, variable *variable) Variable {
-	instance := Variable{Name: variable.name, Type: variable.typ, Module: variable.module, Pos: variable.decl.Pos()}
-	switch variable.decl.Type {
+	instance := Variable{Name: variable.name, Type: variable.valueType, Module: variable.module, Pos: variable.declaration.Pos()}
+	switch variable.declaration.Type {
 	case syntax.BoolVar:
 		instance.IsBounded, instance.High = true, 1
 	case syntax.IntVar:
@@ -180,12 +180,12 @@ func (f *folder) setInitialValue(instance *Variable, model *Model, variable *var
 	value, ok := f.evaluate(model, variable.init)
 	switch {
 	case !ok:
-	case variable.typ == Bool && value.Bool:
+	case variable.valueType == Bool && value.Bool:
 		instance.Init = 1
-	case variable.typ == Bool:
+	case variable.valueType == Bool:
 		instance.Init = 0
 	case value.Int < instance.Low || value.Int > instance.High:
-		f.errs.Add(model.file, variable.decl.Init.Pos(), "initial value %d of variable %q is outside its range [%d..%d]", value.Int, variable.name, instance.Low, instance.High)
+		f.errs.Add(model.file, variable.declaration.Init.Pos(), "initial value %d of variable %q is outside its range [%d..%d]", value.Int, variable.name, instance.Low, instance.High)
 	default:
 		instance.Init = value.Int
 	}
@@ -200,7 +200,7 @@ func (f *folder) variableRange(model *Model, variable *variable) (low, high int3
 		return 0, math.MaxInt32
 	}
 	low, high = lowValue.Int, highValue.Int
-	pos := variable.decl.TypePos
+	pos := variable.declaration.TypePos
 	switch {
 	case low > high:
 		f.errs.Add(model.file, pos, "invalid range [%d..%d] for variable %q, want at least two values", low, high, variable.name)
@@ -254,8 +254,8 @@ func (f *folder) foldUpdates(updates []Update) []Update {
 	for i, update := range updates {
 		folded[i].Prob, folded[i].ProbHigh = f.fold(update.Prob), f.fold(update.ProbHigh)
 		folded[i].Assigns = slices.Clone(update.Assigns)
-		for k, assign := range update.Assigns {
-			folded[i].Assigns[k].Value = f.fold(assign.Value)
+		for k, assignment := range update.Assigns {
+			folded[i].Assigns[k].Value = f.fold(assignment.Value)
 		}
 	}
 	return folded

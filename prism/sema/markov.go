@@ -16,7 +16,7 @@ type race struct {
 // addMarkovianCommand records a Markovian command; it is an error in other models than Markov automata.
 func (c *checker) addMarkovianCommand(command Command) {
 	if !c.isMarkovAutomaton {
-		c.addError(phaseOurs, command.Pos, "found a Markovian command (<>) in a model of type %s, want it in a Markov automaton (ma)", c.model.typ)
+		c.addError(phaseOurs, command.Pos, "found a Markovian command (<>) in a model of type %s, want it in a Markov automaton (ma)", c.model.modelType)
 	}
 	c.markovianCommands = append(c.markovianCommands, command)
 }
@@ -129,8 +129,8 @@ func joinWith(op syntax.Op, exprs []Expr) Expr {
 }
 
 // operation returns an infix operation at the position of its second operand.
-func operation(op syntax.Op, typ Type, left, right Expr) Expr {
-	return &Binary{Base{typ, right.Pos()}, op, left, right}
+func operation(op syntax.Op, valueType Type, left, right Expr) Expr {
+	return &Binary{Base{valueType, right.Pos()}, op, left, right}
 }
 
 // number returns a constant of type double.

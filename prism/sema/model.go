@@ -8,18 +8,18 @@ import (
 
 // Model is a model file that passed all checks that PRISM makes before constants have values. It is immutable and safe for concurrent use.
 type Model struct {
-	file    string
-	typ     syntax.ModelType
-	dialect syntax.Dialect
+	file      string
+	modelType syntax.ModelType
+	dialect   syntax.Dialect
 	// truncates is syntax.Model.Truncates.
 	truncates bool
 	names     table // constants, formulas and variables
 	quoted    table // labels and observables
 
-	consts   []*constant
-	formulas []*formula
-	vars     []*variable
-	labels   []LabelDef
+	constants []*constant
+	formulas  []*formula
+	vars      []*variable
+	labels    []LabelDef
 	// The contents of the Program, with unevaluated constants:
 	modules     []Module
 	actions     []string
@@ -49,7 +49,7 @@ func (m *Model) File() string { return m.file }
 func (p *Program) Model() *Model { return p.model }
 
 // ModelType returns the type of the model; it is never TypeNone.
-func (m *Model) ModelType() syntax.ModelType { return m.typ }
+func (m *Model) ModelType() syntax.ModelType { return m.modelType }
 
 // IsMarkovAutomaton reports whether the model is the embedded MDP of a Markov automaton.
 func (m *Model) IsMarkovAutomaton() bool { return m.embedded }
@@ -78,30 +78,30 @@ func (p *Program) RewardName(i int) string {
 
 // Unbounded reports whether an integer variable has no bounds. The model may then have infinitely many states.
 func (m *Model) Unbounded() bool {
-	return slices.ContainsFunc(m.vars, func(v *variable) bool { return v.decl.Type == syntax.IntVar })
+	return slices.ContainsFunc(m.vars, func(v *variable) bool { return v.declaration.Type == syntax.IntVar })
 }
 
 // Constants returns the constants in file order.
-func (m *Model) Constants() []Constant { return describeConstants(m.consts) }
+func (m *Model) Constants() []Constant { return describeConstants(m.constants) }
 
 // describeConstants returns the public description of each constant.
 func describeConstants(constants []*constant) []Constant {
 	out := make([]Constant, len(constants))
 	for i, constant := range constants {
-		out[i] = Constant{constant.name, constant.typ, constant.decl.Value != nil, constant.decl.Name.Pos()}
+		out[i] = Constant{constant.name, constant.valueType, constant.declaration.Value != nil, constant.declaration.Name.Pos()}
 	}
 	return out
 }
 
 // Undefined returns the names of the constants without a definition, in file
 // order. Instantiate needs a value for each.
-func (m *Model) Undefined() []string { return undefinedNames(m.consts) }
+func (m *Model) Undefined() []string { return undefinedNames(m.constants) }
 
 // undefinedNames returns the names of the constants without a definition.
 func undefinedNames(constants []*constant) []string {
 	var names []string
 	for _, constant := range constants {
-		if constant.decl.Value == nil {
+		if constant.declaration.Value == nil {
 			names = append(names, constant.name)
 		}
 	}

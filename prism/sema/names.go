@@ -9,8 +9,8 @@ import (
 // constant is a declared constant. def is its resolved definition; nil if it has none.
 type constant struct {
 	name           string
-	typ            Type
-	decl           *syntax.ConstDecl
+	valueType      Type
+	declaration    *syntax.ConstDecl
 	def            Expr
 	file           string
 	fromProperties bool // of a properties file
@@ -19,15 +19,15 @@ type constant struct {
 
 // formula is a declared formula.
 type formula struct {
-	name string
-	decl *syntax.FormulaDecl
+	name        string
+	declaration *syntax.FormulaDecl
 }
 
 // variable is a declared variable; its range and initial value are resolved.
 type variable struct {
 	name            string
-	typ             Type
-	decl            *syntax.VarDecl
+	valueType       Type
+	declaration     *syntax.VarDecl
 	module          int // -1 for a global
 	low, high, init Expr
 }
@@ -92,8 +92,8 @@ func article(noun string) string {
 
 // renaming holds the new names that a renamed module gives to names of its base.
 type renaming struct {
-	decl     *syntax.RenamedModule
-	newNames map[string]string
+	declaration *syntax.RenamedModule
+	newNames    map[string]string
 }
 
 // applyRenamings returns the new name of a name after several renamings, one after another.

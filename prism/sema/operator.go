@@ -38,12 +38,12 @@ func (r *resolver) resolveOperator(expr syntax.Expr) Expr {
 // resolveStrategy resolves a coalition operator <<players>> or [[players]] and its operand.
 func (r *resolver) resolveStrategy(expr *syntax.Strategy) Expr {
 	operand := r.resolveExpr(expr.X)
-	typ := operand.Type()
-	if typ != Bool && typ != Invalid {
-		typ = Double
+	valueType := operand.Type()
+	if valueType != Bool && valueType != Invalid {
+		valueType = Double
 	}
 	names, players := r.resolveCoalition(expr)
-	return &Strategy{Base{typ, expr.Pos()}, expr.IsBox, expr.All, names, players, operand}
+	return &Strategy{Base{valueType, expr.Pos()}, expr.IsBox, expr.All, names, players, operand}
 }
 
 // resolveQuoted resolves a quoted name: the name of an observable, a property or a label.
@@ -85,7 +85,7 @@ func (r *resolver) property(i int) Expr {
 	firstError := len(r.entries)
 	r.unit = i + 1
 	*r.nesting = nesting{totalDepth: outerNesting.totalDepth}
-	property.expr = r.resolveExpr(property.decl.X)
+	property.expr = r.resolveExpr(property.declaration.X)
 	property.nesting = *r.nesting
 	r.unit, *r.nesting = outerUnit, outerNesting
 	// Like PRISM, attribute type errors to the property that refers to this property.
@@ -106,7 +106,7 @@ func (r *resolver) checkNumberBound(expr syntax.Expr, resolved Expr, subject, ot
 	if !isConstant(resolved) {
 		r.semanticError(expr, "%s is not constant", subject)
 	}
-	if typ := resolved.Type(); typ != Invalid && !isNumeric(typ) {
+	if valueType := resolved.Type(); valueType != Invalid && !isNumeric(valueType) {
 		r.typeError(expr, "%s %s: %s", subject, otherType, typeMismatch(resolved, "a number"))
 	}
 }
@@ -197,7 +197,7 @@ func (r *resolver) boundedRewardStruct(costBound *syntax.CostBound) int {
 
 // checkTemporalOperand reports an error unless an operand of a temporal operator is Boolean or a path formula.
 func (r *resolver) checkTemporalOperand(expr *syntax.Temporal, operand syntax.Expr, resolved Expr) {
-	if typ := resolved.Type(); typ != Invalid && !isBoolOrPath(typ) {
+	if valueType := resolved.Type(); valueType != Invalid && !isBoolOrPath(valueType) {
 		r.typeError(operand, "argument of %s operator is not Boolean: %s", expr.Op, typeMismatch(resolved, "bool"))
 	}
 }
@@ -244,7 +244,7 @@ func (r *resolver) resolveSteady(expr *syntax.Steady) Expr {
 	r.refuseModifier(expr.Modifier, "S")
 	r.checkNumberBound(expr.Bound, operator.Bound, "S operator probability bound", "is not a double")
 	r.checkOldFilter(expr, expr.Filter, states, operator.Threshold)
-	if typ := operator.X.Type(); typ != Invalid && typ != Bool {
+	if valueType := operator.X.Type(); valueType != Invalid && valueType != Bool {
 		r.typeError(expr.X, "contents of S operator is not a Boolean-valued expression: %s", typeMismatch(operator.X, "bool"))
 	}
 	return r.wrapInOldFilter(expr, expr.Filter, operator, states, expr.Threshold)
@@ -262,7 +262,7 @@ func (r *resolver) resolveReward(expr *syntax.Reward) Expr {
 	operator.DivisorStruct = r.selectRewardStruct(expr, expr.DivisorStruct, operator.divisorIndex, -1)
 	r.checkNumberBound(expr.Bound, operator.Bound, "R operator reward bound", "is not a double")
 	r.checkOldFilter(expr, expr.Filter, states, operator.Threshold)
-	if typ := operator.Path.Type(); typ != Invalid && !isBoolOrPath(typ) {
+	if valueType := operator.Path.Type(); valueType != Invalid && !isBoolOrPath(valueType) {
 		r.typeError(expr.Path, "contents of R operator is invalid: %s", typeMismatch(operator.Path, "a reward objective or path formula"))
 	}
 	return r.wrapInOldFilter(expr, expr.Filter, operator, states, expr.Threshold)
@@ -288,7 +288,7 @@ func (r *resolver) selectRewardStruct(operator *syntax.Reward, expr syntax.Expr,
 	if !isConstant(number) {
 		r.semanticError(expr, "R operator reward struct index is not constant")
 	}
-	if typ := number.Type(); typ != Int && typ != Invalid {
+	if valueType := number.Type(); valueType != Int && valueType != Invalid {
 		r.typeError(expr, "reward structure index must be string or integer: %s", typeMismatch(number, "int"))
 	}
 	return -1
@@ -349,10 +349,10 @@ func rewardOperatorName(kind syntax.RewardPathKind) string {
 // resolveConditional resolves a conditional formula, X || condition.
 func (r *resolver) resolveConditional(expr *syntax.Conditional) Expr {
 	result := &Conditional{Base{Path, expr.Pos()}, r.resolveExpr(expr.X), r.resolveExpr(expr.Condition)}
-	if typ := result.X.Type(); typ != Invalid && !isBoolOrPath(typ) {
+	if valueType := result.X.Type(); valueType != Invalid && !isBoolOrPath(valueType) {
 		r.typeError(expr.X, "left side of || is not a path formula: %s", typeMismatch(result.X, "a path formula"))
 	}
-	if typ := result.Condition.Type(); typ != Invalid && !isBoolOrPath(typ) {
+	if valueType := result.Condition.Type(); valueType != Invalid && !isBoolOrPath(valueType) {
 		r.typeError(expr.Condition, "condition behind || is not a path formula: %s", typeMismatch(result.Condition, "a path formula"))
 	}
 	return result
@@ -360,10 +360,10 @@ func (r *resolver) resolveConditional(expr *syntax.Conditional) Expr {
 
 // checkGameTarget reports an error unless the model is a game and the target of Fc or F0 is Boolean.
 func (r *resolver) checkGameTarget(expr *syntax.RewardPath, target Expr, operator string) {
-	if r.model.typ != syntax.SMG {
+	if r.model.modelType != syntax.SMG {
 		r.semanticError(expr, "the %s reward operator only works for stochastic games (smg)", operator)
 	}
-	if typ := target.Type(); typ != Bool && typ != Invalid {
+	if valueType := target.Type(); valueType != Bool && valueType != Invalid {
 		r.typeError(expr.Target, "target of the %s operator is not Boolean: %s", operator, typeMismatch(target, "bool"))
 	}
 }
@@ -383,7 +383,7 @@ func (r *resolver) checkOldFilter(expr syntax.Expr, filter *syntax.OldFilter, st
 	if filter == nil {
 		return
 	}
-	if typ := states.Type(); typ != Bool && typ != Invalid {
+	if valueType := states.Type(); valueType != Bool && valueType != Invalid {
 		r.typeError(filter.States, "filter of the operator is not a Boolean: %s", typeMismatch(states, "bool"))
 	}
 	if !threshold.IsQuery() && (filter.Min || filter.Max) {

@@ -25,29 +25,29 @@ func (m *Model) Players() []string {
 // Source: ModulesFile.checkPlayerDefns of PRISM-games 3.2.
 func (c *checker) checkPlayers() {
 	playerDecls := c.items.players
-	isGame := c.model.typ == syntax.SMG
+	isGame := c.model.modelType == syntax.SMG
 	if !isGame && len(playerDecls) > 0 {
-		c.addError(phasePlayers, playerDecls[0].Pos(), "players are only allowed in an SMG (smg), found one in a model of type %s", c.model.typ)
+		c.addError(phasePlayers, playerDecls[0].Pos(), "players are only allowed in an SMG (smg), found one in a model of type %s", c.model.modelType)
 		return
 	}
 	if isGame && len(playerDecls) == 0 {
 		c.addError(phasePlayers, c.items.types[0].Pos(), "an SMG must have players: player NAME modules, [actions] endplayer")
 	}
 	names, moduleOwners, actionOwners := map[string]bool{}, map[int]string{}, map[int]string{}
-	for _, decl := range playerDecls {
-		if names[decl.Name.Name] {
-			c.addError(phasePlayers, decl.Name.Pos(), "duplicated player name %q", decl.Name.Name)
+	for _, declaration := range playerDecls {
+		if names[declaration.Name.Name] {
+			c.addError(phasePlayers, declaration.Name.Pos(), "duplicated player name %q", declaration.Name.Name)
 		}
-		names[decl.Name.Name] = true
-		c.model.players = append(c.model.players, c.resolvePlayer(decl, moduleOwners, actionOwners))
+		names[declaration.Name.Name] = true
+		c.model.players = append(c.model.players, c.resolvePlayer(declaration, moduleOwners, actionOwners))
 	}
 }
 
 // resolvePlayer returns a player with the indices of its modules and actions. It records in moduleOwners and actionOwners that the player owns
 // them.
-func (c *checker) resolvePlayer(decl *syntax.Player, moduleOwners, actionOwners map[int]string) Player {
-	player := Player{Name: decl.Name.Name, Pos: decl.Pos()}
-	for _, item := range decl.Items {
+func (c *checker) resolvePlayer(declaration *syntax.Player, moduleOwners, actionOwners map[int]string) Player {
+	player := Player{Name: declaration.Name.Name, Pos: declaration.Pos()}
+	for _, item := range declaration.Items {
 		if item.Action {
 			action := c.actionIndex(item.Name.Name)
 			if c.setOwner(actionOwners, action, &player, item, "action") {
@@ -89,7 +89,7 @@ func (c *checker) moduleIndex(name string) int {
 func (r *resolver) resolveCoalition(expr *syntax.Strategy) (names []string, players []int) {
 	for _, ident := range expr.Coalition {
 		names = append(names, ident.Name)
-		if r.model.typ != syntax.SMG {
+		if r.model.modelType != syntax.SMG {
 			continue
 		}
 		if player := r.playerIndex(ident); player >= 0 && !slices.Contains(players, player) {

@@ -317,8 +317,8 @@ type Program struct {
 	// HasParameters says that an expression mentions a parameter, see [Model.InstantiateOpen].
 	HasParameters bool
 
-	model  *Model
-	consts map[*constant]Expr // values, see folder
+	model     *Model
+	constants map[*constant]Expr // values, see folder
 }
 
 // NamedValue is a constant and its value.

@@ -17,15 +17,15 @@ type Properties struct {
 	names  table // constants
 	quoted table // labels and properties
 
-	consts []*constant
-	labels []LabelDef
-	props  []*property
+	constants []*constant
+	labels    []LabelDef
+	props     []*property
 }
 
 // property is one property; references to others are expanded in expr.
 type property struct {
-	decl *syntax.Property
-	expr Expr
+	declaration *syntax.Property
+	expr        Expr
 	nesting
 }
 
@@ -55,7 +55,7 @@ func (m *Model) CheckProperties(file *syntax.Properties) (*Properties, error) {
 	for i, label := range labels {
 		checkLabel(resolver, label, properties.labels[i].Expr)
 	}
-	resolveConstants(resolver, properties.consts)
+	resolveConstants(resolver, properties.constants)
 	for i := range properties.props {
 		resolver.unit = i + 1
 		resolver.property(i)
@@ -67,35 +67,35 @@ func (m *Model) CheckProperties(file *syntax.Properties) (*Properties, error) {
 }
 
 // declareItems declares the labels, constants and properties of the file. It reports cyclic definitions, and returns the labels.
-func (ps *Properties) declareItems(diagnostics *diags, items []syntax.PropItem) []*syntax.LabelDecl {
+func (properties *Properties) declareItems(diagnostics *diags, items []syntax.PropItem) []*syntax.LabelDecl {
 	var labels []*syntax.LabelDecl
 	for _, item := range items {
 		switch item := item.(type) {
 		case *syntax.LabelDecl:
 			meaning := symbol{kind: "label", location: inProperties, index: len(labels)}
-			if ps.declareQuoted(diagnostics, phaseLabelNames, item.Name.Name, item.Name.Pos(), meaning) {
+			if properties.declareQuoted(diagnostics, phaseLabelNames, item.Name.Name, item.Name.Pos(), meaning) {
 				labels = append(labels, item)
-				ps.labels = append(ps.labels, LabelDef{Name: item.Name.Name})
+				properties.labels = append(properties.labels, LabelDef{Name: item.Name.Name})
 			}
 		case *syntax.ConstDecl:
-			ps.declareConstant(diagnostics, item)
+			properties.declareConstant(diagnostics, item)
 		case *syntax.Property:
-			ps.props = append(ps.props, &property{decl: item})
+			properties.props = append(properties.props, &property{declaration: item})
 		}
 	}
-	ps.declarePropertyNames(diagnostics)
-	lookup := func(name string) (symbol, bool) { return ps.names.lookup(ps.model.names, name) }
-	checkConstantCycles(diagnostics, ps.consts, lookup)
-	ps.checkPropertyCycles(diagnostics)
+	properties.declarePropertyNames(diagnostics)
+	lookup := func(name string) (symbol, bool) { return properties.names.lookup(properties.model.names, name) }
+	checkConstantCycles(diagnostics, properties.constants, lookup)
+	properties.checkPropertyCycles(diagnostics)
 	return labels
 }
 
 // declarePropertyNames declares the names of the properties.
-func (ps *Properties) declarePropertyNames(diagnostics *diags) {
-	for i, property := range ps.props {
-		if name := property.decl.Name; name != nil {
+func (properties *Properties) declarePropertyNames(diagnostics *diags) {
+	for i, property := range properties.props {
+		if name := property.declaration.Name; name != nil {
 			meaning := symbol{kind: "property", location: inProperties, index: i}
-			ps.declareQuoted(diagnostics, phasePropertyNames, name.Name, property.decl.Pos(), meaning)
+			properties.declareQuoted(diagnostics, phasePropertyNames, name.Name, property.declaration.Pos(), meaning)
 		}
 	}
 }
@@ -104,47 +104,47 @@ func (ps *Properties) declarePropertyNames(diagnostics *diags) {
 const inProperties = "the properties"
 
 // declareQuoted declares the name of a label or property. It reports an error and returns false if the name is in use.
-func (ps *Properties) declareQuoted(diagnostics *diags, phase phase, name string, pos syntax.Pos, meaning symbol) bool {
-	return ps.quoted.declare(diagnostics, phase, ps.model.quoted, name, fmt.Sprintf("%q", name), pos, meaning)
+func (properties *Properties) declareQuoted(diagnostics *diags, phase phase, name string, pos syntax.Pos, meaning symbol) bool {
+	return properties.quoted.declare(diagnostics, phase, properties.model.quoted, name, fmt.Sprintf("%q", name), pos, meaning)
 }
 
 // declareConstant declares a constant, unless its name is used.
-func (ps *Properties) declareConstant(diagnostics *diags, decl *syntax.ConstDecl) {
-	declared := &constant{name: decl.Name.Name, typ: constType(decl.Type), decl: decl, file: ps.file, fromProperties: true, index: len(ps.consts)}
+func (properties *Properties) declareConstant(diagnostics *diags, declaration *syntax.ConstDecl) {
+	declared := &constant{name: declaration.Name.Name, valueType: constType(declaration.Type), declaration: declaration, file: properties.file, fromProperties: true, index: len(properties.constants)}
 	meaning := symbol{kind: "constant", location: inProperties, constant: declared}
-	if ps.names.declare(diagnostics, phaseConstNames, ps.model.names, declared.name, declared.name, decl.Name.Pos(), meaning) {
-		ps.consts = append(ps.consts, declared)
+	if properties.names.declare(diagnostics, phaseConstNames, properties.model.names, declared.name, declared.name, declaration.Name.Pos(), meaning) {
+		properties.constants = append(properties.constants, declared)
 	}
 }
 
 // checkPropertyCycles reports a property that refers to itself, directly or through other properties.
-func (ps *Properties) checkPropertyCycles(diagnostics *diags) {
-	dependencies := make([][]int, len(ps.props))
-	for i, property := range ps.props {
-		syntax.Inspect(property.decl.X, func(node syntax.Node) bool {
+func (properties *Properties) checkPropertyCycles(diagnostics *diags) {
+	dependencies := make([][]int, len(properties.props))
+	for i, property := range properties.props {
+		syntax.Inspect(property.declaration.X, func(node syntax.Node) bool {
 			quoted, isQuoted := node.(*syntax.Quoted)
-			if isQuoted && ps.quoted[quoted.Name].kind == "property" {
-				dependencies[i] = append(dependencies[i], ps.quoted[quoted.Name].index)
+			if isQuoted && properties.quoted[quoted.Name].kind == "property" {
+				dependencies[i] = append(dependencies[i], properties.quoted[quoted.Name].index)
 			}
 			return true
 		})
 	}
 	if i := firstCycle(dependencies); i >= 0 {
-		property := ps.props[i].decl
+		property := properties.props[i].declaration
 		diagnostics.addError(phasePropertyCycles, property.Pos(), "cyclic dependency in property references from property %q", property.Name.Name)
 	}
 }
 
 // Len returns the number of properties.
-func (ps *Properties) Len() int { return len(ps.props) }
+func (properties *Properties) Len() int { return len(properties.props) }
 
 // List returns a description of each property, in file order.
-func (ps *Properties) List() []PropertyInfo {
-	infos := make([]PropertyInfo, len(ps.props))
-	for i, property := range ps.props {
-		infos[i] = PropertyInfo{Text: syntax.ExprString(property.decl.X), Doc: property.decl.Doc, Pos: property.decl.Pos()}
-		if property.decl.Name != nil {
-			infos[i].Name = property.decl.Name.Name
+func (properties *Properties) List() []PropertyInfo {
+	infos := make([]PropertyInfo, len(properties.props))
+	for i, property := range properties.props {
+		infos[i] = PropertyInfo{Text: syntax.ExprString(property.declaration.X), Doc: property.declaration.Doc, Pos: property.declaration.Pos()}
+		if property.declaration.Name != nil {
+			infos[i].Name = property.declaration.Name.Name
 			infos[i].Text = fmt.Sprintf("%q: %s", infos[i].Name, infos[i].Text)
 		}
 	}
@@ -152,24 +152,24 @@ func (ps *Properties) List() []PropertyInfo {
 }
 
 // Constants returns the constants of the file, in file order.
-func (ps *Properties) Constants() []Constant { return describeConstants(ps.consts) }
+func (properties *Properties) Constants() []Constant { return describeConstants(properties.constants) }
 
 // Labels returns the names of the labels of the file, in file order.
-func (ps *Properties) Labels() []string {
-	return namesOf(ps.labels, func(label LabelDef) string { return label.Name })
+func (properties *Properties) Labels() []string {
+	return namesOf(properties.labels, func(label LabelDef) string { return label.Name })
 }
 
 // Undefined returns the names of the undefined constants of the file, in file order. Needs returns the names that a property requires.
-func (ps *Properties) Undefined() []string { return undefinedNames(ps.consts) }
+func (properties *Properties) Undefined() []string { return undefinedNames(properties.constants) }
 
 // Needs returns the undefined constants of this file that property i uses, directly or indirectly, in file order. It omits constants of the
 // model.
-func (ps *Properties) Needs(i int) []string {
-	return undefinedNames(ps.usedConstants(ps.props[i].expr))
+func (properties *Properties) Needs(i int) []string {
+	return undefinedNames(properties.usedConstants(properties.props[i].expr))
 }
 
 // usedConstants returns the constants of this file that expressions use, directly or through constants and labels, in file order.
-func (ps *Properties) usedConstants(exprs ...Expr) []*constant {
+func (properties *Properties) usedConstants(exprs ...Expr) []*constant {
 	used := make(map[*constant]bool)
 	isVisited := make(map[Expr]bool)
 	var visit func(expr Expr)
@@ -185,8 +185,8 @@ func (ps *Properties) usedConstants(exprs ...Expr) []*constant {
 				visit(expr.constant.def)
 			}
 		case *Label:
-			if i := expr.Index - len(ps.model.labels); i >= 0 {
-				visit(ps.labels[i].Expr)
+			if i := expr.Index - len(properties.model.labels); i >= 0 {
+				visit(properties.labels[i].Expr)
 			}
 		}
 		VisitOperands(expr, visit)
@@ -194,7 +194,7 @@ func (ps *Properties) usedConstants(exprs ...Expr) []*constant {
 	for _, expr := range exprs {
 		visit(expr)
 	}
-	return slices.DeleteFunc(slices.Clone(ps.consts), func(constant *constant) bool { return !used[constant] })
+	return slices.DeleteFunc(slices.Clone(properties.constants), func(constant *constant) bool { return !used[constant] })
 }
 
 // Instantiate returns the selected properties with values for the constants of the file; nil selects all properties. Each constant that a
@@ -202,79 +202,79 @@ func (ps *Properties) usedConstants(exprs ...Expr) []*constant {
 //
 // The program must be an instance of the model of the file. The returned program is the same with the labels of the file appended. It omits
 // unused labels whose constants have no value. The error is a syntax.ErrorList, except for a wrong program or selection.
-func (ps *Properties) Instantiate(program *Program, selected []int, consts map[string]Value) ([]Property, *Program, error) {
-	if program.model != ps.model {
-		return nil, nil, fmt.Errorf("the program is not of the model that %s was checked against", ps.file)
+func (properties *Properties) Instantiate(program *Program, selected []int, constants map[string]Value) ([]Property, *Program, error) {
+	if program.model != properties.model {
+		return nil, nil, fmt.Errorf("the program is not of the model that %s was checked against", properties.file)
 	}
-	selected = ps.selectedProperties(selected)
-	exprs, err := ps.formulas(selected)
+	selected = properties.selectedProperties(selected)
+	exprs, err := properties.formulas(selected)
 	if err != nil {
 		return nil, nil, err
 	}
 	extendedProgram := *program
 	folder := newFolder()
-	folder.foldedExprs = maps.Clone(program.consts)
+	folder.foldedExprs = maps.Clone(program.constants)
 	folder.rewardCount = len(program.Rewards)
-	extendedProgram.Warnings = append(slices.Clone(program.Warnings), ps.setConstants(folder, consts)...)
-	folder.requireValues(ps.usedConstants(exprs...), ps.file)
+	extendedProgram.Warnings = append(slices.Clone(program.Warnings), properties.setConstants(folder, constants)...)
+	folder.requireValues(properties.usedConstants(exprs...), properties.file)
 	if err := folder.err(); err != nil {
 		return nil, nil, err
 	}
-	extendedProgram.Labels = ps.addLabels(folder, program.Labels[:len(ps.model.labels):len(ps.model.labels)], exprs)
-	props := ps.foldProperties(folder, selected)
+	extendedProgram.Labels = properties.addLabels(folder, program.Labels[:len(properties.model.labels):len(properties.model.labels)], exprs)
+	props := properties.foldProperties(folder, selected)
 	if err := folder.err(); err != nil {
 		return nil, nil, err
 	}
-	extendedProgram.Warnings = append(extendedProgram.Warnings, folder.differences(ps.file)...)
+	extendedProgram.Warnings = append(extendedProgram.Warnings, folder.differences(properties.file)...)
 	return props, &extendedProgram, nil
 }
 
 // formulas returns the formulas of the selected properties. An index that is out of range is an error.
-func (ps *Properties) formulas(selected []int) ([]Expr, error) {
+func (properties *Properties) formulas(selected []int) ([]Expr, error) {
 	var formulas []Expr
 	for _, i := range selected {
-		if i < 0 || i >= len(ps.props) {
-			return nil, fmt.Errorf("there is no property %d to select, want one of 0 to %d", i, len(ps.props)-1)
+		if i < 0 || i >= len(properties.props) {
+			return nil, fmt.Errorf("there is no property %d to select, want one of 0 to %d", i, len(properties.props)-1)
 		}
-		formulas = append(formulas, ps.props[i].expr)
+		formulas = append(formulas, properties.props[i].expr)
 	}
 	return formulas, nil
 }
 
 // foldProperties returns the selected properties with constants replaced by their values.
-func (ps *Properties) foldProperties(folder *folder, selected []int) []Property {
+func (properties *Properties) foldProperties(folder *folder, selected []int) []Property {
 	props := make([]Property, len(selected))
 	for i, propertyIndex := range selected {
-		property := ps.props[propertyIndex]
-		props[i] = Property{Text: syntax.ExprString(property.decl.X), Expr: folder.fold(property.expr), Pos: property.decl.Pos()}
-		if property.decl.Name != nil {
-			props[i].Name = property.decl.Name.Name
+		property := properties.props[propertyIndex]
+		props[i] = Property{Text: syntax.ExprString(property.declaration.X), Expr: folder.fold(property.expr), Pos: property.declaration.Pos()}
+		if property.declaration.Name != nil {
+			props[i].Name = property.declaration.Name.Name
 		}
 	}
 	return props
 }
 
 // setConstants sets the values of this file's constants. It returns a warning for each name that neither this file nor the model declares.
-func (ps *Properties) setConstants(folder *folder, consts map[string]Value) (warnings []error) {
-	for _, name := range slices.Sorted(maps.Keys(consts)) {
-		if constant := ps.names[name].constant; constant != nil {
-			folder.setConstant(constant, consts[name])
-		} else if ps.model.names[name].constant == nil {
-			warnings = append(warnings, &syntax.Error{File: ps.file, Msg: fmt.Sprintf("constant %q is not declared, so its value is not used", name)})
+func (properties *Properties) setConstants(folder *folder, constants map[string]Value) (warnings []error) {
+	for _, name := range slices.Sorted(maps.Keys(constants)) {
+		if constant := properties.names[name].constant; constant != nil {
+			folder.setConstant(constant, constants[name])
+		} else if properties.model.names[name].constant == nil {
+			warnings = append(warnings, &syntax.Error{File: properties.file, Msg: fmt.Sprintf("constant %q is not declared, so its value is not used", name)})
 		}
 	}
 	return warnings
 }
 
 // addLabels appends this file's labels to the labels of the program. It omits unused labels that cannot be evaluated.
-func (ps *Properties) addLabels(folder *folder, labels []LabelDef, selected []Expr) []LabelDef {
+func (properties *Properties) addLabels(folder *folder, labels []LabelDef, selected []Expr) []LabelDef {
 	for i := range labels {
 		folder.labelIndices = append(folder.labelIndices, i)
 	}
-	used := ps.usedLabels(selected)
-	for i, label := range ps.labels {
+	used := properties.usedLabels(selected)
+	for i, label := range properties.labels {
 		index := -1
-		if expr, ok := folder.foldLabel(ps, label.Expr, used[i]); ok {
+		if expr, ok := folder.foldLabel(properties, label.Expr, used[i]); ok {
 			index = len(labels)
 			labels = append(labels, LabelDef{label.Name, expr})
 		}
@@ -302,8 +302,8 @@ func (f *folder) foldLabel(props *Properties, expr Expr, isUsed bool) (Expr, boo
 }
 
 // usedLabels reports for each label of the file whether the expressions use it.
-func (ps *Properties) usedLabels(exprs []Expr) []bool {
-	used := make([]bool, len(ps.labels))
+func (properties *Properties) usedLabels(exprs []Expr) []bool {
+	used := make([]bool, len(properties.labels))
 	isVisited := make(map[Expr]bool)
 	var visit func(expr Expr)
 	visit = func(expr Expr) {
@@ -311,8 +311,8 @@ func (ps *Properties) usedLabels(exprs []Expr) []bool {
 			return
 		}
 		isVisited[expr] = true
-		if label, ok := expr.(*Label); ok && label.Index >= len(ps.model.labels) {
-			used[label.Index-len(ps.model.labels)] = true
+		if label, ok := expr.(*Label); ok && label.Index >= len(properties.model.labels) {
+			used[label.Index-len(properties.model.labels)] = true
 		}
 		VisitOperands(expr, visit)
 	}

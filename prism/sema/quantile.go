@@ -43,22 +43,22 @@ func (r *resolver) checkBoundName(name *syntax.Ident) {
 
 // Operator returns the P operator of the quantile's formula, and reports whether it is negated. It returns nil if the formula is no P operator.
 // Storm's dialect resolves Pmax>=p to !(P<p).
-func (q *Quantile) Operator() (prob *Prob, isNegated bool) {
+func (q *Quantile) Operator() (probability *Prob, isNegated bool) {
 	expr := q.X
 	if not, ok := expr.(*Unary); ok && not.Op == syntax.OpNot {
 		expr, isNegated = not.X, true
 	}
-	prob, _ = expr.(*Prob)
-	return prob, isNegated
+	probability, _ = expr.(*Prob)
+	return probability, isNegated
 }
 
 // problem describes the part of the formula that quantile(...) does not support, for an error message. It returns "" if there is none.
 func (q *Quantile) unsupportedPart() string {
-	prob, _ := q.Operator()
-	if prob == nil || prob.IsQuery() {
+	probability, _ := q.Operator()
+	if probability == nil || probability.IsQuery() {
 		return "another formula"
 	}
-	path, ok := prob.Path.(*CostBounded)
+	path, ok := probability.Path.(*CostBounded)
 	if !ok {
 		return "a path formula without bounds"
 	}

@@ -225,9 +225,9 @@ func (r *resolver) resolveIdent(expr *syntax.Ident) Expr {
 		hint := cmp.Or(r.renamedFrom(expr.Name), r.suggestName(name))
 		return r.semanticError(expr, "undeclared identifier %q%s", name, hint)
 	case meaning.constant != nil:
-		return &constRef{Base{meaning.constant.typ, expr.Pos()}, meaning.constant}
+		return &constRef{Base{meaning.constant.valueType, expr.Pos()}, meaning.constant}
 	}
-	variable := &Var{Base{r.model.vars[meaning.index].typ, r.position(expr)}, meaning.index}
+	variable := &Var{Base{r.model.vars[meaning.index].valueType, r.position(expr)}, meaning.index}
 	if variable.ValueType == Clock && (r.inFormula || !r.clocksAllowed) {
 		r.addError(phaseSemantic, expr.Pos(), "reference to clock %q cannot appear here, only in a guard, invariant or observable", name)
 		r.entries[len(r.entries)-1].kind = clockUse
@@ -312,7 +312,7 @@ func (r *resolver) renamedFrom(name string) string {
 	if applyRenamings(r.renamings, name) == name {
 		return ""
 	}
-	return fmt.Sprintf(", which is %q renamed in module %q", name, r.renamings[len(r.renamings)-1].decl.Name.Name)
+	return fmt.Sprintf(", which is %q renamed in module %q", name, r.renamings[len(r.renamings)-1].declaration.Name.Name)
 }
 
 // resolveFormula returns the resolved body of a formula that the identifier expr names. The errors in the body are reported again at each use, once for
@@ -346,7 +346,7 @@ func (r *resolver) resolvedBody(formula *formula) *resolvedBody {
 	outerEntries, outerInFormula, outerNesting := r.entries, r.inFormula, *r.nesting
 	r.entries, r.inFormula = nil, true
 	*r.nesting = nesting{totalDepth: outerNesting.totalDepth}
-	resolved := &resolvedBody{expr: r.resolveExpr(formula.decl.X)}
+	resolved := &resolvedBody{expr: r.resolveExpr(formula.declaration.X)}
 	resolved.diags, resolved.nesting = r.entries, *r.nesting
 	r.entries, r.inFormula, *r.nesting = outerEntries, outerInFormula, outerNesting
 	r.bodies[formula] = resolved
@@ -361,25 +361,25 @@ func (r *resolver) position(expr syntax.Expr) syntax.Pos {
 }
 
 // isNumeric reports whether values of a type are numbers.
-func isNumeric(typ Type) bool { return typ == Int || typ == Double }
+func isNumeric(valueType Type) bool { return valueType == Int || valueType == Double }
 
 // isBoolOrPath reports whether a type is Bool or the type of path formulas.
-func isBoolOrPath(typ Type) bool { return typ == Bool || typ == Path }
+func isBoolOrPath(valueType Type) bool { return valueType == Bool || valueType == Path }
 
 // resolveUnary resolves ! or - and checks the type of its operand.
 func (r *resolver) resolveUnary(expr *syntax.Unary) Expr {
 	resolved := r.resolveExpr(expr.X)
-	typ := resolved.Type()
+	valueType := resolved.Type()
 	switch {
-	case typ == Invalid:
-	case expr.Op == syntax.OpNot && !isBoolOrPath(typ):
+	case valueType == Invalid:
+	case expr.Op == syntax.OpNot && !isBoolOrPath(valueType):
 		r.typeError(expr.X, "! applied to a non-Boolean expression: %s", typeMismatch(resolved, "bool"))
 		return invalidExpr(expr, resolved)
-	case expr.Op == syntax.OpNeg && !isNumeric(typ):
+	case expr.Op == syntax.OpNeg && !isNumeric(valueType):
 		r.typeError(expr.X, "- can only be applied to ints or doubles: %s", typeMismatch(resolved, "a number"))
 		return invalidExpr(expr, resolved)
 	}
-	return &Unary{Base{typ, r.position(expr)}, expr.Op, resolved}
+	return &Unary{Base{valueType, r.position(expr)}, expr.Op, resolved}
 }
 
 // resolveBinary resolves an infix operator and checks the types of its operands.
@@ -390,22 +390,22 @@ func (r *resolver) resolveBinary(expr *syntax.Binary) Expr {
 		if !r.checkOperands(expr, left, right, isBoolOrPath, "applied to a non-Boolean expression", "bool") {
 			return invalidExpr(expr, left, right)
 		}
-		typ := Bool
+		valueType := Bool
 		if left.Type() == Path || right.Type() == Path {
-			typ = Path
+			valueType = Path
 		}
-		return &Binary{Base{typ, r.position(expr)}, expr.Op, left, right}
+		return &Binary{Base{valueType, r.position(expr)}, expr.Op, left, right}
 	case syntax.OpEq, syntax.OpNe, syntax.OpLt, syntax.OpLe, syntax.OpGt, syntax.OpGe:
 		return r.newComparison(expr, left, right)
 	}
 	if !r.checkOperands(expr, left, right, isNumeric, "can only be applied to ints or doubles", "a number") {
 		return invalidExpr(expr, left, right)
 	}
-	typ := Int
+	valueType := Int
 	if expr.Op == syntax.OpDiv || left.Type() == Double || right.Type() == Double {
-		typ = Double
+		valueType = Double
 	}
-	return &Binary{Base{typ, r.position(expr)}, expr.Op, left, right}
+	return &Binary{Base{valueType, r.position(expr)}, expr.Op, left, right}
 }
 
 // checkOperands returns whether isAccepted is true for the types of both operands. If not, it reports an error for the first wrong operand. The message
@@ -427,7 +427,7 @@ func (r *resolver) checkOperands(expr *syntax.Binary, left, right Expr, isAccept
 func (r *resolver) newComparison(expr *syntax.Binary, left, right Expr) Expr {
 	leftType, rightType := left.Type(), right.Type()
 	isEquality := expr.Op == syntax.OpEq || expr.Op == syntax.OpNe
-	isDiscrete := func(typ Type) bool { return typ == Int || typ == Clock }
+	isDiscrete := func(valueType Type) bool { return valueType == Int || valueType == Clock }
 	areComparable := isNumeric(leftType) && isNumeric(rightType) ||
 		isDiscrete(leftType) && isDiscrete(rightType) ||
 		isEquality && leftType == Bool && rightType == Bool

@@ -119,11 +119,11 @@ func constType(source syntax.ConstType) Type {
 }
 
 // convert converts a value to a type as PRISM does: only an Int to a Double. It returns false if the types do not fit.
-func (v Value) convert(typ Type) (Value, bool) {
-	if typ == Double {
+func (v Value) convert(valueType Type) (Value, bool) {
+	if valueType == Double {
 		v = v.toDouble()
 	}
-	return v, v.Type == typ
+	return v, v.Type == valueType
 }
 
 // isCastable reports whether a value of one type can be used as another: an Int as a Double, and a number as a clock.

@@ -70,12 +70,12 @@ func equalStructs(first, second reflect.Value) bool {
 }
 
 // isIgnoredField reports whether a field has no meaning: a position, a file name, or the choice between synonyms.
-func isIgnoredField(typ reflect.Type, field reflect.StructField) bool {
+func isIgnoredField(valueType reflect.Type, field reflect.StructField) bool {
 	switch field.Type {
 	case reflect.TypeFor[Span](), reflect.TypeFor[Pos]():
 		return true
 	}
-	switch typ {
+	switch valueType {
 	case reflect.TypeFor[Model](), reflect.TypeFor[Properties]():
 		return field.Name == "File"
 	case reflect.TypeFor[TypeDecl]():

@@ -15,7 +15,7 @@ func (p *parser) hint() string {
 
 // touchesPrevious reports whether the current token directly follows the previous one, without a blank.
 func (p *parser) touchesPrevious() bool {
-	return p.previousTok.end == p.tok.pos.Offset && p.tok.pos.Offset > 0
+	return p.previousTok.end == p.token.pos.Offset && p.token.pos.Offset > 0
 }
 
 // textAt reports whether the source text at a token starts with this text.
@@ -26,7 +26,7 @@ func (p *parser) textAt(tok token, text string) bool {
 // spellingHint returns advice on an operator or literal that other languages spell differently, or "".
 func (p *parser) spellingHint() string {
 	type pair struct{ before, found kind }
-	switch (pair{p.previousTok.kind, p.tok.kind}) {
+	switch (pair{p.previousTok.kind, p.token.kind}) {
 	case pair{tokAnd, tokAnd}:
 		return `"and" is a single "&"`
 	case pair{tokOr, tokOr}:
@@ -38,19 +38,19 @@ func (p *parser) spellingHint() string {
 	case pair{tokLess, tokGreater}:
 		return `not equal is "!="`
 	}
-	switch p.tok.kind {
+	switch p.token.kind {
 	case tokDoubleRightBracket:
 		return `"]]" is one token, write "] ]"`
 	case tokDoubleLeftBracket:
 		return `"[[" is one token, write "[ ["`
 	case tokDoubleGreater, tokDoubleLess:
-		return fmt.Sprintf("%q is one token", kindTexts[p.tok.kind])
+		return fmt.Sprintf("%q is one token", kindTexts[p.token.kind])
 	case tokRenameArrow:
 		return `"<-" is one token, write "< -"`
 	case tokPrime:
 		return "the prime follows the name without a blank: x'"
 	case tokDivide:
-		if p.textAt(p.tok, "/*") {
+		if p.textAt(p.token, "/*") {
 			return "there are no block comments, use //"
 		}
 	case tokTimes:
@@ -65,8 +65,8 @@ func (p *parser) spellingHint() string {
 
 // noteMisspelledOperator records the current name if it is an operator of properties in wrong letters, such as pmax.
 func (p *parser) noteMisspelledOperator(context exprContext) {
-	if p.isProperties && context&allowProperty != 0 && p.operatorInOtherCase(p.tok) != "" {
-		p.operatorWord = p.tok
+	if p.isProperties && context&allowProperty != 0 && p.operatorInOtherCase(p.token) != "" {
+		p.operatorWord = p.token
 	}
 }
 
@@ -89,15 +89,15 @@ func (p *parser) operatorInOtherCase(tok token) string {
 // after the word shows that it is an operator.
 func (p *parser) misspelledOperator() string {
 	word := p.operatorWord
-	if word.kind != tokIdent || word.end > p.tok.pos.Offset {
+	if word.kind != tokIdent || word.end > p.token.pos.Offset {
 		return ""
 	}
-	between := p.scanner.src[word.end:p.tok.pos.Offset]
+	between := p.scanner.src[word.end:p.token.pos.Offset]
 	threshold := string(bytes.TrimSpace(between))
 	isComparison := strings.HasPrefix(threshold, "<") || strings.HasPrefix(threshold, ">")
-	isAtQuery := p.textAt(p.tok, "?") && threshold == "="
-	isAtReward := p.textAt(p.tok, "{") && threshold == ""
-	isAtPath := p.textAt(p.tok, "[") && (threshold == "" || isComparison) && !strings.ContainsAny(threshold, ";\n]")
+	isAtQuery := p.textAt(p.token, "?") && threshold == "="
+	isAtReward := p.textAt(p.token, "{") && threshold == ""
+	isAtPath := p.textAt(p.token, "[") && (threshold == "" || isComparison) && !strings.ContainsAny(threshold, ";\n]")
 	if isAtQuery || isAtReward || isAtPath {
 		return p.operatorInOtherCase(word)
 	}
@@ -107,15 +107,15 @@ func (p *parser) misspelledOperator() string {
 // illegalHint returns advice on a character that starts no token, or "".
 func (p *parser) illegalHint() string {
 	switch {
-	case p.textAt(p.tok, "\ufeff"):
+	case p.textAt(p.token, "\ufeff"):
 		return "save the file without a byte order mark"
-	case p.textAt(p.tok, "%"):
+	case p.textAt(p.token, "%"):
 		return "the remainder is mod(a,b)"
-	case p.textAt(p.tok, "#"):
+	case p.textAt(p.token, "#"):
 		return "run PRISM's preprocessor on this file first"
-	case p.textAt(p.tok, "“"), p.textAt(p.tok, "”"):
+	case p.textAt(p.token, "“"), p.textAt(p.token, "”"):
 		return `quotes are plain "`
-	case p.textAt(p.tok, ".") && p.previousTok.kind == tokInt && p.touchesPrevious():
+	case p.textAt(p.token, ".") && p.previousTok.kind == tokInt && p.touchesPrevious():
 		return fmt.Sprintf("a point needs a digit behind it: %s.0", p.scanner.src[p.previousTok.pos.Offset:p.previousTok.end])
 	}
 	return ""
@@ -123,15 +123,15 @@ func (p *parser) illegalHint() string {
 
 // wordHint returns advice on an unexpected keyword or identifier, or "".
 func (p *parser) wordHint() string {
-	for _, tok := range []token{p.previousTok, p.tok} {
+	for _, tok := range []token{p.previousTok, p.token} {
 		if hint := p.connectiveHint(tok); hint != "" {
 			return hint
 		}
 	}
 	if p.isProperties {
-		return propertyWordHint(p.tok.kind)
+		return propertyWordHint(p.token.kind)
 	}
-	switch k := p.tok.kind; {
+	switch k := p.token.kind; {
 	case k == tokPrimedIdent && p.previousTok.kind == tokLeftParen:
 		return "only updates assign to primed variables"
 	case k == tokPrimedIdent:
@@ -174,7 +174,7 @@ func (p *parser) connectiveHint(tok token) string {
 
 // shapeHint returns advice on a token that is correct elsewhere but not after the previous token, such as a number in F=3; "" if there is none.
 func (p *parser) shapeHint() string {
-	before, found := p.previousTok.kind, p.tok.kind
+	before, found := p.previousTok.kind, p.token.kind
 	isExtremumKeyword := extremumOfKeyword(before) != NoExtremum
 	isExtremum := isExtremumKeyword || extremumOfWord(before) != NoExtremum
 	isNumber := found == tokInt || found == tokDouble

@@ -34,11 +34,11 @@ func Lexemes(src []byte) iter.Seq[Lexeme] {
 		text := string(src) // the lexemes share its memory
 		for {
 			before := scan
-			tok := scan.next()
-			if !before.yieldComments(text, int(tok.pos.Offset), yield) || tok.kind == tokEOF {
+			token := scan.next()
+			if !before.yieldComments(text, int(token.pos.Offset), yield) || token.kind == tokEOF {
 				return
 			}
-			if !yield(Lexeme{Class: tok.kind.class(), Text: text[tok.pos.Offset:tok.end], Span: Span{tok.pos, tok.endPos()}}) {
+			if !yield(Lexeme{Class: token.kind.class(), Text: text[token.pos.Offset:token.end], Span: Span{token.pos, token.endPos()}}) {
 				return
 			}
 		}

@@ -26,7 +26,7 @@ func (p *parser) steadyAhead() bool { return p.canParseSteady(func() { p.parseSt
 // canParseSteady reports whether a parse function for an S operator succeeds at the current token. It caches the answer for each position in the
 // text.
 func (p *parser) canParseSteady(parse func()) bool {
-	offset := p.tok.pos.Offset // without the cache, nested operators would be parsed repeatedly
+	offset := p.token.pos.Offset // without the cache, nested operators would be parsed repeatedly
 	if ok, isCached := p.steadyAnswers[offset]; isCached {
 		return ok
 	}
@@ -40,7 +40,7 @@ func (p *parser) parseSteadyOrLongRun() Expr {
 	if operator := p.tryParseSteady(); operator != nil {
 		return operator
 	}
-	start := p.tok.pos
+	start := p.token.pos
 	p.advance()
 	p.treeHeight = 1
 	return &RewardPath{Kind: LongRun, Span: p.span(start)}
@@ -51,7 +51,7 @@ func (p *parser) tryParseSteady() Expr {
 	if p.isLookingAhead {
 		before := p.saveState()
 		operator := p.parseSteady()
-		p.steadyAnswers[before.tok.pos.Offset] = !p.hasFailed
+		p.steadyAnswers[before.token.pos.Offset] = !p.hasFailed
 		if !p.hasFailed {
 			return operator
 		}

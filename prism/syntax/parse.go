@@ -183,7 +183,7 @@ func ParseExpr(file string, src []byte) (Expr, error) {
 // Until then parsing functions return incomplete nodes, which their callers drop.
 type parser struct {
 	scanner        scanner
-	tok            token
+	token          token
 	previousTok    token // the token before tok
 	file           string
 	isProperties   bool // a properties file, not a model
@@ -219,7 +219,7 @@ func newParser(dialect Dialect, file string, src []byte, isProperties bool) (*pa
 		internedTexts: make(map[string]string),
 	}
 	p.scanner.stormWords = dialect == Storm && !isProperties
-	p.tok = p.scanner.next()
+	p.token = p.scanner.next()
 	return p, nil
 }
 
@@ -228,8 +228,8 @@ func (p *parser) advance() {
 	if p.hasFailed {
 		return
 	}
-	p.previousTok = p.tok
-	p.tok = p.scanner.next()
+	p.previousTok = p.token
+	p.token = p.scanner.next()
 }
 
 // peek returns the kind of the token after tok.
@@ -240,7 +240,7 @@ func (p *parser) peek() kind {
 
 // accept moves past the current token if it has this kind. It returns false if it has another kind.
 func (p *parser) accept(k kind) bool {
-	if p.tok.kind != k {
+	if p.token.kind != k {
 		return false
 	}
 	p.advance()
@@ -261,16 +261,16 @@ func (p *parser) expect(k kind) {
 
 // missingAtLineEnd reports whether a semicolon is missing at the end of a line: the current token begins a later line, and no hint explains it.
 func (p *parser) missingAtLineEnd() bool {
-	if p.hasFailed || p.isLookingAhead || p.tok.kind == tokEOF { // PRISM would report the current token
+	if p.hasFailed || p.isLookingAhead || p.token.kind == tokEOF { // PRISM would report the current token
 		return false
 	}
-	startsLine := p.tok.pos.Line > p.previousTok.pos.Line
+	startsLine := p.token.pos.Line > p.previousTok.pos.Line
 	return startsLine && p.hint() == ""
 }
 
 // wantEOF reports a syntax error unless the text ends here; what describes the end in the message.
 func (p *parser) wantEOF(what string) {
-	if p.tok.kind != tokEOF {
+	if p.token.kind != tokEOF {
 		p.unexpected(what)
 	}
 }
@@ -294,12 +294,12 @@ func (p *parser) commentAbove() Doc {
 	if p.scanner.commentBlock < 0 || p.hasFailed {
 		return nil
 	}
-	return comments(p.scanner.src, p.scanner.commentBlock, int(p.tok.pos.Offset))
+	return comments(p.scanner.src, p.scanner.commentBlock, int(p.token.pos.Offset))
 }
 
 // remainingComments returns the comments between the last item and the current token.
 func (p *parser) remainingComments() Doc {
-	return p.remainingCommentsTo(int(p.tok.pos.Offset))
+	return p.remainingCommentsTo(int(p.token.pos.Offset))
 }
 
 // remainingCommentsTo returns the comments before an offset that belong to no item yet.
@@ -352,16 +352,16 @@ type statementStart struct {
 // error.
 func (p *parser) beginStatement() statementStart {
 	p.hasReported = false
-	statement := statementStart{doc: p.commentAbove(), start: p.tok.pos}
+	statement := statementStart{doc: p.commentAbove(), start: p.token.pos}
 	if p.hasFailed {
 		return statement
 	}
-	aboveEnd := int(p.tok.pos.Offset)
+	aboveEnd := int(p.token.pos.Offset)
 	if p.scanner.commentBlock >= 0 {
 		aboveEnd = p.scanner.commentBlock
 	}
 	statement.comments.Detached = p.commentBlocksTo(aboveEnd)
-	p.commentsEnd = int(p.tok.pos.Offset)
+	p.commentsEnd = int(p.token.pos.Offset)
 	return statement
 }
 
@@ -389,9 +389,9 @@ func (p *parser) commentBehind() Doc {
 		return nil
 	}
 	p.commentsEnd = max(p.commentsEnd, int(p.previousTok.end))
-	line, _ := cutLine(p.scanner.src[p.commentsEnd:p.tok.pos.Offset])
+	line, _ := cutLine(p.scanner.src[p.commentsEnd:p.token.pos.Offset])
 	blanks, comment, isComment := bytes.Cut(line, []byte("//"))
-	startsNextBlock := p.scanner.commentBlock == p.commentsEnd+len(blanks) && p.tok.kind != tokEOF
+	startsNextBlock := p.scanner.commentBlock == p.commentsEnd+len(blanks) && p.token.kind != tokEOF
 	if !isComment || startsNextBlock {
 		return nil
 	}
@@ -414,11 +414,11 @@ func (p *parser) unexpected(want string) {
 
 // unexpectedHint reports the current token as a syntax error. want describes the expected text. hint says how to correct the error.
 func (p *parser) unexpectedHint(want, hint string) {
-	msg := "found " + describe(p.scanner.src, p.tok) + ", want " + want
+	message := "found " + describe(p.scanner.src, p.token) + ", want " + want
 	if hint != "" {
-		msg += "; " + hint
+		message += "; " + hint
 	}
-	p.fail(p.errorPos(p.tok), msg)
+	p.fail(p.errorPos(p.token), message)
 }
 
 // errorPos returns the position at which PRISM reports an unexpected token. For the end of the file, this is the last character.
@@ -430,22 +430,22 @@ func (p *parser) errorPos(tok token) Pos {
 }
 
 // fail reports a syntax error. From then on, the parser accepts no token until resynchronize is called.
-func (p *parser) fail(pos Pos, msg string) {
+func (p *parser) fail(pos Pos, message string) {
 	if p.hasFailed {
 		return
 	}
-	p.hasFailed, p.failedAt = true, p.tok
-	p.tok.kind = tokBad
-	p.report(pos, msg)
+	p.hasFailed, p.failedAt = true, p.token
+	p.token.kind = tokBad
+	p.report(pos, message)
 }
 
 // report records an error, and the parser continues. It records only the first error of a statement. After maxErrors errors, the parser gives up.
-func (p *parser) report(pos Pos, msg string) {
+func (p *parser) report(pos Pos, message string) {
 	if p.isLookingAhead || p.hasReported || p.hasGivenUp {
 		return
 	}
 	p.hasReported = true
-	p.errs.Add(p.file, pos, "%s", msg)
+	p.errs.Add(p.file, pos, "%s", message)
 	if len(p.errs) == maxErrors {
 		p.halt()
 	}
@@ -468,25 +468,25 @@ const (
 // resynchronize continues the parsing after a syntax error. It skips tokens up to the start of an item, a token in stops, or the end. With
 // stopAtSemicolon, it also stops after the next semicolon.
 func (p *parser) resynchronize(rule semicolonRule, stops ...kind) {
-	p.hasFailed, p.tok = false, p.failedAt
+	p.hasFailed, p.token = false, p.failedAt
 	if p.hasGivenUp {
-		p.tok.kind = tokEOF
+		p.token.kind = tokEOF
 	}
-	if rule == stopAtSemicolon && p.tok.kind == tokSemicolon {
+	if rule == stopAtSemicolon && p.token.kind == tokSemicolon {
 		p.advance()
-		startsLine := p.tok.pos.Line > p.previousTok.pos.Line
+		startsLine := p.token.pos.Line > p.previousTok.pos.Line
 		if startsLine { // a wrong semicolon in the middle of a line does not end the statement
 			return
 		}
 	}
-	start := p.tok.pos.Offset
-	canContinue := func() bool { return p.tok.kind == tokEOF || p.atItemStart() || slices.Contains(stops, p.tok.kind) }
+	start := p.token.pos.Offset
+	canContinue := func() bool { return p.token.kind == tokEOF || p.atItemStart() || slices.Contains(stops, p.token.kind) }
 	for !canContinue() {
-		if rule == stopAtSemicolon && p.tok.kind == tokSemicolon {
+		if rule == stopAtSemicolon && p.token.kind == tokSemicolon {
 			p.skipSemicolons()
 			return
 		}
-		if p.tok.pos.Offset-start > maxSkip {
+		if p.token.pos.Offset-start > maxSkip {
 			p.halt()
 		}
 		p.advance()
@@ -501,12 +501,12 @@ func (p *parser) skipSemicolons() {
 
 // atItemStart reports whether the current token starts an item, so that the parsing can continue there after an error.
 func (p *parser) atItemStart() bool {
-	startsLine := p.tok.pos.Line > p.previousTok.pos.Line
+	startsLine := p.token.pos.Line > p.previousTok.pos.Line
 	isAfterItem := p.previousTok.kind == tokSemicolon || kwEndinit <= p.previousTok.kind && p.previousTok.kind <= kwEndsystem
 	if !startsLine && !isAfterItem {
 		return false
 	}
-	switch p.tok.kind {
+	switch p.token.kind {
 	case kwConst, kwLabel:
 		return true
 	case kwFormula, kwGlobal, kwModule, kwRewards, kwObservable, kwObservables, kwSystem:
@@ -517,22 +517,22 @@ func (p *parser) atItemStart() bool {
 
 // parserState is a saved state of the parser.
 type parserState struct {
-	scanner       scanner
-	tok, prevTok  token
-	failed        bool
-	failedTok     token
-	depth, height int
-	lookingAhead  bool
+	scanner        scanner
+	token, prevTok token
+	failed         bool
+	failedTok      token
+	depth, height  int
+	lookingAhead   bool
 }
 
 // saveState returns the current state of the parser, for restoreState.
 func (p *parser) saveState() parserState {
-	return parserState{p.scanner, p.tok, p.previousTok, p.hasFailed, p.failedAt, p.depth, p.treeHeight, p.isLookingAhead}
+	return parserState{p.scanner, p.token, p.previousTok, p.hasFailed, p.failedAt, p.depth, p.treeHeight, p.isLookingAhead}
 }
 
 // restoreState returns the parser to a saved state. A parser that has given up stays at the end.
 func (p *parser) restoreState(state parserState) {
-	p.scanner, p.tok, p.previousTok = state.scanner, state.tok, state.prevTok
+	p.scanner, p.token, p.previousTok = state.scanner, state.token, state.prevTok
 	p.hasFailed, p.failedAt = state.failed, state.failedTok
 	p.depth, p.treeHeight = state.depth, state.height
 	p.isLookingAhead = state.lookingAhead
@@ -545,7 +545,7 @@ func (p *parser) restoreState(state parserState) {
 // decrease depth at the end of the level.
 func (p *parser) enterNesting() bool {
 	if p.depth >= maxNesting {
-		p.fail(p.errorPos(p.tok), fmt.Sprintf("nested more than %d deep", maxNesting))
+		p.fail(p.errorPos(p.token), fmt.Sprintf("nested more than %d deep", maxNesting))
 		return false
 	}
 	p.depth++
@@ -557,13 +557,13 @@ func (p *parser) enterNesting() bool {
 func (p *parser) addTreeLevel(otherHeight int) {
 	p.treeHeight = max(p.treeHeight, otherHeight) + 1
 	if p.treeHeight > maxHeight {
-		p.fail(p.errorPos(p.tok), fmt.Sprintf("the expression has more than %d operators in a row", maxHeight))
+		p.fail(p.errorPos(p.token), fmt.Sprintf("the expression has more than %d operators in a row", maxHeight))
 	}
 }
 
 // parseIdent parses an identifier; what describes it in an error message.
 func (p *parser) parseIdent(what string) *Ident {
-	name := &Ident{Name: p.tokenText(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
+	name := &Ident{Name: p.tokenText(p.token), Span: Span{p.token.pos, p.token.endPos()}}
 	if !p.accept(tokIdent) {
 		p.unexpected(what)
 	}
@@ -573,9 +573,9 @@ func (p *parser) parseIdent(what string) *Ident {
 // parseName parses the name of a declaration or an action. what describes it for errors. A keyword instead of the name is an error, but the
 // parser continues after it.
 func (p *parser) parseName(what string) *Ident {
-	if k := p.tok.kind; k.isKeyword() && !isStructural(k) && !p.isLookingAhead {
-		ident := &Ident{Name: p.tokenText(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
-		p.report(p.tok.pos, fmt.Sprintf("found keyword %q, want %s; PRISM reserves %q", ident.Name, what, ident.Name))
+	if k := p.token.kind; k.isKeyword() && !isStructural(k) && !p.isLookingAhead {
+		ident := &Ident{Name: p.tokenText(p.token), Span: Span{p.token.pos, p.token.endPos()}}
+		p.report(p.token.pos, fmt.Sprintf("found keyword %q, want %s; PRISM reserves %q", ident.Name, what, ident.Name))
 		p.advance()
 		return ident
 	}

@@ -116,7 +116,7 @@ func (p *parser) mayUse(context, operators exprContext) bool {
 }
 
 // badExpr returns a placeholder for an expression with a syntax error.
-func (p *parser) badExpr() Expr { return &BoolLit{Span: p.span(p.tok.pos)} }
+func (p *parser) badExpr() Expr { return &BoolLit{Span: p.span(p.token.pos)} }
 
 // parseExpr parses an expression of any precedence level.
 func (p *parser) parseExpr(context exprContext) Expr {
@@ -143,10 +143,10 @@ func binaryTemporalOp(k kind) (op TemporalOp, ok bool) {
 
 // parseUntil parses an expression with at most one of the binary temporal operators U, W and R. They do not associate: a U b U c is an error.
 func (p *parser) parseUntil(context exprContext) Expr {
-	start := p.tok.pos
+	start := p.token.pos
 	left := p.parseTemporal(context)
 	p.splitOperator(kwU)
-	op, isTemporal := binaryTemporalOp(p.tok.kind)
+	op, isTemporal := binaryTemporalOp(p.token.kind)
 	if !isTemporal {
 		return left
 	}
@@ -181,7 +181,7 @@ func (p *parser) parseUntilOperand(context exprContext, start Pos, op TemporalOp
 // parseTemporal parses an expression with any number of prefix operators X, F and G.
 func (p *parser) parseTemporal(context exprContext) Expr {
 	var op TemporalOp
-	switch k := p.tok.kind; {
+	switch k := p.token.kind; {
 	case k == kwX && p.mayUse(context, allowTemporal):
 		op = Next
 	case k == kwF && p.mayUse(context, allowTemporal), p.splitFuture(context):
@@ -191,7 +191,7 @@ func (p *parser) parseTemporal(context exprContext) Expr {
 	default:
 		return p.parseCond(context)
 	}
-	start := p.tok.pos
+	start := p.token.pos
 	p.advance()
 	p.treeHeight = 0
 	bound, costs := p.parseBounds()
@@ -207,9 +207,9 @@ func (p *parser) parseTemporal(context exprContext) Expr {
 
 // parseTimeBound parses the bound of a temporal operator: <=k, <k, >=k, >k, =k or [low,high]. It returns nil if there is none.
 func (p *parser) parseTimeBound() *TimeBound {
-	start := p.tok.pos
+	start := p.token.pos
 	bound := &TimeBound{}
-	switch k := p.tok.kind; k {
+	switch k := p.token.kind; k {
 	case tokLess, tokLessEqual:
 		p.advance()
 		bound.High, bound.IsHighStrict = p.parseBoundExpr(), k == tokLess
@@ -237,7 +237,7 @@ func (p *parser) parseTimeBound() *TimeBound {
 
 // parseBoundExpr parses the number of a one-sided bound. As in PRISM, a name before a parenthesis is the whole bound: in F<=t (b) the bound is t.
 func (p *parser) parseBoundExpr() Expr {
-	if p.tok.kind == tokIdent && (p.isLookingAhead || p.peek() == tokLeftParen) {
+	if p.token.kind == tokIdent && (p.isLookingAhead || p.peek() == tokLeftParen) {
 		p.treeHeight = 1
 		return p.parseIdent("")
 	}
@@ -246,7 +246,7 @@ func (p *parser) parseBoundExpr() Expr {
 
 // parseCond parses a conditional c ? t : e or an expression that binds tighter. Only e may be a conditional without parentheses.
 func (p *parser) parseCond(context exprContext) Expr {
-	start := p.tok.pos
+	start := p.token.pos
 	condition := p.parseBinary(context, levelImplies)
 	if !p.accept(tokQuestion) {
 		return condition
@@ -254,7 +254,7 @@ func (p *parser) parseCond(context exprContext) Expr {
 	treeHeight := p.treeHeight
 	thenExpr := p.parseBinary(context, levelImplies)
 	treeHeight = max(treeHeight, p.treeHeight)
-	if p.tok.kind == tokQuestion {
+	if p.token.kind == tokQuestion {
 		p.unexpectedHint(`":"`, "a conditional that is not in the last branch needs parentheses: a ? (b ? c : d) : e")
 	}
 	p.expect(tokColon)
@@ -269,19 +269,19 @@ func (p *parser) parseCond(context exprContext) Expr {
 
 // parseBinary parses infix operators that bind at least as tightly as minLevel, by precedence climbing.
 func (p *parser) parseBinary(context exprContext, minLevel level) Expr {
-	start := p.tok.pos
+	start := p.token.pos
 	var left Expr
-	if p.tok.kind == tokNot && minLevel <= levelNot {
+	if p.token.kind == tokNot && minLevel <= levelNot {
 		left = p.parseNot(context)
 	} else {
 		left = p.parseNeg(context)
 	}
 	for {
-		op := infixOp(p.tok.kind)
+		op := infixOp(p.token.kind)
 		if op == OpNone || op.level() < minLevel || p.conditionAhead() {
 			return left
 		}
-		opPos, leftHeight := p.tok.pos, p.treeHeight
+		opPos, leftHeight := p.token.pos, p.treeHeight
 		p.advance()
 		right := p.parseRightOperand(context, op)
 		p.addTreeLevel(leftHeight)
@@ -304,7 +304,7 @@ func (p *parser) parseRightOperand(context exprContext, op Op) Expr {
 
 // parseNot parses a negation !expr. Its operand includes comparisons.
 func (p *parser) parseNot(context exprContext) Expr {
-	start := p.tok.pos
+	start := p.token.pos
 	if !p.enterNesting() {
 		return p.badExpr()
 	}
@@ -317,10 +317,10 @@ func (p *parser) parseNot(context exprContext) Expr {
 
 // parseNeg parses -expr or a primary expression.
 func (p *parser) parseNeg(context exprContext) Expr {
-	if p.tok.kind != tokMinus {
+	if p.token.kind != tokMinus {
 		return p.parsePrimary(context)
 	}
-	start := p.tok.pos
+	start := p.token.pos
 	if !p.enterNesting() {
 		return p.badExpr()
 	}
@@ -337,7 +337,7 @@ func (p *parser) parsePrimary(context exprContext) Expr {
 	if name := p.stormOperator(); name != "" && p.mayUse(context, allowProperty) {
 		return p.parseStormOperation(name)
 	}
-	switch p.tok.kind {
+	switch p.token.kind {
 	case tokInt:
 		return p.parseIntLit()
 	case tokDouble:
@@ -353,11 +353,11 @@ func (p *parser) parsePrimary(context exprContext) Expr {
 	case tokLeftParen:
 		return p.parseParen(context)
 	}
-	isOperator := startsPropertyOperator(p.tok.kind)
+	isOperator := startsPropertyOperator(p.token.kind)
 	switch {
 	case isOperator && p.mayUse(context, allowProperty):
 		return p.parsePropertyOperator(context)
-	case isOperator && p.tok.kind == tokQuote:
+	case isOperator && p.token.kind == tokQuote:
 		p.unexpectedHint("an expression without labels and property operators",
 			"a label cannot be used in definitions of the model, but a formula with the same expression can")
 	case isOperator:
@@ -370,14 +370,14 @@ func (p *parser) parsePrimary(context exprContext) Expr {
 
 // parseDoubleLit parses a literal of type double. The tree keeps its text, so 0.1 is exactly 1/10.
 func (p *parser) parseDoubleLit() Expr {
-	literal := p.tok
+	literal := p.token
 	p.advance()
 	return &DoubleLit{Text: p.tokenText(literal), Span: p.span(literal.pos)}
 }
 
 // parseBoolLit parses true or false.
 func (p *parser) parseBoolLit() Expr {
-	literal := p.tok
+	literal := p.token
 	p.advance()
 	return &BoolLit{Value: literal.kind == kwTrue, Span: p.span(literal.pos)}
 }
@@ -386,7 +386,7 @@ func (p *parser) parseBoolLit() Expr {
 func (p *parser) parseNameOrCall(context exprContext) Expr {
 	p.noteMisspelledOperator(context)
 	ident := p.parseIdent("")
-	if p.tok.kind != tokLeftParen {
+	if p.token.kind != tokLeftParen {
 		return ident
 	}
 	if relation, ok := predicateRelation(ident.Name); ok && p.dialect == Storm {
@@ -397,7 +397,7 @@ func (p *parser) parseNameOrCall(context exprContext) Expr {
 
 // parseParen parses an expression in parentheses. The tree has a node for the parentheses, so printing keeps them.
 func (p *parser) parseParen(context exprContext) Expr {
-	start := p.tok.pos
+	start := p.token.pos
 	p.expect(tokLeftParen)
 	expr := p.parseExpr(context)
 	p.expect(tokRightParen)
@@ -407,26 +407,26 @@ func (p *parser) parseParen(context exprContext) Expr {
 
 // parseIntLit parses an integer literal of at most 2^31-1.
 func (p *parser) parseIntLit() Expr {
-	tok := p.tok
-	value, err := strconv.ParseInt(string(p.scanner.src[tok.pos.Offset:tok.end]), 10, 32)
+	token := p.token
+	value, err := strconv.ParseInt(string(p.scanner.src[token.pos.Offset:token.end]), 10, 32)
 	if err != nil && !p.isLookingAhead {
-		pos := tok.pos
+		pos := token.pos
 		if p.isPrescanned { // PRISM has read the next token, and reports its position
 			ahead := p.scanner
 			pos = p.errorPos(ahead.next())
 		}
 		const format = "found %s, want an integer of at most 2147483647; a time can be a double such as 1e10, " +
 			"and a step bound of this size can be omitted"
-		p.fail(pos, fmt.Sprintf(format, describe(p.scanner.src, tok)))
+		p.fail(pos, fmt.Sprintf(format, describe(p.scanner.src, token)))
 		return p.badExpr()
 	}
 	p.advance()
-	return &IntLit{Value: int32(value), Span: p.span(tok.pos)}
+	return &IntLit{Value: int32(value), Span: p.span(token.pos)}
 }
 
 // parseFuncName parses the name of a function; min and max are keywords.
 func (p *parser) parseFuncName() *Ident {
-	ident := &Ident{Name: p.tokenText(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
+	ident := &Ident{Name: p.tokenText(p.token), Span: Span{p.token.pos, p.token.endPos()}}
 	if !p.accept(kwMin) && !p.accept(kwMax) && !p.accept(tokIdent) {
 		p.unexpected("a function name")
 	}
@@ -454,7 +454,7 @@ func (p *parser) parseCall(context exprContext, name *Ident) Expr {
 
 // parseFuncCall parses the old form of a function call, func(name, arguments).
 func (p *parser) parseFuncCall(context exprContext) Expr {
-	start := p.tok.pos
+	start := p.token.pos
 	p.advance()
 	p.expect(tokLeftParen)
 	call := &Call{Func: p.parseFuncName(), Old: true}

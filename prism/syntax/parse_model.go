@@ -4,10 +4,10 @@ import "fmt"
 
 // parseModel parses a model file. It leaves out items with errors.
 func (p *parser) parseModel() *Model {
-	start := p.tok.pos
+	start := p.token.pos
 	model := &Model{File: p.file, Dialect: p.dialect, Truncates: p.dialect == Storm}
-	for p.tok.kind != tokEOF {
-		firstKind := p.tok.kind
+	for p.token.kind != tokEOF {
+		firstKind := p.token.kind
 		item := p.parseItem()
 		if p.hasFailed {
 			p.recoverItem(firstKind)
@@ -24,7 +24,7 @@ func (p *parser) parseModel() *Model {
 
 // parseItem parses one top-level declaration of a model. It returns nil after a syntax error.
 func (p *parser) parseItem() Item {
-	switch p.tok.kind {
+	switch p.token.kind {
 	case kwFormula:
 		return p.parseFormulaDecl()
 	case kwLabel:
@@ -46,7 +46,7 @@ func (p *parser) parseItem() Item {
 	case kwSystem:
 		return p.parseSystem()
 	}
-	if modelType := modelTypeOf(p.tok.kind); modelType != TypeNone {
+	if modelType := modelTypeOf(p.token.kind); modelType != TypeNone {
 		return p.parseTypeWord(modelType)
 	}
 	if p.dialect == Storm && p.atWord(wordMA) {
@@ -56,9 +56,9 @@ func (p *parser) parseItem() Item {
 		return item
 	}
 	p.beginStatement()
-	word := p.tokenText(p.tok)
+	word := p.tokenText(p.token)
 	if problem, isUnsupported := unsupportedWord(word); isUnsupported {
-		p.fail(p.tok.pos, fmt.Sprintf("found %q: %s", word, problem))
+		p.fail(p.token.pos, fmt.Sprintf("found %q: %s", word, problem))
 		p.halt() // such a model would only cause more errors
 		return nil
 	}
@@ -165,7 +165,7 @@ func (p *parser) parseLabelDecl() *LabelDecl {
 	statement := p.beginStatement()
 	label := &LabelDecl{Doc: statement.doc}
 	p.advance()
-	if p.tok.kind == tokIdent {
+	if p.token.kind == tokIdent {
 		label.Name = p.parseIdent("")
 		if p.dialect == PRISM {
 			p.report(label.Name.Start, fmt.Sprintf("found %s, want a label name in double quotes", quoteText(label.Name.Name)))
@@ -184,7 +184,7 @@ func (p *parser) parseLabelDecl() *LabelDecl {
 func (p *parser) parseConstDecl() *ConstDecl {
 	statement := p.beginStatement()
 	constant := &ConstDecl{Doc: statement.doc}
-	isRateOrProb := p.tok.kind != kwConst // the old forms `rate name = expr;` and `prob name = expr;`
+	isRateOrProb := p.token.kind != kwConst // the old forms `rate name = expr;` and `prob name = expr;`
 	p.advance()
 	if isRateOrProb {
 		constant.Type, constant.HasType = ConstDouble, true
@@ -215,7 +215,7 @@ func (p *parser) parseConstType() (constType ConstType, hasType bool) {
 
 // acceptClock consumes the word clock if it comes next. It returns false if it does not.
 func (p *parser) acceptClock() bool {
-	if p.dialect == Storm && p.tok.kind == tokIdent && p.tokenText(p.tok) == kindTexts[kwClock] { // not a keyword there
+	if p.dialect == Storm && p.token.kind == tokIdent && p.tokenText(p.token) == kindTexts[kwClock] { // not a keyword there
 		p.advance()
 		return true
 	}
@@ -225,10 +225,10 @@ func (p *parser) acceptClock() bool {
 // parseVarDecl parses the declaration of a variable, `name : type init expr;`. The initial value may be missing.
 func (p *parser) parseVarDecl() *VarDecl {
 	variable := &VarDecl{}
-	start := p.tok.pos
+	start := p.token.pos
 	variable.Name = p.parseName("a variable name")
 	p.expect(tokColon)
-	variable.TypePos = p.tok.pos
+	variable.TypePos = p.token.pos
 	switch {
 	case p.accept(tokLeftBracket):
 		variable.Low = p.parseExpr(modelContext)
@@ -270,18 +270,18 @@ func (p *parser) parseModule() Item {
 // parseModuleBody parses the statements of a module up to endmodule. After an error, it continues with the next statement.
 func (p *parser) parseModuleBody(module *Module) {
 	isInOrder := true
-	for p.tok.kind != kwEndmodule {
+	for p.token.kind != kwEndmodule {
 		isInOrder = p.parseModuleStatement(module, isInOrder)
 		if !p.hasFailed {
 			continue
 		}
 		p.resynchronize(stopAtSemicolon, kwEndmodule)
-		if p.tok.kind == tokEOF || p.atItemStart() {
+		if p.token.kind == tokEOF || p.atItemStart() {
 			return
 		}
 	}
 	module.Trailing = p.remainingComments()
-	p.commentsEnd = int(p.tok.pos.Offset)
+	p.commentsEnd = int(p.token.pos.Offset)
 	p.advance()
 }
 
@@ -297,11 +297,11 @@ func (p *parser) parseModuleStatement(module *Module, isInOrder bool) bool {
 		variable.Doc = statement.doc
 		variable.Notes, _ = p.finishStatement(statement)
 		module.Vars = appendParsed(p, module.Vars, variable)
-	case p.tok.kind == kwInvariant:
+	case p.token.kind == kwInvariant:
 		p.hasReported = false
 		isInOrder = p.checkOrder(isInOrder, isTooLate, `a command or "endmodule"; a module has one invariant, before the commands`)
 		p.parseInvariant(module)
-	case p.tok.kind == tokLeftBracket || p.atMarkovianCommand():
+	case p.token.kind == tokLeftBracket || p.atMarkovianCommand():
 		module.Commands = appendParsed(p, module.Commands, p.parseCommand())
 	default:
 		p.beginStatement()
@@ -333,18 +333,18 @@ func appendParsed[N Node](p *parser, list []N, node N) []N {
 // declarationAhead reports whether the current token starts the declaration of a variable. isTooLate says that the module already has commands or
 // an invariant. Then a declaration is recognised only by its colon.
 func (p *parser) declarationAhead(isTooLate bool) bool {
-	isName := p.tok.kind == tokIdent
+	isName := p.token.kind == tokIdent
 	if isName && !isTooLate {
 		return true
 	}
-	isReserved := p.tok.kind.isKeyword() && !isStructural(p.tok.kind) // an error in place of a name
+	isReserved := p.token.kind.isKeyword() && !isStructural(p.token.kind) // an error in place of a name
 	return (isName || isReserved) && p.peek() == tokColon
 }
 
 // checkOrder reports an error for the first statement of a module that is too late. The result says whether all statements so far are in order.
 func (p *parser) checkOrder(isInOrder, isTooLate bool, want string) bool {
 	if isInOrder && isTooLate {
-		p.report(p.tok.pos, "found "+describe(p.scanner.src, p.tok)+", want "+want)
+		p.report(p.token.pos, "found "+describe(p.scanner.src, p.token)+", want "+want)
 	}
 	return !isTooLate && isInOrder
 }
@@ -354,7 +354,7 @@ func (p *parser) parseRenamedModule(statement statementStart, name *Ident) Item 
 	module := &RenamedModule{Doc: statement.doc, Name: name, Base: p.parseName("a module name")}
 	p.expect(tokLeftBracket)
 	for {
-		first := p.tok.pos
+		first := p.token.pos
 		rename := &Rename{Old: p.parseRenamable()}
 		p.expect(tokEqual)
 		rename.New = p.parseRenamable()
@@ -372,7 +372,7 @@ func (p *parser) parseRenamedModule(statement statementStart, name *Ident) Item 
 
 // parseRenamable parses a name in a module renaming. The functions min and max are keywords that can be renamed.
 func (p *parser) parseRenamable() *Ident {
-	if k := p.tok.kind; k == kwMin || k == kwMax {
+	if k := p.token.kind; k == kwMin || k == kwMax {
 		return p.parseFuncName()
 	}
 	return p.parseName("a name")
@@ -390,7 +390,7 @@ func (p *parser) parseCommand() *Command {
 	command.Guard = p.parseExpr(modelContext)
 	p.expect(tokArrow)
 	command.Updates = p.parseUpdates()
-	if p.tok.kind == tokPlus {
+	if p.token.kind == tokPlus {
 		p.unexpectedHint(`";"`, "several updates need probabilities: 0.5:(x'=1) + 0.5:(x'=2)")
 	}
 	p.expect(tokSemicolon)
@@ -399,15 +399,15 @@ func (p *parser) parseCommand() *Command {
 }
 
 // atMarkovianCommand reports whether a command with rates of a Markov automaton begins.
-func (p *parser) atMarkovianCommand() bool { return p.dialect == Storm && p.tok.kind == tokLess }
+func (p *parser) atMarkovianCommand() bool { return p.dialect == Storm && p.token.kind == tokLess }
 
 // parseMarkovianBrackets parses the brackets <> of a Markovian command. Such a command does not synchronise, so an action in them is an error.
 //
 // Source: Storm 1.14, Program::checkValidity.
 func (p *parser) parseMarkovianBrackets() {
 	p.expect(tokLess)
-	if p.tok.kind == tokIdent {
-		p.fail(p.tok.pos, fmt.Sprintf("found the action %q in a Markovian command, want <>; Markovian commands do not synchronise", p.tokenText(p.tok)))
+	if p.token.kind == tokIdent {
+		p.fail(p.token.pos, fmt.Sprintf("found the action %q in a Markovian command, want <>; Markovian commands do not synchronise", p.tokenText(p.token)))
 		return
 	}
 	p.expect(tokGreater)
@@ -426,7 +426,7 @@ func (p *parser) parseAction() *Ident {
 
 // parseUpdates parses the right-hand side of a command: one update without a probability, or several updates with plus signs between them.
 func (p *parser) parseUpdates() []*Update {
-	if p.tok.kind == kwTrue || p.assignmentAhead() {
+	if p.token.kind == kwTrue || p.assignmentAhead() {
 		return []*Update{p.parseSingleUpdate()}
 	}
 	updates := []*Update{p.parseUpdateWithProbability()}
@@ -438,15 +438,15 @@ func (p *parser) parseUpdates() []*Update {
 
 // assignmentAhead reports whether an assignment (x'=expr) starts at the current token.
 func (p *parser) assignmentAhead() bool {
-	return p.tok.kind == tokLeftParen && p.peek() == tokPrimedIdent
+	return p.token.kind == tokLeftParen && p.peek() == tokPrimedIdent
 }
 
 // parseUpdateWithProbability parses `probability : assignments`.
 func (p *parser) parseUpdateWithProbability() *Update {
-	start := p.tok.pos
+	start := p.token.pos
 	update := &Update{}
 	update.Prob, update.ProbHigh = p.parseUpdateProbability()
-	if p.tok.kind != tokColon && !p.hasFailed && looksLikeAssignments(update.Prob) {
+	if p.token.kind != tokColon && !p.hasFailed && looksLikeAssignments(update.Prob) {
 		p.unexpectedHint(`":"`, "an update assigns to primed variables: (x'=1)")
 	}
 	p.expect(tokColon)
@@ -471,9 +471,9 @@ func (p *parser) parseSingleUpdate() *Update {
 	p.isPrescanned = true
 	update.Assigns = p.parseAssigns()
 	p.isPrescanned = false
-	update.Span = p.span(start.tok.pos)
+	update.Span = p.span(start.token.pos)
 	hasNewError := len(p.errs) > errorsBefore
-	if !hasNewError || p.hasGivenUp || start.tok.kind != tokLeftParen {
+	if !hasNewError || p.hasGivenUp || start.token.kind != tokLeftParen {
 		return update
 	}
 	// If the first assignment is wrong, PRISM parses a probability and reports its error at the primed variable.
@@ -494,7 +494,7 @@ func (p *parser) moveErrorToPrime() {
 	p.errs = p.errs[:len(p.errs)-1]
 	p.hasReported = false
 	p.advance()
-	p.fail(p.tok.pos, fmt.Sprintf("found %s in an assignment with a syntax error: at %s %s", describe(p.scanner.src, p.tok), cause.Pos, cause.Msg))
+	p.fail(p.token.pos, fmt.Sprintf("found %s in an assignment with a syntax error: at %s %s", describe(p.scanner.src, p.token), cause.Pos, cause.Msg))
 }
 
 // looksLikeAssignments reports whether an expression has the form of assignments without primes, such as x=1 & y=2.
@@ -525,44 +525,44 @@ func (p *parser) parseAssigns() []*Assign {
 	if p.accept(kwTrue) {
 		return nil
 	}
-	assigns := []*Assign{p.parseAssign()}
+	assignments := []*Assign{p.parseAssign()}
 	for p.accept(tokAnd) {
-		assigns = append(assigns, p.parseAssign())
+		assignments = append(assignments, p.parseAssign())
 	}
-	return assigns
+	return assignments
 }
 
 // parseAssign parses one assignment (x'=expr).
 func (p *parser) parseAssign() *Assign {
-	start := p.tok.pos
-	if p.tok.kind != tokLeftParen {
+	start := p.token.pos
+	if p.token.kind != tokLeftParen {
 		p.unexpected(`"true" or an assignment (x'=…)`)
 	}
 	p.advance()
-	assign := &Assign{Name: p.parsePrimed()}
+	assignment := &Assign{Name: p.parsePrimed()}
 	p.expect(tokEqual)
-	assign.Value = p.parseExpr(modelContext)
+	assignment.Value = p.parseExpr(modelContext)
 	p.expect(tokRightParen)
-	assign.Span = p.span(start)
-	return assign
+	assignment.Span = p.span(start)
+	return assignment
 }
 
 // parsePrimed parses a primed variable x' and returns its name without the prime.
 func (p *parser) parsePrimed() *Ident {
-	tok := p.tok
-	ident := &Ident{Span: Span{tok.pos, tok.endPos()}}
+	token := p.token
+	ident := &Ident{Span: Span{token.pos, token.endPos()}}
 	if !p.accept(tokPrimedIdent) {
 		p.unexpected("a primed variable")
 		return ident
 	}
-	tok.end--
-	ident.Name = p.tokenText(tok)
+	token.end--
+	ident.Name = p.tokenText(token)
 	return ident
 }
 
 // parseRewardItems parses the items of a reward structure up to endrewards. After an error, it continues with the next item.
 func (p *parser) parseRewardItems(rewards *Rewards) {
-	for p.tok.kind != kwEndrewards {
+	for p.token.kind != kwEndrewards {
 		if !p.hasFailed {
 			mayBeName := rewards.Name == nil && len(rewards.Items) == 0
 			rewards.Items = appendParsed(p, rewards.Items, p.parseRewardItem(mayBeName))
@@ -571,7 +571,7 @@ func (p *parser) parseRewardItems(rewards *Rewards) {
 			continue
 		}
 		p.resynchronize(stopAtSemicolon, kwEndrewards)
-		if p.tok.kind == tokEOF || p.atItemStart() {
+		if p.token.kind == tokEOF || p.atItemStart() {
 			return
 		}
 	}
@@ -582,14 +582,14 @@ func (p *parser) parseRewards() Item {
 	statement := p.beginStatement()
 	rewards := &Rewards{Doc: statement.doc}
 	p.advance()
-	if p.tok.kind == tokQuote {
+	if p.token.kind == tokQuote {
 		rewards.Name = p.parseQuotedName("the name of a reward structure")
 	}
 	p.attachInnerComments(&statement)
 	rewards.Head = p.commentBehind()
 	p.parseRewardItems(rewards)
 	rewards.Trailing = p.remainingComments()
-	p.commentsEnd = int(p.tok.pos.Offset)
+	p.commentsEnd = int(p.token.pos.Offset)
 	p.accept(kwEndrewards)
 	rewards.Notes, rewards.Span = p.finishStatement(statement)
 	return rewards
@@ -600,14 +600,14 @@ func (p *parser) parseRewards() Item {
 func (p *parser) parseRewardItem(mayBeName bool) *RewardItem {
 	statement := p.beginStatement()
 	item := &RewardItem{Doc: statement.doc}
-	switch p.tok.kind {
+	switch p.token.kind {
 	case tokLeftBracket:
 		item.IsTransition, item.Action = true, p.parseAction()
 	case tokEOF:
 		p.unexpected(`a reward or "endrewards"`)
 	}
 	item.Guard = p.parseExpr(modelContext)
-	if name, isWord := item.Guard.(*Ident); isWord && mayBeName && p.tok.kind != tokColon && !p.hasFailed {
+	if name, isWord := item.Guard.(*Ident); isWord && mayBeName && p.token.kind != tokColon && !p.hasFailed {
 		p.unexpectedHint(`":"`, "the name of a reward structure needs double quotes: rewards "+quoteText(name.Name))
 	}
 	p.expect(tokColon)
@@ -638,7 +638,7 @@ func (p *parser) parseObservable() Item {
 	statement := p.beginStatement()
 	observable := &ObservableDecl{Doc: statement.doc}
 	p.advance()
-	if p.dialect == Storm && p.tok.kind == tokIdent {
+	if p.dialect == Storm && p.token.kind == tokIdent {
 		observable.Name = p.parseIdent("the name of an observable")
 	} else {
 		observable.Name = p.parseQuotedName("the name of an observable")

@@ -4,9 +4,9 @@ import "fmt"
 
 // parseProperties parses a properties file. It leaves out items with errors.
 func (p *parser) parseProperties() *Properties {
-	start := p.tok.pos
+	start := p.token.pos
 	props := &Properties{File: p.file}
-	for p.tok.kind != tokEOF {
+	for p.token.kind != tokEOF {
 		item := p.parsePropertyItem()
 		if p.hasFailed {
 			p.resynchronize(stopAtSemicolon)
@@ -21,7 +21,7 @@ func (p *parser) parseProperties() *Properties {
 
 // parsePropertyItem parses one constant, label or property of a properties file.
 func (p *parser) parsePropertyItem() PropItem {
-	switch p.tok.kind {
+	switch p.token.kind {
 	case kwConst, kwRate, kwProb:
 		return p.parseConstDecl()
 	case kwLabel:
@@ -50,7 +50,7 @@ func (p *parser) parseProperty() *Property {
 
 // propertyNameAhead reports whether the next tokens are the quoted name of a property and a colon.
 func (p *parser) propertyNameAhead() bool {
-	if p.tok.kind != tokQuote {
+	if p.token.kind != tokQuote {
 		return false
 	}
 	ahead := p.scanner // a property can also start with a label in quotes
@@ -77,7 +77,7 @@ func startsPropertyOperator(k kind) bool {
 
 // parsePropertyOperator parses the operator, label or filter at the current token.
 func (p *parser) parsePropertyOperator(context exprContext) Expr {
-	switch k := p.tok.kind; {
+	switch k := p.token.kind; {
 	case startsProbOperator(k):
 		return p.parseProb()
 	case startsRewardOperator(k):
@@ -96,7 +96,7 @@ func (p *parser) parsePropertyOperator(context exprContext) Expr {
 
 // parseProb parses a P operator, such as P>=0.5 [ F a ] or Pmax=? [ F a ].
 func (p *parser) parseProb() Expr {
-	start, keyword := p.tok.pos, p.tok.kind
+	start, keyword := p.token.pos, p.token.kind
 	p.advance()
 	p.treeHeight = 0
 	operator := &Prob{}
@@ -142,11 +142,11 @@ func (p *parser) parseSteadyIn(context exprContext) Expr {
 
 // parseSteadyWithExtremum parses an S operator with the extremum in its name, such as Smax in Storm's dialect.
 func (p *parser) parseSteadyWithExtremum(extremum Extremum, context exprContext) Expr {
-	start := p.tok.pos
+	start := p.token.pos
 	p.advance()
 	p.treeHeight = 0
 	operator := &Steady{Modifier: p.parseModifier()}
-	if operator.Modifier != nil && relationOp(p.tok.kind) == OpNone {
+	if operator.Modifier != nil && relationOp(p.token.kind) == OpNone {
 		p.unexpected("a bound, < <= > or >=")
 	} else {
 		operator.Threshold = p.parseThreshold(extremum, false)
@@ -158,7 +158,7 @@ func (p *parser) parseSteadyWithExtremum(extremum Extremum, context exprContext)
 
 // parseReward parses an R operator, such as R{"r"}min=? [ F a ].
 func (p *parser) parseReward() Expr {
-	start, keyword := p.tok.pos, p.tok.kind
+	start, keyword := p.token.pos, p.token.kind
 	p.advance()
 	p.treeHeight = 0
 	operator := &Reward{}
@@ -177,7 +177,7 @@ func (p *parser) parseReward() Expr {
 
 // parseRewardStructs parses the optional reward structures of an R operator: {"r"}, or {"r"}/{"s"} for a ratio. A missing structure is nil.
 func (p *parser) parseRewardStructs() (rewards, divisor Expr) {
-	if p.tok.kind != tokLeftBrace {
+	if p.token.kind != tokLeftBrace {
 		return nil, nil
 	}
 	rewards = p.parseRewardStruct()
@@ -201,7 +201,7 @@ func (p *parser) parseModifier() *Ident {
 func (p *parser) parseRewardStruct() Expr {
 	var expr Expr
 	p.expect(tokLeftBrace)
-	if start := p.tok.pos; p.tok.kind == tokQuote {
+	if start := p.token.pos; p.token.kind == tokQuote {
 		ident := p.parseQuotedName("the name of a reward structure")
 		expr = &Quoted{Name: ident.Name, Span: p.span(start)}
 	} else {
@@ -214,9 +214,9 @@ func (p *parser) parseRewardStruct() Expr {
 // parseRewardObjective parses the operand of an R operator: C, C<=k, I=k, S, F0 target, Fc target or a path formula.
 func (p *parser) parseRewardObjective() Expr {
 	objective := &RewardPath{}
-	start := p.tok.pos
+	start := p.token.pos
 	switch {
-	case p.tok.kind == kwS:
+	case p.token.kind == kwS:
 		return p.parseSteadyOrLongRun()
 	case p.longRunRewardAhead():
 		p.advance()
@@ -225,14 +225,14 @@ func (p *parser) parseRewardObjective() Expr {
 		p.parseGameRewardTarget(objective)
 	case p.dialect == Storm && p.cumulativeAhead():
 		return p.parseCumulative()
-	case p.tok.kind == kwC:
+	case p.token.kind == kwC:
 		p.advance()
 		p.treeHeight = 0
 		if p.accept(tokLessEqual) {
 			objective.Bound = p.parseExpr(modelContext)
 		}
 		objective.Kind = Cumulative
-	case p.tok.kind == kwI:
+	case p.token.kind == kwI:
 		p.advance()
 		p.expect(tokEqual)
 		objective.Kind, objective.Bound = Instantaneous, p.parseExpr(modelContext)
@@ -263,13 +263,13 @@ func (p *parser) parseThreshold(keywordExtremum Extremum, extremumMayFollow bool
 	}
 	isMinOrMax := result.Extremum == Min || result.Extremum == Max
 	boundMayFollow := result.Extremum == NoExtremum || isMinOrMax && p.dialect == Storm
-	relation := relationOp(p.tok.kind)
+	relation := relationOp(p.token.kind)
 	if boundMayFollow && relation != OpNone {
 		p.advance()
 		result.Rel, result.Bound = relation, p.parseExpr(modelContext)
 		return result
 	}
-	if result.Extremum == NoExtremum && p.tok.kind != tokEqual {
+	if result.Extremum == NoExtremum && p.token.kind != tokEqual {
 		p.unexpected(`"=?" or a bound`)
 	}
 	p.expect(tokEqual)
@@ -279,12 +279,12 @@ func (p *parser) parseThreshold(keywordExtremum Extremum, extremumMayFollow bool
 
 // parseExtremum parses the optional words min and max after P or R, such as min, minmax or min max.
 func (p *parser) parseExtremum() Extremum {
-	first := extremumOfWord(p.tok.kind)
+	first := extremumOfWord(p.token.kind)
 	if first == NoExtremum {
 		return first
 	}
 	p.advance()
-	second := p.tok.kind
+	second := p.token.kind
 	isComplete := first != Min && first != Max
 	if isComplete || !p.accept(kwMin) && !p.accept(kwMax) {
 		return first
@@ -340,7 +340,7 @@ func extremumOfKeyword(k kind) Extremum {
 
 // parseOldStyleFilter parses the filter {states}{min}{max} of PRISM's older versions at the end of an operator. It returns nil if there is none.
 func (p *parser) parseOldStyleFilter() *OldFilter {
-	start := p.tok.pos
+	start := p.token.pos
 	if !p.accept(tokLeftBrace) {
 		return nil
 	}
@@ -363,8 +363,8 @@ func (p *parser) parseOldStyleFilter() *OldFilter {
 
 // parseCtlOperator parses the CTL operator E [ path ] or A [ path ].
 func (p *parser) parseCtlOperator() Expr {
-	start := p.tok.pos
-	operator := &Quant{All: p.tok.kind == kwA}
+	start := p.token.pos
+	operator := &Quant{All: p.token.kind == kwA}
 	p.advance()
 	p.expect(tokLeftBracket)
 	operator.Path = p.parseExpr(allowProperty | allowTemporal)
@@ -376,8 +376,8 @@ func (p *parser) parseCtlOperator() Expr {
 
 // parseCoalitionOperator parses <<players>> or [[players]] and its operand. <<*>> is the coalition of all players.
 func (p *parser) parseCoalitionOperator(context exprContext) Expr {
-	start := p.tok.pos
-	strategy := &Strategy{IsBox: p.tok.kind == tokDoubleLeftBracket}
+	start := p.token.pos
+	strategy := &Strategy{IsBox: p.token.kind == tokDoubleLeftBracket}
 	end := tokDoubleGreater
 	if strategy.IsBox {
 		end = tokDoubleRightBracket
@@ -385,7 +385,7 @@ func (p *parser) parseCoalitionOperator(context exprContext) Expr {
 	p.advance()
 	if p.accept(tokTimes) {
 		strategy.All = true
-	} else if p.tok.kind != end {
+	} else if p.token.kind != end {
 		strategy.Coalition = append(strategy.Coalition, p.parsePlayer())
 		for p.accept(tokComma) {
 			strategy.Coalition = append(strategy.Coalition, p.parsePlayer())
@@ -400,7 +400,7 @@ func (p *parser) parseCoalitionOperator(context exprContext) Expr {
 
 // parsePlayer parses the name or number of a player in a coalition.
 func (p *parser) parsePlayer() *Ident {
-	ident := &Ident{Name: p.tokenText(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
+	ident := &Ident{Name: p.tokenText(p.token), Span: Span{p.token.pos, p.token.endPos()}}
 	if !p.accept(tokInt) && !p.accept(tokIdent) {
 		p.unexpected("a player")
 	}
@@ -409,7 +409,7 @@ func (p *parser) parsePlayer() *Ident {
 
 // parseCoalitionOperand parses the operand of a coalition operator: a P or R operator, or an expression in parentheses.
 func (p *parser) parseCoalitionOperand(context exprContext) Expr {
-	switch k := p.tok.kind; {
+	switch k := p.token.kind; {
 	case k == tokLeftParen:
 		return p.parseParen(context)
 	case startsProbOperator(k):
@@ -423,27 +423,27 @@ func (p *parser) parseCoalitionOperand(context exprContext) Expr {
 
 // parseQuoted parses a label "name" or a reference to a property. The keyword init is a label.
 func (p *parser) parseQuoted() Expr {
-	start := p.tok.pos
+	start := p.token.pos
 	p.advance()
-	tok := p.tok
+	token := p.token
 	switch {
 	case p.accept(tokIdent) || p.accept(kwInit):
-	case tok.kind.isKeyword():
-		p.unexpectedHint("a label or property name", fmt.Sprintf("PRISM reserves %q", kindTexts[tok.kind]))
+	case token.kind.isKeyword():
+		p.unexpectedHint("a label or property name", fmt.Sprintf("PRISM reserves %q", kindTexts[token.kind]))
 	default:
 		p.unexpected("a label or property name")
 	}
 	p.expect(tokQuote)
-	return &Quoted{Name: p.tokenText(tok), Span: p.span(start)}
+	return &Quoted{Name: p.tokenText(token), Span: p.span(start)}
 }
 
 // parseFilter parses filter(op, property, states) or filter(op, property).
 func (p *parser) parseFilter(context exprContext) Expr {
-	start := p.tok.pos
+	start := p.token.pos
 	p.advance()
 	p.expect(tokLeftParen)
-	filter := &Filter{Op: p.tokenText(p.tok), OpPos: p.tok.pos}
-	switch p.tok.kind {
+	filter := &Filter{Op: p.tokenText(p.token), OpPos: p.token.pos}
+	switch p.token.kind {
 	case kwMin, kwMax, tokPlus, tokAnd, tokOr, tokIdent:
 		p.advance()
 	default:

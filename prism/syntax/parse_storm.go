@@ -15,12 +15,12 @@ func (p *parser) parseBounds() (single *TimeBound, list []*CostBound) {
 	if p.dialect != Storm {
 		return p.parseTimeBound(), nil
 	}
-	startsWithCaret := p.tok.kind == tokPower && p.peek() == tokLeftBrace
-	startsWithBrace := p.tok.kind == tokLeftBrace && p.peek() != tokQuote // in {"r"}<=b the brace belongs to the bound
+	startsWithCaret := p.token.kind == tokPower && p.peek() == tokLeftBrace
+	startsWithBrace := p.token.kind == tokLeftBrace && p.peek() != tokQuote // in {"r"}<=b the brace belongs to the bound
 	switch {
 	case startsWithCaret || startsWithBrace:
 		list = p.parseBoundsInBraces()
-	case p.tok.kind == tokLeftBrace || p.boundWord() != "":
+	case p.token.kind == tokLeftBrace || p.boundWord() != "":
 		list = p.parseCostBounds(p.parseCostBound())
 	default:
 		return p.parseBoundsFromTime()
@@ -42,9 +42,9 @@ func (p *parser) parseBoundsInBraces() []*CostBound {
 
 // parseBoundsFromTime parses bounds that begin with a bound on steps or time, such as <=3 or <=3,{"r"}<=b. Both results are nil if there is no bound.
 func (p *parser) parseBoundsFromTime() (single *TimeBound, list []*CostBound) {
-	start := p.tok.pos
+	start := p.token.pos
 	bound := p.parseTimeBound()
-	isList := p.tok.kind == tokComma || p.isInQuantile
+	isList := p.token.kind == tokComma || p.isInQuantile
 	if bound == nil || !isList {
 		return bound, nil
 	}
@@ -104,7 +104,7 @@ func (p *parser) parseCostBounds(first *CostBound) []*CostBound {
 func (p *parser) parseBoundVariables() []*BoundVariable {
 	variables := []*BoundVariable{}
 	for !p.hasFailed {
-		extremum := map[kind]Extremum{kwMin: Min, kwMax: Max}[p.tok.kind]
+		extremum := map[kind]Extremum{kwMin: Min, kwMax: Max}[p.token.kind]
 		if extremum == NoExtremum && p.peek() != tokComma {
 			break
 		}
@@ -119,28 +119,28 @@ func (p *parser) parseBoundVariables() []*BoundVariable {
 
 // boundWord returns the current token if it is rew, steps or time, or else "".
 func (p *parser) boundWord() string {
-	if p.tok.kind != tokIdent || !isBoundWord(p.tokenText(p.tok)) {
+	if p.token.kind != tokIdent || !isBoundWord(p.tokenText(p.token)) {
 		return ""
 	}
-	return p.tokenText(p.tok)
+	return p.tokenText(p.token)
 }
 
 func isBoundWord(word string) bool { return word == "rew" || word == "steps" || word == "time" }
 
 // parseCostBound parses one bound of a list in Storm's dialect, such as rew{"r"}<=b, steps<=k or <=t.
 func (p *parser) parseCostBound() *CostBound {
-	start := p.tok.pos
+	start := p.token.pos
 	bound := &CostBound{Word: p.boundWord()}
-	startsBound := relationOp(p.tok.kind) != OpNone || p.tok.kind == tokEqual || p.tok.kind == tokLeftBracket
+	startsBound := relationOp(p.token.kind) != OpNone || p.token.kind == tokEqual || p.token.kind == tokLeftBracket
 	switch {
 	case bound.Word == "rew":
 		p.advance()
-		if p.tok.kind == tokLeftBrace {
+		if p.token.kind == tokLeftBrace {
 			bound.Struct = p.parseRewardStruct()
 		}
 	case bound.Word != "":
 		p.advance()
-	case p.tok.kind == tokLeftBrace:
+	case p.token.kind == tokLeftBrace:
 		bound.Word, bound.Struct = "rew", p.parseRewardStruct()
 	case startsBound:
 		bound.Word = "time"
@@ -157,7 +157,7 @@ func (p *parser) parseCostBound() *CostBound {
 
 // conditionAhead reports whether the || of a conditional probability or reward is the current token.
 func (p *parser) conditionAhead() bool {
-	return p.tok.kind == tokOr && p.dialect == Storm && p.isProperties && p.textAt(p.tok, "||")
+	return p.token.kind == tokOr && p.dialect == Storm && p.isProperties && p.textAt(p.token, "||")
 }
 
 // parseConditional parses the condition `|| formula` after a path formula or reward objective. Without a condition, it returns the objective.
@@ -176,24 +176,24 @@ func (p *parser) parseConditional(objective Expr) Expr {
 // splitOperator splits a word of Storm such as Usteps: the current token becomes the operator U, and the next token is the bounded quantity
 // steps. For other words, it changes nothing and returns false.
 func (p *parser) splitOperator(operator kind) bool {
-	if p.dialect != Storm || !p.isProperties || p.tok.kind != tokIdent {
+	if p.dialect != Storm || !p.isProperties || p.token.kind != tokIdent {
 		return false
 	}
 	letter := kindTexts[operator]
-	quantity, isOperator := strings.CutPrefix(p.tokenText(p.tok), letter)
+	quantity, isOperator := strings.CutPrefix(p.tokenText(p.token), letter)
 	if !isOperator || !isBoundWord(quantity) {
 		return false
 	}
 	// The operator becomes the current token.
-	p.tok.kind, p.tok.end = operator, p.tok.pos.Offset+int32(len(letter))
-	p.scanner.offset = int(p.tok.end) // scan the quantity next
+	p.token.kind, p.token.end = operator, p.token.pos.Offset+int32(len(letter))
+	p.scanner.offset = int(p.token.end) // scan the quantity next
 	return true
 }
 
 // splitFuture splits a word such as Fsteps into F and the bounded quantity. If the text from the word on is not an F with a bound, it changes
 // nothing and returns false.
 func (p *parser) splitFuture(context exprContext) bool {
-	if p.dialect != Storm || p.tok.kind != tokIdent || !p.mayUse(context, allowTemporal) {
+	if p.dialect != Storm || p.token.kind != tokIdent || !p.mayUse(context, allowTemporal) {
 		return false
 	}
 	isBoundedFuture := p.canParse(func() {
@@ -238,10 +238,10 @@ func longRunExtremum(name string) (extremum Extremum, ok bool) {
 
 // stormOperator returns the current token if it is an operator that only Storm's dialect has, such as T or LRAmin. Otherwise it returns "".
 func (p *parser) stormOperator() string {
-	if p.dialect != Storm || p.tok.kind != tokIdent {
+	if p.dialect != Storm || p.token.kind != tokIdent {
 		return ""
 	}
-	name := p.tokenText(p.tok)
+	name := p.tokenText(p.token)
 	isTime := name == "T" || name == "Tmin" || name == "Tmax"
 	_, isLongRun := longRunExtremum(name)
 	if (isTime || isLongRun) && p.stormThresholdAhead(name) {
@@ -270,22 +270,22 @@ func (p *parser) parseStormOperation(name string) Expr {
 
 // longRunRewardAhead reports whether LRA or MP is the whole objective of an R operator.
 func (p *parser) longRunRewardAhead() bool {
-	if p.dialect != Storm || p.tok.kind != tokIdent {
+	if p.dialect != Storm || p.token.kind != tokIdent {
 		return false
 	}
 	ahead := p.scanner
-	name := p.tokenText(p.tok)
+	name := p.tokenText(p.token)
 	return (name == "LRA" || name == "MP") && ahead.next().kind == tokRightBracket
 }
 
 // cumulativeAhead reports whether the objective C starts here. The next word may be joined with it, as in Csteps or Cdiscount.
 func (p *parser) cumulativeAhead() bool {
-	return p.splitOperator(kwC) || p.tok.kind == kwC || p.discountAhead("Cdiscount")
+	return p.splitOperator(kwC) || p.token.kind == kwC || p.discountAhead("Cdiscount")
 }
 
 // discountAhead reports whether the current token is this word and an equals sign follows.
 func (p *parser) discountAhead(word string) bool {
-	return p.tok.kind == tokIdent && p.tokenText(p.tok) == word && p.peek() == tokEqual
+	return p.token.kind == tokIdent && p.tokenText(p.token) == word && p.peek() == tokEqual
 }
 
 // parseDiscount parses a word and the discount factor after it: discount=0.9.
@@ -298,7 +298,7 @@ func (p *parser) parseDiscount() Expr {
 // parseCumulative parses the objective C with bounds or a discount factor in Storm's dialect.
 func (p *parser) parseCumulative() Expr {
 	objective := &RewardPath{Kind: Cumulative}
-	start := p.tok.pos
+	start := p.token.pos
 	p.treeHeight = 0
 	if p.discountAhead("Cdiscount") {
 		objective.Discount = p.parseDiscount()
@@ -307,7 +307,7 @@ func (p *parser) parseCumulative() Expr {
 		return objective
 	}
 	p.advance()
-	boundPos := p.tok.pos
+	boundPos := p.token.pos
 	bound, costs := p.parseBounds()
 	isUnsupported := func(cost *CostBound) bool { return !isNonStrictUpper(cost.Bound) }
 	switch {
@@ -335,8 +335,8 @@ func isNonStrictUpper(timeBound *TimeBound) bool {
 
 // parseTimeOperator parses Storm's operator T=?, Tmin=? or Tmax=? for expected time, as an R operator over the reward structure TimeRewards.
 func (p *parser) parseTimeOperator() Expr {
-	start := p.tok.pos
-	extremum := map[string]Extremum{"Tmin": Min, "Tmax": Max}[p.tokenText(p.tok)]
+	start := p.token.pos
+	extremum := map[string]Extremum{"Tmin": Min, "Tmax": Max}[p.tokenText(p.token)]
 	p.advance()
 	p.treeHeight = 0
 	operator := &Reward{IsTimeReward: true, Struct: &Quoted{Name: TimeRewards, Span: p.span(start)}}

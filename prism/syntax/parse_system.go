@@ -16,7 +16,7 @@ func (p *parser) parseSystem() Item {
 
 // systemNameAhead reports whether a quoted name is the name of this block. If no term follows it, it refers to another block.
 func (p *parser) systemNameAhead() bool {
-	return p.tok.kind == tokQuote && p.canParse(func() {
+	return p.token.kind == tokQuote && p.canParse(func() {
 		p.parseQuotedName("")
 		p.parseSysAtom()
 	})
@@ -24,7 +24,7 @@ func (p *parser) systemNameAhead() bool {
 
 // parseSysFull parses X1 || X2 || ..., the process-algebra operator that binds least. Only the first operand may be a composition by |||.
 func (p *parser) parseSysFull() SysExpr {
-	start := p.tok.pos
+	start := p.token.pos
 	if !p.enterNesting() {
 		return &SysModule{}
 	}
@@ -44,7 +44,7 @@ func (p *parser) parseSysFull() SysExpr {
 
 // parseSysInterleaved parses X1 ||| X2 ||| .... It returns a single node for all operands.
 func (p *parser) parseSysInterleaved() SysExpr {
-	start := p.tok.pos
+	start := p.token.pos
 	first := p.parseSysParallel()
 	if !p.barsAhead(3) {
 		return first
@@ -66,7 +66,7 @@ func (p *parser) parseSysInterleaved() SysExpr {
 
 // barsAhead reports whether count tokens | follow. Blanks may be between them.
 func (p *parser) barsAhead(count int) bool {
-	if p.tok.kind != tokOr {
+	if p.token.kind != tokOr {
 		return false
 	}
 	ahead := p.scanner
@@ -87,9 +87,9 @@ func (p *parser) skipBars(count int) {
 
 // parseSysParallel parses X |[a,b]| Y, which does not associate.
 func (p *parser) parseSysParallel() SysExpr {
-	start := p.tok.pos
+	start := p.token.pos
 	left := p.parseSysPostfix()
-	if p.tok.kind != tokOr || p.peek() != tokLeftBracket {
+	if p.token.kind != tokOr || p.peek() != tokLeftBracket {
 		return left
 	}
 	p.skipBars(1)
@@ -105,13 +105,13 @@ func (p *parser) parseSysParallel() SysExpr {
 
 // parseSysPostfix parses a term, then any number of hidings / {a} and renamings {a<-b}.
 func (p *parser) parseSysPostfix() SysExpr {
-	start := p.tok.pos
+	start := p.token.pos
 	term := p.parseSysAtom()
 	for operators := 0; ; operators++ {
 		if operators == maxNesting {
-			p.fail(p.tok.pos, "a system term has too many hidings and renamings")
+			p.fail(p.token.pos, "a system term has too many hidings and renamings")
 		}
-		switch p.tok.kind {
+		switch p.token.kind {
 		case tokDivide:
 			p.advance()
 			p.expect(tokLeftBrace)
@@ -132,7 +132,7 @@ func (p *parser) parseSysRename(start Pos, term SysExpr) SysExpr {
 	rename := &SysRename{X: term}
 	p.advance()
 	for {
-		first := p.tok.pos
+		first := p.token.pos
 		pair := &Rename{Old: p.parseName("an action")}
 		p.expect(tokRenameArrow)
 		pair.New = p.parseName("an action")
@@ -158,8 +158,8 @@ func (p *parser) parseActions() []*Ident {
 
 // parseSysAtom parses the name of a module, the quoted name of another system block, or a term in parentheses.
 func (p *parser) parseSysAtom() SysExpr {
-	start := p.tok.pos
-	switch p.tok.kind {
+	start := p.token.pos
+	switch p.token.kind {
 	case tokQuote:
 		ident := p.parseQuotedName("the name of a system block")
 		return &SysRef{Name: ident, Span: p.span(start)}

@@ -51,7 +51,7 @@ func (p *parser) gameRewardAhead() bool {
 
 // atWord reports whether the current token is a name with the given text.
 func (p *parser) atWord(word string) bool {
-	return p.tok.kind == tokIdent && string(p.scanner.src[p.tok.pos.Offset:p.tok.end]) == word
+	return p.token.kind == tokIdent && string(p.scanner.src[p.token.pos.Offset:p.token.end]) == word
 }
 
 // parseGameItem parses the model type smg or a player. It returns nil for anything else.
@@ -68,10 +68,10 @@ func (p *parser) parseGameItem() Item {
 // parseTypeWord parses a model type whose word is not a keyword.
 func (p *parser) parseTypeWord(modelType ModelType) *TypeDecl {
 	statement := p.beginStatement()
-	decl := &TypeDecl{Doc: statement.doc, Type: modelType, Word: p.tokenText(p.tok)}
+	declaration := &TypeDecl{Doc: statement.doc, Type: modelType, Word: p.tokenText(p.token)}
 	p.advance()
-	decl.Notes, decl.Span = p.finishStatement(statement)
-	return decl
+	declaration.Notes, declaration.Span = p.finishStatement(statement)
+	return declaration
 }
 
 // parsePlayerItem parses a player. Its list may be empty.
@@ -101,7 +101,7 @@ func (p *parser) parsePlayerItem() Item {
 
 // parseOwnedItem parses a module of a player, or an action in brackets.
 func (p *parser) parseOwnedItem() *PlayerItem {
-	start := p.tok.pos
+	start := p.token.pos
 	item := &PlayerItem{Action: p.accept(tokLeftBracket)}
 	if item.Action {
 		item.Name = p.parseName("an action")
@@ -114,17 +114,17 @@ func (p *parser) parseOwnedItem() *PlayerItem {
 }
 
 // writePlayer writes a player on one line if it fits.
-func (p *printer) writePlayer(decl *Player) {
-	p.writeCommentsAbove(decl.Notes, decl.Doc, "")
+func (p *printer) writePlayer(declaration *Player) {
+	p.writeCommentsAbove(declaration.Notes, declaration.Doc, "")
 	p.write(wordPlayer + " ")
-	p.writeName(decl.Name)
-	if len(decl.Items) == 0 {
+	p.writeName(declaration.Name)
+	if len(declaration.Items) == 0 {
 		p.write(" " + wordEndplayer + "\n")
-		p.addCommentBehind(decl.Notes)
+		p.addCommentBehind(declaration.Notes)
 		return
 	}
-	p.writeCommaList(len(decl.Items), " ", func(i int) {
-		if item := decl.Items[i]; item.Action {
+	p.writeCommaList(len(declaration.Items), " ", func(i int) {
+		if item := declaration.Items[i]; item.Action {
 			p.write("[")
 			p.writeName(item.Name)
 			p.write("]")
@@ -134,7 +134,7 @@ func (p *printer) writePlayer(decl *Player) {
 	})
 	p.writeIf(p.column() > 0, " ")
 	p.write(wordEndplayer + "\n")
-	p.addCommentBehind(decl.Notes)
+	p.addCommentBehind(declaration.Notes)
 }
 
 // unsupportedGame returns, for an error message, what a word for a game model means and why it is not accepted. ok is false for smg and for words

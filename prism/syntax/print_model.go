@@ -58,13 +58,13 @@ func (p *printer) writeDefinition(expr Expr) {
 }
 
 // writeGlobalDecl writes the declaration of a global variable.
-func (p *printer) writeGlobalDecl(decl *GlobalDecl) {
-	p.writeCommentsAbove(decl.Notes, decl.Doc, "")
+func (p *printer) writeGlobalDecl(declaration *GlobalDecl) {
+	p.writeCommentsAbove(declaration.Notes, declaration.Doc, "")
 	p.write("global ")
-	variable := *decl.Var
+	variable := *declaration.Var
 	variable.Doc, variable.Notes = nil, Notes{} // the whole declaration has the comments
 	p.writeVarDecl(&variable, "")
-	p.addCommentBehind(decl.Notes)
+	p.addCommentBehind(declaration.Notes)
 }
 
 // writeInitBlock writes `init expr endinit`.
@@ -87,20 +87,20 @@ func (p *printer) writeObservables(block *Observables) {
 }
 
 // writeTypeDecl writes the keyword of a model type. It keeps the word of the source if the word means this type.
-func (p *printer) writeTypeDecl(decl *TypeDecl) {
-	word := decl.Word
-	if modelTypeOf(keywordKind([]byte(word))) != decl.Type || p.dialect == Storm {
-		word = strings.ToLower(decl.Type.String())
+func (p *printer) writeTypeDecl(declaration *TypeDecl) {
+	word := declaration.Word
+	if modelTypeOf(keywordKind([]byte(word))) != declaration.Type || p.dialect == Storm {
+		word = strings.ToLower(declaration.Type.String())
 	}
-	switch decl.Type {
+	switch declaration.Type {
 	case TypeNone, LTS:
-		p.recordError(decl, "there is no keyword for model type %s", decl.Type)
+		p.recordError(declaration, "there is no keyword for model type %s", declaration.Type)
 	case IDTMC, IMDP, IPOMDP: // an interval model has the keyword of the model without intervals
 		word = word[1:]
 	}
-	p.writeCommentsAbove(decl.Notes, decl.Doc, "")
+	p.writeCommentsAbove(declaration.Notes, declaration.Doc, "")
 	p.write(word + "\n")
-	p.addCommentBehind(decl.Notes)
+	p.addCommentBehind(declaration.Notes)
 }
 
 // writeConstDecl writes the declaration of a constant.
@@ -153,9 +153,9 @@ func (p *printer) writeModule(module *Module) {
 	p.write("module ")
 	p.writeName(module.Name)
 	p.endLine(module.Head)
-	for i, decl := range module.Vars {
-		p.writeBlankLineIf(i > 0 && len(decl.Detached) > 0)
-		p.writeVarDecl(decl, "  ")
+	for i, declaration := range module.Vars {
+		p.writeBlankLineIf(i > 0 && len(declaration.Detached) > 0)
+		p.writeVarDecl(declaration, "  ")
 	}
 	if module.Invariant != nil {
 		p.writeBlankLineIf(len(module.Vars) > 0)
@@ -322,11 +322,11 @@ func (p *printer) writeUpdate(update *Update, conjunction string) {
 	if len(update.Assigns) == 0 {
 		p.write("true")
 	}
-	for i, assign := range update.Assigns {
+	for i, assignment := range update.Assigns {
 		if i > 0 {
 			p.write(conjunction)
 		}
-		p.writeAssign(assign)
+		p.writeAssign(assignment)
 	}
 }
 
@@ -345,14 +345,14 @@ func (p *printer) parenthesizeFrom(start int) {
 }
 
 // writeAssign writes an assignment (x'=expr).
-func (p *printer) writeAssign(assign *Assign) {
+func (p *printer) writeAssign(assignment *Assign) {
 	p.write("(")
-	if !isWord(assign.Name.Name) { // a keyword is allowed, because PRISM parses F' as a primed variable
-		p.recordError(assign.Name, "%q is not an identifier", assign.Name.Name)
+	if !isWord(assignment.Name.Name) { // a keyword is allowed, because PRISM parses F' as a primed variable
+		p.recordError(assignment.Name, "%q is not an identifier", assignment.Name.Name)
 	}
-	p.write(assign.Name.Name)
+	p.write(assignment.Name.Name)
 	p.write("'=")
-	p.writeExpr(assign.Value, levelUntil)
+	p.writeExpr(assignment.Value, levelUntil)
 	p.write(")")
 }
 

@@ -14,9 +14,9 @@ func (m *Model) TextAs(modelType ModelType) ([]byte, error) {
 	hasType := false
 	for i, item := range copied.Items {
 		if oldDecl, ok := item.(*TypeDecl); ok {
-			decl := *oldDecl
-			decl.Type, decl.Word = modelType, keyword
-			copied.Items[i], hasType = &decl, true
+			declaration := *oldDecl
+			declaration.Type, declaration.Word = modelType, keyword
+			copied.Items[i], hasType = &declaration, true
 		}
 	}
 	if !hasType {

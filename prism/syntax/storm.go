@@ -11,8 +11,8 @@ import (
 // The tree is rewritten so that its text has the same meaning for both tools.
 
 // toStorm returns a tree for Storm with the same meaning. The error is a *DialectError if Storm's language lacks something.
-func toStorm(node Node, opt Options) (Node, error) {
-	rewriter := &stormRewriter{options: opt, logicOnly: make(map[Expr]bool), dualNegations: make(map[*Unary]bool)}
+func toStorm(node Node, options Options) (Node, error) {
+	rewriter := &stormRewriter{options: options, logicOnly: make(map[Expr]bool), dualNegations: make(map[*Unary]bool)}
 	rewritten := rewriter.rewriteNode(node)
 	if rewriter.err != nil {
 		return nil, rewriter.err
@@ -177,14 +177,14 @@ func implicitType(model *Model) ModelType {
 }
 
 // rewriteTypeDecl returns the declaration of a model type unchanged. A type that Storm lacks is an error.
-func (s *stormRewriter) rewriteTypeDecl(decl *TypeDecl) *TypeDecl {
-	switch decl.Type {
+func (s *stormRewriter) rewriteTypeDecl(declaration *TypeDecl) *TypeDecl {
+	switch declaration.Type {
 	case TypeNone, LTS:
-		s.refuse(decl, "a model without a type (an LTS)")
+		s.refuse(declaration, "a model without a type (an LTS)")
 	case POPTA:
-		s.refuse(decl, "POPTAs")
+		s.refuse(declaration, "POPTAs")
 	}
-	return decl
+	return declaration
 }
 
 // mergeObservables adds the variables of a block of observables to merged. If merged is nil, it begins with a new block.
@@ -307,8 +307,8 @@ func (s *stormRewriter) rewriteCommand(command *Command) *Command {
 // rewriteUpdate rewrites one alternative of a command.
 func (s *stormRewriter) rewriteUpdate(update *Update) *Update {
 	result := &Update{Prob: s.rewriteExpr(update.Prob), ProbHigh: s.rewriteExpr(update.ProbHigh), Span: update.Span}
-	for _, assign := range update.Assigns {
-		result.Assigns = append(result.Assigns, s.rewriteAssign(assign))
+	for _, assignment := range update.Assigns {
+		result.Assigns = append(result.Assigns, s.rewriteAssign(assignment))
 	}
 	return result
 }

@@ -269,8 +269,8 @@ func (s *stormRewriter) rewriteQuoted(expr *Quoted) Expr {
 	if s.properties[expr.Name] {
 		s.refuse(expr, "references to properties")
 	}
-	if def, ok := s.labels[expr.Name]; ok {
-		return def
+	if definition, ok := s.labels[expr.Name]; ok {
+		return definition
 	}
 	return expr
 }

@@ -83,7 +83,7 @@ func (o *Options) setDefaults(job *runner.Job) error {
 
 // agreeOptions returns the tolerance and the precision with which two answers are compared.
 func (c *comparison) agreeOptions() agree.Options {
-	return agree.Options{Tolerance: c.opt.Tolerance, Precision: c.opt.Precision}
+	return agree.Options{Tolerance: c.options.Tolerance, Precision: c.options.Precision}
 }
 
 // setDefault assigns a value to a variable that has the zero value of its type.
@@ -98,8 +98,8 @@ func setDefault[T comparable](variable *T, value T) {
 // Err of its verdicts.
 //
 // When the context is cancelled, Run returns soon without an error. Unfinished rows are then undecided or unchecked.
-func Run(ctx context.Context, job runner.Job, engines []runner.EngineConfig, opt Options) (*Report, error) {
-	comparison, err := newComparison(ctx, &opt, engines, job)
+func Run(ctx context.Context, job runner.Job, engines []runner.EngineConfig, options Options) (*Report, error) {
+	comparison, err := newComparison(ctx, &options, engines, job)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +108,8 @@ func Run(ctx context.Context, job runner.Job, engines []runner.EngineConfig, opt
 
 // Against gives two models with the same properties and constants to every engine, and compares all answers. It also compares the two state spaces: a
 // Diagnosis of the report has their first Difference. It returns an error in the same cases as Run.
-func Against(ctx context.Context, reference, other runner.Job, engines []runner.EngineConfig, opt Options) (*Report, error) {
-	comparison, err := newComparison(ctx, &opt, engines, reference, other)
+func Against(ctx context.Context, reference, other runner.Job, engines []runner.EngineConfig, options Options) (*Report, error) {
+	comparison, err := newComparison(ctx, &options, engines, reference, other)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (e *engineRun) samplingMethod() runner.Method {
 
 // comparison is the state of a cross-check.
 type comparison struct {
-	opt         *Options
+	options     *Options
 	models      []*plannedModel
 	engineRuns  []*engineRun
 	allRows     []*row // of all shards; the allowed probability of error is split among them
@@ -164,7 +164,7 @@ type comparison struct {
 
 // newComparison returns a cross-check of all engines on all jobs. In a merge of shards it also reads the recorded results.
 func newComparison(ctx context.Context, options *Options, engines []runner.EngineConfig, jobs ...runner.Job) (*comparison, error) {
-	comparison := &comparison{opt: options, start: time.Now()}
+	comparison := &comparison{options: options, start: time.Now()}
 	if err := options.setDefaults(&jobs[0]); err != nil {
 		return nil, err
 	}
@@ -220,10 +220,10 @@ func (c *comparison) pairEngines(engines []runner.EngineConfig) error {
 
 // run checks, compares and diagnoses the rows of this shard, and returns the report. In a merge of shards it only makes the report.
 func (c *comparison) run(ctx context.Context, diagnose func(context.Context)) (*Report, error) {
-	if !c.opt.Split.Replaying() && len(c.rowsToCheck) > 0 {
+	if !c.options.Split.Replaying() && len(c.rowsToCheck) > 0 {
 		c.checkRows(ctx)
 		diagnose(ctx)
-		if c.opt.Certify {
+		if c.options.Certify {
 			c.proveRows(ctx)
 		}
 		for _, row := range c.rowsToCheck {
@@ -237,7 +237,7 @@ func (c *comparison) run(ctx context.Context, diagnose func(context.Context)) (*
 // checkRows does a strict check of each model, asks the engines about the rows, and compares their answers.
 func (c *comparison) checkRows(ctx context.Context) {
 	for _, model := range c.models {
-		model.checkInstances(ctx, c.opt)
+		model.checkInstances(ctx, c.options)
 	}
 	for _, row := range c.rowsToCheck {
 		row.prepare(c)
@@ -260,7 +260,7 @@ func (c *comparison) makeReport() *Report {
 	for _, row := range c.rowsToCheck {
 		report.Rows = append(report.Rows, row.Row)
 		if slices.ContainsFunc(row.Verdicts, isEstimate) {
-			report.Confidence = c.opt.Confidence
+			report.Confidence = c.options.Confidence
 		}
 	}
 	report.Notes = c.notes()
@@ -274,12 +274,12 @@ func isEstimate(verdict result.Verdict) bool { return verdict.Accuracy == result
 // notes returns remarks for the reader of the report: the tolerance and the confidence of the comparisons, the seed, and the engines that are not
 // available.
 func (c *comparison) notes() []string {
-	computed := fmt.Sprintf("computed numbers agree if their relative difference is at most %g; estimated values have no guarantee, and claimed ones only that of the other program", c.opt.Tolerance)
-	notes := append(slices.Clone(c.opt.Unavailable), computed)
+	computed := fmt.Sprintf("computed numbers agree if their relative difference is at most %g; estimated values have no guarantee, and claimed ones only that of the other program", c.options.Tolerance)
+	notes := append(slices.Clone(c.options.Unavailable), computed)
 	if c.report.Confidence < 1 {
 		notes = append(notes, fmt.Sprintf(
 			"with probability at least %g all statistical comparisons are right: values that agree are at most %g apart, and values that disagree are different; "+
-				"the error is split evenly (Bonferroni) over %d sampled answers, and over the draws of each", c.opt.Confidence, c.opt.Precision, c.sampledAnswers()))
+				"the error is split evenly (Bonferroni) over %d sampled answers, and over the draws of each", c.options.Confidence, c.options.Precision, c.sampledAnswers()))
 	}
 	return append(notes, c.seedNotes()...)
 }
@@ -315,6 +315,6 @@ func (c *comparison) sampledAnswers() int {
 // confidenceLevel returns the confidence of the interval of one answer in a draw. The first draw has number 1. All sampled answers get an equal
 // share of the allowed probability of error. Draw i uses the fraction 1/(i(i+1)) of the share of an answer, and these fractions add up to 1.
 func (c *comparison) confidenceLevel(draw int) float64 {
-	answerShare := (1 - c.opt.Confidence) / float64(max(1, c.sampledAnswers()))
+	answerShare := (1 - c.options.Confidence) / float64(max(1, c.sampledAnswers()))
 	return 1 - answerShare/float64(draw*(draw+1))
 }

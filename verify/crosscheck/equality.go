@@ -58,22 +58,22 @@ func (c *Comparison) Verdict() Equal {
 // Models compares the state space of a model with the state spaces that the engines build from its text. If other is not nil, it compares the model
 // with the other model instead. It omits engines that cannot export a state space. Probabilities are compared as fractions if possible.
 //
-// An error means that there is nothing to compare. The fields of opt about values have no effect.
-func Models(ctx context.Context, job runner.Job, other *runner.Job, engines []runner.EngineConfig, opt Options) (*Equality, error) {
+// An error means that there is nothing to compare. The fields of options about values have no effect.
+func Models(ctx context.Context, job runner.Job, other *runner.Job, engines []runner.EngineConfig, options Options) (*Equality, error) {
 	start := time.Now()
-	if err := opt.setDefaults(&job); err != nil {
+	if err := options.setDefaults(&job); err != nil {
 		return nil, err
 	}
 	if other == nil && !slices.ContainsFunc(engines, exportsStates) {
-		reasons := append([]string{"there is no engine to compare the model with: want PRISM, Storm or another model"}, opt.Unavailable...)
+		reasons := append([]string{"there is no engine to compare the model with: want PRISM, Storm or another model"}, options.Unavailable...)
 		return nil, errors.New(strings.Join(reasons, "; "))
 	}
 	model, err := newPlannedModel(runner.PlanModel(ctx, job))
 	if err != nil {
 		return nil, err
 	}
-	equality := &Equality{Notes: opt.Unavailable}
-	comparison := &modelComparison{opt: &opt, model: model, result: equality}
+	equality := &Equality{Notes: options.Unavailable}
+	comparison := &modelComparison{options: &options, model: model, result: equality}
 	if other != nil {
 		otherModel, err := newPlannedModel(runner.PlanModel(ctx, *other))
 		if err != nil {
@@ -97,9 +97,9 @@ func exportsStates(engine runner.EngineConfig) bool {
 
 // modelComparison is a run of Models.
 type modelComparison struct {
-	opt    *Options
-	model  *plannedModel
-	result *Equality
+	options *Options
+	model   *plannedModel
+	result  *Equality
 }
 
 // compareModels compares the model with another model for each valuation of the constants. It returns an error if their numbers of valuations differ.
@@ -157,7 +157,7 @@ func (e *modelComparison) planWithNumbers(exact bool) *runner.Plan {
 
 // checkInstance does the strict check of an instance of a model, and appends the check to the result.
 func (e *modelComparison) checkInstance(ctx context.Context, model *plannedModel, instance *instance) {
-	instance.runStrictCheck(ctx, model.plan, e.opt)
+	instance.runStrictCheck(ctx, model.plan, e.options)
 	e.result.Models = append(e.result.Models, instance.strictCheck)
 }
 

@@ -31,9 +31,9 @@ type equalityRecord struct {
 }
 
 // Write writes the comparisons in a format: as the table of [Equality.Table], or for machine formats a record per comparison and a summary.
-func (e *Equality) Write(w io.Writer, format table.Format, opt table.Options) error {
+func (e *Equality) Write(w io.Writer, format table.Format, options table.Options) error {
 	if !format.Machine() {
-		return e.Table().Write(w, format, opt)
+		return e.Table().Write(w, format, options)
 	}
 	records := []comparisonRecord{}
 	for i := range e.Comparisons {
@@ -43,7 +43,7 @@ func (e *Equality) Write(w io.Writer, format table.Format, opt table.Options) er
 			differenceRecord: newDifferenceRecord(&comparison.Diagnosis), Notes: comparison.Remarks,
 		})
 	}
-	return table.WriteRecords(w, format, opt, equalityRecord{
+	return table.WriteRecords(w, format, options, equalityRecord{
 		Same: e.Count(Same), Different: e.Count(Different), NotCompared: e.Count(NotCompared),
 		Seconds: result.JSONNumber(e.Seconds), Models: modelRecords(e.Models),
 	}, records, e.Notes)

@@ -175,8 +175,8 @@ func (d *spaceComparison) reaches(view *view, compiled *compile.Choice, targetNu
 // appendCommands appends the commands of a compiled choice to a list, without duplicates.
 func (v *view) appendCommands(list []Origin, compiled *compile.Choice) []Origin {
 	program := v.Space.Program()
-	for _, ref := range compiled.Commands {
-		command := &program.Modules[ref.Module].Commands[ref.Command]
+	for _, reference := range compiled.Commands {
+		command := &program.Modules[reference.Module].Commands[reference.Command]
 		origin := Origin{Model: v.Name, File: program.File, Pos: command.Pos, Action: actionName(v, compiled.Action), Enabled: true}
 		if !slices.Contains(list, origin) {
 			list = append(list, origin)

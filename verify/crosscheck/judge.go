@@ -4,13 +4,13 @@ import "tilecheck/result/agree"
 
 // judgeAnswers compares the answers of a row in pairs and returns the worst outcome. needsSamples[i] reports whether more samples for answer i may
 // decide the row. It is false for all answers if some pair stays undecided with any number of samples.
-func judgeAnswers(answers []*agree.Answer, opt agree.Options) (worst agree.Outcome, needsSamples []bool) {
+func judgeAnswers(answers []*agree.Answer, options agree.Options) (worst agree.Outcome, needsSamples []bool) {
 	needsSamples = make([]bool, len(answers))
 	worst.Basis = agree.Proven
 	isUndecidable := false // with any number of samples
 	for i := range answers {
 		for j := range i {
-			outcome := agree.Compare(answers[j], answers[i], opt)
+			outcome := agree.Compare(answers[j], answers[i], options)
 			worst = worse(worst, outcome)
 			if outcome.Relation != agree.Unknown {
 				continue

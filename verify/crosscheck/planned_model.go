@@ -45,9 +45,9 @@ func newPlannedModel(plan *runner.Plan, err error) (*plannedModel, error) {
 }
 
 // checkInstances runs the strict check on every instance of the model. If there are several instances, it frees their state spaces.
-func (m *plannedModel) checkInstances(ctx context.Context, opt *Options) {
+func (m *plannedModel) checkInstances(ctx context.Context, options *Options) {
 	for _, instance := range m.instances {
-		instance.runStrictCheck(ctx, m.plan, opt)
+		instance.runStrictCheck(ctx, m.plan, options)
 		if len(m.instances) > 1 { // a diagnosis builds the state space again
 			instance.Forget()
 		}
@@ -55,9 +55,9 @@ func (m *plannedModel) checkInstances(ctx context.Context, opt *Options) {
 }
 
 // runStrictCheck runs the strict check of the instance.
-func (in *instance) runStrictCheck(ctx context.Context, plan *runner.Plan, opt *Options) {
-	limits := validity.Limits{MaxStates: opt.MaxStates, NoDeadlocks: opt.NoDeadlocks}
-	in.Instance = opt.Checker.Instance(ctx, plan, in.valuation, limits)
+func (in *instance) runStrictCheck(ctx context.Context, plan *runner.Plan, options *Options) {
+	limits := validity.Limits{MaxStates: options.MaxStates, NoDeadlocks: options.NoDeadlocks}
+	in.Instance = options.Checker.Instance(ctx, plan, in.valuation, limits)
 	in.strictCheck = in.Check
 }
 

@@ -17,15 +17,15 @@ type quantity struct {
 	fraction *big.Rat
 }
 
-// rat returns the fraction; zero if it is nil.
-func (q quantity) rat() *big.Rat { return cmp.Or(q.fraction, new(big.Rat)) }
+// asRat returns the fraction; zero if it is nil.
+func (q quantity) asRat() *big.Rat { return cmp.Or(q.fraction, new(big.Rat)) }
 
 // plus returns the sum of two quantities.
 func (q quantity) plus(other quantity) quantity {
 	if q.fraction == nil && other.fraction == nil {
 		return quantity{float: q.float + other.float}
 	}
-	return quantity{fraction: new(big.Rat).Add(q.rat(), other.rat())}
+	return quantity{fraction: new(big.Rat).Add(q.asRat(), other.asRat())}
 }
 
 // times returns the product of two quantities.
@@ -33,7 +33,7 @@ func (q quantity) times(other quantity) quantity {
 	if q.fraction == nil && other.fraction == nil {
 		return quantity{float: q.float * other.float}
 	}
-	return quantity{fraction: new(big.Rat).Mul(q.rat(), other.rat())}
+	return quantity{fraction: new(big.Rat).Mul(q.asRat(), other.asRat())}
 }
 
 // equal reports whether two quantities are equal. Fractions must be exactly equal, and float64 numbers equal up to the relative error
@@ -42,7 +42,7 @@ func (q quantity) equal(other quantity) bool {
 	if q.fraction == nil && other.fraction == nil {
 		return q.float == other.float || math.Abs(q.float-other.float) <= probabilityTolerance*max(math.Abs(q.float), math.Abs(other.float))
 	}
-	return q.rat().Cmp(other.rat()) == 0
+	return q.asRat().Cmp(other.asRat()) == 0
 }
 
 // dividedBy returns the quotient of two quantities. The divisor, other, must not be zero.
@@ -50,7 +50,7 @@ func (q quantity) dividedBy(other quantity) quantity {
 	if q.fraction == nil && other.fraction == nil {
 		return quantity{float: q.float / other.float}
 	}
-	return quantity{fraction: new(big.Rat).Quo(q.rat(), other.rat())}
+	return quantity{fraction: new(big.Rat).Quo(q.asRat(), other.asRat())}
 }
 
 // String returns the quantity in its shortest form, such as 1/3 or 0.25.

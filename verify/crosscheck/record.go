@@ -81,9 +81,9 @@ type originRecord struct {
 }
 
 // Write prints the report: the table of [Report.Table], or for machine formats a record per answer and a summary.
-func (r *Report) Write(w io.Writer, format table.Format, opt table.Options) error {
+func (r *Report) Write(w io.Writer, format table.Format, options table.Options) error {
 	if !format.Machine() {
-		return r.Table().Write(w, format, opt)
+		return r.Table().Write(w, format, options)
 	}
 	records := []answerRecord{}
 	for i := range r.Rows {
@@ -91,7 +91,7 @@ func (r *Report) Write(w io.Writer, format table.Format, opt table.Options) erro
 			records = append(records, r.recordOfAnswer(&r.Rows[i], engine))
 		}
 	}
-	return table.WriteRecords(w, format, opt, r.summary(), records, r.Notes)
+	return table.WriteRecords(w, format, options, r.summary(), records, r.Notes)
 }
 
 // recordOfAnswer returns the record of an engine's answer to the property of a row.

@@ -27,11 +27,11 @@ func (c *comparison) askEngines(ctx context.Context) {
 		}
 		undecided := c.compareRows(draw)
 		samples *= sampleGrowth
-		outOfTime := c.opt.Time > 0 && time.Since(c.start) > c.opt.Time
+		outOfTime := c.options.Time > 0 && time.Since(c.start) > c.options.Time
 		if !undecided {
 			return
 		}
-		if samples > c.opt.MaxSamples || ctx.Err() != nil || outOfTime {
+		if samples > c.options.MaxSamples || ctx.Err() != nil || outOfTime {
 			c.noteExhausted()
 			return
 		}

@@ -64,8 +64,8 @@ type cell struct {
 
 // New returns an experiment with a cell for each update rule, strategy and tile. It returns an error if the configuration of a cell is invalid.
 // If no updates are selected, it selects the rules of the game, and the published updates if the thesis has numbers for them.
-func New(opt Options) (*Experiment, error) {
-	experiment := &Experiment{Options: opt}
+func New(options Options) (*Experiment, error) {
+	experiment := &Experiment{Options: options}
 	if len(experiment.Updates) == 0 {
 		experiment.Updates = []modelgen.Updates{modelgen.UpdatesRules}
 		if experiment.publishedCells() > 0 {
@@ -73,7 +73,7 @@ func New(opt Options) (*Experiment, error) {
 		}
 	}
 	for _, updates := range experiment.Updates {
-		for _, strategy := range opt.Strategies {
+		for _, strategy := range options.Strategies {
 			if err := experiment.addCells(updates, strategy); err != nil {
 				return nil, err
 			}
@@ -350,9 +350,9 @@ func Agree(cells []report.ComparisonCell, engines int) (agreement Agreement) {
 }
 
 // compare compares the verdicts of two engines about the same cell.
-func (a *Agreement) compare(left, right *report.ComparisonCell, opt agree.Options) {
+func (a *Agreement) compare(left, right *report.ComparisonCell, options agree.Options) {
 	question := agree.Ask(left.Verdict.Property, left.Verdict.Constants)
-	outcome := agree.Verdicts(left.Strategy, &left.Verdict, right.Strategy, &right.Verdict, question, opt)
+	outcome := agree.Verdicts(left.Strategy, &left.Verdict, right.Strategy, &right.Verdict, question, options)
 	a.Add(outcome)
 	if outcome.Relation == agree.Different {
 		a.Differences = append(a.Differences, fmt.Sprintf("engines disagree (%s), MAX %d: %s", outcome.Basis, left.Max, outcome.Reason))

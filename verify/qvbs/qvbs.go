@@ -50,8 +50,8 @@ type Set struct {
 
 // Discover returns the cases of all models in the directories and their subdirectories. The cases are sorted by their numbers of states. A model
 // is a directory with an index file in JSON.
-func Discover(fsys fs.FS, dirs []string, opt Options) (*Set, error) {
-	discovered := &discovery{fsys: fsys, options: opt}
+func Discover(fileSystem fs.FS, folders []string, options Options) (*Set, error) {
+	discovered := &discovery{fileSystem: fileSystem, options: options}
 	if discovered.options.Name == nil {
 		discovered.options.Name = func(file string) string { return file }
 	}
@@ -61,8 +61,8 @@ func Discover(fsys fs.FS, dirs []string, opt Options) (*Set, error) {
 		}
 		return discovered.addModel(name)
 	}
-	for _, dir := range dirs {
-		if err := fs.WalkDir(fsys, dir, visit); err != nil {
+	for _, dir := range folders {
+		if err := fs.WalkDir(fileSystem, dir, visit); err != nil {
 			return nil, err
 		}
 	}
@@ -76,10 +76,10 @@ func Discover(fsys fs.FS, dirs []string, opt Options) (*Set, error) {
 
 // discovery is the state of Discover.
 type discovery struct {
-	fsys    fs.FS
-	options Options
-	set     Set
-	cases   []benchmarkCase
+	fileSystem fs.FS
+	options    Options
+	set        Set
+	cases      []benchmarkCase
 }
 
 // benchmarkCase is a test with the number of states of its model.
@@ -129,7 +129,7 @@ func (n *stringOrList) UnmarshalJSON(text []byte) error {
 
 // addModel adds the cases that the index file of a model lists. It ignores the index of the whole benchmark set, which is a list.
 func (d *discovery) addModel(name string) error {
-	src, err := limited.ReadFile(d.fsys, name, maxIndex)
+	src, err := limited.ReadFile(d.fileSystem, name, maxIndex)
 	if err != nil {
 		return err
 	}
@@ -165,9 +165,9 @@ func (r *indexReader) addFile(file *modelFile) error {
 	undefined := r.undefinedConstants(model, props)
 	for i := range file.Open {
 		valuation := &file.Open[i]
-		consts := definitions(slices.Concat(file.Fixed, valuation.Values), undefined)
+		constants := definitions(slices.Concat(file.Fixed, valuation.Values), undefined)
 		for _, resultText := range valuation.Results {
-			if err := r.addCase(resultText, valuation.numStates(), run, consts); err != nil {
+			if err := r.addCase(resultText, valuation.numStates(), run, constants); err != nil {
 				return err
 			}
 		}
@@ -185,7 +185,7 @@ func (v *indexValuation) numStates() int64 {
 }
 
 // addCase adds the case of one reference result, given in JSON. A case that is too large or cannot be run is only counted.
-func (r *indexReader) addCase(resultText json.RawMessage, states int64, run suite.Run, consts []string) error {
+func (r *indexReader) addCase(resultText json.RawMessage, states int64, run suite.Run, constants []string) error {
 	offset := r.searchFrom + max(bytes.Index(r.src[r.searchFrom:], resultText), 0) // results are read in the order of the text
 	r.searchFrom = offset + len(resultText)
 	var reference propertyResult
@@ -209,7 +209,7 @@ func (r *indexReader) addCase(resultText json.RawMessage, states int64, run suit
 	expected.Result.Pos, expected.Terms.Pos = pos, pos
 	run.Args = []string{"-property", reference.Property}
 	r.cases = append(r.cases, benchmarkCase{states, regress.Test{
-		Run: run, Dialect: syntax.Storm, Consts: consts, Extra: []regress.Extra{expected},
+		Run: run, Dialect: syntax.Storm, Consts: constants, Extra: []regress.Extra{expected},
 	}})
 	return nil
 }
@@ -276,7 +276,7 @@ func (d *discovery) isIn(dir, name string) bool {
 	if path.Base(name) != name {
 		return false
 	}
-	_, err := fs.Stat(d.fsys, path.Join(dir, name))
+	_, err := fs.Stat(d.fileSystem, path.Join(dir, name))
 	return err == nil
 }
 
@@ -290,7 +290,7 @@ func (d *discovery) undefinedConstants(model, props string) map[string]bool {
 		if name == "" {
 			continue
 		}
-		text, _ := limited.ReadFile(d.fsys, name, maxIndex) // the run of the case reports an error
+		text, _ := limited.ReadFile(d.fileSystem, name, maxIndex) // the run of the case reports an error
 		var jani struct{ Constants []parameter }
 		isJANI := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &jani) == nil
 		if !isJANI {

@@ -21,12 +21,12 @@ func (r *suiteRun) keepBalancedPart() error {
 		longestFirst[i] = i
 	}
 	slices.SortStableFunc(longestFirst, func(first, second int) int { return cmp.Compare(seconds[second], seconds[first]) })
-	totalSeconds := make([]float64, min(r.opt.Shard.Count, len(r.tests))) // by shard
-	var selected []int                                                    // the indices of the tests of this shard
+	totalSeconds := make([]float64, min(r.options.Shard.Count, len(r.tests))) // by shard
+	var selected []int                                                        // the indices of the tests of this shard
 	for _, test := range longestFirst {
 		shard := slices.Index(totalSeconds, slices.Min(totalSeconds))
 		totalSeconds[shard] += seconds[test]
-		if shard == r.opt.Shard.Index-1 {
+		if shard == r.options.Shard.Index-1 {
 			selected = append(selected, test)
 		}
 	}
@@ -43,8 +43,8 @@ func (r *suiteRun) keepBalancedPart() error {
 // report lacks the test. It returns an error if the report has no test of this suite.
 func (r *suiteRun) expectedSeconds() ([]float64, error) {
 	earlierSeconds := make(map[string]float64) // by testKey
-	for i := range r.opt.Times.Results {
-		result := &r.opt.Times.Results[i]
+	for i := range r.options.Times.Results {
+		result := &r.options.Times.Results[i]
 		earlierSeconds[testKey(result.Model, result.Props, result.Args)] += result.Seconds
 	}
 	expected := make([]float64, len(r.tests))

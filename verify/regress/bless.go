@@ -70,17 +70,17 @@ type Skip struct {
 // interval, with the terms that repeat the sampling.
 //
 // Bless returns an error if an annotated file has other properties than before, or if a property does not get its new annotation.
-func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOptions) (*Blessing, error) {
-	opt.Samples = cmp.Or(opt.Samples, defaultSamples)
-	opt.MaxStates = cmp.Or(opt.MaxStates, defaultMaxStates)
+func Bless(ctx context.Context, tests []Test, engine runner.Engine, options BlessOptions) (*Blessing, error) {
+	options.Samples = cmp.Or(options.Samples, defaultSamples)
+	options.MaxStates = cmp.Or(options.MaxStates, defaultMaxStates)
 	config := EngineConfig{EngineConfig: runner.EngineConfig{Engine: engine}}
-	writer := &annotationWriter{options: &opt, engine: &config, blessing: &Blessing{}, files: make(map[string]*propertiesFile)}
-	suite := &suiteRun{opt: &opt.Options, engines: []EngineConfig{config}}
+	writer := &annotationWriter{options: &options, engine: &config, blessing: &Blessing{}, files: make(map[string]*propertiesFile)}
+	suite := &suiteRun{options: &options.Options, engines: []EngineConfig{config}}
 	if err := suite.checkOptions(); err != nil {
 		return nil, err
 	}
 	for i := range tests {
-		suite.tests = append(suite.tests, loadTest(ctx, &tests[i], &opt.Options))
+		suite.tests = append(suite.tests, loadTest(ctx, &tests[i], &options.Options))
 	}
 	if err := suite.setIdentities(); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ func (r *suiteRun) splitBudget() {
 		return
 	}
 	for _, test := range r.tests {
-		test.maxFalseAlarm = r.opt.Flakes / float64(r.statisticalCount)
+		test.maxFalseAlarm = r.options.Flakes / float64(r.statisticalCount)
 	}
 }
 

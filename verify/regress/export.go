@@ -14,11 +14,13 @@ import (
 // exportFiles returns the existing files for the target of an export, such as "out.all" or "out.tra,sta".
 //
 // Source: getExpectedOutFilesFromArgs in prism-auto.
-func exportFiles(fsys fs.FS, target string) []string { return existingFiles(fsys, target, "") }
+func exportFiles(fileSystem fs.FS, target string) []string {
+	return existingFiles(fileSystem, target, "")
+}
 
 // existingFiles returns the existing files for the target of an export or import, such as model.tra,sta or model.all. suffix is the extension of
 // compressed files, or empty.
-func existingFiles(fsys fs.FS, target, suffix string) []string {
+func existingFiles(fileSystem fs.FS, target, suffix string) []string {
 	first, otherExts, _ := strings.Cut(target, ",")
 	base := strings.TrimSuffix(first, path.Ext(first))
 	exts := []string{strings.TrimPrefix(path.Ext(first), ".")}
@@ -29,22 +31,22 @@ func existingFiles(fsys fs.FS, target, suffix string) []string {
 		exts = append(exts, strings.Split(otherExts, ",")...)
 	}
 	var existing []string
-	for _, ext := range exts {
-		if name := base + "." + ext + suffix; exists(fsys, name) {
+	for _, extension := range exts {
+		if name := base + "." + extension + suffix; exists(fileSystem, name) {
 			existing = append(existing, name)
 		} else { // each of several reward structures has a numbered file
-			existing = append(existing, numberedFiles(fsys, base, "."+ext+suffix)...)
+			existing = append(existing, numberedFiles(fileSystem, base, "."+extension+suffix)...)
 		}
 	}
 	return existing
 }
 
 // numberedFiles returns the existing files with the names base1ext, base2ext and so on.
-func numberedFiles(fsys fs.FS, base, ext string) []string {
+func numberedFiles(fileSystem fs.FS, base, extension string) []string {
 	var existing []string
 	for i := 1; ; i++ {
-		name := base + strconv.Itoa(i) + ext
-		if !exists(fsys, name) {
+		name := base + strconv.Itoa(i) + extension
+		if !exists(fileSystem, name) {
 			return existing
 		}
 		existing = append(existing, name)
@@ -52,15 +54,15 @@ func numberedFiles(fsys fs.FS, base, ext string) []string {
 }
 
 // exists reports whether a file exists and is not a directory.
-func exists(fsys fs.FS, name string) bool {
-	info, err := fs.Stat(fsys, name)
+func exists(fileSystem fs.FS, name string) bool {
+	info, err := fs.Stat(fileSystem, name)
 	return err == nil && !info.IsDir()
 }
 
 // importFiles returns the existing files for the target of an import, such as "in.all", "in.tra,sta" or "in.all.gz".
-func importFiles(fsys fs.FS, target string) ([]string, error) {
+func importFiles(fileSystem fs.FS, target string) ([]string, error) {
 	suffix := gzipExtension(target)
-	existing := existingFiles(fsys, strings.TrimSuffix(target, suffix), suffix)
+	existing := existingFiles(fileSystem, strings.TrimSuffix(target, suffix), suffix)
 	if len(existing) == 0 {
 		return nil, fmt.Errorf("%s: no such file to import", target)
 	}
@@ -68,7 +70,7 @@ func importFiles(fsys fs.FS, target string) ([]string, error) {
 }
 
 // FilesOfSwitches returns the existing files that the switches of a test name: imports, and the expected files of exports.
-func FilesOfSwitches(fsys fs.FS, test *Test) []string {
+func FilesOfSwitches(fileSystem fs.FS, test *Test) []string {
 	var existing []string
 	for _, arg := range test.Args {
 		target, _, _ := strings.Cut(arg, ":") // without its options
@@ -76,12 +78,12 @@ func FilesOfSwitches(fsys fs.FS, test *Test) []string {
 			continue
 		}
 		target = path.Join(test.Dir, target)
-		if exists(fsys, target) {
+		if exists(fileSystem, target) {
 			existing = append(existing, target)
 			continue
 		}
 		suffix := gzipExtension(target)
-		existing = append(existing, existingFiles(fsys, strings.TrimSuffix(target, suffix), suffix)...)
+		existing = append(existing, existingFiles(fileSystem, strings.TrimSuffix(target, suffix), suffix)...)
 	}
 	return existing
 }

@@ -27,7 +27,7 @@ func (r *suiteRun) findings() []report.TestFinding {
 		testsOfFile[name] = append(testsOfFile[name], test)
 	}
 	for _, name := range fileNames {
-		findings = append(findings, r.fileFindings(r.opt.name(name), testsOfFile[name])...)
+		findings = append(findings, r.fileFindings(r.options.name(name), testsOfFile[name])...)
 	}
 	findings = append(findings, r.unusedExtras()...)
 	slices.SortStableFunc(findings, func(first, second report.TestFinding) int {

@@ -73,8 +73,8 @@ func (instance *propertyInstance) constants() []result.Constant {
 }
 
 // loadTest reads the files of a test and selects the annotations that apply. An error is stored in the field err of the test.
-func loadTest(ctx context.Context, definition *Test, opt *Options) *loadedTest {
-	test := &loadedTest{Test: definition, options: opt}
+func loadTest(ctx context.Context, definition *Test, options *Options) *loadedTest {
+	test := &loadedTest{Test: definition, options: options}
 	test.err = test.load(ctx)
 	return test
 }
@@ -199,15 +199,15 @@ func simulationOf(switches *suite.Simulation) runner.Simulation {
 // memoryLimit returns the memory limit of a run in bytes; 0 means none.
 func (test *loadedTest) memoryLimit() int64 { return cmp.Or(test.Memory, test.options.Memory) }
 
-// Override returns the constant definitions of consts and replacements, in the syntax of the switch -const. If both lists define a constant, only
+// Override returns the constant definitions of constants and replacements, in the syntax of the switch -const. If both lists define a constant, only
 // the definition in replacements is returned. It returns an error if a replacement is malformed.
-func Override(consts, replacements []string) ([]string, error) {
+func Override(constants, replacements []string) ([]string, error) {
 	parsed, err := sema.ParseConsts(replacements)
 	if err != nil || len(parsed) == 0 {
-		return consts, err
+		return constants, err
 	}
 	var definitions []string
-	for definition := range strings.SplitSeq(strings.Join(consts, ","), ",") {
+	for definition := range strings.SplitSeq(strings.Join(constants, ","), ",") {
 		name, _, _ := strings.Cut(definition, "=")
 		name = strings.TrimSpace(name)
 		isReplaced := slices.ContainsFunc(parsed, func(replacement sema.ConstDef) bool { return replacement.Name == name })

@@ -103,10 +103,10 @@ func (o *Options) name(file string) string {
 }
 
 // Discover returns the tests of the named files and directories, without repetitions. pairing decides which properties files belong to a model.
-func Discover(fsys fs.FS, names []string, pairing suite.Pairing) ([]Test, error) {
+func Discover(fileSystem fs.FS, names []string, pairing suite.Pairing) ([]Test, error) {
 	var tests []Test
 	for _, name := range names {
-		runs, err := suite.Discover(fsys, name, pairing)
+		runs, err := suite.Discover(fileSystem, name, pairing)
 		if err != nil {
 			return nil, err
 		}

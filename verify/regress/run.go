@@ -20,14 +20,14 @@ import (
 
 // Run runs each test on all of its engines, and compares the results of the engines. It returns an error only if the options are wrong; a test
 // that fails has a result that says so. If ctx is cancelled, unfinished tests get the outcome TestError.
-func Run(ctx context.Context, tests []Test, engines []EngineConfig, opt Options) (*report.TestReport, error) {
+func Run(ctx context.Context, tests []Test, engines []EngineConfig, options Options) (*report.TestReport, error) {
 	start := time.Now()
-	suite := &suiteRun{opt: &opt, engines: engines}
+	suite := &suiteRun{options: &options, engines: engines}
 	if err := suite.checkOptions(); err != nil {
 		return nil, err
 	}
 	for i := range tests {
-		suite.tests = append(suite.tests, loadTest(ctx, &tests[i], &opt))
+		suite.tests = append(suite.tests, loadTest(ctx, &tests[i], &options))
 	}
 	// The next three steps must see the whole suite, before selectPart drops tests.
 	findings := suite.findings()
@@ -37,7 +37,7 @@ func Run(ctx context.Context, tests []Test, engines []EngineConfig, opt Options)
 		return nil, err
 	}
 	hash := suite.suiteHash()
-	if opt.Split.Replaying() {
+	if options.Split.Replaying() {
 		if err := suite.checkSameSuite(hash); err != nil {
 			return nil, err
 		}
@@ -56,11 +56,11 @@ func Run(ctx context.Context, tests []Test, engines []EngineConfig, opt Options)
 
 // makeReport makes the report of all runs, with the comparison of the engines and with notes.
 func (r *suiteRun) makeReport() *report.TestReport {
-	testReport := &report.TestReport{Title: r.opt.Title}
+	testReport := &report.TestReport{Title: r.options.Title}
 	for i := range r.engines {
 		testReport.Engines = append(testReport.Engines, r.engines[i].DisplayName())
 	}
-	if len(r.tests) == 0 && len(r.opt.Only) == 0 {
+	if len(r.tests) == 0 && len(r.options.Only) == 0 {
 		testReport.Elsewhere = r.numTests
 	}
 	testReport.Results, testReport.Compared = r.results()
@@ -73,7 +73,7 @@ func (r *suiteRun) makeReport() *report.TestReport {
 
 // suiteRun is the state of Run.
 type suiteRun struct {
-	opt     *Options
+	options *Options
 	engines []EngineConfig
 	tests   []*loadedTest
 	runs    []*testRun // by test, then by engine
@@ -86,7 +86,7 @@ type suiteRun struct {
 
 // checkOptions returns an error if there is no file system or engine, or if two engines have the same label.
 func (r *suiteRun) checkOptions() error {
-	if r.opt.FS == nil {
+	if r.options.FS == nil {
 		return errors.New("no file system to read from")
 	}
 	if len(r.engines) == 0 {
@@ -105,11 +105,11 @@ func (r *suiteRun) setIdentities() error {
 	isKnown := make(map[string]bool)
 	for i, test := range r.tests {
 		test.number = i + 1
-		for _, id := range test.setIdentities(r.opt.Only) {
+		for _, id := range test.setIdentities(r.options.Only) {
 			isKnown[id] = true
 		}
 	}
-	unknown := slices.DeleteFunc(slices.Clone(r.opt.Only), func(id string) bool { return isKnown[id] })
+	unknown := slices.DeleteFunc(slices.Clone(r.options.Only), func(id string) bool { return isKnown[id] })
 	if len(unknown) > 0 {
 		return fmt.Errorf("no result has the identity %s", strings.Join(unknown, ", "))
 	}
@@ -119,15 +119,15 @@ func (r *suiteRun) setIdentities() error {
 // selectPart removes the tests that another shard runs, and the tests that Options.Only does not select.
 func (r *suiteRun) selectPart() error {
 	r.numTests = len(r.tests)
-	balancesTimes := r.opt.Times != nil && r.opt.Shard.Count > 1
+	balancesTimes := r.options.Times != nil && r.options.Shard.Count > 1
 	if balancesTimes {
 		if err := r.keepBalancedPart(); err != nil {
 			return err
 		}
 	} else {
-		r.tests = slices.DeleteFunc(r.tests, func(test *loadedTest) bool { return !r.opt.Shard.Holds(test.identity()) })
+		r.tests = slices.DeleteFunc(r.tests, func(test *loadedTest) bool { return !r.options.Shard.Holds(test.identity()) })
 	}
-	if len(r.opt.Only) > 0 {
+	if len(r.options.Only) > 0 {
 		r.tests = slices.DeleteFunc(r.tests, func(test *loadedTest) bool { return !test.isSelected() })
 	}
 	return nil
@@ -170,10 +170,10 @@ func (r *suiteRun) runAll(ctx context.Context) {
 			}
 		}
 	}
-	jobs := max(r.opt.Jobs, 1)
+	jobs := max(r.options.Jobs, 1)
 	var group errgroup.Group
 	group.SetLimit(jobs)
-	tracker := &progress{startTimes: make(map[*testRun]time.Time), numRuns: len(r.runs), notify: r.opt.Progress}
+	tracker := &progress{startTimes: make(map[*testRun]time.Time), numRuns: len(r.runs), notify: r.options.Progress}
 	stopWatching := tracker.watch()
 	defer stopWatching()
 	for i, run := range r.runs {
@@ -246,8 +246,8 @@ func doubtNotes(results []report.TestResult) (notes []string) {
 
 // shardNote returns a note about the number of tests in this shard.
 func (r *suiteRun) shardNote() string {
-	note := fmt.Sprintf("part %v: %s of %d", r.opt.Shard, noun.Count(len(r.tests), "test"), r.numTests)
-	if len(r.tests) == 0 && r.numTests > 0 && len(r.opt.Only) == 0 {
+	note := fmt.Sprintf("part %v: %s of %d", r.options.Shard, noun.Count(len(r.tests), "test"), r.numTests)
+	if len(r.tests) == 0 && r.numTests > 0 && len(r.options.Only) == 0 {
 		note += ": all of them are in other parts, and there is nothing to do in this one"
 	}
 	return note
@@ -256,13 +256,13 @@ func (r *suiteRun) shardNote() string {
 // notes returns the notes of the report. They are about the shard, the statistical expectations, undeclared constants, and the runs.
 func (r *suiteRun) notes(runs []*testRun) []string {
 	var notes []string
-	if r.opt.Shard.Count > 1 {
+	if r.options.Shard.Count > 1 {
 		notes = append(notes, r.shardNote())
 	}
 	if r.statisticalCount > 0 {
 		notes = append(notes, fmt.Sprintf(
 			"%d statistical expectations, seed %d: with the budget of the whole suite (%g) each may fail by chance with probability %.3g",
-			r.statisticalCount, r.opt.Seed, r.opt.Flakes, r.opt.Flakes/float64(r.statisticalCount)))
+			r.statisticalCount, r.options.Seed, r.options.Flakes, r.options.Flakes/float64(r.statisticalCount)))
 	}
 	for _, name := range r.unusedConstants {
 		notes = append(notes, fmt.Sprintf("constant %q is not declared in any test, so its definition is not used", name))

@@ -79,12 +79,12 @@ func (test *loadedTest) readImportFiles() (sources files.Sources, isCombined boo
 }
 
 // readImportFile reads one imported file and decompresses it if necessary. It adds the file to the hash.
-func (test *loadedTest) readImportFile(name, ext string, hash io.Writer) (files.Source, error) {
+func (test *loadedTest) readImportFile(name, extension string, hash io.Writer) (files.Source, error) {
 	text, err := test.read(name)
 	if err != nil {
 		return files.Source{}, err
 	}
-	fmt.Fprintf(hash, "%s %d\n", ext, len(text))
+	fmt.Fprintf(hash, "%s %d\n", extension, len(text))
 	_, _ = hash.Write(text) // a hash never fails
 	isCompressed := gzipExtension(name) != ""
 	if isCompressed {
@@ -96,8 +96,8 @@ func (test *loadedTest) readImportFile(name, ext string, hash io.Writer) (files.
 }
 
 // addSource stores a file of a state space in the field of sources for its extension.
-func addSource(sources *files.Sources, ext string, source files.Source) {
-	switch ext {
+func addSource(sources *files.Sources, extension string, source files.Source) {
+	switch extension {
 	case "tra", "pexp":
 		sources.Transitions = source
 	case "sta":
@@ -115,8 +115,8 @@ func addSource(sources *files.Sources, ext string, source files.Source) {
 
 // gzipExtension returns the extension ".gz" or ".gzip" of a file name, or "" if it has neither.
 func gzipExtension(name string) string {
-	if ext := path.Ext(name); ext == ".gz" || ext == ".gzip" {
-		return ext
+	if extension := path.Ext(name); extension == ".gz" || extension == ".gzip" {
+		return extension
 	}
 	return ""
 }
@@ -143,12 +143,12 @@ func (test *loadedTest) importSources(words []string) ([]importSource, error) {
 		"importtrans": "tra", "importstates": "sta", "importlabels": "lab", "importstaterewards": "srew", "importtransrewards": "trew",
 	}
 	switchName := strings.TrimLeft(words[0], "-")
-	if ext := path.Ext(target); slices.Contains([]string{".xz", ".umb", ".drn"}, ext) {
-		return nil, unsupported("imports of %s files (%s)", ext, words[0])
+	if extension := path.Ext(target); slices.Contains([]string{".xz", ".umb", ".drn"}, extension) {
+		return nil, unsupported("imports of %s files (%s)", extension, words[0])
 	}
 	file := path.Join(test.Dir, target)
-	if ext, ok := singleFileExtensions[switchName]; ok {
-		return []importSource{{file, ext}}, nil
+	if extension, ok := singleFileExtensions[switchName]; ok {
+		return []importSource{{file, extension}}, nil
 	}
 	if switchName != "importmodel" {
 		return nil, unsupported("imports (%s)", words[0])

@@ -32,7 +32,7 @@ func (r *suiteRun) suiteHash() []byte {
 
 // recordResults writes the results of this shard, and the hash of the suite, to the ledger Options.Split.
 func (r *suiteRun) recordResults(hash []byte) error {
-	ledger := r.opt.Split
+	ledger := r.options.Split
 	switch {
 	case ledger.Replaying(): // the results are already recorded
 		return ledger.Err()
@@ -51,7 +51,7 @@ func (r *suiteRun) recordResults(hash []byte) error {
 
 // checkSameSuite returns an error if a shard was recorded with another suite. hash is the hash of the current suite.
 func (r *suiteRun) checkSameSuite(hash []byte) error {
-	ledger := r.opt.Split
+	ledger := r.options.Split
 	hashes := shard.Stream{Name: suiteStream, End: int64(ledger.Part().Count)} // each part has recorded one hash
 	checkHash := func(piece *shard.Piece) (more bool, err error) {
 		recorded, err := piece.Load()

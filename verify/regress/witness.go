@@ -54,11 +54,11 @@ func (run *testRun) planOf(instance *propertyInstance) (*runner.Plan, error) {
 	if task < 0 {
 		return nil, errors.New("found no task of this property in the plan")
 	}
-	var consts []string
+	var constants []string
 	for _, constant := range instance.constants() {
-		consts = append(consts, constant.Name+"="+constant.Value)
+		constants = append(constants, constant.Name+"="+constant.Value)
 	}
-	return run.planFor(nil).Part([]int{task}, consts)
+	return run.planFor(nil).Part([]int{task}, constants)
 }
 
 // boundFails reports whether a test failed because its property is false. A sampled verdict does not count.

@@ -94,12 +94,12 @@ func (e *exporter) compareTarget(option, target string) {
 
 // render returns the contents of one exported file. option is the name of the export switch, and arguments are the options after its file name.
 // rewardIndex selects a reward structure.
-func (e *exporter) render(option, ext, arguments string, rewardIndex int) ([]byte, error) {
+func (e *exporter) render(option, extension, arguments string, rewardIndex int) ([]byte, error) {
 	var buffer bytes.Buffer
 	switch option {
 	case "exportmodel", "exporttrans", "exportstates", "exportlabels", "exportproplabels", "exporttransdot", "exporttransdotstates",
 		"exportstaterewards", "exporttransrewards", "exportrewards":
-		err := e.writeModel(&buffer, option, ext, arguments, rewardIndex)
+		err := e.writeModel(&buffer, option, extension, arguments, rewardIndex)
 		return buffer.Bytes(), err
 	case "exportresults":
 		err := e.writeResults(&buffer, arguments)
@@ -112,13 +112,13 @@ func (e *exporter) render(option, ext, arguments string, rewardIndex int) ([]byt
 		err := e.writeProbabilities(&buffer, option)
 		return buffer.Bytes(), err
 	case "exportstrat":
-		return e.schedulerFile(ext, arguments)
+		return e.schedulerFile(extension, arguments)
 	}
 	return nil, unsupported("this export (-%s)", option)
 }
 
 // writeModel writes one file of the state space. The switch or the file extension selects its contents.
-func (e *exporter) writeModel(w io.Writer, exportSwitch, ext, options string, rewardIndex int) error {
+func (e *exporter) writeModel(w io.Writer, exportSwitch, extension, options string, rewardIndex int) error {
 	settings, withLabels, err := e.fileSettings(exportSwitch, options)
 	if err != nil {
 		return err
@@ -135,33 +135,33 @@ func (e *exporter) writeModel(w io.Writer, exportSwitch, ext, options string, re
 	if err != nil {
 		return err
 	}
-	return e.writeSpace(w, writer, exportSwitch, ext, rewardIndex)
+	return e.writeSpace(w, writer, exportSwitch, extension, rewardIndex)
 }
 
 // writeSpace writes one kind of data about the state space: transitions, states, labels, rewards or a graph. The switch or the file extension
 // selects it.
-func (e *exporter) writeSpace(w io.Writer, writer *files.Writer, exportSwitch, ext string, rewardIndex int) error {
+func (e *exporter) writeSpace(w io.Writer, writer *files.Writer, exportSwitch, extension string, rewardIndex int) error {
 	switch {
 	case exportSwitch == "exportproplabels":
 		return writer.PropertyLabels(e.ctx, w)
-	case ext == "dot" || exportSwitch == "exporttransdot" || exportSwitch == "exporttransdotstates":
+	case extension == "dot" || exportSwitch == "exporttransdot" || exportSwitch == "exporttransdotstates":
 		return writer.DOT(e.ctx, w)
-	case ext == "pexp":
+	case extension == "pexp":
 		return writer.Combined(e.ctx, w)
-	case ext == "tra" || exportSwitch == "exporttrans":
+	case extension == "tra" || exportSwitch == "exporttrans":
 		return writer.Transitions(e.ctx, w)
-	case ext == "sta" || exportSwitch == "exportstates":
+	case extension == "sta" || exportSwitch == "exportstates":
 		return writer.States(e.ctx, w)
-	case ext == "obs":
+	case extension == "obs":
 		return writer.Observations(e.ctx, w)
-	case ext == "lab" || exportSwitch == "exportlabels":
+	case extension == "lab" || exportSwitch == "exportlabels":
 		return writer.Labels(e.ctx, w)
-	case ext == "srew" || exportSwitch == "exportstaterewards":
+	case extension == "srew" || exportSwitch == "exportstaterewards":
 		return writer.StateRewards(e.ctx, w, rewardIndex)
-	case ext == "trew" || exportSwitch == "exporttransrewards":
+	case extension == "trew" || exportSwitch == "exporttransrewards":
 		return writer.TransitionRewards(e.ctx, w, rewardIndex)
 	}
-	return unsupported("exports of .%s files (-%s)", ext, exportSwitch)
+	return unsupported("exports of .%s files (-%s)", extension, exportSwitch)
 }
 
 // fileSettings returns the settings of an exported file. withLabels is true if the file includes the labels of the properties file.
@@ -250,11 +250,11 @@ func (e *exporter) schedulerPlan(target string, out io.Writer) (*runner.Plan, er
 }
 
 // schedulerFile returns the contents of the file of -exportstrat. The test must have exactly one property instance.
-func (e *exporter) schedulerFile(ext, options string) ([]byte, error) {
+func (e *exporter) schedulerFile(extension, options string) ([]byte, error) {
 	if len(e.instances) != 1 {
 		return nil, fmt.Errorf("a scheduler is exported of one property under one valuation, found %d", len(e.instances))
 	}
-	target := "scheduler." + ext
+	target := "scheduler." + extension
 	if options != "" {
 		target += ":" + options
 	}

@@ -15,7 +15,7 @@ import (
 // fileNames converts between the file names of the user and the names in fsys, which are relative to root. root is the root directory of the
 // working directory's volume.
 type fileNames struct {
-	fsys         fs.FS
+	fileSystem   fs.FS
 	root         string
 	workingDir   string
 	arguments    []string // the names of the user, converted, without repetitions
@@ -30,7 +30,7 @@ func newFileNames(args []string) (*fileNames, error) {
 		return nil, err
 	}
 	root := filepath.VolumeName(workingDir) + string(filepath.Separator)
-	names := &fileNames{fsys: directory(root), root: root, workingDir: workingDir, onlyRelative: true}
+	names := &fileNames{fileSystem: directory(root), root: root, workingDir: workingDir, onlyRelative: true}
 	for _, arg := range args {
 		absolute := filepath.Clean(arg)
 		if filepath.IsAbs(arg) {

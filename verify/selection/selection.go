@@ -67,12 +67,12 @@ func (request *Request) Find(checkFiles func(files []string) error) (*Selection,
 	if err != nil {
 		return nil, err
 	}
-	recorder := &recordingFS{FS: names.fsys} // records the files that discover opens
-	names.fsys = recorder
+	recorder := &recordingFS{FS: names.fileSystem} // records the files that discover opens
+	names.fileSystem = recorder
 	selected := &Selection{paths: names, Labels: request.Engines}
 	selected.Options = regress.Options{Name: names.userName, Seed: 1, Only: request.Only, Jobs: request.Jobs}
 	err = request.discover(selected)
-	names.fsys, selected.Options.FS = recorder.FS, recorder.FS
+	names.fileSystem, selected.Options.FS = recorder.FS, recorder.FS
 	if err != nil {
 		return nil, names.userError(err)
 	}
@@ -99,7 +99,7 @@ func (s *Selection) inputFiles(opened []string) []string {
 	for i := range s.Tests {
 		test := &s.Tests[i]
 		names = append(names, test.Model, test.Props)
-		names = append(names, regress.FilesOfSwitches(s.paths.fsys, test)...)
+		names = append(names, regress.FilesOfSwitches(s.paths.fileSystem, test)...)
 	}
 	slices.Sort(names)
 	var files []string
@@ -166,17 +166,17 @@ func (request *Request) discover(selected *Selection) error {
 func (request *Request) testsOf(selected *Selection, path string, suite *suitefile.File, dir string) ([]regress.Test, error) {
 	pairing, hasPairing := request.pairing()
 	if suite == nil {
-		return regress.Discover(selected.paths.fsys, []string{path}, pairing)
+		return regress.Discover(selected.paths.fileSystem, []string{path}, pairing)
 	}
 	if hasPairing {
 		suite.Pair(pairing)
 	}
-	return suite.Tests(selected.paths.fsys, dir, request.Suites)
+	return suite.Tests(selected.paths.fileSystem, dir, request.Suites)
 }
 
 // discoverBenchmarks adds the cases of the Quantitative Verification Benchmark Set.
 func (request *Request) discoverBenchmarks(selection *Selection) (err error) {
-	selection.Benchmarks, err = qvbs.Discover(selection.paths.fsys, selection.paths.arguments, qvbs.Options{MaxStates: request.MaxStates, Name: selection.paths.userName})
+	selection.Benchmarks, err = qvbs.Discover(selection.paths.fileSystem, selection.paths.arguments, qvbs.Options{MaxStates: request.MaxStates, Name: selection.paths.userName})
 	if err != nil {
 		return err
 	}
@@ -187,14 +187,14 @@ func (request *Request) discoverBenchmarks(selection *Selection) (err error) {
 // suiteFile reads the suite file with this name, or the suite file in the directory with this name. It returns the suite file, which is nil if
 // there is none, and its directory.
 func (request *Request) suiteFile(selected *Selection, name string) (config *suitefile.File, dir string, err error) {
-	if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
-		config, err := suitefile.Open(selected.paths.fsys, name, selected.paths.userName)
+	if extension := path.Ext(name); extension == ".yaml" || extension == ".yml" {
+		config, err := suitefile.Open(selected.paths.fileSystem, name, selected.paths.userName)
 		return config, path.Dir(name), err
 	}
-	if info, err := fs.Stat(selected.paths.fsys, name); err != nil || !info.IsDir() || request.NoConfig {
+	if info, err := fs.Stat(selected.paths.fileSystem, name); err != nil || !info.IsDir() || request.NoConfig {
 		return nil, name, err
 	}
-	config, err = suitefile.In(selected.paths.fsys, name, selected.paths.userName)
+	config, err = suitefile.In(selected.paths.fileSystem, name, selected.paths.userName)
 	return config, name, err
 }
 
@@ -223,11 +223,11 @@ func (request *Request) applyFlags(selected *Selection) error {
 	hasEngineFlag := len(selected.Labels) > 0
 	for i := range selected.Tests {
 		test := &selected.Tests[i]
-		consts, err := regress.Override(test.Consts, request.Consts)
+		constants, err := regress.Override(test.Consts, request.Consts)
 		if err != nil {
 			return err
 		}
-		test.Consts = consts
+		test.Consts = constants
 		if request.Time > 0 {
 			test.Time = request.Time
 		}

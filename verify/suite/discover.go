@@ -32,18 +32,18 @@ const (
 // list (.txt). As in prism-auto, the runs of subdirectories come first. Errors in the files are of type *syntax.Error.
 //
 // Source: benchmarkDir and benchmarkFile in prism/etc/scripts/prism-auto of PRISM 4.10.
-func Discover(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
-	info, err := fs.Stat(fsys, name)
+func Discover(fileSystem fs.FS, name string, pairing Pairing) ([]Run, error) {
+	info, err := fs.Stat(fileSystem, name)
 	if err != nil {
 		return nil, err
 	}
 	if info.IsDir() {
-		return discoverTree(fsys, name, pairing)
+		return discoverTree(fileSystem, name, pairing)
 	}
 	if isList(name) {
-		return discoverList(fsys, name, pairing)
+		return discoverList(fileSystem, name, pairing)
 	}
-	directory, err := openDirectory(fsys, path.Dir(name), pairing)
+	directory, err := openDirectory(fileSystem, path.Dir(name), pairing)
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +60,8 @@ func Discover(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 }
 
 // discoverTree returns the runs of a directory and its subdirectories. It skips subdirectories with names that begin with a dot.
-func discoverTree(fsys fs.FS, dir string, pairing Pairing) ([]Run, error) {
-	entries, err := fs.ReadDir(fsys, dir)
+func discoverTree(fileSystem fs.FS, dir string, pairing Pairing) ([]Run, error) {
+	entries, err := fs.ReadDir(fileSystem, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -70,13 +70,13 @@ func discoverTree(fsys fs.FS, dir string, pairing Pairing) ([]Run, error) {
 		if !entry.IsDir() || strings.HasPrefix(entry.Name(), ".") {
 			continue
 		}
-		subdirectoryRuns, err := discoverTree(fsys, path.Join(dir, entry.Name()), pairing)
+		subdirectoryRuns, err := discoverTree(fileSystem, path.Join(dir, entry.Name()), pairing)
 		if err != nil {
 			return nil, err
 		}
 		runs = append(runs, subdirectoryRuns...)
 	}
-	directory, err := openDirectory(fsys, dir, pairing)
+	directory, err := openDirectory(fileSystem, dir, pairing)
 	if err != nil {
 		return nil, err
 	}
@@ -86,14 +86,14 @@ func discoverTree(fsys fs.FS, dir string, pairing Pairing) ([]Run, error) {
 
 // discoverList returns the runs of a list file. Each line "dir,file" of the list names a properties file. dir is relative to the directory of the
 // list.
-func discoverList(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
-	lines, err := readLines(fsys, name)
+func discoverList(fileSystem fs.FS, name string, pairing Pairing) ([]Run, error) {
+	lines, err := readLines(fileSystem, name)
 	if err != nil {
 		return nil, err
 	}
 	var runs []Run
 	for _, line := range lines {
-		lineRuns, err := discoverLine(fsys, name, line, pairing)
+		lineRuns, err := discoverLine(fileSystem, name, line, pairing)
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +103,7 @@ func discoverList(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 }
 
 // discoverLine returns the runs of one line of a list file.
-func discoverLine(fsys fs.FS, listName string, line []word, pairing Pairing) ([]Run, error) {
+func discoverLine(fileSystem fs.FS, listName string, line []word, pairing Pairing) ([]Run, error) {
 	lineError := func(format string, args ...any) error {
 		return &syntax.Error{File: listName, Pos: line[0].place.Pos, Msg: fmt.Sprintf(format, args...)}
 	}
@@ -119,7 +119,7 @@ func discoverLine(fsys fs.FS, listName string, line []word, pairing Pairing) ([]
 	if isList(file) { // two lists could name each other
 		return nil, lineError("found %q, which is a list again, want a properties file", file)
 	}
-	runs, err := Discover(fsys, path.Join(path.Dir(listName), dir, file), pairing)
+	runs, err := Discover(fileSystem, path.Join(path.Dir(listName), dir, file), pairing)
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, lineError("%s: %v", path.Join(dir, file), pathErr.Err)
 	}
@@ -128,20 +128,20 @@ func discoverLine(fsys fs.FS, listName string, line []word, pairing Pairing) ([]
 
 // directory is one directory, with its files in order.
 type directory struct {
-	fsys     fs.FS
-	dir      string
-	files    []string
-	pairing  Pairing
-	runCount int // the number of runs that were made, at most maxRuns
+	fileSystem fs.FS
+	dir        string
+	files      []string
+	pairing    Pairing
+	runCount   int // the number of runs that were made, at most maxRuns
 }
 
 // openDirectory reads the names of the files of a directory.
-func openDirectory(fsys fs.FS, dir string, pairing Pairing) (*directory, error) {
-	entries, err := fs.ReadDir(fsys, dir)
+func openDirectory(fileSystem fs.FS, dir string, pairing Pairing) (*directory, error) {
+	entries, err := fs.ReadDir(fileSystem, dir)
 	if err != nil {
 		return nil, err
 	}
-	opened := &directory{fsys: fsys, dir: dir, pairing: pairing}
+	opened := &directory{fileSystem: fileSystem, dir: dir, pairing: pairing}
 	for _, entry := range entries {
 		if !entry.IsDir() {
 			opened.files = append(opened.files, entry.Name())
@@ -158,8 +158,8 @@ func isList(name string) bool  { return hasExt(name, ".txt") }
 
 // hasExt reports whether a file name has one of the extensions, and more than the extension.
 func hasExt(name string, exts ...string) bool {
-	ext := path.Ext(name)
-	return slices.Contains(exts, ext) && path.Base(name) != ext
+	extension := path.Ext(name)
+	return slices.Contains(exts, extension) && path.Base(name) != extension
 }
 
 // discover returns the runs of the directory without its subdirectories.
@@ -463,5 +463,5 @@ func (d *directory) argLinesOf(file string) ([][]word, error) {
 
 // readLines reads the lines of a file.
 func (d *directory) readLines(file string) ([][]word, error) {
-	return readLines(d.fsys, path.Join(d.dir, file))
+	return readLines(d.fileSystem, path.Join(d.dir, file))
 }

@@ -15,16 +15,16 @@ type ModelFiles struct {
 
 // Models lists the models of a directory and its subdirectories, each with its properties files. A model has the properties files that the
 // pairing Closest selects. The models of subdirectories come first.
-func Models(ctx context.Context, fsys fs.FS, dir string) ([]ModelFiles, error) {
+func Models(ctx context.Context, fileSystem fs.FS, dir string) ([]ModelFiles, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	entries, err := fs.ReadDir(fsys, dir)
+	entries, err := fs.ReadDir(fileSystem, dir)
 	if err != nil {
 		return nil, err
 	}
 	var models []ModelFiles
-	current := &directory{fsys: fsys, dir: dir, pairing: Closest}
+	current := &directory{fileSystem: fileSystem, dir: dir, pairing: Closest}
 	for _, entry := range entries {
 		if !entry.IsDir() {
 			current.files = append(current.files, entry.Name())
@@ -33,7 +33,7 @@ func Models(ctx context.Context, fsys fs.FS, dir string) ([]ModelFiles, error) {
 		if strings.HasPrefix(entry.Name(), ".") {
 			continue
 		}
-		subdirectoryModels, err := Models(ctx, fsys, path.Join(dir, entry.Name()))
+		subdirectoryModels, err := Models(ctx, fileSystem, path.Join(dir, entry.Name()))
 		if err != nil {
 			return nil, err
 		}

@@ -39,14 +39,14 @@ func (r Run) String() string {
 
 // errorAt returns an error about argument i, with the position of the argument in a file. If the argument has no position, the error names the
 // properties file, the model or the directory.
-func (r Run) errorAt(i int, msg string) error {
+func (r Run) errorAt(i int, message string) error {
 	if i < len(r.Places) && r.Places[i].File != "" {
-		return &syntax.Error{File: r.Places[i].File, Pos: r.Places[i].Pos, Msg: msg}
+		return &syntax.Error{File: r.Places[i].File, Pos: r.Places[i].Pos, Msg: message}
 	}
 	for _, name := range []string{r.Props, r.Model, r.Dir} {
 		if name != "" {
-			return &syntax.Error{File: name, Msg: msg}
+			return &syntax.Error{File: name, Msg: message}
 		}
 	}
-	return &syntax.Error{Msg: msg}
+	return &syntax.Error{Msg: message}
 }

@@ -23,8 +23,8 @@ const (
 )
 
 // readLines reads a file of switches or a list.
-func readLines(fsys fs.FS, name string) ([][]word, error) {
-	text, err := limited.ReadFile(fsys, name, maxLines)
+func readLines(fileSystem fs.FS, name string) ([][]word, error) {
+	text, err := limited.ReadFile(fileSystem, name, maxLines)
 	if err != nil {
 		return nil, err
 	}

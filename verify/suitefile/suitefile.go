@@ -48,7 +48,7 @@ type section struct {
 	pairing      suite.Pairing
 	hasPairing   bool // whether the section has the key match
 	engines      []string
-	consts       []string
+	constants    []string
 	timeout      time.Duration
 	memory       int64
 	expectations []expectation
@@ -230,7 +230,7 @@ func (r *suiteReader) sectionEntries(section *section) []entry {
 			section.pairing, section.hasPairing = scalarValue(&r.yamlReader, node, "closest, name or all", parsePairing), true
 		}},
 		{"engines", r.listReader(&section.engines, checkEngine)},
-		{"const", func(node ast.Node) { section.consts = r.readConsts(node) }},
+		{"const", func(node ast.Node) { section.constants = r.readConsts(node) }},
 		{"timeout", func(node ast.Node) { section.timeout = r.readDuration(node) }},
 		{"memory", func(node ast.Node) { section.memory = r.readSize(node) }},
 		{"expect", func(node ast.Node) { r.readList(node, func(node ast.Node) { r.readExpectation(node, section) }) }},
@@ -359,7 +359,7 @@ func (f *File) Suites() []string {
 
 // Tests returns the tests of a suite file that is in the directory dir. suiteNames selects suites by their names; an empty list selects all
 // suites. The error is a syntax.ErrorList if the suite file names a file that does not exist.
-func (f *File) Tests(fsys fs.FS, dir string, suiteNames []string) ([]regress.Test, error) {
+func (f *File) Tests(fileSystem fs.FS, dir string, suiteNames []string) ([]regress.Test, error) {
 	var selected []regress.Test
 	var errs syntax.ErrorList
 	for i := range f.sections {
@@ -367,7 +367,7 @@ func (f *File) Tests(fsys fs.FS, dir string, suiteNames []string) ([]regress.Tes
 		if len(suiteNames) > 0 && !slices.Contains(suiteNames, section.name) {
 			continue
 		}
-		tests, err := regress.Discover(fsys, f.testPaths(fsys, dir, section, &errs), f.pairingOf(section))
+		tests, err := regress.Discover(fileSystem, f.testPaths(fileSystem, dir, section, &errs), f.pairingOf(section))
 		if err != nil {
 			return nil, err
 		}
@@ -385,14 +385,14 @@ func (f *File) Tests(fsys fs.FS, dir string, suiteNames []string) ([]regress.Tes
 
 // testPaths returns the files and directories of a suite. The default is the directory dir. It adds an error to errs for each path that does not
 // exist.
-func (f *File) testPaths(fsys fs.FS, dir string, section *section, errs *syntax.ErrorList) []string {
+func (f *File) testPaths(fileSystem fs.FS, dir string, section *section, errs *syntax.ErrorList) []string {
 	if len(section.paths) == 0 {
 		return []string{dir}
 	}
 	var names []string
 	for _, file := range section.paths {
 		name := path.Join(dir, file.text)
-		if _, err := fs.Stat(fsys, name); err != nil {
+		if _, err := fs.Stat(fileSystem, name); err != nil {
 			errs.Add(f.name, file.pos, "found %q, want a file or directory that exists", file.text)
 			continue
 		}
@@ -431,7 +431,7 @@ func (f *File) applyDefaults(test *regress.Test, section *section) {
 	if len(test.Engines) == 0 {
 		test.Engines = f.defaults.engines
 	}
-	test.Consts, _ = regress.Override(f.defaults.consts, section.consts) // Read has validated the definitions
+	test.Consts, _ = regress.Override(f.defaults.constants, section.constants) // Read has validated the definitions
 	test.Time, test.Memory = section.timeout, section.memory
 	if test.Time == 0 {
 		test.Time = f.defaults.timeout
@@ -473,9 +473,9 @@ func Engine(label string) (name string, config runner.EngineConfig, err error) {
 
 // In reads the suite file in a directory. It returns nil and no error if the directory has none. userName returns the name of a file for
 // messages.
-func In(fsys fs.FS, dir string, userName func(string) string) (*File, error) {
+func In(fileSystem fs.FS, dir string, userName func(string) string) (*File, error) {
 	file := path.Join(dir, Name)
-	suiteFile, err := Open(fsys, file, userName)
+	suiteFile, err := Open(fileSystem, file, userName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -483,8 +483,8 @@ func In(fsys fs.FS, dir string, userName func(string) string) (*File, error) {
 }
 
 // Open reads a suite file. userName returns the name of a file for messages.
-func Open(fsys fs.FS, file string, userName func(string) string) (*File, error) {
-	src, err := limited.ReadFile(fsys, file, maxYAML)
+func Open(fileSystem fs.FS, file string, userName func(string) string) (*File, error) {
+	src, err := limited.ReadFile(fileSystem, file, maxYAML)
 	if err != nil {
 		return nil, err
 	}

@@ -353,9 +353,9 @@ func (expander *exactExpander) evaluateWeight(state []int32, quantity string, ex
 	switch {
 	case err != nil:
 		return nil, evaluationError(expander.model, state, err)
-	case enclosed.Exact && enclosed.Rat.Sign() < 0:
+	case enclosed.IsExact && enclosed.Rat.Sign() < 0:
 		return nil, expander.modelError(state, expr.Pos(), fmt.Sprintf("%s %s is negative", quantity, enclosed.Rat.RatString()))
-	case enclosed.Exact:
+	case enclosed.IsExact:
 		return enclosed.Rat, nil
 	case enclosed.Hi < 0:
 		return nil, expander.modelError(state, expr.Pos(), fmt.Sprintf("%s %v is negative", quantity, enclosed.Value))

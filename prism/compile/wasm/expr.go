@@ -191,12 +191,12 @@ func ToFloat64(x Operand[int64]) Expr[float64] { return Convert[float64](F64Conv
 
 // Select returns code that pushes left if the condition is not zero, and right otherwise. The code evaluates left, right and the condition, in
 // this order.
-func Select[T Number](cond Operand[int32], left, right Operand[T]) Expr[T] {
-	return func(fn *Func) {
-		left.Emit(fn)
-		right.Emit(fn)
-		cond.Emit(fn)
-		fn.Op(selectOp)
+func Select[T Number](condition Operand[int32], left, right Operand[T]) Expr[T] {
+	return func(function *Func) {
+		left.Emit(function)
+		right.Emit(function)
+		condition.Emit(function)
+		function.Op(selectOp)
 	}
 }
 
@@ -247,12 +247,12 @@ func Global[T Number](m *Module) Var[T] {
 }
 
 // Set appends code that assigns a value to the variable.
-func (v Var[T]) Set(fn *Func, value Operand[T]) {
-	value.Emit(fn)
+func (v Var[T]) Set(function *Func, value Operand[T]) {
+	value.Emit(function)
 	if v.global {
-		fn.with(globalSet, v.index)
+		function.with(globalSet, v.index)
 	} else {
-		fn.with(localSet, v.index)
+		function.with(localSet, v.index)
 	}
 }
 

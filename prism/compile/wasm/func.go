@@ -8,21 +8,21 @@ import (
 // Func is a function under construction. Its methods append instructions.
 type Func struct {
 	// Index is the argument of Call that means this function.
-	Index  uint32
-	export string
-	typ    int
-	params int
-	locals []Type
-	code   []byte
-	depth  Label
+	Index     uint32
+	export    string
+	valueType int
+	params    int
+	locals    []Type
+	code      []byte
+	depth     Label
 }
 
 // Label names an open block, loop or if as a target of branches.
 type Label int
 
 // local declares a local, initially zero, and returns its index.
-func (f *Func) local(typ Type) uint32 {
-	f.locals = append(f.locals, typ)
+func (f *Func) local(valueType Type) uint32 {
+	f.locals = append(f.locals, valueType)
 	return uint32(f.params + len(f.locals) - 1)
 }
 
@@ -64,8 +64,8 @@ func (f *Func) Loop(body func(again Label)) {
 }
 
 // If appends an if whose body, then, is executed if the condition is not zero.
-func (f *Func) If(cond Operand[int32], then func()) {
-	cond.Emit(f)
+func (f *Func) If(condition Operand[int32], then func()) {
+	condition.Emit(f)
 	f.open(ifOp, Void)
 	then()
 	f.End()
@@ -73,8 +73,8 @@ func (f *Func) If(cond Operand[int32], then func()) {
 
 // IfElse appends an if with two branches. The first is executed if the condition is not zero, and otherwise the second. Each branch pushes a
 // value of type result, or nothing if result is Void.
-func (f *Func) IfElse(result Type, cond Operand[int32], then, otherwise func()) {
-	cond.Emit(f)
+func (f *Func) IfElse(result Type, condition Operand[int32], then, otherwise func()) {
+	condition.Emit(f)
 	f.open(ifOp, result)
 	then()
 	f.Op(elseOp)
@@ -99,8 +99,8 @@ func (f *Func) End() {
 func (f *Func) Br(to Label) { f.with(br, uint32(f.relativeDepth(to))) }
 
 // BrIf branches if a condition is not zero.
-func (f *Func) BrIf(to Label, cond Operand[int32]) {
-	cond.Emit(f)
+func (f *Func) BrIf(to Label, condition Operand[int32]) {
+	condition.Emit(f)
 	f.with(brIf, uint32(f.relativeDepth(to)))
 }
 
@@ -129,13 +129,13 @@ func (f *Func) body() []byte {
 	var declarations []byte
 	numDeclarations := 0
 	for firstLocal := 0; firstLocal < len(f.locals); {
-		typ := f.locals[firstLocal]
+		valueType := f.locals[firstLocal]
 		nextType := firstLocal + 1
-		for nextType < len(f.locals) && f.locals[nextType] == typ {
+		for nextType < len(f.locals) && f.locals[nextType] == valueType {
 			nextType++
 		}
 		declarations = binary.AppendUvarint(declarations, uint64(nextType-firstLocal))
-		declarations = append(declarations, byte(typ))
+		declarations = append(declarations, byte(valueType))
 		numDeclarations++
 		firstLocal = nextType
 	}

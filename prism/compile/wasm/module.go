@@ -65,7 +65,7 @@ func (m *Module) Import(module, name string, params, results []Type) uint32 {
 func (m *Module) Func(export string, params, results []Type) *Func {
 	f := &Func{
 		Index:  uint32(m.numImports + len(m.funcs)),
-		export: export, typ: m.addType(params, results), params: len(params),
+		export: export, valueType: m.addType(params, results), params: len(params),
 	}
 	m.funcs = append(m.funcs, f)
 	return f
@@ -82,10 +82,10 @@ func (m *Module) addType(params, results []Type) int {
 
 // global adds a mutable global variable, initially zero, and returns its index. The entry of the global section has the type, the mutability, and
 // an expression for the initial value.
-func (m *Module) global(typ Type) uint32 {
+func (m *Module) global(valueType Type) uint32 {
 	const mutable = 1
-	m.globals = append(m.globals, byte(typ), mutable)
-	switch typ {
+	m.globals = append(m.globals, byte(valueType), mutable)
+	switch valueType {
 	case F64:
 		m.globals = append(m.globals, byte(f64Const), 0, 0, 0, 0, 0, 0, 0, 0)
 	case I64:
@@ -118,9 +118,9 @@ func (m *Module) Bytes() []byte {
 	encoded = appendSection(encoded, typeSection, m.numTypes, m.types)
 	encoded = appendSection(encoded, importSection, m.numImports, m.imports)
 	var functionTypes, code []byte
-	for _, fn := range m.funcs {
-		functionTypes = binary.AppendUvarint(functionTypes, uint64(fn.typ))
-		code = appendBytes(code, fn.body())
+	for _, function := range m.funcs {
+		functionTypes = binary.AppendUvarint(functionTypes, uint64(function.valueType))
+		code = appendBytes(code, function.body())
 	}
 	encoded = appendSection(encoded, functionSection, len(m.funcs), functionTypes)
 	if m.pages > 0 {
@@ -136,12 +136,12 @@ func (m *Module) Bytes() []byte {
 
 // exports returns the contents of the export section: the exported functions, and the memory if there is one.
 func (m *Module) exports() (exports []byte, numExports int) {
-	for _, fn := range m.funcs {
-		if fn.export == "" {
+	for _, function := range m.funcs {
+		if function.export == "" {
 			continue
 		}
-		exports = append(appendName(exports, fn.export), functionExport)
-		exports = binary.AppendUvarint(exports, uint64(fn.Index))
+		exports = append(appendName(exports, function.export), functionExport)
+		exports = binary.AppendUvarint(exports, uint64(function.Index))
 		numExports++
 	}
 	if m.pages > 0 {
@@ -171,8 +171,8 @@ func appendName(out []byte, s string) []byte { return appendBytes(out, []byte(s)
 // appendTypes appends a list of value types with its length.
 func appendTypes(out []byte, types []Type) []byte {
 	out = binary.AppendUvarint(out, uint64(len(types)))
-	for _, typ := range types {
-		out = append(out, byte(typ))
+	for _, valueType := range types {
+		out = append(out, byte(valueType))
 	}
 	return out
 }

@@ -197,7 +197,7 @@ func (x *exporter) writeVector(sync synchronisation) error {
 	if sync.result != sema.Unlabelled {
 		vector.Result = x.program.Actions[sync.result]
 	}
-	x.doc.System.Syncs = append(x.doc.System.Syncs, vector)
+	x.document.System.Syncs = append(x.document.System.Syncs, vector)
 	return nil
 }
 

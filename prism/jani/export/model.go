@@ -116,14 +116,14 @@ func Write(w io.Writer, name string, program *sema.Program, openConstants []stri
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", " ")
-	return refused, encoder.Encode(x.doc)
+	return refused, encoder.Encode(x.document)
 }
 
 // exporter builds the document of a program.
 type exporter struct {
 	program       *sema.Program
 	openConstants []string // constants without a value
-	doc           document
+	document      document
 	names         map[string]bool // of variables
 	labels        []string        // names of Program.Labels
 	rewards       []string        // names of Program.Rewards
@@ -146,7 +146,7 @@ func (x *exporter) writeModel(name string) error {
 	if !ok {
 		return fmt.Errorf("%s cannot be exported as a JANI model, want a DTMC, MDP, CTMC, LTS or PTA", noun.WithArticle(program.Type.String()))
 	}
-	x.doc = document{Version: 1, Name: name, Type: modelType, Features: []string{"derived-operators"}, Properties: []property{}, Variables: []variable{}}
+	x.document = document{Version: 1, Name: name, Type: modelType, Features: []string{"derived-operators"}, Properties: []property{}, Variables: []variable{}}
 	x.writeConstants()
 	if err := x.writeVariables(); err != nil {
 		return err
@@ -178,7 +178,7 @@ func (x *exporter) writeModel(name string) error {
 func (x *exporter) writeConstants() {
 	for _, name := range x.openConstants {
 		x.names[name] = true
-		x.doc.Constants = append(x.doc.Constants, constant{name, "real"})
+		x.document.Constants = append(x.document.Constants, constant{name, "real"})
 	}
 }
 
@@ -189,7 +189,7 @@ func (x *exporter) writeVariables() error {
 		x.declareVariable(variable)
 	}
 	restriction, err := x.convertOptionalExpression(x.program.Init)
-	x.doc.Restrict = restriction
+	x.document.Restrict = restriction
 	return err
 }
 
@@ -208,13 +208,13 @@ func (x *exporter) writeAutomata() error {
 		if err != nil {
 			return err
 		}
-		x.doc.Automata = append(x.doc.Automata, automaton{
+		x.document.Automata = append(x.document.Automata, automaton{
 			Name:      module.Name,
 			Locations: []location{{Name: locationName, Progress: progress}},
 			Initial:   []string{locationName},
 			Edges:     []edge{},
 		})
-		x.doc.System.Elements = append(x.doc.System.Elements, element{module.Name})
+		x.document.System.Elements = append(x.document.System.Elements, element{module.Name})
 	}
 	return nil
 }
@@ -237,15 +237,15 @@ func (x *exporter) declareActions() {
 	declare := func(name string) {
 		if name != "" && !isDeclared[name] {
 			isDeclared[name] = true
-			x.doc.Actions = append(x.doc.Actions, named{name})
+			x.document.Actions = append(x.document.Actions, named{name})
 		}
 	}
-	for _, automaton := range x.doc.Automata {
+	for _, automaton := range x.document.Automata {
 		for _, edge := range automaton.Edges {
 			declare(edge.Action)
 		}
 	}
-	for _, vector := range x.doc.System.Syncs {
+	for _, vector := range x.document.System.Syncs {
 		for _, action := range vector.Actions {
 			if action != nil {
 				declare(*action)
@@ -257,22 +257,22 @@ func (x *exporter) declareActions() {
 
 // declareVariable declares a variable of the program.
 func (x *exporter) declareVariable(source sema.Variable) {
-	decl := variable{Name: source.Name}
+	declaration := variable{Name: source.Name}
 	switch {
 	case source.Type == sema.Bool:
-		decl.Type, decl.Initial = "bool", source.Init != 0
+		declaration.Type, declaration.Initial = "bool", source.Init != 0
 	case source.Type == sema.Clock:
-		decl.Type, decl.Initial = "clock", 0
+		declaration.Type, declaration.Initial = "clock", 0
 	default:
-		decl.Type, decl.Initial = "int", source.Init
+		declaration.Type, declaration.Initial = "int", source.Init
 		if source.IsBounded {
-			decl.Type = object{"kind": "bounded", "base": "int", "lower-bound": source.Low, "upper-bound": source.High}
+			declaration.Type = object{"kind": "bounded", "base": "int", "lower-bound": source.Low, "upper-bound": source.High}
 		}
 	}
 	if x.program.Init != nil {
-		decl.Initial = nil
+		declaration.Initial = nil
 	}
-	x.doc.Variables = append(x.doc.Variables, decl)
+	x.document.Variables = append(x.document.Variables, declaration)
 }
 
 // unusedName returns an unused name, and marks it as used. If the preferred name is in use, it adds a number.
@@ -290,18 +290,18 @@ func (x *exporter) declareTransients() {
 	for i := range x.program.Rewards {
 		name := x.unusedName(cmp.Or(x.program.RewardName(i), "reward"))
 		x.rewards = append(x.rewards, name)
-		x.doc.Variables = append(x.doc.Variables, variable{Name: name, Type: "real", Transient: true, Initial: 0})
+		x.document.Variables = append(x.document.Variables, variable{Name: name, Type: "real", Transient: true, Initial: 0})
 	}
 	for _, label := range x.program.Labels {
 		name := x.unusedName(label.Name)
 		x.labels = append(x.labels, name)
-		x.doc.Variables = append(x.doc.Variables, variable{Name: name, Type: "bool", Transient: true, Initial: false})
+		x.document.Variables = append(x.document.Variables, variable{Name: name, Type: "bool", Transient: true, Initial: false})
 	}
 }
 
 // assignTransients gives the location of the first automaton the values of all transient variables: of the labels and of the state rewards.
 func (x *exporter) assignTransients() error {
-	location := &x.doc.Automata[0].Locations[0]
+	location := &x.document.Automata[0].Locations[0]
 	for i, label := range x.program.Labels {
 		value, err := x.convertExpr(label.Expr)
 		if err != nil {
@@ -417,7 +417,7 @@ func (x *exporter) writeEdge(module int, command *sema.Command, action string, r
 	if guard != true {
 		newEdge.Guard = &expression{guard}
 	}
-	automaton := &x.doc.Automata[module]
+	automaton := &x.document.Automata[module]
 	isCTMC := x.program.Type == syntax.CTMC
 	for i := range command.Updates {
 		update := &command.Updates[i]
@@ -463,8 +463,8 @@ func (x *exporter) convertDestination(update *sema.Update, rewards []assignment)
 	if err != nil {
 		return nil, destination{}, err
 	}
-	assigns, err := x.convertAssignments(update)
-	return weight, destination{Location: locationName, Assignments: append(assigns, rewards...)}, err
+	assignments, err := x.convertAssignments(update)
+	return weight, destination{Location: locationName, Assignments: append(assignments, rewards...)}, err
 }
 
 // convertAssignments converts the assignments of an update.
@@ -524,6 +524,6 @@ func constantValue(value sema.Value) (any, error) {
 	if isFinite && numDecimals < maxDecimals {
 		return numberText(value.Rat.FloatString(max(numDecimals, 1))), nil
 	}
-	num, denom := numberText(value.Rat.Num().String()+".0"), numberText(value.Rat.Denom().String()+".0")
-	return binaryObject("/", num, denom), nil
+	numerator, denominator := numberText(value.Rat.Num().String()+".0"), numberText(value.Rat.Denom().String()+".0")
+	return binaryObject("/", numerator, denominator), nil
 }

@@ -19,7 +19,7 @@ func (x *exporter) writeProperty(index int, source Property) error {
 		name = fmt.Sprintf("property_%d", index+1)
 	}
 	hasName := func(other property) bool { return other.Name == name }
-	if slices.ContainsFunc(x.doc.Properties, hasName) {
+	if slices.ContainsFunc(x.document.Properties, hasName) {
 		return fmt.Errorf("there are two properties %q, want different names", name)
 	}
 	filter := object{"op": "filter", "fun": "values", "states": object{"op": "initial"}}
@@ -35,7 +35,7 @@ func (x *exporter) writeProperty(index int, source Property) error {
 		return err
 	}
 	filter["values"] = values
-	x.doc.Properties = append(x.doc.Properties, property{name, filter})
+	x.document.Properties = append(x.document.Properties, property{name, filter})
 	return nil
 }
 

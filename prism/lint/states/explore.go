@@ -301,8 +301,8 @@ func (x *explorer) checkChoice(choice *compile.Choice, state []int32) {
 	if choice.Action >= 0 {
 		x.takenActions[choice.Action] = true
 	}
-	for _, ref := range choice.Commands {
-		guard := x.guardOf[ref]
+	for _, reference := range choice.Commands {
+		guard := x.guardOf[reference]
 		guard.taken = true
 		x.checkSum(guard, state)
 	}

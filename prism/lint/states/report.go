@@ -21,7 +21,7 @@ func exactSum(command *sema.Command, state []int32) (sum string, ok bool) {
 			return "", false
 		}
 		probability, err := sema.Enclose(update.Prob, state)
-		if err != nil || !probability.Exact || probability.Rat == nil {
+		if err != nil || !probability.IsExact || probability.Rat == nil {
 			return "", false
 		}
 		total.Add(total, probability.Rat)
