@@ -371,7 +371,9 @@ func exactMembership(set *sparse.Set) membership {
 }
 
 // isUndecided reports whether the membership of some state is unknown.
-func (membership membership) isUndecided() bool { return membership.inside.Count()+membership.outside.Count() < membership.inside.Len() }
+func (membership membership) isUndecided() bool {
+	return membership.inside.Count()+membership.outside.Count() < membership.inside.Len()
+}
 
 // decidedSet returns the states of the set with the given index. The error is errUndecided if the membership of a state is unknown.
 func (prover *Prover) decidedSet(ctx context.Context, set int, currentEffort effort) (*sparse.Set, error) {

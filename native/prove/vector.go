@@ -68,7 +68,9 @@ func (effort effort) gridBits() int {
 }
 
 // withoutGrid reports whether the values are arbitrary float64 numbers.
-func (effort effort) withoutGrid() bool { return effort == floats || effort == narrowFloats || effort == fileFloats }
+func (effort effort) withoutGrid() bool {
+	return effort == floats || effort == narrowFloats || effort == fileFloats
+}
 
 // bounds are the computed values of a vector, and the effort that was spent on them.
 type bounds struct {

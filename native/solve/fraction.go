@@ -35,7 +35,9 @@ func (fraction *fraction) addQuotient(numerator, denominator *big.Int) {
 	fraction.numerator.Add(&fraction.numerator, scaledNumerator)
 }
 
-func (fraction *fraction) addFraction(value *big.Rat) { fraction.addQuotient(value.Num(), value.Denom()) }
+func (fraction *fraction) addFraction(value *big.Rat) {
+	fraction.addQuotient(value.Num(), value.Denom())
+}
 
 // addProduct adds factor*other, and overwrites other with the product.
 func (fraction *fraction) addProduct(factor *big.Rat, other *fraction) {
@@ -51,4 +53,6 @@ func (fraction *fraction) divideBy(divisor *fraction) {
 }
 
 // lowestTerms returns the sum in lowest terms.
-func (fraction *fraction) lowestTerms() *big.Rat { return new(big.Rat).SetFrac(&fraction.numerator, &fraction.denominator) }
+func (fraction *fraction) lowestTerms() *big.Rat {
+	return new(big.Rat).SetFrac(&fraction.numerator, &fraction.denominator)
+}

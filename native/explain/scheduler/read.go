@@ -348,4 +348,6 @@ func (reader *reader) actionName(model *sparse.Model, c int) string {
 	return reader.space.Program().Actions[model.Actions[c]-1]
 }
 
-func (reader *reader) stateText(s int) string { return reader.space.Compiled().StateText(reader.space.State(nil, s)) }
+func (reader *reader) stateText(s int) string {
+	return reader.space.Compiled().StateText(reader.space.State(nil, s))
+}

@@ -327,7 +327,9 @@ func atMost(loss, threshold *big.Rat) bool { return loss != nil && loss.Cmp(thre
 var one = big.NewRat(1, 1)
 
 // isDecided reports whether the formula is decided in a state.
-func (question *Question) isDecided(s int) bool { return question.Right.Has(s) || !question.Left.Has(s) }
+func (question *Question) isDecided(s int) bool {
+	return question.Right.Has(s) || !question.Left.Has(s)
+}
 
 // computeChoiceValues computes the exact value of each choice.
 func (shield *Shield) computeChoiceValues(ctx context.Context) error {

@@ -53,7 +53,9 @@ func originalModule(program *sema.Program, index int) int {
 func (numbering *Numbering) Len() int { return len(numbering.modules) }
 
 // Number returns the number of a command.
-func (numbering *Numbering) Number(c compile.CommandRef) int { return numbering.firstNumbers[c.Module] + c.Command }
+func (numbering *Numbering) Number(c compile.CommandRef) int {
+	return numbering.firstNumbers[c.Module] + c.Command
+}
 
 // Command returns the command with number i.
 func (numbering *Numbering) Command(i int) compile.CommandRef {

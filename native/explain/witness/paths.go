@@ -307,8 +307,10 @@ func (heap *candidateHeap) Len() int { return len(heap.paths) }
 func (heap *candidateHeap) Less(i, j int) bool {
 	return heap.precedes(heap.paths[i].pathEntry, heap.paths[j].pathEntry)
 }
-func (heap *candidateHeap) Swap(i, j int) { heap.paths[i], heap.paths[j] = heap.paths[j], heap.paths[i] }
-func (heap *candidateHeap) Push(x any)    { heap.paths = append(heap.paths, x.(candidate)) }
+func (heap *candidateHeap) Swap(i, j int) {
+	heap.paths[i], heap.paths[j] = heap.paths[j], heap.paths[i]
+}
+func (heap *candidateHeap) Push(x any) { heap.paths = append(heap.paths, x.(candidate)) }
 func (heap *candidateHeap) Pop() any {
 	last := heap.paths[len(heap.paths)-1]
 	heap.paths = heap.paths[:len(heap.paths)-1]

@@ -64,7 +64,9 @@ func (function *Func) Size() int { return len(function.numerator) + len(function
 func (function *Func) Scale(value *big.Rat) *Func { return function.Mul(function.ring.Number(value)) }
 
 // Neg returns -function.
-func (function *Func) Neg() *Func { return &Func{function.ring, function.numerator.negated(), function.denominator} }
+func (function *Func) Neg() *Func {
+	return &Func{function.ring, function.numerator.negated(), function.denominator}
+}
 
 // Add returns function + other in lowest terms.
 func (function *Func) Add(other *Func) *Func {

@@ -87,7 +87,9 @@ func (builder polynomialBuilder) polynomial() polynomial {
 }
 
 // isConstant reports whether the polynomial is a constant.
-func (polynomial polynomial) isConstant() bool { return len(polynomial) == 0 || len(polynomial) == 1 && polynomial[0].monomial.isOne() }
+func (polynomial polynomial) isConstant() bool {
+	return len(polynomial) == 0 || len(polynomial) == 1 && polynomial[0].monomial.isOne()
+}
 
 // isOne reports whether the polynomial is 1.
 func (polynomial polynomial) isOne() bool {
