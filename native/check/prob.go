@@ -276,7 +276,10 @@ func (e *evaluation) stepOptions(steps int) solve.Options {
 	opts := e.optionsForScope()
 	mayUseBounds := e.wantsFractions && e.allowsBounds && e.schedulerRequest == nil
 	if mayUseBounds && solve.BoundsAreFaster(e.graph, steps) {
-		opts.Exact, opts.Within, opts.MaxWork = false, nil, 0
+		opts.Exact, opts.Within = false, nil
+		if e.graph.Kind == sparse.DTMC { // squaring ends soon; in an MDP, single steps may be needed
+			opts.MaxWork = 0
+		}
 	}
 	return opts
 }

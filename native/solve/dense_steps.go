@@ -63,10 +63,12 @@ func (sys *equationSystem) denseStepsStart(states []uint32, numSteps int) (singl
 	return singleSteps, singleSteps < numSteps
 }
 
-// newDenseSteps returns the affine map x -> A x + b of one step, and the current values as its argument. ok is false if a number is too
-// small or too large for double-word arithmetic.
-func (sys *equationSystem) newDenseSteps(states []uint32) (dense *denseSteps, ok bool) {
-	const maxEntry = 0x1p400
+// denseMaxEntry is the greatest number of the map and the values before the first squaring.
+const denseMaxEntry = 0x1p400
+
+// newDenseSteps returns the affine map x -> A x + b of one step, and the current values as its argument. choices has the choice of each state;
+// nil stands for the only choices of a chain. ok is false if a number is too small or too large for double-word arithmetic.
+func (sys *equationSystem) newDenseSteps(states, choices []uint32) (dense *denseSteps, ok bool) {
 	size := len(states)
 	dense = &denseSteps{
 		system: sys, states: states, isExact: sys.graph.Exact() && hasFractions(sys.reward),
@@ -83,15 +85,19 @@ func (sys *equationSystem) newDenseSteps(states []uint32) (dense *denseSteps, ok
 		dense.mapErr += 2.1*sys.rounding.relErr + unitRoundoff // of the sum of two rewards
 	}
 	for i, s := range states {
-		dense.setRow(i, int(s))
+		choice, _ := sys.graph.Choices(int(s))
+		if choices != nil {
+			choice = int(choices[s])
+		}
+		dense.setRow(i, int(s), choice)
 	}
-	return dense, !dense.isOutOfRange && dense.maxEntry < maxEntry
+	dense.setValues(sys.values)
+	return dense, !dense.isOutOfRange && dense.maxEntry < denseMaxEntry
 }
 
-// setRow sets one row of the map x -> A x + b from the equation of state s: its row of A, its entry of b, and its entry of the current values.
-func (steps *denseSteps) setRow(row, s int) {
+// setRow sets one row of A and its entry of b, in the map x -> A x + b, from a choice of state s.
+func (steps *denseSteps) setRow(row, s, choice int) {
 	graph, values, size := steps.system.graph, steps.system.values, len(steps.states)
-	choice, _ := graph.Choices(s)
 	reward := steps.reward(s, choice)
 	steps.offsets[lowerVector][row], steps.offsets[upperVector][row] = reward, reward
 	first, end := graph.Transitions(choice)
@@ -106,10 +112,20 @@ func (steps *denseSteps) setRow(row, s int) {
 			steps.offsets[vector][row] = steps.offsets[vector][row].add(steps.boundedProduct(prob, doubleWord{entry, 0}))
 		}
 	}
-	for vector, entry := range vectorEntries(values.Lower[s], values.Upper[s]) {
-		steps.values[vector][row] = doubleWord{entry, 0}
-		steps.maxEntry = max(steps.maxEntry, entry, steps.offsets[vector][row].hi)
+	for vector := range steps.offsets {
+		steps.maxEntry = max(steps.maxEntry, steps.offsets[vector][row].hi)
 	}
+}
+
+// setValues makes the bounds of the states the argument of the map.
+func (steps *denseSteps) setValues(values *Values) {
+	for i, s := range steps.states {
+		for vector, entry := range vectorEntries(values.Lower[s], values.Upper[s]) {
+			steps.values[vector][i] = doubleWord{entry, 0}
+			steps.maxEntry = max(steps.maxEntry, entry)
+		}
+	}
+	steps.valueErr = 0
 }
 
 // reward returns the reward of a choice and of its state.
@@ -295,8 +311,17 @@ func (steps *denseSteps) underflowError() float64 {
 	return 0x1p-700 * (1 + steps.maxEntry)
 }
 
-// BoundsAreFaster reports whether bounds after many steps are much faster to compute than exact values. This holds for small chains, because
+// BoundsAreFaster reports whether bounds after many steps are much faster to compute than exact values. This holds for small models, because
 // the fractions are very long.
 func BoundsAreFaster(graph *sparse.Graph, steps int) bool {
-	return steps > 10*denseMinSteps && graph.Kind == sparse.DTMC && graph.NumStates() <= denseMaxStates && !graph.Intervals()
+	if graph.NumStates() > denseMaxStates || graph.Intervals() {
+		return false
+	}
+	switch graph.Kind {
+	case sparse.DTMC:
+		return steps > 10*denseMinSteps
+	case sparse.MDP:
+		return steps > policyAfter*(1+policyMinFactor)
+	}
+	return false
 }

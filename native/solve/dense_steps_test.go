@@ -75,7 +75,7 @@ func compareDenseSteps(t *testing.T, model *sparse.Model, reward *sparse.Reward,
 	if len(states) == 0 {
 		return
 	}
-	l, ok := y.newDenseSteps(states)
+	l, ok := y.newDenseSteps(states, nil)
 	if !ok {
 		return // numbers that doubles have no room for
 	}

@@ -177,7 +177,8 @@ func (sys *equationSystem) applyEquations(ctx context.Context, opts Options, may
 }
 
 // stepRun applies the equations of some states several times. Where it can, it takes many steps at once: in a small chain by squaring
-// a matrix (dense), in a larger one by bounding a geometric series, and otherwise by extrapolation.
+// a matrix (dense), in a larger one by bounding a geometric series, and otherwise by extrapolation or, in a small MDP or game, by squaring the
+// matrix of a policy (policySteps).
 type stepRun struct {
 	system         *equationSystem
 	opts           Options
@@ -188,17 +189,20 @@ type stepRun struct {
 	denseAfter     int         // the number of steps after which dense takes all steps
 	useGeometric   bool
 	geometricAfter int // the number of steps after which geometric steps replace them
+	policyAfter    int // the number of steps after which policySteps takes the others; 0 if it cannot be used
 	extrapolation  *stepExtrapolation
 }
 
 // newStepRun prepares numSteps steps of the maybe states, and selects a method that can take many steps at once.
 func (sys *equationSystem) newStepRun(opts Options, maybe *sparse.Set, meter *meter, numSteps int) *stepRun {
 	run := &stepRun{system: sys, opts: opts, numSteps: numSteps, meter: meter, states: make([]uint32, 0, maybe.Count())}
+	startsAtZero := true
 	for s := range maybe.All() {
 		run.states = append(run.states, uint32(s))
+		startsAtZero = startsAtZero && sys.values.Upper[s] == 0
 	}
 	if start, ok := sys.denseStepsStart(run.states, numSteps); ok {
-		if dense, ok := sys.newDenseSteps(run.states); ok {
+		if dense, ok := sys.newDenseSteps(run.states, nil); ok {
 			run.dense, run.denseAfter = dense, start
 			return run
 		}
@@ -207,8 +211,24 @@ func (sys *equationSystem) newStepRun(opts Options, maybe *sparse.Set, meter *me
 		run.useGeometric, run.geometricAfter = true, geometricAfter
 		return run
 	}
+	if startsAtZero {
+		run.policyAfter = sys.policyStepsStart(opts, run.states, numSteps)
+	}
 	run.extrapolation = sys.newStepExtrapolation(opts, run.states, numSteps)
 	return run
+}
+
+// continued returns a run for the last remaining steps, whose values never decrease. The methods that depend on the number of earlier steps begin
+// again.
+func (run *stepRun) continued(remaining int) *stepRun {
+	sys := run.system
+	if sys.stepSkipper != nil {
+		sys.stepSkipper = sys.newStepSkipper(run.opts)
+	}
+	return &stepRun{
+		system: sys, opts: run.opts, numSteps: remaining, meter: run.meter, states: run.states,
+		policyAfter: sys.policyStepsStart(run.opts, run.states, remaining), extrapolation: sys.newStepExtrapolation(run.opts, run.states, remaining),
+	}
 }
 
 // step writes the bounds after one more step to lower and upper; stepsDone is the number of earlier steps. It returns true if the current bounds
@@ -257,6 +277,13 @@ func (run *stepRun) tryRemaining(stepsDone int, lower, upper []float64) (isFinal
 			return false, nil
 		}
 		return true, sys.newGeometricSteps(run.opts, run.states, run.numSteps).run(run.meter)
+	}
+	if run.policyAfter > 0 && stepsDone == run.policyAfter {
+		remaining, err := sys.newPolicySteps(run.states).run(run.meter, remaining)
+		if remaining == 0 || err != nil {
+			return true, err
+		}
+		return true, sys.values.applySteps(run.meter, remaining, run.continued(remaining).step)
 	}
 	if run.dense != nil && stepsDone == run.denseAfter {
 		return run.takeDenseSteps()

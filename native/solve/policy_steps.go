@@ -1,0 +1,339 @@
+package solve
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+
+	"tilecheck/native/space/sparse"
+)
+
+// policySteps takes many steps at once in a small MDP or game whose first values are 0, as long as one policy stays optimal: one choice in each
+// state. The steps of a policy are those of a chain, so they are taken by repeated squaring (see denseSteps).
+//
+// Let x be the values now, T the equations of one step, and T' those of the policy. The values never decrease, because the first ones are 0,
+// T is monotone, and rewards are not negative. Let l be a lower bound on x, and u an upper bound on T'^p x. If T and T' agree on all vectors
+// between l and u, then T^i x = T'^i x for all i up to p: by induction T'^i x lies between x and T'^p x. They agree if in each state no other
+// choice is better than that of the policy, even if the difference of the two choices is as small as vectors between l and u allow. So two
+// different choices that are equally good end this method, and so do equal choices whose numbers have rounding errors.
+type policySteps struct {
+	system  *equationSystem
+	states  []uint32
+	choices []uint32    // the policy: a choice for each state of the system
+	rivals  []rival     // of the policy
+	dense   *denseSteps // applies maps; nil before it is needed
+	maps    []affineMap // of 1, 2, 4, ... steps of the policy
+	work    int         // of all squarings so far
+	// minExponent is the binary logarithm of the least number of steps that are taken at once: fewer are faster one by one.
+	minExponent int
+}
+
+// rival is another choice of a state than that of the policy. The difference of their values is the sum of terms and reward; it is not negative
+// if the policy is optimal.
+type rival struct {
+	terms  []rivalTerm
+	reward enclosure
+}
+
+// rivalTerm is the value of a target times the difference of two probabilities.
+type rivalTerm struct {
+	target     uint32
+	difference enclosure
+}
+
+// enclosure has bounds on a number.
+type enclosure struct{ lower, upper float64 }
+
+// affineMap is the map x -> A x + b of some steps of a policy, with the names of denseSteps.
+type affineMap struct {
+	matrix []doubleWord
+	offset [numVectors][]doubleWord
+	mapErr float64
+}
+
+const (
+	// policyAfter is the least number of steps that are taken one by one before policySteps.
+	policyAfter = 1 << 14
+	// policyMinFactor is the least number of steps that remain, as a multiple of those that were taken.
+	policyMinFactor = 3
+)
+
+// policyStepsStart returns the number of single steps after which policySteps takes the others of total steps; 0 if it cannot be used. The values
+// must never decrease.
+func (sys *equationSystem) policyStepsStart(opts Options, states []uint32, total int) int {
+	everyStepCounts := opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0
+	size := len(states)
+	if everyStepCounts || sys.nature != nil || sys.graph.Kind == sparse.CTMC || size == 0 || size > denseMaxStates {
+		return 0
+	}
+	start := max(policyAfter, sys.squaringWork(size, total)/sys.singleStepWork(states))
+	if total/(1+policyMinFactor) < start {
+		return 0
+	}
+	return start
+}
+
+// squaringWork returns the number of products for all powers of a matrix up to the given number of steps.
+func (*equationSystem) squaringWork(size, steps int) int {
+	return 2 * size * size * size * bits.Len(uint(steps))
+}
+
+// singleStepWork returns the number of transitions of the states, plus their number.
+func (sys *equationSystem) singleStepWork(states []uint32) int {
+	work := len(states)
+	for _, s := range states {
+		first, end := sys.graph.Choices(int(s))
+		work += int(sys.graph.FirstTransition[end] - sys.graph.FirstTransition[first])
+	}
+	return work
+}
+
+// newPolicySteps prepares steps of the given states.
+func (sys *equationSystem) newPolicySteps(states []uint32) *policySteps {
+	mapWork := numVectors * len(states) * len(states)
+	return &policySteps{system: sys, states: states, minExponent: 3 + bits.Len(uint(mapWork/sys.singleStepWork(states)))}
+}
+
+// run takes at most numSteps steps. It returns the number of steps that remain, because no policy stays optimal or because squaring takes too long.
+func (steps *policySteps) run(meter *meter, numSteps int) (remaining int, err error) {
+	budget := numSteps / 2 * steps.system.singleStepWork(steps.states)
+	exponent, single := steps.minExponent, 1
+	for numSteps > 0 && single < policyAfter && steps.work <= budget {
+		steps.update()
+		taken, err := steps.tryPowers(meter, exponent, numSteps)
+		if err != nil {
+			return 0, err
+		}
+		if taken > 0 {
+			meter.progress.Done += taken
+			exponent, single = bits.Len(uint(taken)), 1 // twice as many steps next time
+		} else {
+			// The policy is about to change, or another choice is as good as its own: more and more single steps before the next attempt.
+			taken = min(single, numSteps)
+			if err := steps.system.takeSteps(steps.states, taken, meter); err != nil {
+				return 0, err
+			}
+			exponent, single = steps.minExponent, 2*single
+		}
+		numSteps -= taken
+	}
+	return numSteps, nil
+}
+
+// tryPowers takes a power of two of the steps, at most numSteps, for which the policy is surely optimal. It tries 2^exponent first, and then fewer.
+// It returns the number of steps that it has taken, or 0.
+func (steps *policySteps) tryPowers(meter *meter, exponent, numSteps int) (taken int, err error) {
+	exponent = min(exponent, bits.Len(uint(numSteps))-1)
+	values := steps.system.values
+	for ; exponent >= steps.minExponent; exponent-- {
+		if ok, err := steps.prepare(meter, exponent); !ok || err != nil {
+			return 0, err
+		}
+		steps.dense.setMap(steps.maps[exponent])
+		steps.dense.setValues(values)
+		steps.dense.applyToValues()
+		if !steps.dense.isFinite() || !(steps.dense.maxEntry < denseMaxEntry) {
+			return 0, nil
+		}
+		after := values.copyBounds()
+		steps.dense.writeBounds(after)
+		if err := meter.addWork(len(steps.states) * len(steps.states)); err != nil {
+			return 0, err
+		}
+		if steps.isOptimal(values.Lower, after.Upper) {
+			copy(values.Lower, after.Lower)
+			copy(values.Upper, after.Upper)
+			return 1 << exponent, nil
+		}
+	}
+	return 0, nil
+}
+
+// update makes the policy optimal for the present values. It keeps choices that may be optimal.
+func (steps *policySteps) update() {
+	sys, isFirst := steps.system, steps.choices == nil
+	if isFirst {
+		steps.choices = make([]uint32, sys.graph.NumStates())
+	}
+	changed := isFirst
+	for _, s := range steps.states {
+		best := sys.stepOptimum(int(s))
+		if !isFirst {
+			own := sys.evaluateChoice(int(s), int(steps.choices[s]))
+			isWorse := own.upper < best.lower
+			if sys.minimizes(int(s)) {
+				isWorse = own.lower > best.upper
+			}
+			if !isWorse {
+				continue
+			}
+		}
+		steps.choices[s], changed = best.choice, true
+	}
+	if !changed {
+		return
+	}
+	steps.dense, steps.maps, steps.rivals = nil, nil, steps.rivals[:0]
+	for _, s := range steps.states {
+		first, end := sys.graph.Choices(int(s))
+		for c := first; c < end; c++ {
+			if c != int(steps.choices[s]) {
+				steps.addRival(int(s), c)
+			}
+		}
+	}
+}
+
+// addRival adds the difference of the policy's choice and choice c in state s, unless it is 0 for all values.
+func (steps *policySteps) addRival(s, c int) {
+	sys, own := steps.system, int(steps.choices[s])
+	if sys.minimizes(s) {
+		own, c = c, own // the better choice comes first
+	}
+	difference := map[uint32]*uncertain{}
+	reward := sys.uncertainReward(s, own)
+	reward.subtract(sys.uncertainReward(s, c))
+	for k, choice := range []int{own, c} {
+		first, end := sys.graph.Transitions(choice)
+		for i := first; i < end; i++ {
+			target := sys.graph.Target[i]
+			if difference[target] == nil {
+				difference[target] = &uncertain{}
+			}
+			if prob := sys.uncertainProbability(i); k == 0 {
+				difference[target].add(prob)
+			} else {
+				difference[target].subtract(prob)
+			}
+		}
+	}
+	rival := rival{reward: reward.enclose()}
+	for target, number := range difference {
+		if enclosed := number.enclose(); enclosed != (enclosure{}) {
+			rival.terms = append(rival.terms, rivalTerm{target, enclosed})
+		}
+	}
+	slices.SortFunc(rival.terms, func(a, b rivalTerm) int { return int(a.target) - int(b.target) })
+	if len(rival.terms) > 0 || rival.reward.lower < 0 {
+		steps.rivals = append(steps.rivals, rival)
+	}
+}
+
+// uncertain is a sum of numbers of the model. Its value differs from the number by at most the error.
+type uncertain struct{ value, err big.Rat }
+
+func (sum *uncertain) add(x uncertain) {
+	sum.value.Add(&sum.value, &x.value)
+	sum.err.Add(&sum.err, &x.err)
+}
+
+func (sum *uncertain) subtract(x uncertain) {
+	sum.value.Sub(&sum.value, &x.value)
+	sum.err.Add(&sum.err, &x.err)
+}
+
+// enclose returns bounds on the number. They are 0 only for the number 0.
+func (sum *uncertain) enclose() enclosure {
+	var low, high big.Rat
+	lower, isExact := low.Sub(&sum.value, &sum.err).Float64()
+	if !isExact {
+		lower = math.Nextafter(lower, math.Inf(-1))
+	}
+	upper, isExact := high.Add(&sum.value, &sum.err).Float64()
+	if !isExact {
+		upper = math.Nextafter(upper, math.Inf(1))
+	}
+	return enclosure{lower, upper}
+}
+
+// uncertainFloat returns a float64 number of the model, with its rounding error.
+func (sys *equationSystem) uncertainFloat(x float64) (number uncertain) {
+	number.value.SetFloat64(x)
+	number.err.SetFloat64(sys.rounding.relErr)
+	number.err.Mul(&number.err, &number.value)
+	// The error is relative to the true number, which may be greater than x.
+	number.err.Mul(&number.err, big.NewRat(1<<20+1, 1<<20))
+	return number
+}
+
+// uncertainProbability returns the probability of transition i.
+func (sys *equationSystem) uncertainProbability(i int) (number uncertain) {
+	if sys.graph.Exact() {
+		number.value.Set(sys.graph.Fraction(i))
+		return number
+	}
+	return sys.uncertainFloat(sys.graph.Prob(i))
+}
+
+// uncertainReward returns the reward of a choice and of its state.
+func (sys *equationSystem) uncertainReward(s, choice int) (number uncertain) {
+	if hasFractions(sys.reward) {
+		number.value.Set(sys.reward.ExactChoiceTotal(s, choice))
+		return number
+	}
+	if sys.reward.State != nil {
+		number.add(sys.uncertainFloat(sys.reward.State[s]))
+	}
+	if sys.reward.Choice != nil {
+		number.add(sys.uncertainFloat(sys.reward.Choice[choice]))
+	}
+	return number
+}
+
+// isOptimal reports whether no rival is better than the policy for any values between the bounds.
+func (steps *policySteps) isOptimal(lower, upper []float64) bool {
+	const smallest = 0x1p-960 // below it a product may lose its digits
+	for i := range steps.rivals {
+		rival := &steps.rivals[i]
+		sum, magnitude := rival.reward.lower, math.Abs(rival.reward.lower)
+		for _, term := range rival.terms {
+			product := term.difference.lower * lower[term.target]
+			if term.difference.lower < 0 {
+				product = term.difference.lower * upper[term.target]
+				if product > -smallest && upper[term.target] > 0 {
+					product = -smallest
+				}
+			} else if product < smallest {
+				product = 0
+			}
+			sum += product
+			magnitude += math.Abs(product)
+		}
+		if sum < magnitude*float64(len(rival.terms)+4)*2*unitRoundoff {
+			return false
+		}
+	}
+	return true
+}
+
+// prepare computes the map of 2^exponent steps of the policy, and those of fewer steps. ok is false if its numbers are too small or too large.
+func (steps *policySteps) prepare(meter *meter, exponent int) (ok bool, err error) {
+	if steps.dense == nil {
+		if steps.dense, ok = steps.system.newDenseSteps(steps.states, steps.choices); !ok {
+			return false, nil
+		}
+		steps.maps = append(steps.maps, steps.dense.currentMap())
+	}
+	size := len(steps.states)
+	for len(steps.maps) <= exponent {
+		steps.dense.setMap(steps.maps[len(steps.maps)-1])
+		steps.dense.square()
+		steps.maps = append(steps.maps, steps.dense.currentMap())
+		steps.work += size * size * size
+		if err := meter.addWork(size * size * size); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// currentMap returns the map, which squaring does not change.
+func (steps *denseSteps) currentMap() affineMap {
+	return affineMap{steps.matrix, steps.offsets, steps.mapErr}
+}
+
+// setMap replaces the map.
+func (steps *denseSteps) setMap(current affineMap) {
+	steps.matrix, steps.offsets, steps.mapErr = current.matrix, current.offset, current.mapErr
+}
