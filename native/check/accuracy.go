@@ -56,7 +56,12 @@ type precision struct {
 	wantsFractions bool    // compute fractions instead of bounds
 	epsilon        float64 // the relative width of bounds; 0 stands for the default of package solve
 	maxWork        int     // the greatest number of operations on fractions; 0 stands for no limit
+	// refusesRoundedWeights ends the attempt with errStepsNeedFractions if bounds that are computed from float64 weights would be too wide.
+	refusesRoundedWeights bool
 }
+
+// errStepsNeedFractions says that a formula has so many steps that the rounding errors of float64 weights make its bounds too wide.
+var errStepsNeedFractions = errors.New("so many steps need a model with fractions")
 
 const (
 	// leastEpsilon is the smallest relative width of bounds that float64 numbers are used for.
@@ -211,10 +216,26 @@ func (c *Checker) multiBounds(ctx context.Context, property *Property) (*outcome
 	return c.narrowBounds(ctx, model, property, best), nil
 }
 
+// attemptBounds evaluates a property with float64 bounds. If rounding errors of the weights would make them too wide, it uses the model with fractions
+// as weights, if there is one.
+func (c *Checker) attemptBounds(ctx context.Context, wanted precision, property *Property) (*outcome, error) {
+	wanted.refusesRoundedWeights = true
+	best, err := c.attempt(ctx, c.floatModel, wanted, property)
+	if !errors.Is(err, errStepsNeedFractions) {
+		return best, err
+	}
+	wanted.refusesRoundedWeights = false
+	model, err := c.modelWithFractions(ctx)
+	if err != nil {
+		model = c.floatModel
+	}
+	return c.attempt(ctx, model, wanted, property)
+}
+
 // encloseValue evaluates a property with float64 bounds. If the bounds are too wide or do not decide the property, it tries narrower bounds, and then
 // fractions.
 func (c *Checker) encloseValue(ctx context.Context, property *Property) (*outcome, error) {
-	best, err := c.attempt(ctx, c.floatModel, precision{epsilon: c.opts.Epsilon}, property)
+	best, err := c.attemptBounds(ctx, precision{epsilon: c.opts.Epsilon}, property)
 	switch {
 	case errors.As(err, new(*stepBoundError)): // fractions need few operations for many steps, because they square matrices
 		exact, exactErr := c.tryFractions(ctx, property, anyFractions)
@@ -235,7 +256,7 @@ func (c *Checker) encloseValue(ctx context.Context, property *Property) (*outcom
 // decideBounded evaluates a bounded property, such as P>=0.5, after bounds of the usual width contained the threshold. It tries the narrowest bounds,
 // and then fractions.
 func (c *Checker) decideBounded(ctx context.Context, property *Property) (*outcome, error) {
-	best, err := c.attempt(ctx, c.floatModel, narrowestBounds, property)
+	best, err := c.attemptBounds(ctx, narrowestBounds, property)
 	switch {
 	case errors.As(err, new(*undecidedError)):
 		return c.decideByFractions(ctx, err, property)

@@ -105,3 +105,35 @@ func TestBoundedQuantifiers(t *testing.T) {
 		t.Errorf("only %d were true", truths)
 	}
 }
+
+// TestManySlowSteps: small MDPs and games that are left with a tiny probability in a step have narrow bounds for ten million steps and for a billion.
+func TestManySlowSteps(t *testing.T) {
+	const model = `mdp
+module m
+  s : [0..2];
+  [a] s=0 -> 1e-7:(s'=1) + 1-1e-7:(s'=0);
+  [b] s=0 -> 3e-8:(s'=2) + 1-3e-8:(s'=0);
+  [a] s=1 -> 2e-7:(s'=2) + 1-2e-7:(s'=1);
+  [b] s=1 -> 1e-7:(s'=2) + 2e-7:(s'=0) + 1-3e-7:(s'=1);
+  [a] s=2 -> true;
+endmodule`
+	game := strings.Replace(model, "mdp", "smg\nplayer p [a], [b] endplayer", 1)
+	tiny := strings.NewReplacer("1e-7", "5e-18", "2e-7", "5e-18", "3e-8", "3e-18", "3e-7", "1e-17").Replace(model)
+	for _, test := range []struct {
+		model, property string
+		want            float64
+	}{
+		{model, `Pmax=? [ F<=10000000 s=2 ]`, 0.411003418945749}, // of single steps with 64 bits
+		{model, `Pmin=? [ F<=10000000 s=2 ]`, 0.177736577766841},
+		{game, `<<p>> Pmax=? [ F<=10000000 s=2 ]`, 0.411003418945749},
+		{model, `Pmax=? [ F<=1000000000 s=2 ]`, 1},
+		{model, `Pmin=? [ G<=1000000000 s<2 ]`, 0},
+		{tiny, `Pmax=? [ F<=1000000000 s=2 ]`, 3e-9},
+		{tiny, `Pmin=? [ F<=1000000000 s=2 ]`, 1.25e-17},
+	} {
+		verdict := ask(t, t.Context(), test.model, test.property, check.Options{})[0]
+		if bound := verdict.Bound; verdict.Err != nil || bound == nil || bound.Lo > test.want+1e-11 || bound.Hi < test.want-1e-11 || bound.Hi-bound.Lo > 1e-8*max(bound.Hi, 1e-6) {
+			t.Errorf("%s: %v in %v, %v; want %v", test.property, verdict.Value.Num, bound, verdict.Err, test.want)
+		}
+	}
+}

@@ -29,9 +29,11 @@ type evaluation struct {
 type request struct {
 	ctx            context.Context
 	property       *Property
-	wantsFractions bool   // compute fractions
-	allowsBounds   bool   // compute bounds if a value has no fraction
-	solver         Solver // computes bounds before package solve does; nil for none
+	wantsFractions bool // compute fractions
+	allowsBounds   bool // compute bounds if a value has no fraction
+	// refusesRoundedWeights is that of precision.
+	refusesRoundedWeights bool
+	solver                Solver // computes bounds before package solve does; nil for none
 	// onlyFair restricts the schedulers of an MDP to fair ones.
 	onlyFair bool
 	// wantsValues says that results.values must have the values in all states.
@@ -102,7 +104,8 @@ func (c *Checker) newEvaluation(ctx context.Context, m *model, wanted precision,
 	evaluation := &evaluation{
 		model: m,
 		request: request{
-			ctx: ctx, property: property, wantsFractions: wanted.wantsFractions, allowsBounds: c.opts.Accuracy != result.Exact, onlyFair: c.opts.Fair,
+			ctx: ctx, property: property, wantsFractions: wanted.wantsFractions, allowsBounds: c.opts.Accuracy != result.Exact,
+			refusesRoundedWeights: wanted.refusesRoundedWeights, onlyFair: c.opts.Fair,
 			wantsValues: c.wantsValues, assumption: c.assumption, maxBeliefs: cmp.Or(c.opts.Beliefs, belief.DefaultBeliefs),
 		},
 		results: results{accuracy: result.Exact},

@@ -201,6 +201,9 @@ func (e *evaluation) gameUntil(path *logic.Path, left, right *sparse.Set, direct
 	if err != nil {
 		return nil, err
 	}
+	if err := e.checkWeights(max(steps.Low, steps.High)); err != nil {
+		return nil, err
+	}
 	return e.toNumbers(e.coalitionGame(direction).BoundedUntil(e.ctx, left, right, steps, e.stepOptions(max(steps.Low, steps.High))))
 }
 

@@ -255,6 +255,9 @@ func (e *evaluation) untilProbability(path *logic.Path, left, right *sparse.Set,
 	if err != nil {
 		return nil, err
 	}
+	if err := e.checkWeights(max(steps.Low, steps.High)); err != nil {
+		return nil, err
+	}
 	e.recordUntil(left, right, steps, isNegated)
 	return e.toNumbers(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, direction, e.stepOptions(max(steps.Low, steps.High))))
 }
@@ -268,6 +271,15 @@ func (e *evaluation) unboundedUntil(left, right *sparse.Set, direction solve.Dir
 		}
 	}
 	return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, direction, e.optionsForScope()))
+}
+
+// checkWeights returns errStepsNeedFractions if the weights of the model have too large rounding errors for that many steps, and the caller wants
+// this error.
+func (e *evaluation) checkWeights(steps int) error {
+	if e.refusesRoundedWeights && solve.StepsNeedFractions(e.graph, steps, e.opts) {
+		return errStepsNeedFractions
+	}
+	return nil
 }
 
 // stepOptions returns the options of package solve for a formula with a bound of that many steps. An exact evaluation computes float64 bounds if

@@ -112,6 +112,9 @@ func (e *evaluation) steppedReward(objective *logic.Objective, reward *sparse.Re
 	if objective.Form == logic.Instantaneous {
 		return e.toNumbers(solve.InstantReward(e.ctx, e.graph, reward, steps, direction, e.stepOptions(steps)))
 	}
+	if err := e.checkWeights(steps); err != nil {
+		return nil, err
+	}
 	return e.toNumbers(solve.CumulReward(e.ctx, e.graph, reward, steps, direction, e.stepOptions(steps)))
 }
 

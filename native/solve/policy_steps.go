@@ -74,6 +74,15 @@ func (sys *equationSystem) policyStepsStart(opts Options, states []uint32, total
 	return start
 }
 
+// StepsNeedFractions reports whether that many steps of a small MDP have wide bounds because its weights have rounding errors. With fractions as weights
+// policySteps has smaller errors.
+func StepsNeedFractions(graph *sparse.Graph, steps int, opts Options) bool {
+	if graph.Kind != sparse.MDP || graph.Intervals() || graph.Exact() || graph.NumStates() > denseMaxStates || opts.Scheduler {
+		return false
+	}
+	return steps > policyAfter*(1+policyMinFactor) && 2*graph.RelErr*float64(steps) > opts.epsilon()/8
+}
+
 // squaringWork returns the number of products for all powers of a matrix up to the given number of steps.
 func (*equationSystem) squaringWork(size, steps int) int {
 	return 2 * size * size * size * bits.Len(uint(steps))

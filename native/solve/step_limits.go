@@ -12,7 +12,8 @@ import (
 const fewestSteps = 256
 
 // stepLimit tries to bound the values after remaining more steps without taking them. oldLower and oldUpper are the bounds one step
-// before those of the system. If the bounds are as narrow as asked for, it writes them and returns true.
+// before those of the system. If the bounds are as narrow as asked for, or nearly as narrow as single steps could make them, it writes them and
+// returns true.
 type stepLimit func(oldLower, oldUpper []float64, remaining int) (bool, error)
 
 // shouldTryLimit reports whether to call sys.stepLimit now: after each power of two, if more steps remain.
@@ -49,7 +50,10 @@ func (sys *equationSystem) untilLimit(ctx context.Context, left, right *sparse.S
 			}
 		}
 		for s, upper := range unbounded.Upper {
-			if upper-sys.values.Lower[s] > epsilon/2*upper {
+			// If rounding errors have made the bounds wide, more steps cannot make them narrow.
+			const allowedWidening = 4
+			allowedWidth := max(epsilon/2*upper, allowedWidening*(sys.values.Upper[s]-sys.values.Lower[s]))
+			if upper-sys.values.Lower[s] > allowedWidth {
 				return false, nil
 			}
 		}
