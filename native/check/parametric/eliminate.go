@@ -53,7 +53,7 @@ type elimination struct {
 	rightSides   map[int][]*ratfunc.Func       // the right-hand sides of each equation
 	queue        queue                         // the states to eliminate
 	err          error
-	// If keepRemoved is true, removed has the equations of the eliminated states, in the order of elimination.
+	// If keepsRemoved is true, removedEquations has the equations of the eliminated states, in the order of elimination.
 	keepsRemoved     bool
 	removedEquations []removedEquation
 }
