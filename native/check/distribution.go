@@ -153,8 +153,8 @@ const maxTimes = 100_000
 // from:step:to.
 func ParseTimes(text string) ([]*big.Rat, error) {
 	var numbers []*big.Rat
-	for part := range strings.SplitSeq(text, ":") {
-		number, err := parseTime(part)
+	for timeText := range strings.SplitSeq(text, ":") {
+		number, err := parseTime(timeText)
 		if err != nil {
 			return nil, err
 		}

@@ -88,8 +88,8 @@ func (c *Checker) mergeVerdicts(lower, upper *result.Verdict, property *Property
 
 // exploredNote returns a text that says how many of the found states were explored.
 func exploredNote(space *explicit.Space) string {
-	all := space.Model().NumStates()
-	return fmt.Sprintf("%d of %s were explored", all-space.Unexplored().Count(), noun.Count(all, "found state"))
+	numStates := space.Model().NumStates()
+	return fmt.Sprintf("%d of %s were explored", numStates-space.Unexplored().Count(), noun.Count(numStates, "found state"))
 }
 
 // outcomeBetween returns an outcome whose bounds contain the values of two verdicts for a property. It is an error if two Boolean values differ,

@@ -108,13 +108,13 @@ func recordError(file string, line, col int32, format string, args ...any) error
 // splitColumns splits a line into columns. It returns the text of each column without blanks around it, and the position where the text begins.
 func (reader *recordReader) splitColumns(line string) (texts []string, positions []int) {
 	position := 1
-	for part := range strings.SplitSeq(line, reader.separator) {
-		if reader.separator != " " || part != "" { // several blanks are one separator
-			trimmed := strings.TrimLeft(part, " ")
+	for columnText := range strings.SplitSeq(line, reader.separator) {
+		if reader.separator != " " || columnText != "" { // several blanks are one separator
+			trimmed := strings.TrimLeft(columnText, " ")
 			texts = append(texts, strings.TrimRight(trimmed, " "))
-			positions = append(positions, position+len(part)-len(trimmed))
+			positions = append(positions, position+len(columnText)-len(trimmed))
 		}
-		position += len(part) + len(reader.separator)
+		position += len(columnText) + len(reader.separator)
 	}
 	return texts, positions
 }

@@ -199,14 +199,14 @@ func (builder *objectiveBuilder) boundInUnits(expr sema.Expr) (floor int64, isWh
 		builder.recordUnsupported(expr, "found a reward bound that is not a fraction")
 		return 0, false
 	}
-	rat := value.Rat
-	if rat == nil {
-		rat = new(big.Rat).SetInt64(int64(value.Int))
+	fraction := value.Rat
+	if fraction == nil {
+		fraction = new(big.Rat).SetInt64(int64(value.Int))
 	}
-	units := new(big.Rat).Mul(rat, new(big.Rat).SetInt64(unitsPerOne))
+	units := new(big.Rat).Mul(fraction, new(big.Rat).SetInt64(unitsPerOne))
 	quotient := new(big.Int).Quo(units.Num(), units.Denom())
-	if rat.Sign() < 0 || !quotient.IsInt64() || quotient.Int64() >= maxUnitSum {
-		builder.recordUnsupported(expr, "found the reward bound %s, want one from 0 to 4000000000", rat.RatString())
+	if fraction.Sign() < 0 || !quotient.IsInt64() || quotient.Int64() >= maxUnitSum {
+		builder.recordUnsupported(expr, "found the reward bound %s, want one from 0 to 4000000000", fraction.RatString())
 		return 0, false
 	}
 	return quotient.Int64(), units.IsInt()

@@ -230,11 +230,11 @@ func (solver *mdpSolver) analyzeReward(graph *sparse.Graph) (isInfinite bool, er
 // certainlyReaching returns the states from which Right is reached with probability one. For a minimum some scheduler must reach it, and
 // for a maximum every scheduler.
 func (solver *mdpSolver) certainlyReaching(graph *sparse.Graph) (*sparse.Set, error) {
-	all := sparse.FullSet(graph.NumStates())
+	allStates := sparse.FullSet(graph.NumStates())
 	if solver.question.Min {
-		return graph.Prob1E(solver.ctx, all, solver.question.Right)
+		return graph.Prob1E(solver.ctx, allStates, solver.question.Right)
 	}
-	return graph.Prob1A(all, solver.question.Right), nil
+	return graph.Prob1A(allStates, solver.question.Right), nil
 }
 
 // reachableMaybeStates returns the maybe states that are reachable from the initial state through maybe states.

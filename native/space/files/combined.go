@@ -142,13 +142,13 @@ func (sources *Sources) rewardSource(sameKind, otherKind *[]Source, title string
 	return &(*sameKind)[last]
 }
 
-// firstLine returns the first line of a part, which is the title of a reward structure.
-func firstLine(part Source) string {
-	line, _, _ := bytes.Cut(part.Text, []byte("\n"))
+// firstLine returns the first line of a section, which is the title of a reward structure.
+func firstLine(source Source) string {
+	line, _, _ := bytes.Cut(source.Text, []byte("\n"))
 	return strings.TrimSpace(string(line))
 }
 
-// firstPos returns the position of the first line of a part.
+// firstPos returns the position of the first line of a section.
 func (section *section) firstPos() syntax.Pos {
 	return syntax.Pos{Offset: int32(min(section.offset, math.MaxInt32)), Line: int32(section.line + 1), Col: 1}
 }

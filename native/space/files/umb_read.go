@@ -186,8 +186,8 @@ func (file *umbFile) readMember(name string, member *umb.Member) error {
 // readColumn reads a member of the archive after the index. It is a column of numbers with an entry for each state, choice or branch, or it
 // belongs to the actions, valuations or annotations.
 func (file *umbFile) readColumn(name string, member *umb.Member) (err error) {
-	if rest, ok := strings.CutPrefix(name, "actions/"); ok {
-		return file.readActions(rest, member)
+	if memberName, ok := strings.CutPrefix(name, "actions/"); ok {
+		return file.readActions(memberName, member)
 	}
 	system := &file.index.System
 	switch name {

@@ -129,19 +129,19 @@ func (automaton *automaton) decidedValuations(left, right sema.Expr) (satisfied,
 // deadline returns the clock valuations before the deadline of the property, and the valuations after it. Without a deadline, all are
 // before it.
 func (automaton *automaton) deadline() (inTime, late zone.Federation) {
-	all := zone.All(automaton.clockConstraints.numClocks)
+	allValuations := zone.All(automaton.clockConstraints.numClocks)
 	if automaton.timerClock == 0 {
-		return zone.Federation{all}, nil
+		return zone.Federation{allValuations}, nil
 	}
 	bound := zone.AtMost(*automaton.Deadline)
 	if automaton.Path.Bound.IsHighStrict {
 		bound = zone.Below(*automaton.Deadline)
 	}
-	if early, ok := all.And(automaton.timerClock, 0, bound); ok {
-		inTime = zone.Federation{early}
+	if zoneInTime, ok := allValuations.And(automaton.timerClock, 0, bound); ok {
+		inTime = zone.Federation{zoneInTime}
 	}
-	after, _ := all.And(0, automaton.timerClock, bound.Negated())
-	return inTime, zone.Federation{after}
+	zoneAfter, _ := allValuations.And(0, automaton.timerClock, bound.Negated())
+	return inTime, zone.Federation{zoneAfter}
 }
 
 // targetLabel is the label of the target in the MDP.

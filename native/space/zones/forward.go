@@ -60,13 +60,13 @@ func (automaton *automaton) explore(ctx context.Context) (*forward, error) {
 // addEntryZone adds the states of a zone with which a location is entered, except for states that are known already. It extrapolates the
 // zone.
 func (search *forward) addEntryZone(location *location, clockZone zone.Zone) {
-	for _, part := range search.extrapolate(clockZone) {
-		if isCovered(location.enteredZones, part) {
+	for _, extrapolatedZone := range search.extrapolate(clockZone) {
+		if isCovered(location.enteredZones, extrapolatedZone) {
 			continue
 		}
-		location.enteredZones = location.enteredZones.Add(part)
+		location.enteredZones = location.enteredZones.Add(extrapolatedZone)
 		search.memory.addUse(1, 0, 2)
-		search.waitingZones = append(search.waitingZones, locationZone{location, part})
+		search.waitingZones = append(search.waitingZones, locationZone{location, extrapolatedZone})
 	}
 }
 
@@ -96,8 +96,8 @@ func (search *forward) extrapolate(clockZone zone.Zone) zone.Federation {
 	}
 	var result zone.Federation
 	for _, order := range orders {
-		part, _ := clockZone.Intersect(order)
-		if larger, ok := part.Extrapolate(search.extrapolationLimits).Intersect(order); ok {
+		orderedZone, _ := clockZone.Intersect(order)
+		if larger, ok := orderedZone.Extrapolate(search.extrapolationLimits).Intersect(order); ok {
 			result = append(result, larger)
 		}
 	}
@@ -118,11 +118,11 @@ func intersections(clockZone, order zone.Zone, zones []zone.Zone) []zone.Zone {
 
 // orderZones returns the zones in which the first clock of a pair is less than, equal to and greater than the second one.
 func (search *forward) orderZones(pair [2]int) []zone.Zone {
-	all := zone.All(search.clockConstraints.numClocks)
-	less, _ := all.And(pair[0], pair[1], zone.Below(0))
-	equal, _ := all.And(pair[0], pair[1], zone.AtMost(0))
+	allValuations := zone.All(search.clockConstraints.numClocks)
+	less, _ := allValuations.And(pair[0], pair[1], zone.Below(0))
+	equal, _ := allValuations.And(pair[0], pair[1], zone.AtMost(0))
 	equal, _ = equal.And(pair[1], pair[0], zone.AtMost(0))
-	greater, _ := all.And(pair[1], pair[0], zone.Below(0))
+	greater, _ := allValuations.And(pair[1], pair[0], zone.Below(0))
 	return []zone.Zone{less, equal, greater}
 }
 
