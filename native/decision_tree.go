@@ -102,25 +102,25 @@ func (model *exploredModel) treeHead(property *check.Property, foundTree *tree.R
 }
 
 // writeTree writes the headLines as comments, and then a decision tree. extension selects the format: .dot, .prism, or text for all others.
-func (model *exploredModel) writeTree(w io.Writer, extension string, headLines []string, foundTree *tree.Result) error {
+func (model *exploredModel) writeTree(out io.Writer, extension string, headLines []string, foundTree *tree.Result) error {
 	for _, line := range headLines {
-		if _, err := fmt.Fprintf(w, "// %s\n", line); err != nil {
+		if _, err := fmt.Fprintf(out, "// %s\n", line); err != nil {
 			return err
 		}
 	}
 	switch extension {
 	case ".dot":
-		return foundTree.Dot(w)
+		return foundTree.Dot(out)
 	case ".prism":
-		if err := syntax.Fprint(w, model.tree, syntax.Options{}); err != nil {
+		if err := syntax.Fprint(out, model.tree, syntax.Options{}); err != nil {
 			return err
 		}
-		if _, err := io.WriteString(w, "\n"); err != nil {
+		if _, err := io.WriteString(out, "\n"); err != nil {
 			return err
 		}
-		return foundTree.Module(w, moduleName(foundTree.Space.Declares()))
+		return foundTree.Module(out, moduleName(foundTree.Space.Declares()))
 	}
-	return foundTree.Text(w)
+	return foundTree.Text(out)
 }
 
 // hasSystemBlock reports whether a model has a system block.

@@ -43,8 +43,8 @@ func (proof *vectorProof) shiftedBias(bias []*big.Rat) *certificate.Values {
 		}
 	}
 	column := &certificate.Values{Fractions: make([]*big.Rat, len(bias))}
-	for k, s := range proof.orderedStates() {
-		column.Fractions[k] = new(big.Rat).Sub(bias[s], leastBias)
+	for position, s := range proof.orderedStates() {
+		column.Fractions[position] = new(big.Rat).Sub(bias[s], leastBias)
 	}
 	return column
 }
@@ -122,12 +122,12 @@ func (proof *vectorProof) gainMultiple(graph *sparse.Graph, reward *sparse.Rewar
 	multiple := new(big.Rat)
 	for s := range gain {
 		first, end := graph.Choices(s)
-		for c := first; c < end; c++ {
-			gainDecrease := proof.advantage(gain[s], proof.expectedNext(graph, c, gain))
+		for choice := first; choice < end; choice++ {
+			gainDecrease := proof.advantage(gain[s], proof.expectedNext(graph, choice, gain))
 			if gainDecrease.Sign() <= 0 {
 				continue
 			}
-			biasIncrease := proof.advantage(proof.rewardAndNext(graph, reward, s, c, bias), new(big.Rat).Add(gain[s], bias[s]))
+			biasIncrease := proof.advantage(proof.rewardAndNext(graph, reward, s, choice, bias), new(big.Rat).Add(gain[s], bias[s]))
 			if ratio := biasIncrease.Quo(biasIncrease, gainDecrease); ratio.Cmp(multiple) > 0 {
 				multiple = ratio
 			}
@@ -146,9 +146,9 @@ func (proof *vectorProof) advantage(left, right *big.Rat) *big.Rat {
 }
 
 // expectedNext returns the sum of P(c,t) * values[t] over the successors t of choice c: the expected value of the next state.
-func (proof *vectorProof) expectedNext(graph *sparse.Graph, c int, values []*big.Rat) *big.Rat {
+func (proof *vectorProof) expectedNext(graph *sparse.Graph, choice int, values []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
-	first, end := graph.Transitions(c)
+	first, end := graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		sum.Add(sum, new(big.Rat).Mul(graph.Fraction(transition), values[graph.Target[transition]]))
 	}
@@ -156,9 +156,9 @@ func (proof *vectorProof) expectedNext(graph *sparse.Graph, c int, values []*big
 }
 
 // rewardAndNext returns the reward of choice c in state s plus the expected value of the next state.
-func (proof *vectorProof) rewardAndNext(graph *sparse.Graph, reward *sparse.Reward, s, c int, values []*big.Rat) *big.Rat {
-	sum := proof.expectedNext(graph, c, values)
-	return sum.Add(sum, reward.ExactChoiceTotal(s, c))
+func (proof *vectorProof) rewardAndNext(graph *sparse.Graph, reward *sparse.Reward, s, choice int, values []*big.Rat) *big.Rat {
+	sum := proof.expectedNext(graph, choice, values)
+	return sum.Add(sum, reward.ExactChoiceTotal(s, choice))
 }
 
 // improve is the improvement step of policy iteration. It switches to choices with a better gain. If no gain is better, it switches to
@@ -172,10 +172,10 @@ func (proof *vectorProof) improveGain(graph *sparse.Graph, choices []int, gain [
 	for s := range choices {
 		bestGain := gain[s]
 		first, end := graph.Choices(s)
-		for c := first; c < end; c++ {
-			candidate := proof.expectedNext(graph, c, gain)
+		for choice := first; choice < end; choice++ {
+			candidate := proof.expectedNext(graph, choice, gain)
 			if proof.advantage(candidate, bestGain).Sign() > 0 {
-				choices[s], bestGain, hasChanged = c, candidate, true
+				choices[s], bestGain, hasChanged = choice, candidate, true
 			}
 		}
 	}
@@ -188,14 +188,14 @@ func (proof *vectorProof) improveBias(graph *sparse.Graph, reward *sparse.Reward
 	for s := range choices {
 		bestBias := new(big.Rat).Add(gain[s], bias[s])
 		first, end := graph.Choices(s)
-		for c := first; c < end; c++ {
-			keepsGain := proof.expectedNext(graph, c, gain).Cmp(gain[s]) == 0
+		for choice := first; choice < end; choice++ {
+			keepsGain := proof.expectedNext(graph, choice, gain).Cmp(gain[s]) == 0
 			if !keepsGain {
 				continue
 			}
-			candidate := proof.rewardAndNext(graph, reward, s, c, bias)
+			candidate := proof.rewardAndNext(graph, reward, s, choice, bias)
 			if proof.advantage(candidate, bestBias).Sign() > 0 {
-				choices[s], bestBias, hasChanged = c, candidate, true
+				choices[s], bestBias, hasChanged = choice, candidate, true
 			}
 		}
 	}
@@ -209,13 +209,13 @@ func (proof *vectorProof) inducedChain(graph *sparse.Graph, reward *sparse.Rewar
 	}
 	builder := sparse.NewBuilder(sparse.DTMC)
 	inducedReward := &sparse.Reward{State: make([]float64, len(choices)), StateFractions: make([]*big.Rat, len(choices))}
-	for s, c := range choices {
+	for s, choice := range choices {
 		builder.State()
-		first, end := graph.Transitions(c)
+		first, end := graph.Transitions(choice)
 		for transition := first; transition < end; transition++ {
 			builder.AddRat(int(graph.Target[transition]), graph.Fraction(transition), sparse.NoAction)
 		}
-		if choiceReward := reward.ExactChoiceTotal(s, c); choiceReward.Sign() > 0 {
+		if choiceReward := reward.ExactChoiceTotal(s, choice); choiceReward.Sign() > 0 {
 			inducedReward.StateFractions[s] = choiceReward
 			inducedReward.State[s], _ = sparse.NormalFloat(choiceReward)
 		}

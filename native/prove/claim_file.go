@@ -125,13 +125,13 @@ func (file *ClaimFile) complementIndex(i int) int {
 }
 
 // intersectionIndex returns the index of the intersection of two sets.
-func (file *ClaimFile) intersectionIndex(i, j int) int {
-	return file.setIndex(certificate.Set{Kind: certificate.And, Sets: []int{i, j}})
+func (file *ClaimFile) intersectionIndex(left, right int) int {
+	return file.setIndex(certificate.Set{Kind: certificate.And, Sets: []int{left, right}})
 }
 
 // unionIndex returns the index of the union of two sets.
-func (file *ClaimFile) unionIndex(i, j int) int {
-	return file.setIndex(certificate.Set{Kind: certificate.Or, Sets: []int{i, j}})
+func (file *ClaimFile) unionIndex(left, right int) int {
+	return file.setIndex(certificate.Set{Kind: certificate.Or, Sets: []int{left, right}})
 }
 
 // atomicStates returns the states of an atomic set: the states of a coalition's players, or the states that satisfy the expression of the set.

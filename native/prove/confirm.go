@@ -185,8 +185,8 @@ func equalAutomata(certified, translated *certificate.Automaton, coSafe bool) (b
 }
 
 // equalObjectives reports whether two objectives are equal in the fields that do not refer to sets.
-func equalObjectives(x, y certificate.Objective) bool {
-	return x.Reward == y.Reward && x.Steps == y.Steps && x.Maximised == y.Maximised && equalRats(x.Bound, y.Bound)
+func equalObjectives(left, right certificate.Objective) bool {
+	return left.Reward == right.Reward && left.Steps == right.Steps && left.Maximised == right.Maximised && equalRats(left.Bound, right.Bound)
 }
 
 // equalShares reports whether the vectors of two conditional probabilities have equal shares. A share is a vector, or 1 minus a vector.
@@ -194,11 +194,11 @@ func (confirmation *confirmation) equalShares(certified, translated []certificat
 	if len(certified) != len(translated) {
 		return false, nil
 	}
-	for k := range certified {
-		if certified[k].Complement != translated[k].Complement {
+	for index := range certified {
+		if certified[index].Complement != translated[index].Complement {
 			return false, nil
 		}
-		if isEqual, err := confirmation.equalVectors(certified[k].Vector, translated[k].Vector); !isEqual || err != nil {
+		if isEqual, err := confirmation.equalVectors(certified[index].Vector, translated[index].Vector); !isEqual || err != nil {
 			return false, err
 		}
 	}
@@ -213,19 +213,19 @@ func equalBudgets(certified, translated *certificate.Budgets) bool {
 }
 
 // equalTimes reports whether two time bounds are equal. It ignores the rate and the scale.
-func equalTimes(x, y *certificate.Timed) bool {
-	if x == nil || y == nil {
-		return x == nil && y == nil
+func equalTimes(left, right *certificate.Timed) bool {
+	if left == nil || right == nil {
+		return left == nil && right == nil
 	}
-	return equalRats(x.From, y.From) && equalRats(x.To, y.To)
+	return equalRats(left.From, right.From) && equalRats(left.To, right.To)
 }
 
 // equalRats reports whether two fractions are equal. nil is only equal to nil.
-func equalRats(x, y *big.Rat) bool {
-	if x == nil || y == nil {
-		return x == nil && y == nil
+func equalRats(left, right *big.Rat) bool {
+	if left == nil || right == nil {
+		return left == nil && right == nil
 	}
-	return x.Cmp(y) == 0
+	return left.Cmp(right) == 0
 }
 
 // atomicSet returns the states of a translated atomic set, in the order of the certificate.
@@ -241,9 +241,9 @@ func (confirmation *confirmation) atomicSet(set int) (certificate.Bits, error) {
 		confirmation.order = confirmation.space.Order()
 	}
 	bits := certificate.NewBits(len(confirmation.order))
-	for k, s := range confirmation.order {
+	for position, s := range confirmation.order {
 		if states.Has(int(s)) {
-			bits.Add(k)
+			bits.Add(position)
 		}
 	}
 	confirmation.atomicSets[set] = bits

@@ -10,28 +10,28 @@ import (
 // expressionText returns a state expression in PRISM's syntax, with all parentheses.
 func expressionText(program *sema.Program, expr sema.Expr) string {
 	text := func(operand sema.Expr) string { return expressionText(program, operand) }
-	switch e := expr.(type) {
+	switch typed := expr.(type) {
 	case *sema.Const:
-		if e.Val.Rat != nil && !e.Val.Rat.IsInt() {
-			return "(" + e.Val.Rat.RatString() + ")"
+		if typed.Val.Rat != nil && !typed.Val.Rat.IsInt() {
+			return "(" + typed.Val.Rat.RatString() + ")"
 		}
-		return e.Val.String()
+		return typed.Val.String()
 	case *sema.Var:
-		return program.Vars[e.Slot].Name
+		return program.Vars[typed.Slot].Name
 	case *sema.Label:
-		return strconv.Quote(e.Name)
+		return strconv.Quote(typed.Name)
 	case *sema.Unary:
-		return e.Op.String() + text(e.X)
+		return typed.Op.String() + text(typed.X)
 	case *sema.Binary:
-		return "(" + text(e.X) + e.Op.String() + text(e.Y) + ")"
+		return "(" + text(typed.X) + typed.Op.String() + text(typed.Y) + ")"
 	case *sema.Cond:
-		return "(" + text(e.Condition) + "?" + text(e.Then) + ":" + text(e.Else) + ")"
+		return "(" + text(typed.Condition) + "?" + text(typed.Then) + ":" + text(typed.Else) + ")"
 	case *sema.Call:
 		var args []string
-		for _, argument := range e.Args {
+		for _, argument := range typed.Args {
 			args = append(args, text(argument))
 		}
-		return e.Func.String() + "(" + strings.Join(args, ",") + ")"
+		return typed.Func.String() + "(" + strings.Join(args, ",") + ")"
 	}
 	return "" // unreachable: package sema has no other state expressions
 }

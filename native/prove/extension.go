@@ -235,13 +235,13 @@ func (discounted *discountedBounds) roundingMargin(values []float64) float64 {
 func (discounted *discountedBounds) optimum(values []float64, s int) float64 {
 	first, end := discounted.graph.Choices(s)
 	bestSum := math.NaN()
-	for c := first; c < end; c++ {
+	for choice := first; choice < end; choice++ {
 		sum := 0.0
-		firstTransition, endTransition := discounted.graph.Transitions(c)
-		for i := firstTransition; i < endTransition; i++ {
-			sum += discounted.graph.Prob(i) * values[discounted.graph.Target[i]]
+		firstTransition, endTransition := discounted.graph.Transitions(choice)
+		for transition := firstTransition; transition < endTransition; transition++ {
+			sum += discounted.graph.Prob(transition) * values[discounted.graph.Target[transition]]
 		}
-		sum = discounted.rewardStructure.ChoiceTotal(s, c) + discounted.discount*sum
+		sum = discounted.rewardStructure.ChoiceTotal(s, choice) + discounted.discount*sum
 		isFirst := math.IsNaN(bestSum)
 		if isFirst || (sum > bestSum) == discounted.Max {
 			bestSum = sum
@@ -254,14 +254,14 @@ func (discounted *discountedBounds) optimum(values []float64, s int) float64 {
 func (discounted *discountedBounds) changeOf(values []float64, s int) *big.Rat {
 	first, end := discounted.graph.Choices(s)
 	var bestSum *big.Rat
-	for c := first; c < end; c++ {
+	for choice := first; choice < end; choice++ {
 		sum := new(big.Rat)
-		firstTransition, endTransition := discounted.graph.Transitions(c)
-		for i := firstTransition; i < endTransition; i++ {
-			sum.Add(sum, new(big.Rat).Mul(discounted.graph.Fraction(i), new(big.Rat).SetFloat64(values[discounted.graph.Target[i]])))
+		firstTransition, endTransition := discounted.graph.Transitions(choice)
+		for transition := firstTransition; transition < endTransition; transition++ {
+			sum.Add(sum, new(big.Rat).Mul(discounted.graph.Fraction(transition), new(big.Rat).SetFloat64(values[discounted.graph.Target[transition]])))
 		}
 		sum.Mul(sum, discounted.Discount)
-		sum.Add(sum, discounted.rewardStructure.ExactChoiceTotal(s, c))
+		sum.Add(sum, discounted.rewardStructure.ExactChoiceTotal(s, choice))
 		isFirst := bestSum == nil
 		if isFirst || (sum.Cmp(bestSum) > 0) == discounted.Max {
 			bestSum = sum
@@ -345,12 +345,12 @@ func (proof *vectorProof) budgetProduct(left, right *sparse.Set) (*budgetProduct
 func (proof *vectorProof) conditionalBounds() (*solve.Values, error) {
 	var shares [2]*bounds // of the paths with the condition that satisfy the formula, and that violate it
 	isExact := true
-	for k, share := range proof.Shares {
+	for index, share := range proof.Shares {
 		bounds, err := proof.boundsOf(proof.ctx, share.Vector, proof.effort)
 		if err != nil {
 			return nil, err
 		}
-		shares[k], isExact = bounds, isExact && bounds.Exact != nil
+		shares[index], isExact = bounds, isExact && bounds.Exact != nil
 	}
 	numStates := proof.graph.NumStates()
 	result := &solve.Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates), Converged: true}

@@ -90,8 +90,8 @@ func (prover *Prover) addChoices() {
 	}
 	for _, s := range prover.orderedStates() {
 		first, end := model.Choices(s)
-		for c := first; c < end; c++ {
-			prover.addChoice(s, c, weightIndexes)
+		for choice := first; choice < end; choice++ {
+			prover.addChoice(s, choice, weightIndexes)
 		}
 		if model.FirstChoice != nil {
 			certificateModel.First = append(certificateModel.First, uint32(len(certificateModel.Start)-1))
@@ -101,10 +101,10 @@ func (prover *Prover) addChoices() {
 
 // addChoice adds the transitions of choice c of state s to the model of the certificate. weightIndexes has the index of each weight in the
 // certificate's table of numbers.
-func (prover *Prover) addChoice(s, c int, weightIndexes []uint32) {
+func (prover *Prover) addChoice(s, choice int, weightIndexes []uint32) {
 	model, certificateModel := prover.graph.Model, prover.Model
 	firstProb := len(certificateModel.Prob)
-	first, end := model.Transitions(c)
+	first, end := model.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		certificateModel.Target = append(certificateModel.Target, prover.indexOf(model.Target[transition]))
 		certificateModel.Prob = append(certificateModel.Prob, weightIndexes[model.WeightIndex[transition]])
@@ -129,8 +129,8 @@ func (prover *Prover) addExitRate(s int, transitionRates []uint32) {
 func (prover *Prover) exitRate(s int) *big.Rat {
 	sum := new(big.Rat)
 	first, end := prover.graph.Transitions(s)
-	for i := first; i < end; i++ {
-		sum.Add(sum, prover.graph.Fraction(i))
+	for transition := first; transition < end; transition++ {
+		sum.Add(sum, prover.graph.Fraction(transition))
 	}
 	return sum
 }
@@ -164,8 +164,8 @@ func (prover *Prover) loadReward(index int) (*sparse.Reward, error) {
 // reward by the exit rate, because there a certificate has the mean reward of a sojourn.
 func (prover *Prover) appendChoiceRewards(indices []uint32, reward *sparse.Reward, s int) []uint32 {
 	first, end := prover.graph.Choices(s)
-	for c := first; c < end; c++ {
-		choiceReward := reward.ChoiceFractions[c]
+	for choice := first; choice < end; choice++ {
+		choiceReward := reward.ChoiceFractions[choice]
 		if prover.graph.Kind == sparse.CTMC && choiceReward != nil {
 			choiceReward = new(big.Rat).Quo(choiceReward, prover.exitRate(s))
 		}

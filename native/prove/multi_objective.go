@@ -87,9 +87,9 @@ func (search *weightSearch) provenValues() (*solve.Values, error) {
 	lower, upper := columns[0], columns[1]
 	numStates := search.Prover.graph.NumStates()
 	values := &solve.Values{Lower: make([]float64, numStates), Upper: slices.Repeat([]float64{math.Inf(1)}, numStates), Converged: true}
-	for k, s := range search.orderedStates() {
-		if upperBound := upper.Rat(k); upperBound != nil {
-			bounds := interval.Between(lower.Rat(k), upperBound)
+	for position, s := range search.orderedStates() {
+		if upperBound := upper.Rat(position); upperBound != nil {
+			bounds := interval.Between(lower.Rat(position), upperBound)
 			values.Lower[s], values.Upper[s] = bounds.Lo, bounds.Hi
 		}
 	}
@@ -119,9 +119,9 @@ func (proof *vectorProof) newWeightSearch() (*weightSearch, error) {
 			}
 			continue
 		}
-		for c := range productGraph.NumChoices() {
-			if reward.ChoiceFractions[c] != nil {
-				costlessChoices.Remove(c)
+		for choice := range productGraph.NumChoices() {
+			if reward.ChoiceFractions[choice] != nil {
+				costlessChoices.Remove(choice)
 			}
 		}
 	}

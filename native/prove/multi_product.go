@@ -49,8 +49,8 @@ func (search *weightSearch) withEndState() (*sparse.Graph, error) {
 	for s := range model.NumStates() {
 		builder.State()
 		first, end := model.Choices(s)
-		for c := first; c < end; c++ {
-			copyChoice(builder, model, c)
+		for choice := first; choice < end; choice++ {
+			copyChoice(builder, model, choice)
 		}
 		if search.endComponents.ID[s] != sparse.None {
 			addDiracChoice(builder, endState)
@@ -67,9 +67,9 @@ func (search *weightSearch) withEndState() (*sparse.Graph, error) {
 }
 
 // copyChoice adds choice c of a certificate's model, with its transitions, to the last state of a builder.
-func copyChoice(builder *sparse.Builder, model *certificate.Model, c int) {
+func copyChoice(builder *sparse.Builder, model *certificate.Model, choice int) {
 	builder.Choice(sparse.NoAction)
-	first, end := model.Row(c)
+	first, end := model.Row(choice)
 	for transition := first; transition < end; transition++ {
 		builder.AddRat(int(model.Target[transition]), model.Numbers[model.Prob[transition]], sparse.NoAction)
 	}

@@ -122,9 +122,9 @@ func (search *weightSearch) productScheduler(choices []uint32) []uint32 {
 // stayingChoice returns the index of the last choice of state s that stays in its end component. It returns defaultIndex if no choice does.
 func (search *weightSearch) stayingChoice(s int, defaultIndex uint32) uint32 {
 	first, end := search.product.Model.Choices(s)
-	for c := end - 1; c >= first; c-- {
-		if search.endComponents.Choices.Has(c) {
-			return uint32(c - first)
+	for choice := end - 1; choice >= first; choice-- {
+		if search.endComponents.Choices.Has(choice) {
+			return uint32(choice - first)
 		}
 	}
 	return defaultIndex

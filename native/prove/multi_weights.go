@@ -99,13 +99,13 @@ func (search *weightSearch) bestMixture(queryIndex int) (shares []*big.Rat, err 
 	program := &solve.LinearProgram{}
 	one := big.NewRat(1, 1)
 	var sum []solve.Term
-	for j, point := range search.points {
+	for scheduler, point := range search.points {
 		gain := new(big.Rat)
 		if queryIndex >= 0 {
 			gain = point[queryIndex]
 		}
 		program.Objective = append(program.Objective, gain)
-		sum = append(sum, solve.Term{Variable: j, Coefficient: one})
+		sum = append(sum, solve.Term{Variable: scheduler, Coefficient: one})
 	}
 	program.AddRow(one, sum...)
 	for i := range search.Several.Objectives {
@@ -123,8 +123,8 @@ func (search *weightSearch) bestMixture(queryIndex int) (shares []*big.Rat, err 
 // addBound adds the equation `value of the mixture - slack variable = lower bound` of an objective to the linear program.
 func (search *weightSearch) addBound(program *solve.LinearProgram, objective int) {
 	values := make([]*big.Rat, len(search.points))
-	for j, point := range search.points {
-		values[j] = point[objective]
+	for scheduler, point := range search.points {
+		values[scheduler] = point[objective]
 	}
 	slack := solve.Term{Variable: program.AddVariable(), Coefficient: big.NewRat(-1, 1)}
 	program.AddRow(search.lowerLimit(objective), append(nonzeroTerms(values), slack)...)

@@ -202,7 +202,7 @@ func (product *product) winningRanks() []uint32 {
 	for { // a greatest fixed point: runs that cannot reach an accepting run inside are removed
 		stayingChoices := product.graph.ChoicesWithin(candidateRuns)
 		accepting := product.acceptingRuns(candidateRuns, stayingChoices)
-		ranks := rankByDistance(product.graph, accepting, candidateRuns, func(_, c int) bool { return stayingChoices.Has(c) })
+		ranks := rankByDistance(product.graph, accepting, candidateRuns, func(_, choice int) bool { return stayingChoices.Has(choice) })
 		ranked := rankedStates(ranks)
 		if ranked.Count() == candidateRuns.Count() {
 			return ranks
@@ -219,8 +219,8 @@ func (product *product) acceptingRuns(runs, choices *sparse.Set) *sparse.Set {
 			continue
 		}
 		first, end := product.graph.Choices(run)
-		for c := first; c < end; c++ {
-			if choices.Has(c) {
+		for choice := first; choice < end; choice++ {
+			if choices.Has(choice) {
 				accepting.Add(run)
 			}
 		}
@@ -270,14 +270,14 @@ func (product *product) losingLayers(upper *certificate.Values, payoffs [2]*big.
 // sparseReward converts the choice rewards of a certificate to a reward structure, with fractions and the nearest float64.
 func sparseReward(rewards *certificate.Rewards) *sparse.Reward {
 	result := &sparse.Reward{Choice: make([]float64, len(rewards.FractionIndex)), ChoiceFractions: make([]*big.Rat, len(rewards.FractionIndex)), RelErr: 0x1p-52}
-	for c, index := range rewards.FractionIndex {
+	for choice, index := range rewards.FractionIndex {
 		reward := rewards.Fractions[index]
 		if reward.Sign() <= 0 {
 			continue
 		}
-		result.ChoiceFractions[c] = reward
-		result.Choice[c], _ = sparse.NormalFloat(reward)
-		if !sparse.InRange(result.Choice[c]) {
+		result.ChoiceFractions[choice] = reward
+		result.Choice[choice], _ = sparse.NormalFloat(reward)
+		if !sparse.InRange(result.Choice[choice]) {
 			result.RelErr = math.Inf(1)
 		}
 	}

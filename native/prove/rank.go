@@ -24,7 +24,7 @@ func anyChoice(int, int) bool { return true }
 
 // rankByDistance returns ranks of the states in allowedStates. Targets have rank 0. Each other ranked state has a usable choice with a successor of
 // smaller rank. A state is unranked if usable choices cannot reach a target.
-func rankByDistance(graph *sparse.Graph, targets, allowedStates *sparse.Set, isUsable func(s, c int) bool) []uint32 {
+func rankByDistance(graph *sparse.Graph, targets, allowedStates *sparse.Set, isUsable func(s, choice int) bool) []uint32 {
 	ranks := newRanks(graph.NumStates())
 	for s := range targets.All() {
 		ranks[s] = 0
@@ -38,7 +38,7 @@ func rankByDistance(graph *sparse.Graph, targets, allowedStates *sparse.Set, isU
 }
 
 // rankBackwards gives ranks to unranked states in allowedStates, by a backward search along usable choices from the ranked states.
-func rankBackwards(graph *sparse.Graph, ranks []uint32, allowedStates *sparse.Set, isUsable func(s, c int) bool) {
+func rankBackwards(graph *sparse.Graph, ranks []uint32, allowedStates *sparse.Set, isUsable func(s, choice int) bool) {
 	var queue []uint32
 	for s, stateRank := range ranks {
 		if stateRank != unranked {
@@ -46,9 +46,9 @@ func rankBackwards(graph *sparse.Graph, ranks []uint32, allowedStates *sparse.Se
 		}
 	}
 	for i := 0; i < len(queue); i++ {
-		for _, c := range graph.Into(int(queue[i])) {
-			s := graph.Owner(c)
-			if ranks[s] == unranked && allowedStates.Has(s) && isUsable(s, int(c)) {
+		for _, choice := range graph.Into(int(queue[i])) {
+			s := graph.Owner(choice)
+			if ranks[s] == unranked && allowedStates.Has(s) && isUsable(s, int(choice)) {
 				ranks[s] = ranks[queue[i]] + 1
 				queue = append(queue, uint32(s))
 			}
@@ -59,7 +59,7 @@ func rankBackwards(graph *sparse.Graph, ranks []uint32, allowedStates *sparse.Se
 // rankInSweeps gives ranks to states in sweeps over all states, forwards and backwards in turn, and removes these states from unrankedStates. A
 // state gets a rank if its usable choices lead to ranked states: all choices if allChoices is true, else at least one. It stops after a sweep
 // that ranks less than half of the unranked states.
-func rankInSweeps(graph *sparse.Graph, ranks []uint32, unrankedStates *sparse.Set, allChoices bool, isUsable func(s, c int) bool) {
+func rankInSweeps(graph *sparse.Graph, ranks []uint32, unrankedStates *sparse.Set, allChoices bool, isUsable func(s, choice int) bool) {
 	// Sweeps are faster than a backward search if the states are numbered breadth-first.
 	previousCount, remainingCount := math.MaxInt, unrankedStates.Count()
 	for backwards := true; remainingCount > 0 && remainingCount <= previousCount/2; backwards = !backwards {
@@ -78,7 +78,7 @@ func rankInSweeps(graph *sparse.Graph, ranks []uint32, unrankedStates *sparse.Se
 
 // tryToRank gives state s a rank if its usable choices lead to ranked states: all of them if allChoices is true, else at least one. It reports
 // whether it did.
-func tryToRank(graph *sparse.Graph, ranks []uint32, s int, allChoices bool, isUsable func(s, c int) bool) bool {
+func tryToRank(graph *sparse.Graph, ranks []uint32, s int, allChoices bool, isUsable func(s, choice int) bool) bool {
 	var successorRank uint32
 	if allChoices {
 		successorRank = greatestChoiceRank(graph, ranks, s, isUsable)
@@ -93,11 +93,11 @@ func tryToRank(graph *sparse.Graph, ranks []uint32, s int, allChoices bool, isUs
 }
 
 // leastSuccessorRank returns the least rank of the successors of the usable choices of state s, or unranked if no successor is ranked.
-func leastSuccessorRank(graph *sparse.Graph, ranks []uint32, s int, isUsable func(s, c int) bool) uint32 {
+func leastSuccessorRank(graph *sparse.Graph, ranks []uint32, s int, isUsable func(s, choice int) bool) uint32 {
 	least := uint32(unranked)
 	first, end := graph.Choices(s)
-	for c := first; c < end; c++ {
-		if choiceRank := leastRank(graph, ranks, c); choiceRank < least && isUsable(s, c) {
+	for choice := first; choice < end; choice++ {
+		if choiceRank := leastRank(graph, ranks, choice); choiceRank < least && isUsable(s, choice) {
 			least = choiceRank
 		}
 	}
@@ -106,15 +106,15 @@ func leastSuccessorRank(graph *sparse.Graph, ranks []uint32, s int, isUsable fun
 
 // greatestChoiceRank returns the greatest rank of the usable choices of state s. The rank of a choice is the least rank of its successors. If
 // isUsable is nil, all choices are usable.
-func greatestChoiceRank(graph *sparse.Graph, ranks []uint32, s int, isUsable func(s, c int) bool) uint32 {
+func greatestChoiceRank(graph *sparse.Graph, ranks []uint32, s int, isUsable func(s, choice int) bool) uint32 {
 	greatestRank := uint32(0)
 	first, end := graph.Choices(s)
-	for c := first; c < end; c++ {
-		choiceRank := leastRank(graph, ranks, c)
+	for choice := first; choice < end; choice++ {
+		choiceRank := leastRank(graph, ranks, choice)
 		if choiceRank <= greatestRank {
 			continue
 		}
-		if isUsable == nil || isUsable(s, c) { // called as rarely as possible, because it may compute with fractions
+		if isUsable == nil || isUsable(s, choice) { // called as rarely as possible, because it may compute with fractions
 			greatestRank = choiceRank
 		}
 	}
@@ -122,9 +122,9 @@ func greatestChoiceRank(graph *sparse.Graph, ranks []uint32, s int, isUsable fun
 }
 
 // leastRank returns the least rank of the successors of choice c, or unranked if no successor is ranked.
-func leastRank(graph *sparse.Graph, ranks []uint32, c int) uint32 {
+func leastRank(graph *sparse.Graph, ranks []uint32, choice int) uint32 {
 	least := uint32(unranked)
-	first, end := graph.Transitions(c)
+	first, end := graph.Transitions(choice)
 	for _, target := range graph.Target[first:end] {
 		least = min(least, ranks[target])
 	}
@@ -133,8 +133,8 @@ func leastRank(graph *sparse.Graph, ranks []uint32, c int) uint32 {
 
 // rankAllChoices returns ranks of the states in allowedStates from which every scheduler reaches a target with positive probability. Targets have
 // rank 0. Each usable choice of another ranked state has a successor of smaller rank. If isUsable is nil, all choices are usable.
-func rankAllChoices(graph *sparse.Graph, targets, within *sparse.Set, isUsable func(s, c int) bool) []uint32 {
-	ranks, unrankedStates := newRanks(graph.NumStates()), within.Minus(targets)
+func rankAllChoices(graph *sparse.Graph, targets, allowedStates *sparse.Set, isUsable func(s, choice int) bool) []uint32 {
+	ranks, unrankedStates := newRanks(graph.NumStates()), allowedStates.Minus(targets)
 	for s := range targets.All() {
 		ranks[s] = 0
 	}
@@ -143,7 +143,7 @@ func rankAllChoices(graph *sparse.Graph, targets, within *sparse.Set, isUsable f
 		return ranks
 	}
 	attractor := newAttractor(graph, isUsable)
-	for s := range within.All() {
+	for s := range allowedStates.All() {
 		if attractor.openChoices[s] == 0 && !targets.Has(s) {
 			attractor.addState(s, 0)
 		}
@@ -151,7 +151,7 @@ func rankAllChoices(graph *sparse.Graph, targets, within *sparse.Set, isUsable f
 	for s := range targets.All() {
 		attractor.addState(s, 0)
 	}
-	attractor.extend(within)
+	attractor.extend(allowedStates)
 	return attractor.ranks
 }
 
@@ -168,18 +168,18 @@ type attractor struct {
 
 // newAttractor returns an attractor in which no state has a rank yet. A state later gets a rank if each of its usable choices has a ranked
 // successor. If isUsable is nil, all choices are usable.
-func newAttractor(graph *sparse.Graph, isUsable func(s, c int) bool) *attractor {
+func newAttractor(graph *sparse.Graph, isUsable func(s, choice int) bool) *attractor {
 	attractor := &attractor{
 		graph: graph, ranks: newRanks(graph.NumStates()),
 		openChoices: make([]uint32, graph.NumStates()), satisfiedChoices: sparse.NewSet(graph.NumChoices()),
 	}
 	for s := range attractor.openChoices {
 		first, end := graph.Choices(s)
-		for c := first; c < end; c++ {
-			if isUsable == nil || isUsable(s, c) {
+		for choice := first; choice < end; choice++ {
+			if isUsable == nil || isUsable(s, choice) {
 				attractor.openChoices[s]++
 			} else {
-				attractor.satisfiedChoices.Add(c)
+				attractor.satisfiedChoices.Add(choice)
 			}
 		}
 	}
@@ -188,8 +188,8 @@ func newAttractor(graph *sparse.Graph, isUsable func(s, c int) bool) *attractor 
 
 // rankGame returns ranks of the states of a game in allowedStates from which the maximizer leaves this set with positive probability. In a ranked
 // state of the maximizer, some usable choice has a successor of smaller rank; in a ranked state of the minimizer, every choice has one.
-func rankGame(graph *sparse.Graph, allowedStates, maximizer *sparse.Set, isUsable func(s, c int) bool) []uint32 {
-	attractor := newAttractor(graph, func(s, c int) bool { return !maximizer.Has(s) || allowedStates.Has(s) && isUsable(s, c) })
+func rankGame(graph *sparse.Graph, allowedStates, maximizer *sparse.Set, isUsable func(s, choice int) bool) []uint32 {
+	attractor := newAttractor(graph, func(s, choice int) bool { return !maximizer.Has(s) || allowedStates.Has(s) && isUsable(s, choice) })
 	for s := range maximizer.All() {
 		attractor.openChoices[s] = 1 // one usable choice is enough
 	}
@@ -211,12 +211,12 @@ func (attractor *attractor) addState(s int, rank uint32) {
 func (attractor *attractor) extend(allowedStates *sparse.Set) {
 	for ; len(attractor.queue) > 0; attractor.queue = attractor.queue[1:] {
 		rankedState := attractor.queue[0]
-		for _, c := range attractor.graph.Into(int(rankedState)) {
-			if attractor.satisfiedChoices.Has(int(c)) {
+		for _, choice := range attractor.graph.Into(int(rankedState)) {
+			if attractor.satisfiedChoices.Has(int(choice)) {
 				continue
 			}
-			attractor.satisfiedChoices.Add(int(c))
-			s := attractor.graph.Owner(c)
+			attractor.satisfiedChoices.Add(int(choice))
+			s := attractor.graph.Owner(choice)
 			attractor.openChoices[s]--
 			if attractor.openChoices[s] == 0 && attractor.ranks[s] == unranked && allowedStates.Has(s) {
 				attractor.addState(s, attractor.ranks[rankedState]+1)
@@ -259,9 +259,9 @@ func (attractor *attractor) trap(candidates *sparse.Set) *sparse.Set {
 		}
 	}
 	for ; len(outsideStates) > 0; outsideStates = outsideStates[1:] {
-		for _, c := range attractor.graph.Into(int(outsideStates[0])) {
-			s := attractor.graph.Owner(c)
-			if trap.Has(s) && !attractor.satisfiedChoices.Has(int(c)) {
+		for _, choice := range attractor.graph.Into(int(outsideStates[0])) {
+			s := attractor.graph.Owner(choice)
+			if trap.Has(s) && !attractor.satisfiedChoices.Has(int(choice)) {
 				trap.Remove(s)
 				outsideStates = append(outsideStates, uint32(s))
 			}
@@ -286,8 +286,8 @@ func rankAllPaths(graph *sparse.Graph, left, right *sparse.Set) []uint32 {
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
 		rankedState := queue[0]
-		for _, c := range graph.Into(int(rankedState)) {
-			s := graph.Owner(c)
+		for _, choice := range graph.Into(int(rankedState)) {
+			s := graph.Owner(choice)
 			openTransitions[s]--
 			if openTransitions[s] == 0 && ranks[s] == unranked && left.Has(s) {
 				ranks[s] = ranks[rankedState] + 1

@@ -85,8 +85,8 @@ func (selection *selection) renumber(claims []int) *certificate.File {
 	for i, vector := range selection.source.Vectors {
 		if selection.isSelectedVector[i] {
 			vector.Shares = slices.Clone(vector.Shares)
-			for k := range vector.Shares {
-				vector.Shares[k].Vector = newVectors[vector.Shares[k].Vector]
+			for index := range vector.Shares {
+				vector.Shares[index].Vector = newVectors[vector.Shares[index].Vector]
 			}
 			result.Vectors = append(result.Vectors, withSets(vector, newSets))
 		}

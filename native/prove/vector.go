@@ -243,7 +243,7 @@ func (proof *vectorProof) gameUntil(left, right *sparse.Set) (*solve.Values, err
 	proof.setBoundColumns(values)
 	positive := proof.positiveStates(values).Minus(right)
 	equations := proof.lowerEquations(values)
-	ranks := rankGame(proof.graph, positive, maximizer, func(s, c int) bool { return equations.compareChoice(s, c) >= 0 })
+	ranks := rankGame(proof.graph, positive, maximizer, func(s, choice int) bool { return equations.compareChoice(s, choice) >= 0 })
 	proof.Rank = proof.rankColumn(ranks, positive)
 	return values, nil
 }
@@ -252,15 +252,15 @@ func (proof *vectorProof) gameUntil(left, right *sparse.Set) (*solve.Values, err
 // the lower bound and has a successor of smaller rank. For a minimum, every choice has such a successor. A choice with a reward needs no
 // successor of smaller rank.
 func (proof *vectorProof) progressRanks(states *sparse.Set, equations *bellmanEquations, rewards *sparse.Reward) []uint32 {
-	earnsAt := func(s, c int) bool { return rewards != nil && earnsReward(rewards, s, c) }
-	satisfiesBound := func(s, c int) bool { return equations.compareChoice(s, c) >= 0 }
+	earnsAt := func(s, choice int) bool { return rewards != nil && earnsReward(rewards, s, choice) }
+	satisfiesBound := func(s, choice int) bool { return equations.compareChoice(s, choice) >= 0 }
 	targets := states.Complement()
 	if !proof.Max {
-		return rankAllChoices(proof.graph, targets, states, func(s, c int) bool { return !earnsAt(s, c) })
+		return rankAllChoices(proof.graph, targets, states, func(s, choice int) bool { return !earnsAt(s, choice) })
 	}
 	if rewards != nil {
 		for s := range states.All() {
-			if hasChoice(proof.graph, s, func(c int) bool { return earnsAt(s, c) && satisfiesBound(s, c) }) {
+			if hasChoice(proof.graph, s, func(choice int) bool { return earnsAt(s, choice) && satisfiesBound(s, choice) }) {
 				targets.Add(s)
 			}
 		}
@@ -269,10 +269,10 @@ func (proof *vectorProof) progressRanks(states *sparse.Set, equations *bellmanEq
 }
 
 // hasChoice reports whether some choice of state s satisfies a condition.
-func hasChoice(graph *sparse.Graph, s int, condition func(c int) bool) bool {
+func hasChoice(graph *sparse.Graph, s int, condition func(choice int) bool) bool {
 	first, end := graph.Choices(s)
-	for c := first; c < end; c++ {
-		if condition(c) {
+	for choice := first; choice < end; choice++ {
+		if condition(choice) {
 			return true
 		}
 	}
@@ -280,8 +280,8 @@ func hasChoice(graph *sparse.Graph, s int, condition func(c int) bool) bool {
 }
 
 // earnsReward reports whether the reward of state s or choice c is positive.
-func earnsReward(reward *sparse.Reward, s, c int) bool {
-	return reward.StateFractions != nil && reward.StateFractions[s] != nil || reward.ChoiceFractions != nil && reward.ChoiceFractions[c] != nil
+func earnsReward(reward *sparse.Reward, s, choice int) bool {
+	return reward.StateFractions != nil && reward.StateFractions[s] != nil || reward.ChoiceFractions != nil && reward.ChoiceFractions[choice] != nil
 }
 
 // positiveStates returns the states whose lower bound is positive and finite.
@@ -429,7 +429,7 @@ func (proof *vectorProof) rankMaxReachReward(target, finiteStates, infiniteState
 // target along optimal choices. Layers prove that no scheduler reaches the target almost surely from the infinite states.
 func (proof *vectorProof) rankMinReachReward(target, finiteStates, infiniteStates *sparse.Set, upper *bellmanEquations) {
 	graph := proof.graph
-	isOptimal := func(s, c int) bool { return graph.FirstChoice == nil || upper.compareChoice(s, c) <= 0 }
+	isOptimal := func(s, choice int) bool { return graph.FirstChoice == nil || upper.compareChoice(s, choice) <= 0 }
 	proof.Rank = proof.rankColumn(rankByDistance(graph, target, finiteStates, isOptimal), finiteStates)
 	if !infiniteStates.Empty() {
 		proof.Layer = proof.rankColumn(trapLayers(graph, infiniteStates.Complement()), infiniteStates)
@@ -471,16 +471,16 @@ func (proof *vectorProof) infiniteRewardRanks(infinite *sparse.Set) (ranks, laye
 	}
 	graph := proof.graph
 	layers = trapLayers(graph, infinite.Complement())
-	ranks = rankAllChoices(graph, sparse.NewSet(graph.NumStates()), infinite, func(s, c int) bool {
-		return !earnsReward(proof.rewardStructure, s, c) && staysInLayer(graph, c, layers)
+	ranks = rankAllChoices(graph, sparse.NewSet(graph.NumStates()), infinite, func(s, choice int) bool {
+		return !earnsReward(proof.rewardStructure, s, choice) && staysInLayer(graph, choice, layers)
 	})
 	return ranks, layers, nil
 }
 
 // staysInLayer reports whether all successors of choice c have the same layer as the state of the choice.
-func staysInLayer(graph *sparse.Graph, c int, layers []uint32) bool {
-	stateLayer := layers[graph.Owner(uint32(c))]
-	first, end := graph.Transitions(c)
+func staysInLayer(graph *sparse.Graph, choice int, layers []uint32) bool {
+	stateLayer := layers[graph.Owner(uint32(choice))]
+	first, end := graph.Transitions(choice)
 	for _, target := range graph.Target[first:end] {
 		if layers[target] != stateLayer {
 			return false
@@ -500,11 +500,13 @@ func (proof *vectorProof) recurringRewardRanks(infinite *sparse.Set) (ranks, lay
 	earningStates := sparse.NewSet(graph.NumStates())
 	for _, state := range components.States {
 		s := int(state)
-		if hasChoice(graph, s, func(c int) bool { return components.Choices.Has(c) && earnsReward(proof.rewardStructure, s, c) }) {
+		if hasChoice(graph, s, func(choice int) bool {
+			return components.Choices.Has(choice) && earnsReward(proof.rewardStructure, s, choice)
+		}) {
 			earningStates.Add(s)
 		}
 	}
-	ranks = rankByDistance(graph, earningStates, infinite, func(_, c int) bool { return components.Choices.Has(c) })
+	ranks = rankByDistance(graph, earningStates, infinite, func(_, choice int) bool { return components.Choices.Has(choice) })
 	recurringStates := rankedStates(ranks).Intersect(infinite)
 	layers = rankByDistance(graph, recurringStates, infinite, anyChoice)
 	return ranks, layers, nil
@@ -616,12 +618,12 @@ const minNormalSum = 0x1p-960
 // compareChoice compares the reward plus the expected bound after choice c with the bound of state s: r(c) + sum of P(c,t) b(t) with b(s). It
 // returns 1, 0 or -1 if the left number is greater, equal or less. The result is exact: it computes with fractions if rounding errors could
 // change it.
-func (equations *bellmanEquations) compareChoice(s, c int) int {
+func (equations *bellmanEquations) compareChoice(s, choice int) int {
 	if equations.exactBounds != nil {
-		return equations.compareExactly(s, c)
+		return equations.compareExactly(s, choice)
 	}
-	first, end := equations.graph.Transitions(c)
-	stateBound, sum := equations.bounds[s], equations.reward.ChoiceTotal(s, c)
+	first, end := equations.graph.Transitions(choice)
+	stateBound, sum := equations.bounds[s], equations.reward.ChoiceTotal(s, choice)
 	hasReward := sum != 0
 	minTarget, maxTarget := math.Inf(1), 0.0
 	for transition := first; transition < end; transition++ {
@@ -638,19 +640,19 @@ func (equations *bellmanEquations) compareChoice(s, c int) int {
 	case !hasReward && minTarget >= stateBound:
 		return 1
 	case sum < minNormalSum: // products may be subnormal
-		return equations.compareExactly(s, c)
+		return equations.compareExactly(s, choice)
 	case sum-absErr > stateBound:
 		return 1
 	case sum+absErr < stateBound:
 		return -1
 	}
-	return equations.compareExactly(s, c) // rounding errors could change the result
+	return equations.compareExactly(s, choice) // rounding errors could change the result
 }
 
 // compareExactly does the comparison of compareChoice in rational arithmetic: r(c) + sum of P(c,t) b(t) with b(s). It returns 1, 0 or -1.
-func (equations *bellmanEquations) compareExactly(s, c int) int {
-	sum := equations.reward.ExactChoiceTotal(s, c)
-	first, end := equations.graph.Transitions(c)
+func (equations *bellmanEquations) compareExactly(s, choice int) int {
+	sum := equations.reward.ExactChoiceTotal(s, choice)
+	first, end := equations.graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		targetValue := equations.value(int(equations.graph.Target[transition]))
 		if targetValue == nil {

@@ -19,9 +19,9 @@ const minKrylovSteps = 24
 //
 // Source: van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG (1992).
 func (solver *eliminationSolver) solveIteratively(meter *meter, rightSide func(unknown int) float64, maxSteps int) ([]float64, error) {
-	n := len(solver.currentChoices)
+	numUnknowns := len(solver.currentChoices)
 	values := slices.Clone(solver.initialGuess)
-	iteration := &bicgstab{solver: solver, scales: make([]float64, n), scaledValues: make([]float64, n), residual: make([]float64, n)}
+	iteration := &bicgstab{solver: solver, scales: make([]float64, numUnknowns), scaledValues: make([]float64, numUnknowns), residual: make([]float64, numUnknowns)}
 	residual := math.Inf(1)
 	slowRestarts := 0
 	remaining := maxSteps
@@ -112,11 +112,11 @@ func (iteration *bicgstab) sumTerms(unknown int, vector []float64) float64 {
 // iterate performs at most maxSteps Bi-CGSTAB steps, and returns how many it performed. It stops if the greatest residual is at
 // most precision, or at a breakdown (a division by zero).
 func (iteration *bicgstab) iterate(meter *meter, maxSteps int, precision float64) (int, error) {
-	n := len(iteration.scaledValues)
+	numUnknowns := len(iteration.scaledValues)
 	shadow := slices.Clone(iteration.residual)
-	direction := make([]float64, n)
-	directionImage := make([]float64, n)
-	residualImage := make([]float64, n)
+	direction := make([]float64, numUnknowns)
+	directionImage := make([]float64, numUnknowns)
+	residualImage := make([]float64, numUnknowns)
 	rho, alpha, omega := 1.0, 1.0, 1.0
 	for step := range maxSteps {
 		nextRho := scalarProduct(shadow, iteration.residual)

@@ -128,14 +128,14 @@ const statesPerPoll = 1 << 16
 
 // forEachState calls visit for each state with a row, until Stop returns true.
 func (block *Block) forEachState(visit func(index int, row uint32)) {
-	n := len(block.RowStart)
-	for done := range n {
+	numStates := len(block.RowStart)
+	for done := range numStates {
 		if done%statesPerPoll == 0 && block.ShouldStop() {
 			return
 		}
 		index := done
 		if block.Backwards {
-			index = n - 1 - done
+			index = numStates - 1 - done
 		}
 		if row := block.RowStart[index]; row != NoRow {
 			visit(index, row)

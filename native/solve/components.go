@@ -283,8 +283,8 @@ func (sys *equationSystem) addTerms(local *localSystem, s, choice int, index *un
 	reward := sys.reward.ChoiceTotal(s, choice)
 	row := localRow{lower: reward, upper: reward, maxTarget: reward, mustNormalize: sys.graph.Kind == sparse.CTMC}
 	first, end := sys.graph.Transitions(choice)
-	for i := first; i < end; i++ {
-		target, weight := int(sys.graph.Target[i]), sys.graph.Prob(i)
+	for transition := first; transition < end; transition++ {
+		target, weight := int(sys.graph.Target[transition]), sys.graph.Prob(transition)
 		switch targetUnknown := index.unknowns[target]; {
 		case targetUnknown == unknown: // a self-loop
 			row.mustNormalize = true

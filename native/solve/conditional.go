@@ -82,16 +82,16 @@ func (condition *conditionedReward) conditionReward(s int, reward *big.Rat) *big
 func (condition *conditionedReward) transitionReward(s int, rewards []*big.Rat) *big.Rat {
 	sum, weight := new(big.Rat), new(big.Rat)
 	first, end := condition.model.Transitions(s)
-	for i := first; i < end; i++ {
-		if rewards[i] == nil || rewards[i].Sign() == 0 {
+	for transition := first; transition < end; transition++ {
+		if rewards[transition] == nil || rewards[transition].Sign() == 0 {
 			continue
 		}
 		if condition.exactProbs != nil {
-			weight.Set(condition.model.Fraction(i))
+			weight.Set(condition.model.Fraction(transition))
 		} else {
-			weight.SetFloat64(condition.model.Prob(i))
+			weight.SetFloat64(condition.model.Prob(transition))
 		}
-		sum.Add(sum, weight.Mul(weight, condition.conditionReward(int(condition.model.Target[i]), rewards[i])))
+		sum.Add(sum, weight.Mul(weight, condition.conditionReward(int(condition.model.Target[transition]), rewards[transition])))
 	}
 	return sum
 }

@@ -103,8 +103,8 @@ func (steps *denseSteps) setRow(row, s, choice int) {
 	first, end := graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		prob, target := steps.probability(transition), graph.Target[transition]
-		if j := steps.rowIndex[target]; j >= 0 {
-			steps.matrix[row*size+j] = steps.matrix[row*size+j].add(prob)
+		if column := steps.rowIndex[target]; column >= 0 {
+			steps.matrix[row*size+column] = steps.matrix[row*size+column].add(prob)
 			continue
 		}
 		// The target has a fixed value, which belongs to the offset.
@@ -182,9 +182,9 @@ func (steps *denseSteps) applyMap(values, offset []doubleWord) []doubleWord {
 	result := make([]doubleWord, size)
 	for i := range result {
 		sum := offset[i]
-		for j, entry := range steps.matrix[i*size : (i+1)*size] {
-			if entry.hi > 0 && values[j].hi > 0 {
-				sum = sum.add(steps.boundedProduct(entry, values[j]))
+		for column, entry := range steps.matrix[i*size : (i+1)*size] {
+			if entry.hi > 0 && values[column].hi > 0 {
+				sum = sum.add(steps.boundedProduct(entry, values[column]))
 			}
 		}
 		result[i] = sum
@@ -221,7 +221,7 @@ func (steps *denseSteps) squareRow(row int, result []doubleWord) {
 // addProducts adds factor times row[j] to sums[j] in double-word arithmetic, inlined for speed. underflowed says that a product was below
 // doubleWordFloor.
 func addProducts(sums []doubleWord, factor doubleWord, row []doubleWord) (underflowed bool) {
-	for j, entry := range row[:len(sums)] {
+	for column, entry := range row[:len(sums)] {
 		if entry.hi == 0 {
 			continue
 		}
@@ -232,12 +232,12 @@ func addProducts(sums []doubleWord, factor doubleWord, row []doubleWord) (underf
 		if hi < doubleWordFloor {
 			hi, lo, underflowed = doubleWordFloor, 0, true
 		}
-		sum := sums[j]
+		sum := sums[column]
 		total := sum.hi + hi
 		rounded := total - sum.hi
 		lo = (sum.hi - (total - rounded)) + (hi - rounded) + (sum.lo + lo)
 		hi = total + lo
-		sums[j] = doubleWord{hi, lo - (hi - total)}
+		sums[column] = doubleWord{hi, lo - (hi - total)}
 	}
 	return underflowed
 }

@@ -18,9 +18,9 @@ import (
 func Discounted(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, factor *big.Rat, steps int, dir Direction, opts Options) (*Values, error) {
 	// Every step of this model ends the path with probability 1-factor. So step i is taken with probability factor^i.
 	stoppingGraph := sparse.NewGraph(stoppingModel(graph.Model, factor))
-	n := graph.NumStates()
+	numStates := graph.NumStates()
 	if opts.Within != nil {
-		within := sparse.NewSet(n + 1)
+		within := sparse.NewSet(numStates + 1)
 		for s := range opts.Within.All() {
 			within.Add(s)
 		}
@@ -32,14 +32,14 @@ func Discounted(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward,
 	var values *Values
 	var err error
 	if steps == Unbounded {
-		values, err = ReachReward(ctx, stoppingGraph, &extendedReward, sparse.SetOf(n+1, n), dir, opts)
+		values, err = ReachReward(ctx, stoppingGraph, &extendedReward, sparse.SetOf(numStates+1, numStates), dir, opts)
 	} else {
 		values, err = CumulReward(ctx, stoppingGraph, &extendedReward, steps, dir, opts)
 	}
 	if err != nil {
 		return nil, err
 	}
-	values.truncate(n)
+	values.truncate(numStates)
 	return values, nil
 }
 

@@ -18,7 +18,7 @@ type doubleWordProof struct {
 
 // comparisonErr is the error of comparing the two sides of an equation with n terms, relative to their sum. It
 // covers n+2 products and as many sums, and their difference.
-func comparisonErr(n uint32) float64 { return 4 * float64(n+4) * doubleWordUnit }
+func comparisonErr(numTerms uint32) float64 { return 4 * float64(numTerms+4) * doubleWordUnit }
 
 // solveInDoubleWords tries to prove narrow bounds around the optimal values in double-word arithmetic, and reports whether it stored such
 // bounds. solver has the factors of a scheduler that leaves the component with probability one, and values is the solution under this

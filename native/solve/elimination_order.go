@@ -311,8 +311,8 @@ func (eliminator *eliminator) eliminateDense() {
 
 // orderByPosition returns the elimination order with the patterns of both triangular factors, by positions.
 func (eliminator *eliminator) orderByPosition() *eliminationOrder {
-	n := len(eliminator.rowColumns)
-	result := &eliminationOrder{order: eliminator.order, positionOf: make([]uint32, n), upperStarts: make([]int, n+1), lowerStarts: make([]int, n+1)}
+	numUnknowns := len(eliminator.rowColumns)
+	result := &eliminationOrder{order: eliminator.order, positionOf: make([]uint32, numUnknowns), upperStarts: make([]int, numUnknowns+1), lowerStarts: make([]int, numUnknowns+1)}
 	for position, unknown := range result.order {
 		result.positionOf[unknown] = uint32(position)
 	}
@@ -339,16 +339,16 @@ func (eliminator *eliminator) setUpperPattern(result *eliminationOrder) {
 
 // setLowerPattern sets the positions of the terms of the lower triangular factor by a counting sort.
 func (eliminator *eliminator) setLowerPattern(result *eliminationOrder) {
-	n := len(result.order)
+	numUnknowns := len(result.order)
 	for _, unknown := range result.order {
 		for _, i := range eliminator.columnRows[unknown] {
 			result.lowerStarts[result.positionOf[i]+1]++
 		}
 	}
-	for position := range n {
+	for position := range numUnknowns {
 		result.lowerStarts[position+1] += result.lowerStarts[position]
 	}
-	result.lowerColumns = make([]uint32, result.lowerStarts[n])
+	result.lowerColumns = make([]uint32, result.lowerStarts[numUnknowns])
 	nextFree := slices.Clone(result.lowerStarts)
 	for earlier, unknown := range result.order {
 		for _, i := range eliminator.columnRows[unknown] {
@@ -368,8 +368,8 @@ type bucketQueue struct {
 	lowestBucket int      // lower bound on the first bucket in use
 }
 
-func newBucketQueue(n int) bucketQueue {
-	queue := bucketQueue{heads: make([]uint32, 512), next: make([]uint32, n), prev: make([]uint32, n), buckets: make([]int32, n)}
+func newBucketQueue(size int) bucketQueue {
+	queue := bucketQueue{heads: make([]uint32, 512), next: make([]uint32, size), prev: make([]uint32, size), buckets: make([]int32, size)}
 	for number := range queue.buckets {
 		queue.buckets[number] = -1
 	}

@@ -315,12 +315,12 @@ func (local *localSystem) haveSameEquation(left, right uint32) bool {
 // properScheduler returns a scheduler that leaves the component with probability one. It searches backwards from the unknowns that have a
 // choice with a transition out of the component.
 func (local *localSystem) properScheduler() []uint32 {
-	n := len(local.choiceStarts) - 1
-	scheduler := make([]uint32, n)
+	numUnknowns := len(local.choiceStarts) - 1
+	scheduler := make([]uint32, numUnknowns)
 	columnUses := local.columnUses()
-	canExit := make([]bool, n)
+	canExit := make([]bool, numUnknowns)
 	var queue []uint32
-	for unknown := range n {
+	for unknown := range numUnknowns {
 		if scheduler[unknown], canExit[unknown] = local.exitChoice(unknown); canExit[unknown] {
 			queue = append(queue, uint32(unknown))
 		}
@@ -360,18 +360,18 @@ func (index *columnIndex) usesOf(unknown uint32) []uint32 {
 
 // columnUses returns an index of the equations by column: for each unknown, the choices whose equations contain it.
 func (local *localSystem) columnUses() *columnIndex {
-	n := len(local.choiceStarts) - 1
+	numUnknowns := len(local.choiceStarts) - 1
 	index := &columnIndex{
-		starts: make([]uint32, n+2), choiceList: make([]uint32, len(local.termColumns)), owners: make([]uint32, len(local.exitWeights)),
+		starts: make([]uint32, numUnknowns+2), choiceList: make([]uint32, len(local.termColumns)), owners: make([]uint32, len(local.exitWeights)),
 	}
 	// Counting sort: start[t+1] is the next free index for unknown t. At the end it is the start of unknown t+1.
 	for _, target := range local.termColumns {
 		index.starts[target+2]++
 	}
-	for column := range n {
+	for column := range numUnknowns {
 		index.starts[column+2] += index.starts[column+1]
 	}
-	for unknown := range n {
+	for unknown := range numUnknowns {
 		for choice := local.choiceStarts[unknown]; choice < local.choiceStarts[unknown+1]; choice++ {
 			index.owners[choice] = uint32(unknown)
 			for _, target := range local.columns(choice) {
@@ -551,13 +551,13 @@ func (solver *eliminationSolver) factorize(meter *meter) (bool, error) {
 //
 // Source: Grassmann, Taksar and Heyman (1985).
 func (solver *eliminationSolver) factorizeFloat(meter *meter) (ok bool, err error) {
-	n := len(solver.order)
+	numUnknowns := len(solver.order)
 	solver.upperTerms = make([]float64, len(solver.upperColumns))
 	solver.lowerFactors = make([]float64, len(solver.lowerColumns))
-	solver.exitWeights, solver.pivots = make([]float64, n), make([]float64, n)
+	solver.exitWeights, solver.pivots = make([]float64, numUnknowns), make([]float64, numUnknowns)
 	solver.setErrorBound()
-	workRow := make([]float64, n) // the equation at position, by position
-	for position := range n {
+	workRow := make([]float64, numUnknowns) // the equation at position, by position
+	for position := range numUnknowns {
 		work := solver.eliminateRow(position, workRow)
 		if !(solver.pivots[position] >= minPivot) {
 			return false, nil
@@ -638,8 +638,8 @@ func (solver *eliminationSolver) loadRow(position int, workRow []float64) float6
 
 // substitute solves values = P values + rightSide by forward and back substitution. It returns nil on overflow.
 func (solver *eliminationSolver) substitute(rightSide func(unknown int) float64) []float64 {
-	n := len(solver.order)
-	intermediate := make([]float64, n) // by position
+	numUnknowns := len(solver.order)
+	intermediate := make([]float64, numUnknowns) // by position
 	for position, unknown := range solver.order {
 		sum := rightSide(int(unknown))
 		for i := solver.lowerStarts[position]; i < solver.lowerStarts[position+1]; i++ {
@@ -647,7 +647,7 @@ func (solver *eliminationSolver) substitute(rightSide func(unknown int) float64)
 		}
 		intermediate[position] = sum
 	}
-	values := make([]float64, n)
+	values := make([]float64, numUnknowns)
 	for position, unknown := range slices.Backward(solver.order) {
 		sum := intermediate[position]
 		for i := solver.upperStarts[position]; i < solver.upperStarts[position+1]; i++ {

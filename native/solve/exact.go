@@ -297,9 +297,9 @@ func (sys *equationSystem) addTargetValues(s, choice int) (leaves, hasLoop bool)
 func (sys *equationSystem) divideByWeights(s, choice int) {
 	sys.scratchWeights.setZero()
 	first, end := sys.graph.Transitions(choice)
-	for i := first; i < end; i++ {
-		if !sys.isEliminatedLoop(s, int(sys.graph.Target[i])) {
-			sys.scratchWeights.addFraction(sys.graph.Fraction(i))
+	for transition := first; transition < end; transition++ {
+		if !sys.isEliminatedLoop(s, int(sys.graph.Target[transition])) {
+			sys.scratchWeights.addFraction(sys.graph.Fraction(transition))
 		}
 	}
 	sys.scratchSum.divideBy(&sys.scratchWeights)

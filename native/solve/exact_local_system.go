@@ -109,8 +109,8 @@ func (sys *equationSystem) exactRow(s, choice int, unknown uint32, index *unknow
 func (sys *equationSystem) weightDenominator(choice int) *big.Int {
 	denominator := big.NewInt(1)
 	first, end := sys.graph.Transitions(choice)
-	for i := first; i < end; i++ {
-		denominator = leastCommonMultiple(denominator, sys.graph.Fraction(i).Denom())
+	for transition := first; transition < end; transition++ {
+		denominator = leastCommonMultiple(denominator, sys.graph.Fraction(transition).Denom())
 	}
 	return denominator
 }

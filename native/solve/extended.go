@@ -66,16 +66,16 @@ type extendedFactors struct{ upperTerms, lowerFactors, exitWeights, pivots []ext
 
 // factorizeExtended eliminates the unknowns in order, in extended numbers. It returns false if a pivot is zero.
 func (solver *eliminationSolver) factorizeExtended(meter *meter) (ok bool, err error) {
-	n := len(solver.order)
+	numUnknowns := len(solver.order)
 	factors := &extendedFactors{
 		upperTerms: make([]extended, len(solver.upperColumns)), lowerFactors: make([]extended, len(solver.lowerColumns)),
-		exitWeights: make([]extended, n), pivots: make([]extended, n),
+		exitWeights: make([]extended, numUnknowns), pivots: make([]extended, numUnknowns),
 	}
 	solver.extendedFactors = factors
 	solver.upperTerms, solver.lowerFactors, solver.exitWeights, solver.pivots = nil, nil, nil, nil
 	solver.setErrorBound()
-	workRow := make([]extended, n)
-	for position := range n {
+	workRow := make([]extended, numUnknowns)
+	for position := range numUnknowns {
 		work := solver.eliminateRowExtended(position, workRow)
 		if factors.pivots[position].isZero() {
 			return false, nil
@@ -164,8 +164,8 @@ func sumExtended(terms []extended) extended {
 
 // substituteExtended solves values = P values + rightSide by substitution in extended numbers. It returns nil if a value exceeds the range of float64.
 func (solver *eliminationSolver) substituteExtended(rightSide func(unknown int) float64) []float64 {
-	factors, n := solver.extendedFactors, len(solver.order)
-	intermediate := make([]extended, n) // by position
+	factors, numUnknowns := solver.extendedFactors, len(solver.order)
+	intermediate := make([]extended, numUnknowns) // by position
 	for position, unknown := range solver.order {
 		sum := newExtended(rightSide(int(unknown)), 0)
 		for i := solver.lowerStarts[position]; i < solver.lowerStarts[position+1]; i++ {
@@ -173,7 +173,7 @@ func (solver *eliminationSolver) substituteExtended(rightSide func(unknown int) 
 		}
 		intermediate[position] = sum
 	}
-	values := make([]float64, n)
+	values := make([]float64, numUnknowns)
 	for position, unknown := range slices.Backward(solver.order) {
 		sum := intermediate[position]
 		for i := solver.upperStarts[position]; i < solver.upperStarts[position+1]; i++ {

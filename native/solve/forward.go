@@ -33,9 +33,9 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 	if opts.Exact && !graph.Exact() {
 		return nil, ErrNotExact
 	}
-	n := graph.NumStates()
+	numStates := graph.NumStates()
 	forward := &Forward{
-		graph: graph, opts: opts, probs: make([]float64, n), relErr: 2 * unitRoundoff,
+		graph: graph, opts: opts, probs: make([]float64, numStates), relErr: 2 * unitRoundoff,
 		reachable: graph.Reachable(), uniformisation: newUniform(graph, nil, opts),
 	}
 	forward.setInitialProbs()
@@ -43,7 +43,7 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 	uniform.isForward = true
 	reversed, maxRow := transposed(graph.Model)
 	if graph.Kind == sparse.CTMC {
-		uniform.prepare(sparse.FullSet(n))
+		uniform.prepare(sparse.FullSet(numStates))
 		uniform.relErrPerStep = max(uniform.relErrPerStep, uniform.stepErr(maxRow))
 	} else {
 		uniform.useDTMCSteps(maxRow)
@@ -74,9 +74,9 @@ func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 	for s := range uniform.graph.NumStates() {
 		uniform.maybeStates = append(uniform.maybeStates, uint32(s))
 		first, end := uniform.graph.Transitions(s)
-		for i := first; i < end; i++ {
-			if int(uniform.graph.Target[i]) == s {
-				uniform.stayProbs[s] += uniform.graph.Prob(i)
+		for transition := first; transition < end; transition++ {
+			if int(uniform.graph.Target[transition]) == s {
+				uniform.stayProbs[s] += uniform.graph.Prob(transition)
 			}
 		}
 	}
@@ -85,27 +85,27 @@ func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 
 // transposed returns a Markov chain with all transitions reversed. maxRow is the greatest number of transitions into one state.
 func transposed(model *sparse.Model) (reversed *sparse.Model, maxRow int) {
-	n := model.NumStates()
+	numStates := model.NumStates()
 	reversed = &sparse.Model{Kind: model.Kind, Weights: model.Weights, Fractions: model.Fractions, RelErr: model.RelErr}
-	reversed.FirstTransition = make([]uint32, n+2) // a counting sort: Start[target+1] is the next free entry in the row of a target
+	reversed.FirstTransition = make([]uint32, numStates+2) // a counting sort: Start[target+1] is the next free entry in the row of a target
 	reversed.Target = make([]uint32, len(model.Target))
 	reversed.WeightIndex = make([]uint32, len(model.Target))
 	for _, target := range model.Target {
 		reversed.FirstTransition[target+2]++
 	}
-	for target := range n {
+	for target := range numStates {
 		maxRow = max(maxRow, int(reversed.FirstTransition[target+2]))
 		reversed.FirstTransition[target+2] += reversed.FirstTransition[target+1]
 	}
-	for s := range n {
+	for s := range numStates {
 		first, end := model.Transitions(s)
-		for i := first; i < end; i++ {
-			next := &reversed.FirstTransition[model.Target[i]+1]
-			reversed.Target[*next], reversed.WeightIndex[*next] = uint32(s), model.WeightIndex[i]
+		for transition := first; transition < end; transition++ {
+			next := &reversed.FirstTransition[model.Target[transition]+1]
+			reversed.Target[*next], reversed.WeightIndex[*next] = uint32(s), model.WeightIndex[transition]
 			*next++
 		}
 	}
-	reversed.FirstTransition = reversed.FirstTransition[:n+1]
+	reversed.FirstTransition = reversed.FirstTransition[:numStates+1]
 	return reversed, maxRow
 }
 
@@ -156,11 +156,11 @@ func (forward *Forward) exactSteps(ctx context.Context, numSteps int) error {
 	updateState := func(s uint32) (choice uint32, work int) {
 		sum.setZero()
 		first, end := incoming.Transitions(int(s))
-		for i := first; i < end; i++ {
-			if sourceProb := forward.exactProbs[incoming.Target[i]]; sourceProb.Sign() > 0 {
+		for transition := first; transition < end; transition++ {
+			if sourceProb := forward.exactProbs[incoming.Target[transition]]; sourceProb.Sign() > 0 {
 				term.setZero()
 				term.addFraction(sourceProb)
-				sum.addProduct(incoming.Fraction(i), &term)
+				sum.addProduct(incoming.Fraction(transition), &term)
 			}
 		}
 		nextProbs[s] = sum.lowestTerms()

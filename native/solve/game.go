@@ -283,7 +283,7 @@ func (game *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bou
 		}
 		finalChoices, sys.values.Scheduler = sys.values.Scheduler, nil
 	}
-	err = boundedUntil(sys.values, left, right, bound, func(maybe *sparse.Set, n int) error { return sys.applyEquations(ctx, opts, maybe, n) })
+	err = boundedUntil(sys.values, left, right, bound, func(maybe *sparse.Set, numSteps int) error { return sys.applyEquations(ctx, opts, maybe, numSteps) })
 	sys.values.StepChoices = sys.stepScheduler.stepChoices(finalChoices)
 	return sys.values, err
 }

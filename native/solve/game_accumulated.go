@@ -25,18 +25,18 @@ const maxAccumulated = 1 << 19
 // stochastic systems (FMSD 2013), section 4.
 func (game *Game) ZeroUnlessReached(ctx context.Context, reward *sparse.Reward, target *sparse.Set, opts Options) (*Values, error) {
 	opts.Within, opts.Classic = nil, false
-	n := game.graph.NumStates()
-	reachability, err := game.Until(ctx, sparse.FullSet(n), target, opts)
+	numStates := game.graph.NumStates()
+	reachability, err := game.Until(ctx, sparse.FullSet(numStates), target, opts)
 	if err != nil {
 		return nil, err
 	}
 	accumulation := &accumulation{game: game, ctx: ctx, opts: opts, reward: reward, target: target, reachProbability: reachability}
-	accumulation.endStates = target.Union(sparse.SelectStates(n, reachability.isZero))
+	accumulation.endStates = target.Union(sparse.SelectStates(numStates, reachability.isZero))
 	accumulation.totalReward, err = game.RewardUntilReached(ctx, reward, accumulation.endStates, opts)
 	if err != nil {
 		return nil, err
 	}
-	accumulation.infiniteStates = sparse.SelectStates(n, accumulation.totalReward.isInfinite)
+	accumulation.infiniteStates = sparse.SelectStates(numStates, accumulation.totalReward.isInfinite)
 	finiteStates := accumulation.infiniteStates.Complement()
 	accumulation.finiteChoices = game.graph.ChoicesWithin(finiteStates) // the choices whose successors are all in finiteStates
 	keptChoices := accumulation.finiteChoices.Union(game.graph.ChoicesOf(accumulation.infiniteStates.Union(accumulation.endStates)))
@@ -292,8 +292,8 @@ func (accumulation *accumulation) choiceLimit(s, choice int, laterRewards []*big
 func expectedValue(graph *sparse.Graph, choice int, values []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	first, end := graph.Transitions(choice)
-	for i := first; i < end; i++ {
-		sum.Add(sum, new(big.Rat).Mul(graph.Fraction(i), values[graph.Target[i]]))
+	for transition := first; transition < end; transition++ {
+		sum.Add(sum, new(big.Rat).Mul(graph.Fraction(transition), values[graph.Target[transition]]))
 	}
 	return sum
 }
@@ -417,13 +417,13 @@ func (accumulation *accumulation) choiceReward(s, choice int) *big.Rat {
 // solve returns the values of the product in which each terminal pair earns its payoff. payoff returns the payoff as a float64 and as a
 // fraction.
 func (product *accumulatedProduct) solve(payoff func(rewardPair) (float64, *big.Rat)) (*Values, error) {
-	n := product.graph.NumStates()
+	numStates := product.graph.NumStates()
 	// A payoff is computed from an amount by a few operations.
-	reward := &sparse.Reward{State: make([]float64, n), RelErr: product.reward.RelErr + 8*unitRoundoff, RangeErr: product.reward.RangeErr}
+	reward := &sparse.Reward{State: make([]float64, numStates), RelErr: product.reward.RelErr + 8*unitRoundoff, RangeErr: product.reward.RangeErr}
 	if product.opts.Exact {
-		reward.StateFractions = make([]*big.Rat, n)
+		reward.StateFractions = make([]*big.Rat, numStates)
 	}
-	maximizer := sparse.NewSet(n)
+	maximizer := sparse.NewSet(numStates)
 	for i, pair := range product.pairs {
 		s := i + 1 // the state of the pair
 		if product.game.maximizer.Has(int(pair.state)) {

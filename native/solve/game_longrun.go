@@ -24,17 +24,17 @@ func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Optio
 		return LongRun(ctx, game.graph, reward, dir, opts)
 	}
 	opts.Within, opts.Classic = nil, false
-	n := game.graph.NumStates()
-	improvement, err := game.newRewardImprovement(ctx, reward, sparse.FullSet(n), opts)
+	numStates := game.graph.NumStates()
+	improvement, err := game.newRewardImprovement(ctx, reward, sparse.FullSet(numStates), opts)
 	if err != nil {
 		return nil, err
 	}
-	improvement.sys.maybe = sparse.FullSet(n)
-	improvement.solve = func(g *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
-		return LongRun(ctx, g, reward, dir, opts)
+	improvement.sys.maybe = sparse.FullSet(numStates)
+	improvement.solve = func(restricted *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
+		return LongRun(ctx, restricted, reward, dir, opts)
 	}
 	values := improvement.sys.values
-	for s := range n {
+	for s := range numStates {
 		values.Upper[s] = math.Inf(1)
 	}
 	optimal, err := improvement.iterateLongRun(reward)
@@ -51,14 +51,14 @@ func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Optio
 // step. It returns the values of these strategies if they are optimal, or nil if no such strategies are found within maxLongRunSteps steps.
 func (improvement *strategyImprovement) iterateLongRun(reward *sparse.Reward) (optimal *Values, err error) {
 	game := improvement.game
-	n := game.graph.NumStates()
-	totalRewards := make([]float64, n)
+	numStates := game.graph.NumStates()
+	totalRewards := make([]float64, numStates)
 	var strategy []uint32
 	for stepsTaken, steps := 0, 64; steps <= maxLongRunSteps; stepsTaken, steps = steps, 2*steps {
 		if totalRewards, err = game.lazySteps(improvement.ctx, reward, totalRewards, steps-stepsTaken); err != nil {
 			return nil, err
 		}
-		newStrategy := make([]uint32, n)
+		newStrategy := make([]uint32, numStates)
 		game.lazyStep(reward, totalRewards, newStrategy)
 		if slices.Equal(newStrategy, strategy) {
 			continue
@@ -137,8 +137,8 @@ func (game *Game) lazyStep(reward *sparse.Reward, totalRewards []float64, strate
 func (game *Game) lazyValue(reward *sparse.Reward, s, choice int, totalRewards []float64) float64 {
 	sum := 0.0
 	first, end := game.graph.Transitions(choice)
-	for i := first; i < end; i++ {
-		sum += game.graph.Prob(i) * totalRewards[game.graph.Target[i]]
+	for transition := first; transition < end; transition++ {
+		sum += game.graph.Prob(transition) * totalRewards[game.graph.Target[transition]]
 	}
 	return reward.ChoiceTotal(s, choice) + (sum+totalRewards[s])/2
 }

@@ -274,8 +274,8 @@ func (improvement *parityImprovement) compareWithState(choice, s int) int {
 func (improvement *parityImprovement) meanOfChoice(choice int) float64 {
 	first, end := improvement.game.graph.Transitions(choice)
 	sum := 0.0
-	for i := first; i < end; i++ {
-		sum += improvement.game.graph.Prob(i) * improvement.values.Lower[improvement.game.graph.Target[i]]
+	for transition := first; transition < end; transition++ {
+		sum += improvement.game.graph.Prob(transition) * improvement.values.Lower[improvement.game.graph.Target[transition]]
 	}
 	return sum
 }

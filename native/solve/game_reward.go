@@ -28,8 +28,8 @@ func (game *Game) ReachReward(ctx context.Context, reward *sparse.Reward, target
 		return nil, err
 	}
 	improvement.sys.maybe = finiteStates.Minus(target)
-	improvement.solve = func(g *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
-		return ReachReward(ctx, g, reward, target, dir, opts)
+	improvement.solve = func(restricted *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
+		return ReachReward(ctx, restricted, reward, target, dir, opts)
 	}
 	return improvement.run(Min, strategy)
 }
@@ -49,8 +49,8 @@ func (game *Game) TotalReward(ctx context.Context, reward *sparse.Reward, opts O
 		return nil, err
 	}
 	improvement.sys.maybe = finiteStates
-	improvement.solve = func(g *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
-		return TotalReward(ctx, g, reward, dir, opts)
+	improvement.solve = func(restricted *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
+		return TotalReward(ctx, restricted, reward, dir, opts)
 	}
 	return improvement.run(Max, game.firstChoices())
 }

@@ -89,7 +89,7 @@ func (steps *geometricSteps) run(meter *meter) error {
 				return err
 			}
 		}
-		if n := steps.current.count; n >= fewestSteps && isPowerOfTwo(n) {
+		if count := steps.current.count; count >= fewestSteps && isPowerOfTwo(count) {
 			steps.reference = steps.current.clone()
 		}
 	}

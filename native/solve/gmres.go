@@ -127,18 +127,18 @@ func (solver *gmres) restartCycle(gain float64, countSweep func() error) (newGai
 	}
 	solver.scaleVector(first, 1/norm)
 	solver.rightSide = append(solver.rightSide, norm)
-	for j := range krylovDimension {
+	for step := range krylovDimension {
 		if err := countSweep(); err != nil {
 			return gain, 0, err
 		}
-		if !solver.arnoldiStep(j) {
+		if !solver.arnoldiStep(step) {
 			break
 		}
 	}
 	coefficients := solver.backSubstitute()
 	newGain = gain
-	for j, coefficient := range coefficients {
-		newGain += coefficient * solver.basis[j].gain
+	for vectorIndex, coefficient := range coefficients {
+		newGain += coefficient * solver.basis[vectorIndex].gain
 	}
 	if math.IsNaN(newGain) || math.IsInf(newGain, 0) {
 		return gain, 0, nil
@@ -150,8 +150,8 @@ func (solver *gmres) restartCycle(gain float64, countSweep func() error) (newGai
 // updateBias adds a linear combination of the basis vectors to the bias.
 func (solver *gmres) updateBias(coefficients []float64) {
 	solver.forEachBlock(func(_, from, to int) {
-		for j, coefficient := range coefficients {
-			basisBias := solver.basis[j].bias
+		for vectorIndex, coefficient := range coefficients {
+			basisBias := solver.basis[vectorIndex].bias
 			for i := from; i < to; i++ {
 				solver.bscc.bias[i] += coefficient * basisBias[i]
 			}
@@ -219,8 +219,8 @@ func (solver *gmres) backSubstitute() []float64 {
 	coefficients := make([]float64, len(solver.triangle))
 	for i := len(coefficients) - 1; i >= 0; i-- {
 		coefficients[i] = solver.rightSide[i]
-		for j := i + 1; j < len(coefficients); j++ {
-			coefficients[i] -= solver.triangle[j][i] * coefficients[j]
+		for column := i + 1; column < len(coefficients); column++ {
+			coefficients[i] -= solver.triangle[column][i] * coefficients[column]
 		}
 		coefficients[i] /= solver.triangle[i][i]
 	}
@@ -232,15 +232,15 @@ func (solver *gmres) backSubstitute() []float64 {
 func (solver *gmres) solveResidual(result, bias []float64, gain float64, reward *sparse.Reward) {
 	model, unknowns := solver.bscc.rewardSystem.graph.Model, solver.bscc.index.unknowns
 	solver.forEachBlock(func(_, from, to int) {
-		for k, s := range solver.members[from:to] {
-			k += from
-			sum, ownBias := reward.ChoiceTotal(int(s), int(s))-gain, bias[k]
+		for offset, s := range solver.members[from:to] {
+			offset += from
+			sum, ownBias := reward.ChoiceTotal(int(s), int(s))-gain, bias[offset]
 			first, end := model.FirstTransition[s], model.FirstTransition[s+1]
 			targets := model.Target[first:end]
 			for i, weightID := range model.WeightIndex[first:end] {
 				sum += model.Weights[weightID] * (bias[unknowns[targets[i]]] - ownBias)
 			}
-			result[k] = sum
+			result[offset] = sum
 		}
 	})
 	solver.preconditioner.solve(result)
@@ -252,10 +252,10 @@ const vectorBlocks = 2
 
 // forEachBlock calls handleBlock for each block of the members, concurrently. The blocks are the same on every machine.
 func (solver *gmres) forEachBlock(handleBlock func(block, from, to int)) {
-	n := len(solver.members)
+	numMembers := len(solver.members)
 	inParallelParts(vectorBlocks, 1, func(from, to int) {
 		for block := from; block < to; block++ {
-			handleBlock(block, block*n/vectorBlocks, (block+1)*n/vectorBlocks)
+			handleBlock(block, block*numMembers/vectorBlocks, (block+1)*numMembers/vectorBlocks)
 		}
 	})
 }

@@ -45,8 +45,8 @@ func (quotient *mecQuotient) quotientStates(states *sparse.Set) *sparse.Set {
 
 // quotientRates returns the rates of the states of the quotient.
 func (quotient *mecQuotient) quotientRates(rates Rates) Rates {
-	n := quotient.graph.NumStates()
-	result := Rates{Low: make([]float64, n), High: make([]float64, n)}
+	numStates := quotient.graph.NumStates()
+	result := Rates{Low: make([]float64, numStates), High: make([]float64, numStates)}
 	for s, quotientState := range quotient.stateOf {
 		result.Low[quotientState], result.High[quotientState] = rates.Low[s], rates.High[s]
 	}

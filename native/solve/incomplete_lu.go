@@ -59,9 +59,9 @@ func (factor *triangularFactor) rowProduct(rowIndex int, vector []float64) (sum 
 // newIncompleteLU computes an incomplete LU factorization of the matrix D - R of the members. Its rows and columns have the order of the
 // members.
 func newIncompleteLU(graph *sparse.Graph, members []uint32, index *unknownIndex, meter *meter) (*incompleteLU, error) {
-	n := len(members)
-	lu := &incompleteLU{lowerFactor: newTriangularFactor(n), upperFactor: newTriangularFactor(n), pivots: make([]float64, n)}
-	row := newEliminationRow(n)
+	numMembers := len(members)
+	lu := &incompleteLU{lowerFactor: newTriangularFactor(numMembers), upperFactor: newTriangularFactor(numMembers), pivots: make([]float64, numMembers)}
+	row := newEliminationRow(numMembers)
 	for i, s := range members {
 		exitRate := row.loadState(graph, s, index)
 		work := lu.eliminate(row, i, dropTolerance*exitRate)
@@ -132,8 +132,8 @@ type eliminationRow struct {
 	hasEntry []bool    // by column
 }
 
-func newEliminationRow(n int) *eliminationRow {
-	return &eliminationRow{values: make([]float64, n), hasEntry: make([]bool, n)}
+func newEliminationRow(numMembers int) *eliminationRow {
+	return &eliminationRow{values: make([]float64, numMembers), hasEntry: make([]bool, numMembers)}
 }
 
 // loadState fills an empty row with the row of state s in the matrix D - R: the negative weights of its transitions, and the exit rate on the

@@ -203,12 +203,12 @@ func (sys *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, 
 	if err != nil {
 		return err
 	}
-	n := len(unknowns)
-	graph, target := sparse.NewGraph(model), sparse.SetOf(n+2, n)
+	numUnknowns := len(unknowns)
+	graph, target := sparse.NewGraph(model), sparse.SetOf(numUnknowns+2, numUnknowns)
 	opts = Options{Exact: true, MaxWork: opts.MaxWork, MaxSweeps: opts.MaxSweeps}
 	var values *Values
 	if sys.isProbability {
-		values, err = Until(ctx, graph, sparse.FullSet(n+2), target, Max, opts)
+		values, err = Until(ctx, graph, sparse.FullSet(numUnknowns+2), target, Max, opts)
 	} else {
 		values, err = ReachReward(ctx, graph, reward, target, Max, opts)
 	}
@@ -227,19 +227,19 @@ func (sys *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, 
 // inducedChain returns the Markov chain that the strategies induce, and its state rewards. The n unknowns are states 0 to n-1.
 // State n is the absorbing target, and state n+1 is absorbing with value 0.
 func (sys *intervalSystem) inducedChain(unknowns []uint32, strategies map[uint32]*strategyPair) (*sparse.Model, *sparse.Reward, error) {
-	n := len(unknowns)
-	stateOf := make(map[uint32]int, n)
+	numUnknowns := len(unknowns)
+	stateOf := make(map[uint32]int, numUnknowns)
 	for i, s := range unknowns {
 		stateOf[s] = i
 	}
 	builder := sparse.NewBuilder(sparse.DTMC)
-	rewards := &sparse.Reward{State: make([]float64, n+2), StateFractions: make([]*big.Rat, n+2)}
+	rewards := &sparse.Reward{State: make([]float64, numUnknowns+2), StateFractions: make([]*big.Rat, numUnknowns+2)}
 	for i, s := range unknowns {
 		strategy := strategies[s]
 		builder.State()
 		first, _ := sys.graph.Transitions(strategy.choice)
-		for j, prob := range strategy.distribution {
-			builder.AddRat(sys.inducedState(sys.graph.Target[first+j], stateOf, n), prob, sparse.NoAction)
+		for targetIndex, prob := range strategy.distribution {
+			builder.AddRat(sys.inducedState(sys.graph.Target[first+targetIndex], stateOf, numUnknowns), prob, sparse.NoAction)
 		}
 		if reward := sys.reward.ExactChoiceTotal(strategy.state, strategy.choice); reward.Sign() != 0 {
 			rewards.StateFractions[i] = reward
@@ -248,7 +248,7 @@ func (sys *intervalSystem) inducedChain(unknowns []uint32, strategies map[uint32
 	}
 	for i := range 2 {
 		builder.State()
-		builder.AddRat(n+i, big.NewRat(1, 1), sparse.NoAction)
+		builder.AddRat(numUnknowns+i, big.NewRat(1, 1), sparse.NoAction)
 	}
 	model, err := builder.Finish()
 	return model, rewards, err

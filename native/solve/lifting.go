@@ -179,9 +179,9 @@ func (lifting *lifting) eliminateRow(row int, workRow []uint64) (work int) {
 		factor := lifting.multiply(workRow[earlier], lifting.inversePivots[earlier])
 		workRow[earlier], lifting.lowerFactor[i] = 0, factor
 		first, end := lifting.upperStarts[earlier], lifting.upperStarts[earlier+1]
-		for j := first; j < end; j++ {
-			column := lifting.upperColumns[j]
-			workRow[column] = lifting.subtract(workRow[column], lifting.multiply(factor, lifting.upperFactor[j]))
+		for term := first; term < end; term++ {
+			column := lifting.upperColumns[term]
+			workRow[column] = lifting.subtract(workRow[column], lifting.multiply(factor, lifting.upperFactor[term]))
 		}
 		work += 1 + 4*(end-first)
 	}

@@ -54,11 +54,11 @@ func (program *LinearProgram) Maximize(ctx context.Context) (maximum *big.Rat, s
 		return nil, nil, err
 	}
 	solution = make([]*big.Rat, len(tableau.reducedCosts))
-	for j := range solution {
-		solution[j] = new(big.Rat)
+	for variable := range solution {
+		solution[variable] = new(big.Rat)
 	}
-	for i, j := range tableau.basisVariables {
-		solution[j] = tableau.rightSides[i]
+	for row, variable := range tableau.basisVariables {
+		solution[variable] = tableau.rightSides[row]
 	}
 	return tableau.value, solution, nil
 }
@@ -88,14 +88,14 @@ func (tableau *tableau) findFeasibleBasis(ctx context.Context) error {
 // setObjective replaces the objective and computes its reduced costs. A nil coefficient stands for 0.
 func (tableau *tableau) setObjective(objective []*big.Rat) {
 	tableau.value.SetInt64(0)
-	for j, coefficient := range objective {
-		tableau.reducedCosts[j].SetInt64(0)
+	for variable, coefficient := range objective {
+		tableau.reducedCosts[variable].SetInt64(0)
 		if coefficient != nil {
-			tableau.reducedCosts[j].Set(coefficient)
+			tableau.reducedCosts[variable].Set(coefficient)
 		}
 	}
-	for i, j := range tableau.basisVariables {
-		tableau.eliminateReducedCost(i, new(big.Rat).Set(tableau.reducedCosts[j]))
+	for row, variable := range tableau.basisVariables {
+		tableau.eliminateReducedCost(row, new(big.Rat).Set(tableau.reducedCosts[variable]))
 	}
 }
 
@@ -113,8 +113,8 @@ type tableau struct {
 // tableau returns the initial simplex tableau. Each row has an artificial basis variable and a nonnegative right side.
 func (program *LinearProgram) tableau() *tableau {
 	result := &tableau{value: new(big.Rat), reducedCosts: make([]*big.Rat, len(program.Objective))}
-	for j := range result.reducedCosts {
-		result.reducedCosts[j] = new(big.Rat)
+	for variable := range result.reducedCosts {
+		result.reducedCosts[variable] = new(big.Rat)
 	}
 	for i, row := range program.Rows {
 		terms, right := normalizedRow(row, program.RightSides[i])

@@ -40,12 +40,12 @@ type localSystem struct {
 
 // initBounds sets all bounds to zero. If wantsScheduler is set, the scheduler starts with the first choice of each unknown.
 func (local *localSystem) initBounds(wantsScheduler bool) {
-	n := len(local.choiceStarts) - 1
-	local.lower, local.upper = make([]float64, n), make([]float64, n)
+	numUnknowns := len(local.choiceStarts) - 1
+	local.lower, local.upper = make([]float64, numUnknowns), make([]float64, numUnknowns)
 	if !wantsScheduler {
 		return
 	}
-	local.scheduler = make([]uint32, n)
+	local.scheduler = make([]uint32, numUnknowns)
 	for unknown := range local.scheduler {
 		local.scheduler[unknown] = sparse.None
 		if local.choiceStarts[unknown] < local.choiceStarts[unknown+1] {
@@ -304,8 +304,8 @@ func (local *localSystem) iterateUntilProved(meter *meter, relMargin float64, sw
 				nextElimination = 4 * sweeps
 			}
 		}
-		n, change, err := local.iterateLower(meter, precision, min(sweepLimit-sweeps, sweeps+firstSweeps))
-		sweeps += n
+		newSweeps, change, err := local.iterateLower(meter, precision, min(sweepLimit-sweeps, sweeps+firstSweeps))
+		sweeps += newSweeps
 		if err != nil {
 			return false, err
 		}
@@ -317,8 +317,8 @@ func (local *localSystem) iterateUntilProved(meter *meter, relMargin float64, sw
 		if local.rounding.grid > 0 { // each sweep may round down again
 			absMargin = driftPerSweep*float64(sweeps) + 2*local.inheritedAbsWidth
 		}
-		n, ok, err := local.guessAndProve(meter, relMargin, absMargin, sweeps, sweepLimit)
-		sweeps += n
+		newSweeps, ok, err := local.guessAndProve(meter, relMargin, absMargin, sweeps, sweepLimit)
+		sweeps += newSweeps
 		if ok || err != nil {
 			return ok, err
 		}

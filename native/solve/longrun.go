@@ -172,9 +172,9 @@ func (sys *equationSystem) cycleRows(states []uint32, choiceOf func(s uint32) ui
 // addExpectation returns sum plus the expected value of the target of a choice. Targets that have no unknown in index have the value 0.
 func (sys *equationSystem) addExpectation(choice int, sum float64, values []float64, index *unknownIndex) float64 {
 	first, end := sys.graph.Transitions(choice)
-	for i := first; i < end; i++ {
-		if unknown := index.unknowns[sys.graph.Target[i]]; unknown != sparse.None {
-			sum += sys.graph.Prob(i) * values[unknown]
+	for transition := first; transition < end; transition++ {
+		if unknown := index.unknowns[sys.graph.Target[transition]]; unknown != sparse.None {
+			sum += sys.graph.Prob(transition) * values[unknown]
 		}
 	}
 	return sum
@@ -185,9 +185,9 @@ func (sys *equationSystem) addExpectation(choice int, sum float64, values []floa
 func (sys *equationSystem) addExpectationRat(choice int, sum *big.Rat, numerators []*big.Int, denominator *big.Int, index *unknownIndex) *big.Rat {
 	product := new(big.Rat)
 	first, end := sys.graph.Transitions(choice)
-	for i := first; i < end; i++ {
-		if unknown := index.unknowns[sys.graph.Target[i]]; unknown != sparse.None {
-			sum.Add(sum, product.Mul(sys.graph.Fraction(i), product.SetFrac(numerators[unknown], denominator)))
+	for transition := first; transition < end; transition++ {
+		if unknown := index.unknowns[sys.graph.Target[transition]]; unknown != sparse.None {
+			sum.Add(sum, product.Mul(sys.graph.Fraction(transition), product.SetFrac(numerators[unknown], denominator)))
 		}
 	}
 	return sum
@@ -394,11 +394,11 @@ func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
 }
 
 // numTransitions returns the number of transitions of all choices of the members.
-func (sys *equationSystem) numTransitions(members []uint32) (n int) {
+func (sys *equationSystem) numTransitions(members []uint32) (count int) {
 	for _, s := range members {
-		n += len(sys.successors(s))
+		count += len(sys.successors(s))
 	}
-	return n
+	return count
 }
 
 // gainBounds returns bounds on the gain of a BSCC: the minimum and the maximum over all members of r + P h - h, where h is the bias,
@@ -470,8 +470,8 @@ func (bscc *bsccGain) likelyState(members []uint32) uint32 {
 func randomSuccessor(graph *sparse.Graph, s uint32, rng *rand.Rand) uint32 {
 	first, end := graph.Transitions(int(s))
 	exitRate := 0.0
-	for i := first; i < end; i++ {
-		exitRate += graph.Prob(i)
+	for transition := first; transition < end; transition++ {
+		exitRate += graph.Prob(transition)
 	}
 	remaining := exitRate * rng.Float64()
 	for i := first; i < end-1; i++ {

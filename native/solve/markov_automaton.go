@@ -83,8 +83,8 @@ type markovAutomaton struct {
 // newMarkovAutomaton prepares the computation of the probability of `left U right` within a time. It sets the values that graph analysis
 // shows to be 0 or 1. If these are all values, values.Converged is true.
 func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*markovAutomaton, error) {
-	n := graph.NumStates()
-	automaton := &markovAutomaton{uniformisation: *newUniform(graph, nil, opts), dir: dir, leaveProb: make([]float64, n), meter: newMeter(ctx, opts, 0)}
+	numStates := graph.NumStates()
+	automaton := &markovAutomaton{uniformisation: *newUniform(graph, nil, opts), dir: dir, leaveProb: make([]float64, numStates), meter: newMeter(ctx, opts, 0)}
 	immediate, rateErr, err := automaton.chooseRate(rates)
 	if err != nil {
 		return nil, err
@@ -213,13 +213,13 @@ func (automaton *markovAutomaton) optimizeImmediate(values []float64) {
 func (automaton *markovAutomaton) immediateValue(s uint32, choice int, values []float64) float64 {
 	sum, leaveProb, hasLoop := 0.0, 0.0, false
 	first, end := automaton.graph.Transitions(choice)
-	for i := first; i < end; i++ {
-		if automaton.graph.Target[i] == s {
+	for transition := first; transition < end; transition++ {
+		if automaton.graph.Target[transition] == s {
 			hasLoop = true
 			continue
 		}
-		prob := automaton.graph.Prob(i)
-		sum += prob * values[automaton.graph.Target[i]]
+		prob := automaton.graph.Prob(transition)
+		sum += prob * values[automaton.graph.Target[transition]]
 		leaveProb += prob
 	}
 	if hasLoop && leaveProb > 0 {

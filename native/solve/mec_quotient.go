@@ -101,8 +101,8 @@ func (quotient *mecQuotient) assignGains(values, gain *Values) (absorbingStates 
 // certainStates returns the absorbing states of the MECs in knownMECs: zeroStates has the states with value 0 and, if the gains are
 // probabilities, oneStates has the states with value 1. For rewards, oneStates is empty.
 func (quotient *mecQuotient) certainStates(values *Values, knownMECs *sparse.Set, areProbabilities bool) (zeroStates, oneStates *sparse.Set) {
-	n := quotient.graph.NumStates()
-	zeroStates, oneStates = sparse.NewSet(n), sparse.NewSet(n)
+	numStates := quotient.graph.NumStates()
+	zeroStates, oneStates = sparse.NewSet(numStates), sparse.NewSet(numStates)
 	for i := range knownMECs.All() {
 		s := quotient.mecs.Num() + i
 		if values.Upper[s] == 0 {

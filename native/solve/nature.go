@@ -38,9 +38,9 @@ func newNature(model *sparse.Model, minimizes bool, meter *meter) (*nature, erro
 	for choice := range model.NumChoices() {
 		first, end := model.Transitions(choice)
 		freeProb.SetInt64(1)
-		for i := first; i < end; i++ {
-			freeProb.Sub(freeProb, model.Fraction(i))
-			n.intervalWidths[i] = intervalWidth(model, i, widthOf)
+		for transition := first; transition < end; transition++ {
+			freeProb.Sub(freeProb, model.Fraction(transition))
+			n.intervalWidths[transition] = intervalWidth(model, transition, widthOf)
 		}
 		n.freeProbs[choice] = sparse.NonzeroFloat(freeProb)
 		if err := meter.addWork(1000); err != nil {
@@ -78,16 +78,16 @@ func (nature *nature) choiceBound(choice int, reward, rewardErr float64, values 
 	adjustableTargets := buffer[:0]
 	first, end := nature.model.Transitions(choice)
 	sum, minimum, maximum := reward, math.Inf(1), 0.0
-	for i := first; i < end; i++ {
-		value := values[nature.representativeOf(nature.model.Target[i])]
+	for transition := first; transition < end; transition++ {
+		value := values[nature.representativeOf(nature.model.Target[transition])]
 		minimum, maximum = min(minimum, value), max(maximum, value)
 		if nature.fixedProb != nil {
-			sum += nature.fixedProb[i] * value
+			sum += nature.fixedProb[transition] * value
 			continue
 		}
-		sum += nature.model.Prob(i) * value
-		if nature.intervalWidths[i] > 0 {
-			adjustableTargets = append(adjustableTargets, adjustableTarget{value, nature.intervalWidths[i]})
+		sum += nature.model.Prob(transition) * value
+		if nature.intervalWidths[transition] > 0 {
+			adjustableTargets = append(adjustableTargets, adjustableTarget{value, nature.intervalWidths[transition]})
 		}
 	}
 	if maximum == 0 && reward == 0 {
@@ -128,7 +128,9 @@ func roundDownWithin(sum, relErr, minimum float64) float64 {
 // to the adjustable targets in its order of preference, and each target gets at most the width of its interval. If nature's distributions
 // are fixed, there are no adjustable targets.
 func (nature *nature) distributeFreeProbability(remaining float64, adjustableTargets []adjustableTarget, isUpper bool) float64 {
-	slices.SortFunc(adjustableTargets, func(left, b adjustableTarget) int { return nature.preferenceOrder(cmp.Compare(left.value, b.value)) })
+	slices.SortFunc(adjustableTargets, func(left, right adjustableTarget) int {
+		return nature.preferenceOrder(cmp.Compare(left.value, right.value))
+	})
 	// A greater free probability raises the value. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
 	budgetFactor, widthFactor := 1-4*unitRoundoff, 1-4*unitRoundoff
 	if isUpper {

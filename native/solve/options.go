@@ -147,13 +147,13 @@ func (values *Values) Number(s int) interval.Number {
 // newValues returns the value 0 for every state: as bounds and, if opts.Exact is set, as fractions. The scheduler, if requested, has no
 // choices yet.
 func newValues(model *sparse.Model, opts Options) *Values {
-	n := model.NumStates()
-	values := &Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: true}
+	numStates := model.NumStates()
+	values := &Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates), Converged: true}
 	if opts.Exact {
-		values.Exact = slices.Repeat([]*big.Rat{new(big.Rat)}, n)
+		values.Exact = slices.Repeat([]*big.Rat{new(big.Rat)}, numStates)
 	}
 	if opts.Scheduler && model.Kind == sparse.MDP {
-		values.Scheduler = make([]uint32, n)
+		values.Scheduler = make([]uint32, numStates)
 		for s := range values.Scheduler {
 			values.Scheduler[s] = sparse.None
 		}
@@ -244,9 +244,9 @@ func newMeter(ctx context.Context, opts Options, total int) *meter {
 
 // newStepMeter returns the meter of a computation that takes steps.
 func newStepMeter(ctx context.Context, opts Options, total int) *meter {
-	m := newMeter(ctx, opts, total)
-	m.unit = progress.Steps
-	return m
+	result := newMeter(ctx, opts, total)
+	result.unit = progress.Steps
+	return result
 }
 
 // addWork adds an amount of work, counted in evaluated transitions. From time to time it reports the progress and checks the context. It

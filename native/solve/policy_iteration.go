@@ -59,9 +59,9 @@ type policyIteration struct {
 // newPolicyIteration returns a policy iteration that starts with the scheduler that is optimal for the lower bounds. For a minimal reward
 // it makes this scheduler leave the component with probability one.
 func newPolicyIteration(local *localSystem, meter *meter, budget float64) *policyIteration {
-	n := len(local.choiceStarts) - 1
+	numUnknowns := len(local.choiceStarts) - 1
 	iteration := &policyIteration{
-		equations: local, meter: meter, currentChoices: make([]uint32, n), indexInComponent: make([]uint32, n),
+		equations: local, meter: meter, currentChoices: make([]uint32, numUnknowns), indexInComponent: make([]uint32, numUnknowns),
 		workLimit: meter.totalWork() + budget, budget: budget,
 	}
 	for unknown := range iteration.currentChoices {
@@ -331,9 +331,9 @@ func (iteration *policyIteration) decompose() {
 
 // componentSolver builds the equations of a component with several unknowns.
 func (iteration *policyIteration) componentSolver(members []uint32) *eliminationSolver {
-	n := len(members)
-	local := &localSystem{choiceStarts: make([]uint32, 0, n+1), termStarts: make([]uint32, 0, n+1), exitWeights: make([]float64, 0, n)}
-	solver := &eliminationSolver{equations: local, currentChoices: make([]uint32, n), budget: iteration.budget, precision: 4 * unitRoundoff}
+	numMembers := len(members)
+	local := &localSystem{choiceStarts: make([]uint32, 0, numMembers+1), termStarts: make([]uint32, 0, numMembers+1), exitWeights: make([]float64, 0, numMembers)}
+	solver := &eliminationSolver{equations: local, currentChoices: make([]uint32, numMembers), budget: iteration.budget, precision: 4 * unitRoundoff}
 	for i, unknown := range members {
 		iteration.indexInComponent[unknown] = uint32(i)
 	}
@@ -342,7 +342,7 @@ func (iteration *policyIteration) componentSolver(members []uint32) *elimination
 		local.choiceStarts = append(local.choiceStarts, uint32(i))
 		iteration.addComponentRow(local, unknown)
 	}
-	local.choiceStarts = append(local.choiceStarts, uint32(n))
+	local.choiceStarts = append(local.choiceStarts, uint32(numMembers))
 	local.termStarts = append(local.termStarts, uint32(len(local.termColumns)))
 	return solver
 }

@@ -115,13 +115,13 @@ func (steps *baseFractionSteps) evaluateScaled(s, choice int) baseFraction {
 	}
 	exponent := steps.maxExponent(steps.graph.Target[first:end])
 	sum := new(big.Int)
-	for i := first; i < end; i++ {
-		target := steps.scaledValues[steps.graph.Target[i]]
+	for transition := first; transition < end; transition++ {
+		target := steps.scaledValues[steps.graph.Target[transition]]
 		if target.numerator == nil {
 			continue
 		}
 		numerator := steps.multiplyByBasePower(target.numerator, exponent-target.exponent)
-		sum.Add(sum, steps.scratchProduct.Mul(numerator, steps.scaledWeights[steps.graph.WeightIndex[i]]))
+		sum.Add(sum, steps.scratchProduct.Mul(numerator, steps.scaledWeights[steps.graph.WeightIndex[transition]]))
 	}
 	if hasReward {
 		sum.Add(sum, steps.multiplyByBasePower(reward, exponent+1))

@@ -144,9 +144,9 @@ func newPreciseTransient(ctx context.Context, graph *sparse.Graph, opts Options)
 	if !graph.Exact() {
 		return nil, ErrNotExact
 	}
-	n := graph.NumStates()
+	numStates := graph.NumStates()
 	return &preciseTransient{
-		ctx: ctx, graph: graph, meter: newMeter(ctx, opts, n), values: make([]doubleWord, n), zeroStates: sparse.FullSet(n), oneStates: sparse.NewSet(n),
+		ctx: ctx, graph: graph, meter: newMeter(ctx, opts, numStates), values: make([]doubleWord, numStates), zeroStates: sparse.FullSet(numStates), oneStates: sparse.NewSet(numStates),
 		relErr: 16 * doubleWordUnit, absErr: 0x1p-700,
 	}, nil
 }
@@ -236,15 +236,15 @@ func (transient *preciseTransient) advanceBySteps(mean doubleWord) (err error) {
 	for _, row := range transient.rows {
 		maxRow, terms = max(maxRow, len(row)), terms+len(row)
 	}
-	n := len(transient.values)
+	numStates := len(transient.values)
 	steps := mean.hi + 40*math.Sqrt(mean.hi) + sliceSteps
 	squarings := max(0, math.Ilogb(mean.hi)+1) // each squaring doubles the slice
-	stepWork := steps * float64(terms+n)
-	squaringWork := float64(n) * (sliceSteps*float64(terms+n) + float64(squarings)*float64(n)*float64(n))
+	stepWork := steps * float64(terms+numStates)
+	squaringWork := float64(numStates) * (sliceSteps*float64(terms+numStates) + float64(squarings)*float64(numStates)*float64(numStates))
 	isTooMuchWork := min(stepWork, squaringWork) > maxPreciseWork
 	if isTooMuchWork {
 		return fmt.Errorf("%w: the fastest rate times the time is %.3g, for which %d states take more than %.3g operations",
-			ErrTooManySteps, mean.hi, n, float64(maxPreciseWork))
+			ErrTooManySteps, mean.hi, numStates, float64(maxPreciseWork))
 	}
 	errPerStep := float64(maxRow+10)*(2+1/slack) + 8 // of the chain, and of the Poisson probability of the step
 	if stepWork <= squaringWork {
@@ -252,7 +252,7 @@ func (transient *preciseTransient) advanceBySteps(mean doubleWord) (err error) {
 		transient.values, err = transient.poissonMean(transient.values, 1, mean)
 		return err
 	}
-	transient.relErr += doubleWordUnit * math.Ldexp(sliceSteps*errPerStep+1000+float64(n), squarings+1)
+	transient.relErr += doubleWordUnit * math.Ldexp(sliceSteps*errPerStep+1000+float64(numStates), squarings+1)
 	return transient.advanceBySquaring(mean, squarings)
 }
 
@@ -303,9 +303,9 @@ func (transient *preciseTransient) weightRates() ([]doubleWord, error) {
 func (transient *preciseTransient) exitRate(s int, rates []doubleWord) doubleWord {
 	sum := doubleWord{}
 	first, end := transient.graph.Transitions(s)
-	for i := first; i < end; i++ {
-		if int(transient.graph.Target[i]) != s {
-			sum = sum.add(rates[transient.graph.WeightIndex[i]])
+	for transition := first; transition < end; transition++ {
+		if int(transient.graph.Target[transition]) != s {
+			sum = sum.add(rates[transient.graph.WeightIndex[transition]])
 		}
 	}
 	return sum
@@ -316,9 +316,9 @@ func (transient *preciseTransient) uniformRow(s int, exitRate doubleWord, rates 
 	graph := transient.graph
 	row := []preciseTransition{{s, transient.rate.sub(exitRate).quo(transient.rate)}}
 	first, end := graph.Transitions(s)
-	for i := first; i < end; i++ {
-		if target := int(graph.Target[i]); target != s {
-			row = append(row, preciseTransition{target, rates[graph.WeightIndex[i]].quo(transient.rate)})
+	for transition := first; transition < end; transition++ {
+		if target := int(graph.Target[transition]); target != s {
+			row = append(row, preciseTransition{target, rates[graph.WeightIndex[transition]].quo(transient.rate)})
 		}
 	}
 	if transient.rewardRates != nil { // a transition to the additional state, which accumulates rewards
@@ -388,13 +388,13 @@ func addWeighted(sums []doubleWord, weight doubleWord, values []doubleWord) {
 // advanceBySquaring advances the values by the whole time, in which the mean number of steps is mean. It computes the transition matrix of a
 // fraction 2^-squarings of the time, squares it this number of times, and multiplies it by the values.
 func (transient *preciseTransient) advanceBySquaring(mean doubleWord, squarings int) error {
-	n := len(transient.values)
-	identity := make([]doubleWord, n*n)
-	for s := range n {
-		identity[s*n+s] = doubleWord{1, 0}
+	numStates := len(transient.values)
+	identity := make([]doubleWord, numStates*numStates)
+	for s := range numStates {
+		identity[s*numStates+s] = doubleWord{1, 0}
 	}
 	scale := math.Ldexp(1, -squarings)
-	matrix, err := transient.poissonMean(identity, n, doubleWord{mean.hi * scale, mean.lo * scale})
+	matrix, err := transient.poissonMean(identity, numStates, doubleWord{mean.hi * scale, mean.lo * scale})
 	if err != nil {
 		return err
 	}
@@ -403,9 +403,9 @@ func (transient *preciseTransient) advanceBySquaring(mean doubleWord, squarings 
 			return err
 		}
 	}
-	values := make([]doubleWord, n)
-	for s := range n {
-		addWeightedValues(&values[s], matrix[s*n:(s+1)*n], transient.values)
+	values := make([]doubleWord, numStates)
+	for s := range numStates {
+		addWeightedValues(&values[s], matrix[s*numStates:(s+1)*numStates], transient.values)
 	}
 	transient.values = values
 	return nil
@@ -413,11 +413,11 @@ func (transient *preciseTransient) advanceBySquaring(mean doubleWord, squarings 
 
 // squareOf returns matrix * matrix. The matrix has one row and one column for each value.
 func (transient *preciseTransient) squareOf(matrix []doubleWord) ([]doubleWord, error) {
-	n := len(transient.values)
-	product := make([]doubleWord, n*n)
-	for s := range n {
-		addRowProduct(product[s*n:(s+1)*n], matrix[s*n:(s+1)*n], matrix)
-		if err := transient.meter.addWork(4 * n * n); err != nil {
+	numStates := len(transient.values)
+	product := make([]doubleWord, numStates*numStates)
+	for s := range numStates {
+		addRowProduct(product[s*numStates:(s+1)*numStates], matrix[s*numStates:(s+1)*numStates], matrix)
+		if err := transient.meter.addWork(4 * numStates * numStates); err != nil {
 			return nil, err
 		}
 	}
@@ -426,10 +426,10 @@ func (transient *preciseTransient) squareOf(matrix []doubleWord) ([]doubleWord, 
 
 // addRowProduct adds the vector row * matrix to result. Numbers below doubleWordFloor become 0.
 func addRowProduct(result, row, matrix []doubleWord) {
-	n := len(row)
+	numStates := len(row)
 	for middle, weight := range row {
 		if weight.hi > 0 {
-			addWeighted(result, weight, matrix[middle*n:(middle+1)*n])
+			addWeighted(result, weight, matrix[middle*numStates:(middle+1)*numStates])
 		}
 	}
 	for i, value := range result {

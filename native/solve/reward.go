@@ -155,14 +155,14 @@ type totalAnalysis struct {
 
 // analyzeTotalReward finds the states that can reach a reward, and the states that can earn rewards forever.
 func analyzeTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward) (totalAnalysis, error) {
-	n := graph.NumStates()
+	numStates := graph.NumStates()
 	components, err := graph.EndComponents(ctx, nil, nil)
 	if err != nil {
 		return totalAnalysis{}, err
 	}
-	analysis := totalAnalysis{endComponents: components, earningForever: sparse.NewSet(n), earningChoices: make([]uint32, n)}
-	rewardedStates := sparse.NewSet(n)
-	for s := range n {
+	analysis := totalAnalysis{endComponents: components, earningForever: sparse.NewSet(numStates), earningChoices: make([]uint32, numStates)}
+	rewardedStates := sparse.NewSet(numStates)
+	for s := range numStates {
 		first, end := graph.Choices(s)
 		for choice := first; choice < end; choice++ {
 			if reward.ChoiceTotal(s, choice) == 0 {
@@ -175,7 +175,7 @@ func analyzeTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 			}
 		}
 	}
-	analysis.earningStates = graph.ExistsUntil(sparse.FullSet(n), rewardedStates)
+	analysis.earningStates = graph.ExistsUntil(sparse.FullSet(numStates), rewardedStates)
 	return analysis, nil
 }
 

@@ -154,8 +154,8 @@ func (limit *rewardLimit) countVisits(ctx context.Context) ([]float64, error) {
 		for s, numPaths := range currentPaths { // the expected number of paths that are in s
 			choice, _ := graph.Choices(s)
 			first, end := graph.Transitions(choice)
-			for i := first; i < end; i++ {
-				nextPaths[graph.Target[i]] += graph.Prob(i) * numPaths
+			for transition := first; transition < end; transition++ {
+				nextPaths[graph.Target[transition]] += graph.Prob(transition) * numPaths
 			}
 			visits[s] += numPaths
 		}

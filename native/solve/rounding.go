@@ -47,8 +47,8 @@ func (rounding rounding) underflowThreshold() float64 { return rounding.leastBou
 
 // sumErr bounds the relative error of a weighted sum of n terms that is divided by the sum of the weights,
 // including the rounding of the bound itself.
-func (rounding rounding) sumErr(n int) float64 {
-	return 1.05 * (float64(2*n+8)*unitRoundoff + 2*rounding.relErr)
+func (rounding rounding) sumErr(numTerms int) float64 {
+	return 1.05 * (float64(2*numTerms+8)*unitRoundoff + 2*rounding.relErr)
 }
 
 // roundDown returns a lower bound on a number with the given computed value and relative error. Infinity counts as the greatest float64.

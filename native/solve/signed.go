@@ -169,8 +169,8 @@ func (shaping *potentialShaping) isActive(s int) bool {
 func (shaping *potentialShaping) decrease(s, choice int) (decrease, magnitude float64) {
 	decrease, magnitude = shaping.potential[s], shaping.potential[s]
 	first, end := shaping.model.Transitions(choice)
-	for i := first; i < end; i++ {
-		term := shaping.model.Prob(i) * shaping.potential[shaping.model.Target[i]]
+	for transition := first; transition < end; transition++ {
+		term := shaping.model.Prob(transition) * shaping.potential[shaping.model.Target[transition]]
 		decrease -= term
 		magnitude += term
 	}
@@ -215,9 +215,9 @@ func (shaping *potentialShaping) offset(s, choice int) *big.Rat {
 	}
 	decrease := new(big.Rat).SetFloat64(shaping.potential[s])
 	first, end := shaping.model.Transitions(choice)
-	for i := first; i < end; i++ {
-		term := new(big.Rat).SetFloat64(shaping.potential[shaping.model.Target[i]])
-		decrease.Sub(decrease, term.Mul(term, shaping.model.Fraction(i)))
+	for transition := first; transition < end; transition++ {
+		term := new(big.Rat).SetFloat64(shaping.potential[shaping.model.Target[transition]])
+		decrease.Sub(decrease, term.Mul(term, shaping.model.Fraction(transition)))
 	}
 	return decrease
 }

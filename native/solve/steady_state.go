@@ -112,17 +112,17 @@ func (solver *steadyStateSolver) addInflow(inflow *interval.Number, s uint32, in
 	}
 	incoming := solver.uniformisation.graph.Model
 	first, end := incoming.Transitions(int(s))
-	for i := first; i < end; i++ {
-		source := incoming.Target[i] // the transitions of incoming are reversed
+	for transition := first; transition < end; transition++ {
+		source := incoming.Target[transition] // the transitions of incoming are reversed
 		sourceVisits, isTransient := visits[source]
 		switch {
 		case !isTransient: // no inflow
 		case solver.exactProbs != nil:
-			prob := new(big.Rat).Quo(incoming.Fraction(i), solver.exitRateRat(source))
+			prob := new(big.Rat).Quo(incoming.Fraction(transition), solver.exitRateRat(source))
 			inflow.Exact.Add(inflow.Exact, prob.Mul(prob, sourceVisits.Exact))
 		default:
 			exitRate, terms := solver.exitRate(source)
-			prob := incoming.Prob(i) / exitRate
+			prob := incoming.Prob(transition) / exitRate
 			inflow.Lo += prob * sourceVisits.Lo
 			inflow.Hi += prob * sourceVisits.Hi
 			operations += 1 + terms
@@ -134,9 +134,9 @@ func (solver *steadyStateSolver) addInflow(inflow *interval.Number, s uint32, in
 // exitRate returns the sum of the weights of state s without self-loops. terms is at least the number of terms in this sum.
 func (solver *steadyStateSolver) exitRate(s uint32) (sum float64, terms int) {
 	first, end := solver.graph.Transitions(int(s))
-	for i := first; i < end; i++ {
-		if solver.graph.Target[i] != s {
-			sum += solver.graph.Prob(i)
+	for transition := first; transition < end; transition++ {
+		if solver.graph.Target[transition] != s {
+			sum += solver.graph.Prob(transition)
 		}
 	}
 	return sum, end - first
@@ -146,9 +146,9 @@ func (solver *steadyStateSolver) exitRate(s uint32) (sum float64, terms int) {
 func (solver *steadyStateSolver) exitRateRat(s uint32) *big.Rat {
 	sum := new(big.Rat)
 	first, end := solver.graph.Transitions(int(s))
-	for i := first; i < end; i++ {
-		if solver.graph.Target[i] != s {
-			sum.Add(sum, solver.graph.Fraction(i))
+	for transition := first; transition < end; transition++ {
+		if solver.graph.Target[transition] != s {
+			sum.Add(sum, solver.graph.Fraction(transition))
 		}
 	}
 	return sum
@@ -190,15 +190,15 @@ func (solver *steadyStateSolver) jumpDistribution(s uint32) map[uint32]*big.Rat 
 	distribution := make(map[uint32]*big.Rat)
 	exitRate := new(big.Rat)
 	first, end := solver.graph.Transitions(int(s))
-	for i := first; i < end; i++ {
-		target := solver.graph.Target[i]
+	for transition := first; transition < end; transition++ {
+		target := solver.graph.Target[transition]
 		if target == s {
 			continue
 		}
 		if distribution[target] == nil {
 			distribution[target] = new(big.Rat)
 		}
-		weight := solver.weightRat(i)
+		weight := solver.weightRat(transition)
 		distribution[target].Add(distribution[target], weight)
 		exitRate.Add(exitRate, weight)
 	}
@@ -339,13 +339,13 @@ func (solver *steadyStateSolver) visitRow(s uint32, initialProb *big.Rat, exitRa
 	scale := big.NewInt(1) // a common denominator of the probabilities
 	var probs []*big.Rat
 	first, end := incoming.Transitions(int(s))
-	for i := first; i < end; i++ {
-		source := incoming.Target[i] // the transitions of incoming are reversed
+	for transition := first; transition < end; transition++ {
+		source := incoming.Target[transition] // the transitions of incoming are reversed
 		unknown := solver.bscc.index.unknowns[source]
 		if unknown == sparse.None || source == s {
 			continue
 		}
-		prob := new(big.Rat).Quo(incoming.Fraction(i), exitRates[unknown])
+		prob := new(big.Rat).Quo(incoming.Fraction(transition), exitRates[unknown])
 		row.columns = append(row.columns, unknown)
 		probs = append(probs, prob)
 		scale = leastCommonMultiple(scale, prob.Denom())

@@ -281,12 +281,12 @@ func (change *periodChange) applyTransitionMatrix(vector []float64) ([]float64, 
 		}
 		first, end := graph.Transitions(choice)
 		sum := 0.0
-		for i := first; i < end; i++ {
-			prob := graph.Prob(i)
+		for transition := first; transition < end; transition++ {
+			prob := graph.Prob(transition)
 			if change.nature != nil {
-				prob = change.nature.fixedProb[i]
+				prob = change.nature.fixedProb[transition]
 			}
-			sum += prob * current[graph.Target[i]]
+			sum += prob * current[graph.Target[transition]]
 		}
 		nextVector[s] = sum
 		return end - first
@@ -376,8 +376,8 @@ func (change *periodChange) periodEnds(lastValues *Values, fixedDirection Direct
 }
 
 // constantVector returns a vector of n equal numbers.
-func constantVector(n int, number float64) []float64 {
-	vector := make([]float64, n)
+func constantVector(length int, number float64) []float64 {
+	vector := make([]float64, length)
 	for i := range vector {
 		vector[i] = number
 	}

@@ -61,9 +61,9 @@ func (scheduler *stepScheduler) endStep(times int) {
 		return
 	}
 	choices := scheduler.currentChoices
-	n := len(scheduler.pastSteps)
-	if n > 0 && slices.Equal(scheduler.pastSteps[n-1], choices) {
-		choices = scheduler.pastSteps[n-1] // equal neighbours share a slice
+	numSteps := len(scheduler.pastSteps)
+	if numSteps > 0 && slices.Equal(scheduler.pastSteps[numSteps-1], choices) {
+		choices = scheduler.pastSteps[numSteps-1] // equal neighbours share a slice
 	} else {
 		scheduler.currentChoices = nil
 		scheduler.storedChoices += scheduler.numStates

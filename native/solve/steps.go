@@ -51,8 +51,8 @@ func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 	} else {
 		sys.stepLimit = sys.untilLimit(ctx, left, right, dir, opts)
 	}
-	err = boundedUntil(sys.values, left, right, bound, func(maybe *sparse.Set, n int) error {
-		err := sys.applyEquations(ctx, opts, maybe, n)
+	err = boundedUntil(sys.values, left, right, bound, func(maybe *sparse.Set, numSteps int) error {
+		err := sys.applyEquations(ctx, opts, maybe, numSteps)
 		sys.stepLimit = nil // it applies to the first call only: later calls compute another formula
 		return err
 	})

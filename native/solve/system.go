@@ -107,8 +107,8 @@ func (sys *equationSystem) evaluateChoice(s, choice int) choiceBounds {
 	minLower, maxUpper := math.Inf(1), 0.0
 	first, end := model.Transitions(choice)
 	hasLoop := false
-	for i := first; i < end; i++ {
-		target, weight := int(model.Target[i]), model.Prob(i)
+	for transition := first; transition < end; transition++ {
+		target, weight := int(model.Target[transition]), model.Prob(transition)
 		isLoop := !sys.isOneStep && (target == s || endComponent != sparse.None && sys.endComponents.ID[target] == endComponent)
 		if isLoop {
 			hasLoop = true

@@ -82,19 +82,19 @@ func TimedInstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 // TimedCumulReward returns bounds on the expected reward up to the given time.
 func TimedCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, time Time, opts Options) (*Values, error) {
 	transient := newUniform(graph, reward, opts)
-	n := graph.NumStates()
-	rewardedStates := sparse.NewSet(n)
-	for s := range n {
+	numStates := graph.NumStates()
+	rewardedStates := sparse.NewSet(numStates)
+	for s := range numStates {
 		if valueAt(reward.State, s) > 0 || valueAt(reward.Choice, s) > 0 {
 			rewardedStates.Add(s)
 		}
 	}
-	rewardRates, scale := scaledRewards(reward.State, reward.Choice, n)
+	rewardRates, scale := scaledRewards(reward.State, reward.Choice, numStates)
 	if err := transient.accumulate(ctx, rewardRates, time); err != nil {
 		return nil, err
 	}
 	transient.values.divideByPowerOfTwo(scale)
-	transient.values.setAll(graph.ExistsUntil(sparse.FullSet(n), rewardedStates).Complement(), 0)
+	transient.values.setAll(graph.ExistsUntil(sparse.FullSet(numStates), rewardedStates).Complement(), 0)
 	return transient.values, nil
 }
 
@@ -155,10 +155,10 @@ type uniformisation struct {
 // newUniform returns a solver for time-bounded properties of a CTMC by uniformisation. It has no exit rates yet.
 func newUniform(graph *sparse.Graph, reward *sparse.Reward, opts Options) *uniformisation {
 	opts.Scheduler = false
-	n := graph.NumStates()
+	numStates := graph.NumStates()
 	return &uniformisation{
 		graph: graph, rounding: newRounding(graph.Model, reward), values: newValues(graph.Model, opts), opts: opts,
-		stayProbs: make([]float64, n),
+		stayProbs: make([]float64, numStates),
 	}
 }
 
@@ -203,9 +203,9 @@ func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 func (uniform *uniformisation) exitRate(s int) doubleWord {
 	var sum doubleWord
 	first, end := uniform.graph.Transitions(s)
-	for i := first; i < end; i++ {
-		if int(uniform.graph.Target[i]) != s {
-			sum = sum.add(doubleWord{hi: uniform.graph.Prob(i)})
+	for transition := first; transition < end; transition++ {
+		if int(uniform.graph.Target[transition]) != s {
+			sum = sum.add(doubleWord{hi: uniform.graph.Prob(transition)})
 		}
 	}
 	return sum
@@ -510,9 +510,9 @@ func (uniform *uniformisation) stepProbabilities(states *sparse.Set) []float64 {
 	probs := make([]float64, uniform.graph.NumStates())
 	for _, s := range uniform.maybeStates {
 		first, end := uniform.graph.Transitions(int(s))
-		for i := first; i < end; i++ {
-			if states.Has(int(uniform.graph.Target[i])) {
-				probs[s] += uniform.stepProbs[uniform.graph.WeightIndex[i]]
+		for transition := first; transition < end; transition++ {
+			if states.Has(int(uniform.graph.Target[transition])) {
+				probs[s] += uniform.stepProbs[uniform.graph.WeightIndex[transition]]
 			}
 		}
 	}

@@ -22,27 +22,27 @@ type visitEquations struct {
 // newVisitEquations returns the equations w = initialVisits + w P for the expected visits w of the unknowns of a local system, in which each
 // unknown has one choice. The caller sets initialVisits.
 func newVisitEquations(local *localSystem) *visitEquations {
-	n := len(local.choiceStarts) - 1
+	numUnknowns := len(local.choiceStarts) - 1
 	equations := &visitEquations{
-		localSystem: local, initialVisits: make([]float64, n), starts: make([]uint32, n+2), sources: make([]uint32, len(local.termColumns)), probs: make([]float64, len(local.termColumns)),
+		localSystem: local, initialVisits: make([]float64, numUnknowns), starts: make([]uint32, numUnknowns+2), sources: make([]uint32, len(local.termColumns)), probs: make([]float64, len(local.termColumns)),
 	}
 	// Transposition by counting sort: start[t+1] is the next free index of equation t. At the end it is the start of equation t+1.
 	for _, target := range local.termColumns {
 		equations.starts[target+2]++
 	}
 	maxTerms := 0
-	for column := range n {
+	for column := range numUnknowns {
 		maxTerms = max(maxTerms, int(equations.starts[column+2]))
 		equations.starts[column+2] += equations.starts[column+1]
 	}
-	for unknown := range n { // unknown k has only choice k
+	for unknown := range numUnknowns { // unknown k has only choice k
 		for i := local.termStarts[unknown]; i < local.termStarts[unknown+1]; i++ {
 			next := &equations.starts[local.termColumns[i]+1]
 			equations.sources[*next], equations.probs[*next] = uint32(unknown), local.termWeights[i]
 			*next++
 		}
 	}
-	equations.starts = equations.starts[:n+1]
+	equations.starts = equations.starts[:numUnknowns+1]
 	equations.relErr = 1.05 * (slices.Max(local.evaluationErrs) + local.rounding.sumErr(maxTerms))
 	return equations
 }

@@ -58,8 +58,8 @@ func PermitOthers(model *sparse.Model, players []bool, permitted *sparse.Set) {
 			continue
 		}
 		first, end := model.Choices(s)
-		for c := first; c < end; c++ {
-			permitted.Add(c)
+		for choice := first; choice < end; choice++ {
+			permitted.Add(choice)
 		}
 	}
 }
@@ -91,9 +91,9 @@ func (follower *Follower) Choose(random float64) int {
 		return int(model.ChoiceOrFirst(int(follower.state), follower.scheduler.Row(0)[follower.state])) - first
 	}
 	var permitted []int
-	for c := first; c < end; c++ {
-		if follower.permittedChoices.Has(c) {
-			permitted = append(permitted, c-first)
+	for choice := first; choice < end; choice++ {
+		if follower.permittedChoices.Has(choice) {
+			permitted = append(permitted, choice-first)
 		}
 	}
 	return permitted[int(random*float64(len(permitted)))]

@@ -296,11 +296,11 @@ func (reader *reader) setChoiceOfValuation(valuation []int32, action string) err
 
 // setChoiceByAction records the choice of state s that has the given action.
 func (reader *reader) setChoiceByAction(s int, action string) error {
-	c, err := reader.choiceWithAction(s, action)
+	choice, err := reader.choiceWithAction(s, action)
 	if err != nil {
 		return err
 	}
-	return reader.setChoice(s, c)
+	return reader.setChoice(s, choice)
 }
 
 // choiceWithAction returns the choice of state s with the given action, where "" stands for no action. It is an error if no choice or several
@@ -309,9 +309,9 @@ func (reader *reader) choiceWithAction(s int, action string) (int, error) {
 	model := reader.space.Model()
 	var matches []int
 	first, end := model.Choices(s)
-	for c := first; c < end; c++ {
-		if reader.actionName(model, c) == action {
-			matches = append(matches, c)
+	for choice := first; choice < end; choice++ {
+		if reader.actionName(model, choice) == action {
+			matches = append(matches, choice)
 		}
 	}
 	switch {
@@ -326,26 +326,26 @@ func (reader *reader) choiceWithAction(s int, action string) (int, error) {
 }
 
 // setChoice records that state s has choice c. A second choice of a state is an error unless the file may permit several.
-func (reader *reader) setChoice(s, c int) error {
-	hasOtherChoice := reader.choices[s] != sparse.None && reader.choices[s] != uint32(c)
+func (reader *reader) setChoice(s, choice int) error {
+	hasOtherChoice := reader.choices[s] != sparse.None && reader.choices[s] != uint32(choice)
 	mayHaveSeveral := reader.permittedChoices != nil
 	if hasOtherChoice && !mayHaveSeveral {
 		return fmt.Errorf("found two choices of state %s, a scheduler has one", reader.stateText(s))
 	}
 	if mayHaveSeveral {
-		reader.permittedChoices.Add(c)
+		reader.permittedChoices.Add(choice)
 		reader.hasSeveralChoices = reader.hasSeveralChoices || hasOtherChoice
 	}
-	reader.choices[s] = uint32(c)
+	reader.choices[s] = uint32(choice)
 	return nil
 }
 
 // actionName returns the action of choice c; empty for none.
-func (reader *reader) actionName(model *sparse.Model, c int) string {
-	if model.Actions == nil || model.Actions[c] == sparse.NoAction {
+func (reader *reader) actionName(model *sparse.Model, choice int) string {
+	if model.Actions == nil || model.Actions[choice] == sparse.NoAction {
 		return ""
 	}
-	return reader.space.Program().Actions[model.Actions[c]-1]
+	return reader.space.Program().Actions[model.Actions[choice]-1]
 }
 
 func (reader *reader) stateText(s int) string {

@@ -39,8 +39,8 @@ func (scheduler Scheduler) validate(model *sparse.Model) error {
 }
 
 // areSame reports whether two rows are the same slice. It does not compare their entries, which would take as long as to validate them.
-func areSame(a, b []uint32) bool {
-	return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0]
+func areSame(left, right []uint32) bool {
+	return len(left) == len(right) && len(left) > 0 && &left[0] == &right[0]
 }
 
 // validateRow returns an error unless choices has an entry for each state s of the model: a choice of s, or sparse.None.

@@ -16,11 +16,11 @@ import (
 // choices have the numbers of the space. It is an error if the scheduler does not fit the space. The error can also come from ctx or w.
 //
 // Source: PRISM's -exportstrat; Storm's Scheduler::printJsonToStream.
-func Write(ctx context.Context, w io.Writer, space *explicit.Space, scheduler Scheduler, format Format, opts Options) error {
+func Write(ctx context.Context, out io.Writer, space *explicit.Space, scheduler Scheduler, format Format, opts Options) error {
 	if err := scheduler.validate(space.Model()); err != nil {
 		return err
 	}
-	writer := newWriter(ctx, w, space, opts)
+	writer := newWriter(ctx, out, space, opts)
 	writer.scheduler = scheduler
 	var err error
 	switch format {
@@ -40,9 +40,9 @@ func Write(ctx context.Context, w io.Writer, space *explicit.Space, scheduler Sc
 }
 
 // newWriter returns a writer whose scheduler is not set yet.
-func newWriter(ctx context.Context, w io.Writer, space *explicit.Space, opts Options) *writer {
+func newWriter(ctx context.Context, out io.Writer, space *explicit.Space, opts Options) *writer {
 	return &writer{
-		Writer: bufio.NewWriter(w), ctx: ctx, space: space, model: space.Model(), opts: opts,
+		Writer: bufio.NewWriter(out), ctx: ctx, space: space, model: space.Model(), opts: opts,
 		vars: space.Program().Vars, valuation: space.State(nil, 0),
 	}
 }
@@ -105,12 +105,12 @@ func (writer *writer) beginLine(number, s int, useIndices bool) []byte {
 }
 
 // appendChoice appends choice c of state s to a line: its index in the state if useIndices is true, else its action.
-func (writer *writer) appendChoice(line []byte, s, c int, useIndices bool) []byte {
+func (writer *writer) appendChoice(line []byte, s, choice int, useIndices bool) []byte {
 	if useIndices {
 		first, _ := writer.model.Choices(s)
-		return strconv.AppendInt(line, int64(c-first), 10)
+		return strconv.AppendInt(line, int64(choice-first), 10)
 	}
-	return append(line, writer.action(writer.model.Actions, c)...)
+	return append(line, writer.action(writer.model.Actions, choice)...)
 }
 
 // appendState appends the valuation of a state, such as (0,true), to a line.

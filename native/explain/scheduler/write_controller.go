@@ -14,8 +14,8 @@ import (
 // WriteController writes a scheduler with memory in the given format. A list has a line for each reachable pair of a state and a memory, such as
 // (0,true),3=move. A randomized choice lists its actions with probabilities: 0.25:left+0.75:right. JSON has an entry for each pair, with the
 // memory after each successor. The states of an induced model are the pairs, numbered breadth-first. The errors are the same as for Write.
-func WriteController(ctx context.Context, w io.Writer, space *explicit.Space, controller *sparse.Controller, format Format, opts Options) error {
-	writer := newWriter(ctx, w, space, opts)
+func WriteController(ctx context.Context, out io.Writer, space *explicit.Space, controller *sparse.Controller, format Format, opts Options) error {
+	writer := newWriter(ctx, out, space, opts)
 	var err error
 	switch format {
 	case Actions, Indices:

@@ -25,8 +25,8 @@ type jsonChoice struct {
 
 // JSON writes the shield as a randomized scheduler, in the format of Storm's --exportscheduler. All allowed choices of a state are equally
 // likely.
-func (shield *Shield) JSON(ctx context.Context, w io.Writer) error {
-	writer := bufio.NewWriter(w)
+func (shield *Shield) JSON(ctx context.Context, out io.Writer) error {
+	writer := bufio.NewWriter(out)
 	separator := "[\n    "
 	for s := range shield.Space.Model().NumStates() {
 		if s&0xfff == 0 && ctx.Err() != nil {
@@ -48,9 +48,9 @@ func (shield *Shield) JSON(ctx context.Context, w io.Writer) error {
 func (shield *Shield) jsonState(s int) jsonState {
 	entry := jsonState{State: shield.variables(s)}
 	first, end := shield.Space.Model().Choices(s)
-	for c := first; c < end; c++ {
-		if shield.Allowed.Has(c) {
-			entry.Choices = append(entry.Choices, jsonChoice{Index: c, Labels: shield.labels(c)})
+	for choice := first; choice < end; choice++ {
+		if shield.Allowed.Has(choice) {
+			entry.Choices = append(entry.Choices, jsonChoice{Index: choice, Labels: shield.labels(choice)})
 		}
 	}
 	for i := range entry.Choices {
@@ -60,20 +60,20 @@ func (shield *Shield) jsonState(s int) jsonState {
 }
 
 // labels returns a list with the action of choice c, or an empty list if the choice has no action.
-func (shield *Shield) labels(c int) []string {
-	if name := shield.Action(c); name != "" {
+func (shield *Shield) labels(choice int) []string {
+	if name := shield.Action(choice); name != "" {
 		return []string{name}
 	}
 	return []string{}
 }
 
 // Action returns the name of the action of choice c, or "" if the choice has no action.
-func (shield *Shield) Action(c int) string {
+func (shield *Shield) Action(choice int) string {
 	model := shield.Space.Model()
-	if model.Actions == nil || model.Actions[c] == sparse.NoAction {
+	if model.Actions == nil || model.Actions[choice] == sparse.NoAction {
 		return ""
 	}
-	return shield.Space.Program().Actions[model.Actions[c]-1]
+	return shield.Space.Program().Actions[model.Actions[choice]-1]
 }
 
 // variables returns the value of each variable in state s, as int32 or bool, by the name of the variable.

@@ -327,7 +327,7 @@ func countValues(variable int, samples []sample) []valueCount {
 	for _, s := range samples {
 		counts[int64(s.state[variable])-int64(minimum)].add(s)
 	}
-	return slices.DeleteFunc(counts, func(c valueCount) bool { return c.allowed+c.forbidden == 0 })
+	return slices.DeleteFunc(counts, func(count valueCount) bool { return count.allowed+count.forbidden == 0 })
 }
 
 // countFewValues does the same as countValues, with a map: for samples with few values in a large range.

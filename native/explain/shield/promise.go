@@ -73,13 +73,13 @@ func (shield *Shield) originalChoices(choices []uint32) []uint32 {
 	for s := range result {
 		result[s] = sparse.None
 		first, end := model.Choices(s)
-		for c := first; c < end; c++ {
-			if !shield.Allowed.Has(c) {
+		for choice := first; choice < end; choice++ {
+			if !shield.Allowed.Has(choice) {
 				continue
 			}
 			isFirstAllowed := result[s] == sparse.None
 			if isFirstAllowed || choices[s] == numberInRestricted {
-				result[s] = uint32(c)
+				result[s] = uint32(choice)
 			}
 			numberInRestricted++
 		}
@@ -128,8 +128,8 @@ func (shield *Shield) ConfirmScheduler(ctx context.Context, promise *Promise) er
 func (shield *Shield) ProbabilityUnder(ctx context.Context, choices []uint32) (interval.Number, error) {
 	model := shield.Space.Model()
 	schedulerChoices := sparse.NewSet(model.NumChoices())
-	for _, c := range choices {
-		schedulerChoices.Add(int(c))
+	for _, choice := range choices {
+		schedulerChoices.Add(int(choice))
 	}
 	// The restricted model has one choice in each state, so its maximal and its minimal probability are equal.
 	probability, _, err := shield.probabilityIn(ctx, model.Restrict(schedulerChoices), shield.Max)
@@ -215,8 +215,8 @@ func (shield *Shield) Figures() Figures {
 // countAllowed returns the number of allowed choices from first to end-1.
 func (shield *Shield) countAllowed(first, end int) int {
 	count := 0
-	for c := first; c < end; c++ {
-		if shield.Allowed.Has(c) {
+	for choice := first; choice < end; choice++ {
+		if shield.Allowed.Has(choice) {
 			count++
 		}
 	}

@@ -60,7 +60,9 @@ func (shield *Shield) isExact() bool { return shield.stateValues.Exact != nil }
 func (shield *Shield) Value(s int) interval.Number { return shield.stateValues.Number(s) }
 
 // ChoiceValue returns the probability of a choice that is followed by best choices.
-func (shield *Shield) ChoiceValue(c int) interval.Number { return shield.choiceValues.Number(c) }
+func (shield *Shield) ChoiceValue(choice int) interval.Number {
+	return shield.choiceValues.Number(choice)
+}
 
 var (
 	errNoChoices = errors.New("the model has no choices, want an MDP for a shield")
@@ -185,11 +187,11 @@ func (shield *Shield) computeChoiceBounds() {
 	lower, upper := make([]float64, model.NumChoices()), make([]float64, model.NumChoices())
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
-		for c := first; c < end; c++ {
+		for choice := first; choice < end; choice++ {
 			if shield.isDecided(s) {
-				lower[c], upper[c] = shield.stateValues.Lower[s], shield.stateValues.Upper[s]
+				lower[choice], upper[choice] = shield.stateValues.Lower[s], shield.stateValues.Upper[s]
 			} else {
-				lower[c], upper[c] = shield.expectedBounds(c)
+				lower[choice], upper[choice] = shield.expectedBounds(choice)
 			}
 		}
 	}
@@ -197,9 +199,9 @@ func (shield *Shield) computeChoiceBounds() {
 }
 
 // expectedBounds returns bounds of the sum of P(c,t) value(t) over the successors t of choice c, rounded outwards.
-func (shield *Shield) expectedBounds(c int) (lower, upper float64) {
+func (shield *Shield) expectedBounds(choice int) (lower, upper float64) {
 	model := shield.Space.Model()
-	first, end := model.Transitions(c)
+	first, end := model.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		weight, target := model.Prob(transition), model.Target[transition]
 		lower += float64(weight * shield.stateValues.Lower[target])
@@ -241,13 +243,13 @@ func (shield *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bo
 func (shield *Shield) allowChoicesByBounds(s int, threshold *big.Rat, undecidedChoices *sparse.Set) (hasUndecided bool) {
 	first, end := shield.Space.Model().Choices(s)
 	thresholdLow, thresholdHigh := shield.thresholdBounds(threshold, s)
-	for c := first; c < end; c++ {
-		lossLow, lossHigh := shield.lossBounds(s, c)
+	for choice := first; choice < end; choice++ {
+		lossLow, lossHigh := shield.lossBounds(s, choice)
 		switch {
 		case shield.isDecided(s) || end-first == 1 || lossHigh <= thresholdLow:
-			shield.Allowed.Add(c)
+			shield.Allowed.Add(choice)
 		case lossLow <= thresholdHigh:
-			undecidedChoices.Add(c)
+			undecidedChoices.Add(choice)
 			hasUndecided = true
 		}
 	}
@@ -267,10 +269,10 @@ func (shield *Shield) thresholdBounds(threshold *big.Rat, s int) (low, high floa
 }
 
 // lossBounds returns bounds of the loss of choice c in state s: the difference between the best value of s and the value of c.
-func (shield *Shield) lossBounds(s, c int) (low, high float64) {
+func (shield *Shield) lossBounds(s, choice int) (low, high float64) {
 	const slack = 0x1p-50 // a bound on the rounding error of a difference of probabilities
 	stateLow, stateHigh := shield.stateValues.Lower[s], shield.stateValues.Upper[s]
-	choiceLow, choiceHigh := shield.choiceValues.Lower[c], shield.choiceValues.Upper[c]
+	choiceLow, choiceHigh := shield.choiceValues.Lower[choice], shield.choiceValues.Upper[choice]
 	if shield.Max {
 		return stateLow - choiceHigh - slack, stateHigh - choiceLow + slack
 	}
@@ -283,13 +285,13 @@ func (shield *Shield) relevantChoices(undecidedChoices *sparse.Set) *sparse.Set 
 	relevant := undecidedChoices.Clone()
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
-		for c := first; c < end; c++ {
-			mayBeBest := shield.choiceValues.Lower[c] <= shield.stateValues.Upper[s]
+		for choice := first; choice < end; choice++ {
+			mayBeBest := shield.choiceValues.Lower[choice] <= shield.stateValues.Upper[s]
 			if shield.Max {
-				mayBeBest = shield.choiceValues.Upper[c] >= shield.stateValues.Lower[s]
+				mayBeBest = shield.choiceValues.Upper[choice] >= shield.stateValues.Lower[s]
 			}
 			if mayBeBest {
-				relevant.Add(c)
+				relevant.Add(choice)
 			}
 		}
 	}
@@ -312,9 +314,9 @@ func (shield *Shield) allowExactly(ctx context.Context, threshold *big.Rat, rele
 			return err
 		}
 		first, end := model.Choices(s)
-		for c := first; c < end; c++ {
-			if undecidedChoices.Has(c) && atMost(subproblem.lossOf(s, subproblem.exactChoiceValue(s, c)), threshold) {
-				shield.Allowed.Add(c)
+		for choice := first; choice < end; choice++ {
+			if undecidedChoices.Has(choice) && atMost(subproblem.lossOf(s, subproblem.exactChoiceValue(s, choice)), threshold) {
+				shield.Allowed.Add(choice)
 			}
 		}
 	}
@@ -340,21 +342,21 @@ func (shield *Shield) computeChoiceValues(ctx context.Context) error {
 			return ctx.Err()
 		}
 		first, end := model.Choices(s)
-		for c := first; c < end; c++ {
-			shield.choiceValues.Exact[c] = shield.exactChoiceValue(s, c)
+		for choice := first; choice < end; choice++ {
+			shield.choiceValues.Exact[choice] = shield.exactChoiceValue(s, choice)
 		}
 	}
 	return nil
 }
 
 // exactChoiceValue returns the exact probability of the formula after choice c of state s, if all later choices are optimal.
-func (shield *Shield) exactChoiceValue(s, c int) *big.Rat {
+func (shield *Shield) exactChoiceValue(s, choice int) *big.Rat {
 	if shield.isDecided(s) {
 		return shield.stateValues.Exact[s]
 	}
 	model := shield.Space.Model()
 	sum, term := new(big.Rat), new(big.Rat)
-	first, end := model.Transitions(c)
+	first, end := model.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		successorValue := shield.stateValues.Exact[model.Target[transition]]
 		sum.Add(sum, term.Mul(model.Fraction(transition), successorValue))
@@ -385,9 +387,9 @@ func (shield *Shield) choicesWithinLoss(ctx context.Context, threshold *big.Rat)
 			break
 		}
 		first, end := model.Choices(s)
-		for c := first; c < end; c++ {
-			if atMost(shield.lossOf(s, shield.choiceValues.Exact[c]), threshold) {
-				choices.Add(c)
+		for choice := first; choice < end; choice++ {
+			if atMost(shield.lossOf(s, shield.choiceValues.Exact[choice]), threshold) {
+				choices.Add(choice)
 			}
 		}
 	}
@@ -399,11 +401,11 @@ func (shield *Shield) choicesWithinLoss(ctx context.Context, threshold *big.Rat)
 func (shield *Shield) allowByTotalLoss(ctx context.Context, threshold *big.Rat) error {
 	losses := shield.distinctLosses()
 	var searchErr error // an error makes all further tests true, which ends the search
-	numAllowed := sort.Search(len(losses), func(k int) bool {
+	numAllowed := sort.Search(len(losses), func(count int) bool {
 		if searchErr != nil {
 			return true
 		}
-		shield.Allowed = shield.choicesWithinLoss(ctx, losses[k])
+		shield.Allowed = shield.choicesWithinLoss(ctx, losses[count])
 		withinThreshold, err := shield.isTotalLossAllowed(ctx, threshold)
 		searchErr = err
 		return !withinThreshold
@@ -426,8 +428,8 @@ func (shield *Shield) distinctLosses() []*big.Rat {
 	model := shield.Space.Model()
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
-		for c := first; c < end; c++ {
-			if loss := shield.lossOf(s, shield.choiceValues.Exact[c]); loss != nil {
+		for choice := first; choice < end; choice++ {
+			if loss := shield.lossOf(s, shield.choiceValues.Exact[choice]); loss != nil {
 				losses = append(losses, loss)
 			}
 		}
@@ -445,8 +447,8 @@ func (shield *Shield) bestScheduler() *sparse.Set {
 		if best := shield.bestChoices[s]; best != sparse.None {
 			first, end = int(best), int(best)+1
 		}
-		for c := first; c < end; c++ {
-			choices.Add(c)
+		for choice := first; choice < end; choice++ {
+			choices.Add(choice)
 		}
 	}
 	return choices
@@ -477,9 +479,9 @@ func (shield *Shield) restricted() *sparse.Model {
 }
 
 // Correction returns choice c if the shield allows it. Otherwise it returns an allowed choice of state s, an optimal one if it is known.
-func (shield *Shield) Correction(s, c int) int {
-	if shield.Allowed.Has(c) {
-		return c
+func (shield *Shield) Correction(s, choice int) int {
+	if shield.Allowed.Has(choice) {
+		return choice
 	}
 	if best := shield.bestChoices[s]; best != sparse.None {
 		return int(best)
@@ -490,5 +492,5 @@ func (shield *Shield) Correction(s, c int) int {
 			return candidate
 		}
 	}
-	return c // unreachable: every state has an allowed choice
+	return choice // unreachable: every state has an allowed choice
 }

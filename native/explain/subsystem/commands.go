@@ -53,8 +53,8 @@ func originalModule(program *sema.Program, index int) int {
 func (numbering *Numbering) Len() int { return len(numbering.modules) }
 
 // Number returns the number of a command.
-func (numbering *Numbering) Number(c compile.CommandRef) int {
-	return numbering.firstNumbers[c.Module] + c.Command
+func (numbering *Numbering) Number(command compile.CommandRef) int {
+	return numbering.firstNumbers[command.Module] + command.Command
 }
 
 // Command returns the command with number i.
@@ -267,9 +267,9 @@ func (use *commandUse) restrictedModel(keptCommands *sparse.Set) *sparse.Model {
 		builder.State()
 		numChoicesBefore := builder.NumChoices()
 		first, end := model.Choices(s)
-		for c := first; c < end; c++ {
-			if someSetIsKept(use.alternatives[c], keptCommands) {
-				builder.Copy(c, sameTarget)
+		for choice := first; choice < end; choice++ {
+			if someSetIsKept(use.alternatives[choice], keptCommands) {
+				builder.Copy(choice, sameTarget)
 			}
 		}
 		if builder.NumChoices() == numChoicesBefore {

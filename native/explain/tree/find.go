@@ -165,18 +165,18 @@ func (search *treeSearch) markRestricted() {
 		if hasOneChoice {
 			continue
 		}
-		for c := first; c < end; c++ {
-			search.result.isRestricted[search.actionOf(c)] = true
+		for choice := first; choice < end; choice++ {
+			search.result.isRestricted[search.actionOf(choice)] = true
 		}
 	}
 }
 
 // actionOf returns the action of choice c.
-func (search *treeSearch) actionOf(c int) sparse.Action {
+func (search *treeSearch) actionOf(choice int) sparse.Action {
 	if search.model.Actions == nil {
 		return sparse.NoAction
 	}
-	return search.model.Actions[c]
+	return search.model.Actions[choice]
 }
 
 // mustDecide reports whether the tree must have a decision for a state: the state has several choices, or the module of the tree would
@@ -194,10 +194,10 @@ func (search *treeSearch) decisionsIn(s int) []Decision {
 	first, end := search.model.Choices(s)
 	modules := search.moduleChoices(s)
 	search.decisions = search.decisions[:0]
-	for c := first; c < end; c++ {
-		decision := Decision{Action: search.actionOf(c), Module: -1}
+	for choice := first; choice < end; choice++ {
+		decision := Decision{Action: search.actionOf(choice), Module: -1}
 		if modules != nil {
-			decision.Module = modules[c-first].Module
+			decision.Module = modules[choice-first].Module
 		}
 		decision.Index = countSimilar(search.decisions, decision)
 		search.decisions = append(search.decisions, decision)
@@ -263,12 +263,12 @@ func (search *treeSearch) addExample(s int) error {
 }
 
 // isAllowed reports whether the tree may take choice c of state s: the scheduler allows it, or its loss is within the tolerance.
-func (search *treeSearch) isAllowed(s, c int) bool {
+func (search *treeSearch) isAllowed(s, choice int) bool {
 	scheduledChoice := search.Choices[s]
-	if scheduledChoice == sparse.None || int(scheduledChoice) == c {
+	if scheduledChoice == sparse.None || int(scheduledChoice) == choice {
 		return true
 	}
-	return search.tolerance != nil && search.Allowed(s, c, *search.tolerance)
+	return search.tolerance != nil && search.Allowed(s, choice, *search.tolerance)
 }
 
 // numberOf returns the number of a decision. A new decision gets the next number.
@@ -333,8 +333,8 @@ func (search *treeSearch) choicesToFollow(s, round int) (first, end int) {
 	case !search.mustDecide(s) || mustEnd:
 		return first, end
 	case search.seenStates.Has(s):
-		c := search.choiceOf(s, search.decide(search.Space.State(nil, s)))
-		return c, c + 1
+		choice := search.choiceOf(s, search.decide(search.Space.State(nil, s)))
+		return choice, choice + 1
 	case scheduledChoice == sparse.None:
 		return first, first + 1
 	}
@@ -379,11 +379,11 @@ func (search *treeSearch) judge(ctx context.Context) (loss float64, numDecided i
 			return search.model.Choices(s)
 		}
 		decidedStates.Add(s)
-		c := search.choiceOf(s, search.decide(search.Space.State(search.values, s)))
-		if c >= 0 {
-			treeChoices.Add(c)
+		choice := search.choiceOf(s, search.decide(search.Space.State(search.values, s)))
+		if choice >= 0 {
+			treeChoices.Add(choice)
 		}
-		return c, c + 1
+		return choice, choice + 1
 	})
 	if err != nil || reachedStates == nil {
 		return math.Inf(1), 0, err
@@ -512,19 +512,19 @@ func (search *treeSearch) pruneGreedily(ctx context.Context, root branch) error 
 
 // replaceByLeaf replaces a subtree by the first leaf with which the loss of the tree is allowed, and reports whether there is one. If maxJudged
 // trees have been judged, it sets search.result.Stopped.
-func (search *treeSearch) replaceByLeaf(ctx context.Context, b branch, maxJudged int) (bool, error) {
-	for _, decision := range search.frequentDecisions(b.examples) {
+func (search *treeSearch) replaceByLeaf(ctx context.Context, replaced branch, maxJudged int) (bool, error) {
+	for _, decision := range search.frequentDecisions(replaced.examples) {
 		if search.result.Judged >= maxJudged {
 			search.result.Stopped = true
 			return false, nil
 		}
-		previous := *b.node
-		*b.node = Node{Decision: decision}
+		previous := *replaced.node
+		*replaced.node = Node{Decision: decision}
 		isAccepted, err := search.acceptTree(ctx)
 		if isAccepted {
 			return true, nil
 		}
-		*b.node = previous
+		*replaced.node = previous
 		if err != nil {
 			return false, err
 		}
@@ -539,10 +539,10 @@ type branch struct {
 }
 
 // split returns the two subtrees below the test of a branch, each with the examples that reach it.
-func (search *treeSearch) split(b branch) (yesBranch, noBranch branch) {
-	yesBranch.node, noBranch.node = b.node.Yes, b.node.No
-	for _, i := range b.examples {
-		if b.node.Test.Holds(search.examples[i].Values) {
+func (search *treeSearch) split(parent branch) (yesBranch, noBranch branch) {
+	yesBranch.node, noBranch.node = parent.node.Yes, parent.node.No
+	for _, i := range parent.examples {
+		if parent.node.Test.Holds(search.examples[i].Values) {
 			yesBranch.examples = append(yesBranch.examples, i)
 		} else {
 			noBranch.examples = append(noBranch.examples, i)

@@ -55,13 +55,13 @@ func candidateTests(vars []sema.Variable) []Test {
 		return tests
 	}
 	for i := range vars {
-		for j := range vars {
-			if i == j || !areComparable(&vars[i], &vars[j]) {
+		for variable := range vars {
+			if i == variable || !areComparable(&vars[i], &vars[variable]) {
 				continue
 			}
-			tests = append(tests, Test{Var: i, Other: j})
-			if i < j { // equality is symmetric
-				tests = append(tests, Test{Var: i, Other: j, Equal: true})
+			tests = append(tests, Test{Var: i, Other: variable})
+			if i < variable { // equality is symmetric
+				tests = append(tests, Test{Var: i, Other: variable, Equal: true})
 			}
 		}
 	}

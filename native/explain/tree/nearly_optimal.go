@@ -41,9 +41,9 @@ func NearlyOptimal(model *sparse.Model, lower, upper []float64, reward *sparse.R
 }
 
 // choiceValue returns r(c) + sum of P(c,t) values[t]: the value of choice c of state s, if values are the values of its successors.
-func choiceValue(model *sparse.Model, reward *sparse.Reward, values []float64, s, c int) float64 {
-	value := reward.ChoiceTotal(s, c)
-	first, end := model.Transitions(c)
+func choiceValue(model *sparse.Model, reward *sparse.Reward, values []float64, s, choice int) float64 {
+	value := reward.ChoiceTotal(s, choice)
+	first, end := model.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		value += model.Prob(transition) * values[model.Target[transition]]
 	}
@@ -75,9 +75,9 @@ func distances(model *sparse.Model, choices []uint32, optimalChoices *sparse.Set
 	}
 	graph := sparse.NewGraph(model)
 	for i := 0; i < len(queue); i++ {
-		for _, c := range graph.Into(int(queue[i])) {
-			s := graph.Owner(c)
-			isFollowed := optimalChoices.Has(int(c)) || choices[s] == c
+		for _, choice := range graph.Into(int(queue[i])) {
+			s := graph.Owner(choice)
+			isFollowed := optimalChoices.Has(int(choice)) || choices[s] == choice
 			if isFollowed && result[s] == math.MaxInt {
 				result[s] = result[queue[i]] + 1
 				queue = append(queue, uint32(s))

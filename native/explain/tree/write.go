@@ -12,10 +12,10 @@ import (
 )
 
 // Text writes the tree as nested if and else.
-func (result *Result) Text(w io.Writer) error {
+func (result *Result) Text(out io.Writer) error {
 	var text strings.Builder
 	result.writeText(&text, result.Root, "")
-	_, err := io.WriteString(w, text.String())
+	_, err := io.WriteString(out, text.String())
 	return err
 }
 
@@ -55,12 +55,12 @@ func (result *Result) decisionName(number int) string {
 }
 
 // Dot writes the tree in the DOT language of Graphviz.
-func (result *Result) Dot(w io.Writer) error {
+func (result *Result) Dot(out io.Writer) error {
 	var text strings.Builder
 	text.WriteString("digraph tree {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n")
 	result.writeDot(&text, result.Root, 0)
 	text.WriteString("}\n")
-	_, err := io.WriteString(w, text.String())
+	_, err := io.WriteString(out, text.String())
 	return err
 }
 
@@ -81,7 +81,7 @@ func (result *Result) writeDot(text *strings.Builder, node *Node, id int) (next 
 
 // Module writes the tree as a module in PRISM's language. The module synchronises with the modules of the model, and enables in each state only
 // the action that the tree selects. It is an error if actions do not identify the choices of the model.
-func (result *Result) Module(w io.Writer, name string) error {
+func (result *Result) Module(out io.Writer, name string) error {
 	if err := result.checkActions(); err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (result *Result) Module(w io.Writer, name string) error {
 		}
 	}
 	text.WriteString("endmodule\n")
-	_, err := io.WriteString(w, text.String())
+	_, err := io.WriteString(out, text.String())
 	return err
 }
 
@@ -140,8 +140,8 @@ func (result *Result) hasAmbiguousActions() bool {
 	model := result.Space.Model()
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
-		for c := first + 1; c < end; c++ {
-			if slices.Contains(model.Actions[first:c], model.Actions[c]) {
+		for choice := first + 1; choice < end; choice++ {
+			if slices.Contains(model.Actions[first:choice], model.Actions[choice]) {
 				return true
 			}
 		}

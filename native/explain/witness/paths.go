@@ -120,10 +120,10 @@ func (paths *Paths) appendStep(path pathEntry, from, rank, weight uint32) pathEn
 }
 
 // precedes reports whether path a comes before path b: it is more probable, or equally probable and shorter. Numbers of nodes break ties.
-func (paths *Paths) precedes(a, b pathEntry) bool {
+func (paths *Paths) precedes(left, right pathEntry) bool {
 	return cmp.Or(
-		paths.chain.products.compare(b.product, a.product), cmp.Compare(a.steps, b.steps),
-		cmp.Compare(a.previous, b.previous), cmp.Compare(a.rank, b.rank),
+		paths.chain.products.compare(right.product, left.product), cmp.Compare(left.steps, right.steps),
+		cmp.Compare(left.previous, right.previous), cmp.Compare(left.rank, right.rank),
 	) < 0
 }
 
@@ -329,7 +329,7 @@ type queuedNode struct {
 	product product
 }
 
-func (queue *nodeQueue) push(v uint32, p product) { heap.Push(queue, queuedNode{v, p}) }
+func (queue *nodeQueue) push(node uint32, p product) { heap.Push(queue, queuedNode{node, p}) }
 
 func (queue *nodeQueue) Len() int { return len(queue.nodes) }
 func (queue *nodeQueue) Less(i, j int) bool {

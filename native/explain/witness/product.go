@@ -200,16 +200,16 @@ func (products *products) logWithErr(factors []power) (log, absErr float64) {
 }
 
 // compare returns the exact sign of product a minus product b.
-func (products *products) compare(a, b product) int {
-	if a == b {
+func (products *products) compare(left, right product) int {
+	if left == right {
 		return 0
 	}
-	difference := products.logs[a] - products.logs[b]
-	if math.Abs(difference) > products.logErr[a]+products.logErr[b] {
+	difference := products.logs[left] - products.logs[right]
+	if math.Abs(difference) > products.logErr[left]+products.logErr[right] {
 		return cmp.Compare(difference, 0)
 	}
 	// The logarithms are too close to decide.
-	quotient := mergePowers(decode(products.factorizations[a]), decode(products.factorizations[b]), -1)
+	quotient := mergePowers(decode(products.factorizations[left]), decode(products.factorizations[right]), -1)
 	numerator, denominator := products.expand(quotient)
 	return numerator.Cmp(denominator)
 }

@@ -118,14 +118,14 @@ func newUpdater(problem *pomdp) *updater {
 
 // outcomesOf returns the outcomes of an action in a belief: the next belief for each observation, and the weights of reaching the target and of
 // failing.
-func (updater *updater) outcomesOf(b *belief, action int) outcomes {
-	result := outcomes{goal: new(big.Int), failure: new(big.Int), totalWeight: new(big.Int).Mul(updater.denominator, b.totalWeight)}
+func (updater *updater) outcomesOf(start *belief, action int) outcomes {
+	result := outcomes{goal: new(big.Int), failure: new(big.Int), totalWeight: new(big.Int).Mul(updater.denominator, start.totalWeight)}
 	weight := new(big.Int)
-	for i, s := range b.states {
+	for i, s := range start.states {
 		first, end := updater.model.Transitions(updater.choiceOf(s, action))
-		for j := first; j < end; j++ {
-			weight.Mul(b.weights[i], updater.scaledWeights[updater.model.WeightIndex[j]])
-			updater.addWeight(&result, updater.model.Target[j], weight)
+		for transition := first; transition < end; transition++ {
+			weight.Mul(start.weights[i], updater.scaledWeights[updater.model.WeightIndex[transition]])
+			updater.addWeight(&result, updater.model.Target[transition], weight)
 		}
 	}
 	result.continuing = updater.splitByObservation()

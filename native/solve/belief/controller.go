@@ -255,8 +255,8 @@ func (problem *pomdp) evaluate(ctx context.Context, controller *Controller, star
 // solveChain computes the reachability probability or the expected reward of the problem in an induced chain. reward is nil for a
 // probability.
 func (problem *pomdp) solveChain(ctx context.Context, chain *Chain, reward *sparse.Reward, opts solve.Options) (*solve.Values, error) {
-	n := len(chain.State)
-	nonterminal, target := sparse.NewSet(n), sparse.NewSet(n)
+	numStates := len(chain.State)
+	nonterminal, target := sparse.NewSet(numStates), sparse.NewSet(numStates)
 	for i, s := range chain.State {
 		switch {
 		case problem.Target.Has(int(s)):

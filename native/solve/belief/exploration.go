@@ -42,9 +42,9 @@ type cutoff struct {
 }
 
 // cutoffOf returns bounds on the value of a belief.
-func (search *exploration) cutoffOf(b *belief) cutoff {
-	pessimisticValue, strategy := search.pool.bestStrategy(b)
-	return cutoff{optimisticValue: search.informedBound.beliefBound(b), pessimisticValue: pessimisticValue, strategy: strategy}
+func (search *exploration) cutoffOf(beliefState *belief) cutoff {
+	pessimisticValue, strategy := search.pool.bestStrategy(beliefState)
+	return cutoff{optimisticValue: search.informedBound.beliefBound(beliefState), pessimisticValue: pessimisticValue, strategy: strategy}
 }
 
 // actionResult is the result of an action in a belief: where it leads, and the expected reward.
@@ -107,17 +107,17 @@ func (search *exploration) explore(ctx context.Context, start *belief) error {
 
 // addNode returns the number of the node of a belief, and adds a node if the belief is new. isGridPoint says that the belief is a grid point. If
 // the limit of expanded beliefs is reached, the new node is cut off: it gets bounds on its value, and no successors.
-func (search *exploration) addNode(b *belief, isGridPoint bool) int {
-	key := b.mapKey()
+func (search *exploration) addNode(added *belief, isGridPoint bool) int {
+	key := added.mapKey()
 	if i, found := search.nodeIndex[key]; found {
 		return i
 	}
-	newNode := node{belief: b, observation: search.Observation[b.states[0]]}
+	newNode := node{belief: added, observation: search.Observation[added.states[0]]}
 	if search.reserveExpansion(isGridPoint) {
 		search.nodeIndex[key] = len(search.nodes)
 	} else { // do not store the belief and its key, because many beliefs may be cut off
 		search.isPartial = true
-		newNode.belief, newNode.cutoff = nil, search.cutoffOf(b)
+		newNode.belief, newNode.cutoff = nil, search.cutoffOf(added)
 	}
 	search.nodes = append(search.nodes, newNode)
 	return len(search.nodes) - 1
@@ -171,17 +171,17 @@ func (search *exploration) newSuccessor(outcome *outcome, total *big.Int) succes
 
 // representatives returns the nodes that stand for a belief. This is the node of the belief itself or, if the limit of exact beliefs is
 // reached, the nodes of the grid points around the belief with their weights.
-func (search *exploration) representatives(b *belief) []weightedNode {
-	if i, found := search.nodeIndex[b.mapKey()]; found {
+func (search *exploration) representatives(represented *belief) []weightedNode {
+	if i, found := search.nodeIndex[represented.mapKey()]; found {
 		return []weightedNode{{node: i}}
 	}
-	expandExactly := search.exactNodes < search.maxExactNodes && b.totalWeight.BitLen() <= maxBeliefBits
+	expandExactly := search.exactNodes < search.maxExactNodes && represented.totalWeight.BitLen() <= maxBeliefBits
 	if search.resolution == 0 || expandExactly {
-		return []weightedNode{{node: search.addNode(b, false)}}
+		return []weightedNode{{node: search.addNode(represented, false)}}
 	}
-	corners := b.triangulate(search.resolution)
+	corners := represented.triangulate(search.resolution)
 	if len(corners) == 1 { // b is a grid point
-		return []weightedNode{{node: search.addNode(b, true)}}
+		return []weightedNode{{node: search.addNode(represented, true)}}
 	}
 	search.isPartial = true
 	nodes := make([]weightedNode, len(corners))
@@ -370,10 +370,10 @@ func (writer *mdpWriter) addCutoff(action *mdpAction, bounds cutoff, prob *big.R
 
 // solveMDP returns bounds on the value of each state of a finite MDP.
 func (search *exploration) solveMDP(ctx context.Context, mdp *finiteMDP, opts solve.Options) (*solve.Values, error) {
-	n := mdp.graph.NumStates()
-	target := sparse.SetOf(n, goal)
+	numStates := mdp.graph.NumStates()
+	target := sparse.SetOf(numStates, goal)
 	if search.Reward != nil {
 		return solve.ReachReward(ctx, mdp.graph, mdp.reward, target, search.Direction, opts)
 	}
-	return solve.Until(ctx, mdp.graph, sparse.FullSet(n), target, search.Direction, opts)
+	return solve.Until(ctx, mdp.graph, sparse.FullSet(numStates), target, search.Direction, opts)
 }

@@ -55,11 +55,11 @@ func decreasingOrder(numbers []*big.Int) []int {
 // cumulativeWeights multiplies the cumulative probability of states i and later by resolution, for each i.
 // It returns the integer parts, and the fractional parts times the total weight.
 func (belief *belief) cumulativeWeights(resolution int) (integers, fractions []*big.Int) {
-	n := len(belief.states)
-	integers, fractions = make([]*big.Int, n), make([]*big.Int, n)
+	numStates := len(belief.states)
+	integers, fractions = make([]*big.Int, numStates), make([]*big.Int, numStates)
 	factor := big.NewInt(int64(resolution))
 	sum := new(big.Int)
-	for i := n - 1; i >= 0; i-- {
+	for i := numStates - 1; i >= 0; i-- {
 		sum.Add(sum, belief.weights[i])
 		product := new(big.Int).Mul(sum, factor)
 		integers[i], fractions[i] = new(big.Int).QuoRem(product, belief.totalWeight, new(big.Int))

@@ -59,9 +59,9 @@ func (bound *informedBound) backupFullyObserved(s, action int, values []float64)
 	choice := bound.choiceOf(uint32(s), action)
 	first, end := bound.model.Transitions(choice)
 	sum := 0.0
-	for j := first; j < end; j++ {
-		if target := bound.model.Target[j]; !bound.terminalStates.Has(int(target)) {
-			sum += bound.model.Prob(j) * values[target]
+	for transition := first; transition < end; transition++ {
+		if target := bound.model.Target[transition]; !bound.terminalStates.Has(int(target)) {
+			sum += bound.model.Prob(transition) * values[target]
 		}
 	}
 	return bound.addImmediate(s, choice, sum)
@@ -77,9 +77,9 @@ func (bound *informedBound) addImmediate(s, choice int, laterValue float64) floa
 		return bound.roundOptimistic(laterValue+reward, relErr)
 	}
 	value := laterValue
-	for j := first; j < end; j++ {
-		if bound.Target.Has(int(bound.model.Target[j])) {
-			value += bound.model.Prob(j)
+	for transition := first; transition < end; transition++ {
+		if bound.Target.Has(int(bound.model.Target[transition])) {
+			value += bound.model.Prob(transition)
 		}
 	}
 	return bound.roundOptimistic(value, relErr)
@@ -134,14 +134,14 @@ func (bound *informedBound) informedBackup(s, action int) float64 {
 	first, end := bound.model.Transitions(choice)
 	isAdded := map[uint32]bool{} // the observations whose transitions are in laterValue
 	laterValue := 0.0
-	for j := first; j < end; j++ {
-		target := bound.model.Target[j]
+	for transition := first; transition < end; transition++ {
+		target := bound.model.Target[transition]
 		observation := bound.Observation[target]
 		if bound.terminalStates.Has(int(target)) || isAdded[observation] {
 			continue
 		}
 		isAdded[observation] = true
-		laterValue += bound.bestNextValue(j, end, observation)
+		laterValue += bound.bestNextValue(transition, end, observation)
 	}
 	return bound.addImmediate(s, choice, laterValue)
 }

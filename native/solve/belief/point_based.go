@@ -162,9 +162,9 @@ func (search *pointBased) nextBeliefs(belief floatBelief, action int) []floatBel
 	var reached []weightedState
 	for i, s := range belief.states {
 		first, end := search.model.Transitions(search.choiceOf(s, action))
-		for j := first; j < end; j++ {
-			if target := search.model.Target[j]; !search.terminalStates.Has(int(target)) {
-				reached = append(reached, weightedState{target, belief.weights[i] * search.model.Weights[search.model.WeightIndex[j]]})
+		for transition := first; transition < end; transition++ {
+			if target := search.model.Target[transition]; !search.terminalStates.Has(int(target)) {
+				reached = append(reached, weightedState{target, belief.weights[i] * search.model.Weights[search.model.WeightIndex[transition]]})
 			}
 		}
 	}
@@ -322,9 +322,9 @@ func (search *pointBased) immediateValue(s uint32, action int) float64 {
 	}
 	sum := 0.0
 	first, end := search.model.Transitions(choice)
-	for j := first; j < end; j++ {
-		if search.Target.Has(int(search.model.Target[j])) {
-			sum += search.model.Weights[search.model.WeightIndex[j]]
+	for transition := first; transition < end; transition++ {
+		if search.Target.Has(int(search.model.Target[transition])) {
+			sum += search.model.Weights[search.model.WeightIndex[transition]]
 		}
 	}
 	return sum
@@ -335,9 +335,9 @@ func (search *pointBased) immediateValue(s uint32, action int) float64 {
 func (search *pointBased) alphaValue(vector *alphaVector, s uint32) float64 {
 	sum := search.immediateValue(s, vector.action)
 	first, end := search.model.Transitions(search.choiceOf(s, vector.action))
-	for j := first; j < end; j++ {
-		if target := search.model.Target[j]; !search.terminalStates.Has(int(target)) {
-			sum += search.model.Weights[search.model.WeightIndex[j]] * search.valueAfter(vector.next, target)
+	for transition := first; transition < end; transition++ {
+		if target := search.model.Target[transition]; !search.terminalStates.Has(int(target)) {
+			sum += search.model.Weights[search.model.WeightIndex[transition]] * search.valueAfter(vector.next, target)
 		}
 	}
 	return sum

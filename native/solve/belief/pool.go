@@ -29,11 +29,11 @@ const (
 
 // numObservations returns the number of observations, which are numbered from 0.
 func (problem *pomdp) numObservations() int {
-	n := uint32(0)
+	count := uint32(0)
 	for _, observation := range problem.Observation {
-		n = max(n, observation+1)
+		count = max(count, observation+1)
 	}
-	return int(n)
+	return int(count)
 }
 
 // newPool returns a pool of memoryless strategies: the uniform one, the greedy one for the informed bound, and the improvements of the
@@ -218,9 +218,9 @@ func (problem *pomdp) firstStateByObservation() []uint32 {
 }
 
 // bestStrategy returns the best pessimistic bound of the pool for a belief, and the number of its strategy.
-func (pool *pool) bestStrategy(b *belief) (bestValue float64, strategy int) {
+func (pool *pool) bestStrategy(target *belief) (bestValue float64, strategy int) {
 	for i := range pool.strategies {
-		value, relErr := b.expectationFloat(func(s uint32) float64 { return pool.strategyValues[i][s] })
+		value, relErr := target.expectationFloat(func(s uint32) float64 { return pool.strategyValues[i][s] })
 		value = pool.roundPessimistic(value, relErr)
 		if i == 0 || pool.isBetter(value, bestValue) {
 			bestValue, strategy = value, i

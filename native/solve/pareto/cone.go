@@ -92,7 +92,7 @@ func (cone *cone) addConstraint(constraint []*big.Rat) {
 	var outside, remaining []*ray
 	values := map[*ray]*big.Rat{}
 	for _, current := range cone.rays {
-		values[current] = dot(constraint, current.vector)
+		values[current] = scalarProduct(constraint, current.vector)
 		switch values[current].Sign() {
 		case 1:
 			outside = append(outside, current)

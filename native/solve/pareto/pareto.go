@@ -70,7 +70,7 @@ func (curve *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, 
 		if err != nil {
 			return nil, err
 		}
-		if point != nil && withinWidth(dot(objective, point), upper, width) {
+		if point != nil && withinWidth(scalarProduct(objective, point), upper, width) {
 			return &Best{point, coefficients, upper}, nil
 		}
 		improved, err := curve.improveApproximation(ctx, objective, limits, point != nil, upper)
@@ -121,26 +121,26 @@ func maxAbs(values []*big.Rat) *big.Rat {
 }
 
 // unitVector returns the vector of n coordinates with 1 at coordinate i and 0 elsewhere.
-func unitVector(n, i int) []*big.Rat {
-	vector := zeros(n)
-	vector[i].SetInt64(1)
+func unitVector(length, index int) []*big.Rat {
+	vector := zeros(length)
+	vector[index].SetInt64(1)
 	return vector
 }
 
 // zeros returns the zero vector of n coordinates.
-func zeros(n int) []*big.Rat {
-	vector := make([]*big.Rat, n)
+func zeros(length int) []*big.Rat {
+	vector := make([]*big.Rat, length)
 	for i := range vector {
 		vector[i] = new(big.Rat)
 	}
 	return vector
 }
 
-// dot returns the scalar product of two vectors.
-func dot(x, y []*big.Rat) *big.Rat {
+// scalarProduct returns the scalar product of two vectors.
+func scalarProduct(left, right []*big.Rat) *big.Rat {
 	sum, term := new(big.Rat), new(big.Rat)
-	for i := range x {
-		sum.Add(sum, term.Mul(x[i], y[i]))
+	for i := range left {
+		sum.Add(sum, term.Mul(left[i], right[i]))
 	}
 	return sum
 }
@@ -174,7 +174,7 @@ func (curve *Curve) outerOptimum(ctx context.Context, objective, limits []*big.R
 	}
 	for _, plane := range curve.halfSpaces[curve.numObjectives:] {
 		row := termsOf(plane.weights)
-		excess := dot(plane.weights, ideal)
+		excess := scalarProduct(plane.weights, ideal)
 		row = append(row, solve.Term{Variable: program.AddVariable(), Coefficient: minusOne()})
 		program.AddRow(excess.Sub(excess, plane.bound), row...)
 	}
@@ -185,7 +185,7 @@ func (curve *Curve) outerOptimum(ctx context.Context, objective, limits []*big.R
 	if err != nil {
 		return nil, err
 	}
-	return maximum.Add(maximum, dot(objective, ideal)), nil
+	return maximum.Add(maximum, scalarProduct(objective, ideal)), nil
 }
 
 // termsOf returns a term of a linear program for each nonzero coefficient. coefficients[i] belongs to variable i.
@@ -208,9 +208,9 @@ func one() *big.Rat { return big.NewRat(1, 1) }
 func (curve *Curve) innerOptimum(ctx context.Context, objective, limits []*big.Rat) (point, coefficients []*big.Rat, err error) {
 	program := &solve.LinearProgram{}
 	var sum []solve.Term
-	for j, point := range curve.points {
-		program.Objective = append(program.Objective, dot(objective, point))
-		sum = append(sum, solve.Term{Variable: j, Coefficient: one()})
+	for index, point := range curve.points {
+		program.Objective = append(program.Objective, scalarProduct(objective, point))
+		sum = append(sum, solve.Term{Variable: index, Coefficient: one()})
 	}
 	program.AddRow(one(), sum...)
 	for i, limit := range limits {
@@ -234,8 +234,8 @@ func (curve *Curve) innerOptimum(ctx context.Context, objective, limits []*big.R
 // coordinates returns coordinate i of each known point.
 func (curve *Curve) coordinates(i int) []*big.Rat {
 	values := make([]*big.Rat, len(curve.points))
-	for j, point := range curve.points {
-		values[j] = point[i]
+	for index, point := range curve.points {
+		values[index] = point[i]
 	}
 	return values
 }
@@ -244,9 +244,9 @@ func (curve *Curve) coordinates(i int) []*big.Rat {
 func (curve *Curve) combine(coefficients []*big.Rat, vectors [][]*big.Rat) []*big.Rat {
 	sum := zeros(curve.numObjectives)
 	term := new(big.Rat)
-	for k, vector := range vectors {
+	for index, vector := range vectors {
 		for i := range sum {
-			sum[i].Add(sum[i], term.Mul(coefficients[k], vector[i]))
+			sum[i].Add(sum[i], term.Mul(coefficients[index], vector[i]))
 		}
 	}
 	return sum
@@ -266,7 +266,7 @@ func (curve *Curve) improveApproximation(ctx context.Context, objective, limits 
 	if err != nil {
 		return false, err
 	}
-	if dot(weights, answer.Point).Cmp(oldBest) > 0 {
+	if scalarProduct(weights, answer.Point).Cmp(oldBest) > 0 {
 		return true, nil
 	}
 	// If the point is not better than the known points, the new half-space must tighten the outer approximation.
@@ -308,8 +308,8 @@ func (curve *Curve) separatingMargin(ctx context.Context, normals [][]*big.Rat, 
 	program.Objective[distance] = one()
 	for _, point := range curve.points {
 		excess := make([]*big.Rat, len(normals))
-		for k, normal := range normals {
-			excess[k] = new(big.Rat).Sub(targets[k], dot(normal, point))
+		for index, normal := range normals {
+			excess[index] = new(big.Rat).Sub(targets[index], scalarProduct(normal, point))
 		}
 		row := append(termsOf(excess), solve.Term{Variable: distance, Coefficient: minusOne()}, solve.Term{Variable: program.AddVariable(), Coefficient: minusOne()})
 		program.AddRow(new(big.Rat), row...)
@@ -323,9 +323,9 @@ func (curve *Curve) separatingMargin(ctx context.Context, normals [][]*big.Rat, 
 
 // greatestKnownValue returns the greatest value of weights·x over the known points.
 func (curve *Curve) greatestKnownValue(weights []*big.Rat) *big.Rat {
-	greatest := dot(weights, curve.points[0])
+	greatest := scalarProduct(weights, curve.points[0])
 	for _, point := range curve.points[1:] {
-		if value := dot(weights, point); value.Cmp(greatest) > 0 {
+		if value := scalarProduct(weights, point); value.Cmp(greatest) > 0 {
 			greatest = value
 		}
 	}

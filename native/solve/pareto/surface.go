@@ -58,9 +58,9 @@ func (curve *Curve) queryVertex(ctx context.Context, approx *approximations, ver
 	}
 	constraint := curve.halfSpaces[len(curve.halfSpaces)-1].constraint()
 	switch {
-	case dot(constraint, vertex.vector).Sign() > 0:
+	case scalarProduct(constraint, vertex.vector).Sign() > 0:
 		approx.outer.addConstraint(constraint)
-	case dot(weights, answer.Point).Cmp(oldBest) <= 0:
+	case scalarProduct(weights, answer.Point).Cmp(oldBest) <= 0:
 		distance.cannotImprove = true // the bounds of the oracle are too wide
 	}
 	approx.inner.addConstraint(pointConstraint(answer.Point))
@@ -114,7 +114,7 @@ func (approx *approximations) distanceOf(vertex *ray) *vertexDistance {
 	vertexDist := &vertexDistance{distance: new(big.Rat)}
 	constraint := pointConstraint(vertex.vector[:approx.numObjectives])
 	for _, facet := range approx.inner.rays {
-		distance := dot(constraint, facet.vector)
+		distance := scalarProduct(constraint, facet.vector)
 		if vertexDist.facet == nil || distance.Cmp(vertexDist.distance) > 0 {
 			vertexDist.facet = facet
 			vertexDist.distance = distance
@@ -161,9 +161,9 @@ func hasOtherPoint(facets []*big.Int, index int) bool {
 func (approx *approximations) facetsThrough(point []*big.Rat) *big.Int {
 	facets := new(big.Int)
 	constraint := pointConstraint(point)
-	for k, facet := range approx.inner.rays {
-		if dot(constraint, facet.vector).Sign() == 0 {
-			facets.SetBit(facets, k, 1)
+	for index, facet := range approx.inner.rays {
+		if scalarProduct(constraint, facet.vector).Sign() == 0 {
+			facets.SetBit(facets, index, 1)
 		}
 	}
 	return facets
@@ -181,8 +181,8 @@ func (approx *approximations) weightsAllObjectives(facets *big.Int) bool {
 
 // weightsObjective reports whether objective i has a positive weight in some facet of the set.
 func (approx *approximations) weightsObjective(facets *big.Int, objective int) bool {
-	for k, facet := range approx.inner.rays {
-		if facets.Bit(k) == 1 && facet.vector[objective].Sign() > 0 {
+	for index, facet := range approx.inner.rays {
+		if facets.Bit(index) == 1 && facet.vector[objective].Sign() > 0 {
 			return true
 		}
 	}

@@ -96,7 +96,7 @@ func (function *Func) Add(other *Func) *Func {
 }
 
 // Sub returns function - other.
-func (function *Func) Sub(g *Func) *Func { return function.Add(g.Neg()) }
+func (function *Func) Sub(other *Func) *Func { return function.Add(other.Neg()) }
 
 // Mul returns function · other in lowest terms. It cancels common factors before it multiplies.
 func (function *Func) Mul(other *Func) *Func {
@@ -117,28 +117,28 @@ func cancelCommonFactors(p, q polynomial) (polynomial, polynomial) {
 }
 
 // Quo returns function / divisor; the divisor must not be 0.
-func (function *Func) Quo(g *Func) *Func {
-	inverse := &Func{g.ring, g.denominator, g.numerator}
-	if g.numerator[0].coefficient.Sign() < 0 {
-		inverse.numerator, inverse.denominator = g.denominator.negated(), g.numerator.negated()
+func (function *Func) Quo(divisor *Func) *Func {
+	inverse := &Func{divisor.ring, divisor.denominator, divisor.numerator}
+	if divisor.numerator[0].coefficient.Sign() < 0 {
+		inverse.numerator, inverse.denominator = divisor.denominator.negated(), divisor.numerator.negated()
 	}
 	return function.Mul(inverse)
 }
 
 // Pow returns function^exponent. If the function is 0, the exponent must not be negative. It returns false if an exponent of a parameter would exceed maxExponent.
-func (function *Func) Pow(n int) (*Func, bool) {
-	if n < 0 {
-		function, n = function.ring.Integer(1).Quo(function), -n
+func (function *Func) Pow(exponent int) (*Func, bool) {
+	if exponent < 0 {
+		function, exponent = function.ring.Integer(1).Quo(function), -exponent
 	}
-	if max(function.numerator.greatestExponent(), function.denominator.greatestExponent())*uint64(n) > maxExponent {
+	if max(function.numerator.greatestExponent(), function.denominator.greatestExponent())*uint64(exponent) > maxExponent {
 		return nil, false
 	}
 	power := function.ring.Integer(1)
-	for ; n > 0; n >>= 1 {
-		if n&1 == 1 {
+	for ; exponent > 0; exponent >>= 1 {
+		if exponent&1 == 1 {
 			power = power.Mul(function)
 		}
-		if n > 1 {
+		if exponent > 1 {
 			function = function.Mul(function)
 		}
 	}
@@ -157,8 +157,8 @@ func (polynomial polynomial) greatestExponent() uint64 {
 }
 
 // Equal reports whether two functions are equal.
-func (function *Func) Equal(g *Func) bool {
-	return function.numerator.times(g.denominator).equal(g.numerator.times(function.denominator))
+func (function *Func) Equal(other *Func) bool {
+	return function.numerator.times(other.denominator).equal(other.numerator.times(function.denominator))
 }
 
 // ValueAt returns the value of the function at a point, which has a number for each parameter. It returns false if the denominator is zero there.

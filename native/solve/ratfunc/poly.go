@@ -35,10 +35,10 @@ func (monomial monomial) exponent(i int) uint32 {
 }
 
 // withExponent returns the monomial with exponent i replaced.
-func (m monomial) withExponent(i int, exponent uint32) monomial {
-	b := []byte(m)
-	binary.BigEndian.PutUint32(b[i*exponentSize:], exponent)
-	return monomial(b)
+func (exponents monomial) withExponent(i int, exponent uint32) monomial {
+	result := []byte(exponents)
+	binary.BigEndian.PutUint32(result[i*exponentSize:], exponent)
+	return monomial(result)
 }
 
 // combine applies an operation to the exponents of two monomials, parameter by parameter. It returns false if a result is negative.
@@ -66,20 +66,20 @@ func (monomial monomial) isOne() bool { return strings.Trim(string(monomial), "\
 type polynomialBuilder map[monomial]*big.Int
 
 // addTerm adds a term. It copies the coefficient.
-func (builder polynomialBuilder) addTerm(m monomial, coefficient *big.Int) {
-	if sum, ok := builder[m]; ok {
+func (builder polynomialBuilder) addTerm(key monomial, coefficient *big.Int) {
+	if sum, ok := builder[key]; ok {
 		sum.Add(sum, coefficient)
 		return
 	}
-	builder[m] = new(big.Int).Set(coefficient)
+	builder[key] = new(big.Int).Set(coefficient)
 }
 
 // polynomial returns the sum of the added terms, in decreasing order of monomials and without zero terms.
 func (builder polynomialBuilder) polynomial() polynomial {
 	var result polynomial
-	for _, m := range slices.Sorted(maps.Keys(builder)) {
-		if builder[m].Sign() != 0 {
-			result = append(result, term{m, builder[m]})
+	for _, key := range slices.Sorted(maps.Keys(builder)) {
+		if builder[key].Sign() != 0 {
+			result = append(result, term{key, builder[key]})
 		}
 	}
 	slices.Reverse(result)

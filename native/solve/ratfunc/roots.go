@@ -113,9 +113,9 @@ func (polynomial Univariate) derivative() Univariate {
 
 // gcd returns a greatest common divisor of two polynomials by Euclid's algorithm. Its leading coefficient is positive.
 // At least one polynomial must not be zero.
-func (polynomial Univariate) gcd(q Univariate) Univariate {
-	for len(q) > 0 {
-		polynomial, q = q, polynomial.pseudoRemainder(q)
+func (polynomial Univariate) gcd(other Univariate) Univariate {
+	for len(other) > 0 {
+		polynomial, other = other, polynomial.pseudoRemainder(other)
 	}
 	polynomial = primitivePart(polynomial)
 	if polynomial[len(polynomial)-1].Sign() < 0 {
@@ -149,17 +149,17 @@ func (polynomial Univariate) OddSquareFree() Univariate {
 }
 
 // Times returns the product of two polynomials, divided by the gcd of its coefficients.
-func (polynomial Univariate) Times(q Univariate) Univariate {
-	if len(polynomial) == 0 || len(q) == 0 {
+func (polynomial Univariate) Times(other Univariate) Univariate {
+	if len(polynomial) == 0 || len(other) == 0 {
 		return nil
 	}
-	product := make(Univariate, len(polynomial)+len(q)-1)
+	product := make(Univariate, len(polynomial)+len(other)-1)
 	for i := range product {
 		product[i] = new(big.Int)
 	}
 	for i, left := range polynomial {
-		for j, right := range q {
-			product[i+j].Add(product[i+j], new(big.Int).Mul(left, right))
+		for rightExponent, right := range other {
+			product[i+rightExponent].Add(product[i+rightExponent], new(big.Int).Mul(left, right))
 		}
 	}
 	return primitivePart(product)

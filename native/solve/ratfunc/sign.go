@@ -153,10 +153,10 @@ func newBernsteinForm(p polynomial, numParameters int) (*bernsteinForm, bool) {
 }
 
 // monomialIndex returns the position of the coefficient with the exponents of a monomial.
-func (form *bernsteinForm) monomialIndex(m monomial) int {
+func (form *bernsteinForm) monomialIndex(exponents monomial) int {
 	index := 0
 	for i, degree := range form.degrees {
-		index = index*(degree+1) + int(m.exponent(i))
+		index = index*(degree+1) + int(exponents.exponent(i))
 	}
 	return index
 }
@@ -199,9 +199,9 @@ func substituteLinear(coefficients []*big.Rat, low, width *big.Rat) {
 // powersToBernstein converts the coefficients of a polynomial of degree n on [0,1] to Bernstein coefficients, in place.
 // Bernstein coefficient k is the sum over j of C(k,j)/C(n,j) times coefficient j.
 func powersToBernstein(coefficients []*big.Rat) {
-	n := int64(len(coefficients) - 1)
+	degree := int64(len(coefficients) - 1)
 	for j := range coefficients {
-		coefficients[j].Quo(coefficients[j], new(big.Rat).SetInt(new(big.Int).Binomial(n, int64(j))))
+		coefficients[j].Quo(coefficients[j], new(big.Rat).SetInt(new(big.Int).Binomial(degree, int64(j))))
 	}
 	for i := 1; i < len(coefficients); i++ { // multiply by binomial coefficients and sum, as in Pascal's triangle
 		for k := len(coefficients) - 1; k >= i; k-- {
