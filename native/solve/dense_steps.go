@@ -218,7 +218,7 @@ func (steps *denseSteps) squareRow(row int, result []doubleWord) {
 	}
 }
 
-// addProducts adds factor times row[j] to sums[j] in double-word arithmetic, inlined for speed. underflowed says that a product was below
+// addProducts adds factor times row[column] to sums[column] in double-word arithmetic, inlined for speed. underflowed says that a product was below
 // doubleWordFloor.
 func addProducts(sums []doubleWord, factor doubleWord, row []doubleWord) (underflowed bool) {
 	for column, entry := range row[:len(sums)] {

@@ -16,8 +16,8 @@ type doubleWordProof struct {
 	values []doubleWord // approximately the values of the current scheduler
 }
 
-// comparisonErr is the error of comparing the two sides of an equation with n terms, relative to their sum. It
-// covers n+2 products and as many sums, and their difference.
+// comparisonErr is the error of comparing the two sides of an equation with numTerms terms, relative to their sum. It
+// covers numTerms+2 products and as many sums, and their difference.
 func comparisonErr(numTerms uint32) float64 { return 4 * float64(numTerms+4) * doubleWordUnit }
 
 // solveInDoubleWords tries to prove narrow bounds around the optimal values in double-word arithmetic, and reports whether it stored such

@@ -224,8 +224,8 @@ func (sys *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, 
 	return nil
 }
 
-// inducedChain returns the Markov chain that the strategies induce, and its state rewards. The n unknowns are states 0 to n-1.
-// State n is the absorbing target, and state n+1 is absorbing with value 0.
+// inducedChain returns the Markov chain that the strategies induce, and its state rewards. The unknowns are states 0 to numUnknowns-1.
+// State numUnknowns is the absorbing target, and state numUnknowns+1 is absorbing with value 0.
 func (sys *intervalSystem) inducedChain(unknowns []uint32, strategies map[uint32]*strategyPair) (*sparse.Model, *sparse.Reward, error) {
 	numUnknowns := len(unknowns)
 	stateOf := make(map[uint32]int, numUnknowns)

@@ -45,7 +45,7 @@ func roundingOf(relErr, minWeight, maxWeight float64) rounding {
 // underflowThreshold is the value below which the loss at floor is not negligible.
 func (rounding rounding) underflowThreshold() float64 { return rounding.leastBound / truncation }
 
-// sumErr bounds the relative error of a weighted sum of n terms that is divided by the sum of the weights,
+// sumErr bounds the relative error of a weighted sum of numTerms terms that is divided by the sum of the weights,
 // including the rounding of the bound itself.
 func (rounding rounding) sumErr(numTerms int) float64 {
 	return 1.05 * (float64(2*numTerms+8)*unitRoundoff + 2*rounding.relErr)

@@ -375,7 +375,7 @@ func (change *periodChange) periodEnds(lastValues *Values, fixedDirection Direct
 	return ends, err
 }
 
-// constantVector returns a vector of n equal numbers.
+// constantVector returns a vector of equal numbers.
 func constantVector(length int, number float64) []float64 {
 	vector := make([]float64, length)
 	for i := range vector {

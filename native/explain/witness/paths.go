@@ -119,7 +119,7 @@ func (paths *Paths) appendStep(path pathEntry, from, rank, weight uint32) pathEn
 	return result
 }
 
-// precedes reports whether path a comes before path b: it is more probable, or equally probable and shorter. Numbers of nodes break ties.
+// precedes reports whether path left comes before path right: it is more probable, or equally probable and shorter. Numbers of nodes break ties.
 func (paths *Paths) precedes(left, right pathEntry) bool {
 	return cmp.Or(
 		paths.chain.products.compare(right.product, left.product), cmp.Compare(left.steps, right.steps),

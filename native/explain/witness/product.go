@@ -199,7 +199,7 @@ func (products *products) logWithErr(factors []power) (log, absErr float64) {
 	return log, magnitude * (float64(len(factors)) + 8) * 0x1p-52
 }
 
-// compare returns the exact sign of product a minus product b.
+// compare returns the exact sign of left minus right.
 func (products *products) compare(left, right product) int {
 	if left == right {
 		return 0

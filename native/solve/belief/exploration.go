@@ -180,7 +180,7 @@ func (search *exploration) representatives(represented *belief) []weightedNode {
 		return []weightedNode{{node: search.addNode(represented, false)}}
 	}
 	corners := represented.triangulate(search.resolution)
-	if len(corners) == 1 { // b is a grid point
+	if len(corners) == 1 { // the belief is a grid point
 		return []weightedNode{{node: search.addNode(represented, true)}}
 	}
 	search.isPartial = true

@@ -120,14 +120,14 @@ func maxAbs(values []*big.Rat) *big.Rat {
 	return greatest
 }
 
-// unitVector returns the vector of n coordinates with 1 at coordinate i and 0 elsewhere.
+// unitVector returns the vector with 1 at coordinate index and 0 elsewhere.
 func unitVector(length, index int) []*big.Rat {
 	vector := zeros(length)
 	vector[index].SetInt64(1)
 	return vector
 }
 
-// zeros returns the zero vector of n coordinates.
+// zeros returns the zero vector of the given length.
 func zeros(length int) []*big.Rat {
 	vector := make([]*big.Rat, length)
 	for i := range vector {
@@ -240,7 +240,7 @@ func (curve *Curve) coordinates(i int) []*big.Rat {
 	return values
 }
 
-// combine returns the sum of coefficients[k] * vectors[k] over all k.
+// combine returns the sum of coefficients[index] * vectors[index] over all indices.
 func (curve *Curve) combine(coefficients []*big.Rat, vectors [][]*big.Rat) []*big.Rat {
 	sum := zeros(curve.numObjectives)
 	term := new(big.Rat)

@@ -196,7 +196,7 @@ func substituteLinear(coefficients []*big.Rat, low, width *big.Rat) {
 	}
 }
 
-// powersToBernstein converts the coefficients of a polynomial of degree n on [0,1] to Bernstein coefficients, in place.
+// powersToBernstein converts the coefficients of a polynomial of the given degree n on [0,1] to Bernstein coefficients, in place.
 // Bernstein coefficient k is the sum over j of C(k,j)/C(n,j) times coefficient j.
 func powersToBernstein(coefficients []*big.Rat) {
 	degree := int64(len(coefficients) - 1)
