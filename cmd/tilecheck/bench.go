@@ -106,7 +106,7 @@ func (c *benchRunCmd) benchOptions(env *environment) (*bench.Options, error) {
 	if options.Cores, err = parseCores(c.Cores); err != nil {
 		return nil, usageError("--cores: %w", err)
 	}
-	options.Split = env.shard
+	options.Ledger = env.shard
 	if c.Shard != "" && c.Partial == "" {
 		options.Shard, err = shard.Parse(c.Shard)
 		if err != nil || options.Shard.Index > options.Shard.Count {

@@ -109,7 +109,7 @@ func publishedError(cells []report.ComparisonCell) error {
 	return nil
 }
 
-// models returns the experiment that the flags describe: a generated model for each strategy and each goal tile.
+// newExperiment returns the experiment that the flags describe: a generated model for each strategy and each goal tile.
 func (c *compareModelsCmd) newExperiment(job runner.Job) (*experiment.Experiment, error) {
 	options, err := c.experimentOptions(job)
 	if err != nil {

@@ -78,7 +78,7 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *environment) (err error) {
 	testReport, err := c.compareValues(ctx, env, job, engines, crosscheck.Options{
 		Confidence: c.Confidence, Tolerance: c.Tolerance, Precision: c.Precision,
 		MaxSamples: c.MaxSamples, MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks,
-		Checker: tools.Checker, Unavailable: unavailable, Split: env.shard, Certify: c.Certify,
+		Checker: tools.Checker, Unavailable: unavailable, Ledger: env.shard, Certify: c.Certify,
 	})
 	if err != nil {
 		return err

@@ -84,7 +84,7 @@ func (c *distributionCmd) Run(ctx context.Context, env *environment) error {
 	return cmp.Or(err, stateRows.print(env)) // after an error, print the times computed so far
 }
 
-// names returns the names of the output files. If there are several times, each name contains its time before the extension, as in PRISM.
+// outputNames returns the names of the output files. If there are several times, each name contains its time before the extension, as in PRISM.
 func (c *distributionCmd) outputNames(times []*big.Rat) []string {
 	if len(times) < 2 || c.Output == "-" || c.Output == "" {
 		return []string{c.Output}

@@ -109,7 +109,7 @@ func (f samplingFlags) simulation(env *environment, method runner.Method, worker
 	return settings, err
 }
 
-// seedOrRandom returns the given seed. If it is nil, seedOrRandom draws a random seed below 2^53, because every JSON reader represents such a number exactly.
+// seedOrRandom returns the given seed. If it is nil, it draws a random seed below 2^53, because every JSON reader represents such a number exactly.
 func (e *environment) seedOrRandom(seed *uint64) (uint64, error) {
 	switch {
 	case seed != nil:

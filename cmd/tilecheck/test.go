@@ -169,7 +169,7 @@ func (c *testCmd) completeOptions(env *environment, selected *selection.Selectio
 	} else if c.Balance != "" && !env.shard.Replaying() {
 		return usageError("--balance is for shards, want --shard")
 	}
-	selected.Options.Split = env.shard
+	selected.Options.Ledger = env.shard
 	switch {
 	case c.Flakes != 0:
 		selected.Options.Flakes = c.Flakes

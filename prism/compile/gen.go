@@ -139,8 +139,8 @@ func (g *moveGenerator) listMoves() error {
 	return nil
 }
 
-// listCombinations adds a move for each combination of commands of the participants 0 to lastParticipant. The commands of the later participants are already
-// in commands. facts contains that the guards of these commands hold.
+// listCombinations adds a move for each combination of commands of the participants 0 to lastParticipant. The commands of the later participants are
+// already in commands. facts contains that the guards of these commands hold.
 func (g *moveGenerator) listCombinations(sync synchronisation, lastParticipant int, commands []*command, facts *facts) error {
 	if lastParticipant < 0 {
 		return g.addMove(sync.action, commands)

@@ -324,7 +324,7 @@ func (g *pathGenerator) checkWeights(moves []candidate, enabled bitset) {
 	}
 }
 
-// indices returns the indices of the moves that contain a command.
+// movesWith returns the indices of the moves that contain a command.
 func (g *moveGenerator) movesWith(command *command, moves []candidate) []int {
 	var indices []int
 	for i, candidate := range moves {

@@ -335,7 +335,7 @@ func areConstants(terms []*term) bool {
 	return !slices.ContainsFunc(terms, func(term *term) bool { return !term.isConst() })
 }
 
-// change is a value to compute for a variable.
+// newValue is a value to compute for a variable.
 type newValue struct {
 	slot  int
 	value *term

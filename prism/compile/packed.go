@@ -75,18 +75,18 @@ func (c *PackedChoices) mergeEqualTargets(firstTransition, targetWords int) {
 	c.Weights, c.Targets = c.Weights[:end], c.Targets[:end*targetWords]
 }
 
-// findTarget returns the firstTransition transition in [firstTransition, end) with the same target as transition i; end if there is none. targetWords is the length of
-// a target.
-func (c *PackedChoices) findTarget(firstTransition, end, i, targetWords int) int {
+// findTarget returns the first transition in [firstTransition, end) with the same target as the given transition; end if there is none. targetWords is
+// the length of a target.
+func (c *PackedChoices) findTarget(firstTransition, end, transition, targetWords int) int {
 	if targetWords == 1 { // the fast path
 		for candidate, otherTarget := range c.Targets[firstTransition:end] {
-			if otherTarget == c.Targets[i] {
+			if otherTarget == c.Targets[transition] {
 				return firstTransition + candidate
 			}
 		}
 		return end
 	}
-	target := c.Targets[i*targetWords : (i+1)*targetWords]
+	target := c.Targets[transition*targetWords : (transition+1)*targetWords]
 	for candidate := firstTransition; candidate < end; candidate++ {
 		if slices.Equal(c.Targets[candidate*targetWords:(candidate+1)*targetWords], target) {
 			return candidate

@@ -15,7 +15,7 @@ import (
 
 // clockPair is a pair of clocks that are compared with each other. order is a variable with the sign of first-second, -1, 0 or 1, while both
 // clocks are above their largest number.
-type clockPair struct{ first, second, order int }
+type clockPair struct{ first, second, orderSlot int }
 
 // addPair records that two clocks are compared.
 func (t *translation) addPair(first, second int) {
@@ -57,7 +57,7 @@ func (t *translation) addRegionVariables(program *sema.Program) {
 	}
 	for _, pair := range t.clockPairs {
 		first, second := program.Vars[pair.first], program.Vars[pair.second]
-		pair.order = addVariable(program, first.Name+"_"+second.Name+"_order", sema.Variable{
+		pair.orderSlot = addVariable(program, first.Name+"_"+second.Name+"_order", sema.Variable{
 			Type: sema.Int, IsBounded: true, Low: -1, High: 1, Module: first.Module, Pos: first.Pos,
 		})
 	}
@@ -137,7 +137,7 @@ func (t *translation) advanceOrder(slot int, pos syntax.Pos) []sema.Assign {
 	assignments := []sema.Assign{{Slot: t.clocks[slot].rankSlot, Pos: pos, Value: t.nextRank(slot, pos)}}
 	for _, pair := range t.clockPairs {
 		if pair.first == slot {
-			assignments = append(assignments, sema.Assign{Slot: pair.order, Pos: pos, Value: t.nextOrder(pair, pos)})
+			assignments = append(assignments, sema.Assign{Slot: pair.orderSlot, Pos: pos, Value: t.nextOrder(pair, pos)})
 		}
 	}
 	return assignments
@@ -157,7 +157,7 @@ func (t *translation) nextOrder(pair *clockPair, pos syntax.Pos) sema.Expr {
 	return conditional(aboveLargest, sign, intAt(0, pos))
 }
 
-// position returns an expression for the position of a clock. The positions of the two clocks of a pair are ordered as the values of the clocks
+// orderedPosition returns an expression for the position of a clock. The positions of the two clocks of a pair are ordered as the values of the clocks
 // are.
 func (t *translation) orderedPosition(pair *clockPair, slot int, pos syntax.Pos) sema.Expr {
 	position := plus(times(varAt(slot, pos), int64(len(t.clocks)+1)), varAt(t.clocks[slot].rankSlot, pos))
@@ -166,7 +166,7 @@ func (t *translation) orderedPosition(pair *clockPair, slot int, pos syntax.Pos)
 	}
 	limit := intAt(t.clockLimit(slot), pos)
 	aboveLargest := conjunction(compare(varAt(pair.first, pos), syntax.OpEq, limit), compare(varAt(pair.second, pos), syntax.OpEq, limit))
-	return plus(position, conditional(aboveLargest, varAt(pair.order, pos), intAt(0, pos)))
+	return plus(position, conditional(aboveLargest, varAt(pair.orderSlot, pos), intAt(0, pos)))
 }
 
 // comparePair translates a constraint that compares two clocks.

@@ -254,7 +254,7 @@ func (t *translation) refuseClocks(expr sema.Expr, context string) {
 // maxValuations is the greatest number of valuations for which an expression compared with a clock is evaluated.
 const maxValuations = 1 << 20
 
-// recordComparedValues records all numbers that a clock is comparedExpr with by an expression. It evaluates the expression for all valuations of its
+// recordComparedValues records all numbers that a clock is compared with by an expression. It evaluates the expression for all valuations of its
 // variables, and records an error if there are too many valuations.
 func (t *translation) recordComparedValues(clockSlot int, comparedExpr sema.Expr) {
 	variables := variablesIn(comparedExpr)

@@ -72,8 +72,8 @@ func (c *composer) readNetwork() {
 	}
 }
 
-// excludeRacingAutomata excludes automata from composition. If an action of a synchronisation vector has a rate, all automata that take part in the vector are
-// excluded. The rate of such a step is multiplied by the number of combinations of edges, and bisimulation does not preserve this number.
+// excludeRacingAutomata excludes automata from composition. If an action of a synchronisation vector has a rate, all automata that take part in
+// the vector are excluded. The rate of such a step is multiplied by the number of combinations of edges, and bisimulation does not preserve this number.
 func (c *composer) excludeRacingAutomata(vector vector) {
 	hasRate := false
 	for i, action := range vector.actions {

@@ -39,7 +39,7 @@ func (t *translator) expandDestination(original destination, context *exprContex
 }
 
 // replaceByOutcomes returns a copy of each destination for each outcome of a sampled expression. The outcome replaces the expression.
-// assignmentIndex is the index of the assignmentIndex whose right side contains the expression.
+// assignmentIndex is the index of the assignment whose right side contains the expression.
 func replaceByOutcomes(destinations []destination, assignmentIndex int, sampledExpr *jsonValue, outcomes []outcome) []destination {
 	var copies []destination
 	for _, destination := range destinations {
@@ -59,7 +59,7 @@ func (t *translator) checkSampledCount(pos syntax.Pos, count int) {
 }
 
 // replaceByOutcome returns a copy of the destination in which a drawn number replaces a sampled expression. The destination's probability is multiplied
-// by the probability of this number. assignmentIndex is the index of the assignmentIndex whose right side contains the expression.
+// by the probability of this number. assignmentIndex is the index of the assignment whose right side contains the expression.
 func (d destination) replaceByOutcome(assignmentIndex int, sampledExpr *jsonValue, drawn outcome) destination {
 	d.assignments = slices.Clone(d.assignments)
 	d.assignments[assignmentIndex].value = replaceValue(d.assignments[assignmentIndex].value, sampledExpr, numberValue(drawn.number, sampledExpr.Start))

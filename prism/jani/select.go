@@ -20,8 +20,8 @@ func (t *translator) expandSelections(original edge, context *exprContext) []edg
 	return copies
 }
 
-// expandSelectionsIn expands all selections in value, the value of one assignment. destinationIndex and assignmentIndex are the indices of the destination and
-// of the assignment.
+// expandSelectionsIn expands all selections in value, the value of one assignment. destinationIndex and assignmentIndex are the indices of the
+// destination and of the assignment.
 func (t *translator) expandSelectionsIn(copies []edge, destinationIndex, assignmentIndex int, value *jsonValue, context *exprContext) []edge {
 	for _, selection := range appendOutermostParts(nil, value, isTruncatedSelection) {
 		if copies[0].rate != nil {
@@ -32,8 +32,8 @@ func (t *translator) expandSelectionsIn(copies []edge, destinationIndex, assignm
 	return copies
 }
 
-// expandSelection replaces each edge by copies, one for each number that the selection may give. destinationIndex and assignmentIndex are the indices of the
-// destination and of the assignment with the selection.
+// expandSelection replaces each edge by copies, one for each number that the selection may give. destinationIndex and assignmentIndex are the
+// indices of the destination and of the assignment with the selection.
 func (t *translator) expandSelection(edges []edge, destinationIndex, assignmentIndex int, selection *jsonValue, context *exprContext) []edge {
 	low, high := t.selectionRange(selection, context)
 	count := high - low + 1
@@ -50,12 +50,12 @@ func (t *translator) expandSelection(edges []edge, destinationIndex, assignmentI
 	return copies
 }
 
-// withSelected returns a copy of the edge with the selected number in place of a selection. destination and assignment are indices that locate the
-// selection.
-func (e edge) withSelected(destination, assignment int, selection *jsonValue, selected int) edge {
+// withSelected returns a copy of the edge with the selected number in place of a selection. destinationIndex and assignmentIndex
+// locate the selection.
+func (e edge) withSelected(destinationIndex, assignmentIndex int, selection *jsonValue, selected int) edge {
 	e.destinations = slices.Clone(e.destinations)
-	e.destinations[destination].assignments = slices.Clone(e.destinations[destination].assignments)
-	changed := &e.destinations[destination].assignments[assignment]
+	e.destinations[destinationIndex].assignments = slices.Clone(e.destinations[destinationIndex].assignments)
+	changed := &e.destinations[destinationIndex].assignments[assignmentIndex]
 	changed.value = replaceValue(changed.value, selection, numberValue(selected, selection.Start))
 	return e
 }

@@ -122,7 +122,7 @@ type Algebra[S any] struct {
 }
 
 // AsUntil expresses a temporal operator by an until formula: F b as true U b, G b as !(true U !b), a W b as !((a&!b) U (!a&!b)), and a R b as
-// !(!a U !b). It returns the operands of the until formula; isNegated is true if the formula is isNegated. For F and G, the caller passes the set of
+// !(!a U !b). It returns the operands of the until formula; isNegated is true if the formula is negated. For F and G, the caller passes the set of
 // all states as left.
 //
 // Source: the PRISM manual; Baier and Katoen, section 5.1.

@@ -130,7 +130,7 @@ func (f Func) notRepresentable(value Value) error {
 // rational is a rational number. A nil Rat means that the number is unknown, because it is irrational or its fraction is too large.
 type rational struct{ *big.Rat }
 
-// rational returns the exact value of a number; unknown if the value has no fraction.
+// asRat returns the exact value of a number; unknown if the value has no fraction.
 func (v Value) asRat() rational { return rational{v.Rat} }
 
 // ratArith returns the exact left+right, left-right or left*right: op is OpAdd, OpSub or OpMul. If the fraction is too large, it returns the

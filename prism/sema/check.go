@@ -117,7 +117,7 @@ func itemsByKind(modelItems []syntax.Item) (grouped items) {
 func newChecker(model *syntax.Model) *checker {
 	checker := &checker{
 		diags: diags{file: model.File},
-		model: &Model{file: model.File, dialect: model.Dialect, truncates: model.Truncates, embedded: model.Embedded, names: make(table), quoted: make(table)},
+		model: &Model{file: model.File, dialect: model.Dialect, truncates: model.Truncates, isEmbeddedMDP: model.Embedded, names: make(table), quoted: make(table)},
 		items: itemsByKind(model.Items), rate: model.Rate,
 	}
 	checker.resolver = newResolver(&checker.diags, checker.model, nil)
@@ -401,7 +401,7 @@ func (c *checker) determineModelType() {
 	}
 	c.isMarkovAutomaton = modelType == syntax.MA
 	if c.isMarkovAutomaton {
-		modelType, c.model.embedded = syntax.MDP, true
+		modelType, c.model.isEmbeddedMDP = syntax.MDP, true
 	}
 	c.model.modelType = c.intervalType(c.partiallyObservableType(modelType), interval)
 }

@@ -49,7 +49,7 @@ func (n *numberAnalysis) isExactComparison(expr *Binary) bool {
 	return left.hasSameOrderAs(right)
 }
 
-// IsDecided reports whether Decide is true for an expression and all its operands.
+// IsDecided reports whether IsAlwaysExact is true for an expression and all its operands.
 func (d FloatAnalysis) IsDecided(expr Expr) bool { return expr == nil || Every(expr, d.IsAlwaysExact) }
 
 // Range returns bounds of an Int expression that hold in every state in which it has a value.

@@ -21,16 +21,16 @@ type Model struct {
 	vars      []*variable
 	labels    []LabelDef
 	// The contents of the Program, with unevaluated constants:
-	modules     []Module
-	actions     []string
-	rewards     []RewardStruct
-	init        Expr
-	system      System
-	observables []Observable
-	players     []Player
-	warnings    []error
-	embedded    bool // the embedded MDP of a Markov automaton
-	rate        Expr // of its Program
+	modules       []Module
+	actions       []string
+	rewards       []RewardStruct
+	init          Expr
+	system        System
+	observables   []Observable
+	players       []Player
+	warnings      []error
+	isEmbeddedMDP bool // the embedded MDP of a Markov automaton
+	rate          Expr // of its Program
 }
 
 // Constant describes a constant of a model or properties file.
@@ -52,7 +52,7 @@ func (p *Program) Model() *Model { return p.model }
 func (m *Model) ModelType() syntax.ModelType { return m.modelType }
 
 // IsMarkovAutomaton reports whether the model is the embedded MDP of a Markov automaton.
-func (m *Model) IsMarkovAutomaton() bool { return m.embedded }
+func (m *Model) IsMarkovAutomaton() bool { return m.isEmbeddedMDP }
 
 // Timed reports whether the model has continuous time: it is a CTMC or a Markov automaton.
 func (p *Program) Timed() bool { return p.Type == syntax.CTMC || p.model.IsMarkovAutomaton() }

@@ -117,7 +117,7 @@ func (r *resolver) resolveTemporal(expr *syntax.Temporal) Expr {
 	if len(expr.Costs) > 0 {
 		return r.newCostBounded(expr, expr.Costs, result)
 	}
-	if expr.Bound != nil && r.model.embedded { // only some states of a Markov automaton let time pass
+	if expr.Bound != nil && r.model.isEmbeddedMDP { // only some states of a Markov automaton let time pass
 		return r.newCostBounded(expr, []*syntax.CostBound{{Word: "time", Bound: expr.Bound, Span: expr.Bound.Span}}, result)
 	}
 	if expr.Bound != nil {
@@ -164,7 +164,7 @@ func (r *resolver) newCostBounded(expr *syntax.Temporal, costBounds []*syntax.Co
 func (r *resolver) resolveCosts(bounds []*syntax.CostBound, operator string) []Cost {
 	var costs []Cost
 	for _, costBound := range bounds {
-		cost := Cost{Struct: -1, IsTime: costBound.Word == "time" && r.model.embedded, Bound: r.resolveBound(costBound.Bound, operator)}
+		cost := Cost{Struct: -1, IsTime: costBound.Word == "time" && r.model.isEmbeddedMDP, Bound: r.resolveBound(costBound.Bound, operator)}
 		if costBound.Word == "rew" {
 			cost.Struct = r.boundedRewardStruct(costBound)
 		}
@@ -455,7 +455,7 @@ func filterOperandProblem(name, op string, operand Expr) string {
 	return ""
 }
 
-// filterType returns the type of a filter's value. operandType is the type of its operandType.
+// filterType returns the type of a filter's value. operandType is the type of its operand.
 func filterType(name string, operandType Type) Type {
 	switch name {
 	case "range":

@@ -52,7 +52,7 @@ func (q *Quantile) Operator() (probability *Prob, isNegated bool) {
 	return probability, isNegated
 }
 
-// problem describes the part of the formula that quantile(...) does not support, for an error message. It returns "" if there is none.
+// unsupportedPart describes the part of the formula that quantile(...) does not support, for an error message. It returns "" if there is none.
 func (q *Quantile) unsupportedPart() string {
 	probability, _ := q.Operator()
 	if probability == nil || probability.IsQuery() {

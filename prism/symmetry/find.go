@@ -192,8 +192,8 @@ func (f *finder) permutedVariables(expr sema.Expr, permutation *renaming) []int 
 	return slices.Compact(slots)
 }
 
-// renaming returns the renaming that swaps two modules: variable i of one module with variable i of the other, and likewise the actions. It returns
-// nil if the variables or actions of the modules do not match.
+// swapRenaming returns the renaming that swaps two modules: variable i of one module with variable i of the other, and likewise the actions. It
+// returns nil if the variables or actions of the modules do not match.
 func (f *finder) swapRenaming(first, second int) *renaming {
 	firstModule, secondModule := &f.program.Modules[first], &f.program.Modules[second]
 	if len(firstModule.Vars) != len(secondModule.Vars) || len(firstModule.Alphabet) != len(secondModule.Alphabet) {

@@ -75,13 +75,13 @@ func onlyStorm(errs ErrorList) ErrorList {
 // ParsePart parses a file that may have errors, such as a file that is being edited. The tree has the items without errors. The error is the same
 // as that of ParseFile.
 func ParsePart(dialect Dialect, name string, src []byte) (Node, error) {
-	inProperties := IsProperties(name, src)
-	fileParser, err := newParser(dialect, name, src, inProperties)
+	isProperties := IsProperties(name, src)
+	fileParser, err := newParser(dialect, name, src, isProperties)
 	if err != nil {
 		return &Model{File: name}, err
 	}
 	var tree Node
-	if inProperties {
+	if isProperties {
 		tree = fileParser.parseProperties()
 	} else {
 		tree = fileParser.parseModel()

@@ -66,7 +66,7 @@ func (p *parser) parseItem() Item {
 	return nil
 }
 
-// recoverItem skips the rest of an item after a syntax error. firstKind is the kind of the item's firstKind token.
+// recoverItem skips the rest of an item after a syntax error. firstKind is the kind of the item's first token.
 func (p *parser) recoverItem(firstKind kind) {
 	switch firstKind {
 	case kwInit:

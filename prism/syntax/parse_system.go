@@ -132,11 +132,11 @@ func (p *parser) parseSysRename(start Pos, term SysExpr) SysExpr {
 	rename := &SysRename{X: term}
 	p.advance()
 	for {
-		first := p.token.pos
+		pairStart := p.token.pos
 		pair := &Rename{Old: p.parseName("an action")}
 		p.expect(tokRenameArrow)
 		pair.New = p.parseName("an action")
-		pair.Span = p.span(first)
+		pair.Span = p.span(pairStart)
 		rename.Renames = append(rename.Renames, pair)
 		if !p.accept(tokComma) {
 			break

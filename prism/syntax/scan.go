@@ -134,27 +134,27 @@ func (s *scanner) scanNumber() kind {
 	return tokDouble
 }
 
-// exponentEnd returns the offset behind the exponent that starts at off, such as e-3. If none starts there, it returns off.
-func (s *scanner) exponentEnd(off int) int {
-	if char := s.byteAt(off); char != 'e' && char != 'E' {
-		return off
+// exponentEnd returns the offset behind the exponent that starts at an offset, such as e-3. If none starts there, it returns the same offset.
+func (s *scanner) exponentEnd(offset int) int {
+	if char := s.byteAt(offset); char != 'e' && char != 'E' {
+		return offset
 	}
-	digits := off + 1
+	digits := offset + 1
 	if char := s.byteAt(digits); char == '+' || char == '-' {
 		digits++
 	}
 	if !isDigit(s.byteAt(digits)) {
-		return off
+		return offset
 	}
 	return s.digitsEnd(digits)
 }
 
 // digitsEnd returns the end of the digits at an offset. Without digits, it returns the offset itself.
-func (s *scanner) digitsEnd(off int) int {
-	for isDigit(s.byteAt(off)) {
-		off++
+func (s *scanner) digitsEnd(offset int) int {
+	for isDigit(s.byteAt(offset)) {
+		offset++
 	}
-	return off
+	return offset
 }
 
 // scanPunctuation scans an operator or a bracket that starts with char, and returns its kind. Any other character is an illegal token.

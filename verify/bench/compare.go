@@ -95,8 +95,8 @@ func Compare(oldRuns, newRuns []record.Run, pairing Pairing) (*Comparison, error
 	return comparison, nil
 }
 
-// groupRuns groups the old and the new runs by case and tool, in the order of the new runs. If the pairing names two tools, it groups the runs by case only.
-// It omits groups without old runs.
+// groupRuns groups the old and the new runs by case and tool, in the order of the new runs. If the pairing names two tools, it groups the runs by case
+// only. It omits groups without old runs.
 func groupRuns(oldRuns, newRuns []record.Run, pairing *Pairing) []*group {
 	groups := make(map[groupKey]*group)
 	var ordered []*group

@@ -16,7 +16,7 @@ func (b *benchmark) stream() shard.Stream {
 
 // recordShard measures every tool on the cases of this shard, and writes the runs to the file of the shard as JSON lines.
 func (b *benchmark) recordShard(ctx context.Context) error {
-	return b.Split.Do(ctx, b.stream(), func(piece *shard.Piece) error {
+	return b.Ledger.Do(ctx, b.stream(), func(piece *shard.Piece) error {
 		var lines bytes.Buffer // the recorded runs
 		reportRun := b.Record
 		b.Record = func(run *record.Run) error {
@@ -34,7 +34,7 @@ func (b *benchmark) recordShard(ctx context.Context) error {
 
 // replayShards reads the recorded runs of all shards and passes them to Record.
 func (b *benchmark) replayShards() error {
-	return b.Split.Replay(b.stream(), func(piece *shard.Piece) (more bool, err error) {
+	return b.Ledger.Replay(b.stream(), func(piece *shard.Piece) (more bool, err error) {
 		err = b.replayShard(piece)
 		return err == nil, err
 	})

@@ -25,9 +25,9 @@ type Options struct {
 	Repetitions int
 	Cores       []int
 	Shard       shard.Part // of the cases
-	// Split shares the cases with other processes, if it is not nil. It records the runs of one part, or has the runs of all parts, and then nothing is
+	// Ledger shares the cases with other processes, if it is not nil. It records the runs of one part, or has the runs of all parts, and then nothing is
 	// measured. Each run is passed to Record in both cases.
-	Split     *shard.Ledger
+	Ledger    *shard.Ledger
 	Tilecheck string // the version of this program
 	// Done has the keys of the runs that were measured before, which are not repeated.
 	Done map[record.Key]bool
@@ -50,9 +50,9 @@ func Run(ctx context.Context, tests []regress.Test, tools []*Tool, options Optio
 		}
 	}
 	switch {
-	case options.Split.Recording():
+	case options.Ledger.Recording():
 		return b.recordShard(ctx)
-	case options.Split.Replaying():
+	case options.Ledger.Replaying():
 		return b.replayShards()
 	}
 	return b.runAll(ctx)

@@ -53,10 +53,10 @@ type Options struct {
 	Checker *validity.Checker
 	// Unavailable has, for each engine that cannot take part, a note that says why.
 	Unavailable []string
-	// Split, when not nil, shares the properties with other processes. The ledger either records the
+	// Ledger, when not nil, shares the properties with other processes. The ledger either records the
 	// answers to the properties of its part, or has the recorded answers of all records; then no engine is
 	// asked, and the Engine fields may be nil.
-	Split *shard.Ledger
+	Ledger *shard.Ledger
 }
 
 // setDefaults gives each option that is zero its default, and returns an error if an option is out of range.
@@ -220,7 +220,7 @@ func (c *comparison) pairEngines(engines []runner.EngineConfig) error {
 
 // run checks, compares and diagnoses the rows of this shard, and returns the report. In a merge of shards it only makes the report.
 func (c *comparison) run(ctx context.Context, diagnose func(context.Context)) (*Report, error) {
-	if !c.options.Split.Replaying() && len(c.rowsToCheck) > 0 {
+	if !c.options.Ledger.Replaying() && len(c.rowsToCheck) > 0 {
 		c.checkRows(ctx)
 		diagnose(ctx)
 		if c.options.Certify {

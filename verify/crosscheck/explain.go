@@ -159,7 +159,7 @@ func (d *spaceComparison) mayBeSource(view *view, compiled *compile.Choice, soug
 	return true
 }
 
-// reaches reports whether a compiled choice has a transition to a state, numbered as in view.firstTransition.
+// reaches reports whether a compiled choice has a transition to a state, numbered as in view.firstNumbers.
 func (d *spaceComparison) reaches(view *view, compiled *compile.Choice, targetNumber int32) bool {
 	target := d.valuationOf(targetNumber)
 	return slices.ContainsFunc(compiled.Transitions, func(transition compile.Transition) bool {

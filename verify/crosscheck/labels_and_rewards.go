@@ -204,8 +204,8 @@ func (r *rewardPair) compare(d *spaceComparison, i, j int, equalChoices [][2]int
 }
 
 // compareTransitions compares the transition rewards of two equal choices. pair has the index of the choice in each space; the first choice
-// belongs to state i.
-func (r *rewardPair) compareTransitions(d *spaceComparison, i int, pair [2]int) *Difference {
+// belongs to the given state.
+func (r *rewardPair) compareTransitions(d *spaceComparison, state int, pair [2]int) *Difference {
 	onlyMeans := d.first.MeanRewards || d.second.MeanRewards
 	noRewards := r.first.transition == nil && r.second.transition == nil
 	if onlyMeans || noRewards { // nothing to compare
@@ -220,7 +220,7 @@ func (r *rewardPair) compareTransitions(d *spaceComparison, i int, pair [2]int) 
 	action := slices.Index(d.first.Space.Program().Actions, inFirst.action)
 	return &Difference{
 		What: "of a transition to " + d.stateText(inFirst.target), First: inFirst.meanReward().String(), Second: inSecond.meanReward().String(),
-		Origins: d.transitionRewardOrigins(r.index, i, action),
+		Origins: d.transitionRewardOrigins(r.index, state, action),
 	}
 }
 

@@ -78,7 +78,8 @@ func (c *comparison) noteExhausted() {
 	}
 }
 
-// askForMoreSamples asks one engine for more samples of the rows that need them, and records its answers. It asks once for all rows with the same constants.
+// askForMoreSamples asks one engine for more samples of the rows that need them, and records its answers. It asks once for all rows with the same
+// constants.
 func (c *comparison) askForMoreSamples(ctx context.Context, engine, draw int, samples int64) {
 	rowsByValuation := make(map[string][]*row)
 	var valuations []string // the keys of rowsByValuation, in the order of the rows

@@ -53,7 +53,7 @@ type diagnosisRecord struct {
 
 // recordShard writes the results of this shard to its file. It does nothing if the run is not sharded.
 func (c *comparison) recordShard() error {
-	ledger := c.options.Split
+	ledger := c.options.Ledger
 	if !ledger.Recording() {
 		return nil
 	}
@@ -87,7 +87,7 @@ type shardRecords []*shardRecord
 // readShards sets rowsToCheck to the rows of this shard. When shards are merged, it sets all rows, and returns the records of all shards.
 func (c *comparison) readShards() (records shardRecords, err error) {
 	c.rowsToCheck = c.allRows
-	ledger := c.options.Split
+	ledger := c.options.Ledger
 	if ledger.Recording() {
 		first, end := ledger.Part().Range(c.tasks())
 		c.rowsToCheck = c.rowsOfTasks(first, end)
@@ -140,10 +140,10 @@ func (c *comparison) replay(records shardRecords) error {
 	if records == nil {
 		return nil
 	}
-	c.markUnchecked(shard.Missing(c.options.Split.Absent()))
+	c.markUnchecked(shard.Missing(c.options.Ledger.Absent()))
 	for _, record := range records {
 		if err := record.restore(c); err != nil {
-			return c.options.Split.Fail(record.piece, err)
+			return c.options.Ledger.Fail(record.piece, err)
 		}
 	}
 	for i, instance := range c.models[0].instances {

@@ -79,9 +79,9 @@ type Options struct {
 	Shard shard.Part
 	// Times is a report of an earlier run. The tests are divided by their times in it, so that all parts take about equally long.
 	Times *report.TestReport
-	// Split, when not nil, shares the tests with other processes: it records the results
+	// Ledger, when not nil, shares the tests with other processes: it records the results
 	// of Shard, or has the recorded results, and then nothing is run.
-	Split *shard.Ledger
+	Ledger *shard.Ledger
 	// Only, when not empty, keeps the results with these identities.
 	Only []string
 	// Cache keeps verdicts; it may be nil.

@@ -37,7 +37,7 @@ func Run(ctx context.Context, tests []Test, engines []EngineConfig, options Opti
 		return nil, err
 	}
 	hash := suite.suiteHash()
-	if options.Split.Replaying() {
+	if options.Ledger.Replaying() {
 		if err := suite.checkSameSuite(hash); err != nil {
 			return nil, err
 		}

@@ -32,7 +32,7 @@ func (r *suiteRun) suiteHash() []byte {
 
 // recordResults writes the results of this shard, and the hash of the suite, to the ledger Options.Split.
 func (r *suiteRun) recordResults(hash []byte) error {
-	ledger := r.options.Split
+	ledger := r.options.Ledger
 	switch {
 	case ledger.Replaying(): // the results are already recorded
 		return ledger.Err()
@@ -40,7 +40,7 @@ func (r *suiteRun) recordResults(hash []byte) error {
 		return nil
 	}
 	for _, run := range r.runs {
-		if err := run.record(); err != nil {
+		if err := run.recordResults(); err != nil {
 			return err
 		}
 	}
@@ -51,7 +51,7 @@ func (r *suiteRun) recordResults(hash []byte) error {
 
 // checkSameSuite returns an error if a shard was recorded with another suite. hash is the hash of the current suite.
 func (r *suiteRun) checkSameSuite(hash []byte) error {
-	ledger := r.options.Split
+	ledger := r.options.Ledger
 	hashes := shard.Stream{Name: suiteStream, End: int64(ledger.Part().Count)} // each part has recorded one hash
 	checkHash := func(piece *shard.Piece) (more bool, err error) {
 		recorded, err := piece.Load()
@@ -79,8 +79,8 @@ type recordedRun struct {
 	Notes           []string        `json:"notes,omitempty"`
 }
 
-// record writes the results of the run to the ledger, the file with the results of this shard.
-func (run *testRun) record() error {
+// recordResults writes the results of the run to the ledger, the file with the results of this shard.
+func (run *testRun) recordResults() error {
 	var recorded recordedRun
 	var err error
 	if recorded.RunResults, err = report.EncodeResults(run.runResults); err != nil {
@@ -92,13 +92,13 @@ func (run *testRun) record() error {
 		}
 	}
 	recorded.Notes = run.notes
-	return run.options.Split.PutJSON(&shard.Piece{Stream: run.streamName(), End: 1, Timed: true}, recorded)
+	return run.options.Ledger.PutJSON(&shard.Piece{Stream: run.streamName(), End: 1, Timed: true}, recorded)
 }
 
 // replay reads the results of the run from the ledger instead of running the test. If the shard of the test is absent, it adds a result that says
 // so.
 func (run *testRun) replay() {
-	ledger := run.options.Split
+	ledger := run.options.Ledger
 	isRecorded := false
 	err := ledger.Replay(shard.Stream{Name: run.streamName(), End: 1}, func(piece *shard.Piece) (more bool, err error) {
 		isRecorded = true

@@ -27,7 +27,7 @@ type testRun struct {
 
 // execute runs the test and sets its results and their duration. When the results of shards are merged, it reads the recorded results instead.
 func (run *testRun) execute(ctx context.Context) {
-	if run.options.Split.Replaying() {
+	if run.options.Ledger.Replaying() {
 		run.replay()
 		return
 	}

@@ -301,11 +301,11 @@ func (d *directory) runsWithProps(model string, args []word, models [][]word) ([
 		if !isProps(file) || !d.isPaired(model, file, models) {
 			continue
 		}
-		found, err := d.combineArgs(file, func(propsArgs []word) Run { return d.newRun(model, file, args, propsArgs) })
+		propsRuns, err := d.combineArgs(file, func(propsArgs []word) Run { return d.newRun(model, file, args, propsArgs) })
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, found...)
+		runs = append(runs, propsRuns...)
 	}
 	return runs, nil
 }

@@ -83,7 +83,7 @@ func (b *Box) Engine(ctx context.Context, name string) (runner.Engine, error) {
 	return b.Checker.Beside(newEngine(commander, options)), nil
 }
 
-// commander returns the program of a tool: the program at the path that the user named, or in an image, or on PATH. It tries them in this order.
+// findProgram returns the program of a tool: the program at the path that the user named, or in an image, or on PATH. It tries them in this order.
 func (b *Box) findProgram(ctx context.Context, name string, place Place) (runner.Commander, error) {
 	if place.Path != "" {
 		return local.New(place.Path)
