@@ -232,7 +232,7 @@ func (c *codeGenerator) instructionValue(term *term) typedCode {
 		return c.intCode(term.operands[0]).IsZero()
 	case term.op == opFloatPow:
 		return wasm.Call[float64, float64](c.hostPow, c.floatCode(term.operands[0]), c.floatCode(lastOperand))
-	case term.op == opNumLog:
+	case term.op == opFloatLog:
 		return wasm.Call[float64, float64](c.hostLog, c.floatCode(term.operands[0]), c.floatCode(lastOperand))
 	}
 	// The caller uses only Emit, so the type parameter does not matter.
@@ -269,7 +269,7 @@ func instruction(op opcode) wasm.Opcode {
 		return wasm.F64Neg
 	case opFloatMin:
 		return wasm.F64Min
-	default: // opNumMax
+	default: // opFloatMax
 		return wasm.F64Max
 	}
 }

@@ -55,7 +55,7 @@ const (
 	opFloatMin
 	opFloatMax
 	opFloatPow
-	opNumLog
+	opFloatLog
 	opBoolToInt // Bool to Int
 )
 

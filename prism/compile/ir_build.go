@@ -366,7 +366,7 @@ func floatOpcode(function sema.Func) opcode {
 	case sema.FuncPow:
 		return opFloatPow
 	default: // FuncLog
-		return opNumLog
+		return opFloatLog
 	}
 }
 

@@ -74,7 +74,7 @@ func evaluateFloats(op opcode, left, right float64) float64 {
 		return max(left, right)
 	case opFloatPow:
 		return sema.Pow(left, right)
-	default: // opNumLog
+	default: // opFloatLog
 		return sema.Log(left, right)
 	}
 }
