@@ -42,7 +42,7 @@ func clone(f *certificate.File) *certificate.File {
 func nudge(rng *rand.Rand, x *certificate.Values, up bool) bool {
 	s := rng.IntN(max(len(x.Fixed), len(x.Fractions)))
 	switch {
-	case x.Infinite.Has(s), !up && x.Zero(s):
+	case x.Infinite.Has(s), !up && x.IsZero(s):
 		return false
 	case x.Fixed != nil && up:
 		x.Fixed[s]++
@@ -78,7 +78,7 @@ func attacks() map[string]func(rng *rand.Rand, f *certificate.File) bool {
 			return true
 		},
 		"min and max swapped": func(_ *rand.Rand, f *certificate.File) bool {
-			f.Vectors[0].Max = !f.Vectors[0].Max
+			f.Vectors[0].IsMaximum = !f.Vectors[0].IsMaximum
 			return f.Model.Kind == certificate.MDP
 		},
 		"another model": func(rng *rand.Rand, f *certificate.File) bool {
@@ -134,11 +134,11 @@ func (t *truth) values(f *certificate.File) []*big.Rat {
 	v := &f.Vectors[0]
 	switch v.Kind {
 	case certificate.Until:
-		return t.until(v.Max, f.Sets[v.Left].Bits, f.Sets[v.Right].Bits)
+		return t.until(v.IsMaximum, f.Sets[v.Left].Bits, f.Sets[v.Right].Bits)
 	case certificate.ReachReward:
-		return t.reach(v.Max, 0, f.Sets[v.Right].Bits)
+		return t.reach(v.IsMaximum, 0, f.Sets[v.Right].Bits)
 	}
-	return t.total(v.Max, 0)
+	return t.total(v.IsMaximum, 0)
 }
 
 // lies reports whether a bound of a file is false, or its claim.

@@ -87,8 +87,8 @@ func TestAverage(t *testing.T) {
 		n := m.NumStates()
 		x := newTruth(m)
 		per := func(int) *big.Rat { return big.NewRat(1, 1) }
-		if m.Exit != nil {
-			per = func(s int) *big.Rat { return new(big.Rat).Inv(m.Numbers[m.Exit[s]]) }
+		if m.ExitRate != nil {
+			per = func(s int) *big.Rat { return new(big.Rat).Inv(m.Numbers[m.ExitRate[s]]) }
 		}
 		choice := make([]int, n)
 		for s := range choice {
@@ -189,7 +189,7 @@ func TestPaths(t *testing.T) {
 				{Kind: certificate.Atomic, Text: "a", Bits: left}, {Kind: certificate.Atomic, Text: "b", Bits: right}, set, {Kind: certificate.All},
 			}}
 			for _, holds := range []bool{false, true} { // of which one is true if the set is accepted
-				f.Claims = append(f.Claims, certificate.Claim{Vector: -1, Set: 2, Over: 3, Holds: holds})
+				f.Claims = append(f.Claims, certificate.Claim{Vector: -1, Set: 2, OverSet: 3, Holds: holds})
 			}
 			out, err := certify.Check(t.Context(), f)
 			if err != nil {

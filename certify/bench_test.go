@@ -16,14 +16,14 @@ func walk(n int, kind certificate.Kind) *certificate.File {
 	m := &certificate.Model{Kind: kind, Numbers: []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 1), new(big.Rat)}, Initial: certificate.NewBits(n)}
 	m.Initial.Add(n / 2)
 	add := func(numbers []uint32, targets ...int) {
-		m.Start = append(m.Start, uint32(len(m.Target)))
+		m.FirstTransition = append(m.FirstTransition, uint32(len(m.Target)))
 		for k, t := range targets {
 			m.Target, m.Prob = append(m.Target, uint32(t)), append(m.Prob, numbers[k])
 		}
 	}
 	for s := range n {
 		if kind == certificate.MDP {
-			m.First = append(m.First, uint32(len(m.Start)))
+			m.FirstChoice = append(m.FirstChoice, uint32(len(m.FirstTransition)))
 		}
 		if s == 0 || s == n-1 {
 			add([]uint32{1}, s)
@@ -34,9 +34,9 @@ func walk(n int, kind certificate.Kind) *certificate.File {
 			add([]uint32{0, 0}, s+1, s-1)
 		}
 	}
-	m.Start = append(m.Start, uint32(len(m.Target)))
+	m.FirstTransition = append(m.FirstTransition, uint32(len(m.Target)))
 	if kind == certificate.MDP {
-		m.First = append(m.First, uint32(len(m.Start)-1))
+		m.FirstChoice = append(m.FirstChoice, uint32(len(m.FirstTransition)-1))
 	}
 	goal, line, rank := certificate.NewBits(n), &certificate.Values{Scale: 39, Fixed: make([]uint64, n)}, make([]uint32, n)
 	goal.Add(n - 1)
@@ -56,7 +56,7 @@ func walk(n int, kind certificate.Kind) *certificate.File {
 		Model:   m,
 		Sets:    []certificate.Set{{Kind: certificate.All}, {Kind: certificate.Init}, {Kind: certificate.Atomic, Text: "up", Bits: goal}},
 		Vectors: []certificate.Vector{{Kind: certificate.Until, Right: 2, Lower: &lower, Upper: &upper, Rank: rank}},
-		Claims:  []certificate.Claim{{Over: 1}},
+		Claims:  []certificate.Claim{{OverSet: 1}},
 	}
 }
 

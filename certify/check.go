@@ -48,15 +48,15 @@ func CheckOf(ctx context.Context, model *exact.Model, file *certificate.File) ([
 }
 
 // check checks all claims of a certificate. If the model is wrong, modelErr is the reason, and becomes the error of every claim.
-func check(ctx context.Context, model *exact.Model, modelErr error, f *certificate.File) ([]Result, error) {
-	checker := &checker{file: f, Model: model, ctx: ctx, numStates: f.Model.NumStates(), vectors: map[int]*bounds{}}
-	for i := range f.Sets {
+func check(ctx context.Context, model *exact.Model, modelErr error, file *certificate.File) ([]Result, error) {
+	checker := &checker{file: file, Model: model, ctx: ctx, numStates: file.Model.NumStates(), vectors: map[int]*bounds{}}
+	for i := range file.Sets {
 		checker.sets = append(checker.sets, checker.evaluateSet(i))
 	}
-	results := make([]Result, len(f.Claims))
-	for i := range f.Claims {
-		claim := &f.Claims[i]
-		results[i] = Result{Property: claim.Property, Statement: f.Statement(claim), Number: claim.Vector >= 0 || claim.Of == "count", Err: modelErr}
+	results := make([]Result, len(file.Claims))
+	for i := range file.Claims {
+		claim := &file.Claims[i]
+		results[i] = Result{Property: claim.Property, Statement: file.Statement(claim), Number: claim.Vector >= 0 || claim.Operator == "count", Err: modelErr}
 		if modelErr == nil {
 			results[i].Err = checker.checkClaim(claim, &results[i])
 		}
@@ -94,25 +94,25 @@ type set struct {
 
 // holds reports whether a claim about the given states is true if the members of the set are those known from one side.
 func (result *set) holds(claim *certificate.Claim, states []int, side int) bool {
-	if claim.Of == "exists" {
+	if claim.Operator == "exists" {
 		return slices.ContainsFunc(states, result.bySide[side].Has)
 	}
 	return !slices.ContainsFunc(states, func(s int) bool { return !result.bySide[side].Has(s) })
 }
 
-// count returns how many of the given states are certainly in the set (side lower), or may be in the set (side upper).
-func (result *set) count(states []int, side int) *big.Rat {
-	count := int64(0)
+// countMembers returns how many of the given states are certainly in the set (side lower), or may be in the set (side upper).
+func (result *set) countMembers(states []int, side int) *big.Rat {
+	countMembers := int64(0)
 	for _, s := range states {
 		if result.bySide[side].Has(s) {
-			count++
+			countMembers++
 		}
 	}
-	return big.NewRat(count, 1)
+	return big.NewRat(countMembers, 1)
 }
 
-// decided reports whether the membership of every state is known.
-func (result *set) decided() bool { return slices.Equal(result.bySide[lower], result.bySide[upper]) }
+// isDecided reports whether the membership of every state is known.
+func (result *set) isDecided() bool { return slices.Equal(result.bySide[lower], result.bySide[upper]) }
 
 // bounds has the proven bounds of a vector, or the reason why there are none. A nil lower bound is 0. The ceiling is 1 for
 // probabilities and nil, which is infinity, for rewards.
@@ -124,9 +124,9 @@ type bounds struct {
 	err       error
 }
 
-// value returns the lower or the upper bound of state s, where nil stands for infinity. Without a column it returns the trivial bound: 0 or the
+// boundOf returns the lower or the upper bound of state s, where nil stands for infinity. Without a column it returns the trivial bound: 0 or the
 // ceiling.
-func (b *bounds) value(side, s int) *big.Rat {
+func (b *bounds) boundOf(side, s int) *big.Rat {
 	trivial := new(big.Rat)
 	if side == upper {
 		trivial = b.ceiling
@@ -142,9 +142,9 @@ func (b *bounds) value(side, s int) *big.Rat {
 	return bound
 }
 
-// compare returns a function that compares a bound of state s with number. It returns 1, 0 or -1 if the bound is greater than, equal to or
+// compareTo returns a function that compares a bound of state s with number. It returns 1, 0 or -1 if the bound is greater than, equal to or
 // less than number.
-func (bounds *bounds) compare(number *big.Rat) func(side, s int) int {
+func (bounds *bounds) compareTo(number *big.Rat) func(side, s int) int {
 	signs := [2]func(s int) int{func(int) int { return -number.Sign() }, func(int) int { return 1 }}
 	for side, values := range bounds.bySide {
 		if values != nil {
@@ -161,17 +161,17 @@ func (bounds *bounds) compare(number *big.Rat) func(side, s int) int {
 
 // checkClaim checks a claim. It stores the bounds or the truth value that are proven in the result. The error says why the claim is not proven.
 func (c *checker) checkClaim(claim *certificate.Claim, result *Result) error {
-	over, about, vectorBounds := &c.sets[claim.Over], &set{}, &bounds{}
+	overSet, claimSet, vectorBounds := &c.sets[claim.OverSet], &set{}, &bounds{}
 	if claim.Vector >= 0 {
 		vectorBounds = c.checkVector(claim.Vector)
 	} else {
-		about = &c.sets[claim.Set]
+		claimSet = &c.sets[claim.Set]
 	}
-	if err := cmp.Or(over.err, about.err, vectorBounds.err); err != nil {
+	if err := cmp.Or(overSet.err, claimSet.err, vectorBounds.err); err != nil {
 		return err
 	}
 	states := c.claimStates(claim)
-	if !over.decided() || states == nil {
+	if !overSet.isDecided() || states == nil {
 		return errors.New("the claim is about no states, or those are not decided")
 	}
 	if err := vectorBounds.checkDefined(states); err != nil {
@@ -180,14 +180,14 @@ func (c *checker) checkClaim(claim *certificate.Claim, result *Result) error {
 	switch {
 	case claim.Vector >= 0:
 		result.Lower, result.Upper = vectorBounds.aggregate(claim, states)
-	case claim.Of == "count":
-		result.Lower, result.Upper = about.count(states, lower), about.count(states, upper)
+	case claim.Operator == "count":
+		result.Lower, result.Upper = claimSet.countMembers(states, lower), claimSet.countMembers(states, upper)
 	default:
-		result.Holds = about.holds(claim, states, upper)
-		return checkTruth(claim, about.holds(claim, states, lower), result.Holds)
+		result.Holds = claimSet.holds(claim, states, upper)
+		return checkTruth(claim, claimSet.holds(claim, states, lower), result.Holds)
 	}
-	lo, hi, err := claim.Bounds()
-	if err == nil && (exact.Less(result.Upper, result.Lower) || exact.Less(result.Lower, lo) || exact.Less(hi, result.Upper)) {
+	claimedLower, claimedUpper, err := claim.Bounds()
+	if err == nil && (exact.Less(result.Upper, result.Lower) || exact.Less(result.Lower, claimedLower) || exact.Less(claimedUpper, result.Upper)) {
 		err = fmt.Errorf("what is proven is not from %q to %q, as is claimed", claim.Lower, claim.Upper)
 	}
 	return err
@@ -198,11 +198,11 @@ func (c *checker) checkClaim(claim *certificate.Claim, result *Result) error {
 func (c *checker) claimStates(claim *certificate.Claim) []int {
 	var states []int
 	for s := range c.numStates {
-		if !c.sets[claim.Over].bySide[lower].Has(s) {
+		if !c.sets[claim.OverSet].bySide[lower].Has(s) {
 			continue
 		}
 		states = append(states, s)
-		if claim.Of == "first" {
+		if claim.Operator == "first" {
 			break
 		}
 	}
@@ -221,28 +221,28 @@ func checkTruth(claim *certificate.Claim, holdsInLower, holdsInUpper bool) error
 	return nil
 }
 
-// aggregate returns bounds of the minimum, maximum, sum or mean of the values of some states, as claim.Of says. Without an operator it returns
+// aggregate returns bounds of the minimum, maximum, sum or mean of the values of some states, as claim.Operator says. Without an operator it returns
 // bounds that contain the values of all these states.
 func (bounds *bounds) aggregate(claim *certificate.Claim, states []int) (low, high *big.Rat) {
 	for i, s := range states {
-		stateLow, stateHigh := bounds.value(lower, s), bounds.value(upper, s)
+		stateLow, stateHigh := bounds.boundOf(lower, s), bounds.boundOf(upper, s)
 		if claim.Complement {
 			stateLow, stateHigh = new(big.Rat).Sub(one, stateHigh), new(big.Rat).Sub(one, stateLow)
 		}
 		switch {
 		case i == 0:
 			low, high = stateLow, stateHigh
-		case claim.Of == "sum" || claim.Of == "avg":
+		case claim.Operator == "sum" || claim.Operator == "avg":
 			low, high = exact.Plus(low, stateLow), exact.Plus(high, stateHigh)
-		case claim.Of == "max":
+		case claim.Operator == "max":
 			low, high = maximum(low, stateLow), maximum(high, stateHigh)
-		case claim.Of == "min":
+		case claim.Operator == "min":
 			low, high = minimum(low, stateLow), minimum(high, stateHigh)
 		default:
 			low, high = minimum(low, stateLow), maximum(high, stateHigh)
 		}
 	}
-	if claim.Of == "avg" {
+	if claim.Operator == "avg" {
 		n := big.NewRat(1, int64(len(states)))
 		low, high = exact.Times(low, n), exact.Times(high, n)
 	}
@@ -265,11 +265,11 @@ func maximum(a, b *big.Rat) *big.Rat {
 	return a
 }
 
-// everyState calls check for every state. check returns a message about a mistake, or "". The error names the first state with a mistake and
+// checkStates calls check for every state. check returns a message about a mistake, or "". The error names the first state with a mistake and
 // the part of the certificate.
-func (c *checker) everyState(part string, check func(s int) string) error {
-	if s, mistake := exact.Each(c.ctx, c.numStates, check); mistake != "" {
-		return fmt.Errorf("%s: state %d: %s", part, s, mistake)
+func (c *checker) checkStates(partName string, check func(s int) string) error {
+	if s, mistake := exact.FindMistake(c.ctx, c.numStates, check); mistake != "" {
+		return fmt.Errorf("%s: state %d: %s", partName, s, mistake)
 	}
 	return c.ctx.Err()
 }
@@ -278,10 +278,10 @@ func (c *checker) everyState(part string, check func(s int) string) error {
 // have smaller indices and are already evaluated.
 func (c *checker) evaluateSet(i int) (result set) {
 	definition, vectorBounds := &c.file.Sets[i], &bounds{}
-	if given := definition.Given(c.file.Model); given != nil {
-		return set{bySide: [2]certificate.Bits{given, given}}
+	if independent := definition.IndependentStates(c.file.Model); independent != nil {
+		return set{bySide: [2]certificate.Bits{independent, independent}}
 	}
-	if definition.Compares() {
+	if definition.DependsOnValues() {
 		vectorBounds = c.checkVector(definition.Vector)
 	}
 	result.err = vectorBounds.err
@@ -292,7 +292,7 @@ func (c *checker) evaluateSet(i int) (result set) {
 	for side := range result.bySide {
 		result.bySide[side] = certificate.NewBits(c.numStates)
 		if result.err == nil {
-			result.err = c.everyState(fmt.Sprintf("set %d", i), func(s int) string {
+			result.err = c.checkStates(fmt.Sprintf("set %d", i), func(s int) string {
 				isMember, problem := member(side, s)
 				if isMember {
 					result.bySide[side].Add(s)
@@ -347,7 +347,7 @@ func (c *checker) isInCombination(set *certificate.Set, side, s int) bool {
 // membersByThreshold returns the membership function of a set of kind Bound: a state is a member if its value v satisfies `v relation
 // threshold`.
 func (bounds *bounds) membersByThreshold(set *certificate.Set) memberFunc {
-	compare := bounds.compare(set.Threshold)
+	compare := bounds.compareTo(set.Threshold)
 	leastSign := 2 - len(set.Relation) // 1 for a strict relation, which has one character, and 0 for <= and >=
 	return func(side, s int) (bool, string) {
 		if set.Relation[0] == '<' {
@@ -361,7 +361,7 @@ func (bounds *bounds) membersByThreshold(set *certificate.Set) memberFunc {
 func (c *checker) leadsTo(set *certificate.Set, s int, condition func(target int) bool) bool {
 	isForall := set.Kind == certificate.ForallNext || set.Kind == certificate.ForallUntil
 	first, end := c.Choices(s)
-	for _, target := range c.Target[c.Start[first]:c.Start[end]] {
+	for _, target := range c.Target[c.FirstTransition[first]:c.FirstTransition[end]] {
 		if condition(int(target)) != isForall {
 			return !isForall
 		}
@@ -374,7 +374,7 @@ func (c *checker) leadsTo(set *certificate.Set, s int, condition func(target int
 func (c *checker) untilProblem(set *certificate.Set, s int) string {
 	if !set.Bits.Has(s) {
 		if c.isInOperand(set, 1, upper, s) || c.isInOperand(set, 0, upper, s) && c.leadsTo(set, s, set.Bits.Has) {
-			return "it is not in the set, and nothing keeps it out"
+			return "it is not in the set, and the operands do not exclude it"
 		}
 		return ""
 	}
@@ -383,7 +383,7 @@ func (c *checker) untilProblem(set *certificate.Set, s int) string {
 	}
 	isNearer := func(target int) bool { return set.Bits.Has(target) && set.Rank[target] < set.Rank[s] }
 	if !c.isInOperand(set, 0, lower, s) || !c.leadsTo(set, s, isNearer) {
-		return "it is in the set, and no rank shows it"
+		return "it is in the set, and its rank does not prove it"
 	}
 	return ""
 }
@@ -392,7 +392,7 @@ func (c *checker) untilProblem(set *certificate.Set, s int) string {
 // candidates, which are the states of its operand.
 func (c *checker) optimalStates(set *certificate.Set, vectorBounds *bounds) memberFunc {
 	candidates := &c.sets[set.Sets[0]]
-	if candidates.err != nil || !candidates.decided() || vectorBounds.err != nil ||
+	if candidates.err != nil || !candidates.isDecided() || vectorBounds.err != nil ||
 		vectorBounds.mayBeUndefined(candidates.bySide[lower], c.numStates) {
 		return func(int, int) (bool, string) { return false, "the states that are compared are not decided" }
 	}
@@ -402,20 +402,20 @@ func (c *checker) optimalStates(set *certificate.Set, vectorBounds *bounds) memb
 	if set.Kind == certificate.ArgMax {
 		isBetter, optimistic, pessimistic = func(a, b *big.Rat) bool { return exact.Less(b, a) }, upper, lower
 	}
-	var best, second, bestPessimistic *big.Rat // the best and second best optimistic bounds, and the best pessimistic one
+	var bestBound, secondBest, bestPessimistic *big.Rat // the best and second best optimistic bounds, and the best pessimistic one
 	bestState, count := 0, 0
 	for s := range c.numStates {
 		if !candidates.bySide[lower].Has(s) {
 			continue
 		}
-		bound, pessimisticBound := vectorBounds.value(optimistic, s), vectorBounds.value(pessimistic, s)
+		bound, pessimisticBound := vectorBounds.boundOf(optimistic, s), vectorBounds.boundOf(pessimistic, s)
 		if count == 0 || isBetter(pessimisticBound, bestPessimistic) {
 			bestPessimistic = pessimisticBound
 		}
-		if count == 0 || isBetter(bound, best) {
-			best, second, bestState = bound, best, s
-		} else if count == 1 || isBetter(bound, second) {
-			second = bound
+		if count == 0 || isBetter(bound, bestBound) {
+			bestBound, secondBest, bestState = bound, bestBound, s
+		} else if count == 1 || isBetter(bound, secondBest) {
+			secondBest = bound
 		}
 		count++
 	}
@@ -424,13 +424,13 @@ func (c *checker) optimalStates(set *certificate.Set, vectorBounds *bounds) memb
 			return false, ""
 		}
 		if side == upper {
-			return !isBetter(bestPessimistic, vectorBounds.value(optimistic, s)), ""
+			return !isBetter(bestPessimistic, vectorBounds.boundOf(optimistic, s)), ""
 		}
-		bestOfOthers := best
+		bestOfOthers := bestBound
 		if s == bestState {
-			bestOfOthers = second
+			bestOfOthers = secondBest
 		}
-		return count == 1 || !isBetter(bestOfOthers, vectorBounds.value(pessimistic, s)), ""
+		return count == 1 || !isBetter(bestOfOthers, vectorBounds.boundOf(pessimistic, s)), ""
 	}
 }
 

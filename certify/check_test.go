@@ -56,7 +56,7 @@ func (t *truth) step(c int, x []*big.Rat, r func(c int) *big.Rat) *big.Rat {
 // prove makes the certificate of a kind.
 func prove(m *certificate.Model, kind certificate.VectorKind, max bool, left, right certificate.Bits) proved {
 	t := newTruth(m)
-	v := certificate.Vector{Kind: kind, Max: max, Left: 0, Right: 1}
+	v := certificate.Vector{Kind: kind, IsMaximum: max, Left: 0, Right: 1}
 	f := &certificate.File{Model: m, Sets: []certificate.Set{
 		{Kind: certificate.Atomic, Text: "a", Bits: left}, {Kind: certificate.Atomic, Text: "b", Bits: right}, {Kind: certificate.Init},
 	}}
@@ -137,7 +137,7 @@ func prove(m *certificate.Model, kind certificate.VectorKind, max bool, left, ri
 	v.Lower = values(x)
 	v.Upper = v.Lower
 	f.Vectors = []certificate.Vector{v}
-	f.Claims = []certificate.Claim{{Vector: 0, Set: -1, Over: 2}}
+	f.Claims = []certificate.Claim{{Vector: 0, Set: -1, OverSet: 2}}
 	return proved{f, x}
 }
 

@@ -11,8 +11,8 @@ import (
 	"tilecheck/certify/steps"
 )
 
-// discounted checks a discounted reward (rule 8 of the package comment). If only the first steps count, it computes the bounds itself.
-func (p *proof) discounted(b *bounds) (err error) {
+// checkDiscountedReward checks a discounted reward (rule 8 of the package comment). If only the first steps count, it computes the bounds itself.
+func (p *proof) checkDiscountedReward(b *bounds) (err error) {
 	if p.vector.To >= 0 {
 		problem := &steps.Problem{Model: p.Model.Model, Weights: p.Weights, Vector: p.vector, Rewards: p.rewards}
 		b.bySide, err = problem.DiscountedValues(p.ctx)
@@ -33,24 +33,24 @@ func (p *proof) discounted(b *bounds) (err error) {
 // side says whether the column has lower or upper bounds.
 func (p *proof) checkDiscounted(side int, values *certificate.Values) error {
 	discounted, sign := values.Scaled(p.vector.Discount), 2*side-1
-	return p.everyState(sideName(side), func(s int) string {
-		if !p.choice(s, side, func(c int) bool { return sign*p.Compare(values, discounted, s, c, p.rewards) >= 0 }) {
+	return p.checkStates(sideName(side), func(s int) string {
+		if !p.holdsForChoices(s, side, func(c int) bool { return sign*p.Compare(values, discounted, s, c, p.rewards) >= 0 }) {
 			return "the value does not satisfy the inequality of rule 8"
 		}
 		return ""
 	})
 }
 
-// rewardBounded checks an until formula or a reward with bounds on rewards (rule 9). It applies rule 1 or rule 3 to the product of the model
+// checkRewardBounded checks an until formula or a reward with bounds on rewards (rule 9). It applies rule 1 or rule 3 to the product of the model
 // with the rewards that the path has collected.
-func (p *proof) rewardBounded() error {
+func (p *proof) checkRewardBounded() error {
 	isReward := p.vector.Kind == certificate.RewardWithinBounds
 	sets, err := p.decidedSets()
 	if err != nil {
 		return err
 	}
 	if isReward {
-		sets = []certificate.Bits{p.everything(), certificate.NewBits(p.numStates)}
+		sets = []certificate.Bits{p.allStates(), certificate.NewBits(p.numStates)}
 	}
 	product, err := budget.New(p.ctx, p.Model.Model, p.vector.Budgets, sets[0], sets[1])
 	if err != nil {
@@ -64,16 +64,16 @@ func (p *proof) rewardBounded() error {
 		total := *p.vector
 		total.Kind = certificate.TotalReward
 		productProof.vector, productProof.rewards = &total, product.LiftRewards(p.StepRewards(p.vector.Reward, nil))
-		productProof.right.bySide = [2]certificate.Bits{product.Target, product.Target} // empty
-		return productProof.fixedPoint()
+		productProof.rightSet.bySide = [2]certificate.Bits{product.Target, product.Target} // empty
+		return productProof.checkFixedPoint()
 	}
-	all := productProof.everything()
-	productProof.left.bySide, productProof.right.bySide = [2]certificate.Bits{all, all}, [2]certificate.Bits{product.Target, product.Target}
-	return productProof.fixedPoint()
+	all := productProof.allStates()
+	productProof.leftSet.bySide, productProof.rightSet.bySide = [2]certificate.Bits{all, all}, [2]certificate.Bits{product.Target, product.Target}
+	return productProof.checkFixedPoint()
 }
 
-// everything returns the set of all states.
-func (p *proof) everything() certificate.Bits {
+// allStates returns the set of all states.
+func (p *proof) allStates() certificate.Bits {
 	all := certificate.NewBits(p.numStates)
 	for s := range p.numStates {
 		all.Add(s)
@@ -81,9 +81,9 @@ func (p *proof) everything() certificate.Bits {
 	return all
 }
 
-// conditional computes bounds of a conditional probability a/(a+b) from bounds of its shares a and b (rule 10). The value may be undefined in a
+// checkConditional computes bounds of a conditional probability a/(a+b) from bounds of its shares, a (satisfying) and b (violating) (rule 10). The value may be undefined in a
 // state where both lower bounds are 0.
-func (p *proof) conditional(result *bounds) error {
+func (p *proof) checkConditional(result *bounds) error {
 	var shares [2]*bounds
 	for k, share := range p.vector.Shares {
 		if shares[k] = p.checkVector(share.Vector); shares[k].err != nil {
@@ -92,13 +92,13 @@ func (p *proof) conditional(result *bounds) error {
 	}
 	shareBound := func(k, side, s int) *big.Rat {
 		if p.vector.Shares[k].Complement {
-			return new(big.Rat).Sub(one, shares[k].value(1-side, s))
+			return new(big.Rat).Sub(one, shares[k].boundOf(1-side, s))
 		}
-		return shares[k].value(side, s)
+		return shares[k].boundOf(side, s)
 	}
 	result.bySide = [2]*certificate.Values{{Fractions: make([]*big.Rat, p.numStates)}, {Fractions: make([]*big.Rat, p.numStates)}}
 	result.undefined = certificate.NewBits(p.numStates)
-	return p.everyState("shares", func(s int) string {
+	return p.checkStates("shares", func(s int) string {
 		result.bySide[lower].Fractions[s], result.bySide[upper].Fractions[s] = new(big.Rat), one
 		mayBeUndefined := new(big.Rat).Add(shareBound(0, lower, s), shareBound(1, lower, s)).Sign() <= 0
 		if mayBeUndefined {
@@ -106,20 +106,20 @@ func (p *proof) conditional(result *bounds) error {
 			return ""
 		}
 		for side := range result.bySide { // the value increases with a and decreases with b
-			a, b := shareBound(0, side, s), shareBound(1, 1-side, s)
-			result.bySide[side].Fractions[s] = new(big.Rat).Quo(a, new(big.Rat).Add(a, b))
+			satisfying, violating := shareBound(0, side, s), shareBound(1, 1-side, s)
+			result.bySide[side].Fractions[s] = new(big.Rat).Quo(satisfying, new(big.Rat).Add(satisfying, violating))
 		}
 		return ""
 	})
 }
 
-// maxConditional checks a maximal conditional probability (rule 11), and sets the bounds that are proven in each state.
-func (p *proof) maxConditional(b *bounds) error {
+// checkMaxConditional checks a maximal conditional probability (rule 11), and sets the bounds that are proven in each state.
+func (p *proof) checkMaxConditional(b *bounds) error {
 	sets, err := p.decidedSets()
 	if err != nil {
 		return err
 	}
-	automaton, given := p.vector.Automaton, p.vector.Given
+	automaton, conditional := p.vector.Automaton, p.vector.ConditionalBounds
 	for _, part := range automaton.Parts() {
 		if err := omega.Agrees(p.ctx, part, false); err != nil {
 			return err
@@ -133,74 +133,76 @@ func (p *proof) maxConditional(b *bounds) error {
 	if err != nil {
 		return err
 	}
-	_, winning, _, err := omega.CheckRuns(p.ctx, pairs, p.vector, [2]*big.Rat{one, given.Upper})
+	_, winning, _, err := omega.CheckRuns(p.ctx, pairs, p.vector, [2]*big.Rat{one, conditional.Upper})
 	if err != nil {
 		return err
 	}
-	if err := productProof.meanPayoffs(winning, given.Lower); err != nil {
+	if err := productProof.checkMeanPayoffs(winning, conditional.Lower); err != nil {
 		return err
 	}
-	p.setGivenBounds(b)
+	p.setConditionalBounds(b)
 	return p.ctx.Err()
 }
 
-// setGivenBounds sets the bounds of a maximal conditional probability in each state. A state has the lower bound of the vector if its entry in
+// setConditionalBounds sets the bounds of a maximal conditional probability in each state. A state has the lower bound of the vector if its entry in
 // the lower column is greater than that bound; if the vector is certain, the lower bound is 1. It has the upper bound of the vector if its entry
 // in the upper column is at most that bound.
-func (p *proof) setGivenBounds(b *bounds) {
-	given := p.vector.Given
-	compareToLower, compareToUpper := p.vector.Lower.Compare(given.Lower), p.vector.Upper.Compare(given.Upper)
+func (p *proof) setConditionalBounds(b *bounds) {
+	conditional := p.vector.ConditionalBounds
+	compareToLower, compareToUpper := p.vector.Lower.Compare(conditional.Lower), p.vector.Upper.Compare(conditional.Upper)
 	b.bySide = [2]*certificate.Values{{Fractions: make([]*big.Rat, p.numStates)}, {Fractions: make([]*big.Rat, p.numStates)}}
 	b.undefined = certificate.NewBits(p.numStates)
-	least := given.Lower
-	if given.Certain {
-		least = one
+	provenLower := conditional.Lower
+	if conditional.Certain {
+		provenLower = one
 	}
 	for s := range p.numStates {
 		b.bySide[lower].Fractions[s], b.bySide[upper].Fractions[s] = new(big.Rat), one
 		if compareToLower(s) > 0 {
-			b.bySide[lower].Fractions[s] = least
+			b.bySide[lower].Fractions[s] = provenLower
 		} else {
 			b.undefined.Add(s)
 		}
 		if compareToUpper(s) <= 0 {
-			b.bySide[upper].Fractions[s] = given.Upper
+			b.bySide[upper].Fractions[s] = conditional.Upper
 		}
 	}
 }
 
-// meanPayoffs returns an error unless the columns satisfy the inequalities of rule 11 in the product. In the states winning[k], a scheduler can
-// end the path with the payoff of part k of the automaton: 1 for part 0, and q for part 1, where the path violates the condition.
-func (p *proof) meanPayoffs(winning [2]certificate.Bits, q *big.Rat) error {
-	if err := p.lowerMeanPayoff(winning, q); err != nil {
+// checkMeanPayoffs returns an error unless the columns satisfy the inequalities of rule 11 in the product. In the states winning[k], a scheduler can
+// end the path with the payoff of part k of the automaton: 1 for part 0, and violationPayoff for part 1, where the path violates the condition.
+func (p *proof) checkMeanPayoffs(winning [2]certificate.Bits, violationPayoff *big.Rat) error {
+	if err := p.checkLowerPayoffs(winning, violationPayoff); err != nil {
 		return err
 	}
-	y := p.vector.Upper
-	compareToOne := y.Compare(one)
-	return p.everyState("upper", func(s int) string {
-		if compareToOne(s) < 0 && !p.choice(s, upper, func(c int) bool { return p.Compare(y, y, s, c, nil) >= 0 }) {
-			return "the value is below that of a step"
+	upperValues := p.vector.Upper
+	compareToOne := upperValues.Compare(one)
+	return p.checkStates("upper", func(s int) string {
+		if compareToOne(s) < 0 && !p.holdsForChoices(s, upper, func(c int) bool { return p.Compare(upperValues, upperValues, s, c, nil) >= 0 }) {
+			return "the value is less than the value after a step"
 		}
 		return ""
 	})
 }
 
-// lowerMeanPayoff returns an error unless the lower column satisfies the inequalities of rule 11. The parameters are the same as for
-// meanPayoffs.
-func (p *proof) lowerMeanPayoff(winning [2]certificate.Bits, q *big.Rat) error {
-	x, rank := p.vector.Lower, p.vector.Rank
-	compareToZero, compareToQ, compareToOne := x.Compare(new(big.Rat)), x.Compare(q), x.Compare(one)
-	canEnd := func(s int) bool { // a path can end in s with a payoff of at least x(s)
-		return compareToZero(s) <= 0 || winning[0].Has(s) && compareToOne(s) <= 0 || winning[1].Has(s) && compareToQ(s) <= 0
+// checkLowerPayoffs returns an error unless the lower column satisfies the inequalities of rule 11. The parameters are the same as for
+// checkMeanPayoffs.
+func (p *proof) checkLowerPayoffs(winning [2]certificate.Bits, violationPayoff *big.Rat) error {
+	lowerValues, rank := p.vector.Lower, p.vector.Rank
+	compareToZero, compareToViolation, compareToOne := lowerValues.Compare(new(big.Rat)), lowerValues.Compare(violationPayoff), lowerValues.Compare(one)
+	canEnd := func(s int) bool { // a path can end in s with a payoff of at least lowerValues(s)
+		return compareToZero(s) <= 0 || winning[0].Has(s) && compareToOne(s) <= 0 || winning[1].Has(s) && compareToViolation(s) <= 0
 	}
-	isLost := func(target int) bool { return p.vector.Given.Certain && compareToZero(target) <= 0 }
-	return p.everyState("lower", func(s int) string {
+	isLost := func(target int) bool { return p.vector.ConditionalBounds.Certain && compareToZero(target) <= 0 }
+	return p.checkStates("lower", func(s int) string {
 		if canEnd(s) {
 			return ""
 		}
 		leadsOn := func(target int) bool { return canEnd(target) || rank != nil && rank[target] < rank[s] }
-		if !p.choice(s, lower, func(c int) bool { return p.Compare(x, x, s, c, nil) <= 0 && p.Some(c, leadsOn) && !p.Some(c, isLost) }) {
-			return "the value is above that of a step, or nothing leads on"
+		if !p.holdsForChoices(s, lower, func(c int) bool {
+			return p.Compare(lowerValues, lowerValues, s, c, nil) <= 0 && p.AnySuccessor(c, leadsOn) && !p.AnySuccessor(c, isLost)
+		}) {
+			return "the value is greater than the value after a step, or no successor is nearer to the target"
 		}
 		return ""
 	})

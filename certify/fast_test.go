@@ -171,7 +171,7 @@ func TestEach(t *testing.T) {
 			first = min(first, s)
 		}
 		seen := certificate.NewBits(n)
-		s, why := exact.Each(t.Context(), n, func(s int) string {
+		s, why := exact.FindMistake(t.Context(), n, func(s int) string {
 			if seen.Add(s); bad.Has(s) {
 				return fmt.Sprint("wrong ", s)
 			}
@@ -183,7 +183,7 @@ func TestEach(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, why := exact.Each(ctx, n, func(int) string { return "wrong" }); why != "" {
+	if _, why := exact.FindMistake(ctx, n, func(int) string { return "wrong" }); why != "" {
 		t.Errorf("found %q after the end", why)
 	}
 }

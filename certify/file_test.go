@@ -28,7 +28,7 @@ func membersOf(m *certificate.Model, change func(*umb.System)) func(ctx context.
 		rational := umb.Type{Type: "rational", Size: 128}
 		x := umb.Index{Version: umb.Version, System: umb.System{
 			Time: "discrete", States: uint64(m.NumStates()), InitialStates: uint64(m.Initial.Count()),
-			Choices: uint64(len(m.Start) - 1), Branches: uint64(len(m.Target)), Probability: &rational,
+			Choices: uint64(len(m.FirstTransition) - 1), Branches: uint64(len(m.Target)), Probability: &rational,
 		}}
 		if m.Kind == certificate.MDP {
 			x.System.Players = 1
@@ -56,18 +56,18 @@ func membersOf(m *certificate.Model, change func(*umb.System)) func(ctx context.
 			})
 		}
 		w.File(umb.IndexFile, int64(len(text)), func(b *bufio.Writer) { _, _ = b.Write(text) })
-		if m.First != nil {
-			w.Offsets(umb.StateChoices, m.NumStates(), func(s int) int { return int(m.First[s+1] - m.First[s]) })
+		if m.FirstChoice != nil {
+			w.Offsets(umb.StateChoices, m.NumStates(), func(s int) int { return int(m.FirstChoice[s+1] - m.FirstChoice[s]) })
 		}
-		w.Offsets(umb.ChoiceRows, len(m.Start)-1, func(c int) int { return int(m.Start[c+1] - m.Start[c]) })
+		w.Offsets(umb.ChoiceRows, len(m.FirstTransition)-1, func(c int) int { return int(m.FirstTransition[c+1] - m.FirstTransition[c]) })
 		w.File(umb.Targets, int64(8*len(m.Target)), func(b *bufio.Writer) {
 			for _, t := range m.Target {
 				umb.PutUint64(b, uint64(t))
 			}
 		})
 		numbers(umb.Probabilities, m.Prob)
-		if m.Exit != nil {
-			numbers(umb.ExitRates, m.Exit)
+		if m.ExitRate != nil {
+			numbers(umb.ExitRates, m.ExitRate)
 		}
 		w.Bits(umb.Initial, m.NumStates(), m.Initial.Has)
 		for i, r := range m.Rewards {
@@ -126,7 +126,7 @@ func spelt(m *certificate.Model) []any {
 		}
 		return out
 	}
-	out := []any{m.Kind, m.First, m.Start, m.Target, numbers(m.Prob), numbers(m.Exit), m.Initial}
+	out := []any{m.Kind, m.FirstChoice, m.FirstTransition, m.Target, numbers(m.Prob), numbers(m.ExitRate), m.Initial}
 	for _, r := range m.Rewards {
 		out = append(out, r.Name, numbers(r.State), numbers(r.Choice))
 	}
@@ -144,7 +144,7 @@ func plain(f *certificate.File) (out []any) {
 				out = append(out, *x)
 			}
 		}
-		out = append(out, v.Lower == v.Upper, v.Rank, v.Layer, v.Kind, v.Max, v.Left, v.Right, v.Reward, v.From, v.To)
+		out = append(out, v.Lower == v.Upper, v.Rank, v.Layer, v.Kind, v.IsMaximum, v.Left, v.Right, v.Reward, v.From, v.To)
 	}
 	return append(out, f.Claims)
 }
@@ -230,7 +230,7 @@ func TestLongStatements(t *testing.T) {
 		"": func(*certificate.File) {},
 	} {
 		m := &certificate.Model{
-			Kind: certificate.DTMC, Start: []uint32{0, 1}, Target: []uint32{0}, Prob: []uint32{0},
+			Kind: certificate.DTMC, FirstTransition: []uint32{0, 1}, Target: []uint32{0}, Prob: []uint32{0},
 			Numbers: []*big.Rat{big.NewRat(1, 1)}, Initial: certificate.Bits{1}, Rewards: []certificate.Reward{{Name: "r"}},
 		}
 		f := &certificate.File{

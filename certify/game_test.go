@@ -83,8 +83,8 @@ func proveGame(m *certificate.Model, maximizer, left, right certificate.Bits) *c
 			{Kind: certificate.Atomic, Bits: maximizer},
 			{Kind: certificate.All},
 		},
-		Vectors: []certificate.Vector{{Kind: certificate.Until, Max: true, Maximizer: 2, Left: 0, Right: 1, Reward: -1, Lower: values(x), Upper: values(x), Rank: ranks}},
-		Claims:  []certificate.Claim{{Vector: 0, Set: 0, Over: 3}},
+		Vectors: []certificate.Vector{{Kind: certificate.Until, IsMaximum: true, Maximizer: 2, Left: 0, Right: 1, Reward: -1, Lower: values(x), Upper: values(x), Rank: ranks}},
+		Claims:  []certificate.Claim{{Vector: 0, Set: 0, OverSet: 3}},
 	}
 }
 

@@ -165,8 +165,8 @@ func (t *truth) reward(i int) func(choice int) *big.Rat {
 		x := new(big.Rat)
 		if r.State != nil {
 			x.Add(x, t.m.Numbers[r.State[state[choice]]])
-			if t.m.Exit != nil { // per unit of time
-				x.Quo(x, t.m.Numbers[t.m.Exit[state[choice]]])
+			if t.m.ExitRate != nil { // per unit of time
+				x.Quo(x, t.m.Numbers[t.m.ExitRate[state[choice]]])
 			}
 		}
 		if r.Choice != nil {
@@ -231,7 +231,7 @@ func randomModel(rng *rand.Rand, kind certificate.Kind) *certificate.Model {
 	reward := certificate.Reward{Name: "r"}
 	for range n {
 		if kind == certificate.MDP {
-			m.First = append(m.First, uint32(len(m.Start)))
+			m.FirstChoice = append(m.FirstChoice, uint32(len(m.FirstTransition)))
 		}
 		reward.State = append(reward.State, number(int64(max(0, rng.IntN(4)-1)), 1))
 		choices := 1
@@ -239,7 +239,7 @@ func randomModel(rng *rand.Rand, kind certificate.Kind) *certificate.Model {
 			choices += rng.IntN(2)
 		}
 		for range choices {
-			m.Start = append(m.Start, uint32(len(m.Target)))
+			m.FirstTransition = append(m.FirstTransition, uint32(len(m.Target)))
 			reward.Choice = append(reward.Choice, number(int64(max(0, rng.IntN(3)-1)), 1+int64(rng.IntN(3))))
 			left, den := int64(0), []int64{1, 2, 3, 4, 10}[rng.IntN(5)]
 			for left = den; left > 0; {
@@ -250,13 +250,13 @@ func randomModel(rng *rand.Rand, kind certificate.Kind) *certificate.Model {
 			}
 		}
 	}
-	m.Start = append(m.Start, uint32(len(m.Target)))
+	m.FirstTransition = append(m.FirstTransition, uint32(len(m.Target)))
 	if kind == certificate.MDP {
-		m.First = append(m.First, uint32(len(m.Start)-1))
+		m.FirstChoice = append(m.FirstChoice, uint32(len(m.FirstTransition)-1))
 	}
 	for range n {
 		if kind == certificate.CTMC {
-			m.Exit = append(m.Exit, number(1+rng.Int64N(5), 1+rng.Int64N(3)))
+			m.ExitRate = append(m.ExitRate, number(1+rng.Int64N(5), 1+rng.Int64N(3)))
 		}
 	}
 	m.Rewards = []certificate.Reward{reward}

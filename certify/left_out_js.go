@@ -6,10 +6,10 @@ import "errors"
 
 var errLeftOut = errors.New("this kind of vector is not in the program of the playground; use the command line")
 
-func (*proof) discounted(*bounds) error { return errLeftOut }
+func (*proof) checkDiscountedReward(*bounds) error { return errLeftOut }
 
-func (*proof) rewardBounded() error { return errLeftOut }
+func (*proof) checkRewardBounded() error { return errLeftOut }
 
-func (*proof) maxConditional(*bounds) error { return errLeftOut }
+func (*proof) checkMaxConditional(*bounds) error { return errLeftOut }
 
-func (*proof) conditional(*bounds) error { return errLeftOut }
+func (*proof) checkConditional(*bounds) error { return errLeftOut }

@@ -17,10 +17,10 @@ var one = big.NewRat(1, 1)
 // proof is the check of a vector.
 type proof struct {
 	*checker
-	vector      *certificate.Vector
-	left, right set                  // the last two sets that the vector depends on: of an until formula, its operands
-	maximizer   certificate.Bits     // of a game: the states whose choices maximize
-	rewards     *certificate.Rewards // nil for a probability
+	vector            *certificate.Vector
+	leftSet, rightSet set                  // the last two sets that the vector depends on: of an until formula, its operands
+	maximizer         certificate.Bits     // of a game: the states whose choices maximize
+	rewards           *certificate.Rewards // nil for a probability
 }
 
 // newProof prepares the check of a vector: it finds the sets on which the vector depends. It is an error if one of them is not proven.
@@ -30,10 +30,10 @@ func (c *checker) newProof(vector *certificate.Vector) (*proof, error) {
 		if err := c.sets[set].err; err != nil {
 			return nil, err
 		}
-		p.left, p.right = p.right, c.sets[set] // after the loop, these are the last two sets
+		p.leftSet, p.rightSet = p.rightSet, c.sets[set] // after the loop, these are the last two sets
 	}
 	if vector.Maximizer != 0 {
-		if !c.sets[vector.Maximizer].decided() {
+		if !c.sets[vector.Maximizer].isDecided() {
 			return nil, errors.New("its maximizer is not decided in every state")
 		}
 		p.maximizer = c.sets[vector.Maximizer].bySide[lower]
@@ -53,60 +53,60 @@ func (c *checker) prove(i int, b *bounds) error {
 	}
 	switch vector.Kind {
 	case certificate.PathFormula, certificate.CoSafe:
-		return p.pathFormula(b)
+		return p.checkPathFormula(b)
 	case certificate.Objectives:
-		return p.objectives(b)
+		return p.checkObjectives(b)
 	case certificate.RewardBounded, certificate.RewardWithinBounds:
-		return p.rewardBounded()
+		return p.checkRewardBounded()
 	case certificate.Conditional:
-		return p.conditional(b)
+		return p.checkConditional(b)
 	case certificate.MaxConditional:
-		return p.maxConditional(b)
+		return p.checkMaxConditional(b)
 	case certificate.Until:
-		return p.fixedPoint()
+		return p.checkFixedPoint()
 	case certificate.Steps, certificate.Next:
-		return p.steps(b)
+		return p.checkSteps(b)
 	}
-	if !p.right.decided() {
+	if !p.rightSet.isDecided() {
 		return errors.New("its target is not decided in every state")
 	}
-	p.rewards = c.StepRewards(vector.Reward, p.right.bySide[lower])
+	p.rewards = c.StepRewards(vector.Reward, p.rightSet.bySide[lower])
 	switch vector.Kind {
 	case certificate.ReachReward, certificate.TotalReward:
-		return p.fixedPoint()
+		return p.checkFixedPoint()
 	case certificate.Average:
-		return p.average()
+		return p.checkAverage()
 	case certificate.Discounted:
-		return p.discounted(b)
+		return p.checkDiscountedReward(b)
 	}
-	return p.steps(b)
+	return p.checkSteps(b)
 }
 
-// steps checks a vector with a step or time bound (rule 4). It computes the bounds itself, and replaces the claimed bounds in b.
-func (p *proof) steps(b *bounds) (err error) {
+// checkSteps checks a vector with a step or time bound (rule 4). It computes the bounds itself, and replaces the claimed bounds in b.
+func (p *proof) checkSteps(b *bounds) (err error) {
 	problem := &steps.Problem{
 		Model: p.Model.Model, Weights: p.Weights, Vector: p.vector, Rewards: p.rewards,
-		Left: p.left.bySide, Right: p.right.bySide,
+		Left: p.leftSet.bySide, Right: p.rightSet.bySide,
 	}
 	switch {
 	case p.vector.Kind == certificate.Instant: // nothing is earned by the steps
 		problem.Rewards = nil
 	case p.vector.Endless():
-		if err := p.fixedPoint(); err != nil {
+		if err := p.checkFixedPoint(); err != nil {
 			return err
 		}
 		proven := *b
-		problem.End = proven.value
+		problem.EndValue = proven.boundOf
 	}
 	b.bySide, err = problem.Values(p.ctx)
 	return err
 }
 
-// choice reports whether the condition holds for the choices of state s as the rules require. For a lower bound of a maximum and an upper bound
+// holdsForChoices reports whether the condition holds for the choices of state s as the rules require. For a lower bound of a maximum and an upper bound
 // of a minimum it must hold for some choice, otherwise for every choice. In a game, the owner of s determines whether the value is a maximum.
-func (p *proof) choice(s, side int, condition func(choice int) bool) bool {
+func (p *proof) holdsForChoices(s, side int, condition func(holdsForChoices int) bool) bool {
 	first, end := p.Choices(s)
-	maximizes := p.vector.Max
+	maximizes := p.vector.IsMaximum
 	if p.vector.Maximizer != 0 {
 		maximizes = p.maximizer.Has(s)
 	}
@@ -119,22 +119,22 @@ func (p *proof) choice(s, side int, condition func(choice int) bool) bool {
 	return !isSomeEnough
 }
 
-// fixedPoint checks the columns of an until formula (rule 1), a reachability reward (rule 2) or a total reward (rule 3). A column that is
+// checkFixedPoint checks the columns of an until formula (rule 1), a reachability reward (rule 2) or a total reward (rule 3). A column that is
 // missing claims nothing.
-func (p *proof) fixedPoint() error {
+func (p *proof) checkFixedPoint() error {
 	valueInTarget := new(big.Rat)
 	if p.isUntil() {
 		valueInTarget = one
 	}
 	if p.vector.Lower != nil {
-		if err := p.lowerFixedPoint(valueInTarget); err != nil {
+		if err := p.checkLowerValues(valueInTarget); err != nil {
 			return err
 		}
 	}
 	if p.vector.Upper == nil {
 		return nil
 	}
-	return p.upperFixedPoint(valueInTarget)
+	return p.checkUpperValues(valueInTarget)
 }
 
 // isUntil reports whether fixedPoint applies rule 1.
@@ -146,26 +146,26 @@ func (p *proof) isTotal() bool { return p.vector.Kind == certificate.TotalReward
 // isNearer reports whether choice c of state s has a successor with a smaller rank than s.
 func (p *proof) isNearer(s, c int) bool {
 	rank := p.vector.Rank
-	return rank != nil && p.Some(c, func(target int) bool { return rank[target] < rank[s] })
+	return rank != nil && p.AnySuccessor(c, func(target int) bool { return rank[target] < rank[s] })
 }
 
-// lowerFixedPoint returns an error unless the lower column satisfies the inequalities of rules 1, 2 and 3. valueInTarget is the value of target
+// checkLowerValues returns an error unless the lower column satisfies the inequalities of rules 1, 2 and 3. valueInTarget is the value of target
 // states.
-func (p *proof) lowerFixedPoint(valueInTarget *big.Rat) error {
-	x, target := p.vector.Lower, p.right.bySide[lower]
-	compareToTarget := x.Compare(valueInTarget)
-	return p.everyState("lower", func(s int) string {
+func (p *proof) checkLowerValues(valueInTarget *big.Rat) error {
+	lowerValues, targetStates := p.vector.Lower, p.rightSet.bySide[lower]
+	compareToTarget := lowerValues.Compare(valueInTarget)
+	return p.checkStates("lower", func(s int) string {
 		switch {
-		case target.Has(s):
+		case targetStates.Has(s):
 			if compareToTarget(s) > 0 {
-				return "the value is above that of the target"
+				return "the value is greater than the value of the target"
 			}
-		case x.Infinite.Has(s):
-			if !p.infinite(s, func(c int) bool { return !p.isTotal() || p.rewards.Positive(c) || p.isNearer(s, c) }) {
-				return "nothing shows that the value is infinite"
+		case lowerValues.Infinite.Has(s):
+			if !p.isInfinite(s, func(c int) bool { return !p.isTotal() || p.rewards.IsPositive(c) || p.isNearer(s, c) }) {
+				return "the layers do not prove that the value is infinite"
 			}
-		case !x.Zero(s) && !p.hasLowerStep(s):
-			return "the value is above that of a step, or nothing leads on"
+		case !lowerValues.IsZero(s) && !p.hasLowerStep(s):
+			return "the value is greater than the value after a step, or no successor is nearer to the target"
 		}
 		return ""
 	})
@@ -177,68 +177,70 @@ func (p *proof) lowerFixedPoint(valueInTarget *big.Rat) error {
 //   - the choice has a positive reward;
 //   - a successor has a smaller rank, is a target, or has the value 0 or infinity.
 func (p *proof) hasLowerStep(s int) bool {
-	if p.isUntil() && !p.left.bySide[lower].Has(s) {
+	if p.isUntil() && !p.leftSet.bySide[lower].Has(s) {
 		return false
 	}
-	x, target := p.vector.Lower, p.right.bySide[lower]
-	isEnd := func(t int) bool { return target.Has(t) || x.Zero(t) || x.Infinite.Has(t) }
+	lowerValues, targetStates := p.vector.Lower, p.rightSet.bySide[lower]
+	endsAt := func(target int) bool {
+		return targetStates.Has(target) || lowerValues.IsZero(target) || lowerValues.Infinite.Has(target)
+	}
 	isReachReward := !p.isUntil() && !p.isTotal()
-	return p.choice(s, lower, func(c int) bool {
-		if p.Compare(x, x, s, c, p.rewards) > 0 {
+	return p.holdsForChoices(s, lower, func(c int) bool {
+		if p.Compare(lowerValues, lowerValues, s, c, p.rewards) > 0 {
 			return false
 		}
-		return isReachReward || p.rewards.Positive(c) || p.isNearer(s, c) || p.Some(c, isEnd)
+		return isReachReward || p.rewards.IsPositive(c) || p.isNearer(s, c) || p.AnySuccessor(c, endsAt)
 	})
 }
 
-// upperFixedPoint returns an error unless the upper column satisfies the inequalities of rules 1, 2 and 3. valueInTarget is the value of target
+// checkUpperValues returns an error unless the upper column satisfies the inequalities of rules 1, 2 and 3. valueInTarget is the value of target
 // states.
-func (p *proof) upperFixedPoint(valueInTarget *big.Rat) error {
-	y, target := p.vector.Upper, p.right.bySide
-	compareToTarget := y.Compare(valueInTarget)
+func (p *proof) checkUpperValues(valueInTarget *big.Rat) error {
+	upperValues, targetStates := p.vector.Upper, p.rightSet.bySide
+	compareToTarget := upperValues.Compare(valueInTarget)
 	needsNoTarget := p.isUntil() || p.isTotal()
-	return p.everyState("upper", func(s int) string {
-		if target[upper].Has(s) {
+	return p.checkStates("upper", func(s int) string {
+		if targetStates[upper].Has(s) {
 			if compareToTarget(s) < 0 {
-				return "the value is below that of the target"
+				return "the value is less than the value of the target"
 			}
 			return ""
 		}
-		if y.Infinite.Has(s) || p.isUntil() && !p.left.bySide[upper].Has(s) {
+		if upperValues.Infinite.Has(s) || p.isUntil() && !p.leftSet.bySide[upper].Has(s) {
 			return ""
 		}
-		if !p.choice(s, upper, func(c int) bool {
-			if p.Compare(y, y, s, c, p.rewards) < 0 {
+		if !p.holdsForChoices(s, upper, func(c int) bool {
+			if p.Compare(upperValues, upperValues, s, c, p.rewards) < 0 {
 				return false
 			}
-			return needsNoTarget || p.isNearer(s, c) || p.Some(c, target[lower].Has)
+			return needsNoTarget || p.isNearer(s, c) || p.AnySuccessor(c, targetStates[lower].Has)
 		}) {
-			return "the value is below that of a step, or nothing leads to the target"
+			return "the value is less than the value after a step, or no successor is nearer to the target"
 		}
 		return ""
 	})
 }
 
-// infinite reports whether the layers prove that the value of state s is infinite. A choice of s must have a successor in a lower layer, or be
+// isInfinite reports whether the layers prove that the value of state s is infinite. A choice of s must have a successor in a lower layer, or be
 // allowed and have all its successors in the layer of s. For a maximum some choice must, for a minimum every choice.
-func (p *proof) infinite(s int, allowed func(choice int) bool) bool {
-	layer, infinite := p.vector.Layer, p.vector.Lower.Infinite
+func (p *proof) isInfinite(s int, allowed func(choice int) bool) bool {
+	layer, isInfinite := p.vector.Layer, p.vector.Lower.Infinite
 	if layer == nil {
 		return false
 	}
-	mayStayInLayer := !p.vector.Max || layer[s] == 0
-	isInLowerLayer := func(target int) bool { return infinite.Has(target) && layer[target] < layer[s] }
-	isInOtherLayer := func(target int) bool { return !infinite.Has(target) || layer[target] != layer[s] }
-	return p.choice(s, lower, func(c int) bool {
-		if p.Some(c, isInLowerLayer) {
+	mayStayInLayer := !p.vector.IsMaximum || layer[s] == 0
+	isInLowerLayer := func(target int) bool { return isInfinite.Has(target) && layer[target] < layer[s] }
+	isInOtherLayer := func(target int) bool { return !isInfinite.Has(target) || layer[target] != layer[s] }
+	return p.holdsForChoices(s, lower, func(c int) bool {
+		if p.AnySuccessor(c, isInLowerLayer) {
 			return true
 		}
-		return mayStayInLayer && allowed(c) && !p.Some(c, isInOtherLayer)
+		return mayStayInLayer && allowed(c) && !p.AnySuccessor(c, isInOtherLayer)
 	})
 }
 
-// average checks the gain and the bias of a long-run average (rule 5), for lower and for upper bounds. A gain that is missing claims nothing.
-func (p *proof) average() error {
+// checkAverage checks the gain and the bias of a long-run average (rule 5), for lower and for upper bounds. A gain that is missing claims nothing.
+func (p *proof) checkAverage() error {
 	gains, biases := [2]*certificate.Values{p.vector.Lower, p.vector.Upper}, [2]*certificate.Values{p.vector.LowerBias, p.vector.UpperBias}
 	for side, gain := range gains {
 		if gain == nil {
@@ -258,8 +260,8 @@ func (p *proof) average() error {
 // bound.
 func (p *proof) checkGain(side int, gain, bias *certificate.Values) error {
 	sum, sign := p.Sum(bias, gain), 2*side-1
-	return p.everyState(sideName(side), func(s int) string {
-		if !p.choice(s, side, func(c int) bool {
+	return p.checkStates(sideName(side), func(s int) string {
+		if !p.holdsForChoices(s, side, func(c int) bool {
 			return sign*p.Compare(gain, gain, s, c, nil) >= 0 && sign*p.Compare(sum, bias, s, c, p.rewards) >= 0
 		}) {
 			return "gain and bias do not satisfy the inequalities of rule 5"
@@ -276,8 +278,8 @@ func sideName(side int) string {
 	return "lower"
 }
 
-// pathFormula checks a path formula or a co-safe reward (rule 6). It applies rule 1 or rule 2 to the product of the model with the automaton.
-func (p *proof) pathFormula(b *bounds) error {
+// checkPathFormula checks a path formula or a co-safe reward (rule 6). It applies rule 1 or rule 2 to the product of the model with the automaton.
+func (p *proof) checkPathFormula(b *bounds) error {
 	coSafe := p.vector.Kind == certificate.CoSafe
 	sets, err := p.decidedSets()
 	if err != nil {
@@ -296,19 +298,19 @@ func (p *proof) pathFormula(b *bounds) error {
 	}
 	if coSafe {
 		goal := pairs.Accepting()
-		productProof.right.bySide, productProof.rewards = [2]certificate.Bits{goal, goal}, pairs.LiftRewards(p.StepRewards(p.vector.Reward, nil))
-		return productProof.fixedPoint()
+		productProof.rightSet.bySide, productProof.rewards = [2]certificate.Bits{goal, goal}, pairs.LiftRewards(p.StepRewards(p.vector.Reward, nil))
+		return productProof.checkFixedPoint()
 	}
-	all, winning, sure, err := omega.CheckRuns(p.ctx, pairs, p.vector, [2]*big.Rat{one, one})
+	allPairs, winningPairs, surePairs, err := omega.CheckRuns(p.ctx, pairs, p.vector, [2]*big.Rat{one, one})
 	if err != nil {
 		return err
 	}
-	productProof.left.bySide, productProof.right.bySide = [2]certificate.Bits{all, all}, [2]certificate.Bits{winning[0], sure[0]}
-	return productProof.fixedPoint()
+	productProof.leftSet.bySide, productProof.rightSet.bySide = [2]certificate.Bits{allPairs, allPairs}, [2]certificate.Bits{winningPairs[0], surePairs[0]}
+	return productProof.checkFixedPoint()
 }
 
-// objectives checks a multi-objective vector (rule 7). It applies rule 3 to the product of the model with the memory of the objectives.
-func (p *proof) objectives(b *bounds) error {
+// checkObjectives checks a multi-objective vector (rule 7). It applies rule 3 to the product of the model with the memory of the objectives.
+func (p *proof) checkObjectives(b *bounds) error {
 	sets, err := p.decidedSets()
 	if err != nil {
 		return err
@@ -318,7 +320,7 @@ func (p *proof) objectives(b *bounds) error {
 		if productProof.rewards = lemma.Rewards; err != nil {
 			return err
 		}
-		return productProof.fixedPoint()
+		return productProof.checkFixedPoint()
 	})
 	return err
 }
@@ -327,7 +329,7 @@ func (p *proof) objectives(b *bounds) error {
 // member.
 func (p *proof) decidedSets() (sets []certificate.Bits, err error) {
 	for _, set := range p.vector.Sets() {
-		if !p.sets[set].decided() {
+		if !p.sets[set].isDecided() {
 			return nil, fmt.Errorf("set %d is not decided in every state", set)
 		}
 		sets = append(sets, p.sets[set].bySide[lower])

@@ -105,7 +105,7 @@ func TestSecondChecker(t *testing.T) {
 // one that is too slow, computed with few digits or many.
 func someTime(rng *rand.Rand, m *certificate.Model, from, to int) *certificate.Timed {
 	t := &certificate.Timed{From: big.NewRat(int64(from), 3), To: big.NewRat(int64(to), 3), Rate: new(big.Rat), Scale: []uint{20, 40, 55, 100}[rng.IntN(4)]}
-	for _, k := range m.Exit {
+	for _, k := range m.ExitRate {
 		if m.Numbers[k].Cmp(t.Rate) > 0 {
 			t.Rate.Set(m.Numbers[k])
 		}
@@ -173,7 +173,7 @@ func derive(rng *rand.Rand, f *certificate.File) {
 		}
 	}
 	for _, kind := range []certificate.VectorKind{certificate.Steps, certificate.Next, certificate.Cumulative, certificate.Instant} {
-		v := certificate.Vector{Kind: kind, Max: rng.IntN(2) == 0, Left: some(), Right: some(), To: rng.IntN(6)}
+		v := certificate.Vector{Kind: kind, IsMaximum: rng.IntN(2) == 0, Left: some(), Right: some(), To: rng.IntN(6)}
 		if kind == certificate.Steps {
 			v.From = rng.IntN(v.To + 1)
 		}
@@ -181,10 +181,10 @@ func derive(rng *rand.Rand, f *certificate.File) {
 			v.Timed = someTime(rng, f.Model, v.From, v.To)
 			v.From, v.To = 0, 0
 		}
-		f.Claims = append(f.Claims, certificate.Claim{Vector: len(f.Vectors), Set: -1, Over: 2, Of: []string{"", "min", "max", "sum", "avg", "first"}[rng.IntN(6)], Complement: kind == certificate.Next})
+		f.Claims = append(f.Claims, certificate.Claim{Vector: len(f.Vectors), Set: -1, OverSet: 2, Operator: []string{"", "min", "max", "sum", "avg", "first"}[rng.IntN(6)], Complement: kind == certificate.Next})
 		f.Vectors = append(f.Vectors, v)
 	}
 	for i := range f.Sets {
-		f.Claims = append(f.Claims, certificate.Claim{Vector: -1, Set: i, Over: some(), Holds: rng.IntN(2) == 0, Of: []string{"", "exists", "count", "first"}[rng.IntN(4)]})
+		f.Claims = append(f.Claims, certificate.Claim{Vector: -1, Set: i, OverSet: some(), Holds: rng.IntN(2) == 0, Operator: []string{"", "exists", "count", "first"}[rng.IntN(4)]})
 	}
 }

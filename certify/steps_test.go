@@ -18,7 +18,7 @@ func (t *truth) walked(v *certificate.Vector, left, right certificate.Bits) []*b
 		case v.Kind == certificate.Instant:
 			x[s] = t.m.Numbers[t.m.Rewards[0].State[s]]
 		case v.Kind == certificate.Steps && v.To < 0:
-			x[s] = t.until(v.Max, left, right)[s]
+			x[s] = t.until(v.IsMaximum, left, right)[s]
 		case v.Kind != certificate.Cumulative && right.Has(s):
 			x[s] = big.NewRat(1, 1)
 		}
@@ -40,7 +40,7 @@ func (t *truth) walked(v *certificate.Vector, left, right certificate.Bits) []*b
 				next[s] = new(big.Rat)
 			default:
 				for c := first; c < end; c++ {
-					if y := t.step(c, x, r); next[s] == nil || v.Max && y.Cmp(next[s]) > 0 || !v.Max && y.Cmp(next[s]) < 0 {
+					if y := t.step(c, x, r); next[s] == nil || v.IsMaximum && y.Cmp(next[s]) > 0 || !v.IsMaximum && y.Cmp(next[s]) < 0 {
 						next[s] = y
 					}
 				}
@@ -60,13 +60,13 @@ func copies(m *certificate.Model, times int) *certificate.Model {
 	for k := range times {
 		for s := range n {
 			first, end := m.Choices(s)
-			if m.First != nil {
-				out.First = append(out.First, uint32(len(out.Start)))
+			if m.FirstChoice != nil {
+				out.FirstChoice = append(out.FirstChoice, uint32(len(out.FirstTransition)))
 			}
 			r.State = append(r.State, m.Rewards[0].State[s])
 			for c := first; c < end; c++ {
 				r.Choice = append(r.Choice, m.Rewards[0].Choice[c])
-				out.Start = append(out.Start, uint32(len(out.Target)))
+				out.FirstTransition = append(out.FirstTransition, uint32(len(out.Target)))
 				lo, hi := m.Row(c)
 				for e := lo; e < hi; e++ {
 					out.Target, out.Prob = append(out.Target, m.Target[e]+uint32(k*n)), append(out.Prob, m.Prob[e])
@@ -74,10 +74,10 @@ func copies(m *certificate.Model, times int) *certificate.Model {
 			}
 		}
 	}
-	if m.First != nil {
-		out.First = append(out.First, uint32(len(out.Start)))
+	if m.FirstChoice != nil {
+		out.FirstChoice = append(out.FirstChoice, uint32(len(out.FirstTransition)))
 	}
-	out.Start = append(out.Start, uint32(len(out.Target)))
+	out.FirstTransition = append(out.FirstTransition, uint32(len(out.Target)))
 	return out
 }
 
@@ -89,13 +89,13 @@ func TestSteps(t *testing.T) {
 		m := randomModel(rng, []certificate.Kind{certificate.DTMC, certificate.MDP}[rng.IntN(2)])
 		n := m.NumStates()
 		left, right := randomSet(rng, n), randomSet(rng, n)
-		v := certificate.Vector{Right: 1, To: rng.IntN(8), Max: rng.IntN(2) == 0}
+		v := certificate.Vector{Right: 1, To: rng.IntN(8), IsMaximum: rng.IntN(2) == 0}
 		v.Kind = []certificate.VectorKind{certificate.Steps, certificate.Steps, certificate.Next, certificate.Cumulative, certificate.Instant}[rng.IntN(5)]
 		p := proved{}
 		if v.Kind == certificate.Steps {
 			v.From = rng.IntN(v.To + 1)
 			if rng.IntN(3) == 0 {
-				p = prove(m, certificate.Until, v.Max, left, right)
+				p = prove(m, certificate.Until, v.IsMaximum, left, right)
 				u := p.f.Vectors[0]
 				v.To, v.Lower, v.Upper, v.Rank = -1, u.Lower, u.Upper, u.Rank
 			}
@@ -114,7 +114,7 @@ func TestSteps(t *testing.T) {
 					}
 				}
 			}
-			f := &certificate.File{Model: many, Sets: sets, Vectors: []certificate.Vector{v}, Claims: []certificate.Claim{{Set: -1, Over: 2}}}
+			f := &certificate.File{Model: many, Sets: sets, Vectors: []certificate.Vector{v}, Claims: []certificate.Claim{{Set: -1, OverSet: 2}}}
 			out, err := certify.Check(t.Context(), f)
 			if err != nil || out[0].Err != nil {
 				t.Fatalf("seed %d: %v %v", seed, err, out)

@@ -39,7 +39,7 @@ func evolved(m *certificate.Model, x []*big.Float, moves func(s int) bool, t *bi
 				next[s].Add(next[s], new(big.Float).Mul(number(m.Numbers[m.Prob[i]]), term[m.Target[i]]))
 			}
 			next[s].Sub(next[s], term[s])
-			next[s].Mul(next[s], number(m.Numbers[m.Exit[s]]))
+			next[s].Mul(next[s], number(m.Numbers[m.ExitRate[s]]))
 			next[s].Mul(next[s], number(new(big.Rat).Quo(t, big.NewRat(by, 1))))
 			sum[s].Add(sum[s], next[s])
 		}
@@ -59,7 +59,7 @@ func timedTruth(f *certificate.File, v *certificate.Vector) []*big.Float {
 		for s := range x {
 			x[s] = zero().SetRat(m.Numbers[r.State[s]])
 			if v.Kind == certificate.Cumulative {
-				jump := new(big.Rat).Mul(m.Numbers[r.Choice[s]], m.Numbers[m.Exit[s]])
+				jump := new(big.Rat).Mul(m.Numbers[r.Choice[s]], m.Numbers[m.ExitRate[s]])
 				x[s].Add(x[s], zero().SetRat(jump))
 			}
 		}
@@ -103,13 +103,13 @@ func TestTime(t *testing.T) {
 			time.From.Mul(time.To, big.NewRat(rng.Int64N(3), 3))
 		}
 		fast := new(big.Rat)
-		for _, k := range m.Exit {
+		for _, k := range m.ExitRate {
 			if m.Numbers[k].Cmp(fast) > 0 {
 				fast.Set(m.Numbers[k])
 			}
 		}
 		f.Vectors = []certificate.Vector{{Kind: kind, Left: 0, Right: 1, Timed: time}}
-		f.Claims = []certificate.Claim{{Vector: 0, Over: 2}}
+		f.Claims = []certificate.Claim{{Vector: 0, OverSet: 2}}
 		results, err := certify.Check(t.Context(), f)
 		if err != nil {
 			t.Fatal(err)
@@ -141,7 +141,7 @@ func TestTime(t *testing.T) {
 		later.To = new(big.Rat).Add(time.To, big.NewRat(1, 100))
 		other := *f
 		other.Vectors = []certificate.Vector{{Kind: kind, Left: 0, Right: 1, Timed: &later}}
-		other.Claims = []certificate.Claim{{Vector: 0, Over: 2, Lower: r.Lower.RatString(), Upper: r.Upper.RatString()}}
+		other.Claims = []certificate.Claim{{Vector: 0, OverSet: 2, Lower: r.Lower.RatString(), Upper: r.Upper.RatString()}}
 		for _, g := range []*certificate.File{f, &other} {
 			if g == &other { // which may have the same value
 				x, _ := timedTruth(g, &g.Vectors[0])[0].Rat(nil)
@@ -166,7 +166,7 @@ func TestTimeForms(t *testing.T) {
 	m := randomModel(rng, certificate.CTMC)
 	for want, change := range map[string]func(v *certificate.Vector, m *certificate.Model){
 		"none where it is wanted": func(v *certificate.Vector, _ *certificate.Model) { v.Timed = nil },
-		"of a dtmc":               func(_ *certificate.Vector, m *certificate.Model) { m.Kind, m.Exit = certificate.DTMC, nil },
+		"of a dtmc":               func(_ *certificate.Vector, m *certificate.Model) { m.Kind, m.ExitRate = certificate.DTMC, nil },
 		"an empty time interval":  func(v *certificate.Vector, _ *certificate.Model) { v.Timed.From = big.NewRat(9, 1) },
 		"missing, negative":       func(v *certificate.Vector, _ *certificate.Model) { v.Timed.From = big.NewRat(-1, 1) },
 		"the rate 0":              func(v *certificate.Vector, _ *certificate.Model) { v.Timed.Rate = new(big.Rat) },
@@ -182,7 +182,7 @@ func TestTimeForms(t *testing.T) {
 		model := *m
 		f := &certificate.File{Model: &model, Sets: []certificate.Set{{Kind: certificate.All}, {Kind: certificate.Atomic, Bits: certificate.Bits{2}}, {Kind: certificate.Init}}}
 		f.Vectors = []certificate.Vector{{Kind: certificate.Steps, Right: 1, Timed: &certificate.Timed{From: new(big.Rat), To: big.NewRat(2, 1), Rate: big.NewRat(100, 1), Scale: 50}}}
-		f.Claims = []certificate.Claim{{Vector: 0, Over: 2}}
+		f.Claims = []certificate.Claim{{Vector: 0, OverSet: 2}}
 		change(&f.Vectors[0], &model)
 		results, err := certify.Check(t.Context(), f)
 		if err == nil {

@@ -164,7 +164,7 @@ func checkMoved(t *testing.T, file *certificate.File, exact *big.Rat) bool {
 		return false
 	}
 	step := big.NewRat(1, 1<<20)
-	if vector.Given != nil {
+	if vector.ConditionalBounds != nil {
 		return checkMovedGiven(t, file, exact, step)
 	}
 	for side := range 2 {
@@ -209,7 +209,7 @@ func checkMoved(t *testing.T, file *certificate.File, exact *big.Rat) bool {
 // checkMovedGiven moves the bounds of a maximal conditional probability to the other side of the exact value, and fails if the checker accepts a false one.
 func checkMovedGiven(t *testing.T, file *certificate.File, exact, step *big.Rat) bool {
 	t.Helper()
-	given := file.Vectors[file.Claims[0].Vector].Given
+	given := file.Vectors[file.Claims[0].Vector].ConditionalBounds
 	old := *given
 	defer func() { *given = old }()
 	if file.Claims[0].Complement {
@@ -270,14 +270,14 @@ endmodule
 	if err != nil {
 		t.Fatal(err)
 	}
-	file.Claims[0].Over = 0 // all states: in s=2 the condition has probability 0
+	file.Claims[0].OverSet = 0 // all states: in s=2 the condition has probability 0
 	results, err := certify.Check(t.Context(), file)
 	if err != nil || results[0].Err == nil || !strings.Contains(results[0].Err.Error(), "the condition is not proven to have a positive probability in state 2") {
 		t.Errorf("%v %v", err, results)
 	}
 	file.Sets = append(file.Sets, certificate.Set{Kind: certificate.Bound, Vector: file.Claims[0].Vector, Relation: ">=", Threshold: new(big.Rat)})
 	for _, holds := range []bool{true, false} {
-		file.Claims[0] = certificate.Claim{Vector: -1, Set: len(file.Sets) - 1, Over: 0, Holds: holds}
+		file.Claims[0] = certificate.Claim{Vector: -1, Set: len(file.Sets) - 1, OverSet: 0, Holds: holds}
 		results, err = certify.Check(t.Context(), file)
 		if err != nil || results[0].Err == nil {
 			t.Errorf("a property of undefined values is proven to be %t: %v %v", holds, err, results)

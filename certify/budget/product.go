@@ -17,13 +17,13 @@ import (
 type Product struct {
 	*certificate.Model
 	// Target has the states in which the right operand and all bounds hold.
-	Target certificate.Bits
-	within []uint32 // for each choice, the model's choice, or None if the state is decided or the step exceeds a bound
+	Target        certificate.Bits
+	countedChoice []uint32 // for each choice, the model's choice, or None if the state is decided or the step exceeds a bound
 }
 
 // LiftRewards returns the rewards of the choices of the product. A step that exceeds a bound earns nothing.
 func (p *Product) LiftRewards(rewards *certificate.Rewards) *certificate.Rewards {
-	return product.LiftRewards(rewards, p.within)
+	return product.LiftRewards(rewards, p.countedChoice)
 }
 
 // maxUnits is the greatest bound and the greatest reward of a step, in units.
@@ -33,7 +33,7 @@ const maxUnits = 1 << 40
 type limit struct {
 	low, high uint64   // high is math.MaxUint64 if there is no upper bound
 	maxSum    uint64   // it replaces greater sums
-	reward    []uint64 // of a step with each choice
+	rewards   []uint64 // of a step with each choice
 }
 
 // memory is what a path remembers: the sums of its rewards.
@@ -62,33 +62,33 @@ const (
 // New returns the product of a model with the sums of rewards that budgets limits, for the until formula `left U right`. It is an error if the
 // product has more states than budgets.States, or if the bounds cannot be converted to units.
 func New(ctx context.Context, model *certificate.Model, budgets *certificate.Budgets, left, right certificate.Bits) (*Product, error) {
-	m := &memory{model: model, left: left, right: right}
-	if err := m.setLimits(budgets); err != nil {
+	rewardMemory := &memory{model: model, left: left, right: right}
+	if err := rewardMemory.setLimits(budgets); err != nil {
 		return nil, err
 	}
-	zeros := make([]uint64, len(m.limits))
+	zeros := make([]uint64, len(rewardMemory.limits))
 	var starts []state
 	for s := range model.NumStates() {
-		starts = append(starts, m.stateWith(uint32(s), zeros))
+		starts = append(starts, rewardMemory.stateWith(uint32(s), zeros))
 	}
-	built, err := product.Build(ctx, model, &product.Memory[state]{
+	builtProduct, err := product.Build(ctx, model, &product.Memory[state]{
 		Name:       "the rewards",
 		ModelState: func(s state) uint32 { return s.modelState },
-		Next:       m.next,
+		Next:       rewardMemory.next,
 		IsDecided:  func(s state) bool { return s.verdict != open },
 	}, starts, budgets.States)
 	if err != nil {
 		return nil, err
 	}
-	result := &Product{built.Model, certificate.NewBits(len(built.States)), built.Choice}
-	for i, s := range built.States {
+	result := &Product{builtProduct.Model, certificate.NewBits(len(builtProduct.States)), builtProduct.Choice}
+	for i, s := range builtProduct.States {
 		if s.verdict == satisfied {
 			result.Target.Add(i)
 		}
-		first, end := built.Choices(i)
+		first, end := builtProduct.Choices(i)
 		for c := first; c < end && s.verdict == open; c++ {
-			if m.exceeds(m.sumsAfter(s, int(built.Choice[c]))) {
-				result.within[c] = certificate.None
+			if rewardMemory.exceedsLimit(rewardMemory.sumsAfter(s, int(builtProduct.Choice[c]))) {
+				result.countedChoice[c] = certificate.None
 			}
 		}
 	}
@@ -106,13 +106,13 @@ func (m *memory) sumsAfter(source state, choice int) []uint64 {
 	sums := make([]uint64, len(m.limits))
 	for k := range sums {
 		sum := binary.LittleEndian.Uint64([]byte(source.sums[8*k : 8*k+8]))
-		sums[k] = min(sum+m.limits[k].reward[choice], m.limits[k].maxSum)
+		sums[k] = min(sum+m.limits[k].rewards[choice], m.limits[k].maxSum)
 	}
 	return sums
 }
 
-// exceeds reports whether some sum of rewards is greater than its upper bound.
-func (m *memory) exceeds(sums []uint64) bool {
+// exceedsLimit reports whether some sum of rewards is greater than its upper bound.
+func (m *memory) exceedsLimit(sums []uint64) bool {
 	for k, sum := range sums {
 		if sum > m.limits[k].high {
 			return true
@@ -124,7 +124,7 @@ func (m *memory) exceeds(sums []uint64) bool {
 // stateWith returns the product state for state s of the model with the given sums of rewards. If the formula is decided there, the product
 // state has the verdict and no sums.
 func (m *memory) stateWith(s uint32, sums []uint64) state {
-	reachesLow, isWithinHigh := true, !m.exceeds(sums)
+	reachesLow, isWithinHigh := true, !m.exceedsLimit(sums)
 	for k, sum := range sums {
 		reachesLow = reachesLow && sum >= m.limits[k].low
 	}
@@ -200,17 +200,17 @@ func (m *memory) checkReward(reward *certificate.Reward) error {
 
 // limitOf converts a bound and its rewards to units of 1/denominator.
 func (m *memory) limitOf(bound certificate.Budget, denominator *big.Int) (result limit, err error) {
-	units := func(x *big.Rat) uint64 {
-		whole := new(big.Int).Mul(x.Num(), denominator)
-		whole.Quo(whole, x.Denom()) // without a remainder
-		if whole.BitLen() > 40 {
+	unitsOf := func(x *big.Rat) uint64 {
+		product := new(big.Int).Mul(x.Num(), denominator)
+		product.Quo(product, x.Denom()) // without a remainder
+		if product.BitLen() > 40 {
 			err = fmt.Errorf("found %s, which is more than 2^40 times the unit of the rewards", x.RatString())
 			return maxUnits
 		}
-		return whole.Uint64()
+		return product.Uint64()
 	}
 	if bound.Low != nil {
-		result.low = units(bound.Low)
+		result.low = unitsOf(bound.Low)
 		if bound.LowStrict {
 			result.low++
 		}
@@ -219,28 +219,28 @@ func (m *memory) limitOf(bound certificate.Budget, denominator *big.Int) (result
 	case bound.High == nil:
 		result.high, result.maxSum = math.MaxUint64, result.low
 	case !bound.HighStrict:
-		result.high = units(bound.High)
+		result.high = unitsOf(bound.High)
 		result.maxSum = result.high + 1
 	case bound.High.Sign() == 0:
 		return result, errors.New("found a reward bound that excludes all rewards")
 	default:
-		result.maxSum = units(bound.High)
+		result.maxSum = unitsOf(bound.High)
 		result.high = result.maxSum - 1
 	}
-	result.reward = make([]uint64, len(m.model.Start)-1)
+	result.rewards = make([]uint64, len(m.model.FirstTransition)-1)
 	for s := range m.model.NumStates() {
 		first, end := m.model.Choices(s)
 		for c := first; c < end; c++ {
 			if bound.Reward < 0 {
-				result.reward[c] = units(big.NewRat(1, 1))
+				result.rewards[c] = unitsOf(big.NewRat(1, 1))
 				continue
 			}
 			reward := &m.model.Rewards[bound.Reward]
 			if reward.State != nil {
-				result.reward[c] += units(m.model.Numbers[reward.State[s]])
+				result.rewards[c] += unitsOf(m.model.Numbers[reward.State[s]])
 			}
 			if reward.Choice != nil {
-				result.reward[c] += units(m.model.Numbers[reward.Choice[c]])
+				result.rewards[c] += unitsOf(m.model.Numbers[reward.Choice[c]])
 			}
 		}
 	}

@@ -28,10 +28,10 @@ type Automaton struct {
 	Runs  int `json:"runs"`
 }
 
-// Stays reports whether state q is absorbing: its successor for every letter is q itself.
-func (a *Automaton) Stays(q uint32) bool {
-	for _, target := range a.Next[q] {
-		if target != q {
+// IsAbsorbing reports whether a state is absorbing: its successor for every letter is the state itself.
+func (a *Automaton) IsAbsorbing(state uint32) bool {
+	for _, successor := range a.Next[state] {
+		if successor != state {
 			return false
 		}
 	}
@@ -41,12 +41,12 @@ func (a *Automaton) Stays(q uint32) bool {
 // Formula is a path formula. Op is true, p (proposition Prop), !, X, F, G (of X), &, |, =>, <=>, U, W or R (of X and
 // Y). F, G, U and R may have a step bound from Low to High; a nil High is no upper bound.
 type Formula struct {
-	Op   string   `json:"op"`
-	Prop int      `json:"prop,omitempty"`
-	X    *Formula `json:"x,omitempty"`
-	Y    *Formula `json:"y,omitempty"`
-	Low  int      `json:"low,omitempty"`
-	High *int     `json:"high,omitempty"`
+	Op            string   `json:"op"`
+	Prop          int      `json:"prop,omitempty"`
+	Operand       *Formula `json:"x,omitempty"`
+	SecondOperand *Formula `json:"y,omitempty"`
+	Low           int      `json:"low,omitempty"`
+	High          *int     `json:"high,omitempty"`
 }
 
 // Restrictions of formulas, which the checker evaluates again and again.
@@ -84,13 +84,13 @@ func (a *Automaton) validate(coSafe bool) error {
 
 // validateLetters returns an error if a letter occurs twice, or has a proposition that does not exist.
 func (a *Automaton) validateLetters() error {
-	seen := map[uint64]bool{}
+	seenLetters := map[uint64]bool{}
 	for _, letter := range a.Letters {
 		hasUnknownProposition := len(a.Sets) < 64 && letter>>len(a.Sets) != 0
-		if seen[letter] || hasUnknownProposition {
+		if seenLetters[letter] || hasUnknownProposition {
 			return fmt.Errorf("found the letter %d twice, or with a proposition that does not exist", letter)
 		}
-		seen[letter] = true
+		seenLetters[letter] = true
 	}
 	return nil
 }
@@ -132,8 +132,8 @@ func (f *Formula) Size() int {
 func (f *Formula) walk(visit func(formula *Formula)) {
 	if f != nil {
 		visit(f)
-		f.X.walk(visit)
-		f.Y.walk(visit)
+		f.Operand.walk(visit)
+		f.SecondOperand.walk(visit)
 	}
 }
 
@@ -144,7 +144,7 @@ func (f *Formula) validate(numProps int, size *int) error {
 		return fmt.Errorf("found no formula, or a formula with more than %d operators", maxFormula)
 	}
 	operands, isKnown := map[string]int{"true": 0, "p": 0, "!": 1, "X": 1, "F": 1, "G": 1, "&": 2, "|": 2, "=>": 2, "<=>": 2, "U": 2, "W": 2, "R": 2}[f.Op]
-	hasRightOperands := (f.X != nil) == (operands > 0) && (f.Y != nil) == (operands > 1)
+	hasRightOperands := (f.Operand != nil) == (operands > 0) && (f.SecondOperand != nil) == (operands > 1)
 	if !isKnown || !hasRightOperands {
 		return fmt.Errorf("found the operator %q with a wrong number of operands", f.Op)
 	}
@@ -154,13 +154,13 @@ func (f *Formula) validate(numProps int, size *int) error {
 	if err := f.validateBound(); err != nil {
 		return err
 	}
-	if f.X != nil {
-		if err := f.X.validate(numProps, size); err != nil {
+	if f.Operand != nil {
+		if err := f.Operand.validate(numProps, size); err != nil {
 			return err
 		}
 	}
-	if f.Y != nil {
-		return f.Y.validate(numProps, size)
+	if f.SecondOperand != nil {
+		return f.SecondOperand.validate(numProps, size)
 	}
 	return nil
 }
@@ -191,12 +191,12 @@ func (file *File) pathText(automaton *Automaton, formula *Formula) string {
 	switch {
 	case formula.Op == "p":
 		return file.setText(automaton.Sets[formula.Prop])
-	case formula.X == nil:
+	case formula.Operand == nil:
 		return formula.Op
 	case formula.Op == "!":
-		return "!" + file.pathText(automaton, formula.X)
-	case formula.Y == nil:
-		return "(" + formula.Op + bound + " " + file.pathText(automaton, formula.X) + ")"
+		return "!" + file.pathText(automaton, formula.Operand)
+	case formula.SecondOperand == nil:
+		return "(" + formula.Op + bound + " " + file.pathText(automaton, formula.Operand) + ")"
 	}
-	return "(" + file.pathText(automaton, formula.X) + " " + formula.Op + bound + " " + file.pathText(automaton, formula.Y) + ")"
+	return "(" + file.pathText(automaton, formula.Operand) + " " + formula.Op + bound + " " + file.pathText(automaton, formula.SecondOperand) + ")"
 }

@@ -39,7 +39,7 @@ func (m *Model) Difference(other *Model) error {
 		if a, b := other.Choices(s); a != first || b != end {
 			return fmt.Errorf("state %d: found %s, wanted %d", s, noun.Count(end-first, "choice"), b-a)
 		}
-		if m.Exit != nil && !equal(m.Exit, other.Exit, s) {
+		if m.ExitRate != nil && !equal(m.ExitRate, other.ExitRate, s) {
 			return fmt.Errorf("state %d: the exit rates differ", s)
 		}
 		for k := range m.Rewards {
@@ -48,7 +48,7 @@ func (m *Model) Difference(other *Model) error {
 			}
 		}
 		for c := first; c < end; c++ {
-			if !m.sameRow(other, c, equal) {
+			if !m.hasSameDistribution(other, c, equal) {
 				return fmt.Errorf("state %d, choice %d: the transitions differ", s, c-first)
 			}
 			for k := range m.Rewards {
@@ -66,19 +66,19 @@ func (m *Model) Difference(other *Model) error {
 	return nil
 }
 
-// sameRow reports whether choice c has the same distribution over states in both models. The order of the transitions does
+// hasSameDistribution reports whether choice c has the same distribution over states in both models. The order of the transitions does
 // not matter. equal reports whether two columns of the models have the same number at index i.
-func (m *Model) sameRow(other *Model, c int, equal func(left, right []uint32, i int) bool) bool {
-	if m.sameTransitions(other, c, equal) {
+func (m *Model) hasSameDistribution(other *Model, c int, equal func(left, right []uint32, i int) bool) bool {
+	if m.hasSameTransitions(other, c, equal) {
 		return true
 	}
 	distribution, otherDistribution := m.distribution(c), other.distribution(c)
 	return maps.EqualFunc(distribution, otherDistribution, func(left, right *big.Rat) bool { return left.Cmp(right) == 0 })
 }
 
-// sameTransitions reports whether choice c has the same transitions in both models, with the same indices and in the same order. equal compares
+// hasSameTransitions reports whether choice c has the same transitions in both models, with the same indices and in the same order. equal compares
 // the probabilities of a transition.
-func (m *Model) sameTransitions(other *Model, c int, equal func(left, right []uint32, i int) bool) bool {
+func (m *Model) hasSameTransitions(other *Model, c int, equal func(left, right []uint32, i int) bool) bool {
 	first, end := m.Row(c)
 	if otherFirst, otherEnd := other.Row(c); otherFirst != first || otherEnd != end {
 		return false

@@ -38,16 +38,16 @@ type ConditionalBounds struct {
 // Parts returns the two automata of a maximal conditional probability. The first accepts the paths that satisfy the formula and the condition,
 // the second accepts the paths that violate the condition.
 func (a *Automaton) Parts() [2]*Automaton {
-	formulas := [2]*Formula{{Op: "&", X: a.Formula, Y: a.Condition}, {Op: "!", X: a.Condition}}
+	formulas := [2]*Formula{{Op: "&", Operand: a.Formula, SecondOperand: a.Condition}, {Op: "!", Operand: a.Condition}}
 	var parts [2]*Automaton
 	for k, formula := range formulas {
 		part := *a
 		part.Formula, part.Condition, part.Excluded = formula, nil, nil
 		part.Jumps = make([][]uint32, len(a.Jumps))
-		for q, jumps := range a.Jumps {
+		for state, jumps := range a.Jumps {
 			for _, target := range jumps {
 				if a.Part(target) == k {
-					part.Jumps[q] = append(part.Jumps[q], target)
+					part.Jumps[state] = append(part.Jumps[state], target)
 				}
 			}
 		}
@@ -57,8 +57,8 @@ func (a *Automaton) Parts() [2]*Automaton {
 }
 
 // Part returns 1 for a state in Excluded, and 0 for any other state.
-func (a *Automaton) Part(q uint32) int {
-	if a.Excluded != nil && a.Excluded[q] {
+func (a *Automaton) Part(state uint32) int {
+	if a.Excluded != nil && a.Excluded[state] {
 		return 1
 	}
 	return 0

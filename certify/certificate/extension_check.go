@@ -40,7 +40,7 @@ func (file *File) vectorSize(index int, setSizes []int, nameSize int) int {
 // validateExtension returns an error unless vector i has exactly those of these fields that its kind needs: a discount factor, reward bounds,
 // shares, or bounds of a conditional probability. They must be valid.
 func (file *File) validateExtension(vector *Vector, i int) error {
-	hasDiscount, hasBudgets, hasShares, hasGiven := vector.Discount != nil, vector.Budgets != nil, vector.Shares != nil, vector.Given != nil
+	hasDiscount, hasBudgets, hasShares, hasGiven := vector.Discount != nil, vector.Budgets != nil, vector.Shares != nil, vector.ConditionalBounds != nil
 	hasRightFields := hasDiscount == (vector.Kind == Discounted) && hasBudgets == (vector.Kind == RewardBounded || vector.Kind == RewardWithinBounds) &&
 		hasShares == (vector.Kind == Conditional) && hasGiven == (vector.Kind == MaxConditional)
 	if !hasRightFields {
@@ -54,7 +54,7 @@ func (file *File) validateExtension(vector *Vector, i int) error {
 	case Conditional:
 		return file.validateShares(vector, i)
 	case MaxConditional:
-		return file.validateGiven(vector)
+		return file.validateConditionalBounds(vector)
 	}
 	return nil
 }
@@ -140,25 +140,25 @@ func (file *File) validateShares(vector *Vector, i int) error {
 		if share.Vector < 0 || share.Vector >= i {
 			return fmt.Errorf("found a share of vector %d, wanted an earlier one", share.Vector)
 		}
-		other := &file.Vectors[share.Vector]
-		isPathProbability := other.Probability() && !other.Paths && other.Several == nil && other.Kind != Conditional
+		shareVector := &file.Vectors[share.Vector]
+		isPathProbability := shareVector.Probability() && !shareVector.ExistsPath && shareVector.Several == nil && shareVector.Kind != Conditional
 		if !isPathProbability {
-			return fmt.Errorf("found a share of a vector of kind %s, wanted the probability of a path formula", other.Kind)
+			return fmt.Errorf("found a share of a vector of kind %s, wanted the probability of a path formula", shareVector.Kind)
 		}
 	}
 	return nil
 }
 
-// validateGiven returns an error unless the vector is a maximum of an MDP, and has a condition and two bounds that are probabilities.
-func (file *File) validateGiven(vector *Vector) error {
-	given := vector.Given
-	if file.Model.Kind != MDP || !vector.Max {
+// validateConditionalBounds returns an error unless the vector is a maximum of an MDP, and has a condition and two bounds that are probabilities.
+func (file *File) validateConditionalBounds(vector *Vector) error {
+	conditional := vector.ConditionalBounds
+	if file.Model.Kind != MDP || !vector.IsMaximum {
 		return fmt.Errorf("found a minimum, or a %s, wanted the maximum of an mdp", file.Model.Kind)
 	}
 	if vector.Automaton == nil || vector.Automaton.Condition == nil {
 		return errors.New("found no condition")
 	}
-	for _, bound := range []*big.Rat{given.Lower, given.Upper} {
+	for _, bound := range []*big.Rat{conditional.Lower, conditional.Upper} {
 		isProbability := bound != nil && bound.Sign() >= 0 && bound.Cmp(big.NewRat(1, 1)) <= 0
 		if !isProbability || maxDigits(bound) > maxTime {
 			return errors.New("found a bound that is missing, too long, or no probability")
@@ -180,8 +180,8 @@ func (file *File) shareText(vector *Vector) string {
 	return texts[0] + "/(" + texts[0] + "+" + texts[1] + ")"
 }
 
-// givenText returns the text of a maximal conditional probability in PRISM's syntax.
-func (file *File) givenText(vector *Vector) string {
+// conditionText returns the text of a maximal conditional probability in PRISM's syntax.
+func (file *File) conditionText(vector *Vector) string {
 	automaton := vector.Automaton
 	return "Pmax=? [ " + file.pathText(automaton, automaton.Formula) + " || " + file.pathText(automaton, automaton.Condition) + " ]"
 }

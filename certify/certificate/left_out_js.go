@@ -4,8 +4,8 @@ import "fmt"
 
 // The program of the playground leaves out discounted rewards, bounds on rewards and conditional probabilities, because every visitor loads it.
 
-func (file *File) vectorSize(vector int, sets []int, name int) int {
-	return file.Vectors[vector].textSize(sets, name)
+func (file *File) vectorSize(vector int, setSizes []int, nameSize int) int {
+	return file.Vectors[vector].textSize(setSizes, nameSize)
 }
 
 func (a *Automaton) validateCondition(int) error {
@@ -16,7 +16,7 @@ func (a *Automaton) validateCondition(int) error {
 }
 
 func (file *File) validateExtension(vector *Vector, _ int) error {
-	if vector.Discount == nil && vector.Budgets == nil && vector.Shares == nil && vector.Kind != Discounted && vector.Kind != RewardBounded && vector.Kind != RewardWithinBounds && vector.Kind != Conditional && vector.Given == nil && vector.Kind != MaxConditional {
+	if vector.Discount == nil && vector.Budgets == nil && vector.Shares == nil && vector.Kind != Discounted && vector.Kind != RewardBounded && vector.Kind != RewardWithinBounds && vector.Kind != Conditional && vector.ConditionalBounds == nil && vector.Kind != MaxConditional {
 		return nil
 	}
 	return fmt.Errorf("found the kind %q, which is not in the program of the playground; use the command line", vector.Kind)
@@ -24,7 +24,7 @@ func (file *File) validateExtension(vector *Vector, _ int) error {
 
 func (*File) shareText(*Vector) string { return "" }
 
-func (*File) givenText(*Vector) string { return "" }
+func (*File) conditionText(*Vector) string { return "" }
 
 func (*Vector) discountText() string { return "" }
 

@@ -153,14 +153,14 @@ func modelKind(system *umb.System) (Kind, error) {
 // modelColumn returns the function that reads a column of the model; nil if the column is not needed.
 func (r *reader) modelColumn(name string) func(member *umb.Member) error {
 	system, model := &r.umb.System, r.file.Model
-	offsets := func(dst *[]uint32, n, most uint64) func(member *umb.Member) error {
-		return func(member *umb.Member) (err error) { *dst, err = member.Offsets(int(n), int(most)); return err }
+	offsets := func(column *[]uint32, n, maxValue uint64) func(member *umb.Member) error {
+		return func(member *umb.Member) (err error) { *column, err = member.Offsets(int(n), int(maxValue)); return err }
 	}
 	switch name {
 	case umb.StateChoices:
-		return offsets(&model.First, system.States, system.Choices)
+		return offsets(&model.FirstChoice, system.States, system.Choices)
 	case umb.ChoiceRows:
-		return offsets(&model.Start, system.Choices, system.Branches)
+		return offsets(&model.FirstTransition, system.Choices, system.Branches)
 	case umb.Targets:
 		return func(member *umb.Member) (err error) {
 			model.Target, err = umb.Indices[uint32](member, int(system.Branches), 8, system.States)
@@ -174,7 +174,7 @@ func (r *reader) modelColumn(name string) func(member *umb.Member) error {
 	case umb.ExitRates:
 		if model.Kind == CTMC {
 			return func(member *umb.Member) (err error) {
-				model.Exit, err = r.readNumbers(member, system.States, system.ExitRate)
+				model.ExitRate, err = r.readNumbers(member, system.States, system.ExitRate)
 				return err
 			}
 		}
@@ -189,13 +189,13 @@ func (r *reader) modelColumn(name string) func(member *umb.Member) error {
 	if len(words) != 5 || words[0] != "annotations" || words[1] != "rewards" || words[4] != "values.bin" {
 		return nil
 	}
-	a := r.umb.Annotations.Get("rewards").Get(words[2])
+	annotations := r.umb.Annotations.Get("rewards").Get(words[2])
 	n, ok := map[string]uint64{"states": system.States, "choices": system.Choices, "branches": system.Branches}[words[3]]
-	if !ok || !slices.Contains(a.AppliesTo, words[3]) {
+	if !ok || !slices.Contains(annotations.AppliesTo, words[3]) {
 		return nil
 	}
 	return func(member *umb.Member) error {
-		column, err := r.readNumbers(member, n, &a.Type)
+		column, err := r.readNumbers(member, n, &annotations.Type)
 		r.rewards[words[2]+"/"+words[3]] = column
 		return err
 	}
@@ -335,10 +335,10 @@ func (owner *columnOwner) declare(name string, read func(member *umb.Member) err
 }
 
 // declareBits declares a column of n bits, which are read to dst.
-func (owner *columnOwner) declareBits(name string, n int, dst *Bits) error {
+func (owner *columnOwner) declareBits(name string, n int, column *Bits) error {
 	_, isPresent, err := owner.lookUp(name, columnBits)
 	if isPresent && err == nil {
-		owner.declare(name, func(member *umb.Member) (err error) { *dst, err = member.Bits(n); return err })
+		owner.declare(name, func(member *umb.Member) (err error) { *column, err = member.Bits(n); return err })
 	}
 	return err
 }
@@ -490,16 +490,16 @@ func (r *reader) finish() (*File, error) {
 func (r *reader) finishStates() error {
 	model, system := r.file.Model, &r.umb.System
 	// The file may leave out the ranges of the transitions if each choice has exactly one.
-	if model.Start == nil && system.Choices == system.Branches && len(model.Target) == int(system.Branches) {
-		model.Start = oneEach(system.Choices)
+	if model.FirstTransition == nil && system.Choices == system.Branches && len(model.Target) == int(system.Branches) {
+		model.FirstTransition = oneEach(system.Choices)
 	}
-	if model.Kind != MDP && model.First != nil {
-		if !slices.Equal(model.First, oneEach(system.States)) {
+	if model.Kind != MDP && model.FirstChoice != nil {
+		if !slices.Equal(model.FirstChoice, oneEach(system.States)) {
 			return fmt.Errorf("%s: found a state without exactly one choice in a %s", umb.StateChoices, model.Kind)
 		}
-		model.First = nil
+		model.FirstChoice = nil
 	}
-	if len(model.Start) == 0 || model.NumStates() != int(system.States) {
+	if len(model.FirstTransition) == 0 || model.NumStates() != int(system.States) {
 		return errors.New("the numbers of states, choices and branches of the model contradict each other")
 	}
 	if model.Initial.Count() != int(system.InitialStates) {
@@ -521,7 +521,7 @@ func oneEach(n uint64) []uint32 {
 // numbers. choiceRewards may be nil.
 func (r *reader) addBranchRewards(choiceRewards, branchRewards []uint32) []uint32 {
 	model := r.file.Model
-	sums := make([]uint32, len(model.Start)-1)
+	sums := make([]uint32, len(model.FirstTransition)-1)
 	indices := map[string]uint32{} // of the sums so far, by their texts
 	for c := range sums {
 		sum := new(big.Rat)

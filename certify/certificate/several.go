@@ -72,20 +72,20 @@ func (several *Several) validateSizes() error {
 
 // columns returns the columns of all parts: the choices of each part, and its values and ranks for each objective.
 func (several *Several) columns() []columnSlot {
-	var out []columnSlot
+	var slots []columnSlot
 	for j := range several.Parts {
 		part := &several.Parts[j]
 		if part.Values == nil {
 			part.Values, part.Ranks = make([]*Values, len(several.Objectives)), make([][]uint32, len(several.Objectives))
 		}
-		out = append(out, columnSlot{name: fmt.Sprint("choice-", j), n: several.States, ranks: &part.Choice})
+		slots = append(slots, columnSlot{name: fmt.Sprint("choice-", j), n: several.States, ranks: &part.Choice})
 		for i := range part.Values {
-			out = append(out,
+			slots = append(slots,
 				columnSlot{name: fmt.Sprint("value-", j, "-", i), n: several.States, values: &part.Values[i]},
 				columnSlot{name: fmt.Sprint("rank-", j, "-", i), n: several.States, ranks: &part.Ranks[i]})
 		}
 	}
-	return out
+	return slots
 }
 
 // validate returns an error unless the objectives, weights and parts of a multi-objective vector are consistent.

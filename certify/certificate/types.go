@@ -35,20 +35,20 @@ const (
 // transition; the probabilities of a choice are positive and sum to 1, exactly.
 type Model struct {
 	Kind Kind
-	// First[s] is the first choice of state s, First[NumStates()] the number of
+	// FirstChoice[s] is the first choice of state s, FirstChoice[NumStates()] the number of
 	// choices. nil is one choice for each state.
-	First []uint32
-	// Start[c] is the first transition of choice c, Start[NumChoices()] the number of
+	FirstChoice []uint32
+	// FirstTransition[c] is the first transition of choice c, FirstTransition[NumChoices()] the number of
 	// transitions.
-	Start []uint32
+	FirstTransition []uint32
 	// Target and Prob describe the transitions. Prob indexes Numbers.
 	Target, Prob []uint32
 	// Numbers are the distinct numbers of the model, probabilities and rewards.
 	Numbers []*big.Rat
-	// Exit is the exit rate of each state of a CTMC, an index of Numbers; else nil.
-	Exit    []uint32
-	Initial Bits
-	Rewards []Reward
+	// ExitRate is the exit rate of each state of a CTMC, an index of Numbers; else nil.
+	ExitRate []uint32
+	Initial  Bits
+	Rewards  []Reward
 }
 
 // Reward is a reward structure. A step in state s (in a CTMC a unit of time) earns State[s], and choice c earns
@@ -62,22 +62,24 @@ type Reward struct {
 
 // NumStates returns the number of states.
 func (m *Model) NumStates() int {
-	if m.First != nil {
-		return len(m.First) - 1
+	if m.FirstChoice != nil {
+		return len(m.FirstChoice) - 1
 	}
-	return len(m.Start) - 1
+	return len(m.FirstTransition) - 1
 }
 
 // Choices returns the range of the choices of state s.
 func (m *Model) Choices(s int) (first, end int) {
-	if m.First == nil {
+	if m.FirstChoice == nil {
 		return s, s + 1
 	}
-	return int(m.First[s]), int(m.First[s+1])
+	return int(m.FirstChoice[s]), int(m.FirstChoice[s+1])
 }
 
 // Row returns the range of the transitions of choice c.
-func (m *Model) Row(c int) (first, end int) { return int(m.Start[c]), int(m.Start[c+1]) }
+func (m *Model) Row(c int) (first, end int) {
+	return int(m.FirstTransition[c]), int(m.FirstTransition[c+1])
+}
 
 // Bits is a set of states, 64 to a word. nil is the empty set.
 type Bits []uint64
@@ -152,8 +154,8 @@ type Set struct {
 	Rank      []uint32 `json:"-"` // one for each state, or None
 }
 
-// Given returns the states of a set that does not depend on other sets or vectors. It returns nil for all other sets.
-func (s *Set) Given(model *Model) Bits {
+// IndependentStates returns the states of a set that does not depend on other sets or vectors. It returns nil for all other sets.
+func (s *Set) IndependentStates(model *Model) Bits {
 	switch s.Kind {
 	case Atomic:
 		return s.Bits
@@ -165,8 +167,8 @@ func (s *Set) Given(model *Model) Bits {
 	return nil
 }
 
-// Compares reports whether the set depends on the values of its Vector.
-func (s *Set) Compares() bool { return s.Kind == Bound || s.Kind == ArgMin || s.Kind == ArgMax }
+// DependsOnValues reports whether the set depends on the values of its Vector.
+func (s *Set) DependsOnValues() bool { return s.Kind == Bound || s.Kind == ArgMin || s.Kind == ArgMax }
 
 // None is the rank or layer of a state without one.
 const None = math.MaxUint32
@@ -189,7 +191,7 @@ const (
 	// Right. Lower and Upper bound this gain; LowerBias and UpperBias are the biases that prove them.
 	Average VectorKind = "average"
 	// PathFormula is the maximal probability that the Automaton accepts a path. Lower,
-	// Upper and Rank are about the pairs of the product, Won and Layer about its runs.
+	// Upper and Rank are about the pairs of the product, WinningRanks and Layer about its runs.
 	PathFormula VectorKind = "path formula"
 	// CoSafe is the expected Reward until the Automaton reaches an accepting state.
 	// All columns are about the pairs of the product.
@@ -209,14 +211,14 @@ const (
 	// formula, and that it satisfies the condition and not the formula. It has no columns. The value is undefined where both are 0.
 	Conditional VectorKind = "conditional"
 	// MaxConditional is the maximal probability of the Automaton's Formula given its Condition, over the schedulers that give the Condition a
-	// positive probability. Lower, Upper and Rank are about the pairs of the product, Won and Layer about its runs.
+	// positive probability. Lower, Upper and Rank are about the pairs of the product, WinningRanks and Layer about its runs.
 	MaxConditional VectorKind = "maximal conditional"
 )
 
 // Vector is a value for every state, with a lower and an upper bound.
 type Vector struct {
-	Kind VectorKind `json:"kind"`
-	Max  bool       `json:"max,omitempty"` // over the schedulers of an MDP; false is the minimum
+	Kind      VectorKind `json:"kind"`
+	IsMaximum bool       `json:"max,omitempty"` // over the schedulers of an MDP; false is the minimum
 	// Maximizer is a set, for Until in a stochastic game: the choices in its states maximize, and those in the other states
 	// minimize. 0 stands for none: the model is no game.
 	Maximizer int `json:"maximizer,omitempty"`
@@ -228,15 +230,15 @@ type Vector struct {
 	// Timed is the time bound of Steps, Cumulative and Instant in a CTMC; it replaces From and To.
 	Timed     *Timed     `json:"timed,omitempty"`
 	Automaton *Automaton `json:"automaton,omitempty"`
-	// Paths asks for the existence of a path. The vector is then about the MDP whose choices are the transitions: its
+	// ExistsPath asks for the existence of a path. The vector is then about the MDP whose choices are the transitions: its
 	// value is 1 where the automaton accepts some path, otherwise 0.
-	Paths   bool     `json:"paths,omitempty"`
-	Several *Several `json:"several,omitempty"`
+	ExistsPath bool     `json:"paths,omitempty"`
+	Several    *Several `json:"several,omitempty"`
 	// Discount is the factor of Discounted, between 0 and 1.
-	Discount *big.Rat           `json:"discount,omitempty"`
-	Budgets  *Budgets           `json:"budgets,omitempty"` // of RewardBounded and RewardWithinBounds
-	Shares   []Share            `json:"shares,omitempty"`  // the two vectors of Conditional
-	Given    *ConditionalBounds `json:"given,omitempty"`   // of MaxConditional
+	Discount          *big.Rat           `json:"discount,omitempty"`
+	Budgets           *Budgets           `json:"budgets,omitempty"` // of RewardBounded and RewardWithinBounds
+	Shares            []Share            `json:"shares,omitempty"`  // the two vectors of Conditional
+	ConditionalBounds *ConditionalBounds `json:"given,omitempty"`   // of MaxConditional
 
 	// Lower and Upper are the bounds; they may be the same column. nil is the trivial bound: 0 below; above,
 	// 1 for a probability and infinity for a reward.
@@ -259,7 +261,7 @@ type Timed struct {
 // Values has a nonnegative number for each state: Fixed[s] / 2^Scale, or Floats[s] if Fixed is nil, or Fractions[s] if
 // both are nil. The states in Infinite have the value infinity, and their entries are ignored.
 // The checker is fast for Floats, and for Fixed with a Scale up to 62. A file stores as many bytes for a value as
-// the greatest one needs (5 for probabilities with Scale 39), and doubles as fractions.
+// the greatest one needs (5 for probabilities with Scale 39), and float64 numbers as fractions.
 type Values struct {
 	Fixed     []uint64
 	Scale     uint // at most MaxScale
@@ -302,8 +304,8 @@ func (values *Values) Rat(s int) *big.Rat {
 	return values.Fractions[s]
 }
 
-// Zero reports whether the value of state s is 0.
-func (values *Values) Zero(s int) bool {
+// IsZero reports whether the value of state s is 0.
+func (values *Values) IsZero(s int) bool {
 	switch {
 	case values.Infinite.Has(s):
 		return false
@@ -354,13 +356,13 @@ type Claim struct {
 	Name       string `json:"name,omitempty"`
 	Vector     int    `json:"vector"`
 	Complement bool   `json:"complement,omitempty"` // of a probability
-	// Of combines the values instead of bounding all of them: "min", "max", "sum" or "avg",
+	// Operator combines the values instead of bounding all of them: "min", "max", "sum" or "avg",
 	// or "first", the value of the state with the least index. For a Set it is "count", the number of
 	// states of Over in it, "exists", whether one state of Over is in it, or again "first".
-	Of    string `json:"of,omitempty"`
-	Set   int    `json:"set"`
-	Over  int    `json:"over"` // a set, usually one of kind Init
-	Holds bool   `json:"holds,omitempty"`
+	Operator string `json:"of,omitempty"`
+	Set      int    `json:"set"`
+	OverSet  int    `json:"over"` // a set, usually one of kind Init
+	Holds    bool   `json:"holds,omitempty"`
 	// Lower and Upper are the claimed bounds: fractions such as 1/3, or inf. Empty bounds claim nothing: the checker
 	// then reports what the vector proves.
 	Lower string `json:"lower,omitempty"`

@@ -34,13 +34,13 @@ func (v *Vector) Sets() []int {
 			return v.Automaton.Sets
 		}
 	case Objectives:
-		var out []int
+		var sets []int
 		for _, objective := range v.Several.Objectives {
 			if objective.Reward < 0 {
-				out = append(out, objective.Left, objective.Right)
+				sets = append(sets, objective.Left, objective.Right)
 			}
 		}
-		return out
+		return sets
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func (file *File) checkTextSizes() error {
 		for _, operand := range set.Sets {
 			sizes[i] += sizes[operand]
 		}
-		if set.Compares() {
+		if set.DependsOnValues() {
 			sizes[i] += file.vectorSize(set.Vector, sizes, maxName)
 		}
 		if sizes[i] > maxText {
@@ -158,17 +158,17 @@ func (file *File) checkTextSizes() error {
 // validateClaim returns an error unless a claim is well formed. The vectors and sets of the file must be valid.
 func (file *File) validateClaim(claim *Claim) error {
 	isAboutVector := claim.Vector >= 0
-	if claim.Vector < -1 || claim.Vector >= len(file.Vectors) || !isAboutVector && !file.isSet(claim.Set) || !file.isSet(claim.Over) {
-		return fmt.Errorf("found vector %d, set %d, over set %d, of %d vectors and %d sets", claim.Vector, claim.Set, claim.Over, len(file.Vectors), len(file.Sets))
+	if claim.Vector < -1 || claim.Vector >= len(file.Vectors) || !isAboutVector && !file.isSet(claim.Set) || !file.isSet(claim.OverSet) {
+		return fmt.Errorf("found vector %d, set %d, over set %d, of %d vectors and %d sets", claim.Vector, claim.Set, claim.OverSet, len(file.Vectors), len(file.Sets))
 	}
 	operators := []string{"", "first", "count", "exists"}
 	if isAboutVector {
 		operators = []string{"", "first", "min", "max", "sum", "avg"}
 	}
-	if !slices.Contains(operators, claim.Of) || claim.Complement && !isAboutVector {
-		return fmt.Errorf("found %q, or a complement of a set, wanted one of %q", claim.Of, operators)
+	if !slices.Contains(operators, claim.Operator) || claim.Complement && !isAboutVector {
+		return fmt.Errorf("found %q, or a complement of a set, wanted one of %q", claim.Operator, operators)
 	}
-	if isAboutVector && file.Vectors[claim.Vector].Paths {
+	if isAboutVector && file.Vectors[claim.Vector].ExistsPath {
 		return errors.New("found a claim about the value of E [...], wanted one about a set")
 	}
 	if claim.Complement && !file.Vectors[claim.Vector].Probability() {
@@ -192,12 +192,12 @@ func (file *File) validateSet(set *Set, i int) error {
 		return fmt.Errorf("found %d sets, wanted %d for one of kind %s", len(set.Sets), operands[0], set.Kind)
 	}
 	dependencies := set.Sets
-	if set.Compares() {
+	if set.DependsOnValues() {
 		if set.Vector < 0 || set.Vector >= len(file.Vectors) {
 			return fmt.Errorf("found vector %d of %d", set.Vector, len(file.Vectors))
 		}
 		vector := &file.Vectors[set.Vector]
-		if vector.Paths && (set.Relation != ">=" || set.Threshold == nil || set.Threshold.Cmp(big.NewRat(1, 1)) != 0) {
+		if vector.ExistsPath && (set.Relation != ">=" || set.Threshold == nil || set.Threshold.Cmp(big.NewRat(1, 1)) != 0) {
 			return errors.New("found a vector of E [...] compared with something other than >= 1")
 		}
 		dependencies = append(slices.Clip(dependencies), file.SetsOf(vector)...)
@@ -284,7 +284,7 @@ func (vector *Vector) validateAutomaton(model *Model) error {
 	switch {
 	case (automaton != nil) != needsAutomaton:
 		return fmt.Errorf("found an automaton in a vector of kind %s, or none where it is wanted", vector.Kind)
-	case vector.Paths && vector.Kind != PathFormula:
+	case vector.ExistsPath && vector.Kind != PathFormula:
 		return fmt.Errorf("found E [...] in a vector of kind %s", vector.Kind)
 	case automaton == nil:
 		return nil
@@ -296,8 +296,8 @@ func (vector *Vector) validateAutomaton(model *Model) error {
 	if !hasPairColumns || !hasRunColumns {
 		return errors.New("found fewer columns, or shorter ones, than the products of the automaton need")
 	}
-	hasSchedulers := model.Kind == MDP || vector.Paths
-	if !coSafe && hasSchedulers && !vector.Max {
+	hasSchedulers := model.Kind == MDP || vector.ExistsPath
+	if !coSafe && hasSchedulers && !vector.IsMaximum {
 		return errors.New("found the minimum of a path formula, wanted the maximum of its negation")
 	}
 	return automaton.validate(coSafe)
@@ -401,10 +401,10 @@ func (values *Values) validate(numStates int) error {
 
 // Validate returns an error unless the model is well formed. It does not check that probabilities sum to 1, which package certify does.
 func (m *Model) Validate() error {
-	if m == nil || len(m.Start) < 2 {
+	if m == nil || len(m.FirstTransition) < 2 {
 		return errors.New("found no model")
 	}
-	numStates, numChoices := m.NumStates(), len(m.Start)-1
+	numStates, numChoices := m.NumStates(), len(m.FirstTransition)-1
 	if err := cmp.Or(m.validateChoices(), m.validateTransitions(), m.validateExitRates()); err != nil {
 		return err
 	}
@@ -423,20 +423,20 @@ func (m *Model) Validate() error {
 func (m *Model) validateChoices() error {
 	switch m.Kind {
 	case DTMC, CTMC:
-		if m.First != nil {
+		if m.FirstChoice != nil {
 			return fmt.Errorf("found choices in a model of kind %s", m.Kind)
 		}
 	case MDP:
 	default:
 		return fmt.Errorf("found the kind of models %q", m.Kind)
 	}
-	if m.First == nil {
+	if m.FirstChoice == nil {
 		return nil
 	}
 	if m.NumStates() < 1 {
 		return errors.New("found no states")
 	}
-	if err := checkOffsets(m.First, len(m.Start)-1); err != nil {
+	if err := checkOffsets(m.FirstChoice, len(m.FirstTransition)-1); err != nil {
 		return fmt.Errorf("choices: %w", err)
 	}
 	return nil
@@ -444,7 +444,7 @@ func (m *Model) validateChoices() error {
 
 // validateTransitions returns an error unless each choice has a range of transitions, with targets and positive probabilities.
 func (m *Model) validateTransitions() error {
-	if err := checkOffsets(m.Start, len(m.Target)); err != nil {
+	if err := checkOffsets(m.FirstTransition, len(m.Target)); err != nil {
 		return fmt.Errorf("transitions: %w", err)
 	}
 	if len(m.Prob) != len(m.Target) {
@@ -464,13 +464,13 @@ func (m *Model) validateTransitions() error {
 
 // validateExitRates returns an error unless each state of a CTMC has a positive exit rate, and no state of another model has one.
 func (m *Model) validateExitRates() error {
-	if (m.Exit != nil) != (m.Kind == CTMC) {
+	if (m.ExitRate != nil) != (m.Kind == CTMC) {
 		return errors.New("found exit rates in a model that is no ctmc, or a ctmc without them")
 	}
-	if err := m.checkNumbers(m.Exit, m.NumStates()); err != nil {
+	if err := m.checkNumbers(m.ExitRate, m.NumStates()); err != nil {
 		return fmt.Errorf("exit rates: %w", err)
 	}
-	for _, number := range m.Exit {
+	for _, number := range m.ExitRate {
 		if m.Numbers[number].Sign() == 0 {
 			return errors.New("found an exit rate of 0")
 		}

@@ -10,21 +10,21 @@ import (
 // maxWhole is the exclusive upper limit of numerators and denominators.
 const maxWhole = 1 << 62
 
-// Weights are the probabilities of a model as integers: transition t of choice c has probability Num[t]/Den[c].
-// Den[c] is below 2^62, or 0 if the common denominator is too large.
-type Weights struct{ Num, Den []uint64 }
+// Weights are the probabilities of a model as integers: transition t of choice c has probability Numerators[t]/Denominators[c].
+// Denominators[c] is below 2^62, or 0 if the common denominator is too large.
+type Weights struct{ Numerators, Denominators []uint64 }
 
 // Weights returns the probabilities of each choice as whole numbers with a common denominator. It is an error if the probabilities of a choice
 // do not sum to exactly 1. The error can also be ctx.Err().
 func (model *Model) Weights(ctx context.Context) (*Weights, error) {
 	numerators, denominators := splitNumbers(model.Numbers)
-	weights := &Weights{make([]uint64, len(model.Target)), make([]uint64, len(model.Start)-1)}
-	for c := range weights.Den {
+	weights := &Weights{make([]uint64, len(model.Target)), make([]uint64, len(model.FirstTransition)-1)}
+	for c := range weights.Denominators {
 		if c&0xfff == 0 && ctx.Err() != nil {
 			return weights, ctx.Err()
 		}
-		weights.Den[c] = weights.setRow(model, c, numerators, denominators)
-		if weights.Den[c] == 0 {
+		weights.Denominators[c] = weights.setRow(model, c, numerators, denominators)
+		if weights.Denominators[c] == 0 {
 			if err := model.checkSum(c); err != nil {
 				return weights, err
 			}
@@ -39,7 +39,7 @@ func (weights *Weights) setRow(model *Model, c int, numerators, denominators []u
 	first, end := model.Row(c)
 	commonDenominator = 1
 	for _, number := range model.Prob[first:end] {
-		commonDenominator = Common(commonDenominator, denominators[number])
+		commonDenominator = CommonMultiple(commonDenominator, denominators[number])
 	}
 	if commonDenominator == 0 {
 		return 0
@@ -50,8 +50,8 @@ func (weights *Weights) setRow(model *Model, c int, numerators, denominators []u
 		if numerators[number] > denominators[number] || sum > commonDenominator {
 			return 0
 		}
-		weights.Num[transition] = numerators[number] * (commonDenominator / denominators[number])
-		sum += weights.Num[transition]
+		weights.Numerators[transition] = numerators[number] * (commonDenominator / denominators[number])
+		sum += weights.Numerators[transition]
 	}
 	if sum != commonDenominator {
 		return 0
@@ -72,35 +72,35 @@ func (model *Model) checkSum(c int) error {
 	return nil
 }
 
-// Mean returns Den[choice] * (sum of P(t) values[t]), the expected value after a choice times the common denominator, as a number of 128 bits.
-// Den[choice] must not be 0. The high word is below 2^62.
+// Mean returns Denominators[choice] * (sum of P(t) values[t]), the expected value after a choice times the common denominator, as a number of 128 bits.
+// Denominators[choice] must not be 0. The high word is below 2^62.
 func (weights *Weights) Mean(model *Model, values []uint64, choice int) (high, low uint64) {
 	var carry uint64
 	first, end := model.Row(choice)
 	for transition := first; transition < end; transition++ {
-		productHigh, productLow := bits.Mul64(weights.Num[transition], values[model.Target[transition]])
+		productHigh, productLow := bits.Mul64(weights.Numerators[transition], values[model.Target[transition]])
 		low, carry = bits.Add64(low, productLow, 0)
 		high, _ = bits.Add64(high, productHigh, carry)
 	}
 	return high, low
 }
 
-// Rewards are the rewards of one step, by choice: choice c earns Fractions[FractionIndex[c]], which is Num/Den in integers below
-// 2^62. Den is 0 if they are too large.
+// Rewards are the rewards of one step, by choice: choice c earns Fractions[FractionIndex[c]], which is Numerators/Denominators in integers below
+// 2^62. The denominator is 0 if they are too large.
 type Rewards struct {
-	FractionIndex []uint32
-	Fractions     []*big.Rat
-	Num, Den      []uint64
+	FractionIndex            []uint32
+	Fractions                []*big.Rat
+	Numerators, Denominators []uint64
 }
 
-// NewRewards returns rewards in which choice c has the reward rats[index[c]].
-func NewRewards(index []uint32, rats []*big.Rat) *Rewards {
-	num, den := splitNumbers(rats)
-	return &Rewards{index, rats, num, den}
+// NewRewards returns rewards in which choice c has the reward fractions[indices[c]].
+func NewRewards(indices []uint32, fractions []*big.Rat) *Rewards {
+	numerators, denominators := splitNumbers(fractions)
+	return &Rewards{indices, fractions, numerators, denominators}
 }
 
-// Positive reports whether the reward of a choice is positive. nil rewards are 0.
-func (r *Rewards) Positive(choice int) bool {
+// IsPositive reports whether the reward of a choice is positive. nil rewards are 0.
+func (r *Rewards) IsPositive(choice int) bool {
 	return r != nil && r.Fractions[r.FractionIndex[choice]].Sign() > 0
 }
 
@@ -111,8 +111,8 @@ func (m *Model) StepRewards(structure int, set Bits) *Rewards {
 	if structure >= 0 {
 		reward = m.Rewards[structure]
 	}
-	of, rats := make([]uint32, len(m.Start)-1), []*big.Rat(nil)
-	indices := map[rewardKey]uint32{}
+	indices, fractions := make([]uint32, len(m.FirstTransition)-1), []*big.Rat(nil)
+	indexOfKey := map[rewardKey]uint32{}
 	for s := range m.NumStates() {
 		key := rewardKey{state: noReward, exit: noReward, choice: noReward}
 		if reward.State != nil {
@@ -120,24 +120,24 @@ func (m *Model) StepRewards(structure int, set Bits) *Rewards {
 		} else if structure < 0 && set.Has(s) {
 			key.state = rewardOne
 		}
-		if m.Exit != nil {
-			key.exit = m.Exit[s]
+		if m.ExitRate != nil {
+			key.exit = m.ExitRate[s]
 		}
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
 			if reward.Choice != nil {
 				key.choice = reward.Choice[c]
 			}
-			index, isKnown := indices[key]
+			index, isKnown := indexOfKey[key]
 			if !isKnown {
-				index = uint32(len(rats))
-				indices[key] = index
-				rats = append(rats, m.rewardOf(key))
+				index = uint32(len(fractions))
+				indexOfKey[key] = index
+				fractions = append(fractions, m.rewardOf(key))
 			}
-			of[c] = index
+			indices[c] = index
 		}
 	}
-	return NewRewards(of, rats)
+	return NewRewards(indices, fractions)
 }
 
 // rewardKey determines the reward of a step: the indices of the reward of the state, of its exit rate, and of the reward of the choice, in
@@ -179,16 +179,16 @@ func splitNumbers(fractions []*big.Rat) (numerators, denominators []uint64) {
 	return numerators, denominators
 }
 
-// Common returns the least common multiple of a and b. It returns 0 if the result is not below 2^62, or if an argument is 0.
-func Common(a, b uint64) uint64 {
-	if a == b || a == 0 || b == 0 {
-		return min(a, b)
+// CommonMultiple returns the least common multiple of two numbers. It returns 0 if the result is not below 2^62, or if an argument is 0.
+func CommonMultiple(left, right uint64) uint64 {
+	if left == right || left == 0 || right == 0 {
+		return min(left, right)
 	}
-	divisor, remainder := a, b
+	divisor, remainder := left, right
 	for remainder != 0 {
 		divisor, remainder = remainder, divisor%remainder
 	}
-	if high, product := bits.Mul64(a/divisor, b); high == 0 && product < maxWhole {
+	if high, product := bits.Mul64(left/divisor, right); high == 0 && product < maxWhole {
 		return product
 	}
 	return 0

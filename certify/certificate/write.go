@@ -245,19 +245,19 @@ func (values *Values) differenceTo(base *Values) *Values {
 }
 
 // writeColumn writes a column of values in the given encoding.
-func (values *Values) writeColumn(writer *umb.Writer, name string, c column) {
-	writer.File(name, int64(c.Bytes)*int64(values.Len()), func(buffer *bufio.Writer) {
+func (values *Values) writeColumn(writer *umb.Writer, name string, description column) {
+	writer.File(name, int64(description.Bytes)*int64(values.Len()), func(buffer *bufio.Writer) {
 		for s := range values.Len() {
 			infinite := values.Infinite.Has(s)
 			switch {
 			case values.Fixed != nil && infinite:
-				umb.PutLowBytes(buffer, 0, c.Bytes)
+				umb.PutLowBytes(buffer, 0, description.Bytes)
 			case values.Fixed != nil:
-				umb.PutLowBytes(buffer, values.Fixed[s], c.Bytes)
+				umb.PutLowBytes(buffer, values.Fixed[s], description.Bytes)
 			case infinite:
-				umb.PutRat(buffer, new(big.Rat), c.Bytes)
+				umb.PutRat(buffer, new(big.Rat), description.Bytes)
 			default:
-				umb.PutRat(buffer, values.Rat(s), c.Bytes)
+				umb.PutRat(buffer, values.Rat(s), description.Bytes)
 			}
 		}
 	})
@@ -288,24 +288,24 @@ func (file *File) Statement(claim *Claim) string {
 	default:
 		text = file.vectorText(&file.Vectors[claim.Vector])
 	}
-	if file.Sets[claim.Over].Kind == Init && claim.Of == "" {
+	if file.Sets[claim.OverSet].Kind == Init && claim.Operator == "" {
 		return text
 	}
-	filter := claim.Of
+	filter := claim.Operator
 	switch {
 	case filter == "" && claim.Vector < 0:
 		filter = "forall"
 	case filter == "":
 		filter = "range"
 	}
-	return "filter(" + filter + ", " + text + ", " + file.setText(claim.Over) + ")"
+	return "filter(" + filter + ", " + text + ", " + file.setText(claim.OverSet) + ")"
 }
 
 // vectorText returns the query in PRISM's syntax whose answer is the value of a vector.
 func (file *File) vectorText(vector *Vector) string {
 	opt := ""
 	if file.Model.Kind == MDP {
-		opt = map[bool]string{true: "max", false: "min"}[vector.Max]
+		opt = map[bool]string{true: "max", false: "min"}[vector.IsMaximum]
 	}
 	rewardOperator := file.Model.rewardOperator(vector.Reward) + opt
 	switch vector.Kind {
@@ -314,7 +314,7 @@ func (file *File) vectorText(vector *Vector) string {
 	case Conditional:
 		return file.shareText(vector)
 	case MaxConditional:
-		return file.givenText(vector)
+		return file.conditionText(vector)
 	case Discounted:
 		return fmt.Sprintf("%s=? [ %s ]", rewardOperator, vector.discountText())
 	case RewardWithinBounds:
@@ -350,7 +350,7 @@ func (file *File) vectorText(vector *Vector) string {
 		return fmt.Sprintf("%s=? [ I=%s ]", rewardOperator, to)
 	}
 	switch {
-	case vector.Paths:
+	case vector.ExistsPath:
 		return fmt.Sprintf("E [ %s ]", file.pathText(vector.Automaton, vector.Automaton.Formula))
 	case vector.Kind == PathFormula:
 		return fmt.Sprintf("P%s=? [ %s ]", opt, file.pathText(vector.Automaton, vector.Automaton.Formula))
@@ -423,7 +423,7 @@ func (file *File) setText(i int) string {
 		return join("|")
 	case Bound:
 		text := file.vectorText(&file.Vectors[set.Vector])
-		if file.Vectors[set.Vector].Paths {
+		if file.Vectors[set.Vector].ExistsPath {
 			return "(" + text + ")"
 		}
 		if file.Vectors[set.Vector].Kind == Conditional { // its text has several queries

@@ -32,8 +32,8 @@ func New(ctx context.Context, model *certificate.Model) (*Model, error) {
 	return &Model{model, weights}, err
 }
 
-// Some reports whether a choice has a successor that satisfies a condition.
-func (m *Model) Some(choice int, condition func(target int) bool) bool {
+// AnySuccessor reports whether a choice has a successor that satisfies a condition.
+func (m *Model) AnySuccessor(choice int, condition func(target int) bool) bool {
 	first, end := m.Row(choice)
 	return slices.ContainsFunc(m.Target[first:end], func(target uint32) bool { return condition(int(target)) })
 }
@@ -41,13 +41,13 @@ func (m *Model) Some(choice int, condition func(target int) bool) bool {
 // Compare compares left(s) with r(c) + sum of P(c,t) x(t): the reward of a choice c plus the expected value of x in the next state. It returns
 // 1, 0 or -1 if left(s) is greater, equal or less. The result is exact. left(s) must be finite. If rewards is nil, r is 0.
 func (m *Model) Compare(left, x *certificate.Values, s, choice int, rewards *certificate.Rewards) int {
-	if x.Infinite != nil && m.Some(choice, x.Infinite.Has) {
+	if x.Infinite != nil && m.AnySuccessor(choice, x.Infinite.Has) {
 		return -1
 	}
 	if sign, ok := m.compareFixed(left, x, s, choice, rewards); ok {
 		return sign
 	}
-	if sign, ok := m.compareDoubles(left, x, s, choice, rewards); ok {
+	if sign, ok := m.compareFloats(left, x, s, choice, rewards); ok {
 		return sign
 	}
 	return left.Rat(s).Cmp(m.rightHandSide(x, choice, rewards))
@@ -69,40 +69,40 @@ func (m *Model) rightHandSide(x *certificate.Values, choice int, rewards *certif
 // compareFixed does the comparison of Compare with 128-bit integers, for values that are multiples of a power of two. ok is false if the values
 // are of another kind, or if 128 bits do not suffice.
 func (m *Model) compareFixed(left, x *certificate.Values, s, choice int, rewards *certificate.Rewards) (sign int, ok bool) {
-	den := m.Den[choice]
-	if x.Fixed == nil || left.Fixed == nil || left.Scale != x.Scale || den == 0 {
+	denominator := m.Denominators[choice]
+	if x.Fixed == nil || left.Fixed == nil || left.Scale != x.Scale || denominator == 0 {
 		return 0, false
 	}
 	high, low := m.Mean(m.Model, x.Fixed, choice)
 	if rewards != nil { // multiply both sides by the common denominator
 		rewardIndex := rewards.FractionIndex[choice]
-		common := certificate.Common(den, rewards.Den[rewardIndex])
-		if common == 0 {
+		commonDenominator := certificate.CommonMultiple(denominator, rewards.Denominators[rewardIndex])
+		if commonDenominator == 0 {
 			return 0, false
 		}
-		overflow, reward := bits.Mul64(rewards.Num[rewardIndex], common/rewards.Den[rewardIndex])
+		overflow, reward := bits.Mul64(rewards.Numerators[rewardIndex], commonDenominator/rewards.Denominators[rewardIndex])
 		if x.Scale > 62 || overflow != 0 || bits.Len64(reward)+int(x.Scale) > 126 {
 			return 0, false
 		}
-		productHigh, productLow := bits.Mul64(low, common/den)
-		high = high*(common/den) + productHigh // less than common
+		productHigh, productLow := bits.Mul64(low, commonDenominator/denominator)
+		high = high*(commonDenominator/denominator) + productHigh // less than commonDenominator
 		var carry uint64
 		low, carry = bits.Add64(productLow, reward<<x.Scale, 0)
-		high, den = high+reward>>(64-x.Scale)+carry, common
+		high, denominator = high+reward>>(64-x.Scale)+carry, commonDenominator
 	}
-	leftHigh, leftLow := bits.Mul64(left.Fixed[s], den)
+	leftHigh, leftLow := bits.Mul64(left.Fixed[s], denominator)
 	return cmp.Or(cmp.Compare(leftHigh, high), cmp.Compare(leftLow, low)), true
 }
 
-// compareDoubles does the comparison of Compare with 128-bit integers, for float64 values. ok is false if the values are of another kind, or if
+// compareFloats does the comparison of Compare with 128-bit integers, for float64 values. ok is false if the values are of another kind, or if
 // 128 bits do not suffice.
-func (m *Model) compareDoubles(left, x *certificate.Values, s, choice int, rewards *certificate.Rewards) (sign int, ok bool) {
-	common := m.Den[choice]
-	if x.Floats == nil || left.Floats == nil || common == 0 {
+func (m *Model) compareFloats(left, x *certificate.Values, s, choice int, rewards *certificate.Rewards) (sign int, ok bool) {
+	commonDenominator := m.Denominators[choice]
+	if x.Floats == nil || left.Floats == nil || commonDenominator == 0 {
 		return 0, false
 	}
 	if rewards != nil {
-		common = certificate.Common(common, rewards.Den[rewards.FractionIndex[choice]])
+		commonDenominator = certificate.CommonMultiple(commonDenominator, rewards.Denominators[rewards.FractionIndex[choice]])
 	}
 	mantissa, exponent := splitFloat(left.Floats[s])
 	unit := min(exponent, 0)
@@ -116,16 +116,16 @@ func (m *Model) compareDoubles(left, x *certificate.Values, s, choice int, rewar
 		}
 	}
 	var leftSide, rightSide uint128 // both sides times the common denominator, as multiples of 2^unit
-	fits := common != 0 && (mantissa == 0 || leftSide.add(common, mantissa, exponent-unit))
-	for transition := first; transition < end && fits; transition++ {
+	fitsIn128Bits := commonDenominator != 0 && (mantissa == 0 || leftSide.addProduct(commonDenominator, mantissa, exponent-unit))
+	for transition := first; transition < end && fitsIn128Bits; transition++ {
 		targetMantissa, exponent := splitFloat(x.Floats[m.Target[transition]])
-		fits = targetMantissa == 0 || rightSide.add(m.Num[transition]*(common/m.Den[choice]), targetMantissa, exponent-unit)
+		fitsIn128Bits = targetMantissa == 0 || rightSide.addProduct(m.Numerators[transition]*(commonDenominator/m.Denominators[choice]), targetMantissa, exponent-unit)
 	}
 	if rewards != nil {
-		k := rewards.FractionIndex[choice]
-		fits = fits && rightSide.add(rewards.Num[k], common/rewards.Den[k], -unit)
+		rewardIndex := rewards.FractionIndex[choice]
+		fitsIn128Bits = fitsIn128Bits && rightSide.addProduct(rewards.Numerators[rewardIndex], commonDenominator/rewards.Denominators[rewardIndex], -unit)
 	}
-	return cmp.Or(cmp.Compare(leftSide.high, rightSide.high), cmp.Compare(leftSide.low, rightSide.low)), fits
+	return cmp.Or(cmp.Compare(leftSide.high, rightSide.high), cmp.Compare(leftSide.low, rightSide.low)), fitsIn128Bits
 }
 
 // splitFloat returns an integer mantissa below 2^53 and an exponent with x = mantissa * 2^exponent. x must not be negative.
@@ -141,9 +141,9 @@ func splitFloat(x float64) (mantissa uint64, exponent int) {
 // uint128 is an unsigned 128-bit integer.
 type uint128 struct{ high, low uint64 }
 
-// add adds x * y * 2^shift to the sum, and reports whether the result fits in 128 bits.
-func (sum *uint128) add(x, y uint64, shift int) bool {
-	high, low := bits.Mul64(x, y)
+// addProduct adds x * factor * 2^shift to the sum, and reports whether the result fits in 128 bits.
+func (sum *uint128) addProduct(x, factor uint64, shift int) bool {
+	high, low := bits.Mul64(x, factor)
 	switch {
 	case shift >= 0 && shift < 64 && high>>(63-shift) == 0:
 		high, low = high<<shift|low>>(64-shift), low<<shift
@@ -160,22 +160,22 @@ func (sum *uint128) add(x, y uint64, shift int) bool {
 	return carry == 0
 }
 
-// Each calls check for every state, in parallel on all processors. It returns the first state for which check returns a message, and this
-// message; without a message it returns "". If the context ends, it stops early. A processor works on batches of 2^14 states, so check may add
+// FindMistake calls mistakeIn for every state, in parallel on all processors. It returns the first state for which mistakeIn returns a message, and this
+// message; without a message it returns "". If the context ends, it stops early. A processor works on batches of 2^14 states, so mistakeIn may add
 // its state to a certificate.Bits, which has 64 states in a word, without a lock.
-func Each(ctx context.Context, n int, check func(s int) string) (firstWrong int, problem string) {
+func FindMistake(ctx context.Context, n int, mistakeIn func(s int) string) (firstState int, mistake string) {
 	const batch = 1 << 14
 	var next atomic.Int64
 	var mutex sync.Mutex
-	work := func() {
+	checkBatches := func() {
 		for ctx.Err() == nil {
 			batchStart := int(next.Add(batch)) - batch
 			for s := batchStart; s < min(batchStart+batch, n); s++ {
-				if message := check(s); message != "" {
+				if message := mistakeIn(s); message != "" {
 					mutex.Lock()
 					defer mutex.Unlock()
-					if problem == "" || s < firstWrong {
-						firstWrong, problem = s, message
+					if mistake == "" || s < firstState {
+						firstState, mistake = s, message
 					}
 					return // workers on earlier batches continue
 				}
@@ -187,27 +187,27 @@ func Each(ctx context.Context, n int, check func(s int) string) (firstWrong int,
 	}
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), (n+batch-1)/batch) - 1 {
-		workers.Go(work)
+		workers.Go(checkBatches)
 	}
-	work()
+	checkBatches()
 	workers.Wait()
-	return firstWrong, problem
+	return firstState, mistake
 }
 
-// Sum returns h + g for each state, where h is the bias and g is the gain. In a CTMC it returns h + g/E, where E is the exit rate.
-func (m *Model) Sum(h, g *certificate.Values) *certificate.Values {
-	if m.Exit == nil {
-		if sum := sumFixed(h, g); sum != nil {
+// Sum returns bias + gain for each state. In a CTMC it returns bias + gain/E, where E is the exit rate.
+func (m *Model) Sum(bias, gain *certificate.Values) *certificate.Values {
+	if m.ExitRate == nil {
+		if sum := sumFixed(bias, gain); sum != nil {
 			return sum
 		}
 	}
 	result := &certificate.Values{}
 	for s := range m.NumStates() {
-		sum := new(big.Rat).Set(g.Rat(s))
-		if m.Exit != nil {
-			sum.Quo(sum, m.Numbers[m.Exit[s]])
+		sum := new(big.Rat).Set(gain.Rat(s))
+		if m.ExitRate != nil {
+			sum.Quo(sum, m.Numbers[m.ExitRate[s]])
 		}
-		result.Fractions = append(result.Fractions, sum.Add(sum, h.Rat(s)))
+		result.Fractions = append(result.Fractions, sum.Add(sum, bias.Rat(s)))
 	}
 	return result
 }

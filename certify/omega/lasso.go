@@ -128,11 +128,11 @@ func (reader *wordReader) acceptsFrom(start int, step func(configuration int) in
 func (w *lasso) evaluate(automaton *certificate.Automaton, formula *certificate.Formula) []bool {
 	out := make([]bool, len(w.letters))
 	var x, y []bool
-	if formula.X != nil {
-		x = w.evaluate(automaton, formula.X)
+	if formula.Operand != nil {
+		x = w.evaluate(automaton, formula.Operand)
 	}
-	if formula.Y != nil {
-		y = w.evaluate(automaton, formula.Y)
+	if formula.SecondOperand != nil {
+		y = w.evaluate(automaton, formula.SecondOperand)
 	}
 	for i := range out {
 		switch formula.Op {
@@ -183,12 +183,12 @@ func (w *lasso) evaluate(automaton *certificate.Automaton, formula *certificate.
 func (w *lasso) evaluateUntil(left, right []bool, formula *certificate.Formula) []bool {
 	holds := make([]bool, len(right)) // the positions where the formula holds within the steps counted so far
 	stepBack := func(allowNow bool) (changed bool) {
-		next := make([]bool, len(right))
-		for i := range next {
-			next[i] = allowNow && right[i] || left[i] && holds[w.next(i)]
-			changed = changed || next[i] != holds[i]
+		nextHolds := make([]bool, len(right))
+		for i := range nextHolds {
+			nextHolds[i] = allowNow && right[i] || left[i] && holds[w.next(i)]
+			changed = changed || nextHolds[i] != holds[i]
 		}
-		holds = next
+		holds = nextHolds
 		return changed
 	}
 	if formula.High == nil {

@@ -17,17 +17,17 @@ type Product struct {
 	ModelState, AutomatonState []uint32 // the model's state and the automaton's state of each product state
 	Choice                     []uint32 // the model's choice of each choice; None for an absorbing state's
 	automaton                  *certificate.Automaton
-	letter                     []uint32 // the index of the letter of each state of the model
+	letterIndex                []uint32 // the index of the letter of each state of the model
 }
 
 // Model returns the model to which a vector refers. For the operators E and A it is an MDP in which a scheduler selects single transitions: each
 // transition of the given model becomes a choice, in the order of the choices and then of their targets.
 func Model(model *certificate.Model, vector *certificate.Vector) *certificate.Model {
-	if !vector.Paths {
+	if !vector.ExistsPath {
 		return model
 	}
 	paths := &certificate.Model{
-		Kind: certificate.MDP, Initial: model.Initial, First: []uint32{0}, Start: []uint32{0},
+		Kind: certificate.MDP, Initial: model.Initial, FirstChoice: []uint32{0}, FirstTransition: []uint32{0},
 		Prob: make([]uint32, len(model.Target)), Numbers: []*big.Rat{big.NewRat(1, 1)},
 	}
 	for s := range model.NumStates() {
@@ -36,10 +36,10 @@ func Model(model *certificate.Model, vector *certificate.Vector) *certificate.Mo
 			firstTransition, endTransition := model.Row(c)
 			paths.Target = append(paths.Target, product.SortedTargets(model.Target[firstTransition:endTransition])...)
 		}
-		paths.First = append(paths.First, uint32(len(paths.Target)))
+		paths.FirstChoice = append(paths.FirstChoice, uint32(len(paths.Target)))
 	}
 	for i := range paths.Target {
-		paths.Start = append(paths.Start, uint32(i+1))
+		paths.FirstTransition = append(paths.FirstTransition, uint32(i+1))
 	}
 	return paths
 }
@@ -67,8 +67,10 @@ func Pairs(ctx context.Context, model *certificate.Model, automaton *certificate
 		letter[s] = index
 		starts[s] = state{uint32(s), automaton.Next[0][index]}
 	}
-	isAbsorbing := func(q uint32) bool { return coSafe && (automaton.Accepting[q] || automaton.Stays(q)) }
-	return multiply(ctx, model, automaton, letter, starts, isAbsorbing, automaton.Pairs)
+	isAbsorbing := func(automatonState uint32) bool {
+		return coSafe && (automaton.Accepting[automatonState] || automaton.IsAbsorbing(automatonState))
+	}
+	return buildProduct(ctx, model, automaton, letter, starts, isAbsorbing, automaton.Pairs)
 }
 
 // productName is the memory of the products with an automaton, for errors.
@@ -83,7 +85,7 @@ func (p *Product) Runs(ctx context.Context) (*Product, error) {
 	letter := make([]uint32, len(p.ModelState))
 	var starts []state
 	for i, s := range p.ModelState {
-		letter[i] = p.letter[s]
+		letter[i] = p.letterIndex[s]
 		for _, jump := range p.automaton.Jumps[p.AutomatonState[i]] {
 			starts = append(starts, state{uint32(i), jump})
 		}
@@ -91,14 +93,16 @@ func (p *Product) Runs(ctx context.Context) (*Product, error) {
 			return nil, fmt.Errorf("the product with %s has more states than it says", productName)
 		}
 	}
-	isAbsorbing := func(q uint32) bool { return !p.automaton.Accepting[q] && p.automaton.Stays(q) }
-	return multiply(ctx, p.Model, p.automaton, letter, starts, isAbsorbing, p.automaton.Runs)
+	isAbsorbing := func(automatonState uint32) bool {
+		return !p.automaton.Accepting[automatonState] && p.automaton.IsAbsorbing(automatonState)
+	}
+	return buildProduct(ctx, p.Model, p.automaton, letter, starts, isAbsorbing, p.automaton.Runs)
 }
 
-// multiply returns the product of a model with an automaton, from the given start states. letters[s] is the letter of state s of the model. A
+// buildProduct returns the product of a model with an automaton, from the given start states. letters[s] is the letter of state s of the model. A
 // product state gets a self-loop if isAbsorbing returns true for its automaton state. It is an error if the product has more states than size.
-func multiply(ctx context.Context, model *certificate.Model, automaton *certificate.Automaton, letters []uint32, starts []state, isAbsorbing func(q uint32) bool, size int) (*Product, error) {
-	built, err := product.Build(ctx, model, &product.Memory[state]{
+func buildProduct(ctx context.Context, model *certificate.Model, automaton *certificate.Automaton, letters []uint32, starts []state, isAbsorbing func(automatonState uint32) bool, size int) (*Product, error) {
+	builtProduct, err := product.Build(ctx, model, &product.Memory[state]{
 		Name:       productName,
 		ModelState: func(s state) uint32 { return s.model },
 		Next: func(source state, _ int, target uint32) state {
@@ -109,14 +113,14 @@ func multiply(ctx context.Context, model *certificate.Model, automaton *certific
 	if err != nil {
 		return nil, err
 	}
-	if built.Kind == certificate.CTMC { // the embedded chain
-		built.Kind = certificate.DTMC
+	if builtProduct.Kind == certificate.CTMC { // the embedded chain
+		builtProduct.Kind = certificate.DTMC
 	}
-	p := &Product{Model: built.Model, Choice: built.Choice, automaton: automaton, letter: letters}
-	for _, s := range built.States {
-		p.ModelState, p.AutomatonState = append(p.ModelState, s.model), append(p.AutomatonState, s.automaton)
+	result := &Product{Model: builtProduct.Model, Choice: builtProduct.Choice, automaton: automaton, letterIndex: letters}
+	for _, s := range builtProduct.States {
+		result.ModelState, result.AutomatonState = append(result.ModelState, s.model), append(result.AutomatonState, s.automaton)
 	}
-	return p, nil
+	return result, nil
 }
 
 // LiftRewards returns the rewards of the choices of the product: the rewards of the choices of the model, and 0 for absorbing states.
@@ -132,54 +136,54 @@ func (p *Product) Accepts(q uint32) bool { return p.automaton.Accepting[q] }
 
 // Accepting returns the product states whose automaton state is accepting.
 func (p *Product) Accepting() certificate.Bits {
-	out := certificate.NewBits(len(p.ModelState))
-	for i, q := range p.AutomatonState {
-		if p.Accepts(q) {
-			out.Add(i)
+	acceptingPairs := certificate.NewBits(len(p.ModelState))
+	for i, automatonState := range p.AutomatonState {
+		if p.Accepts(automatonState) {
+			acceptingPairs.Add(i)
 		}
 	}
-	return out
+	return acceptingPairs
 }
 
-// CheckRuns checks the ranks and the layers of the runs, and returns sets of pairs. all has every pair. winning[k] has the pairs that can jump
-// to a run with a rank in part k of the automaton. sure[k] has the pairs whose upper bound is at least payoffs[k], the payoff of an accepting
+// CheckRuns checks the ranks and the layers of the runs, and returns sets of pairs. allPairs has every pair. winningPairs[k] has the pairs that can jump
+// to a run with a rank in part k of the automaton. surePairs[k] has the pairs whose upper bound is at least payoffs[k], the payoff of an accepting
 // run of part k.
-func CheckRuns(ctx context.Context, pairs *Product, vector *certificate.Vector, payoffs [2]*big.Rat) (all certificate.Bits, winning, sure [2]certificate.Bits, err error) {
+func CheckRuns(ctx context.Context, pairs *Product, vector *certificate.Vector, payoffs [2]*big.Rat) (allPairs certificate.Bits, winningPairs, surePairs [2]certificate.Bits, err error) {
 	n := len(pairs.ModelState)
-	all = certificate.NewBits(n)
+	allPairs = certificate.NewBits(n)
 	for part, payoff := range payoffs {
-		winning[part], sure[part] = certificate.NewBits(n), certificate.NewBits(n)
+		winningPairs[part], surePairs[part] = certificate.NewBits(n), certificate.NewBits(n)
 		compareToPayoff := vector.Upper.Compare(payoff)
 		for i := range n {
-			all.Add(i)
+			allPairs.Add(i)
 			if compareToPayoff(i) >= 0 {
-				sure[part].Add(i)
+				surePairs[part].Add(i)
 			}
 		}
 	}
 	runs, err := pairs.Runs(ctx)
 	if err != nil || len(runs.ModelState) == 0 {
-		return all, winning, sure, err
+		return allPairs, winningPairs, surePairs, err
 	}
 	columns := &runColumns{runs: runs, rank: vector.WinningRanks, layer: vector.Layer, accepting: runs.Accepting()}
 	for i := range runs.ModelState {
 		if i&0xfff == 0 && ctx.Err() != nil {
-			return nil, winning, sure, ctx.Err()
+			return nil, winningPairs, surePairs, ctx.Err()
 		}
-		if err := columns.check(i, sure[pairs.automaton.Part(runs.AutomatonState[i])]); err != nil {
-			return nil, winning, sure, err
+		if err := columns.checkRun(i, surePairs[pairs.automaton.Part(runs.AutomatonState[i])]); err != nil {
+			return nil, winningPairs, surePairs, err
 		}
 	}
 	run := 0 // the first runs are the jumps of the pairs, in order
-	for i, q := range pairs.AutomatonState {
-		for _, target := range pairs.automaton.Jumps[q] {
+	for i, automatonState := range pairs.AutomatonState {
+		for _, successor := range pairs.automaton.Jumps[automatonState] {
 			if columns.rank[run] != certificate.None {
-				winning[pairs.automaton.Part(target)].Add(i)
+				winningPairs[pairs.automaton.Part(successor)].Add(i)
 			}
 			run++
 		}
 	}
-	return all, winning, sure, nil
+	return allPairs, winningPairs, surePairs, nil
 }
 
 // runColumns has the ranks and layers of the runs, which are to be checked.
@@ -189,13 +193,13 @@ type runColumns struct {
 	accepting   certificate.Bits
 }
 
-// check returns an error unless the rank and the layer of a run are correct. The upper bounds of the pairs in sure need no layers that prove
+// checkRun returns an error unless the rank and the layer of a run are correct. The upper bounds of the pairs in surePairs need no layers that prove
 // runs to be lost.
-func (columns *runColumns) check(run int, sure certificate.Bits) error {
+func (columns *runColumns) checkRun(run int, surePairs certificate.Bits) error {
 	if columns.rank[run] != certificate.None && !columns.hasWinningChoice(run) {
 		return fmt.Errorf("run %d: it has a rank, but no choice that the rank allows", run)
 	}
-	if !sure.Has(int(columns.runs.ModelState[run])) && !columns.isLost(run, sure) {
+	if !surePairs.Has(int(columns.runs.ModelState[run])) && !columns.isLost(run, surePairs) {
 		return fmt.Errorf("run %d: its layer does not prove that it is lost", run)
 	}
 	return nil
@@ -221,11 +225,11 @@ func (columns *runColumns) hasWinningChoice(run int) bool {
 }
 
 // isLost reports whether the layers prove that a run is not accepted with probability 1. Each choice must have a successor in a lower layer or
-// at a pair of sure; otherwise the run is not accepting and all successors are in its layer.
-func (columns *runColumns) isLost(run int, sure certificate.Bits) bool {
+// at a pair of surePairs; otherwise the run is not accepting and all successors are in its layer.
+func (columns *runColumns) isLost(run int, surePairs certificate.Bits) bool {
 	layer := columns.layer
 	leavesLayer := func(target uint32) bool {
-		return sure.Has(int(columns.runs.ModelState[target])) || layer[target] < layer[run]
+		return surePairs.Has(int(columns.runs.ModelState[target])) || layer[target] < layer[run]
 	}
 	isInOtherLayer := func(target uint32) bool { return layer[target] != layer[run] }
 	first, end := columns.runs.Choices(run)

@@ -31,20 +31,20 @@ type Product[S comparable] struct {
 // builder explores a product breadth-first.
 type builder[S comparable] struct {
 	*Product[S]
-	memory *Memory[S]
-	model  *certificate.Model
-	one    uint32 // the index of the number 1
-	index  map[S]uint32
+	memory   *Memory[S]
+	model    *certificate.Model
+	oneIndex uint32 // the index of the number 1
+	index    map[S]uint32
 }
 
 // Build returns the product of a model with a memory. Its first states are the start states; the others are reachable from them. It is an error
 // if the product has more states than size, or more transitions than a certificate can number.
-func Build[S comparable](ctx context.Context, model *certificate.Model, memory *Memory[S], starts []S, size int) (*Product[S], error) {
-	out := &certificate.Model{Kind: model.Kind, Start: []uint32{0}, Numbers: append(slices.Clip(model.Numbers), big.NewRat(1, 1))}
-	if model.First != nil {
-		out.First = []uint32{0}
+func Build[S comparable](ctx context.Context, source *certificate.Model, memory *Memory[S], starts []S, size int) (*Product[S], error) {
+	model := &certificate.Model{Kind: source.Kind, FirstTransition: []uint32{0}, Numbers: append(slices.Clip(source.Numbers), big.NewRat(1, 1))}
+	if source.FirstChoice != nil {
+		model.FirstChoice = []uint32{0}
 	}
-	b := &builder[S]{Product: &Product[S]{Model: out}, memory: memory, model: model, one: uint32(len(model.Numbers)), index: make(map[S]uint32)}
+	b := &builder[S]{Product: &Product[S]{Model: model}, memory: memory, model: source, oneIndex: uint32(len(source.Numbers)), index: make(map[S]uint32)}
 	for _, s := range starts {
 		b.indexOf(s)
 	}
@@ -53,7 +53,7 @@ func Build[S comparable](ctx context.Context, model *certificate.Model, memory *
 			return nil, ctx.Err()
 		}
 		b.expand(i)
-		if len(b.States) > size || len(out.Target) >= certificate.None {
+		if len(b.States) > size || len(model.Target) >= certificate.None {
 			return nil, fmt.Errorf("the product with %s has more states than it says", memory.Name)
 		}
 	}
@@ -74,7 +74,7 @@ func (b *builder[S]) indexOf(s S) uint32 {
 func (b *builder[S]) expand(i int) {
 	s := b.States[i]
 	if b.memory.IsDecided != nil && b.memory.IsDecided(s) {
-		b.Target, b.Prob = append(b.Target, uint32(i)), append(b.Prob, b.one)
+		b.Target, b.Prob = append(b.Target, uint32(i)), append(b.Prob, b.oneIndex)
 		b.endChoice(certificate.None)
 	} else {
 		first, end := b.model.Choices(int(b.memory.ModelState(s)))
@@ -82,8 +82,8 @@ func (b *builder[S]) expand(i int) {
 			b.addChoice(s, choice)
 		}
 	}
-	if b.First != nil {
-		b.First = append(b.First, uint32(len(b.Choice)))
+	if b.FirstChoice != nil {
+		b.FirstChoice = append(b.FirstChoice, uint32(len(b.Choice)))
 	}
 }
 
@@ -103,7 +103,7 @@ func (b *builder[S]) addChoice(s S, choice int) {
 
 // endChoice ends a choice, after its transitions.
 func (b *builder[S]) endChoice(choice uint32) {
-	b.Choice, b.Start = append(b.Choice, choice), append(b.Start, uint32(len(b.Target)))
+	b.Choice, b.FirstTransition = append(b.Choice, choice), append(b.FirstTransition, uint32(len(b.Target)))
 }
 
 // SortedTargets returns the targets in increasing order: a numbering must not depend on the order of transitions in a file.
@@ -120,7 +120,7 @@ func LiftRewards(rewards *certificate.Rewards, choices []uint32) *certificate.Re
 	result := *rewards
 	zero := uint32(len(rewards.Fractions)) // the index of the reward 0
 	result.Fractions = append(slices.Clip(rewards.Fractions), new(big.Rat))
-	result.Num, result.Den = append(slices.Clip(rewards.Num), 0), append(slices.Clip(rewards.Den), 1)
+	result.Numerators, result.Denominators = append(slices.Clip(rewards.Numerators), 0), append(slices.Clip(rewards.Denominators), 1)
 	result.FractionIndex = make([]uint32, len(choices))
 	for i, modelChoice := range choices {
 		result.FractionIndex[i] = zero

@@ -93,39 +93,41 @@ func (m *memory) nextStatus(i int, status, target uint32) uint32 {
 // probability. It is an error if the product has more states than several.States.
 func New(ctx context.Context, model *certificate.Model, several *certificate.Several, sets []certificate.Bits, stepRewards StepRewards) (*Product, error) {
 	n := len(several.Objectives)
-	m := &memory{objectives: several.Objectives, left: make([]certificate.Bits, n), right: make([]certificate.Bits, n)}
+	objectiveMemory := &memory{objectives: several.Objectives, left: make([]certificate.Bits, n), right: make([]certificate.Bits, n)}
 	for i, objective := range several.Objectives {
-		if m.maxSteps = max(m.maxSteps, objective.Steps); objective.Reward < 0 {
-			m.left[i], m.right[i], sets = sets[0], sets[1], sets[2:]
+		if objectiveMemory.maxSteps = max(objectiveMemory.maxSteps, objective.Steps); objective.Reward < 0 {
+			objectiveMemory.left[i], objectiveMemory.right[i], sets = sets[0], sets[1], sets[2:]
 		}
 	}
 	var starts []productState
 	for s := range model.NumStates() {
 		if model.Initial.Has(s) {
-			starts = append(starts, m.next(productState{steps: -1}, uint32(s)))
+			starts = append(starts, objectiveMemory.next(productState{steps: -1}, uint32(s)))
 		}
 	}
-	built, err := product.Build(ctx, model, &product.Memory[productState]{
+	builtProduct, err := product.Build(ctx, model, &product.Memory[productState]{
 		Name:       "the objectives",
 		ModelState: func(s productState) uint32 { return s.state },
-		Next:       func(source productState, _ int, target uint32) productState { return m.next(source, target) },
+		Next: func(source productState, _ int, target uint32) productState {
+			return objectiveMemory.next(source, target)
+		},
 	}, starts, several.States)
 	if err != nil {
 		return nil, err
 	}
-	result := &Product{Model: built.Model, Several: several}
-	for _, s := range built.States {
+	result := &Product{Model: builtProduct.Model, Several: several}
+	for _, s := range builtProduct.States {
 		result.ModelState = append(result.ModelState, s.state)
 	}
 	result.Kind = certificate.MDP // also of a chain, in which each state has one choice
-	if result.First == nil {
-		for i := range len(result.Start) {
-			result.First = append(result.First, uint32(i))
+	if result.FirstChoice == nil {
+		for i := range len(result.FirstTransition) {
+			result.FirstChoice = append(result.FirstChoice, uint32(i))
 		}
 	}
-	result.Initial = certificate.NewBits(len(built.States))
+	result.Initial = certificate.NewBits(len(builtProduct.States))
 	result.Initial.Add(0)
-	result.buildRewards(built.States, built.Choice, stepRewards)
+	result.buildRewards(builtProduct.States, builtProduct.Choice, stepRewards)
 	return result, nil
 }
 
@@ -143,24 +145,24 @@ func (p *Product) buildRewards(states []productState, choices []uint32, stepRewa
 // probabilityRewards returns the rewards of an objective that is a probability: 1 in each state where the path has just satisfied its until
 // formula, else 0.
 func (p *Product) probabilityRewards(objective int, states []productState) *certificate.Rewards {
-	index := make([]uint32, len(p.Start)-1) // of the reward of each choice: 0 or 1
+	fractionIndices := make([]uint32, len(p.FirstTransition)-1) // of the reward of each choice: 0 or 1
 	for s, state := range states {
 		if state.status>>(2*objective)&3 != satisfied {
 			continue
 		}
 		first, end := p.Choices(s)
 		for c := first; c < end; c++ {
-			index[c] = 1
+			fractionIndices[c] = 1
 		}
 	}
-	return certificate.NewRewards(index, []*big.Rat{new(big.Rat), big.NewRat(1, 1)})
+	return certificate.NewRewards(fractionIndices, []*big.Rat{new(big.Rat), big.NewRat(1, 1)})
 }
 
 // rewardsOfSteps returns the rewards of an objective that is a reward: those of the model's choices, as long as the objective counts steps, then
 // 0.
 func (p *Product) rewardsOfSteps(objective certificate.Objective, states []productState, choices []uint32, rewards *certificate.Rewards) *certificate.Rewards {
-	rats := append([]*big.Rat{new(big.Rat)}, rewards.Fractions...)
-	index := make([]uint32, len(choices)) // in rats, of the reward of each choice
+	fractions := append([]*big.Rat{new(big.Rat)}, rewards.Fractions...)
+	fractionIndices := make([]uint32, len(choices)) // in fractions, of the reward of each choice
 	for s, state := range states {
 		isCounted := objective.Steps < 0 || state.steps < objective.Steps
 		if !isCounted {
@@ -168,15 +170,15 @@ func (p *Product) rewardsOfSteps(objective certificate.Objective, states []produ
 		}
 		first, end := p.Choices(s)
 		for c := first; c < end; c++ {
-			index[c] = 1 + rewards.FractionIndex[choices[c]]
+			fractionIndices[c] = 1 + rewards.FractionIndex[choices[c]]
 		}
 	}
-	return certificate.NewRewards(index, rats)
+	return certificate.NewRewards(fractionIndices, fractions)
 }
 
-// Sum returns, for each choice c, the sum of weight(i) * reward_i(c) over all objectives i.
-func (p *Product) Sum(weight func(objective int) *big.Rat) []*big.Rat {
-	sums := make([]*big.Rat, len(p.Start)-1)
+// WeightedSums returns, for each choice c, the sum of weight(i) * reward_i(c) over all objectives i.
+func (p *Product) WeightedSums(weight func(objective int) *big.Rat) []*big.Rat {
+	sums := make([]*big.Rat, len(p.FirstTransition)-1)
 	for c := range sums {
 		sums[c] = new(big.Rat)
 		for i, rewards := range p.Rewards {
@@ -190,17 +192,17 @@ func (p *Product) Sum(weight func(objective int) *big.Rat) []*big.Rat {
 
 // MinimisedRewards returns the sum of the rewards of all minimised objectives: r_L in the package comment.
 func (p *Product) MinimisedRewards() *certificate.Rewards {
-	rats := p.Sum(func(i int) *big.Rat {
+	fractions := p.WeightedSums(func(i int) *big.Rat {
 		if p.Objectives[i].Maximised {
 			return new(big.Rat)
 		}
 		return big.NewRat(1, 1)
 	})
-	index := make([]uint32, len(rats)) // the reward of choice c has index c
-	for c := range index {
-		index[c] = uint32(c)
+	fractionIndices := make([]uint32, len(fractions)) // the reward of choice c has index c
+	for c := range fractionIndices {
+		fractionIndices[c] = uint32(c)
 	}
-	return certificate.NewRewards(index, rats)
+	return certificate.NewRewards(fractionIndices, fractions)
 }
 
 // Lemma is a bound of a total reward that rule 3 has to prove.
@@ -239,7 +241,7 @@ func (p *Product) lemmas(vector *certificate.Vector) (lemmas []Lemma, err error)
 // Chain returns the Markov chain that a scheduler induces on the product, and the choice of the product in each state. indices[s] is the index
 // of the scheduler's choice among the choices of state s.
 func (p *Product) Chain(indices []uint32) (chain *certificate.Model, choices []int, err error) {
-	chain = &certificate.Model{Kind: certificate.DTMC, Start: []uint32{0}, Numbers: p.Numbers, Initial: p.Initial}
+	chain = &certificate.Model{Kind: certificate.DTMC, FirstTransition: []uint32{0}, Numbers: p.Numbers, Initial: p.Initial}
 	for s := range p.NumStates() {
 		first, end := p.Choices(s)
 		if uint64(indices[s]) >= uint64(end-first) {
@@ -250,7 +252,7 @@ func (p *Product) Chain(indices []uint32) (chain *certificate.Model, choices []i
 		firstTransition, endTransition := p.Row(c)
 		chain.Target = append(chain.Target, p.Target[firstTransition:endTransition]...)
 		chain.Prob = append(chain.Prob, p.Prob[firstTransition:endTransition]...)
-		chain.Start = append(chain.Start, uint32(len(chain.Target)))
+		chain.FirstTransition = append(chain.FirstTransition, uint32(len(chain.Target)))
 	}
 	return chain, choices, nil
 }
@@ -402,7 +404,7 @@ func (p *Product) weightedUpperBound(ctx context.Context, vector *certificate.Ve
 	if y == nil || y.Infinite != nil || x != nil && x.Infinite.Has(0) {
 		return nil, errors.New("the weights have no finite upper values, or a minimised objective is infinite for all schedulers")
 	}
-	earned := p.Sum(func(i int) *big.Rat {
+	weightedRewards := p.WeightedSums(func(i int) *big.Rat {
 		if p.Objectives[i].Maximised {
 			return p.Several.Weights[i]
 		}
@@ -412,7 +414,7 @@ func (p *Product) weightedUpperBound(ctx context.Context, vector *certificate.Ve
 		if s&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if err := p.checkWeightedState(s, x, y, earned); err != nil {
+		if err := p.checkWeightedState(s, x, y, weightedRewards); err != nil {
 			return nil, fmt.Errorf("product state %d: %w", s, err)
 		}
 	}
@@ -421,7 +423,7 @@ func (p *Product) weightedUpperBound(ctx context.Context, vector *certificate.Ve
 
 // checkWeightedState returns an error unless y and x satisfy their inequalities in a product state. earned[c] is the weighted reward of choice
 // c. States where x is infinite, and choices that lead to such a state, need not satisfy them.
-func (p *Product) checkWeightedState(s int, x, y *certificate.Values, earned []*big.Rat) error {
+func (p *Product) checkWeightedState(s int, x, y *certificate.Values, weightedRewards []*big.Rat) error {
 	isInfinite := func(target uint32) bool { return x != nil && x.Infinite.Has(int(target)) }
 	if isInfinite(uint32(s)) {
 		return nil
@@ -440,7 +442,7 @@ func (p *Product) checkWeightedState(s int, x, y *certificate.Values, earned []*
 		if slices.ContainsFunc(p.Target[firstTransition:endTransition], isInfinite) {
 			continue
 		}
-		valueOfStep := new(big.Rat).Set(earned[c])
+		valueOfStep := new(big.Rat).Set(weightedRewards[c])
 		for t := firstTransition; t < endTransition; t++ {
 			valueOfStep.Add(valueOfStep, term.Mul(p.Numbers[p.Prob[t]], y.Rat(int(p.Target[t]))))
 		}

@@ -36,8 +36,8 @@ type Problem struct {
 	Left, Right [2]certificate.Bits
 	// Rewards are the rewards of one step, for Cumulative.
 	Rewards *certificate.Rewards
-	// End returns a proven bound of an until formula without an upper step bound, from where the steps go backwards.
-	End func(side, s int) *big.Rat
+	// EndValue returns a proven bound of an until formula without an upper step bound, from where the steps go backwards.
+	EndValue func(side, s int) *big.Rat
 
 	uniformisation
 }
@@ -49,7 +49,7 @@ func (p *Problem) Values(ctx context.Context) (bounds [2]*certificate.Values, er
 	}
 	numSteps := max(p.Vector.From, p.Vector.To)
 	valueBits := p.valueBits(numSteps)
-	needsFractions := valueBits > 54 || slices.Contains(p.Den, 0)
+	needsFractions := valueBits > 54 || slices.Contains(p.Denominators, 0)
 	isSmall := p.NumStates() <= maxFractionWork/(numSteps+1)
 	for side := range bounds {
 		bounds[side] = &certificate.Values{}
@@ -68,15 +68,15 @@ func (p *Problem) Values(ctx context.Context) (bounds [2]*certificate.Values, er
 
 // valueBits returns how many bits the integer part of a value can have after a number of steps.
 func (p *Problem) valueBits(numSteps int) int {
-	greatest, spareBits := one, 0
+	maxReward, spareBits := one, 0
 	switch p.Vector.Kind {
 	case certificate.Cumulative: // a step adds at most the greatest reward, plus 2 for rounding
-		greatest = new(big.Rat).Add(slices.MaxFunc(p.Rewards.Fractions, (*big.Rat).Cmp), big.NewRat(2, 1))
+		maxReward = new(big.Rat).Add(slices.MaxFunc(p.Rewards.Fractions, (*big.Rat).Cmp), big.NewRat(2, 1))
 		spareBits = bits.Len(uint(numSteps))
 	case certificate.Instant:
-		greatest = slices.MaxFunc(slices.Concat(p.Numbers, []*big.Rat{one}), (*big.Rat).Cmp)
+		maxReward = slices.MaxFunc(slices.Concat(p.Numbers, []*big.Rat{one}), (*big.Rat).Cmp)
 	}
-	return roundToPlaces(greatest, 0, upper).BitLen() + spareBits
+	return roundToPlaces(maxReward, 0, upper).BitLen() + spareBits
 }
 
 // mean returns the sum of P(c,t) values[t] over the successors t of a choice c, without rounding.
@@ -145,24 +145,24 @@ func (p *Problem) fixedArithmetic(scale uint, side int) *arithmetic[uint64] {
 	for k := 0; p.Rewards != nil && k < len(p.Rewards.Fractions); k++ {
 		rewards = append(rewards, arith.round(p.Rewards.Fractions[k]))
 	}
-	quotient := func(high, low, den uint64) uint64 {
-		k, rest := bits.Div64(high, low, den)
-		if side == upper && rest > 0 {
+	quotient := func(high, low, denominators uint64) uint64 {
+		k, remainder := bits.Div64(high, low, denominators)
+		if side == upper && remainder > 0 {
 			k++
 		}
 		return k
 	}
 	arith.step = func(choice int, x []uint64) uint64 {
 		high, low := p.Mean(p.Model, x, choice)
-		k := quotient(high, low, p.Den[choice])
+		k := quotient(high, low, p.Denominators[choice])
 		if p.Rewards != nil {
 			k += rewards[p.Rewards.FractionIndex[choice]]
 		}
 		return k
 	}
-	num, den := p.moveFractions()
+	numerators, denominators := p.moveFractions()
 	arith.uniformStep = func(s int, x, mean uint64) uint64 {
-		a, b := num[p.Exit[s]], den[p.Exit[s]]
+		a, b := numerators[p.ExitRate[s]], denominators[p.ExitRate[s]]
 		high, low := bits.Mul64(a, mean)
 		h, l := bits.Mul64(b-a, x)
 		low, carry := bits.Add64(low, l, 0)
@@ -212,8 +212,8 @@ func finalValues[T any](problem *Problem, arith *arithmetic[T], side int) []T {
 		switch {
 		case stateRewards != nil:
 			values[s] = arith.round(problem.Numbers[stateRewards[s]])
-		case problem.End != nil:
-			values[s] = arith.round(problem.End(side, s))
+		case problem.EndValue != nil:
+			values[s] = arith.round(problem.EndValue(side, s))
 		case problem.Right[side].Has(s):
 			values[s] = one
 		default:
@@ -233,22 +233,22 @@ func stepBackwards[T any](ctx context.Context, problem *Problem, arith *arithmet
 		steps = 1
 	}
 	for k := 0; k < steps; k++ {
-		next, changed := make([]T, len(values)), false
+		nextValues, hasChanged := make([]T, len(values)), false
 		if err := problem.forEachState(ctx, func(s int) {
 			switch {
 			case vector.Kind == certificate.Steps && k < untilSteps && right.Has(s):
-				next[s] = one
+				nextValues[s] = one
 			case vector.Kind == certificate.Steps && !left.Has(s):
-				next[s] = zero
+				nextValues[s] = zero
 			default:
-				next[s] = optimum(problem, arith, s, values)
+				nextValues[s] = optimum(problem, arith, s, values)
 			}
-			changed = changed || arith.compare(next[s], values[s]) != 0
+			hasChanged = hasChanged || arith.compare(nextValues[s], values[s]) != 0
 		}); err != nil {
 			return nil, err
 		}
-		values = next
-		if !changed { // a fixed point: further steps of this kind change nothing
+		values = nextValues
+		if !hasChanged { // a fixed point: further steps of this kind change nothing
 			if k >= untilSteps {
 				break
 			}
@@ -261,13 +261,13 @@ func stepBackwards[T any](ctx context.Context, problem *Problem, arith *arithmet
 // optimum returns the minimal or maximal value of a step over the choices of state s. values has the values of the states after the step.
 func optimum[T any](problem *Problem, arith *arithmetic[T], s int, values []T) T {
 	first, end := problem.Choices(s)
-	best := arith.step(first, values)
+	bestValue := arith.step(first, values)
 	for c := first + 1; c < end; c++ {
 		value := arith.step(c, values)
-		isGreater := arith.compare(value, best) > 0
-		if isGreater == problem.Vector.Max {
-			best = value
+		isGreater := arith.compare(value, bestValue) > 0
+		if isGreater == problem.Vector.IsMaximum {
+			bestValue = value
 		}
 	}
-	return best
+	return bestValue
 }

@@ -26,7 +26,7 @@ type uniformisation struct {
 }
 
 // moveProbability returns E/q of a state: the probability that a uniformised step is a jump. nil if the rate q is too small.
-func (p *Problem) moveProbability(s int) *big.Rat { return p.moveProbabilities[p.Exit[s]] }
+func (p *Problem) moveProbability(s int) *big.Rat { return p.moveProbabilities[p.ExitRate[s]] }
 
 // moveFractions returns the numerators and the denominators of the probabilities exit rate / uniformisation rate. The index is that of the exit
 // rate in the numbers of the model. It returns nil if a denominator has more than 62 bits.
@@ -45,17 +45,17 @@ func (p *Problem) moveFractions() (numerators, denominators []uint64) {
 }
 
 // timedValues returns the lower and the upper bounds of the values with a time bound, by uniformisation.
-func (p *Problem) timedValues(ctx context.Context) (out [2]*certificate.Values, err error) {
+func (p *Problem) timedValues(ctx context.Context) (bounds [2]*certificate.Values, err error) {
 	timed := p.Vector.Timed
 	p.moveProbabilities = make([]*big.Rat, len(p.Numbers))
-	for _, k := range p.Exit {
+	for _, k := range p.ExitRate {
 		if x := new(big.Rat).Quo(p.Numbers[k], timed.Rate); p.moveProbabilities[k] == nil && x.Cmp(one) <= 0 {
 			p.moveProbabilities[k] = x
 		}
 	}
 	if p.Vector.Kind == certificate.Cumulative {
 		for s, k := range p.Rewards.FractionIndex {
-			p.rewardRates = append(p.rewardRates, new(big.Rat).Mul(p.Rewards.Fractions[k], p.Numbers[p.Exit[s]]))
+			p.rewardRates = append(p.rewardRates, new(big.Rat).Mul(p.Rewards.Fractions[k], p.Numbers[p.ExitRate[s]]))
 		}
 		p.Rewards = nil // they are rates here, not rewards of steps
 	}
@@ -66,41 +66,41 @@ func (p *Problem) timedValues(ctx context.Context) (out [2]*certificate.Values, 
 	weightBits := roundToPlaces(maxWeight, 0, upper).BitLen()
 	valueBits := roundToPlaces(p.greatestTimedNumber(), 0, upper).BitLen() + 1
 	numerators, _ := p.moveFractions()
-	fits64Bits := numerators != nil && int(timed.Scale)+valueBits <= 62 && weightBits < 32 && !slices.Contains(p.Den, 0)
+	fits64Bits := numerators != nil && int(timed.Scale)+valueBits <= 62 && weightBits < 32 && !slices.Contains(p.Denominators, 0)
 	p.weightPlaces = timed.Scale + 64 + uint(weightBits)
 	if fits64Bits {
 		p.weightPlaces = 63 - uint(weightBits)
 	}
-	for side := range out {
-		out[side] = &certificate.Values{}
+	for side := range bounds {
+		bounds[side] = &certificate.Values{}
 		if fits64Bits {
-			out[side].Scale = timed.Scale
-			out[side].Fixed, err = timeBackwards(ctx, p, p.fixedArithmetic(timed.Scale, side), side, maxFixedTransitions)
+			bounds[side].Scale = timed.Scale
+			bounds[side].Fixed, err = timeBackwards(ctx, p, p.fixedArithmetic(timed.Scale, side), side, maxFixedTransitions)
 		} else {
-			out[side].Fractions, err = timeBackwards(ctx, p, p.fractionArithmetic(timed.Scale, side), side, maxFractionTransitions)
+			bounds[side].Fractions, err = timeBackwards(ctx, p, p.fractionArithmetic(timed.Scale, side), side, maxFractionTransitions)
 		}
 		if err != nil {
-			return out, err
+			return bounds, err
 		}
 	}
-	return out, nil
+	return bounds, nil
 }
 
 // greatestTimedNumber returns a bound on the numbers in the computation for a time bound: probabilities, state rewards, or accumulated rewards.
 func (p *Problem) greatestTimedNumber() *big.Rat {
-	greatest := one
+	maxNumber := one
 	switch p.Vector.Kind {
 	case certificate.Instant:
 		for _, k := range p.Model.Rewards[p.Vector.Reward].State {
-			greatest = maximum(greatest, p.Numbers[k])
+			maxNumber = maximum(maxNumber, p.Numbers[k])
 		}
 	case certificate.Cumulative:
 		for _, rate := range p.rewardRates {
-			greatest = maximum(greatest, rate)
+			maxNumber = maximum(maxNumber, rate)
 		}
-		greatest = new(big.Rat).Mul(greatest, maximum(one, p.Vector.Timed.To))
+		maxNumber = new(big.Rat).Mul(maxNumber, maximum(one, p.Vector.Timed.To))
 	}
-	return greatest
+	return maxNumber
 }
 
 // maximum returns a copy of the greater of two numbers.
@@ -214,14 +214,14 @@ func transientMean[T any](ctx context.Context, problem *Problem, arith *arithmet
 }
 
 // sumWithoutSteps returns the result of transientMean for the states whose value does not vary, and 0 for the others.
-func sumWithoutSteps[T any](problem *Problem, arith *arithmetic[T], side int, x []T, varying []bool, time *big.Rat) []T {
-	sum := slices.Clone(x)
-	for s := range x {
+func sumWithoutSteps[T any](problem *Problem, arith *arithmetic[T], side int, values []T, varying []bool, time *big.Rat) []T {
+	sum := slices.Clone(values)
+	for s := range values {
 		switch {
 		case varying[s]:
 			sum[s] = arith.round(new(big.Rat))
 		case problem.Vector.Kind == certificate.Cumulative:
-			sum[s] = arith.addWeighted(arith.round(new(big.Rat)), roundToPlaces(time, problem.weightPlaces, side), x[s])
+			sum[s] = arith.addWeighted(arith.round(new(big.Rat)), roundToPlaces(time, problem.weightPlaces, side), values[s])
 		}
 	}
 	return sum
@@ -229,13 +229,13 @@ func sumWithoutSteps[T any](problem *Problem, arith *arithmetic[T], side int, x 
 
 // greatestValue returns the greatest of nonnegative values.
 func greatestValue[T any](arith *arithmetic[T], values []T) T {
-	greatest := arith.round(new(big.Rat))
+	maxValue := arith.round(new(big.Rat))
 	for _, value := range values {
-		if arith.compare(value, greatest) > 0 {
-			greatest = value
+		if arith.compare(value, maxValue) > 0 {
+			maxValue = value
 		}
 	}
-	return greatest
+	return maxValue
 }
 
 // varyingStates returns whether the value of each state can change. It can change if the state can move, and reaches a state with another value
@@ -266,22 +266,22 @@ func varyingStates[T any](problem *Problem, arith *arithmetic[T], values []T, mo
 // predecessors returns a function that returns the predecessors of a state of a Markov chain, once for each transition.
 func (p *Problem) predecessors() func(target uint32) []uint32 {
 	n := p.NumStates()
-	start := make([]uint32, n+2) // a counting sort: start[target+1] is the next free index of the predecessors of a target
+	firstIndex := make([]uint32, n+2) // a counting sort: firstIndex[target+1] is the next free index of the predecessors of a target
 	for _, target := range p.Target {
-		start[target+2]++
+		firstIndex[target+2]++
 	}
 	for target := range n {
-		start[target+2] += start[target+1]
+		firstIndex[target+2] += firstIndex[target+1]
 	}
 	sources := make([]uint32, len(p.Target))
 	for s := range n {
 		first, end := p.Row(s)
 		for _, target := range p.Target[first:end] {
-			sources[start[target+1]] = uint32(s)
-			start[target+1]++
+			sources[firstIndex[target+1]] = uint32(s)
+			firstIndex[target+1]++
 		}
 	}
-	return func(target uint32) []uint32 { return sources[start[target]:start[target+1]] }
+	return func(target uint32) []uint32 { return sources[firstIndex[target]:firstIndex[target+1]] }
 }
 
 // errMean says that the expected number of steps is too large.
@@ -295,8 +295,8 @@ func (p *Problem) poissonWeights(ctx context.Context, time *big.Rat, isIntegral 
 	if mean.Cmp(big.NewRat(maxMean, 1)) > 0 {
 		return nil, nil, errMean
 	}
-	first, terms, total := poissonTerms(mean, p.weightPlaces)
-	weights = make([]*big.Int, first, first+len(terms))
+	firstIndex, terms, total := poissonTerms(mean, p.weightPlaces)
+	weights = make([]*big.Int, firstIndex, firstIndex+len(terms))
 	for k := range weights {
 		weights[k] = new(big.Int)
 	}
@@ -322,44 +322,44 @@ func (p *Problem) poissonWeights(ctx context.Context, time *big.Rat, isIntegral 
 
 // poissonTerms returns numbers that are proportional to the Poisson weights e^-m m^k / k! for k = first, first+1 and so on, rounded down. m is
 // mean. total is an upper bound of the sum of these numbers over all k.
-func poissonTerms(mean *big.Rat, places uint) (first int, terms []*big.Int, total *big.Int) {
+func poissonTerms(mean *big.Rat, places uint) (firstIndex int, terms []*big.Int, total *big.Int) {
 	mode := new(big.Int).Quo(mean.Num(), mean.Denom())
-	first = int(mode.Int64())
+	firstIndex = int(mode.Int64())
 	cutoff := new(big.Int).Lsh(one.Num(), 56) // smaller terms are cut off
-	top := new(big.Int).Lsh(cutoff, places+8)
-	total = new(big.Int).Set(top)
-	terms = []*big.Int{new(big.Int).Set(top)}
+	modeTerm := new(big.Int).Lsh(cutoff, places+8)
+	total = new(big.Int).Set(modeTerm)
+	terms = []*big.Int{new(big.Int).Set(modeTerm)}
 	// expand appends the terms in one direction, each the previous one times num(k)/den(k). It returns the index
 	// of the first term that is cut off, and that term, rounded up.
 	expand := func(k, step int, factor func(k int) (num, den *big.Int)) (int, *big.Int) {
-		low, high := new(big.Int).Set(top), new(big.Int).Set(top)
+		lowTerm, highTerm := new(big.Int).Set(modeTerm), new(big.Int).Set(modeTerm)
 		for {
 			if k += step; k < 0 {
 				return k, new(big.Int)
 			}
 			num, den := factor(k)
-			low = new(big.Int).Quo(new(big.Int).Mul(low, num), den)
-			high = roundToPlaces(new(big.Rat).SetFrac(new(big.Int).Mul(high, num), den), 0, upper)
-			if high.Cmp(cutoff) < 0 {
-				return k, high
+			lowTerm = new(big.Int).Quo(new(big.Int).Mul(lowTerm, num), den)
+			highTerm = roundToPlaces(new(big.Rat).SetFrac(new(big.Int).Mul(highTerm, num), den), 0, upper)
+			if highTerm.Cmp(cutoff) < 0 {
+				return k, highTerm
 			}
-			terms, total = append(terms, low), total.Add(total, high)
+			terms, total = append(terms, lowTerm), total.Add(total, highTerm)
 		}
 	}
 	a, b := mean.Num(), mean.Denom()
-	k, tail := expand(first, -1, func(k int) (num, den *big.Int) { // v(k+1) (k+1)/m
+	k, tail := expand(firstIndex, -1, func(k int) (num, den *big.Int) { // v(k+1) (k+1)/m
 		return new(big.Int).Mul(b, big.NewInt(int64(k+1))), a
 	})
 	if tail.Sign() > 0 {
 		total.Add(total, geometricSum(tail, new(big.Rat).Quo(big.NewRat(int64(k), 1), mean)))
 	}
 	slices.Reverse(terms)
-	first, mode = k+1, nil
-	k, tail = expand(first+len(terms)-1, 1, func(k int) (num, den *big.Int) { // v(k-1) m/k
+	firstIndex, mode = k+1, nil
+	k, tail = expand(firstIndex+len(terms)-1, 1, func(k int) (num, den *big.Int) { // v(k-1) m/k
 		return a, new(big.Int).Mul(b, big.NewInt(int64(k)))
 	})
 	total.Add(total, geometricSum(tail, new(big.Rat).Quo(mean, big.NewRat(int64(k+1), 1))))
-	return first, terms, total
+	return firstIndex, terms, total
 }
 
 // geometricSum returns the sum of the geometric series x/(1-q), rounded up.

@@ -35,7 +35,7 @@ func (b *Bound) Probability() *big.Rat { return big.NewRat(int64(b.Lower), Scale
 // the first two tiles. The checksum detects accidental changes.
 func CheckBound(ctx context.Context, r io.Reader) (*Bound, error) {
 	k := &boundChecker{lines: newLines(ctx, r), sum: aboveAllSums, layers: layers{}}
-	if err := k.run(); err != nil {
+	if err := k.checkFile(); err != nil {
 		return nil, k.wrap(err)
 	}
 	return &k.Bound, nil
@@ -50,13 +50,13 @@ type boundChecker struct {
 	sum    int    // sum of the tiles of the last entry
 }
 
-// run reads and checks the lines of the certificate.
-func (k *boundChecker) run() error {
+// checkFile reads and checks the lines of the certificate.
+func (k *boundChecker) checkFile() error {
 	if err := k.readHeader(); err != nil {
 		return err
 	}
 	for {
-		text, err := k.next()
+		text, err := k.nextLine()
 		if err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (k *boundChecker) run() error {
 			if err := k.checkStart(number); err != nil {
 				return err
 			}
-			return k.end()
+			return k.checkEnd()
 		}
 		if err := k.checkEntry(string(text)); err != nil {
 			return fmt.Errorf("%.60q: %w", text, err)
@@ -114,22 +114,22 @@ func (k *boundChecker) checkEntry(text string) error {
 	if err := k.beginLayer(b.sum()); err != nil {
 		return err
 	}
-	representative, after := k.leastImage(b), k.slide(b, moveLetter(fields[1]))
-	if after == b {
+	representative, afterstate := k.leastImage(b), k.slide(b, moveLetter(fields[1]))
+	if afterstate == b {
 		return errors.New("the move is not legal")
 	}
-	if _, isStored := k.layers[k.sum].get(representative); isStored {
+	if _, isStored := k.layers[k.sum].lookUp(representative); isStored {
 		return errors.New("the board, or a symmetric one, was there already")
 	}
 	maxValue := uint64(Scale) // the value of a move that wins
-	if !after.has(k.maxExp) {
-		maxValue = k.mean(after, k.sum, k.value)
+	if !afterstate.hasTile(k.maxExp) {
+		maxValue = k.mean(afterstate, k.sum, k.valueOf)
 	}
 	value, err := parseValue(fields[2], maxValue)
 	if err != nil {
 		return err
 	}
-	k.layers[k.sum].add(representative, value)
+	k.layers[k.sum].addBoard(representative, value)
 	k.Boards++
 	return nil
 }
@@ -154,7 +154,7 @@ func (k *boundChecker) beginLayer(sum int) error {
 		return fmt.Errorf("the sum of the tiles is %d after %d, want them descending", sum, k.sum)
 	}
 	if sum < k.sum {
-		k.layers.begin(sum, false)
+		k.layers.startLayer(sum, false)
 		k.sum = sum
 	}
 	return nil
@@ -166,7 +166,7 @@ func (k *boundChecker) checkStart(number string) (err error) {
 		if exp >= k.maxExp {
 			return Scale
 		}
-		return k.mean(images[0]|exp<<(4*cell), sum, k.value)
+		return k.mean(images[0]|exp<<(4*cell), sum, k.valueOf)
 	}
 	if k.Lower, err = parseValue(number, k.mean(0, 0, afterFirst)); err != nil {
 		return fmt.Errorf("bound: %w", err)
@@ -186,25 +186,25 @@ func parseValue(number string, maxValue uint64) (uint64, error) {
 // mean returns the expected value after a new tile on the board after, rounded down: a 2 with probability 9/10, a 4 with probability 1/10, on
 // each empty cell alike. sum is the sum of the board's tiles. The function value gets the images of the board, the sum with the new tile, and
 // the cell and the exponent of the new tile.
-func (k *boundChecker) mean(after board, sum int, value func(images *[8]board, sum, cell int, exp board) uint64) uint64 {
-	images := k.imagesOf(after)
+func (k *boundChecker) mean(afterstate board, sum int, valueOf func(images *[8]board, sum, cell int, exp board) uint64) uint64 {
+	images := k.imagesOf(afterstate)
 	total, empty := uint64(0), uint64(0)
 	for cell := range k.cells {
-		if after.at(cell) != 0 {
+		if afterstate.exponentAt(cell) != 0 {
 			continue
 		}
 		empty++
-		total += 9*value(&images, sum+2, cell, 1) + value(&images, sum+4, cell, 2)
+		total += 9*valueOf(&images, sum+2, cell, 1) + valueOf(&images, sum+4, cell, 2)
 	}
 	return total / (10 * empty) // each of the empty cells has the total weight 9+1
 }
 
-// value returns the value of a board with a new tile in a cell: 1 if the new tile is the winning tile, and otherwise the value of the entry, or 0
+// valueOf returns the value of a board with a new tile in a cell: 1 if the new tile is the winning tile, and otherwise the value of the entry, or 0
 // without an entry. images are the images of the board, and sum is the sum of the tiles with the new tile.
-func (k *boundChecker) value(images *[8]board, sum, cell int, exp board) uint64 {
+func (k *boundChecker) valueOf(images *[8]board, sum, cell int, exp board) uint64 {
 	if exp >= k.maxExp {
 		return Scale
 	}
-	value, _ := k.layers[sum].get(k.least(images, cell, exp))
-	return value
+	valueOf, _ := k.layers[sum].lookUp(k.leastImageWithTile(images, cell, exp))
+	return valueOf
 }

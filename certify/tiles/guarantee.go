@@ -31,7 +31,7 @@ type Guarantee struct {
 // Sums descend, so the boards with greater sums are known before they are needed. Only the layers that a new tile can lead to are kept.
 func CheckGuarantee(ctx context.Context, r io.Reader) (*Guarantee, error) {
 	k := &guaranteeChecker{lines: newLines(ctx, r), sum: aboveAllSums, sets: layers{}}
-	if err := k.run(); err != nil {
+	if err := k.checkFile(); err != nil {
 		return nil, k.wrap(err)
 	}
 	return &k.Guarantee, nil
@@ -41,37 +41,37 @@ type guaranteeChecker struct {
 	*lines
 	Guarantee
 	*rules
-	maxExp board
-	sets   layers  // the boards of the certificate
-	sum    int     // of the current layer
-	digits []board // of the last board, row by row
-	last   board   // with its digits in the order of the text, the first one highest
+	maxExp     board
+	sets       layers  // the boards of the certificate
+	sum        int     // of the current layer
+	lastDigits []board // of the last board, row by row
+	lastBoard  board   // with its digits in the order of the text, the first one highest
 }
 
-// run reads and checks the lines of the certificate.
-func (checker *guaranteeChecker) run() error {
+// checkFile reads and checks the lines of the certificate.
+func (checker *guaranteeChecker) checkFile() error {
 	if err := checker.readHeader(); err != nil {
 		return err
 	}
 	for {
-		line, err := checker.next()
+		line, err := checker.nextLine()
 		if err != nil {
 			return err
 		}
-		if sum, found := strings.CutPrefix(string(line), "sum "); found {
+		if sum, isSum := strings.CutPrefix(string(line), "sum "); isSum {
 			if err := checker.beginSum(sum); err != nil {
 				return err
 			}
 			continue
 		}
-		if number, found := strings.CutPrefix(string(line), "boards "); found { // the last line
+		if number, isSum := strings.CutPrefix(string(line), "boards "); isSum { // the last line
 			if number != strconv.Itoa(checker.Boards) {
 				return fmt.Errorf("found %.40q, want %d boards", line, checker.Boards)
 			}
 			if err := checker.checkStart(); err != nil {
 				return err
 			}
-			return checker.end()
+			return checker.checkEnd()
 		}
 		if err := checker.checkEntry(line); err != nil {
 			return fmt.Errorf("%.40q: %w", line, err)
@@ -103,36 +103,36 @@ func (checker *guaranteeChecker) beginSum(text string) error {
 	if err != nil || sum < 4 || sum >= checker.sum {
 		return fmt.Errorf("sum %.20q, want one of at least 4 and below the one before", text)
 	}
-	checker.sum, checker.digits, checker.last = sum, nil, 0
-	checker.sets.begin(sum, true)
+	checker.sum, checker.lastDigits, checker.lastBoard = sum, nil, 0
+	checker.sets.startLayer(sum, true)
 	return nil
 }
 
 // readBoard returns the board with the given digits. If digits are missing at the beginning, they are the same as in the previous board.
 func (checker *guaranteeChecker) readBoard(text []byte) (board, error) {
 	missing := checker.cells - len(text)
-	if missing < 0 || missing > 0 && checker.digits == nil {
+	if missing < 0 || missing > 0 && checker.lastDigits == nil {
 		return 0, fmt.Errorf("want a board of %d tiles", checker.cells)
 	}
-	if checker.digits == nil {
-		checker.digits = make([]board, checker.cells)
+	if checker.lastDigits == nil {
+		checker.lastDigits = make([]board, checker.cells)
 	}
 	for i, c := range text {
 		exp := digit(c)
 		if exp >= checker.maxExp {
 			return 0, fmt.Errorf("tile %q, want an exponent below %d", c, checker.maxExp)
 		}
-		checker.digits[missing+i] = exp
+		checker.lastDigits[missing+i] = exp
 	}
-	var b, inOrder board
-	for i, exp := range checker.digits {
+	var b, textOrder board
+	for i, exp := range checker.lastDigits {
 		b |= exp << (4 * i)
-		inOrder = inOrder<<4 | exp
+		textOrder = textOrder<<4 | exp
 	}
-	if inOrder <= checker.last {
+	if textOrder <= checker.lastBoard {
 		return 0, errors.New("want the boards of a sum in ascending order")
 	}
-	checker.last = inOrder
+	checker.lastBoard = textOrder
 	if b.sum() != checker.sum {
 		return 0, fmt.Errorf("the sum of the tiles is %d, want %d", b.sum(), checker.sum)
 	}
@@ -162,7 +162,7 @@ func (checker *guaranteeChecker) checkEntry(text []byte) error {
 	if err != nil {
 		return err
 	}
-	if !set.add(checker.leastImage(b), 0) {
+	if !set.addBoard(checker.leastImage(b), 0) {
 		return errors.New("the board, or a symmetric one, was there already")
 	}
 	checker.Boards++
@@ -174,11 +174,11 @@ func (checker *guaranteeChecker) checkMove(b board, move byte) error {
 	if checker.rules.lines[move] == nil {
 		return errors.New("want a move, L, R, U or D, behind the board")
 	}
-	after := checker.slide(b, move)
-	if after == b {
+	afterstate := checker.slide(b, move)
+	if afterstate == b {
 		return errors.New("the move is not legal")
 	}
-	if after.has(checker.maxExp) || checker.spawns(after, checker.sum, true) {
+	if afterstate.hasTile(checker.maxExp) || checker.hasPositions(afterstate, checker.sum, true) {
 		return nil
 	}
 	return errors.New("the certificate has not all boards to which the move can lead")
@@ -188,39 +188,39 @@ func (checker *guaranteeChecker) checkMove(b board, move byte) error {
 // certificate.
 func (checker *guaranteeChecker) checkAnswers(b board) error {
 	for _, move := range []byte("LRUD") {
-		after := checker.slide(b, move)
-		if after == b { // the move is not legal
+		afterstate := checker.slide(b, move)
+		if afterstate == b { // the move is not legal
 			continue
 		}
-		if after.has(checker.maxExp) {
+		if afterstate.hasTile(checker.maxExp) {
 			return fmt.Errorf("the move %c wins", move)
 		}
-		if !checker.spawns(after, checker.sum, false) {
+		if !checker.hasPositions(afterstate, checker.sum, false) {
 			return fmt.Errorf("the certificate has no board to which the move %c can lead", move)
 		}
 	}
 	return nil
 }
 
-// spawns reports whether new tiles lead to boards of the certificate: every new tile if all is true, else at least one. If the player has the
+// hasPositions reports whether new tiles lead to boards of the certificate: every new tile if wantsAll is true, else at least one. If the player has the
 // guarantee, a new tile that is the winning tile also counts. sum is the sum of the tiles of the board after.
-func (checker *guaranteeChecker) spawns(after board, sum int, all bool) bool {
-	images := checker.imagesOf(after)
+func (checker *guaranteeChecker) hasPositions(afterstate board, sum int, wantsAll bool) bool {
+	images := checker.imagesOf(afterstate)
 	for i := range checker.cells {
-		if after.at(i) != 0 {
+		if afterstate.exponentAt(i) != 0 {
 			continue
 		}
 		for exp := board(1); exp <= 2; exp++ {
-			found := checker.Guaranteed && exp >= checker.maxExp
-			if !found && exp < checker.maxExp {
-				_, found = checker.sets[sum+1<<exp].get(checker.least(&images, i, exp))
+			isWinning := checker.Guaranteed && exp >= checker.maxExp
+			if !isWinning && exp < checker.maxExp {
+				_, isWinning = checker.sets[sum+1<<exp].lookUp(checker.leastImageWithTile(&images, i, exp))
 			}
-			if found != all {
-				return found
+			if isWinning != wantsAll {
+				return isWinning
 			}
 		}
 	}
-	return all
+	return wantsAll
 }
 
 // checkStart returns an error unless the first two tiles lead to boards of the certificate: for every pair of tiles if the player has the
@@ -229,14 +229,14 @@ func (checker *guaranteeChecker) checkStart() error {
 	for i := range checker.cells {
 		for exp := board(1); exp <= 2; exp++ {
 			won := exp >= checker.maxExp
-			found := won
+			isWinning := won
 			if !won {
-				found = checker.spawns(exp<<(4*i), 1<<exp, checker.Guaranteed)
+				isWinning = checker.hasPositions(exp<<(4*i), 1<<exp, checker.Guaranteed)
 			}
-			if checker.Guaranteed && !found {
+			if checker.Guaranteed && !isWinning {
 				return errors.New("the certificate has not all boards after the first two tiles")
 			}
-			if !checker.Guaranteed && found && !won {
+			if !checker.Guaranteed && isWinning && !won {
 				return nil
 			}
 		}

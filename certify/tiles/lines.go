@@ -15,29 +15,29 @@ import (
 
 // lines reads the lines of a certificate. The last line has the checksum of all lines before it, which detects accidental changes.
 type lines struct {
-	ctx  context.Context
-	in   *bufio.Scanner // lines have at most bufio.MaxScanTokenSize bytes, 64 kB
-	line int            // number of the current line, from 1
-	hash hash.Hash
+	ctx     context.Context
+	scanner *bufio.Scanner // lines have at most bufio.MaxScanTokenSize bytes, 64 kB
+	line    int            // number of the current line, from 1
+	hash    hash.Hash
 }
 
 func newLines(ctx context.Context, r io.Reader) *lines {
-	return &lines{ctx: ctx, in: bufio.NewScanner(r), hash: sha256.New()}
+	return &lines{ctx: ctx, scanner: bufio.NewScanner(r), hash: sha256.New()}
 }
 
-// next returns the next line and adds it to the checksum. The slice is valid only until the next call.
-func (l *lines) next() ([]byte, error) {
+// nextLine returns the next line and adds it to the checksum. The slice is valid only until the next call.
+func (l *lines) nextLine() ([]byte, error) {
 	l.line++
 	if l.line%1024 == 1 && l.ctx.Err() != nil {
 		return nil, context.Cause(l.ctx)
 	}
-	if !l.in.Scan() {
-		if err := l.in.Err(); errors.Is(err, bufio.ErrTooLong) {
+	if !l.scanner.Scan() {
+		if err := l.scanner.Err(); errors.Is(err, bufio.ErrTooLong) {
 			return nil, fmt.Errorf("it is longer than %d kB", bufio.MaxScanTokenSize>>10)
 		}
-		return nil, cmp.Or(l.in.Err(), io.ErrUnexpectedEOF)
+		return nil, cmp.Or(l.scanner.Err(), io.ErrUnexpectedEOF)
 	}
-	text := l.in.Bytes()
+	text := l.scanner.Bytes()
 	l.hash.Write(text)
 	l.hash.Write([]byte{'\n'})
 	return text, nil
@@ -48,7 +48,7 @@ func (l *lines) next() ([]byte, error) {
 func (l *lines) header(n int, format string, fields ...any) error {
 	var header []string
 	for range n {
-		text, err := l.next()
+		text, err := l.nextLine()
 		if err != nil {
 			return err
 		}
@@ -60,17 +60,17 @@ func (l *lines) header(n int, format string, fields ...any) error {
 	return nil
 }
 
-// end reads the last line. It is an error if the line does not have the right checksum, or if another line follows.
-func (l *lines) end() error {
-	want := fmt.Sprintf("sha256 %x", l.hash.Sum(nil))
-	text, err := l.next()
+// checkEnd reads the last line. It is an error if the line does not have the right checksum, or if another line follows.
+func (l *lines) checkEnd() error {
+	wantText := fmt.Sprintf("sha256 %x", l.hash.Sum(nil))
+	text, err := l.nextLine()
 	if err != nil {
 		return err
 	}
-	if string(text) != want {
-		return fmt.Errorf("found %.80q, want %q: some line was changed", text, want)
+	if string(text) != wantText {
+		return fmt.Errorf("found %.80q, want %q: some line was changed", text, wantText)
 	}
-	if text, err := l.next(); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if text, err := l.nextLine(); !errors.Is(err, io.ErrUnexpectedEOF) {
 		return cmp.Or(err, fmt.Errorf("found %.80q, want the end of the file", text))
 	}
 	return nil

@@ -72,8 +72,8 @@ func (r *rules) imageOfCells(flipRows, flipColumns, transpose bool) []int {
 	return image
 }
 
-// at returns the exponent of a cell.
-func (b board) at(cell int) board { return b >> (4 * cell) & 15 }
+// exponentAt returns the exponent of a cell.
+func (b board) exponentAt(cell int) board { return b >> (4 * cell) & 15 }
 
 // sum returns the sum of the tiles.
 func (b board) sum() (sum int) {
@@ -85,8 +85,8 @@ func (b board) sum() (sum int) {
 	return sum
 }
 
-// has reports whether the board has a tile whose exponent is at least exp.
-func (b board) has(exp board) bool {
+// hasTile reports whether the board has a tile whose exponent is at least exp.
+func (b board) hasTile(exp board) bool {
 	for ; b != 0; b >>= 4 {
 		if b&15 >= exp {
 			return true
@@ -101,7 +101,7 @@ func (r *rules) slide(b board, move byte) (after board) {
 	for _, line := range r.lines[move] {
 		numMoved, mergeable := 0, board(0) // the number of tiles at the wall, and the last of them; 0 if it must not merge
 		for _, cell := range line {
-			tile := b.at(cell)
+			tile := b.exponentAt(cell)
 			if tile == 0 {
 				continue
 			}
@@ -121,7 +121,7 @@ func (r *rules) slide(b board, move byte) (after board) {
 // imagesOf returns all images of a board, in the order of r.images.
 func (r *rules) imagesOf(b board) (images [8]board) {
 	for i := range r.cells {
-		if tile := b.at(i); tile != 0 {
+		if tile := b.exponentAt(i); tile != 0 {
 			for symmetry, imageCell := range r.images {
 				images[symmetry] |= tile << (4 * imageCell[i])
 			}
@@ -130,13 +130,13 @@ func (r *rules) imagesOf(b board) (images [8]board) {
 	return images
 }
 
-// least returns the least image of a board with one more tile in an empty cell, given the images of the board.
-func (r *rules) least(images *[8]board, cell int, exp board) board {
-	least := ^board(0)
+// leastImageWithTile returns the least image of a board with one more tile in an empty cell, given the images of the board.
+func (r *rules) leastImageWithTile(images *[8]board, cell int, exponent board) board {
+	leastImageWithTile := ^board(0)
 	for symmetry, imageCell := range r.images {
-		least = min(least, images[symmetry]|exp<<(4*imageCell[cell]))
+		leastImageWithTile = min(leastImageWithTile, images[symmetry]|exponent<<(4*imageCell[cell]))
 	}
-	return least
+	return leastImageWithTile
 }
 
 // leastImage returns the least image of a board.

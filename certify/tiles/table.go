@@ -18,8 +18,8 @@ func newTable(isSet bool) *table {
 	return t
 }
 
-// slot returns the index of the slot that contains a board. If the table does not have the board, it returns the free slot for it.
-func (t *table) slot(b board) (index int, found bool) {
+// slotOf returns the index of the slot that contains a board. If the table does not have the board, it returns the free slot for it.
+func (t *table) slotOf(b board) (index int, isPresent bool) {
 	hash := (uint64(b) ^ uint64(b)>>31) * 0xD6E8_FEB8_6659_FD93
 	scaledHash, _ := bits.Mul64(hash, uint64(len(t.boards))) // hash * len / 2^64
 	for index = int(scaledHash); t.boards[index] != 0; {
@@ -34,26 +34,26 @@ func (t *table) slot(b board) (index int, found bool) {
 	return index, false
 }
 
-// get returns the number of a board, and whether it is in the table. A nil table is empty.
-func (t *table) get(b board) (value uint64, found bool) {
+// lookUp returns the number of a board, and whether it is in the table. A nil table is empty.
+func (t *table) lookUp(b board) (value uint64, isPresent bool) {
 	if t == nil {
 		return 0, false
 	}
-	index, found := t.slot(b)
-	if found && t.values != nil {
+	index, isPresent := t.slotOf(b)
+	if isPresent && t.values != nil {
 		value = t.values[index]
 	}
-	return value, found
+	return value, isPresent
 }
 
-// add adds a board with its number, and reports whether the board is new. A set ignores the number.
-func (t *table) add(b board, value uint64) (isNew bool) {
+// addBoard adds a board with its number, and reports whether the board is new. A set ignores the number.
+func (t *table) addBoard(b board, value uint64) (isNew bool) {
 	isNearlyFull := 3*t.count >= 2*len(t.boards)
 	if isNearlyFull {
 		t.grow()
 	}
-	index, found := t.slot(b)
-	if found {
+	index, isPresent := t.slotOf(b)
+	if isPresent {
 		return false
 	}
 	t.count++
@@ -66,19 +66,19 @@ func (t *table) add(b board, value uint64) (isNew bool) {
 
 // grow doubles the number of slots.
 func (t *table) grow() {
-	old := *t
-	t.boards = make([]board, 2*len(old.boards))
+	oldTable := *t
+	t.boards = make([]board, 2*len(oldTable.boards))
 	if t.values != nil {
-		t.values = make([]uint64, 2*len(old.boards))
+		t.values = make([]uint64, 2*len(oldTable.boards))
 	}
-	for i, b := range old.boards {
+	for i, b := range oldTable.boards {
 		if b == 0 {
 			continue
 		}
-		index, _ := t.slot(b)
+		index, _ := t.slotOf(b)
 		t.boards[index] = b
 		if t.values != nil {
-			t.values[index] = old.values[i]
+			t.values[index] = oldTable.values[i]
 		}
 	}
 }
@@ -89,13 +89,13 @@ type layers map[int]*table
 // aboveAllSums is greater than the sum of the tiles of every board.
 const aboveAllSums = 1 << 20
 
-// begin begins a layer for boards whose tiles have this sum: a set if isSet is true, else a table of values. It removes the layers that no
+// startLayer begins a layer for boards whose tiles have this sum: a set if isSet is true, else a table of values. It removes the layers that no
 // longer matter, because a new tile adds at most 4 to the sum.
-func (l layers) begin(sum int, isSet bool) {
+func (l layers) startLayer(sum int, isSet bool) {
 	l[sum] = newTable(isSet)
-	for other := range l {
-		if other > sum+4 {
-			delete(l, other)
+	for oldSum := range l {
+		if oldSum > sum+4 {
+			delete(l, oldSum)
 		}
 	}
 }

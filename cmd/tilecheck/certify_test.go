@@ -39,7 +39,7 @@ func certificateOf(t *testing.T, model string, from, to int, goal func(state []i
 	f := &certificate.File{
 		Sets:    []certificate.Set{{Kind: certificate.All}, {Kind: certificate.Init}, {Kind: certificate.Atomic, Text: "(d=6)"}},
 		Vectors: []certificate.Vector{{Kind: certificate.Steps, Right: 2, From: from, To: to}},
-		Claims:  []certificate.Claim{{Property: "P=? [ F<=10 d=6 ]", Over: 1}},
+		Claims:  []certificate.Claim{{Property: "P=? [ F<=10 d=6 ]", OverSet: 1}},
 	}
 	if f.Model, err = prove.Model(space); err != nil {
 		t.Fatal(err)

@@ -4,113 +4,114 @@ import "math/big"
 
 // chain is a Markov chain in discrete or continuous time.
 type chain struct {
-	p      [][]*big.Rat // transition probabilities; each row sums to 1
-	reward []*big.Rat   // the expected reward of a step from each state
-	exit   []*big.Rat   // exit rates; nil in discrete time; 0 for an absorbing state
-	rate   []*big.Rat   // reward per unit of time; nil in discrete time
+	probabilities [][]*big.Rat // transition probabilities; each row sums to 1
+	stepRewards   []*big.Rat   // the expected reward of a step from each state
+	exitRates     []*big.Rat   // exit rates; nil in discrete time; 0 for an absorbing state
+	rewardRates   []*big.Rat   // reward per unit of time; nil in discrete time
 }
 
-func (c *chain) size() int { return len(c.p) }
+func (c *chain) size() int { return len(c.probabilities) }
 
-// reach returns the matrix of which states can be reached from which states. Each state is reachable from itself.
-func (c *chain) reach() [][]bool {
+// reachability returns the matrix of which states can be reached from which states. Each state is reachable from itself.
+func (c *chain) reachability() [][]bool {
 	n := c.size()
-	r := make([][]bool, n)
-	for i := range r {
-		r[i] = make([]bool, n)
-		for j := range r[i] {
-			r[i][j] = i == j || c.p[i][j].Sign() > 0
+	isReachable := make([][]bool, n)
+	for i := range isReachable {
+		isReachable[i] = make([]bool, n)
+		for j := range isReachable[i] {
+			isReachable[i][j] = i == j || c.probabilities[i][j].Sign() > 0
 		}
 	}
 	for k := range n {
 		for i := range n {
 			for j := range n {
-				r[i][j] = r[i][j] || r[i][k] && r[k][j]
+				isReachable[i][j] = isReachable[i][j] || isReachable[i][k] && isReachable[k][j]
 			}
 		}
 	}
-	return r
+	return isReachable
 }
 
-// recurrent returns, for each state in a bottom strongly connected component, the set of states of this component. It is nil for other states.
-func (c *chain) recurrent() [][]bool {
-	r := c.reach()
-	out := make([][]bool, c.size())
-	for i := range out {
-		bottom := true
-		for j := range out {
-			bottom = bottom && (!r[i][j] || r[j][i])
+// bottomComponents returns, for each state in a bottom strongly connected component, the set of states of this component. It is nil for other states.
+func (c *chain) bottomComponents() [][]bool {
+	isReachable := c.reachability()
+	components := make([][]bool, c.size())
+	for i := range components {
+		isBottom := true
+		for j := range components {
+			isBottom = isBottom && (!isReachable[i][j] || isReachable[j][i])
 		}
-		if bottom {
-			out[i] = r[i]
+		if isBottom {
+			components[i] = isReachable[i]
 		}
 	}
-	return out
+	return components
 }
 
-// cut returns a copy of the chain without the transitions of states outside open.
-func (c *chain) cut(open []bool) *chain {
+// withoutOutgoing returns a copy of the chain without the transitions of states outside keptStates.
+func (c *chain) withoutOutgoing(keptStates []bool) *chain {
 	n := c.size()
-	d := &chain{p: make([][]*big.Rat, n)}
+	result := &chain{probabilities: make([][]*big.Rat, n)}
 	for i := range n {
-		d.p[i] = c.p[i]
-		if !open[i] {
-			d.p[i] = zeros(n)
+		result.probabilities[i] = c.probabilities[i]
+		if !keptStates[i] {
+			result.probabilities[i] = zeros(n)
 		}
 	}
-	return d
+	return result
 }
 
-// until returns the probability of reaching a goal state through safe states.
-func (c *chain) until(safe, goal []bool) []*big.Rat {
+// untilProbabilities returns the probability of reaching a goal state through safe states.
+func (c *chain) untilProbabilities(safe, goal []bool) []*big.Rat {
 	n := c.size()
-	open := make([]bool, n)
+	openStates := make([]bool, n)
 	for i := range n {
-		open[i] = safe[i] && !goal[i]
+		openStates[i] = safe[i] && !goal[i]
 	}
-	r := c.cut(open).reach()
-	unknown, known := make([]bool, n), zeros(n)
+	isReachable := c.withoutOutgoing(openStates).reachability()
+	unknownStates, knownValues := make([]bool, n), zeros(n)
 	for i := range n {
 		for j := range n {
-			unknown[i] = unknown[i] || open[i] && goal[j] && r[i][j]
+			unknownStates[i] = unknownStates[i] || openStates[i] && goal[j] && isReachable[i][j]
 		}
 		if goal[i] {
-			known[i].SetInt64(1)
+			knownValues[i].SetInt64(1)
 		}
 	}
-	return c.linear(unknown, known, zeros(n))
+	return c.solveEquations(unknownStates, knownValues, zeros(n))
 }
 
-// linear solves the equations x = p x + b for the unknown states. For the other states it takes the values in known.
-func (c *chain) linear(unknown []bool, known, b []*big.Rat) []*big.Rat {
+// solveEquations solves the equations x = P x + constants for the unknown states, where P are the transition probabilities. The other states have the
+// values in knownValues.
+func (c *chain) solveEquations(unknownStates []bool, knownValues, constants []*big.Rat) []*big.Rat {
 	n := c.size()
-	var index []int
+	var indices []int
 	for i := range n {
-		if unknown[i] {
-			index = append(index, i)
+		if unknownStates[i] {
+			indices = append(indices, i)
 		}
 	}
-	rows := make([][]*big.Rat, len(index))
-	for k, i := range index {
-		row := zeros(len(index) + 1)
-		for l, j := range index {
-			row[l].Neg(c.p[i][j])
+	rows := make([][]*big.Rat, len(indices))
+	for rowIndex, i := range indices {
+		row := zeros(len(indices) + 1)
+		for column, j := range indices {
+			row[column].Neg(c.probabilities[i][j])
 		}
-		row[k].Add(row[k], rat(1, 1))
-		last := row[len(index)]
-		last.Set(b[i])
+		row[rowIndex].Add(row[rowIndex], rat(1, 1))
+		rightSide := row[len(indices)]
+		rightSide.Set(constants[i])
 		for j := range n {
-			if !unknown[j] && c.p[i][j].Sign() > 0 {
-				last.Add(last, mul(c.p[i][j], known[j]))
+			if !unknownStates[j] && c.probabilities[i][j].Sign() > 0 {
+				rightSide.Add(rightSide, mul(c.probabilities[i][j], knownValues[j]))
 			}
 		}
-		rows[k] = row
+		rows[rowIndex] = row
 	}
-	x := append([]*big.Rat(nil), known...)
-	for k, v := range eliminate(rows) {
-		x[index[k]] = v
+	solution := append([]*big.Rat(nil), knownValues...)
+	for rowIndex, value := range eliminate(rows) {
+		solution[indices[rowIndex]] = value
 	}
-	return x
+	return solution
 }
 
 // eliminate solves a regular system of linear equations by Gauss-Jordan elimination. Each row has the coefficients and the right-hand side.
@@ -122,156 +123,156 @@ func eliminate(rows [][]*big.Rat) []*big.Rat {
 			pivot++
 		}
 		rows[k], rows[pivot] = rows[pivot], rows[k]
-		inv := new(big.Rat).Inv(rows[k][k])
+		inverse := new(big.Rat).Inv(rows[k][k])
 		for j := k; j <= n; j++ {
-			rows[k][j] = mul(rows[k][j], inv)
+			rows[k][j] = mul(rows[k][j], inverse)
 		}
 		for i := range n {
-			if f := rows[i][k]; i != k && f.Sign() != 0 {
+			if factor := rows[i][k]; i != k && factor.Sign() != 0 {
 				for j := n; j >= k; j-- {
 					if rows[k][j].Sign() != 0 {
-						rows[i][j] = sub(rows[i][j], mul(f, rows[k][j]))
+						rows[i][j] = sub(rows[i][j], mul(factor, rows[k][j]))
 					}
 				}
 			}
 		}
 	}
-	out := make([]*big.Rat, n)
-	for i := range out {
-		out[i] = rows[i][n]
+	solution := make([]*big.Rat, n)
+	for i := range solution {
+		solution[i] = rows[i][n]
 	}
-	return out
+	return solution
 }
 
-// toGoal returns the expected reward until a goal state is reached. It is infinite if the probability of reaching one is less than 1.
-func (c *chain) toGoal(goal []bool) []Value {
+// rewardToGoal returns the expected reward until a goal state is reached. It is infinite if the probability of reaching one is less than 1.
+func (c *chain) rewardToGoal(goal []bool) []Value {
 	n := c.size()
-	all := fill(n, true)
-	prob := c.until(all, goal)
-	return c.expected(func(i int) bool { return prob[i].Cmp(rat(1, 1)) != 0 }, func(i int) bool { return goal[i] })
+	allStates := fill(n, true)
+	goalProbability := c.untilProbabilities(allStates, goal)
+	return c.rewardUntil(func(i int) bool { return goalProbability[i].Cmp(rat(1, 1)) != 0 }, func(i int) bool { return goal[i] })
 }
 
-// total returns the expected total reward. It is infinite if a bottom component with a positive reward can be reached.
-func (c *chain) total() []Value {
-	r, bottom := c.reach(), c.recurrent()
-	infinite := func(i int) bool {
+// totalReward returns the expected total reward. It is infinite if a bottom component with a positive reward can be reached.
+func (c *chain) totalReward() []Value {
+	isReachable, components := c.reachability(), c.bottomComponents()
+	isInfinite := func(i int) bool {
 		for j := range c.size() {
-			if r[i][j] && bottom[j] != nil && c.reward[j].Sign() > 0 {
+			if isReachable[i][j] && components[j] != nil && c.stepRewards[j].Sign() > 0 {
 				return true
 			}
 		}
 		return false
 	}
-	return c.expected(infinite, func(i int) bool { return bottom[i] != nil })
+	return c.rewardUntil(isInfinite, func(i int) bool { return components[i] != nil })
 }
 
-// expected returns the expected reward until a state that is done. infinite reports the states for which it is infinite.
-func (c *chain) expected(infinite, done func(int) bool) []Value {
+// rewardUntil returns the expected reward until a state for which isDone holds. It is infinite where isInfinite holds.
+func (c *chain) rewardUntil(isInfinite, isDone func(int) bool) []Value {
 	n := c.size()
-	unknown := make([]bool, n)
+	unknownStates := make([]bool, n)
 	for i := range n {
-		unknown[i] = !infinite(i) && !done(i)
+		unknownStates[i] = !isInfinite(i) && !isDone(i)
 	}
-	x := c.linear(unknown, zeros(n), c.reward)
-	out := exactlyAll(x)
+	solution := c.solveEquations(unknownStates, zeros(n), c.stepRewards)
+	values := exactlyAll(solution)
 	for i := range n {
-		if infinite(i) {
-			out[i] = Value{Inf: true}
+		if isInfinite(i) {
+			values[i] = Value{Inf: true}
 		}
 	}
-	return out
+	return values
 }
 
-// average returns the expected long-run average of f, the value of each state.
-func (c *chain) average(f []*big.Rat) []*big.Rat {
+// longRunAverage returns the expected long-run average of stateValues, from each state.
+func (c *chain) longRunAverage(stateValues []*big.Rat) []*big.Rat {
 	n := c.size()
-	bottom := c.recurrent()
-	out, seen := zeros(n), make([]bool, n)
+	components := c.bottomComponents()
+	averages, seenStates := zeros(n), make([]bool, n)
 	for i := range n {
-		if bottom[i] == nil || seen[i] {
+		if components[i] == nil || seenStates[i] {
 			continue
 		}
 		for j := range n {
-			seen[j] = seen[j] || bottom[i][j]
+			seenStates[j] = seenStates[j] || components[i][j]
 		}
-		mean := c.within(bottom[i], f)
-		for s, p := range c.until(fill(n, true), bottom[i]) {
-			out[s] = add(out[s], mul(p, mean))
+		mean := c.stationaryMean(components[i], stateValues)
+		for s, probability := range c.untilProbabilities(fill(n, true), components[i]) {
+			averages[s] = add(averages[s], mul(probability, mean))
 		}
 	}
-	return out
+	return averages
 }
 
-// within returns the mean of f in the stationary distribution of a bottom component, given by the set of its states.
-func (c *chain) within(set []bool, f []*big.Rat) *big.Rat {
-	var index []int
-	for i, in := range set {
-		if in {
-			index = append(index, i)
+// stationaryMean returns the mean of stateValues in the stationary distribution of a bottom strongly connected component.
+func (c *chain) stationaryMean(component []bool, stateValues []*big.Rat) *big.Rat {
+	var indices []int
+	for i, isMember := range component {
+		if isMember {
+			indices = append(indices, i)
 		}
 	}
-	n := len(index)
+	n := len(indices)
 	rows := make([][]*big.Rat, n)
-	for k := range n {
-		rows[k] = zeros(n + 1)
-		for l := range n {
-			rows[k][l].Set(c.p[index[l]][index[k]])
-			if k == l {
-				rows[k][l].Sub(rows[k][l], rat(1, 1))
+	for row := range n {
+		rows[row] = zeros(n + 1)
+		for column := range n {
+			rows[row][column].Set(c.probabilities[indices[column]][indices[row]])
+			if row == column {
+				rows[row][column].Sub(rows[row][column], rat(1, 1))
 			}
-			if k == 0 {
-				rows[k][l].SetInt64(1)
+			if row == 0 {
+				rows[row][column].SetInt64(1)
 			}
 		}
 	}
 	rows[0][n].SetInt64(1)
-	pi := eliminate(rows)
-	mean, sum := new(big.Rat), new(big.Rat)
-	for k, i := range index {
-		w := pi[k]
-		if c.exit != nil && c.exit[i].Sign() > 0 {
-			w = quo(w, c.exit[i])
+	distribution := eliminate(rows)
+	mean, weightSum := new(big.Rat), new(big.Rat)
+	for row, i := range indices {
+		weight := distribution[row]
+		if c.exitRates != nil && c.exitRates[i].Sign() > 0 {
+			weight = quo(weight, c.exitRates[i])
 		}
-		mean.Add(mean, mul(w, f[i]))
-		sum.Add(sum, w)
+		mean.Add(mean, mul(weight, stateValues[i]))
+		weightSum.Add(weightSum, weight)
 	}
-	return mean.Quo(mean, sum)
+	return mean.Quo(mean, weightSum)
 }
 
 // fill returns n equal values.
 func fill(n int, value bool) []bool {
-	out := make([]bool, n)
-	for i := range out {
-		out[i] = value
+	values := make([]bool, n)
+	for i := range values {
+		values[i] = value
 	}
-	return out
+	return values
 }
 
 // not returns the complement of a set of states.
 func not(set []bool) []bool {
-	out := make([]bool, len(set))
-	for i, in := range set {
-		out[i] = !in
+	complement := make([]bool, len(set))
+	for i, isMember := range set {
+		complement[i] = !isMember
 	}
-	return out
+	return complement
 }
 
 // both returns the intersection of two sets of states.
-func both(a, b []bool) []bool {
-	out := make([]bool, len(a))
-	for i := range a {
-		out[i] = a[i] && b[i]
+func both(left, right []bool) []bool {
+	intersection := make([]bool, len(left))
+	for i := range left {
+		intersection[i] = left[i] && right[i]
 	}
-	return out
+	return intersection
 }
 
 // indicator returns 1 for the states of a set, and 0 for others.
 func indicator(set []bool) []*big.Rat {
-	out := zeros(len(set))
-	for i, in := range set {
-		if in {
-			out[i].SetInt64(1)
+	values := zeros(len(set))
+	for i, isMember := range set {
+		if isMember {
+			values[i].SetInt64(1)
 		}
 	}
-	return out
+	return values
 }

@@ -29,7 +29,7 @@ func New(seed, number uint64, level Level) *Model {
 	r := rand.New(rand.NewPCG(seed, number))
 	for {
 		w := &writer{Rand: r, level: level}
-		if m := w.model(); m.Size() <= maxStates && m.schedulers() <= maxSchedulers {
+		if m := w.randomModel(); m.Size() <= maxStates && m.numSchedulers() <= maxSchedulers {
 			return m
 		}
 	}
@@ -37,13 +37,13 @@ func New(seed, number uint64, level Level) *Model {
 
 // branch is one update: a weight and a new value of the module's variable.
 type branch struct {
-	p  *big.Rat
-	to int
+	weight   *big.Rat
+	newValue int
 }
 
 type command struct {
 	action   string
-	from     int // value of the own variable
+	ownValue int // value of the own variable
 	guard    set // of the other one
 	branches []branch
 	text     string
@@ -52,11 +52,11 @@ type command struct {
 // item is an item of a reward structure.
 type item struct {
 	action string
-	where  set
+	states set
 	value  *big.Rat
 }
 
-func (w *writer) model() *Model {
+func (w *writer) randomModel() *Model {
 	w.kind = pick(w, "dtmc", "dtmc", "mdp", "ctmc")
 	w.limit = [2]int{1 + w.IntN(5), -1}
 	modules := 1
@@ -66,19 +66,19 @@ func (w *writer) model() *Model {
 	}
 	var commands [2][]command
 	for k := range modules {
-		commands[k] = w.commands(k, modules)
+		commands[k] = w.randomCommands(k, modules)
 	}
-	m := &Model{Kind: w.kind, w: w}
-	deadlock := m.explore(commands, nil)
-	items := w.items(deadlock, has(commands[0], "a") || has(commands[1], "a"))
-	m.explore(commands, items)
-	m.Text = w.text(commands, modules, items)
-	return m
+	result := &Model{Kind: w.kind, writer: w}
+	deadlock := result.explore(commands, nil)
+	items := w.randomItems(deadlock, hasAction(commands[0], "a") || hasAction(commands[1], "a"))
+	result.explore(commands, items)
+	result.Text = w.text(commands, modules, items)
+	return result
 }
 
-func (w *writer) commands(k, modules int) []command {
-	var out []command
-	for i := range w.limit[k] + 1 {
+func (w *writer) randomCommands(module, modules int) []command {
+	var commands []command
+	for value := range w.limit[module] + 1 {
 		n := 1
 		switch {
 		case w.kind == "mdp" && modules == 1:
@@ -87,202 +87,202 @@ func (w *writer) commands(k, modules int) []command {
 			n = pick(w, 1, 1, 2)
 		}
 		for range n {
-			out = append(out, w.command(k, i, modules))
+			commands = append(commands, w.command(module, value, modules))
 		}
 	}
-	return out
+	return commands
 }
 
-func (w *writer) command(k, i, modules int) command {
-	c := command{from: i, action: pick(w, "", "a"), guard: set{"true", func([2]int) bool { return true }}}
+func (w *writer) command(module, value, modules int) command {
+	result := command{ownValue: value, action: pick(w, "", "a"), guard: set{"true", func([2]int) bool { return true }}}
 	if modules == 2 && w.one(4) {
-		c.guard = w.some(0, 1-k)
+		result.guard = w.some(0, 1-module)
 	}
-	var at *[2]int
+	var position *[2]int
 	if modules == 1 {
-		at = &[2]int{i, 0}
+		position = &[2]int{value, 0}
 	}
-	weights := w.weights()
+	weights := w.randomWeights()
 	texts := make([]string, len(weights))
-	for l, p := range weights {
-		to := w.IntN(w.limit[k] + 1)
+	for index, weight := range weights {
+		newValue := w.IntN(w.limit[module] + 1)
 		if w.one(2) {
-			to = i + w.IntN(w.limit[k]+1-i) // upwards, so that there are several bottom components
+			newValue = value + w.IntN(w.limit[module]+1-value) // upwards, so that there are several bottom components
 		}
-		c.branches = append(c.branches, branch{p, to})
-		texts[l] = w.number(p, at)
+		result.branches = append(result.branches, branch{weight, newValue})
+		texts[index] = w.number(weight, position)
 	}
-	if last := len(weights) - 1; w.kind != "ctmc" && last > 0 && (w.one(2) || !short(weights[last])) {
-		texts[last] = "1-" + strings.Join(texts[:last], "-")
+	if lastIndex := len(weights) - 1; w.kind != "ctmc" && lastIndex > 0 && (w.one(2) || !short(weights[lastIndex])) {
+		texts[lastIndex] = "1-" + strings.Join(texts[:lastIndex], "-")
 	}
-	guard := w.is(k, i)
-	if c.guard.text != "true" {
-		guard = "(" + guard + ") & " + c.guard.text
+	guard := w.is(module, value)
+	if result.guard.text != "true" {
+		guard = "(" + guard + ") & " + result.guard.text
 	}
-	for l, b := range c.branches {
-		texts[l] = fmt.Sprintf("%s:(%s'=%d)", texts[l], variable(k), b.to)
+	for index, b := range result.branches {
+		texts[index] = fmt.Sprintf("%s:(%s'=%d)", texts[index], variable(module), b.newValue)
 	}
-	c.text = fmt.Sprintf("  [%s] %s -> %s;\n", c.action, guard, strings.Join(texts, " + "))
-	return c
+	result.text = fmt.Sprintf("  [%s] %s -> %s;\n", result.action, guard, strings.Join(texts, " + "))
+	return result
 }
 
-// weights returns probabilities that sum to one, or rates.
-func (w *writer) weights() []*big.Rat {
+// randomWeights returns probabilities that sum to one, or rates.
+func (w *writer) randomWeights() []*big.Rat {
 	n := 1 + w.IntN(3)
 	if w.kind == "ctmc" {
-		out := make([]*big.Rat, n)
-		for i := range out {
-			out[i] = parse(pick(w, "0.5", "1", "2", "3.5", "1/3", "0.1", "0.3", "7", "0.5", "1", "2", "1/49", "1e-3", "10"))
+		weights := make([]*big.Rat, n)
+		for i := range weights {
+			weights[i] = parseNumber(pick(w, "0.5", "1", "2", "3.5", "1/3", "0.1", "0.3", "7", "0.5", "1", "2", "1/49", "1e-3", "10"))
 			if w.nasty(6) {
-				out[i] = parse(pick(w, "1e-17", "1e-17", "1e-9", "1e-9", "1e3"))
+				weights[i] = parseNumber(pick(w, "1e-17", "1e-17", "1e-9", "1e-9", "1e3"))
 			}
 			if w.nasty(60) {
-				out[i] = parse(pick(w, "1e-320", "1e-400", "1e9", "1e17"))
+				weights[i] = parseNumber(pick(w, "1e-320", "1e-400", "1e9", "1e17"))
 			}
 		}
-		return out
+		return weights
 	}
-	left := rat(1, 1)
-	var out []*big.Rat
+	remaining := rat(1, 1)
+	var weights []*big.Rat
 	for range n - 1 {
-		p := mul(left, parse(pick(w, "0.1", "0.25", "0.5", "1/3", "0.3", "0.7", "2/3", "1/49", "48/49", "1/7", "1/2")))
+		probability := mul(remaining, parseNumber(pick(w, "0.1", "0.25", "0.5", "1/3", "0.3", "0.7", "2/3", "1/49", "48/49", "1/7", "1/2")))
 		if w.nasty(4) {
-			p = parse(pick(w, "1e-17", "1e-17", "1e-9", "1e-320", "1e-400", "1e-5"))
+			probability = parseNumber(pick(w, "1e-17", "1e-17", "1e-9", "1e-320", "1e-400", "1e-5"))
 			if w.one(3) {
-				p = sub(left, p)
+				probability = sub(remaining, probability)
 			}
 		}
-		if p.Sign() <= 0 || p.Cmp(left) >= 0 || !short(p) && !short(sub(rat(1, 1), p)) {
+		if probability.Sign() <= 0 || probability.Cmp(remaining) >= 0 || !short(probability) && !short(sub(rat(1, 1), probability)) {
 			break
 		}
-		out = append(out, p)
-		left = sub(left, p)
+		weights = append(weights, probability)
+		remaining = sub(remaining, probability)
 	}
-	return append(out, left)
+	return append(weights, remaining)
 }
 
-// items returns a reward structure. Where there are deadlocks, transitions have
+// randomItems returns a reward structure. Where there are deadlocks, transitions have
 // no rewards: what the added loop earns is another question.
-func (w *writer) items(deadlock, action bool) []item {
-	var out []item
+func (w *writer) randomItems(hasDeadlock, hasAction bool) []item {
+	var items []item
 	for range 1 + w.IntN(3) {
-		it := item{action: "*", where: w.some(1, -1), value: w.reward()}
-		if !deadlock && w.one(3) {
-			if it.action = ""; action && w.one(2) {
-				it.action = "a"
+		newItem := item{action: "*", states: w.some(1, -1), value: w.reward()}
+		if !hasDeadlock && w.one(3) {
+			if newItem.action = ""; hasAction && w.one(2) {
+				newItem.action = "a"
 			}
 		}
-		out = append(out, it)
+		items = append(items, newItem)
 	}
-	return out
+	return items
 }
 
 func (w *writer) reward() *big.Rat {
-	x := parse(pick(w, "0", "1", "2.5", "1/3", "0.3", "1", "7", "1/49", "3", "100"))
+	x := parseNumber(pick(w, "0", "1", "2.5", "1/3", "0.3", "1", "7", "1/49", "3", "100"))
 	if w.nasty(4) {
-		x = parse(pick(w, "1e-17", "1e-17", "1e16", "1e-320", "1e-400", "1.7e308", "8e307", "1e310", "1e-9"))
+		x = parseNumber(pick(w, "1e-17", "1e-17", "1e16", "1e-320", "1e-400", "1.7e308", "8e307", "1e310", "1e-9"))
 	}
 	return x
 }
 
 // explore finds the states and their choices, and says whether there is a deadlock.
-func (m *Model) explore(commands [2][]command, items []item) (deadlock bool) {
-	w := m.w
-	m.states, m.choices, m.state = nil, nil, nil
+func (m *Model) explore(commands [2][]command, items []item) (hasDeadlock bool) {
+	writer := m.writer
+	m.states, m.choices, m.stateRewards = nil, nil, nil
 	index := map[[2]int]int{}
-	find := func(at [2]int) int {
-		i, ok := index[at]
+	indexOf := func(valuation [2]int) int {
+		i, ok := index[valuation]
 		if !ok {
 			i = len(m.states)
-			index[at] = i
-			m.states = append(m.states, at)
+			index[valuation] = i
+			m.states = append(m.states, valuation)
 		}
 		return i
 	}
-	find([2]int{})
-	var raw [][][]step
+	indexOf([2]int{})
+	var distributions [][][]step
 	for i := 0; i < len(m.states) && len(m.states) <= maxStates; i++ {
-		enabled := w.enabled(commands, m.states[i])
+		enabled := writer.enabledDistributions(commands, m.states[i])
 		if len(enabled) == 0 {
-			deadlock = true
-			enabled = append(enabled, []step{{p: rat(1, 1), to: m.states[i]}})
+			hasDeadlock = true
+			enabled = append(enabled, []step{{weight: rat(1, 1), target: m.states[i]}})
 			enabled[0][0].loop = true
 		}
 		for _, steps := range enabled {
 			for _, s := range steps {
-				find(s.to)
+				indexOf(s.target)
 			}
 		}
-		raw = append(raw, enabled)
+		distributions = append(distributions, enabled)
 	}
 	if len(m.states) > maxStates {
-		return deadlock
+		return hasDeadlock
 	}
-	for i, enabled := range raw {
-		m.state = append(m.state, sum(items, "*", m.states[i]))
-		m.choices = append(m.choices, m.collect(enabled, index, items, m.states[i]))
+	for i, enabled := range distributions {
+		m.stateRewards = append(m.stateRewards, sumOfItems(items, "*", m.states[i]))
+		m.choices = append(m.choices, m.choicesOf(enabled, index, items, m.states[i]))
 	}
-	return deadlock
+	return hasDeadlock
 }
 
 // step is a branch of the composed model.
 type step struct {
-	p      *big.Rat
-	to     [2]int
+	weight *big.Rat
+	target [2]int
 	action string
 	loop   bool // added to a deadlock
 }
 
-func sum(items []item, action string, at [2]int) *big.Rat {
-	x := new(big.Rat)
-	for _, it := range items {
-		if it.action == action && it.where.in(at) {
-			x.Add(x, it.value)
+func sumOfItems(items []item, action string, valuation [2]int) *big.Rat {
+	total := new(big.Rat)
+	for _, current := range items {
+		if current.action == action && current.states.in(valuation) {
+			total.Add(total, current.value)
 		}
 	}
-	return x
+	return total
 }
 
-// enabled returns the distributions of a state: distributions of one module alone, and
+// enabledDistributions returns the distributions of a state: distributions of one module alone, and
 // distributions of two modules that take an action together.
-func (w *writer) enabled(commands [2][]command, at [2]int) [][]step {
-	var out [][]step
-	var mine [2][]command // with action "a", where both modules have it
-	shared := w.limit[1] >= 0 && has(commands[0], "a") && has(commands[1], "a")
-	for k, cs := range commands {
-		for _, c := range cs {
-			if c.from != at[k] || !c.guard.in(at) {
+func (w *writer) enabledDistributions(commands [2][]command, valuation [2]int) [][]step {
+	var distributions [][]step
+	var synchronised [2][]command // with action "a", where both modules have it
+	isShared := w.limit[1] >= 0 && hasAction(commands[0], "a") && hasAction(commands[1], "a")
+	for k, moduleCommands := range commands {
+		for _, first := range moduleCommands {
+			if first.ownValue != valuation[k] || !first.guard.in(valuation) {
 				continue
 			}
-			if shared && c.action == "a" {
-				mine[k] = append(mine[k], c)
+			if isShared && first.action == "a" {
+				synchronised[k] = append(synchronised[k], first)
 				continue
 			}
-			var d []step
-			for _, b := range c.branches {
-				to := at
-				to[k] = b.to
-				d = append(d, step{p: b.p, to: to, action: c.action})
+			var distribution []step
+			for _, firstBranch := range first.branches {
+				target := valuation
+				target[k] = firstBranch.newValue
+				distribution = append(distribution, step{weight: firstBranch.weight, target: target, action: first.action})
 			}
-			out = append(out, d)
+			distributions = append(distributions, distribution)
 		}
 	}
-	for _, c := range mine[0] {
-		for _, e := range mine[1] {
-			var d []step
-			for _, b := range c.branches {
-				for _, f := range e.branches {
-					d = append(d, step{p: mul(b.p, f.p), to: [2]int{b.to, f.to}, action: "a"})
+	for _, first := range synchronised[0] {
+		for _, second := range synchronised[1] {
+			var distribution []step
+			for _, firstBranch := range first.branches {
+				for _, secondBranch := range second.branches {
+					distribution = append(distribution, step{weight: mul(firstBranch.weight, secondBranch.weight), target: [2]int{firstBranch.newValue, secondBranch.newValue}, action: "a"})
 				}
 			}
-			out = append(out, d)
+			distributions = append(distributions, distribution)
 		}
 	}
-	return out
+	return distributions
 }
 
-func has(cs []command, action string) bool {
-	for _, c := range cs {
+func hasAction(commands []command, action string) bool {
+	for _, c := range commands {
 		if c.action == action {
 			return true
 		}
@@ -290,50 +290,50 @@ func has(cs []command, action string) bool {
 	return false
 }
 
-// collect makes choices of distributions. In a chain there is one: equally likely
+// choicesOf makes choices of distributions. In a chain there is one: equally likely
 // distributions in discrete time, all rates together in continuous time.
-func (m *Model) collect(enabled [][]step, index map[[2]int]int, items []item, at [2]int) []choice {
-	var out []choice
+func (m *Model) choicesOf(enabled [][]step, index map[[2]int]int, items []item, valuation [2]int) []choice {
+	var choices []choice
 	for _, steps := range enabled {
-		c := choice{p: zeros(len(index)), reward: new(big.Rat)}
+		current := choice{weights: zeros(len(index)), reward: new(big.Rat)}
 		for _, s := range steps {
-			j := index[s.to]
-			c.p[j] = add(c.p[j], s.p)
+			j := index[s.target]
+			current.weights[j] = add(current.weights[j], s.weight)
 			if !s.loop {
-				c.reward = sum(items, s.action, at)
+				current.reward = sumOfItems(items, s.action, valuation)
 			}
 		}
-		out = append(out, c)
+		choices = append(choices, current)
 	}
 	if m.Kind == "mdp" {
-		return out
+		return choices
 	}
-	all, weight := choice{p: zeros(len(index)), reward: new(big.Rat)}, new(big.Rat)
-	for _, c := range out {
+	combined, weightSum := choice{weights: zeros(len(index)), reward: new(big.Rat)}, new(big.Rat)
+	for _, current := range choices {
 		total := new(big.Rat)
-		for j, p := range c.p {
+		for j, weight := range current.weights {
 			if m.Kind == "dtmc" {
-				p = quo(p, rat(int64(len(out)), 1))
+				weight = quo(weight, rat(int64(len(choices)), 1))
 			}
-			total.Add(total, p)
-			all.p[j] = add(all.p[j], p)
+			total.Add(total, weight)
+			combined.weights[j] = add(combined.weights[j], weight)
 		}
-		all.reward.Add(all.reward, mul(total, c.reward))
-		weight.Add(weight, total)
+		combined.reward.Add(combined.reward, mul(total, current.reward))
+		weightSum.Add(weightSum, total)
 	}
-	all.reward.Quo(all.reward, weight)
-	return []choice{all}
+	combined.reward.Quo(combined.reward, weightSum)
+	return []choice{combined}
 }
 
 func (w *writer) text(commands [2][]command, modules int, items []item) string {
 	var b strings.Builder
 	b.WriteString("rewards\n")
-	for _, it := range items {
+	for _, current := range items {
 		action := ""
-		if it.action != "*" {
-			action = "[" + it.action + "] "
+		if current.action != "*" {
+			action = "[" + current.action + "] "
 		}
-		fmt.Fprintf(&b, "  %s%s : %s;\n", action, it.where.text, w.number(it.value, nil))
+		fmt.Fprintf(&b, "  %s%s : %s;\n", action, current.states.text, w.number(current.value, nil))
 	}
 	b.WriteString("endrewards\n")
 	rewards := b.String()

@@ -9,26 +9,26 @@ type Model struct {
 	Text string
 	Kind string // dtmc, mdp or ctmc
 
-	w       *writer
-	states  [][2]int // values of the variables; the first is the initial state
-	choices [][]choice
-	state   []*big.Rat // rewards of states: per step, or per unit of time
+	writer       *writer
+	states       [][2]int // values of the variables; the first is the initial state
+	choices      [][]choice
+	stateRewards []*big.Rat // rewards of states: per step, or per unit of time
 }
 
 // choice is a choice of a state. States of DTMCs and CTMCs have exactly one choice.
 type choice struct {
-	p      []*big.Rat // the probability of each successor; in a CTMC its rate
-	reward *big.Rat   // the expected reward of the transition
+	weights []*big.Rat // the probability of each successor; in a CTMC its rate
+	reward  *big.Rat   // the expected reward of the transition
 }
 
 // Size returns the number of states.
 func (m *Model) Size() int { return len(m.states) }
 
-// schedulers returns the number of memoryless deterministic schedulers.
-func (m *Model) schedulers() int {
+// numSchedulers returns the number of memoryless deterministic schedulers.
+func (m *Model) numSchedulers() int {
 	n := 1
-	for _, cs := range m.choices {
-		n *= len(cs)
+	for _, choices := range m.choices {
+		n *= len(choices)
 	}
 	return n
 }
@@ -36,49 +36,49 @@ func (m *Model) schedulers() int {
 // chain returns the Markov chain that a memoryless scheduler induces. scheduler[i] is its choice in state i.
 func (m *Model) chain(scheduler []int) *chain {
 	n := m.Size()
-	c := &chain{}
+	result := &chain{}
 	if m.Kind == "ctmc" {
-		c.exit, c.rate = zeros(n), zeros(n)
+		result.exitRates, result.rewardRates = zeros(n), zeros(n)
 	}
 	for i := range n {
-		ch := m.choices[i][scheduler[i]]
+		selected := m.choices[i][scheduler[i]]
 		if m.Kind != "ctmc" {
-			c.p = append(c.p, ch.p)
-			c.reward = append(c.reward, add(m.state[i], ch.reward))
+			result.probabilities = append(result.probabilities, selected.weights)
+			result.stepRewards = append(result.stepRewards, add(m.stateRewards[i], selected.reward))
 			continue
 		}
-		exit, row := c.exit[i], zeros(n)
-		for _, r := range ch.p {
-			exit.Add(exit, r)
+		exitRate, row := result.exitRates[i], zeros(n)
+		for _, rate := range selected.weights {
+			exitRate.Add(exitRate, rate)
 		}
-		if exit.Sign() == 0 { // an absorbing state, so its total reward is infinite or 0
+		if exitRate.Sign() == 0 { // an absorbing state, so its total reward is infinite or 0
 			row[i].SetInt64(1)
-			c.p, c.reward = append(c.p, row), append(c.reward, m.state[i])
-			c.rate[i] = m.state[i]
+			result.probabilities, result.stepRewards = append(result.probabilities, row), append(result.stepRewards, m.stateRewards[i])
+			result.rewardRates[i] = m.stateRewards[i]
 			continue
 		}
-		for j, r := range ch.p {
-			row[j] = quo(r, exit)
+		for j, rate := range selected.weights {
+			row[j] = quo(rate, exitRate)
 		}
-		c.p = append(c.p, row)
-		c.reward = append(c.reward, add(quo(m.state[i], exit), ch.reward))
-		c.rate[i] = add(m.state[i], mul(exit, ch.reward))
+		result.probabilities = append(result.probabilities, row)
+		result.stepRewards = append(result.stepRewards, add(quo(m.stateRewards[i], exitRate), selected.reward))
+		result.rewardRates[i] = add(m.stateRewards[i], mul(exitRate, selected.reward))
 	}
-	return c
+	return result
 }
 
-// over evaluates the Markov chains of all memoryless deterministic schedulers, and returns the least or the greatest value of each state.
-func (m *Model) over(greatest bool, value func(*chain) []Value) []Value {
+// optimalValues evaluates the Markov chains of all memoryless deterministic schedulers, and returns the least or the greatest value of each state.
+func (m *Model) optimalValues(isMaximum bool, evaluate func(*chain) []Value) []Value {
 	scheduler := make([]int, m.Size())
 	var best []Value
 	for {
-		vs := value(m.chain(scheduler))
+		values := evaluate(m.chain(scheduler))
 		if best == nil {
-			best = vs
+			best = values
 		}
-		for i, v := range vs {
-			if greatest && best[i].less(v) || !greatest && v.less(best[i]) {
-				best[i] = v
+		for i, value := range values {
+			if isMaximum && best[i].isLess(value) || !isMaximum && value.isLess(best[i]) {
+				best[i] = value
 			}
 		}
 		i := 0
@@ -99,51 +99,52 @@ func (m *Model) jumps() [][]choice {
 	if m.Kind != "ctmc" {
 		return m.choices
 	}
-	c := m.chain(make([]int, m.Size()))
-	out := make([][]choice, m.Size())
-	for i := range out {
-		out[i] = []choice{{p: c.p[i], reward: c.reward[i]}}
+	embedded := m.chain(make([]int, m.Size()))
+	choices := make([][]choice, m.Size())
+	for i := range choices {
+		choices[i] = []choice{{weights: embedded.probabilities[i], reward: embedded.stepRewards[i]}}
 	}
-	return out
+	return choices
 }
 
-// back does one step of value iteration: it returns the least or greatest expectation of x after one step, plus the reward of the step if rewards
-// is set.
-func (m *Model) back(greatest, rewards bool, x []*big.Rat) []*big.Rat {
-	out := make([]*big.Rat, m.Size())
-	for i, cs := range m.jumps() {
-		for _, c := range cs {
+// stepBackwards does one step of value iteration: it returns the least or greatest expectation of values after one step, plus the reward of the step if
+// addsRewards is true.
+func (m *Model) stepBackwards(isMaximum, addsRewards bool, values []*big.Rat) []*big.Rat {
+	optimal := make([]*big.Rat, m.Size())
+	for i, choices := range m.jumps() {
+		for _, c := range choices {
 			sum := new(big.Rat)
-			for j, p := range c.p {
-				if p.Sign() > 0 && x[j].Sign() != 0 {
-					sum.Add(sum, mul(p, x[j]))
+			for j, probability := range c.weights {
+				if probability.Sign() > 0 && values[j].Sign() != 0 {
+					sum.Add(sum, mul(probability, values[j]))
 				}
 			}
-			if rewards {
-				sum.Add(sum, add(m.state[i], c.reward))
+			if addsRewards {
+				sum.Add(sum, add(m.stateRewards[i], c.reward))
 			}
-			if out[i] == nil || greatest == (sum.Cmp(out[i]) > 0) {
-				out[i] = sum
+			if optimal[i] == nil || isMaximum == (sum.Cmp(optimal[i]) > 0) {
+				optimal[i] = sum
 			}
 		}
 	}
-	return out
+	return optimal
 }
 
-// steps returns the least or greatest probability of reaching a goal state through safe states after at least low and at most high steps.
-func (m *Model) steps(greatest bool, safe, goal []bool, low, high int) []*big.Rat {
-	x := indicator(goal)
-	for k := high; k > 0; k-- {
-		y := m.back(greatest, false, x)
-		// x is about a path that has taken k steps already.
-		for i := range x {
-			if k-1 >= low && goal[i] {
-				y[i] = rat(1, 1)
+// stepBoundedUntil returns the least or greatest probability of reaching a goal state through safe states after at least minSteps and at
+// most maxSteps steps.
+func (m *Model) stepBoundedUntil(isMaximum bool, safe, goal []bool, minSteps, maxSteps int) []*big.Rat {
+	values := indicator(goal)
+	for step := maxSteps; step > 0; step-- {
+		newValues := m.stepBackwards(isMaximum, false, values)
+		// values[i] is the probability of a path that is in state i after step steps.
+		for i := range values {
+			if step-1 >= minSteps && goal[i] {
+				newValues[i] = rat(1, 1)
 			} else if !safe[i] {
-				y[i] = new(big.Rat)
+				newValues[i] = new(big.Rat)
 			}
 		}
-		x = y
+		values = newValues
 	}
-	return x
+	return values
 }

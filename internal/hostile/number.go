@@ -143,17 +143,17 @@ func (w *writer) number(x *big.Rat, at *[2]int) string {
 		return "(1-" + w.named(plain(sub(rat(1, 1), x))) + ")"
 	case 2:
 		factor := pick(w, "1e-9", "1e9", "3", "0.1", "49", "1e-150")
-		return fmt.Sprintf("(%s*%s)", plain(quo(x, parse(factor))), factor)
+		return fmt.Sprintf("(%s*%s)", plain(quo(x, parseNumber(factor))), factor)
 	case 3:
 		divisor := pick(w, "1e-9", "1e9", "3", "0.1", "49")
-		return fmt.Sprintf("(%s/%s)", plain(mul(x, parse(divisor))), divisor)
+		return fmt.Sprintf("(%s/%s)", plain(mul(x, parseNumber(divisor))), divisor)
 	case 4:
 		return w.conditional(x)
 	case 5:
 		summand := pick(w, "1e-17", "1e-320", "1e-9", "1e-400", "1")
 		return fmt.Sprintf("(%s(%s,%s*1)%s)", pick(w, "min", "max"), plain(x), plain(x), w.nothing(summand))
 	case 6:
-		difference := parse(pick(w, "1e-17", "1e-9", "1e-30", "2"))
+		difference := parseNumber(pick(w, "1e-17", "1e-9", "1e-30", "2"))
 		return fmt.Sprintf("min(%s,%s)", plain(x), plain(add(x, difference)))
 	case 7:
 		return w.named(w.number(x, nil))

@@ -5,232 +5,248 @@ import (
 	"math/big"
 )
 
-// quantity returns a random probability, long-run probability or expected reward. nesting is the number of operators that may be nested in it.
-func (m *Model) quantity(nesting int) quantity {
-	w := m.w
+// randomQuantity returns a random probability, long-run probability or expected reward. nesting is the number of operators that may be nested in it.
+func (m *Model) randomQuantity(nesting int) quantity {
+	w := m.writer
 	switch {
 	case w.one(3):
-		return m.reward()
+		return m.randomReward()
 	case m.Kind == "ctmc" && w.one(2):
-		return m.timed(nesting)
+		return m.timeBounded(nesting)
 	case m.Kind != "mdp" && w.one(8):
-		text, in := m.target(nesting)
-		return quantity{"S", "[ " + text + " ]", func(bool) []Value { return exactlyAll(m.chain(m.first()).average(indicator(in))) }}
+		text, holdsIn := m.randomTarget(nesting)
+		return quantity{"S", "[ " + text + " ]", func(bool) []Value { return exactlyAll(m.chain(m.firstScheduler()).longRunAverage(indicator(holdsIn))) }}
 	case m.Kind != "ctmc" && w.one(3):
-		return m.stepped(nesting)
+		return m.stepBounded(nesting)
 	}
 	return m.unbounded(nesting)
 }
 
-func (m *Model) first() []int { return make([]int, m.Size()) }
+func (m *Model) firstScheduler() []int { return make([]int, m.Size()) }
 
 // complement returns 1-x for each value x.
-func complement(vs []Value) []Value {
+func complement(values []Value) []Value {
 	one := rat(1, 1)
-	out := make([]Value, len(vs))
-	for i, v := range vs {
-		out[i] = Value{Lo: sub(one, v.Hi), Hi: sub(one, v.Lo)}
+	complements := make([]Value, len(values))
+	for i, value := range values {
+		complements[i] = Value{Lo: sub(one, value.Hi), Hi: sub(one, value.Lo)}
 	}
-	return out
+	return complements
 }
 
 // unbounded returns a random probability of a path formula without bounds.
 func (m *Model) unbounded(nesting int) quantity {
-	a, safe := m.target(nesting)
-	b, goal := m.target(nesting)
+	leftText, safe := m.randomTarget(nesting)
+	goalText, goal := m.randomTarget(nesting)
 	n := m.Size()
-	until := func(greatest bool, safe, goal []bool) []Value {
-		return m.over(greatest, func(c *chain) []Value { return exactlyAll(c.until(safe, goal)) })
+	until := func(isMaximum bool, safe, goal []bool) []Value {
+		return m.optimalValues(isMaximum, func(c *chain) []Value { return exactlyAll(c.untilProbabilities(safe, goal)) })
 	}
-	p := func(path string, values func(bool) []Value) quantity {
+	probability := func(path string, values func(bool) []Value) quantity {
 		return quantity{"P", "[ " + path + " ]", values}
 	}
-	switch m.w.IntN(9) {
+	switch m.writer.IntN(9) {
 	case 0:
-		return p("X "+b, func(g bool) []Value { return exactlyAll(m.back(g, false, indicator(goal))) })
+		return probability("X "+goalText, func(isMaximum bool) []Value { return exactlyAll(m.stepBackwards(isMaximum, false, indicator(goal))) })
 	case 1:
-		return p("G "+b, func(g bool) []Value { return complement(until(!g, fill(n, true), not(goal))) })
+		return probability("G "+goalText, func(isMaximum bool) []Value { return complement(until(!isMaximum, fill(n, true), not(goal))) })
 	case 2, 3:
-		return p(a+" U "+b, func(g bool) []Value { return until(g, safe, goal) })
+		return probability(leftText+" U "+goalText, func(isMaximum bool) []Value { return until(isMaximum, safe, goal) })
 	case 4: // a W b is the complement of !b U (!a & !b)
-		return p(a+" W "+b, func(g bool) []Value { return complement(until(!g, not(goal), both(not(safe), not(goal)))) })
+		return probability(leftText+" W "+goalText, func(isMaximum bool) []Value {
+			return complement(until(!isMaximum, not(goal), both(not(safe), not(goal))))
+		})
 	case 5:
-		finally, always := "G F "+b, "F G "+b
-		recurs := func(all bool) func(*chain) []Value {
-			return func(c *chain) []Value { return exactlyAll(c.until(fill(n, true), c.settled(goal, all))) }
+		finally, always := "G F "+goalText, "F G "+goalText
+		staysIn := func(wantsAll bool) func(*chain) []Value {
+			return func(c *chain) []Value {
+				return exactlyAll(c.untilProbabilities(fill(n, true), c.acceptingComponents(goal, wantsAll)))
+			}
 		}
-		if m.w.one(2) {
-			return p(finally, func(g bool) []Value { return m.over(g, recurs(false)) })
+		if m.writer.one(2) {
+			return probability(finally, func(isMaximum bool) []Value { return m.optimalValues(isMaximum, staysIn(false)) })
 		}
-		return p(always, func(g bool) []Value { return m.over(g, recurs(true)) })
+		return probability(always, func(isMaximum bool) []Value { return m.optimalValues(isMaximum, staysIn(true)) })
 	}
-	return p("F "+b, func(g bool) []Value { return until(g, fill(n, true), goal) })
+	return probability("F "+goalText, func(isMaximum bool) []Value { return until(isMaximum, fill(n, true), goal) })
 }
 
-// settled returns the states of the bottom components of which all states are in a set, or, if all is false, at least one state.
-func (c *chain) settled(in []bool, all bool) []bool {
-	out := make([]bool, c.size())
-	for i, component := range c.recurrent() {
+// acceptingComponents returns the states of the bottom components of which all states are in the set or, if wantsAll is false, at least one state.
+func (c *chain) acceptingComponents(set []bool, wantsAll bool) []bool {
+	accepting := make([]bool, c.size())
+	for i, component := range c.bottomComponents() {
 		if component == nil {
 			continue
 		}
-		some, every := false, true
+		hasSome, hasAll := false, true
 		for j, member := range component {
-			some = some || member && in[j]
-			every = every && (!member || in[j])
+			hasSome = hasSome || member && set[j]
+			hasAll = hasAll && (!member || set[j])
 		}
-		out[i] = all && every || !all && some
+		accepting[i] = wantsAll && hasAll || !wantsAll && hasSome
 	}
-	return out
+	return accepting
 }
 
-// stepped returns a random probability of a path formula with a bound on the number of steps.
-func (m *Model) stepped(nesting int) quantity {
-	a, safe := m.target(nesting)
-	b, goal := m.target(nesting)
+// stepBounded returns a random probability of a path formula with a bound on the number of steps.
+func (m *Model) stepBounded(nesting int) quantity {
+	leftText, safe := m.randomTarget(nesting)
+	goalText, goal := m.randomTarget(nesting)
 	n := m.Size()
-	k := pick(m.w, 0, 1, 2, 3, 4, 5, 20)
-	p := func(path string, values func(bool) []*big.Rat) quantity {
-		return quantity{"P", "[ " + path + " ]", func(g bool) []Value { return exactlyAll(values(g)) }}
+	steps := pick(m.writer, 0, 1, 2, 3, 4, 5, 20)
+	probability := func(path string, values func(bool) []*big.Rat) quantity {
+		return quantity{"P", "[ " + path + " ]", func(isMaximum bool) []Value { return exactlyAll(values(isMaximum)) }}
 	}
-	switch m.w.IntN(5) {
+	switch m.writer.IntN(5) {
 	case 0:
-		return p(fmt.Sprintf("%s U<=%d %s", a, k, b), func(g bool) []*big.Rat { return m.steps(g, safe, goal, 0, k) })
+		return probability(fmt.Sprintf("%s U<=%d %s", leftText, steps, goalText), func(isMaximum bool) []*big.Rat { return m.stepBoundedUntil(isMaximum, safe, goal, 0, steps) })
 	case 1:
-		return quantity{"P", fmt.Sprintf("[ G<=%d %s ]", k, b), func(g bool) []Value {
-			return complement(exactlyAll(m.steps(!g, fill(n, true), not(goal), 0, k)))
+		return quantity{"P", fmt.Sprintf("[ G<=%d %s ]", steps, goalText), func(isMaximum bool) []Value {
+			return complement(exactlyAll(m.stepBoundedUntil(!isMaximum, fill(n, true), not(goal), 0, steps)))
 		}}
 	case 2:
-		return p(fmt.Sprintf("F<%d %s", k+1, b), func(g bool) []*big.Rat { return m.steps(g, fill(n, true), goal, 0, k) })
+		return probability(fmt.Sprintf("F<%d %s", steps+1, goalText), func(isMaximum bool) []*big.Rat { return m.stepBoundedUntil(isMaximum, fill(n, true), goal, 0, steps) })
 	case 3:
-		low := m.w.IntN(3)
-		return p(fmt.Sprintf("%s U[%d,%d] %s", a, low, low+k, b), func(g bool) []*big.Rat { return m.steps(g, safe, goal, low, low+k) })
+		minSteps := m.writer.IntN(3)
+		return probability(fmt.Sprintf("%s U[%d,%d] %s", leftText, minSteps, minSteps+steps, goalText), func(isMaximum bool) []*big.Rat {
+			return m.stepBoundedUntil(isMaximum, safe, goal, minSteps, minSteps+steps)
+		})
 	}
-	return p(fmt.Sprintf("F<=%d %s", k, b), func(g bool) []*big.Rat { return m.steps(g, fill(n, true), goal, 0, k) })
+	return probability(fmt.Sprintf("F<=%d %s", steps, goalText), func(isMaximum bool) []*big.Rat { return m.stepBoundedUntil(isMaximum, fill(n, true), goal, 0, steps) })
 }
 
-// time returns a random time in which at most 100000 transitions of each state are expected. A longer time would take too long to compute, and the
+// randomTime returns a random time in which at most 100000 transitions of each state are expected. A longer time would take too long to compute, and the
 // probability of staying in a state would be smaller than all positive float64 numbers.
-func (m *Model) time() *big.Rat {
-	t := parse(pick(m.w, "0", "0.1", "1", "2.5", "0.3", "10", "1/3"))
-	if m.w.nasty(5) {
-		t = parse(pick(m.w, "1e-9", "1e-17", "100"))
+func (m *Model) randomTime() *big.Rat {
+	time := parseNumber(pick(m.writer, "0", "0.1", "1", "2.5", "0.3", "10", "1/3"))
+	if m.writer.nasty(5) {
+		time = parseNumber(pick(m.writer, "1e-9", "1e-17", "100"))
 	}
-	for _, exit := range m.chain(m.first()).exit {
-		for mul(exit, t).Cmp(rat(100_000, 1)) > 0 {
-			t = mul(t, parse("1e-6"))
+	for _, exit := range m.chain(m.firstScheduler()).exitRates {
+		for mul(exit, time).Cmp(rat(100_000, 1)) > 0 {
+			time = mul(time, parseNumber("1e-6"))
 		}
 	}
-	return t
+	return time
 }
 
-// timed returns a random probability of a path formula with a bound on the time, for a CTMC.
-func (m *Model) timed(nesting int) quantity {
-	a, safe := m.target(nesting)
-	b, goal := m.target(nesting)
-	c := m.chain(m.first())
-	t := m.time()
-	w := m.w
-	bound := w.literal(t)
-	p := func(path string, values func() []Value) quantity {
+// timeBounded returns a random probability of a path formula with a bound on the time, for a CTMC.
+func (m *Model) timeBounded(nesting int) quantity {
+	leftText, safe := m.randomTarget(nesting)
+	goalText, goal := m.randomTarget(nesting)
+	timedChain := m.chain(m.firstScheduler())
+	time := m.randomTime()
+	w := m.writer
+	timeText := w.literal(time)
+	probability := func(path string, values func() []Value) quantity {
 		return quantity{"P", "[ " + path + " ]", func(bool) []Value { return values() }}
 	}
-	within := func(safe, goal []bool) []Value {
-		return c.frozen(both(safe, not(goal))).after(t, indicator(goal))
+	reachWithin := func(safe, goal []bool) []Value {
+		return timedChain.withAbsorbing(both(safe, not(goal))).expectationAfter(time, indicator(goal))
 	}
 	n := m.Size()
-	switch m.w.IntN(5) {
+	switch m.writer.IntN(5) {
 	case 0:
-		return p(fmt.Sprintf("%s U<=%s %s", a, bound, b), func() []Value { return within(safe, goal) })
+		return probability(fmt.Sprintf("%s U<=%s %s", leftText, timeText, goalText), func() []Value { return reachWithin(safe, goal) })
 	case 1:
-		return p(fmt.Sprintf("G<=%s %s", bound, b), func() []Value { return c.stays(t, goal) })
+		return probability(fmt.Sprintf("G<=%s %s", timeText, goalText), func() []Value { return timedChain.stayProbability(time, goal) })
 	case 2:
-		low := m.time()
-		return p(fmt.Sprintf("%s U[%s,%s] %s", a, w.literal(low), w.literal(add(low, t)), b), func() []Value {
-			return c.stayThen(low, safe, within(safe, goal))
+		minTime := m.randomTime()
+		return probability(fmt.Sprintf("%s U[%s,%s] %s", leftText, w.literal(minTime), w.literal(add(minTime, time)), goalText), func() []Value {
+			return timedChain.valuesAfterStay(minTime, safe, reachWithin(safe, goal))
 		})
 	case 3:
-		return p(fmt.Sprintf("%s U>=%s %s", a, bound, b), func() []Value { return c.stayThen(t, safe, exactlyAll(c.until(safe, goal))) })
+		return probability(fmt.Sprintf("%s U>=%s %s", leftText, timeText, goalText), func() []Value {
+			return timedChain.valuesAfterStay(time, safe, exactlyAll(timedChain.untilProbabilities(safe, goal)))
+		})
 	}
-	return p(fmt.Sprintf("F<=%s %s", bound, b), func() []Value { return within(fill(n, true), goal) })
+	return probability(fmt.Sprintf("F<=%s %s", timeText, goalText), func() []Value { return reachWithin(fill(n, true), goal) })
 }
 
-// stays returns the probability of being in a set all the time.
-func (c *chain) stays(t *big.Rat, set []bool) []Value {
-	return c.frozen(set).after(t, indicator(set))
+// stayProbability returns the probability of being in a set all the time.
+func (c *chain) stayProbability(t *big.Rat, set []bool) []Value {
+	return c.withAbsorbing(set).expectationAfter(t, indicator(set))
 }
 
-// stayThen returns the expectation of the values then after time t, on the paths that stay in safe states until t.
-func (c *chain) stayThen(t *big.Rat, safe []bool, then []Value) []Value {
-	masked := make([]Value, len(then))
-	for i, v := range then {
-		if masked[i] = v; !safe[i] && t.Sign() > 0 {
+// valuesAfterStay returns the expectation of laterValues after the time, on the paths that stay in safe states until then.
+func (c *chain) valuesAfterStay(time *big.Rat, safe []bool, laterValues []Value) []Value {
+	masked := make([]Value, len(laterValues))
+	for i, value := range laterValues {
+		if masked[i] = value; !safe[i] && time.Sign() > 0 {
 			masked[i] = exactly(new(big.Rat))
 		}
 	}
-	return c.frozen(safe).scaled(t, masked)
+	return c.withAbsorbing(safe).intervalsAfter(time, masked)
 }
 
-// reward returns a random expected reward.
-func (m *Model) reward() quantity {
-	b, goal := m.target(0)
-	w := m.w
-	r := func(path string, values func(bool) []Value) quantity {
+// randomReward returns a random expected reward.
+func (m *Model) randomReward() quantity {
+	goalText, goal := m.randomTarget(0)
+	w := m.writer
+	reward := func(path string, values func(bool) []Value) quantity {
 		return quantity{"R", "[ " + path + " ]", values}
 	}
 	switch kind := w.IntN(6); {
 	case kind == 0 && m.Kind == "ctmc":
-		t := m.time()
-		return r("C<="+w.literal(t), func(bool) []Value { return m.gathered(t) })
+		time := m.randomTime()
+		return reward("C<="+w.literal(time), func(bool) []Value { return m.rewardUpTo(time) })
 	case kind == 1 && m.Kind == "ctmc":
-		t := m.time()
-		return r("I="+w.literal(t), func(bool) []Value { return m.chain(m.first()).frozen(fill(m.Size(), true)).after(t, m.state) })
+		time := m.randomTime()
+		return reward("I="+w.literal(time), func(bool) []Value {
+			return m.chain(m.firstScheduler()).withAbsorbing(fill(m.Size(), true)).expectationAfter(time, m.stateRewards)
+		})
 	case kind == 0:
-		k := pick(w, 0, 1, 2, 3, 6)
-		return r(fmt.Sprintf("C<=%d", k), func(g bool) []Value { return exactlyAll(m.iterate(g, true, zeros(m.Size()), k)) })
+		steps := pick(w, 0, 1, 2, 3, 6)
+		return reward(fmt.Sprintf("C<=%d", steps), func(isMaximum bool) []Value {
+			return exactlyAll(m.iterateBackwards(isMaximum, true, zeros(m.Size()), steps))
+		})
 	case kind == 1:
-		k := pick(w, 0, 1, 2, 3, 6)
-		return r(fmt.Sprintf("I=%d", k), func(g bool) []Value { return exactlyAll(m.iterate(g, false, m.state, k)) })
+		steps := pick(w, 0, 1, 2, 3, 6)
+		return reward(fmt.Sprintf("I=%d", steps), func(isMaximum bool) []Value {
+			return exactlyAll(m.iterateBackwards(isMaximum, false, m.stateRewards, steps))
+		})
 	case kind == 2 && m.Kind != "mdp":
-		c := m.chain(m.first())
-		rate := c.rate
+		c := m.chain(m.firstScheduler())
+		rate := c.rewardRates
 		if rate == nil {
-			rate = c.reward
+			rate = c.stepRewards
 		}
-		return r("S", func(bool) []Value { return exactlyAll(c.average(rate)) })
+		return reward("S", func(bool) []Value { return exactlyAll(c.longRunAverage(rate)) })
 	case kind == 3 && m.Kind != "ctmc":
-		return r("C", func(g bool) []Value { return m.over(g, (*chain).total) })
+		return reward("C", func(isMaximum bool) []Value { return m.optimalValues(isMaximum, (*chain).totalReward) })
 	}
-	return r("F "+b, func(g bool) []Value { return m.over(g, func(c *chain) []Value { return c.toGoal(goal) }) })
+	return reward("F "+goalText, func(isMaximum bool) []Value {
+		return m.optimalValues(isMaximum, func(c *chain) []Value { return c.rewardToGoal(goal) })
+	})
 }
 
-// iterate looks so many steps back.
-func (m *Model) iterate(greatest, rewards bool, x []*big.Rat, k int) []*big.Rat {
-	for range k {
-		x = m.back(greatest, rewards, x)
+// iterateBackwards does several steps of value iteration.
+func (m *Model) iterateBackwards(isMaximum, addsRewards bool, values []*big.Rat, steps int) []*big.Rat {
+	for range steps {
+		values = m.stepBackwards(isMaximum, addsRewards, values)
 	}
-	return x
+	return values
 }
 
-// gathered returns the expected reward up to time t. It divides the rewards by the largest one first, because large entries need more squarings of
+// rewardUpTo returns the expected reward up to a time. It divides the rewards by the largest one first, because large entries need more squarings of
 // the exponential.
-func (m *Model) gathered(t *big.Rat) []Value {
-	c := m.chain(m.first())
+func (m *Model) rewardUpTo(time *big.Rat) []Value {
+	timedChain := m.chain(m.firstScheduler())
 	n := m.Size()
 	scale := rat(1, 1)
-	for _, r := range c.rate {
-		if r.Cmp(scale) > 0 {
-			scale = r
+	for _, rate := range timedChain.rewardRates {
+		if rate.Cmp(scale) > 0 {
+			scale = rate
 		}
 	}
-	rate := zeros(n)
-	for i, r := range c.rate {
-		rate[i] = quo(r, scale)
+	scaledRates := zeros(n)
+	for i, rate := range timedChain.rewardRates {
+		scaledRates[i] = quo(rate, scale)
 	}
-	last := append(zeros(n), rat(1, 1))
-	vs := c.frozen(fill(n, true)).earning(rate).after(t, last)[:n]
-	for i, v := range vs {
-		vs[i] = Value{Lo: mul(v.Lo, scale), Hi: mul(v.Hi, scale)}
+	initialValues := append(zeros(n), rat(1, 1))
+	values := timedChain.withAbsorbing(fill(n, true)).withRewardState(scaledRates).expectationAfter(time, initialValues)[:n]
+	for i, value := range values {
+		values[i] = Value{Lo: mul(value.Lo, scale), Hi: mul(value.Hi, scale)}
 	}
-	return vs
+	return values
 }

@@ -29,13 +29,13 @@ func (w Want) String() string {
 
 // Queries returns n random properties of a model with their exact values. Each call returns new ones.
 func (m *Model) Queries(n int) []Query {
-	var out []Query
-	for len(out) < n {
-		if q, ok := m.query(); ok {
-			out = append(out, q)
+	var queries []Query
+	for len(queries) < n {
+		if query, ok := m.randomQuery(); ok {
+			queries = append(queries, query)
 		}
 	}
-	return out
+	return queries
 }
 
 // quantity is an operator and its values in all states. A property can ask for the value, or compare it with a bound.
@@ -46,75 +46,75 @@ type quantity struct {
 	values func(greatest bool) []Value
 }
 
-// ask returns a property that asks for the value of a quantity, and the values.
-func (m *Model) ask(q quantity) (string, []Value) {
-	which, greatest := "", m.w.one(2)
+// queryFor returns a property that asks for the value of a quantity, and the values.
+func (m *Model) queryFor(asked quantity) (string, []Value) {
+	optimum, isMaximum := "", m.writer.one(2)
 	if m.Kind == "mdp" {
-		which = map[bool]string{true: "max", false: "min"}[greatest]
+		optimum = map[bool]string{true: "max", false: "min"}[isMaximum]
 	}
-	return q.operator + which + "=? " + q.path, q.values(greatest)
+	return asked.operator + optimum + "=? " + asked.path, asked.values(isMaximum)
 }
 
-// query returns a random property. ok is false if the value cannot be decided with the computed digits.
-func (m *Model) query() (query Query, ok bool) {
-	w := m.w
-	q := m.quantity(1)
+// randomQuery returns a random property. ok is false if the value cannot be decided with the computed digits.
+func (m *Model) randomQuery() (query Query, ok bool) {
+	w := m.writer
+	asked := m.randomQuantity(1)
 	switch w.IntN(10) {
 	case 0, 1, 2:
-		text, in := m.bounded(q, w.IntN(m.Size()))
+		text, holdsIn := m.comparison(asked, w.IntN(m.Size()))
 		if text == "" {
 			return Query{}, false
 		}
-		return Query{text, Want{Boolean: true, True: in[0]}}, true
+		return Query{text, Want{Boolean: true, True: holdsIn[0]}}, true
 	case 3:
-		return m.filtered(q)
+		return m.filtered(asked)
 	case 4:
-		return m.filteredTruth(q)
+		return m.filteredTruth(asked)
 	case 5:
-		text, vs := m.ask(q)
-		if !vs[0].Inf && vs[0].Exact() {
-			f := parse(pick(w, "3", "1/3", "0.1", "1e-9"))
-			return Query{text + " * " + plain(f), Want{Value: exactly(mul(vs[0].Lo, f))}}, true
+		text, values := m.queryFor(asked)
+		if !values[0].Inf && values[0].Exact() {
+			factor := parseNumber(pick(w, "3", "1/3", "0.1", "1e-9"))
+			return Query{text + " * " + plain(factor), Want{Value: exactly(mul(values[0].Lo, factor))}}, true
 		}
-		return Query{text, Want{Value: vs[0]}}, true
+		return Query{text, Want{Value: values[0]}}, true
 	}
-	text, vs := m.ask(q)
-	return Query{text, Want{Value: vs[0]}}, true
+	text, values := m.queryFor(asked)
+	return Query{text, Want{Value: values[0]}}, true
 }
 
-// where returns a random condition on variables, and whether it holds in each state.
-func (m *Model) where(depth int) (string, []bool) {
-	s := m.w.some(depth, -1)
-	in := make([]bool, m.Size())
-	for i, at := range m.states {
-		in[i] = s.in(at)
+// randomCondition returns a random condition on variables, and whether it holds in each state.
+func (m *Model) randomCondition(depth int) (string, []bool) {
+	s := m.writer.some(depth, -1)
+	holdsIn := make([]bool, m.Size())
+	for i, valuation := range m.states {
+		holdsIn[i] = s.in(valuation)
 	}
-	return s.text, in
+	return s.text, holdsIn
 }
 
-// target returns a random condition like where, but sometimes a bound on a nested quantity.
-func (m *Model) target(nesting int) (string, []bool) {
-	if nesting > 0 && m.w.one(8) {
-		if text, in := m.bounded(m.quantity(0), m.w.IntN(m.Size())); text != "" {
-			return "(" + text + ")", in
+// randomTarget returns a random condition like randomCondition, but sometimes a bound on a nested quantity.
+func (m *Model) randomTarget(nesting int) (string, []bool) {
+	if nesting > 0 && m.writer.one(8) {
+		if text, holdsIn := m.comparison(m.randomQuantity(0), m.writer.IntN(m.Size())); text != "" {
+			return "(" + text + ")", holdsIn
 		}
 	}
-	return m.where(1)
+	return m.randomCondition(1)
 }
 
-// bounded returns a comparison of a quantity with a number that is equal or near to its value in a state, and whether it holds in each state. The
+// comparison returns a comparison of a quantity with a number that is equal or near to its value in a state, and whether it holds in each state. The
 // text is empty if the computed digits do not decide the comparison.
-func (m *Model) bounded(q quantity, state int) (string, []bool) {
-	w := m.w
+func (m *Model) comparison(compared quantity, state int) (string, []bool) {
+	w := m.writer
 	relation := pick(w, ">=", ">", "<=", "<")
-	greatest := relation[0] == '<' // for all schedulers
-	vs := q.values(greatest)
+	isMaximum := relation[0] == '<' // for all schedulers
+	values := compared.values(isMaximum)
 	bound := new(big.Rat)
-	if !vs[state].Inf {
-		bound = vs[state].Lo
+	if !values[state].Inf {
+		bound = values[state].Lo
 	}
 	if !short(bound) { // use a near number with fewer digits
-		bound = parse(real(bound).Text('e', 16))
+		bound = parseNumber(real(bound).Text('e', 16))
 	}
 	if w.one(6) {
 		bound = rat(int64(w.IntN(2)), 1)
@@ -124,108 +124,108 @@ func (m *Model) bounded(q quantity, state int) (string, []bool) {
 	}
 	text := w.literal(bound)
 	if w.one(3) {
-		d := "0.1"
+		difference := "0.1"
 		if w.level != Plain {
-			d = pick(w, "1e-17", "1e-9", "1e-320", "1e-30", "0.1")
+			difference = pick(w, "1e-17", "1e-9", "1e-320", "1e-30", "0.1")
 		}
-		op := pick(w, "+", "-")
-		text = "(" + plain(bound) + op + d + ")"
-		if bound = add(bound, parse(d)); op == "-" {
-			bound = sub(bound, mul(parse(d), rat(2, 1)))
+		sign := pick(w, "+", "-")
+		text = "(" + plain(bound) + sign + difference + ")"
+		if bound = add(bound, parseNumber(difference)); sign == "-" {
+			bound = sub(bound, mul(parseNumber(difference), rat(2, 1)))
 		}
 	}
-	if bound.Sign() < 0 || q.operator != "R" && bound.Cmp(rat(1, 1)) > 0 {
+	if bound.Sign() < 0 || compared.operator != "R" && bound.Cmp(rat(1, 1)) > 0 {
 		return "", nil
 	}
-	in := make([]bool, len(vs))
-	for i, v := range vs {
+	holdsIn := make([]bool, len(values))
+	for i, value := range values {
 		var ok bool
-		if in[i], ok = holds(v, relation, bound); !ok {
+		if holdsIn[i], ok = holds(value, relation, bound); !ok {
 			return "", nil
 		}
 	}
-	return q.operator + relation + text + " " + q.path, in
+	return compared.operator + relation + text + " " + compared.path, holdsIn
 }
 
 // holds reports whether a value has a relation to a bound. ok is false if too few digits of the value are known.
-func holds(v Value, relation string, bound *big.Rat) (in, ok bool) {
-	if v.Inf {
+func holds(value Value, relation string, bound *big.Rat) (isTrue, ok bool) {
+	if value.Inf {
 		return relation[0] == '>', true
 	}
-	lo, hi := v.Lo.Cmp(bound), v.Hi.Cmp(bound)
-	if lo != hi {
+	lowerOrder, upperOrder := value.Lo.Cmp(bound), value.Hi.Cmp(bound)
+	if lowerOrder != upperOrder {
 		return false, false
 	}
 	switch relation {
 	case ">=":
-		return lo >= 0, true
+		return lowerOrder >= 0, true
 	case ">":
-		return lo > 0, true
+		return lowerOrder > 0, true
 	case "<=":
-		return lo <= 0, true
+		return lowerOrder <= 0, true
 	}
-	return lo < 0, true
+	return lowerOrder < 0, true
 }
 
 // filtered returns a filter that combines the values of a quantity in some states. ok is false if no state satisfies the condition of the filter.
-func (m *Model) filtered(q quantity) (query Query, ok bool) {
-	text, vs := m.ask(q)
-	cond, in := m.where(1)
-	op := pick(m.w, "min", "max", "sum", "avg")
-	var of []Value
-	for i, v := range vs {
-		if in[i] {
-			of = append(of, v)
+func (m *Model) filtered(filteredQuantity quantity) (query Query, ok bool) {
+	text, values := m.queryFor(filteredQuantity)
+	condition, holdsIn := m.randomCondition(1)
+	operator := pick(m.writer, "min", "max", "sum", "avg")
+	var selected []Value
+	for i, value := range values {
+		if holdsIn[i] {
+			selected = append(selected, value)
 		}
 	}
-	if len(of) == 0 {
+	if len(selected) == 0 {
 		return Query{}, false
 	}
-	best, total := of[0], exactly(new(big.Rat))
-	for _, v := range of {
-		if op == "min" && v.less(best) || op == "max" && best.less(v) {
-			best = v
+	result, total := selected[0], exactly(new(big.Rat))
+	for _, value := range selected {
+		if operator == "min" && value.isLess(result) || operator == "max" && result.isLess(value) {
+			result = value
 		}
-		if total.Inf = total.Inf || v.Inf; !total.Inf {
-			total = Value{Lo: add(total.Lo, v.Lo), Hi: add(total.Hi, v.Hi)}
+		if total.Inf = total.Inf || value.Inf; !total.Inf {
+			total = Value{Lo: add(total.Lo, value.Lo), Hi: add(total.Hi, value.Hi)}
 		}
 	}
 	switch {
-	case op == "avg" && !total.Inf:
-		n := rat(int64(len(of)), 1)
-		best = Value{Lo: quo(total.Lo, n), Hi: quo(total.Hi, n)}
-	case op == "sum" || op == "avg":
-		best = total
+	case operator == "avg" && !total.Inf:
+		n := rat(int64(len(selected)), 1)
+		result = Value{Lo: quo(total.Lo, n), Hi: quo(total.Hi, n)}
+	case operator == "sum" || operator == "avg":
+		result = total
 	}
-	return Query{fmt.Sprintf("filter(%s, %s, %s)", op, text, cond), Want{Value: best}}, true
+	return Query{fmt.Sprintf("filter(%s, %s, %s)", operator, text, condition), Want{Value: result}}, true
 }
 
 // filteredTruth returns a filter that combines truth values of some states. ok is false if no state satisfies the condition of the filter, or if the
 // truth values cannot be decided.
-func (m *Model) filteredTruth(q quantity) (query Query, ok bool) {
-	text, truth := m.where(1)
-	if m.w.one(2) {
-		if text, truth = m.bounded(q, m.w.IntN(m.Size())); text == "" {
+func (m *Model) filteredTruth(compared quantity) (query Query, ok bool) {
+	text, truth := m.randomCondition(1)
+	if m.writer.one(2) {
+		if text, truth = m.comparison(compared, m.writer.IntN(m.Size())); text == "" {
 			return Query{}, false
 		}
 	}
-	cond, in := m.where(1)
-	count, of := 0, 0
-	for i := range in {
-		if in[i] {
-			of++
+	condition, holdsIn := m.randomCondition(1)
+	numTrue, numSelected := 0, 0
+	for i := range holdsIn {
+		if holdsIn[i] {
+			numSelected++
 			if truth[i] {
-				count++
+				numTrue++
 			}
 		}
 	}
-	if of == 0 {
+	if numSelected == 0 {
 		return Query{}, false
 	}
-	switch op := pick(m.w, "forall", "exists", "count"); op {
+	switch operator := pick(m.writer, "forall", "exists", "count"); operator {
 	case "count":
-		return Query{fmt.Sprintf("filter(count, %s, %s)", text, cond), Want{Value: exactly(rat(int64(count), 1))}}, true
+		return Query{fmt.Sprintf("filter(count, %s, %s)", text, condition), Want{Value: exactly(rat(int64(numTrue), 1))}}, true
 	default:
-		return Query{fmt.Sprintf("filter(%s, %s, %s)", op, text, cond), Want{Boolean: true, True: op == "forall" && count == of || op == "exists" && count > 0}}, true
+		return Query{fmt.Sprintf("filter(%s, %s, %s)", operator, text, condition), Want{Boolean: true, True: operator == "forall" && numTrue == numSelected || operator == "exists" && numTrue > 0}}, true
 	}
 }

@@ -14,130 +14,132 @@ func real(x *big.Rat) *big.Float { return new(big.Float).SetPrec(precision).SetR
 
 // generator is a matrix of rates between states, nonnegative off the diagonal.
 type generator struct {
-	rates [][]*big.Rat // the diagonal is not looked at
-	exit  []*big.Rat
+	rates     [][]*big.Rat // the diagonal is not looked at
+	exitRates []*big.Rat
 }
 
-// frozen returns the rates of a continuous-time chain in which the states outside open are absorbing.
-func (c *chain) frozen(open []bool) *generator {
+// withAbsorbing returns the rates of a continuous-time chain in which the states outside openStates are absorbing.
+func (c *chain) withAbsorbing(openStates []bool) *generator {
 	n := c.size()
-	g := &generator{exit: zeros(n)}
+	result := &generator{exitRates: zeros(n)}
 	for i := range n {
 		row := zeros(n)
-		if open[i] && c.exit[i].Sign() > 0 {
-			g.exit[i] = c.exit[i]
+		if openStates[i] && c.exitRates[i].Sign() > 0 {
+			result.exitRates[i] = c.exitRates[i]
 			for j := range n {
-				row[j] = mul(c.p[i][j], c.exit[i])
+				row[j] = mul(c.probabilities[i][j], c.exitRates[i])
 			}
 		}
-		g.rates = append(g.rates, row)
+		result.rates = append(result.rates, row)
 	}
-	return g
+	return result
 }
 
-// earning adds a state whose value after a time is the reward earned in this time. rate is the reward of each state per unit of time.
-func (g *generator) earning(rate []*big.Rat) *generator {
+// withRewardState adds a state whose value after some time is the reward that is earned in this time. rewardRates has the reward of each state
+// per unit of time.
+func (g *generator) withRewardState(rewardRates []*big.Rat) *generator {
 	n := len(g.rates)
-	out := &generator{exit: append(append([]*big.Rat(nil), g.exit...), new(big.Rat))}
+	result := &generator{exitRates: append(append([]*big.Rat(nil), g.exitRates...), new(big.Rat))}
 	for i := range n {
-		out.rates = append(out.rates, append(append([]*big.Rat(nil), g.rates[i]...), rate[i]))
+		result.rates = append(result.rates, append(append([]*big.Rat(nil), g.rates[i]...), rewardRates[i]))
 	}
-	out.rates = append(out.rates, zeros(n+1))
-	return out
+	result.rates = append(result.rates, zeros(n+1))
+	return result
 }
 
-// after returns exp(Q t) f for the generator matrix Q: the expectation of f after time t. It uses uniformisation with a rate q, which makes all
-// entries nonnegative. So nothing is subtracted, and every entry has a small relative error. It computes the exponential for t/2^k and
-// squares it k times.
-func (g *generator) after(t *big.Rat, f []*big.Rat) []Value {
+// expectationAfter returns exp(Q time) stateValues for the generator matrix Q: the expectation of stateValues after the time. Uniformisation makes all
+// entries nonnegative. So nothing is subtracted, and every entry has a small relative error. The exponential is computed for time/2^k, and
+// squared k times, where k is the number of squarings.
+func (g *generator) expectationAfter(time *big.Rat, stateValues []*big.Rat) []Value {
 	n := len(g.rates)
-	q := new(big.Rat)
-	for i, e := range g.exit {
-		if own := sub(e, g.rates[i][i]); own.Cmp(q) > 0 {
-			q = own
+	uniformRate := new(big.Rat)
+	for i, exitRate := range g.exitRates {
+		if rate := sub(exitRate, g.rates[i][i]); rate.Cmp(uniformRate) > 0 {
+			uniformRate = rate
 		}
-		for j, r := range g.rates[i] {
-			if j != i && r.Cmp(q) > 0 {
-				q = r // so that the terms of the series are below 1, also those of rewards
+		for j, rate := range g.rates[i] {
+			if j != i && rate.Cmp(uniformRate) > 0 {
+				uniformRate = rate // so that the terms of the series are below 1, also those of rewards
 			}
 		}
 	}
-	if q.Sign() == 0 || t.Sign() == 0 {
-		return exactlyAll(f[:n])
+	if uniformRate.Sign() == 0 || time.Sign() == 0 {
+		return exactlyAll(stateValues[:n])
 	}
-	h, squarings := mul(q, t), 0
-	for h.Cmp(rat(1, 256)) > 0 {
-		h = h.Quo(h, rat(2, 1))
+	argument, squarings := mul(uniformRate, time), 0
+	for argument.Cmp(rat(1, 256)) > 0 {
+		argument = argument.Quo(argument, rat(2, 1))
 		squarings++
 	}
-	b := newMatrix(n)
+	power := newMatrix(n)
 	for i := range n {
 		for j := range n {
-			x := quo(g.rates[i][j], q)
+			x := quo(g.rates[i][j], uniformRate)
 			if i == j {
-				x = add(x, sub(rat(1, 1), quo(g.exit[i], q)))
+				x = add(x, sub(rat(1, 1), quo(g.exitRates[i], uniformRate)))
 			}
-			b[i][j] = real(mul(x, h))
+			power[i][j] = real(mul(x, argument))
 		}
 	}
-	m := exponential(b, real(h))
+	result := exponential(power, real(argument))
 	for range squarings {
-		m = m.times(m)
+		result = result.times(result)
 	}
-	return m.apply(f)
+	return result.apply(stateValues)
 }
 
 type matrix [][]*big.Float
 
 // newMatrix returns a matrix of n rows and columns of zeros.
 func newMatrix(n int) matrix {
-	m := make(matrix, n)
-	for i := range m {
-		m[i] = make([]*big.Float, n)
-		for j := range m[i] {
-			m[i][j] = new(big.Float).SetPrec(precision)
+	result := make(matrix, n)
+	for i := range result {
+		result[i] = make([]*big.Float, n)
+		for j := range result[i] {
+			result[i][j] = new(big.Float).SetPrec(precision)
 		}
 	}
-	return m
+	return result
 }
 
 // times returns the product of two matrices.
-func (m matrix) times(o matrix) matrix {
+func (m matrix) times(factor matrix) matrix {
 	n := len(m)
-	out, x := newMatrix(n), new(big.Float).SetPrec(precision)
+	product, term := newMatrix(n), new(big.Float).SetPrec(precision)
 	for i := range n {
 		for k := range n {
 			if m[i][k].Sign() == 0 {
 				continue
 			}
 			for j := range n {
-				if o[k][j].Sign() != 0 {
-					out[i][j].Add(out[i][j], x.Mul(m[i][k], o[k][j]))
+				if factor[k][j].Sign() != 0 {
+					product[i][j].Add(product[i][j], term.Mul(m[i][k], factor[k][j]))
 				}
 			}
 		}
 	}
-	return out
+	return product
 }
 
-// exponential returns exp(b-hI) for a nonnegative matrix b, where I is the identity matrix: the quotient of the power series of exp(b) and exp(h).
-func exponential(b matrix, h *big.Float) matrix {
-	n := len(b)
+// exponential returns exp(exponent - shift I) for a nonnegative matrix, where I is the identity matrix: the quotient of the power series of
+// exp(exponent) and exp(shift).
+func exponential(exponent matrix, shift *big.Float) matrix {
+	n := len(exponent)
 	sum, term := newMatrix(n), newMatrix(n)
-	scale, power := big.NewFloat(1).SetPrec(precision), big.NewFloat(1).SetPrec(precision)
+	scale, scaleTerm := big.NewFloat(1).SetPrec(precision), big.NewFloat(1).SetPrec(precision)
 	for i := range n {
 		sum[i][i].SetInt64(1)
 		term[i][i].SetInt64(1)
 	}
 	for k := 1; k <= terms; k++ {
-		term = term.times(b)
-		power.Mul(power, h)
-		d := new(big.Float).SetPrec(precision).SetInt64(int64(k))
-		power.Quo(power, d)
-		scale.Add(scale, power)
+		term = term.times(exponent)
+		scaleTerm.Mul(scaleTerm, shift)
+		divisor := new(big.Float).SetPrec(precision).SetInt64(int64(k))
+		scaleTerm.Quo(scaleTerm, divisor)
+		scale.Add(scale, scaleTerm)
 		for i := range n {
 			for j := range n {
-				term[i][j].Quo(term[i][j], d)
+				term[i][j].Quo(term[i][j], divisor)
 				sum[i][j].Add(sum[i][j], term[i][j])
 			}
 		}
@@ -151,29 +153,29 @@ func exponential(b matrix, h *big.Float) matrix {
 }
 
 // apply returns intervals that contain the product of the matrix and a vector. Their relative width is the accuracy of the matrix.
-func (m matrix) apply(f []*big.Rat) []Value {
+func (m matrix) apply(vector []*big.Rat) []Value {
 	slack := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(digits), nil))
-	out := make([]Value, len(m))
+	intervals := make([]Value, len(m))
 	for i := range m {
 		sum := new(big.Rat)
 		for j := range m {
-			x, _ := m[i][j].Rat(nil)
-			sum.Add(sum, mul(x, f[j]))
+			entry, _ := m[i][j].Rat(nil)
+			sum.Add(sum, mul(entry, vector[j]))
 		}
-		out[i] = Value{Lo: mul(sum, sub(rat(1, 1), slack)), Hi: mul(sum, add(rat(1, 1), slack))}
+		intervals[i] = Value{Lo: mul(sum, sub(rat(1, 1), slack)), Hi: mul(sum, add(rat(1, 1), slack))}
 	}
-	return out
+	return intervals
 }
 
-// scaled returns exp(Q t) f like after, for a vector f of intervals.
-func (g *generator) scaled(t *big.Rat, f []Value) []Value {
-	lo, hi := zeros(len(f)), zeros(len(f))
-	for i, v := range f {
-		lo[i], hi[i] = v.Lo, v.Hi
+// intervalsAfter returns exp(Q time) stateValues like expectationAfter, for a vector of intervals.
+func (g *generator) intervalsAfter(time *big.Rat, stateValues []Value) []Value {
+	lower, upper := zeros(len(stateValues)), zeros(len(stateValues))
+	for i, value := range stateValues {
+		lower[i], upper[i] = value.Lo, value.Hi
 	}
-	a, b := g.after(t, lo), g.after(t, hi)
-	for i := range a {
-		a[i].Hi = b[i].Hi
+	result, upperResult := g.expectationAfter(time, lower), g.expectationAfter(time, upper)
+	for i := range result {
+		result[i].Hi = upperResult[i].Hi
 	}
-	return a
+	return result
 }

@@ -36,17 +36,17 @@ func (v Value) Exact() bool { return !v.Inf && v.Lo.Cmp(v.Hi) == 0 }
 
 func exactly(x *big.Rat) Value { return Value{Lo: x, Hi: x} }
 
-func exactlyAll(xs []*big.Rat) []Value {
-	out := make([]Value, len(xs))
-	for i, x := range xs {
-		out[i] = exactly(x)
+func exactlyAll(numbers []*big.Rat) []Value {
+	values := make([]Value, len(numbers))
+	for i, number := range numbers {
+		values[i] = exactly(number)
 	}
-	return out
+	return values
 }
 
-// less compares values; those that are known to sixty digits differ by more or
+// isLess compares values; those that are known to sixty digits differ by more or
 // are equal.
-func (v Value) less(w Value) bool {
+func (v Value) isLess(w Value) bool {
 	if v.Inf || w.Inf {
 		return !v.Inf
 	}
@@ -60,19 +60,19 @@ func sub(x, y *big.Rat) *big.Rat { return new(big.Rat).Sub(x, y) }
 func mul(x, y *big.Rat) *big.Rat { return new(big.Rat).Mul(x, y) }
 func quo(x, y *big.Rat) *big.Rat { return new(big.Rat).Quo(x, y) }
 
-// parse reads a decimal number.
-func parse(s string) *big.Rat {
-	x, ok := new(big.Rat).SetString(s)
+// parseNumber reads a decimal number.
+func parseNumber(text string) *big.Rat {
+	number, ok := new(big.Rat).SetString(text)
 	if !ok {
-		panic("hostile: number " + s)
+		panic("hostile: number " + text)
 	}
-	return x
+	return number
 }
 
 func zeros(n int) []*big.Rat {
-	out := make([]*big.Rat, n)
-	for i := range out {
-		out[i] = new(big.Rat)
+	values := make([]*big.Rat, n)
+	for i := range values {
+		values[i] = new(big.Rat)
 	}
-	return out
+	return values
 }

@@ -19,9 +19,9 @@ func (translation *translation) pathAutomaton(expr sema.Expr, dir solve.Directio
 	if err != nil {
 		return vectorValue{}, err
 	}
-	vector := certificate.Vector{Kind: certificate.PathFormula, Reward: -1, Automaton: automaton, Max: translation.isMaximum(solve.Max)}
+	vector := certificate.Vector{Kind: certificate.PathFormula, Reward: -1, Automaton: automaton, IsMaximum: translation.isMaximum(solve.Max)}
 	automaton.Formula = formula
-	isComplement := vector.Max && dir == solve.Min
+	isComplement := vector.IsMaximum && dir == solve.Min
 	if isComplement { // Pmin of a formula is 1 minus Pmax of its negation
 		automaton.Formula = negation(formula)
 	}
@@ -40,7 +40,7 @@ func (translation *translation) quantifyAutomaton(forall bool, expr sema.Expr) (
 	if forall {
 		automaton.Formula = negation(formula)
 	}
-	vector := translation.vectorIndex(certificate.Vector{Kind: certificate.PathFormula, Reward: -1, Automaton: automaton, Max: true, Paths: true})
+	vector := translation.vectorIndex(certificate.Vector{Kind: certificate.PathFormula, Reward: -1, Automaton: automaton, IsMaximum: true, ExistsPath: true})
 	statesWithPath := translation.setIndex(certificate.Set{Kind: certificate.Bound, Vector: vector, Relation: ">=", Threshold: big.NewRat(1, 1)})
 	if forall {
 		return translation.complementIndex(statesWithPath), nil
@@ -77,7 +77,7 @@ func (translation *translation) formulaWithoutNegation(automaton *certificate.Au
 		return nil, err
 	}
 	right, err := translation.pathFormula(automaton, binary.Y)
-	return &certificate.Formula{Op: booleanOp(binary.Op), X: left, Y: right}, err
+	return &certificate.Formula{Op: booleanOp(binary.Op), Operand: left, SecondOperand: right}, err
 }
 
 // booleanOp returns the name that certificates have for a Boolean operator. The operators <=> and = of Booleans have the same name.
@@ -126,9 +126,9 @@ func (translation *translation) temporalFormula(automaton *certificate.Automaton
 	if len(automaton.Sets) > maxPropositions {
 		return nil, translation.unsupported(path.Expr, "a path formula with more than %d state formulas", maxPropositions)
 	}
-	result := &certificate.Formula{Op: path.Op.String(), X: left, Y: right}
+	result := &certificate.Formula{Op: path.Op.String(), Operand: left, SecondOperand: right}
 	if left == nil {
-		result.X, result.Y = right, nil
+		result.Operand, result.SecondOperand = right, nil
 	}
 	if path.Bound == nil {
 		return result, nil
@@ -146,10 +146,10 @@ func (translation *translation) withStepBound(formula *certificate.Formula, path
 	}
 	bounded := formula               // the operator that gets the bound
 	if path.Op == syntax.WeakUntil { // f W g is !((f & !g) U (!f & !g))
-		left, right := formula.X, formula.Y
-		onlyLeft := &certificate.Formula{Op: "&", X: left, Y: negation(right)}
-		neither := &certificate.Formula{Op: "&", X: negation(left), Y: negation(right)}
-		bounded = &certificate.Formula{Op: "U", X: onlyLeft, Y: neither}
+		left, right := formula.Operand, formula.SecondOperand
+		onlyLeft := &certificate.Formula{Op: "&", Operand: left, SecondOperand: negation(right)}
+		neither := &certificate.Formula{Op: "&", Operand: negation(left), SecondOperand: negation(right)}
+		bounded = &certificate.Formula{Op: "U", Operand: onlyLeft, SecondOperand: neither}
 		formula = negation(bounded)
 	}
 	low, high, err := logic.Steps(path.Bound)
@@ -162,7 +162,7 @@ func (translation *translation) withStepBound(formula *certificate.Formula, path
 
 // negation returns the negation of a formula.
 func negation(formula *certificate.Formula) *certificate.Formula {
-	return &certificate.Formula{Op: "!", X: formula}
+	return &certificate.Formula{Op: "!", Operand: formula}
 }
 
 // maxAutomaton is the greatest number of entries of an automaton's transition table.
@@ -273,7 +273,7 @@ func automatonFormula(formula *certificate.Formula) *automata.Formula {
 		"true": automata.True, "p": automata.Prop, "!": automata.Not, "&": automata.And, "|": automata.Or, "=>": automata.Implies, "<=>": automata.Iff,
 		"X": automata.Next, "F": automata.Finally, "G": automata.Globally, "U": automata.Until, "W": automata.WeakUntil, "R": automata.Release,
 	}
-	result := &automata.Formula{Op: operators[formula.Op], Prop: formula.Prop, X: automatonFormula(formula.X), Y: automatonFormula(formula.Y)}
+	result := &automata.Formula{Op: operators[formula.Op], Prop: formula.Prop, X: automatonFormula(formula.Operand), Y: automatonFormula(formula.SecondOperand)}
 	if formula.Low > 0 || formula.High != nil {
 		result.Bound = &automata.Bound{Low: formula.Low, High: automata.Unbounded}
 		if formula.High != nil {

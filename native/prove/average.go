@@ -139,7 +139,7 @@ func (proof *vectorProof) gainMultiple(graph *sparse.Graph, reward *sparse.Rewar
 // advantage returns left-right for a maximum and right-left for a minimum. It is positive if left is better.
 func (proof *vectorProof) advantage(left, right *big.Rat) *big.Rat {
 	difference := new(big.Rat).Sub(left, right)
-	if !proof.Max {
+	if !proof.IsMaximum {
 		difference.Neg(difference)
 	}
 	return difference

@@ -88,7 +88,7 @@ func vectorKey(vector *certificate.Vector) string {
 		text, _ := json.Marshal(vector.Budgets.Bounds)
 		formula = string(text)
 	}
-	return fmt.Sprint("vector ", vector.Kind, vector.Max, vector.Maximizer, vector.Paths, vector.Left, vector.Right,
+	return fmt.Sprint("vector ", vector.Kind, vector.IsMaximum, vector.Maximizer, vector.ExistsPath, vector.Left, vector.Right,
 		vector.Reward, vector.From, vector.To, " ", time, " ", sets, " ", formula, " ", vector.Discount, " ", vector.Shares)
 }
 

@@ -37,7 +37,7 @@ func (translation *translation) conditionalOptimum(path *logic.Path, dir solve.D
 	if dir == solve.Min {
 		automaton.Formula = negation(formula)
 	}
-	vector := certificate.Vector{Kind: certificate.MaxConditional, Max: true, Reward: -1, Automaton: automaton, Given: &certificate.ConditionalBounds{}}
+	vector := certificate.Vector{Kind: certificate.MaxConditional, IsMaximum: true, Reward: -1, Automaton: automaton, ConditionalBounds: &certificate.ConditionalBounds{}}
 	return vectorValue{translation.vectorIndex(vector), dir == solve.Min}, nil
 }
 
@@ -134,7 +134,7 @@ func (proof *vectorProof) maxConditional() (*solve.Values, error) {
 			return nil, err
 		}
 	}
-	lower, upper := proof.Given.Lower, proof.Given.Upper
+	lower, upper := proof.ConditionalBounds.Lower, proof.ConditionalBounds.Upper
 	numStates, bounds := proof.Model.NumStates(), interval.Between(lower, upper)
 	if isCertain {
 		bounds = interval.Between(upper, upper)
@@ -313,7 +313,7 @@ func (problem *payoffProblem) findBracket() error {
 	if err != nil {
 		return err
 	}
-	problem.Given = &certificate.ConditionalBounds{Lower: lower, Upper: upper}
+	problem.ConditionalBounds = &certificate.ConditionalBounds{Lower: lower, Upper: upper}
 	problem.setColumns(lowerPayoffs, upperPayoffs, nil)
 	return nil
 }
@@ -334,7 +334,7 @@ func (problem *payoffProblem) findCertain() (bool, error) {
 	}
 	one := big.NewRat(1, 1)
 	upperPayoffs := slices.Repeat([]*big.Rat{one}, numPairs) // the entries share a fraction, which nothing changes
-	problem.Given = &certificate.ConditionalBounds{Lower: half, Upper: one, Certain: true}
+	problem.ConditionalBounds = &certificate.ConditionalBounds{Lower: half, Upper: one, Certain: true}
 	problem.setColumns(lowerPayoffs, upperPayoffs, usableChoices)
 	return true, nil
 }
@@ -342,7 +342,7 @@ func (problem *payoffProblem) findCertain() (bool, error) {
 // setColumns sets the columns of the certificate: the expected payoffs for both bounds, and the layers of the losing runs. It also ranks the
 // pairs in which continuing the path with usable choices is better than ending it.
 func (problem *payoffProblem) setColumns(lowerPayoffs, upperPayoffs []*big.Rat, usableChoices *sparse.Set) {
-	lower, upper := problem.Given.Lower, problem.Given.Upper
+	lower, upper := problem.ConditionalBounds.Lower, problem.ConditionalBounds.Upper
 	numPairs := len(lowerPayoffs)
 	continuingPairs := sparse.SelectStates(numPairs, func(pair int) bool { return lowerPayoffs[pair].Cmp(problem.endPayoff(pair, lower)) > 0 })
 	equations := &bellmanEquations{graph: problem.graph, bounds: make([]float64, numPairs), exactBounds: lowerPayoffs}

@@ -65,10 +65,10 @@ func (confirmation *confirmation) compareClaims(certified, translated *certifica
 // vector.
 func (confirmation *confirmation) equalClaims(certified, translated *certificate.Claim) (bool, error) {
 	certifiesSet, translatesToSet := certified.Vector < 0, translated.Vector < 0
-	if certified.Complement != translated.Complement || certified.Of != translated.Of || certifiesSet != translatesToSet {
+	if certified.Complement != translated.Complement || certified.Operator != translated.Operator || certifiesSet != translatesToSet {
 		return false, nil
 	}
-	if isEqual, err := confirmation.equalSets(certified.Over, translated.Over); !isEqual || err != nil {
+	if isEqual, err := confirmation.equalSets(certified.OverSet, translated.OverSet); !isEqual || err != nil {
 		return false, err
 	}
 	if certifiesSet {
@@ -93,7 +93,7 @@ func (confirmation *confirmation) equalSets(certifiedIndex, translatedIndex int)
 			return false, nil
 		}
 	}
-	if certified.Compares() {
+	if certified.DependsOnValues() {
 		if isEqual, err := confirmation.equalVectors(certified.Vector, translated.Vector); !isEqual || err != nil {
 			return false, err
 		}
@@ -155,8 +155,8 @@ func (confirmation *confirmation) equalVectors(certifiedIndex, translatedIndex i
 func (confirmation *confirmation) equalFields(certified, translated *certificate.Vector) bool {
 	hasChoices := confirmation.file.Model.Kind == certificate.MDP
 	switch {
-	case certified.Kind != translated.Kind || certified.Paths != translated.Paths,
-		hasChoices && certified.Max != translated.Max,
+	case certified.Kind != translated.Kind || certified.ExistsPath != translated.ExistsPath,
+		hasChoices && certified.IsMaximum != translated.IsMaximum,
 		certified.From != translated.From || certified.To != translated.To,
 		!equalTimes(certified.Timed, translated.Timed),
 		!equalRats(certified.Discount, translated.Discount):

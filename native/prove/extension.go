@@ -65,7 +65,7 @@ func (translation *translation) rewardBoundedProbability(path *logic.Path, dir s
 	if !translation.property.Program.IsDTMCOrMDP() {
 		return vectorValue{}, translation.unsupported(path.Expr, "%s, want a DTMC or an MDP", logic.Describe(path.Expr))
 	}
-	vector := certificate.Vector{Kind: certificate.RewardBounded, Max: translation.isMaximum(dir), Left: allStates, Reward: -1, Budgets: &certificate.Budgets{}}
+	vector := certificate.Vector{Kind: certificate.RewardBounded, IsMaximum: translation.isMaximum(dir), Left: allStates, Reward: -1, Budgets: &certificate.Budgets{}}
 	var err error
 	if path.Left != nil {
 		if vector.Left, err = translation.stateFormula(path.Left); err != nil {
@@ -243,7 +243,7 @@ func (discounted *discountedBounds) optimum(values []float64, s int) float64 {
 		}
 		sum = discounted.rewardStructure.ChoiceTotal(s, choice) + discounted.discount*sum
 		isFirst := math.IsNaN(bestSum)
-		if isFirst || (sum > bestSum) == discounted.Max {
+		if isFirst || (sum > bestSum) == discounted.IsMaximum {
 			bestSum = sum
 		}
 	}
@@ -263,7 +263,7 @@ func (discounted *discountedBounds) changeOf(values []float64, s int) *big.Rat {
 		sum.Mul(sum, discounted.Discount)
 		sum.Add(sum, discounted.rewardStructure.ExactChoiceTotal(s, choice))
 		isFirst := bestSum == nil
-		if isFirst || (sum.Cmp(bestSum) > 0) == discounted.Max {
+		if isFirst || (sum.Cmp(bestSum) > 0) == discounted.IsMaximum {
 			bestSum = sum
 		}
 	}

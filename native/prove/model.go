@@ -60,9 +60,9 @@ func (prover *Prover) buildModel() {
 	model := prover.graph.Model
 	kinds := map[sparse.Kind]certificate.Kind{sparse.DTMC: certificate.DTMC, sparse.MDP: certificate.MDP, sparse.CTMC: certificate.CTMC}
 	certificateModel := &certificate.Model{
-		Kind:   kinds[model.Kind],
-		Start:  append(make([]uint32, 0, model.NumChoices()+1), 0),
-		Target: make([]uint32, 0, model.NumTransitions()), Prob: make([]uint32, 0, model.NumTransitions()),
+		Kind:            kinds[model.Kind],
+		FirstTransition: append(make([]uint32, 0, model.NumChoices()+1), 0),
+		Target:          make([]uint32, 0, model.NumTransitions()), Prob: make([]uint32, 0, model.NumTransitions()),
 		Rewards: make([]certificate.Reward, len(prover.space.Program().Rewards)),
 	}
 	for i := range certificateModel.Rewards {
@@ -86,7 +86,7 @@ func (prover *Prover) addChoices() {
 		weightIndexes[i] = prover.numbers.indexOf(fraction)
 	}
 	if model.FirstChoice != nil {
-		certificateModel.First = append(make([]uint32, 0, model.NumStates()+1), 0)
+		certificateModel.FirstChoice = append(make([]uint32, 0, model.NumStates()+1), 0)
 	}
 	for _, s := range prover.orderedStates() {
 		first, end := model.Choices(s)
@@ -94,7 +94,7 @@ func (prover *Prover) addChoices() {
 			prover.addChoice(s, choice, weightIndexes)
 		}
 		if model.FirstChoice != nil {
-			certificateModel.First = append(certificateModel.First, uint32(len(certificateModel.Start)-1))
+			certificateModel.FirstChoice = append(certificateModel.FirstChoice, uint32(len(certificateModel.FirstTransition)-1))
 		}
 	}
 }
@@ -112,7 +112,7 @@ func (prover *Prover) addChoice(s, choice int, weightIndexes []uint32) {
 	if model.Kind == sparse.CTMC {
 		prover.addExitRate(s, certificateModel.Prob[firstProb:])
 	}
-	certificateModel.Start = append(certificateModel.Start, uint32(len(certificateModel.Target)))
+	certificateModel.FirstTransition = append(certificateModel.FirstTransition, uint32(len(certificateModel.Target)))
 }
 
 // addExitRate adds the exit rate of a state of a CTMC. It replaces the rates of its transitions by the probabilities of the jump chain.
@@ -122,7 +122,7 @@ func (prover *Prover) addExitRate(s int, transitionRates []uint32) {
 	for i, rate := range transitionRates {
 		transitionRates[i] = prover.numbers.indexOf(new(big.Rat).Quo(prover.numbers.Numbers[rate], exitRate))
 	}
-	prover.numbers.Exit = append(prover.numbers.Exit, prover.numbers.indexOf(exitRate))
+	prover.numbers.ExitRate = append(prover.numbers.ExitRate, prover.numbers.indexOf(exitRate))
 }
 
 // exitRate returns the exit rate of a state of a CTMC: the sum of its rates.

@@ -170,7 +170,7 @@ func (search *weightSearch) earningRanks(objective, scheduler int, values *solve
 	rewards := search.product.InducedRewards(objective, choices)
 	targets, states := sparse.NewSet(len(choices)), sparse.FullSet(len(choices))
 	for s := range choices {
-		if values.Exact[s].Sign() == 0 || rewards.Positive(s) {
+		if values.Exact[s].Sign() == 0 || rewards.IsPositive(s) {
 			targets.Add(s)
 		}
 	}

@@ -146,12 +146,12 @@ func pathAttacks() map[string]func(rng *rand.Rand, vector *certificate.Vector, f
 			return true
 		},
 		"minimum": func(_ *rand.Rand, vector *certificate.Vector, file *certificate.File) bool {
-			vector.Max = !vector.Max
+			vector.IsMaximum = !vector.IsMaximum
 			return file.Model.Kind == certificate.MDP
 		},
 		"complement": func(_ *rand.Rand, vector *certificate.Vector, file *certificate.File) bool {
 			file.Claims[0].Complement = !file.Claims[0].Complement
-			vector.Automaton.Formula = &certificate.Formula{Op: "!", X: vector.Automaton.Formula}
+			vector.Automaton.Formula = &certificate.Formula{Op: "!", Operand: vector.Automaton.Formula}
 			return true
 		},
 	}
@@ -290,7 +290,7 @@ func TestSomePath(t *testing.T) {
 		return true
 	}
 	attacks["no paths"] = func(_ *rand.Rand, vector *certificate.Vector, file *certificate.File) bool {
-		vector.Paths, file.Sets = false, slices.Clone(file.Sets)
+		vector.ExistsPath, file.Sets = false, slices.Clone(file.Sets)
 		for i := range file.Sets { // of which one would be P>=1 [ ... ]
 			file.Sets[i].Relation = strings.Replace(file.Sets[i].Relation, ">=", "<", 1)
 		}

@@ -174,7 +174,7 @@ func (product *product) addRuns(proof *vectorProof) error {
 // sparseGraph converts the model of a certificate, a DTMC or an MDP, to a graph for package solve.
 func sparseGraph(model *certificate.Model) *sparse.Graph {
 	result := &sparse.Model{
-		Kind: sparse.DTMC, FirstChoice: model.First, FirstTransition: model.Start, Target: model.Target, WeightIndex: model.Prob,
+		Kind: sparse.DTMC, FirstChoice: model.FirstChoice, FirstTransition: model.FirstTransition, Target: model.Target, WeightIndex: model.Prob,
 		Fractions: model.Numbers, RelErr: 0x1p-52, Initial: []uint32{0},
 	}
 	if model.Kind == certificate.MDP {

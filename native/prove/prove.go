@@ -249,7 +249,7 @@ func (prover *Prover) Accepts(ctx context.Context, claim int, vector certificate
 	file, checkedClaim := prover.File, prover.Claims[claim]
 	file.Vectors = slices.Clone(file.Vectors)
 	file.Vectors[checkedClaim.Vector] = vector
-	file.Claims = []certificate.Claim{{Vector: checkedClaim.Vector, Over: checkedClaim.Over}}
+	file.Claims = []certificate.Claim{{Vector: checkedClaim.Vector, OverSet: checkedClaim.OverSet}}
 	results, err := certify.CheckOf(ctx, prover.checkerModel, Only(&file, 0))
 	if err != nil {
 		return err
@@ -272,11 +272,11 @@ var errUndecided = errors.New("the bounds of a value contain the number that it 
 // proveClaim computes the sets and the vector of a claim with some effort. It returns the relative width of the claim's interval, or 0 for a
 // claim about a set.
 func (prover *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, currentEffort effort) (float64, error) {
-	states, err := prover.decidedSet(ctx, claim.Over, currentEffort)
+	states, err := prover.decidedSet(ctx, claim.OverSet, currentEffort)
 	if err != nil {
 		return 0, err
 	}
-	if claim.Of == "first" {
+	if claim.Operator == "first" {
 		states = prover.firstState(claim, states)
 	}
 	if claim.Vector < 0 {
@@ -320,7 +320,7 @@ func decideClaim(claim *certificate.Claim, states *sparse.Set, membership member
 	isSomeOutside := !states.Intersect(membership.outside).Empty()
 	areAllInside := states.Minus(membership.inside).Empty()
 	areAllOutside := states.Minus(membership.outside).Empty()
-	switch claim.Of {
+	switch claim.Operator {
 	case "count":
 		if !states.Minus(membership.inside).Minus(membership.outside).Empty() {
 			return errUndecided
@@ -353,10 +353,10 @@ func (prover *Prover) firstState(claim *certificate.Claim, states *sparse.Set) *
 		result.Add(first)
 	}
 	if prover.order == nil {
-		text := fmt.Sprint("the first of set ", claim.Over)
-		claim.Of = ""
-		claim.Over = prover.setIndex(certificate.Set{Kind: certificate.Atomic, Text: text, Bits: prover.orderedBits(result)})
-		prover.memberships[claim.Over] = exactMembership(result)
+		text := fmt.Sprint("the first of set ", claim.OverSet)
+		claim.Operator = ""
+		claim.OverSet = prover.setIndex(certificate.Set{Kind: certificate.Atomic, Text: text, Bits: prover.orderedBits(result)})
+		prover.memberships[claim.OverSet] = exactMembership(result)
 	}
 	return result
 }

@@ -14,7 +14,7 @@ func Only(file *certificate.File, claims ...int) *certificate.File {
 	selection.addSet(allStates)
 	for _, claimIndex := range claims {
 		claim := file.Claims[claimIndex]
-		selection.addSet(claim.Over)
+		selection.addSet(claim.OverSet)
 		if claim.Vector >= 0 {
 			selection.addVector(claim.Vector)
 		} else {
@@ -40,7 +40,7 @@ func (selection *selection) addSet(index int) {
 	for _, operand := range set.Sets {
 		selection.addSet(operand)
 	}
-	if set.Compares() {
+	if set.DependsOnValues() {
 		selection.addVector(set.Vector)
 	}
 }
@@ -100,7 +100,7 @@ func (selection *selection) renumber(claims []int) *certificate.File {
 // renumberedSet returns a copy of a set that refers to set newSets[i] and vector newVectors[i] in place of set and vector i.
 func renumberedSet(set certificate.Set, newSets, newVectors []int) certificate.Set {
 	set.Sets = replaceIndices(set.Sets, newSets)
-	if set.Compares() {
+	if set.DependsOnValues() {
 		set.Vector = newVectors[set.Vector]
 	}
 	return set
@@ -108,7 +108,7 @@ func renumberedSet(set certificate.Set, newSets, newVectors []int) certificate.S
 
 // renumberedClaim returns a copy of a claim that refers to set newSets[i] and vector newVectors[i] in place of set and vector i.
 func renumberedClaim(claim certificate.Claim, newSets, newVectors []int) certificate.Claim {
-	claim.Over = newSets[claim.Over]
+	claim.OverSet = newSets[claim.OverSet]
 	if claim.Vector >= 0 {
 		claim.Vector = newVectors[claim.Vector]
 	} else {

@@ -36,7 +36,7 @@ func (translation *translation) unsupported(expr sema.Expr, format string, args 
 
 // claim translates a property to a claim. An outermost filter becomes the states and the operator of the claim.
 func (translation *translation) claim(expr sema.Expr) (claim certificate.Claim, err error) {
-	claim = certificate.Claim{Vector: -1, Over: initialStates}
+	claim = certificate.Claim{Vector: -1, OverSet: initialStates}
 	formula := logic.FormulaOf(expr)
 	switch {
 	case formula.Kind == logic.Objectives:
@@ -63,7 +63,7 @@ func (translation *translation) claim(expr sema.Expr) (claim certificate.Claim, 
 // value is 1: some scheduler satisfies all of them.
 func (translation *translation) objectivesClaim(formula *logic.Formula, isBool bool) (certificate.Claim, error) {
 	value, err := translation.multiObjective(formula)
-	claim := certificate.Claim{Vector: value.vector, Complement: value.isComplement, Over: initialStates}
+	claim := certificate.Claim{Vector: value.vector, Complement: value.isComplement, OverSet: initialStates}
 	if err == nil && isBool {
 		claim.Vector = -1
 		claim.Set = translation.setIndex(certificate.Set{Kind: certificate.Bound, Vector: value.vector, Relation: ">=", Threshold: big.NewRat(1, 1)})
@@ -77,12 +77,12 @@ func (translation *translation) setFilter(claim *certificate.Claim, filter *logi
 	case "print", "printall", "store":
 		return nil
 	case "min", "max", "exists", "first", "sum", "avg", "count":
-		claim.Of = filter.Op
+		claim.Operator = filter.Op
 	case "range", "forall", "state": // these claims have no operator
 	default:
 		return translation.unsupported(filter.Expr, "filter(%s, ...)", filter.Op)
 	}
-	claim.Over, err = translation.filterStates(filter)
+	claim.OverSet, err = translation.filterStates(filter)
 	return err
 }
 
@@ -129,7 +129,7 @@ func (translation *translation) value(expr sema.Expr) (vectorValue, error) {
 		}
 		set, err := translation.stateFormula(formula.Operand)
 		isMax := translation.isMaximum(translation.direction(formula.Threshold))
-		return vectorValue{vector: translation.vectorIndex(certificate.Vector{Kind: certificate.Average, Right: set, Reward: -1, Max: isMax})}, err
+		return vectorValue{vector: translation.vectorIndex(certificate.Vector{Kind: certificate.Average, Right: set, Reward: -1, IsMaximum: isMax})}, err
 	case logic.Strategy:
 		return translation.strategyValue(formula)
 	case logic.Filter:
@@ -379,7 +379,7 @@ func (translation *translation) probabilityWithoutNegation(path *logic.Path, dir
 // F<=0 f.
 func (translation *translation) initialStateProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	set, err := translation.stateFormula(path.Right)
-	vector := certificate.Vector{Kind: certificate.Steps, Max: translation.isMaximum(dir), Right: set, Reward: -1}
+	vector := certificate.Vector{Kind: certificate.Steps, IsMaximum: translation.isMaximum(dir), Right: set, Reward: -1}
 	if translation.property.Program.Type == syntax.CTMC {
 		vector.Timed = &certificate.Timed{From: new(big.Rat), To: new(big.Rat)}
 	}
@@ -403,7 +403,7 @@ func (translation *translation) temporalProbability(path *logic.Path, dir solve.
 	if isNegated {
 		dir = opposite(dir)
 	}
-	vector := certificate.Vector{Kind: certificate.Until, Max: translation.isMaximum(dir), Left: left, Right: right, Reward: -1}
+	vector := certificate.Vector{Kind: certificate.Until, IsMaximum: translation.isMaximum(dir), Left: left, Right: right, Reward: -1}
 	switch {
 	case path.Form == logic.Next:
 		vector.Kind, vector.Left = certificate.Next, allStates
@@ -415,7 +415,7 @@ func (translation *translation) temporalProbability(path *logic.Path, dir solve.
 		vector.From, vector.To, err = logic.Steps(path.Bound)
 	}
 	if translation.coalition != 0 {
-		vector.Max, vector.Maximizer = true, translation.coalition
+		vector.IsMaximum, vector.Maximizer = true, translation.coalition
 		if dir == solve.Min {
 			vector.Maximizer = translation.complementIndex(translation.coalition)
 		}
@@ -484,7 +484,7 @@ func (translation *translation) rewardOperator(formula *logic.Formula) (vectorVa
 	if objective.IsRatio {
 		return vectorValue{}, translation.unsupported(formula.Expr, "a ratio of rewards")
 	}
-	vector := certificate.Vector{Max: translation.isMaximum(translation.direction(formula.Threshold)), Reward: objective.Struct}
+	vector := certificate.Vector{IsMaximum: translation.isMaximum(translation.direction(formula.Threshold)), Reward: objective.Struct}
 	var err error
 	switch objective.Form {
 	case logic.LongRun:

@@ -117,7 +117,7 @@ type vectorProof struct {
 
 // direction returns the direction in which schedulers optimize the vector.
 func (proof *vectorProof) direction() solve.Direction {
-	if proof.Max {
+	if proof.IsMaximum {
 		return solve.Max
 	}
 	return solve.Min
@@ -255,7 +255,7 @@ func (proof *vectorProof) progressRanks(states *sparse.Set, equations *bellmanEq
 	earnsAt := func(s, choice int) bool { return rewards != nil && earnsReward(rewards, s, choice) }
 	satisfiesBound := func(s, choice int) bool { return equations.compareChoice(s, choice) >= 0 }
 	targets := states.Complement()
-	if !proof.Max {
+	if !proof.IsMaximum {
 		return rankAllChoices(proof.graph, targets, states, func(s, choice int) bool { return !earnsAt(s, choice) })
 	}
 	if rewards != nil {
@@ -404,7 +404,7 @@ func (proof *vectorProof) reachReward(target *sparse.Set) (*solve.Values, error)
 	proof.setBoundColumns(values)
 	infiniteStates := infiniteStates(values)
 	finiteStates := infiniteStates.Complement().Minus(target)
-	if proof.Max {
+	if proof.IsMaximum {
 		proof.rankMaxReachReward(target, finiteStates, infiniteStates)
 	} else {
 		proof.rankMinReachReward(target, finiteStates, infiniteStates, proof.upperEquations(values))
@@ -466,7 +466,7 @@ func (proof *vectorProof) rankTotalReward(values *solve.Values) error {
 
 // infiniteRewardRanks returns ranks and layers that prove that the total reward is infinite in the given states.
 func (proof *vectorProof) infiniteRewardRanks(infinite *sparse.Set) (ranks, layers []uint32, err error) {
-	if proof.Max {
+	if proof.IsMaximum {
 		return proof.recurringRewardRanks(infinite)
 	}
 	graph := proof.graph

@@ -209,7 +209,7 @@ func (r *row) valuesOfAllStates(ctx context.Context, run *engineRun, valuer Stat
 // bounds returns the proven lower and upper bounds of the value in each state; nil if the certificate does not have both.
 func (p *provenProperty) bounds() *certificate.Vector {
 	claim := &p.prover.File.Claims[p.claim]
-	if claim.Vector < 0 || claim.Complement || claim.Of != "" { // the claim is about another quantity than the vector
+	if claim.Vector < 0 || claim.Complement || claim.Operator != "" { // the claim is about another quantity than the vector
 		return nil
 	}
 	vector := &p.prover.File.Vectors[claim.Vector]
