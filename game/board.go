@@ -39,8 +39,8 @@ func (b Board) With(i, exponent int) Board {
 func (b Board) Max() int {
 	exponent, cells := 0, uint64(ones) // cells whose exponents begin with the bits of exp
 	for bit := 3; bit >= 0; bit-- {
-		if with := cells & (uint64(b) >> bit); with != 0 {
-			exponent, cells = exponent|1<<bit, with
+		if cellsWithBit := cells & (uint64(b) >> bit); cellsWithBit != 0 {
+			exponent, cells = exponent|1<<bit, cellsWithBit
 		}
 	}
 	return exponent
@@ -57,11 +57,11 @@ func (b Board) Sum() int {
 
 // Distinct returns the number of different tiles.
 func (b Board) Distinct() int {
-	var seen uint64
+	var seenExponents uint64
 	for ; b != 0; b >>= 4 {
-		seen |= 1 << (b & 15)
+		seenExponents |= 1 << (b & 15)
 	}
-	return bits.OnesCount64(seen &^ 1)
+	return bits.OnesCount64(seenExponents &^ 1)
 }
 
 // AtLeast reports whether a tile of this exponent or a greater one is on the board; 1 <= exponent <= MaxExponent, or it panics.
@@ -71,10 +71,10 @@ func (b Board) Distinct() int {
 func (b Board) AtLeast(exponent int) bool {
 	checkRange("exponent less one", exponent-1, MaxExponent)
 	// Every other cell in a byte of its own: adding 16-exp carries into bit 4 from exp upwards.
-	const low = 0x0F0F_0F0F_0F0F_0F0F
-	add := uint64(16-exponent) * 0x0101_0101_0101_0101
-	even, odd := uint64(b)&low+add, uint64(b)>>4&low+add
-	return (even|odd)&^low != 0
+	const lowDigits = 0x0F0F_0F0F_0F0F_0F0F
+	summand := uint64(16-exponent) * 0x0101_0101_0101_0101
+	evenCells, oddCells := uint64(b)&lowDigits+summand, uint64(b)>>4&lowDigits+summand
+	return (evenCells|oddCells)&^lowDigits != 0
 }
 
 // String returns the sixteen exponents in hexadecimal, cell 0 first, a dot for an empty cell: "1..1............".

@@ -4,7 +4,7 @@ import "math/bits"
 
 // Canonical returns the canonical board of a board: the least of its symmetric images, as a number. It also returns a symmetry by with Apply(by,
 // board) == least. Two boards have the same canonical board exactly if they are symmetric.
-func (r *Rules) Canonical(board Board) (least Board, by Symmetry) {
+func (r *Rules) Canonical(board Board) (leastImage Board, symmetry Symmetry) {
 	var least0 image
 	switch r.shape {
 	case Shape{4, 4}:
@@ -14,43 +14,43 @@ func (r *Rules) Canonical(board Board) (least Board, by Symmetry) {
 	default:
 		least0 = r.canonicalAny(uint64(board))
 	}
-	return Board(least0.cells), Symmetry(least0.by)
+	return Board(least0.cells), Symmetry(least0.symmetry)
 }
 
 // image is the image of a board under a symmetry.
 type image struct {
-	cells uint64
-	by    uint64 // a Symmetry in a word: the compiler has no conditional moves of bytes, and a branch would be a coin toss
+	cells    uint64
+	symmetry uint64 // a Symmetry in a word: the compiler has no conditional moves of bytes, and a branch would be a coin toss
 }
 
-// lesser returns the image with the lesser cells.
-func lesser(i, j image) image {
+// lesserImage returns the image with the lesser cells.
+func lesserImage(i, j image) image {
 	if j.cells < i.cells {
-		i.cells, i.by = j.cells, j.by
+		i.cells, i.symmetry = j.cells, j.symmetry
 	}
 	return i
 }
 
 // leastFlip returns the least of x and its images under FlipH, FlipV and both.
-func leastFlip(x, h, v, hv uint64) image {
-	return lesser(
-		lesser(image{x, 0}, image{v, uint64(FlipV)}),
-		lesser(image{h, uint64(FlipH)}, image{hv, uint64(FlipH | FlipV)}),
+func leastFlip(x, flippedH, flippedV, rotated uint64) image {
+	return lesserImage(
+		lesserImage(image{x, 0}, image{flippedV, uint64(FlipV)}),
+		lesserImage(image{flippedH, uint64(FlipH)}, image{rotated, uint64(FlipH | FlipV)}),
 	)
 }
 
 // lesserSquare returns the lesser of the least image without and the least image after a transposition.
 func lesserSquare(i, transposed image) image {
-	transposed.by += uint64(Transpose)
-	return lesser(i, transposed)
+	transposed.symmetry += uint64(Transpose)
+	return lesserImage(i, transposed)
 }
 
 func (r *Rules) canonicalAny(x uint64) image {
-	least := r.leastFlipAny(x)
+	leastImage := r.leastFlipAny(x)
 	if r.Symmetries() == 8 {
-		least = lesserSquare(least, r.leastFlipAny(r.transpose.apply(x)))
+		leastImage = lesserSquare(leastImage, r.leastFlipAny(r.transpose.apply(x)))
 	}
-	return least
+	return leastImage
 }
 
 func (r *Rules) leastFlipAny(x uint64) image {

@@ -10,11 +10,11 @@ type Preference [4]Dir
 // Choose returns the first direction of the list that is legal. It panics when none is.
 func (p Preference) Choose(legal Moves) Dir {
 	// legal in the order of the list: a loop would be mispredicted half of the time.
-	wanted := legal>>(p[0]&3)&1 | legal>>(p[1]&3)&1<<1 | legal>>(p[2]&3)&1<<2 | legal>>(p[3]&3)&1<<3
-	if wanted == 0 {
+	legalInOrder := legal>>(p[0]&3)&1 | legal>>(p[1]&3)&1<<1 | legal>>(p[2]&3)&1<<2 | legal>>(p[3]&3)&1<<3
+	if legalInOrder == 0 {
 		panic("game: choice from no legal move")
 	}
-	return p[bits.TrailingZeros8(uint8(wanted))&3]
+	return p[bits.TrailingZeros8(uint8(legalInOrder))&3]
 }
 
 // Alternating is two preference lists, one in use at a time; taking the first direction of the list in use switches to the other. It is

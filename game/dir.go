@@ -56,8 +56,8 @@ func (m Moves) At(n int) Dir {
 func (m Moves) Random(rng *rand.Rand) Dir {
 	size := uint64(m.Len())
 	for {
-		move, low := bits.Mul64(rng.Uint64(), size)
-		if low >= size || low >= -size%size {
+		move, fraction := bits.Mul64(rng.Uint64(), size)
+		if fraction >= size || fraction >= -size%size {
 			return m.At(int(move))
 		}
 	}

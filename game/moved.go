@@ -5,16 +5,16 @@ package game
 //
 // overflow is the set of the moves that merge two tiles of 2^15: they are legal, but next[d] is b. It is empty unless there are two such
 // tiles in one line; a caller must look at it, and answer ErrOverflow where Move would.
-func (r *Rules) Moved(board Board, next *[4]Board) (legal, overflow Moves) {
+func (r *Rules) Moved(board Board, moved *[4]Board) (legal, overflow Moves) {
 	switch {
 	case manyLargest(board):
-		return r.movedAny(board, next)
+		return r.movedAny(board, moved)
 	case r.quad != nil:
-		return r.quad.moved(board, next), 0
+		return r.quad.moved(board, moved), 0
 	case r.nine != nil:
-		return r.nine.moved(board, next), 0
+		return r.nine.moved(board, moved), 0
 	}
-	return r.movedAny(board, next)
+	return r.movedAny(board, moved)
 }
 
 // Scores returns the scores of the moves on a board: the sums of the values of the merged tiles. Left and Right have the same, and so have Up
@@ -37,9 +37,9 @@ func (r *Rules) scoresAny(board Board) (horizontal, vertical int) {
 }
 
 // movedAny is Moved on boards of any shape.
-func (r *Rules) movedAny(board Board, next *[4]Board) (legal, overflow Moves) {
+func (r *Rules) movedAny(board Board, moved *[4]Board) (legal, overflow Moves) {
 	rows, cols := r.rows.slide(uint64(board)), r.cols.slide(r.transposed(uint64(board)))
-	*next = [4]Board{
+	*moved = [4]Board{
 		Left: Board(rows.start), Right: Board(rows.end),
 		Up: Board(r.untransposed(cols.start)), Down: Board(r.untransposed(cols.end)),
 	}
@@ -49,10 +49,10 @@ func (r *Rules) movedAny(board Board, next *[4]Board) (legal, overflow Moves) {
 	if cols.overflow {
 		overflow |= 1<<Up | 1<<Down
 	}
-	if r.published {
+	if r.isPublished {
 		return r.Legal(board), overflow
 	}
-	return changed(board, next) | overflow, overflow
+	return changed(board, moved) | overflow, overflow
 }
 
 // changed returns the directions in which next differs from b.

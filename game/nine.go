@@ -7,40 +7,40 @@ type nine struct {
 }
 
 func newNine(s *slider) *nine {
-	return &nine{rows: (*[1 << 12]uint32)(s.both), gains: (*[1 << 12]uint16)(s.gains)}
+	return &nine{rows: (*[1 << 12]uint32)(s.bothMoves), gains: (*[1 << 12]uint16)(s.gains)}
 }
 
 // moved is Rules.Moved.
-func (n *nine) moved(board Board, next *[4]Board) Moves {
+func (n *nine) moved(board Board, moved *[4]Board) Moves {
 	b := uint64(board)
-	left, right := n.both(b)
-	up, down := n.both(transpose3x3(b))
-	next[Left], next[Right] = Board(left), Board(right)
-	next[Up], next[Down] = Board(transpose3x3(up)), Board(transpose3x3(down))
-	return changed(board, next)
+	leftMove, rightMove := n.slideRows(b)
+	upMove, downMove := n.slideRows(transpose3x3(b))
+	moved[Left], moved[Right] = Board(leftMove), Board(rightMove)
+	moved[Up], moved[Down] = Board(transpose3x3(upMove)), Board(transpose3x3(downMove))
+	return changed(board, moved)
 }
 
 // both moves the rows to the left and to the right.
-func (n *nine) both(b uint64) (left, right uint64) {
+func (n *nine) slideRows(b uint64) (left, right uint64) {
 	const row = 1<<12 - 1
 	r0, r1, r2 := uint64(n.rows[b&row]), uint64(n.rows[b>>12&row]), uint64(n.rows[b>>24&row])
 	return r0&row | r1&row<<12 | r2&row<<24, r0>>16 | r1>>16<<12 | r2>>16<<24
 }
 
 // move is Rules.Move.
-func (n *nine) move(b uint64, dir Dir) (next uint64, score int) {
+func (n *nine) move(b uint64, dir Dir) (moved uint64, score int) {
 	x := b
 	if dir >= Up {
 		x = transpose3x3(b)
 	}
-	next, right := n.both(x)
+	moved, right := n.slideRows(x)
 	if dir == Right || dir == Down {
-		next = right
+		moved = right
 	}
 	if dir >= Up {
-		next = transpose3x3(next)
+		moved = transpose3x3(moved)
 	}
-	return next, n.score(x)
+	return moved, n.score(x)
 }
 
 // score is that of moving the rows.

@@ -20,13 +20,13 @@ func (p Preference) Habit() *Habit {
 }
 
 func newHabit(choose func(legal Moves, draw int) Dir) *Habit {
-	var h Habit
-	for legal := Moves(1); int(legal) < len(h); legal++ {
+	var habit Habit
+	for legal := Moves(1); int(legal) < len(habit); legal++ {
 		for draw := range drawn {
-			h[legal] |= directions(choose(legal, draw)) << (2 * draw)
+			habit[legal] |= directions(choose(legal, draw)) << (2 * draw)
 		}
 	}
-	return &h
+	return &habit
 }
 
 // Playout is a game to be played to its end, and what came of it.
@@ -38,7 +38,7 @@ type Playout struct {
 
 // PlayOut plays the games until no move is legal. It draws from rng once for each move and the tile after it, in an order that depends
 // on the games alone. The error is ErrOverflow; the games are then of no use.
-func (r *Rules) PlayOut(games []Playout, h *Habit, rng *rand.Rand) error {
+func (r *Rules) PlayOut(games []Playout, habit *Habit, rng *rand.Rand) error {
 	for i := range games {
 		games[i].Score -= worth(games[i].Board)
 	}
@@ -51,7 +51,7 @@ func (r *Rules) PlayOut(games []Playout, h *Habit, rng *rand.Rand) error {
 		if len(turns) == 0 {
 			return nil
 		}
-		over, err := r.takeTurns(turns, h, rng)
+		over, err := r.takeTurns(turns, habit, rng)
 		if err != nil {
 			return err
 		}
@@ -61,26 +61,26 @@ func (r *Rules) PlayOut(games []Playout, h *Habit, rng *rand.Rand) error {
 }
 
 // takeTurns plays a move of each game in turn, until a game is over. It returns the index of this game.
-func (r *Rules) takeTurns(games []*Playout, h *Habit, rng *rand.Rand) (over int, err error) {
-	var next [4]Board
+func (r *Rules) takeTurns(games []*Playout, habit *Habit, rng *rand.Rand) (numOver int, err error) {
+	var moved [4]Board
 	for {
-		for i, g := range games {
-			legal, overflow := r.Moved(g.Board, &next)
+		for i, playout := range games {
+			legal, overflow := r.Moved(playout.Board, &moved)
 			if legal == 0 {
 				return i, nil
 			}
 			choice, draw := bits.Mul64(rng.Uint64(), drawn)
-			d := Dir(h[legal&15] >> (2 * choice & 31) & 3)
-			if overflow != 0 && overflow.Has(d) {
+			dir := Dir(habit[legal&15] >> (2 * choice & 31) & 3)
+			if overflow != 0 && overflow.Has(dir) {
 				return i, ErrOverflow
 			}
-			b, exponent, ok := r.place(next[d&3], draw, drawn)
+			newBoard, exponent, ok := r.placeTile(moved[dir&3], draw, drawn)
 			if !ok {
 				continue // the draw is rejected, and repeated at the next turn of the game
 			}
-			g.Board = b
-			g.Moves++
-			g.Score -= int(exponent-1) * 4 // the worth of the new tile
+			playout.Board = newBoard
+			playout.Moves++
+			playout.Score -= int(exponent-1) * 4 // the worth of the new tile
 		}
 	}
 }

@@ -2,21 +2,21 @@ package game
 
 // quad is the moves of 4x4 boards through tables, without overflow.
 type quad struct {
-	// rows has both outcomes of a row: to the left in the low half, to the right in the high half.
-	rows *[1 << 16]uint32
-	// cols has both outcomes of a column as cells in four rows: upwards in cells 0, 4, 8, 12, downwards in 2, 6, 10, 14.
-	cols *[1 << 16]uint64
+	// rowMoves has both outcomes of a row: to the left in the low half, to the right in the high half.
+	rowMoves *[1 << 16]uint32
+	// columnMoves has both outcomes of a column as cells in four rows: upwards in cells 0, 4, 8, 12, downwards in 2, 6, 10, 14.
+	columnMoves *[1 << 16]uint64
 	// gains has the scores of rows, and of columns, divided by scoreUnit.
 	gains *[1 << 16]uint16
 }
 
 // newQuad makes the tables from the tables of lines of four cells.
 func newQuad(s *slider) *quad {
-	q := &quad{rows: (*[1 << 16]uint32)(s.both), gains: (*[1 << 16]uint16)(s.gains), cols: new([1 << 16]uint64)}
-	for line, both := range q.rows {
-		q.cols[line] = s.spread[both&0xFFFF] | s.spread[both>>16]<<8
+	result := &quad{rowMoves: (*[1 << 16]uint32)(s.bothMoves), gains: (*[1 << 16]uint16)(s.gains), columnMoves: new([1 << 16]uint64)}
+	for line, both := range result.rowMoves {
+		result.columnMoves[line] = s.spread[both&0xFFFF] | s.spread[both>>16]<<8
 	}
-	return q
+	return result
 }
 
 const (
@@ -31,18 +31,18 @@ const (
 //	odd  = bx by dx dy  (16 bits each)     right = ay by cy dy
 //
 // Columns are the same with a cell in place of a row.
-func (q *quad) moved(board Board, next *[4]Board) Moves {
+func (q *quad) moved(board Board, moved *[4]Board) Moves {
 	b := uint64(board)
-	even := uint64(q.rows[uint16(b)]) | uint64(q.rows[uint16(b>>32)])<<32
-	odd := uint64(q.rows[uint16(b>>16)]) | uint64(q.rows[b>>48])<<32
-	swap := (even>>16 ^ odd) & evenRows
-	next[Left], next[Right] = Board(even^swap<<16), Board(odd^swap)
+	evenRows := uint64(q.rowMoves[uint16(b)]) | uint64(q.rowMoves[uint16(b>>32)])<<32
+	oddRows := uint64(q.rowMoves[uint16(b>>16)]) | uint64(q.rowMoves[b>>48])<<32
+	swap := (evenRows>>16 ^ oddRows) & evenRows
+	moved[Left], moved[Right] = Board(evenRows^swap<<16), Board(oddRows^swap)
 
-	left := q.cols[column(b, 0)] | q.cols[column(b, 1)]<<4
-	right := q.cols[column(b, 2)] | q.cols[column(b, 3)]<<4
-	swap = (left>>8 ^ right) & leftCols
-	next[Up], next[Down] = Board(left^swap<<8), Board(right^swap)
-	return changed(board, next)
+	leftColumns := q.columnMoves[column(b, 0)] | q.columnMoves[column(b, 1)]<<4
+	rightColumns := q.columnMoves[column(b, 2)] | q.columnMoves[column(b, 3)]<<4
+	swap = (leftColumns>>8 ^ rightColumns) & leftCols
+	moved[Up], moved[Down] = Board(leftColumns^swap<<8), Board(rightColumns^swap)
+	return changed(board, moved)
 }
 
 // column returns a column of b as a line. The product has cell i of the column, times each power of two in it, once where it belongs in
@@ -53,7 +53,7 @@ func column(b uint64, col int) uint64 {
 }
 
 // move is Rules.Move.
-func (q *quad) move(b uint64, dir Dir) (next uint64, score int) {
+func (q *quad) move(b uint64, dir Dir) (moved uint64, score int) {
 	x := b
 	if dir >= Up {
 		x = transpose4x4(b)
@@ -61,12 +61,12 @@ func (q *quad) move(b uint64, dir Dir) (next uint64, score int) {
 	r0, r1, r2, r3 := uint16(x), uint16(x>>16), uint16(x>>32), uint16(x>>48)
 	score = scoreUnit * (int(q.gains[r0]) + int(q.gains[r1]) + int(q.gains[r2]) + int(q.gains[r3]))
 	half := 16 * (dir & 1) // the end is in the high half
-	next = uint64(uint16(q.rows[r0]>>half)) | uint64(uint16(q.rows[r1]>>half))<<16 |
-		uint64(uint16(q.rows[r2]>>half))<<32 | uint64(uint16(q.rows[r3]>>half))<<48
+	moved = uint64(uint16(q.rowMoves[r0]>>half)) | uint64(uint16(q.rowMoves[r1]>>half))<<16 |
+		uint64(uint16(q.rowMoves[r2]>>half))<<32 | uint64(uint16(q.rowMoves[r3]>>half))<<48
 	if dir >= Up {
-		next = transpose4x4(next)
+		moved = transpose4x4(moved)
 	}
-	return next, score
+	return moved, score
 }
 
 // scores is Rules.Scores.

@@ -11,16 +11,16 @@ var ErrOverflow = errors.New("merge of two 32768 tiles does not fit a cell")
 // Rules are the rules of 2048 on boards of one shape. They do not change once made, and may be shared by goroutines.
 // The boards passed to the methods must be of that shape.
 type Rules struct {
-	shape      Shape
-	rows, cols slider
-	quad       *quad // 4x4 only
-	nine       *nine // 3x3 only
-	published  bool  // the updates have the faults of SlidePublished
+	shape       Shape
+	rows, cols  slider
+	quad        *quad // 4x4 only
+	nine        *nine // 3x3 only
+	isPublished bool  // the updates have the faults of SlidePublished
 
-	cells    uint64 // flags of the cells in the shape
-	hasRight uint64 // flags of the cells with a right neighbour
-	hasBelow uint64 // flags of the cells with a neighbour below
-	below    int    // bits from a cell to the one below it
+	cells       uint64 // flags of the cells in the shape
+	hasRight    uint64 // flags of the cells with a right neighbour
+	hasBelow    uint64 // flags of the cells with a neighbour below
+	bitsToBelow int    // bits from a cell to the one below it
 
 	flipH, flipV reflection
 	transpose    reflection // square shapes only
@@ -52,7 +52,7 @@ func NewPublished(shape Shape) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.published = true
+	r.isPublished = true
 	return r, nil
 }
 
@@ -62,7 +62,7 @@ func newRules(shape Shape, line lineSlide) (*Rules, error) {
 		return nil, err
 	}
 	rows, cols := shape.Rows, shape.Cols
-	r := &Rules{shape: shape, below: 4 * cols, rows: newSlider(rows, cols, line)}
+	r := &Rules{shape: shape, bitsToBelow: 4 * cols, rows: newSlider(rows, cols, line)}
 	r.cols = r.rows
 	if rows != cols {
 		r.cols = newSlider(cols, rows, line)
@@ -98,7 +98,7 @@ func (r *Rules) Shape() Shape { return r.shape }
 // A merge of two tiles of 2^15 returns the board, 0 and ErrOverflow. By the rules that move is legal, and Legal says so.
 //
 // Source: thesis section 3.1; Slide is the same on one line.
-func (r *Rules) Move(board Board, dir Dir) (next Board, score int, err error) {
+func (r *Rules) Move(board Board, dir Dir) (moved Board, score int, err error) {
 	if dir >= numDirs || manyLargest(board) {
 		return r.moveAny(board, dir)
 	}
@@ -115,7 +115,7 @@ func (r *Rules) Move(board Board, dir Dir) (next Board, score int, err error) {
 }
 
 // moveAny is Move on boards of any shape.
-func (r *Rules) moveAny(board Board, dir Dir) (next Board, score int, err error) {
+func (r *Rules) moveAny(board Board, dir Dir) (moved Board, score int, err error) {
 	checkRange("direction", int(dir), numDirs)
 	vertical := dir == Up || dir == Down
 	lines, x := &r.rows, uint64(board)
@@ -145,10 +145,10 @@ func (r *Rules) Legal(board Board) Moves {
 	empty := r.cells &^ tiles
 	// Flags are for the left (upper) cell of each pair of neighbours.
 	equalH := ^filled(board^board>>4) & tiles & r.hasRight
-	equalV := ^filled(board^board>>r.below) & tiles & r.hasBelow
-	left, right := empty&(tiles>>4)&r.hasRight, tiles&(empty>>4)&r.hasRight
-	up, down := empty&(tiles>>r.below)&r.hasBelow, tiles&(empty>>r.below)&r.hasBelow
-	return flag(left|equalH != 0)<<Left | flag(right|equalH != 0)<<Right | flag(up|equalV != 0)<<Up | flag(down|equalV != 0)<<Down
+	equalV := ^filled(board^board>>r.bitsToBelow) & tiles & r.hasBelow
+	leftCells, rightCells := empty&(tiles>>4)&r.hasRight, tiles&(empty>>4)&r.hasRight
+	upCells, downCells := empty&(tiles>>r.bitsToBelow)&r.hasBelow, tiles&(empty>>r.bitsToBelow)&r.hasBelow
+	return flag(leftCells|equalH != 0)<<Left | flag(rightCells|equalH != 0)<<Right | flag(upCells|equalV != 0)<<Up | flag(downCells|equalV != 0)<<Down
 }
 
 // Lost reports whether the board is full and no move is legal.

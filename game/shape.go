@@ -49,10 +49,10 @@ func (s Shape) Board(values []int) (Board, error) {
 		return 0, err
 	}
 	var board Board
-	for i, v := range values {
-		exp, ok := exponent(v)
+	for i, value := range values {
+		exp, ok := exponent(value)
 		if !ok {
-			return 0, fmt.Errorf("cell %d is %d, want %s", i, v, wantTile)
+			return 0, fmt.Errorf("cell %d is %d, want %s", i, value, wantTile)
 		}
 		board = board.With(i, exp)
 	}

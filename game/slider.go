@@ -11,8 +11,8 @@ type slid struct {
 // slideLine slides a line of n packed cells both ways by slide, which is slideToStart or publishedToStart.
 func slideLine(line uint64, n int, slide lineSlide) slid {
 	start, score, ok := slide(line, n)
-	end, _, both := slide(reversed(line, n), n)
-	if !ok || !both {
+	end, _, hasNoOverflow := slide(reversed(line, n), n)
+	if !ok || !hasNoOverflow {
 		return slid{start: line, end: line, overflow: true}
 	}
 	return slid{start: start, end: reversed(end, n), score: score}
@@ -41,7 +41,7 @@ func publishedToStart(line uint64, n int) (cells uint64, score int, ok bool) {
 
 // slideToStart slides a line of n packed cells towards cell 0. It reports false where two tiles of 2^15 would merge.
 func slideToStart(line uint64, n int) (cells uint64, score int, ok bool) {
-	var last uint64 // the tile that the next one may merge with, not yet in cells
+	var lastTile uint64 // the tile that the next one may merge with, not yet in cells
 	shift := 0
 	put := func(exponent uint64) {
 		cells |= exponent << shift
@@ -51,32 +51,32 @@ func slideToStart(line uint64, n int) (cells uint64, score int, ok bool) {
 		exponent := line >> (4 * i) & 15
 		switch {
 		case exponent == 0:
-		case exponent == last && exponent == MaxExponent:
+		case exponent == lastTile && exponent == MaxExponent:
 			return 0, 0, false
-		case exponent == last:
+		case exponent == lastTile:
 			put(exponent + 1)
 			score += Value(int(exponent + 1))
-			last = 0
+			lastTile = 0
 		default:
-			if last != 0 {
-				put(last)
+			if lastTile != 0 {
+				put(lastTile)
 			}
-			last = exponent
+			lastTile = exponent
 		}
 	}
-	if last != 0 {
-		put(last)
+	if lastTile != 0 {
+		put(lastTile)
 	}
 	return cells, score, true
 }
 
 // reversed returns a line of n packed cells in reverse order.
 func reversed(line uint64, n int) uint64 {
-	var out uint64
+	var result uint64
 	for i := range n {
-		out = out<<4 | line>>(4*i)&15
+		result = result<<4 | line>>(4*i)&15
 	}
-	return out
+	return result
 }
 
 // maxTabled is the length of the longest line that slides through tables.
@@ -92,9 +92,9 @@ type slider struct {
 	line  lineSlide
 
 	// The tables, indexed by a line; nil when cells > maxTabled. A line that overflows is there as if it could not move.
-	both   []uint32 // after the move: towards the start in the low half, towards the end in the high half
-	gains  []uint16 // the score divided by scoreUnit
-	spread []uint64 // the line's cells put so far apart as there are lines
+	bothMoves []uint32 // after the move: towards the start in the low half, towards the end in the high half
+	gains     []uint16 // the score divided by scoreUnit
+	spread    []uint64 // the line's cells put so far apart as there are lines
 }
 
 func newSlider(lines, cells int, line lineSlide) slider {
@@ -103,11 +103,11 @@ func newSlider(lines, cells int, line lineSlide) slider {
 		return s
 	}
 	size := 1 << (4 * cells)
-	s.both, s.gains, s.spread = make([]uint32, size), make([]uint16, size), make([]uint64, size)
+	s.bothMoves, s.gains, s.spread = make([]uint32, size), make([]uint16, size), make([]uint64, size)
 	for line := range uint64(size) {
-		one := slideLine(line, cells, s.line)
-		s.both[line] = uint32(one.start | one.end<<16)
-		s.gains[line] = uint16(one.score / scoreUnit)
+		lineResult := slideLine(line, cells, s.line)
+		s.bothMoves[line] = uint32(lineResult.start | lineResult.end<<16)
+		s.gains[line] = uint16(lineResult.score / scoreUnit)
 		s.spread[line] = s.spreadLine(line)
 	}
 	return s
@@ -115,61 +115,61 @@ func newSlider(lines, cells int, line lineSlide) slider {
 
 // spreadLine puts the cells of a line so far apart as there are lines.
 func (s *slider) spreadLine(line uint64) uint64 {
-	var out uint64
+	var result uint64
 	for i := range s.cells {
-		out |= line >> (4 * i) & 15 << (4 * i * s.lines)
+		result |= line >> (4 * i) & 15 << (4 * i * s.lines)
 	}
-	return out
+	return result
 }
 
 // transposed makes lines of what lies across the lines of b: the first cells of all lines, then the second, and so on.
 func (s *slider) transposed(b uint64) uint64 {
-	var out uint64
+	var result uint64
 	width := 4 * s.cells
 	if s.spread == nil {
 		for i := range s.lines {
-			out |= s.spreadLine(b>>(width*i)) << (4 * i)
+			result |= s.spreadLine(b>>(width*i)) << (4 * i)
 		}
-		return out
+		return result
 	}
 	for i := range s.lines {
 		line := int(b>>(width*i&63)) & (len(s.spread) - 1)
-		out |= s.spread[line] << (4 * i & 63)
+		result |= s.spread[line] << (4 * i & 63)
 	}
-	return out
+	return result
 }
 
 // slide slides every line of b.
 func (s *slider) slide(b uint64) slid {
-	if s.both == nil || manyLargest(Board(b)) {
+	if s.bothMoves == nil || manyLargest(Board(b)) {
 		return s.slideEach(b)
 	}
-	var all slid
+	var result slid
 	width := 4 * s.cells
 	gain := 0
 	for shift := 0; shift < width*s.lines; shift += width {
-		line := int(b>>(shift&63)) & (len(s.both) - 1)
-		both := uint64(s.both[line])
-		all.start |= both & 0xFFFF << (shift & 63)
-		all.end |= both >> 16 << (shift & 63)
+		line := int(b>>(shift&63)) & (len(s.bothMoves) - 1)
+		lineMoves := uint64(s.bothMoves[line])
+		result.start |= lineMoves & 0xFFFF << (shift & 63)
+		result.end |= lineMoves >> 16 << (shift & 63)
 		gain += int(s.gains[line])
 	}
-	all.score = gain * scoreUnit
-	return all
+	result.score = gain * scoreUnit
+	return result
 }
 
 // slideEach is slide without tables, and with overflow: if one line overflows, all of b stays as it was.
 func (s *slider) slideEach(b uint64) slid {
-	var all slid
+	var result slid
 	width := 4 * s.cells
 	for shift := 0; shift < width*s.lines; shift += width {
-		one := slideLine(b>>shift&(1<<width-1), s.cells, s.line)
-		if one.overflow {
+		lineResult := slideLine(b>>shift&(1<<width-1), s.cells, s.line)
+		if lineResult.overflow {
 			return slid{start: b, end: b, overflow: true}
 		}
-		all.start |= one.start << shift
-		all.end |= one.end << shift
-		all.score += one.score
+		result.start |= lineResult.start << shift
+		result.end |= lineResult.end << shift
+		result.score += lineResult.score
 	}
-	return all
+	return result
 }

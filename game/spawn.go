@@ -13,7 +13,7 @@ const FourOdds = 10
 func (r *Rules) Spawn(board Board, n, exponent int) Board {
 	checkRange("empty cell", n, r.NumEmptyCells(board))
 	checkRange("exponent less one", exponent-1, MaxExponent)
-	return board | Board(exponent)<<nth(r.cells&^filled(board), uint64(n))
+	return board | Board(exponent)<<nthFlag(r.cells&^filled(board), uint64(n))
 }
 
 // AddRandom puts a 2, or once in FourOdds times a 4, into an empty cell chosen uniformly. It draws once from rng (with the usual
@@ -22,19 +22,19 @@ func (r *Rules) Spawn(board Board, n, exponent int) Board {
 // Source: thesis section 3.1; the rejection is that of Lemire 2019, Fast random integer generation in an interval.
 func (r *Rules) AddRandom(board Board, rng *rand.Rand) Board {
 	for {
-		if next, _, ok := r.place(board, rng.Uint64(), 1); ok {
-			return next
+		if spawned, _, ok := r.placeTile(board, rng.Uint64(), 1); ok {
+			return spawned
 		}
 	}
 }
 
-// place puts a new tile on a board. draw determines the cell and the exponent. It reports false for the draws to be rejected. It panics when the
+// placeTile puts a new tile on a board. draw determines the cell and the exponent. It reports false for the draws to be rejected. It panics when the
 // board is full.
 //
 // The draw times the number of empty cells is the cell, above 64 bits, and a fraction; the fraction times FourOdds says which tile it is,
 // and leaves a fraction. Each cell and tile has equally many draws, but for some with the smallest fractions, which are rejected. The
 // draw may itself be the fraction left by a draw from so many parts.
-func (r *Rules) place(board Board, draw, parts uint64) (next Board, exponent uint64, ok bool) {
+func (r *Rules) placeTile(board Board, draw, parts uint64) (spawned Board, exponent uint64, ok bool) {
 	empty := r.cells &^ filled(board)
 	n := uint64(bits.OnesCount64(empty))
 	if n == 0 {
@@ -49,23 +49,23 @@ func (r *Rules) place(board Board, draw, parts uint64) (next Board, exponent uin
 	if tile == 0 {
 		exponent = 2
 	}
-	return board | Board(exponent)<<(nth(empty, cell)&63), exponent, true
+	return board | Board(exponent)<<(nthFlag(empty, cell)&63), exponent, true
 }
 
 // Start returns the board a game starts with: two random tiles.
 func (r *Rules) Start(rng *rand.Rand) Board { return r.AddRandom(r.AddRandom(0, rng), rng) }
 
-// nth returns where the n-th flag is, in bits and counted from 0; there must be more than n, and one flag a cell at most.
+// nthFlag returns where the n-th flag is, in bits and counted from 0; there must be more than n, and one flag a cell at most.
 //
 // The flags of cells 2i and 2i+1 are counted in byte i of pairs, those of cells up to 2i+1 in byte i of upTo. The n-th flag is in the first byte
 // where upTo is more than n: as many bytes come before it as there are where it is not.
-func nth(flags, n uint64) uint64 {
-	const bytes, top = 0x0101_0101_0101_0101, 0x8080_8080_8080_8080
+func nthFlag(flags, n uint64) uint64 {
+	const bytes, topBits = 0x0101_0101_0101_0101, 0x8080_8080_8080_8080
 	pairs := (flags + flags>>4) & (3 * bytes)
 	upTo := pairs * bytes
-	before := (n*bytes | top) - upTo // the top bit of a byte stays where upTo <= n
-	at := 8 * uint64(bits.OnesCount64(before&top))
-	rank := n - upTo<<8>>(at&63)&0xFF
-	lower := flags >> (at & 63) & 1
-	return at + 4*(rank|(lower^1))
+	bytesBefore := (n*bytes | topBits) - upTo // the top bit of a byte stays where upTo <= n
+	shift := 8 * uint64(bits.OnesCount64(bytesBefore&topBits))
+	rank := n - upTo<<8>>(shift&63)&0xFF
+	lower := flags >> (shift & 63) & 1
+	return shift + 4*(rank|(lower^1))
 }

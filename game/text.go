@@ -13,11 +13,11 @@ func (s Shape) Format(board Board) string { return s.formatValues(s.Values(board
 
 func (s Shape) formatValues(values []int) string {
 	var text strings.Builder
-	for i, v := range values {
-		if v == 0 {
+	for i, value := range values {
+		if value == 0 {
 			text.WriteByte('.')
 		} else {
-			text.WriteString(strconv.Itoa(v))
+			text.WriteString(strconv.Itoa(value))
 		}
 		if (i+1)%s.Cols == 0 {
 			text.WriteByte('\n')
@@ -45,19 +45,19 @@ func (s Shape) Parse(text string) (Board, error) {
 	if err := s.Validate(); err != nil {
 		return 0, err
 	}
-	p := boardParser{shape: s}
+	parser := boardParser{shape: s}
 	for i, line := range strings.Split(text, "\n") {
-		p.line, p.col = i+1, 1
+		parser.line, parser.col = i+1, 1
 		for row := range strings.SplitSeq(line, "/") {
-			p.row(row)
-			p.col += len(row) + len("/")
+			parser.row(row)
+			parser.col += len(row) + len("/")
 		}
-		p.col-- // no "/" after the last row
+		parser.col-- // no "/" after the last row
 	}
-	if p.rows != s.Rows {
-		p.errorf(0, "found %s, want %d for a %s board", count(p.rows, "row"), s.Rows, s)
+	if parser.rows != s.Rows {
+		parser.errorf(0, "found %s, want %d for a %s board", count(parser.rows, "row"), s.Rows, s)
 	}
-	return p.board, errors.Join(p.errs...)
+	return parser.board, errors.Join(parser.errs...)
 }
 
 // boardParser is the state of Shape.Parse.
@@ -71,39 +71,39 @@ type boardParser struct {
 
 // row reads one row, without what ends it.
 func (p *boardParser) row(text string) {
-	found := 0
-	for at := 0; at < len(text); {
-		if strings.IndexByte(" \t\r", text[at]) >= 0 {
-			at++
+	numFound := 0
+	for start := 0; start < len(text); {
+		if strings.IndexByte(" \t\r", text[start]) >= 0 {
+			start++
 			continue
 		}
 		end := len(text)
-		if n := strings.IndexAny(text[at:], " \t\r"); n >= 0 {
-			end = at + n
+		if n := strings.IndexAny(text[start:], " \t\r"); n >= 0 {
+			end = start + n
 		}
-		p.cell(found, at, text[at:end])
-		found++
-		at = end
+		p.cell(numFound, start, text[start:end])
+		numFound++
+		start = end
 	}
-	if found == 0 {
+	if numFound == 0 {
 		return
 	}
 	p.rows++
-	if found != p.shape.Cols {
-		p.errorf(0, "found %s in row %d, want %d for a %s board", count(found, "cell"), p.rows, p.shape.Cols, p.shape)
+	if numFound != p.shape.Cols {
+		p.errorf(0, "found %s in row %d, want %d for a %s board", count(numFound, "cell"), p.rows, p.shape.Cols, p.shape)
 	}
 }
 
 // cell reads the word at offset at as the cell in column col of the row after the last.
-func (p *boardParser) cell(col, at int, word string) {
+func (p *boardParser) cell(col, column int, word string) {
 	exp := 0
 	if word != "." {
-		v, err := strconv.Atoi(word)
-		e, ok := exponent(v)
+		value, err := strconv.Atoi(word)
+		exponent, ok := exponent(value)
 		if err != nil || !ok {
-			p.errorf(at, "found %q, want a tile: . or %s", word, wantTile)
+			p.errorf(column, "found %q, want a tile: . or %s", word, wantTile)
 		}
-		exp = e
+		exp = exponent
 	}
 	if len(p.errs) == 0 && p.rows < p.shape.Rows && col < p.shape.Cols {
 		p.board = p.board.With(p.rows*p.shape.Cols+col, exp)
@@ -114,11 +114,11 @@ func (p *boardParser) errorf(at int, format string, args ...any) {
 	p.errs = append(p.errs, &ParseError{Line: p.line, Col: p.col + at, Msg: fmt.Sprintf(format, args...)})
 }
 
-func count(n int, what string) string {
+func count(n int, noun string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + noun
 	}
-	return strconv.Itoa(n) + " " + what + "s"
+	return strconv.Itoa(n) + " " + noun + "s"
 }
 
 // tileWidth fits the widest tile, 131072, and a space after it.
@@ -131,10 +131,10 @@ func (s Shape) Draw(board Board) string { return s.drawValues(s.Values(board)) }
 func (s Shape) drawValues(values []int) string {
 	var text strings.Builder
 	text.WriteString(s.ruler("┌", "┬", "┐"))
-	for i, v := range values {
+	for i, value := range values {
 		tile := ""
-		if v != 0 {
-			tile = strconv.Itoa(v)
+		if value != 0 {
+			tile = strconv.Itoa(value)
 		}
 		fmt.Fprintf(&text, "│%*s ", tileWidth-1, tile)
 		if (i+1)%s.Cols != 0 {

@@ -54,19 +54,19 @@ func (s swap) apply(x uint64) uint64 {
 type reflection []swap
 
 // newReflection returns the reflection that swaps the cell in each row and column with cell to(row, col).
-func newReflection(shape Shape, to func(row, col int) int) reflection {
+func newReflection(shape Shape, imageOf func(row, col int) int) reflection {
 	var r reflection
 	for i := range shape.Cells() {
-		by := 4 * (to(i/shape.Cols, i%shape.Cols) - i)
-		if by <= 0 {
+		distance := 4 * (imageOf(i/shape.Cols, i%shape.Cols) - i)
+		if distance <= 0 {
 			continue // the upper cell of a pair, or a cell that stays
 		}
-		at := slices.IndexFunc(r, func(s swap) bool { return s.by == by })
-		if at < 0 {
-			at = len(r)
-			r = append(r, swap{by: by})
+		index := slices.IndexFunc(r, func(s swap) bool { return s.by == distance })
+		if index < 0 {
+			index = len(r)
+			r = append(r, swap{by: distance})
 		}
-		r[at].mask |= 15 << (4 * i)
+		r[index].mask |= 15 << (4 * i)
 	}
 	return r
 }

@@ -61,7 +61,7 @@ func (w Wide) taken() Board { return w.Low | Board(w.High) }
 // MoveWide is Move on a Wide board. The error is ErrOverflow if a tile would exceed 131072, which cannot happen in a game.
 //
 // It must not be called for rules of NewPublished with tiles above 32768.
-func (r *Rules) MoveWide(w Wide, dir Dir) (next Wide, score int, err error) {
+func (r *Rules) MoveWide(w Wide, dir Dir) (moved Wide, score int, err error) {
 	if w.High == 0 {
 		b, score, err := r.Move(w.Low, dir)
 		if err == nil {
@@ -72,7 +72,7 @@ func (r *Rules) MoveWide(w Wide, dir Dir) (next Wide, score int, err error) {
 }
 
 // moveValues moves line by line with Slide. Games have few such moves.
-func (r *Rules) moveValues(w Wide, dir Dir) (next Wide, score int, err error) {
+func (r *Rules) moveValues(w Wide, dir Dir) (moved Wide, score int, err error) {
 	checkRange("direction", int(dir), numDirs)
 	lines, cells := r.shape.Rows, r.shape.Cols
 	if dir == Up || dir == Down {
@@ -102,10 +102,10 @@ func (r *Rules) moveValues(w Wide, dir Dir) (next Wide, score int, err error) {
 			if exponent > MaxWideExponent {
 				return w, 0, ErrOverflow
 			}
-			next = next.With(cell(k), exponent)
+			moved = moved.With(cell(k), exponent)
 		}
 	}
-	return next, score, nil
+	return moved, score, nil
 }
 
 // LegalWide is Legal on a Wide board.
@@ -140,7 +140,7 @@ func (r *Rules) SpawnWide(w Wide, n, exponent int) Wide {
 // Players that know tiles to 2^most see it in place of w. It says less than w about which merges follow each other.
 //
 // Source: Guei, Chen and Wu, Optimistic temporal difference learning for 2048 (IEEE Transactions on Games 2021), tile-downgrading.
-func (w Wide) Downgraded(most int) (Board, bool) {
+func (w Wide) Downgraded(maxTiles int) (Board, bool) {
 	var exps [MaxCells]int
 	var there uint32 // bit e is set if exponent e is on the board
 	for i := range exps {
@@ -148,7 +148,7 @@ func (w Wide) Downgraded(most int) (Board, bool) {
 		there |= 1 << exps[i]
 	}
 	there |= 1
-	for largest := bits.Len32(there) - 1; largest > most; largest-- {
+	for largest := bits.Len32(there) - 1; largest > maxTiles; largest-- {
 		missing := bits.Len32(^there&(1<<largest-1)) - 1
 		if missing < 0 {
 			return 0, false
@@ -182,10 +182,10 @@ func (s Shape) Wide(values []int) (Wide, error) {
 		return Wide{}, err
 	}
 	var w Wide
-	for i, v := range values {
-		exponent, ok := wideExponent(v)
+	for i, value := range values {
+		exponent, ok := wideExponent(value)
 		if !ok {
-			return Wide{}, fmt.Errorf("cell %d is %d, want 0 or a power of two from 2 to %d", i, v, Value(MaxWideExponent))
+			return Wide{}, fmt.Errorf("cell %d is %d, want 0 or a power of two from 2 to %d", i, value, Value(MaxWideExponent))
 		}
 		w = w.With(i, exponent)
 	}

@@ -42,47 +42,47 @@ func boardOf(text uint64) game.Board { return game.Board(textOf(game.Board(text)
 // the symmetries. The digits that it has in common with the board before, at the beginning, are left out; the first board of a sum is
 // complete. Behind the board is the player's move, if the side is the player: U, D, L or R. The last line has the SHA-256 of all lines before it.
 func (f *Found) WriteCertificate(ctx context.Context, w io.Writer) (boards int, err error) {
-	layers, err := newStrategy(f).find(ctx)
+	layers, err := newStrategy(f).findMoves(ctx)
 	if err != nil {
 		return 0, err
 	}
 	hash := sha256.New()
-	out := bufio.NewWriter(io.MultiWriter(w, hash)) // it keeps the first error of w
+	writer := bufio.NewWriter(io.MultiWriter(w, hash)) // it keeps the first error of w
 	side := "spawner"
 	if f.Guaranteed {
 		side = "player"
 	}
 	cells := f.problem.cells
-	fmt.Fprintf(out, "tilecheck guarantee 1\nboard %s\nmax %d\nside %s\n", f.problem.rules.Shape(), game.Value(f.problem.max), side)
+	fmt.Fprintf(writer, "tilecheck guarantee 1\nboard %s\nmax %d\nside %s\n", f.problem.rules.Shape(), game.Value(f.problem.max), side)
 	line := make([]byte, 0, game.MaxCells+2)
 	for half, entries := range slices.Backward(layers) {
 		if len(entries) == 0 {
 			continue
 		}
 		boards += len(entries)
-		fmt.Fprintf(out, "sum %d\n", 2*half)
-		for i, e := range entries {
+		fmt.Fprintf(writer, "sum %d\n", 2*half)
+		for i, current := range entries {
 			from := 0
 			if i > 0 {
-				from = bits.LeadingZeros64(e.text^entries[i-1].text) / 4
+				from = bits.LeadingZeros64(current.text^entries[i-1].text) / 4
 			}
 			line = line[:0]
 			for cell := from; cell < cells; cell++ {
-				line = append(line, "0123456789abcdef"[e.text>>(60-4*cell)&15])
+				line = append(line, "0123456789abcdef"[current.text>>(60-4*cell)&15])
 			}
 			if f.Guaranteed {
-				line = append(line, "LRUD"[e.move])
+				line = append(line, "LRUD"[current.move])
 			}
-			out.Write(append(line, '\n'))
+			writer.Write(append(line, '\n'))
 		}
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
 	}
-	fmt.Fprintf(out, "boards %d\n", boards)
-	if err := out.Flush(); err != nil {
+	fmt.Fprintf(writer, "boards %d\n", boards)
+	if err := writer.Flush(); err != nil {
 		return 0, err
 	}
-	fmt.Fprintf(out, "sha256 %x\n", hash.Sum(nil))
-	return boards, out.Flush()
+	fmt.Fprintf(writer, "sha256 %x\n", hash.Sum(nil))
+	return boards, writer.Flush()
 }

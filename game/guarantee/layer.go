@@ -4,16 +4,16 @@ package guarantee
 // they have the order of the right halves in their class.
 type layer struct {
 	*halves
-	half  int   // half of the sum
-	first []int // of each class of the left half: its first word
-	words []uint64
+	half      int   // half of the sum
+	firstWord []int // of each class of the left half: its first word
+	words     []uint64
 }
 
 // rowWords returns the number of words of a row.
 func (h *halves) rowWords(class int) int { return (len(h.members[class]) + 63) / 64 }
 
-// other returns the class of the right halves that a class of left halves is with, and whether there is one.
-func (h *halves) other(half, class int) (other int, exists bool) {
+// otherClass returns the class of the right halves that a class of left halves is with, and whether there is one.
+func (h *halves) otherClass(half, class int) (other int, exists bool) {
 	other = half - class
 	return other, 0 <= other && other < len(h.members)
 }
@@ -21,8 +21,8 @@ func (h *halves) other(half, class int) (other int, exists bool) {
 // layerWords returns the number of 64-bit words of a layer: the boards whose tiles have the sum 2*half.
 func (h *halves) layerWords(half int) (words int) {
 	for class, members := range h.members {
-		if other, exists := h.other(half, class); exists {
-			words += len(members) * h.rowWords(other)
+		if otherClass, exists := h.otherClass(half, class); exists {
+			words += len(members) * h.rowWords(otherClass)
 		}
 	}
 	return words
@@ -30,12 +30,12 @@ func (h *halves) layerWords(half int) (words int) {
 
 // newLayer returns an empty layer, with a bit for each board whose tiles have the sum 2*half. memory has the bits; all of them must be 0.
 func (h *halves) newLayer(half int, memory []uint64) *layer {
-	result := &layer{halves: h, half: half, first: make([]int, len(h.members)), words: memory}
+	result := &layer{halves: h, half: half, firstWord: make([]int, len(h.members)), words: memory}
 	firstWord := 0
 	for class, members := range h.members {
-		result.first[class] = firstWord
-		if other, exists := h.other(half, class); exists {
-			firstWord += len(members) * h.rowWords(other)
+		result.firstWord[class] = firstWord
+		if otherClass, exists := h.otherClass(half, class); exists {
+			firstWord += len(members) * h.rowWords(otherClass)
 		}
 	}
 	return result
@@ -43,69 +43,69 @@ func (h *halves) newLayer(half int, memory []uint64) *layer {
 
 // start returns the first word of a row.
 func (l *layer) start(left uint32) int {
-	class := int(l.class[left])
-	return l.first[class] + int(l.place[left])*l.rowWords(l.half-class)
+	class := int(l.classOf[left])
+	return l.firstWord[class] + int(l.rankInClass[left])*l.rowWords(l.half-class)
 }
 
 // row returns the bits of the boards with a left half.
 func (l *layer) row(left uint32) []uint64 {
 	from := l.start(left)
-	return l.words[from : from+l.rowWords(l.half-int(l.class[left]))]
+	return l.words[from : from+l.rowWords(l.half-int(l.classOf[left]))]
 }
 
 // has returns the bit of a board.
 func (l *layer) has(left, right uint32) bool {
-	at := l.place[right]
+	at := l.rankInClass[right]
 	return l.words[l.start(left)+int(at>>6)]>>(at&63)&1 != 0
 }
 
 // add sets the bit of a board.
 func (l *layer) add(left, right uint32) {
-	at := l.place[right]
+	at := l.rankInClass[right]
 	l.words[l.start(left)+int(at>>6)] |= 1 << (at & 63)
 }
 
 // flip copies the row of a left half to the row of the same half upside down. A board upside down has the same value.
-func (l *layer) flip(left uint32) {
-	flipped := l.flipped[left]
-	if flipped == left {
+func (l *layer) flip(leftCode uint32) {
+	flipped := l.flipped[leftCode]
+	if flipped == leftCode {
 		return
 	}
-	const even = 0x5555_5555_5555_5555
-	pairs := l.pairs[l.half-int(l.class[left])]
+	const evenBits = 0x5555_5555_5555_5555
+	pairs := l.numPaired[l.half-int(l.classOf[leftCode])]
 	flippedRow := l.row(flipped)
-	for i, word := range l.row(left) {
+	for i, word := range l.row(leftCode) {
 		paired := ^uint64(0)
 		if remainingPairs := pairs - 64*i; remainingPairs < 64 {
 			paired = 1<<max(remainingPairs, 0) - 1
 		}
-		flippedRow[i] = word&^paired | (word>>1&even|word&even<<1)&paired
+		flippedRow[i] = word&^paired | (word>>1&evenBits|word&evenBits<<1)&paired
 	}
 }
 
 // reflect replaces the bit of each board, and the bit of its reflection, by the combination of both. combine is the bitwise and, or the bitwise or.
 func (l *layer) reflect(workers int, combine func(block, reflected uint64) uint64) {
 	inParallel(workers, len(l.members), func(class int) {
-		other, exists := l.other(l.half, class)
-		if !exists || class > other {
+		otherClass, exists := l.otherClass(l.half, class)
+		if !exists || class > otherClass {
 			return
 		}
 		for i := 0; i < len(l.members[class]); i += 64 {
 			from := 0
-			if class == other {
+			if class == otherClass {
 				from = i
 			}
-			for j := from; j < len(l.members[other]); j += 64 {
+			for j := from; j < len(l.members[otherClass]); j += 64 {
 				var block, reflected [64]uint64
 				l.copyBlock(&block, class, i, j, false)
-				l.copyBlock(&reflected, other, j, i, false)
+				l.copyBlock(&reflected, otherClass, j, i, false)
 				transpose(&reflected)
 				for k := range block {
 					block[k] = combine(block[k], reflected[k])
 				}
 				l.copyBlock(&block, class, i, j, true)
 				transpose(&block)
-				l.copyBlock(&block, other, j, i, true)
+				l.copyBlock(&block, otherClass, j, i, true)
 			}
 		}
 	})
@@ -115,7 +115,7 @@ func (l *layer) reflect(workers int, combine func(block, reflected uint64) uint6
 // place firstRow on, and the columns are right halves from the place firstColumn on, a multiple of 64.
 func (l *layer) copyBlock(block *[64]uint64, class, firstRow, firstColumn int, toLayer bool) {
 	words := l.rowWords(l.half - class)
-	word := l.first[class] + firstRow*words + firstColumn/64
+	word := l.firstWord[class] + firstRow*words + firstColumn/64
 	for row := range min(64, len(l.members[class])-firstRow) {
 		if toLayer {
 			l.words[word] = block[row]

@@ -14,12 +14,12 @@ import (
 // board on which the player wins whatever tile comes.
 type retrograde struct {
 	*halves
-	rules   *game.Rules
-	top     horizon
-	workers int
-	won     []*layer // boards on which the player moves and wins, by half of the sum of the tiles
-	decided int
-	free    []uint64 // memory for the boards on which a new tile comes
+	rules      *game.Rules
+	top        horizon
+	workers    int
+	wonLayers  []*layer // boards on which the player moves and wins, by half of the sum of the tiles
+	numDecided int
+	freeWords  []uint64 // memory for the boards on which a new tile comes
 }
 
 // horizon is a limit of the sum of the tiles. The analysis does not look at boards with greater sums. If they count as won, the player's losses are
@@ -31,14 +31,14 @@ type horizon struct {
 
 // horizons returns the horizons to try, in this order. The last one decides every tile. A spawner who can prevent a tile does so soon after the sum
 // of the tiles suffices for it: up to 3/2 of the tile on all boards that were tried. A player needs up to 17/8 of the tile on most of them.
-func (h *halves) horizons(maxExp int) (all []horizon) {
+func (h *halves) horizons(maxExp int) (result []horizon) {
 	tile := 1 << maxExp
 	for _, top := range []horizon{{tile * 3 / 4, true}, {tile * 9 / 8, false}} {
 		if top.half < h.greatestHalf() {
-			all = append(all, top)
+			result = append(result, top)
 		}
 	}
-	return append(all, horizon{half: h.greatestHalf()})
+	return append(result, horizon{half: h.greatestHalf()})
 }
 
 // leastHalf is half of the sum of the least two tiles.
@@ -60,29 +60,29 @@ func (h *halves) analysisBytes(top int) (size int64) {
 }
 
 // analyse decides the boards up to a horizon. The error is that of ctx.
-func analyse(ctx context.Context, opt Options, h *halves, top horizon) (*retrograde, error) {
-	x := &retrograde{halves: h, rules: opt.Rules, top: top, workers: newProblem(opt).workers, won: make([]*layer, top.half+1)}
+func analyse(ctx context.Context, opt Options, parts *halves, top horizon) (*retrograde, error) {
+	analysis := &retrograde{halves: parts, rules: opt.Rules, top: top, workers: newProblem(opt).workers, wonLayers: make([]*layer, top.half+1)}
 	for half := top.half; half >= leastHalf; half-- {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		x.won[half] = x.winningPositions(x.afterstates(half))
-		for class, members := range x.members {
-			if other, exists := x.other(half, class); exists {
-				x.decided += len(members) * len(x.members[other])
+		analysis.wonLayers[half] = analysis.winningPositions(analysis.afterstates(half))
+		for class, members := range analysis.members {
+			if otherClass, exists := analysis.otherClass(half, class); exists {
+				analysis.numDecided += len(members) * len(analysis.members[otherClass])
 			}
 		}
 		if opt.Progress != nil {
-			opt.Progress(x.decided)
+			opt.Progress(analysis.numDecided)
 		}
 	}
-	x.free = nil
-	return x, nil
+	analysis.freeWords = nil
+	return analysis, nil
 }
 
 // key returns the codes of the halves of a board: the left one in the low half of the word.
 func (x *retrograde) key(board game.Board) uint64 {
-	left, right := x.cut(board)
+	left, right := x.codesOf(board)
 	return uint64(left) | uint64(right)<<32
 }
 
@@ -90,7 +90,7 @@ func (x *retrograde) key(board game.Board) uint64 {
 func (x *retrograde) get(key uint64, half int) uint8 {
 	won := x.top.won
 	if half <= x.top.half {
-		won = x.won[half].has(uint32(key), uint32(key>>32))
+		won = x.wonLayers[half].has(uint32(key), uint32(key>>32))
 	}
 	if won {
 		return wins
@@ -114,8 +114,8 @@ func (s *layerSet) add(board game.Board, half int) {
 	if s.layers[half] == nil {
 		s.layers[half] = s.newLayer(half, make([]uint64, s.layerWords(half)))
 	}
-	for by := range s.rules.Symmetries() {
-		s.layers[half].add(s.cut(s.rules.Apply(game.Symmetry(by), board)))
+	for symmetry := range s.rules.Symmetries() {
+		s.layers[half].add(s.codesOf(s.rules.Apply(game.Symmetry(symmetry), board)))
 	}
 }
 
@@ -125,16 +125,16 @@ func (s *layerSet) forget(half int) { s.layers[half] = nil }
 // no move leads to them. The result is valid until the next call.
 func (x *retrograde) afterstates(half int) *layer {
 	words := x.layerWords(half)
-	if cap(x.free) < words {
-		x.free = make([]uint64, words)
+	if cap(x.freeWords) < words {
+		x.freeWords = make([]uint64, words)
 	}
-	result := x.newLayer(half, x.free[:words])
+	result := x.newLayer(half, x.freeWords[:words])
 	inParallel(x.workers, len(x.members), func(class int) {
-		if _, exists := x.other(half, class); !exists {
+		if _, exists := x.otherClass(half, class); !exists {
 			return
 		}
-		for _, left := range x.members[class] {
-			x.afterLeftTiles(result.row(left), half, left)
+		for _, leftCode := range x.members[class] {
+			x.afterLeftTiles(result.row(leftCode), half, leftCode)
 		}
 	})
 	result.reflect(x.workers, func(a, b uint64) uint64 { return a & b }) // for new tiles in the right half
@@ -142,12 +142,12 @@ func (x *retrograde) afterstates(half int) *layer {
 }
 
 // afterLeftTiles sets the bits of the boards in a row on which the player wins whatever tile comes in the left half.
-func (x *retrograde) afterLeftTiles(row []uint64, half int, left uint32) {
+func (x *retrograde) afterLeftTiles(row []uint64, half int, leftCode uint32) {
 	for i := range row {
 		row[i] = ^uint64(0)
 	}
-	for cell, digit := range x.digit {
-		if x.boards[left]>>(4*cell)&15 != 0 {
+	for cell, weight := range x.cellWeights {
+		if x.boards[leftCode]>>(4*cell)&15 != 0 {
 			continue
 		}
 		for exp := 1; exp <= 2; exp++ {
@@ -158,7 +158,7 @@ func (x *retrograde) afterLeftTiles(row []uint64, half int, left uint32) {
 				}
 				continue
 			}
-			for i, word := range x.won[half+exp].row(left + uint32(exp)*digit) {
+			for i, word := range x.wonLayers[half+exp].row(leftCode + uint32(exp)*weight) {
 				row[i] &= word
 			}
 		}
@@ -168,20 +168,20 @@ func (x *retrograde) afterLeftTiles(row []uint64, half int, left uint32) {
 // winningPositions returns the boards of a layer on which the player is to move and wins. after are the boards on which the player wins whatever
 // tile comes. Moves up and down are tried first, because they take less time, and moves to the sides only for boards on which those do not
 // win. A board upside down has the same value, so its bit is copied.
-func (x *retrograde) winningPositions(after *layer) *layer {
-	result := x.newLayer(after.half, make([]uint64, len(after.words)))
+func (x *retrograde) winningPositions(afterstates *layer) *layer {
+	result := x.newLayer(afterstates.half, make([]uint64, len(afterstates.words)))
 	or := func(a, b uint64) uint64 { return a | b }
 	inParallel(x.workers, len(x.members), func(class int) {
-		other, exists := x.other(result.half, class)
-		if !exists || class > other {
+		otherClass, exists := x.otherClass(result.half, class)
+		if !exists || class > otherClass {
 			return
 		}
-		for _, left := range x.members[class] {
-			if left <= x.flipped[left] {
-				for _, moved := range x.vertical {
-					x.addVerticalWins(result, moved, left, after)
+		for _, leftCode := range x.members[class] {
+			if leftCode <= x.flipped[leftCode] {
+				for _, moved := range x.verticalMoves {
+					x.addVerticalWins(result, moved, leftCode, afterstates)
 				}
-				result.flip(left)
+				result.flip(leftCode)
 			}
 		}
 	})
@@ -189,25 +189,25 @@ func (x *retrograde) winningPositions(after *layer) *layer {
 
 	starts := make([]uint32, len(x.boards))
 	for class, members := range x.members {
-		if _, exists := x.other(result.half, class); exists {
-			for _, left := range members {
-				starts[left] = uint32(result.start(left))
+		if _, exists := x.otherClass(result.half, class); exists {
+			for _, leftCode := range members {
+				starts[leftCode] = uint32(result.start(leftCode))
 			}
 		}
 	}
 	inParallel(x.workers, len(x.members), func(class int) {
-		other, exists := x.other(result.half, class)
+		otherClass, exists := x.otherClass(result.half, class)
 		if !exists {
 			return
 		}
-		rights := make([]uint64, len(x.members[other]))
-		for i, right := range x.members[other] {
-			rights[i] = x.rowsOf[right]
+		rights := make([]uint64, len(x.members[otherClass]))
+		for i, rightCode := range x.members[otherClass] {
+			rights[i] = x.rowsOf[rightCode]
 		}
-		for _, left := range x.members[class] {
-			if left <= x.flipped[left] {
-				x.addLeftWins(result, left, rights, after, starts)
-				result.flip(left)
+		for _, leftCode := range x.members[class] {
+			if leftCode <= x.flipped[leftCode] {
+				x.addLeftWins(result, leftCode, rights, afterstates, starts)
+				result.flip(leftCode)
 			}
 		}
 	})
@@ -217,23 +217,23 @@ func (x *retrograde) winningPositions(after *layer) *layer {
 
 // addVerticalWins sets the bits of the boards with a left half on which a move up, or down, wins. moved has the code of each half board after the
 // move.
-func (x *retrograde) addVerticalWins(result *layer, moved []uint32, left uint32, after *layer) {
-	row, rights := result.row(left), x.members[result.half-int(x.class[left])]
-	newLeft := moved[left]
+func (x *retrograde) addVerticalWins(result *layer, moved []uint32, leftCode uint32, afterstates *layer) {
+	row, rights := result.row(leftCode), x.members[result.half-int(x.classOf[leftCode])]
+	newLeft := moved[leftCode]
 	var successors []uint64
 	if newLeft != winning {
-		successors = after.row(newLeft)
+		successors = afterstates.row(newLeft)
 	}
 	for index, word := range row {
 		for undecided := undecidedBoards(word, len(rights)-64*index); undecided != 0; undecided &= undecided - 1 {
 			bit := bits.TrailingZeros64(undecided)
-			right := rights[64*index+bit]
-			switch newRight := moved[right]; {
+			rightCode := rights[64*index+bit]
+			switch newRight := moved[rightCode]; {
 			case newLeft == winning || newRight == winning:
 				word |= 1 << bit
-			case newLeft != left || newRight != right:
-				place := x.place[newRight]
-				word |= successors[place>>6] >> (place & 63) & 1 << bit
+			case newLeft != leftCode || newRight != rightCode:
+				rank := x.rankInClass[newRight]
+				word |= successors[rank>>6] >> (rank & 63) & 1 << bit
 			}
 		}
 		row[index] = word
@@ -250,15 +250,15 @@ func undecidedBoards(word uint64, n int) uint64 {
 
 // addLeftWins sets the bits of the boards with a left half on which a move to the left wins. rights are the codes of the rows of the right halves.
 // starts has, for each half board, the first word of its row in a layer.
-func (x *retrograde) addLeftWins(result *layer, left uint32, rights []uint64, after *layer, starts []uint32) {
+func (x *retrograde) addLeftWins(result *layer, leftCode uint32, rights []uint64, afterstates *layer, starts []uint32) {
 	mask := uint64(1)<<x.rowBits - 1
 	tables := make([][]uint64, x.rows) // for each row, from the last: the result of the move by the right half of the row
 	for number := range tables {
-		from := int(x.rowsOf[left]>>(number*x.rowBits)&mask) * x.rowCodes
-		tables[number] = x.left[x.rows-1-number][from : from+x.rowCodes]
+		from := int(x.rowsOf[leftCode]>>(number*x.rowBits)&mask) * x.rowCodes
+		tables[number] = x.leftMoves[x.rows-1-number][from : from+x.rowCodes]
 	}
-	codes := x.members[result.half-int(x.class[left])]
-	row := result.row(left)
+	codes := x.members[result.half-int(x.classOf[leftCode])]
+	row := result.row(leftCode)
 	for index, word := range row {
 		for undecided := undecidedBoards(word, len(rights)-64*index); undecided != 0; undecided &= undecided - 1 {
 			bit := bits.TrailingZeros64(undecided)
@@ -272,9 +272,9 @@ func (x *retrograde) addLeftWins(result *layer, left uint32, rights []uint64, af
 			switch {
 			case packedCodes>>winShift != 0:
 				word |= 1 << bit
-			case newLeft != left || newRight != codes[number]:
-				place := x.place[newRight]
-				word |= after.words[starts[newLeft]+place>>6] >> (place & 63) & 1 << bit
+			case newLeft != leftCode || newRight != codes[number]:
+				rank := x.rankInClass[newRight]
+				word |= afterstates.words[starts[newLeft]+rank>>6] >> (rank & 63) & 1 << bit
 			}
 		}
 		row[index] = word
@@ -283,14 +283,14 @@ func (x *retrograde) addLeftWins(result *layer, left uint32, rights []uint64, af
 
 // inParallel calls job(0) to job(n-1), in any order, by some goroutines, and waits for them.
 func inParallel(workers, n int, job func(i int)) {
-	var next atomic.Int64
-	var all sync.WaitGroup
+	var nextJob atomic.Int64
+	var workerGroup sync.WaitGroup
 	for range min(n, workers) {
-		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+		workerGroup.Go(func() {
+			for i := int(nextJob.Add(1)) - 1; i < n; i = int(nextJob.Add(1)) - 1 {
 				job(i)
 			}
 		})
 	}
-	all.Wait()
+	workerGroup.Wait()
 }

@@ -59,7 +59,7 @@ func Search(ctx context.Context, opt Options) (*Found, error) {
 	case opt.Max < 2 || opt.Max > game.MaxExponent:
 		return nil, fmt.Errorf("the tile is 2^%d, want 2^2 to 2^%d", opt.Max, game.MaxExponent)
 	}
-	parts, err := newHalves(opt.Rules.Shape(), opt.Max)
+	boardHalves, err := newHalves(opt.Rules.Shape(), opt.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -67,19 +67,19 @@ func Search(ctx context.Context, opt Options) (*Found, error) {
 	if opt.Memory > 0 {
 		limit = max(1, int(opt.Memory/tableBytes))
 	}
-	if parts == nil {
+	if boardHalves == nil {
 		return depthFirst(ctx, opt, limit)
 	}
-	found, err := depthFirst(ctx, opt, min(limit, fewBoards))
+	depthFirstResult, err := depthFirst(ctx, opt, min(limit, fewBoards))
 	if _, reached := errors.AsType[*LimitError](err); !reached {
-		return found, err
+		return depthFirstResult, err
 	}
-	for _, top := range parts.horizons(opt.Max) {
-		if opt.Memory > 0 && parts.analysisBytes(top.half) > opt.Memory {
+	for _, candidate := range boardHalves.horizons(opt.Max) {
+		if opt.Memory > 0 && boardHalves.analysisBytes(candidate.half) > opt.Memory {
 			continue
 		}
-		if found, err := backwards(ctx, opt, parts, top); err != nil || found != nil {
-			return found, err
+		if depthFirstResult, err := backwards(ctx, opt, boardHalves, candidate); err != nil || depthFirstResult != nil {
+			return depthFirstResult, err
 		}
 	}
 	return depthFirst(ctx, opt, limit)
@@ -87,21 +87,21 @@ func Search(ctx context.Context, opt Options) (*Found, error) {
 
 // backwards decides by retrograde analysis. The tile is guaranteed if the player wins on all boards with two tiles. It returns nil if this depends on
 // boards beyond the horizon.
-func backwards(ctx context.Context, opt Options, parts *halves, top horizon) (*Found, error) {
-	analysis, err := analyse(ctx, opt, parts, top)
+func backwards(ctx context.Context, opt Options, boardHalves *halves, top horizon) (*Found, error) {
+	analysis, err := analyse(ctx, opt, boardHalves, top)
 	if err != nil {
 		return nil, err
 	}
-	found := &Found{Guaranteed: true, Decided: analysis.decided, problem: newProblem(opt), decided: analysis}
-	for _, first := range found.problem.spawned(0) {
-		for _, board := range found.problem.spawned(first) {
-			found.Guaranteed = found.Guaranteed && analysis.get(analysis.key(board), board.Sum()/2) == wins
+	result := &Found{Guaranteed: true, Decided: analysis.numDecided, problem: newProblem(opt), decided: analysis}
+	for _, firstBoard := range result.problem.spawned(0) {
+		for _, board := range result.problem.spawned(firstBoard) {
+			result.Guaranteed = result.Guaranteed && analysis.get(analysis.key(board), board.Sum()/2) == wins
 		}
 	}
-	if top.half < parts.greatestHalf() && found.Guaranteed == top.won {
+	if top.half < boardHalves.greatestHalf() && result.Guaranteed == top.won {
 		return nil, nil
 	}
-	return found, nil
+	return result, nil
 }
 
 func newProblem(opt Options) problem {
@@ -129,8 +129,8 @@ func depthFirst(ctx context.Context, opt Options, limit int) (*Found, error) {
 		problem: newProblem(opt), limit: limit, progress: opt.Progress, grades: newGrades(opt.Rules.Shape()), decided: newTable(), ctx: ctx, err: ctx.Err(),
 	}
 	allWin := true
-	for _, first := range search.spawned(0) {
-		allWin = allWin && (first.AtLeast(search.max) || search.afterstateWins(first))
+	for _, firstBoard := range search.spawned(0) {
+		allWin = allWin && (firstBoard.AtLeast(search.max) || search.afterstateWins(firstBoard))
 	}
 	if search.err != nil {
 		return nil, search.err
@@ -164,15 +164,15 @@ func (s *searcher) positionWins(board game.Board) bool {
 	var buffer [4]ratedBoard
 	moves := buffer[:0]
 	result := uint8(loses)
-	var next [4]game.Board
-	legal, _ := s.rules.Moved(board, &next) // no overflow: there is no tile above 2^14
+	var moved [4]game.Board
+	legal, _ := s.rules.Moved(board, &moved) // no overflow: there is no tile above 2^14
 	for i := range legal.Len() {
-		after := next[legal.At(i)]
-		if after.AtLeast(s.max) {
+		afterstate := moved[legal.At(i)]
+		if afterstate.AtLeast(s.max) {
 			result = wins
 			break
 		}
-		moves = insert(moves, ratedBoard{after, s.grades.corner(after)})
+		moves = insert(moves, ratedBoard{afterstate, s.grades.corner(afterstate)})
 	}
 	for i := 0; i < len(moves) && result == loses; i++ {
 		if s.afterstateWins(moves[i].board) {
@@ -188,18 +188,18 @@ func (s *searcher) positionWins(board game.Board) bool {
 }
 
 // afterstateWins reports whether the player wins on a board whatever new tile comes. The result means nothing if s.err is set.
-func (s *searcher) afterstateWins(after game.Board) bool {
+func (s *searcher) afterstateWins(afterstate game.Board) bool {
 	var buffer [2 * game.MaxCells]ratedBoard
 	undecided := buffer[:0]
 	for cell := range s.cells {
-		if after>>(4*cell)&15 != 0 {
+		if afterstate>>(4*cell)&15 != 0 {
 			continue
 		}
 		for exp := range game.Board(2) {
 			if int(exp)+1 >= s.max {
 				continue // the new tile wins
 			}
-			board, _ := s.rules.Canonical(after | (exp+1)<<(4*cell))
+			board, _ := s.rules.Canonical(afterstate | (exp+1)<<(4*cell))
 			switch s.decided.get(board) {
 			case loses:
 				return false
@@ -218,12 +218,12 @@ func (s *searcher) afterstateWins(after game.Board) bool {
 }
 
 // spawned returns the canonical boards after a new tile. If a 4 wins, boards with it are among them.
-func (p problem) spawned(after game.Board) []game.Board {
+func (p problem) spawned(afterstate game.Board) []game.Board {
 	var boards []game.Board
 	for cell := range p.cells {
-		if after>>(4*cell)&15 == 0 {
+		if afterstate>>(4*cell)&15 == 0 {
 			for exp := range game.Board(2) {
-				board, _ := p.rules.Canonical(after | (exp+1)<<(4*cell))
+				board, _ := p.rules.Canonical(afterstate | (exp+1)<<(4*cell))
 				boards = append(boards, board)
 			}
 		}

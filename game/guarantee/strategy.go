@@ -15,7 +15,7 @@ type strategy struct {
 	problem
 	decisions
 	guaranteed bool
-	tile       [game.MaxCells]uint64 // the key of a 2 in each cell
+	tileKeys   [game.MaxCells]uint64 // the key of a 2 in each cell
 	added      boardSet              // the boards that are in layers
 	layers     [][]entry             // by half of the sum of the tiles
 }
@@ -48,54 +48,54 @@ const (
 	loses = 2 // the spawner can prevent it
 )
 
-func newStrategy(f *Found) *strategy {
-	x := &strategy{problem: f.problem, decisions: f.decided, guaranteed: f.Guaranteed, added: f.decided.newSet()}
+func newStrategy(found *Found) *strategy {
+	x := &strategy{problem: found.problem, decisions: found.decided, guaranteed: found.Guaranteed, added: found.decided.newSet()}
 	for cell := range x.cells {
-		x.tile[cell] = x.key(game.Board(1) << (4 * cell))
+		x.tileKeys[cell] = x.key(game.Board(1) << (4 * cell))
 	}
 	return x
 }
 
-// find returns the boards by half of the sum of their tiles. The texts of the boards of a sum ascend. The error is that of ctx.
-func (x *strategy) find(ctx context.Context) ([][]entry, error) {
-	x.start()
+// findMoves returns the boards by half of the sum of their tiles. The texts of the boards of a sum ascend. The error is that of ctx.
+func (x *strategy) findMoves(ctx context.Context) ([][]entry, error) {
+	x.addStartBoards()
 	for half := 0; half < len(x.layers); half++ { // finish adds layers
 		layer := x.layers[half]
 		for from := 0; from < len(layer); from += batchBoards {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			x.finish(layer[from:min(from+batchBoards, len(layer))], half)
+			x.findBatch(layer[from:min(from+batchBoards, len(layer))], half)
 		}
 		x.added.forget(half)
 	}
 	inParallel(x.workers, len(x.layers), func(half int) {
-		slices.SortFunc(x.layers[half], func(left, right entry) int { return cmp.Compare(left.text, right.text) })
+		slices.SortFunc(x.layers[half], func(leftEntry, rightEntry entry) int { return cmp.Compare(leftEntry.text, rightEntry.text) })
 	})
 	return x.layers, nil
 }
 
-// start adds the boards after the first two tiles: all of them for the player, one for the spawner.
-func (x *strategy) start() {
-	var start game.Board // of the spawner
-	for _, first := range x.spawned(0) {
-		for _, board := range x.spawned(first) {
+// addStartBoards adds the boards after the first two tiles: all of them for the player, one for the spawner.
+func (x *strategy) addStartBoards() {
+	var startBoard game.Board // of the spawner
+	for _, firstBoard := range x.spawned(0) {
+		for _, board := range x.spawned(firstBoard) {
 			switch {
 			case board.AtLeast(x.max):
 			case x.guaranteed:
-				x.add(board)
-			case better(board, start) && x.get(x.key(board), board.Sum()/2) == loses:
-				start = board
+				x.addBoard(board)
+			case better(board, startBoard) && x.get(x.key(board), board.Sum()/2) == loses:
+				startBoard = board
 			}
 		}
 	}
-	if start != 0 {
-		x.add(start)
+	if startBoard != 0 {
+		x.addBoard(startBoard)
 	}
 }
 
-// add adds a canonical board to the strategy, if it is not there already.
-func (x *strategy) add(board game.Board) {
+// addBoard adds a canonical board to the strategy, if it is not there already.
+func (x *strategy) addBoard(board game.Board) {
 	half := board.Sum() / 2
 	if x.added.has(x.key(board), half) {
 		return
@@ -114,64 +114,64 @@ const (
 	partBoards = 1 << 5
 )
 
-// finish adds the boards that follow some boards of a sum, and selects the player's moves.
-func (x *strategy) finish(batch []entry, half int) {
-	next := make([][]game.Board, (len(batch)+partBoards-1)/partBoards)
-	inParallel(x.workers, len(next), func(part int) {
-		entries := batch[part*partBoards : min((part+1)*partBoards, len(batch))]
+// findBatch adds the boards that follow some boards of a sum, and selects the player's moves.
+func (x *strategy) findBatch(batch []entry, half int) {
+	newBoards := make([][]game.Board, (len(batch)+partBoards-1)/partBoards)
+	inParallel(x.workers, len(newBoards), func(partIndex int) {
+		entries := batch[partIndex*partBoards : min((partIndex+1)*partBoards, len(batch))]
 		for i := range entries {
 			if x.guaranteed {
-				next[part] = x.appendMove(next[part], &entries[i], half)
+				newBoards[partIndex] = x.appendMove(newBoards[partIndex], &entries[i], half)
 			} else {
-				next[part] = x.appendAnswers(next[part], boardOf(entries[i].text), half)
+				newBoards[partIndex] = x.appendAnswers(newBoards[partIndex], boardOf(entries[i].text), half)
 			}
 		}
 	})
-	for _, boards := range next {
+	for _, boards := range newBoards {
 		for _, board := range boards {
-			x.add(board)
+			x.addBoard(board)
 		}
 	}
 }
 
 // appendMove selects a winning move on a board and appends the boards after it that are not in the strategy.
-func (x *strategy) appendMove(to []game.Board, e *entry, half int) []game.Board {
-	var next [4]game.Board
-	legal, _ := x.rules.Moved(boardOf(e.text), &next)
-	best, fewest := game.Dir(0), 2*game.MaxCells+1
+func (x *strategy) appendMove(boards []game.Board, current *entry, half int) []game.Board {
+	var moved [4]game.Board
+	legal, _ := x.rules.Moved(boardOf(current.text), &moved)
+	bestDir, fewestNew := game.Dir(0), 2*game.MaxCells+1
 	for i := range legal.Len() {
 		dir := legal.At(i)
-		if next[dir].AtLeast(x.max) {
-			e.move = dir
-			return to
+		if moved[dir].AtLeast(x.max) {
+			current.move = dir
+			return boards
 		}
-		if added, known := x.newBoards(next[dir], half); known && added < fewest {
-			best, fewest = dir, added
+		if added, isKnown := x.newBoards(moved[dir], half); isKnown && added < fewestNew {
+			bestDir, fewestNew = dir, added
 		}
 	}
-	e.move = best
-	after := next[best]
-	key := x.key(after)
-	for cell, tile := range x.tile[:x.cells] {
-		if after>>(4*cell)&15 != 0 {
+	current.move = bestDir
+	afterstate := moved[bestDir]
+	key := x.key(afterstate)
+	for cell, tile := range x.tileKeys[:x.cells] {
+		if afterstate>>(4*cell)&15 != 0 {
 			continue
 		}
 		for exp := 1; exp <= min(2, x.max-1); exp++ {
 			if !x.added.has(key+uint64(exp)*tile, half+exp) {
-				board, _ := x.rules.Canonical(after | game.Board(exp)<<(4*cell))
-				to = append(to, board)
+				board, _ := x.rules.Canonical(afterstate | game.Board(exp)<<(4*cell))
+				boards = append(boards, board)
 			}
 		}
 	}
-	return to
+	return boards
 }
 
 // newBoards returns how many of the boards after a new tile are not in the strategy, and whether the player is known to win on all of them. half is
 // half of the sum of the tiles before the new tile.
-func (x *strategy) newBoards(after game.Board, half int) (count int, known bool) {
-	key := x.key(after)
-	for cell, tile := range x.tile[:x.cells] {
-		if after>>(4*cell)&15 != 0 {
+func (x *strategy) newBoards(afterstate game.Board, half int) (count int, isKnown bool) {
+	key := x.key(afterstate)
+	for cell, tile := range x.tileKeys[:x.cells] {
+		if afterstate>>(4*cell)&15 != 0 {
 			continue
 		}
 		for exp := 1; exp <= min(2, x.max-1); exp++ {
@@ -189,41 +189,41 @@ func (x *strategy) newBoards(after game.Board, half int) (count int, known bool)
 }
 
 // appendAnswers appends a losing board after each move of a board.
-func (x *strategy) appendAnswers(to []game.Board, board game.Board, half int) []game.Board {
-	var next [4]game.Board
-	legal, _ := x.rules.Moved(board, &next)
+func (x *strategy) appendAnswers(boards []game.Board, board game.Board, half int) []game.Board {
+	var moved [4]game.Board
+	legal, _ := x.rules.Moved(board, &moved)
 	for i := range legal.Len() {
-		if answer := x.answer(next[legal.At(i)], half); answer != 0 {
-			to = append(to, answer)
+		if answer := x.answer(moved[legal.At(i)], half); answer != 0 {
+			boards = append(boards, answer)
 		}
 	}
-	return to
+	return boards
 }
 
 // answer returns a losing board after a new tile. It returns 0 if there is none, or if one is in the strategy already. It prefers a 4, after which
 // fewer boards can follow, and then the least board, so that equal tiles are answered in similar places: on 2x5 to 128 this saves a quarter of the
 // boards.
-func (x *strategy) answer(after game.Board, half int) (best game.Board) {
-	key := x.key(after)
+func (x *strategy) answer(afterstate game.Board, half int) (bestBoard game.Board) {
+	key := x.key(afterstate)
 	for exp := min(2, x.max-1); exp > 0; exp-- {
-		for cell, tile := range x.tile[:x.cells] {
-			if after>>(4*cell)&15 == 0 && x.added.has(key+uint64(exp)*tile, half+exp) {
+		for cell, tile := range x.tileKeys[:x.cells] {
+			if afterstate>>(4*cell)&15 == 0 && x.added.has(key+uint64(exp)*tile, half+exp) {
 				return 0
 			}
 		}
 	}
-	for exp := min(2, x.max-1); exp > 0 && best == 0; exp-- {
-		for cell, tile := range x.tile[:x.cells] {
-			if after>>(4*cell)&15 != 0 || x.get(key+uint64(exp)*tile, half+exp) != loses {
+	for exp := min(2, x.max-1); exp > 0 && bestBoard == 0; exp-- {
+		for cell, tile := range x.tileKeys[:x.cells] {
+			if afterstate>>(4*cell)&15 != 0 || x.get(key+uint64(exp)*tile, half+exp) != loses {
 				continue
 			}
-			board, _ := x.rules.Canonical(after | game.Board(exp)<<(4*cell))
-			if best == 0 || board < best {
-				best = board
+			board, _ := x.rules.Canonical(afterstate | game.Board(exp)<<(4*cell))
+			if bestBoard == 0 || board < bestBoard {
+				bestBoard = board
 			}
 		}
 	}
-	return best
+	return bestBoard
 }
 
 // better reports whether the spawner prefers a board to another one; 0 stands for none.

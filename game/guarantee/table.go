@@ -26,8 +26,8 @@ func newTable() *table {
 // slot returns the index of a board in the hash table, or of the free slot for it.
 func (t *table) slot(board game.Board) int {
 	key := uint64(board)
-	start, _ := bits.Mul64((key^key>>29)*0x9E37_79B9_7F4A_7C15, uint64(len(t.boards)))
-	for index := int(start); ; {
+	firstSlot, _ := bits.Mul64((key^key>>29)*0x9E37_79B9_7F4A_7C15, uint64(len(t.boards)))
+	for index := int(firstSlot); ; {
 		if t.boards[index] == board || t.boards[index] == 0 {
 			return index
 		}
@@ -54,12 +54,12 @@ func (t *table) set(board game.Board, value uint8) {
 
 // grow doubles the number of slots.
 func (t *table) grow() {
-	old := *t
-	t.boards, t.values = make([]game.Board, 2*len(old.boards)), make([]uint8, 2*len(old.boards))
-	for i, board := range old.boards {
+	oldTable := *t
+	t.boards, t.values = make([]game.Board, 2*len(oldTable.boards)), make([]uint8, 2*len(oldTable.boards))
+	for i, board := range oldTable.boards {
 		if board != 0 {
 			index := t.slot(board)
-			t.boards[index], t.values[index] = board, old.values[i]
+			t.boards[index], t.values[index] = board, oldTable.values[i]
 		}
 	}
 }

@@ -11,9 +11,9 @@ import (
 type Bound struct {
 	// Optimal is a lower bound of the winning probability of optimal play.
 	Optimal Fixed
-	// Own is an interval for the winning probability of the strategy on the boards of the part (as they are, or canonical). Boards outside
+	// StrategyBounds is an interval for the winning probability of the strategy on the boards of the part (as they are, or canonical). Boards outside
 	// the part count as lost for the lower end and as won for the upper end.
-	Own [2]Fixed
+	StrategyBounds [2]Fixed
 	// Boards is the number of boards that Optimal depends on, without the memory.
 	Boards int
 }
@@ -26,24 +26,24 @@ func (p *Part) Prove(ctx context.Context, w io.Writer) (*Bound, error) {
 	if w != nil {
 		proof = newCertificate(w, p.survey.opt.Rules.Shape(), p.Canonical(), p.survey.opt.Max, p.survey.strategy.String())
 	}
-	const first = 2 // half of 2+2, the smallest sum
-	for half := len(p.layers) - 1; half >= first; half-- {
+	const firstHalf = 2 // half of 2+2, the smallest sum
+	for half := len(p.layers) - 1; half >= firstHalf; half-- {
 		entries, err := induction.computeLayer(ctx, half)
 		if err != nil {
 			return nil, err
 		}
 		induction.bound.Boards += len(entries)
-		if err := proof.write(entries); err != nil {
+		if err := proof.writeEntries(entries); err != nil {
 			return nil, err
 		}
 		delete(induction.strategyValues, half+3) // a layer depends on the two layers above it only
 		delete(induction.optimalValues, half+3)
 	}
 	induction.bound.Optimal = induction.startMean(induction.optimalValue, false)
-	for end := range induction.bound.Own {
-		induction.bound.Own[end] = induction.startMean(func(board game.Board) Fixed { return induction.strategyValue(board, 0, end) }, end == 1)
+	for side := range induction.bound.StrategyBounds {
+		induction.bound.StrategyBounds[side] = induction.startMean(func(board game.Board) Fixed { return induction.strategyValue(board, 0, side) }, side == 1)
 	}
-	return &induction.bound, proof.finish(induction.bound.Optimal)
+	return &induction.bound, proof.writeEnd(induction.bound.Optimal)
 }
 
 // backward computes the values of the layers. A value belongs to a board on which the player moves.
@@ -77,11 +77,11 @@ func (b *backward) computeLayer(ctx context.Context, half int) ([]certificateEnt
 					return nil, err
 				}
 			}
-			*strategyTable.at(board) = b.evaluateMoves(board, b.survey.decisions[current[memory].decisions[i]])
-			if _, known := b.optimalValues[half].get(board); !known {
-				best := b.bestMove(board)
-				*b.optimalValues[half].at(board) = best.value
-				entries = append(entries, best)
+			*strategyTable.valueAt(board) = b.evaluateMoves(board, b.survey.decisions[current[memory].decisions[i]])
+			if _, isKnown := b.optimalValues[half].get(board); !isKnown {
+				bestEntry := b.bestMove(board)
+				*b.optimalValues[half].valueAt(board) = bestEntry.value
+				entries = append(entries, bestEntry)
 			}
 		}
 	}
@@ -90,42 +90,42 @@ func (b *backward) computeLayer(ctx context.Context, half int) ([]certificateEnt
 
 // evaluateMoves returns a lower and an upper bound of the probability that the strategy wins from a board. moves are its moves with their
 // probabilities.
-func (b *backward) evaluateMoves(board game.Board, moves decision) (ends [2]Fixed) {
+func (b *backward) evaluateMoves(board game.Board, moves decision) (bounds [2]Fixed) {
 	for _, move := range moves {
-		after, _, _ := b.survey.opt.Rules.Move(board, move.dir) // no error: the forward pass has made this move
-		for end, probability := range [2]Fixed{move.lo, move.hi} {
-			roundUp := end == 1
-			ends[end] += probability.times(b.mean(after, func(nextBoard game.Board) Fixed { return b.strategyValue(nextBoard, move.memory, end) }, roundUp), roundUp)
+		afterstate, _, _ := b.survey.opt.Rules.Move(board, move.dir) // no error: the forward pass has made this move
+		for side, probability := range [2]Fixed{move.lo, move.hi} {
+			roundUp := side == 1
+			bounds[side] += probability.times(b.meanOverTiles(afterstate, func(nextBoard game.Board) Fixed { return b.strategyValue(nextBoard, move.memory, side) }, roundUp), roundUp)
 		}
 	}
-	ends[1] = min(ends[1], Scale)
-	return ends
+	bounds[1] = min(bounds[1], Scale)
+	return bounds
 }
 
 // bestMove returns the move with the greatest value on a board, and the first one if several have it.
 func (b *backward) bestMove(board game.Board) certificateEntry {
-	best := certificateEntry{board: board}
+	bestEntry := certificateEntry{board: board}
 	legal := b.survey.opt.Rules.Legal(board)
 	for i := range legal.Len() {
 		dir := legal.At(i)
-		after, _, _ := b.survey.opt.Rules.Move(board, dir)
-		if value := b.mean(after, b.optimalValue, false); i == 0 || value > best.value {
-			best.dir, best.value = dir, value
+		afterstate, _, _ := b.survey.opt.Rules.Move(board, dir)
+		if value := b.meanOverTiles(afterstate, b.optimalValue, false); i == 0 || value > bestEntry.value {
+			bestEntry.dir, bestEntry.value = dir, value
 		}
 	}
-	return best
+	return bestEntry
 }
 
-// mean returns the expected value of a board after a new tile, rounded up or down. value is the value of a board with the new tile. The mean is 1 if
+// meanOverTiles returns the expected value of a board after a new tile, rounded up or down. value is the value of a board with the new tile. The mean is 1 if
 // after has the winning tile.
-func (b *backward) mean(after game.Board, value func(game.Board) Fixed, roundUp bool) Fixed {
-	if after.AtLeast(b.survey.opt.Max) {
+func (b *backward) meanOverTiles(afterstate game.Board, value func(game.Board) Fixed, roundUp bool) Fixed {
+	if afterstate.AtLeast(b.survey.opt.Max) {
 		return Scale
 	}
 	var sum, weight Fixed
 	for cell := range b.survey.opt.Rules.Shape().Cells() {
-		if after>>(4*cell)&15 == 0 {
-			sum += (game.FourOdds-1)*value(after|1<<(4*cell)) + value(after|2<<(4*cell))
+		if afterstate>>(4*cell)&15 == 0 {
+			sum += (game.FourOdds-1)*value(afterstate|1<<(4*cell)) + value(afterstate|2<<(4*cell))
 			weight += game.FourOdds
 		}
 	}
@@ -137,7 +137,7 @@ func (b *backward) mean(after game.Board, value func(game.Board) Fixed, roundUp 
 
 // startMean returns the expected value after the first two tiles.
 func (b *backward) startMean(value func(game.Board) Fixed, roundUp bool) Fixed {
-	return b.mean(0, func(first game.Board) Fixed { return b.mean(first, value, roundUp) }, roundUp)
+	return b.meanOverTiles(0, func(first game.Board) Fixed { return b.meanOverTiles(first, value, roundUp) }, roundUp)
 }
 
 // optimalValue returns a lower bound of the optimal probability of winning from a board; 0 for a board outside the part.
@@ -152,17 +152,17 @@ func (b *backward) optimalValue(board game.Board) Fixed {
 
 // strategyValue returns a bound of the probability that the strategy wins from a board with a memory: a lower bound if end is 0, an upper bound if it
 // is 1. For a board outside the part, these are 0 and 1.
-func (b *backward) strategyValue(board game.Board, memory, end int) Fixed {
+func (b *backward) strategyValue(board game.Board, memory, side int) Fixed {
 	if board.AtLeast(b.survey.opt.Max) {
 		return Scale
 	}
 	board = b.survey.representative(board)
 	if tables := b.strategyValues[halfSum(board)]; tables != nil {
-		if ends, known := tables[memory].get(board); known {
-			return ends[end]
+		if bounds, isKnown := tables[memory].get(board); isKnown {
+			return bounds[side]
 		}
 	}
-	if end == 0 || b.survey.opt.Rules.Legal(board) == 0 {
+	if side == 0 || b.survey.opt.Rules.Legal(board) == 0 {
 		return 0
 	}
 	return Scale

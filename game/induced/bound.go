@@ -86,12 +86,12 @@ type boards struct {
 }
 
 // find searches for a board from index at on. It returns its decision and the index from which to search for a larger board.
-func (b boards) find(board game.Board, at int) (decision uint32, next int, found bool) {
-	n, found := slices.BinarySearch(b.boards[at:], board)
-	if !found {
-		return 0, at + n, false
+func (b boards) find(board game.Board, start int) (decision uint32, next int, isFound bool) {
+	n, isFound := slices.BinarySearch(b.boards[start:], board)
+	if !isFound {
+		return 0, start + n, false
 	}
-	return b.decisions[at+n], at + n, true
+	return b.decisions[start+n], start + n, true
 }
 
 func (o PartOptions) validate() error {
@@ -138,7 +138,7 @@ type survey struct {
 	passes        int
 	decisions     []decision
 	decisionIndex map[string]uint32 // index of each decision, by its text
-	guided        []layer           // decisions that replace the strategy's, by half of the sum
+	guideLayers   []layer           // decisions that replace the strategy's, by half of the sum
 }
 
 const (
@@ -154,57 +154,57 @@ const (
 // complete pass; nil if the time was too short for the first pass.
 func (v *survey) lowerCutoff(ctx context.Context, cutoff float64) (*Part, error) {
 	// Try all boards first, in case there are very few.
-	if part, err := v.pass(ctx, 0, min(fewStates, v.opt.States), nil); err != nil || part != nil {
+	if part, err := v.surveyStates(ctx, 0, min(fewStates, v.opt.States), nil); err != nil || part != nil {
 		return part, err
 	}
-	best, err := v.pass(ctx, cutoff, v.opt.States, nil)
-	for ; err == nil && best == nil && !v.timedOut; cutoff *= cutoffStep { // a cutoff above 1 leaves no boards
-		best, err = v.pass(ctx, cutoff*cutoffStep, v.opt.States, nil)
+	bestPart, err := v.surveyStates(ctx, cutoff, v.opt.States, nil)
+	for ; err == nil && bestPart == nil && !v.timedOut; cutoff *= cutoffStep { // a cutoff above 1 leaves no boards
+		bestPart, err = v.surveyStates(ctx, cutoff*cutoffStep, v.opt.States, nil)
 	}
-	if err != nil || best == nil {
+	if err != nil || bestPart == nil {
 		return nil, err
 	}
 	allTried := false // whether a pass has tried to visit all boards
 	growth := 1.0     // the number of states grows as the cutoff to the power of -growth
 	for {
-		remainingFactor := roomUsed * float64(v.opt.States) / float64(best.states)
+		remainingFactor := roomUsed * float64(v.opt.States) / float64(bestPart.states)
 		if remainingFactor < worthwhile {
-			return best, nil
+			return bestPart, nil
 		}
 		factor := min(cutoffStep, math.Pow(remainingFactor, 1/growth))
-		part, err := v.pass(ctx, best.cutoff/factor, v.opt.States, best)
+		part, err := v.surveyStates(ctx, bestPart.cutoff/factor, v.opt.States, bestPart)
 		if err != nil {
 			return nil, err
 		}
 		if part == nil {
-			return best, nil
+			return bestPart, nil
 		}
-		if !allTried && float64(part.states) < nearlyAll*float64(best.states) {
+		if !allTried && float64(part.states) < nearlyAll*float64(bestPart.states) {
 			allTried = true
-			if all, err := v.pass(ctx, 0, v.opt.States, part); err != nil || all != nil {
-				return all, err
+			if completePart, err := v.surveyStates(ctx, 0, v.opt.States, part); err != nil || completePart != nil {
+				return completePart, err
 			}
 		}
-		growth = min(max(math.Log(float64(part.states)/float64(best.states))/math.Log(factor), 0.1), 1)
-		best = part
+		growth = min(max(math.Log(float64(part.states)/float64(bestPart.states))/math.Log(factor), 0.1), 1)
+		bestPart = part
 	}
 }
 
-// pass makes one pass with a cutoff, and returns its part; nil if it has more than limit states or took too long. It reuses the decisions in before,
+// surveyStates makes one pass with a cutoff, and returns its part; nil if it has more than limit states or took too long. It reuses the decisions in earlierPart,
 // the part of an earlier pass, which may be nil.
-func (v *survey) pass(ctx context.Context, cutoff float64, limit int, before *Part) (*Part, error) {
+func (v *survey) surveyStates(ctx context.Context, cutoff float64, limit int, earlierPart *Part) (*Part, error) {
 	if v.overdue() {
 		return nil, nil
 	}
 	v.passes++
-	forwardPass := &forward{survey: v, limit: limit, part: &Part{survey: v, cutoff: cutoff, passes: v.passes}, pending: map[int][]*table[float64]{}}
-	if before != nil {
-		forwardPass.lastPass = before.layers
+	forwardPass := &forward{survey: v, maxStates: limit, result: &Part{survey: v, cutoff: cutoff, passes: v.passes}, pending: map[int][]*table[float64]{}}
+	if earlierPart != nil {
+		forwardPass.lastPass = earlierPart.layers
 	}
 	if completed, err := forwardPass.run(ctx); err != nil || !completed {
 		return nil, err
 	}
-	return forwardPass.part, nil
+	return forwardPass.result, nil
 }
 
 // representative returns the board under which parts and tables store a board: the board itself, or its canonical image if boards are canonical.

@@ -96,15 +96,15 @@ func (p proved) is(t *testing.T, part *induced.Part) {
 	if b.Optimal.Rat().Cmp(p.best) > 0 {
 		t.Errorf("%s: bound %v, the optimum is %s", what, b.Optimal, p.best.RatString())
 	}
-	if b.Own[0] > b.Optimal {
-		t.Errorf("%s: the strategy wins at least %v, optimal play %v", what, b.Own[0], b.Optimal)
+	if b.StrategyBounds[0] > b.Optimal {
+		t.Errorf("%s: the strategy wins at least %v, optimal play %v", what, b.StrategyBounds[0], b.Optimal)
 	}
-	if p.refined == "" && (b.Own[0].Float64() > p.own.Hi || b.Own[1].Float64() < p.own.Lo) {
-		t.Errorf("%s: its value is in %v, found %v", what, p.own, b.Own)
+	if p.refined == "" && (b.StrategyBounds[0].Float64() > p.own.Hi || b.StrategyBounds[1].Float64() < p.own.Lo) {
+		t.Errorf("%s: its value is in %v, found %v", what, p.own, b.StrategyBounds)
 	}
 	whole := part.Cutoff() == 0
-	if whole && b.Own[1]-b.Own[0] > induced.Scale/1e12 || !whole && p.states == 0 || p.states > 0 && part.States() > p.states {
-		t.Errorf("%s: cutoff %v, %d states, between %v", what, part.Cutoff(), part.States(), b.Own)
+	if whole && b.StrategyBounds[1]-b.StrategyBounds[0] > induced.Scale/1e12 || !whole && p.states == 0 || p.states > 0 && part.States() > p.states {
+		t.Errorf("%s: cutoff %v, %d states, between %v", what, part.Cutoff(), part.States(), b.StrategyBounds)
 	}
 	if gap := new(big.Rat).Sub(p.best, b.Optimal.Rat()); p.spec == "optimal" && whole && gap.Cmp(big.NewRat(1, 1e12)) > 0 {
 		t.Errorf("%s: bound %v, want the optimum %s", what, b.Optimal, p.best.RatString())
@@ -171,8 +171,8 @@ func (x *exported) surveyed(t *testing.T) {
 	t.Helper()
 	part := surveyOf(t, x.s, x.setting, false, 0)
 	b, text := proofOf(t, part)
-	if part.Cutoff() != 0 || b.Own[0].Rat().Cmp(x.win) > 0 || b.Own[1].Rat().Cmp(x.win) < 0 || b.Own[1]-b.Own[0] > induced.Scale/1e12 {
-		t.Errorf("a survey down to %v says %v, direct evaluation is %s", part.Cutoff(), b.Own, x.win.RatString())
+	if part.Cutoff() != 0 || b.StrategyBounds[0].Rat().Cmp(x.win) > 0 || b.StrategyBounds[1].Rat().Cmp(x.win) < 0 || b.StrategyBounds[1]-b.StrategyBounds[0] > induced.Scale/1e12 {
+		t.Errorf("a survey down to %v says %v, direct evaluation is %s", part.Cutoff(), b.StrategyBounds, x.win.RatString())
 	}
 	if c, err := tiles.CheckBound(t.Context(), bytes.NewReader(text)); err != nil || c.Canonical || c.Lower != uint64(b.Optimal) {
 		t.Errorf("the certificate of %v on raw boards says %+v, %v", b.Optimal, c, err)

@@ -27,28 +27,28 @@ import (
 // "boards canonical" also for the images of the board under its symmetries. Entries are ordered by descending sums of tiles. The last line has
 // the SHA-256 of all lines before it. CheckBound of package certify/tiles defines when a certificate is valid.
 type certificate struct {
-	out   *bufio.Writer
-	sum   hash.Hash
-	cells int
-	line  []byte
+	writer *bufio.Writer
+	hash   hash.Hash
+	cells  int
+	line   []byte
 }
 
 // newCertificate begins a certificate and writes its header to w. strategy is the strategy that the bound came from; it is for information only.
 func newCertificate(w io.Writer, shape game.Shape, canonical bool, maxExp int, strategy string) *certificate {
-	cert := &certificate{sum: sha256.New(), cells: shape.Cells()}
-	cert.out = bufio.NewWriter(io.MultiWriter(w, cert.sum))
+	cert := &certificate{hash: sha256.New(), cells: shape.Cells()}
+	cert.writer = bufio.NewWriter(io.MultiWriter(w, cert.hash))
 	// The buffered writer keeps an error of these writes until finish.
 	boards := "raw"
 	if canonical {
 		boards = "canonical"
 	}
-	fmt.Fprintf(cert.out, "tilecheck certificate 2\nboard %s\nboards %s\nmax %d\nscale %d\nstrategy %q\n",
+	fmt.Fprintf(cert.writer, "tilecheck certificate 2\nboard %s\nboards %s\nmax %d\nscale %d\nstrategy %q\n",
 		shape, boards, game.Value(maxExp), Scale, strategy)
 	return cert
 }
 
-// write writes an entry on each line: the board, the move and the value. A nil certificate writes nothing.
-func (c *certificate) write(entries []certificateEntry) error {
+// writeEntries writes an entry on each line: the board, the move and the value. A nil certificate writes nothing.
+func (c *certificate) writeEntries(entries []certificateEntry) error {
 	if c == nil {
 		return nil
 	}
@@ -58,22 +58,22 @@ func (c *certificate) write(entries []certificateEntry) error {
 			c.line = append(c.line, "0123456789abcdef"[entry.board>>(4*cell)&15])
 		}
 		c.line = fmt.Appendf(c.line, " %s %d\n", entry.dir, uint64(entry.value))
-		if _, err := c.out.Write(c.line); err != nil {
+		if _, err := c.writer.Write(c.line); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// finish writes the last two lines: the bound, and the SHA-256 digest of all lines before. A nil certificate writes nothing.
-func (c *certificate) finish(bound Fixed) error {
+// writeEnd writes the last two lines: the bound, and the SHA-256 digest of all lines before. A nil certificate writes nothing.
+func (c *certificate) writeEnd(bound Fixed) error {
 	if c == nil {
 		return nil
 	}
-	fmt.Fprintf(c.out, "bound %d\n", uint64(bound))
-	if err := c.out.Flush(); err != nil {
+	fmt.Fprintf(c.writer, "bound %d\n", uint64(bound))
+	if err := c.writer.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "sha256 %x\n", c.sum.Sum(nil))
-	return c.out.Flush()
+	fmt.Fprintf(c.writer, "sha256 %x\n", c.hash.Sum(nil))
+	return c.writer.Flush()
 }

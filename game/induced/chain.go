@@ -34,7 +34,7 @@ func (e *SizeError) Error() string {
 	return fmt.Sprintf("the strategy reaches more than %d states", e.Limit)
 }
 
-func (o Options) p2() *big.Rat {
+func (o Options) probabilityOf2() *big.Rat {
 	if o.P2 == nil {
 		return big.NewRat(game.FourOdds-1, game.FourOdds)
 	}
@@ -49,7 +49,7 @@ func (o Options) maxStates() int {
 }
 
 func (o Options) validate() error {
-	probability := o.p2()
+	probability := o.probabilityOf2()
 	switch {
 	case o.Rules == nil:
 		return errors.New("no rules are given, want those of a board")
@@ -81,23 +81,23 @@ const (
 
 // Chain is the Markov chain that a strategy induces on the game, made from the rules alone. States are numbered in the order of discovery.
 type Chain struct {
-	opt      Options
-	strategy strategy.Strategy
-	states   []State
-	outcomes []Outcome
-	starts   []uint32   // the states after the first two tiles, in the order of both spawns
-	order    []uint32   // the states with Playing, by the sum of their tiles, so that successors come later
-	choices  [][]choice // by state; none if the game is over
-	acts     []*big.Rat // by state: the probability that a shield acts; nil means 0
+	opt              Options
+	strategy         strategy.Strategy
+	states           []State
+	outcomes         []Outcome
+	starts           []uint32   // the states after the first two tiles, in the order of both spawns
+	order            []uint32   // the states with Playing, by the sum of their tiles, so that successors come later
+	choices          [][]choice // by state; none if the game is over
+	actProbabilities []*big.Rat // by state: the probability that a shield acts; nil means 0
 }
 
 // choice is a move with its successors in the order of spawns. A winning move has one successor, without a new tile.
 type choice struct {
-	dir     game.Dir
-	score   int
-	prob    *big.Rat
-	memory  int
-	targets []uint32
+	dir         game.Dir
+	score       int
+	probability *big.Rat
+	memory      int
+	targets     []uint32
 }
 
 // UnfinishedError says that an exploration was stopped, and how many states it had expanded and found.
@@ -119,7 +119,7 @@ func Explore(ctx context.Context, s strategy.Strategy, opt Options) (*Chain, err
 	if err := opt.validate(); err != nil {
 		return nil, err
 	}
-	opt.P2 = opt.p2()
+	opt.P2 = opt.probabilityOf2()
 	exploration := &explorer{
 		Chain: &Chain{opt: opt, strategy: s}, chooser: s.Chooser(), index: map[State]uint32{}, layers: map[int][]uint32{},
 	}
@@ -143,10 +143,10 @@ type explorer struct {
 
 // run explores the states from the boards with two tiles, in the order of the sums of their tiles.
 func (x *explorer) run(ctx context.Context) error {
-	for _, first := range x.spawns(0) {
-		for _, board := range x.spawns(first) {
-			if first.AtLeast(x.opt.Max) {
-				board = first // the first tile has won the game
+	for _, firstBoard := range x.spawns(0) {
+		for _, board := range x.spawns(firstBoard) {
+			if firstBoard.AtLeast(x.opt.Max) {
+				board = firstBoard // the first tile has won the game
 			}
 			x.starts = append(x.starts, x.stateNumber(board, 0))
 		}
@@ -181,7 +181,7 @@ func (x *explorer) stateNumber(board game.Board, memory int) uint32 {
 		outcome, memory = Lost, 0
 	}
 	key := State{board, memory}
-	if number, known := x.index[key]; known {
+	if number, isKnown := x.index[key]; isKnown {
 		return number
 	}
 	number := uint32(len(x.states))
@@ -189,7 +189,7 @@ func (x *explorer) stateNumber(board game.Board, memory int) uint32 {
 	x.states = append(x.states, key)
 	x.outcomes = append(x.outcomes, outcome)
 	x.choices = append(x.choices, nil)
-	x.acts = append(x.acts, nil)
+	x.actProbabilities = append(x.actProbabilities, nil)
 	if outcome == Playing {
 		x.layers[halfSum(board)] = append(x.layers[halfSum(board)], number)
 		x.unexpanded++
@@ -205,32 +205,32 @@ func (x *explorer) expand(s uint32) error {
 		return fmt.Errorf("decide on the board %s: %w", boardText(rules, state.Board), err)
 	}
 	if shield, ok := x.chooser.(strategy.Interventions); ok {
-		x.acts[s] = shield.Acts()
+		x.actProbabilities[s] = shield.Acts()
 	}
 	for _, decision := range decided {
-		after, score, err := rules.Move(state.Board, decision.Dir)
+		afterstate, score, err := rules.Move(state.Board, decision.Dir)
 		if err != nil {
 			return fmt.Errorf("move %s on the board %s: %w", decision.Dir, boardText(rules, state.Board), err)
 		}
-		if after == state.Board {
+		if afterstate == state.Board {
 			return fmt.Errorf("decide on the board %s: %s is not legal", boardText(rules, state.Board), decision.Dir)
 		}
-		chosen := choice{dir: decision.Dir, score: score, prob: decision.Prob, memory: decision.Memory}
-		if after.AtLeast(x.opt.Max) {
-			chosen.targets = []uint32{x.stateNumber(after, 0)}
+		newChoice := choice{dir: decision.Dir, score: score, probability: decision.Prob, memory: decision.Memory}
+		if afterstate.AtLeast(x.opt.Max) {
+			newChoice.targets = []uint32{x.stateNumber(afterstate, 0)}
 		} else {
-			for _, board := range x.spawns(after) {
-				chosen.targets = append(chosen.targets, x.stateNumber(board, decision.Memory))
+			for _, board := range x.spawns(afterstate) {
+				newChoice.targets = append(newChoice.targets, x.stateNumber(board, decision.Memory))
 			}
 		}
-		x.choices[s] = append(x.choices[s], chosen)
+		x.choices[s] = append(x.choices[s], newChoice)
 	}
 	return nil
 }
 
 // spawnKinds returns the number of values that a new tile can have: 1 if it is always a 2, otherwise 2.
 func (o Options) spawnKinds() int {
-	if o.p2().IsInt() {
+	if o.probabilityOf2().IsInt() {
 		return 1
 	}
 	return 2

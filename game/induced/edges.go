@@ -8,8 +8,8 @@ import (
 
 // transition is a transition of the written files.
 type transition struct {
-	target int
-	prob   *big.Rat
+	target      int
+	probability *big.Rat
 }
 
 // transitions computes the transitions of states, numbered as in the files.
@@ -17,28 +17,28 @@ type transitions struct {
 	*Chain
 	twos, fours []*big.Rat          // probabilities of a 2 and of a 4 in one of n empty cells, by n
 	fractions   bool                // probabilities are written as fractions
-	texts       map[*big.Rat]string // texts of the probabilities in twos and fours
+	textOf      map[*big.Rat]string // texts of the probabilities in twos and fours
 }
 
 // newTransitions returns the transitions of a chain. It computes the probabilities of a 2 or a 4 in one of n empty cells in advance.
 func newTransitions(c *Chain, fractions bool) *transitions {
-	result := &transitions{Chain: c, fractions: fractions, texts: map[*big.Rat]string{}}
-	p2 := c.opt.p2()
-	p4 := new(big.Rat).Sub(big.NewRat(1, 1), p2)
+	result := &transitions{Chain: c, fractions: fractions, textOf: map[*big.Rat]string{}}
+	probability2 := c.opt.probabilityOf2()
+	probability4 := new(big.Rat).Sub(big.NewRat(1, 1), probability2)
 	for empties := range c.opt.Rules.Shape().Cells() + 1 {
 		perCell := big.NewRat(1, int64(max(empties, 1)))
-		result.twos = append(result.twos, new(big.Rat).Mul(p2, perCell))
-		result.fours = append(result.fours, perCell.Mul(p4, perCell))
+		result.twos = append(result.twos, new(big.Rat).Mul(probability2, perCell))
+		result.fours = append(result.fours, perCell.Mul(probability4, perCell))
 	}
 	for _, probability := range slices.Concat(result.twos, result.fours) {
-		result.texts[probability] = result.format(probability)
+		result.textOf[probability] = result.format(probability)
 	}
 	return result
 }
 
 // format returns a probability as text: a fraction, or a decimal number with 17 digits.
 func (e *transitions) format(probability *big.Rat) string {
-	if text, known := e.texts[probability]; known {
+	if text, isKnown := e.textOf[probability]; isKnown {
 		return text
 	}
 	if e.fractions {
@@ -48,8 +48,8 @@ func (e *transitions) format(probability *big.Rat) string {
 	return strconv.FormatFloat(nearest, 'g', 17, 64)
 }
 
-// ofState returns the transitions of a state, sorted by target. State 0 is the empty board, and state s+1 is state s of the chain.
-func (e *transitions) ofState(state int) []transition {
+// transitionsOf returns the transitions of a state, sorted by target. State 0 is the empty board, and state s+1 is state s of the chain.
+func (e *transitions) transitionsOf(state int) []transition {
 	one := big.NewRat(1, 1)
 	if state == 0 {
 		return mergeTargets(e.startTransitions())
@@ -62,7 +62,7 @@ func (e *transitions) ofState(state int) []transition {
 	for _, choice := range choices {
 		for _, edge := range e.toTargets(choice.targets) {
 			if len(choices) > 1 {
-				edge.prob = new(big.Rat).Mul(edge.prob, choice.prob)
+				edge.probability = new(big.Rat).Mul(edge.probability, choice.probability)
 			}
 			row = append(row, edge)
 		}
@@ -75,9 +75,9 @@ func (e *transitions) startTransitions() []transition {
 	perFirst := e.opt.spawnKinds() * (e.opt.Rules.Shape().Cells() - 1)
 	var row []transition
 	for i := 0; i < len(e.starts); i += perFirst {
-		first := e.spawnProb(i/perFirst, len(e.starts)/perFirst)
+		firstProbability := e.spawnProb(i/perFirst, len(e.starts)/perFirst)
 		for _, edge := range e.toTargets(e.starts[i : i+perFirst]) {
-			edge.prob = new(big.Rat).Mul(edge.prob, first)
+			edge.probability = new(big.Rat).Mul(edge.probability, firstProbability)
 			row = append(row, edge)
 		}
 	}
@@ -110,9 +110,9 @@ func mergeTargets(row []transition) []transition {
 	slices.SortStableFunc(row, func(a, b transition) int { return a.target - b.target })
 	var merged []transition
 	for _, current := range row {
-		switch last := len(merged) - 1; {
-		case last >= 0 && merged[last].target == current.target:
-			merged[last].prob = new(big.Rat).Add(merged[last].prob, current.prob)
+		switch lastIndex := len(merged) - 1; {
+		case lastIndex >= 0 && merged[lastIndex].target == current.target:
+			merged[lastIndex].probability = new(big.Rat).Add(merged[lastIndex].probability, current.probability)
 		default:
 			merged = append(merged, current)
 		}

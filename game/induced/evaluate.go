@@ -30,40 +30,40 @@ func Evaluate(ctx context.Context, s strategy.Strategy, opt Options) (*Value[*bi
 // Exact computes the value in rational arithmetic, in about ten microseconds per state. The error is that of ctx.
 func (c *Chain) Exact(ctx context.Context) (*Value[*big.Rat], error) {
 	return evaluate(ctx, c, numbers[*big.Rat]{
-		rat: func(x *big.Rat) *big.Rat { return x },
-		add: func(x, y *big.Rat) *big.Rat { return new(big.Rat).Add(x, y) },
-		mul: func(x, y *big.Rat) *big.Rat { return new(big.Rat).Mul(x, y) },
+		fromFraction: func(x *big.Rat) *big.Rat { return x },
+		add:          func(x, y *big.Rat) *big.Rat { return new(big.Rat).Add(x, y) },
+		mul:          func(x, y *big.Rat) *big.Rat { return new(big.Rat).Mul(x, y) },
 	})
 }
 
 // Bracket computes intervals that contain the value, in floating point with outward rounding. The error is that of ctx.
 func (c *Chain) Bracket(ctx context.Context) (*Value[interval.Interval], error) {
-	return evaluate(ctx, c, numbers[interval.Interval]{rat: interval.Around, add: interval.Interval.Plus, mul: interval.Interval.Times})
+	return evaluate(ctx, c, numbers[interval.Interval]{fromFraction: interval.Around, add: interval.Interval.Plus, mul: interval.Interval.Times})
 }
 
 // numbers is an arithmetic of non-negative numbers. Results may share memory with operands, so neither may be changed.
 type numbers[V any] struct {
-	rat      func(*big.Rat) V
-	add, mul func(x, y V) V
+	fromFraction func(*big.Rat) V
+	add, mul     func(x, y V) V
 }
 
 // evaluator computes the values of a chain's states, in the reverse of their order.
 type evaluator[V any] struct {
 	*Chain
 	numbers[V]
-	zero, one, p2, p4 V
-	inverse           []V // 1/n by n
+	zero, one, probability2, probability4 V
+	reciprocals                           []V // 1/n by n
 }
 
 // evaluate computes the probability of winning and the expected score, number of moves and number of shielded moves of a chain. It goes through the
 // states from the last to the first. num is the arithmetic of the values: fractions or intervals.
 func evaluate[V any](ctx context.Context, c *Chain, arithmetic numbers[V]) (*Value[V], error) {
-	evaluation := &evaluator[V]{Chain: c, numbers: arithmetic, zero: arithmetic.rat(new(big.Rat)), one: arithmetic.rat(big.NewRat(1, 1))}
-	p2 := c.opt.p2()
-	evaluation.p2, evaluation.p4 = arithmetic.rat(p2), arithmetic.rat(new(big.Rat).Sub(big.NewRat(1, 1), p2))
-	evaluation.inverse = append(evaluation.inverse, evaluation.zero)
+	evaluation := &evaluator[V]{Chain: c, numbers: arithmetic, zero: arithmetic.fromFraction(new(big.Rat)), one: arithmetic.fromFraction(big.NewRat(1, 1))}
+	chanceOf2 := c.opt.probabilityOf2()
+	evaluation.probability2, evaluation.probability4 = arithmetic.fromFraction(chanceOf2), arithmetic.fromFraction(new(big.Rat).Sub(big.NewRat(1, 1), chanceOf2))
+	evaluation.reciprocals = append(evaluation.reciprocals, evaluation.zero)
 	for empties := range c.opt.Rules.Shape().Cells() {
-		evaluation.inverse = append(evaluation.inverse, arithmetic.rat(big.NewRat(1, int64(empties+1))))
+		evaluation.reciprocals = append(evaluation.reciprocals, arithmetic.fromFraction(big.NewRat(1, int64(empties+1))))
 	}
 	win, score, moves, acts := evaluation.finalValues()
 	for i := len(c.order) - 1; i >= 0; i-- {
@@ -74,11 +74,11 @@ func evaluate[V any](ctx context.Context, c *Chain, arithmetic numbers[V]) (*Val
 		}
 		state := c.order[i]
 		win[state], score[state], moves[state], acts[state] = evaluation.zero, evaluation.zero, evaluation.one, evaluation.zero
-		if c.acts[state] != nil {
-			acts[state] = arithmetic.rat(c.acts[state])
+		if c.actProbabilities[state] != nil {
+			acts[state] = arithmetic.fromFraction(c.actProbabilities[state])
 		}
 		for _, choice := range c.choices[state] {
-			probability, gain := arithmetic.rat(choice.prob), arithmetic.rat(big.NewRat(int64(choice.score), 1))
+			probability, gain := arithmetic.fromFraction(choice.probability), arithmetic.fromFraction(big.NewRat(int64(choice.score), 1))
 			win[state] = arithmetic.add(win[state], arithmetic.mul(probability, evaluation.mean(choice.targets, win)))
 			score[state] = arithmetic.add(score[state], arithmetic.mul(probability, arithmetic.add(gain, evaluation.mean(choice.targets, score))))
 			moves[state] = arithmetic.add(moves[state], arithmetic.mul(probability, evaluation.mean(choice.targets, moves)))
@@ -108,9 +108,9 @@ func (e *evaluator[V]) mean(targets []uint32, values []V) V {
 		return values[targets[0]]
 	}
 	empties := len(targets) / e.opt.spawnKinds()
-	twos := e.mul(e.p2, e.sum(targets[:empties], values))
-	fours := e.mul(e.p4, e.sum(targets[empties:], values))
-	return e.mul(e.inverse[empties], e.add(twos, fours))
+	twos := e.mul(e.probability2, e.sum(targets[:empties], values))
+	fours := e.mul(e.probability4, e.sum(targets[empties:], values))
+	return e.mul(e.reciprocals[empties], e.add(twos, fours))
 }
 
 func (e *evaluator[V]) sum(targets []uint32, values []V) V {
@@ -125,11 +125,11 @@ func (e *evaluator[V]) sum(targets []uint32, values []V) V {
 func (e *evaluator[V]) startValue(values []V) V {
 	cells, kinds := e.opt.Rules.Shape().Cells(), e.opt.spawnKinds()
 	perFirst := kinds * (cells - 1)
-	var after []V
+	var targets []V
 	var first []uint32
 	for i := range kinds * cells {
-		after = append(after, e.mean(e.starts[i*perFirst:(i+1)*perFirst], values))
+		targets = append(targets, e.mean(e.starts[i*perFirst:(i+1)*perFirst], values))
 		first = append(first, uint32(i))
 	}
-	return e.mean(first, after)
+	return e.mean(first, targets)
 }

@@ -20,11 +20,11 @@ func (c *Chain) WriteTransitions(ctx context.Context, w io.Writer, fractions boo
 	rows := newTransitions(c, fractions)
 	total := 0
 	for state := range c.Len() + 1 {
-		total += len(rows.ofState(state))
+		total += len(rows.transitionsOf(state))
 	}
-	return c.write(ctx, w, fmt.Sprintf("%d %d\n", c.Len()+1, total), func(out *bufio.Writer, state int) error {
-		for _, edge := range rows.ofState(state) {
-			if _, err := fmt.Fprintf(out, "%d %d %s\n", state, edge.target, rows.format(edge.prob)); err != nil {
+	return c.writeStates(ctx, w, fmt.Sprintf("%d %d\n", c.Len()+1, total), func(writer *bufio.Writer, state int) error {
+		for _, edge := range rows.transitionsOf(state) {
+			if _, err := fmt.Fprintf(writer, "%d %d %s\n", state, edge.target, rows.format(edge.probability)); err != nil {
 				return err
 			}
 		}
@@ -43,7 +43,7 @@ func (c *Chain) WriteStates(ctx context.Context, w io.Writer) error {
 	if c.strategy.Memory() > 1 {
 		names = append(names, "memory")
 	}
-	return c.write(ctx, w, "("+strings.Join(names, ",")+")\n", func(out *bufio.Writer, number int) error {
+	return c.writeStates(ctx, w, "("+strings.Join(names, ",")+")\n", func(writer *bufio.Writer, number int) error {
 		var state State
 		if number > 0 {
 			state = c.states[number-1]
@@ -52,23 +52,23 @@ func (c *Chain) WriteStates(ctx context.Context, w io.Writer) error {
 		if c.strategy.Memory() > 1 {
 			values = append(values, state.Memory)
 		}
-		_, err := fmt.Fprintf(out, "%d:(%s)\n", number, strings.Join(texts(values), ","))
+		_, err := fmt.Fprintf(writer, "%d:(%s)\n", number, strings.Join(texts(values), ","))
 		return err
 	})
 }
 
 func texts(values []int) []string {
-	out := make([]string, len(values))
-	for i, v := range values {
-		out[i] = strconv.Itoa(v)
+	result := make([]string, len(values))
+	for i, value := range values {
+		result[i] = strconv.Itoa(value)
 	}
-	return out
+	return result
 }
 
 // WriteLabels writes the labels of the chain to w, as a .lab file. The labels fail and success are those of the models.
 func (c *Chain) WriteLabels(ctx context.Context, w io.Writer) error {
 	const header = `0="init" 1="deadlock" 2="fail" 3="success"` + "\n"
-	return c.write(ctx, w, header, func(out *bufio.Writer, number int) error {
+	return c.writeStates(ctx, w, header, func(writer *bufio.Writer, number int) error {
 		label := 0
 		switch {
 		case number == 0:
@@ -79,15 +79,15 @@ func (c *Chain) WriteLabels(ctx context.Context, w io.Writer) error {
 		default:
 			return nil
 		}
-		_, err := fmt.Fprintf(out, "%d: %d\n", number, label)
+		_, err := fmt.Fprintf(writer, "%d: %d\n", number, label)
 		return err
 	})
 }
 
-// write writes a header, and then calls writeState for each state, which writes the lines of this state.
-func (c *Chain) write(ctx context.Context, w io.Writer, header string, writeState func(out *bufio.Writer, number int) error) error {
-	out := bufio.NewWriter(w)
-	if _, err := out.WriteString(header); err != nil {
+// writeStates writes a header, and then calls writeState for each state, which writes the lines of this state.
+func (c *Chain) writeStates(ctx context.Context, w io.Writer, header string, writeState func(writer *bufio.Writer, number int) error) error {
+	writer := bufio.NewWriter(w)
+	if _, err := writer.WriteString(header); err != nil {
 		return err
 	}
 	for number := range c.Len() + 1 {
@@ -96,9 +96,9 @@ func (c *Chain) write(ctx context.Context, w io.Writer, header string, writeStat
 				return err
 			}
 		}
-		if err := writeState(out, number); err != nil {
+		if err := writeState(writer, number); err != nil {
 			return err
 		}
 	}
-	return out.Flush()
+	return writer.Flush()
 }

@@ -22,8 +22,8 @@ func (x Fixed) Float64() float64 { return float64(x) / float64(Scale) }
 func (x Fixed) Rat() *big.Rat { return big.NewRat(int64(x), int64(Scale)) }
 
 // times returns the product of two fixed-point numbers in [0,1], rounded up or down.
-func (x Fixed) times(y Fixed, roundUp bool) Fixed {
-	high, low := bits.Mul64(uint64(x), uint64(y))
+func (x Fixed) times(factor Fixed, roundUp bool) Fixed {
+	high, low := bits.Mul64(uint64(x), uint64(factor))
 	quotient, remainder := bits.Div64(high, low, uint64(Scale))
 	if roundUp && remainder > 0 {
 		quotient++

@@ -15,16 +15,16 @@ import (
 // forward is one pass of a survey. It passes visiting probabilities from each layer of equal sums of tiles to the layers above.
 type forward struct {
 	*survey
-	part     *Part
-	limit    int                       // largest number of states
-	lastPass []layer                   // layers of an earlier pass, whose decisions are reused
-	pending  map[int][]*table[float64] // visiting probabilities of boards in layers to come, by half of the sum and memory
+	result    *Part
+	maxStates int                       // largest number of states
+	lastPass  []layer                   // layers of an earlier pass, whose decisions are reused
+	pending   map[int][]*table[float64] // visiting probabilities of boards in layers to come, by half of the sum and memory
 }
 
 // visit is a board with its visiting probability.
 type visit struct {
-	board game.Board
-	prob  float64
+	board       game.Board
+	probability float64
 }
 
 // decision is what a strategy does on some boards: moves with their probabilities.
@@ -40,20 +40,20 @@ type weightedMove struct {
 // run makes the pass: it computes the visiting probabilities of the boards, layer by layer with growing sums of tiles. It reports whether the pass
 // was completed within the limits of states and time.
 func (f *forward) run(ctx context.Context) (bool, error) {
-	f.spawnEach(0, 1, func(first game.Board, probability float64) {
-		if !first.AtLeast(f.opt.Max) {
-			f.spawnEach(first, probability, func(board game.Board, probability float64) { f.addVisit(board, 0, probability) })
+	f.spawnEach(0, 1, func(firstBoard game.Board, probability float64) {
+		if !firstBoard.AtLeast(f.opt.Max) {
+			f.spawnEach(firstBoard, probability, func(board game.Board, probability float64) { f.addVisit(board, 0, probability) })
 		}
 	})
 	for half := 0; len(f.pending) > 0; half++ {
-		next := f.pending[half]
+		nextTables := f.pending[half]
 		delete(f.pending, half)
 		current, visits := make(layer, f.strategy.Memory()), make([][]visit, f.strategy.Memory())
-		for memory := range next {
-			visits[memory] = f.boardsAboveCutoff(next[memory])
-			f.part.states += len(visits[memory])
+		for memory := range nextTables {
+			visits[memory] = f.boardsAboveCutoff(nextTables[memory])
+			f.result.states += len(visits[memory])
 		}
-		if f.part.states > f.limit {
+		if f.result.states > f.maxStates {
 			return false, nil
 		}
 		for memory := range visits {
@@ -62,9 +62,9 @@ func (f *forward) run(ctx context.Context) (bool, error) {
 				return false, err
 			}
 		}
-		f.part.layers = append(f.part.layers, current)
+		f.result.layers = append(f.result.layers, current)
 		if f.opt.Progress != nil {
-			f.opt.Progress(PartProgress{Pass: f.passes, States: f.part.states, Limit: f.limit})
+			f.opt.Progress(PartProgress{Pass: f.passes, States: f.result.states, Limit: f.maxStates})
 		}
 		if completed, err := f.addSuccessors(ctx, current, visits); err != nil || !completed {
 			return false, err
@@ -79,9 +79,9 @@ func (f *forward) boardsAboveCutoff(probabilities *table[float64]) []visit {
 		return nil
 	}
 	var visits []visit
-	for _, entry := range probabilities.slots {
-		if entry.board != 0 && entry.value >= f.part.cutoff {
-			visits = append(visits, visit{entry.board, entry.value})
+	for _, slot := range probabilities.slots {
+		if slot.board != 0 && slot.value >= f.result.cutoff {
+			visits = append(visits, visit{slot.board, slot.value})
 		}
 	}
 	slices.SortFunc(visits, func(a, b visit) int {
@@ -108,16 +108,16 @@ func boardsOf(layers []layer, half, memory int) boards {
 // decision from an earlier pass. It returns false if the time is over.
 func (f *forward) fillLayer(ctx context.Context, half, memory int, visits []visit, filled *boards) (bool, error) {
 	filled.boards, filled.decisions = make([]game.Board, len(visits)), make([]uint32, len(visits))
-	sources := []boards{boardsOf(f.lastPass, half, memory), boardsOf(f.guided, half, memory)}
+	sources := []boards{boardsOf(f.lastPass, half, memory), boardsOf(f.guideLayers, half, memory)}
 	positions := make([]int, len(sources))
 	var undecided []int
 	for i, visited := range visits {
 		filled.boards[i] = visited.board
-		found := false
-		for j := 0; j < len(sources) && !found; j++ {
-			filled.decisions[i], positions[j], found = sources[j].find(visited.board, positions[j])
+		isComplete := false
+		for j := 0; j < len(sources) && !isComplete; j++ {
+			filled.decisions[i], positions[j], isComplete = sources[j].find(visited.board, positions[j])
 		}
-		if !found {
+		if !isComplete {
 			undecided = append(undecided, i)
 		}
 	}
@@ -136,13 +136,13 @@ func (f *forward) fillLayer(ctx context.Context, half, memory int, visits []visi
 }
 
 // askStrategy asks the strategy for its decisions on the boards with the given indices, in parallel.
-func (f *forward) askStrategy(memory int, indices []int, out *boards) error {
+func (f *forward) askStrategy(memory int, indices []int, filled *boards) error {
 	answers, errs := make([][]strategy.Choice, len(indices)), make([]error, len(f.choosers))
 	var wg sync.WaitGroup
 	for worker, chooser := range f.choosers {
 		wg.Go(func() {
 			for i := worker; i < len(indices) && errs[worker] == nil; i += len(f.choosers) {
-				b := out.boards[indices[i]]
+				b := filled.boards[indices[i]]
 				if answers[i], errs[worker] = chooser.Decide(b, f.opt.Rules.Legal(b), memory); errs[worker] != nil {
 					errs[worker] = fmt.Errorf("decide on the board %s: %w", boardText(f.opt.Rules, b), errs[worker])
 				}
@@ -154,18 +154,18 @@ func (f *forward) askStrategy(memory int, indices []int, out *boards) error {
 		return err
 	}
 	for i, choices := range answers {
-		out.decisions[indices[i]] = f.intern(choices)
+		filled.decisions[indices[i]] = f.decisionNumber(choices)
 	}
 	return nil
 }
 
-// intern returns the index of a decision in v.decisions. Equal decisions have the same index.
-func (v *survey) intern(choices []strategy.Choice) uint32 {
+// decisionNumber returns the index of a decision in v.decisions. Equal decisions have the same index.
+func (v *survey) decisionNumber(choices []strategy.Choice) uint32 {
 	var text strings.Builder
 	for _, choice := range choices {
 		fmt.Fprintf(&text, "%d %d %s,", choice.Dir, choice.Memory, choice.Prob.RatString())
 	}
-	if index, known := v.decisionIndex[text.String()]; known {
+	if index, isKnown := v.decisionIndex[text.String()]; isKnown {
 		return index
 	}
 	index := uint32(len(v.decisions))
@@ -192,12 +192,12 @@ func (f *forward) addSuccessors(ctx context.Context, current layer, visits [][]v
 				}
 			}
 			for _, move := range f.decisions[current[memory].decisions[i]] {
-				after, _, err := f.opt.Rules.Move(visited.board, move.dir)
+				afterstate, _, err := f.opt.Rules.Move(visited.board, move.dir)
 				if err != nil {
 					return false, fmt.Errorf("move %s on the board %s: %w", move.dir, boardText(f.opt.Rules, visited.board), err)
 				}
-				if !after.AtLeast(f.opt.Max) {
-					f.spawnEach(after, visited.prob*move.prob, func(board game.Board, probability float64) { f.addVisit(board, move.memory, probability) })
+				if !afterstate.AtLeast(f.opt.Max) {
+					f.spawnEach(afterstate, visited.probability*move.prob, func(board game.Board, probability float64) { f.addVisit(board, move.memory, probability) })
 				}
 			}
 		}
@@ -229,5 +229,5 @@ func (f *forward) addVisit(board game.Board, memory int, probability float64) {
 	if f.pending[half][memory] == nil {
 		f.pending[half][memory] = newTable[float64](0)
 	}
-	*f.pending[half][memory].at(f.representative(board)) += probability
+	*f.pending[half][memory].valueAt(f.representative(board)) += probability
 }

@@ -42,35 +42,35 @@ func mix(board game.Board) uint64 {
 	return x ^ x>>31
 }
 
-// at returns a pointer to the value of a board, which it inserts with a zero value if it is new. The pointer is valid until the next call.
-func (t *table[V]) at(board game.Board) *V {
-	entry := t.find(board)
-	if entry.board == 0 {
+// valueAt returns a pointer to the value of a board, which it inserts with a zero value if it is new. The pointer is valid until the next call.
+func (t *table[V]) valueAt(board game.Board) *V {
+	slot := t.find(board)
+	if slot.board == 0 {
 		if 3*t.len >= 2*len(t.slots) {
 			t.grow()
-			entry = t.find(board)
+			slot = t.find(board)
 		}
-		entry.board = board
+		slot.board = board
 		t.len++
 	}
-	return &entry.value
+	return &slot.value
 }
 
 // get returns the value of a board and whether the table has it. A nil table is empty.
 func (t *table[V]) get(board game.Board) (V, bool) {
 	if t == nil {
-		var none V
-		return none, false
+		var zero V
+		return zero, false
 	}
-	entry := t.find(board)
-	return entry.value, entry.board != 0
+	slot := t.find(board)
+	return slot.value, slot.board != 0
 }
 
 // grow doubles the number of slots.
 func (t *table[V]) grow() {
-	old := t.slots
-	t.slots = make([]slot[V], 2*len(old))
-	for _, entry := range old {
+	oldSlots := t.slots
+	t.slots = make([]slot[V], 2*len(oldSlots))
+	for _, entry := range oldSlots {
 		if entry.board != 0 {
 			*t.find(entry.board) = entry
 		}

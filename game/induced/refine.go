@@ -25,22 +25,22 @@ func (p *Part) Improve(ctx context.Context, times int, keepBoards bool) (*Proven
 	if err != nil {
 		return nil, err
 	}
-	best, part := &Proven{Part: p, Bound: bound}, p
+	bestProof, part := &Proven{Part: p, Bound: bound}, p
 	for i := 0; i < times && !part.TimedOut(); i++ {
 		if part, err = part.Refine(ctx, !keepBoards || part.Canonical()); err != nil {
-			return best, err
+			return bestProof, err
 		}
-		next, err := part.Prove(ctx, nil)
+		newProof, err := part.Prove(ctx, nil)
 		if err != nil {
-			return best, err
+			return bestProof, err
 		}
-		if next.Optimal > best.Bound.Optimal {
-			next.Own = bound.Own
-			best.Part, best.Bound = part, next
+		if newProof.Optimal > bestProof.Bound.Optimal {
+			newProof.StrategyBounds = bound.StrategyBounds
+			bestProof.Part, bestProof.Bound = part, newProof
 		}
 	}
-	best.TimedOut = part.TimedOut()
-	return best, nil
+	bestProof.TimedOut = part.TimedOut()
+	return bestProof, nil
 }
 
 // Refine makes a new survey with a better strategy. On the boards of the part, this strategy makes the best move that the part knows; on other boards
@@ -48,19 +48,19 @@ func (p *Part) Improve(ctx context.Context, times int, keepBoards bool) (*Proven
 // greater bound. The time of the old survey continues; when it is over, Refine returns p itself. With canonical the new part has canonical boards:
 // the old strategy's moves on raw boards would lead to more boards than a part can hold. The error is that of Survey.
 func (p *Part) Refine(ctx context.Context, canonical bool) (*Part, error) {
-	next := *p.survey
-	next.opt.Canonical = canonical
-	next.decisionIndex, next.decisions = maps.Clone(next.decisionIndex), slices.Clip(next.decisions) // p keeps its own
-	layers, err := p.guideLayers(ctx, &next)
+	refined := *p.survey
+	refined.opt.Canonical = canonical
+	refined.decisionIndex, refined.decisions = maps.Clone(refined.decisionIndex), slices.Clip(refined.decisions) // p keeps its own
+	layers, err := p.guideLayers(ctx, &refined)
 	if err != nil {
 		return nil, err
 	}
-	next.guided = layers
-	part, err := next.lowerCutoff(ctx, max(p.cutoff, firstCutoff/1e12))
+	refined.guideLayers = layers
+	part, err := refined.lowerCutoff(ctx, max(p.cutoff, firstCutoff/1e12))
 	if err != nil || part != nil {
 		return part, err
 	}
-	p.survey.timedOut = next.timedOut
+	p.survey.timedOut = refined.timedOut
 	return p, nil
 }
 
@@ -70,7 +70,7 @@ func (p *Part) guideLayers(ctx context.Context, search *survey) ([]layer, error)
 	guide := &guideMoves{survey: search, values: map[int]*table[float64]{}}
 	var moves [4]uint32
 	for dir := range moves {
-		moves[dir] = search.intern([]strategy.Choice{{Dir: game.Dir(dir), Prob: big.NewRat(1, 1)}})
+		moves[dir] = search.decisionNumber([]strategy.Choice{{Dir: game.Dir(dir), Prob: big.NewRat(1, 1)}})
 	}
 	result := make([]layer, len(p.layers))
 	for half := len(p.layers) - 1; half >= 0; half-- {
@@ -88,8 +88,8 @@ func (p *Part) guideLayers(ctx context.Context, search *survey) ([]layer, error)
 						return nil, err
 					}
 				}
-				dir, value := guide.best(board)
-				*guide.values[half].at(board) = value
+				dir, value := guide.bestMove(board)
+				*guide.values[half].valueAt(board) = value
 				result[half][memory].decisions[i] = moves[dir]
 			}
 		}
@@ -98,9 +98,9 @@ func (p *Part) guideLayers(ctx context.Context, search *survey) ([]layer, error)
 }
 
 // representatives returns the representatives of boards, sorted and without duplicates.
-func (v *survey) representatives(all []game.Board) []game.Board {
-	result := make([]game.Board, len(all))
-	for i, b := range all {
+func (v *survey) representatives(boards []game.Board) []game.Board {
+	result := make([]game.Board, len(boards))
+	for i, b := range boards {
 		result[i] = v.representative(b)
 	}
 	slices.Sort(result)
@@ -114,42 +114,42 @@ type guideMoves struct {
 }
 
 // best returns the move with the greatest expected value on a board, and this value.
-func (g *guideMoves) best(board game.Board) (dir game.Dir, value float64) {
+func (g *guideMoves) bestMove(board game.Board) (dir game.Dir, value float64) {
 	legal := g.opt.Rules.Legal(board)
 	value = -1
 	for i := range legal.Len() {
-		after, _, _ := g.opt.Rules.Move(board, legal.At(i))
-		if expected := g.mean(after); expected > value {
+		afterstate, _, _ := g.opt.Rules.Move(board, legal.At(i))
+		if expected := g.meanOverTiles(afterstate); expected > value {
 			dir, value = legal.At(i), expected
 		}
 	}
 	return dir, value
 }
 
-// mean returns the expected value of a board after a new tile; 1 if after has the winning tile.
-func (g *guideMoves) mean(after game.Board) float64 {
-	if after.AtLeast(g.opt.Max) {
+// meanOverTiles returns the expected value of a board after a new tile; 1 if afterstate has the winning tile.
+func (g *guideMoves) meanOverTiles(afterstate game.Board) float64 {
+	if afterstate.AtLeast(g.opt.Max) {
 		return 1
 	}
 	sum, weight := 0.0, 0.0
 	for cell := range g.opt.Rules.Shape().Cells() {
-		if after>>(4*cell)&15 == 0 {
-			sum += (game.FourOdds-1)*g.value(after|1<<(4*cell)) + g.value(after|2<<(4*cell))
+		if afterstate>>(4*cell)&15 == 0 {
+			sum += (game.FourOdds-1)*g.valueOf(afterstate|1<<(4*cell)) + g.valueOf(afterstate|2<<(4*cell))
 			weight += game.FourOdds
 		}
 	}
 	return sum / weight
 }
 
-// value returns the value of a board in the part, or a guess outside of it.
-func (g *guideMoves) value(board game.Board) float64 {
+// valueOf returns the value of a board in the part, or a guess outside of it.
+func (g *guideMoves) valueOf(board game.Board) float64 {
 	if board.AtLeast(g.opt.Max) {
 		return 1
 	}
 	board = g.representative(board)
 	half := halfSum(board)
-	if value, known := g.values[half].get(board); known {
-		return value
+	if valueOf, isKnown := g.values[half].get(board); isKnown {
+		return valueOf
 	}
 	if g.opt.Rules.Legal(board) == 0 {
 		return 0

@@ -64,7 +64,7 @@ type StageProof struct {
 //
 // So the number of boards of a stage is that of the arrangements of small tiles on the other cells, and not that of the boards of the whole game.
 type stage struct {
-	locked      int // number of locked tiles, which are in the first cells
+	numLocked   int // number of locked tiles, which are in the first cells
 	mask, tiles game.Board
 	// layers has the boards of the stage by half of the sum of their tiles, sorted. values has lower bounds of the probability to win from them.
 	layers  map[int][]game.Board
@@ -79,7 +79,7 @@ func (s *stage) begins(board game.Board) bool { return board&s.mask == s.tiles }
 
 // lockedTiles returns the exponents of the locked tiles of each stage. unit is the exponent of the tiles to collect, and maxExp that of the winning
 // tile.
-func lockedTiles(unit, maxExp int) (all [][]int) {
+func lockedTiles(unit, maxExp int) (result [][]int) {
 	for k := range 1 << (maxExp - unit) {
 		var tiles []int
 		for digit := maxExp - unit - 1; digit >= 0; digit-- {
@@ -87,7 +87,7 @@ func lockedTiles(unit, maxExp int) (all [][]int) {
 				tiles = append(tiles, unit+digit)
 			}
 		}
-		all = append(all, tiles)
+		result = append(result, tiles)
 		if k&1 == 0 {
 			continue
 		}
@@ -100,10 +100,10 @@ func lockedTiles(unit, maxExp int) (all [][]int) {
 				tiles = tiles[:n-1]
 				tiles[n-2]++
 			}
-			all = append(all, tiles)
+			result = append(result, tiles)
 		}
 	}
-	return all
+	return result
 }
 
 // stageBuilder looks for boards and computes their values.
@@ -126,14 +126,14 @@ func StageBound(ctx context.Context, opt StageOptions) (*StageProof, error) {
 	opt.Rounds = cmp.Or(opt.Rounds, DefaultStageRounds)
 	builder := &stageBuilder{StageOptions: opt, ctx: ctx, shape: opt.Rules.Shape()}
 	for _, tiles := range lockedTiles(opt.Unit, opt.Max) {
-		added := &stage{locked: len(tiles), entries: newTable[float64](0), cutoff: firstCutoff}
+		added := &stage{numLocked: len(tiles), entries: newTable[float64](0), cutoff: firstCutoff}
 		for cell, exponent := range tiles {
 			added.mask |= 15 << (4 * cell)
 			added.tiles |= game.Board(exponent) << (4 * cell)
 		}
 		builder.stages = append(builder.stages, added)
 	}
-	var best *StageProof
+	var bestProof *StageProof
 	for range opt.Rounds {
 		for i := range builder.stages {
 			if err := builder.survey(i); err != nil {
@@ -145,25 +145,25 @@ func StageBound(ctx context.Context, opt StageOptions) (*StageProof, error) {
 				return nil, err
 			}
 		}
-		if proof := builder.proof(); best == nil || proof.Bound > best.Bound {
-			best = proof
+		if proof := builder.proof(); bestProof == nil || proof.Bound > bestProof.Bound {
+			bestProof = proof
 		}
 	}
-	return best, nil
+	return bestProof, nil
 }
 
 // proof returns the bound of the current round. It copies the stages, because the next round changes them.
 func (b *stageBuilder) proof() *StageProof {
-	own := *b
-	own.stages = slices.Clone(b.stages)
-	result := &StageProof{Stages: len(b.stages), stageBuilder: &own}
+	copied := *b
+	copied.stages = slices.Clone(b.stages)
+	result := &StageProof{Stages: len(b.stages), stageBuilder: &copied}
 	for i, current := range b.stages {
 		saved := *current
-		own.stages[i] = &saved
+		copied.stages[i] = &saved
 		result.Boards += current.states
 	}
-	result.Bound = b.spawnMean(0, func(first game.Board) Fixed {
-		return b.spawnMean(first, func(board game.Board) Fixed { return b.value(board, 0) })
+	result.Bound = b.spawnMean(0, func(firstBoard game.Board) Fixed {
+		return b.spawnMean(firstBoard, func(board game.Board) Fixed { return b.value(board, 0) })
 	})
 	return result
 }
@@ -172,9 +172,9 @@ func (b *stageBuilder) proof() *StageProof {
 // tile on a square board, it is the less of the board and its transpose, which keeps this tile in cell 0. Otherwise it is the board itself.
 func (b *stageBuilder) representative(board game.Board, stage int) game.Board {
 	switch square := b.shape.Rows == b.shape.Cols; {
-	case b.stages[stage].locked == 0:
+	case b.stages[stage].numLocked == 0:
 		board, _ = b.Rules.Canonical(board)
-	case b.stages[stage].locked == 1 && square:
+	case b.stages[stage].numLocked == 1 && square:
 		board = min(board, b.Rules.Apply(game.Transpose, board))
 	}
 	return board
@@ -192,19 +192,19 @@ const (
 
 // outcomeOf says what a board after a move means for a stage: the game is won, the stage ends, it goes on, or the board leaves the stage and counts
 // as lost.
-func (b *stageBuilder) outcomeOf(after game.Board, stage int) outcome {
-	if after.AtLeast(b.Max) {
+func (b *stageBuilder) outcomeOf(afterstate game.Board, stage int) outcome {
+	if afterstate.AtLeast(b.Max) {
 		return wins
 	}
-	if stage+1 < len(b.stages) && b.stages[stage].locked == 0 {
+	if stage+1 < len(b.stages) && b.stages[stage].numLocked == 0 {
 		for _, corner := range b.corners() {
-			if int(after>>(4*corner)&15) == b.Unit && !(after &^ (15 << (4 * corner))).AtLeast(b.Unit+1) {
+			if int(afterstate>>(4*corner)&15) == b.Unit && !(afterstate &^ (15 << (4 * corner))).AtLeast(b.Unit+1) {
 				return ends
 			}
 		}
 	}
 	for i, result := range []outcome{ends, goesOn} {
-		if number := stage + 1 - i; number < len(b.stages) && b.stages[number].begins(after) && !(after &^ b.stages[number].mask).AtLeast(b.Unit+1) {
+		if number := stage + 1 - i; number < len(b.stages) && b.stages[number].begins(afterstate) && !(afterstate &^ b.stages[number].mask).AtLeast(b.Unit+1) {
 			return result
 		}
 	}
@@ -218,16 +218,16 @@ func (b *stageBuilder) corners() [4]int {
 // images returns the symmetric images of a board with which the next stage can begin. If the stage has a locked tile, this is only the board itself.
 // Otherwise these are the images with a tile to collect in cell 0.
 func (b *stageBuilder) images(board game.Board, stage int) []game.Board {
-	if b.stages[stage].locked > 0 {
+	if b.stages[stage].numLocked > 0 {
 		return []game.Board{board}
 	}
-	var all []game.Board
+	var result []game.Board
 	for symmetry := range b.Rules.Symmetries() {
-		if image := b.representative(b.Rules.Apply(game.Symmetry(symmetry), board), stage+1); b.stages[stage+1].begins(image) && !slices.Contains(all, image) {
-			all = append(all, image)
+		if image := b.representative(b.Rules.Apply(game.Symmetry(symmetry), board), stage+1); b.stages[stage+1].begins(image) && !slices.Contains(result, image) {
+			result = append(result, image)
 		}
 	}
-	return all
+	return result
 }
 
 // evaluate computes the values of the boards of a stage, from the greatest sum of tiles to the least.
@@ -239,8 +239,8 @@ func (b *stageBuilder) evaluate(stage int) error {
 			if index%chunk == 0 && b.ctx.Err() != nil {
 				return context.Cause(b.ctx)
 			}
-			_, value := b.best(board, stage)
-			*current.values.at(board) = value
+			_, value := b.bestMove(board, stage)
+			*current.values.valueAt(board) = value
 		}
 	}
 	return nil
@@ -254,45 +254,45 @@ func descending[V any](layers map[int]V) []int {
 }
 
 // best returns a move with the greatest value, and the value.
-func (b *stageBuilder) best(board game.Board, stage int) (best game.Dir, value Fixed) {
-	var next [4]game.Board
-	legal, overflow := b.Rules.Moved(board, &next)
+func (b *stageBuilder) bestMove(board game.Board, stage int) (bestMove game.Dir, value Fixed) {
+	var moved [4]game.Board
+	legal, overflow := b.Rules.Moved(board, &moved)
 	for i := range legal.Len() {
 		dir := legal.At(i)
 		if overflow.Has(dir) {
 			continue
 		}
-		if candidate := b.moveValue(next[dir], stage); candidate > value || i == 0 {
-			best, value = dir, candidate
+		if candidate := b.moveValue(moved[dir], stage); candidate > value || i == 0 {
+			bestMove, value = dir, candidate
 		}
 	}
-	return best, value
+	return bestMove, value
 }
 
 // moveValue returns a lower bound of the probability to win after a move.
-func (b *stageBuilder) moveValue(after game.Board, stage int) Fixed {
-	switch b.outcomeOf(after, stage) {
+func (b *stageBuilder) moveValue(afterstate game.Board, stage int) Fixed {
+	switch b.outcomeOf(afterstate, stage) {
 	case wins:
 		return Scale
 	case goesOn:
-		return b.spawnMean(after, func(board game.Board) Fixed { return b.value(board, stage) })
+		return b.spawnMean(afterstate, func(board game.Board) Fixed { return b.value(board, stage) })
 	case ends:
-		return b.spawnMean(after, func(board game.Board) (greatest Fixed) {
+		return b.spawnMean(afterstate, func(board game.Board) (maxValue Fixed) {
 			for _, image := range b.images(board, stage) {
-				greatest = max(greatest, b.value(image, stage+1))
+				maxValue = max(maxValue, b.value(image, stage+1))
 			}
-			return greatest
+			return maxValue
 		})
 	}
 	return 0
 }
 
 // spawnMean returns the expected value after a new tile, rounded down.
-func (b *stageBuilder) spawnMean(after game.Board, value func(game.Board) Fixed) Fixed {
+func (b *stageBuilder) spawnMean(afterstate game.Board, value func(game.Board) Fixed) Fixed {
 	sum, weight := Fixed(0), Fixed(0)
 	for cell := range b.shape.Cells() {
-		if after>>(4*cell)&15 == 0 {
-			sum += (game.FourOdds-1)*value(after|1<<(4*cell)) + value(after|2<<(4*cell))
+		if afterstate>>(4*cell)&15 == 0 {
+			sum += (game.FourOdds-1)*value(afterstate|1<<(4*cell)) + value(afterstate|2<<(4*cell))
 			weight += game.FourOdds
 		}
 	}
@@ -311,10 +311,10 @@ func (p *StageProof) WriteCertificate(ctx context.Context, w io.Writer) error {
 	for stage, current := range p.stages {
 		for half, layer := range current.layers {
 			for _, board := range layer {
-				dir, value := p.best(board, stage)
+				dir, value := p.bestMove(board, stage)
 				if value > 0 {
-					least, by := p.Rules.Canonical(board)
-					layers[half] = append(layers[half], certificateEntry{least, by.Dir(dir), value})
+					leastImage, symmetry := p.Rules.Canonical(board)
+					layers[half] = append(layers[half], certificateEntry{leastImage, symmetry.Dir(dir), value})
 				}
 			}
 			if ctx.Err() != nil {
@@ -330,9 +330,9 @@ func (p *StageProof) WriteCertificate(ctx context.Context, w io.Writer) error {
 		})
 		// A board can occur in several stages. The greatest of its values is a bound, too.
 		entries = slices.CompactFunc(entries, func(a, b certificateEntry) bool { return a.board == b.board })
-		if err := cert.write(entries); err != nil {
+		if err := cert.writeEntries(entries); err != nil {
 			return err
 		}
 	}
-	return cert.finish(p.Bound)
+	return cert.writeEnd(p.Bound)
 }

@@ -15,24 +15,26 @@ func (b *stageBuilder) survey(number int) error {
 	current := b.stages[number]
 	if number == 0 {
 		current.entries = newTable[float64](0)
-		b.spawnEach(0, 1, func(first game.Board, p float64) {
-			b.spawnEach(first, p, func(board game.Board, p float64) { *current.entries.at(b.representative(board, 0)) += p })
+		b.spawnEach(0, 1, func(firstBoard game.Board, probability float64) {
+			b.spawnEach(firstBoard, probability, func(board game.Board, probability float64) {
+				*current.entries.valueAt(b.representative(board, 0)) += probability
+			})
 		})
 	}
-	best, err := b.lowestCutoff(number, false)
-	if err == nil && (best == nil || best.finished == 0) {
-		best, err = b.lowestCutoff(number, true)
+	bestPass, err := b.lowestCutoff(number, false)
+	if err == nil && (bestPass == nil || bestPass.endProbability == 0) {
+		bestPass, err = b.lowestCutoff(number, true)
 	}
 	if err != nil {
 		return err
 	}
-	if best == nil { // the first layer alone is too large
+	if bestPass == nil { // the first layer alone is too large
 		current.layers, current.states = nil, 0
 		return nil
 	}
-	current.layers, current.states, current.cutoff = best.layers, best.states, best.cutoff
+	current.layers, current.states, current.cutoff = bestPass.layers, bestPass.states, bestPass.cutoff
 	if number+1 < len(b.stages) {
-		b.stages[number+1].entries = normalized(best.ended)
+		b.stages[number+1].entries = normalized(bestPass.endBoards)
 	}
 	if b.Progress != nil {
 		b.Progress(PartProgress{Pass: b.passes, States: current.states, Limit: b.States})
@@ -41,24 +43,24 @@ func (b *stageBuilder) survey(number int) error {
 }
 
 // lowestCutoff lowers the cutoff of a stage as long as there are not too many boards, and returns the last pass that is complete; nil if none is.
-func (b *stageBuilder) lowestCutoff(number int, relative bool) (best *stagePass, err error) {
+func (b *stageBuilder) lowestCutoff(number int, relative bool) (bestPass *stagePass, err error) {
 	current := b.stages[number]
 	for cutoff := current.cutoff; ; cutoff /= cutoffStep {
-		pass := &stagePass{stageBuilder: b, number: number, cutoff: cutoff, relative: relative, layers: map[int][]game.Board{}, ended: newTable[float64](0)}
+		pass := &stagePass{stageBuilder: b, number: number, cutoff: cutoff, isRelative: relative, layers: map[int][]game.Board{}, endBoards: newTable[float64](0)}
 		complete, err := pass.run(current.entries)
 		if err != nil {
 			return nil, err
 		}
 		if !complete {
-			if best != nil || cutoff > 1 {
-				return best, nil
+			if bestPass != nil || cutoff > 1 {
+				return bestPass, nil
 			}
 			cutoff *= cutoffStep * cutoffStep
 			continue
 		}
-		best = pass
-		if !pass.leftOut || cutoff < lastCutoff || float64(pass.states)*worthwhile > float64(b.States) {
-			return best, nil
+		bestPass = pass
+		if !pass.isIncomplete || cutoff < lastCutoff || float64(pass.states)*worthwhile > float64(b.States) {
+			return bestPass, nil
 		}
 	}
 }
@@ -86,12 +88,12 @@ func normalized(t *table[float64]) *table[float64] {
 }
 
 // spawnEach calls yield with each board after a new tile and its probability.
-func (b *stageBuilder) spawnEach(after game.Board, probability float64, yield func(game.Board, float64)) {
-	probability /= float64(game.FourOdds * b.Rules.NumEmptyCells(after))
+func (b *stageBuilder) spawnEach(afterstate game.Board, probability float64, yield func(game.Board, float64)) {
+	probability /= float64(game.FourOdds * b.Rules.NumEmptyCells(afterstate))
 	for cell := range b.shape.Cells() {
-		if after>>(4*cell)&15 == 0 {
-			yield(after|1<<(4*cell), probability*(game.FourOdds-1))
-			yield(after|2<<(4*cell), probability)
+		if afterstate>>(4*cell)&15 == 0 {
+			yield(afterstate|1<<(4*cell), probability*(game.FourOdds-1))
+			yield(afterstate|2<<(4*cell), probability)
 		}
 	}
 }
@@ -99,15 +101,15 @@ func (b *stageBuilder) spawnEach(after game.Board, probability float64, yield fu
 // stagePass is one pass of a survey.
 type stagePass struct {
 	*stageBuilder
-	number   int // of the stage
-	cutoff   float64
-	relative bool // whether the cutoff is relative to the remaining probability of a layer
-	layers   map[int][]game.Board
-	states   int
-	leftOut  bool              // whether some boards are below the cutoff
-	pending  []*table[float64] // visiting probabilities, by half of the sum of the tiles
-	ended    *table[float64]   // the boards in which the next stage begins
-	finished float64           // probability that the stage ends, or the game is won
+	number         int // of the stage
+	cutoff         float64
+	isRelative     bool // whether the cutoff is relative to the remaining probability of a layer
+	layers         map[int][]game.Board
+	states         int
+	isIncomplete   bool              // whether some boards are below the cutoff
+	pending        []*table[float64] // visiting probabilities, by half of the sum of the tiles
+	endBoards      *table[float64]   // the boards in which the next stage begins
+	endProbability float64           // probability that the stage ends, or the game is won
 }
 
 // run makes the pass and reports whether it was completed.
@@ -125,7 +127,7 @@ func (p *stagePass) run(entries *table[float64]) (bool, error) {
 		}
 		var layer []game.Board
 		minProbability := p.cutoff
-		if p.relative {
+		if p.isRelative {
 			minProbability *= total(probabilities)
 		}
 		for _, entry := range probabilities.slots {
@@ -134,7 +136,7 @@ func (p *stagePass) run(entries *table[float64]) (bool, error) {
 			case entry.value >= minProbability:
 				layer = append(layer, entry.board)
 			default:
-				p.leftOut = true
+				p.isIncomplete = true
 			}
 		}
 		slices.Sort(layer)
@@ -163,66 +165,66 @@ func (p *stagePass) visit(board game.Board, probability float64) {
 	if p.pending[half] == nil {
 		p.pending[half] = newTable[float64](0)
 	}
-	*p.pending[half].at(board) += probability
+	*p.pending[half].valueAt(board) += probability
 }
 
 // follow makes the most promising move on a board, and adds the visiting probability of the board to those of its successors, in this stage or at the
 // beginning of the next one.
 func (p *stagePass) follow(board game.Board, probability float64) {
-	var next [4]game.Board
-	legal, overflow := p.Rules.Moved(board, &next)
-	var best game.Board
+	var moved [4]game.Board
+	legal, overflow := p.Rules.Moved(board, &moved)
+	var bestBoard game.Board
 	bestOutcome, maxScore := leaves, -1.0
 	for i := range legal.Len() {
 		dir := legal.At(i)
 		if overflow.Has(dir) {
 			continue
 		}
-		candidate := p.outcomeOf(next[dir], p.number)
+		candidate := p.outcomeOf(moved[dir], p.number)
 		if candidate == leaves {
 			continue
 		}
-		if score := p.promise(next[dir], candidate); score > maxScore {
-			best, bestOutcome, maxScore = next[dir], candidate, score
+		if score := p.promise(moved[dir], candidate); score > maxScore {
+			bestBoard, bestOutcome, maxScore = moved[dir], candidate, score
 		}
 	}
 	switch bestOutcome {
 	case goesOn:
-		p.spawnEach(best, probability, p.visit)
+		p.spawnEach(bestBoard, probability, p.visit)
 	case wins:
-		p.finished += probability
+		p.endProbability += probability
 	case ends:
-		p.finished += probability
-		p.spawnEach(best, probability, func(spawned game.Board, spawnProbability float64) {
-			*p.ended.at(p.bestImage(spawned)) += spawnProbability
+		p.endProbability += probability
+		p.spawnEach(bestBoard, probability, func(spawned game.Board, spawnProbability float64) {
+			*p.endBoards.valueAt(p.bestImage(spawned)) += spawnProbability
 		})
 	}
 }
 
 // bestImage returns the image of a board with which the next stage begins: one with the greatest value of the round before.
-func (p *stagePass) bestImage(board game.Board) (best game.Board) {
-	greatest := Fixed(0)
+func (p *stagePass) bestImage(board game.Board) (bestBoard game.Board) {
+	maxValue := Fixed(0)
 	for i, image := range p.images(board, p.number) {
-		if value, _ := p.stages[p.number+1].values.get(image); i == 0 || value > greatest {
-			best, greatest = image, value
+		if value, _ := p.stages[p.number+1].values.get(image); i == 0 || value > maxValue {
+			bestBoard, maxValue = image, value
 		}
 	}
-	return p.representative(best, p.number+1)
+	return p.representative(bestBoard, p.number+1)
 }
 
 // promise grades a move by the expected value after it. It takes the values of the round before, and a guess for boards without a value.
-func (p *stagePass) promise(after game.Board, result outcome) float64 {
-	known := p.stages[p.number].values != nil
+func (p *stagePass) promise(afterstate game.Board, result outcome) float64 {
+	isKnown := p.stages[p.number].values != nil
 	switch {
-	case result == wins || result == ends && !known:
+	case result == wins || result == ends && !isKnown:
 		return 2
 	case result == ends:
-		return p.moveValue(after, p.number).Float64()
+		return p.moveValue(afterstate, p.number).Float64()
 	}
 	sum := 0.0
-	p.spawnEach(after, 1, func(board game.Board, probability float64) {
+	p.spawnEach(afterstate, 1, func(board game.Board, probability float64) {
 		board = p.representative(board, p.number)
-		if value, found := p.stages[p.number].values.get(board); found {
+		if value, isFound := p.stages[p.number].values.get(board); isFound {
 			sum += probability * value.Float64()
 		} else {
 			sum += probability * p.guess(board)
@@ -235,7 +237,7 @@ func (p *stagePass) promise(after game.Board, result outcome) float64 {
 // path through the rows in alternating directions, from cell 0 on.
 func (p *stagePass) guess(board game.Board) float64 {
 	empty, weighted, total := 0, 0.0, 0.0
-	for cell := p.stages[p.number].locked; cell < p.shape.Cells(); cell++ {
+	for cell := p.stages[p.number].numLocked; cell < p.shape.Cells(); cell++ {
 		exponent := int(board >> (4 * cell) & 15)
 		if exponent == 0 {
 			empty++

@@ -15,8 +15,8 @@ func (c *Chain) Table() *modelgen.Table {
 	shape := c.opt.Rules.Shape()
 	for _, state := range c.order {
 		row := modelgen.TableRow{Cells: shape.Values(c.states[state].Board), Memory: c.states[state].Memory}
-		for _, chosen := range roundedChoices(c.choices[state]) {
-			row.Choices = append(row.Choices, modelgen.TableChoice{Move: moveOf(chosen.dir), Prob: chosen.prob, Memory: chosen.memory})
+		for _, rounded := range roundedChoices(c.choices[state]) {
+			row.Choices = append(row.Choices, modelgen.TableChoice{Move: moveOf(rounded.dir), Prob: rounded.probability, Memory: rounded.memory})
 		}
 		policy.Rows = append(policy.Rows, row)
 	}
@@ -29,7 +29,7 @@ func (c *Chain) Rounded() bool { return slices.ContainsFunc(c.choices, needsRoun
 
 // needsRounding reports whether a probability of a state's choices has a denominator above 2^53.
 func needsRounding(choices []choice) bool {
-	return slices.ContainsFunc(choices, func(ch choice) bool { return ch.prob.Denom().BitLen() > 53 })
+	return slices.ContainsFunc(choices, func(ch choice) bool { return ch.probability.Denom().BitLen() > 53 })
 }
 
 // roundedChoices returns choices unchanged, or with rounded probabilities if they need it. It drops choices that are rounded to 0, and gives
@@ -42,12 +42,12 @@ func roundedChoices(choices []choice) []choice {
 	remaining := big.NewRat(1, 1)
 	for i, current := range choices {
 		if i < len(choices)-1 {
-			current.prob = fixedOf(current.prob, false).Rat()
+			current.probability = fixedOf(current.probability, false).Rat()
 		} else {
-			current.prob = new(big.Rat).Set(remaining)
+			current.probability = new(big.Rat).Set(remaining)
 		}
-		if current.prob.Sign() > 0 {
-			remaining.Sub(remaining, current.prob)
+		if current.probability.Sign() > 0 {
+			remaining.Sub(remaining, current.probability)
 			rounded = append(rounded, current)
 		}
 	}

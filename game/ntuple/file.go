@@ -34,32 +34,32 @@ const maxLine = 1 << 10
 
 // Write writes the network to w: a header with the tuples, and the compressed weights with a checksum.
 func (n *Network) Write(w io.Writer) error {
-	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "%s\nboard %v\nlargest %d\nnote %s\n", fileFormat, n.shape, game.Value(n.Largest()), n.note)
+	writer := bufio.NewWriter(w)
+	fmt.Fprintf(writer, "%s\nboard %v\nlargest %d\nnote %s\n", fileFormat, n.shape, game.Value(n.Largest()), n.note)
 	for _, tuple := range n.tuples {
-		fmt.Fprintf(out, "tuple %s\n", strings.Trim(fmt.Sprint(tuple), "[]"))
+		fmt.Fprintf(writer, "tuple %s\n", strings.Trim(fmt.Sprint(tuple), "[]"))
 	}
 	crc := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	n.writeWeights(crc)
-	fmt.Fprintf(out, "weights %d crc32c %08x\n", n.Weights(), crc.Sum32())
-	packed, err := flate.NewWriter(out, flate.BestCompression)
+	fmt.Fprintf(writer, "weights %d crc32c %08x\n", n.Weights(), crc.Sum32())
+	packed, err := flate.NewWriter(writer, flate.BestCompression)
 	if err != nil {
 		return err
 	}
-	return errors.Join(n.writeWeights(packed), packed.Close(), out.Flush())
+	return errors.Join(n.writeWeights(packed), packed.Close(), writer.Flush())
 }
 
 // writeWeights writes the weights to w as float32 numbers, the low byte first.
 func (n *Network) writeWeights(w io.Writer) error {
-	out := bufio.NewWriterSize(w, 1<<16)
+	writer := bufio.NewWriterSize(w, 1<<16)
 	var word [4]byte
 	for _, weights := range n.weights {
 		for _, weight := range weights {
 			binary.LittleEndian.PutUint32(word[:], math.Float32bits(weight))
-			out.Write(word[:])
+			writer.Write(word[:])
 		}
 	}
-	return out.Flush()
+	return writer.Flush()
 }
 
 // FileError is an error in a file of a network. Line is 0 if it is in the weights.
@@ -146,19 +146,19 @@ func (h *header) next(key string) (string, error) {
 		return "", err
 	}
 	line := strings.TrimSuffix(string(text), "\n")
-	rest, hasKey := strings.CutPrefix(line, key)
+	value, hasKey := strings.CutPrefix(line, key)
 	if !hasKey {
 		return "", h.errorf(1, "found %.40q, want %s", line, key)
 	}
-	return rest, nil
+	return value, nil
 }
 
 // read reads the header. It returns the network with weights of 0, and the CRC that the weights in the file must have.
-func (h *header) read() (network *Network, crc uint32, err error) {
-	if rest, err := h.next(fileFormat); err != nil {
+func (h *header) read() (network *Network, checksum uint32, err error) {
+	if text, err := h.next(fileFormat); err != nil {
 		return nil, 0, err
-	} else if rest != "" {
-		return nil, 0, h.errorf(len(fileFormat)+1, "found %.40q, want %s", fileFormat+rest, fileFormat)
+	} else if text != "" {
+		return nil, 0, h.errorf(len(fileFormat)+1, "found %.40q, want %s", fileFormat+text, fileFormat)
 	}
 	text, err := h.next("board ")
 	if err != nil {
@@ -190,8 +190,8 @@ func (h *header) read() (network *Network, crc uint32, err error) {
 		return nil, 0, h.errorf(1, "%v", err)
 	}
 	network.note = note
-	if want := fmt.Sprintf("%d crc32c ", network.Weights()); !strings.HasPrefix(counts, want) {
-		return nil, 0, h.errorf(9, "found %.40q, want %q and eight hexadecimal digits", counts, want)
+	if wantedPrefix := fmt.Sprintf("%d crc32c ", network.Weights()); !strings.HasPrefix(counts, wantedPrefix) {
+		return nil, 0, h.errorf(9, "found %.40q, want %q and eight hexadecimal digits", counts, wantedPrefix)
 	}
 	digits := counts[strings.LastIndexByte(counts, ' ')+1:]
 	sum, err := strconv.ParseUint(digits, 16, 32)
@@ -208,14 +208,14 @@ func (h *header) tuples() (tuples [][]int, counts string, err error) {
 		if err != nil {
 			return nil, "", err
 		}
-		if rest, ok := strings.CutPrefix(line, "weights "); ok {
-			return tuples, rest, nil
+		if text, ok := strings.CutPrefix(line, "weights "); ok {
+			return tuples, text, nil
 		}
-		rest, ok := strings.CutPrefix(line, "tuple ")
+		text, ok := strings.CutPrefix(line, "tuple ")
 		if !ok || len(tuples) == MaxTuples {
 			return nil, "", h.errorf(1, "found %.40q, want weights, or tuple and cells (at most %d tuples)", line, MaxTuples)
 		}
-		tuple, err := ParseTuple(rest)
+		tuple, err := ParseTuple(text)
 		if err != nil {
 			return nil, "", h.errorf(7, "%v", err)
 		}

@@ -23,11 +23,11 @@ const (
 
 // Network is an n-tuple network. It may be shared by goroutines unless it is trained.
 type Network struct {
-	shape  game.Shape
-	rules  *game.Rules
-	values int       // number of tiles that it knows, with the empty cell: exponents 0 to values-1
-	tuples [][]int   // cells, row-major
-	images [][]image // of each tuple, one for each symmetry
+	shape     game.Shape
+	rules     *game.Rules
+	numValues int       // number of tiles that it knows, with the empty cell: exponents 0 to values-1
+	tuples    [][]int   // cells, row-major
+	images    [][]image // of each tuple, one for each symmetry
 	// weights has a table for each tuple. The weight of exponents e0, e1, ... in the cells of the tuple is at e0 + values e1 + values^2 e2 ...
 	weights [][]float32
 	note    string
@@ -42,7 +42,7 @@ func New(shape game.Shape, largest int, tuples [][]int) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	network := &Network{shape: shape, rules: rules, values: largest + 1, tuples: tuples}
+	network := &Network{shape: shape, rules: rules, numValues: largest + 1, tuples: tuples}
 	switch {
 	case largest < 1 || largest > game.MaxExponent:
 		return nil, fmt.Errorf("the largest tile is 2^%d, want 2 to %d", largest, game.Value(game.MaxExponent))
@@ -56,7 +56,7 @@ func New(shape game.Shape, largest int, tuples [][]int) (*Network, error) {
 		}
 		size := 1
 		for range tuple {
-			size *= network.values
+			size *= network.numValues
 			if total+size > MaxWeights {
 				return nil, fmt.Errorf("more than %d weights, want fewer tuples, cells or tiles", MaxWeights)
 			}
@@ -112,7 +112,7 @@ func DefaultTuples(shape game.Shape) [][]int {
 		return nil
 	}
 	var tuples [][]int
-	seen := map[game.Board]bool{}
+	seenCells := map[game.Board]bool{}
 	addRectangles := func(rows, cols int) {
 		for row := 0; row+rows <= shape.Rows; row++ {
 			for col := 0; col+cols <= shape.Cols; col++ {
@@ -122,8 +122,8 @@ func DefaultTuples(shape game.Shape) [][]int {
 					cell := (row+i/cols)*shape.Cols + col + i%cols
 					tuple, cells = append(tuple, cell), cells.With(cell, 1)
 				}
-				if least, _ := rules.Canonical(cells); !seen[least] {
-					seen[least] = true
+				if leastImage, _ := rules.Canonical(cells); !seenCells[leastImage] {
+					seenCells[leastImage] = true
 					tuples = append(tuples, tuple)
 				}
 			}
@@ -145,7 +145,7 @@ func DefaultTuples(shape game.Shape) [][]int {
 func (n *Network) Shape() game.Shape { return n.shape }
 
 // Largest returns the exponent of the largest tile that the network knows. Boards with larger ones are downgraded.
-func (n *Network) Largest() int { return n.values - 1 }
+func (n *Network) Largest() int { return n.numValues - 1 }
 
 // Tuples returns the tuples.
 func (n *Network) Tuples() [][]int { return n.tuples }
@@ -164,7 +164,7 @@ func (n *Network) Note() string { return n.note }
 
 // Value returns the expected further score from a board after a move, before the new tile.
 func (n *Network) Value(board game.Board) float64 {
-	board = n.known(board)
+	board = n.knownTiles(board)
 	sum := 0.0
 	for number, images := range n.images {
 		weights := n.weights[number]
@@ -176,51 +176,51 @@ func (n *Network) Value(board game.Board) float64 {
 }
 
 // index returns the index of the weight that the tiles of b select.
-func (n *Network) index(b game.Board, at image) int {
+func (n *Network) index(b game.Board, symmetricCells image) int {
 	i := 0
-	for k := len(at) - 1; k >= 0; k-- {
-		i = i*n.values + int(uint64(b)>>(at[k]&63)&15)
+	for k := len(symmetricCells) - 1; k >= 0; k-- {
+		i = i*n.numValues + int(uint64(b)>>(symmetricCells[k]&63)&15)
 	}
 	return i
 }
 
-// known returns a board without tiles that the network does not know. It downgrades the board if that is possible. Otherwise it replaces each unknown
+// knownTiles returns a board without tiles that the network does not know. It downgrades the board if that is possible. Otherwise it replaces each unknown
 // tile by the largest known one.
-func (n *Network) known(board game.Board) game.Board {
-	if n.values > game.MaxExponent || !board.AtLeast(n.values) {
+func (n *Network) knownTiles(board game.Board) game.Board {
+	if n.numValues > game.MaxExponent || !board.AtLeast(n.numValues) {
 		return board
 	}
-	if lower, ok := (game.Wide{Low: board}).Downgraded(n.values - 1); ok {
+	if lower, ok := (game.Wide{Low: board}).Downgraded(n.numValues - 1); ok {
 		return lower
 	}
 	for cell := range n.shape.Cells() {
-		board = board.With(cell, min(board.Cell(cell), n.values-1))
+		board = board.With(cell, min(board.Cell(cell), n.numValues-1))
 	}
 	return board
 }
 
 // Best returns the first move of legal with the largest sum of its score and the value of the board after it, in the order of game.Dir. The error is
 // game.ErrOverflow.
-func (n *Network) Best(rules *game.Rules, board game.Board, legal game.Moves) (best game.Dir, next game.Board, gain int, value float64, err error) {
-	var after [4]game.Board
-	_, overflow := rules.Moved(board, &after)
+func (n *Network) Best(rules *game.Rules, board game.Board, legal game.Moves) (bestDir game.Dir, bestMoved game.Board, gain int, value float64, err error) {
+	var moved [4]game.Board
+	_, overflow := rules.Moved(board, &moved)
 	if overflow != 0 {
 		return 0, 0, 0, 0, game.ErrOverflow
 	}
 	horizontal, vertical := rules.Scores(board)
-	found := false
+	isFound := false
 	for i := range legal.Len() {
 		dir := legal.At(i)
 		score := horizontal
 		if dir >= game.Up {
 			score = vertical
 		}
-		if candidate := n.Value(after[dir]); !found || float64(score)+candidate > float64(gain)+value {
-			found, best, next, gain, value = true, dir, after[dir], score, candidate
+		if candidate := n.Value(moved[dir]); !isFound || float64(score)+candidate > float64(gain)+value {
+			isFound, bestDir, bestMoved, gain, value = true, dir, moved[dir], score, candidate
 		}
 	}
-	if !found {
+	if !isFound {
 		return 0, 0, 0, 0, errors.New("no legal move")
 	}
-	return best, next, gain, value, nil
+	return bestDir, bestMoved, gain, value, nil
 }

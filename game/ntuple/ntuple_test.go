@@ -109,7 +109,7 @@ func TestValueIsSymmetric(t *testing.T) {
 		}
 		index, unit := 0, 1
 		for _, cell := range n.tuples[0] {
-			index, unit = index+unit*moved.Cell(cell), unit*n.values
+			index, unit = index+unit*moved.Cell(cell), unit*n.numValues
 		}
 		direct += float64(n.weights[0][index])
 	}

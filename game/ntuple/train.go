@@ -67,33 +67,33 @@ func (n *Network) lookups() int {
 // learn plays one game, and updates the weights after each move. step is the learning rate for a single weight. It returns the score of the game.
 func (n *Network) learn(step float64, rng *rand.Rand) (score int, err error) {
 	board := n.rules.Start(rng)
-	var last game.Board // the board after the last move
+	var lastBoard game.Board // the board after the last move
 	var lastValue float64
-	for first := true; ; first = false {
+	for isFirst := true; ; isFirst = false {
 		legal := n.rules.Legal(board)
 		if legal == 0 {
-			if !first {
-				n.add(last, float64(step*-lastValue))
+			if !isFirst {
+				n.addToWeights(lastBoard, float64(step*-lastValue))
 			}
 			return score, nil
 		}
-		_, next, gain, value, err := n.Best(n.rules, board, legal)
+		_, moved, gain, value, err := n.Best(n.rules, board, legal)
 		if err != nil {
 			return score, err
 		}
-		if !first {
-			n.add(last, float64(step*(float64(gain)+value-lastValue)))
-			value = n.Value(next) // the update may have changed it
+		if !isFirst {
+			n.addToWeights(lastBoard, float64(step*(float64(gain)+value-lastValue)))
+			value = n.Value(moved) // the update may have changed it
 		}
 		score += gain
-		last, lastValue = next, value
-		board = n.rules.AddRandom(next, rng)
+		lastBoard, lastValue = moved, value
+		board = n.rules.AddRandom(moved, rng)
 	}
 }
 
-// add adds delta to each weight that a board selects. A weight that several images of a tuple select gets delta several times.
-func (n *Network) add(board game.Board, delta float64) {
-	board = n.known(board)
+// addToWeights adds delta to each weight that a board selects. A weight that several images of a tuple select gets delta several times.
+func (n *Network) addToWeights(board game.Board, delta float64) {
+	board = n.knownTiles(board)
 	for number, images := range n.images {
 		weights := n.weights[number]
 		for _, shifts := range images {

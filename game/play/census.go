@@ -21,19 +21,19 @@ func Census(ctx context.Context, match Match) (states, transitions int64, err er
 	if err != nil {
 		return 0, 0, err
 	}
-	counter := census{match: match, rules: rules, seen: make(map[game.Board]bool), finalStatuses: make(map[status]bool)}
-	if err := counter.run(ctx); err != nil {
+	boardCensus := census{match: match, rules: rules, seenBoards: make(map[game.Board]bool), finalStatuses: make(map[status]bool)}
+	if err := boardCensus.run(ctx); err != nil {
 		return 0, 0, err
 	}
-	ends := int64(len(counter.finalStatuses))
-	return int64(len(counter.seen)) + ends, counter.transitions + ends, nil
+	ends := int64(len(boardCensus.finalStatuses))
+	return int64(len(boardCensus.seenBoards)) + ends, boardCensus.transitions + ends, nil
 }
 
 // census collects the states and transitions for Census.
 type census struct {
 	match         Match
 	rules         *game.Rules
-	seen          map[game.Board]bool // boards on which the player moves
+	seenBoards    map[game.Board]bool // boards on which the player moves
 	pending       []game.Board        // boards in seen whose transitions are not counted yet
 	finalStatuses map[status]bool     // the statuses lost and won, as far as they were reached
 	transitions   int64
@@ -50,8 +50,8 @@ const (
 
 // run visits all boards that can be reached from the boards with two tiles.
 func (c *census) run(ctx context.Context) error {
-	for _, first := range c.spawns(0) {
-		for _, board := range c.spawns(first) {
+	for _, firstBoard := range c.spawns(0) {
+		for _, board := range c.spawns(firstBoard) {
 			c.addBoard(board)
 		}
 	}
@@ -76,8 +76,8 @@ func (c *census) addBoard(board game.Board) status {
 	}
 	if outcome != undecided {
 		c.finalStatuses[outcome] = true
-	} else if !c.seen[board] {
-		c.seen[board] = true
+	} else if !c.seenBoards[board] {
+		c.seenBoards[board] = true
 		c.pending = append(c.pending, board)
 	}
 	return outcome
@@ -87,17 +87,17 @@ func (c *census) addBoard(board game.Board) status {
 func (c *census) countTransitions(board game.Board) error {
 	legal := c.rules.Legal(board)
 	for i := range legal.Len() {
-		next, _, err := c.rules.Move(board, legal.At(i))
+		moved, _, err := c.rules.Move(board, legal.At(i))
 		if err != nil {
 			return err
 		}
-		if c.match.won(game.Wide{Low: next}) {
+		if c.match.won(game.Wide{Low: moved}) {
 			c.finalStatuses[won] = true
 			c.transitions++
 			continue
 		}
 		reached := make(map[status]bool) // all lost next boards are one next state; likewise all won ones
-		for _, spawned := range c.spawns(next) {
+		for _, spawned := range c.spawns(moved) {
 			if outcome := c.addBoard(spawned); outcome == undecided {
 				c.transitions++
 			} else {
@@ -111,11 +111,11 @@ func (c *census) countTransitions(board game.Board) error {
 
 // spawns returns the boards that result from adding one new tile to a board, without duplicates.
 func (c *census) spawns(board game.Board) []game.Board {
-	var out []game.Board
+	var boards []game.Board
 	for n := range c.rules.NumEmptyCells(board) {
-		out = append(out, c.rules.Spawn(board, n, 1), c.rules.Spawn(board, n, 2))
+		boards = append(boards, c.rules.Spawn(board, n, 1), c.rules.Spawn(board, n, 2))
 	}
-	return out
+	return boards
 }
 
 // Classes counts the states of the match as [Census] does, but counts boards that are rotations or reflections of each other once.
@@ -134,20 +134,20 @@ func Classes(ctx context.Context, match Match) (states int64, err error) {
 	}
 	counter := classes{match: match, rules: rules, layers: make(map[int64][]game.Board), finalStatuses: make(map[status]bool)}
 	for exponent := 1; exponent <= 2; exponent++ { // exponent of the first tile on the empty board
-		first := counter.addTile([]game.Board{0}, exponent)
-		counter.addLayer(int64(game.Value(exponent))+2, counter.addTile(first, 1))
-		counter.addLayer(int64(game.Value(exponent))+4, counter.addTile(first, 2))
+		firstBoards := counter.addTile([]game.Board{0}, exponent)
+		counter.addLayer(int64(game.Value(exponent))+2, counter.addTile(firstBoards, 1))
+		counter.addLayer(int64(game.Value(exponent))+4, counter.addTile(firstBoards, 2))
 	}
 	for sum := int64(4); sum <= match.maxSum(); sum += 2 {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		after, err := counter.expandLayer(counter.removeLayer(sum))
+		nextBoards, err := counter.expandLayer(counter.removeLayer(sum))
 		if err != nil {
 			return 0, err
 		}
-		counter.addLayer(sum+2, counter.addTile(after, 1))
-		counter.addLayer(sum+4, counter.addTile(after, 2))
+		counter.addLayer(sum+2, counter.addTile(nextBoards, 1))
+		counter.addLayer(sum+4, counter.addTile(nextBoards, 2))
 	}
 	return counter.states + int64(len(counter.finalStatuses)), nil
 }
@@ -174,7 +174,7 @@ func (c *classes) removeLayer(sum int64) []game.Board {
 }
 
 // expandLayer counts boards as states. It returns the canonical boards after their moves and before the new tile, without duplicates.
-func (c *classes) expandLayer(boards []game.Board) (after []game.Board, err error) {
+func (c *classes) expandLayer(boards []game.Board) (movedBoards []game.Board, err error) {
 	for _, board := range boards {
 		legal := c.rules.Legal(board)
 		switch {
@@ -187,20 +187,20 @@ func (c *classes) expandLayer(boards []game.Board) (after []game.Board, err erro
 		}
 		c.states++
 		for i := range legal.Len() {
-			next, _, err := c.rules.Move(board, legal.At(i))
+			moved, _, err := c.rules.Move(board, legal.At(i))
 			if err != nil {
 				return nil, err
 			}
-			if c.match.won(game.Wide{Low: next}) {
+			if c.match.won(game.Wide{Low: moved}) {
 				c.finalStatuses[won] = true
 				continue
 			}
-			least, _ := c.rules.Canonical(next)
-			after = append(after, least)
+			leastImage, _ := c.rules.Canonical(moved)
+			movedBoards = append(movedBoards, leastImage)
 		}
 	}
-	slices.Sort(after)
-	return slices.Compact(after), nil
+	slices.Sort(movedBoards)
+	return slices.Compact(movedBoards), nil
 }
 
 // addTile returns the canonical boards that result from adding one tile with that exponent to each board, without duplicates.
@@ -208,8 +208,8 @@ func (c *classes) addTile(boards []game.Board, exponent int) []game.Board {
 	var results []game.Board
 	for _, board := range boards {
 		for empty := range c.rules.NumEmptyCells(board) {
-			least, _ := c.rules.Canonical(c.rules.Spawn(board, empty, exponent))
-			results = append(results, least)
+			leastImage, _ := c.rules.Canonical(c.rules.Spawn(board, empty, exponent))
+			results = append(results, leastImage)
 		}
 	}
 	slices.Sort(results)

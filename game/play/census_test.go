@@ -29,12 +29,12 @@ func TestClassesAreThoseOfCensus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := census{match: m, rules: rules, seen: make(map[game.Board]bool), finalStatuses: make(map[status]bool)}
+		c := census{match: m, rules: rules, seenBoards: make(map[game.Board]bool), finalStatuses: make(map[status]bool)}
 		if err := c.run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		want := make(map[game.Board]bool)
-		for b := range c.seen {
+		for b := range c.seenBoards {
 			least, _ := rules.Canonical(b)
 			want[least] = true
 		}

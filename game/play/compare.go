@@ -92,13 +92,13 @@ func (p *Pair) Winner() int {
 
 // looks returns the numbers of games after which the pairs are evaluated. Each is twice the one before, and the last is games. The first is 16
 // by win, and 64 by score, because the mean of fewer scores is not normal enough for Student's interval (TestCompareCoverage).
-func looks(games int64, by Criterion) []int64 {
-	first := int64(16)
-	if by == ByScore {
-		first = 64
+func looks(games int64, criterion Criterion) []int64 {
+	firstLook := int64(16)
+	if criterion == ByScore {
+		firstLook = 64
 	}
 	var counts []int64
-	for count := first; count < games; count *= 2 {
+	for count := firstLook; count < games; count *= 2 {
 		counts = append(counts, count)
 	}
 	return append(counts, games)
@@ -130,7 +130,7 @@ func Compare(ctx context.Context, opt CompareOptions) (c *Contest, err error) {
 		takeGame: run.addGame, tick: run.progressTicker(opt.Progress), split: opt.Split,
 	}
 	if !opt.All {
-		plan.firstLook = run.looks[0]
+		plan.firstLook = run.lookAt[0]
 	}
 	if err := cmp.Or(plan.run(limited), run.err); err != nil {
 		return nil, err
@@ -169,36 +169,36 @@ func (opt *CompareOptions) check() error {
 	if opt.By == ByWin && opt.Match.Goal == 0 {
 		return errors.New("no tile wins, want one to compare by wins")
 	}
-	seen := make(map[string]bool)
+	seenSpecs := make(map[string]bool)
 	for _, s := range opt.Strategies {
-		if seen[s.String()] {
+		if seenSpecs[s.String()] {
 			return fmt.Errorf("strategy %v is there twice, want it once", s)
 		}
-		seen[s.String()] = true
+		seenSpecs[s.String()] = true
 	}
 	return opt.Match.Validate()
 }
 
 // contestRun is the state of one call of Compare.
 type contestRun struct {
-	opt        *CompareOptions
-	contest    *Contest
-	round      []Game // the games with the current index, by player
-	looks      []int64
-	allDecided bool
-	err        error
+	opt          *CompareOptions
+	contest      *Contest
+	currentGames []Game // the games with the current index, by player
+	lookAt       []int64
+	allDecided   bool
+	err          error
 }
 
 // newContest returns a contest of the strategies before the first game, with a pair for each two strategies.
 func newContest(opt *CompareOptions) *contestRun {
 	contest := &Contest{Match: opt.Match, By: opt.By, Confidence: opt.Confidence, Asked: opt.Games}
-	for first, s := range opt.Strategies {
-		contest.Players = append(contest.Players, Contestant{Strategy: s.String()})
-		for second := first + 1; second < len(opt.Strategies); second++ {
-			contest.Pairs = append(contest.Pairs, Pair{A: first, B: second})
+	for player, playerStrategy := range opt.Strategies {
+		contest.Players = append(contest.Players, Contestant{Strategy: playerStrategy.String()})
+		for opponent := player + 1; opponent < len(opt.Strategies); opponent++ {
+			contest.Pairs = append(contest.Pairs, Pair{A: player, B: opponent})
 		}
 	}
-	return &contestRun{opt: opt, contest: contest, round: make([]Game, len(opt.Strategies)), looks: looks(opt.Games, opt.By)}
+	return &contestRun{opt: opt, contest: contest, currentGames: make([]Game, len(opt.Strategies)), lookAt: looks(opt.Games, opt.By)}
 }
 
 // openStates prepares the strategies and opens their state files. closeStates closes the opened files; the caller must call it after an error too.
@@ -223,7 +223,7 @@ func (r *contestRun) openStates(ctx context.Context) (competitors []competitor, 
 			if opened.state, err = openState(path, header(r.opt.Match, s.String(), r.opt.Version)); err != nil {
 				return competitors, closeStates, err
 			}
-			resumed, warnings := opened.state.resumed(r.opt.Games)
+			resumed, warnings := opened.state.resumedGames(r.opt.Games)
 			r.contest.Players[i].Resumed = resumed
 			r.contest.Warnings = append(r.contest.Warnings, warnings...)
 		}
@@ -236,19 +236,19 @@ func (r *contestRun) openStates(ctx context.Context) (competitors []competitor, 
 // and, at a look, the intervals. It returns false if no more games are needed, or after an error.
 func (r *contestRun) addGame(player int, played *Played) (more bool) {
 	contest := r.contest
-	r.round[player] = played.Game
-	if player < len(r.round)-1 {
+	r.currentGames[player] = played.Game
+	if player < len(r.currentGames)-1 {
 		return true
 	}
 	for i := range contest.Players {
-		contest.Players[i].Add(r.round[i])
+		contest.Players[i].Add(r.currentGames[i])
 	}
 	for i := range contest.Pairs {
 		pair := &contest.Pairs[i]
 		pair.Difference.Add(r.result(pair.A) - r.result(pair.B))
 	}
 	contest.Games++
-	if contest.Games != r.looks[min(contest.Looks, len(r.looks)-1)] {
+	if contest.Games != r.lookAt[min(contest.Looks, len(r.lookAt)-1)] {
 		return true
 	}
 	r.updateIntervals()
@@ -259,7 +259,7 @@ func (r *contestRun) addGame(player int, played *Played) (more bool) {
 
 // result returns the number by which a player is compared in the current round: the score, or 1 for a win.
 func (r *contestRun) result(player int) float64 {
-	switch current := r.round[player]; {
+	switch current := r.currentGames[player]; {
 	case r.opt.By == ByScore:
 		return float64(current.Score)
 	case current.Won:
@@ -277,7 +277,7 @@ func (r *contestRun) updateIntervals() {
 	if r.opt.By == ByWin {
 		bounds = &stats.Bounds{Lo: -1, Hi: 1}
 	} else {
-		alpha /= float64(len(r.looks) + 1)
+		alpha /= float64(len(r.lookAt) + 1)
 	}
 	for i := range contest.Pairs {
 		pair := &contest.Pairs[i]
@@ -338,10 +338,10 @@ func (r *contestRun) progressTicker(report func(progress.Progress)) func() {
 	if report == nil {
 		return nil
 	}
-	last := time.Now()
+	lastReport := time.Now()
 	return func() {
-		if time.Since(last) > progressInterval {
-			last = time.Now()
+		if time.Since(lastReport) > progressInterval {
+			lastReport = time.Now()
 			report(progress.Progress{Done: r.contest.Games, Target: r.opt.Games, Unit: progress.Games})
 		}
 	}

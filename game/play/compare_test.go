@@ -192,7 +192,7 @@ func TestCompareCoverage(t *testing.T) {
 		r := newContest(&opt)
 		means := make([]stats.Moments, len(r.contest.Pairs))
 		for _, row := range population {
-			r.round = row
+			r.currentGames = row
 			for i, p := range r.contest.Pairs {
 				means[i].Add(r.result(p.A) - r.result(p.B))
 			}

@@ -44,11 +44,11 @@ func (o *Outcome) Estimates(confidence float64) ([]Estimate, error) {
 	if err != nil || !o.Shielded {
 		return out, err
 	}
-	result := estimator{confidence: confidence, sequential: o.Sequential(), out: out}
+	result := estimator{confidence: confidence, sequential: o.Sequential(), estimates: out}
 	moves := o.Match.moveBounds() // a shield acts at most once a move
 	result.addMean(Acts, o.Acts, nil)
 	result.addMean(Acts, o.Acts, &moves)
-	return result.out, result.err
+	return result.estimates, result.err
 }
 
 // Estimates returns all quantities of one player, as [Outcome.Estimates] does.
@@ -83,7 +83,7 @@ func (s *Summary) estimates(match Match, confidence float64, sequential bool) ([
 			result.addShare(Largest, exponent, stats.Bernoulli{N: s.Games(), K: games}, largest)
 		}
 	}
-	return result.out, result.err
+	return result.estimates, result.err
 }
 
 // reachedExponents returns the exponents of the tiles for the quantity Reached: 512 to 8192 as in the documents, or the five largest possible
@@ -101,31 +101,31 @@ func (m Match) reachedExponents() []int {
 type estimator struct {
 	confidence float64
 	sequential bool
-	out        []Estimate
+	estimates  []Estimate
 	err        error
 }
 
-func (e *estimator) addShare(q Quantity, exp int, b stats.Bernoulli, together int) {
-	each := stats.Confidence(stats.Alpha(e.confidence) / float64(together)) // Bonferroni
-	i, err := stats.BernoulliInterval(b, each, e.sequential)
+func (e *estimator) addShare(quantity Quantity, exp int, counts stats.Bernoulli, together int) {
+	eachConfidence := stats.Confidence(stats.Alpha(e.confidence) / float64(together)) // Bonferroni
+	i, err := stats.BernoulliInterval(counts, eachConfidence, e.sequential)
 	e.addEstimate(Estimate{
-		Quantity: q, Tile: game.Value(exp), Count: b.K, Games: b.N, Share: true, Value: b.Mean(), Interval: i, Together: together,
+		Quantity: quantity, Tile: game.Value(exp), Count: counts.K, Games: counts.N, Share: true, Value: counts.Mean(), Interval: i, Together: together,
 	}, err)
 }
 
 // addMean adds a mean with the interval that bounds prove, or with Student's interval if bounds is nil.
-func (e *estimator) addMean(q Quantity, m stats.Moments, bounds *stats.Bounds) {
-	i, err := stats.RewardInterval(m, bounds, e.confidence, e.sequential)
+func (e *estimator) addMean(quantity Quantity, moments stats.Moments, bounds *stats.Bounds) {
+	i, err := stats.RewardInterval(moments, bounds, e.confidence, e.sequential)
 	if math.IsInf(i.Lo, 0) { // too few games
 		i.Method = stats.NoInterval
 	}
-	e.addEstimate(Estimate{Quantity: q, Games: m.N, Value: m.Mean(), Interval: i, Together: 1}, err)
+	e.addEstimate(Estimate{Quantity: quantity, Games: moments.N, Value: moments.Mean(), Interval: i, Together: 1}, err)
 }
 
-func (e *estimator) addEstimate(x Estimate, err error) {
+func (e *estimator) addEstimate(estimate Estimate, err error) {
 	if e.err == nil {
 		e.err = err
 	}
-	x.Interval.Confidence = e.confidence
-	e.out = append(e.out, x)
+	estimate.Interval.Confidence = e.confidence
+	e.estimates = append(e.estimates, estimate)
 }

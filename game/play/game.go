@@ -49,15 +49,15 @@ var errStopped = errors.New("stopped")
 
 // gameRunner plays games of one strategy for one worker.
 type gameRunner struct {
-	match   Match
-	rules   *game.Rules
-	player  strategy.Player
-	wide    strategy.WidePlayer // the player if it knows all tiles, otherwise nil
-	shield  strategy.Shielded   // the player if it has a shield, otherwise nil
-	spec    string
-	spawns  *source
-	choices *source
-	stop    *atomic.Bool // polled before every move
+	match      Match
+	rules      *game.Rules
+	player     strategy.Player
+	widePlayer strategy.WidePlayer // the player if it knows all tiles, otherwise nil
+	shielded   strategy.Shielded   // the player if it has a shield, otherwise nil
+	spec       string
+	spawns     *source
+	choices    *source
+	stop       *atomic.Bool // polled before every move
 }
 
 // newGameRunner returns a runner that plays games of a match with a strategy, one after the other. A game ends early when stop becomes true.
@@ -67,9 +67,9 @@ func newGameRunner(match Match, s strategy.Strategy, stop *atomic.Bool) (*gameRu
 		return nil, err
 	}
 	player := s.Player()
-	wide, _ := player.(strategy.WidePlayer)
+	widePlayer, _ := player.(strategy.WidePlayer)
 	shield, _ := player.(strategy.Shielded)
-	return &gameRunner{match: match, rules: rules, player: player, wide: wide, shield: shield, spec: s.String(), spawns: newSource(), choices: newSource(), stop: stop}, nil
+	return &gameRunner{match: match, rules: rules, player: player, widePlayer: widePlayer, shielded: shield, spec: s.String(), spawns: newSource(), choices: newSource(), stop: stop}, nil
 }
 
 // play plays the game with an index, whose random numbers depend on the seed and the index only. It calls onFrame, unless it is nil, with each frame.
@@ -116,7 +116,7 @@ func (t *gameRunner) playFrom(record Game, board game.Wide, onFrame func(Frame))
 
 // hasNarrowGames reports whether playNarrow can play the games: against chance by the rules, with a goal that no new tile reaches.
 func (t *gameRunner) hasNarrowGames() bool {
-	return t.wide == nil && t.match.Opponent == nil && !t.match.Published && (t.match.Goal == 0 || t.match.Goal > newTileMax)
+	return t.widePlayer == nil && t.match.Opponent == nil && !t.match.Published && (t.match.Goal == 0 || t.match.Goal > newTileMax)
 }
 
 // playNarrow plays a game from a board while no tile exceeds 32768, for matches with hasNarrowGames. It returns the board from which playWide
@@ -141,19 +141,19 @@ func (t *gameRunner) playNarrow(record *Game, board game.Board) (game.Wide, erro
 		if err != nil {
 			return game.Wide{Low: board}, t.playerError(record, err)
 		}
-		next, score, err := t.rules.Move(board, dir)
+		moved, score, err := t.rules.Move(board, dir)
 		if err != nil { // a tile of 65536
-			_, after, err := t.applyMove(record, game.Wide{Low: board}, dir)
-			return after, err
+			_, afterstate, err := t.applyMove(record, game.Wide{Low: board}, dir)
+			return afterstate, err
 		}
 		t.countMove(record, score)
-		if goal > 0 && !record.Won && next.AtLeast(goal) {
+		if goal > 0 && !record.Won && moved.AtLeast(goal) {
 			record.Won, record.WinMoves = true, record.Moves
 			if !t.match.PlayOn {
-				return game.Wide{Low: next}, nil
+				return game.Wide{Low: moved}, nil
 			}
 		}
-		board = t.rules.AddRandom(next, t.spawns.rng)
+		board = t.rules.AddRandom(moved, t.spawns.rng)
 		record.Spawns++
 	}
 	return game.Wide{Low: board}, nil
@@ -173,11 +173,11 @@ func (t *gameRunner) playWide(record *Game, board game.Wide, onFrame func(Frame)
 		if err != nil {
 			return board, t.playerError(record, err)
 		}
-		moved, after, err := t.applyMove(record, board, dir)
+		moved, newBoard, err := t.applyMove(record, board, dir)
 		if err != nil {
 			return board, err
 		}
-		if board = after; onFrame != nil && !record.Overflow {
+		if board = newBoard; onFrame != nil && !record.Overflow {
 			onFrame(Frame{Moves: record.Moves, Dir: dir, Moved: moved, Board: board, Score: record.Score})
 		}
 	}
@@ -220,11 +220,11 @@ func illegalMove(board game.Wide, dir game.Dir, legal game.Moves) error {
 // ask returns the player's move on a board. A player that knows only tiles up to 32768 sees a downgraded board if the board has larger tiles, or if
 // the player foresees a larger one.
 func (t *gameRunner) ask(board game.Wide, legal game.Moves) (dir game.Dir, err error) {
-	if t.wide != nil {
-		return t.wide.ChooseWide(board, legal, t.choices.rng)
+	if t.widePlayer != nil {
+		return t.widePlayer.ChooseWide(board, legal, t.choices.rng)
 	}
-	if seen, fits := board.Narrow(); fits {
-		if dir, err = t.player.Choose(seen, legal, t.choices.rng); err == nil || !errors.Is(err, game.ErrOverflow) {
+	if narrowBoard, fits := board.Narrow(); fits {
+		if dir, err = t.player.Choose(narrowBoard, legal, t.choices.rng); err == nil || !errors.Is(err, game.ErrOverflow) {
 			return dir, err
 		}
 	}
@@ -233,8 +233,8 @@ func (t *gameRunner) ask(board game.Wide, legal game.Moves) (dir game.Dir, err e
 
 // askDowngraded is ask for a board that does not fit, or has no room for the merges that the player sees.
 func (t *gameRunner) askDowngraded(board game.Wide, legal game.Moves) (dir game.Dir, err error) {
-	err = chooseDowngraded(board, func(seen game.Board) (err error) {
-		dir, err = t.player.Choose(seen, legal, t.choices.rng)
+	err = chooseDowngraded(board, func(downgraded game.Board) (err error) {
+		dir, err = t.player.Choose(downgraded, legal, t.choices.rng)
 		return err
 	})
 	return dir, err
@@ -242,13 +242,13 @@ func (t *gameRunner) askDowngraded(board game.Wide, legal game.Moves) (dir game.
 
 // chooseDowngraded calls choose with downgraded boards, whose tiles are smaller and smaller, until it does not return game.ErrOverflow. It returns
 // the last error of choose.
-func chooseDowngraded(board game.Wide, choose func(seen game.Board) error) error {
+func chooseDowngraded(board game.Wide, choose func(downgraded game.Board) error) error {
 	for largest := min(board.Max(), game.MaxExponent+1) - 1; largest > 0; largest-- {
-		seen, ok := board.Downgraded(largest)
+		downgraded, ok := board.Downgraded(largest)
 		if !ok {
 			break
 		}
-		if err := choose(seen); !errors.Is(err, game.ErrOverflow) {
+		if err := choose(downgraded); !errors.Is(err, game.ErrOverflow) {
 			return err
 		}
 	}
@@ -260,7 +260,7 @@ const newTileMax = 2
 
 // applyMove makes a move on a board, and adds the new tile unless the move ends the game. It updates the result in record, and returns the boards
 // before and after the new tile.
-func (t *gameRunner) applyMove(record *Game, board game.Wide, dir game.Dir) (moved, after game.Wide, err error) {
+func (t *gameRunner) applyMove(record *Game, board game.Wide, dir game.Dir) (moved, newBoard game.Wide, err error) {
 	moved, score, err := t.rules.MoveWide(board, dir)
 	if err != nil {
 		return board, board, t.playerError(record, err)
@@ -270,26 +270,26 @@ func (t *gameRunner) applyMove(record *Game, board game.Wide, dir game.Dir) (mov
 	if t.ended(record) {
 		return moved, moved, nil
 	}
-	after, err = t.addTile(moved)
+	newBoard, err = t.addTile(moved)
 	if err != nil {
 		return moved, moved, t.gameError(record, err)
 	}
 	record.Spawns++
 	if t.match.Published { // the next move may remove the largest tile
-		record.Max = max(record.Max, after.Max())
+		record.Max = max(record.Max, newBoard.Max())
 	}
 	if t.match.Goal <= newTileMax {
-		t.checkWin(record, after)
+		t.checkWin(record, newBoard)
 	}
-	return moved, after, nil
+	return moved, newBoard, nil
 }
 
 // countMove counts a move.
-func (t *gameRunner) countMove(g *Game, score int) {
-	g.Moves++
-	g.Score += int64(score)
-	if t.shield != nil && t.shield.Acted() {
-		g.Acts++
+func (t *gameRunner) countMove(counted *Game, score int) {
+	counted.Moves++
+	counted.Score += int64(score)
+	if t.shielded != nil && t.shielded.Acted() {
+		counted.Acts++
 	}
 }
 
@@ -299,19 +299,19 @@ func (t *gameRunner) addTile(board game.Wide) (game.Wide, error) {
 		return t.rules.AddRandomWide(board, t.spawns.rng), nil
 	}
 	placed := board
-	place := func(seen game.Board) error {
-		after, err := t.match.Opponent.Place(seen, t.spawns.rng)
+	placeTile := func(downgraded game.Board) error {
+		newBoard, err := t.match.Opponent.Place(downgraded, t.spawns.rng)
 		if err == nil {
-			placed.Low |= after ^ seen // a new tile is in a cell that is empty on both
+			placed.Low |= newBoard ^ downgraded // a new tile is in a cell that is empty on both
 		}
 		return err
 	}
-	if seen, fits := board.Narrow(); fits {
-		if err := place(seen); !errors.Is(err, game.ErrOverflow) {
+	if downgraded, fits := board.Narrow(); fits {
+		if err := placeTile(downgraded); !errors.Is(err, game.ErrOverflow) {
 			return placed, err
 		}
 	}
-	return placed, chooseDowngraded(board, place)
+	return placed, chooseDowngraded(board, placeTile)
 }
 
 func (t *gameRunner) checkWin(g *Game, board game.Wide) {

@@ -23,7 +23,7 @@ type Joint struct {
 // Source: Stouffer, Suchman, DeVinney, Star and Williams 1949, The American Soldier, volume 1, footnote to page 45.
 func Joints(results []RowResult) []Joint {
 	var tables []Joint
-	seen := make(map[[2]string]bool)
+	seenTables := make(map[[2]string]bool)
 	for i := range results {
 		result := &results[i]
 		for index := range result.Judgements {
@@ -31,16 +31,16 @@ func Joints(results []RowResult) []Joint {
 			isMean := result.Row.Values[index].Measure == MeanScore
 			isCompared := judgement.Verdict == Compatible || judgement.Verdict == Incompatible
 			series := [2]string{result.Row.Table, result.Strategy} // rows of a series share their games
-			if !isMean || !isCompared || seen[series] {
+			if !isMean || !isCompared || seenTables[series] {
 				continue
 			}
-			seen[series] = true
+			seenTables[series] = true
 			if len(tables) == 0 || tables[len(tables)-1].Table != result.Row.Table {
 				tables = append(tables, Joint{Table: result.Row.Table})
 			}
-			last := &tables[len(tables)-1]
-			last.Rows++
-			last.Deviation += judgement.Deviation
+			lastTable := &tables[len(tables)-1]
+			lastTable.Rows++
+			lastTable.Deviation += judgement.Deviation
 		}
 	}
 	joints := tables[:0]

@@ -342,14 +342,14 @@ func (p *Published) Share() (share float64, ok bool) {
 	return counts[0].Mean(), true
 }
 
-// printed parses a number such as "72.34 %", "about 8 %" or "7065.2". It returns its value, without dividing a percentage by 100, and half a unit
+// parsePrinted parses a number such as "72.34 %", "about 8 %" or "7065.2". It returns its value, without dividing a percentage by 100, and half a unit
 // of its last digit.
-func printed(text string) (value, halfUnit float64, err error) {
+func parsePrinted(text string) (value, halfUnit float64, err error) {
 	number := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(text, "about "), "%"))
 	scale := 1.0
 	for suffix, factor := range map[string]float64{" million": 1e6, " billion": 1e9} {
-		if rest, ok := strings.CutSuffix(number, suffix); ok {
-			number, scale = rest, factor
+		if digits, ok := strings.CutSuffix(number, suffix); ok {
+			number, scale = digits, factor
 		}
 	}
 	if value, err = strconv.ParseFloat(number, 64); err != nil {
@@ -361,7 +361,7 @@ func printed(text string) (value, halfUnit float64, err error) {
 
 // judgeMean compares means by Student's test. The document prints no standard deviation, so the test uses ours for both and is nominal.
 func judgeMean(judgement *Judgement, ours stats.Moments, published *Published, confidence float64) error {
-	value, halfUnit, err := printed(published.Text)
+	value, halfUnit, err := parsePrinted(published.Text)
 	if err != nil {
 		return err
 	}
@@ -401,7 +401,7 @@ func judgeMean(judgement *Judgement, ours stats.Moments, published *Published, c
 // games before their first one has a known distribution. The same holds for the number of our games that beat their best. Its quantiles
 // select two of our results as limits for their best.
 func (s *gameSample) judgeBest(judgement *Judgement, published *Published, ours []float64) error {
-	best, halfUnit, err := printed(published.Text)
+	publishedBest, halfUnit, err := parsePrinted(published.Text)
 	if err != nil {
 		return err
 	}
@@ -411,22 +411,22 @@ func (s *gameSample) judgeBest(judgement *Judgement, published *Published, ours 
 	median := rankLimit(count, judgement.Theirs, 0.5)
 	judgement.Value, judgement.Predicted, judgement.Method = sorted[min(median, count)-1], true, "exact rank test"
 	judgement.Interval = stats.Interval{Lo: math.Inf(-1), Hi: math.Inf(1), Confidence: stats.CompareConfidence}
-	low := rankLimit(count, judgement.Theirs, alpha/2)
-	if low <= count {
-		judgement.Interval.Lo = sorted[low-1]
+	lowRank := rankLimit(count, judgement.Theirs, alpha/2)
+	if lowRank <= count {
+		judgement.Interval.Lo = sorted[lowRank-1]
 	}
 	// sorted[high-1] is the last of our results that their best exceeds with probability at most alpha/2.
-	high := rankLimit(count, judgement.Theirs, 1-alpha/2) - 1
-	if high >= 1 {
-		judgement.Interval.Hi = sorted[high-1]
+	highRank := rankLimit(count, judgement.Theirs, 1-alpha/2) - 1
+	if highRank >= 1 {
+		judgement.Interval.Hi = sorted[highRank-1]
 	}
-	if best+halfUnit < judgement.Interval.Lo || best-halfUnit > judgement.Interval.Hi {
+	if publishedBest+halfUnit < judgement.Interval.Lo || publishedBest-halfUnit > judgement.Interval.Hi {
 		judgement.Verdict = Incompatible
 		return nil
 	}
 	weakness := ""
 	switch {
-	case low > count && high < 1:
+	case lowRank > count && highRank < 1:
 		weakness = fmt.Sprintf("no best would have been incompatible with %s of ours", noun.Count(count, "game"))
 	case count < min(judgement.Theirs, enoughBests):
 		weakness = fmt.Sprintf("%d of ours beside the best of %d", count, judgement.Theirs)
@@ -474,7 +474,7 @@ func (s *gameSample) judgeValue(judgement *Judgement, published *Published, conf
 
 // printedShare parses a probability, written as a number or as a percentage, and half a unit of its last digit.
 func printedShare(text string) (value, half float64, err error) {
-	value, half, err = printed(text)
+	value, half, err = parsePrinted(text)
 	if strings.HasSuffix(text, "%") {
 		value, half = value/100, half/100
 	}

@@ -3,10 +3,10 @@ package play
 // CS221 returns the results of Lewis, Powell and Sajnani: figure 9, and what section 6 says of the variable depth. Figures 6 to 8 are
 // pictures without numbers.
 func CS221() Document {
-	row := func(name, depth, won, seconds string) PublishedRow {
+	row := func(name, depth, wonShare, seconds string) PublishedRow {
 		return PublishedRow{
 			Table: "figure 9", Name: name, Strategy: "expectimax:eval=cs221,depth=" + depth, Match: fullBoard(), Games: 500,
-			Values: []Published{{Measure: WinShare, Tile: 2048, Text: won}, {Measure: WinTime, Text: seconds}},
+			Values: []Published{{Measure: WinShare, Tile: 2048, Text: wonShare}, {Measure: WinTime, Text: seconds}},
 		}
 	}
 	distribution := PublishedRow{

@@ -7,7 +7,7 @@ func DTU() Document {
 		deep    = "the table of importance is a picture and the weights of the other criteria are not given; ours come closest at depths 2 and 3, and " +
 			"reach 8192 less often at the larger ones; why is not known"
 	)
-	row := func(table, depth string, games int64, best, speed, won, reached4096, reached8192 string) PublishedRow {
+	row := func(table, depth string, games int64, bestScore, speed, wonShare, reached4096, reached8192 string) PublishedRow {
 		weights := map[string]string{"table 1": "diagonal", "table 2": "snake"}[table]
 		note := ""
 		if weights == "diagonal" && games == 10 {
@@ -17,9 +17,9 @@ func DTU() Document {
 			Table: table, Name: weights + ", depth " + depth, Strategy: "expectimax:eval=" + weights + ",depth=" + depth, Match: fullBoard(),
 			Games: games, Play: max(games, precise),
 			Values: []Published{
-				{Measure: BestScore, Text: best, Note: note},
+				{Measure: BestScore, Text: bestScore, Note: note},
 				{Measure: Speed, Text: speed},
-				{Measure: WinShare, Tile: 2048, Text: won},
+				{Measure: WinShare, Tile: 2048, Text: wonShare},
 				{Measure: ReachShare, Tile: 4096, Text: reached4096},
 				{Measure: ReachShare, Tile: 8192, Text: reached8192, Note: note},
 			},

@@ -61,7 +61,7 @@ func TestPrinted(t *testing.T) {
 		{"about 40 billion", 40e9, 0.5e9},
 		{"12160", 12160, 0.5},
 	} {
-		value, half, err := printed(test.text)
+		value, half, err := parsePrinted(test.text)
 		if err != nil || math.Abs(value-test.value) > 1e-9*test.value || math.Abs(half-test.half) > 1e-9*test.half {
 			t.Errorf("%q: %v and %v, %v, want %v and %v", test.text, value, half, err, test.value, test.half)
 		}

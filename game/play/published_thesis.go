@@ -30,14 +30,14 @@ func Thesis() Document {
 
 // ThesisRow returns a cell of Table 3.6 as a row.
 func ThesisRow(cell modelgen.Published) PublishedRow {
-	m := fullBoard()
-	m.Goal, m.PlayOn = bits.TrailingZeros(uint(cell.Max)), false
+	match := fullBoard()
+	match.Goal, match.PlayOn = bits.TrailingZeros(uint(cell.Max)), false
 	value := Published{Measure: LossShare, Tile: cell.Max, Text: strconv.FormatFloat(cell.Loss, 'f', 3, 64)}
 	if !cell.Reproducible {
 		value.Note = "this column of Table 3.6 does not follow from the rules of the game, but from a model with two wrong updates: see docs/thesis.md"
 	}
 	return PublishedRow{
-		Table: "table 3.6", Name: fmt.Sprintf("%s, %d", cell.Strategy, cell.Max), Strategy: cell.Strategy, Model: true, Match: m,
+		Table: "table 3.6", Name: fmt.Sprintf("%s, %d", cell.Strategy, cell.Max), Strategy: cell.Strategy, Model: true, Match: match,
 		Games: modelgen.PublishedSamples, Play: thesisPaths, Values: []Published{value},
 	}
 }

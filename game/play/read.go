@@ -44,7 +44,7 @@ func ReadRecord(r io.Reader, file string, each func(*Played) error) (RecordHeade
 	}
 	spawns := newSource()
 	for {
-		played, err := reader.game(header, rules, spawns)
+		played, err := reader.readGame(header, rules, spawns)
 		if err == io.EOF {
 			return header, nil
 		}
@@ -130,11 +130,11 @@ func (p *recordReader) errorAt(col int, format string, args ...any) error {
 }
 
 // unexpectedEnd returns the error for a file that ends where want should follow; err is the read error.
-func (p *recordReader) unexpectedEnd(err error, want string) error {
+func (p *recordReader) unexpectedEnd(err error, wanted string) error {
 	if err != io.EOF {
 		return err
 	}
-	return p.errorAt(len(p.text)+1, "the file ends here, want %s", want)
+	return p.errorAt(len(p.text)+1, "the file ends here, want %s", wanted)
 }
 
 // header reads the lines before the first game: the strategy, the match and the seed.
@@ -211,8 +211,8 @@ func exponent(value string) (int, error) {
 	return 0, fmt.Errorf("found %q, want a power of two from 2 to %d", value, game.Value(game.MaxWideExponent))
 }
 
-// game reads and checks one game; the error is io.EOF if there is none. It leaves spawns at any position.
-func (p *recordReader) game(header RecordHeader, rules *game.Rules, spawns *source) (*Played, error) {
+// readGame reads and checks one game; the error is io.EOF if there is none. It leaves spawns at any position.
+func (p *recordReader) readGame(header RecordHeader, rules *game.Rules, spawns *source) (*Played, error) {
 	words, err := p.next()
 	if err != nil {
 		return nil, err
@@ -229,10 +229,10 @@ func (p *recordReader) game(header RecordHeader, rules *game.Rules, spawns *sour
 		checker.spawns = spawns
 		checker.spawns.seek(header.Match.Seed, index, spawnStream)
 	}
-	if err := checker.start(); err != nil {
+	if err := checker.readStart(); err != nil {
 		return nil, err
 	}
-	if err := checker.moves(); err != nil {
+	if err := checker.readMoves(); err != nil {
 		return nil, err
 	}
 	checker.played.Game = checker.replay.game
@@ -248,8 +248,8 @@ type gameChecker struct {
 	played *Played
 }
 
-// start reads the line with the first two tiles, and checks it against the rules and the seed.
-func (c *gameChecker) start() error {
+// readStart reads the line with the first two tiles, and checks it against the rules and the seed.
+func (c *gameChecker) readStart() error {
 	words, err := c.reader.next()
 	if err != nil {
 		return c.reader.unexpectedEnd(err, "start and two tiles")
@@ -270,45 +270,45 @@ func (c *gameChecker) start() error {
 		}
 		board = board.With(int(number), tileExponent)
 	}
-	if err := c.replay.start(board); err != nil {
+	if err := c.replay.setStart(board); err != nil {
 		return c.reader.errorAt(words[0].col, "%v", err)
 	}
 	if c.spawns != nil {
-		if want := c.replay.rules.Start(c.spawns.rng); want != board {
-			return c.reader.errorAt(words[0].col, "the board is not the one that the seed gives, %v", want)
+		if wantedBoard := c.replay.rules.Start(c.spawns.rng); wantedBoard != board {
+			return c.reader.errorAt(words[0].col, "the board is not the one that the seed gives, %v", wantedBoard)
 		}
 	}
 	c.played.Transcript.Start = board
 	return nil
 }
 
-// moves reads and checks the moves and the result.
-func (c *gameChecker) moves() error {
+// readMoves reads and checks the moves and the result.
+func (c *gameChecker) readMoves() error {
 	for {
 		words, err := c.reader.next()
 		if err != nil {
 			return c.reader.unexpectedEnd(err, "a move or end")
 		}
 		if words[0].text == "end" {
-			return c.end(words)
+			return c.readEnd(words)
 		}
 		for _, move := range words {
-			if err := c.move(move); err != nil {
+			if err := c.readMove(move); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// move reads a word with a move and a new tile, and checks it against the rules and the seed.
-func (c *gameChecker) move(word token) error {
+// readMove reads a word with a move and a new tile, and checks it against the rules and the seed.
+func (c *gameChecker) readMove(word token) error {
 	step, err := parseStep(word.text)
 	if err == nil {
-		err = c.replay.step(step)
+		err = c.replay.playStep(step)
 	}
 	if err == nil && c.spawns != nil && step.Exp > 0 {
 		moved := c.replay.board.With(step.Cell, 0)
-		if want := c.replay.rules.AddRandomWide(moved, c.spawns.rng); want != c.replay.board {
+		if wantedBoard := c.replay.rules.AddRandomWide(moved, c.spawns.rng); wantedBoard != c.replay.board {
 			err = errors.New("the new tile is not the one that the seed gives")
 		}
 	}
@@ -319,19 +319,19 @@ func (c *gameChecker) move(word token) error {
 	return nil
 }
 
-// end compares the recorded result with the result of the moves.
-func (c *gameChecker) end(words []token) error {
+// readEnd compares the recorded result with the result of the moves.
+func (c *gameChecker) readEnd(words []token) error {
 	c.played.Transcript.Overflow = words[len(words)-1].text == overflowWord
-	if err := c.replay.end(c.played.Transcript.Overflow); err != nil {
+	if err := c.replay.finish(c.played.Transcript.Overflow); err != nil {
 		return c.reader.errorAt(words[0].col, "%v", err)
 	}
-	want := tokens(endLine(c.replay.game))
+	wantedWords := tokens(endLine(c.replay.game))
 	for i, word := range words {
-		if i >= len(want) || word.text != want[i].text {
+		if i >= len(wantedWords) || word.text != wantedWords[i].text {
 			return c.reader.errorAt(word.col, "found %q, but the moves come to %q", word.text, endLine(c.replay.game))
 		}
 	}
-	if len(words) != len(want) {
+	if len(words) != len(wantedWords) {
 		return c.reader.errorAt(len(c.reader.text)+1, "the line ends here, but the moves come to %q", endLine(c.replay.game))
 	}
 	return nil

@@ -42,25 +42,25 @@ type Recorder struct{ w *bufio.Writer }
 
 // NewRecorder returns a Recorder for games of a match, after writing the header to w.
 func NewRecorder(w io.Writer, match Match, strategy string) (*Recorder, error) {
-	goal, end := matchWords(match)
+	goal, endWord := matchWords(match)
 	r := &Recorder{bufio.NewWriter(w)}
-	_, err := fmt.Fprintf(r.w, "%s\nstrategy %s\nboard %v\nmax %s\nwin %s\n%sseed %d\n", recordFormat, strategy, match.Shape, goal, end, opponentLine(match), match.Seed)
+	_, err := fmt.Fprintf(r.w, "%s\nstrategy %s\nboard %v\nmax %s\nwin %s\n%sseed %d\n", recordFormat, strategy, match.Shape, goal, endWord, opponentLine(match), match.Seed)
 	return r, err
 }
 
 // matchWords returns the words for the goal and the end of a match in the headers of records and state files.
-func matchWords(match Match) (goal, end string) {
-	goal, end = "none", "stop"
+func matchWords(match Match) (goal, endWord string) {
+	goal, endWord = "none", "stop"
 	if match.Goal > 0 {
 		goal = strconv.Itoa(game.Value(match.Goal))
 	}
 	switch {
 	case match.PlayOn:
-		end = "play on"
+		endWord = "play on"
 	case match.Published:
-		end = "stop, published updates"
+		endWord = "stop, published updates"
 	}
-	return goal, end
+	return goal, endWord
 }
 
 // opponentLine returns the line about the opponent in headers, which is empty for chance.
@@ -108,11 +108,11 @@ const overflowWord = "overflow"
 
 // endLine returns the line with the result of a game.
 func endLine(finished Game) string {
-	won := "-"
+	wonText := "-"
 	if finished.Won {
-		won = strconv.FormatInt(finished.WinMoves, 10)
+		wonText = strconv.FormatInt(finished.WinMoves, 10)
 	}
-	line := fmt.Sprintf("end score %d moves %d tiles %d largest %d won %s", finished.Score, finished.Moves, finished.Spawns, game.Value(finished.Max), won)
+	line := fmt.Sprintf("end score %d moves %d tiles %d largest %d won %s", finished.Score, finished.Moves, finished.Spawns, game.Value(finished.Max), wonText)
 	if finished.Overflow {
 		line += " " + overflowWord
 	}

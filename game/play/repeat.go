@@ -119,9 +119,9 @@ func (p *repetition) rowTime() time.Duration {
 // rowGames holds the games of one strategy.
 type rowGames struct {
 	gameSample
-	strategy string
-	end      End
-	warnings []string
+	strategy  string
+	endReason End
+	warnings  []string
 }
 
 // repeatRow repeats the experiment of a row, and compares its numbers with ours.
@@ -137,7 +137,7 @@ func (p *repetition) repeatRow(ctx context.Context, row *PublishedRow) (RowResul
 	if err != nil {
 		return result, err
 	}
-	result.Strategy, result.Games, result.End, result.Warnings = games.strategy, games.Games(), games.end, games.warnings
+	result.Strategy, result.Games, result.End, result.Warnings = games.strategy, games.Games(), games.endReason, games.warnings
 	for i := range row.Values {
 		j, err := games.judge(row, &row.Values[i], p.Confidence)
 		if err != nil {
@@ -150,31 +150,31 @@ func (p *repetition) repeatRow(ctx context.Context, row *PublishedRow) (RowResul
 
 // gamesOfRow returns the games of a row. It plays them unless another row has already played enough of the same games.
 func (p *repetition) gamesOfRow(ctx context.Context, row *PublishedRow) (*rowGames, error) {
-	m := row.Match
-	m.Seed = p.Seed
-	s, err := m.Parse(row.Strategy)
+	match := row.Match
+	match.Seed = p.Seed
+	s, err := match.Parse(row.Strategy)
 	if err != nil {
 		return nil, err
 	}
-	key, wanted := header(m, s.String(), p.Version), p.wantedGames(row)
-	if earlier := p.played[key]; earlier != nil && (earlier.end != AllPlayed || earlier.Games() >= wanted) {
+	key, numWanted := header(match, s.String(), p.Version), p.wantedGames(row)
+	if earlier := p.played[key]; earlier != nil && (earlier.endReason != AllPlayed || earlier.Games() >= numWanted) {
 		return earlier, nil
 	}
-	games := &rowGames{strategy: s.String(), end: OutOfTime}
+	games := &rowGames{strategy: s.String(), endReason: OutOfTime}
 	limited, cancel := p.limited(ctx)
 	defer cancel()
 	if outcome, err := budgetEnded(ctx, limited, strategy.Prepare(limited, s)); err != nil || outcome {
 		return games, err
 	}
 	opt := Options{
-		Match: m, Strategy: s, Games: wanted, Workers: p.Workers, Time: p.rowTime(), Version: p.Version,
-		Each: func(g *Played) error {
-			games.addGame(g.Game)
+		Match: match, Strategy: s, Games: numWanted, Workers: p.Workers, Time: p.rowTime(), Version: p.Version,
+		Each: func(played *Played) error {
+			games.addGame(played.Game)
 			return nil
 		},
 	}
 	if p.State != "" {
-		if opt.State, err = statePath(p.State, m, s.String()); err != nil {
+		if opt.State, err = statePath(p.State, match, s.String()); err != nil {
 			return nil, err
 		}
 	}
@@ -185,7 +185,7 @@ func (p *repetition) gamesOfRow(ctx context.Context, row *PublishedRow) (*rowGam
 	if err != nil {
 		return nil, err
 	}
-	games.strategy, games.end, games.warnings, games.sequential = outcome.Strategy, outcome.End, outcome.Warnings, outcome.Sequential()
+	games.strategy, games.endReason, games.warnings, games.sequential = outcome.Strategy, outcome.End, outcome.Warnings, outcome.Sequential()
 	p.played[key] = games
 	return games, nil
 }
@@ -246,14 +246,14 @@ func (p *repetition) solve(ctx context.Context, result *RowResult) error {
 	}
 	limited, cancel := p.limited(ctx)
 	defer cancel()
-	best, err := p.optimum(limited, result.Row)
+	optimum, err := p.optimumOf(limited, result.Row)
 	if isOut, err := budgetEnded(ctx, limited, err); err != nil || isOut {
 		nothing("not computed: the budget was used up")
 		result.End = OutOfTime
 		return err
 	}
 	for i := range result.Row.Values {
-		j, err := best.judge(&result.Row.Values[i])
+		j, err := optimum.judge(&result.Row.Values[i])
 		if err != nil {
 			return err
 		}
@@ -262,21 +262,21 @@ func (p *repetition) solve(ctx context.Context, result *RowResult) error {
 	return nil
 }
 
-// optimum solves the game of a row. It computes only the values that the published numbers of the row need.
-func (p *repetition) optimum(ctx context.Context, row *PublishedRow) (best Optimum, err error) {
+// optimumOf solves the game of a row. It computes only the values that the published numbers of the row need.
+func (p *repetition) optimumOf(ctx context.Context, row *PublishedRow) (optimum Optimum, err error) {
 	needs := func(measures ...Measure) bool {
 		return slices.ContainsFunc(row.Values, func(value Published) bool { return slices.Contains(measures, value.Measure) })
 	}
 	if needs(WinValue) {
-		best.Value, err = p.Solve(ctx, row.Match)
+		optimum.Value, err = p.Solve(ctx, row.Match)
 	}
 	if err == nil && needs(States, Transitions) {
-		best.States, best.Transitions, err = Census(ctx, row.Match)
+		optimum.States, optimum.Transitions, err = Census(ctx, row.Match)
 	}
 	if err == nil && needs(ClassCount) {
-		best.ClassCount, err = Classes(ctx, row.Match)
+		optimum.ClassCount, err = Classes(ctx, row.Match)
 	}
-	return best, err
+	return optimum, err
 }
 
 // NotMet returns the text for an incompatible number. note is the recorded reason, empty if the result was not expected.

@@ -77,7 +77,7 @@ func (o *Outcome) Sequential() bool { return o.End != AllPlayed }
 // intervals of a Sequential outcome allow for that, because they hold for all lengths of the prefix at once.
 //
 // The error is an error of the strategy, of a file or of Options.Each.
-func Run(ctx context.Context, opt Options) (out *Outcome, err error) {
+func Run(ctx context.Context, opt Options) (outcome *Outcome, err error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
@@ -85,38 +85,38 @@ func Run(ctx context.Context, opt Options) (out *Outcome, err error) {
 		return nil, err
 	}
 	start := time.Now()
-	out = &Outcome{Match: opt.Match, Strategy: opt.Strategy.String(), Asked: opt.Games}
+	outcome = &Outcome{Match: opt.Match, Strategy: opt.Strategy.String(), Asked: opt.Games}
 	shield, _ := strategy.UnderShield(opt.Strategy)
-	out.Shielded = shield != nil
-	entrant := competitor{strategy: opt.Strategy}
+	outcome.Shielded = shield != nil
+	player := competitor{strategy: opt.Strategy}
 	if opt.State != "" {
-		if entrant.state, err = openState(opt.State, header(opt.Match, out.Strategy, opt.Version)); err != nil {
+		if player.state, err = openState(opt.State, header(opt.Match, outcome.Strategy, opt.Version)); err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, entrant.state.close()) }()
-		out.Resumed, out.Warnings = entrant.state.resumed(opt.Games)
+		defer func() { err = errors.Join(err, player.state.close()) }()
+		outcome.Resumed, outcome.Warnings = player.state.resumedGames(opt.Games)
 	}
 	limited, cancel := ending.After(ctx, opt.Time)
 	defer cancel()
 	var failed error
-	plan := opt.schedule(entrant, out, &failed)
+	plan := opt.schedule(player, outcome, &failed)
 	played := plan.run(limited)
 	if err := cmp.Or(failed, played); err != nil {
 		return nil, err
 	}
 	switch {
-	case out.Games() == opt.Games:
+	case outcome.Games() == opt.Games:
 	case opt.Split.Replaying():
-		out.End = plan.lackGames(out.Games())
+		outcome.End = plan.lackGames(outcome.Games())
 	default:
-		out.End = endOf(ctx)
+		outcome.End = endOf(ctx)
 	}
-	if out.Overflows > 0 {
-		out.Warnings = append(out.Warnings, overflowWarning(out.Strategy, out.Overflows))
+	if outcome.Overflows > 0 {
+		outcome.Warnings = append(outcome.Warnings, overflowWarning(outcome.Strategy, outcome.Overflows))
 	}
-	out.Warnings = append(out.Warnings, opt.Match.sameGames(opt.Strategy)...)
-	out.Elapsed = time.Since(start)
-	return out, nil
+	outcome.Warnings = append(outcome.Warnings, opt.Match.sameGames(opt.Strategy)...)
+	outcome.Elapsed = time.Since(start)
+	return outcome, nil
 }
 
 // check returns an error if the options are not valid.
@@ -135,21 +135,21 @@ func (opt *Options) check() error {
 }
 
 // schedule returns the schedule of the run, which adds the games to out and stores the error of Each in failed.
-func (opt *Options) schedule(entrant competitor, out *Outcome, failed *error) *schedule {
-	last := time.Now()
+func (opt *Options) schedule(player competitor, outcome *Outcome, failed *error) *schedule {
+	lastReport := time.Now()
 	return &schedule{
-		match: opt.Match, competitors: []competitor{entrant}, games: opt.Games, workers: opt.Workers, record: opt.Record, split: opt.Split,
+		match: opt.Match, competitors: []competitor{player}, games: opt.Games, workers: opt.Workers, record: opt.Record, split: opt.Split,
 		takeGame: func(_ int, played *Played) bool {
-			out.Add(played.Game)
+			outcome.Add(played.Game)
 			if opt.Each != nil {
 				*failed = opt.Each(played)
 			}
 			return *failed == nil
 		},
 		tick: func() {
-			if opt.Progress != nil && time.Since(last) > progressInterval {
-				last = time.Now()
-				opt.Progress(progress.Progress{Done: out.Games(), Target: opt.Games, Unit: progress.Games})
+			if opt.Progress != nil && time.Since(lastReport) > progressInterval {
+				lastReport = time.Now()
+				opt.Progress(progress.Progress{Done: outcome.Games(), Target: opt.Games, Unit: progress.Games})
 			}
 		},
 	}

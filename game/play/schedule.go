@@ -55,14 +55,16 @@ func (s *schedule) run(ctx context.Context) error {
 }
 
 // playRange plays the games with the indexes first to end-1, each with all competitors.
-func (s *schedule) playRange(ctx context.Context, first, end int64) error {
+func (s *schedule) playRange(ctx context.Context, firstGame, endGame int64) error {
 	numCompetitors := int64(len(s.competitors))
 	return inorder.Run(ctx, inorder.Jobs[Played]{
-		End:     (end - first) * numCompetitors,
+		End:     (endGame - firstGame) * numCompetitors,
 		Workers: s.workers,
-		Start:   func(ctx context.Context) (inorder.Worker[Played], error) { return s.start(ctx, first*numCompetitors) },
-		Take:    func(job int64, played *Played) bool { return s.takeGame(int(job%int64(len(s.competitors))), played) },
-		Tick:    s.tick,
+		Start: func(ctx context.Context) (inorder.Worker[Played], error) {
+			return s.newWorker(ctx, firstGame*numCompetitors)
+		},
+		Take: func(job int64, played *Played) bool { return s.takeGame(int(job%int64(len(s.competitors))), played) },
+		Tick: s.tick,
 	})
 }
 
@@ -75,12 +77,12 @@ type worker struct {
 	release  func() bool
 }
 
-// start returns a worker with a runner for each competitor. base is the number of its first job.
-func (s *schedule) start(ctx context.Context, base int64) (inorder.Worker[Played], error) {
+// newWorker returns a worker with a runner for each competitor. base is the number of its first job.
+func (s *schedule) newWorker(ctx context.Context, base int64) (inorder.Worker[Played], error) {
 	result := &worker{schedule: s, firstJob: base, runners: make([]*gameRunner, len(s.competitors))}
-	for i, entrant := range s.competitors {
+	for i, player := range s.competitors {
 		var err error
-		if result.runners[i], err = newGameRunner(s.match, entrant.strategy, &result.stop); err != nil {
+		if result.runners[i], err = newGameRunner(s.match, player.strategy, &result.stop); err != nil {
 			return nil, err
 		}
 	}

@@ -22,8 +22,8 @@ const roundsOfContest = 8
 // block: enough for the first look, and a small part of all games.
 func (s *schedule) stream() shard.Stream {
 	var specs []string
-	for _, entrant := range s.competitors {
-		specs = append(specs, entrant.strategy.String())
+	for _, player := range s.competitors {
+		specs = append(specs, player.strategy.String())
 	}
 	name := fmt.Sprintf("games of %s: %v, seed %d", strings.Join(specs, " and "), s.match, s.match.Seed)
 	stream := shard.Stream{Name: name, End: s.games, Timed: true}
@@ -71,8 +71,8 @@ func (s *schedule) replayPiece(piece *shard.Piece) (more bool, err error) {
 }
 
 // appendRecord appends all fields of a game but its index, in the format of shards.
-func appendRecord(data []byte, g *Game) []byte {
-	for _, n := range []int64{g.Score, g.Moves, g.Spawns, int64(g.Max), bit(g.Won) | 2*bit(g.Overflow), g.WinMoves, g.Acts, int64(g.Time)} {
+func appendRecord(data []byte, played *Game) []byte {
+	for _, n := range []int64{played.Score, played.Moves, played.Spawns, int64(played.Max), bit(played.Won) | 2*bit(played.Overflow), played.WinMoves, played.Acts, int64(played.Time)} {
 		data = binary.AppendUvarint(data, uint64(n))
 	}
 	return data

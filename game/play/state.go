@@ -25,10 +25,10 @@ import (
 // which a shield acted, overflow, nanoseconds, and the CRC-32C of header and line. Each line is written by one system call. So a kill damages at
 // most the last line, which is removed when the file is opened again.
 type stateFile struct {
-	file    *os.File
-	crc     uint32         // of the header
-	games   map[int64]Game // the games in the file when it was opened
-	damaged int64          // bytes at the end that were damaged and removed
+	file           *os.File
+	headerChecksum uint32         // of the header
+	games          map[int64]Game // the games in the file when it was opened
+	damagedBytes   int64          // bytes at the end that were damaged and removed
 
 	writeMutex sync.Mutex
 }
@@ -76,7 +76,7 @@ func openState(path, header string) (state *stateFile, err error) {
 	if err := filelock.Take(file); err != nil {
 		return nil, err
 	}
-	state = &stateFile{file: file, crc: crc32.Checksum([]byte(header), castagnoli()), games: make(map[int64]Game)}
+	state = &stateFile{file: file, headerChecksum: crc32.Checksum([]byte(header), castagnoli()), games: make(map[int64]Game)}
 	return state, state.read(header)
 }
 
@@ -110,15 +110,15 @@ func (s *stateFile) read(header string) error {
 }
 
 // otherExperiment returns the error that a state file has another header. It names the first line that differs.
-func otherExperiment(found, want string) error {
-	lines := strings.Split(found, "\n")
-	for i, line := range strings.Split(want, "\n") {
+func otherExperiment(foundHeader, wantedHeader string) error {
+	lines := strings.Split(foundHeader, "\n")
+	for i, line := range strings.Split(wantedHeader, "\n") {
 		if i >= len(lines) || lines[i] != line {
 			if i == 0 && strings.HasPrefix(lines[i], "tilecheck games ") {
 				return fmt.Errorf("another version of tilecheck wrote it: found %q, want %q; keep games elsewhere, or remove the file", lines[i], line)
 			}
 			if i == 0 || i >= len(lines) {
-				return fmt.Errorf("it is no state of this program, want a file that begins with %q", strings.SplitN(want, "\n", 2)[0])
+				return fmt.Errorf("it is no state of this program, want a file that begins with %q", strings.SplitN(wantedHeader, "\n", 2)[0])
 			}
 			if build, ok := strings.CutPrefix(line, "version "); ok {
 				return fmt.Errorf("its games were played by another build: found %q, want %q; another build may play otherwise, so keep games elsewhere, or remove the file",
@@ -140,7 +140,7 @@ func (s *stateFile) readGames(r *bufio.Reader) (intact int64, err error) {
 		if err != nil {
 			return intact, err
 		}
-		finished, ok := parseGame(s.crc, line[:len(line)-1])
+		finished, ok := parseGame(s.headerChecksum, line[:len(line)-1])
 		if !ok {
 			return intact, nil
 		}
@@ -158,7 +158,7 @@ func (s *stateFile) cutAfter(size int64) error {
 	if err != nil {
 		return err
 	}
-	if s.damaged = info.Size() - size; s.damaged > 0 {
+	if s.damagedBytes = info.Size() - size; s.damagedBytes > 0 {
 		if err := s.file.Truncate(size); err != nil {
 			return err
 		}
@@ -172,22 +172,22 @@ func (s *stateFile) finished(index int64) (Game, bool) {
 	if s == nil {
 		return Game{}, false
 	}
-	g, ok := s.games[index]
-	return g, ok
+	finishedGame, ok := s.games[index]
+	return finishedGame, ok
 }
 
-// resumed returns how many games with an index below games were in the file, and a warning if it was damaged.
-func (s *stateFile) resumed(games int64) (known int64, warnings []string) {
+// resumedGames returns how many games with an index below games were in the file, and a warning if it was damaged.
+func (s *stateFile) resumedGames(games int64) (numKnown int64, warnings []string) {
 	for index := range s.games {
 		if index < games {
-			known++
+			numKnown++
 		}
 	}
-	if s.damaged > 0 {
+	if s.damagedBytes > 0 {
 		warnings = append(warnings, fmt.Sprintf("state %q: the last %s, which are damaged, are cut; their games are played again",
-			s.file.Name(), noun.Count(s.damaged, "byte")))
+			s.file.Name(), noun.Count(s.damagedBytes, "byte")))
 	}
-	return known, warnings
+	return numKnown, warnings
 }
 
 // append appends games to the file.
@@ -197,7 +197,7 @@ func (s *stateFile) append(games []Game) error {
 	}
 	var text []byte
 	for _, finished := range games {
-		text = appendGame(text, s.crc, finished)
+		text = appendGame(text, s.headerChecksum, finished)
 	}
 	s.writeMutex.Lock()
 	defer s.writeMutex.Unlock()

@@ -59,15 +59,15 @@ func (m Match) Replay(transcript *Transcript, onFrame func(Frame)) (Game, error)
 		return Game{}, err
 	}
 	replaying := replay{match: m, rules: rules, onFrame: onFrame}
-	if err := replaying.start(transcript.Start); err != nil {
+	if err := replaying.setStart(transcript.Start); err != nil {
 		return replaying.game, err
 	}
 	for i, step := range transcript.Steps {
-		if err := replaying.step(step); err != nil {
+		if err := replaying.playStep(step); err != nil {
 			return replaying.game, &StepError{i + 1, err.Error()}
 		}
 	}
-	if err := replaying.end(transcript.Overflow); err != nil {
+	if err := replaying.finish(transcript.Overflow); err != nil {
 		return replaying.game, &StepError{len(transcript.Steps) + 1, err.Error()}
 	}
 	return replaying.game, nil
@@ -82,10 +82,10 @@ type replay struct {
 	board   game.Wide
 }
 
-// start begins the game with a board. It returns an error unless the board has exactly two tiles, each a 2 or a 4.
-func (r *replay) start(board game.Board) error {
-	wide := game.Wide{Low: board}
-	r.board, r.game = wide, Game{Spawns: 2}
+// setStart begins the game with a board. It returns an error unless the board has exactly two tiles, each a 2 or a 4.
+func (r *replay) setStart(board game.Board) error {
+	wideBoard := game.Wide{Low: board}
+	r.board, r.game = wideBoard, Game{Spawns: 2}
 	tiles := 0
 	for cell := range game.MaxCells {
 		tileExponent := board.Cell(cell)
@@ -98,22 +98,22 @@ func (r *replay) start(board game.Board) error {
 		return &StepError{0, fmt.Sprintf("%d tiles, want 2", tiles)}
 	}
 	r.game.Max = board.Max()
-	r.checkWin(wide)
+	r.checkWin(wideBoard)
 	if r.onFrame != nil {
-		r.onFrame(Frame{Moved: wide, Board: wide})
+		r.onFrame(Frame{Moved: wideBoard, Board: wideBoard})
 	}
 	return nil
 }
 
-// step makes a move and adds the new tile. It returns an error if that breaks the rules.
-func (r *replay) step(step Step) error {
-	if r.over() {
+// playStep makes a move and adds the new tile. It returns an error if that breaks the rules.
+func (r *replay) playStep(playStep Step) error {
+	if r.isOver() {
 		return errors.New("the game ended before it")
 	}
-	if legal := r.rules.LegalWide(r.board); !legal.Has(step.Dir) {
-		return fmt.Errorf("%v is not legal, want one of %v", step.Dir, legal)
+	if legal := r.rules.LegalWide(r.board); !legal.Has(playStep.Dir) {
+		return fmt.Errorf("%v is not legal, want one of %v", playStep.Dir, legal)
 	}
-	moved, score, err := r.rules.MoveWide(r.board, step.Dir)
+	moved, score, err := r.rules.MoveWide(r.board, playStep.Dir)
 	if err != nil {
 		return err
 	}
@@ -122,18 +122,18 @@ func (r *replay) step(step Step) error {
 	r.checkWin(moved)
 	r.board = moved
 	switch ended := r.game.Won && !r.match.PlayOn; {
-	case ended && step.Exp != 0:
+	case ended && playStep.Exp != 0:
 		return errors.New("the move wins the game, want no new tile after it")
-	case !ended && step.Exp == 0:
+	case !ended && playStep.Exp == 0:
 		return errors.New("no new tile, want one")
 	case !ended:
-		if err := r.spawn(step); err != nil {
+		if err := r.spawn(playStep); err != nil {
 			return err
 		}
 	}
 	r.game.Max = r.board.Max()
 	if r.onFrame != nil {
-		r.onFrame(Frame{Moves: r.game.Moves, Dir: step.Dir, Moved: moved, Board: r.board, Score: r.game.Score})
+		r.onFrame(Frame{Moves: r.game.Moves, Dir: playStep.Dir, Moved: moved, Board: r.board, Score: r.game.Score})
 	}
 	return nil
 }
@@ -160,12 +160,14 @@ func (r *replay) checkWin(board game.Wide) {
 	}
 }
 
-// over reports whether the game has ended.
-func (r *replay) over() bool { return r.game.Won && !r.match.PlayOn || r.rules.LegalWide(r.board) == 0 }
+// isOver reports whether the game has ended.
+func (r *replay) isOver() bool {
+	return r.game.Won && !r.match.PlayOn || r.rules.LegalWide(r.board) == 0
+}
 
-// end returns an error unless the game is over: won, lost, or ended by the player because of a tile that is too large (overflow).
-func (r *replay) end(overflow bool) error {
-	if r.over() {
+// finish returns an error unless the game is over: won, lost, or ended by the player because of a tile that is too large (overflow).
+func (r *replay) finish(overflow bool) error {
+	if r.isOver() {
 		return nil
 	}
 	if r.game.Overflow = overflow && r.board.AtLeast(game.MaxExponent-1); r.game.Overflow {

@@ -40,20 +40,20 @@ func ParseAgainst(name string) (Against, error) {
 
 // spawned returns the value of an afterstate, given the values of the boards with one more 2 or 4: their mean, or the least value that the
 // opponent can choose.
-func (e *expander) spawned(after uint64, values *nextValues) (float64, error) {
+func (e *expander) spawned(afterstate uint64, values *nextValues) (float64, error) {
 	if e.problem.Against == Chance {
-		return e.mean(after, values)
+		return e.mean(afterstate, values)
 	}
-	return e.guaranteed(after, values)
+	return e.guaranteed(afterstate, values)
 }
 
 // guaranteed returns the value of an afterstate against the opponent of the problem: the least value that the opponent can attain by the choice of
 // the cell, the tile, or both. What it does not choose is drawn.
-func (e *expander) guaranteed(after uint64, values *nextValues) (float64, error) {
+func (e *expander) guaranteed(afterstate uint64, values *nextValues) (float64, error) {
 	var images [8]uint64
-	e.orbit.allImages(after, &images)
-	empty := e.empties(after)
-	least := math.Inf(1)
+	e.orbit.allImages(afterstate, &images)
+	empty := e.empties(afterstate)
+	minValue := math.Inf(1)
 	var sums [2]float64 // over the cells, by tile
 	for remaining := empty; remaining != 0; remaining &= remaining - 1 {
 		cell := bits.TrailingZeros64(remaining) / 4
@@ -68,23 +68,23 @@ func (e *expander) guaranteed(after uint64, values *nextValues) (float64, error)
 				return 0, err
 			}
 			if e.problem.Against == Worst {
-				least = min(least, value)
+				minValue = min(minValue, value)
 			}
 			mean += float64(float64(odds) * value)
 			sums[exponent-1] += value
 		}
 		if e.problem.Against == WorstCell {
-			least = min(least, mean/float64(e.problem.Total))
+			minValue = min(minValue, mean/float64(e.problem.Total))
 		}
 	}
 	if e.problem.Against == WorstTile {
 		for i, sum := range sums {
 			if e.tileWeight(i+1) > 0 {
-				least = min(least, sum/float64(bits.OnesCount64(empty)))
+				minValue = min(minValue, sum/float64(bits.OnesCount64(empty)))
 			}
 		}
 	}
-	return least, nil
+	return minValue, nil
 }
 
 // valueWithTile returns the value of an afterstate after a new tile with an exponent in a cell. images are the symmetric images of the afterstate.

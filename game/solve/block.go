@@ -35,14 +35,14 @@ func (n *numbering) appendBlock(dst []byte, entries blockEntries) []byte {
 		dst = appendValues(dst, entries.values)
 		dst = appendNibbles(dst, len(entries.moves), func(i int) byte { return byte(entries.moves[i]) })
 	}
-	last, high, above := n.number(entries.boards[0]), entries.boards[0]>>16, n.number(entries.boards[0]&^0xFFFF)
+	lastNumber, highCells, highNumber := n.number(entries.boards[0]), entries.boards[0]>>16, n.number(entries.boards[0]&^0xFFFF)
 	for _, board := range entries.boards[1:] {
-		if board>>16 != high { // seldom
-			high, above = board>>16, n.number(board&^0xFFFF)
+		if board>>16 != highCells { // seldom
+			highCells, highNumber = board>>16, n.number(board&^0xFFFF)
 		}
-		next := above + uint64(n.rank[board&0xFFFF])
-		dst = binary.AppendUvarint(dst, next-last)
-		last = next
+		next := highNumber + uint64(n.rank[board&0xFFFF])
+		dst = binary.AppendUvarint(dst, next-lastNumber)
+		lastNumber = next
 	}
 	return dst
 }
@@ -61,16 +61,16 @@ func appendValues(dst []byte, values []float64) []byte {
 }
 
 func appendFloats(dst []byte, values []float64) []byte {
-	for _, v := range values {
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
+	for _, value := range values {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(value))
 	}
 	return dst
 }
 
 // paletteOf returns the different values in the order of appearance, and the index of each value among them. ok is false if there are too many.
 func paletteOf(values []float64) (palette []float64, indices [blockBoards]byte, ok bool) {
-	var found [maxPalette]float64
-	palette = found[:0]
+	var foundValues [maxPalette]float64
+	palette = foundValues[:0]
 	for i, value := range values {
 		index := slices.Index(palette, value)
 		if index < 0 {
@@ -112,9 +112,9 @@ type blockView struct {
 
 // splitBlock splits the encoding of a block of count boards into its sections. first is the first board, and valued says that the boards have values.
 // It returns false if the data is too short.
-func splitBlock(data []byte, count int, first uint64, valued bool) (blockView, bool) {
-	view := blockView{count: count, first: first}
-	if valued {
+func splitBlock(data []byte, count int, firstBoard uint64, hasValues bool) (blockView, bool) {
+	view := blockView{count: count, first: firstBoard}
+	if hasValues {
 		if len(data) < 1 || data[0] > maxPalette {
 			return view, false
 		}

@@ -29,11 +29,11 @@ const (
 )
 
 // workingBytes returns the number of bytes for working data if the records take kept bytes.
-func (b budget) workingBytes(kept int64) int64 {
+func (b budget) workingBytes(keptBytes int64) int64 {
 	if b.limit == 0 {
 		return math.MaxInt64
 	}
-	return max(b.limit-fixedBytes-kept, minWorkingBytes)
+	return max(b.limit-fixedBytes-keptBytes, minWorkingBytes)
 }
 
 // runBytes returns the number of bytes for sorted runs. Merging them needs the same amount again.
@@ -43,8 +43,8 @@ func (b budget) runBytes(kept int64) int64 { return b.workingBytes(kept) / 2 }
 func (b budget) valueBytes(kept int64) int64 { return b.workingBytes(kept) / 3 * 2 }
 
 // check returns an error if records of kept bytes leave no working memory.
-func (b budget) check(kept int64, sum int) error {
-	if b.limit != 0 && kept > 0 && kept+fixedBytes > b.limit {
+func (b budget) check(keptBytes int64, sum int) error {
+	if b.limit != 0 && keptBytes > 0 && keptBytes+fixedBytes > b.limit {
 		return &MemoryError{b.limit, sum}
 	}
 	return nil

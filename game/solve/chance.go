@@ -18,11 +18,11 @@ type Outcome struct {
 
 // Outcomes returns the canonical boards after a random tile on a board that is not full, with their probabilities. Each board occurs once, in
 // ascending order. The probabilities are positive and sum to 1.
-func (t *Table) Outcomes(full game.Board) []Outcome {
+func (t *Table) Outcomes(fullBoard game.Board) []Outcome {
 	weights := make(map[game.Board]uint32)
 	var images [8]uint64
-	t.orbit.allImages(uint64(full), &images)
-	empty := t.empties(uint64(full))
+	t.orbit.allImages(uint64(fullBoard), &images)
+	empty := t.empties(uint64(fullBoard))
 	for exponent := 1; exponent <= 2; exponent++ {
 		if t.tileWeight(exponent) == 0 {
 			continue
@@ -36,7 +36,7 @@ func (t *Table) Outcomes(full game.Board) []Outcome {
 	for board, weight := range weights {
 		outcomes = append(outcomes, Outcome{board, float64(weight) / total, t.won(board)})
 	}
-	slices.SortFunc(outcomes, func(a, full Outcome) int { return cmp.Compare(a.Board, full.Board) })
+	slices.SortFunc(outcomes, func(a, fullBoard Outcome) int { return cmp.Compare(a.Board, fullBoard.Board) })
 	return outcomes
 }
 

@@ -30,21 +30,21 @@ func DOT(table *solve.Table, opts Options) (string, error) {
 	if positions := table.Stats().Positions; positions > MaxPositions {
 		return "", fmt.Errorf("%s has %s, want at most %d to draw", table.Problem(), noun.Count(positions, "position"), MaxPositions)
 	}
-	drawing := &graph{table: table, optimal: opts.Optimal, starts: make(map[game.Board]bool), seen: make(map[game.Board]bool)}
-	for _, first := range table.Outcomes(0) {
-		drawing.won = drawing.won || first.Won
-		if first.Won {
+	drawing := &graph{table: table, optimal: opts.Optimal, starts: make(map[game.Board]bool), drawnBoards: make(map[game.Board]bool)}
+	for _, firstOutcome := range table.Outcomes(0) {
+		drawing.hasWon = drawing.hasWon || firstOutcome.Won
+		if firstOutcome.Won {
 			continue
 		}
-		for _, second := range table.Outcomes(first.Board) {
-			drawing.won = drawing.won || second.Won
-			if !second.Won {
-				drawing.starts[second.Board] = true
+		for _, secondOutcome := range table.Outcomes(firstOutcome.Board) {
+			drawing.hasWon = drawing.hasWon || secondOutcome.Won
+			if !secondOutcome.Won {
+				drawing.starts[secondOutcome.Board] = true
 			}
 		}
 	}
 	for _, board := range slices.Sorted(maps.Keys(drawing.starts)) {
-		if err := drawing.position(board); err != nil {
+		if err := drawing.addPosition(board); err != nil {
 			return "", err
 		}
 	}
@@ -52,15 +52,15 @@ func DOT(table *solve.Table, opts Options) (string, error) {
 }
 
 type graph struct {
-	table   *solve.Table
-	optimal bool
-	starts  map[game.Board]bool // positions that a game can start with
-	seen    map[game.Board]bool
-	nodes   []node
-	edges   strings.Builder
-	actions int
-	won     bool
-	lost    bool
+	table       *solve.Table
+	optimal     bool
+	starts      map[game.Board]bool // positions that a game can start with
+	drawnBoards map[game.Board]bool
+	nodes       []node
+	edges       strings.Builder
+	actions     int
+	hasWon      bool
+	hasLost     bool
 }
 
 // node is a position.
@@ -70,20 +70,20 @@ type node struct {
 	text  string
 }
 
-// position adds the node of a position that is not lost, and all positions that can follow. It does nothing if the node exists.
-func (g *graph) position(board game.Board) error {
-	if g.seen[board] {
+// addPosition adds the node of a position that is not lost, and all positions that can follow. It does nothing if the node exists.
+func (g *graph) addPosition(board game.Board) error {
+	if g.drawnBoards[board] {
 		return nil
 	}
-	g.seen[board] = true
-	value, best, ok := g.table.Value(board)
-	moves, known := g.table.Moves(board)
-	if !ok || !known {
+	g.drawnBoards[board] = true
+	value, bestMoves, ok := g.table.Value(board)
+	moves, isKnown := g.table.Moves(board)
+	if !ok || !isKnown {
 		return fmt.Errorf("position %s is not in the table", board)
 	}
 	g.nodes = append(g.nodes, node{board, g.sum(board), g.label(board, value)})
-	for _, same := range g.groups(moves, best) {
-		if err := g.action(board, same); err != nil {
+	for _, equalMoves := range g.groups(moves, bestMoves) {
+		if err := g.addAction(board, equalMoves); err != nil {
 			return err
 		}
 	}
@@ -91,18 +91,18 @@ func (g *graph) position(board game.Board) error {
 }
 
 // groups returns the moves to draw. Moves with the same canonical afterstate form a group.
-func (g *graph) groups(moves []solve.MoveValue, best game.Moves) [][]solve.MoveValue {
+func (g *graph) groups(moves []solve.MoveValue, bestMoves game.Moves) [][]solve.MoveValue {
 	var grouped [][]solve.MoveValue
 	groupOf := make(map[game.Board]int)
 	for _, move := range moves {
-		if g.optimal && !best.Has(move.Dir) {
+		if g.optimal && !bestMoves.Has(move.Dir) {
 			continue
 		}
-		after, _ := g.table.Rules().Canonical(move.After)
-		index, exists := groupOf[after]
+		afterstate, _ := g.table.Rules().Canonical(move.After)
+		index, exists := groupOf[afterstate]
 		if !exists {
 			index = len(grouped)
-			groupOf[after] = index
+			groupOf[afterstate] = index
 			grouped = append(grouped, nil)
 		}
 		grouped[index] = append(grouped[index], move)
@@ -110,49 +110,49 @@ func (g *graph) groups(moves []solve.MoveValue, best game.Moves) [][]solve.MoveV
 	return grouped
 }
 
-// action adds a node for moves with the same afterstate, and edges to the boards after a random tile.
-func (g *graph) action(from game.Board, same []solve.MoveValue) error {
+// addAction adds a node for moves with the same afterstate, and edges to the boards after a random tile.
+func (g *graph) addAction(source game.Board, equalMoves []solve.MoveValue) error {
 	var names []string
-	for _, move := range same {
+	for _, move := range equalMoves {
 		names = append(names, move.Dir.String())
 	}
 	text := strings.Join(names, ", ")
-	after := same[0].After
-	if after.AtLeast(g.table.Problem().MaxExp) {
-		g.won = true
-		fmt.Fprintf(&g.edges, "  %s -> won [label=%q];\n", id(from), text)
+	afterstate := equalMoves[0].After
+	if afterstate.AtLeast(g.table.Problem().MaxExp) {
+		g.hasWon = true
+		fmt.Fprintf(&g.edges, "  %s -> won [label=%q];\n", id(source), text)
 		return nil
 	}
 	g.actions++
-	action := "a" + strconv.Itoa(g.actions)
-	fmt.Fprintf(&g.edges, "  %s [shape=point];\n  %s -> %s [label=%q, arrowhead=none];\n", action, id(from), action, text)
-	for _, outcome := range g.table.Outcomes(after) {
-		target, err := g.outcome(outcome)
+	addAction := "a" + strconv.Itoa(g.actions)
+	fmt.Fprintf(&g.edges, "  %s [shape=point];\n  %s -> %s [label=%q, arrowhead=none];\n", addAction, id(source), addAction, text)
+	for _, outcome := range g.table.Outcomes(afterstate) {
+		target, err := g.addOutcome(outcome)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&g.edges, "  %s -> %s [label=%q];\n", action, target, number(outcome.Prob))
+		fmt.Fprintf(&g.edges, "  %s -> %s [label=%q];\n", addAction, target, number(outcome.Prob))
 	}
 	return nil
 }
 
-// outcome returns the name of the node of a board with a new tile, and adds it if it is new.
-func (g *graph) outcome(result solve.Outcome) (string, error) {
+// addOutcome returns the name of the node of a board with a new tile, and adds it if it is new.
+func (g *graph) addOutcome(result solve.Outcome) (string, error) {
 	switch {
 	case result.Won:
-		g.won = true
+		g.hasWon = true
 		return "won", nil
 	case g.table.Rules().Lost(result.Board):
-		g.lost = true
+		g.hasLost = true
 		return "lost", nil
 	}
-	return id(result.Board), g.position(result.Board)
+	return id(result.Board), g.addPosition(result.Board)
 }
 
 func (g *graph) sum(board game.Board) int {
 	sum := 0
-	for _, v := range g.table.Problem().Shape.Values(board) {
-		sum += v
+	for _, value := range g.table.Problem().Shape.Values(board) {
+		sum += value
 	}
 	return sum
 }
@@ -192,25 +192,25 @@ func id(board game.Board) string { return fmt.Sprintf("b%x", uint64(board)) }
 // finish returns the text of the graph. Positions with the same sum of tiles have the same rank, and so stand in one column.
 func (g *graph) finish() string {
 	slices.SortFunc(g.nodes, func(a, b node) int { return cmp.Or(a.sum-b.sum, cmp.Compare(a.board, b.board)) })
-	var out strings.Builder
-	fmt.Fprintf(&out, "digraph %q {\n  rankdir=LR;\n  node [shape=plain, fontname=\"Helvetica\", fontsize=11];\n", g.table.Problem())
-	out.WriteString("  edge [fontname=\"Helvetica\", fontsize=9, arrowsize=0.6];\n")
+	var text strings.Builder
+	fmt.Fprintf(&text, "digraph %q {\n  rankdir=LR;\n  node [shape=plain, fontname=\"Helvetica\", fontsize=11];\n", g.table.Problem())
+	text.WriteString("  edge [fontname=\"Helvetica\", fontsize=9, arrowsize=0.6];\n")
 	for i, current := range g.nodes {
 		if i == 0 || current.sum != g.nodes[i-1].sum {
-			fmt.Fprintf(&out, "  { rank=same; // sum %d\n", current.sum)
+			fmt.Fprintf(&text, "  { rank=same; // sum %d\n", current.sum)
 		}
-		fmt.Fprintf(&out, "    %s [label=%s];\n", id(current.board), current.text)
+		fmt.Fprintf(&text, "    %s [label=%s];\n", id(current.board), current.text)
 		if i+1 == len(g.nodes) || current.sum != g.nodes[i+1].sum {
-			out.WriteString("  }\n")
+			text.WriteString("  }\n")
 		}
 	}
-	if g.won {
-		out.WriteString("  won [shape=star, style=filled, fillcolor=\"#2e9e4f\", fontcolor=white];\n")
+	if g.hasWon {
+		text.WriteString("  won [shape=star, style=filled, fillcolor=\"#2e9e4f\", fontcolor=white];\n")
 	}
-	if g.lost {
-		out.WriteString("  lost [shape=oval, style=filled, fillcolor=\"#d03b3b\", fontcolor=white];\n")
+	if g.hasLost {
+		text.WriteString("  lost [shape=oval, style=filled, fillcolor=\"#d03b3b\", fontcolor=white];\n")
 	}
-	out.WriteString(g.edges.String())
-	out.WriteString("}\n")
-	return out.String()
+	text.WriteString(g.edges.String())
+	text.WriteString("}\n")
+	return text.String()
 }

@@ -84,7 +84,7 @@ func (g *graphviz) refuseCallbacks(ctx context.Context, code wazero.CompiledModu
 // picture.
 func (g *graphviz) render(ctx context.Context, dot string) ([]byte, error) {
 	library := &calls{ctx: ctx, graphviz: g}
-	plugins := library.plugins()
+	plugins := library.pluginTable()
 	pluginContext := library.call("gvContextPlugins", plugins, 0)
 	graph := library.call("agmemread", library.text(dot))
 	if library.err == nil && graph == 0 {
@@ -93,11 +93,11 @@ func (g *graphviz) render(ctx context.Context, dot string) ([]byte, error) {
 	if library.call("gvLayout", pluginContext, graph, library.text("dot")) != 0 && library.err == nil {
 		return nil, errors.New("the graph has no layout")
 	}
-	out := library.bytes(make([]byte, 8))
-	if library.call("gvRenderData", pluginContext, graph, library.text("svg"), out, out+4) != 0 && library.err == nil {
+	outAddress := library.copyIn(make([]byte, 8))
+	if library.call("gvRenderData", pluginContext, graph, library.text("svg"), outAddress, outAddress+4) != 0 && library.err == nil {
 		return nil, errors.New("the layout has no picture")
 	}
-	return library.read(library.word(out), library.word(out+4)), library.err
+	return library.copyOut(library.readWord(outAddress), library.readWord(outAddress+4)), library.err
 }
 
 // calls is a sequence of calls; after an error nothing more is done, and all results are 0.
@@ -123,20 +123,20 @@ func (c *calls) call(name string, args ...uint64) uint64 {
 	return results[0]
 }
 
-// bytes copies data into the memory of the machine and returns where it is.
-func (c *calls) bytes(data []byte) uint64 {
-	at := c.call("malloc", uint64(len(data)))
-	if c.err == nil && (at == 0 || !c.module.Memory().Write(uint32(at), data)) {
+// copyIn copies data into the memory of the machine and returns where it is.
+func (c *calls) copyIn(data []byte) uint64 {
+	address := c.call("malloc", uint64(len(data)))
+	if c.err == nil && (address == 0 || !c.module.Memory().Write(uint32(address), data)) {
 		c.err = errors.New("out of memory")
 	}
-	return at
+	return address
 }
 
 // text copies a text and the zero that ends it.
-func (c *calls) text(s string) uint64 { return c.bytes(append([]byte(s), 0)) }
+func (c *calls) text(s string) uint64 { return c.copyIn(append([]byte(s), 0)) }
 
-// read returns a copy of the module's memory at an address. After an error, which it stores in c.err, it returns nil.
-func (c *calls) read(address, length uint64) []byte {
+// copyOut returns a copy of the module's memory at an address. After an error, which it stores in c.err, it returns nil.
+func (c *calls) copyOut(address, length uint64) []byte {
 	if c.err != nil {
 		return nil
 	}
@@ -147,25 +147,25 @@ func (c *calls) read(address, length uint64) []byte {
 	return bytes.Clone(data)
 }
 
-func (c *calls) word(at uint64) uint64 {
-	if data := c.read(at, 4); c.err == nil {
+func (c *calls) readWord(address uint64) uint64 {
+	if data := c.copyOut(address, 4); c.err == nil {
 		return uint64(binary.LittleEndian.Uint32(data))
 	}
 	return 0
 }
 
-// plugins returns the address of the array of plugins for gvContextPlugins: pairs of a name and a library, with a pair of zeros at the end. The
+// pluginTable returns the address of the array of plugins for gvContextPlugins: pairs of a name and a library, with a pair of zeros at the end. The
 // plugins are those that are compiled into the module.
-func (c *calls) plugins() uint64 {
-	out := c.bytes(make([]byte, 8))
+func (c *calls) pluginTable() uint64 {
+	out := c.copyIn(make([]byte, 8))
 	c.call("wasm_bridge_SymList_default", out)
-	list := c.word(out)
+	list := c.readWord(out)
 	var array []byte
-	for i := range c.word(list) { // the list has its length, and then a pointer to an array of pointers to pairs
-		pair := c.word(c.word(list+4) + 8*i)
-		array = append(array, c.read(pair, 8)...)
+	for i := range c.readWord(list) { // the list has its length, and then a pointer to an array of pointers to pairs
+		pair := c.readWord(c.readWord(list+4) + 8*i)
+		array = append(array, c.copyOut(pair, 8)...)
 	}
-	return c.bytes(append(array, make([]byte, 8)...))
+	return c.copyIn(append(array, make([]byte, 8)...))
 }
 
 // Notice returns where Graphviz comes from, and on which terms, for those who pass the module on.
