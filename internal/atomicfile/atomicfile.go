@@ -47,7 +47,7 @@ func Check(path string) error {
 		t = target{path: afterLinks(path)}
 	}
 	if err == nil && t.method == byRename {
-		err = t.probe()
+		err = t.checkWritable()
 	}
 	if err != nil {
 		return fmt.Errorf("write %q: %w", path, err)
@@ -60,7 +60,7 @@ type target struct {
 	method method
 	path   string      // for byRename and inPlace
 	info   fs.FileInfo // of the file if it exists
-	out    *os.File    // for toStream
+	stream *os.File    // for toStream
 }
 
 // method is the method by which a file is written.
@@ -77,10 +77,10 @@ func targetOf(path string) (target, error) {
 	if path == "" {
 		return target{}, errors.New("the file name is empty")
 	}
-	if out := standardStream(path); out != nil {
-		return target{method: toStream, out: out}, nil
+	if stream := standardStream(path); stream != nil {
+		return target{method: toStream, stream: stream}, nil
 	}
-	info, err := os.Stat(path)
+	fileInfo, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Lstat(path); err == nil { // a dangling link
@@ -89,13 +89,13 @@ func targetOf(path string) (target, error) {
 		return target{path: path}, nil
 	case err != nil:
 		return target{}, cause(err)
-	case info.IsDir():
+	case fileInfo.IsDir():
 		return target{}, errors.New("it is a directory")
-	case isOpenFileName(path) || !info.Mode().IsRegular():
-		return target{method: inPlace, path: path, info: info}, nil
+	case isOpenFileName(path) || !fileInfo.Mode().IsRegular():
+		return target{method: inPlace, path: path, info: fileInfo}, nil
 	}
 	path, err = filepath.EvalSymlinks(path)
-	return target{path: path, info: info}, cause(err)
+	return target{path: path, info: fileInfo}, cause(err)
 }
 
 // dispatch writes to path by the method of its target. Its errors do not name path.
@@ -105,7 +105,7 @@ func dispatch(path string, onExit func(func()) func(), write func(io.Writer) err
 	case err != nil:
 		return err
 	case target.method == toStream:
-		return fill(target.out, write)
+		return fill(target.stream, write)
 	case target.method == byRename:
 		return target.replace(onExit, write)
 	case target.info == nil:
@@ -153,27 +153,27 @@ func writeThrough(path string, flags int, write func(io.Writer) error) error {
 
 // replace writes a temporary file beside the target and renames it over it.
 func (t target) replace(onExit func(func()) func(), write func(io.Writer) error) error {
-	p, err := t.part(onExit, write)
+	partFile, err := t.part(onExit, write)
 	if err != nil {
 		return err
 	}
-	defer p.done()
-	if err := p.rename(); err != nil {
-		return errors.Join(err, cause(os.Remove(p.name)))
+	defer partFile.removeHook()
+	if err := partFile.rename(); err != nil {
+		return errors.Join(err, cause(os.Remove(partFile.name)))
 	}
 	return nil
 }
 
-// part is a temporary file whose contents are complete.
-type part struct {
+// completePart is a temporary file whose contents are complete.
+type completePart struct {
 	name, target string
 	info         fs.FileInfo // of the temporary file
-	done         func()      // says that nothing is to be removed any more
+	removeHook   func()      // says that nothing is to be removed any more
 }
 
 // rename renames the temporary file to its target. If a server of NFS restarts before the client has its answer, the client sends the request
 // again; if the server had executed it, the second answer says that there is no temporary file. So after an error rename looks at the target.
-func (p part) rename() error {
+func (p completePart) rename() error {
 	err := os.Rename(p.name, p.target)
 	if err == nil {
 		return nil
@@ -185,46 +185,46 @@ func (p part) rename() error {
 }
 
 // part writes a temporary file beside the target.
-func (t target) part(onExit func(func()) func(), write func(io.Writer) error) (p part, err error) {
+func (t target) part(onExit func(func()) func(), write func(io.Writer) error) (created completePart, err error) {
 	if err := t.writable(); err != nil {
-		return p, err
+		return created, err
 	}
-	tmp, err := createTemp(t.path)
+	tempFile, err := createTemp(t.path)
 	if err != nil {
-		return p, err
+		return created, err
 	}
-	p = part{name: tmp.Name(), target: t.path, done: func() {}}
+	created = completePart{name: tempFile.Name(), target: t.path, removeHook: func() {}}
 	if onExit != nil {
-		p.done = onExit(func() { _ = os.Remove(p.name) })
+		created.removeHook = onExit(func() { _ = os.Remove(created.name) })
 	}
 	complete := false
 	defer func() { // also when write panics
 		if !complete {
-			err = errors.Join(err, cause(os.Remove(p.name)))
-			p.done()
+			err = errors.Join(err, cause(os.Remove(created.name)))
+			created.removeHook()
 		}
 	}()
-	defer tmp.Close() // a second Close is harmless
+	defer tempFile.Close() // a second Close is harmless
 	if t.info != nil {
-		if err := tmp.Chmod(t.info.Mode().Perm()); err != nil {
-			return p, cause(err)
+		if err := tempFile.Chmod(t.info.Mode().Perm()); err != nil {
+			return created, cause(err)
 		}
 	}
-	if err := fill(tmp, write); err != nil {
-		return p, err
+	if err := fill(tempFile, write); err != nil {
+		return created, err
 	}
 	// Without Sync a crash soon after could leave an empty file under the name.
-	if err := tmp.Sync(); err != nil {
-		return p, cause(err)
+	if err := tempFile.Sync(); err != nil {
+		return created, cause(err)
 	}
-	if p.info, err = tmp.Stat(); err != nil {
-		return p, cause(err)
+	if created.info, err = tempFile.Stat(); err != nil {
+		return created, cause(err)
 	}
-	if err := tmp.Close(); err != nil {
-		return p, cause(err)
+	if err := tempFile.Close(); err != nil {
+		return created, cause(err)
 	}
 	complete = true
-	return p, nil
+	return created, nil
 }
 
 // writable returns an error if the existing file cannot be opened for writing. A rename would replace a read-only file if only its directory is
@@ -240,16 +240,16 @@ func (t target) writable() error {
 	return cause(file.Close())
 }
 
-// probe returns the error that replace would return before it writes.
-func (t target) probe() error {
+// checkWritable returns the error that replace would return before it writes.
+func (t target) checkWritable() error {
 	if err := t.writable(); err != nil {
 		return err
 	}
-	tmp, err := createTemp(t.path)
+	tempFile, err := createTemp(t.path)
 	if err != nil {
 		return err
 	}
-	return cause(errors.Join(tmp.Close(), os.Remove(tmp.Name())))
+	return cause(errors.Join(tempFile.Close(), os.Remove(tempFile.Name())))
 }
 
 // PartName returns a new name for the temporary file of a file in the same directory. Sweep finds such names.
@@ -281,8 +281,8 @@ func createTemp(target string) (*os.File, error) {
 }
 
 // fill runs write on a buffer in front of f.
-func fill(f *os.File, write func(io.Writer) error) error {
-	w := bufio.NewWriter(unnamed{f})
+func fill(file *os.File, write func(io.Writer) error) error {
+	w := bufio.NewWriter(unnamed{file})
 	if err := write(w); err != nil {
 		return err
 	}
@@ -300,11 +300,11 @@ func (u unnamed) Write(p []byte) (int, error) {
 // cause returns an error of package os without the operation and the file name, because the name is that of the temporary file, or the message
 // has it already.
 func cause(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		return pathErr.Err
 	}
-	if e, ok := errors.AsType[*os.LinkError](err); ok {
-		return e.Err
+	if pathErr, ok := errors.AsType[*os.LinkError](err); ok {
+		return pathErr.Err
 	}
 	return err
 }

@@ -399,7 +399,7 @@ func TestWriteWithExitHook(t *testing.T) {
 // A server of NFS that restarts can execute a rename twice. The second answer is an error, although the file has its name.
 func TestRenameThatWasExecutedTwice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	written := func() part {
+	written := func() completePart {
 		t.Helper()
 		p, err := target{path: path}.part(nil, text("hello"))
 		if err != nil {

@@ -17,7 +17,7 @@ type Set struct {
 	// Stale lists files of an older set that the new one does not have. Commit removes them.
 	Stale []string
 
-	parts []part
+	parts []completePart
 	paths []string // of the parts, as the caller names them
 }
 
@@ -28,23 +28,23 @@ func (s *Set) Add(path string, write func(io.Writer) error) error {
 	if err == nil && target.method != byRename {
 		return WriteWithExitHook(path, s.OnExit, write)
 	}
-	var p part
+	var added completePart
 	if err == nil {
-		p, err = target.part(s.OnExit, write)
+		added, err = target.part(s.OnExit, write)
 	}
 	if err != nil {
 		return fmt.Errorf("write %q: %w", path, err)
 	}
-	s.parts, s.paths = append(s.parts, p), append(s.paths, path)
+	s.parts, s.paths = append(s.parts, added), append(s.paths, path)
 	return nil
 }
 
 // Discard removes what was written since the last Commit. After a Commit it does nothing.
 func (s *Set) Discard() error {
 	var errs []error
-	for _, p := range s.parts {
-		errs = append(errs, cause(os.Remove(p.name)))
-		p.done()
+	for _, written := range s.parts {
+		errs = append(errs, cause(os.Remove(written.name)))
+		written.removeHook()
 	}
 	s.parts, s.paths = nil, nil
 	return errors.Join(errs...)
@@ -60,11 +60,11 @@ func (s *Set) Commit(names ...string) error {
 		}
 	}
 	for len(s.parts) > 0 {
-		p, path := s.parts[0], s.paths[0]
-		if err := p.rename(); err != nil {
+		first, path := s.parts[0], s.paths[0]
+		if err := first.rename(); err != nil {
 			return errors.Join(fmt.Errorf("write %q: %w", path, err), s.Discard())
 		}
-		p.done()
+		first.removeHook()
 		s.parts, s.paths = s.parts[1:], s.paths[1:]
 	}
 	var errs []error

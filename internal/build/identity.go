@@ -32,9 +32,9 @@ func Identify() (string, error) {
 
 // identity returns the identity of a program with this build information. It calls checksum only if the build information does not identify the
 // program.
-func identity(info *debug.BuildInfo, checksum func() (string, error)) (string, error) {
+func identity(buildInfo *debug.BuildInfo, checksum func() (string, error)) (string, error) {
 	var revision, modified string
-	for _, s := range info.Settings {
+	for _, s := range buildInfo.Settings {
 		switch s.Key {
 		case "vcs.revision":
 			revision = short(s.Value)
@@ -44,17 +44,17 @@ func identity(info *debug.BuildInfo, checksum func() (string, error)) (string, e
 	}
 	if revision != "" && modified == "false" {
 		// The compiler, the modules and the switches are a part of the text.
-		return fmt.Sprintf("%s+%s.%s", Version, revision, short(fmt.Sprintf("%x", sha256.Sum256([]byte(info.String()))))), nil
+		return fmt.Sprintf("%s+%s.%s", Version, revision, short(fmt.Sprintf("%x", sha256.Sum256([]byte(buildInfo.String()))))), nil
 	}
-	kind := "sum"
+	prefix := "sum"
 	if revision != "" {
-		kind = revision + ".dirty"
+		prefix = revision + ".dirty"
 	}
 	sum, err := checksum()
 	if err != nil {
 		return Version + "+unknown", fmt.Errorf("identify this program: %w", err)
 	}
-	return fmt.Sprintf("%s+%s.%s", Version, kind, short(sum)), nil
+	return fmt.Sprintf("%s+%s.%s", Version, prefix, short(sum)), nil
 }
 
 // short is enough of a hash to tell builds apart.
@@ -66,15 +66,15 @@ func checksum() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f, err := os.Open(name)
+	file, err := os.Open(name)
 	if err != nil {
 		return "", err
 	}
-	defer f.Close()
+	defer file.Close()
 	hash := sha256.New()
-	if id := buildID(f); id != "" {
+	if id := buildID(file); id != "" {
 		hash.Write([]byte(id))
-	} else if _, err := io.Copy(hash, f); err != nil {
+	} else if _, err := io.Copy(hash, file); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%x", hash.Sum(nil)), nil
@@ -84,10 +84,10 @@ func checksum() (string, error) {
 // note, other files at the beginning of the code.
 //
 // Source: cmd/internal/buildid of Go.
-func buildID(f io.ReaderAt) string {
-	if e, err := elf.NewFile(f); err == nil {
+func buildID(executable io.ReaderAt) string {
+	if elfFile, err := elf.NewFile(executable); err == nil {
 		const header = 16 // three lengths and "Go\x00\x00"
-		note := e.Section(".note.go.buildid")
+		note := elfFile.Section(".note.go.buildid")
 		if note == nil || note.Size > 1<<10 {
 			return ""
 		}
@@ -97,7 +97,7 @@ func buildID(f io.ReaderAt) string {
 		return ""
 	}
 	head := make([]byte, 64<<10)
-	n, _ := f.ReadAt(head, 0)
+	n, _ := executable.ReadAt(head, 0)
 	_, id, found := bytes.Cut(head[:n], []byte("\xff Go build ID: \""))
 	if id, _, ended := bytes.Cut(id, []byte("\"\n \xff")); found && ended {
 		return string(id)

@@ -45,15 +45,15 @@ func New(limits Limits) (*Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	second, secondErr := newSecond(parents, limits)
+	group2, secondErr := newSecond(parents, limits)
 	if secondErr == nil {
-		return &Group{limits.Cores, second}, nil
+		return &Group{limits.Cores, group2}, nil
 	}
-	first, firstErr := newFirst(parents, limits)
+	group1, firstErr := newFirst(parents, limits)
 	if firstErr != nil {
 		return nil, errors.Join(secondErr, firstErr)
 	}
-	return &Group{limits.Cores, first}, nil
+	return &Group{limits.Cores, group1}, nil
 }
 
 // Version returns "cgroup v1" or "cgroup v2".
@@ -99,8 +99,8 @@ func Pin(cores []int) (restore func() error, err error) {
 	if err := CheckCores(cores); err != nil {
 		return nil, err
 	}
-	var before, restricted unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &before); err != nil {
+	var oldCores, restricted unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &oldCores); err != nil {
 		return nil, fmt.Errorf("read the cores of this thread: %w", err)
 	}
 	for _, core := range cores {
@@ -109,7 +109,7 @@ func Pin(cores []int) (restore func() error, err error) {
 	if err := unix.SchedSetaffinity(0, &restricted); err != nil {
 		return nil, fmt.Errorf("use the cores %v: %w", cores, err)
 	}
-	return func() error { return unix.SchedSetaffinity(0, &before) }, nil
+	return func() error { return unix.SchedSetaffinity(0, &oldCores) }, nil
 }
 
 // endTime is the time that killed processes may take to end.

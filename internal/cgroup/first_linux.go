@@ -12,8 +12,8 @@ import (
 
 // first is a group of version 1, which has a folder in the hierarchy of each controller.
 type first struct {
-	cpu, memory       string // the folders of the group
-	ownCPU, ownMemory string // the folders of the groups that this process is in
+	cpu, memory                 string // the folders of the group
+	oldCPUGroup, oldMemoryGroup string // the folders of the groups that this process is in
 }
 
 // newFirst makes a group of version 1.
@@ -48,7 +48,7 @@ func (g *first) processes() string { return filepath.Join(g.memory, "cgroup.proc
 func (g *first) enter(*syscall.SysProcAttr) (leave func() error, err error) {
 	thread := strconv.Itoa(syscall.Gettid())
 	leave = func() error {
-		return errors.Join(write(g.ownMemory, "tasks", thread), write(g.ownCPU, "tasks", thread))
+		return errors.Join(write(g.oldMemoryGroup, "tasks", thread), write(g.oldCPUGroup, "tasks", thread))
 	}
 	if err := errors.Join(write(g.cpu, "tasks", thread), write(g.memory, "tasks", thread)); err != nil {
 		return nil, errors.Join(err, leave())

@@ -9,8 +9,8 @@ import (
 // parents finds the groups that this process is in, which become the parents of new groups. The keys of both maps are the controllers
 // of version 1, and "" for version 2.
 type parents struct {
-	mounts map[string]string // the folder at which the hierarchy is mounted
-	own    map[string]string // the path of the group in its hierarchy
+	mounts    map[string]string // the folder at which the hierarchy is mounted
+	ownGroups map[string]string // the path of the group in its hierarchy
 }
 
 // readParents reads the hierarchies and the groups of this process.
@@ -19,14 +19,14 @@ func readParents() (*parents, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := readOwnGroups("/proc/self/cgroup")
+	ownGroups, err := readOwnGroups("/proc/self/cgroup")
 	if err != nil {
 		return nil, err
 	}
-	if path := own[""]; filepath.Base(path) == leafName() {
-		own[""] = filepath.Dir(path) // enableMemory moved this process from there
+	if path := ownGroups[""]; filepath.Base(path) == leafName() {
+		ownGroups[""] = filepath.Dir(path) // enableMemory moved this process from there
 	}
-	return &parents{mounts, own}, nil
+	return &parents{mounts, ownGroups}, nil
 }
 
 // readMounts reads the folders at which the hierarchies are mounted, in the form of /proc/self/mountinfo.
@@ -37,8 +37,8 @@ func readMounts(file string) (map[string]string, error) {
 	}
 	folders := make(map[string]string)
 	for line := range strings.Lines(string(text)) {
-		place, system, ok := strings.Cut(line, " - ")
-		placeFields, systemFields := strings.Fields(place), strings.Fields(system)
+		mountPart, fileSystem, ok := strings.Cut(line, " - ")
+		placeFields, systemFields := strings.Fields(mountPart), strings.Fields(fileSystem)
 		if !ok || len(placeFields) < 5 || len(systemFields) < 3 {
 			continue
 		}
@@ -78,7 +78,7 @@ func readOwnGroups(file string) (map[string]string, error) {
 // container, the path of the group can be a path outside of the container. Then the result is the root of the hierarchy that the container sees.
 func (p *parents) folder(controller string) (string, bool) {
 	root, isMounted := p.mounts[controller]
-	path, hasGroup := p.own[controller]
+	path, hasGroup := p.ownGroups[controller]
 	if !isMounted || !hasGroup {
 		return "", false
 	}

@@ -22,8 +22,8 @@ func Sweep() (removed []string, err error) {
 		if !ok {
 			continue
 		}
-		found, _ := filepath.Glob(filepath.Join(parent, "tilecheck-*")) // the pattern is right
-		for _, dir := range found {
+		folders, _ := filepath.Glob(filepath.Join(parent, "tilecheck-*")) // the pattern is right
+		for _, dir := range folders {
 			if !abandoned(dir) || slices.Contains(removed, dir) {
 				continue
 			}

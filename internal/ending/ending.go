@@ -82,11 +82,11 @@ func (r *reasoned) Err() error {
 }
 
 func (r *reasoned) Deadline() (time.Time, bool) {
-	at, ok := r.Context.Deadline()
-	if !r.deadline.IsZero() && (!ok || r.deadline.Before(at)) {
+	deadline, ok := r.Context.Deadline()
+	if !r.deadline.IsZero() && (!ok || r.deadline.Before(deadline)) {
 		return r.deadline, true
 	}
-	return at, ok
+	return deadline, ok
 }
 
 // AfterFunc lets derived contexts work without a goroutine; see context.AfterFunc.

@@ -48,7 +48,7 @@ func translateOldCompare(args []string) [][]string {
 
 // splitCompareCommand returns the command `compare document` or `compare players` that the arguments of compare ask for, and the
 // arguments without the name of a subcommand.
-func splitCompareCommand(args []string) (command, rest []string) {
+func splitCompareCommand(args []string) (command, otherArgs []string) {
 	command = []string{"compare", "players"}
 	if len(args) == 0 {
 		return command, nil
@@ -87,7 +87,7 @@ func translate(args, commands []string, onlyCommand bool) Reading {
 		command, args = args[0], args[1:]
 	}
 	for len(args) > 0 {
-		numWords, ok := t.read(args)
+		numWords, ok := t.translateWord(args)
 		if !ok {
 			return Reading{}
 		}
@@ -149,9 +149,9 @@ func (t *translation) addNeeds() (ok bool) {
 	return true
 }
 
-// read translates the first word of a command line, with the words that are its arguments. It returns the number of these words. ok is
+// translateWord translates the first word of a command line, with the words that are its arguments. It returns the number of these words. ok is
 // false if the word is a switch without a counterpart.
-func (t *translation) read(args []string) (numWords int, ok bool) {
+func (t *translation) translateWord(args []string) (numWords int, ok bool) {
 	word := args[0]
 	if !strings.HasPrefix(word, "-") || word == "-" {
 		t.files = append(t.files, word)
@@ -164,38 +164,38 @@ func (t *translation) read(args []string) (numWords int, ok bool) {
 	if strings.HasPrefix(word, "--") && isSetting(name) { // it changes no answer
 		return 1 + countValues(args[1:]), true
 	}
-	known := t.switches[nameOf(word)]
+	knownSwitch := t.switches[nameOf(word)]
 	switch {
-	case known == nil || known.Names[0] == "engine" && !t.isStorm: // perhaps a flag of tilecheck
+	case knownSwitch == nil || knownSwitch.Names[0] == "engine" && !t.isStorm: // perhaps a flag of tilecheck
 		t.flags = append(t.flags, word)
 		return 1, true
-	case !hasValue && len(args) <= known.NumArguments: // arguments are missing
+	case !hasValue && len(args) <= knownSwitch.NumArguments: // arguments are missing
 		t.flags = append(t.flags, word)
 		return 1, true
-	case known.Reason != "" && !known.IsNeedless:
+	case knownSwitch.Reason != "" && !knownSwitch.IsNeedless:
 		return 0, false
-	case hasValue && known.NumArguments == 0:
+	case hasValue && knownSwitch.NumArguments == 0:
 		t.flags = append(t.flags, word)
 		return 1, true
 	}
 	values, numWords := []string{value}, 1
 	if !hasValue {
-		values, numWords = args[1:1+known.NumArguments], 1+known.NumArguments
+		values, numWords = args[1:1+knownSwitch.NumArguments], 1+knownSwitch.NumArguments
 	}
-	numOptional, ok := t.addSwitch(known, values, args[numWords:])
+	numOptional, ok := t.addSwitch(knownSwitch, values, args[numWords:])
 	return numWords + numOptional, ok
 }
 
 // addSwitch adds the translation of a switch with its arguments. following has the words after them. addSwitch returns how many of
 // these words are optional arguments of the switch. ok is false if the switch cannot be translated.
-func (t *translation) addSwitch(known *Switch, values, following []string) (numOptional int, ok bool) {
-	name := known.Names[0]
+func (t *translation) addSwitch(knownSwitch *Switch, values, following []string) (numOptional int, ok bool) {
+	name := knownSwitch.Names[0]
 	switch {
 	case name == "simpath":
-		return 0, t.addSimpath(known, values)
+		return 0, t.addSimpath(knownSwitch, values)
 	case name == "epsilon" && strings.Trim(values[0], "abcdefghijklmnopqrstuvwxyz-") == "": // Storm's -e selects the engine
 		return 0, true
-	case known.NamesStates:
+	case knownSwitch.NamesStates:
 		t.stateFiles = append(t.stateFiles, values[0])
 		return 0, true
 	case t.isStorm && (name == "property" || name == "janiproperty"): // the names of properties may follow
@@ -203,25 +203,25 @@ func (t *translation) addSwitch(known *Switch, values, following []string) (numO
 			t.flags = append(t.flags, "--select", following[0])
 			numOptional = 1
 		}
-	case len(following) > 0 && slices.Contains(strings.Fields(known.OptionalValues), following[0]):
+	case len(following) > 0 && slices.Contains(strings.Fields(knownSwitch.OptionalValues), following[0]):
 		numOptional = 1
 	}
-	if known.Command != "" {
-		t.command = known.Command
+	if knownSwitch.Command != "" {
+		t.command = knownSwitch.Command
 	}
-	if known.Needs != "" {
-		t.needs = append(t.needs, known.Needs)
+	if knownSwitch.Needs != "" {
+		t.needs = append(t.needs, knownSwitch.Needs)
 	}
-	t.addWords(known, values)
+	t.addWords(knownSwitch, values)
 	return numOptional, true
 }
 
 // addWords adds the words of tilecheck's command line that stand for a switch with its arguments.
-func (t *translation) addWords(known *Switch, values []string) {
-	name := known.Names[0]
-	isFile := strings.HasPrefix(known.Words, "{")
-	belongsToCommand := known.Command != "" || known.FitsAnyCommand || name == "const"
-	for word := range strings.FieldsSeq(known.Words) {
+func (t *translation) addWords(knownSwitch *Switch, values []string) {
+	name := knownSwitch.Names[0]
+	isFile := strings.HasPrefix(knownSwitch.Words, "{")
+	belongsToCommand := knownSwitch.Command != "" || knownSwitch.FitsAnyCommand || name == "const"
+	for word := range strings.FieldsSeq(knownSwitch.Words) {
 		word = insertValues(word, name, values)
 		if isFile {
 			t.files = append(t.files, word)
@@ -246,7 +246,7 @@ func insertValues(word, switchName string, values []string) string {
 
 // addSimpath adds the translation of PRISM's switch -simpath with its two arguments, the options and the output file. It returns false if an
 // option cannot be translated.
-func (t *translation) addSimpath(known *Switch, values []string) (ok bool) {
+func (t *translation) addSimpath(knownSwitch *Switch, values []string) (ok bool) {
 	if len(values) != 2 {
 		return false
 	}
@@ -254,7 +254,7 @@ func (t *translation) addSimpath(known *Switch, values []string) (ok bool) {
 	if !ok {
 		return false
 	}
-	t.command = known.Command
+	t.command = knownSwitch.Command
 	t.flags = append(t.flags, flags...)
 	t.commandFlags = append(t.commandFlags, flags...)
 	if values[1] != "stdout" {
@@ -265,13 +265,13 @@ func (t *translation) addSimpath(known *Switch, values []string) (ok bool) {
 
 // complement returns 1 - x for a decimal number x, because PRISM has error probabilities where tilecheck has confidences. It returns other
 // texts unchanged.
-func complement(x string) string {
-	r, ok := new(big.Rat).SetString(x)
+func complement(number string) string {
+	probability, ok := new(big.Rat).SetString(number)
 	if !ok {
-		return x
+		return number
 	}
-	digits, _ := r.FloatPrec()
-	return r.Sub(big.NewRat(1, 1), r).FloatString(digits)
+	digits, _ := probability.FloatPrec()
+	return probability.Sub(big.NewRat(1, 1), probability).FloatString(digits)
 }
 
 // nameOf returns the name of a switch: the word without dashes, without a value, and without options after a colon.
@@ -379,12 +379,12 @@ func Readings(args, commands []string) []Reading {
 
 // Absent returns the first switch of PRISM or Storm in a command line that has no counterpart in tilecheck, and the word that names it
 // there. It returns nil if there is no such switch.
-func Absent(args []string) (word string, absent *Switch) {
+func Absent(args []string) (word string, missing *Switch) {
 	switches := byName()
 	for _, arg := range args {
-		known := switches[nameOf(arg)]
-		if strings.HasPrefix(arg, "-") && known != nil && known.Reason != "" && !known.IsNeedless {
-			return arg, known
+		knownSwitch := switches[nameOf(arg)]
+		if strings.HasPrefix(arg, "-") && knownSwitch != nil && knownSwitch.Reason != "" && !knownSwitch.IsNeedless {
+			return arg, knownSwitch
 		}
 	}
 	return "", nil

@@ -54,7 +54,7 @@ func Run[T any](ctx context.Context, jobs Jobs[T]) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := &run[T]{Jobs: jobs, workers: int64(jobs.Workers)}
-	r.space.L = &r.mu
+	r.hasSpace.L = &r.mutex
 	if jobs.Workers <= 0 {
 		r.workers = int64(runtime.GOMAXPROCS(0))
 	}
@@ -63,12 +63,12 @@ func Run[T any](ctx context.Context, jobs Jobs[T]) error {
 	r.cancel = cancel
 	defer context.AfterFunc(ctx, func() { r.close(nil) })()
 
-	var wg sync.WaitGroup
+	var workerGroup sync.WaitGroup
 	for range r.workers {
-		wg.Go(func() { r.work(ctx) })
+		workerGroup.Go(func() { r.work(ctx) })
 	}
 	go func() {
-		wg.Wait()
+		workerGroup.Wait()
 		close(r.batches)
 	}()
 	r.merge(outer)
@@ -88,8 +88,8 @@ type run[T any] struct {
 	batches chan batch[T]
 	cancel  context.CancelFunc
 
-	mu       sync.Mutex
-	space    sync.Cond // signalled when numTaken grows or the run is closed
+	mutex    sync.Mutex
+	hasSpace sync.Cond // signalled when numTaken grows or the run is closed
 	next     int64     // the next job that a worker can claim
 	numTaken int64     // Take has received the results of the jobs 0 to numTaken-1
 	closed   bool      // workers can claim no more jobs
@@ -98,47 +98,47 @@ type run[T any] struct {
 
 // claim returns the first and the number of the next jobs for a worker: at most maxSize jobs, and fewer near the end, so that all workers finish at
 // about the same time. It waits if too many results wait for the result of an earlier job. ok is false if there are no more jobs.
-func (r *run[T]) claim(maxSize int64) (first, n int64, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (r *run[T]) claim(maxSize int64) (firstJob, numJobs int64, ok bool) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
 	for !r.closed && r.next < r.End && r.next >= r.numTaken+window {
-		r.space.Wait()
+		r.hasSpace.Wait()
 	}
 	if r.closed || r.next >= r.End {
 		return 0, 0, false
 	}
 	numFree, fairShare := r.numTaken+window-r.next, (r.End-r.next)/(2*r.workers)
-	n = min(maxSize, numFree, max(1, fairShare))
-	first = r.next
-	r.next += n
-	return first, n, true
+	numJobs = min(maxSize, numFree, max(1, fairShare))
+	firstJob = r.next
+	r.next += numJobs
+	return firstJob, numJobs, true
 }
 
 // close ends the run: later claims fail, and the contexts of the workers end. It keeps the first error; err may be nil.
 func (r *run[T]) close(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
 	r.closed = true
 	if r.err == nil {
 		r.err = err
 	}
 	r.cancel()
-	r.space.Broadcast()
+	r.hasSpace.Broadcast()
 }
 
 // failure returns the first error of a worker.
 func (r *run[T]) failure() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
 	return r.err
 }
 
 // advance records that Take has received the results of the first numTaken jobs.
 func (r *run[T]) advance(numTaken int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
 	r.numTaken = numTaken
-	r.space.Broadcast()
+	r.hasSpace.Broadcast()
 }
 
 // work starts a worker and runs batches of jobs until there are no more jobs, or an error.
@@ -203,24 +203,24 @@ func (r *run[T]) finishedBatches(ctx context.Context) iter.Seq[batch[T]] {
 
 // merge passes the results of the batches to Take in the order of the jobs. It returns when finishedBatches ends.
 func (r *run[T]) merge(ctx context.Context) {
-	early := make(map[int64]batch[T]) // by first job
-	next, more := int64(0), true
+	waiting := make(map[int64]batch[T]) // by first job
+	nextJob, wantsMore := int64(0), true
 	for b := range r.finishedBatches(ctx) {
-		if !more {
+		if !wantsMore {
 			continue
 		}
-		early[b.first] = b
-		for b, ok := early[next]; ok && more; b, ok = early[next] {
-			delete(early, next)
+		waiting[b.first] = b
+		for b, ok := waiting[nextJob]; ok && wantsMore; b, ok = waiting[nextJob] {
+			delete(waiting, nextJob)
 			for i := range b.results {
-				if more = r.Take(b.first+int64(i), &b.results[i]); !more {
+				if wantsMore = r.Take(b.first+int64(i), &b.results[i]); !wantsMore {
 					r.close(nil)
 					break
 				}
 			}
-			next += int64(len(b.results))
+			nextJob += int64(len(b.results))
 		}
-		r.advance(next)
+		r.advance(nextJob)
 		if r.Tick != nil {
 			r.Tick()
 		}

@@ -17,15 +17,15 @@ func Point(x float64) Interval { return Interval{x, x} }
 
 // Around returns the smallest interval that contains a fraction. If the fraction exceeds the range of float64, one
 // end is infinite and the other is the largest finite number.
-func Around(r *big.Rat) Interval {
-	nearest, exact := r.Float64()
+func Around(fraction *big.Rat) Interval {
+	nearest, exact := fraction.Float64()
 	switch {
 	case exact:
 		return Point(nearest)
 	case math.IsInf(nearest, 0):
 		largest := math.Copysign(math.MaxFloat64, nearest)
 		return Interval{min(nearest, largest), max(nearest, largest)}
-	case new(big.Rat).SetFloat64(nearest).Cmp(r) < 0:
+	case new(big.Rat).SetFloat64(nearest).Cmp(fraction) < 0:
 		return Interval{nearest, Above(nearest)}
 	default:
 		return Interval{Below(nearest), nearest}
@@ -65,20 +65,20 @@ func (x Interval) Width() float64 { return x.Hi - x.Lo }
 func (x Interval) isZero() bool { return x.Lo == 0 && x.Hi == 0 }
 
 // Plus returns an interval for the sum of two numbers.
-func (x Interval) Plus(y Interval) Interval {
+func (x Interval) Plus(summand Interval) Interval {
 	switch {
 	case x.isZero():
-		return y
-	case y.isZero():
+		return summand
+	case summand.isZero():
 		return x
 	}
-	return Interval{Below(x.Lo + y.Lo), Above(x.Hi + y.Hi)}
+	return Interval{Below(x.Lo + summand.Lo), Above(x.Hi + summand.Hi)}
 }
 
 // Times returns an interval for the product of two numbers of at least zero.
-func (x Interval) Times(y Interval) Interval {
-	if x.isZero() || y.isZero() {
+func (x Interval) Times(factor Interval) Interval {
+	if x.isZero() || factor.isZero() {
 		return Interval{}
 	}
-	return Interval{max(0, Below(x.Lo*y.Lo)), Above(x.Hi * y.Hi)}
+	return Interval{max(0, Below(x.Lo*factor.Lo)), Above(x.Hi * factor.Hi)}
 }

@@ -21,9 +21,9 @@ func (x Number) Nearest() float64 {
 }
 
 // MayEqual reports whether two numbers are equal; if a fraction is not known, whether the intervals have a number in common.
-func (x Number) MayEqual(y Number) bool {
-	if x.Exact != nil && y.Exact != nil {
-		return x.Exact.Cmp(y.Exact) == 0
+func (x Number) MayEqual(other Number) bool {
+	if x.Exact != nil && other.Exact != nil {
+		return x.Exact.Cmp(other.Exact) == 0
 	}
-	return x.Lo <= y.Hi && y.Lo <= x.Hi
+	return x.Lo <= other.Hi && other.Lo <= x.Hi
 }

@@ -34,8 +34,8 @@ func Read(r io.Reader, limit int64) ([]byte, error) {
 
 // size returns the size of r if it is a file, otherwise 0.
 func size(r io.Reader) int64 {
-	if f, ok := r.(fs.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+	if file, ok := r.(fs.File); ok {
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
 			return info.Size()
 		}
 	}
@@ -62,12 +62,12 @@ func readAll(r io.Reader, expectedSize int64) ([]byte, error) {
 
 // ReadFile does the same as fs.ReadFile, but returns the error TooLarge for a file with more than limit bytes. Its errors are of type *fs.PathError.
 func ReadFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
-	f, err := fsys.Open(name)
+	file, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	text, err := Read(f, limit)
+	defer file.Close()
+	text, err := Read(file, limit)
 	if _, hasName := err.(*fs.PathError); err != nil && !hasName {
 		err = &fs.PathError{Op: "read", Path: name, Err: err}
 	}

@@ -32,16 +32,16 @@ func Supervise(w io.Writer) (code int, exhausted, ok bool) {
 	if err != nil {
 		return 0, false, false
 	}
-	stderr, write, err := os.Pipe()
+	stderr, writeEnd, err := os.Pipe()
 	if err != nil {
 		return 0, false, false
 	}
 	defer stderr.Close()
 	runtime.LockOSThread() // the child is killed when the thread that started it ends
 	child, err := os.StartProcess(program, os.Args, &os.ProcAttr{
-		Env: append(os.Environ(), supervised+"=1"), Files: []*os.File{os.Stdin, os.Stdout, write}, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
+		Env: append(os.Environ(), supervised+"=1"), Files: []*os.File{os.Stdin, os.Stdout, writeEnd}, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
 	})
-	write.Close()
+	writeEnd.Close()
 	if err != nil {
 		return 0, false, false
 	}
@@ -65,9 +65,9 @@ func Supervise(w io.Writer) (code int, exhausted, ok bool) {
 
 // outOfMemory reports whether a crash message says that the runtime got no more memory, or no more threads.
 func outOfMemory(crash string) bool {
-	first, _, _ := strings.Cut(crash, "\n")
+	firstLine, _, _ := strings.Cut(crash, "\n")
 	for _, reason := range []string{"memory", "cannot allocate", "pthread_create", "OS thread", "newosproc"} {
-		if strings.Contains(first, reason) {
+		if strings.Contains(firstLine, reason) {
 			return true
 		}
 	}
@@ -91,23 +91,23 @@ func passSignals(p *os.Process) (stop func()) {
 
 // copyLines copies lines up to the first one that begins a crash message, and returns the rest from that line on.
 func copyLines(w io.Writer, r io.Reader) (crash string, err error) {
-	in := bufio.NewReader(r)
-	var rest strings.Builder
+	buffered := bufio.NewReader(r)
+	var crashText strings.Builder
 	for {
-		line, err := in.ReadString('\n')
+		line, err := buffered.ReadString('\n')
 		for _, begin := range crashes {
-			if rest.Len() == 0 && strings.HasPrefix(line, begin) {
-				rest.WriteString(line)
+			if crashText.Len() == 0 && strings.HasPrefix(line, begin) {
+				crashText.WriteString(line)
 				line = ""
 			}
 		}
-		if rest.Len() > 0 {
-			rest.WriteString(line[:min(len(line), max(0, 1<<16-rest.Len()))])
+		if crashText.Len() > 0 {
+			crashText.WriteString(line[:min(len(line), max(0, 1<<16-crashText.Len()))])
 		} else if _, err := io.WriteString(w, line); err != nil {
 			return "", err
 		}
 		if errors.Is(err, io.EOF) {
-			return rest.String(), nil
+			return crashText.String(), nil
 		}
 		if err != nil {
 			return "", err

@@ -96,27 +96,27 @@ func WatchAddresses(onExcess func(limit int64)) {
 
 // reserved returns the memory that the system reserves for this process, in bytes.
 func reserved() int64 {
-	m := read("/memory/classes/total:bytes", "/memory/classes/heap/released:bytes")
+	m := readMetrics("/memory/classes/total:bytes", "/memory/classes/heap/released:bytes")
 	return m[0] - m[1]
 }
 
 // used returns the memory in use after the last garbage collection, plus allocations during it, in bytes.
 func used() int64 {
-	m := read("/memory/classes/total:bytes", "/memory/classes/heap/objects:bytes", "/memory/classes/heap/unused:bytes",
+	m := readMetrics("/memory/classes/total:bytes", "/memory/classes/heap/objects:bytes", "/memory/classes/heap/unused:bytes",
 		"/memory/classes/heap/free:bytes", "/memory/classes/heap/released:bytes", "/gc/heap/live:bytes")
 	return m[0] - m[1] - m[2] - m[3] - m[4] + m[5]
 }
 
-// read returns the values of metrics of the Go runtime.
-func read(names ...string) []int64 {
+// readMetrics returns the values of metrics of the Go runtime.
+func readMetrics(names ...string) []int64 {
 	samples := make([]metrics.Sample, len(names))
 	for i, name := range names {
 		samples[i].Name = name
 	}
 	metrics.Read(samples)
-	out := make([]int64, len(names))
+	values := make([]int64, len(names))
 	for i := range samples {
-		out[i] = int64(samples[i].Value.Uint64())
+		values[i] = int64(samples[i].Value.Uint64())
 	}
-	return out
+	return values
 }

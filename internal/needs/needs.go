@@ -119,18 +119,18 @@ func WantedOrFull(tb testing.TB, thing Thing) {
 // PathWithout returns a value of PATH with which none of the programs is found. It replaces a directory that has one of them
 // by a temporary directory with links to the other programs. remove removes the temporary directories.
 func PathWithout(path string, programs ...string) (filtered string, remove func(), err error) {
-	var dirs, made []string
+	var dirs, linkDirs []string
 	remove = func() {
-		for _, dir := range made {
+		for _, dir := range linkDirs {
 			_ = os.RemoveAll(dir)
 		}
 	}
 	for _, dir := range filepath.SplitList(path) {
-		has := func(name string) bool {
+		isExcluded := func(name string) bool {
 			_, err := os.Stat(filepath.Join(dir, name))
 			return err == nil
 		}
-		if !slices.ContainsFunc(programs, has) {
+		if !slices.ContainsFunc(programs, isExcluded) {
 			dirs = append(dirs, dir)
 			continue
 		}
@@ -142,12 +142,12 @@ func PathWithout(path string, programs ...string) (filtered string, remove func(
 		if err != nil {
 			return path, remove, err
 		}
-		dirs, made = append(dirs, links), append(made, links)
-		for _, e := range entries {
-			if slices.Contains(programs, e.Name()) {
+		dirs, linkDirs = append(dirs, links), append(linkDirs, links)
+		for _, program := range entries {
+			if slices.Contains(programs, program.Name()) {
 				continue
 			}
-			if err := os.Symlink(filepath.Join(dir, e.Name()), filepath.Join(links, e.Name())); err != nil {
+			if err := os.Symlink(filepath.Join(dir, program.Name()), filepath.Join(links, program.Name())); err != nil {
 				return path, remove, err
 			}
 		}
@@ -216,11 +216,11 @@ func QComp(tb testing.TB) string {
 	return file(tb, QCompSet, "TILECHECK_QCOMP", "a copy of github.com/ahartmanns/qcomp")
 }
 
-func file(tb testing.TB, thing Thing, variable, what string) string {
+func file(tb testing.TB, thing Thing, variable, content string) string {
 	tb.Helper()
 	path := Given(variable)
 	if path == "" {
-		Have(tb, thing, fmt.Errorf("%s is not set to %s", variable, what))
+		Have(tb, thing, fmt.Errorf("%s is not set to %s", variable, content))
 	}
 	if _, err := os.Stat(path); err != nil { // a wrong path is a mistake of the user, so the test fails
 		tb.Fatalf("%s: %v", variable, err)
@@ -231,52 +231,52 @@ func file(tb testing.TB, thing Thing, variable, what string) string {
 // Kubectl returns the path of kubectl.
 func Kubectl(tb testing.TB) string {
 	tb.Helper()
-	found, err := exec.LookPath("kubectl")
+	path, err := exec.LookPath("kubectl")
 	Have(tb, KubectlTool, err)
-	return found
+	return path
 }
 
 // Python returns an interpreter of Python 3.
 func Python(tb testing.TB) string {
 	tb.Helper()
-	found, err := exec.LookPath("python3")
+	path, err := exec.LookPath("python3")
 	Have(tb, PythonTool, err)
-	return found
+	return path
 }
 
 // Node returns an interpreter of JavaScript with modules.
 func Node(tb testing.TB) string {
 	tb.Helper()
-	found, err := exec.LookPath("node")
+	path, err := exec.LookPath("node")
 	Have(tb, NodeTool, err)
-	return found
+	return path
 }
 
 // Neovim returns an editor that speaks the Language Server Protocol.
 func Neovim(tb testing.TB) string {
 	tb.Helper()
-	found, err := exec.LookPath("nvim")
+	path, err := exec.LookPath("nvim")
 	Have(tb, NeovimTool, err)
-	return found
+	return path
 }
 
 // Emacs returns an editor that has eglot.
 func Emacs(tb testing.TB) string {
 	tb.Helper()
-	found, err := exec.LookPath("emacs")
+	path, err := exec.LookPath("emacs")
 	if err == nil {
-		err = exec.Command(found, "-q", "--batch", "--eval", "(progn (package-initialize) (require 'eglot))").Run()
+		err = exec.Command(path, "-q", "--batch", "--eval", "(progn (package-initialize) (require 'eglot))").Run()
 	}
 	Have(tb, EmacsTool, err)
-	return found
+	return path
 }
 
 // Chromium returns a browser that runs without a screen.
 func Chromium(tb testing.TB) string {
 	tb.Helper()
 	for _, name := range []string{"chromium-headless-shell", "chromium", "google-chrome", "chrome"} {
-		if found, err := exec.LookPath(name); err == nil {
-			return found
+		if path, err := exec.LookPath(name); err == nil {
+			return path
 		}
 	}
 	Have(tb, Browser, errors.New("there is no Chromium (apt-get install chromium)"))

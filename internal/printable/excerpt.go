@@ -12,28 +12,28 @@ import (
 // wider than width on both sides. It returns an empty string if the line does not exist.
 func Excerpt(text []byte, row, col, width int) string {
 	for ; row > 1; row-- {
-		_, rest, found := bytes.Cut(text, []byte("\n"))
+		_, following, found := bytes.Cut(text, []byte("\n"))
 		if !found {
 			return ""
 		}
-		text = rest
+		text = following
 	}
 	if row < 1 || col < 1 || len(text) == 0 {
 		return ""
 	}
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	line = bytes.TrimSuffix(line, []byte("\r"))
-	at := min(col-1, len(line))
-	before, behind := Line(string(line[:at])), Line(string(line[at:]))
+	column := min(col-1, len(line))
+	leftPart, rightPart := Line(string(line[:column])), Line(string(line[column:]))
 	const indent, dots = "  ", "..."
 	room := max(width-len(indent)-2*len(dots), 20)
-	if cut := cutLeft(before, room*2/3); len(cut) < len(before) {
-		before = dots + cut
+	if shortened := cutLeft(leftPart, room*2/3); len(shortened) < len(leftPart) {
+		leftPart = dots + shortened
 	}
-	if cut := displaywidth.TruncateString(behind, max(room-columns(before), room/3), dots); len(cut) < len(behind) {
-		behind = cut
+	if shortened := displaywidth.TruncateString(rightPart, max(room-columns(leftPart), room/3), dots); len(shortened) < len(rightPart) {
+		rightPart = shortened
 	}
-	return indent + before + behind + "\n" + indent + strings.Repeat(" ", columns(before)) + "^\n"
+	return indent + leftPart + rightPart + "\n" + indent + strings.Repeat(" ", columns(leftPart)) + "^\n"
 }
 
 // columns returns the width of a text on a terminal.
@@ -41,13 +41,13 @@ func columns(text string) int { return displaywidth.String(text) }
 
 // cutLeft returns the longest suffix of a text that is at most width columns wide.
 func cutLeft(text string, width int) string {
-	wide, start := 0, len(text)
-	for start > 0 {
-		r, size := utf8.DecodeLastRuneInString(text[:start])
-		if wide += columns(string(r)); wide > width {
+	usedWidth, cutStart := 0, len(text)
+	for cutStart > 0 {
+		r, size := utf8.DecodeLastRuneInString(text[:cutStart])
+		if usedWidth += columns(string(r)); usedWidth > width {
 			break
 		}
-		start -= size
+		cutStart -= size
 	}
-	return text[start:]
+	return text[cutStart:]
 }

@@ -18,11 +18,11 @@ func For(system, word string) string {
 	} else {
 		plain += "%" // cmd.exe replaces it
 	}
-	odd := func(r rune) bool {
+	needsQuotes := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(plain, r))
 	}
 	switch {
-	case word != "" && !strings.ContainsFunc(word, odd):
+	case word != "" && !strings.ContainsFunc(word, needsQuotes):
 		return word
 	case system != "windows":
 		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
