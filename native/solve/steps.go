@@ -218,8 +218,7 @@ func (sys *equationSystem) newStepRun(opts Options, maybe *sparse.Set, meter *me
 	return run
 }
 
-// continued returns a run for the last remaining steps, whose values never decrease. The methods that depend on the number of earlier steps begin
-// again.
+// continued returns a run for the last remaining steps, without policySteps. The methods that depend on the number of earlier steps begin again.
 func (run *stepRun) continued(remaining int) *stepRun {
 	sys := run.system
 	if sys.stepSkipper != nil {
@@ -227,7 +226,7 @@ func (run *stepRun) continued(remaining int) *stepRun {
 	}
 	return &stepRun{
 		system: sys, opts: run.opts, numSteps: remaining, meter: run.meter, states: run.states,
-		policyAfter: sys.policyStepsStart(run.opts, run.states, remaining), extrapolation: sys.newStepExtrapolation(run.opts, run.states, remaining),
+		extrapolation: sys.newStepExtrapolation(run.opts, run.states, remaining),
 	}
 }
 
