@@ -11,6 +11,7 @@ import (
 
 	"tilecheck/internal/needs"
 	"tilecheck/native"
+	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/verify/regress"
@@ -209,5 +210,17 @@ endmodule
 		if v.Err != nil || v.Accuracy == result.Proven || !slices.Contains(v.Warnings, reason) {
 			t.Errorf("%s: %v in %v, accuracy %s, %v, %q, want %q", property, v.Value, v.Bound, v.Accuracy, v.Err, v.Warnings, reason)
 		}
+	}
+}
+
+// TestTimeBoundNotProven wants the reason why a time bound of a Markov automaton has no certificate.
+func TestTimeBoundNotProven(t *testing.T) {
+	const model = "ma\nmodule m\n s : [0..1];\n <> s=0 -> 2:(s'=1);\n [] s=1 -> true;\nendmodule\n"
+	const reason = native.NotProven + "there is no certificate of a formula with a time bound, want a DTMC or an MDP"
+	job := runner.Job{File: "m.prism", Model: []byte(model), Props: []string{"Pmax=? [ F<=1 s=1 ]"}, Dialect: syntax.Storm}
+	job.Numeric.Accuracy = result.Proven
+	verdicts, err := runner.Check(t.Context(), native.New(), job)
+	if err != nil || verdicts[0].Err != nil || !slices.Contains(verdicts[0].Warnings, reason) {
+		t.Errorf("%v, %v, want %q", verdicts, err, reason)
 	}
 }

@@ -189,7 +189,7 @@ func Describe(expr sema.Expr) string {
 	case *sema.Temporal:
 		return "the temporal operator " + expr.Op.String()
 	case *sema.CostBounded:
-		return "a formula with reward bounds"
+		return "a formula with " + describeCosts(expr.Costs)
 	case *sema.Conditional:
 		return "a formula with a condition (||)"
 	case *sema.RewardPath:
@@ -197,7 +197,7 @@ func Describe(expr sema.Expr) string {
 			return "the reward objective C with a discount factor"
 		}
 		if len(expr.Costs) > 0 {
-			return "the reward objective C with reward bounds"
+			return "the reward objective C with " + describeCosts(expr.Costs)
 		}
 		return "the reward objective " + [...]string{syntax.Cumulative: "C", syntax.Instantaneous: "I", syntax.LongRun: "S", syntax.UntilReached: "Fc", syntax.ZeroUnlessReached: "F0"}[expr.Kind]
 	}
@@ -205,4 +205,16 @@ func Describe(expr sema.Expr) string {
 		return "a combination of path formulas"
 	}
 	return "an expression of type " + expr.Type().String()
+}
+
+// describeCosts describes bounds on time, on steps and on rewards: a time bound alone is no bound on rewards.
+func describeCosts(costs []sema.Cost) string {
+	onlyTime := true
+	for _, cost := range costs {
+		onlyTime = onlyTime && cost.Time
+	}
+	if onlyTime {
+		return "a time bound"
+	}
+	return "reward bounds"
 }

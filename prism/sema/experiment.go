@@ -272,7 +272,8 @@ func parseRanges(constants []*constant, definitions []ConstDef, usedConstants ma
 			continue
 		}
 		if _, isDuplicate := ranges[constant]; isDuplicate {
-			return nil, fmt.Errorf("duplicate definitions for undefined constant %q", definition.Name)
+			first := defs[slices.IndexFunc(defs, func(earlier ConstDef) bool { return earlier.Name == def.Name })]
+			return nil, fmt.Errorf("constant %q has two definitions, %s and %s", definition.Name, first, def)
 		}
 		valueRange, err := newRange(constant, definition)
 		if err != nil {

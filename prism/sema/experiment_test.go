@@ -130,7 +130,7 @@ func TestExperimentErrors(t *testing.T) {
 		{[]int{1}, "N=1,p=1,T=1", `p.props:1:25: undefined constants "b" and "q" must be defined: add --const b=...,q=...`},
 		{nil, "K=1", `constant "K" has already been defined in the model`},
 		{nil, "D=1", `constant "D" has already been defined`},
-		{nil, "N=1,N=2", `duplicate definitions for undefined constant "N"`},
+		{nil, "N=1,N=2", `constant "N" has two definitions, N=1 and N=2`},
 		{nil, "N=1.5", "value 1.5 for constant N is not a valid integer"},
 		{nil, "N=2147483648", "value 2147483648 for constant N is not a valid integer"},
 		{nil, "N=true", "value true for constant N is not a valid integer"},
