@@ -197,30 +197,30 @@ func (parts *partition) hasUndecided() bool {
 
 // write writes the truth value and the boxes to a verdict. Warnings name a point at which the property holds, and a point at which it fails.
 func (check *regionCheck) write(verdict *result.Verdict, parts *partition, property *checkedProperty) {
-	for _, part := range parts.boxes {
+	for _, part := range check.mergeIntervals(parts.boxes) {
 		verdict.Regions = append(verdict.Regions, result.Region{Parameters: check.text(part), Holds: part.holds})
 	}
 	hasViolation, hasUndecided := parts.violatingPoint != nil, parts.hasUndecided()
 	verdict.Value = result.Value{Kind: result.Boolean, Bool: !hasViolation}
 	if hasUndecided && !hasViolation {
 		verdict.Value = result.Value{}
-		message := fmt.Sprintf("undecided in %.2g%% of the region which is proven neither to satisfy the property nor to violate it: smaller bounds of the parameters can help", 100*parts.undecidedShare)
+		message := fmt.Sprintf("undecided: in %.2g%% of the region the property is neither proven nor refuted; a smaller region of the parameters can help", 100*parts.undecidedShare)
 		verdict.Err = &result.Failure{Class: result.Unsupported, File: property.File, Pos: property.Pos, Message: message}
 	}
 	if parts.satisfyingPoint != nil {
 		verdict.Warnings = append(verdict.Warnings, check.pointWarning("holds", parts.satisfyingPoint))
 	}
 	if hasViolation {
-		verdict.Warnings = append(verdict.Warnings, check.pointWarning("fails", parts.violatingPoint))
+		verdict.Warnings = append(verdict.Warnings, "false: it does not hold for all values of the parameters; "+check.pointWarning("fails", parts.violatingPoint))
 	}
 	if hasUndecided && hasViolation {
-		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("%.2g%% of the region are undecided", 100*parts.undecidedShare))
+		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("%.2g%% of the region is undecided; a smaller --epsilon decides more of it", 100*parts.undecidedShare))
 	}
 }
 
 // pointWarning returns the warning that the property holds or fails at a point.
 func (check *regionCheck) pointWarning(verb string, point []*big.Rat) string {
-	return "the property " + verb + " at " + check.pointText(point) + ", by the fraction of its value there"
+	return "the property " + verb + " at " + check.pointText(point) + " (computed with fractions)"
 }
 
 // decide tries to prove that the property holds at all points of a box, or that it fails at all interior points. lowCorner and highCorner are corners of the
@@ -302,6 +302,29 @@ func (region box) middle() (point []*big.Rat) {
 		point = append(point, sum.Mul(sum, big.NewRat(1, 2)))
 	}
 	return point
+}
+
+// mergeIntervals merges adjacent boxes with the same answer if there is one parameter; otherwise it returns all boxes. Two intervals in which
+// the property fails stay apart if it holds at the value between them. boxes are sorted.
+func (check *regionCheck) mergeIntervals(boxes []box) []box {
+	if len(check.model.params) != 1 {
+		return boxes
+	}
+	merged := slices.Clone(boxes[:1])
+	for _, next := range boxes[1:] {
+		last := &merged[len(merged)-1]
+		isSame := last.holds == nil && next.holds == nil
+		if last.holds != nil && next.holds != nil {
+			isSame = *last.holds == *next.holds && check.holdsAt(next.low) == *next.holds
+		}
+		if !isSame {
+			merged = append(merged, next)
+			continue
+		}
+		last.high = next.high
+		last.share += next.share
+	}
+	return merged
 }
 
 // text returns a box in the syntax of --param, such as p=0:1/2,q=1/4:1.

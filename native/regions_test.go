@@ -23,6 +23,9 @@ func TestRegionsAsNarrowAsEpsilon(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if regions := verdicts[0].Regions; len(regions) != 3 {
+			t.Errorf("epsilon %v: regions %s, want one that fails, an undecided one, and one that holds", epsilon, regionText(regions))
+		}
 		undecided := new(big.Rat)
 		for _, region := range verdicts[0].Regions {
 			low, high, _ := strings.Cut(strings.TrimPrefix(region.Parameters, "p="), ":")
@@ -73,7 +76,7 @@ func TestRegions(t *testing.T) {
 		value := ""
 		if v.Err == nil {
 			value = fmt.Sprint(v.Value.Bool)
-		} else if !strings.Contains(v.Err.Message, "proven neither") {
+		} else if !strings.Contains(v.Err.Message, "neither proven") {
 			t.Errorf("%s: %v", test.property, v.Err)
 		}
 		if regions := regionText(v.Regions); value != test.value || value != "" && regions != test.regions {

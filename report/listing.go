@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math/big"
 	"strconv"
+	"strings"
 
 	"tilecheck/report/number"
 	"tilecheck/report/table"
@@ -58,8 +60,37 @@ func writeRegions(text *bytes.Buffer, format table.Format, verdict *result.Verdi
 		if region.Holds != nil {
 			holds = strconv.FormatBool(*region.Holds)
 		}
-		fmt.Fprintf(text, "%s%s: %s\n", indent, region.Parameters, holds)
+		fmt.Fprintf(text, "%s%s%s: %s\n", indent, region.Parameters, decimalRegion(region.Parameters), holds)
 	}
+}
+
+// maxReadableFraction is the length of the longest fraction that is printed without decimals beside it.
+const maxReadableFraction = 7
+
+// decimalRegion returns a region of parameters, such as p=0:1/2, with decimal numbers in parentheses, or "" if all its fractions are short.
+func decimalRegion(region string) string {
+	var parts []string
+	isLong := false
+	for part := range strings.SplitSeq(region, ",") {
+		name, bounds, _ := strings.Cut(part, "=")
+		low, high, _ := strings.Cut(bounds, ":")
+		isLong = isLong || max(len(low), len(high)) > maxReadableFraction
+		parts = append(parts, name+"="+decimalOf(low)+":"+decimalOf(high))
+	}
+	if !isLong {
+		return ""
+	}
+	return " (about " + strings.Join(parts, ",") + ")"
+}
+
+// decimalOf returns a fraction as a decimal number of ten digits.
+func decimalOf(fraction string) string {
+	exact, ok := new(big.Rat).SetString(fraction)
+	if !ok {
+		return fraction
+	}
+	approximation, _ := exact.Float64()
+	return strconv.FormatFloat(approximation, 'g', 10, 64)
 }
 
 // writeQuantiles prints the quantiles of a reward, one on a line.
