@@ -28,7 +28,7 @@ func writeWitnesses(w io.Writer, format table.Format, verdicts []result.Verdict,
 		for j := range verdict.Witnesses {
 			var text bytes.Buffer
 			fmt.Fprintf(&text, "\nWitness of %s%s\n", propertyText(verdict), withConstants(verdict))
-			if err := writeWitness(&text, format, &verdict.Witnesses[j], opt); err != nil {
+			if err := writeWitness(&text, format, &verdict.Witnesses[j], verdict.Value.Bool, opt); err != nil {
 				return err
 			}
 			if _, err := w.Write(text.Bytes()); err != nil {
@@ -39,17 +39,18 @@ func writeWitnesses(w io.Writer, format table.Format, verdicts []result.Verdict,
 	return nil
 }
 
-// writeWitness prints a witness: a sentence, the paths, and the critical subsystem.
-func writeWitness(w io.Writer, format table.Format, witness *result.Witness, opt table.Options) error {
-	fmt.Fprintln(w, witnessText(witness))
+// writeWitness prints a witness: a sentence, the paths, and the critical subsystem. holds is the truth value of a property with a bound.
+func writeWitness(w io.Writer, format table.Format, witness *result.Witness, holds bool, opt table.Options) error {
+	fmt.Fprintln(w, witnessText(witness, holds))
 	if err := writePaths(w, format, witness, opt); err != nil {
 		return err
 	}
-	return writeSubsystem(w, format, witness.Part, opt)
+	return writeSubsystem(w, format, witness, opt)
 }
 
-// witnessText describes the paths of a witness in sentences: their number and probability, and whether they decide the property.
-func witnessText(witness *result.Witness) string {
+// witnessText describes the paths of a witness in sentences: their number and probability, and whether they decide the property. holds is its
+// truth value.
+func witnessText(witness *result.Witness, holds bool) string {
 	under := ""
 	if witness.Scheduler {
 		under = "Under an optimal scheduler, "
@@ -70,15 +71,19 @@ func witnessText(witness *result.Witness) string {
 		text = upperFirst(under + fmt.Sprintf("the %d likeliest paths %s have probability %s together.", witness.Count, pathsThat, sum))
 	}
 	wanted := wantedText(witness.Wanted)
+	decision := "the property fails"
+	if holds {
+		decision = "the property holds"
+	}
 	switch {
 	case witness.Wanted == "" && witness.All:
 		return text + " There are no other such paths."
 	case witness.Wanted == "":
 		return text
 	case witness.Shown && witness.Count == 1:
-		return text + " This is " + wanted + ", which decides the property."
+		return text + " This is " + wanted + ", so " + decision + "."
 	case witness.Shown:
-		return text + " This is " + wanted + ", which decides the property; fewer paths do not."
+		return text + " This is " + wanted + ", so " + decision + "; fewer paths do not show this."
 	case witness.Enough:
 		return text + " This is " + wanted + ". Other schedulers do not come closer to the bound."
 	case witness.All:
@@ -222,25 +227,31 @@ func boardText(state result.Valuation, cells []int, cols int) string {
 	return strings.Join(words, " ")
 }
 
-// writeSubsystem prints the critical subsystem: the numbers of its states and commands, and a table of the commands. It prints nothing for nil.
-func writeSubsystem(w io.Writer, format table.Format, part *result.WitnessPart, opt table.Options) error {
+// writeSubsystem prints the critical subsystem: the numbers of its states and commands, and a table of the commands. It prints nothing if there
+// is none.
+func writeSubsystem(w io.Writer, format table.Format, witness *result.Witness, opt table.Options) error {
+	part := witness.Part
 	if part == nil {
 		return nil
 	}
-	bound := func(probability result.JSONNumber) string {
-		return "at least " + number.ScaleOf(float64(probability), 0).Format(float64(probability), -1)
+	outcome := "fails"
+	if witness.Holds {
+		outcome = "holds"
 	}
-	minimality := func(minimal bool, kind string) string {
+	sentence := func(count, of int, kind string, lower result.JSONNumber, minimal bool) {
+		minimality := "Some of these " + kind + "s may not be needed."
 		if minimal {
-			return "; none of these " + kind + "s can be left out"
+			minimality = "None of these " + kind + "s can be left out."
 		}
-		return "; some of these " + kind + "s may not be needed"
+		fmt.Fprintf(w, "%d of %s %s to break the bound: with nothing else in the model, the formula %s with probability about %s. %s\n",
+			count, noun.Count(of, kind), noun.Verb(count, "suffices", "suffice"), outcome, number.Text(float64(lower)), minimality)
 	}
-	fmt.Fprintf(w, "\n%d of %s %s the bound alone, with probability %s%s.\n", part.States, noun.Count(part.Of, "state"), noun.Verb(part.States, "breaks", "break"), bound(part.Lower), minimality(part.Minimal, "state"))
+	fmt.Fprintln(w)
+	sentence(part.States, part.Of, "state", part.Lower, part.Minimal)
 	if part.Commands == nil {
 		return nil
 	}
-	fmt.Fprintf(w, "%d of %s %s the bound alone, with probability %s%s.\n", len(part.Commands), noun.Count(part.OfCommands, "command"), noun.Verb(len(part.Commands), "breaks", "break"), bound(part.LowerCommands), minimality(part.CommandsMinimal, "command"))
+	sentence(len(part.Commands), part.OfCommands, "command", part.LowerCommands, part.CommandsMinimal)
 	fmt.Fprintln(w)
 	out := &table.Table{Columns: []table.Column{{Name: "module"}, {Name: "line", Align: table.Right}, {Name: "command", Code: true, Max: 100}}}
 	for _, command := range part.Commands {

@@ -34,7 +34,7 @@ func TestWitness(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"The 2 likeliest paths on which the formula holds have probability 0.75 together. This is more than 1/2, which decides the property; fewer paths do not.",
+		"The 2 likeliest paths on which the formula holds have probability 0.75 together. This is more than 1/2, so the property fails; fewer paths do not show this.",
 		"Path 1 of 2: 1 step, probability 1/2 = 0.5", "2 2 / . .", "4 . / . .", "in every state: fixed=true",
 	} {
 		if !strings.Contains(b.String(), want) {

@@ -40,13 +40,13 @@ type checkCmd struct {
 	shardFlags      `embed:""`
 	checkFlags      `embed:"" group:"State space (--method states, the default):"`
 	ExportScheduler string       `help:"Also write an optimal scheduler (FILE:type=tree)." placeholder:"FILE" file:"target"`
-	Certify         bool         `help:"Prove answers (--exact: fractions) by certificates."`
-	Certificate     string       `help:"Prove answers, and write the proofs, also as .gz." placeholder:"FILE" file:"out"`
-	ExportResults   string       `rare:"" help:"Also write the results as PRISM, perhaps FILE:csv, matrix, matrix,csv, dataframe or comment." placeholder:"FILE" file:"target"`
+	Certify         bool         `help:"Prove answers by certificates, and check these."`
+	Certificate     string       `help:"The same, and write the certificates (.gz works)." placeholder:"FILE" file:"out"`
+	ExportResults   string       `rare:"" help:"Also write the results in PRISM's format: FILE, FILE:csv, FILE:matrix, FILE:matrix,csv, FILE:dataframe or FILE:comment." placeholder:"FILE" file:"target"`
 	Plot            string       `help:"Draw an experiment or a Pareto curve, .svg or .png." placeholder:"FILE" file:"out"`
-	Witness         pathCount    `help:"Why: K (3) likeliest paths, or a counterexample."`
-	Misses          bool         `rare:"" help:"With --witness, of a value: also the likeliest paths on which the formula does not hold."`
-	Subsystem       bool         `rare:"" help:"With --witness, if a bound fails: also few states and commands that break it by themselves."`
+	Witness         pathCount    `help:"Why: likely paths (=5: five), or a counterexample."`
+	Misses          bool         `rare:"" help:"With --witness and =?: also the likeliest paths on which the formula does not hold."`
+	Subsystem       bool         `rare:"" help:"With --witness, if a bound fails: also few states and commands that suffice to break it."`
 	ExportSubsystem string       `rare:"" help:"With --subsystem: write a model with these commands only; it is checked again." placeholder:"FILE" file:"out"`
 	ExportWitness   string       `rare:"" help:"With --witness: write the likeliest path, which simulate --path replays." placeholder:"FILE" file:"out"`
 	Format          table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
