@@ -131,11 +131,11 @@ func hasSystemBlock(model *syntax.Model) bool {
 	})
 }
 
-// moduleName returns policy_manager as the name of a new module. It appends a number if the model has this name.
+// moduleName returns scheduler as the name of a new module. It appends a number if the model has this name.
 func moduleName(model *sema.Model) string {
-	name := "policy_manager"
+	name := "scheduler"
 	for i := 2; slices.Contains(model.Modules(), name); i++ {
-		name = fmt.Sprintf("policy_manager_%d", i)
+		name = fmt.Sprintf("scheduler_%d", i)
 	}
 	return name
 }

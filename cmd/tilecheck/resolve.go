@@ -26,10 +26,10 @@ type resolveCmd struct {
 	ModelFile string   `arg:"" name:"model" help:"PRISM model of an MDP or a game (- for standard input)." file:"in"`
 	Const     []string `help:"Values of undefined constants, to build the states: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 
-	Scheduler string   `help:"File with the choices: Storm's JSON or one of PRISM's lists, as check --export-scheduler or shield writes them." placeholder:"FILE" file:"in"`
-	Uniform   bool     `help:"Make all choices of a state equally likely; with --scheduler, those that it permits."`
-	Player    []string `help:"Make only the choices of these players of a game; the result is an MDP with the choices of the others." placeholder:"NAME"`
-	Policy    string   `help:"File with modules that choose, or a policy of the game, such as random." placeholder:"FILE" file:"in"`
+	Scheduler string   `help:"File with the choices, which check --export-scheduler or shield wrote: Storm's JSON or a list as PRISM writes it." placeholder:"FILE" file:"in"`
+	Uniform   bool     `help:"Make all choices of a state equally likely; with --scheduler, only those that the file allows."`
+	Player    []string `help:"In a game: make only the choices of these players; the result is an MDP of the other players." placeholder:"NAME"`
+	Policy    string   `help:"File with modules that make the choices; or, for a model of 2048, a policy such as random." placeholder:"FILE" file:"in"`
 
 	MaxStates int       `rare:"" help:"Give up a state space with more states (default: no limit)." placeholder:"N"`
 	Memory    byteCount `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
@@ -380,7 +380,11 @@ func schedulerModules(ctx context.Context, space *explicit.Space, chosen schedul
 	if err != nil {
 		return nil, err
 	}
-	items, err := decisionTree.Items("policy_manager")
+	name := "scheduler"
+	for i := 2; slices.Contains(space.Declares().Modules(), name); i++ {
+		name = fmt.Sprintf("scheduler_%d", i)
+	}
+	items, err := decisionTree.Items(name)
 	if err != nil {
 		return nil, fmt.Errorf("%w; -o FILE.all or -o FILE.umb writes the states of the chain instead", err)
 	}

@@ -57,7 +57,7 @@ type moduleWriter struct {
 
 // writeModule writes the module: its variables, and a command for each controller node.
 func (writer *moduleWriter) writeModule(ctx context.Context) error {
-	writer.text.WriteString("module scheduled\n")
+	writer.text.WriteString("module induced_chain\n")
 	writer.writeVariables()
 	// Rewards may refer to an action that no node has, so every action gets a command.
 	for _, action := range writer.space.Program().Actions {

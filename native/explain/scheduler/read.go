@@ -142,7 +142,7 @@ func parseValuation(words []string) ([]int32, error) {
 }
 
 // errNeedsMemory says that a list has the choices of a scheduler with memory.
-var errNeedsMemory = errors.New("found a list of a scheduler with memory, which does not contain memory updates: want Storm's JSON")
+var errNeedsMemory = errors.New("this list does not say how the memory of the scheduler changes: export the scheduler again as FILE.json, and use that file")
 
 // formatError returns the error for a line that does not have PRISM's format.
 func (reader *reader) formatError(line string) error {
