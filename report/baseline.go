@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"tilecheck/internal/noun"
 
 	"tilecheck/report/table"
 	"tilecheck/result"
@@ -217,7 +218,7 @@ func compareVerdicts(first *TestResult, firstName string, second *TestResult, se
 	return agree.Verdicts(firstName, firstVerdict, secondName, secondVerdict, agree.Ask(second.Property, second.Constants), agree.Options{})
 }
 
-// countsLine returns the numbers of changes in one line, such as "2 broken, 1 slower, 40 the same".
+// countsLine returns the numbers of changes in one line, such as "2 results changed: 2 broken, 1 slower; 40 unchanged".
 func (b *Baseline) countsLine() string {
 	var parts []string
 	for aspect := Broken; aspect <= Added; aspect++ {
@@ -225,7 +226,10 @@ func (b *Baseline) countsLine() string {
 			parts = append(parts, fmt.Sprintf("%d %s", count, aspect.nameFor(count)))
 		}
 	}
-	text := strings.Join(append(parts, fmt.Sprintf("%d the same", b.Same)), ", ")
+	text := fmt.Sprintf("%d unchanged", b.Same)
+	if len(parts) > 0 { // a result can have several changes
+		text = noun.Count(len(b.Changes), "result") + " changed: " + strings.Join(parts, ", ") + "; " + text
+	}
 	if b.Compared.Unknown > b.Identical {
 		text += "; values: " + b.Compared.String()
 	}

@@ -63,5 +63,5 @@ func ExampleCompareBaseline() {
 	// broken, value  die.props:2:1  P=? [ F s=7&d=6 ]  native  pass      fail
 	//                                                          0.166667  0.2
 	//
-	// 1 broken, 1 other value, 0 the same
+	// 1 result changed: 1 broken, 1 other value; 0 unchanged
 }

@@ -222,7 +222,7 @@ func readHeader(r *bufio.Reader) (h *header, dataOffset int64, err error) {
 		if bytes.HasPrefix(start, []byte("tilecheck shard ")) {
 			return nil, 0, errors.New("it is a shard in another format, of another version")
 		}
-		return nil, 0, fmt.Errorf("it is no shard, want a file that begins with %q", magic[:len(magic)-1])
+		return nil, 0, fmt.Errorf("not a file of --partial: such a file begins with %q", magic[:len(magic)-1])
 	}
 	var line []byte
 	for {

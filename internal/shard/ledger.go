@@ -263,7 +263,7 @@ func Join(files []*File, allowMissing bool) (*Ledger, error) {
 		}
 	}
 	if len(l.absent) > 0 && !allowMissing {
-		return nil, fmt.Errorf("%s", Missing(l.absent))
+		return nil, fmt.Errorf("%s; --partial-result prints the result of the others", Missing(l.absent))
 	}
 	for _, file := range l.files {
 		for _, piece := range file.pieces {

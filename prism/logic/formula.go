@@ -211,7 +211,7 @@ func Describe(expr sema.Expr) string {
 func describeCosts(costs []sema.Cost) string {
 	onlyTime := true
 	for _, cost := range costs {
-		onlyTime = onlyTime && cost.Time
+		onlyTime = onlyTime && cost.IsTime
 	}
 	if onlyTime {
 		return "a time bound"

@@ -18,19 +18,19 @@ func Bound(strategy string, opt induced.PartOptions, best *induced.Proven, elaps
 	}
 	facts.Add(table.Column{Field: "board"}, fmt.Sprintf("%dx%d", shape.Rows, shape.Cols), nil)
 	facts.Add(table.Column{Field: "tile"}, game.Value(opt.Max), nil)
-	facts.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, number(bound.Optimal), "by the best moves on these boards; --certificate writes the proof")
-	facts.Add(table.Column{Name: "the strategy itself wins at least", Field: "strategy_lower"}, number(bound.StrategyBounds[0]), strategy+", on "+boards+" boards; not certified")
+	facts.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, number(bound.Optimal), "--certificate writes the proof")
+	facts.Add(table.Column{Name: "the strategy itself wins at least", Field: "strategy_lower"}, number(bound.StrategyBounds[0]), strategyNote(strategy, opt.Canonical))
 	facts.Add(table.Column{Name: "the strategy itself wins at most", Field: "strategy_upper"}, number(bound.StrategyBounds[1]), nil)
 	facts.Add(table.Column{Field: "strategy"}, strategy, nil)
 	facts.Add(table.Column{Field: "strategy_boards"}, boards, nil)
-	facts.Add(table.Column{Name: "states"}, part.States(), "explored for the best bound")
-	facts.Add(table.Column{Name: "boards"}, bound.Boards, "in the certificate: "+boardsWord(part.Canonical())+" boards")
+	facts.Add(table.Column{Name: "states"}, part.States(), "explored")
+	facts.Add(table.Column{Name: "boards"}, bound.Boards, "in the certificate: "+boardsWord(part.Canonical())+" boards"+boardsNote(part.Canonical()))
 	facts.Add(table.Column{Field: "certificate_boards"}, boardsWord(part.Canonical()), nil)
-	facts.Add(table.Column{Name: "cutoff"}, table.Cell{Text: fmt.Sprintf("%.3g", part.Cutoff()), Value: part.Cutoff()}, "probability below which boards were left out")
-	facts.Add(table.Column{Name: "passes"}, part.Passes(), nil)
+	facts.Add(table.Column{Name: "cutoff"}, table.Cell{Text: fmt.Sprintf("%.3g", part.Cutoff()), Value: part.Cutoff()}, "boards with a smaller probability were left out")
+	facts.Add(table.Column{Name: "passes"}, part.Passes(), "each explores with the best moves known so far")
 	addSeconds(facts, elapsed)
 	if best.TimedOut {
-		facts.Notes = append(facts.Notes, "The time was over before the states were: another run may look at others.")
+		facts.Notes = append(facts.Notes, "The time ended the exploration, so another run may explore other states.")
 	}
 	return facts
 }
@@ -41,7 +41,7 @@ func StageBound(proof *induced.StageProof, elapsed time.Duration) *table.Facts {
 	facts.Add(table.Column{Field: "board"}, fmt.Sprintf("%dx%d", shape.Rows, shape.Cols), nil)
 	facts.Add(table.Column{Field: "tile"}, game.Value(proof.Max), nil)
 	facts.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, table.Cell{Text: proof.Bound.String(), Value: proof.Bound.Float64()}, "certified lower bound")
-	facts.Add(table.Column{Name: "stages", Field: "stages"}, proof.Stages, fmt.Sprintf("that collect tiles %d", game.Value(proof.Unit)))
+	facts.Add(table.Column{Name: "stages", Field: "stages"}, proof.Stages, fmt.Sprintf("each makes one more tile %d", game.Value(proof.Unit)))
 	facts.Add(table.Column{Name: "boards", Field: "boards"}, proof.Boards, "in all stages")
 	addSeconds(facts, elapsed)
 	return facts
@@ -50,6 +50,22 @@ func StageBound(proof *induced.StageProof, elapsed time.Duration) *table.Facts {
 // addSeconds adds the time that the computation took.
 func addSeconds(t *table.Facts, elapsed time.Duration) {
 	t.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
+}
+
+// boardsNote describes the boards of a certificate.
+func boardsNote(canonical bool) string {
+	if canonical {
+		return ", up to symmetry"
+	}
+	return ""
+}
+
+// strategyNote describes the number of a strategy, which sees the boards as they are or in canonical form.
+func strategyNote(strategy string, canonical bool) string {
+	if canonical {
+		strategy += ", on canonical boards"
+	}
+	return strategy + "; not in the certificate"
 }
 
 // boardsWord names the boards that the strategy sees.

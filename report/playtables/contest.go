@@ -76,7 +76,7 @@ func rankingTable(contest *play.Contest) (*table.Table, error) {
 			{Name: "won", Align: table.Right},
 			{Name: "interval"},
 			{Name: "mean score", Align: table.Right},
-			{Name: "interval, nominal"},
+			{Name: "nominal interval"},
 			{Name: "largest tile", Align: table.Right},
 			{Name: "moves/s", Align: table.Right},
 		},
@@ -112,7 +112,7 @@ func mainEstimates(contest *play.Contest, player int) (won, score play.Estimate,
 // pairTable returns a table with the difference of each pair of strategies.
 func pairTable(contest *play.Contest) *table.Table {
 	out := &table.Table{
-		Title: "Differences, first less second",
+		Title: "Differences: first minus second",
 		Columns: []table.Column{
 			{Name: "first", Min: 16, Code: true},
 			{Name: "second", Min: 16, Code: true},
@@ -136,7 +136,7 @@ func winnerText(p *play.Pair) string {
 
 // contestNotes returns notes about the end of the contest, the opponent, and the intervals.
 func contestNotes(contest *play.Contest) []string {
-	notes := []string{fmt.Sprintf("seed %d, %s of each of at most %d: %v", contest.Match.Seed, noun.Count(contest.Games, "game"), contest.Asked, contest.End)}
+	notes := []string{fmt.Sprintf("seed %d; each strategy played %s of at most %d: %v", contest.Match.Seed, noun.Count(contest.Games, "game"), contest.Asked, contest.End)}
 	resumed := int64(0)
 	for _, player := range contest.Players {
 		resumed += min(player.Resumed, contest.Games)
@@ -146,13 +146,13 @@ func contestNotes(contest *play.Contest) []string {
 	}
 	notes = append(append(notes, contest.Warnings...), opponentNotes(contest.Match)...)
 	confidence := 100 * contest.Confidence
-	pairs := fmt.Sprintf("all places and differences are right together with %g %% confidence; all players met the same tiles (common random numbers)", confidence)
+	pairs := fmt.Sprintf("with %g %% confidence all places and differences are right; all players met the same tiles (common random numbers)", confidence)
 	if contest.By == play.ByWin {
-		pairs += "; the intervals hold for every distribution (" + stats.EmpiricalBernsteinSequence.String() + ")"
+		pairs += "; method: " + stats.EmpiricalBernsteinSequence.String()
 	} else {
-		pairs += fmt.Sprintf("; nominal, Student t with the error probability divided among pairs and looks (%d so far)", contest.Looks)
+		pairs += fmt.Sprintf("; nominal, which means not proven: Student t, with the error probability divided among the pairs and the %s so far", noun.Count(contest.Looks, "check"))
 	}
-	won := fmt.Sprintf("won: %s, each at %g %% confidence; mean score: Student t, nominal", shareMethod(contest.Sequential), confidence)
+	won := fmt.Sprintf("intervals of won: %s, each with %g %% confidence; of mean score: Student t, nominal (not proven)", shareMethod(contest.Sequential), confidence)
 	return append(notes, pairs, won)
 }
 

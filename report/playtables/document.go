@@ -186,14 +186,22 @@ func jointNote(document play.Document, j play.Joint) string {
 	return text + "compatible"
 }
 
+// hasPrediction reports whether one of our numbers is a prediction.
+func hasPrediction(results []play.RowResult) bool {
+	return slices.ContainsFunc(results, func(row play.RowResult) bool {
+		return slices.ContainsFunc(row.Judgements, func(judgement play.Judgement) bool { return judgement.Predicted })
+	})
+}
+
 // documentNotes returns the notes that explain the numbers, the tests and the results of the comparison.
 func documentNotes(document play.Document, opt play.RepeatOptions, results []play.RowResult) []string {
 	notes := []string{
-		fmt.Sprintf("seed %d; intervals at %g %% confidence, for shares proven, for means Student's, nominal", opt.Seed, 100*opt.Confidence),
-		fmt.Sprintf("compatible: no significant difference at %g %% confidence. Tests: shares by an exact test of two samples, "+
-			"means by Student's with our deviation (nominal), best scores by an exact rank test, values by rounding; speeds and times are not tested; "+
-			"too few: no difference found, but there were too few games to find one", 100*stats.CompareConfidence),
-		fmt.Sprintf("predicted: by our games, the range of the best of as many games as theirs with probability %g %%, and its median", 100*stats.CompareConfidence),
+		fmt.Sprintf("seed %d; intervals have %g %% confidence: proven for shares, nominal (Student t) for means", opt.Seed, 100*opt.Confidence),
+		fmt.Sprintf("compatible: no significant difference at %g %% confidence (too few: no difference was found, but there were too few games to find one). Tests: an exact test of two samples for shares, "+
+			"Student's t for means, with the deviation of our games (nominal), an exact rank test for best scores, rounding for values; speeds and times are not tested", 100*stats.CompareConfidence),
+	}
+	if hasPrediction(results) {
+		notes = append(notes, fmt.Sprintf("predicted: with probability %g %% the best of as many games as theirs is in this range, by our games; the value is the median", 100*stats.CompareConfidence))
 	}
 	tally := play.Count(document, results)
 	counts := fmt.Sprintf("%d of %d compared numbers are compatible", tally.Compatible, tally.Compatible+tally.Incompatible)

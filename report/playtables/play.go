@@ -149,7 +149,7 @@ func rounded(x float64) string {
 func playNotes(outcome *play.Outcome, estimates []play.Estimate) []string {
 	notes := append(append([]string{gamesNote(outcome)}, outcome.Warnings...), opponentNotes(outcome.Match)...)
 	confidence := 100 * estimates[0].Interval.Confidence
-	text := fmt.Sprintf("intervals: each holds with %g %% confidence; the rows of tiles reached hold together, and so do those of largest tiles (Bonferroni)", confidence)
+	text := fmt.Sprintf("each interval holds with %g %% confidence. The rows reached also hold all together, and so do the rows largest tile (Bonferroni), so their intervals are wider", confidence)
 	if outcome.Sequential() {
 		text += "; time decided the number of games, so the proven ones hold for every number of games at once"
 	}

@@ -9,6 +9,7 @@ import (
 	"tilecheck/game"
 	"tilecheck/game/guarantee"
 	"tilecheck/game/solve"
+	"tilecheck/report/number"
 	"tilecheck/report/table"
 	"tilecheck/result"
 )
@@ -49,7 +50,7 @@ func Solved(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *ta
 		{Field: "relative_error"},
 		{Name: "positions", Align: table.Right},
 		{Name: "afterstates", Align: table.Right},
-		{Name: "layers", Align: table.Right},
+		{Field: "layers"},
 		{Name: "seconds", Align: table.Right},
 		{Field: "spawn"},
 	}}
@@ -57,7 +58,7 @@ func Solved(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *ta
 	accuracy := result.Float
 	if low, high, ok := stats.Bounds(problem); ok {
 		bound := stats.RelativeError(problem)
-		_, interval = table.Estimate(stats.Initial, low, high)
+		interval = table.Cell{Text: number.ScaleWithin(stats.Initial, (high-low)/2, valueDigits).Interval(low, high)}
 		accuracy, lower, upper, relativeError = result.Bounded, low, high, table.Cell{Text: fmt.Sprintf("%.1e", bound), Value: bound}
 	}
 	out.Append(
@@ -90,7 +91,10 @@ func Guarantee(problem solve.Problem, found *guarantee.Found, boards int, elapse
 }
 
 // Value writes the digits of a value that rounding does not change.
-func Value(v float64) string { return strconv.FormatFloat(v, 'g', 12, 64) }
+func Value(v float64) string { return strconv.FormatFloat(v, 'g', valueDigits, 64) }
+
+// valueDigits is the largest number of digits of a value.
+const valueDigits = 12
 
 // valueCell returns a cell with the value of a position.
 func valueCell(v float64) table.Cell { return table.Cell{Text: Value(v), Value: v} }

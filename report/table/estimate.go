@@ -27,19 +27,24 @@ type Footnotes []string
 // Add adds notes to the footnotes, and returns their numbers as a mark, such as "[1,3]". A note that already exists keeps its number. Without notes,
 // the mark is empty.
 func (f *Footnotes) Add(notes ...string) string {
-	var marks []string
+	var numbers []int
 	for _, note := range notes {
 		i := slices.Index(*f, note)
 		if i < 0 {
 			i = len(*f)
 			*f = append(*f, note)
 		}
-		if mark := strconv.Itoa(i + 1); !slices.Contains(marks, mark) {
-			marks = append(marks, mark)
+		if !slices.Contains(numbers, i+1) {
+			numbers = append(numbers, i+1)
 		}
 	}
-	if len(marks) == 0 {
+	if len(numbers) == 0 {
 		return ""
+	}
+	slices.Sort(numbers)
+	marks := make([]string, len(numbers))
+	for i, number := range numbers {
+		marks[i] = strconv.Itoa(number)
 	}
 	return "[" + strings.Join(marks, ",") + "]"
 }

@@ -34,7 +34,7 @@ func TestFootnotes(t *testing.T) {
 	for _, test := range []struct {
 		notes []string
 		want  string
-	}{{nil, ""}, {[]string{"a"}, "[1]"}, {[]string{"b", "a"}, "[2,1]"}, {[]string{"b", "b"}, "[2]"}} {
+	}{{nil, ""}, {[]string{"a"}, "[1]"}, {[]string{"b", "a"}, "[1,2]"}, {[]string{"b", "b"}, "[2]"}} {
 		if got := f.Add(test.notes...); got != test.want {
 			t.Errorf("%q: %q, want %q", test.notes, got, test.want)
 		}

@@ -177,19 +177,19 @@ const confidenceRounding = 1e-12
 func Interval(verdict *result.Verdict, question Question, level float64) (result.Interval, error) {
 	switch {
 	case question.Operator == 0 || verdict.Value.Kind == result.Range:
-		return result.Interval{}, fmt.Errorf("the property is none whose samples are known to be independent paths")
+		return result.Interval{}, fmt.Errorf("the samples of this property are not known to be independent paths")
 	case verdict.Bound != nil && verdict.Confidence >= level-confidenceRounding:
 		return *verdict.Bound, nil
 	case question.Operator == 'P':
 		counts, err := stats.Published(verdict.Value.Num, verdict.Samples)
 		if err != nil {
-			return result.Interval{}, fmt.Errorf("the estimate is no fraction of the samples, so that no interval can be made: %w", err)
+			return result.Interval{}, fmt.Errorf("the estimate is not a fraction of the samples, so it has no interval: %w", err)
 		}
 		isFixed := question.FixedSamples || slices.Contains([]string{stats.ClopperPearson.String(), stats.Hoeffding.String()}, verdict.BoundMethod)
 		computed, err := stats.BernoulliInterval(counts, level, !isFixed) // valid at any stopping time unless the number of samples was fixed
 		return result.Interval{Lo: computed.Lo, Hi: computed.Hi}, err
 	case verdict.Bound == nil:
-		return result.Interval{}, fmt.Errorf("no interval is valid for the mean of a reward without a bound of the reward of a path")
+		return result.Interval{}, fmt.Errorf("the mean of a reward has no valid interval, because the reward of a path has no known bound")
 	}
 	return stretchInterval(verdict, level)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"tilecheck/internal/noun"
 	"time"
 
 	"tilecheck/internal/shard"
@@ -274,14 +275,27 @@ func isEstimate(verdict result.Verdict) bool { return verdict.Accuracy == result
 // notes returns remarks for the reader of the report: the tolerance and the confidence of the comparisons, the seed, and the engines that are not
 // available.
 func (c *comparison) notes() []string {
-	computed := fmt.Sprintf("computed numbers agree if their relative difference is at most %g; estimated values have no guarantee, and claimed ones only that of the other program", c.options.Tolerance)
+	computed := fmt.Sprintf("computed values agree if their relative difference is at most %g", c.options.Tolerance)
+	if c.hasAccuracy(result.Estimated) {
+		computed += "; estimated values have no guarantee"
+	}
+	if c.hasAccuracy(result.Claimed) {
+		computed += "; claimed intervals were not checked by tilecheck"
+	}
 	notes := append(slices.Clone(c.options.Unavailable), computed)
 	if c.report.Confidence < 1 {
 		notes = append(notes, fmt.Sprintf(
-			"with probability at least %g all statistical comparisons are right: values that agree are at most %g apart, and values that disagree are different; "+
-				"the error is split evenly (Bonferroni) over %d sampled answers, and over the draws of each", c.options.Confidence, c.options.Precision, c.sampledAnswers()))
+			"all comparisons of sampled values together are right with probability at least %g: values that agree differ by at most %g, and values that disagree are different "+
+				"(Bonferroni, over %s)", c.options.Confidence, c.options.Precision, noun.Count(c.sampledAnswers(), "sampled answer")))
 	}
 	return append(notes, c.seedNotes()...)
+}
+
+// hasAccuracy reports whether an answer has this accuracy.
+func (c *comparison) hasAccuracy(accuracy result.Accuracy) bool {
+	return slices.ContainsFunc(c.rowsToCheck, func(row *row) bool {
+		return slices.ContainsFunc(row.Verdicts, func(verdict result.Verdict) bool { return verdict.Accuracy == accuracy })
+	})
 }
 
 // seedNotes returns a note with the seed of the samples and the engines that used it. It returns nil if no engine used a seed.

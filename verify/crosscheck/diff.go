@@ -81,6 +81,10 @@ func (d *Difference) String() string {
 		return text + ": only in the first"
 	case d.First == absent && d.Second == present:
 		return text + ": only in the second"
+	case d.First == noTransition:
+		return text + ": " + d.Second + ", only in the second"
+	case d.Second == noTransition:
+		return text + ": " + d.First + ", only in the first"
 	}
 	return text + ": " + d.First + " against " + d.Second
 }

@@ -65,7 +65,7 @@ func Models(ctx context.Context, job runner.Job, other *runner.Job, engines []ru
 		return nil, err
 	}
 	if other == nil && !slices.ContainsFunc(engines, exportsStates) {
-		reasons := append([]string{"there is no engine to compare the model with: want PRISM, Storm or another model"}, options.Unavailable...)
+		reasons := append([]string{"nothing to compare the model with: give another model with --against, or use PRISM or Storm"}, options.Unavailable...)
 		return nil, errors.New(strings.Join(reasons, "; "))
 	}
 	model, err := newPlannedModel(runner.PlanModel(ctx, job))

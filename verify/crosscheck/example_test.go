@@ -61,10 +61,10 @@ func ExampleAgainst() {
 	//                                                                        1/5
 	//
 	// 1 disagree
-	// die.prism: valid in all of its 3 states, 3 choices, 4 transitions
-	// wrong.prism: valid in all of its 3 states, 3 choices, 4 transitions
+	// die.prism: no error in its 3 states, 3 choices, 4 transitions
+	// wrong.prism: no error in its 3 states, 3 choices, 4 transitions
 	// die.prism against wrong.prism: probability in state (s=0), action [throw], to (s=1): 0.16666666666666666 against 0.2
 	//   die.prism:4:3: command [throw]
 	//   wrong.prism:4:3: command [throw]
-	// computed numbers agree if their relative difference is at most 1e-05; estimated values have no guarantee, and claimed ones only that of the other program
+	// computed values agree if their relative difference is at most 1e-05
 }

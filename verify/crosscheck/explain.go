@@ -31,6 +31,9 @@ func (d *spaceComparison) explainChoices(i, j int, onlyFirst, onlySecond []*choi
 	return difference
 }
 
+// noTransition stands for the probability of a transition that a model does not have.
+const noTransition = "none"
+
 // actionText returns a text that names a choice by its action.
 func actionText(action string) string { return "choice [" + action + "]" }
 
@@ -46,7 +49,7 @@ func (d *spaceComparison) choiceText(c *choice) string {
 // explainTransition describes the first transition in which two choices with the same action differ: in its target or the lower end of its
 // probability, and otherwise in the upper end. firstChoice is a choice of state i of the first space, secondChoice one of state j of the second.
 func (d *spaceComparison) explainTransition(i, j int, firstChoice, secondChoice *choice) *Difference {
-	difference := &Difference{Kind: Probability, First: "none", Second: "none"}
+	difference := &Difference{Kind: Probability, First: noTransition, Second: noTransition}
 	firstTransition, secondTransition := firstDifference(firstChoice.transitions, secondChoice.transitions, transition.lowerEnd)
 	if firstTransition == nil && secondTransition == nil {
 		firstTransition, secondTransition = firstDifference(firstChoice.transitions, secondChoice.transitions, transition.upperEnd)

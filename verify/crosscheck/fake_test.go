@@ -377,8 +377,8 @@ func TestUnsoundSamples(t *testing.T) {
 		v                     result.Verdict
 		reason                string
 	}{
-		{"no fraction of the samples", coin, "P=? [ F s=1 ]", odd, "no fraction of the samples"},
-		{"reward without bound", coin + "rewards s=0 : 1; endrewards", "R=? [ F s>0 ]", reward, "no interval is valid"},
+		{"not a fraction of the samples", coin, "P=? [ F s=1 ]", odd, "not a fraction of the samples"},
+		{"reward without bound", coin + "rewards s=0 : 1; endrewards", "R=? [ F s>0 ]", reward, "the mean of a reward has no valid interval"},
 	} {
 		r := run(t, tc.model, tc.property, says("exact", fraction(1, 4)), says("ci", tc.v))
 		if row := r.Rows[0]; row.Status != crosscheck.Undecided || !strings.Contains(row.Reason, tc.reason) {

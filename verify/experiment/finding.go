@@ -72,11 +72,11 @@ func (e *Experiment) addFindings(comparison *report.Comparison) {
 		comparison.Finding = append(comparison.Finding, "Finding: the rules "+text+".")
 	}
 	if publishedFit.numCompared > 0 {
-		comparison.Finding = append(comparison.Finding, describeWrongUpdates(&publishedFit, &rulesFit))
+		comparison.Finding = append(comparison.Finding, describeWrongUpdates(&publishedFit, &rulesFit)...)
 	}
 	comparison.Notes = []string{
 		fmt.Sprintf("thesis: Table 3.6, %d games a cell, with PRISM's half-width", modelgen.PublishedSamples),
-		fmt.Sprintf("* contradicts the thesis: an exact test, at %g %% for the %d cells of a model together", 100*stats.CompareConfidence, publishedCells),
+		fmt.Sprintf("* contradicts the thesis (exact test, %g %% confidence for the %d cells of a model together)", 100*stats.CompareConfidence, publishedCells),
 	}
 	if !slices.Contains(e.Updates, modelgen.UpdatesPublished) {
 		comparison.Notes = append(comparison.Notes, modelgen.PublishedNote)
@@ -84,20 +84,21 @@ func (e *Experiment) addFindings(comparison *report.Comparison) {
 	}
 	comparison.Notes = append(comparison.Notes, "faults: two updates break the rules, one of them as printed in the thesis; see docs/thesis.md")
 	if e.Job.Method != runner.States && e.Job.Simulation.MaxPath == 0 {
-		comparison.Notes = append(comparison.Notes, fmt.Sprintf("faults: paths may have %d steps; PRISM's default is 10000 (--max-path, PRISM's -simpathlen)", publishedPath))
+		comparison.Notes = append(comparison.Notes, fmt.Sprintf("faults: games last longer, so --max-path is %d; PRISM's default (-simpathlen) is 10000", publishedPath))
 	}
 }
 
 // describeWrongUpdates describes how well the model with the two wrong updates reproduces the thesis, compared with the model of the rules.
-func describeWrongUpdates(publishedFit, rulesFit *thesisFit) string {
-	text := fmt.Sprintf("Two wrong updates give %d of %d cells (exact test, %g %% together", publishedFit.numCompatible, publishedFit.numCompared, 100*stats.CompareConfidence)
+func describeWrongUpdates(publishedFit, rulesFit *thesisFit) []string {
+	texts := []string{fmt.Sprintf("Two wrong updates explain %d of %d cells (exact test, %g %% confidence for all together).", publishedFit.numCompatible, publishedFit.numCompared, 100*stats.CompareConfidence)}
 	if rulesFit.squaredZScores+publishedFit.squaredZScores > 0 {
-		text += fmt.Sprintf("; sum of z² %.0f", publishedFit.squaredZScores)
+		text := fmt.Sprintf("Sum of squared differences, in standard deviations: %.0f", publishedFit.squaredZScores)
+		if rulesFit.numCompared > 0 {
+			text += fmt.Sprintf("; with the rules %.0f", rulesFit.squaredZScores)
+		}
+		texts = append(texts, text+".")
 	}
-	if rulesFit.numCompared > 0 {
-		text += fmt.Sprintf(", rules %.0f", rulesFit.squaredZScores)
-	}
-	return text + ")."
+	return texts
 }
 
 // describe returns a text about the columns of the thesis that the model reproduces or contradicts, such as "give the column random". It is empty

@@ -75,10 +75,10 @@ func TestFindingOfManySeeds(t *testing.T) {
 	for seed := range uint64(100) {
 		c := report.Comparison{Cells: drawn(t, e, rand.New(rand.NewPCG(seed, 36)), of, judged)}
 		e.addFindings(&c)
-		if len(c.Finding) != 2 || c.Finding[0] != "Finding: the rules give the column opposite and contradict random, orthogonal and alternating." {
+		if len(c.Finding) != 3 || c.Finding[0] != "Finding: the rules give the column opposite and contradict random, orthogonal and alternating." {
 			t.Fatalf("seed %d: %q", seed, c.Finding)
 		}
-		if strings.HasPrefix(c.Finding[1], "Two wrong updates give 20 of 20 cells (exact test, 99.9 % together; sum of z²") {
+		if strings.HasPrefix(c.Finding[1], "Two wrong updates explain 20 of 20 cells (exact test, 99.9 % confidence for all together).") {
 			met++
 		}
 	}

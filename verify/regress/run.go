@@ -265,7 +265,7 @@ func (r *suiteRun) notes(runs []*testRun) []string {
 			r.statisticalCount, r.options.Seed, r.options.Flakes, r.options.Flakes/float64(r.statisticalCount)))
 	}
 	for _, name := range r.unusedConstants {
-		notes = append(notes, fmt.Sprintf("constant %q is not declared in any test, so its definition is not used", name))
+		notes = append(notes, fmt.Sprintf("no test has a constant %q, so its value is ignored", name))
 	}
 	for _, run := range runs {
 		for _, note := range run.notes {

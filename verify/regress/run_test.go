@@ -454,7 +454,7 @@ func TestUnusedConstants(t *testing.T) {
 	tests[0].Consts = []string{"k=1,K=2"}
 	rep := testAll(t, t.Context(), tests, fsys, regress.Options{})
 	compare(t, lines(rep), "pass coin.prism.props:3 [{k 1}]")
-	compare(t, strings.Join(rep.Notes, "; "), `constant "K" is not declared in any test, so its definition is not used`)
+	compare(t, strings.Join(rep.Notes, "; "), `no test has a constant "K", so its value is ignored`)
 }
 
 // TestTooManyResults: a range with too many values is refused before it takes all memory.

@@ -49,7 +49,7 @@ func (c *Check) String() string {
 	name := strings.TrimSpace(c.Model + " " + result.Valuation(c.Constants).String())
 	switch c.Validity {
 	case Valid:
-		return fmt.Sprintf("%s: valid in all of its %s, %s, %s", name, noun.Count(c.States, "state"), noun.Count(c.Choices, "choice"), noun.Count(c.Transitions, "transition"))
+		return fmt.Sprintf("%s: no error in its %s, %s, %s", name, noun.Count(c.States, "state"), noun.Count(c.Choices, "choice"), noun.Count(c.Transitions, "transition"))
 	case Sampled:
 		return name + ": " + c.Note
 	case Broken:
