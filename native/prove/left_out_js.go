@@ -16,19 +16,19 @@ const leftOut = " in the program of the playground; use the command line"
 var errLeftOut = errors.New("this kind of certificate is not" + leftOut)
 
 func (translation *translation) discountedReward(formula *logic.Formula, _ certificate.Vector) (vectorValue, error) {
-	return vectorValue{}, translation.unsupported(formula.X, "a discounted reward"+leftOut)
+	return vectorValue{}, translation.unsupported(formula.Expr, "a discounted reward"+leftOut)
 }
 
 func (translation *translation) rewardWithinBounds(formula *logic.Formula, _ certificate.Vector) (vectorValue, error) {
-	return vectorValue{}, translation.unsupported(formula.X, "reward bounds"+leftOut)
+	return vectorValue{}, translation.unsupported(formula.Expr, "reward bounds"+leftOut)
 }
 
 func (translation *translation) conditionalProbability(path *logic.Path, _ solve.Direction) (vectorValue, error) {
-	return vectorValue{}, translation.unsupported(path.X, "a conditional probability"+leftOut)
+	return vectorValue{}, translation.unsupported(path.Expr, "a conditional probability"+leftOut)
 }
 
 func (translation *translation) rewardBoundedProbability(path *logic.Path, _ solve.Direction) (vectorValue, error) {
-	return vectorValue{}, translation.unsupported(path.X, "reward bounds"+leftOut)
+	return vectorValue{}, translation.unsupported(path.Expr, "reward bounds"+leftOut)
 }
 
 func (*vectorProof) discountedColumns() (*solve.Values, error) { return nil, errLeftOut }

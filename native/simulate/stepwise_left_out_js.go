@@ -16,23 +16,23 @@ const leftOut = "found %s, which is not sampled in the program of the playground
 type Stepwise struct{}
 
 func (builder *objectiveBuilder) setConditional(_ *Objective, path *logic.Path) {
-	builder.leaveOut(path.X)
+	builder.leaveOut(path.Expr)
 }
 
 func (builder *objectiveBuilder) setRewardBounded(_ *Objective, path *logic.Path) {
-	builder.leaveOut(path.X)
+	builder.leaveOut(path.Expr)
 }
 
 func (builder *objectiveBuilder) setDiscounted(_ *Objective, objective *logic.Objective) {
-	builder.leaveOut(objective.X)
+	builder.leaveOut(objective.Expr)
 }
 
 func (builder *objectiveBuilder) setConditionalReward(_ *Objective, objective *logic.Objective) {
-	builder.leaveOut(objective.X)
+	builder.leaveOut(objective.Expr)
 }
 
 func (builder *objectiveBuilder) setRewardWithinBounds(_ *Objective, objective *logic.Objective) {
-	builder.leaveOut(objective.X)
+	builder.leaveOut(objective.Expr)
 }
 
 func (builder *objectiveBuilder) leaveOut(expr sema.Expr) {

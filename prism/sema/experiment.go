@@ -272,8 +272,8 @@ func parseRanges(constants []*constant, definitions []ConstDef, usedConstants ma
 			continue
 		}
 		if _, isDuplicate := ranges[constant]; isDuplicate {
-			first := defs[slices.IndexFunc(defs, func(earlier ConstDef) bool { return earlier.Name == def.Name })]
-			return nil, fmt.Errorf("constant %q has two definitions, %s and %s", definition.Name, first, def)
+			first := definitions[slices.IndexFunc(definitions, func(earlier ConstDef) bool { return earlier.Name == definition.Name })]
+			return nil, fmt.Errorf("constant %q has two definitions, %s and %s", definition.Name, first, definition)
 		}
 		valueRange, err := newRange(constant, definition)
 		if err != nil {
