@@ -16,8 +16,8 @@ func (Recognizer) Warning(model *syntax.Model) string {
 	if !SchedulerSpawns(model) {
 		return ""
 	}
-	return "in this model of 2048 the scheduler also places the new tiles, so minima and maxima are not those of the game: " +
-		"--spawn uniform, of gen and of compare, gives the model of the game"
+	return "in this model of 2048 the scheduler also places the new tiles, so minima and maxima are not those of the game; " +
+		"in a model of gen --spawn uniform, chance places them"
 }
 
 // Columns returns the number of columns of the board whose cells are the variables v_0, v_1, … of a program; 0 if there is no board.

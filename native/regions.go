@@ -315,13 +315,13 @@ func (check *regionCheck) mergeIntervals(boxes []box) []box {
 		last := &merged[len(merged)-1]
 		isSame := last.holds == nil && next.holds == nil
 		if last.holds != nil && next.holds != nil {
-			isSame = *last.holds == *next.holds && check.holdsAt(next.low) == *next.holds
+			isSame = *last.holds == *next.holds && check.holdsAt(next.lowCorner) == *next.holds
 		}
 		if !isSame {
 			merged = append(merged, next)
 			continue
 		}
-		last.high = next.high
+		last.highCorner = next.highCorner
 		last.share += next.share
 	}
 	return merged

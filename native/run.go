@@ -148,9 +148,9 @@ func (run *run) checkPlan() error {
 	}
 	switch {
 	case run.plan.Job.Scheduler != nil:
-		return fmt.Errorf("--export-scheduler writes the scheduler of one property with one value for each constant, found %d verdicts: want --select with one property, and --const with one value each", numVerdicts)
+		return fmt.Errorf("--export-scheduler needs one result, but there are %d: choose one property with --select, and one value for each constant with --const", numVerdicts)
 	case run.plan.Job.Partition != nil:
-		return fmt.Errorf("a partition belongs to one property with one value for each constant, found %d verdicts", numVerdicts)
+		return fmt.Errorf("a partition belongs to one result, but there are %d: choose one property, and one value for each constant", numVerdicts)
 	}
 	return run.checkInstances()
 }

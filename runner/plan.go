@@ -493,7 +493,7 @@ func (p *Plan) checkParam(name string, defs []sema.ConstDef) error {
 	for _, item := range p.Tree.Items {
 		if constant, ok := item.(*syntax.ConstDecl); ok && constant.Name.Name == name {
 			if constant.Value != nil {
-				return &ParamError{fmt.Errorf("constant %q has a value in the model, want one without: const double %s;", name, name)}
+				return &ParamError{fmt.Errorf("constant %q has already been defined in the model; to set it here, declare it without a value: const double %s;", name, name)}
 			}
 			return nil
 		}

@@ -51,8 +51,8 @@ type benchRunCmd struct {
 	Timeout     time.Duration `help:"Time limit of one run." default:"5m" placeholder:"DURATION"`
 	Memory      byteCount     `help:"Memory limit of one run, for all of its processes together, such as 4GB (default: none)." placeholder:"SIZE"`
 	Seed        uint64        `help:"Seed of random numbers." default:"1" want:"[0,]" placeholder:"N"`
-	Shard       string        `help:"Measure one part of the cases of so many, such as 2/5." placeholder:"I/N"`
-	Partial     string        `rare:"" help:"Print nothing, and write the runs of the part; tilecheck merge prints those of all parts." placeholder:"FILE" file:"out"`
+	Shard       string        `help:"Measure only part I of N of the cases, such as 2/5." placeholder:"I/N"`
+	Partial     string        `rare:"" help:"With --shard: print nothing, and write the runs of the part; tilecheck merge prints those of all parts." placeholder:"FILE" file:"out"`
 
 	Output string       `short:"o" help:"File of JSON lines, one for each run. Runs that it has are not repeated." placeholder:"FILE" file:"keep"`
 	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`

@@ -21,9 +21,9 @@ import (
 type blessCmd struct {
 	suiteFlags `embed:""`
 
-	Update    bool  `help:"Also replace values that fail."`
+	Update    bool  `help:"Also replace the values of expectations that fail."`
 	Yes       bool  `short:"y" help:"Write without asking."`
-	Samples   int64 `help:"Paths to sample where there are too many states." default:"10000" placeholder:"N"`
+	Samples   int64 `help:"Paths to sample if there are too many states." default:"10000" placeholder:"N"`
 	MaxStates int   `name:"exact-states" aliases:"max-states" rare:"" help:"Largest state space on which fractions are tried." default:"20000" placeholder:"N"`
 }
 
@@ -70,7 +70,8 @@ func (c *blessCmd) printBlessing(env *environment, blessing *regress.Blessing) e
 		fmt.Fprintln(env.stderr, blessing.Failing[i].Summary())
 	}
 	if failing := len(blessing.Failing); failing > 0 && !c.Update && !env.quiet {
-		fmt.Fprintf(env.stderr, "note: expectations that fail: %d, which stay as they are; --update replaces their values\n", failing)
+		rest := noun.Verb(failing, "fails and stays as it is; --update replaces its value", "fail and stay as they are; --update replaces their values")
+		fmt.Fprintf(env.stderr, "note: %s %s\n", noun.Count(failing, "expectation"), rest)
 	}
 	return nil
 }
@@ -89,7 +90,7 @@ func skippedText(skipped regress.Skip) string {
 
 // writeFiles asks the user for permission and then writes every file. If the user refuses, it returns an error without a message.
 func (c *blessCmd) writeFiles(ctx context.Context, env *environment, selected *selection.Selection, blessing *regress.Blessing) error {
-	changes := fmt.Sprintf("%s and %s in %s", noun.Count(blessing.Added, "new annotation"), noun.Count(blessing.Updated, "new value"), noun.Count(len(blessing.Files), "file"))
+	changes := changesText(blessing)
 	if err := c.askUser(ctx, env, changes); err != nil {
 		return err
 	}
@@ -109,13 +110,25 @@ func (c *blessCmd) writeFiles(ctx context.Context, env *environment, selected *s
 	return nil
 }
 
+// changesText counts the changes of a blessing, such as "2 new expectations and 1 replaced value in 1 file".
+func changesText(blessing *regress.Blessing) string {
+	var parts []string
+	if blessing.Added > 0 {
+		parts = append(parts, noun.Count(blessing.Added, "new expectation"))
+	}
+	if blessing.Updated > 0 {
+		parts = append(parts, noun.Count(blessing.Updated, "replaced value"))
+	}
+	return strings.Join(parts, " and ") + " in " + noun.Count(len(blessing.Files), "file")
+}
+
 // askUser asks the user whether to write the changes. With --yes it does not ask. It returns an error unless the answer is yes.
 func (c *blessCmd) askUser(ctx context.Context, env *environment, changes string) error {
 	if c.Yes {
 		return nil
 	}
 	if _, isTerminal := env.terminal(env.stdout); !isTerminal { // nobody can answer
-		fmt.Fprintf(env.stderr, "%s are not written: give --yes to write them\n", changes)
+		fmt.Fprintf(env.stderr, "not written: %s; --yes writes them\n", changes)
 		return exitStatus(exitFailed)
 	}
 	fmt.Fprintf(env.stderr, "write %s? [y/N] ", changes)

@@ -23,12 +23,12 @@ type boundCmd struct {
 
 	sizeFlags   `embed:""`
 	Max         int           `help:"Goal: the tile that wins, a power of two." default:"2048" placeholder:"TILE"`
-	States      int           `name:"explore-states" aliases:"states" help:"States to look at (default: 1000000)." placeholder:"N" xor:"size"`
-	Memory      byteCount     `help:"As many states as fit this memory, such as 4GB." placeholder:"SIZE" xor:"size"`
-	Budget      time.Duration `aliases:"time" help:"Time to look for states; the machine decides how many." placeholder:"DURATION"`
+	States      int           `name:"explore-states" aliases:"states" help:"Explore at most N states (default: 1000000)." placeholder:"N" xor:"size"`
+	Memory      byteCount     `help:"Explore as many states as fit into this memory, such as 4GB." placeholder:"SIZE" xor:"size"`
+	Budget      time.Duration `aliases:"time" help:"Explore states for this time; how many depends on the machine." placeholder:"DURATION"`
 	Workers     int           `rare:"" help:"Goroutines (default: one per processor); the results do not depend on it." want:"[1,1024]" placeholder:"N"`
-	Refine      int           `help:"Survey again so many times with the best moves that are known." default:"3" want:"[0,]" placeholder:"N"`
-	Stages      int           `help:"Prove by stages that collect these tiles in a row, where they are locked; without a strategy. --explore-states is of each stage (default: 200000)." want:"[2,32768]" placeholder:"TILE"`
+	Refine      int           `help:"Explore N times more, each time with the best moves known so far." default:"3" want:"[0,]" placeholder:"N"`
+	Stages      int           `help:"Prove in stages, without a strategy: each stage makes one more tile of this size, which then stays in its place. --explore-states is for each stage (default: 200000)." want:"[2,32768]" placeholder:"TILE"`
 	Boards      boundBoards   `rare:"" help:"Boards that the strategy sees and that the proof rests on: raw, as they are; canonical, the least image; auto: raw first, unless the strategy is random or optimal play, then canonical refinements." enum:"auto,raw,canonical" default:"auto" placeholder:"BOARDS"`
 	Certificate string        `help:"Also write the proof, for tilecheck certify; .gz compresses." placeholder:"FILE" file:"out"`
 	Check       string        `hidden:"" help:"The name that tilecheck certify had in 0.1." placeholder:"FILE" file:"in"`

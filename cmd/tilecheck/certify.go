@@ -25,9 +25,9 @@ import (
 )
 
 type certifyCmd struct {
-	Files  []string     `arg:"" name:"certificate" help:"Certificates (- for standard input), as check, bound and solve --certificate write them; gzip may have compressed them." file:"in"`
-	Model  string       `help:"PRISM model that the certificates must be about, and their properties, too." placeholder:"FILE" file:"in"`
-	Props  string       `help:"Properties file, whose labels and constants the properties may use." placeholder:"FILE" file:"in"`
+	Files  []string     `arg:"" name:"certificate" help:"Certificates that check, bound or solve --certificate wrote, also as .gz; - is standard input." file:"in"`
+	Model  string       `help:"Check that the certificates are about this PRISM model and its properties." placeholder:"FILE" file:"in"`
+	Props  string       `help:"Properties file with labels and constants that the properties use." placeholder:"FILE" file:"in"`
 	Const  []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 	States int          `name:"max-states" rare:"" help:"Give up a certificate with more states (default: no limit)." placeholder:"N"`
 	Memory byteCount    `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
@@ -137,7 +137,7 @@ func (c *certifyCmd) checkFile(ctx context.Context, env *environment, name strin
 	}
 	results, err = c.checkModel(ctx, env, name, text, job)
 	if err == nil && c.Model == "" {
-		notes = []string{name + ": the claims in the column proves are about the states in this file; --model FILE also checks that the states are those of your model, and the claims those of the properties"}
+		notes = []string{name + ": not compared with a model; --model FILE checks that the certificate is about your model and its properties"}
 	}
 	hasProof := func(result certify.Result) bool { return result.Err == nil }
 	if err == nil && slices.ContainsFunc(results, hasProof) && isTimed(ctx, job) {

@@ -11,7 +11,7 @@ import (
 // compareCmd has three commands that compare strategies: in models, in played games, and with published tables.
 type compareCmd struct {
 	Models   compareModelsCmd   `cmd:"" default:"withargs" help:"Check models of the game; with no arguments, the thesis's experiment."`
-	Players  comparePlayersCmd  `cmd:"" help:"Have strategies play, and say who is better."`
+	Players  comparePlayersCmd  `cmd:"" help:"Let strategies play, and say which one is better."`
 	Document compareDocumentCmd `cmd:"" help:"Repeat the tables of a source document."`
 }
 

@@ -26,14 +26,14 @@ import (
 type compareDocumentCmd struct {
 	Document string `arg:"" name:"document" help:"thesis, stanford, dtu, cs221 or lees-miller." enum:"thesis,stanford,dtu,cs221,lees-miller"`
 
-	Table           string  `help:"Only this table: 1, or a name such as solved." placeholder:"N"`
+	Table           string  `help:"Only this table: its number, or its name, such as solved." placeholder:"N"`
 	Row             string  `help:"Only the rows whose name matches." placeholder:"REGEXP"`
-	Games           int64   `help:"Play so many games a row at most (default: as many as the document, or as make its numbers comparable)." placeholder:"N"`
+	Games           int64   `help:"Largest number of games for each row (default: as many as the document has, or as many as a comparison needs)." placeholder:"N"`
 	Seed            *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
 	confidenceFlags `embed:""`
 	Budget          time.Duration `help:"Time to spend on all rows together, divided among them." placeholder:"DURATION"`
 	RowBudget       time.Duration `aliases:"time" help:"Time to spend on each row that is not solved (default: 20s, unless there is a budget)." placeholder:"DURATION"`
-	State           string        `name:"checkpoint" aliases:"state" help:"Keep finished games: the same command goes on after it was killed." placeholder:"DIR" file:"keep"`
+	State           string        `name:"checkpoint" aliases:"state" help:"Keep finished games in DIR: after a stop, the same command continues." placeholder:"DIR" file:"keep"`
 	Memory          byteCount     `help:"Memory to solve in, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
 	Workers         int           `rare:"" help:"Goroutines (default: one per processor); the results do not depend on it." want:"[1,1024]" placeholder:"N"`
 	timeFlag        `embed:""`

@@ -26,8 +26,8 @@ type compareModelsCmd struct {
 
 	Max         []int `help:"Goals: tiles to reach (default: 128,256,512,1024,2048)." placeholder:"TILE"`
 	boardFlags  `embed:""`
-	Spawn       string   `help:"Who draws the cell of a new tile: the scheduler, as in the thesis (cell, the default), or chance, as in the game (uniform or module)." default:"cell" placeholder:"SPAWN"`
-	Updates     []string `rare:"" help:"Moves of the models: rules, published: those with the two faults that give Table 3.6, or both (default: both where that table has a number)." placeholder:"UPDATES"`
+	Spawn       string   `help:"Who chooses the cell of a new tile: cell (the default): the scheduler, as in the thesis; uniform or module: chance, as in the game." default:"cell" placeholder:"SPAWN"`
+	Updates     []string `rare:"" help:"How tiles move: rules, published (with the two wrong updates that explain Table 3.6), or both (default: both where that table has a number)." placeholder:"UPDATES"`
 	Property    string   `name:"prop" aliases:"property" help:"Property to check." default:"${thesis}" placeholder:"PROPERTY"`
 	Engine      []string `aliases:"engines" help:"Engines: native, prism, prism-games, storm; each gets a column." default:"native" placeholder:"ENGINE"`
 	engineFlags `embed:""`

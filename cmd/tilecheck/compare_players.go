@@ -16,18 +16,18 @@ type comparePlayersCmd struct {
 	Words        []string `arg:"" optional:"" name:"strategy" help:"Strategies, as tilecheck strategies lists them (default: the four of the thesis)."`
 	strategyFlag `embed:""`
 
-	Max             int `help:"Goal: the tile that ends the game (default: 2048, and the game goes on)." placeholder:"TILE"`
+	Max             int `help:"Goal: the game ends when this tile is made (default: 2048 is the goal, and the game does not end there)." placeholder:"TILE"`
 	sizeFlags       `embed:""`
-	On              bool `help:"Play on after a win until no move is legal."`
+	On              bool `help:"With --max: play on until no move is legal."`
 	spawnFlag       `embed:""`
 	By              string  `help:"Rank by win (the share of games won) or by score." enum:"win,score" default:"win" placeholder:"CRITERION"`
-	Games           int64   `help:"Games of each to play at most." default:"1000" placeholder:"N"`
-	All             bool    `name:"all-games" aliases:"all" help:"Play all games, also when the order is known earlier."`
+	Games           int64   `help:"Largest number of games of each strategy." default:"1000" placeholder:"N"`
+	All             bool    `name:"all-games" aliases:"all" help:"Play all games, even if the order is known earlier."`
 	Seed            *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
 	confidenceFlags `embed:""`
 	budgetFlag      `embed:""`
 	moveTimeFlag    `embed:""`
-	State           string `name:"checkpoint" aliases:"state" help:"Keep finished games in a file for each strategy: the same command goes on after it was killed." placeholder:"DIR" file:"keep"`
+	State           string `name:"checkpoint" aliases:"state" help:"Keep finished games in DIR: after a stop, the same command continues." placeholder:"DIR" file:"keep"`
 	Workers         int    `rare:"" help:"Goroutines (default: one per processor); the results do not depend on it." want:"[1,1024]" placeholder:"N"`
 	timeFlag        `embed:""`
 	shardFlags      `embed:""`

@@ -26,18 +26,18 @@ type crosscheckCmd struct {
 
 	Engine      []string `aliases:"engines" help:"Engines: native, prism, prism-games, storm; :bounded, :exact, :float, :proven, :sim, :ci, :aci, :apmc or :sprt says how, as native:exact." default:"native,prism,storm" placeholder:"ENGINE[:HOW]"`
 	engineFlags `embed:""`
-	Against     string `help:"Another model, to compare values and states with." placeholder:"MODEL" file:"states"`
-	Certify     bool   `help:"Prove the true values by certificates, and judge the answers by them."`
+	Against     string `help:"Compare with this model: values, and states." placeholder:"MODEL" file:"states"`
+	Certify     bool   `help:"Prove bounds of the true values by certificates, and compare each answer with these bounds."`
 	Model       bool   `name:"state-space" aliases:"model" help:"Compare the state spaces that the engines build, not values."`
 
-	Confidence  float64       `help:"Probability that all comparisons of sampled values are right." default:"0.99" want:"(0,1)" placeholder:"C"`
-	Tolerance   float64       `help:"Largest relative difference of computed values that agree." default:"1e-5" want:"(0,1)" placeholder:"T"`
-	Precision   float64       `name:"sample-tolerance" aliases:"precision" help:"Largest difference of sampled values that agree." default:"0.02" placeholder:"W"`
+	Confidence  float64       `help:"Probability that all comparisons of sampled values together are right." default:"0.99" want:"(0,1)" placeholder:"C"`
+	Tolerance   float64       `help:"Computed values agree if their relative difference is at most T." default:"1e-5" want:"(0,1)" placeholder:"T"`
+	Precision   float64       `name:"sample-tolerance" aliases:"precision" help:"Sampled values agree if they differ by at most W." default:"0.02" placeholder:"W"`
 	Samples     int64         `rare:"" help:"Paths that are sampled first." default:"1000" placeholder:"N"`
-	MaxSamples  int64         `help:"Paths after which a comparison stays undecided." default:"1000000" placeholder:"N"`
+	MaxSamples  int64         `help:"Give up a comparison as undecided after so many paths." default:"1000000" placeholder:"N"`
 	MaxPath     int64         `rare:"" help:"Steps after which a path that has not decided the property is given up." default:"10000" placeholder:"N"`
 	Seed        *uint64       `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
-	MaxStates   int           `name:"explore-states" aliases:"max-states" rare:"" help:"States that the strict check of the model looks at (default: 1000000)." placeholder:"N"`
+	MaxStates   int           `name:"explore-states" aliases:"max-states" rare:"" help:"Check the validity of at most N states of the model (default: 1000000)." placeholder:"N"`
 	Memory      byteCount     `help:"Memory limit of one run of a tool, such as 4GB (default: none)." placeholder:"SIZE"`
 	NoDeadlocks bool          `rare:"" help:"A model with a deadlock is invalid."`
 	Timeout     time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
@@ -244,7 +244,7 @@ func (c *crosscheckCmd) availableEngines(ctx context.Context, tools *toolbox.Box
 		}
 	}
 	if len(unavailable) > 0 {
-		notes = []string{fmt.Sprintf("not asked: %s; tilecheck doctor says what is missing, and how to get it", strings.Join(unavailable, " and "))}
+		notes = []string{fmt.Sprintf("not available here: %s (tilecheck doctor says how to get them)", strings.Join(unavailable, " and "))}
 	}
 	return available, notes, nil
 }

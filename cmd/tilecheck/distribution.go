@@ -21,10 +21,10 @@ import (
 type distributionCmd struct {
 	spaceFlags `embed:""`
 
-	Time    *timeRange   `help:"At that time, or after so many steps, as 5, 1/2, from:to or from:step:to (default: in the long run)." placeholder:"T"`
+	Time    *timeRange   `help:"Transient probabilities at time T, or after T steps: 5, 1/2, from:to or from:step:to (default: steady state)." placeholder:"T"`
 	Epsilon float64      `help:"Relative width of bounds (default: 1e-8)." want:"(0,0.1]" placeholder:"E"`
-	Zeros   bool         `help:"List also states that have no probability."`
-	Output  string       `short:"o" help:"Write the numbers to a file, as PRISM's -exportsteadystate and -exporttransient; of several times to as many, with the time before the extension. - is standard output." placeholder:"FILE" file:"some"`
+	Zeros   bool         `help:"List also states with probability 0."`
+	Output  string       `short:"o" help:"Write the probabilities to a file, in the format of PRISM's -exportsteadystate and -exporttransient; for several times one file each, named with the time. - is standard output." placeholder:"FILE" file:"some"`
 	Matlab  bool         `rare:"" help:"With --output: MATLAB code of a vector."`
 	Format  table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 

@@ -20,7 +20,7 @@ import (
 // doctorCmd lists what the engines need, whether it is available, and what to do if not.
 type doctorCmd struct {
 	toolPlaces `embed:""`
-	Report     bool         `help:"For a bug report: with more about the machine, and without names of folders, users and hosts."`
+	Report     bool         `help:"Print a text for a bug report: more about the machine, no names of folders, users or hosts."`
 	Format     table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
@@ -86,7 +86,14 @@ func (c *checkup) nextCommand() string {
 	if len(c.readyTools) > 0 {
 		return "next: tilecheck crosscheck" + models + " --engine native," + strings.Join(c.readyTools, ",")
 	}
-	return "next: tilecheck check" + models + " (no other engine is needed)\nto add PRISM: " + toolbox.MissingImage("prism")
+	return "next: tilecheck check" + models + " (no other engine is needed)"
+}
+
+// homepages are the addresses from which the tools can be installed.
+var homepages = map[string]string{
+	"prism":       "https://www.prismmodelchecker.org",
+	"prism-games": "https://www.prismmodelchecker.org/games",
+	"storm":       "https://www.stormchecker.org",
 }
 
 // versionTimeout is the time limit for a tool to print its version.
@@ -113,7 +120,7 @@ func (c *checkup) checkLocal(ctx context.Context, name, path string) {
 	tool, err := local.New(path)
 	if err != nil {
 		if !isNamed {
-			err = fmt.Errorf("install it and put it on PATH, or give --%s-path", name)
+			err = fmt.Errorf("install it (%s) and put it on PATH, or give --%s-path", homepages[name], name)
 		}
 		c.addFailed(rowName, "missing", err, isNamed)
 		return

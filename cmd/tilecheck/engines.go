@@ -40,8 +40,8 @@ func (p *toolPlaces) placeOf(engine string) toolbox.Place {
 type engineFlags struct {
 	toolPlaces `embed:""`
 
-	Jobs    int      `rare:"" help:"Runs of a tool at a time." default:"1" want:"[1,1024]" placeholder:"N"`
-	ToolArg []string `rare:"" help:"A switch for PRISM, PRISM-games or Storm as it is; repeatable." sep:"none" placeholder:"ARG"`
+	Jobs    int      `rare:"" help:"How many runs of a tool at the same time." default:"1" want:"[1,1024]" placeholder:"N"`
+	ToolArg []string `rare:"" help:"Pass this switch to PRISM, PRISM-games or Storm unchanged; repeatable." sep:"none" placeholder:"ARG"`
 }
 
 // newToolbox returns the engines that the flags describe. The engines start the external tools with the given limits of memory and time.

@@ -18,18 +18,18 @@ import (
 
 type exportCmd struct {
 	spaceFlags   `embed:""`
-	Output       []string `short:"o" help:"Files to write, repeatable: m.all, m.tra,sta,lab,srew,trew, m.pexp, m.dot, m.svg, m.drn, m.umb, each also with .gz, or m.jani for the model itself; a name for --formats; - for standard output." sep:"none" placeholder:"FILE" file:"some"`
-	Formats      []string `help:"Formats of outputs without an extension: tra, sta, lab, srew, trew, pexp, dot, svg, drn, umb, all (default: tra)." placeholder:"FORMAT"`
-	Props        string   `help:"Properties file whose labels are written, too; in m.jani its properties." placeholder:"FILE" file:"in"`
-	OnlyProps    bool     `name:"only-props-labels" rare:"" help:"No labels in .lab but those of --props."`
+	Output       []string `short:"o" help:"Files to write, repeatable: m.all (all files of PRISM), m.tra,sta,lab, m.pexp, m.dot, m.svg, m.drn, m.umb, each also with .gz; m.jani: the model, not its states; - is standard output." sep:"none" placeholder:"FILE" file:"some"`
+	Formats      []string `help:"Formats, if --output has no extension: tra, sta, lab, srew, trew, pexp, dot, svg, drn, umb, all (default: tra)." placeholder:"FORMAT"`
+	Props        string   `help:"Also write the labels of this properties file; into m.jani its properties." placeholder:"FILE" file:"in"`
+	OnlyProps    bool     `name:"only-props-labels" rare:"" help:"Write only the labels of --props to .lab."`
 	Rows         bool     `name:"distribution-rows" aliases:"rows" rare:"" help:"One line per distribution in .tra and .trew, as PRISM's option rows." xor:"layout"`
 	Matlab       bool     `rare:"" help:"MATLAB code in .tra, .sta, .lab, .srew and .trew, as PRISM's option matlab." xor:"layout"`
-	Symbolic     bool     `rare:"" help:"Write what PRISM writes without -ex: its symbolic engines have choices and actions in another order."`
-	NoActions    bool     `rare:"" help:"No actions. Transitions of a Markov chain with one target are added up."`
+	Symbolic     bool     `rare:"" help:"Write the order of choices and actions that PRISM has without -ex (its symbolic engines)."`
+	NoActions    bool     `rare:"" help:"Write no actions; the transitions of a Markov chain to one target are then added up."`
 	Precision    int      `help:"Significant digits of numbers, 1 to 17 (default: 16, as PRISM; 17 in DRN, 15 in DOT and SVG)." want:"[1,17]" placeholder:"N"`
 	NoHeaders    bool     `rare:"" help:"No comments at the top of files."`
 	NoValuations bool     `rare:"" help:"No values of variables in DOT, SVG, DRN and UMB."`
-	Clocks       string   `rare:"" help:"Clocks of a PTA, whose MDP is written, are digital or regions (default: digital)." enum:",digital,regions" default:"" placeholder:"METHOD"`
+	Clocks       string   `rare:"" help:"For a PTA, whose MDP is written: clocks are digital or regions (default: digital)." enum:",digital,regions" default:"" placeholder:"METHOD"`
 
 	timeFlag `embed:""`
 }

@@ -25,7 +25,7 @@ type exportStrategyCmd struct {
 	Strategy   string `arg:"" help:"Strategy, such as pref:left,up,down,right; tilecheck strategies lists them."`
 	boardFlags `embed:""`
 	Max        int    `help:"Goal: the tile that ends the game as a success, a power of two." default:"2048" placeholder:"TILE"`
-	Spawn      string `help:"Who draws the cell of a new tile. uniform (the default): chance, as in the game. module: chance, in a module of its own. cell: the scheduler, as in the thesis." default:"uniform" placeholder:"SPAWN"`
+	Spawn      string `help:"Who chooses the cell of a new tile. uniform (the default): chance, as in the game. module: chance, in a module of its own. cell: the scheduler, as in the thesis." default:"uniform" placeholder:"SPAWN"`
 	Output     string `short:"o" help:"Model to write (default: standard output, nothing with --explicit)." placeholder:"FILE" file:"out"`
 	Dialect    string `help:"Language of the model: prism or storm." default:"prism" enum:"prism,storm" placeholder:"DIALECT"`
 	Explicit   string `help:"Also write the chain as PREFIX.tra, .sta and .lab for PRISM, and as PREFIX.drn for Storm." placeholder:"PREFIX" file:"some"`
@@ -91,10 +91,10 @@ func exploreChain(ctx context.Context, player strategy.Strategy, options induced
 	}
 	chain, err := induced.Explore(ctx, player, options)
 	if unfinished, ok := errors.AsType[*induced.UnfinishedError](err); ok {
-		return nil, fmt.Errorf("%w of the chain: tilecheck bound says what is certain about a part of them", unfinished)
+		return nil, fmt.Errorf("%w; tilecheck bound proves a lower bound from a part of the states, and tilecheck play estimates the value", unfinished)
 	}
 	if _, tooLarge := errors.AsType[*induced.SizeError](err); tooLarge {
-		return nil, &codedError{exitOutOfLimit, fmt.Errorf("%w: tilecheck bound says what is certain about a part of them", err)}
+		return nil, &codedError{exitOutOfLimit, fmt.Errorf("%w; tilecheck bound proves a lower bound from a part of the states, and tilecheck play estimates the value", err)}
 	}
 	return chain, explainTooLarge(player, err)
 }

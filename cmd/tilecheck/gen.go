@@ -24,7 +24,7 @@ type boardFlags struct {
 
 // updateFlag chooses the updates of the moves.
 type updateFlag struct {
-	Updates string `help:"Moves: rules, or published: with the two faults that give the thesis's Table 3.6, in lines of four cells." default:"rules" placeholder:"UPDATES"`
+	Updates string `help:"How tiles move: by the rules, or published: with the two wrong updates of docs/thesis.md." default:"rules" placeholder:"UPDATES"`
 }
 
 func (f updateFlag) updates() (modelgen.Updates, error) { return modelgen.ParseUpdates(f.Updates) }
@@ -47,9 +47,9 @@ func (f sizeFlags) boardShape() (rows, cols int, err error) {
 type genCmd struct {
 	boardFlags `embed:""`
 	Max        int    `help:"Goal: the tile that ends the game as a success, a power of two." default:"2048" placeholder:"TILE"`
-	Model      string `name:"kind" aliases:"model" help:"Kind of model: final, combined or prototype (the thesis's), dtmc (with a policy), pomdp, or smg (the mover against who places the tiles)." default:"final" placeholder:"KIND"`
-	Policy     string `help:"Policy manager: none, random, pref:left,up,down,right, alt:up,left,down,right/left,up,down,right, or a name of the thesis (opposite, orthogonal, alternating)." default:"none" placeholder:"POLICY"`
-	Spawn      string `help:"Who draws the cell of a new tile. cell (the default): the scheduler, as in the thesis. uniform (the default of dtmc and pomdp): chance, as in the game. module: chance, in a module of its own. Of an smg, what the spawner chooses: worst-cell (default), worst-tile or worst." placeholder:"SPAWN"`
+	Model      string `name:"kind" aliases:"model" help:"final: one module, as in the thesis's experiment. prototype, combined: its earlier models, 2x2 only. dtmc: a Markov chain, with --policy. pomdp: with --observe. smg: the mover against the one who places tiles." default:"final" placeholder:"KIND"`
+	Policy     string `help:"Who chooses the moves: none (the scheduler), or a module: random, opposite, orthogonal or alternating, as in the thesis, pref:left,up,down,right or alt:up,left,down,right/left,up,down,right." default:"none" placeholder:"POLICY"`
+	Spawn      string `help:"Who chooses the cell of a new tile. uniform: chance, as in the game; for Pmax and Pmin of the game use this. cell (the default): the scheduler, as in the thesis. module: chance, in a module of its own. Of an smg, what the spawner chooses: worst-cell (default), worst-tile or worst." placeholder:"SPAWN"`
 	updateFlag `embed:""`
 	Observe    string `help:"What the player of a pomdp sees: all, none, max, row:R, cells:0,3 or mask:10/01 (default: all)." placeholder:"WHAT"`
 	Rewards    bool   `help:"Add the reward structures moves and score."`

@@ -13,11 +13,11 @@ import (
 )
 
 // description begins the help of the program.
-const description = `Bridge to the probabilistic model checkers PRISM and Storm, with an engine of its own.
+const description = `Probabilistic model checker for models in the PRISM language and JANI. It can also run PRISM and Storm, and compares the answers.
 
     tilecheck check die.prism --prop 'P=? [ F s=7 ]'
 
-Exit codes: 0 all verified or agreed, 1 could not run, 2 an expectation failed, 3 engines or models disagree, 4 timeout or out of memory, 80 usage.`
+Exit codes: 0 all verified or agreed, 1 could not run, 2 a property or expectation failed, 3 engines or models disagree, 4 time or memory limit, 80 wrong flags.`
 
 // examples returns the example command lines of a help text.
 func examples(lines ...string) string { return "Examples:\n\n    " + strings.Join(lines, "\n    ") }
@@ -59,7 +59,7 @@ func (serveCmd) Help() string {
 
 // Help returns the examples in the help of the command.
 func (compareCmd) Help() string {
-	return "tilecheck compare is short for tilecheck compare models: tilecheck compare random --max 128"
+	return "tilecheck compare is short for tilecheck compare models. An example:\n\n    tilecheck compare random --max 128"
 }
 
 // Help returns the examples in the help of the command.
@@ -79,7 +79,7 @@ func (compareDocumentCmd) Help() string {
 
 // Help returns the examples in the help of the command.
 func (mergeCmd) Help() string {
-	return "The shards are of commands such as\n\n    tilecheck check die.prism --prop 'P=? [ F s=7 ]' --method sim --seed 1 --shard 1/2 --partial 1.shard\n\n" +
+	return "A shard is the file of a part of a command, such as\n\n    tilecheck check die.prism --prop 'P=? [ F s=7 ]' --method sim --seed 1 --shard 1/2 --partial 1.shard\n\n" +
 		examples("tilecheck merge 1.shard 2.shard", "tilecheck merge 1.shard 2.shard -- --format json")
 }
 
@@ -105,7 +105,7 @@ func (fmtCmd) Help() string {
 
 // Help returns the examples in the help of the command.
 func (lintCmd) Help() string {
-	return "docs/editors.md has the warnings; a comment // lint: ignore, behind or above what it is about, silences them.\n\n" +
+	return "docs/editors.md explains the warnings. A comment // lint: ignore, at the end of the line or in the line above, silences a warning.\n\n" +
 		examples("tilecheck lint die.prism die.props", "tilecheck lint coin.prism --const p=0.5 --format json")
 }
 
@@ -122,7 +122,7 @@ func (testCmd) Help() string {
 
 // Help returns the examples in the help of the command.
 func (benchRunCmd) Help() string {
-	return "docs/bench.md has what is measured, and the fields of the results.\n\n" +
+	return "docs/bench.md explains what is measured, and the fields of the results.\n\n" +
 		examples("tilecheck bench suite --tool native --tool native:exact -o results.jsonl", "tilecheck bench suite --tool prism:-explicit --cores 1 --memory 4GB")
 }
 
@@ -133,7 +133,7 @@ func (benchCompareCmd) Help() string {
 
 // Help returns the examples in the help of the command.
 func (benchTasksCmd) Help() string {
-	return "packaging/benchexec has the tool-info module and a benchmark definition.\n\n" +
+	return "For BenchExec: packaging/benchexec has the tool-info module and a benchmark definition.\n\n" +
 		examples("tilecheck bench tasks suite --dir tasks", "tilecheck bench tasks examples --dir tasks")
 }
 
@@ -177,7 +177,7 @@ func (distributionCmd) Help() string {
 
 // Help returns the examples in the help of the command.
 func (resolveCmd) Help() string {
-	return "The scheduler is a file of check --export-scheduler, a file with modules that make the choices, or, for models of 2048, a policy such as random. simulate --scheduler draws a path without the chain.\n\n" +
+	return "The choices are made by --scheduler, a file of check --export-scheduler; by --policy, a file of modules, or a policy of 2048; or by --uniform. To see one path under a scheduler, use simulate --scheduler.\n\n" +
 		examples("tilecheck resolve game.prism --policy random", "tilecheck resolve game.prism --uniform")
 }
 
@@ -213,7 +213,7 @@ func (boundCmd) Help() string {
 
 // Help returns the examples in the help of the command.
 func (submitCmd) Help() string {
-	return "All that a job needs and finds is in one directory: a run that was stopped or killed goes on with submit attach."
+	return "A job has a directory with its inputs and results. submit attach continues a job that was stopped or killed."
 }
 
 // Help returns the examples in the help of the command.
@@ -252,7 +252,7 @@ func (submitCancelCmd) Help() string {
 
 // Help returns the examples in the help of the command.
 func (doctorCmd) Help() string {
-	return "PRISM and Storm are optional. The exit code is 0 without them, and 1 if one is not ready that a flag or the environment names.\n\n" +
+	return "PRISM and Storm are optional. The exit code is 1 if one that you named, by a flag or in the environment, is not ready; otherwise it is 0.\n\n" +
 		examples("tilecheck doctor", "tilecheck doctor --prism-path /opt/prism/bin/prism --format json")
 }
 

@@ -25,8 +25,8 @@ import (
 type lintCmd struct {
 	Files     []string     `arg:"" name:"file" help:"Models, their properties files, and folders: all models below them, each with its properties files." file:"some"`
 	Const     []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
-	MaxStates int          `name:"explore-states" aliases:"max-states" help:"States to look at (default: 1000000)." placeholder:"N"`
-	Texts     bool         `help:"Look at the texts only, not at states."`
+	MaxStates int          `name:"explore-states" aliases:"max-states" help:"Explore at most N states (default: 1000000)." placeholder:"N"`
+	Texts     bool         `help:"Check the texts only; explore no states."`
 	Format    table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	dialectFlag `embed:""`

@@ -47,7 +47,7 @@ type cli struct {
 	Serve        serveCmd        `cmd:"" group:"Models:" help:"Show models, experiments and games in a browser."`
 
 	Fmt  fmtCmd  `cmd:"" group:"Texts:" help:"Lay out model and properties files."`
-	Lint lintCmd `cmd:"" group:"Texts:" help:"Warn about what is legal in a model and probably not intended."`
+	Lint lintCmd `cmd:"" group:"Texts:" help:"Warn about likely mistakes in models that are not errors."`
 	LSP  lspCmd  `cmd:"" name:"lsp" group:"Texts:" help:"Serve an editor: a language server on standard input and output."`
 
 	Test  testCmd  `cmd:"" group:"Tests of models:" help:"Run the properties of models against their expected results."`
@@ -57,23 +57,23 @@ type cli struct {
 
 	Compare        compareCmd        `cmd:"" group:"The game 2048:" help:"Compare strategies; with no arguments, the thesis's experiment."`
 	Gen            genCmd            `cmd:"" group:"The game 2048:" help:"Generate a PRISM model of the game."`
-	Play           playCmd           `cmd:"" group:"The game 2048:" help:"Play games with a strategy, and say how good it is."`
+	Play           playCmd           `cmd:"" group:"The game 2048:" help:"Play games with a strategy, and estimate how often it wins."`
 	Replay         replayCmd         `cmd:"" group:"The game 2048:" help:"Check recorded games, and step through them."`
-	Strategies     strategiesCmd     `cmd:"" group:"The game 2048:" help:"List the strategies, or say what a spec means."`
+	Strategies     strategiesCmd     `cmd:"" group:"The game 2048:" help:"List the strategies, or print one with all its defaults."`
 	Solve          solveCmd          `cmd:"" group:"The game 2048:" help:"Compute optimal play, and its value."`
 	Train          trainCmd          `cmd:"" group:"The game 2048:" help:"Train an n-tuple network to play, for the strategy ntuple:FILE."`
 	Policy         policyCmd         `cmd:"" group:"The game 2048:" help:"Show, play and draw the optimal policy of the game."`
-	ExportStrategy exportStrategyCmd `cmd:"" group:"The game 2048:" name:"export-strategy" help:"Write a strategy as a model, to be checked."`
+	ExportStrategy exportStrategyCmd `cmd:"" group:"The game 2048:" name:"export-strategy" help:"Write a strategy as a PRISM model, which check can verify."`
 	Bound          boundCmd          `cmd:"" group:"The game 2048:" help:"Prove a lower bound of optimal play from the boards that a strategy visits."`
 
 	Submit submitCmd `cmd:"" group:"Many machines:" help:"Run the shards of a command on a cluster, and merge them."`
-	Merge  mergeCmd  `cmd:"" group:"Many machines:" help:"Print what the shards of a command found together."`
+	Merge  mergeCmd  `cmd:"" group:"Many machines:" help:"Print the result of a command from the files of its shards."`
 
-	Doctor     doctorCmd     `cmd:"" group:"Engines and this machine:" help:"Say which engines are there, and what to do about the others."`
+	Doctor     doctorCmd     `cmd:"" group:"Engines and this machine:" help:"Say which engines this machine has, and how to get the others."`
 	Image      imageCmd      `cmd:"" group:"Engines and this machine:" help:"Make and list the Docker images that PRISM and Storm run in."`
 	Clean      cleanCmd      `cmd:"" group:"Engines and this machine:" help:"Remove containers, directories and temporary files that a killed run left behind."`
 	Schema     schemaCmd     `cmd:"" group:"Engines and this machine:" help:"Print the JSON Schema of what a command prints with --format json."`
-	Completion completionCmd `cmd:"" group:"Engines and this machine:" help:"Print the shell code that turns completion on."`
+	Completion completionCmd `cmd:"" group:"Engines and this machine:" help:"Print the code for completion in bash, zsh or fish."`
 	Help       helpCmd       `cmd:"" group:"Engines and this machine:" help:"Print the help of a command."`
 	Version    versionCmd    `cmd:"" group:"Engines and this machine:" help:"Print the version."`
 	Man        manCmd        `cmd:"" hidden:"" help:"Print the manual page."`

@@ -17,8 +17,8 @@ import (
 
 type mergeCmd struct {
 	Files         []string `arg:"" name:"shard" help:"Files of shards, which --partial wrote; flags after -- go to the command of the shards, such as -- -o merged.jsonl." file:"in"`
-	Format        string   `help:"Format of the output, as the command of the shards has it: table, json, …" placeholder:"FORMAT"`
-	PartialResult bool     `help:"Print what the shards say that are there, if some are missing."`
+	Format        string   `help:"A format of the command that was split: table, json, …" placeholder:"FORMAT"`
+	PartialResult bool     `help:"Print a result even if some shards are missing: that of the shards that are there."`
 }
 
 // Run prints the results of the shards as if one process had computed them.

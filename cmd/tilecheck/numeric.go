@@ -12,7 +12,7 @@ import (
 // numericFlags say how the state space is built and its values are computed.
 type numericFlags struct {
 	Exact     bool      `help:"Compute in rational arithmetic: values are fractions."`
-	Float     bool      `rare:"" help:"Stop when the values change by less than --epsilon (then 1e-6), as PRISM and Storm do by default: the value has no bounds."`
+	Float     bool      `rare:"" help:"Stop when the values change by less than --epsilon (here 1e-6 by default), as PRISM and Storm do: the value has no bounds."`
 	Epsilon   float64   `help:"Relative width of bounds (default: 1e-8)." want:"(0,0.1]" placeholder:"E"`
 	MaxStates int       `rare:"" help:"Give up a state space with more states (default: no limit)." placeholder:"N"`
 	Memory    byteCount `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
@@ -24,11 +24,11 @@ type checkFlags struct {
 
 	Fair    bool `rare:"" help:"Only fair schedulers: in a state that is visited infinitely often, they make each choice infinitely often."`
 	Beliefs int  `rare:"" help:"Greatest number of beliefs of a POMDP to explore (default: 16384)." placeholder:"N"`
-	Reduce  bool `rare:"" help:"Check each property on the quotient by bisimulation, which is checked (native engine)."`
+	Reduce  bool `rare:"" help:"Check each property on the quotient by bisimulation (native engine)."`
 
-	Disk string `help:"Keep the states in DIR, and go on there." placeholder:"DIR" file:"keep"`
+	Disk string `help:"Keep the states on disk; a stopped run continues." placeholder:"DIR" file:"keep"`
 
-	Symmetry bool `rare:"" help:"Explore one of the states that differ only by a permutation of interchangeable modules (native engine)."`
+	Symmetry bool `rare:"" help:"If states differ only by a permutation of interchangeable modules, explore one of them (native engine)."`
 
 	Compose bool `rare:"" help:"Compose and minimise the automata without variables of a Markov automaton in JANI, such as a fault tree (native engine)."`
 

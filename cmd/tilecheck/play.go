@@ -91,8 +91,8 @@ type playCmd struct {
 	Strategy string `arg:"" help:"Strategy, such as random, pref:left,up,down,right or expectimax:eval=snake,depth=2."`
 
 	sizeFlags       `embed:""`
-	Max             int  `help:"Goal: the tile that ends the game (default: 2048, and the game goes on)." placeholder:"TILE"`
-	On              bool `help:"Play on after a win until no move is legal."`
+	Max             int  `help:"Goal: the game ends when this tile is made (default: 2048 is the goal, and the game does not end there)." placeholder:"TILE"`
+	On              bool `help:"With --max: play on until no move is legal."`
 	spawnFlag       `embed:""`
 	updateFlag      `embed:""`
 	Games           int64   `help:"Games to play." default:"1000" placeholder:"N"`
@@ -101,11 +101,11 @@ type playCmd struct {
 	confidenceFlags `embed:""`
 	budgetFlag      `embed:""`
 	moveTimeFlag    `embed:""`
-	State           string `name:"checkpoint" aliases:"state,resume" help:"Keep finished games in FILE: the same command goes on after it was killed." placeholder:"FILE" file:"keep"`
+	State           string `name:"checkpoint" aliases:"state,resume" help:"Keep finished games in FILE: after a stop, the same command continues." placeholder:"FILE" file:"keep"`
 	Record          string `help:"Write moves and tiles, for tilecheck replay." placeholder:"FILE" file:"out"`
 
 	shieldFlags `embed:""`
-	Within      *fraction `help:"With --shield: end with 2 unless the player is proven to win within E of optimal play." placeholder:"E"`
+	Within      *fraction `help:"With --shield: exit code 2 unless the player provably wins with at most E below the best probability." placeholder:"E"`
 	MaxStates   int       `name:"shield-states" aliases:"max-states" rare:"" help:"With --shield: compute the probability of winning of a player with at most N states (default: 1000000)." placeholder:"N"`
 
 	Watch bool          `help:"Show one game instead, on a terminal as a film."`

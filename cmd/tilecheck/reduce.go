@@ -30,7 +30,7 @@ import (
 type reduceCmd struct {
 	jobFlags `embed:""`
 
-	Partition       string `help:"Reduce by the partition of a file, which is checked, and not by the coarsest one." placeholder:"FILE" file:"in"`
+	Partition       string `help:"Reduce by the partition in this file, which is checked (default: the coarsest partition)." placeholder:"FILE" file:"in"`
 	ExportPartition string `help:"Write the partition: the block of each state." placeholder:"FILE" file:"out"`
 	Output          string `short:"o" help:"Write the quotient, with the labels and rewards of the model, as files of states: m.all, m.tra,sta,lab,srew,trew, m.pexp, m.dot, m.drn, m.umb, each also with .gz." placeholder:"FILE" file:"some"`
 

@@ -23,16 +23,16 @@ import (
 )
 
 type serveCmd struct {
-	Paths []string `arg:"" optional:"" name:"path" help:"Folders, and files, that the page may read and write." file:"none"`
+	Paths []string `arg:"" optional:"" name:"path" help:"Folders and files that the page may read and write." file:"none"`
 
 	Listen string        `help:"Address and port to listen on (default: localhost:8048, or the next free port)." placeholder:"ADDR"`
 	Export string        `help:"Write the page as a folder of files that needs no server, and end." placeholder:"DIR" file:"none"`
-	Table  []string      `name:"solved" aliases:"table" help:"Optimal play, files of tilecheck solve --output: hints on their boards are probabilities of winning." placeholder:"FILE" file:"in"`
+	Table  []string      `name:"solved" aliases:"table" help:"Files of tilecheck solve --output: on their boards, hints are probabilities of winning with optimal play." placeholder:"FILE" file:"in"`
 	Limit  time.Duration `name:"timeout" aliases:"limit" help:"Time that one request may take." default:"5m" placeholder:"DURATION"`
 
 	MaxStates   int       `help:"Give up a state space with more states (default: 20000000)." default:"20000000" placeholder:"N"`
 	Memory      byteCount `help:"Memory of the states of one model, such as 4GB." default:"4GB" placeholder:"SIZE"`
-	Engine      []string  `help:"Engines that experiments may ask besides native: prism, prism-games, storm." placeholder:"NAME"`
+	Engine      []string  `help:"Engines besides native that experiments can use: prism, prism-games, storm." placeholder:"NAME"`
 	engineFlags `embed:""`
 }
 

@@ -26,12 +26,12 @@ import (
 
 type shieldCmd struct {
 	ModelFile       string       `arg:"" name:"model" help:"PRISM model, or - for standard input." file:"in"`
-	Property        string       `arg:"" help:"The probability that the shield keeps: 'Pmax=? [ F goal ]', 'Pmin=? [ ... ]'."`
+	Property        string       `arg:"" help:"The probability to keep near its optimum: 'Pmax=? [ F goal ]', 'Pmin=? [ ... ]'."`
 	Const           []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
-	Threshold       *fraction    `required:"" help:"Loss that is allowed, against the best choice of the state: 0.05 or 1/20." placeholder:"D"`
-	Relative        bool         `help:"The threshold is relative: 0.05 permits a loss of 5 % of the best value."`
-	Total           bool         `help:"The threshold is for the loss of a whole path, which is proven."`
-	Output          string       `short:"o" help:"Write the shield: .prism, a model that cannot do anything else, its states (.all, .umb, ...), or .json, Storm's format of schedulers." placeholder:"FILE" file:"some"`
+	Threshold       *fraction    `required:"" help:"Allow choices whose value is at most D from that of the best choice of the state: 0.05 or 1/20." placeholder:"D"`
+	Relative        bool         `help:"D is relative: 0.05 allows a loss of 5 % of the best value."`
+	Total           bool         `help:"D limits the loss of the whole path, not of each choice; this is proven."`
+	Output          string       `short:"o" help:"Write the shield: .prism is the model with the allowed choices only, .all, .umb, ... its states, .json a scheduler as Storm writes it." placeholder:"FILE" file:"some"`
 	ExportScheduler string       `help:"Write the worst scheduler that the shield allows (FILE:type=indices, ...)." placeholder:"FILE" file:"target"`
 	States          int          `name:"list" aliases:"states" help:"States to list." default:"10" want:"[0,]" placeholder:"N"`
 	MaxStates       int          `rare:"" help:"Give up a state space with more states (default: no limit)." placeholder:"N"`

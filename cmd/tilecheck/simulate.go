@@ -22,17 +22,17 @@ type simulateCmd struct {
 	typeFlags `embed:""`
 
 	Steps       int64    `help:"Length of the path." default:"20" want:"[0,]" placeholder:"N"`
-	Time        float64  `help:"Go on until so much time has passed (steps, in a discrete-time model) instead." placeholder:"T"`
-	Deadlock    bool     `help:"Go on until a deadlock instead."`
+	Time        float64  `help:"Instead of --steps: go on until time T (steps, in a discrete-time model)." placeholder:"T"`
+	Deadlock    bool     `help:"Instead of --steps: go on until a deadlock."`
 	MaxPath     int64    `help:"Longest path with --time or --deadlock." default:"10000" placeholder:"N"`
-	Path        string   `help:"Replay a path, of which each step is checked: PRISM's -simpath, --format csv, check --export-witness. With --steps, --time or --deadlock it goes on at random." placeholder:"FILE" file:"in"`
-	Scheduler   string   `help:"Make the choices of an MDP as in this file: Storm's JSON or PRISM's lists, as check and shield write them (default: uniformly)." placeholder:"FILE" file:"in"`
+	Path        string   `help:"Replay the path in this file and check each step; PRISM's -simpath, --format csv and check --export-witness write such files. With --steps, --time or --deadlock it goes on at random." placeholder:"FILE" file:"in"`
+	Scheduler   string   `help:"Make the choices of an MDP as in this file, which check --export-scheduler or shield wrote (default: at random)." placeholder:"FILE" file:"in"`
 	Player      []string `help:"In a game, only these players follow --scheduler." placeholder:"NAME,..."`
 	Interactive bool     `help:"Choose each step: prints the transitions of a state, and reads commands (? lists them)."`
 	Seed        *uint64  `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
 
 	Vars        []string `help:"Variables to show (default: all)." placeholder:"NAME"`
-	Changes     bool     `help:"Only states in which a shown variable changes."`
+	Changes     bool     `help:"Print a state only if a shown variable has changed."`
 	Probs       bool     `help:"Show the probability of every step."`
 	Rewards     bool     `help:"Show rewards."`
 	NoLoopCheck bool     `help:"Go on at a self-loop that repeats for ever."`

@@ -25,7 +25,7 @@ type problemFlags struct {
 	Max        int      `help:"Goal: the tile that ends the game, 4 to 32768 (no default). If it cannot be reached, the game goes on until it is lost." placeholder:"TILE"`
 	Objective  string   `help:"Maximise win (the probability of MAX), score or moves." default:"win" enum:"win,score,moves" placeholder:"OBJECTIVE"`
 	Against    string   `name:"spawn" aliases:"against" help:"Who draws new tiles: chance, as in the game (default), or an opponent who chooses the cell (worst-cell), the tile (worst-tile) or both (worst), so that the value is what the player can guarantee." default:"chance" enum:"chance,worst-cell,worst-tile,worst" placeholder:"SPAWN"`
-	Discount   *float64 `rare:"" help:"Factor of each move on the 1 for a win, above 0 and at most 1 (default: 1)." want:"(0,1]" placeholder:"G"`
+	Discount   *float64 `rare:"" help:"Discount: each move multiplies the value of a later win by this factor, above 0 and at most 1 (default: 1)." want:"(0,1]" placeholder:"G"`
 }
 
 // hasGivenFlag reports whether the command line has any of the flags.
@@ -69,7 +69,7 @@ const minCollected = 64 << 20
 
 // solveFlags are the resources of the solver.
 type solveFlags struct {
-	Memory  byteCount     `help:"Use the disk beyond, such as 1GB (default: 3/4 of what is free, then give up)." placeholder:"SIZE"`
+	Memory  byteCount     `help:"Use the disk if more memory is needed, such as 1GB (default: give up beyond 3/4 of the free memory)." placeholder:"SIZE"`
 	Workers int           `rare:"" help:"Goroutines (default: one per processor); the results do not depend on it." want:"[1,1024]" placeholder:"N"`
 	Timeout time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 }
@@ -78,7 +78,7 @@ type solveCmd struct {
 	problemFlags `embed:""`
 	solveFlags   `embed:""`
 	Output       string       `short:"o" aliases:"out" help:"Write the values and best moves of all positions, for tilecheck policy." placeholder:"FILE" file:"keep"`
-	Resume       bool         `help:"Go on with the work of a run that was interrupted or killed."`
+	Resume       bool         `help:"Continue a run that was interrupted or killed."`
 	Worker       string       `rare:"" help:"Be process I of N that solve one game together, all with the same --output on a shared disk." placeholder:"I/N"`
 	Certificate  string       `help:"Prove by search that the player can, or cannot, make MAX whatever tiles come, and write the proof for tilecheck certify; .gz compresses. Wants --spawn worst." placeholder:"FILE" file:"out"`
 	Layers       bool         `help:"Print the number of positions of each sum of tiles."`

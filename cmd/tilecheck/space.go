@@ -20,7 +20,7 @@ import (
 
 // spaceFlags say which state space, and how it is built or read.
 type spaceFlags struct {
-	ModelFile string   `arg:"" name:"model" help:"PRISM or JANI model (- for standard input), or files of states: model.all, model.tra,sta,lab,srew,trew or model.pexp as PRISM's -importmodel, also with .gz behind it, or model.drn, or model.umb." file:"states"`
+	ModelFile string   `arg:"" name:"model" help:"PRISM or JANI model, - (standard input), or exported states: m.all, m.tra,sta, m.pexp, m.drn, m.umb." file:"states"`
 	Const     []string `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 
 	typeFlags   `embed:""`

@@ -20,8 +20,8 @@ import (
 
 // shardFlags let a command do one shard of its work.
 type shardFlags struct {
-	Shard   string `rare:"" help:"Do one part of so many, such as 2/5, and print nothing; tilecheck merge prints what all parts found." placeholder:"I/N"`
-	Partial string `rare:"" help:"Where to write what the part found." placeholder:"FILE" file:"out"`
+	Shard   string `rare:"" help:"Do only part I of N, such as 2/5, and print nothing; tilecheck merge prints the result of all parts." placeholder:"I/N"`
+	Partial string `rare:"" help:"With --shard: file for the results of the part." placeholder:"FILE" file:"out"`
 }
 
 // sharing has the shard of a command's work that the process does, or the shards that it merges.

@@ -213,8 +213,8 @@ func TestMergeRefuses(t *testing.T) {
 		{[]string{one, link, three}, "found a symbolic link, want a file of a shard"},
 		{[]string{one, dir, three}, "found a directory"},
 		{[]string{one, write("short", string(text[:len(text)-70])), three}, "it is damaged"},
-		{[]string{one, write("empty", ""), three}, "it is no shard"},
-		{[]string{one, write("model", "dtmc\n"), three}, "it is no shard"},
+		{[]string{one, write("empty", ""), three}, "not a file of --partial"},
+		{[]string{one, write("model", "dtmc\n"), three}, "not a file of --partial"},
 		{[]string{one, write("later", strings.Replace(string(text), "shard 1\n", "shard 2\n", 1)), three}, "in another format, of another version"},
 		{[]string{one, name("nothing"), three}, "no such file"},
 	} {

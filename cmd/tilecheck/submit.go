@@ -32,17 +32,17 @@ type submitCmd struct {
 	Local      submitLocalCmd      `cmd:"" help:"Run the shards as processes of this machine."`
 	Slurm      submitSlurmCmd      `cmd:"" help:"Run the shards as an array job of Slurm."`
 	Kubernetes submitKubernetesCmd `cmd:"" help:"Run the shards as an Indexed Job of Kubernetes."`
-	Attach     submitAttachCmd     `cmd:"" help:"Go on with what is in the directory of a job."`
-	Cancel     submitCancelCmd     `cmd:"" help:"End the tasks of a job; what is finished stays."`
+	Attach     submitAttachCmd     `cmd:"" help:"Wait for a job that was submitted, continue it if it was stopped, and print its result."`
+	Cancel     submitCancelCmd     `cmd:"" help:"End the tasks of a job; finished results stay."`
 	Task       submitTaskCmd       `cmd:"" hidden:"" help:"Do a task of a Job of Kubernetes: its pods run it."`
 	Any        submitAnyCmd        `cmd:"" default:"withargs" hidden:"" help:"The same by flags."`
 }
 
 // jobDirFlags are the directory of a job, and how it is split.
 type jobDirFlags struct {
-	Dir     string `help:"Directory of the job, which every task sees (default: submit-… here, by the command)." placeholder:"DIR" file:"none"`
+	Dir     string `help:"Directory of the job, which every task can read and write (default: a new submit-… in the current directory)." placeholder:"DIR" file:"none"`
 	Shards  int    `help:"Parts to split the work into (default: 64, or 4 for each process)." want:"[1,100000]" placeholder:"N"`
-	Retries int    `rare:"" help:"How often a shard may fail and be run again." default:"3" want:"[0,100]" placeholder:"N"`
+	Retries int    `rare:"" help:"How often a shard that fails is run again." default:"3" want:"[0,100]" placeholder:"N"`
 }
 
 // loginFlags are the flags that say how to run the clusters' own commands.
@@ -57,8 +57,8 @@ func (f loginFlags) login() submit.ClusterCommands {
 }
 
 type submitLocalCmd struct {
-	Processes int      `arg:"" name:"processes" help:"How many at a time." want:"[1,1024]"`
-	Words     []string `arg:"" name:"command" help:"-- and a command that splits: check --method sim, compare, …" want:"any"`
+	Processes int      `arg:"" name:"processes" help:"How many processes at the same time." want:"[1,1024]"`
+	Words     []string `arg:"" name:"command" help:"-- and the command to split: check --method sim, compare, …" want:"any"`
 
 	jobDirFlags `embed:""`
 }
@@ -72,7 +72,7 @@ func (c *submitLocalCmd) Run(ctx context.Context, env *environment) error {
 }
 
 type submitSlurmCmd struct {
-	Words []string `arg:"" name:"command" help:"-- and a command that splits: check --method sim, compare, …" want:"any"`
+	Words []string `arg:"" name:"command" help:"-- and the command to split: check --method sim, compare, …" want:"any"`
 
 	jobDirFlags `embed:""`
 	Partition   string    `help:"Partition (this and what follows: default of tilecheck.yaml here, block cluster, or of the cluster)." placeholder:"NAME"`
@@ -112,7 +112,7 @@ func (c *submitSlurmCmd) Run(ctx context.Context, env *environment) error {
 
 type submitAttachCmd struct {
 	Dir        string `arg:"" name:"dir" help:"Directory of a job."`
-	Retries    int    `rare:"" help:"How often a shard may fail and be run again." default:"3" want:"[0,100]" placeholder:"N"`
+	Retries    int    `rare:"" help:"How often a shard that fails is run again." default:"3" want:"[0,100]" placeholder:"N"`
 	loginFlags `embed:""`
 }
 
@@ -156,7 +156,7 @@ func (c *submitCancelCmd) Run(ctx context.Context, env *environment) error {
 // submitAnyCmd is the former command line, with flags in place of subcommands.
 type submitAnyCmd struct {
 	Words       []string `arg:"" optional:"" name:"command" want:"any"`
-	Attach      string   `help:"Go on with what is in the directory of a job." placeholder:"DIR" file:"none"`
+	Attach      string   `help:"Wait for a job that was submitted, continue it if it was stopped, and print its result." placeholder:"DIR" file:"none"`
 	Local       int      `help:"Run the shards as so many processes of this machine." want:"[1,1024]" placeholder:"N"`
 	jobDirFlags `embed:""`
 	loginFlags  `embed:""`
@@ -467,13 +467,13 @@ func (e *environment) noteJobDirectory(ctx context.Context, job *cluster.Work, e
 	}
 	megabytes := max(1, float64(sizeBelow(dir))/1e6)
 	attachCommand := "tilecheck submit attach " + quote.Word(dir)
-	size := fmt.Sprintf("%s has %.0f MB, this program and the inputs included", dir, megabytes)
+	size := fmt.Sprintf("%s has %.0f MB", dir, megabytes)
 	codedErr, isCoded := errors.AsType[*codedError](err)
 	isFinished := err == nil || isCoded && codedErr.err == nil
 	if isFinished {
-		fmt.Fprintf(e.stderr, "note: %s; it can be removed, and until then this prints the result again: %s\n", size, attachCommand)
+		fmt.Fprintf(e.stderr, "note: %s and can be removed. To print the result again: %s\n", size, attachCommand)
 	} else {
-		fmt.Fprintf(e.stderr, "note: %s; it keeps what is finished, for %s; remove it to begin anew\n", size, attachCommand)
+		fmt.Fprintf(e.stderr, "note: %s and keeps the finished parts. To continue: %s; to begin again, remove the directory\n", size, attachCommand)
 	}
 }
 

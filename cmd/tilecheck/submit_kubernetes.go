@@ -12,7 +12,7 @@ import (
 )
 
 type submitKubernetesCmd struct {
-	Words []string `arg:"" name:"command" help:"-- and a command that splits: check --method sim, compare, …" want:"any"`
+	Words []string `arg:"" name:"command" help:"-- and the command to split: check --method sim, compare, …" want:"any"`
 
 	jobDirFlags   `embed:""`
 	Image         string    `help:"Image that the staged program runs in (this and what follows: default of tilecheck.yaml here, block cluster)." placeholder:"NAME"`

@@ -28,11 +28,11 @@ type testCmd struct {
 	runFlags   `embed:""`
 
 	Flakes  float64 `rare:"" help:"Probability that any statistical expectation of the suite fails by chance (default: that of tilecheck.yaml, or 0.01)." want:"(0,1)" placeholder:"P"`
-	Shard   string  `help:"Run one part of so many, such as 2/5." placeholder:"I/N"`
-	Partial string  `rare:"" help:"Print nothing, and write what the part found; tilecheck merge prints what all parts found." placeholder:"FILE" file:"out"`
+	Shard   string  `help:"Run only part I of N, such as 2/5." placeholder:"I/N"`
+	Partial string  `rare:"" help:"With --shard: print nothing, and write the results of the part; tilecheck merge prints the result of all parts." placeholder:"FILE" file:"out"`
 	Balance string  `rare:"" help:"Make shards that take equally long, by the times of an earlier run, a file of --jsonl (default: by a hash)." placeholder:"FILE" file:"in"`
-	Strict  bool    `help:"Fail also where something was not judged."`
-	Certify bool    `help:"Prove what native answers, and count it."`
+	Strict  bool    `help:"Fail also if a result was unsupported, unchecked or not tested."`
+	Certify bool    `help:"Prove the native answers by certificates, and count the proven ones."`
 
 	QVBS      bool `rare:"" name:"qvbs" help:"The paths are directories of the Quantitative Verification Benchmark Set (QComp): every case with a reference is a test."`
 	MaxStates int  `name:"skip-larger" aliases:"max-states" rare:"" help:"With --qvbs: skip cases with more states, by the numbers of the set (default: none is skipped)." placeholder:"N"`

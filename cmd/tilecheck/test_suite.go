@@ -29,14 +29,14 @@ type suiteFlags struct {
 	Timeout time.Duration `help:"Time limit of one run (default: 5m for PRISM and Storm, none for native)." placeholder:"DURATION"`
 	Memory  byteCount     `rare:"" help:"Memory limit of one run, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
 	Seed    *uint64       `help:"Seed of random numbers (default: that of tilecheck.yaml, or 1)." placeholder:"N"`
-	ID      []string      `name:"id" help:"Only the results with these identities." placeholder:"ID"`
+	ID      []string      `name:"id" help:"Only the results with these identities, which failures print." placeholder:"ID"`
 }
 
 // runFlags select the engines that a suite runs on, and the cache of their verdicts.
 type runFlags struct {
 	Engine  []string `aliases:"engines" help:"Engines: native, prism, prism-games, storm; :bounded, :exact, :float or :proven says how, as native:exact (default: those of tilecheck.yaml, or native)." placeholder:"ENGINE[:HOW]"`
-	Cache   string   `rare:"" help:"Directory of verdicts that are kept (default: tilecheck in the user's cache directory)." env:"TILECHECK_CACHE" placeholder:"DIR" file:"keep"`
-	NoCache bool     `help:"Run everything, and keep nothing."`
+	Cache   string   `rare:"" help:"Directory of the cache of results (default: tilecheck in the user's cache directory)." env:"TILECHECK_CACHE" placeholder:"DIR" file:"keep"`
+	NoCache bool     `help:"Do not use the cache: compute all results, and keep none."`
 
 	engineFlags `embed:""`
 }

@@ -36,9 +36,9 @@ label "goal" = s=1;
 		code int
 		want string // in what is printed
 	}{
-		{"check " + model + " --param p --prop true", exitUsage, `--param: constant "p" has a value in the model, want one without: const double p;`},
+		{"check " + model + " --param p --prop true", exitUsage, `--param: constant "p" has already been defined in the model; to set it here, declare it without a value: const double p;`},
 		{"check " + model + " --param q=1:0 --prop true", exitUsage, `--param: invalid parameter: found "q=1:0"`},
-		{"check " + model + " --const p=1 --prop true", exitUsage, `--const: constant "p" has already been defined in the model`},
+		{"check " + model + " --const p=1 --prop true", exitUsage, `--const: constant "p" has already been defined in the model; to set it here, declare it without a value: const double p;`},
 		{"check " + decides + " --export-scheduler " + filepath.Join(dir, "x.tra") + ` --prop Pmax=?[F(s=1)] --prop Pmin=?[F(s=1)]`, exitCannotRun, "want --select with one property"},
 		{"check " + model + " --prop P=?[F(s=1)] --certificate " + cert, exitOK, "0.5"},
 		{"certify " + cert + " " + model, exitUsage, "is a model and no certificate, want --model "},

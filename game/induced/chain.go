@@ -107,7 +107,7 @@ type UnfinishedError struct {
 }
 
 func (e *UnfinishedError) Error() string {
-	return fmt.Sprintf("%v after %s, with %d more found", e.Err, noun.Count(e.Decided, "state"), e.Found-e.Decided)
+	return fmt.Sprintf("%v: %s were explored, %d more were found", e.Err, noun.Count(e.Decided, "state"), e.Found-e.Decided)
 }
 
 // Unwrap returns the reason.

@@ -27,7 +27,11 @@ func (e *evaluation) optimisationDirection(formula *logic.Formula) (solve.Direct
 	case !hasDirection && formula.Extremum != syntax.NoExtremum:
 		return direction, e.unsupportedError(formula.Expr, "found %s%s=?, which is for models with two kinds of nondeterminism", letter, formula.Extremum)
 	case !hasDirection:
-		return direction, e.failure(result.TypeError, formula.Expr.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?", letter, letter, letter)
+		equal := ""
+		if model := e.space.Model(); model.NumChoices() == model.NumStates() {
+			equal = "; they are equal here, because no state has several choices"
+		}
+		return direction, e.failure(result.TypeError, formula.Expr.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?%s", letter, letter, letter, equal)
 	}
 	return direction, nil
 }

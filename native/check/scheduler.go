@@ -97,7 +97,7 @@ func schedulerOperator(property *Property) (*logic.Formula, error) {
 	case formula.Kind == logic.Reward && formula.Objective.Form == logic.ConditionalReward:
 		return nil, conditionalSchedulerError(property, formula.Objective.Expr)
 	case formula.Pareto():
-		return nil, noSchedulerError(property, formula.Expr, "a Pareto curve has many schedulers: keep one query, and turn the others into bounds")
+		return nil, noSchedulerError(property, formula.Expr, "a Pareto curve has many schedulers: keep =? in one objective only, and give each other one a bound, such as P>=0.5")
 	case formula.Kind == logic.Reward && formula.Objective.Form == logic.CoSafe:
 		return nil, noSchedulerError(property, formula.Objective.Expr, "found %s in an R operator, want F, C, C<=k, I=k or S for a scheduler", logic.Describe(formula.Objective.Expr))
 	case formula.Measure() || formula.Kind == logic.Objectives || formula.Kind == logic.Lexicographic:

@@ -506,7 +506,7 @@ func TestSchedulerRefusals(t *testing.T) {
 		}
 	}
 	for property, want := range map[string]string{
-		`multi(Pmax=? [ F s=2 ], Pmax=? [ F s=1 ])`: `p.props:1:1: a Pareto curve has many schedulers: keep one query, and turn the others into bounds`,
+		`multi(Pmax=? [ F s=2 ], Pmax=? [ F s=1 ])`: `p.props:1:1: a Pareto curve has many schedulers: keep =? in one objective only, and give each other one a bound, such as P>=0.5`,
 		`multi(P>=1 [ F s=2 ], P>=1 [ G s<2 ])`:     `p.props:1:1: found objectives that no scheduler meets together`,
 		`Rmin=? [ (F s=2)&(F s=3) ]`:                `p.props:1:10: found a combination of path formulas in an R operator, want F, C, C<=k, I=k or S for a scheduler`,
 		`P=? [ F s=2 ]`:                             `p.props:1:1: found P=? for a nondeterministic model, want Pmin=? or Pmax=?`,

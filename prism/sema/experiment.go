@@ -211,7 +211,7 @@ func undeclaredText(name string, undefined []*constant) string {
 	if i := slices.IndexFunc(names, isOtherCase); i >= 0 {
 		suggestion = names[i]
 	}
-	text := fmt.Sprintf("constant %q is not declared, so its definition is not used", name)
+	text := fmt.Sprintf("there is no constant %q, so its value is ignored", name)
 	if suggestion != "" {
 		text += fmt.Sprintf("; did you mean %q?", suggestion)
 	}
@@ -287,9 +287,9 @@ func parseRanges(constants []*constant, definitions []ConstDef, usedConstants ma
 // alreadyDefined returns the error for a second definition of a constant that has one in its file.
 func alreadyDefined(constant *constant) error {
 	if constant.fromProperties {
-		return fmt.Errorf("constant %q has already been defined", constant.name)
+		return fmt.Errorf("constant %q has already been defined; to set it here, declare it without a value: const %s %s;", constant.name, constant.valueType, constant.name)
 	}
-	return fmt.Errorf("constant %q has already been defined in the model", constant.name)
+	return fmt.Errorf("constant %q has already been defined in the model; to set it here, declare it without a value: const %s %s;", constant.name, constant.valueType, constant.name)
 }
 
 // rangesOf returns the ranges of the constants that have a range. It appends each constant without a range to missing, once.

@@ -79,7 +79,7 @@ func TestExperiment(t *testing.T) {
 	if fmt.Sprint(model, property) != "[N p] [T]" {
 		t.Errorf("varying %v, %v", model, property)
 	}
-	if len(x.Warnings) != 1 || !strings.Contains(x.Warnings[0].Error(), `constant "zz" is not declared`) {
+	if len(x.Warnings) != 1 || !strings.Contains(x.Warnings[0].Error(), `there is no constant "zz", so its value is ignored`) {
 		t.Errorf("warnings %v", x.Warnings)
 	}
 }
@@ -123,13 +123,13 @@ func TestExperimentErrors(t *testing.T) {
 	}{
 		{nil, "", `m.prism:1:16: undefined constants "N", "p", "T", "b" and "q" must be defined: add --const N=...,p=...,T=...,b=...,q=...`},
 		{[]int{2}, "p=1", `m.prism:1:16: undefined constant "N" must be defined: add --const N=...`},
-		{[]int{2}, "n=1,elsewhere=2", `m.prism:1:16: undefined constants "N" and "p" must be defined: add --const N=...,p=...; constant "n" is not declared, so its definition is not used; did you mean "N"?; constant "elsewhere" is not declared, so its definition is not used`},
+		{[]int{2}, "n=1,elsewhere=2", `m.prism:1:16: undefined constants "N" and "p" must be defined: add --const N=...,p=...; there is no constant "n", so its value is ignored; did you mean "N"?; there is no constant "elsewhere", so its value is ignored`},
 		{[]int{2}, "N=1,p=1", ""},
 		{[]int{0}, "N=1,p=1,T=1,q=bad,b=1:2", ""}, // not needed
 		{[]int{0}, "N=1,p=1", `p.props:1:11: undefined constant "T" must be defined: add --const T=...`},
 		{[]int{1}, "N=1,p=1,T=1", `p.props:1:25: undefined constants "b" and "q" must be defined: add --const b=...,q=...`},
-		{nil, "K=1", `constant "K" has already been defined in the model`},
-		{nil, "D=1", `constant "D" has already been defined`},
+		{nil, "K=1", `constant "K" has already been defined in the model; to set it here, declare it without a value: const int K;`},
+		{nil, "D=1", `constant "D" has already been defined; to set it here, declare it without a value: const int D;`},
 		{nil, "N=1,N=2", `constant "N" has two definitions, N=1 and N=2`},
 		{nil, "N=1.5", "value 1.5 for constant N is not a valid integer"},
 		{nil, "N=2147483648", "value 2147483648 for constant N is not a valid integer"},

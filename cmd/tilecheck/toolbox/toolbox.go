@@ -95,12 +95,13 @@ func (b *Box) findProgram(ctx context.Context, name string, place Place) (runner
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if place.Image == "" {
-		if tool, pathErr := local.New(name); pathErr == nil {
-			return tool, nil
-		}
+	if place.Image != "" {
+		return nil, fmt.Errorf("engine %s: %w", name, err)
 	}
-	return nil, fmt.Errorf("engine %s: %w; or install the program on this machine and give --%s-path", name, err, name)
+	if tool, pathErr := local.New(name); pathErr == nil {
+		return tool, nil
+	}
+	return nil, fmt.Errorf("engine %s: the program is not on PATH (install it, or give --%s-path), and %w", name, name, err)
 }
 
 // newPool returns containers that run a tool. If image is empty, it selects the best image on this machine.
@@ -170,13 +171,11 @@ func findNamedImage(ctx context.Context, docker *containers.Docker, tool, image 
 func MissingImage(name string) string {
 	switch name {
 	case "storm":
-		return "there is no Docker image of Storm on this machine; `docker pull " + stormimage.DefaultImage + "` gets the official one, `docker pull " +
-			stormimage.ObservatoryImage + "` one that has PRISM as well"
+		return "there is no Docker image of it; get one: docker pull " + stormimage.DefaultImage + ", or, with Storm and PRISM, docker pull " + stormimage.ObservatoryImage
 	case "prism-games":
-		return "there is no Docker image of PRISM-games; tilecheck image prism-games --from DIR makes one from an installation"
+		return "there is no Docker image of it; make one from an installation: tilecheck image prism-games --from DIR"
 	}
-	return "there is no Docker image of PRISM; tilecheck image prism --from DIR makes one from an installation, and `docker pull " +
-		stormimage.ObservatoryImage + "` gets one that has PRISM and Storm"
+	return "there is no Docker image of it; get one that has PRISM and Storm: docker pull " + stormimage.ObservatoryImage + ", or make one from an installation: tilecheck image prism --from DIR"
 }
 
 // connect connects to Docker on its first call.
