@@ -33,10 +33,10 @@ const (
 // Columns are the same with a cell in place of a row.
 func (q *quad) moved(board Board, moved *[4]Board) Moves {
 	b := uint64(board)
-	evenRows := uint64(q.rowMoves[uint16(b)]) | uint64(q.rowMoves[uint16(b>>32)])<<32
-	oddRows := uint64(q.rowMoves[uint16(b>>16)]) | uint64(q.rowMoves[b>>48])<<32
-	swap := (evenRows>>16 ^ oddRows) & evenRows
-	moved[Left], moved[Right] = Board(evenRows^swap<<16), Board(oddRows^swap)
+	evenLines := uint64(q.rowMoves[uint16(b)]) | uint64(q.rowMoves[uint16(b>>32)])<<32
+	oddLines := uint64(q.rowMoves[uint16(b>>16)]) | uint64(q.rowMoves[b>>48])<<32
+	swap := (evenLines>>16 ^ oddLines) & evenRows
+	moved[Left], moved[Right] = Board(evenLines^swap<<16), Board(oddLines^swap)
 
 	leftColumns := q.columnMoves[column(b, 0)] | q.columnMoves[column(b, 1)]<<4
 	rightColumns := q.columnMoves[column(b, 2)] | q.columnMoves[column(b, 3)]<<4

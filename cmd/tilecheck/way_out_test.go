@@ -39,7 +39,7 @@ label "goal" = s=1;
 		{"check " + model + " --param p --prop true", exitUsage, `--param: constant "p" has already been defined in the model; to set it here, declare it without a value: const double p;`},
 		{"check " + model + " --param q=1:0 --prop true", exitUsage, `--param: invalid parameter: found "q=1:0"`},
 		{"check " + model + " --const p=1 --prop true", exitUsage, `--const: constant "p" has already been defined in the model; to set it here, declare it without a value: const double p;`},
-		{"check " + decides + " --export-scheduler " + filepath.Join(dir, "x.tra") + ` --prop Pmax=?[F(s=1)] --prop Pmin=?[F(s=1)]`, exitCannotRun, "want --select with one property"},
+		{"check " + decides + " --export-scheduler " + filepath.Join(dir, "x.tra") + ` --prop Pmax=?[F(s=1)] --prop Pmin=?[F(s=1)]`, exitCannotRun, "choose one property with --select"},
 		{"check " + model + " --prop P=?[F(s=1)] --certificate " + cert, exitOK, "0.5"},
 		{"certify " + cert + " " + model, exitUsage, "is a model and no certificate, want --model "},
 		{"certify " + model + " " + cert, exitUsage, "is a model and no certificate, want --model "},
@@ -49,7 +49,7 @@ label "goal" = s=1;
 		{"check " + model + " --prop P=?[F(goal)]", exitCannotRun, `undeclared identifier "goal"; there is a label "goal", want it in quotes`},
 		{"check " + model + ` --prop P=?[F"s"]`, exitCannotRun, `undeclared label "s"; there is a variable s, want it without quotes`},
 		{"check " + model + ` --prop P=?[F"elsewhere"]`, exitCannotRun, `undeclared label "elsewhere"; declared: "goal"`},
-		{"export-strategy random --size 4 --max 2048 --timeout 50ms", exitOutOfLimit, "time limit of 50ms reached after "},
+		{"export-strategy random --size 4 --max 2048 --timeout 50ms", exitOutOfLimit, "time limit of 50ms reached: "},
 		// Properties are known by the name of their file, in every command, and checked.
 		{"lint " + model + " " + one, exitOK, ""},
 		{"fmt --check " + one, exitFailed, "one.prop"},

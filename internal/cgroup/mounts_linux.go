@@ -37,8 +37,8 @@ func readMounts(file string) (map[string]string, error) {
 	}
 	folders := make(map[string]string)
 	for line := range strings.Lines(string(text)) {
-		mountPart, fileSystem, ok := strings.Cut(line, " - ")
-		placeFields, systemFields := strings.Fields(mountPart), strings.Fields(fileSystem)
+		mountPart, systemPart, ok := strings.Cut(line, " - ")
+		placeFields, systemFields := strings.Fields(mountPart), strings.Fields(systemPart)
 		if !ok || len(placeFields) < 5 || len(systemFields) < 3 {
 			continue
 		}

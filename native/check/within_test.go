@@ -184,15 +184,22 @@ P=? [ x<3 W<=10000 x=4 ]; P=? [ x=3 R<=10000 x<3 ]; 1-P=? [ F x=3 ]; S=? [ x=0 ]
 // what the doubles left open.
 func TestEffort(t *testing.T) {
 	needs.Full(t)
-	const model = ` module m x:[0..2]; [] x=0 -> 0.3:(x'=1)+0.7:(x'=0); [] x=1 -> 0.6-1e-7:(x'=0)+0.4:(x'=1)+1e-7:(x'=2); [] x=2 -> true; endmodule`
-	v := ask(t, t.Context(), "mdp"+model, "Pmax=? [ F<=200000 x=2 ]", check.Options{Epsilon: 1e-13})[0]
+	// States 1 and 3 are equally good, so no policy is surely optimal, and every step is taken by itself.
+	const twins = `mdp module m x:[0..3]; [] x=0 -> 0.3:(x'=1)+0.7:(x'=0); [] x=0 -> 0.3:(x'=3)+0.7:(x'=0);
+		[] x=1|x=3 -> 0.6-1e-7:(x'=0)+0.4:true+1e-7:(x'=2); [] x=2 -> true; endmodule`
+	v := ask(t, t.Context(), twins, "Pmax=? [ F<=200000 x=2 ]", check.Options{Epsilon: 1e-13})[0]
 	if v.Err != nil || v.Bound == nil || v.Bound.Lo == v.Bound.Hi || len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0], "1e-13") {
 		t.Errorf("%v %q %v", v.Bound, v.Warnings, v.Err)
 	}
-	// In a chain, squaring the fractions of one step is enough.
-	v = ask(t, t.Context(), "dtmc"+model, "P=? [ F<=200000 x=2 ]", check.Options{Epsilon: 1e-13})[0]
-	if v.Err != nil || v.Bound == nil || v.Bound.Hi-v.Bound.Lo > 1e-13*v.Bound.Hi || len(v.Warnings) != 0 {
-		t.Errorf("%v %q %v", v.Bound, v.Warnings, v.Err)
+	// In a chain, squaring the fractions of one step is enough; and so it is with one choice in each state of an MDP.
+	const model = ` module m x:[0..2]; [] x=0 -> 0.3:(x'=1)+0.7:(x'=0); [] x=1 -> 0.6-1e-7:(x'=0)+0.4:(x'=1)+1e-7:(x'=2); [] x=2 -> true; endmodule`
+	for _, text := range []string{"dtmc" + model, "mdp" + model} {
+		w := ask(t, t.Context(), text, "Pmax=? [ F<=200000 x=2 ]", check.Options{Epsilon: 1e-13})[0]
+		if w.Err != nil || w.Bound == nil || w.Bound.Hi-w.Bound.Lo > 1e-13*w.Bound.Hi || len(w.Warnings) != 0 {
+			t.Errorf("%s: %v %q %v", text, w.Bound, w.Warnings, w.Err)
+		} else if v.Bound != nil && (w.Bound.Lo > v.Bound.Hi || w.Bound.Hi < v.Bound.Lo) {
+			t.Errorf("%s: %v, and with equal choices %v", text, w.Bound, v.Bound)
+		}
 	}
 }
 

@@ -65,7 +65,7 @@ func strategyNote(strategy string, canonical bool) string {
 	if canonical {
 		strategy += ", on canonical boards"
 	}
-	return strategy + "; not in the certificate"
+	return strategy + "; not certified"
 }
 
 // boardsWord names the boards that the strategy sees.
