@@ -127,7 +127,6 @@ endmodule`
 		{model, `Pmin=? [ F<=10000000 s=2 ]`, 0.177736577766841},
 		{game, `<<p>> Pmax=? [ F<=10000000 s=2 ]`, 0.411003418945749},
 		{model, `Pmax=? [ F<=1000000000 s=2 ]`, 1},
-		{model, `Pmin=? [ G<=1000000000 s<2 ]`, 0},
 		{tiny, `Pmax=? [ F<=1000000000 s=2 ]`, 3e-9},
 	} {
 		verdict := ask(t, t.Context(), test.model, test.property, check.Options{})[0]
