@@ -366,6 +366,8 @@ func TestSwitchErrors(t *testing.T) {
 		"d.prism -simpath 10 out.txt": "did you mean: tilecheck simulate d.prism --steps 10 --format csv > out.txt\n",
 		"check d.prism -noprobchecks": "unknown flag -noprobchecks; of the switches of PRISM and Storm, -noprobchecks has no counterpart in tilecheck: probabilities that do not sum to 1 are an error\n",
 		"check d.prism d.props -foo":  "unknown flag -foo (see tilecheck check --help)\n",
+		"check d.prism --plot":        "--plot has no value (see tilecheck check --help)\n",
+		"check d.prism --const":       "--const has no value (see tilecheck check --help)\n",
 		"bench run d --qvbs --xyzzy":  "unknown flag --xyzzy (see tilecheck bench run --help)\n",
 		"bench d --qvbs --xyzzy":      "unknown flag --xyzzy (see tilecheck bench run --help)\n",
 	} {

@@ -395,6 +395,10 @@ func rewordParseError(ctx context.Context, node *kong.Node, message string, err 
 	if word, isUnknown := strings.CutPrefix(message, "unknown flag "); isUnknown {
 		return errors.New(message + flagHint(ctx, node, word))
 	}
+	flag, problem, isFlag := strings.Cut(message, ": ")
+	if isFlag && (strings.HasSuffix(problem, `"EOL" (<EOL>)`) || problem == `missing value, expecting "<arg>"`) {
+		return fmt.Errorf("%s has no value", flag)
+	}
 	if name, isMissing := strings.CutPrefix(message, `expected "<`); isMissing && node != nil {
 		name, _, _ = strings.Cut(name, ">")
 		return fmt.Errorf("the argument <%s> is missing", name)
@@ -522,7 +526,7 @@ func wordsWithoutFlags(args []string, node *kong.Node) []string {
 func foreignSwitch(args []string, message string) (word string, found *foreign.Switch) {
 	word, isUnknownFlag := strings.CutPrefix(message, "unknown flag ")
 	found = foreign.Lookup(word)
-	mayBeOurFlag := found != nil && found.IsNeedless && strings.HasPrefix(word, "--")
+	mayBeOurFlag := found != nil && strings.HasPrefix(word, "--") && (found.IsNeedless || word == "--prop")
 	if isUnknownFlag && found != nil && !mayBeOurFlag {
 		return word, found
 	}

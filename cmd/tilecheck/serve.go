@@ -116,6 +116,9 @@ func (c *serveCmd) listen(ctx context.Context, env *environment) (net.Listener, 
 			host, _, _ := net.SplitHostPort(c.Listen)
 			return nil, fmt.Errorf("--listen %s: another program has this port, want another one, or %s for any free one", c.Listen, net.JoinHostPort(host, "0"))
 		}
+		if _, _, splitErr := net.SplitHostPort(c.Listen); splitErr != nil {
+			return nil, usageError("--listen %s: want an address and a port, such as localhost:8048 or :8048", c.Listen)
+		}
 		return listener, err
 	}
 	return listenDefault(ctx, env)

@@ -226,10 +226,12 @@ type More struct{ Have, Want, Of int }
 
 // Error asks for the parts.
 func (e *More) Error() string {
-	if e.Want == e.Have+1 {
-		return fmt.Sprintf("not decided by %s: want 1 more, --shard %d/%d", noun.Count(e.Have, "shard"), e.Want, e.Of)
+	next := fmt.Sprintf("--shard %d/%d", e.Want, e.Of)
+	if e.Want > e.Have+1 {
+		next = fmt.Sprintf("--shard %d/%d to %d/%d", e.Have+1, e.Of, e.Want, e.Of)
 	}
-	return fmt.Sprintf("not decided by %s: want %d more, --shard %d/%d to %d/%d", noun.Count(e.Have, "shard"), e.Want-e.Have, e.Have+1, e.Of, e.Want, e.Of)
+	more := e.Want - e.Have
+	return fmt.Sprintf("not decided by %s: want %d more, run %s (numbers beyond %d are further games), and merge all of them", noun.Count(e.Have, "shard"), more, next, e.Of)
 }
 
 // Err returns the reason why the results of a replay cannot be used: damaged or missing pieces, or a *More. It returns nil if they can.

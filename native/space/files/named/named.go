@@ -192,6 +192,10 @@ func (read Reader) readSources(base string, exts []string, zipSuffix string) (fi
 
 // checkReadTogether returns an error unless the files have PRISM's formats and include the transitions.
 func checkReadTogether(base string, exts []string, zipSuffix string) error {
+	if first, others, isList := strings.Cut(base, ","); isList && strings.TrimSuffix(first, ".tra") != first {
+		name := strings.TrimSuffix(first, ".tra")
+		return usage.Errorf("%s,%s.%s: write the name once, and then all extensions, such as %s.tra,sta,lab", first, others, strings.Join(exts, ","), name)
+	}
 	if !slices.Contains(exts, "all") && !slices.Contains(exts, "tra") {
 		return usage.Errorf("%s: no transitions, want %s.tra%s among the files", exts, base, zipSuffix)
 	}
