@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
 	"tilecheck/internal/noun"
 
 	"tilecheck/report/table"

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"tilecheck/internal/noun"
 	"time"
+
+	"tilecheck/internal/noun"
 
 	"tilecheck/internal/shard"
 	"tilecheck/result"

@@ -307,6 +307,7 @@ func (heap *candidateHeap) Len() int { return len(heap.paths) }
 func (heap *candidateHeap) Less(i, j int) bool {
 	return heap.precedes(heap.paths[i].pathEntry, heap.paths[j].pathEntry)
 }
+
 func (heap *candidateHeap) Swap(i, j int) {
 	heap.paths[i], heap.paths[j] = heap.paths[j], heap.paths[i]
 }
