@@ -165,7 +165,7 @@ func (q *question) stateRows(job *job, node *node) ([]row, error) {
 	return rows, nil
 }
 
-// addAnswers adds the answers of a part, one for each state, to the rows. If isFirst is true, it makes the rows. It returns an error if Storm
+// addAnswers adds the answers of a part, one for each state, to the rows. Unless isListed is true, it makes the rows. It returns an error if Storm
 // reported other states for this part than for the parts before.
 func (q *question) addAnswers(rows []row, part *part, isListed bool) ([]row, error) {
 	if isListed && len(rows) != len(part.query.stateResults) {

@@ -137,10 +137,10 @@ func (p *proof) checkFixedPoint() error {
 	return p.checkUpperValues(valueInTarget)
 }
 
-// isUntil reports whether fixedPoint applies rule 1.
+// isUntil reports whether checkFixedPoint applies rule 1.
 func (p *proof) isUntil() bool { return p.rewards == nil }
 
-// isTotal reports whether fixedPoint applies rule 3.
+// isTotal reports whether checkFixedPoint applies rule 3.
 func (p *proof) isTotal() bool { return p.vector.Kind == certificate.TotalReward }
 
 // isNearer reports whether choice c of state s has a successor with a smaller rank than s.

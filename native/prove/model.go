@@ -17,7 +17,7 @@ type numbers struct {
 	zero           *big.Rat
 }
 
-// maxPointers is the greatest size of byPointer.
+// maxPointers is the greatest size of indexByPointer.
 const maxPointers = 1 << 12
 
 // indexOf returns the index of a fraction in the certificate's table of numbers, and adds the fraction if it is new. nil stands for 0.

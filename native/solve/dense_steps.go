@@ -144,14 +144,14 @@ func (steps *denseSteps) probability(transition int) doubleWord {
 	return steps.fromFloat(steps.system.graph.Prob(transition))
 }
 
-// fromFraction rounds a number to a double word. It sets outOfRange for a positive number below doubleWordFloor.
+// fromFraction rounds a number to a double word. It sets isOutOfRange for a positive number below doubleWordFloor.
 func (steps *denseSteps) fromFraction(number *big.Rat) doubleWord {
 	rounded := newDoubleWord(number)
 	steps.isOutOfRange = steps.isOutOfRange || number.Sign() != 0 && !(rounded.hi >= doubleWordFloor)
 	return rounded
 }
 
-// fromFloat converts a float64 to a double word. It sets outOfRange for a positive number below doubleWordFloor.
+// fromFloat converts a float64 to a double word. It sets isOutOfRange for a positive number below doubleWordFloor.
 func (steps *denseSteps) fromFloat(number float64) doubleWord {
 	steps.isOutOfRange = steps.isOutOfRange || number != 0 && !(number >= doubleWordFloor)
 	return doubleWord{number, 0}

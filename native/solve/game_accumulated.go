@@ -278,7 +278,7 @@ func (accumulation *accumulation) optimalChoices() *sparse.Set {
 }
 
 // choiceLimit returns the accumulated reward a from which a choice with reward r is no better than an optimal choice.
-// It solves (a+r)*mean + meanLater = a*reachProbs[s] + laterRewards[s] for a; both means are over the successors of the choice.
+// It solves (a+r)*p + q = a*reachProbs[s] + laterRewards[s] for a, where p and q are the means of reachProbs and laterRewards over the successors of the choice.
 func (accumulation *accumulation) choiceLimit(s, choice int, laterRewards []*big.Rat) *big.Rat {
 	graph, reachProbs := accumulation.game.graph, accumulation.reachProbability.Exact
 	mean := expectedValue(graph, choice, reachProbs)

@@ -94,7 +94,7 @@ func (sys *equationSystem) minimizes(s int) bool {
 }
 
 // evaluateChoice returns bounds on the value of a choice of state s from the bounds of its successors, rounded outwards.
-// Unless sys.oneStep is set, it eliminates self-loops and transitions within the end component of s.
+// Unless sys.isOneStep is set, it eliminates self-loops and transitions within the end component of s.
 func (sys *equationSystem) evaluateChoice(s, choice int) choiceBounds {
 	if sys.nature != nil {
 		reward, err := sys.reward.ChoiceTotal(s, choice), sys.rounding.relErr

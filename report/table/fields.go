@@ -17,8 +17,8 @@ func Fields[T any]() []string {
 	return keys
 }
 
-// FieldTexts returns the members in the order of columnsOf as text; that of an
-// absent one is empty.
+// FieldTexts returns the members in the order of the table's columns as text; the text of an
+// absent member is empty.
 func FieldTexts(record any) []string {
 	var cells []string
 	eachField(reflect.ValueOf(record).Elem(), "", func(_ string, v reflect.Value) { cells = append(cells, cellText(v)) })

@@ -227,7 +227,7 @@ func (paths *Paths) path(entry pathEntry) *Path {
 	return path
 }
 
-// findNth appends the n-th most probable path to a node to toNode[node], if there is such a path. n is at least 2.
+// findNth appends the n-th most probable path to a node to pathsTo[node], if there is such a path. n is at least 2.
 //
 // Source: recursive enumeration, Jiménez and Marzal (1999).
 func (paths *Paths) findNth(node uint32, n int) error {
