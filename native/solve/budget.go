@@ -143,7 +143,7 @@ func (sys *equationSystem) budgetOptimumRat(s, budget int, costs []int, recentVa
 		if costs[choice] <= budget {
 			sys.values = recentValues[(budget-costs[choice])%len(recentValues)]
 			sys.isOneStep = costs[choice] > 0
-			value = sys.evaluateChoiceRat(s, choice)
+			value = sys.exactChoiceValue(s, choice)
 		}
 		if value == nil { // the choice costs too much, or the scheduler stays in s forever without cost
 			value = new(big.Rat)

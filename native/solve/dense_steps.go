@@ -3,7 +3,6 @@ package solve
 import (
 	"math"
 	"math/big"
-	"math/bits"
 	"slices"
 	"sync/atomic"
 
@@ -50,16 +49,12 @@ func (sys *equationSystem) denseStepsStart(states []uint32, numSteps int) (singl
 	if sys.stepScheduler != nil || sys.nature != nil || sys.graph.Kind == sparse.CTMC || !isSmall || numSteps <= denseMinSteps {
 		return 0, false
 	}
-	transitions := 0
 	for _, s := range states {
-		first, end := sys.graph.Choices(int(s))
-		if end-first > 1 { // not a chain
+		if first, end := sys.graph.Choices(int(s)); end-first > 1 { // not a chain
 			return 0, false
 		}
-		transitions += int(sys.graph.FirstTransition[end] - sys.graph.FirstTransition[first])
 	}
-	squaringWork := 2 * size * size * size * bits.Len(uint(numSteps))
-	singleSteps = max(denseMinSteps, squaringWork/(transitions+size))
+	singleSteps = max(denseMinSteps, squaringWork(size, numSteps)/sys.singleStepWork(states))
 	return singleSteps, singleSteps < numSteps
 }
 

@@ -224,7 +224,7 @@ func (sys *equationSystem) optimumRat(s int) exactOptimum {
 		if !sys.isUsableChoice(choice) {
 			continue
 		}
-		value := sys.evaluateChoiceRat(s, choice)
+		value := sys.exactChoiceValue(s, choice)
 		if value != nil && isBetterRat(value, best.value, minimize) {
 			best = exactOptimum{value, uint32(choice)}
 		}
@@ -250,9 +250,9 @@ func isOne(value *big.Rat) bool {
 	return value.IsInt() && value.Num().IsInt64() && value.Num().Int64() == 1
 }
 
-// evaluateChoiceRat computes the value of a choice of state s in rational arithmetic from the values of its successors.
+// exactChoiceValue computes the value of a choice of state s in rational arithmetic from the values of its successors.
 // Unless sys.isOneStep is set, self-loops are eliminated. It returns nil if there are only self-loops.
-func (sys *equationSystem) evaluateChoiceRat(s, choice int) *big.Rat {
+func (sys *equationSystem) exactChoiceValue(s, choice int) *big.Rat {
 	reward := sys.reward.ExactChoiceTotal(s, choice)
 	if sys.nature != nil {
 		return sys.nature.choiceValue(choice, reward, sys.nature.exactDistribution(choice, sys.values.Exact), sys.values.Exact)

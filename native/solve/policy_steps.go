@@ -67,7 +67,7 @@ func (sys *equationSystem) policyStepsStart(opts Options, states []uint32, total
 	if everyStepCounts || sys.nature != nil || sys.graph.Kind == sparse.CTMC || size == 0 || size > denseMaxStates {
 		return 0
 	}
-	start := max(policyAfter, sys.squaringWork(size, total)/sys.singleStepWork(states))
+	start := max(policyAfter, squaringWork(size, total)/sys.singleStepWork(states))
 	if total/(1+policyMinFactor) < start {
 		return 0
 	}
@@ -84,18 +84,13 @@ func StepsNeedFractions(graph *sparse.Graph, steps int, opts Options) bool {
 }
 
 // squaringWork returns the number of products for all powers of a matrix up to the given number of steps.
-func (*equationSystem) squaringWork(size, steps int) int {
+func squaringWork(size, steps int) int {
 	return 2 * size * size * size * bits.Len(uint(steps))
 }
 
 // singleStepWork returns the number of transitions of the states, plus their number.
 func (sys *equationSystem) singleStepWork(states []uint32) int {
-	work := len(states)
-	for _, s := range states {
-		first, end := sys.graph.Choices(int(s))
-		work += int(sys.graph.FirstTransition[end] - sys.graph.FirstTransition[first])
-	}
-	return work
+	return len(states) + sys.numTransitions(states)
 }
 
 // newPolicySteps prepares steps of the given states.
