@@ -182,6 +182,7 @@ func TestPropertiesAreTakenApartOnce(t *testing.T) {
 var heavy = map[string]string{
 	"k8s.io/api":                         "cluster/kubernetes/api",
 	"gonum.org/v1/plot":                  "report/plot",
+	"gonum.org/v1/gonum/mat":             "gonum.org/v1/gonum/mathext",
 	"go.lsp.dev/protocol":                "editor/lsp/protocol",
 	"go.opentelemetry.io/otel/sdk":       "containers/replaced",
 	"github.com/felixge/httpsnoop":       "containers/replaced",

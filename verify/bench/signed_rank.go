@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // maxPairs is the largest number of differences that signedRank uses. They have 8 million averages.
@@ -76,7 +76,7 @@ func rankQuantile(numDifferences int, alpha float64) int {
 func normalRankQuantile(count, alpha float64) int {
 	mean := count * (count + 1) / 4
 	deviation := math.Sqrt(count * (count + 1) * (2*count + 1) / 24)
-	return int(math.Floor(mean + distuv.UnitNormal.Quantile(alpha)*deviation - 0.5))
+	return int(math.Floor(mean + mathext.NormalQuantile(alpha)*deviation - 0.5))
 }
 
 // rankProbabilities returns the exact distribution of the signed-rank statistic: the probability of each sum of positive ranks.
