@@ -28,7 +28,7 @@ func writeWitnesses(w io.Writer, format table.Format, verdicts []result.Verdict,
 		for j := range verdict.Witnesses {
 			var text bytes.Buffer
 			fmt.Fprintf(&text, "\nWitness of %s%s\n", propertyText(verdict), withConstants(verdict))
-			if err := writeWitness(&text, format, &verdict.Witnesses[j], verdict.Value.Bool, opt); err != nil {
+			if err := writeWitness(&text, format, &verdict.Witnesses[j], verdict, opt); err != nil {
 				return err
 			}
 			if _, err := w.Write(text.Bytes()); err != nil {
@@ -39,21 +39,21 @@ func writeWitnesses(w io.Writer, format table.Format, verdicts []result.Verdict,
 	return nil
 }
 
-// writeWitness prints a witness: a sentence, the paths, and the critical subsystem. holds is the truth value of a property with a bound.
-func writeWitness(w io.Writer, format table.Format, witness *result.Witness, holds bool, opt table.Options) error {
-	fmt.Fprintln(w, witnessText(witness, holds))
+// writeWitness prints a witness of a verdict: a sentence, the paths, and the critical subsystem.
+func writeWitness(w io.Writer, format table.Format, witness *result.Witness, verdict *result.Verdict, opt table.Options) error {
+	fmt.Fprintln(w, witnessText(witness, verdict))
 	if err := writePaths(w, format, witness, opt); err != nil {
 		return err
 	}
 	return writeSubsystem(w, format, witness, opt)
 }
 
-// witnessText describes the paths of a witness in sentences: their number and probability, and whether they decide the property. holds is its
-// truth value.
-func witnessText(witness *result.Witness, holds bool) string {
+// witnessText describes the paths of a witness in sentences: the scheduler, the number and probability of the paths, and whether they decide the
+// property.
+func witnessText(witness *result.Witness, verdict *result.Verdict) string {
 	under := ""
 	if witness.Scheduler {
-		under = "Under an optimal scheduler, "
+		under = "Under " + schedulerText(verdict.Resolution) + ", "
 	}
 	pathsThat := "on which the formula holds"
 	if !witness.Holds {
@@ -72,7 +72,7 @@ func witnessText(witness *result.Witness, holds bool) string {
 	}
 	wanted := wantedText(witness.Wanted)
 	decision := "the property fails"
-	if holds {
+	if verdict.Value.Bool {
 		decision = "the property holds"
 	}
 	switch {
@@ -91,6 +91,17 @@ func witnessText(witness *result.Witness, holds bool) string {
 	default:
 		return text + " This is not " + wanted + ", but the search for more paths was given up."
 	}
+}
+
+// schedulerText names the scheduler of a witness by its aim. In a game, and with several extrema, it attains the value.
+func schedulerText(resolution result.Resolution) string {
+	switch resolution {
+	case result.Minimum:
+		return "a scheduler that minimises the probability of the formula"
+	case result.Maximum:
+		return "a scheduler that maximises the probability of the formula"
+	}
+	return "a scheduler that attains the value"
 }
 
 // wantedText is what the paths of a witness are to have together, in words: "more than 1/2" for ">1/2".
