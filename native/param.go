@@ -233,7 +233,7 @@ func (model *parametricModel) check(ctx context.Context, property *checkedProper
 // which parameters the function is valid. nil stands for the value infinity.
 func (model *parametricModel) writeFunction(verdict *result.Verdict, function *piecewise) {
 	subject := "this value"
-	region := "for parameters with which every probability, rate and reward is positive"
+	region := "for all values of the parameters that make every probability, rate and reward positive"
 	if model.program.Type == syntax.MDP {
 		region = "between the bounds of the parameters"
 	}

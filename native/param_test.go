@@ -296,7 +296,7 @@ func TestParametersOfTheGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []float64{1, math.Inf(1)} { // where p=0, the first is 0
-		if v := vs[i]; v.Err != nil || v.Value.Num != want || len(v.Warnings) != 1 || !strings.HasPrefix(v.Warnings[0], "this value is valid for parameters with which every probability") {
+		if v := vs[i]; v.Err != nil || v.Value.Num != want || len(v.Warnings) != 1 || !strings.HasPrefix(v.Warnings[0], "this value is valid for all values of the parameters that make every probability") {
 			t.Errorf("%s: %v, %v, warnings %q", v.Property, v.Value, v.Err, v.Warnings)
 		}
 	}

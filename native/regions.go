@@ -207,20 +207,15 @@ func (check *regionCheck) write(verdict *result.Verdict, parts *partition, prope
 		message := fmt.Sprintf("undecided: in %.2g%% of the region the property is neither proven nor refuted; a smaller region of the parameters can help", 100*parts.undecidedShare)
 		verdict.Err = &result.Failure{Class: result.Unsupported, File: property.File, Pos: property.Pos, Message: message}
 	}
-	if parts.satisfyingPoint != nil {
-		verdict.Warnings = append(verdict.Warnings, check.pointWarning("holds", parts.satisfyingPoint))
-	}
 	if hasViolation {
-		verdict.Warnings = append(verdict.Warnings, "false: it does not hold for all values of the parameters; "+check.pointWarning("fails", parts.violatingPoint))
+		verdict.Warnings = append(verdict.Warnings, "false: the property does not hold for all values of the parameters; it fails at "+check.pointText(parts.violatingPoint)+" (computed with fractions)")
+	}
+	if parts.satisfyingPoint != nil {
+		verdict.Warnings = append(verdict.Warnings, "for some values of the parameters the property holds, such as "+check.pointText(parts.satisfyingPoint)+" (computed with fractions)")
 	}
 	if hasUndecided && hasViolation {
-		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("%.2g%% of the region is undecided; a smaller --epsilon decides more of it", 100*parts.undecidedShare))
+		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("%.2g%% of the region is undecided (? below); a smaller --epsilon, such as --epsilon %.1g, leaves less undecided", 100*parts.undecidedShare, parts.undecidedShare/10))
 	}
-}
-
-// pointWarning returns the warning that the property holds or fails at a point.
-func (check *regionCheck) pointWarning(verb string, point []*big.Rat) string {
-	return "the property " + verb + " at " + check.pointText(point) + " (computed with fractions)"
 }
 
 // decide tries to prove that the property holds at all points of a box, or that it fails at all interior points. lowCorner and highCorner are corners of the

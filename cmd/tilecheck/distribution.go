@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/check"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/sema"
@@ -216,7 +217,7 @@ func (t *stateTable) printTable(env *environment) error {
 		t.Notes = append(t.Notes, fmt.Sprintf("and %d more, which --format csv and json list", t.numOmitted))
 	}
 	if t.numZeros > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("without %d whose probability is 0, which --zeros lists", t.numZeros))
+		t.Notes = append(t.Notes, noun.Count(t.numZeros, "state")+" with probability 0 "+noun.Verb(t.numZeros, "is", "are")+" not listed (--zeros lists them)")
 	}
 	env.markOutputStarted()
 	printed := &t.Table
