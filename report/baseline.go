@@ -219,17 +219,23 @@ func compareVerdicts(first *TestResult, firstName string, second *TestResult, se
 	return agree.Verdicts(firstName, firstVerdict, secondName, secondVerdict, agree.Ask(second.Property, second.Constants), agree.Options{})
 }
 
-// countsLine returns the numbers of changes in one line, such as "2 results changed: 2 broken, 1 slower; 40 unchanged".
+// countsLine returns the numbers of changes in one line, such as "2 results changed (a result can count more than once): 2 broken, 1 slower; 40 unchanged".
 func (b *Baseline) countsLine() string {
 	var parts []string
+	total := 0
 	for aspect := Broken; aspect <= Added; aspect++ {
 		if count := b.Count(aspect); count > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", count, aspect.nameFor(count)))
+			parts = append(parts, fmt.Sprintf("%d %s", count, aspect.nameInCounts()))
+			total += count
 		}
 	}
 	text := fmt.Sprintf("%d unchanged", b.Same)
-	if len(parts) > 0 { // a result can have several changes
-		text = noun.Count(len(b.Changes), "result") + " changed: " + strings.Join(parts, ", ") + "; " + text
+	if total > 0 {
+		changed := noun.Count(len(b.Changes), "result") + " changed"
+		if total > len(b.Changes) {
+			changed += " (a result can count more than once)"
+		}
+		text = changed + ": " + strings.Join(parts, ", ") + "; " + text
 	}
 	if b.Compared.Unknown > b.Identical {
 		text += "; values: " + b.Compared.String()
@@ -237,15 +243,15 @@ func (b *Baseline) countsLine() string {
 	return text
 }
 
-// nameFor returns the name of an aspect behind a number, in the singular or the plural.
-func (a Aspect) nameFor(count int) string {
+// nameInCounts returns the name of an aspect behind a number of results.
+func (a Aspect) nameInCounts() string {
 	switch a {
 	case ValueChanged:
-		return plural(count, "other value", "other values")
+		return "with another value"
 	case StatesChanged:
-		return plural(count, "other state space", "other state spaces")
+		return "with another state space"
 	case OutcomeChanged:
-		return plural(count, "other outcome", "other outcomes")
+		return "with another outcome"
 	}
 	return a.String()
 }

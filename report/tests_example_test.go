@@ -63,5 +63,5 @@ func ExampleCompareBaseline() {
 	// broken, value  die.props:2:1  P=? [ F s=7&d=6 ]  native  pass      fail
 	//                                                          0.166667  0.2
 	//
-	// 1 result changed: 1 broken, 1 other value; 0 unchanged
+	// 1 result changed (a result can count more than once): 1 broken, 1 with another value; 0 unchanged
 }

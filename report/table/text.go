@@ -68,10 +68,10 @@ func (t *Table) writeBody(out *bytes.Buffer, opt Options) {
 	}
 	common, rest := t.factor()
 	if widths, ok := rest.fit(opt.Width); ok && len(rest.Columns) > 0 {
-		before := out.Len()
-		common.writeBlocks(out, opt)
-		if out.Len() > before {
-			out.WriteByte('\n')
+		var shared bytes.Buffer
+		common.writeBlocks(&shared, opt)
+		if shared.Len() > 0 {
+			out.WriteString("The same in all rows:\n" + shared.String() + "\n")
 		}
 		rest.writeGrid(out, widths, opt)
 		return
