@@ -299,9 +299,9 @@ func accuracyText(verdict *result.Verdict) string {
 		return ""
 	}
 	if verdict.Doubt != "" {
-		return verdict.Accuracy.String() + ", doubtful"
+		return verdict.ReportedAccuracy().String() + ", doubtful"
 	}
-	return verdict.Accuracy.String()
+	return verdict.ReportedAccuracy().String()
 }
 
 // resolutionText returns how nondeterminism was resolved; empty if that is unknown.

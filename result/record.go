@@ -107,7 +107,7 @@ func NewRecord(verdict *Verdict) Record {
 	record := Record{
 		Property: verdict.Property, Name: verdict.Name, Constants: verdict.Constants, Engine: verdict.Engine, Method: verdict.Method,
 		BoundMethod: verdict.BoundMethod, HalfWidth: (*JSONNumber)(verdict.HalfWidth), Confidence: JSONNumber(verdict.Confidence), Samples: verdict.Samples,
-		Accuracy: word(verdict.Accuracy), Resolution: word(verdict.Resolution),
+		Accuracy: word(verdict.ReportedAccuracy()), Resolution: word(verdict.Resolution),
 		States: verdict.States, Choices: verdict.Choices, Transitions: verdict.Transitions, Seed: verdict.Seed, Seconds: JSONNumber(verdict.Seconds),
 		Tool: verdict.Tool, Warnings: verdict.Warnings, Doubt: verdict.Doubt, Regions: verdict.Regions, Quantiles: verdict.Quantiles, Witnesses: verdict.Witnesses, Error: NewFailureRecord(verdict.Err),
 	}
@@ -199,6 +199,9 @@ func (r *Record) Verdict() (*Verdict, error) {
 	var err error
 	if verdict.Accuracy, err = parseWord("accuracy", r.Accuracy, Unknown, Claimed); err != nil {
 		return nil, err
+	}
+	if verdict.Accuracy == Estimated && verdict.Samples > 0 { // as ReportedAccuracy writes it
+		verdict.Accuracy = Probable
 	}
 	if verdict.Resolution, err = parseWord("resolution", strings.Replace(r.Resolution, "fixed", "scheduler", 1), ResolutionUnknown, Fixed); err != nil {
 		return nil, err

@@ -118,3 +118,23 @@ func TestOldPosition(t *testing.T) {
 		t.Errorf("the places are %+v", places)
 	}
 }
+
+// TestReportedAccuracy checks that a sampled number without an interval is printed as estimated, and read back as sampled.
+func TestReportedAccuracy(t *testing.T) {
+	verdict := result.Verdict{Value: result.Value{Kind: result.Number, Num: 5}, Accuracy: result.Probable, Samples: 100, Confidence: 0.99}
+	for _, bound := range []*result.Interval{nil, {Lo: 4, Hi: 6}} {
+		verdict.Bound = bound
+		want := result.Estimated
+		if bound != nil {
+			want = result.Probable
+		}
+		record := result.NewRecord(&verdict)
+		if record.Accuracy != want.String() {
+			t.Errorf("bound %v: accuracy %s, want %v", bound, record.Accuracy, want)
+		}
+		read, err := record.Verdict()
+		if err != nil || read.Accuracy != result.Probable {
+			t.Errorf("bound %v: read back %+v, %v", bound, read, err)
+		}
+	}
+}

@@ -125,6 +125,15 @@ type Verdict struct {
 	Err       *Failure // why there is no value, or an incomplete one; nil otherwise
 }
 
+// ReportedAccuracy returns the accuracy that outputs print. A sampled number without an interval is estimated: its half-width, if it has one, is
+// nominal.
+func (v *Verdict) ReportedAccuracy() Accuracy {
+	if v.Accuracy == Probable && v.Samples > 0 && v.Bound == nil && v.Value.Kind == Number {
+		return Estimated
+	}
+	return v.Accuracy
+}
+
 // SampledInPart reports whether the sampling ended early and the verdict has the interval of the samples so far. The interval is valid at any
 // stopping time.
 func (v *Verdict) SampledInPart() bool {

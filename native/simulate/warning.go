@@ -62,7 +62,7 @@ func (c *checker) warnEstimate(outcome stats.Outcome) {
 		c.addWarning("the half-width %v has the nominal confidence %v, which was computed from the samples", outcome.Width, outcome.Confidence)
 	}
 	if c.objective.Reward && c.result.Bound == nil {
-		c.addWarning("the half-width of a reward is nominal: without a maximum reward there is no sound interval")
+		c.addWarning("no interval: the half-width of a reward is nominal (PRISM's formula, no guarantee); --max-reward gives a guaranteed interval")
 	}
 }
 

@@ -190,12 +190,12 @@ func (c *comparison) compareSchedulers() {
 			return
 		}
 	}
-	resolution := "drew the choices uniformly"
+	resolution := "made all choices at random"
 	if single.scheduler == result.Fixed {
 		resolution = "followed a given scheduler"
 	}
 	c.Relation, c.TooWide = Unknown, [2]bool{}
-	c.Reason = fmt.Sprintf("%s %s, which is no minimum or maximum as %s has it", single.who, resolution, optimal.who)
+	c.Reason = fmt.Sprintf("%s %s, so its value need not be the minimum or maximum that %s computed", single.who, resolution, optimal.who)
 }
 
 // compareRanges compares the values of several initial states. If one engine reports a single number, it must be in the range.
