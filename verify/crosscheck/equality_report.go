@@ -66,7 +66,7 @@ func (e *Equality) Table() *table.Table {
 		{Name: "first"},
 		{Name: "second"},
 		{Name: "outcome"},
-		{Name: "numbers"},
+		{Name: "compared as", Field: "numbers"},
 		{Name: "states", Align: table.Right},
 		{Name: "choices", Align: table.Right},
 		{Name: "transitions", Align: table.Right},

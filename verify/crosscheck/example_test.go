@@ -61,6 +61,7 @@ func ExampleAgainst() {
 	//                                                                        1/5
 	//
 	// 1 disagree
+	// basis proven: by fractions, or by bounds that contain the true value; no certificate was checked (--certify)
 	// die.prism: no error in its 3 states, 3 choices, 4 transitions
 	// wrong.prism: no error in its 3 states, 3 choices, 4 transitions
 	// die.prism against wrong.prism: probability in state (s=0), action [throw], to (s=1): 0.16666666666666666 against 0.2

@@ -317,8 +317,8 @@ func TestUniform(t *testing.T) {
 		status         crosscheck.Status
 		reason         string
 	}{
-		{"below the maximum", "Pmax=? [ F s=1 ]", 0.3, fraction(1, 2), crosscheck.Undecided, "drew the choices uniformly"},
-		{"by accident the maximum", "Pmax=? [ F s=1 ]", 0.5, fraction(1, 2), crosscheck.Undecided, "drew the choices uniformly"},
+		{"below the maximum", "Pmax=? [ F s=1 ]", 0.3, fraction(1, 2), crosscheck.Undecided, "made all choices at random"},
+		{"by accident the maximum", "Pmax=? [ F s=1 ]", 0.5, fraction(1, 2), crosscheck.Undecided, "made all choices at random"},
 		{"above the maximum", "Pmax=? [ F s=1 ]", 0.7, fraction(1, 2), crosscheck.Disagree, "exceeds the maximum"},
 		{"below the minimum", "Pmin=? [ F s=1 ]", 0.3, fraction(1, 2), crosscheck.Disagree, "falls short of the minimum"},
 	} {

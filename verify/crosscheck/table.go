@@ -8,6 +8,7 @@ import (
 
 	"tilecheck/report/table"
 	"tilecheck/result"
+	"tilecheck/result/agree"
 )
 
 // Table returns the report as a table. It has a row for each property and valuation, with the answers of the engines, the status and the reason. Its
@@ -22,7 +23,11 @@ func (r *Report) Table() *table.Table {
 	if r.Count(Unchecked) > 0 {
 		report.Notes = append(report.Notes, fmt.Sprintf("unchecked: fewer than two engines answered, so nothing was compared, and the exit code is %d", r.ExitCode()))
 	}
-	report.Notes = append(report.Notes, r.proofNotes()...)
+	proofs := r.proofNotes()
+	if len(proofs) == 0 && slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Basis == agree.Proven }) {
+		report.Notes = append(report.Notes, "basis proven: by fractions, or by bounds that contain the true value; no certificate was checked (--certify)")
+	}
+	report.Notes = append(report.Notes, proofs...)
 	for i := range r.Models {
 		report.Notes = append(report.Notes, r.Models[i].String())
 	}

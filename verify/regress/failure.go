@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/syntax"
 	"tilecheck/report"
 	"tilecheck/result"
@@ -20,7 +21,7 @@ func fileFailure(err error) *result.Failure {
 	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {
 		failure.File, failure.Pos, failure.Message = list[0].File, list[0].Pos, list[0].Msg
 		if numOthers := len(list) - 1; numOthers > 0 {
-			failure.Message += fmt.Sprintf(" (and %d more)", numOthers)
+			failure.Message += fmt.Sprintf(" (and %s in this file)", noun.Count(numOthers, "more error"))
 		}
 		return failure
 	}
