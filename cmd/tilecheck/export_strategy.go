@@ -64,13 +64,18 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
+	writesModel := c.Output != "" || c.Explicit == ""
 	if !env.quiet {
-		fmt.Fprintf(env.stderr, "%s: %s, wins with probability %s\n", player, noun.Count(chain.Len()+1, "state"), value)
+		size := noun.Count(chain.Len()+1, "state")
+		if writesModel {
+			size += ", the model more: there a new tile is a step of its own"
+		}
+		fmt.Fprintf(env.stderr, "%s: wins with probability %s; its Markov chain has %s\n", player, value, size)
 	}
 	if chain.Rounded() {
 		fmt.Fprintf(env.stderr, "warning: the probabilities of %s are rounded to 15 decimal places, so the value of the written model differs from the true value in the last digits\n", player)
 	}
-	if c.Output != "" || c.Explicit == "" {
+	if writesModel {
 		if err := c.writeModel(env, config, chain, player, value); err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ func (c *infoCmd) Run(ctx context.Context, env *environment) error {
 	}
 	size := space.Bytes()
 	facts.Add(table.Column{Name: "bits per state"}, space.StateBits(), nil)
-	facts.Add(table.Column{Name: "bytes"}, size, units.HumanSize(float64(size)))
+	facts.Add(table.Column{Name: "memory", Field: "bytes"}, table.Cell{Text: units.HumanSize(float64(size)), Value: size}, "of the states and transitions")
 	facts.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, "to build or read")
 	return facts.Write(env.stdout, c.Format, env.reportOptions())
 }
@@ -82,7 +82,7 @@ func addVariables(facts *table.Facts, program *sema.Program) {
 	}
 	facts.Add(table.Column{Name: "variables"}, table.Cell{Text: strconv.Itoa(len(variables)), Value: variables}, nil)
 	for _, v := range variables {
-		facts.Add(table.Column{Name: "variable " + v.Name, Field: "-"}, v.Bits, "bits, "+v.Type)
+		facts.Add(table.Column{Name: "variable " + v.Name, Field: "-"}, v.Type, noun.Count(v.Bits, "bit"))
 	}
 }
 

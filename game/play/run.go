@@ -48,7 +48,7 @@ const (
 
 // String returns the reason in words.
 func (e End) String() string {
-	return [...]string{"all games were played", "the time was up", "the order of all pairs is decided", "the run was interrupted", "shards are missing"}[e]
+	return [...]string{"all games were played", "the time was up", "the order of all pairs is decided", "the run was interrupted", "games of some shards are missing"}[e]
 }
 
 // Outcome is the result of a run. Everything but the times is the same for any number of workers and for any number of interruptions and

@@ -148,7 +148,7 @@ func propertyWordHint(k kind) string {
 	case kwU, kwW, kwR:
 		return "U, W and R do not associate, and an operand with one needs parentheses: (a U b) U c"
 	case kwX, kwF, kwG:
-		return "a temporal operator must be between the brackets of P, R, E or A, and as an operand in parentheses: (F a) & (F b)"
+		return "a formula with X, F or G must be in the brackets of P, R, E or A, with each operand in parentheses: P=? [ (G F a) => (G F b) ]"
 	case kwFormula:
 		return "formulas belong in the model file"
 	case tokPrimedIdent:

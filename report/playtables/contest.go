@@ -137,6 +137,9 @@ func winnerText(p *play.Pair) string {
 // contestNotes returns notes about the end of the contest, the opponent, and the intervals.
 func contestNotes(contest *play.Contest) []string {
 	notes := []string{fmt.Sprintf("seed %d; each strategy played %s of at most %d: %v", contest.Match.Seed, noun.Count(contest.Games, "game"), contest.Asked, contest.End)}
+	if contest.End == play.Lacking {
+		notes[0] += "; without --all-games only the games before the first missing one count"
+	}
 	resumed := int64(0)
 	for _, player := range contest.Players {
 		resumed += min(player.Resumed, contest.Games)

@@ -84,7 +84,7 @@ func hasIntervals(program *sema.Program) bool {
 	return false
 }
 
-const undecidedKinds = "guards that never hold, actions that are never ready, labels, overlaps, ranges and deadlocks were not decided"
+const undecidedKinds = "lint did not look for guards that never hold, actions that are never ready, labels that are always false or always true, overlaps, ranges and deadlocks"
 
 // explorer is the state of an exploration.
 type explorer struct {

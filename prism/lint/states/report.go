@@ -65,7 +65,7 @@ func (x *explorer) report(isInterrupted bool) *Report {
 // whyUndecided returns the reason why findings about all reachable states cannot be decided. It is empty if they can be decided.
 func (x *explorer) whyUndecided(isInterrupted bool) string {
 	const (
-		notDecided      = "guards that never hold, actions that are never ready and labels were not decided"
+		notDecided      = "lint did not look for guards that never hold, actions that are never ready, and labels that are always false or always true"
 		theseStatesOnly = ", and other warnings concern these states only"
 	)
 	switch {
@@ -75,7 +75,7 @@ func (x *explorer) whyUndecided(isInterrupted bool) string {
 		return fmt.Sprintf("there are more than %d states: ", x.visited) + notDecided + theseStatesOnly
 	case x.erroneousStates > 0:
 		have, their := noun.Verb(x.erroneousStates, "has", "have"), noun.Verb(x.erroneousStates, "its", "their")
-		return fmt.Sprintf("%s %s errors, so that %s successors are unknown: ", noun.Count(x.erroneousStates, "state"), have, their) + notDecided
+		return fmt.Sprintf("%s %s errors, so %s successors are unknown. Therefore ", noun.Count(x.erroneousStates, "state"), have, their) + notDecided
 	case x.evalError != "":
 		return notDecided + ": " + x.evalError
 	case x.visited == 0:

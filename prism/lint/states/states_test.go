@@ -62,7 +62,7 @@ func TestUndecided(t *testing.T) {
 	for text, want := range map[string]string{
 		"dtmc module M x:[0..1]; [] true -> [0.2,0.4]:(x'=1) + [0.6,0.8]:true; endmodule": "intervals",
 		"pta module M x:clock; [] x>1 -> true; endmodule":                                 "",
-		"mdp module M x:[0..1]; [] true -> (x'=2); [] x=1 -> true; endmodule":             "1 state has errors, so that its successors are unknown",
+		"mdp module M x:[0..1]; [] true -> (x'=2); [] x=1 -> true; endmodule":             "1 state has errors, so its successors are unknown",
 	} {
 		if r := evaluate(t, text, states.Options{}); r.Undecided == "" || !strings.Contains(r.Undecided, want) || r.Limited {
 			t.Errorf("%s: %+v", text, r)
