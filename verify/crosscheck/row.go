@@ -171,7 +171,8 @@ func (r *row) enginesWithReason(comparison *comparison, reason string) string {
 // finish completes the row after all engines have answered. It adds notes, and changes the status if a certificate refutes an answer or a model is
 // invalid.
 func (r *row) finish(comparison *comparison) {
-	r.noteMissingAnswers(comparison)
+	invalidity := r.invalidity(comparison)
+	r.noteMissingAnswers(comparison, invalidity != nil)
 	r.judgeByProofs(comparison)
 	switch r.Status {
 	case Agree:
@@ -183,18 +184,29 @@ func (r *row) finish(comparison *comparison) {
 			r.Notes = append(r.Notes, text)
 		}
 	}
-	for _, model := range comparison.models {
-		if checked := &model.instances[r.instance].strictCheck; checked.Validity == Broken {
-			r.Status, r.Basis, r.Reason = Invalid, "", checked.Failure.Error()
-			return
-		}
+	if invalidity != nil {
+		r.Status, r.Basis, r.Reason = Invalid, "", invalidity.Error()
 	}
 }
 
-// noteMissingAnswers adds a note for each reason of missing answers. It also adds notes about doubtful values of an unchecked row.
-func (r *row) noteMissingAnswers(comparison *comparison) {
+// invalidity returns the error that the strict check found in a model, nil if the models are valid or were not checked.
+func (r *row) invalidity(comparison *comparison) error {
+	for _, model := range comparison.models {
+		if checked := &model.instances[r.instance].strictCheck; checked.Validity == Broken {
+			return checked.Failure
+		}
+	}
+	return nil
+}
+
+// noteMissingAnswers adds a note for each reason of missing answers. In an invalid row, engines that found the model invalid need no note. It also
+// adds notes about doubtful values of an unchecked row.
+func (r *row) noteMissingAnswers(comparison *comparison, isInvalid bool) {
 	isNoted := map[string]bool{"": true} // the reason is empty if the engine answered
 	for i := range r.Verdicts {
+		if failure := r.Verdicts[i].Err; isInvalid && failure != nil && failure.Class == result.Model {
+			continue
+		}
 		if reason := r.noAnswerReason(i); !isNoted[reason] {
 			isNoted[reason] = true
 			r.Notes = append(r.Notes, r.enginesWithReason(comparison, reason)+" did not answer "+reason)

@@ -90,6 +90,8 @@ func (s Status) tone() table.Tone {
 // interval.
 func verdictText(verdict *result.Verdict) string {
 	switch {
+	case verdict.Err != nil && verdict.Err.Class == result.Model:
+		return "invalid model"
 	case verdict.Err != nil:
 		return string(verdict.Err.Class)
 	case verdict.Value.Kind == result.Boolean:
