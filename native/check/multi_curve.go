@@ -46,7 +46,11 @@ func (m *multi) paretoCurve(expr sema.Expr) (result.Value, *result.Interval, err
 	case err != nil:
 		return result.Value{}, nil, err
 	}
-	return m.curveValue(surface, queries), nil, nil
+	curve := m.curveValue(surface, queries)
+	if curve.RatPoints == nil {
+		m.limitAccuracy(result.Bounded)
+	}
+	return curve, nil, nil
 }
 
 // curveLimits returns the limits of the approximation of a Pareto curve. width is the required relative distance between the inner and the
@@ -62,23 +66,34 @@ func (m *multi) curveLimits(numQueries int) (width float64, maxSums int) {
 	return max(m.optimumWidth(), minWidth), maxSums
 }
 
-// curveValue converts a Pareto curve of the queries to the value of a verdict. Points are its vertices, and Num is the greatest error of a
-// coordinate.
+// curveValue converts a Pareto curve of the queries to the value of a verdict. Points are its vertices, as fractions too if they are exact, and Num is
+// the greatest error of a coordinate.
 func (m *multi) curveValue(surface *pareto.Surface, queries []int) result.Value {
 	curve := result.Value{Kind: result.Curve}
 	if surface.MaxDistance.Sign() > 0 {
 		curve.Num = interval.Around(surface.MaxDistance).Hi
 	}
+	var vertices [][]*big.Rat
 	for _, vertex := range surface.Points {
-		var point []float64
+		var values []*big.Rat
 		for i, query := range queries {
-			nearest, maxError := nearestFloat(m.objectives[query].fromParetoValue(vertex[i]))
+			values = append(values, m.objectives[query].fromParetoValue(vertex[i]))
+		}
+		vertices = append(vertices, values)
+	}
+	slices.SortFunc(vertices, func(a, b []*big.Rat) int { return slices.CompareFunc(a, b, (*big.Rat).Cmp) })
+	for _, vertex := range vertices {
+		var point []float64
+		for _, value := range vertex {
+			nearest, maxError := nearestFloat(value)
 			point = append(point, nearest)
 			curve.Num = max(curve.Num, maxError)
 		}
 		curve.Points = append(curve.Points, point)
 	}
-	slices.SortStableFunc(curve.Points, slices.Compare[[]float64])
+	if isExact := m.wantsFractions && surface.MaxDistance.Sign() == 0; isExact {
+		curve.RatPoints = vertices
+	}
 	return curve
 }
 

@@ -296,6 +296,11 @@ func TestMultiForms(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", tt.property, got, tt.want)
 		}
 	}
+	curve := ask(t, t.Context(), crossroads, `multi(Pmax=? [ F s=1 ], R{"once"}max=? [ C ])`, check.Options{})[0]
+	vertices := result.CurveText(curve.Value.RatPoints, (*big.Rat).RatString, ",")
+	if curve.Accuracy != result.Exact || vertices != "[(0,5),(1/2,2)]" {
+		t.Errorf("Pareto curve: accuracy %v, fractions %s", curve.Accuracy, vertices)
+	}
 	for _, src := range []string{fair, strings.Replace(crossroads, "rewards", "init s<2 endinit\nrewards", 1)} {
 		if v := ask(t, t.Context(), src, "multi(Pmax=? [ F s=1 ])", check.Options{})[0]; v.Err == nil || v.Err.Class != result.Unsupported {
 			t.Errorf("%s: %+v %v", src, v.Value, v.Err)
