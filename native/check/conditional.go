@@ -48,15 +48,6 @@ func (e *evaluation) checkConditionSupported(expr sema.Expr) error {
 	return nil
 }
 
-// conjunction returns the conjunction of two path formulas or state formulas.
-func conjunction(left, right sema.Expr) sema.Expr {
-	base := sema.Base{ValueType: sema.Path, Position: left.Pos()}
-	if logic.IsState(left) && logic.IsState(right) {
-		base.ValueType = sema.Bool
-	}
-	return &sema.Binary{Base: base, Op: syntax.OpAnd, X: left, Y: right}
-}
-
 // zeroConditionError returns the error for a condition of expr that has probability 0 in state s.
 func (e *evaluation) zeroConditionError(expr sema.Expr, s int) error {
 	return e.failure(result.TypeError, expr.Pos(), "the value is undefined: the condition behind || has probability 0 in state %s", e.stateText(s))
@@ -65,11 +56,11 @@ func (e *evaluation) zeroConditionError(expr sema.Expr, s int) error {
 // conditionalInChain returns the probability of a path formula under a condition, in a Markov chain. It is an error if the condition has
 // probability 0 in a state of the domain. expr is the whole conditional formula.
 func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*numbers, error) {
-	satisfied, err := e.pathProbability(logic.PathOf(conjunction(formula, condition)), solve.Max)
+	satisfied, err := e.pathProbability(logic.PathOf(logic.And(formula, condition)), solve.Max)
 	if err != nil {
 		return nil, err
 	}
-	violated, err := e.pathProbability(logic.PathOf(conjunction(logic.Not(formula), condition)), solve.Max)
+	violated, err := e.pathProbability(logic.PathOf(logic.And(logic.Not(formula), condition)), solve.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +114,7 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 		return nil, e.unsupportedError(boundedExpr, "found a time bound in a formula with a condition")
 	}
 	linear := &linearEvaluation{evaluation: e, rootFormula: expr}
-	bothHold, conditionFails := conjunction(formula, condition), logic.Not(condition)
+	bothHold, conditionFails := logic.And(formula, condition), logic.Not(condition)
 	regions, err := linear.winningRegions(bothHold, conditionFails)
 	if err != nil {
 		return nil, err

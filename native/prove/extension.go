@@ -42,22 +42,13 @@ func (translation *translation) conditionalProbability(path *logic.Path, dir sol
 	}
 	vector := certificate.Vector{Kind: certificate.Conditional, Reward: -1}
 	for _, formula := range []sema.Expr{path.Left, logic.Not(path.Left)} {
-		value, err := translation.pathProbability(logic.PathOf(conjunction(formula, path.Right)), dir)
+		value, err := translation.pathProbability(logic.PathOf(logic.And(formula, path.Right)), dir)
 		if err != nil {
 			return vectorValue{}, err
 		}
 		vector.Shares = append(vector.Shares, certificate.Share{Vector: value.vector, Complement: value.isComplement})
 	}
 	return vectorValue{vector: translation.vectorIndex(vector)}, nil
-}
-
-// conjunction returns the conjunction of two path formulas or state formulas.
-func conjunction(left, right sema.Expr) sema.Expr {
-	base := sema.Base{ValueType: sema.Path, Position: left.Pos()}
-	if logic.IsState(left) && logic.IsState(right) {
-		base.ValueType = sema.Bool
-	}
-	return &sema.Binary{Base: base, Op: syntax.OpAnd, X: left, Y: right}
 }
 
 // rewardBoundedProbability translates F or U with bounds on rewards to a vector of the certificate.

@@ -145,8 +145,8 @@ func (builder *objectiveBuilder) setPathMonitor(objective *Objective, path *logi
 // formulas are the operations on state formulas.
 var formulas = logic.Algebra[sema.Expr]{
 	Not:     logic.Not,
-	And:     conjunctionOf,
-	Neither: func(x, y sema.Expr) sema.Expr { return conjunctionOf(logic.Not(x), logic.Not(y)) },
+	And:     logic.And,
+	Neither: func(x, y sema.Expr) sema.Expr { return logic.And(logic.Not(x), logic.Not(y)) },
 }
 
 // setUntilMonitor sets the monitor of a temporal operator other than X. It rewrites the operator to an until formula, or to the negation of one.
@@ -326,9 +326,4 @@ func (builder *objectiveBuilder) stateFormula(expr sema.Expr) sema.Expr {
 // trueConstant returns the formula true.
 func trueConstant() sema.Expr {
 	return &sema.Const{Base: sema.Base{ValueType: sema.Bool}, Val: sema.BoolValue(true)}
-}
-
-// conjunctionOf returns the conjunction of two formulas.
-func conjunctionOf(left, right sema.Expr) sema.Expr {
-	return &sema.Binary{Base: sema.Base{ValueType: sema.Bool}, Op: syntax.OpAnd, X: left, Y: right}
 }

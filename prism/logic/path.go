@@ -88,6 +88,15 @@ func Not(expr sema.Expr) sema.Expr {
 	return &sema.Unary{Base: sema.Base{ValueType: expr.Type(), Position: expr.Pos()}, Op: syntax.OpNot, X: expr}
 }
 
+// And returns the conjunction of two state formulas or path formulas.
+func And(left, right sema.Expr) sema.Expr {
+	base := sema.Base{ValueType: sema.Path, Position: left.Pos()}
+	if IsState(left) && IsState(right) {
+		base.ValueType = sema.Bool
+	}
+	return &sema.Binary{Base: base, Op: syntax.OpAnd, X: left, Y: right}
+}
+
 // Reaches reports whether the formula is F or U of state formulas without bounds, and without a negation.
 func (p *Path) Reaches() bool {
 	return p.Form == Until && !p.IsNegated && p.Bound == nil && (p.Op == syntax.Future || p.Op == syntax.Until)
