@@ -208,7 +208,7 @@ func (check *regionCheck) write(verdict *result.Verdict, parts *partition, prope
 		verdict.Err = &result.Failure{Class: result.Unsupported, File: property.File, Pos: property.Pos, Message: message}
 	}
 	if hasViolation {
-		verdict.Warnings = append(verdict.Warnings, "false: the property does not hold for all values of the parameters; it fails at "+check.pointText(parts.violatingPoint)+" (computed with fractions)")
+		verdict.Warnings = append(verdict.Warnings, "false: the property fails for some values of the parameters, such as "+check.pointText(parts.violatingPoint)+" (computed with fractions)")
 	}
 	if parts.satisfyingPoint != nil {
 		verdict.Warnings = append(verdict.Warnings, "for some values of the parameters the property holds, such as "+check.pointText(parts.satisfyingPoint)+" (computed with fractions)")

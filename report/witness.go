@@ -249,20 +249,20 @@ func writeSubsystem(w io.Writer, format table.Format, witness *result.Witness, o
 	if witness.Holds {
 		outcome = "holds"
 	}
-	sentence := func(count, of int, kind string, lower result.JSONNumber, minimal bool) {
+	sentence := func(count, of int, kind, where string, lower result.JSONNumber, minimal bool) {
 		minimality := "Some of these " + kind + "s may not be needed."
 		if minimal {
 			minimality = "None of these " + kind + "s can be left out."
 		}
-		fmt.Fprintf(w, "%d of %s %s to break the bound: with nothing else in the model, the formula %s with probability about %s. %s\n",
-			count, noun.Count(of, kind), noun.Verb(count, "suffices", "suffice"), outcome, number.Text(float64(lower)), minimality)
+		fmt.Fprintf(w, "%d of the %s %s %s to break the bound: with nothing else in the model, the formula %s with probability about %s. %s\n",
+			count, noun.Count(of, kind), where, noun.Verb(count, "suffices", "suffice"), outcome, number.Text(float64(lower)), minimality)
 	}
 	fmt.Fprintln(w)
-	sentence(part.States, part.Of, "state", part.Lower, part.Minimal)
+	sentence(part.States, part.Of, "state", "on such paths", part.Lower, part.Minimal)
 	if part.Commands == nil {
 		return nil
 	}
-	sentence(len(part.Commands), part.OfCommands, "command", part.LowerCommands, part.CommandsMinimal)
+	sentence(len(part.Commands), part.OfCommands, "command", "of the model", part.LowerCommands, part.CommandsMinimal)
 	fmt.Fprintln(w)
 	out := &table.Table{Columns: []table.Column{{Name: "module"}, {Name: "line", Align: table.Right}, {Name: "command", Code: true, Max: 100}}}
 	for _, command := range part.Commands {

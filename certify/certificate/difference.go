@@ -15,11 +15,11 @@ func (m *Model) Difference(other *Model) error {
 	n := m.NumStates()
 	switch {
 	case m.Kind != other.Kind || n != other.NumStates():
-		return fmt.Errorf("found a %s with %d states, wanted a %s with %d", m.Kind, n, other.Kind, other.NumStates())
+		return fmt.Errorf("the certificate has %s with %d states, the model is %s with %d", noun.WithArticle(string(m.Kind)), n, noun.WithArticle(string(other.Kind)), other.NumStates())
 	case !slices.Equal(m.Initial, other.Initial):
 		return errors.New("the initial states differ")
 	case len(m.Rewards) != len(other.Rewards):
-		return fmt.Errorf("found %d reward structures, wanted %d", len(m.Rewards), len(other.Rewards))
+		return fmt.Errorf("the certificate has %s, the model %d", noun.Count(len(m.Rewards), "reward structure"), len(other.Rewards))
 	}
 	comparedPairs := map[[2]uint32]bool{} // whether numbers of the models are equal, by their indices
 	equal := func(a, b []uint32, i int) bool {
@@ -37,7 +37,7 @@ func (m *Model) Difference(other *Model) error {
 	for s := range n {
 		first, end := m.Choices(s)
 		if a, b := other.Choices(s); a != first || b != end {
-			return fmt.Errorf("state %d: found %s, wanted %d", s, noun.Count(end-first, "choice"), b-a)
+			return fmt.Errorf("state %d: the certificate has %s, the model %d", s, noun.Count(end-first, "choice"), b-a)
 		}
 		if m.ExitRate != nil && !equal(m.ExitRate, other.ExitRate, s) {
 			return fmt.Errorf("state %d: the exit rates differ", s)

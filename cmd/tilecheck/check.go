@@ -28,11 +28,11 @@ type checkCmd struct {
 
 	typeFlags `embed:"" group:"Files of states:"`
 
-	Param           []string `rare:"" help:"Parameters: print the result as a formula in these constants: p (0 to 1) or q=0.2:0.8." sep:"none" placeholder:"PARAMS"`
+	Param           []string `rare:"" help:"Constants that stay open: the result is a formula in them, and a bound such as P>=0.5 gives the regions where it holds. Write p for 0 to 1, or q=0.2:0.8." sep:"none" placeholder:"PARAMS"`
 	Engine          string   `help:"native (default), prism, prism-games, storm." default:"native" placeholder:"ENGINE[:HOW]"`
 	engineFlags     `embed:""`
 	workersFlag     `embed:""`
-	methodFlag      `embed:""`
+	methodFlag      `embed:"" set:"methodDefault=states"`
 	NoFixDeadlocks  bool          `rare:"" help:"A deadlock is an error instead of an absorbing state."`
 	Timeout         time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 	samplingFlags   `embed:"" group:"Sampling (--method sim: ci for =?, sprt for bounds; or aci, apmc, splitting):"`
@@ -44,8 +44,8 @@ type checkCmd struct {
 	Certificate     string       `help:"The same, and write the certificates (.gz works)." placeholder:"FILE" file:"out"`
 	ExportResults   string       `rare:"" help:"Also write the results in PRISM's format: FILE, FILE:csv, FILE:matrix, FILE:matrix,csv, FILE:dataframe or FILE:comment." placeholder:"FILE" file:"target"`
 	Plot            string       `help:"Draw an experiment or a Pareto curve, .svg or .png." placeholder:"FILE" file:"out"`
-	Witness         pathCount    `help:"Why: likely paths (=5: five), or a counterexample."`
-	Misses          bool         `rare:"" help:"With --witness and =?: also the likeliest paths on which the formula does not hold."`
+	Witness         pathCount    `help:"Why: the 3 likeliest paths, or a counterexample."`
+	Misses          bool         `rare:"" help:"With --witness, of a property with =?: also the likeliest paths on which the formula does not hold."`
 	Subsystem       bool         `rare:"" help:"With --witness, if a bound fails: also few states and commands that suffice to break it."`
 	ExportSubsystem string       `rare:"" help:"With --subsystem: write a model with these commands only; it is checked again." placeholder:"FILE" file:"out"`
 	ExportWitness   string       `rare:"" help:"With --witness: write the likeliest path, which simulate --path replays." placeholder:"FILE" file:"out"`

@@ -31,7 +31,7 @@ type compareModelsCmd struct {
 	Property    string   `name:"prop" aliases:"property" help:"Property to check." default:"${thesis}" placeholder:"PROPERTY"`
 	Engine      []string `aliases:"engines" help:"Engines: native, prism, prism-games, storm; each gets a column." default:"native" placeholder:"ENGINE"`
 	engineFlags `embed:""`
-	methodFlag  `embed:""`
+	methodFlag  `embed:"" set:"methodDefault=sim"`
 
 	workersFlag   `embed:""`
 	Timeout       time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`

@@ -291,7 +291,7 @@ func (versionCmd) Help() string { return examples("tilecheck version", "tilechec
 // helpCmd prints what --help prints.
 type helpCmd struct {
 	Command []string `arg:"" optional:"" help:"Command, such as check."`
-	All     bool     `help:"Describe also the flags that are only named otherwise."`
+	All     bool     `help:"Also describe the rare flags, of which the short help has only the names."`
 }
 
 // Run prints the help of a command, or of the program.

@@ -83,7 +83,7 @@ type cli struct {
 	Quiet       bool        `short:"q" rare:"" group:"Any command:" help:"No progress; errors, warnings and notes about results stay."`
 	RecordRun   string      `rare:"" group:"Any command:" help:"Keep a record of the run: inputs, command, versions, output; tilecheck rerun repeats it." placeholder:"DIR" file:"none"`
 	NoColor     bool        `rare:"" group:"Any command:" help:"No colours (also: environment NO_COLOR)."`
-	VersionFlag versionFlag `name:"version" short:"v" rare:"" group:"Any command:" help:"Print the version."`
+	VersionFlag versionFlag `name:"version" rare:"" group:"Any command:" help:"Print the version."`
 }
 
 // environment is everything that a command uses besides its flags: this machine, the command line, the files it reads, and how it
@@ -333,7 +333,7 @@ func (e *environment) runCommand(ctx context.Context, args []string) int {
 // reportParseError prints the error of a command line that cannot be parsed, and returns the exit code.
 func (e *environment) reportParseError(ctx context.Context, app *kong.Kong, args []string, err error) int {
 	command := findCommand(app.Model.Node, args)
-	asksVersion := slices.Contains(args, "--version") || slices.Contains(args, "-v")
+	asksVersion := slices.Contains(args, "--version")
 	switch {
 	case e.asksJSON && command == nil && asksVersion: // kong rejects --version --format json, because --format is a flag of commands
 		e.beginJSON("version")

@@ -14,7 +14,7 @@ import (
 
 // methodFlag chooses between the state space and sampling.
 type methodFlag struct {
-	Method method `help:"states: the state space (default; in compare: sim). By sampling: sim, ci, aci, apmc, sprt, splitting." placeholder:"METHOD"`
+	Method method `help:"states: build the state space. By sampling: sim, ci, aci, apmc, sprt, splitting. Default: ${methodDefault}." placeholder:"METHOD"`
 }
 
 // method is the value of --method; empty if it is not given.
@@ -45,7 +45,7 @@ type workersFlag struct {
 type samplingFlags struct {
 	Samples         *int64 `help:"Number of paths (default: 1000, or what --width needs)." placeholder:"N"`
 	confidenceFlags `embed:""`
-	Width           *float64 `help:"Half-width of the interval, such as 0.01 (default: from --samples); with ci and aci PRISM's, which is no guarantee." placeholder:"W"`
+	Width           *float64 `help:"Half-width of the interval, such as 0.01: guaranteed with --method sim, PRISM's own with ci and aci." placeholder:"W"`
 	MaxPath         int64    `rare:"" help:"Steps after which a path that has not decided the property is given up." default:"10000" placeholder:"N"`
 	MaxReward       float64  `rare:"" help:"Upper bound of the reward of a path: with it, mean rewards get a valid interval." placeholder:"R"`
 	Seed            *uint64  `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`

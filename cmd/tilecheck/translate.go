@@ -49,13 +49,23 @@ func withFullFlag(args []string, message string) string {
 	return message
 }
 
-// switchesAsWords removes the dashes of PRISM's and Storm's switches from a request for help, such as "help -simpath". kong would read such words
-// as flags.
+// switchesAsWords writes PRISM's -help and -version with two dashes, and -v if it comes first: beside a command it is PRISM's verbose. It removes the dashes of PRISM's and Storm's switches from a request for help,
+// such as "help -simpath". kong would read such words as short flags.
 func switchesAsWords(args []string) []string {
-	if len(args) < 2 || args[0] != "help" {
-		return args
-	}
 	words := slices.Clone(args)
+	if len(args) < 2 || args[0] != "help" {
+		for i, arg := range words {
+			switch {
+			case arg == "-v" && i == 0:
+				words[i] = "--version"
+			case arg == "-help" || arg == "-version":
+				words[i] = "-" + arg
+			case arg == "--": // what follows belongs to another command
+				return words
+			}
+		}
+		return words
+	}
 	for i, arg := range words {
 		name := strings.TrimLeft(arg, "-")
 		isOurFlag := len(name) <= 1 || name == "version" // such as -h

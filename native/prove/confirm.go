@@ -56,7 +56,7 @@ func (confirmation *confirmation) checkClaim(claim *certificate.Claim, propertie
 func (confirmation *confirmation) compareClaims(certified, translated *certificate.Claim) error {
 	isEqual, err := confirmation.equalClaims(certified, translated)
 	if err == nil && !isEqual {
-		return errors.New("the claim differs from its property")
+		return errors.New("the property means something else in this model, for example because a label has changed")
 	}
 	return err
 }
