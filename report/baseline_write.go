@@ -19,7 +19,7 @@ func (b *Baseline) Write(w io.Writer, format table.Format, opt table.Options) er
 	if format == table.JSON {
 		return table.WriteJSON(w, b.summary())
 	}
-	if len(b.Changes) == 0 && format != table.CSV {
+	if len(b.Changes) == 0 && !format.Machine() {
 		_, err := io.WriteString(w, "Nothing changed since the baseline: "+b.countsLine()+"\n")
 		return err
 	}
@@ -28,7 +28,7 @@ func (b *Baseline) Write(w io.Writer, format table.Format, opt table.Options) er
 		changes.Rows = changes.Rows[:maxBaselineRows]
 		changes.Notes = append([]string{strconv.Itoa(omitted) + " more changes are left out here; --format json has them"}, changes.Notes...)
 	}
-	if format != table.CSV {
+	if !format.Machine() {
 		changes = changes.DropEmpty()
 	}
 	return changes.Write(w, format, opt)

@@ -89,10 +89,10 @@ func (c *Comparison) Write(w io.Writer, format table.Format, opt table.Options) 
 	if err != nil {
 		return err
 	}
-	switch format {
-	case table.Text:
+	switch {
+	case format == table.Text:
 		return c.writeText(w, grid, opt)
-	case table.JSON, table.CSV:
+	case format.Machine():
 		records := make([]cellRecord, len(grid.cells))
 		for i := range grid.cells {
 			records[i] = newCellRecord(&grid.cells[i])

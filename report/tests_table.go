@@ -23,12 +23,12 @@ const maxReasons = 40
 //
 // The summary of JSON has the counts, the findings as "annotations", and the changes since the baseline.
 func WriteTests(w io.Writer, format table.Format, rep *TestReport, opt table.Options) error {
-	switch format {
-	case table.Text:
+	switch {
+	case format == table.Text:
 		return rep.writeText(w, opt)
-	case table.JSON, table.CSV:
+	case format.Machine():
 		return rep.writeRecords(w, format, opt)
-	case table.Markdown:
+	case format == table.Markdown:
 		return rep.writeMarkdown(w, opt)
 	}
 	return fmt.Errorf("unknown format %v", format)

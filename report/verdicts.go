@@ -16,11 +16,8 @@ import (
 // Verdicts writes verdicts to w, in the given order, with one row for each. Text and Markdown omit empty columns, round numbers, and list the
 // warnings below the table. JSON and CSV have all digits, and CSV has a column for each constant.
 func Verdicts(w io.Writer, format table.Format, verdicts []result.Verdict, opt table.Options) error {
-	switch format {
-	case table.JSON:
-		return table.WriteRecords(w, format, opt, nil, result.Records(verdicts), nil)
-	case table.CSV:
-		return table.WriteExperiment(w, result.Records(verdicts))
+	if format.Machine() {
+		return table.WriteExperiment(w, format, opt, result.Records(verdicts))
 	}
 	if err := verdictTable(verdicts, opt).Write(w, format, opt); err != nil {
 		return err

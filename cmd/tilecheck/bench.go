@@ -55,7 +55,7 @@ type benchRunCmd struct {
 	Partial     string        `rare:"" help:"With --shard: print nothing, and write the runs of the part; tilecheck merge prints those of all parts." placeholder:"FILE" file:"out"`
 
 	Output string       `short:"o" help:"File of JSON lines, one for each run. Runs that it has are not repeated." placeholder:"FILE" file:"keep"`
-	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 
 	toolPlaces `embed:""`
 }

@@ -22,7 +22,7 @@ type benchCompareCmd struct {
 	NewTool    string       `help:"Compare the runs of this tool in NEW." placeholder:"TOOL"`
 	Measure    string       `help:"Compare cpu (default), wall or memory." default:"cpu" enum:"cpu,wall,memory" placeholder:"NAME"`
 	FailSlower string       `help:"Exit with code 2 if NEW is slower beyond chance and may be slower by so much, such as 10%." placeholder:"PERCENT"`
-	Format     table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format     table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 }
 
 // Run compares two measurements and prints a row for each case. With --fail-slower, it returns an error if the new measurement is slower than

@@ -13,7 +13,7 @@ type benchReportCmd struct {
 
 	Output string       `short:"o" help:"Write a page, with plots and tables that can be sorted, filtered, and saved as CSV and LaTeX." placeholder:"FILE" file:"out"`
 	Title  string       `help:"Title of the page." default:"Measurements" placeholder:"TEXT"`
-	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 }
 
 // Run prints the runs as a table, or writes them as a page to the file of --output.

@@ -32,7 +32,7 @@ type boundCmd struct {
 	Boards      boundBoards   `rare:"" help:"Boards that the strategy sees and that the proof rests on: raw, as they are; canonical, the least image; auto: raw first, unless the strategy is random or optimal play, then canonical refinements." enum:"auto,raw,canonical" default:"auto" placeholder:"BOARDS"`
 	Certificate string        `help:"Also write the proof, for tilecheck certify; .gz compresses." placeholder:"FILE" file:"out"`
 	Check       string        `hidden:"" help:"The name that tilecheck certify had in 0.1." placeholder:"FILE" file:"in"`
-	Format      table.Format  `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format      table.Format  `help:"${formats}." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }

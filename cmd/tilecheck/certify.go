@@ -31,7 +31,7 @@ type certifyCmd struct {
 	Const  []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 	States int          `name:"max-states" rare:"" help:"Give up a certificate with more states (default: no limit)." placeholder:"N"`
 	Memory byteCount    `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
-	Format table.Format `help:"table (default), json, csv or markdown; json and csv have the bounds also as fractions." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"${formats}; json and csv have the bounds also as fractions." default:"table" placeholder:"FORMAT"`
 
 	dialectFlag `embed:""`
 	timeFlag    `embed:""`

@@ -49,7 +49,7 @@ type checkCmd struct {
 	Subsystem       bool         `rare:"" help:"With --witness, if a bound fails: also few states and commands that suffice to break it."`
 	ExportSubsystem string       `rare:"" help:"With --subsystem: write a model with these commands only; it is checked again." placeholder:"FILE" file:"out"`
 	ExportWitness   string       `rare:"" help:"With --witness: write the likeliest path, which simulate --path replays." placeholder:"FILE" file:"out"`
-	Format          table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format          table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 
 	outputs   *writtenFiles
 	subsystem []byte // the text of the critical subsystem as a model

@@ -38,7 +38,7 @@ type compareDocumentCmd struct {
 	Workers         int           `rare:"" help:"Goroutines (default: one per processor); the results do not depend on it." want:"[1,1024]" placeholder:"N"`
 	timeFlag        `embed:""`
 	plotFlag        `embed:""`
-	Format          table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format          table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 }
 
 // maxMissingRows is the number of rows without time that an error names.

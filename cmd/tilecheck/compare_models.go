@@ -36,7 +36,7 @@ type compareModelsCmd struct {
 	workersFlag   `embed:""`
 	Timeout       time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 	plotFlag      `embed:""`
-	Format        table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format        table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 	samplingFlags `embed:"" group:"Sampling (the default, or --method sim, ci, aci, apmc or sprt):"`
 	shardFlags    `embed:""`
 	numericFlags  `embed:"" group:"State space (--method states):"`

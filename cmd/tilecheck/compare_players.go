@@ -33,7 +33,7 @@ type comparePlayersCmd struct {
 	shardFlags      `embed:""`
 	plotFlag        `embed:""`
 	shieldFlags     `embed:""`
-	Format          table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format          table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 }
 
 // Run lets the strategies play the same random games, and prints which strategy is better.

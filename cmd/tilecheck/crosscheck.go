@@ -43,7 +43,7 @@ type crosscheckCmd struct {
 	Timeout     time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 	shardFlags  `embed:""`
 
-	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 }
 
 // Run asks every engine and prints which answers agree.

@@ -27,7 +27,7 @@ type distributionCmd struct {
 	Zeros   bool         `help:"List also states with probability 0."`
 	Output  string       `short:"o" help:"Write the probabilities to a file, in the format of PRISM's -exportsteadystate and -exporttransient; for several times one file each, named with the time. - is standard output." placeholder:"FILE" file:"some"`
 	Matlab  bool         `rare:"" help:"With --output: MATLAB code of a vector."`
-	Format  table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format  table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }

@@ -21,7 +21,7 @@ import (
 type doctorCmd struct {
 	toolPlaces `embed:""`
 	Report     bool         `help:"Print a text for a bug report: more about the machine, no names of folders, users or hosts."`
-	Format     table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format     table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 }
 
 // Run prints a row for each program or image that an engine may need. It returns an error only if a flag or the environment names a tool that is

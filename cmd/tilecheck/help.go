@@ -318,7 +318,7 @@ func (c *helpCmd) Run(kongContext *kong.Context) error {
 
 // versionCmd prints what --version prints.
 type versionCmd struct {
-	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 }
 
 // Run prints the version.

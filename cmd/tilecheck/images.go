@@ -26,7 +26,7 @@ type imageCmd struct {
 }
 
 type imageListCmd struct {
-	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 }
 
 // Run lists images.

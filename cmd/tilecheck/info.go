@@ -19,7 +19,7 @@ import (
 
 type infoCmd struct {
 	spaceFlags `embed:""`
-	Format     table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format     table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }

@@ -27,7 +27,7 @@ type lintCmd struct {
 	Const     []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 	MaxStates int          `name:"explore-states" aliases:"max-states" help:"Explore at most N states (default: 1000000)." placeholder:"N"`
 	Texts     bool         `help:"Check the texts only; explore no states."`
-	Format    table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format    table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 
 	dialectFlag `embed:""`
 	timeFlag    `embed:""`

@@ -114,7 +114,7 @@ type playCmd struct {
 
 	Plot      string       `help:"Draw the distribution of the largest tile, .svg or .png." placeholder:"FILE" file:"out"`
 	PlotScore string       `help:"Draw the mean score as the games go on, .svg or .png." placeholder:"FILE" file:"out"`
-	Format    table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format    table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 
 	timeFlag   `embed:""`
 	shardFlags `embed:""`

@@ -28,7 +28,7 @@ type policyCmd struct {
 	SVG          string       `name:"svg" help:"Draw the game, if it is small." placeholder:"FILE" file:"out"`
 	DOT          string       `name:"dot" help:"Write the same graph for Graphviz." placeholder:"FILE" file:"out"`
 	Optimal      bool         `help:"Draw the best moves only."`
-	Format       table.Format `help:"With --board: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format       table.Format `help:"With --board: ${formats}." default:"table" placeholder:"FORMAT"`
 }
 
 // Run shows the optimal policy of a game: the values of a board's moves (--board), an optimal game (--play), or pictures (--svg and --dot).

@@ -38,7 +38,7 @@ type reduceCmd struct {
 	MaxStates int           `rare:"" help:"Give up a state space with more states (default: no limit)." placeholder:"N"`
 	Memory    byteCount     `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
 	Timeout   time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
-	Format    table.Format  `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format    table.Format  `help:"${formats}." default:"table" placeholder:"FORMAT"`
 
 	openedPartition *runner.PartitionFile // the file of --partition, after it was read
 }

@@ -24,7 +24,7 @@ type replayCmd struct {
 	Game   *int64        `help:"Show this game, board by board." want:"[0,]" placeholder:"INDEX"`
 	Step   bool          `help:"Wait after every board: Enter goes on, and ends after the last; a number goes to that move, b goes back, q ends."`
 	Delay  time.Duration `help:"Time between the boards on a terminal." default:"150ms" want:"[0,]" placeholder:"DURATION"`
-	Format table.Format  `help:"List of games: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format  `help:"List of games: ${formats}." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }

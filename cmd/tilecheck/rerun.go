@@ -23,7 +23,7 @@ import (
 // rerunCmd repeats the run of a record.
 type rerunCmd struct {
 	Dir    string       `arg:"" help:"The folder of a record."`
-	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 }
 
 // Run repeats a recorded run in a temporary directory. It prints for each part of the record whether the new run has the same.

@@ -36,7 +36,7 @@ type shieldCmd struct {
 	States          int          `name:"list" aliases:"states" help:"States to list." default:"10" want:"[0,]" placeholder:"N"`
 	MaxStates       int          `rare:"" help:"Give up a state space with more states (default: no limit)." placeholder:"N"`
 	Memory          byteCount    `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
-	Format          table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format          table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }

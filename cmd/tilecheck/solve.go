@@ -82,7 +82,7 @@ type solveCmd struct {
 	Worker       string       `rare:"" help:"Be process I of N that solve one game together, all with the same --output on a shared disk." placeholder:"I/N"`
 	Certificate  string       `help:"Prove by search that the player can, or cannot, make MAX whatever tiles come, and write the proof for tilecheck certify; .gz compresses. Wants --spawn worst." placeholder:"FILE" file:"out"`
 	Layers       bool         `help:"Print the number of positions of each sum of tiles."`
-	Format       table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format       table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 }
 
 // Run solves the game and prints its value.

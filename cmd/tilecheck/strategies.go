@@ -14,7 +14,7 @@ type strategiesCmd struct {
 	Rows   int          `help:"Rows of the board that the strategies are for." default:"4" placeholder:"R"`
 	Cols   int          `help:"Columns of the board." default:"4" placeholder:"C"`
 	Max    int          `help:"Tile that ends the game: a power of two, or 0 when the game goes on." default:"2048" want:"[0,]" placeholder:"TILE"`
-	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 }
 
 // Run prints a table of all families of strategies. With arguments, it prints a table of the strategies that the arguments describe.

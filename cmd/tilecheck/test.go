@@ -39,7 +39,7 @@ type testCmd struct {
 
 	Title string `rare:"" help:"Title of the report." placeholder:"TEXT"`
 
-	Format   table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format   table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 	JUnit    string       `name:"junit" help:"Also write JUnit XML." placeholder:"FILE" file:"out"`
 	Markdown string       `name:"markdown" help:"Also write a summary in Markdown." placeholder:"FILE" file:"out"`
 	HTML     string       `name:"html" help:"Also write a page." placeholder:"FILE" file:"out"`

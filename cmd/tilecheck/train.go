@@ -23,7 +23,7 @@ type trainCmd struct {
 	Rate      float64      `help:"Learning rate of the first game; it falls to a hundredth." default:"0.1" want:"(0,1]" placeholder:"R"`
 	Round     int          `rare:"" help:"Round the weights to multiples of 2^-BITS, for a shorter file (default: not)." default:"-1" want:"[-1,20]" placeholder:"BITS"`
 	Seed      *uint64      `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
-	Format    table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format    table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 	timeFlag  `embed:""`
 }
 

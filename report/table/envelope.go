@@ -122,8 +122,11 @@ func WriteRecords[T any](w io.Writer, format Format, opt Options, summary any, r
 	return writeCSV(w, rows)
 }
 
-// WriteExperiment prints results as CSV like WriteRecords, with a column for each constant.
-func WriteExperiment[T any](w io.Writer, records []T) error {
+// WriteExperiment prints results like WriteRecords, without a summary and notes. CSV has a column for each constant.
+func WriteExperiment[T any](w io.Writer, format Format, opt Options, records []T) error {
+	if format == JSON {
+		return WriteRecords(w, format, opt, nil, records, nil)
+	}
 	return writeCSV(w, experimentRows(records))
 }
 

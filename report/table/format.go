@@ -21,8 +21,11 @@ const (
 	Markdown
 )
 
-// FormatNames lists the formats as a kong enum tag wants them.
-const Names = "table,json,csv,markdown"
+// The names of the formats in the order of their constants, and as a help screen lists them.
+const (
+	Names   = "table,json,csv,markdown"
+	Choices = "table (default), json, csv or markdown"
+)
 
 // ParseFormat returns the format of that name.
 func ParseFormat(name string) (Format, error) {
