@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -117,7 +118,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestDocumented checks that docs/architecture.md names every area.
+// TestDocumented checks that docs/architecture.md names every area and every package, except fakes and what other packages contain.
 func TestDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/architecture.md")
 	if err != nil {
@@ -126,6 +127,14 @@ func TestDocumented(t *testing.T) {
 	for _, a := range areas {
 		if !strings.Contains(string(page), "`"+a.name+"`") {
 			t.Errorf("docs/architecture.md does not name the area %s", a.name)
+		}
+	}
+	for _, p := range list(t) {
+		name := path.Base(p.ImportPath)
+		isHidden := strings.HasSuffix(name, "test") || strings.Contains(p.ImportPath, "/internal/") && !strings.HasPrefix(p.ImportPath, "tilecheck/internal/") ||
+			within(p.ImportPath, "tilecheck/containers/replaced") || name == "startup"
+		if !isHidden && !regexp.MustCompile(`\b`+name+`\b`).Match(page) {
+			t.Errorf("docs/architecture.md does not name the package %s", p.ImportPath)
 		}
 	}
 }
