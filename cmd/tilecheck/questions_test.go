@@ -38,7 +38,7 @@ var questions = []struct{ kind, property, models, prism, storm string }{
 	{"discounted reward", "RMAX=? [ Cdiscount=0.9 ]", "DTMC MDP", "", "DTMC MDP"},
 	{"condition", "PMAX=? [ F s=3 || F s=1 ]", "DTMC CTMC MDP", "", "DTMC MDP"},
 	{"condition, LTL", "PMAX=? [ G F s=3 || X s=1 ]", "DTMC CTMC MDP", "", ""},
-	{"conditional reward", "R=? [ F s>1 || F s=1 ]", "DTMC CTMC", "", "DTMC"},
+	{"conditional reward", "RMAX=? [ F s>1 || F s=1 ]", "DTMC CTMC MDP", "", "DTMC"},
 	{"reward bound", "PMAX=? [ F{\"r\"}<=2 s=3 ]", "DTMC MDP", "", "DTMC MDP"},
 	{"reward within a reward bound", "RMAX=? [ C{\"r\"}<=2 ]", "DTMC MDP", "", "DTMC MDP"},
 	{"quantile", "quantile(B, PMAX>=0.05 [ F{\"r\"}<=B s=3 ])", "DTMC MDP", "", "DTMC MDP"},

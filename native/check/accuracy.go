@@ -56,12 +56,13 @@ type precision struct {
 	wantsFractions bool    // compute fractions instead of bounds
 	epsilon        float64 // the relative width of bounds; 0 stands for the default of package solve
 	maxWork        int     // the greatest number of operations on fractions; 0 stands for no limit
-	// refusesRoundedWeights ends the attempt with errStepsNeedFractions if bounds that are computed from float64 weights would be too wide.
+	// refusesRoundedWeights ends the attempt with errRoundedWeights if the model has float64 weights and fractions are needed.
 	refusesRoundedWeights bool
 }
 
-// errStepsNeedFractions says that a formula has so many steps that the rounding errors of float64 weights make its bounds too wide.
-var errStepsNeedFractions = errors.New("so many steps need a model with fractions")
+// errRoundedWeights says that a formula needs a model with fractions: it has so many steps that the rounding errors of float64 weights make
+// its bounds too wide, or it is a conditional reward of an MDP.
+var errRoundedWeights = errors.New("the formula needs a model with fractions")
 
 const (
 	// leastEpsilon is the smallest relative width of bounds that float64 numbers are used for.
@@ -221,7 +222,7 @@ func (c *Checker) multiBounds(ctx context.Context, property *Property) (*outcome
 func (c *Checker) attemptBounds(ctx context.Context, wanted precision, property *Property) (*outcome, error) {
 	wanted.refusesRoundedWeights = true
 	best, err := c.attempt(ctx, c.floatModel, wanted, property)
-	if !errors.Is(err, errStepsNeedFractions) {
+	if !errors.Is(err, errRoundedWeights) {
 		return best, err
 	}
 	wanted.refusesRoundedWeights = false

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/big"
 
-	"tilecheck/internal/noun"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/automata"
 	"tilecheck/native/space/sparse"
@@ -286,18 +285,19 @@ func (memory pairMemory) Absorbing(pair pairState) bool {
 	return allRejected
 }
 
-// conditionalReward returns the expected reward of a Markov chain under a condition on the path. The value is E[reward; condition] /
-// P[condition]: the expected reward on the paths that satisfy the condition, divided by the probability of the condition.
+// conditionalReward returns the minimal or maximal expected reward under a condition on the path. The value is E[reward; condition] /
+// P[condition]: the expected reward on the paths that satisfy the condition, divided by the probability of the condition. In an MDP the
+// extremum is over the schedulers under which the condition has a positive probability.
 //
 // Source: Baier, Klein, Klüppelholz and Wunderlich, Maximizing the conditional expected reward for reaching the goal (TACAS 2017),
 // section 2, for the meaning.
-func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error) {
+func (e *evaluation) conditionalReward(formula *logic.Formula, reward *sparse.Reward, direction solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	if err := e.checkConditionSupported(objective.Expr); err != nil {
 		return nil, err
 	}
 	if e.modelKind() == sparse.MDP {
-		return nil, e.unsupportedError(objective.Expr, "found %s in an R operator of %s, want a DTMC or a CTMC", logic.Describe(objective.Expr), noun.WithArticle(e.space.Program().Type.String()))
+		return e.conditionalRewardOfMDP(objective, reward, direction)
 	}
 	chain, err := e.newConditionedChain(objective)
 	if err != nil {

@@ -37,6 +37,16 @@ endmodule
 label "a" = s=3;
 label "b" = s=3 | s=2;
 rewards true : 1; endrewards`
+	const memory = `mdp
+module m
+  s : [0..4];
+  [] s=0 -> 1/2 : (s'=1) + 1/2 : (s'=2);
+  [long] s=1 -> (s'=2);
+  [safe] s=2 -> (s'=3);
+  [risk] s=2 -> 1/2 : (s'=3) + 1/2 : (s'=4);
+  [] s>2 -> true;
+endmodule
+rewards [long] true : 4; [safe] true : 1; [risk] true : 1; endrewards`
 	ctmc := strings.Replace(chain, "dtmc", "ctmc", 1)
 	for _, tt := range []struct{ model, property, want string }{
 		{chain, `P=? [ F s=3 || F s=1 ]`, "1/5"},
@@ -85,7 +95,20 @@ rewards true : 1; endrewards`
 		{decision, `Pmax>=0.25 [ F "a" || F "b" ]`, "true"},
 		{decision, `Pmax=? [ F s=1 || F s=5-1 & s=3 ]`, "?has probability 0 in state (s=0)"},
 		{decision, `P=? [ F "a" || F "b" ]`, "?want Pmin=? or Pmax=?"},
-		{decision, `Rmax=? [ F "b" || F "a" ]`, "?in an R operator of an MDP"},
+		{decision, `Rmin=? [ F "b" || F "a" ]`, "1"},   // two
+		{decision, `Rmax=? [ F "b" || F "a" ]`, "inf"}, // one, and wait
+		{decision, `Rmax=? [ F s>0 || F "a" ]`, "1"},
+		{decision, `Rmin=? [ F "a" || F s>0 ]`, "inf"}, // no scheduler reaches a almost surely
+		{decision, `Rmax=? [ F "b" || s!=1 U "a" ]`, "1"},
+		{decision, `Rmin=? [ F "b" || s=1 U "a" ]`, "?has probability 0 in state (s=0)"},
+		{decision, `filter(max, Rmin=? [ F "a" || F "a" ], s=0 | s=1)`, "1"},
+		{decision, `Rmin<2 [ F "b" || F "a" ]`, "true"},
+		{decision, `Rmax=? [ C || F "a" ]`, "?found the reward objective C with a condition (||) in an MDP, want F"},
+		{decision, `Rmax=? [ F "b" || G "b" ]`, "?as the condition of a reward in an MDP, want F b or a U b"},
+		{decision, `Rmax=? [ F "b" || F<=3 "a" ]`, "?as the condition of a reward in an MDP, want F b or a U b"},
+		{memory, `Rmax=? [ F s=3 || F s=3 ]`, "11/3"},
+		{"mdp module m s:[0..2]; [a] s=0 -> 1/2:(s'=0) + 1/2:(s'=1); [b] s=0 -> 1e-9:(s'=2) + 1-1e-9:(s'=1); [] s>0 -> true; endmodule rewards [b] true : 1; [a] true : 1; endrewards", `Rmin=? [ F s=2 || F s=2 ]`, "1"},
+		{strings.Replace(memory, ": 4", ": 1e30", 1), `Rmax=? [ F s=3 || F s=3 ]`, "?the optimum of a conditional reward depends on too many rewards so far"},
 		{decision, `multi(Pmax=? [ F "a" || F "b" ], P>=0.1 [ F "a" ])`, "?a formula with a condition (||)"},
 		{decision, `E [ F "a" || F "b" ]`, "?"},
 	} {

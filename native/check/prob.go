@@ -277,11 +277,11 @@ func (e *evaluation) unboundedUntil(left, right *sparse.Set, direction solve.Dir
 	return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, direction, e.optionsForScope()))
 }
 
-// checkWeights returns errStepsNeedFractions if the weights of the model have too large rounding errors for that many steps, and the caller wants
+// checkWeights returns errRoundedWeights if the weights of the model have too large rounding errors for that many steps, and the caller wants
 // this error.
 func (e *evaluation) checkWeights(steps int) error {
 	if e.refusesRoundedWeights && solve.StepsNeedFractions(e.graph, steps, e.opts) {
-		return errStepsNeedFractions
+		return errRoundedWeights
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, 
 	case logic.BoundedReachReward:
 		return nil, e.failure(result.Unsupported, objective.Path.Bound.Pos, "found F with a bound in an R operator, where PRISM ignores the bound; want F without a bound, C<=t or I=t")
 	case logic.ConditionalReward:
-		return e.conditionalReward(formula)
+		return e.conditionalReward(formula, reward, direction)
 	case logic.Discounted:
 		return e.discountedReward(formula, reward, direction)
 	case logic.CoSafe:
