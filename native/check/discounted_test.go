@@ -39,7 +39,7 @@ rewards "none" endrewards`
 		`R{"r"}max=? [ Cdiscount=true ]`:                        "?discount factor in C operator must be an int or double",
 		`R{"r"}=? [ Cdiscount=0.5 ]`:                            "?want Rmin=? or Rmax=?",
 		`multi(R{"r"}max=? [ Cdiscount=0.5 ])`:                  "?the reward objective C with a discount factor in multi(...)",
-		`R{"r"}max=? [ Cdiscount=0.5 || F s=1 ]`:                "?in an R operator of an MDP",
+		`R{"r"}max=? [ Cdiscount=0.5 || F s=1 ]`:                "?with a condition (||) in an MDP, want F",
 	} {
 		checkStorm(t, model, property, want)
 	}
