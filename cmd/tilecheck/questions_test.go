@@ -22,19 +22,20 @@ var questionModels = map[string]string{
 	"IMDP":  "mdp module m s:[0..3]; [a] s=0 -> [0.2,0.3]:(s'=1) + [0.7,0.8]:(s'=2); [c] s=0 -> 1/2:(s'=1) + 1/2:(s'=2); [b] s=1 -> 1/3:(s'=3) + 2/3:(s'=2); [] s>1 -> true; endmodule " + questionRewards,
 }
 
-const questionRewards = "rewards \"r\" [a] true : 1; [b] true : 2; endrewards"
+const questionRewards = "rewards \"r\" [a] true : 1; [b] s=1 : 2; endrewards"
 
 // questions are the rows of the table. MIN and MAX in a property stand for nothing in Markov chains.
 var questions = []struct{ kind, property, models, prism, storm string }{
 	{"reachability", "PMAX=? [ F s=3 ]", "DTMC CTMC MDP POMDP SMG IMDP", "DTMC CTMC MDP POMDP IMDP", "DTMC CTMC MDP POMDP IMDP"},
 	{"step bound", "PMAX=? [ F<=2 s=3 ]", "DTMC MDP POMDP SMG IMDP", "DTMC MDP IMDP", "DTMC MDP"},
 	{"time bound", "P=? [ F<=1.5 s=3 ]", "CTMC", "CTMC", "CTMC"},
-	{"threshold", "P>=0.05 [ F s=3 ]", "DTMC CTMC MDP", "DTMC CTMC MDP", "DTMC CTMC MDP"},
-	{"LTL", "PMAX=? [ G F s=3 ]", "DTMC CTMC MDP IMDP", "DTMC CTMC MDP IMDP", "DTMC CTMC MDP"},
+	{"threshold", "P>=0.05 [ F s=3 ]", "DTMC CTMC MDP POMDP SMG IMDP", "DTMC CTMC MDP POMDP IMDP", "DTMC CTMC MDP; IMDP unknown"},
+	{"LTL", "PMAX=? [ G F s=3 ]", "DTMC CTMC MDP SMG IMDP", "DTMC CTMC MDP IMDP", "DTMC CTMC MDP"},
 	{"reward until", "RMAX=? [ F s>1 ]", "DTMC CTMC MDP POMDP SMG IMDP", "DTMC CTMC MDP POMDP IMDP", "DTMC CTMC MDP POMDP IMDP"},
-	{"total reward", "RMAX=? [ C ]", "DTMC CTMC MDP", "DTMC CTMC MDP", "DTMC CTMC MDP"},
-	{"cumulative reward", "RMAX=? [ C<=2 ]", "DTMC CTMC MDP POMDP", "DTMC CTMC MDP", "DTMC CTMC MDP"},
-	{"long-run average", "S=? [ s=3 ]", "DTMC CTMC", "DTMC CTMC", "DTMC CTMC MDP"},
+	{"total reward", "RMAX=? [ C ]", "DTMC CTMC MDP SMG", "DTMC CTMC MDP", "DTMC CTMC MDP"},
+	{"cumulative reward", "RMAX=? [ C<=2 ]", "DTMC CTMC MDP POMDP SMG IMDP", "DTMC CTMC MDP", "DTMC CTMC MDP"},
+	{"long-run average", "SMAX=? [ s=3 ]", "DTMC CTMC MDP", "DTMC CTMC", "DTMC CTMC MDP"},
+	{"long-run average reward", "RMAX=? [ S ]", "DTMC CTMC MDP SMG", "DTMC CTMC", "DTMC CTMC MDP"},
 	{"discounted reward", "RMAX=? [ Cdiscount=0.9 ]", "DTMC MDP", "", "DTMC MDP"},
 	{"condition", "PMAX=? [ F s=3 || F s=1 ]", "DTMC CTMC MDP", "", "DTMC MDP"},
 	{"condition, LTL", "PMAX=? [ G F s=3 || X s=1 ]", "DTMC CTMC MDP", "", ""},
@@ -97,7 +98,7 @@ func questionTable(t *testing.T) string {
 		}
 	}
 	for _, question := range questions {
-		shown := strings.NewReplacer("PMAX", "P", "RMAX", "R", "|", `\|`).Replace(question.property)
+		shown := strings.NewReplacer("MAX", "", "|", `\|`).Replace(question.property)
 		fmt.Fprintf(&table, "| %s | `%s` |", question.kind, shown)
 		for _, mode := range questionModes {
 			var answered []string

@@ -273,7 +273,7 @@ var ErrManyRewards = errors.New("the optimum of a conditional reward depends on 
 
 const (
 	maxRewardLevels  = 1 << 24
-	maxRewardProduct = 1 << 26 // states of the product with the rewards so far
+	maxRewardProduct = 1 << 24 // states of the product with the rewards so far
 )
 
 // value returns a value of start.
