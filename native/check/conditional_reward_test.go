@@ -418,3 +418,34 @@ func (o *conditionalOracle) bestLimit(s int, difference *big.Rat) (best *big.Rat
 	}
 	return best
 }
+
+// TestConditionalRewardBounds compares bounds with fractions in MDPs with two similar choices: one has a greater reward and hardly another
+// probability of the condition, so the saturation point is far above the value.
+func TestConditionalRewardBounds(t *testing.T) {
+	for seed := range needs.Some(uint64(400)) {
+		rng := rand.New(rand.NewPCG(seed, 71))
+		random := newConditionedMDP(rng)
+		n := len(random.choices)
+		s := rng.IntN(n)
+		similar := conditionedChoice{cost: random.choices[s][0].cost + 3, probabilities: make([]*big.Rat, n)}
+		for target, probability := range random.choices[s][0].probabilities {
+			similar.probabilities[target] = new(big.Rat).Mul(probability, big.NewRat(49, 50))
+		}
+		other := similar.probabilities[rng.IntN(n)]
+		other.Add(other, big.NewRat(1, 50))
+		random.choices[s] = append(random.choices[s], similar)
+		for _, property := range []string{`Rmax=? [ F "a" || "x" U "b" ]`, `Rmin=? [ F "a" || "x" U "b" ]`} {
+			exact, bounds := storm(t, random.text(), result.Exact, property)[0], storm(t, random.text(), result.Bounded, property)[0]
+			if exact.Err != nil && bounds.Err != nil {
+				continue
+			}
+			want := "inf"
+			if exact.Value.Rat != nil {
+				want = exact.Value.Rat.RatString()
+			}
+			if exact.Err != nil || bounds.Err != nil || !hasBounds(bounds, want) {
+				t.Fatalf("seed %d: %s is %v in %v, %v, want %s, %v, of\n%s", seed, property, bounds.Value, bounds.Bound, bounds.Err, want, exact.Err, random.text())
+			}
+		}
+	}
+}

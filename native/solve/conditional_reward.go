@@ -151,13 +151,8 @@ func (c *conditionalRewards) optimizeProbability(dir Direction) (values memoryle
 	if err != nil {
 		return values, err
 	}
-	values = memoryless{probability.Exact, slices.Repeat([]*big.Rat{new(big.Rat)}, c.NumStates())}
-	for s := range c.Goal.All() {
-		if c.Final[s] != nil { // otherwise the allowed choices cannot reach s from start
-			values.reward[s] = c.Final[s]
-		}
-	}
-	restricted := c.withoutWorseChoices(values)
+	values = c.withFinalRewards(probability.Exact)
+	restricted := c.withRewards(values, true)
 	graph, reward := sparse.NewGraph(restricted), &restricted.Rewards[0]
 	var expected *Values
 	if c.dir == Max {
@@ -175,14 +170,25 @@ func (c *conditionalRewards) optimizeProbability(dir Direction) (values memoryle
 	return values, nil
 }
 
-// withoutWorseChoices returns the MDP with the allowed choices that keep the probability of the goal. Its reward structure counts the rewards on paths that
-// reach the goal. values has the probabilities, and the rewards after the goal.
-func (c *conditionalRewards) withoutWorseChoices(values memoryless) *sparse.Model {
+// withFinalRewards returns the given probabilities with the rewards after the goal in the states of the goal, and 0 in all others.
+func (c *conditionalRewards) withFinalRewards(probability []*big.Rat) memoryless {
+	values := memoryless{probability, slices.Repeat([]*big.Rat{new(big.Rat)}, c.NumStates())}
+	for s := range c.Goal.All() {
+		if c.Final[s] != nil { // otherwise the allowed choices cannot reach s from start
+			values.reward[s] = c.Final[s]
+		}
+	}
+	return values
+}
+
+// withRewards returns the MDP with the allowed choices, or only those of them that keep the probability of the goal. Its reward structure
+// counts each reward times the probability of the goal after it. values has the probabilities, and the rewards after the goal.
+func (c *conditionalRewards) withRewards(values memoryless, onlyKeeping bool) *sparse.Model {
 	kept := sparse.NewSet(c.NumChoices())
 	rewards := sparse.Reward{Choice: make([]float64, c.NumChoices()), ChoiceFractions: make([]*big.Rat, c.NumChoices())}
 	for choice := range c.allowed.All() {
 		s, after := c.Owner(uint32(choice)), c.after(choice, values)
-		if after.probability.Cmp(values.probability[s]) != 0 {
+		if onlyKeeping && after.probability.Cmp(values.probability[s]) != 0 {
 			continue
 		}
 		kept.Add(choice)
@@ -246,10 +252,14 @@ func (c *conditionalRewards) memoryOffset() *big.Rat {
 // the first reward suffices, because firstValue is an upper bound.
 func (c *conditionalRewards) solve() (values *Values, err error) {
 	offset, optimum := c.memoryOffset(), c.firstValue
+	if !c.opts.Exact {
+		values, err = c.enclose(c.units(new(big.Rat).Add(optimum, offset)))
+		if values != nil || err != nil {
+			return values, err
+		}
+	}
 	for numLevels := -1; ; {
-		levels := new(big.Rat).Add(optimum, offset)
-		levels.Quo(levels, c.Unit)
-		needed := new(big.Int).Quo(levels.Num(), levels.Denom()) // rounded down
+		needed := c.units(new(big.Rat).Add(optimum, offset))
 		isEnough := values != nil && (c.dir == Min || needed.Cmp(big.NewInt(int64(numLevels))) < 0)
 		switch {
 		case isEnough:
@@ -258,7 +268,7 @@ func (c *conditionalRewards) solve() (values *Values, err error) {
 			return nil, fmt.Errorf("%w: %s multiples of %s, want at most %d", ErrManyRewards, needed, c.Unit.RatString(), maxRewardLevels)
 		}
 		numLevels = int(needed.Int64()) + 1
-		if values, err = c.solveLevels(numLevels); err != nil {
+		if values, err = c.solveLevels(numLevels, c.limit); err != nil {
 			return nil, err
 		}
 		optimum = new(big.Rat).SetFloat64(values.Upper[0])
@@ -266,6 +276,69 @@ func (c *conditionalRewards) solve() (values *Values, err error) {
 			optimum = values.Exact[0]
 		}
 	}
+}
+
+// units converts a reward to a number of units, rounded down.
+func (c *conditionalRewards) units(reward *big.Rat) *big.Int {
+	quotient := new(big.Rat).Quo(reward, c.Unit)
+	return quotient.Num().Quo(quotient.Num(), quotient.Denom())
+}
+
+// enclose computes bounds of the optimum from products with fewer rewards so far than the saturation point, which is in units. In the last
+// rewards of a product, the values of the limit give one bound of the optimum, and those of no scheduler, but better than all, the
+// other. They are better if the reward so far exceeds the bound. enclose returns nil if no smaller product gives narrow bounds.
+func (c *conditionalRewards) enclose(saturation *big.Int) (*Values, error) {
+	numLevels := c.units(c.firstValue)
+	numLevels.Add(numLevels.Lsh(numLevels, 1), big.NewInt(16)) // firstValue has paths with fewer rewards, so the goal is possible
+	if numLevels.Cmp(saturation) >= 0 {
+		return nil, nil
+	}
+	better, err := c.betterThanAll()
+	if err != nil {
+		return nil, err
+	}
+	for ; numLevels.Cmp(saturation) < 0 && numLevels.Cmp(big.NewInt(maxRewardLevels)) < 0; numLevels.Lsh(numLevels, 1) {
+		levels := int(numLevels.Int64())
+		attained, err := c.solveLevels(levels, c.limit)
+		if err != nil {
+			return nil, err
+		}
+		outer, err := c.solveLevels(levels, better)
+		if err != nil {
+			return nil, err
+		}
+		lower, upper := attained, outer
+		if c.dir == Min {
+			lower, upper = outer, attained
+		}
+		isBound := c.amount(levels).Cmp(new(big.Rat).SetFloat64(outer.Upper[0])) >= 0
+		if isBound && upper.Lower[0]-lower.Upper[0] <= c.opts.epsilon()*upper.Upper[0] {
+			attained.Lower, attained.Upper = lower.Lower, upper.Upper
+			attained.Converged, attained.Extended = attained.Converged && outer.Converged, attained.Extended || outer.Extended
+			return attained, nil
+		}
+	}
+	return nil, nil
+}
+
+// betterThanAll returns values with this property: for each number x of at least 0, x times the probability of the goal plus the expected reward is
+// optimal or better than for all schedulers.
+func (c *conditionalRewards) betterThanAll() (memoryless, error) {
+	values := c.withFinalRewards(c.limit.probability)
+	if c.dir == Min {
+		return values, nil // rewards are at least 0
+	}
+	exactly := c.opts
+	exactly.Exact, exactly.Classic = true, false
+	model := c.withRewards(values, false)
+	expected, err := TotalReward(c.ctx, sparse.NewGraph(model), &model.Rewards[0], Max, exactly)
+	if err != nil {
+		return values, err
+	}
+	for s := range c.Goal.Complement().All() {
+		values.reward[s] = expected.Exact[s]
+	}
+	return values, nil
 }
 
 // ErrManyRewards says that a scheduler must distinguish too many rewards so far.
@@ -285,13 +358,13 @@ func (c *conditionalRewards) value(number interval.Number) *Values {
 	return values
 }
 
-// solveLevels computes the optimum over the schedulers that use the limit once the reward so far is at least numLevels units.
-func (c *conditionalRewards) solveLevels(numLevels int) (*Values, error) {
-	scale := c.greatestReward(numLevels)
+// solveLevels computes the optimum over the schedulers that have the values end once the reward so far is at least numLevels units.
+func (c *conditionalRewards) solveLevels(numLevels int, end memoryless) (*Values, error) {
+	scale := c.greatestReward(numLevels, end)
 	if scale.Sign() == 0 {
 		return c.value(interval.Fraction(scale)), nil
 	}
-	levels := &levelProduct{conditionalRewards: c, numLevels: numLevels, scale: scale, numbers: map[levelState]uint32{}, builder: sparse.NewBuilder(sparse.MDP)}
+	levels := &levelProduct{conditionalRewards: c, numLevels: numLevels, end: end, scale: scale, numbers: map[levelState]uint32{}, builder: sparse.NewBuilder(sparse.MDP)}
 	model, err := levels.build()
 	if err != nil {
 		return nil, err
@@ -337,14 +410,14 @@ func (c *conditionalRewards) scaled(share *Values, scale *big.Rat) *Values {
 
 // greatestReward returns an upper bound on the expected reward of the paths that reach the goal, over all states of a levelProduct in which the
 // reward so far no longer matters.
-func (c *conditionalRewards) greatestReward(numLevels int) *big.Rat {
+func (c *conditionalRewards) greatestReward(numLevels int, end memoryless) *big.Rat {
 	mostUnits, after := 0, new(big.Rat)
 	for _, units := range c.Costs {
 		mostUnits = max(mostUnits, units)
 	}
 	for s := range c.reached.All() {
-		if c.limit.probability[s].Sign() > 0 {
-			if mean := new(big.Rat).Quo(c.limit.reward[s], c.limit.probability[s]); mean.Cmp(after) > 0 {
+		if end.probability[s].Sign() > 0 {
+			if mean := new(big.Rat).Quo(end.reward[s], end.probability[s]); mean.Cmp(after) > 0 {
 				after = mean
 			}
 		}
@@ -357,6 +430,7 @@ func (c *conditionalRewards) greatestReward(numLevels int) *big.Rat {
 type levelProduct struct {
 	*conditionalRewards
 	numLevels int
+	end       memoryless // the values of the MDP's states from numLevels units on
 	scale     *big.Rat
 	states    []levelState // with the numbers from firstLevelState on
 	numbers   map[levelState]uint32
@@ -431,11 +505,11 @@ func (l *levelProduct) expand(at levelState) {
 	}
 }
 
-// expandEnd adds the choice of a state s of the MDP from which the limit is used.
+// expandEnd adds the choice of a state s of the MDP in which the goal is decided or the values end are used.
 func (l *levelProduct) expandEnd(s, units int) {
-	probability := l.limit.probability[s]
+	probability := l.end.probability[s]
 	success := new(big.Rat).Mul(l.amount(units), probability)
-	success.Add(success, l.limit.reward[s])
+	success.Add(success, l.end.reward[s])
 	success.Quo(success, l.scale)
 	l.addChoice()
 	l.builder.AddRat(levelSuccess, success, sparse.NoAction)
