@@ -2,9 +2,11 @@ package serve
 
 import (
 	"context"
+	"math/big"
 
 	"tilecheck/native/simulate"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/compile"
 )
 
 // componentKind is a kind of component of a state graph.
@@ -137,8 +139,15 @@ func (m *model) part(ctx context.Context, shown, expanded [][]int32) (part *spar
 		if choices.Deadlock() {
 			addLoop(b, i)
 		}
-		for _, c := range choices.List {
+		for k := range choices.List {
+			c := &choices.List[k]
 			b.Choice(sparse.NoAction)
+			if c.Unlisted() {
+				if err := addShown(b, c, shown, index); err != nil {
+					return nil, nil, err
+				}
+				continue
+			}
 			targets := map[int]bool{}
 			for _, t := range c.Transitions {
 				to, ok := index[key(t.Target)]
@@ -154,6 +163,30 @@ func (m *model) part(ctx context.Context, shown, expanded [][]int32) (part *spar
 	}
 	part, err = b.Finish()
 	return part, open, err
+}
+
+// addShown adds the transitions of an unlisted choice to the states that are shown, and one to the state after them for all others. index has the
+// number of each state that is shown.
+func addShown(b *sparse.Builder, choice *compile.Choice, shown [][]int32, index map[string]int) error {
+	numTransitions, err := choice.ListFirst(0)
+	if err != nil {
+		return err
+	}
+	numAdded := 0
+	for i, state := range shown {
+		transition, err := choice.Find(state)
+		if err != nil {
+			return err
+		}
+		if transition >= 0 && index[key(state)] == i {
+			b.Add(i, 1)
+			numAdded++
+		}
+	}
+	if numTransitions.Cmp(big.NewInt(int64(numAdded))) > 0 {
+		b.Add(len(shown), 1)
+	}
+	return nil
 }
 
 // addLoop adds a self-loop to the current state.

@@ -79,6 +79,8 @@ type edge struct {
 	Commands []commandPlace `json:"commands"`
 	Best     bool           `json:"best,omitempty"`
 	To       []hop          `json:"to"`
+	// Transitions is the number of all transitions, in decimal digits, if To has only the first ones.
+	Transitions string `json:"transitions,omitempty"`
 }
 
 type hop struct {
@@ -347,6 +349,13 @@ func (p *picture) expand(state []int32) error {
 	for i := range choices.List {
 		choice := &choices.List[i]
 		e := edge{From: source, Action: p.action(i), Commands: p.commands(choice), Best: i == best && !merged}
+		numTransitions, err := choice.ListFirst(MaxNodes)
+		if err != nil {
+			return err
+		}
+		if choice.Unlisted() {
+			e.Transitions, p.More = numTransitions.String(), true
+		}
 		for _, transition := range choice.Transitions {
 			target, err := p.node(transition.Target)
 			if err != nil {

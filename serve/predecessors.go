@@ -88,6 +88,9 @@ func (f *incoming) addFrom(loaded *model, src simulate.Source, source, target []
 	prog := loaded.compiled.Program()
 	for i := range choices.List {
 		choice := &choices.List[i]
+		if _, err := choice.Find(target); err != nil {
+			return err
+		}
 		for _, transition := range choice.Transitions {
 			if !slices.Equal(transition.Target, target) {
 				continue

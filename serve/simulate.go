@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"context"
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -56,10 +57,12 @@ type stepQuestion struct {
 type move struct {
 	Action string `json:"action"`
 	// Commands are the commands that make the choice: module and line.
-	Commands []commandPlace      `json:"commands"`
-	Best     bool                `json:"best,omitempty"`
-	To       []target            `json:"to"`
-	Rewards  []result.JSONNumber `json:"rewards"` // of the step, one per structure
+	Commands []commandPlace `json:"commands"`
+	Best     bool           `json:"best,omitempty"`
+	To       []target       `json:"to"`
+	// Transitions is the number of all transitions, in decimal digits, if To has only the first ones.
+	Transitions string              `json:"transitions,omitempty"`
+	Rewards     []result.JSONNumber `json:"rewards"` // of the step, one per structure
 }
 
 type commandPlace struct {
@@ -159,11 +162,16 @@ func (p *picture) moves(current *situation) error {
 			return err
 		}
 		listed.Rewards = numbers(rewards)
-		for _, transition := range choices.List[i].Transitions {
-			current.ExitRate += result.JSONNumber(transition.Weight)
-			if len(listed.To) == MaxNodes {
-				continue
-			}
+		choice := &choices.List[i]
+		current.ExitRate += result.JSONNumber(choice.TotalWeight())
+		numTransitions, err := choice.ListFirst(MaxNodes)
+		if err != nil {
+			return err
+		}
+		if numTransitions.Cmp(big.NewInt(MaxNodes)) > 0 {
+			listed.Transitions = numTransitions.String()
+		}
+		for _, transition := range choice.Transitions[:min(len(choice.Transitions), MaxNodes)] {
 			state := append([]int32{}, transition.Target...)
 			listed.To = append(listed.To, target{state, p.m.compiled.StateText(state), result.JSONNumber(transition.Weight), p.value(state)})
 		}

@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 )
@@ -78,5 +80,44 @@ endmodule
 	}
 	if len(seen) < 2 {
 		t.Errorf("without them the choices are always %v", seen)
+	}
+}
+
+// A state whose modules have 3^24 combinations of updates: step and graph show some transitions and say how many there are, walk draws from all, and
+// components knows those between states that are shown.
+func TestManyModules(t *testing.T) {
+	const modules = 24
+	// The first states are too many for components to build the state space.
+	text := fmt.Sprintf("dtmc\nglobal n : [0..%[1]d];\nmodule counter [] n<%[1]d -> (n'=n+1); endmodule\n", builtUnasked+10)
+	for i := range modules {
+		text += fmt.Sprintf("module m%[1]d x%[1]d:[0..2]; [a] n=%[2]d -> 0.2:(x%[1]d'=0) + 0.3:(x%[1]d'=1) + 0.5:(x%[1]d'=2); endmodule\n", i, builtUnasked+10)
+	}
+	const transitions = "282429536481" // 3^24
+	zeros, ones := make([]int32, 1+modules), make([]int32, 1+modules)
+	for i := range ones {
+		ones[i] = 1
+	}
+	zeros[0], ones[0] = builtUnasked+10, builtUnasked+10
+	question := object{"model": text, "state": zeros}
+	var s situation
+	ask(t, Options{}, "step", question, &s)
+	if len(s.Moves) != 1 || len(s.Moves[0].To) != MaxNodes || s.Moves[0].Transitions != transitions || math.Abs(float64(s.ExitRate)-1) > 1e-9 {
+		t.Errorf("found %d moves, exit rate %v, want one with %d of %s transitions", len(s.Moves), s.ExitRate, MaxNodes, transitions)
+	}
+	var walk struct{ Steps []pathStep }
+	ask(t, Options{}, "walk", with(question, object{"steps": 50}), &walk)
+	if len(walk.Steps) != 51 {
+		t.Errorf("found %d states, want 51", len(walk.Steps))
+	}
+	var g graph
+	ask(t, Options{}, "graph", object{"model": text, "open": [][]int32{zeros}}, &g)
+	if len(g.Nodes) != MaxNodes || !g.More || len(g.Choices) != 1 || g.Choices[0].Transitions != transitions {
+		t.Errorf("found %d states and %d choices, want %d and one choice", len(g.Nodes), len(g.Choices), MaxNodes)
+	}
+	var components componentsAnswer
+	both := [][]int32{zeros, ones}
+	ask(t, Options{}, "components", object{"model": text, "kind": sccs, "shown": both, "open": both}, &components)
+	if components.Count != 1 || components.Component[0] != components.Component[1] {
+		t.Errorf("found %+v, want one component with both states", components)
 	}
 }

@@ -347,16 +347,20 @@ func (drawer *pathDrawer) multiplyProbability(step *Step, choices *compile.Choic
 func (drawer *pathDrawer) randomStep(state []int32, choices *compile.Choices, rng *rand.Rand) (*Step, int, error) {
 	step := &Step{Choices: len(choices.List)}
 	var transition int
+	var err error
 	switch {
 	case drawer.isContinuous(): // all transitions race
-		step.Choice, transition, step.Time = sampleRace(choices, rng)
+		step.Choice, transition, step.Time, err = sampleRace(choices, rng)
 	case drawer.opts.Chooser != nil:
 		step.Choice = drawer.opts.Chooser.Choose(rng.Float64())
-		transition = sampleTransition(choices.List[step.Choice].Transitions, rng.Float64())
+		transition, err = choices.List[step.Choice].Draw(rng.Float64(), rng.Float64)
 		drawer.opts.Chooser.Take(step.Choice, transition)
 	default: // uniform
 		step.Choice = rng.IntN(step.Choices)
-		transition = sampleTransition(choices.List[step.Choice].Transitions, rng.Float64())
+		transition, err = choices.List[step.Choice].Draw(rng.Float64(), rng.Float64)
+	}
+	if err != nil {
+		return nil, 0, err
 	}
 	step.Action, step.Module = drawer.source.Action(step.Choice, transition)
 	step.Probability = drawer.normalisedWeight(choices, choices.List[step.Choice].Transitions[transition].Weight)
@@ -398,47 +402,30 @@ func (drawer *pathDrawer) stateRewards(state []int32) ([]float64, error) {
 	return drawer.source.StateRewards(state)
 }
 
-// sampleTransition returns the index of a transition, drawn with a probability proportional to its weight. random is uniformly distributed
-// between 0 and the sum of the weights.
-func sampleTransition(transitions []compile.Transition, random float64) int {
-	for i := range transitions {
-		random -= transitions[i].Weight
-		if random < 0 {
-			return i
-		}
-	}
-	return len(transitions) - 1 // only after rounding errors
-}
-
 // exitRate returns the exit rate of a state of a CTMC: the sum of the rates of all its transitions.
 func exitRate(choices *compile.Choices) float64 {
 	sum := 0.0
-	for _, choice := range choices.List {
-		for _, transition := range choice.Transitions {
-			sum += transition.Weight
-		}
+	for i := range choices.List {
+		sum += choices.List[i].TotalWeight()
 	}
 	return sum
 }
 
 // sampleRace draws a transition of a CTMC with a probability proportional to its rate. It returns the indexes of the choice and the transition,
 // and the time until the transition fires, which is exponentially distributed.
-func sampleRace(choices *compile.Choices, rng *rand.Rand) (choice, transition int, sojourn float64) {
+func sampleRace(choices *compile.Choices, rng *rand.Rand) (choice, transition int, sojourn float64, err error) {
 	total := exitRate(choices)
 	random := rng.Float64() * total
 	sojourn = rng.ExpFloat64() / total
-	last := len(choices.List) - 1
-	for i := range last {
-		choiceRate := 0.0
-		for _, transition := range choices.List[i].Transitions {
-			choiceRate += transition.Weight
-		}
+	for last := len(choices.List) - 1; choice < last; choice++ {
+		choiceRate := choices.List[choice].TotalWeight()
 		if random < choiceRate {
-			return i, sampleTransition(choices.List[i].Transitions, random), sojourn
+			break
 		}
 		random -= choiceRate
 	}
-	return last, sampleTransition(choices.List[last].Transitions, random), sojourn
+	transition, err = choices.List[choice].Draw(random, rng.Float64)
+	return choice, transition, sojourn, err
 }
 
 // ActionText returns the action of a step as PRISM writes it: "[a]" for action a, or the name of the module if the step has no action.

@@ -268,7 +268,10 @@ func (r *Record) initialState(program *sema.Program, initial [][]int32) ([]int32
 // model has no such step, or if the recorded probability is too great.
 func (drawer *pathDrawer) recordedStep(current *Visit, choices *compile.Choices) (*Step, int, error) {
 	recordedRow := &drawer.opts.Record.rows[current.Number+1]
-	candidates, others := drawer.matchingSteps(recordedRow, choices)
+	candidates, others, err := drawer.matchingSteps(recordedRow, choices)
+	if err != nil {
+		return nil, 0, err
+	}
 	if len(candidates) == 0 {
 		return nil, 0, drawer.noMatchError(recordedRow, current, others)
 	}
@@ -277,7 +280,6 @@ func (drawer *pathDrawer) recordedStep(current *Visit, choices *compile.Choices)
 	if recordedRow.probability > step.Probability && !drawer.equalsRecord(step.Probability, recordedRow, choices) {
 		return nil, 0, drawer.errorAtRow(recordedRow, "found %s with %s, want %s", drawer.describeRow(recordedRow), numberText(recordedRow.probability), numberText(step.Probability))
 	}
-	var err error
 	if drawer.source.Program().Timed() {
 		step.Time, err = drawer.recordedSojourn(current, recordedRow, choices)
 	}
@@ -306,10 +308,16 @@ type candidateStep struct {
 
 // matchingSteps returns the steps of the model that have the action of a row and lead to the state of the row. others has descriptions of up to
 // four other steps, for an error message.
-func (drawer *pathDrawer) matchingSteps(recordedRow *recordRow, choices *compile.Choices) (matching []candidateStep, others []string) {
+func (drawer *pathDrawer) matchingSteps(recordedRow *recordRow, choices *compile.Choices) (matching []candidateStep, others []string, err error) {
 	const maxOthers = 4
 	program := drawer.source.Program()
 	for i := range choices.List {
+		if _, err := choices.List[i].ListFirst(maxOthers); err != nil {
+			return nil, nil, err
+		}
+		if _, err := choices.List[i].Find(recordedRow.state); err != nil {
+			return nil, nil, err
+		}
 		for j, transition := range choices.List[i].Transitions {
 			step := Step{Choice: i, Choices: len(choices.List), Probability: drawer.normalisedWeight(choices, transition.Weight)}
 			step.Action, step.Module = drawer.source.Action(i, j)
@@ -322,7 +330,7 @@ func (drawer *pathDrawer) matchingSteps(recordedRow *recordRow, choices *compile
 			}
 		}
 	}
-	return matching, others
+	return matching, others, nil
 }
 
 // appendIfNew appends a text to a list unless the list contains it.

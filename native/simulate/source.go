@@ -14,7 +14,7 @@ type Source interface {
 	// Start begins a path, with rewards or without, and returns the initial states.
 	Start(ctx context.Context, rewards bool) ([][]int32, error)
 	// Expand returns the choices of a state, which are valid until the next call. It
-	// returns an error if the context of Start ends.
+	// returns an error if the context of Start ends. Choices of a model may be Unlisted.
 	Expand(state []int32) (*compile.Choices, error)
 	// Action and StepRewards return the action and the rewards of a transition of the
 	// state that was expanded last. Two transitions of one choice may have two actions.
@@ -61,7 +61,7 @@ func (source *modelSource) Start(ctx context.Context, rewards bool) ([][]int32, 
 // Expand implements Source.
 func (source *modelSource) Expand(state []int32) (choices *compile.Choices, err error) {
 	source.expandedState = state
-	source.choices, err = source.expander.Expand(state)
+	source.choices, err = source.expander.ExpandForPath(state)
 	return source.choices, err
 }
 

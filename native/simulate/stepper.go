@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 
@@ -41,14 +42,23 @@ func NewStepper(ctx context.Context, source Source, seed uint64) (*Stepper, erro
 // Current returns the last state of the path and the step that led to it.
 func (s *Stepper) Current() *Visit { return &s.visits[len(s.visits)-1] }
 
-// Options returns the transitions that are possible in the current state; in a deadlock there is none. The error is a *result.Failure.
-func (s *Stepper) Options() ([]Option, error) {
+// maxOptions is the largest number of transitions of an unlisted choice that Options returns.
+const maxOptions = 100
+
+// Options returns the transitions that are possible in the current state, but only the first 100 of a choice with more than 65,536 combinations of
+// updates. total is the number of all transitions; in a deadlock it is 0. The error is a *result.Failure.
+func (s *Stepper) Options() (options []Option, total *big.Int, err error) {
 	choices, err := s.currentChoices()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var options []Option
+	total = new(big.Int)
 	for i := range choices.List {
+		numTransitions, err := choices.List[i].ListFirst(maxOptions)
+		if err != nil {
+			return nil, nil, Failure(err, s.drawer.source.Program().File, syntax.Pos{})
+		}
+		total.Add(total, numTransitions)
 		modules := s.moduleNames(&choices.List[i])
 		for j := range choices.List[i].Transitions {
 			option := s.newOption(choices, i, j)
@@ -56,7 +66,7 @@ func (s *Stepper) Options() ([]Option, error) {
 			options = append(options, option)
 		}
 	}
-	return options, nil
+	return options, total, nil
 }
 
 // moduleNames returns the names of the modules whose commands make a choice.

@@ -34,7 +34,7 @@ func TestStepperOptions(t *testing.T) {
 	source := FromModel(load(t, "mdp\nmodule m s:[0..3]; [a] s=0 -> 0.25:(s'=1) + 0.75:(s'=2); [] s=0 -> (s'=3); endmodule\nmodule n [a] true -> true; endmodule\n").Model)
 	stepper, err := NewStepper(context.Background(), source, 1)
 	must(t, err)
-	options, err := stepper.Options()
+	options, total, err := stepper.Options()
 	must(t, err)
 	var shown []string
 	for _, option := range options {
@@ -43,6 +43,9 @@ func TestStepperOptions(t *testing.T) {
 	if want := []string{"m m", "[a] m,n", "[a] m,n"}; !reflect.DeepEqual(shown, want) {
 		t.Fatalf("options %q, want %q", shown, want)
 	}
+	if total.Int64() != 3 {
+		t.Errorf("found %v transitions, want 3", total)
+	}
 	if options[1].Probability != 0.25 || options[2].Probability != 0.75 {
 		t.Errorf("probabilities %g and %g, want 0.25 and 0.75", options[1].Probability, options[2].Probability)
 	}
@@ -50,7 +53,7 @@ func TestStepperOptions(t *testing.T) {
 	if visit := stepper.Current(); visit.Number != 1 || visit.State[0] != 2 || visit.Incoming.Probability != 0.75 {
 		t.Errorf("after the step: %+v", visit)
 	}
-	if options, err = stepper.Options(); err != nil || len(options) != 0 {
+	if options, total, err = stepper.Options(); err != nil || len(options) != 0 || total.Sign() != 0 {
 		t.Errorf("a deadlock has %d transitions, error %v", len(options), err)
 	}
 	if more, err := stepper.Random(); more || err != nil {

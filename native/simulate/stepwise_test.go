@@ -198,3 +198,19 @@ func TestWalkedDoesNotDependOnWorkers(t *testing.T) {
 		}
 	}
 }
+
+// TestManyModulesStepByStep samples models whose modules share an action and have 3^24 combinations of updates. They do the same as module m alone.
+func TestManyModulesStepByStep(t *testing.T) {
+	const chain = "dtmc\nmodule m s:[0..4]; [a] s=0 -> 0.5:(s'=1) + 0.3:(s'=2) + 0.2:(s'=0); [a] s=1 -> 0.4:(s'=3) + 0.6:(s'=0); [a] s=2 -> 0.5:(s'=4) + 0.5:(s'=1); endmodule\n" +
+		"rewards \"c\" s=0 : 1; s=1 : 0.5; s=2 : 0.1; endrewards\n"
+	var many strings.Builder
+	many.WriteString(chain)
+	for i := range 23 {
+		fmt.Fprintf(&many, "module m%[1]d x%[1]d:[0..2]; [a] true -> 0.2:(x%[1]d'=0) + 0.3:(x%[1]d'=1) + 0.5:(x%[1]d'=2); endmodule\n", i)
+	}
+	timed := strings.NewReplacer("dtmc", "ctmc").Replace
+	for _, property := range []string{`P=? [ F s=3 || F s=1 ]`, `R{"c"}=? [ Cdiscount=0.9 ]`, `P=? [ F{"c"}<=3 s=3 ]`} {
+		checkWalkedAs(t, chain, property, many.String(), property, 10)
+	}
+	checkWalkedAs(t, timed(chain), `P=? [ F s=3 || F s=1 ]`, timed(many.String()), `P=? [ F s=3 || F s=1 ]`, 0)
+}

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 
 	"tilecheck/internal/noun"
 	"tilecheck/prism/sema"
@@ -54,6 +55,7 @@ type command struct {
 	source            *sema.Command
 	guard             boolClosure
 	updates           []update
+	assignedSlots     []int // of the variables that the updates assign, in increasing order
 }
 
 // update is one update of a command, compiled to closures.
@@ -178,7 +180,12 @@ func (m *Model) newCommand(source *sema.Command) (*command, error) {
 			return nil, err
 		}
 		command.updates = append(command.updates, compiledUpdate)
+		for _, assignment := range compiledUpdate.assignments {
+			command.assignedSlots = append(command.assignedSlots, assignment.slot)
+		}
 	}
+	slices.Sort(command.assignedSlots)
+	command.assignedSlots = slices.Compact(command.assignedSlots)
 	return command, nil
 }
 

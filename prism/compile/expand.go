@@ -31,6 +31,8 @@ type Choice struct {
 	Module      int
 	Commands    []CommandRef
 	Transitions []Transition
+
+	unlisted *unlistedTransitions // nil if Transitions has all transitions
 }
 
 // Choices are all choices of one state, in the order of PRISM's explicit
@@ -57,6 +59,10 @@ type Expander interface {
 	// or a value outside its variable's declared range (where PRISM's explicit
 	// engine is silent).
 	Expand(state []int32) (*Choices, error)
+	// ExpandForPath is Expand without the transitions of choices that multiply out to more
+	// than 65,536 combinations of updates: such a choice is Unlisted. Draw, Find and
+	// ListFirst list some of its transitions.
+	ExpandForPath(state []int32) (*Choices, error)
 	// Enabled lists the same choices without transitions: no probability is
 	// evaluated or checked.
 	Enabled(state []int32) (*Choices, error)
@@ -127,7 +133,19 @@ func newExpander(model *Model) *expander {
 
 // Expand implements Expander: it returns the choices of a state with their transitions.
 func (x *expander) Expand(state []int32) (*Choices, error) {
-	if err := x.expand(state); err != nil {
+	return x.expandWith(state, func(combination) bool { return true })
+}
+
+// ExpandForPath implements Expander: it lists no transitions of choices that have too many.
+func (x *expander) ExpandForPath(state []int32) (*Choices, error) {
+	return x.expandWith(state, func(chosen combination) bool {
+		return numAlternatives(x.combinationCommands[chosen.begin:chosen.end]) <= maxMultiplied
+	})
+}
+
+// expandWith returns the choices of a state. It lists the transitions of those that lists selects.
+func (x *expander) expandWith(state []int32, lists func(combination) bool) (*Choices, error) {
+	if err := x.expand(state, lists); err != nil {
 		return nil, err
 	}
 	if x.stopErr != nil {
@@ -149,8 +167,9 @@ func (x *expander) addWork(work int) bool {
 	return x.stopErr == nil
 }
 
-// expand lists the choices of a state in x.choices. When the context ends, it stops early and sets x.stopErr.
-func (x *expander) expand(state []int32) *StateError {
+// expand lists the choices of a state in x.choices, and the transitions of those that lists selects. When the context ends, it stops early and sets
+// x.stopErr.
+func (x *expander) expand(state []int32, lists func(combination) bool) *StateError {
 	if err := x.listWithWeights(state); err != nil {
 		return err
 	}
@@ -160,7 +179,11 @@ func (x *expander) expand(state []int32) *StateError {
 		if x.stopErr != nil {
 			return nil
 		}
-		if err := x.addChoice(combination); err != nil {
+		add := x.addChoice
+		if !lists(combination) {
+			add = x.addUnlistedChoice
+		}
+		if err := add(combination); err != nil {
 			return err
 		}
 	}

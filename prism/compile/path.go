@@ -219,7 +219,7 @@ func (r *interpreter) pickUniformly(stream *Stream, outcome *Outcome) combinatio
 	r.expander.resetUpdates(commands)
 	switch count := numAlternatives(commands); {
 	case count > maxMultiplied:
-		r.expander.pickIndependently(commands, stream)
+		r.expander.pickIndependently(commands, stream.Unit)
 	case count > 1:
 		r.expander.pickUpdates(commands, stream.Unit())
 	}
@@ -249,7 +249,7 @@ func (r *interpreter) pickByRate(stream *Stream, exitRate float64) combination {
 	r.expander.resetUpdates(commands)
 	switch count := numAlternatives(commands); {
 	case count > maxMultiplied:
-		r.expander.pickIndependently(commands, stream)
+		r.expander.pickIndependently(commands, stream.Unit)
 	case count > 1:
 		r.expander.pickUpdates(commands, remainder)
 	}
@@ -282,15 +282,15 @@ func numAlternatives(commands []*command) int {
 	return count
 }
 
-// pickIndependently sets x.updates to one update of each command. Each command draws a random number and picks its first update whose cumulative
-// weight exceeds this part of the command's total weight.
-func (x *expander) pickIndependently(commands []*command, stream *Stream) {
+// pickIndependently sets x.updates to one update of each command. Each command draws a random number from unit, uniformly distributed in [0,1), and
+// picks its first update whose cumulative weight exceeds this part of the command's total weight.
+func (x *expander) pickIndependently(commands []*command, unit func() float64) {
 	for i, command := range commands {
 		weights := x.weights[command.commandIndex]
 		if len(weights) == 1 {
 			continue
 		}
-		threshold := float64(stream.Unit() * sumOf(weights))
+		threshold := float64(unit() * sumOf(weights))
 		sum := 0.0
 		for update, weight := range weights {
 			if weight > 0 {

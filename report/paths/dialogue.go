@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -44,9 +45,9 @@ type Dialogue struct {
 func (d *Dialogue) Run(ctx context.Context, lines <-chan string) error {
 	mustShow := true
 	for {
-		options, modelErr := d.Stepper.Options()
+		options, total, modelErr := d.Stepper.Options()
 		if mustShow {
-			if err := d.show(options, modelErr); err != nil {
+			if err := d.show(options, total, modelErr); err != nil {
 				return err
 			}
 		}
@@ -73,7 +74,7 @@ func (d *Dialogue) Run(ctx context.Context, lines <-chan string) error {
 
 // show prints the current state and its transitions. If the model has an error in this state, it prints modelErr instead of the transitions; the user
 // can still go back.
-func (d *Dialogue) show(options []simulate.Option, modelErr error) error {
+func (d *Dialogue) show(options []simulate.Option, total *big.Int, modelErr error) error {
 	if _, err := io.WriteString(d.Out, d.stateText()); err != nil {
 		return err
 	}
@@ -81,7 +82,11 @@ func (d *Dialogue) show(options []simulate.Option, modelErr error) error {
 		_, err := fmt.Fprintf(d.Errors, "%v\n", modelErr)
 		return err
 	}
-	_, err := io.WriteString(d.Out, d.optionsText(options))
+	text := d.optionsText(options)
+	if total.Cmp(big.NewInt(int64(len(options)))) > 0 {
+		text += fmt.Sprintf("  %d of %v transitions are listed; Enter draws one of all\n", len(options), total)
+	}
+	_, err := io.WriteString(d.Out, text)
 	return err
 }
 

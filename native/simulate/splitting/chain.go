@@ -31,6 +31,7 @@ type node struct {
 	successors              []int32   // numbers of nodes
 	cumulativeProbabilities []float64 // sums of the probabilities of the successors
 	exitRate                float64   // the exit rate in a CTMC
+	isUnlisted              bool      // the state has too many successors for a list, so each step draws one; successors has some of them for the importance function
 }
 
 // chain is the Markov chain of a model under the uniform scheduler. It adds a state when a path first reaches it.
@@ -133,7 +134,7 @@ func (c *chain) successors(choices *compile.Choices) (successors []int32, weight
 	for i := range choices.List {
 		scale := 1.0
 		if !c.isContinuous {
-			scale = 1 / (float64(len(choices.List)) * totalWeight(choices.List[i].Transitions))
+			scale = 1 / (float64(len(choices.List)) * choices.List[i].TotalWeight())
 		}
 		for _, transition := range choices.List[i].Transitions {
 			target, err := c.nodeNumber(transition.Target)
@@ -154,18 +155,31 @@ func (c *chain) successors(choices *compile.Choices) (successors []int32, weight
 // expandNode computes the successors of a node and their cumulative probabilities. If the node is absorbing, its status becomes failed, because a
 // path cannot reach the target from there.
 func (c *chain) expandNode(nodeNumber int32) error {
-	choices, err := c.expander.Expand(c.nodes[nodeNumber].state)
+	choices, err := c.expander.ExpandForPath(c.nodes[nodeNumber].state)
 	if err != nil {
 		return err
 	}
-	successors, weights, err := c.successors(choices)
+	isUnlisted := slices.ContainsFunc(choices.List, func(choice compile.Choice) bool { return choice.Unlisted() })
+	if isUnlisted && c.importance != nil { // steps draw from the state itself
+		current := &c.nodes[nodeNumber]
+		current.isExpanded, current.numChoices, current.isUnlisted = true, len(choices.List), true
+		if c.isContinuous {
+			current.exitRate = c.exitRate(choices)
+		}
+		return nil
+	}
+	list := c.successors
+	if isUnlisted {
+		list = c.drawSuccessors
+	}
+	successors, weights, err := list(choices)
 	if err != nil {
 		return err
 	}
 	current := &c.nodes[nodeNumber]
-	current.isExpanded, current.numChoices, current.successors = true, len(choices.List), successors
+	current.isExpanded, current.numChoices, current.successors, current.isUnlisted = true, len(choices.List), successors, isUnlisted
 	isAbsorbing := len(successors) == 0 || len(successors) == 1 && successors[0] == nodeNumber
-	if isAbsorbing {
+	if isAbsorbing && !isUnlisted {
 		current.status = failed
 		return nil
 	}
@@ -180,13 +194,75 @@ func (c *chain) expandNode(nodeNumber int32) error {
 	return nil
 }
 
-// totalWeight returns the sum of the weights of some transitions.
-func totalWeight(transitions []compile.Transition) float64 {
-	total := 0.0
-	for _, transition := range transitions {
-		total += transition.Weight
+// numDrawn is the number of successors that are drawn for the importance function if a state has too many for a list.
+const numDrawn = 64
+
+// drawSuccessors draws successors of a state. It returns those that it has drawn, and equal weights for each draw, which sum to the exit rate in a
+// CTMC and to 1 in other models.
+func (c *chain) drawSuccessors(choices *compile.Choices) (successors []int32, weights []float64, err error) {
+	total := 1.0
+	if c.isContinuous {
+		total = c.exitRate(choices)
 	}
-	return total
+	random := compile.NewStream(0, uint64(len(c.nodes)))
+	for range numDrawn {
+		target, err := c.drawTarget(choices, &random)
+		if err != nil {
+			return nil, nil, err
+		}
+		successors, weights = append(successors, target), append(weights, total/numDrawn)
+	}
+	return successors, weights, nil
+}
+
+// exitRate returns the sum of the rates of all transitions.
+func (c *chain) exitRate(choices *compile.Choices) float64 {
+	rate := 0.0
+	for i := range choices.List {
+		rate += choices.List[i].TotalWeight()
+	}
+	return rate
+}
+
+// drawTarget draws a choice, by its rate in a CTMC and uniformly in other models, and a transition of the choice. It returns the node of the target.
+func (c *chain) drawTarget(choices *compile.Choices, random *compile.Stream) (int32, error) {
+	picked, last := 0, len(choices.List)-1
+	if !c.isContinuous {
+		picked = int(random.Below(uint32(len(choices.List))))
+	} else {
+		for threshold := random.Unit() * c.exitRate(choices); picked < last; picked++ {
+			if threshold -= choices.List[picked].TotalWeight(); threshold < 0 {
+				break
+			}
+		}
+	}
+	choice := &choices.List[picked]
+	transition, err := choice.Draw(random.Unit()*choice.TotalWeight(), random.Unit)
+	if err != nil {
+		return 0, err
+	}
+	return c.nodeNumber(choice.Transitions[transition].Target)
+}
+
+// drawSuccessor draws a successor of an expanded node by its probability.
+func (c *chain) drawSuccessor(nodeNumber int32, random *compile.Stream) (int32, error) {
+	current := &c.nodes[nodeNumber]
+	if current.isUnlisted {
+		choices, err := c.expander.ExpandForPath(current.state)
+		if err != nil {
+			return 0, err
+		}
+		return c.drawTarget(choices, random)
+	}
+	number := random.Unit()
+	// The comparison never returns 0. So the search finds the first sum greater than number.
+	index, _ := slices.BinarySearchFunc(current.cumulativeProbabilities, number, func(sum, number float64) int {
+		if sum > number {
+			return 1
+		}
+		return -1
+	})
+	return current.successors[min(index, len(current.successors)-1)], nil
 }
 
 // probability returns the probability of the k-th successor of a node.

@@ -161,6 +161,9 @@ func (g *graph) explore(ctx context.Context, limit, perVertex int) (isComplete b
 			return false, err
 		}
 		g.addEdges(nodeNumber, vertex)
+		if g.importance.isComplete && g.chain.nodes[nodeNumber].isUnlisted {
+			return false, nil // not all successors are known
+		}
 		for _, successor := range g.chain.nodes[nodeNumber].successors {
 			if !queued[successor] {
 				queued[successor] = true

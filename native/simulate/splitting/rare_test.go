@@ -71,6 +71,18 @@ endmodule
 	randomChain = "dtmc module m x : [0..40] init 1; [] x>0 & x<40 -> 0.35:(x'=x+1) + 0.65:(x'=x-1); [] x=0 | x=40 -> true; endmodule"
 )
 
+// coins returns the modules of coins that are thrown in each step with the action a.
+func coins(n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "module f%d f%d : bool; [a] true -> 0.5 : (f%d'=true) + 0.5 : (f%d'=false); endmodule\n", i, i, i, i)
+	}
+	return text.String()
+}
+
+// throwing is a random walk whose steps have the action a.
+const throwing = "dtmc module m x : [0..6] init 1; [a] x>0 & x<6 -> 0.35:(x'=x+1) + 0.65:(x'=x-1); [] x=0 | x=6 -> true; endmodule\n"
+
 var rareEvents = []rareEvent{
 	{name: "gambler's ruin", model: gambler, property: "P=? [ F x=70 ]", slow: true},
 	{name: "queue in a busy period", model: queue, property: "P=? [ x>0 U x=20 ]"},
@@ -81,6 +93,7 @@ var rareEvents = []rareEvent{
 	{name: "bits", model: bits, property: "P=? [ F n=40 ]"},
 	{name: "walk within a number of steps", model: voters, property: "P=? [ F<=200 x=60 ]", slow: true},
 	{name: "random choices", model: random, property: "P=? [ F x=40 ]", small: randomChain, slow: true},
+	{name: "walk with 2^18 combinations of updates", model: throwing + coins(17), property: "P=? [ F x=6 ]", small: throwing},
 	{name: "queue among 10^12 states", model: queue + clocks(6), property: "P=? [ x>0 U x=14 ]", small: queue, slow: true},
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"tilecheck/prism/compile"
 	"tilecheck/result"
@@ -62,21 +61,10 @@ func (w *walker) drawPath(ctx context.Context, from position, importance float64
 		if isLate {
 			return from, false, nil
 		}
-		nodeNumber = current.successors[w.drawSuccessor(current)]
-	}
-}
-
-// drawSuccessor draws a successor of a node by its probability, and returns its index.
-func (w *walker) drawSuccessor(current *node) int {
-	random := w.random.Unit()
-	// The comparison never returns 0. So the search finds the first sum greater than random.
-	index, _ := slices.BinarySearchFunc(current.cumulativeProbabilities, random, func(sum, random float64) int {
-		if sum > random {
-			return 1
+		if nodeNumber, err = w.chain.drawSuccessor(nodeNumber, &w.random); err != nil {
+			return from, false, err
 		}
-		return -1
-	})
-	return min(index, len(current.successors)-1)
+	}
 }
 
 // prepareStep expands a node of the chain, unless it is already expanded. It is an error if the path is too long. steps is the number of steps

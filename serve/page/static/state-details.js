@@ -40,6 +40,7 @@ export function successors(graph, n, act) {
       valued ? el('td', { class: 'mono' }, target?.value ? valueText(target.value) : '') : null,
     ], select);
   }));
+  for (const c of choices.filter((c) => c.transitions)) rows.push(el('tr', {}, el('td', { colspan: valued ? 4 : 3, class: 'soft' }, `${c.action}: the first ${c.to.length} of ${c.transitions} transitions`)));
   return el('table', { class: 'transitions', 'aria-label': 'Successors' },
     el('thead', {}, el('tr', {}, ['Choice', isTimed(graph.type) ? 'Rate' : 'Probability', 'Successor', valued && 'Value'].filter(Boolean).map((t) => el('th', { scope: 'col' }, t)))), el('tbody', {}, rows));
 }

@@ -202,7 +202,8 @@ export function create({ show: showView, make }) {
       el('strong', {}, (m.best ? '★ ' : '') + (unlabelled ? `module ${m.action}` : m.action)), ' ', el('span', { class: 'soft' }, where), m.best ? el('span', { class: 'chip' }, 'optimal') : null,
       el('div', { class: 'scroll' }, m.to.map((t) => el('div', { style: 'margin:3px 0' },
         button(change(t.state), attempt(() => take(m, t)), { class: 'small mono', 'aria-label': `${m.action} with ${kind} ${number(t.probability)} to ${t.text}` }),
-        el('span', { class: 'soft' }, ` ${kind} ${number(t.probability)}${t.value ? ', then value ' + valueText(t.value) : ''}`)))));
+        el('span', { class: 'soft' }, ` ${kind} ${number(t.probability)}${t.value ? ', then value ' + valueText(t.value) : ''}`)))),
+      m.transitions ? el('p', { class: 'soft' }, `The first ${m.to.length} of ${m.transitions} transitions.`) : null);
   }
 
   // rows shows the path. What does not change is grey.

@@ -1,0 +1,174 @@
+package compile
+
+import (
+	"encoding/binary"
+	"math/big"
+	"slices"
+)
+
+// unlistedTransitions are the transitions of a choice with more than maxMultiplied combinations of updates. The commands pick their updates
+// independently, and no two of them assign the same variable, so the probability of a target is a product of one factor per command.
+type unlistedTransitions struct {
+	expander *expander
+	commands []*command
+}
+
+// addUnlistedChoice appends the choice of a combination of commands with too many combinations of updates. It lists only a transition that is certain.
+func (x *expander) addUnlistedChoice(chosen combination) *StateError {
+	commands := x.combinationCommands[chosen.begin:chosen.end]
+	choice, first := x.newChoice(chosen), len(x.transitions)
+	if isCertain := !slices.ContainsFunc(commands, func(command *command) bool { return !isDirac(x.weights[command.commandIndex]) }); isCertain {
+		x.resetUpdates(commands)
+		x.pickIndependently(commands, func() float64 { return 0 })
+		if err := x.addTransition(first, commands, 1); err != nil {
+			return err
+		}
+	} else {
+		choice.unlisted = &unlistedTransitions{x, commands}
+	}
+	choice.Transitions = x.transitions[first:]
+	x.choices.List = append(x.choices.List, choice)
+	return nil
+}
+
+// Unlisted reports whether Transitions has only some transitions, as ExpandForPath makes it.
+func (c *Choice) Unlisted() bool { return c.unlisted != nil }
+
+// TotalWeight returns the sum of the weights of all transitions.
+func (c *Choice) TotalWeight() float64 {
+	if c.Unlisted() {
+		return c.unlisted.expander.totalWeight(c.unlisted.commands)
+	}
+	sum := 0.0
+	for i := range c.Transitions {
+		sum += c.Transitions[i].Weight
+	}
+	return sum
+}
+
+// Draw returns the index of a transition, drawn with a probability proportional to its weight. threshold must be uniformly distributed between 0 and
+// TotalWeight. If the transitions are unlisted, Draw uses random numbers in [0,1) instead, one per command, and lists the transition. The error is a
+// *StateError of an update.
+func (c *Choice) Draw(threshold float64, unit func() float64) (transition int, err error) {
+	if !c.Unlisted() {
+		for i := range c.Transitions {
+			threshold -= c.Transitions[i].Weight
+			if threshold < 0 {
+				return i, nil
+			}
+		}
+		return len(c.Transitions) - 1, nil // only after rounding errors
+	}
+	x, commands := c.unlisted.expander, c.unlisted.commands
+	x.resetUpdates(commands)
+	x.pickIndependently(commands, unit)
+	target := slices.Clone(x.env.state)
+	if err := x.applyUpdates(target, commands, x.updates); err != nil {
+		return 0, err
+	}
+	return c.Find(target)
+}
+
+// Find returns the index of the transition to a target; -1 if there is none. If the transitions are unlisted, it lists this one. The error is a
+// *StateError of an update.
+func (c *Choice) Find(target []int32) (transition int, err error) {
+	transition = slices.IndexFunc(c.Transitions, func(listed Transition) bool { return slices.Equal(listed.Target, target) })
+	if transition >= 0 || !c.Unlisted() {
+		return transition, nil
+	}
+	weight, stateErr := c.unlisted.weightOf(target)
+	switch {
+	case stateErr != nil:
+		return 0, stateErr
+	case weight == 0:
+		return -1, nil
+	}
+	c.Transitions = append(slices.Clip(c.Transitions), Transition{Weight: weight, Target: slices.Clone(target)})
+	return len(c.Transitions) - 1, nil
+}
+
+// weightOf returns the weight of the transition to a target: the product, over all commands, of the weights of the updates that assign the values
+// of the target. It is 0 if there is no such transition.
+func (unlisted *unlistedTransitions) weightOf(target []int32) (float64, *StateError) {
+	x := unlisted.expander
+	scratch, assigned := slices.Clone(x.env.state), slices.Clone(x.env.state)
+	product := 1.0
+	for _, command := range unlisted.commands {
+		sum := 0.0
+		for i, weight := range x.weights[command.commandIndex] {
+			if weight == 0 {
+				continue
+			}
+			copy(scratch, x.env.state)
+			if err := x.applyUpdate(scratch, command, i); err != nil {
+				return 0, err
+			}
+			if !slices.ContainsFunc(command.assignedSlots, func(slot int) bool { return scratch[slot] != target[slot] }) {
+				sum += weight
+			}
+		}
+		product = float64(product * sum)
+		for _, slot := range command.assignedSlots {
+			assigned[slot] = target[slot]
+		}
+	}
+	if !slices.Equal(assigned, target) { // a variable that no command assigns
+		return 0, nil
+	}
+	return product, nil
+}
+
+// ListFirst returns the number of transitions, which have different targets. If they are unlisted and none is listed yet, it lists the first ones, at
+// most limit. The error is a *StateError of an update.
+func (c *Choice) ListFirst(limit int) (numTransitions *big.Int, err error) {
+	if !c.Unlisted() {
+		return big.NewInt(int64(len(c.Transitions))), nil
+	}
+	x, numTransitions := c.unlisted.expander, big.NewInt(1)
+	var different [][]int // of each command, one update for each of its successors
+	for _, command := range c.unlisted.commands {
+		updates, err := x.differentUpdates(command)
+		if err != nil {
+			return nil, err
+		}
+		different = append(different, updates)
+		numTransitions.Mul(numTransitions, big.NewInt(int64(len(updates))))
+	}
+	for n := range limit {
+		target := slices.Clone(x.env.state)
+		for i, command := range c.unlisted.commands { // n has one digit per command; that of the first command is the lowest
+			updates := different[i]
+			if err := x.applyUpdate(target, command, updates[n%len(updates)]); err != nil {
+				return nil, err
+			}
+			n /= len(updates)
+		}
+		if _, err := c.Find(target); err != nil || n > 0 {
+			return numTransitions, err
+		}
+	}
+	return numTransitions, nil
+}
+
+// differentUpdates returns the updates of a command with a positive weight, the first one for each successor.
+func (x *expander) differentUpdates(command *command) (updates []int, err error) {
+	seen := map[string]bool{}
+	for i, weight := range x.weights[command.commandIndex] {
+		if weight == 0 {
+			continue
+		}
+		successor := slices.Clone(x.env.state)
+		if err := x.applyUpdate(successor, command, i); err != nil {
+			return nil, err
+		}
+		var key []byte
+		for _, value := range successor {
+			key = binary.LittleEndian.AppendUint32(key, uint32(value))
+		}
+		if !seen[string(key)] {
+			seen[string(key)] = true
+			updates = append(updates, i)
+		}
+	}
+	return updates, nil
+}
