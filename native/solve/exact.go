@@ -59,7 +59,7 @@ func (sys *equationSystem) exactSteps(ctx context.Context, opts Options, maybe *
 	}
 	meter := newMeter(ctx, opts, numSteps)
 	window := sys.restrictedStepWindow(opts, maybe, numSteps)
-	if steps := sys.newBaseFractionSteps(); steps != nil {
+	if steps := sys.newBaseFractionSteps(numSteps, len(window.states)); steps != nil {
 		return steps.run(meter, window, numSteps)
 	}
 	nextValues := slices.Clone(sys.values.Exact)

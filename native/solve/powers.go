@@ -30,16 +30,28 @@ type baseFractionSteps struct {
 	scratchProduct, scratchRemainder big.Int // scratch
 }
 
-// newBaseFractionSteps prepares steps with fractions over powers of a common base. It returns nil for a game, an interval model or a CTMC,
-// or if the numbers of the model have no small common denominator.
-func (sys *equationSystem) newBaseFractionSteps() *baseFractionSteps {
-	base := commonDenominator(big.NewInt(1), sys.graph.Fractions)
-	if sys.maximizer != nil || sys.nature != nil || sys.graph.Kind == sparse.CTMC || base.BitLen() > 62 || base.BitLen() == 1 {
+const (
+	// maxBaseBits is the greatest number of bits of the base, and of valueDenominator.
+	maxBaseBits = 62
+	// maxLongBaseBits replaces it for at least longSteps steps of at most longStates states. Then greatest common divisors of the long fractions take
+	// more time than a long base.
+	maxLongBaseBits, longSteps, longStates = 512, 128, 256
+)
+
+// newBaseFractionSteps prepares numSteps steps of numStates states with fractions over powers of a common base. It returns nil for an interval model or
+// a CTMC, or if the numbers of the model have no small common denominator.
+func (sys *equationSystem) newBaseFractionSteps(numSteps, numStates int) *baseFractionSteps {
+	maxBits := maxBaseBits
+	if numSteps >= longSteps && numStates <= longStates {
+		maxBits = maxLongBaseBits
+	}
+	base := commonDenominator(big.NewInt(1), sys.graph.Fractions, maxBits)
+	if sys.nature != nil || sys.graph.Kind == sparse.CTMC || base.BitLen() > maxBits || base.BitLen() == 1 {
 		return nil
 	}
 	steps := &baseFractionSteps{
 		equationSystem: sys, base: base, basePowers: []*big.Int{big.NewInt(1)},
-		valueDenominator: commonDenominator(big.NewInt(1), sys.values.Exact), weightOne: sparse.None,
+		valueDenominator: commonDenominator(big.NewInt(1), sys.values.Exact, maxBits), weightOne: sparse.None,
 	}
 	for id, weight := range sys.graph.Fractions {
 		steps.scaledWeights = append(steps.scaledWeights, scaledInteger(weight, base))
@@ -48,12 +60,13 @@ func (sys *equationSystem) newBaseFractionSteps() *baseFractionSteps {
 		}
 	}
 	if reward := sys.reward; reward != nil {
-		steps.valueDenominator = commonDenominator(commonDenominator(steps.valueDenominator, reward.StateFractions), reward.ChoiceFractions)
+		steps.valueDenominator = commonDenominator(steps.valueDenominator, reward.StateFractions, maxBits)
+		steps.valueDenominator = commonDenominator(steps.valueDenominator, reward.ChoiceFractions, maxBits)
 		steps.scaledRewardOf = func(s, choice int) *big.Int {
 			return scaledInteger(reward.ExactChoiceTotal(s, choice), steps.valueDenominator)
 		}
 	}
-	if steps.valueDenominator.BitLen() > 64 { // commonDenominator has given up
+	if steps.valueDenominator.BitLen() > maxBits { // commonDenominator has given up
 		return nil
 	}
 	for _, value := range sys.values.Exact {
@@ -63,10 +76,10 @@ func (sys *equationSystem) newBaseFractionSteps() *baseFractionSteps {
 }
 
 // commonDenominator returns the least common multiple of a number and the denominators of the fractions, ignoring nil.
-// Above 64 bits, the result is only some number of more than 64 bits.
-func commonDenominator(multiple *big.Int, fractions []*big.Rat) *big.Int {
+// Above maxBits bits, the result is only some number of more than maxBits bits.
+func commonDenominator(multiple *big.Int, fractions []*big.Rat, maxBits int) *big.Int {
 	for _, value := range fractions {
-		if value != nil && multiple.BitLen() <= 64 {
+		if value != nil && multiple.BitLen() <= maxBits {
 			multiple = leastCommonMultiple(multiple, value.Denom())
 		}
 	}
@@ -166,16 +179,16 @@ func (steps *baseFractionSteps) optimumScaled(s int) (value baseFraction, choice
 			continue
 		}
 		candidate := steps.evaluateScaled(s, c)
-		if choice == sparse.None || steps.isBetter(candidate, value) {
+		if choice == sparse.None || steps.isBetter(s, candidate, value) {
 			value, choice = candidate, uint32(c)
 		}
 	}
 	return value, choice
 }
 
-// isBetter reports whether value is less than best for a minimum, or greater for a maximum.
-func (steps *baseFractionSteps) isBetter(value, best baseFraction) bool {
-	if steps.minimize {
+// isBetter reports whether value is less than best if state s minimizes, or greater if it maximizes.
+func (steps *baseFractionSteps) isBetter(s int, value, best baseFraction) bool {
+	if steps.minimizes(s) {
 		return steps.compare(value, best) < 0
 	}
 	return steps.compare(value, best) > 0
