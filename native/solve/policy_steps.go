@@ -15,13 +15,17 @@ import (
 // Let x be the values now, T the equations of one step, and T' those of the policy. The values never decrease, because the first ones are 0,
 // T is monotone, and rewards are not negative. Let l be a lower bound on x, and u an upper bound on T'^p x. If T and T' agree on all vectors
 // between l and u, then T^i x = T'^i x for all i up to p: by induction T'^i x lies between x and T'^p x. They agree if in each state no other
-// choice is better than that of the policy, even if the difference of the two choices is as small as vectors between l and u allow. So two
-// different choices that are equally good end this method, and so do equal choices whose numbers have rounding errors.
+// choice is better than that of the policy, even if the difference of the two choices is as small as vectors between l and u allow.
+//
+// T^i x has the same value in states that are provably equal (see equalStates), so it suffices that T and T' agree on such vectors. Duplicated
+// and symmetric choices have no difference then. Other choices that are equally good end this method, and so do equal choices whose numbers have
+// rounding errors.
 type policySteps struct {
 	system  *equationSystem
 	states  []uint32
 	choices []uint32    // the policy: a choice for each state of the system
 	rivals  []rival     // of the policy
+	equal   []uint32    // of each state: its representative, a state that provably has the same value; nil if none is known
 	dense   *denseSteps // applies maps; nil before it is needed
 	maps    []affineMap // of 1, 2, 4, ... steps of the policy
 	work    int         // of all squarings so far
@@ -93,10 +97,10 @@ func (sys *equationSystem) singleStepWork(states []uint32) int {
 	return len(states) + sys.numTransitions(states)
 }
 
-// newPolicySteps prepares steps of the given states.
+// newPolicySteps prepares steps of the given states, whose first values must be 0.
 func (sys *equationSystem) newPolicySteps(states []uint32) *policySteps {
 	mapWork := numVectors * len(states) * len(states)
-	return &policySteps{system: sys, states: states, minExponent: 3 + bits.Len(uint(mapWork/sys.singleStepWork(states)))}
+	return &policySteps{system: sys, states: states, equal: sys.equalStates(states), minExponent: 3 + bits.Len(uint(mapWork/sys.singleStepWork(states)))}
 }
 
 // run takes at most numSteps steps. It returns the number of steps that remain, because no policy stays optimal or because squaring takes too long.
@@ -202,6 +206,9 @@ func (steps *policySteps) addRival(s, c int) {
 		first, end := sys.graph.Transitions(choice)
 		for i := first; i < end; i++ {
 			target := sys.graph.Target[i]
+			if steps.equal != nil {
+				target = steps.equal[target]
+			}
 			if difference[target] == nil {
 				difference[target] = &uncertain{}
 			}

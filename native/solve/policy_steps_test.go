@@ -107,6 +107,140 @@ func TestPolicySteps(t *testing.T) {
 	}
 }
 
+// twinModel returns a model in which each state of a graph but the last has a twin: state 2s+1 of state 2s. A transition to a state becomes
+// transitions to the state and to its twin, with a random share each. So choices with different targets are equally good.
+func twinModel(t *testing.T, rng *rand.Rand, graph *sparse.Graph, reward *sparse.Reward) (twins *sparse.Graph, twinReward *sparse.Reward) {
+	t.Helper()
+	last := graph.NumStates() - 1
+	b := sparse.NewBuilder(sparse.MDP)
+	twinReward = &sparse.Reward{}
+	add := func(choice int) {
+		b.Choice(0)
+		first, end := graph.Transitions(choice)
+		for i := first; i < end; i++ {
+			to, share := 2*int(graph.Target[i]), big.NewRat(rng.Int64N(5), 4)
+			if to == 2*last {
+				share.SetInt64(1)
+			}
+			for k, part := range []*big.Rat{share, new(big.Rat).Sub(big.NewRat(1, 1), share)} {
+				if part.Sign() > 0 {
+					b.AddRat(to+k, part.Mul(part, graph.Fraction(i)), sparse.NoAction)
+				}
+			}
+		}
+	}
+	for s := range last + 1 {
+		for range 2 - s/last {
+			b.State()
+			twinReward.State = append(twinReward.State, reward.State[s])
+			twinReward.StateFractions = append(twinReward.StateFractions, new(big.Rat).SetFloat64(reward.State[s]))
+			first, end := graph.Choices(s)
+			for choice := first; choice < end; choice++ {
+				for range 1 + rng.IntN(2) {
+					add(choice)
+				}
+			}
+		}
+	}
+	model, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sparse.NewGraph(model), twinReward
+}
+
+// TestPolicyStepsWithTwins compares steps of policies with single steps of 400 bits, in MDPs where different choices are equally good.
+func TestPolicyStepsWithTwins(t *testing.T) {
+	needs.NotShort(t, "its models are too small to be computed in parallel")
+	rng := rand.New(rand.NewPCG(39, 64))
+	finished, models := 0, needs.Some(40)
+	for i := range models {
+		dir, k := Direction(i%2), 4000+rng.IntN(2000)
+		small, _, reward := slowModel(t, rng, 2+rng.IntN(3), true)
+		graph, twinReward := twinModel(t, rng, small, reward)
+		target, maybe := (*sparse.Set)(nil), sparse.FullSet(graph.NumStates())
+		if i%4 < 2 {
+			twinReward, target = nil, sparse.SetOf(graph.NumStates(), graph.NumStates()-1)
+			maybe = target.Complement()
+		}
+		want := afterSteps(graph, target, twinReward, dir == Min, k)
+		sys, err := newStepwise(graph, twinReward, dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if target != nil {
+			sys.isProbability = true
+			sys.values.setAll(target, 1)
+		}
+		var states []uint32
+		for s := range maybe.All() {
+			states = append(states, uint32(s))
+		}
+		meter := newMeter(t.Context(), Options{}, k)
+		remaining, err := sys.newPolicySteps(states).run(meter, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if remaining == 0 && meter.polledWork+meter.workSincePoll < k*sys.singleStepWork(states)/2 {
+			finished++
+		}
+		if err := sys.takeSteps(states, remaining, meter); err != nil {
+			t.Fatal(err)
+		}
+		for s, want := range want {
+			lower, upper := sys.values.Lower[s], sys.values.Upper[s]
+			if want.Cmp(big.NewFloat(lower)) < 0 || want.Cmp(big.NewFloat(upper)) > 0 || upper-lower > 1e-9*upper {
+				t.Errorf("model %d (direction %v), state %d: [%v, %v] is wide or does not contain %.20g", i, dir, s, lower, upper, want)
+			}
+		}
+	}
+	t.Logf("fewer steps in %d of %d models", finished, models)
+	if finished < models/3 {
+		t.Errorf("fewer steps were taken in %d of %d models, want a third", finished, models)
+	}
+}
+
+// TestManyStepsWithTies: a billion steps of an MDP whose best choices have symmetric targets need few operations.
+func TestManyStepsWithTies(t *testing.T) {
+	const size, million = 4, 1_000_000
+	b := sparse.NewBuilder(sparse.MDP)
+	choice := func(numerators ...int64) {
+		b.Choice(0)
+		for to, numerator := range numerators {
+			if numerator > 0 {
+				b.AddRat(to, big.NewRat(numerator, million), sparse.NoAction)
+			}
+		}
+	}
+	b.State()
+	choice(million-2, 2, 0, 0)
+	choice(million-2, 0, 2, 0)
+	choice(million-1, 0, 1, 0)
+	b.State() // the next two states are symmetric
+	choice(0, million-1, 0, 1)
+	choice(0, million-2, 2, 0)
+	b.State()
+	choice(0, 2, million-2, 0)
+	choice(0, 0, million-1, 1)
+	b.State()
+	choice(0, 0, 0, million)
+	model, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []Direction{Min, Max} {
+		for _, steps := range []int{1e7, 1e9} {
+			values, err := BoundedUntil(t.Context(), sparse.NewGraph(model), sparse.FullSet(size), sparse.SetOf(size, size-1), StepBound{High: steps}, dir, Options{MaxWork: 1 << 23})
+			if err != nil {
+				t.Fatalf("direction %v, %d steps: %v", dir, steps, err)
+			}
+			if upper := values.Upper[0]; upper-values.Lower[0] > 1e-8 || dir == Max && upper < 0.99 {
+				t.Errorf("direction %v, %d steps: [%v, %v]", dir, steps, values.Lower[0], upper)
+			}
+		}
+	}
+}
+
 // TestPolicyStepsOfGames compares steps of policies with single steps, in games.
 func TestPolicyStepsOfGames(t *testing.T) {
 	rng := rand.New(rand.NewPCG(39, 62))
