@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tilecheck/internal/needs"
+	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
@@ -123,7 +124,9 @@ func sameAnswer(left, right *result.Verdict) bool {
 func checkWithSymmetry(t *testing.T, model string, props []string, accuracy result.Accuracy, symmetric bool) []result.Verdict {
 	t.Helper()
 	numeric := runner.Numeric{Accuracy: accuracy, Symmetry: symmetric}
-	verdicts, err := runner.Check(t.Context(), New(), runner.Job{File: "m.prism", Model: []byte(model), Props: props, Settings: runner.Settings{Numeric: numeric}})
+	verdicts, err := runner.Check(t.Context(), New(), runner.Job{
+		File: "m.prism", Model: []byte(model), Dialect: syntax.Storm, Props: props, Settings: runner.Settings{Numeric: numeric},
+	})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, model)
 	}

@@ -162,7 +162,8 @@ type Numeric struct {
 	// Reduce checks each property on the quotient by bisimulation. Verdicts have the
 	// size of the quotient. Only the embedded engine reads it.
 	Reduce bool
-	// Symmetry explores, for each property, one of the states that differ only by a permutation of interchangeable modules.
+	// Symmetry explores, for each property, one of the states that differ only by a permutation of interchangeable modules, or in dead variables, and leaves
+	// out control states that the property does not distinguish.
 	// Verdicts have the size of that space. Only the embedded engine reads it.
 	Symmetry bool
 	// Compose composes and minimises the automata of a JANI Markov automaton that have no variables, if the values of the properties do not change.

@@ -28,7 +28,7 @@ type checkFlags struct {
 
 	Disk string `help:"Keep the states on disk; a stopped run continues." placeholder:"DIR" file:"keep"`
 
-	Symmetry bool `rare:"" help:"If states differ only by a permutation of interchangeable modules, explore one of them (native engine)."`
+	Symmetry bool `rare:"" help:"Explore one of the states that differ only by a permutation of modules or in values that are not read again; skip states between (native engine)."`
 
 	Compose bool `rare:"" help:"Compose and minimise the automata without variables of a Markov automaton in JANI, such as a fault tree (native engine)."`
 

@@ -1,0 +1,173 @@
+package elimination
+
+import (
+	"math/big"
+
+	"tilecheck/prism/sema"
+)
+
+// findLive computes the live variables after each outcome of the commands of a program.
+func (e *eliminator) findLive(commands []extended) {
+	counts := e.requiredCounts()
+	successors := make([][][]int, len(commands)) // of each outcome: the commands that may follow, by their position
+	for i := range commands {
+		for j := range commands[i].outcomes {
+			outcome := &commands[i].outcomes[j]
+			outcome.live = make([]bool, len(e.program.Vars))
+			e.addObserved(outcome.live)
+			var next []int
+			for k := range commands {
+				if e.mayBeEnabled(commands[k].command, outcome.after) {
+					next = append(next, k)
+				} else {
+					e.addRefuting(outcome.live, commands[k].command, outcome.after, counts)
+				}
+			}
+			successors[i] = append(successors[i], next)
+		}
+	}
+	before := make([][]bool, len(commands)) // the live variables before each command
+	for i := range commands {
+		before[i] = e.readVariables(&commands[i])
+	}
+	for isChanged := true; isChanged; {
+		isChanged = false
+		for i := range commands {
+			for j := range commands[i].outcomes {
+				outcome := &commands[i].outcomes[j]
+				for _, next := range successors[i][j] {
+					for slot, isLive := range before[next] {
+						outcome.live[slot] = outcome.live[slot] || isLive
+					}
+				}
+				for slot, isLive := range outcome.live {
+					if isLive && !outcome.writes(slot) && !before[i][slot] {
+						before[i][slot], isChanged = true, true
+					}
+				}
+			}
+		}
+	}
+}
+
+// requiredCounts returns the number of guards that require a value of each variable. A program counter has a high number.
+func (e *eliminator) requiredCounts() []int {
+	counts := make([]int, len(e.program.Vars))
+	for i := range e.commands {
+		for _, slot := range e.commands[i].required {
+			counts[slot]++
+		}
+	}
+	return counts
+}
+
+// addObserved adds the variables of the property to live variables.
+func (e *eliminator) addObserved(live []bool) {
+	for _, formula := range e.observed.formulas {
+		e.addVariables(live, formula)
+	}
+	for _, structure := range e.observed.rewards {
+		for i := range e.program.Rewards[structure].Items {
+			item := &e.program.Rewards[structure].Items[i]
+			e.addVariables(live, item.Guard)
+			e.addVariables(live, item.Value)
+		}
+	}
+}
+
+// addVariables adds the variables of an expression to live variables.
+func (e *eliminator) addVariables(live []bool, expr sema.Expr) {
+	for _, slot := range e.slotsOf(expr) {
+		live[slot] = true
+	}
+}
+
+// addRefuting adds variables that keep a command disabled to live variables: if they were reset, it might become enabled. One variable is enough if the guard
+// requires another value of it; the variable that most guards require is chosen.
+func (e *eliminator) addRefuting(live []bool, command *command, state valuation, counts []int) {
+	refuting := -1
+	for _, slot := range command.required {
+		isRefuting := state[slot].isKnown && state[slot] != command.guard[slot]
+		if isRefuting && (refuting < 0 || counts[slot] > counts[refuting]) {
+			refuting = slot
+		}
+	}
+	if refuting < 0 {
+		e.addVariables(live, command.Guard)
+		return
+	}
+	live[refuting] = true
+}
+
+// readVariables returns the variables that an extended command reads.
+func (e *eliminator) readVariables(command *extended) []bool {
+	read := make([]bool, len(e.program.Vars))
+	e.addVariables(read, command.Guard)
+	for i := range command.outcomes {
+		outcome := &command.outcomes[i]
+		if outcome.weight == nil {
+			e.addVariables(read, outcome.source.Prob)
+			for _, assign := range outcome.source.Assigns {
+				if !outcome.after[assign.Slot].isKnown {
+					e.addVariables(read, assign.Value)
+				}
+			}
+		}
+	}
+	return read
+}
+
+// writes reports whether the value of a variable after an outcome does not depend on its value before.
+func (o *outcome) writes(slot int) bool { return o.after[slot].isKnown || o.assignsUnknown(slot) }
+
+// assignsUnknown reports whether an outcome assigns a value that is not known.
+func (o *outcome) assignsUnknown(slot int) bool {
+	if o.weight != nil || o.after[slot].isKnown {
+		return false
+	}
+	for _, assign := range o.source.Assigns {
+		if assign.Slot == slot {
+			return true
+		}
+	}
+	return false
+}
+
+// resetDead resets the dead variables after each outcome to their initial values, and merges the outcomes that become equal. A variable that is dead after
+// every outcome is not assigned at all. It reports whether anything changed.
+func (e *eliminator) resetDead(commands []extended) (isReset bool) {
+	isRead := make([]bool, len(e.program.Vars))
+	for i := range commands {
+		for j := range commands[i].outcomes {
+			outcome := &commands[i].outcomes[j]
+			for slot := range isRead {
+				isRead[slot] = isRead[slot] || outcome.live[slot] || outcome.assignsUnknown(slot)
+			}
+		}
+	}
+	for i := range commands {
+		merged, positions := commands[i].outcomes[:0], map[string]int{}
+		for _, outcome := range commands[i].outcomes {
+			for slot, isLive := range outcome.live {
+				after := known(e.program.Vars[slot].Init)
+				if !isRead[slot] {
+					after = commands[i].guard[slot]
+				}
+				if !isLive && !outcome.assignsUnknown(slot) && outcome.after[slot] != after {
+					outcome.after[slot], isReset = after, true
+				}
+			}
+			key := valuationKey(outcome.after)
+			if position, ok := positions[key]; ok && outcome.weight != nil {
+				merged[position].weight = new(big.Rat).Add(merged[position].weight, outcome.weight)
+				continue
+			}
+			if outcome.weight != nil {
+				positions[key] = len(merged)
+			}
+			merged = append(merged, outcome)
+		}
+		commands[i].outcomes = merged
+	}
+	return isReset
+}

@@ -1,0 +1,82 @@
+package elimination
+
+import (
+	"slices"
+
+	"tilecheck/prism/logic"
+	"tilecheck/prism/sema"
+)
+
+// observed is what a property distinguishes: formulas over variables, and reward structures.
+type observed struct {
+	program  *sema.Program
+	formulas []sema.Expr
+	rewards  []int // indices into Program.Rewards
+}
+
+// observe returns what a property observes. It returns nil if the property may count steps, or has nested operators.
+func observe(property *logic.Property) *observed {
+	o := &observed{program: property.Program}
+	formula := logic.FormulaOf(property.Expr)
+	if formula.Kind == logic.Probability && o.addPath(formula.Path) || formula.Kind == logic.Reward && o.addObjective(formula.Objective) {
+		return o
+	}
+	return nil
+}
+
+// addObjective adds a reward objective. It returns false if the objective is not supported.
+func (o *observed) addObjective(objective *logic.Objective) bool {
+	if objective.Err != nil || objective.IsRatio {
+		return false
+	}
+	o.addReward(objective.Struct)
+	return objective.Form == logic.TotalReward || objective.Form == logic.ReachReward && o.addPath(objective.Path)
+}
+
+// addPath adds a path formula. It returns false if the formula is not supported.
+func (o *observed) addPath(path *logic.Path) bool {
+	switch path.Form {
+	case logic.Until:
+		if path.Bound != nil {
+			return false
+		}
+	case logic.CostBounded:
+		for _, cost := range path.Costs {
+			// A state of the target need not be the first one with enough reward.
+			if cost.Struct < 0 || cost.IsTime || cost.Bound.Low != nil {
+				return false
+			}
+			o.addReward(cost.Struct)
+		}
+	default:
+		return false
+	}
+	return o.addState(path.Left) && o.addState(path.Right)
+}
+
+// addReward adds a reward structure.
+func (o *observed) addReward(structure int) {
+	if !slices.Contains(o.rewards, structure) {
+		o.rewards = append(o.rewards, structure)
+	}
+}
+
+// addState adds a state formula; nil is none. It returns false if the formula has operators such as P, or the labels "init" and "deadlock".
+func (o *observed) addState(expr sema.Expr) bool {
+	if expr == nil {
+		return true
+	}
+	if sema.NeedsOnlyVariables(expr) {
+		o.formulas = append(o.formulas, expr)
+		return true
+	}
+	switch formula := logic.FormulaOf(expr); formula.Kind {
+	case logic.Label:
+		return formula.Index >= 0 && o.addState(o.program.Labels[formula.Index].Expr)
+	case logic.Expression:
+		isSupported := true
+		sema.VisitOperands(expr, func(operand sema.Expr) { isSupported = isSupported && o.addState(operand) })
+		return isSupported
+	}
+	return false
+}

@@ -1,0 +1,178 @@
+package elimination
+
+import (
+	"math/big"
+	"slices"
+
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// valuation has what is known about the variables in some place of the program, by slot.
+type valuation []knowledge
+
+// knowledge is the value of a variable, if it is known.
+type knowledge struct {
+	isKnown bool
+	value   int32
+}
+
+// known returns the knowledge of a value.
+func known(value int32) knowledge { return knowledge{true, value} }
+
+// requiredValues returns the values that the conjuncts of a guard require, such as x=1, b and !b, and their slots.
+func (e *eliminator) requiredValues(guard sema.Expr) (required valuation, slots []int) {
+	required = make(valuation, len(e.program.Vars))
+	var require func(expr sema.Expr)
+	require = func(expr sema.Expr) {
+		switch expr := expr.(type) {
+		case *sema.Var:
+			required[expr.Slot] = known(1)
+		case *sema.Unary:
+			if variable, ok := expr.X.(*sema.Var); ok && expr.Op == syntax.OpNot {
+				required[variable.Slot] = known(0)
+			}
+		case *sema.Binary:
+			if expr.Op == syntax.OpAnd {
+				require(expr.X)
+				if e.isTotal(expr.X) { // otherwise its error may come first
+					require(expr.Y)
+				}
+			}
+			variable, isVariable := expr.X.(*sema.Var)
+			constant, isConstant := expr.Y.(*sema.Const)
+			if isVariable && isConstant && expr.Op == syntax.OpEq && constant.Type() != sema.Double {
+				required[variable.Slot] = known(slotValue(constant.Val))
+			}
+		}
+	}
+	require(guard)
+	for slot, value := range required {
+		if value.isKnown {
+			slots = append(slots, slot)
+		}
+	}
+	return required, slots
+}
+
+// slotValue returns an integer or a Bool as it is stored in a state.
+func slotValue(value sema.Value) int32 {
+	if value.Type == sema.Bool && value.Bool {
+		return 1
+	}
+	return value.Int
+}
+
+// typedValue returns the value of a variable with the variable's type.
+func (e *eliminator) typedValue(slot int, value int32) sema.Value {
+	if e.program.Vars[slot].Type == sema.Bool {
+		return sema.BoolValue(value == 1)
+	}
+	return sema.IntValue(value)
+}
+
+// mayBeEnabled reports whether the guard of a command may hold in some state of a valuation.
+func (e *eliminator) mayBeEnabled(command *command, state valuation) bool {
+	for _, slot := range command.required {
+		if state[slot].isKnown && state[slot] != command.guard[slot] {
+			return false
+		}
+	}
+	guard, ok := e.integer(command.Guard, state)
+	return !ok || guard == 1
+}
+
+// integer returns the value of an integer expression or a Bool, if the known variables determine it. Numbers of the type double have no value, because they
+// may be rounded.
+func (e *eliminator) integer(expr sema.Expr, state valuation) (value int32, ok bool) {
+	switch expr := expr.(type) {
+	case *sema.Const:
+		return slotValue(expr.Val), expr.Type() != sema.Double
+	case *sema.Var:
+		return state[expr.Slot].value, state[expr.Slot].isKnown
+	case *sema.Unary:
+		if expr.Op == syntax.OpNot {
+			value, ok = e.integer(expr.X, state)
+			return 1 - value, ok
+		}
+	case *sema.Binary:
+		if expr.Op == syntax.OpAnd || expr.Op == syntax.OpOr {
+			decisive := int32(0)
+			if expr.Op == syntax.OpOr {
+				decisive = 1
+			}
+			left, isLeftKnown := e.integer(expr.X, state)
+			if isLeftKnown && left == decisive {
+				return left, true
+			}
+			right, isRightKnown := e.integer(expr.Y, state)
+			return right, isRightKnown && (isLeftKnown || right == decisive && e.isTotal(expr.X))
+		}
+	}
+	if !e.isDetermined(expr, state) || !sema.Every(expr, func(operand sema.Expr) bool { return operand.Type() != sema.Double }) {
+		return 0, false
+	}
+	result, err := sema.Eval(expr, values(state))
+	return slotValue(result), err == nil
+}
+
+// isTotal reports whether the evaluation of an expression cannot fail.
+func (e *eliminator) isTotal(expr sema.Expr) bool {
+	return sema.Every(expr, func(operand sema.Expr) bool {
+		switch operand.(type) {
+		case *sema.Const, *sema.Var:
+			return true
+		case *sema.Unary:
+			return operand.Type() == sema.Bool
+		case *sema.Binary:
+			return operand.Type() == sema.Bool
+		}
+		return false
+	})
+}
+
+// fraction returns the value of a number, if the known variables determine it and it is a fraction.
+func (e *eliminator) fraction(expr sema.Expr, state valuation) (*big.Rat, bool) {
+	if constant, ok := expr.(*sema.Const); ok && constant.Val.Rat != nil {
+		return constant.Val.Rat, true
+	}
+	if !e.isDetermined(expr, state) {
+		return nil, false
+	}
+	value, isExact, err := sema.EvalExact(expr, values(state))
+	if err != nil || !isExact || value.Rat == nil {
+		return nil, false
+	}
+	return value.Rat, true
+}
+
+// isDetermined reports whether all variables of an expression are known.
+func (e *eliminator) isDetermined(expr sema.Expr, state valuation) bool {
+	return !slices.ContainsFunc(e.slotsOf(expr), func(slot int) bool { return !state[slot].isKnown })
+}
+
+// slotsOf returns the variables of an expression.
+func (e *eliminator) slotsOf(expr sema.Expr) []int {
+	slots, ok := e.slots[expr]
+	if !ok {
+		sema.Inspect(expr, func(operand sema.Expr) bool {
+			if variable, ok := operand.(*sema.Var); ok {
+				slots = append(slots, variable.Slot)
+			}
+			return true
+		})
+		slices.Sort(slots)
+		slots = slices.Compact(slots)
+		e.slots[expr] = slots
+	}
+	return slots
+}
+
+// values returns the values of a valuation, with 0 for unknown ones.
+func values(state valuation) []int32 {
+	values := make([]int32, len(state))
+	for slot, knowledge := range state {
+		values[slot] = knowledge.value
+	}
+	return values
+}
