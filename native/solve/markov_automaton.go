@@ -73,6 +73,9 @@ type markovAutomaton struct {
 	uniformisation
 	dir             Direction
 	immediateStates []uint32    // the immediate maybe states, each after its successors
+	decidingStates  []uint32    // those with several choices or transitions; the others have the value of their only successor
+	targets         []uint32    // the targets of the graph's transitions, with a state that is not deciding replaced by its successor
+	hasChoices      bool        // an immediate state has several choices
 	leaveProb       []float64   // of each state: the probability to leave it in one uniformised step
 	immediateRelErr float64     // relative error of the values of immediate states
 	zeroTimeTargets *sparse.Set // states that reach right before any time passes
@@ -185,7 +188,9 @@ func (automaton *markovAutomaton) sortImmediate(states *sparse.Set, maxRow int) 
 		}
 		deepest = max(deepest, depths[s])
 		automaton.immediateStates = append(automaton.immediateStates, s)
+		automaton.hasChoices = automaton.hasChoices || end != first+1
 	}
+	automaton.replaceTargets()
 	// With a margin: the sums over two rows, and a division by the probability to leave.
 	const operationsPerChoice, margin = 8, 1.05
 	errPerState := float64(2*maxRow+operationsPerChoice)*unitRoundoff + 2*automaton.rounding.relErr
@@ -193,9 +198,38 @@ func (automaton *markovAutomaton) sortImmediate(states *sparse.Set, maxRow int) 
 	return nil
 }
 
-// optimizeImmediate sets the value of each immediate state to the optimum over its choices.
-func (automaton *markovAutomaton) optimizeImmediate(values []float64) {
+// replaceTargets finds the deciding states, and replaces targets that have the value of their only successor.
+func (automaton *markovAutomaton) replaceTargets() {
+	graph := automaton.graph
+	successors := make(map[uint32]uint32)
 	for _, s := range automaton.immediateStates {
+		choice, endChoice := graph.Choices(int(s))
+		first, end := graph.Transitions(choice)
+		if endChoice != choice+1 || end != first+1 || graph.Prob(first) != 1 || graph.Target[first] == s {
+			automaton.decidingStates = append(automaton.decidingStates, s)
+			continue
+		}
+		successor := graph.Target[first]
+		if next, ok := successors[successor]; ok {
+			successor = next
+		}
+		successors[s] = successor
+	}
+	automaton.targets = graph.Target
+	if len(successors) == 0 {
+		return
+	}
+	automaton.targets = slices.Clone(graph.Target)
+	for i, target := range graph.Target {
+		if successor, ok := successors[target]; ok {
+			automaton.targets[i] = successor
+		}
+	}
+}
+
+// optimizeImmediate sets the values of immediate states, of which each follows its successors, to the optimum over their choices.
+func (automaton *markovAutomaton) optimizeImmediate(states []uint32, values []float64) {
+	for _, s := range states {
 		first, end := automaton.graph.Choices(int(s))
 		bestValue := 0.0
 		for choice := first; choice < end; choice++ {
@@ -214,12 +248,12 @@ func (automaton *markovAutomaton) immediateValue(s uint32, choice int, values []
 	sum, leaveProb, hasLoop := 0.0, 0.0, false
 	first, end := automaton.graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
-		if automaton.graph.Target[transition] == s {
+		if automaton.targets[transition] == s {
 			hasLoop = true
 			continue
 		}
 		prob := automaton.graph.Prob(transition)
-		sum += prob * values[automaton.graph.Target[transition]]
+		sum += prob * values[automaton.targets[transition]]
 		leaveProb += prob
 	}
 	if hasLoop && leaveProb > 0 {
@@ -240,7 +274,7 @@ func (automaton *markovAutomaton) stepTimed(values, nextValues []float64) error 
 			}
 			sum := 0.0
 			for i, end := graph.FirstTransition[choice], graph.FirstTransition[choice+1]; i < end; i++ {
-				sum += graph.Prob(int(i)) * values[graph.Target[i]]
+				sum += graph.Prob(int(i)) * values[automaton.targets[i]]
 			}
 			nextValues[s] = automaton.leaveProb[s]*sum + automaton.stayProbs[s]*values[s]
 		}
@@ -258,7 +292,11 @@ const timeBits = 40
 // computeBounds computes bounds with pieces of time that are so short that they widen the bounds by at most allowedWidening in total. It
 // tightens the stored bounds with them. finished is false if this takes too much work.
 func (automaton *markovAutomaton) computeBounds(ctx context.Context, time Time, allowedWidening float64) (finished bool, err error) {
-	lower, upper := automaton.boundsAtEnd()
+	upper := automaton.valuesAtEnd()
+	lower := slices.Clone(upper)
+	if automaton.hasChoices || automaton.uniformRate == 0 || time.High.Sign() == 0 { // otherwise boundsBeforePiece counts this error
+		automaton.widen(lower, upper, automaton.immediateRelErr, 0)
+	}
 	if automaton.uniformRate == 0 || time.High.Sign() == 0 {
 		automaton.tighten(lower, upper)
 		return true, nil
@@ -310,16 +348,14 @@ func (automaton *markovAutomaton) solvePieces(ctx context.Context, lower, upper 
 	return lower, upper, true, nil
 }
 
-// boundsAtEnd returns bounds on the values when no time remains.
-func (automaton *markovAutomaton) boundsAtEnd() (lower, upper []float64) {
-	upper = make([]float64, len(automaton.leaveProb))
+// valuesAtEnd returns the values when no time remains, with the relative error immediateRelErr.
+func (automaton *markovAutomaton) valuesAtEnd() []float64 {
+	values := make([]float64, len(automaton.leaveProb))
 	for s := range automaton.zeroTimeTargets.All() {
-		upper[s] = 1
+		values[s] = 1
 	}
-	automaton.optimizeImmediate(upper)
-	lower = slices.Clone(upper)
-	automaton.widen(lower, upper, automaton.immediateRelErr, 0)
-	return lower, upper
+	automaton.optimizeImmediate(automaton.immediateStates, values)
+	return values
 }
 
 // pieceStepCounts has the distributions of the number of steps in pieces of time.
@@ -355,11 +391,18 @@ func (automaton *markovAutomaton) boundsBeforePiece(lower, upper []float64, step
 	if automaton.dir != Max {
 		computeLower, computeUpper = computeUpper, computeLower
 	}
-	if newLower, err = computeLower(lower, stepCount); err != nil {
+	// Without choices, all schedulers have the same value. The values are computed once.
+	hasOneValue := !automaton.hasChoices && slices.Equal(lower, upper)
+	if hasOneValue {
+		computeUpper = automaton.propheticValue
+	} else if newLower, err = computeLower(lower, stepCount); err != nil {
 		return nil, nil, 0, err
 	}
 	if newUpper, err = computeUpper(upper, stepCount); err != nil {
 		return nil, nil, 0, err
+	}
+	if hasOneValue {
+		newLower = slices.Clone(newUpper)
 	}
 	relErr := compound(stepCount.relErr + automaton.relErrPerStep*float64(stepCount.lastNumber()+2) + unitRoundoff*float64(len(stepCount.weights)+8))
 	absErr := 1.01*stepCount.truncatedProb + automaton.rounding.leastBound
@@ -408,9 +451,11 @@ func (automaton *markovAutomaton) propheticValue(values []float64, stepCount *po
 	}
 	for numSteps := 0; ; numSteps++ {
 		if weight := stepCount.probabilityOf(numSteps); weight > 0 {
-			for _, s := range automaton.maybeStates {
-				meanValues[s] += weight * values[s]
-			}
+			inParallelParts(len(automaton.maybeStates), 1<<12, func(from, to int) {
+				for _, s := range automaton.maybeStates[from:to] {
+					meanValues[s] += weight * values[s]
+				}
+			})
 		}
 		if numSteps == stepCount.lastNumber() {
 			break
@@ -418,10 +463,10 @@ func (automaton *markovAutomaton) propheticValue(values []float64, stepCount *po
 		if err := automaton.stepTimed(values, nextValues); err != nil {
 			return nil, err
 		}
-		automaton.optimizeImmediate(nextValues)
+		automaton.optimizeImmediate(automaton.decidingStates, nextValues)
 		values, nextValues = nextValues, values
 	}
-	automaton.optimizeImmediate(meanValues)
+	automaton.optimizeImmediate(automaton.immediateStates, meanValues)
 	return meanValues, nil
 }
 
@@ -445,11 +490,12 @@ func (automaton *markovAutomaton) stepCountingValue(finalValues []float64, stepC
 		for s := range automaton.zeroTimeTargets.All() {
 			nextValues[s] = tailProb
 		}
-		automaton.optimizeImmediate(nextValues)
+		automaton.optimizeImmediate(automaton.decidingStates, nextValues)
 		laterValues, nextValues = nextValues, laterValues
 	}
 	for s := range automaton.zeroTimeTargets.All() {
 		laterValues[s] = 1
 	}
+	automaton.optimizeImmediate(automaton.immediateStates, laterValues)
 	return laterValues, nil
 }
