@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -68,6 +69,7 @@ type eliminator struct {
 	// many times.
 	rowSets        map[uint32]map[uint32]struct{}
 	remainingTerms int
+	initialTerms   int      // remainingTerms before the first elimination
 	storedTerms    int      // terms in rowColumns and columnRows of eliminated unknowns
 	marks          []uint32 // t is in the current set if marks[t] == currentMark
 	currentMark    uint32
@@ -108,7 +110,7 @@ func (eliminator *eliminator) copyRows(numUnknowns int, rowColumns columnsFunc) 
 		eliminator.rowColumns[row] = storage[first:len(storage):len(storage)]
 		eliminator.rowCount[row] = int32(len(storage) - first)
 	}
-	eliminator.remainingTerms = len(storage)
+	eliminator.remainingTerms, eliminator.initialTerms = len(storage), len(storage)
 }
 
 // fillColumns stores the rows of each column: the transposed pattern.
@@ -146,9 +148,13 @@ func (eliminator *eliminator) isDense() bool {
 	return eliminator.remainingTerms*4 >= 3*numRemaining*(numRemaining-1)
 }
 
-// remainingWork estimates the number of operations to eliminate the remaining unknowns, if their rows do not grow.
+// remainingWork estimates the number of operations to eliminate the remaining unknowns, if their rows do not grow. Once the number of terms has
+// grown by a quarter, it expects that the number does not fall either, until these terms fill a dense matrix.
 func (eliminator *eliminator) remainingWork() float64 {
 	unknowns, terms := float64(len(eliminator.rowColumns)-len(eliminator.order)), float64(eliminator.remainingTerms)
+	if terms > 1.25*float64(eliminator.initialTerms) {
+		unknowns = min(unknowns, math.Sqrt(terms))
+	}
 	return terms * terms / max(unknowns, 1) / 6
 }
 

@@ -112,7 +112,7 @@ func TestMarkowitzOrderSparse(t *testing.T) {
 	}
 }
 
-// TestMarkowitzOrderBudget checks that elimination is given up where the fill explodes.
+// TestMarkowitzOrderBudget checks that elimination is given up where the fill explodes, and before most of the budget is used.
 func TestMarkowitzOrderBudget(t *testing.T) {
 	const n = 5000
 	rng := rand.New(rand.NewPCG(1, 4))
@@ -124,8 +124,22 @@ func TestMarkowitzOrderBudget(t *testing.T) {
 			}
 		}
 	}
-	f, err := markowitzOrder(noMeter(t), n, func(k int) []uint32 { return rows[k] }, 100*n)
-	if f != nil || err != nil {
-		t.Errorf("not given up: %v", err)
+	tests := []struct {
+		budget, mostWork float64
+		suffices         bool
+	}{
+		{budget: 100 * n, mostWork: 100 * n},
+		{budget: 3e7, mostWork: 3e7 * 2 / 5},
+		{budget: 1e9, mostWork: 1e9, suffices: true},
+	}
+	for _, tt := range tests {
+		meter := noMeter(t)
+		order, err := markowitzOrder(meter, n, func(k int) []uint32 { return rows[k] }, tt.budget)
+		if err != nil || (order != nil) != tt.suffices {
+			t.Errorf("budget %g: found an order: %t (error %v), want %t", tt.budget, order != nil, err, tt.suffices)
+		}
+		if meter.totalWork() > tt.mostWork {
+			t.Errorf("budget %g: %g operations, want %g at most", tt.budget, meter.totalWork(), tt.mostWork)
+		}
 	}
 }
