@@ -50,6 +50,9 @@ func (e *evaluation) numericAnswer(expr sema.Expr) (result.Value, *result.Interv
 	}
 	e.limitAccuracy(values.accuracy)
 	value := values.numberAt(int(e.space.Model().Initial[0]))
+	if value.Exact == nil && !value.isPoint() { // a quotient of exact numbers can be rounded
+		e.limitAccuracy(result.Bounded)
+	}
 	e.width = relativeWidth(value)
 	if e.accuracy == result.Float || e.accuracy == result.Estimated {
 		return resultValue(value, expr.Type()), nil, nil

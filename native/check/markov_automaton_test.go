@@ -100,6 +100,9 @@ rewards "loss" s=2 : -1; endrewards`
 		`R{"cost"}max>=14 [ S ]`:           "true",
 		`S<=2/3 [ s=0 ]`:                   "true",
 		`S<2/3 [ s=0 ]`:                    "false",
+		`S>=1 [ true ]`:                    "true", // the interval ends at 1, and contains it
+		`S<1 [ s>=0 ]`:                     "false",
+		`S>0 [ s=0 ]`:                      "false",
 		`Pmax=? [ F S>=1/2 [ s=4 ] ]`:      "1",
 		`filter(sum, Smax=? [ s=0 ], s<4)`: "8/3",
 		`R{"loss"}max=? [ S ]`:             "?negative rewards",

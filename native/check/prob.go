@@ -402,9 +402,10 @@ func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbers, e
 		return nil, err
 	}
 	if e.property.Program.Model().IsMarkovAutomaton() {
-		return asProbability(e.longRunPerTime(formula, func(time *sparse.Reward) (*solve.Values, error) {
+		// These are not marked as probabilities, because the bounds of 0 and 1 can differ.
+		return e.longRunPerTime(formula, func(time *sparse.Reward) (*solve.Values, error) {
 			return solve.SteadyStatePerTime(e.ctx, e.graph, set, time, direction, e.opts)
-		}))
+		})
 	}
 	return asProbability(e.toNumbers(solve.SteadyState(e.ctx, e.graph, set, direction, e.opts)))
 }

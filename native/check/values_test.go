@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"tilecheck/native/check"
+	"tilecheck/result"
 )
 
 // Gambler's ruin by hand: from x of 3 coins, the chance of 3 before 0 is x/3 at even odds.
@@ -42,5 +43,20 @@ endmodule`
 	c, _, list := checkerOf(t, text, "P=? [ F mod(x,x)=0 ]", check.Options{})
 	if got, v := c.Values(t.Context(), list[0]); got != nil || v.Err == nil {
 		t.Errorf("values of an error: %v, %v", got, v.Err)
+	}
+}
+
+// TestAccuracyOfRounded: a quotient of exact numbers whose fraction is not computed is between bounds, and not exact.
+func TestAccuracyOfRounded(t *testing.T) {
+	const chain = "dtmc\nmodule m\n s:[0..2];\n [] s<2 -> (s'=s+1);\n [] s=2 -> true;\nendmodule"
+	for property, want := range map[string]result.Accuracy{
+		"P=? [ s=0 ]/3":                  result.Bounded,
+		"filter(avg, P=? [ s=1 ], true)": result.Bounded,
+		"filter(avg, P=? [ s=1 ], s<2)":  result.Exact, // 1/2 is a float64 number
+		"P=? [ s=0 ]":                    result.Exact,
+	} {
+		if v, err := stormOrError(t, chain, result.Bounded, property); err != nil || v.Err != nil || v.Accuracy != want {
+			t.Errorf("%s: found %v in %v, %v, %v, %v, want %v", property, v.Value, v.Bound, v.Accuracy, err, v.Err, want)
+		}
 	}
 }
