@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"sync"
 
 	"tilecheck/certify"
 	"tilecheck/certify/certificate"
@@ -32,9 +33,10 @@ const NotProven = "not proven: "
 type certificates struct {
 	space         *explicit.Space
 	prover        *prove.Prover
-	proverErr     error // why there are no certificates
-	fairOnly      bool  // only fair schedulers count
-	wantsFraction bool  // a certificate must prove the fraction, and not an interval
+	proverErr     error        // why there are no certificates
+	refusal       func() error // why no file can have the rewards of the model
+	fairOnly      bool         // only fair schedulers count
+	wantsFraction bool         // a certificate must prove the fraction, and not an interval
 	epsilon       float64
 	claims        []int         // indices of the accepted claims
 	labels        *sema.Program // defines the labels in the file; nil means the program of the space
@@ -56,7 +58,27 @@ func (method *statesMethod) newCertificates(space *explicit.Space, inexact error
 			Epsilon: method.opt.Epsilon, Exact: collected.wantsFraction, Ordered: method.outputs.Certificate != nil, Reward: reward,
 		})
 	}
+	collected.refusal = sync.OnceValue(func() error {
+		if method.outputs.Certificate == nil {
+			return nil
+		}
+		return refuseNegative(space, reward)
+	})
 	return collected
+}
+
+// refuseNegative returns an error if a reward structure of the space has negative rewards: a file has all structures, and its checker accepts no
+// negative rewards. reward returns the structure with an index.
+func refuseNegative(space *explicit.Space, reward func(int) (*sparse.Reward, error)) error {
+	for i, structure := range space.Program().Rewards {
+		if _, err := reward(i); err == nil {
+			continue
+		}
+		if _, _, err := space.SignedReward(i); err == nil {
+			return fmt.Errorf("found negative rewards in the structure %q: a certificate file has all rewards of the model, and none may be negative; --certify works without a file", structure.Name)
+		}
+	}
+	return nil
 }
 
 // prove looks for a certificate for a verdict, and replaces the answer by the proven answer. If there is no certificate, the verdict gets a
@@ -83,8 +105,8 @@ func (collected *certificates) prove(ctx context.Context, property *prove.Proper
 	if collected.fairOnly {
 		return errors.New("certificates cover all schedulers, and cannot be restricted to fair ones")
 	}
-	if collected.proverErr != nil {
-		return collected.proverErr
+	if err := cmp.Or(collected.proverErr, collected.refusal()); err != nil {
+		return err
 	}
 	claim, proof, err := collected.prover.Proven(ctx, property)
 	if err != nil {

@@ -224,3 +224,34 @@ func TestTimeBoundNotProven(t *testing.T) {
 		t.Errorf("%v, %v, want %q", verdicts, err, reason)
 	}
 }
+
+// TestNegativeRewardsInFile: a certificate file has all rewards of the model, and its reader refuses negative ones. So none is written, and the
+// reason is given; without a file, properties of other rewards are proven.
+func TestNegativeRewardsInFile(t *testing.T) {
+	job := runner.Job{
+		File:  "m.prism",
+		Model: []byte("dtmc\nmodule m\n s:[0..2];\n [] s=0 -> 1/2:(s'=1) + 1/2:(s'=2);\n [] s>0 -> true;\nendmodule\nrewards \"loss\" s=0 : -1; endrewards\nrewards \"gain\" s=0 : 1; endrewards\n"),
+		Props: []string{"P=? [ F s=1 ]", `R{"gain"}=? [ F s>0 ]`},
+	}
+	verdicts, text := certificateOf(t, job)
+	for _, v := range verdicts {
+		if v.Accuracy == result.Proven || !slices.ContainsFunc(v.Warnings, func(warning string) bool {
+			return strings.HasPrefix(warning, native.NotProven+`found negative rewards in the structure "loss"`)
+		}) {
+			t.Errorf("%s: %v, %q", v.Property, v.Accuracy, v.Warnings)
+		}
+	}
+	if len(text) > 0 {
+		t.Errorf("found a file of %d bytes", len(text))
+	}
+	job.Numeric.Accuracy = result.Proven
+	verdicts, err := runner.Check(t.Context(), native.New(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range verdicts {
+		if v.Accuracy != result.Proven {
+			t.Errorf("%s: %v, %q", v.Property, v.Accuracy, v.Warnings)
+		}
+	}
+}
