@@ -16,6 +16,32 @@ import (
 	"tilecheck/result"
 )
 
+// TestLexicographicProducts: each further objective makes another product of the model, with other states, so bounds of a maximal reward
+// that belong to an earlier product do not count. The path 0, 1, 2, 3 has the greatest reward.
+func TestLexicographicProducts(t *testing.T) {
+	const model = `mdp
+module m
+  s : [0..3];
+  [a] s=0 -> 1/2 : (s'=1) + 1/2 : (s'=2);
+  [b] s=0 -> (s'=1);
+  [c] s=1 -> (s'=3);
+  [d] s=2 -> (s'=3);
+  [e] s=1 -> (s'=2);
+  [] s=3 -> true;
+endmodule
+rewards "r" s=1 : 1; s=2 : 3; endrewards`
+	for property, want := range map[string]string{
+		`multilex(R{"r"}max=? [ C ], R{"r"}min=? [ C<=3 ], Pmax=? [ F s=1 ])`: "[(4,4,1)]",
+		`multilex(R{"r"}max=? [ C ], Pmin=? [ F s=1 ], R{"r"}min=? [ C<=2 ])`: "[(4,1,1)]",
+		`multilex(Pmin=? [ F s=1 ], R{"r"}max=? [ C ], R{"r"}max=? [ C<=1 ])`: "[(1/2,7/2,0)]",
+	} {
+		v := storm(t, model, result.Bounded, property)[0]
+		if got := result.CurveText(v.Value.RatPoints, (*big.Rat).RatString, ","); v.Err != nil || got != want {
+			t.Errorf("%s: found %s, %v, want %s", property, got, v.Err, want)
+		}
+	}
+}
+
 func TestLexicographic(t *testing.T) {
 	const model = `mdp
 module m

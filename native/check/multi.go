@@ -192,8 +192,7 @@ func (m *multi) satisfiableWithout(query int, expr sema.Expr) (bool, error) {
 		if i == query {
 			continue
 		}
-		otherObjective := *objective
-		otherObjective.maxRewards = nil // they belong to the states of m.product
+		otherObjective := *objective // keeps the maxRewards of m.product
 		otherObjectives.objectives = append(otherObjectives.objectives, &otherObjective)
 	}
 	if len(otherObjectives.objectives) == 0 {

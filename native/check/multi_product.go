@@ -130,6 +130,9 @@ func (m *multi) tooLargeError(err error) error {
 // prepareProduct builds the product of the model with the memory of the objectives, and finds the states where paths may end. expr is the property,
 // for errors.
 func (m *multi) prepareProduct(expr sema.Expr) error {
+	for _, objective := range m.objectives {
+		objective.maxRewards = nil // they belong to the states of another product
+	}
 	if err := m.buildProduct(); err != nil {
 		return err
 	}
