@@ -149,8 +149,8 @@ func (p *proof) isNearer(s, c int) bool {
 	return rank != nil && p.AnySuccessor(c, func(target int) bool { return rank[target] < rank[s] })
 }
 
-// checkLowerValues returns an error unless the lower column satisfies the inequalities of rules 1, 2 and 3. valueInTarget is the value of target
-// states.
+// checkLowerValues checks the lower bounds of a vector by the inequalities of rules 1, 2 and 3, and returns an error for the first state that violates
+// them. valueInTarget is the value of every target state.
 func (p *proof) checkLowerValues(valueInTarget *big.Rat) error {
 	lowerValues, targetStates := p.vector.Lower, p.rightSet.bySide[lower]
 	compareToTarget := lowerValues.Compare(valueInTarget)

@@ -183,7 +183,7 @@ func (states *diskStates) warnings() []string {
 	if numStates := states.columns.Overlaps; numStates > 0 {
 		warnings = append(warnings, fmt.Sprintf("several commands were enabled at once in %s of a DTMC; like PRISM, tilecheck selects one of them uniformly", noun.Count(numStates, "state")))
 	}
-	if err := states.space.Fallback; err != nil {
+	if err := states.space.WhyInterpreted; err != nil {
 		warnings = append(warnings, "the states were explored without compiling the model, which is slow: "+err.Error())
 	}
 	return warnings

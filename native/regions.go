@@ -156,7 +156,7 @@ func (check *regionCheck) partition(ctx context.Context) (*partition, error) {
 			currentBox.holds = &holds
 			result.undecidedShare -= currentBox.share
 			result.boxes = append(result.boxes, currentBox)
-			result.addPoint(currentBox.middle(), holds)
+			result.keepFirstPoint(currentBox.middle(), holds)
 		case currentBox.share < min(minHalvedShare, minHalvedOfTolerance*check.toleratedShare):
 			result.boxes = append(result.boxes, currentBox)
 		default:
@@ -175,13 +175,13 @@ func (check *regionCheck) addUndecidedPoints(parts *partition) {
 	for _, part := range parts.boxes {
 		if part.holds == nil {
 			middle := part.middle()
-			parts.addPoint(middle, check.holdsAt(middle))
+			parts.keepFirstPoint(middle, check.holdsAt(middle))
 		}
 	}
 }
 
-// addPoint records a point at which the property holds or fails. Only the first point of each kind is kept.
-func (parts *partition) addPoint(point []*big.Rat, holds bool) {
+// keepFirstPoint records a point at which the property holds or fails. Only the first point of each kind is kept.
+func (parts *partition) keepFirstPoint(point []*big.Rat, holds bool) {
 	if holds && parts.satisfyingPoint == nil {
 		parts.satisfyingPoint = point
 	}

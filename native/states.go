@@ -166,7 +166,7 @@ func (method *statesMethod) newExploredModel(space *explicit.Space, exactWeights
 	model := &exploredModel{statesMethod: method}
 	options := method.opt
 	if method.outputs.Progress != nil {
-		options.Progress = model.report
+		options.Progress = model.reportProgress
 	}
 	if method.hasOutputBesidesValue() {
 		options.OnVerdict = model.keepVerdict
@@ -192,8 +192,8 @@ type exploredModel struct {
 	proofs       *certificates    // nil unless certificates are wanted
 }
 
-// report reports progress under the name of the property that is being checked.
-func (model *exploredModel) report(p runner.Progress) {
+// reportProgress reports progress under the name of the property that is being checked.
+func (model *exploredModel) reportProgress(p runner.Progress) {
 	p.Property = model.property.Text
 	model.outputs.Progress(p)
 }
@@ -268,7 +268,7 @@ func unfinished(verdict result.Verdict, note string, reason *result.Failure) res
 
 // complete adds warnings about the exploration and about estimated values to a verdict.
 func (model *exploredModel) complete(verdict result.Verdict) result.Verdict {
-	if err := model.space.Fallback(); err != nil {
+	if err := model.space.WhyInterpreted(); err != nil {
 		verdict.Warnings = append(slices.Clip(verdict.Warnings), "the states were explored without compiling the model, which is slow: "+err.Error())
 	}
 	if verdict.Accuracy == result.Estimated {

@@ -104,7 +104,7 @@ func newExperiment(results []*TestResult, engines []string, opt table.Options) *
 		}
 		if point, ok := experimentPoint(test, x, opt); ok {
 			others := result.Valuation(selectConstants(test, func(name string) bool { return name != constant && slices.Contains(varying, name) }))
-			drawn.addPoint(strings.TrimSpace(test.Engine+" "+others.String()), point)
+			drawn.addToSeries(strings.TrimSpace(test.Engine+" "+others.String()), point)
 		}
 	}
 	return drawn.finish(engines)
@@ -121,8 +121,8 @@ func selectConstants(test *TestResult, wanted func(name string) bool) []result.C
 	return out
 }
 
-// addPoint adds a point to a series.
-func (e *experiment) addPoint(name string, point labelled) {
+// addToSeries adds a point to the series with this name, which it creates if necessary.
+func (e *experiment) addToSeries(name string, point labelled) {
 	i := slices.IndexFunc(e.series, func(series curve) bool { return series.name == name })
 	if i < 0 {
 		i = len(e.series)

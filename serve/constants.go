@@ -118,7 +118,7 @@ func constantsOf(texts *checkedTexts, input *source) []constant {
 	for _, given := range input.definitions() {
 		i := slices.IndexFunc(out, func(declared constant) bool { return declared.Name == given.name })
 		if i >= 0 && out[i].Value == "" {
-			out[i].fill(texts, given)
+			out[i].addValues(texts, given)
 		}
 	}
 	return out
@@ -135,10 +135,10 @@ func definedIn[T any](items []T) map[string]string {
 	return out
 }
 
-// fill adds the values of a definition.
-func (c *constant) fill(texts *checkedTexts, d definition) {
-	for _, text := range d.values {
-		defs, err := sema.ParseConsts([]string{d.name + "=" + text})
+// addValues adds the values of the constant that a definition lists. It sets c.Error if the definition is invalid.
+func (c *constant) addValues(texts *checkedTexts, constantDefinition definition) {
+	for _, text := range constantDefinition.values {
+		defs, err := sema.ParseConsts([]string{constantDefinition.name + "=" + text})
 		if err != nil {
 			c.Error = err.Error()
 			return

@@ -145,18 +145,18 @@ func (p *Product) Accepting() certificate.Bits {
 	return acceptingPairs
 }
 
-// CheckRuns checks the ranks and the layers of the runs, and returns sets of pairs. allPairs has every pair. winningPairs[k] has the pairs that can jump
-// to a run with a rank in part k of the automaton. surePairs[k] has the pairs whose upper bound is at least payoffs[k], the payoff of an accepting
-// run of part k.
+// CheckRuns checks the ranks and the layers of all runs. A pair is a state of the model with a state of the automaton. It returns three kinds of sets:
+// allPairs has every pair. winningPairs[k] has the pairs that can jump to a run of part k of the automaton that has a rank. surePairs[k] has the pairs
+// whose upper bound is at least payoffs[k], the payoff of an accepting run of part k.
 func CheckRuns(ctx context.Context, pairs *Product, vector *certificate.Vector, payoffs [2]*big.Rat) (allPairs certificate.Bits, winningPairs, surePairs [2]certificate.Bits, err error) {
-	n := len(pairs.ModelState)
-	allPairs = certificate.NewBits(n)
+	numPairs := len(pairs.ModelState)
+	allPairs = certificate.NewBits(numPairs)
 	for part, payoff := range payoffs {
-		winningPairs[part], surePairs[part] = certificate.NewBits(n), certificate.NewBits(n)
-		compareToPayoff := vector.Upper.Compare(payoff)
-		for i := range n {
+		winningPairs[part], surePairs[part] = certificate.NewBits(numPairs), certificate.NewBits(numPairs)
+		comparePayoff := vector.Upper.Compare(payoff)
+		for i := range numPairs {
 			allPairs.Add(i)
-			if compareToPayoff(i) >= 0 {
+			if comparePayoff(i) >= 0 {
 				surePairs[part].Add(i)
 			}
 		}

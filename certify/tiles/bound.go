@@ -154,7 +154,7 @@ func (k *boundChecker) beginLayer(sum int) error {
 		return fmt.Errorf("the sum of the tiles is %d after %d, want them descending", sum, k.sum)
 	}
 	if sum < k.sum {
-		k.layers.startLayer(sum, false)
+		k.layers.addLayer(sum, false)
 		k.sum = sum
 	}
 	return nil

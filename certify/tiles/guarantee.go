@@ -104,7 +104,7 @@ func (checker *guaranteeChecker) beginSum(text string) error {
 		return fmt.Errorf("sum %.20q, want one of at least 4 and below the one before", text)
 	}
 	checker.sum, checker.lastDigits, checker.lastBoard = sum, nil, 0
-	checker.sets.startLayer(sum, true)
+	checker.sets.addLayer(sum, true)
 	return nil
 }
 

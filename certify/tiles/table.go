@@ -89,9 +89,9 @@ type layers map[int]*table
 // aboveAllSums is greater than the sum of the tiles of every board.
 const aboveAllSums = 1 << 20
 
-// startLayer begins a layer for boards whose tiles have this sum: a set if isSet is true, else a table of values. It removes the layers that no
-// longer matter, because a new tile adds at most 4 to the sum.
-func (l layers) startLayer(sum int, isSet bool) {
+// addLayer adds an empty layer for boards whose tiles have this sum: a set if isSet is true, else a table of values. It removes the layers of sums
+// above sum+4, because a new tile adds at most 4 to the sum.
+func (l layers) addLayer(sum int, isSet bool) {
 	l[sum] = newTable(isSet)
 	for oldSum := range l {
 		if oldSum > sum+4 {

@@ -218,7 +218,7 @@ func (c *benchRunCmd) tools(ctx context.Context, env *environment, options *benc
 	return findTools, nil
 }
 
-// findTool returns the tool that a spec describes: it finds the program of the tool and asks it for its version.
+// findTool finds the program that a spec names, asks it for its version, and returns the tool to measure.
 func (c *benchRunCmd) findTool(ctx context.Context, env *environment, spec *bench.Spec, options *bench.Options) (*bench.Tool, error) {
 	path, err := c.programPath(spec)
 	if err != nil {

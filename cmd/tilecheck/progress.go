@@ -23,7 +23,7 @@ func (e *environment) startProgress() (showProgress func(progress.Progress), sto
 	}
 	b := &bar{env: e}
 	stopProgress = e.ending.addBar(b.close)
-	return b.report, stopProgress
+	return b.showProgress, stopProgress
 }
 
 // bar is a progress bar on standard error. It shows one property at a time.
@@ -36,8 +36,8 @@ type bar struct {
 	isClosed bool // nothing is drawn any more
 }
 
-// report shows the progress of a property. It starts a new bar when the property or the unit changes.
-func (b *bar) report(current progress.Progress) {
+// showProgress shows the progress of a property. It starts a new bar when the property or the unit changes.
+func (b *bar) showProgress(current progress.Progress) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.isClosed {

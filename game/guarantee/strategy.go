@@ -65,7 +65,7 @@ func (x *strategy) findMoves(ctx context.Context) ([][]entry, error) {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			x.findBatch(layer[from:min(from+batchBoards, len(layer))], half)
+			x.addSuccessorsOf(layer[from:min(from+batchBoards, len(layer))], half)
 		}
 		x.added.forget(half)
 	}
@@ -114,8 +114,8 @@ const (
 	partBoards = 1 << 5
 )
 
-// findBatch adds the boards that follow some boards of a sum, and selects the player's moves.
-func (x *strategy) findBatch(batch []entry, half int) {
+// addSuccessorsOf adds the successors of a batch of boards whose tiles have the sum 2*half. If the player wins, it also selects the player's moves.
+func (x *strategy) addSuccessorsOf(batch []entry, half int) {
 	newBoards := make([][]game.Board, (len(batch)+partBoards-1)/partBoards)
 	inParallel(x.workers, len(newBoards), func(partIndex int) {
 		entries := batch[partIndex*partBoards : min((partIndex+1)*partBoards, len(batch))]

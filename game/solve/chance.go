@@ -16,13 +16,13 @@ type Outcome struct {
 	Won   bool // the tile is the winning one
 }
 
-// Outcomes returns the canonical boards after a random tile on a board that is not full, with their probabilities. Each board occurs once, in
-// ascending order. The probabilities are positive and sum to 1.
-func (t *Table) Outcomes(fullBoard game.Board) []Outcome {
+// Outcomes returns the canonical boards that a random tile can make of an afterstate, with their probabilities. The afterstate must have an empty
+// cell. Each board occurs once, in ascending order. The probabilities are positive and sum to 1.
+func (t *Table) Outcomes(afterstate game.Board) []Outcome {
 	weights := make(map[game.Board]uint32)
 	var images [8]uint64
-	t.orbit.allImages(uint64(fullBoard), &images)
-	empty := t.empties(uint64(fullBoard))
+	t.orbit.allImages(uint64(afterstate), &images)
+	empty := t.empties(uint64(afterstate))
 	for exponent := 1; exponent <= 2; exponent++ {
 		if t.tileWeight(exponent) == 0 {
 			continue
@@ -36,7 +36,7 @@ func (t *Table) Outcomes(fullBoard game.Board) []Outcome {
 	for board, weight := range weights {
 		outcomes = append(outcomes, Outcome{board, float64(weight) / total, t.won(board)})
 	}
-	slices.SortFunc(outcomes, func(a, fullBoard Outcome) int { return cmp.Compare(a.Board, fullBoard.Board) })
+	slices.SortFunc(outcomes, func(left, right Outcome) int { return cmp.Compare(left.Board, right.Board) })
 	return outcomes
 }
 

@@ -47,7 +47,7 @@ func (s *solver) countLayer(counted Layer) {
 	if counted.Positions > 0 {
 		s.stats.Layers = append(s.stats.Layers, counted)
 	}
-	s.report(Progress{Sum: counted.Sum, Positions: s.stats.Positions})
+	s.notifyProgress(Progress{Sum: counted.Sum, Positions: s.stats.Positions})
 }
 
 // enumerateLayer computes the positions and the afterstates of a sum from the afterstates of the two layers below.

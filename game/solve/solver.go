@@ -142,7 +142,7 @@ func (s *solver) layerSizes(sum int) Layer {
 	return Layer{Sum: sum}
 }
 
-func (s *solver) report(p Progress) {
+func (s *solver) notifyProgress(p Progress) {
 	if s.progress != nil {
 		s.progress(p)
 	}

@@ -36,7 +36,7 @@ func (s *solver) valueLayer(ctx context.Context, sum int) error {
 		return err
 	}
 	s.valued += s.layerSizes(sum).Positions
-	s.report(Progress{Valuing: true, Sum: sum, Positions: s.valued, Total: s.stats.Positions})
+	s.notifyProgress(Progress{Valuing: true, Sum: sum, Positions: s.valued, Total: s.stats.Positions})
 	return errors.Join(s.dropUnneeded(sum), s.memory.check(s.store.size(), sum))
 }
 

@@ -105,7 +105,7 @@ func dispatch(path string, onExit func(func()) func(), write func(io.Writer) err
 	case err != nil:
 		return err
 	case target.method == toStream:
-		return fill(target.stream, write)
+		return writeBuffered(target.stream, write)
 	case target.method == byRename:
 		return target.replace(onExit, write)
 	case target.info == nil:
@@ -148,7 +148,7 @@ func writeThrough(path string, flags int, write func(io.Writer) error) error {
 	if err != nil {
 		return cause(err)
 	}
-	return errors.Join(fill(file, write), cause(file.Close()))
+	return errors.Join(writeBuffered(file, write), cause(file.Close()))
 }
 
 // replace writes a temporary file beside the target and renames it over it.
@@ -210,7 +210,7 @@ func (t target) part(onExit func(func()) func(), write func(io.Writer) error) (c
 			return created, cause(err)
 		}
 	}
-	if err := fill(tempFile, write); err != nil {
+	if err := writeBuffered(tempFile, write); err != nil {
 		return created, err
 	}
 	// Without Sync a crash soon after could leave an empty file under the name.
@@ -280,8 +280,8 @@ func createTemp(target string) (*os.File, error) {
 	}
 }
 
-// fill runs write on a buffer in front of f.
-func fill(file *os.File, write func(io.Writer) error) error {
+// writeBuffered calls write with a buffered writer of the file, and flushes the buffer.
+func writeBuffered(file *os.File, write func(io.Writer) error) error {
 	w := bufio.NewWriter(unnamed{file})
 	if err := write(w); err != nil {
 		return err

@@ -147,7 +147,7 @@ func eliminate(rows [][]*big.Rat) []*big.Rat {
 // rewardToGoal returns the expected reward until a goal state is reached. It is infinite if the probability of reaching one is less than 1.
 func (c *chain) rewardToGoal(goal []bool) []Value {
 	n := c.size()
-	allStates := fill(n, true)
+	allStates := equalValues(n, true)
 	goalProbability := c.untilProbabilities(allStates, goal)
 	return c.rewardUntil(func(i int) bool { return goalProbability[i].Cmp(rat(1, 1)) != 0 }, func(i int) bool { return goal[i] })
 }
@@ -196,7 +196,7 @@ func (c *chain) longRunAverage(stateValues []*big.Rat) []*big.Rat {
 			seenStates[j] = seenStates[j] || components[i][j]
 		}
 		mean := c.stationaryMean(components[i], stateValues)
-		for s, probability := range c.untilProbabilities(fill(n, true), components[i]) {
+		for s, probability := range c.untilProbabilities(equalValues(n, true), components[i]) {
 			averages[s] = add(averages[s], mul(probability, mean))
 		}
 	}
@@ -239,8 +239,8 @@ func (c *chain) stationaryMean(component []bool, stateValues []*big.Rat) *big.Ra
 	return mean.Quo(mean, weightSum)
 }
 
-// fill returns n equal values.
-func fill(n int, value bool) []bool {
+// equalValues returns n equal values.
+func equalValues(n int, value bool) []bool {
 	values := make([]bool, n)
 	for i := range values {
 		values[i] = value

@@ -49,7 +49,7 @@ func (m *Model) unbounded(nesting int) quantity {
 	case 0:
 		return probability("X "+goalText, func(isMaximum bool) []Value { return exactlyAll(m.stepBackwards(isMaximum, false, indicator(goal))) })
 	case 1:
-		return probability("G "+goalText, func(isMaximum bool) []Value { return complement(until(!isMaximum, fill(n, true), not(goal))) })
+		return probability("G "+goalText, func(isMaximum bool) []Value { return complement(until(!isMaximum, equalValues(n, true), not(goal))) })
 	case 2, 3:
 		return probability(leftText+" U "+goalText, func(isMaximum bool) []Value { return until(isMaximum, safe, goal) })
 	case 4: // a W b is the complement of !b U (!a & !b)
@@ -60,7 +60,7 @@ func (m *Model) unbounded(nesting int) quantity {
 		finally, always := "G F "+goalText, "F G "+goalText
 		staysIn := func(wantsAll bool) func(*chain) []Value {
 			return func(c *chain) []Value {
-				return exactlyAll(c.untilProbabilities(fill(n, true), c.acceptingComponents(goal, wantsAll)))
+				return exactlyAll(c.untilProbabilities(equalValues(n, true), c.acceptingComponents(goal, wantsAll)))
 			}
 		}
 		if m.writer.one(2) {
@@ -68,7 +68,7 @@ func (m *Model) unbounded(nesting int) quantity {
 		}
 		return probability(always, func(isMaximum bool) []Value { return m.optimalValues(isMaximum, staysIn(true)) })
 	}
-	return probability("F "+goalText, func(isMaximum bool) []Value { return until(isMaximum, fill(n, true), goal) })
+	return probability("F "+goalText, func(isMaximum bool) []Value { return until(isMaximum, equalValues(n, true), goal) })
 }
 
 // acceptingComponents returns the states of the bottom components of which all states are in the set or, if wantsAll is false, at least one state.
@@ -102,17 +102,21 @@ func (m *Model) stepBounded(nesting int) quantity {
 		return probability(fmt.Sprintf("%s U<=%d %s", leftText, steps, goalText), func(isMaximum bool) []*big.Rat { return m.stepBoundedUntil(isMaximum, safe, goal, 0, steps) })
 	case 1:
 		return quantity{"P", fmt.Sprintf("[ G<=%d %s ]", steps, goalText), func(isMaximum bool) []Value {
-			return complement(exactlyAll(m.stepBoundedUntil(!isMaximum, fill(n, true), not(goal), 0, steps)))
+			return complement(exactlyAll(m.stepBoundedUntil(!isMaximum, equalValues(n, true), not(goal), 0, steps)))
 		}}
 	case 2:
-		return probability(fmt.Sprintf("F<%d %s", steps+1, goalText), func(isMaximum bool) []*big.Rat { return m.stepBoundedUntil(isMaximum, fill(n, true), goal, 0, steps) })
+		return probability(fmt.Sprintf("F<%d %s", steps+1, goalText), func(isMaximum bool) []*big.Rat {
+			return m.stepBoundedUntil(isMaximum, equalValues(n, true), goal, 0, steps)
+		})
 	case 3:
 		minSteps := m.writer.IntN(3)
 		return probability(fmt.Sprintf("%s U[%d,%d] %s", leftText, minSteps, minSteps+steps, goalText), func(isMaximum bool) []*big.Rat {
 			return m.stepBoundedUntil(isMaximum, safe, goal, minSteps, minSteps+steps)
 		})
 	}
-	return probability(fmt.Sprintf("F<=%d %s", steps, goalText), func(isMaximum bool) []*big.Rat { return m.stepBoundedUntil(isMaximum, fill(n, true), goal, 0, steps) })
+	return probability(fmt.Sprintf("F<=%d %s", steps, goalText), func(isMaximum bool) []*big.Rat {
+		return m.stepBoundedUntil(isMaximum, equalValues(n, true), goal, 0, steps)
+	})
 }
 
 // randomTime returns a random time in which at most 100000 transitions of each state are expected. A longer time would take too long to compute, and the
@@ -160,7 +164,7 @@ func (m *Model) timeBounded(nesting int) quantity {
 			return timedChain.valuesAfterStay(time, safe, exactlyAll(timedChain.untilProbabilities(safe, goal)))
 		})
 	}
-	return probability(fmt.Sprintf("F<=%s %s", timeText, goalText), func() []Value { return reachWithin(fill(n, true), goal) })
+	return probability(fmt.Sprintf("F<=%s %s", timeText, goalText), func() []Value { return reachWithin(equalValues(n, true), goal) })
 }
 
 // stayProbability returns the probability of being in a set all the time.
@@ -193,7 +197,7 @@ func (m *Model) randomReward() quantity {
 	case kind == 1 && m.Kind == "ctmc":
 		time := m.randomTime()
 		return reward("I="+w.literal(time), func(bool) []Value {
-			return m.chain(m.firstScheduler()).withAbsorbing(fill(m.Size(), true)).expectationAfter(time, m.stateRewards)
+			return m.chain(m.firstScheduler()).withAbsorbing(equalValues(m.Size(), true)).expectationAfter(time, m.stateRewards)
 		})
 	case kind == 0:
 		steps := pick(w, 0, 1, 2, 3, 6)
@@ -244,7 +248,7 @@ func (m *Model) rewardUpTo(time *big.Rat) []Value {
 		scaledRates[i] = quo(rate, scale)
 	}
 	initialValues := append(zeros(n), rat(1, 1))
-	values := timedChain.withAbsorbing(fill(n, true)).withRewardState(scaledRates).expectationAfter(time, initialValues)[:n]
+	values := timedChain.withAbsorbing(equalValues(n, true)).withRewardState(scaledRates).expectationAfter(time, initialValues)[:n]
 	for i, value := range values {
 		values[i] = Value{Lo: mul(value.Lo, scale), Hi: mul(value.Hi, scale)}
 	}

@@ -58,8 +58,8 @@ type watch struct {
 	nextCollection time.Time // the earliest time of the next garbage collection
 }
 
-// isExceeded reports whether the process uses too much memory. It collects garbage first if garbage may be the reason, because on a busy
-// machine the runtime collects more slowly than the program allocates.
+// isExceeded reports whether the process uses more than w.maxMemory. If garbage may be the reason, it runs the garbage collector first, because on a
+// busy machine the runtime collects more slowly than the program allocates.
 func (w *watch) isExceeded() bool {
 	memory, maxWithGarbage := reserved(), w.maxMemory+w.limit
 	if memory <= w.maxMemory {

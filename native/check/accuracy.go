@@ -21,7 +21,7 @@ import (
 //	searchBeliefs  | the model is partially observable          | beliefs
 //	exactOnly      | fractions are asked for, or multilex(...)  | fractions; fractions of the quotient if they take too long
 //	outOfRange     | the model has numbers beyond float64       | fractions
-//	multiObjective | the property is multi(...)                 | fractions of a small model; bounds; narrower; fractions
+//	evaluateMultiObjective | the property is multi(...)                 | fractions of a small model; bounds; narrower; fractions
 //	enclose        | every other property                       | bounds; the narrowest bounds if undecided; narrower; fractions
 //
 // If an attempt of enclose finds a number beyond float64, outOfRange follows. If a time bound takes too many steps, enclose tries
@@ -94,7 +94,7 @@ func (c *Checker) bestOutcome(ctx context.Context, property *Property, verdict *
 	case outOfRange:
 		return c.outOfRange(ctx, c.floatModel.space.Unfit(), property)
 	case multiObjective:
-		return c.multiObjective(ctx, property)
+		return c.evaluateMultiObjective(ctx, property)
 	}
 	answer, err := c.encloseValue(ctx, property)
 	if rangeErr, ok := errors.AsType[*explicit.RangeError](err); ok {
@@ -178,9 +178,9 @@ func (c *Checker) outOfRange(ctx context.Context, rangeErr error, property *Prop
 	return out, err
 }
 
-// multiObjective evaluates multi(...). For a small model it tries fractions first. Otherwise it computes bounds, and tries fractions if the
+// evaluateMultiObjective evaluates multi(...). For a small model it tries fractions first. Otherwise it computes bounds, and tries fractions if the
 // bounds are too wide or do not decide the property.
-func (c *Checker) multiObjective(ctx context.Context, property *Property) (*outcome, error) {
+func (c *Checker) evaluateMultiObjective(ctx context.Context, property *Property) (*outcome, error) {
 	if c.floatModel.space.Model().NumStates() <= smallMulti {
 		answer, err := c.tryFractions(ctx, property, cheapFractions)
 		needsBounds := errors.As(err, new(*unavailableError)) || errors.Is(err, solve.ErrWork)

@@ -56,7 +56,7 @@ func (e *evaluation) operatorTruth(expr sema.Expr) (truth, error) {
 		}
 		return operand.not(), nil
 	case *sema.Binary:
-		return e.connectiveTruth(expr)
+		return e.binaryTruth(expr)
 	case *sema.Cond:
 		return e.condTruth(expr)
 	}
@@ -132,9 +132,9 @@ func asTruth(set *sparse.Set, err error) (truth, error) {
 	return decidedTruth(set), nil
 }
 
-// connectiveTruth evaluates a binary operator with a Boolean result. It evaluates the right operand only in the states where the left operand does
+// binaryTruth evaluates a binary operator with a Boolean result. It evaluates the right operand only in the states where the left operand does
 // not decide the result.
-func (e *evaluation) connectiveTruth(binary *sema.Binary) (truth, error) {
+func (e *evaluation) binaryTruth(binary *sema.Binary) (truth, error) {
 	if binary.X.Type() != sema.Bool {
 		return e.comparisonTruth(binary)
 	}

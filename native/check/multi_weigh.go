@@ -55,7 +55,7 @@ func (m *multi) maximiseRewards(ctx context.Context, weights []*big.Rat) (values
 	m.recordConvergence(values)
 	_, upper = boundsOf(values, 0)
 	if upper == nil {
-		return nil, nil, m.floatRangeError()
+		return nil, nil, m.outOfRangeError()
 	}
 	return values, upper, nil
 }
@@ -103,8 +103,8 @@ func boundsOf(values *solve.Values, s int) (lower, upper *big.Rat) {
 	return lower, upper
 }
 
-// floatRangeError returns the error that float64 cannot represent a number.
-func (m *multi) floatRangeError() error {
+// outOfRangeError returns the error that a number is too large or too small for float64.
+func (m *multi) outOfRangeError() error {
 	return m.unsupportedError(m.property.Expr, "found multi(...) with numbers beyond the range of float64")
 }
 
@@ -366,7 +366,7 @@ func (m *multi) maxReward(ctx context.Context, objective *objective) ([]*big.Rat
 	for s := range objective.maxRewards {
 		_, objective.maxRewards[s] = boundsOf(values, s)
 		if objective.maxRewards[s] == nil {
-			return nil, m.floatRangeError()
+			return nil, m.outOfRangeError()
 		}
 	}
 	return objective.maxRewards, nil
@@ -441,7 +441,7 @@ func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []
 		}
 		attained[i] = objective.maximisedBound(values, 0)
 		if attained[i] == nil {
-			return nil, m.floatRangeError()
+			return nil, m.outOfRangeError()
 		}
 	}
 	return attained, nil

@@ -30,11 +30,11 @@ func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbers, error) {
 		}
 		return nil, err
 	}
-	return e.rewardValue(formula, reward, direction)
+	return e.nonnegativeReward(formula, reward, direction)
 }
 
-// rewardValue returns the value of an R operator over a reward structure without negative rewards.
-func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, direction solve.Direction) (*numbers, error) {
+// nonnegativeReward returns the value of an R operator. The reward structure must have no negative rewards.
+func (e *evaluation) nonnegativeReward(formula *logic.Formula, reward *sparse.Reward, direction solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	if e.partiallyObservable() {
 		return e.observedReward(formula, reward, direction)

@@ -48,7 +48,7 @@ func (e *evaluation) shiftedReward(formula *logic.Formula, rewards solve.Signed,
 		return nil, err
 	}
 	shiftedRewards, shift := rewards.Shifted(e.graph.Model, isInstantaneous)
-	values, err := e.rewardValue(formula, shiftedRewards, direction)
+	values, err := e.nonnegativeReward(formula, shiftedRewards, direction)
 	if err != nil {
 		return nil, err
 	}
@@ -94,11 +94,11 @@ func (e *evaluation) subtract(values *numbers, subtrahend func(s int) number) *n
 // signedInChain returns the value of an objective over signed rewards in a Markov chain: E[positive rewards] - E[absolute values of negative
 // rewards].
 func (e *evaluation) signedInChain(formula *logic.Formula, rewards solve.Signed) (*numbers, error) {
-	earned, err := e.rewardValue(formula, rewards.Gains, solve.Max)
+	earned, err := e.nonnegativeReward(formula, rewards.Gains, solve.Max)
 	if err != nil {
 		return nil, err
 	}
-	lost, err := e.rewardValue(formula, rewards.Losses, solve.Max)
+	lost, err := e.nonnegativeReward(formula, rewards.Losses, solve.Max)
 	if err != nil {
 		return nil, err
 	}

@@ -30,9 +30,9 @@ type weightSearch struct {
 	objectiveValues [][]*solve.Values
 }
 
-// multiObjective computes the columns of multi(...) in rational arithmetic: weights of the objectives, and a mixture of schedulers. The error
+// translateMultiObjective computes the columns of multi(...) in rational arithmetic: weights of the objectives, and a mixture of schedulers. The error
 // says why there is no certificate.
-func (proof *vectorProof) multiObjective() (*solve.Values, error) {
+func (proof *vectorProof) solveMultiObjective() (*solve.Values, error) {
 	if proof.effort < fractions {
 		return nil, fmt.Errorf("several objectives need rational arithmetic, which is limited to %d states", maxExactStates)
 	}

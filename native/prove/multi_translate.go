@@ -9,8 +9,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// multiObjective translates multi(...) to a vector of the certificate. At most one objective may be a query.
-func (translation *translation) multiObjective(formula *logic.Formula) (vectorValue, error) {
+// translateMultiObjective translates multi(...) to a vector of the certificate. At most one objective may be a query.
+func (translation *translation) translateMultiObjective(formula *logic.Formula) (vectorValue, error) {
 	if translation.property.Program.Type != syntax.MDP || len(formula.Objectives) > certificate.MaxObjectives {
 		return vectorValue{}, translation.unsupported(formula.Expr, "several objectives in a model that is not an MDP, or more than %d objectives", certificate.MaxObjectives)
 	}

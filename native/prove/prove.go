@@ -590,19 +590,19 @@ func (bounds *bounds) extremalStates(states *sparse.Set, greatest bool) membersh
 	return result
 }
 
-// bestTwo returns the two states with the best bounds, or -1 in place of a missing state. betterOrder is -1 if smaller bounds are better, and 1 if
-// greater bounds are better.
-func (bounds *bounds) bestTwo(states *sparse.Set, stateBounds []float64, betterOrder int) (first, second int) {
-	first, second = -1, -1
+// bestTwo returns the state with the best bound and the state with the second best, or -1 where the set has too few states. betterOrder is -1 if
+// smaller bounds are better, and 1 if greater bounds are better.
+func (bounds *bounds) bestTwo(states *sparse.Set, stateBounds []float64, betterOrder int) (best, secondBest int) {
+	best, secondBest = -1, -1
 	for s := range states.All() {
 		switch {
-		case first < 0 || bounds.compare(s, stateBounds, first, stateBounds) == betterOrder:
-			first, second = s, first
-		case second < 0 || bounds.compare(s, stateBounds, second, stateBounds) == betterOrder:
-			second = s
+		case best < 0 || bounds.compare(s, stateBounds, best, stateBounds) == betterOrder:
+			best, secondBest = s, best
+		case secondBest < 0 || bounds.compare(s, stateBounds, secondBest, stateBounds) == betterOrder:
+			secondBest = s
 		}
 	}
-	return first, second
+	return best, secondBest
 }
 
 // compare returns 1, 0 or -1 if the value of state s is greater than, equal to or less than the value of state other. If there are no exact

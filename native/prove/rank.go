@@ -81,7 +81,7 @@ func rankInSweeps(graph *sparse.Graph, ranks []uint32, unrankedStates *sparse.Se
 func tryToRank(graph *sparse.Graph, ranks []uint32, s int, allChoices bool, isUsable func(s, choice int) bool) bool {
 	var successorRank uint32
 	if allChoices {
-		successorRank = greatestChoiceRank(graph, ranks, s, isUsable)
+		successorRank = maxChoiceRank(graph, ranks, s, isUsable)
 	} else {
 		successorRank = leastSuccessorRank(graph, ranks, s, isUsable)
 	}
@@ -104,21 +104,21 @@ func leastSuccessorRank(graph *sparse.Graph, ranks []uint32, s int, isUsable fun
 	return least
 }
 
-// greatestChoiceRank returns the greatest rank of the usable choices of state s. The rank of a choice is the least rank of its successors. If
-// isUsable is nil, all choices are usable.
-func greatestChoiceRank(graph *sparse.Graph, ranks []uint32, s int, isUsable func(s, choice int) bool) uint32 {
-	greatestRank := uint32(0)
+// maxChoiceRank returns the maximum over the usable choices of state s of the minimum rank of the successors. If isUsable is nil, all choices are
+// usable.
+func maxChoiceRank(graph *sparse.Graph, ranks []uint32, s int, isUsable func(s, choice int) bool) uint32 {
+	maxRank := uint32(0)
 	first, end := graph.Choices(s)
 	for choice := first; choice < end; choice++ {
 		choiceRank := leastRank(graph, ranks, choice)
-		if choiceRank <= greatestRank {
+		if choiceRank <= maxRank {
 			continue
 		}
 		if isUsable == nil || isUsable(s, choice) { // called as rarely as possible, because it may compute with fractions
-			greatestRank = choiceRank
+			maxRank = choiceRank
 		}
 	}
-	return greatestRank
+	return maxRank
 }
 
 // leastRank returns the least rank of the successors of choice c, or unranked if no successor is ranked.

@@ -62,7 +62,7 @@ func (translation *translation) claim(expr sema.Expr) (claim certificate.Claim, 
 // objectivesClaim translates multi(...) to a claim about its value. If isBool is true, all objectives have bounds, and the claim is that the
 // value is 1: some scheduler satisfies all of them.
 func (translation *translation) objectivesClaim(formula *logic.Formula, isBool bool) (certificate.Claim, error) {
-	value, err := translation.multiObjective(formula)
+	value, err := translation.translateMultiObjective(formula)
 	claim := certificate.Claim{Vector: value.vector, Complement: value.isComplement, OverSet: initialStates}
 	if err == nil && isBool {
 		claim.Vector = -1
@@ -149,7 +149,7 @@ func (translation *translation) value(expr sema.Expr) (vectorValue, error) {
 func (translation *translation) strategyValue(formula *logic.Formula) (vectorValue, error) {
 	outerSomeScheduler, outerCoalition := translation.forSomeScheduler, translation.coalition
 	defer func() { translation.forSomeScheduler, translation.coalition = outerSomeScheduler, outerCoalition }()
-	if err := translation.enterStrategy(formula); err != nil {
+	if err := translation.setCoalition(formula); err != nil {
 		return vectorValue{}, err
 	}
 	return translation.value(formula.Operand)
@@ -239,15 +239,15 @@ func (translation *translation) conditionalSet(expr *sema.Cond) (int, error) {
 func (translation *translation) strategySet(formula *logic.Formula) (int, error) {
 	outerSomeScheduler, outerCoalition := translation.forSomeScheduler, translation.coalition
 	defer func() { translation.forSomeScheduler, translation.coalition = outerSomeScheduler, outerCoalition }()
-	if err := translation.enterStrategy(formula); err != nil {
+	if err := translation.setCoalition(formula); err != nil {
 		return 0, err
 	}
 	return translation.booleanFormula(formula.Operand)
 }
 
-// enterStrategy sets, for the translation of the operand, the coalition of <<...>> or [[...]], and whether a bound must hold for some or for all
-// schedulers. In a game the operand must be P of an unbounded until formula.
-func (translation *translation) enterStrategy(formula *logic.Formula) error {
+// setCoalition prepares the translation of the operand of <<...>> or [[...]]: it sets the coalition, and whether a bound must hold for some scheduler
+// or for all. In a game it returns an error unless the operand is P of an until formula without a bound.
+func (translation *translation) setCoalition(formula *logic.Formula) error {
 	translation.forSomeScheduler = formula.ForSomeScheduler
 	if translation.property.Program.Type != syntax.SMG {
 		return nil

@@ -171,7 +171,7 @@ func (proof *vectorProof) columnsOfKind(left, right *sparse.Set) (*solve.Values,
 	graph, dir := proof.graph, proof.direction()
 	switch proof.Kind {
 	case certificate.Objectives:
-		return proof.multiObjective()
+		return proof.solveMultiObjective()
 	case certificate.Until:
 		return proof.until(left, right)
 	case certificate.Steps:

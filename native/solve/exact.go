@@ -262,7 +262,7 @@ func (sys *equationSystem) exactChoiceValue(s, choice int) *big.Rat {
 	}
 	sys.scratchSum.setZero()
 	sys.scratchSum.addFraction(reward)
-	leaves, hasLoop := sys.addTargetValues(s, choice)
+	leaves, hasLoop := sys.addSuccessorValues(s, choice)
 	if !leaves {
 		return nil
 	}
@@ -272,9 +272,9 @@ func (sys *equationSystem) exactChoiceValue(s, choice int) *big.Rat {
 	return sys.scratchSum.lowestTerms()
 }
 
-// addTargetValues adds the weighted values of the targets of a choice to scratchSum, without eliminated self-loops. hasLoop says whether
-// there are such self-loops, leaves whether there are other transitions.
-func (sys *equationSystem) addTargetValues(s, choice int) (leaves, hasLoop bool) {
+// addSuccessorValues adds the weighted values of the targets of a choice to scratchSum, without eliminated self-loops. hasLoop says whether
+// there are such self-loops, hasOther whether there are other transitions.
+func (sys *equationSystem) addSuccessorValues(s, choice int) (hasOther, hasLoop bool) {
 	first, end := sys.graph.Transitions(choice)
 	for i := first; i < end; {
 		weight := sys.graph.Fraction(i)
@@ -285,12 +285,12 @@ func (sys *equationSystem) addTargetValues(s, choice int) (leaves, hasLoop bool)
 				hasLoop = true
 				continue
 			}
-			leaves = true
+			hasOther = true
 			sys.scratchTerm.addFraction(sys.values.Exact[target])
 		}
 		sys.scratchSum.addProduct(weight, &sys.scratchTerm)
 	}
-	return leaves, hasLoop
+	return hasOther, hasLoop
 }
 
 // divideByWeights divides scratchSum by the sum of the weights of a choice, without the weights of eliminated self-loops.

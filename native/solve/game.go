@@ -88,12 +88,12 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 	improvement.solve = func(mdp *sparse.Graph, _ *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 		return Until(ctx, mdp, left, right, dir, opts)
 	}
-	return improvement.solveMaybe(oneStates, strategy)
+	return improvement.solveMaybeStates(oneStates, strategy)
 }
 
-// solveMaybe solves the maybe states of an until formula: first by deflation, then by strategy improvement if deflation is slow.
+// solveMaybeStates solves the maybe states of an until formula: first by deflation, then by strategy improvement if deflation is slow.
 // The set oneStates has the states with value 1.
-func (improvement *strategyImprovement) solveMaybe(oneStates *sparse.Set, strategy []uint32) (*Values, error) {
+func (improvement *strategyImprovement) solveMaybeStates(oneStates *sparse.Set, strategy []uint32) (*Values, error) {
 	sys, opts := improvement.sys, improvement.opts
 	bounds, err := improvement.game.iterateBounds(improvement.ctx, sys.maybe, oneStates, strategy, opts)
 	if err != nil {

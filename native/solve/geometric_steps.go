@@ -249,8 +249,8 @@ func (steps *geometricSteps) isNarrow(lower, upper float64) bool {
 	return upper-lower <= steps.epsilon/2*upper && upper < math.MaxFloat64
 }
 
-// stateBounds returns bounds on the value of state s: its increments before the first period, plus its increments in the first period times the
-// geometric series. firstPeriod is nil if all increments were added one by one.
+// stateBounds returns bounds on the value of state s, the sum of its increments. The increments before the first period are summed one by one, and
+// those of the periods are the sum of the first period times the geometric series. firstPeriod is nil if there are no periods.
 func (steps *geometricSteps) stateBounds(s uint32, beforePeriods, firstPeriod *increments, series geometricSum) (lower, upper float64) {
 	lower, upper = beforePeriods.sumLower[s], beforePeriods.sumUpper[s]
 	numAdditions := beforePeriods.count

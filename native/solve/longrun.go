@@ -329,7 +329,7 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, sweepWork, maxSwee
 		if err != nil {
 			return bounds.lower, bounds.upper, err
 		}
-		gainGuess.addPoint(gain, drift)
+		gainGuess.addSweep(gain, drift)
 	}
 	return bounds.lower, bounds.upper, nil
 }
@@ -351,8 +351,8 @@ func (bscc *bsccGain) sweepRepeatedly(members []uint32, gain float64, sweeps, sw
 // the bias in one sweep: it is proportional to the error of the gain that the sweep assumes.
 type secant struct{ lastGain, lastDrift, previousGain, previousDrift float64 }
 
-// addPoint adds a gain, and the drift of a sweep with this gain.
-func (points *secant) addPoint(gain, drift float64) {
+// addSweep adds the point of a sweep: the gain that the sweep assumed, and its drift.
+func (points *secant) addSweep(gain, drift float64) {
 	points.previousGain, points.previousDrift = points.lastGain, points.lastDrift
 	points.lastGain, points.lastDrift = gain, drift
 }

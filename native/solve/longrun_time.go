@@ -127,7 +127,7 @@ func (component *timedComponent) solve() error {
 		return nil
 	}
 	for range maxGuesses {
-		nextGuess, err := component.improveGuess(guess, shortestTime.Lower[0], longestTime.Upper[0])
+		nextGuess, err := component.tightenWithGuess(guess, shortestTime.Lower[0], longestTime.Upper[0])
 		if err != nil || nextGuess == nil {
 			return err
 		}
@@ -136,9 +136,9 @@ func (component *timedComponent) solve() error {
 	return nil
 }
 
-// improveGuess tightens the bounds with a guess g of the optimal average: it solves the long-run average of R - g*T, where R is the reward and T
-// the mean time of a step, between minTime and maxTime. It returns the next guess, or nil if none is needed.
-func (component *timedComponent) improveGuess(guess *big.Rat, minTime, maxTime float64) (*big.Rat, error) {
+// tightenWithGuess tightens the bounds on the optimal average with a guess g: it solves the long-run average of R - g*T, which is 0 if g is the
+// optimal average. R is the reward of a step, T its mean time; minTime and maxTime bound T. It returns the next guess, or nil if none is needed.
+func (component *timedComponent) tightenWithGuess(guess *big.Rat, minTime, maxTime float64) (*big.Rat, error) {
 	scale := component.scaleFor(guess)
 	rewards := Signed{Gains: scaledReward(component.reward, scale), Losses: scaledReward(component.time, new(big.Rat).Mul(scale, guess))}
 	if rewards.HasLarge() {

@@ -209,7 +209,7 @@ func (b *builder) constant(expr *sema.Const) *term {
 	}
 }
 
-// failingTerm returns a term that always fails, mod(1,0). The interpreter then evaluates the expression.
+// failingTerm returns a term whose evaluation always fails: mod(1,0). Where a term fails, the interpreter evaluates the expression instead.
 func (b *builder) failingTerm(valueType sema.Type) *term {
 	operand := b.mod(b.intConst(1), b.intConst(0))
 	if valueType == sema.Bool {

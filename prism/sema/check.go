@@ -80,8 +80,8 @@ type items struct {
 	players            []*syntax.Player
 }
 
-// itemsByKind groups the items of a model file by kind, in source order.
-func itemsByKind(modelItems []syntax.Item) (grouped items) {
+// groupItems groups the items of a model file by kind, in source order.
+func groupItems(modelItems []syntax.Item) (grouped items) {
 	for _, item := range modelItems {
 		switch item := item.(type) {
 		case *syntax.TypeDecl:
@@ -118,7 +118,7 @@ func newChecker(model *syntax.Model) *checker {
 	checker := &checker{
 		diags: diags{file: model.File},
 		model: &Model{file: model.File, dialect: model.Dialect, truncates: model.Truncates, isEmbeddedMDP: model.Embedded, names: make(table), quoted: make(table)},
-		items: itemsByKind(model.Items), rate: model.Rate,
+		items: groupItems(model.Items), rate: model.Rate,
 	}
 	checker.resolver = newResolver(&checker.diags, checker.model, nil)
 	if len(checker.items.types) > 1 {

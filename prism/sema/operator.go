@@ -470,9 +470,9 @@ func filterType(name string, operandType Type) Type {
 	return operandType
 }
 
-// multiObjective returns the property multi(...) or multilex(...) with the given arguments, which are already resolved. It checks the types of
+// resolveMulti returns the property multi(...) or multilex(...) with the given arguments, which are already resolved. It checks the types of
 // the arguments.
-func (r *resolver) multiObjective(expr *syntax.Call, args []Expr) Expr {
+func (r *resolver) resolveMulti(expr *syntax.Call, args []Expr) Expr {
 	hasBoolean := false
 	for i, arg := range args {
 		problem := objectiveProblem(arg, expr.IsLexicographic, hasBoolean)

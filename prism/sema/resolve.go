@@ -515,7 +515,7 @@ func (r *resolver) resolveCall(expr *syntax.Call) Expr {
 	case !areValid:
 		return invalidExpr(expr, args...)
 	case function == funcMulti:
-		return r.multiObjective(expr, args)
+		return r.resolveMulti(expr, args)
 	}
 	return r.newBuiltinCall(expr, function, args)
 }

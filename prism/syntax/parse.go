@@ -436,11 +436,11 @@ func (p *parser) fail(pos Pos, message string) {
 	}
 	p.hasFailed, p.failedAt = true, p.token
 	p.token.kind = tokBad
-	p.report(pos, message)
+	p.reportError(pos, message)
 }
 
-// report records an error, and the parser continues. It records only the first error of a statement. After maxErrors errors, the parser gives up.
-func (p *parser) report(pos Pos, message string) {
+// reportError records an error, and the parser continues. It records only the first error of a statement. After maxErrors errors, the parser gives up.
+func (p *parser) reportError(pos Pos, message string) {
 	if p.isLookingAhead || p.hasReported || p.hasGivenUp {
 		return
 	}
@@ -575,7 +575,7 @@ func (p *parser) parseIdent(what string) *Ident {
 func (p *parser) parseName(what string) *Ident {
 	if k := p.token.kind; k.isKeyword() && !isStructural(k) && !p.isLookingAhead {
 		ident := &Ident{Name: p.tokenText(p.token), Span: Span{p.token.pos, p.token.endPos()}}
-		p.report(p.token.pos, fmt.Sprintf("found keyword %q, want %s; PRISM reserves %q", ident.Name, what, ident.Name))
+		p.reportError(p.token.pos, fmt.Sprintf("found keyword %q, want %s; PRISM reserves %q", ident.Name, what, ident.Name))
 		p.advance()
 		return ident
 	}

@@ -168,7 +168,7 @@ func (p *parser) parseLabelDecl() *LabelDecl {
 	if p.token.kind == tokIdent {
 		label.Name = p.parseIdent("")
 		if p.dialect == PRISM {
-			p.report(label.Name.Start, fmt.Sprintf("found %s, want a label name in double quotes", quoteText(label.Name.Name)))
+			p.reportError(label.Name.Start, fmt.Sprintf("found %s, want a label name in double quotes", quoteText(label.Name.Name)))
 		}
 	} else {
 		label.Name = p.parseQuotedName("a label name")
@@ -344,7 +344,7 @@ func (p *parser) declarationAhead(isTooLate bool) bool {
 // checkOrder reports an error for the first statement of a module that is too late. The result says whether all statements so far are in order.
 func (p *parser) checkOrder(isInOrder, isTooLate bool, want string) bool {
 	if isInOrder && isTooLate {
-		p.report(p.token.pos, "found "+describe(p.scanner.src, p.token)+", want "+want)
+		p.reportError(p.token.pos, "found "+describe(p.scanner.src, p.token)+", want "+want)
 	}
 	return !isTooLate && isInOrder
 }

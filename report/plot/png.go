@@ -46,13 +46,13 @@ func (c *canvas) path(shape *path) {
 		if shape.translucent {
 			paint = color.RGBAModel.Convert(color.NRGBA{R: shape.color.R, G: shape.color.G, B: shape.color.B, A: opacity}).(color.RGBA)
 		}
-		c.fill(paint, [][]xy{points})
+		c.fillPolygons(paint, [][]xy{points})
 		return
 	}
 	if shape.closed {
 		points = append(points[:len(points):len(points)], points[0])
 	}
-	c.fill(shape.color, stroke(points, shape.width))
+	c.fillPolygons(shape.color, stroke(points, shape.width))
 }
 
 // circle returns a polygon with 32 corners, which looks like a circle.
@@ -85,8 +85,8 @@ func stroke(points []xy, width float64) [][]xy {
 	return polygons
 }
 
-// fill fills polygons with a colour.
-func (c *canvas) fill(paint color.RGBA, polygons [][]xy) {
+// fillPolygons fills polygons with a colour.
+func (c *canvas) fillPolygons(paint color.RGBA, polygons [][]xy) {
 	c.rasterize(paint, polygons, func(rasterizer *vector.Rasterizer, toPixel func(xy) (float32, float32)) {
 		for _, points := range polygons {
 			rasterizer.MoveTo(toPixel(points[0]))

@@ -32,12 +32,12 @@ func (p *progress) end(run *testRun) {
 	defer p.mu.Unlock()
 	delete(p.startTimes, run)
 	p.numFinished++
-	p.report(time.Now())
+	p.notifyCaller(time.Now())
 }
 
-// report calls p.notify with the number of finished runs and the number of all runs. If a run has taken at least slowAfter, it also passes a text
-// about the longest one. The caller holds the lock.
-func (p *progress) report(now time.Time) {
+// notifyCaller calls p.notify with the number of finished runs and the number of all runs. If a run has taken at least slowAfter, it also passes a text
+// about the longest one. The lock must be held.
+func (p *progress) notifyCaller(now time.Time) {
 	if p.notify == nil {
 		return
 	}
@@ -80,7 +80,7 @@ func (p *progress) reportRegularly(ticks <-chan time.Time, stopped <-chan struct
 		select {
 		case now := <-ticks:
 			p.mu.Lock()
-			p.report(now)
+			p.notifyCaller(now)
 			p.mu.Unlock()
 		case <-stopped:
 			return

@@ -18,7 +18,7 @@ func TestProgress(t *testing.T) {
 	slow := &testRun{loadedTest: &loadedTest{Test: &Test{Run: suite.Run{Model: "slow.prism", Props: "slow.props"}}, options: &Options{}}, engine: storm}
 	quick := &testRun{loadedTest: &loadedTest{Test: &Test{Run: suite.Run{Model: "quick.prism"}}, options: &Options{}}, engine: storm}
 	w.startTimes[slow], w.startTimes[quick] = now.Add(-75*time.Second), now.Add(-time.Second)
-	w.report(now)
+	w.notifyCaller(now)
 	w.end(slow)
 	if len(said) != 2 || said[0] != "storm on slow.prism slow.props has run for 1m15s" || said[1] != "" {
 		t.Errorf("%q", said)

@@ -51,7 +51,7 @@ func (test *loadedTest) readImports(ctx context.Context) (*explicit.Space, error
 	if len(imports) > 1 {
 		return nil, unsupported("imports of .pexp files with others (%s)", imports[0][0])
 	}
-	return files.ReadCombined(ctx, sources.Transitions, options)
+	return files.ReadCombinedFile(ctx, sources.Transitions, options)
 }
 
 // readImportFiles reads the files of all import switches, and stores their hash in importsHash. isCombined is true if the transitions are in a

@@ -154,7 +154,7 @@ func (r *suiteReader) readCluster(node ast.Node, cluster *settings.Settings) {
 		{"kubernetes", func(node ast.Node) { r.readKubernetes(node, cluster) }},
 	})
 	if len(r.errs) == 0 {
-		r.report(node, cluster.Check())
+		r.reportError(node, cluster.Check())
 	}
 }
 
@@ -182,7 +182,7 @@ func (r *suiteReader) textReader(target *string, check func(string) error) func(
 	return func(node ast.Node) {
 		*target = r.readText(node)
 		if *target != "" {
-			r.report(node, check(*target))
+			r.reportError(node, check(*target))
 		}
 	}
 }
@@ -203,14 +203,14 @@ func (r *suiteReader) listReader(target *[]string, check func(string) error) fun
 	return func(node ast.Node) {
 		r.readList(node, func(node ast.Node) {
 			text := r.readText(node)
-			r.report(node, check(text))
+			r.reportError(node, check(text))
 			*target = append(*target, text)
 		})
 	}
 }
 
-// report records an error at the position of a node. It does nothing if err is nil.
-func (r *suiteReader) report(node ast.Node, err error) {
+// reportError records an error at the position of a node. It does nothing if err is nil.
+func (r *suiteReader) reportError(node ast.Node, err error) {
 	if err != nil {
 		r.fail(node, "%v", err)
 	}
@@ -267,7 +267,7 @@ func (r *suiteReader) readConstList(list ast.Node) []string {
 	r.readList(list, func(element ast.Node) {
 		text := r.readText(element)
 		_, err := sema.ParseConsts([]string{text})
-		r.report(element, err)
+		r.reportError(element, err)
 		definitions = append(definitions, text)
 	})
 	return definitions

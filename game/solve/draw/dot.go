@@ -83,7 +83,7 @@ func (g *graph) addPosition(board game.Board) error {
 	}
 	g.nodes = append(g.nodes, node{board, g.sum(board), g.label(board, value)})
 	for _, equalMoves := range g.groups(moves, bestMoves) {
-		if err := g.addAction(board, equalMoves); err != nil {
+		if err := g.addMoveNode(board, equalMoves); err != nil {
 			return err
 		}
 	}
@@ -110,8 +110,8 @@ func (g *graph) groups(moves []solve.MoveValue, bestMoves game.Moves) [][]solve.
 	return grouped
 }
 
-// addAction adds a node for moves with the same afterstate, and edges to the boards after a random tile.
-func (g *graph) addAction(source game.Board, equalMoves []solve.MoveValue) error {
+// addMoveNode adds one node for all moves of a board that have the same afterstate, and edges from it to the boards after a random tile.
+func (g *graph) addMoveNode(source game.Board, equalMoves []solve.MoveValue) error {
 	var names []string
 	for _, move := range equalMoves {
 		names = append(names, move.Dir.String())
@@ -124,14 +124,14 @@ func (g *graph) addAction(source game.Board, equalMoves []solve.MoveValue) error
 		return nil
 	}
 	g.actions++
-	addAction := "a" + strconv.Itoa(g.actions)
-	fmt.Fprintf(&g.edges, "  %s [shape=point];\n  %s -> %s [label=%q, arrowhead=none];\n", addAction, id(source), addAction, text)
+	node := "a" + strconv.Itoa(g.actions)
+	fmt.Fprintf(&g.edges, "  %s [shape=point];\n  %s -> %s [label=%q, arrowhead=none];\n", node, id(source), node, text)
 	for _, outcome := range g.table.Outcomes(afterstate) {
 		target, err := g.addOutcome(outcome)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&g.edges, "  %s -> %s [label=%q];\n", addAction, target, number(outcome.Prob))
+		fmt.Fprintf(&g.edges, "  %s -> %s [label=%q];\n", node, target, number(outcome.Prob))
 	}
 	return nil
 }

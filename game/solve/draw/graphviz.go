@@ -93,11 +93,11 @@ func (g *graphviz) render(ctx context.Context, dot string) ([]byte, error) {
 	if library.call("gvLayout", pluginContext, graph, library.text("dot")) != 0 && library.err == nil {
 		return nil, errors.New("the graph has no layout")
 	}
-	outAddress := library.copyIn(make([]byte, 8))
+	outAddress := library.writeMemory(make([]byte, 8))
 	if library.call("gvRenderData", pluginContext, graph, library.text("svg"), outAddress, outAddress+4) != 0 && library.err == nil {
 		return nil, errors.New("the layout has no picture")
 	}
-	return library.copyOut(library.readWord(outAddress), library.readWord(outAddress+4)), library.err
+	return library.readMemory(library.readWord(outAddress), library.readWord(outAddress+4)), library.err
 }
 
 // calls is a sequence of calls; after an error nothing more is done, and all results are 0.
@@ -123,8 +123,8 @@ func (c *calls) call(name string, args ...uint64) uint64 {
 	return results[0]
 }
 
-// copyIn copies data into the memory of the machine and returns where it is.
-func (c *calls) copyIn(data []byte) uint64 {
+// writeMemory allocates memory in the module, copies data into it, and returns its address.
+func (c *calls) writeMemory(data []byte) uint64 {
 	address := c.call("malloc", uint64(len(data)))
 	if c.err == nil && (address == 0 || !c.module.Memory().Write(uint32(address), data)) {
 		c.err = errors.New("out of memory")
@@ -133,10 +133,10 @@ func (c *calls) copyIn(data []byte) uint64 {
 }
 
 // text copies a text and the zero that ends it.
-func (c *calls) text(s string) uint64 { return c.copyIn(append([]byte(s), 0)) }
+func (c *calls) text(s string) uint64 { return c.writeMemory(append([]byte(s), 0)) }
 
-// copyOut returns a copy of the module's memory at an address. After an error, which it stores in c.err, it returns nil.
-func (c *calls) copyOut(address, length uint64) []byte {
+// readMemory returns a copy of length bytes of the module's memory. If the bytes are outside the memory, it sets c.err and returns nil.
+func (c *calls) readMemory(address, length uint64) []byte {
 	if c.err != nil {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (c *calls) copyOut(address, length uint64) []byte {
 }
 
 func (c *calls) readWord(address uint64) uint64 {
-	if data := c.copyOut(address, 4); c.err == nil {
+	if data := c.readMemory(address, 4); c.err == nil {
 		return uint64(binary.LittleEndian.Uint32(data))
 	}
 	return 0
@@ -157,15 +157,15 @@ func (c *calls) readWord(address uint64) uint64 {
 // pluginTable returns the address of the array of plugins for gvContextPlugins: pairs of a name and a library, with a pair of zeros at the end. The
 // plugins are those that are compiled into the module.
 func (c *calls) pluginTable() uint64 {
-	out := c.copyIn(make([]byte, 8))
+	out := c.writeMemory(make([]byte, 8))
 	c.call("wasm_bridge_SymList_default", out)
 	list := c.readWord(out)
 	var array []byte
 	for i := range c.readWord(list) { // the list has its length, and then a pointer to an array of pointers to pairs
 		pair := c.readWord(c.readWord(list+4) + 8*i)
-		array = append(array, c.copyOut(pair, 8)...)
+		array = append(array, c.readMemory(pair, 8)...)
 	}
-	return c.copyIn(append(array, make([]byte, 8)...))
+	return c.writeMemory(append(array, make([]byte, 8)...))
 }
 
 // Notice returns where Graphviz comes from, and on which terms, for those who pass the module on.

@@ -21,7 +21,7 @@ func WriteController(ctx context.Context, out io.Writer, space *explicit.Space, 
 	case Actions, Indices:
 		err = writer.writeControllerList(controller, format == Indices)
 	case InducedModel, Dot:
-		err = writer.writeControllerChain(controller, format == Dot)
+		err = writer.writeInducedChain(controller, format == Dot)
 	case JSON:
 		err = writer.writeControllerJSON(controller)
 	default:
@@ -81,9 +81,9 @@ func (writer *writer) appendMoves(line []byte, node *sparse.Node, useIndices boo
 	return line
 }
 
-// writeControllerChain writes the Markov chain that the controller induces, in the DOT language if useDot is true, else as a .tra file. Its states
+// writeInducedChain writes the Markov chain that the controller induces, in the DOT language if useDot is true, else as a .tra file. Its states
 // are the controller nodes.
-func (writer *writer) writeControllerChain(controller *sparse.Controller, useDot bool) error {
+func (writer *writer) writeInducedChain(controller *sparse.Controller, useDot bool) error {
 	if writer.opts.Restrict {
 		return fmt.Errorf("found mode=restrict for a scheduler with memory, want mode=reduce")
 	}

@@ -113,7 +113,7 @@ func (result *Result) checkActions() error {
 	if result.isRestricted[sparse.NoAction] {
 		return errors.New("a module can only choose by actions, and a state has several choices, one of them without an action")
 	}
-	if result.hasAmbiguousActions() {
+	if result.hasRepeatedAction() {
 		return errors.New("a module can only choose by actions, and a state has two choices with the same action")
 	}
 	return nil
@@ -135,8 +135,8 @@ func (result *Result) writeCommands(text *strings.Builder, node *Node, guard []s
 	fmt.Fprintf(text, "  [%s] %s -> true;\n", result.Space.Program().Actions[action-1], strings.Join(guard, " & "))
 }
 
-// hasAmbiguousActions reports whether a state has two choices with the same action.
-func (result *Result) hasAmbiguousActions() bool {
+// hasRepeatedAction reports whether a state has two choices with the same action.
+func (result *Result) hasRepeatedAction() bool {
 	model := result.Space.Model()
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)

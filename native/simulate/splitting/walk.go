@@ -49,7 +49,7 @@ func (w *walker) drawPath(ctx context.Context, from position, importance float64
 		if w.attains(nodeNumber, importance) {
 			return position{w.chain.nodes[nodeNumber].state, time}, true, nil
 		}
-		if err := w.prepareStep(ctx, nodeNumber, steps); err != nil {
+		if err := w.beginStep(ctx, nodeNumber, steps); err != nil {
 			return from, false, err
 		}
 		current := &w.chain.nodes[nodeNumber]
@@ -67,9 +67,9 @@ func (w *walker) drawPath(ctx context.Context, from position, importance float64
 	}
 }
 
-// prepareStep expands a node of the chain, unless it is already expanded. It is an error if the path is too long. steps is the number of steps
-// of the path so far.
-func (w *walker) prepareStep(ctx context.Context, nodeNumber int32, steps int64) error {
+// beginStep counts a step and expands the node in which the step begins, unless the node is already expanded. steps is the number of earlier steps of
+// the path. It returns an error if the path is too long.
+func (w *walker) beginStep(ctx context.Context, nodeNumber int32, steps int64) error {
 	w.steps++
 	if w.steps%1024 == 0 && ctx.Err() != nil {
 		return ctx.Err()

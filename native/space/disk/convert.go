@@ -316,8 +316,8 @@ func (maker *chunkMaker) encodeRows() {
 	}
 }
 
-// storeRow appends maker.encodedRow to maker.encodedRows, or the number of an equal earlier row. numOperands is the number of operands of the row in
-// Rows.
+// storeRow appends the current row, maker.encodedRow, to the rows of the chunk, maker.encodedRows. If an earlier row is equal, it appends only the
+// number of that row. numOperands is the length of the row in memory: it counts toward the length of Rows.Operands.
 func (maker *chunkMaker) storeRow(numOperands int64) {
 	number, isKnown := maker.templates[string(maker.encodedRow)]
 	if isKnown {

@@ -52,8 +52,8 @@ type Space struct {
 	Model     *compile.Model
 	Packing   *compile.Packing
 	States    *Set
-	// Fallback says why the model was not compiled; nil if it was.
-	Fallback error
+	// WhyInterpreted says why the model was not compiled; nil if it was.
+	WhyInterpreted error
 
 	layout      *layout
 	opts        Options
@@ -64,13 +64,13 @@ type Space struct {
 
 // NewSpace prepares the exploration of a model in a directory. The caller must close the space.
 func NewSpace(ctx context.Context, dir *Directory, model *compile.Model, opts Options) (*Space, error) {
-	successors, fallback, err := explicit.NewSuccessors(ctx, model, opts.Explicit)
+	successors, whyInterpreted, err := explicit.NewSuccessors(ctx, model, opts.Explicit)
 	if err != nil {
 		return nil, err
 	}
 	packing := compile.NewPacking(model.Program().Vars)
 	space := &Space{
-		Directory: dir, Model: model, Packing: packing, Fallback: fallback, layout: newLayout(packing), opts: opts, successors: successors,
+		Directory: dir, Model: model, Packing: packing, WhyInterpreted: whyInterpreted, layout: newLayout(packing), opts: opts, successors: successors,
 	}
 	for range opts.workers() {
 		expander, err := successors.Fork(ctx)

@@ -142,7 +142,7 @@ type exploration struct {
 
 	packedBuffer   []uint64
 	targetNumbers  []uint32 // of the targets of a batch
-	fallbackReason error    // why the model was not compiled
+	whyInterpreted error    // why the model was not compiled
 	startTime      time.Time
 	lastReport     time.Time
 	memoryLimit    int64 // on memory, in bytes
@@ -281,7 +281,7 @@ func (search *exploration) newExpander(ctx context.Context) (compile.PackedExpan
 	_, isUnsupported := errors.AsType[*compile.UnsupportedError](err)
 	if isUnsupported {
 		if !search.opts.Exact {
-			search.fallbackReason = err
+			search.whyInterpreted = err
 		}
 		return search.model.NewPackedInterpreter(search.codec.packing), nil
 	}
@@ -425,7 +425,7 @@ func (search *exploration) buildSpace() (*Space, error) {
 	space := &Space{
 		part: search.opts.Part, symmetry: search.opts.Symmetry, permutations: search.opts.Permutations, maxDepth: search.opts.Depth,
 		compiled: search.model, codec: search.codec, store: search.store, numOverlaps: search.numOverlaps, numMerged: search.numMerged,
-		fallbackReason: search.fallbackReason, rangeErr: search.rangeErr, isRounded: search.isRounded, isNormalised: search.isNormalised,
+		whyInterpreted: search.whyInterpreted, rangeErr: search.rangeErr, isRounded: search.isRounded, isNormalised: search.isNormalised,
 	}
 	if len(search.deadlockStates) > 0 && search.opts.NoFixDeadlocks {
 		first := space.State(nil, int(search.deadlockStates[0]))
@@ -478,6 +478,6 @@ func (search *exploration) finishModel() (*sparse.Model, error) {
 	return model, nil
 }
 
-// Fallback returns the *compile.UnsupportedError that says why a large model was interpreted
+// WhyInterpreted returns the *compile.UnsupportedError that says why a large model was interpreted
 // instead of compiled to WebAssembly; nil if it was compiled. It affects speed only.
-func (space *Space) Fallback() error { return space.fallbackReason }
+func (space *Space) WhyInterpreted() error { return space.whyInterpreted }

@@ -74,7 +74,7 @@ func (space *Space) exactWeightedSums(values []*big.Rat) (floats []float64, mean
 				sum.Add(sum, new(big.Rat).Mul(space.model.Fraction(transition), values[transition]))
 			}
 		}
-		storeRational(floats, means, choice, sum)
+		storeFraction(floats, means, choice, sum)
 	}
 	return floats, means
 }

@@ -33,7 +33,7 @@ func sameSpacesOf(t *testing.T, m *compile.Model, exact bool, part int) {
 			}
 			continue
 		}
-		if err := got.Fallback(); err != nil {
+		if err := got.WhyInterpreted(); err != nil {
 			t.Fatal(err)
 		}
 		a, b := *want.Model(), *got.Model()
@@ -184,11 +184,11 @@ func TestFallback(t *testing.T) {
 	if s.Model().NumStates() != 9 {
 		t.Errorf("%d states", s.Model().NumStates())
 	}
-	if err := s.Fallback(); err == nil || !strings.Contains(err.Error(), "more than 4096 combinations of commands") {
+	if err := s.WhyInterpreted(); err == nil || !strings.Contains(err.Error(), "more than 4096 combinations of commands") {
 		t.Errorf("fallback: %v", err)
 	}
-	if s := build(t, walk, explicit.Options{}); s.Fallback() != nil {
-		t.Errorf("fallback: %v", s.Fallback())
+	if s := build(t, walk, explicit.Options{}); s.WhyInterpreted() != nil {
+		t.Errorf("fallback: %v", s.WhyInterpreted())
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 func (space *Space) Quotient(states []uint32, model *sparse.Model, rewards map[int]*sparse.Reward) *Space {
 	quotient := &Space{
 		compiled: space.compiled, codec: space.codec, store: newStore(space.codec.wordsPerState), model: model,
-		numOverlaps: space.numOverlaps, fallbackReason: space.fallbackReason, prismDifferences: space.prismDifferences, imported: space.imported, isNormalised: space.isNormalised,
+		numOverlaps: space.numOverlaps, whyInterpreted: space.whyInterpreted, prismDifferences: space.prismDifferences, imported: space.imported, isNormalised: space.isNormalised,
 		quotient: &quotientData{rewards},
 	}
 	for _, i := range states {

@@ -24,7 +24,7 @@ func (space *Space) Restrict(choices *sparse.Set) (*Space, error) {
 	}
 	return &Space{
 		compiled: space.compiled, codec: space.codec, store: space.store, model: space.model.Restrict(choices),
-		numOverlaps: space.numOverlaps, numMerged: space.numMerged, fallbackReason: space.fallbackReason, rangeErr: space.rangeErr, prismDifferences: space.prismDifferences,
+		numOverlaps: space.numOverlaps, numMerged: space.numMerged, whyInterpreted: space.whyInterpreted, rangeErr: space.rangeErr, prismDifferences: space.prismDifferences,
 		imported: space.imported, isRounded: space.isRounded, isNormalised: space.isNormalised, isRestricted: true,
 	}, nil
 }

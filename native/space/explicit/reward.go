@@ -353,15 +353,14 @@ func (space *Space) exactReward(index int) (*sparse.Reward, error) {
 // setReward stores a reward at index i, as a fraction and as a float64. It records the first reward outside the
 // range of float64.
 func (space *Space) setReward(reward *sparse.Reward, floats []float64, fractions []*big.Rat, i int, value *big.Rat) {
-	storeRational(floats, fractions, i, value)
+	storeFraction(floats, fractions, i, value)
 	if floats[i] != 0 && !isNormalFloat(floats[i]) && reward.RangeErr == nil {
 		reward.RangeErr, reward.RelErr = &RangeError{File: space.Program().File, What: "reward " + shortRat(value)}, math.Inf(1)
 	}
 }
 
-// storeRational sets the entry with an index in both lists: to a fraction, and to the float64 nearest to it. For the fraction 0 it sets
-// nothing.
-func storeRational(floats []float64, fractions []*big.Rat, index int, value *big.Rat) {
+// storeFraction sets fractions[index] to a value, and floats[index] to the nearest float64. It does nothing if the value is 0.
+func storeFraction(floats []float64, fractions []*big.Rat, index int, value *big.Rat) {
 	switch {
 	case value.Sign() == 0:
 		return

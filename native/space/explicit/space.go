@@ -25,7 +25,7 @@ type Space struct {
 	numOverlaps      int
 	numMerged        int
 	earlierDeadlocks int            // deadlocks of the explored part, see ExploreFurther
-	fallbackReason   error          // as returned by Fallback
+	whyInterpreted   error          // as returned by WhyInterpreted
 	rangeErr         error          // a weight outside the range of float64
 	prismDifferences []string       // warnings where PRISM computes another value
 	imported         *importedParts // nil for a space that was built

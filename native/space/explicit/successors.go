@@ -28,15 +28,15 @@ type SuccessorRows struct {
 }
 
 // NewSuccessors returns an expander of packed states. It compiles the model to WebAssembly if possible; otherwise it interprets the model,
-// and fallbackReason says why.
-func NewSuccessors(ctx context.Context, model *compile.Model, opts Options) (successors *Successors, fallbackReason error, err error) {
+// and whyInterpreted says why.
+func NewSuccessors(ctx context.Context, model *compile.Model, opts Options) (successors *Successors, whyInterpreted error, err error) {
 	search := newExploration(model, opts)
 	expander, err := search.newExpander(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	successors, err = newSuccessors(ctx, model, opts, search.codec, expander)
-	return successors, search.fallbackReason, err
+	return successors, search.whyInterpreted, err
 }
 
 // newSuccessors returns an expander of packed states that uses the given expander of the model.

@@ -32,7 +32,7 @@ func (space *Space) TransitionRewards(index int) (values []float64, fractions []
 	values = make([]float64, space.model.NumTransitions())
 	if space.model.Exact() {
 		fractions = make([]*big.Rat, len(values))
-		err = space.exactTransitionRewards(structure, func(transition int, value *big.Rat) { storeRational(values, fractions, transition, value) })
+		err = space.exactTransitionRewards(structure, func(transition int, value *big.Rat) { storeFraction(values, fractions, transition, value) })
 		return values, fractions, err
 	}
 	_, err = space.evaluateRewards(index, func(evaluator *rewardEvaluator, i int, state []int32) error {

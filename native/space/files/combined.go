@@ -56,9 +56,9 @@ func (writer *Writer) sectionWriters() []func(context.Context, io.Writer) error 
 	return writers
 }
 
-// ReadCombined reads a model from PRISM's .pexp file. The transitions must be the first section. Other sections
+// ReadCombinedFile reads a model from PRISM's .pexp file. The transitions must be the first section. Other sections
 // may have any order. It returns the same errors as Read.
-func ReadCombined(ctx context.Context, source Source, opts ReadOptions) (*explicit.Space, error) {
+func ReadCombinedFile(ctx context.Context, source Source, opts ReadOptions) (*explicit.Space, error) {
 	parts, err := splitSections(source)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@
 //	err = w.DRN(ctx, out)                       // Storm's model.drn
 //	err = w.UMB(ctx, out)                       // model.umb, of PRISM, Storm and Modest
 //	space, err := files.Read(ctx, sources, files.ReadOptions{})
-//	space, err = files.ReadCombined(ctx, source, files.ReadOptions{})
+//	space, err = files.ReadCombinedFile(ctx, source, files.ReadOptions{})
 //	space, err = files.ReadDRN(ctx, source, files.ReadOptions{})
 //	space, err = files.ReadUMB(ctx, source, files.ReadOptions{})
 //

@@ -210,7 +210,7 @@ func TestNoActionsAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := writeWith(t, space, files.Options{NoActions: true}, (*files.Writer).Combined)
-	read, err := files.ReadCombined(t.Context(), files.Source{Name: "m.pexp", Text: []byte(text)}, files.ReadOptions{})
+	read, err := files.ReadCombinedFile(t.Context(), files.Source{Name: "m.pexp", Text: []byte(text)}, files.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func TestCombinedRoundTrip(t *testing.T) {
 	n := 0
 	for _, file := range archives {
 		text := archive(t, file)["explicit/out.pexp"]
-		space, err := files.ReadCombined(t.Context(), files.Source{Name: "out.pexp", Text: []byte(text)}, files.ReadOptions{})
+		space, err := files.ReadCombinedFile(t.Context(), files.Source{Name: "out.pexp", Text: []byte(text)}, files.ReadOptions{})
 		if filepath.Base(file) == "queue.txt" {
 			if err == nil || !strings.Contains(err.Error(), "they have different actions") {
 				t.Errorf("found %v, wanted a refusal: the rewards do not say of which transition they are", err)
@@ -272,7 +272,7 @@ func TestCombinedParts(t *testing.T) {
 		return "# Reward structure \"" + name + "\"\n# Transition rewards\n2 1\n0 1 7\n\n"
 	}
 	read := func(text string) (*explicit.Space, error) {
-		return files.ReadCombined(t.Context(), files.Source{Name: "a.pexp", Text: []byte(text)}, files.ReadOptions{})
+		return files.ReadCombinedFile(t.Context(), files.Source{Name: "a.pexp", Text: []byte(text)}, files.ReadOptions{})
 	}
 	names := func(s *explicit.Space) string {
 		var out []string

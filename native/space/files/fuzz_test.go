@@ -123,7 +123,7 @@ func FuzzCombined(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := files.ReadCombined(t.Context(), files.Source{Name: "a.pexp", Text: []byte(text)}, files.ReadOptions{MaxStates: 1000})
+		s, err := files.ReadCombinedFile(t.Context(), files.Source{Name: "a.pexp", Text: []byte(text)}, files.ReadOptions{MaxStates: 1000})
 		if err == nil {
 			again(t, s)
 		}

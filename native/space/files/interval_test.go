@@ -52,7 +52,7 @@ func TestIntervals(t *testing.T) {
 		}
 		for _, typ := range []syntax.ModelType{syntax.TypeNone, syntax.IMDP} {
 			text := strings.Replace(first, " (IMDP)", "", 1) // told by its entries
-			read, err := files.ReadCombined(t.Context(), files.Source{Name: "m.pexp", Text: []byte(text)}, files.ReadOptions{Exact: exact, Type: typ})
+			read, err := files.ReadCombinedFile(t.Context(), files.Source{Name: "m.pexp", Text: []byte(text)}, files.ReadOptions{Exact: exact, Type: typ})
 			if err != nil {
 				t.Fatal(err)
 			}

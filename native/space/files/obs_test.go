@@ -58,7 +58,7 @@ endmodule`
 	}
 	for half, exact := range map[string]bool{"0.5": false, "1/2": true} {
 		text := strings.ReplaceAll(want, "0.5", half)
-		read, err := files.ReadCombined(t.Context(), files.Source{Name: "m.pexp", Text: []byte(text)}, files.ReadOptions{Exact: exact})
+		read, err := files.ReadCombinedFile(t.Context(), files.Source{Name: "m.pexp", Text: []byte(text)}, files.ReadOptions{Exact: exact})
 		if err != nil {
 			t.Fatal(err)
 		}

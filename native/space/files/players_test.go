@@ -68,7 +68,7 @@ func checkGameRoundTrip(t *testing.T, space *explicit.Space, exact bool) {
 	}{
 		{"tra", func(string) (*explicit.Space, error) { return files.Read(t.Context(), sources(first), read) }, false},
 		{"pexp", func(name string) (*explicit.Space, error) {
-			return files.ReadCombined(t.Context(), files.Source{Name: name, Text: []byte(first[name])}, read)
+			return files.ReadCombinedFile(t.Context(), files.Source{Name: name, Text: []byte(first[name])}, read)
 		}, false},
 		{"umb", func(name string) (*explicit.Space, error) {
 			return files.ReadUMB(t.Context(), files.Source{Name: name, Text: []byte(first[name])}, read)

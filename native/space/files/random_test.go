@@ -95,7 +95,7 @@ func TestRandomRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		compareTexts(t, writeAll(t, parts, opts), first, "")
-		one, err := files.ReadCombined(t.Context(), files.Source{Name: "out.pexp", Text: []byte(first["out.pexp"])}, read)
+		one, err := files.ReadCombinedFile(t.Context(), files.Source{Name: "out.pexp", Text: []byte(first["out.pexp"])}, read)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,7 @@ func (files *StateFiles) readSpace(ctx context.Context, opts ReadOptions) (*expl
 	case "drn":
 		return ReadDRN(ctx, files.sources.Transitions, opts)
 	case "pexp":
-		return ReadCombined(ctx, files.sources.Transitions, opts)
+		return ReadCombinedFile(ctx, files.sources.Transitions, opts)
 	case "umb":
 		return ReadUMB(ctx, files.sources.Transitions, opts)
 	}

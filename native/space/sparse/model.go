@@ -97,8 +97,8 @@ type Reward struct {
 	// infinite, or nil.
 	RelErr   float64
 	RangeErr error
-	// StateFractions and ChoiceFractions are the same rewards as fractions, nil for zero. Both are nil if the rewards are
-	// known as float64 only.
+	// StateFractions and ChoiceFractions have the exact values of State and Choice. An entry is nil if the reward is 0. Both
+	// slices are nil if the exact values are unknown.
 	StateFractions, ChoiceFractions []*big.Rat
 }
 

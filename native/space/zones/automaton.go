@@ -211,17 +211,17 @@ func (automaton *automaton) addTransitions(location *location) error {
 	return nil
 }
 
-// guardValuations returns the clock valuations of a location that satisfy the guards of all given commands.
+// guardValuations returns the clock valuations that a location allows and that satisfy the guards of all commands in the list.
 func (automaton *automaton) guardValuations(location *location, commands []compile.CommandRef) (zone.Federation, error) {
-	guard := automaton.constraintsIn(location).allValuations()
+	satisfying := automaton.constraintsIn(location).allValuations()
 	for _, commandRef := range commands {
 		valuations, err := automaton.satisfyingValuations(location, automaton.Source.Modules[commandRef.Module].Commands[commandRef.Command].Guard)
 		if err != nil {
 			return nil, err
 		}
-		guard = guard.Intersect(valuations)
+		satisfying = satisfying.Intersect(valuations)
 	}
-	return guard, nil
+	return satisfying, nil
 }
 
 // setBranches sets the branches of a transition, and adds the locations that they lead to.

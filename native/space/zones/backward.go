@@ -155,7 +155,7 @@ func (search *backward) findEntries(ctx context.Context) error {
 		if search.maxEntries > 0 && search.numEntries > search.maxEntries {
 			return &explicit.LimitError{Limit: int64(search.maxEntries), States: search.numEntries, Expanded: search.numEntries - len(search.waitingEntries)}
 		}
-		if search.memory.isExceeded(0) {
+		if search.memory.exceedsLimit(0) {
 			return search.memory.limitError(search.numEntries, search.numEntries-len(search.waitingEntries))
 		}
 		next := search.nextUnexplored()
@@ -265,7 +265,7 @@ func (search *backward) updateSure(firingZone *firingZone) {
 // addArrival adds an entry as an option of a branch: from some valuations the branch leads into the entry. It adds the new firing zones
 // that the option makes possible. It skips an option that another option dominates.
 func (search *backward) addArrival(arrival arrival, into *entry) {
-	if search.memory.isExceeded(0) { // search returns the error
+	if search.memory.exceedsLimit(0) { // search returns the error
 		return
 	}
 	added, exists := arrival.optionOf(into)
@@ -360,7 +360,7 @@ func (search *backward) addZone(firing *firing, clockZone zone.Zone, generator b
 		known.addGenerator(generator)
 		return
 	}
-	if search.memory.isExceeded(0) { // search returns the error
+	if search.memory.exceedsLimit(0) { // search returns the error
 		return
 	}
 	search.memory.addUse(1, firingZoneBytes+64*int64(len(firing.branchOptions)), 2)

@@ -224,7 +224,7 @@ func (search *backward) buildSpace(dominated map[*entry][]*entry) (*explicit.Spa
 		} else {
 			mdp.addChoiceBetween(mdp.statesFor(added.options))
 		}
-		if search.memory.isExceeded(mdp.builder.Bytes()) {
+		if search.memory.exceedsLimit(mdp.builder.Bytes()) {
 			return nil, search.memory.limitError(search.numEntries, search.numEntries)
 		}
 	}

@@ -45,7 +45,7 @@ func (automaton *automaton) explore(ctx context.Context) (*forward, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if search.memory.isExceeded(0) {
+		if search.memory.exceedsLimit(0) {
 			return nil, search.memory.limitError(len(search.locations), len(search.locations)-len(search.waitingZones))
 		}
 		next := search.waitingZones[0]

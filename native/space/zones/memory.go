@@ -37,9 +37,9 @@ func (m *memoryUse) addUse(count int, bytes int64, zones int64) {
 	m.usedBytes += int64(count) * (bytes + zones*m.zoneBytes)
 }
 
-// isExceeded reports whether more memory is used than the limit. other is the size of structures that were not added.
-func (m *memoryUse) isExceeded(other int64) bool {
-	return m.limitBytes > 0 && m.usedBytes+other > m.limitBytes
+// exceedsLimit reports whether the memory in use is larger than the limit. notAdded is the size in bytes of structures that addUse has not counted.
+func (m *memoryUse) exceedsLimit(notAdded int64) bool {
+	return m.limitBytes > 0 && m.usedBytes+notAdded > m.limitBytes
 }
 
 // limitError returns the error for a number of symbolic states, some of which were expanded.

@@ -45,8 +45,8 @@ func parseRat(text string) *big.Rat {
 	return fraction
 }
 
-// report returns the findings of the exploration. isInterrupted says that the context ended before all states were visited.
-func (x *explorer) report(isInterrupted bool) *Report {
+// makeReport returns the findings of the exploration. isInterrupted says that the context ended before all states were visited.
+func (x *explorer) makeReport(isInterrupted bool) *Report {
 	undecided := x.whyUndecided(isInterrupted)
 	if undecided == "" { // all reachable states were visited without an error
 		x.checkNeverHolds()
