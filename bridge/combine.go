@@ -126,8 +126,8 @@ func (n *node) complement() (*part, bool) {
 	if !ok || difference.Op != syntax.OpSub {
 		return nil, false
 	}
-	one, ok := syntax.Unparen(difference.X).(*syntax.IntLit)
-	if !ok || one.Value != 1 {
+	minuend, ok := syntax.Unparen(difference.X).(*syntax.IntLit)
+	if !ok || minuend.Value != 1 {
 		return nil, false
 	}
 	return (&node{expr: difference.Y, parts: n.parts}).singlePart()
@@ -138,7 +138,7 @@ func (n *node) complement() (*part, bool) {
 func (q *question) stateRows(job *job, node *node) ([]row, error) {
 	scalars := make(map[string]answer)
 	var rows []row
-	listed := false
+	isListed := false
 	for _, part := range node.parts {
 		var err error
 		switch {
@@ -147,14 +147,14 @@ func (q *question) stateRows(job *job, node *node) ([]row, error) {
 		case !part.query.everyState:
 			scalars[part.name] = scalarAnswer(part.query)
 		default:
-			rows, err = q.addAnswers(rows, part, listed)
-			listed = true
+			rows, err = q.addAnswers(rows, part, isListed)
+			isListed = true
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	if !listed {
+	if !isListed {
 		rows = []row{{state: q.initial(), initial: true, answers: make(map[string]answer)}}
 	}
 	for i := range rows {
@@ -279,16 +279,16 @@ func (q *question) filterValue(job *job, node *node) (answer, error) {
 	switch node.op {
 	case "forall", "exists":
 		isForAll := node.op == "forall"
-		some := slices.ContainsFunc(values, func(value answer) bool { return value.value.Bool != isForAll })
-		return answer{value: sema.BoolValue(isForAll != some), accuracy: result.Exact}, nil
+		hasOpposite := slices.ContainsFunc(values, func(value answer) bool { return value.value.Bool != isForAll })
+		return answer{value: sema.BoolValue(isForAll != hasOpposite), accuracy: result.Exact}, nil
 	case "count":
-		n := 0
+		numTrue := 0
 		for _, value := range values {
 			if value.value.Bool {
-				n++
+				numTrue++
 			}
 		}
-		return answer{value: sema.IntValue(int32(n)), accuracy: result.Exact}, nil
+		return answer{value: sema.IntValue(int32(numTrue)), accuracy: result.Exact}, nil
 	case "state", "first":
 		if node.op == "state" && len(values) != 1 {
 			return answer{}, &result.Failure{Class: result.Other, Message: fmt.Sprintf("filter should be satisfied in exactly 1 state, but is in %d", len(values))}
@@ -321,14 +321,14 @@ func (q *question) nodeValues(job *job, node *node) ([]answer, []row, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	d := &decomposer{job: job, item: q.item, instance: q.instance}
-	e, err := d.newEvaluator(node)
+	nodeDecomposer := &decomposer{job: job, item: q.item, instance: q.instance}
+	nodeEvaluator, err := nodeDecomposer.newEvaluator(node)
 	if err != nil {
 		return nil, nil, err
 	}
 	values := make([]answer, len(rows))
 	for i, row := range rows {
-		if values[i], err = q.evaluate(node, e, row); err != nil {
+		if values[i], err = q.evaluate(node, nodeEvaluator, row); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -452,9 +452,9 @@ func failureOf(err error) *result.Failure {
 // mergeVerdicts returns one verdict for all queries of a node. It adds their times, joins their warnings, and has the first error and the first
 // doubt. It has no value yet.
 func (q *question) mergeVerdicts(node *node) *result.Verdict {
-	for _, item := range q.asked {
-		if item.isInfinite && item.verdict.Err == nil && !item.forceFloat {
-			item.verdict.Err = &result.Failure{Class: result.Unsupported, Message: "found 100000000000, which is also what Storm writes for infinity in exact arithmetic"}
+	for _, query := range q.asked {
+		if query.isInfinite && query.verdict.Err == nil && !query.forceFloat {
+			query.verdict.Err = &result.Failure{Class: result.Unsupported, Message: "found 100000000000, which is also what Storm writes for infinity in exact arithmetic"}
 		}
 	}
 	combined := &result.Verdict{}

@@ -21,9 +21,8 @@ func asksRewards(task *runner.Task) bool {
 	return found
 }
 
-// addSelfLoops adds a module with a single command, which is a self-loop. It is enabled in the states in which no other command is. A self-loop that
-// Storm itself adds to a deadlock earns no state reward; a self-loop of the model does. No reward item applies to the command's action. names has the
-// names that the model uses.
+// addSelfLoops adds a module whose only command is a self-loop in each deadlock. A self-loop that Storm itself adds to a deadlock earns no state reward,
+// but a self-loop of the model does. The command has an action of its own, so it earns no transition reward. names has the names that the model uses.
 func (instance *instance) addSelfLoops(names map[string]bool) {
 	guard, ok := deadlockGuard(instance.tree)
 	if !ok {
@@ -71,17 +70,17 @@ func deadlockGuard(model *syntax.Model) (syntax.Expr, bool) {
 	return &syntax.Unary{Op: syntax.OpNot, X: join(syntax.OpOr, enabled)}, true
 }
 
-// allEnabled returns an expression that holds if every module that knows an action has an enabled command for it.
+// allEnabled returns an expression that holds if every module with commands for an action has an enabled one.
 func allEnabled(modules []*moduleGuards, action string) syntax.Expr {
-	var all []syntax.Expr
+	var conjuncts []syntax.Expr
 	for _, module := range modules {
 		if slices.Contains(module.actions, action) {
 			if enabled := join(syntax.OpOr, module.guards[action]); !isTrue(enabled) {
-				all = append(all, enabled)
+				conjuncts = append(conjuncts, enabled)
 			}
 		}
 	}
-	return join(syntax.OpAnd, all)
+	return join(syntax.OpAnd, conjuncts)
 }
 
 // join returns the conjunction (op is &) or the disjunction (op is |) of expressions. For an empty list it returns the neutral element: true or

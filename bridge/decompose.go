@@ -132,9 +132,9 @@ func (d *decomposer) rewriteForStorm(expr syntax.Expr) syntax.Expr {
 				return &syntax.Paren{X: d.rewriteForStorm(property.X)}
 			}
 			if operator.Name == "deadlock" && d.instance.deadlock != "" {
-				own := *expr.(*syntax.Quoted)
-				own.Name = d.instance.deadlock
-				return &own
+				renamed := *expr.(*syntax.Quoted)
+				renamed.Name = d.instance.deadlock
+				return &renamed
 			}
 		case logic.Reward:
 			return d.withoutBraces(logic.Read(d.nameReward(expr.(*syntax.Reward))))
@@ -180,27 +180,27 @@ func (d *decomposer) withoutBraces(operator logic.Written) syntax.Expr {
 	return &syntax.Filter{Op: operator.BraceFilter.Op(operator.Threshold), X: operator.With(operator.Threshold, operator.Within), States: operator.BraceFilter.States}
 }
 
-// resolveStrategy rewrites the strategy operators <<…>> and [[…]] of an MDP, whose coalition has all players or none. With such
-// an operator, a formula with a threshold holds if some scheduler satisfies it, or if all schedulers do. Tools only ask for all schedulers. So "some" is asked
-// as the negation of "all" for the negated threshold.
+// resolveStrategy rewrites the strategy operators <<…>> and [[…]] of an MDP, whose coalition has all players or none. With such an operator, a formula
+// with a threshold holds if some scheduler satisfies it, or if all schedulers do. Storm only asks whether all schedulers satisfy a formula. So it
+// is asked whether all schedulers satisfy the negated threshold, and the answer is negated.
 func (d *decomposer) resolveStrategy(operator logic.Written) syntax.Expr {
 	if d.instance.program.Type != syntax.MDP || operator.Coalition {
 		return operator.X
 	}
-	inner := logic.Read(syntax.Unparen(operator.Within))
-	if inner.Kind != logic.Probability && inner.Kind != logic.Reward {
+	operand := logic.Read(syntax.Unparen(operator.Within))
+	if operand.Kind != logic.Probability && operand.Kind != logic.Reward {
 		return operator.X
 	}
-	if inner.Query() || !operator.Some {
-		return inner.X
+	if operand.Query() || !operator.Some {
+		return operand.X
 	}
-	threshold := inner.Threshold
+	threshold := operand.Threshold
 	threshold.Rel = threshold.Rel.Negated()
-	return &syntax.Paren{X: not(&syntax.Paren{X: inner.With(threshold, inner.Within)})}
+	return &syntax.Paren{X: not(&syntax.Paren{X: operand.With(threshold, operand.Within)})}
 }
 
-// newNode decomposes an expression that is evaluated in the initial states if op is empty, otherwise in the given states (nil means all) of a filter
-// with the operator op.
+// newNode decomposes an expression. If op is empty, the expression is evaluated in the initial states. Otherwise it is the formula of a filter with the
+// operator op, and is evaluated in the states of the filter; nil means all states.
 func (d *decomposer) newNode(expr syntax.Expr, op string, states syntax.Expr) *node {
 	if op == "" || op == allValues {
 		expr = withoutPrinting(expr)
@@ -258,13 +258,13 @@ func (n *node) singlePart() (*part, bool) {
 
 // queries returns the queries of the node's own parts. It omits the queries of nested filters.
 func (n *node) queries() []*workItem {
-	var out []*workItem
+	var queries []*workItem
 	for _, part := range n.parts {
 		if part.query != nil {
-			out = append(out, part.query)
+			queries = append(queries, part.query)
 		}
 	}
-	return out
+	return queries
 }
 
 // decompose returns an expression in which names of parts replace the operators. It adds these parts to the node.
@@ -291,30 +291,30 @@ func (d *decomposer) decompose(node *node, expr syntax.Expr) syntax.Expr {
 // decomposeOperator returns the name of a part, or an expression with such names, that replaces an operator such as P, R or S. For another expression
 // it decomposes only the arguments of a function.
 func (d *decomposer) decomposeOperator(node *node, expr syntax.Expr) syntax.Expr {
-	switch w := logic.Read(expr); w.Kind {
+	switch operator := logic.Read(expr); operator.Kind {
 	case logic.Label:
-		if def, ok := d.labelDefs[w.Name]; ok {
-			return &syntax.Paren{X: d.decompose(node, def)}
+		if definition, ok := d.labelDefs[operator.Name]; ok {
+			return &syntax.Paren{X: d.decompose(node, definition)}
 		}
 		return d.askStorm(node, expr, true)
 	case logic.Filter:
-		return d.decomposeFilter(node, w)
+		return d.decomposeFilter(node, operator)
 	case logic.Probability:
-		return d.decomposeProbability(node, w)
+		return d.decomposeProbability(node, operator)
 	case logic.Reward:
-		return d.decomposeReward(node, w)
+		return d.decomposeReward(node, operator)
 	case logic.SteadyState:
-		return d.askStorm(node, expr, !w.Query())
+		return d.askStorm(node, expr, !operator.Query())
 	case logic.Quantified, logic.Strategy:
 		return d.askStorm(node, expr, true)
 	case logic.Objectives:
-		return d.askMulti(node, w)
+		return d.askMulti(node, operator)
 	case logic.Quantile:
 		d.refuse(expr, "quantile, as tilecheck reads its answer,")
 	case logic.Lexicographic:
 		d.refuse(expr, "multilex, as tilecheck reads its answer,")
 	case logic.PathFormula:
-		d.refuse(expr, "the temporal operator "+w.Path.Op.String()+" outside P")
+		d.refuse(expr, "the temporal operator "+operator.Path.Op.String()+" outside P")
 	}
 	if call, ok := expr.(*syntax.Call); ok {
 		return d.decomposeCall(node, call)
@@ -324,12 +324,12 @@ func (d *decomposer) decomposeOperator(node *node, expr syntax.Expr) syntax.Expr
 
 // decomposeCall decomposes the arguments of a function.
 func (d *decomposer) decomposeCall(node *node, call *syntax.Call) syntax.Expr {
-	c := *call
-	c.Args = slices.Clone(call.Args)
-	for i := range c.Args {
-		c.Args[i] = d.decompose(node, c.Args[i])
+	copied := *call
+	copied.Args = slices.Clone(call.Args)
+	for i := range copied.Args {
+		copied.Args[i] = d.decompose(node, copied.Args[i])
 	}
-	return &c
+	return &copied
 }
 
 // askMulti adds a query for multi(...). It refuses Pareto curves, whose operator has several objectives without a bound.
@@ -357,8 +357,8 @@ func (d *decomposer) decomposeFilter(node *node, operator logic.Written) syntax.
 		return d.decompose(node, operator.Within)
 	}
 	inner := d.newNode(operator.Within, op, operator.States)
-	truth := op == "forall" || op == "exists" || (op == "first" || op == "state") && d.isBoolNode(inner)
-	return d.addPart(node, &part{isBool: truth, filter: inner})
+	isBool := op == "forall" || op == "exists" || (op == "first" || op == "state") && d.isBoolNode(inner)
+	return d.addPart(node, &part{isBool: isBool, filter: inner})
 }
 
 // isBoolNode reports whether the expression of a node is of type bool.
@@ -405,8 +405,8 @@ func (d *decomposer) askValue(item *workItem) {
 			threshold.Extremum = syntax.Min
 		}
 	}
-	value := operator.With(threshold, operator.Within)
-	item.value = d.newQuery(stormQuery{expr: value, forceFloat: item.forceFloat})
+	valueQuery := operator.With(threshold, operator.Within)
+	item.value = d.newQuery(stormQuery{expr: valueQuery, forceFloat: item.forceFloat})
 }
 
 // newQuery adds a query about a part of the property to the queries that Storm is asked.
@@ -416,8 +416,8 @@ func (d *decomposer) newQuery(query stormQuery) *workItem {
 	return item
 }
 
-// soundIsWrong reports whether Storm's switch --sound gives wrong answers for an expression. It does for an instantaneous reward of a CTMC: Storm
-// restarts from an imprecise value, so that its claim is about a later time.
+// soundIsWrong reports whether Storm's switch --sound can give a wrong answer for an expression. It can for an instantaneous reward of a CTMC, because
+// Storm refines such a value from an imprecise one and so computes the reward at a later time.
 func (d *decomposer) soundIsWrong(expr syntax.Expr) bool {
 	if d.instance.program.Type != syntax.CTMC || d.job.Job.Numeric.Accuracy == result.Exact {
 		return false
@@ -449,10 +449,10 @@ func (d *decomposer) decomposeProbability(node *node, operator logic.Written) sy
 	if !negated {
 		return d.guardLowerBound(node, operator.With(threshold, path))
 	}
-	one := &syntax.IntLit{Value: 1}
+	oneLiteral := &syntax.IntLit{Value: 1}
 	if !operator.Query() { // P>=b of a formula is P<=1-b of its negation
 		threshold.Rel = operator.Rel.Mirrored()
-		threshold.Bound = &syntax.Binary{Op: syntax.OpSub, X: one, Y: &syntax.Paren{X: operator.Bound}}
+		threshold.Bound = &syntax.Binary{Op: syntax.OpSub, X: oneLiteral, Y: &syntax.Paren{X: operator.Bound}}
 		return d.guardLowerBound(node, operator.With(threshold, path))
 	}
 	switch operator.Extremum {
@@ -462,36 +462,36 @@ func (d *decomposer) decomposeProbability(node *node, operator logic.Written) sy
 		threshold.Extremum = syntax.Min
 	}
 	negation := d.guardLowerBound(node, operator.With(threshold, path))
-	return &syntax.Paren{X: &syntax.Binary{Op: syntax.OpSub, X: one, Y: negation}}
+	return &syntax.Paren{X: &syntax.Binary{Op: syntax.OpSub, X: oneLiteral, Y: negation}}
 }
 
 // dualPath returns a path formula that Storm supports. It is equivalent to the operator's formula, or to its negation if negated is true.
 func (d *decomposer) dualPath(operator logic.Written) (temporal *syntax.Temporal, negated bool) {
-	t := operator.Path
-	if u, ok := t.Dual(); ok {
-		return u, true
+	path := operator.Path
+	if dual, ok := path.Dual(); ok {
+		return dual, true
 	}
 	if d.instance.program.Type != syntax.CTMC {
-		if n, y := countNext(t); n > 1 && !syntax.IsPath(y) {
-			// X X y is y after two steps.
-			return &syntax.Temporal{Op: syntax.Future, Y: &syntax.Paren{X: y}, Bound: exactly(n), Span: t.Span}, false
+		if numNext, operand := countNext(path); numNext > 1 && !syntax.IsPath(operand) {
+			// X X b holds if b holds after two steps.
+			return &syntax.Temporal{Op: syntax.Future, Y: &syntax.Paren{X: operand}, Bound: exactly(numNext), Span: path.Span}, false
 		}
 	}
-	if u, negated, ok := d.rewriteInfinitelyOften(operator); ok {
-		return u, negated
+	if dual, negated, ok := d.rewriteInfinitelyOften(operator); ok {
+		return dual, negated
 	}
-	return t, false
+	return path, false
 }
 
-// countNext returns the number n of operators X at the beginning of a path formula, and the formula y behind them.
-func countNext(temporal *syntax.Temporal) (n int32, y syntax.Expr) {
-	y = temporal
+// countNext returns the number of operators X at the beginning of a path formula, and the operand of the last one.
+func countNext(temporal *syntax.Temporal) (count int32, operand syntax.Expr) {
+	operand = temporal
 	for {
-		next := logic.TemporalOf(y)
+		next := logic.TemporalOf(operand)
 		if next == nil || next.Op != syntax.Next || next.Bound != nil {
-			return n, y
+			return count, operand
 		}
-		n, y = n+1, next.Y
+		count, operand = count+1, next.Y
 	}
 }
 
@@ -563,12 +563,12 @@ func (d *decomposer) guardLowerBound(node *node, expr syntax.Expr) syntax.Expr {
 	if d.instance.program.Type == syntax.CTMC || !hasLowerBound || isTrue(until.X) {
 		return d.askStorm(node, expr, isBool)
 	}
-	unboundedBelow := &syntax.Temporal{Op: syntax.Until, X: until.X, Y: until.Y, Bound: &syntax.TimeBound{High: until.Bound.High}}
+	withoutLowerBound := &syntax.Temporal{Op: syntax.Until, X: until.X, Y: until.Y, Bound: &syntax.TimeBound{High: until.Bound.High}}
 	if until.Bound.High == nil {
-		unboundedBelow.Bound = nil
+		withoutLowerBound.Bound = nil
 	}
 	compareWithZero := func(relation syntax.Op) syntax.Expr {
-		return &syntax.Prob{Threshold: syntax.Threshold{Rel: relation, Bound: &syntax.IntLit{}}, Path: unboundedBelow}
+		return &syntax.Prob{Threshold: syntax.Threshold{Rel: relation, Bound: &syntax.IntLit{}}, Path: withoutLowerBound}
 	}
 	isPossible := compareWithZero(syntax.OpGt)
 	if isMaximum(operator.Threshold) { // for some scheduler, not for all of them
@@ -586,45 +586,45 @@ func (d *decomposer) guardLowerBound(node *node, expr syntax.Expr) syntax.Expr {
 // checkBound returns the path formula with a bound that Storm reads as PRISM does. It returns an error for a bound that PRISM refuses and Storm
 // accepts. It removes a bound that excludes nothing, because Storm refuses it.
 func (d *decomposer) checkBound(temporal *syntax.Temporal) (*syntax.Temporal, error) {
-	b := *temporal.Bound
-	out := *temporal
-	low, high, err := d.evaluateBounds(&b)
+	bound := *temporal.Bound
+	checked := *temporal
+	low, high, err := d.evaluateBounds(&bound)
 	if err != nil {
 		return nil, err
 	}
 	problem := ""
-	discrete := d.instance.program.Type != syntax.CTMC && !d.instance.program.Model().IsMarkovAutomaton()
+	isDiscrete := d.instance.program.Type != syntax.CTMC && !d.instance.program.Model().IsMarkovAutomaton()
 	zero := new(big.Rat)
 	switch {
 	case low != nil && low.Cmp(zero) < 0:
 		problem = "lower bound " + low.RatString() + " is negative"
-	case high != nil && (high.Cmp(zero) < 0 || b.IsHighStrict && high.Sign() == 0):
+	case high != nil && (high.Cmp(zero) < 0 || bound.IsHighStrict && high.Sign() == 0):
 		problem = "upper bound " + high.RatString() + " holds at no time"
-	case low != nil && high != nil && isEmpty(low, high, b.IsLowStrict, b.IsHighStrict, discrete):
+	case low != nil && high != nil && isEmpty(low, high, bound.IsLowStrict, bound.IsHighStrict, isDiscrete):
 		problem = "the bounds are empty"
 	}
 	if problem != "" {
 		message := "invalid bound of the operator " + temporal.Op.String() + ": " + problem
 		return nil, &result.Failure{Class: result.TypeError, Message: message, Pos: temporal.Pos()}
 	}
-	if low != nil && low.Sign() == 0 && !b.IsLowStrict {
-		b.Low, b.Equal = nil, false
+	if low != nil && low.Sign() == 0 && !bound.IsLowStrict {
+		bound.Low, bound.Equal = nil, false
 	}
-	out.Bound = &b
-	if b.Low == nil && b.High == nil {
-		out.Bound = nil
+	checked.Bound = &bound
+	if bound.Low == nil && bound.High == nil {
+		checked.Bound = nil
 	}
-	if !discrete && temporal.Op == syntax.Until && low != nil && high != nil && low.Cmp(high) == 0 && low.Sign() > 0 {
+	if !isDiscrete && temporal.Op == syntax.Until && low != nil && high != nil && low.Cmp(high) == 0 && low.Sign() > 0 {
 		// Storm accepts a path that reaches the right side before that moment.
-		out.Y = &syntax.Paren{X: &syntax.Binary{Op: syntax.OpAnd, X: &syntax.Paren{X: temporal.X}, Y: &syntax.Paren{X: temporal.Y}}}
+		checked.Y = &syntax.Paren{X: &syntax.Binary{Op: syntax.OpAnd, X: &syntax.Paren{X: temporal.X}, Y: &syntax.Paren{X: temporal.Y}}}
 	}
-	return &out, nil
+	return &checked, nil
 }
 
-// isEmpty reports whether no time lies between low and high. In discrete time only integers count. A strict bound excludes the bound itself.
-func isEmpty(low, high *big.Rat, lowStrict, highStrict, discrete bool) bool {
+// isEmpty reports whether no time satisfies the bounds low and high. In discrete time, times are integers. A strict bound excludes the bound itself.
+func isEmpty(low, high *big.Rat, lowStrict, highStrict, isDiscrete bool) bool {
 	one := big.NewRat(1, 1)
-	if discrete {
+	if isDiscrete {
 		if lowStrict {
 			low = new(big.Rat).Add(low, one)
 		}
@@ -633,8 +633,8 @@ func isEmpty(low, high *big.Rat, lowStrict, highStrict, discrete bool) bool {
 		}
 		return low.Cmp(high) > 0
 	}
-	c := low.Cmp(high)
-	return c > 0 || c == 0 && (lowStrict || highStrict)
+	order := low.Cmp(high)
+	return order > 0 || order == 0 && (lowStrict || highStrict)
 }
 
 // evaluateBounds returns the lower and upper values of a time bound, nil for a missing one.
@@ -669,10 +669,10 @@ func (d *decomposer) fraction(expr syntax.Expr) (*big.Rat, error) {
 
 // constant evaluates an expression without variables.
 func (d *decomposer) constant(expr syntax.Expr) (sema.Value, error) {
-	e, err := d.newEvaluator(&node{expr: expr})
+	constantEvaluator, err := d.newEvaluator(&node{expr: expr})
 	if err != nil {
 		return sema.Value{}, err
 	}
-	v, _, err := sema.EvalExact(e.expr, nil)
-	return v, err
+	value, _, err := sema.EvalExact(constantEvaluator.expr, nil)
+	return value, err
 }

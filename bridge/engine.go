@@ -101,8 +101,8 @@ func (item *workItem) constants() []result.Constant {
 type job struct {
 	*runner.Plan
 	opt *Options
-	// single says that each run is for one valuation: its constants are arguments of the tool.
-	single        bool
+	// isSingle says that each run is for one valuation: its constants are arguments of the tool.
+	isSingle      bool
 	progressMutex *sync.Mutex
 	storm         *stormJob // nil for PRISM
 }
@@ -146,7 +146,7 @@ func (e *Engine) runAll(ctx context.Context, job *job, batches [][]*workItem) er
 	for i, batch := range batches {
 		runs.Go(func() error {
 			errs[i] = e.run(ctx, job, batch)
-			return nil // every batch is run, and the errors are told in their order
+			return nil // run every batch, and join the errors in the order of the batches
 		})
 	}
 	_ = runs.Wait()
@@ -180,16 +180,16 @@ func withoutVerdict(items []*workItem) []*workItem {
 // runOneByOne runs the tool once for each of the items, which earlier runs left without a verdict. So a crash, or a property that the tool cannot
 // read, affects only one item. A model that cannot be built is not tried again.
 func (e *Engine) runOneByOne(ctx context.Context, job *job, items []*workItem) error {
-	single := *job
-	single.single = true
-	broken := make(map[string]*result.Failure)
+	singleJob := *job
+	singleJob.isSingle = true
+	failures := make(map[string]*result.Failure)
 	for _, item := range items {
 		constants := fmt.Sprint(runner.Constants(item.model))
-		if failure := broken[constants]; failure != nil {
+		if failure := failures[constants]; failure != nil {
 			item.verdict = &result.Verdict{Err: failure}
 			continue
 		}
-		if err := e.run(ctx, &single, []*workItem{item}); err != nil {
+		if err := e.run(ctx, &singleJob, []*workItem{item}); err != nil {
 			return err
 		}
 		if item.verdict == nil || item.verdict.Err == nil {
@@ -197,7 +197,7 @@ func (e *Engine) runOneByOne(ctx context.Context, job *job, items []*workItem) e
 		}
 		switch item.verdict.Err.Class {
 		case result.Build, result.Model, result.Constants, result.Interrupted:
-			broken[constants] = item.verdict.Err
+			failures[constants] = item.verdict.Err
 		}
 	}
 	return nil
@@ -206,16 +206,16 @@ func (e *Engine) runOneByOne(ctx context.Context, job *job, items []*workItem) e
 // askOtherwise asks the tool again with other switches if an item has no reliable answer and the tool offers an alternative. The second answer
 // replaces the first one if it is reliable.
 func (e *Engine) askOtherwise(ctx context.Context, job *job, item *workItem) error {
-	other, reason := e.tool.alternative(job, item)
-	if other == nil || ctx.Err() != nil {
+	alternative, reason := e.tool.alternative(job, item)
+	if alternative == nil || ctx.Err() != nil {
 		return nil
 	}
-	if err := e.run(ctx, job, []*workItem{other}); err != nil {
+	if err := e.run(ctx, job, []*workItem{alternative}); err != nil {
 		return err
 	}
-	if v := other.verdict; v != nil && v.Err == nil && v.Doubt == "" && other.mayReplace() {
-		v.Warnings = append(v.Warnings, reason)
-		*item = *other
+	if verdict := alternative.verdict; verdict != nil && verdict.Err == nil && verdict.Doubt == "" && alternative.mayReplace() {
+		verdict.Warnings = append(verdict.Warnings, reason)
+		*item = *alternative
 	}
 	return nil
 }
@@ -276,7 +276,7 @@ func End(exit runner.Exit) parse.End {
 	return parse.End{Stopped: result.Other}
 }
 
-// attribute gives the items of a batch the verdicts of the log. An item that the log does not mention gets none.
+// attribute assigns the verdicts of the log to the items of a batch. An item that the log does not mention gets no verdict.
 func (e *Engine) attribute(log *parse.Log, batch []*workItem) {
 	verdicts := log.Verdicts()
 	indices := log.Attribute(len(batch), func(i int, property *parse.Property) bool {
@@ -321,7 +321,7 @@ func unsupported(message string) *result.Failure {
 
 // verdicts returns the completed verdicts of all items. An item without a verdict gets the given failure.
 func (e *Engine) verdicts(job *job, items []*workItem, otherwise *result.Failure) []result.Verdict {
-	out := make([]result.Verdict, len(items))
+	verdicts := make([]result.Verdict, len(items))
 	for i, item := range items {
 		verdict := result.Verdict{Err: otherwise}
 		if item.verdict != nil {
@@ -330,30 +330,30 @@ func (e *Engine) verdicts(job *job, items []*workItem, otherwise *result.Failure
 		verdict.Property, verdict.Name, verdict.Constants, verdict.Engine = item.task.Text, item.task.Name, item.constants(), e.Name()
 		verdict.Warnings = append(slices.Clip(job.Warnings), verdict.Warnings...)
 		if verdict.Err != nil && verdict.Err.Class == result.PathLength {
-			named := *verdict.Err
-			named.Message += "; want more with --max-path (PRISM: -simpathlen)"
-			verdict.Err = &named
+			renamed := *verdict.Err
+			renamed.Message += "; want more with --max-path (PRISM: -simpathlen)"
+			verdict.Err = &renamed
 		}
 		addInterval(&verdict, job)
-		out[i] = verdict
+		verdicts[i] = verdict
 	}
-	return out
+	return verdicts
 }
 
 // addInterval adds a valid confidence interval to an estimated probability, because tools print a nominal half-width, which may be 0.
 func addInterval(verdict *result.Verdict, job *job) {
 	const tolerance = 1e-6 // of the estimate times the samples, which is a count
-	settings := &job.Job.Simulation
+	simulation := &job.Job.Simulation
 	if verdict.Accuracy != result.Probable || verdict.Value.Kind != result.Number || verdict.Bound != nil || verdict.Samples == 0 ||
 		!strings.HasPrefix(verdict.Property, "P") || verdict.Confidence == 0 {
 		return
 	}
-	sequential := settings.Samples == 0 && settings.Width > 0
+	isSequential := simulation.Samples == 0 && simulation.Width > 0
 	counts, err := stats.Published(verdict.Value.Num, verdict.Samples)
 	if err != nil || diff(counts.Mean(), verdict.Value.Num) > tolerance {
 		return
 	}
-	interval, err := stats.BernoulliInterval(counts, verdict.Confidence, sequential)
+	interval, err := stats.BernoulliInterval(counts, verdict.Confidence, isSequential)
 	if err != nil {
 		return
 	}

@@ -44,15 +44,15 @@ func newInstance(job *job, valuation sema.Valuation) (*instance, error) {
 	instance.tree.Items = nil
 	names := namesOf(job.Tree)
 	for _, item := range job.Tree.Items {
-		switch x := item.(type) {
+		switch decl := item.(type) {
 		case *syntax.ConstDecl:
-			constant := *x
+			constant := *decl
 			if constant.Value == nil {
 				constant.Value = literal(valuation.Map()[constant.Name.Name])
 			}
 			item = &constant
 		case *syntax.Rewards:
-			structure := *x
+			structure := *decl
 			if structure.Name == nil {
 				structure.Name = &syntax.Ident{Name: freshName(names, fmt.Sprintf("tilecheck_rewards_%d", len(instance.rewards)+1))}
 			}
@@ -97,12 +97,12 @@ func literal(value sema.Value) syntax.Expr {
 	case value.Type == sema.Int:
 		return withSign(value.Int < 0, &syntax.IntLit{Value: max(value.Int, -value.Int)})
 	case value.Rat != nil:
-		num := &syntax.DoubleLit{Text: new(big.Int).Abs(value.Rat.Num()).String() + ".0"}
+		numerator := &syntax.DoubleLit{Text: new(big.Int).Abs(value.Rat.Num()).String() + ".0"}
 		if value.Rat.IsInt() {
-			return withSign(value.Rat.Sign() < 0, num)
+			return withSign(value.Rat.Sign() < 0, numerator)
 		}
-		den := &syntax.DoubleLit{Text: value.Rat.Denom().String() + ".0"}
-		return withSign(value.Rat.Sign() < 0, &syntax.Paren{X: &syntax.Binary{Op: syntax.OpDiv, X: num, Y: den}})
+		denominator := &syntax.DoubleLit{Text: value.Rat.Denom().String() + ".0"}
+		return withSign(value.Rat.Sign() < 0, &syntax.Paren{X: &syntax.Binary{Op: syntax.OpDiv, X: numerator, Y: denominator}})
 	}
 	text := strconv.FormatFloat(value.Float, 'g', -1, 64)
 	digits, negative := strings.CutPrefix(text, "-")
@@ -120,28 +120,28 @@ func withSign(negative bool, expr syntax.Expr) syntax.Expr {
 // notNegative returns the constants and variables of a model that are never negative. In a renamed module a name also stands
 // for the names that replace it.
 func notNegative(program *sema.Program, tree *syntax.Model) map[string]bool {
-	result := make(map[string]bool)
+	isNotNegative := make(map[string]bool)
 	for _, constant := range program.Consts {
-		result[constant.Name] = constant.Val.Type != sema.Bool && constant.Val.Float >= 0
+		isNotNegative[constant.Name] = constant.Val.Type != sema.Bool && constant.Val.Float >= 0
 	}
 	for _, variable := range program.Vars {
-		result[variable.Name] = variable.Type == sema.Int && variable.Low >= 0
+		isNotNegative[variable.Name] = variable.Type == sema.Int && variable.Low >= 0
 	}
-	for changed := true; changed; {
-		changed = false
+	for hasChanged := true; hasChanged; {
+		hasChanged = false
 		for _, item := range tree.Items {
 			module, ok := item.(*syntax.RenamedModule)
 			if !ok {
 				continue
 			}
 			for _, rename := range module.Renames {
-				if result[rename.Old.Name] && !result[rename.New.Name] {
-					result[rename.Old.Name], changed = false, true
+				if isNotNegative[rename.Old.Name] && !isNotNegative[rename.New.Name] {
+					isNotNegative[rename.Old.Name], hasChanged = false, true
 				}
 			}
 		}
 	}
-	return result
+	return isNotNegative
 }
 
 // stateRewards reports whether some reward structure has rewards of states.

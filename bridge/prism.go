@@ -101,8 +101,8 @@ func (prism) parser(opt parse.Options) *parse.Parser { return parse.NewPRISM(opt
 func (prism) batches(items []*workItem) [][]*workItem {
 	var batches [][]*workItem
 	var common, multi []*workItem
-	own := make(map[*runner.Source][]*workItem)
-	var order []*runner.Source
+	bySource := make(map[*runner.Source][]*workItem)
+	var sources []*runner.Source
 	for _, item := range items {
 		source := item.task.Source
 		switch {
@@ -113,16 +113,16 @@ func (prism) batches(items []*workItem) [][]*workItem {
 			common = append(common, item)
 			continue
 		}
-		if own[source] == nil {
-			order = append(order, source)
+		if bySource[source] == nil {
+			sources = append(sources, source)
 		}
-		own[source] = append(own[source], item)
+		bySource[source] = append(bySource[source], item)
 	}
 	if len(common) > 0 {
 		batches = append(batches, common)
 	}
-	for _, source := range order {
-		batches = append(batches, own[source])
+	for _, source := range sources {
+		batches = append(batches, bySource[source])
 	}
 	for _, item := range multi {
 		batches = append(batches, []*workItem{item})
@@ -144,7 +144,7 @@ func (prism) command(_ context.Context, job *job, batch []*workItem) (runner.Com
 	}
 	args, modelFiles := modelOf(job.Plan)
 	args = append(args, propsFile, "-prop", strings.Join(selected, ","))
-	if job.single {
+	if job.isSingle {
 		args = append(args, constSwitch("-const", exactConstants(batch[0].model, batch[0].property))...)
 	} else {
 		for _, definition := range job.Definitions() {
@@ -198,13 +198,13 @@ func cutExt(name string) (base, ext string) {
 // another number in exact mode.
 func exactConstants(valuations ...sema.Valuation) []result.Constant {
 	constants := runner.Constants(valuations...)
-	k := 0
+	i := 0
 	for _, valuation := range valuations {
 		for _, constant := range valuation {
 			if fraction := constant.Val.Rat; constant.Val.Type == sema.Double && fraction != nil && !fraction.IsInt() {
-				constants[k].Value = fraction.RatString()
+				constants[i].Value = fraction.RatString()
 			}
-			k++
+			i++
 		}
 	}
 	return constants
@@ -236,16 +236,16 @@ func propertiesOf(batch []*workItem) (text []byte, selected []string, err error)
 		base = base.Base
 	}
 	file := syntax.Properties{Items: slices.Clone(base.Tree.Items)}
-	before := map[*runner.Source]int{base: 0} // number of properties in the file before those of the source
+	numBefore := map[*runner.Source]int{base: 0} // number of properties in the file before those of the source
 	count := base.Props.Len()
 	for _, item := range batch {
 		source := item.task.Source
-		if _, ok := before[source]; !ok {
-			before[source] = count - source.First()
+		if _, ok := numBefore[source]; !ok {
+			numBefore[source] = count - source.First()
 			count += source.Props.Len() - source.First()
 			file.Items = append(file.Items, source.Own()...)
 		}
-		number := strconv.Itoa(before[source] + item.task.Index + 1)
+		number := strconv.Itoa(numBefore[source] + item.task.Index + 1)
 		if !slices.Contains(selected, number) {
 			selected = append(selected, number)
 		}
@@ -334,7 +334,7 @@ func isPRISMEngine(arg string) bool {
 
 // prismSampling returns PRISM's switches for statistical model checking with the settings of the job.
 func prismSampling(job *job) []string {
-	settings := &job.Job.Simulation
+	simulation := &job.Job.Simulation
 	args := []string{"-sim"}
 	for _, option := range []struct {
 		name  string
@@ -342,19 +342,19 @@ func prismSampling(job *job) []string {
 		value string
 	}{
 		{"-simmethod", job.Job.Method != runner.Sim, string(job.Job.Method)},
-		{"-simsamples", settings.Samples > 0, strconv.FormatInt(settings.Samples, 10)},
-		{"-simconf", settings.Confidence > 0, decimal(stats.Alpha(settings.Confidence))},
-		{"-simwidth", settings.Width > 0, decimal(settings.Width)},
-		{"-simapprox", settings.Approximation > 0, decimal(settings.Approximation)},
-		{"-simpathlen", settings.MaxPath > 0, strconv.FormatInt(settings.MaxPath, 10)},
-		{"-simmaxrwd", settings.MaxReward > 0, decimal(settings.MaxReward)},
+		{"-simsamples", simulation.Samples > 0, strconv.FormatInt(simulation.Samples, 10)},
+		{"-simconf", simulation.Confidence > 0, decimal(stats.Alpha(simulation.Confidence))},
+		{"-simwidth", simulation.Width > 0, decimal(simulation.Width)},
+		{"-simapprox", simulation.Approximation > 0, decimal(simulation.Approximation)},
+		{"-simpathlen", simulation.MaxPath > 0, strconv.FormatInt(simulation.MaxPath, 10)},
+		{"-simmaxrwd", simulation.MaxReward > 0, decimal(simulation.MaxReward)},
 	} {
 		if option.isSet {
 			args = append(args, option.name, option.value)
 		}
 	}
-	if settings.MinSamples > 0 {
-		args = append(args, "-simmanual", "-simvar", strconv.FormatInt(settings.MinSamples, 10))
+	if simulation.MinSamples > 0 {
+		args = append(args, "-simmanual", "-simvar", strconv.FormatInt(simulation.MinSamples, 10))
 	}
 	return args
 }

@@ -8,9 +8,9 @@ import (
 	"tilecheck/result"
 )
 
-// decomposeReward decomposes an R operator. Storm supports only rewards until F. Some co-safe formulas hold after a known number of steps, or when
-// the right operand of an until first holds. For these it asks two queries: whether the formula holds almost surely, and the reward until then. If
-// it does not hold almost surely, the value is infinite.
+// decomposeReward decomposes an R operator. Of the co-safe formulas, Storm supports only F. It asks two queries for a formula that holds after a known
+// number of steps, or when the right operand of an until first holds: whether the formula holds almost surely, and the reward until it holds. If it
+// does not hold almost surely, the value is infinite.
 func (d *decomposer) decomposeReward(node *node, operator logic.Written) syntax.Expr {
 	if operator.Objective != nil {
 		d.checkNotNegative(operator.Objective)
@@ -22,7 +22,7 @@ func (d *decomposer) decomposeReward(node *node, operator logic.Written) syntax.
 	if !syntax.IsPath(path) { // a state formula is decided in the first state
 		return infiniteUnless(d.decompose(node, path), &syntax.DoubleLit{Text: "0.0"})
 	}
-	sure, until, ok := d.almostSure(operator, pushNegation(path))
+	sure, until, ok := d.almostSure(operator, negateNext(path))
 	if !ok {
 		return d.askStorm(node, operator.X, false)
 	}
@@ -49,26 +49,26 @@ func (d *decomposer) almostSure(operator logic.Written, path syntax.Expr) (sure 
 	if temporal == nil || temporal.Bound != nil {
 		return nil, nil, false
 	}
-	kind := d.instance.program.Type
-	if steps, y := countNext(temporal); steps > 0 {
+	modelType := d.instance.program.Type
+	if steps, operand := countNext(temporal); steps > 0 {
 		// Storm's probability of a sure step may be 0.9999…; that of an impossible one is 0.
-		never := &syntax.Temporal{Op: syntax.Future, Y: not(&syntax.Paren{X: y}), Bound: exactly(steps), Span: temporal.Span}
+		never := &syntax.Temporal{Op: syntax.Future, Y: not(&syntax.Paren{X: operand}), Bound: exactly(steps), Span: temporal.Span}
 		if steps == 1 {
 			never.Op, never.Bound = syntax.Next, nil
 		}
 		sure = &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpLe, Bound: &syntax.IntLit{}}, Path: never}
 		// The schedulers of an MDP do worst if one of them misses the formula.
-		ok = kind == syntax.DTMC || kind == syntax.MDP && operator.Extremum == syntax.Max
-		return sure, &syntax.RewardPath{Kind: syntax.Cumulative, Bound: &syntax.IntLit{Value: steps}}, ok && !syntax.IsPath(y)
+		ok = modelType == syntax.DTMC || modelType == syntax.MDP && operator.Extremum == syntax.Max
+		return sure, &syntax.RewardPath{Kind: syntax.Cumulative, Bound: &syntax.IntLit{Value: steps}}, ok && !syntax.IsPath(operand)
 	}
 	sure = &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpGe, Bound: &syntax.IntLit{Value: 1}}, Path: temporal}
-	chain := kind == syntax.DTMC || kind == syntax.CTMC
-	ok = chain && temporal.Op == syntax.Until && !syntax.IsPath(temporal.X) && !syntax.IsPath(temporal.Y)
+	isChain := modelType == syntax.DTMC || modelType == syntax.CTMC
+	ok = isChain && temporal.Op == syntax.Until && !syntax.IsPath(temporal.X) && !syntax.IsPath(temporal.Y)
 	return sure, &syntax.Temporal{Op: syntax.Future, Y: temporal.Y}, ok
 }
 
-// pushNegation rewrites !(X a) as X !a.
-func pushNegation(path syntax.Expr) syntax.Expr {
+// negateNext rewrites !(X a) as X !a.
+func negateNext(path syntax.Expr) syntax.Expr {
 	if negation, ok := path.(*syntax.Unary); ok && negation.Op == syntax.OpNot {
 		if next := logic.TemporalOf(negation.X); next != nil && next.Op == syntax.Next && next.Bound == nil {
 			return &syntax.Temporal{Op: syntax.Next, Y: &syntax.Paren{X: not(&syntax.Paren{X: next.Y})}, Span: next.Span}

@@ -33,15 +33,15 @@ const exported = "exported"
 
 // states lets PRISM export its state space: as UMB, or in several text files if the version cannot write UMB.
 func (p prism) states(ctx context.Context, e *Engine, plan *runner.Plan, valuation sema.Valuation) (*explicit.ToolSpace, error) {
-	args, given := modelOf(plan)
-	exact := plan.Job.Numeric.Accuracy == result.Exact
-	composed := plan.Tree != nil && slices.ContainsFunc(plan.Tree.Items, isSystem)
+	args, modelFiles := modelOf(plan)
+	isExact := plan.Job.Numeric.Accuracy == result.Exact
+	hasSystem := plan.Tree != nil && slices.ContainsFunc(plan.Tree.Items, isSystem)
 	switch {
-	case exact && composed:
+	case isExact && hasSystem:
 		return nil, unsupported(p.title() + " has no system blocks in exact arithmetic")
-	case exact:
+	case isExact:
 		args = append(args, "-exact")
-	case !composed:
+	case !hasSystem:
 		args = append(args, "-explicit")
 	}
 	args = append(args, constSwitch("-const", exactConstants(valuation))...)
@@ -51,12 +51,12 @@ func (p prism) states(ctx context.Context, e *Engine, plan *runner.Plan, valuati
 	args = append(args, e.opt.Args...)
 	exportedSpace := &explicit.ToolSpace{AllLabelsAndRewards: true, AllActions: true}
 	file := exported + ".umb"
-	exportedFiles, err := e.collect(ctx, given, append(slices.Clone(args), "-exportmodel", file), file)
+	exportedFiles, err := e.collect(ctx, modelFiles, append(slices.Clone(args), "-exportmodel", file), file)
 	switch {
 	case err == nil:
-		exportedSpace.Space, err = files.ReadUMB(ctx, *exportedFiles[file], files.ReadOptions{Exact: exact, Fractions: exact})
+		exportedSpace.Space, err = files.ReadUMB(ctx, *exportedFiles[file], files.ReadOptions{Exact: isExact, Fractions: isExact})
 	case mayRetry(err):
-		exportedSpace.Space, err = e.prismTextFiles(ctx, plan, given, args)
+		exportedSpace.Space, err = e.prismTextFiles(ctx, plan, modelFiles, args)
 	default:
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (p prism) states(ctx context.Context, e *Engine, plan *runner.Plan, valuati
 }
 
 // prismTextFiles lets PRISM export its state space in several text files.
-func (e *Engine) prismTextFiles(ctx context.Context, plan *runner.Plan, given []runner.File, args []string) (*explicit.Space, error) {
+func (e *Engine) prismTextFiles(ctx context.Context, plan *runner.Plan, modelFiles []runner.File, args []string) (*explicit.Space, error) {
 	names := []string{exported + ".tra", exported + ".sta", exported + ".lab"}
 	numWithoutRewards := len(names)
 	structures := plan.Model.RewardStructs()
@@ -75,7 +75,7 @@ func (e *Engine) prismTextFiles(ctx context.Context, plan *runner.Plan, given []
 		}
 		names = append(names, exported+number+".srew", exported+number+".trew")
 	}
-	exportedFiles, err := e.collect(ctx, given, append(args, "-exportmodel", exported+".all", "-exportmodelprecision", "17"), names...)
+	exportedFiles, err := e.collect(ctx, modelFiles, append(args, "-exportmodel", exported+".all", "-exportmodelprecision", "17"), names...)
 	if err != nil {
 		return nil, err
 	}
@@ -144,9 +144,9 @@ func (storm) states(ctx context.Context, e *Engine, plan *runner.Plan, valuation
 }
 
 // stormDRN lets Storm export its state space as DRN.
-func (e *Engine) stormDRN(ctx context.Context, given []runner.File, args []string, exact bool) (*explicit.ToolSpace, error) {
+func (e *Engine) stormDRN(ctx context.Context, modelFiles []runner.File, args []string, exact bool) (*explicit.ToolSpace, error) {
 	file := exported + ".drn"
-	exportedFiles, err := e.collect(ctx, given, append(args, "--exportbuild", file, "--digits", "17"), file)
+	exportedFiles, err := e.collect(ctx, modelFiles, append(args, "--exportbuild", file, "--digits", "17"), file)
 	if err != nil {
 		return nil, err
 	}
@@ -158,10 +158,10 @@ func (e *Engine) stormDRN(ctx context.Context, given []runner.File, args []strin
 }
 
 // collect runs the tool and returns the named files that it wrote. If one is missing, the error says why.
-func (e *Engine) collect(ctx context.Context, given []runner.File, args []string, names ...string) (map[string]*files.Source, error) {
+func (e *Engine) collect(ctx context.Context, inputFiles []runner.File, args []string, names ...string) (map[string]*files.Source, error) {
 	parser := e.tool.parser(parse.Options{})
 	exit, err := runner.Run(ctx, e.cmd, runner.Command{
-		Args: args, Files: given, Collect: names, Limits: e.opt.Limits, Stdout: parser, Stderr: parser.Stderr(),
+		Args: args, Files: inputFiles, Collect: names, Limits: e.opt.Limits, Stdout: parser, Stderr: parser.Stderr(),
 	})
 	if err != nil {
 		return nil, err
@@ -251,11 +251,11 @@ func (v *valuations) parseState(state int, text string) error {
 		default:
 			values[name] = 1
 		}
-		knownType, known := v.types[name]
-		if known && knownType != valueType {
+		knownType, isKnown := v.types[name]
+		if isKnown && knownType != valueType {
 			return fmt.Errorf("found variable %s with truth values and numbers", name)
 		}
-		if !known {
+		if !isKnown {
 			v.names = append(v.names, name)
 			v.types[name] = valueType
 		}
@@ -276,12 +276,12 @@ func (v *valuations) table() ([]sema.Variable, []int32, error) {
 	}
 	var values []int32
 	for state, valuation := range v.byState {
-		for k := range vars {
-			value, ok := valuation[vars[k].Name]
+		for i := range vars {
+			value, ok := valuation[vars[i].Name]
 			if !ok {
-				return nil, nil, fmt.Errorf("state %d has no value of %s", state, vars[k].Name)
+				return nil, nil, fmt.Errorf("state %d has no value of %s", state, vars[i].Name)
 			}
-			vars[k].Low, vars[k].High = min(vars[k].Low, value), max(vars[k].High, value)
+			vars[i].Low, vars[i].High = min(vars[i].Low, value), max(vars[i].High, value)
 			values = append(values, value)
 		}
 	}

@@ -127,26 +127,26 @@ func (storm) alternative(job *job, item *workItem) (*workItem, string) {
 	if first == nil || item.forceFloat || item.forceExact || job.Job.Numeric.Accuracy == result.Float || job.Job.Numeric.Accuracy == result.Estimated {
 		return nil, ""
 	}
-	other := *item
-	other.forceFloat, other.verdict, other.stateResults, other.isInfinite = true, nil, nil, false
+	changed := *item
+	changed.forceFloat, changed.verdict, changed.stateResults, changed.isInfinite = true, nil, nil, false
 	if first.Err == nil && first.Doubt == "" && item.isNearBound() {
 		first.Doubt = fmt.Sprintf("the value %v is too near the bound for Storm to tell", item.value.verdict.Value.Num)
-		other.forceFloat, other.forceExact = false, true
-		return &other, "asked again with --exact: " + first.Doubt
+		changed.forceFloat, changed.forceExact = false, true
+		return &changed, "asked again with --exact: " + first.Doubt
 	}
 	switch {
 	case item.isMultiQuery() && (job.Job.Numeric.Accuracy == result.Exact || first.Err != nil || first.Doubt == ""):
 		return nil, ""
 	case item.isMultiQuery(): // rounding can make a point on the curve infeasible
-		other.forceFloat, other.forceExact = false, true
-		return &other, "asked again with --exact, where Storm said: " + first.Doubt
+		changed.forceFloat, changed.forceExact = false, true
+		return &changed, "asked again with --exact, where Storm said: " + first.Doubt
 	case first.Err == nil && first.Doubt != "":
-		return &other, "asked again without --sound, where Storm said: " + first.Doubt
+		return &changed, "asked again without --sound, where Storm said: " + first.Doubt
 	case item.isInfinite, first.Err != nil && strings.HasPrefix(first.Err.Message, "found 100000000000"):
-		other.isInfinite = true
-		return &other, "infinite in floating-point arithmetic, where exact arithmetic has 100000000000 for it"
+		changed.isInfinite = true
+		return &changed, "infinite in floating-point arithmetic, where exact arithmetic has 100000000000 for it"
 	case first.Err != nil && job.Job.Numeric.Accuracy != result.Exact && (first.Err.Class == result.NonConverge || strings.Contains(first.Err.Message, "sound")):
-		return &other, "asked again without --sound, where Storm said: " + first.Err.Message
+		return &changed, "asked again without --sound, where Storm said: " + first.Err.Message
 	}
 	return nil, ""
 }
@@ -233,8 +233,8 @@ func convertToBool(verdict *result.Verdict) {
 	if kind := verdict.Value.Kind; verdict.Err != nil || kind == result.Boolean || kind == result.NoValue {
 		return
 	}
-	if number := verdict.Value.Num; verdict.Value.Kind == result.Range || number != 0 && number != 1 {
-		verdict.Err = &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("found the number %v, want a truth value", number)}
+	if value := verdict.Value.Num; verdict.Value.Kind == result.Range || value != 0 && value != 1 {
+		verdict.Err = &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("found the number %v, want a truth value", value)}
 		return
 	}
 	verdict.Value, verdict.Bound = result.Value{Kind: result.Boolean, Bool: verdict.Value.Num == 1}, nil
@@ -247,7 +247,7 @@ const stormInfinity = 100_000_000_000
 // Storm also prints the values as fractions, which then replace the decimals.
 func (item *workItem) setAccuracies(command runner.Command) {
 	item.accuracies, item.bounds = make([]result.Accuracy, len(item.stateResults)), make([]*result.Interval, len(item.stateResults))
-	inaccurate := slices.ContainsFunc(item.verdict.Warnings, func(warning string) bool { return strings.Contains(warning, "Inaccurate JSON export") })
+	isRounded := slices.ContainsFunc(item.verdict.Warnings, func(warning string) bool { return strings.Contains(warning, "Inaccurate JSON export") })
 	printed := parse.StormValues(item.printed)
 	for i := range item.stateResults {
 		value := &item.stateResults[i].Value
@@ -267,7 +267,7 @@ func (item *workItem) setAccuracies(command runner.Command) {
 		case item.accuracies[i] != result.Exact:
 		case len(printed) == len(item.stateResults):
 			*value = printed[i]
-		case inaccurate:
+		case isRounded:
 			value.Rat = nil
 			item.accuracies[i] = result.Claimed
 			item.bounds[i] = &result.Interval{Lo: interval.Below(interval.Below(value.Num)), Hi: interval.Above(interval.Above(value.Num))}
@@ -278,21 +278,21 @@ func (item *workItem) setAccuracies(command runner.Command) {
 // batches groups queries into runs. A run has one valuation of all constants and one arithmetic. A query has a run of its own if its source has
 // declarations, if it exports the values of states, or if it is multi(...).
 func (storm) batches(items []*workItem) [][]*workItem {
-	var order []string
-	groups := make(map[string][]*workItem)
+	var keys []string
+	byKey := make(map[string][]*workItem)
 	for _, item := range items {
 		key := fmt.Sprint(item.constantsOfModel(), runner.Constants(item.property), item.forceFloat)
 		if hasDeclarations(item.task.Source) || item.everyState || item.isMultiQuery() {
 			key += " " + strconv.Itoa(item.number)
 		}
-		if groups[key] == nil {
-			order = append(order, key)
+		if byKey[key] == nil {
+			keys = append(keys, key)
 		}
-		groups[key] = append(groups[key], item)
+		byKey[key] = append(byKey[key], item)
 	}
 	var batches [][]*workItem
-	for _, key := range order {
-		batches = append(batches, groups[key])
+	for _, key := range keys {
+		batches = append(batches, byKey[key])
 	}
 	return batches
 }
@@ -303,8 +303,8 @@ func (item *workItem) constantsOfModel() []result.Constant { return runner.Const
 // isMultiQuery reports whether the query is multi(...).
 func (item *workItem) isMultiQuery() bool { return isMulti(item.expr) }
 
-// print writes the model, or properties, in Storm's dialect. guarded is the option Guarded of package syntax: the left operand of every until with a
-// lower bound holds in some state.
+// print returns the text of the model or of properties in Storm's dialect. guarded sets the option Guarded of package syntax: it asserts that the left
+// operand of every until formula with a lower bound holds in some state.
 func (instance *instance) print(node syntax.Node, guarded bool) ([]byte, error) {
 	var text bytes.Buffer
 	err := syntax.Fprint(&text, node, syntax.Options{

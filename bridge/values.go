@@ -21,10 +21,10 @@ func (e *Engine) Values(ctx context.Context, plan *runner.Plan, task int, model,
 		return nil, unsupported(err.Error())
 	}
 	item := &workItem{task: plan.Tasks[task], model: model, property: property, number: task + 1}
-	return e.tool.values(ctx, e, &job{Plan: plan, opt: &e.opt, single: true, progressMutex: new(sync.Mutex)}, item)
+	return e.tool.values(ctx, e, &job{Plan: plan, opt: &e.opt, isSingle: true, progressMutex: new(sync.Mutex)}, item)
 }
 
-// values lets PRISM write a file with one number per line, one for each state.
+// values returns the values of an item's property in all states, which PRISM writes to a file, one number per line.
 func (p prism) values(ctx context.Context, e *Engine, job *job, item *workItem) ([]float64, error) {
 	const file = "values.txt"
 	command, err := p.command(ctx, job, []*workItem{item})
@@ -50,7 +50,7 @@ func (p prism) values(ctx context.Context, e *Engine, job *job, item *workItem) 
 	return values, lines.Err()
 }
 
-// values lets Storm export the values of all states with their valuations, and sorts them into PRISM's order.
+// values returns the values of an item's property in all states, sorted in PRISM's order. Storm exports them together with the valuations of the states.
 func (storm) values(ctx context.Context, e *Engine, job *job, item *workItem) ([]float64, error) {
 	job.storm = &stormJob{queries: make(map[*instance]int)}
 	instance, err := newInstance(job, item.model)

@@ -43,9 +43,9 @@ func (p *Plan) moveSelections() error {
 		selected = append(selected, words...)
 	}
 	// With texts, the properties of a JANI model are not checked.
-	hasUncheckedOwn := p.jani != nil && job.PropsFile == "" && len(texts) > 0 && len(job.Select) == 0
+	ignoresModelProperties := p.jani != nil && job.PropsFile == "" && len(texts) > 0 && len(job.Select) == 0
 	switch {
-	case len(selected) == 0 && !hasUncheckedOwn:
+	case len(selected) == 0 && !ignoresModelProperties:
 		return nil
 	case len(job.Select) > 0:
 		return selectionError("properties are selected twice: by their texts (%s) and by name or number (%s), want one of them", strings.Join(selected, ","), strings.Join(job.Select, ","))

@@ -19,13 +19,13 @@ type Commander interface {
 	Where() string
 }
 
-// Run runs a tool. The end of the context is a Cause of the exit, not an error.
+// Run runs a tool. If the context ends, Run returns no error: exit.Cause says how the context ended.
 func Run(ctx context.Context, tool Commander, c Command) (Exit, error) {
 	exit, err := tool.Run(ctx, c)
-	switch why := ctx.Err(); {
-	case why == nil:
+	switch contextErr := ctx.Err(); {
+	case contextErr == nil:
 		return exit, err
-	case errors.Is(why, context.DeadlineExceeded):
+	case errors.Is(contextErr, context.DeadlineExceeded):
 		exit.Cause = TimedOut
 	default:
 		exit.Cause = Cancelled

@@ -105,8 +105,8 @@ func (p *Plan) Definitions() []string {
 		parts := strings.Split(text, ",")
 		for i, part := range parts {
 			name, value, isDefinition := strings.Cut(part, "=")
-			if own, ok := p.jani.Constants[strings.TrimSpace(name)]; ok && isDefinition {
-				parts[i] = own + "=" + value
+			if translated, ok := p.jani.Constants[strings.TrimSpace(name)]; ok && isDefinition {
+				parts[i] = translated + "=" + value
 			}
 		}
 		definitions = append(definitions, strings.Join(parts, ","))
@@ -346,13 +346,13 @@ func (p *Plan) Instances() (*sema.Program, []Instance, error) {
 
 // Single returns the only valuation. It returns an error if there are several.
 func Single(valuations iter.Seq[sema.Valuation]) (sema.Valuation, error) {
-	var all []sema.Valuation
+	var list []sema.Valuation
 	for valuation := range valuations {
-		if all = append(all, valuation); len(all) > 1 {
-			return nil, fmt.Errorf("the constants have several values (%s and %s among them), want one of each", all[0], all[1])
+		if list = append(list, valuation); len(list) > 1 {
+			return nil, fmt.Errorf("the constants have several values (%s and %s among them), want one of each", list[0], list[1])
 		}
 	}
-	return all[0], nil
+	return list[0], nil
 }
 
 // WithSettings returns the plan with other settings.
@@ -369,7 +369,8 @@ func (p *Plan) WithOutputs(change func(*Outputs)) *Plan {
 	return &changed
 }
 
-// Part returns a plan for the tasks with the given indexes, and with other definitions of the constants. With nil, all tasks or the definitions stay.
+// Part returns a plan for the tasks with these indexes, and with other definitions of the constants. If tasks is nil, it keeps all tasks; if consts is
+// nil, it keeps the definitions.
 func (p *Plan) Part(tasks []int, consts []string) (*Plan, error) {
 	part, copies := p.clone()
 	if consts != nil {
@@ -386,7 +387,7 @@ func (p *Plan) Part(tasks []int, consts []string) (*Plan, error) {
 	return part, planError(result.Constants, part.defineConstants())
 }
 
-// Over returns the plan for another model, which must declare everything that the properties use. It checks the properties again.
+// Over returns a copy of the plan for another model. It checks the properties against this model, which must declare all names in them.
 func (p *Plan) Over(model *sema.Model) (*Plan, error) {
 	changed, _ := p.clone()
 	changed.Model = model
@@ -417,12 +418,12 @@ func (p *Plan) Composed(ctx context.Context) (*Plan, error) {
 	if err != nil {
 		return nil, ctx.Err()
 	}
-	q, err := p.Over(model)
-	if err != nil { // a property mentions the location of an automaton that is gone
+	composed, err := p.Over(model)
+	if err != nil { // a property mentions the location of an automaton that the composition has replaced
 		return nil, ctx.Err()
 	}
-	q.Tree, q.jani = tree, translation
-	return q.WithWarning("automata of the model were composed and minimised by branching bisimulation: the sizes are those of the result"), nil
+	composed.Tree, composed.jani = tree, translation
+	return composed.WithWarning("automata of the model were composed and minimised by branching bisimulation: the sizes are those of the result"), nil
 }
 
 // WithWarning returns a copy of the plan with one more warning.
@@ -454,23 +455,23 @@ func (p *Plan) clone() (*Plan, map[*Source]*Source) {
 // selectTasks returns the properties that Job.Select lists by name or by 1-based number. It returns the properties of all sources if the list is
 // empty.
 func (p *Plan) selectTasks() ([]*Task, error) {
-	var all []*Task
+	var candidates []*Task
 	for _, source := range p.sources {
-		all = append(all, source.tasks()...)
+		candidates = append(candidates, source.tasks()...)
 	}
-	if len(all) == 0 || len(p.Job.Select) == 0 {
-		return all, nil
+	if len(candidates) == 0 || len(p.Job.Select) == 0 {
+		return candidates, nil
 	}
 	var tasks []*Task
 	for _, word := range p.Job.Select {
-		index := slices.IndexFunc(all, func(task *Task) bool { return task.Name != "" && task.Name == word })
+		index := slices.IndexFunc(candidates, func(task *Task) bool { return task.Name != "" && task.Name == word })
 		if number, err := strconv.Atoi(word); index < 0 && err == nil {
 			index = number - 1
 		}
-		if index < 0 || index >= len(all) {
-			return nil, selectionError("no property %q, want a name or a number from 1 to %d", word, len(all))
+		if index < 0 || index >= len(candidates) {
+			return nil, selectionError("no property %q, want a name or a number from 1 to %d", word, len(candidates))
 		}
-		tasks = append(tasks, all[index])
+		tasks = append(tasks, candidates[index])
 	}
 	return tasks, nil
 }
@@ -521,8 +522,8 @@ func (p *Plan) translateNames(defs []sema.ConstDef) {
 // addUndefinedParams makes a parameter of every constant of type double without a value.
 func (p *Plan) addUndefinedParams(defs []sema.ConstDef) {
 	for _, constant := range p.Model.Constants() {
-		given := slices.ContainsFunc(defs, func(def sema.ConstDef) bool { return def.Name == constant.Name })
-		if !constant.Defined && !given && constant.Type == sema.Double && !slices.Contains(p.Open(), constant.Name) {
+		isDefined := slices.ContainsFunc(defs, func(def sema.ConstDef) bool { return def.Name == constant.Name })
+		if !constant.Defined && !isDefined && constant.Type == sema.Double && !slices.Contains(p.Open(), constant.Name) {
 			p.Params = append(p.Params, Param{Name: constant.Name})
 		}
 	}

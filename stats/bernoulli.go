@@ -54,8 +54,8 @@ func (b Bernoulli) soundInterval(_ *Bounds, confidence float64, sequential bool)
 
 // logRatio returns the logarithm of the likelihood of h.p1 over that of h.p0.
 // PRISM multiplies the powers themselves, which become 0·Inf in long runs.
-func (b Bernoulli) logRatio(h hypotheses) (float64, bool) {
-	return times(b.K, h.success) + times(b.N-b.K, h.failure), true
+func (b Bernoulli) logRatio(tested hypotheses) (float64, bool) {
+	return times(b.K, tested.success) + times(b.N-b.K, tested.failure), true
 }
 
 // times returns k·x, and 0 if k is 0, also if x is infinite: an impossible event that did not occur adds nothing to the ratio.

@@ -2,9 +2,10 @@ package stats
 
 import "math"
 
-// logBinomial returns log P(X = k) for X binomial with n and p, to a relative
-// error of P of about 1e-12 for n up to 1e9, where log-gamma functions lose
-// everything. 0 <= k <= n, 0 <= p <= 1.
+// logBinomial returns log P(X = k) for a binomial variable X with n trials of
+// probability p; 0 <= k <= n, 0 <= p <= 1. The relative error of P is about
+// 1e-12 for n up to 1e9, where a difference of log-gamma functions has no
+// correct digit.
 //
 // Source: Loader 2000, Fast and Accurate Computation of Binomial Probabilities.
 func logBinomial(k, n int64, p float64) float64 {
@@ -25,8 +26,8 @@ func logBinomial(k, n int64, p float64) float64 {
 // stirlingError returns log(n!) minus Stirling's approximation of it; n >= 1.
 func stirlingError(n float64) float64 {
 	if n < 16 {
-		g, _ := math.Lgamma(n + 1)
-		return g - (n+0.5)*math.Log(n) + n - 0.5*math.Log(2*math.Pi)
+		logGamma, _ := math.Lgamma(n + 1)
+		return logGamma - (n+0.5)*math.Log(n) + n - 0.5*math.Log(2*math.Pi)
 	}
 	s := 1 / (n * n)
 	return (1.0/12 - s*(1.0/360-s*(1.0/1260-s*(1.0/1680-s/1188)))) / n
@@ -50,8 +51,8 @@ func deviance(x, m float64) float64 {
 	}
 }
 
-// logUpperTail returns log P(X >= k) for X binomial with n and p < k/n, or
-// slightly more; k >= 1.
+// logUpperTail returns log P(X >= k), or slightly more, for a binomial variable
+// X with n trials of probability p; p < k/n and k >= 1.
 func logUpperTail(k, n int64, p float64) float64 {
 	if p == 0 {
 		return math.Inf(-1)

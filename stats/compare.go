@@ -31,10 +31,10 @@ type Sample struct {
 // Compare decides whether independent samples are compatible with one
 // probability. If both sizes were fixed beforehand it uses Fisher's exact test,
 // two-sided by doubling the smaller tail. Otherwise samples are compatible if
-// their intervals for confidence (1+confidence)/2 each overlap, which tells
-// fewer samples apart. Either way equal probabilities are declared incompatible with
-// probability at most 1-confidence. A compatible pair need not have the same
-// probability: small samples are compatible with much.
+// their intervals for confidence (1+confidence)/2 overlap, which is a weaker
+// test. In both cases samples of equal probability are called incompatible with
+// probability at most 1-confidence. Compatible samples can have different
+// probabilities, in particular if the samples are small.
 //
 // The error has the code BadValue.
 //
@@ -45,10 +45,10 @@ func Compare(first, second Sample, confidence float64) (Comparison, error) {
 		return Comparison{}, err
 	}
 	sampleConfidence := Confidence(Alpha(confidence) / 2)
-	var errA, errB error
-	result.A, errA = BernoulliInterval(first.Bernoulli, sampleConfidence, first.Sequential)
-	result.B, errB = BernoulliInterval(second.Bernoulli, sampleConfidence, second.Sequential)
-	if err := cmp.Or(errA, errB); err != nil {
+	var firstErr, secondErr error
+	result.A, firstErr = BernoulliInterval(first.Bernoulli, sampleConfidence, first.Sequential)
+	result.B, secondErr = BernoulliInterval(second.Bernoulli, sampleConfidence, second.Sequential)
+	if err := cmp.Or(firstErr, secondErr); err != nil {
 		return Comparison{}, err
 	}
 	if first.Sequential || second.Sequential {
@@ -60,48 +60,48 @@ func Compare(first, second Sample, confidence float64) (Comparison, error) {
 	return result, nil
 }
 
-// fisher returns the doubled tail of the conditional distribution of a.K given
-// the total of successes, which is hypergeometric.
-func fisher(a, second Bernoulli) float64 {
-	if a.N == 0 || second.N == 0 {
+// fisher returns the p-value of Fisher's exact test: twice the tail of the
+// hypergeometric distribution of the successes of one sample, given the
+// successes of both samples together.
+func fisher(sample, other Bernoulli) float64 {
+	if sample.N == 0 || other.N == 0 {
 		return 1
 	}
-	if a.Mean() < second.Mean() {
-		a, second = second, a
+	if sample.Mean() < other.Mean() {
+		sample, other = other, sample
 	}
-	total, n := a.K+second.K, a.N+second.N
+	total, n := sample.K+other.K, sample.N+other.N
 	if total == 0 || total == n {
 		return 1
 	}
 	p := float64(total) / float64(n)
-	first := logBinomial(a.K, a.N, p) + logBinomial(second.K, second.N, p) - logBinomial(total, n, p)
+	logOfFirst := logBinomial(sample.K, sample.N, p) + logBinomial(other.K, other.N, p) - logBinomial(total, n, p)
 	sum, term := 1.0, 1.0
-	for x, y := a.K, second.K; x < a.N && y > 0 && term > 1e-17*sum; x, y = x+1, y-1 {
-		term *= float64(a.N-x) / float64(x+1) * (float64(y) / float64(second.N-y+1))
+	for x, y := sample.K, other.K; x < sample.N && y > 0 && term > 1e-17*sum; x, y = x+1, y-1 {
+		term *= float64(sample.N-x) / float64(x+1) * (float64(y) / float64(other.N-y+1))
 		sum += term
 	}
-	return min(1, 2*math.Exp(first)*sum)
+	return min(1, 2*math.Exp(logOfFirst)*sum)
 }
 
-// ZScore returns the difference of the means of two samples in standard deviations, which are estimated as if both had one probability: about a
-// standard normal number if they have. It is 0 if all or none of the samples are successes.
+// ZScore returns the difference of the means of two samples, divided by its standard deviation, which is estimated from both samples together. If
+// the samples have the same probability, the result is about standard normal. It is 0 if all samples are successes or all are failures.
 func ZScore(first, second Bernoulli) float64 {
 	if first.N == 0 || second.N == 0 {
 		return 0
 	}
-	n, m := float64(first.N), float64(second.N)
-	p := float64(first.K+second.K) / (n + m)
-	if p == 0 || p == 1 {
+	firstCount, secondCount := float64(first.N), float64(second.N)
+	pooled := float64(first.K+second.K) / (firstCount + secondCount)
+	if pooled == 0 || pooled == 1 {
 		return 0
 	}
-	return (first.Mean() - second.Mean()) / math.Sqrt(p*(1-p)*(1/n+1/m))
+	return (first.Mean() - second.Mean()) / math.Sqrt(pooled*(1-pooled)*(1/firstCount+1/secondCount))
 }
 
 // Published returns the sample behind a printed estimate: mean is the fraction
-// of n samples that were successes. Since k/n with n = 1000 has three decimals,
-// a mean printed with three is exact. The error, of code BadValue, says that
-// mean is not a multiple of 1/n, so that the successes cannot be known; the
-// sample is then not n large or not all decimals are given.
+// of the n samples that were successes. It returns an error of code BadValue if
+// mean is not a multiple of 1/n, because then n is wrong or the mean was
+// rounded, and the number of successes is unknown.
 func Published(mean float64, n int64) (Bernoulli, error) {
 	if n <= 0 || !(mean >= 0 && mean <= 1) {
 		return Bernoulli{}, errorf(BadValue, "estimate %v from %d samples: want a probability and a positive number", mean, n)

@@ -5,18 +5,17 @@ import (
 	"strconv"
 )
 
-// Alpha returns the probability of error 1-confidence that belongs to a
-// confidence, which is what PRISM calls confidence. The difference is taken
-// between decimal numbers: Alpha(0.99) is 0.01, where 1-0.99 in floating point
-// is 0.010000000000000009 and would change the last digits of every quantile.
-// confidence must be finite.
+// Alpha returns the probability of error 1-confidence, which PRISM calls
+// confidence. It subtracts in decimal arithmetic: Alpha(0.99) is 0.01, but
+// 1-0.99 in floating point is 0.010000000000000009, which would change the last
+// digits of every quantile. confidence must be finite.
 func Alpha(confidence float64) float64 {
-	r, ok := new(big.Rat).SetString(strconv.FormatFloat(confidence, 'g', -1, 64))
+	exact, ok := new(big.Rat).SetString(strconv.FormatFloat(confidence, 'g', -1, 64))
 	if !ok {
 		return 1 - confidence
 	}
-	f, _ := r.Sub(big.NewRat(1, 1), r).Float64()
-	return f
+	alpha, _ := exact.Sub(big.NewRat(1, 1), exact).Float64()
+	return alpha
 }
 
 // Confidence returns the confidence 1-alpha that belongs to a probability of

@@ -355,7 +355,7 @@ func TestSPRTErrors(t *testing.T) {
 				}
 				wrong := 0.0
 				walk(p, math.MaxInt64, func(b Bernoulli, x float64) bool {
-					d := plan.test(b.N, b)
+					d := plan.sequentialTest(b.N, b)
 					if d != Undecided && d != holdsIf(above == atLeast) {
 						wrong += x
 					}

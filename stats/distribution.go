@@ -22,8 +22,8 @@ type Quantile struct {
 // Quantiles returns the quantiles of a reward at the given levels. All intervals hold together with at least the given confidence, for every
 // distribution, if the number of samples was fixed beforehand.
 //
-// support has the least and the greatest possible reward; nil if they are unknown. Without it, a level close to 0 or 1 can have an infinite
-// bound, and TailUpper is infinite: no sample says how large the largest rewards are.
+// support has the least and the greatest possible reward; nil if they are unknown. Without it, a quantile with a level close to 0 or 1 can have an
+// infinite bound, and TailUpper is infinite, because samples do not bound the largest reward.
 // Errors have the code NotFinite or BadValue.
 //
 // With probability at least the confidence, the distribution function F of the reward differs from that of the n samples by at most

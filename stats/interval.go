@@ -46,10 +46,11 @@ func (i Interval) overlaps(o Interval) bool { return i.Lo <= o.Hi && o.Lo <= i.H
 // Bounds are the least and the greatest possible reward of a path.
 type Bounds struct{ Lo, Hi float64 }
 
-// BernoulliInterval returns a sound interval for a probability: Clopper-Pearson
-// if the number of samples was fixed beforehand, and if it is sequential, that
-// is, decided by looking at the samples in whatever way, the beta-binomial
-// confidence sequence. Taking the first for a sequential sample is not sound.
+// BernoulliInterval returns a sound interval for a probability. If the number of
+// samples was fixed beforehand, it is the Clopper-Pearson interval. If sequential
+// is true, the samples themselves may have decided when sampling stopped, and it
+// is the interval of the beta-binomial confidence sequence; the Clopper-Pearson
+// interval would not be sound then.
 //
 // 0 <= Lo <= Mean <= Hi <= 1; the empty sample has [0,1]. The error has the code
 // BadValue.
@@ -62,18 +63,18 @@ func BernoulliInterval(sample Bernoulli, confidence float64, sequential bool) (I
 	if err := sample.check(); err != nil {
 		return Interval{}, err
 	}
-	i := Interval{Confidence: confidence, Method: ClopperPearson}
+	result := Interval{Confidence: confidence, Method: ClopperPearson}
 	lower := clopperPearsonLower
 	if sequential {
-		i.Method, lower = BetaBinomial, betaBinomialLower
+		result.Method, lower = BetaBinomial, betaBinomialLower
 	}
 	alpha := Alpha(confidence)
-	// By symmetry the upper limit is that of the failures, turned around.
-	i.Lo, i.Hi = lower(sample.K, sample.N, alpha), 1-lower(sample.N-sample.K, sample.N, alpha)
+	// By symmetry, the upper limit is 1 minus the lower limit of the probability of failure.
+	result.Lo, result.Hi = lower(sample.K, sample.N, alpha), 1-lower(sample.N-sample.K, sample.N, alpha)
 	if sample.N > 0 { // against rounding in 1-lower
-		i.Hi = max(i.Hi, sample.Mean())
+		result.Hi = max(result.Hi, sample.Mean())
 	}
-	return i, nil
+	return result, nil
 }
 
 // tailSlack is more than the relative error of the computed tail probabilities;
@@ -100,9 +101,11 @@ func betaBinomialLower(k, n int64, alpha float64) float64 {
 	return bisectLower(k, n, func(p float64) bool { return logBinomial(k, n, p) <= limit })
 }
 
-// bisectLower returns the largest p < k/n that is excluded, from below and to
-// 1e-9 of its distance to 0 and to k/n as far as floating point allows, or 0 if k is 0.
-// excluded is true from 0 to some point below k/n and false from there to k/n.
+// bisectLower returns the lower limit of a probability: about the largest
+// excluded p, and never a larger one. excluded must be true from 0 to a point
+// below k/n, and false from there to k/n. The error is at most 1e-9 times the
+// distance of the limit to 0 or to k/n, whichever is nearer, or one float64.
+// It returns 0 if k is 0.
 func bisectLower(k, n int64, excluded func(p float64) bool) float64 {
 	if k == 0 {
 		return 0
@@ -123,19 +126,19 @@ func bisectLower(k, n int64, excluded func(p float64) bool) float64 {
 	return lo
 }
 
-// RewardInterval returns an interval for the mean of a reward. With bounds that
-// every reward is known to keep to, it is sound: the empirical Bernstein bound
-// for a number of samples fixed beforehand, the empirical Bernstein confidence
-// sequence for a sequential one.
+// RewardInterval returns an interval for the mean of a reward. If every reward
+// is within the given bounds, the interval is sound: it is the empirical
+// Bernstein bound if the number of samples was fixed beforehand, and the
+// empirical Bernstein confidence sequence if sequential is true.
 //
-// Without bounds (nil) nothing sound can be said: whatever the samples, a rare
-// path of huge reward may have been missed. Then the result is the nominal
-// Student interval, [Interval.Sound] is false, and in the sequential case even
-// its nominal coverage is not to be expected.
+// Without bounds (nil) no interval is sound, because the samples may have missed
+// a rare path with a huge reward. Then the result is the nominal Student
+// interval, and [Interval.Sound] is false. If sequential is true, its coverage
+// can be below the nominal one.
 //
-// Lo <= Mean <= Hi, and within the bounds if there are any; with fewer than two
-// samples the interval is all that is possible. Errors have the code NotFinite
-// or BadValue (also if a sample lies outside the bounds: then they are wrong).
+// Lo <= Mean <= Hi, and both are within the bounds if there are any. With fewer
+// than two samples, the interval is the bounds, or infinite. Errors have the code
+// NotFinite, or BadValue, which includes samples outside the bounds.
 //
 // Source: Maurer and Pontil 2009, theorem 4; Howard, Ramdas, McAuliffe and
 // Sekhon 2021, theorem 4, with the discrete mixture of their section 3.
@@ -157,29 +160,29 @@ func RewardInterval(moments Moments, bounds *Bounds, confidence float64, sequent
 	if moments.N > 0 && (moments.Min < bounds.Lo || moments.Max > bounds.Hi) {
 		return Interval{}, errorf(BadValue, "sampled rewards in [%v,%v]: want all in the stated bounds [%v,%v]", moments.Min, moments.Max, bounds.Lo, bounds.Hi)
 	}
-	i := Interval{Confidence: confidence, Method: EmpiricalBernstein}
+	result := Interval{Confidence: confidence, Method: EmpiricalBernstein}
 	deviation := empiricalBernstein
 	if sequential {
-		i.Method, deviation = EmpiricalBernsteinSequence, empiricalBernsteinSequence
+		result.Method, deviation = EmpiricalBernsteinSequence, empiricalBernsteinSequence
 	}
-	i.Lo, i.Hi = bounds.Lo, bounds.Hi
+	result.Lo, result.Hi = bounds.Lo, bounds.Hi
 	if moments.N >= 2 && scale > 0 {
-		w := scale * deviation(moments.N, moments.M2/scale/scale, alpha) * (1 + tailSlack)
+		halfWidth := scale * deviation(moments.N, moments.M2/scale/scale, alpha) * (1 + tailSlack)
 		mean := min(max(moments.Mean(), moments.Min), moments.Max) // against rounding
-		i.Lo, i.Hi = max(i.Lo, mean-w), min(i.Hi, mean+w)
+		result.Lo, result.Hi = max(result.Lo, mean-halfWidth), min(result.Hi, mean+halfWidth)
 	}
-	return i, nil
+	return result, nil
 }
 
 // nominalInterval returns PRISM's interval for a mean, by Student's t distribution. Its coverage is not guaranteed. Fewer than two samples give
 // (-∞, ∞).
-func nominalInterval(m Moments, confidence, alpha float64) Interval {
-	i := Interval{Lo: math.Inf(-1), Hi: math.Inf(1), Confidence: confidence, Method: StudentT}
-	if m.N >= 2 {
-		w := prismStudentQuantile(alpha, m.N-1) * math.Sqrt(m.Variance()/float64(m.N))
-		i.Lo, i.Hi = m.Mean()-w, m.Mean()+w
+func nominalInterval(moments Moments, confidence, alpha float64) Interval {
+	result := Interval{Lo: math.Inf(-1), Hi: math.Inf(1), Confidence: confidence, Method: StudentT}
+	if moments.N >= 2 {
+		halfWidth := prismStudentQuantile(alpha, moments.N-1) * math.Sqrt(moments.Variance()/float64(moments.N))
+		result.Lo, result.Hi = moments.Mean()-halfWidth, moments.Mean()+halfWidth
 	}
-	return i
+	return result
 }
 
 // empiricalBernstein returns the half-width for n samples in [0,1] whose squared
@@ -209,30 +212,30 @@ const mixtureSize = 40
 // d_i/(i-1) is at most m2, and largest if the first samples are as far apart as
 // can be, when it is at most log(2·m2+4).
 func empiricalBernsteinSequence(n int64, m2, alpha float64) float64 {
-	v := 0.25 + m2 + min(m2, math.Log(2*m2+4))
-	limit := math.Log(2 / alpha)
-	// The j-th bet contributes exp(bets[j]·s + offsets[j]) to alpha/2 times the mixture.
+	variation := 0.25 + m2 + min(m2, math.Log(2*m2+4))
+	logLimit := math.Log(2 / alpha)
+	// The j-th bet contributes exp(bets[j]·deviation + offsets[j]) to alpha/2 times the mixture.
 	var bets, offsets [mixtureSize]float64
-	s := math.Inf(1)
+	deviation := math.Inf(1)
 	for j := range bets {
-		l := 0.9 * math.Exp2(-float64(j)/2)
-		psi := -l - math.Log1p(-l)
-		bets[j], offsets[j] = l, -math.Log(float64((j+1)*(j+2)))-psi*v-limit
-		s = min(s, -offsets[j]/l) // one bet alone reaches the limit here
+		bet := 0.9 * math.Exp2(-float64(j)/2)
+		psi := -bet - math.Log1p(-bet)
+		bets[j], offsets[j] = bet, -math.Log(float64((j+1)*(j+2)))-psi*variation-logLimit
+		deviation = min(deviation, -offsets[j]/bet) // one bet alone reaches the limit here
 	}
-	// The logarithm of the mixture is convex and increasing in s, so that Newton's
-	// method comes down to the limit without passing it.
+	// The logarithm of the mixture is convex and increasing in the deviation, so
+	// Newton's method comes down to the limit without passing it.
 	for {
 		sum, slope := 0.0, 0.0
-		for j, l := range bets {
-			e := math.Exp(l*s + offsets[j])
-			sum += e
-			slope += l * e
+		for j, bet := range bets {
+			term := math.Exp(bet*deviation + offsets[j])
+			sum += term
+			slope += bet * term
 		}
 		step := math.Log(sum) * sum / slope
-		if !(step > 1e-10*s) {
-			return s / float64(n)
+		if !(step > 1e-10*deviation) {
+			return deviation / float64(n)
 		}
-		s -= step
+		deviation -= step
 	}
 }

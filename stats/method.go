@@ -20,7 +20,7 @@ func (m Method) String() string {
 	return [...]string{Auto: "auto", CI: "CI", ACI: "ACI", APMC: "APMC", SPRT: "SPRT"}[m]
 }
 
-// FullName returns what PRISM prints, such as CI (Confidence Interval).
+// FullName returns the name as PRISM prints it, such as "CI (Confidence Interval)".
 func (m Method) FullName() string {
 	return m.String() + " (" + [...]string{
 		Auto: "chosen by the property",
@@ -31,8 +31,8 @@ func (m Method) FullName() string {
 	}[m] + ")"
 }
 
-// ParseMethod returns the method called name in any case, as PRISM's
-// -simmethod does; "" and "auto" are Auto.
+// ParseMethod returns the method with a name, in upper or lower case, as PRISM's
+// switch -simmethod does; "" and "auto" are Auto.
 func ParseMethod(name string) (Method, error) {
 	if name == "" {
 		return Auto, nil

@@ -26,16 +26,16 @@ type Moments struct {
 }
 
 // Add counts one sample.
-func (m *Moments) Add(x float64) {
+func (m *Moments) Add(sample float64) {
 	if m.N == 0 {
-		*m = Moments{N: 1, Sum: x, Min: x, Max: x}
+		*m = Moments{N: 1, Sum: sample, Min: sample, Max: sample}
 		return
 	}
 	m.N++
-	m.sum(x)
-	m.Min, m.Max = min(m.Min, x), max(m.Max, x)
+	m.addToSum(sample)
+	m.Min, m.Max = min(m.Min, sample), max(m.Max, sample)
 	n := float64(m.N)
-	deviation := n*x - (m.Sum + m.Low)
+	deviation := n*sample - (m.Sum + m.Low)
 	m.M2 += deviation * deviation / (n * (n - 1))
 }
 
@@ -48,24 +48,24 @@ func (m *Moments) Merge(other Moments) {
 		*m = other
 		return
 	}
-	a, b := float64(m.N), float64(other.N)
+	count, otherCount := float64(m.N), float64(other.N)
 	difference := other.Mean() - m.Mean()
-	m.M2 += other.M2 + difference*difference*(a*b/(a+b))
+	m.M2 += other.M2 + difference*difference*(count*otherCount/(count+otherCount))
 	m.N += other.N
-	m.sum(other.Sum)
+	m.addToSum(other.Sum)
 	m.Low += other.Low
 	m.Min, m.Max = min(m.Min, other.Min), max(m.Max, other.Max)
 }
 
-// sum adds x to Sum and what was rounded away to Low.
-func (m *Moments) sum(x float64) {
-	s := m.Sum + x
-	if math.Abs(m.Sum) >= math.Abs(x) {
-		m.Low += (m.Sum - s) + x
+// addToSum adds a summand to Sum, and the rounding error of this addition to Low.
+func (m *Moments) addToSum(summand float64) {
+	newSum := m.Sum + summand
+	if math.Abs(m.Sum) >= math.Abs(summand) {
+		m.Low += (m.Sum - newSum) + summand
 	} else {
-		m.Low += (x - s) + m.Sum
+		m.Low += (summand - newSum) + m.Sum
 	}
-	m.Sum = s
+	m.Sum = newSum
 }
 
 // Count returns the number of samples.
@@ -110,14 +110,14 @@ func (m *Moments) soundInterval(bounds *Bounds, confidence float64, sequential b
 	return RewardInterval(*m, bounds, confidence, sequential)
 }
 
-// logRatio returns the logarithm of the likelihood of mean h.p1 over that of
-// mean h.p0 for normal samples with the maximum-likelihood variance; it is
-// undefined if that is 0.
-func (m *Moments) logRatio(h hypotheses) (float64, bool) {
-	n, v := float64(m.N), m.Variance()
-	if v == 0 {
+// logRatio returns the logarithm of the likelihood ratio of the means tested.p1
+// and tested.p0, for normal samples with the maximum-likelihood variance. It
+// returns false if this variance is 0, because then the ratio is undefined.
+func (m *Moments) logRatio(tested hypotheses) (float64, bool) {
+	samples, variance := float64(m.N), m.Variance()
+	if variance == 0 {
 		return 0, false
 	}
-	v *= (n - 1) / n
-	return n * (h.p1 - h.p0) * (2*m.Mean() - h.p1 - h.p0) / (2 * v), true
+	variance *= (samples - 1) / samples
+	return samples * (tested.p1 - tested.p0) * (2*m.Mean() - tested.p1 - tested.p0) / (2 * variance), true
 }

@@ -48,15 +48,15 @@ func (o Outcome) RelativeError() float64 {
 	return o.Width / math.Abs(o.Mean)
 }
 
-// Outcome evaluates the samples. The error is an [*Error]; when its code is
-// NotDone, Truncated or ZeroVariance the outcome is still filled in, with the
-// width or the confidence that the samples seen do support, and decides nothing.
+// Outcome evaluates the samples. The error is an [*Error]. If its code is
+// NotDone, Truncated or ZeroVariance, the outcome has the width or the
+// confidence that these samples support, and no decision.
 func (p *Plan) Outcome(statistics Statistics) (Outcome, error) {
 	if err := cmp.Or(p.checkKind(statistics), statistics.check()); err != nil {
 		return Outcome{}, err
 	}
 	samples := statistics.Count()
-	err := p.incomplete(samples, statistics)
+	err := p.whyIncomplete(samples, statistics)
 	if samples == 0 {
 		return Outcome{}, err
 	}
@@ -67,12 +67,12 @@ func (p *Plan) Outcome(statistics Statistics) (Outcome, error) {
 	return result, err
 }
 
-// incomplete returns why the samples do not satisfy the plan, or nil if they do.
-func (p *Plan) incomplete(samples int64, statistics Statistics) error {
+// whyIncomplete returns why the samples do not satisfy the plan, or nil if they do.
+func (p *Plan) whyIncomplete(samples int64, statistics Statistics) error {
 	switch {
-	case p.satisfied(samples, statistics.Variance(), statistics):
+	case p.isSatisfied(samples, statistics.Variance(), statistics):
 		return nil
-	case p.equalRewards(samples, statistics.Variance()):
+	case p.areRewardsEqual(samples, statistics.Variance()):
 		return errorf(ZeroVariance, "SPRT cannot decide: all %d sampled rewards are equal to %v", samples, statistics.Mean())
 	case p.max > 0 && samples >= p.max:
 		return errorf(Truncated, "sampling stopped at the limit of %d samples before the %v method was done", p.max, p.method)
@@ -80,25 +80,26 @@ func (p *Plan) incomplete(samples int64, statistics Statistics) error {
 	return errorf(NotDone, "sampling ended after %d samples, before the %v method was done", samples, p.method)
 }
 
-// compute fills in the parameter that depends on the samples. A plan that is
-// not complete cannot claim the width it was given.
-func (p *Plan) compute(o *Outcome, variance float64, complete bool) {
+// compute sets the parameter of the outcome that depends on the samples: the
+// confidence or the width. If sampling is not complete, the width is that of the
+// samples instead of the requested one.
+func (p *Plan) compute(outcome *Outcome, variance float64, isComplete bool) {
 	switch {
 	case p.method == SPRT:
 	case p.method == APMC && p.free == freeConfidence:
-		o.Confidence = hoeffdingConfidence(min(o.N, p.samples), p.width)
+		outcome.Confidence = hoeffdingConfidence(min(outcome.N, p.samples), p.width)
 	case p.free == freeConfidence:
-		o.Confidence = 1 - p.tail(o.N, variance)
+		outcome.Confidence = 1 - p.tail(outcome.N, variance)
 	case p.method == APMC:
-		if !complete {
-			o.Width = hoeffding(o.N, p.alpha)
+		if !isComplete {
+			outcome.Width = hoeffding(outcome.N, p.alpha)
 		}
 	case p.free == freeWidth || p.valid:
-		o.Width = p.nominalWidth(o.N, variance)
-	case !complete:
-		o.Width = p.nominalWidth(o.N, variance)
+		outcome.Width = p.nominalWidth(outcome.N, variance)
+	case !isComplete:
+		outcome.Width = p.nominalWidth(outcome.N, variance)
 		if variance == 0 {
-			o.Width = math.Inf(1)
+			outcome.Width = math.Inf(1)
 		}
 	}
 }
@@ -115,31 +116,31 @@ func (p *Plan) nominalWidth(samples int64, variance float64) float64 {
 	return quantile * math.Sqrt(variance/float64(samples))
 }
 
-// tail returns the error probability of the CI or ACI interval of the given
-// width, correctly; see [PRISMConfidence] for what PRISM prints under CI.
+// tail returns the probability of error of the CI or ACI interval of the plan's
+// width. For CI, PRISM prints another number: see [PRISMConfidence].
 func (p *Plan) tail(samples int64, variance float64) float64 {
-	x := p.width * math.Sqrt(float64(samples)/variance)
+	quantile := p.width * math.Sqrt(float64(samples)/variance)
 	switch {
 	case samples < 2:
 		return 1
 	case p.method == ACI:
-		return normalTail(x)
+		return normalTail(quantile)
 	}
-	return studentTail(float64(samples-1), x)
+	return studentTail(float64(samples-1), quantile)
 }
 
 // decide returns the answer to the bound of the property: by PRISM's rule the mean must be at least the half-width away from the threshold,
 // or by the test of SPRT.
-func (p *Plan) decide(result Outcome, statistics Statistics, complete bool) Decision {
+func (p *Plan) decide(result Outcome, statistics Statistics, isComplete bool) Decision {
 	if p.property.Bound == nil {
 		return NoDecision
 	}
 	threshold := p.property.Bound.Threshold
 	switch {
-	case !complete:
+	case !isComplete:
 		return Undecided
 	case p.method == SPRT:
-		return p.test(result.N, statistics)
+		return p.sequentialTest(result.N, statistics)
 	case result.Mean >= threshold+result.Width:
 		return holdsIf(p.property.Bound.AtLeast)
 	case result.Mean <= threshold-result.Width:
@@ -156,19 +157,19 @@ func holdsIf(b bool) Decision {
 	return Fails
 }
 
-// interval returns the interval of an outcome, for probabilities cut to [0,1]; none for SPRT.
+// interval returns the interval of an outcome. The interval of a probability is cut to [0,1]. For SPRT it returns an empty Interval.
 func (p *Plan) interval(result Outcome) Interval {
-	i := Interval{
+	interval := Interval{
 		Lo: result.Mean - result.Width, Hi: result.Mean + result.Width, Confidence: result.Confidence,
 		Method: [...]IntervalMethod{CI: StudentT, ACI: NormalApproximation, APMC: Hoeffding, SPRT: NoInterval}[p.method],
 	}
-	if i.Method == NoInterval {
+	if interval.Method == NoInterval {
 		return Interval{}
 	}
 	if !p.property.Reward {
-		i.Lo, i.Hi = max(i.Lo, 0), min(i.Hi, 1)
+		interval.Lo, interval.Hi = max(interval.Lo, 0), min(interval.Hi, 1)
 	}
-	return i
+	return interval
 }
 
 // SoundInterval returns a sound interval to be reported beside the outcome: that of
@@ -191,12 +192,12 @@ func (p *Plan) checkKind(statistics Statistics) error {
 	return nil
 }
 
-// PRISMConfidence returns the confidence that PRISM prints for CI when width > 0
-// and samples are given, which is wrong: it exchanges the arguments of
-// Student's distribution function and evaluates it with x = width·√(n/variance)
-// degrees of freedom at the point n-1, where it means x at n-1 degrees of
-// freedom. It is near 1 for all but small samples: for n = 500 and x = 2.662 it
-// is 0.9999999 instead of 0.9920. It is here to be compared with logs;
+// PRISMConfidence returns the confidence that PRISM prints for CI when the width
+// and the number of samples n are given. The printed number is wrong: PRISM
+// exchanges two arguments of Student's distribution function, and evaluates it
+// at n-1 with x = width·√(n/variance) degrees of freedom instead of at x with
+// n-1 degrees of freedom. For n = 500 and x = 2.662 it prints 0.9999999 instead
+// of 0.9920. tilecheck uses this function to recognise PRISM's output;
 // [Plan.Outcome] has the correct value. With one sample PRISM prints 1.
 //
 // Source: PRISM, simulator.method.CIconfidence.
@@ -205,12 +206,12 @@ func PRISMConfidence(width float64, statistics Statistics) float64 {
 	if n <= 1 {
 		return 1
 	}
-	x := width * math.Sqrt(n/statistics.Variance())
+	quantile := width * math.Sqrt(n/statistics.Variance())
 	switch {
-	case math.IsInf(x, 1):
+	case math.IsInf(quantile, 1):
 		return 1
 	case n == 2:
-		return 2 * math.Atan(x) / math.Pi
+		return 2 * math.Atan(quantile) / math.Pi
 	}
-	return 1 - studentTail(x, n-1)
+	return 1 - studentTail(quantile, n-1)
 }

@@ -64,7 +64,7 @@ func (p Params) width() float64 {
 	return p.Width
 }
 
-// resolve returns p with Auto replaced.
+// resolve returns the parameters with a method in place of Auto: SPRT if the property has a bound, else CI.
 func (p Params) resolve(property Property) Params {
 	if p.Method == Auto {
 		p.Method = CI
@@ -137,23 +137,23 @@ func (p Property) check() error {
 	return nil
 }
 
-// doubts returns a warning for every given parameter that the method ignores,
-// and for methods that are not what they seem.
-func (p Params) doubts(property Property) []string {
-	var w []string
-	ignore := func(given bool, name string) {
-		if given {
-			w = append(w, name+" is not used by the "+p.Method.String()+" method and is ignored")
+// warnings returns a warning for every given parameter that the method ignores,
+// for ACI where PRISM would run CI, and for SPRT on rewards.
+func (p Params) warnings(property Property) []string {
+	var warnings []string
+	ignore := func(isGiven bool, name string) {
+		if isGiven {
+			warnings = append(warnings, name+" is not used by the "+p.Method.String()+" method and is ignored")
 		}
 	}
 	ignore(p.Approx != 0 && p.Method != APMC, "approximation")
 	ignore(p.Width != 0 && p.Method == APMC, "width")
 	ignore(p.Samples != 0 && p.Method == SPRT, "number of samples")
 	if p.Method == ACI && !property.Reward && p.Width != 0 && p.Samples == 0 && p.ZeroVarianceSamples == 0 {
-		w = append(w, "PRISM runs CI where ACI is asked for a probability of given width; this is ACI")
+		warnings = append(warnings, "PRISM runs CI where ACI is asked for a probability of given width; this is ACI")
 	}
 	if p.Method == SPRT && property.Reward {
-		w = append(w, "SPRT on rewards takes them for normal and their variance from as few as two samples: its error probability is not guaranteed")
+		warnings = append(warnings, "SPRT on rewards takes them for normal and their variance from as few as two samples: its error probability is not guaranteed")
 	}
-	return w
+	return warnings
 }

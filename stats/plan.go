@@ -60,7 +60,7 @@ type hypotheses struct {
 	acceptH0, acceptH1 float64
 }
 
-// NewPlan returns the plan for property under params, or an [*Error].
+// NewPlan returns the plan of sampling for a property with these parameters. The error is an [*Error].
 func NewPlan(params Params, property Property) (*Plan, error) {
 	params = params.resolve(property)
 	if err := params.check(property); err != nil {
@@ -73,10 +73,10 @@ func NewPlan(params Params, property Property) (*Plan, error) {
 		confidence: orDefault(params.Confidence, DefaultConfidence),
 		samples:    params.Samples,
 		max:        params.MaxSamples,
-		warnings:   params.doubts(property),
+		warnings:   params.warnings(property),
 	}
 	plan.alpha = Alpha(plan.confidence)
-	if err := plan.complete(); err != nil {
+	if err := plan.completeParameters(); err != nil {
 		return nil, err
 	}
 	plan.maxReward = params.MaxReward
@@ -118,14 +118,14 @@ func orDefault(x, def float64) float64 {
 	return x
 }
 
-// complete finds out which parameter is computed, and computes it if that is
-// possible before sampling.
-func (p *Plan) complete() error {
+// completeParameters determines which of width, confidence and samples is free, that is, follows from the other
+// two. It computes the free parameter if that is possible before sampling.
+func (p *Plan) completeParameters() error {
 	switch {
 	case p.method == SPRT:
 		p.free, p.samples = freeSamples, 0
 		p.width = orDefault(p.width, DefaultWidth)
-		return p.hypothesise()
+		return p.setHypotheses()
 	case p.width == 0:
 		p.free = freeWidth
 		if p.samples == 0 {
@@ -137,20 +137,20 @@ func (p *Plan) complete() error {
 		p.free = freeConfidence
 	}
 	if p.method == APMC {
-		return p.apmc()
+		return p.completeAPMC()
 	}
 	quantile := normalQuantile(p.alpha)
 	p.squaredZ = quantile * quantile
 	return nil
 }
 
-// apmc computes the third parameter from the Chernoff-Hoeffding bound
-// 2·exp(-2·samples·width²) = alpha, or checks that it can be computed if that is
-// the confidence.
+// completeAPMC computes the free parameter from the Chernoff-Hoeffding bound
+// 2·exp(-2·samples·width²) = alpha. If the confidence is free, it only checks
+// that the bound gives one.
 //
 // Source: Hérault, Lassaigne, Magniette and Peyronnet 2004; PRISM,
 // simulator.method.APMC*.
-func (p *Plan) apmc() error {
+func (p *Plan) completeAPMC() error {
 	switch p.free {
 	case freeWidth:
 		p.width = hoeffding(p.samples, p.alpha)
@@ -181,10 +181,10 @@ func hoeffdingConfidence(n int64, width float64) float64 {
 	return min(max(c, 0), math.Nextafter(1, 0))
 }
 
-// hypothesise sets up Wald's test with type I and type II error alpha.
+// setHypotheses sets the hypotheses of Wald's test, with the probability alpha of an error of type I and of type II.
 //
 // Source: Wald 1945; Younes and Simmons 2002; PRISM, simulator.method.SPRTMethod.
-func (p *Plan) hypothesise() error {
+func (p *Plan) setHypotheses() error {
 	threshold := p.property.Bound.Threshold
 	if threshold-p.width <= 0 {
 		return errorf(Indifference, "indifference %v for the SPRT method is too wide: bound %v is too close to 0", p.width, threshold)
@@ -216,8 +216,8 @@ func (p *Plan) Samples() (n int64, fixed bool) { return p.samples, !p.Sequential
 // for a fixed number of samples has less than its nominal coverage.
 func (p *Plan) Sequential() bool { return p.method != APMC && p.free == freeSamples }
 
-// Likely returns about how many samples a plan that is Sequential takes at most, as
-// far as that can be said before there are any; 0 if nothing can, as for rewards.
+// Likely returns about the largest number of samples that a sequential plan takes. It returns 0 if this cannot
+// be estimated before sampling, as for rewards.
 func (p *Plan) Likely() int64 {
 	if p.property.Reward || p.width == 0 {
 		return 0
@@ -228,8 +228,8 @@ func (p *Plan) Likely() int64 {
 	return int64(min(MostSamples(p.width, p.confidence), 1<<53))
 }
 
-// Forecast returns about how many samples will satisfy a plan that these do not, if
-// the others are like them. It is more than there are.
+// Forecast returns about the total number of samples with which the plan will be satisfied, if further samples are
+// like these, which do not satisfy it. The result is larger than the number of these samples.
 func (p *Plan) Forecast(statistics Statistics) int64 {
 	samples, variance := statistics.Count(), statistics.Variance()
 	needed := 2 * float64(samples)
@@ -258,13 +258,13 @@ func (p *Plan) Confidence() float64 { return p.confidence }
 
 // String returns the parameters, with "unknown" for parameters that are computed afterwards.
 func (p *Plan) String() string {
-	w, confidence, samples := fmt.Sprint(p.width), fmt.Sprint(p.confidence), fmt.Sprint(p.samples)
+	width, confidence, samples := fmt.Sprint(p.width), fmt.Sprint(p.confidence), fmt.Sprint(p.samples)
 	if p.method == APMC && p.free == freeConfidence {
 		confidence = fmt.Sprint(hoeffdingConfidence(p.samples, p.width))
 	} else if p.method != APMC {
-		*[...]*string{freeWidth: &w, freeSamples: &samples, freeConfidence: &confidence}[p.free] = "unknown"
+		*[...]*string{freeWidth: &width, freeSamples: &samples, freeConfidence: &confidence}[p.free] = "unknown"
 	}
-	return fmt.Sprintf("%v: width=%s, confidence=%s, samples=%s", p.method, w, confidence, samples)
+	return fmt.Sprintf("%v: width=%s, confidence=%s, samples=%s", p.method, width, confidence, samples)
 }
 
 // Done reports whether to stop. It has to be asked after every sample in the
@@ -277,20 +277,20 @@ func (p *Plan) String() string {
 // [Plan.Outcome] then returns an error.
 func (p *Plan) Done(statistics Statistics) bool {
 	n, v := statistics.Count(), statistics.Variance()
-	return p.satisfied(n, v, statistics) || p.max > 0 && n >= p.max || p.stuck(n, v)
+	return p.isSatisfied(n, v, statistics) || p.max > 0 && n >= p.max || p.stuck(n, v)
 }
 
-// satisfied is PRISM's stopping condition.
-func (p *Plan) satisfied(samples int64, variance float64, statistics Statistics) bool {
+// isSatisfied reports whether the samples are enough, by PRISM's stopping condition.
+func (p *Plan) isSatisfied(samples int64, variance float64, statistics Statistics) bool {
 	switch {
 	case !p.Sequential():
 		return samples >= p.samples
 	case p.method == SPRT:
-		return p.test(samples, statistics) != Undecided
+		return p.sequentialTest(samples, statistics) != Undecided
 	case samples < 2:
 		return false
 	case p.valid:
-		return p.narrow(samples, variance, statistics)
+		return p.isNarrow(samples, variance, statistics)
 	case variance <= 0:
 		return float64(samples) >= p.zeroVariance
 	}
@@ -311,31 +311,31 @@ func (p *Plan) satisfied(samples int64, variance float64, statistics Statistics)
 // Valid reports whether sampling goes on until the valid interval is narrow enough.
 func (p *Plan) Valid() bool { return p.valid }
 
-// narrow reports whether the valid interval has the half-width that is wanted. It is computed at some 128 to 256 numbers of
-// samples up to each power of two: a confidence sequence holds at all of them at once.
-func (p *Plan) narrow(n int64, variance float64, statistics Statistics) bool {
-	step := int64(1) << max(bits.Len64(uint64(n))-8, 0)
-	if n%step != 0 || float64(n)*p.width*p.width < variance { // the interval is not narrower than a standard deviation of the mean
+// isNarrow reports whether the valid interval is as narrow as the plan asks. It computes the interval only at 128 numbers of samples
+// between consecutive powers of two, to save time. That is sound, because a confidence sequence is valid at all numbers of samples together.
+func (p *Plan) isNarrow(samples int64, variance float64, statistics Statistics) bool {
+	step := int64(1) << max(bits.Len64(uint64(samples))-8, 0)
+	if samples%step != 0 || float64(samples)*p.width*p.width < variance { // the interval is not narrower than a standard deviation of the mean
 		return false
 	}
-	i, err := statistics.soundInterval(&Bounds{Lo: 0, Hi: p.maxReward}, p.confidence, true)
-	return err != nil || i.Hi-i.Lo <= 2*p.width
+	interval, err := statistics.soundInterval(&Bounds{Lo: 0, Hi: p.maxReward}, p.confidence, true)
+	return err != nil || interval.Hi-interval.Lo <= 2*p.width
 }
 
 // stuck reports whether no further sample will satisfy the plan.
 func (p *Plan) stuck(n int64, variance float64) bool {
-	return math.IsNaN(variance) || math.IsInf(variance, 0) || p.equalRewards(n, variance)
+	return math.IsNaN(variance) || math.IsInf(variance, 0) || p.areRewardsEqual(n, variance)
 }
 
-// equalRewards reports whether SPRT has seen only equal rewards for long enough
+// areRewardsEqual reports whether SPRT has seen only equal rewards for long enough
 // to believe that they are all equal; then its likelihoods are undefined.
 // PRISM samples forever.
-func (p *Plan) equalRewards(n int64, variance float64) bool {
+func (p *Plan) areRewardsEqual(n int64, variance float64) bool {
 	return p.method == SPRT && p.property.Reward && variance == 0 && n >= 2 && float64(n) >= p.zeroVariance
 }
 
-// test is the sequential probability ratio test.
-func (p *Plan) test(samples int64, statistics Statistics) Decision {
+// sequentialTest decides the property by the sequential probability ratio test.
+func (p *Plan) sequentialTest(samples int64, statistics Statistics) Decision {
 	if samples < 2 {
 		return Undecided
 	}

@@ -19,13 +19,13 @@ func normalQuantile(alpha float64) float64 {
 // normalTail returns P(|Z| > x) for a standard normal Z; x >= 0.
 func normalTail(x float64) float64 { return math.Erfc(x / math.Sqrt2) }
 
-// studentTail returns P(|T| > x) for Student's t with dof degrees of freedom;
-// x >= 0. dof need not be an integer.
+// studentTail returns P(|T| > x) for a variable T with Student's distribution of
+// dof degrees of freedom; x >= 0. dof need not be an integer.
 func studentTail(dof, x float64) float64 {
 	switch {
 	case math.IsInf(x, 1):
 		return 0
-	case dof > 1e7: // the incomplete beta function loses more here than the limit differs
+	case dof > 1e7: // the error of the incomplete beta function is larger here than the difference from the normal distribution
 		return normalTail(x)
 	}
 	return mathext.RegIncBeta(dof/2, 0.5, dof/(dof+x*x))

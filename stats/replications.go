@@ -2,7 +2,7 @@ package stats
 
 import "math"
 
-// StudentQuantile returns t with P(|T| <= t) = confidence for Student's t with dof degrees of freedom.
+// StudentQuantile returns the number t with P(|T| <= t) = confidence, for a variable T with Student's distribution of dof degrees of freedom.
 func StudentQuantile(confidence float64, dof int64) float64 {
 	low, high := 0.0, 1.0
 	for studentTail(float64(dof), high) > 1-confidence {
@@ -20,8 +20,8 @@ func StudentQuantile(confidence float64, dof int64) float64 {
 }
 
 // SkewedHalfWidth returns a nominal half-width for the mean of independent positive estimates whose distribution is skewed to
-// the right, such as products of fractions. With r the half-width of Student's t, relative to the mean, it is
-// mean * (e^r - 1), which is that of the logarithm of the mean and larger. It is infinite without positive samples.
+// the right, such as products of fractions. If r is Student's half-width divided by the mean, the result is mean * (e^r - 1): Student's
+// interval for the logarithm of the mean ends at mean * e^r. It is infinite without positive samples.
 func SkewedHalfWidth(m *Moments, confidence float64) float64 {
 	n, mean := m.Count(), m.Mean()
 	if n < 2 || !(mean > 0) {

@@ -19,14 +19,14 @@ import (
 // Conversation is a running program that answers questions. A question is a line on its standard input, an answer is a line on its standard output.
 // Only one goroutine at a time may use it.
 type Conversation struct {
-	ctx     context.Context
-	cancel  context.CancelFunc
-	in      *os.File
-	answers chan string // closed when there are no more
-	stderr  lastLine
-	over    chan struct{} // closed when the program has ended; then exit and err are set
-	exit    runner.Exit
-	err     error
+	ctx       context.Context
+	cancel    context.CancelFunc
+	in        *os.File
+	answers   chan string // closed when there are no more
+	stderr    lastLine
+	toolEnded chan struct{} // closed when the program has ended; then exit and err are set
+	exit      runner.Exit
+	err       error
 }
 
 const (
@@ -39,22 +39,22 @@ const (
 // Converse starts the tool for a conversation, in the directory of In or else in the current directory. The tool and its child processes end when the
 // context ends, or with Close.
 func (t *Tool) Converse(ctx context.Context, args []string) (*Conversation, error) {
-	in, out, err := os.Pipe()
+	inputReader, inputWriter, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	if t.dir == "" {
 		t = t.In(".", t.env...)
 	}
-	c := &Conversation{ctx: ctx, in: out, answers: make(chan string), over: make(chan struct{})}
-	running, cancel := context.WithCancel(ctx)
+	c := &Conversation{ctx: ctx, in: inputWriter, answers: make(chan string), toolEnded: make(chan struct{})}
+	toolContext, cancel := context.WithCancel(ctx)
 	c.cancel = cancel
-	read, write := io.Pipe()
-	go c.readAnswers(running, read)
+	outputReader, outputWriter := io.Pipe()
+	go c.readAnswers(toolContext, outputReader)
 	go func() {
-		defer close(c.over)
-		c.exit, c.err = t.start(running, runner.Command{Args: args, Stdout: write, Stderr: &c.stderr}, in)
-		err := errors.Join(in.Close(), write.Close())
+		defer close(c.toolEnded)
+		c.exit, c.err = t.start(toolContext, runner.Command{Args: args, Stdout: outputWriter, Stderr: &c.stderr}, inputReader)
+		err := errors.Join(inputReader.Close(), outputWriter.Close())
 		if c.err == nil {
 			c.err = err
 		}
@@ -100,7 +100,7 @@ func (c *Conversation) Ask(line string, limit time.Duration) (string, error) {
 		if open {
 			return answer, nil
 		}
-		<-c.over
+		<-c.toolEnded
 		return "", fmt.Errorf("sent %q: %w", line, c.ended())
 	case <-c.ctx.Done():
 		return "", c.ctx.Err()
@@ -135,14 +135,14 @@ func (c *Conversation) Close() error {
 			if !open {
 				answers = nil
 			}
-		case <-c.over:
+		case <-c.toolEnded:
 			waiting = false
 		case <-timer.C:
 			waiting = false
 		}
 	}
 	c.cancel()
-	<-c.over
+	<-c.toolEnded
 	return err
 }
 

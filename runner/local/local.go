@@ -46,14 +46,14 @@ var _ runner.Commander = (*Tool)(nil)
 
 // New returns the tool with a path, or a name on PATH. The error is for the user if there is no such program.
 func New(path string) (*Tool, error) {
-	absolute, err := exec.LookPath(path)
+	absolutePath, err := exec.LookPath(path)
 	if err != nil {
 		return nil, &result.Failure{Class: result.Other, Message: fmt.Sprintf("%s: no such program; want the path of an executable file", path)}
 	}
-	if absolute, err = filepath.Abs(absolute); err != nil {
+	if absolutePath, err = filepath.Abs(absolutePath); err != nil {
 		return nil, err
 	}
-	return &Tool{path: absolute}, nil
+	return &Tool{path: absolutePath}, nil
 }
 
 // In returns the tool with a directory in which it runs, and with additional variables of its environment. The run gets no Command.Files and removes
@@ -98,15 +98,15 @@ func (t *Tool) start(ctx context.Context, command runner.Command, stdin *os.File
 			return exit, err
 		}
 	}
-	limited, cancel := context.WithCancel(ctx) // cancelled when c.Stdout returns an error
+	limitedContext, cancel := context.WithCancel(ctx) // cancelled when c.Stdout returns an error
 	defer cancel()
 	if command.Limits.Time > 0 {
-		limited, cancel = context.WithTimeout(limited, command.Limits.Time+grace)
+		limitedContext, cancel = context.WithTimeout(limitedContext, command.Limits.Time+grace)
 		defer cancel()
 	}
 	start := time.Now()
 	output := &guard{w: command.Stdout, stop: cancel}
-	exit.Code, err = t.run(limited, dir, command, stdin, output)
+	exit.Code, err = t.run(limitedContext, dir, command, stdin, output)
 	exit.Elapsed = time.Since(start)
 	exit.Files = collect(dir, command.Collect)
 	switch {
@@ -115,7 +115,7 @@ func (t *Tool) start(ctx context.Context, command runner.Command, stdin *os.File
 	case ctx.Err() != nil:
 		exit.Cause = runner.Cancelled
 		return exit, ctx.Err()
-	case limited.Err() != nil:
+	case limitedContext.Err() != nil:
 		exit.Cause = runner.TimedOut
 	case runner.FromOutside(exit.Code) && err == nil:
 		exit.Cause = runner.Killed
@@ -141,22 +141,22 @@ func (t *Tool) run(ctx context.Context, dir string, command runner.Command, stdi
 	processes.prepare(cmd)
 	var kill sync.Once // a second kill could hit other processes, because the system uses process IDs again
 	var killed error
-	end := func() { kill.Do(func() { killed = errors.Join(processes.kill(cmd.Process), t.killMeasured()) }) }
+	killOnce := func() { kill.Do(func() { killed = errors.Join(processes.kill(cmd.Process), t.killMeasured()) }) }
 	cmd.Cancel = func() error {
-		time.AfterFunc(killDelay, end)
+		time.AfterFunc(killDelay, killOnce)
 		return processes.ask(cmd.Process)
 	}
 	cmd.WaitDelay = outputDelay
 	if err := t.startMeasured(&processes, cmd); err != nil {
 		return -1, &result.Failure{Class: result.Other, Message: fmt.Sprintf("cannot start %s: %v", t.path, err)}
 	}
-	defer ending.OnExit(ctx, end)()
+	defer ending.OnExit(ctx, killOnce)()
 	err := cmd.Wait()
 	if t.meter != nil {
 		t.meter.Ended(cmd.ProcessState)
 	}
 	// Kill child processes that have ignored the request to end.
-	if end(); killed != nil {
+	if killOnce(); killed != nil {
 		return -1, killed
 	}
 	if _, failed := errors.AsType[*exec.ExitError](err); failed || err == nil || ctx.Err() != nil || output.err != nil {

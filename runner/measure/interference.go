@@ -31,19 +31,19 @@ func (i *Interference) add(later *Interference) {
 const noticedPart = 0.05
 
 // Texts returns a text for each disturbance. wall is the wall time of the measurement, cores the number of cores that it could use.
-func (i *Interference) Texts(wall time.Duration, cores int) (out []string) {
+func (i *Interference) Texts(wall time.Duration, cores int) (texts []string) {
 	if i.Others > 2*tick && wall > 0 {
-		if part := float64(i.Others) / float64(wall) / float64(max(cores, 1)); part > noticedPart {
-			out = append(out, fmt.Sprintf("others used %.0f %% of the cores", 100*part))
+		if share := float64(i.Others) / float64(wall) / float64(max(cores, 1)); share > noticedPart {
+			texts = append(texts, fmt.Sprintf("others used %.0f %% of the cores", 100*share))
 		}
 	}
 	if i.Swapped > 0 {
-		out = append(out, "the machine swapped")
+		texts = append(texts, "the machine swapped")
 	}
 	if i.Throttled {
-		out = append(out, "the processor was throttled")
+		texts = append(texts, "the processor was throttled")
 	}
-	return out
+	return texts
 }
 
 // tick is the unit in which the kernel counts the time of processors.

@@ -131,7 +131,7 @@ func (m *meter) Kill() error {
 // Ended implements local.Meter.
 func (m *meter) Ended(state *os.ProcessState) { m.state = state }
 
-// usage returns the usage after the run. reason says why there is no group, if there is none.
+// usage returns the usage after the run. reason is the error if there is no control group.
 func (m *meter) usage(reason error) (Usage, error) {
 	if m.group == nil {
 		return m.waitedUsage(reason), nil

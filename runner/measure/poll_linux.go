@@ -34,12 +34,12 @@ func (p *poll) end() int64 {
 // that was found once still counts when its parent has ended.
 func (p *poll) run(root int) {
 	peak := int64(0)
-	started := map[int]string{root: startOf(root)}
+	startTimes := map[int]string{root: startOf(root)}
 	ticks := time.NewTicker(pollInterval)
 	defer ticks.Stop()
 	for {
-		addDescendants(started)
-		peak = max(peak, memoryOf(started))
+		addDescendants(startTimes)
+		peak = max(peak, memoryOf(startTimes))
 		select {
 		case <-p.stop:
 			p.peak <- peak
@@ -51,11 +51,11 @@ func (p *poll) run(root int) {
 
 // addDescendants adds the descendants of processes, and removes processes that have ended. The map has the start time of each process ID, because the
 // system can use the ID of an ended process again.
-func addDescendants(started map[int]string) {
+func addDescendants(startTimes map[int]string) {
 	var queue []int
-	for pid, start := range started {
-		if now := startOf(pid); now == "" || now != start {
-			delete(started, pid)
+	for pid, start := range startTimes {
+		if currentStart := startOf(pid); currentStart == "" || currentStart != start {
+			delete(startTimes, pid)
 			continue
 		}
 		queue = append(queue, pid)
@@ -64,8 +64,8 @@ func addDescendants(started map[int]string) {
 		pid := queue[0]
 		queue = queue[1:]
 		for _, child := range childrenOf(pid) {
-			if start := startOf(child); start != "" && started[child] != start {
-				started[child] = start
+			if start := startOf(child); start != "" && startTimes[child] != start {
+				startTimes[child] = start
 				queue = append(queue, child)
 			}
 		}
@@ -80,32 +80,32 @@ func startOf(pid int) string {
 	if err != nil {
 		return ""
 	}
-	_, behindName, _ := strings.Cut(string(text), ") ")
-	if fields := strings.Fields(behindName); len(fields) > 19 && fields[0] != "Z" {
+	_, afterName, _ := strings.Cut(string(text), ") ")
+	if fields := strings.Fields(afterName); len(fields) > 19 && fields[0] != "Z" {
 		return fields[19]
 	}
 	return ""
 }
 
 // childrenOf returns the children that the threads of a process have started.
-func childrenOf(pid int) (out []int) {
+func childrenOf(pid int) (children []int) {
 	files, _ := filepath.Glob(processFile(pid, "task/*/children")) // the pattern is right
 	for _, file := range files {
 		text, _ := os.ReadFile(file)
 		for _, word := range strings.Fields(string(text)) {
 			if child, err := strconv.Atoi(word); err == nil {
-				out = append(out, child)
+				children = append(children, child)
 			}
 		}
 	}
-	return out
+	return children
 }
 
 // memoryOf returns the memory of several processes together, in bytes. Pages that they share count once. A single process shares no pages with
 // others, and its resident memory is faster to read.
-func memoryOf(started map[int]string) (sum int64) {
-	for pid := range started {
-		if len(started) == 1 {
+func memoryOf(startTimes map[int]string) (sum int64) {
+	for pid := range startTimes {
+		if len(startTimes) == 1 {
 			return residentMemory(pid)
 		}
 		sum += proportionalMemory(pid)
@@ -113,12 +113,12 @@ func memoryOf(started map[int]string) (sum int64) {
 	return sum
 }
 
-// proportionalMemory returns the memory of a process in bytes, with its share of shared pages. Kernels before 4.14 have no such number; then it is the
-// resident memory.
+// proportionalMemory returns the memory of a process in bytes, with its share of shared pages. Kernels before 4.14 do not report it; then the function
+// returns the resident memory.
 func proportionalMemory(pid int) int64 {
 	text, _ := os.ReadFile(processFile(pid, "smaps_rollup"))
-	_, behindName, _ := strings.Cut(string(text), "\nPss:")
-	if fields := strings.Fields(behindName); len(fields) > 0 {
+	_, afterName, _ := strings.Cut(string(text), "\nPss:")
+	if fields := strings.Fields(afterName); len(fields) > 0 {
 		kilobytes, _ := strconv.ParseInt(fields[0], 10, 64)
 		return kilobytes << 10
 	}

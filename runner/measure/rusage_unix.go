@@ -15,7 +15,7 @@ func largestProcess(state *os.ProcessState) int64 {
 		return 0
 	}
 	if runtime.GOOS == "darwin" {
-		return int64(usage.Maxrss) // in bytes on this system
+		return int64(usage.Maxrss) // macOS reports bytes
 	}
-	return int64(usage.Maxrss) << 10 // from kilobytes
+	return int64(usage.Maxrss) << 10 // other systems report kilobytes
 }

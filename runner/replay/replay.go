@@ -26,17 +26,17 @@ func New(name string, transcript []byte) *Recording {
 // Where returns the name of the recording.
 func (r *Recording) Where() string { return "recording " + r.name }
 
-// Run implements runner.Commander. A recording without an exit code is of a run
-// that was killed.
+// Run implements runner.Commander. If the recording has no exit code, the
+// recorded run was killed.
 func (r *Recording) Run(ctx context.Context, c runner.Command) (runner.Exit, error) {
-	for _, out := range []struct {
+	for _, stream := range []struct {
 		w    io.Writer
 		text []byte
 	}{{c.Stdout, r.transcript.Stdout}, {c.Stderr, r.transcript.Stderr}} {
-		if out.w == nil {
+		if stream.w == nil {
 			continue
 		}
-		if _, err := out.w.Write(out.text); err != nil {
+		if _, err := stream.w.Write(stream.text); err != nil {
 			return runner.Exit{Code: -1, Cause: runner.Refused}, nil
 		}
 	}
