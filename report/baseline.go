@@ -74,15 +74,15 @@ func (b *Baseline) Count(aspect Aspect) int {
 
 // CompareBaseline compares a new run with an old run. Two results belong to the same test if they have the same engine, files, switches, constants
 // and name. Without names they must have the same property. Package agree decides whether values differ.
-func CompareBaseline(old, now *TestReport) *Baseline {
+func CompareBaseline(old, current *TestReport) *Baseline {
 	unmatched := make(map[string]*TestResult)
 	oldKeys := keysOf(old)
 	for i, key := range oldKeys {
 		unmatched[key] = &old.Results[i]
 	}
 	baseline := new(Baseline)
-	for i, key := range keysOf(now) {
-		newResult := &now.Results[i]
+	for i, key := range keysOf(current) {
+		newResult := &current.Results[i]
 		oldResult := unmatched[key]
 		delete(unmatched, key)
 		switch aspects := baseline.changes(oldResult, newResult); {
@@ -99,17 +99,17 @@ func CompareBaseline(old, now *TestReport) *Baseline {
 			baseline.Changes = append(baseline.Changes, BaselineChange{Old: &old.Results[i], Aspects: []Aspect{Vanished}})
 		}
 	}
-	byFirstAspect := func(a, b BaselineChange) int { return cmp.Compare(a.Aspects[0], b.Aspects[0]) }
+	byFirstAspect := func(left, right BaselineChange) int { return cmp.Compare(left.Aspects[0], right.Aspects[0]) }
 	slices.SortStableFunc(baseline.Changes, byFirstAspect)
 	return baseline
 }
 
 // keysOf returns a key for each result of a report. A test has the same key in each run, and the keys of a run are distinct.
-func keysOf(rep *TestReport) []string {
-	seen := make(map[string]int)
-	keys := make([]string, len(rep.Results))
-	for i := range rep.Results {
-		test := &rep.Results[i]
+func keysOf(report *TestReport) []string {
+	numEqual := make(map[string]int)
+	keys := make([]string, len(report.Results))
+	for i := range report.Results {
+		test := &report.Results[i]
 		property := test.Property
 		if test.Name != "" {
 			property = "\x00" + test.Name // the zero byte avoids equality with the text of a property
@@ -122,50 +122,50 @@ func keysOf(rep *TestReport) []string {
 		parts := append([]string{test.Engine, test.File, test.Model, test.Props, property, string(valuation)}, test.Args...)
 		text, _ := json.Marshal(parts) // the encoding of strings cannot fail
 		key := string(text)
-		keys[i] = key + strconv.Itoa(seen[key]) // equal tests of a run are numbered
-		seen[key]++
+		keys[i] = key + strconv.Itoa(numEqual[key]) // equal tests of a run are numbered
+		numEqual[key]++
 	}
 	return keys
 }
 
 // changes returns the aspects in which a result changed, the most serious first. It returns nil if there is no old result.
-func (b *Baseline) changes(old, now *TestResult) []Aspect {
+func (b *Baseline) changes(old, current *TestResult) []Aspect {
 	if old == nil {
 		return nil
 	}
 	var aspects []Aspect
-	if now.Outcome.failing() && !old.Outcome.failing() {
+	if current.Outcome.failing() && !old.Outcome.failing() {
 		aspects = append(aspects, Broken)
 	}
-	if b.valueChanged(old, now) {
+	if b.valueChanged(old, current) {
 		aspects = append(aspects, ValueChanged)
 	}
-	if statesChanged(old.Verdict, now.Verdict) {
+	if statesChanged(old.Verdict, current.Verdict) {
 		aspects = append(aspects, StatesChanged)
 	}
-	if now.Outcome != old.Outcome && now.Outcome.failing() == old.Outcome.failing() {
+	if current.Outcome != old.Outcome && current.Outcome.failing() == old.Outcome.failing() {
 		aspects = append(aspects, OutcomeChanged)
 	}
-	before, after := old.seconds(), now.seconds()
-	isMeasured := before > 0 && after > 0 && !now.Cached && math.Abs(before-after) >= baselineSeconds
-	if isMeasured && after >= before*baselineFactor {
+	oldSeconds, newSeconds := old.seconds(), current.seconds()
+	isMeasured := oldSeconds > 0 && newSeconds > 0 && !current.Cached && math.Abs(oldSeconds-newSeconds) >= baselineSeconds
+	if isMeasured && newSeconds >= oldSeconds*baselineFactor {
 		aspects = append(aspects, Slower)
 	}
-	if old.Outcome.failing() && !now.Outcome.failing() {
+	if old.Outcome.failing() && !current.Outcome.failing() {
 		aspects = append(aspects, Mended)
 	}
-	if isMeasured && before >= after*baselineFactor {
+	if isMeasured && oldSeconds >= newSeconds*baselineFactor {
 		aspects = append(aspects, Faster)
 	}
 	return aspects
 }
 
 // statesChanged reports whether a known number of states, choices or transitions changed. The number 0 means unknown.
-func statesChanged(old, now *result.Verdict) bool {
-	if old == nil || now == nil {
+func statesChanged(old, current *result.Verdict) bool {
+	if old == nil || current == nil {
 		return false
 	}
-	for _, sizes := range [][2]int64{{old.States, now.States}, {old.Choices, now.Choices}, {old.Transitions, now.Transitions}} {
+	for _, sizes := range [][2]int64{{old.States, current.States}, {old.Choices, current.Choices}, {old.Transitions, current.Transitions}} {
 		if sizes[0] != sizes[1] && sizes[0] > 0 && sizes[1] > 0 {
 			return true
 		}
@@ -175,13 +175,13 @@ func statesChanged(old, now *result.Verdict) bool {
 
 // valueChanged reports whether the value of a result changed, and counts the comparison in the baseline. It does not count two results without
 // values.
-func (b *Baseline) valueChanged(old, now *TestResult) bool {
-	if !old.hasValue() && !now.hasValue() {
+func (b *Baseline) valueChanged(old, current *TestResult) bool {
+	if !old.hasValue() && !current.hasValue() {
 		return false
 	}
-	outcome := compareVerdicts(old, "the old run", now, "the new run")
+	outcome := compareVerdicts(old, "the old run", current, "the new run")
 	b.Compared.Add(outcome)
-	if outcome.Relation == agree.Unknown && old.hasValue() && now.hasValue() && valueKey(old.Verdict) == valueKey(now.Verdict) {
+	if outcome.Relation == agree.Unknown && old.hasValue() && current.hasValue() && valueKey(old.Verdict) == valueKey(current.Verdict) {
 		b.Identical++
 	}
 	return outcome.Relation == agree.Different

@@ -36,7 +36,7 @@ func (b *Baseline) Write(w io.Writer, format table.Format, opt table.Options) er
 
 // table returns a table with a row for each change.
 func (b *Baseline) table(opt table.Options) *table.Table {
-	out := &table.Table{
+	changesTable := &table.Table{
 		Title: "Changes since the baseline",
 		Columns: []table.Column{
 			{Name: "change"},
@@ -51,10 +51,10 @@ func (b *Baseline) table(opt table.Options) *table.Table {
 	}
 	for i := range b.Changes {
 		change := &b.Changes[i]
-		shown := change.result()
-		out.Append(change.cell(), shown.place(), shown.title(), shown.setting(), shown.Engine, change.sideCell(change.Old, opt), change.sideCell(change.New, opt))
+		changed := change.result()
+		changesTable.Append(change.cell(), changed.place(), changed.title(), changed.setting(), changed.Engine, change.sideCell(change.Old, opt), change.sideCell(change.New, opt))
 	}
-	return out
+	return changesTable
 }
 
 // result returns the new result, or the old one if there is no new one.

@@ -110,8 +110,8 @@ type cellGrid struct {
 }
 
 // newCellGrid sorts the cells of a comparison. It returns an error if a strategy occurs twice for one MAX and kind of updates.
-func newCellGrid(c *Comparison) (*cellGrid, error) {
-	grid := &cellGrid{cells: slices.Clone(c.Cells)}
+func newCellGrid(comparison *Comparison) (*cellGrid, error) {
+	grid := &cellGrid{cells: slices.Clone(comparison.Cells)}
 	for i := range grid.cells {
 		if strategy := grid.cells[i].Strategy; !slices.Contains(grid.strategies, strategy) {
 			grid.strategies = append(grid.strategies, strategy)
@@ -120,13 +120,13 @@ func newCellGrid(c *Comparison) (*cellGrid, error) {
 	}
 	slices.Sort(grid.maxima)
 	grid.maxima = slices.Compact(grid.maxima)
-	slices.SortStableFunc(grid.cells, func(a, b ComparisonCell) int {
-		return cmp.Or(cmp.Compare(a.Max, b.Max),
-			cmp.Compare(slices.Index(grid.strategies, a.Strategy), slices.Index(grid.strategies, b.Strategy)), cmp.Compare(b.Updates, a.Updates))
+	slices.SortStableFunc(grid.cells, func(first, second ComparisonCell) int {
+		return cmp.Or(cmp.Compare(first.Max, second.Max),
+			cmp.Compare(slices.Index(grid.strategies, first.Strategy), slices.Index(grid.strategies, second.Strategy)), cmp.Compare(second.Updates, first.Updates))
 	})
 	for i := 1; i < len(grid.cells); i++ {
-		if a, b := &grid.cells[i-1], &grid.cells[i]; a.Max == b.Max && a.Strategy == b.Strategy && a.Updates == b.Updates {
-			return nil, fmt.Errorf("strategy %q occurs twice for MAX %d", a.Strategy, a.Max)
+		if first, second := &grid.cells[i-1], &grid.cells[i]; first.Max == second.Max && first.Strategy == second.Strategy && first.Updates == second.Updates {
+			return nil, fmt.Errorf("strategy %q occurs twice for MAX %d", first.Strategy, first.Max)
 		}
 	}
 	return grid, nil
@@ -134,8 +134,8 @@ func newCellGrid(c *Comparison) (*cellGrid, error) {
 
 // cell returns the cell of a strategy, a kind of updates and a MAX; nil if there is none.
 func (g *cellGrid) cell(strategy, updates string, maximum int) *ComparisonCell {
-	i := slices.IndexFunc(g.cells, func(c ComparisonCell) bool {
-		return c.Strategy == strategy && c.Updates == updates && c.Max == maximum
+	i := slices.IndexFunc(g.cells, func(candidate ComparisonCell) bool {
+		return candidate.Strategy == strategy && candidate.Updates == updates && candidate.Max == maximum
 	})
 	if i < 0 {
 		return nil
@@ -202,7 +202,7 @@ func publishedText(published *Published, opt table.Options) string {
 
 // longTable returns a table with one row for each cell.
 func (c *Comparison) longTable(grid *cellGrid, opt table.Options) *table.Table {
-	out := &table.Table{Title: c.Title, Columns: []table.Column{
+	cellTable := &table.Table{Title: c.Title, Columns: []table.Column{
 		{Name: "MAX", Align: table.Right},
 		{Name: "strategy", Min: 8},
 		{Name: "updates"},
@@ -219,10 +219,10 @@ func (c *Comparison) longTable(grid *cellGrid, opt table.Options) *table.Table {
 		if len(grid.updates()) > 1 {
 			updates = grid.cells[i].Updates
 		}
-		out.Append(grid.cells[i].Max, grid.cells[i].Strategy, updates, texts.estimate, texts.interval, texts.published, texts.outcome, texts.notes)
+		cellTable.Append(grid.cells[i].Max, grid.cells[i].Strategy, updates, texts.estimate, texts.interval, texts.published, texts.outcome, texts.notes)
 	}
-	out.Notes = slices.Concat(c.Finding, c.allNotes(grid, notes))
-	return out.DropEmpty()
+	cellTable.Notes = slices.Concat(c.Finding, c.allNotes(grid, notes))
+	return cellTable.DropEmpty()
 }
 
 // allNotes returns the notes below the table: the origin of the verdicts, the footnotes, and the notes of the comparison.
@@ -252,13 +252,13 @@ func (c *Comparison) writeText(w io.Writer, grid *cellGrid, opt table.Options) e
 			return err
 		}
 	}
-	for i, part := range tables {
+	for i, piece := range tables {
 		if i > 0 {
 			if _, err := io.WriteString(w, "\n"); err != nil {
 				return err
 			}
 		}
-		if err := part.Write(w, table.Text, opt); err != nil {
+		if err := piece.Write(w, table.Text, opt); err != nil {
 			return err
 		}
 	}
@@ -272,12 +272,12 @@ func (g *cellGrid) wideTables(opt table.Options) ([]*table.Table, table.Footnote
 		var notes table.Footnotes
 		fits := true
 		for _, strategies := range splitEvenly(g.strategies, parts) {
-			part := g.modelsTable(strategies, opt)
+			piece := g.modelsTable(strategies, opt)
 			if len(g.updates()) <= 1 {
-				part = g.wideTable(strategies, &notes, opt)
+				piece = g.wideTable(strategies, &notes, opt)
 			}
-			fits = fits && part.Fits(opt.Width)
-			tables = append(tables, part)
+			fits = fits && piece.Fits(opt.Width)
+			tables = append(tables, piece)
 		}
 		if fits {
 			return tables, notes
@@ -297,13 +297,13 @@ func splitEvenly(list []string, parts int) [][]string {
 
 // wideTable returns a table with a column for each strategy and a group of lines for every MAX. Empty rows separate the groups.
 func (g *cellGrid) wideTable(strategies []string, notes *table.Footnotes, opt table.Options) *table.Table {
-	out := &table.Table{Columns: []table.Column{{Name: "MAX", Align: table.Right}, {Name: ""}}}
+	wide := &table.Table{Columns: []table.Column{{Name: "MAX", Align: table.Right}, {Name: ""}}}
 	for _, strategy := range strategies {
-		out.Columns = append(out.Columns, table.Column{Name: strategy, Max: 26})
+		wide.Columns = append(wide.Columns, table.Column{Name: strategy, Max: 26})
 	}
 	for i, maximum := range g.maxima {
 		if i > 0 {
-			out.Rows = append(out.Rows, make([]table.Cell, len(out.Columns)))
+			wide.Rows = append(wide.Rows, make([]table.Cell, len(wide.Columns)))
 		}
 		texts := make([]cellTexts, len(strategies))
 		for column, strategy := range strategies {
@@ -311,9 +311,9 @@ func (g *cellGrid) wideTable(strategies []string, notes *table.Footnotes, opt ta
 				texts[column] = textsOf(cell, notes, opt)
 			}
 		}
-		appendLines(out, strconv.Itoa(maximum), g.valueName(), texts)
+		appendLines(wide, strconv.Itoa(maximum), g.valueName(), texts)
 	}
-	return out
+	return wide
 }
 
 // valueName returns the name of the row of values: "estimate" if some value has no proven bounds, otherwise "value".
@@ -330,7 +330,7 @@ func (g *cellGrid) valueName() string {
 
 // appendLines adds the rows of one MAX to a table: values, intervals, published numbers, outcomes and notes. texts has an element for each strategy.
 // MAX stands in the first row only. appendLines omits the other rows if they have no text.
-func appendLines(out *table.Table, maximumText, valueLabel string, texts []cellTexts) {
+func appendLines(grid *table.Table, maximumText, valueLabel string, texts []cellTexts) {
 	lines := []struct {
 		label string
 		pick  func(*cellTexts) table.Cell
@@ -353,7 +353,7 @@ func appendLines(out *table.Table, maximumText, valueLabel string, texts []cellT
 			row[0].Text = maximumText
 		}
 		if hasText || i == 0 {
-			out.Rows = append(out.Rows, row)
+			grid.Rows = append(grid.Rows, row)
 		}
 	}
 }

@@ -21,30 +21,30 @@ func updatesLabel(updates string) string {
 
 // updates returns the kinds of updates in the cells, in order of first appearance.
 func (g *cellGrid) updates() []string {
-	var all []string
+	var kinds []string
 	for i := range g.cells {
-		if updates := g.cells[i].Updates; !slices.Contains(all, updates) {
-			all = append(all, updates)
+		if updates := g.cells[i].Updates; !slices.Contains(kinds, updates) {
+			kinds = append(kinds, updates)
 		}
 	}
-	return all
+	return kinds
 }
 
 // modelsTable returns a table with a column for each strategy. For every MAX it has a row with the published numbers and a row for each model.
 func (g *cellGrid) modelsTable(strategies []string, opt table.Options) *table.Table {
-	out := &table.Table{Columns: []table.Column{{Name: "MAX", Align: table.Right}, {Name: ""}}}
+	models := &table.Table{Columns: []table.Column{{Name: "MAX", Align: table.Right}, {Name: ""}}}
 	for _, strategy := range strategies {
-		out.Columns = append(out.Columns, table.Column{Name: strategy, Max: 26})
+		models.Columns = append(models.Columns, table.Column{Name: strategy, Max: 26})
 	}
 	for i, maximum := range g.maxima {
 		if i > 0 {
-			out.Rows = append(out.Rows, make([]table.Cell, len(out.Columns)))
+			models.Rows = append(models.Rows, make([]table.Cell, len(models.Columns)))
 		}
 		rows := g.modelRows(strategies, maximum, opt)
 		rows[0][0].Text = strconv.Itoa(maximum)
-		out.Rows = append(out.Rows, rows...)
+		models.Rows = append(models.Rows, rows...)
 	}
-	return out
+	return models
 }
 
 // modelRows returns the rows of one MAX: the published numbers, then the values of each model. It omits the first row if nothing was published. The

@@ -13,7 +13,7 @@ import (
 )
 
 // WriteGitHub prints workflow commands, with which GitHub Actions annotates the lines of failing properties as errors and the lines of findings as
-// warnings. Results at one place with one outcome share an annotation. GitHub shows only ten errors and ten warnings, so failures come first.
+// warnings. Results with the same place and outcome share an annotation. GitHub shows only ten errors and ten warnings, so failures come first.
 //
 // Source: GitHub Docs, "Workflow commands for GitHub Actions"; the escapes are
 // those of actions/toolkit, packages/core/src/command.ts.

@@ -178,25 +178,25 @@ func contentPolicy() string {
 }
 
 // htmlCounts returns the outcomes that occur, with their numbers of results. Each has a segment of a bar that is 1000 units wide.
-func htmlCounts(t *tally) []htmlCount {
-	var out []htmlCount
+func htmlCounts(outcomes *tally) []htmlCount {
+	var segments []htmlCount
 	offset := 0.0
 	for _, outcome := range tallyOrder() {
-		if count := t.counts[outcome]; count > 0 {
-			width := 1000 * float64(count) / float64(t.total)
-			out = append(out, htmlCount{htmlOutcomeOf(outcome), count, svgNumber(offset), svgNumber(width)})
+		if count := outcomes.counts[outcome]; count > 0 {
+			width := 1000 * float64(count) / float64(outcomes.total)
+			segments = append(segments, htmlCount{htmlOutcomeOf(outcome), count, svgNumber(offset), svgNumber(width)})
 			offset += width
 		}
 	}
-	return out
+	return segments
 }
 
 // htmlMeta returns the facts at the top of the page: the engines, the start, the duration and the number of results.
 func (rep *TestReport) htmlMeta() []part {
-	var out []part
+	var facts []part
 	add := func(name, text string) {
 		if text != "" {
-			out = append(out, part{Name: name, Text: text})
+			facts = append(facts, part{Name: name, Text: text})
 		}
 	}
 	add("engines", strings.Join(rep.engines(), ", "))
@@ -205,7 +205,7 @@ func (rep *TestReport) htmlMeta() []part {
 	}
 	add("took", number.Duration(rep.Elapsed.Seconds()))
 	add("results", countText(int64(len(rep.Results))))
-	return out
+	return facts
 }
 
 // maxCards is the number of failures that a page has in detail.
@@ -223,18 +223,18 @@ func (rep *TestReport) htmlFailures(logs *htmlLogs) (cards []htmlFailure, omitte
 
 // htmlFolders returns the column heads and the rows of the table with the number of results of each outcome in each folder.
 func (rep *TestReport) htmlFolders() (heads []string, rows []htmlFolderRow) {
-	all := tallyOf(rep.Results)
-	var used []TestOutcome
+	total := tallyOf(rep.Results)
+	var occurring []TestOutcome
 	for _, outcome := range tallyOrder() {
-		if all.counts[outcome] > 0 {
-			used = append(used, outcome)
+		if total.counts[outcome] > 0 {
+			occurring = append(occurring, outcome)
 			heads = append(heads, outcome.String())
 		}
 	}
 	ids := make(map[string]string)
 	for _, folder := range rep.folders() {
 		row := htmlFolderRow{folderRow: folder, Time: number.Duration(folder.seconds)}
-		for _, outcome := range used {
+		for _, outcome := range occurring {
 			row.Cells = append(row.Cells, part{Name: htmlOutcomeOf(outcome).Class, Text: countText(int64(folder.counts[outcome]))})
 		}
 		if !folder.Total {
@@ -253,7 +253,7 @@ func htmlID(kind string, i int) string { return kind + "-" + strconv.Itoa(i+1) }
 
 // sections lists the sections of the page that are not empty.
 func (p *htmlPage) sections() []htmlSection {
-	all := []htmlSection{
+	candidates := []htmlSection{
 		{"failures", "What failed", len(p.Failures)},
 		{"findings", "Annotations to look at", len(p.Findings)},
 		{"reasons", "What was not judged, and why", len(p.Reasons)},
@@ -263,11 +263,11 @@ func (p *htmlPage) sections() []htmlSection {
 		{"suites", "Suites", 0},
 		{"logs", "Logs", len(p.Logs)},
 	}
-	var out []htmlSection
-	for _, section := range all {
+	var nonEmpty []htmlSection
+	for _, section := range candidates {
 		if section.N > 0 || (section.ID == "folders" || section.ID == "suites") && len(p.Suites) > 0 {
-			out = append(out, section)
+			nonEmpty = append(nonEmpty, section)
 		}
 	}
-	return out
+	return nonEmpty
 }

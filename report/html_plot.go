@@ -69,13 +69,13 @@ func (rep *TestReport) experiments(opt table.Options) []*experiment {
 		}
 		groups[key] = append(groups[key], test)
 	}
-	var out []*experiment
+	var drawable []*experiment
 	for _, key := range order {
 		if experiment := newExperiment(groups[key], rep.engines(), opt); experiment != nil {
-			out = append(out, experiment)
+			drawable = append(drawable, experiment)
 		}
 	}
-	return out
+	return drawable
 }
 
 // newExperiment returns the experiment of the results of one property; nil if they are too few for a figure. It has a series for each engine and each
@@ -89,36 +89,36 @@ func newExperiment(results []*TestResult, engines []string, opt table.Options) *
 	if constant == "" {
 		return nil
 	}
-	drawn := &experiment{first: results[0], constant: constant}
+	plotted := &experiment{first: results[0], constant: constant}
 	varying := varyingConstants(valuations)
-	fixed := result.Valuation(selectConstants(results[0], func(name string) bool { return !slices.Contains(varying, name) }))
+	constantsInTitle := result.Valuation(selectConstants(results[0], func(name string) bool { return !slices.Contains(varying, name) }))
 	switches := strings.TrimPrefix(results[0].setting(), result.Valuation(results[0].Constants).String())
-	drawn.setting = strings.TrimSpace(fixed.String() + switches)
+	plotted.setting = strings.TrimSpace(constantsInTitle.String() + switches)
 	for _, test := range results {
 		x, ok := constantNumber(test.Constants, constant)
 		if !ok {
 			continue
 		}
 		if len(varying) == 1 { // if several constants vary, one value of x can have several expectations
-			drawn.addExpected(x, test.Expected)
+			plotted.addExpected(x, test.Expected)
 		}
 		if point, ok := experimentPoint(test, x, opt); ok {
 			others := result.Valuation(selectConstants(test, func(name string) bool { return name != constant && slices.Contains(varying, name) }))
-			drawn.addToSeries(strings.TrimSpace(test.Engine+" "+others.String()), point)
+			plotted.addToSeries(strings.TrimSpace(test.Engine+" "+others.String()), point)
 		}
 	}
-	return drawn.finish(engines)
+	return plotted.finish(engines)
 }
 
-// selectConstants returns the constants of a result whose names are wanted.
-func selectConstants(test *TestResult, wanted func(name string) bool) []result.Constant {
-	var out []result.Constant
+// selectConstants returns the constants of a result for whose names isSelected returns true.
+func selectConstants(test *TestResult, isSelected func(name string) bool) []result.Constant {
+	var selected []result.Constant
 	for _, constant := range test.Constants {
-		if wanted(constant.Name) {
-			out = append(out, constant)
+		if isSelected(constant.Name) {
+			selected = append(selected, constant)
 		}
 	}
-	return out
+	return selected
 }
 
 // addToSeries adds a point to the series with this name, which it creates if necessary.
@@ -218,15 +218,15 @@ func constantNumber(valuation []result.Constant, name string) (float64, bool) {
 // the arithmetic of axes could overflow.
 func plainNumber(text string) (float64, bool) {
 	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "~"))
-	if number0, err := strconv.ParseFloat(text, 64); err == nil {
-		return number0, math.Abs(number0) < 1e300
+	if value, err := strconv.ParseFloat(text, 64); err == nil {
+		return value, math.Abs(value) < 1e300
 	}
 	fraction, ok := new(big.Rat).SetString(text)
 	if !ok {
 		return 0, false
 	}
-	number0, _ := fraction.Float64()
-	return number0, math.Abs(number0) < 1e300
+	value, _ := fraction.Float64()
+	return value, math.Abs(value) < 1e300
 }
 
 // experimentPoint returns the value of a result as a point at x, with the bar of its interval and a text that the page shows for the point. It
@@ -319,20 +319,20 @@ func newFigure(xAxis, yAxis axis, xValues, yValues []float64) htmlFigure {
 // figure returns the figure of an experiment.
 func (e *experiment) figure() htmlFigure {
 	xValues, xAxis, yAxis := e.axes()
-	drawn := newFigure(xAxis, yAxis, xValues, roundNumbers(yAxis))
-	drawn.Property, drawn.Place, drawn.Setting, drawn.Constant = e.first.title(), e.first.place(), e.setting, e.constant
-	drawn.Label = fmt.Sprintf("%s over %s from %g to %g: %d series; the values are in the suites", e.first.title(), e.constant, xValues[0], xValues[len(xValues)-1], len(e.series))
+	figure := newFigure(xAxis, yAxis, xValues, roundNumbers(yAxis))
+	figure.Property, figure.Place, figure.Setting, figure.Constant = e.first.title(), e.first.place(), e.setting, e.constant
+	figure.Label = fmt.Sprintf("%s over %s from %g to %g: %d series; the values are in the suites", e.first.title(), e.constant, xValues[0], xValues[len(xValues)-1], len(e.series))
 	if e.omitted > 0 {
-		drawn.Note = fmt.Sprintf("%d more series are not drawn.", e.omitted)
+		figure.Note = fmt.Sprintf("%d more series are not drawn.", e.omitted)
 	}
 	if len(e.expected) > 0 {
-		drawn.addExpected(e.expected, xAxis, yAxis)
+		figure.addExpected(e.expected, xAxis, yAxis)
 	}
 	for i, series := range e.series {
 		shift := (float64(i) - float64(len(e.series)-1)/2) * 4
-		drawn.addSeries(series, xAxis, yAxis, shift)
+		figure.addSeries(series, xAxis, yAxis, shift)
 	}
-	return drawn
+	return figure
 }
 
 // axes returns the values of the constant in ascending order, and the two axes of the figure.
@@ -449,7 +449,7 @@ func svgPoint(x, y float64) string { return svgNumber(x) + " " + svgNumber(y) }
 // addSeries adds a series to the figure, as a line with marks and the bars of its intervals. shift moves it sideways, to separate the bars of several
 // series.
 func (f *htmlFigure) addSeries(series curve, xAxis, yAxis axis, shift float64) {
-	drawn := htmlSeries{Class: "s" + strconv.Itoa(series.look%7)}
+	htmlCurve := htmlSeries{Class: "s" + strconv.Itoa(series.look%7)}
 	var line, bars strings.Builder
 	for i, point := range series.points {
 		x, y := xAxis.position(point.x)+shift, yAxis.position(point.y)
@@ -462,23 +462,23 @@ func (f *htmlFigure) addSeries(series curve, xAxis, yAxis axis, shift float64) {
 			low, high := yAxis.position(max(point.low, yAxis.low)), yAxis.position(min(point.high, yAxis.high))
 			fmt.Fprintf(&bars, "M%sV%sM%sh6M%sh6", svgPoint(x, low), svgNumber(high), svgPoint(x-3, low), svgPoint(x-3, high))
 		}
-		drawn.Points = append(drawn.Points, htmlPoint{"dot", markPath(series.look, x, y, 3.6), point.text})
+		htmlCurve.Points = append(htmlCurve.Points, htmlPoint{"dot", markPath(series.look, x, y, 3.6), point.text})
 	}
-	drawn.Line, drawn.Bars = line.String(), bars.String()
-	f.Series = append(f.Series, drawn)
-	f.Legend = append(f.Legend, htmlLegend{Class: drawn.Class, Name: series.name, Mark: "dot", Path: markPath(series.look, 14, 7, 4), Line: true})
+	htmlCurve.Line, htmlCurve.Bars = line.String(), bars.String()
+	f.Series = append(f.Series, htmlCurve)
+	f.Legend = append(f.Legend, htmlLegend{Class: htmlCurve.Class, Name: series.name, Mark: "dot", Path: markPath(series.look, 14, 7, 4), Line: true})
 }
 
 // addExpected adds the expected values to the figure, as crosses.
 func (f *htmlFigure) addExpected(points []dot, xAxis, yAxis axis) {
 	cross := func(x, y float64) string { return "M" + svgPoint(x-6, y-6) + "l12 12m0 -12l-12 12" }
-	drawn := htmlSeries{Class: "expected"}
+	crosses := htmlSeries{Class: "expected"}
 	for _, point := range points {
 		text := "expected " + tickText(point.y)
-		drawn.Points = append(drawn.Points, htmlPoint{"cross", cross(xAxis.position(point.x), yAxis.position(point.y)), text})
+		crosses.Points = append(crosses.Points, htmlPoint{"cross", cross(xAxis.position(point.x), yAxis.position(point.y)), text})
 	}
-	f.Series = append(f.Series, drawn)
-	f.Legend = append(f.Legend, htmlLegend{Class: drawn.Class, Name: "expected", Mark: "cross", Path: cross(14, 7)})
+	f.Series = append(f.Series, crosses)
+	f.Legend = append(f.Legend, htmlLegend{Class: crosses.Class, Name: "expected", Mark: "cross", Path: cross(14, 7)})
 }
 
 // markPath returns the SVG path of a mark at a point. shape modulo 4 is 0 for a circle, 1 for a square, 2 for a triangle and 3 for a diamond.

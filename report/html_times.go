@@ -44,8 +44,8 @@ func (rep *TestReport) timedRuns(first, second string) []timedRun {
 	var order []string
 	for i := range rep.Results {
 		test := &rep.Results[i]
-		mark, ended := timedMark(test.Outcome)
-		if test.Run <= 0 || !ended {
+		mark, hasTime := timedMark(test.Outcome)
+		if test.Run <= 0 || !hasTime {
 			continue
 		}
 		key := strings.Join(append([]string{test.Model, test.Props}, test.Args...), " ")
@@ -70,9 +70,9 @@ func (rep *TestReport) timedRuns(first, second string) []timedRun {
 	return pairs
 }
 
-// timedMark returns the index of the mark that the figure of times has for an outcome. It returns false if the time of the run means nothing, because
-// the run ended with an error or did not take place.
-func timedMark(outcome TestOutcome) (mark int, ended bool) {
+// timedMark returns the index of the mark of an outcome in the figure of times. hasTime is false if the run ended with an error or did not take place:
+// then its time is not compared.
+func timedMark(outcome TestOutcome) (mark int, hasTime bool) {
 	switch outcome {
 	case TestPassed, TestUnchecked, TestNotTested:
 		return 0, true
@@ -101,11 +101,11 @@ func timesFigure(first, second string, points []timedRun) htmlFigure {
 	for decade := low; decade <= high*1.01; decade *= 10 {
 		decades = append(decades, decade)
 	}
-	drawn := newFigure(xAxis, yAxis, decades, decades)
-	drawn.Property, drawn.Constant = second+" against "+first, "seconds of "+first
-	drawn.Place = fmt.Sprintf("%s; %s took less time for %d of them", noun.Count(len(points), "run"), first, faster)
-	drawn.Label = fmt.Sprintf("seconds of %s over seconds of %s for %s; above the line %s took less time, in %s", second, first, noun.Count(len(points), "run"), first, noun.Count(faster, "run"))
-	drawn.Series = []htmlSeries{{Class: "expected", Line: "M" + svgPoint(xAxis.position(low), yAxis.position(low)) + "L" + svgPoint(xAxis.position(high), yAxis.position(high))}}
+	scatter := newFigure(xAxis, yAxis, decades, decades)
+	scatter.Property, scatter.Constant = second+" against "+first, "seconds of "+first
+	scatter.Place = fmt.Sprintf("%s; %s took less time for %d of them", noun.Count(len(points), "run"), first, faster)
+	scatter.Label = fmt.Sprintf("seconds of %s over seconds of %s for %s; above the line %s took less time, in %s", second, first, noun.Count(len(points), "run"), first, noun.Count(faster, "run"))
+	scatter.Series = []htmlSeries{{Class: "expected", Line: "M" + svgPoint(xAxis.position(low), yAxis.position(low)) + "L" + svgPoint(xAxis.position(high), yAxis.position(high))}}
 	for i, name := range timedMarks {
 		series := htmlSeries{Class: fmt.Sprintf("s%d", i)}
 		for _, point := range points {
@@ -114,9 +114,9 @@ func timesFigure(first, second string, points []timedRun) htmlFigure {
 			}
 		}
 		if len(series.Points) > 0 {
-			drawn.Series = append(drawn.Series, series)
-			drawn.Legend = append(drawn.Legend, htmlLegend{Class: series.Class, Name: name, Mark: "dot", Path: markPath(i, 14, 7, 4)})
+			scatter.Series = append(scatter.Series, series)
+			scatter.Legend = append(scatter.Legend, htmlLegend{Class: series.Class, Name: name, Mark: "dot", Path: markPath(i, 14, 7, 4)})
 		}
 	}
-	return drawn
+	return scatter
 }

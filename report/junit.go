@@ -102,7 +102,7 @@ type junitText struct {
 // junit returns the structs whose XML is the report.
 func (rep *TestReport) junit() *junitSuites {
 	total := tallyOf(rep.Results)
-	all := &junitSuites{
+	document := &junitSuites{
 		Name: printable.Text(rep.Title), Tests: total.total, Time: seconds(rep.Elapsed.Seconds()),
 		Failures: total.counts[TestFailed] + total.counts[TestDisagreed], Errors: total.counts[TestError] + total.counts[TestLimit],
 	}
@@ -110,7 +110,7 @@ func (rep *TestReport) junit() *junitSuites {
 	suiteOf := func(file string) *junitSuite {
 		if suites[file] == nil {
 			suites[file] = rep.newSuite(file)
-			all.Suites = append(all.Suites, suites[file])
+			document.Suites = append(document.Suites, suites[file])
 		}
 		return suites[file]
 	}
@@ -134,10 +134,10 @@ func (rep *TestReport) junit() *junitSuites {
 		finding := &rep.Findings[i]
 		suiteOf(finding.File).warn(finding.place() + ": " + finding.Message)
 	}
-	for _, suite := range all.Suites {
+	for _, suite := range document.Suites {
 		suite.count()
 	}
-	return all
+	return document
 }
 
 // newSuite returns the test suite of a properties file, without cases.
@@ -157,12 +157,12 @@ func (rep *TestReport) newSuite(file string) *junitSuite {
 
 // count sets the numbers in the attributes of a suite that has all its cases.
 func (s *junitSuite) count() {
-	t := &s.tally
-	s.Tests = t.total
-	s.Failures = t.counts[TestFailed] + t.counts[TestDisagreed]
-	s.Errors = t.counts[TestError] + t.counts[TestLimit]
-	s.Skipped = t.total - s.Failures - s.Errors - t.counts[TestPassed]
-	s.Time = seconds(t.seconds)
+	tally := &s.tally
+	s.Tests = tally.total
+	s.Failures = tally.counts[TestFailed] + tally.counts[TestDisagreed]
+	s.Errors = tally.counts[TestError] + tally.counts[TestLimit]
+	s.Skipped = tally.total - s.Failures - s.Errors - tally.counts[TestPassed]
+	s.Time = seconds(tally.seconds)
 }
 
 // warn adds a line to the system-err of the suite.
@@ -244,17 +244,17 @@ func seconds(x float64) string {
 // Source: XML 1.0 (Fifth Edition), production Char.
 func xmlText(text string) string {
 	var escaped strings.Builder
-	for i, r := range text {
+	for i, character := range text {
 		switch {
-		case r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)):
+		case character == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)):
 			fmt.Fprintf(&escaped, `\x%02x`, text[i])
-		case r == '\r': // omitted, because XML parsers would read it as a newline
-		case r < 0x20 && r != '\t' && r != '\n' || r == 0x7f:
-			fmt.Fprintf(&escaped, `\x%02x`, r)
-		case r == 0xfffe || r == 0xffff:
-			fmt.Fprintf(&escaped, `\u%04x`, r)
+		case character == '\r': // omitted, because XML parsers would read it as a newline
+		case character < 0x20 && character != '\t' && character != '\n' || character == 0x7f:
+			fmt.Fprintf(&escaped, `\x%02x`, character)
+		case character == 0xfffe || character == 0xffff:
+			fmt.Fprintf(&escaped, `\u%04x`, character)
 		default:
-			escaped.WriteRune(r)
+			escaped.WriteRune(character)
 		}
 	}
 	return escaped.String()

@@ -32,13 +32,13 @@ const (
 // ParseResultsStyle returns the style with the given name. The empty name means list, as in PRISM.
 func ParseResultsStyle(name string) (ResultsStyle, error) {
 	styles := []ResultsStyle{ResultsList, ResultsCSV, ResultsMatrix, ResultsMatrixCSV, ResultsDataFrame, ResultsComment}
-	switch s := ResultsStyle(name); {
+	switch style := ResultsStyle(name); {
 	case name == "":
 		return ResultsList, nil
 	case name == "csv,matrix":
 		return ResultsMatrixCSV, nil
-	case slices.Contains(styles, s):
-		return s, nil
+	case slices.Contains(styles, style):
+		return style, nil
 	}
 	return "", fmt.Errorf("unknown style %q of results, want list, csv, matrix, matrix,csv, dataframe or comment", name)
 }
@@ -46,27 +46,27 @@ func ParseResultsStyle(name string) (ResultsStyle, error) {
 // ExportResults writes verdicts as PRISM's -exportresults does: values with 12 significant digits, only the constants
 // that vary (all constants in comments), no intervals, and quotes around properties only.
 func ExportResults(w io.Writer, style ResultsStyle, verdicts []result.Verdict) error {
-	out := bufio.NewWriter(w)
+	buffered := bufio.NewWriter(w)
 	groups := groupResults(verdicts)
 	var err error
 	switch style {
 	case ResultsCSV:
-		err = exportLists(out, groups, ",")
+		err = exportLists(buffered, groups, ",")
 	case ResultsMatrix:
-		err = exportMatrices(out, groups, "\t")
+		err = exportMatrices(buffered, groups, "\t")
 	case ResultsMatrixCSV:
-		err = exportMatrices(out, groups, ",")
+		err = exportMatrices(buffered, groups, ",")
 	case ResultsDataFrame:
-		err = exportDataFrame(out, groups)
+		err = exportDataFrame(buffered, groups)
 	case ResultsComment:
-		err = exportComments(out, groups)
+		err = exportComments(buffered, groups)
 	default:
-		err = exportLists(out, groups, "\t")
+		err = exportLists(buffered, groups, "\t")
 	}
 	if err != nil {
 		return err
 	}
-	return out.Flush()
+	return buffered.Flush()
 }
 
 // resultGroup has the verdicts of one property.
@@ -128,8 +128,8 @@ func exportLists(w io.Writer, groups []*resultGroup, separator string) error {
 	for i, group := range groups {
 		exportTitle(w, groups, i, separator)
 		fmt.Fprintln(w, strings.Join(append(slices.Clone(group.varying), "Result"), separator))
-		for _, v := range group.verdicts {
-			if _, err := fmt.Fprintln(w, strings.Join(row(v, group.varying), separator)); err != nil {
+		for _, verdict := range group.verdicts {
+			if _, err := fmt.Fprintln(w, strings.Join(row(verdict, group.varying), separator)); err != nil {
 				return err
 			}
 		}
@@ -160,8 +160,8 @@ func exportMatrices(w io.Writer, groups []*resultGroup, separator string) error 
 		exportTitle(w, groups, i, separator)
 		matrix := &resultMatrix{resultGroup: group, w: w, separator: separator, cells: map[string]string{}}
 		matrix.values = make([][]string, len(group.varying))
-		for _, v := range group.verdicts {
-			cells := row(v, group.varying)
+		for _, verdict := range group.verdicts {
+			cells := row(verdict, group.varying)
 			matrix.cells[strings.Join(cells[:len(group.varying)], ",")] = cells[len(group.varying)]
 			for index := range group.varying {
 				if !slices.Contains(matrix.values[index], cells[index]) {
@@ -185,37 +185,37 @@ type resultMatrix struct {
 	cells     map[string]string // by the values of those constants
 }
 
-// write writes a matrix for each combination of values of the varying constants, except for the last two, which are the rows and columns. fixed has
-// the values that the callers have selected for the first constants.
-func (m *resultMatrix) write(fixed []string) error {
-	free := len(m.varying) - len(fixed)
+// write writes a matrix for each combination of values of the varying constants, except for the last two, which are the rows and columns. firstValues
+// has the values of the first constants, which the recursive calls choose one after another; the first call has none.
+func (m *resultMatrix) write(firstValues []string) error {
+	free := len(m.varying) - len(firstValues)
 	if free <= 2 {
-		return m.matrix(fixed)
+		return m.matrix(firstValues)
 	}
-	for i, value := range m.values[len(fixed)] {
+	for i, value := range m.values[len(firstValues)] {
 		if i > 0 {
 			fmt.Fprintln(m.w)
 		}
-		if err := m.write(append(slices.Clone(fixed), value)); err != nil {
+		if err := m.write(append(slices.Clone(firstValues), value)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// matrix writes one matrix: a title with the fixed values, a line with the values of the last constant, and a row for each value of the constant
-// before it. A single constant gives one row. Without varying constants, there is one cell.
-func (m *resultMatrix) matrix(fixed []string) error {
+// matrix writes one matrix: a title with the values of the first constants, a line with the values of the last constant, and a row for each value of
+// the constant before it. A single constant gives one row. Without varying constants, there is one cell.
+func (m *resultMatrix) matrix(firstValues []string) error {
 	var title []string
-	for index, value := range fixed {
+	for index, value := range firstValues {
 		title = append(title, m.varying[index]+"="+value)
 	}
 	numVarying := len(m.varying)
 	corner := strings.Join(title, ",")
-	if len(fixed) > 0 {
+	if len(firstValues) > 0 {
 		corner += ", "
 	}
-	corner += strings.Join(m.varying[len(fixed):], `\`)
+	corner += strings.Join(m.varying[len(firstValues):], `\`)
 	switch {
 	case numVarying == 0:
 		return m.line(m.cells[""])
@@ -235,7 +235,7 @@ func (m *resultMatrix) matrix(fixed []string) error {
 		return err
 	}
 	for _, value := range m.values[numVarying-2] {
-		valuesBefore := append(slices.Clone(fixed), value)
+		valuesBefore := append(slices.Clone(firstValues), value)
 		if err := m.line(append([]string{value}, m.cellsOf(valuesBefore, columns)...)...); err != nil {
 			return err
 		}
@@ -276,12 +276,12 @@ func exportDataFrame(w io.Writer, groups []*resultGroup) error {
 		return err
 	}
 	for i, group := range groups {
-		for _, v := range group.verdicts {
-			name := v.Name
+		for _, verdict := range group.verdicts {
+			name := verdict.Name
 			if name == "" {
 				name = "Property_" + strconv.Itoa(i+1)
 			}
-			if err := writeLine(append([]string{name}, row(v, names)...)...); err != nil {
+			if err := writeLine(append([]string{name}, row(verdict, names)...)...); err != nil {
 				return err
 			}
 		}
@@ -295,21 +295,21 @@ func exportComments(w io.Writer, groups []*resultGroup) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		for _, v := range group.verdicts {
+		for _, verdict := range group.verdicts {
 			// Put the constants that do not vary first.
-			var fixed, varying result.Valuation
-			for _, constant := range v.Constants {
+			var equal, varying result.Valuation
+			for _, constant := range verdict.Constants {
 				if slices.Contains(group.varying, constant.Name) {
 					varying = append(varying, constant)
 				} else {
-					fixed = append(fixed, constant)
+					equal = append(equal, constant)
 				}
 			}
 			valuation := ""
-			if all := append(fixed, varying...); len(all) > 0 {
-				valuation = " (" + all.String() + ")"
+			if constants := append(equal, varying...); len(constants) > 0 {
+				valuation = " (" + constants.String() + ")"
 			}
-			if _, err := fmt.Fprintf(w, "// RESULT%s: %s\n", valuation, exportedValue(v)); err != nil {
+			if _, err := fmt.Fprintf(w, "// RESULT%s: %s\n", valuation, exportedValue(verdict)); err != nil {
 				return err
 			}
 		}

@@ -15,42 +15,42 @@ type keptResult struct {
 
 // EncodeResults returns results as JSON text, which [DecodeResults] reads.
 func EncodeResults(results []TestResult) ([]byte, error) {
-	kept := make([]keptResult, len(results))
+	stored := make([]keptResult, len(results))
 	for i := range results {
 		test := &results[i]
-		kept[i] = keptResult{testRecord: test.record(), Judged: test.Verdict != nil}
+		stored[i] = keptResult{testRecord: test.record(), Judged: test.Verdict != nil}
 		for _, constant := range test.Constants {
-			kept[i].Values = append(kept[i].Values, constant.Value)
+			stored[i].Values = append(stored[i].Values, constant.Value)
 		}
 	}
-	return json.Marshal(kept)
+	return json.Marshal(stored)
 }
 
 // DecodeResults returns the results in a text of [EncodeResults]. Reports of these results are the same as those of the original results, except for
 // bytes that are not UTF-8.
 func DecodeResults(text []byte) ([]TestResult, error) {
-	var kept []keptResult
+	var storedResults []keptResult
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&kept); err != nil {
+	if err := decoder.Decode(&storedResults); err != nil {
 		return nil, err
 	}
-	results := make([]TestResult, len(kept))
-	for i := range kept {
-		stored := &kept[i]
-		test, err := stored.testResult()
+	results := make([]TestResult, len(storedResults))
+	for i := range storedResults {
+		storedResult := &storedResults[i]
+		test, err := storedResult.testResult()
 		if err != nil {
 			return nil, err
 		}
-		if len(stored.Values) != len(test.Constants) {
-			return nil, fmt.Errorf("found %d values of %d constants", len(stored.Values), len(test.Constants))
+		if len(storedResult.Values) != len(test.Constants) {
+			return nil, fmt.Errorf("found %d values of %d constants", len(storedResult.Values), len(test.Constants))
 		}
-		for index, value := range stored.Values {
+		for index, value := range storedResult.Values {
 			test.Constants[index].Value = value
 		}
 		test.Verdict = nil
-		if stored.Judged {
-			if test.Verdict, err = stored.Record.Verdict(); err != nil {
+		if storedResult.Judged {
+			if test.Verdict, err = storedResult.Record.Verdict(); err != nil {
 				return nil, err
 			}
 		}

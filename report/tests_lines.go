@@ -51,14 +51,14 @@ func WriteJSONLines(w io.Writer, rep *TestReport, opt table.Options) error {
 		lines = append(lines, findingLine{lineType{"finding"}, rep.Findings[i].record()})
 	}
 	lines = append(lines, summaryLine{lineType{"summary"}, rep.counts(), rep.Notes})
-	var b bytes.Buffer
+	var buffer bytes.Buffer
 	for _, line := range lines {
 		text, err := table.Encode(line)
 		if err != nil {
 			return err
 		}
-		b.Write(text)
+		buffer.Write(text)
 	}
-	_, err := w.Write(b.Bytes())
+	_, err := w.Write(buffer.Bytes())
 	return err
 }

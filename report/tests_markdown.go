@@ -25,18 +25,18 @@ func (rep *TestReport) writeMarkdown(w io.Writer, opt table.Options) error {
 	if title == "" {
 		title = "tilecheck test"
 	}
-	out := &limitedText{remaining: MaxTestsMarkdown - 2000} // the other bytes are for the lines about omitted rows
-	out.append("## " + inlineText(shorten(title, maxMarkdownCell)) + "\n\n" + rep.verdictMark(opt) + "**" + inlineText(rep.conclusion()) + "**\n\n")
+	markdown := &limitedText{remaining: MaxTestsMarkdown - 2000} // the other bytes are for the lines about omitted rows
+	markdown.append("## " + inlineText(shorten(title, maxMarkdownCell)) + "\n\n" + rep.verdictMark(opt) + "**" + inlineText(rep.conclusion()) + "**\n\n")
 	failures := rep.failures()
-	markdownFailures(out, failures)
-	markdownReruns(out, failures)
-	out.table("By folder", rep.folderTable())
-	out.table("What was not judged, and why", rep.reasonTable())
-	rep.markdownFindings(out)
+	markdownFailures(markdown, failures)
+	markdownReruns(markdown, failures)
+	markdown.table("By folder", rep.folderTable())
+	markdown.table("What was not judged, and why", rep.reasonTable())
+	rep.markdownFindings(markdown)
 	for _, note := range rep.Notes {
-		out.appendIfFits("- " + inlineText(note) + "\n")
+		markdown.appendIfFits("- " + inlineText(note) + "\n")
 	}
-	_, err := w.Write(out.text.Bytes())
+	_, err := w.Write(markdown.text.Bytes())
 	return err
 }
 
@@ -52,7 +52,7 @@ func (rep *TestReport) verdictMark(opt table.Options) string {
 }
 
 // markdownFailures writes the table of failures.
-func markdownFailures(out *limitedText, failures []failureRow) {
+func markdownFailures(markdown *limitedText, failures []failureRow) {
 	if len(failures) == 0 {
 		return
 	}
@@ -66,7 +66,7 @@ func markdownFailures(out *limitedText, failures []failureRow) {
 		notShown += failure.More
 	}
 	head := markdownRow("", "where", "property", "engine", "expected", "got", "reason") + strings.Repeat("| :--- ", 7) + "|\n"
-	out.rows(head, rows, notShown, "failures")
+	markdown.rows(head, rows, notShown, "failures")
 }
 
 // markdownSetting returns the constants and switches of a result in a new line of its cell.
@@ -78,12 +78,12 @@ func markdownSetting(test *TestResult) string {
 }
 
 // markdownReruns prints the commands that repeat the failures, one on a line.
-func markdownReruns(out *limitedText, failures []failureRow) {
+func markdownReruns(markdown *limitedText, failures []failureRow) {
 	var lines []string
-	seen := make(map[string]bool)
+	isListed := make(map[string]bool)
 	for _, failure := range failures {
-		if line := strings.ReplaceAll(printable.Text(failure.Rerun), "\n", " ") + "\n"; failure.Rerun != "" && !seen[line] {
-			seen[line] = true
+		if line := strings.ReplaceAll(printable.Text(failure.Rerun), "\n", " ") + "\n"; failure.Rerun != "" && !isListed[line] {
+			isListed[line] = true
 			lines = append(lines, line)
 		}
 	}
@@ -94,22 +94,22 @@ func markdownReruns(out *limitedText, failures []failureRow) {
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	if !out.open("How to repeat the failures", len(fence)*2+20) {
+	if !markdown.open("How to repeat the failures", len(fence)*2+20) {
 		return
 	}
-	out.append(fence + "sh\n")
+	markdown.append(fence + "sh\n")
 	for i, line := range lines {
-		if !out.appendKeeping(line, len(fence)+100) {
-			out.append(fmt.Sprintf("# %d more are left out\n", len(lines)-i))
+		if !markdown.appendKeeping(line, len(fence)+100) {
+			markdown.append(fmt.Sprintf("# %d more are left out\n", len(lines)-i))
 			break
 		}
 	}
-	out.append(fence + "\n")
-	out.close()
+	markdown.append(fence + "\n")
+	markdown.close()
 }
 
 // markdownFindings writes the folded table of findings.
-func (rep *TestReport) markdownFindings(out *limitedText) {
+func (rep *TestReport) markdownFindings(markdown *limitedText) {
 	if len(rep.Findings) == 0 {
 		return
 	}
@@ -118,9 +118,9 @@ func (rep *TestReport) markdownFindings(out *limitedText) {
 		finding := &rep.Findings[i]
 		rows = append(rows, markdownRow(codeCell(finding.place()), inlineText(shorten(finding.Message, maxMarkdownCell))))
 	}
-	if out.open(fmt.Sprintf("%d annotations to look at", len(rows)), 200) {
-		out.rows(markdownRow("where", "what")+"| :--- | :--- |\n", rows, 0, "findings")
-		out.close()
+	if markdown.open(fmt.Sprintf("%d annotations to look at", len(rows)), 200) {
+		markdown.rows(markdownRow("where", "what")+"| :--- | :--- |\n", rows, 0, "findings")
+		markdown.close()
 	}
 }
 

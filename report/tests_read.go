@@ -182,17 +182,17 @@ func (r *linesReader) result(line []byte) error {
 
 // readSchema1 sets the verdict from a line of schema 1. There the verdict is an object in the member "verdict".
 func (r *testRecord) readSchema1(line []byte) error {
-	own := r.Record
-	var old struct {
+	current := r.Record
+	var oldForm struct {
 		Verdict *result.Record `json:"verdict"`
 	}
-	if err := unmarshal(line, &old); err != nil || old.Verdict == nil {
+	if err := unmarshal(line, &oldForm); err != nil || oldForm.Verdict == nil {
 		return err
 	}
-	if r.Record = *old.Verdict; own.Seconds > 0 {
-		r.Seconds = own.Seconds
+	if r.Record = *oldForm.Verdict; current.Seconds > 0 {
+		r.Seconds = current.Seconds
 	}
-	r.Property, r.Name, r.Constants, r.Engine = own.Property, own.Name, own.Constants, own.Engine
+	r.Property, r.Name, r.Constants, r.Engine = current.Property, current.Name, current.Constants, current.Engine
 	return nil
 }
 

@@ -31,17 +31,17 @@ type testRecord struct {
 
 // record returns the struct that is the JSON of the result.
 func (r *TestResult) record() testRecord {
-	out := testRecord{
+	record := testRecord{
 		Outcome: r.Outcome.String(), Model: r.Model, Props: r.Props, Args: r.Args,
 		File: r.File, Line: r.Line, Column: r.Col, ExpectedLine: r.ExpectedLine,
 		Expected: r.Expected, Got: r.Got, Reason: r.Reason, Rerun: r.Rerun, Cached: r.Cached, Log: r.Log,
 	}
 	if r.Verdict != nil {
-		out.Record = result.NewRecord(r.Verdict)
+		record.Record = result.NewRecord(r.Verdict)
 	}
-	out.Property, out.Name, out.Constants, out.Engine = r.Property, r.Name, r.Constants, r.Engine
-	out.Seconds, out.Run = result.JSONNumber(r.seconds()), result.JSONNumber(r.Run)
-	return out
+	record.Property, record.Name, record.Constants, record.Engine = r.Property, r.Name, r.Constants, r.Engine
+	record.Seconds, record.Run = result.JSONNumber(r.seconds()), result.JSONNumber(r.Run)
+	return record
 }
 
 // records returns all results as JSON has them.
@@ -110,12 +110,12 @@ type testCounts struct {
 
 // counts returns the numbers of results by outcome.
 func (rep *TestReport) counts() testCounts {
-	t := tallyOf(rep.Results)
+	outcomes := tallyOf(rep.Results)
 	return testCounts{
-		Results: t.total, Fail: t.counts[TestFailed], Disagree: t.counts[TestDisagreed], Error: t.counts[TestError],
-		Limit: t.counts[TestLimit], Pass: t.counts[TestPassed], Unsupported: t.counts[TestUnsupported],
-		Unchecked: t.counts[TestUnchecked], NotTested: t.counts[TestNotTested],
-		Findings: len(rep.Findings), Cached: t.cached, Seconds: result.JSONNumber(rep.Elapsed.Seconds()),
+		Results: outcomes.total, Fail: outcomes.counts[TestFailed], Disagree: outcomes.counts[TestDisagreed], Error: outcomes.counts[TestError],
+		Limit: outcomes.counts[TestLimit], Pass: outcomes.counts[TestPassed], Unsupported: outcomes.counts[TestUnsupported],
+		Unchecked: outcomes.counts[TestUnchecked], NotTested: outcomes.counts[TestNotTested],
+		Findings: len(rep.Findings), Cached: outcomes.cached, Seconds: result.JSONNumber(rep.Elapsed.Seconds()),
 	}
 }
 

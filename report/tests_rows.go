@@ -24,7 +24,7 @@ func (r *TestResult) parts() []part {
 	if property == wholeRun {
 		property = ""
 	}
-	all := []part{
+	details := []part{
 		{"property", property, true},
 		{"with", r.setting(), true},
 		{"model", r.Model, true},
@@ -34,7 +34,7 @@ func (r *TestResult) parts() []part {
 		{"path", likeliestPath(r.Verdict), false},
 		{"re-run", r.Rerun, true},
 	}
-	return slices.DeleteFunc(all, func(candidate part) bool { return candidate.Text == "" })
+	return slices.DeleteFunc(details, func(candidate part) bool { return candidate.Text == "" })
 }
 
 // expectedText is the expectation, with its line if that is not the line of the property.
@@ -57,8 +57,8 @@ type failureRow struct {
 	More int
 }
 
-// failures returns the failures to show, in the order of the suite. Of the failures with one reason on one engine it returns the first maxAlike, and
-// the last of these has the number of the omitted ones.
+// failures returns the failures to show, in the order of the suite. Of the failures with the same reason on the same engine it returns only the first
+// maxAlike, and stores the number of the omitted ones in the last of these.
 func (rep *TestReport) failures() []failureRow {
 	numHidden := make(map[*TestResult]int) // by the last failure that is shown of a group
 	hidden := make(map[*TestResult]bool)
@@ -71,13 +71,13 @@ func (rep *TestReport) failures() []failureRow {
 			hidden[test] = true
 		}
 	}
-	var out []failureRow
+	var shownRows []failureRow
 	for i := range rep.Results {
 		if test := &rep.Results[i]; test.Outcome.failing() && !hidden[test] {
-			out = append(out, failureRow{test, numHidden[test]})
+			shownRows = append(shownRows, failureRow{test, numHidden[test]})
 		}
 	}
-	return out
+	return shownRows
 }
 
 // reasonRow counts the results that neither passed nor failed, with one outcome for one reason on one engine.
@@ -180,13 +180,13 @@ func (rep *TestReport) folders() []folderRow {
 		}
 		row.count(test)
 	}
-	var all []folderRow
+	var allRows []folderRow
 	for _, folder := range folders {
-		all = append(all, rows[folder]...)
+		allRows = append(allRows, rows[folder]...)
 	}
-	all = slices.DeleteFunc(all, func(row folderRow) bool { return row.tally == nil })
-	if len(all) > 1 {
-		all = append(all, folderRow{Folder: "total", Total: true, tally: tallyOf(rep.Results)})
+	allRows = slices.DeleteFunc(allRows, func(row folderRow) bool { return row.tally == nil })
+	if len(allRows) > 1 {
+		allRows = append(allRows, folderRow{Folder: "total", Total: true, tally: tallyOf(rep.Results)})
 	}
-	return all
+	return allRows
 }

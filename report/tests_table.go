@@ -16,7 +16,7 @@ const maxReasons = 40
 
 // WriteTests writes a run of a test suite to w.
 //
-// The text format shows each failure in detail: the place, the expectation, the answer and a command that repeats it. Of many failures with one
+// The text format shows each failure in detail: the place, the expectation, the answer and a command that repeats it. Of many failures with the same
 // reason it shows only the first ones, and the number of the others. Then it lists the reasons of results that were not judged, the counts by folder
 // and engine, the findings and the notes. The last line is the conclusion. Markdown shows the same for a pull request, in at most [MaxTestsMarkdown]
 // bytes.
@@ -48,11 +48,11 @@ func (rep *TestReport) writeText(w io.Writer, opt table.Options) error {
 			table.Paragraph(&text, left+"\n", opt.Width)
 		}
 	}
-	for _, part := range []*table.Table{rep.reasonTable(), rep.fittingFolderTable(opt.Width)} {
-		if len(part.Rows) == 0 {
+	for _, piece := range []*table.Table{rep.reasonTable(), rep.fittingFolderTable(opt.Width)} {
+		if len(piece.Rows) == 0 {
 			continue
 		}
-		if err := part.Write(&text, table.Text, opt); err != nil {
+		if err := piece.Write(&text, table.Text, opt); err != nil {
 			return err
 		}
 		text.WriteByte('\n')
@@ -74,12 +74,12 @@ func (rep *TestReport) writeText(w io.Writer, opt table.Options) error {
 
 // writeDetail prints a result in detail: a heading file:line:col, to which editors can jump, and a line for each detail. It does not wrap the heading
 // and the command, because users copy them.
-func (r *TestResult) writeDetail(out *bytes.Buffer, opt table.Options) {
-	out.WriteString(printable.Line(r.place()) + ": " + table.Paint(r.Outcome.String(), r.Outcome.tone(), opt))
+func (r *TestResult) writeDetail(buffer *bytes.Buffer, opt table.Options) {
+	buffer.WriteString(printable.Line(r.place()) + ": " + table.Paint(r.Outcome.String(), r.Outcome.tone(), opt))
 	if r.Engine != "" {
-		out.WriteString(" (" + printable.Line(r.Engine) + ")")
+		buffer.WriteString(" (" + printable.Line(r.Engine) + ")")
 	}
-	out.WriteByte('\n')
+	buffer.WriteByte('\n')
 	const indent = "          " // wider than the name of each detail
 	for _, line := range r.parts() {
 		width := opt.Width - 2 - len(indent)
@@ -93,15 +93,15 @@ func (r *TestResult) writeDetail(out *bytes.Buffer, opt table.Options) {
 			if i == 0 {
 				head = line.Name + indent[len(line.Name):]
 			}
-			out.WriteString("  " + head + text + "\n")
+			buffer.WriteString("  " + head + text + "\n")
 		}
 	}
-	out.WriteByte('\n')
+	buffer.WriteByte('\n')
 }
 
 // reasonTable returns a table with the reasons of the results that neither passed nor failed.
 func (rep *TestReport) reasonTable() *table.Table {
-	out := &table.Table{Columns: []table.Column{
+	reasonRows := &table.Table{Columns: []table.Column{
 		{Name: "outcome"},
 		{Name: "count", Align: table.Right},
 		{Name: "engine"},
@@ -111,25 +111,25 @@ func (rep *TestReport) reasonTable() *table.Table {
 	rows := rep.reasons()
 	shown := rows[:min(len(rows), maxReasons)]
 	for _, reason := range shown {
-		out.Append(reason.Outcome.String(), reason.N, reason.Engine, reason.Reason, reason.First)
+		reasonRows.Append(reason.Outcome.String(), reason.N, reason.Engine, reason.Reason, reason.First)
 	}
 	if omitted := rows[len(shown):]; len(omitted) > 0 {
 		results := 0
 		for _, reason := range omitted {
 			results += reason.N
 		}
-		out.Notes = []string{fmt.Sprintf("%s, of %s, are not shown here, see --format json", noun.Count(len(omitted), "more reason"), noun.Count(results, "result"))}
+		reasonRows.Notes = []string{fmt.Sprintf("%s, of %s, are not shown here, see --format json", noun.Count(len(omitted), "more reason"), noun.Count(results, "result"))}
 	}
-	return out
+	return reasonRows
 }
 
 // folderTable returns a table with the counts by folder and engine. It omits the outcomes that do not occur.
 func (rep *TestReport) folderTable() *table.Table {
-	out := &table.Table{Columns: []table.Column{{Name: "folder", Min: 16}, {Name: "engine"}}}
+	folderRows := &table.Table{Columns: []table.Column{{Name: "folder", Min: 16}, {Name: "engine"}}}
 	for _, outcome := range tallyOrder() {
-		out.Columns = append(out.Columns, table.Column{Name: outcome.String(), Align: table.Right})
+		folderRows.Columns = append(folderRows.Columns, table.Column{Name: outcome.String(), Align: table.Right})
 	}
-	out.Columns = append(out.Columns, table.Column{Name: "time", Align: table.Right})
+	folderRows.Columns = append(folderRows.Columns, table.Column{Name: "time", Align: table.Right})
 	for _, folder := range rep.folders() {
 		row := []table.Cell{{Text: folder.Folder}, {Text: folder.Engine}}
 		for _, outcome := range tallyOrder() {
@@ -139,25 +139,25 @@ func (rep *TestReport) folderTable() *table.Table {
 			}
 			row = append(row, cell)
 		}
-		out.Rows = append(out.Rows, append(row, table.Cell{Text: number.Duration(folder.seconds)}))
+		folderRows.Rows = append(folderRows.Rows, append(row, table.Cell{Text: number.Duration(folder.seconds)}))
 	}
-	return out.DropEmpty()
+	return folderRows.DropEmpty()
 }
 
-// fittingFolderTable returns the table of folderTable, or a table with fewer columns if that is wider than width.
+// fittingFolderTable returns the table of folderTable if it fits the width, and otherwise a table with fewer columns.
 func (rep *TestReport) fittingFolderTable(width int) *table.Table {
-	t := rep.folderTable()
-	if t.Fits(width) {
-		return t
+	full := rep.folderTable()
+	if full.Fits(width) {
+		return full
 	}
-	short := &table.Table{Columns: []table.Column{{Name: "folder", Min: 16}, {Name: "engine"}}}
+	narrow := &table.Table{Columns: []table.Column{{Name: "folder", Min: 16}, {Name: "engine"}}}
 	for _, name := range []string{"bad", "pass", "other", "time"} {
-		short.Columns = append(short.Columns, table.Column{Name: name, Align: table.Right})
+		narrow.Columns = append(narrow.Columns, table.Column{Name: name, Align: table.Right})
 	}
 	for _, folder := range rep.folders() {
 		failing, passed := folder.failing(), folder.counts[TestPassed]
 		text := func(count int) table.Cell { return table.Cell{Text: countText(int64(count))} }
-		short.Append(folder.Folder, folder.Engine, table.Cell{Text: countText(int64(failing)), Tone: table.Bad}, text(passed), text(folder.total-failing-passed), number.Duration(folder.seconds))
+		narrow.Append(folder.Folder, folder.Engine, table.Cell{Text: countText(int64(failing)), Tone: table.Bad}, text(passed), text(folder.total-failing-passed), number.Duration(folder.seconds))
 	}
-	return short.DropEmpty()
+	return narrow.DropEmpty()
 }

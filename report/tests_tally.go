@@ -90,7 +90,7 @@ func (t *tally) countsLine() string {
 	return strings.Join(parts, ", ")
 }
 
-// nameFor returns the name of an outcome behind a number, in the singular or the plural.
+// nameFor returns the name of an outcome after a number, in the singular or the plural.
 func (o TestOutcome) nameFor(count int) string {
 	switch o {
 	case TestError:
@@ -117,13 +117,13 @@ func plural(n int, one, many string) string {
 
 // conclusion returns the last line of a report: the counts, the duration, and the number of results from the cache.
 func (rep *TestReport) conclusion() string {
-	t := tallyOf(rep.Results)
-	text := t.countsLine()
+	total := tallyOf(rep.Results)
+	text := total.countsLine()
 	if elapsed := number.Duration(rep.Elapsed.Seconds()); elapsed != "" {
 		text += " in " + elapsed
 	}
-	if t.cached > 0 {
-		text += " (" + strconv.Itoa(t.cached) + " from the cache)"
+	if total.cached > 0 {
+		text += " (" + strconv.Itoa(total.cached) + " from the cache)"
 	}
 	return text
 }
@@ -231,7 +231,7 @@ func (r *TestResult) setting() string {
 func (r *TestResult) defines(definitions string) bool {
 	for definition := range strings.SplitSeq(definitions, ",") {
 		name, _, _ := strings.Cut(definition, "=")
-		if !slices.ContainsFunc(r.Constants, func(c result.Constant) bool { return c.Name == strings.TrimSpace(name) }) {
+		if !slices.ContainsFunc(r.Constants, func(constant result.Constant) bool { return constant.Name == strings.TrimSpace(name) }) {
 			return false
 		}
 	}

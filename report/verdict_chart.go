@@ -14,8 +14,8 @@ import (
 )
 
 // VerdictChart returns a chart of verdicts. If there are Pareto curves, it draws these. Otherwise it draws the values over the constant with the most
-// values, with intervals as bands. Each property, engine and valuation of the other constants has a series. The notes name what is not drawn. The
-// error says that there is nothing to draw.
+// values, with intervals as bands. Each property, engine and valuation of the other constants has a series. The notes say which verdicts are not drawn.
+// It returns an error if there is nothing to draw.
 func VerdictChart(verdicts []result.Verdict) (chart *plot.Chart, notes []string, err error) {
 	var valuations [][]result.Constant
 	for i := range verdicts {
@@ -173,11 +173,11 @@ func areasOf(curve *frontier.Frontier) []plot.Area {
 	}
 	outline := func(points [][2]float64) [][2]float64 {
 		first, last := points[0], points[len(points)-1]
-		before, after := [2]float64{worst[0], first[1]}, [2]float64{last[0], worst[1]}
+		start, end := [2]float64{worst[0], first[1]}, [2]float64{last[0], worst[1]}
 		if curve.Directions[0] == "min" {
-			before, after = [2]float64{first[0], worst[1]}, [2]float64{worst[0], last[1]}
+			start, end = [2]float64{first[0], worst[1]}, [2]float64{worst[0], last[1]}
 		}
-		return slices.Concat([][2]float64{before}, points, [][2]float64{after})
+		return slices.Concat([][2]float64{start}, points, [][2]float64{end})
 	}
 	areas := []plot.Area{{Corners: append(outline(curve.Under), worst)}}
 	if len(curve.Over) > 0 {

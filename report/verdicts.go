@@ -30,7 +30,7 @@ func Verdicts(w io.Writer, format table.Format, verdicts []result.Verdict, opt t
 
 // verdictTable returns the table of verdicts for text and Markdown.
 func verdictTable(verdicts []result.Verdict, opt table.Options) *table.Table {
-	out := &table.Table{Columns: []table.Column{
+	verdictRows := &table.Table{Columns: []table.Column{
 		{Name: "property", Min: 16, Code: true},
 		{Name: "constants", Min: 12, Code: true},
 		{Name: "engine"},
@@ -45,18 +45,18 @@ func verdictTable(verdicts []result.Verdict, opt table.Options) *table.Table {
 		{Name: "time", Align: table.Right, Each: true},
 		{Name: "notes"},
 	}}
-	space, same := sameSpace(verdicts)
+	spaceNote, isSameSpace := sameSpace(verdicts)
 	var notes table.Footnotes
 	for i := range verdicts {
 		verdict := &verdicts[i]
-		out.Append(
+		verdictRows.Append(
 			propertyText(verdict), result.Valuation(verdict.Constants).String(), verdict.Engine, verdict.Method,
 			valueCell(verdict, opt), intervalText(verdict, opt), confidenceText(verdict), countText(verdict.Samples),
-			accuracyText(verdict), resolutionText(verdict), statesText(verdict, same), number.Duration(verdict.Seconds), notes.Add(append(longFraction(verdict), Remarks(verdict)...)...),
+			accuracyText(verdict), resolutionText(verdict), statesText(verdict, isSameSpace), number.Duration(verdict.Seconds), notes.Add(append(longFraction(verdict), Remarks(verdict)...)...),
 		)
 	}
-	out.Notes = slices.Concat(space, provenance(verdicts), notes.Paragraphs())
-	return out.DropEmpty()
+	verdictRows.Notes = slices.Concat(spaceNote, provenance(verdicts), notes.Paragraphs())
+	return verdictRows.DropEmpty()
 }
 
 // Remarks returns the doubt of a verdict's own engine and the warnings.

@@ -117,7 +117,7 @@ func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // writePaths prints the paths of a witness, each as a table of its states.
 func writePaths(w io.Writer, format table.Format, witness *result.Witness, opt table.Options) error {
-	shown, fixed := splitChangingVariables(witness.Paths)
+	changing, constantVars := splitChangingVariables(witness.Paths)
 	sum := 0.0
 	for i := range witness.Paths {
 		path := &witness.Paths[i]
@@ -133,7 +133,7 @@ func writePaths(w io.Writer, format table.Format, witness *result.Witness, opt t
 		if format == table.Markdown {
 			fmt.Fprintln(w)
 		}
-		if err := pathTable(path, witness.Columns, shown, fixed).Write(w, format, opt); err != nil {
+		if err := pathTable(path, witness.Columns, changing, constantVars).Write(w, format, opt); err != nil {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func writePaths(w io.Writer, format table.Format, witness *result.Witness, opt t
 
 // splitChangingVariables returns the indexes of the variables that have several values on the paths, and of the cells of a board. The other variables it
 // returns as texts such as "x=1".
-func splitChangingVariables(paths []result.WitnessPath) (shown []int, fixed []string) {
+func splitChangingVariables(paths []result.WitnessPath) (changing []int, constantVars []string) {
 	if len(paths) == 0 || len(paths[0].Steps) == 0 {
 		return nil, nil
 	}
@@ -152,12 +152,12 @@ func splitChangingVariables(paths []result.WitnessPath) (shown []int, fixed []st
 			return slices.ContainsFunc(path.Steps, func(step result.WitnessStep) bool { return step.State[i].Value != variable.Value })
 		})
 		if differs || isCell(variable.Name) {
-			shown = append(shown, i)
+			changing = append(changing, i)
 		} else {
-			fixed = append(fixed, variable.Name+"="+variable.Value)
+			constantVars = append(constantVars, variable.Name+"="+variable.Value)
 		}
 	}
-	return shown, fixed
+	return changing, constantVars
 }
 
 // isCell reports whether a variable is a cell of a generated board.
@@ -168,27 +168,28 @@ func isCell(name string) bool {
 }
 
 // pathTable returns a table with a row for each state of a path. It has a column for the board if columns, the number of columns of the board, is
-// positive, and a column for each other variable in shownVars. fixed are texts of variables that never change. It omits the middle of a long path.
-func pathTable(path *result.WitnessPath, columns int, shownVars []int, fixed []string) *table.Table {
-	out := &table.Table{Columns: []table.Column{{Name: "step", Align: table.Right}, {Name: "action"}, {Name: "probability", Align: table.Right}}}
+// positive, and a column for each other variable in shownVars. constantVars are texts such as "x=1" of variables that never change. It omits the middle
+// of a long path.
+func pathTable(path *result.WitnessPath, columns int, shownVars []int, constantVars []string) *table.Table {
+	stepTable := &table.Table{Columns: []table.Column{{Name: "step", Align: table.Right}, {Name: "action"}, {Name: "probability", Align: table.Right}}}
 	var cells []int
 	others := shownVars
 	if columns > 0 {
 		cells, others = boardOf(path.Steps[0].State, shownVars)
 	}
 	if cells != nil {
-		out.Columns = append(out.Columns, table.Column{Name: "board"})
+		stepTable.Columns = append(stepTable.Columns, table.Column{Name: "board"})
 	}
 	for _, i := range others {
-		out.Columns = append(out.Columns, table.Column{Name: path.Steps[0].State[i].Name, Align: table.Right})
+		stepTable.Columns = append(stepTable.Columns, table.Column{Name: path.Steps[0].State[i].Name, Align: table.Right})
 	}
 	for position, step := range path.Steps {
 		isInMiddle := position >= endsOfPath && position < len(path.Steps)-endsOfPath
 		if len(path.Steps) > longestPath && isInMiddle {
 			if position == endsOfPath {
-				gap := make([]any, len(out.Columns))
+				gap := make([]any, len(stepTable.Columns))
 				gap[0] = "..."
-				out.Append(gap...)
+				stepTable.Append(gap...)
 			}
 			continue
 		}
@@ -202,12 +203,12 @@ func pathTable(path *result.WitnessPath, columns int, shownVars []int, fixed []s
 		for _, i := range others {
 			row = append(row, step.State[i].Value)
 		}
-		out.Append(row...)
+		stepTable.Append(row...)
 	}
-	if len(fixed) > 0 {
-		out.Notes = []string{"in every state: " + strings.Join(fixed, ", ")}
+	if len(constantVars) > 0 {
+		stepTable.Notes = []string{"in every state: " + strings.Join(constantVars, ", ")}
 	}
-	return out.DropEmpty()
+	return stepTable.DropEmpty()
 }
 
 // boardOf splits the indexes of variables into the cells v_0, v_1, ... of a board and the other variables.
@@ -241,34 +242,34 @@ func boardText(state result.Valuation, cells []int, cols int) string {
 // writeSubsystem prints the critical subsystem: the numbers of its states and commands, and a table of the commands. It prints nothing if there
 // is none.
 func writeSubsystem(w io.Writer, format table.Format, witness *result.Witness, opt table.Options) error {
-	part := witness.Part
-	if part == nil {
+	subsystem := witness.Part
+	if subsystem == nil {
 		return nil
 	}
 	outcome := "fails"
 	if witness.Holds {
 		outcome = "holds"
 	}
-	sentence := func(count, of int, kind, where string, lower result.JSONNumber, minimal bool) {
+	sentence := func(count, total int, kind, where string, lower result.JSONNumber, minimal bool) {
 		minimality := "Some of these " + kind + "s may not be needed."
 		if minimal {
 			minimality = "None of these " + kind + "s can be left out."
 		}
 		fmt.Fprintf(w, "%d of the %s %s %s to break the bound: with nothing else in the model, the formula %s with probability about %s. %s\n",
-			count, noun.Count(of, kind), where, noun.Verb(count, "suffices", "suffice"), outcome, number.Text(float64(lower)), minimality)
+			count, noun.Count(total, kind), where, noun.Verb(count, "suffices", "suffice"), outcome, number.Text(float64(lower)), minimality)
 	}
 	fmt.Fprintln(w)
-	sentence(part.States, part.Of, "state", "on such paths", part.Lower, part.Minimal)
-	if part.Commands == nil {
+	sentence(subsystem.States, subsystem.Of, "state", "on such paths", subsystem.Lower, subsystem.Minimal)
+	if subsystem.Commands == nil {
 		return nil
 	}
-	sentence(len(part.Commands), part.OfCommands, "command", "of the model", part.LowerCommands, part.CommandsMinimal)
+	sentence(len(subsystem.Commands), subsystem.OfCommands, "command", "of the model", subsystem.LowerCommands, subsystem.CommandsMinimal)
 	fmt.Fprintln(w)
-	out := &table.Table{Columns: []table.Column{{Name: "module"}, {Name: "line", Align: table.Right}, {Name: "command", Code: true, Max: 100}}}
-	for _, command := range part.Commands {
-		out.Append(command.Module, command.Line, command.Text)
+	commandTable := &table.Table{Columns: []table.Column{{Name: "module"}, {Name: "line", Align: table.Right}, {Name: "command", Code: true, Max: 100}}}
+	for _, command := range subsystem.Commands {
+		commandTable.Append(command.Module, command.Line, command.Text)
 	}
-	return out.Write(w, format, opt)
+	return commandTable.Write(w, format, opt)
 }
 
 // maxActions is the number of actions in the three lines of likeliestPath.

@@ -7,28 +7,28 @@ import (
 	"tilecheck/result"
 )
 
-// Places returns the positions in source text that an error, or an error in it, has. It returns nil if there is none.
+// Places returns the positions in source text of an error and of the errors that it wraps. It returns nil if there is none.
 func Places(err error) []result.Place {
-	switch e := err.(type) {
+	switch problem := err.(type) {
 	case *syntax.Error:
-		return placeAt(e.File, int(e.Pos.Line), int(e.Pos.Col), e.Msg)
+		return placeAt(problem.File, int(problem.Pos.Line), int(problem.Pos.Col), problem.Msg)
 	case *result.Failure:
-		return placeAt(e.File, int(e.Pos.Line), int(e.Pos.Col), e.Message)
+		return placeAt(problem.File, int(problem.Pos.Line), int(problem.Pos.Col), problem.Message)
 	case *play.ReadError:
-		return placeAt(e.File, e.Line, e.Col, e.Msg)
+		return placeAt(problem.File, problem.Line, problem.Col, problem.Msg)
 	}
 	var places []result.Place
-	switch e := err.(type) {
+	switch problem := err.(type) {
 	case syntax.ErrorList:
-		for _, listed := range e {
+		for _, listed := range problem {
 			places = append(places, Places(listed)...)
 		}
 	case interface{ Unwrap() []error }:
-		for _, wrapped := range e.Unwrap() {
+		for _, wrapped := range problem.Unwrap() {
 			places = append(places, Places(wrapped)...)
 		}
 	case interface{ Unwrap() error }:
-		places = Places(e.Unwrap())
+		places = Places(problem.Unwrap())
 	}
 	return places
 }

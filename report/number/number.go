@@ -70,8 +70,8 @@ func ScaleWithin(x, halfWidth float64, maxDigits int) Scale {
 	return scale
 }
 
-// Format returns x as text in the scale. direction is 0 to round to nearest, -1 to round down and +1 to round up. A caller rounds the lower end of an
-// interval down and the upper end up: then the printed interval contains the given one.
+// Format returns x as text in the scale. direction is 0 to round to nearest, -1 to round down and +1 to round up. To print an interval that contains
+// the exact one, round its lower end down and its upper end up.
 func (s Scale) Format(x float64, direction int) string {
 	if name, special := result.SpecialNumber(x); special {
 		return name

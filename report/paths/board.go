@@ -57,19 +57,19 @@ func (b *boardDrawing) draw(state []int32) string {
 		width = max(width, len(strconv.Itoa(int(state[slot]))))
 	}
 	line := strings.Repeat("+"+strings.Repeat("-", width+2), b.cols) + "+\n"
-	var out strings.Builder
+	var drawing strings.Builder
 	for i, slot := range b.slots {
 		if i%b.cols == 0 {
-			out.WriteString(line)
+			drawing.WriteString(line)
 		}
 		text := "."
 		if value := state[slot]; value != 0 {
 			text = strconv.Itoa(int(value))
 		}
-		fmt.Fprintf(&out, "| %*s ", width, text)
+		fmt.Fprintf(&drawing, "| %*s ", width, text)
 		if i%b.cols == b.cols-1 {
-			out.WriteString("|\n")
+			drawing.WriteString("|\n")
 		}
 	}
-	return out.String() + line
+	return drawing.String() + line
 }

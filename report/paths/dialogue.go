@@ -93,15 +93,15 @@ func (d *Dialogue) show(options []simulate.Option, total *big.Int, modelErr erro
 // execute executes the command in a line. show is true if the current state must be printed again. options are the transitions of the current state.
 // An error ends the dialogue.
 func (d *Dialogue) execute(ctx context.Context, line string, options []simulate.Option) (show bool, err error) {
-	command, rest, _ := strings.Cut(line, " ")
-	rest = strings.TrimSpace(rest)
-	number, notNumber := strconv.Atoi(line)
+	command, argument, _ := strings.Cut(line, " ")
+	argument = strings.TrimSpace(argument)
+	number, numberErr := strconv.Atoi(line)
 	current := int(d.Stepper.Current().Number)
 	switch {
 	case line == "":
 		moved, err := d.Stepper.Random()
 		return moved, d.refused(ctx, err)
-	case notNumber == nil && number >= 1 && number <= len(options):
+	case numberErr == nil && number >= 1 && number <= len(options):
 		return true, d.refused(ctx, d.Stepper.Take(&options[number-1]))
 	case line == "b" && current > 0:
 		return true, d.Stepper.JumpTo(current - 1)
@@ -110,15 +110,15 @@ func (d *Dialogue) execute(ctx context.Context, line string, options []simulate.
 	case line == "r":
 		return true, d.Stepper.JumpTo(0)
 	case command == "j":
-		target, err := strconv.Atoi(rest)
+		target, err := strconv.Atoi(argument)
 		if err != nil || target < 0 {
-			return false, d.complain("found j %s, want j and the number of a state", rest)
+			return false, d.complain("found j %s, want j and the number of a state", argument)
 		}
 		return true, d.refused(ctx, d.Stepper.JumpTo(target))
 	case line == "p":
 		return false, d.printer(ctx).Print(d.Out, table.Text, d.Table)
-	case command == "w" && rest != "":
-		return false, d.write(ctx, rest)
+	case command == "w" && argument != "":
+		return false, d.write(ctx, argument)
 	case line == "?":
 		_, err := io.WriteString(d.Out, dialogueHelp)
 		return false, err
@@ -203,8 +203,8 @@ func (d *Dialogue) optionsText(options []simulate.Option) string {
 func (d *Dialogue) changes(target []int32) string {
 	program := d.Source.Program()
 	var changes []string
-	for slot, old := range d.Stepper.Current().State {
-		if target[slot] != old {
+	for slot, oldValue := range d.Stepper.Current().State {
+		if target[slot] != oldValue {
 			changes = append(changes, fmt.Sprintf("%s'=%v", program.Vars[slot].Name, valueOf(program, slot, target[slot])))
 		}
 	}

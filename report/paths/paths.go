@@ -67,10 +67,10 @@ func (p *Printer) Print(w io.Writer, format table.Format, opt table.Options) err
 
 // table returns the table of the steps without rows, with the columns of Figure 2.3 of the thesis.
 func (p *Printer) table() *table.Table {
-	out := &table.Table{Columns: []table.Column{{Name: "action"}, {Name: "step", Align: table.Right}}}
+	steps := &table.Table{Columns: []table.Column{{Name: "action"}, {Name: "step", Align: table.Right}}}
 	addColumn := func(isShown bool, name, group, field string) {
 		if isShown {
-			out.Columns = append(out.Columns, table.Column{Name: name, Group: group, Field: field, Align: table.Right})
+			steps.Columns = append(steps.Columns, table.Column{Name: name, Group: group, Field: field, Align: table.Right})
 		}
 	}
 	addColumn(p.Probs, "probability", "", "")
@@ -83,7 +83,7 @@ func (p *Printer) table() *table.Table {
 		addColumn(p.Rewards, name+" state", "state_rewards", name)
 		addColumn(p.Rewards, name+" step", "step_rewards", name)
 	}
-	return out
+	return steps
 }
 
 // observe remembers a visited state, and whether a choice was resolved. It reports whether the state gets a row: with --changes, only a state in

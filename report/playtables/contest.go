@@ -68,7 +68,7 @@ func placeText(p *play.Contestant) string {
 
 // rankingTable returns a table with a row for each strategy, the best strategy first.
 func rankingTable(contest *play.Contest) (*table.Table, error) {
-	out := &table.Table{
+	ranking := &table.Table{
 		Title: fmt.Sprintf("%d strategies on %v, by %s", len(contest.Players), contest.Match, contest.By),
 		Columns: []table.Column{
 			{Name: "place", Align: table.Right},
@@ -90,20 +90,20 @@ func rankingTable(contest *play.Contest) (*table.Table, error) {
 		}
 		wonCell, wonInterval := estimateCells(won)
 		scoreCell, scoreInterval := estimateCells(score)
-		out.Append(placeText(player), player.Strategy, wonCell, wonInterval, scoreCell, scoreInterval, largestTile(&player.Summary), rounded(player.Speed()))
+		ranking.Append(placeText(player), player.Strategy, wonCell, wonInterval, scoreCell, scoreInterval, largestTile(&player.Summary), rounded(player.Speed()))
 	}
-	return out, nil
+	return ranking, nil
 }
 
 // mainEstimates returns the share of wins and the mean score of a player. A quantity can have several estimates; it returns the first of each.
 func mainEstimates(contest *play.Contest, player int) (won, score play.Estimate, err error) {
 	estimates, err := contest.Estimates(player, contest.Confidence)
-	for _, e := range slices.Backward(estimates) { // the first estimate of a quantity comes last, and remains
-		switch e.Quantity {
+	for _, estimate := range slices.Backward(estimates) { // the first estimate of a quantity overwrites the later ones
+		switch estimate.Quantity {
 		case play.Won:
-			won = e
+			won = estimate
 		case play.Score:
-			score = e
+			score = estimate
 		}
 	}
 	return won, score, err
@@ -111,7 +111,7 @@ func mainEstimates(contest *play.Contest, player int) (won, score play.Estimate,
 
 // pairTable returns a table with the difference of each pair of strategies.
 func pairTable(contest *play.Contest) *table.Table {
-	out := &table.Table{
+	differences := &table.Table{
 		Title: "Differences: first minus second",
 		Columns: []table.Column{
 			{Name: "first", Min: 16, Code: true},
@@ -124,9 +124,9 @@ func pairTable(contest *play.Contest) *table.Table {
 	for i := range contest.Pairs {
 		pair := &contest.Pairs[i]
 		value, interval := table.Estimate(pair.Difference.Mean(), pair.Interval.Lo, pair.Interval.Hi)
-		out.Append(contest.Players[pair.A].Strategy, contest.Players[pair.B].Strategy, value, interval, winnerText(pair))
+		differences.Append(contest.Players[pair.A].Strategy, contest.Players[pair.B].Strategy, value, interval, winnerText(pair))
 	}
-	return out
+	return differences
 }
 
 // winnerText names the better player. If the games do not distinguish two players, they need not be equal.
@@ -238,16 +238,16 @@ func ContestChart(contest *play.Contest) (*plot.Chart, error) {
 // reachedTilesSeries returns the share of a player's games that reached each tile, from the smallest to the largest final tile. It also returns the
 // exponents of the final tiles. The intervals hold together with the confidence of the contest, by the Bonferroni inequality.
 func reachedTilesSeries(contest *play.Contest, index int) (series plot.Series, exponents []int, err error) {
-	p := &contest.Players[index]
-	series.Name = p.Strategy
-	for exponent, games := range p.Largest {
+	player := &contest.Players[index]
+	series.Name = player.Strategy
+	for exponent, games := range player.Largest {
 		if games > 0 {
 			exponents = append(exponents, exponent)
 		}
 	}
 	confidence := stats.Confidence(stats.Alpha(contest.Confidence) / game.MaxWideExponent)
 	for exponent := exponents[0]; exponent <= exponents[len(exponents)-1]; exponent++ {
-		reached := p.Reached(exponent)
+		reached := player.Reached(exponent)
 		interval, err := stats.BernoulliInterval(reached, confidence, contest.Sequential)
 		if err != nil {
 			return series, nil, err

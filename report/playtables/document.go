@@ -57,7 +57,7 @@ func Document(document play.Document, opt play.RepeatOptions, results []play.Row
 }
 
 // appendRow adds the numbers of a published row to the table, each as a row. Reasons go to the footnotes, unless the format is for programs.
-func appendRow(out *table.Table, result *play.RowResult, seed uint64, notes *table.Footnotes, forPrograms bool) {
+func appendRow(rows *table.Table, result *play.RowResult, seed uint64, notes *table.Footnotes, forPrograms bool) {
 	for i := range result.Row.Values {
 		published, judgement := &result.Row.Values[i], &result.Judgements[i]
 		reasons := judgementNotes(result, published, judgement)
@@ -69,14 +69,14 @@ func appendRow(out *table.Table, result *play.RowResult, seed uint64, notes *tab
 			} else {
 				row = append(row, nil)
 			}
-			out.Append(row...)
+			rows.Append(row...)
 			continue
 		}
 		name := ""
 		if i == 0 {
 			name = result.Row.Table + ", " + result.Row.Name
 		}
-		out.Append(name, published.String(), published.Text, countCell(judgement.Theirs), value, interval, countCell(judgement.Games), verdictCell(judgement.Verdict), notes.Add(reasons...))
+		rows.Append(name, published.String(), published.Text, countCell(judgement.Theirs), value, interval, countCell(judgement.Games), verdictCell(judgement.Verdict), notes.Add(reasons...))
 	}
 }
 

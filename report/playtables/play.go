@@ -55,8 +55,8 @@ func Play(outcome *play.Outcome, estimates []play.Estimate, format table.Format)
 	return rows
 }
 
-// playRow returns the row of an estimate, as text and Markdown show it. If it repeats the number of the row before, with another interval, the row
-// has only the interval and the method.
+// playRow returns the row of an estimate, as text and Markdown show it. repeats says that the row above has the same number with another interval:
+// then the row has only the interval and the method.
 func playRow(estimate play.Estimate, repeats bool) []any {
 	value, interval := estimateCells(estimate)
 	games := any(estimate.Games)

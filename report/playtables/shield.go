@@ -12,21 +12,21 @@ import (
 
 // Shield adds rows to the table of a player with a shield: proven bounds of the winning probabilities with and without the shield, and of the moves
 // at which the shield acts. key names a row in the formats for programs, quantity in the others.
-func Shield(out *table.Table, shield *strategy.Shield, effect *induced.ShieldEffect, format table.Format) {
+func Shield(rows *table.Table, shield *strategy.Shield, effect *induced.ShieldEffect, format table.Format) {
 	addRow := func(quantity, key string, number float64, bounds interval.Interval, method string) {
 		value, interval := table.Estimate(number, bounds.Lo, bounds.Hi)
 		if format.Machine() {
-			out.Append(key, nil, nil, nil, number, bounds.Lo, bounds.Hi, 1, nil, method, true, nil)
+			rows.Append(key, nil, nil, nil, number, bounds.Lo, bounds.Hi, 1, nil, method, true, nil)
 			return
 		}
-		out.Append(quantity, nil, value, interval, method)
+		rows.Append(quantity, nil, value, interval, method)
 	}
 	addInterval := func(quantity, key string, bounds interval.Interval, method string) {
 		addRow(quantity, key, bounds.Lo+(bounds.Hi-bounds.Lo)/2, bounds, method)
 	}
 	addWin := func(quantity, key string, value induced.PlayerValue) {
 		if !value.Known {
-			out.Notes = append(out.Notes, quantity+" is not known: "+value.Reason)
+			rows.Notes = append(rows.Notes, quantity+" is not known: "+value.Reason)
 			return
 		}
 		addInterval(quantity, key, value.Win, noun.Count(value.States, "state"))
@@ -41,7 +41,7 @@ func Shield(out *table.Table, shield *strategy.Shield, effect *induced.ShieldEff
 		addInterval("moves at which the shield acts", "expected acts", effect.With.Acts, "expected")
 		addInterval("share of the moves", "share of acts", effect.With.ActsShare(), "quotient")
 	}
-	out.Notes = append(out.Notes, shieldNote(shield))
+	rows.Notes = append(rows.Notes, shieldNote(shield))
 }
 
 // shieldNote returns a note about the moves that the shield allows, and about the moves that it replaces.

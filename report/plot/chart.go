@@ -124,41 +124,41 @@ type point struct {
 }
 
 // series returns a series of the chart with converted points, and with the look of its index. The error names a number that cannot be drawn.
-func (c *Chart) series(index int) (out *series, err error) {
-	out = &series{name: printable.Text(c.Series[index].Name), look: lookOf(index), band: c.Series[index].Band, areas: c.Series[index].Areas}
+func (c *Chart) series(index int) (converted *series, err error) {
+	converted = &series{name: printable.Text(c.Series[index].Name), look: lookOf(index), band: c.Series[index].Band, areas: c.Series[index].Areas}
 	shift := 0.0
 	if count := float64(len(c.Series)); len(c.Ticks) > 0 {
 		shift = (float64(index) - (count-1)/2) * min(0.1, 0.5/count)
 	}
-	if out.points, err = c.points(c.Series[index].Points, shift); err == nil {
-		out.published, err = c.points(c.Series[index].Published, shift)
+	if converted.points, err = c.points(c.Series[index].Points, shift); err == nil {
+		converted.published, err = c.points(c.Series[index].Published, shift)
 	}
-	return out, err
+	return converted, err
 }
 
 // points converts the points of a series, moved sideways by shift. It returns an error if one is not finite or, for probabilities, not in [0,1].
 func (c *Chart) points(originals []Point, shift float64) ([]point, error) {
-	var out []point
+	var allConverted []point
 	gaps := 0
-	for _, given := range originals {
-		if _, special := result.SpecialNumber(given.X + given.Y); special {
-			return nil, fmt.Errorf("the point (%v, %v) is not finite", given.X, given.Y)
+	for _, original := range originals {
+		if _, special := result.SpecialNumber(original.X + original.Y); special {
+			return nil, fmt.Errorf("the point (%v, %v) is not finite", original.X, original.Y)
 		}
-		if c.Probability && !(given.Y >= 0 && given.Y <= 1) {
-			return nil, fmt.Errorf("%s is not a probability", result.JSONNumber(given.Y).String())
+		if c.Probability && !(original.Y >= 0 && original.Y <= 1) {
+			return nil, fmt.Errorf("%s is not a probability", result.JSONNumber(original.Y).String())
 		}
-		converted := point{x: given.X + shift, y: given.Y, low: given.Lo, high: given.Hi}
-		if _, special := result.SpecialNumber(given.Lo + given.Hi); special {
-			converted.low, converted.high = given.Y, given.Y
+		converted := point{x: original.X + shift, y: original.Y, low: original.Lo, high: original.Hi}
+		if _, special := result.SpecialNumber(original.Lo + original.Hi); special {
+			converted.low, converted.high = original.Y, original.Y
 		}
 		if c.Probability {
 			converted.low, converted.high = max(converted.low, 0), min(converted.high, 1)
 		}
-		if given.Gap || c.Apart {
+		if original.Gap || c.Apart {
 			gaps++
 		}
 		converted.run = gaps
-		out = append(out, converted)
+		allConverted = append(allConverted, converted)
 	}
-	return out, nil
+	return allConverted, nil
 }

@@ -97,9 +97,9 @@ func lookOf(index int) look {
 		{sides: 3, turn: math.Pi / 2}, // triangle
 		{sides: 4},                    // diamond
 	}
-	result := shapes[index%len(shapes)]
-	result.color = colors[index%len(colors)]
-	return result
+	style := shapes[index%len(shapes)]
+	style.color = colors[index%len(colors)]
+	return style
 }
 
 // marker adds a mark with the shape and the colour of a look, filled or hollow.

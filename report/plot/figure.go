@@ -42,11 +42,11 @@ func (f *figure) draw() *drawing {
 	f.drawLegend(right, top)
 	f.place(top, right-margin)
 	f.drawAxes()
-	for _, s := range f.series {
-		f.drawAreas(s)
+	for _, series := range f.series {
+		f.drawAreas(series)
 	}
-	for _, s := range f.series {
-		f.drawSeries(s)
+	for _, series := range f.series {
+		f.drawSeries(series)
 	}
 	return &f.drawing
 }
@@ -54,8 +54,8 @@ func (f *figure) draw() *drawing {
 // axes returns the two axes, with the ranges of all numbers to draw, ticks and labels. They have no coordinates yet.
 func (f *figure) axes() (x, y axis) {
 	x, y = emptyAxis(), emptyAxis()
-	for _, oneSeries := range f.series {
-		for _, points := range [][]point{oneSeries.points, oneSeries.published} {
+	for _, series := range f.series {
+		for _, points := range [][]point{series.points, series.published} {
 			for _, value := range points {
 				x.include(value.x)
 				y.include(value.y)
@@ -63,7 +63,7 @@ func (f *figure) axes() (x, y axis) {
 				y.include(value.high)
 			}
 		}
-		for _, area := range oneSeries.areas {
+		for _, area := range series.areas {
 			for _, corner := range area.Corners {
 				x.includeFinite(corner[0])
 				y.includeFinite(corner[1])
@@ -126,8 +126,8 @@ const hollowName = "published (hollow)"
 
 // hasPublished reports whether a series has published numbers.
 func (f *figure) hasPublished() bool {
-	for _, oneSeries := range f.series {
-		if len(oneSeries.published) > 0 {
+	for _, series := range f.series {
+		if len(series.published) > 0 {
 			return true
 		}
 	}
@@ -228,17 +228,17 @@ func (f *figure) drawAxes() {
 }
 
 // drawSeries draws a series: first its published numbers, then lines, bars and marks, which cover them.
-func (f *figure) drawSeries(drawn *series) {
-	f.drawBars(drawn.look, drawn.published, 0.6)
-	for _, value := range drawn.published {
-		f.marker(drawn.look, false, f.position(value.x, value.y))
+func (f *figure) drawSeries(series *series) {
+	f.drawBars(series.look, series.published, 0.6)
+	for _, value := range series.published {
+		f.marker(series.look, false, f.position(value.x, value.y))
 	}
-	f.drawLines(drawn)
-	if !drawn.hasBand() {
-		f.drawBars(drawn.look, drawn.points, 1.2)
+	f.drawLines(series)
+	if !series.hasBand() {
+		f.drawBars(series.look, series.points, 1.2)
 	}
-	for _, value := range drawn.points {
-		f.marker(drawn.look, true, f.position(value.x, value.y))
+	for _, value := range series.points {
+		f.marker(series.look, true, f.position(value.x, value.y))
 	}
 }
 
@@ -246,31 +246,31 @@ func (f *figure) drawSeries(drawn *series) {
 func (s *series) hasBand() bool { return s.band && len(s.points) > 1 }
 
 // drawAreas draws the areas of a series and the band of its intervals. A gap in the series interrupts the band.
-func (f *figure) drawAreas(drawn *series) {
-	for _, area := range drawn.areas {
+func (f *figure) drawAreas(series *series) {
+	for _, area := range series.areas {
 		corners := make([]xy, len(area.Corners))
 		for i, corner := range area.Corners {
 			corners[i] = f.position(corner[0], corner[1])
 		}
 		if area.Outline {
-			f.line(drawn.look.color, 0.6, corners...)
+			f.line(series.look.color, 0.6, corners...)
 		} else {
-			f.area(drawn.look.color, corners)
+			f.area(series.look.color, corners)
 		}
 	}
-	if !drawn.hasBand() {
+	if !series.hasBand() {
 		return
 	}
 	var upper, lower []xy
 	fillBand := func() {
 		if len(upper) > 1 {
 			slices.Reverse(lower)
-			f.area(drawn.look.color, append(upper, lower...))
+			f.area(series.look.color, append(upper, lower...))
 		}
 		upper, lower = nil, nil
 	}
-	for i, value := range drawn.points {
-		if i > 0 && value.run != drawn.points[i-1].run {
+	for i, value := range series.points {
+		if i > 0 && value.run != series.points[i-1].run {
 			fillBand()
 		}
 		upper, lower = append(upper, f.position(value.x, value.high)), append(lower, f.position(value.x, value.low))
@@ -282,13 +282,13 @@ func (f *figure) drawAreas(drawn *series) {
 func (f *figure) position(x, y float64) xy { return xy{f.x.position(x), f.y.position(y)} }
 
 // drawLines connects the points of a series by lines, except across gaps.
-func (f *figure) drawLines(drawn *series) {
+func (f *figure) drawLines(series *series) {
 	var connected []xy
-	for i, value := range drawn.points {
+	for i, value := range series.points {
 		connected = append(connected, f.position(value.x, value.y))
-		if i+1 == len(drawn.points) || drawn.points[i+1].run != value.run {
+		if i+1 == len(series.points) || series.points[i+1].run != value.run {
 			if len(connected) > 1 {
-				f.line(drawn.look.color, 1.5, connected...)
+				f.line(series.look.color, 1.5, connected...)
 			}
 			connected = nil
 		}

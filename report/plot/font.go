@@ -55,18 +55,18 @@ func (f *typeface) outlines(text string, size float64) (letters [][]segment, len
 
 // letter converts the outline of a letter. offset is the position of the letter on the line, and unit is the size of a unit of the font.
 func (f *typeface) letter(outline sfnt.Segments, offset, unit float64) []segment {
-	out := make([]segment, len(outline))
+	segments := make([]segment, len(outline))
 	for i, command := range outline {
 		args := command.Args[:1]
 		if command.Op == sfnt.SegmentOpQuadTo {
 			args = command.Args[:2]
 		}
-		out[i].begins = command.Op == sfnt.SegmentOpMoveTo
+		segments[i].begins = command.Op == sfnt.SegmentOpMoveTo
 		for _, control := range args {
-			out[i].args = append(out[i].args, xy{offset + float64(control.X)*unit, float64(control.Y) * unit})
+			segments[i].args = append(segments[i].args, xy{offset + float64(control.X)*unit, float64(control.Y) * unit})
 		}
 	}
-	return out
+	return segments
 }
 
 // width is the length of a line of text in points.

@@ -122,8 +122,8 @@ func (c *canvas) rasterize(paint color.RGBA, corners [][]xy, addOutlines func(ra
 func (c *canvas) label(font *typeface, line *label) {
 	letters, length := font.outlines(line.text, line.size)
 	sin, cos := math.Sincos(line.turn * math.Pi / 180)
-	move := func(p xy) xy {
-		x, y := p.x-float64(line.anchor)*length, p.y
+	move := func(relative xy) xy {
+		x, y := relative.x-float64(line.anchor)*length, relative.y
 		return xy{line.at.x + x*cos - y*sin, line.at.y + x*sin + y*cos}
 	}
 	for _, letter := range letters {

@@ -10,19 +10,19 @@ import (
 
 // writeSVG writes a drawing as an SVG image.
 func writeSVG(w io.Writer, picture *drawing) error {
-	var out strings.Builder
-	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %[1]s %[2]s">`+"\n", short(picture.width), short(picture.height))
-	out.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
+	var document strings.Builder
+	fmt.Fprintf(&document, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %[1]s %[2]s">`+"\n", short(picture.width), short(picture.height))
+	document.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
 	for _, shape := range picture.paths {
-		out.WriteString(shape.svg())
+		document.WriteString(shape.svg())
 	}
 	// The layout uses the widths of the first font. The other fonts have about the same widths.
-	out.WriteString(`<g font-family="Liberation Sans,Arial,Helvetica,sans-serif">` + "\n")
+	document.WriteString(`<g font-family="Liberation Sans,Arial,Helvetica,sans-serif">` + "\n")
 	for _, text := range picture.labels {
-		out.WriteString(text.svg())
+		document.WriteString(text.svg())
 	}
-	out.WriteString("</g>\n</svg>\n")
-	_, err := io.WriteString(w, out.String())
+	document.WriteString("</g>\n</svg>\n")
+	_, err := io.WriteString(w, document.String())
 	return err
 }
 

@@ -44,40 +44,40 @@ func ForCommand(command string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var shared, own struct {
+	var shared, special struct {
 		Defs definitions `json:"$defs"`
 	}
 	if err := json.Unmarshal(common, &shared); err != nil {
 		return nil, fmt.Errorf("common.json: %w", err)
 	}
-	if err := json.Unmarshal(schema, &own); err != nil {
+	if err := json.Unmarshal(schema, &special); err != nil {
 		return nil, fmt.Errorf("%s: %w", command, err)
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(schema, &members); err != nil {
 		return nil, err
 	}
-	all := maps.Clone(shared.Defs)
-	maps.Copy(all, own.Defs)
-	used := make(definitions)
-	used.addReferences(schema, all)
-	if members["$defs"], err = json.Marshal(used); err != nil {
+	allDefs := maps.Clone(shared.Defs)
+	maps.Copy(allDefs, special.Defs)
+	usedDefs := make(definitions)
+	usedDefs.addReferences(schema, allDefs)
+	if members["$defs"], err = json.Marshal(usedDefs); err != nil {
 		return nil, err
 	}
-	out, err := json.MarshalIndent(members, "", "  ")
-	return append(out, '\n'), err
+	document, err := json.MarshalIndent(members, "", "  ")
+	return append(document, '\n'), err
 }
 
 // definitions are the JSON Schemas of named types.
 type definitions map[string]json.RawMessage
 
-// addReferences adds the definitions in all to which a schema refers, directly or through other definitions.
-func (d definitions) addReferences(schema []byte, all definitions) {
+// addReferences adds those of the available definitions to which a schema refers, directly or through other definitions.
+func (d definitions) addReferences(schema []byte, available definitions) {
 	for _, match := range regexp.MustCompile(`"#/\$defs/([a-z_]+)"`).FindAllSubmatch(schema, -1) {
 		name := string(match[1])
 		if d[name] == nil {
-			d[name] = all[name]
-			d.addReferences(all[name], all)
+			d[name] = available[name]
+			d.addReferences(available[name], available)
 		}
 	}
 }

@@ -68,14 +68,14 @@ func (s *Stream) Write(written []byte) (int, error) {
 	if s.ended {
 		return 0, os.ErrClosed
 	}
-	shown := written
+	visible := written
 	if s.text {
-		shown = []byte(printable.Text(string(shown)))
+		visible = []byte(printable.Text(string(visible)))
 	}
 	if s.object != nil {
-		shown = s.object.Pass(shown)
+		visible = s.object.Pass(visible)
 	}
-	if err := s.print(shown); err != nil {
+	if err := s.print(visible); err != nil {
 		return 0, err
 	}
 	return len(written), nil
@@ -133,15 +133,15 @@ func (s *Stream) End(opt table.Options, problem *table.Problem) {
 //
 // Source: actions/runner, src/Runner.Common/ActionCommand.cs, TryParseV2 and TryParse.
 func (s *Stream) guarded(text []byte) []byte {
-	out := make([]byte, 0, len(text))
+	escaped := make([]byte, 0, len(text))
 	for _, character := range text {
 		switch {
 		case character == ':' && !s.inLine:
-			out = append(out, "%3A"...)
+			escaped = append(escaped, "%3A"...)
 		case character == '[' && s.sharps == 2:
-			out = append(out, "%5B"...)
+			escaped = append(escaped, "%5B"...)
 		default:
-			out = append(out, character)
+			escaped = append(escaped, character)
 		}
 		switch {
 		case character == '\n' || character == '\r':
@@ -155,7 +155,7 @@ func (s *Stream) guarded(text []byte) []byte {
 			s.sharps = 0
 		}
 	}
-	return out
+	return escaped
 }
 
 // Begin says that one JSON object is printed.

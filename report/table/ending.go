@@ -30,10 +30,10 @@ func (e *Ending) Pass(text []byte) []byte {
 	if !e.begun && len(text) > 0 {
 		e.begun, e.object = true, text[0] == '{'
 	}
-	all := append(e.held, text...)
-	length := max(0, len(all)-len(objectEnd))
-	e.held = bytes.Clone(all[length:])
-	return all[:length]
+	combined := append(e.held, text...)
+	length := max(0, len(combined)-len(objectEnd))
+	e.held = bytes.Clone(combined[length:])
+	return combined[:length]
 }
 
 // End returns the end of the output: the bytes that Pass holds back, with the error as an additional member of the object. A command that has printed

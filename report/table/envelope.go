@@ -91,7 +91,7 @@ func Summary(title string) any {
 	return titled{title}
 }
 
-// writeDocument writes a JSON object with all results to w, and nothing if there is an error before.
+// writeDocument writes a JSON object with all results to w. It writes nothing if a result cannot be encoded.
 func writeDocument[T any](w io.Writer, opt Options, summary any, results []T, notes []string) error {
 	var doc document
 	if err := doc.open(opt, summary); err != nil {
@@ -220,7 +220,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 		}
 		key, value := current.key, current.value
 		if current.group != "" {
-			isWritten := func(before member) bool { return before.group == current.group && before.value != nil }
+			isWritten := func(earlier member) bool { return earlier.group == current.group && earlier.value != nil }
 			if slices.ContainsFunc(o[:i], isWritten) {
 				continue
 			}

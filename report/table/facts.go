@@ -25,13 +25,13 @@ func (f *Facts) Add(column Column, value, detail any) {
 	}
 }
 
-// Write writes the facts to w: one on a line for people, and as fields of one record for programs.
+// Write writes the facts to w: a line for each fact in text and Markdown, and one record with a field for each fact in JSON and CSV.
 func (f *Facts) Write(w io.Writer, format Format, opt Options) error {
-	out := f.lines
-	out.Columns = []Column{{Name: "item"}, {Name: "value", Align: Right}, {Name: "detail"}}
+	facts := f.lines
+	facts.Columns = []Column{{Name: "item"}, {Name: "value", Align: Right}, {Name: "detail"}}
 	if format.Machine() {
-		out = f.fields
+		facts = f.fields
 	}
-	out.Title, out.Notes = f.Title, f.Notes
-	return out.Write(w, format, opt)
+	facts.Title, facts.Notes = f.Title, f.Notes
+	return facts.Write(w, format, opt)
 }

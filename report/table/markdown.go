@@ -10,9 +10,9 @@ import (
 
 // writeMarkdown writes the table to w as a GitHub pipe table, with the title as a heading and the notes as a list. A newline in a cell becomes <br>.
 func (t *Table) writeMarkdown(w io.Writer) error {
-	var b bytes.Buffer
+	var text bytes.Buffer
 	if t.Title != "" {
-		b.WriteString("## " + MarkdownText(t.Title) + "\n\n")
+		text.WriteString("## " + MarkdownText(t.Title) + "\n\n")
 	}
 	rules := make([]string, len(t.Columns))
 	header := make([]string, len(t.Columns))
@@ -20,8 +20,8 @@ func (t *Table) writeMarkdown(w io.Writer) error {
 		header[i] = MarkdownText(column.Name)
 		rules[i] = [...]string{":---", "---:", ":---:"}[column.Align]
 	}
-	writePipes(&b, header)
-	writePipes(&b, rules)
+	writePipes(&text, header)
+	writePipes(&text, rules)
 	for _, row := range t.Rows {
 		cells := make([]string, len(row))
 		for i, cell := range row {
@@ -30,15 +30,15 @@ func (t *Table) writeMarkdown(w io.Writer) error {
 				cells[i] = MarkdownCode(cell.Text)
 			}
 		}
-		writePipes(&b, cells)
+		writePipes(&text, cells)
 	}
 	for i, note := range t.Notes {
 		if i == 0 {
-			b.WriteByte('\n')
+			text.WriteByte('\n')
 		}
-		b.WriteString("- " + MarkdownText(note) + "\n")
+		text.WriteString("- " + MarkdownText(note) + "\n")
 	}
-	_, err := w.Write(b.Bytes())
+	_, err := w.Write(text.Bytes())
 	return err
 }
 

@@ -57,32 +57,32 @@ func (r *Rows) Close(notes ...string) error {
 
 // print prints the pending rows. isLast says that no rows follow.
 func (r *Rows) print(isLast bool) error {
-	var out bytes.Buffer
+	var text bytes.Buffer
 	switch r.format {
 	case Text:
-		r.text(&out)
+		r.text(&text)
 	case JSON:
 		if err := r.json(isLast); err != nil {
 			return err
 		}
-		_, _ = r.doc.WriteTo(&out)
+		_, _ = r.doc.WriteTo(&text)
 	default: // print only the rows, without the text that a table without rows has, too
 		emptyLength := 0
 		if r.hasPrinted {
 			empty := Table{Title: r.pending.Title, Columns: r.pending.Columns}
-			if err := empty.Write(&out, r.format, r.opt); err != nil {
+			if err := empty.Write(&text, r.format, r.opt); err != nil {
 				return err
 			}
-			emptyLength = out.Len()
-			out.Reset()
+			emptyLength = text.Len()
+			text.Reset()
 		}
-		if err := r.pending.Write(&out, r.format, r.opt); err != nil {
+		if err := r.pending.Write(&text, r.format, r.opt); err != nil {
 			return err
 		}
-		out.Next(emptyLength) // skip the header, which is already printed
+		text.Next(emptyLength) // skip the header, which is already printed
 	}
 	r.hasPrinted = true
-	_, err := r.w.Write(out.Bytes())
+	_, err := r.w.Write(text.Bytes())
 	return err
 }
 
@@ -106,24 +106,24 @@ func (r *Rows) json(isLast bool) error {
 
 // text writes the pending rows and the notes. The first call also writes the title and the header, and decides whether the rows form a grid or blocks
 // of lines.
-func (r *Rows) text(out *bytes.Buffer) {
+func (r *Rows) text(buffer *bytes.Buffer) {
 	switch {
 	case !r.hasPrinted:
-		r.pending.writeTitle(out, r.opt)
+		r.pending.writeTitle(buffer, r.opt)
 		if widths, fits := r.pending.fit(r.opt.Width); fits {
-			r.widths = r.pending.writeGrid(out, widths, r.opt)
+			r.widths = r.pending.writeGrid(buffer, widths, r.opt)
 		} else {
-			r.pending.writeBlocks(out, r.opt)
+			r.pending.writeBlocks(buffer, r.opt)
 		}
 	case r.widths != nil:
 		widths, _ := r.pending.fit(0)
 		for i, width := range r.pending.wrapped(widths) {
 			r.widths[i] = max(r.widths[i], width)
 		}
-		r.pending.writeRows(out, widths, r.widths, r.opt)
+		r.pending.writeRows(buffer, widths, r.widths, r.opt)
 	default:
-		out.WriteByte('\n')
-		r.pending.writeBlocks(out, r.opt)
+		buffer.WriteByte('\n')
+		r.pending.writeBlocks(buffer, r.opt)
 	}
-	r.pending.writeNotes(out, r.opt)
+	r.pending.writeNotes(buffer, r.opt)
 }

@@ -220,15 +220,15 @@ func (t *Table) DropEmpty() *Table {
 
 // without returns a copy of the table without the columns for whose index drop returns true.
 func (t *Table) without(drop func(i int) bool) *Table {
-	kept := &Table{Title: t.Title, Rows: make([][]Cell, len(t.Rows)), Notes: t.Notes}
+	remaining := &Table{Title: t.Title, Rows: make([][]Cell, len(t.Rows)), Notes: t.Notes}
 	for i, column := range t.Columns {
 		if drop(i) {
 			continue
 		}
-		kept.Columns = append(kept.Columns, column)
+		remaining.Columns = append(remaining.Columns, column)
 		for j, row := range t.Rows {
-			kept.Rows[j] = append(kept.Rows[j], row[i])
+			remaining.Rows[j] = append(remaining.Rows[j], row[i])
 		}
 	}
-	return kept
+	return remaining
 }

@@ -17,11 +17,11 @@ const gap = 2
 
 // writeText prints the title, the table and the notes with blank lines between.
 func (t *Table) writeText(w io.Writer, opt Options) error {
-	var out bytes.Buffer
-	t.writeTitle(&out, opt)
-	t.writeBody(&out, opt)
-	t.writeNotes(&out, opt)
-	_, err := w.Write(out.Bytes())
+	var text bytes.Buffer
+	t.writeTitle(&text, opt)
+	t.writeBody(&text, opt)
+	t.writeNotes(&text, opt)
+	_, err := w.Write(text.Bytes())
 	return err
 }
 
@@ -34,12 +34,12 @@ func (t *Table) writeTitle(b *bytes.Buffer, opt Options) {
 }
 
 // writeNotes writes the notes below a text table.
-func (t *Table) writeNotes(out *bytes.Buffer, opt Options) {
+func (t *Table) writeNotes(buffer *bytes.Buffer, opt Options) {
 	for i, note := range t.Notes {
 		if i == 0 {
-			out.WriteByte('\n')
+			buffer.WriteByte('\n')
 		}
-		Paragraph(out, note, opt.Width)
+		Paragraph(buffer, note, opt.Width)
 	}
 }
 
@@ -50,46 +50,46 @@ func (t *Table) writeNotes(out *bytes.Buffer, opt Options) {
 //   - a block of lines for each row.
 //
 // With opt.Whole it breaks code only at blanks, and only if that avoids blocks.
-func (t *Table) writeBody(out *bytes.Buffer, opt Options) {
+func (t *Table) writeBody(buffer *bytes.Buffer, opt Options) {
 	if opt.Whole {
-		whole := t.whole()
-		common, rest := whole.factor()
-		needsBlocks := !whole.Fits(opt.Width) && (!rest.Fits(opt.Width) || len(common.Columns) == 0)
+		unbroken := t.whole()
+		common, otherColumns := unbroken.factor()
+		needsBlocks := !unbroken.Fits(opt.Width) && (!otherColumns.Fits(opt.Width) || len(common.Columns) == 0)
 		narrower, fits := t.fit(opt.Width)
 		if needsBlocks && fits && !t.breaksWords(narrower) {
-			t.writeGrid(out, narrower, opt)
+			t.writeGrid(buffer, narrower, opt)
 			return
 		}
-		t = whole
+		t = unbroken
 	}
 	if widths, ok := t.fit(opt.Width); ok {
-		t.writeGrid(out, widths, opt)
+		t.writeGrid(buffer, widths, opt)
 		return
 	}
-	common, rest := t.factor()
-	if widths, ok := rest.fit(opt.Width); ok && len(rest.Columns) > 0 {
+	common, otherColumns := t.factor()
+	if widths, ok := otherColumns.fit(opt.Width); ok && len(otherColumns.Columns) > 0 {
 		var shared bytes.Buffer
 		common.writeBlocks(&shared, opt)
 		if shared.Len() > 0 {
-			out.WriteString("The same in all rows:\n" + shared.String() + "\n")
+			buffer.WriteString("The same in all rows:\n" + shared.String() + "\n")
 		}
-		rest.writeGrid(out, widths, opt)
+		otherColumns.writeGrid(buffer, widths, opt)
 		return
 	}
-	t.writeBlocks(out, opt)
+	t.writeBlocks(buffer, opt)
 }
 
 // whole returns a copy of the table whose columns of code, and columns with a maximal width, have no limits. The other columns contain prose, which
 // can be broken into lines.
 func (t *Table) whole() *Table {
-	whole := *t
-	whole.Columns = slices.Clone(t.Columns)
-	for i := range whole.Columns {
-		if column := &whole.Columns[i]; column.Code || column.Max > 0 {
+	unbroken := *t
+	unbroken.Columns = slices.Clone(t.Columns)
+	for i := range unbroken.Columns {
+		if column := &unbroken.Columns[i]; column.Code || column.Max > 0 {
 			column.Min, column.Max = 0, 0
 		}
 	}
-	return &whole
+	return &unbroken
 }
 
 // breaksWords reports whether columns of these widths break the text of a cell at a place that is not a blank.
@@ -106,10 +106,10 @@ func (t *Table) breaksWords(widths []int) bool {
 	return false
 }
 
-// factor splits the table by columns. common has one row, with the columns whose text is the same in all rows; rest has the other columns. A table of
-// fewer than two rows has no common columns.
-func (t *Table) factor() (common, rest *Table) {
-	common, rest = &Table{Rows: make([][]Cell, 1)}, &Table{Rows: make([][]Cell, len(t.Rows))}
+// factor splits the table by columns. common has one row, with the columns whose text is the same in all rows; otherColumns has the other columns. A
+// table of fewer than two rows has no common columns.
+func (t *Table) factor() (common, otherColumns *Table) {
+	common, otherColumns = &Table{Rows: make([][]Cell, 1)}, &Table{Rows: make([][]Cell, len(t.Rows))}
 	for i, column := range t.Columns {
 		differs := func(row []Cell) bool { return row[i].Text != t.Rows[0][i].Text }
 		if len(t.Rows) > 1 && !column.Each && !slices.ContainsFunc(t.Rows, differs) {
@@ -117,17 +117,17 @@ func (t *Table) factor() (common, rest *Table) {
 			common.Rows[0] = append(common.Rows[0], t.Rows[0][i])
 			continue
 		}
-		rest.Columns = append(rest.Columns, column)
+		otherColumns.Columns = append(otherColumns.Columns, column)
 		for j, row := range t.Rows {
-			rest.Rows[j] = append(rest.Rows[j], row[i])
+			otherColumns.Rows[j] = append(otherColumns.Rows[j], row[i])
 		}
 	}
-	return common, rest
+	return common, otherColumns
 }
 
 // Paragraph prints a text in lines of at most width columns. After a mark such as "[1] " at the beginning, the other lines are indented by its
 // length.
-func Paragraph(out *bytes.Buffer, text string, width int) {
+func Paragraph(buffer *bytes.Buffer, text string, width int) {
 	text = printable.Text(text)
 	mark, body, hasMark := strings.Cut(text, "] ")
 	if hasMark && strings.HasPrefix(mark, "[") && !strings.Contains(mark, " ") {
@@ -139,7 +139,7 @@ func Paragraph(out *bytes.Buffer, text string, width int) {
 		if i > 0 {
 			mark = strings.Repeat(" ", len(mark))
 		}
-		out.WriteString(strings.TrimRight(mark+line, " ") + "\n")
+		buffer.WriteString(strings.TrimRight(mark+line, " ") + "\n")
 	}
 }
 
@@ -180,7 +180,7 @@ func (t *Table) fit(width int) (widths []int, ok bool) {
 }
 
 // writeGrid prints a header with a rule below it, and the rows. widths are the maximal widths of the columns. It returns their actual widths.
-func (t *Table) writeGrid(out *bytes.Buffer, widths []int, opt Options) []int {
+func (t *Table) writeGrid(buffer *bytes.Buffer, widths []int, opt Options) []int {
 	header, rules := make([][]string, len(widths)), make([][]string, len(widths))
 	wrapped := t.wrapped(widths)
 	rule := "-"
@@ -190,11 +190,11 @@ func (t *Table) writeGrid(out *bytes.Buffer, widths []int, opt Options) []int {
 	for i, width := range wrapped {
 		header[i], rules[i] = Wrap(printable.Text(t.Columns[i].Name), 0), []string{strings.Repeat(rule, width)}
 	}
-	t.writeRow(out, wrapped, header, nil, opt)
+	t.writeRow(buffer, wrapped, header, nil, opt)
 	if len(t.Rows) > 0 {
-		t.writeRow(out, wrapped, rules, nil, opt)
+		t.writeRow(buffer, wrapped, rules, nil, opt)
 	}
-	t.writeRows(out, widths, wrapped, opt)
+	t.writeRows(buffer, widths, wrapped, opt)
 	return wrapped
 }
 
@@ -214,18 +214,18 @@ func (t *Table) wrapped(widths []int) []int {
 }
 
 // writeRows writes the rows of a text table. widths are the maximal lengths of lines in the columns, and wrappedWidths are the widths of the columns.
-func (t *Table) writeRows(out *bytes.Buffer, widths, wrappedWidths []int, opt Options) {
+func (t *Table) writeRows(buffer *bytes.Buffer, widths, wrappedWidths []int, opt Options) {
 	cells := make([][]string, len(widths))
 	for _, row := range t.Rows {
 		for i, cell := range row {
 			cells[i] = Wrap(printable.Text(cell.Text), widths[i])
 		}
-		t.writeRow(out, wrappedWidths, cells, row, opt)
+		t.writeRow(buffer, wrappedWidths, cells, row, opt)
 	}
 }
 
 // writeRow prints a row of a text table. cells has the lines of each cell. row has the tones of the cells; it is nil for the header.
-func (t *Table) writeRow(out *bytes.Buffer, widths []int, cells [][]string, row []Cell, opt Options) {
+func (t *Table) writeRow(buffer *bytes.Buffer, widths []int, cells [][]string, row []Cell, opt Options) {
 	height := 0
 	for _, lines := range cells {
 		height = max(height, len(lines))
@@ -239,16 +239,16 @@ func (t *Table) writeRow(out *bytes.Buffer, widths []int, cells [][]string, row 
 			}
 			left, right := t.Columns[i].Align.pad(widths[i] - displayWidth(text))
 			if text != "" {
-				out.WriteString(strings.Repeat(" ", blanks+left))
+				buffer.WriteString(strings.Repeat(" ", blanks+left))
 				if row != nil {
 					text = Paint(text, row[i].Tone, opt)
 				}
-				out.WriteString(text)
+				buffer.WriteString(text)
 				blanks, left = 0, 0
 			}
 			blanks += left + right + gap
 		}
-		out.WriteByte('\n')
+		buffer.WriteByte('\n')
 	}
 }
 
@@ -268,7 +268,7 @@ const MinColumn = 12
 
 // writeBlocks prints each row as a block of lines "column  text", for a terminal that is too narrow for the grid. It omits empty cells. A blank line
 // separates the rows.
-func (t *Table) writeBlocks(b *bytes.Buffer, opt Options) {
+func (t *Table) writeBlocks(buffer *bytes.Buffer, opt Options) {
 	nameWidth := 0
 	for _, column := range t.Columns {
 		nameWidth = max(nameWidth, Width(column.Name))
@@ -276,7 +276,7 @@ func (t *Table) writeBlocks(b *bytes.Buffer, opt Options) {
 	indent := strings.Repeat(" ", nameWidth+gap)
 	for i, row := range t.Rows {
 		if i > 0 {
-			b.WriteByte('\n')
+			buffer.WriteByte('\n')
 		}
 		for j, cell := range row {
 			if cell.Text == "" {
@@ -286,12 +286,12 @@ func (t *Table) writeBlocks(b *bytes.Buffer, opt Options) {
 			if opt.Whole {
 				width = 0
 			}
-			b.WriteString(name + strings.Repeat(" ", len(indent)-Width(name)))
+			buffer.WriteString(name + strings.Repeat(" ", len(indent)-Width(name)))
 			for index, line := range Wrap(printable.Text(cell.Text), width) {
 				if index > 0 {
-					b.WriteString(indent)
+					buffer.WriteString(indent)
 				}
-				b.WriteString(Paint(line, cell.Tone, opt) + "\n")
+				buffer.WriteString(Paint(line, cell.Tone, opt) + "\n")
 			}
 		}
 	}
@@ -327,8 +327,8 @@ func Wrap(text string, width int) []string {
 	return lines
 }
 
-// wider reports whether a line has more columns than width. For speed, it first measures only the beginning of a long line. The slack makes up for
-// a character that the end of the beginning may split.
+// wider reports whether a line has more columns than width. For speed, it first measures only beginnings of a long line. The slack allows for a
+// character that is cut in two there.
 func wider(line string, width int) bool {
 	const slack = 16
 	for length := 4 * (width + slack); length < len(line); length *= 4 {
@@ -339,10 +339,10 @@ func wider(line string, width int) bool {
 	return displayWidth(line) > width
 }
 
-// breakAt breaks a text after its first line. It returns the end of that line and the start of
-// the next one; a blank between them is dropped. It breaks at the last blank that keeps the line
-// within width. If there is none, it breaks before the last term of a formula that fits, and
-// otherwise after as many runes as fit, at least one.
+// breakAt returns where the first line of a text ends and where the next line starts, after the
+// blank between them. The line ends at the last blank within width. If there is none, it ends
+// before the last term of a formula within width, or else after as many characters as fit, at
+// least one.
 func breakAt(text string, width int) (end, next int) {
 	lastFitting, lastTerm := 0, 0
 	for i, character := range text {
