@@ -32,33 +32,34 @@ type disagreement struct {
 // maxCompared is the largest number of results that are compared with each other.
 const maxCompared = 2 * maxResults
 
-// agreement returns where series contradict each other. It compares results about the same property and constants of the same texts.
-func (h *API) agreement(ctx context.Context, q *agreementQuestion, _ *reply) (any, error) {
+// agreement compares the results of several series, and returns the pairs that contradict each other. It compares two results if they are about the
+// same property and constants of the same texts.
+func (h *API) agreement(ctx context.Context, question *agreementQuestion, _ *reply) (any, error) {
 	type answer struct {
 		series  string
 		verdict *result.Verdict
 	}
-	before := map[string][]answer{} // by what the results are about
+	answersAbout := map[string][]answer{} // by digest, property and constants
 	disagreements := []disagreement{}
 	compared := 0
-	for _, s := range q.Series {
-		for i := range s.Results {
+	for _, series := range question.Series {
+		for i := range series.Results {
 			if compared++; compared > maxCompared {
 				return nil, badf("more than %d results to compare, want fewer", maxCompared)
 			}
-			v, err := s.Results[i].Verdict()
+			verdict, err := series.Results[i].Verdict()
 			if err != nil {
 				return nil, badRequest{err}
 			}
-			about := s.Digest + "\x00" + v.Property + "\x00" + result.Valuation(v.Constants).String()
-			question := agree.Ask(v.Property, v.Constants)
-			for _, other := range before[about] {
-				outcome := agree.Verdicts(other.series, other.verdict, s.Name, v, question, agree.Options{})
+			key := series.Digest + "\x00" + verdict.Property + "\x00" + result.Valuation(verdict.Constants).String()
+			compareQuestion := agree.Ask(verdict.Property, verdict.Constants)
+			for _, other := range answersAbout[key] {
+				outcome := agree.Verdicts(other.series, other.verdict, series.Name, verdict, compareQuestion, agree.Options{})
 				if outcome.Relation == agree.Different {
-					disagreements = append(disagreements, disagreement{v.Property, v.Constants, other.series, s.Name, outcome.Basis, outcome.Reason})
+					disagreements = append(disagreements, disagreement{verdict.Property, verdict.Constants, other.series, series.Name, outcome.Basis, outcome.Reason})
 				}
 			}
-			before[about] = append(before[about], answer{s.Name, v})
+			answersAbout[key] = append(answersAbout[key], answer{series.Name, verdict})
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -126,12 +126,12 @@ type instance struct {
 
 // runs returns the plans of a request: one for each combination of values in lists of constants.
 // No two of them have the same instance.
-func (h *API) runs(ctx context.Context, question *checkQuestion, out *reply) ([]run, error) {
+func (h *API) runs(ctx context.Context, question *checkQuestion, response *reply) ([]run, error) {
 	job, err := question.job(h)
 	if err != nil {
 		return nil, err
 	}
-	job.Progress = out.progress
+	job.Progress = response.progress
 	plan, err := runner.NewPlan(ctx, job)
 	if err != nil {
 		return nil, err
@@ -150,25 +150,25 @@ func (h *API) runs(ctx context.Context, question *checkQuestion, out *reply) ([]
 				return nil, err
 			}
 		}
-		r, err := newRun(plan, question.Select, seen)
+		newRun, err := newRun(plan, question.Select, seen)
 		if err != nil {
 			return nil, err
 		}
-		if len(r.instances) > 0 {
-			runs = append(runs, r)
+		if len(newRun.instances) > 0 {
+			runs = append(runs, newRun)
 		}
 	}
 	return runs, nil
 }
 
-// newRun returns the part of a plan whose instances were not seen before. selected are the indices
-// of its properties; none means that all were selected.
+// newRun returns the part of a plan whose instances are not in seen, and adds them to seen.
+// selected has the indices of the plan's properties; an empty list means all properties.
 func newRun(plan *runner.Plan, selected []int, seen map[string]bool) (run, error) {
 	instances := instancesOf(plan, selected)
 	unseen := map[*runner.Task]bool{}
-	for _, checked := range instances {
-		if key := fmt.Sprint(checked.index, checked.model, checked.property); !seen[key] {
-			seen[key], unseen[checked.task] = true, true
+	for _, current := range instances {
+		if key := fmt.Sprint(current.index, current.model, current.property); !seen[key] {
+			seen[key], unseen[current.task] = true, true
 		}
 	}
 	var tasks []int
@@ -187,9 +187,9 @@ func newRun(plan *runner.Plan, selected []int, seen map[string]bool) (run, error
 			return created, err
 		}
 	}
-	for _, checked := range instances {
-		if unseen[checked.task] {
-			created.instances = append(created.instances, checked)
+	for _, current := range instances {
+		if unseen[current.task] {
+			created.instances = append(created.instances, current)
 		}
 	}
 	return created, nil
@@ -197,42 +197,42 @@ func newRun(plan *runner.Plan, selected []int, seen map[string]bool) (run, error
 
 // instancesOf returns the instances of a plan in the order of its verdicts.
 func instancesOf(plan *runner.Plan, selected []int) []instance {
-	var out []instance
+	var instances []instance
 	for model := range plan.Models() {
 		for i, task := range plan.Tasks {
 			if len(selected) > 0 {
 				i = selected[i]
 			}
 			if task.Rejected != nil {
-				out = append(out, instance{index: i, task: task, model: model})
+				instances = append(instances, instance{index: i, task: task, model: model})
 				continue
 			}
 			for property := range task.Valuations() {
-				out = append(out, instance{i, task, model, property})
+				instances = append(instances, instance{i, task, model, property})
 			}
 		}
 	}
-	return out
+	return instances
 }
 
 // consts returns the values of all constants in the syntax of --const.
 func (x *instance) consts() []string {
-	var out []string
+	var definitions []string
 	for _, valuation := range []sema.Valuation{x.model, x.property} {
 		for _, declared := range valuation {
-			out = append(out, declared.Name+"="+constText(declared.Val))
+			definitions = append(definitions, declared.Name+"="+constText(declared.Val))
 		}
 	}
-	return out
+	return definitions
 }
 
 func (h *API) engine(name string) (runner.Engine, error) {
 	if name == "" || name == h.native.Name() {
 		return h.native, nil
 	}
-	for _, e := range h.Engines {
-		if e.Name() == name {
-			return e, nil
+	for _, engine := range h.Engines {
+		if engine.Name() == name {
+			return engine, nil
 		}
 	}
 	return nil, badf("engine %q is not there", name)

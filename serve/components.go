@@ -47,9 +47,9 @@ type partition struct {
 	states    []int   // number of states by component; the first entry counts the states in none
 }
 
-// components returns the components of the states of a picture: those of the whole state space, or of the part that is shown if
-// the space is large.
-func (h *API) components(ctx context.Context, question *componentsQuestion, out *reply) (any, error) {
+// components returns the component of each state of a picture. It uses the components of the whole state space or, if the space is
+// large, of the part that is shown.
+func (h *API) components(ctx context.Context, question *componentsQuestion, response *reply) (any, error) {
 	if len(question.Shown) > MaxNodes || len(question.Open) > MaxNodes {
 		return nil, badf("%d states, want %d at most", max(len(question.Shown), len(question.Open)), MaxNodes)
 	}
@@ -58,16 +58,16 @@ func (h *API) components(ctx context.Context, question *componentsQuestion, out 
 	}
 	var answer componentsAnswer
 	err := h.with(ctx, &question.source, func(loaded *model) (err error) {
-		for _, s := range append(append([][]int32{}, question.Shown...), question.Open...) {
-			if err := loaded.valuation(s); err != nil {
+		for _, state := range append(append([][]int32{}, question.Shown...), question.Open...) {
+			if err := loaded.valuation(state); err != nil {
 				return err
 			}
 		}
-		whole, err := h.statesFor(ctx, loaded, question.All, out)
+		isWhole, err := h.statesFor(ctx, loaded, question.All, response)
 		if err != nil {
 			return err
 		}
-		if whole {
+		if isWhole {
 			answer, err = loaded.componentsOfSpace(ctx, question)
 		} else {
 			answer, err = loaded.componentsOfPart(ctx, question)
@@ -77,34 +77,34 @@ func (h *API) components(ctx context.Context, question *componentsQuestion, out 
 	return answer, err
 }
 
-// componentsOfSpace answers for the whole state space, whose components are computed once.
+// componentsOfSpace answers with the components of the whole state space. It computes them only once.
 func (m *model) componentsOfSpace(ctx context.Context, question *componentsQuestion) (componentsAnswer, error) {
-	parts := m.partitions[question.Kind]
-	if parts == nil {
+	components := m.partitions[question.Kind]
+	if components == nil {
 		var err error
-		if parts, err = newPartition(ctx, m.space.Model(), question.Kind, nil); err != nil {
+		if components, err = newPartition(ctx, m.space.Model(), question.Kind, nil); err != nil {
 			return componentsAnswer{}, err
 		}
-		m.partitions[question.Kind] = parts
+		m.partitions[question.Kind] = components
 	}
-	out := parts.answer(question.Shown, func(_ int, state []int32) (int, bool) { return m.space.Find(state) })
-	out.Whole, out.Of = true, m.space.Model().NumStates()
-	return out, nil
+	answer := components.answer(question.Shown, func(_ int, state []int32) (int, bool) { return m.space.Find(state) })
+	answer.Whole, answer.Of = true, m.space.Model().NumStates()
+	return answer, nil
 }
 
-// componentsOfPart answers for the states of the question's Open alone.
+// componentsOfPart answers with the components of the part of the state space that question.Open lists.
 func (m *model) componentsOfPart(ctx context.Context, question *componentsQuestion) (componentsAnswer, error) {
-	part, open, err := m.part(ctx, question.Shown, question.Open)
+	partModel, expanded, err := m.part(ctx, question.Shown, question.Open)
 	if err != nil {
 		return componentsAnswer{}, err
 	}
-	parts, err := newPartition(ctx, part, question.Kind, open)
+	components, err := newPartition(ctx, partModel, question.Kind, expanded)
 	if err != nil {
 		return componentsAnswer{}, err
 	}
-	out := parts.answer(question.Shown, func(i int, _ []int32) (int, bool) { return i, true })
-	out.Of = open.Count()
-	return out, nil
+	answer := components.answer(question.Shown, func(i int, _ []int32) (int, bool) { return i, true })
+	answer.Of = expanded.Count()
+	return answer, nil
 }
 
 // part returns the graph of the shown states, as an MDP whose weights are all 1. open are the states whose successors are
@@ -195,58 +195,59 @@ func addLoop(b *sparse.Builder, state int) {
 	b.Add(state, 1)
 }
 
-// newPartition computes the components of a model, or of the given states only.
-func newPartition(ctx context.Context, m *sparse.Model, kind componentKind, states *sparse.Set) (*partition, error) {
+// newPartition computes the components of a kind in a model. If states is not nil, it ignores all other states.
+func newPartition(ctx context.Context, model *sparse.Model, kind componentKind, states *sparse.Set) (*partition, error) {
 	if kind == mecs {
-		components, err := m.EndComponents(ctx, states, nil)
+		components, err := model.EndComponents(ctx, states, nil)
 		if err != nil {
 			return nil, err
 		}
 		return numbered(components.ID, components.Num(), func(int) bool { return true }), nil
 	}
-	components := m.Components(states, nil)
+	components := model.Components(states, nil)
 	if kind == sccs {
-		return numbered(components.ID, components.Num(), func(i int) bool { return components.Cyclic(m, i) }), nil
+		return numbered(components.ID, components.Num(), func(i int) bool { return components.Cyclic(model, i) }), nil
 	}
 	bottom := make([]bool, components.Num())
-	for _, i := range components.Bottom(m) {
+	for _, i := range components.Bottom(model) {
 		bottom[i] = true
 	}
 	return numbered(components.ID, components.Num(), func(i int) bool { return bottom[i] }), nil
 }
 
-// numbered returns the partition of the states into those of count components for which counted is true, in the order of their first states.
-func numbered(id []uint32, count int, counted func(i int) bool) *partition {
-	result := &partition{component: make([]int32, len(id)), states: []int{0}}
+// numbered returns a partition with the components for which isCounted is true, numbered from 1 in the order of their first states. componentOf has the
+// component of each state, and count is the number of all components. All other states have the number 0.
+func numbered(componentOf []uint32, count int, isCounted func(component int) bool) *partition {
+	result := &partition{component: make([]int32, len(componentOf)), states: []int{0}}
 	numbers := make([]int32, count)
-	for state, i := range id {
-		if i == sparse.None || !counted(int(i)) {
+	for state, component := range componentOf {
+		if component == sparse.None || !isCounted(int(component)) {
 			result.states[0]++
 			continue
 		}
-		if numbers[i] == 0 {
-			numbers[i] = int32(len(result.states))
+		if numbers[component] == 0 {
+			numbers[component] = int32(len(result.states))
 			result.states = append(result.states, 0)
 		}
-		result.component[state] = numbers[i]
-		result.states[numbers[i]]++
+		result.component[state] = numbers[component]
+		result.states[numbers[component]]++
 	}
 	return result
 }
 
 // answer returns the components of some states. find returns the number of a state, given its index and its values.
-func (p *partition) answer(shown [][]int32, find func(i int, state []int32) (int, bool)) componentsAnswer {
-	out := componentsAnswer{Count: len(p.states) - 1, Component: make([]int32, len(shown)), States: map[int32]int{}}
-	for i, state := range shown {
-		s, ok := find(i, state)
+func (p *partition) answer(states [][]int32, find func(i int, state []int32) (int, bool)) componentsAnswer {
+	answer := componentsAnswer{Count: len(p.states) - 1, Component: make([]int32, len(states)), States: map[int32]int{}}
+	for i, state := range states {
+		number, ok := find(i, state)
 		if !ok {
 			continue
 		}
-		component := p.component[s]
-		out.Component[i] = component
+		component := p.component[number]
+		answer.Component[i] = component
 		if component > 0 {
-			out.States[component] = p.states[component]
+			answer.States[component] = p.states[component]
 		}
 	}
-	return out
+	return answer
 }

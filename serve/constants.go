@@ -33,7 +33,7 @@ type definition struct {
 
 // definitions splits Const. It has the syntax of --const, and lists of values: N={1,2,5}.
 func (s *source) definitions() []definition {
-	var out []definition
+	var definitions []definition
 	depth, start := 0, 0
 	for i, character := range s.Const + "," {
 		switch {
@@ -46,14 +46,14 @@ func (s *source) definitions() []definition {
 			if start = i + 1; strings.TrimSpace(name) == "" {
 				continue
 			}
-			d := definition{name: strings.TrimSpace(name), values: []string{value}}
+			current := definition{name: strings.TrimSpace(name), values: []string{value}}
 			if list := strings.TrimSpace(value); strings.HasPrefix(list, "{") && strings.HasSuffix(list, "}") {
-				d.values = strings.Split(list[1:len(list)-1], ",")
+				current.values = strings.Split(list[1:len(list)-1], ",")
 			}
-			out = append(out, d)
+			definitions = append(definitions, current)
 		}
 	}
-	return out
+	return definitions
 }
 
 // consts yields one text for --const for each combination of the values in the lists of Const. The first
@@ -62,13 +62,13 @@ func (s *source) consts() iter.Seq[string] {
 	defs := s.definitions()
 	return func(yield func(string) bool) {
 		for index := range combinations(defs) {
-			parts := make([]string, len(defs))
+			definitions := make([]string, len(defs))
 			for i := range slices.Backward(defs) {
 				n := len(defs[i].values)
-				parts[i] = defs[i].name + "=" + defs[i].values[index%n]
+				definitions[i] = defs[i].name + "=" + defs[i].values[index%n]
 				index /= n
 			}
-			if !yield(strings.Join(parts, ",")) {
+			if !yield(strings.Join(definitions, ",")) {
 				return
 			}
 		}
@@ -86,18 +86,18 @@ func combinations(defs []definition) int {
 
 // without removes the definitions of constants that the texts define.
 func (s *source) without(defined []constant) {
-	var kept []string
-	for _, given := range s.definitions() {
-		if slices.ContainsFunc(defined, func(declared constant) bool { return declared.Name == given.name && declared.Value != "" }) {
+	var remaining []string
+	for _, current := range s.definitions() {
+		if slices.ContainsFunc(defined, func(declared constant) bool { return declared.Name == current.name && declared.Value != "" }) {
 			continue
 		}
-		value := given.values[0]
-		if len(given.values) > 1 {
-			value = "{" + strings.Join(given.values, ",") + "}"
+		value := current.values[0]
+		if len(current.values) > 1 {
+			value = "{" + strings.Join(current.values, ",") + "}"
 		}
-		kept = append(kept, given.name+"="+value)
+		remaining = append(remaining, current.name+"="+value)
 	}
-	s.Const = strings.Join(kept, ",")
+	s.Const = strings.Join(remaining, ",")
 }
 
 // maxListedValues is the largest number of values of a constant in an answer.
@@ -105,34 +105,34 @@ const maxListedValues = 500
 
 // constantsOf returns the constants of the texts, with the values that the source gives.
 func constantsOf(texts *checkedTexts, input *source) []constant {
-	out := []constant{}
+	constants := []constant{}
 	add := func(list []sema.Constant, values map[string]string, props bool) {
 		for _, declared := range list {
-			out = append(out, constant{Name: declared.Name, Type: declared.Type.String(), Value: values[declared.Name], Props: props})
+			constants = append(constants, constant{Name: declared.Name, Type: declared.Type.String(), Value: values[declared.Name], Props: props})
 		}
 	}
 	add(texts.model.Constants(), definedIn(texts.tree.Items), false)
 	if texts.props != nil {
 		add(texts.props.Constants(), definedIn(texts.parsed.Items), true)
 	}
-	for _, given := range input.definitions() {
-		i := slices.IndexFunc(out, func(declared constant) bool { return declared.Name == given.name })
-		if i >= 0 && out[i].Value == "" {
-			out[i].addValues(texts, given)
+	for _, current := range input.definitions() {
+		i := slices.IndexFunc(constants, func(declared constant) bool { return declared.Name == current.name })
+		if i >= 0 && constants[i].Value == "" {
+			constants[i].addValues(texts, current)
 		}
 	}
-	return out
+	return constants
 }
 
 // definedIn returns the values of the constants that items define, as text.
 func definedIn[T any](items []T) map[string]string {
-	out := map[string]string{}
-	for _, x := range items {
-		if c, ok := any(x).(*syntax.ConstDecl); ok && c.Value != nil {
-			out[c.Name.Name] = syntax.ExprString(c.Value)
+	values := map[string]string{}
+	for _, item := range items {
+		if decl, ok := any(item).(*syntax.ConstDecl); ok && decl.Value != nil {
+			values[decl.Name.Name] = syntax.ExprString(decl.Value)
 		}
 	}
-	return out
+	return values
 }
 
 // addValues adds the values of the constant that a definition lists. It sets c.Error if the definition is invalid.
@@ -177,20 +177,20 @@ func checkTexts(job *runner.Job) (*checkedTexts, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &checkedTexts{tree: tree}
-	if out.model, err = sema.CheckModel(tree); err != nil {
+	checked := &checkedTexts{tree: tree}
+	if checked.model, err = sema.CheckModel(tree); err != nil {
 		return nil, err
 	}
 	if len(job.Properties) == 0 {
-		return out, nil
+		return checked, nil
 	}
-	if out.parsed, err = syntax.ParsePropertiesOf(job.Dialect, job.PropsFile, job.Properties); err != nil {
-		return out, err
+	if checked.parsed, err = syntax.ParsePropertiesOf(job.Dialect, job.PropsFile, job.Properties); err != nil {
+		return checked, err
 	}
-	if out.props, err = out.model.CheckProperties(out.parsed); err != nil {
-		out.props = nil
+	if checked.props, err = checked.model.CheckProperties(checked.parsed); err != nil {
+		checked.props = nil
 	}
-	return out, err
+	return checked, err
 }
 
 // checkedTexts are a model and its properties. The fields of the properties are nil if there are

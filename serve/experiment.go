@@ -21,7 +21,7 @@ type experimentQuestion struct {
 
 // experiment checks a property for every valuation of its constants, and sends each verdict as
 // soon as it is known.
-func (h *API) experiment(ctx context.Context, question *experimentQuestion, out *reply) (any, error) {
+func (h *API) experiment(ctx context.Context, question *experimentQuestion, response *reply) (any, error) {
 	engines := question.Engines
 	if len(engines) == 0 {
 		engines = []string{""}
@@ -29,35 +29,35 @@ func (h *API) experiment(ctx context.Context, question *experimentQuestion, out 
 	if len(question.Select) != 1 {
 		return nil, badf("%d properties, want one", len(question.Select))
 	}
-	runs, err := h.runs(ctx, &question.checkQuestion, out)
+	runs, err := h.runs(ctx, &question.checkQuestion, response)
 	if err != nil {
 		return nil, err
 	}
-	n := 0
+	numPoints := 0
 	for _, name := range engines {
 		engine, err := h.engine(name)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range runs {
-			for i := range r.instances {
-				if err := h.point(ctx, engine, &r, i, out); err != nil {
+		for _, run := range runs {
+			for i := range run.instances {
+				if err := h.point(ctx, engine, &run, i, response); err != nil {
 					return nil, err
 				}
-				n++
+				numPoints++
 			}
 		}
 	}
-	return map[string]any{"points": n}, nil
+	return map[string]any{"points": numPoints}, nil
 }
 
 // point checks instance i of a run, and sends its verdict.
-func (h *API) point(ctx context.Context, engine runner.Engine, r *run, i int, out *reply) error {
-	part, err := r.plan.Part(nil, r.instances[i].consts())
+func (h *API) point(ctx context.Context, engine runner.Engine, run *run, i int, response *reply) error {
+	singlePlan, err := run.plan.Part(nil, run.instances[i].consts())
 	if err != nil {
 		return err
 	}
-	verdicts, err := engine.Check(ctx, part)
+	verdicts, err := engine.Check(ctx, singlePlan)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (h *API) point(ctx context.Context, engine runner.Engine, r *run, i int, ou
 		return err
 	}
 	for j := range verdicts {
-		out.part("point", r.verdict(i, &verdicts[j]))
+		response.part("point", run.verdict(i, &verdicts[j]))
 	}
 	pause()
 	return nil
@@ -111,7 +111,7 @@ const (
 )
 
 // strategies plays the strategies against each other, and sends the table repeatedly.
-func (h *API) strategies(ctx context.Context, question *strategiesQuestion, out *reply) (any, error) {
+func (h *API) strategies(ctx context.Context, question *strategiesQuestion, response *reply) (any, error) {
 	goal, err := exponent(question.Max)
 	if err != nil {
 		return nil, err
@@ -125,15 +125,15 @@ func (h *API) strategies(ctx context.Context, question *strategiesQuestion, out 
 	}
 	opt := play.CompareOptions{
 		Match: play.Match{Shape: rules.Shape(), Goal: goal, PlayOn: question.On, Seed: question.Seed}, By: play.Criterion(question.By),
-		Games: question.Samples, Confidence: confidence, All: question.All, Progress: out.progress,
-		OnLook: func(contest *play.Contest) { out.part("table", tableOf(contest, true)); pause() },
+		Games: question.Samples, Confidence: confidence, All: question.All, Progress: response.progress,
+		OnLook: func(contest *play.Contest) { response.part("table", tableOf(contest, true)); pause() },
 	}
 	for _, spec := range question.Strategies {
-		s, err := h.strategy(spec, strategy.Setting{Rules: rules, Max: goal})
+		parsed, err := h.strategy(spec, strategy.Setting{Rules: rules, Max: goal})
 		if err != nil {
 			return nil, err
 		}
-		opt.Strategies = append(opt.Strategies, s)
+		opt.Strategies = append(opt.Strategies, parsed)
 	}
 	contest, err := play.Compare(ctx, opt)
 	if err != nil {
@@ -145,8 +145,8 @@ func (h *API) strategies(ctx context.Context, question *strategiesQuestion, out 
 	return map[string]any{"table": tableOf(contest, contest.Sequential), "end": contest.End.String(), "seconds": contest.Elapsed.Seconds(), "warnings": contest.Warnings}, nil
 }
 
-// tableOf returns the results so far. With sequential set, the intervals are valid even though the
-// number of games depends on the results.
+// tableOf returns a table of the results so far. If sequential is true, its intervals are valid
+// although the results decide the number of games.
 func tableOf(contest *play.Contest, sequential bool) any {
 	var rows []row
 	for i := range contest.Players {

@@ -102,45 +102,45 @@ type picture struct {
 func key(state []int32) string { return fmt.Sprint(state) }
 
 // graph returns states and their successors. The state space is built only if values are needed.
-func (h *API) graph(ctx context.Context, question *graphQuestion, out *reply) (any, error) {
+func (h *API) graph(ctx context.Context, question *graphQuestion, response *reply) (any, error) {
 	if len(question.Open)+len(question.Shown) > MaxNodes {
 		return nil, badf("%d states, want %d at most", len(question.Open)+len(question.Shown), MaxNodes)
 	}
 	if question.Depth < 0 || question.Depth > MaxNodes {
 		return nil, badf("depth %d, want 0 to %d", question.Depth, MaxNodes)
 	}
-	var g *graph
+	var drawn *graph
 	err := h.withFor(ctx, &question.source, &question.valued, func(loaded *model) error {
-		p, err := h.pathsOf(ctx, &question.source, &question.valued, loaded, out)
+		picture, err := h.pathsOf(ctx, &question.source, &question.valued, loaded, response)
 		if err != nil {
 			return err
 		}
-		if p.values != nil {
-			r := result.NewRecord(&p.values.verdict)
-			p.Verdict = &r
+		if picture.values != nil {
+			record := result.NewRecord(&picture.values.verdict)
+			picture.Verdict = &record
 		}
 		if loaded.space != nil {
-			p.States = loaded.space.Model().NumStates()
+			picture.States = loaded.space.Model().NumStates()
 		}
-		g, err = p.graph, p.draw(ctx, question)
+		drawn, err = picture.graph, picture.draw(ctx, question)
 		return err
 	})
-	return g, err
+	return drawn, err
 }
 
 // newPicture returns a picture without states.
 func newPicture(loaded *model) (*picture, error) {
-	prog := loaded.compiled.Program()
-	p := &picture{
-		graph: &graph{Vars: variables(prog), Choices: []edge{}, Type: prog.Type.String(), Players: prog.Model().Players(), Modules: len(prog.Modules)},
+	program := loaded.compiled.Program()
+	picture := &picture{
+		graph: &graph{Vars: variables(program), Choices: []edge{}, Type: program.Type.String(), Players: program.Model().Players(), Modules: len(program.Modules)},
 		m:     loaded, index: map[string]int{}, src: simulate.FromModel(loaded.compiled),
 	}
-	if err := p.addLabels(); err != nil {
+	if err := picture.addLabels(); err != nil {
 		return nil, err
 	}
 	var err error
-	p.owner, err = ownerOf(loaded.compiled)
-	return p, err
+	picture.owner, err = ownerOf(loaded.compiled)
+	return picture, err
 }
 
 // ownerOf returns a function that returns the player who owns a state; nil if the model is not a game.
@@ -160,16 +160,16 @@ func ownerOf(compiled *compile.Model) (func(state []int32) (*int, error), error)
 	}, nil
 }
 
-func variables(prog *sema.Program) []variable {
-	out := []variable{}
-	for _, declared := range prog.Vars {
-		x := variable{Name: declared.Name, Bool: declared.Type == sema.Bool, Low: declared.Low, High: declared.High}
+func variables(program *sema.Program) []variable {
+	variables := []variable{}
+	for _, declared := range program.Vars {
+		current := variable{Name: declared.Name, Bool: declared.Type == sema.Bool, Low: declared.Low, High: declared.High}
 		if declared.Module >= 0 {
-			x.Module = prog.Modules[declared.Module].Name
+			current.Module = program.Modules[declared.Module].Name
 		}
-		out = append(out, x)
+		variables = append(variables, current)
 	}
-	return out
+	return variables
 }
 
 func (p *picture) draw(ctx context.Context, question *graphQuestion) error {
@@ -218,8 +218,8 @@ func (p *picture) draw(ctx context.Context, question *graphQuestion) error {
 	return nil
 }
 
-// expandTo shows the states that are reached from some states in at most depth steps, nearest first, and stops
-// when there is no room for more.
+// expandTo adds the states that are reached from some states in at most depth steps, nearest first. It stops when
+// the picture has MaxNodes states.
 func (p *picture) expandTo(ctx context.Context, states [][]int32, depth int) error {
 	var level []int
 	seen := map[int]bool{}
@@ -237,9 +237,9 @@ func (p *picture) expandTo(ctx context.Context, states [][]int32, depth int) err
 		reached(i)
 	}
 	for p.Depth = 0; p.Depth < depth; p.Depth++ {
-		now := level
+		nodes := level
 		level = nil
-		for _, i := range now {
+		for _, i := range nodes {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -261,21 +261,21 @@ func (p *picture) expandTo(ctx context.Context, states [][]int32, depth int) err
 	return nil
 }
 
-// successors returns the nodes of the successors of an expanded node; -1 stands for one that has no room.
+// successors returns the nodes of the successors of an expanded node; -1 stands for a successor that is not in the picture.
 func (p *picture) successors(node int) []int {
-	var out []int
+	var nodes []int
 	for i := range p.Choices {
 		if p.Choices[i].From != node {
 			continue
 		}
 		for _, half := range p.Choices[i].To {
-			out = append(out, half.To)
+			nodes = append(nodes, half.To)
 		}
 	}
-	return out
+	return nodes
 }
 
-// addLabels makes the labels of the model known.
+// addLabels adds the names of the model's labels to the picture, and a function for each that evaluates it in a state.
 func (p *picture) addLabels() error {
 	p.Labels = []string{}
 	for _, label := range p.m.compiled.Program().Labels {
@@ -291,20 +291,20 @@ func (p *picture) addLabels() error {
 
 // labelsOf returns the indices of the labels of a state.
 func (p *picture) labelsOf(state []int32) ([]int, error) {
-	var out []int
+	var indices []int
 	for i, holds := range p.labels {
-		is, err := holds(state)
+		hasLabel, err := holds(state)
 		if err != nil {
 			return nil, err
 		}
-		if is {
-			out = append(out, i)
+		if hasLabel {
+			indices = append(indices, i)
 		}
 	}
-	return out, nil
+	return indices, nil
 }
 
-// node returns the number of a state in the graph; -1 if there is no room for it.
+// node returns the number of a state in the picture, to which it adds the state if necessary. It returns -1 if the picture is full.
 func (p *picture) node(state []int32) (int, error) {
 	if i, ok := p.index[key(state)]; ok {
 		return i, nil
@@ -321,13 +321,13 @@ func (p *picture) node(state []int32) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n := &node{State: append([]int32{}, state...), Text: p.m.compiled.StateText(state), Labels: labels, Player: player, Value: p.value(state)}
+	newNode := &node{State: append([]int32{}, state...), Text: p.m.compiled.StateText(state), Labels: labels, Player: player, Value: p.value(state)}
 	p.index[key(state)] = len(p.Nodes)
-	p.Nodes = append(p.Nodes, n)
+	p.Nodes = append(p.Nodes, newNode)
 	return len(p.Nodes) - 1, nil
 }
 
-// expand adds the choices of a state.
+// expand adds the choices of a state, with their successors, to the picture.
 func (p *picture) expand(state []int32) error {
 	source := p.index[key(state)]
 	node := p.Nodes[source]
@@ -341,29 +341,29 @@ func (p *picture) expand(state []int32) error {
 	node.Open, node.Deadlock = true, choices.Deadlock()
 	best := -1
 	if p.values != nil {
-		if s, ok := p.m.space.Find(state); ok {
-			best = p.m.best(p.values, s)
+		if number, ok := p.m.space.Find(state); ok {
+			best = p.m.best(p.values, number)
 		}
 	}
 	merged := p.values != nil && p.m.space.Merged() > 0
 	for i := range choices.List {
 		choice := &choices.List[i]
-		e := edge{From: source, Action: p.action(i), Commands: p.commands(choice), Best: i == best && !merged}
+		drawnEdge := edge{From: source, Action: p.action(i), Commands: p.commands(choice), Best: i == best && !merged}
 		numTransitions, err := choice.ListFirst(MaxNodes)
 		if err != nil {
 			return err
 		}
 		if choice.Unlisted() {
-			e.Transitions, p.More = numTransitions.String(), true
+			drawnEdge.Transitions, p.More = numTransitions.String(), true
 		}
 		for _, transition := range choice.Transitions {
 			target, err := p.node(transition.Target)
 			if err != nil {
 				return err
 			}
-			e.To = append(e.To, hop{target, result.JSONNumber(transition.Weight)})
+			drawnEdge.To = append(drawnEdge.To, hop{target, result.JSONNumber(transition.Weight)})
 		}
-		p.Choices = append(p.Choices, e)
+		p.Choices = append(p.Choices, drawnEdge)
 	}
 	return nil
 }
@@ -389,7 +389,7 @@ type likelyPath struct {
 
 // path returns the most probable path from a state that satisfies the path formula of a property
 // (or violates it, if Miss is set) under the optimal scheduler.
-func (h *API) path(ctx context.Context, question *pathQuestion, out *reply) (any, error) {
+func (h *API) path(ctx context.Context, question *pathQuestion, response *reply) (any, error) {
 	var found *likelyPath
 	err := h.with(ctx, &question.source, func(loaded *model) error {
 		index := 0
@@ -400,7 +400,7 @@ func (h *API) path(ctx context.Context, question *pathQuestion, out *reply) (any
 		if err != nil {
 			return err
 		}
-		if err := h.states(ctx, loaded, out); err != nil {
+		if err := h.states(ctx, loaded, response); err != nil {
 			return err
 		}
 		if numStates := loaded.space.Model().NumStates(); numStates > maxExactStates {
@@ -448,14 +448,14 @@ func likelyPathFrom(ctx context.Context, reach *check.Reach, start int, miss boo
 	if path == nil {
 		return nil, badf("there is no such path: its probability is 0")
 	}
-	out := &likelyPath{Fraction: path.Prob.RatString()}
+	likely := &likelyPath{Fraction: path.Prob.RatString()}
 	probability, _ := path.Prob.Float64()
-	out.Probability = result.JSONNumber(probability)
-	if len(out.Fraction) > 60 {
-		out.Fraction = ""
+	likely.Probability = result.JSONNumber(probability)
+	if len(likely.Fraction) > 60 {
+		likely.Fraction = ""
 	}
 	for _, node := range path.Nodes[:min(len(path.Nodes), MaxNodes)] {
-		out.States = append(out.States, reach.Space.State(nil, int(chain.State[node])))
+		likely.States = append(likely.States, reach.Space.State(nil, int(chain.State[node])))
 	}
-	return out, nil
+	return likely, nil
 }

@@ -37,17 +37,17 @@ var (
 // maxExport is the size of the largest file, which is sent as one line.
 const maxExport = 64 << 20
 
-// export answers with a file about the states of a model.
-func (h *API) export(ctx context.Context, question *exportQuestion, out *reply) (any, error) {
+// export answers with the text of an exported file: the states of a model, a scheduler or a distribution.
+func (h *API) export(ctx context.Context, question *exportQuestion, response *reply) (any, error) {
 	var text limitedText
 	var err error
 	switch {
 	case slices.Contains(stateFormats, question.Format):
-		err = h.exportStates(ctx, question, out, &text)
+		err = h.exportStates(ctx, question, response, &text)
 	case slices.Contains(schedulerFormats, question.Format):
-		err = h.exportScheduler(ctx, question, out, &text)
+		err = h.exportScheduler(ctx, question, response, &text)
 	case slices.Contains(distributionFormats, question.Format):
-		err = h.exportDistribution(ctx, question, out, &text)
+		err = h.exportDistribution(ctx, question, response, &text)
 	default:
 		formats := slices.Concat(stateFormats, schedulerFormats, distributionFormats)
 		err = badf("format %q, want one of %s", question.Format, strings.Join(formats, ", "))
@@ -59,9 +59,9 @@ func (h *API) export(ctx context.Context, question *exportQuestion, out *reply) 
 }
 
 // exportStates writes the states of a model.
-func (h *API) exportStates(ctx context.Context, question *exportQuestion, out *reply, text *limitedText) error {
+func (h *API) exportStates(ctx context.Context, question *exportQuestion, response *reply, text *limitedText) error {
 	return h.with(ctx, &question.source, func(loaded *model) error {
-		if err := h.states(ctx, loaded, out); err != nil {
+		if err := h.states(ctx, loaded, response); err != nil {
 			return err
 		}
 		write, err := formats.Format{Name: question.Format}.Writer(ctx, loaded.space, files.Options{Zeros: true})
@@ -73,11 +73,11 @@ func (h *API) exportStates(ctx context.Context, question *exportQuestion, out *r
 }
 
 // exportScheduler writes the scheduler that attains the value of a property.
-func (h *API) exportScheduler(ctx context.Context, question *exportQuestion, out *reply, text *limitedText) error {
+func (h *API) exportScheduler(ctx context.Context, question *exportQuestion, response *reply, text *limitedText) error {
 	if question.Property == nil {
 		return badf("a scheduler belongs to a property, want one")
 	}
-	runs, err := h.runs(ctx, &checkQuestion{source: question.source, Select: []int{*question.Property}}, out)
+	runs, err := h.runs(ctx, &checkQuestion{source: question.source, Select: []int{*question.Property}}, response)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (h *API) exportScheduler(ctx context.Context, question *exportQuestion, out
 }
 
 // exportDistribution writes the probabilities of the states of a model, in the long run or at a time.
-func (h *API) exportDistribution(ctx context.Context, question *exportQuestion, out *reply, text *limitedText) error {
+func (h *API) exportDistribution(ctx context.Context, question *exportQuestion, response *reply, text *limitedText) error {
 	var times []*big.Rat
 	if question.Format == "transient" {
 		var err error
@@ -107,10 +107,10 @@ func (h *API) exportDistribution(ctx context.Context, question *exportQuestion, 
 		}
 	}
 	return h.with(ctx, &question.source, func(loaded *model) error {
-		if err := h.states(ctx, loaded, out); err != nil {
+		if err := h.states(ctx, loaded, response); err != nil {
 			return err
 		}
-		return check.Distributions(ctx, loaded.space, times, check.Options{Progress: out.progress}, func(distribution *check.Distribution) error {
+		return check.Distributions(ctx, loaded.space, times, check.Options{Progress: response.progress}, func(distribution *check.Distribution) error {
 			return distribution.Write(ctx, text, loaded.space, false)
 		})
 	})

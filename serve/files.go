@@ -36,7 +36,7 @@ type folder struct {
 	only string // the only accessible file; empty for all files
 }
 
-// OpenFolders opens folders, and single files, whose folders stay inaccessible otherwise.
+// OpenFolders opens folders and single files. The other files in the folder of a single file stay inaccessible.
 func OpenFolders(paths []string) (*Folders, error) {
 	folders := &Folders{}
 	for _, path := range paths {
@@ -47,32 +47,32 @@ func OpenFolders(paths []string) (*Folders, error) {
 	return folders, nil
 }
 
-func (f *Folders) add(p string) error {
-	full, err := filepath.Abs(p)
+func (f *Folders) add(path string) error {
+	full, err := filepath.Abs(path)
 	if err != nil {
 		return err
 	}
 	info, err := os.Stat(full)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: no such file or folder", p)
+		return fmt.Errorf("%s: no such file or folder", path)
 	}
 	if err != nil {
 		return err
 	}
-	in := folder{name: filepath.Base(full)}
+	added := folder{name: filepath.Base(full)}
 	dir := full
 	if !info.IsDir() {
-		dir, in.only = filepath.Dir(full), filepath.Base(full)
-		in.name = filepath.Base(dir)
+		dir, added.only = filepath.Dir(full), filepath.Base(full)
+		added.name = filepath.Base(dir)
 	}
-	if in.root, err = os.OpenRoot(dir); err != nil {
+	if added.root, err = os.OpenRoot(dir); err != nil {
 		return err
 	}
-	base := in.name
-	for i := 2; slices.ContainsFunc(f.list, func(o folder) bool { return o.name == in.name }); i++ {
-		in.name = fmt.Sprintf("%s (%d)", base, i)
+	base := added.name
+	for i := 2; slices.ContainsFunc(f.list, func(other folder) bool { return other.name == added.name }); i++ {
+		added.name = fmt.Sprintf("%s (%d)", base, i)
 	}
-	f.list = append(f.list, in)
+	f.list = append(f.list, added)
 	return nil
 }
 
@@ -106,18 +106,18 @@ func (f *Folders) find(name string) (folder, string, error) {
 	if f == nil {
 		return folder{}, "", badf("no folders were given on the command line")
 	}
-	first, rest, _ := strings.Cut(name, "/")
-	for _, in := range f.list {
-		if in.name != first {
+	first, pathInFolder, _ := strings.Cut(name, "/")
+	for _, current := range f.list {
+		if current.name != first {
 			continue
 		}
-		if rest != path.Clean(rest) || !fs.ValidPath(rest) || rest == "." || in.only != "" && rest != in.only {
+		if pathInFolder != path.Clean(pathInFolder) || !fs.ValidPath(pathInFolder) || pathInFolder == "." || current.only != "" && pathInFolder != current.only {
 			break
 		}
-		if !isReadable(rest) {
+		if !isReadable(pathInFolder) {
 			return folder{}, "", badf("%q is no file of a model, properties, games or a path", name)
 		}
-		return in, rest, nil
+		return current, pathInFolder, nil
 	}
 	return folder{}, "", badf("%q is not in the folders of the command line", name)
 }
@@ -131,30 +131,30 @@ type fileEntry struct {
 
 // files lists the files that can be opened.
 func (h *API) files(ctx context.Context, _ *filesQuestion, _ *reply) (any, error) {
-	out := struct {
+	list := struct {
 		Files []fileEntry `json:"files"`
 		More  bool        `json:"more,omitempty"`
 	}{Files: []fileEntry{}}
 	if h.Folders == nil {
-		return out, nil
+		return list, nil
 	}
-	for _, in := range h.Folders.list {
-		err := fs.WalkDir(in.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+	for _, folder := range h.Folders.list {
+		err := fs.WalkDir(folder.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 			switch {
 			case ctx.Err() != nil:
 				return ctx.Err()
 			case err != nil: // a folder that cannot be read has nothing to open
 				return nil
 			case entry.IsDir():
-				if name != "." && (strings.HasPrefix(entry.Name(), ".") || strings.Count(name, "/") >= maxDepth || in.only != "") {
+				if name != "." && (strings.HasPrefix(entry.Name(), ".") || strings.Count(name, "/") >= maxDepth || folder.only != "") {
 					return fs.SkipDir
 				}
-			case len(out.Files) == maxFiles:
-				out.More = true
+			case len(list.Files) == maxFiles:
+				list.More = true
 				return fs.SkipAll
-			case entry.Type().IsRegular() && isReadable(name) && (in.only == "" || in.only == name):
+			case entry.Type().IsRegular() && isReadable(name) && (folder.only == "" || folder.only == name):
 				if info, err := entry.Info(); err == nil {
-					out.Files = append(out.Files, fileEntry{in.name + "/" + name, info.Size()})
+					list.Files = append(list.Files, fileEntry{folder.name + "/" + name, info.Size()})
 				}
 			}
 			return nil
@@ -163,7 +163,7 @@ func (h *API) files(ctx context.Context, _ *filesQuestion, _ *reply) (any, error
 			return nil, err
 		}
 	}
-	return out, nil
+	return list, nil
 }
 
 type openQuestion struct {
@@ -179,11 +179,11 @@ type opened struct {
 
 // open reads a file.
 func (h *API) open(_ context.Context, question *openQuestion, _ *reply) (any, error) {
-	in, name, err := h.Folders.find(question.Path)
+	folder, name, err := h.Folders.find(question.Path)
 	if err != nil {
 		return nil, err
 	}
-	text, err := in.read(name)
+	text, err := folder.read(name)
 	if err != nil {
 		return nil, err
 	}
@@ -225,10 +225,10 @@ type saveQuestion struct {
 // errChanged says that another program has written the file.
 var errChanged = errors.New("the file has changed since it was opened: open it again, or save under another name")
 
-// save writes a file completely or not at all. It does not overwrite a version that the page has
-// not seen.
+// save writes a file completely or not at all. It returns an error if the file has changed since
+// the page read it.
 func (h *API) save(_ context.Context, question *saveQuestion, _ *reply) (any, error) {
-	in, name, err := h.Folders.find(question.Path)
+	folder, name, err := h.Folders.find(question.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +237,7 @@ func (h *API) save(_ context.Context, question *saveQuestion, _ *reply) (any, er
 	}
 	h.Folders.saving.Lock()
 	defer h.Folders.saving.Unlock()
-	now, err := in.read(name)
+	stored, err := folder.read(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if question.Version != "" {
@@ -245,12 +245,12 @@ func (h *API) save(_ context.Context, question *saveQuestion, _ *reply) (any, er
 		}
 	case err != nil:
 		return nil, err
-	case versionOf(now) != question.Version:
+	case versionOf(stored) != question.Version:
 		return nil, errChanged
-	case !utf8.Valid(now): // the page shows replacement characters for them
+	case !utf8.Valid(stored): // the page shows replacement characters for them
 		return nil, badf("%s has bytes that are not UTF-8, which the page cannot keep: save under another name", name)
 	}
-	if err := in.write(name, []byte(question.Text)); err != nil {
+	if err := folder.write(name, []byte(question.Text)); err != nil {
 		return nil, hideTarget(err)
 	}
 	return opened{Path: question.Path, Version: versionOf([]byte(question.Text))}, nil
@@ -269,18 +269,18 @@ func (in folder) write(name string, text []byte) error {
 			return err
 		}
 	}
-	part := path.Join(path.Dir(name), atomicfile.PartName(path.Base(name)))
-	w, err := in.root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	tempName := path.Join(path.Dir(name), atomicfile.PartName(path.Base(name)))
+	tempFile, err := in.root.OpenFile(tempName, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return named(name, err)
 	}
-	_, err = io.Copy(w, bytes.NewReader(text))
-	err = errors.Join(err, w.Sync(), w.Close())
+	_, err = io.Copy(tempFile, bytes.NewReader(text))
+	err = errors.Join(err, tempFile.Sync(), tempFile.Close())
 	if err == nil {
-		err = in.root.Rename(part, name)
+		err = in.root.Rename(tempName, name)
 	}
 	if err != nil {
-		return named(name, errors.Join(err, in.root.Remove(part)))
+		return named(name, errors.Join(err, in.root.Remove(tempName)))
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ type foundStates struct {
 }
 
 // find returns the states that satisfy an expression: those of a picture, and those of the state space unless it is large.
-func (h *API) find(ctx context.Context, question *findQuestion, out *reply) (any, error) {
+func (h *API) find(ctx context.Context, question *findQuestion, response *reply) (any, error) {
 	states := foundStates{Matches: []int{}, States: [][]int32{}}
 	err := h.with(ctx, &question.source, func(loaded *model) error {
 		expr, _, err := h.expression(ctx, &question.source, question.Expr)
@@ -40,7 +40,7 @@ func (h *API) find(ctx context.Context, question *findQuestion, out *reply) (any
 		if err := states.among(loaded, expr, question.Shown); err != nil {
 			return err
 		}
-		if states.Whole, err = h.statesFor(ctx, loaded, question.All, out); err != nil || !states.Whole {
+		if states.Whole, err = h.statesFor(ctx, loaded, question.All, response); err != nil || !states.Whole {
 			return err
 		}
 		return states.inSpace(loaded, expr)
@@ -48,7 +48,7 @@ func (h *API) find(ctx context.Context, question *findQuestion, out *reply) (any
 	return states, err
 }
 
-// among adds the matches in a list of states.
+// among adds the indexes of the states in a list that satisfy the expression.
 func (f *foundStates) among(loaded *model, expr sema.Expr, states [][]int32) error {
 	evaluator, err := loaded.compiled.Evaluator(expr)
 	if err != nil {
@@ -69,7 +69,7 @@ func (f *foundStates) among(loaded *model, expr sema.Expr, states [][]int32) err
 	return nil
 }
 
-// inSpace adds the matches in the state space.
+// inSpace adds the states of the state space that satisfy the expression, at most maxFound of them, and their number.
 func (f *foundStates) inSpace(loaded *model, expr sema.Expr) error {
 	set, err := loaded.space.States(expr)
 	if err != nil {

@@ -104,21 +104,21 @@ const (
 // New returns an API.
 func New(opts Options) *API {
 	opts.Limits = opts.Limits.complete()
-	h := &API{
+	api := &API{
 		Options: opts, answers: map[string]answer{}, native: native.New(),
 		models: newCache[*model](opts.Limits.Kept), tables: newCache[*solvedGame](opts.Limits.Kept / 4), texts: newCache[*texts](opts.Limits.Kept / 4),
 		work: make(chan struct{}, opts.Limits.Work), queue: make(chan struct{}, maxWaiting),
 	}
-	h.routes()
-	return h
+	api.routes()
+	return api
 }
 
-// Answer answers the question with a name. It sends lines of JSON, each with its newline: any number of parts, then "answer" or "error".
+// Answer answers a question; name is its kind. It sends lines of JSON, each with a newline: any number of parts, then "answer" or "error".
 func (h *API) Answer(ctx context.Context, name string, question io.Reader, send Send) {
 	answer := h.answers[name]
 	if answer == nil {
-		out := &reply{send: send, gone: func() {}}
-		out.end(nil, errNoQuestion)
+		response := &reply{send: send, gone: func() {}}
+		response.end(nil, errNoQuestion)
 		return
 	}
 	answer(ctx, question, send)
@@ -176,32 +176,32 @@ func (b badRequest) Unwrap() error { return b.error }
 
 func badf(format string, args ...any) error { return badRequest{fmt.Errorf(format, args...)} }
 
-// route registers a kind of request. f returns the answer, and may send parts of it before.
-func route[Q any](api *API, name string, w weight, f func(ctx context.Context, q *Q, out *reply) (any, error)) {
+// route registers a kind of request. The function handle returns the answer, and can send parts of it earlier.
+func route[Q any](api *API, name string, weight weight, handle func(ctx context.Context, decoded *Q, response *reply) (any, error)) {
 	api.answers[name] = func(ctx context.Context, question io.Reader, send Send) {
 		ctx, cancel := ending.After(ctx, api.Limits.Time)
 		defer cancel()
-		out := &reply{send: send, gone: cancel}
+		response := &reply{send: send, gone: cancel}
 		answer, err := func() (any, error) {
-			q := new(Q)
-			if err := api.read(question, q); err != nil {
+			decoded := new(Q)
+			if err := api.read(question, decoded); err != nil {
 				return nil, err
 			}
-			if w == slow {
-				leave, err := api.enter(ctx, out)
+			if weight == slow {
+				leave, err := api.enter(ctx, response)
 				if err != nil {
 					return nil, err
 				}
 				defer leave()
 			}
-			return f(ctx, q, out)
+			return handle(ctx, decoded, response)
 		}()
-		out.end(answer, err)
+		response.end(answer, err)
 	}
 }
 
 // read decodes a request.
-func (h *API) read(question io.Reader, q any) error {
+func (h *API) read(question io.Reader, target any) error {
 	body, err := limited.Read(question, h.Limits.Body)
 	if err != nil {
 		return badRequest{err}
@@ -211,7 +211,7 @@ func (h *API) read(question io.Reader, q any) error {
 	}
 	decoder := json.NewDecoder(strings.NewReader(string(body)))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(q); err != nil {
+	if err := decoder.Decode(target); err != nil {
 		return badf("the request is not as wanted: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
@@ -223,8 +223,8 @@ func (h *API) read(question io.Reader, q any) error {
 // errBusy says that too many requests are waiting.
 var errBusy = errors.New("too many requests at a time; try again soon")
 
-// enter waits until the request may compute. It tells a client that has to wait.
-func (h *API) enter(ctx context.Context, out *reply) (leave func(), err error) {
+// enter waits until fewer than Limits.Work requests compute. It tells the client if it has to wait.
+func (h *API) enter(ctx context.Context, response *reply) (leave func(), err error) {
 	select {
 	case h.queue <- struct{}{}:
 	default:
@@ -236,10 +236,10 @@ func (h *API) enter(ctx context.Context, out *reply) (leave func(), err error) {
 		return leave, nil
 	default:
 	}
-	out.part("waiting", true)
+	response.part("waiting", true)
 	select {
 	case h.work <- struct{}{}:
-		out.part("waiting", false)
+		response.part("waiting", false)
 		return leave, nil
 	case <-ctx.Done():
 		<-h.queue
@@ -331,14 +331,14 @@ type failure struct {
 }
 
 func failureOf(err error) failure {
-	out := failure{Message: err.Error(), Places: locate.Places(err)}
-	if f, ok := errors.AsType[*result.Failure](err); ok {
-		out.Class = f.Class
+	failure := failure{Message: err.Error(), Places: locate.Places(err)}
+	if resultFailure, ok := errors.AsType[*result.Failure](err); ok {
+		failure.Class = resultFailure.Class
 	}
 	if errors.Is(err, errChanged) {
-		out.Kind = "changed"
+		failure.Kind = "changed"
 	}
-	return out
+	return failure
 }
 
 func outcomeOf(err error) Outcome {

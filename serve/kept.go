@@ -30,26 +30,26 @@ func newCache[T sized](limit int64) *cache[T] {
 	return &cache[T]{limit: limit, byKey: map[string]*list.Element{}}
 }
 
-// use calls do with the value of a key, which it creates if necessary. do has exclusive access to
-// the value: other requests for the same key wait.
-func (k *cache[T]) use(ctx context.Context, key string, create func() (T, error), do func(T) error) error {
-	used := k.entry(key)
+// use calls action with the value of a key, which it creates if necessary. During the call, action has
+// exclusive access to the value: other requests for the same key wait.
+func (k *cache[T]) use(ctx context.Context, key string, create func() (T, error), action func(T) error) error {
+	entry := k.entry(key)
 	select {
-	case used.hold <- struct{}{}:
+	case entry.hold <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-used.hold }()
-	if !used.made {
+	defer func() { <-entry.hold }()
+	if !entry.made {
 		value, err := create()
 		if err != nil {
-			k.forget(used)
+			k.forget(entry)
 			return err
 		}
-		used.value, used.made = value, true
+		entry.value, entry.made = value, true
 	}
-	err := do(used.value)
-	k.resize(used)
+	err := action(entry.value)
+	k.resize(entry)
 	return err
 }
 
@@ -65,19 +65,19 @@ func (k *cache[T]) entry(key string) *entry[T] {
 	return added
 }
 
-func (k *cache[T]) forget(e *entry[T]) {
+func (k *cache[T]) forget(dropped *entry[T]) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if at := k.byKey[e.key]; at != nil && at.Value.(*entry[T]) == e {
-		k.order.Remove(at)
-		delete(k.byKey, e.key)
+	if element := k.byKey[dropped.key]; element != nil && element.Value.(*entry[T]) == dropped {
+		k.order.Remove(element)
+		delete(k.byKey, dropped.key)
 	}
 }
 
 // maxCached is the largest number of entries.
 const maxCached = 64
 
-// resize updates the size of an entry, and drops others that no longer fit.
+// resize updates the size of an entry, and drops the entries used least recently if the cache is larger than its limit.
 func (k *cache[T]) resize(changed *entry[T]) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -87,10 +87,10 @@ func (k *cache[T]) resize(changed *entry[T]) {
 		sum += element.Value.(*entry[T]).size
 	}
 	for (sum > k.limit || k.order.Len() > maxCached) && k.order.Len() > 1 {
-		last := k.order.Back()
-		old := last.Value.(*entry[T])
-		sum -= old.size
-		k.order.Remove(last)
-		delete(k.byKey, old.key)
+		oldest := k.order.Back()
+		oldEntry := oldest.Value.(*entry[T])
+		sum -= oldEntry.size
+		k.order.Remove(oldest)
+		delete(k.byKey, oldEntry.key)
 	}
 }

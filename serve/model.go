@@ -92,14 +92,14 @@ func (h *API) withTextOnly(ctx context.Context, input *source, f func(*model) er
 	return h.withModel(ctx, input, "text", f)
 }
 
-// withModel calls f with one of the copies of the model of a source.
-func (h *API) withModel(ctx context.Context, input *source, name string, f func(*model) error) error {
+// withModel calls action with a copy of the model of a source. Each name has a copy of its own.
+func (h *API) withModel(ctx context.Context, input *source, name string, action func(*model) error) error {
 	text, err := json.Marshal([]string{name, input.File, input.Model, input.Const})
 	if err != nil {
 		return err
 	}
 	sum := sha256.Sum256(text)
-	return h.models.use(ctx, hex.EncodeToString(sum[:]), func() (*model, error) { return h.load(ctx, input) }, f)
+	return h.models.use(ctx, hex.EncodeToString(sum[:]), func() (*model, error) { return h.load(ctx, input) }, action)
 }
 
 func (h *API) load(ctx context.Context, input *source) (*model, error) {
@@ -112,12 +112,12 @@ func (h *API) load(ctx context.Context, input *source) (*model, error) {
 	return &model{compiled: compiled, warnings: warnings, values: map[string]*values{}, partitions: map[componentKind]*partition{}}, nil
 }
 
-// states builds the state space once.
-func (h *API) states(ctx context.Context, loaded *model, out *reply) error {
+// states builds the state space of a model, unless it is already built.
+func (h *API) states(ctx context.Context, loaded *model, response *reply) error {
 	if loaded.space != nil {
 		return nil
 	}
-	err := h.build(ctx, loaded, h.Limits.States, out)
+	err := h.build(ctx, loaded, h.Limits.States, response)
 	if err != nil {
 		return check.Failure(err, loaded.compiled.Program().File, syntax.Pos{})
 	}
@@ -128,15 +128,15 @@ func (h *API) states(ctx context.Context, loaded *model, out *reply) error {
 const builtUnasked = 50_000
 
 // statesFor builds the state space if all is set, or if it has at most builtUnasked states. It reports whether the space is there.
-func (h *API) statesFor(ctx context.Context, loaded *model, everyState bool, out *reply) (bool, error) {
+func (h *API) statesFor(ctx context.Context, loaded *model, everyState bool, response *reply) (bool, error) {
 	if everyState || loaded.space != nil {
-		return true, h.states(ctx, loaded, out)
+		return true, h.states(ctx, loaded, response)
 	}
 	limit := min(builtUnasked, h.Limits.States)
 	if loaded.larger >= limit {
 		return false, nil
 	}
-	err := h.build(ctx, loaded, limit, out)
+	err := h.build(ctx, loaded, limit, response)
 	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
 		loaded.larger = limit
 		return false, nil
@@ -148,9 +148,9 @@ func (h *API) statesFor(ctx context.Context, loaded *model, everyState bool, out
 }
 
 // build builds the state space, which may have at most a given number of states.
-func (h *API) build(ctx context.Context, loaded *model, maxStates int, out *reply) error {
+func (h *API) build(ctx context.Context, loaded *model, maxStates int, response *reply) error {
 	space, err := explicit.Build(ctx, loaded.compiled, explicit.Options{
-		MaxStates: maxStates, MaxMemory: h.Limits.Memory, Progress: out.progress,
+		MaxStates: maxStates, MaxMemory: h.Limits.Memory, Progress: response.progress,
 	})
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func (h *API) property(ctx context.Context, input *source, index int, text strin
 }
 
 // valuesOf returns the values of a property in all states, and the scheduler that attains them.
-func (h *API) valuesOf(ctx context.Context, input *source, loaded *model, index int, text string, out *reply) (*values, error) {
+func (h *API) valuesOf(ctx context.Context, input *source, loaded *model, index int, text string, response *reply) (*values, error) {
 	key := fmt.Sprintf("%d\x00%s\x00%s", index, text, input.Props)
 	if computed := loaded.values[key]; computed != nil {
 		return computed, nil
@@ -199,14 +199,14 @@ func (h *API) valuesOf(ctx context.Context, input *source, loaded *model, index 
 	if err != nil {
 		return nil, err
 	}
-	if err := h.states(ctx, loaded, out); err != nil {
+	if err := h.states(ctx, loaded, response); err != nil {
 		return nil, err
 	}
-	all, verdict := loaded.checker.Values(ctx, property)
+	stateValues, verdict := loaded.checker.Values(ctx, property)
 	if verdict.Err != nil {
 		return nil, verdict.Err
 	}
-	computed := &values{StateValues: all, verdict: verdict}
+	computed := &values{StateValues: stateValues, verdict: verdict}
 	computed.verdict.Property, computed.verdict.Name = property.Text, property.Name
 	if loaded.space.Model().Kind == sparse.MDP {
 		// Some properties have values but no scheduler.
@@ -224,7 +224,8 @@ func (h *API) valuesOf(ctx context.Context, input *source, loaded *model, index 
 }
 
 // best returns the choice of the optimal scheduler in a state, counted from the state's first
-// choice; -1 if it is unknown or does not matter.
+// choice. It returns -1 if there is no scheduler, or if
+// the choice does not change the value.
 func (m *model) best(solved *values, state int) int {
 	if solved == nil || solved.scheduler == nil {
 		return -1
@@ -257,9 +258,9 @@ func (h *API) expression(ctx context.Context, input *source, text string) (sema.
 	if err != nil {
 		return nil, nil, err
 	}
-	x := property.Expr
-	if x.Type() != sema.Bool {
-		return nil, nil, &result.Failure{Class: result.TypeError, Message: fmt.Sprintf("found an expression of type %s, want one of type bool", x.Type())}
+	expr := property.Expr
+	if expr.Type() != sema.Bool {
+		return nil, nil, &result.Failure{Class: result.TypeError, Message: fmt.Sprintf("found an expression of type %s, want one of type bool", expr.Type())}
 	}
-	return x, property.Program, nil
+	return expr, property.Program, nil
 }

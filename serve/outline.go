@@ -24,15 +24,15 @@ type outlineEntry struct {
 
 // outlineOf lists the declarations of a file.
 func outlineOf(files *editor.Files, name string) []outlineEntry {
-	lines, out := editor.NewLines(files.Text(name)), []outlineEntry{}
-	var add func(list []editor.Symbol, deep bool)
-	add = func(list []editor.Symbol, deep bool) {
+	lines, entries := editor.NewLines(files.Text(name)), []outlineEntry{}
+	var add func(list []editor.Symbol, isNested bool)
+	add = func(list []editor.Symbol, isNested bool) {
 		for _, symbol := range list {
 			line, _ := lines.Position(symbol.From)
-			out = append(out, outlineEntry{symbol.Kind.String(), symbol.Name, int32(line) + 1, deep})
+			entries = append(entries, outlineEntry{symbol.Kind.String(), symbol.Name, int32(line) + 1, isNested})
 			add(symbol.Inside, true)
 		}
 	}
 	add(files.Symbols(name), false)
-	return out
+	return entries
 }

@@ -130,9 +130,9 @@ func names(moves game.Moves) []string {
 }
 
 func direction(name string) (game.Dir, error) {
-	for _, d := range []game.Dir{game.Left, game.Right, game.Up, game.Down} {
-		if d.String() == name {
-			return d, nil
+	for _, direction := range []game.Dir{game.Left, game.Right, game.Up, game.Down} {
+		if direction.String() == name {
+			return direction, nil
 		}
 	}
 	return 0, badf("dir is %q, want left, right, up or down", name)
@@ -251,10 +251,10 @@ func (h *API) strategy(spec string, setting strategy.Setting) (strategy.Strategy
 }
 
 // openedTable returns the table of a game from Options.Tables; nil if there is none.
-func (h *API) openedTable(asked *board) *solve.Table {
+func (h *API) openedTable(board *board) *solve.Table {
 	for _, table := range h.Tables {
 		problem := table.Problem()
-		if problem.Shape.Rows == asked.Rows && problem.Shape.Cols == asked.Cols && game.Value(problem.MaxExp) == asked.Max && Winning(problem) {
+		if problem.Shape.Rows == board.Rows && problem.Shape.Cols == board.Cols && game.Value(problem.MaxExp) == board.Max && Winning(problem) {
 			return table
 		}
 	}
@@ -267,32 +267,32 @@ func Winning(p solve.Problem) bool {
 	return p.Objective == solve.Win && p.Discount == 1 && p.Twos == 9 && p.Total == 10 && p.Against == solve.Chance
 }
 
-// table calls f with the solution of a game.
-func (h *API) table(ctx context.Context, asked *board, out *reply, f func(*solve.Table) error) error {
-	if t := h.openedTable(asked); t != nil {
-		return f(t)
+// table calls action with the solution of a game, which it computes if necessary.
+func (h *API) table(ctx context.Context, board *board, response *reply, action func(*solve.Table) error) error {
+	if table := h.openedTable(board); table != nil {
+		return action(table)
 	}
-	if !solvable(asked.Rows, asked.Cols, asked.Max) {
-		return badf("optimal play on %dx%d to %d is not computed for a page", asked.Rows, asked.Cols, asked.Max)
+	if !solvable(board.Rows, board.Cols, board.Max) {
+		return badf("optimal play on %dx%d to %d is not computed for a page", board.Rows, board.Cols, board.Max)
 	}
-	key := fmt.Sprint(asked.Rows, asked.Cols, asked.Max)
+	key := fmt.Sprint(board.Rows, board.Cols, board.Max)
 	return h.tables.use(ctx, key, func() (*solvedGame, error) {
-		t, _, err := solve.Solve(ctx, solve.Options{
-			Shape: game.Shape{Rows: asked.Rows, Cols: asked.Cols}, Max: asked.Max, Memory: h.Limits.Memory / 4,
+		table, _, err := solve.Solve(ctx, solve.Options{
+			Shape: game.Shape{Rows: board.Rows, Cols: board.Cols}, Max: board.Max, Memory: h.Limits.Memory / 4,
 			Progress: func(update solve.Progress) {
-				out.part("progress", progressLine{Property: "optimal play", Done: update.Positions, Target: update.Total, Unit: "positions"})
+				response.part("progress", progressLine{Property: "optimal play", Done: update.Positions, Target: update.Total, Unit: "positions"})
 			},
 		})
 		if err != nil {
 			return nil, err
 		}
-		return &solvedGame{t}, nil
-	}, func(s *solvedGame) error { return f(s.table) })
+		return &solvedGame{table}, nil
+	}, func(game *solvedGame) error { return action(game.table) })
 }
 
-func (h *API) optimal(ctx context.Context, question *hintsQuestion, board game.Board, out *reply) (any, error) {
+func (h *API) optimal(ctx context.Context, question *hintsQuestion, board game.Board, response *reply) (any, error) {
 	answer := hints{Kind: "win", About: fmt.Sprintf("probability of %d with optimal play", question.Max), Moves: []hint{}}
-	err := h.table(ctx, &question.board, out, func(table *solve.Table) error {
+	err := h.table(ctx, &question.board, response, func(table *solve.Table) error {
 		value, best, ok := table.Value(board)
 		if !ok {
 			return badf("the game does not come to this board")
@@ -342,7 +342,7 @@ const maxFrames = 20_000
 var errFrameLimit = errors.New("enough")
 
 // watch plays a game with a strategy: the same game as tilecheck play.
-func (h *API) watch(ctx context.Context, question *watchQuestion, out *reply) (any, error) {
+func (h *API) watch(ctx context.Context, question *watchQuestion, response *reply) (any, error) {
 	goal, err := exponent(question.Max)
 	if err != nil {
 		return nil, err
@@ -352,13 +352,13 @@ func (h *API) watch(ctx context.Context, question *watchQuestion, out *reply) (a
 		return nil, err
 	}
 	match := play.Match{Shape: rules.Shape(), Goal: goal, Seed: question.Seed}
-	s, err := h.strategy(question.Strategy, strategy.Setting{Rules: rules, Max: goal})
+	strategy, err := h.strategy(question.Strategy, strategy.Setting{Rules: rules, Max: goal})
 	if err != nil {
 		return nil, err
 	}
 	count := 0
-	result, err := play.Watch(ctx, play.Options{Match: match, Strategy: s}, question.Game, func(frame play.Frame) error {
-		out.part("frame", frameOf(match.Shape, frame))
+	result, err := play.Watch(ctx, play.Options{Match: match, Strategy: strategy}, question.Game, func(frame play.Frame) error {
+		response.part("frame", frameOf(match.Shape, frame))
 		if count++; count == maxFrames {
 			return errFrameLimit
 		}
@@ -367,7 +367,7 @@ func (h *API) watch(ctx context.Context, question *watchQuestion, out *reply) (a
 	if err != nil && !errors.Is(err, errFrameLimit) {
 		return nil, err
 	}
-	return map[string]any{"strategy": s.String(), "score": result.Score, "moves": result.Moves, "won": result.Won, "largest_tile": game.Value(result.Max)}, nil
+	return map[string]any{"strategy": strategy.String(), "score": result.Score, "moves": result.Moves, "won": result.Won, "largest_tile": game.Value(result.Max)}, nil
 }
 
 type replayQuestion struct {
@@ -377,7 +377,7 @@ type replayQuestion struct {
 }
 
 // replay checks a record against the rules, and shows one of its games.
-func (h *API) replay(ctx context.Context, question *replayQuestion, out *reply) (any, error) {
+func (h *API) replay(ctx context.Context, question *replayQuestion, response *reply) (any, error) {
 	type entry struct {
 		Index int64 `json:"index"`
 		Score int64 `json:"score"`
@@ -386,13 +386,13 @@ func (h *API) replay(ctx context.Context, question *replayQuestion, out *reply) 
 		Won   bool  `json:"won"`
 	}
 	games := []entry{}
-	var shown *play.Transcript
+	var selected *play.Transcript
 	head, err := play.ReadRecord(strings.NewReader(question.Text), cmp.Or(question.Name, "record"), func(played *play.Played) error {
 		if len(games) < 1000 {
 			games = append(games, entry{played.Index, played.Score, played.Moves, game.Value(played.Max), played.Won})
 		}
-		if played.Index == question.Game || shown == nil {
-			shown = played.Transcript
+		if played.Index == question.Game || selected == nil {
+			selected = played.Transcript
 		}
 		return ctx.Err()
 	})
@@ -400,8 +400,8 @@ func (h *API) replay(ctx context.Context, question *replayQuestion, out *reply) 
 		return nil, err
 	}
 	frames := []frame{}
-	if shown != nil {
-		if _, err := head.Match.Replay(shown, func(f play.Frame) { frames = append(frames, frameOf(head.Match.Shape, f)) }); err != nil {
+	if selected != nil {
+		if _, err := head.Match.Replay(selected, func(frame play.Frame) { frames = append(frames, frameOf(head.Match.Shape, frame)) }); err != nil {
 			return nil, err
 		}
 	}

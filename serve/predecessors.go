@@ -35,13 +35,13 @@ type incomingTransition struct {
 }
 
 // predecessors returns the states from which a state is reached in one step, unless the state space is large.
-func (h *API) predecessors(ctx context.Context, question *predecessorsQuestion, out *reply) (any, error) {
+func (h *API) predecessors(ctx context.Context, question *predecessorsQuestion, response *reply) (any, error) {
 	answer := incoming{From: []incomingTransition{}}
 	err := h.with(ctx, &question.source, func(loaded *model) (err error) {
 		if err := loaded.valuation(question.State); err != nil {
 			return err
 		}
-		if answer.Whole, err = h.statesFor(ctx, loaded, question.All, out); err != nil || !answer.Whole {
+		if answer.Whole, err = h.statesFor(ctx, loaded, question.All, response); err != nil || !answer.Whole {
 			return err
 		}
 		state, ok := loaded.space.Find(question.State)
@@ -54,7 +54,7 @@ func (h *API) predecessors(ctx context.Context, question *predecessorsQuestion, 
 	return answer, err
 }
 
-// add adds the transitions to a state of the space.
+// add adds the transitions that lead to a state of the space.
 func (f *incoming) add(ctx context.Context, loaded *model, target int) error {
 	var owners []int
 	for _, choice := range loaded.graph.Into(target) {

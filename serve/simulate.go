@@ -34,17 +34,17 @@ func (h *API) withFor(ctx context.Context, input *source, v *valued, f func(*mod
 
 // pathsOf returns a picture of the model in which paths can be followed. If the request names a property, it has the value of the
 // property in every state.
-func (h *API) pathsOf(ctx context.Context, input *source, question *valued, loaded *model, out *reply) (*picture, error) {
-	p, err := newPicture(loaded)
+func (h *API) pathsOf(ctx context.Context, input *source, question *valued, loaded *model, response *reply) (*picture, error) {
+	picture, err := newPicture(loaded)
 	if err != nil || !question.given() {
-		return p, err
+		return picture, err
 	}
 	index := 0
 	if question.Property != nil {
 		index = *question.Property
 	}
-	p.values, err = h.valuesOf(ctx, input, loaded, index, question.Text, out)
-	return p, err
+	picture.values, err = h.valuesOf(ctx, input, loaded, index, question.Text, response)
+	return picture, err
 }
 
 type stepQuestion struct {
@@ -92,14 +92,14 @@ type situation struct {
 }
 
 // step describes a state and its choices.
-func (h *API) step(ctx context.Context, question *stepQuestion, out *reply) (any, error) {
+func (h *API) step(ctx context.Context, question *stepQuestion, response *reply) (any, error) {
 	var answer *situation
 	err := h.withFor(ctx, &question.source, &question.valued, func(loaded *model) error {
-		p, err := h.pathsOf(ctx, &question.source, &question.valued, loaded, out)
+		picture, err := h.pathsOf(ctx, &question.source, &question.valued, loaded, response)
 		if err != nil {
 			return err
 		}
-		answer, err = p.situation(ctx, question.State)
+		answer, err = picture.situation(ctx, question.State)
 		return err
 	})
 	return answer, err
@@ -186,13 +186,13 @@ func (p *picture) commands(c *compile.Choice) []commandPlace {
 }
 
 // commandPlaces returns the places of the commands of a choice.
-func commandPlaces(prog *sema.Program, c *compile.Choice) []commandPlace {
-	out := []commandPlace{}
-	for _, ref := range c.Commands {
-		m := &prog.Modules[ref.Module]
-		out = append(out, commandPlace{m.Name, m.Commands[ref.Command].Pos.Line})
+func commandPlaces(prog *sema.Program, choice *compile.Choice) []commandPlace {
+	places := []commandPlace{}
+	for _, ref := range choice.Commands {
+		module := &prog.Modules[ref.Module]
+		places = append(places, commandPlace{module.Name, module.Commands[ref.Command].Pos.Line})
 	}
-	return out
+	return places
 }
 
 func numbers(list []float64) []result.JSONNumber {
@@ -235,21 +235,21 @@ func (p *picture) stepTo(state []int32) (pathStep, error) {
 // steps returns the steps of a path.
 func (p *picture) steps(path *simulate.Path) ([]pathStep, error) {
 	prog := p.m.compiled.Program()
-	out := []pathStep{}
+	steps := []pathStep{}
 	for visit := range path.Visits() {
-		w, err := p.stepTo(visit.State)
+		step, err := p.stepTo(visit.State)
 		if err != nil {
 			return nil, err
 		}
 		if visit.Incoming != nil {
-			w.Action, w.Probability = simulate.ActionText(prog, visit.Incoming), result.JSONNumber(visit.Incoming.Probability)
+			step.Action, step.Probability = simulate.ActionText(prog, visit.Incoming), result.JSONNumber(visit.Incoming.Probability)
 		}
 		if visit.Outgoing != nil {
-			w.StepRewards, w.Sojourn = numbers(visit.Outgoing.Rewards), result.JSONNumber(visit.Outgoing.Time)
+			step.StepRewards, step.Sojourn = numbers(visit.Outgoing.Rewards), result.JSONNumber(visit.Outgoing.Time)
 		}
-		out = append(out, w)
+		steps = append(steps, step)
 	}
-	return out, path.Err
+	return steps, path.Err
 }
 
 type walkQuestion struct {
@@ -301,11 +301,11 @@ func (p *picture) optimalPathOf(source from, steps uint64) (*optimalPath, error)
 
 // Expand implements simulate.Source.
 func (path *optimalPath) Expand(state []int32) (*compile.Choices, error) {
-	s, found := path.model.space.Find(state)
+	number, found := path.model.space.Find(state)
 	if !found {
 		return nil, badf("%s is not reachable, so no scheduler has a choice for it", path.model.compiled.StateText(state))
 	}
-	path.state = s
+	path.state = number
 	return path.from.Expand(state)
 }
 
@@ -338,7 +338,7 @@ func (h *API) walk(ctx context.Context, question *walkQuestion, reply *reply) (a
 	if question.Steps < 1 || question.Steps > maxSteps {
 		return nil, badf("%d steps, want 1 to %d", question.Steps, maxSteps)
 	}
-	out := struct {
+	answer := struct {
 		Steps []pathStep `json:"steps"`
 		End   string     `json:"end"`
 	}{Steps: []pathStep{}}
@@ -348,27 +348,27 @@ func (h *API) walk(ctx context.Context, question *walkQuestion, reply *reply) (a
 				return err
 			}
 		}
-		p, err := h.pathsOf(ctx, &question.source, &question.valued, loaded, reply)
+		picture, err := h.pathsOf(ctx, &question.source, &question.valued, loaded, reply)
 		if err != nil {
 			return err
 		}
 		options := simulate.PathOptions{Steps: question.Steps, Rewards: true, Seed: question.Seed, Index: question.Index}
-		var source simulate.Source = from{p.src, question.State}
+		var source simulate.Source = from{picture.src, question.State}
 		if question.Optimal {
-			optimal, err := p.optimalPathOf(from{p.src, question.State}, question.Index)
+			optimal, err := picture.optimalPathOf(from{picture.src, question.State}, question.Index)
 			if err != nil {
 				return err
 			}
 			source, options.Chooser = optimal, optimalChooser{optimal}
 		}
 		path := simulate.Walk(ctx, source, options)
-		if out.Steps, err = p.steps(path); err != nil {
+		if answer.Steps, err = picture.steps(path); err != nil {
 			return err
 		}
-		out.End = path.End.String()
+		answer.End = path.End.String()
 		return nil
 	})
-	return out, err
+	return answer, err
 }
 
 type followQuestion struct {
@@ -391,7 +391,7 @@ type checkedPath struct {
 
 // follow reads a path and checks each step, as tilecheck simulate --path does.
 func (h *API) follow(ctx context.Context, question *followQuestion, reply *reply) (any, error) {
-	var out checkedPath
+	var answer checkedPath
 	err := h.withFor(ctx, &question.source, &question.valued, func(loaded *model) error {
 		if question.Start != nil {
 			if err := loaded.valuation(question.Start); err != nil {
@@ -405,24 +405,24 @@ func (h *API) follow(ctx context.Context, question *followQuestion, reply *reply
 		if record.Steps() > maxSteps {
 			return badf("%d steps, want %d at most", record.Steps(), maxSteps)
 		}
-		p, err := h.pathsOf(ctx, &question.source, &question.valued, loaded, reply)
+		picture, err := h.pathsOf(ctx, &question.source, &question.valued, loaded, reply)
 		if err != nil {
 			return err
 		}
-		path := simulate.Walk(ctx, from{p.src, question.Start}, simulate.PathOptions{Record: record, Rewards: true})
+		path := simulate.Walk(ctx, from{picture.src, question.Start}, simulate.PathOptions{Record: record, Rewards: true})
 		if separator, ok := map[string]string{"csv": ",", "prism": " "}[question.Write]; ok {
 			var text strings.Builder
 			err := simulate.WriteTable(&text, path, simulate.TableOptions{Separator: separator, Probs: true, Rewards: true})
-			out.Steps, out.Table = []pathStep{}, text.String()
+			answer.Steps, answer.Table = []pathStep{}, text.String()
 			return cmp.Or(err, path.Err)
 		}
-		if out.Steps, err = p.steps(path); err != nil {
+		if answer.Steps, err = picture.steps(path); err != nil {
 			return err
 		}
-		out.Probability = path.Probability.Text('g', 6)
+		answer.Probability = path.Probability.Text('g', 6)
 		return nil
 	})
-	return out, err
+	return answer, err
 }
 
 func actionOf(prog *sema.Program, src simulate.Source, choice int) string {

@@ -78,8 +78,8 @@ func (h *API) generate(_ context.Context, question *generateQuestion, _ *reply) 
 	if err != nil {
 		return nil, badRequest{usage.Errorf("%w", err)}
 	}
-	out := text{Name: "2048.prism"}
-	if out.Model, err = printTree(model); err != nil {
+	generated := text{Name: "2048.prism"}
+	if generated.Model, err = printTree(model); err != nil {
 		return nil, err
 	}
 	for _, listed := range properties.All() {
@@ -87,9 +87,9 @@ func (h *API) generate(_ context.Context, question *generateQuestion, _ *reply) 
 		if hasLabel(model, listed.Name) { // a property cannot have the name of a label
 			name = ""
 		}
-		out.Props += "// " + listed.Meaning + "\n" + name + listed.Text + ";\n\n"
+		generated.Props += "// " + listed.Meaning + "\n" + name + listed.Text + ";\n\n"
 	}
-	return out, nil
+	return generated, nil
 }
 
 // hasLabel reports whether a model has a label.
@@ -186,9 +186,9 @@ func (h *API) diagnoseTexts(ctx context.Context, answer *diagnosis, input *sourc
 			if err != nil {
 				return err
 			}
-			for _, x := range diagnostics {
-				place := result.Place{File: name, Line: int(x.Pos.Line), Column: int(x.Pos.Col), Message: x.Message}
-				if x.Severity == editor.Error {
+			for _, found := range diagnostics {
+				place := result.Place{File: name, Line: int(found.Pos.Line), Column: int(found.Pos.Col), Message: found.Message}
+				if found.Severity == editor.Error {
 					answer.Places = append(answer.Places, place)
 				} else {
 					answer.Advice = append(answer.Advice, place)
@@ -198,8 +198,8 @@ func (h *API) diagnoseTexts(ctx context.Context, answer *diagnosis, input *sourc
 			if err != nil {
 				return err
 			}
-			for _, x := range fixes[:min(len(fixes), maxFixes)] {
-				answer.Fixes = append(answer.Fixes, fixOf(files, name, props, x))
+			for _, found := range fixes[:min(len(fixes), maxFixes)] {
+				answer.Fixes = append(answer.Fixes, fixOf(files, name, props, found))
 			}
 		}
 		answer.Outline = outlineOf(files, model)
@@ -228,17 +228,17 @@ type textEdit struct {
 	Text    string `json:"text"`
 }
 
-func fixOf(files *editor.Files, name, props string, x editor.Fix) fix {
-	out := fix{Title: x.Title, File: name, Line: int(x.Of.Pos.Line), Of: x.Of.Message, Edits: []textEdit{}}
-	for _, edit := range x.Edits {
+func fixOf(files *editor.Files, name, props string, suggested editor.Fix) fix {
+	converted := fix{Title: suggested.Title, File: name, Line: int(suggested.Of.Pos.Line), Of: suggested.Of.Message, Edits: []textEdit{}}
+	for _, edit := range suggested.Edits {
 		text := files.Text(edit.File)
-		out.Edits = append(out.Edits, textEdit{edit.File == props, editor.UTF16(text[:edit.From]), editor.UTF16(text[:edit.To]), edit.Text})
+		converted.Edits = append(converted.Edits, textEdit{edit.File == props, editor.UTF16(text[:edit.From]), editor.UTF16(text[:edit.To]), edit.Text})
 	}
-	slices.SortStableFunc(out.Edits, func(first, second textEdit) int { return second.From - first.From })
-	return out
+	slices.SortStableFunc(converted.Edits, func(first, second textEdit) int { return second.From - first.From })
+	return converted
 }
 
-// addPlan adds what only a plan knows.
+// addPlan adds the warnings of the plan, the properties of a JANI model, and the errors of rejected properties.
 func (d *diagnosis) addPlan(plan *runner.Plan) {
 	d.Warnings = plan.Warnings
 	if len(d.Properties) == 0 { // those of a JANI model
@@ -266,30 +266,30 @@ func (d *diagnosis) addTexts(texts *checkedTexts, input *source) {
 	if texts.parsed == nil {
 		return
 	}
-	lacking := map[string]bool{}
+	lacksValue := map[string]bool{}
 	for _, constant := range d.Constants {
-		lacking[constant.Name] = constant.Value == "" && constant.Count == 0
+		lacksValue[constant.Name] = constant.Value == "" && constant.Count == 0
 	}
 	for _, item := range texts.parsed.Items {
 		property, ok := item.(*syntax.Property)
 		if !ok {
 			continue
 		}
-		added := entryOf(property, input.Props)
-		added.Index = len(d.Properties)
+		entry := entryOf(property, input.Props)
+		entry.Index = len(d.Properties)
 		for _, name := range texts.model.Undefined() {
-			if lacking[name] {
-				added.Needs = append(added.Needs, name)
+			if lacksValue[name] {
+				entry.Needs = append(entry.Needs, name)
 			}
 		}
 		if texts.props != nil {
-			for _, name := range texts.props.Needs(added.Index) {
-				if lacking[name] && !slices.Contains(added.Needs, name) {
-					added.Needs = append(added.Needs, name)
+			for _, name := range texts.props.Needs(entry.Index) {
+				if lacksValue[name] && !slices.Contains(entry.Needs, name) {
+					entry.Needs = append(entry.Needs, name)
 				}
 			}
 		}
-		d.Properties = append(d.Properties, added)
+		d.Properties = append(d.Properties, entry)
 	}
 }
 
@@ -320,7 +320,7 @@ func entryOf(property *syntax.Property, text string) propertyEntry {
 		end = len(text) - len(following) + 1
 	}
 	doc := start
-	for range len(property.Doc) { // one comment a line; one behind something else is about that
+	for range len(property.Doc) { // each comment has a line of its own; a comment after other text is not about the property
 		line := strings.LastIndex(strings.TrimRight(text[:doc], " \t\n"), "\n") + 1
 		if !strings.HasPrefix(strings.TrimSpace(text[line:doc]), "//") {
 			break
@@ -341,7 +341,7 @@ type examplesQuestion struct{}
 var exampleFiles embed.FS
 
 // examples returns example models.
-func (h *API) examples(ctx context.Context, _ *examplesQuestion, out *reply) (any, error) {
+func (h *API) examples(ctx context.Context, _ *examplesQuestion, response *reply) (any, error) {
 	texts := []text{}
 	for _, builtin := range []struct{ name, about string }{
 		{"die", "A fair die from a fair coin (Knuth and Yao)"},
@@ -361,7 +361,7 @@ func (h *API) examples(ctx context.Context, _ *examplesQuestion, out *reply) (an
 		texts = append(texts, text{Name: builtin.name + ".prism", About: builtin.about, Model: string(model), Props: string(props)})
 	}
 	for _, example := range []generateQuestion{{Rows: 2, Cols: 2, Max: 16}, {Rows: 2, Cols: 3, Max: 32}} {
-		generated, err := h.generate(ctx, &example, out)
+		generated, err := h.generate(ctx, &example, response)
 		if err != nil {
 			return nil, err
 		}

@@ -38,21 +38,21 @@ type digits struct {
 const maxDigits = 17
 
 // verdict returns the verdict of instance i.
-func (r *run) verdict(i int, v *result.Verdict) verdict {
-	out := verdict{Record: result.NewRecord(v), Frontier: frontier.FromVerdict(v)}
-	if v.Seconds > 0 {
-		out.Time = number.Duration(v.Seconds)
+func (r *run) verdict(i int, checkedVerdict *result.Verdict) verdict {
+	record := verdict{Record: result.NewRecord(checkedVerdict), Frontier: frontier.FromVerdict(checkedVerdict)}
+	if checkedVerdict.Seconds > 0 {
+		record.Time = number.Duration(checkedVerdict.Seconds)
 	}
-	if x := v.Value; x.Kind == result.Number || x.Kind == result.Integer {
-		out.Short = digitsOf(v, number.MaxDigits)
-		out.Full = digitsOf(v, maxDigits)
+	if value := checkedVerdict.Value; value.Kind == result.Number || value.Kind == result.Integer {
+		record.Short = digitsOf(checkedVerdict, number.MaxDigits)
+		record.Full = digitsOf(checkedVerdict, maxDigits)
 	}
 	if i < len(r.instances) {
-		checked := &r.instances[i]
-		out.Index = checked.index
-		out.judge(r, checked, v)
+		instance := &r.instances[i]
+		record.Index = instance.index
+		record.judge(r, instance, checkedVerdict)
 	}
-	return out
+	return record
 }
 
 // digitsOf writes the number of a verdict with at most limit significant digits.
@@ -74,19 +74,19 @@ func digitsOf(verdict *result.Verdict, limit int) *digits {
 		return &digits{Value: number.Text(value.Num)}
 	}
 	scale := number.ScaleWithin(value.Num, half, limit)
-	out := &digits{Value: scale.Format(value.Num, 0), Interval: scale.Interval(lo, hi)}
-	shown, err := strconv.ParseFloat(out.Value, 64)
+	result := &digits{Value: scale.Format(value.Num, 0), Interval: scale.Interval(lo, hi)}
+	rounded, err := strconv.ParseFloat(result.Value, 64)
 	if err != nil {
-		return out
+		return result
 	}
-	if far := max(hi-shown, shown-lo); far > 0 {
-		out.Half = number.ScaleWithin(far, far, 2).Format(far, 1)
+	if distance := max(hi-rounded, rounded-lo); distance > 0 {
+		result.Half = number.ScaleWithin(distance, distance, 2).Format(distance, 1)
 	}
-	return out
+	return result
 }
 
 // judge compares a verdict with the annotations of its property.
-func (d *verdict) judge(current *run, checked *instance, v *result.Verdict) {
+func (d *verdict) judge(current *run, checked *instance, verdict *result.Verdict) {
 	source, property := current.plan.Job.Properties, checked.task.Property
 	if property == nil || checked.task.Source == nil || checked.task.Rejected != nil {
 		return
@@ -94,7 +94,7 @@ func (d *verdict) judge(current *run, checked *instance, v *result.Verdict) {
 	rules := expect.Rules{Exact: current.plan.Job.Numeric.Accuracy == result.Exact, Relative: expect.DefaultRelative}
 	program, err := current.plan.Model.Instantiate(checked.model.Map())
 	if err != nil {
-		return // the verdict says it
+		return // the verdict has this error, too
 	}
 	rules.Constants = checked.task.Source.Props.Values(program, checked.property.Map())
 	var chosen expect.Annotations
@@ -107,6 +107,6 @@ func (d *verdict) judge(current *run, checked *instance, v *result.Verdict) {
 	if term := chosen.Terms; term != nil && term.Statistical != nil {
 		rules.Level = term.Statistical.Level(0)
 	}
-	j := chosen.Judge(*v, rules)
-	d.Expected, d.Outcome, d.Reason = chosen.String(), j.Outcome.String(), j.Reason
+	judgement := chosen.Judge(*verdict, rules)
+	d.Expected, d.Outcome, d.Reason = chosen.String(), judgement.Outcome.String(), judgement.Reason
 }

@@ -31,9 +31,9 @@ type explanation struct {
 const maxWhyPaths = 20
 
 // why explains the answer to a property by paths, as check --witness does.
-func (h *API) why(ctx context.Context, question *whyQuestion, out *reply) (any, error) {
+func (h *API) why(ctx context.Context, question *whyQuestion, response *reply) (any, error) {
 	check := checkQuestion{source: question.source, Select: []int{question.Property}}
-	runs, err := h.runs(ctx, &check, out)
+	runs, err := h.runs(ctx, &check, response)
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +69,11 @@ func (h *API) why(ctx context.Context, question *whyQuestion, out *reply) (any, 
 }
 
 // explain converts a witness for the page, with states instead of valuations.
-func explain(prog *sema.Program, w *result.Witness) (*explanation, error) {
-	out := &explanation{Holds: w.Holds, Wanted: w.Wanted, Enough: w.Enough, Count: w.Count, Probability: w.Sum, Paths: []likelyPath{}}
-	for _, p := range w.Paths {
-		path := likelyPath{Probability: p.Probability, Fraction: p.Fraction}
-		for i, step := range p.Steps[:min(len(p.Steps), MaxNodes)] {
+func explain(prog *sema.Program, witness *result.Witness) (*explanation, error) {
+	explanation := &explanation{Holds: witness.Holds, Wanted: witness.Wanted, Enough: witness.Enough, Count: witness.Count, Probability: witness.Sum, Paths: []likelyPath{}}
+	for _, witnessPath := range witness.Paths {
+		path := likelyPath{Probability: witnessPath.Probability, Fraction: witnessPath.Fraction}
+		for i, step := range witnessPath.Steps[:min(len(witnessPath.Steps), MaxNodes)] {
 			state, err := stateOf(prog, step.State)
 			if err != nil {
 				return nil, err
@@ -83,9 +83,9 @@ func explain(prog *sema.Program, w *result.Witness) (*explanation, error) {
 				path.Actions = append(path.Actions, step.Action)
 			}
 		}
-		out.Paths = append(out.Paths, path)
+		explanation.Paths = append(explanation.Paths, path)
 	}
-	return out, nil
+	return explanation, nil
 }
 
 // stateOf returns the state with the given values of variables.

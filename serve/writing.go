@@ -21,34 +21,35 @@ func (t *texts) bytes() int64 {
 	return n
 }
 
-// withTexts calls do with the texts of a source. Another user with other texts under the same names
-// gets correct answers, only slower.
-func (h *API) withTexts(ctx context.Context, input *source, do func(files *editor.Files, model, props string) error) error {
+// withTexts calls action with the files of a source. It keeps the analysed files, by their names,
+// for the next request. If two users have different texts under the same names, each request
+// analyses the texts again.
+func (h *API) withTexts(ctx context.Context, input *source, action func(files *editor.Files, model, props string) error) error {
 	job := h.job(input)
 	opts := editor.Options{Consts: job.Consts}
 	var files *editor.Files
 	err := h.texts.use(ctx, job.File+"\x00"+job.PropsFile+"\x00"+input.Const, func() (*texts, error) {
 		return &texts{editor.New(opts)}, nil
-	}, func(own *texts) error {
-		own.files = replaced(own.files, job.File, job.Model)
-		own.files = replaced(own.files, job.PropsFile, job.Properties)
-		files = own.files
+	}, func(cached *texts) error {
+		cached.files = replaced(cached.files, job.File, job.Model)
+		cached.files = replaced(cached.files, job.PropsFile, job.Properties)
+		files = cached.files
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return do(files, job.File, job.PropsFile)
+	return action(files, job.File, job.PropsFile)
 }
 
 // replaced returns the set with a new text. An empty properties file is removed.
 func replaced(files *editor.Files, name string, text []byte) *editor.Files {
-	switch old := files.Text(name); {
+	switch oldText := files.Text(name); {
 	case len(text) == 0 && files.IsProperties(name):
 		return files.Without(name)
-	case len(text) == 0 && old == nil && syntax.IsProperties(name, nil):
+	case len(text) == 0 && oldText == nil && syntax.IsProperties(name, nil):
 		return files
-	case old != nil && string(old) == string(text):
+	case oldText != nil && string(oldText) == string(text):
 		return files
 	}
 	return files.With(name, text)
@@ -97,42 +98,42 @@ const maxWords = 500
 // complete returns the words that can be inserted at a place, and the start of the word that they
 // replace.
 func (h *API) complete(ctx context.Context, question *placeQuestion, _ *reply) (any, error) {
-	out := struct {
+	answer := struct {
 		From  int          `json:"from"`
 		Words []completion `json:"words"`
 	}{Words: []completion{}}
 	err := h.withTexts(ctx, &question.source, func(files *editor.Files, model, props string) error {
 		name, offset := question.place(files, model, props)
 		start, words := files.Complete(name, offset)
-		out.From = question.At - editor.UTF16(files.Text(name)[start:offset])
+		answer.From = question.At - editor.UTF16(files.Text(name)[start:offset])
 		for _, word := range words[:min(len(words), maxWords)] {
 			kind := word.Kind.String()
 			if word.Kind == editor.NoKind {
 				kind = "keyword"
 			}
-			out.Words = append(out.Words, completion{word.Text, kind, word.Detail})
+			answer.Words = append(answer.Words, completion{word.Text, kind, word.Detail})
 		}
 		return nil
 	})
-	return out, err
+	return answer, err
 }
 
 // hover describes a name in Markdown.
 func (h *API) hover(ctx context.Context, question *placeQuestion, _ *reply) (any, error) {
-	out := struct {
+	answer := struct {
 		Text string `json:"text"` // empty where there is no name
 	}{}
 	err := h.withTexts(ctx, &question.source, func(files *editor.Files, model, props string) error {
 		name, offset := question.place(files, model, props)
-		out.Text, _, _ = files.Hover(ctx, name, offset)
+		answer.Text, _, _ = files.Hover(ctx, name, offset)
 		return ctx.Err()
 	})
-	return out, err
+	return answer, err
 }
 
 // layout returns the formatted text, as tilecheck fmt does, or its first error.
 func (h *API) layout(ctx context.Context, question *placeQuestion, _ *reply) (any, error) {
-	out := struct {
+	answer := struct {
 		Text  string `json:"text"`
 		Wrong string `json:"wrong,omitempty"`
 	}{}
@@ -140,18 +141,18 @@ func (h *API) layout(ctx context.Context, question *placeQuestion, _ *reply) (an
 		name, _ := question.place(files, model, props)
 		text, err := files.Format(name)
 		if list, ok := errors.AsType[syntax.ErrorList](err); ok { // a text that does not parse is a valid request
-			out.Wrong, err = list[0].Error(), nil
+			answer.Wrong, err = list[0].Error(), nil
 		}
-		out.Text = string(text)
+		answer.Text = string(text)
 		return err
 	})
-	return out, err
+	return answer, err
 }
 
 // colours returns the coloured parts of a text between two places. Each part has three numbers:
 // its distance from the end of the previous part, its length, and its colour.
 func (h *API) colours(ctx context.Context, question *placeQuestion, _ *reply) (any, error) {
-	out := struct {
+	answer := struct {
 		Parts []int `json:"parts"`
 	}{Parts: []int{}}
 	err := h.withTexts(ctx, &question.source, func(files *editor.Files, model, props string) error {
@@ -163,13 +164,13 @@ func (h *API) colours(ctx context.Context, question *placeQuestion, _ *reply) (a
 		}
 		for _, token := range files.TokensIn(name, span) {
 			if colour := colourOf(token); colour >= 0 && token.From >= end {
-				out.Parts = append(out.Parts, editor.UTF16(text[end:token.From]), editor.UTF16(text[token.From:token.To]), colour)
+				answer.Parts = append(answer.Parts, editor.UTF16(text[end:token.From]), editor.UTF16(text[token.From:token.To]), colour)
 				end = token.To
 			}
 		}
 		return nil
 	})
-	return out, err
+	return answer, err
 }
 
 // colourOf returns the number of a colour on the page; -1 for a part without one.

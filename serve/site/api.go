@@ -23,7 +23,7 @@ func (h apiHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	h.api.Answer(request.Context(), strings.TrimPrefix(request.URL.Path, "/api/"), request.Body, out.send)
 }
 
-// wellFormed refuses what other people's pages can send without being asked.
+// wellFormed returns an error unless a request is a POST of JSON. Browsers let a page of another site send other kinds of requests without a check.
 func wellFormed(request *http.Request) error {
 	if request.Method != http.MethodPost {
 		return fmt.Errorf("method %s, want POST", request.Method)

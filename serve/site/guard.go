@@ -114,8 +114,8 @@ func (g *guard) api(w http.ResponseWriter, request *http.Request) {
 	g.next.ServeHTTP(w, request)
 }
 
-// body reads a request within bodyTime. Small requests do not wait for large ones that arrive
-// slowly.
+// body reads a request within bodyTime. Only maxLargeBodies large requests are read at a time. Small
+// requests do not wait for them.
 func (g *guard) body(w http.ResponseWriter, request *http.Request) ([]byte, int) {
 	controller := http.NewResponseController(w)
 	if err := controller.SetReadDeadline(time.Now().Add(bodyTime)); err != nil {

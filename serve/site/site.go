@@ -32,8 +32,8 @@ type Options struct {
 // shutdownTimeout is the time that running requests have to finish.
 const shutdownTimeout = 300 * time.Millisecond
 
-// Serve answers requests until the context ends, which is not an error. Requests that are still
-// running are then cancelled.
+// Serve answers requests until the context ends. Then it cancels the requests that are still
+// running, and returns nil.
 func Serve(ctx context.Context, listener net.Listener, opts Options) error {
 	if opts.Body == 0 {
 		opts.Body = 8 << 20
