@@ -8,37 +8,37 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// comments returns the comment of a declaration, or "" if it has none. This is the comment on the lines directly above it, or else the comment behind it on
-// the same line. For a module or a reward structure, the latter is the comment behind its name.
+// comments returns the comment of a declaration, or "" if it has none: the comment on the lines directly above it, or else the comment after it on the
+// same line. For a module or a reward structure, the latter is the comment after its name.
 func (decl *declaration) comments() string {
 	if decl.details == nil || decl.node == nil {
 		return ""
 	}
-	d, whole := decl.doc, rangeOf(decl.node)
-	if lines := d.commentsAbove(whole.From); len(lines) > 0 {
+	doc, declRange := decl.doc, rangeOf(decl.node)
+	if lines := doc.commentsAbove(declRange.From); len(lines) > 0 {
 		return strings.Join(lines, "\n")
 	}
-	end := whole.To
+	end := declRange.To
 	switch decl.node.(type) {
 	case *syntax.Module, *syntax.RenamedModule, *syntax.Rewards:
 		end = decl.To
 	}
-	return d.commentBehind(end)
+	return doc.commentBehind(end)
 }
 
 // commentsAbove returns the lines of the comments directly above the line of an offset.
 func (d *document) commentsAbove(offset int) []string {
 	var lines []string
-	all := d.lexemes()
+	lexemes := d.lexemes()
 	for i := d.lexemeFrom(offset) - 1; i >= 0; i-- {
-		l := all[i]
-		isAlone := i == 0 || bytes.IndexByte(d.text[all[i-1].to:l.from], '\n') >= 0
-		isDirectlyAbove := bytes.Count(d.text[l.to:offset], []byte("\n")) == 1
-		if l.class != syntax.Comment || !isAlone || !isDirectlyAbove {
+		current := lexemes[i]
+		isAlone := i == 0 || bytes.IndexByte(d.text[lexemes[i-1].to:current.from], '\n') >= 0
+		isDirectlyAbove := bytes.Count(d.text[current.to:offset], []byte("\n")) == 1
+		if current.class != syntax.Comment || !isAlone || !isDirectlyAbove {
 			break
 		}
-		lines = append(lines, d.commentText(l))
-		offset = int(l.from)
+		lines = append(lines, d.commentText(current))
+		offset = int(current.from)
 	}
 	slices.Reverse(lines)
 	return lines
@@ -46,12 +46,12 @@ func (d *document) commentsAbove(offset int) []string {
 
 // commentBehind returns the comment that follows an offset on the same line. It returns "" if there is none.
 func (d *document) commentBehind(offset int) string {
-	all := d.lexemes()
-	for i := d.lexemeFrom(offset); i < len(all) && bytes.IndexByte(d.text[offset:all[i].from], '\n') < 0; i++ {
-		if all[i].class == syntax.Comment {
-			return d.commentText(all[i])
+	lexemes := d.lexemes()
+	for i := d.lexemeFrom(offset); i < len(lexemes) && bytes.IndexByte(d.text[offset:lexemes[i].from], '\n') < 0; i++ {
+		if lexemes[i].class == syntax.Comment {
+			return d.commentText(lexemes[i])
 		}
-		if !d.is(all[i], ";") && !d.is(all[i], `"`) {
+		if !d.is(lexemes[i], ";") && !d.is(lexemes[i], `"`) {
 			break
 		}
 	}

@@ -17,48 +17,48 @@ type Completion struct {
 // Complete returns the words that can replace the word that ends at an offset of the named file, sorted, and the offset where that word starts.
 // The words are the declared names, and the keywords that the grammar allows there.
 func (f *Files) Complete(name string, offset int) (from int, completions []Completion) {
-	g, d := f.group(name)
-	if d == nil || len(d.text) > MaxText {
+	owner, doc := f.group(name)
+	if doc == nil || len(doc.text) > MaxText {
 		return offset, nil
 	}
-	d.parse()
-	offset = min(max(offset, 0), len(d.text))
-	for from = offset; from > 0 && isWordByte(d.text[from-1]); {
+	doc.parse()
+	offset = min(max(offset, 0), len(doc.text))
+	for from = offset; from > 0 && isWordByte(doc.text[from-1]); {
 		from--
 	}
-	if d.isInComment(from) {
+	if doc.isInComment(from) {
 		return from, nil
 	}
-	s := g.statementAt(d, from)
-	if s.names != nil {
-		return from, s.names
+	statement := owner.statementAt(doc, from)
+	if statement.names != nil {
+		return from, statement.names
 	}
-	for _, word := range keywords(d.isProps()) {
-		if s.accepts(word) {
+	for _, word := range keywords(doc.isProps()) {
+		if statement.accepts(word) {
 			completions = append(completions, Completion{Text: word})
 		}
 	}
-	if !s.declares && s.accepts("a_name") {
-		completions = append(completions, g.completions(d, s.kinds...)...)
+	if !statement.declares && statement.accepts("a_name") {
+		completions = append(completions, owner.completions(doc, statement.kinds...)...)
 	}
-	if !d.isProps() && s.accepts("a_name'") {
-		for _, c := range g.completions(d, Variable) {
-			c.Text += "'"
-			completions = append(completions, c)
+	if !doc.isProps() && statement.accepts("a_name'") {
+		for _, completion := range owner.completions(doc, Variable) {
+			completion.Text += "'"
+			completions = append(completions, completion)
 		}
 	}
-	slices.SortStableFunc(completions, func(a, b Completion) int { return strings.Compare(a.Text, b.Text) })
+	slices.SortStableFunc(completions, func(left, right Completion) int { return strings.Compare(left.Text, right.Text) })
 	return from, slices.Compact(completions)
 }
 
-// isInComment reports whether an offset is behind the first character of a comment, and not behind its line.
+// isInComment reports whether an offset is in a comment: after its first character, and not after the end of its line.
 func (d *document) isInComment(offset int) bool {
 	i := d.lexemeFrom(offset - 1)
 	if offset == 0 || i == len(d.lexemes()) {
 		return false
 	}
-	l := d.lexemes()[i]
-	return l.class == syntax.Comment && int(l.from) < offset && offset <= int(l.to)
+	found := d.lexemes()[i]
+	return found.class == syntax.Comment && int(found.from) < offset && offset <= int(found.to)
 }
 
 func isWordByte(c byte) bool {
@@ -66,22 +66,22 @@ func isWordByte(c byte) bool {
 }
 
 // completions returns the names of the given kinds that are used or declared in a document or its model.
-func (g *group) completions(d *document, kinds ...Kind) []Completion {
-	var out []Completion
+func (g *group) completions(current *document, kinds ...Kind) []Completion {
+	var found []Completion
 	seen := make(map[string]bool)
 	for _, doc := range g.docs() {
-		if doc.isProps() && doc != d {
+		if doc.isProps() && doc != current {
 			continue
 		}
-		for _, u := range g.uses()[doc] {
-			if u.decl == nil || seen[u.name] || !slices.Contains(kinds, u.decl.kind) {
+		for _, nameUse := range g.uses()[doc] {
+			if nameUse.decl == nil || seen[nameUse.name] || !slices.Contains(kinds, nameUse.decl.kind) {
 				continue
 			}
-			seen[u.name] = true
-			out = append(out, Completion{Text: u.name, Kind: u.decl.kind, Detail: brief(declarationText(u.decl))})
+			seen[nameUse.name] = true
+			found = append(found, Completion{Text: nameUse.name, Kind: nameUse.decl.kind, Detail: brief(declarationText(nameUse.decl))})
 		}
 	}
-	return out
+	return found
 }
 
 // partial is the beginning of a statement, up to the position of the completion.
@@ -99,28 +99,28 @@ type partial struct {
 const maxStatement = 1 << 14
 
 // statementAt returns the beginning of the statement at an offset.
-func (g *group) statementAt(d *document, offset int) partial {
-	scanner := statementScanner{d: d}
-	for _, l := range d.lexemes() {
-		if int(l.from) >= offset {
+func (g *group) statementAt(doc *document, offset int) partial {
+	scanner := statementScanner{d: doc}
+	for _, token := range doc.lexemes() {
+		if int(token.from) >= offset {
 			break
 		}
-		if l.class != syntax.Comment {
-			scanner.add(l)
+		if token.class != syntax.Comment {
+			scanner.add(token)
 		}
 	}
-	s := partial{dialect: d.dialect, isProps: d.isProps(), before: scanner.before(), kinds: []Kind{Constant, Formula, Variable}}
+	statement := partial{dialect: doc.dialect, isProps: doc.isProps(), before: scanner.before(), kinds: []Kind{Constant, Formula, Variable}}
 	tokens := scanner.tokens
 	if len(tokens) > 0 {
 		from := int(tokens[0].from)
 		if offset-from > maxStatement {
-			s.names = []Completion{}
-			return s
+			statement.names = []Completion{}
+			return statement
 		}
-		s.text = string(d.text[from:offset])
+		statement.text = string(doc.text[from:offset])
 	}
-	s.names, s.declares = g.specialCompletions(d, s, tokens)
-	return s
+	statement.names, statement.declares = g.specialCompletions(doc, statement, tokens)
+	return statement
 }
 
 // statementScanner reads the tokens of a document from its start, and keeps those of the statement that it is in.
@@ -132,21 +132,21 @@ type statementScanner struct {
 }
 
 // add reads a token.
-func (s *statementScanner) add(l lexeme) {
-	d := s.d
-	s.tokens = append(s.tokens, l)
+func (s *statementScanner) add(token lexeme) {
+	doc := s.d
+	s.tokens = append(s.tokens, token)
 	switch {
-	case d.is(l, ";"):
+	case doc.is(token, ";"):
 		s.tokens = s.tokens[:0]
-	case d.isProps():
-	case d.is(l, "module") || d.is(l, "rewards"):
-		s.block, s.afterCommand = d.word(l), false
-	case d.is(l, "endinvariant"):
+	case doc.isProps():
+	case doc.is(token, "module") || doc.is(token, "rewards"):
+		s.block, s.afterCommand = doc.word(token), false
+	case doc.is(token, "endinvariant"):
 		s.afterCommand = s.block == "module"
 		s.tokens = s.tokens[:0]
-	case d.is(l, "->"):
+	case doc.is(token, "->"):
 		s.afterCommand = s.block == "module"
-	case l.class == syntax.Keyword && strings.HasPrefix(d.word(l), "end"):
+	case token.class == syntax.Keyword && strings.HasPrefix(doc.word(token), "end"):
 		s.block, s.tokens = "", s.tokens[:0]
 	}
 	if s.block != "" {
@@ -192,18 +192,18 @@ func (s *statementScanner) followsCommand() bool {
 	return !hasArrow || s.startsWith("[")
 }
 
-// specialCompletions returns the completions at positions where the grammar knows only that there must be a name, and whether the name is a new
-// one. tokens are those of the statement. At other positions the completions are nil.
-func (g *group) specialCompletions(d *document, s partial, tokens []lexeme) (names []Completion, declares bool) {
+// specialCompletions returns the completions where the grammar says only that a name must follow, and whether that is the name of a new declaration.
+// tokens are the tokens of the statement. At other positions it returns no completions (nil).
+func (g *group) specialCompletions(doc *document, statement partial, tokens []lexeme) (names []Completion, declares bool) {
 	if len(tokens) == 0 {
-		return nil, s.before == "module m "
+		return nil, statement.before == "module m "
 	}
-	first, last := d.word(tokens[0]), d.word(tokens[len(tokens)-1])
-	ofKinds := func(kinds ...Kind) []Completion { return append([]Completion{}, g.completions(d, kinds...)...) }
+	first, last := doc.word(tokens[0]), doc.word(tokens[len(tokens)-1])
+	ofKinds := func(kinds ...Kind) []Completion { return append([]Completion{}, g.completions(doc, kinds...)...) }
 	switch {
-	case last == `"` && d.isQuoteOpen(tokens):
-		return g.quotedCompletions(d, tokens)
-	case last == "[" && len(tokens) == 1 && s.before != "":
+	case last == `"` && doc.isQuoteOpen(tokens):
+		return g.quotedCompletions(doc, tokens)
+	case last == "[" && len(tokens) == 1 && statement.before != "":
 		return ofKinds(Action), false
 	case first == "module" && len(tokens) == 3:
 		return ofKinds(Module), false
@@ -217,33 +217,33 @@ func (g *group) specialCompletions(d *document, s partial, tokens []lexeme) (nam
 // isQuoteOpen reports whether the tokens have an odd number of double quotes.
 func (d *document) isQuoteOpen(tokens []lexeme) bool {
 	isOpen := false
-	for _, l := range tokens {
-		if d.is(l, `"`) {
+	for _, token := range tokens {
+		if d.is(token, `"`) {
 			isOpen = !isOpen
 		}
 	}
 	return isOpen
 }
 
-// quotedCompletions returns the completions behind a double quote, which is the last of the tokens of a statement, and whether the quoted name is
-// a new one.
-func (g *group) quotedCompletions(d *document, tokens []lexeme) (names []Completion, declares bool) {
+// quotedCompletions returns the completions after a double quote, the last token of a statement. declares says that the quotes contain the name of a
+// new declaration.
+func (g *group) quotedCompletions(doc *document, tokens []lexeme) (names []Completion, declares bool) {
 	names = []Completion{}
 	declarers := []string{"label", "rewards", "observable", "system"}
 	switch {
-	case len(tokens) == 2 && slices.Contains(declarers, d.word(tokens[0])):
+	case len(tokens) == 2 && slices.Contains(declarers, doc.word(tokens[0])):
 		return names, true
-	case len(tokens) > 1 && d.is(tokens[len(tokens)-2], "{"):
-		return append(names, g.completions(d, RewardStruct)...), false
+	case len(tokens) > 1 && doc.is(tokens[len(tokens)-2], "{"):
+		return append(names, g.completions(doc, RewardStruct)...), false
 	}
-	names = append(names, g.completions(d, Label, Property)...)
-	if d.isProps() {
+	names = append(names, g.completions(doc, Label, Property)...)
+	if doc.isProps() {
 		names = append(names, Completion{Text: "deadlock", Kind: Label}, Completion{Text: "init", Kind: Label})
 	}
 	return names, false
 }
 
-// accepts reports whether the statement can continue with a word: the parser finds no error in both together, except that the text ends.
+// accepts reports whether the statement can continue with a word: the parser finds no error in the statement and the word, except that the text ends.
 func (s partial) accepts(word string) bool {
 	text := s.before + s.text + " " + word
 	var err error
@@ -256,7 +256,7 @@ func (s partial) accepts(word string) bool {
 	if !ok {
 		return err == nil
 	}
-	isOtherError := func(e *syntax.Error) bool { return !strings.Contains(e.Msg, "found end of file") }
+	isOtherError := func(problem *syntax.Error) bool { return !strings.Contains(problem.Msg, "found end of file") }
 	return !slices.ContainsFunc(list, isOtherError)
 }
 

@@ -19,20 +19,20 @@ func (f *Files) WithConsts(consts []string) *Files {
 	return next
 }
 
-// Constants returns, of the definitions of constants in the options, those that the named file and its model need: they declare these constants
-// without a value. The text has the syntax of --const.
+// Constants returns the definitions of the constants that the named file and its model declare without a value. It takes them from the options, and
+// returns them in the syntax of --const.
 func (f *Files) Constants(name string) string {
-	g, d := f.group(name)
-	if d == nil {
+	owner, doc := f.group(name)
+	if doc == nil {
 		return ""
 	}
-	d.parse()
-	trees := []syntax.Node{d.tree}
-	if g.model != nil {
-		g.model.parse()
-		trees = append(trees, g.model.tree)
+	doc.parse()
+	trees := []syntax.Node{doc.tree}
+	if owner.model != nil {
+		owner.model.parse()
+		trees = append(trees, owner.model.tree)
 	}
-	defs, _ := sema.ParseConsts(f.opts.Consts) // the server says what is wrong with them
+	defs, _ := sema.ParseConsts(f.opts.Consts) // the language server reports errors in them
 	var texts []string
 	for _, def := range definitionsFor(defs, trees...) {
 		text := def.Name + "=" + def.Low
@@ -47,8 +47,8 @@ func (f *Files) Constants(name string) string {
 	return strings.Join(texts, ",")
 }
 
-// definitionsFor returns the definitions of the constants that the trees declare without a value, because the options of an editor may define
-// constants of several models. It changes defs.
+// definitionsFor removes from defs the constants that the trees do not declare, or declare with a value, and returns the result. The options of an
+// editor may define constants of several models. It changes defs.
 func definitionsFor(defs []sema.ConstDef, trees ...syntax.Node) []sema.ConstDef {
 	needed := make(map[string]bool)
 	addNeeded := func(item syntax.Node) {

@@ -44,26 +44,26 @@ func (d Diagnostic) String() string {
 // Diagnostics returns the problems of the named file. The command check prints the same messages and positions. It takes tens of milliseconds for a
 // model of 10,000 lines. The error is that of the context.
 func (f *Files) Diagnostics(ctx context.Context, name string) ([]Diagnostic, error) {
-	g, d := f.group(name)
-	if d == nil {
+	owner, doc := f.group(name)
+	if doc == nil {
 		return nil, ctx.Err()
 	}
-	if err := ending.Await(ctx, g.check); err != nil {
+	if err := ending.Await(ctx, owner.check); err != nil {
 		return nil, err
 	}
-	return g.diagnostics[name], nil
+	return owner.diagnostics[name], nil
 }
 
 // check computes the diagnostics of all files of a group: syntax errors, then errors and warnings of the model, then those of its properties.
 func (g *group) check() {
 	g.checking.Do(func() {
 		g.diagnostics = make(map[string][]Diagnostic)
-		for _, d := range g.docs() {
-			d.parse()
-			if len(d.text) > MaxText {
-				g.add(d, fmt.Errorf("found %d bytes, which are not looked at, want at most %d", len(d.text), MaxText), Error)
+		for _, doc := range g.docs() {
+			doc.parse()
+			if len(doc.text) > MaxText {
+				g.add(doc, fmt.Errorf("found %d bytes, which are not looked at, want at most %d", len(doc.text), MaxText), Error)
 			} else {
-				g.add(d, d.err, Error)
+				g.add(doc, doc.err, Error)
 			}
 		}
 		if g.model == nil || g.model.err != nil || len(g.model.text) > MaxText {
@@ -76,16 +76,16 @@ func (g *group) check() {
 		if result.model == nil {
 			return
 		}
-		for _, d := range g.props {
-			if d.err != nil {
+		for _, doc := range g.props {
+			if doc.err != nil {
 				continue
 			}
-			props, err := result.model.CheckProperties(d.tree.(*syntax.Properties))
+			props, err := result.model.CheckProperties(doc.tree.(*syntax.Properties))
 			if err != nil {
-				g.add(d, err, Error)
+				g.add(doc, err, Error)
 				continue
 			}
-			g.instantiateProps(d, result.model, props, result.program)
+			g.instantiateProps(doc, result.model, props, result.program)
 		}
 		g.lint(result.program)
 	})
@@ -113,56 +113,56 @@ func (c *checked) add(err error, severity Severity) {
 	}
 }
 
-// checkTree checks the names and types in a model, and its expressions if the constants have values. report is called for each command, with
-// whether the command is correct, as by sema.CheckCommands.
-func (d *document) checkTree(tree *syntax.Model, report func(cmd *syntax.Command, isCorrect bool)) (c checked) {
+// checkTree checks the names and types in a model, and its expressions if the constants have values. It calls report for each command and says
+// whether the command is correct, as sema.CheckCommands does.
+func (d *document) checkTree(tree *syntax.Model, report func(cmd *syntax.Command, isCorrect bool)) (result checked) {
 	model, err := sema.CheckCommands(tree, report)
-	c.add(err, Error)
+	result.add(err, Error)
 	if err != nil {
-		return c
+		return result
 	}
-	c.model = model
+	result.model = model
 	experiment, err := experiment(d.opts, model, nil, tree)
 	if err != nil {
-		c.add(undefined(err), Hint)
-		return c
+		result.add(undefined(err), Hint)
+		return result
 	}
 	values, err := runner.Single(experiment.Models())
 	if err != nil {
-		return c
+		return result
 	}
 	program, err := model.Instantiate(values.Map())
 	if err != nil {
-		c.add(err, Error)
-		return c
+		result.add(err, Error)
+		return result
 	}
-	c.program = program
+	result.program = program
 	for _, warning := range program.Warnings {
-		c.add(warning, Warning)
+		result.add(warning, Warning)
 	}
-	c.values = make(map[string]string)
+	result.values = make(map[string]string)
 	for _, constant := range program.Consts {
-		c.values[constant.Name] = constant.Val.String()
+		result.values[constant.Name] = constant.Val.String()
 	}
-	return c
+	return result
 }
 
 // lint adds the warnings of package lint that do not need the state space. It adds none if a file has syntax errors. program is nil if constants
 // have no values.
 func (g *group) lint(program *sema.Program) {
 	var files []lint.Source
-	for _, d := range g.docs() {
-		if d.err != nil {
+	for _, doc := range g.docs() {
+		if doc.err != nil {
 			return // it is unknown which names the file uses
 		}
-		files = append(files, lint.Source{Name: d.name, Text: d.text, Tree: d.tree, Words: d.words()})
+		files = append(files, lint.Source{Name: doc.name, Text: doc.text, Tree: doc.tree, Words: doc.words()})
 	}
 	findings, _ := lint.Split(lint.Texts(files, program), files)
 	for _, finding := range findings {
-		for _, d := range g.docs() {
-			if d.name == finding.File {
-				g.diagnostics[d.name] = append(g.diagnostics[d.name], Diagnostic{
-					File: d.name, Range: d.rangeAt(finding.Pos), Pos: finding.Pos, Severity: Warning, Code: string(finding.Code), Message: finding.Message,
+		for _, doc := range g.docs() {
+			if doc.name == finding.File {
+				g.diagnostics[doc.name] = append(g.diagnostics[doc.name], Diagnostic{
+					File: doc.name, Range: doc.rangeAt(finding.Pos), Pos: finding.Pos, Severity: Warning, Code: string(finding.Code), Message: finding.Message,
 				})
 			}
 		}
@@ -181,13 +181,13 @@ func experiment(opts Options, model *sema.Model, props *sema.Properties, trees .
 
 // instantiateProps adds the errors in properties that show only when the constants have values. It adds none if program is nil, because then the
 // constants of the model have no values.
-func (g *group) instantiateProps(d *document, model *sema.Model, props *sema.Properties, program *sema.Program) {
+func (g *group) instantiateProps(doc *document, model *sema.Model, props *sema.Properties, program *sema.Program) {
 	if program == nil {
 		return
 	}
-	experiment, err := experiment(g.opts, model, props, g.model.tree, d.tree)
+	experiment, err := experiment(g.opts, model, props, g.model.tree, doc.tree)
 	if err != nil {
-		g.add(d, undefined(err), Hint)
+		g.add(doc, undefined(err), Hint)
 		return
 	}
 	for i := range props.Len() {
@@ -196,7 +196,7 @@ func (g *group) instantiateProps(d *document, model *sema.Model, props *sema.Pro
 			continue
 		}
 		if _, _, err := props.Instantiate(program, []int{i}, values.Map()); err != nil {
-			g.add(d, err, Error)
+			g.add(doc, err, Error)
 		}
 	}
 }
@@ -210,20 +210,20 @@ func undefined(err error) error {
 	return nil
 }
 
-// add adds an error, unless it is nil. Each entry of a syntax.ErrorList becomes a diagnostic of the file that it names; an error that names no file
-// of the group becomes one of d.
-func (g *group) add(d *document, err error, severity Severity) {
+// add adds an error, unless it is nil. Each entry of a syntax.ErrorList becomes a diagnostic of the file that it names. An error that names no file
+// of the group becomes a diagnostic of the current document.
+func (g *group) add(current *document, err error, severity Severity) {
 	if err == nil {
 		return
 	}
-	for _, e := range errorList(err, d.name) {
-		doc := d
+	for _, problem := range errorList(err, current.name) {
+		doc := current
 		for _, other := range g.docs() {
-			if e.File == other.name {
+			if problem.File == other.name {
 				doc = other
 			}
 		}
-		diagnostic := Diagnostic{File: doc.name, Range: doc.rangeAt(e.Pos), Pos: e.Pos, Severity: severity, Message: e.Msg}
+		diagnostic := Diagnostic{File: doc.name, Range: doc.rangeAt(problem.Pos), Pos: problem.Pos, Severity: severity, Message: problem.Msg}
 		g.diagnostics[doc.name] = append(g.diagnostics[doc.name], diagnostic)
 	}
 }
@@ -233,14 +233,14 @@ func errorList(err error, file string) syntax.ErrorList {
 	if list, ok := errors.AsType[syntax.ErrorList](err); ok {
 		return list
 	}
-	if single, ok := errors.AsType[*syntax.Error](err); ok {
-		return syntax.ErrorList{single}
+	if problem, ok := errors.AsType[*syntax.Error](err); ok {
+		return syntax.ErrorList{problem}
 	}
 	return syntax.ErrorList{{File: file, Msg: err.Error()}}
 }
 
-// rangeAt returns the range to mark for a problem at a position: from there to the end of the token that contains the position. Without such a
-// token it is the last character of the token that ends there, or else the character at the position.
+// rangeAt returns the range to mark for a problem at a position: from the position to the end of the token that contains it. If no token contains
+// it, the range is the last character of the token that ends there, or else the character at the position.
 func (d *document) rangeAt(pos syntax.Pos) Range {
 	if !pos.IsValid() {
 		return Range{}

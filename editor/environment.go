@@ -32,26 +32,26 @@ type state struct {
 }
 
 // environmentOf returns the environment of the commands of a model. text is the text of the model.
-func environmentOf(m *syntax.Model, text []byte) *environment {
-	e := &environment{text: text, decls: make(map[string][]declared), kinds: make(map[string]uint64), values: make(map[string]uint64), common: 1}
+func environmentOf(model *syntax.Model, text []byte) *environment {
+	env := &environment{text: text, decls: make(map[string][]declared), kinds: make(map[string]uint64), values: make(map[string]uint64), common: 1}
 	modules := make(map[string]bool)
 	var renamed []*syntax.RenamedModule
 	numModules := 0
-	for _, item := range m.Items {
+	for _, item := range model.Items {
 		switch n := item.(type) {
 		case *syntax.TypeDecl:
-			e.common = mix(e.common, e.textHash(n))
+			env.common = mix(env.common, env.textHash(n))
 		case *syntax.ConstDecl:
-			e.add(n.Name, n, "")
+			env.add(n.Name, n, "")
 		case *syntax.FormulaDecl:
-			e.add(n.Name, n, "")
+			env.add(n.Name, n, "")
 		case *syntax.GlobalDecl:
-			e.add(n.Var.Name, n.Var, "")
+			env.add(n.Var.Name, n.Var, "")
 		case *syntax.Module:
 			modules[n.Name.Name] = true
 			numModules++
-			for _, v := range n.Vars {
-				e.add(v.Name, v, n.Name.Name)
+			for _, variable := range n.Vars {
+				env.add(variable.Name, variable, n.Name.Name)
 			}
 		case *syntax.RenamedModule:
 			modules[n.Name.Name] = true
@@ -60,15 +60,15 @@ func environmentOf(m *syntax.Model, text []byte) *environment {
 		}
 	}
 	for _, n := range renamed { // a renaming copies the commands of a module with other names
-		e.common = mix(e.common, e.textHash(n))
-		for _, r := range n.Renames {
-			e.common = mix(mix(e.common, e.valueHash(r.Old.Name)), e.valueHash(r.New.Name))
+		env.common = mix(env.common, env.textHash(n))
+		for _, rename := range n.Renames {
+			env.common = mix(mix(env.common, env.valueHash(rename.Old.Name)), env.valueHash(rename.New.Name))
 		}
 	}
 	if len(modules) < numModules { // two modules have the same name
-		e.common = 0
+		env.common = 0
 	}
-	return e
+	return env
 }
 
 // add records the declaration of a name.
@@ -87,17 +87,17 @@ func (e *environment) valueHash(name string) uint64 { return e.nameHash(e.values
 // kindHash returns a hash of the meaning of a name, without the values of constants.
 func (e *environment) kindHash(name string) uint64 { return e.nameHash(e.kinds, name, false) }
 
-// nameHash returns a hash of the declarations of a name and of all names in them. known caches the hashes of names.
-func (e *environment) nameHash(known map[string]uint64, name string, withValues bool) uint64 {
-	if hash, ok := known[name]; ok {
+// nameHash returns a hash of the declarations of a name and of all names in them. hashes caches the results by name.
+func (e *environment) nameHash(hashes map[string]uint64, name string, withValues bool) uint64 {
+	if hash, ok := hashes[name]; ok {
 		return hash
 	}
 	hash := uint64(1)
-	known[name] = hash // ends the recursion for a cyclic definition, which is an error
-	for _, d := range e.decls[name] {
-		switch n := d.Node.(type) {
+	hashes[name] = hash // ends the recursion for a cyclic definition, which is an error
+	for _, decl := range e.decls[name] {
+		switch n := decl.Node.(type) {
 		case *syntax.VarDecl: // its range does not matter
-			hash = mix(mix(hash, uint64(n.Type)+2), maphash.String(seed, d.module))
+			hash = mix(mix(hash, uint64(n.Type)+2), maphash.String(seed, decl.module))
 			continue
 		case *syntax.ConstDecl:
 			if !withValues {
@@ -105,28 +105,29 @@ func (e *environment) nameHash(known map[string]uint64, name string, withValues 
 				continue
 			}
 		}
-		hash = mix(hash, e.textHash(d.Node))
-		syntax.Inspect(d.Node, func(n syntax.Node) bool {
+		hash = mix(hash, e.textHash(decl.Node))
+		syntax.Inspect(decl.Node, func(n syntax.Node) bool {
 			if id, ok := n.(*syntax.Ident); ok {
-				hash = mix(hash, e.nameHash(known, id.Name, withValues))
+				hash = mix(hash, e.nameHash(hashes, id.Name, withValues))
 			}
 			return true
 		})
 	}
-	known[name] = hash
+	hashes[name] = hash
 	return hash
 }
 
-// stateOf returns the state of the environment for a command. Its values hash is 0 if it is not known which constants affect the command.
-func (e *environment) stateOf(c textCommand) state {
+// stateOf returns the hashes of the part of the environment that affects a command. The hash of the values is 0 if it is unknown which constants
+// affect the command.
+func (e *environment) stateOf(command textCommand) state {
 	if e.common == 0 {
 		return state{}
 	}
-	kinds := mix(e.common, maphash.String(seed, c.module))
-	for _, name := range c.uses {
+	kinds := mix(e.common, maphash.String(seed, command.module))
+	for _, name := range command.uses {
 		kinds = mix(kinds, e.kindHash(name))
 	}
-	use := c.constantUse.Load()
+	use := command.constantUse.Load()
 	if kinds == 0 || use == nil || use.kinds != kinds {
 		return state{kinds: kinds}
 	}
@@ -149,24 +150,24 @@ type constantUse struct {
 	decided           bool // the operations and the values of the names determine whether there are warnings
 }
 
-// constantUseOf returns the constantUse of a command in an environment with this state.kinds.
-func (e *environment) constantUseOf(c *syntax.Command, kinds uint64) *constantUse {
-	f := constantFinder{environment: e, use: &constantUse{kinds: kinds, decided: true}, formulas: make(map[string]foldKind)}
-	if f.operand(c.Guard) == fixed { // it may be false
-		f.use.decided = false
+// constantUseOf returns how a command uses constants. The result is valid as long as the kinds of the names in the command have this hash.
+func (e *environment) constantUseOf(command *syntax.Command, kinds uint64) *constantUse {
+	finder := constantFinder{environment: e, use: &constantUse{kinds: kinds, decided: true}, formulas: make(map[string]foldKind)}
+	if finder.operand(command.Guard) == fixed { // it may be false
+		finder.use.decided = false
 	}
-	for _, u := range c.Updates {
-		f.expression(u.Prob)
-		f.expression(u.ProbHigh)
-		for _, a := range u.Assigns {
-			f.expression(a.Value)
+	for _, update := range command.Updates {
+		finder.expression(update.Prob)
+		finder.expression(update.ProbHigh)
+		for _, assignment := range update.Assigns {
+			finder.expression(assignment.Value)
 		}
 	}
-	if !f.use.decided { // the result may depend on any name in the command
-		f.use.operations, f.use.names = nil, nil
-		f.addNames(c)
+	if !finder.use.decided { // the result may depend on any name in the command
+		finder.use.operations, finder.use.names = nil, nil
+		finder.addNames(command)
 	}
-	return f.use
+	return finder.use
 }
 
 // constantFinder finds the operations on constants in a command, and records them in use.
@@ -207,11 +208,11 @@ func (f *constantFinder) addOperation(x syntax.Expr, kind foldKind) {
 
 func withoutParentheses(x syntax.Expr) syntax.Expr {
 	for {
-		p, ok := x.(*syntax.Paren)
+		paren, ok := x.(*syntax.Paren)
 		if !ok {
 			return x
 		}
-		x = p.X
+		x = paren.X
 	}
 }
 
@@ -282,9 +283,9 @@ func (f *constantFinder) operand(x syntax.Expr) foldKind {
 // logical returns the foldKind of a logical operation. It is unknown if only one operand is constant, because such an operand decides the result
 // or is removed.
 func (f *constantFinder) logical(x *syntax.Binary) foldKind {
-	left, right := f.operand(x.X), f.operand(x.Y)
-	if left == right && left != unknown {
-		return left
+	leftKind, rightKind := f.operand(x.X), f.operand(x.Y)
+	if leftKind == rightKind && leftKind != unknown {
+		return leftKind
 	}
 	f.use.decided = false
 	return unknown

@@ -40,11 +40,11 @@ func (f *Files) With(name string, text []byte) *Files {
 	if docs == nil {
 		docs = make(map[string]*document)
 	}
-	d := &document{name: name, text: text, dialect: f.opts.Dialect, opts: f.opts}
-	if old := f.docs[name]; old != nil {
-		d.before = old.resultsForNext()
+	doc := &document{name: name, text: text, dialect: f.opts.Dialect, opts: f.opts}
+	if oldDoc := f.docs[name]; oldDoc != nil {
+		doc.before = oldDoc.resultsForNext()
 	}
-	docs[name] = d
+	docs[name] = doc
 	return f.regroup(docs)
 }
 
@@ -60,20 +60,20 @@ func (f *Files) regroup(docs map[string]*document) *Files {
 	next := &Files{opts: f.opts, docs: docs, groups: make(map[string]*group)}
 	for _, name := range next.Names() {
 		model := next.ModelOf(name)
-		g := next.groups[model]
-		if g == nil {
-			g = &group{opts: f.opts}
-			next.groups[model] = g
+		newGroup := next.groups[model]
+		if newGroup == nil {
+			newGroup = &group{opts: f.opts}
+			next.groups[model] = newGroup
 		}
-		if d := docs[name]; d.isProps() {
-			g.props = append(g.props, d)
+		if doc := docs[name]; doc.isProps() {
+			newGroup.props = append(newGroup.props, doc)
 		} else {
-			g.model = d
+			newGroup.model = doc
 		}
 	}
-	for name, g := range next.groups {
-		if old := f.groups[name]; old != nil && old.hasSameDocuments(g) {
-			next.groups[name] = old
+	for name, newGroup := range next.groups {
+		if oldGroup := f.groups[name]; oldGroup != nil && oldGroup.hasSameDocuments(newGroup) {
+			next.groups[name] = oldGroup
 		}
 	}
 	return next
@@ -100,7 +100,7 @@ func (f *Files) IsProperties(name string) bool {
 // in the same folder: the file with the name without its ending (m.prism for m.prism.props), else the first model with the same name and another
 // ending (m.nm for m.props), else the only other model of the folder.
 func (f *Files) ModelOf(name string) string {
-	if d := f.docs[name]; d == nil || !d.isProps() {
+	if doc := f.docs[name]; doc == nil || !doc.isProps() {
 		return name
 	}
 	var sameName, otherName []string

@@ -16,18 +16,18 @@ type Fix struct {
 }
 
 // Fixes returns corrections for the diagnostics in a part of the named file. They correct mistakes of users who know other languages.
-func (f *Files) Fixes(ctx context.Context, name string, part Range) ([]Fix, error) {
+func (f *Files) Fixes(ctx context.Context, name string, within Range) ([]Fix, error) {
 	diagnostics, err := f.Diagnostics(ctx, name)
-	g, d := f.group(name)
-	if err != nil || d == nil {
+	owner, doc := f.group(name)
+	if err != nil || doc == nil {
 		return nil, err
 	}
 	var fixes []Fix
 	for _, diagnostic := range diagnostics {
-		if diagnostic.From > part.To || diagnostic.To < part.From {
+		if diagnostic.From > within.To || diagnostic.To < within.From {
 			continue
 		}
-		if fix, ok := g.fix(d, diagnostic); ok {
+		if fix, ok := owner.fix(doc, diagnostic); ok {
 			fix.Of = diagnostic
 			fixes = append(fixes, fix)
 		}
@@ -37,43 +37,43 @@ func (f *Files) Fixes(ctx context.Context, name string, part Range) ([]Fix, erro
 
 // fix returns a correction for a diagnostic of a document; false if none is known. It recognises the mistake by the message and by the tokens at
 // the position.
-func (g *group) fix(d *document, diagnostic Diagnostic) (Fix, bool) {
-	i := d.lexemeFrom(diagnostic.From)
-	for i > 0 && (i == len(d.lexemes()) || int(d.lexemes()[i].from) > diagnostic.From) {
+func (g *group) fix(doc *document, diagnostic Diagnostic) (Fix, bool) {
+	i := doc.lexemeFrom(diagnostic.From)
+	for i > 0 && (i == len(doc.lexemes()) || int(doc.lexemes()[i].from) > diagnostic.From) {
 		i--
 	}
-	if i >= len(d.lexemes()) {
+	if i >= len(doc.lexemes()) {
 		return Fix{}, false
 	}
-	token, previous := d.lexemes()[i], d.tokenBefore(i)
-	from, to, word := int(token.from), int(token.to), d.word(token)
+	token, previous := doc.lexemes()[i], doc.tokenBefore(i)
+	from, to, word := int(token.from), int(token.to), doc.word(token)
 	message := diagnostic.Message
 	switch {
-	case d.is(previous, word) && previous.to == token.from && strings.Contains("=&|", word):
-		return d.replace(fmt.Sprintf("Write %s for %s%s", word, word, word), from, to, "")
+	case doc.is(previous, word) && previous.to == token.from && strings.Contains("=&|", word):
+		return doc.replace(fmt.Sprintf("Write %s for %s%s", word, word, word), from, to, "")
 	case message == `missing ";"`:
-		return d.insert("Insert ;", int(diagnostic.Pos.Offset), ";")
+		return doc.insert("Insert ;", int(diagnostic.Pos.Offset), ";")
 	case strings.Contains(message, `want ";"`) && previous.to > 0:
 		if strings.HasPrefix(message, "found end of file") {
-			return d.insert("Insert ;", to, ";")
+			return doc.insert("Insert ;", to, ";")
 		}
-		return d.insert("Insert ;", int(previous.to), ";")
+		return doc.insert("Insert ;", int(previous.to), ";")
 	case strings.Contains(message, "want a label name in double quotes"):
-		return d.replace("Put the label in quotes", from, to, `"`+word+`"`)
+		return doc.replace("Put the label in quotes", from, to, `"`+word+`"`)
 	case strings.Contains(message, "the name of a reward structure needs double quotes"):
-		return d.replace("Put the name in quotes", int(previous.from), int(previous.to), `"`+d.word(previous)+`"`)
+		return doc.replace("Put the name in quotes", int(previous.from), int(previous.to), `"`+doc.word(previous)+`"`)
 	case strings.Contains(message, "an update assigns to primed variables"):
-		return d.insertPrime(i)
+		return doc.insertPrime(i)
 	}
-	u := g.useAt(d, diagnostic.From)
-	if u == nil || u.decl != nil || u.kind != NoKind {
+	nameUse := g.useAt(doc, diagnostic.From)
+	if nameUse == nil || nameUse.decl != nil || nameUse.kind != NoKind {
 		return Fix{}, false
 	}
-	name := g.nearest(d, u)
+	name := g.nearest(doc, nameUse)
 	if name == "" {
 		return Fix{}, false
 	}
-	return d.replace("Write "+name, u.From, u.To, name)
+	return doc.replace("Write "+name, nameUse.From, nameUse.To, name)
 }
 
 // tokenBefore returns the token before lexeme i, comments skipped. If there is none, it returns the first comment, or a lexeme without text.
@@ -101,19 +101,19 @@ func (d *document) insert(title string, offset int, text string) (Fix, bool) {
 // if the update has no such name before lexeme i.
 func (d *document) insertPrime(i int) (Fix, bool) {
 	for ; i > 0 && !d.tokenIs(i, "->"); i-- {
-		if l := d.lexemes()[i]; l.class == syntax.Name && d.tokenIs(i-1, "(") {
-			return d.insert("Write "+d.word(l)+"'", int(l.to), "'")
+		if token := d.lexemes()[i]; token.class == syntax.Name && d.tokenIs(i-1, "(") {
+			return d.insert("Write "+d.word(token)+"'", int(token.to), "'")
 		}
 	}
 	return Fix{}, false
 }
 
 // nearest returns the declared name of the same name space that is most similar to an undeclared one; "" if none is similar.
-func (g *group) nearest(d *document, u *use) string {
-	return syntax.Nearest(u.name, func(yield func(string) bool) {
+func (g *group) nearest(current *document, undeclared *use) string {
+	return syntax.Nearest(undeclared.name, func(yield func(string) bool) {
 		for _, doc := range g.docs() {
 			for _, other := range g.uses()[doc] {
-				if other.decl != nil && other.space == u.space && !yield(other.name) {
+				if other.decl != nil && other.space == undeclared.space && !yield(other.name) {
 					return
 				}
 			}

@@ -74,8 +74,8 @@ type textCommand struct {
 // parseModel parses the text of a model. It replaces the commands that an edit did not change by stubs, unless this could change the result.
 func (d *document) parseModel() {
 	text := d.limitedText()
-	if old := d.before.commands; old != nil && len(old.parts) > 0 && len(text) > 0 {
-		d.commands = unchangedCommands(old, text)
+	if previous := d.before.commands; previous != nil && len(previous.parts) > 0 && len(text) > 0 {
+		d.commands = unchangedCommands(previous, text)
 		hidden := make([]bool, len(d.commands))
 		for i := range hidden {
 			hidden[i] = true
@@ -109,12 +109,12 @@ func (d *document) parseWithout(hidden []bool) bool {
 // allReached reports whether every stub is a command of a module of the tree. stubs has their offsets, in the order of the text.
 func allReached(model *syntax.Model, stubs []int32) bool {
 	for _, item := range model.Items {
-		m, ok := item.(*syntax.Module)
+		module, ok := item.(*syntax.Module)
 		if !ok {
 			continue
 		}
-		for _, c := range m.Commands {
-			if len(stubs) > 0 && stubs[0] == c.Start.Offset {
+		for _, cmd := range module.Commands {
+			if len(stubs) > 0 && stubs[0] == cmd.Start.Offset {
 				stubs = stubs[1:]
 			}
 		}
@@ -122,18 +122,19 @@ func allReached(model *syntax.Model, stubs []int32) bool {
 	return len(stubs) == 0
 }
 
-// unchangedCommands returns the commands of an old text that lie outside the part in which the new text differs, with their new offsets.
+// unchangedCommands returns the commands of an old text that are the same in the new text, with their new offsets. Commands that touch the changed
+// part are not among them.
 func unchangedCommands(old *cached[textCommand], text []byte) []textCommand {
 	prefix, suffix := Common(old.text, text)
 	shift := int32(len(text) - len(old.text))
 	unchanged := make([]textCommand, 0, len(old.parts)+1)
-	for _, c := range old.parts {
+	for _, cmd := range old.parts {
 		switch {
-		case int(c.to) <= prefix:
-			unchanged = append(unchanged, c)
-		case int(c.from) >= len(old.text)-suffix:
-			c.from, c.to = c.from+shift, c.to+shift
-			unchanged = append(unchanged, c)
+		case int(cmd.to) <= prefix:
+			unchanged = append(unchanged, cmd)
+		case int(cmd.from) >= len(old.text)-suffix:
+			cmd.from, cmd.to = cmd.from+shift, cmd.to+shift
+			unchanged = append(unchanged, cmd)
 		}
 	}
 	return unchanged
@@ -146,7 +147,7 @@ func (d *document) textWithStubs(hidden []bool) (text []byte, stubs []int32) {
 	text = slices.Clone(d.limitedText())
 	written := make(map[string]bool) // the stubs since the start of the adjacent hidden commands
 	nextIsAdjacent := false
-	for i, c := range d.commands {
+	for i, cmd := range d.commands {
 		if !nextIsAdjacent {
 			clear(written)
 		}
@@ -154,15 +155,15 @@ func (d *document) textWithStubs(hidden []bool) (text []byte, stubs []int32) {
 		if !hidden[i] {
 			continue
 		}
-		part := text[c.from:c.to]
-		blankOut(part)
-		if written[c.stub] && nextIsAdjacent {
+		commandText := text[cmd.from:cmd.to]
+		blankOut(commandText)
+		if written[cmd.stub] && nextIsAdjacent {
 			continue
 		}
-		written[c.stub] = true
-		copy(part, c.stub)
-		part[len(part)-1] = ';'
-		stubs = append(stubs, c.from)
+		written[cmd.stub] = true
+		copy(commandText, cmd.stub)
+		commandText[len(commandText)-1] = ';'
+		stubs = append(stubs, cmd.from)
 	}
 	return text, stubs
 }
@@ -211,21 +212,21 @@ func (d *document) recordCommands() {
 	errors := errorOffsets(d.err)
 	merged := commandMerger{old: d.commands, oldHidden: d.hidden, commands: make([]textCommand, 0, len(d.commands)+16)}
 	for _, item := range model.Items {
-		m, ok := item.(*syntax.Module)
+		module, ok := item.(*syntax.Module)
 		if !ok {
 			continue
 		}
-		for _, c := range m.Commands {
-			merged.addOld(c.Start.Offset, m.Name.Name)
-			if merged.nextOldIsAt(c.Start.Offset) {
+		for _, cmd := range module.Commands {
+			merged.addOld(cmd.Start.Offset, module.Name.Name)
+			if merged.nextOldIsAt(cmd.Start.Offset) {
 				continue
 			}
-			if added, ok := d.newCommand(c, errors); ok {
-				added.module = m.Name.Name
+			if added, ok := d.newCommand(cmd, errors); ok {
+				added.module = module.Name.Name
 				merged.add(added, false)
 			}
 		}
-		merged.addOld(m.Stop.Offset, m.Name.Name)
+		merged.addOld(module.Stop.Offset, module.Name.Name)
 	}
 	merged.addOld(int32(len(d.text))+1, "")
 	d.commands = merged.commands
@@ -246,14 +247,14 @@ func (m *commandMerger) add(c textCommand, isHidden bool) {
 	m.commands, m.hidden = append(m.commands, c), append(m.hidden, isHidden)
 }
 
-// addOld adds the old commands in front of an offset, as commands of the module. Without a module name they keep their module.
+// addOld adds the old commands that start before an offset, as commands of the module. If the module name is empty, they keep their module.
 func (m *commandMerger) addOld(offset int32, module string) {
 	for len(m.old) > 0 && m.old[0].from < offset {
-		c := m.old[0]
+		cmd := m.old[0]
 		if module != "" {
-			c.module = module
+			cmd.module = module
 		}
-		m.add(c, m.oldHidden[0])
+		m.add(cmd, m.oldHidden[0])
 		m.old, m.oldHidden = m.old[1:], m.oldHidden[1:]
 	}
 }
@@ -265,20 +266,20 @@ func (m *commandMerger) nextOldIsAt(offset int32) bool {
 
 // numCommands returns the number of commands that a module has in the text, including hidden ones. A stub in the tree is not counted, because
 // the hidden command that it replaces is.
-func (d *document) numCommands(m *syntax.Module) int {
-	n := 0
-	for i, c := range d.commands {
-		if m.Start.Offset <= c.from && c.from < m.Stop.Offset && d.isHidden(i) {
-			n++
+func (d *document) numCommands(module *syntax.Module) int {
+	count := 0
+	for i, cmd := range d.commands {
+		if module.Start.Offset <= cmd.from && cmd.from < module.Stop.Offset && d.isHidden(i) {
+			count++
 		}
 	}
-	for _, c := range m.Commands {
-		i, isRecorded := slices.BinarySearchFunc(d.commands, c.Start.Offset, func(c textCommand, offset int32) int { return int(c.from - offset) })
+	for _, cmd := range module.Commands {
+		i, isRecorded := slices.BinarySearchFunc(d.commands, cmd.Start.Offset, func(cmd textCommand, offset int32) int { return int(cmd.from - offset) })
 		if !isRecorded || !d.isHidden(i) {
-			n++
+			count++
 		}
 	}
-	return n
+	return count
 }
 
 // isHidden reports whether the tree has a stub, or nothing, in place of command i.
@@ -288,51 +289,51 @@ func (d *document) isHidden(i int) bool { return d.hidden != nil && d.hidden[i] 
 func errorOffsets(err error) []int32 {
 	list, _ := err.(syntax.ErrorList)
 	var offsets []int32
-	for _, e := range list {
-		offsets = append(offsets, e.Pos.Offset)
+	for _, problem := range list {
+		offsets = append(offsets, problem.Pos.Offset)
 	}
 	return offsets
 }
 
 // newCommand makes the textCommand of a command of the tree. It returns false if one of the errors is in the command, or if no stub can replace
 // the command.
-func (d *document) newCommand(c *syntax.Command, errorOffsets []int32) (textCommand, bool) {
-	from, to := c.Start.Offset, c.Stop.Offset
+func (d *document) newCommand(cmd *syntax.Command, errorOffsets []int32) (textCommand, bool) {
+	from, to := cmd.Start.Offset, cmd.Stop.Offset
 	if slices.ContainsFunc(errorOffsets, func(offset int32) bool { return from <= offset && offset <= to }) {
 		return textCommand{}, false
 	}
-	stub, ok := stubOf(c, d.text[from:to])
+	stub, ok := stubOf(cmd, d.text[from:to])
 	if !ok {
 		return textCommand{}, false
 	}
 	added := textCommand{from: from, to: to, command: &command{stub: stub}}
 	names := collector{text: d.text}
-	names.command(c)
+	names.command(cmd)
 	added.names = names.sorted()
 	for i := range added.names {
-		o := &added.names[i]
-		if o.space == values && !slices.Contains(added.uses, o.name) {
-			added.uses = append(added.uses, o.name)
+		name := &added.names[i]
+		if name.space == values && !slices.Contains(added.uses, name.name) {
+			added.uses = append(added.uses, name.name)
 		}
-		o.From -= int(from)
-		o.To -= int(from)
+		name.From -= int(from)
+		name.To -= int(from)
 	}
 	return added, true
 }
 
-// stubOf returns the start of a command with the action of c, the guard true and one update. It has a probability if c has one. With blanks and
-// a semicolon it gets the length of the text of c. It returns false if the stub does not fit into the first line of this text, or if c has an
-// interval of probabilities.
-func stubOf(c *syntax.Command, text []byte) (stub string, ok bool) {
+// stubOf returns a stub for a command whose text is given: the start of a command with the same action, the guard true and one update, which has a
+// probability if the command has one. With blanks and a semicolon, the stub becomes as long as the command. It returns false if the stub does not
+// fit into the first line of the text, or if the command has an interval of probabilities.
+func stubOf(cmd *syntax.Command, text []byte) (stub string, ok bool) {
 	action, prob := "", ""
-	if c.Action != nil {
-		action = c.Action.Name
+	if cmd.Action != nil {
+		action = cmd.Action.Name
 	}
-	for _, u := range c.Updates {
-		if u.ProbHigh != nil {
+	for _, update := range cmd.Updates {
+		if update.ProbHigh != nil {
 			return "", false
 		}
-		if u.Prob != nil {
+		if update.Prob != nil {
 			prob = "1:"
 		}
 	}
@@ -351,15 +352,15 @@ func (d *document) check() *checked {
 		d.parse()
 		env := environmentOf(d.tree.(*syntax.Model), d.text)
 		states := make([]state, len(d.commands))
-		for i, c := range d.commands {
-			states[i] = env.stateOf(c)
+		for i, cmd := range d.commands {
+			states[i] = env.stateOf(cmd)
 		}
 		first := d.representatives(states)
 		hidden := make([]bool, len(d.commands))
-		for i, c := range d.commands {
+		for i, cmd := range d.commands {
 			representative, ok := first[states[i].values]
 			isRepresented := !ok || representative != i
-			hidden[i] = c.isChecked(states[i]) && (c.isConstantChecked(states[i]) || isRepresented)
+			hidden[i] = cmd.isChecked(states[i]) && (cmd.isConstantChecked(states[i]) || isRepresented)
 		}
 		d.meaning = d.checkWithout(env, states, hidden)
 		if d.meaning.program == nil {
@@ -368,20 +369,20 @@ func (d *document) check() *checked {
 		if d.recordConstantChecks(states, first) {
 			return
 		}
-		for i, c := range d.commands {
-			hidden[i] = c.isConstantChecked(states[i])
+		for i, cmd := range d.commands {
+			hidden[i] = cmd.isConstantChecked(states[i])
 		}
 		d.meaning = d.checkWithout(env, states, hidden)
 	})
 	return &d.meaning
 }
 
-// representatives returns, for each state.values, the first command that is not checked with the values of constants. The commands with the
-// same state.values have warnings either all or none, so one check is enough for all.
+// representatives returns, for each state.values, the first command that is not yet checked with the values of constants. If one of the commands
+// with the same state.values has warnings, all of them do, so it is enough to check one.
 func (d *document) representatives(states []state) map[uint64]int {
 	first := make(map[uint64]int)
-	for i, c := range d.commands {
-		if c.isConstantChecked(states[i]) || !states[i].sameResult {
+	for i, cmd := range d.commands {
+		if cmd.isConstantChecked(states[i]) || !states[i].sameResult {
 			continue
 		}
 		if _, ok := first[states[i].values]; !ok {
@@ -395,12 +396,12 @@ func (d *document) representatives(states []state) map[uint64]int {
 // check hid have no warnings.
 func (d *document) recordConstantChecks(states []state, representatives map[uint64]int) bool {
 	allChecked := true
-	for i, c := range d.commands {
+	for i, cmd := range d.commands {
 		first, ok := representatives[states[i].values]
 		if ok && states[i].sameResult && d.commands[first].isConstantChecked(states[first]) {
-			c.constantChecked.Store(states[i].values)
+			cmd.constantChecked.Store(states[i].values)
 		}
-		if d.meaning.hidden[i] && !c.isConstantChecked(states[i]) {
+		if d.meaning.hidden[i] && !cmd.isConstantChecked(states[i]) {
 			allChecked = false
 		}
 	}
@@ -420,18 +421,18 @@ func (d *document) checkWithout(env *environment, states []state, hidden []bool)
 	})
 	result.hidden = hidden
 	withoutWarnings := commandsWithoutWarnings(result.program)
-	for i, c := range d.commands {
-		cmd := correct[c.from]
+	for i, command := range d.commands {
+		cmd := correct[command.from]
 		if hidden[i] || cmd == nil || states[i].kinds == 0 {
 			continue
 		}
-		c.checked.Store(states[i].kinds)
+		command.checked.Store(states[i].kinds)
 		if states[i].values == 0 {
-			c.constantUse.Store(env.constantUseOf(cmd, states[i].kinds))
-			states[i] = env.stateOf(c)
+			command.constantUse.Store(env.constantUseOf(cmd, states[i].kinds))
+			states[i] = env.stateOf(command)
 		}
-		if withoutWarnings[c.from] {
-			c.constantChecked.Store(states[i].values)
+		if withoutWarnings[command.from] {
+			command.constantChecked.Store(states[i].values)
 		}
 	}
 	return result
@@ -454,15 +455,15 @@ func (d *document) treeWithout(hidden []bool) *syntax.Model {
 	return tree
 }
 
-// commandsWithoutWarnings returns the offsets of the commands whose guards are not false in every state. It returns none if the program is nil,
-// or if float64 arithmetic gives some operation on constants another value.
+// commandsWithoutWarnings returns the offsets of the commands whose guards can hold in some state, as far as constants decide this. It returns none
+// if the program is nil, or if float64 arithmetic gives an operation on constants another value than exact arithmetic.
 func commandsWithoutWarnings(program *sema.Program) map[int32]bool {
 	offsets := make(map[int32]bool)
 	if program == nil || program.Differs {
 		return offsets
 	}
-	for _, m := range program.Modules {
-		for _, cmd := range m.Commands {
+	for _, module := range program.Modules {
+		for _, cmd := range module.Commands {
 			if !lint.IsConst(cmd.Guard, false) {
 				offsets[cmd.Pos.Offset] = true
 			}

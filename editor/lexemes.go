@@ -25,8 +25,8 @@ func (d *document) word(l lexeme) string { return string(d.text[l.from:l.to]) }
 func (d *document) lexemes() []lexeme {
 	d.scanning.Do(func() {
 		text := d.limitedText()
-		if old := d.before.lexemes; old != nil {
-			d.scanned = rescan(old, text)
+		if previous := d.before.lexemes; previous != nil {
+			d.scanned = rescan(previous, text)
 		} else {
 			d.scanned = scan(make([]lexeme, 0, len(text)/2+1), text, 0)
 		}
@@ -72,12 +72,12 @@ func indexOfLexeme(list []lexeme, offset int) int {
 }
 
 // Common returns the lengths of the longest common prefix of two texts and of the longest common suffix of what follows it.
-func Common(a, b []byte) (prefix, suffix int) {
-	shorter := min(len(a), len(b))
-	for prefix < shorter && a[prefix] == b[prefix] {
+func Common(first, second []byte) (prefix, suffix int) {
+	shorter := min(len(first), len(second))
+	for prefix < shorter && first[prefix] == second[prefix] {
 		prefix++
 	}
-	for suffix < shorter-prefix && a[len(a)-1-suffix] == b[len(b)-1-suffix] {
+	for suffix < shorter-prefix && first[len(first)-1-suffix] == second[len(second)-1-suffix] {
 		suffix++
 	}
 	return prefix, suffix
@@ -86,8 +86,8 @@ func Common(a, b []byte) (prefix, suffix int) {
 // words yields the names and comments of the text, with their classes, for package lint.
 func (d *document) words() iter.Seq2[syntax.Class, []byte] {
 	return func(yield func(syntax.Class, []byte) bool) {
-		for _, l := range d.lexemes() {
-			if (l.class == syntax.Name || l.class == syntax.Comment) && !yield(l.class, d.text[l.from:l.to]) {
+		for _, current := range d.lexemes() {
+			if (current.class == syntax.Name || current.class == syntax.Comment) && !yield(current.class, d.text[current.from:current.to]) {
 				return
 			}
 		}
@@ -96,8 +96,8 @@ func (d *document) words() iter.Seq2[syntax.Class, []byte] {
 
 // lexemeFrom returns the index of the first lexeme that ends after an offset.
 func (d *document) lexemeFrom(offset int) int {
-	i, _ := slices.BinarySearchFunc(d.lexemes(), offset, func(l lexeme, offset int) int {
-		if int(l.to) <= offset {
+	i, _ := slices.BinarySearchFunc(d.lexemes(), offset, func(current lexeme, offset int) int {
+		if int(current.to) <= offset {
 			return -1
 		}
 		return 1

@@ -14,7 +14,7 @@ type Lines struct {
 
 // NewLines returns the lines of a text.
 func NewLines(text []byte) *Lines {
-	l := &Lines{text: text, starts: []int{0}}
+	lines := &Lines{text: text, starts: []int{0}}
 	for start := 0; start < len(text); {
 		length := bytes.IndexAny(text[start:], "\r\n")
 		if length < 0 {
@@ -24,9 +24,9 @@ func NewLines(text []byte) *Lines {
 		if text[start-1] == '\r' && start < len(text) && text[start] == '\n' {
 			start++
 		}
-		l.starts = append(l.starts, start)
+		lines.starts = append(lines.starts, start)
 	}
-	return l
+	return lines
 }
 
 // Position returns the line of an offset and its column in bytes.
@@ -47,16 +47,16 @@ func (l *Lines) UTF16(offset int) (line, col int) {
 }
 
 // UTF16 returns the length of a text in units of UTF-16.
-func UTF16(text []byte) (n int) {
+func UTF16(text []byte) (units int) {
 	for len(text) > 0 {
-		r, size := utf8.DecodeRune(text)
+		character, size := utf8.DecodeRune(text)
 		text = text[size:]
-		n++
-		if r > 0xffff {
-			n++
+		units++
+		if character > 0xffff {
+			units++
 		}
 	}
-	return n
+	return units
 }
 
 // Offset returns the offset of a line and a column in bytes. A column after the end of the line
@@ -70,10 +70,10 @@ func (l *Lines) Offset(line, col int) int {
 func (l *Lines) FromUTF16(line, col int) int {
 	from, to := l.line(line)
 	for from < to && col > 0 {
-		r, size := utf8.DecodeRune(l.text[from:to])
+		character, size := utf8.DecodeRune(l.text[from:to])
 		from += size
 		col--
-		if r > 0xffff {
+		if character > 0xffff {
 			col--
 		}
 	}

@@ -94,18 +94,18 @@ func (o occurrence) moduleName() string {
 func (d *document) occurrences() []occurrence {
 	d.parse()
 	d.naming.Do(func() {
-		c := collector{text: d.limitedText(), recorded: d.commands}
+		names := collector{text: d.limitedText(), recorded: d.commands}
 		switch tree := d.tree.(type) {
 		case *syntax.Model:
 			for _, item := range tree.Items {
-				c.item(item)
+				names.item(item)
 			}
 		case *syntax.Properties:
 			for _, item := range tree.Items {
-				c.propertyItem(item)
+				names.propertyItem(item)
 			}
 		}
-		d.names = d.withCommandNames(c.sorted())
+		d.names = d.withCommandNames(names.sorted())
 	})
 	return d.names
 }
@@ -113,19 +113,19 @@ func (d *document) occurrences() []occurrence {
 // withCommandNames merges the names in the recorded commands into the other names of the text, sorted by position.
 func (d *document) withCommandNames(others []occurrence) []occurrence {
 	numNames := len(others)
-	for _, c := range d.commands {
-		numNames += len(c.names)
+	for _, cmd := range d.commands {
+		numNames += len(cmd.names)
 	}
 	merged := make([]occurrence, 0, numNames)
-	for _, c := range d.commands {
-		for len(others) > 0 && others[0].From < int(c.from) {
+	for _, cmd := range d.commands {
+		for len(others) > 0 && others[0].From < int(cmd.from) {
 			merged, others = append(merged, others[0]), others[1:]
 		}
 		first := len(merged)
-		merged = append(merged, c.names...)
+		merged = append(merged, cmd.names...)
 		for i := range merged[first:] {
-			merged[first+i].From += int(c.from)
-			merged[first+i].To += int(c.from)
+			merged[first+i].From += int(cmd.from)
+			merged[first+i].To += int(cmd.from)
 		}
 	}
 	return append(merged, others...)
@@ -148,9 +148,9 @@ func (c *collector) sorted() []occurrence {
 	return c.out
 }
 
-// add records the name in a span of the text. The span may also contain double quotes or a prime, the range of the occurrence does not. The
-// other fields of the occurrence are those of o.
-func (c *collector) add(name string, span syntax.Span, o occurrence) {
+// add records the name in a span of the text. The span may also contain double quotes or a prime, the range of the occurrence does not. It copies
+// the other fields of the occurrence from found.
+func (c *collector) add(name string, span syntax.Span, found occurrence) {
 	from, to := int(span.Start.Offset), int(span.Stop.Offset)
 	if !syntax.IsIdent(name) || to > len(c.text) {
 		return
@@ -158,15 +158,15 @@ func (c *collector) add(name string, span syntax.Span, o occurrence) {
 	if c.text[from] == '"' {
 		from += nameOffset(c.text[from:to])
 	}
-	o.name, o.Range = name, Range{from, from + len(name)}
-	c.out = append(c.out, o)
+	found.name, found.Range = name, Range{from, from + len(name)}
+	c.out = append(c.out, found)
 }
 
 // nameOffset returns the offset of the first name in a text; 0 if there is none.
 func nameOffset(text []byte) int {
-	for l := range syntax.Lexemes(text) {
-		if l.Class == syntax.Name {
-			return int(l.Start.Offset)
+	for current := range syntax.Lexemes(text) {
+		if current.Class == syntax.Name {
+			return int(current.Start.Offset)
 		}
 	}
 	return 0
@@ -263,15 +263,15 @@ func (c *collector) variable(v *syntax.VarDecl) {
 }
 
 // moduleItem collects the names in a module, except those of the recorded commands.
-func (c *collector) moduleItem(m *syntax.Module) {
-	c.declare(m.Name, Module, m)
-	c.module = m.Name.Name
-	for _, v := range m.Vars {
-		c.variable(v)
+func (c *collector) moduleItem(module *syntax.Module) {
+	c.declare(module.Name, Module, module)
+	c.module = module.Name.Name
+	for _, variable := range module.Vars {
+		c.variable(variable)
 	}
 	c.module = ""
-	c.expr(m.Invariant)
-	for _, cmd := range m.Commands {
+	c.expr(module.Invariant)
+	for _, cmd := range module.Commands {
 		if !c.isRecorded(cmd) {
 			c.command(cmd)
 		}
@@ -282,22 +282,22 @@ func (c *collector) moduleItem(m *syntax.Module) {
 func (c *collector) command(cmd *syntax.Command) {
 	c.refer(cmd.Action, actions)
 	c.expr(cmd.Guard)
-	for _, u := range cmd.Updates {
-		c.expr(u.Prob)
-		c.expr(u.ProbHigh)
-		for _, a := range u.Assigns {
-			c.refer(a.Name, values)
-			c.expr(a.Value)
+	for _, update := range cmd.Updates {
+		c.expr(update.Prob)
+		c.expr(update.ProbHigh)
+		for _, assignment := range update.Assigns {
+			c.refer(assignment.Name, values)
+			c.expr(assignment.Value)
 		}
 	}
 }
 
 // renamed collects the names in a renamed module: module m = base [a=b, ...] endmodule.
-func (c *collector) renamed(m *syntax.RenamedModule) {
-	c.declare(m.Name, Module, m)
-	c.refer(m.Base, modules)
-	for _, renaming := range m.Renames {
-		shared := &details{renaming, m.Base.Name}
+func (c *collector) renamed(module *syntax.RenamedModule) {
+	c.declare(module.Name, Module, module)
+	c.refer(module.Base, modules)
+	for _, renaming := range module.Renames {
+		shared := &details{renaming, module.Base.Name}
 		c.add(renaming.Old.Name, renaming.Old.Span, occurrence{isOldName: true, details: shared})
 		c.add(renaming.New.Name, renaming.New.Span, occurrence{isNewName: true, details: shared})
 	}
@@ -381,10 +381,10 @@ func (g *group) uses() map[*document][]use {
 			model.collect(g.model)
 			g.bound[g.model] = model.bind(g.model)
 		}
-		for _, d := range g.props {
+		for _, doc := range g.props {
 			properties := newBinder(model)
-			properties.collect(d)
-			g.bound[d] = properties.bind(d)
+			properties.collect(doc)
+			g.bound[doc] = properties.bind(doc)
 		}
 	})
 	return g.bound
@@ -417,35 +417,35 @@ type moduleVariable struct{ module, name string }
 
 // collect records the declarations in a document. The language does not declare actions: the first command or renaming that has an action
 // counts as its declaration.
-func (b *binder) collect(d *document) {
-	variables := b.collectDeclarations(d)
-	names := d.occurrences()
-	for i, o := range names {
+func (b *binder) collect(doc *document) {
+	variables := b.collectDeclarations(doc)
+	names := doc.occurrences()
+	for i, name := range names {
 		switch {
-		case o.space == actions:
-			b.declareAction(d, i)
-		case o.isNewName && i > 0 && variables[moduleVariable{o.module, names[i-1].name}]:
-			o.kind, o.details = Variable, &details{node: o.node}
-			b.declare(d, i, o)
+		case name.space == actions:
+			b.declareAction(doc, i)
+		case name.isNewName && i > 0 && variables[moduleVariable{name.module, names[i-1].name}]:
+			name.kind, name.details = Variable, &details{node: name.node}
+			b.declare(doc, i, name)
 		}
 	}
-	for i, o := range names { // actions that only a renaming introduces
-		if o.isNewName && i > 0 && b.find(values, names[i-1].name) == nil && b.find(actions, names[i-1].name) != nil {
-			b.declareAction(d, i)
+	for i, name := range names { // actions that only a renaming introduces
+		if name.isNewName && i > 0 && b.find(values, names[i-1].name) == nil && b.find(actions, names[i-1].name) != nil {
+			b.declareAction(doc, i)
 		}
 	}
 }
 
 // collectDeclarations records the names that a document declares, and returns the variables of its modules.
-func (b *binder) collectDeclarations(d *document) map[moduleVariable]bool {
+func (b *binder) collectDeclarations(doc *document) map[moduleVariable]bool {
 	variables := make(map[moduleVariable]bool)
-	for i, o := range d.occurrences() {
-		if o.kind == NoKind {
+	for i, name := range doc.occurrences() {
+		if name.kind == NoKind {
 			continue
 		}
-		b.declare(d, i, o)
-		if o.kind == Variable && o.module != "" {
-			variables[moduleVariable{o.module, o.name}] = true
+		b.declare(doc, i, name)
+		if name.kind == Variable && name.module != "" {
+			variables[moduleVariable{name.module, name.name}] = true
 		}
 	}
 	return variables
@@ -459,33 +459,33 @@ func (b *binder) declare(d *document, i int, o occurrence) {
 }
 
 // declareAction records that occurrence i of the document declares an action, unless the action has a declaration.
-func (b *binder) declareAction(d *document, i int) {
-	o := d.occurrences()[i]
-	if b.find(actions, o.name) != nil {
+func (b *binder) declareAction(doc *document, i int) {
+	name := doc.occurrences()[i]
+	if b.find(actions, name.name) != nil {
 		return
 	}
-	o.space, o.kind = actions, Action
-	b.declare(d, i, o)
+	name.space, name.kind = actions, Action
+	b.declare(doc, i, name)
 }
 
 // bind returns the names in a document with their declarations. Only the declarations tell whether a renaming renames a value or an action.
-func (b *binder) bind(d *document) []use {
-	names := d.occurrences()
+func (b *binder) bind(doc *document) []use {
+	names := doc.occurrences()
 	uses := make([]use, len(names))
 	for i := range names {
-		o := &names[i]
-		nameSpace := o.space
+		name := &names[i]
+		nameSpace := name.space
 		switch {
-		case o.isOldName && b.find(values, o.name) == nil:
+		case name.isOldName && b.find(values, name.name) == nil:
 			nameSpace = actions
-		case o.isNewName && i > 0 && uses[i-1].decl != nil:
+		case name.isNewName && i > 0 && uses[i-1].decl != nil:
 			nameSpace = uses[i-1].decl.space
 		}
-		if nameSpace != o.space {
-			renamed := *o
-			renamed.space, o = nameSpace, &renamed
+		if nameSpace != name.space {
+			renamed := *name
+			renamed.space, name = nameSpace, &renamed
 		}
-		uses[i] = use{o, b.find(nameSpace, o.name)}
+		uses[i] = use{name, b.find(nameSpace, name.name)}
 	}
 	return uses
 }

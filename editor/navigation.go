@@ -20,10 +20,10 @@ type Location struct {
 }
 
 // useAt returns the name in a document that contains an offset or ends there; nil if there is none.
-func (g *group) useAt(d *document, offset int) *use {
-	uses := g.uses()[d]
-	i, _ := slices.BinarySearchFunc(uses, offset, func(u use, offset int) int {
-		if u.To < offset {
+func (g *group) useAt(doc *document, offset int) *use {
+	uses := g.uses()[doc]
+	i, _ := slices.BinarySearchFunc(uses, offset, func(candidate use, offset int) int {
+		if candidate.To < offset {
 			return -1
 		}
 		return 1
@@ -38,28 +38,28 @@ func (g *group) useAt(d *document, offset int) *use {
 
 // Definition returns where the name at an offset of the named file is declared. It returns false if there is no name, or no declaration of it.
 func (f *Files) Definition(name string, offset int) (Location, bool) {
-	g, d := f.group(name)
-	if d == nil {
+	owner, doc := f.group(name)
+	if doc == nil {
 		return Location{}, false
 	}
-	u := g.useAt(d, offset)
-	if u == nil || u.decl == nil {
+	nameUse := owner.useAt(doc, offset)
+	if nameUse == nil || nameUse.decl == nil {
 		return Location{}, false
 	}
-	return Location{u.decl.doc.name, u.decl.Range}, true
+	return Location{nameUse.decl.doc.name, nameUse.decl.Range}, true
 }
 
 // References returns the places where the name at an offset of the named file occurs, including its declaration, in the model and its properties.
 func (f *Files) References(name string, offset int) []Location {
-	g, d := f.group(name)
-	if d == nil {
+	owner, doc := f.group(name)
+	if doc == nil {
 		return nil
 	}
-	u := g.useAt(d, offset)
-	if u == nil {
+	nameUse := owner.useAt(doc, offset)
+	if nameUse == nil {
 		return nil
 	}
-	return g.references(u.decl)
+	return owner.references(nameUse.decl)
 }
 
 // references returns the occurrences of a declared name; nil if decl is nil.
@@ -68,10 +68,10 @@ func (g *group) references(decl *declaration) []Location {
 		return nil
 	}
 	var locations []Location
-	for _, d := range g.docs() {
-		for _, u := range g.uses()[d] {
-			if u.decl == decl {
-				locations = append(locations, Location{d.name, u.Range})
+	for _, doc := range g.docs() {
+		for _, nameUse := range g.uses()[doc] {
+			if nameUse.decl == decl {
+				locations = append(locations, Location{doc.name, nameUse.Range})
 			}
 		}
 	}
@@ -81,30 +81,30 @@ func (g *group) references(decl *declaration) []Location {
 // Hover describes, as Markdown, the name at an offset of the named file: its declaration with the comments beside it, the value of a constant, and
 // how often it is used. It describes an operator of properties by its meaning. where is the range of the name or operator.
 func (f *Files) Hover(ctx context.Context, name string, offset int) (text string, where Range, ok bool) {
-	g, d := f.group(name)
-	if d == nil {
+	owner, doc := f.group(name)
+	if doc == nil {
 		return "", Range{}, false
 	}
-	u := g.useAt(d, offset)
-	if u == nil || u.decl == nil {
-		return d.operatorAt(offset)
+	nameUse := owner.useAt(doc, offset)
+	if nameUse == nil || nameUse.decl == nil {
+		return doc.operatorAt(offset)
 	}
 	_, _ = f.Diagnostics(ctx, name) // computes the values of constants
-	var b strings.Builder
-	fmt.Fprintf(&b, "```prism\n%s\n```\n", declarationText(u.decl))
-	if comments := u.decl.comments(); comments != "" {
-		fmt.Fprintf(&b, "%s\n\n", comments)
+	var markdown strings.Builder
+	fmt.Fprintf(&markdown, "```prism\n%s\n```\n", declarationText(nameUse.decl))
+	if comments := nameUse.decl.comments(); comments != "" {
+		fmt.Fprintf(&markdown, "%s\n\n", comments)
 	}
-	if value, ok := g.value(ctx, u.decl); ok {
-		fmt.Fprintf(&b, "value %s\n\n", value)
+	if value, ok := owner.value(ctx, nameUse.decl); ok {
+		fmt.Fprintf(&markdown, "value %s\n\n", value)
 	}
-	kind := u.decl.kind.String()
-	if module := u.decl.moduleName(); u.decl.kind == Variable && module != "" {
+	kind := nameUse.decl.kind.String()
+	if module := nameUse.decl.moduleName(); nameUse.decl.kind == Variable && module != "" {
 		kind += " of module `" + module + "`"
 	}
-	numUses := len(g.references(u.decl)) - 1 // one reference is the declaration
-	fmt.Fprintf(&b, "%s, used %s", kind, times(numUses))
-	return b.String(), u.Range, true
+	numUses := len(owner.references(nameUse.decl)) - 1 // one reference is the declaration
+	fmt.Fprintf(&markdown, "%s, used %s", kind, times(numUses))
+	return markdown.String(), nameUse.Range, true
 }
 
 // value returns the value of a constant of the model. It returns false if the declaration is not of a constant, if the constant has no value, or
@@ -147,14 +147,14 @@ func declarationText(decl *declaration) string {
 	case *syntax.Rename:
 		return n.New.Name + " // renamed from " + n.Old.Name
 	}
-	var b bytes.Buffer
-	if syntax.Fprint(&b, format.Bare(node), syntax.Options{}) != nil {
+	var text bytes.Buffer
+	if syntax.Fprint(&text, format.Bare(node), syntax.Options{}) != nil {
 		return decl.name
 	}
-	if b.Len() > maxDeclaration {
-		return string(bytes.ToValidUTF8(b.Bytes()[:maxDeclaration], nil)) + "…"
+	if text.Len() > maxDeclaration {
+		return string(bytes.ToValidUTF8(text.Bytes()[:maxDeclaration], nil)) + "…"
 	}
-	return strings.TrimSpace(b.String())
+	return strings.TrimSpace(text.String())
 }
 
 // Edit replaces a part of a file.
@@ -166,25 +166,25 @@ type Edit struct {
 // Rename returns the edits that rename the name at an offset of the named file, in the model and its properties. It refuses with an error if a file
 // has errors before or after the edits, or if the edits would give a name another declaration.
 func (f *Files) Rename(ctx context.Context, name string, offset int, newName string) ([]Edit, error) {
-	g, d := f.group(name)
-	if d == nil {
+	owner, doc := f.group(name)
+	if doc == nil {
 		return nil, fmt.Errorf("%s is not open", name)
 	}
-	u := g.useAt(d, offset)
+	nameUse := owner.useAt(doc, offset)
 	switch {
-	case u == nil || u.decl == nil:
+	case nameUse == nil || nameUse.decl == nil:
 		return nil, errors.New("there is no name that is declared, want a constant, variable, label or the like")
 	case !syntax.IsIdent(newName):
 		return nil, fmt.Errorf("found %q, want a name: letters, digits and underscores, and no keyword", newName)
-	case newName == u.name:
+	case newName == nameUse.name:
 		return nil, nil
 	}
-	if err := f.requireNoErrors(ctx, g, "before"); err != nil {
+	if err := f.requireNoErrors(ctx, owner, "before"); err != nil {
 		return nil, err
 	}
 	var edits []Edit
-	for _, l := range g.references(u.decl) {
-		edits = append(edits, Edit{l, newName})
+	for _, location := range owner.references(nameUse.decl) {
+		edits = append(edits, Edit{location, newName})
 	}
 	edited, err := f.Apply(edits)
 	if err != nil {
@@ -194,16 +194,16 @@ func (f *Files) Rename(ctx context.Context, name string, offset int, newName str
 	if err := edited.requireNoErrors(ctx, editedGroup, "after"); err != nil {
 		return nil, err
 	}
-	if !haveSameDeclarations(g, editedGroup) {
+	if !haveSameDeclarations(owner, editedGroup) {
 		return nil, fmt.Errorf("%s would mean something else where it is used: %s is declared already", newName, newName)
 	}
 	return edits, nil
 }
 
 // requireNoErrors returns an error if a file of the group has errors. when is "before" or "after" the renaming.
-func (f *Files) requireNoErrors(ctx context.Context, g *group, when string) error {
-	for _, d := range g.docs() {
-		diagnostics, err := f.Diagnostics(ctx, d.name)
+func (f *Files) requireNoErrors(ctx context.Context, owner *group, when string) error {
+	for _, doc := range owner.docs() {
+		diagnostics, err := f.Diagnostics(ctx, doc.name)
 		if err != nil {
 			return err
 		}
@@ -235,8 +235,8 @@ func (decl *declaration) isSamePlace(other *declaration) bool {
 // Apply returns the files after edits. Edits that overlap are an error.
 func (f *Files) Apply(edits []Edit) (*Files, error) {
 	byFile := make(map[string][]Edit)
-	for _, e := range edits {
-		byFile[e.File] = append(byFile[e.File], e)
+	for _, edit := range edits {
+		byFile[edit.File] = append(byFile[edit.File], edit)
 	}
 	files := f
 	for _, name := range f.Names() {
@@ -254,16 +254,16 @@ func (f *Files) Apply(edits []Edit) (*Files, error) {
 
 // applyEdits returns the text of the named file after edits, which it sorts.
 func applyEdits(name string, text []byte, edits []Edit) ([]byte, error) {
-	slices.SortFunc(edits, func(a, b Edit) int { return a.From - b.From })
+	slices.SortFunc(edits, func(first, second Edit) int { return first.From - second.From })
 	var edited bytes.Buffer
 	end := 0 // of the previous edit
-	for _, e := range edits {
-		if e.From < end || e.To < e.From || e.To > len(text) {
+	for _, edit := range edits {
+		if edit.From < end || edit.To < edit.From || edit.To > len(text) {
 			return nil, fmt.Errorf("%s: edits overlap", name)
 		}
-		edited.Write(text[end:e.From])
-		edited.WriteString(e.Text)
-		end = e.To
+		edited.Write(text[end:edit.From])
+		edited.WriteString(edit.Text)
+		end = edit.To
 	}
 	edited.Write(text[end:])
 	return edited.Bytes(), nil

@@ -67,12 +67,12 @@ func (d *document) operatorAt(offset int) (text string, where Range, ok bool) {
 	if i >= len(d.lexemes()) {
 		return "", Range{}, false
 	}
-	l := d.lexemes()[i]
-	where = Range{int(l.from), int(l.to)}
+	token := d.lexemes()[i]
+	where = Range{int(token.from), int(token.to)}
 	if bars, ok := d.conditionAt(i); ok {
 		return operatorTexts["||"], bars, true
 	}
-	isWord := l.class == syntax.Keyword || l.class == syntax.Name
+	isWord := token.class == syntax.Keyword || token.class == syntax.Name
 	if offset < where.From || offset > where.To || !isWord {
 		return "", Range{}, false
 	}
@@ -109,9 +109,9 @@ func (d *document) conditionAt(i int) (where Range, ok bool) {
 		if !d.tokenIs(first, "|") || !d.tokenIs(first+1, "|") {
 			continue
 		}
-		left, right := d.lexemes()[first], d.lexemes()[first+1]
-		if left.to == right.from {
-			return Range{int(left.from), int(right.to)}, true
+		firstBar, secondBar := d.lexemes()[first], d.lexemes()[first+1]
+		if firstBar.to == secondBar.from {
+			return Range{int(firstBar.from), int(secondBar.to)}, true
 		}
 	}
 	return Range{}, false

@@ -19,74 +19,74 @@ type Symbol struct {
 
 // Symbols returns the declarations in the outline of the named file, in the order of the text. The symbol of a module contains its variables.
 func (f *Files) Symbols(name string) []Symbol {
-	d := f.docs[name]
-	if d == nil {
+	doc := f.docs[name]
+	if doc == nil {
 		return nil
 	}
-	d.parse()
-	var out []Symbol
-	switch tree := d.tree.(type) {
+	doc.parse()
+	var found []Symbol
+	switch tree := doc.tree.(type) {
 	case *syntax.Model:
 		for _, item := range tree.Items {
-			out = append(out, symbols(item)...)
+			found = append(found, symbols(item)...)
 		}
 	case *syntax.Properties:
 		for _, item := range tree.Items {
 			switch n := item.(type) {
 			case *syntax.Property:
-				out = append(out, propertySymbol(n))
+				found = append(found, propertySymbol(n))
 			case syntax.Item:
-				out = append(out, symbols(n)...)
+				found = append(found, symbols(n)...)
 			}
 		}
 	}
-	return out
+	return found
 }
 
 func rangeOf(n syntax.Node) Range { return Range{int(n.Pos().Offset), int(n.End().Offset)} }
 
 // propertySymbol returns the symbol of a property. Without a name it has its text as the name.
-func propertySymbol(p *syntax.Property) Symbol {
-	text := brief(syntax.ExprString(p.X))
-	symbol := Symbol{Name: text, Kind: Property, Detail: text, Whole: rangeOf(p), Range: rangeOf(p)}
-	if p.Name != nil {
-		symbol.Name, symbol.Range = p.Name.Name, rangeOf(p.Name)
+func propertySymbol(property *syntax.Property) Symbol {
+	text := brief(syntax.ExprString(property.X))
+	symbol := Symbol{Name: text, Kind: Property, Detail: text, Whole: rangeOf(property), Range: rangeOf(property)}
+	if property.Name != nil {
+		symbol.Name, symbol.Range = property.Name.Name, rangeOf(property.Name)
 	}
 	return symbol
 }
 
 // symbols returns the symbol of an item; none for an item that declares nothing.
 func symbols(item syntax.Item) []Symbol {
-	one := func(id *syntax.Ident, kind Kind, detail string) []Symbol {
-		s := Symbol{Name: kind.String(), Kind: kind, Detail: brief(detail), Whole: rangeOf(item), Range: rangeOf(item)}
+	symbolOf := func(id *syntax.Ident, kind Kind, detail string) []Symbol {
+		symbol := Symbol{Name: kind.String(), Kind: kind, Detail: brief(detail), Whole: rangeOf(item), Range: rangeOf(item)}
 		if id != nil {
-			s.Name, s.Range = id.Name, rangeOf(id)
+			symbol.Name, symbol.Range = id.Name, rangeOf(id)
 		}
-		return []Symbol{s}
+		return []Symbol{symbol}
 	}
 	switch n := item.(type) {
 	case *syntax.ConstDecl:
-		return one(n.Name, Constant, n.Type.String())
+		return symbolOf(n.Name, Constant, n.Type.String())
 	case *syntax.FormulaDecl:
-		return one(n.Name, Formula, syntax.ExprString(n.X))
+		return symbolOf(n.Name, Formula, syntax.ExprString(n.X))
 	case *syntax.LabelDecl:
-		return one(n.Name, Label, syntax.ExprString(n.X))
+		return symbolOf(n.Name, Label, syntax.ExprString(n.X))
 	case *syntax.ObservableDecl:
-		return one(n.Name, Observable, syntax.ExprString(n.X))
+		return symbolOf(n.Name, Observable, syntax.ExprString(n.X))
 	case *syntax.GlobalDecl:
 		return []Symbol{variableSymbol(n.Var)}
 	case *syntax.RenamedModule:
-		return one(n.Name, Module, "= "+n.Base.Name)
+		return symbolOf(n.Name, Module, "= "+n.Base.Name)
 	case *syntax.Rewards:
-		return one(n.Name, RewardStruct, "")
+		return symbolOf(n.Name, RewardStruct, "")
 	case *syntax.System:
-		return one(n.Name, SystemName, "")
+		return symbolOf(n.Name, SystemName, "")
 	case *syntax.Module:
-		s := one(n.Name, Module, "")
-		for _, v := range n.Vars {
-			s[0].Inside = append(s[0].Inside, variableSymbol(v))
+		symbol := symbolOf(n.Name, Module, "")
+		for _, variable := range n.Vars {
+			symbol[0].Inside = append(symbol[0].Inside, variableSymbol(variable))
 		}
-		return s
+		return symbol
 	}
 	return nil
 }
@@ -120,36 +120,36 @@ type Token struct {
 // Tokens returns the comments, keywords, names, numbers and symbols of a file.
 func (f *Files) Tokens(name string) []Token { return f.TokensIn(name, Range{0, len(f.Text(name))}) }
 
-// TokensIn returns the comments, keywords, names, numbers and symbols of the named file that overlap a part of it.
-func (f *Files) TokensIn(name string, part Range) []Token {
-	g, d := f.group(name)
-	if d == nil {
+// TokensIn returns the comments, keywords, names, numbers and symbols of the named file that overlap a range of it.
+func (f *Files) TokensIn(name string, within Range) []Token {
+	owner, doc := f.group(name)
+	if doc == nil {
 		return nil
 	}
-	lexemes, uses := d.lexemes(), g.uses()[d]
-	first, end := d.lexemeFrom(part.From), indexOfLexeme(lexemes, part.To)
+	lexemes, uses := doc.lexemes(), owner.uses()[doc]
+	first, end := doc.lexemeFrom(within.From), indexOfLexeme(lexemes, within.To)
 	if first >= end {
 		return nil
 	}
-	firstUse, _ := slices.BinarySearchFunc(uses, int(lexemes[first].from), func(u use, offset int) int { return u.From - offset })
+	firstUse, _ := slices.BinarySearchFunc(uses, int(lexemes[first].from), func(nameUse use, offset int) int { return nameUse.From - offset })
 	uses = uses[firstUse:]
-	out := make([]Token, 0, end-first)
+	tokens := make([]Token, 0, end-first)
 	for i := first; i < end; i++ {
-		l := lexemes[i]
-		t := Token{Range: Range{int(l.from), int(l.to)}, Class: l.class}
-		for len(uses) > 0 && uses[0].From < t.From {
+		current := lexemes[i]
+		token := Token{Range: Range{int(current.from), int(current.to)}, Class: current.class}
+		for len(uses) > 0 && uses[0].From < token.From {
 			uses = uses[1:]
 		}
-		if len(uses) > 0 && uses[0].From == t.From && uses[0].decl != nil {
-			t.Kind = uses[0].decl.kind
-			t.Declares = uses[0].decl.doc == d && uses[0].decl.Range == uses[0].Range
+		if len(uses) > 0 && uses[0].From == token.From && uses[0].decl != nil {
+			token.Kind = uses[0].decl.kind
+			token.Declares = uses[0].decl.doc == doc && uses[0].decl.Range == uses[0].Range
 		}
-		if t.Kind == NoKind && l.class <= syntax.Name && isFunction(d.text[l.from:l.to]) && d.tokenIs(i+1, "(") {
-			t.Kind = Function
+		if token.Kind == NoKind && current.class <= syntax.Name && isFunction(doc.text[current.from:current.to]) && doc.tokenIs(i+1, "(") {
+			token.Kind = Function
 		}
-		out = append(out, t)
+		tokens = append(tokens, token)
 	}
-	return out
+	return tokens
 }
 
 // isFunction reports whether a name is that of a function or operator with arguments in parentheses.
@@ -170,31 +170,31 @@ type Lens struct {
 
 // Lenses returns the commands to show in the named file: simulate at the start of a model, check at each property.
 func (f *Files) Lenses(name string) []Lens {
-	d := f.docs[name]
-	if d == nil {
+	doc := f.docs[name]
+	if doc == nil {
 		return nil
 	}
-	d.parse()
-	var out []Lens
-	switch tree := d.tree.(type) {
+	doc.parse()
+	var lenses []Lens
+	switch tree := doc.tree.(type) {
 	case *syntax.Model:
 		if len(tree.Items) > 0 {
-			out = append(out, Lens{Range: rangeOf(tree.Items[0]), Command: "simulate"})
+			lenses = append(lenses, Lens{Range: rangeOf(tree.Items[0]), Command: "simulate"})
 		}
 	case *syntax.Properties:
 		numProperties := 0
 		for _, item := range tree.Items {
-			p, ok := item.(*syntax.Property)
+			property, ok := item.(*syntax.Property)
 			if !ok {
 				continue
 			}
 			numProperties++
-			lens := Lens{Range: rangeOf(p), Command: "check", Property: strconv.Itoa(numProperties)}
-			if p.Name != nil {
-				lens.Property = p.Name.Name
+			lens := Lens{Range: rangeOf(property), Command: "check", Property: strconv.Itoa(numProperties)}
+			if property.Name != nil {
+				lens.Property = property.Name.Name
 			}
-			out = append(out, lens)
+			lenses = append(lenses, lens)
 		}
 	}
-	return out
+	return lenses
 }

@@ -70,17 +70,17 @@ func (c *conn) read() (*message, error) {
 	if !json.Valid(body.Bytes()) {
 		return nil, &rpcError{codeParse, "the message is not JSON"}
 	}
-	var m message
-	if err := json.Unmarshal(body.Bytes(), &m); err != nil || m.Version != "2.0" {
+	var incoming message
+	if err := json.Unmarshal(body.Bytes(), &incoming); err != nil || incoming.Version != "2.0" {
 		return nil, &rpcError{codeInvalidRequest, "the message is not one of JSON-RPC 2.0"}
 	}
-	if bytes.Equal(m.ID, []byte("null")) {
-		m.ID = nil
+	if bytes.Equal(incoming.ID, []byte("null")) {
+		incoming.ID = nil
 	}
-	if len(m.ID) > 0 && bytes.IndexByte([]byte("{[tf"), m.ID[0]) >= 0 {
+	if len(incoming.ID) > 0 && bytes.IndexByte([]byte("{[tf"), incoming.ID[0]) >= 0 {
 		return nil, &rpcError{codeInvalidRequest, "the id of the message is neither a number nor a string"}
 	}
-	return &m, nil
+	return &incoming, nil
 }
 
 // readHeader reads the header of a message and returns the length of its body. If the header has no valid length, the error is an *rpcError. The next
@@ -99,7 +99,7 @@ func (c *conn) readHeader() (length int64, err error) {
 			}
 			return length, nil
 		}
-		start := strings.LastIndex(line, field) // the end of a skipped body may be in front
+		start := strings.LastIndex(line, field) // the line may begin with the end of a skipped body
 		if start < 0 {
 			continue
 		}

@@ -12,57 +12,57 @@ import (
 
 // definition answers with the declaration of a name.
 func (s *server) definition(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
-	f := s.snapshot(ctx)
-	name, offset, _ := f.locate(params.TextDocument.URI, params.Position)
-	location, ok := f.Definition(name, offset)
+	files := s.snapshot(ctx)
+	name, offset, _ := files.locate(params.TextDocument.URI, params.Position)
+	location, ok := files.Definition(name, offset)
 	if !ok {
 		return []protocol.Location{}, nil
 	}
-	return f.locations([]editor.Location{location}), nil
+	return files.locations([]editor.Location{location}), nil
 }
 
 // references answers with the places where a name occurs.
 func (s *server) references(ctx context.Context, params *protocol.ReferenceParams) (any, error) {
-	f := s.snapshot(ctx)
-	name, offset, _ := f.locate(params.TextDocument.URI, params.Position)
-	locations := f.References(name, offset)
-	if decl, ok := f.Definition(name, offset); ok && !params.Context.IncludeDeclaration {
-		locations = slices.DeleteFunc(locations, func(l editor.Location) bool { return l == decl })
+	files := s.snapshot(ctx)
+	name, offset, _ := files.locate(params.TextDocument.URI, params.Position)
+	locations := files.References(name, offset)
+	if decl, ok := files.Definition(name, offset); ok && !params.Context.IncludeDeclaration {
+		locations = slices.DeleteFunc(locations, func(location editor.Location) bool { return location == decl })
 	}
-	return f.locations(locations), nil
+	return files.locations(locations), nil
 }
 
 // documentHighlight answers with the places in the same file where a name occurs.
 func (s *server) documentHighlight(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
-	f := s.snapshot(ctx)
-	name, offset, lines := f.locate(params.TextDocument.URI, params.Position)
-	out := []protocol.DocumentHighlight{}
-	for _, l := range f.References(name, offset) {
-		if l.File == name {
-			out = append(out, protocol.DocumentHighlight{Range: f.rangeOf(lines, l.Range)})
+	files := s.snapshot(ctx)
+	name, offset, lines := files.locate(params.TextDocument.URI, params.Position)
+	highlights := []protocol.DocumentHighlight{}
+	for _, location := range files.References(name, offset) {
+		if location.File == name {
+			highlights = append(highlights, protocol.DocumentHighlight{Range: files.rangeOf(lines, location.Range)})
 		}
 	}
-	return out, nil
+	return highlights, nil
 }
 
 // hover answers with the description of the name or operator at a position.
 func (s *server) hover(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
-	f := s.snapshot(ctx)
-	name, offset, lines := f.locate(params.TextDocument.URI, params.Position)
-	text, where, ok := f.Hover(ctx, name, offset)
+	files := s.snapshot(ctx)
+	name, offset, lines := files.locate(params.TextDocument.URI, params.Position)
+	text, where, ok := files.Hover(ctx, name, offset)
 	if !ok {
 		return nil, ctx.Err()
 	}
-	return protocol.Hover{Contents: protocol.MarkupContent{Kind: protocol.Markdown, Value: text}, Range: f.rangeOf(lines, where)}, nil
+	return protocol.Hover{Contents: protocol.MarkupContent{Kind: protocol.Markdown, Value: text}, Range: files.rangeOf(lines, where)}, nil
 }
 
 // prepareRename answers with the name at a position that a rename would change; nil if there is none.
 func (s *server) prepareRename(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
-	f := s.snapshot(ctx)
-	name, offset, lines := f.locate(params.TextDocument.URI, params.Position)
-	for _, l := range f.References(name, offset) {
-		if l.File == name && l.From <= offset && offset <= l.To {
-			return protocol.PrepareRenamePlaceholder{Range: f.rangeOf(lines, l.Range), Placeholder: string(f.Text(name)[l.From:l.To])}, nil
+	files := s.snapshot(ctx)
+	name, offset, lines := files.locate(params.TextDocument.URI, params.Position)
+	for _, location := range files.References(name, offset) {
+		if location.File == name && location.From <= offset && offset <= location.To {
+			return protocol.PrepareRenamePlaceholder{Range: files.rangeOf(lines, location.Range), Placeholder: string(files.Text(name)[location.From:location.To])}, nil
 		}
 	}
 	return nil, nil
@@ -70,33 +70,33 @@ func (s *server) prepareRename(ctx context.Context, params *protocol.TextDocumen
 
 // rename answers with the edits that rename a name.
 func (s *server) rename(ctx context.Context, params *protocol.RenameParams) (any, error) {
-	f := s.snapshot(ctx)
-	name, offset, _ := f.locate(params.TextDocument.URI, params.Position)
-	edits, err := f.Rename(ctx, name, offset, params.NewName)
+	files := s.snapshot(ctx)
+	name, offset, _ := files.locate(params.TextDocument.URI, params.Position)
+	edits, err := files.Rename(ctx, name, offset, params.NewName)
 	if err != nil {
 		return nil, err
 	}
-	return f.edit(edits), nil
+	return files.edit(edits), nil
 }
 
 // completion answers with the words that can be inserted.
 func (s *server) completion(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
-	f := s.snapshot(ctx)
-	name, offset, lines := f.locate(params.TextDocument.URI, params.Position)
-	from, completions := f.Complete(name, offset)
-	word := f.rangeOf(lines, editor.Range{From: from, To: offset})
+	files := s.snapshot(ctx)
+	name, offset, lines := files.locate(params.TextDocument.URI, params.Position)
+	from, completions := files.Complete(name, offset)
+	word := files.rangeOf(lines, editor.Range{From: from, To: offset})
 	items := []protocol.CompletionItem{}
-	for _, c := range completions {
+	for _, completion := range completions {
 		items = append(items, protocol.CompletionItem{
-			Label: c.Text, Kind: completionKind(c.Kind), Detail: c.Detail, TextEdit: protocol.TextEdit{Range: word, NewText: c.Text},
+			Label: completion.Text, Kind: completionKind(completion.Kind), Detail: completion.Detail, TextEdit: protocol.TextEdit{Range: word, NewText: completion.Text},
 		})
 	}
 	return items, nil
 }
 
 // completionKind returns the kind in the protocol, which decides the icon that an editor shows.
-func completionKind(k editor.Kind) protocol.CompletionItemKind {
-	switch k {
+func completionKind(kind editor.Kind) protocol.CompletionItemKind {
+	switch kind {
 	case editor.NoKind:
 		return protocol.CompletionKeyword
 	case editor.Constant:
@@ -122,7 +122,7 @@ func (s *server) documentSymbol(ctx context.Context, params *protocol.TextDocume
 
 // outline converts symbols, with those inside of them, to the symbols of the protocol.
 func (f snapshot) outline(lines *editor.Lines, symbols []editor.Symbol) []protocol.DocumentSymbol {
-	out := []protocol.DocumentSymbol{}
+	result := []protocol.DocumentSymbol{}
 	for _, symbol := range symbols {
 		converted := protocol.DocumentSymbol{
 			Name: symbol.Name, Kind: symbolKind(symbol.Kind), Detail: symbol.Detail,
@@ -131,14 +131,14 @@ func (f snapshot) outline(lines *editor.Lines, symbols []editor.Symbol) []protoc
 		if len(symbol.Inside) > 0 {
 			converted.Children = f.outline(lines, symbol.Inside)
 		}
-		out = append(out, converted)
+		result = append(result, converted)
 	}
-	return out
+	return result
 }
 
 // symbolKind returns the kind in the protocol, which decides the icon that an editor shows.
-func symbolKind(k editor.Kind) protocol.SymbolKind {
-	switch k {
+func symbolKind(kind editor.Kind) protocol.SymbolKind {
+	switch kind {
 	case editor.Constant:
 		return protocol.SymbolConstant
 	case editor.Formula:
@@ -159,59 +159,59 @@ func symbolKind(k editor.Kind) protocol.SymbolKind {
 // and tilecheck.simulate, whose argument is the file. The last argument is the values of constants, if the model needs some. The server runs
 // resultCommand; its title is the value of the property, or "result" if it was not checked.
 func (s *server) codeLens(ctx context.Context, params *protocol.TextDocumentParams) (any, error) {
-	f := s.snapshot(ctx)
-	name, _, lines := f.locate(params.TextDocument.URI, protocol.Position{})
-	out := []protocol.CodeLens{}
-	for _, lens := range f.Lenses(name) {
+	files := s.snapshot(ctx)
+	name, _, lines := files.locate(params.TextDocument.URI, protocol.Position{})
+	lenses := []protocol.CodeLens{}
+	for _, lens := range files.Lenses(name) {
 		args := []string{name}
 		if lens.Command == "check" {
-			args = []string{f.ModelOf(name), name, lens.Property}
+			args = []string{files.ModelOf(name), name, lens.Property}
 		}
-		if consts := f.Constants(name); consts != "" {
+		if consts := files.Constants(name); consts != "" {
 			args = append(args, consts)
 		}
 		command := protocol.Command{Title: lens.Command, Command: "tilecheck." + lens.Command, Arguments: args}
-		start := f.rangeOf(lines, editor.Range{From: lens.From, To: lens.From})
-		out = append(out, protocol.CodeLens{Range: start, Command: command})
+		start := files.rangeOf(lines, editor.Range{From: lens.From, To: lens.From})
+		lenses = append(lenses, protocol.CodeLens{Range: start, Command: command})
 		if lens.Command != "check" || s.opts.Check == nil {
 			continue
 		}
-		title := cmp.Or(s.resultOf(f, propertyKey{name, lens.Property}), "result")
+		title := cmp.Or(s.resultOf(files, propertyKey{name, lens.Property}), "result")
 		result := protocol.Command{Title: title, Command: resultCommand, Arguments: []string{name, lens.Property}}
-		out = append(out, protocol.CodeLens{Range: start, Command: result})
+		lenses = append(lenses, protocol.CodeLens{Range: start, Command: result})
 	}
-	return out, nil
+	return lenses, nil
 }
 
 // codeAction answers with the quick fixes.
 func (s *server) codeAction(ctx context.Context, params *protocol.TextDocumentRangeParams) (any, error) {
-	f := s.snapshot(ctx)
-	name, _, lines := f.locate(params.TextDocument.URI, protocol.Position{})
-	fixes, err := f.Fixes(ctx, name, rangeIn(lines, params.Range, f.utf8))
+	files := s.snapshot(ctx)
+	name, _, lines := files.locate(params.TextDocument.URI, protocol.Position{})
+	fixes, err := files.Fixes(ctx, name, rangeIn(lines, params.Range, files.utf8))
 	if err != nil {
 		return nil, err
 	}
-	out := []protocol.CodeAction{}
+	actions := []protocol.CodeAction{}
 	for _, fix := range fixes {
-		out = append(out, protocol.CodeAction{
-			Title: fix.Title, Kind: protocol.CodeActionQuickFix, Edit: f.edit(fix.Edits), Diagnostics: []protocol.Diagnostic{f.diagnostic(lines, fix.Of)},
+		actions = append(actions, protocol.CodeAction{
+			Title: fix.Title, Kind: protocol.CodeActionQuickFix, Edit: files.edit(fix.Edits), Diagnostics: []protocol.Diagnostic{files.diagnostic(lines, fix.Of)},
 		})
 	}
-	return out, nil
+	return actions, nil
 }
 
 // formatting answers with the edits that format a file. It answers with none if the file does not parse, because the editor shows the errors already.
 func (s *server) formatting(ctx context.Context, params *protocol.TextDocumentParams) (any, error) {
-	f := s.snapshot(ctx)
+	files := s.snapshot(ctx)
 	name := nameOf(params.TextDocument.URI)
-	text, err := f.Format(name)
+	text, err := files.Format(name)
 	if _, isSyntaxError := err.(syntax.ErrorList); isSyntaxError {
 		return []protocol.TextEdit{}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return f.replacement(name, text), nil
+	return files.replacement(name, text), nil
 }
 
 // legend names the types of semantic tokens, in the order of tokenType.
@@ -223,8 +223,8 @@ func legend() protocol.SemanticTokensLegend {
 }
 
 // tokenType returns the index of a token's type in the legend; false if the token gets no colour.
-func tokenType(t editor.Token) (index uint32, ok bool) {
-	switch t.Kind {
+func tokenType(token editor.Token) (index uint32, ok bool) {
+	switch token.Kind {
 	case editor.Constant:
 		return 5, true
 	case editor.Formula:
@@ -242,7 +242,7 @@ func tokenType(t editor.Token) (index uint32, ok bool) {
 	case editor.Variable:
 		return 4, true
 	}
-	switch t.Class {
+	switch token.Class {
 	case syntax.Comment:
 		return 0, true
 	case syntax.Keyword:
@@ -258,11 +258,11 @@ func tokenType(t editor.Token) (index uint32, ok bool) {
 }
 
 // tokenModifiers returns the modifiers of a token: bit i stands for modifier i of the legend.
-func tokenModifiers(t editor.Token) (bits uint32) {
-	if t.Declares {
+func tokenModifiers(token editor.Token) (bits uint32) {
+	if token.Declares {
 		bits |= 1
 	}
-	if t.Kind == editor.Constant {
+	if token.Kind == editor.Constant {
 		bits |= 2
 	}
 	return bits
@@ -285,7 +285,7 @@ func (s *server) semanticTokensRange(ctx context.Context, params *protocol.TextD
 
 // semanticTokens returns the semantic tokens in a part of a file. As the protocol requires, each token is five numbers: lines since the previous
 // token; columns since the previous token, or since the start of the line; length; index of the type; modifiers as bits.
-func (f snapshot) semanticTokens(ctx context.Context, name string, part editor.Range) (any, error) {
+func (f snapshot) semanticTokens(ctx context.Context, name string, within editor.Range) (any, error) {
 	text := f.Text(name)
 	lines := editor.NewLines(text)
 	data := make([]uint32, 0, 64)
@@ -296,8 +296,8 @@ func (f snapshot) semanticTokens(ctx context.Context, name string, part editor.R
 		return uint32(editor.UTF16(text[from:to]))
 	}
 	line, start := 0, 0 // the line and the offset of the previous token
-	for i, t := range f.TokensIn(name, part) {
-		index, ok := tokenType(t)
+	for i, token := range f.TokensIn(name, within) {
+		index, ok := tokenType(token)
 		if !ok {
 			continue
 		}
@@ -305,14 +305,14 @@ func (f snapshot) semanticTokens(ctx context.Context, name string, part editor.R
 			return nil, ctx.Err()
 		}
 		tokenLine := line
-		for tokenLine+1 < lines.Count() && lines.Offset(tokenLine+1, 0) <= t.From {
+		for tokenLine+1 < lines.Count() && lines.Offset(tokenLine+1, 0) <= token.From {
 			tokenLine++
 		}
 		if tokenLine > line {
 			start = lines.Offset(tokenLine, 0)
 		}
-		data = append(data, uint32(tokenLine-line), units(start, t.From), units(t.From, t.To), index, tokenModifiers(t))
-		line, start = tokenLine, t.From
+		data = append(data, uint32(tokenLine-line), units(start, token.From), units(token.From, token.To), index, tokenModifiers(token))
+		line, start = tokenLine, token.From
 	}
 	return protocol.SemanticTokens{Data: data}, nil
 }

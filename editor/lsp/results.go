@@ -37,8 +37,8 @@ type propertyResult struct {
 // question returns the question for the value of a property, with the current texts. It returns an error if the file has no such property, or no
 // model.
 func (f snapshot) question(key propertyKey) (*Question, error) {
-	lenses := slices.DeleteFunc(f.Lenses(key.file), func(l editor.Lens) bool { return l.Command != "check" })
-	index := slices.IndexFunc(lenses, func(l editor.Lens) bool { return l.Property == key.property })
+	lenses := slices.DeleteFunc(f.Lenses(key.file), func(lens editor.Lens) bool { return lens.Command != "check" })
+	index := slices.IndexFunc(lenses, func(lens editor.Lens) bool { return lens.Property == key.property })
 	model := f.ModelOf(key.file)
 	switch {
 	case index < 0:
@@ -63,11 +63,11 @@ func (s *server) executeCommand(ctx context.Context, params *protocol.ExecuteCom
 		return nil, &rpcError{codeInvalidParams, "found the command " + params.Command + ", want " + resultCommand + " with a file and a property"}
 	}
 	key := propertyKey{params.Arguments[0], params.Arguments[1]}
-	q, err := s.snapshot(ctx).question(key)
+	question, err := s.snapshot(ctx).question(key)
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.opts.Check(ctx, q)
+	text, err := s.opts.Check(ctx, question)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (s *server) executeCommand(ctx context.Context, params *protocol.ExecuteCom
 	if s.results == nil {
 		s.results = make(map[propertyKey]propertyResult)
 	}
-	s.results[key] = propertyResult{*q, text}
+	s.results[key] = propertyResult{*question, text}
 	refreshMethods := s.refresh
 	s.mu.Unlock()
 	for _, method := range refreshMethods {
@@ -84,37 +84,38 @@ func (s *server) executeCommand(ctx context.Context, params *protocol.ExecuteCom
 	return text, nil
 }
 
-// resultOf returns the value of a property, "" if it was not checked. If the texts or constants have changed since, the value says so.
-func (s *server) resultOf(f snapshot, key propertyKey) string {
+// resultOf returns the text of a property's value, or "" if the property was not checked. If a file or the constants have changed since, the text
+// says so.
+func (s *server) resultOf(files snapshot, key propertyKey) string {
 	s.mu.Lock()
-	known, ok := s.results[key]
+	stored, ok := s.results[key]
 	s.mu.Unlock()
 	if !ok {
 		return ""
 	}
-	if now, err := f.question(key); err != nil || !now.equal(&known.question) {
-		return known.text + " before a change"
+	if current, err := files.question(key); err != nil || !current.equal(&stored.question) {
+		return stored.text + " before a change"
 	}
-	return known.text
+	return stored.text
 }
 
 // inlayHint answers with the values of the checked properties in a part of a file. Each hint is behind its property and the semicolon.
 func (s *server) inlayHint(ctx context.Context, params *protocol.TextDocumentRangeParams) (any, error) {
-	f := s.snapshot(ctx)
-	name, _, lines := f.locate(params.TextDocument.URI, protocol.Position{})
-	part := rangeIn(lines, params.Range, f.utf8)
+	files := s.snapshot(ctx)
+	name, _, lines := files.locate(params.TextDocument.URI, protocol.Position{})
+	within := rangeIn(lines, params.Range, files.utf8)
 	hints := []protocol.InlayHint{}
-	for _, lens := range f.Lenses(name) {
+	for _, lens := range files.Lenses(name) {
 		end := lens.To
-		if bytes.HasPrefix(f.Text(name)[end:], []byte(";")) {
+		if bytes.HasPrefix(files.Text(name)[end:], []byte(";")) {
 			end++
 		}
-		isInPart := part.From <= end && end <= part.To
+		isInPart := within.From <= end && end <= within.To
 		if lens.Command != "check" || !isInPart {
 			continue
 		}
-		if text := s.resultOf(f, propertyKey{name, lens.Property}); text != "" {
-			hints = append(hints, protocol.InlayHint{Position: f.position(lines, end), Label: text, PaddingLeft: true})
+		if text := s.resultOf(files, propertyKey{name, lens.Property}); text != "" {
+			hints = append(hints, protocol.InlayHint{Position: files.position(lines, end), Label: text, PaddingLeft: true})
 		}
 	}
 	return hints, nil

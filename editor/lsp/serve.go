@@ -22,26 +22,26 @@ type Options struct {
 // ErrNoShutdown is the error if the client ends without the request shutdown.
 var ErrNoShutdown = errors.New("the client ended without shutdown")
 
-// Serve answers the messages of a client, which it reads from in, until the client sends exit or closes the stream. It returns nil if the client has
-// sent shutdown before, otherwise the cause of the context or ErrNoShutdown.
+// Serve reads messages of a client from in and writes the answers to out, until the client sends exit or closes the stream. It returns nil if the
+// client has sent shutdown before, otherwise the cause of the context or ErrNoShutdown.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &server{opts: opts, files: editor.New(opts.Editor), exit: cancel, ctx: ctx, client: &conn{in: bufio.NewReaderSize(in, 1<<16), out: out}}
-	s.methods = s.methodTable()
+	server := &server{opts: opts, files: editor.New(opts.Editor), exit: cancel, ctx: ctx, client: &conn{in: bufio.NewReaderSize(in, 1<<16), out: out}}
+	server.methods = server.methodTable()
 	go func() {
 		defer cancel()
-		s.readAll()
+		server.readAll()
 	}()
 	<-ctx.Done()
-	s.mu.Lock()
-	s.stopping = true
-	s.mu.Unlock()
-	s.working.Wait()
-	if c, ok := in.(io.Closer); ok {
-		go func() { _ = c.Close() }() // may block until a read of standard input ends
+	server.mu.Lock()
+	server.stopping = true
+	server.mu.Unlock()
+	server.working.Wait()
+	if closer, ok := in.(io.Closer); ok {
+		go func() { _ = closer.Close() }() // may block until a read of standard input ends
 	}
-	if s.cleanExit.Load() {
+	if server.cleanExit.Load() {
 		return nil
 	}
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
@@ -54,7 +54,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error
 func (s *server) readAll() {
 	var running requests
 	for s.ctx.Err() == nil {
-		m, err := s.client.read()
+		incoming, err := s.client.read()
 		if _, ok := errors.AsType[*rpcError](err); ok {
 			_ = s.client.reply(nil, nil, err)
 			continue
@@ -62,49 +62,49 @@ func (s *server) readAll() {
 		if err != nil {
 			return
 		}
-		s.receive(m, &running)
+		s.receive(incoming, &running)
 	}
 }
 
 // receive handles a message. It handles changes of texts before it returns. It starts a goroutine for any other request, which gets the texts of this
 // moment. It ignores responses, because no request of the server needs one.
-func (s *server) receive(m *message, running *requests) {
-	method, known := s.methods[m.Method]
+func (s *server) receive(incoming *message, running *requests) {
+	method, isKnown := s.methods[incoming.Method]
 	switch {
-	case m.Method == "$/cancelRequest":
+	case incoming.Method == "$/cancelRequest":
 		var params protocol.CancelParams
-		if json.Unmarshal(m.Params, &params) == nil {
+		if json.Unmarshal(incoming.Params, &params) == nil {
 			running.cancel(string(params.ID))
 		}
-	case m.ID == nil:
-		if known {
-			_, _ = method.run(s.ctx, m.Params)
+	case incoming.ID == nil:
+		if isKnown {
+			_, _ = method.run(s.ctx, incoming.Params)
 		}
-	case m.Method == "" && m.Result == nil && m.Error == nil:
-		_ = s.client.reply(m.ID, nil, &rpcError{codeInvalidRequest, "the message has an id and no method"})
-	case m.Method == "":
-	case !known:
-		_ = s.client.reply(m.ID, nil, &rpcError{codeMethodNotFound, "unknown method " + m.Method})
+	case incoming.Method == "" && incoming.Result == nil && incoming.Error == nil:
+		_ = s.client.reply(incoming.ID, nil, &rpcError{codeInvalidRequest, "the message has an id and no method"})
+	case incoming.Method == "":
+	case !isKnown:
+		_ = s.client.reply(incoming.ID, nil, &rpcError{codeMethodNotFound, "unknown method " + incoming.Method})
 	case method.changes:
-		result, err := method.run(s.ctx, m.Params)
-		_ = s.client.reply(m.ID, result, err)
+		result, err := method.run(s.ctx, incoming.Params)
+		_ = s.client.reply(incoming.ID, result, err)
 	default:
-		ctx, done := running.begin(context.WithValue(s.ctx, snapshotKey{}, s.now()), string(m.ID))
+		ctx, end := running.begin(context.WithValue(s.ctx, snapshotKey{}, s.now()), string(incoming.ID))
 		s.start(func() {
-			defer done()
-			s.answer(ctx, m, method)
+			defer end()
+			s.answer(ctx, incoming, method)
 		})
 	}
 }
 
 // answer runs the method of a request and sends the response. The response to a cancelled request is an error.
-func (s *server) answer(ctx context.Context, m *message, method method) {
-	result, err := method.run(ctx, m.Params)
+func (s *server) answer(ctx context.Context, incoming *message, method method) {
+	result, err := method.run(ctx, incoming.Params)
 	_, hasCode := errors.AsType[*rpcError](err)
 	if ctx.Err() != nil && !hasCode {
 		result, err = nil, &rpcError{codeRequestCancelled, "cancelled"}
 	}
-	_ = s.client.reply(m.ID, result, err)
+	_ = s.client.reply(incoming.ID, result, err)
 }
 
 // start runs f in a goroutine, unless the server is ending.
@@ -153,7 +153,7 @@ func (s *server) methodTable() map[string]method {
 }
 
 // request returns the method that decodes its parameters and calls f with them. It runs concurrently with other requests.
-func request[P any](f func(context.Context, *P) (any, error)) method {
+func request[P any](handle func(context.Context, *P) (any, error)) method {
 	return method{run: func(ctx context.Context, raw json.RawMessage) (any, error) {
 		params := new(P)
 		if len(raw) > 0 {
@@ -161,7 +161,7 @@ func request[P any](f func(context.Context, *P) (any, error)) method {
 				return nil, &rpcError{codeInvalidParams, err.Error()}
 			}
 		}
-		return f(ctx, params)
+		return handle(ctx, params)
 	}}
 }
 
@@ -178,7 +178,7 @@ type requests struct {
 	cancels map[string]context.CancelFunc // by the IDs of the requests, as the client wrote them
 }
 
-// begin adds a request and returns its context. The caller calls done when the request has ended.
+// begin adds a request and returns its context. The caller must call done when the request has ended.
 func (r *requests) begin(parent context.Context, id string) (ctx context.Context, done func()) {
 	ctx, cancel := context.WithCancel(parent)
 	r.mu.Lock()

@@ -316,8 +316,8 @@ func (s *server) takeClosed(open map[string]int32) []string {
 func (s *server) publish(ctx context.Context, files snapshot, name string, version int32, diagnostics []editor.Diagnostic) {
 	params := protocol.PublishDiagnosticsParams{URI: uriOf(name), Version: &version, Diagnostics: []protocol.Diagnostic{}}
 	lines := editor.NewLines(files.Text(name))
-	for _, d := range diagnostics {
-		params.Diagnostics = append(params.Diagnostics, files.diagnostic(lines, d))
+	for _, diagnostic := range diagnostics {
+		params.Diagnostics = append(params.Diagnostics, files.diagnostic(lines, diagnostic))
 	}
 	s.mu.Lock()
 	s.published[name] = true
@@ -373,43 +373,44 @@ func (f snapshot) rangeOf(lines *editor.Lines, r editor.Range) protocol.Range {
 // locations converts locations to those of the protocol.
 func (f snapshot) locations(list []editor.Location) []protocol.Location {
 	lines := make(map[string]*editor.Lines)
-	out := []protocol.Location{}
-	for _, l := range list {
-		if lines[l.File] == nil {
-			lines[l.File] = editor.NewLines(f.Text(l.File))
+	converted := []protocol.Location{}
+	for _, location := range list {
+		if lines[location.File] == nil {
+			lines[location.File] = editor.NewLines(f.Text(location.File))
 		}
-		out = append(out, protocol.Location{URI: uriOf(l.File), Range: f.rangeOf(lines[l.File], l.Range)})
+		converted = append(converted, protocol.Location{URI: uriOf(location.File), Range: f.rangeOf(lines[location.File], location.Range)})
 	}
-	return out
+	return converted
 }
 
 // edit converts edits to an edit of the workspace.
 func (f snapshot) edit(edits []editor.Edit) *protocol.WorkspaceEdit {
-	out := &protocol.WorkspaceEdit{Changes: make(map[uri.URI][]protocol.TextEdit)}
+	workspaceEdit := &protocol.WorkspaceEdit{Changes: make(map[uri.URI][]protocol.TextEdit)}
 	lines := make(map[string]*editor.Lines)
-	for _, e := range edits {
-		if lines[e.File] == nil {
-			lines[e.File] = editor.NewLines(f.Text(e.File))
+	for _, edit := range edits {
+		if lines[edit.File] == nil {
+			lines[edit.File] = editor.NewLines(f.Text(edit.File))
 		}
-		u := uriOf(e.File)
-		out.Changes[u] = append(out.Changes[u], protocol.TextEdit{Range: f.rangeOf(lines[e.File], e.Range), NewText: e.Text})
+		fileURI := uriOf(edit.File)
+		workspaceEdit.Changes[fileURI] = append(workspaceEdit.Changes[fileURI], protocol.TextEdit{Range: f.rangeOf(lines[edit.File], edit.Range), NewText: edit.Text})
 	}
-	return out
+	return workspaceEdit
 }
 
-// replacement returns the edit that gives a file a new text; none if it has this text. It replaces the lines from the first to the last difference.
+// replacement returns the edit that changes the text of a file to a new text, or no edit if the texts are equal. It replaces the lines from the first
+// to the last difference.
 func (f snapshot) replacement(name string, text []byte) []protocol.TextEdit {
-	old := f.Text(name)
-	if string(old) == string(text) {
+	oldText := f.Text(name)
+	if string(oldText) == string(text) {
 		return []protocol.TextEdit{}
 	}
-	prefix, suffix := editor.Common(old, text)
-	prefix = bytes.LastIndexByte(old[:prefix], '\n') + 1
-	if !isLineStart(old, len(old)-suffix) || !isLineStart(text, len(text)-suffix) {
-		suffix = len(afterFirstLine(old[len(old)-suffix:]))
+	prefix, suffix := editor.Common(oldText, text)
+	prefix = bytes.LastIndexByte(oldText[:prefix], '\n') + 1
+	if !isLineStart(oldText, len(oldText)-suffix) || !isLineStart(text, len(text)-suffix) {
+		suffix = len(afterFirstLine(oldText[len(oldText)-suffix:]))
 	}
-	replaced := editor.Range{From: prefix, To: len(old) - suffix}
-	return []protocol.TextEdit{{Range: f.rangeOf(editor.NewLines(old), replaced), NewText: string(text[prefix : len(text)-suffix])}}
+	replaced := editor.Range{From: prefix, To: len(oldText) - suffix}
+	return []protocol.TextEdit{{Range: f.rangeOf(editor.NewLines(oldText), replaced), NewText: string(text[prefix : len(text)-suffix])}}
 }
 
 // isLineStart reports whether a line of a text starts at an offset.
