@@ -59,8 +59,8 @@ type Round struct {
 // Task returns the number of the task with a shard, 0 if there is none.
 func (r *Round) Task(shard int) int {
 	for i, shards := range r.Tasks {
-		for _, s := range shards {
-			if s == shard {
+		for _, current := range shards {
+			if current == shard {
 				return i + 1
 			}
 		}

@@ -19,8 +19,8 @@ type Reply struct {
 	Code           int // its exit code
 }
 
-// Call runs a program of a cluster, which may print at most maxOutput bytes; errors call it program. The error says why there is no exit code. It
-// is the error of ctx if that ended the call.
+// Call runs a program of a cluster, which may print at most maxOutput bytes. program is its name in errors. Call returns an error if there is no exit
+// code; if ctx ended the call, this is the error of ctx.
 func Call(ctx context.Context, program string, tool runner.Commander, maxOutput int, args ...string) (*Reply, error) {
 	stdout, stderr := limitedBuffer{left: maxOutput}, limitedBuffer{left: maxOutput}
 	exit, err := runner.Run(ctx, tool, runner.Command{Args: args, Limits: runner.Limits{Time: callTimeout}, Stdout: &stdout, Stderr: &stderr})

@@ -153,30 +153,30 @@ func Create(dir string, request Request) (w *Work, err error) {
 }
 
 // Open attaches to the directory of a job and checks its files, so that it accepts only what a driver can have written.
-func Open(dir string) (w *Work, err error) {
+func Open(dir string) (work *Work, err error) {
 	path, err := absolute(dir)
 	if err != nil {
 		return nil, err
 	}
-	w = &Work{Dir: Dir(path)}
+	work = &Work{Dir: Dir(path)}
 	if !Exists(path) {
 		return nil, fmt.Errorf("%s is no directory of submit: it has no submit.json", path)
 	}
-	if err := w.attach(); err != nil {
+	if err := work.attach(); err != nil {
 		return nil, err
 	}
-	defer func(w *Work) {
+	defer func(work *Work) {
 		if err != nil {
-			w.Close()
+			work.Close()
 		}
-	}(w)
-	if err := w.checkFolders(); err != nil {
+	}(work)
+	if err := work.checkFolders(); err != nil {
 		return nil, err
 	}
-	if err := w.loadState(); err != nil {
-		return nil, fmt.Errorf("%s: %w", w.Dir.stateFile(), err)
+	if err := work.loadState(); err != nil {
+		return nil, fmt.Errorf("%s: %w", work.Dir.stateFile(), err)
 	}
-	return w, w.Dir.verify(&w.Job)
+	return work, work.Dir.verify(&work.Job)
 }
 
 func absolute(dir string) (string, error) {
@@ -295,14 +295,14 @@ func (w *Work) loadState() error {
 	if sum := sha256.Sum256(outer.State); hex.EncodeToString(sum[:]) != outer.Sum {
 		return errors.New("it is damaged: its checksum is another one")
 	}
-	var s state
-	if err := json.Unmarshal(outer.State, &s); err != nil {
+	var loaded state
+	if err := json.Unmarshal(outer.State, &loaded); err != nil {
 		return err
 	}
-	if s.Version != stateVersion {
-		return fmt.Errorf("found version %d, want %d: attach with the program that wrote it", s.Version, stateVersion)
+	if loaded.Version != stateVersion {
+		return fmt.Errorf("found version %d, want %d: attach with the program that wrote it", loaded.Version, stateVersion)
 	}
-	w.ID, w.Backend, w.Job, w.Settings, w.Rounds = s.ID, s.Backend, s.Job, s.Settings, s.Rounds
+	w.ID, w.Backend, w.Job, w.Settings, w.Rounds = loaded.ID, loaded.Backend, loaded.Job, loaded.Settings, loaded.Rounds
 	return w.checkState()
 }
 
@@ -325,7 +325,7 @@ func (w *Work) checkState() error {
 			return fmt.Errorf("round %d is none", i+1)
 		}
 		for _, shards := range round.Tasks {
-			if len(shards) == 0 || slices.ContainsFunc(shards, func(s int) bool { return s < 1 || s > settings.MaxShards }) {
+			if len(shards) == 0 || slices.ContainsFunc(shards, func(shard int) bool { return shard < 1 || shard > settings.MaxShards }) {
 				return fmt.Errorf("round %d has a shard that is none", i+1)
 			}
 		}
@@ -362,24 +362,24 @@ func (w *Work) newRound(tasks [][]int) (*Round, error) {
 	if len(w.Rounds) == maxRounds {
 		return nil, fmt.Errorf("%s has %d rounds, want fewer", w.Dir, maxRounds)
 	}
-	r := &Round{Number: len(w.Rounds) + 1, Tasks: tasks}
-	w.fillRound(r)
-	if err := w.Dir.createFile(w.Dir.Tasks(r.Number), r.taskLines()); err != nil {
+	round := &Round{Number: len(w.Rounds) + 1, Tasks: tasks}
+	w.fillRound(round)
+	if err := w.Dir.createFile(w.Dir.Tasks(round.Number), round.taskLines()); err != nil {
 		return nil, err
 	}
-	w.Rounds = append(w.Rounds, r)
-	return r, w.saveState()
+	w.Rounds = append(w.Rounds, round)
+	return round, w.saveState()
 }
 
 // taskLines returns the shards of each task, one line for each task, in the format that scripts read.
 func (r *Round) taskLines() string {
 	var text strings.Builder
 	for _, shards := range r.Tasks {
-		for i, s := range shards {
+		for i, shard := range shards {
 			if i > 0 {
 				text.WriteByte(' ')
 			}
-			text.WriteString(strconv.Itoa(s))
+			text.WriteString(strconv.Itoa(shard))
 		}
 		text.WriteByte('\n')
 	}

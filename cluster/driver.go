@@ -77,88 +77,88 @@ const (
 	maxSilence = 10 * time.Minute
 )
 
-// Run runs all shards and returns the result of Merge. If ctx ends first, tasks continue if the back end is detached.
+// Run runs all shards and returns the result of Merge. If ctx ends first, the tasks of a detached back end continue.
 func (d *Driver) Run(ctx context.Context) error {
 	d.finished, d.failedRuns, d.gone = map[int]bool{}, map[int]int{}, map[TaskID]goneSince{}
 	d.goneBefore = map[TaskID]bool{}
 	d.streams, d.notedReasons, d.counted, d.failed = map[string]*sampleStream{}, map[string]bool{}, map[TaskID]bool{}, map[int]*Failure{}
-	want := d.Work.Job.Shards
+	numShards := d.Work.Job.Shards
 	for _, round := range d.Work.Rounds {
 		for _, shards := range round.Tasks {
-			want = max(want, slices.Max(shards))
+			numShards = max(numShards, slices.Max(shards))
 		}
 	}
 	for {
-		if err := d.waitForShards(ctx, want); err != nil {
+		if err := d.waitForShards(ctx, numShards); err != nil {
 			if _, failed := errors.AsType[*Failure](err); failed { // without this shard the others cannot be merged
 				err = errors.Join(err, d.Cancel(ctx))
 			}
 			return err
 		}
 		var files []string
-		for i := range want {
+		for i := range numShards {
 			files = append(files, d.Work.Dir.Part(strconv.Itoa(i+1)))
 		}
 		err := d.Merge(ctx, files)
-		more, ok := errors.AsType[*shard.More](err)
+		moreShards, ok := errors.AsType[*shard.More](err)
 		if !ok {
 			return err
 		}
-		if more.Want <= want || more.Want > settings.MaxShards {
-			return fmt.Errorf("the merge wants %d shards, which cannot be: there are %d, and at most %d", more.Want, want, settings.MaxShards)
+		if moreShards.Want <= numShards || moreShards.Want > settings.MaxShards {
+			return fmt.Errorf("the merge wants %d shards, which cannot be: there are %d, and at most %d", moreShards.Want, numShards, settings.MaxShards)
 		}
-		want = more.Want
+		numShards = moreShards.Want
 	}
 }
 
-// waitForShards submits shards and waits until the shards 1 to want are finished.
-func (d *Driver) waitForShards(ctx context.Context, want int) error {
-	for begun := time.Now(); ; {
-		live, known, err := d.liveTasks(ctx)
+// waitForShards submits shards and waits until the shards 1 to numShards are finished.
+func (d *Driver) waitForShards(ctx context.Context, numShards int) error {
+	for start := time.Now(); ; {
+		live, isAnswered, err := d.liveTasks(ctx)
 		if err != nil {
 			return err
 		}
-		if err := d.readFinished(want); err != nil { // after liveTasks, so that a task that has just ended is not taken for lost
+		if err := d.readFinished(numShards); err != nil { // after liveTasks, so that a task that has just ended is not taken for lost
 			return err
 		}
-		d.reportProgress(want, live)
-		if len(d.finished) >= want {
+		d.reportProgress(numShards, live)
+		if len(d.finished) >= numShards {
 			return nil
 		}
-		if known {
-			if err := d.submitMissing(ctx, want, live); err != nil {
+		if isAnswered {
+			if err := d.submitMissing(ctx, numShards, live); err != nil {
 				return err
 			}
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(d.Backend.Pace(time.Since(begun))):
+		case <-time.After(d.Backend.Pace(time.Since(start))):
 		}
 	}
 }
 
-// liveTasks asks the back end for its tasks. known is false if it does not answer.
-func (d *Driver) liveTasks(ctx context.Context) (live Live, known bool, err error) {
-	var open []*Round
+// liveTasks asks the back end for its tasks. isAnswered is false if the back end does not answer.
+func (d *Driver) liveTasks(ctx context.Context) (live Live, isAnswered bool, err error) {
+	var unfinished []*Round
 	for _, round := range d.Work.Rounds {
 		if !d.roundFinished(round) {
-			open = append(open, round)
+			unfinished = append(unfinished, round)
 		}
 	}
-	if len(open) == 0 {
+	if len(unfinished) == 0 {
 		d.answered = true
 		return live, true, nil
 	}
-	if live, err = d.Backend.Live(ctx, open); err != nil {
+	if live, err = d.Backend.Live(ctx, unfinished); err != nil {
 		return live, false, d.retryLater(ctx, err)
 	}
 	d.silentSince, d.ended = time.Time{}, live.Ended
 	if !d.answered { // failures before this driver attached do not count
 		d.answered = true
-		for _, round := range open {
+		for _, round := range unfinished {
 			for i := range round.Tasks {
-				if _, alive := live.Tasks[TaskID{round.Number, i + 1}]; !alive {
+				if _, isLive := live.Tasks[TaskID{round.Number, i + 1}]; !isLive {
 					d.goneBefore[TaskID{round.Number, i + 1}] = round.Handle != ""
 				}
 			}
@@ -170,8 +170,8 @@ func (d *Driver) liveTasks(ctx context.Context) (live Live, known bool, err erro
 // roundFinished reports whether all shards of a round are finished.
 func (d *Driver) roundFinished(round *Round) bool {
 	for _, shards := range round.Tasks {
-		for _, s := range shards {
-			if !d.finished[s] {
+		for _, shard := range shards {
+			if !d.finished[shard] {
 				return false
 			}
 		}
@@ -180,34 +180,34 @@ func (d *Driver) roundFinished(round *Round) bool {
 }
 
 // readFinished reads and checks the new partial files.
-func (d *Driver) readFinished(want int) error {
+func (d *Driver) readFinished(numShards int) error {
 	entries, err := os.ReadDir(d.Work.Dir.path("parts"))
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		number, ok := strings.CutSuffix(entry.Name(), ".part")
-		n, err := strconv.Atoi(number)
-		if !ok || err != nil || n < 1 || n > want || strconv.Itoa(n) != number || d.finished[n] {
+		numberText, ok := strings.CutSuffix(entry.Name(), ".part")
+		shardNumber, err := strconv.Atoi(numberText)
+		if !ok || err != nil || shardNumber < 1 || shardNumber > numShards || strconv.Itoa(shardNumber) != numberText || d.finished[shardNumber] {
 			continue // for example a temporary file
 		}
-		name := d.Work.Dir.Part(number)
+		name := d.Work.Dir.Part(numberText)
 		file, err := shard.Read(name)
 		if err != nil {
-			return fmt.Errorf("%w; without the file, attach runs shard %d again", err, n)
+			return fmt.Errorf("%w; without the file, attach runs shard %d again", err, shardNumber)
 		}
-		if want := (shard.Part{Index: n, Count: d.Work.Job.Shards}); file.Part != want {
-			return fmt.Errorf("%s is shard %v, want %v", name, file.Part, want)
+		if expected := (shard.Part{Index: shardNumber, Count: d.Work.Job.Shards}); file.Part != expected {
+			return fmt.Errorf("%s is shard %v, want %v", name, file.Part, expected)
 		}
 		if d.jobID == "" {
 			d.jobID = file.ID()
 		}
 		if file.Build != d.Work.Job.Build || file.ID() != d.jobID || !slices.Equal(file.Args, d.Work.Job.Words) {
-			return fmt.Errorf("%s is a shard of another job than its directory is for; without the file, attach runs shard %d again", name, n)
+			return fmt.Errorf("%s is a shard of another job than its directory is for; without the file, attach runs shard %d again", name, shardNumber)
 		}
-		d.finished[n] = true
+		d.finished[shardNumber] = true
 		d.countSamples(file)
-		delete(d.failed, n)
+		delete(d.failed, shardNumber)
 	}
 	return nil
 }
@@ -219,26 +219,26 @@ type sampleStream struct {
 }
 
 func (d *Driver) countSamples(file *shard.File) {
-	for _, p := range file.Pieces() {
-		s := d.streams[p.Stream]
-		if s == nil {
-			s = &sampleStream{}
-			d.streams[p.Stream] = s
+	for _, piece := range file.Pieces() {
+		stream := d.streams[piece.Stream]
+		if stream == nil {
+			stream = &sampleStream{}
+			d.streams[piece.Stream] = stream
 		}
-		n := p.End - p.First
-		s.jobs += n
-		if p.Mean != nil && n > 0 {
-			s.sum += *p.Mean * float64(n)
-			s.weight += float64(n)
+		numSamples := piece.End - piece.First
+		stream.jobs += numSamples
+		if piece.Mean != nil && numSamples > 0 {
+			stream.sum += *piece.Mean * float64(numSamples)
+			stream.weight += float64(numSamples)
 		}
 	}
 }
 
 // reportProgress reports the numbers of running and waiting tasks and the samples so far.
-func (d *Driver) reportProgress(want int, live Live) {
+func (d *Driver) reportProgress(numShards int, live Live) {
 	running, waiting := 0, 0
-	for _, runs := range live.Tasks {
-		if runs {
+	for _, isRunning := range live.Tasks {
+		if isRunning {
 			running++
 		} else {
 			waiting++
@@ -252,16 +252,16 @@ func (d *Driver) reportProgress(want int, live Live) {
 		words = append(words, fmt.Sprintf("%d running", running))
 	}
 	if waiting > 0 {
-		w := fmt.Sprintf("%d waiting", waiting)
+		waitingText := fmt.Sprintf("%d waiting", waiting)
 		if live.Waiting != "" {
-			w += " (" + printable.Line(live.Waiting) + ")"
+			waitingText += " (" + printable.Line(live.Waiting) + ")"
 		}
-		words = append(words, w)
+		words = append(words, waitingText)
 	}
 	var samples int64
-	for _, s := range d.streams {
-		if samples += s.jobs; len(d.streams) == 1 && s.weight > 0 {
-			words = append(words, fmt.Sprintf("%.4g so far", s.sum/s.weight))
+	for _, stream := range d.streams {
+		if samples += stream.jobs; len(d.streams) == 1 && stream.weight > 0 {
+			words = append(words, fmt.Sprintf("%.4g so far", stream.sum/stream.weight))
 		}
 	}
 	if samples > 0 {
@@ -270,77 +270,77 @@ func (d *Driver) reportProgress(want int, live Live) {
 	if !d.silentSince.IsZero() {
 		words = append(words, d.Backend.Name()+" does not answer")
 	}
-	d.Progress(progress.Progress{Property: d.Backend.Name(), Detail: strings.Join(words, ", "), Done: int64(len(d.finished)), Target: int64(want), Unit: progress.Shards})
+	d.Progress(progress.Progress{Property: d.Backend.Name(), Detail: strings.Join(words, ", "), Done: int64(len(d.finished)), Target: int64(numShards), Unit: progress.Shards})
 }
 
 // submitMissing submits the shards that are not finished and have no task.
-func (d *Driver) submitMissing(ctx context.Context, want int, live Live) error {
+func (d *Driver) submitMissing(ctx context.Context, numShards int, live Live) error {
 	for _, round := range d.Work.Rounds { // a round without a handle may not have been submitted
 		if round.Handle == "" && !d.roundFinished(round) {
 			return d.submit(ctx, round)
 		}
 	}
-	again, err := d.missingShards(want, live)
+	missing, err := d.missingShards(numShards, live)
 	switch {
 	case err != nil:
 		return err
-	case len(again) == 0 && len(d.finished)+len(d.failed) >= want && len(live.Tasks) == 0:
+	case len(missing) == 0 && len(d.finished)+len(d.failed) >= numShards && len(live.Tasks) == 0:
 		return d.failureError()
-	case len(again) == 0:
+	case len(missing) == 0:
 		return nil
 	}
 	if err := d.askLimit(ctx); err != nil {
 		return d.retryLater(ctx, err)
 	}
-	r, err := d.Work.newRound(d.divide(again))
+	round, err := d.Work.newRound(d.divide(missing))
 	if err != nil {
 		return err
 	}
-	return d.submit(ctx, r)
+	return d.submit(ctx, round)
 }
 
 // missingShards returns the shards to submit: those that never were submitted, and those that are not finished although their task is gone.
-func (d *Driver) missingShards(want int, live Live) (again []int, err error) {
-	last := map[int]TaskID{} // the last task of each shard
+func (d *Driver) missingShards(numShards int, live Live) (missing []int, err error) {
+	lastTask := map[int]TaskID{} // the last task of each shard
 	for _, round := range d.Work.Rounds {
 		for i, shards := range round.Tasks {
-			for _, s := range shards {
-				last[s] = TaskID{round.Number, i + 1}
+			for _, shard := range shards {
+				lastTask[shard] = TaskID{round.Number, i + 1}
 			}
 		}
 	}
 	d.polls++
-	settling, since := false, time.Now()
-	for s := 1; s <= want; s++ {
-		id, submitted := last[s]
-		_, alive := live.Tasks[id]
+	isSettling, firstGone := false, time.Now()
+	for shard := 1; shard <= numShards; shard++ {
+		id, isSubmitted := lastTask[shard]
+		_, isLive := live.Tasks[id]
 		switch {
-		case d.finished[s] || d.failed[s] != nil:
-		case alive:
+		case d.finished[shard] || d.failed[shard] != nil:
+		case isLive:
 			delete(d.gone, id)
-		case submitted && !d.taskGone(s, id):
-			settling = true
+		case isSubmitted && !d.taskGone(shard, id):
+			isSettling = true
 		default:
-			if g, ok := d.gone[id]; ok && g.at.Before(since) {
-				since = g.at
+			if gone, ok := d.gone[id]; ok && gone.at.Before(firstGone) {
+				firstGone = gone.at
 			}
-			again = append(again, s)
+			missing = append(missing, shard)
 		}
 	}
-	if settling && time.Since(since) < 3*d.Backend.Lag() { // wait, so that shards that are lost together are submitted together
+	if isSettling && time.Since(firstGone) < 3*d.Backend.Lag() { // wait, so that shards that are lost together are submitted together
 		return nil, nil
 	}
-	judged := map[TaskID]bool{}
-	for _, s := range again {
-		if id, submitted := last[s]; submitted {
-			if err := d.countFailure(s, id); err != nil {
+	counted := map[TaskID]bool{}
+	for _, shard := range missing {
+		if id, isSubmitted := lastTask[shard]; isSubmitted {
+			if err := d.countFailure(shard, id); err != nil {
 				return nil, err
 			}
-			judged[id] = true
+			counted[id] = true
 		}
 	}
-	maps.Copy(d.counted, judged)
-	return slices.DeleteFunc(again, func(s int) bool { return d.failed[s] != nil }), nil
+	maps.Copy(d.counted, counted)
+	return slices.DeleteFunc(missing, func(shard int) bool { return d.failed[shard] != nil }), nil
 }
 
 // goneSince says since which answer of the back end, and since when, a task is gone.
@@ -349,22 +349,22 @@ type goneSince struct {
 	at   time.Time
 }
 
-// taskGone reports whether a task of shard s is gone for so long that the driver would see the files of a finished shard.
-func (d *Driver) taskGone(s int, id TaskID) bool {
+// taskGone reports whether a task of a shard has been gone for so long that the driver would see the files of the shard if it had finished.
+func (d *Driver) taskGone(shard int, id TaskID) bool {
 	if d.goneBefore[id] {
 		return true
 	}
-	since, ok := d.gone[id]
+	firstSeen, ok := d.gone[id]
 	if !ok {
-		since = goneSince{d.polls, time.Now()}
-		d.gone[id] = since
+		firstSeen = goneSince{d.polls, time.Now()}
+		d.gone[id] = firstSeen
 		d.refreshDirectories()
 	}
 	wait := d.Backend.Lag()
-	if run, ran := d.readRunRecord(s, id); ran && slices.Contains([]int{0, 2, 3}, run.code) {
+	if run, hasRecord := d.readRunRecord(shard, id); hasRecord && slices.Contains([]int{0, 2, 3}, run.code) {
 		wait += fileTimeout
 	}
-	return d.polls > since.poll && time.Since(since.at) >= wait
+	return d.polls > firstSeen.poll && time.Since(firstSeen.at) >= wait
 }
 
 // refreshDirectories makes a network file system read directories again, which it does after a local change.
@@ -376,14 +376,14 @@ func (d *Driver) refreshDirectories() {
 	}
 }
 
-// countFailure counts the failed run of a shard whose task is gone. It does not count a shard without a record if the task finished others: the
-// task then ended for a reason of its own, such as its time limit.
+// countFailure counts the failed run of a shard whose task is gone. It does not count a shard without a record if the task has finished another shard:
+// then the shard did not fail, but the task ended, for example at its time limit.
 func (d *Driver) countFailure(shard int, id TaskID) error {
 	if d.goneBefore[id] || d.counted[id] {
 		return nil
 	}
-	run, ran := d.readRunRecord(shard, id)
-	if !ran {
+	record, hasRecord := d.readRunRecord(shard, id)
+	if !hasRecord {
 		for _, other := range d.Work.Rounds[id.Round-1].Tasks[id.Task-1] {
 			if d.finished[other] {
 				return nil
@@ -391,43 +391,43 @@ func (d *Driver) countFailure(shard int, id TaskID) error {
 		}
 	}
 	d.failedRuns[shard]++
-	f := &Failure{Code: run.code, Msg: d.failureText(shard, id, run, ran)}
+	failure := &Failure{Code: record.code, Msg: d.failureText(shard, id, record, hasRecord)}
 	hopeless := d.failedRuns[shard] > d.Retries && len(d.finished) == 0
 	switch {
 	case hopeless: // the other shards would fail too
-		f.Msg += fmt.Sprintf("; run %d times, and no shard is finished", d.failedRuns[shard])
-		return f
-	case ran && (run.code == 80 || run.code == 4 || run.code == 126 || run.code == 127): // another run would end in the same way
-		return f
+		failure.Msg += fmt.Sprintf("; run %d times, and no shard is finished", d.failedRuns[shard])
+		return failure
+	case hasRecord && (record.code == 80 || record.code == 4 || record.code == 126 || record.code == 127): // another run would end in the same way
+		return failure
 	case d.failedRuns[shard] > d.Retries:
-		d.failed[shard] = f
+		d.failed[shard] = failure
 	default:
-		if why := d.reason(id, run, ran); !d.notedReasons[why] { // report each reason once
-			d.notedReasons[why] = true
-			d.noteOnce("%s; it is run again", f.Msg)
+		if reason := d.reason(id, record, hasRecord); !d.notedReasons[reason] { // report each reason once
+			d.notedReasons[reason] = true
+			d.noteOnce("%s; it is run again", failure.Msg)
 		}
 	}
 	return nil
 }
 
 // reason returns why the run of a shard failed.
-func (d *Driver) reason(id TaskID, run runRecord, ran bool) string {
+func (d *Driver) reason(id TaskID, record runRecord, hasRecord bool) string {
 	switch {
-	case !ran && d.ended[id] != "":
+	case !hasRecord && d.ended[id] != "":
 		return "its task is gone: " + printable.Line(d.ended[id])
-	case !ran:
+	case !hasRecord:
 		return "its task is gone"
-	case run.code > 128:
-		return fmt.Sprintf("killed by signal %d on %s", run.code-128, run.host)
+	case record.code > 128:
+		return fmt.Sprintf("killed by signal %d on %s", record.code-128, record.host)
 	}
-	return fmt.Sprintf("exit code %d on %s", run.code, run.host)
+	return fmt.Sprintf("exit code %d on %s", record.code, record.host)
 }
 
 // failureText describes a failed run in one line, with the last line of its log.
-func (d *Driver) failureText(shard int, id TaskID, run runRecord, ran bool) string {
+func (d *Driver) failureText(shard int, id TaskID, record runRecord, hasRecord bool) string {
 	log := d.Work.Dir.Log(id.Round, strconv.Itoa(id.Task))
 	var text strings.Builder
-	fmt.Fprintf(&text, "shard %d: %s", shard, d.reason(id, run, ran))
+	fmt.Fprintf(&text, "shard %d: %s", shard, d.reason(id, record, hasRecord))
 	if line := lastLine(log); line != "" {
 		fmt.Fprintf(&text, ": %s", line)
 	}
@@ -438,17 +438,17 @@ func (d *Driver) failureText(shard int, id TaskID, run runRecord, ran bool) stri
 // failureError returns the error for shards that failed too often.
 func (d *Driver) failureError() error {
 	var first int
-	for s := range d.failed {
-		if first == 0 || s < first {
-			first = s
+	for shard := range d.failed {
+		if first == 0 || shard < first {
+			first = shard
 		}
 	}
-	f := d.failed[first]
-	msg := f.Msg
-	if n := len(d.failed); n > 1 {
-		msg += fmt.Sprintf(", and %d other shards", n-1)
+	firstFailure := d.failed[first]
+	msg := firstFailure.Msg
+	if numFailed := len(d.failed); numFailed > 1 {
+		msg += fmt.Sprintf(", and %d other shards", numFailed-1)
 	}
-	return &Failure{Code: f.Code, Msg: msg + fmt.Sprintf("; run %d times; %d of %d shards are finished", d.failedRuns[first], len(d.finished), len(d.finished)+len(d.failed))}
+	return &Failure{Code: firstFailure.Code, Msg: msg + fmt.Sprintf("; run %d times; %d of %d shards are finished", d.failedRuns[first], len(d.finished), len(d.finished)+len(d.failed))}
 }
 
 // runRecord is the record that a task writes after the run of a shard.
@@ -460,27 +460,27 @@ type runRecord struct {
 }
 
 // readRunRecord reads the record of a shard in a round. ok is false if there is none or it is malformed.
-func (d *Driver) readRunRecord(shard int, id TaskID) (r runRecord, ok bool) {
+func (d *Driver) readRunRecord(shard int, id TaskID) (record runRecord, ok bool) {
 	text, err := readRegular(d.Work.Dir.Run(id.Round, strconv.Itoa(shard)), 1024)
 	if err != nil {
-		return r, false
+		return record, false
 	}
 	words := strings.Fields(string(text))
 	if len(words) != 4 {
-		return r, false
+		return record, false
 	}
 	var errs [3]error
-	r.code, errs[0] = strconv.Atoi(words[0])
-	r.seconds, errs[1] = strconv.ParseFloat(words[1], 64)
-	r.host = printable.Line(words[2])
-	r.restarts, errs[2] = strconv.Atoi(words[3])
-	return r, errors.Join(errs[:]...) == nil && r.seconds >= 0 && !math.IsInf(r.seconds, 0)
+	record.code, errs[0] = strconv.Atoi(words[0])
+	record.seconds, errs[1] = strconv.ParseFloat(words[1], 64)
+	record.host = printable.Line(words[2])
+	record.restarts, errs[2] = strconv.Atoi(words[3])
+	return record, errors.Join(errs[:]...) == nil && record.seconds >= 0 && !math.IsInf(record.seconds, 0)
 }
 
 // lastLine returns the last line of a log that is not indented, because indented lines quote what a message is about. It reads only the end of the
 // file.
 func lastLine(name string) string {
-	const most = 4096
+	const maxBytes = 4096
 	info, err := os.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
 		return ""
@@ -490,9 +490,9 @@ func lastLine(name string) string {
 		return ""
 	}
 	defer file.Close()
-	buf := make([]byte, most)
-	n, _ := file.ReadAt(buf, max(0, info.Size()-most))
-	for _, line := range slices.Backward(strings.Split(string(buf[:n]), "\n")) {
+	buf := make([]byte, maxBytes)
+	length, _ := file.ReadAt(buf, max(0, info.Size()-maxBytes))
+	for _, line := range slices.Backward(strings.Split(string(buf[:length]), "\n")) {
 		if text := strings.TrimSpace(line); text != "" && line[0] != ' ' && line[0] != '\t' {
 			return printable.Line(text)
 		}
@@ -500,16 +500,17 @@ func lastLine(name string) string {
 	return ""
 }
 
-// divide divides shards among as many tasks as allowed. If the time of a shard is known, it uses fewer tasks, so that each takes about targetSeconds.
+// divide divides shards among as many tasks as the back end allows. If the time of a shard is known, it uses fewer tasks, so that each task takes at
+// least about targetSeconds.
 func (d *Driver) divide(shards []int) [][]int {
-	n := min(d.maxTasks, len(shards))
+	numTasks := min(d.maxTasks, len(shards))
 	d.measure()
 	if d.timing.shards > 0 {
-		n = min(n, max(1, int(math.Ceil(float64(len(shards))*d.timing.seconds/float64(d.timing.shards)/targetSeconds))))
+		numTasks = min(numTasks, max(1, int(math.Ceil(float64(len(shards))*d.timing.seconds/float64(d.timing.shards)/targetSeconds))))
 	}
-	tasks := make([][]int, n)
-	for i, s := range shards {
-		tasks[i%n] = append(tasks[i%n], s)
+	tasks := make([][]int, numTasks)
+	for i, shard := range shards {
+		tasks[i%numTasks] = append(tasks[i%numTasks], shard)
 	}
 	return tasks
 }
@@ -519,19 +520,20 @@ func (d *Driver) askLimit(ctx context.Context) error {
 	if d.maxTasks > 0 {
 		return nil
 	}
-	most, err := d.Backend.Limits(ctx)
+	limit, err := d.Backend.Limits(ctx)
 	if err != nil && len(d.Work.Rounds) == 0 { // the back end has never accepted a round of this job
 		return &Refused{err.Error()}
 	}
 	if err == nil {
-		if d.maxTasks = max(1, most); d.Backend.Detached() {
+		if d.maxTasks = max(1, limit); d.Backend.Detached() {
 			d.maxTasks = min(d.maxTasks, cmp.Or(d.Work.Settings.Tasks, defaultTasks))
 		}
 	}
 	return err
 }
 
-// retryLater returns nil if the driver should ask a back end again that does not answer. It returns an error after maxSilence or if err is a *Refused.
+// retryLater handles an error of the back end. It returns nil if the driver should try again later, and an error if err is a *Refused or the back end has
+// not answered for maxSilence.
 func (d *Driver) retryLater(ctx context.Context, err error) error {
 	refused, never := errors.AsType[*Refused](err)
 	switch {
@@ -556,10 +558,10 @@ func (d *Driver) measure() {
 	}
 	for _, round := range d.Work.Rounds {
 		for i, shards := range round.Tasks {
-			for _, s := range shards {
-				if run, ok := d.readRunRecord(s, TaskID{round.Number, i + 1}); ok && d.finished[s] {
+			for _, shard := range shards {
+				if record, ok := d.readRunRecord(shard, TaskID{round.Number, i + 1}); ok && d.finished[shard] {
 					d.timing.shards++
-					d.timing.seconds += run.seconds
+					d.timing.seconds += record.seconds
 				}
 			}
 		}
@@ -578,11 +580,11 @@ func (d *Driver) submit(ctx context.Context, round *Round) error {
 	d.silentSince = time.Time{}
 	round.Handle = handle
 	if d.Backend.Detached() {
-		n := 0
+		numShards := 0
 		for _, shards := range round.Tasks {
-			n += len(shards)
+			numShards += len(shards)
 		}
-		d.noteOnce("%s has %s in %s: %s", d.Backend.Name(), noun.Count(n, "shard"), noun.Count(len(round.Tasks), "task"), handle)
+		d.noteOnce("%s has %s in %s: %s", d.Backend.Name(), noun.Count(numShards, "shard"), noun.Count(len(round.Tasks), "task"), handle)
 	}
 	return d.Work.saveState()
 }

@@ -63,7 +63,7 @@ func (j *Job) ID() string {
 }
 
 func (j *Job) check() error {
-	if len(j.Words) == 0 || len(j.Words) > maxWords || slices.ContainsFunc(j.Words, func(w string) bool { return strings.ContainsRune(w, 0) || len(w) > maxWord }) {
+	if len(j.Words) == 0 || len(j.Words) > maxWords || slices.ContainsFunc(j.Words, func(word string) bool { return strings.ContainsRune(word, 0) || len(word) > maxWord }) {
 		return fmt.Errorf("found %d words that are no command", len(j.Words))
 	}
 	if j.Shards < 1 || j.Shards > settings.MaxShards {
@@ -76,8 +76,8 @@ func (j *Job) check() error {
 		return fmt.Errorf("found %d inputs, %d directories up", len(j.Inputs), j.Up)
 	}
 	err := cmp.Or(checkDigest(j.Binary.Digest), checkDigest(j.Tree))
-	for _, in := range j.Inputs {
-		err = cmp.Or(err, checkDigest(in.Digest))
+	for _, input := range j.Inputs {
+		err = cmp.Or(err, checkDigest(input.Digest))
 	}
 	return err
 }

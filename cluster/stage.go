@@ -34,37 +34,37 @@ type Request struct {
 const maxStaged = 4 << 30
 
 // Describe returns the job of a request without copying files.
-func Describe(q Request) (j Job, err error) {
-	j = Job{Given: q.Given, Words: q.Words, Shards: q.Shards, Dir: q.Dir, Build: q.Build, Binary: Staged{Name: "tilecheck"}}
-	if j.Binary.Digest, _, err = shard.Digest(q.Program); err != nil {
-		return j, err
+func Describe(request Request) (job Job, err error) {
+	job = Job{Given: request.Given, Words: request.Words, Shards: request.Shards, Dir: request.Dir, Build: request.Build, Binary: Staged{Name: "tilecheck"}}
+	if job.Binary.Digest, _, err = shard.Digest(request.Program); err != nil {
+		return job, err
 	}
 	var total int64
-	for _, name := range q.Inputs {
-		size, err := j.addInput(q.Dir, name)
+	for _, name := range request.Inputs {
+		size, err := job.addInput(request.Dir, name)
 		if err != nil {
-			return j, err
+			return job, err
 		}
 		total += size
 	}
 	if total > maxStaged {
-		return j, fmt.Errorf("the inputs have %d bytes, want at most %d: what has an absolute name is not copied", total, int64(maxStaged))
+		return job, fmt.Errorf("the inputs have %d bytes, want at most %d: what has an absolute name is not copied", total, int64(maxStaged))
 	}
-	slices.SortFunc(j.Inputs, func(a, b Staged) int { return cmp.Compare(a.Name, b.Name) })
-	j.Inputs = slices.CompactFunc(j.Inputs, func(a, b Staged) bool { return a.Name == b.Name })
-	h := sha256.New()
-	for _, in := range j.Inputs {
-		fmt.Fprintf(h, "%d %s %s\n", len(in.Name), in.Name, in.Digest)
-		if !filepath.IsAbs(in.Name) {
-			rest, up := filepath.ToSlash(in.Name), 0
-			for strings.HasPrefix(rest, "../") {
-				rest, up = rest[3:], up+1
+	slices.SortFunc(job.Inputs, func(left, right Staged) int { return cmp.Compare(left.Name, right.Name) })
+	job.Inputs = slices.CompactFunc(job.Inputs, func(left, right Staged) bool { return left.Name == right.Name })
+	hash := sha256.New()
+	for _, input := range job.Inputs {
+		fmt.Fprintf(hash, "%d %s %s\n", len(input.Name), input.Name, input.Digest)
+		if !filepath.IsAbs(input.Name) {
+			path, levels := filepath.ToSlash(input.Name), 0
+			for strings.HasPrefix(path, "../") {
+				path, levels = path[3:], levels+1
 			}
-			j.Up = max(j.Up, up)
+			job.Up = max(job.Up, levels)
 		}
 	}
-	j.Tree = hex.EncodeToString(h.Sum(nil))
-	return j, j.check()
+	job.Tree = hex.EncodeToString(hash.Sum(nil))
+	return job, job.check()
 }
 
 // addInput adds an input file, or all files in an input directory, and returns the number of bytes to copy.
@@ -111,35 +111,35 @@ func (j *Job) addInput(dir, name string) (size int64, err error) {
 }
 
 // stageFiles copies the files that tasks read and returns the job.
-func (d Dir) stageFiles(q Request) (Job, error) {
-	j, err := Describe(q)
+func (d Dir) stageFiles(request Request) (Job, error) {
+	job, err := Describe(request)
 	if err != nil {
-		return j, err
+		return job, err
 	}
-	if err := d.checkInputsOutside(q); err != nil {
-		return j, err
+	if err := d.checkInputsOutside(request); err != nil {
+		return job, err
 	}
-	program := d.Program(&j)
-	err = createOnce(filepath.Dir(program), func(to string) error {
-		return cmp.Or(os.Mkdir(to, 0o777), copyFile(q.Program, filepath.Join(to, filepath.Base(program)), j.Binary.Digest, 0o777))
+	program := d.Program(&job)
+	err = createOnce(filepath.Dir(program), func(tempDir string) error {
+		return cmp.Or(os.Mkdir(tempDir, 0o777), copyFile(request.Program, filepath.Join(tempDir, filepath.Base(program)), job.Binary.Digest, 0o777))
 	})
 	if err != nil {
-		return j, err
+		return job, err
 	}
-	return j, createOnce(d.path("inputs", j.Tree[:16]), func(to string) error {
-		work := filepath.Join(to, strings.Repeat("x/", j.Up))
-		if err := os.MkdirAll(work, 0o777); err != nil {
+	return job, createOnce(d.path("inputs", job.Tree[:16]), func(tempDir string) error {
+		workDir := filepath.Join(tempDir, strings.Repeat("x/", job.Up))
+		if err := os.MkdirAll(workDir, 0o777); err != nil {
 			return err
 		}
-		for _, in := range j.Inputs {
-			if filepath.IsAbs(in.Name) {
+		for _, input := range job.Inputs {
+			if filepath.IsAbs(input.Name) {
 				continue
 			}
-			target := filepath.Join(work, in.Name)
+			target := filepath.Join(workDir, input.Name)
 			if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
 				return err
 			}
-			if err := copyFile(filepath.Join(j.Dir, in.Name), target, in.Digest, 0o666); err != nil {
+			if err := copyFile(filepath.Join(job.Dir, input.Name), target, input.Digest, 0o666); err != nil {
 				return err
 			}
 		}
@@ -148,69 +148,69 @@ func (d Dir) stageFiles(q Request) (Job, error) {
 }
 
 // checkInputsOutside returns an error if an input directory contains the job's directory, because staged files would then be inputs too.
-func (d Dir) checkInputsOutside(q Request) error {
-	own, err := filepath.EvalSymlinks(string(d))
+func (d Dir) checkInputsOutside(request Request) error {
+	jobDir, err := filepath.EvalSymlinks(string(d))
 	if err != nil {
 		return err
 	}
-	for _, name := range q.Inputs {
+	for _, name := range request.Inputs {
 		path := name
 		if !filepath.IsAbs(name) {
-			path = filepath.Join(q.Dir, name)
+			path = filepath.Join(request.Dir, name)
 		}
 		path, err := filepath.EvalSymlinks(path)
 		if err != nil {
 			return err
 		}
-		if rel, err := filepath.Rel(path, own); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(path, jobDir); err == nil && filepath.IsLocal(rel) {
 			return fmt.Errorf("%s is in %s, which the command reads: want another directory", d, name)
 		}
 	}
 	return nil
 }
 
-// createOnce creates a file or directory unless it exists: it calls fill with a temporary name and renames the result.
-func createOnce(name string, fill func(to string) error) error {
+// createOnce creates a file or directory unless it exists: it calls create with a temporary name, and renames the result.
+func createOnce(name string, create func(to string) error) error {
 	if _, err := os.Lstat(name); err == nil {
 		return nil
 	}
-	partly := name + ".tmp" // of a driver that was killed; this one has the lock
-	if err := os.RemoveAll(partly); err != nil {
+	tempName := name + ".tmp" // a driver that was killed may have left it; only this driver has the lock
+	if err := os.RemoveAll(tempName); err != nil {
 		return err
 	}
-	if err := fill(partly); err != nil {
-		return errors.Join(err, os.RemoveAll(partly))
+	if err := create(tempName); err != nil {
+		return errors.Join(err, os.RemoveAll(tempName))
 	}
-	return os.Rename(partly, name)
+	return os.Rename(tempName, name)
 }
 
 // copyFile copies a file and checks that its digest is still the expected one.
 func copyFile(from, to, digest string, mode fs.FileMode) (err error) {
-	in, err := os.Open(from)
+	source, err := os.Open(from)
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	defer source.Close()
+	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, out.Close()) }()
-	h := sha256.New()
-	if _, err := io.Copy(io.MultiWriter(out, h), in); err != nil {
+	defer func() { err = cmp.Or(err, target.Close()) }()
+	hash := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(target, hash), source); err != nil {
 		return err
 	}
-	if hex.EncodeToString(h.Sum(nil)) != digest {
+	if hex.EncodeToString(hash.Sum(nil)) != digest {
 		return fmt.Errorf("%s changed while it was copied", from)
 	}
-	return out.Sync()
+	return target.Sync()
 }
 
-// verify checks that the staged files are unchanged, and that the files at their original place are too, because the merge reads them there.
-func (d Dir) verify(j *Job) error {
-	same := func(path, digest, otherwise string) error {
+// verify returns an error if a staged file has changed, or the file from which it was copied, because the merge reads the latter.
+func (d Dir) verify(job *Job) error {
+	checkFile := func(path, digest, advice string) error {
 		info, err := os.Lstat(path)
-		if err == nil && !info.Mode().IsRegular() && otherwise == "" {
+		if err == nil && !info.Mode().IsRegular() && advice == "" {
 			return fmt.Errorf("%s is %s, want a file", path, kind(info))
 		}
 		var found string
@@ -218,30 +218,30 @@ func (d Dir) verify(j *Job) error {
 			found, _, err = shard.Digest(path)
 		}
 		switch {
-		case err != nil && otherwise == "":
+		case err != nil && advice == "":
 			return fmt.Errorf("%w: what was staged is gone", err)
 		case err != nil:
-			return fmt.Errorf("%w: it was read when the job was submitted%s", err, otherwise)
-		case found != digest && otherwise == "":
+			return fmt.Errorf("%w: it was read when the job was submitted%s", err, advice)
+		case found != digest && advice == "":
 			return fmt.Errorf("%s is damaged: its digest is another one", path)
 		case found != digest:
-			return fmt.Errorf("%s has changed since the job was submitted%s", path, otherwise)
+			return fmt.Errorf("%s has changed since the job was submitted%s", path, advice)
 		}
 		return nil
 	}
-	if err := same(d.Program(j), j.Binary.Digest, ""); err != nil {
+	if err := checkFile(d.Program(job), job.Binary.Digest, ""); err != nil {
 		return err
 	}
-	for _, in := range j.Inputs {
-		path, otherwise := in.Name, ", want it as it was"
-		if !filepath.IsAbs(in.Name) {
-			staged := filepath.Join(d.Work(j), in.Name)
-			if err := same(staged, in.Digest, ""); err != nil {
+	for _, input := range job.Inputs {
+		path, advice := input.Name, ", want it as it was"
+		if !filepath.IsAbs(input.Name) {
+			staged := filepath.Join(d.Work(job), input.Name)
+			if err := checkFile(staged, input.Digest, ""); err != nil {
 				return err
 			}
-			path, otherwise = filepath.Join(j.Dir, in.Name), ", want it as it was: "+staged
+			path, advice = filepath.Join(job.Dir, input.Name), ", want it as it was: "+staged
 		}
-		if err := same(path, in.Digest, otherwise); err != nil {
+		if err := checkFile(path, input.Digest, advice); err != nil {
 			return err
 		}
 	}
@@ -249,18 +249,18 @@ func (d Dir) verify(j *Job) error {
 }
 
 // Preview returns the first round of a job for a directory that need not exist.
-func Preview(dir string, j Job, s settings.Settings) (*Round, error) {
+func Preview(dir string, job Job, clusterSettings settings.Settings) (*Round, error) {
 	path, err := absolute(dir)
 	if err != nil {
 		return nil, err
 	}
-	w := &Work{Dir: Dir(path), Job: j, Settings: s, ID: "preview"}
-	d := Driver{Work: w, maxTasks: min(j.Shards, cmp.Or(s.Tasks, defaultTasks))}
-	shards := make([]int, j.Shards)
+	work := &Work{Dir: Dir(path), Job: job, Settings: clusterSettings, ID: "preview"}
+	driver := Driver{Work: work, maxTasks: min(job.Shards, cmp.Or(clusterSettings.Tasks, defaultTasks))}
+	shards := make([]int, job.Shards)
 	for i := range shards {
 		shards[i] = i + 1
 	}
-	r := &Round{Number: 1, Tasks: d.divide(shards)}
-	w.fillRound(r)
-	return r, nil
+	round := &Round{Number: 1, Tasks: driver.divide(shards)}
+	work.fillRound(round)
+	return round, nil
 }

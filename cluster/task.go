@@ -22,29 +22,29 @@ type Place struct {
 	Restarts int // of the task there
 }
 
-// Do runs a shard of a round. Its output goes to the log of the task, and to out if that is not nil. Do writes the record of the run, unless ctx has
-// ended.
-func (r *Round) Do(ctx context.Context, tool runner.Commander, task, shard int, at Place, out io.Writer) (code int, err error) {
+// Do runs a shard of a round. Its output goes to the log of the task, and to extraOutput if that is not nil. Do writes the record of the run, unless ctx
+// has ended.
+func (r *Round) Do(ctx context.Context, tool runner.Commander, task, shard int, place Place, extraOutput io.Writer) (code int, err error) {
 	number := strconv.Itoa(shard)
 	log, err := os.OpenFile(r.Dir.Log(r.Number, strconv.Itoa(task)), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
 		return 1, err
 	}
 	defer log.Close()
-	said := io.Writer(log)
-	if out != nil {
-		said = io.MultiWriter(log, out)
+	output := io.Writer(log)
+	if extraOutput != nil {
+		output = io.MultiWriter(log, extraOutput)
 	}
-	exit, err := tool.Run(ctx, runner.Command{Args: r.Job.Args(number, r.Dir.Part(number)), Stdout: said, Stderr: said})
+	exit, err := tool.Run(ctx, runner.Command{Args: r.Job.Args(number, r.Dir.Part(number)), Stdout: output, Stderr: output})
 	if ctx.Err() != nil {
 		return 1, ctx.Err()
 	}
 	if err != nil {
-		fmt.Fprintln(said, "tilecheck:", err)
+		fmt.Fprintln(output, "tilecheck:", err)
 		exit.Code = cmp.Or(exit.Code, 1)
 	}
-	host := cmp.Or(strings.Join(strings.Fields(at.Host), "-"), "unknown")
-	record := fmt.Sprintf("%d %.0f %s %d\n", exit.Code, exit.Elapsed.Seconds(), host, at.Restarts)
+	host := cmp.Or(strings.Join(strings.Fields(place.Host), "-"), "unknown")
+	record := fmt.Sprintf("%d %.0f %s %d\n", exit.Code, exit.Elapsed.Seconds(), host, place.Restarts)
 	return exit.Code, r.Dir.createFile(r.Dir.Run(r.Number, number), record)
 }
 

@@ -120,11 +120,11 @@ func (f *failure) isTemporary() bool {
 // run runs kubectl with arguments, for the context and namespace in the settings, and returns its standard output. If kubectl exits with an error,
 // the error is a *failure, or a *cluster.Refused if the context does not exist.
 func (k *Kubernetes) run(ctx context.Context, args ...string) ([]byte, error) {
-	tool, before, err := k.tool()
+	tool, firstArgs, err := k.tool()
 	if err != nil {
 		return nil, &cluster.Refused{Msg: err.Error()}
 	}
-	allArgs := append(slices.Clone(before), "--request-timeout=60s")
+	allArgs := append(slices.Clone(firstArgs), "--request-timeout=60s")
 	if k.settings.Context != "" {
 		allArgs = append(allArgs, "--context="+k.settings.Context)
 	}
@@ -138,11 +138,11 @@ func (k *Kubernetes) run(ctx context.Context, args ...string) ([]byte, error) {
 	if reply.Code == 0 {
 		return reply.Stdout, nil
 	}
-	f := &failure{messageIn(string(reply.Stderr)), reply.Code}
-	if strings.HasPrefix(f.message, "Error in configuration") { // the context does not exist
-		return nil, &cluster.Refused{Msg: f.Error()}
+	failure := &failure{messageIn(string(reply.Stderr)), reply.Code}
+	if strings.HasPrefix(failure.message, "Error in configuration") { // the context does not exist
+		return nil, &cluster.Refused{Msg: failure.Error()}
 	}
-	return nil, f
+	return nil, failure
 }
 
 // logLine matches the log lines that kubectl's libraries print before the message.
@@ -180,31 +180,31 @@ func asRefusal(err error) error {
 // Resolve returns the settings with the context and the namespace that kubectl uses now. With them, a later change of the current context has no
 // effect. In a pod there is no current context, and both remain as they are.
 func (k *Kubernetes) Resolve(ctx context.Context) (settings.Kubernetes, error) {
-	s := k.settings
-	if s.Context == "" {
-		out, err := k.run(ctx, "config", "current-context")
-		if f, ok := errors.AsType[*failure](err); ok && strings.Contains(f.message, "current-context is not set") {
-			return s, nil
+	resolved := k.settings
+	if resolved.Context == "" {
+		output, err := k.run(ctx, "config", "current-context")
+		if failure, ok := errors.AsType[*failure](err); ok && strings.Contains(failure.message, "current-context is not set") {
+			return resolved, nil
 		} else if err != nil {
-			return s, asRefusal(err)
+			return resolved, asRefusal(err)
 		}
-		s.Context = strings.TrimSpace(string(out))
-		if err := settings.CheckContext(s.Context); err != nil {
-			return s, err
+		resolved.Context = strings.TrimSpace(string(output))
+		if err := settings.CheckContext(resolved.Context); err != nil {
+			return resolved, err
 		}
 	}
-	if s.Namespace == "" {
-		named := &Kubernetes{k.tool, s}
-		out, err := named.run(ctx, "config", "view", "--minify", "--output=jsonpath={.contexts[0].context.namespace}")
+	if resolved.Namespace == "" {
+		withContext := &Kubernetes{k.tool, resolved}
+		output, err := withContext.run(ctx, "config", "view", "--minify", "--output=jsonpath={.contexts[0].context.namespace}")
 		if err != nil {
-			return s, asRefusal(err)
+			return resolved, asRefusal(err)
 		}
-		s.Namespace = cmp.Or(strings.TrimSpace(string(out)), "default")
-		if err := settings.CheckNamespace(s.Namespace); err != nil {
-			return s, err
+		resolved.Namespace = cmp.Or(strings.TrimSpace(string(output)), "default")
+		if err := settings.CheckNamespace(resolved.Namespace); err != nil {
+			return resolved, err
 		}
 	}
-	return s, nil
+	return resolved, nil
 }
 
 // Print returns a manifest as YAML.
@@ -212,33 +212,33 @@ func Print(job *api.Job) ([]byte, error) { return api.YAML(job) }
 
 // Submit implements cluster.Backend. It creates the Job of the round, and returns "job/NAME". It refuses a cluster that drops fields of the Job
 // which the round needs.
-func (k *Kubernetes) Submit(ctx context.Context, r *cluster.Round) (string, error) {
-	name, err := writeManifest(r)
+func (k *Kubernetes) Submit(ctx context.Context, round *cluster.Round) (string, error) {
+	name, err := writeManifest(round)
 	if err != nil {
 		return "", &cluster.Refused{Msg: err.Error()}
 	}
-	// An unknown field in a strict check would need the schema; the check below finds it without one.
-	out, err := k.run(ctx, "create", "--filename="+name, "--validate=ignore", "--output=json")
-	if f, ok := errors.AsType[*failure](err); ok && f.hasReason("AlreadyExists") { // an earlier call created it, but its answer was lost
-		return handle(r), nil
+	// Without --validate=ignore, kubectl would read the schema of the cluster. The check below needs no schema.
+	output, err := k.run(ctx, "create", "--filename="+name, "--validate=ignore", "--output=json")
+	if failure, ok := errors.AsType[*failure](err); ok && failure.hasReason("AlreadyExists") { // an earlier call created it, but its answer was lost
+		return handle(round), nil
 	} else if err != nil {
 		return "", asRefusal(err)
 	}
 	var created api.Job
-	if err := json.Unmarshal(out, &created); err != nil || created.Metadata.Name != r.Name {
-		return "", fmt.Errorf("kubectl create: found no Job %s in its answer", r.Name)
+	if err := json.Unmarshal(output, &created); err != nil || created.Metadata.Name != round.Name {
+		return "", fmt.Errorf("kubectl create: found no Job %s in its answer", round.Name)
 	}
 	// A cluster drops fields that it does not know.
 	if created.Spec.BackoffLimitPerIndex == nil || created.Spec.PodFailurePolicy == nil {
-		err := k.Cancel(ctx, []*cluster.Round{r})
+		err := k.Cancel(ctx, []*cluster.Round{round})
 		return "", &cluster.Refused{Msg: cmp.Or(err, errors.New("this cluster has no backoffLimitPerIndex, want Kubernetes 1.29 or later")).Error()}
 	}
-	return handle(r), nil
+	return handle(round), nil
 }
 
 // writeManifest writes the manifest of a round into the directory of the job, and returns the name of the file.
-func writeManifest(r *cluster.Round) (name string, err error) {
-	job, err := Manifest(r)
+func writeManifest(round *cluster.Round) (name string, err error) {
+	job, err := Manifest(round)
 	if err != nil {
 		return "", err
 	}
@@ -246,7 +246,7 @@ func writeManifest(r *cluster.Round) (name string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return r.WriteScript("yaml", string(text))
+	return round.WriteScript("yaml", string(text))
 }
 
 func handle(r *cluster.Round) string { return "job/" + r.Name }
@@ -262,9 +262,9 @@ func (k *Kubernetes) Find(ctx context.Context, r *cluster.Round) (string, error)
 
 // Live implements cluster.Backend. A task is live if its Job still has to complete its index, or one of its pods has not ended.
 func (k *Kubernetes) Live(ctx context.Context, rounds []*cluster.Round) (cluster.Live, error) {
-	s := newSnapshot(rounds)
+	snapshot := newSnapshot(rounds)
 	if len(rounds) == 0 {
-		return s.taskStates(), nil
+		return snapshot.taskStates(), nil
 	}
 	selector := "--selector=" + jobLabel + "=" + jobName(rounds[0])
 	// List pods before Jobs: if a pod ends in between, the Job says so.
@@ -272,26 +272,26 @@ func (k *Kubernetes) Live(ctx context.Context, rounds []*cluster.Round) (cluster
 	if err := k.list(ctx, &pods, "pods", selector, "--field-selector=status.phase!=Succeeded"); err != nil {
 		return cluster.Live{}, err
 	}
-	s.addPods(pods.Items)
+	snapshot.addPods(pods.Items)
 	var jobs api.JobList
 	if err := k.list(ctx, &jobs, "jobs.v1.batch", selector); err != nil {
 		return cluster.Live{}, err
 	}
 	for i := range jobs.Items {
-		if err := s.addJob(&jobs.Items[i]); err != nil {
+		if err := snapshot.addJob(&jobs.Items[i]); err != nil {
 			return cluster.Live{}, err
 		}
 	}
-	return s.taskStates(), nil
+	return snapshot.taskStates(), nil
 }
 
 // list reads the objects of a kind, such as pods, into list, which is a pointer to a list type of package api. args are arguments of kubectl get.
 func (k *Kubernetes) list(ctx context.Context, list any, kind string, args ...string) error {
-	out, err := k.run(ctx, append([]string{"get", kind, "--output=json"}, args...)...)
+	output, err := k.run(ctx, append([]string{"get", kind, "--output=json"}, args...)...)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(out, list); err != nil {
+	if err := json.Unmarshal(output, list); err != nil {
 		return fmt.Errorf("kubectl get %s: %w", kind, err)
 	}
 	return nil
@@ -302,8 +302,8 @@ func (k *Kubernetes) Cancel(ctx context.Context, rounds []*cluster.Round) error 
 	const maxNames = 100 // in one call of kubectl
 	for chunk := range slices.Chunk(rounds, maxNames) {
 		args := []string{"delete", "jobs.v1.batch", "--ignore-not-found", "--wait=false"}
-		for _, r := range chunk {
-			args = append(args, r.Name)
+		for _, round := range chunk {
+			args = append(args, round.Name)
 		}
 		if _, err := k.run(ctx, args...); err != nil {
 			return err
@@ -323,56 +323,56 @@ type snapshot struct {
 }
 
 func newSnapshot(rounds []*cluster.Round) *snapshot {
-	s := &snapshot{
+	snapshot := &snapshot{
 		now: time.Now(), rounds: make(map[string]*cluster.Round),
 		open: make(map[cluster.TaskID]bool), pods: make(map[cluster.TaskID][]*api.Pod),
 	}
-	for _, r := range rounds {
-		s.rounds[r.Name] = r
+	for _, round := range rounds {
+		snapshot.rounds[round.Name] = round
 	}
-	return s
+	return snapshot
 }
 
 // addPods adds the pods that belong to tasks of the rounds.
 func (s *snapshot) addPods(pods []api.Pod) {
 	for i := range pods {
-		p := &pods[i]
-		r := s.rounds[p.Metadata.Labels[roundLabel]]
-		index, err := strconv.Atoi(cmp.Or(p.Metadata.Labels[completionIndex], p.Metadata.Annotations[completionIndex]))
-		if r == nil || err != nil || index < 0 || index >= len(r.Tasks) {
+		pod := &pods[i]
+		round := s.rounds[pod.Metadata.Labels[roundLabel]]
+		index, err := strconv.Atoi(cmp.Or(pod.Metadata.Labels[completionIndex], pod.Metadata.Annotations[completionIndex]))
+		if round == nil || err != nil || index < 0 || index >= len(round.Tasks) {
 			continue // a pod of another program
 		}
-		id := cluster.TaskID{Round: r.Number, Task: index + 1}
-		s.pods[id] = append(s.pods[id], p)
+		id := cluster.TaskID{Round: round.Number, Task: index + 1}
+		s.pods[id] = append(s.pods[id], pod)
 	}
 }
 
 // addJob adds the tasks that a Job still has to complete: none if the Job has ended or is being deleted.
 func (s *snapshot) addJob(job *api.Job) error {
-	r := s.rounds[job.Metadata.Name]
-	if r == nil || job.Metadata.DeletionTimestamp != nil {
+	round := s.rounds[job.Metadata.Name]
+	if round == nil || job.Metadata.DeletionTimestamp != nil {
 		return nil
 	}
-	for _, c := range job.Status.Conditions {
-		if c.Status != api.True {
+	for _, condition := range job.Status.Conditions {
+		if condition.Status != api.True {
 			continue
 		}
-		switch c.Type {
+		switch condition.Type {
 		case api.JobComplete, api.JobFailed:
 			return nil
 		case api.JobSuspended:
-			s.waitingJobs = append(s.waitingJobs, cmp.Or(c.Message, "suspended"))
+			s.waitingJobs = append(s.waitingJobs, cmp.Or(condition.Message, "suspended"))
 		}
 	}
-	hasEnded := make([]bool, len(r.Tasks))
+	hasEnded := make([]bool, len(round.Tasks))
 	for _, list := range []string{job.Status.CompletedIndexes, job.Status.FailedIndexes} {
 		if err := markIndexes(hasEnded, list); err != nil {
 			return fmt.Errorf("kubectl get jobs: %s: %w", job.Metadata.Name, err)
 		}
 	}
-	for i, ended := range hasEnded {
-		if !ended {
-			s.open[cluster.TaskID{Round: r.Number, Task: i + 1}] = true
+	for i, isEnded := range hasEnded {
+		if !isEnded {
+			s.open[cluster.TaskID{Round: round.Number, Task: i + 1}] = true
 		}
 	}
 	return nil
@@ -383,8 +383,8 @@ func markIndexes(marked []bool, list string) error {
 	if list == "" {
 		return nil
 	}
-	for part := range strings.SplitSeq(list, ",") {
-		firstText, lastText, isRange := strings.Cut(part, "-")
+	for entry := range strings.SplitSeq(list, ",") {
+		firstText, lastText, isRange := strings.Cut(entry, "-")
 		if !isRange {
 			lastText = firstText
 		}
@@ -392,7 +392,7 @@ func markIndexes(marked []bool, list string) error {
 		last, lastErr := strconv.Atoi(lastText)
 		isValid := err == nil && lastErr == nil && 0 <= first && first <= last && last < len(marked)
 		if !isValid {
-			return fmt.Errorf("found the indices %.40q, want numbers below %d", part, len(marked))
+			return fmt.Errorf("found the indices %.40q, want numbers below %d", entry, len(marked))
 		}
 		for i := first; i <= last; i++ {
 			marked[i] = true
@@ -422,21 +422,21 @@ func (s *snapshot) taskStates() cluster.Live {
 
 // addTask adds the state of a task with these pods. If all of them have ended, the newest pod says why.
 func (s *snapshot) addTask(live *cluster.Live, id cluster.TaskID, pods []*api.Pod) {
-	slices.SortFunc(pods, func(a, b *api.Pod) int {
-		return cmp.Or(a.Metadata.CreationTimestamp.Compare(b.Metadata.CreationTimestamp), cmp.Compare(a.Metadata.Name, b.Metadata.Name))
+	slices.SortFunc(pods, func(left, right *api.Pod) int {
+		return cmp.Or(left.Metadata.CreationTimestamp.Compare(right.Metadata.CreationTimestamp), cmp.Compare(left.Metadata.Name, right.Metadata.Name))
 	})
-	for _, p := range pods {
+	for _, pod := range pods {
 		switch {
-		case p.Status.Phase != api.PodPending && p.Status.Phase != api.PodRunning:
-			live.Ended[id] = ending(p)
-		case p.Metadata.DeletionTimestamp != nil && s.now.Sub(*p.Metadata.DeletionTimestamp) > overdue:
-			live.Ended[id] = "its node, " + cmp.Or(p.Spec.NodeName, "if any") + ", does not answer"
+		case pod.Status.Phase != api.PodPending && pod.Status.Phase != api.PodRunning:
+			live.Ended[id] = ending(pod)
+		case pod.Metadata.DeletionTimestamp != nil && s.now.Sub(*pod.Metadata.DeletionTimestamp) > overdue:
+			live.Ended[id] = "its node, " + cmp.Or(pod.Spec.NodeName, "if any") + ", does not answer"
 			delete(s.open, id) // Kubernetes does not replace the pod
-		case p.Status.Phase == api.PodRunning:
+		case pod.Status.Phase == api.PodRunning:
 			live.Tasks[id] = true
 		default:
 			addWaiting(live, id)
-			if reason := pending(p); reason != "" {
+			if reason := pending(pod); reason != "" {
 				s.waitingTasks = append(s.waitingTasks, reason)
 			}
 		}
@@ -451,34 +451,34 @@ func addWaiting(live *cluster.Live, id cluster.TaskID) {
 }
 
 // pending returns the reason why a pod does not run yet; "" if it is just starting.
-func pending(p *api.Pod) string {
-	for _, c := range p.Status.ContainerStatuses {
-		waiting := c.State.Waiting
+func pending(pod *api.Pod) string {
+	for _, condition := range pod.Status.ContainerStatuses {
+		waiting := condition.State.Waiting
 		isStarting := waiting == nil || waiting.Reason == "ContainerCreating" || waiting.Reason == "PodInitializing"
 		if !isStarting {
 			return sentence(waiting.Reason, waiting.Message)
 		}
 	}
-	for _, c := range p.Status.Conditions {
-		if c.Type == api.PodScheduled && c.Status == api.False {
-			return sentence(c.Reason, c.Message)
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == api.PodScheduled && condition.Status == api.False {
+			return sentence(condition.Reason, condition.Message)
 		}
 	}
 	return ""
 }
 
 // ending returns the reason why a pod ended; "" if Kubernetes gives none.
-func ending(p *api.Pod) string {
-	for _, c := range p.Status.Conditions {
-		if c.Type == api.DisruptionTarget && c.Status == api.True {
-			return sentence(c.Reason, c.Message)
+func ending(pod *api.Pod) string {
+	for _, status := range pod.Status.Conditions {
+		if status.Type == api.DisruptionTarget && status.Status == api.True {
+			return sentence(status.Reason, status.Message)
 		}
 	}
-	if p.Status.Reason != "" { // Evicted, DeadlineExceeded
-		return sentence(p.Status.Reason, p.Status.Message)
+	if pod.Status.Reason != "" { // Evicted, DeadlineExceeded
+		return sentence(pod.Status.Reason, pod.Status.Message)
 	}
-	for _, c := range p.Status.ContainerStatuses {
-		terminated := c.State.Terminated
+	for _, status := range pod.Status.ContainerStatuses {
+		terminated := status.State.Terminated
 		if terminated == nil {
 			continue
 		}

@@ -46,22 +46,22 @@ const completionIndex = "batch.kubernetes.io/job-completion-index"
 
 // Complete sets defaults in the settings of a job in the directory dir: the claim is mounted at dir, and pods run as the current user. It returns
 // an error if the settings have no image or no claim.
-func Complete(s *settings.Settings, dir string) error {
-	k := &s.Kubernetes
+func Complete(jobSettings *settings.Settings, dir string) error {
+	kubernetes := &jobSettings.Kubernetes
 	switch {
-	case k.Image == "":
+	case kubernetes.Image == "":
 		return errors.New("there is no image, want --image: any will do, the program is staged; packaging/build-image makes one that has nothing else")
-	case k.Claim == "":
+	case kubernetes.Claim == "":
 		return errors.New("there is no claim, want --claim: the persistent volume claim, ReadWriteMany, that has the directory")
 	}
-	k.Mount = cmp.Or(k.Mount, dir)
-	if k.RunAs == "" {
+	kubernetes.Mount = cmp.Or(kubernetes.Mount, dir)
+	if kubernetes.RunAs == "" {
 		if os.Getuid() <= 0 {
 			return errors.New("pods do not run as root, want --run-as UID:GID: who may write to the directory")
 		}
-		k.RunAs = fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
+		kubernetes.RunAs = fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
 	}
-	return s.Check()
+	return jobSettings.Check()
 }
 
 // below returns the path relative to the mount point of the claim, and whether the path is below it.
@@ -72,45 +72,45 @@ func below(mount, path string) (relative string, ok bool) {
 
 // Check returns an error if a job in the directory dir cannot run with these settings, which Complete has completed: its pods see only the files
 // below the mount point of the claim.
-func Check(dir string, j *cluster.Job, s settings.Settings) error {
-	k := s.Kubernetes
+func Check(dir string, job *cluster.Job, jobSettings settings.Settings) error {
+	kubernetes := jobSettings.Kubernetes
 	if err := settings.CheckMount(dir); err != nil {
 		return fmt.Errorf("the directory: %w", err)
 	}
-	if _, ok := below(k.Mount, dir); !ok {
-		return fmt.Errorf("%s is not below %s, where the claim %s is mounted here: want another --dir or --mount", dir, k.Mount, k.Claim)
+	if _, ok := below(kubernetes.Mount, dir); !ok {
+		return fmt.Errorf("%s is not below %s, where the claim %s is mounted here: want another --dir or --mount", dir, kubernetes.Mount, kubernetes.Claim)
 	}
-	for _, input := range j.Inputs {
-		if _, ok := below(k.Mount, input.Name); filepath.IsAbs(input.Name) && !ok {
-			return fmt.Errorf("%s is not below %s: pods do not see it; a relative name is copied", input.Name, k.Mount)
+	for _, input := range job.Inputs {
+		if _, ok := below(kubernetes.Mount, input.Name); filepath.IsAbs(input.Name) && !ok {
+			return fmt.Errorf("%s is not below %s: pods do not see it; a relative name is copied", input.Name, kubernetes.Mount)
 		}
 	}
 	return nil
 }
 
 // Manifest returns the Kubernetes Job of a round, whose settings Complete has completed.
-func Manifest(r *cluster.Round) (*api.Job, error) {
-	if err := Check(string(r.Dir), r.Job, r.Settings); err != nil {
+func Manifest(round *cluster.Round) (*api.Job, error) {
+	if err := Check(string(round.Dir), round.Job, round.Settings); err != nil {
 		return nil, err
 	}
-	pod, err := podSpec(r)
+	pod, err := podSpec(round)
 	if err != nil {
 		return nil, err
 	}
 	labels := map[string]string{"app.kubernetes.io/name": "tilecheck"}
-	for _, label := range r.Settings.Kubernetes.Labels {
+	for _, label := range round.Settings.Kubernetes.Labels {
 		key, value, _ := strings.Cut(label, "=")
 		labels[key] = value
 	}
-	labels[roundLabel], labels[jobLabel] = r.Name, jobName(r)
-	numTasks := len(r.Tasks)
+	labels[roundLabel], labels[jobLabel] = round.Name, jobName(round)
+	numTasks := len(round.Tasks)
 	return &api.Job{
 		APIVersion: "batch/v1", Kind: "Job",
-		Metadata: api.Meta{Name: r.Name, Namespace: r.Settings.Kubernetes.Namespace, Labels: labels},
+		Metadata: api.Meta{Name: round.Name, Namespace: round.Settings.Kubernetes.Namespace, Labels: labels},
 		Spec: api.JobSpec{
 			CompletionMode:       "Indexed",
 			Completions:          numTasks,
-			Parallelism:          min(numTasks, cmp.Or(r.Settings.Kubernetes.Parallelism, numTasks)),
+			Parallelism:          min(numTasks, cmp.Or(round.Settings.Kubernetes.Parallelism, numTasks)),
 			BackoffLimitPerIndex: new(maxFailures),
 			// The first matching rule applies. So an evicted pod does not count as a failure, with any exit code.
 			PodFailurePolicy: &api.PodFailurePolicy{Rules: []api.PodFailureRule{
@@ -129,40 +129,40 @@ func Manifest(r *cluster.Round) (*api.Job, error) {
 func jobName(r *cluster.Round) string { return strings.TrimSuffix(r.Name, "-"+strconv.Itoa(r.Number)) }
 
 // podSpec returns the specification of the pods of a round. A pod may write only to the directory of the job and to its scratch directory.
-func podSpec(r *cluster.Round) (*api.PodSpec, error) {
-	s, k := r.Settings, r.Settings.Kubernetes
-	uid, gid, err := settings.RunAs(k.RunAs)
+func podSpec(round *cluster.Round) (*api.PodSpec, error) {
+	jobSettings, kubernetes := round.Settings, round.Settings.Kubernetes
+	uid, gid, err := settings.RunAs(kubernetes.RunAs)
 	if err != nil {
 		return nil, err
 	}
 	spec := &api.PodSpec{
 		RestartPolicy:                 "Never",
 		TerminationGracePeriodSeconds: gracePeriod,
-		PriorityClassName:             k.Priority,
-		NodeSelector:                  nodeSelector(k.Nodes),
+		PriorityClassName:             kubernetes.Priority,
+		NodeSelector:                  nodeSelector(kubernetes.Nodes),
 		SecurityContext: api.PodSecurityContext{
 			RunAsNonRoot:   true,
 			RunAsUser:      uid,
 			RunAsGroup:     gid,
 			SeccompProfile: api.SeccompProfile{Type: "RuntimeDefault"},
 		},
-		Containers: []api.Container{taskContainer(r)},
+		Containers: []api.Container{taskContainer(round)},
 		Volumes: []api.Volume{
-			{Name: volume, PersistentVolumeClaim: &api.Claim{ClaimName: k.Claim}},
+			{Name: volume, PersistentVolumeClaim: &api.Claim{ClaimName: kubernetes.Claim}},
 			{Name: scratch, EmptyDir: new(struct{})},
 		},
 	}
-	if s.Time != "" {
-		seconds, err := settings.Seconds(s.Time)
+	if jobSettings.Time != "" {
+		seconds, err := settings.Seconds(jobSettings.Time)
 		if err != nil {
 			return nil, err
 		}
 		spec.ActiveDeadlineSeconds = min(seconds, math.MaxInt32)
 	}
-	if k.PullSecret != "" {
-		spec.ImagePullSecrets = []api.Reference{{Name: k.PullSecret}}
+	if kubernetes.PullSecret != "" {
+		spec.ImagePullSecrets = []api.Reference{{Name: kubernetes.PullSecret}}
 	}
-	spec.Tolerations, err = tolerations(k.Tolerations)
+	spec.Tolerations, err = tolerations(kubernetes.Tolerations)
 	if err != nil {
 		return nil, err
 	}
@@ -170,16 +170,16 @@ func podSpec(r *cluster.Round) (*api.PodSpec, error) {
 }
 
 // taskContainer returns the container that runs one task of a round.
-func taskContainer(r *cluster.Round) api.Container {
-	cpus := strconv.Itoa(cmp.Or(r.Settings.CPUs, defaultCPUs))
-	resources := api.Amounts{CPU: cpus, Memory: quantity(cmp.Or(r.Settings.Memory, defaultMemory))}
-	command := []string{r.Dir.Program(r.Job), "submit", "task", "--round=" + strconv.Itoa(r.Number), string(r.Dir)}
+func taskContainer(round *cluster.Round) api.Container {
+	cpus := strconv.Itoa(cmp.Or(round.Settings.CPUs, defaultCPUs))
+	resources := api.Amounts{CPU: cpus, Memory: quantity(cmp.Or(round.Settings.Memory, defaultMemory))}
+	command := []string{round.Dir.Program(round.Job), "submit", "task", "--round=" + strconv.Itoa(round.Number), string(round.Dir)}
 	for i, word := range command { // Kubernetes replaces $(NAME) by the value of a variable
 		command[i] = strings.ReplaceAll(word, "$", "$$")
 	}
 	return api.Container{
 		Name:    container,
-		Image:   r.Settings.Kubernetes.Image,
+		Image:   round.Settings.Kubernetes.Image,
 		Command: command,
 		Env: []api.Variable{
 			{Name: NodeVariable, ValueFrom: podField("spec.nodeName")},
@@ -190,7 +190,7 @@ func taskContainer(r *cluster.Round) api.Container {
 			{Name: "XDG_CACHE_HOME", Value: scratchDir},
 		},
 		Resources:                api.Resources{Requests: resources, Limits: resources},
-		VolumeMounts:             volumeMounts(r),
+		VolumeMounts:             volumeMounts(round),
 		TerminationMessagePolicy: "FallbackToLogsOnError",
 		SecurityContext:          api.SecurityContext{ReadOnlyRootFilesystem: true, Capabilities: api.Capabilities{Drop: []string{"ALL"}}},
 	}
@@ -205,16 +205,16 @@ func podField(path string) *api.ValueSource {
 
 // volumeMounts returns the mounts of a task: the directory of the job, the scratch directory and, read-only, the whole claim if an input has an
 // absolute name.
-func volumeMounts(r *cluster.Round) []api.Mount {
-	mount := r.Settings.Kubernetes.Mount
-	jobDir := api.Mount{Name: volume, MountPath: string(r.Dir)}
+func volumeMounts(round *cluster.Round) []api.Mount {
+	mount := round.Settings.Kubernetes.Mount
+	jobDir := api.Mount{Name: volume, MountPath: string(round.Dir)}
 	scratchMount := api.Mount{Name: scratch, MountPath: scratchDir}
-	subPath, _ := below(mount, string(r.Dir))
+	subPath, _ := below(mount, string(round.Dir))
 	if subPath == "." { // the directory of the job is the whole claim
 		return []api.Mount{jobDir, scratchMount}
 	}
 	jobDir.SubPath = subPath
-	if slices.ContainsFunc(r.Job.Inputs, func(input cluster.Staged) bool { return filepath.IsAbs(input.Name) }) {
+	if slices.ContainsFunc(round.Job.Inputs, func(input cluster.Staged) bool { return filepath.IsAbs(input.Name) }) {
 		return []api.Mount{{Name: volume, MountPath: mount, ReadOnly: true}, jobDir, scratchMount}
 	}
 	return []api.Mount{jobDir, scratchMount}
@@ -233,7 +233,7 @@ func nodeSelector(labels []string) map[string]string {
 	return selector
 }
 
-// tolerations parses the tolerations of the settings. One without a value tolerates every value.
+// tolerations parses the tolerations of the settings. A toleration without a value tolerates every value.
 func tolerations(texts []string) ([]api.Toleration, error) {
 	var list []api.Toleration
 	for _, text := range texts {

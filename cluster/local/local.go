@@ -63,15 +63,15 @@ func (*Local) Find(context.Context, *cluster.Round) (string, error) { return "",
 
 // Submit implements cluster.Backend. It starts a goroutine for each task, which waits for a slot and then runs the shards of the task one after the
 // other.
-func (l *Local) Submit(_ context.Context, r *cluster.Round) (string, error) {
+func (l *Local) Submit(_ context.Context, round *cluster.Round) (string, error) {
 	// The processes share the processors.
 	threads := max(1, runtime.GOMAXPROCS(0)/cap(l.slots))
-	tool, err := l.tool(r.Dir.Program(r.Job), r.Dir.Work(r.Job), "GOMAXPROCS="+strconv.Itoa(threads))
+	tool, err := l.tool(round.Dir.Program(round.Job), round.Dir.Work(round.Job), "GOMAXPROCS="+strconv.Itoa(threads))
 	if err != nil {
 		return "", &cluster.Refused{Msg: err.Error()}
 	}
-	for i := range r.Tasks {
-		id := cluster.TaskID{Round: r.Number, Task: i + 1}
+	for i := range round.Tasks {
+		id := cluster.TaskID{Round: round.Number, Task: i + 1}
 		l.set(id, false)
 		l.tasks.Go(func() {
 			defer l.forget(id)
@@ -82,19 +82,19 @@ func (l *Local) Submit(_ context.Context, r *cluster.Round) (string, error) {
 				return
 			}
 			l.set(id, true)
-			l.runTask(r, tool, id.Task)
+			l.runTask(round, tool, id.Task)
 		})
 	}
 	return strconv.Itoa(os.Getpid()), nil
 }
 
 // runTask runs the shards of a task of the round, until the context ends. It ignores errors, because the driver notices a shard without a record.
-func (l *Local) runTask(r *cluster.Round, tool runner.Commander, task int) {
-	for _, shard := range r.Tasks[task-1] {
+func (l *Local) runTask(round *cluster.Round, tool runner.Commander, task int) {
+	for _, shard := range round.Tasks[task-1] {
 		if l.ctx.Err() != nil {
 			return
 		}
-		_, _ = r.Do(l.ctx, tool, task, shard, cluster.Place{Host: "local"}, nil)
+		_, _ = round.Do(l.ctx, tool, task, shard, cluster.Place{Host: "local"}, nil)
 	}
 }
 
@@ -117,9 +117,9 @@ func (l *Local) Live(_ context.Context, rounds []*cluster.Round) (cluster.Live, 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	live := cluster.Live{Tasks: make(map[cluster.TaskID]bool)}
-	for _, r := range rounds {
-		for i := range r.Tasks {
-			id := cluster.TaskID{Round: r.Number, Task: i + 1}
+	for _, round := range rounds {
+		for i := range round.Tasks {
+			id := cluster.TaskID{Round: round.Number, Task: i + 1}
 			if isRunning, ok := l.live[id]; ok {
 				live.Tasks[id] = isRunning
 			}

@@ -119,19 +119,19 @@ func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // CheckMount checks the directory where a claim is mounted. It has the same name in containers, so it must not be a directory that containers use
 // for other purposes.
-func CheckMount(s string) error {
+func CheckMount(directory string) error {
 	switch {
-	case !path.IsAbs(s) || path.Clean(s) != s:
-		return fmt.Errorf("found %s, want an absolute path as short as it can be", brief(s))
-	case len(s) > 1024 || strings.ContainsFunc(s, isControl) || strings.Contains(s, ":"):
-		return fmt.Errorf("found %s, want at most 1024 characters without : and control characters", brief(s))
+	case !path.IsAbs(directory) || path.Clean(directory) != directory:
+		return fmt.Errorf("found %s, want an absolute path as short as it can be", brief(directory))
+	case len(directory) > 1024 || strings.ContainsFunc(directory, isControl) || strings.Contains(directory, ":"):
+		return fmt.Errorf("found %s, want at most 1024 characters without : and control characters", brief(directory))
 	}
-	isReserved := s == "/" || s == "/tmp"
+	isReserved := directory == "/" || directory == "/tmp"
 	for _, reserved := range []string{"/proc", "/sys", "/dev"} {
-		isReserved = isReserved || s == reserved || strings.HasPrefix(s, reserved+"/")
+		isReserved = isReserved || directory == reserved || strings.HasPrefix(directory, reserved+"/")
 	}
 	if isReserved {
-		return fmt.Errorf("found %s, where containers have something else", brief(s))
+		return fmt.Errorf("found %s, where containers have something else", brief(directory))
 	}
 	return nil
 }
@@ -143,19 +143,19 @@ func CheckRunAs(s string) error {
 }
 
 // RunAs reads UID:GID. The user is not root.
-func RunAs(s string) (uid, gid int64, err error) {
-	user, group, _ := strings.Cut(s, ":")
+func RunAs(text string) (uid, gid int64, err error) {
+	user, group, _ := strings.Cut(text, ":")
 	uid, uidErr := strconv.ParseInt(user, 10, 64)
 	gid, gidErr := strconv.ParseInt(group, 10, 64)
-	isCanonical := s == fmt.Sprintf("%d:%d", uid, gid) // without signs and leading zeros
+	isCanonical := text == fmt.Sprintf("%d:%d", uid, gid) // without signs and leading zeros
 	if uidErr != nil || gidErr != nil || !isCanonical {
-		return 0, 0, fmt.Errorf("found %s, want UID:GID in numbers", brief(s))
+		return 0, 0, fmt.Errorf("found %s, want UID:GID in numbers", brief(text))
 	}
 	if uid == 0 {
-		return 0, 0, fmt.Errorf("found %s, want a user other than root", brief(s))
+		return 0, 0, fmt.Errorf("found %s, want a user other than root", brief(text))
 	}
 	if min(uid, gid) < 0 || max(uid, gid) > math.MaxInt32 {
-		return 0, 0, fmt.Errorf("found %s: must be between 0 and %d, inclusive", brief(s), math.MaxInt32)
+		return 0, 0, fmt.Errorf("found %s: must be between 0 and %d, inclusive", brief(text), math.MaxInt32)
 	}
 	return uid, gid, nil
 }
@@ -170,13 +170,13 @@ func CheckNode(s string) error {
 }
 
 // CheckLabel checks a label of Jobs and pods. Users may not set the labels by which tilecheck and Kubernetes find them.
-func CheckLabel(s string) error {
+func CheckLabel(label string) error {
 	for _, reserved := range []string{"tilecheck/", "app.kubernetes.io/name=", "batch.kubernetes.io/", "job-name=", "controller-uid="} {
-		if strings.HasPrefix(s, reserved) {
-			return fmt.Errorf("found %s, want no label that begins with %s", brief(s), reserved)
+		if strings.HasPrefix(label, reserved) {
+			return fmt.Errorf("found %s, want no label that begins with %s", brief(label), reserved)
 		}
 	}
-	return CheckNode(s)
+	return CheckNode(label)
 }
 
 // CheckToleration checks a toleration.
@@ -186,26 +186,26 @@ func CheckToleration(s string) error {
 }
 
 // Toleration parses KEY[=VALUE][:EFFECT], the form of a taint in kubectl taint. The value and the effect may be "".
-func Toleration(s string) (key, value, effect string, err error) {
-	label, effect, hasEffect := strings.Cut(s, ":")
+func Toleration(text string) (key, value, effect string, err error) {
+	keyAndValue, effect, hasEffect := strings.Cut(text, ":")
 	if hasEffect && !slices.Contains([]string{"NoSchedule", "PreferNoSchedule", "NoExecute"}, effect) {
-		return "", "", "", fmt.Errorf("found %s, want the effect NoSchedule, PreferNoSchedule or NoExecute", brief(s))
+		return "", "", "", fmt.Errorf("found %s, want the effect NoSchedule, PreferNoSchedule or NoExecute", brief(text))
 	}
-	key, value, hasValue := strings.Cut(label, "=")
+	key, value, hasValue := strings.Cut(keyAndValue, "=")
 	if hasValue && value == "" {
-		return "", "", "", fmt.Errorf("found %s, want a value behind =", brief(s))
+		return "", "", "", fmt.Errorf("found %s, want a value behind =", brief(text))
 	}
-	return key, value, effect, valid(s, slices.Concat(content.IsLabelKey(key), content.IsLabelValue(value)))
+	return key, value, effect, valid(text, slices.Concat(content.IsLabelKey(key), content.IsLabelValue(value)))
 }
 
 // Seconds returns a time limit in seconds. The text has a form that CheckTime accepts, such as 30, 1:30:00 or 2-12.
-func Seconds(s string) (int64, error) {
-	if err := CheckTime(s); err != nil {
+func Seconds(limit string) (int64, error) {
+	if err := CheckTime(limit); err != nil {
 		return 0, err
 	}
-	daysText, clock, hasDays := strings.Cut(s, "-")
+	daysText, clock, hasDays := strings.Cut(limit, "-")
 	if !hasDays {
-		daysText, clock = "0", s
+		daysText, clock = "0", limit
 	}
 	numberTexts := strings.Split(clock, ":")
 	unit := int64(60) // the first number is minutes

@@ -35,23 +35,23 @@ const (
 	maxSbatch = 64
 )
 
-// Over returns s with what it leaves out taken from another. Options of sbatch add up.
-func (s Settings) Over(t Settings) Settings {
+// Over returns the settings of s and, where s has none, those of defaults. It joins the options of sbatch.
+func (s Settings) Over(defaults Settings) Settings {
 	return Settings{
-		Partition: cmp.Or(s.Partition, t.Partition),
-		Account:   cmp.Or(s.Account, t.Account),
-		Time:      cmp.Or(s.Time, t.Time),
-		Memory:    cmp.Or(s.Memory, t.Memory),
-		CPUs:      cmp.Or(s.CPUs, t.CPUs),
-		Sbatch:    slices.Concat(t.Sbatch, s.Sbatch),
-		Shards:    cmp.Or(s.Shards, t.Shards),
-		Tasks:     cmp.Or(s.Tasks, t.Tasks),
+		Partition: cmp.Or(s.Partition, defaults.Partition),
+		Account:   cmp.Or(s.Account, defaults.Account),
+		Time:      cmp.Or(s.Time, defaults.Time),
+		Memory:    cmp.Or(s.Memory, defaults.Memory),
+		CPUs:      cmp.Or(s.CPUs, defaults.CPUs),
+		Sbatch:    slices.Concat(defaults.Sbatch, s.Sbatch),
+		Shards:    cmp.Or(s.Shards, defaults.Shards),
+		Tasks:     cmp.Or(s.Tasks, defaults.Tasks),
 
-		Kubernetes: s.Kubernetes.over(t.Kubernetes),
+		Kubernetes: s.Kubernetes.over(defaults.Kubernetes),
 	}
 }
 
-// Check returns an error if settings that the functions below did not read are not valid.
+// Check returns an error if a setting is invalid.
 func (s Settings) Check() error {
 	err := cmp.Or(
 		optional(s.Partition, CheckName),
@@ -97,15 +97,15 @@ func CheckTime(s string) error {
 }
 
 // CheckSbatch checks one option of sbatch.
-func CheckSbatch(s string) error {
-	if err := matches(s, sbatchPattern, "want --option or --option=value, without blanks, quotes and #"); err != nil {
+func CheckSbatch(option string) error {
+	if err := matches(option, sbatchPattern, "want --option or --option=value, without blanks, quotes and #"); err != nil {
 		return err
 	}
-	name, _, _ := strings.Cut(s[2:], "=")
-	for _, ours := range reserved {
-		// sbatch takes the beginning of a name for the name.
-		if strings.HasPrefix(ours, name) {
-			return fmt.Errorf("found %q, want none of %s, which decide what is run and where its output goes", s, strings.Join(reserved, ", "))
+	name, _, _ := strings.Cut(option[2:], "=")
+	for _, reservedName := range reserved {
+		// sbatch accepts a prefix of a name in place of the name.
+		if strings.HasPrefix(reservedName, name) {
+			return fmt.Errorf("found %q, want none of %s, which decide what is run and where its output goes", option, strings.Join(reserved, ", "))
 		}
 	}
 	return nil
@@ -118,14 +118,14 @@ var reserved = []string{
 	"usage", "verbose", "version", "wait", "wrap",
 }
 
-func matches(s string, pattern *regexp.Regexp, want string) error {
+func matches(text string, pattern *regexp.Regexp, want string) error {
 	switch {
-	case s == "":
+	case text == "":
 		return errors.New("found nothing, " + want)
-	case len(s) > maxText:
-		return fmt.Errorf("found %d characters, want at most %d", len(s), maxText)
-	case !pattern.MatchString(s):
-		return fmt.Errorf("found %q, %s", s, want)
+	case len(text) > maxText:
+		return fmt.Errorf("found %d characters, want at most %d", len(text), maxText)
+	case !pattern.MatchString(text):
+		return fmt.Errorf("found %q, %s", text, want)
 	}
 	return nil
 }

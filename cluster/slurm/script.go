@@ -70,10 +70,10 @@ exit "$worst"
 
 // shardArgs returns the arguments of the command of a shard, as words of sh in which $shard and $part are variables.
 func shardArgs(job *cluster.Job) string {
-	const shard, part = "\x00shard", "\x00part" // placeholders; arguments contain no zero bytes
-	variables := strings.NewReplacer(shard, `'"$shard"'`, part, `'"$part"'`)
+	const shard, partFile = "\x00shard", "\x00part" // placeholders; arguments contain no zero bytes
+	variables := strings.NewReplacer(shard, `'"$shard"'`, partFile, `'"$part"'`)
 	var words []string
-	for _, arg := range job.Args(shard, part) {
+	for _, arg := range job.Args(shard, partFile) {
 		words = append(words, variables.Replace(quoted(arg)))
 	}
 	return strings.Join(words, " ")

@@ -73,11 +73,11 @@ func (f *failure) Error() string {
 
 // run runs a program of Slurm and returns its standard output. If the program exits with an error, the error is a *failure.
 func (s *Slurm) run(ctx context.Context, program string, args ...string) (string, error) {
-	tool, before, err := s.tools(program)
+	tool, firstArgs, err := s.tools(program)
 	if err != nil {
 		return "", err
 	}
-	reply, err := cluster.Call(ctx, program, tool, maxOutput, slices.Concat(before, args)...)
+	reply, err := cluster.Call(ctx, program, tool, maxOutput, slices.Concat(firstArgs, args)...)
 	if err != nil {
 		return "", err
 	}
@@ -96,11 +96,11 @@ func lastLine(text string) string { return text[strings.LastIndexByte(text, '\n'
 
 // Limits implements cluster.Backend. It returns MaxArraySize-1, because the indices of an array are less than MaxArraySize, and ours start with 1.
 func (s *Slurm) Limits(ctx context.Context) (int, error) {
-	out, err := s.run(ctx, "scontrol", "show", "config")
+	output, err := s.run(ctx, "scontrol", "show", "config")
 	if err != nil {
 		return 0, err
 	}
-	match := maxArraySize.FindStringSubmatch(out)
+	match := maxArraySize.FindStringSubmatch(output)
 	if match == nil {
 		return 0, errors.New("scontrol show config: there is no MaxArraySize")
 	}
@@ -114,19 +114,19 @@ func (s *Slurm) Limits(ctx context.Context) (int, error) {
 var maxArraySize = regexp.MustCompile(`(?m)^MaxArraySize\s*=\s*(\d+)\s*$`)
 
 // Submit implements cluster.Backend. It writes the batch script of the round and gives it to sbatch. It returns "job ID".
-func (s *Slurm) Submit(ctx context.Context, r *cluster.Round) (string, error) {
-	name, err := r.WriteScript("sh", Script(r))
+func (s *Slurm) Submit(ctx context.Context, round *cluster.Round) (string, error) {
+	name, err := round.WriteScript("sh", Script(round))
 	if err != nil {
 		return "", &cluster.Refused{Msg: err.Error()}
 	}
-	out, err := s.run(ctx, "sbatch", "--parsable", name)
-	if f, ok := errors.AsType[*failure](err); ok && !f.isTemporary() {
-		return "", &cluster.Refused{Msg: f.Error()}
+	output, err := s.run(ctx, "sbatch", "--parsable", name)
+	if failure, ok := errors.AsType[*failure](err); ok && !failure.isTemporary() {
+		return "", &cluster.Refused{Msg: failure.Error()}
 	} else if err != nil {
 		return "", err
 	}
 	// sbatch prints "17" or "17;cluster"; a plugin may print lines before it.
-	id, _, _ := strings.Cut(lastLine(strings.TrimSpace(out)), ";")
+	id, _, _ := strings.Cut(lastLine(strings.TrimSpace(output)), ";")
 	if !number.MatchString(id) {
 		return "", fmt.Errorf("sbatch: found %q, want the number of a job", printable.Line(id))
 	}
@@ -153,12 +153,12 @@ func (f *failure) isTemporary() bool {
 }
 
 // Find implements cluster.Backend. It returns "" if Slurm has no job of the round. Slurm forgets a job when it has ended for MinJobAge.
-func (s *Slurm) Find(ctx context.Context, r *cluster.Round) (string, error) {
-	out, err := s.run(ctx, "squeue", "--noheader", "--me", "--states=all", "--name="+r.Name, "--format=%F")
+func (s *Slurm) Find(ctx context.Context, round *cluster.Round) (string, error) {
+	output, err := s.run(ctx, "squeue", "--noheader", "--me", "--states=all", "--name="+round.Name, "--format=%F")
 	if err != nil {
 		return "", err
 	}
-	id, _, _ := strings.Cut(strings.TrimSpace(out), "\n")
+	id, _, _ := strings.Cut(strings.TrimSpace(output), "\n")
 	if id == "" {
 		return "", nil
 	}
@@ -189,18 +189,18 @@ const pending = "PD"
 func (s *Slurm) queued(ctx context.Context, rounds []*cluster.Round) ([]task, error) {
 	names := make([]string, len(rounds))
 	numbers := make(map[string]int)
-	for i, r := range rounds {
-		names[i], numbers[r.Name] = r.Name, r.Number
+	for i, round := range rounds {
+		names[i], numbers[round.Name] = round.Name, round.Number
 	}
 	var tasks []task
 	for chunk := range slices.Chunk(names, maxArguments) {
-		out, err := s.run(ctx, "squeue", "--noheader", "--me", "--array", "--name="+strings.Join(chunk, ","), "--format="+taskFormat)
+		output, err := s.run(ctx, "squeue", "--noheader", "--me", "--array", "--name="+strings.Join(chunk, ","), "--format="+taskFormat)
 		if err != nil {
 			return nil, err
 		}
-		for line := range strings.Lines(out) {
-			if t, ok := parseTask(line, numbers); ok {
-				tasks = append(tasks, t)
+		for line := range strings.Lines(output) {
+			if current, ok := parseTask(line, numbers); ok {
+				tasks = append(tasks, current)
 			}
 		}
 	}
@@ -236,14 +236,14 @@ func (s *Slurm) Live(ctx context.Context, rounds []*cluster.Round) (cluster.Live
 	}
 	live := cluster.Live{Tasks: make(map[cluster.TaskID]bool)}
 	var stuck []string
-	for _, t := range tasks {
-		id := cluster.TaskID{Round: t.round, Task: t.index}
+	for _, current := range tasks {
+		id := cluster.TaskID{Round: current.round, Task: current.index}
 		switch {
-		case t.isStuck():
-			stuck = append(stuck, t.id)
-		case t.state == pending:
+		case current.isStuck():
+			stuck = append(stuck, current.id)
+		case current.state == pending:
 			isRunning := live.Tasks[id] // in a second job of the round
-			live.Tasks[id], live.Waiting = isRunning, t.reason
+			live.Tasks[id], live.Waiting = isRunning, current.reason
 		default:
 			live.Tasks[id] = true
 		}
@@ -258,8 +258,8 @@ func (s *Slurm) Cancel(ctx context.Context, rounds []*cluster.Round) error {
 		return err
 	}
 	var ids []string
-	for _, t := range tasks {
-		job, _, _ := strings.Cut(t.id, "_")
+	for _, current := range tasks {
+		job, _, _ := strings.Cut(current.id, "_")
 		if !slices.Contains(ids, job) {
 			ids = append(ids, job)
 		}

@@ -22,41 +22,41 @@ func YAML(object any) ([]byte, error) {
 	if err := decoder.Decode(&tree); err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	writeYAML(&b, tree, "")
-	return b.Bytes(), nil
+	var encoded bytes.Buffer
+	writeYAML(&encoded, tree, "")
+	return encoded.Bytes(), nil
 }
 
 // writeYAML writes a nonempty map or list of JSON, one line for each scalar in it. indent is the indentation of its lines, which the caller has
 // written for the first line.
-func writeYAML(b *bytes.Buffer, value any, indent string) {
+func writeYAML(buffer *bytes.Buffer, value any, indent string) {
 	switch value := value.(type) {
 	case map[string]any:
 		for i, key := range slices.Sorted(maps.Keys(value)) {
 			if i > 0 {
-				b.WriteString(indent)
+				buffer.WriteString(indent)
 			}
-			b.WriteString(scalar(key) + ":")
-			writeField(b, value[key], indent)
+			buffer.WriteString(scalar(key) + ":")
+			writeField(buffer, value[key], indent)
 		}
 	case []any:
 		for i, element := range value {
 			if i > 0 {
-				b.WriteString(indent)
+				buffer.WriteString(indent)
 			}
-			b.WriteString("- ")
-			if m, ok := element.(map[string]any); ok && len(m) > 0 {
-				writeYAML(b, m, indent+"  ")
+			buffer.WriteString("- ")
+			if nested, ok := element.(map[string]any); ok && len(nested) > 0 {
+				writeYAML(buffer, nested, indent+"  ")
 			} else {
-				b.WriteString(scalar(element) + "\n")
+				buffer.WriteString(scalar(element) + "\n")
 			}
 		}
 	}
 }
 
-// writeField writes the value of a field behind its name: a nonempty map or list on the next lines, any other value on the same line. indent is the
+// writeField writes the value of a field after its name: a nonempty map or list on the next lines, any other value on the same line. indent is the
 // indentation of the field.
-func writeField(b *bytes.Buffer, value any, indent string) {
+func writeField(buffer *bytes.Buffer, value any, indent string) {
 	valueIndent := indent // the elements of a list have the indentation of the field
 	isEmpty := true
 	switch value := value.(type) {
@@ -67,20 +67,20 @@ func writeField(b *bytes.Buffer, value any, indent string) {
 		isEmpty = len(value) == 0
 	}
 	if isEmpty {
-		b.WriteString(" " + scalar(value) + "\n")
+		buffer.WriteString(" " + scalar(value) + "\n")
 		return
 	}
-	b.WriteString("\n" + valueIndent)
-	writeYAML(b, value, valueIndent)
+	buffer.WriteString("\n" + valueIndent)
+	writeYAML(buffer, value, valueIndent)
 }
 
 // scalar returns a value on one line. A text is quoted as in Go, if it needs quotes, because YAML has the same escapes. Other values are as in JSON.
 func scalar(value any) string {
-	if s, ok := value.(string); ok {
-		if isPlain(s) {
-			return s
+	if plainText, ok := value.(string); ok {
+		if isPlain(plainText) {
+			return plainText
 		}
-		return strconv.Quote(s)
+		return strconv.Quote(plainText)
 	}
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -90,19 +90,19 @@ func scalar(value any) string {
 }
 
 // isPlain reports whether a text needs no quotes in YAML. Words that YAML 1.1 reads as true, false or null need them.
-func isPlain(s string) bool {
-	switch strings.ToLower(s) {
+func isPlain(text string) bool {
+	switch strings.ToLower(text) {
 	case "", "y", "yes", "n", "no", "on", "off", "true", "false", "null":
 		return false
 	}
-	if isQuantity(s) {
+	if isQuantity(text) {
 		return true
 	}
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	const allowed = letters + "0123456789-_./=:'[]"
-	first := strings.TrimPrefix(s, "--")
+	first := strings.TrimPrefix(text, "--")
 	startsPlain := first != "" && strings.IndexByte(letters+"/", first[0]) >= 0
-	return startsPlain && strings.Trim(s, allowed) == "" && !strings.HasSuffix(s, ":")
+	return startsPlain && strings.Trim(text, allowed) == "" && !strings.HasSuffix(text, ":")
 }
 
 // isQuantity reports whether a text is a number with a binary unit, such as 3Gi.
