@@ -48,7 +48,7 @@ func (e *expander) spawned(afterstate uint64, values *nextValues) (float64, erro
 }
 
 // guaranteed returns the value of an afterstate against the opponent of the problem: the least value that the opponent can attain by the choice of
-// the cell, the tile, or both. What it does not choose is drawn.
+// the cell, the tile, or both. If it chooses only one of them, the other is random.
 func (e *expander) guaranteed(afterstate uint64, values *nextValues) (float64, error) {
 	var images [8]uint64
 	e.orbit.allImages(afterstate, &images)

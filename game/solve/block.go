@@ -37,7 +37,7 @@ func (n *numbering) appendBlock(dst []byte, entries blockEntries) []byte {
 	}
 	lastNumber, highCells, highNumber := n.number(entries.boards[0]), entries.boards[0]>>16, n.number(entries.boards[0]&^0xFFFF)
 	for _, board := range entries.boards[1:] {
-		if board>>16 != highCells { // seldom
+		if board>>16 != highCells { // this happens seldom
 			highCells, highNumber = board>>16, n.number(board&^0xFFFF)
 		}
 		next := highNumber + uint64(n.rank[board&0xFFFF])
@@ -85,7 +85,7 @@ func paletteOf(values []float64) (palette []float64, indices [blockBoards]byte, 
 	return palette, indices, true
 }
 
-// appendNibbles encodes count numbers below 16, two a byte, the first in the low half.
+// appendNibbles encodes count numbers below 16, two in each byte, the first of them in the low half.
 func appendNibbles(dst []byte, count int, number func(i int) byte) []byte {
 	for i := 0; i < count; i += 2 {
 		pair := number(i)
@@ -110,31 +110,31 @@ type blockView struct {
 	deltas  []byte
 }
 
-// splitBlock splits the encoding of a block of count boards into its sections. first is the first board, and valued says that the boards have values.
-// It returns false if the data is too short.
+// splitBlock splits the encoding of a block of count boards into its sections. hasValues says that the boards have values. It returns false if the data
+// is too short.
 func splitBlock(data []byte, count int, firstBoard uint64, hasValues bool) (blockView, bool) {
-	view := blockView{count: count, first: firstBoard}
+	block := blockView{count: count, first: firstBoard}
 	if hasValues {
 		if len(data) < 1 || data[0] > maxPalette {
-			return view, false
+			return block, false
 		}
-		view.palette, data = int(data[0]), data[1:]
+		block.palette, data = int(data[0]), data[1:]
 		floats, indices := 8*count, 0
-		if view.palette > 0 {
-			floats = 8 * view.palette
+		if block.palette > 0 {
+			floats = 8 * block.palette
 		}
-		if view.palette > 1 {
+		if block.palette > 1 {
 			indices = (count + 1) / 2
 		}
 		if len(data) < floats+indices+(count+1)/2 {
-			return view, false
+			return block, false
 		}
-		view.floats, data = data[:floats], data[floats:]
-		view.indices, data = data[:indices], data[indices:]
-		view.moves, data = data[:(count+1)/2], data[(count+1)/2:]
+		block.floats, data = data[:floats], data[floats:]
+		block.indices, data = data[:indices], data[indices:]
+		block.moves, data = data[:(count+1)/2], data[(count+1)/2:]
 	}
-	view.deltas = data
-	return view, true
+	block.deltas = data
+	return block, true
 }
 
 // errPalette is the error for a malformed block whose checksum is right.

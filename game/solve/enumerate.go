@@ -109,17 +109,17 @@ func (s *solver) expandLayer(ctx context.Context, recordName string, sum int) er
 	if err := s.runs.reset(s.parts); err != nil {
 		return err
 	}
-	before, err := s.openBefore(ctx, sum)
-	defer before.close()
+	sources, err := s.openBefore(ctx, sum)
+	defer sources.close()
 	if err != nil {
 		return err
 	}
-	err = s.writeStored(ctx, positionsName, plainBoards, sum, s.first, s.end, func(worker, part int, e *encoder) error {
+	err = s.writeStored(ctx, positionsName, plainBoards, sum, s.first, s.end, func(worker, part int, encoder *encoder) error {
 		scratch := &s.scratch[worker]
-		if err := s.positionsOf(ctx, scratch, part, before); err != nil {
+		if err := s.positionsOf(ctx, scratch, part, sources); err != nil {
 			return err
 		}
-		e.addPlain(scratch.keys)
+		encoder.addPlain(scratch.keys)
 		return s.collectMoves(scratch, scratch.keys)
 	})
 	if err != nil {
@@ -134,18 +134,19 @@ func (s *solver) expandLayer(ctx context.Context, recordName string, sum int) er
 	return errors.Join(s.writeUnion(ctx, recordName, sum, 0, s.parts, s.runs.appendPart), s.runs.close())
 }
 
-// writeUnion writes a set of afterstates, sorted and without duplicates. appendBoards must append the boards of a part to dst.
+// writeUnion writes a set of afterstates, sorted and without duplicates. It calls appendBoards for each part, which must append the boards of the part
+// to dst.
 func (s *solver) writeUnion(
 	ctx context.Context, kind string, sum, first, end int, appendBoards func(dst []uint64, part int, w *scratch) ([]uint64, error),
 ) error {
-	return s.writeStored(ctx, kind, plainBoards, sum, first, end, func(worker, part int, e *encoder) error {
+	return s.writeStored(ctx, kind, plainBoards, sum, first, end, func(worker, part int, encoder *encoder) error {
 		w := &s.scratch[worker]
 		var err error
 		if w.keys, err = appendBoards(w.keys[:0], part, &w.scratch); err != nil {
 			return err
 		}
 		w.sort()
-		e.addPlain(w.keys)
+		encoder.addPlain(w.keys)
 		return nil
 	})
 }
@@ -157,9 +158,9 @@ func (s *solver) gatherAfters(ctx context.Context, sum int) error {
 		return err
 	}
 	defer outgoing.close()
-	return s.writeUnion(ctx, aftersName, sum, s.first, s.end, func(dst []uint64, part int, w *scratch) ([]uint64, error) {
+	return s.writeUnion(ctx, aftersName, sum, s.first, s.end, func(dst []uint64, part int, buffer *scratch) ([]uint64, error) {
 		for _, record := range outgoing.records {
-			err := record.readPart(ctx, part, w, func(_ *blockView, boards []uint64) error {
+			err := record.readPart(ctx, part, buffer, func(_ *blockView, boards []uint64) error {
 				dst = append(dst, boards...)
 				return nil
 			})
@@ -181,15 +182,15 @@ func (a adjacentLayers) close() {
 }
 
 // openBefore opens the layers of afterstates from which a new tile leads to boards of a sum.
-func (s *solver) openBefore(ctx context.Context, sum int) (before adjacentLayers, err error) {
+func (s *solver) openBefore(ctx context.Context, sum int) (sources adjacentLayers, err error) {
 	for exponent := 1; exponent <= 2; exponent++ {
 		if sumBefore := sum - 2*exponent; sumBefore >= 2 && s.canSpawn(exponent) {
-			if before[exponent-1], err = s.open(ctx, aftersName, sumBefore); err != nil {
-				return before, err
+			if sources[exponent-1], err = s.open(ctx, aftersName, sumBefore); err != nil {
+				return sources, err
 			}
 		}
 	}
-	return before, nil
+	return sources, nil
 }
 
 // writeStored writes parts of a layer as a record in the store.
@@ -201,34 +202,34 @@ func (s *solver) writeStored(ctx context.Context, name string, k kind, sum, firs
 	return s.writeRecord(ctx, out, k, sum, first, end, encode)
 }
 
-// writeRecord writes parts of a layer.
-func (s *solver) writeRecord(ctx context.Context, out sink, boardKind kind, sum, first, end int, encode encoding) error {
-	writer := &recordWriter{header: header{kind: boardKind, sum: uint32(sum)}, out: out, numbering: s.numbering}
+// writeRecord writes the parts first to end-1 of a layer as a record. The function encode encodes a part.
+func (s *solver) writeRecord(ctx context.Context, target sink, boardKind kind, sum, first, end int, encode encoding) error {
+	writer := &recordWriter{header: header{kind: boardKind, sum: uint32(sum)}, out: target, numbering: s.numbering}
 	err := writer.write(ctx, s.workers, first, end, encode)
 	if err == nil {
 		err = writer.finish()
 	}
 	if err != nil {
-		return errors.Join(err, out.abandon())
+		return errors.Join(err, target.abandon())
 	}
 	return nil
 }
 
-// positionsOf computes the positions of a part from the afterstates in the two layers before, and stores them in w.keys.
-func (s *solver) positionsOf(ctx context.Context, w *worker, part int, before adjacentLayers) error {
-	w.keys = w.keys[:0]
-	for i, current := range before {
-		if current == nil {
+// positionsOf computes the positions of a part from the afterstates in sources, the two layers before, and stores them in worker.keys.
+func (s *solver) positionsOf(ctx context.Context, worker *worker, part int, sources adjacentLayers) error {
+	worker.keys = worker.keys[:0]
+	for i, source := range sources {
+		if source == nil {
 			continue
 		}
 		for group, cells := range s.groups(s.cells) {
 			if cells == 0 {
 				continue
 			}
-			source := s.partBeforeTile(part, group, i+1)
-			err := current.recordOf(source).readPart(ctx, source, &w.scratch, func(_ *blockView, afters []uint64) error {
-				for _, after := range afters {
-					w.keys = s.spawn(w.keys, after, i+1, cells)
+			sourcePart := s.partBeforeTile(part, group, i+1)
+			err := source.recordOf(sourcePart).readPart(ctx, sourcePart, &worker.scratch, func(_ *blockView, afters []uint64) error {
+				for _, afterstate := range afters {
+					worker.keys = s.spawn(worker.keys, afterstate, i+1, cells)
 				}
 				return nil
 			})
@@ -237,7 +238,7 @@ func (s *solver) positionsOf(ctx context.Context, w *worker, part int, before ad
 			}
 		}
 	}
-	w.sort()
+	worker.sort()
 	return nil
 }
 
@@ -245,20 +246,20 @@ func (s *solver) positionsOf(ctx context.Context, w *worker, part int, before ad
 const runKeys = 1 << 20
 
 // collectMoves collects the canonical afterstates of the legal moves of positions, except won boards.
-func (s *solver) collectMoves(w *worker, positions []uint64) error {
+func (s *solver) collectMoves(worker *worker, positions []uint64) error {
 	var next [4]game.Board
 	for _, position := range positions {
 		legal, overflow := s.rules.Moved(game.Board(position), &next)
 		if overflow != 0 {
 			return game.ErrOverflow
 		}
-		for dir, after := range next {
-			if legal.Has(game.Dir(dir)) && !s.won(after) {
-				w.collect(s.orbit.leastImage(uint64(after)), s.partition)
+		for dir, afterstate := range next {
+			if legal.Has(game.Dir(dir)) && !s.won(afterstate) {
+				worker.collect(s.orbit.leastImage(uint64(afterstate)), s.partition)
 			}
 		}
-		if w.collected >= runKeys {
-			if err := s.flush(w); err != nil {
+		if worker.collected >= runKeys {
+			if err := s.flush(worker); err != nil {
 				return err
 			}
 		}
@@ -276,21 +277,21 @@ func (s *solver) collectStart(sum int) {
 }
 
 // flush sorts the collected boards and moves them to the runs.
-func (s *solver) flush(w *worker) error {
-	data := make([]byte, 0, w.collected*3)
-	w.sets = w.sets[:0]
-	for part, keys := range w.out {
+func (s *solver) flush(worker *worker) error {
+	data := make([]byte, 0, worker.collected*3)
+	worker.sets = worker.sets[:0]
+	for part, keys := range worker.out {
 		if len(keys) == 0 {
 			continue
 		}
-		w.out[part] = keys[:0]
-		w.sorting = resizedKeys(w.sorting, len(keys))
-		keys = sortUnique(keys, w.sorting)
+		worker.out[part] = keys[:0]
+		worker.sorting = resizedKeys(worker.sorting, len(keys))
+		keys = sortUnique(keys, worker.sorting)
 		data = appendRun(data, keys)
-		w.sets = append(w.sets, set{part, len(keys), len(data)})
+		worker.sets = append(worker.sets, set{part, len(keys), len(data)})
 	}
-	w.collected = 0
-	return s.runs.add(data, w.sets)
+	worker.collected = 0
+	return s.runs.add(data, worker.sets)
 }
 
 // worker has the data of one goroutine.
@@ -309,16 +310,17 @@ type worker struct {
 // recentBits is the size of worker.recent as a power of two.
 const recentBits = 13
 
-func newWorkers(count, parts int) []worker {
+func newWorkers(count, numParts int) []worker {
 	workers := make([]worker, count)
 	for i := range workers {
-		workers[i].out = make([][]uint64, parts)
+		workers[i].out = make([][]uint64, numParts)
 		workers[i].recent = make([]uint64, 1<<recentBits)
 	}
 	return workers
 }
 
-// collect stores a board in w.out for flush. Boards of different layers differ, so recent need not be cleared between layers.
+// collect stores a board in w.out for flush, unless the board was stored recently. Boards of different layers differ, so w.recent need not be cleared
+// between layers.
 func (w *worker) collect(board uint64, parts *partition) {
 	recent := &w.recent[(board^board>>29)*0x9E37_79B9_7F4A_7C15>>(64-recentBits)]
 	if *recent == board {

@@ -62,14 +62,14 @@ func (e *expander) spawnWins(exp int) bool { return exp >= e.problem.MaxExp }
 // canSpawn reports whether a new tile of exponent exp is possible and does not end the game.
 func (e *expander) canSpawn(exp int) bool { return e.tileWeight(exp) > 0 && !e.spawnWins(exp) }
 
-// spawn appends to dst the canonical positions after a new tile with an exponent, one for each empty cell of the board after that is in cells.
-func (e *expander) spawn(dst []uint64, after uint64, exponent int, cells uint64) []uint64 {
-	empty := e.empties(after) & cells
+// spawn appends to dst the canonical positions after a new tile with an exponent, one for each empty cell of the afterstate that is in cells.
+func (e *expander) spawn(dst []uint64, afterstate uint64, exponent int, cells uint64) []uint64 {
+	empty := e.empties(afterstate) & cells
 	if empty == 0 {
 		return dst
 	}
 	var images [8]uint64
-	e.orbit.allImages(after, &images)
+	e.orbit.allImages(afterstate, &images)
 	for ; empty != 0; empty &= empty - 1 {
 		dst = append(dst, e.orbit.leastImageWithTile(&images, bits.TrailingZeros64(empty)/4, uint64(exponent)))
 	}

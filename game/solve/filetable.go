@@ -91,19 +91,19 @@ func (t *fileTable) restore(sum int) (int, error) {
 // finish writes the directory and the footer.
 func (t *fileTable) finish(stats Stats) error {
 	contents := directory{initial: stats.Initial, positions: uint64(stats.Positions), afterstates: uint64(stats.Afterstates), layers: t.layers}
-	afters := make(map[uint32]int64)
+	afterstates := make(map[uint32]int64)
 	for _, current := range stats.Layers {
-		afters[uint32(current.Sum)] = current.Afterstates
+		afterstates[uint32(current.Sum)] = current.Afterstates
 	}
 	for i := range contents.layers {
-		contents.layers[i].afterstates = uint64(afters[contents.layers[i].sum])
+		contents.layers[i].afterstates = uint64(afterstates[contents.layers[i].sum])
 	}
-	end := contents.append(nil)
-	end = appendFooter(end, uint64(t.end), uint64(len(end)))
-	if _, err := t.file.WriteAt(end, t.end); err != nil {
+	ending := contents.append(nil)
+	ending = appendFooter(ending, uint64(t.end), uint64(len(ending)))
+	if _, err := t.file.WriteAt(ending, t.end); err != nil {
 		return err
 	}
-	if err := t.file.Truncate(t.end + int64(len(end))); err != nil {
+	if err := t.file.Truncate(t.end + int64(len(ending))); err != nil {
 		return err
 	}
 	return t.file.Sync()

@@ -21,8 +21,8 @@ func (l *layer) close() {
 	if l == nil {
 		return
 	}
-	for _, r := range l.records {
-		_ = r.Close() // the file was only read, so an error does not matter
+	for _, record := range l.records {
+		_ = record.Close() // the file was only read, so an error does not matter
 	}
 }
 
@@ -91,9 +91,9 @@ const (
 // await opens a record. If another process is to write the record, await waits for it.
 func (s *solver) await(ctx context.Context, name string) (*record, error) {
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
-		r, err := s.openNamed(name)
+		record, err := s.openNamed(name)
 		if err != errNoRecord || s.singleProcess() {
-			return r, err
+			return record, err
 		}
 		if err := s.checkPublished(); err != nil {
 			return nil, err

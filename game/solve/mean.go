@@ -26,10 +26,10 @@ type nextValues [2][2]lookup
 //
 // It adds the terms by cell, those with a 2 and those with a 4 separately, so the order of additions depends on the afterstate only. The weights
 // are integers. So the mean of ones is exactly 1, and the mean of numbers up to 1 is never above 1.
-func (e *expander) mean(after uint64, values *nextValues) (float64, error) {
+func (e *expander) mean(afterstate uint64, values *nextValues) (float64, error) {
 	var images [8]uint64
-	e.orbit.allImages(after, &images)
-	empty := e.empties(after)
+	e.orbit.allImages(afterstate, &images)
+	empty := e.empties(afterstate)
 	total := 0.0
 	for exponent := 1; exponent <= 2; exponent++ {
 		odds := e.tileWeight(exponent)
@@ -62,14 +62,14 @@ func (e *expander) best(position uint64, afters []lookup) (float64, game.Moves, 
 	legal, _ := e.rules.Moved(game.Board(position), &next)
 	rewards := e.rewards(game.Board(position))
 	best, moves := math.Inf(-1), game.Moves(0)
-	for dir, after := range next {
+	for dir, afterstate := range next {
 		if !legal.Has(game.Dir(dir)) {
 			continue
 		}
 		value := e.wonValue()
-		if !e.won(after) {
+		if !e.won(afterstate) {
 			var ok bool
-			if value, ok = afters[e.partOf(uint64(after))].get(e.orbit.leastImage(uint64(after))); !ok {
+			if value, ok = afters[e.partOf(uint64(afterstate))].get(e.orbit.leastImage(uint64(afterstate))); !ok {
 				return 0, 0, errMissing
 			}
 		}

@@ -25,15 +25,15 @@ func (t *memoryTable) forget(sum int) error {
 }
 
 // table returns the table of a completed solver.
-func (t *memoryTable) table(s *solver) (*Table, error) {
-	result := &Table{expander: s.expander, index: make(map[int]*record)}
-	result.initial, result.positions, result.afterstates = s.stats.Initial, uint64(s.stats.Positions), uint64(s.stats.Afterstates)
-	for _, current := range slices.Backward(s.stats.Layers) {
+func (t *memoryTable) table(completed *solver) (*Table, error) {
+	result := &Table{expander: completed.expander, index: make(map[int]*record)}
+	result.initial, result.positions, result.afterstates = completed.stats.Initial, uint64(completed.stats.Positions), uint64(completed.stats.Afterstates)
+	for _, current := range slices.Backward(completed.stats.Layers) {
 		opened, err := t.open(current.Sum)
 		if err != nil {
 			return nil, err
 		}
-		opened.order = s.order()
+		opened.order = completed.order()
 		result.records = append(result.records, opened)
 		result.index[current.Sum] = opened
 		result.layers = append(result.layers, layerEntry{sum: uint32(current.Sum), positions: uint64(current.Positions), afterstates: uint64(current.Afterstates)})

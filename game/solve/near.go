@@ -26,9 +26,10 @@ func (n Near) allows(best, value, share float64) bool {
 	return best-value <= limit+4*share*best
 }
 
-// Near returns the moves of a board that are near the best one. instead is the best move that comes first on the canonical board, so symmetric
-// boards get symmetric moves. On a won board all legal moves are near. ok is false if Moves is not ok.
-func (t *Table) Near(board game.Board, limit Near) (near game.Moves, instead game.Dir, ok bool) {
+// Near returns the moves of a board that are near the best one, and one of the best moves as a replacement for other moves. It is the best move that
+// comes first on the canonical board, so symmetric boards get symmetric replacements. On a won board all legal moves are near. ok is false if the
+// values of the moves are not available.
+func (t *Table) Near(board game.Board, limit Near) (nearMoves game.Moves, replacement game.Dir, ok bool) {
 	if t.won(board) {
 		legal := t.rules.Legal(board)
 		return legal, legal.At(0), true
@@ -38,21 +39,21 @@ func (t *Table) Near(board game.Board, limit Near) (near game.Moves, instead gam
 		return 0, 0, false
 	}
 	moves, ok := t.Moves(board)
-	near = best
-	share := t.roundingShare()
+	nearMoves = best
+	tolerance := t.roundingShare()
 	for _, move := range moves {
-		if limit.allows(value, move.Value, share) {
-			near |= 1 << move.Dir
+		if limit.allows(value, move.Value, tolerance) {
+			nearMoves |= 1 << move.Dir
 		}
 	}
 	_, symmetry := t.rules.Canonical(board)
-	instead = best.At(0)
+	replacement = best.At(0)
 	for i := range best.Len() {
-		if dir := best.At(i); symmetry.Dir(dir) < symmetry.Dir(instead) {
-			instead = dir
+		if dir := best.At(i); symmetry.Dir(dir) < symmetry.Dir(replacement) {
+			replacement = dir
 		}
 	}
-	return near, instead, ok
+	return nearMoves, replacement, ok
 }
 
 // roundingShare returns the largest relative rounding error of a value.
@@ -97,7 +98,7 @@ type RandomResult struct {
 // It has the same requirements and errors as LeastWin.
 func (t *Table) RandomPlay(ctx context.Context, limit Near, hidden bool) (*RandomResult, error) {
 	share := t.roundingShare()
-	out, err := t.solveBackwards(ctx, []float64{1, 0, 0}, func(best float64, moves []moveOption, out []float64) {
+	vector, err := t.solveBackwards(ctx, []float64{1, 0, 0}, func(best float64, moves []moveOption, vector []float64) {
 		numNear, first := 0, slices.IndexFunc(moves, func(move moveOption) bool { return move.best })
 		for i := range moves {
 			if moves[i].near = limit.allows(best, moves[i].value, share); moves[i].near {
@@ -118,19 +119,19 @@ func (t *Table) RandomPlay(ctx context.Context, limit Near, hidden bool) (*Rando
 				weight += outside
 			}
 			for component, value := range move.next {
-				out[component] += float64(weight * value)
+				vector[component] += float64(weight * value)
 			}
 		}
 		if hidden && numNear < len(moves) {
 			outside = 1
 		}
-		out[1] += outside
-		out[2]++
+		vector[1] += outside
+		vector[2]++
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &RandomResult{Win: out[0], Acts: out[1], Moves: out[2], Error: t.backwardError()}, nil
+	return &RandomResult{Win: vector[0], Acts: vector[1], Moves: vector[2], Error: t.backwardError()}, nil
 }
 
 // backwardError bounds the relative error of solveBackwards. All terms are non-negative, and each move adds one rounding for each of two tiles
@@ -158,9 +159,9 @@ type backwardLayer struct {
 var errNoWin = errors.New("the table is not of probabilities of winning without a discount")
 
 // solveBackwards computes a vector for each position by backward induction, and returns the vector of the empty board. A won board has the vector
-// won. A lost board has zeros. For each other board, solveBackwards calls value, which adds the vector to out. best is the best value, and moves have
-// the values and the expected vectors of the legal moves.
-func (t *Table) solveBackwards(ctx context.Context, won []float64, value func(best float64, moves []moveOption, out []float64)) ([]float64, error) {
+// won. A lost board has zeros. For each other board, solveBackwards calls value, which must add the vector of the board to its last argument. best is
+// the best value, and moves have the values and the expected vectors of the legal moves.
+func (t *Table) solveBackwards(ctx context.Context, won []float64, value func(best float64, moves []moveOption, vector []float64)) ([]float64, error) {
 	if t.problem.Objective != Win || t.problem.Discount != 1 || t.problem.Against != Chance {
 		return nil, errNoWin
 	}
@@ -186,9 +187,9 @@ func (t *Table) solveBackwards(ctx context.Context, won []float64, value func(be
 		induction.layers[int(current.sum)] = computed
 		delete(induction.layers, int(current.sum)+6) // a layer depends on the two layers above it; the initial boards need 4, 6 and 8
 	}
-	out := make([]float64, len(won))
+	vector := make([]float64, len(won))
 	var images [8]uint64
-	return out, induction.addInitial(out, &images)
+	return vector, induction.addInitial(vector, &images)
 }
 
 // backward is the state of solveBackwards.
@@ -226,15 +227,15 @@ func (r *backward) computeLayer(layer *backwardLayer, first, end int) error {
 	return nil
 }
 
-// addExpected adds the expected vector of an afterstate to out. The last element of out is the expected value.
-func (r *backward) addExpected(after uint64, out []float64, images *[8]uint64) error {
+// addExpected adds the expected vector of an afterstate to vector, and the expected value of the afterstate to the last element of vector.
+func (r *backward) addExpected(afterstate uint64, vector []float64, images *[8]uint64) error {
 	width := len(r.won)
-	if r.Table.won(game.Board(after)) {
-		copy(out, r.won)
-		out[width] = 1
+	if r.Table.won(game.Board(afterstate)) {
+		copy(vector, r.won)
+		vector[width] = 1
 		return nil
 	}
-	canonical := r.orbit.leastImage(after)
+	canonical := r.orbit.leastImage(afterstate)
 	r.orbit.allImages(canonical, images)
 	empty := r.empties(canonical)
 	sum := r.sum(game.Board(canonical))
@@ -247,8 +248,8 @@ func (r *backward) addExpected(after uint64, out []float64, images *[8]uint64) e
 		layer := r.layers[sum+2*exponent]
 		for remaining := empty; remaining != 0; remaining &= remaining - 1 {
 			if r.spawnWins(exponent) {
-				addScaled(out, odds, r.won)
-				out[width] += odds
+				addScaled(vector, odds, r.won)
+				vector[width] += odds
 				continue
 			}
 			if layer == nil {
@@ -258,17 +259,17 @@ func (r *backward) addExpected(after uint64, out []float64, images *[8]uint64) e
 			if !ok {
 				return errMissing
 			}
-			addScaled(out, odds, layer.numbers[int(index)*width:int(index+1)*width])
-			out[width] += float64(odds * layer.boards[int(index)].Value)
+			addScaled(vector, odds, layer.numbers[int(index)*width:int(index+1)*width])
+			vector[width] += float64(odds * layer.boards[int(index)].Value)
 		}
 	}
 	return nil
 }
 
 // addInitial adds the expected vector of the empty board, after its first two tiles.
-func (r *backward) addInitial(out []float64, images *[8]uint64) error {
+func (r *backward) addInitial(vector []float64, images *[8]uint64) error {
 	cells := r.problem.Shape.Cells()
-	second := make([]float64, len(out)+1)
+	second := make([]float64, len(vector)+1)
 	for exponent := 1; exponent <= 2; exponent++ {
 		odds := float64(r.tileWeight(exponent)) / (float64(r.problem.Total) * float64(cells))
 		if odds == 0 {
@@ -279,7 +280,7 @@ func (r *backward) addInitial(out []float64, images *[8]uint64) error {
 			if err := r.addExpected(uint64(exponent)<<(4*cell), second, images); err != nil {
 				return err
 			}
-			addScaled(out, odds, second[:len(out)])
+			addScaled(vector, odds, second[:len(vector)])
 		}
 	}
 	return nil

@@ -34,8 +34,8 @@ func (o Objective) String() string {
 
 // ParseObjective returns the objective with a name: win, score or moves.
 func ParseObjective(name string) (Objective, error) {
-	for number, known := range objectiveNames {
-		if name == known {
+	for number, objectiveName := range objectiveNames {
+		if name == objectiveName {
 			return Objective(number), nil
 		}
 	}

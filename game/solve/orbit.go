@@ -128,7 +128,7 @@ func (o *orbit) allImagesOblong(x uint64, of *[8]uint64) {
 	}
 }
 
-// leastImage returns the least image of x.
+// leastImage returns the least image of a board, its canonical form.
 func (o *orbit) leastImage(board uint64) uint64 {
 	if o.images <= 4 {
 		var images [8]uint64

@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// forEach calls job for the parts 0 to parts-1, on up to workers goroutines and in any order. It stops at the first error or when ctx ends.
+// forEach calls job for the parts 0 to numParts-1, on up to workers goroutines and in any order. It stops at the first error or when ctx ends.
 // Concurrent calls have different values of worker, from 0 to workers-1.
-func forEach(ctx context.Context, workers, parts int, job func(worker, part int) error) error {
+func forEach(ctx context.Context, workers, numParts int, job func(worker, part int) error) error {
 	var next atomic.Int64
 	errs := make([]error, workers)
 	run := func(worker int) {
 		for {
 			part := int(next.Add(1)) - 1
-			if part >= parts {
+			if part >= numParts {
 				return
 			}
 			err := ctx.Err()
@@ -23,13 +23,13 @@ func forEach(ctx context.Context, workers, parts int, job func(worker, part int)
 			}
 			if err != nil {
 				errs[worker] = err
-				next.Store(int64(parts))
+				next.Store(int64(numParts))
 				return
 			}
 		}
 	}
 	var others sync.WaitGroup
-	for worker := 1; worker < min(workers, parts); worker++ {
+	for worker := 1; worker < min(workers, numParts); worker++ {
 		others.Go(func() { run(worker) })
 	}
 	run(0)

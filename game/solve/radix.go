@@ -30,8 +30,8 @@ func sortUnique(keys, scratch []uint64) []uint64 {
 	return slices.Compact(keys)
 }
 
-// sortDigit writes keys to out, stably sorted by the digit of width bits at shift, and returns out.
-func sortDigit(keys, out []uint64, shift, width int) []uint64 {
+// sortDigit writes the keys to target, stably sorted by the digit of width bits at shift, and returns target.
+func sortDigit(keys, target []uint64, shift, width int) []uint64 {
 	var starts [1 << maxDigit]uint32
 	mask := uint64(1)<<width - 1
 	for _, key := range keys {
@@ -44,8 +44,8 @@ func sortDigit(keys, out []uint64, shift, width int) []uint64 {
 	}
 	for _, key := range keys {
 		place := &starts[key>>(shift&63)&mask&(1<<maxDigit-1)]
-		out[*place] = key
+		target[*place] = key
 		*place++
 	}
-	return out
+	return target
 }

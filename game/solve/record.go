@@ -224,8 +224,8 @@ type scratch struct {
 	boards []uint64
 }
 
-// readPart calls do for each block of a part. The arguments of do are valid during the call only.
-func (r *record) readPart(ctx context.Context, part int, buffer *scratch, visit func(v *blockView, boards []uint64) error) error {
+// readPart calls visit for each block of a part. The arguments of visit are valid during the call only.
+func (r *record) readPart(ctx context.Context, part int, buffer *scratch, visit func(view *blockView, boards []uint64) error) error {
 	first, end := r.blocksOfPart(part)
 	for ; first < end; first += readBlocks {
 		if err := ctx.Err(); err != nil {
@@ -238,8 +238,8 @@ func (r *record) readPart(ctx context.Context, part int, buffer *scratch, visit 
 	return nil
 }
 
-// readBlocks calls do for each block from lo to hi. The arguments of do are valid during the call only.
-func (r *record) readBlocks(first, end int, buffer *scratch, visit func(v *blockView, boards []uint64) error) error {
+// readBlocks calls visit for the blocks first to end-1. The arguments of visit are valid during the call only.
+func (r *record) readBlocks(first, end int, buffer *scratch, visit func(view *blockView, boards []uint64) error) error {
 	for ; first < end; first += readBlocks {
 		if err := r.readChunk(first, min(first+readBlocks, end), buffer, visit); err != nil {
 			return err

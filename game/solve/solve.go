@@ -29,7 +29,7 @@ func (s Stats) RelativeError(p Problem) float64 {
 // has no bound.
 func (s Stats) Bounds(problem Problem) (low, high float64, ok bool) {
 	switch {
-	case s.Initial == 0 && problem.Discount == 1: // a MAX that cannot be reached is worth 0 without rounding
+	case s.Initial == 0 && problem.Discount == 1: // MAX cannot be reached, so every value is 0 without rounding
 		return 0, 0, true
 	case problem.Against == Worst && problem.Objective == Win && problem.Discount == 1: // all values are 0 or 1
 		return s.Initial, s.Initial, true

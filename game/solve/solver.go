@@ -53,7 +53,7 @@ type valueLayer struct {
 	sum int // 0: no layer
 }
 
-// newSolver returns a solver that has done no work yet. It stores layers of boards in layers, and layers of values in table.
+// newSolver returns a solver for a problem. It will store layers of boards in layers, and layers of values in table.
 func newSolver(opts Options, layers store, table layerTable) (*solver, error) {
 	problem, err := opts.Problem()
 	if err != nil {
@@ -150,11 +150,11 @@ func (s *solver) notifyProgress(p Progress) {
 
 // initial returns the value of the empty board, before its first two random tiles.
 func (s *solver) initial(ctx context.Context) (float64, error) {
-	var first nextValues
+	var firstTiles nextValues
 	for exponent := 1; exponent <= 2; exponent++ {
-		values := &first[exponent-1][0]
+		values := &firstTiles[exponent-1][0]
 		values.reset(s.problem.Shape.Cells())
-		first[exponent-1][1] = *values
+		firstTiles[exponent-1][1] = *values
 		if !s.canSpawn(exponent) {
 			continue
 		}
@@ -177,5 +177,5 @@ func (s *solver) initial(ctx context.Context) (float64, error) {
 			values.add(board, value)
 		}
 	}
-	return s.spawned(0, &first)
+	return s.spawned(0, &firstTiles)
 }

@@ -57,8 +57,8 @@ func (s *memorySink) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (s *memorySink) finish(h header) error {
-	h.append(s.data[:0])
+func (s *memorySink) finish(head header) error {
+	head.append(s.data[:0])
 	if len(s.data) < cap(s.data)*15/16 {
 		s.data = slices.Clone(s.data)
 	}
@@ -131,12 +131,12 @@ func (s *fileSink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (s *fileSink) finish(h header) error {
-	if _, err := s.file.WriteAt(h.append(nil), s.base); err != nil {
+func (s *fileSink) finish(head header) error {
+	if _, err := s.file.WriteAt(head.append(nil), s.base); err != nil {
 		return err
 	}
 	if s.name == "" {
-		s.done(h)
+		s.done(head)
 		return nil
 	}
 	if err := s.file.Close(); err != nil {

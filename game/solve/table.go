@@ -98,7 +98,7 @@ func (t *Table) Layer(sum int) ([]Position, error) {
 		}
 		return nil
 	})
-	slices.SortFunc(positions, func(a, board Position) int { return cmp.Compare(a.Board, board.Board) })
+	slices.SortFunc(positions, func(left, right Position) int { return cmp.Compare(left.Board, right.Board) })
 	return positions, err
 }
 
@@ -143,11 +143,11 @@ func (t *Table) Moves(board game.Board) ([]MoveValue, bool) {
 }
 
 // afterValue computes the value of an afterstate in the same way as the solver.
-func (t *Table) afterValue(after game.Board) (float64, bool) {
-	if t.won(after) {
+func (t *Table) afterValue(afterstate game.Board) (float64, bool) {
+	if t.won(afterstate) {
 		return t.wonValue(), true
 	}
-	canonical := t.orbit.leastImage(uint64(after))
+	canonical := t.orbit.leastImage(uint64(afterstate))
 	var next nextValues
 	for i := range next {
 		values := &next[i][0]

@@ -42,8 +42,8 @@ func (s *solver) valueLayer(ctx context.Context, sum int) error {
 
 // openNext opens the two layers of values that a layer depends on. A layer above the last one is nil.
 func (s *solver) openNext(ctx context.Context, sum int) (next adjacentLayers, err error) {
-	for exp := 1; exp <= 2; exp++ {
-		if next[exp-1], err = s.openValues(ctx, sum+2*exp); err != nil {
+	for exponent := 1; exponent <= 2; exponent++ {
+		if next[exponent-1], err = s.openValues(ctx, sum+2*exponent); err != nil {
 			return next, err
 		}
 	}
@@ -134,28 +134,28 @@ func (s *solver) writeAfters(ctx context.Context, afters *record) error {
 		return err
 	}
 	noMoves := make([]game.Moves, blockBoards)
-	return s.writeStored(ctx, afterValuesName, valuedBoards, sum, s.first, s.end, func(worker, part int, e *encoder) error {
+	return s.writeStored(ctx, afterValuesName, valuedBoards, sum, s.first, s.end, func(worker, part int, encoder *encoder) error {
 		return s.valueBlocks(ctx, &s.scratch[worker], part, afters, next, false, func(boards []uint64, values []float64) {
-			e.addBlock(blockEntries{boards, values, noMoves[:len(boards)]})
+			encoder.addBlock(blockEntries{boards, values, noMoves[:len(boards)]})
 		})
 	})
 }
 
-// valueBlocks computes the values of the afterstates of a part, and calls do for each block.
+// valueBlocks computes the values of the afterstates of a part, and calls visit with the boards and the values of each block.
 func (s *solver) valueBlocks(
-	ctx context.Context, w *worker, part int, afters *record, next adjacentLayers, keepsValues bool, visit func(boards []uint64, values []float64),
+	ctx context.Context, worker *worker, part int, afters *record, next adjacentLayers, keepsValues bool, visit func(boards []uint64, values []float64),
 ) error {
 	if first, end := afters.blocksOfPart(part); first == end {
 		return nil
 	}
-	if err := s.loadNext(ctx, w, part, next, keepsValues); err != nil {
+	if err := s.loadNext(ctx, worker, part, next, keepsValues); err != nil {
 		return err
 	}
 	values := make([]float64, 0, blockBoards)
-	return afters.readPart(ctx, part, &w.scratch, func(_ *blockView, boards []uint64) error {
+	return afters.readPart(ctx, part, &worker.scratch, func(_ *blockView, boards []uint64) error {
 		values = values[:0]
 		for _, board := range boards {
-			value, err := s.spawned(board, &w.values)
+			value, err := s.spawned(board, &worker.values)
 			if err != nil {
 				return err
 			}
@@ -166,28 +166,28 @@ func (s *solver) valueBlocks(
 	})
 }
 
-// loadNext sets w.values to the values that the afterstates of a part depend on.
-func (s *solver) loadNext(ctx context.Context, w *worker, part int, next adjacentLayers, keepsValues bool) error {
-	for i, above := range next {
+// loadNext sets worker.values to the values of the positions that can follow the afterstates of a part.
+func (s *solver) loadNext(ctx context.Context, worker *worker, part int, next adjacentLayers, keepsValues bool) error {
+	for i, nextLayer := range next {
 		for group, cells := range s.groups(s.cells) {
 			if cells == 0 {
 				continue
 			}
 			target := s.partAfterTile(part, group, i+1)
-			if above != nil && keepsValues {
-				w.values[i][group] = s.cachedValues(above.sum).parts[target]
+			if nextLayer != nil && keepsValues {
+				worker.values[i][group] = s.cachedValues(nextLayer.sum).parts[target]
 				continue
 			}
-			own := &w.ownValues[i][group]
-			own.reset(0)
-			if above != nil {
-				source := above.recordOf(target)
-				own.reset(source.boardsOf(target))
-				if err := source.load(ctx, target, own, &w.scratch); err != nil {
+			ownValues := &worker.ownValues[i][group]
+			ownValues.reset(0)
+			if nextLayer != nil {
+				source := nextLayer.recordOf(target)
+				ownValues.reset(source.boardsOf(target))
+				if err := source.load(ctx, target, ownValues, &worker.scratch); err != nil {
 					return err
 				}
 			}
-			w.values[i][group] = *own
+			worker.values[i][group] = *ownValues
 		}
 	}
 	return nil
@@ -240,29 +240,29 @@ func (s *solver) computePositionValues(ctx context.Context, sum int, positions *
 	if keepsValues {
 		values.reset(s.parts, positions.boardsOf)
 	}
-	out, err := s.create(sum)
+	target, err := s.create(sum)
 	if err != nil {
 		return err
 	}
-	err = s.writeRecord(ctx, out, valuedBoards, sum, s.first, s.end, func(worker, part int, e *encoder) error {
+	err = s.writeRecord(ctx, target, valuedBoards, sum, s.first, s.end, func(worker, part int, encoder *encoder) error {
 		cached := new(lookup)
 		if keepsValues {
 			cached = &values.parts[part]
 			clear(cached.slots)
 		}
 		return positions.readPart(ctx, part, &s.scratch[worker].scratch, func(_ *blockView, boards []uint64) error {
-			e.values, e.moves = e.values[:0], e.moves[:0]
+			encoder.values, encoder.moves = encoder.values[:0], encoder.moves[:0]
 			for _, board := range boards {
 				value, moves, err := s.best(board, s.afters.parts)
 				if err != nil {
 					return err
 				}
-				e.values, e.moves = append(e.values, value), append(e.moves, moves)
+				encoder.values, encoder.moves = append(encoder.values, value), append(encoder.moves, moves)
 				if keepsValues {
 					cached.add(board, value)
 				}
 			}
-			e.addBlock(blockEntries{boards, e.values, e.moves})
+			encoder.addBlock(blockEntries{boards, encoder.values, encoder.moves})
 			return nil
 		})
 	})
@@ -281,21 +281,21 @@ func (s *solver) create(sum int) (sink, error) {
 }
 
 // joinLayer copies a layer that several processes have valued to the table, unless the table has it.
-func (s *solver) joinLayer(joined *layer) error {
-	if joined == nil || s.joinedTable == nil || s.joinedTable.next(s.lastSum) < joined.sum {
+func (s *solver) joinLayer(finished *layer) error {
+	if finished == nil || s.joinedTable == nil || s.joinedTable.next(s.lastSum) < finished.sum {
 		return nil
 	}
-	if next := s.joinedTable.next(s.lastSum); next != joined.sum {
+	if next := s.joinedTable.next(s.lastSum); next != finished.sum {
 		return fmt.Errorf("layer %d is missing from the table and was already removed: delete the directory and start again", next)
 	}
-	out, err := s.joinedTable.create(joined.sum)
+	target, err := s.joinedTable.create(finished.sum)
 	if err != nil {
 		return err
 	}
-	writer := &recordWriter{header: header{kind: valuedBoards, sum: uint32(joined.sum)}, out: out}
-	for _, source := range joined.records {
+	writer := &recordWriter{header: header{kind: valuedBoards, sum: uint32(finished.sum)}, out: target}
+	for _, source := range finished.records {
 		if err := writer.copyRecord(source); err != nil {
-			return errors.Join(err, out.abandon())
+			return errors.Join(err, target.abandon())
 		}
 	}
 	return writer.finish()

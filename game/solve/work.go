@@ -44,8 +44,8 @@ func SolveFile(ctx context.Context, path string, resume bool, opts Options) (Sta
 		return Stats{}, fmt.Errorf("process is %v, want one of 1/%d to %d/%d", process, process.Count, process.Count, process.Count)
 	}
 	job := &work{path: path, dir: dirStore(WorkDir(path)), problem: problem, process: opts.Process}
-	stats, done, err := job.prepare(resume || job.multiProcess())
-	if err != nil || done {
+	stats, isDone, err := job.prepare(resume || job.multiProcess())
+	if err != nil || isDone {
 		return stats, err
 	}
 	stats, err = job.solve(ctx, opts)
@@ -94,8 +94,8 @@ func (w *work) checkPublished() error {
 	return nil
 }
 
-// prepare opens or creates the work directory, and locks it. If the file of the table already exists, done is true and stats are those of the table.
-func (w *work) prepare(resume bool) (stats Stats, done bool, err error) {
+// prepare opens or creates the work directory, and locks it. If the file of the table already exists, isDone is true and stats are those of the table.
+func (w *work) prepare(resume bool) (stats Stats, isDone bool, err error) {
 	if _, err := os.Stat(w.path); err == nil {
 		if !resume {
 			return stats, false, fmt.Errorf("%s: %w", w.path, ErrExists)
@@ -142,15 +142,15 @@ func (w *work) checkAgreement() error {
 	if _, err := os.Stat(w.dir.path(lockName)); err == nil {
 		return fmt.Errorf("%s: one process works on it, want no other", w.dir)
 	}
-	own := binary.LittleEndian.AppendUint32(appendFileHeader(nil, w.problem), uint32(w.process.Count))
+	ownText := binary.LittleEndian.AppendUint32(appendFileHeader(nil, w.problem), uint32(w.process.Count))
 	file := w.dir.path(problemName)
-	draft := file + suffix(w.process.Index, w.process.Count) + unfinished
-	err := os.WriteFile(draft, own, 0o666)
+	tempName := file + suffix(w.process.Index, w.process.Count) + unfinished
+	err := os.WriteFile(tempName, ownText, 0o666)
 	if err == nil {
-		if err = os.Link(draft, file); errors.Is(err, fs.ErrExist) {
+		if err = os.Link(tempName, file); errors.Is(err, fs.ErrExist) {
 			err = nil
 		}
-		err = errors.Join(err, os.Remove(draft))
+		err = errors.Join(err, os.Remove(tempName))
 	}
 	if err != nil {
 		return err
@@ -159,11 +159,11 @@ func (w *work) checkAgreement() error {
 	if err != nil {
 		return err
 	}
-	if bytes.Equal(found, own) {
+	if bytes.Equal(found, ownText) {
 		return nil
 	}
 	other, err := parseFileHeader(found)
-	if err != nil || len(found) != len(own) {
+	if err != nil || len(found) != len(ownText) {
 		return fmt.Errorf("%s is corrupt: %w", file, err)
 	}
 	return fmt.Errorf("%s: the work of %d processes is for %s, want %d for %s",
@@ -427,10 +427,10 @@ func (w *work) clean() error {
 			err = errors.Join(err, removeFile(filepath.Join(string(w.dir), entry.Name())))
 		}
 	}
-	errDir := removeFile(string(w.dir))
-	left, _ := os.ReadDir(string(w.dir))
-	if errDir != nil && len(left) > 0 && !slices.ContainsFunc(left, func(e fs.DirEntry) bool { return !isKeptByNFS(e.Name()) }) {
-		errDir = nil
+	dirErr := removeFile(string(w.dir))
+	remaining, _ := os.ReadDir(string(w.dir))
+	if dirErr != nil && len(remaining) > 0 && !slices.ContainsFunc(remaining, func(entry fs.DirEntry) bool { return !isKeptByNFS(entry.Name()) }) {
+		dirErr = nil
 	}
-	return errors.Join(err, errDir)
+	return errors.Join(err, dirErr)
 }

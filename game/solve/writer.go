@@ -60,7 +60,7 @@ func (e *encoder) reset() {
 // encoding is a function that encodes the blocks of a part.
 type encoding func(worker, part int, e *encoder) error
 
-// write writes the parts first to end-1. An encoded part waits in memory until all parts before it are written.
+// write encodes and writes the parts first to end-1, in this order. An encoded part waits in memory until all parts before it are written.
 func (w *recordWriter) write(ctx context.Context, workers, first, end int, encode encoding) error {
 	var mutex sync.Mutex
 	waiting := make([]*encoder, end-first)

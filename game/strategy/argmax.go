@@ -30,7 +30,7 @@ type moveSampler struct {
 
 func (s *moveSampler) Start() {}
 
-// Choose draws a value for each legal move, and returns the move with the greatest one. If only one move is legal, it draws nothing.
+// Choose draws a value for each legal move, and returns the move with the greatest value. If only one move is legal, it draws nothing.
 func (s *moveSampler) Choose(board game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
 	best, greatest, ties := legal.At(0), int64(0), 0
 	if legal.Len() == 1 {
@@ -114,8 +114,8 @@ func (r *moveRanker) chooseProbabilities(branches [4]afterMove, count int) ([]*b
 	var limit workLimit
 	distributions := make([]*distribution, count)
 	for i, move := range branches[:count] {
-		if same := slices.Index(branches[:i], move); same >= 0 { // an equal move has the same distribution
-			distributions[i] = distributions[same]
+		if equal := slices.Index(branches[:i], move); equal >= 0 { // an equal move has the same distribution
+			distributions[i] = distributions[equal]
 			continue
 		}
 		rest, err := r.restOfValue(move.next, &limit)
@@ -128,8 +128,8 @@ func (r *moveRanker) chooseProbabilities(branches [4]afterMove, count int) ([]*b
 	if err != nil {
 		return nil, err
 	}
-	const many = 1 << 10 // size of the cache; the fractions can be long
-	if r.cache == nil || len(r.cache) >= many {
+	const cacheSize = 1 << 10 // size of the cache; the fractions can be long
+	if r.cache == nil || len(r.cache) >= cacheSize {
 		r.cache = map[[4]afterMove][]*big.Rat{}
 	}
 	r.cache[branches] = probabilities
@@ -188,7 +188,7 @@ const tieUnit = 12
 // weightOfMax returns the weight, times tieUnit, of the event that the distribution with an index yields the current value of the sweep and no other
 // distribution yields a larger one. A tie among k distributions counts as 1/k.
 func (s *valueSweep) weightOfMax(index int, rule tieRule) *big.Int {
-	tied := []*big.Int{s.weightAt[index]} // weights by the number of other distributions that are tied with i
+	tied := []*big.Int{s.weightAt[index]} // weights by the number of other distributions that are tied with this one
 	for other := range s.ds {
 		switch {
 		case other == index:
@@ -201,14 +201,14 @@ func (s *valueSweep) weightOfMax(index int, rule tieRule) *big.Int {
 		}
 	}
 	sum := new(big.Int)
-	for others, weight := range tied {
-		sum.Add(sum, new(big.Int).Mul(weight, big.NewInt(int64(tieUnit/(others+1)))))
+	for numTied, weight := range tied {
+		sum.Add(sum, new(big.Int).Mul(weight, big.NewInt(int64(tieUnit/(numTied+1)))))
 	}
 	return sum
 }
 
-// multiplyLinear returns the product of a polynomial in x and constant + linear x. The coefficients of a polynomial begin with the constant one. nil
-// means that linear is 0.
+// multiplyLinear returns the product of a polynomial in x and the polynomial constant + linear*x. The first coefficient of a polynomial is the
+// constant term. If linear is nil, it counts as 0.
 func multiplyLinear(polynomial []*big.Int, constant, linear *big.Int) []*big.Int {
 	product := make([]*big.Int, len(polynomial)+1)
 	for power := range product {

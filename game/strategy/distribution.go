@@ -19,8 +19,8 @@ func constant(v int64) *distribution {
 	return &distribution{values: []int64{v}, weights: []*big.Int{big.NewInt(1)}, total: big.NewInt(1)}
 }
 
-// newDistribution returns the distribution in which a value has the given weight. It omits weights of 0, and divides all weights by their greatest
-// common divisor.
+// newDistribution returns the distribution of the values, which are the keys, with these weights. It omits weights of 0, and divides all weights by
+// their greatest common divisor.
 func newDistribution(weights map[int64]*big.Int) *distribution {
 	result := &distribution{total: new(big.Int)}
 	common := new(big.Int)

@@ -59,13 +59,13 @@ func (p *boardEvaluation) sumOverLastTiles(board game.Board, fours bool) (two, f
 	return p.sumOverTiles(board, fours, func(next game.Board, _ int) (int64, error) { return p.valueOf(next), nil })
 }
 
-// sumOverTiles returns the sums, over the empty cells, of the values of the best moves after a new 2 and, if fours is set, after a new 4. after is
-// the value of a board after a move; exponent is that of the last new tile.
+// sumOverTiles returns the sums, over the empty cells, of the values of the best moves after a new 2 and, if fours is set, after a new 4. valueAfter
+// returns the value of a board after a move, given the exponent of the last new tile.
 func (p *boardEvaluation) sumOverTiles(
-	board game.Board, fours bool, after func(next game.Board, exponent int) (int64, error),
+	board game.Board, fours bool, valueAfter func(next game.Board, exponent int) (int64, error),
 ) (two, four int64, err error) {
 	for empty := range p.rules.NumEmptyCells(board) {
-		value, err := p.best(p.rules.Spawn(board, empty, 1), 1, after)
+		value, err := p.best(p.rules.Spawn(board, empty, 1), 1, valueAfter)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -73,7 +73,7 @@ func (p *boardEvaluation) sumOverTiles(
 		if !fours {
 			continue
 		}
-		if value, err = p.best(p.rules.Spawn(board, empty, 2), 2, after); err != nil {
+		if value, err = p.best(p.rules.Spawn(board, empty, 2), 2, valueAfter); err != nil {
 			return 0, 0, err
 		}
 		four += value
@@ -81,8 +81,8 @@ func (p *boardEvaluation) sumOverTiles(
 	return two, four, nil
 }
 
-// best returns the value of the best move on a board. after is the value of a board after a move, given the exponent of the last new tile.
-func (p *boardEvaluation) best(board game.Board, exponent int, after func(next game.Board, exponent int) (int64, error)) (int64, error) {
+// best returns the value of the best move on a board. valueAfter returns the value of a board after a move, given the exponent of the last new tile.
+func (p *boardEvaluation) best(board game.Board, exponent int, valueAfter func(next game.Board, exponent int) (int64, error)) (int64, error) {
 	var next [4]game.Board
 	legal, overflow := p.rules.Moved(board, &next)
 	if overflow != 0 {
@@ -94,7 +94,7 @@ func (p *boardEvaluation) best(board game.Board, exponent int, after func(next g
 		if !legal.Has(dir) {
 			continue
 		}
-		value, err := after(next[dir], exponent)
+		value, err := valueAfter(next[dir], exponent)
 		if err != nil {
 			return 0, err
 		}

@@ -114,21 +114,21 @@ func (a *countAxis) blanks(line, cell uint, exponent uint16, slides *[1 << 16]sl
 }
 
 func (q *quadCountEvaluation) sumOverLastTiles(board game.Board, fours bool) (two, four int64, err error) {
-	b := uint64(board)
-	if twoLargest(b) {
+	packed := uint64(board)
+	if twoLargest(packed) {
 		return q.boardEvaluation.sumOverLastTiles(board, fours)
 	}
-	var h, v countAxis
-	h.setLines(b, q.slides)
-	v.setLines(transposed(b), q.slides)
-	empty := emptyCells(b)
-	n := bits.OnesCount64(empty)
+	var horizontal, vertical countAxis
+	horizontal.setLines(packed, q.slides)
+	vertical.setLines(transposed(packed), q.slides)
+	empty := emptyCells(packed)
+	numEmpty := bits.OnesCount64(empty)
 	for ; empty != 0; empty &= empty - 1 {
-		at := uint(bits.TrailingZeros64(empty)) / 4
-		i, j := at/4&3, at&3
-		two += q.blankFactor(n, max(h.blanks(i, j, 1, q.slides), v.blanks(j, i, 1, q.slides)))
+		cell := uint(bits.TrailingZeros64(empty)) / 4
+		i, j := cell/4&3, cell&3
+		two += q.blankFactor(numEmpty, max(horizontal.blanks(i, j, 1, q.slides), vertical.blanks(j, i, 1, q.slides)))
 		if fours {
-			four += q.blankFactor(n, max(h.blanks(i, j, 2, q.slides), v.blanks(j, i, 2, q.slides)))
+			four += q.blankFactor(numEmpty, max(horizontal.blanks(i, j, 2, q.slides), vertical.blanks(j, i, 2, q.slides)))
 		}
 	}
 	sum := tileSum(board)

@@ -26,19 +26,19 @@ type slide struct {
 	start, end uint16
 }
 
-// newQuadEvaluation returns a faster version of the evaluation plain for 4x4 boards, in which a board is worth the sum of its lines.
+// newQuadEvaluation returns a faster version of the evaluation plain for 4x4 boards. The value of a board must be the sum of the values of its lines.
 func newQuadEvaluation(plain boardEvaluation, sum *lineSum) *quadEvaluation {
-	q := &quadEvaluation{boardEvaluation: plain, slides: new([1 << 16]slide)}
+	quad := &quadEvaluation{boardEvaluation: plain, slides: new([1 << 16]slide)}
 	for i := range 4 {
-		q.rows[i], q.cols[i] = (*lineValues)(sum.rows[i].values), (*lineValues)(sum.cols[i].values)
+		quad.rows[i], quad.cols[i] = (*lineValues)(sum.rows[i].values), (*lineValues)(sum.cols[i].values)
 	}
-	for line := range q.slides {
+	for line := range quad.slides {
 		// A line that overflows stays unchanged: sumOverLastTiles leaves boards with two of the largest tiles to boardEvaluation.
 		start, _, _ := plain.rules.Move(game.Board(line), game.Left)
 		end, _, _ := plain.rules.Move(game.Board(line), game.Right)
-		q.slides[line] = slide{lanes: lanesOf(uint16(start)) | lanesOf(uint16(end))<<8, start: uint16(start), end: uint16(end)}
+		quad.slides[line] = slide{lanes: lanesOf(uint16(start)) | lanesOf(uint16(end))<<8, start: uint16(start), end: uint16(end)}
 	}
-	return q
+	return quad
 }
 
 // oneCell masks the lowest 4 bits of each lane of 16 bits.
@@ -92,12 +92,12 @@ func (a *axis) setLines(lines uint64, values *[4]*lineValues, slides *[1 << 16]s
 	var starts, ends uint64
 	for i := range 4 {
 		line := uint16(lines >> (16 * i))
-		s := &slides[line]
-		starts |= s.lanes & oneCell << (4 * i)
-		ends |= s.lanes >> 8 & oneCell << (4 * i)
+		slid := &slides[line]
+		starts |= slid.lanes & oneCell << (4 * i)
+		ends |= slid.lanes >> 8 & oneCell << (4 * i)
 		a.lines[i] = line
-		a.sums[i] = [2]int64{values[i][s.start], values[i][s.end]}
-		a.moves[i] = [2]uint32{uint32(s.start ^ line), uint32(s.end ^ line)}
+		a.sums[i] = [2]int64{values[i][slid.start], values[i][slid.end]}
+		a.moves[i] = [2]uint32{uint32(slid.start ^ line), uint32(slid.end ^ line)}
 		sums[0] += a.sums[i][0]
 		sums[1] += a.sums[i][1]
 		moves[0] += a.moves[i][0]
@@ -111,8 +111,8 @@ func (a *axis) setLines(lines uint64, values *[4]*lineValues, slides *[1 << 16]s
 }
 
 func (q *quadEvaluation) sumOverLastTiles(board game.Board, fours bool) (two, four int64, err error) {
-	b := uint64(board)
-	if twoLargest(b) {
+	packed := uint64(board)
+	if twoLargest(packed) {
 		return q.boardEvaluation.sumOverLastTiles(board, fours)
 	}
 	last := uint16(1)
@@ -120,27 +120,27 @@ func (q *quadEvaluation) sumOverLastTiles(board game.Board, fours bool) (two, fo
 		last = 2
 	}
 	floor := q.floor()
-	var h, v axis
-	h.setLines(b, &q.rows, q.slides)
-	v.setLines(transposed(b), &q.cols, q.slides)
-	for empty := emptyCells(b); empty != 0; empty &= empty - 1 {
-		at := uint(bits.TrailingZeros64(empty))
-		i, j := at>>4&3, at>>2&3 // row and column
+	var horizontal, vertical axis
+	horizontal.setLines(packed, &q.rows, q.slides)
+	vertical.setLines(transposed(packed), &q.cols, q.slides)
+	for empty := emptyCells(packed); empty != 0; empty &= empty - 1 {
+		shift := uint(bits.TrailingZeros64(empty))
+		i, j := shift>>4&3, shift>>2&3 // row and column
 		inRow, inCol := 4*j&15, 4*i&15
-		left, right := h.moved[0]&^(oneCell<<inCol), h.moved[1]&^(oneCell<<inCol)
-		up, down := v.moved[0]&^(oneCell<<inRow), v.moved[1]&^(oneCell<<inRow)
+		left, right := horizontal.moved[0]&^(oneCell<<inCol), horizontal.moved[1]&^(oneCell<<inCol)
+		up, down := vertical.moved[0]&^(oneCell<<inRow), vertical.moved[1]&^(oneCell<<inRow)
 		for exponent := uint16(1); exponent <= last; exponent++ {
-			row := h.lines[i] | exponent<<inRow
-			s := &q.slides[row]
+			row := horizontal.lines[i] | exponent<<inRow
+			slid := &q.slides[row]
 			best := max(floor,
-				orFloor(h.sums[i][0]+q.rows[i][s.start]+sumLines(&q.cols, left|s.lanes&oneCell<<inCol), h.moves[i][0]|uint32(s.start^row), floor),
-				orFloor(h.sums[i][1]+q.rows[i][s.end]+sumLines(&q.cols, right|s.lanes>>8&oneCell<<inCol), h.moves[i][1]|uint32(s.end^row), floor))
-			col := v.lines[j] | exponent<<inCol
-			s = &q.slides[col]
+				orFloor(horizontal.sums[i][0]+q.rows[i][slid.start]+sumLines(&q.cols, left|slid.lanes&oneCell<<inCol), horizontal.moves[i][0]|uint32(slid.start^row), floor),
+				orFloor(horizontal.sums[i][1]+q.rows[i][slid.end]+sumLines(&q.cols, right|slid.lanes>>8&oneCell<<inCol), horizontal.moves[i][1]|uint32(slid.end^row), floor))
+			col := vertical.lines[j] | exponent<<inCol
+			slid = &q.slides[col]
 			best = max(best,
-				orFloor(v.sums[j][0]+q.cols[j][s.start]+sumLines(&q.rows, up|s.lanes&oneCell<<inRow), v.moves[j][0]|uint32(s.start^col), floor),
-				orFloor(v.sums[j][1]+q.cols[j][s.end]+sumLines(&q.rows, down|s.lanes>>8&oneCell<<inRow), v.moves[j][1]|uint32(s.end^col), floor))
-			best = q.replaceLost(board|game.Board(exponent)<<at, best)
+				orFloor(vertical.sums[j][0]+q.cols[j][slid.start]+sumLines(&q.rows, up|slid.lanes&oneCell<<inRow), vertical.moves[j][0]|uint32(slid.start^col), floor),
+				orFloor(vertical.sums[j][1]+q.cols[j][slid.end]+sumLines(&q.rows, down|slid.lanes>>8&oneCell<<inRow), vertical.moves[j][1]|uint32(slid.end^col), floor))
+			best = q.replaceLost(board|game.Board(exponent)<<shift, best)
 			if exponent == 1 {
 				two += best
 			} else {

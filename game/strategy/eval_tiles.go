@@ -25,18 +25,18 @@ func newTileEvaluation(rules *game.Rules, inner evaluation) evaluation {
 
 // meanOverTiles returns the mean of the values of a board with a new tile. It is fast, because a new tile changes only the values of two lines.
 func (q *quadEvaluation) meanOverTiles(board game.Board) int64 {
-	b := uint64(board)
-	empty, t := emptyCells(b), transposed(b)
-	n := bits.OnesCount64(empty)
+	packed := uint64(board)
+	empty, columns := emptyCells(packed), transposed(packed)
+	numEmpty := bits.OnesCount64(empty)
 	value := q.value(board)
-	two, four := int64(n)*value, int64(n)*value
+	two, four := int64(numEmpty)*value, int64(numEmpty)*value
 	for ; empty != 0; empty &= empty - 1 {
-		at := uint(bits.TrailingZeros64(empty))
-		i, j := at>>4&3, at>>2&3
-		row, col := uint16(b>>(16*i)), uint16(t>>(16*j))
-		rest := q.rows[i][row] + q.cols[j][col]
-		two += q.rows[i][row|1<<(4*j)] + q.cols[j][col|1<<(4*i)] - rest
-		four += q.rows[i][row|2<<(4*j)] + q.cols[j][col|2<<(4*i)] - rest
+		shift := uint(bits.TrailingZeros64(empty))
+		i, j := shift>>4&3, shift>>2&3
+		row, col := uint16(packed>>(16*i)), uint16(columns>>(16*j))
+		withoutTile := q.rows[i][row] + q.cols[j][col]
+		two += q.rows[i][row|1<<(4*j)] + q.cols[j][col|1<<(4*i)] - withoutTile
+		four += q.rows[i][row|2<<(4*j)] + q.cols[j][col|2<<(4*i)] - withoutTile
 	}
-	return mean(two, four, n, true)
+	return mean(two, four, numEmpty, true)
 }

@@ -74,25 +74,25 @@ func (d dtuEvaluation) evaluation(rules *game.Rules) evaluation {
 
 // sum returns the evaluation as a sum over lines: the value of each row, and the penalty for the order of each column.
 func (d dtuEvaluation) sum() *lineSum {
-	down := newLineTable(d.shape.Rows, func(line []int) int64 { return -unit * d.orderPenalty * outOfOrder(line, false) })
+	columnTable := newLineTable(d.shape.Rows, func(line []int) int64 { return -unit * d.orderPenalty * outOfOrder(line, false) })
 	return newLineSum(d.shape,
 		func(i int) *lineTable {
 			return newLineTable(d.shape.Cols, func(line []int) int64 { return unit * d.rowValue(i, line) })
 		},
-		func(int) *lineTable { return down })
+		func(int) *lineTable { return columnTable })
 }
 
 // rowValue returns the value of a row with the tiles in line: the weighted sum of the tiles, plus the bonus for empty cells, minus the penalty for
 // wrong order.
 func (d dtuEvaluation) rowValue(row int, line []int) int64 {
-	worth := int64(0)
+	value := int64(0)
 	for col, exponent := range line {
 		if exponent == 0 {
-			worth += d.emptyBonus
+			value += d.emptyBonus
 		}
-		worth += int64(game.Value(exponent)) << d.importance(row, col)
+		value += int64(game.Value(exponent)) << d.importance(row, col)
 	}
-	return worth - d.orderPenalty*outOfOrder(line, d.rightToLeft(row))
+	return value - d.orderPenalty*outOfOrder(line, d.rightToLeft(row))
 }
 
 // rightToLeft reports whether the snake goes through row i from right to left.

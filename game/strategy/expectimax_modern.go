@@ -89,7 +89,7 @@ func modernScore() func(line []int) int64 {
 	}
 	return func(cells []int) int64 {
 		sum := int64(line) + mergeable*int64(tilesInRuns(cells))
-		var up, down int64
+		var rises, falls int64
 		for index, exponent := range cells {
 			if exponent == 0 {
 				sum += empty
@@ -97,10 +97,10 @@ func modernScore() func(line []int) int64 {
 			sum -= tile * tilePenalties[exponent]
 			if index > 0 {
 				difference := fourthPowers[exponent] - fourthPowers[cells[index-1]]
-				up, down = up+max(difference, 0), down+max(-difference, 0)
+				rises, falls = rises+max(difference, 0), falls+max(-difference, 0)
 			}
 		}
-		return sum - rise*min(up, down)
+		return sum - rise*min(rises, falls)
 	}
 }
 

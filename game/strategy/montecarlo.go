@@ -31,13 +31,13 @@ const (
 // parseMonteCarlo parses the options of a player that evaluates moves by random games.
 func parseMonteCarlo(spec, args string, setting Setting) (Strategy, error) {
 	options := newOptions(spec, args)
-	mc := monteCarlo{
+	player := monteCarlo{
 		rules: setting.Rules,
 		runs:  options.number("runs", 50, 1, 100_000),
 		value: endValue(options.word("value", string(valueScore), string(valueMax), string(valueSum))),
 		ties:  parseTies(options),
 	}
-	return mc, options.done()
+	return player, options.done()
 }
 
 func (mc monteCarlo) String() string {
@@ -103,8 +103,8 @@ func (mc monteCarlo) rollOut(board game.Board, rng *rand.Rand) (int64, error) {
 // randomMove makes a random legal move, each with the same probability, and returns the next board and the score of the move. If no move is legal,
 // next is the board itself.
 //
-// Most moves are legal, so it first tries one of all four directions, and computes the legal moves only if that one is not legal. With n legal
-// moves, each has the probability 1/4 + (4-n)/4 * 1/n = 1/n.
+// Most moves are legal, so it first tries one of all four directions, and computes the legal moves only if this direction is not legal. With n legal
+// moves, each of them has the probability 1/4 + (4-n)/4 * 1/n = 1/n.
 func (mc monteCarlo) randomMove(board game.Board, rng *rand.Rand) (next game.Board, score int, err error) {
 	next, score, err = mc.rules.Move(board, game.Dir(rng.Uint32()>>30))
 	if next != board || err != nil {

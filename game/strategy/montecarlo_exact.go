@@ -26,11 +26,11 @@ func (mc monteCarlo) Chooser() Chooser {
 		if mc.reachesTooManyBoards(next) {
 			return nil, fmt.Errorf("%w: a random game from there reaches millions of boards", ErrTooLarge)
 		}
-		single, err := games.afterMove(next, limit)
+		ofOneGame, err := games.afterMove(next, limit)
 		if err != nil {
 			return nil, err
 		}
-		return single.sum(mc.runs, limit)
+		return ofOneGame.sum(mc.runs, limit)
 	}}
 }
 
@@ -81,11 +81,11 @@ func (r *rollOutDistributions) toMove(board game.Board, limit *workLimit) (*dist
 		if err != nil {
 			return nil, err
 		}
-		rest, err := r.afterMove(next, limit)
+		restDistribution, err := r.afterMove(next, limit)
 		if err != nil {
 			return nil, err
 		}
-		parts[i] = mixturePart{rest.shifted(r.valueOfScore(score)), 1}
+		parts[i] = mixturePart{restDistribution.shifted(r.valueOfScore(score)), 1}
 	}
 	return mixture(parts, limit)
 }

@@ -25,7 +25,7 @@ type Opponent struct {
 // maxSolvedCells is the number of cells of the largest board on which an opponent is solved if its spec does not say how it plays.
 const maxSolvedCells = 9
 
-// ParseOpponent returns the opponent that a spec describes: worst-cell, worst-tile or worst, and perhaps options behind a colon. It returns nil for
+// ParseOpponent returns the opponent that a spec describes: worst-cell, worst-tile or worst, and perhaps options after a colon. It returns nil for
 // chance.
 //
 // The option by is solved or search. A solved opponent minimizes the probability of the winning tile, by the values of solve.Options.Against; file

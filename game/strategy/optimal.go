@@ -120,15 +120,15 @@ func (p *optimal) open() error {
 
 // fits returns an error unless the problem of a file is that of the game. The discount may be any.
 func (p *optimal) fits(found solve.Problem) error {
-	want := solve.Problem{
+	wanted := solve.Problem{
 		Shape: p.shape, MaxExp: p.max, Objective: p.objective, Discount: found.Discount,
 		Twos: game.FourOdds - 1, Total: game.FourOdds, Against: p.against,
 	}
 	if p.max == 0 {
-		want.MaxExp = found.MaxExp
+		wanted.MaxExp = found.MaxExp
 	}
-	if found != want {
-		return fmt.Errorf("found %v, want %v", found, want)
+	if found != wanted {
+		return fmt.Errorf("found %v, want %v", found, wanted)
 	}
 	return nil
 }

@@ -19,11 +19,11 @@ func (s *search) valuer(rounds int) valuer {
 	return func(next game.Board) (int64, error) { return s.expect(next, rounds, true) }
 }
 
-// after returns the value of a board after a move, from a search of the given number of further rounds. It stores the value, which depends only on
-// the board and on rounds.
+// after returns the value of a board after a move, from a search of the given number of further rounds. It takes the value from the table, or stores it
+// there; the value depends only on the board and on rounds.
 func (s *search) after(board game.Board, rounds int) (int64, error) {
-	if known := s.table.get(board); known != nil && int(known.level) == rounds {
-		return known.value, nil
+	if cached := s.table.get(board); cached != nil && int(cached.level) == rounds {
+		return cached.value, nil
 	}
 	value, err := s.expect(board, rounds, s.rare)
 	if err == nil {
@@ -51,8 +51,8 @@ func (s *search) expect(board game.Board, rounds int, fours bool) (int64, error)
 	return mean(two, four, s.rules.NumEmptyCells(board), fours), nil
 }
 
-// bestMove returns the legal move with the largest value, the first one of several. value is the value of a board after a move. It is not called if
-// only one move is legal.
+// bestMove returns the legal move with the largest value; of several such moves, the first one. value returns the value of a board after a move. It is
+// not called if only one move is legal.
 func bestMove(rules *game.Rules, board game.Board, legal game.Moves, value func(next game.Board) (int64, error)) (game.Dir, error) {
 	var next [4]game.Board
 	_, overflow := rules.Moved(board, &next)

@@ -26,14 +26,14 @@ func (s *cutSearch) valuer(depth int) valuer {
 	}
 }
 
-// after returns the value of a board after a move. rounds is the number of rounds that the search has made before, and probability is that of their
-// new tiles. The search ends at its depth, or if the probability is less than the cutoff.
+// after returns the value of a board after a move. rounds is the number of earlier rounds of the search, and probability is the probability of the new
+// tiles in these rounds. The search ends at its depth, or if the probability is less than the cutoff.
 func (s *cutSearch) after(board game.Board, rounds int, probability float32) (int64, error) {
 	if probability < s.cutoff || rounds >= s.depth {
 		return s.evaluation.value(board), nil
 	}
-	if known := s.table.get(board); known != nil && int(known.level) <= rounds {
-		return known.value, nil
+	if cached := s.table.get(board); cached != nil && int(cached.level) <= rounds {
+		return cached.value, nil
 	}
 	empties := s.rules.NumEmptyCells(board)
 	two, four, err := s.sumOverTiles(board, rounds, probability/float32(empties))
@@ -45,8 +45,8 @@ func (s *cutSearch) after(board game.Board, rounds int, probability float32) (in
 	return value, nil
 }
 
-// sumOverTiles returns the sums of the values of the best moves after a new 2 and after a new 4, over the empty cells. probability is that of the new
-// tiles before, times that of one empty cell.
+// sumOverTiles returns the sums, over the empty cells, of the values of the best moves after a new 2 and after a new 4. probability is the probability
+// of the earlier new tiles, times the probability of one empty cell.
 func (s *cutSearch) sumOverTiles(board game.Board, rounds int, probability float32) (two, four int64, err error) {
 	probabilities := [...]float32{1: probability * 0.9, 2: probability * 0.1}
 	if rounds+1 >= s.depth || probabilities[1] < s.cutoff {

@@ -81,9 +81,9 @@ func (t *searchTable) put(board game.Board, level int, value int64) {
 
 // grow doubles the number of slots.
 func (t *searchTable) grow() {
-	old := t.slots
-	t.resize(2 * len(old))
-	for _, slot := range old {
+	oldSlots := t.slots
+	t.resize(2 * len(oldSlots))
+	for _, slot := range oldSlots {
 		if slot.searchNumber == t.searchNumber {
 			*t.find(slot.board) = slot
 		}

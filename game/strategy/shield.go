@@ -116,7 +116,7 @@ func (x *Shield) computeLeast(ctx context.Context, forGame bool) error {
 			return 0, err
 		}
 		for i, probability := range least {
-			if last := i == len(least)-1; last || probability >= x.RequiredWin() {
+			if isLast := i == len(least)-1; isLast || probability >= x.RequiredWin() {
 				x.allowance, x.leastWin = limits[i], probability
 				return i, nil
 			}

@@ -39,10 +39,10 @@ func parseSparse(spec, args string, setting Setting) (Strategy, error) {
 // maxTiles returns the largest allowed number of sampled tiles for a depth of at least 1.
 func maxTiles(depth int) int {
 	const limit = 1_000_000
-	return sort.Search(limit, func(n int) bool {
+	return sort.Search(limit, func(numTiles int) bool {
 		moves := 4
 		for range depth - 1 {
-			if moves *= 4 * (n + 1); moves > maxSamples {
+			if moves *= 4 * (numTiles + 1); moves > maxSamples {
 				return true
 			}
 		}
@@ -75,7 +75,7 @@ func (sp sparse) scale(depth int) int64 {
 }
 
 // rest draws the value of a move to the board next, without the score of the move: the sum, over the sampled new tiles, of the values of the best
-// moves after them. depth is the number of moves to the end of the search, with the move itself.
+// moves after them. depth is the number of moves to the end of the search, including this move.
 func (sp sparse) rest(next game.Board, depth int, rng *rand.Rand) (int64, error) {
 	if depth == 1 {
 		return 0, nil
@@ -109,11 +109,11 @@ func (sp sparse) best(board game.Board, depth int, rng *rand.Rand) (int64, error
 		if dir == game.Up || dir == game.Down {
 			score = vertical
 		}
-		rest, err := sp.rest(next[dir], depth, rng)
+		restValue, err := sp.rest(next[dir], depth, rng)
 		if err != nil {
 			return 0, err
 		}
-		best = max(best, scale*int64(score)+rest)
+		best = max(best, scale*int64(score)+restValue)
 	}
 	return best, nil
 }

@@ -61,11 +61,11 @@ func (s *sparseDistributions) rest(next game.Board, depth int, limit *workLimit)
 		}
 		parts = append(parts, mixturePart{part, weight})
 	}
-	single, err := mixture(parts, limit)
+	ofOneTile, err := mixture(parts, limit)
 	if err != nil {
 		return nil, err
 	}
-	return single.sum(s.tiles, limit)
+	return ofOneTile.sum(s.tiles, limit)
 }
 
 // best computes the distribution of the value that sparse.best draws.
@@ -80,11 +80,11 @@ func (s *sparseDistributions) best(board game.Board, depth int, limit *workLimit
 		if err != nil {
 			return nil, err
 		}
-		rest, err := s.distributionOf(sparseKey{next, depth, false}, limit)
+		restDistribution, err := s.distributionOf(sparseKey{next, depth, false}, limit)
 		if err != nil {
 			return nil, err
 		}
-		distributions[i] = rest.shifted(s.scale(depth) * int64(score))
+		distributions[i] = restDistribution.shifted(s.scale(depth) * int64(score))
 	}
 	return maximum(distributions, limit)
 }

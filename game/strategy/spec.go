@@ -47,7 +47,7 @@ func List() []Entry {
 	return out
 }
 
-// Parse returns the strategy that a spec describes: the name of a family, and perhaps options behind a colon. The error is a *SpecError.
+// Parse returns the strategy that a spec describes: the name of a family, and perhaps options after a colon. The error is a *SpecError.
 func Parse(spec string, setting Setting) (Strategy, error) {
 	name, args, _ := strings.Cut(spec, ":")
 	kinds := families()

@@ -83,11 +83,11 @@ func (a alternating) Chooser() Chooser  { return a }
 func (a alternating) Decide(_ game.Board, legal game.Moves, memory int) ([]Choice, error) {
 	lists := game.Alternating{Lists: a, Switched: memory == 1}
 	dir := lists.Choose(legal)
-	after := 0
+	newMemory := 0
 	if lists.Switched {
-		after = 1
+		newMemory = 1
 	}
-	return singleChoice(dir, after), nil
+	return singleChoice(dir, newMemory), nil
 }
 
 type alternator struct{ lists game.Alternating }

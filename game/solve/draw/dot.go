@@ -137,16 +137,16 @@ func (g *graph) addMoveNode(source game.Board, equalMoves []solve.MoveValue) err
 }
 
 // addOutcome returns the name of the node of a board with a new tile, and adds it if it is new.
-func (g *graph) addOutcome(result solve.Outcome) (string, error) {
+func (g *graph) addOutcome(outcome solve.Outcome) (string, error) {
 	switch {
-	case result.Won:
+	case outcome.Won:
 		g.hasWon = true
 		return "won", nil
-	case g.table.Rules().Lost(result.Board):
+	case g.table.Rules().Lost(outcome.Board):
 		g.hasLost = true
 		return "lost", nil
 	}
-	return id(result.Board), g.addPosition(result.Board)
+	return id(outcome.Board), g.addPosition(outcome.Board)
 }
 
 func (g *graph) sum(board game.Board) int {
@@ -191,7 +191,7 @@ func id(board game.Board) string { return fmt.Sprintf("b%x", uint64(board)) }
 
 // finish returns the text of the graph. Positions with the same sum of tiles have the same rank, and so stand in one column.
 func (g *graph) finish() string {
-	slices.SortFunc(g.nodes, func(a, b node) int { return cmp.Or(a.sum-b.sum, cmp.Compare(a.board, b.board)) })
+	slices.SortFunc(g.nodes, func(left, right node) int { return cmp.Or(left.sum-right.sum, cmp.Compare(left.board, right.board)) })
 	var text strings.Builder
 	fmt.Fprintf(&text, "digraph %q {\n  rankdir=LR;\n  node [shape=plain, fontname=\"Helvetica\", fontsize=11];\n", g.table.Problem())
 	text.WriteString("  edge [fontname=\"Helvetica\", fontsize=9, arrowsize=0.6];\n")

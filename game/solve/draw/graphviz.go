@@ -93,11 +93,11 @@ func (g *graphviz) render(ctx context.Context, dot string) ([]byte, error) {
 	if library.call("gvLayout", pluginContext, graph, library.text("dot")) != 0 && library.err == nil {
 		return nil, errors.New("the graph has no layout")
 	}
-	outAddress := library.writeMemory(make([]byte, 8))
-	if library.call("gvRenderData", pluginContext, graph, library.text("svg"), outAddress, outAddress+4) != 0 && library.err == nil {
+	resultAddress := library.writeMemory(make([]byte, 8))
+	if library.call("gvRenderData", pluginContext, graph, library.text("svg"), resultAddress, resultAddress+4) != 0 && library.err == nil {
 		return nil, errors.New("the layout has no picture")
 	}
-	return library.readMemory(library.readWord(outAddress), library.readWord(outAddress+4)), library.err
+	return library.readMemory(library.readWord(resultAddress), library.readWord(resultAddress+4)), library.err
 }
 
 // calls is a sequence of calls; after an error nothing more is done, and all results are 0.
@@ -157,9 +157,9 @@ func (c *calls) readWord(address uint64) uint64 {
 // pluginTable returns the address of the array of plugins for gvContextPlugins: pairs of a name and a library, with a pair of zeros at the end. The
 // plugins are those that are compiled into the module.
 func (c *calls) pluginTable() uint64 {
-	out := c.writeMemory(make([]byte, 8))
-	c.call("wasm_bridge_SymList_default", out)
-	list := c.readWord(out)
+	resultAddress := c.writeMemory(make([]byte, 8))
+	c.call("wasm_bridge_SymList_default", resultAddress)
+	list := c.readWord(resultAddress)
 	var array []byte
 	for i := range c.readWord(list) { // the list has its length, and then a pointer to an array of pointers to pairs
 		pair := c.readWord(c.readWord(list+4) + 8*i)
