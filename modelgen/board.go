@@ -115,8 +115,8 @@ func (g *grid) legalMove(move Move) syntax.Expr {
 	return or(alternatives...)
 }
 
-// assignments returns the assignments of a move, one for each cell, in the order of the cells. valueAt returns the new value of the given place of
-// line i.
+// assignments returns the assignments of a move, one for each cell, in the order of the cells. valueAt returns the new value of a place in the line
+// with an index.
 func (g *grid) assignments(move Move, valueAt func(index int, line line, place int) syntax.Expr) []*syntax.Assign {
 	byCell := map[string]*syntax.Assign{}
 	for index, line := range g.lines(move) {

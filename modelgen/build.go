@@ -11,25 +11,25 @@ func Build(config Config) (*syntax.Model, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	b := &builder{cfg: config, grid: newGrid(config.Rows, config.Cols)}
+	builder := &builder{cfg: config, grid: newGrid(config.Rows, config.Cols)}
 	kind := config.modelType()
 	items := []syntax.Item{&syntax.TypeDecl{Doc: config.header(), Type: kind, Word: strings.ToLower(kind.String())}}
 	if config.Kind == SMG {
-		items = append(items, b.players()...)
+		items = append(items, builder.players()...)
 	}
-	items = append(items, b.constantItems()...)
+	items = append(items, builder.constantItems()...)
 	switch config.Kind {
 	case Prototype:
-		items = append(items, b.prototypeItems()...)
+		items = append(items, builder.prototypeItems()...)
 	case Combined:
-		items = append(items, b.gameItems(b.combinedMoves())...)
+		items = append(items, builder.gameItems(builder.combinedMoves())...)
 	case DTMC:
-		items = append(items, b.gameItems(b.chainMoves())...)
+		items = append(items, builder.gameItems(builder.chainMoves())...)
 	case POMDP:
-		items = append(items, b.observables()...)
-		items = append(items, b.gameItems(b.blindMoves())...)
+		items = append(items, builder.observables()...)
+		items = append(items, builder.gameItems(builder.blindMoves())...)
 	default:
-		items = append(items, b.gameItems(b.finalMoves())...)
+		items = append(items, builder.gameItems(builder.finalMoves())...)
 	}
 	return &syntax.Model{Items: items}, nil
 }
@@ -152,7 +152,7 @@ func (b *builder) policy() []syntax.Item {
 	case b.cfg.Table != nil:
 		module, decision := b.tableManager()
 		return []syntax.Item{module, decision}
-	case b.cfg.Kind == DTMC && b.cfg.Policy.Kind == RandomMoves: // the moves do it themselves
+	case b.cfg.Kind == DTMC && b.cfg.Policy.Kind == RandomMoves: // one command makes a random move, see chainMoves
 	case b.cfg.Policy.Kind != NoPolicy:
 		return []syntax.Item{b.policyManager()}
 	}

@@ -28,17 +28,17 @@ func (f filled) len() int { return bits.OnesCount(uint(f)) }
 
 // arrangements returns all sets of filled cells of a board of four cells. The sets are ordered by the number of tiles, then by the first filled cell.
 func arrangements() []filled {
-	all := make([]filled, 16)
-	for i := range all {
-		all[i] = filled(i)
+	sets := make([]filled, 16)
+	for i := range sets {
+		sets[i] = filled(i)
 	}
-	slices.SortStableFunc(all, func(first, second filled) int {
+	slices.SortStableFunc(sets, func(first, second filled) int {
 		if first.len() != second.len() {
 			return first.len() - second.len()
 		}
 		return int(bits.Reverse8(uint8(second))) - int(bits.Reverse8(uint8(first)))
 	})
-	return all
+	return sets
 }
 
 // filledCells returns the cells of a line that have a tile.
@@ -62,7 +62,8 @@ func (g *grid) canSlide(move Move, occupied filled) bool {
 	return false
 }
 
-// mergeablePairs returns the pairs of neighbouring occupied cells along a move. If the tiles of such a pair are equal, the move merges them.
+// mergeablePairs returns the pairs of neighbouring occupied cells in the direction of a move. If the tiles of such a pair are equal, the move merges
+// them.
 func (g *grid) mergeablePairs(move Move, occupied filled) []pair {
 	var pairs []pair
 	for _, pair := range g.neighbours(move) {

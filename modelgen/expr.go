@@ -24,16 +24,16 @@ func is(name string, n int) syntax.Expr { return eq(ident(name), intLit(n)) }
 // isNot returns the expression name!=n.
 func isNot(name string, n int) syntax.Expr { return ne(ident(name), intLit(n)) }
 
-// chain joins operands by an operator, from left to right. It returns empty if there is no operand.
-func chain(op syntax.Op, empty syntax.Expr, operands []syntax.Expr) syntax.Expr {
+// chain joins operands by an operator, from left to right. Without operands it returns the expression empty.
+func chain(operator syntax.Op, empty syntax.Expr, operands []syntax.Expr) syntax.Expr {
 	if len(operands) == 0 {
 		return empty
 	}
-	joined := operands[0]
+	chained := operands[0]
 	for _, operand := range operands[1:] {
-		joined = binary(op, joined, operand)
+		chained = binary(operator, chained, operand)
 	}
-	return joined
+	return chained
 }
 
 func and(xs ...syntax.Expr) syntax.Expr { return chain(syntax.OpAnd, boolLit(true), xs) }

@@ -71,15 +71,15 @@ func (b *builder) chosenTiles() []*syntax.Command {
 // placeInDrawnCell returns the updates that put a tile into an empty cell, each with the same probability. If isLater is false, the board is empty:
 // it is the first tile of the game. A later tile ends the random phase.
 func (b *builder) placeInDrawnCell(value int, isLater bool) []*syntax.Update {
-	one := syntax.Expr(intLit(1))
+	oneLit := syntax.Expr(intLit(1))
 	var updates []*syntax.Update
 	for _, cell := range b.grid.cells {
 		put := assign(cell, intLit(value))
 		if !isLater {
-			updates = append(updates, update(dividedBy(intLit(len(b.grid.cells)))(one), put))
+			updates = append(updates, update(dividedBy(intLit(len(b.grid.cells)))(oneLit), put))
 			continue
 		}
-		updates = append(updates, update(dividedAmongEmpty(cell)(one), put, toMovePhase()))
+		updates = append(updates, update(dividedAmongEmpty(cell)(oneLit), put, toMovePhase()))
 	}
 	return updates
 }

@@ -30,18 +30,18 @@ func (b *builder) policyManager() *syntax.Module {
 	return module
 }
 
-// randomMoves adds commands that draw the number of a move, and draw again while the move is illegal. Unlike the thesis, it draws only in the
-// move-merge phase, because the scheduler of new tiles would see the drawn move. Unlike the thesis, which starts with left, no move is drawn at the
-// start.
+// randomMoves adds commands that draw the number of a move, and draw again while the move is illegal. There are two differences from the thesis. They
+// draw only in the move-merge phase, because otherwise the scheduler of new tiles could see the drawn move. And no move is drawn at the start, where
+// the thesis has left.
 func randomMoves(module *syntax.Module) {
-	const rn = "m_rn"
-	drawnMove := draw{rn, numMoves}
+	const drawnVar = "m_rn"
+	drawnMove := draw{drawnVar, numMoves}
 	module.Doc = syntax.Doc{"Draws a move: every legal one is equally likely."}
 	module.Vars = []*syntax.VarDecl{drawnMove.variable("The move drawn: 0 left, 1 up, 2 right, 3 down; 4 is none.")}
 	redraw := []syntax.Expr{drawnMove.isNone()}
 	for number, move := range allMoves() {
-		module.Commands = append(module.Commands, command(move.String(), is(rn, number), drawnMove.reset()))
-		redraw = append(redraw, paren(and(is(rn, number), not(ident(move.canMove())))))
+		module.Commands = append(module.Commands, command(move.String(), is(drawnVar, number), drawnMove.reset()))
+		redraw = append(redraw, paren(and(is(drawnVar, number), not(ident(move.canMove())))))
 	}
 	guard := and(is(phase, moveMerge), ident(noMax), not(ident(fail)), paren(or(redraw...)))
 	module.Commands = append(module.Commands, documented(command("rn_reset", guard, drawnMove.updates()...),

@@ -146,12 +146,12 @@ func (o Observe) cells(rows, cols int) []int {
 
 // meaning returns lines that describe what the player sees.
 func (o Observe) meaning() []string {
-	what := map[ObserveKind]string{
+	seenCells := map[ObserveKind]string{
 		ObserveAll: "every cell", ObserveNone: "no cell", ObserveMax: "the greatest tile, not where it is",
 		ObserveRow: fmt.Sprintf("row %d", o.Row), ObserveCells: "the cells " + o.Cells,
 	}[o.Kind]
 	return []string{
-		fmt.Sprintf("Observe %q: the player sees %s,", o, what),
+		fmt.Sprintf("Observe %q: the player sees %s,", o, seenCells),
 		"  besides the phase, the start and the end of the game. Every move can be tried; an",
 		"  illegal one changes nothing, which the player sees by the phase.",
 	}
@@ -159,8 +159,8 @@ func (o Observe) meaning() []string {
 
 // observables returns the declarations of the observables of a POMDP.
 func (b *builder) observables() []syntax.Item {
-	observable := func(name string, x syntax.Expr) syntax.Item {
-		return &syntax.ObservableDecl{Name: &syntax.Ident{Name: name}, X: x}
+	observable := func(name string, expr syntax.Expr) syntax.Item {
+		return &syntax.ObservableDecl{Name: &syntax.Ident{Name: name}, X: expr}
 	}
 	visible := &syntax.Observables{Doc: syntax.Doc{"What the player sees."}, Names: []*syntax.Ident{ident(phase)}}
 	for _, cell := range b.cfg.Observe.cells(b.cfg.Rows, b.cfg.Cols) {

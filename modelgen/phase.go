@@ -72,15 +72,15 @@ func dividedBy(divisor syntax.Expr) func(syntax.Expr) syntax.Expr {
 	return func(probability syntax.Expr) syntax.Expr { return binary(syntax.OpDiv, probability, divisor) }
 }
 
-// spawnManager returns the module that draws the cell of a new tile, and draws again while the cell is not empty. The additional value of its
-// variable means that no cell is drawn. Unlike the thesis, it draws only in the random phase, because the scheduler of the moves would see the drawn
-// cell. Unlike the thesis, which starts with cell 0, no cell is drawn at the start.
+// spawnManager returns the module that draws the cell of a new tile, and draws again while the cell is not empty. The largest value of its variable
+// means that no cell is drawn. There are two differences from the thesis. It draws only in the random phase, because otherwise the scheduler of the
+// moves could see the drawn cell. And no cell is drawn at the start, where the thesis has cell 0.
 //
 // Source: thesis section 3.7, Random Phase.
 func (b *builder) spawnManager() *syntax.Module {
-	const rn = "rn"
+	const drawnVar = "rn"
 	cells := b.grid.cells
-	drawnCell := draw{rn, len(cells)}
+	drawnCell := draw{drawnVar, len(cells)}
 	module := &syntax.Module{
 		Doc:  syntax.Doc{"Draws the cell of a new tile: every empty cell is equally likely."},
 		Name: ident("spawn_manager"),
@@ -88,11 +88,11 @@ func (b *builder) spawnManager() *syntax.Module {
 	}
 	redraw := []syntax.Expr{drawnCell.isNone()}
 	for i, cell := range cells {
-		module.Commands = append(module.Commands, command(cell+"_init", is(rn, i), drawnCell.reset()))
+		module.Commands = append(module.Commands, command(cell+"_init", is(drawnVar, i), drawnCell.reset()))
 	}
 	for i, cell := range cells {
-		module.Commands = append(module.Commands, command(cell, is(rn, i), drawnCell.reset()))
-		redraw = append(redraw, paren(and(is(rn, i), isNot(cell, 0))))
+		module.Commands = append(module.Commands, command(cell, is(drawnVar, i), drawnCell.reset()))
+		redraw = append(redraw, paren(and(is(drawnVar, i), isNot(cell, 0))))
 	}
 	guard := and(is(phase, randomPhase), ident(noMax), paren(or(redraw...)))
 	module.Commands = append(module.Commands, documented(command(resetCell, guard, drawnCell.updates()...),

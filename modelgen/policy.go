@@ -137,30 +137,30 @@ func (p Policy) orZero(err error) (Policy, error) {
 	return p, nil
 }
 
-// parseOrder parses a preference list. It refuses a list that lacks a move: if only that move were legal, the game would neither continue nor end.
+// parseOrder parses a preference list. It returns an error if a move is missing: if only this move were legal, the game would neither continue nor end.
 func parseOrder(text string) (Order, error) {
 	var order Order
 	fieldError := func(found string) (Order, error) {
 		return Order{}, &FieldError{"policy", found, "each of left, up, right, down once, separated by commas"}
 	}
 	words := strings.Split(text, ",")
-	var seen []Move
+	var moves []Move
 	for _, word := range words {
 		number := slices.Index(moveNames(), word)
 		if number < 0 {
 			return fieldError(fmt.Sprintf("a list with the move %q", word))
 		}
-		if slices.Contains(seen, Move(number)) {
+		if slices.Contains(moves, Move(number)) {
 			return fieldError(fmt.Sprintf("a list with %s twice", word))
 		}
-		seen = append(seen, Move(number))
+		moves = append(moves, Move(number))
 	}
 	for _, move := range allMoves() {
-		if !slices.Contains(seen, move) {
+		if !slices.Contains(moves, move) {
 			return fieldError("a list without " + move.String())
 		}
 	}
-	copy(order[:], seen)
+	copy(order[:], moves)
 	return order, nil
 }
 

@@ -50,7 +50,7 @@ func (b *builder) prototypeItems() []syntax.Item {
 // byTiles returns the commands for all sets of filled cells, in the order of arrangements. It adds a comment above the first command for each number
 // of tiles.
 func byTiles(heading string, commandsFor func(filled) []*syntax.Command) []*syntax.Command {
-	var all []*syntax.Command
+	var commandList []*syntax.Command
 	numTiles := -1
 	for _, occupied := range arrangements() {
 		commands := commandsFor(occupied)
@@ -58,9 +58,9 @@ func byTiles(heading string, commandsFor func(filled) []*syntax.Command) []*synt
 			numTiles = occupied.len()
 			documented(commands[0], fmt.Sprintf("%s, %d filled.", heading, numTiles))
 		}
-		all = append(all, commands...)
+		commandList = append(commandList, commands...)
 	}
-	return all
+	return commandList
 }
 
 // protoField returns the name of the formula that holds if exactly the occupied cells have tiles.
@@ -69,22 +69,22 @@ func protoField(occupied filled) string { return "field_" + occupied.String() }
 // protoRandom returns the commands of cell i in the random phase if exactly the occupied cells have tiles. The name of an action says which cells
 // have tiles before and after it. On an empty board, two tiles are added.
 func (b *builder) protoRandom(i int, cell protoCell, occupied filled) []*syntax.Command {
-	added := 1
+	numAdded := 1
 	guards := []syntax.Expr{ident(noMax), ident(protoField(occupied)), is(cell.phase, randomPhase)}
 	if occupied.len() == 0 {
-		added, guards = 2, guards[1:]
+		numAdded, guards = 2, guards[1:]
 	}
 	var commands []*syntax.Command
-	for _, after := range arrangements() {
-		if after&occupied != occupied || after.len() != occupied.len()+added {
+	for _, filledAfter := range arrangements() {
+		if filledAfter&occupied != occupied || filledAfter.len() != occupied.len()+numAdded {
 			continue
 		}
 		toMove := assign(cell.phase, intLit(moveMerge))
 		updates := []*syntax.Update{update(nil, toMove)}
-		if after.contains(i) && !occupied.contains(i) {
+		if filledAfter.contains(i) && !occupied.contains(i) {
 			updates = b.newTile(cell.value, unscaled, toMove)
 		}
-		commands = append(commands, command(fmt.Sprintf("f%s_%s", occupied, after), and(guards...), updates...))
+		commands = append(commands, command(fmt.Sprintf("f%s_%s", occupied, filledAfter), and(guards...), updates...))
 	}
 	return commands
 }

@@ -42,8 +42,8 @@ func (b *builder) addMerged(items []syntax.Item, terms []syntax.Expr, name strin
 	return append(items, formula(name, line.mergedSum(-1, 0))), append(terms, ident(name))
 }
 
-// mergedSum returns the sum of the tiles that are made by merging in the cells from index cell on. pending is the index of an earlier tile that has
-// not merged, or -1. Of n equal neighbouring tiles, n/2 pairs merge, from whichever end the move begins.
+// mergedSum returns the sum of the tiles that merging makes in the cells from index cell on. pending is the index of an earlier tile that has not
+// merged, or -1. Of n equal neighbouring tiles, n/2 pairs merge, rounded down, whether the move goes to one end of the line or to the other.
 func (l line) mergedSum(pending, cell int) syntax.Expr {
 	if cell == len(l) {
 		return intLit(0)

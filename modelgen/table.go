@@ -131,8 +131,8 @@ func (t *Table) drawnMoves(module *syntax.Module) []int {
 	classes := make([]int, len(t.Rows))
 	for index, row := range t.Rows {
 		updates, key := t.distribution(row, number)
-		class, known := classOf[key]
-		if !known {
+		class, isKnown := classOf[key]
+		if !isKnown {
 			class = len(classOf)
 			classOf[key] = class
 			guard := and(is(phase, moveMerge), ident(noMax), not(ident(fail)), drawnMove.isNone(), is(decision, class))
@@ -172,7 +172,7 @@ func (t *Table) outcomes() ([]outcome, map[outcome]int) {
 	for _, row := range t.Rows {
 		for _, choice := range row.Choices {
 			outcome := outcomeOf(choice)
-			if _, known := number[outcome]; !known {
+			if _, isKnown := number[outcome]; !isKnown {
 				number[outcome] = 0
 				outcomes = append(outcomes, outcome)
 			}

@@ -23,11 +23,11 @@ func (g *grid) decisionTree(rows []TableRow, classes []int) syntax.Expr {
 	tree := &tree{questions: g.questions(rows), classes: classes}
 	size := slices.Max(classes) + 1
 	tree.yes, tree.no = make([]int, size), make([]int, size)
-	all := make([]int, len(rows))
-	for i := range all {
-		all[i] = i
+	rowIndexes := make([]int, len(rows))
+	for i := range rowIndexes {
+		rowIndexes[i] = i
 	}
-	return tree.subtree(all)
+	return tree.subtree(rowIndexes)
 }
 
 // tree has the data that the nodes of a decision tree share while the tree is built.
@@ -95,14 +95,14 @@ func (t *tree) purity(question *question, rows []int) (purity float64, splits bo
 // questions returns the questions about rows: which moves are legal, how neighbouring tiles compare, how large a tile is, and which value the memory
 // has. It omits questions with the same answer for all rows. The last two kinds distinguish any two rows.
 func (g *grid) questions(rows []TableRow) []question {
-	var all []question
+	var useful []question
 	add := func(condition syntax.Expr, holds func(row *TableRow) bool) {
 		question := question{condition: condition, answers: make([]bool, len(rows))}
 		for i := range rows {
 			question.answers[i] = holds(&rows[i])
 		}
 		if slices.Contains(question.answers, true) && slices.Contains(question.answers, false) {
-			all = append(all, question)
+			useful = append(useful, question)
 		}
 	}
 	for _, move := range allMoves() {
@@ -113,9 +113,9 @@ func (g *grid) questions(rows []TableRow) []question {
 		add(is(memory, value), func(row *TableRow) bool { return row.Memory == value })
 	}
 	for _, pair := range slices.Concat(g.neighbourIndices(Left), g.neighbourIndices(Up)) {
-		near, far := ident(g.cells[pair[0]]), ident(g.cells[pair[1]])
-		add(eq(near, far), func(row *TableRow) bool { return row.Cells[pair[0]] == row.Cells[pair[1]] })
-		add(binary(syntax.OpLt, near, far), func(row *TableRow) bool { return row.Cells[pair[0]] < row.Cells[pair[1]] })
+		nearTile, farTile := ident(g.cells[pair[0]]), ident(g.cells[pair[1]])
+		add(eq(nearTile, farTile), func(row *TableRow) bool { return row.Cells[pair[0]] == row.Cells[pair[1]] })
+		add(binary(syntax.OpLt, nearTile, farTile), func(row *TableRow) bool { return row.Cells[pair[0]] < row.Cells[pair[1]] })
 	}
 	tiles := distinct(rows, func(row *TableRow) []int { return row.Cells })
 	for i, cell := range g.cells {
@@ -127,7 +127,7 @@ func (g *grid) questions(rows []TableRow) []question {
 			add(condition, func(row *TableRow) bool { return row.Cells[i] <= value })
 		}
 	}
-	return all
+	return useful
 }
 
 // neighbourIndices returns the pairs of neighbouring cells along a move as indices, the cell closer to the wall first.

@@ -56,9 +56,9 @@ func (c *census) run(ctx context.Context) error {
 		}
 	}
 	for len(c.pending) > 0 && ctx.Err() == nil {
-		b := c.pending[len(c.pending)-1]
+		board := c.pending[len(c.pending)-1]
 		c.pending = c.pending[:len(c.pending)-1]
-		if err := c.countTransitions(b); err != nil {
+		if err := c.countTransitions(board); err != nil {
 			return err
 		}
 	}
@@ -96,15 +96,15 @@ func (c *census) countTransitions(board game.Board) error {
 			c.transitions++
 			continue
 		}
-		reached := make(map[status]bool) // all lost next boards are one next state; likewise all won ones
+		finalReached := make(map[status]bool) // all lost next boards are one next state; likewise all won ones
 		for _, spawned := range c.spawns(moved) {
 			if outcome := c.addBoard(spawned); outcome == undecided {
 				c.transitions++
 			} else {
-				reached[outcome] = true
+				finalReached[outcome] = true
 			}
 		}
-		c.transitions += int64(len(reached))
+		c.transitions += int64(len(finalReached))
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func (p *Pair) Winner() int {
 	return 0
 }
 
-// looks returns the numbers of games after which the pairs are evaluated. Each is twice the one before, and the last is games. The first is 16
+// looks returns the numbers of games after which the pairs are evaluated. Each number is twice the previous one, and the last is games. The first is 16
 // by win, and 64 by score, because the mean of fewer scores is not normal enough for Student's interval (TestCompareCoverage).
 func looks(games int64, criterion Criterion) []int64 {
 	firstLook := int64(16)
@@ -104,15 +104,15 @@ func looks(games int64, criterion Criterion) []int64 {
 	return append(counts, games)
 }
 
-// Compare plays the strategies side by side: game 0 of all, then game 1 of all, and so on. It stops at the first look at which every pair is
-// decided.
+// Compare plays the strategies in rounds: game 0 of every strategy, then game 1 of every strategy, and so on. It stops at the first look at which every
+// pair is decided.
 //
 // By win, the interval of a pair is a confidence sequence for differences in [-1,1], which is proven to hold at all looks at once. By score,
 // the interval is Student's and nominal, because the largest possible score on 4x4 is too large to give a useful proven one. Its error
 // probability is divided evenly among the pairs and among all possible looks, including one for a comparison that the time ends.
 //
 // Source: Howard, Ramdas, McAuliffe and Sekhon 2021 (sequences); Bonferroni's inequality.
-func Compare(ctx context.Context, opt CompareOptions) (c *Contest, err error) {
+func Compare(ctx context.Context, opt CompareOptions) (contest *Contest, err error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
@@ -135,21 +135,21 @@ func Compare(ctx context.Context, opt CompareOptions) (c *Contest, err error) {
 	if err := cmp.Or(plan.run(limited), run.err); err != nil {
 		return nil, err
 	}
-	c = run.contest
+	contest = run.contest
 	switch {
 	case run.allDecided:
-		c.End = Settled
-	case c.Games < opt.Games:
-		if c.End = endOf(ctx); opt.Split.Replaying() {
-			c.End = plan.lackGames(c.Games)
+		contest.End = Settled
+	case contest.Games < opt.Games:
+		if contest.End = endOf(ctx); opt.Split.Replaying() {
+			contest.End = plan.lackGames(contest.Games)
 		}
 		run.updateIntervals()
 	}
-	c.Sequential = !opt.All || c.End != AllPlayed
+	contest.Sequential = !opt.All || contest.End != AllPlayed
 	run.rankPlayers()
-	c.Warnings = append(c.Warnings, opt.Match.sameGames(opt.Strategies...)...)
-	c.Elapsed = time.Since(start)
-	return c, run.err
+	contest.Warnings = append(contest.Warnings, opt.Match.sameGames(opt.Strategies...)...)
+	contest.Elapsed = time.Since(start)
+	return contest, run.err
 }
 
 // check returns an error if the options are not valid. It sets the default criterion.
@@ -170,11 +170,11 @@ func (opt *CompareOptions) check() error {
 		return errors.New("no tile wins, want one to compare by wins")
 	}
 	seenSpecs := make(map[string]bool)
-	for _, s := range opt.Strategies {
-		if seenSpecs[s.String()] {
-			return fmt.Errorf("strategy %v is there twice, want it once", s)
+	for _, competitor := range opt.Strategies {
+		if seenSpecs[competitor.String()] {
+			return fmt.Errorf("strategy %v is there twice, want it once", competitor)
 		}
-		seenSpecs[s.String()] = true
+		seenSpecs[competitor.String()] = true
 	}
 	return opt.Match.Validate()
 }
@@ -213,14 +213,14 @@ func (r *contestRun) openStates(ctx context.Context) (competitors []competitor, 
 	if err := r.opt.Match.prepare(ctx, r.opt.Strategies...); err != nil {
 		return competitors, closeStates, err
 	}
-	for i, s := range r.opt.Strategies {
-		opened := competitor{strategy: s}
+	for i, player := range r.opt.Strategies {
+		opened := competitor{strategy: player}
 		if r.opt.State != "" {
-			path, err := statePath(r.opt.State, r.opt.Match, s.String())
+			path, err := statePath(r.opt.State, r.opt.Match, player.String())
 			if err != nil {
 				return competitors, closeStates, err
 			}
-			if opened.state, err = openState(path, header(r.opt.Match, s.String(), r.opt.Version)); err != nil {
+			if opened.state, err = openState(path, header(r.opt.Match, player.String(), r.opt.Version)); err != nil {
 				return competitors, closeStates, err
 			}
 			resumed, warnings := opened.state.resumedGames(r.opt.Games)
@@ -233,8 +233,8 @@ func (r *contestRun) openStates(ctx context.Context) (competitors []competitor, 
 }
 
 // addGame adds the game of a player to the current round. The game of the last player completes the round: then addGame updates all players and pairs
-// and, at a look, the intervals. It returns false if no more games are needed, or after an error.
-func (r *contestRun) addGame(player int, played *Played) (more bool) {
+// and, at a look, the intervals. needsMore is false if no more games are needed, or after an error.
+func (r *contestRun) addGame(player int, played *Played) (needsMore bool) {
 	contest := r.contest
 	r.currentGames[player] = played.Game
 	if player < len(r.currentGames)-1 {
@@ -293,11 +293,11 @@ func (r *contestRun) showInterim() {
 		return
 	}
 	interim := *r
-	shown := *r.contest
-	shown.Players, shown.Warnings = slices.Clone(shown.Players), nil
-	interim.contest = &shown
+	copied := *r.contest
+	copied.Players, copied.Warnings = slices.Clone(copied.Players), nil
+	interim.contest = &copied
 	interim.rankPlayers()
-	r.opt.OnLook(&shown)
+	r.opt.OnLook(&copied)
 }
 
 // allSettled reports whether each pair has a winner.

@@ -40,11 +40,11 @@ type Estimate struct {
 // Shares have proven intervals. Means have two estimates: a nominal one with Student's interval, and a proven one from the bounds that board
 // and rules put on a game. Moves to a win have only the nominal one, because the number of won games is not fixed beforehand.
 func (o *Outcome) Estimates(confidence float64) ([]Estimate, error) {
-	out, err := o.estimates(o.Match, confidence, o.Sequential())
+	estimates, err := o.estimates(o.Match, confidence, o.Sequential())
 	if err != nil || !o.Shielded {
-		return out, err
+		return estimates, err
 	}
-	result := estimator{confidence: confidence, sequential: o.Sequential(), estimates: out}
+	result := estimator{confidence: confidence, sequential: o.Sequential(), estimates: estimates}
 	moves := o.Match.moveBounds() // a shield acts at most once a move
 	result.addMean(Acts, o.Acts, nil)
 	result.addMean(Acts, o.Acts, &moves)

@@ -61,15 +61,15 @@ type gameRunner struct {
 }
 
 // newGameRunner returns a runner that plays games of a match with a strategy, one after the other. A game ends early when stop becomes true.
-func newGameRunner(match Match, s strategy.Strategy, stop *atomic.Bool) (*gameRunner, error) {
+func newGameRunner(match Match, playerStrategy strategy.Strategy, stop *atomic.Bool) (*gameRunner, error) {
 	rules, err := match.newRules()
 	if err != nil {
 		return nil, err
 	}
-	player := s.Player()
+	player := playerStrategy.Player()
 	widePlayer, _ := player.(strategy.WidePlayer)
 	shield, _ := player.(strategy.Shielded)
-	return &gameRunner{match: match, rules: rules, player: player, widePlayer: widePlayer, shielded: shield, spec: s.String(), spawns: newSource(), choices: newSource(), stop: stop}, nil
+	return &gameRunner{match: match, rules: rules, player: player, widePlayer: widePlayer, shielded: shield, spec: playerStrategy.String(), spawns: newSource(), choices: newSource(), stop: stop}, nil
 }
 
 // play plays the game with an index, whose random numbers depend on the seed and the index only. It calls onFrame, unless it is nil, with each frame.
@@ -80,11 +80,11 @@ func (t *gameRunner) play(index int64, onFrame func(Frame)) (Game, error) {
 	t.choices.seek(t.match.Seed, index, playerStream)
 	t.player.Start()
 	record := Game{Index: index, Spawns: 2}
-	b, err := t.start()
+	board, err := t.start()
 	if err != nil {
 		return record, fmt.Errorf("game %d: %w", index, err)
 	}
-	record, err = t.playFrom(record, b, onFrame)
+	record, err = t.playFrom(record, board, onFrame)
 	record.Time = time.Since(start)
 	return record, err
 }
@@ -124,7 +124,7 @@ func (t *gameRunner) hasNarrowGames() bool {
 func (t *gameRunner) playNarrow(record *Game, board game.Board) (game.Wide, error) {
 	goal := t.match.Goal
 	if goal > game.MaxExponent {
-		goal = 0 // it is on no Board
+		goal = 0 // no Board can have a tile of this size
 	}
 	for !t.ended(record) {
 		legal := t.rules.Legal(board)
@@ -240,8 +240,8 @@ func (t *gameRunner) askDowngraded(board game.Wide, legal game.Moves) (dir game.
 	return dir, err
 }
 
-// chooseDowngraded calls choose with downgraded boards, whose tiles are smaller and smaller, until it does not return game.ErrOverflow. It returns
-// the last error of choose.
+// chooseDowngraded calls choose with downgraded boards, each with smaller tiles than the one before, until choose returns another error than
+// game.ErrOverflow, or nil. It returns the last error of choose.
 func chooseDowngraded(board game.Wide, choose func(downgraded game.Board) error) error {
 	for largest := min(board.Max(), game.MaxExponent+1) - 1; largest > 0; largest-- {
 		downgraded, ok := board.Downgraded(largest)

@@ -60,8 +60,8 @@ func (m Match) prepare(ctx context.Context, strategies ...strategy.Strategy) err
 	if err := strategy.PrepareOpponent(ctx, m.Opponent); err != nil {
 		return err
 	}
-	for _, s := range strategies {
-		if err := strategy.Prepare(ctx, s); err != nil {
+	for _, current := range strategies {
+		if err := strategy.Prepare(ctx, current); err != nil {
 			return err
 		}
 	}

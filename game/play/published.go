@@ -196,7 +196,7 @@ func (s *gameSample) judge(row *PublishedRow, published *Published, confidence f
 	return judgement, err
 }
 
-// share returns the number of our games that a published share counts, and the number of all our games.
+// share returns the number of our games of the kind that a published share counts, such as won games, and the number of all our games.
 func (s *gameSample) share(row *PublishedRow, published *Published) stats.Bernoulli {
 	exponent := int(math.Log2(float64(published.Tile)))
 	switch published.Measure {
@@ -276,16 +276,16 @@ func compatibleShare(ours stats.Sample, counts []stats.Bernoulli, level float64)
 		return false, "", err
 	}
 	ourCount := ours.K
-	zeroCompatible, errZero := compatibleWith(0)
-	allCompatible, errAll := compatibleWith(ours.N)
-	compatible, errOurs := compatibleWith(ourCount)
+	zeroCompatible, zeroErr := compatibleWith(0)
+	allCompatible, allErr := compatibleWith(ours.N)
+	compatible, oursErr := compatibleWith(ourCount)
 	switch {
 	case zeroCompatible && allCompatible:
 		weakness = fmt.Sprintf("no result of %s would have been incompatible with %d of theirs", noun.Count(ours.N, "game"), counts[0].N)
 	case interval.Hi-interval.Lo > widestShare:
 		weakness = fmt.Sprintf("the 99 %% interval is wider than %g", widestShare)
 	}
-	return compatible, weakness, cmp.Or(errZero, errAll, errOurs)
+	return compatible, weakness, cmp.Or(zeroErr, allErr, oursErr)
 }
 
 // publishedCounts returns the counts that a printed share of total games can stand for: k of m games for the text k/m, k for a plain number, 0 or 1
@@ -293,10 +293,10 @@ func compatibleShare(ours stats.Sample, counts []stats.Bernoulli, level float64)
 func publishedCounts(text string, total int64) (counts []stats.Bernoulli, remark string, err error) {
 	if wins, games, ok := strings.Cut(text, "/"); ok {
 		fraction := stats.Bernoulli{}
-		var errK, errM error
-		fraction.K, errK = strconv.ParseInt(strings.TrimSpace(wins), 10, 64)
-		fraction.N, errM = strconv.ParseInt(strings.TrimSpace(games), 10, 64)
-		if errK != nil || errM != nil || fraction.K < 0 || fraction.K > fraction.N || fraction.N == 0 {
+		var winsErr, gamesErr error
+		fraction.K, winsErr = strconv.ParseInt(strings.TrimSpace(wins), 10, 64)
+		fraction.N, gamesErr = strconv.ParseInt(strings.TrimSpace(games), 10, 64)
+		if winsErr != nil || gamesErr != nil || fraction.K < 0 || fraction.K > fraction.N || fraction.N == 0 {
 			return nil, "", fmt.Errorf("published %q, want a fraction of games", text)
 		}
 		return []stats.Bernoulli{fraction}, "", nil
@@ -397,9 +397,9 @@ func judgeMean(judgement *Judgement, ours stats.Moments, published *Published, c
 	return nil
 }
 
-// judgeBest tests whether their best result can come from the same game as our results. If all games are ordered at random, the number of our
-// games before their first one has a known distribution. The same holds for the number of our games that beat their best. Its quantiles
-// select two of our results as limits for their best.
+// judgeBest tests whether their best result can come from the same game as our results. If it does, the number of our results that beat their best has
+// a known distribution, because all orders of their games and ours by result are equally likely. Its quantiles select two of our results as limits
+// for their best.
 func (s *gameSample) judgeBest(judgement *Judgement, published *Published, ours []float64) error {
 	publishedBest, halfUnit, err := parsePrinted(published.Text)
 	if err != nil {
@@ -415,7 +415,7 @@ func (s *gameSample) judgeBest(judgement *Judgement, published *Published, ours 
 	if lowRank <= count {
 		judgement.Interval.Lo = sorted[lowRank-1]
 	}
-	// sorted[high-1] is the last of our results that their best exceeds with probability at most alpha/2.
+	// sorted[highRank-1] is the last of our results that their best exceeds with probability at most alpha/2.
 	highRank := rankLimit(count, judgement.Theirs, 1-alpha/2) - 1
 	if highRank >= 1 {
 		judgement.Interval.Hi = sorted[highRank-1]

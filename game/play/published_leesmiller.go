@@ -13,9 +13,9 @@ func LeesMiller() Document {
 		return PublishedRow{Table: "solved", Name: fmt.Sprintf("%dx%d to %d", size, size, game.Value(goal)), Match: match(size, goal), Values: values}
 	}
 	played := func(size, goal int, value string) PublishedRow {
-		r := solved(size, goal, Published{Measure: WinValue, Text: value})
-		r.Table, r.Strategy, r.Games = "played", "optimal", 10_000
-		return r
+		row := solved(size, goal, Published{Measure: WinValue, Text: value})
+		row.Table, row.Strategy, row.Games = "played", "optimal", 10_000
+		return row
 	}
 	unsolved := solved(4, 6, Published{Measure: WinValue, Text: "1"}, Published{Measure: ClassCount, Text: "about 40 billion"})
 	unsolved.OutOfReach = true

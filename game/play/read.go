@@ -29,16 +29,16 @@ type RecordHeader struct {
 	Seeded   bool   // the tiles come from Match.Seed
 }
 
-// ReadRecord reads a record of games, and calls each with every game in the order of the file. file is the name of the record for messages.
+// ReadRecord reads a record of games, and calls visit with every game in the order of the file. file is the name of the record for messages.
 // ReadRecord checks that each move is legal, that each new tile is in an empty cell and follows from the seed if the record has one, that the game is
-// over at its end, and that the recorded result is the result of the moves. The error is a *ReadError, an error of r, or an error of each.
-func ReadRecord(r io.Reader, file string, each func(*Played) error) (RecordHeader, error) {
-	reader := recordReader{r: bufio.NewReader(r), file: file}
+// over at its end, and that the recorded result is the result of the moves. The error is a *ReadError, an error of input, or an error of visit.
+func ReadRecord(input io.Reader, file string, visit func(*Played) error) (RecordHeader, error) {
+	reader := recordReader{r: bufio.NewReader(input), file: file}
 	header, err := reader.header()
 	if err != nil {
 		return header, err
 	}
-	rules, err := game.New(header.Match.Shape) // made once: building the tables takes far longer than one game
+	rules, err := game.New(header.Match.Shape) // once for all games, because its tables take far longer to build than a game to check
 	if err != nil {
 		return header, err
 	}
@@ -51,7 +51,7 @@ func ReadRecord(r io.Reader, file string, each func(*Played) error) (RecordHeade
 		if err != nil {
 			return header, err
 		}
-		if err := each(played); err != nil {
+		if err := visit(played); err != nil {
 			return header, err
 		}
 	}

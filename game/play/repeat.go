@@ -139,11 +139,11 @@ func (p *repetition) repeatRow(ctx context.Context, row *PublishedRow) (RowResul
 	}
 	result.Strategy, result.Games, result.End, result.Warnings = games.strategy, games.Games(), games.endReason, games.warnings
 	for i := range row.Values {
-		j, err := games.judge(row, &row.Values[i], p.Confidence)
+		judgement, err := games.judge(row, &row.Values[i], p.Confidence)
 		if err != nil {
 			return result, err
 		}
-		result.Judgements = append(result.Judgements, j)
+		result.Judgements = append(result.Judgements, judgement)
 	}
 	return result, nil
 }
@@ -152,29 +152,29 @@ func (p *repetition) repeatRow(ctx context.Context, row *PublishedRow) (RowResul
 func (p *repetition) gamesOfRow(ctx context.Context, row *PublishedRow) (*rowGames, error) {
 	match := row.Match
 	match.Seed = p.Seed
-	s, err := match.Parse(row.Strategy)
+	rowStrategy, err := match.Parse(row.Strategy)
 	if err != nil {
 		return nil, err
 	}
-	key, numWanted := header(match, s.String(), p.Version), p.wantedGames(row)
+	key, numWanted := header(match, rowStrategy.String(), p.Version), p.wantedGames(row)
 	if earlier := p.played[key]; earlier != nil && (earlier.endReason != AllPlayed || earlier.Games() >= numWanted) {
 		return earlier, nil
 	}
-	games := &rowGames{strategy: s.String(), endReason: OutOfTime}
+	games := &rowGames{strategy: rowStrategy.String(), endReason: OutOfTime}
 	limited, cancel := p.limited(ctx)
 	defer cancel()
-	if outcome, err := budgetEnded(ctx, limited, strategy.Prepare(limited, s)); err != nil || outcome {
+	if isOutOfTime, err := budgetEnded(ctx, limited, strategy.Prepare(limited, rowStrategy)); err != nil || isOutOfTime {
 		return games, err
 	}
 	opt := Options{
-		Match: match, Strategy: s, Games: numWanted, Workers: p.Workers, Time: p.rowTime(), Version: p.Version,
+		Match: match, Strategy: rowStrategy, Games: numWanted, Workers: p.Workers, Time: p.rowTime(), Version: p.Version,
 		Each: func(played *Played) error {
 			games.addGame(played.Game)
 			return nil
 		},
 	}
 	if p.State != "" {
-		if opt.State, err = statePath(p.State, match, s.String()); err != nil {
+		if opt.State, err = statePath(p.State, match, rowStrategy.String()); err != nil {
 			return nil, err
 		}
 	}
@@ -192,13 +192,13 @@ func (p *repetition) gamesOfRow(ctx context.Context, row *PublishedRow) (*rowGam
 
 // sampleModel samples the model of a row and judges the row's numbers.
 func (p *repetition) sampleModel(ctx context.Context, result *RowResult) error {
-	limited, cancel := p.limited(ctx)
+	limitedContext, cancel := p.limited(ctx)
 	defer cancel()
 	if limit := p.rowTime(); limit > 0 {
-		limited, cancel = context.WithTimeout(limited, limit)
+		limitedContext, cancel = context.WithTimeout(limitedContext, limit)
 		defer cancel()
 	}
-	verdict, err := p.Sample(limited, result.Row, p.wantedGames(result.Row))
+	verdict, err := p.Sample(limitedContext, result.Row, p.wantedGames(result.Row))
 	if err != nil {
 		return err
 	}
@@ -206,17 +206,17 @@ func (p *repetition) sampleModel(ctx context.Context, result *RowResult) error {
 	switch {
 	case ctx.Err() != nil:
 		result.End = Interrupted
-	case limited.Err() != nil:
+	case limitedContext.Err() != nil:
 		result.End = OutOfTime
 	case verdict.Err != nil:
 		return verdict.Err
 	}
 	for i := range result.Row.Values {
-		j, err := JudgeVerdict(result.Row, &result.Row.Values[i], &verdict, p.Confidence, stats.CompareConfidence, false)
+		judgement, err := JudgeVerdict(result.Row, &result.Row.Values[i], &verdict, p.Confidence, stats.CompareConfidence, false)
 		if err != nil {
 			return err
 		}
-		result.Judgements = append(result.Judgements, j)
+		result.Judgements = append(result.Judgements, judgement)
 	}
 	return nil
 }
@@ -235,29 +235,29 @@ func (p *repetition) wantedGames(row *PublishedRow) int64 {
 
 // solve judges the numbers of a row against the exact solution, unless the row is out of reach.
 func (p *repetition) solve(ctx context.Context, result *RowResult) error {
-	nothing := func(why string) {
+	addNothing := func(why string) {
 		for range result.Row.Values {
 			result.Judgements = append(result.Judgements, Judgement{Value: math.NaN(), Remark: why})
 		}
 	}
 	if p.Solve == nil || result.Row.OutOfReach {
-		nothing("not computed: out of reach here")
+		addNothing("not computed: out of reach here")
 		return nil
 	}
-	limited, cancel := p.limited(ctx)
+	limitedContext, cancel := p.limited(ctx)
 	defer cancel()
-	optimum, err := p.optimumOf(limited, result.Row)
-	if isOut, err := budgetEnded(ctx, limited, err); err != nil || isOut {
-		nothing("not computed: the budget was used up")
+	optimum, err := p.optimumOf(limitedContext, result.Row)
+	if isOutOfTime, err := budgetEnded(ctx, limitedContext, err); err != nil || isOutOfTime {
+		addNothing("not computed: the budget was used up")
 		result.End = OutOfTime
 		return err
 	}
 	for i := range result.Row.Values {
-		j, err := optimum.judge(&result.Row.Values[i])
+		judgement, err := optimum.judge(&result.Row.Values[i])
 		if err != nil {
 			return err
 		}
-		result.Judgements = append(result.Judgements, j)
+		result.Judgements = append(result.Judgements, judgement)
 	}
 	return nil
 }
@@ -293,9 +293,9 @@ type Tally struct {
 // Count counts the published numbers that are compatible with ours, and those that are not. It names the contradictions that no note of the document
 // expects, also those of the mean scores of a table together.
 func Count(document Document, results []RowResult) (tally Tally) {
-	for _, j := range Joints(results) {
-		if j.Verdict == Incompatible && document.Together[j.Table] == "" {
-			tally.Unexpected = append(tally.Unexpected, j.Table+", mean scores together")
+	for _, joint := range Joints(results) {
+		if joint.Verdict == Incompatible && document.Together[joint.Table] == "" {
+			tally.Unexpected = append(tally.Unexpected, joint.Table+", mean scores together")
 		}
 	}
 	for i := range results {

@@ -134,17 +134,17 @@ func (opt *Options) check() error {
 	return opt.Match.Validate()
 }
 
-// schedule returns the schedule of the run, which adds the games to out and stores the error of Each in failed.
-func (opt *Options) schedule(player competitor, outcome *Outcome, failed *error) *schedule {
+// schedule returns the schedule of the run, which adds the games to outcome and stores the error of Each in eachErr.
+func (opt *Options) schedule(player competitor, outcome *Outcome, eachErr *error) *schedule {
 	lastReport := time.Now()
 	return &schedule{
 		match: opt.Match, competitors: []competitor{player}, games: opt.Games, workers: opt.Workers, record: opt.Record, split: opt.Split,
 		takeGame: func(_ int, played *Played) bool {
 			outcome.Add(played.Game)
 			if opt.Each != nil {
-				*failed = opt.Each(played)
+				*eachErr = opt.Each(played)
 			}
-			return *failed == nil
+			return *eachErr == nil
 		},
 		tick: func() {
 			if opt.Progress != nil && time.Since(lastReport) > progressInterval {
@@ -160,8 +160,8 @@ func (m Match) sameGames(strategies ...strategy.Strategy) []string {
 	if m.Opponent == nil || !m.Opponent.Deterministic() {
 		return nil
 	}
-	for _, s := range strategies {
-		if !s.Deterministic() {
+	for _, player := range strategies {
+		if !player.Deterministic() {
 			return nil
 		}
 	}

@@ -94,8 +94,8 @@ func (s *schedule) newWorker(ctx context.Context, base int64) (inorder.Worker[Pl
 func (w *worker) Close() error {
 	w.release()
 	var errs []error
-	for _, r := range w.runners {
-		errs = append(errs, strategy.ClosePlayer(r.player))
+	for _, runner := range w.runners {
+		errs = append(errs, strategy.ClosePlayer(runner.player))
 	}
 	return errors.Join(errs...)
 }

@@ -46,8 +46,8 @@ func (s *schedule) recordPart(ctx context.Context) error {
 	})
 }
 
-// replayPiece takes the recorded games of a shard, as if they were played now. more is false if no more games are needed.
-func (s *schedule) replayPiece(piece *shard.Piece) (more bool, err error) {
+// replayPiece passes the recorded games of a shard to takeGame, as if they were played now. needsMore is false if no more games are needed.
+func (s *schedule) replayPiece(piece *shard.Piece) (needsMore bool, err error) {
 	data, err := piece.Load()
 	if err != nil {
 		return false, err
@@ -79,10 +79,10 @@ func appendRecord(data []byte, played *Game) []byte {
 }
 
 // readRecord reads the game with an index from the results of a shard. It returns an error if the numbers cannot be those of a game.
-func readRecord(r *bufio.Reader, index int64) (result Game, err error) {
+func readRecord(reader *bufio.Reader, index int64) (result Game, err error) {
 	var numbers [8]int64
 	for i := range numbers {
-		number, err := binary.ReadUvarint(r)
+		number, err := binary.ReadUvarint(reader)
 		if err != nil {
 			return result, fmt.Errorf("game %d ends early: %w", index, err)
 		}

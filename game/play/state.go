@@ -49,14 +49,14 @@ func statePath(dir string, match Match, strategy string) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", fmt.Errorf("state: %w", err)
 	}
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
-			return r
+	name := strings.Map(func(character rune) rune {
+		if character >= 'a' && character <= 'z' || character >= '0' && character <= '9' || character == '-' {
+			return character
 		}
 		return '_'
 	}, strategy)
-	sum := crc32.Checksum([]byte(header(match, strategy, "")), castagnoli())
-	return filepath.Join(dir, fmt.Sprintf("%.60s-%08x.games", name, sum)), nil
+	checksum := crc32.Checksum([]byte(header(match, strategy, "")), castagnoli())
+	return filepath.Join(dir, fmt.Sprintf("%.60s-%08x.games", name, checksum)), nil
 }
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
@@ -82,9 +82,9 @@ func openState(path, header string) (state *stateFile, err error) {
 
 // read reads the games in the file, and cuts damaged lines off its end. A new file gets the header. Then games can be appended.
 func (s *stateFile) read(header string) error {
-	r := bufio.NewReaderSize(s.file, 1<<16)
+	reader := bufio.NewReaderSize(s.file, 1<<16)
 	beginning := make([]byte, len(header))
-	length, err := io.ReadFull(r, beginning)
+	length, err := io.ReadFull(reader, beginning)
 	switch {
 	case err == nil && string(beginning) == header:
 	case (err == io.EOF || err == io.ErrUnexpectedEOF) && strings.HasPrefix(header, string(beginning[:length])):
@@ -102,7 +102,7 @@ func (s *stateFile) read(header string) error {
 	default:
 		return err
 	}
-	intact, err := s.readGames(r)
+	intact, err := s.readGames(reader)
 	if err != nil {
 		return err
 	}
@@ -131,9 +131,9 @@ func otherExperiment(foundHeader, wantedHeader string) error {
 }
 
 // readGames reads lines up to the first damaged one and returns the number of intact bytes.
-func (s *stateFile) readGames(r *bufio.Reader) (intact int64, err error) {
+func (s *stateFile) readGames(reader *bufio.Reader) (intact int64, err error) {
 	for {
-		line, err := r.ReadSlice('\n')
+		line, err := reader.ReadSlice('\n')
 		if err == io.EOF || err == bufio.ErrBufferFull {
 			return intact, nil
 		}
@@ -215,19 +215,19 @@ func (s *stateFile) close() error {
 	return errors.Join(s.file.Sync(), s.file.Close())
 }
 
-// appendGame appends the line of a game to a text: its numbers, and a checksum that begins with the checksum of the header, crc.
-func appendGame(text []byte, crc uint32, finished Game) []byte {
+// appendGame appends the line of a game to a text: its numbers, and a checksum of the header and of these numbers.
+func appendGame(text []byte, headerChecksum uint32, finished Game) []byte {
 	start := len(text)
 	for _, number := range []int64{finished.Index, finished.Score, finished.Moves, finished.Spawns, int64(finished.Max), bit(finished.Won), finished.WinMoves, finished.Acts, bit(finished.Overflow), int64(finished.Time)} {
 		text = strconv.AppendInt(text, number, 10)
 		text = append(text, ' ')
 	}
-	sum := crc32.Update(crc, castagnoli(), text[start:])
-	return fmt.Appendf(text, "%08x\n", sum)
+	checksum := crc32.Update(headerChecksum, castagnoli(), text[start:])
+	return fmt.Appendf(text, "%08x\n", checksum)
 }
 
 // parseGame parses a line without its line end. ok is false if appendGame does not write exactly this line.
-func parseGame(crc uint32, line []byte) (result Game, ok bool) {
+func parseGame(headerChecksum uint32, line []byte) (result Game, ok bool) {
 	fields := bytes.Fields(line)
 	var numbers [10]int64
 	if len(fields) != len(numbers)+1 {
@@ -243,7 +243,7 @@ func parseGame(crc uint32, line []byte) (result Game, ok bool) {
 		Index: numbers[0], Score: numbers[1], Moves: numbers[2], Spawns: numbers[3], Max: int(numbers[4]),
 		Won: numbers[5] == 1, WinMoves: numbers[6], Acts: numbers[7], Overflow: numbers[8] == 1, Time: time.Duration(numbers[9]),
 	}
-	written := appendGame(nil, crc, result)
+	written := appendGame(nil, headerChecksum, result)
 	return result, bytes.Equal(written[:len(written)-1], line)
 }
 

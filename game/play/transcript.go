@@ -105,15 +105,15 @@ func (r *replay) setStart(board game.Board) error {
 	return nil
 }
 
-// playStep makes a move and adds the new tile. It returns an error if that breaks the rules.
-func (r *replay) playStep(playStep Step) error {
+// step makes a move and adds the new tile. It returns an error if that breaks the rules.
+func (r *replay) playStep(step Step) error {
 	if r.isOver() {
 		return errors.New("the game ended before it")
 	}
-	if legal := r.rules.LegalWide(r.board); !legal.Has(playStep.Dir) {
-		return fmt.Errorf("%v is not legal, want one of %v", playStep.Dir, legal)
+	if legal := r.rules.LegalWide(r.board); !legal.Has(step.Dir) {
+		return fmt.Errorf("%v is not legal, want one of %v", step.Dir, legal)
 	}
-	moved, score, err := r.rules.MoveWide(r.board, playStep.Dir)
+	moved, score, err := r.rules.MoveWide(r.board, step.Dir)
 	if err != nil {
 		return err
 	}
@@ -121,19 +121,19 @@ func (r *replay) playStep(playStep Step) error {
 	r.game.Score += int64(score)
 	r.checkWin(moved)
 	r.board = moved
-	switch ended := r.game.Won && !r.match.PlayOn; {
-	case ended && playStep.Exp != 0:
+	switch hasEnded := r.game.Won && !r.match.PlayOn; {
+	case hasEnded && step.Exp != 0:
 		return errors.New("the move wins the game, want no new tile after it")
-	case !ended && playStep.Exp == 0:
+	case !hasEnded && step.Exp == 0:
 		return errors.New("no new tile, want one")
-	case !ended:
-		if err := r.spawn(playStep); err != nil {
+	case !hasEnded:
+		if err := r.spawn(step); err != nil {
 			return err
 		}
 	}
 	r.game.Max = r.board.Max()
 	if r.onFrame != nil {
-		r.onFrame(Frame{Moves: r.game.Moves, Dir: playStep.Dir, Moved: moved, Board: r.board, Score: r.game.Score})
+		r.onFrame(Frame{Moves: r.game.Moves, Dir: step.Dir, Moved: moved, Board: r.board, Score: r.game.Score})
 	}
 	return nil
 }

@@ -24,16 +24,16 @@ func Watch(ctx context.Context, opt Options, index int64, onFrame func(Frame) er
 		return Game{}, err
 	}
 	defer func() { err = errors.Join(err, strategy.ClosePlayer(runner.player)) }()
-	var failed error
+	var frameErr error
 	result, err = runner.play(index, func(frame Frame) {
-		if failed == nil {
-			if failed = onFrame(frame); failed != nil {
+		if frameErr == nil {
+			if frameErr = onFrame(frame); frameErr != nil {
 				stop.Store(true)
 			}
 		}
 	})
-	if errors.Is(err, errStopped) || failed != nil {
-		return result, errors.Join(failed, ctx.Err())
+	if errors.Is(err, errStopped) || frameErr != nil {
+		return result, errors.Join(frameErr, ctx.Err())
 	}
 	return result, err
 }
