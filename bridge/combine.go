@@ -408,13 +408,13 @@ func add(first, second answer) answer {
 	return sum
 }
 
-// average divides a sum of n answers by n, with bounds that allow for rounding.
-func average(sum answer, n int) answer {
+// average divides a sum of count answers by count, with bounds that allow for rounding.
+func average(sum answer, count int) answer {
 	mean := sum
-	mean.value = sema.DoubleValue(sum.value.Float / float64(n))
-	mean.lo, mean.hi = interval.Below(sum.lo/float64(n)), interval.Above(sum.hi/float64(n))
+	mean.value = sema.DoubleValue(sum.value.Float / float64(count))
+	mean.lo, mean.hi = interval.Below(sum.lo/float64(count)), interval.Above(sum.hi/float64(count))
 	if sum.value.Rat != nil {
-		mean.value = sema.RatValue(new(big.Rat).Quo(sum.value.Rat, big.NewRat(int64(n), 1)))
+		mean.value = sema.RatValue(new(big.Rat).Quo(sum.value.Rat, big.NewRat(int64(count), 1)))
 	}
 	return mean
 }

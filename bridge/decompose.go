@@ -61,35 +61,35 @@ func newQuestion(job *job, item *workItem, instance *instance, op string) (*ques
 	if job.Job.Numeric.Fair {
 		return nil, &syntax.DialectError{Dialect: syntax.Storm, Feature: "fair schedulers"}
 	}
-	d := &decomposer{job: job, item: item, instance: instance, namedProperties: make(map[string]*syntax.Property), labelDefs: make(map[string]syntax.Expr)}
+	questionDecomposer := &decomposer{job: job, item: item, instance: instance, namedProperties: make(map[string]*syntax.Property), labelDefs: make(map[string]syntax.Expr)}
 	for _, declared := range item.task.Source.Tree.Items {
 		switch declared := declared.(type) {
 		case *syntax.LabelDecl:
-			d.labelDefs[declared.Name.Name] = declared.X
+			questionDecomposer.labelDefs[declared.Name.Name] = declared.X
 		case *syntax.Property:
 			if declared.Name != nil {
-				d.namedProperties[declared.Name.Name] = declared
+				questionDecomposer.namedProperties[declared.Name.Name] = declared
 			}
 		}
 	}
 	if job.Tree != nil {
 		for _, declared := range job.Tree.Items {
 			if label, ok := declared.(*syntax.LabelDecl); ok {
-				d.labelDefs[label.Name.Name] = label.X
+				questionDecomposer.labelDefs[label.Name.Name] = label.X
 			}
 		}
 	}
-	root := d.newNode(d.rewriteForStorm(item.task.Property.X), op, nil)
-	for _, query := range d.asked {
+	root := questionDecomposer.newNode(questionDecomposer.rewriteForStorm(item.task.Property.X), op, nil)
+	for _, query := range questionDecomposer.asked {
 		query.instance = instance
 		if job.Job.States != nil {
-			query.expr = d.replaceByLabels(query.expr)
+			query.expr = questionDecomposer.replaceByLabels(query.expr)
 		}
 	}
-	if d.err == nil {
-		d.checkPrintable()
+	if questionDecomposer.err == nil {
+		questionDecomposer.checkPrintable()
 	}
-	return &question{item: item, instance: instance, root: root, asked: d.asked}, d.err
+	return &question{item: item, instance: instance, root: root, asked: questionDecomposer.asked}, questionDecomposer.err
 }
 
 // checkPrintable writes every query in Storm's dialect, one by one, and fails if the dialect cannot express one. Otherwise that query would make the
@@ -623,13 +623,13 @@ func (d *decomposer) checkBound(temporal *syntax.Temporal) (*syntax.Temporal, er
 
 // isEmpty reports whether no time satisfies the bounds low and high. In discrete time, times are integers. A strict bound excludes the bound itself.
 func isEmpty(low, high *big.Rat, lowStrict, highStrict, isDiscrete bool) bool {
-	one := big.NewRat(1, 1)
+	oneStep := big.NewRat(1, 1)
 	if isDiscrete {
 		if lowStrict {
-			low = new(big.Rat).Add(low, one)
+			low = new(big.Rat).Add(low, oneStep)
 		}
 		if highStrict {
-			high = new(big.Rat).Sub(high, one)
+			high = new(big.Rat).Sub(high, oneStep)
 		}
 		return low.Cmp(high) > 0
 	}

@@ -123,14 +123,14 @@ func (e *Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict
 
 // answer runs the tool for all items: first in batches, then one by one for items that still have no verdict, then with other switches for items
 // without a reliable answer.
-func (e *Engine) answer(ctx context.Context, job *job, asked []*workItem) error {
-	if err := e.runAll(ctx, job, e.tool.batches(withoutVerdict(asked))); err != nil {
+func (e *Engine) answer(ctx context.Context, job *job, queries []*workItem) error {
+	if err := e.runAll(ctx, job, e.tool.batches(withoutVerdict(queries))); err != nil {
 		return err
 	}
-	if err := e.runOneByOne(ctx, job, withoutVerdict(asked)); err != nil {
+	if err := e.runOneByOne(ctx, job, withoutVerdict(queries)); err != nil {
 		return err
 	}
-	for _, item := range asked {
+	for _, item := range queries {
 		if err := e.askOtherwise(ctx, job, item); err != nil {
 			return err
 		}

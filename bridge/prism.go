@@ -215,7 +215,7 @@ func PRISMMemory(limit int64) []string {
 	if limit == 0 {
 		return nil
 	}
-	mebibytes := func(n int64) string { return strconv.FormatInt(max(n>>20, 1), 10) + "m" }
+	mebibytes := func(numBytes int64) string { return strconv.FormatInt(max(numBytes>>20, 1), 10) + "m" }
 	// The remaining quarter is for the Java virtual machine itself.
 	return []string{"-javamaxmem", mebibytes(limit / 2), "-cuddmaxmem", mebibytes(limit / 4)}
 }
@@ -252,8 +252,8 @@ func propertiesOf(batch []*workItem) (text []byte, selected []string, err error)
 	}
 	for i, declared := range file.Items {
 		property, ok := declared.(*syntax.Property)
-		asked := func(item *workItem) bool { return item.task.Property == property }
-		if ok && !printable(property) && !slices.ContainsFunc(batch, asked) {
+		isAsked := func(item *workItem) bool { return item.task.Property == property }
+		if ok && !printable(property) && !slices.ContainsFunc(batch, isAsked) {
 			file.Items[i] = &syntax.Property{Name: property.Name, X: &syntax.BoolLit{Value: true}} // keep the numbers of the others
 		}
 	}

@@ -32,7 +32,7 @@ func (e *Engine) States(ctx context.Context, plan *runner.Plan, valuation sema.V
 const exported = "exported"
 
 // states lets PRISM export its state space: as UMB, or in several text files if the version cannot write UMB.
-func (p prism) states(ctx context.Context, e *Engine, plan *runner.Plan, valuation sema.Valuation) (*explicit.ToolSpace, error) {
+func (p prism) states(ctx context.Context, engine *Engine, plan *runner.Plan, valuation sema.Valuation) (*explicit.ToolSpace, error) {
 	args, modelFiles := modelOf(plan)
 	isExact := plan.Job.Numeric.Accuracy == result.Exact
 	hasSystem := plan.Tree != nil && slices.ContainsFunc(plan.Tree.Items, isSystem)
@@ -48,15 +48,15 @@ func (p prism) states(ctx context.Context, e *Engine, plan *runner.Plan, valuati
 	if plan.Job.NoFixDeadlocks {
 		args = append(args, "-nofixdl")
 	}
-	args = append(args, e.opt.Args...)
+	args = append(args, engine.opt.Args...)
 	exportedSpace := &explicit.ToolSpace{AllLabelsAndRewards: true, AllActions: true}
 	file := exported + ".umb"
-	exportedFiles, err := e.collect(ctx, modelFiles, append(slices.Clone(args), "-exportmodel", file), file)
+	exportedFiles, err := engine.collect(ctx, modelFiles, append(slices.Clone(args), "-exportmodel", file), file)
 	switch {
 	case err == nil:
 		exportedSpace.Space, err = files.ReadUMB(ctx, *exportedFiles[file], files.ReadOptions{Exact: isExact, Fractions: isExact})
 	case mayRetry(err):
-		exportedSpace.Space, err = e.prismTextFiles(ctx, plan, modelFiles, args)
+		exportedSpace.Space, err = engine.prismTextFiles(ctx, plan, modelFiles, args)
 	default:
 		return nil, err
 	}

@@ -25,13 +25,13 @@ func (e *Engine) Values(ctx context.Context, plan *runner.Plan, task int, model,
 }
 
 // values returns the values of an item's property in all states, which PRISM writes to a file, one number per line.
-func (p prism) values(ctx context.Context, e *Engine, job *job, item *workItem) ([]float64, error) {
+func (p prism) values(ctx context.Context, engine *Engine, job *job, item *workItem) ([]float64, error) {
 	const file = "values.txt"
 	command, err := p.command(ctx, job, []*workItem{item})
 	if err != nil {
 		return nil, err
 	}
-	collected, err := e.collect(ctx, command.Files, append(command.Args, "-exportvector", file), file)
+	collected, err := engine.collect(ctx, command.Files, append(command.Args, "-exportvector", file), file)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (p prism) values(ctx context.Context, e *Engine, job *job, item *workItem) 
 }
 
 // values returns the values of an item's property in all states, sorted in PRISM's order. Storm exports them together with the valuations of the states.
-func (storm) values(ctx context.Context, e *Engine, job *job, item *workItem) ([]float64, error) {
+func (storm) values(ctx context.Context, engine *Engine, job *job, item *workItem) ([]float64, error) {
 	job.storm = &stormJob{queries: make(map[*instance]int)}
 	instance, err := newInstance(job, item.model)
 	if err != nil {
@@ -61,7 +61,7 @@ func (storm) values(ctx context.Context, e *Engine, job *job, item *workItem) ([
 	if err != nil {
 		return nil, refusal(err)
 	}
-	if err := e.answer(ctx, job, question.asked); err != nil {
+	if err := engine.answer(ctx, job, question.asked); err != nil {
 		return nil, err
 	}
 	if merged := question.mergeVerdicts(question.root); merged.Err != nil {

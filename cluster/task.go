@@ -105,11 +105,11 @@ func (d Dir) readTasks(round int) ([][]int, error) {
 	for line := range strings.Lines(string(text)) {
 		var shards []int
 		for _, word := range strings.Fields(line) {
-			n, err := strconv.Atoi(word)
-			if err != nil || n < 1 || n > settings.MaxShards {
+			shard, err := strconv.Atoi(word)
+			if err != nil || shard < 1 || shard > settings.MaxShards {
 				return nil, fmt.Errorf("%s:%d: found %.20q, want the number of a shard", name, len(tasks)+1, word)
 			}
-			shards = append(shards, n)
+			shards = append(shards, shard)
 		}
 		tasks = append(tasks, shards)
 	}

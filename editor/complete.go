@@ -156,12 +156,12 @@ func (s *statementScanner) add(token lexeme) {
 
 // headLength returns the number of tokens in the complete head of a module or reward structure; 0 if the tokens do not start with one.
 func (s *statementScanner) headLength() int {
-	switch n := len(s.tokens); {
-	case n == 3 && s.startsWith("module") && !s.d.is(s.tokens[2], "="):
+	switch numTokens := len(s.tokens); {
+	case numTokens == 3 && s.startsWith("module") && !s.d.is(s.tokens[2], "="):
 		return 2
-	case n == 2 && s.startsWith("rewards") && !s.d.is(s.tokens[1], `"`):
+	case numTokens == 2 && s.startsWith("rewards") && !s.d.is(s.tokens[1], `"`):
 		return 1
-	case n == 4 && s.startsWith("rewards"):
+	case numTokens == 4 && s.startsWith("rewards"):
 		return 4
 	}
 	return 0

@@ -38,30 +38,30 @@ func environmentOf(model *syntax.Model, text []byte) *environment {
 	var renamed []*syntax.RenamedModule
 	numModules := 0
 	for _, item := range model.Items {
-		switch n := item.(type) {
+		switch decl := item.(type) {
 		case *syntax.TypeDecl:
-			env.common = mix(env.common, env.textHash(n))
+			env.common = mix(env.common, env.textHash(decl))
 		case *syntax.ConstDecl:
-			env.add(n.Name, n, "")
+			env.add(decl.Name, decl, "")
 		case *syntax.FormulaDecl:
-			env.add(n.Name, n, "")
+			env.add(decl.Name, decl, "")
 		case *syntax.GlobalDecl:
-			env.add(n.Var.Name, n.Var, "")
+			env.add(decl.Var.Name, decl.Var, "")
 		case *syntax.Module:
-			modules[n.Name.Name] = true
+			modules[decl.Name.Name] = true
 			numModules++
-			for _, variable := range n.Vars {
-				env.add(variable.Name, variable, n.Name.Name)
+			for _, variable := range decl.Vars {
+				env.add(variable.Name, variable, decl.Name.Name)
 			}
 		case *syntax.RenamedModule:
-			modules[n.Name.Name] = true
+			modules[decl.Name.Name] = true
 			numModules++
-			renamed = append(renamed, n)
+			renamed = append(renamed, decl)
 		}
 	}
-	for _, n := range renamed { // a renaming copies the commands of a module with other names
-		env.common = mix(env.common, env.textHash(n))
-		for _, rename := range n.Renames {
+	for _, decl := range renamed { // a renaming copies the commands of a module with other names
+		env.common = mix(env.common, env.textHash(decl))
+		for _, rename := range decl.Renames {
 			env.common = mix(mix(env.common, env.valueHash(rename.Old.Name)), env.valueHash(rename.New.Name))
 		}
 	}
@@ -95,19 +95,19 @@ func (e *environment) nameHash(hashes map[string]uint64, name string, withValues
 	hash := uint64(1)
 	hashes[name] = hash // ends the recursion for a cyclic definition, which is an error
 	for _, decl := range e.decls[name] {
-		switch n := decl.Node.(type) {
+		switch node := decl.Node.(type) {
 		case *syntax.VarDecl: // its range does not matter
-			hash = mix(mix(hash, uint64(n.Type)+2), maphash.String(seed, decl.module))
+			hash = mix(mix(hash, uint64(node.Type)+2), maphash.String(seed, decl.module))
 			continue
 		case *syntax.ConstDecl:
 			if !withValues {
-				hash = mix(hash, ^uint64(n.Type))
+				hash = mix(hash, ^uint64(node.Type))
 				continue
 			}
 		}
 		hash = mix(hash, e.textHash(decl.Node))
-		syntax.Inspect(decl.Node, func(n syntax.Node) bool {
-			if id, ok := n.(*syntax.Ident); ok {
+		syntax.Inspect(decl.Node, func(node syntax.Node) bool {
+			if id, ok := node.(*syntax.Ident); ok {
 				hash = mix(hash, e.nameHash(hashes, id.Name, withValues))
 			}
 			return true
@@ -195,34 +195,34 @@ func (f *constantFinder) expression(x syntax.Expr) {
 
 // addOperation records an expression and its names if its kind is fixed and it is an operation. The caller ensures that it is not part of a
 // larger operation on constants.
-func (f *constantFinder) addOperation(x syntax.Expr, kind foldKind) {
-	x = withoutParentheses(x)
-	if kind != fixed || f.isAtom(x) {
+func (f *constantFinder) addOperation(expr syntax.Expr, kind foldKind) {
+	expr = withoutParentheses(expr)
+	if kind != fixed || f.isAtom(expr) {
 		return
 	}
-	if text := string(f.text[x.Pos().Offset:x.End().Offset]); !slices.Contains(f.use.operations, text) {
+	if text := string(f.text[expr.Pos().Offset:expr.End().Offset]); !slices.Contains(f.use.operations, text) {
 		f.use.operations = append(f.use.operations, text)
-		f.addNames(x)
+		f.addNames(expr)
 	}
 }
 
-func withoutParentheses(x syntax.Expr) syntax.Expr {
+func withoutParentheses(expr syntax.Expr) syntax.Expr {
 	for {
-		paren, ok := x.(*syntax.Paren)
+		paren, ok := expr.(*syntax.Paren)
 		if !ok {
-			return x
+			return expr
 		}
-		x = paren.X
+		expr = paren.X
 	}
 }
 
 // isAtom reports whether an expression is a literal or the name of a constant.
-func (f *constantFinder) isAtom(x syntax.Expr) bool {
-	switch x := x.(type) {
+func (f *constantFinder) isAtom(expr syntax.Expr) bool {
+	switch expr := expr.(type) {
 	case *syntax.IntLit, *syntax.DoubleLit, *syntax.BoolLit:
 		return true
 	case *syntax.Ident:
-		return f.isConst(x.Name)
+		return f.isConst(expr.Name)
 	}
 	return false
 }
@@ -238,9 +238,9 @@ func (f *constantFinder) isConst(name string) bool {
 }
 
 // addNames records the names in a node.
-func (f *constantFinder) addNames(n syntax.Node) {
-	syntax.Inspect(n, func(n syntax.Node) bool {
-		if id, ok := n.(*syntax.Ident); ok && !slices.Contains(f.use.names, id.Name) {
+func (f *constantFinder) addNames(node syntax.Node) {
+	syntax.Inspect(node, func(node syntax.Node) bool {
+		if id, ok := node.(*syntax.Ident); ok && !slices.Contains(f.use.names, id.Name) {
 			f.use.names = append(f.use.names, id.Name)
 		}
 		return true
@@ -249,32 +249,32 @@ func (f *constantFinder) addNames(n syntax.Node) {
 
 // operand returns the foldKind of an expression, and records the operations on constants that are operands of operations on variables. Where
 // it returns unknown, it clears use.decided.
-func (f *constantFinder) operand(x syntax.Expr) foldKind {
-	switch x := x.(type) {
+func (f *constantFinder) operand(expr syntax.Expr) foldKind {
+	switch expr := expr.(type) {
 	case *syntax.IntLit, *syntax.DoubleLit, *syntax.BoolLit:
 		return fixed
 	case *syntax.Paren:
-		return f.operand(x.X)
+		return f.operand(expr.X)
 	case *syntax.Ident:
-		return f.ident(x)
+		return f.ident(expr)
 	case *syntax.Unary:
-		return f.operand(x.X)
+		return f.operand(expr.X)
 	case *syntax.Binary:
-		switch x.Op {
+		switch expr.Op {
 		case syntax.OpAnd, syntax.OpOr, syntax.OpImplies, syntax.OpIff:
-			return f.logical(x)
+			return f.logical(expr)
 		}
-		return f.operands(x.X, x.Y)
+		return f.operands(expr.X, expr.Y)
 	case *syntax.Cond:
-		if f.operand(x.Condition) != varying {
+		if f.operand(expr.Condition) != varying {
 			break
 		}
-		for _, branch := range []syntax.Expr{x.Then, x.Else} {
+		for _, branch := range []syntax.Expr{expr.Then, expr.Else} {
 			f.addOperation(branch, f.operand(branch))
 		}
 		return varying
 	case *syntax.Call:
-		return f.operands(x.Args...)
+		return f.operands(expr.Args...)
 	}
 	f.use.decided = false
 	return unknown
@@ -282,8 +282,8 @@ func (f *constantFinder) operand(x syntax.Expr) foldKind {
 
 // logical returns the foldKind of a logical operation. It is unknown if only one operand is constant, because such an operand decides the result
 // or is removed.
-func (f *constantFinder) logical(x *syntax.Binary) foldKind {
-	leftKind, rightKind := f.operand(x.X), f.operand(x.Y)
+func (f *constantFinder) logical(operation *syntax.Binary) foldKind {
+	leftKind, rightKind := f.operand(operation.X), f.operand(operation.Y)
 	if leftKind == rightKind && leftKind != unknown {
 		return leftKind
 	}
@@ -294,8 +294,8 @@ func (f *constantFinder) logical(x *syntax.Binary) foldKind {
 // operands returns the foldKind of an operation that needs the values of all its operands.
 func (f *constantFinder) operands(list ...syntax.Expr) foldKind {
 	kinds := make([]foldKind, len(list))
-	for i, x := range list {
-		kinds[i] = f.operand(x)
+	for i, operand := range list {
+		kinds[i] = f.operand(operand)
 	}
 	switch {
 	case slices.Contains(kinds, unknown):
@@ -303,8 +303,8 @@ func (f *constantFinder) operands(list ...syntax.Expr) foldKind {
 	case !slices.Contains(kinds, varying):
 		return fixed
 	}
-	for i, x := range list {
-		f.addOperation(x, kinds[i])
+	for i, operand := range list {
+		f.addOperation(operand, kinds[i])
 	}
 	return varying
 }
@@ -317,14 +317,14 @@ func (f *constantFinder) ident(id *syntax.Ident) foldKind {
 		return kind
 	}
 	if declarations := f.decls[id.Name]; len(declarations) == 1 && !isVisited {
-		switch n := declarations[0].Node.(type) {
+		switch decl := declarations[0].Node.(type) {
 		case *syntax.VarDecl:
 			return varying
 		case *syntax.ConstDecl:
 			return fixed
 		case *syntax.FormulaDecl:
 			f.formulas[id.Name] = unknown
-			f.formulas[id.Name] = f.operand(n.X)
+			f.formulas[id.Name] = f.operand(decl.X)
 			return f.formulas[id.Name]
 		}
 	}

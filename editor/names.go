@@ -197,12 +197,12 @@ func (c *collector) refer(id *syntax.Ident, s space) {
 
 // propertyItem collects the names in an item of a properties file.
 func (c *collector) propertyItem(item syntax.Node) {
-	switch n := item.(type) {
+	switch typedItem := item.(type) {
 	case *syntax.Property:
-		c.declare(n.Name, Property, n)
-		c.expr(n.X)
+		c.declare(typedItem.Name, Property, typedItem)
+		c.expr(typedItem.X)
 	case syntax.Item:
-		c.item(n)
+		c.item(typedItem)
 	}
 }
 
@@ -304,20 +304,20 @@ func (c *collector) renamed(module *syntax.RenamedModule) {
 }
 
 // system collects the names in the expression of a system definition.
-func (c *collector) system(x syntax.SysExpr) {
-	syntax.Inspect(x, func(n syntax.Node) bool {
-		switch n := n.(type) {
+func (c *collector) system(expr syntax.SysExpr) {
+	syntax.Inspect(expr, func(node syntax.Node) bool {
+		switch node := node.(type) {
 		case *syntax.SysModule:
-			c.refer(n.Name, modules)
+			c.refer(node.Name, modules)
 		case *syntax.SysRef:
-			c.refer(n.Name, systems)
+			c.refer(node.Name, systems)
 		case *syntax.SysParallel:
-			c.actions(n.Actions)
+			c.actions(node.Actions)
 		case *syntax.SysHide:
-			c.actions(n.Actions)
+			c.actions(node.Actions)
 		case *syntax.Rename:
-			c.refer(n.Old, actions)
-			c.refer(n.New, actions)
+			c.refer(node.Old, actions)
+			c.refer(node.New, actions)
 		}
 		return true
 	})
@@ -331,21 +331,21 @@ func (c *collector) actions(ids []*syntax.Ident) {
 }
 
 // expr collects the names in an expression; none if it is nil.
-func (c *collector) expr(x syntax.Expr) {
-	if x == nil {
+func (c *collector) expr(expr syntax.Expr) {
+	if expr == nil {
 		return
 	}
-	syntax.Inspect(x, func(n syntax.Node) bool {
-		switch n := n.(type) {
+	syntax.Inspect(expr, func(node syntax.Node) bool {
+		switch node := node.(type) {
 		case *syntax.Ident:
-			c.refer(n, values)
+			c.refer(node, values)
 		case *syntax.Quoted:
-			c.add(n.Name, n.Span, occurrence{space: quoted})
+			c.add(node.Name, node.Span, occurrence{space: quoted})
 		case *syntax.Reward:
-			c.structure(n.Struct)
-			c.structure(n.DivisorStruct)
+			c.structure(node.Struct)
+			c.structure(node.DivisorStruct)
 		case *syntax.CostBound:
-			c.structure(n.Struct)
+			c.structure(node.Struct)
 		}
 		return true
 	})

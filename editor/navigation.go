@@ -118,14 +118,14 @@ func (g *group) value(ctx context.Context, decl *declaration) (string, bool) {
 }
 
 // times says how often something happens: "nowhere", "once" or "3 times".
-func times(n int) string {
-	switch n {
+func times(count int) string {
+	switch count {
 	case 0:
 		return "nowhere"
 	case 1:
 		return "once"
 	}
-	return fmt.Sprintf("%d times", n)
+	return fmt.Sprintf("%d times", count)
 }
 
 // maxDeclaration is the largest part of a declaration that is shown, in bytes.
@@ -137,15 +137,15 @@ func declarationText(decl *declaration) string {
 	if decl.details != nil {
 		node = decl.node
 	}
-	switch n := node.(type) {
+	switch typedNode := node.(type) {
 	case nil:
 		return decl.kind.String() + " [" + decl.name + "]"
 	case *syntax.Module:
-		return fmt.Sprintf("module %s // %s, %s", n.Name.Name, noun.Count(len(n.Vars), "variable"), noun.Count(decl.doc.numCommands(n), "command"))
+		return fmt.Sprintf("module %s // %s, %s", typedNode.Name.Name, noun.Count(len(typedNode.Vars), "variable"), noun.Count(decl.doc.numCommands(typedNode), "command"))
 	case *syntax.Rewards:
-		return fmt.Sprintf("rewards %q", n.Name.Name)
+		return fmt.Sprintf("rewards %q", typedNode.Name.Name)
 	case *syntax.Rename:
-		return n.New.Name + " // renamed from " + n.Old.Name
+		return typedNode.New.Name + " // renamed from " + typedNode.Old.Name
 	}
 	var text bytes.Buffer
 	if syntax.Fprint(&text, format.Bare(node), syntax.Options{}) != nil {

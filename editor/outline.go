@@ -32,11 +32,11 @@ func (f *Files) Symbols(name string) []Symbol {
 		}
 	case *syntax.Properties:
 		for _, item := range tree.Items {
-			switch n := item.(type) {
+			switch typedItem := item.(type) {
 			case *syntax.Property:
-				found = append(found, propertySymbol(n))
+				found = append(found, propertySymbol(typedItem))
 			case syntax.Item:
-				found = append(found, symbols(n)...)
+				found = append(found, symbols(typedItem)...)
 			}
 		}
 	}
@@ -64,26 +64,26 @@ func symbols(item syntax.Item) []Symbol {
 		}
 		return []Symbol{symbol}
 	}
-	switch n := item.(type) {
+	switch decl := item.(type) {
 	case *syntax.ConstDecl:
-		return symbolOf(n.Name, Constant, n.Type.String())
+		return symbolOf(decl.Name, Constant, decl.Type.String())
 	case *syntax.FormulaDecl:
-		return symbolOf(n.Name, Formula, syntax.ExprString(n.X))
+		return symbolOf(decl.Name, Formula, syntax.ExprString(decl.X))
 	case *syntax.LabelDecl:
-		return symbolOf(n.Name, Label, syntax.ExprString(n.X))
+		return symbolOf(decl.Name, Label, syntax.ExprString(decl.X))
 	case *syntax.ObservableDecl:
-		return symbolOf(n.Name, Observable, syntax.ExprString(n.X))
+		return symbolOf(decl.Name, Observable, syntax.ExprString(decl.X))
 	case *syntax.GlobalDecl:
-		return []Symbol{variableSymbol(n.Var)}
+		return []Symbol{variableSymbol(decl.Var)}
 	case *syntax.RenamedModule:
-		return symbolOf(n.Name, Module, "= "+n.Base.Name)
+		return symbolOf(decl.Name, Module, "= "+decl.Base.Name)
 	case *syntax.Rewards:
-		return symbolOf(n.Name, RewardStruct, "")
+		return symbolOf(decl.Name, RewardStruct, "")
 	case *syntax.System:
-		return symbolOf(n.Name, SystemName, "")
+		return symbolOf(decl.Name, SystemName, "")
 	case *syntax.Module:
-		symbol := symbolOf(n.Name, Module, "")
-		for _, variable := range n.Vars {
+		symbol := symbolOf(decl.Name, Module, "")
+		for _, variable := range decl.Vars {
 			symbol[0].Inside = append(symbol[0].Inside, variableSymbol(variable))
 		}
 		return symbol

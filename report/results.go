@@ -339,7 +339,7 @@ func exportedValue(verdict *result.Verdict) string {
 	case value.RatPoints != nil:
 		return result.CurveText(value.RatPoints, (*big.Rat).RatString, ",")
 	case value.Kind == result.Curve:
-		return result.CurveText(value.Points, func(v float64) string { return sema.DoubleValue(v).String() }, ",")
+		return result.CurveText(value.Points, func(coordinate float64) string { return sema.DoubleValue(coordinate).String() }, ",")
 	case value.Rat != nil && verdict.Accuracy == result.Exact:
 		return value.Rat.RatString()
 	}

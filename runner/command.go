@@ -20,8 +20,8 @@ type Commander interface {
 }
 
 // Run runs a tool. If the context ends, Run returns no error: exit.Cause says how the context ended.
-func Run(ctx context.Context, tool Commander, c Command) (Exit, error) {
-	exit, err := tool.Run(ctx, c)
+func Run(ctx context.Context, tool Commander, command Command) (Exit, error) {
+	exit, err := tool.Run(ctx, command)
 	switch contextErr := ctx.Err(); {
 	case contextErr == nil:
 		return exit, err

@@ -35,17 +35,17 @@ func Check(ctx context.Context, e Engine, job Job) ([]result.Verdict, error) {
 
 // As returns the engine as a value of type T. If the engine has another type, As unwraps it, like errors.As, until an engine has type T. It returns
 // false if none has.
-func As[T any](e Engine) (T, bool) {
+func As[T any](candidate Engine) (T, bool) {
 	for {
-		if engine, ok := e.(T); ok {
+		if engine, ok := candidate.(T); ok {
 			return engine, true
 		}
-		outer, ok := e.(interface{ Unwrap() Engine })
+		outer, ok := candidate.(interface{ Unwrap() Engine })
 		if !ok {
 			var zero T
 			return zero, false
 		}
-		e = outer.Unwrap()
+		candidate = outer.Unwrap()
 	}
 }
 

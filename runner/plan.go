@@ -102,14 +102,14 @@ func (p *Plan) Definitions() []string {
 	}
 	var definitions []string
 	for _, text := range p.Job.Consts {
-		parts := strings.Split(text, ",")
-		for i, part := range parts {
-			name, value, isDefinition := strings.Cut(part, "=")
+		words := strings.Split(text, ",")
+		for i, word := range words {
+			name, value, isDefinition := strings.Cut(word, "=")
 			if translated, ok := p.jani.Constants[strings.TrimSpace(name)]; ok && isDefinition {
-				parts[i] = translated + "=" + value
+				words[i] = translated + "=" + value
 			}
 		}
-		definitions = append(definitions, strings.Join(parts, ","))
+		definitions = append(definitions, strings.Join(words, ","))
 	}
 	return definitions
 }

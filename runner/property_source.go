@@ -78,8 +78,8 @@ func (p *Plan) readProperties() error {
 // supported for the model.
 func (p *Plan) readPropertiesFile() (*Source, error) {
 	if p.jani != nil && p.Job.PropsFile == "" {
-		own := p.jani.Properties
-		return (&Source{File: p.Job.File, Parsed: own, rejected: maps.Clone(p.jani.Refused), names: p.jani.Names, refused: p.jani.Refused}).accepted(), nil
+		modelProperties := p.jani.Properties
+		return (&Source{File: p.Job.File, Parsed: modelProperties, rejected: maps.Clone(p.jani.Refused), names: p.jani.Names, refused: p.jani.Refused}).accepted(), nil
 	}
 	tree, err := syntax.ParsePropertiesOf(p.Job.Dialect, p.Job.PropsFile, p.Job.Properties)
 	source := &Source{File: p.Job.PropsFile, Tree: tree, Parsed: tree, rejected: make(map[*syntax.Property]*syntax.Error)}

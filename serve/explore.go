@@ -109,7 +109,7 @@ func (h *API) graph(ctx context.Context, question *graphQuestion, response *repl
 	if question.Depth < 0 || question.Depth > MaxNodes {
 		return nil, badf("depth %d, want 0 to %d", question.Depth, MaxNodes)
 	}
-	var drawn *graph
+	var answer *graph
 	err := h.withFor(ctx, &question.source, &question.valued, func(loaded *model) error {
 		picture, err := h.pathsOf(ctx, &question.source, &question.valued, loaded, response)
 		if err != nil {
@@ -122,10 +122,10 @@ func (h *API) graph(ctx context.Context, question *graphQuestion, response *repl
 		if loaded.space != nil {
 			picture.States = loaded.space.Model().NumStates()
 		}
-		drawn, err = picture.graph, picture.draw(ctx, question)
+		answer, err = picture.graph, picture.draw(ctx, question)
 		return err
 	})
-	return drawn, err
+	return answer, err
 }
 
 // newPicture returns a picture without states.

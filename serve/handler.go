@@ -48,9 +48,9 @@ type Limits struct {
 }
 
 func (l Limits) complete() Limits {
-	set := func(x *int64, otherwise int64) {
-		if *x == 0 {
-			*x = otherwise
+	set := func(limit *int64, otherwise int64) {
+		if *limit == 0 {
+			*limit = otherwise
 		}
 	}
 	if l.Time == 0 {

@@ -168,25 +168,25 @@ func (h *API) property(ctx context.Context, input *source, index int, text strin
 	} else {
 		job.Select = []string{strconv.Itoa(index + 1)}
 	}
-	p, err := runner.NewPlan(ctx, job)
+	plan, err := runner.NewPlan(ctx, job)
 	if err != nil {
 		return nil, err
 	}
-	last := len(p.Tasks) - 1
-	if rejected := p.Tasks[last].Rejected; rejected != nil {
+	lastTask := len(plan.Tasks) - 1
+	if rejected := plan.Tasks[lastTask].Rejected; rejected != nil {
 		return nil, rejected
 	}
-	if p, err = p.Part([]int{last}, nil); err != nil {
+	if plan, err = plan.Part([]int{lastTask}, nil); err != nil {
 		return nil, err
 	}
-	_, list, err := p.Instances()
+	_, instances, err := plan.Instances()
 	if err != nil {
 		return nil, err
 	}
-	if len(list) != 1 {
+	if len(instances) != 1 {
 		return nil, errors.New("the property cannot be checked")
 	}
-	return &check.Property{Property: list[0].Property, Program: list[0].Program, File: job.PropsFile}, nil
+	return &check.Property{Property: instances[0].Property, Program: instances[0].Program, File: job.PropsFile}, nil
 }
 
 // valuesOf returns the values of a property in all states, and the scheduler that attains them.

@@ -22,11 +22,11 @@ func StudentQuantile(confidence float64, dof int64) float64 {
 // SkewedHalfWidth returns a nominal half-width for the mean of independent positive estimates whose distribution is skewed to
 // the right, such as products of fractions. If r is Student's half-width divided by the mean, the result is mean * (e^r - 1): Student's
 // interval for the logarithm of the mean ends at mean * e^r. It is infinite without positive samples.
-func SkewedHalfWidth(m *Moments, confidence float64) float64 {
-	n, mean := m.Count(), m.Mean()
-	if n < 2 || !(mean > 0) {
+func SkewedHalfWidth(moments *Moments, confidence float64) float64 {
+	count, mean := moments.Count(), moments.Mean()
+	if count < 2 || !(mean > 0) {
 		return math.Inf(1)
 	}
-	relative := StudentQuantile(confidence, n-1) * math.Sqrt(m.Variance()/float64(n)) / mean
+	relative := StudentQuantile(confidence, count-1) * math.Sqrt(moments.Variance()/float64(count)) / mean
 	return mean * math.Expm1(relative)
 }

@@ -50,7 +50,7 @@ func Documents() []Document { return []Document{Thesis(), Stanford(), DTU(), CS2
 
 // Choose returns the rows of a table whose names match a pattern. table is the name of the table, such as "1" or "table 1"; "" means all tables. It
 // returns an error if there is no such row.
-func (d Document) Choose(table string, name interface{ MatchString(s string) bool }) (rows []PublishedRow, err error) {
+func (d Document) Choose(table string, name interface{ MatchString(text string) bool }) (rows []PublishedRow, err error) {
 	var names []string
 	for _, row := range d.Rows {
 		names = append(names, row.Table+": "+row.Name)

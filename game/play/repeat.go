@@ -179,7 +179,7 @@ func (p *repetition) gamesOfRow(ctx context.Context, row *PublishedRow) (*rowGam
 		}
 	}
 	if p.Progress != nil {
-		opt.Progress = func(done progress.Progress) { p.Progress(row.Name, done) }
+		opt.Progress = func(update progress.Progress) { p.Progress(row.Name, update) }
 	}
 	outcome, err := Run(ctx, opt)
 	if err != nil {

@@ -118,11 +118,11 @@ func (r *moveRanker) chooseProbabilities(branches [4]afterMove, count int) ([]*b
 			distributions[i] = distributions[equal]
 			continue
 		}
-		rest, err := r.restOfValue(move.next, &limit)
+		restDistribution, err := r.restOfValue(move.next, &limit)
 		if err != nil {
 			return nil, err
 		}
-		distributions[i] = rest.shifted(move.scoreValue)
+		distributions[i] = restDistribution.shifted(move.scoreValue)
 	}
 	probabilities, err := probabilitiesOfMax(distributions, r.ties, &limit)
 	if err != nil {

@@ -43,8 +43,8 @@ type MoveValue struct {
 
 // Values returns the values that a strategy computes for the legal moves on a board. The strategy makes the first move with the largest value. ok is
 // false if the strategy does not compare values of moves.
-func Values(s Strategy, board game.Board) (values []MoveValue, ok bool, err error) {
-	search, comparesValues := s.(*lookahead)
+func Values(playerStrategy Strategy, board game.Board) (values []MoveValue, ok bool, err error) {
+	search, comparesValues := playerStrategy.(*lookahead)
 	if !comparesValues {
 		return nil, false, nil
 	}

@@ -136,7 +136,9 @@ func (c *canvas) label(font *typeface, line *label) {
 		for i := range letter {
 			corners[i] = letter[i].args
 		}
-		c.rasterize(gray(0), corners, func(r *vector.Rasterizer, to func(xy) (float32, float32)) { addOutline(r, to, letter) })
+		c.rasterize(gray(0), corners, func(rasterizer *vector.Rasterizer, toPixel func(xy) (float32, float32)) {
+			addOutline(rasterizer, toPixel, letter)
+		})
 	}
 }
 

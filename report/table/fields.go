@@ -80,13 +80,13 @@ func cellText(field reflect.Value) string {
 
 // plain returns the text of a value in CSV: a float64 in full precision, texts joined by "; ", and other lists, maps and structs as JSON.
 func plain(value any) string {
-	switch x := value.(type) {
+	switch typed := value.(type) {
 	case nil:
 		return ""
 	case float64:
-		return result.JSONNumber(x).String()
+		return result.JSONNumber(typed).String()
 	case []string:
-		return strings.Join(x, "; ")
+		return strings.Join(typed, "; ")
 	}
 	switch reflect.TypeOf(value).Kind() {
 	case reflect.Slice, reflect.Map, reflect.Struct:

@@ -83,15 +83,15 @@ func (t *Table) Append(values ...any) {
 
 // cellOf returns a value as a cell, with its default text. A value that is a cell stays unchanged.
 func cellOf(value any) Cell {
-	switch x := value.(type) {
+	switch typed := value.(type) {
 	case nil:
 		return Cell{}
 	case Cell:
-		return x
+		return typed
 	case string:
-		return Cell{Text: x}
+		return Cell{Text: typed}
 	case float64:
-		return Cell{Text: number.Text(x), Value: x}
+		return Cell{Text: number.Text(typed), Value: typed}
 	}
 	return Cell{Text: fmt.Sprint(value), Value: value}
 }
@@ -193,9 +193,9 @@ func (t *Table) objects() []object {
 
 // machine returns the value of the cell in JSON; nil if the cell is empty.
 func (c *Cell) machine() any {
-	switch x := c.Value.(type) {
+	switch typed := c.Value.(type) {
 	case float64:
-		return result.JSONNumber(x)
+		return result.JSONNumber(typed)
 	case nil:
 		if c.Text == "" {
 			return nil

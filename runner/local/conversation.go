@@ -46,20 +46,20 @@ func (t *Tool) Converse(ctx context.Context, args []string) (*Conversation, erro
 	if t.dir == "" {
 		t = t.In(".", t.env...)
 	}
-	c := &Conversation{ctx: ctx, in: inputWriter, answers: make(chan string), toolEnded: make(chan struct{})}
+	conversation := &Conversation{ctx: ctx, in: inputWriter, answers: make(chan string), toolEnded: make(chan struct{})}
 	toolContext, cancel := context.WithCancel(ctx)
-	c.cancel = cancel
+	conversation.cancel = cancel
 	outputReader, outputWriter := io.Pipe()
-	go c.readAnswers(toolContext, outputReader)
+	go conversation.readAnswers(toolContext, outputReader)
 	go func() {
-		defer close(c.toolEnded)
-		c.exit, c.err = t.start(toolContext, runner.Command{Args: args, Stdout: outputWriter, Stderr: &c.stderr}, inputReader)
+		defer close(conversation.toolEnded)
+		conversation.exit, conversation.err = t.start(toolContext, runner.Command{Args: args, Stdout: outputWriter, Stderr: &conversation.stderr}, inputReader)
 		err := errors.Join(inputReader.Close(), outputWriter.Close())
-		if c.err == nil {
-			c.err = err
+		if conversation.err == nil {
+			conversation.err = err
 		}
 	}()
-	return c, nil
+	return conversation, nil
 }
 
 // readAnswers sends the output lines of the program to the channel answers, until the program or the context ends.
@@ -85,8 +85,8 @@ func (c *Conversation) Tell(line string) { io.WriteString(c.in, line+"\n") }
 // within the limit, or if the program has written a line before the question, because then answers and questions do not match.
 func (c *Conversation) Ask(line string, limit time.Duration) (string, error) {
 	select {
-	case answer, open := <-c.answers:
-		if open {
+	case answer, isOpen := <-c.answers:
+		if isOpen {
 			return "", fmt.Errorf("found the line %q before %q was sent, want one line for each question", answer, line)
 		}
 	default:
@@ -96,8 +96,8 @@ func (c *Conversation) Ask(line string, limit time.Duration) (string, error) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
-	case answer, open := <-c.answers:
-		if open {
+	case answer, isOpen := <-c.answers:
+		if isOpen {
 			return answer, nil
 		}
 		<-c.toolEnded
@@ -131,8 +131,8 @@ func (c *Conversation) Close() error {
 	answers := c.answers
 	for waiting := true; waiting; {
 		select {
-		case _, open := <-answers: // ignore further lines
-			if !open {
+		case _, isOpen := <-answers: // ignore further lines
+			if !isOpen {
 				answers = nil
 			}
 		case <-c.toolEnded:
@@ -153,15 +153,15 @@ type lastLine struct {
 }
 
 // Write implements io.Writer. It keeps the end of the text.
-func (l *lastLine) Write(b []byte) (int, error) {
+func (l *lastLine) Write(data []byte) (int, error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	const maxLength = 4096
-	l.text = append(l.text, b...)
+	l.text = append(l.text, data...)
 	if excess := len(l.text) - maxLength; excess > 0 {
 		l.text = slices.Clone(l.text[excess:])
 	}
-	return len(b), nil
+	return len(data), nil
 }
 
 // note returns the last line for a message; it is empty if nothing was written.

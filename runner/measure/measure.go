@@ -81,11 +81,11 @@ func (t *Tool) Run(ctx context.Context, command runner.Command) (exit runner.Exi
 		meter.group = group
 		defer func() { err = errors.Join(err, group.Close()) }()
 	}
-	before := observe(t.options.Cores)
+	observedBefore := observe(t.options.Cores)
 	exit, err = t.program.Measured(meter).Run(ctx, command)
 	usage, usageErr := meter.usage(groupErr)
 	usage.Wall = exit.Elapsed
-	usage.Interference = before.interference(observe(t.options.Cores), usage.CPU)
+	usage.Interference = observedBefore.interference(observe(t.options.Cores), usage.CPU)
 	usage.Interference.Throttled = usage.Interference.Throttled || meter.throttled
 	if usage.OutOfMemory && exit.Cause != runner.Cancelled {
 		exit.Cause = runner.OutOfMemory

@@ -28,11 +28,11 @@ func (r *Recording) Where() string { return "recording " + r.name }
 
 // Run implements runner.Commander. If the recording has no exit code, the
 // recorded run was killed.
-func (r *Recording) Run(ctx context.Context, c runner.Command) (runner.Exit, error) {
+func (r *Recording) Run(ctx context.Context, command runner.Command) (runner.Exit, error) {
 	for _, stream := range []struct {
 		w    io.Writer
 		text []byte
-	}{{c.Stdout, r.transcript.Stdout}, {c.Stderr, r.transcript.Stderr}} {
+	}{{command.Stdout, r.transcript.Stdout}, {command.Stderr, r.transcript.Stderr}} {
 		if stream.w == nil {
 			continue
 		}

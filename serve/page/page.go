@@ -14,19 +14,19 @@ var static embed.FS
 
 // Files returns the files by name.
 func Files() map[string][]byte {
-	out := map[string][]byte{}
-	err := fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	files := map[string][]byte{}
+	err := fs.WalkDir(static, "static", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
 			return err
 		}
 		text, err := static.ReadFile(name)
-		out[name[len("static/"):]] = text
+		files[name[len("static/"):]] = text
 		return err
 	})
 	if err != nil {
 		panic(err) // the files are a part of the program
 	}
-	return out
+	return files
 }
 
 // Type returns the media type of a file of the page.

@@ -19,8 +19,8 @@ func (h apiHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	out := &lines{w: w}
-	h.api.Answer(request.Context(), strings.TrimPrefix(request.URL.Path, "/api/"), request.Body, out.send)
+	response := &lines{w: w}
+	h.api.Answer(request.Context(), strings.TrimPrefix(request.URL.Path, "/api/"), request.Body, response.send)
 }
 
 // wellFormed returns an error unless a request is a POST of JSON. Browsers let a page of another site send other kinds of requests without a check.

@@ -119,7 +119,7 @@ var withoutInlining = []string{
 
 // compile builds the playground.
 func compile(ctx context.Context, temporary string) (Program, error) {
-	wd, err := os.Getwd()
+	workingDir, err := os.Getwd()
 	if err != nil {
 		return Program{}, err
 	}
@@ -132,7 +132,7 @@ func compile(ctx context.Context, temporary string) (Program, error) {
 	for _, path := range withoutInlining {
 		args = append(args, "-gcflags=tilecheck/"+path+"=-l")
 	}
-	_, err = output(ctx, goTool.In(wd, "GOOS=js", "GOARCH=wasm"), append(args, "-o", file, "tilecheck/cmd/playground")...)
+	_, err = output(ctx, goTool.In(workingDir, "GOOS=js", "GOARCH=wasm"), append(args, "-o", file, "tilecheck/cmd/playground")...)
 	if err != nil {
 		return Program{}, err
 	}
@@ -140,7 +140,7 @@ func compile(ctx context.Context, temporary string) (Program, error) {
 	if err != nil {
 		return Program{}, err
 	}
-	root, err := output(ctx, goTool.In(wd), "env", "GOROOT")
+	root, err := output(ctx, goTool.In(workingDir), "env", "GOROOT")
 	if err != nil {
 		return Program{}, err
 	}

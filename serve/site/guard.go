@@ -34,12 +34,12 @@ type guard struct {
 }
 
 func newGuard(next http.Handler, addr net.Addr, token string, limit int64) *guard {
-	g := &guard{next: next, token: token, cross: http.NewCrossOriginProtection(), bodies: make(chan struct{}, maxLargeBodies), limit: limit}
-	if a, ok := addr.(*net.TCPAddr); token == "" || ok && a.IP.IsLoopback() {
+	guarded := &guard{next: next, token: token, cross: http.NewCrossOriginProtection(), bodies: make(chan struct{}, maxLargeBodies), limit: limit}
+	if tcpAddr, ok := addr.(*net.TCPAddr); token == "" || ok && tcpAddr.IP.IsLoopback() {
 		_, port, _ := net.SplitHostPort(addr.String())
-		g.hosts = []string{addr.String(), "localhost:" + port, "127.0.0.1:" + port, "[::1]:" + port}
+		guarded.hosts = []string{addr.String(), "localhost:" + port, "127.0.0.1:" + port, "[::1]:" + port}
 	}
-	return g
+	return guarded
 }
 
 // ServeHTTP implements http.Handler.
@@ -68,9 +68,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 
 // sanitize replaces unusual characters of a host name for an error message.
 func sanitize(host string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(".:-[]", r)) {
-			return r
+	return strings.Map(func(character rune) rune {
+		if character < 0x80 && (character >= 'a' && character <= 'z' || character >= 'A' && character <= 'Z' || character >= '0' && character <= '9' || strings.ContainsRune(".:-[]", character)) {
+			return character
 		}
 		return '?'
 	}, host[:min(len(host), 80)])
@@ -82,8 +82,8 @@ func (g *guard) isOwnHost(host string) bool {
 	if g.hosts == nil {
 		return true
 	}
-	for _, h := range g.hosts {
-		if strings.EqualFold(h, host) {
+	for _, ownHost := range g.hosts {
+		if strings.EqualFold(ownHost, host) {
 			return true
 		}
 	}
@@ -100,8 +100,8 @@ func (g *guard) api(w http.ResponseWriter, request *http.Request) {
 		http.Error(w, "a request from another origin", http.StatusForbidden)
 		return
 	}
-	given, _ := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer ")
-	if g.token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(g.token)) != 1 {
+	token, _ := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer ")
+	if g.token != "" && subtle.ConstantTimeCompare([]byte(token), []byte(g.token)) != 1 {
 		http.Error(w, "want the token that tilecheck serve printed", http.StatusUnauthorized)
 		return
 	}

@@ -46,19 +46,19 @@ func Serve(ctx context.Context, listener net.Listener, opts Options) error {
 		BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: log.New(io.Discard, "", 0),
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 	}
-	ended := make(chan struct{})
+	shutdownDone := make(chan struct{})
 	go func() {
-		defer close(ended)
+		defer close(shutdownDone)
 		<-ctx.Done()
-		soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+		shutdownContext, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 		defer cancel()
-		if srv.Shutdown(soon) != nil {
+		if srv.Shutdown(shutdownContext) != nil {
 			_ = srv.Close() // the error has no receiver
 		}
 	}()
 	err := srv.Serve(listener)
 	if errors.Is(err, http.ErrServerClosed) {
-		<-ended
+		<-shutdownDone
 		return nil
 	}
 	return err
