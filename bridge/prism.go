@@ -210,7 +210,7 @@ func exactConstants(valuations ...sema.Valuation) []result.Constant {
 	return constants
 }
 
-// PRISMMemory returns the switches that limit PRISM's memory to so many bytes; 0 means no limit.
+// PRISMMemory returns the switches that limit PRISM's memory to a number of bytes; 0 means no limit.
 func PRISMMemory(limit int64) []string {
 	if limit == 0 {
 		return nil

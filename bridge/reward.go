@@ -51,7 +51,7 @@ func (d *decomposer) almostSure(operator logic.Written, path syntax.Expr) (sure 
 	}
 	modelType := d.instance.program.Type
 	if steps, operand := countNext(temporal); steps > 0 {
-		// Storm's probability of a sure step may be 0.9999…; that of an impossible one is 0.
+		// Storm may compute 0.9999… as the probability of a sure step, but it computes exactly 0 for an impossible step.
 		never := &syntax.Temporal{Op: syntax.Future, Y: not(&syntax.Paren{X: operand}), Bound: exactly(steps), Span: temporal.Span}
 		if steps == 1 {
 			never.Op, never.Bound = syntax.Next, nil

@@ -42,7 +42,7 @@ func (d Diagnostic) String() string {
 }
 
 // Diagnostics returns the problems of the named file. The command check prints the same messages and positions. It takes tens of milliseconds for a
-// model of 10,000 lines. The error is that of the context.
+// model of 10,000 lines. It returns an error only if the context ends.
 func (f *Files) Diagnostics(ctx context.Context, name string) ([]Diagnostic, error) {
 	owner, doc := f.group(name)
 	if doc == nil {
@@ -54,7 +54,7 @@ func (f *Files) Diagnostics(ctx context.Context, name string) ([]Diagnostic, err
 	return owner.diagnostics[name], nil
 }
 
-// check computes the diagnostics of all files of a group: syntax errors, then errors and warnings of the model, then those of its properties.
+// check computes the diagnostics of all files of a group: syntax errors, then errors and warnings of the model, then errors of its properties.
 func (g *group) check() {
 	g.checking.Do(func() {
 		g.diagnostics = make(map[string][]Diagnostic)

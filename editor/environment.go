@@ -227,7 +227,7 @@ func (f *constantFinder) isAtom(expr syntax.Expr) bool {
 	return false
 }
 
-// isConst reports whether the only declaration of a name is that of a constant.
+// isConst reports whether a name has exactly one declaration, and this declares a constant.
 func (f *constantFinder) isConst(name string) bool {
 	declarations := f.decls[name]
 	if len(declarations) != 1 {
@@ -309,7 +309,7 @@ func (f *constantFinder) operands(list ...syntax.Expr) foldKind {
 	return varying
 }
 
-// ident returns the foldKind of a name. A formula has that of its expression. A name without exactly one declaration, and a formula that contains
+// ident returns the foldKind of a name. A formula has the foldKind of its expression. A name without exactly one declaration, and a formula that contains
 // itself, are unknown.
 func (f *constantFinder) ident(id *syntax.Ident) foldKind {
 	kind, isVisited := f.formulas[id.Name]

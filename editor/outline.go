@@ -152,7 +152,7 @@ func (f *Files) TokensIn(name string, within Range) []Token {
 	return tokens
 }
 
-// isFunction reports whether a name is that of a function or operator with arguments in parentheses.
+// isFunction reports whether a name is the name of a function or operator with arguments in parentheses.
 func isFunction(name []byte) bool {
 	switch string(name) {
 	case "ceil", "floor", "log", "max", "min", "mod", "multi", "multilex", "pow", "quantile", "round":

@@ -6,7 +6,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Build returns the model of a configuration as a syntax tree without positions, which syntax.Fprint prints. The error is that of Config.Validate.
+// Build returns the model of a configuration as a syntax tree without positions, which syntax.Fprint prints. It returns the error of Config.Validate.
 func Build(config Config) (*syntax.Model, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ const (
 	drawn    = "drawn"
 )
 
-// validate checks the table for a board of so many cells. It does not check that the moves are legal. The error is a *FieldError.
+// validate checks the table for a board with a number of cells. It does not check that the moves are legal. The error is a *FieldError.
 func (t *Table) validate(cells int) error {
 	fieldError := func(row int, found, want string) error {
 		return &FieldError{"policy", fmt.Sprintf("a table with %s in row %d", found, row), want}

@@ -21,7 +21,8 @@ type timedRun struct {
 // timedMarks are the outcomes of a run on two engines, the gravest last.
 var timedMarks = [...]string{"both as expected", "a limit of time or memory", "not as expected"}
 
-// htmlTimes returns figures that compare the running times of the first engine with those of each other engine. It omits engines with too few runs.
+// htmlTimes returns a figure for each other engine that compares its running times with the times of the first engine. It omits engines with too few
+// runs.
 func (rep *TestReport) htmlTimes() []htmlFigure {
 	var figures []htmlFigure
 	engines := rep.engines()

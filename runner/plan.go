@@ -401,7 +401,7 @@ func (p *Plan) Over(model *sema.Model) (*Plan, error) {
 }
 
 // Composed returns the plan for a JANI model whose automata are composed and minimised: see [jani.ReadComposed]. It returns nil if the model has no such
-// automata. The error is that of the context.
+// automata. It returns an error only if the context ends.
 func (p *Plan) Composed(ctx context.Context) (*Plan, error) {
 	if p.jani == nil || !p.Model.IsMarkovAutomaton() {
 		return nil, nil

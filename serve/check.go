@@ -35,12 +35,12 @@ type sampling struct {
 
 // check checks properties, and sends each verdict as a part named verdict: those of the embedded engine as soon as they are known, those of other
 // tools when the tool has finished. The answer has the number of results, and the certificate if that was asked for.
-func (h *API) check(ctx context.Context, question *checkQuestion, out *reply) (any, error) {
+func (h *API) check(ctx context.Context, question *checkQuestion, response *reply) (any, error) {
 	engine, err := h.engine(question.Engine)
 	if err != nil {
 		return nil, err
 	}
-	runs, err := h.runs(ctx, question, out)
+	runs, err := h.runs(ctx, question, response)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (h *API) check(ctx context.Context, question *checkQuestion, out *reply) (a
 	for _, current := range runs {
 		numVerdicts := 0
 		send := func(verdict *result.Verdict) {
-			out.part("verdict", current.verdict(numVerdicts, verdict))
+			response.part("verdict", current.verdict(numVerdicts, verdict))
 			numVerdicts++
 			pause()
 		}

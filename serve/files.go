@@ -295,7 +295,7 @@ func (in folder) writable(name string) error {
 	return f.Close()
 }
 
-// named replaces the name of the temporary file in an error by that of the file.
+// named replaces the name of the temporary file in an error by the name of the file.
 func named(name string, err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: e.Op, Path: name, Err: e.Err}

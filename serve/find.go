@@ -29,7 +29,7 @@ type foundStates struct {
 	Of     int       `json:"of"` // the number of states of the model
 }
 
-// find returns the states that satisfy an expression: those of a picture, and those of the state space unless it is large.
+// find returns the states of a picture that satisfy an expression and, unless the state space is large, all states that do.
 func (h *API) find(ctx context.Context, question *findQuestion, response *reply) (any, error) {
 	states := foundStates{Matches: []int{}, States: [][]int32{}}
 	err := h.with(ctx, &question.source, func(loaded *model) error {

@@ -176,7 +176,7 @@ func solvable(rows, cols, max int) bool {
 }
 
 // hints returns the value of each move.
-func (h *API) hints(ctx context.Context, question *hintsQuestion, out *reply) (any, error) {
+func (h *API) hints(ctx context.Context, question *hintsQuestion, response *reply) (any, error) {
 	rules, w, err := question.rules()
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (h *API) hints(ctx context.Context, question *hintsQuestion, out *reply) (a
 	}
 	b, _ := w.Downgraded(game.MaxExponent) // what strategies see; the empty board if no move is legal
 	if question.Strategy == "" && goal > 0 && (solvable(question.Rows, question.Cols, question.Max) || h.openedTable(&question.board) != nil) {
-		return h.optimal(ctx, question, b, out)
+		return h.optimal(ctx, question, b, response)
 	}
 	s, err := h.strategy(cmp.Or(question.Strategy, "expectimax"), strategy.Setting{Rules: rules, Max: goal})
 	if err != nil {

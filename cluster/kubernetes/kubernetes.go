@@ -401,7 +401,7 @@ func markIndexes(marked []bool, list string) error {
 	return nil
 }
 
-// taskStates returns the states of the tasks, which follow from those of the Jobs and pods.
+// taskStates returns the states of the tasks, which follow from the states of the Jobs and pods.
 func (s *snapshot) taskStates() cluster.Live {
 	live := cluster.Live{Tasks: make(map[cluster.TaskID]bool), Ended: make(map[cluster.TaskID]string)}
 	for id, pods := range s.pods {

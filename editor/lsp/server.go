@@ -273,7 +273,7 @@ const diagnoseDelay = 60 * time.Millisecond
 
 const publishDiagnostics = "textDocument/publishDiagnostics"
 
-// diagnose sends the diagnostics of the open texts to the client, and removes those of closed ones. open has the versions of the open texts. It
+// diagnose sends the diagnostics of the open texts to the client, and removes the diagnostics of closed texts. open has the versions of the open texts. It
 // stops when the context ends, which it does when a text changes.
 func (s *server) diagnose(ctx context.Context, files snapshot, open map[string]int32) {
 	select {
@@ -327,7 +327,7 @@ func (s *server) publish(ctx context.Context, files snapshot, name string, versi
 	}
 }
 
-// diagnostic converts a diagnostic to that of the protocol. lines are those of its file.
+// diagnostic converts a diagnostic to the type of the protocol. lines are the lines of its file.
 func (f snapshot) diagnostic(lines *editor.Lines, d editor.Diagnostic) protocol.Diagnostic {
 	severity := [...]protocol.DiagnosticSeverity{
 		editor.Error: protocol.SeverityError, editor.Warning: protocol.SeverityWarning, editor.Hint: protocol.SeverityHint,
@@ -370,7 +370,7 @@ func (f snapshot) rangeOf(lines *editor.Lines, r editor.Range) protocol.Range {
 	return protocol.Range{Start: f.position(lines, r.From), End: f.position(lines, r.To)}
 }
 
-// locations converts locations to those of the protocol.
+// locations converts locations to the type of the protocol.
 func (f snapshot) locations(list []editor.Location) []protocol.Location {
 	lines := make(map[string]*editor.Lines)
 	converted := []protocol.Location{}

@@ -446,7 +446,7 @@ func rankLimit(ours, theirs int64, maxProbability float64) int64 {
 	return rank
 }
 
-// judgeValue tests whether a computed probability of winning can be the one of the games that we played.
+// judgeValue tests whether a published probability of winning, which was computed, can be the probability of winning in our games.
 func (s *gameSample) judgeValue(judgement *Judgement, published *Published, confidence float64) error {
 	value, halfUnit, err := printedShare(published.Text)
 	if err != nil {

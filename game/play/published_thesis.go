@@ -44,7 +44,7 @@ func ThesisRow(cell modelgen.Published) PublishedRow {
 
 // JudgeVerdict compares the verdict of an engine on a model with a published share. A verdict from samples is compared by the numbers of samples.
 // sequential says that the number of samples was not fixed beforehand; after a time limit this is always so. confidence is the confidence of our
-// interval, and level that of the test.
+// interval, and level is the confidence of the test.
 func JudgeVerdict(row *PublishedRow, published *Published, verdict *result.Verdict, confidence, level float64, sequential bool) (Judgement, error) {
 	judgement := Judgement{Value: math.NaN(), Games: verdict.Samples, Theirs: row.Games}
 	sequential = sequential || verdict.Err != nil

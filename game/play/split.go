@@ -78,7 +78,7 @@ func appendRecord(data []byte, played *Game) []byte {
 	return data
 }
 
-// readRecord reads the game with an index from the results of a shard. It returns an error if the numbers cannot be those of a game.
+// readRecord reads the game with an index from the results of a shard. It returns an error if no game can have the numbers that it reads.
 func readRecord(reader *bufio.Reader, index int64) (result Game, err error) {
 	var numbers [8]int64
 	for i := range numbers {

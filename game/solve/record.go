@@ -186,7 +186,7 @@ func (r *record) indexValue(block int) uint64 {
 	return binary.LittleEndian.Uint64(r.index[block*indexEntry+8:])
 }
 
-// start returns the offset of a block. The offset of the block after the last one is that of the index.
+// start returns the offset of a block. After the last block it returns the offset of the index.
 func (r *record) start(block int) int64 {
 	if block == int(r.blocks) {
 		return int64(r.size) - int64(len(r.index))

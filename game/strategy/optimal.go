@@ -118,7 +118,7 @@ func (p *optimal) open() error {
 	return nil
 }
 
-// fits returns an error unless the problem of a file is that of the game. The discount may be any.
+// fits returns an error unless a file has the solution of this game, with any discount. found is the problem that the file solves.
 func (p *optimal) fits(found solve.Problem) error {
 	wanted := solve.Problem{
 		Shape: p.shape, MaxExp: p.max, Objective: p.objective, Discount: found.Discount,

@@ -310,7 +310,7 @@ func (c *shieldedChooser) Decide(board game.Board, legal game.Moves, memory int)
 	return choices, nil
 }
 
-// merge adds a choice to choices. If there is one with the same direction and memory, it adds the probability to that one.
+// merge adds a choice to choices. If there already is a choice with the same direction and memory, it only adds the probability to it.
 func merge(choices []Choice, added Choice) []Choice {
 	for i, choice := range choices {
 		if choice.Dir == added.Dir && choice.Memory == added.Memory {

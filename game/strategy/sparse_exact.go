@@ -28,8 +28,8 @@ func (sp sparse) Chooser() Chooser {
 	}}
 }
 
-// distributionOf returns the distribution of the value of a node of the search: that of sparse.best if the player moves, otherwise that of
-// sparse.rest.
+// distributionOf returns the distribution of the value of a node of the search: of the value that sparse.best draws if the player moves, otherwise of
+// the value that sparse.rest draws.
 func (s *sparseDistributions) distributionOf(node sparseKey, limit *workLimit) (*distribution, error) {
 	node.board, _ = s.rules.Canonical(node.board)
 	if result, ok := s.cache[node]; ok {

@@ -142,7 +142,7 @@ func (c *canvas) label(font *typeface, line *label) {
 	}
 }
 
-// addOutline adds the contours of a letter to a rasterizer. A command that begins a contour closes the one before.
+// addOutline adds the contours of a letter to a rasterizer. A command that begins a contour closes the previous contour.
 func addOutline(rasterizer *vector.Rasterizer, toPixel func(xy) (float32, float32), letter []segment) {
 	for _, command := range letter {
 		x1, y1 := toPixel(command.args[0])

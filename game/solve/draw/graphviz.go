@@ -155,7 +155,7 @@ func (c *calls) readWord(address uint64) uint64 {
 }
 
 // pluginTable returns the address of the array of plugins for gvContextPlugins: pairs of a name and a library, with a pair of zeros at the end. The
-// plugins are those that are compiled into the module.
+// plugins are compiled into the module.
 func (c *calls) pluginTable() uint64 {
 	resultAddress := c.writeMemory(make([]byte, 8))
 	c.call("wasm_bridge_SymList_default", resultAddress)
