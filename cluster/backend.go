@@ -9,7 +9,7 @@ import (
 
 // Backend submits and watches tasks on a cluster or on this machine.
 type Backend interface {
-	// Name returns the name of the back end, which is also that of its command: "slurm".
+	// Name returns the name of the back end, which is also the name of its command: "slurm".
 	Name() string
 	// Limits returns the largest number of tasks in a round.
 	Limits(ctx context.Context) (maxTasks int, err error)

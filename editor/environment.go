@@ -27,7 +27,7 @@ type declared struct {
 type state struct {
 	kinds  uint64 // of the meanings of the names in the command
 	values uint64 // of kinds, and of the values of the constants that affect the command
-	// sameResult says that of the commands with the same values hash either all have warnings or none has.
+	// sameResult says that the commands with the same values hash have warnings either all or none.
 	sameResult bool
 }
 

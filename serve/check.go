@@ -33,8 +33,8 @@ type sampling struct {
 	Seed       uint64  `json:"seed"`
 }
 
-// check checks properties, and sends each verdict as a part named verdict: those of the embedded engine as soon as they are known, those of other
-// tools when the tool has finished. The answer has the number of results, and the certificate if that was asked for.
+// check checks properties, and sends each verdict as a part named verdict. The embedded engine's verdicts are sent as soon as they are known, another
+// tool's verdicts when the tool has finished. The answer has the number of results, and the certificate if the question asks for it.
 func (h *API) check(ctx context.Context, question *checkQuestion, response *reply) (any, error) {
 	engine, err := h.engine(question.Engine)
 	if err != nil {

@@ -172,11 +172,11 @@ func (p *Plan) interval(result Outcome) Interval {
 	return interval
 }
 
-// SoundInterval returns a sound interval to be reported beside the outcome: that of
+// SoundInterval returns a sound interval to be reported beside the outcome:
 // [BernoulliInterval] or [RewardInterval], for the plan's confidence and way of
-// stopping. bounds are used for rewards only and nil if unknown;
-// then [Interval.Sound] is false. If sampling ended before a plan that is not
-// Sequential was done, the reason must have nothing to do with the samples.
+// stopping. bounds are used for rewards only. If they are unknown (nil),
+// [Interval.Sound] is false. If sampling ended before a plan that is not
+// Sequential was done, the reason must not depend on the samples.
 func (p *Plan) SoundInterval(statistics Statistics, bounds *Bounds) (Interval, error) {
 	if err := p.checkKind(statistics); err != nil {
 		return Interval{}, err

@@ -291,7 +291,7 @@ type Tally struct {
 }
 
 // Count counts the published numbers that are compatible with ours, and those that are not. It names the contradictions that no note of the document
-// expects, also those of the mean scores of a table together.
+// expects, including the tables whose mean scores, tested together, contradict ours.
 func Count(document Document, results []RowResult) (tally Tally) {
 	for _, joint := range Joints(results) {
 		if joint.Verdict == Incompatible && document.Together[joint.Table] == "" {

@@ -136,7 +136,7 @@ func (d *Dialogue) refused(ctx context.Context, err error) error {
 	return d.complain("%v", err)
 }
 
-// complain prints what is wrong with a command.
+// complain prints a message about a wrong command.
 func (d *Dialogue) complain(format string, args ...any) error {
 	_, err := fmt.Fprintf(d.Errors, format+"\n", args...)
 	return err

@@ -23,11 +23,11 @@ type path struct {
 	radius float64
 	color  color.RGBA
 	width  float64
-	// translucent says that what is below a filled shape can be seen.
+	// translucent says that shapes below a filled shape remain visible.
 	translucent bool
 }
 
-// opacity is how much a translucent shape covers of what is below it, of 255.
+// opacity is the alpha value of translucent shapes, from 0 (invisible) to 255 (opaque).
 const opacity = 46
 
 // label is a line of black text. At is on its baseline, at the part of its length that

@@ -147,8 +147,8 @@ func (m *meter) usage(reason error) (Usage, error) {
 	}, nil
 }
 
-// waitedUsage returns the usage that the system reports for the process and the descendants for which it waited. The memory is that
-// of all processes together, if it was polled.
+// waitedUsage returns the usage that the system reports for the process and the descendants for which it waited. If the memory was polled, it is the
+// memory of all processes together, else of the largest one.
 func (m *meter) waitedUsage(reason error) Usage {
 	usage := Usage{Method: "rusage", Reason: strings.ReplaceAll(reason.Error(), "\n", "; ")}
 	if m.state != nil {

@@ -19,7 +19,7 @@ import (
 	"tilecheck/serve/page"
 )
 
-// Options says what is served, and to whom.
+// Options has the API that is served, and the conditions for access to it.
 type Options struct {
 	API *serve.API
 	// Token is required with each request, because other users of this machine can reach all of

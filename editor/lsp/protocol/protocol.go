@@ -107,7 +107,7 @@ type ServerCapabilities struct {
 // SyncIncremental asks for the changes of a document instead of its whole text.
 const SyncIncremental = 2
 
-// TextDocumentSyncOptions says what is told of documents.
+// TextDocumentSyncOptions says which changes of documents the client reports to the server.
 type TextDocumentSyncOptions struct {
 	OpenClose bool `json:"openClose"`
 	Change    int  `json:"change"`
@@ -212,7 +212,7 @@ type DocumentHighlight struct {
 	Range Range `json:"range"`
 }
 
-// Hover is what is shown beside a range.
+// Hover is the text that the client shows beside a range.
 type Hover struct {
 	Contents MarkupContent `json:"contents"`
 	Range    Range         `json:"range"`
@@ -344,7 +344,7 @@ const (
 	SeverityHint    DiagnosticSeverity = 4
 )
 
-// Diagnostic is what is wrong with a range.
+// Diagnostic describes a problem in a range of a document.
 type Diagnostic struct {
 	Range    Range              `json:"range"`
 	Severity DiagnosticSeverity `json:"severity"`
