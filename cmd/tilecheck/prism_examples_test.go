@@ -346,7 +346,7 @@ func TestRealPRISMNeedsEveryCommand(t *testing.T) {
 		args[1] = strings.NewReplacer("Pmax=? ", bound, "P=? ", bound).Replace(c[2])
 		part := filepath.Join(t.TempDir(), "part.prism")
 		code, stdout, stderr := tilecheck(t.Context(), append([]string{"check", model, "--witness", "--subsystem", "--export-subsystem", part}, args...)...)
-		if code != exitFailed || !strings.Contains(stdout, "none of these commands can be left out") {
+		if code != exitFailed || !strings.Contains(stdout, "None of these commands can be left out") {
 			t.Errorf("%v: ends with %d\n%s%s", c, code, stdout, stderr)
 			continue
 		}
