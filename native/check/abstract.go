@@ -16,7 +16,7 @@ const maxPropositions = 64
 
 // linearEvaluation translates a path formula to one over propositions, which are sets of states.
 type linearEvaluation struct {
-	*evaluation
+	evaluation        *evaluation
 	rootFormula       sema.Expr     // the path formula
 	propositionStates []*sparse.Set // the states in which each proposition holds
 	letters           *letters      // the letter of each state; nil until all propositions are known
@@ -39,7 +39,7 @@ func (a *linearEvaluation) translate(expr sema.Expr) (*automata.Formula, error) 
 // formula.
 func (a *linearEvaluation) translatePositive(path *logic.Path) (*automata.Formula, error) {
 	if path.Form == logic.InitialState {
-		set, err := a.satisfyingStates(path.Right)
+		set, err := a.evaluation.satisfyingStates(path.Right)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +51,7 @@ func (a *linearEvaluation) translatePositive(path *logic.Path) (*automata.Formul
 	if binary, isBinary := path.Expr.(*sema.Binary); isBinary {
 		return a.translateBinary(binary)
 	}
-	return nil, a.unsupportedError(path.Expr, "found %s, want a path formula", logic.Describe(path.Expr))
+	return nil, a.evaluation.unsupportedError(path.Expr, "found %s, want a path formula", logic.Describe(path.Expr))
 }
 
 // proposition returns an LTL formula that is true exactly in the states of set: an atomic proposition, its negation, or a constant. It adds an
@@ -68,7 +68,7 @@ func (a *linearEvaluation) proposition(expr sema.Expr, set *sparse.Set) (*automa
 		return automata.Unary(automata.Not, automata.Atom(i)), nil
 	}
 	if len(a.propositionStates) == maxPropositions {
-		return nil, a.unsupportedError(expr, "found a path formula with more than %d different state formulas", maxPropositions)
+		return nil, a.evaluation.unsupportedError(expr, "found a path formula with more than %d different state formulas", maxPropositions)
 	}
 	a.propositionStates = append(a.propositionStates, set)
 	return automata.Atom(len(a.propositionStates) - 1), nil
@@ -175,13 +175,13 @@ func negatedWeakUntil(left, right *automata.Formula) *automata.Formula {
 
 // stepBound evaluates the step bound of a temporal operator. It returns an error for a CTMC, where the bound is a time.
 func (a *linearEvaluation) stepBound(path *logic.Path) (*automata.Bound, error) {
-	if a.modelKind() == sparse.CTMC {
+	if a.evaluation.modelKind() == sparse.CTMC {
 		if path.Form == logic.LateWeakUntil && path.Expr == a.rootFormula {
-			return nil, a.unsupportedError(path.Expr, "found a weak until (W) with a lower bound for a CTMC")
+			return nil, a.evaluation.unsupportedError(path.Expr, "found a weak until (W) with a lower bound for a CTMC")
 		}
-		return nil, a.unsupportedError(path.Expr, "found a time bound in a path formula with several temporal operators (LTL) for a CTMC")
+		return nil, a.evaluation.unsupportedError(path.Expr, "found a time bound in a path formula with several temporal operators (LTL) for a CTMC")
 	}
-	steps, err := a.stepInterval(path)
+	steps, err := a.evaluation.stepInterval(path)
 	if err != nil {
 		return nil, err
 	}

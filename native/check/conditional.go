@@ -324,7 +324,7 @@ func (e *evaluation) conditionalReward(formula *logic.Formula, reward *sparse.Re
 // conditionedChain is the product of a Markov chain with the automaton of a condition. conditionProbability has the probability of the
 // condition from each state of the product, and rewards has the rewards of an objective in the product.
 type conditionedChain struct {
-	*evaluation
+	evaluation           *evaluation
 	product              *productModel
 	conditionProbability *numbers
 	rewards              solve.RewardParts
@@ -376,12 +376,12 @@ func (c *conditionedChain) setConditionProbability(region *winningRegion) error 
 			goal.Add(i)
 		}
 	}
-	probability, err := c.reachProbability(region.product, goal, solve.Max)
+	probability, err := c.evaluation.reachProbability(region.product, goal, solve.Max)
 	if err != nil {
 		return err
 	}
 	c.conditionProbability = newNumbers(len(c.product.pairs), probability.accuracy)
-	if c.wantsFractions {
+	if c.evaluation.wantsFractions {
 		c.conditionProbability.fractions = make([]*big.Rat, len(c.product.pairs))
 	}
 	zero, one := exactNumber(new(big.Rat)), exactNumber(big.NewRat(1, 1))
@@ -402,7 +402,7 @@ func (c *conditionedChain) setConditionProbability(region *winningRegion) error 
 // setRewards copies the rewards of a reward structure from the states and transitions of the model to those of the product. A state has no
 // rewards if the automaton has rejected there.
 func (c *conditionedChain) setRewards(structIndex int) error {
-	stateRewards, transitionRewards, err := c.space.Costs(structIndex)
+	stateRewards, transitionRewards, err := c.evaluation.space.Costs(structIndex)
 	if err != nil {
 		return err
 	}
@@ -414,7 +414,7 @@ func (c *conditionedChain) setRewards(structIndex int) error {
 		}
 		c.rewards.State[i] = stateRewards[pair.state]
 		first, end := c.product.Transitions(i)
-		firstInModel, _ := c.graph.Transitions(int(pair.state))
+		firstInModel, _ := c.evaluation.graph.Transitions(int(pair.state))
 		for offset := range end - first {
 			c.rewards.Transition[first+offset] = transitionRewards[firstInModel+offset]
 		}
@@ -429,7 +429,7 @@ func (c *conditionedChain) targetStates(objective *logic.Objective) (*sparse.Set
 	case logic.TotalReward, logic.Cumulative, logic.Instantaneous:
 		return nil, nil
 	case logic.ReachReward:
-		modelTargets, err := c.satisfyingStates(objective.Target)
+		modelTargets, err := c.evaluation.satisfyingStates(objective.Target)
 		if err != nil {
 			return nil, err
 		}
@@ -441,7 +441,7 @@ func (c *conditionedChain) targetStates(objective *logic.Objective) (*sparse.Set
 		}
 		return target, nil
 	}
-	return nil, c.unsupportedError(objective.Expr, "found %s with a condition (||), want F, C, C<=t or I=t", logic.Describe(objective.Expr))
+	return nil, c.evaluation.unsupportedError(objective.Expr, "found %s with a condition (||), want F, C, C<=t or I=t", logic.Describe(objective.Expr))
 }
 
 // The arguments of weightedReward.
@@ -461,15 +461,15 @@ func (c *conditionedChain) weightedReward(objective *logic.Objective, target *sp
 	reward := solve.ConditionedReward(c.product.Model, c.rewards, c.conditionProbability.fractions, probability, upper)
 	switch objective.Form {
 	case logic.ReachReward:
-		return c.toNumbers(solve.ReachReward(c.ctx, c.product.Graph, reward, target, solve.Max, c.opts))
+		return c.evaluation.toNumbers(solve.ReachReward(c.evaluation.ctx, c.product.Graph, reward, target, solve.Max, c.evaluation.opts))
 	case logic.TotalReward:
-		return c.toNumbers(solve.TotalReward(c.ctx, c.product.Graph, reward, solve.Max, c.opts))
+		return c.evaluation.toNumbers(solve.TotalReward(c.evaluation.ctx, c.product.Graph, reward, solve.Max, c.evaluation.opts))
 	}
 	// C<=t and I=t are evaluated on a copy of the evaluation whose model is the product.
-	productEvaluation, modelOfProduct := *c.evaluation, *c.model
+	productEvaluation, modelOfProduct := *c.evaluation, *c.evaluation.model
 	modelOfProduct.graph = c.product.Graph
 	productEvaluation.model, productEvaluation.neededStates = &modelOfProduct, nil
-	if c.modelKind() == sparse.CTMC {
+	if c.evaluation.modelKind() == sparse.CTMC {
 		return productEvaluation.timedReward(objective, reward)
 	}
 	return productEvaluation.steppedReward(objective, reward, solve.Max)
@@ -479,15 +479,15 @@ func (c *conditionedChain) weightedReward(objective *logic.Objective, target *sp
 // bounds of the weighted reward; in exact computations lower has the exact values. It is an error if the condition has probability 0 in a state.
 // expr is the conditional objective, for errors.
 func (c *conditionedChain) divideByCondition(expr sema.Expr, lower, upper *numbers) (*numbers, error) {
-	quotients := c.newValues(max(lower.accuracy, c.conditionProbability.accuracy))
-	for s := range c.domain().All() {
+	quotients := c.evaluation.newValues(max(lower.accuracy, c.conditionProbability.accuracy))
+	for s := range c.evaluation.domain().All() {
 		start := int(c.product.startStates[s])
 		probability := c.conditionProbability.numberAt(start)
 		if probability.Hi == 0 {
-			return nil, c.zeroConditionError(expr, s)
+			return nil, c.evaluation.zeroConditionError(expr, s)
 		}
 		weighted := boundedNumber(lower.lower[start], upper.upper[start])
-		if c.wantsFractions {
+		if c.evaluation.wantsFractions {
 			weighted = lower.numberAt(start)
 		}
 		quotient, hasBounds := applyArithmetic(syntax.OpDiv, weighted, probability)

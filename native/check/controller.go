@@ -59,7 +59,7 @@ const noSchedulerYet = -1
 
 // controllerBuilder builds the controller of a mixture of schedulers.
 type controllerBuilder struct {
-	*multi
+	multi           *multi
 	schedulers      []weightedScheduler                         // the schedulers of the mixture
 	endComponents   map[objectiveSet]*sparse.EndComponents      // the results of endComponentsOf
 	components      map[satisfyingComponent]*acceptingComponent // the results of acceptingComponentOf
@@ -109,7 +109,7 @@ func (m *multi) controller(ctx context.Context, schedulers []weightedScheduler) 
 			return nil, ctx.Err()
 		}
 		if len(builder.nodeStates) > maxNodes {
-			return nil, m.unsupportedError(m.property.Expr, "the scheduler needs a memory of more than %d nodes", maxNodes)
+			return nil, m.evaluation.unsupportedError(m.evaluation.property.Expr, "the scheduler needs a memory of more than %d nodes", maxNodes)
 		}
 		if builder.nodeStates[i].scheduler == noSchedulerYet {
 			continue // addRandomStartNodes added the moves of this node
@@ -128,7 +128,7 @@ func (m *multi) controller(ctx context.Context, schedulers []weightedScheduler) 
 func (builder *controllerBuilder) addStartNodes() error {
 	hasOneMemory := len(builder.schedulers) == 1
 	var firstStates []controllerState // for each initial state: the state of the controller under each scheduler
-	for _, s := range builder.startStates {
+	for _, s := range builder.multi.startStates {
 		for scheduler := range builder.schedulers {
 			state, err := builder.enteredState(scheduler, s)
 			if err != nil {
@@ -150,7 +150,7 @@ func (builder *controllerBuilder) addStartNodes() error {
 // addRandomStartNodes adds a start node for each initial state, in which the controller draws a scheduler. firstStates has, for each initial
 // state, the state of the controller under each scheduler.
 func (builder *controllerBuilder) addRandomStartNodes(firstStates []controllerState) error {
-	for _, s := range builder.startStates {
+	for _, s := range builder.multi.startStates {
 		start := builder.nodeOf(controllerState{scheduler: noSchedulerYet, productState: s})
 		builder.newController.Start = append(builder.newController.Start, start)
 	}
@@ -170,7 +170,7 @@ func (builder *controllerBuilder) addRandomStartNodes(firstStates []controllerSt
 
 // memoryOf returns the memory of the controller in one of its states: the state of the controller without the state of the model.
 func (builder *controllerBuilder) memoryOf(state controllerState) nodeMemory {
-	objectives := builder.memories[builder.productStateOf(state)].withoutState()
+	objectives := builder.multi.memories[builder.productStateOf(state)].withoutState()
 	switch {
 	case state.scheduler == noSchedulerYet:
 		return nodeMemory{scheduler: noSchedulerYet}
@@ -206,7 +206,7 @@ func (builder *controllerBuilder) nodeOf(state controllerState) uint32 {
 		return number
 	}
 	builder.nodeStates = append(builder.nodeStates, state)
-	modelState := builder.memories[builder.productStateOf(state)].modelState
+	modelState := builder.multi.memories[builder.productStateOf(state)].modelState
 	memory, _ := addKey(builder.memoryNumber, builder.memoryOf(state))
 	builder.newController.Nodes = append(builder.newController.Nodes, sparse.Node{State: modelState, Memory: memory})
 	return number
@@ -226,11 +226,11 @@ func addKey[K comparable](numbers map[K]uint32, key K) (number uint32, isNew boo
 // the scheduler. If the scheduler ends the path there, the controller continues in an accepting component.
 func (builder *controllerBuilder) enteredState(scheduler int, productState uint32) (controllerState, error) {
 	c := builder.choiceOf(scheduler, productState)
-	endsPath := builder.modelChoice[c] == sparse.None
+	endsPath := builder.multi.modelChoice[c] == sparse.None
 	if !endsPath {
 		return controllerState{scheduler: scheduler, productState: productState}, nil
 	}
-	satisfied, _ := builder.bestEnd(int(productState), builder.schedulers[scheduler].weights)
+	satisfied, _ := builder.multi.bestEnd(int(productState), builder.schedulers[scheduler].weights)
 	component, startNode, err := builder.acceptingEnd(satisfied, productState)
 	return controllerState{component: component, node: startNode}, err
 }
@@ -240,7 +240,7 @@ func (builder *controllerBuilder) enteredState(scheduler int, productState uint3
 func (builder *controllerBuilder) choiceOf(scheduler int, s uint32) int {
 	choice := builder.schedulers[scheduler].choices[s]
 	if choice == sparse.None {
-		return builder.lastChoice(int(s))
+		return builder.multi.lastChoice(int(s))
 	}
 	return int(choice)
 }
@@ -259,7 +259,7 @@ func (builder *controllerBuilder) acceptingEnd(satisfied objectiveSet, productSt
 	}
 	member := slices.Index(endComponents.Members(int(endComponent)), productState)
 	if member < 0 {
-		return nil, 0, builder.unsupportedError(builder.property.Expr, "found a scheduler that ends a path outside the accepting end components")
+		return nil, 0, builder.multi.evaluation.unsupportedError(builder.multi.evaluation.property.Expr, "found a scheduler that ends a path outside the accepting end components")
 	}
 	return component, component.startNode[member], nil
 }
@@ -270,7 +270,7 @@ func (builder *controllerBuilder) endComponentsOf(satisfied objectiveSet) (*spar
 	if endComponents := builder.endComponents[satisfied]; endComponents != nil {
 		return endComponents, nil
 	}
-	endComponents, err := builder.satisfyingComponents(satisfied, builder.choicesWithoutReward(ofMinimised))
+	endComponents, err := builder.multi.satisfyingComponents(satisfied, builder.multi.choicesWithoutReward(ofMinimised))
 	if err != nil {
 		return nil, err
 	}
@@ -283,7 +283,7 @@ func (builder *controllerBuilder) acceptingComponentOf(key satisfyingComponent, 
 	if component := builder.components[key]; component != nil {
 		return component, nil
 	}
-	component, err := builder.newAcceptingComponent(key.satisfiedObjectives, endComponents.Members(int(key.endComponent)), endComponents.Choices)
+	component, err := builder.multi.newAcceptingComponent(key.satisfiedObjectives, endComponents.Members(int(key.endComponent)), endComponents.Choices)
 	if err != nil {
 		return nil, err
 	}
@@ -299,9 +299,9 @@ func (builder *controllerBuilder) moveFrom(state controllerState) (sparse.Move, 
 		return builder.moveInComponent(state), nil
 	}
 	c := builder.choiceOf(state.scheduler, state.productState)
-	move := sparse.Move{Choice: builder.modelChoice[c]}
-	first, end := builder.product.Transitions(c)
-	for _, target := range builder.product.Target[first:end] {
+	move := sparse.Move{Choice: builder.multi.modelChoice[c]}
+	first, end := builder.multi.product.Transitions(c)
+	for _, target := range builder.multi.product.Target[first:end] {
 		next, err := builder.enteredState(state.scheduler, target)
 		if err != nil {
 			return move, err
@@ -319,7 +319,7 @@ func (builder *controllerBuilder) moveInComponent(state controllerState) sparse.
 		goal = component.nextGoal(goal, int(state.node))
 	}
 	c := builder.choicesTowards(component, goal)[state.node]
-	move := sparse.Move{Choice: builder.modelChoice[component.productChoice[c]]}
+	move := sparse.Move{Choice: builder.multi.modelChoice[component.productChoice[c]]}
 	first, end := component.Transitions(int(c))
 	for _, target := range component.Target[first:end] {
 		move.Next = append(move.Next, builder.nodeOf(controllerState{component: component, node: target, goal: goal}))

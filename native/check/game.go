@@ -110,7 +110,7 @@ func (a *linearEvaluation) gameReach(formula *automata.Formula, direction solve.
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	values, err := product.newGame(a.evaluation, direction).Until(a.ctx, product.allStates(), product.states(automata.Accepted), a.opts)
+	values, err := product.newGame(a.evaluation, direction).Until(a.evaluation.ctx, product.allStates(), product.states(automata.Accepted), a.evaluation.opts)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (a *linearEvaluation) gameParity(formula *automata.Formula, direction solve
 	if err != nil {
 		return nil, err
 	}
-	a.letters = newLetters(a.graph.NumStates(), a.propositionStates)
+	a.letters = newLetters(a.evaluation.graph.NumStates(), a.propositionStates)
 	memory := parityMemory{automaton, a.letters}
 	product, err := a.parityProduct(memory)
 	if err != nil {
@@ -134,7 +134,7 @@ func (a *linearEvaluation) gameParity(formula *automata.Formula, direction solve
 	for i, pair := range product.pairs {
 		priority[i] = automaton.Priority(pair.automatonState)
 	}
-	values, err := product.newGame(a.evaluation, direction).Parity(a.ctx, priority, a.opts)
+	values, err := product.newGame(a.evaluation, direction).Parity(a.evaluation.ctx, priority, a.evaluation.opts)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (a *linearEvaluation) gameParity(formula *automata.Formula, direction solve
 // parityProduct returns the product of the model with a parity automaton. Start s of the product is state s of the model with the automaton
 // state after the letter of s.
 func (a *linearEvaluation) parityProduct(memory parityMemory) (*productModel, error) {
-	starts := make([]productState, a.graph.NumStates())
+	starts := make([]productState, a.evaluation.graph.NumStates())
 	for s := range starts {
 		var err error
 		starts[s], err = memory.Step(productState{automatonState: memory.automaton.Initial()}, uint32(s))
@@ -152,7 +152,7 @@ func (a *linearEvaluation) parityProduct(memory parityMemory) (*productModel, er
 			return nil, err
 		}
 	}
-	product, err := sparse.NewProduct(a.ctx, a.graph.Model, memory, starts, nil, math.MaxInt32)
+	product, err := sparse.NewProduct(a.evaluation.ctx, a.evaluation.graph.Model, memory, starts, nil, math.MaxInt32)
 	if err != nil {
 		return nil, err
 	}
@@ -162,11 +162,11 @@ func (a *linearEvaluation) parityProduct(memory parityMemory) (*productModel, er
 // fromProduct converts a solution of a game on the product to the values of the model's states, and records the strategies of the solution.
 // initial is the initial state of the automaton.
 func (a *linearEvaluation) fromProduct(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values) (*numbers, error) {
-	values, err := a.toNumbers(solution, nil)
+	values, err := a.evaluation.toNumbers(solution, nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.recordController(product, automaton, initial, solution); err != nil {
+	if err := a.evaluation.recordController(product, automaton, initial, solution); err != nil {
 		return nil, err
 	}
 	return product.valuesInModel(values), nil

@@ -9,7 +9,7 @@ import (
 // strategies are memoryless on the product. The memory of the controller is the state that the automaton has before it reads the current
 // state of the model, so that all initial states have the same memory, as the file formats require.
 type gameControllerBuilder struct {
-	*evaluation
+	evaluation    *evaluation
 	product       *productModel
 	automaton     sparse.Memory[productState]
 	strategy      []uint32                // the choice of the product in each of its states; None if every choice is right
@@ -81,8 +81,8 @@ func (builder *gameControllerBuilder) addMove(node int) error {
 		}
 	}
 	move := sparse.Move{Choice: builder.choiceOf(afterReading)}
-	first, end := builder.graph.Transitions(int(move.Choice))
-	for _, target := range builder.graph.Target[first:end] {
+	first, end := builder.evaluation.graph.Transitions(int(move.Choice))
+	for _, target := range builder.evaluation.graph.Target[first:end] {
 		move.Next = append(move.Next, builder.nodeOf(productState{target, afterReading.automatonState}))
 	}
 	builder.newController.Nodes[node].Moves = []sparse.Move{move}
@@ -92,7 +92,7 @@ func (builder *gameControllerBuilder) addMove(node int) error {
 // choiceOf returns the model's choice that the strategy selects in a state of the product. It returns the first choice if every choice is
 // optimal: the automaton has accepted or rejected, or the strategy has no choice.
 func (builder *gameControllerBuilder) choiceOf(pair productState) uint32 {
-	first, _ := builder.graph.Choices(int(pair.state))
+	first, _ := builder.evaluation.graph.Choices(int(pair.state))
 	if builder.automaton.Absorbing(pair) {
 		return uint32(first)
 	}

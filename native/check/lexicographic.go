@@ -53,12 +53,12 @@ func (m *multi) lexicographicOptimum(formula *logic.Formula, optima []*big.Rat) 
 	}
 	objectiveWeights[last].SetInt64(1)
 	copy(lowerBounds, optima)
-	best, err := pareto.New(last+1, m.bestWeightedSum, 0).Maximize(m.ctx, objectiveWeights, lowerBounds, 0)
+	best, err := pareto.New(last+1, m.bestWeightedSum, 0).Maximize(m.evaluation.ctx, objectiveWeights, lowerBounds, 0)
 	if err != nil && !errors.Is(err, errInfiniteCost) {
 		return nil, err
 	}
 	if err != nil || best.Point == nil {
-		return nil, m.unsupportedError(m.objectives[last].expr, "found an objective of multilex(...) whose reward is infinite under every scheduler that is optimal for those before it")
+		return nil, m.evaluation.unsupportedError(m.objectives[last].expr, "found an objective of multilex(...) whose reward is infinite under every scheduler that is optimal for those before it")
 	}
 	return best.Point[last], m.recordMixture(best.Coefficients)
 }

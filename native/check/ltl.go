@@ -41,18 +41,18 @@ func (a *linearEvaluation) winningProbability(formula *automata.Formula, directi
 	}
 	// Almost every path ends in an end component. If paths there satisfy the formula with positive probability, some scheduler satisfies it
 	// almost surely after a jump of the automaton. For fair schedulers, fairness is a part of the formula.
-	goal, err := a.winningStates(product, a.schedulerQuantifier())
+	goal, err := a.winningStates(product, a.evaluation.schedulerQuantifier())
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	wantsScheduler := a.opts.Scheduler
-	a.opts.Scheduler = false // a scheduler of the product would be recorded as a scheduler of the model
-	values, err := a.reachProbability(product, goal, direction)
+	wantsScheduler := a.evaluation.opts.Scheduler
+	a.evaluation.opts.Scheduler = false // a scheduler of the product would be recorded as a scheduler of the model
+	values, err := a.evaluation.reachProbability(product, goal, direction)
 	if err != nil {
 		return nil, err
 	}
 	if wantsScheduler {
-		a.schedulerRequest.controller, err = a.automatonController(&automatonReader{automaton: product.automaton, letters: a.letters})
+		a.evaluation.schedulerRequest.controller, err = a.evaluation.automatonController(&automatonReader{automaton: product.automaton, letters: a.letters})
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +80,7 @@ func (a *linearEvaluation) buildProduct(automaton *automata.Automaton, err error
 	if err != nil {
 		return nil, err
 	}
-	a.letters = newLetters(a.graph.NumStates(), a.propositionStates)
+	a.letters = newLetters(a.evaluation.graph.NumStates(), a.propositionStates)
 	afterLetter := make([]int, len(a.letters.distinctLetters)) // the state of the automaton after each letter
 	for index, letter := range a.letters.distinctLetters {
 		afterLetter[index], err = automaton.Step(automaton.Initial(), letter)
@@ -92,13 +92,13 @@ func (a *linearEvaluation) buildProduct(automaton *automata.Automaton, err error
 	for s, index := range a.letters.letterNumber {
 		starts[s] = productState{uint32(s), afterLetter[index]}
 	}
-	return newProduct(a.ctx, a.graph.Model, automaton, a.letters, starts)
+	return newProduct(a.evaluation.ctx, a.evaluation.graph.Model, automaton, a.letters, starts)
 }
 
 // tooLargeError adds the position of the formula to the error automata.ErrTooLarge. It returns other errors unchanged.
 func (a *linearEvaluation) tooLargeError(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
-		return a.unsupportedError(a.rootFormula, "found a path formula whose automaton is too large")
+		return a.evaluation.unsupportedError(a.rootFormula, "found a path formula whose automaton is too large")
 	}
 	return err
 }

@@ -124,7 +124,7 @@ func (e *evaluation) checkMultiSupported(formula *logic.Formula) error {
 // property, for errors.
 func (m *multi) optimum(expr sema.Expr) (*pareto.Best, error) {
 	direction, lowerBounds := m.directionAndLowerBounds()
-	best, err := m.newCurve().Maximize(m.ctx, direction, lowerBounds, m.optimumWidth())
+	best, err := m.newCurve().Maximize(m.evaluation.ctx, direction, lowerBounds, m.optimumWidth())
 	switch {
 	case errors.Is(err, errInfiniteCost):
 		return &pareto.Best{}, nil
@@ -143,7 +143,7 @@ func (m *multi) newCurve() *pareto.Curve {
 
 // weightBits returns the number of bits of the weights of objectives; 0 stands for no limit.
 func (m *multi) weightBits() uint {
-	if m.wantsFractions {
+	if m.evaluation.wantsFractions {
 		return 0
 	}
 	return weightBits
@@ -151,10 +151,10 @@ func (m *multi) weightBits() uint {
 
 // optimumWidth returns the required relative width of the bounds of an optimum. It is 0 in exact computations.
 func (m *multi) optimumWidth() float64 {
-	if m.wantsFractions {
+	if m.evaluation.wantsFractions {
 		return 0
 	}
-	return m.opts.Epsilon
+	return m.evaluation.opts.Epsilon
 }
 
 // valueIfUnsatisfiable returns the value of multi(...) if no scheduler with finite expected rewards satisfies the bounds. The value is infinite
@@ -172,8 +172,8 @@ func (m *multi) valueIfUnsatisfiable(expr sema.Expr) (result.Value, *result.Inte
 	if !isSatisfiable {
 		return m.valueOfBest(expr, &pareto.Best{})
 	}
-	if !m.wantsFractions {
-		m.limitAccuracy(result.Bounded)
+	if !m.evaluation.wantsFractions {
+		m.evaluation.limitAccuracy(result.Bounded)
 	}
 	infinite := math.Inf(1)
 	return result.Value{Kind: result.Number, Num: infinite}, &result.Interval{Lo: infinite, Hi: infinite}, nil
@@ -222,8 +222,8 @@ func (m *multi) recordMixture(shares []*big.Rat) error {
 			schedulers = append(schedulers, scheduler)
 		}
 	}
-	controller, err := m.controller(m.ctx, schedulers)
-	m.schedulerRequest.controller = controller
+	controller, err := m.controller(m.evaluation.ctx, schedulers)
+	m.evaluation.schedulerRequest.controller = controller
 	return err
 }
 
@@ -375,7 +375,7 @@ func (e *evaluation) setAutomaton(objective *objective, expr sema.Expr, isNegate
 	if err != nil {
 		return linear.tooLargeError(err)
 	}
-	objective.form, objective.reader = automatonForm, &automatonReader{automaton: automaton, letters: newLetters(linear.graph.NumStates(), linear.propositionStates)}
+	objective.form, objective.reader = automatonForm, &automatonReader{automaton: automaton, letters: newLetters(linear.evaluation.graph.NumStates(), linear.propositionStates)}
 	return nil
 }
 
@@ -435,8 +435,8 @@ func (o *objective) fromParetoValue(value *big.Rat) *big.Rat {
 // valueOfBest converts an optimum of package pareto to the value of the property, with bounds. If best.Point is nil, no scheduler satisfies the
 // bounds of the objectives: the value is false or NaN. expr is the property.
 func (m *multi) valueOfBest(expr sema.Expr, best *pareto.Best) (result.Value, *result.Interval, error) {
-	if !m.wantsFractions {
-		m.limitAccuracy(result.Bounded)
+	if !m.evaluation.wantsFractions {
+		m.evaluation.limitAccuracy(result.Bounded)
 	}
 	if expr.Type() == sema.Bool {
 		return result.Value{Kind: result.Boolean, Bool: best.Point != nil}, nil, nil
@@ -451,7 +451,7 @@ func (m *multi) valueOfBest(expr sema.Expr, best *pareto.Best) (result.Value, *r
 		lower, upper = objective.fromParetoValue(upper), objective.fromParetoValue(lower)
 	}
 	optimum := objective.numberBetween(lower, upper)
-	m.width = relativeWidth(optimum)
+	m.evaluation.width = relativeWidth(optimum)
 	return resultValue(optimum, sema.Double), &result.Interval{Lo: optimum.Lo, Hi: optimum.Hi}, nil
 }
 

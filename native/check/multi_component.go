@@ -53,9 +53,9 @@ func (m *multi) newAcceptingComponent(satisfied objectiveSet, members []uint32, 
 	if err != nil {
 		return nil, err
 	}
-	product, err := sparse.NewProduct(builder.ctx, builder.product.Model, builder, starts, choices, maxProduct)
+	product, err := sparse.NewProduct(builder.multi.evaluation.ctx, builder.multi.product.Model, builder, starts, choices, maxProduct)
 	if err != nil {
-		return nil, builder.productError(err)
+		return nil, builder.multi.productError(err)
 	}
 	component := &acceptingComponent{Graph: sparse.NewGraph(product.Model), nodes: product.Pairs, productChoice: product.Choice}
 	if err := builder.findGoodNodes(component, satisfied); err != nil {
@@ -91,7 +91,7 @@ func (builder *acceptingComponentBuilder) startNodes(members []uint32) (starts [
 // acceptingComponentBuilder builds an accepting component. It is the sparse.Memory of the product of multi.product with the
 // accepting parts of the automata.
 type acceptingComponentBuilder struct {
-	*multi
+	multi             *multi
 	jumpingObjectives []int          // the indexes of the objectives whose automata jump
 	tuples            tupleNumbering // the tuples of automaton states: one state for each jumping objective
 }
@@ -104,9 +104,9 @@ const maxCombinations = 1 << 16
 func (builder *acceptingComponentBuilder) jumpCombinations(productState uint32) ([][]int, error) {
 	combinations := [][]int{nil}
 	for _, i := range builder.jumpingObjectives {
-		successors, err := builder.objectives[i].reader.automaton.Jumps(builder.automatonState(builder.memories[productState], i))
+		successors, err := builder.multi.objectives[i].reader.automaton.Jumps(builder.multi.automatonState(builder.multi.memories[productState], i))
 		if err != nil {
-			return nil, builder.tooLargeError(err)
+			return nil, builder.multi.tooLargeError(err)
 		}
 		var extended [][]int
 		for _, prefix := range combinations {
@@ -116,7 +116,7 @@ func (builder *acceptingComponentBuilder) jumpCombinations(productState uint32) 
 		}
 		combinations = extended
 		if len(combinations) > maxCombinations {
-			return nil, builder.unsupportedError(builder.property.Expr, "found path formulas in multi(...) whose automata have too many states")
+			return nil, builder.multi.evaluation.unsupportedError(builder.multi.evaluation.property.Expr, "found path formulas in multi(...) whose automata have too many states")
 		}
 	}
 	return combinations, nil
@@ -127,7 +127,7 @@ func (builder *acceptingComponentBuilder) State(node componentNode) uint32 { ret
 
 // Step returns the node after a transition to a state of the product. The automata read the model's state of target.
 func (builder *acceptingComponentBuilder) Step(node componentNode, target uint32) (componentNode, error) {
-	tuple, err := builder.tupleAfter(node.tuple, builder.memories[target].modelState)
+	tuple, err := builder.tupleAfter(node.tuple, builder.multi.memories[target].modelState)
 	return componentNode{target, tuple}, err
 }
 
@@ -143,9 +143,9 @@ func (builder *acceptingComponentBuilder) tupleAfter(tuple, modelState uint32) (
 	before := builder.tuples.list[tuple]
 	after := make([]int, len(before))
 	for automatonIndex, objective := range builder.jumpingObjectives {
-		successor, err := builder.objectives[objective].reader.nextState(before[automatonIndex], modelState)
+		successor, err := builder.multi.objectives[objective].reader.nextState(before[automatonIndex], modelState)
 		if err != nil {
-			return 0, builder.tooLargeError(err)
+			return 0, builder.multi.tooLargeError(err)
 		}
 		after[automatonIndex] = successor
 	}
@@ -159,7 +159,7 @@ func (builder *acceptingComponentBuilder) findGoodNodes(component *acceptingComp
 	notRejected := builder.addAcceptanceGoals(component)
 	builder.addRecurrenceGoals(component, satisfied)
 	component.goodNodes = sparse.NewSet(len(component.nodes))
-	endComponents, err := component.EndComponents(builder.ctx, notRejected, nil)
+	endComponents, err := component.EndComponents(builder.multi.evaluation.ctx, notRejected, nil)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (builder *acceptingComponentBuilder) findGoodNodes(component *acceptingComp
 			component.goodNodes.Add(int(node))
 		}
 	}
-	component.sureNodes, err = component.Prob1E(builder.ctx, sparse.FullSet(len(component.nodes)), component.goodNodes)
+	component.sureNodes, err = component.Prob1E(builder.multi.evaluation.ctx, sparse.FullSet(len(component.nodes)), component.goodNodes)
 	return err
 }
 
@@ -182,7 +182,7 @@ func (builder *acceptingComponentBuilder) findGoodNodes(component *acceptingComp
 func (builder *acceptingComponentBuilder) addAcceptanceGoals(component *acceptingComponent) (notRejected *sparse.Set) {
 	notRejected = sparse.FullSet(len(component.nodes))
 	for automatonIndex, objective := range builder.jumpingObjectives {
-		automaton := builder.objectives[objective].reader.automaton
+		automaton := builder.multi.objectives[objective].reader.automaton
 		goal := sparse.NewSet(len(component.nodes))
 		for nodeNumber, node := range component.nodes {
 			automatonState := builder.tuples.list[node.tuple][automatonIndex]
@@ -200,13 +200,13 @@ func (builder *acceptingComponentBuilder) addAcceptanceGoals(component *acceptin
 
 // addRecurrenceGoals adds a goal for each objective G F a in satisfied: the nodes whose state of the model satisfies a.
 func (builder *acceptingComponentBuilder) addRecurrenceGoals(component *acceptingComponent, satisfied objectiveSet) {
-	for objectiveNumber, objective := range builder.objectives {
+	for objectiveNumber, objective := range builder.multi.objectives {
 		if !satisfied.contains(objectiveNumber) || objective.form != recurringForm {
 			continue
 		}
 		goal := sparse.NewSet(len(component.nodes))
 		for i, node := range component.nodes {
-			modelState := builder.memories[node.productState].modelState
+			modelState := builder.multi.memories[node.productState].modelState
 			if objective.repeatedStates.Has(int(modelState)) {
 				goal.Add(i)
 			}

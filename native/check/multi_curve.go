@@ -31,16 +31,16 @@ func (m *multi) paretoCurve(expr sema.Expr) (result.Value, *result.Interval, err
 			queries = append(queries, i)
 		}
 	}
-	if !m.wantsFractions {
-		m.limitAccuracy(result.Bounded)
+	if !m.evaluation.wantsFractions {
+		m.evaluation.limitAccuracy(result.Bounded)
 	}
 	width, maxSums := m.curveLimits(len(queries))
-	surface, err := pareto.New(len(queries), m.constrainedOracle(queries), m.weightBits()).Surface(m.ctx, width, maxSums)
+	surface, err := pareto.New(len(queries), m.constrainedOracle(queries), m.weightBits()).Surface(m.evaluation.ctx, width, maxSums)
 	switch {
 	case errors.Is(err, errUnsatisfiable):
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
 	case errors.Is(err, errInfiniteCost):
-		return result.Value{}, nil, m.unsupportedError(expr, "found multi(...) whose objectives cannot be met, or only with an infinite reward")
+		return result.Value{}, nil, m.evaluation.unsupportedError(expr, "found multi(...) whose objectives cannot be met, or only with an infinite reward")
 	case errors.Is(err, pareto.ErrUndecided):
 		return result.Value{}, nil, &undecidedError{expr.Pos(), "the bounds of the values do not decide whether a scheduler meets all objectives"}
 	case err != nil:
@@ -48,7 +48,7 @@ func (m *multi) paretoCurve(expr sema.Expr) (result.Value, *result.Interval, err
 	}
 	curve := m.curveValue(surface, queries)
 	if curve.RatPoints == nil {
-		m.limitAccuracy(result.Bounded)
+		m.evaluation.limitAccuracy(result.Bounded)
 	}
 	return curve, nil, nil
 }
@@ -60,7 +60,7 @@ func (m *multi) curveLimits(numQueries int) (width float64, maxSums int) {
 	if numQueries > 2 {
 		minWidth, maxSums = surfaceWidth, maxSurface
 	}
-	if m.wantsFractions {
+	if m.evaluation.wantsFractions {
 		return 0, maxSums
 	}
 	return max(m.optimumWidth(), minWidth), maxSums
@@ -91,7 +91,7 @@ func (m *multi) curveValue(surface *pareto.Surface, queries []int) result.Value 
 		}
 		curve.Points = append(curve.Points, point)
 	}
-	if isExact := m.wantsFractions && surface.MaxDistance.Sign() == 0; isExact {
+	if isExact := m.evaluation.wantsFractions && surface.MaxDistance.Sign() == 0; isExact {
 		curve.RatPoints = vertices
 	}
 	return curve
@@ -121,7 +121,7 @@ func (m *multi) constrainedOracle(queries []int) pareto.Oracle {
 
 // constrainedQueries is an oracle for several queries. The other objectives have bounds.
 type constrainedQueries struct {
-	*multi
+	multi      *multi
 	queries    []int         // the indexes of the queries
 	curveOfAll *pareto.Curve // the curve of all objectives
 }
@@ -129,11 +129,11 @@ type constrainedQueries struct {
 // bestWeightedSum is an oracle of package pareto: it maximises a weighted sum of the queries over the schedulers that satisfy the bounds of the
 // other objectives. The error is errUnsatisfiable if no scheduler satisfies them.
 func (constrained *constrainedQueries) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
-	direction, lowerBounds := constrained.directionAndLowerBounds()
+	direction, lowerBounds := constrained.multi.directionAndLowerBounds()
 	for i, query := range constrained.queries {
 		direction[query] = weights[i]
 	}
-	best, err := constrained.curveOfAll.Maximize(ctx, direction, lowerBounds, constrained.optimumWidth())
+	best, err := constrained.curveOfAll.Maximize(ctx, direction, lowerBounds, constrained.multi.optimumWidth())
 	switch {
 	case err != nil:
 		return nil, err

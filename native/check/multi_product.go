@@ -12,7 +12,7 @@ import (
 
 // multi is the product of the model with the memory of the objectives, and the states where paths may end.
 type multi struct {
-	*evaluation
+	evaluation      *evaluation
 	objectives      []*objective
 	maxSteps        int                 // the greatest bound of a C<=k
 	product         *sparse.Graph       // its last state is the end state
@@ -122,7 +122,7 @@ func (m *multi) tupleAfter(tuple, s uint32) (uint32, error) {
 // tooLargeError adds the position of the property to the error automata.ErrTooLarge. It returns other errors unchanged.
 func (m *multi) tooLargeError(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
-		return m.unsupportedError(m.property.Expr, "found a path formula in multi(...) whose automaton is too large")
+		return m.evaluation.unsupportedError(m.evaluation.property.Expr, "found a path formula in multi(...) whose automaton is too large")
 	}
 	return err
 }
@@ -154,7 +154,7 @@ func (m *multi) buildProduct() error {
 		}
 	}
 	m.tuples.numberTuple(initialStates) // the first tuple gets number 0, as in memory{}
-	model := m.space.Model()
+	model := m.evaluation.space.Model()
 	starts := make([]memory, len(model.Initial))
 	for i, s := range model.Initial {
 		var err error
@@ -163,7 +163,7 @@ func (m *multi) buildProduct() error {
 			return err
 		}
 	}
-	product, err := sparse.NewProduct(m.ctx, model, objectiveMemory{m}, starts, nil, maxProduct)
+	product, err := sparse.NewProduct(m.evaluation.ctx, model, objectiveMemory{m}, starts, nil, maxProduct)
 	if err != nil {
 		return m.productError(err)
 	}
@@ -177,21 +177,21 @@ func (m *multi) buildProduct() error {
 // productError adds the position of the property to the error sparse.ErrTooLarge. It returns other errors unchanged.
 func (m *multi) productError(err error) error {
 	if errors.Is(err, sparse.ErrTooLarge) {
-		return m.unsupportedError(m.property.Expr, "found multi(...) over a product of more than %d states", maxProduct)
+		return m.evaluation.unsupportedError(m.evaluation.property.Expr, "found multi(...) over a product of more than %d states", maxProduct)
 	}
 	return err
 }
 
 // objectiveMemory is the memory of the objectives, as the sparse.Memory of a product.
-type objectiveMemory struct{ *multi }
+type objectiveMemory struct{ multi *multi }
 
 // State returns the state of the model.
 func (m objectiveMemory) State(x memory) uint32 { return x.modelState }
 
 // Step returns the memory after a transition to state target of the model.
 func (m objectiveMemory) Step(x memory, target uint32) (memory, error) {
-	x.steps = min(x.steps+1, m.maxSteps)
-	return m.nextMemory(x, target)
+	x.steps = min(x.steps+1, m.multi.maxSteps)
+	return m.multi.nextMemory(x, target)
 }
 
 // Absorbing returns false: no state of the product gets a self-loop.
@@ -237,13 +237,13 @@ func (m *multi) removeRewarded(choices *sparse.Set, reward *sparse.Reward) {
 // findEndStates finds the states of the product where a path may end, and for each of them the sets of objectives that such a path satisfies. It then
 // adds the end state to the product. It is an error if a maximised reward can be earned forever. expr is the property, for errors.
 func (m *multi) findEndStates(expr sema.Expr) error {
-	endComponents, err := m.product.EndComponents(m.ctx, nil, nil)
+	endComponents, err := m.product.EndComponents(m.evaluation.ctx, nil, nil)
 	if err != nil {
 		return err
 	}
 	rewardedForever := endComponents.Choices.Minus(m.choicesWithoutReward(ofMaximised))
 	if !rewardedForever.Empty() {
-		return m.unsupportedError(expr, "found multi(...) with a maximised reward that can be earned forever")
+		return m.evaluation.unsupportedError(expr, "found multi(...) with a maximised reward that can be earned forever")
 	}
 	withoutCosts := m.choicesWithoutReward(ofMinimised) // a path that has ended earns no minimised reward
 	pathObjectives := m.pathObjectives()
@@ -352,7 +352,7 @@ func (m *multi) satisfyingComponents(satisfied objectiveSet, choices *sparse.Set
 			allowed.Add(s)
 		}
 	}
-	return m.product.EndComponents(m.ctx, allowed, choices)
+	return m.product.EndComponents(m.evaluation.ctx, allowed, choices)
 }
 
 // canSatisfy reports whether a path can satisfy a set of objectives if it visits a state of the product infinitely often. memory belongs to

@@ -85,7 +85,7 @@ func (m *multi) minimiseLosses(ctx context.Context, weights []*big.Rat) (values 
 // recordConvergence records whether an iteration ended at the limit of sweeps.
 func (m *multi) recordConvergence(values *solve.Values) {
 	if !values.Converged {
-		m.hitSweepLimit = true
+		m.evaluation.hitSweepLimit = true
 	}
 }
 
@@ -105,12 +105,12 @@ func boundsOf(values *solve.Values, s int) (lower, upper *big.Rat) {
 
 // outOfRangeError returns the error that a number is too large or too small for float64.
 func (m *multi) outOfRangeError() error {
-	return m.unsupportedError(m.property.Expr, "found multi(...) with numbers beyond the range of float64")
+	return m.evaluation.unsupportedError(m.evaluation.property.Expr, "found multi(...) with numbers beyond the range of float64")
 }
 
 // options returns the options of package solve for the value of one objective.
 func (m *multi) options() solve.Options {
-	opts := m.opts
+	opts := m.evaluation.opts
 	opts.Classic = false
 	opts.Epsilon = max(opts.Epsilon/8, leastEpsilon) // narrow enough for a sum of several values
 	return opts
@@ -143,9 +143,9 @@ type rewardSums struct {
 // newRewardSums returns a reward structure of the product whose rewards are all 0, with a bound on the relative rounding error of the sums that
 // add will compute.
 func (m *multi) newRewardSums() *rewardSums {
-	sums := &rewardSums{hasFractions: m.wantsFractions}
+	sums := &rewardSums{hasFractions: m.evaluation.wantsFractions}
 	sums.Choice = make([]float64, m.product.NumChoices())
-	if m.wantsFractions {
+	if m.evaluation.wantsFractions {
 		sums.ChoiceFractions = make([]*big.Rat, m.product.NumChoices())
 	}
 	for _, objective := range m.objectives {
@@ -153,7 +153,7 @@ func (m *multi) newRewardSums() *rewardSums {
 			continue
 		}
 		sums.RelErr = max(sums.RelErr, objective.reward.RelErr)
-		if objective.reward.RangeErr != nil && !m.wantsFractions {
+		if objective.reward.RangeErr != nil && !m.evaluation.wantsFractions {
 			sums.rangeErr = objective.reward.RangeErr
 		}
 	}
@@ -200,7 +200,7 @@ func (m *multi) choiceReward(objective *objective, s, c int) (exact *big.Rat, ne
 	}
 	modelState := int(m.memories[s].modelState)
 	nearest = objective.reward.ChoiceTotal(modelState, int(modelChoice))
-	if nearest == 0 || !m.wantsFractions {
+	if nearest == 0 || !m.evaluation.wantsFractions {
 		return nil, nearest
 	}
 	return objective.reward.ExactChoiceTotal(modelState, int(modelChoice)), nearest
@@ -391,7 +391,7 @@ func (m *multi) productReward(objective *objective) (*sparse.Reward, error) {
 func (m *multi) inductiveTotalReward(ctx context.Context, reward *sparse.Reward) (*solve.Values, error) {
 	opts := m.options()
 	values, err := solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
-	if err != nil || m.wantsFractions {
+	if err != nil || m.evaluation.wantsFractions {
 		return values, err
 	}
 	greatest := slices.Max(values.Upper)
@@ -415,7 +415,7 @@ func (m *multi) loweredMaximum(objective *objective, maxRewards []*big.Rat, s, c
 		loss.Sub(loss, term.Mul(m.product.Fraction(transition), maxRewards[m.product.Target[transition]]))
 	}
 	if loss.Sign() < 0 {
-		return nil, m.unsupportedError(m.property.Expr, "found no upper bound of a reward in multi(...)")
+		return nil, m.evaluation.unsupportedError(m.evaluation.property.Expr, "found no upper bound of a reward in multi(...)")
 	}
 	return loss, nil
 }
@@ -549,8 +549,8 @@ func (m *multi) originOf(choices []uint32, s int) origin {
 // chainReward returns the rewards of an objective in the states of an induced chain. The end state, which is the last state, has no reward.
 func (m *multi) chainReward(objective *objective, origins []origin) (*sparse.Reward, error) {
 	numStates := len(origins) + 1
-	sums := &rewardSums{hasFractions: m.wantsFractions, Reward: sparse.Reward{RelErr: objective.reward.RelErr + 0x1p-52, Choice: make([]float64, numStates)}}
-	if m.wantsFractions {
+	sums := &rewardSums{hasFractions: m.evaluation.wantsFractions, Reward: sparse.Reward{RelErr: objective.reward.RelErr + 0x1p-52, Choice: make([]float64, numStates)}}
+	if m.evaluation.wantsFractions {
 		sums.ChoiceFractions = make([]*big.Rat, numStates)
 	}
 	one := big.NewRat(1, 1)

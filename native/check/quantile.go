@@ -19,9 +19,9 @@ import (
 // is monotone in each coordinate, so the points at which it exceeds the threshold are the points above some minimal points. The
 // minimal points are found exactly: if an interval around a probability contains the threshold, the property is undecided.
 type quantile struct {
-	*evaluation
-	operator  *logic.Formula
-	threshold number
+	evaluation *evaluation
+	operator   *logic.Formula
+	threshold  number
 	// aboveRelation is the relation > or >= between the probability and the threshold: in this file, the probability "exceeds the threshold"
 	// if it has this relation to it.
 	aboveRelation syntax.Op
@@ -204,9 +204,9 @@ func (q *quantile) pointAbove(box []int) ([]int, error) {
 		case units >= lastUnits && provesAbsence:
 			return nil, nil
 		case units >= lastUnits:
-			return nil, q.unsupportedError(q.operator.Expr, "found a quantile of a minimal probability that is the threshold itself without the bounds: whether some bounds suffice is not decided")
+			return nil, q.evaluation.unsupportedError(q.operator.Expr, "found a quantile of a minimal probability that is the threshold itself without the bounds: whether some bounds suffice is not decided")
 		case units > maxUnits:
-			return nil, q.unsupportedError(q.operator.Expr, "found a quantile of more than %d units, where a unit is the greatest common divisor of the rewards: this is too much to count", maxUnits)
+			return nil, q.evaluation.unsupportedError(q.operator.Expr, "found a quantile of more than %d units, where a unit is the greatest common divisor of the rewards: this is too much to count", maxUnits)
 		}
 	}
 }
@@ -240,22 +240,22 @@ func replaceUnbounded(box []int, units int) []int {
 // attains the limit with this number. It is the number of states of the product with the other costs, times the greatest number of units that
 // one step earns. If provesAbsence is false, it is not proven to suffice.
 func (q *quantile) sufficientUnits(box []int) (units int, provesAbsence bool, err error) {
-	direction, err := q.optimisationDirection(q.operator)
+	direction, err := q.evaluation.optimisationDirection(q.operator)
 	if err != nil {
 		return 0, false, err
 	}
 	// For a maximum, some optimal scheduler needs the least possible bound in each product state, and the sorted least bounds differ by at
 	// most one step each. For a minimal probability of 1, no path to the goal has a cycle with a positive cost.
 	isThresholdOne := q.threshold.isPoint() && q.threshold.Lo == 1
-	provesAbsence = q.modelKind() != sparse.MDP || direction == solve.Max || isThresholdOne
-	sufficient := big.NewInt(int64(q.space.Model().NumStates()))
+	provesAbsence = q.evaluation.modelKind() != sparse.MDP || direction == solve.Max || isThresholdOne
+	sufficient := big.NewInt(int64(q.evaluation.space.Model().NumStates()))
 	unitsPerStep := 0
 	for i, bound := range box {
 		if bound == unbounded {
 			unitsPerStep += q.maxUnitsPerStep[i]
 		}
 	}
-	costs, err := q.costsOf(q.operator.Path.Expr, q.pathWithBounds(box).Costs)
+	costs, err := q.evaluation.costsOf(q.operator.Path.Expr, q.pathWithBounds(box).Costs)
 	if err != nil {
 		return 0, false, err
 	}
@@ -322,17 +322,17 @@ func (q *quantile) rewardOf(coordinate, units int) *big.Rat {
 // isAbove reports whether the probability, with the coordinates of a point as bounds, is above the threshold; relation is > or >=. The error is
 // an *undecidedError if the bounds of the probability do not decide this.
 func (q *quantile) isAbove(point []int, relation syntax.Op) (bool, error) {
-	if err := q.ctx.Err(); err != nil {
+	if err := q.evaluation.ctx.Err(); err != nil {
 		return false, err
 	}
 	operator := *q.operator
 	operator.Path = q.pathWithBounds(point)
-	values, err := q.probabilityOperator(&operator)
+	values, err := q.evaluation.probabilityOperator(&operator)
 	if err != nil {
 		return false, err
 	}
-	q.limitAccuracy(values.accuracy)
-	isAbove, isDecided := compareNumbers(relation, values.numberAt(int(q.space.Model().Initial[0])), q.threshold)
+	q.evaluation.limitAccuracy(values.accuracy)
+	isAbove, isDecided := compareNumbers(relation, values.numberAt(int(q.evaluation.space.Model().Initial[0])), q.threshold)
 	if !isDecided {
 		return false, &undecidedError{q.operator.Expr.Pos(), "the bounds of a probability do not decide whether it reaches the threshold of the quantile"}
 	}

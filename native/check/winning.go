@@ -132,7 +132,7 @@ func (a *linearEvaluation) addAcceptedJumps(winningStates *sparse.Set, product *
 // acceptedTargets reports, for each target of a jump, whether an accepting recurrent set can be reached from it in the product with the accepting
 // component of the automaton.
 func (a *linearEvaluation) acceptedTargets(product *productModel, quantifier quantifier, targets []productState) ([]bool, error) {
-	acceptingProduct, err := newProduct(a.ctx, a.graph.Model, product.automaton, a.letters, targets)
+	acceptingProduct, err := newProduct(a.evaluation.ctx, a.evaluation.graph.Model, product.automaton, a.letters, targets)
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func shifted(numbers []uint32, offset uint32) []uint32 {
 
 // payoffProblem is the greatest mean payoff of the product with the automaton of a conditional probability (rule 11 of package certify).
 type payoffProblem struct {
-	*vectorProof
+	proof   *vectorProof
 	product *product
 	graph   *sparse.Graph // of the product
 	start   int           // the initial state of the product
@@ -170,7 +170,7 @@ func (proof *vectorProof) newPayoffProblem() (*payoffProblem, error) {
 	if len(product.pairs.ModelState) > maxPayoffStates {
 		return nil, tooLarge
 	}
-	return &payoffProblem{vectorProof: proof, product: product, graph: product.Prover.graph, start: int(proof.indexOf(initial[0]))}, nil
+	return &payoffProblem{proof: proof, product: product, graph: product.Prover.graph, start: int(proof.indexOf(initial[0]))}, nil
 }
 
 // endPayoff returns the payoff of a path that ends in a pair: 1 if it satisfies the formula and the condition, violationPayoff if it violates the condition,
@@ -194,7 +194,7 @@ func (problem *payoffProblem) payoffs(violationPayoff *big.Rat, usableChoices *s
 	}
 	wonState, numStates := problem.graph.NumStates(), model.NumStates()
 	options := solve.Options{Exact: true, MaxWork: maxWork}
-	values, err := solve.Until(problem.ctx, sparse.NewGraph(model), sparse.FullSet(numStates), sparse.SetOf(numStates, wonState), solve.Max, options)
+	values, err := solve.Until(problem.proof.ctx, sparse.NewGraph(model), sparse.FullSet(numStates), sparse.SetOf(numStates, wonState), solve.Max, options)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +267,7 @@ func (problem *payoffProblem) isBelow(payoff *big.Rat) (bool, error) {
 // bound was found. The bisection ends if the relative width is at most half of epsilon, or if upper is less than 2^-60.
 func (problem *payoffProblem) bisect() (lower, upper *big.Rat, err error) {
 	upper = big.NewRat(1, 1)
-	relativeWidth := new(big.Rat).SetFloat64(problem.opts.epsilon() / 2)
+	relativeWidth := new(big.Rat).SetFloat64(problem.proof.opts.epsilon() / 2)
 	leastUpper, half := math.Ldexp(1, -60), big.NewRat(1, 2)
 	for {
 		middle := new(big.Rat).Set(upper)
@@ -313,7 +313,7 @@ func (problem *payoffProblem) findBracket() error {
 	if err != nil {
 		return err
 	}
-	problem.ConditionalBounds = &certificate.ConditionalBounds{Lower: lower, Upper: upper}
+	problem.proof.ConditionalBounds = &certificate.ConditionalBounds{Lower: lower, Upper: upper}
 	problem.setColumns(lowerPayoffs, upperPayoffs, nil)
 	return nil
 }
@@ -323,7 +323,7 @@ func (problem *payoffProblem) findBracket() error {
 func (problem *payoffProblem) findCertain() (bool, error) {
 	numPairs := problem.graph.NumStates()
 	endPairs := problem.product.targets.Union(problem.product.excluded)
-	alwaysEnding, err := problem.graph.Prob1E(problem.ctx, sparse.FullSet(numPairs), endPairs)
+	alwaysEnding, err := problem.graph.Prob1E(problem.proof.ctx, sparse.FullSet(numPairs), endPairs)
 	if err != nil || !alwaysEnding.Has(problem.start) {
 		return false, err
 	}
@@ -334,7 +334,7 @@ func (problem *payoffProblem) findCertain() (bool, error) {
 	}
 	one := big.NewRat(1, 1)
 	upperPayoffs := slices.Repeat([]*big.Rat{one}, numPairs) // the entries share a fraction, which nothing changes
-	problem.ConditionalBounds = &certificate.ConditionalBounds{Lower: half, Upper: one, Certain: true}
+	problem.proof.ConditionalBounds = &certificate.ConditionalBounds{Lower: half, Upper: one, Certain: true}
 	problem.setColumns(lowerPayoffs, upperPayoffs, usableChoices)
 	return true, nil
 }
@@ -342,7 +342,7 @@ func (problem *payoffProblem) findCertain() (bool, error) {
 // setColumns sets the columns of the certificate: the expected payoffs for both bounds, and the layers of the losing runs. It also ranks the
 // pairs in which continuing the path with usable choices is better than ending it.
 func (problem *payoffProblem) setColumns(lowerPayoffs, upperPayoffs []*big.Rat, usableChoices *sparse.Set) {
-	lower, upper := problem.ConditionalBounds.Lower, problem.ConditionalBounds.Upper
+	lower, upper := problem.proof.ConditionalBounds.Lower, problem.proof.ConditionalBounds.Upper
 	numPairs := len(lowerPayoffs)
 	continuingPairs := sparse.SelectStates(numPairs, func(pair int) bool { return lowerPayoffs[pair].Cmp(problem.endPayoff(pair, lower)) > 0 })
 	equations := &bellmanEquations{graph: problem.graph, bounds: make([]float64, numPairs), exactBounds: lowerPayoffs}
@@ -350,7 +350,7 @@ func (problem *payoffProblem) setColumns(lowerPayoffs, upperPayoffs []*big.Rat, 
 		isUsable := usableChoices == nil || usableChoices.Has(choice)
 		return isUsable && equations.compareChoice(pair, choice) >= 0
 	}
-	proof := problem.vectorProof
+	proof := problem.proof
 	proof.Rank = rankByDistance(problem.graph, continuingPairs.Complement(), continuingPairs, attainsBound)
 	proof.Lower, proof.Upper = &certificate.Values{Fractions: lowerPayoffs}, &certificate.Values{Fractions: upperPayoffs}
 	proof.Layer = problem.product.losingLayers(proof.Upper, [2]*big.Rat{big.NewRat(1, 1), upper})

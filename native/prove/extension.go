@@ -135,7 +135,7 @@ func (proof *vectorProof) discountedColumns() (*solve.Values, error) {
 		return values, err
 	}
 	if values.Exact == nil {
-		bounds := &discountedBounds{vectorProof: proof}
+		bounds := &discountedBounds{proof: proof}
 		bounds.discount, _ = proof.Discount.Float64()
 		if values, err = bounds.inductiveBounds(values); err != nil {
 			return nil, err
@@ -151,7 +151,7 @@ func (proof *vectorProof) discountedColumns() (*solve.Values, error) {
 // discountedBounds makes inductive bounds of a discounted reward from approximate values. If one step changes no value of x by more than e, then x +
 // e/(1-d) cannot be raised by a step, and x - e/(1-d) cannot be lowered.
 type discountedBounds struct {
-	*vectorProof
+	proof    *vectorProof
 	discount float64
 }
 
@@ -186,8 +186,8 @@ func (discounted *discountedBounds) improveEstimates(estimates []float64) error 
 			estimates[s] = discounted.optimum(estimates, s)
 			change, greatest = max(change, math.Abs(estimates[s]-old)), max(greatest, estimates[s])
 		}
-		if discounted.ctx.Err() != nil {
-			return discounted.ctx.Err()
+		if discounted.proof.ctx.Err() != nil {
+			return discounted.proof.ctx.Err()
 		}
 		onlyRounding := change <= 0x1p-50*greatest && change >= lastChange
 		if change == 0 || onlyRounding {
@@ -207,7 +207,7 @@ func (discounted *discountedBounds) margin(estimates []float64) float64 {
 			residual = change
 		}
 	}
-	residual.Quo(residual, new(big.Rat).Sub(big.NewRat(1, 1), discounted.Discount))
+	residual.Quo(residual, new(big.Rat).Sub(big.NewRat(1, 1), discounted.proof.Discount))
 	return interval.Above(interval.Around(residual).Hi + discounted.roundingMargin(estimates))
 }
 
@@ -224,17 +224,17 @@ func (discounted *discountedBounds) roundingMargin(values []float64) float64 {
 
 // optimum returns the optimum over the choices c of state s of reward(c) + d * sum of P(c,t) values[t], where d is the discount factor.
 func (discounted *discountedBounds) optimum(values []float64, s int) float64 {
-	first, end := discounted.graph.Choices(s)
+	first, end := discounted.proof.graph.Choices(s)
 	bestSum := math.NaN()
 	for choice := first; choice < end; choice++ {
 		sum := 0.0
-		firstTransition, endTransition := discounted.graph.Transitions(choice)
+		firstTransition, endTransition := discounted.proof.graph.Transitions(choice)
 		for transition := firstTransition; transition < endTransition; transition++ {
-			sum += discounted.graph.Prob(transition) * values[discounted.graph.Target[transition]]
+			sum += discounted.proof.graph.Prob(transition) * values[discounted.proof.graph.Target[transition]]
 		}
-		sum = discounted.rewardStructure.ChoiceTotal(s, choice) + discounted.discount*sum
+		sum = discounted.proof.rewardStructure.ChoiceTotal(s, choice) + discounted.discount*sum
 		isFirst := math.IsNaN(bestSum)
-		if isFirst || (sum > bestSum) == discounted.IsMaximum {
+		if isFirst || (sum > bestSum) == discounted.proof.IsMaximum {
 			bestSum = sum
 		}
 	}
@@ -243,18 +243,18 @@ func (discounted *discountedBounds) optimum(values []float64, s int) float64 {
 
 // changeOf returns by how much an exact application of the equations changes the value of state s, as an absolute value.
 func (discounted *discountedBounds) changeOf(values []float64, s int) *big.Rat {
-	first, end := discounted.graph.Choices(s)
+	first, end := discounted.proof.graph.Choices(s)
 	var bestSum *big.Rat
 	for choice := first; choice < end; choice++ {
 		sum := new(big.Rat)
-		firstTransition, endTransition := discounted.graph.Transitions(choice)
+		firstTransition, endTransition := discounted.proof.graph.Transitions(choice)
 		for transition := firstTransition; transition < endTransition; transition++ {
-			sum.Add(sum, new(big.Rat).Mul(discounted.graph.Fraction(transition), new(big.Rat).SetFloat64(values[discounted.graph.Target[transition]])))
+			sum.Add(sum, new(big.Rat).Mul(discounted.proof.graph.Fraction(transition), new(big.Rat).SetFloat64(values[discounted.proof.graph.Target[transition]])))
 		}
-		sum.Mul(sum, discounted.Discount)
-		sum.Add(sum, discounted.rewardStructure.ExactChoiceTotal(s, choice))
+		sum.Mul(sum, discounted.proof.Discount)
+		sum.Add(sum, discounted.proof.rewardStructure.ExactChoiceTotal(s, choice))
 		isFirst := bestSum == nil
-		if isFirst || (sum.Cmp(bestSum) > 0) == discounted.IsMaximum {
+		if isFirst || (sum.Cmp(bestSum) > 0) == discounted.proof.IsMaximum {
 			bestSum = sum
 		}
 	}

@@ -20,7 +20,7 @@ import (
 //
 // Source: Forejt, Kwiatkowska and Parker, Pareto curves for probabilistic model checking, 2012.
 type weightSearch struct {
-	*vectorProof
+	proof           *vectorProof
 	product         *several.Product
 	graph           *sparse.Graph // the product with an absorbing end state as last state
 	maxValues       [][]*big.Rat  // the maximum of each maximised objective in each state; nil for minimised objectives
@@ -80,20 +80,20 @@ func (search *weightSearch) schedulerPart(scheduler int, share *big.Rat) (certif
 
 // provenValues returns the bounds that the columns of the vector prove, for each state of the model.
 func (search *weightSearch) provenValues() (*solve.Values, error) {
-	columns, err := search.product.Values(search.ctx, search.Model, search.Vector)
+	columns, err := search.product.Values(search.proof.ctx, search.proof.Model, search.proof.Vector)
 	if err != nil {
 		return nil, err
 	}
 	lower, upper := columns[0], columns[1]
-	numStates := search.Prover.graph.NumStates()
+	numStates := search.proof.Prover.graph.NumStates()
 	values := &solve.Values{Lower: make([]float64, numStates), Upper: slices.Repeat([]float64{math.Inf(1)}, numStates), Converged: true}
-	for position, s := range search.orderedStates() {
+	for position, s := range search.proof.orderedStates() {
 		if upperBound := upper.Rat(position); upperBound != nil {
 			bounds := interval.Between(lower.Rat(position), upperBound)
 			values.Lower[s], values.Upper[s] = bounds.Lo, bounds.Hi
 		}
 	}
-	if search.Several.Query() == nil { // without a query the value is 0 or 1
+	if search.proof.Several.Query() == nil { // without a query the value is 0 or 1
 		for s, lowerBound := range values.Lower {
 			values.Upper[s] = min(values.Upper[s], max(lowerBound, 1))
 		}
@@ -108,7 +108,7 @@ func (proof *vectorProof) newWeightSearch() (*weightSearch, error) {
 	if err != nil {
 		return nil, err
 	}
-	search := &weightSearch{vectorProof: proof, product: multiProduct, maxValues: make([][]*big.Rat, len(proof.Several.Objectives))}
+	search := &weightSearch{proof: proof, product: multiProduct, maxValues: make([][]*big.Rat, len(proof.Several.Objectives))}
 	productGraph := sparseGraph(multiProduct.Model)
 	costlessChoices := sparse.FullSet(productGraph.NumChoices())
 	for i, objective := range proof.Several.Objectives {
@@ -136,7 +136,7 @@ func (proof *vectorProof) newWeightSearch() (*weightSearch, error) {
 
 // finiteMaxima returns the maximal expected total reward from each product state. It is an error if a maximum is infinite.
 func (search *weightSearch) finiteMaxima(graph *sparse.Graph, reward *sparse.Reward) ([]*big.Rat, error) {
-	values, err := solve.TotalReward(search.ctx, graph, reward, solve.Max, search.exactOptions())
+	values, err := solve.TotalReward(search.proof.ctx, graph, reward, solve.Max, search.exactOptions())
 	if err != nil {
 		return nil, err
 	}
@@ -155,22 +155,22 @@ func (search *weightSearch) exactOptions() solve.Options {
 // rewards: the function x of package several.
 func (search *weightSearch) lowerColumn(productGraph *sparse.Graph) error {
 	reward := sparseReward(search.product.MinimisedRewards())
-	values, err := solve.TotalReward(search.ctx, productGraph, reward, solve.Min, search.exactOptions())
+	values, err := solve.TotalReward(search.proof.ctx, productGraph, reward, solve.Min, search.exactOptions())
 	if err != nil {
 		return err
 	}
 	productFile := &ClaimFile{File: certificate.File{Model: search.product.Model}}
 	lowerProof := &vectorProof{
-		Prover: &Prover{ClaimFile: productFile, graph: productGraph, opts: search.opts},
-		ctx:    search.ctx, Vector: &certificate.Vector{}, effort: fractions, rewardStructure: reward,
+		Prover: &Prover{ClaimFile: productFile, graph: productGraph, opts: search.proof.opts},
+		ctx:    search.proof.ctx, Vector: &certificate.Vector{}, effort: fractions, rewardStructure: reward,
 	}
 	lowerProof.setBoundColumns(values)
 	if err := lowerProof.rankTotalReward(values); err != nil {
 		return err
 	}
-	search.Vector.Lower = lowerProof.Lower
-	search.Rank = lowerProof.Rank
-	search.Layer = lowerProof.Layer
+	search.proof.Vector.Lower = lowerProof.Lower
+	search.proof.Rank = lowerProof.Rank
+	search.proof.Layer = lowerProof.Layer
 	return nil
 }
 
@@ -217,17 +217,17 @@ func (search *weightSearch) upperColumn(weights []*big.Rat) error {
 			column[s].Add(column[s], shift)
 		}
 	}
-	search.Several.Weights = weights
-	search.Several.Shift = shift
-	search.Several.Factor = search.greatestMinimisedWeight(weights)
-	search.Vector.Upper = &certificate.Values{Fractions: column}
+	search.proof.Several.Weights = weights
+	search.proof.Several.Shift = shift
+	search.proof.Several.Factor = search.greatestMinimisedWeight(weights)
+	search.proof.Vector.Upper = &certificate.Values{Fractions: column}
 	return nil
 }
 
 // greatestMinimisedWeight returns the greatest weight of a minimised objective, or 0 if no objective is minimised.
 func (search *weightSearch) greatestMinimisedWeight(weights []*big.Rat) *big.Rat {
 	greatest := new(big.Rat)
-	for i, objective := range search.Several.Objectives {
+	for i, objective := range search.proof.Several.Objectives {
 		if !objective.Maximised && weights[i].Cmp(greatest) > 0 {
 			greatest = weights[i]
 		}

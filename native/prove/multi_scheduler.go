@@ -68,7 +68,7 @@ func (search *weightSearch) choiceCost(objective, s, choice int) *big.Rat {
 func (search *weightSearch) leastCost(weights []*big.Rat) (*solve.Values, error) {
 	endStates := sparse.NewSet(search.graph.NumStates())
 	endStates.Add(search.product.NumStates())
-	values, err := solve.ReachReward(search.ctx, search.graph, search.weightedCosts(weights), endStates, solve.Min, search.exactOptions())
+	values, err := solve.ReachReward(search.proof.ctx, search.graph, search.weightedCosts(weights), endStates, solve.Min, search.exactOptions())
 	if err == nil && values.Exact[0] == nil {
 		err = errors.New("several objectives with a minimised reward that is infinite for all schedulers")
 	}
@@ -83,7 +83,7 @@ func (search *weightSearch) addScheduler(weights []*big.Rat) error {
 		return err
 	}
 	scheduler := search.productScheduler(values.Scheduler)
-	point, columns, err := search.evaluateScheduler(search.ctx, scheduler)
+	point, columns, err := search.evaluateScheduler(search.proof.ctx, scheduler)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (search *weightSearch) evaluateScheduler(ctx context.Context, scheduler []u
 		return nil, nil, err
 	}
 	graph := sparseGraph(chain)
-	for i, objective := range search.Several.Objectives {
+	for i, objective := range search.proof.Several.Objectives {
 		reward := sparseReward(search.product.InducedRewards(i, choices))
 		stateValues, err := solve.TotalReward(ctx, graph, reward, solve.Max, search.exactOptions())
 		if err != nil {
@@ -160,7 +160,7 @@ func (search *weightSearch) evaluateScheduler(ctx context.Context, scheduler []u
 // earningRanks returns, for a maximised objective under a scheduler, the distance of each state to a state with a positive reward. For a
 // minimised objective it returns nil.
 func (search *weightSearch) earningRanks(objective, scheduler int, values *solve.Values) ([]uint32, error) {
-	if !search.Several.Objectives[objective].Maximised {
+	if !search.proof.Several.Objectives[objective].Maximised {
 		return nil, nil
 	}
 	chain, choices, err := search.product.Chain(search.schedulers[scheduler])

@@ -19,7 +19,7 @@ func (search *weightSearch) findWeights() (weights, shares []*big.Rat, err error
 		if err != nil {
 			return nil, nil, err
 		}
-		if isFeasible && search.Several.Query() == nil {
+		if isFeasible && search.proof.Several.Query() == nil {
 			return nil, shares, nil
 		}
 		improved, err := search.improveForWeights(weights)
@@ -65,13 +65,13 @@ func (search *weightSearch) bestWeightedSum(weights []*big.Rat) *big.Rat {
 // from the bounds.
 func (search *weightSearch) solvePrograms() (weights, shares []*big.Rat, isFeasible bool, err error) {
 	if len(search.points) == 0 {
-		for range search.Several.Objectives {
+		for range search.proof.Several.Objectives {
 			weights = append(weights, big.NewRat(1, 1))
 		}
 		return weights, nil, false, nil
 	}
 	isQuery := func(objective certificate.Objective) bool { return objective.Bound == nil }
-	queryIndex := slices.IndexFunc(search.Several.Objectives, isQuery)
+	queryIndex := slices.IndexFunc(search.proof.Several.Objectives, isQuery)
 	shares, err = search.bestMixture(queryIndex)
 	if err != nil && !errors.Is(err, solve.ErrInfeasible) {
 		return nil, nil, false, err
@@ -86,7 +86,7 @@ func (search *weightSearch) solvePrograms() (weights, shares []*big.Rat, isFeasi
 
 // lowerLimit returns the bound of an objective, negated for a minimised objective. So it always is a lower bound.
 func (search *weightSearch) lowerLimit(number int) *big.Rat {
-	objective := &search.Several.Objectives[number]
+	objective := &search.proof.Several.Objectives[number]
 	if objective.Maximised {
 		return objective.Bound
 	}
@@ -108,12 +108,12 @@ func (search *weightSearch) bestMixture(queryIndex int) (shares []*big.Rat, err 
 		sum = append(sum, solve.Term{Variable: scheduler, Coefficient: one})
 	}
 	program.AddRow(one, sum...)
-	for i := range search.Several.Objectives {
+	for i := range search.proof.Several.Objectives {
 		if i != queryIndex {
 			search.addBound(program, i)
 		}
 	}
-	_, solution, err := program.Maximize(search.ctx)
+	_, solution, err := program.Maximize(search.proof.ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func nonzeroTerms(coefficients []*big.Rat) []solve.Term {
 // bounds.
 func (search *weightSearch) separatingWeights(queryIndex int, isFeasible bool) ([]*big.Rat, error) {
 	program := &solve.LinearProgram{}
-	one, numObjectives := big.NewRat(1, 1), len(search.Several.Objectives)
+	one, numObjectives := big.NewRat(1, 1), len(search.proof.Several.Objectives)
 	for range numObjectives {
 		program.AddVariable() // the weight of an objective
 	}
@@ -165,7 +165,7 @@ func (search *weightSearch) separatingWeights(queryIndex int, isFeasible bool) (
 		slack := solve.Term{Variable: program.AddVariable(), Coefficient: one}
 		program.AddRow(new(big.Rat), append(row, slack)...)
 	}
-	_, solution, err := program.Maximize(search.ctx)
+	_, solution, err := program.Maximize(search.proof.ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (search *weightSearch) normalizeWeights(program *solve.LinearProgram, query
 		return
 	}
 	var sum []solve.Term
-	for i := range search.Several.Objectives {
+	for i := range search.proof.Several.Objectives {
 		if i != queryIndex {
 			sum = append(sum, solve.Term{Variable: i, Coefficient: one})
 		}
