@@ -16,7 +16,7 @@ func TestModelsTable(t *testing.T) {
 	sampled := func(x, lo, hi float64) result.Verdict {
 		return result.Verdict{
 			Value: result.Value{Kind: result.Number, Num: x}, Bound: &result.Interval{Lo: lo, Hi: hi}, Accuracy: result.Probable, Samples: 1000,
-			Warnings: []string{"drawn uniformly", "all samples are equal, so PRISM's half-width 0 says nothing: use the interval"},
+			Warnings: []string{"drawn uniformly", "all samples are equal; PRISM's half-width would be 0, which guarantees nothing: use the interval"},
 		}
 	}
 	c := &Comparison{Title: "title", Finding: []string{"Finding: it is so."}, Notes: []string{"faults: see the thesis"}}

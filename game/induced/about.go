@@ -43,7 +43,7 @@ func (c *Chain) ValueText(ctx context.Context) (string, error) {
 func (c *Chain) PolicyComment(spawn modelgen.Spawn, value string) []string {
 	lines := []string{
 		fmt.Sprintf("Policy: the strategy %s.", c.strategy),
-		fmt.Sprintf("  %d boards are reached at the player's turn. A board with two memories of the strategy counts twice.", len(c.order)),
+		fmt.Sprintf("  %d boards are reached at the player's turn. If the strategy has a memory, a board counts once for each value of the memory.", len(c.order)),
 	}
 	if c.Rounded() {
 		lines = append(lines, "  Its probabilities are rounded to 15 decimal places.")

@@ -345,7 +345,7 @@ func TestZeroVariance(t *testing.T) {
 	if *r.HalfWidth != 0 || math.Abs(r.Bound.Lo-math.Pow(0.005, 1e-3)) > 1e-9 || r.Bound.Hi != 1 {
 		t.Errorf("half-width %v, bound %v", *r.HalfWidth, r.Bound)
 	}
-	if all := strings.Join(r.Warnings, "\n"); !strings.Contains(all, "all samples are equal, so PRISM's half-width 0 says nothing: use the interval") {
+	if all := strings.Join(r.Warnings, "\n"); !strings.Contains(all, "all samples are equal; PRISM's half-width would be 0, which guarantees nothing: use the interval") {
 		t.Errorf("warnings %q", all)
 	}
 	// PRISM stops after 1/width samples (conformance case sim_ci_zero_var).

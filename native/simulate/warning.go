@@ -73,10 +73,10 @@ func (c *checker) warnZeroWidth(outcome stats.Outcome) {
 		return
 	}
 	if c.result.Bound == nil {
-		c.addWarning("all samples are equal, so PRISM's half-width 0 says nothing")
+		c.addWarning("all samples are equal; PRISM's half-width would be 0, which guarantees nothing")
 		return
 	}
-	c.addWarning("all samples are equal, so PRISM's half-width 0 says nothing: use the interval")
+	c.addWarning("all samples are equal; PRISM's half-width would be 0, which guarantees nothing: use the interval")
 }
 
 // warnDecision adds a warning about how reliable the truth value of a bounded property is: for SPRT its probability of error, and for other

@@ -136,7 +136,7 @@ func winnerText(p *play.Pair) string {
 
 // contestNotes returns notes about the end of the contest, the opponent, and the intervals.
 func contestNotes(contest *play.Contest) []string {
-	notes := []string{fmt.Sprintf("seed %d; each strategy played %s of at most %d: %v", contest.Match.Seed, noun.Count(contest.Games, "game"), contest.Asked, contest.End)}
+	notes := []string{fmt.Sprintf("Seed %d; each strategy played %s of at most %d: %v", contest.Match.Seed, noun.Count(contest.Games, "game"), contest.Asked, contest.End)}
 	if contest.End == play.Lacking {
 		notes[0] += "; without --all-games only the games before the first missing one count"
 	}
@@ -147,15 +147,16 @@ func contestNotes(contest *play.Contest) []string {
 	if resumed > 0 {
 		notes[0] += fmt.Sprintf("; %s from the state", noun.Count(resumed, "game"))
 	}
+	notes[0] += "."
 	notes = append(append(notes, contest.Warnings...), opponentNotes(contest.Match)...)
 	confidence := 100 * contest.Confidence
-	pairs := fmt.Sprintf("with %g %% confidence all places and differences are right; all players met the same tiles (common random numbers)", confidence)
+	pairs := fmt.Sprintf("With %g %% confidence all places and differences are right; all players met the same tiles (common random numbers)", confidence)
 	if contest.By == play.ByWin {
 		pairs += "; method: " + stats.EmpiricalBernsteinSequence.String()
 	} else {
 		pairs += fmt.Sprintf("; nominal, which means not proven: Student t, with the error probability divided among the pairs and the %s so far", noun.Count(contest.Looks, "check"))
 	}
-	won := fmt.Sprintf("intervals of won: %s, each with %g %% confidence; of mean score: Student t, nominal (not proven)", shareMethod(contest.Sequential), confidence)
+	won := fmt.Sprintf("Intervals of won: %s, each with %g %% confidence; of mean score: Student t, nominal (not proven)", shareMethod(contest.Sequential), confidence)
 	return append(notes, pairs, won)
 }
 

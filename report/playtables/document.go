@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"tilecheck/game/play"
 	"tilecheck/internal/noun"
@@ -162,9 +163,10 @@ func verdictCell(verdict play.Verdict) table.Cell {
 	return table.Cell{Text: "-"}
 }
 
-// judgementNotes returns the notes about one number: warnings, remarks, an early end of the games, and a contradiction to the published number.
+// judgementNotes returns the notes about one number: warnings, remarks, an early end of the games, and a contradiction to the published number. It
+// omits warnings about PRISM's half-width, because this table has no half-widths.
 func judgementNotes(row *play.RowResult, published *play.Published, judgement *play.Judgement) []string {
-	notes := slices.Clone(row.Warnings)
+	notes := slices.DeleteFunc(slices.Clone(row.Warnings), func(warning string) bool { return strings.Contains(warning, "PRISM's half-width") })
 	if judgement.Remark != "" {
 		notes = append(notes, judgement.Remark)
 	}
@@ -196,7 +198,7 @@ func hasPrediction(results []play.RowResult) bool {
 // documentNotes returns the notes that explain the numbers, the tests and the results of the comparison.
 func documentNotes(document play.Document, opt play.RepeatOptions, results []play.RowResult) []string {
 	notes := []string{
-		fmt.Sprintf("seed %d; intervals have %g %% confidence: proven for shares, nominal (Student t) for means", opt.Seed, 100*opt.Confidence),
+		fmt.Sprintf("seed %d; intervals have %g %% confidence: proven for shares, nominal (not proven; Student t) for means", opt.Seed, 100*opt.Confidence),
 		fmt.Sprintf("compatible: no significant difference at %g %% confidence (too few: no difference was found, but there were too few games to find one). Tests: an exact test of two samples for shares, "+
 			"Student's t for means, with the deviation of our games (nominal), an exact rank test for best scores, rounding for values; speeds and times are not tested", 100*stats.CompareConfidence),
 	}

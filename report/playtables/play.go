@@ -61,7 +61,7 @@ func playRow(estimate play.Estimate, repeats bool) []any {
 	value, interval := estimateCells(estimate)
 	games := any(estimate.Games)
 	if estimate.Share {
-		games = estimate.Count
+		games = fmt.Sprintf("%d of %d", estimate.Count, estimate.Games)
 	}
 	method := estimate.Interval.Method.String()
 	switch {
@@ -127,7 +127,7 @@ func quantityText(estimate play.Estimate) string {
 	case play.WinMoves:
 		return "mean moves to the win"
 	case play.Acts:
-		return "mean moves at which the shield acts"
+		return "mean acts of the shield"
 	case play.Reached:
 		return "reached " + strconv.Itoa(estimate.Tile)
 	case play.Largest:
@@ -149,9 +149,9 @@ func rounded(x float64) string {
 func playNotes(outcome *play.Outcome, estimates []play.Estimate) []string {
 	notes := append(append([]string{gamesNote(outcome)}, outcome.Warnings...), opponentNotes(outcome.Match)...)
 	confidence := 100 * estimates[0].Interval.Confidence
-	text := fmt.Sprintf("each interval holds with %g %% confidence. The rows reached also hold all together, and so do the rows largest tile (Bonferroni), so their intervals are wider", confidence)
+	text := fmt.Sprintf("Each interval holds with %g %% confidence, a nominal one approximately (not proven). The rows reached also hold all together, and so do the rows largest tile (Bonferroni), so their intervals are wider", confidence)
 	if outcome.Sequential() {
-		text += "; time decided the number of games, so the proven ones hold for every number of games at once"
+		text += fmt.Sprintf("; the number of games was not fixed beforehand (%v), so the proven ones hold for every number of games at once", outcome.End)
 	}
 	return append(notes, text)
 }

@@ -38,7 +38,7 @@ func Shield(rows *table.Table, shield *strategy.Shield, effect *induced.ShieldEf
 	if effect.With.Known {
 		addInterval("lost to optimal play", "lost", effect.Loss(), "difference")
 		addInterval("moves", "expected moves", effect.With.Moves, "expected")
-		addInterval("moves at which the shield acts", "expected acts", effect.With.Acts, "expected")
+		addInterval("moves where the shield acts", "expected acts", effect.With.Acts, "expected")
 		addInterval("share of the moves", "share of acts", effect.With.ActsShare(), "quotient")
 	}
 	rows.Notes = append(rows.Notes, shieldNote(shield))

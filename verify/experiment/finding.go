@@ -19,6 +19,7 @@ type thesisFit struct {
 	columns                    []string // strategies, in order
 	contradictedColumns        []string // strategies with a cell that contradicts the published one
 	squaredZScores             float64  // the sum over the sampled cells
+	numVarying                 int      // the cells that are not 0 or 1 in both samples: the mean of squaredZScores if all differences are chance
 }
 
 // compareWithThesis counts how many cells with the given updates are compatible with the published numbers, and adds up their squared z-scores.
@@ -45,8 +46,12 @@ func (f *thesisFit) add(cell *report.ComparisonCell) {
 		f.contradictedColumns = append(f.contradictedColumns, cell.Strategy)
 	}
 	if verdict := &cell.Verdict; verdict.Samples > 0 && verdict.Value.Kind == result.Number {
-		zScore := stats.ZScore(losses(verdict.Value.Num, verdict.Samples), losses(cell.Published.Value, modelgen.PublishedSamples))
+		ours, theirs := losses(verdict.Value.Num, verdict.Samples), losses(cell.Published.Value, modelgen.PublishedSamples)
+		zScore := stats.ZScore(ours, theirs)
 		f.squaredZScores += zScore * zScore
+		if lost := ours.K + theirs.K; lost > 0 && lost < ours.N+theirs.N {
+			f.numVarying++
+		}
 	}
 }
 
@@ -92,7 +97,7 @@ func (e *Experiment) addFindings(comparison *report.Comparison) {
 func describeWrongUpdates(publishedFit, rulesFit *thesisFit) []string {
 	texts := []string{fmt.Sprintf("Two wrong updates explain %d of %d cells (exact test, %g %% confidence for all together).", publishedFit.numCompatible, publishedFit.numCompared, 100*stats.CompareConfidence)}
 	if rulesFit.squaredZScores+publishedFit.squaredZScores > 0 {
-		text := fmt.Sprintf("Sum of squared differences, in standard deviations: %.0f", publishedFit.squaredZScores)
+		text := fmt.Sprintf("Sum of the squares of difference / standard deviation: %.0f, by chance about %d", publishedFit.squaredZScores, publishedFit.numVarying)
 		if rulesFit.numCompared > 0 {
 			text += fmt.Sprintf("; with the rules %.0f", rulesFit.squaredZScores)
 		}
