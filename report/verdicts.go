@@ -141,7 +141,7 @@ func seedText(verdicts []result.Verdict, verdict *result.Verdict) string {
 	}
 	text := fmt.Sprintf("seed %d: the same seed repeats %s, for any number of workers", *verdict.Seed, numbers)
 	if slices.ContainsFunc(verdicts, func(other result.Verdict) bool { return other.Engine == verdict.Engine && other.SampledInPart() }) {
-		text += ", but not those that a time limit or an interruption cut short"
+		text += "; a value whose sampling ended early is repeated only with the same number of samples"
 	}
 	return text
 }

@@ -16,7 +16,7 @@ import (
 )
 
 type mergeCmd struct {
-	Files         []string `arg:"" name:"shard" help:"Files of shards, which --partial wrote; flags after -- go to the command of the shards, such as -- -o merged.jsonl." file:"in"`
+	Files         []string `arg:"" name:"shard" help:"Files of shards, which --partial wrote; flags after -- go to the command of the shards, such as -- --export-results merged.csv." file:"in"`
 	Format        string   `help:"A format of the command that was split: table, json, …" placeholder:"FORMAT"`
 	PartialResult bool     `help:"Print a result even if some shards are missing: that of the shards that are there."`
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 
+	"tilecheck/internal/noun"
 	"tilecheck/internal/shard"
 	"tilecheck/prism/compile"
 	"tilecheck/result"
@@ -359,9 +360,9 @@ func (c *checker) missingSamplesError(planError error) error {
 		split.Want(c.sampleStream(), c.plan.Forecast(c.sampleStatistics()))
 		return planError
 	}
-	message := fmt.Sprintf("%s: found %d samples", shard.Missing(parts), c.result.Samples)
+	found := noun.Count(c.result.Samples, "sample")
 	if numSamples, isFixed := c.plan.Samples(); isFixed {
-		message += fmt.Sprintf(" of %d", numSamples)
+		found = fmt.Sprintf("%d of %s", c.result.Samples, noun.Count(numSamples, "sample"))
 	}
-	return &result.Failure{Class: result.Interrupted, File: c.property.File, Pos: c.property.Pos, Message: message}
+	return &result.Failure{Class: result.Interrupted, Message: fmt.Sprintf("from %s: %s", found, shard.Missing(parts))}
 }

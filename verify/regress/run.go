@@ -244,11 +244,11 @@ func doubtNotes(results []report.TestResult) (notes []string) {
 	return notes
 }
 
-// shardNote returns a note about the number of tests in this shard.
+// shardNote returns a note about the number of runs (model and properties file with switches) in this shard.
 func (r *suiteRun) shardNote() string {
-	note := fmt.Sprintf("part %v: %s of %d", r.options.Shard, noun.Count(len(r.tests), "test"), r.numTests)
+	note := fmt.Sprintf("shard %v: %d of %s", r.options.Shard, len(r.tests), noun.Count(r.numTests, "run"))
 	if len(r.tests) == 0 && r.numTests > 0 && len(r.options.Only) == 0 {
-		note += ": all of them are in other parts, and there is nothing to do in this one"
+		note += "; all of them are in other shards, so this shard has nothing to do"
 	}
 	return note
 }
