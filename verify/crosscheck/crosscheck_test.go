@@ -196,7 +196,7 @@ func TestDiff(t *testing.T) {
 		{"same", mdp, "", "", ""},
 		{"choices in another order", mdp, "[] x>0 -> true;", "[] x>0 -> true; [b] x=0 -> (x'=1) & (y'=true);", ""},
 		{"type", mdp, "mdp", "dtmc", "model type: MDP against DTMC"},
-		{"variable", mdp, "y : bool;", "y : bool; z : bool;", "variables, variable z: only in the second"},
+		{"variable", mdp, "y : bool;", "y : bool; z : bool;", "variable z is only in the second"},
 		{"no actions", ctmc, "[a] x=0 -> 2:(x'=1); [b] x=0 -> 3:(x'=1);", "[] x=0 -> 5:(x'=1);", "probability in state (x=0), to (x=1): 5, only in the second"},
 		{"lower end", interval, "[0.1,0.6]", "[0.2,0.6]", "probability in state (x=0), choice [a], to (x=1): [0.1,0.6] against [0.2,0.6]"},
 		{"upper end", interval, "[0.4,0.9]", "[0.4,0.85]", "probability in state (x=0), choice [a], to (x=1): [0.1,0.6] against [0.15,0.6]"},
@@ -205,8 +205,8 @@ func TestDiff(t *testing.T) {
 		{"initial", mdp, "x : [0..2] init 0", "x : [0..2] init 1", "initial states: (x=0,y=false) against (x=1,y=false)"},
 		{"probability", mdp, "0.5:(x'=1) + 0.5:", "0.4:(x'=1) + 0.6:", "probability in state (x=0,y=false), choice [a], to (x=1,y=false): 0.5 against 0.4"},
 		{"target", mdp, "0.5:(x'=2);", "0.5:(x'=0);", "probability in state (x=0,y=false), choice [a], to (x=0,y=false): 0.5, only in the second"},
-		{"choice", mdp, "[b] x=0", "[b] x=3", "choice in state (x=0,y=false), choice [b] to (x=1,y=true): only in the first"},
-		{"further choice", mdp, "[] x>0", "[b] x=1", "choice in state (x=1,y=false), choice [] to (x=1,y=false): only in the first"},
+		{"choice", mdp, "[b] x=0", "[b] x=3", "in state (x=0,y=false) the choice [b] to (x=1,y=true) is only in the first"},
+		{"further choice", mdp, "[] x>0", "[b] x=1", "in state (x=1,y=false) the choice [] to (x=1,y=false) is only in the first"},
 		{"label", mdp, "= x=1;", "= x=2;", "label in state (x=1,y=false), \"l\": true against false"},
 		{"reward", mdp, "x=1 : 1;", "x=1 : 3;", "reward in state (x=1,y=false), of the state, \"r\": 1 against 3"},
 		{"reward of a choice", mdp, "[a] true : 2;", "[a] true : 3;", "reward in state (x=0,y=false), of a choice, \"r\": 2 against 3"},
@@ -276,7 +276,7 @@ func TestStormModel(t *testing.T) {
 		{"same", "", "", ""},
 		{"probability", "0.25:", "1-0.75:", ""},
 		{"other", "0.25:(x'=1) + 0.75", "0.5:(x'=1) + 0.5", "probability in state (x=0,y=false,z=3), choice [a], to (x=1,y=false,z=3): 0.5 against 0.25"},
-		{"variable that changes", "(x'=2) & (y'=true)", "(x'=2) & (y'=true) & (z'=4)", "variables, variable z: only in the first"},
+		{"variable that changes", "(x'=2) & (y'=true)", "(x'=2) & (y'=true) & (z'=4)", "variable z is only in the first"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			cmd := &recorded{exit: runner.Exit{Files: []runner.File{{Name: "exported.drn", Data: []byte(drn)}}}}

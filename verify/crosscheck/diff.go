@@ -69,6 +69,12 @@ func (o *Origin) String() string {
 
 // String returns the difference as a sentence, without the commands.
 func (d *Difference) String() string {
+	switch {
+	case d.First == present && d.Second == absent:
+		return d.subject() + " only in the first"
+	case d.First == absent && d.Second == present:
+		return d.subject() + " only in the second"
+	}
 	text := string(d.Kind)
 	if d.State != "" {
 		text += " in state " + d.State
@@ -77,16 +83,25 @@ func (d *Difference) String() string {
 		text += ", " + d.What
 	}
 	switch {
-	case d.First == present && d.Second == absent:
-		return text + ": only in the first"
-	case d.First == absent && d.Second == present:
-		return text + ": only in the second"
 	case d.First == noTransition:
 		return text + ": " + d.Second + ", only in the second"
 	case d.Second == noTransition:
 		return text + ": " + d.First + ", only in the first"
 	}
 	return text + ": " + d.First + " against " + d.Second
+}
+
+// subject returns what only one space has, as the subject and the verb of a sentence.
+func (d *Difference) subject() string {
+	switch {
+	case d.Kind == States:
+		return "state " + d.State + " is"
+	case d.Kind == Choices:
+		return "in state " + d.State + " the " + d.What + " is"
+	case d.Kind == Variables:
+		return d.What + " is" // What names the kind
+	}
+	return string(d.Kind) + " " + d.What + " is"
 }
 
 // NamedSpace is a state space to compare, with a name. For an imported space, Told says which parts of the model it includes.

@@ -28,10 +28,11 @@ type Equality struct {
 // Comparison is the comparison of two state spaces.
 type Comparison struct {
 	Diagnosis
-	// States, Choices and Transitions are the numbers of the first space.
-	States, Choices, Transitions int
-	Exact                        bool     // the weights were compared as fractions
-	Remarks                      []string // known differences, and parts that were not compared
+	// States, Choices and Transitions are the numbers of the first space. The others are those of the second, 0 if it was not built.
+	States, Choices, Transitions                   int
+	SecondStates, SecondChoices, SecondTransitions int
+	Exact                                          bool     // the weights were compared as fractions
+	Remarks                                        []string // known differences, parts that were not compared, and warnings, each with the name of the space
 }
 
 // Equal is a verdict of a Comparison.
@@ -188,7 +189,7 @@ func (c *Comparison) compareAccurately(ctx context.Context, tested *instance, ac
 	c.Exact = accuracy == result.Unknown || accuracy == result.Exact
 	err := c.compareSpaces(ctx, tested, buildSecond)
 	if err != nil && accuracy == result.Unknown && retryWithFloats(err) {
-		c.Remarks = append(c.Remarks, "compared as float64 numbers, not as fractions: "+err.Error())
+		c.addRemarks(c.Second, "compared as float64 numbers, not as fractions: "+err.Error())
 		c.Exact = false
 		err = c.compareSpaces(ctx, tested, buildSecond)
 	}
@@ -231,9 +232,18 @@ func (c *Comparison) compareSpaces(ctx context.Context, tested *instance, buildS
 	if err != nil {
 		return err
 	}
-	c.Remarks = append(c.Remarks, second.Notes...)
-	c.Remarks = append(c.Remarks, second.Space.Warnings()...)
+	model := second.Space.Model()
+	c.SecondStates, c.SecondChoices, c.SecondTransitions = model.NumStates(), model.NumChoices(), model.NumTransitions()
+	c.addRemarks(c.First, first.Warnings()...)
+	c.addRemarks(c.Second, slices.Concat(second.Notes, second.Space.Warnings())...)
 	return nil
+}
+
+// addRemarks adds remarks about one of the spaces, with its name and the values of the constants.
+func (c *Comparison) addRemarks(name string, remarks ...string) {
+	for _, remark := range remarks {
+		c.Remarks = append(c.Remarks, strings.TrimSpace(name+" "+result.Valuation(c.Constants).String())+": "+remark)
+	}
 }
 
 // firstRefused records as the Difference that the first tool refuses the model and the second accepts it. It returns an error if both refuse the

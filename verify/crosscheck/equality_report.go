@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
+	"strconv"
 
 	"tilecheck/report/table"
 	"tilecheck/result"
@@ -19,6 +19,10 @@ type comparisonRecord struct {
 	Transitions int    `json:"transitions,omitempty"`
 	differenceRecord
 	Notes []string `json:"notes,omitempty"`
+	// The numbers of the second space.
+	SecondStates      int `json:"second_states,omitempty"`
+	SecondChoices     int `json:"second_choices,omitempty"`
+	SecondTransitions int `json:"second_transitions,omitempty"`
 }
 
 // equalityRecord is the summary of an Equality in JSON.
@@ -41,6 +45,7 @@ func (e *Equality) Write(w io.Writer, format table.Format, options table.Options
 		records = append(records, comparisonRecord{
 			Equal: comparison.Verdict(), Numbers: comparison.numbers(), States: comparison.States, Choices: comparison.Choices, Transitions: comparison.Transitions,
 			differenceRecord: newDifferenceRecord(&comparison.Diagnosis), Notes: comparison.Remarks,
+			SecondStates: comparison.SecondStates, SecondChoices: comparison.SecondChoices, SecondTransitions: comparison.SecondTransitions,
 		})
 	}
 	return table.WriteRecords(w, format, options, equalityRecord{
@@ -99,11 +104,19 @@ func (c *Comparison) appendTo(out *table.Table, withConstants bool) {
 	}
 	verdict := c.Verdict()
 	tones := map[Equal]table.Tone{Same: table.Good, Different: table.Bad}
-	out.Append(append(row, table.Cell{Text: string(verdict), Tone: tones[verdict]}, c.numbers(), c.States, c.Choices, c.Transitions)...)
+	out.Append(append(row, table.Cell{Text: string(verdict), Tone: tones[verdict]}, c.numbers(),
+		sizes(c.States, c.SecondStates), sizes(c.Choices, c.SecondChoices), sizes(c.Transitions, c.SecondTransitions))...)
 	if verdict != Same {
 		out.Notes = append(out.Notes, c.Diagnosis.String())
 	}
-	for _, remark := range c.Remarks {
-		out.Notes = append(out.Notes, strings.TrimSpace(c.Second+" "+constants)+": "+remark)
+	out.Notes = append(out.Notes, c.Remarks...)
+}
+
+// sizes returns a number of both spaces as a cell: once if it is the same or the second is unknown, otherwise as in "11, 14".
+func sizes(first, second int) table.Cell {
+	text := strconv.Itoa(first)
+	if second != 0 && second != first {
+		text += ", " + strconv.Itoa(second)
 	}
+	return table.Cell{Text: text}
 }
