@@ -86,7 +86,7 @@ func certifyTable() *table.Table {
 	return &table.Table{Columns: []table.Column{
 		{Name: "certificate", Min: 12},
 		{Name: "property", Field: "property", Code: true, Min: 20},
-		{Name: "proves", Code: true, Min: 20},
+		{Name: "claim", Field: "proves", Code: true, Min: 20},
 		{Name: "value", Field: "-", Align: table.Right},
 		{Field: "value"},
 		{Field: "lower"},
@@ -309,4 +309,4 @@ func provenText(checked *certify.Result, bounds interval.Interval) string {
 }
 
 // number returns the shortest decimal text of a float64.
-func number(x float64) string { return strconv.FormatFloat(x+0, 'g', -1, 64) } // -0 + 0 is 0
+func number(x float64) string { return result.JSONNumber(x + 0).String() } // -0 + 0 is 0

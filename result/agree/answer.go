@@ -237,6 +237,6 @@ func (a *Answer) String() string {
 	return intervalText(a.number.Lo, a.number.Hi)
 }
 
-func numberText(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+func numberText(x float64) string { return result.JSONNumber(x).String() }
 
 func intervalText(lo, hi float64) string { return "[" + numberText(lo) + ", " + numberText(hi) + "]" }

@@ -252,17 +252,25 @@ func (p *Proof) text(truth *result.Interval) string {
 	case truth == nil:
 		return "is proven"
 	}
-	text := "is proven to " + strconv.FormatFloat(p.MaxError, 'g', 2, 64)
+	text := "is proven to " + twoDigits(p.MaxError)
 	if p.States > 0 {
-		text += fmt.Sprintf(", in all %s to %s (the worst is %s)", noun.Count(p.States, "state"), strconv.FormatFloat(p.MaxStateError, 'g', 2, 64), p.WorstState)
+		text += fmt.Sprintf(", in all %s to %s (the worst is %s)", noun.Count(p.States, "state"), twoDigits(p.MaxStateError), p.WorstState)
 	}
 	if p.Widened {
-		text += "; a certificate by itself when widened by " + strconv.FormatFloat(p.WideningDistance, 'g', 2, 64)
+		text += "; a certificate by itself when widened by " + twoDigits(p.WideningDistance)
 		if p.LeastDistance > 0 {
-			text += ", and not by less than " + strconv.FormatFloat(p.LeastDistance, 'g', 2, 64)
+			text += ", and not by less than " + twoDigits(p.LeastDistance)
 		}
 	}
 	return text
+}
+
+// twoDigits returns a number with two digits; an infinite error is "Infinity".
+func twoDigits(x float64) string {
+	if name, special := result.SpecialNumber(x); special {
+		return name
+	}
+	return strconv.FormatFloat(x, 'g', 2, 64)
 }
 
 // judgeByProofs sets the status Disagree if a certificate refutes an answer. It sets the status Agree if a certificate confirms the only answer.

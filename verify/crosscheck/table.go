@@ -70,7 +70,7 @@ func (row *Row) appendTo(report *table.Table, withConstants bool) {
 const maxNumberLength = 24
 
 // number returns the shortest decimal text of a float64.
-func number(value float64) string { return strconv.FormatFloat(value, 'g', -1, 64) }
+func number(value float64) string { return result.JSONNumber(value).String() }
 
 // intervalText returns an interval as the report shows it.
 func intervalText(low, high float64) string { return "[" + number(low) + ", " + number(high) + "]" }

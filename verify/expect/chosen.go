@@ -52,7 +52,7 @@ func (c Annotations) String() string {
 }
 
 // shortest returns the shortest decimal text of a float64.
-func shortest(number float64) string { return strconv.FormatFloat(number, 'g', -1, 64) }
+func shortest(number float64) string { return result.JSONNumber(number).String() }
 
 // classNames joins the names of failure classes with "or". It returns "any" or "limit" if the classes are those of such a group.
 func classNames(classes []result.Class) string {

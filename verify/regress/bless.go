@@ -463,7 +463,7 @@ func intervalText(low, high float64) string {
 }
 
 // shortestFloat returns the shortest text that reads back as the same number.
-func shortestFloat(number float64) string { return strconv.FormatFloat(number, 'g', -1, 64) }
+func shortestFloat(number float64) string { return result.JSONNumber(number).String() }
 
 // maxFraction is the length, in bytes, of the longest fraction that is written. A longer one is rounded.
 const maxFraction = 60
