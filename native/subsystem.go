@@ -51,7 +51,7 @@ func (model *exploredModel) addSubsystem(ctx context.Context, foundWitness *resu
 
 // commandTexts returns the texts of the commands with the given numbers, with their modules and lines.
 func (model *exploredModel) commandTexts(program *sema.Program, numbers *sparse.Set) ([]result.WitnessCommand, error) {
-	var commands []result.WitnessCommand
+	commands := []result.WitnessCommand{}
 	for number := range numbers.All() {
 		module, command := subsystem.TextOf(model.tree, program, number)
 		text, err := subsystem.CommandText(command)

@@ -263,6 +263,11 @@ func writeSubsystem(w io.Writer, format table.Format, witness *result.Witness, o
 	if subsystem.Commands == nil {
 		return nil
 	}
+	if len(subsystem.Commands) == 0 {
+		_, err := fmt.Fprintf(w, "None of the %s of the model is needed to break the bound: without commands, the formula %s with probability about %s.\n",
+			noun.Count(subsystem.OfCommands, "command"), outcome, number.Text(float64(subsystem.LowerCommands)))
+		return err
+	}
 	sentence(len(subsystem.Commands), subsystem.OfCommands, "command", "of the model", subsystem.LowerCommands, subsystem.CommandsMinimal)
 	fmt.Fprintln(w)
 	commandTable := &table.Table{Columns: []table.Column{{Name: "module"}, {Name: "line", Align: table.Right}, {Name: "command", Code: true, Max: 100}}}

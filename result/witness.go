@@ -57,8 +57,8 @@ type WitnessPart struct {
 	Lower JSONNumber `json:"lower"`
 	// Minimal says that every state is proved necessary.
 	Minimal bool `json:"minimal"`
-	// Commands has the commands in the part, in the order of the model, and OfCommands is the number of commands in the model.
-	Commands   []WitnessCommand `json:"commands,omitempty"`
+	// Commands has the commands in the part, in the order of the model; nil if the model has no commands. OfCommands is the number of commands in the model.
+	Commands   []WitnessCommand `json:"commands,omitzero"`
 	OfCommands int              `json:"of_commands,omitempty"`
 	// LowerCommands is a lower bound of the probability in the model with these commands only.
 	LowerCommands JSONNumber `json:"lower_commands,omitempty"`
