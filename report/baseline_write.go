@@ -39,7 +39,7 @@ func (b *Baseline) table(opt table.Options) *table.Table {
 	changesTable := &table.Table{
 		Title: "Changes since the baseline",
 		Columns: []table.Column{
-			{Name: "change"},
+			{Name: "change", Each: true},
 			{Name: "where", Min: 16},
 			{Name: "property", Min: 16, Max: 60, Code: true},
 			{Name: "with", Min: 8, Max: 40, Code: true},

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 )
@@ -69,6 +70,15 @@ type Exit struct {
 	Cause   Cause
 	Files   []File // the files of Command.Collect that exist
 	Elapsed time.Duration
+}
+
+// Status returns the exit status and the cause, such as "exit status 137, memory limit".
+func (e *Exit) Status() string {
+	text := fmt.Sprintf("exit status %d", e.Code)
+	if e.Cause != Finished {
+		text += ", " + string(e.Cause)
+	}
+	return text
 }
 
 // Cause says why a run ended, if the tool did not end by itself.

@@ -27,7 +27,7 @@ type simulateCmd struct {
 	MaxPath     int64    `help:"Longest path with --time or --deadlock." default:"10000" placeholder:"N"`
 	Path        string   `help:"Replay the path in this file and check each step; PRISM's -simpath, --format csv and check --export-witness write such files. With --steps, --time or --deadlock it goes on at random." placeholder:"FILE" file:"in"`
 	Scheduler   string   `help:"Make the choices of an MDP as in this file, which check --export-scheduler or shield wrote (default: at random)." placeholder:"FILE" file:"in"`
-	Player      []string `help:"In a game, only these players follow --scheduler." placeholder:"NAME,..."`
+	Player      []string `help:"In a game, only these players follow --scheduler." placeholder:"NAME"`
 	Interactive bool     `help:"Choose each step: prints the transitions of a state, and reads commands (? lists them)."`
 	Seed        *uint64  `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
 

@@ -103,7 +103,7 @@ func (p Product) Version(ctx context.Context, commander runner.Commander) (strin
 	version, hasTitle := strings.CutPrefix(strings.TrimSpace(stdout.String()), p.title()+" version ")
 	if exit.Code != 0 || exit.Cause != runner.Finished || !hasTitle {
 		output := strings.TrimSpace(stderr.String() + stdout.String())
-		return "", &result.Failure{Class: result.Other, Message: fmt.Sprintf("%s did not tell its version as %s does (exit status %d %s): %.300s", commander.Where(), p.title(), exit.Code, exit.Cause, output)}
+		return "", &result.Failure{Class: result.Other, Message: fmt.Sprintf("%s did not tell its version as %s does (%s): %.300s", commander.Where(), p.title(), exit.Status(), output)}
 	}
 	version, _, _ = strings.Cut(version, "\n")
 	return strings.TrimSpace(version), nil

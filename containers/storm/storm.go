@@ -61,5 +61,5 @@ func Version(ctx context.Context, commander runner.Commander) (string, error) {
 		}
 	}
 	output := strings.TrimSpace(stderr.String() + stdout.String())
-	return "", &result.Failure{Class: result.Other, Message: fmt.Sprintf("%s did not tell its version (exit status %d %s): %.300s", commander.Where(), exit.Code, exit.Cause, output)}
+	return "", &result.Failure{Class: result.Other, Message: fmt.Sprintf("%s did not tell its version (%s): %.300s", commander.Where(), exit.Status(), output)}
 }

@@ -116,7 +116,7 @@ func (t *switchTable) addAnswers() {
 
 // addSampling adds the switches for simulation.
 func (t *switchTable) addSampling() {
-	t.translated("sim", 0, "", "--method sim")
+	t.add("sim", Switch{Needs: "--method sim"}) // unless -simmethod names the method
 	t.translated("simmethod", 1, "", "--method {1}")
 	sampled := func(names, words string) { t.add(names, Switch{NumArguments: 1, Words: words, Needs: "--method sim"}) }
 	sampled("simsamples", "--samples {1}")

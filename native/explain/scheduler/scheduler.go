@@ -22,7 +22,7 @@ func (scheduler Scheduler) Row(steps int) []uint32 { return scheduler[min(steps,
 func (scheduler Scheduler) validate(model *sparse.Model) error {
 	switch {
 	case model.Kind != sparse.MDP:
-		return fmt.Errorf("scheduler of a %v, want an MDP", model.Kind)
+		return fmt.Errorf("scheduler of %s, want an MDP", noun.WithArticle(model.Kind.String()))
 	case len(scheduler) == 0:
 		return fmt.Errorf("scheduler without choices")
 	}
