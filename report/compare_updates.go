@@ -109,7 +109,7 @@ func (c *ComparisonCell) modelCell(opt table.Options) table.Cell {
 		low, high := math.Floor(verdict.Bound.Lo*1000)/1000, math.Ceil(verdict.Bound.Hi*1000)/1000
 		cell.Text = fmt.Sprintf("%s [%s,%s]%s", decimals(verdict.Value.Num), decimals(low), decimals(high), mark)
 		if verdict.Err != nil {
-			cell.Text += "\n" + failureText(verdict.Err)
+			cell.Text += "\n" + verdict.Err.Error()
 		}
 		return cell
 	}

@@ -141,7 +141,7 @@ func seedText(verdicts []result.Verdict, verdict *result.Verdict) string {
 	}
 	text := fmt.Sprintf("seed %d: the same seed repeats %s, for any number of workers", *verdict.Seed, numbers)
 	if slices.ContainsFunc(verdicts, func(other result.Verdict) bool { return other.Engine == verdict.Engine && other.SampledInPart() }) {
-		text += "; a value whose sampling ended early is repeated only with the same number of samples"
+		text += "; a value whose sampling ended early is repeated only from the same samples"
 	}
 	return text
 }
@@ -190,6 +190,9 @@ func valueCell(verdict *result.Verdict, opt table.Options) table.Cell {
 			text = "no value"
 		}
 		return table.Cell{Text: text}
+	}
+	if verdict.SampledInPart() { // the message says how much was sampled, and why no more
+		return table.Cell{Text: text + "\n" + verdict.Err.Error(), Tone: table.Bad}
 	}
 	if text != "" {
 		text += "\n"
