@@ -333,7 +333,7 @@ func (e *environment) runCommand(ctx context.Context, args []string) int {
 // reportParseError prints the error of a command line that cannot be parsed, and returns the exit code.
 func (e *environment) reportParseError(ctx context.Context, app *kong.Kong, args []string, err error) int {
 	command := findCommand(app.Model.Node, args)
-	asksVersion := slices.Contains(args, "--version")
+	asksVersion := slices.Contains(args, "--version") || slices.Contains(args, "-v")
 	switch {
 	case e.asksJSON && command == nil && asksVersion: // kong rejects --version --format json, because --format is a flag of commands
 		e.beginJSON("version")
