@@ -99,7 +99,7 @@ func (c *checkCmd) noteStateLimit(env *environment, job *runner.Job, verdicts []
 	if env.quiet || c.Engine != native.Name || job.Method != runner.States || !slices.ContainsFunc(verdicts, isTooLarge) {
 		return
 	}
-	fmt.Fprintln(env.stderr, "note: for so many states, --method sim samples paths, --symmetry keeps one of several equal states, and --disk DIR keeps the states in files")
+	fmt.Fprintln(env.stderr, "note: for so many states, --method sim samples paths, --symmetry keeps one of the states that differ only by a permutation of modules, and --disk DIR keeps the states in files")
 }
 
 // exitCode returns the exit code of the verdicts. With --certify, the run also fails if an answer is not proven or the certificate was not

@@ -146,7 +146,7 @@ func (c *crosscheckCmd) refuseForStateSpaces(env *environment, names []string) e
 	err := cmp.Or(
 		env.refuseFlags(true, "with --state-space, which compares no values", "prop", "select", "certify", "confidence", "tolerance", "sample-tolerance",
 			"samples", "max-samples", "max-path", "seed", "shard", "partial"),
-		env.refuseFlags(c.Against != "", "with --state-space and --against, which ask no engine", "engine", "prism-path", "prism-image", "prism-games-path", "prism-games-image", "storm-path", "storm-image", "tool-arg", "jobs", "memory"),
+		env.refuseFlags(c.Against != "", "with --state-space together with --against, which asks no engine", "engine", "prism-path", "prism-image", "prism-games-path", "prism-games-image", "storm-path", "storm-image", "tool-arg", "jobs", "memory"),
 		env.refuseToolFlags(names),
 	)
 	if err == nil && c.PropsFile != "" {
@@ -244,7 +244,7 @@ func (c *crosscheckCmd) availableEngines(ctx context.Context, tools *toolbox.Box
 		}
 	}
 	if len(unavailable) > 0 {
-		notes = []string{fmt.Sprintf("not available here: %s (tilecheck doctor says how to get them)", strings.Join(unavailable, " and "))}
+		notes = []string{fmt.Sprintf("not available here: %s (tilecheck doctor says how to install engines)", strings.Join(unavailable, " and "))}
 	}
 	return available, notes, nil
 }

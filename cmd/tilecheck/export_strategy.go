@@ -68,7 +68,7 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *environment) error {
 	if !env.quiet {
 		size := noun.Count(chain.Len()+1, "state")
 		if writesModel {
-			size += ", the model more: there a new tile is a step of its own"
+			size += "; the written model has more, because a new tile is a separate step there"
 		}
 		fmt.Fprintf(env.stderr, "%s: wins with probability %s; its Markov chain has %s\n", player, value, size)
 	}

@@ -364,7 +364,7 @@ func TestSwitchErrors(t *testing.T) {
 	for line, want := range map[string]string{
 		"check d.prism -ss":           "unknown flag -ss; did you mean: tilecheck distribution d.prism\n",
 		"d.prism -simpath 10 out.txt": "did you mean: tilecheck simulate d.prism --steps 10 --format csv > out.txt\n",
-		"check d.prism -noprobchecks": "unknown flag -noprobchecks; of the switches of PRISM and Storm, -noprobchecks has no counterpart in tilecheck: probabilities that do not sum to 1 are an error\n",
+		"check d.prism -noprobchecks": "unknown flag -noprobchecks; as a switch of PRISM or Storm, -noprobchecks has no counterpart in tilecheck: probabilities that do not sum to 1 are an error\n",
 		"check d.prism d.props -foo":  "unknown flag -foo (see tilecheck check --help)\n",
 		"check d.prism --plot":        "--plot has no value (see tilecheck check --help)\n",
 		"check d.prism --const":       "--const has no value (see tilecheck check --help)\n",

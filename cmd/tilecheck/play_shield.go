@@ -16,8 +16,8 @@ import (
 
 // shieldFlags put players under a shield.
 type shieldFlags struct {
-	Shield   *fraction `help:"Allow only moves that lose at most D of the best winning probability of their board: 0.01 or 1/100." placeholder:"D"`
-	Relative bool      `help:"With --shield: D is relative to the best probability."`
+	Shield   *fraction `help:"Allow only moves whose winning probability is at most D below the best one of their board: 0.01 or 1/100." placeholder:"D"`
+	Relative bool      `help:"With --shield: D is a share of the best probability."`
 	Total    bool      `help:"With --shield: D limits the loss of the whole game."`
 	Hide     bool      `help:"With --shield: the player sees only the allowed moves (default: other moves are replaced by a best one)."`
 	Solved   string    `help:"Optimal play, a file of tilecheck solve --output (default: solved in memory)." placeholder:"FILE" file:"in"`

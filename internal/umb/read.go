@@ -51,7 +51,7 @@ func Members(ctx context.Context, in io.Reader, visit func(name string, m *Membe
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("it is no UMB file, or a damaged one: %w", err)
+			return fmt.Errorf("it is neither a certificate nor a UMB file (states), or it is damaged: %w", err)
 		}
 		if header.Typeflag == tar.TypeDir {
 			continue

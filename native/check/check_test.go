@@ -226,7 +226,7 @@ func TestExactRefusals(t *testing.T) {
 	const ctmc = "ctmc module m s:[0..1]; [] s=0 -> 2:(s'=1); [] s=1 -> (s'=0); endmodule rewards true : 1; endrewards"
 	const props = "P=? [ F<=1 s=1 ]; R=? [ C<=1 ]; S=? [ s=1 ]; P=? [ X s=1 ]"
 	v := ask(t, t.Context(), ctmc, props, check.Options{Accuracy: result.Exact})
-	for i, want := range []string{"p.props:1:7: a probability within a time bound of a CTMC has no fraction", "p.props:1:25: a reward within a time bound of a CTMC has no fraction"} {
+	for i, want := range []string{"p.props:1:7: a probability within a time bound of a CTMC is not rational; without --exact there is an interval", "p.props:1:25: a reward within a time bound of a CTMC is not rational; without --exact there is an interval"} {
 		if v[i].Err == nil || v[i].Err.Error() != want {
 			t.Errorf("%s: error %v, want %s", v[i].Property, v[i].Err, want)
 		}

@@ -118,13 +118,13 @@ func checkDistributionSupported(space *explicit.Space, exact, isTransient bool) 
 	}
 	switch modelType := space.Program().Type; {
 	case modelType == syntax.MDP:
-		return unsupported("probabilities of states in a model of type MDP, want a DTMC or a CTMC, such as the chain under a scheduler, which resolve writes")
+		return unsupported("states of an MDP have no probabilities without a scheduler, want a DTMC or a CTMC; tilecheck resolve writes the chain under a scheduler")
 	case modelType != syntax.DTMC && modelType != syntax.CTMC:
 		return unsupported(fmt.Sprintf("probabilities of states in a model of type %s, want a DTMC or a CTMC", modelType))
 	case !exact && space.Unfit() != nil:
 		return fmt.Errorf("%w; fractions (--exact) have no such limits", space.Unfit())
 	case exact && isTransient && space.Model().Kind == sparse.CTMC:
-		return unsupported("a probability at a time of a CTMC has no fraction")
+		return unsupported("a probability at a time of a CTMC is not rational; without --exact there is an interval")
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 	case request.choices == nil:
 		return nil, verdict, noSchedulerError(property, operator.Expr, "a scheduler that counts so many steps is too large")
 	case request.untilFormula == nil:
-		return nil, verdict, noSchedulerError(property, operator.Path.WholeExpr, "paths are listed for one temporal operator over states (no LTL), without a time bound; found %s", logic.Describe(operator.Path.WholeExpr))
+		return nil, verdict, noSchedulerError(property, operator.Path.WholeExpr, "paths are listed for one temporal operator over states, without LTL and without a time bound in continuous time; found %s", logic.Describe(operator.Path.WholeExpr))
 	}
 	model, err := c.modelWithFractions(ctx)
 	if err != nil {

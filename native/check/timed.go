@@ -21,7 +21,7 @@ func (e *evaluation) timedUntil(path *logic.Path, left, right *sparse.Set, isNeg
 		return nil, err
 	}
 	if e.wantsFractions && !e.allowsBounds {
-		return nil, &inexactError{path.Expr.Pos(), "a probability within a time bound of a CTMC has no fraction"}
+		return nil, &inexactError{path.Expr.Pos(), "a probability within a time bound of a CTMC is not rational; without --exact there is an interval"}
 	}
 	var values *solve.Values
 	switch {
@@ -104,7 +104,7 @@ func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Rewa
 		return nil, e.failure(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", enclosed.Value, objective.Letter())
 	}
 	if e.wantsFractions && !e.allowsBounds {
-		return nil, &inexactError{objective.Expr.Pos(), "a reward within a time bound of a CTMC has no fraction"}
+		return nil, &inexactError{objective.Expr.Pos(), "a reward within a time bound of a CTMC is not rational; without --exact there is an interval"}
 	}
 	isInstantaneous := objective.Form == logic.Instantaneous
 	compute := solve.TimedCumulReward
@@ -129,7 +129,7 @@ func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, direction so
 	case len(path.Costs) > 1 || !logic.IsState(path.Left) || !logic.IsState(path.Right):
 		return nil, e.unsupportedError(path.Expr, "found a time bound of a Markov automaton together with another bound or temporal operator")
 	case e.wantsFractions:
-		return nil, &inexactError{path.Expr.Pos(), "a probability within a time bound of a Markov automaton has no fraction"}
+		return nil, &inexactError{path.Expr.Pos(), "a probability within a time bound of a Markov automaton is not rational; without --exact there is an interval"}
 	}
 	bound, err := e.timeInterval(syntax.Until, cost.Bound)
 	if err != nil {

@@ -319,9 +319,9 @@ func TestResolution(t *testing.T) {
 		want     result.Resolution
 		warning  string
 	}{
-		{m, `Pmin=? [ F s=1 ]`, result.Uniform, "Pmin=?: every choice was made at random, so this is the value of random choices, not the minimum"},
-		{m, `Pmax=? [ F s=1 ]`, result.Uniform, "Pmax=?: every choice was made at random, so this is the value of random choices, not the maximum"},
-		{m, `P=? [ F s=1 ]`, result.Uniform, "P=?: every choice was made at random, so this is the value of random choices"},
+		{m, `Pmin=? [ F s=1 ]`, result.Uniform, "Pmin=?: every choice that the model leaves open was made at random, so this is the value of random choices, not the minimum"},
+		{m, `Pmax=? [ F s=1 ]`, result.Uniform, "Pmax=?: every choice that the model leaves open was made at random, so this is the value of random choices, not the maximum"},
+		{m, `P=? [ F s=1 ]`, result.Uniform, "P=?: every choice that the model leaves open was made at random, so this is the value of random choices"},
 		{m, `Rmax=? [ C<=2 ]`, result.Uniform, "Rmax=?: every choice"},
 		{m, `P>=0.2 [ F s=1 ]`, result.Uniform, "P>=0.2 is about every scheduler"},
 		{forced, `Pmin=? [ F s=1 ]`, result.NoNondet, ""},
@@ -362,7 +362,7 @@ func TestFreeConfidence(t *testing.T) {
 	if r.Err != nil || *r.HalfWidth != 0.03 || r.Confidence != 0.99 || r.BoundMethod != "Clopper-Pearson" {
 		t.Errorf("verdict %+v", r.Verdict)
 	}
-	if all := strings.Join(r.Warnings, "\n"); !strings.Contains(all, "the half-width 0.03 has the nominal confidence 0.9") {
+	if all := strings.Join(r.Warnings, "\n"); !strings.Contains(all, "for +/- 0.03 the samples give a confidence of 0.9") {
 		t.Errorf("warnings %q", all)
 	}
 }

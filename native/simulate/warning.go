@@ -37,9 +37,9 @@ func (c *checker) warnResolution() {
 	case !c.objective.Query():
 		c.addWarning("%s%s%v is about every scheduler, and the simulator makes every choice at random: the answer is about random choices only", operator, c.objective.Rel, c.objective.Bound)
 	case c.objective.Extremum == syntax.NoExtremum:
-		c.addWarning("%s=?: every choice was made at random, so this is the value of random choices", operator)
+		c.addWarning("%s=?: every choice that the model leaves open was made at random, so this is the value of random choices", operator)
 	default:
-		c.addWarning("%s%s=?: every choice was made at random, so this is the value of random choices, not the %s", operator, c.objective.Extremum, extremumNoun(c.objective.Extremum))
+		c.addWarning("%s%s=?: every choice that the model leaves open was made at random, so this is the value of random choices, not the %s", operator, c.objective.Extremum, extremumNoun(c.objective.Extremum))
 	}
 }
 
@@ -59,7 +59,7 @@ func extremumNoun(e syntax.Extremum) string {
 func (c *checker) warnEstimate(outcome stats.Outcome) {
 	c.warnZeroWidth(outcome)
 	if outcome.Confidence != c.result.Confidence {
-		c.addWarning("the half-width %v has the nominal confidence %v, which was computed from the samples", outcome.Width, outcome.Confidence)
+		c.addWarning("for +/- %v the samples give a confidence of %.3g only, by PRISM's formula; the interval holds with its own confidence", outcome.Width, outcome.Confidence)
 	}
 	if c.objective.Reward && c.result.Bound == nil {
 		c.addWarning("no interval: the half-width of a reward is nominal (PRISM's formula, no guarantee); --max-reward gives a guaranteed interval")

@@ -36,7 +36,7 @@ func Shield(rows *table.Table, shield *strategy.Shield, effect *induced.ShieldEf
 	addWin("won without the shield", "without shield", effect.Without)
 	addWin("won with the shield", "with shield", effect.With)
 	if effect.With.Known {
-		addInterval("lost to optimal play", "lost", effect.Loss(), "difference")
+		addInterval("below optimal play", "lost", effect.Loss(), "difference")
 		addInterval("moves", "expected moves", effect.With.Moves, "expected")
 		addInterval("moves where the shield acts", "expected acts", effect.With.Acts, "expected")
 		addInterval("share of the moves", "share of acts", effect.With.ActsShare(), "quotient")
@@ -47,9 +47,9 @@ func Shield(rows *table.Table, shield *strategy.Shield, effect *induced.ShieldEf
 // shieldNote returns a note about the moves that the shield allows, and about the moves that it replaces.
 func shieldNote(shield *strategy.Shield) string {
 	options, allowance := shield.Options(), shield.Allowance()
-	text := fmt.Sprintf("shield: a move loses at most %.6g of the best winning probability of its board", allowance.Loss)
+	text := fmt.Sprintf("shield: a move wins with a probability at most %.6g below the best one of its board", allowance.Loss)
 	if allowance.Relative {
-		text = fmt.Sprintf("shield: a move loses at most the share %.6g of the best winning probability of its board", allowance.Loss)
+		text = fmt.Sprintf("shield: a move wins with a probability at most the share %.6g below the best one of its board", allowance.Loss)
 	}
 	if options.Game {
 		loss := options.Loss.RatString()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/internal/noun"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/stats"
@@ -80,9 +81,9 @@ func Verdicts(engine string, verdict *result.Verdict, otherEngine string, otherV
 	first, second := ReadAnswer(engine, verdict, question, level), ReadAnswer(otherEngine, otherVerdict, question, level)
 	switch {
 	case !first.IsGiven():
-		return Outcome{Relation: Unknown, Reason: engine + " has no value"}
+		return Outcome{Relation: Unknown, Reason: engine + " has no value that can be compared"}
 	case !second.IsGiven():
-		return Outcome{Relation: Unknown, Reason: otherEngine + " has no value"}
+		return Outcome{Relation: Unknown, Reason: otherEngine + " has no value that can be compared"}
 	}
 	return Compare(&first, &second, opt)
 }
@@ -390,7 +391,7 @@ func (t *Tally) String() string {
 	if len(t.Reasons) > 0 {
 		text += "; not made: " + t.Reasons[0]
 		if others := len(t.Reasons) - 1; others > 0 {
-			text += fmt.Sprintf(" (and %d more reasons)", others)
+			text += fmt.Sprintf(" (and %s)", noun.Count(others, "more reason"))
 		}
 	}
 	return text

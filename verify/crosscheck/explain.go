@@ -41,7 +41,7 @@ func actionText(action string) string { return "choice [" + action + "]" }
 func (d *spaceComparison) choiceText(c *choice) string {
 	text := actionText(c.action) + " to " + d.stateText(c.transitions[0].target)
 	if len(c.transitions) > 1 {
-		text += " and others"
+		text += " and other states,"
 	}
 	return text
 }

@@ -97,11 +97,11 @@ func (e *Experiment) addFindings(comparison *report.Comparison) {
 func describeWrongUpdates(publishedFit, rulesFit *thesisFit) []string {
 	texts := []string{fmt.Sprintf("Two wrong updates explain %d of %d cells (exact test, %g %% confidence for all together).", publishedFit.numCompatible, publishedFit.numCompared, 100*stats.CompareConfidence)}
 	if rulesFit.squaredZScores+publishedFit.squaredZScores > 0 {
-		text := fmt.Sprintf("Sum of the squares of difference / standard deviation: %.0f, by chance about %d", publishedFit.squaredZScores, publishedFit.numVarying)
+		text := fmt.Sprintf("Sum of (difference / standard deviation) squared: %.0f with the faults", publishedFit.squaredZScores)
 		if rulesFit.numCompared > 0 {
-			text += fmt.Sprintf("; with the rules %.0f", rulesFit.squaredZScores)
+			text += fmt.Sprintf(", %.0f with the rules", rulesFit.squaredZScores)
 		}
-		texts = append(texts, text+".")
+		texts = append(texts, text+fmt.Sprintf("; about %d by chance.", publishedFit.numVarying))
 	}
 	return texts
 }

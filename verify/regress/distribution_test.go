@@ -34,7 +34,7 @@ pass long.txt:0
 pass code.txt:0
 fail short.txt:2: the export short.txt differs from line 2 on
 unsupported m.prism:0: imports (-importinitdist)
-unsupported long.txt:0: probabilities of states in a model of type MDP, want a DTMC or a CTMC, such as the chain under a scheduler, which resolve writes`)
+unsupported long.txt:0: states of an MDP have no probabilities without a scheduler, want a DTMC or a CTMC; tilecheck resolve writes the chain under a scheduler`)
 }
 
 // TestTargets: the states that a property wants to reach are those of its last operand; LTL has none of the model.

@@ -482,7 +482,7 @@ func TestNothingCompared(t *testing.T) {
 		note   string
 	}{
 		{"agrees", nil, 0, "engines: 1 of 1 comparisons made: 1 the same"},
-		{"refuses", refuses, 1, "engines: 0 of 1 comparisons made; not made: double has no value"},
+		{"refuses", refuses, 1, "engines: 0 of 1 comparisons made; not made: double has no value that can be compared"},
 		{"doubts", doubts, 0, "double casts doubt on 1 of its own values, which prove nothing: unreliable"},
 	} {
 		rep := test(t, fsys, regress.Options{}, regress.EngineConfig{EngineConfig: runner.EngineConfig{Engine: native.New()}}, regress.EngineConfig{EngineConfig: runner.EngineConfig{Engine: &engine{name: "double", answer: tt.answer}}})
