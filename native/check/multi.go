@@ -442,7 +442,7 @@ func (m *multi) valueOfBest(expr sema.Expr, best *pareto.Best) (result.Value, *r
 		return result.Value{Kind: result.Boolean, Bool: best.Point != nil}, nil, nil
 	}
 	if best.Point == nil {
-		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
+		return m.unsatisfiableValue(), nil, nil
 	}
 	query := m.queryIndex()
 	objective := m.objectives[query]
@@ -453,6 +453,12 @@ func (m *multi) valueOfBest(expr sema.Expr, best *pareto.Best) (result.Value, *r
 	optimum := objective.numberBetween(lower, upper)
 	m.evaluation.width = relativeWidth(optimum)
 	return resultValue(optimum, sema.Double), &result.Interval{Lo: optimum.Lo, Hi: optimum.Hi}, nil
+}
+
+// unsatisfiableValue returns the value of queries if no scheduler meets the bounds of the other objectives, NaN as in PRISM, and adds a warning.
+func (m *multi) unsatisfiableValue() result.Value {
+	m.evaluation.warnings = append(m.evaluation.warnings, "NaN: no scheduler meets the bounds of the other objectives")
+	return result.Value{Kind: result.Number, Num: math.NaN()}
 }
 
 // numberBetween returns a value of the objective with the given bounds. It is a fraction if the bounds are equal.

@@ -38,7 +38,7 @@ func (m *multi) paretoCurve(expr sema.Expr) (result.Value, *result.Interval, err
 	surface, err := pareto.New(len(queries), m.constrainedOracle(queries), m.weightBits()).Surface(m.evaluation.ctx, width, maxSums)
 	switch {
 	case errors.Is(err, errUnsatisfiable):
-		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
+		return m.unsatisfiableValue(), nil, nil
 	case errors.Is(err, errInfiniteCost):
 		return result.Value{}, nil, m.evaluation.unsupportedError(expr, "found multi(...) whose objectives cannot be met, or only with an infinite reward")
 	case errors.Is(err, pareto.ErrUndecided):

@@ -112,6 +112,9 @@ func (search *exploration) addCounts(ctx context.Context, err error) error {
 	if ended == nil || !errors.Is(err, ended) {
 		return err
 	}
+	if search.numExpanded == 0 {
+		return fmt.Errorf("%w while the transitions of the first state were computed", ended)
+	}
 	found, verb := noun.Count(search.store.numStates, "state"), noun.Verb(search.store.numStates, "was", "were")
 	return fmt.Errorf("%w when %s %s found, and %d of them explored", ended, found, verb, search.numExpanded)
 }
