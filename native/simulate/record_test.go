@@ -160,8 +160,13 @@ func TestRecordOfPRISM(t *testing.T) {
 		must(t, os.WriteFile(file, []byte(text), 0o600))
 		option := []string{"30", "30,probs=true,rewards=true,sep=comma", "time=9,sep=tab,probs=true"}[i%3]
 		args := []string{file, "-simpath", option, out}
-		if len(x.Consts) > 0 {
-			args = append(args, "-const", strings.Join(x.Consts, ","))
+		var consts []string
+		for _, definition := range x.Consts {
+			first, _, _ := strings.Cut(definition, ":") // of a range such as K=1:2:3, PRISM's path has the first value
+			consts = append(consts, first)
+		}
+		if len(consts) > 0 {
+			args = append(args, "-const", strings.Join(consts, ","))
 		}
 		printed, err := exec.CommandContext(t.Context(), prism, args...).CombinedOutput()
 		if err != nil {
@@ -171,7 +176,7 @@ func TestRecordOfPRISM(t *testing.T) {
 		if err != nil {
 			continue // PRISM has none of this model
 		}
-		m := load(t, text, x.Consts...)
+		m := load(t, text, consts...)
 		record, err := ReadPath(t.Context(), out, path, m.prog)
 		if err == nil {
 			err = walk(t, m, PathOptions{Record: record}).Err
