@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tilecheck/game"
 	"tilecheck/internal/needs"
+	"tilecheck/internal/shard"
 )
 
 func newRandom() *rand.Rand { return rand.New(rand.NewPCG(6, 2048)) }
@@ -460,5 +462,31 @@ func TestBadHeader(t *testing.T) {
 		if err := readTable(data); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%x at %d: error %v, want %q", tt.bytes, tt.at, err, tt.want)
 		}
+	}
+}
+
+// A process that was killed between the link and the removal of its name begins again without writing to the file that the others read.
+func TestAgreementAfterKill(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	w := &work{path: path, dir: dirStore(WorkDir(path)), problem: Problem{Shape: game.Shape{Rows: 2, Cols: 2}, MaxExp: 4, Twos: 9, Total: 10}, process: shard.Part{Index: 1, Count: 3}}
+	if err := os.Mkdir(string(w.dir), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.checkAgreement(); err != nil {
+		t.Fatal(err)
+	}
+	agreed := w.dir.path(problemName)
+	if err := os.Link(agreed, agreed+suffix(1, 3)+unfinished); err != nil {
+		t.Skip(err)
+	}
+	before := time.Unix(1e9, 0)
+	if err := os.Chtimes(agreed, before, before); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.checkAgreement(); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(agreed); err != nil || !info.ModTime().Equal(before) {
+		t.Errorf("%s was written again: %v, %v", agreed, info.ModTime(), err)
 	}
 }

@@ -145,6 +145,10 @@ func (w *work) checkAgreement() error {
 	ownText := binary.LittleEndian.AppendUint32(appendFileHeader(nil, w.problem), uint32(w.process.Count))
 	file := w.dir.path(problemName)
 	tempName := file + suffix(w.process.Index, w.process.Count) + unfinished
+	// If this process was killed after the link, both names are the same file, which others read.
+	if err := os.Remove(tempName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	err := os.WriteFile(tempName, ownText, 0o666)
 	if err == nil {
 		if err = os.Link(tempName, file); errors.Is(err, fs.ErrExist) {
