@@ -319,9 +319,9 @@ func TestResolution(t *testing.T) {
 		want     result.Resolution
 		warning  string
 	}{
-		{m, `Pmin=? [ F s=1 ]`, result.Uniform, "Pmin=?: every choice that the model leaves open was made at random, so this is the value of random choices, not the minimum"},
-		{m, `Pmax=? [ F s=1 ]`, result.Uniform, "Pmax=?: every choice that the model leaves open was made at random, so this is the value of random choices, not the maximum"},
-		{m, `P=? [ F s=1 ]`, result.Uniform, "P=?: every choice that the model leaves open was made at random, so this is the value of random choices"},
+		{m, `Pmin=? [ F s=1 ]`, result.Uniform, "Pmin=?: open choices were made at random, so this is the value of random choices, not the minimum"},
+		{m, `Pmax=? [ F s=1 ]`, result.Uniform, "Pmax=?: open choices were made at random, so this is the value of random choices, not the maximum"},
+		{m, `P=? [ F s=1 ]`, result.Uniform, "P=?: open choices were made at random, so this is the value of random choices"},
 		{m, `Rmax=? [ C<=2 ]`, result.Uniform, "Rmax=?: every choice"},
 		{m, `P>=0.2 [ F s=1 ]`, result.Uniform, "P>=0.2 is about every scheduler"},
 		{forced, `Pmin=? [ F s=1 ]`, result.NoNondet, ""},

@@ -37,9 +37,9 @@ func (c *checker) warnResolution() {
 	case !c.objective.Query():
 		c.addWarning("%s%s%v is about every scheduler, and the simulator makes every choice at random: the answer is about random choices only", operator, c.objective.Rel, c.objective.Bound)
 	case c.objective.Extremum == syntax.NoExtremum:
-		c.addWarning("%s=?: every choice that the model leaves open was made at random, so this is the value of random choices", operator)
+		c.addWarning("%s=?: open choices were made at random, so this is the value of random choices", operator)
 	default:
-		c.addWarning("%s%s=?: every choice that the model leaves open was made at random, so this is the value of random choices, not the %s", operator, c.objective.Extremum, extremumNoun(c.objective.Extremum))
+		c.addWarning("%s%s=?: open choices were made at random, so this is the value of random choices, not the %s", operator, c.objective.Extremum, extremumNoun(c.objective.Extremum))
 	}
 }
 

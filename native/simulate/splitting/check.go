@@ -316,6 +316,6 @@ func (c *check) addWarnings(objective *simulate.Objective) {
 		if objective.Extremum != syntax.NoExtremum {
 			operator += objective.Extremum.String()
 		}
-		c.verdict.Warnings = append(c.verdict.Warnings, operator+"=?: every choice that the model leaves open was made at random, so this is the value of random choices")
+		c.verdict.Warnings = append(c.verdict.Warnings, operator+"=?: open choices were made at random, so this is the value of random choices")
 	}
 }
