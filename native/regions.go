@@ -214,7 +214,7 @@ func (check *regionCheck) write(verdict *result.Verdict, parts *partition, prope
 		verdict.Warnings = append(verdict.Warnings, "for some values of the parameters the property holds, such as "+check.pointText(parts.satisfyingPoint)+" (computed with fractions)")
 	}
 	if hasUndecided && hasViolation {
-		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("%.2g%% of the range of the parameters is undecided (? below); --epsilon is the share that may stay undecided (default 0.05): --epsilon %.1g leaves less", 100*parts.undecidedShare, parts.undecidedShare/10))
+		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("%.2g%% of the range of the parameters is undecided (? below); --epsilon limits this share: try --epsilon %.1g", 100*parts.undecidedShare, parts.undecidedShare/10))
 	}
 }
 

@@ -322,7 +322,7 @@ func TestResolution(t *testing.T) {
 		{m, `Pmin=? [ F s=1 ]`, result.Uniform, "Pmin=?: open choices were made at random, so this is the value of random choices, not the minimum"},
 		{m, `Pmax=? [ F s=1 ]`, result.Uniform, "Pmax=?: open choices were made at random, so this is the value of random choices, not the maximum"},
 		{m, `P=? [ F s=1 ]`, result.Uniform, "P=?: open choices were made at random, so this is the value of random choices"},
-		{m, `Rmax=? [ C<=2 ]`, result.Uniform, "Rmax=?: every choice"},
+		{m, `Rmax=? [ C<=2 ]`, result.Uniform, "Rmax=?: open choices"},
 		{m, `P>=0.2 [ F s=1 ]`, result.Uniform, "P>=0.2 is about every scheduler"},
 		{forced, `Pmin=? [ F s=1 ]`, result.NoNondet, ""},
 		{overlap, `P=? [ F s=1 ]`, result.Uniform, "several commands were enabled at once on 1000 of 1000 sampled paths"},

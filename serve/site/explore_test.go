@@ -408,7 +408,7 @@ func TestExploreSave(t *testing.T) {
 		}
 		p.refused = "/api/export"
 		p.choose("select[aria-label=Save]", "steady")
-		p.says("main", "model of type MDP")
+		p.says("main", "states of an MDP have no probabilities")
 		p.view("model")
 		w.explores("ctmc\nmodule m\n  x : [0..1];\n  [] x=0 -> 1:(x'=1);\n  [] x=1 -> 3:(x'=0);\nendmodule\n", "S=? [ x=1 ];")
 		p.choose("select[aria-label=Save]", "steady")
