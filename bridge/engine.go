@@ -101,7 +101,7 @@ func (item *workItem) constants() []result.Constant {
 type job struct {
 	*runner.Plan
 	opt *Options
-	// isSingle says that each run is for one valuation: its constants are arguments of the tool.
+	// isSingle says that each run of the tool checks one valuation of the constants, which it gets as arguments.
 	isSingle      bool
 	progressMutex *sync.Mutex
 	storm         *stormJob // nil for PRISM

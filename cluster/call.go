@@ -19,8 +19,8 @@ type Reply struct {
 	Code           int // its exit code
 }
 
-// Call runs a program of a cluster, which may print at most maxOutput bytes. program is its name in errors. Call returns an error if there is no exit
-// code; if ctx ended the call, this is the error of ctx.
+// Call runs a program of a cluster, which may print at most maxOutput bytes. program is its name in errors. Call returns an error if the program did not
+// exit by itself; if the context ended, the error is that of the context.
 func Call(ctx context.Context, program string, tool runner.Commander, maxOutput int, args ...string) (*Reply, error) {
 	stdout, stderr := limitedBuffer{left: maxOutput}, limitedBuffer{left: maxOutput}
 	exit, err := runner.Run(ctx, tool, runner.Command{Args: args, Limits: runner.Limits{Time: callTimeout}, Stdout: &stdout, Stderr: &stderr})

@@ -122,7 +122,7 @@ func (d *document) checkTree(tree *syntax.Model, report func(cmd *syntax.Command
 		return result
 	}
 	result.model = model
-	experiment, err := experiment(d.opts, model, nil, tree)
+	experiment, err := experimentFor(d.opts, model, nil, tree)
 	if err != nil {
 		result.add(undefined(err), Hint)
 		return result
@@ -169,9 +169,9 @@ func (g *group) lint(program *sema.Program) {
 	}
 }
 
-// experiment returns the values of the constants of a model and its properties. It takes from the options the definitions of the constants that
+// experimentFor returns the values of the constants of a model and its properties. It takes from the options the definitions of the constants that
 // the trees declare without a value. It returns an error if a constant has no value; props may be nil.
-func experiment(opts Options, model *sema.Model, props *sema.Properties, trees ...syntax.Node) (*sema.Experiment, error) {
+func experimentFor(opts Options, model *sema.Model, props *sema.Properties, trees ...syntax.Node) (*sema.Experiment, error) {
 	defs, err := sema.ParseConsts(opts.Consts)
 	if err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func (g *group) instantiateProps(doc *document, model *sema.Model, props *sema.P
 	if program == nil {
 		return
 	}
-	experiment, err := experiment(g.opts, model, props, g.model.tree, doc.tree)
+	experiment, err := experimentFor(g.opts, model, props, g.model.tree, doc.tree)
 	if err != nil {
 		g.add(doc, undefined(err), Hint)
 		return

@@ -206,6 +206,7 @@ func (f *constantFinder) addOperation(expr syntax.Expr, kind foldKind) {
 	}
 }
 
+// withoutParentheses returns an expression without the parentheses around it.
 func withoutParentheses(expr syntax.Expr) syntax.Expr {
 	for {
 		paren, ok := expr.(*syntax.Paren)

@@ -167,9 +167,9 @@ func isCell(name string) bool {
 	return ok && err == nil
 }
 
-// pathTable returns a table with a row for each state of a path. It has a column for the board if columns, the number of columns of the board, is
-// positive, and a column for each other variable in shownVars. constantVars are texts such as "x=1" of variables that never change. It omits the middle
-// of a long path.
+// pathTable returns a table with a row for each state of a path, without the middle of a long path. In a model of 2048 it has a column for the board,
+// which has the given number of columns; otherwise columns is 0. It has a column for each other variable in shownVars. constantVars has a text
+// such as "x=1" for each variable that never changes.
 func pathTable(path *result.WitnessPath, columns int, shownVars []int, constantVars []string) *table.Table {
 	stepTable := &table.Table{Columns: []table.Column{{Name: "step", Align: table.Right}, {Name: "action"}, {Name: "probability", Align: table.Right}}}
 	var cells []int

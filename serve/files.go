@@ -36,7 +36,7 @@ type folder struct {
 	only string // the only accessible file; empty for all files
 }
 
-// OpenFolders opens folders and single files. The other files in the folder of a single file stay inaccessible.
+// OpenFolders opens the given folders and files. Of a folder that contains a given file, only this file can be read and written.
 func OpenFolders(paths []string) (*Folders, error) {
 	folders := &Folders{}
 	for _, path := range paths {

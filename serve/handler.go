@@ -176,7 +176,8 @@ func (b badRequest) Unwrap() error { return b.error }
 
 func badf(format string, args ...any) error { return badRequest{fmt.Errorf(format, args...)} }
 
-// route registers a kind of request. The function handle returns the answer, and can send parts of it earlier.
+// route registers the function that answers requests with the given name. handle returns the answer. Before it returns, it can send parts of the answer
+// to response.
 func route[Q any](api *API, name string, weight weight, handle func(ctx context.Context, decoded *Q, response *reply) (any, error)) {
 	api.answers[name] = func(ctx context.Context, question io.Reader, send Send) {
 		ctx, cancel := ending.After(ctx, api.Limits.Time)

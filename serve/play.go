@@ -187,7 +187,7 @@ func (h *API) hints(ctx context.Context, question *hintsQuestion, response *repl
 	}
 	b, _ := w.Downgraded(game.MaxExponent) // what strategies see; the empty board if no move is legal
 	if question.Strategy == "" && goal > 0 && (solvable(question.Rows, question.Cols, question.Max) || h.openedTable(&question.board) != nil) {
-		return h.optimal(ctx, question, b, response)
+		return h.optimalHints(ctx, question, b, response)
 	}
 	s, err := h.strategy(cmp.Or(question.Strategy, "expectimax"), strategy.Setting{Rules: rules, Max: goal})
 	if err != nil {
@@ -290,7 +290,8 @@ func (h *API) table(ctx context.Context, board *board, response *reply, action f
 	}, func(game *solvedGame) error { return action(game.table) })
 }
 
-func (h *API) optimal(ctx context.Context, question *hintsQuestion, board game.Board, response *reply) (any, error) {
+// optimalHints answers with the values of the moves under optimal play.
+func (h *API) optimalHints(ctx context.Context, question *hintsQuestion, board game.Board, response *reply) (any, error) {
 	answer := hints{Kind: "win", About: fmt.Sprintf("probability of %d with optimal play", question.Max), Moves: []hint{}}
 	err := h.table(ctx, &question.board, response, func(table *solve.Table) error {
 		value, best, ok := table.Value(board)

@@ -52,9 +52,9 @@ func (b Bernoulli) soundInterval(_ *Bounds, confidence float64, sequential bool)
 	return BernoulliInterval(b, confidence, sequential)
 }
 
-// logRatio returns the logarithm of the likelihood ratio of tested.p1 and tested.p0.
+// logLikelihoodRatio returns the logarithm of the likelihood ratio of tested.p1 and tested.p0.
 // PRISM multiplies the powers themselves, which become 0·Inf in long runs.
-func (b Bernoulli) logRatio(tested hypotheses) (float64, bool) {
+func (b Bernoulli) logLikelihoodRatio(tested hypotheses) (float64, bool) {
 	return times(b.K, tested.success) + times(b.N-b.K, tested.failure), true
 }
 

@@ -110,10 +110,10 @@ func (m *Moments) soundInterval(bounds *Bounds, confidence float64, sequential b
 	return RewardInterval(*m, bounds, confidence, sequential)
 }
 
-// logRatio returns the logarithm of the likelihood ratio of the means tested.p1
+// logLikelihoodRatio returns the logarithm of the likelihood ratio of the means tested.p1
 // and tested.p0, for normal samples with the maximum-likelihood variance. It
 // returns false if this variance is 0, because then the ratio is undefined.
-func (m *Moments) logRatio(tested hypotheses) (float64, bool) {
+func (m *Moments) logLikelihoodRatio(tested hypotheses) (float64, bool) {
 	samples, variance := float64(m.N), m.Variance()
 	if variance == 0 {
 		return 0, false

@@ -15,7 +15,7 @@ type Statistics interface {
 	reward() bool
 	check() error
 	soundInterval(bounds *Bounds, confidence float64, sequential bool) (Interval, error)
-	logRatio(h hypotheses) (float64, bool)
+	logLikelihoodRatio(h hypotheses) (float64, bool)
 }
 
 // free is the parameter that a plan computes.
@@ -235,7 +235,7 @@ func (p *Plan) Forecast(statistics Statistics) int64 {
 	needed := 2 * float64(samples)
 	switch ratio, ok := 0.0, false; {
 	case p.method == SPRT:
-		if ratio, ok = statistics.logRatio(p.sprt); ok && ratio < 0 {
+		if ratio, ok = statistics.logLikelihoodRatio(p.sprt); ok && ratio < 0 {
 			needed = float64(samples) * p.sprt.acceptH0 / ratio
 		} else if ok && ratio > 0 {
 			needed = float64(samples) * p.sprt.acceptH1 / ratio
@@ -339,7 +339,7 @@ func (p *Plan) sequentialTest(samples int64, statistics Statistics) Decision {
 	if samples < 2 {
 		return Undecided
 	}
-	ratio, ok := statistics.logRatio(p.sprt)
+	ratio, ok := statistics.logLikelihoodRatio(p.sprt)
 	switch {
 	case !ok:
 		return Undecided

@@ -89,8 +89,8 @@ type layers map[int]*table
 // aboveAllSums is greater than the sum of the tiles of every board.
 const aboveAllSums = 1 << 20
 
-// addLayer adds an empty layer for boards whose tiles have this sum: a set if isSet is true, else a table of values. It removes the layers of sums
-// above sum+4, because a new tile adds at most 4 to the sum.
+// addLayer adds an empty layer for the boards whose tiles have the given sum: a set of boards if isSet is true, a table of values otherwise. It removes the
+// layers above sum+4, which are no longer needed: a new tile adds at most 4 to the sum.
 func (l layers) addLayer(sum int, isSet bool) {
 	l[sum] = newTable(isSet)
 	for oldSum := range l {

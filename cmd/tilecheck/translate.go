@@ -49,8 +49,8 @@ func withFullFlag(args []string, message string) string {
 	return message
 }
 
-// switchesAsWords writes PRISM's -help and -version with two dashes, and -v if it comes first: beside a command it is PRISM's verbose. It removes the dashes of PRISM's and Storm's switches from a request for help,
-// such as "help -simpath". kong would read such words as short flags.
+// switchesAsWords writes PRISM's -help and -version with two dashes, so that kong does not read them as short flags. -v is --version only as the first
+// word; after a command it is PRISM's verbose. In a request for help such as "help -simpath", it removes the dashes of PRISM's and Storm's switches.
 func switchesAsWords(args []string) []string {
 	words := slices.Clone(args)
 	if len(args) < 2 || args[0] != "help" {

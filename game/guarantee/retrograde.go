@@ -119,7 +119,8 @@ func (s *layerSet) add(board game.Board, half int) {
 	}
 }
 
-func (s *layerSet) forget(half int) { s.layers[half] = nil }
+// dropLayer removes the boards whose tiles have the sum 2*half.
+func (s *layerSet) dropLayer(half int) { s.layers[half] = nil }
 
 // afterstates returns the boards of a layer, before a new tile, on which the player wins whatever tile comes. It also contains all full boards, but
 // no move leads to them. The result is valid until the next call.

@@ -39,8 +39,8 @@ type decisions interface {
 type boardSet interface {
 	has(key uint64, half int) bool
 	add(board game.Board, half int)
-	// forget removes the boards with a sum.
-	forget(half int)
+	// dropLayer removes the boards with a sum.
+	dropLayer(half int)
 }
 
 const (
@@ -67,7 +67,7 @@ func (x *strategy) findMoves(ctx context.Context) ([][]entry, error) {
 			}
 			x.addSuccessorsOf(layer[from:min(from+batchBoards, len(layer))], half)
 		}
-		x.added.forget(half)
+		x.added.dropLayer(half)
 	}
 	inParallel(x.workers, len(x.layers), func(half int) {
 		slices.SortFunc(x.layers[half], func(leftEntry, rightEntry entry) int { return cmp.Compare(leftEntry.text, rightEntry.text) })

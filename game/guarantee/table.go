@@ -101,4 +101,5 @@ func (s *tableSet) add(board game.Board, half int) {
 	s.tables[half].set(board, 1)
 }
 
-func (s *tableSet) forget(half int) { delete(s.tables, half) }
+// dropLayer removes the values of the boards whose tiles have the sum 2*half.
+func (s *tableSet) dropLayer(half int) { delete(s.tables, half) }

@@ -206,7 +206,7 @@ func (m tiny) points(a, b int) ([][2]float64, bool) {
 	return out, true
 }
 
-// bestEnd returns the greatest first coordinate of a mixture of two points whose
+// best returns the greatest first coordinate of a mixture of two points whose
 // second is at least bound.
 func best(points [][2]float64, bound float64) float64 {
 	out := math.NaN()

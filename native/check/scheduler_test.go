@@ -49,7 +49,7 @@ func newReferee(t *testing.T, m *compile.Model) *referee {
 	}}
 }
 
-// findGoodNodes compares the value of the property's scheduler with the verdict.
+// judge compares the value of the property's scheduler with the verdict.
 func (r *referee) judge(p *check.Property) {
 	r.t.Helper()
 	for kind, c := range r.checker {

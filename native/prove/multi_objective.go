@@ -30,8 +30,8 @@ type weightSearch struct {
 	objectiveValues [][]*solve.Values
 }
 
-// translateMultiObjective computes the columns of multi(...) in rational arithmetic: weights of the objectives, and a mixture of schedulers. The error
-// says why there is no certificate.
+// solveMultiObjective computes a vector of multi(...) in rational arithmetic: the weights of the objectives, and a mixture of schedulers. It returns an
+// error with the reason if there is no certificate.
 func (proof *vectorProof) solveMultiObjective() (*solve.Values, error) {
 	if proof.effort < fractions {
 		return nil, fmt.Errorf("several objectives need rational arithmetic, which is limited to %d states", maxExactStates)

@@ -100,16 +100,16 @@ func (c *conditionalRewards) setLimit() (isInfinite bool, err error) {
 	c.limit = first
 	if c.dir == Min {
 		c.limit, err = c.optimizeProbability(Min)
-	} else if slices.Contains(first.reward, nil) || c.earnsOnCycle() { // nil: rewards without end while the goal stays possible
+	} else if slices.Contains(first.reward, nil) || c.hasRewardCycleAvoidingGoal() { // nil: rewards without end while the goal stays possible
 		return true, nil
 	}
 	c.firstValue = new(big.Rat).Quo(first.reward[c.start], first.probability[c.start])
 	return false, err
 }
 
-// earnsOnCycle reports whether a scheduler that never reaches the goal can go through a cycle with a reward, from where the goal is possible. A
-// scheduler that leaves such a cycle after n rounds only reaches the goal with a reward of at least n, although perhaps rarely.
-func (c *conditionalRewards) earnsOnCycle() bool {
+// hasRewardCycleAvoidingGoal reports whether a scheduler that never reaches the goal can go through a cycle with a reward, from which the goal is
+// possible. Then rewards have no upper bound: a scheduler that leaves the cycle after n rounds reaches the goal with a reward of at least n.
+func (c *conditionalRewards) hasRewardCycleAvoidingGoal() bool {
 	avoiding := c.Prob0E(c.allStates, c.Goal)
 	if !avoiding.Has(c.start) {
 		return false
@@ -224,10 +224,12 @@ func (c *conditionalRewards) amount(units int) *big.Rat {
 	return amount.Mul(amount, c.Unit)
 }
 
-// memoryOffset returns a number with this property: if the reward so far exceeds the optimum by more than this number, the scheduler of limit is
-// optimal. A choice that loses the probability d of the goal, and gains the reward g, is no better if g <= x*d, where x is the reward
-// so far minus the optimum. For a minimum, d and g are both negative for a choice that is worse.
-func (c *conditionalRewards) memoryOffset() *big.Rat {
+// saturationOffset returns how far the reward so far must exceed the optimum before the scheduler of limit is optimal.
+//
+// Let x be the reward so far minus the optimum. Compared with limit, a choice lowers the probability of the goal by d and raises the expected reward
+// by g. It is no better if g <= x*d. So the offset is the greatest g/d of all choices. For a minimum, a choice raises the probability and lowers the
+// reward: both signs change, and g/d stays the same.
+func (c *conditionalRewards) saturationOffset() *big.Rat {
 	offset := new(big.Rat)
 	for choice := range c.allowed.All() {
 		s := c.Owner(uint32(choice))
@@ -248,10 +250,10 @@ func (c *conditionalRewards) memoryOffset() *big.Rat {
 }
 
 // solve computes the optimum if it is finite. The maximum over the schedulers that need no memory beyond some reward is a lower bound of the
-// optimum. It is the optimum if this reward exceeds it by more than memoryOffset, so solve raises the reward until it does. For a minimum
+// optimum. It is the optimum if this reward exceeds it by more than saturationOffset, so solve raises the reward until it does. For a minimum
 // the first reward suffices, because firstValue is an upper bound.
 func (c *conditionalRewards) solve() (values *Values, err error) {
-	offset, optimum := c.memoryOffset(), c.firstValue
+	offset, optimum := c.saturationOffset(), c.firstValue
 	if !c.opts.Exact {
 		values, err = c.enclose(c.units(new(big.Rat).Add(optimum, offset)))
 		if values != nil || err != nil {
@@ -386,11 +388,11 @@ func (c *conditionalRewards) solveLevels(numLevels int, end memoryless) (*Values
 	if err != nil {
 		return nil, err
 	}
-	return c.scaled(share, scale), nil
+	return c.optimumOfShare(share, scale), nil
 }
 
-// scaled returns the optimum for the conditional probability that Conditional returned.
-func (c *conditionalRewards) scaled(share *Values, scale *big.Rat) *Values {
+// optimumOfShare returns the optimum, which is the conditional probability of levelSuccess times scale. share is the result of Conditional.
+func (c *conditionalRewards) optimumOfShare(share *Values, scale *big.Rat) *Values {
 	lower, upper := new(big.Rat), new(big.Rat)
 	if share.Exact != nil {
 		lower, upper = share.Exact[firstLevelState], share.Exact[firstLevelState]

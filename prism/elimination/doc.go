@@ -8,6 +8,6 @@
 //
 //	smaller := elimination.Eliminate(ctx, property)   // nil if nothing can be eliminated
 //
-// Source: Winkler, Lehnen and Katoen, Out of control: reducing probabilistic models by control-state elimination, VMCAI 2022; Bozga, Fernandez and
-// Ghirvu, State space reduction based on live variables analysis, SAS 1999.
+// Sources: T. Winkler, J. Lehnen and J.-P. Katoen, "Out of control: reducing probabilistic models by control-state elimination" (VMCAI 2022);
+// M. Bozga, J.-C. Fernandez and L. Ghirvu, "State space reduction based on live variables analysis" (SAS 1999).
 package elimination

@@ -47,9 +47,9 @@ type outcome struct {
 // maxUpdates is the largest number of updates of an extended command. Each is compiled.
 const maxUpdates = 1 << 12
 
-// Eliminate returns a program in which a property has the same value, with fewer states. It returns nil if nothing is eliminated, or if elimination is not
-// implemented for the program or the property. It is implemented for DTMCs and MDPs without synchronisation, with one initial state, and for P with F, G, U,
-// W, R and upper bounds on rewards, and the reward until a target and in total. When the context ends, it eliminates less.
+// Eliminate returns a program with fewer states in which the property has the same value. It returns nil if nothing can be eliminated, or if the program or
+// the property is not supported. Supported are DTMCs and MDPs without synchronisation and with one initial state, and as properties P with F, G, U, W, R
+// and upper bounds on rewards, and expected rewards until a target and in total. When the context ends, it eliminates less.
 func Eliminate(ctx context.Context, property *logic.Property) *sema.Program {
 	program := property.Program
 	if !isSupported(program) {
@@ -88,7 +88,7 @@ func Eliminate(ctx context.Context, property *logic.Property) *sema.Program {
 	}
 }
 
-// isSupported reports whether elimination is implemented for a program.
+// isSupported reports whether Eliminate supports a program.
 func isSupported(program *sema.Program) bool {
 	isMarkov := program.Type == syntax.DTMC || program.Type == syntax.MDP
 	if !isMarkov || program.System != nil || program.Init != nil || program.HasParameters {
@@ -116,7 +116,7 @@ func (x extended) isExtended() bool { return x.rewards != nil }
 func (e *eliminator) reachableCommands(ctx context.Context) []extended {
 	initial := make(valuation, len(e.program.Vars))
 	for slot := range initial {
-		initial[slot] = known(e.program.Vars[slot].Init)
+		initial[slot] = knownValue(e.program.Vars[slot].Init)
 	}
 	e.steps = 0
 	found := make([]bool, len(e.commands))
@@ -163,7 +163,7 @@ func (e *eliminator) newProgram(commands []extended) *sema.Program {
 			copied.Action = len(program.Actions)
 			program.Actions = append(program.Actions, fmt.Sprintf("eliminated %d", i))
 			module.Alphabet = append(slices.Clip(module.Alphabet), copied.Action)
-			e.addRewards(&program, extended, copied.Action)
+			e.addActionRewards(&program, extended, copied.Action)
 		}
 		module.Commands = append(module.Commands, copied)
 	}
@@ -188,8 +188,8 @@ func (e *eliminator) newUpdate(command *extended, outcome *outcome) sema.Update 
 	return update
 }
 
-// addRewards gives the action of an extended command the rewards of the command itself and of the eliminated states.
-func (e *eliminator) addRewards(program *sema.Program, command *extended, action int) {
+// addActionRewards gives the action of an extended command the rewards of the command itself and of the eliminated states.
+func (e *eliminator) addActionRewards(program *sema.Program, command *extended, action int) {
 	for i, reward := range command.rewards {
 		structure := &program.Rewards[e.observed.rewards[i]]
 		items := slices.Clone(structure.Items)

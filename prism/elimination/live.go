@@ -149,7 +149,7 @@ func (e *eliminator) resetDead(commands []extended) (isReset bool) {
 		merged, positions := commands[i].outcomes[:0], map[string]int{}
 		for _, outcome := range commands[i].outcomes {
 			for slot, isLive := range outcome.live {
-				after := known(e.program.Vars[slot].Init)
+				after := knownValue(e.program.Vars[slot].Init)
 				if !isRead[slot] {
 					after = commands[i].guard[slot]
 				}

@@ -61,7 +61,8 @@ func (o *observed) addReward(structure int) {
 	}
 }
 
-// addState adds a state formula; nil is none. It returns false if the formula has operators such as P, or the labels "init" and "deadlock".
+// addState adds a state formula, or nothing if expr is nil. It returns false if the formula has an operator such as P, or the label "init" or
+// "deadlock".
 func (o *observed) addState(expr sema.Expr) bool {
 	if expr == nil {
 		return true

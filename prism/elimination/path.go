@@ -151,7 +151,7 @@ func (p *paths) isDeterminedStep(command *command, state valuation) bool {
 		}
 		sum.Add(sum, probability)
 	}
-	return sum.IsInt() && sum.Num().IsInt64() && sum.Num().Int64() == 1
+	return sum.Cmp(big.NewRat(1, 1)) == 0
 }
 
 // after returns what is known after an update of a command. isKnown says that all assigned values are known, and in the ranges of their variables.
@@ -161,7 +161,7 @@ func (e *eliminator) after(command *command, update int, state valuation) (after
 		variable := &e.program.Vars[assign.Slot]
 		value, ok := e.integer(assign.Value, state)
 		if ok && value >= variable.Low && value <= variable.High {
-			after[assign.Slot] = known(value)
+			after[assign.Slot] = knownValue(value)
 		} else {
 			after[assign.Slot], isKnown = knowledge{}, false
 		}

@@ -17,8 +17,8 @@ type knowledge struct {
 	value   int32
 }
 
-// known returns the knowledge of a value.
-func known(value int32) knowledge { return knowledge{true, value} }
+// knownValue returns the knowledge of a value.
+func knownValue(value int32) knowledge { return knowledge{true, value} }
 
 // requiredValues returns the values that the conjuncts of a guard require, such as x=1, b and !b, and their slots.
 func (e *eliminator) requiredValues(guard sema.Expr) (required valuation, slots []int) {
@@ -27,10 +27,10 @@ func (e *eliminator) requiredValues(guard sema.Expr) (required valuation, slots 
 	require = func(expr sema.Expr) {
 		switch expr := expr.(type) {
 		case *sema.Var:
-			required[expr.Slot] = known(1)
+			required[expr.Slot] = knownValue(1)
 		case *sema.Unary:
 			if variable, ok := expr.X.(*sema.Var); ok && expr.Op == syntax.OpNot {
-				required[variable.Slot] = known(0)
+				required[variable.Slot] = knownValue(0)
 			}
 		case *sema.Binary:
 			if expr.Op == syntax.OpAnd {
@@ -42,7 +42,7 @@ func (e *eliminator) requiredValues(guard sema.Expr) (required valuation, slots 
 			variable, isVariable := expr.X.(*sema.Var)
 			constant, isConstant := expr.Y.(*sema.Const)
 			if isVariable && isConstant && expr.Op == syntax.OpEq && constant.Type() != sema.Double {
-				required[variable.Slot] = known(slotValue(constant.Val))
+				required[variable.Slot] = knownValue(slotValue(constant.Val))
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func (e *eliminator) integer(expr sema.Expr, state valuation) (value int32, ok b
 			return right, isRightKnown && (isLeftKnown || right == decisive && e.isTotal(expr.X))
 		}
 	}
-	if !e.isDetermined(expr, state) || !sema.Every(expr, func(operand sema.Expr) bool { return operand.Type() != sema.Double }) {
+	if !e.areVariablesKnown(expr, state) || !sema.Every(expr, func(operand sema.Expr) bool { return operand.Type() != sema.Double }) {
 		return 0, false
 	}
 	result, err := sema.Eval(expr, values(state))
@@ -136,7 +136,7 @@ func (e *eliminator) fraction(expr sema.Expr, state valuation) (*big.Rat, bool) 
 	if constant, ok := expr.(*sema.Const); ok && constant.Val.Rat != nil {
 		return constant.Val.Rat, true
 	}
-	if !e.isDetermined(expr, state) {
+	if !e.areVariablesKnown(expr, state) {
 		return nil, false
 	}
 	value, isExact, err := sema.EvalExact(expr, values(state))
@@ -146,8 +146,8 @@ func (e *eliminator) fraction(expr sema.Expr, state valuation) (*big.Rat, bool) 
 	return value.Rat, true
 }
 
-// isDetermined reports whether all variables of an expression are known.
-func (e *eliminator) isDetermined(expr sema.Expr, state valuation) bool {
+// areVariablesKnown reports whether the values of all variables of an expression are known.
+func (e *eliminator) areVariablesKnown(expr sema.Expr, state valuation) bool {
 	return !slices.ContainsFunc(e.slotsOf(expr), func(slot int) bool { return !state[slot].isKnown })
 }
 

@@ -30,7 +30,7 @@ func Find(program *sema.Program, properties ...sema.Expr) []Class {
 	return slices.DeleteFunc(classes, func(class Class) bool { return len(class.Modules) < 2 })
 }
 
-// newFinderFor returns a finder of symmetries of a program. It returns nil if symmetry is not implemented for the program, or does not preserve a
+// newFinderFor returns a finder of symmetries of a program. It returns nil if the program is not supported, or if symmetry does not preserve a
 // property.
 func newFinderFor(program *sema.Program, properties []sema.Expr) *finder {
 	if !isSupported(program) {

@@ -36,7 +36,7 @@ func (p *progress) end(run *testRun) {
 }
 
 // notifyCaller calls p.notify with the number of finished runs and the number of all runs. If a run has taken at least slowAfter, it also passes a text
-// about the longest one. The lock must be held.
+// about the run that has taken longest. The caller must hold p's lock.
 func (p *progress) notifyCaller(now time.Time) {
 	if p.notify == nil {
 		return

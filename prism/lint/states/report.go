@@ -45,7 +45,7 @@ func parseRat(text string) *big.Rat {
 	return fraction
 }
 
-// makeReport returns the findings of the exploration. isInterrupted says that the context ended before all states were visited.
+// makeReport returns the findings of the exploration. isInterrupted is true if the context ended before all states were visited.
 func (x *explorer) makeReport(isInterrupted bool) *Report {
 	undecided := x.whyUndecided(isInterrupted)
 	if undecided == "" { // all reachable states were visited without an error
