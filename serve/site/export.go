@@ -105,17 +105,12 @@ func Make(ctx context.Context, temporary string) (Program, error) {
 	return program, nil
 }
 
-// withoutInlining are packages that are compiled without inlining, which makes the playground 0.5 MB smaller. Most of them read and write texts and
-// answer requests. The packages that solve equations and draw samples have inlining.
-var withoutInlining = []string{
-	"serve", "editor", "modelgen", "properties", "internal/zone", "result", "result/agree", "runner", "stats", "verify/expect", "game/play",
-	"report/frontier", "report/locate", "report/number", "internal/umb", "internal/atomicfile", "internal/filelock", "internal/limited", "internal/shard",
-	"native/simulate/splitting", "native/space/explicit", "game/solve", "internal/inorder", "internal/memory", "internal/progress", "internal/noun", "cmd/playground",
-	"native", "native/load", "native/check", "native/prove", "native/explain/scheduler", "native/explain/witness", "native/space/files", "native/space/files/named",
-	"native/space/zones", "native/space/automata", "native/space/quotient", "native/solve/belief", "native/solve/pareto", "game/strategy", "game/ntuple",
-	"certify", "certify/certificate", "certify/exact", "certify/omega", "certify/product", "certify/several", "certify/steps",
-	"prism/syntax", "prism/sema", "prism/jani", "prism/compile", "prism/compile/wasm", "prism/format", "prism/lint", "prism/digital", "prism/logic", "prism/symmetry",
-}
+// inlined are the packages of tilecheck that are compiled with inlining: those that solve equations and draw samples. The others read and write
+// texts and answer requests: without inlining the playground is 0.5 MB smaller.
+var inlined = []string{"game", "internal/interval", "native/simulate", "native/solve", "native/space/sparse"}
+
+// notInlined are patterns of the packages that are compiled without inlining, except those of inlined.
+var notInlined = []string{"tilecheck/...", "encoding/json", "fmt", "reflect", "time"}
 
 // compile builds the playground.
 func compile(ctx context.Context, temporary string) (Program, error) {
@@ -129,8 +124,11 @@ func compile(ctx context.Context, temporary string) (Program, error) {
 	}
 	file := filepath.Join(temporary, "playground.wasm")
 	args := []string{"build", "-trimpath", "-ldflags=-s -w"}
-	for _, path := range withoutInlining {
-		args = append(args, "-gcflags=tilecheck/"+path+"=-l")
+	for _, pattern := range notInlined {
+		args = append(args, "-gcflags="+pattern+"=-l")
+	}
+	for _, path := range inlined {
+		args = append(args, "-gcflags=tilecheck/"+path+"=") // the last flag that matches is used
 	}
 	_, err = output(ctx, goTool.In(workingDir, "GOOS=js", "GOARCH=wasm"), append(args, "-o", file, "tilecheck/cmd/playground")...)
 	if err != nil {
