@@ -46,43 +46,36 @@ func (r *timeRange) UnmarshalText(text []byte) error {
 func (c *distributionCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
-	if err := env.refuseFlags(c.Output == "", "without --output", "matlab"); err != nil {
-		return err
-	}
-	if err := env.refuseFlags(c.Output != "", "with --output", "format", "zeros"); err != nil {
-		return err
-	}
 	var times []*big.Rat
 	if c.Time != nil {
 		times = c.Time.times
 	}
 	fileNames := c.outputNames(times)
-	if c.Output != "" && c.Output != "-" {
-		if err := env.commandFiles.withOutputs("--output", fileNames...).check(); err != nil {
-			return err
-		}
+	if err := c.checkOutput(env, fileNames); err != nil {
+		return err
 	}
 	space, err := c.space(ctx, env)
 	if err != nil {
 		return err
 	}
-	options := check.Options{Epsilon: c.Epsilon}
-	if c.Exact {
-		options.Accuracy = result.Exact
-	}
-	var stopProgress func()
-	options.Progress, stopProgress = env.startProgress()
-	defer stopProgress()
 	stateRows := &stateTable{command: c, space: space, fileNames: fileNames}
 	stateRows.setColumns()
-	err = env.writeSet(nil, func(write writeFile) error {
-		return check.Distributions(ctx, space, times, options, func(d *check.Distribution) error { return stateRows.addDistribution(ctx, write, d) })
-	})
-	stopProgress()
+	err = stateRows.compute(ctx, env, times)
 	if err != nil && len(stateRows.Rows) == 0 {
 		return err
 	}
 	return cmp.Or(err, stateRows.print(env)) // after an error, print the times computed so far
+}
+
+// checkOutput checks the flags that depend on --output, and the names of the output files.
+func (c *distributionCmd) checkOutput(env *environment, fileNames []string) error {
+	if c.Output == "" {
+		return env.refuseFlags(true, "without --output", "matlab")
+	}
+	if err := env.refuseFlags(true, "with --output", "format", "zeros"); err != nil || c.Output == "-" {
+		return err
+	}
+	return env.commandFiles.withOutputs("--output", fileNames...).check()
 }
 
 // outputNames returns the names of the output files. If there are several times, each name contains its time before the extension, as in PRISM.
@@ -115,6 +108,20 @@ type stateTable struct {
 	writtenNames []string
 	table.Table
 	numZeros, numOmitted int // the numbers of omitted rows: with probability 0, and beyond maxShown
+}
+
+// compute adds the probabilities of all times to the table or writes them to files.
+func (t *stateTable) compute(ctx context.Context, env *environment, times []*big.Rat) error {
+	options := check.Options{Epsilon: t.command.Epsilon}
+	if t.command.Exact {
+		options.Accuracy = result.Exact
+	}
+	var stopProgress func()
+	options.Progress, stopProgress = env.startProgress()
+	defer stopProgress()
+	return env.writeSet(nil, func(write writeFile) error {
+		return check.Distributions(ctx, t.space, times, options, func(d *check.Distribution) error { return t.addDistribution(ctx, write, d) })
+	})
 }
 
 // maxShown is the largest number of rows for each time in a table that is not machine-readable.

@@ -377,9 +377,11 @@ func TestSwitchErrors(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"help -simpath":      "-simpath means: tilecheck simulate MODEL --steps ARGUMENT --format csv > FILE\n",
-		"help simpath":       "-simpath means: tilecheck simulate MODEL --steps ARGUMENT --format csv > FILE\n",
+		"help -simpath":      "-simpath ARGUMENT means: tilecheck simulate MODEL --steps ARGUMENT --format csv > FILE\n",
+		"help simpath":       "-simpath ARGUMENT means: tilecheck simulate MODEL --steps ARGUMENT --format csv > FILE\n",
 		"help -ss":           "-steadystate means: tilecheck distribution MODEL\n",
+		"help -importtrans":  "-importtrans FILE means: tilecheck check FILE; the files of the same model are written MODEL.tra,sta,lab\n",
+		"help -prism":        "-prism MODEL means: tilecheck check MODEL\n",
 		"help --sound":       "-sound is not needed: the engine selects its method by itself, and reports bounds of its values\n",
 		"help -exportvector": "-exportvector has no counterpart in tilecheck: the page of tilecheck serve shows the values of all states\n",
 	} {

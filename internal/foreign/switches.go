@@ -35,8 +35,13 @@ func (s *Switch) Explain() string {
 		return name + " is not needed: " + s.Reason
 	case s.Reason != "":
 		return name + " has no counterpart in tilecheck: " + s.Reason
+	case s.Words == "{1}" && s.NamesStates:
+		return name + " FILE means: tilecheck " + command + " FILE; the files of the same model are written MODEL.tra,sta,lab"
 	case s.Words == "{1}": // the argument is the model
-		return name + " means: tilecheck " + command + " MODEL"
+		return name + " MODEL means: tilecheck " + command + " MODEL"
+	}
+	if strings.Contains(s.Words, "{1") {
+		name += " ARGUMENT"
 	}
 	return name + " means: tilecheck " + command + " MODEL" + arguments(s.Needs) + arguments(s.Words)
 }

@@ -12,7 +12,7 @@ import (
 // averageColumns computes the long-run average and the numbers that prove it, in rational arithmetic: the gain and a nonnegative bias of each
 // state. Without a reward structure, it computes the long-run probability of the states in right.
 func (proof *vectorProof) averageColumns(right *sparse.Set) (*solve.Values, error) {
-	if proof.effort < fractions {
+	if proof.effort < exactValues {
 		return nil, errors.New("long-run averages need rational arithmetic")
 	}
 	reward := proof.rewardStructure

@@ -33,7 +33,7 @@ type weightSearch struct {
 // solveMultiObjective computes a vector of multi(...) in rational arithmetic: the weights of the objectives, and a mixture of schedulers. It returns an
 // error with the reason if there is no certificate.
 func (proof *vectorProof) solveMultiObjective() (*solve.Values, error) {
-	if proof.effort < fractions {
+	if proof.effort < exactValues {
 		return nil, fmt.Errorf("several objectives need rational arithmetic, which is limited to %d states", maxExactStates)
 	}
 	search, err := proof.newWeightSearch()
@@ -162,7 +162,7 @@ func (search *weightSearch) lowerColumn(productGraph *sparse.Graph) error {
 	productFile := &ClaimFile{File: certificate.File{Model: search.product.Model}}
 	lowerProof := &vectorProof{
 		Prover: &Prover{ClaimFile: productFile, graph: productGraph, opts: search.proof.opts},
-		ctx:    search.proof.ctx, Vector: &certificate.Vector{}, effort: fractions, rewardStructure: reward,
+		ctx:    search.proof.ctx, Vector: &certificate.Vector{}, effort: exactValues, rewardStructure: reward,
 	}
 	lowerProof.setBoundColumns(values)
 	if err := lowerProof.rankTotalReward(values); err != nil {

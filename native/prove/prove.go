@@ -59,7 +59,7 @@ type Prover struct {
 	budgetProducts  map[int]*budgetProduct // by vector
 	checkerModel    *exact.Model           // the model in the checker's form; nil before the first check
 	sharedSolutions []*sharedSolution
-	narrowEpsilon   float64 // the relative width that narrowFloats asks for
+	narrowEpsilon   float64 // the relative width that narrowFloatBounds asks for
 }
 
 // New returns a Prover for a state space. It is an error if the weights of the space are not fractions, or if they are intervals. A POMDP is refused,

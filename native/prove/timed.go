@@ -98,7 +98,7 @@ func (proof *vectorProof) chooseScale(values *solve.Values, maxValue float64) er
 	_, exponent := math.Frexp(maxValue)
 	scale := 60 - exponent
 	switch {
-	case proof.effort < fileFloats && scale > 0:
+	case proof.effort < fileFloatBounds && scale > 0:
 		proof.Timed.Scale = uint(scale)
 	case steps*float64(len(proof.graph.Target)) > maxLongWork:
 		return errors.New("the time is too long for numbers of many digits")

@@ -19,57 +19,57 @@ import (
 type effort int
 
 const (
-	coarseGrid   effort = iota // bounds on a coarse grid, which take few bytes in a file
-	floats                     // float64 bounds as the solver returns them
-	narrowFloats               // the same with a smaller epsilon
-	fineGrid                   // bounds on the finest grid with which the checker is fast
-	fileFloats                 // float64 bounds for a file, which stores them as fractions
-	fractions                  // exact values, which always satisfy their equations
+	coarseGridBounds  effort = iota // bounds on a coarse grid, which take few bytes in a file
+	floatBounds                     // float64 bounds as the solver returns them
+	narrowFloatBounds               // the same with a smaller epsilon
+	fineGridBounds                  // bounds on the finest grid with which the checker is fast
+	fileFloatBounds                 // float64 bounds for a file, which stores them as fractions
+	exactValues                     // exact values, which always satisfy their equations
 )
 
 // firstEffort returns the effort that Add begins with.
 func (prover *Prover) firstEffort() effort {
 	switch {
 	case prover.opts.Exact:
-		return fractions
+		return exactValues
 	case prover.opts.Ordered:
-		return coarseGrid
+		return coarseGridBounds
 	}
-	return floats
+	return floatBounds
 }
 
 // nextEffort returns the effort to try after the effort lastEffort. hasNext is false if there is no further effort.
 func (prover *Prover) nextEffort(lastEffort effort) (next effort, hasNext bool) {
 	numStates := prover.graph.NumStates()
 	switch {
-	case lastEffort == floats:
-		return narrowFloats, true
-	case lastEffort < fineGrid:
-		return fineGrid, true
-	case lastEffort == fineGrid && prover.opts.Ordered && numStates <= maxFloatStates:
-		return fileFloats, true
-	case lastEffort < fractions && numStates <= maxExactStates:
-		return fractions, true
+	case lastEffort == floatBounds:
+		return narrowFloatBounds, true
+	case lastEffort < fineGridBounds:
+		return fineGridBounds, true
+	case lastEffort == fineGridBounds && prover.opts.Ordered && numStates <= maxFloatStates:
+		return fileFloatBounds, true
+	case lastEffort < exactValues && numStates <= maxExactStates:
+		return exactValues, true
 	}
 	return lastEffort, false
 }
 
-// maxFloatStates is the greatest number of states for which fileFloats is tried.
+// maxFloatStates is the greatest number of states for which fileFloatBounds is tried.
 const maxFloatStates = 1 << 20
 
-// maxExactStates is the greatest number of states for which fractions are tried.
+// maxExactStates is the greatest number of states for which exactValues is tried.
 const maxExactStates = 20_000
 
 // gridBits returns the number of bits of the greatest value on the grid. For float64 bounds the grid is so fine that it does not
 // matter.
 func (effort effort) gridBits() int {
 	const noGrid = 1000
-	return [...]int{coarseGrid: 47, floats: noGrid, narrowFloats: noGrid, fineGrid: 61, fileFloats: noGrid, fractions: 0}[effort]
+	return [...]int{coarseGridBounds: 47, floatBounds: noGrid, narrowFloatBounds: noGrid, fineGridBounds: 61, fileFloatBounds: noGrid, exactValues: 0}[effort]
 }
 
 // withoutGrid reports whether the values are arbitrary float64 numbers.
 func (effort effort) withoutGrid() bool {
-	return effort == floats || effort == narrowFloats || effort == fileFloats
+	return effort == floatBounds || effort == narrowFloatBounds || effort == fileFloatBounds
 }
 
 // bounds are the computed values of a vector, and the effort that was spent on them.
@@ -126,10 +126,10 @@ func (proof *vectorProof) direction() solve.Direction {
 // options returns the options of package solve for the effort of this proof: its precision, and fractions or multiples of a grid.
 func (proof *vectorProof) options() solve.Options {
 	opts := solve.Options{Epsilon: proof.opts.Epsilon}
-	if proof.effort == narrowFloats {
+	if proof.effort == narrowFloatBounds {
 		opts.Epsilon = proof.narrowEpsilon
 	}
-	if proof.effort == fractions {
+	if proof.effort == exactValues {
 		opts.Exact, opts.MaxWork = true, maxWork
 	} else {
 		opts.Grid = proof.grid
@@ -318,7 +318,7 @@ func infiniteStates(values *solve.Values) *sparse.Set {
 // that fits the greatest value. It reuses a stored solution of a reachability reward with this target; target is nil for a total reward. It is
 // an error if no grid is fine enough.
 func (proof *vectorProof) solveOnGrid(target *sparse.Set, solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
-	if proof.effort == fractions {
+	if proof.effort == exactValues {
 		return solveWith(proof.options())
 	}
 	if proof.effort.withoutGrid() {
@@ -330,7 +330,7 @@ func (proof *vectorProof) solveOnGrid(target *sparse.Set, solveWith func(solve.O
 	}
 	if shared := proof.sharedReachReward(target); shared != nil {
 		proof.grid = shared.grid
-		fitsGrid := greatestExponent(shared.values)-math.Ilogb(shared.grid) <= fineGrid.gridBits()
+		fitsGrid := greatestExponent(shared.values)-math.Ilogb(shared.grid) <= fineGridBounds.gridBits()
 		if fitsGrid {
 			return shared.values, nil
 		}
@@ -360,7 +360,7 @@ func (proof *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*s
 			}
 			exponent = greatestExponent(values)
 		}
-		if exponent > fineGrid.gridBits() {
+		if exponent > fineGridBounds.gridBits() {
 			break
 		}
 		proof.grid = min(math.Ldexp(1, exponent-proof.effort.gridBits()), 1)
@@ -368,7 +368,7 @@ func (proof *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*s
 		if err != nil {
 			return nil, err
 		}
-		greatestOnGrid := exponent + fineGrid.gridBits() - proof.effort.gridBits()
+		greatestOnGrid := exponent + fineGridBounds.gridBits() - proof.effort.gridBits()
 		if greatestExponent(values) <= greatestOnGrid {
 			proof.exponents[proof.index] = exponent
 			return values, nil

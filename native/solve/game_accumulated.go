@@ -188,7 +188,7 @@ func (accumulation *accumulation) upperPayoff(pair rewardPair) (float64, *big.Ra
 	return amount + accumulation.totalReward.Upper[pair.state], nil
 }
 
-// solveExactly computes the finite values as fractions. It ends the product at the limit of largeReward.
+// solveExactly computes the finite values as fractions. The product contains the accumulated rewards up to the limit of largeReward.
 func (accumulation *accumulation) solveExactly(result *Values, finiteStates *sparse.Set) error {
 	largeSolution, err := accumulation.largeReward(finiteStates)
 	if err != nil {
