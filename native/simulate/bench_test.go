@@ -57,3 +57,23 @@ func BenchmarkWalk(b *testing.B) {
 		must(b, path.Err)
 	}
 }
+
+// BenchmarkManyModules draws 500 paths of 25 steps of modules that share an action; each has two commands with two updates.
+func BenchmarkManyModules(b *testing.B) {
+	for _, modules := range []int{6, 7, 8, 12, 20} {
+		text, sum := "dtmc\n", ""
+		for i := range modules {
+			text += fmt.Sprintf("module m%[1]d x%[1]d:[0..1]; [a] x%[1]d=0 -> 0.9:(x%[1]d'=0) + 0.1:(x%[1]d'=1); [a] x%[1]d=1 -> 0.8:(x%[1]d'=1) + 0.2:(x%[1]d'=0); endmodule\n", i)
+			sum += fmt.Sprintf("x%d+", i)
+		}
+		model := load(b, text)
+		property := model.property(b, fmt.Sprintf("P=? [ F<=25 %s0=%d ]", sum, modules))
+		b.Run(fmt.Sprintf("modules=%d", modules), func(b *testing.B) {
+			for b.Loop() {
+				if r := Check(b.Context(), model.Model, property, Options{Workers: 1, Params: stats.Params{Samples: 500}}); r.Err != nil {
+					b.Fatal(r.Err)
+				}
+			}
+		})
+	}
+}

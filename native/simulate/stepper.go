@@ -45,7 +45,7 @@ func (s *Stepper) Current() *Visit { return &s.visits[len(s.visits)-1] }
 // maxOptions is the largest number of transitions of an unlisted choice that Options returns.
 const maxOptions = 100
 
-// Options returns the transitions that are possible in the current state, but only the first 100 of a choice with more than 65,536 combinations of
+// Options returns the transitions that are possible in the current state, but only the first 100 of a choice with more than 256 combinations of
 // updates. total is the number of all transitions; in a deadlock it is 0. The error is a *result.Failure.
 func (s *Stepper) Options() (options []Option, total *big.Int, err error) {
 	choices, err := s.currentChoices()

@@ -59,10 +59,12 @@ type Expander interface {
 	// or a value outside its variable's declared range (where PRISM's explicit
 	// engine is silent).
 	Expand(state []int32) (*Choices, error)
-	// ExpandForPath is Expand without the transitions of choices that multiply out to more
-	// than 65,536 combinations of updates: such a choice is Unlisted. Draw, Find and
+	// ExpandForPath is Expand without the transitions of choices whose commands have more
+	// than 256 combinations of updates: such a choice is Unlisted. Draw, Find and
 	// ListFirst list some of its transitions.
 	ExpandForPath(state []int32) (*Choices, error)
+	// ExpandUpTo is ExpandForPath with a limit of its own.
+	ExpandUpTo(state []int32, maxCombinations int) (*Choices, error)
 	// Enabled lists the same choices without transitions: no probability is
 	// evaluated or checked.
 	Enabled(state []int32) (*Choices, error)
@@ -138,8 +140,13 @@ func (x *expander) Expand(state []int32) (*Choices, error) {
 
 // ExpandForPath implements Expander: it lists no transitions of choices that have too many.
 func (x *expander) ExpandForPath(state []int32) (*Choices, error) {
+	return x.ExpandUpTo(state, maxMultiplied)
+}
+
+// ExpandUpTo implements Expander.
+func (x *expander) ExpandUpTo(state []int32, maxCombinations int) (*Choices, error) {
 	return x.expandWith(state, func(chosen combination) bool {
-		return numAlternatives(x.combinationCommands[chosen.begin:chosen.end]) <= maxMultiplied
+		return !exceedsCombinations(x.combinationCommands[chosen.begin:chosen.end], maxCombinations)
 	})
 }
 

@@ -74,6 +74,9 @@ func (g *pathGenerator) assemble() ([]byte, error) {
 	if err := g.prepareMoves(); err != nil {
 		return nil, err
 	}
+	if err := g.checkCombinations(); err != nil {
+		return nil, err
+	}
 	code := g.emitModule()
 	if code == nil {
 		return nil, g.model.tooHardError("more than %d bytes of code", maxCode)
@@ -98,6 +101,23 @@ func (g *moveGenerator) prepareMoves() error {
 	}
 	if numTerms := len(g.builder.terms); numTerms > maxTermCount {
 		return g.model.tooHardError("%d terms, more than %d", numTerms, maxTermCount)
+	}
+	return nil
+}
+
+// checkCombinations returns an error if several commands have too many combinations of updates for the code of paths.
+func (g *pathGenerator) checkCombinations() error {
+	total := 0
+	for _, move := range g.moves {
+		if exceedsCombinations(move.commands, maxMultiplied) {
+			return g.model.tooHardError("%d combinations of updates in one choice of a path", numAlternatives(move.commands))
+		}
+		if len(move.commands) > 1 {
+			total += numAlternatives(move.commands)
+		}
+	}
+	if total > maxCombinations {
+		return g.model.tooHardError("%d combinations of updates of several commands", total)
 	}
 	return nil
 }

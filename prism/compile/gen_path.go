@@ -34,11 +34,12 @@ const (
 
 // Limits of the generated code. A model that exceeds one is not compiled.
 const (
-	maxMoves     = 4096
-	maxUpdates   = 4096
-	maxTermCount = 200_000
-	maxCode      = 4 << 20
-	maxMemory    = 16 << 20 // no table is made that needs more
+	maxMoves        = 4096
+	maxUpdates      = 4096
+	maxCombinations = 1 << 10 // of updates of several commands, in all moves of a path together: compiling more takes longer than most runs
+	maxTermCount    = 200_000
+	maxCode         = 4 << 20
+	maxMemory       = 16 << 20 // no table is made that needs more
 )
 
 // maxStepBudget is the largest number of steps in one call of the generated code. The garbage collector waits for the end of a call. The

@@ -255,3 +255,25 @@ func TestManyTransitions(t *testing.T) {
 		}
 	}
 }
+
+// Code for all combinations of updates of modules that share an action is generated only if compiling it is fast. The interpreter draws the other paths
+// module by module.
+func TestCombinationsThatAreCompiled(t *testing.T) {
+	for modules, want := range map[int]bool{2: true, 5: true, 6: false, 9: false, 12: false} {
+		text := "dtmc"
+		for i := range modules {
+			text += fmt.Sprintf(" module m%[1]d x%[1]d:[0..1]; [a] x%[1]d=0 -> 0.9:(x%[1]d'=0) + 0.1:(x%[1]d'=1); [a] x%[1]d=1 -> 0.8:(x%[1]d'=1) + 0.2:(x%[1]d'=0); endmodule", i)
+		}
+		m := model(t, text, Options{})
+		monitor := Monitor{Kind: Next, Right: newBool(noPos, true)}
+		watch, err := m.newWatch(monitor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = newPathGenerator(m, watch, m.initialState()).assemble()
+		_, isRefused := errors.AsType[*UnsupportedError](err)
+		if isCompiled := err == nil; isCompiled != want || isRefused == want {
+			t.Errorf("%d modules: error %v, want compiled %t", modules, err, want)
+		}
+	}
+}

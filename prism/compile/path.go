@@ -218,7 +218,7 @@ func (r *interpreter) pickUniformly(stream *Stream, outcome *Outcome) combinatio
 	commands := r.expander.combinationCommands[chosenCombination.begin:chosenCombination.end]
 	r.expander.resetUpdates(commands)
 	switch count := numAlternatives(commands); {
-	case count > maxMultiplied:
+	case exceedsCombinations(commands, maxMultiplied):
 		r.expander.pickIndependently(commands, stream.Unit)
 	case count > 1:
 		r.expander.pickUpdates(commands, stream.Unit())
@@ -248,7 +248,7 @@ func (r *interpreter) pickByRate(stream *Stream, exitRate float64) combination {
 	commands = r.expander.combinationCommands[chosenCombination.begin:chosenCombination.end]
 	r.expander.resetUpdates(commands)
 	switch count := numAlternatives(commands); {
-	case count > maxMultiplied:
+	case exceedsCombinations(commands, maxMultiplied):
 		r.expander.pickIndependently(commands, stream.Unit)
 	case count > 1:
 		r.expander.pickUpdates(commands, remainder)
@@ -266,9 +266,15 @@ func (r *interpreter) isDeterministic(commands []*command) bool {
 	return true
 }
 
-// maxMultiplied is the largest number of combinations of updates from which one random number picks one. If there are more, each command picks its
-// update with a random number of its own: the distribution is the same, because the weight of a combination is the product of the weights.
-const maxMultiplied = 1 << 16
+// maxMultiplied is the largest number of combinations of updates of several commands from which one random number picks one. If there are more, each
+// command picks its update with a random number of its own: the distribution is the same, because the weight of a combination is the product of the
+// weights.
+const maxMultiplied = 1 << 8
+
+// exceedsCombinations reports whether several commands together have more than limit combinations of updates.
+func exceedsCombinations(commands []*command, limit int) bool {
+	return len(commands) > 1 && numAlternatives(commands) > limit
+}
 
 // numAlternatives returns the number of combinations of updates, one update per command, or the largest int if it is greater.
 func numAlternatives(commands []*command) int {
@@ -343,7 +349,7 @@ func (x *expander) pickUpdates(commands []*command, threshold float64) {
 
 // totalWeight returns the sum of the weights of all combinations of updates.
 func (x *expander) totalWeight(commands []*command) float64 {
-	if numAlternatives(commands) > maxMultiplied {
+	if exceedsCombinations(commands, maxMultiplied) {
 		product := 1.0
 		for _, command := range commands {
 			product = float64(product * sumOf(x.weights[command.commandIndex]))

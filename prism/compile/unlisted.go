@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// unlistedTransitions are the transitions of a choice with more than maxMultiplied combinations of updates. The commands pick their updates
+// unlistedTransitions are the transitions of a choice with more combinations of updates than a limit. The commands pick their updates
 // independently, and no two of them assign the same variable, so the probability of a target is a product of one factor per command.
 type unlistedTransitions struct {
 	expander *expander

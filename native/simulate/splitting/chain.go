@@ -155,7 +155,7 @@ func (c *chain) successors(choices *compile.Choices) (successors []int32, weight
 // expandNode computes the successors of a node and their cumulative probabilities. If the node is absorbing, its status becomes failed, because a
 // path cannot reach the target from there.
 func (c *chain) expandNode(nodeNumber int32) error {
-	choices, err := c.expander.ExpandForPath(c.nodes[nodeNumber].state)
+	choices, err := c.expander.ExpandUpTo(c.nodes[nodeNumber].state, maxListed)
 	if err != nil {
 		return err
 	}
@@ -193,6 +193,9 @@ func (c *chain) expandNode(nodeNumber int32) error {
 	current.cumulativeProbabilities = weights
 	return nil
 }
+
+// maxListed is the largest number of combinations of updates of a choice whose successors are listed.
+const maxListed = 1 << 16
 
 // numDrawn is the number of successors that are drawn for the importance function if a state has too many for a list.
 const numDrawn = 64
@@ -248,7 +251,7 @@ func (c *chain) drawTarget(choices *compile.Choices, random *compile.Stream) (in
 func (c *chain) drawSuccessor(nodeNumber int32, random *compile.Stream) (int32, error) {
 	current := &c.nodes[nodeNumber]
 	if current.isUnlisted {
-		choices, err := c.expander.ExpandForPath(current.state)
+		choices, err := c.expander.ExpandUpTo(current.state, maxListed)
 		if err != nil {
 			return 0, err
 		}
