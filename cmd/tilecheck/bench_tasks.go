@@ -21,8 +21,11 @@ type benchTasksCmd struct {
 // Run writes a task definition for each pair of a model and a properties file.
 func (c *benchTasksCmd) Run(env *environment) error {
 	request := selection.Request{Paths: c.Paths, Engines: []string{native.Name}, Jobs: 1}
-	acceptFiles := func([]string) error { return nil }
-	selected, err := request.Find(acceptFiles)
+	addFiles := func(files []string) error {
+		env.commandFiles.addInputs("the set's", files...)
+		return env.recorder.checkFiles(env.commandFiles)
+	}
+	selected, err := request.Find(addFiles)
 	if err != nil {
 		return err
 	}
@@ -39,7 +42,9 @@ func (c *benchTasksCmd) Run(env *environment) error {
 		return err
 	}
 	for _, task := range tasks {
-		err = errors.Join(err, os.WriteFile(filepath.Join(dir, task.Name), task.Text, 0o644))
+		name := filepath.Join(dir, task.Name)
+		env.recorder.addOutputs(name)
+		err = errors.Join(err, os.WriteFile(name, task.Text, 0o644))
 	}
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -99,12 +100,13 @@ func (files *commandFiles) addFlag(source, kind string, value reflect.Value) {
 	}
 }
 
-// withOutputs returns a copy with additional output files. source is the flag that names these files.
-func (p *commandFiles) withOutputs(source string, names ...string) *commandFiles {
-	extended := *p
-	extended.outputs = slices.Clone(p.outputs)
+// checkOutputs returns an error if the command cannot write these files in addition to the files that the command line names, or if a record of
+// the run cannot contain them. source is the flag that names these files.
+func (e *environment) checkOutputs(source string, names ...string) error {
+	extended := *e.commandFiles
+	extended.outputs = slices.Clone(extended.outputs)
 	extended.addOutputs(source, names...)
-	return &extended
+	return cmp.Or(extended.check(), e.recorder.checkFiles(&extended))
 }
 
 // addInputs adds files that the command reads.
@@ -195,6 +197,7 @@ func (e *environment) writeFile(name string, write func(io.Writer) error) error 
 	case e.shard.Replaying():
 		return e.holdOutput(name, write)
 	}
+	e.recorder.addOutputs(name)
 	return atomicfile.WriteWithExitHook(name, e.onExit, write)
 }
 
@@ -209,6 +212,7 @@ func (e *environment) writeSet(names []string, addFiles func(add writeFile) erro
 		if isStdout(name) || e.shard != nil {
 			return e.writeFile(name, write)
 		}
+		e.recorder.addOutputs(name)
 		return set.Add(name, write)
 	})
 	if err != nil {

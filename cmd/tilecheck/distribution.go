@@ -75,7 +75,7 @@ func (c *distributionCmd) checkOutput(env *environment, fileNames []string) erro
 	if err := env.refuseFlags(true, "with --output", "format", "zeros"); err != nil || c.Output == "-" {
 		return err
 	}
-	return env.commandFiles.withOutputs("--output", fileNames...).check()
+	return env.checkOutputs("--output", fileNames...)
 }
 
 // outputNames returns the names of the output files. If there are several times, each name contains its time before the extension, as in PRISM.

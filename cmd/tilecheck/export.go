@@ -48,7 +48,7 @@ func (c *exportCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	if err := env.commandFiles.withOutputs("--output", outputFiles(outputs, 0)...).check(); err != nil {
+	if err := env.checkOutputs("--output", outputFiles(outputs, 0)...); err != nil {
 		return err
 	}
 	space, labels, err := c.exportedSpace(ctx, env)
@@ -56,7 +56,7 @@ func (c *exportCmd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	// Now the number of reward structures is known, and so are the names of all files.
-	if err := env.commandFiles.withOutputs("--output", outputFiles(outputs, len(space.Program().Rewards))...).check(); err != nil {
+	if err := env.checkOutputs("--output", outputFiles(outputs, len(space.Program().Rewards))...); err != nil {
 		return err
 	}
 	env.warn(slices.Concat(space.Warnings(), embeddedWarning(space, outputs)))

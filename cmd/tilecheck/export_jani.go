@@ -26,7 +26,7 @@ func (c *exportCmd) exportJANI(ctx context.Context, env *environment) error {
 	case named.Is(c.ModelFile):
 		return usageError("%s: files of states have no modules, want a model for .jani", c.ModelFile)
 	}
-	if err := errors.Join(c.refuseForModel(), env.commandFiles.withOutputs("--output", c.Output...).check()); err != nil {
+	if err := errors.Join(c.refuseForModel(), env.checkOutputs("--output", c.Output...)); err != nil {
 		return err
 	}
 	plan, err := c.janiPlan(ctx, env)

@@ -52,7 +52,7 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *environment) error {
 		return usageError("%w", err)
 	}
 	if c.Explicit != "" {
-		if err := env.commandFiles.withOutputs("--explicit", c.Explicit+".tra", c.Explicit+".sta", c.Explicit+".lab", c.Explicit+".drn").check(); err != nil {
+		if err := env.checkOutputs("--explicit", c.Explicit+".tra", c.Explicit+".sta", c.Explicit+".lab", c.Explicit+".drn"); err != nil {
 			return err
 		}
 	}

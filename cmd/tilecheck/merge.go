@@ -143,6 +143,7 @@ func (e *environment) checkBuildAndInputs(file *shard.File) error {
 func (e *environment) writeHeldFiles() error {
 	outputs := &atomicfile.Set{OnExit: e.onExit}
 	for _, held := range e.heldFiles {
+		e.recorder.addOutputs(held.name)
 		if err := outputs.Add(held.name, textWriter(string(held.text))); err != nil {
 			return errors.Join(err, outputs.Discard())
 		}

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"tilecheck/containers"
+	"tilecheck/internal/atomicfile"
 	"tilecheck/internal/shard"
 	measurement "tilecheck/report/bench"
 	"tilecheck/verify/bench"
@@ -65,7 +66,30 @@ type recorder struct {
 	dir            string
 	record         runRecord
 	stdout, stderr bytes.Buffer
-	mutex          sync.Mutex // guards record.Images
+	mutex          sync.Mutex // guards record.Images and outputs
+	outputs        []string   // the files that the run has written
+}
+
+// addOutputs records that the run writes files. It omits standard output and devices. Without a recorder (nil) it does nothing.
+func (r *recorder) addOutputs(names ...string) {
+	if r == nil {
+		return
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	for _, name := range names {
+		if isStdout(name) || !atomicfile.PlaceOf(name).KeepsOutput() {
+			continue
+		}
+		if filepath.IsAbs(name) { // commands that find their files themselves use absolute names
+			if absoluteDir, err := filepath.Abs("."); err == nil {
+				if relativeName, err := filepath.Rel(absoluteDir, name); err == nil {
+					name = relativeName
+				}
+			}
+		}
+		r.outputs = append(r.outputs, filepath.Clean(name))
+	}
 }
 
 // addImage records that the tool of an engine runs in an image. Without a recorder (nil) it does nothing.
@@ -164,13 +188,18 @@ func (r *recorder) writeRecord(env *environment, code int) error {
 		return errors.New("--record-run: nothing was run")
 	}
 	r.record.Environment = toolVariables(env)
-	inputs, outputs := recordableNames(env.commandFiles.inputs), recordableNames(env.commandFiles.outputs)
+	inputs, outputs := recordableNames(env.commandFiles.inputs), slices.Compact(slices.Sorted(slices.Values(r.outputs)))
 	var err error
 	if r.record.Programs, inputs, err = separatePrograms(inputs); err != nil {
 		return err
 	}
 	if r.record.Inputs, err = r.copyFiles(recordInputs, inputs); err != nil {
 		return err
+	}
+	for _, name := range inputs {
+		if slices.Contains(outputs, filepath.Clean(name)) {
+			return fmt.Errorf("--record-run: the command has changed its input %s, so the record cannot be repeated", name)
+		}
 	}
 	if r.record.Outputs, err = r.copyFiles(recordOutputs, outputs); err != nil {
 		return err

@@ -107,7 +107,7 @@ func (c *reduceCmd) quotientOutput(env *environment) (output, error) {
 	if len(target.formats) == 1 && target.formats[0] == "sta" {
 		return target, usageError("--output: the quotient has no values of variables, want another format than .sta")
 	}
-	return target, env.commandFiles.withOutputs("--output", outputFiles([]output{target}, 0)...).check()
+	return target, env.checkOutputs("--output", outputFiles([]output{target}, 0)...)
 }
 
 // writeQuotient writes the quotient of the model with all labels and reward structures. Its states have no valuations, because a block has states

@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"tilecheck/internal/shard"
@@ -225,23 +223,6 @@ func differInTimesOnly(recorded, now string) bool {
 		return false
 	}
 	return slices.Equal(withoutTimes(first), withoutTimes(second))
-}
-
-// times matches the texts that differ between runs with the same answers: durations and speeds in tables, and times in JSON.
-var times = regexp.MustCompile(`moves per second"?[ ,]+[-+0-9.e]+|<?\d+(\.\d+)?(ns|µs|ms|s|m|h)(\d+(\.\d+)?(ms|s|m))*\b|\btime(stamp)?="[^"]*"|"([a-z_]*seconds|elapsed|run|started|created|version)": ?("[^"]*"|[-+0-9.e]+)`)
-
-// withoutTimes returns the lines of an output with each time replaced by a fixed word. It also removes repeated blanks and dashes, because the
-// widths of table columns depend on the times.
-func withoutTimes(text []byte) []string {
-	var lines []string
-	for line := range strings.Lines(string(text)) {
-		line = times.ReplaceAllString(line, "TIME")
-		words := strings.Fields(strings.ReplaceAll(line, "--", ""))
-		if joined := strings.Trim(strings.Join(words, " "), "- "); joined != "" {
-			lines = append(lines, joined)
-		}
-	}
-	return lines
 }
 
 // firstDifferentLines returns the first pair of different lines of two texts. It returns two empty lines if the texts are equal.

@@ -48,7 +48,7 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 	if written, isStateFiles := stateFiles(c.Output); isStateFiles {
 		outputs = outputFiles([]output{written}, 0)
 	}
-	if err := env.commandFiles.withOutputs("--output", outputs...).check(); err != nil {
+	if err := env.checkOutputs("--output", outputs...); err != nil {
 		return err
 	}
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
@@ -269,7 +269,7 @@ func (c *resolveCmd) printSizes(env *environment, original, resolved *explicit.S
 
 // writeStates writes the states of a chain as the files of an output.
 func (c *resolveCmd) writeStates(ctx context.Context, env *environment, target output, original, chain *explicit.Space) error {
-	if err := env.commandFiles.withOutputs("--output", outputFiles([]output{target}, len(chain.Program().Rewards))...).check(); err != nil {
+	if err := env.checkOutputs("--output", outputFiles([]output{target}, len(chain.Program().Rewards))...); err != nil {
 		return err
 	}
 	program := *chain.Program()

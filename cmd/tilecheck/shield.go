@@ -99,7 +99,7 @@ func (c *shieldCmd) checkOutputFiles(env *environment) error {
 	} else if extension := filepath.Ext(c.Output); c.Output != "" && extension != ".prism" && extension != ".json" {
 		return usageError("-o is %q, want a file .prism or .json, or files of states, such as .all or .umb", c.Output)
 	}
-	if err := env.commandFiles.withOutputs("--output", outputs...).check(); err != nil || c.ExportScheduler == "" {
+	if err := env.checkOutputs("--output", outputs...); err != nil || c.ExportScheduler == "" {
 		return err
 	}
 	_, format, _, err := scheduler.ParseTarget(c.ExportScheduler)
@@ -211,7 +211,7 @@ func (c *shieldCmd) writeStates(ctx context.Context, env *environment, computed 
 	if err != nil {
 		return nil, err
 	}
-	if err := env.commandFiles.withOutputs("--output", outputFiles([]output{target}, len(restricted.Program().Rewards))...).check(); err != nil {
+	if err := env.checkOutputs("--output", outputFiles([]output{target}, len(restricted.Program().Rewards))...); err != nil {
 		return nil, err
 	}
 	out := &exporter{env: env, space: restricted.WithoutFractions(), options: files.Options{Precision: files.MaxPrecision, Zeros: true}}

@@ -36,7 +36,7 @@ func (c *simulateCmd) startDialogue(ctx context.Context, env *environment, sourc
 
 // writePath writes a path to a file, when the user gives the command w in a dialogue. It returns an error if the file is an input of the program.
 func (e *environment) writePath(file string, write func(io.Writer) error) error {
-	if err := e.commandFiles.withOutputs("w", file).check(); err != nil {
+	if err := e.checkOutputs("w", file); err != nil {
 		return err
 	}
 	if err := e.writeFile(file, write); err != nil {

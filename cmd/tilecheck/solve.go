@@ -100,7 +100,7 @@ func (c *solveCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := c.startLimits(ctx, env, &options)
 	defer cancel()
 	start := time.Now()
-	stats, err := c.solveGame(ctx, options)
+	stats, err := c.solveGame(ctx, env, options)
 	if err != nil {
 		return c.explainError(err)
 	}
@@ -164,8 +164,9 @@ func (f *solveFlags) startLimits(ctx context.Context, env *environment, options 
 
 // solveGame solves the game. With --output it writes the values of all positions to a file. Otherwise it computes only the value of the initial
 // position.
-func (c *solveCmd) solveGame(ctx context.Context, options solve.Options) (solve.Stats, error) {
+func (c *solveCmd) solveGame(ctx context.Context, env *environment, options solve.Options) (solve.Stats, error) {
 	if c.Output != "" {
+		env.recorder.addOutputs(c.Output)
 		return solve.SolveFile(ctx, c.Output, c.Resume, options)
 	}
 	if c.Memory == 0 {

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// speeds matches a speed in a table, and its fields in JSON.
+var speeds = regexp.MustCompile(`moves per second(",[^}]*|.*)`)
+
+// times matches the texts that differ between runs with the same answers: durations in tables, and times in JSON.
+var times = regexp.MustCompile(`(\\?<|&lt;)?\d+(\.\d+)?(ns|µs|ms|s|m|h)(\d+(\.\d+)?(ms|s|m))*\b|\btime(stamp)?="[^"]*"|` +
+	`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC|` +
+	`"([a-z_]*seconds|elapsed|run|started|created|version)": ?("[^"]*"|[-+0-9.e]+)|^\s*seconds\s+[-+0-9.e]+`)
+
+// timeColumn matches the name of a column whose cells are numbers of seconds, or speeds. Markdown escapes the underscore.
+var timeColumn = regexp.MustCompile(`^([a-z]+\\?_)*seconds$|^moves/s$`)
+
+// columnRule matches the line between the header and the rows of a text table.
+var columnRule = regexp.MustCompile(`^[-─]+( +[-─]+)*$`)
+
+// withoutTimes returns the lines of an output with each time replaced by a fixed word. It also removes repeated blanks and dashes, because the
+// widths of table columns depend on the times.
+func withoutTimes(text []byte) []string {
+	withoutSpeeds := speeds.ReplaceAllString(string(text), "SPEED")
+	rows, isCSV := csvWithoutTimes(withoutSpeeds)
+	if !isCSV {
+		rows = rowsWithoutTimes(strings.Split(withoutSpeeds, "\n"))
+	}
+	var lines []string
+	for _, line := range rows {
+		line = times.ReplaceAllString(line, "TIME")
+		words := strings.Fields(strings.ReplaceAll(line, "--", ""))
+		if joined := strings.Trim(strings.Join(words, " "), "- "); joined != "" {
+			lines = append(lines, joined)
+		}
+	}
+	return lines
+}
+
+// csvWithoutTimes replaces the cells of the time columns in CSV. It returns false if the text is not CSV with several columns, one of them a time
+// column.
+func csvWithoutTimes(text string) (rows []string, ok bool) {
+	header, _, _ := strings.Cut(text, "\n")
+	names := strings.Split(header, ",")
+	if len(names) < 2 || !slices.ContainsFunc(names, timeColumn.MatchString) {
+		return nil, false
+	}
+	records, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		return nil, false
+	}
+	rows = append(rows, header)
+	for _, record := range records[1:] {
+		for i, name := range records[0] {
+			if timeColumn.MatchString(name) {
+				record[i] = "TIME"
+			}
+		}
+		rows = append(rows, strings.Join(record, ","))
+	}
+	return rows, true
+}
+
+// rowsWithoutTimes replaces the cells of the time columns in the tables of a text, which may be Markdown.
+func rowsWithoutTimes(lines []string) []string {
+	for i, header := range lines[:len(lines)-1] {
+		table := lines[i+2:]
+		if end := slices.Index(table, ""); end >= 0 {
+			table = table[:end]
+		}
+		switch rule := strings.TrimRight(lines[i+1], " "); {
+		case strings.HasPrefix(rule, "| :-") || strings.HasPrefix(rule, "| -"):
+			replacePipedTimes(header, table)
+		case columnRule.MatchString(rule):
+			replaceAlignedTimes(header, rule, table)
+		}
+	}
+	return lines
+}
+
+// replacePipedTimes replaces the cells below a time column, and to the right of its name, in the rows of a Markdown table.
+func replacePipedTimes(header string, rows []string) {
+	names := pipedCells(header)
+	for r, row := range rows {
+		cells := pipedCells(row)
+		for i := range cells {
+			isBelow := i < len(names) && timeColumn.MatchString(names[i])
+			if isBelow || i > 0 && timeColumn.MatchString(cells[i-1]) {
+				cells[i] = "TIME"
+			}
+		}
+		rows[r] = strings.Join(cells, " | ")
+	}
+}
+
+// pipedCells returns the cells in a row of a Markdown table, without blanks around them.
+func pipedCells(row string) []string {
+	const escapedPipe = "\x00"
+	cells := strings.Split(strings.ReplaceAll(row, `\|`, escapedPipe), "|")
+	for i, cell := range cells {
+		cells[i] = strings.ReplaceAll(strings.TrimSpace(cell), escapedPipe, `\|`)
+	}
+	return cells
+}
+
+// replaceAlignedTimes replaces the cells below a time column in the rows of a text table. The dashes of the rule have the widths of the columns.
+func replaceAlignedTimes(header, rule string, rows []string) {
+	runes := []rune(rule)
+	for start := 0; start < len(runes); {
+		end := start
+		for end < len(runes) && runes[end] != ' ' {
+			end++
+		}
+		if timeColumn.MatchString(strings.TrimSpace(aligned(header, start, end))) {
+			for r, row := range rows {
+				if cell := strings.TrimSpace(aligned(row, start, end)); cell != "" {
+					rows[r] = aligned(row, 0, start) + fmt.Sprintf("%-*s", end-start, "TIME") + aligned(row, end, len(row))
+				}
+			}
+		}
+		start = end
+		for start < len(runes) && runes[start] == ' ' {
+			start++
+		}
+	}
+}
+
+// aligned returns the characters of a row from start to end, as far as the row has them.
+func aligned(row string, start, end int) string {
+	runes := []rune(row)
+	return string(runes[min(start, len(runes)):min(end, len(runes))])
+}
