@@ -112,7 +112,7 @@
       const colour = `var(--c${t % 8})`, dash = t >= 8 ? '4 3' : '';
       drawn(svg, 'path', { d: path || 'M0 0', fill: 'none', stroke: colour, 'stroke-width': 1.8, 'stroke-dasharray': dash });
       drawn(svg, 'line', { x1: 420, x2: 438, y1: 20 + 17 * t, y2: 20 + 17 * t, stroke: colour, 'stroke-width': 2.5, 'stroke-dasharray': dash });
-      drawn(svg, 'text', { x: 443, y: 24 + 17 * t }, tool.length > 19 ? tool.slice(0, 18) + '…' : tool);
+      drawn(svg, 'text', { x: 443, y: 24 + 17 * t }, tool.length > 19 ? tool.slice(0, 4) + '…' + tool.slice(-11) : tool);
     });
   };
 
