@@ -269,54 +269,73 @@ func (space *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewa
 	return nil
 }
 
-// weightedReward returns the reward of a state of a Markov chain for its transitions: the sum of weight * reward. A product that underflows
-// or overflows is replaced by the nearest normal float64, and recorded as an error.
+// weightedReward returns the reward of a state of a Markov chain for its transitions: the sum of weight * reward.
 func (space *Space) weightedReward(evaluator *rewardEvaluator, choice int, state []int32) (float64, error) {
 	sum := 0.0
 	first, end := space.model.Transitions(choice)
 	limit := math.MaxFloat64 / float64(end-first)
 	for transition := first; transition < end; transition++ {
-		value, err := evaluator.choiceReward(state, space.actionIndex(transition))
+		weighted, err := evaluator.weightedReward(state, space.actionIndex(transition), space.model.Prob(transition), limit)
 		if err != nil {
 			return 0, err
 		}
-		if !(value > 0) {
-			continue
-		}
-		weighted := max(space.model.Prob(transition)*value, minNormal)
-		if weighted > limit {
-			evaluator.checkRange(math.MaxFloat64, state)
-		}
-		sum += evaluator.checkRange(min(weighted, limit), state)
+		sum += weighted
 	}
 	return sum, nil
 }
 
+// weightedReward returns weight * reward for a transition with the given action. A product that underflows or exceeds limit is replaced by the
+// nearest number in range, and recorded as an error.
+func (evaluator *rewardEvaluator) weightedReward(state []int32, action int, weight, limit float64) (float64, error) {
+	value, err := evaluator.choiceReward(state, action)
+	if err != nil || !(value > 0) {
+		return 0, err
+	}
+	weighted := max(weight*value, minNormal)
+	if weighted > limit {
+		evaluator.checkRange(math.MaxFloat64, state)
+	}
+	return evaluator.checkRange(min(weighted, limit), state), nil
+}
+
 // actionIndex returns the action of a choice or transition as an index into Program.Actions, or sema.Unlabelled.
 func (space *Space) actionIndex(i int) int {
-	if space.model.Actions == nil || space.model.Actions[i] == sparse.NoAction {
+	if space.model.Actions == nil {
 		return sema.Unlabelled
 	}
-	return int(space.model.Actions[i]) - 1
+	return indexOfAction(space.model.Actions[i])
+}
+
+// indexOfAction returns an action as an index into Program.Actions, or sema.Unlabelled.
+func indexOfAction(action sparse.Action) int {
+	if action == sparse.NoAction {
+		return sema.Unlabelled
+	}
+	return int(action) - 1
 }
 
 // higherOrderFactor is larger than the ratio of a product (1+e1)(1+e2)... of small errors, minus 1,
 // to the sum of these errors.
 const higherOrderFactor = 1.01
 
-// rewardError bounds the relative error of the rewards of a structure. itemErr bounds the relative error of each item. The sum of the items
-// adds rounding errors and, in a Markov chain, so does the weighted sum over the transitions.
+// rewardError bounds the relative error of the rewards of a structure. itemErr bounds the relative error of each item.
 func (space *Space) rewardError(structure *sema.RewardStruct, itemErr float64) float64 {
-	maxTransitions := 0
-	if space.model.Kind != sparse.MDP {
-		for i := range space.store.numStates {
-			first, end := space.model.Transitions(i)
-			maxTransitions = max(maxTransitions, end-first)
-		}
-		itemErr += space.model.RelErr
+	if space.model.Kind == sparse.MDP {
+		return sumError(structure, itemErr, 0)
 	}
+	maxTransitions := 0
+	for i := range space.store.numStates {
+		first, end := space.model.Transitions(i)
+		maxTransitions = max(maxTransitions, end-first)
+	}
+	return sumError(structure, itemErr+space.model.RelErr, maxTransitions)
+}
+
+// sumError bounds the relative error of sums of the items of a reward structure, each with a relative error of at most relErr. In a Markov chain
+// they are summed again over at most maxTransitions transitions, with weights; relErr then includes the error of the weights.
+func sumError(structure *sema.RewardStruct, relErr float64, maxTransitions int) float64 {
 	numRoundings := len(structure.Items) + maxTransitions + 2
-	return higherOrderFactor * (itemErr + float64(numRoundings)*sema.UnitRoundoff)
+	return higherOrderFactor * (relErr + float64(numRoundings)*sema.UnitRoundoff)
 }
 
 // exactReward evaluates a reward structure of an exact model. The result has each reward as a fraction and as the nearest float64.
