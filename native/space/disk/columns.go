@@ -40,7 +40,7 @@ type Columns struct {
 	file *os.File
 }
 
-// Chunk describes the rows of consecutive states. Its fields are the header of the chunk in the file.
+// Chunk describes the rows of consecutive states. Most of its fields are the header of the chunk in the file.
 type Chunk struct {
 	First                                     int64 // number of the first state
 	States, Choices, Transitions              int64
@@ -51,6 +51,8 @@ type Chunk struct {
 	Forward, Backward                         float64
 	rangesSize, weightsSize, rowsSize, offset int64 // bytes of the parts, and position of the first part in the file
 	checksum                                  uint32
+	// FirstChoice is the number of choices of all chunks before. It is not in the header.
+	FirstChoice int64
 }
 
 const (
@@ -129,6 +131,7 @@ func openColumns(dir *Directory, files *ColumnFiles) (*Columns, error) {
 
 // addChunk appends a chunk to the list of chunks, and adds its numbers to the totals.
 func (columns *Columns) addChunk(chunk Chunk) {
+	chunk.FirstChoice = columns.Choices
 	columns.Chunks = append(columns.Chunks, chunk)
 	columns.States += chunk.States
 	columns.Choices += chunk.Choices

@@ -10,8 +10,6 @@ import (
 	"os"
 	"sync"
 	"unsafe"
-
-	"tilecheck/internal/progress"
 )
 
 // Mark says what a property knows of a state before its equations are solved.
@@ -19,9 +17,10 @@ type Mark uint8
 
 // The marks.
 const (
-	Unknown Mark = iota // the value is a solution of the equations
-	One                 // the value is 1
-	Zero                // the value is 0
+	Unknown  Mark = iota // the value is a solution of the equations
+	One                  // the value is 1
+	Zero                 // the value is 0
+	Infinite             // the value is infinite
 )
 
 const (
@@ -119,18 +118,9 @@ func (writer *markWriter) writeMarks(task int) (err error) {
 	}
 	first := int64(task) * blocksPerMarkTask * setBlock // the first state of the task
 	if writer.opts.Progress != nil && task%tasksPerReport == 0 {
-		writer.reportMarks(first)
+		writer.reportStates(first, "evaluating the operands of the property")
 	}
 	return outputAt{writer.Directory, writer.file, first / marksPerByte}.writeAll(writer.marks)
-}
-
-// reportMarks reports the number of states that have marks.
-func (space *Space) reportMarks(done int64) {
-	space.reportMutex.Lock()
-	defer space.reportMutex.Unlock()
-	space.opts.Progress(progress.Progress{
-		Done: done, Target: space.States.Count, Unit: progress.States, Detail: "evaluating the operands of the property",
-	})
 }
 
 // outputAt is an output that begins at an offset.
