@@ -192,7 +192,7 @@ func (states *diskStates) warnings() []string {
 // solve computes the value of a property and writes it to the verdict.
 func (states *diskStates) solve(ctx context.Context, property *checkedProperty, verdict *result.Verdict) error {
 	isMDP := states.model.Program().Type == syntax.MDP
-	until, err := check.NewUntilProperty(&property.Instance, isMDP)
+	problem, conclude, err := states.newProblem(&property.Instance, isMDP)
 	if err != nil {
 		return err
 	}
@@ -206,12 +206,8 @@ func (states *diskStates) solve(ctx context.Context, property *checkedProperty, 
 	if epsilon == 0 {
 		epsilon = solve.DefaultEpsilon
 	}
-	problem := external.Problem{
-		Key:       fmt.Sprintf("%s with %v, epsilon %g", property.Text, property.constants, epsilon),
-		NewMarker: func() (disk.Marker, error) { return states.newMarker(until) },
-		Minimize:  isMDP && until.Direction == solve.Min, Rates: states.model.Program().Type == syntax.CTMC,
-		StepBounded: until.Steps != logic.Unbounded, Steps: until.Steps,
-	}
+	problem.Key = fmt.Sprintf("%s with %v, epsilon %g", property.Text, property.constants, epsilon)
+	problem.Rates = states.model.Program().Type == syntax.CTMC
 	bounds, err := external.Solve(ctx, states.space, states.columns, problem, states.initialNumber, external.Options{
 		Epsilon: epsilon, Memory: int64(solveShare * float64(states.limit)), Interval: diskInterval, Progress: states.progressReporter(property),
 	})
@@ -222,7 +218,48 @@ func (states *diskStates) solve(ctx context.Context, property *checkedProperty, 
 	if bounds.Passes == 0 {
 		verdict.BoundMethod = "the graph of the model, from disk"
 	}
-	return until.Conclude(bounds.Lower, bounds.Upper, epsilon, verdict)
+	return conclude(float64(bounds.Lower), float64(bounds.Upper), epsilon, verdict)
+}
+
+// concluder computes the value of a property from bounds, and writes it to the verdict.
+type concluder func(lower, upper, epsilon float64, verdict *result.Verdict) error
+
+// newProblem returns the equations of a property, and a function that computes its value from the bounds of their solution.
+func (states *diskStates) newProblem(property *check.Property, isMDP bool) (problem external.Problem, conclude concluder, err error) {
+	if logic.FormulaOf(property.Expr).Kind == logic.Reward {
+		reward, err := check.NewRewardProperty(property, isMDP)
+		if err != nil {
+			return problem, nil, err
+		}
+		return external.Problem{
+			NewMarker: func() (disk.Marker, error) { return states.newTargetMarker(reward.Target) },
+			Reward:    &external.Reward{Structure: reward.Structure, IsTotal: reward.Target == nil},
+			Minimize:  isMDP && reward.Direction == solve.Min, StepBounded: reward.Steps != logic.Unbounded, Steps: reward.Steps,
+		}, reward.Conclude, nil
+	}
+	until, err := check.NewUntilProperty(property, isMDP)
+	if err != nil {
+		return problem, nil, err
+	}
+	return external.Problem{
+		NewMarker: func() (disk.Marker, error) { return states.newMarker(until) },
+		Minimize:  isMDP && until.Direction == solve.Min, StepBounded: until.Steps != logic.Unbounded, Steps: until.Steps,
+	}, until.Conclude, nil
+}
+
+// newTargetMarker returns a function that marks the states of a target as One. Without a target, which is nil, it marks no state.
+func (states *diskStates) newTargetMarker(target sema.Expr) (disk.Marker, error) {
+	if target == nil {
+		return func([]int32) (disk.Mark, error) { return disk.Unknown, nil }, nil
+	}
+	evaluator, err := states.model.Evaluator(target)
+	return func(state []int32) (disk.Mark, error) {
+		isTarget, err := evaluator.Bool(state)
+		if isTarget {
+			return disk.One, err
+		}
+		return disk.Unknown, err
+	}, err
 }
 
 // progressReporter returns a function that passes progress on to the job, with the text of a property as its name. It returns nil if the job wants no

@@ -9,11 +9,14 @@ import (
 // minBlocks is the least number of blocks of a large space, so that there is work for several processors.
 const minBlocks = 4
 
-// partition divides the chunks into blocks, each of which needs at most memory bytes while it is solved, stateBytes of them for each state of the block
-// beside its value. It returns the index of the first chunk of each block.
-func partition(columns *disk.Columns, memory, stateBytes int64) ([]int, error) {
+// extraBytes is the memory that a block takes beside its values and transitions.
+type extraBytes struct{ perState, perChoice int64 }
+
+// partition divides the chunks into blocks, each of which needs at most memory bytes while it is solved. It returns the index of the first chunk of each
+// block.
+func partition(columns *disk.Columns, memory int64, extra extraBytes) ([]int, error) {
 	var firstChunks []int
-	block := growingBlock{stateBytes: stateBytes}
+	block := growingBlock{extra: extra}
 	maxStates := columns.States/minBlocks + 1
 	for chunk := range columns.Chunks {
 		if len(firstChunks) > 0 {
@@ -28,7 +31,7 @@ func partition(columns *disk.Columns, memory, stateBytes int64) ([]int, error) {
 		}
 		firstChunks = append(firstChunks, chunk)
 		var err error
-		if block, err = newBlock(columns, chunk, memory, stateBytes); err != nil {
+		if block, err = newBlock(columns, chunk, memory, extra); err != nil {
 			return nil, err
 		}
 	}
@@ -36,9 +39,9 @@ func partition(columns *disk.Columns, memory, stateBytes int64) ([]int, error) {
 }
 
 // newBlock returns a block with a single chunk. It is an error if this block needs more than memory bytes.
-func newBlock(columns *disk.Columns, chunk int, memory, stateBytes int64) (growingBlock, error) {
+func newBlock(columns *disk.Columns, chunk int, memory int64, extra extraBytes) (growingBlock, error) {
 	header := &columns.Chunks[chunk]
-	empty := growingBlock{states: disk.Range{First: header.First, End: header.First}, stateBytes: stateBytes}
+	empty := growingBlock{states: disk.Range{First: header.First, End: header.First}, extra: extra}
 	block, err := empty.withChunk(columns, chunk)
 	if need := block.bytes(); err == nil && need > memory {
 		err = fmt.Errorf("%d states and the values of their successors need %d bytes, and %d are available for them: want more --memory", header.States, need, memory)
@@ -50,9 +53,8 @@ func newBlock(columns *disk.Columns, chunk int, memory, stateBytes int64) (growi
 type growingBlock struct {
 	states   disk.Range
 	targets  rangeUnion
-	rowBytes int64 // the memory that the rows of the block take
-	// stateBytes is the memory for each state of the block beside its value.
-	stateBytes int64
+	rowBytes int64 // the memory that the rows of the block take, and the extra bytes
+	extra    extraBytes
 }
 
 // withChunk returns a copy of the block that also has a chunk: the chunk after its last one.
@@ -62,14 +64,15 @@ func (block *growingBlock) withChunk(columns *disk.Columns, chunk int) (growingB
 	grown := growingBlock{
 		states:   disk.Range{First: block.states.First, End: header.First + header.States},
 		targets:  block.targets.clone(),
-		rowBytes: block.rowBytes + header.MemoryOf() + hintBytes*header.Operands, stateBytes: block.stateBytes,
+		rowBytes: block.rowBytes + header.MemoryOf() + hintBytes*header.Operands + block.extra.perState*header.States + block.extra.perChoice*header.Choices,
+		extra:    block.extra,
 	}
 	return grown, grown.targets.addTargets(columns, chunk)
 }
 
 // bytes returns the memory that the block takes when it is solved.
 func (block *growingBlock) bytes() int64 {
-	return block.rowBytes + block.stateBytes*(block.states.End-block.states.First) + block.targets.bytes(block.states)
+	return block.rowBytes + block.targets.bytes(block.states)
 }
 
 // joinGap is the number of states up to which ranges of different chunks are joined.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"sync"
@@ -16,17 +17,27 @@ import (
 	"tilecheck/native/space/disk"
 )
 
-// Problem is a property whose value is computed: the probability of an until formula, with or without a step bound.
+// Problem is a property whose value is computed: the probability of an until formula or an expected reward, with or without a step bound.
 type Problem struct {
 	// Key identifies the problem in the directory.
 	Key string
-	// NewMarker returns a function that names the states with known values, for one goroutine.
+	// NewMarker returns a function that names the states with known values, for one goroutine. If rewards are collected until a goal, the states of the goal
+	// have the mark One.
 	NewMarker func() (disk.Marker, error)
+	// Reward says which rewards are collected; nil if the value is a probability.
+	Reward    *Reward
 	Minimize  bool
 	Rates     bool // the weights of the model are rates
 	// StepBounded says that the formula has the step bound Steps.
 	StepBounded bool
 	Steps       int
+}
+
+// Reward says which rewards a problem collects.
+type Reward struct {
+	Structure int // index into Program.Rewards
+	// IsTotal says that there is no goal: all rewards count, or those of the steps within the step bound.
+	IsTotal bool
 }
 
 // Options says how a problem is solved.
@@ -43,16 +54,42 @@ const defaultMaxPasses = 100_000
 
 // Bounds are the bounds of the value of the initial state.
 type Bounds struct {
-	Lower, Upper float64
-	Proved       bool // the upper bounds were proved; otherwise Upper is 1
+	Lower, Upper Bound
+	Proved       bool // the upper bounds were proved; otherwise Upper is 1, or infinite for a reward
 	Passes       int
 	Blocks       int
+}
+
+// Bound is a number with a form in JSON, also if it is infinite.
+type Bound float64
+
+// infiniteText is the form of an infinite bound in JSON.
+const infiniteText = `"Infinity"`
+
+// MarshalJSON implements [json.Marshaler].
+func (bound Bound) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(bound), 1) {
+		return []byte(infiniteText), nil
+	}
+	return json.Marshal(float64(bound))
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (bound *Bound) UnmarshalJSON(text []byte) error {
+	if string(text) == infiniteText {
+		*bound = Bound(math.Inf(1))
+		return nil
+	}
+	return json.Unmarshal(text, (*float64)(bound))
 }
 
 // solution is the state of the solution of a problem, which is recorded in the manifest after each step.
 type solution struct {
 	Marks string
-	// Analysed says that the states that have the probability 0 or 1 by the graph have marks.
+	// Rewards has the reward of each choice, if the value is a reward. RewardRelErr bounds their relative error.
+	Rewards      string  `json:",omitempty"`
+	RewardRelErr float64 `json:",omitempty"`
+	// Analysed says that the states whose values are known by the graph have marks.
 	Analysed bool
 	// FirstChunks has the first chunk of each block.
 	FirstChunks []int
@@ -135,7 +172,7 @@ func Solve(ctx context.Context, space *disk.Space, columns *disk.Columns, proble
 	return solver.solution.Bounds, nil
 }
 
-// isDecidedByMark ends the solution if the mark of the initial state is its value: it has the probability 0 or 1, or the step bound is 0.
+// isDecidedByMark ends the solution if the mark of the initial state is its value, or if the step bound is 0.
 func (solver *solver) isDecidedByMark(initial int64) (bool, error) {
 	if solver.solution.Phase == donePhase {
 		return false, nil
@@ -209,11 +246,15 @@ func (solver *solver) readOrCreateState() error {
 // createState divides the chunks into blocks, writes a mark for each state whose value is known to be 0 or 1, and records the new state of the
 // solution.
 func (solver *solver) createState() error {
-	stateBytes := int64(0)
+	var extra extraBytes
 	if solver.problem.StepBounded {
-		stateBytes = 8 // of Block.TakeStep
+		extra.perState += 8 // of Block.TakeStep
 	}
-	firstChunks, err := partition(solver.columns, solver.options.Memory/blocksPerStep, stateBytes)
+	if solver.problem.Reward != nil {
+		extra.perState += 4 // of Block.FirstReward
+		extra.perChoice = 8
+	}
+	firstChunks, err := partition(solver.columns, solver.options.Memory/blocksPerStep, extra)
 	if err != nil {
 		return err
 	}
@@ -228,6 +269,12 @@ func (solver *solver) createState() error {
 	if solver.problem.StepBounded {
 		solver.solution.Analysed = true // the graph decides nothing
 		solver.solution.Next = make([]string, len(firstChunks))
+	}
+	if reward := solver.problem.Reward; reward != nil {
+		solver.solution.Rewards, solver.solution.RewardRelErr, err = solver.space.WriteRewards(solver.ctx, solver.columns, reward.Structure)
+		if err != nil {
+			return err
+		}
 	}
 	return solver.commit()
 }
@@ -368,7 +415,7 @@ func (solver *solver) endProved(initial int64) error {
 		return err
 	}
 	bounds := &solver.solution.Bounds
-	isTooWide := bounds.Upper-bounds.Lower > solver.options.Epsilon*bounds.Upper
+	isTooWide := bounds.Upper-bounds.Lower > Bound(solver.options.Epsilon)*bounds.Upper
 	canImprove := solver.solution.LastChange > 0 && solver.solution.Precision > 0x1p-52
 	if isTooWide && canImprove {
 		solver.guessAgain()
@@ -378,38 +425,46 @@ func (solver *solver) endProved(initial int64) error {
 	return nil
 }
 
+// greatestValue returns a bound on the value of each problem of this kind.
+func (solver *solver) greatestValue() float64 {
+	if solver.problem.Reward != nil {
+		return math.Inf(1)
+	}
+	return 1
+}
+
 // readBounds reads the bounds of the initial state. If isProved is false, the upper bounds are guesses; the upper bound then stays the last
-// proved one, or becomes 1.
+// proved one, or becomes the greatest possible value.
 func (solver *solver) readBounds(initial int64, isProved bool) error {
 	var bound [1]float64
 	if err := solver.readValues(bound[:], initial, lowerPhase); err != nil {
 		return err
 	}
 	bounds := &solver.solution.Bounds
-	bounds.Lower, bounds.Passes, bounds.Blocks = bound[0], solver.solution.Passes, len(solver.blocks)
+	bounds.Lower, bounds.Passes, bounds.Blocks = Bound(bound[0]), solver.solution.Passes, len(solver.blocks)
 	if !isProved {
 		if !bounds.Proved {
-			bounds.Upper = 1
+			bounds.Upper = Bound(solver.greatestValue())
 		}
 		return nil
 	}
 	if err := solver.readValues(bound[:], initial, upperPhase); err != nil {
 		return err
 	}
-	bounds.Upper, bounds.Proved = bound[0], true
+	bounds.Upper, bounds.Proved = Bound(bound[0]), true
 	return nil
 }
 
-// endSolution ends the solution. Its files of values and marks become obsolete.
+// endSolution ends the solution. Its files of values, marks and rewards become obsolete.
 func (solver *solver) endSolution() {
 	solver.solution.Phase = donePhase
-	for _, name := range slices.Concat(solver.solution.Lower, solver.solution.Upper, solver.solution.Next, []string{solver.solution.Marks}) {
+	for _, name := range slices.Concat(solver.solution.Lower, solver.solution.Upper, solver.solution.Next, []string{solver.solution.Marks, solver.solution.Rewards}) {
 		solver.retireFile(name)
 	}
 	clear(solver.solution.Lower)
 	clear(solver.solution.Upper)
 	clear(solver.solution.Next)
-	solver.solution.Marks = ""
+	solver.solution.Marks, solver.solution.Rewards = "", ""
 }
 
 // retireFile closes a file and marks it as obsolete. The directory removes it when the manifest is next written.
@@ -448,7 +503,7 @@ func (solver *solver) closeFiles() {
 }
 
 // readValues reads the lower or the upper bounds of consecutive states into destination, beginning with state first. Before the first pass, lower bounds are
-// 1 for states with the mark One and 0 for others. Upper bounds are guesses from the lower bounds, but with a step bound they are those of the marks, too.
+// the values of the marks, and 0 for states with the mark Unknown. Upper bounds are guesses from the lower bounds, but with a step bound they are those of the marks, too.
 func (solver *solver) readValues(destination []float64, first int64, kind phase) error {
 	for len(destination) > 0 {
 		block := solver.blockOf(first)
@@ -486,17 +541,21 @@ func (solver *solver) readBlockValues(destination []float64, first int64, block 
 		return err
 	}
 	if isGuess {
-		solve.GuessUpper(destination, solver.solution.Margin)
+		solve.GuessUpper(destination, solver.solution.Margin, solver.greatestValue())
 	}
 	return nil
 }
 
-// readMarkValues sets values to 1 for states with the mark One, and to 0 for other states.
+// readMarkValues sets values to those of the marks, and to 0 for states with the mark Unknown.
 func (solver *solver) readMarkValues(destination []float64, first int64) error {
 	return solver.readMarks(disk.Range{First: first, End: first + int64(len(destination))}, func(state int64, mark disk.Mark) {
-		destination[state-first] = 0
-		if mark == disk.One {
+		switch mark {
+		case disk.One:
 			destination[state-first] = 1
+		case disk.Infinite:
+			destination[state-first] = math.Inf(1)
+		default:
+			destination[state-first] = 0
 		}
 	})
 }

@@ -116,10 +116,34 @@ func (worker *worker) loadBlock(block int) error {
 	if err := worker.loadRows(extent); err != nil {
 		return err
 	}
+	if worker.problem.Reward != nil {
+		if err := worker.loadRewards(extent); err != nil {
+			return err
+		}
+	}
 	if err := worker.removeMarked(extent.states); err != nil {
 		return err
 	}
 	return worker.loadValues(ranges)
+}
+
+// loadRewards reads the rewards of the choices of a block, whose rows must be loaded.
+func (worker *worker) loadRewards(extent *blockExtent) error {
+	first, last := &worker.columns.Chunks[extent.firstChunk], &worker.columns.Chunks[extent.endChunk-1]
+	numChoices := last.FirstChoice + last.Choices - first.FirstChoice
+	block := &worker.block
+	block.Rewards = slices.Grow(block.Rewards[:0], int(numChoices))[:numChoices]
+	block.FirstReward = block.FirstReward[:0]
+	firstReward := uint32(0)
+	for _, row := range block.RowStart {
+		block.FirstReward = append(block.FirstReward, firstReward)
+		firstReward += uint32(max(block.Operands[row], 1)) // a deadlock has one
+	}
+	file, err := worker.openFile(worker.solution.Rewards)
+	if err != nil {
+		return err
+	}
+	return file.Values(block.Rewards, first.FirstChoice)
 }
 
 // loadRows reads the rows of a block.
@@ -136,7 +160,7 @@ func (worker *worker) loadRows(extent *blockExtent) error {
 	}
 	worker.block.First, worker.block.RowStart = extent.states.First, worker.rows.RowOf
 	worker.block.Operands, worker.block.Weights = worker.rows.Operands, worker.rows.Weights
-	worker.block.Prepare(worker.columns.RelErr, worker.columns.MinWeight, worker.columns.MaxWeight)
+	worker.block.Prepare(max(worker.columns.RelErr, worker.solution.RewardRelErr), worker.columns.MinWeight, worker.columns.MaxWeight)
 	return nil
 }
 

@@ -2,7 +2,7 @@ package solve
 
 import "math"
 
-// Block has the equations for the probabilities of consecutive states, in a form that stays small if many states have equal rows. The
+// Block has the equations for the probabilities or the expected rewards of consecutive states, in a form that stays small if many states have equal rows. The
 // values of other states are given.
 //
 // It is for state spaces that are larger than memory, whose blocks are solved one after the other: see package native/external.
@@ -17,6 +17,9 @@ type Block struct {
 	// Values has the values of the states of Ranges, one range after the other. One range is exactly the states of the block.
 	Values []float64
 	Ranges []BlockRange
+	// Rewards has the reward of each choice, and one for a deadlock; nil if the values are probabilities. The rewards of state First+i begin at FirstReward[i].
+	Rewards     []float64
+	FirstReward []uint32
 
 	Minimize bool
 	Rates    bool // the weights are rates
@@ -42,7 +45,7 @@ type BlockRange struct {
 }
 
 // Prepare makes the block ready for sweeps. relErr bounds the relative error of all weights of the model, which are between minWeight and
-// maxWeight.
+// maxWeight. It also bounds the relative error of all rewards.
 func (block *Block) Prepare(relErr, minWeight, maxWeight float64) {
 	block.rounding = roundingOf(relErr, min(minWeight, 1), max(maxWeight, 1))
 	if cap(block.rangeHints) < len(block.Operands) {
@@ -81,7 +84,7 @@ func (block *Block) SweepLower() (greatestChange float64) {
 	values := block.ownValues()
 	block.forEachState(func(i int, row uint32) {
 		old := values[i]
-		if bound := block.evaluate(block.First+int64(i), row, false); bound > old {
+		if bound := block.evaluate(i, row, false); bound > old {
 			greatestChange = max(greatestChange, (bound-old)/bound)
 			values[i] = bound
 		}
@@ -96,30 +99,30 @@ func (block *Block) SweepLower() (greatestChange float64) {
 func (block *Block) SweepUpper() (hasRaised bool) {
 	values := block.ownValues()
 	block.forEachState(func(i int, row uint32) {
-		bound := block.evaluate(block.First+int64(i), row, true)
+		bound := block.evaluate(i, row, true)
 		hasRaised = hasRaised || bound > values[i]
 		values[i] = bound
 	})
 	return hasRaised
 }
 
-// TakeStep replaces the bounds after k steps by the bounds after k+1 steps: P times the bounds, or the optimum over the choices, rounded up for upper bounds and
-// down for lower bounds. It reports whether a bound changed.
+// TakeStep replaces the bounds after k steps by the bounds after k+1 steps: the reward plus P times the bounds, or the optimum over the choices, rounded up for
+// upper bounds and down for lower bounds. It reports whether a bound changed.
 func (block *Block) TakeStep(isUpper bool) (changed bool) {
 	values := block.ownValues()
 	block.nextValues = append(block.nextValues[:0], values...)
 	block.forEachState(func(i int, row uint32) {
-		block.nextValues[i] = block.evaluate(block.First+int64(i), row, isUpper)
+		block.nextValues[i] = block.evaluate(i, row, isUpper)
 		changed = changed || block.nextValues[i] != values[i]
 	})
 	copy(values, block.nextValues)
 	return changed
 }
 
-// GuessUpper raises lower bounds by a relative margin to guesses of upper bounds. The bounds 0 and 1 do not change.
-func GuessUpper(values []float64, margin float64) {
+// GuessUpper raises lower bounds by a relative margin to guesses of upper bounds, which are at most limit.
+func GuessUpper(values []float64, margin, limit float64) {
 	for i, value := range values {
-		values[i] = min(value+value*margin, 1)
+		values[i] = min(value+value*margin, limit)
 	}
 }
 
@@ -143,32 +146,52 @@ func (block *Block) forEachState(visit func(index int, row uint32)) {
 	}
 }
 
-// evaluate returns a bound on the optimal value of a state over its choices. The operands of the state begin at index row of Operands. If
+// evaluate returns a bound on the optimal value of state First+index over its choices. The operands of the state begin at index row of Operands. If
 // isUpper is true, the result is an upper bound, rounded up; otherwise it is a lower bound, rounded down.
-func (block *Block) evaluate(state int64, row uint32, isUpper bool) float64 {
+func (block *Block) evaluate(index int, row uint32, isUpper bool) float64 {
 	operands := block.Operands
 	numChoices := operands[row]
+	if numChoices == 0 && block.IsOneStep && block.Rewards != nil {
+		return block.evaluateDeadlock(index, isUpper)
+	}
 	position := int(row) + 1
-	best := 0.0
+	best, hasBest := 0.0, false
 	for choice := range numChoices {
 		end := position + 2 + int(operands[position])
-		value := block.evaluateChoice(state, position, end, isUpper)
-		if choice == 0 || isBetter(value, best, block.Minimize) {
-			best = value
+		reward := 0.0
+		if block.Rewards != nil {
+			reward = block.Rewards[int64(block.FirstReward[index])+choice]
+		}
+		value, leavesState := block.evaluateChoice(block.First+int64(index), position, end, reward, isUpper)
+		isCandidate := leavesState || block.Rewards == nil // staying forever has the probability 0; the graph decides the reward
+		if isCandidate && (!hasBest || isBetter(value, best, block.Minimize)) {
+			best, hasBest = value, true
 		}
 		position = end
 	}
-	return min(best, 1)
+	if block.Rewards == nil {
+		return min(best, 1)
+	}
+	return best
 }
 
-// evaluateChoice returns a bound on the value of the choice whose operands are at [position, end): the sum of weight * value over the
-// targets. If the choice has a self-loop and OneStep is false, or if weights are rates, the sum is divided by the total weight of the other targets. If
-// isUpper is true, the result is rounded up, otherwise down.
-func (block *Block) evaluateChoice(state int64, position, end int, isUpper bool) float64 {
+// evaluateDeadlock returns a bound on the value of a deadlock after one more step: its self-loop, which is not stored, adds the reward of the state.
+func (block *Block) evaluateDeadlock(index int, isUpper bool) float64 {
+	sum, relErr := block.Rewards[block.FirstReward[index]]+block.ownValues()[index], block.rounding.sumErr(2)
+	if isUpper {
+		return block.rounding.roundUp(sum, relErr)
+	}
+	return block.rounding.roundDown(sum, relErr)
+}
+
+// evaluateChoice returns a bound on the value of the choice whose operands are at [position, end): reward, plus the sum of weight * value over the
+// targets. If the choice has a self-loop and IsOneStep is false, or if weights are rates, the sum is divided by the total weight of the other targets. If
+// isUpper is true, the result is rounded up, otherwise down. leavesState is false if the choice only leads back to its state; the bound is then 0.
+func (block *Block) evaluateChoice(state int64, position, end int, reward float64, isUpper bool) (bound float64, leavesState bool) {
 	weights := block.Weights[block.Operands[position+1]:]
 	differences, hints := block.Operands[position+2:end], block.rangeHints[position+2:end]
 	ranges, values := block.Ranges, block.Values
-	sum, weightSum := 0.0, 0.0
+	sum, weightSum := reward, 0.0
 	minValue, maxValue := math.Inf(1), 0.0
 	hasSelfLoop := false
 	for i, difference := range differences {
@@ -187,8 +210,8 @@ func (block *Block) evaluateChoice(state int64, position, end int, isUpper bool)
 		weightSum += weight
 		minValue, maxValue = min(minValue, value), max(maxValue, value)
 	}
-	if weightSum == 0 || maxValue == 0 {
-		return 0
+	if weightSum == 0 || maxValue == 0 && reward == 0 {
+		return 0, weightSum > 0
 	}
 	relErr := block.rounding.sumErr(len(differences) + 1)
 	mustDivide := hasSelfLoop || block.Rates
@@ -196,11 +219,19 @@ func (block *Block) evaluateChoice(state int64, position, end int, isUpper bool)
 		if mustDivide {
 			sum = min(sum, math.MaxFloat64) / weightSum
 		}
-		return max(block.rounding.roundDown(sum, relErr), minValue)
+		bound = block.rounding.roundDown(sum, relErr)
+		if reward == 0 { // the value is a mean of the values of the targets
+			bound = max(bound, minValue)
+		}
+		return bound, true
 	}
 	if mustDivide {
 		sum /= weightSum
 	}
 	sum = max(sum, block.rounding.leastBound) // even if its products underflow
-	return min(block.rounding.roundUp(sum, relErr), maxValue)
+	bound = block.rounding.roundUp(sum, relErr)
+	if reward == 0 {
+		bound = min(bound, maxValue)
+	}
+	return bound, true
 }

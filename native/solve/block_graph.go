@@ -1,6 +1,10 @@
 package solve
 
-import "tilecheck/native/space/sparse"
+import (
+	"slices"
+
+	"tilecheck/native/space/sparse"
+)
 
 // AddPredecessors adds states of the block to a set: a state with some choice that has a transition into the set. If forAll is true, every choice must have
 // one. If within is not nil, the choice must also have all its transitions within that set. States whose value is given are not added. It reports
@@ -33,8 +37,8 @@ func (block *Block) leadsInto(state int64, row uint32, set, within *sparse.Set, 
 	return forAll && numChoices > 0
 }
 
-// choiceLeadsInto reports whether a choice has a transition into a set and none out of within. differences has the numbers of the targets minus that of
-// the state.
+// choiceLeadsInto reports whether a choice has a transition into a set and none out of within. A set that is nil has all states. differences has the
+// numbers of the targets minus that of the state.
 func choiceLeadsInto(state int64, differences []int64, set, within *sparse.Set) bool {
 	intoSet := false
 	for _, difference := range differences {
@@ -42,7 +46,57 @@ func choiceLeadsInto(state int64, differences []int64, set, within *sparse.Set) 
 		if within != nil && !within.Has(target) {
 			return false
 		}
-		intoSet = intoSet || set.Has(target)
+		intoSet = intoSet || set == nil || set.Has(target)
 	}
 	return intoSet
+}
+
+// AddEarning adds the states of the block to a set that have a choice with a positive reward and, if within is not nil, with all its transitions within that
+// set. States whose value is given are not added.
+func (block *Block) AddEarning(set, within *sparse.Set) {
+	block.forEachState(func(i int, row uint32) {
+		state := block.First + int64(i)
+		if block.hasChoice(i, row, func(reward float64, differences []int64) bool {
+			return reward > 0 && choiceLeadsInto(state, differences, nil, within)
+		}) {
+			set.Add(int(state))
+		}
+	})
+}
+
+// RemoveEarning removes states of the block from a set: a state without a choice that has no reward and all its transitions within the set. If
+// ignoreLoops is true, a choice that only leads back to its state does not count. It reports whether a state was removed.
+//
+// If a caller repeats the call, for all blocks, until none removes a state, then the set is the greatest fixpoint.
+func (block *Block) RemoveEarning(set *sparse.Set, ignoreLoops bool) (removed bool) {
+	block.forEachState(func(i int, row uint32) {
+		state := block.First + int64(i)
+		if set.Has(int(state)) && !block.hasChoice(i, row, func(reward float64, differences []int64) bool {
+			onlyLoops := ignoreLoops && !slices.ContainsFunc(differences, func(difference int64) bool { return difference != 0 })
+			return reward == 0 && !onlyLoops && choiceLeadsInto(state, differences, nil, set)
+		}) {
+			set.Remove(int(state))
+			removed = true
+		}
+	})
+	return removed
+}
+
+// hasChoice reports whether a condition holds for some choice of state First+index. differences has the numbers of the targets minus that of the state. The
+// self-loop of a deadlock counts as a choice.
+func (block *Block) hasChoice(index int, row uint32, condition func(reward float64, differences []int64) bool) bool {
+	rewards := block.Rewards[block.FirstReward[index]:]
+	numChoices := block.Operands[row]
+	if numChoices == 0 {
+		return condition(rewards[0], []int64{0})
+	}
+	position := int(row) + 1
+	for choice := range numChoices {
+		first := position + 2
+		position = first + int(block.Operands[first-2])
+		if condition(rewards[choice], block.Operands[first:position]) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,0 +1,100 @@
+package external
+
+import (
+	"errors"
+
+	"tilecheck/native/space/disk"
+	"tilecheck/native/space/sparse"
+)
+
+// knownRewards returns the mark of each state by the graph: the states with the expected reward 0, as far as the graph tells, and all states with an
+// infinite one. The values of the other states are the least solution of the equations.
+//
+// Source: solve.ReachReward and solve.TotalReward, which decide the same.
+func (worker *worker) knownRewards(reward *Reward) (markOf func(state int64) disk.Mark, err error) {
+	switch {
+	case reward.IsTotal && worker.problem.Minimize:
+		return worker.knownMinimalTotals()
+	case reward.IsTotal:
+		return worker.knownTotals()
+	}
+	goal, err := worker.goalStates()
+	if err != nil {
+		return nil, err
+	}
+	_, certain, err := worker.reachingStates(goal, !worker.problem.Minimize)
+	if err != nil {
+		return nil, err
+	}
+	if worker.problem.Minimize {
+		resting := certain.Minus(goal)
+		if err := worker.removeEarning(resting, true); err != nil {
+			return nil, err
+		}
+		if !resting.Empty() {
+			return nil, errRestingForever
+		}
+	}
+	return markSets(goal, disk.Zero, certain.Complement(), disk.Infinite), nil
+}
+
+// errRestingForever says that the least solution of the equations may be less than the minimal reward.
+var errRestingForever = errors.New("Rmin with end components of several states without rewards outside of the goal is not supported")
+
+// knownMinimalTotals returns the marks for the minimal total reward, which is the minimal reward until a state is reached from which a scheduler can avoid
+// all rewards.
+func (worker *worker) knownMinimalTotals() (markOf func(state int64) disk.Mark, err error) {
+	resting := sparse.FullSet(int(worker.columns.States))
+	if err := worker.removeEarning(resting, false); err != nil {
+		return nil, err
+	}
+	_, certain, err := worker.reachingStates(resting, false)
+	if err != nil {
+		return nil, err
+	}
+	return markSets(resting, disk.Zero, certain.Complement(), disk.Infinite), nil
+}
+
+// knownTotals returns the marks for the maximal total reward, or for that of a Markov chain. It is infinite where some scheduler takes choices with a reward
+// infinitely often with a positive probability.
+func (worker *worker) knownTotals() (markOf func(state int64) disk.Mark, err error) {
+	numStates := int(worker.columns.States)
+	infinite := sparse.FullSet(numStates) // becomes the states where some scheduler almost surely earns rewards forever
+	for {
+		next := sparse.NewSet(numStates)
+		if err := worker.addEarning(next, infinite); err != nil {
+			return nil, err
+		}
+		if next.Equal(infinite) {
+			break
+		}
+		infinite = next
+	}
+	if err := worker.addPredecessors(infinite, nil, false); err != nil {
+		return nil, err
+	}
+	earning := sparse.NewSet(numStates)
+	if err := worker.addEarning(earning, nil); err != nil {
+		return nil, err
+	}
+	return markSets(infinite, disk.Infinite, earning.Complement(), disk.Zero), nil
+}
+
+// addEarning adds to a set the states that can reach a choice with a positive reward, by choices with all their transitions within another set, which is
+// nil for all states.
+func (worker *worker) addEarning(set, within *sparse.Set) error {
+	err := worker.repeatSweeps(true, func() bool {
+		worker.block.AddEarning(set, within)
+		return false
+	})
+	if err != nil {
+		return err
+	}
+	return worker.addPredecessors(set, within, false)
+}
+
+// removeEarning removes states from a set until each has a choice without a reward that stays in the set. If ignoreLoops is true, a choice that only leads
+// back to its state does not count.
+func (worker *worker) removeEarning(set *sparse.Set, ignoreLoops bool) error {
+	return worker.repeatSweeps(true, func() bool { return worker.block.RemoveEarning(set, ignoreLoops) })
+}
