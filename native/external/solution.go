@@ -25,9 +25,9 @@ type Problem struct {
 	// have the mark One.
 	NewMarker func() (disk.Marker, error)
 	// Reward says which rewards are collected; nil if the value is a probability.
-	Reward    *Reward
-	Minimize  bool
-	Rates     bool // the weights of the model are rates
+	Reward   *Reward
+	Minimize bool
+	Rates    bool // the weights of the model are rates
 	// StepBounded says that the formula has the step bound Steps.
 	StepBounded bool
 	Steps       int
