@@ -211,7 +211,10 @@ func (states *diskStates) solve(ctx context.Context, property *checkedProperty, 
 	bounds, err := external.Solve(ctx, states.space, states.columns, problem, states.initialNumber, external.Options{
 		Epsilon: epsilon, Memory: int64(solveShare * float64(states.limit)), Interval: diskInterval, Progress: states.progressReporter(property),
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, external.ErrRestingForever):
+		return result.Refuse(&property.Instance, result.Unsupported, property.Expr.Pos(), "--disk: %v", err)
+	case err != nil:
 		return err
 	}
 	verdict.BoundMethod = fmt.Sprintf("value iteration from disk: %s over %s", noun.Count(bounds.Passes, "pass"), noun.Count(bounds.Blocks, "block"))

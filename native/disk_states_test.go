@@ -3,6 +3,8 @@ package native_test
 import (
 	"context"
 	"fmt"
+	"math"
+	"math/big"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -24,8 +26,8 @@ func TestDiskFractions(t *testing.T) {
 		for i := range needs.Some(120) {
 			model := hostile.New(7, uint64(i), []hostile.Level{hostile.Plain, hostile.Extreme, hostile.Hostile}[level])
 			var queries []hostile.Query
-			for _, query := range model.Queries(6) {
-				if strings.HasPrefix(query.Text, "P") {
+			for _, query := range model.Queries(10) {
+				if strings.HasPrefix(query.Text, "P") || strings.HasPrefix(query.Text, "R") {
 					queries = append(queries, query)
 				}
 			}
@@ -90,7 +92,7 @@ func otherBounds(got, want *result.Verdict) string {
 		return fmt.Sprintf("%d states, %d choices, %d transitions, want %d, %d, %d", got.States, got.Choices, got.Transitions, want.States, want.Choices, want.Transitions)
 	case got.Bound == nil || want.Bound == nil || got.Bound.Lo > want.Bound.Hi || got.Bound.Hi < want.Bound.Lo:
 		return fmt.Sprintf("interval %v, want one that meets %v", got.Bound, want.Bound)
-	case got.Bound.Hi-got.Bound.Lo > 1e-8: // a small value of G is one minus a great one
+	case got.Bound.Hi-got.Bound.Lo > 1e-8*max(got.Bound.Hi, 1): // a small value of G is one minus a great one
 		return fmt.Sprintf("interval %v is wider than 1e-8", got.Bound)
 	case want.Bound.Hi-want.Bound.Lo == 0 && (want.Bound.Lo == 0 || want.Bound.Lo == 1) && *got.Bound != *want.Bound:
 		return fmt.Sprintf("interval %v, want exactly %v", got.Bound, want.Bound)
@@ -120,7 +122,11 @@ func randomGrid(r *rand.Rand) string {
 		}
 		fmt.Fprintf(&text, "  [] %s -> 0.6 : (x%d'=x%d+1) + 0.2 : (x%d'=max(x%d-1,0)) + 0.15 : (x%d'=0) + 0.05 : (stuck'=true);\n", guard, i, i, other, other, (other+1)%len(sizes))
 	}
-	fmt.Fprintf(&text, "endmodule\n")
+	fmt.Fprintf(&text, "endmodule\nformula end = stuck")
+	for i, size := range sizes {
+		fmt.Fprintf(&text, " | x%d=%d", i, size)
+	}
+	fmt.Fprintf(&text, ";\nrewards\n  !stuck : 0.3;\n  [] x1<2 : 1/3;\n  x0>2 : x2/7;\nendrewards\n")
 	return text.String()
 }
 
@@ -130,12 +136,110 @@ func gridProperties(model string) []string {
 		return []string{
 			"Pmax=? [ F x0=3 & x1=3 ]", "Pmin=? [ F x0=3 | x1=2 ]", "Pmax=? [ x0<3 U x1=3 ]", "Pmin=? [ G !stuck ]", "Pmax=? [ x1<3 W x0=2 ]",
 			"Pmax=? [ F<=40 x0=3 & x1=3 ]", "Pmin=? [ x0<3 U<9 x1=3 ]", "Pmin=? [ G<=7 !stuck ]",
+			"Rmin=? [ F end ]", "Rmax=? [ F end ]", "Rmin=? [ F x1=2 ]", "Rmax=? [ F x1=2 ]", "Rmin=? [ C<=30 ]", "Rmax=? [ C<=9 ]", "Rmin=? [ C ]", "Rmax=? [ C ]",
 		}
 	}
 	if strings.HasPrefix(model, "dtmc") {
-		return []string{"P=? [ F x0=3 ]", "P=? [ G x1<3 ]", "P=? [ x0<3 U x1=2 ]", "P=? [ F<=20 stuck ]", "P=? [ F<=0 stuck ]", "P=? [ x1<2 W<=12 x0=2 ]", "P=? [ x0=2 R<=6 x1<2 ]"}
+		return []string{"P=? [ F x0=3 ]", "P=? [ G x1<3 ]", "P=? [ x0<3 U x1=2 ]", "P=? [ F<=20 stuck ]", "P=? [ F<=0 stuck ]", "P=? [ x1<2 W<=12 x0=2 ]", "P=? [ x0=2 R<=6 x1<2 ]", "R=? [ F end ]", "R=? [ F x1=2 ]", "R=? [ C<=30 ]", "R=? [ C<=0 ]", "R=? [ C ]"}
 	}
-	return []string{"P=? [ F x0=3 ]", "P=? [ G x1<3 ]", "P=? [ x0<3 U x1=2 ]", "P=? [ F stuck ]"}
+	return []string{"P=? [ F x0=3 ]", "P=? [ G x1<3 ]", "P=? [ x0<3 U x1=2 ]", "P=? [ F stuck ]", "R=? [ F end ]", "R=? [ F x1=2 ]", "R=? [ C ]"}
+}
+
+// TestDiskRewards compares the rewards from disk with the fractions in memory, for random models with small end components, many of them without
+// rewards. The intervals must have the wanted width.
+func TestDiskRewards(t *testing.T) {
+	t.Parallel()
+	numFinite, numInfinite, numRefused := 0, 0, 0
+	for i := range needs.Some(300) {
+		model, properties := randomRewardModel(rand.New(rand.NewPCG(5, uint64(i))))
+		job := runner.Job{File: "m.prism", Model: []byte(model), Props: properties}
+		job.Numeric.Accuracy = result.Exact
+		want, err := runner.Check(t.Context(), native.New(), job)
+		if err != nil {
+			t.Fatalf("%s\n%v", model, err)
+		}
+		job.Numeric.Accuracy, job.Numeric.Disk, job.Numeric.Epsilon = result.Bounded, filepath.Join(t.TempDir(), "states"), 1e-7
+		got, err := runner.Check(t.Context(), native.New(), job)
+		if err != nil {
+			t.Fatalf("%s\n%v", model, err)
+		}
+		for k := range want {
+			if got[k].Err != nil && strings.Contains(got[k].Err.Message, "end component of several states without rewards") && strings.HasPrefix(properties[k], "Rmin=? [ F") {
+				numRefused++
+				continue
+			}
+			if got[k].Err != nil || want[k].Err != nil {
+				t.Errorf("%s\n%s: errors %v and %v", model, properties[k], got[k].Err, want[k].Err)
+				continue
+			}
+			bounds := got[k].Bound
+			if math.IsInf(want[k].Value.Num, 1) {
+				numInfinite++
+				if !math.IsInf(bounds.Lo, 1) {
+					t.Errorf("%s\n%s: %v, want infinity", model, properties[k], bounds)
+				}
+				continue
+			}
+			numFinite++
+			lower, upper := new(big.Rat).SetFloat64(bounds.Lo), new(big.Rat)
+			if upper.SetFloat64(bounds.Hi) == nil || lower.Cmp(want[k].Value.Rat) > 0 || upper.Cmp(want[k].Value.Rat) < 0 {
+				t.Errorf("%s\n%s: %v, want %v in it", model, properties[k], bounds, want[k].Value.Rat)
+			} else if bounds.Hi-bounds.Lo > 1e-7*bounds.Hi {
+				t.Errorf("%s\n%s: %v is too wide", model, properties[k], bounds)
+			}
+		}
+	}
+	t.Logf("%d finite values, %d infinite ones, %d refused", numFinite, numInfinite, numRefused)
+	if numFinite < 20 || numInfinite < 5 {
+		t.Errorf("%d finite and %d infinite values, want at least 20 and 5", numFinite, numInfinite)
+	}
+}
+
+// randomRewardModel returns a random model of a few states whose choices and rewards are random, with properties of its rewards.
+func randomRewardModel(r *rand.Rand) (model string, properties []string) {
+	kind := []string{"mdp", "mdp", "dtmc", "ctmc"}[r.IntN(4)]
+	numStates := 3 + r.IntN(6)
+	var text, rewards strings.Builder
+	fmt.Fprintf(&text, "%s\nmodule m\n  s : [0..%d] init %d;\n", kind, numStates-1, numStates-1)
+	for state := range numStates {
+		numChoices := 1
+		if kind != "dtmc" {
+			numChoices = r.IntN(4) // 0: a deadlock
+		}
+		for choice := range numChoices {
+			first, second := r.IntN(numStates), r.IntN(numStates)
+			if r.IntN(3) > 0 { // most choices lead down, or stay
+				first = max(state-r.IntN(3), 0)
+			}
+			switch {
+			case kind == "ctmc":
+				fmt.Fprintf(&text, "  [c%d] s=%d -> %d/3 : (s'=%d);\n", choice, state, 1+r.IntN(9), first)
+			case r.IntN(3) == 0:
+				fmt.Fprintf(&text, "  [c%d] s=%d -> (s'=%d);\n", choice, state, first)
+			default:
+				fmt.Fprintf(&text, "  [c%d] s=%d -> 2/3 : (s'=%d) + 1/3 : (s'=%d);\n", choice, state, first, second)
+			}
+			if r.IntN(2) == 0 {
+				fmt.Fprintf(&rewards, "  [c%d] s=%d : %d/7;\n", choice, state, 1+r.IntN(9))
+			}
+		}
+		if r.IntN(3) == 0 {
+			fmt.Fprintf(&rewards, "  s=%d : %d/10;\n", state, r.IntN(5))
+		}
+	}
+	fmt.Fprintf(&text, "endmodule\nrewards\n%s  s<0 : 1;\nendrewards\n", rewards.String())
+	objectives := []string{"F s=0", "F s<2", "C"}
+	if kind != "ctmc" {
+		objectives = append(objectives, "C<=7", "C<=1")
+	}
+	for _, objective := range objectives {
+		if kind != "mdp" {
+			properties = append(properties, "R=? [ "+objective+" ]")
+			continue
+		}
+		properties = append(properties, "Rmin=? [ "+objective+" ]", "Rmax=? [ "+objective+" ]")
+	}
+	return text.String(), properties
 }
 
 // TestDiskRefusals checks that everything that is not supported is refused by name.

@@ -32,14 +32,15 @@ func (worker *worker) knownRewards(reward *Reward) (markOf func(state int64) dis
 			return nil, err
 		}
 		if !resting.Empty() {
-			return nil, errRestingForever
+			return nil, ErrRestingForever
 		}
 	}
 	return markSets(goal, disk.Zero, certain.Complement(), disk.Infinite), nil
 }
 
-// errRestingForever says that the least solution of the equations may be less than the minimal reward.
-var errRestingForever = errors.New("Rmin with end components of several states without rewards outside of the goal is not supported")
+// ErrRestingForever says that the minimal reward until a goal is not supported for a model, because a scheduler can stay outside of the goal forever
+// without a reward: the least solution of the equations may then be less than the minimum.
+var ErrRestingForever = errors.New("found an end component of several states without rewards outside of the target, which Rmin of F does not support")
 
 // knownMinimalTotals returns the marks for the minimal total reward, which is the minimal reward until a state is reached from which a scheduler can avoid
 // all rewards.
