@@ -25,6 +25,10 @@ module m
   [] !failed & c<N -> 0.9 : (c'=c+1) + 0.09 : (d'=max(d-1,0)) + 0.01 : (failed'=true);
   [] !failed & d<N -> 0.9 : (d'=d+1) + 0.09 : (a'=0) + 0.01 : (failed'=true);
 endmodule
+rewards
+  a=b : 0.3;
+  [] true : 1/3;
+endrewards
 `
 
 // measuredTime matches the times in the JSON output of check, which differ from run to run.
@@ -42,9 +46,18 @@ func TestDiskIsTheSameAfterKills(t *testing.T) {
 	if err := os.WriteFile(model, []byte(diskModel), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	command := func(dir string) *exec.Cmd {
-		return exec.Command(program, "check", model, "--prop", "Pmin=? [ F a=N&b=N&c=N&d=N ]", "--memory", "8MB", "--format", "json", "--disk", dir)
+	for name, property := range map[string]string{"probability": "Pmin=? [ F a=N&b=N&c=N&d=N ]", "reward": "Rmin=? [ F failed|a=N&b=N&c=N&d=N ]"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testDiskIsTheSameAfterKills(t, func(dir string) *exec.Cmd {
+				return exec.Command(program, "check", model, "--prop", property, "--memory", "8MB", "--format", "json", "--disk", dir)
+			})
+		})
 	}
+}
+
+// testDiskIsTheSameAfterKills kills a command at random moments and starts it again each time, and compares its answer with that of one that is left alone.
+func testDiskIsTheSameAfterKills(t *testing.T, command func(dir string) *exec.Cmd) {
 	answer := func(dir string) string {
 		out, err := command(dir).Output()
 		if err != nil {

@@ -21,6 +21,10 @@ module walk
      + (1-q)*0.04 : (a'=max(a-1,0)) + (1-q)*0.04 : (b'=max(b-1,0)) + (1-q)*0.04 : (c'=max(c-1,0)) + (1-q)*0.04 : (d'=max(d-1,0)) + (1-q)*0.04 : (e'=max(e-1,0));
   [] dead | a+b+c+d+e = 5*N -> true;
 endmodule
+rewards
+  !dead & a+b+c+d+e < 5*N : 0.1 + a/7;
+  [] !dead & a+b+c+d+e < 5*N : 1/3;
+endrewards
 `
 
 // BenchmarkWalk explores and solves walks of growing sizes. The last size has two million states.

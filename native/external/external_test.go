@@ -24,8 +24,10 @@ import (
 type question struct {
 	model  *compile.Model
 	goal   func(state []int32) bool
+	end    func(state []int32) bool // an absorbing state
 	memory int64
-	steps  int // the step bound; 0 for none
+	steps  int              // the step bound; 0 for none
+	reward *external.Reward // nil for a probability
 }
 
 // walkQuestion asks for the probability that the walk comes far.
@@ -35,8 +37,25 @@ func walkQuestion(t testing.TB, n int32) question {
 		t.Fatal(err)
 	}
 	goal := func(s []int32) bool { return s[0]+s[1]+s[2]+s[3]+s[4] >= 4*n && s[5] == 0 }
-	return question{model: model, goal: goal, memory: 40 << 10}
+	end := func(s []int32) bool { return s[0]+s[1]+s[2]+s[3]+s[4] == 5*n || s[5] != 0 }
+	return question{model: model, goal: goal, end: end, memory: 40 << 10}
 }
+
+// variants returns changes of a question, by the kind of its value.
+func variants() map[string]func(*question) {
+	return map[string]func(*question){
+		"probability": func(*question) {},
+		"steps":       func(q *question) { q.steps = 12 },
+		"total":       func(q *question) { q.reward, q.goal = &external.Reward{IsTotal: true}, noGoal },
+		"reward":      func(q *question) { q.reward, q.goal = &external.Reward{}, q.end },
+		"reward of steps": func(q *question) {
+			q.reward, q.goal, q.steps = &external.Reward{IsTotal: true}, noGoal, 12
+		},
+	}
+}
+
+// noGoal is satisfied in no state.
+func noGoal([]int32) bool { return false }
 
 // solve answers a question in a directory, as far as the context and the limit of bytes let it. Every step is recorded.
 func (q question) solve(ctx context.Context, path string, workers int, limit int64) (bounds external.Bounds, err error) {
@@ -65,21 +84,21 @@ func (q question) solve(ctx context.Context, path string, workers int, limit int
 		}
 		return disk.Unknown, nil
 	}
-	problem := external.Problem{Key: "far", NewMarker: func() (disk.Marker, error) { return mark, nil }, StepBounded: q.steps > 0, Steps: q.steps}
+	problem := external.Problem{Key: "far", NewMarker: func() (disk.Marker, error) { return mark, nil }, Reward: q.reward, StepBounded: q.steps > 0, Steps: q.steps}
 	return external.Solve(ctx, space, columns, problem, 0, external.Options{Epsilon: 1e-6, Memory: 4 * q.memory})
 }
 
 // A process may be killed at any time: each copy of its directory, taken while it works, is as it would be after a kill. From each copy the
 // work goes on to the same bits, with any number of workers.
 func TestGoOnAfterKill(t *testing.T) {
-	for _, steps := range []int{0, 12} {
-		t.Run(fmt.Sprint(steps), func(t *testing.T) {
+	for name, change := range variants() {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			question := walkQuestion(t, 3)
 			if needs.IsFull() {
 				question = walkQuestion(t, 4)
 			}
-			question.steps = steps
+			change(&question)
 			testGoOnAfterKill(t, question)
 		})
 	}
@@ -162,11 +181,11 @@ func copyDirectory(target, source string) error {
 
 // Interrupted again and again, the work ends at the same bits.
 func TestGoOnAfterInterrupts(t *testing.T) {
-	for _, steps := range []int{0, 12} {
-		t.Run(fmt.Sprint(steps), func(t *testing.T) {
+	for name, change := range variants() {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			question := walkQuestion(t, 3)
-			question.steps = steps
+			change(&question)
 			testGoOnAfterInterrupts(t, question)
 		})
 	}
