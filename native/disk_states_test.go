@@ -257,9 +257,15 @@ func TestDiskRefusals(t *testing.T) {
 		}
 		return verdicts[0].Err.Message
 	}
-	const dtmc = "dtmc\nmodule m\n x : [0..2];\n [] x<2 -> 0.5 : (x'=x+1) + 0.5 : true;\nendmodule\nrewards\n true : 1;\nendrewards\n"
+	const dtmc = "dtmc\nmodule m\n x : [0..2];\n [] x<2 -> 0.5 : (x'=x+1) + 0.5 : true;\nendmodule\nrewards\n true : 1;\nendrewards\nrewards \"less\"\n x=1 : -1;\nendrewards\n"
 	for property, want := range map[string]string{
-		"R=? [ F x=2 ]":               "found an R operator",
+		"R=? [ I=2 ]":                 "found R of I, want R of F of a state formula, of C, or of C<=k",
+		"R=? [ S ]":                   "found R of S",
+		"R=? [ F<=3 x=2 ]":            "found R of F with a bound",
+		"R=? [ C<=-1 ]":               "want a finite number of at least 0",
+		"R=? [ F P>0.5 [ F x=2 ] ]":   "found R of F of a formula with other operators",
+		"R=? [ X x=2 ]":               "found R of another path formula",
+		`R{"less"}=? [ F x=2 ]`:       "found the reward -1, want a reward that is finite and not negative",
 		"P=? [ F>=3 x=2 ]":            "without a bound or with an upper bound on steps",
 		"P=? [ F[1,3] x=2 ]":          "without a bound or with an upper bound on steps",
 		"P=? [ F<0 x=2 ]":             "holds at no time",
@@ -287,6 +293,10 @@ func TestDiskRefusals(t *testing.T) {
 		"--no-fix-deadlocks": func(j *runner.Job) { j.NoFixDeadlocks = true },
 		"one initial state": func(j *runner.Job) {
 			j.Model = []byte("dtmc\nmodule m\n x : [0..2];\n [] true -> true;\nendmodule\ninit true endinit\n")
+		},
+		"end component of several states without rewards outside of the target": func(j *runner.Job) {
+			j.Model = []byte("mdp\nmodule m\n x : [0..2];\n [] x<2 -> (x'=1-x);\n [go] x<2 -> (x'=2);\nendmodule\nrewards\n [go] true : 1;\nendrewards\n")
+			j.Props = []string{"Rmin=? [ F x=2 ]"}
 		},
 		"DTMC, MDP or CTMC": func(j *runner.Job) {
 			j.Model = []byte("smg\nplayer p m endplayer\nmodule m\n x : [0..2];\n [] true -> true;\nendmodule\n")

@@ -26,7 +26,7 @@ type checkFlags struct {
 	Beliefs int  `rare:"" help:"Greatest number of beliefs of a POMDP to explore (default: 16384)." placeholder:"N"`
 	Reduce  bool `rare:"" help:"Check each property on the quotient by bisimulation (native engine)."`
 
-	Disk string `help:"Keep the states on disk; a stopped run continues." placeholder:"DIR" file:"keep"`
+	Disk string `help:"P and R with states on disk; a stopped run continues." placeholder:"DIR" file:"keep"`
 
 	Symmetry bool `rare:"" help:"Explore one of the states that differ only by a permutation of modules or in values that are not read again; skip states between (native engine)."`
 

@@ -30,7 +30,7 @@ func NewUntilProperty(property *Property, nondeterministic bool) (*UntilProperty
 		return result.Refuse(property, result.Unsupported, expr.Pos(), "found %s, want P of F, G, U, W or R of state formulas, without a bound or with an upper bound on steps", logic.Describe(expr))
 	}
 	if formula.Kind != logic.Probability {
-		return nil, unsupportedError(property.Expr)
+		return nil, result.Refuse(property, result.Unsupported, property.Expr.Pos(), "found %s, want P of F, G, U, W or R of state formulas, or R of F, C or C<=k", logic.Describe(property.Expr))
 	}
 	path := formula.Path
 	steps := logic.Unbounded

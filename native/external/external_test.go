@@ -220,8 +220,17 @@ func testGoOnAfterInterrupts(t *testing.T, question question) {
 
 // A full disk is an error that names the directory and the bytes, and the work goes on to the same bits when there is more space.
 func TestFullDisk(t *testing.T) {
-	t.Parallel()
-	question := walkQuestion(t, 3)
+	for _, name := range []string{"probability", "reward"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			question := walkQuestion(t, 3)
+			variants()[name](&question)
+			testFullDisk(t, question)
+		})
+	}
+}
+
+func testFullDisk(t *testing.T, question question) {
 	want, err := question.solve(t.Context(), filepath.Join(t.TempDir(), "whole"), 2, 0)
 	if err != nil {
 		t.Fatal(err)
