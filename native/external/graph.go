@@ -20,7 +20,7 @@ func (solver *solver) analyseGraph() error {
 		if solver.problem.Reward == nil {
 			return nil
 		}
-		return fmt.Errorf("the states with an infinite reward need %d bytes, and %d are available for them: want more --memory", (solver.columns.States+7)/8*graphSets, available)
+		return fmt.Errorf("the search for the states with an infinite reward needs %d bytes, and %d are available for it: want more --memory", (solver.columns.States+7)/8*graphSets, available)
 	}
 	reader := &worker{solver: solver}
 	reader.block.ShouldStop = func() bool { return solver.ctx.Err() != nil }
