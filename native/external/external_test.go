@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tilecheck/internal/needs"
+	"tilecheck/internal/progress"
 	"tilecheck/native/external"
 	"tilecheck/native/load"
 	"tilecheck/native/space/disk"
@@ -22,12 +23,13 @@ import (
 
 // question is a model with the states whose probability of being reached is asked.
 type question struct {
-	model  *compile.Model
-	goal   func(state []int32) bool
-	end    func(state []int32) bool // an absorbing state
-	memory int64
-	steps  int              // the step bound; 0 for none
-	reward *external.Reward // nil for a probability
+	model    *compile.Model
+	goal     func(state []int32) bool
+	end      func(state []int32) bool // an absorbing state
+	memory   int64
+	steps    int              // the step bound; 0 for none
+	reward   *external.Reward // nil for a probability
+	progress func(progress.Progress)
 }
 
 // walkQuestion asks for the probability that the walk comes far.
@@ -85,7 +87,7 @@ func (q question) solve(ctx context.Context, path string, workers int, limit int
 		return disk.Unknown, nil
 	}
 	problem := external.Problem{Key: "far", NewMarker: func() (disk.Marker, error) { return mark, nil }, Reward: q.reward, StepBounded: q.steps > 0, Steps: q.steps}
-	return external.Solve(ctx, space, columns, problem, 0, external.Options{Epsilon: 1e-6, Memory: 4 * q.memory})
+	return external.Solve(ctx, space, columns, problem, 0, external.Options{Epsilon: 1e-6, Memory: 4 * q.memory, Progress: q.progress})
 }
 
 // A process may be killed at any time: each copy of its directory, taken while it works, is as it would be after a kill. From each copy the
@@ -215,6 +217,53 @@ func testGoOnAfterInterrupts(t *testing.T, question question) {
 		}
 		t.Logf("%d interrupts", interrupts)
 		return
+	}
+}
+
+// An interrupt at any block of the analysis of the graph ends the work, and it goes on to the same bits.
+func TestGoOnAfterInterruptOfGraph(t *testing.T) {
+	for _, name := range []string{"probability", "reward", "total"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			question := walkQuestion(t, 3)
+			variants()[name](&question)
+			want, err := question.solve(t.Context(), filepath.Join(t.TempDir(), "whole"), 2, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for visits := 1; ; visits += 1 + visits/4 {
+				path := filepath.Join(t.TempDir(), "interrupted")
+				ctx, cancel := context.WithCancel(t.Context())
+				question.progress = interruptAt(visits, cancel)
+				_, err := question.solve(ctx, path, 2, 0)
+				wasInterrupted := ctx.Err() != nil
+				cancel()
+				if wasInterrupted && !errors.Is(err, context.Canceled) {
+					t.Fatalf("interrupted at block %d: %v, want an interrupt", visits, err)
+				}
+				question.progress = nil
+				if got, err := question.solve(t.Context(), path, 2, 0); got != want || err != nil {
+					t.Fatalf("interrupted at block %d: %+v, %v, want %+v", visits, got, err, want)
+				}
+				if !wasInterrupted {
+					t.Logf("fewer than %d visits of a block", visits)
+					return
+				}
+			}
+		})
+	}
+}
+
+// interruptAt returns a function that receives progress, and calls cancel when the analysis of the graph visits its blocks for the given time.
+func interruptAt(visits int, cancel context.CancelFunc) func(progress.Progress) {
+	visited := 0
+	return func(update progress.Progress) {
+		if !strings.Contains(update.Detail, "by the graph") {
+			return
+		}
+		if visited++; visited == visits {
+			cancel()
+		}
 	}
 }
 

@@ -48,7 +48,10 @@ func (worker *worker) knownValues() (markOf func(state int64) disk.Mark, err err
 		return nil, err
 	}
 	positive, certain, err := worker.reachingStates(goal, worker.problem.Minimize)
-	return markSets(certain, disk.One, positive.Complement(), disk.Zero), err
+	if err != nil {
+		return nil, err
+	}
+	return markSets(certain, disk.One, positive.Complement(), disk.Zero), nil
 }
 
 // markSets returns a function that gives the members of two disjoint sets of states their marks.
