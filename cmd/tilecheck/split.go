@@ -181,6 +181,10 @@ func (e *environment) endShard(ctx context.Context, commandErr error) error {
 	if e.shard.Streams() == 0 {
 		return usageError("the work of this command cannot be divided into shards, want a command that samples paths (--method sim), plays games or has many results")
 	}
+	if e.shard.BeyondLast() {
+		part := e.shard.Part()
+		return usageError("--shard is %v, want 1/%d to %d/%d: a shard beyond the last one has work only if the results decide how much is sampled or played", part, part.Count, part.Count, part.Count)
+	}
 	if err := e.writeShard(); err != nil {
 		return err
 	}

@@ -247,10 +247,34 @@ func TestShardUsage(t *testing.T) {
 		{[]string{"--method=sim", "--seed=1", "--shard=1/2", "--partial=-"}, "want a file"},
 		{[]string{"--method=sim", "--seed=1", "--shard=1/2", "--partial=" + die}, "is the same file as"},
 		{[]string{"--shard=1/2", "--partial=" + file, "--seed=1"}, "--seed has no effect"},
+		{[]string{"--method=sim", "--seed=1", "--samples=1000", "--shard=5/4", "--partial=" + file}, "--shard is 5/4, want 1/4 to 4/4"},
 	} {
 		code, _, errs := tilecheck(t.Context(), append([]string{"check", die, "--prop=P=? [ F s=7 ]"}, tt.args...)...)
 		if code != exitUsage || !strings.Contains(errs, tt.want) || !noSuchFile(file) {
 			t.Errorf("%q: exit code %d, %s\nwant %q", tt.args, code, errs, tt.want)
+		}
+	}
+}
+
+// TestShardBeyondLast: a shard with a number above that of the shards has work only if the results decide how much is played or sampled.
+func TestShardBeyondLast(t *testing.T) {
+	t.Parallel()
+	die, _ := splitFiles(t)
+	for _, tt := range []struct {
+		command string
+		code    int
+	}{
+		{"play random --size 2 --max 16 --games 10 --seed 1", exitUsage},
+		{"compare players random orthogonal --size 2 --max 16 --all-games --games 10 --seed 1", exitUsage},
+		{"compare players random orthogonal --size 2 --max 16 --games 1000 --seed 1", exitOK},
+		{"check " + die + " --method sim --seed 1 --prop P>=0.5[F(s=7)]", exitOK},
+		{"crosscheck " + die + " --prop P=?[F(s=7)]", exitUsage},
+	} {
+		file := filepath.Join(t.TempDir(), "p")
+		code, _, errs := tilecheck(t.Context(), append(strings.Fields(tt.command), "--shard=5/4", "--partial="+file)...)
+		isRefused := strings.Contains(errs, "--shard is 5/4, want 1/4 to 4/4")
+		if code != tt.code || isRefused != (tt.code == exitUsage) || noSuchFile(file) != (tt.code == exitUsage) {
+			t.Errorf("%s: exit code %d, want %d\n%s", tt.command, code, tt.code, errs)
 		}
 	}
 }

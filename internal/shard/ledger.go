@@ -138,6 +138,15 @@ func (l *Ledger) Streams() int {
 	return len(l.pieces)
 }
 
+// BeyondLast reports whether the index of the recorded part is larger than Count although no stream has jobs for such a part: only
+// a stream with blocks has them.
+func (l *Ledger) BeyondLast() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	hasJobs := slices.ContainsFunc(l.pieces, func(piece *Piece) bool { return piece.First < piece.End })
+	return l.part.Index > l.part.Count && !hasJobs
+}
+
 // Absent returns the parts that a replay lacks; there are some only if that was allowed.
 func (l *Ledger) Absent() []Part { return l.absent }
 
@@ -201,10 +210,11 @@ func (l *Ledger) Fail(p *Piece, err error) error {
 }
 
 // Want records that a stream with blocks has not ended, and that it needs about the given number of jobs. Err then returns a *More that
-// asks for at least one more part, and for at most two more rounds of parts.
+// asks for at least one more part, for at most two more rounds of parts, and for no part after the end of the stream.
 func (l *Ledger) Want(s Stream, jobs int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	jobs = min(jobs, s.End)
 	last, count := l.lastIndex(), l.part.Count
 	wanted := last + 1
 	for wanted < last+2*count {

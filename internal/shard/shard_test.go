@@ -234,11 +234,22 @@ func TestPieces(t *testing.T) {
 // TestWant: more parts are asked for until they have as many jobs as wanted, within two rounds.
 func TestWant(t *testing.T) {
 	for _, tt := range []struct {
-		jobs int64
-		want int
-	}{{41, 5}, {60, 5}, {61, 6}, {120, 8}, {121, 9}, {280, 12}, {1 << 60, 12}, {1, 5}} {
+		jobs, end int64
+		want      int
+	}{
+		{41, math.MaxInt64, 5},
+		{60, math.MaxInt64, 5},
+		{61, math.MaxInt64, 6},
+		{120, math.MaxInt64, 8},
+		{121, math.MaxInt64, 9},
+		{280, math.MaxInt64, 12},
+		{1 << 60, math.MaxInt64, 12},
+		{1, math.MaxInt64, 5},
+		{1 << 60, 70, 6}, // the parts after 6/4 have no jobs
+		{1 << 60, 41, 5},
+	} {
 		l := &Ledger{part: Part{1, 4}, files: []*File{{Part: Part{4, 4}}}}
-		l.Want(Stream{Block: 10}, tt.jobs)
+		l.Want(Stream{Block: 10, End: tt.end}, tt.jobs)
 		if more, ok := l.Err().(*More); !ok || *more != (More{4, tt.want, 4}) {
 			t.Errorf("%d jobs: %v, want up to %d", tt.jobs, l.Err(), tt.want)
 		}

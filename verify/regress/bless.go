@@ -17,6 +17,7 @@ import (
 	"tilecheck/prism/syntax"
 	"tilecheck/report"
 	"tilecheck/result"
+	"tilecheck/result/agree"
 	"tilecheck/runner"
 	"tilecheck/verify/expect"
 )
@@ -266,14 +267,29 @@ func (w *annotationWriter) settings(method valueMethod) func(*runner.Settings) {
 }
 
 // computeValues returns a proposal for each property instance. It tries the methods in order: fractions, bounds, sampling. Each method computes the
-// values of the instances for which the methods before it have found none.
+// values of the instances for which the methods before it have found none. An instance whose annotations ask for samples is sampled as the test samples it.
 func (w *annotationWriter) computeValues(ctx context.Context, test *loadedTest, instances []*propertyInstance) map[*propertyInstance]proposal {
 	proposals := make(map[*propertyInstance]proposal)
+	sampled := make(map[*propertyInstance]proposal)
+	for _, instance := range instances {
+		if instance.samplingTerms() == nil {
+			continue
+		}
+		var hasRandomChoices bool
+		if sampled[instance], hasRandomChoices = w.sampleAsTest(ctx, test, instance); hasRandomChoices {
+			proposals[instance] = sampled[instance]
+		}
+	}
+	instances = slices.DeleteFunc(slices.Clone(instances), func(instance *propertyInstance) bool {
+		_, isSolved := proposals[instance]
+		return isSolved
+	})
 	reachedLimit := make(map[*propertyInstance]bool) // with the last method
 	for method := byFractions; method <= bySampling; method++ {
 		var unsolved []*propertyInstance
 		for _, instance := range instances {
-			isApplicable := method != bySampling || reachedLimit[instance] // sampling helps only against limits, such as too many states
+			// sampling helps only against limits, such as too many states
+			isApplicable := method != bySampling || reachedLimit[instance] && instance.samplingTerms() == nil
 			if proposals[instance].value == "" && isApplicable {
 				unsolved = append(unsolved, instance)
 			}
@@ -289,7 +305,25 @@ func (w *annotationWriter) computeValues(ctx context.Context, test *loadedTest, 
 	if len(instances) > 0 && !test.switches.Exact {
 		w.dropContradictedFractions(ctx, test, proposals)
 	}
+	for _, instance := range instances {
+		if proposals[instance].value == "" && sampled[instance].value != "" {
+			proposals[instance] = sampled[instance]
+		}
+	}
 	return proposals
+}
+
+// sampleAsTest samples an instance with its own terms, and returns the confidence interval as a proposal. hasRandomChoices reports whether the samples
+// resolved choices of the model at random: then no other method computes the value that the test samples.
+func (w *annotationWriter) sampleAsTest(ctx context.Context, test *loadedTest, instance *propertyInstance) (sampled proposal, hasRandomChoices bool) {
+	run := &testRun{loadedTest: test, engine: w.engine, workers: 1}
+	verdict := w.checkWith(ctx, test, []*propertyInstance{instance}, func(settings *runner.Settings) {
+		run.setSampling(settings, instance.samplingTerms())
+		settings.Simulation.Confidence = max(settings.Simulation.Confidence, annotationConfidence)
+	})[instance]
+	sampled = w.proposalAfter(proposal{}, test, &verdict, bySampling)
+	sampled.terms = "" // the annotations have them
+	return sampled, verdict.Resolution == result.Uniform
 }
 
 // proposalAfter converts the verdict of a method to a proposal. earlierProposal is the proposal of the previous methods. If the verdict gives neither a
@@ -433,8 +467,8 @@ func (w *annotationWriter) numberProposal(verdict *result.Verdict, method valueM
 // sampledProposal returns the confidence interval of a sampled value, with the terms that repeat the sampling.
 func sampledProposal(verdict *result.Verdict) proposal {
 	switch {
-	case verdict.Resolution == result.Uniform:
-		return proposal{reason: "the model has too many states, and sampling resolves its choices uniformly, which gives no minimum or maximum"}
+	case verdict.Resolution == result.Uniform && agree.Ask(verdict.Property, verdict.Constants).Extremum != syntax.NoExtremum:
+		return proposal{reason: "it can only be sampled, and samples resolve choices at random, which gives no minimum or maximum"}
 	case verdict.Bound == nil:
 		return proposal{reason: "the value has no bounds"}
 	}

@@ -212,6 +212,29 @@ func TestBlessSamples(t *testing.T) {
 	}
 }
 
+// TestBlessSampledExpectation: an expectation that the test samples is blessed as it is sampled, so that the test passes afterwards.
+func TestBlessSampledExpectation(t *testing.T) {
+	mdp := "mdp\nmodule m\n  s : [0..2] init 0;\n  [] s=0 -> (s'=1);\n  [] s=0 -> (s'=2);\n  [] s>0 -> true;\nendmodule"
+	dtmc := "dtmc\nmodule m\n  s : [0..2] init 0;\n  [] s=0 -> 1/2:(s'=1) + 1/2:(s'=2);\n  [] s>0 -> true;\nendmodule"
+	const terms = "// TILECHECK: samples=2000\n"
+	for _, tt := range []struct{ model, props, want, skipped string }{
+		{mdp, terms + "// RESULT: 0.2\nP=? [ F s=1 ];", terms + "// RESULT: [0.4", ""},
+		{mdp, terms + "P=? [ F s=1 ];", terms + "// RESULT: [0.4", ""},
+		{mdp, terms + "// RESULT: 0.2\nPmax=? [ F s=1 ];", terms + "// RESULT: 0.2\n", "no minimum or maximum"},
+		{dtmc, terms + "// RESULT: 0.2\nP=? [ F s=1 ];", terms + "// RESULT: 1/2\n", ""},
+	} {
+		fsys := files("m.prism", tt.model, "m.props", tt.props)
+		b, got := bless(t, fsys, regress.BlessOptions{Update: true})
+		if !strings.HasPrefix(got, tt.want) || !strings.Contains(skipped(b), tt.skipped) || tt.skipped == "" && skipped(b) != "" {
+			t.Errorf("%s: got\n%s\nskipped %s", tt.props, got, skipped(b))
+		}
+		if tt.skipped == "" {
+			fsys["m.props"].Data = []byte(got)
+			compare(t, lines(test(t, fsys, regress.Options{Flakes: 0.01})), "pass m.props:"+strconv.Itoa(strings.Count(got, "\n")+1))
+		}
+	}
+}
+
 // TestBlessOwnSuite: without its annotations, our suite gets such that it passes.
 func TestBlessOwnSuite(t *testing.T) {
 	fsys := own(t)

@@ -126,19 +126,23 @@ func (run *testRun) planFor(terms *expect.Statistical) *runner.Plan {
 		if settings.Numeric.Accuracy == result.Unknown {
 			settings.Numeric.Accuracy = run.engine.Accuracy
 		}
-		if terms == nil {
-			return
+		if terms != nil {
+			run.setSampling(settings, terms)
 		}
-		settings.Method = runner.CI
-		settings.Simulation = runner.Simulation{
-			Samples: terms.Samples, Confidence: run.confidenceLevel(terms), MaxPath: terms.MaxPath, MaxReward: terms.MaxReward,
-			Seed: run.options.Seed, Workers: run.workers,
-		}
-		if terms.Seed != nil {
-			settings.Simulation.Seed = *terms.Seed
-		}
-		settings.Numeric = runner.Numeric{}
 	})
+}
+
+// setSampling changes the settings to those that the terms of sampling ask for.
+func (run *testRun) setSampling(settings *runner.Settings, terms *expect.Statistical) {
+	settings.Method = runner.CI
+	settings.Simulation = runner.Simulation{
+		Samples: terms.Samples, Confidence: run.confidenceLevel(terms), MaxPath: terms.MaxPath, MaxReward: terms.MaxReward,
+		Seed: run.options.Seed, Workers: run.workers,
+	}
+	if terms.Seed != nil {
+		settings.Simulation.Seed = *terms.Seed
+	}
+	settings.Numeric = runner.Numeric{}
 }
 
 // batchPlan returns the plan that checks the properties of a batch.
