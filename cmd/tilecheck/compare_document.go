@@ -12,6 +12,7 @@ import (
 	"tilecheck/game"
 	"tilecheck/game/play"
 	"tilecheck/game/solve"
+	"tilecheck/internal/ending"
 	"tilecheck/internal/noun"
 	"tilecheck/internal/progress"
 	"tilecheck/native"
@@ -114,18 +115,18 @@ func missingRows(rows []play.PublishedRow, results []play.RowResult) []string {
 // missingRowsError returns the error of a comparison that lacks results, because it was interrupted or had too little time. The error names the
 // rows without a result.
 func missingRowsError(ctx context.Context, missing []string, rows int, isInterrupted bool) error {
-	code, flags := exitOutOfLimit, "--row-budget or --budget"
+	code, reason, advice := exitOutOfLimit, "the time was up", ", want more time with --row-budget or --budget"
 	if isInterrupted {
-		code, flags = exitCodeOfGames(ctx, play.Interrupted), "--timeout"
+		code, reason, advice = exitCodeAfterEnd(ctx.Err()), ending.Reason(ctx.Err()), ""
 	}
 	if len(missing) == 0 {
-		return exitStatus(code)
+		return &codedError{code: code, err: fmt.Errorf("%s: the last row has fewer games than it should", reason)}
 	}
 	names := strings.Join(missing[:min(len(missing), maxMissingRows)], "; ")
 	if more := len(missing) - maxMissingRows; more > 0 {
 		names += fmt.Sprintf("; and %d more", more)
 	}
-	return &codedError{code: code, err: fmt.Errorf("the time was up: %d of %s %s missing, want more time with %s: %s", len(missing), noun.Count(rows, "row"), noun.Verb(len(missing), "is", "are"), flags, names)}
+	return &codedError{code: code, err: fmt.Errorf("%s: %d of %s %s missing%s: %s", reason, len(missing), noun.Count(rows, "row"), noun.Verb(len(missing), "is", "are"), advice, names)}
 }
 
 // options returns the document that the user names, and the options for repeating its experiments.

@@ -12,6 +12,7 @@ import (
 	"tilecheck/game"
 	"tilecheck/game/play"
 	"tilecheck/game/strategy"
+	"tilecheck/internal/noun"
 	"tilecheck/internal/progress"
 	"tilecheck/modelgen"
 	"tilecheck/report/playtables"
@@ -170,7 +171,7 @@ func (c *playCmd) printResults(ctx context.Context, env *environment, options pl
 	err = statistics.Write(env.stdout, c.Format, env.reportOptions())
 	env.printWarningLines(c.Format, outcome.Warnings)
 	err = errors.Join(err, recordErr, c.drawCharts(env, outcome, estimates, curve))
-	return cmp.Or(err, exitStatus(exitCodeOfGames(ctx, outcome.End)), lossError)
+	return cmp.Or(err, missingGamesError(ctx, outcome.End, outcome.Games(), outcome.Asked), lossError)
 }
 
 // options returns the options of the games that the flags describe.
@@ -313,16 +314,17 @@ func noGameError(ctx context.Context, end play.End) error {
 	return &codedError{code: exitOutOfLimit, err: errors.New("the time was over before a game was finished, want more time with --budget")}
 }
 
-// exitCodeOfGames returns the exit code of a run that has finished at least one game. A run that ends because its budget is used up has
-// succeeded.
-func exitCodeOfGames(ctx context.Context, end play.End) int {
+// missingGamesError returns the error of a run that has finished only some of its games, because it was interrupted or because shards are missing. A run
+// that ends because its budget is used up has succeeded.
+func missingGamesError(ctx context.Context, end play.End, finished, asked int64) error {
+	games := fmt.Sprintf("%d of %s", finished, noun.Count(asked, "game"))
 	switch end {
 	case play.Interrupted:
-		return exitCodeAfterEnd(ctx.Err())
+		return &codedError{code: exitCodeAfterEnd(ctx.Err()), err: fmt.Errorf("%w after %s", ctx.Err(), games)}
 	case play.Lacking:
-		return exitCannotRun
+		return fmt.Errorf("%v: the result is of %s", end, games)
 	}
-	return exitOK
+	return nil
 }
 
 // gamesProgress returns a function that reports the progress of games under the given name. It returns nil if report is nil.

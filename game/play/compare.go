@@ -55,7 +55,8 @@ type Contest struct {
 	Games      int64 // of each
 	Looks      int   // number of looks: intermediate evaluations of the games
 	End        End
-	Sequential bool // the games could decide when to stop, so intervals must hold for all numbers of games at once
+	Cause      error // of the end Interrupted: the error of the context
+	Sequential bool  // the games could decide when to stop, so intervals must hold for all numbers of games at once
 	Elapsed    time.Duration
 	Warnings   []string
 }
@@ -140,7 +141,8 @@ func Compare(ctx context.Context, opt CompareOptions) (contest *Contest, err err
 	case run.allDecided:
 		contest.End = Settled
 	case contest.Games < opt.Games:
-		if contest.End = endOf(ctx); opt.Split.Replaying() {
+		contest.End, contest.Cause = endOf(ctx), ctx.Err()
+		if opt.Split.Replaying() {
 			contest.End = plan.lackGames(contest.Games)
 		}
 		run.updateIntervals()

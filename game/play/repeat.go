@@ -42,6 +42,7 @@ type RowResult struct {
 	Judgements []Judgement // of Row.Values
 	Games      int64
 	End        End
+	Cause      error // of the end Interrupted: the error of the context
 	Warnings   []string
 }
 
@@ -121,6 +122,7 @@ type rowGames struct {
 	gameSample
 	strategy  string
 	endReason End
+	cause     error // of the end Interrupted
 	warnings  []string
 }
 
@@ -137,7 +139,7 @@ func (p *repetition) repeatRow(ctx context.Context, row *PublishedRow) (RowResul
 	if err != nil {
 		return result, err
 	}
-	result.Strategy, result.Games, result.End, result.Warnings = games.strategy, games.Games(), games.endReason, games.warnings
+	result.Strategy, result.Games, result.End, result.Cause, result.Warnings = games.strategy, games.Games(), games.endReason, games.cause, games.warnings
 	for i := range row.Values {
 		judgement, err := games.judge(row, &row.Values[i], p.Confidence)
 		if err != nil {
@@ -185,7 +187,8 @@ func (p *repetition) gamesOfRow(ctx context.Context, row *PublishedRow) (*rowGam
 	if err != nil {
 		return nil, err
 	}
-	games.strategy, games.endReason, games.warnings, games.sequential = outcome.Strategy, outcome.End, outcome.Warnings, outcome.Sequential()
+	games.strategy, games.endReason, games.cause = outcome.Strategy, outcome.End, outcome.Cause
+	games.warnings, games.sequential = outcome.Warnings, outcome.Sequential()
 	p.played[key] = games
 	return games, nil
 }
@@ -205,7 +208,7 @@ func (p *repetition) sampleModel(ctx context.Context, result *RowResult) error {
 	result.Strategy, result.Games, result.Warnings = result.Row.Strategy, verdict.Samples, verdict.Warnings
 	switch {
 	case ctx.Err() != nil:
-		result.End = Interrupted
+		result.End, result.Cause = Interrupted, ctx.Err()
 	case limitedContext.Err() != nil:
 		result.End = OutOfTime
 	case verdict.Err != nil:

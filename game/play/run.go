@@ -61,6 +61,7 @@ type Outcome struct {
 	Asked    int64  // games that were wanted
 	Resumed  int64  // games that were read from the state file
 	End      End
+	Cause    error // of the end Interrupted: the error of the context
 	Elapsed  time.Duration
 	Warnings []string
 }
@@ -109,7 +110,7 @@ func Run(ctx context.Context, opt Options) (outcome *Outcome, err error) {
 	case opt.Split.Replaying():
 		outcome.End = plan.lackGames(outcome.Games())
 	default:
-		outcome.End = endOf(ctx)
+		outcome.End, outcome.Cause = endOf(ctx), ctx.Err()
 	}
 	if outcome.Overflows > 0 {
 		outcome.Warnings = append(outcome.Warnings, overflowWarning(outcome.Strategy, outcome.Overflows))
@@ -173,6 +174,14 @@ const progressInterval = 100 * time.Millisecond
 func overflowWarning(strategy string, n int64) string {
 	return fmt.Sprintf("%s: %d games ended where the player saw merges for which its boards, with tiles to 32768, have no room; their scores and moves are too small",
 		strategy, n)
+}
+
+// Reason says why the games ended. cause is the error of the context if the end is Interrupted.
+func (e End) Reason(cause error) string {
+	if e == Interrupted && cause != nil {
+		return ending.Reason(cause)
+	}
+	return e.String()
 }
 
 // endOf returns Interrupted if ctx ended, and OutOfTime otherwise.

@@ -136,7 +136,7 @@ func winnerText(p *play.Pair) string {
 
 // contestNotes returns notes about the end of the contest, the opponent, and the intervals.
 func contestNotes(contest *play.Contest) []string {
-	notes := []string{fmt.Sprintf("Seed %d; each strategy played %s of at most %d: %v", contest.Match.Seed, noun.Count(contest.Games, "game"), contest.Asked, contest.End)}
+	notes := []string{fmt.Sprintf("Seed %d; each strategy played %s of at most %d: %s", contest.Match.Seed, noun.Count(contest.Games, "game"), contest.Asked, contest.End.Reason(contest.Cause))}
 	if contest.End == play.Lacking {
 		notes[0] += "; without --all-games only the games before the first missing one count"
 	}

@@ -171,7 +171,7 @@ func judgementNotes(row *play.RowResult, published *play.Published, judgement *p
 		notes = append(notes, judgement.Remark)
 	}
 	if row.End != play.AllPlayed && row.Games > 0 {
-		notes = append(notes, fmt.Sprintf("%v after %s", row.End, noun.Count(row.Games, "game")))
+		notes = append(notes, fmt.Sprintf("%s after %s", row.End.Reason(row.Cause), noun.Count(row.Games, "game")))
 	}
 	if judgement.Verdict == play.Incompatible {
 		notes = append(notes, play.NotMet(published.Note))

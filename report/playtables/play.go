@@ -151,7 +151,7 @@ func playNotes(outcome *play.Outcome, estimates []play.Estimate) []string {
 	confidence := 100 * estimates[0].Interval.Confidence
 	text := fmt.Sprintf("Each interval holds with %g %% confidence, a nominal one approximately (not proven). The rows reached also hold all together, and so do the rows largest tile (Bonferroni), so their intervals are wider", confidence)
 	if outcome.Sequential() {
-		text += fmt.Sprintf("; the number of games was not fixed beforehand (%v), so the proven ones hold for every number of games at once", outcome.End)
+		text += fmt.Sprintf("; the number of games was not fixed beforehand (%s), so the proven ones hold for every number of games at once", outcome.End.Reason(outcome.Cause))
 	}
 	return append(notes, text)
 }
@@ -173,7 +173,7 @@ func opponentNotes(match play.Match) []string {
 func gamesNote(outcome *play.Outcome) string {
 	text := fmt.Sprintf("seed %d, %s", outcome.Match.Seed, noun.Count(outcome.Games(), "game"))
 	if outcome.Games() < outcome.Asked {
-		text += fmt.Sprintf(" of %d: %v", outcome.Asked, outcome.End)
+		text += fmt.Sprintf(" of %d: %s", outcome.Asked, outcome.End.Reason(outcome.Cause))
 	}
 	if outcome.Resumed > 0 {
 		text += fmt.Sprintf(", %d of them from the state", min(outcome.Resumed, outcome.Games()))

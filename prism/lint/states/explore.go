@@ -68,7 +68,7 @@ func Explore(ctx context.Context, program *sema.Program, options Options) (*Repo
 	if err := explorer.explore(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	return explorer.makeReport(ctx.Err() != nil), nil
+	return explorer.makeReport(ctx.Err()), nil
 }
 
 // hasIntervals reports whether a command has an interval of probabilities.
@@ -407,7 +407,7 @@ func (x *explorer) checkSum(guard *guard, state []int32) {
 	if !ok || isOne {
 		return
 	}
-	guard.checkedSums = limit // makeReport a command only once
+	guard.checkedSums = limit // report a command only once
 	stateText := ""
 	if !guard.constantProbabilities {
 		stateText = x.model.StateText(state)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/internal/ending"
 	"tilecheck/internal/noun"
 	"tilecheck/prism/lint"
 	"tilecheck/prism/sema"
@@ -45,9 +46,9 @@ func parseRat(text string) *big.Rat {
 	return fraction
 }
 
-// makeReport returns the findings of the exploration. isInterrupted is true if the context ended before all states were visited.
-func (x *explorer) makeReport(isInterrupted bool) *Report {
-	undecided := x.whyUndecided(isInterrupted)
+// makeReport returns the findings of the exploration. endErr is the error of the context if it ended before all states were visited.
+func (x *explorer) makeReport(endErr error) *Report {
+	undecided := x.whyUndecided(endErr)
 	if undecided == "" { // all reachable states were visited without an error
 		x.checkNeverHolds()
 		x.checkNeverReady()
@@ -58,19 +59,19 @@ func (x *explorer) makeReport(isInterrupted bool) *Report {
 		Findings:  lint.Sort(x.findings),
 		States:    x.visited,
 		Undecided: undecided,
-		Limited:   x.limitReached && !isInterrupted,
+		Limited:   x.limitReached && endErr == nil,
 	}
 }
 
 // whyUndecided returns the reason why findings about all reachable states cannot be decided. It is empty if they can be decided.
-func (x *explorer) whyUndecided(isInterrupted bool) string {
+func (x *explorer) whyUndecided(endErr error) string {
 	const (
 		notDecided      = "lint did not look for guards that never hold, actions that are never ready, and labels that are always false or always true"
 		theseStatesOnly = ", and other warnings concern these states only"
 	)
 	switch {
-	case isInterrupted:
-		return "the check was interrupted after " + noun.Count(x.visited, "state") + ": " + notDecided + theseStatesOnly
+	case endErr != nil:
+		return ending.Reason(endErr) + " after " + noun.Count(x.visited, "state") + ": " + notDecided + theseStatesOnly
 	case x.limitReached:
 		return fmt.Sprintf("there are more than %d states: ", x.visited) + notDecided + theseStatesOnly
 	case x.erroneousStates > 0:

@@ -70,7 +70,7 @@ func TestUndecided(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r, err := states.Explore(ctx, sematest.Program(t, endless), states.Options{}); err != nil || !strings.Contains(r.Undecided, "was interrupted after") {
+	if r, err := states.Explore(ctx, sematest.Program(t, endless), states.Options{}); err != nil || !strings.Contains(r.Undecided, "interrupted after") {
 		t.Errorf("a cancelled look ends with %+v, %v", r, err)
 	}
 }
