@@ -88,6 +88,57 @@ func TestBaselineGolden(t *testing.T) {
 	})
 }
 
+// Every report of a run that was compared with a baseline has the changes.
+func TestReportsHaveTheBaseline(t *testing.T) {
+	before, after := beforeAndAfter()
+	after.Baseline = CompareBaseline(before, after)
+	opt := table.Options{Version: release}
+	for name, write := range map[string]func(io.Writer) error{
+		"text":     func(w io.Writer) error { return WriteTests(w, table.Text, after, opt) },
+		"Markdown": func(w io.Writer) error { return WriteTests(w, table.Markdown, after, opt) },
+		"HTML":     func(w io.Writer) error { return WriteHTML(w, after, opt) },
+		"JUnit":    func(w io.Writer) error { return WriteJUnit(w, after) },
+		"lines":    func(w io.Writer) error { return WriteJSONLines(w, after, opt) },
+	} {
+		text := written(t, write)
+		for _, want := range []string{"baseline", "broken", "vanished", "mended", "slower"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q:\n%s", name, want, text)
+			}
+		}
+		if name == "JUnit" {
+			if err := checkJUnit(text); err != nil {
+				t.Errorf("JUnit: %v", err)
+			}
+		}
+	}
+	large := manyResults(5000)
+	large.Baseline = CompareBaseline(new(TestReport), large)
+	if text := written(t, func(w io.Writer) error { return WriteTests(w, table.Markdown, large, opt) }); len(text) > MaxTestsMarkdown {
+		t.Errorf("%d bytes of Markdown, want at most %d", len(text), MaxTestsMarkdown)
+	}
+}
+
+// The old and the new value stay side by side, also if all changes have the same old value.
+func TestBaselineKeepsWasAndIsTogether(t *testing.T) {
+	var before, after TestReport
+	for i := range 3 {
+		result := TestResult{Engine: "native", Props: "a.props", Line: i + 1, Property: fmt.Sprintf("P=? [ F s=%d ]", i), Outcome: TestPassed}
+		before.Results = append(before.Results, result)
+		if result.Outcome = TestFailed; i == 2 {
+			result.Outcome = TestError
+		}
+		after.Results = append(after.Results, result)
+	}
+	b := CompareBaseline(&before, &after)
+	text := written(t, func(w io.Writer) error { return b.Write(w, table.Text, table.Options{Width: 80}) })
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "was") != strings.Contains(line, " is") {
+			t.Errorf("was and is are apart:\n%s", text)
+		}
+	}
+}
+
 // The Markdown of a large change is short, and says what is missing.
 func TestBaselineMarkdownIsCapped(t *testing.T) {
 	b := CompareBaseline(new(TestReport), manyResults(5000))

@@ -44,8 +44,8 @@ func (b *Baseline) table(opt table.Options) *table.Table {
 			{Name: "property", Min: 16, Max: 60, Code: true},
 			{Name: "with", Min: 8, Max: 40, Code: true},
 			{Name: "engine"},
-			{Name: "was", Min: 12, Max: 40},
-			{Name: "is", Min: 12, Max: 40},
+			{Name: "was", Min: 12, Max: 40, Each: true},
+			{Name: "is", Min: 12, Max: 40, Each: true},
 		},
 		Notes: []string{b.countsLine()},
 	}
@@ -105,6 +105,25 @@ func (c *BaselineChange) sideCell(test *TestResult, opt table.Options) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// line returns a change in one line, such as "a.props:3:1: broken since the baseline: P=? [ F s=1 ] on native was pass, is fail".
+func (c *BaselineChange) line() string {
+	changed := c.result()
+	text := changed.place() + ": " + strings.Join(aspectNames(c.Aspects), ", ") + " since the baseline: " + changed.title()
+	if setting := changed.setting(); setting != "" {
+		text += " " + setting
+	}
+	text += " on " + changed.Engine
+	for _, side := range []struct {
+		word string
+		test *TestResult
+	}{{"was", c.Old}, {"is", c.New}} {
+		if side.test != nil {
+			text += ", " + side.word + " " + strings.ReplaceAll(c.sideCell(side.test, table.Options{}), "\n", ", ")
+		}
+	}
+	return text
 }
 
 // valueAndInterval returns the value of a verdict with its interval, if it has one.

@@ -63,6 +63,9 @@ type htmlPage struct {
 	Engines                    []string
 	Failures                   []htmlFailure
 	MoreFailures               int
+	Changes                    []htmlChange
+	ChangeCounts               string
+	MoreChanges                int
 	Findings                   []part
 	Reasons                    []htmlReason
 	FolderHeads                []string
@@ -105,6 +108,12 @@ type htmlFailure struct {
 	Details    []part
 }
 
+// htmlChange is a change since the baseline. Was and Is have a line for each kind of change.
+type htmlChange struct {
+	Tone, Change, Place, Property, Engine string
+	Was, Is                               []string
+}
+
 // htmlReason is a reason why results were not judged.
 type htmlReason struct {
 	htmlOutcome
@@ -138,6 +147,7 @@ func newHTMLPage(rep *TestReport, opt table.Options) *htmlPage {
 	for i := range rep.Findings {
 		page.Findings = append(page.Findings, part{Name: rep.Findings[i].place(), Text: rep.Findings[i].Message})
 	}
+	page.addChanges(rep.Baseline, opt)
 	for _, reason := range rep.reasons() {
 		page.Reasons = append(page.Reasons, htmlReason{htmlOutcomeOf(reason.Outcome), reason})
 	}
@@ -148,6 +158,31 @@ func newHTMLPage(rep *TestReport, opt table.Options) *htmlPage {
 	page.Logs, page.MoreLogs = logs.list, logs.more()
 	page.Sections = page.sections()
 	return page
+}
+
+// addChanges adds the changes since the baseline to the page: their numbers and the first maxCards of them. It does nothing without a baseline.
+func (p *htmlPage) addChanges(baseline *Baseline, opt table.Options) {
+	if baseline == nil {
+		return
+	}
+	p.ChangeCounts = baseline.countsLine()
+	p.MoreChanges = max(len(baseline.Changes)-maxCards, 0)
+	for i := range baseline.Changes[:len(baseline.Changes)-p.MoreChanges] {
+		change := &baseline.Changes[i]
+		changed, cell := change.result(), change.cell()
+		shown := htmlChange{Change: cell.Text, Place: changed.place(), Property: changed.title(), Engine: changed.Engine}
+		if setting := changed.setting(); setting != "" {
+			shown.Property += " " + setting
+		}
+		switch cell.Tone {
+		case table.Bad:
+			shown.Tone = "fail"
+		case table.Good:
+			shown.Tone = "pass"
+		}
+		shown.Was, shown.Is = strings.Split(change.sideCell(change.Old, opt), "\n"), strings.Split(change.sideCell(change.New, opt), "\n")
+		p.Changes = append(p.Changes, shown)
+	}
 }
 
 // headline returns the conclusion of the report, such as "2 of 40 results failed".
@@ -255,6 +290,7 @@ func htmlID(kind string, i int) string { return kind + "-" + strconv.Itoa(i+1) }
 func (p *htmlPage) sections() []htmlSection {
 	candidates := []htmlSection{
 		{"failures", "What failed", len(p.Failures)},
+		{"changes", "Changes since the baseline", len(p.Changes)},
 		{"findings", "Annotations to look at", len(p.Findings)},
 		{"reasons", "What was not judged, and why", len(p.Reasons)},
 		{"folders", "By folder", 0},
@@ -265,7 +301,7 @@ func (p *htmlPage) sections() []htmlSection {
 	}
 	var nonEmpty []htmlSection
 	for _, section := range candidates {
-		if section.N > 0 || (section.ID == "folders" || section.ID == "suites") && len(p.Suites) > 0 {
+		if section.N > 0 || section.ID == "changes" && p.ChangeCounts != "" || (section.ID == "folders" || section.ID == "suites") && len(p.Suites) > 0 {
 			nonEmpty = append(nonEmpty, section)
 		}
 	}

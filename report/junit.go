@@ -59,6 +59,7 @@ type junitSuite struct {
 	File       string           `xml:"file,attr,omitempty"`
 	Properties *junitProperties `xml:"properties"`
 	Cases      []junitCase      `xml:"testcase"`
+	Out        *junitText       `xml:"system-out"`
 	Err        *junitText       `xml:"system-err"`
 	tally      tally
 }
@@ -132,7 +133,13 @@ func (rep *TestReport) junit() *junitSuites {
 	}
 	for i := range rep.Findings {
 		finding := &rep.Findings[i]
-		suiteOf(finding.File).warn(finding.place() + ": " + finding.Message)
+		addLine(&suiteOf(finding.File).Err, finding.place()+": "+finding.Message)
+	}
+	if rep.Baseline != nil {
+		for i := range rep.Baseline.Changes {
+			change := &rep.Baseline.Changes[i]
+			addLine(&suiteOf(change.result().source()).Out, change.line())
+		}
 	}
 	for _, suite := range document.Suites {
 		suite.count()
@@ -165,12 +172,12 @@ func (s *junitSuite) count() {
 	s.Time = seconds(tally.seconds)
 }
 
-// warn adds a line to the system-err of the suite.
-func (s *junitSuite) warn(line string) {
-	if s.Err == nil {
-		s.Err = new(junitText)
+// addLine adds a line to an element with text, which it creates if necessary.
+func addLine(element **junitText, line string) {
+	if *element == nil {
+		*element = new(junitText)
 	}
-	s.Err.Text += printable.Text(line) + "\n"
+	(*element).Text += printable.Text(line) + "\n"
 }
 
 // junitCase returns a result as a test case.

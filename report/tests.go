@@ -19,7 +19,7 @@ type TestReport struct {
 	Elsewhere int
 	// Compared counts the comparisons of the engines with each other.
 	Compared agree.Tally
-	// Baseline has the changes since an earlier run; nil without one. Only JSON has it.
+	// Baseline has the changes since an earlier run; nil without one. Every format but CSV has them.
 	Baseline *Baseline
 	// Findings are the mistakes in annotations, in the order of files and lines.
 	Findings []TestFinding

@@ -36,7 +36,8 @@ type findingLine struct {
 type summaryLine struct {
 	lineType
 	testCounts
-	Notes []string `json:"notes,omitempty"`
+	Notes    []string         `json:"notes,omitempty"`
+	Baseline *baselineSummary `json:"baseline,omitempty"`
 }
 
 // WriteJSONLines writes a run of a test suite to w as JSON objects, one on a line: a header, each result, each finding, and a summary.
@@ -50,7 +51,7 @@ func WriteJSONLines(w io.Writer, rep *TestReport, opt table.Options) error {
 	for i := range rep.Findings {
 		lines = append(lines, findingLine{lineType{"finding"}, rep.Findings[i].record()})
 	}
-	lines = append(lines, summaryLine{lineType{"summary"}, rep.counts(), rep.Notes})
+	lines = append(lines, summaryLine{lineType{"summary"}, rep.counts(), rep.Notes, rep.baselineSummary()})
 	var buffer bytes.Buffer
 	for _, line := range lines {
 		text, err := table.Encode(line)

@@ -16,6 +16,9 @@ import (
 // in GitHub Actions 1 MiB.
 const MaxTestsMarkdown = 60_000
 
+// maxMarkdownChanges is the largest size in bytes of the table of changes since the baseline.
+const maxMarkdownChanges = MaxTestsMarkdown / 2
+
 // maxMarkdownCell is the length in bytes after which a cell is cut.
 const maxMarkdownCell = 300
 
@@ -25,7 +28,11 @@ func (rep *TestReport) writeMarkdown(w io.Writer, opt table.Options) error {
 	if title == "" {
 		title = "tilecheck test"
 	}
-	markdown := &limitedText{remaining: MaxTestsMarkdown - 2000} // the other bytes are for the lines about omitted rows
+	changes, err := rep.markdownChanges(opt)
+	if err != nil {
+		return err
+	}
+	markdown := &limitedText{remaining: MaxTestsMarkdown - 2000 - len(changes)} // the other bytes are for the lines about omitted rows
 	markdown.append("## " + inlineText(shorten(title, maxMarkdownCell)) + "\n\n" + rep.verdictMark(opt) + "**" + inlineText(rep.conclusion()) + "**\n\n")
 	failures := rep.failures()
 	markdownFailures(markdown, failures)
@@ -36,8 +43,25 @@ func (rep *TestReport) writeMarkdown(w io.Writer, opt table.Options) error {
 	for _, note := range rep.Notes {
 		markdown.appendIfFits("- " + inlineText(note) + "\n")
 	}
-	_, err := w.Write(markdown.text.Bytes())
+	markdown.append(changes)
+	_, err = w.Write(markdown.text.Bytes())
 	return err
+}
+
+// markdownChanges returns the changes since the baseline, after an empty line; "" without a baseline. If they are longer than maxMarkdownChanges, it
+// returns only their numbers.
+func (rep *TestReport) markdownChanges(opt table.Options) (string, error) {
+	if rep.Baseline == nil {
+		return "", nil
+	}
+	text := bytes.NewBufferString("\n")
+	if err := rep.Baseline.Write(text, table.Markdown, opt); err != nil {
+		return "", err
+	}
+	if text.Len() > maxMarkdownChanges {
+		return "\nChanges since the baseline: " + inlineText(rep.Baseline.countsLine()) + ". The table is too long and left out here; --format json has it.\n", nil
+	}
+	return text.String(), nil
 }
 
 // verdictMark returns the mark of success or failure that stands before the conclusion; "" without Unicode.

@@ -127,15 +127,21 @@ type testSummary struct {
 	Baseline    *baselineSummary `json:"baseline,omitempty"`
 }
 
+// baselineSummary returns the JSON of the changes since the baseline; nil without one.
+func (rep *TestReport) baselineSummary() *baselineSummary {
+	if rep.Baseline == nil {
+		return nil
+	}
+	changed := rep.Baseline.summary()
+	return &changed
+}
+
 // writeRecords writes the report as JSON or CSV.
 func (rep *TestReport) writeRecords(w io.Writer, format table.Format, opt table.Options) error {
 	summary := testSummary{testHeading: rep.heading(), testCounts: rep.counts()}
 	for i := range rep.Findings {
 		summary.Annotations = append(summary.Annotations, rep.Findings[i].record())
 	}
-	if rep.Baseline != nil {
-		changed := rep.Baseline.summary()
-		summary.Baseline = &changed
-	}
+	summary.Baseline = rep.baselineSummary()
 	return table.WriteRecords(w, format, opt, summary, rep.records(), rep.Notes)
 }

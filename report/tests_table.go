@@ -18,8 +18,8 @@ const maxReasons = 40
 //
 // The text format shows each failure in detail: the place, the expectation, the answer and a command that repeats it. Of many failures with the same
 // reason it shows only the first ones, and the number of the others. Then it lists the reasons of results that were not judged, the counts by folder
-// and engine, the findings and the notes. The last line is the conclusion. Markdown shows the same for a pull request, in at most [MaxTestsMarkdown]
-// bytes.
+// and engine, the findings, the notes and the conclusion. The changes since the baseline are last. Markdown shows the same for a pull request, in at
+// most [MaxTestsMarkdown] bytes.
 //
 // The summary of JSON has the counts, the findings as "annotations", and the changes since the baseline.
 func WriteTests(w io.Writer, format table.Format, rep *TestReport, opt table.Options) error {
@@ -68,6 +68,12 @@ func (rep *TestReport) writeText(w io.Writer, opt table.Options) error {
 		tone = table.Bad
 	}
 	text.WriteString(table.Paint(rep.conclusion(), tone, opt) + "\n")
+	if rep.Baseline != nil {
+		text.WriteByte('\n')
+		if err := rep.Baseline.Write(&text, table.Text, opt); err != nil {
+			return err
+		}
+	}
 	_, err := w.Write(text.Bytes())
 	return err
 }

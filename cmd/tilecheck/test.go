@@ -75,7 +75,7 @@ func (c *testCmd) Run(ctx context.Context, env *environment) (err error) {
 	if baseline != nil {
 		testReport.Baseline = report.CompareBaseline(baseline, testReport)
 	}
-	if err := c.write(env, testReport, testReport.Baseline); err != nil {
+	if err := c.write(env, testReport); err != nil {
 		return err
 	}
 	code := regress.ExitCode(testReport, selected.Strict || c.Strict)
@@ -282,8 +282,8 @@ func readReport(flag, file string) (*report.TestReport, error) {
 }
 
 // write prints the report and writes its files.
-func (c *testCmd) write(env *environment, testReport *report.TestReport, changed *report.Baseline) error {
-	return errors.Join(c.printReport(env, testReport, changed), c.writeFiles(env, testReport))
+func (c *testCmd) write(env *environment, testReport *report.TestReport) error {
+	return errors.Join(c.printReport(env, testReport), c.writeFiles(env, testReport))
 }
 
 // writeFiles writes the reports that flags such as --junit ask for. It writes all of them, or none if one fails.
@@ -310,25 +310,21 @@ func (c *testCmd) writeFiles(env *environment, testReport *report.TestReport) er
 	return errors.Join(append(errs, err)...)
 }
 
-// printReport prints the report, the comparison with the baseline if there is one, and annotations for GitHub. If the format is for programs, only the
-// report is on standard output.
-func (c *testCmd) printReport(env *environment, testReport *report.TestReport, baseline *report.Baseline) error {
+// printReport prints the report and annotations for GitHub. If the format is for programs, only the report is on standard output, and the comparison with
+// the baseline is on standard error, too.
+func (c *testCmd) printReport(env *environment, testReport *report.TestReport) error {
 	options := env.reportOptions()
 	env.markOutputStarted()
 	if err := report.WriteTests(env.stdout, c.Format, testReport, options); err != nil {
 		return err
 	}
-	notesOutput, format := env.stdout, c.Format
-	isForPeople := c.Format == table.Text || c.Format == table.Markdown
-	if !isForPeople { // machine-readable output must not contain other text
-		notesOutput, format = env.stderr, table.Text
-	}
-	if baseline != nil {
-		if _, err := fmt.Fprintln(notesOutput); err != nil {
-			return err
-		}
-		if err := baseline.Write(notesOutput, format, options); err != nil {
-			return err
+	notesOutput := env.stdout
+	if c.Format.Machine() { // machine-readable output must not contain other text
+		notesOutput = env.stderr
+		if testReport.Baseline != nil {
+			if err := testReport.Baseline.Write(notesOutput, table.Text, options); err != nil {
+				return err
+			}
 		}
 	}
 	if c.GitHub {
