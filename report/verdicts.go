@@ -11,6 +11,7 @@ import (
 	"tilecheck/report/number"
 	"tilecheck/report/table"
 	"tilecheck/result"
+	"tilecheck/result/agree"
 )
 
 // Verdicts writes verdicts to w, in the given order, with one row for each. Text and Markdown omit empty columns, round numbers, and list the
@@ -258,7 +259,8 @@ func verdictScale(verdict *result.Verdict, opt table.Options) number.Scale {
 	return number.ScaleWithin(verdict.Value.Num, half, opt.MaxDigits())
 }
 
-// intervalText returns the interval of a verdict; "" if the value is a fraction or has no interval.
+// intervalText returns the interval of a verdict; "" if the value is a fraction or has no interval. For a truth value it is the interval of the probability
+// or reward that the property bounds, such as "P in [0.2, 0.4]", with enough digits to show on which side of the bound it lies.
 func intervalText(verdict *result.Verdict, opt table.Options) string {
 	if verdict.Bound == nil || verdict.Value.Rat != nil {
 		return ""
@@ -266,7 +268,16 @@ func intervalText(verdict *result.Verdict, opt table.Options) string {
 	if verdict.Value.Kind == result.Range { // the width of this interval is no error of its ends
 		return number.Scale{Trim: true}.Interval(verdict.Bound.Lo, verdict.Bound.Hi)
 	}
-	return verdictScale(verdict, opt).Interval(verdict.Bound.Lo, verdict.Bound.Hi)
+	scale := verdictScale(verdict, opt)
+	if verdict.Value.Kind == result.Boolean {
+		question := agree.Ask(verdict.Property, verdict.Constants)
+		interval := scale.IntervalBeside(question.Bound, verdict.Bound.Lo, verdict.Bound.Hi)
+		if question.Operator != 0 {
+			interval = string(question.Operator) + " in " + interval
+		}
+		return interval
+	}
+	return scale.Interval(verdict.Bound.Lo, verdict.Bound.Hi)
 }
 
 // confidenceText returns the confidence of a verdict in percent; empty if it has none.

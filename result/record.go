@@ -27,6 +27,7 @@ type Record struct {
 	BoundMethod string         `json:"bound_method,omitempty"`
 	HalfWidth   *JSONNumber    `json:"half_width,omitempty"`
 	Confidence  JSONNumber     `json:"confidence,omitempty"`
+	Successes   *int64         `json:"successes,omitempty"`
 	Samples     int64          `json:"samples,omitempty"`
 	Steps       *steps         `json:"steps,omitempty"`
 	Accuracy    string         `json:"accuracy,omitempty"`
@@ -106,7 +107,7 @@ func (r *FailureRecord) UnmarshalJSON(text []byte) error {
 func NewRecord(verdict *Verdict) Record {
 	record := Record{
 		Property: verdict.Property, Name: verdict.Name, Constants: verdict.Constants, Engine: verdict.Engine, Method: verdict.Method,
-		BoundMethod: verdict.BoundMethod, HalfWidth: (*JSONNumber)(verdict.HalfWidth), Confidence: JSONNumber(verdict.Confidence), Samples: verdict.Samples,
+		BoundMethod: verdict.BoundMethod, HalfWidth: (*JSONNumber)(verdict.HalfWidth), Confidence: JSONNumber(verdict.Confidence), Successes: verdict.Successes, Samples: verdict.Samples,
 		Accuracy: word(verdict.ReportedAccuracy()), Resolution: word(verdict.Resolution),
 		States: verdict.States, Choices: verdict.Choices, Transitions: verdict.Transitions, Seed: verdict.Seed, Seconds: JSONNumber(verdict.Seconds),
 		Tool: verdict.Tool, Warnings: verdict.Warnings, Doubt: verdict.Doubt, Regions: verdict.Regions, Quantiles: verdict.Quantiles, Witnesses: verdict.Witnesses, Error: NewFailureRecord(verdict.Err),
@@ -192,7 +193,7 @@ func (r *Record) method() string {
 func (r *Record) Verdict() (*Verdict, error) {
 	verdict := &Verdict{
 		Property: r.Property, Name: r.Name, Constants: r.Constants, Engine: r.Engine, Tool: r.Tool, Method: r.method(),
-		BoundMethod: r.BoundMethod, HalfWidth: (*float64)(r.HalfWidth), Confidence: float64(r.Confidence), Samples: r.Samples,
+		BoundMethod: r.BoundMethod, HalfWidth: (*float64)(r.HalfWidth), Confidence: float64(r.Confidence), Successes: r.Successes, Samples: r.Samples,
 		States: r.States, Choices: r.Choices, Transitions: r.Transitions, Seed: r.Seed, Seconds: float64(r.Seconds),
 		Warnings: r.Warnings, Doubt: r.Doubt, Regions: r.Regions, Quantiles: r.Quantiles, Witnesses: r.Witnesses, Err: r.Error.Failure(),
 	}

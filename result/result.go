@@ -104,6 +104,8 @@ type Verdict struct {
 	HalfWidth  *float64
 	Confidence float64 // 0.99 is 99 %; 0 if nothing was sampled
 	Samples    int64
+	// Successes is the number of samples that satisfy the path formula, for a probability; nil for other values.
+	Successes *int64
 	// Steps has the lengths of the sampled paths; nil for none.
 	Steps      *Steps
 	Resolution Resolution

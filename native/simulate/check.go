@@ -243,6 +243,10 @@ func (c *checker) reportProgress() {
 func (c *checker) setSampleFields() {
 	statistics := c.sampleStatistics()
 	c.result.Samples = statistics.Count()
+	if isProbability := !c.objective.Reward; isProbability && c.result.Samples > 0 {
+		successes := c.successes.K
+		c.result.Successes = &successes
+	}
 	c.result.Steps = c.pathLengths.summary()
 	if statistics.Count() > 0 {
 		c.result.Estimate = statistics.Mean()

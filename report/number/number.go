@@ -108,6 +108,23 @@ func (s Scale) Interval(lower, upper float64) string {
 	return "[" + lowerScale.Format(lower, -1) + ", " + upperScale.Format(upper, +1) + "]"
 }
 
+// IntervalBeside is like Interval, but with as many more digits as are needed to show that the interval does not contain x. If the interval contains x, it is
+// the text of Interval.
+func (s Scale) IntervalBeside(x, lower, upper float64) string {
+	isBelow, isAbove := upper < x, lower > x
+	const enough = 17 // digits that distinguish all float64 numbers
+	for range enough {
+		shownLower, _ := strconv.ParseFloat(s.Format(lower, -1), 64) // Format wrote it
+		shownUpper, _ := strconv.ParseFloat(s.Format(upper, +1), 64)
+		isHidden := isBelow && shownUpper >= x || isAbove && shownLower <= x
+		if !isHidden {
+			break
+		}
+		s.place++
+	}
+	return s.Interval(lower, upper)
+}
+
 // digits returns x rounded to nearest in the scale, with trailing zeros. A number that rounds to 0 has no sign.
 func (s Scale) digits(x float64) string {
 	switch {

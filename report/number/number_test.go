@@ -71,6 +71,26 @@ func TestEndsOfIntervals(t *testing.T) {
 	}
 }
 
+// An interval that decides something shows it: it does not contain the number beside which it lies.
+func TestIntervalBeside(t *testing.T) {
+	for _, test := range []struct {
+		x, lo, hi float64
+		want      string
+	}{
+		{0, -0.25, -0.0055, "[-0.250, -0.005]"},
+		{0, -0.25, 0.0055, "[-0.25, 0.01]"},
+		{0, 0.00004, 0.5, "[0.00004, 0.50000]"},
+		{0.3, 0.05, 0.29996, "[0.05000, 0.29996]"},
+		{math.NaN(), 0.05, 0.29996, "[0.05, 0.30]"},
+		{0.1, 0.1, 0.3, "[0.10, 0.30]"},
+	} {
+		scale := ScaleOf((test.lo+test.hi)/2, (test.hi-test.lo)/2)
+		if got := scale.IntervalBeside(test.x, test.lo, test.hi); got != test.want {
+			t.Errorf("[%v, %v] beside %v is printed %s, want %s", test.lo, test.hi, test.x, got, test.want)
+		}
+	}
+}
+
 // A printed interval contains the interval. An end moves by less than two units
 // of the last place, which is the second of the half-width's digits or the
 // eighth of the number's.

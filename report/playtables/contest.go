@@ -123,7 +123,7 @@ func pairTable(contest *play.Contest) *table.Table {
 	}
 	for i := range contest.Pairs {
 		pair := &contest.Pairs[i]
-		value, interval := table.Estimate(pair.Difference.Mean(), pair.Interval.Lo, pair.Interval.Hi)
+		value, interval := table.EstimateBeside(0, pair.Difference.Mean(), pair.Interval.Lo, pair.Interval.Hi)
 		differences.Append(contest.Players[pair.A].Strategy, contest.Players[pair.B].Strategy, value, interval, winnerText(pair))
 	}
 	return differences

@@ -25,11 +25,15 @@ func Document(document play.Document, opt play.RepeatOptions, results []play.Row
 			{Name: "quantity"},
 			{Name: "tile"},
 			{Name: "text", Group: "published"},
+			{Name: "value", Group: "published"},
 			{Name: "samples", Group: "published"},
 			{Name: "value"},
 			{Name: "lower"},
 			{Name: "upper"},
+			{Name: "confidence"},
 			{Name: "bound_method"},
+			{Name: "accuracy"},
+			{Name: "successes"},
 			{Name: "samples"},
 			{Name: "outcome"},
 			{Name: "basis"},
@@ -105,14 +109,20 @@ func judgedCells(judgement *play.Judgement) (value, interval table.Cell) {
 
 // machineJudgement returns the machine-readable row of a published number and our result.
 func machineJudgement(row *play.RowResult, published *play.Published, judgement *play.Judgement, value table.Cell, notes []string) []any {
-	tile, lower, upper, method, outcome := any(nil), any(nil), any(nil), any(nil), any(nil)
+	var tile, share, lower, upper, confidence, method, accuracy, successes, outcome any
 	if published.Tile > 0 {
 		tile = published.Tile
 	}
+	if value, ok := published.Share(); ok {
+		share = value
+	}
+	if judgement.Successes != nil {
+		successes = *judgement.Successes
+	}
 	if judgement.Interval.Hi > judgement.Interval.Lo {
-		method = judgement.Interval.Method.String()
-		if judgement.Predicted {
-			method = "99.9 % prediction for the best of their games"
+		method, accuracy, confidence = judgement.Interval.Method.String(), soundness(judgement.Interval).String(), judgement.Interval.Confidence
+		if judgement.Predicted { // of their best game, so it says nothing about the accuracy of a mean
+			method, accuracy = "99.9 % prediction for the best of their games", nil
 		}
 		lower, upper = finite(judgement.Interval.Lo), finite(judgement.Interval.Hi)
 	}
@@ -129,8 +139,8 @@ func machineJudgement(row *play.RowResult, published *play.Published, judgement 
 		notesCell.Value = notes
 	}
 	return []any{
-		row.Row.Table, row.Row.Name, row.Strategy, string(published.Measure), tile, published.Text, countCell(judgement.Theirs), value, lower, upper, method,
-		countCell(judgement.Games), outcome, judgement.Method, notesCell,
+		row.Row.Table, row.Row.Name, row.Strategy, string(published.Measure), tile, published.Text, share, countCell(judgement.Theirs), value,
+		lower, upper, confidence, method, accuracy, successes, countCell(judgement.Games), outcome, judgement.Method, notesCell,
 	}
 }
 

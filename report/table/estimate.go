@@ -21,6 +21,15 @@ func Estimate(value, lower, upper float64) (text, interval Cell) {
 	return Cell{Text: scale.Format(value, 0), Value: value}, Cell{Text: scale.Interval(lower, upper)}
 }
 
+// EstimateBeside is like [Estimate], but the interval has as many more digits as are needed to show that it does not contain x, if it does not.
+func EstimateBeside(x, value, lower, upper float64) (text, interval Cell) {
+	text, interval = Estimate(value, lower, upper)
+	if interval.Text != "" {
+		interval.Text = number.ScaleOf(value, (upper-lower)/2).IntervalBeside(x, lower, upper)
+	}
+	return text, interval
+}
+
 // Footnotes are the notes below a [Table], each once, with numbers. The zero value has none.
 type Footnotes []string
 
