@@ -25,10 +25,17 @@ import (
 // Failure is the error for shards that failed too often.
 type Failure struct {
 	Code int    // exit code of the last run, -1 if its task disappeared
-	Msg  string // what happened, and in which log
+	Msg  string // what happened
+	Log  string // the log of the run; empty if it is removed
+	Rest string // what follows from it
 }
 
-func (e *Failure) Error() string { return e.Msg }
+func (e *Failure) Error() string {
+	if e.Log == "" {
+		return e.Msg + e.Rest
+	}
+	return e.Msg + " (" + e.Log + ")" + e.Rest
+}
 
 // Driver runs all shards of a job and merges them.
 type Driver struct {
@@ -391,11 +398,11 @@ func (d *Driver) countFailure(shard int, id TaskID) error {
 		}
 	}
 	d.failedRuns[shard]++
-	failure := &Failure{Code: record.code, Msg: d.failureText(shard, id, record, hasRecord)}
+	failure := d.newFailure(shard, id, record, hasRecord)
 	hopeless := d.failedRuns[shard] > d.Retries && len(d.finished) == 0
 	switch {
 	case hopeless: // the other shards would fail too
-		failure.Msg += fmt.Sprintf("; run %d times, and no shard is finished", d.failedRuns[shard])
+		failure.Rest = fmt.Sprintf("; run %d times, and no shard is finished", d.failedRuns[shard])
 		return failure
 	case hasRecord && (record.code == 80 || record.code == 4 || record.code == 126 || record.code == 127): // another run would end in the same way
 		return failure
@@ -404,7 +411,7 @@ func (d *Driver) countFailure(shard int, id TaskID) error {
 	default:
 		if reason := d.reason(id, record, hasRecord); !d.notedReasons[reason] { // report each reason once
 			d.notedReasons[reason] = true
-			d.noteOnce("%s; it is run again", failure.Msg)
+			d.noteOnce("%v; it is run again", failure)
 		}
 	}
 	return nil
@@ -423,16 +430,14 @@ func (d *Driver) reason(id TaskID, record runRecord, hasRecord bool) string {
 	return fmt.Sprintf("exit code %d on %s", record.code, record.host)
 }
 
-// failureText describes a failed run in one line, with the last line of its log.
-func (d *Driver) failureText(shard int, id TaskID, record runRecord, hasRecord bool) string {
-	log := d.Work.Dir.Log(id.Round, strconv.Itoa(id.Task))
-	var text strings.Builder
-	fmt.Fprintf(&text, "shard %d: %s", shard, d.reason(id, record, hasRecord))
-	if line := lastLine(log); line != "" {
-		fmt.Fprintf(&text, ": %s", line)
+// newFailure describes a failed run in one line, with the last line of its log.
+func (d *Driver) newFailure(shard int, id TaskID, record runRecord, hasRecord bool) *Failure {
+	failure := &Failure{Code: record.code, Log: d.Work.Dir.Log(id.Round, strconv.Itoa(id.Task))}
+	failure.Msg = fmt.Sprintf("shard %d: %s", shard, d.reason(id, record, hasRecord))
+	if line := lastLine(failure.Log); line != "" {
+		failure.Msg += ": " + line
 	}
-	fmt.Fprintf(&text, " (%s)", log)
-	return text.String()
+	return failure
 }
 
 // failureError returns the error for shards that failed too often.
@@ -444,11 +449,12 @@ func (d *Driver) failureError() error {
 		}
 	}
 	firstFailure := d.failed[first]
-	msg := firstFailure.Msg
+	failure := *firstFailure
 	if numFailed := len(d.failed); numFailed > 1 {
-		msg += fmt.Sprintf(", and %d other shards", numFailed-1)
+		failure.Rest = fmt.Sprintf(", and %d other shards", numFailed-1)
 	}
-	return &Failure{Code: firstFailure.Code, Msg: msg + fmt.Sprintf("; run %d times; %d of %d shards are finished", d.failedRuns[first], len(d.finished), len(d.finished)+len(d.failed))}
+	failure.Rest += fmt.Sprintf("; run %d times; %d of %d shards are finished", d.failedRuns[first], len(d.finished), len(d.finished)+len(d.failed))
+	return &failure
 }
 
 // runRecord is the record that a task writes after the run of a shard.

@@ -14,6 +14,7 @@ import (
 
 func TestVerdicts(t *testing.T) {
 	half, seed := 0.0, uint64(math.MaxUint64)
+	successes := int64(0)
 	verdicts := []result.Verdict{
 		{},
 		{
@@ -24,7 +25,7 @@ func TestVerdicts(t *testing.T) {
 		{
 			Value: result.Value{Kind: result.Range, Num: math.Inf(-1), Hi: math.Inf(1)}, Accuracy: result.Probable,
 			Bound: &result.Interval{Lo: math.Copysign(0, -1), Hi: math.SmallestNonzeroFloat64}, BoundMethod: "m", HalfWidth: &half,
-			Confidence: 0.99, Samples: 1 << 60, Steps: &result.Steps{Min: 1, Max: 2, Mean: 1.5}, Seed: &seed,
+			Confidence: 0.99, Successes: &successes, Samples: 1 << 60, Steps: &result.Steps{Min: 1, Max: 2, Mean: 1.5}, Seed: &seed,
 		},
 		{Err: &result.Failure{Class: result.Model, Message: "m", File: "f", Pos: syntax.Pos{Line: 2, Col: 3}}},
 		{Value: result.Value{Kind: result.Curve, Points: [][]float64{{0.5, 3}}, RatPoints: [][]*big.Rat{{big.NewRat(1, 2), big.NewRat(3, 1)}}}, Accuracy: result.Exact},
@@ -73,7 +74,7 @@ func TestVerdicts(t *testing.T) {
 // TestAllFields: whoever adds a field to a verdict is reminded of its record.
 func TestAllFields(t *testing.T) {
 	for typ, want := range map[reflect.Type]int{
-		reflect.TypeFor[result.Verdict](): 27, reflect.TypeFor[result.Value](): 8, reflect.TypeFor[result.Failure](): 4,
+		reflect.TypeFor[result.Verdict](): 28, reflect.TypeFor[result.Value](): 8, reflect.TypeFor[result.Failure](): 4,
 		reflect.TypeFor[result.Steps](): 3, reflect.TypeFor[result.Interval](): 2, reflect.TypeFor[result.Listing](): 3, reflect.TypeFor[result.StateValue](): 3,
 	} {
 		if n := typ.NumField(); n != want {

@@ -105,7 +105,7 @@ func (c *submitSlurmCmd) Run(ctx context.Context, env *environment) error {
 	}
 	jobRequest := cluster.Request{Given: c.Words, Backend: "slurm", Settings: requested}
 	if c.DryRun {
-		return env.printScript(c.jobDirFlags, jobRequest)
+		return env.printScript(ctx, c.jobDirFlags, jobRequest)
 	}
 	return env.submitJob(ctx, c.jobDirFlags, c.loginFlags, jobRequest)
 }
@@ -178,7 +178,7 @@ func (c *submitAnyCmd) Run(ctx context.Context, env *environment) error {
 
 // completeRequest completes a request with the program, its build, the submitted command and the number of shards. It returns the directory of
 // the job and its description.
-func (e *environment) completeRequest(flags jobDirFlags, request *cluster.Request) (dir string, job cluster.Job, err error) {
+func (e *environment) completeRequest(ctx context.Context, flags jobDirFlags, request *cluster.Request) (dir string, job cluster.Job, err error) {
 	if request.Dir, err = os.Getwd(); err != nil {
 		return "", job, err
 	}
@@ -188,7 +188,7 @@ func (e *environment) completeRequest(flags jobDirFlags, request *cluster.Reques
 	if request.Build, err = e.identifyBuild(); err != nil {
 		return "", job, err
 	}
-	if err := e.readCommand(request); err != nil {
+	if err := e.readCommand(ctx, request); err != nil {
 		return "", job, err
 	}
 	defaultShards := 64
@@ -204,10 +204,10 @@ func (e *environment) completeRequest(flags jobDirFlags, request *cluster.Reques
 
 // readCommand parses the command of a request and stores its words and input files in the request. If the command needs a seed and has none, it
 // draws one seed for all shards.
-func (e *environment) readCommand(request *cluster.Request) error {
+func (e *environment) readCommand(ctx context.Context, request *cluster.Request) error {
 	var submittedFlags cli
 	submittedEnv := &environment{system: e.system}
-	kongContext, err := parseSubmitted(request.Given, &submittedFlags, submittedEnv)
+	kongContext, err := parseSubmitted(ctx, request.Given, &submittedFlags, submittedEnv)
 	if err != nil {
 		return err
 	}
@@ -224,6 +224,9 @@ func (e *environment) readCommand(request *cluster.Request) error {
 	}
 	e.quiet = e.quiet || submittedFlags.Quiet
 	name := commandName(kongContext.Selected())
+	if name == "check" && computesStates(name, flags) {
+		return usageError("check computes the values from the whole state space, which cannot be divided into shards: want a command that samples (check --method sim), plays games or has many results (crosscheck)")
+	}
 	suitePaths, err := suiteInputs(name, &submittedFlags)
 	if err != nil {
 		return err
@@ -250,8 +253,8 @@ func suiteInputs(command string, line *cli) ([]string, error) {
 }
 
 // parseSubmitted parses a submitted command. It stores the values of its flags in line, and the names of the given flags in env.
-func parseSubmitted(words []string, line *cli, env *environment) (*kong.Context, error) {
-	app, err := newApp(context.Background(), line, env, func(int) {}, words...)
+func parseSubmitted(ctx context.Context, words []string, line *cli, env *environment) (*kong.Context, error) {
+	app, err := newApp(ctx, line, env, func(int) {}, words...)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +264,7 @@ func parseSubmitted(words []string, line *cli, env *environment) (*kong.Context,
 	}
 	kongContext, err := app.Parse(words)
 	if err != nil {
-		return nil, usageError("%s: %w", strings.Join(words, " "), err)
+		return nil, explainParseError(ctx, words, findCommand(app.Model.Node, words), err)
 	}
 	env.givenFlags, err = checkedFlags(kongContext)
 	return kongContext, err
@@ -316,12 +319,16 @@ func computesStates(name string, flags map[string]*kong.Flag) bool {
 		return false
 	}
 	method := flag.Target.String()
-	return method == string(runner.States) || method == "" && name == "check"
+	if method == "" && name == "check" {
+		_, mode, _ := strings.Cut(flags["engine"].Target.String(), ":") // such as native:sim
+		return !slices.Contains([]string{"sim", "ci", "aci", "apmc", "sprt"}, mode)
+	}
+	return method == string(runner.States)
 }
 
 // printScript prints the script or manifest that would be submitted, for --dry-run.
-func (e *environment) printScript(flags jobDirFlags, request cluster.Request) error {
-	dir, job, err := e.completeRequest(flags, &request)
+func (e *environment) printScript(ctx context.Context, flags jobDirFlags, request cluster.Request) error {
+	dir, job, err := e.completeRequest(ctx, flags, &request)
 	if err != nil {
 		return err
 	}
@@ -335,7 +342,7 @@ func (e *environment) printScript(flags jobDirFlags, request cluster.Request) er
 
 // submitJob submits a command as a job and runs the job. If the directory already contains the same job, it continues this job.
 func (e *environment) submitJob(ctx context.Context, flags jobDirFlags, login loginFlags, request cluster.Request) error {
-	dir, description, err := e.completeRequest(flags, &request)
+	dir, description, err := e.completeRequest(ctx, flags, &request)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (c *submitKubernetesCmd) Run(ctx context.Context, env *environment) error {
 	}
 	request := cluster.Request{Given: c.Words, Backend: "kubernetes", Settings: requested}
 	if c.DryRun {
-		return env.printScript(c.jobDirFlags, request)
+		return env.printScript(ctx, c.jobDirFlags, request)
 	}
 	return env.submitJob(ctx, c.jobDirFlags, c.loginFlags, request)
 }

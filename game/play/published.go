@@ -128,8 +128,9 @@ type Judgement struct {
 	Interval  stats.Interval
 	Predicted bool
 	Games     int64 // number of our games; 0 for a computed number
-	// Successes is the number of our games that Value is the share of; nil if Value is no share of our games.
-	Successes *int64
+	// IsShare says that Value is the share Successes of Games.
+	IsShare   bool
+	Successes int64
 	// Theirs is the number of games behind the published number.
 	Theirs  int64
 	Verdict Verdict
@@ -230,7 +231,8 @@ func (s *gameSample) judgeShare(judgement *Judgement, ours stats.Bernoulli, publ
 	if err != nil {
 		return err
 	}
-	judgement.Value, judgement.Successes, judgement.Remark, judgement.Verdict = ours.Mean(), &ours.K, remark, Incompatible
+	judgement.Value, judgement.IsShare, judgement.Successes = ours.Mean(), true, ours.K
+	judgement.Remark, judgement.Verdict = remark, Incompatible
 	judgement.Theirs = counts[0].N
 	if judgement.Interval, err = stats.BernoulliInterval(ours, confidence, s.sequential); err != nil {
 		return err
@@ -454,8 +456,7 @@ func (s *gameSample) judgeValue(judgement *Judgement, published *Published, conf
 	if err != nil {
 		return err
 	}
-	won := s.Won.K
-	judgement.Value, judgement.Successes = s.Won.Mean(), &won
+	judgement.Value, judgement.IsShare, judgement.Successes = s.Won.Mean(), true, s.Won.K
 	if judgement.Interval, err = stats.BernoulliInterval(s.Won, confidence, s.sequential); err != nil {
 		return err
 	}

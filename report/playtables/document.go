@@ -116,8 +116,8 @@ func machineJudgement(row *play.RowResult, published *play.Published, judgement 
 	if value, ok := published.Share(); ok {
 		share = value
 	}
-	if judgement.Successes != nil {
-		successes = *judgement.Successes
+	if judgement.IsShare {
+		successes = judgement.Successes
 	}
 	if judgement.Interval.Hi > judgement.Interval.Lo {
 		method, accuracy, confidence = judgement.Interval.Method.String(), soundness(judgement.Interval).String(), judgement.Interval.Confidence

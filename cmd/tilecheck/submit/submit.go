@@ -115,7 +115,7 @@ func openExisting(dir string, job *cluster.Job, request *cluster.Request, numSha
 }
 
 // RemoveFailed removes the directory of a job that failed before it had results, and returns err, the error of the job. A job is removed only if
-// it was refused or if its command line was wrong. usageCode is the exit code of a wrong command line.
+// it was refused or if its command line was wrong; then the error names no log. usageCode is the exit code of a wrong command line.
 func RemoveFailed(work *cluster.Work, err error, usageCode int) error {
 	_, isRefused := errors.AsType[*cluster.Refused](err)
 	failure, _ := errors.AsType[*cluster.Failure](err)
@@ -125,6 +125,9 @@ func RemoveFailed(work *cluster.Work, err error, usageCode int) error {
 	}
 	if results, _ := filepath.Glob(work.Dir.Part("*")); len(results) > 0 {
 		return err
+	}
+	if failure != nil {
+		failure.Log = "" // it is in the directory
 	}
 	return errors.Join(err, os.RemoveAll(string(work.Dir)))
 }
