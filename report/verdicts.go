@@ -142,7 +142,7 @@ func seedText(verdicts []result.Verdict, verdict *result.Verdict) string {
 	}
 	text := fmt.Sprintf("seed %d: the same seed repeats %s, for any number of workers", *verdict.Seed, numbers)
 	if slices.ContainsFunc(verdicts, func(other result.Verdict) bool { return other.Engine == verdict.Engine && other.SampledInPart() }) {
-		text += "; a value whose sampling ended early comes again only from the same shards or the same number of samples"
+		text += "; to repeat a value whose sampling ended early, give its number of samples with --samples, or merge the same shards"
 	}
 	return text
 }

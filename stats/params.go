@@ -148,7 +148,9 @@ func (p Params) warnings(property Property) []string {
 	}
 	ignore(p.Approx != 0 && p.Method != APMC, "approximation")
 	ignore(p.Width != 0 && p.Method == APMC, "width")
-	ignore(p.Samples != 0 && p.Method == SPRT, "number of samples")
+	if p.Samples != 0 && p.Method == SPRT {
+		warnings = append(warnings, "the number of samples has no effect on a bound: SPRT draws as many as it needs")
+	}
 	if p.Method == ACI && !property.Reward && p.Width != 0 && p.Samples == 0 && p.ZeroVarianceSamples == 0 {
 		warnings = append(warnings, "PRISM runs CI where ACI is asked for a probability of given width; this is ACI")
 	}

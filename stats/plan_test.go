@@ -119,7 +119,7 @@ func TestPlanWarnings(t *testing.T) {
 	}{
 		{stats.Params{Approx: 0.1}, prob, "approximation is not used by the CI method and is ignored"},
 		{stats.Params{Method: stats.APMC, Width: 0.1}, prob, "width is not used by the APMC method and is ignored"},
-		{stats.Params{Samples: 10}, atLeast(0.5), "number of samples is not used by the SPRT method and is ignored"},
+		{stats.Params{Samples: 10}, atLeast(0.5), "the number of samples has no effect on a bound: SPRT draws as many as it needs"},
 		{stats.Params{Method: stats.ACI, Width: 0.1}, prob, "PRISM runs CI where ACI is asked for a probability of given width; this is ACI"},
 		{stats.Params{Method: stats.ACI, Width: 0.1}, reward, ""},
 		{stats.Params{Width: 0.1, Confidence: 0.9}, prob, ""},

@@ -40,6 +40,9 @@ func (c *blessCmd) Run(ctx context.Context, env *environment) error {
 	if err := c.printBlessing(env, blessing); err != nil {
 		return err
 	}
+	if len(blessing.Files)+len(blessing.Skipped)+len(blessing.Failing) == 0 && !env.quiet {
+		fmt.Fprintln(env.stderr, "nothing to write: every result has an expectation that it meets")
+	}
 	if len(blessing.Files) > 0 {
 		if err := c.writeFiles(ctx, env, selected, blessing); err != nil {
 			return err

@@ -151,10 +151,14 @@ func (c *boundCmd) writePartCertificate(ctx context.Context, env *environment, p
 	if c.Certificate == "" {
 		return nil
 	}
-	return env.writeCertificate(c.Certificate, func(w io.Writer) error {
+	err := env.writeCertificate(c.Certificate, func(w io.Writer) error {
 		_, err := part.Prove(ctx, w)
 		return err
 	})
+	if err == nil {
+		env.noteWritten(c.Certificate)
+	}
+	return err
 }
 
 // writeCertificate writes a file. It compresses the file if the name ends in .gz.

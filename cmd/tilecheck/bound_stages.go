@@ -30,7 +30,11 @@ func (c *boundCmd) runStages(ctx context.Context, env *environment) error {
 	if err := playtables.StageBound(proof, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions()); err != nil || c.Certificate == "" {
 		return err
 	}
-	return env.writeCertificate(c.Certificate, func(w io.Writer) error { return proof.WriteCertificate(ctx, w) })
+	if err := env.writeCertificate(c.Certificate, func(w io.Writer) error { return proof.WriteCertificate(ctx, w) }); err != nil {
+		return err
+	}
+	env.noteWritten(c.Certificate)
+	return nil
 }
 
 // stageOptions returns the options of a proof by stages. It returns a usage error if the flags do not fit together.

@@ -223,7 +223,12 @@ func (e *environment) writeSet(names []string, addFiles func(add writeFile) erro
 
 // writeChart writes a chart to a file. If this succeeds, it prints the name of the file.
 func (e *environment) writeChart(name string, chart *plot.Chart) error {
-	err := e.writeFile(name, func(w io.Writer) error { return plot.Write(w, name, chart) })
+	return e.writeNamed(name, func(w io.Writer) error { return plot.Write(w, name, chart) })
+}
+
+// writeNamed writes a file. If this succeeds, it prints the name of the file.
+func (e *environment) writeNamed(name string, write func(io.Writer) error) error {
+	err := e.writeFile(name, write)
 	if err == nil {
 		e.noteWritten(name)
 	}

@@ -27,7 +27,7 @@ type compareModelsCmd struct {
 	Max         []int `help:"Goals: tiles to reach (default: 128,256,512,1024,2048)." placeholder:"TILE"`
 	boardFlags  `embed:""`
 	Spawn       string   `help:"Who chooses the cell of a new tile: cell (the default): the scheduler, as in the thesis; uniform or module: chance, as in the game." default:"cell" placeholder:"SPAWN"`
-	Updates     []string `rare:"" help:"How tiles move: rules, published (with the two wrong updates that explain Table 3.6), or both (default: both where that table has a number)." placeholder:"UPDATES"`
+	Updates     []string `rare:"" help:"How tiles move: rules, published (with the two faults that explain the published Table 3.6), or both (default: both where that table has a number)." placeholder:"UPDATES"`
 	Property    string   `name:"prop" aliases:"property" help:"Property to check." default:"${thesis}" placeholder:"PROPERTY"`
 	Engine      []string `aliases:"engines" help:"Engines: native, prism, prism-games, storm; each gets a column." default:"native" placeholder:"ENGINE"`
 	engineFlags `embed:""`
@@ -124,7 +124,7 @@ func (c *compareModelsCmd) newExperiment(job runner.Job) (*experiment.Experiment
 		for _, strategy := range options.Strategies {
 			words = append(words, quote.Word(strategy))
 		}
-		return nil, usageError("%w; did you mean: %s", err, strings.Join(words, " "))
+		return nil, usageError("compare models has no model of a strategy that only plays games; to let them play: %s (%w)", strings.Join(words, " "), err)
 	}
 	return modelExperiment, asUsageError(err)
 }

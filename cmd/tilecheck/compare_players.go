@@ -16,7 +16,7 @@ type comparePlayersCmd struct {
 	Words        []string `arg:"" optional:"" name:"strategy" help:"Strategies, as tilecheck strategies lists them (default: the four of the thesis)."`
 	strategyFlag `embed:""`
 
-	Max             int `help:"Goal: the game ends when this tile is made (default: 2048 is the goal, and the game does not end there)." placeholder:"TILE"`
+	Max             int `help:"End a game when this tile is made; that wins it. Without --max, making 2048 wins, and the game goes on." placeholder:"TILE"`
 	sizeFlags       `embed:""`
 	On              bool `help:"With --max: play on until no move is legal."`
 	spawnFlag       `embed:""`

@@ -68,7 +68,7 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *environment) error {
 	if !env.quiet {
 		size := noun.Count(chain.Len()+1, "state")
 		if writesModel {
-			size += "; the written model has more, because a new tile is a separate step there"
+			size += "; the written model is an MDP with one choice in each state, for Pmax=? [ F success ], and has more states, because a new tile is a separate step there"
 		}
 		fmt.Fprintf(env.stderr, "%s: wins with probability %s; its Markov chain has %s\n", player, value, size)
 	}
@@ -170,7 +170,7 @@ func (c *exportStrategyCmd) writeModel(env *environment, config modelgen.Config,
 	if name == "" {
 		name = "-"
 	}
-	return env.writeFile(name, bufferWriter(&text))
+	return env.writeNamed(name, bufferWriter(&text))
 }
 
 // bufferWriter returns a function that writes the contents of a buffer to its argument.
@@ -217,12 +217,19 @@ func (c *exportStrategyCmd) writeChain(ctx context.Context, env *environment, ch
 		{".lab", bufferWriter(&lab)},
 		{".drn", func(w io.Writer) error { return drn.DRN(ctx, w) }},
 	}
-	return env.writeSet([]string{c.Explicit}, func(write writeFile) error {
+	var names []string
+	err = env.writeSet([]string{c.Explicit}, func(write writeFile) error {
 		for _, chainFile := range chainFiles {
-			if err := write(c.Explicit+chainFile.extension, chainFile.write); err != nil {
+			name := c.Explicit + chainFile.extension
+			names = append(names, name)
+			if err := write(name, chainFile.write); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	if err == nil {
+		env.noteWritten(names...)
+	}
+	return err
 }

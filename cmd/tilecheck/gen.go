@@ -24,7 +24,7 @@ type boardFlags struct {
 
 // updateFlag chooses the updates of the moves.
 type updateFlag struct {
-	Updates string `help:"How tiles move: by the rules, or published: with the two wrong updates of docs/thesis.md." default:"rules" placeholder:"UPDATES"`
+	Updates string `help:"How tiles move: by the rules, or published: with the two faults that explain the published Table 3.6 (docs/thesis.md)." default:"rules" placeholder:"UPDATES"`
 }
 
 func (f updateFlag) updates() (modelgen.Updates, error) { return modelgen.ParseUpdates(f.Updates) }
@@ -69,7 +69,7 @@ func (c *genCmd) Run(env *environment) error {
 	}
 	options := syntax.Options{Dialect: dialect(c.Dialect)}
 	write := func(w io.Writer) error { return syntax.Fprint(w, model, options) }
-	return env.writeFile(cmp.Or(c.Output, "-"), write)
+	return env.writeNamed(cmp.Or(c.Output, "-"), write)
 }
 
 // modelConfig returns the configuration of the generated model. It returns a usage error with all mistakes in the flags.

@@ -304,7 +304,7 @@ func (c *helpCmd) Run(kongContext *kong.Context) error {
 			continue
 		}
 		if known := foreign.Lookup(word); known != nil && node.Parent == nil { // a switch of PRISM or Storm
-			_, err := fmt.Fprintln(kongContext.Stdout, known.Explain())
+			_, err := fmt.Fprintln(kongContext.Stdout, known.Explain(word))
 			return err
 		}
 		return usageError("there is no command %q, want one of %s", strings.Join(c.Command, " "), strings.Join(commandNames(kongContext.Kong), ", "))

@@ -289,8 +289,8 @@ func TestEverySwitch(t *testing.T) {
 			seen[name] = true
 		}
 		if s.Reason != "" {
-			if s.Words != "" || s.Command != "" || !strings.Contains(s.Explain(), s.Reason) {
-				t.Errorf("%v: words %q and %q", s.Names, s.Words, s.Explain())
+			if s.Words != "" || s.Command != "" || !strings.Contains(s.Explain(s.Names[0]), s.Reason) {
+				t.Errorf("%v: words %q and %q", s.Names, s.Words, s.Explain(s.Names[0]))
 			}
 			continue
 		}
@@ -309,8 +309,8 @@ func TestEverySwitch(t *testing.T) {
 			if s.Needs == "--time TIME" {
 				args = append(args, "-tr", "5")
 			}
-			if !strings.Contains(s.Explain(), " "+s.Needs) {
-				t.Errorf("%q lacks %q", s.Explain(), s.Needs)
+			if !strings.Contains(s.Explain(s.Names[0]), " "+s.Needs) {
+				t.Errorf("%q lacks %q", s.Explain(s.Names[0]), s.Needs)
 			}
 			if name == "version" || s.NumArguments == 0 && (name == "dtmc" || name == "mdp" || name == "ctmc") || name == "exact" || name == "fair" || name == "const" ||
 				name == "prop" || name == "epsilon" || name == "timeout" || name == "param" {
@@ -379,7 +379,8 @@ func TestSwitchErrors(t *testing.T) {
 	for line, want := range map[string]string{
 		"help -simpath":      "-simpath ARGUMENT means: tilecheck simulate MODEL --steps ARGUMENT --format csv > FILE\n",
 		"help simpath":       "-simpath ARGUMENT means: tilecheck simulate MODEL --steps ARGUMENT --format csv > FILE\n",
-		"help -ss":           "-steadystate means: tilecheck distribution MODEL\n",
+		"help -ss":           "-ss means: tilecheck distribution MODEL\n",
+		"help -pf":           "-pf ARGUMENT means: tilecheck check MODEL --prop ARGUMENT\n",
 		"help -importtrans":  "-importtrans FILE means: tilecheck check FILE; the files of the same model are written MODEL.tra,sta,lab\n",
 		"help -prism":        "-prism MODEL means: tilecheck check MODEL\n",
 		"help --sound":       "-sound is not needed: the engine selects its method by itself, and reports bounds of its values\n",

@@ -381,7 +381,7 @@ func explainParseError(ctx context.Context, args []string, node *kong.Node, err 
 		return usageError("%s; did you mean: tilecheck %s", message, shellText(reading))
 	}
 	if word, known := foreignSwitch(wordsWithoutFlags(args, node), message); known != nil {
-		return usageError("unknown flag %s; as a switch of PRISM or Storm, %s", word, known.Explain())
+		return usageError("unknown flag %s; as a switch of PRISM or Storm, %s", word, known.Explain(word))
 	}
 	err = rewordParseError(ctx, node, message, err)
 	if node == nil {

@@ -92,7 +92,7 @@ type playCmd struct {
 	Strategy string `arg:"" help:"Strategy, such as random, pref:left,up,down,right or expectimax:eval=snake,depth=2."`
 
 	sizeFlags       `embed:""`
-	Max             int  `help:"Goal: the game ends when this tile is made (default: 2048 is the goal, and the game does not end there)." placeholder:"TILE"`
+	Max             int  `help:"End a game when this tile is made; that wins it. Without --max, making 2048 wins, and the game goes on." placeholder:"TILE"`
 	On              bool `help:"With --max: play on until no move is legal."`
 	spawnFlag       `embed:""`
 	updateFlag      `embed:""`
@@ -262,6 +262,9 @@ func (c *playCmd) playAndRecord(ctx context.Context, env *environment, options p
 		}
 		return cmp.Or(err, writeErr) // after an error the file keeps its former contents
 	})
+	if err == nil && recordErr == nil {
+		env.noteWritten(c.Record)
+	}
 	if outcome == nil && err == nil { // the file could not be opened, so no game was played
 		err = recordErr
 	}

@@ -107,7 +107,7 @@ func (c *policyCmd) drawPolicy(ctx context.Context, env *environment, solved *so
 	}
 	var dotErr error
 	if c.DOT != "" {
-		dotErr = env.writeFile(c.DOT, textWriter(dot))
+		dotErr = env.writeNamed(c.DOT, textWriter(dot))
 	}
 	if c.SVG == "" {
 		return dotErr
@@ -116,7 +116,7 @@ func (c *policyCmd) drawPolicy(ctx context.Context, env *environment, solved *so
 	if err != nil {
 		return errors.Join(dotErr, err)
 	}
-	return errors.Join(dotErr, env.writeFile(c.SVG, textWriter(string(svg))))
+	return errors.Join(dotErr, env.writeNamed(c.SVG, textWriter(string(svg))))
 }
 
 // textWriter returns a function that writes a text to its argument.

@@ -218,7 +218,7 @@ func (c *resolveCmd) writeChain(ctx context.Context, env *environment, original,
 		return c.writeStates(ctx, env, written, original, chain)
 	}
 	c.printSizes(env, original, resolved)
-	return env.writeFile(cmp.Or(c.Output, "-"), textWriter(string(text)))
+	return env.writeNamed(cmp.Or(c.Output, "-"), textWriter(string(text)))
 }
 
 // writePermitted writes an MDP that has only the permitted choices. With --uniform it writes a Markov chain that selects the permitted choices
@@ -247,7 +247,7 @@ func (c *resolveCmd) writePermitted(ctx context.Context, env *environment, origi
 		return c.writeChain(ctx, env, original, resolved, restricted)
 	}
 	c.printSizes(env, original, resolved)
-	return env.writeFile(cmp.Or(c.Output, "-"), textWriter(string(text)))
+	return env.writeNamed(cmp.Or(c.Output, "-"), textWriter(string(text)))
 }
 
 // printSizes prints the sizes of the MDP or game and of the resolved model, unless --quiet is given.
@@ -279,7 +279,11 @@ func (c *resolveCmd) writeStates(ctx context.Context, env *environment, target o
 	}
 	c.printSizes(env, original, chain)
 	out := &exporter{env: env, space: chain, options: files.Options{Program: &program, Precision: files.MaxPrecision, Zeros: true}}
-	return out.writeOutputs(ctx, target)
+	if err := out.writeOutputs(ctx, target); err != nil {
+		return err
+	}
+	env.noteWritten(out.writtenNames...)
+	return nil
 }
 
 // readScheduler returns the choices that the file of --scheduler permits. chosen is the scheduler if only one choice is permitted in each state,

@@ -112,7 +112,11 @@ func (c *solveCmd) Run(ctx context.Context, env *environment) error {
 	if c.Layers {
 		solved = playtables.Layers(problem, stats)
 	}
-	return solved.Write(env.stdout, c.Format, env.reportOptions())
+	err = solved.Write(env.stdout, c.Format, env.reportOptions())
+	if c.Output != "" {
+		env.noteWritten(c.Output)
+	}
+	return err
 }
 
 // checkFlags returns a usage error if the flags contradict each other. It also sets options.Process from --worker, which is 2/3 for the second of

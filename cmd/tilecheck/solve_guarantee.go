@@ -43,18 +43,17 @@ func (c *solveCmd) decideGuarantee(ctx context.Context, env *environment, option
 	if err != nil {
 		return limitError(err)
 	}
-	return playtables.Guarantee(problem, guaranteed, numBoards, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions())
+	err = playtables.Guarantee(problem, guaranteed, numBoards, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions())
+	env.noteWritten(c.Certificate)
+	return err
 }
 
 // checkGuaranteeFlags returns a usage error if flags contradict --certificate.
 func (c *solveCmd) checkGuaranteeFlags(env *environment, options *solve.Options) error {
-	if err := env.refuseGivenFlags("with --certificate", "output", "resume", "worker", "layers", "discount"); err != nil {
-		return err
-	}
 	if options.Against != solve.Worst || options.Objective != solve.Win || c.P2 != modelgen.DefaultP2 {
-		return usageError("--certificate is about tiles that are guaranteed, want --spawn worst, with --objective win and without --p2")
+		return usageError("--certificate proves that the player can guarantee a tile, want --spawn worst, with --objective win and without --p2; for a proof of a probability: tilecheck bound optimal --certificate FILE")
 	}
-	return nil
+	return env.refuseGivenFlags("with --certificate", "output", "resume", "worker", "layers", "discount")
 }
 
 // searchGuarantee decides whether the player can always reach the tile, and shows a progress bar. The error of an exceeded limit has the exit

@@ -21,7 +21,8 @@ const (
 	printLimit = 300 * time.Millisecond
 	// cleanLimit is the time for removing temporary files and containers after that.
 	cleanLimit = 250 * time.Millisecond
-	// repeatedSignal is the time in which the supervising process passes a signal on.
+	// repeatedSignal is the time in which the same signal can arrive twice: from a terminal or timeout(1), which send it to the process and to its
+	// group, and from the supervising process, which passes it on.
 	repeatedSignal = 50 * time.Millisecond
 )
 
@@ -36,7 +37,7 @@ type forcedEnd struct {
 	cleanUp func() // removes temporary files and containers
 
 	mu              sync.Mutex
-	secondInterrupt chan struct{} // closed by a second interrupt; nil if that kills the process
+	secondInterrupt chan struct{} // closed by a second interrupt; nil if that ends the process
 	waitUntil       time.Time     // the end of the waiting for the command, if it is later than patience
 	outputStarted   bool          // the command has begun to print its results
 	reasonPrinted   bool          // the command has printed why it ends
@@ -44,8 +45,8 @@ type forcedEnd struct {
 	clearBars       []func()      // progress bars
 }
 
-// listenForSignals returns a context that ends when the process receives SIGINT, SIGTERM or SIGHUP, or when it runs out of memory addresses. A
-// second signal kills the process. If the command does not end soon after its context, the process exits.
+// listenForSignals returns a context that ends when the process receives SIGINT, SIGTERM or SIGHUP, or when it runs out of memory addresses. At a
+// second signal, or if the command does not end soon after its context, the process exits. A third signal kills it.
 func (e *environment) listenForSignals(ctx context.Context) context.Context {
 	ctx, cleanUp := ending.Keep(ctx)
 	ctx, endCommand := ending.Ender(ctx)
@@ -59,32 +60,30 @@ func (e *environment) listenForSignals(ctx context.Context) context.Context {
 	for received := range names {
 		signal.Notify(signals, received)
 	}
-	go e.ending.awaitSignal(signals, func(received os.Signal) { endCommand(&ending.Interrupt{Signal: names[received]}) })
+	reason := func(received os.Signal) error { return &ending.Interrupt{Signal: names[received]} }
+	go e.ending.awaitSignal(signals, func(received os.Signal) { endCommand(reason(received)) }, func(received os.Signal) { e.exitNow(reason(received)) })
 	memory.WatchAddresses(func(limit int64) { endCommand(&ending.Memory{Limit: limit}) })
 	e.exitIfCommandDoesNot(ctx)
 	return ctx
 }
 
-// awaitSignal waits for the first signal and calls end with it. The next signal kills the process, unless the command waits for a second
-// interrupt: then it closes the channel that hearSecondInterrupt returned.
-func (l *forcedEnd) awaitSignal(signals chan os.Signal, end func(os.Signal)) {
+// awaitSignal waits for the first signal and calls end with it. At the next signal it calls exitNow with the first one, unless the command waits for a
+// second interrupt: then it closes the channel that hearSecondInterrupt returned. Later signals kill the process.
+func (l *forcedEnd) awaitSignal(signals chan os.Signal, end, exitNow func(os.Signal)) {
 	firstSignal := <-signals
-	if memory.Supervised() {
-		dropRepeated(signals)
-	}
 	secondInterrupt := l.onSignal(firstSignal)
-	if secondInterrupt == nil {
-		signal.Stop(signals)
-		end(firstSignal)
-		return
-	}
 	end(firstSignal)
+	dropRepeated(signals)
 	<-signals
 	signal.Stop(signals)
+	if secondInterrupt == nil {
+		exitNow(firstSignal)
+		return
+	}
 	close(secondInterrupt)
 }
 
-// dropRepeated drops the second copy of a signal. A terminal sends the signal to this process and to its supervisor, and the supervisor passes it on.
+// dropRepeated drops the second copy of a signal.
 func dropRepeated(signals <-chan os.Signal) {
 	time.Sleep(repeatedSignal)
 	select {
@@ -93,7 +92,7 @@ func dropRepeated(signals <-chan os.Signal) {
 	}
 }
 
-// hearSecondInterrupt changes what a second interrupt does: it closes the returned channel instead of killing the process. The command must then
+// hearSecondInterrupt changes what a second interrupt does: it closes the returned channel instead of ending the process. The command must then
 // end by itself. A third interrupt kills the process.
 func (l *lifetime) hearSecondInterrupt() (secondInterrupt <-chan struct{}) {
 	if l.ending == nil {
@@ -115,7 +114,7 @@ func (l *lifetime) allowMoreTime(duration time.Duration) {
 	l.ending.waitUntil = time.Now().Add(duration)
 }
 
-// onSignal returns the channel that a second signal must close, after the first signal was received. It returns nil if the second signal kills
+// onSignal returns the channel that a second signal must close, after the first signal was received. It returns nil if the second signal ends
 // the process.
 func (l *forcedEnd) onSignal(received os.Signal) chan struct{} {
 	l.mu.Lock()

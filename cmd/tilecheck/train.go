@@ -62,7 +62,7 @@ func (c *trainCmd) Run(ctx context.Context, env *environment) error {
 	if c.Round >= 0 {
 		network.Round(c.Round)
 	}
-	if err := env.writeFile(c.Output, network.Write); err != nil {
+	if err := env.writeNamed(c.Output, network.Write); err != nil {
 		return err
 	}
 	scoreTable := trainingParts.table(network, seed)

@@ -51,18 +51,37 @@ func Documents() []Document { return []Document{Thesis(), Stanford(), DTU(), CS2
 // Choose returns the rows of a table whose names match a pattern. table is the name of the table, such as "1" or "table 1"; "" means all tables. It
 // returns an error if there is no such row.
 func (d Document) Choose(table string, name interface{ MatchString(text string) bool }) (rows []PublishedRow, err error) {
-	var names []string
+	var tables []string
 	for _, row := range d.Rows {
-		names = append(names, row.Table+": "+row.Name)
+		if !slices.Contains(tables, row.Table) {
+			tables = append(tables, row.Table)
+		}
 		isTable := table == "" || row.Table == table || strings.HasSuffix(row.Table, " "+table)
 		if isTable && name.MatchString(row.Name) {
 			rows = append(rows, row)
 		}
 	}
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("no row of %s is asked for, want one of: %s", d.Name, strings.Join(names, ", "))
+		return nil, d.noRowError(tables, table)
 	}
 	return rows, nil
+}
+
+// noRowError returns the error that no row was chosen. It names the tables of the document, or the rows of the chosen table.
+func (d Document) noRowError(tables []string, table string) error {
+	var rows []string
+	for _, row := range d.Rows {
+		if table != "" && (row.Table == table || strings.HasSuffix(row.Table, " "+table)) {
+			rows = append(rows, row.Name)
+		}
+	}
+	switch {
+	case len(rows) > 0:
+		return fmt.Errorf("no row of %s of %s has such a name, want one of: %s", table, d.Name, strings.Join(rows, "; "))
+	case table != "":
+		return fmt.Errorf("%s has no table %q, want one of: %s", d.Name, table, strings.Join(tables, "; "))
+	}
+	return fmt.Errorf("no row of %s has such a name; its tables are: %s", d.Name, strings.Join(tables, "; "))
 }
 
 // PublishedRow is a row of a table of a document.

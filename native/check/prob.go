@@ -29,7 +29,7 @@ func (e *evaluation) optimisationDirection(formula *logic.Formula) (solve.Direct
 	case !hasDirection:
 		equal := ""
 		if model := e.space.Model(); model.NumChoices() == model.NumStates() {
-			equal = "; they are equal here, because no state has several choices"
+			equal = "; both have the same value here, because no state has several choices"
 		}
 		return direction, e.failure(result.TypeError, formula.Expr.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?%s", letter, letter, letter, equal)
 	}

@@ -177,6 +177,11 @@ func verdictCell(verdict play.Verdict) table.Cell {
 // omits warnings about PRISM's half-width, because this table has no half-widths.
 func judgementNotes(row *play.RowResult, published *play.Published, judgement *play.Judgement) []string {
 	notes := slices.DeleteFunc(slices.Clone(row.Warnings), func(warning string) bool { return strings.Contains(warning, "PRISM's half-width") })
+	for i, warning := range notes {
+		if row.Row.Model && strings.HasPrefix(warning, "Pmin=?: open choices were made at random") {
+			notes[i] = "the document writes Pmin=?, but its number and ours are values of random choices, not minima"
+		}
+	}
 	if judgement.Remark != "" {
 		notes = append(notes, judgement.Remark)
 	}

@@ -2,6 +2,7 @@ package playtables
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,6 +72,9 @@ func playRow(estimate play.Estimate, repeats bool) []any {
 		method += ", nominal"
 	case !estimate.Share:
 		method += ", proven"
+	}
+	if estimate.Together > 1 && estimate.Interval.Method != stats.NoInterval {
+		method += fmt.Sprintf(", %d together", estimate.Together)
 	}
 	if repeats {
 		return []any{nil, nil, nil, interval, method}
@@ -149,11 +153,19 @@ func rounded(x float64) string {
 func playNotes(outcome *play.Outcome, estimates []play.Estimate) []string {
 	notes := append(append([]string{gamesNote(outcome)}, outcome.Warnings...), opponentNotes(outcome.Match)...)
 	confidence := 100 * estimates[0].Interval.Confidence
-	text := fmt.Sprintf("Each interval holds with %g %% confidence, a nominal one approximately (not proven). The rows reached also hold all together, and so do the rows largest tile (Bonferroni), so their intervals are wider", confidence)
+	text := fmt.Sprintf("Each interval holds with %g %% confidence, a nominal one approximately (not proven). N together: N intervals that all hold at once with that confidence (Bonferroni), so they are wider", confidence)
+	if !reachesAny(estimates) {
+		text += "; the tiles of the rows reached are chosen before the games, those of the rows largest tile are the ones that occurred"
+	}
 	if outcome.Sequential() {
 		text += fmt.Sprintf("; the number of games was not fixed beforehand (%s), so the proven ones hold for every number of games at once", outcome.End.Reason(outcome.Cause))
 	}
 	return append(notes, text)
+}
+
+// reachesAny reports whether a game reached a tile of the rows reached.
+func reachesAny(estimates []play.Estimate) bool {
+	return slices.ContainsFunc(estimates, func(estimate play.Estimate) bool { return estimate.Quantity == play.Reached && estimate.Count > 0 })
 }
 
 // opponentNotes returns a note that says what a result against the opponent of a match means; nil if new tiles are random.

@@ -171,6 +171,9 @@ func (b *block) lookalikeMistakes(results []Expectation, terms []Terms) []Mistak
 		end := begin + lineEnd(b.text[begin:])
 		line := b.text[begin:end]
 		column := findLookalike(line)
+		if column < 0 {
+			column = findMisspelt(line)
+		}
 		fileBegin, fileEnd := b.start.Offset+int32(begin), b.start.Offset+int32(end)
 		isInLine := func(offset int32) bool { return fileBegin <= offset && offset < fileEnd }
 		if column >= 0 && !slices.ContainsFunc(annotationOffsets, isInLine) {

@@ -102,6 +102,52 @@ func startsLikeAnnotation(text []byte) bool {
 	return false
 }
 
+// findMisspelt returns the offset in a line at which a misspelt annotation begins, such as "RESLT: 1/5" or "Result 0.2"; -1 if there is none.
+func findMisspelt(line []byte) int {
+	begin := skipBlanks(line, 0)
+	end := begin
+	for end < len(line) && isLetter(line[end]) {
+		end++
+	}
+	word, next := strings.ToUpper(string(line[begin:end])), skipBlanks(line, end)
+	if next == len(line) {
+		return -1
+	}
+	isPlural := strings.HasSuffix(word, "S") // as in prose: "Results: ..."
+	isNear := differsByOneLetter(word, resultWord) || differsByOneLetter(word, termsWord)
+	if isNear && !isPlural && strings.IndexByte(":(={", line[next]) >= 0 {
+		return begin
+	}
+	value, remark, _ := strings.Cut(strings.TrimSpace(string(line[next:])), " ")
+	isWholeLine := remark == "" || strings.HasPrefix(remark, "(")
+	if word == resultWord && isWholeLine && isPlainValue(value) {
+		return begin
+	}
+	return -1
+}
+
+// isPlainValue reports whether a text is a number, a fraction, an interval, true or false.
+func isPlainValue(text string) bool {
+	_, isNumber := parseDouble(text)
+	return isNumber || parseRational(text) != nil || isInterval(text) || text == "true" || text == "false"
+}
+
+// differsByOneLetter reports whether a word becomes another one if a letter is removed, added or replaced, or two neighbouring letters are exchanged.
+func differsByOneLetter(word, other string) bool {
+	start := 0
+	for start < min(len(word), len(other)) && word[start] == other[start] {
+		start++
+	}
+	word, other = word[start:], other[start:]
+	end := 0
+	for end < min(len(word), len(other)) && word[len(word)-1-end] == other[len(other)-1-end] {
+		end++
+	}
+	word, other = word[:len(word)-end], other[:len(other)-end]
+	isExchange := len(word) == 2 && len(other) == 2 && word[0] == other[1] && word[1] == other[0]
+	return word != other && len(word) <= 1 && len(other) <= 1 || isExchange
+}
+
 // findUpperCaseWord returns the offset of the word RESULT, RESULTS or TILECHECK in a line; -1 if there is none.
 func findUpperCaseWord(line []byte) int {
 	for begin := 0; begin < len(line); begin++ {

@@ -253,6 +253,16 @@ func (r *suiteRun) shardNote() string {
 	return note
 }
 
+// samplingNote returns the note about the expectations that are sampled. They can fail by chance, with a probability that Options.Flakes limits.
+func (r *suiteRun) samplingNote() string {
+	note := fmt.Sprintf("%s, seed %d. ", noun.Count(r.statisticalCount, "sampled expectation"), r.options.Seed)
+	if r.statisticalCount == 1 {
+		return note + fmt.Sprintf("If it is right, it fails by chance with probability at most %g (--flakes)", r.options.Flakes)
+	}
+	each := r.options.Flakes / float64(r.statisticalCount)
+	return note + fmt.Sprintf("If all of them are right, one or more fail by chance with probability at most %g (--flakes), each with at most %.3g", r.options.Flakes, each)
+}
+
 // notes returns the notes of the report. They are about the shard, the statistical expectations, undeclared constants, and the runs.
 func (r *suiteRun) notes(runs []*testRun) []string {
 	var notes []string
@@ -260,9 +270,7 @@ func (r *suiteRun) notes(runs []*testRun) []string {
 		notes = append(notes, r.shardNote())
 	}
 	if r.statisticalCount > 0 {
-		notes = append(notes, fmt.Sprintf(
-			"%d statistical expectations, seed %d: with the budget of the whole suite (%g) each may fail by chance with probability %.3g",
-			r.statisticalCount, r.options.Seed, r.options.Flakes, r.options.Flakes/float64(r.statisticalCount)))
+		notes = append(notes, r.samplingNote())
 	}
 	for _, name := range r.unusedConstants {
 		notes = append(notes, fmt.Sprintf("no test has a constant %q, so its value is ignored", name))

@@ -214,7 +214,7 @@ P=? [ F s=1 ];
 	if len(e.plans) != 3 || !seeds[1] || !seeds[9] {
 		t.Errorf("%d jobs, seeds %v", len(e.plans), seeds)
 	}
-	if len(rep.Notes) != 1 || !strings.Contains(rep.Notes[0], "2 statistical expectations, seed 1") || !strings.Contains(rep.Notes[0], "probability 0.001") {
+	if len(rep.Notes) != 1 || !strings.Contains(rep.Notes[0], "2 sampled expectations, seed 1. ") || !strings.Contains(rep.Notes[0], "each with at most 0.001") {
 		t.Errorf("notes %q", rep.Notes)
 	}
 }
