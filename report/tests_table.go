@@ -147,7 +147,16 @@ func (rep *TestReport) folderTable() *table.Table {
 		}
 		folderRows.Rows = append(folderRows.Rows, append(row, table.Cell{Text: number.Duration(folder.seconds)}))
 	}
+	folderRows.Notes = rep.cacheNotes()
 	return folderRows.DropEmpty()
+}
+
+// cacheNotes returns a note about the times of results from the cache; nil if there are none.
+func (rep *TestReport) cacheNotes() []string {
+	if tallyOf(rep.Results).cached == 0 {
+		return nil
+	}
+	return []string{"the time of a result from the cache is that of the run that computed it"}
 }
 
 // fittingFolderTable returns the table of folderTable if it fits the width, and otherwise a table with fewer columns.
@@ -156,7 +165,7 @@ func (rep *TestReport) fittingFolderTable(width int) *table.Table {
 	if full.Fits(width) {
 		return full
 	}
-	narrow := &table.Table{Columns: []table.Column{{Name: "folder", Min: 16}, {Name: "engine"}}}
+	narrow := &table.Table{Columns: []table.Column{{Name: "folder", Min: 16}, {Name: "engine"}}, Notes: rep.cacheNotes()}
 	for _, name := range []string{"bad", "pass", "other", "time"} {
 		narrow.Columns = append(narrow.Columns, table.Column{Name: name, Align: table.Right})
 	}

@@ -89,8 +89,11 @@ func Export(dir string, program Program, write func(name string, write func(io.W
 	return nil
 }
 
-// errNoSource is the error if there is no playground and it cannot be built.
-const errNoSource = "this build of tilecheck has no static page in it: use a release, or run it in the directory of its source, where the Go toolchain can build one (%w)"
+// errNoPage is the error if there is no playground and it cannot be built.
+var errNoPage = errors.New("this build of tilecheck has no static page in it: use a release, or run it in the directory of its source, where the Go toolchain can build one")
+
+// sourceOfPage is the directory of the playground in the source of tilecheck.
+const sourceOfPage = "cmd/playground"
 
 // Make returns the embedded playground. If there is none, it builds one with the Go toolchain from
 // the source of tilecheck in the working directory.
@@ -98,9 +101,12 @@ func Make(ctx context.Context, temporary string) (Program, error) {
 	if program := built(); program.Module != nil {
 		return program, nil
 	}
+	if _, err := os.Stat(sourceOfPage); err != nil { // what the Go toolchain would say is of no use
+		return Program{}, errNoPage
+	}
 	program, err := compile(ctx, temporary)
 	if err != nil {
-		return program, fmt.Errorf(errNoSource, err)
+		return program, fmt.Errorf("%w (%w)", errNoPage, err)
 	}
 	return program, nil
 }
@@ -130,7 +136,7 @@ func compile(ctx context.Context, temporary string) (Program, error) {
 	for _, path := range inlined {
 		args = append(args, "-gcflags=tilecheck/"+path+"=") // the last flag that matches is used
 	}
-	_, err = output(ctx, goTool.In(workingDir, "GOOS=js", "GOARCH=wasm"), append(args, "-o", file, "tilecheck/cmd/playground")...)
+	_, err = output(ctx, goTool.In(workingDir, "GOOS=js", "GOARCH=wasm"), append(args, "-o", file, "tilecheck/"+sourceOfPage)...)
 	if err != nil {
 		return Program{}, err
 	}
