@@ -149,7 +149,7 @@ func (rerunCmd) Help() string {
 
 // Help returns the examples in the help of the command.
 func (blessCmd) Help() string {
-	return examples("tilecheck bless suite", "tilecheck bless suite --update --yes")
+	return examples("tilecheck bless suite", "tilecheck bless suite --update --yes") + "\n\nThe exit code is 2 if changes are shown and not written."
 }
 
 // Help returns the examples in the help of the command.
