@@ -206,6 +206,8 @@ func (model *exploredModel) check(ctx context.Context, property *checkedProperty
 	switch {
 	case model.useQuotient:
 		verdict = model.checkReduced(ctx, checked)
+	case model.export != nil && model.outputs.Witness != nil:
+		verdict = model.checkWitnessAndExport(ctx, checked)
 	case model.export != nil:
 		verdict = model.checkAndExport(ctx, checked)
 	case model.outputs.Witness != nil:
@@ -224,6 +226,8 @@ const (
 	noWitness   = "no witness: "
 	someWitness = "the witness is not complete: "
 	noScheduler = "no scheduler was exported: "
+
+	noSchedulerOrWitness = "no scheduler was exported, or the witness is not complete: "
 )
 
 // hasOutputBesidesValue reports whether a verdict needs another output than its value, such as a witness.
@@ -235,6 +239,8 @@ func (method *statesMethod) hasOutputBesidesValue() bool {
 // returns "" if the job wants only the value.
 func (method *statesMethod) missingOutputNote(verdict *result.Verdict) string {
 	switch {
+	case method.export != nil && method.outputs.Witness != nil:
+		return noSchedulerOrWitness
 	case method.export != nil:
 		return noScheduler
 	case len(verdict.Witnesses) > 0:

@@ -36,6 +36,23 @@ func (model *exploredModel) checkAndWitness(ctx context.Context, property *check
 	return verdict
 }
 
+// checkWitnessAndExport checks a property, adds its witnesses to the verdict, and writes its scheduler to a file. The paths of the witnesses
+// belong to this scheduler.
+func (model *exploredModel) checkWitnessAndExport(ctx context.Context, property *check.Property) result.Verdict {
+	explained := model.checkAndWitness(ctx, property)
+	if explained.Err != nil {
+		return explained
+	}
+	verdict := model.checkAndExport(ctx, property)
+	verdict.Witnesses = explained.Witnesses
+	for _, warning := range explained.Warnings {
+		if !slices.Contains(verdict.Warnings, warning) {
+			verdict.Warnings = append(slices.Clip(verdict.Warnings), warning)
+		}
+	}
+	return verdict
+}
+
 // Witness checks the properties of a plan, and adds the most likely path to each verdict that has one.
 func (engine *Engine) Witness(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	plan = plan.WithSettings(func(settings *runner.Settings) { settings.Method = runner.States })
@@ -150,6 +167,9 @@ func (model *exploredModel) describe(set *witness.Set, chain *witness.Chain, rea
 	for _, path := range set.Paths {
 		foundPaths.Paths = append(foundPaths.Paths, describer.path(path))
 	}
+	if reach.Choices != nil && !question.wantsSatisfying && set.Count == 1 && set.Steps == 0 {
+		foundPaths.Choices = describer.choices()
+	}
 	if model.generated != nil {
 		foundPaths.Columns = model.generated.Columns(reach.Space.Program())
 	}
@@ -185,6 +205,33 @@ func (describer *describer) path(path *witness.Path) result.WitnessPath {
 		described.Steps = append(described.Steps, step)
 	}
 	return described
+}
+
+// maxChoices limits the choices of a scheduler that a witness has.
+const maxChoices = 10
+
+// choices returns the choices of the scheduler in the states of the chain that have several choices; nil if there are none, or if the choices
+// depend on the number of steps.
+func (describer *describer) choices() *result.WitnessChoices {
+	found := &result.WitnessChoices{}
+	isSeen := map[uint32]bool{}
+	for node, state := range describer.chain.State {
+		if isSeen[state] {
+			return nil
+		}
+		isSeen[state] = true
+		if first, end := describer.model.Choices(int(state)); end-first < 2 {
+			continue
+		}
+		found.Count++
+		if len(found.First) < maxChoices {
+			found.First = append(found.First, result.WitnessChoice{State: describer.valuation(int(state)), Action: describer.action(uint32(node), state)})
+		}
+	}
+	if found.Count == 0 {
+		return nil
+	}
+	return found
 }
 
 // valuation returns the values of the model's variables in a state.

@@ -1,6 +1,7 @@
 package native_test
 
 import (
+	"io"
 	"strconv"
 	"strings"
 	"testing"
@@ -111,6 +112,31 @@ func TestNoWitness(t *testing.T) {
 		v := witnessOf(t, model, tt.property, runner.Witness{Paths: 1})
 		if v.Err != nil || len(v.Witnesses) > 0 || !strings.Contains(strings.Join(v.Warnings, "\n"), tt.why) {
 			t.Errorf("%s: found %v, warnings %q, want one about %q", tt.property, v.Err, v.Warnings, tt.why)
+		}
+	}
+}
+
+// A path of 0 steps that violates the formula has the choices of the scheduler in the states with several choices. The same run writes the
+// scheduler.
+func TestWitnessOfNoSatisfyingPath(t *testing.T) {
+	const model = "mdp module m s:[0..3]; [safe] s=0 -> 1/2:(s'=1) + 1/2:true; [fast] s=0 -> (s'=3); [back] s=1 -> (s'=0); [on] s=1 -> (s'=2); [] s>1 -> true; endmodule"
+	var written strings.Builder
+	scheduler := &runner.SchedulerFile{Target: "best.txt", Write: func(name string, write func(io.Writer) error) error { return write(&written) }}
+	job := runner.Job{File: "m.prism", Model: []byte(model), Props: []string{"P>=0.5 [ F s=3 ]"}, Outputs: runner.Outputs{Witness: &runner.Witness{Paths: 1}, Scheduler: scheduler}}
+	verdicts, err := runner.Check(t.Context(), native.New(), job)
+	if err != nil || verdicts[0].Err != nil || len(verdicts[0].Witnesses) != 1 {
+		t.Fatalf("found %v and %v, want one witness", verdicts, err)
+	}
+	choices := verdicts[0].Witnesses[0].Choices
+	if choices == nil || choices.Count != len(choices.First) || choices.First[0].Action != "safe" || choices.First[0].State.String() != "s=0" {
+		t.Errorf("found the choices %+v, want safe in s=0 and the others", choices)
+	}
+	if !strings.Contains(written.String(), "(0)=safe\n") {
+		t.Errorf("found the scheduler\n%s\nwant one with (0)=safe", written.String())
+	}
+	for _, property := range []string{"P<=0.5 [ F s=3 ]", "Pmax=? [ F s=3 ]"} {
+		if verdict := witnessOf(t, model, property, runner.Witness{Paths: 1}); verdict.Witnesses[0].Choices != nil {
+			t.Errorf("%s: found choices, want none beside a path with steps", property)
 		}
 	}
 }

@@ -45,6 +45,9 @@ func writeWitness(w io.Writer, format table.Format, witness *result.Witness, ver
 	if err := writePaths(w, format, witness, opt); err != nil {
 		return err
 	}
+	if err := writeChoices(w, witness.Choices); err != nil {
+		return err
+	}
 	return writeSubsystem(w, format, witness, opt)
 }
 
@@ -70,6 +73,9 @@ func witnessText(witness *result.Witness, verdict *result.Verdict) string {
 	if witness.Count > 1 {
 		text = upperFirst(under + fmt.Sprintf("the %d likeliest paths %s have probability %s together.", witness.Count, pathsThat, sum))
 	}
+	if witness.Count == 1 && witness.Longest == 0 {
+		text = upperFirst(under + initialStateText(witness.Holds) + ", so the path ends there. Its probability is 1.")
+	}
 	wanted := wantedText(witness.Wanted)
 	decision := "the property fails"
 	if verdict.Value.Bool {
@@ -91,6 +97,14 @@ func witnessText(witness *result.Witness, verdict *result.Verdict) string {
 	default:
 		return text + " This is not " + wanted + ", but the search for more paths was given up."
 	}
+}
+
+// initialStateText says why a path ends in the initial state.
+func initialStateText(holds bool) string {
+	if holds {
+		return "the formula holds already in the initial state"
+	}
+	return "the formula cannot hold on any path from the initial state"
 }
 
 // schedulerText names the scheduler of a witness by its aim. In a game, and with several extrema, it attains the value.
@@ -138,6 +152,22 @@ func writePaths(w io.Writer, format table.Format, witness *result.Witness, opt t
 		}
 	}
 	return nil
+}
+
+// writeChoices prints the choices of a scheduler that satisfies the formula on no path. It prints nothing if there are none.
+func writeChoices(w io.Writer, choices *result.WitnessChoices) error {
+	if choices == nil {
+		return nil
+	}
+	var texts []string
+	for _, choice := range choices.First {
+		texts = append(texts, "["+choice.Action+"] in ("+choice.State.String()+")")
+	}
+	if others := choices.Count - len(choices.First); others > 0 {
+		texts = append(texts, "and in "+strconv.Itoa(others)+" more "+noun.Plural(others, "state"))
+	}
+	_, err := fmt.Fprintf(w, "\nThis scheduler chooses %s. --export-scheduler FILE writes its choices.\n", strings.Join(texts, ", "))
+	return err
 }
 
 // splitChangingVariables returns the indexes of the variables that have several values on the paths, and of the cells of a board. The other variables it
@@ -206,7 +236,11 @@ func pathTable(path *result.WitnessPath, columns int, shownVars []int, constantV
 		stepTable.Append(row...)
 	}
 	if len(constantVars) > 0 {
-		stepTable.Notes = []string{"in every state: " + strings.Join(constantVars, ", ")}
+		where := "in every state: "
+		if len(path.Steps) == 1 {
+			where = "in this state: "
+		}
+		stepTable.Notes = []string{where + strings.Join(constantVars, ", ")}
 	}
 	return stepTable.DropEmpty()
 }
@@ -250,22 +284,26 @@ func writeSubsystem(w io.Writer, format table.Format, witness *result.Witness, o
 	if witness.Holds {
 		outcome = "holds"
 	}
+	reachable := "that can be reached until the formula is decided"
+	if witness.Scheduler {
+		reachable = "that this scheduler can reach until the formula is decided"
+	}
 	sentence := func(count, total int, kind, where string, lower result.JSONNumber, minimal bool) {
-		minimality := "Some of these " + kind + "s may not be needed."
-		if minimal {
-			minimality = "None of these " + kind + "s can be left out."
-		}
-		fmt.Fprintf(w, "%d of the %s %s %s to break the bound: with nothing else in the model, the formula %s with probability about %s. %s\n",
-			count, noun.Count(total, kind), where, noun.Verb(count, "suffices", "suffice"), outcome, number.Text(float64(lower)), minimality)
+		fmt.Fprintf(w, "%s %s %s to break the bound: with nothing else in the model, the formula %s with probability about %s. %s\n",
+			shareText(count, total, kind), where, noun.Verb(count, "suffices", "suffice"), outcome, number.Text(float64(lower)), minimalityText(count, kind, minimal))
 	}
 	fmt.Fprintln(w)
-	sentence(subsystem.States, subsystem.Of, "state", "on such paths", subsystem.Lower, subsystem.Minimal)
+	sentence(subsystem.States, subsystem.Of, "state", reachable, subsystem.Lower, subsystem.Minimal)
 	if subsystem.Commands == nil {
 		return nil
 	}
 	if len(subsystem.Commands) == 0 {
-		_, err := fmt.Fprintf(w, "None of the %s of the model is needed to break the bound: without commands, the formula %s with probability about %s.\n",
-			noun.Count(subsystem.OfCommands, "command"), outcome, number.Text(float64(subsystem.LowerCommands)))
+		cause := ""
+		if witness.Scheduler && !witness.Holds {
+			cause = " So not the commands but the choices of the scheduler explain the failure."
+		}
+		_, err := fmt.Fprintf(w, "No command is needed to break the bound: a model without the %s stays in its initial state, and the formula %s there with probability about %s.%s\n",
+			noun.Count(subsystem.OfCommands, "command"), outcome, number.Text(float64(subsystem.LowerCommands)), cause)
 		return err
 	}
 	sentence(len(subsystem.Commands), subsystem.OfCommands, "command", "of the model", subsystem.LowerCommands, subsystem.CommandsMinimal)
@@ -275,6 +313,30 @@ func writeSubsystem(w io.Writer, format table.Format, witness *result.Witness, o
 		commandTable.Append(command.Module, command.Line, command.Text)
 	}
 	return commandTable.Write(w, format, opt)
+}
+
+// shareText returns how many of all states or commands a subsystem has.
+func shareText(count, total int, kind string) string {
+	switch {
+	case count < total:
+		return fmt.Sprintf("%d of the %s", count, noun.Count(total, kind))
+	case count == 1:
+		return "The only " + kind
+	}
+	return "All " + noun.Count(total, kind)
+}
+
+// minimalityText says whether all states or commands of a subsystem are needed.
+func minimalityText(count int, kind string, isMinimal bool) string {
+	switch {
+	case count == 1 && isMinimal:
+		return "It cannot be left out."
+	case count == 1:
+		return "It may not be needed."
+	case isMinimal:
+		return "None of these " + kind + "s can be left out."
+	}
+	return "Some of these " + kind + "s may not be needed."
 }
 
 // maxActions is the number of actions in the three lines of likeliestPath.

@@ -67,3 +67,45 @@ func TestWitness(t *testing.T) {
 		t.Errorf("found %q, want %q", got, want)
 	}
 }
+
+// A path of 0 steps shows why the formula cannot hold: the choices of the scheduler, and not the commands.
+func TestWitnessInTheInitialState(t *testing.T) {
+	state := func(value string) result.Valuation { return result.Valuation{{Name: "s", Value: value}} }
+	witness := result.Witness{
+		Scheduler: true, Wanted: ">1/100", Enough: true, Shown: true, Count: 1, Sum: 1,
+		Paths:   []result.WitnessPath{{Probability: 1, Steps: []result.WitnessStep{{Probability: 1, State: state("0")}}}},
+		Choices: &result.WitnessChoices{Count: 3, First: []result.WitnessChoice{{State: state("0"), Action: "safe"}, {State: state("1"), Action: "back"}}},
+		Part:    &result.WitnessPart{States: 1, Of: 3, Lower: 1, Minimal: true, Commands: []result.WitnessCommand{}, OfCommands: 7, LowerCommands: 1},
+	}
+	chain := witness
+	chain.Scheduler, chain.Holds, chain.Choices = false, true, nil
+	chain.Part = &result.WitnessPart{States: 1, Of: 1, Lower: 1, Minimal: true}
+	for _, test := range []struct {
+		witness    result.Witness
+		resolution result.Resolution
+		want       []string
+	}{
+		{witness, result.Minimum, []string{
+			"Under a scheduler that minimises the probability of the formula, the formula cannot hold on any path from the initial state, so the path ends there. Its probability is 1. This is more than 1/100, so the property fails.",
+			"in this state: s=0",
+			"This scheduler chooses [safe] in (s=0), [back] in (s=1), and in 1 more state. --export-scheduler FILE writes its choices.",
+			"1 of the 3 states that this scheduler can reach until the formula is decided suffices to break the bound: with nothing else in the model, the formula fails with probability about 1. It cannot be left out.",
+			"No command is needed to break the bound: a model without the 7 commands stays in its initial state, and the formula fails there with probability about 1. So not the commands but the choices of the scheduler explain the failure.",
+		}},
+		{chain, result.ResolutionUnknown, []string{
+			"The formula holds already in the initial state, so the path ends there. Its probability is 1.",
+			"The only state that can be reached until the formula is decided suffices to break the bound",
+		}},
+	} {
+		verdict := result.Verdict{Property: "P>=0.99 [ F s=3 ]", Engine: "native", Value: result.Value{Kind: result.Boolean}, Resolution: test.resolution, Witnesses: []result.Witness{test.witness}}
+		var b strings.Builder
+		if err := Verdicts(&b, table.Text, []result.Verdict{verdict}, table.Options{Width: 120}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%q is not in\n%s", want, b.String())
+			}
+		}
+	}
+}

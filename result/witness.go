@@ -26,6 +26,9 @@ type Witness struct {
 	Sum         JSONNumber    `json:"probability"`
 	SumFraction string        `json:"fraction,omitempty"`
 	Paths       []WitnessPath `json:"paths"`
+	// Choices are the choices of a scheduler that satisfies the formula on no path, which the path of 0 steps does not show; nil for other
+	// witnesses.
+	Choices *WitnessChoices `json:"choices,omitempty"`
 	// Columns is the number of columns of the 2048 board in the states; 0 for other models.
 	Columns int `json:"columns,omitempty"`
 	// Part is a part of the model that exceeds the bound; nil if it was not asked for.
@@ -48,9 +51,22 @@ type WitnessStep struct {
 	State       Valuation  `json:"variables"`
 }
 
+// WitnessChoices are the choices of a scheduler in the states that it can reach and that have several choices.
+type WitnessChoices struct {
+	// Count is the number of these states, and First has the choices in the first of them.
+	Count int             `json:"count"`
+	First []WitnessChoice `json:"first"`
+}
+
+// WitnessChoice is the choice of a scheduler in a state. The action is empty if the choice has none.
+type WitnessChoice struct {
+	State  Valuation `json:"variables"`
+	Action string    `json:"action,omitempty"`
+}
+
 // WitnessPart is a part of a model that exceeds a bound by itself: first a set of states, and then a set of commands.
 type WitnessPart struct {
-	// States is the number of states in the part, and Of the number of states on the paths of the model.
+	// States is the number of states in the part. Of is the number of states that the model, in an MDP under the scheduler, can reach until the formula is decided.
 	States int `json:"states"`
 	Of     int `json:"of"`
 	// Lower is a lower bound of the probability within these states.

@@ -66,8 +66,6 @@ func (c *checkCmd) addWitness(env *environment, job *runner.Job) error {
 	switch {
 	case job.Method != runner.States || c.Engine != native.Name:
 		return usageError("--witness is for the state space of the native engine, want --method states --engine native")
-	case c.ExportScheduler != "":
-		return usageError("--witness and --export-scheduler exclude each other")
 	case c.Float:
 		return usageError("--witness is exact, want it without --float")
 	}
