@@ -39,6 +39,8 @@ type regionCheck struct {
 	model     *parametricModel
 	isMinimum bool // the value is the minimum of the functions, not their maximum
 	relation  syntax.Op
+	// rewards are those of the property; none for a probability.
+	rewards []*ratfunc.Func
 	// differences are the functions minus the threshold.
 	differences []*ratfunc.Func
 	// toleratedShare is the share of the region that may stay undecided if the property fails elsewhere.
@@ -117,7 +119,7 @@ func (property *parametricProperty) newRegionCheck(formula *logic.Formula) (*reg
 	if isInfinite {
 		return nil, nil
 	}
-	check := &regionCheck{model: property.parametricModel, isMinimum: value.isMinimum, relation: formula.Rel}
+	check := &regionCheck{model: property.parametricModel, isMinimum: value.isMinimum, relation: formula.Rel, rewards: rewards}
 	check.toleratedShare = cmp.Or(property.pointModel.opt.Epsilon, defaultUndecided)
 	threshold := property.chain.One().Scale(fractionOf(bound))
 	for _, function := range value.functions() {
@@ -197,9 +199,7 @@ func (parts *partition) hasUndecided() bool {
 
 // write writes the truth value and the boxes to a verdict. Warnings name a point at which the property holds, and a point at which it fails.
 func (check *regionCheck) write(verdict *result.Verdict, parts *partition, property *checkedProperty) {
-	for _, part := range check.mergeIntervals(parts.boxes) {
-		verdict.Regions = append(verdict.Regions, result.Region{Parameters: check.text(part), Holds: part.holds})
-	}
+	verdict.Regions = check.regions(check.mergeIntervals(parts.boxes))
 	hasViolation, hasUndecided := parts.violatingPoint != nil, parts.hasUndecided()
 	verdict.Value = result.Value{Kind: result.Boolean, Bool: !hasViolation}
 	if hasUndecided && !hasViolation {
@@ -207,14 +207,19 @@ func (check *regionCheck) write(verdict *result.Verdict, parts *partition, prope
 		message := fmt.Sprintf("undecided: in %.2g%% of the region the property is neither proven nor refuted; a smaller region of the parameters can help", 100*parts.undecidedShare)
 		verdict.Err = &result.Failure{Class: result.Unsupported, File: property.File, Pos: property.Pos, Message: message}
 	}
-	if hasViolation {
-		verdict.Warnings = append(verdict.Warnings, "false: the property fails for some values of the parameters, such as "+check.pointText(parts.violatingPoint)+" (computed with fractions)")
-	}
-	if parts.satisfyingPoint != nil {
-		verdict.Warnings = append(verdict.Warnings, "for some values of the parameters the property holds, such as "+check.pointText(parts.satisfyingPoint)+" (computed with fractions)")
+	switch {
+	case hasViolation && parts.satisfyingPoint != nil:
+		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("the property holds for some values of the parameters, such as %s, and fails for others, such as %s (computed with fractions), so it is false",
+			check.pointText(parts.satisfyingPoint), check.pointText(parts.violatingPoint)))
+	case hasViolation && !hasUndecided:
+		verdict.Warnings = append(verdict.Warnings, "the property fails in every region of the parameters")
+	case hasViolation: // a region is undecided
+		verdict.Warnings = append(verdict.Warnings, "the property is false: it fails at "+check.pointText(parts.violatingPoint)+" (computed with fractions)")
+	case hasUndecided && parts.satisfyingPoint != nil:
+		verdict.Warnings = append(verdict.Warnings, "the property holds at "+check.pointText(parts.satisfyingPoint)+" (computed with fractions)")
 	}
 	if hasUndecided && hasViolation {
-		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("%.2g%% of the range of the parameters is undecided (? below); --epsilon limits this share: try --epsilon %.1g", 100*parts.undecidedShare, parts.undecidedShare/10))
+		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("%.2g%% of the range of the parameters is undecided; --epsilon limits this share: try --epsilon %.1g", 100*parts.undecidedShare, parts.undecidedShare/10))
 	}
 }
 
@@ -320,6 +325,52 @@ func (check *regionCheck) mergeIntervals(boxes []box) []box {
 		last.share += next.share
 	}
 	return merged
+}
+
+// regions returns boxes as regions of a verdict, with their bounds.
+func (check *regionCheck) regions(boxes []box) []result.Region {
+	arePositive := check.model.chain.PositiveOn(check.model.lowerBounds, check.model.upperBounds, check.rewards)
+	var regions []result.Region
+	for i, part := range boxes {
+		region := result.Region{Parameters: check.text(part), Holds: part.holds}
+		for j, param := range check.model.params {
+			bounds := result.ParameterBounds{Parameter: param.Name, Lower: part.lowCorner[j].RatString(), Upper: part.highCorner[j].RatString()}
+			if len(check.model.params) == 1 {
+				bounds.LowerIncluded = check.includesEnd(boxes, i, part.lowCorner)
+				bounds.UpperIncluded = check.includesEnd(boxes, i, part.highCorner)
+			} else {
+				bounds.LowerIncluded = part.includesFace(arePositive || part.lowCorner[j].Cmp(check.model.lowerBounds[j]) != 0)
+				bounds.UpperIncluded = part.includesFace(arePositive || part.highCorner[j].Cmp(check.model.upperBounds[j]) != 0)
+			}
+			region.Bounds = append(region.Bounds, bounds)
+		}
+		regions = append(regions, region)
+	}
+	return regions
+}
+
+// includesEnd reports whether the interval boxes[i] of one parameter includes one of its ends. An end belongs to the interval with the answer at
+// this point. It belongs to an undecided interval if no other interval has the answer, and to no interval if a weight is not positive there, because the
+// functions are not valid then.
+func (check *regionCheck) includesEnd(boxes []box, i int, end []*big.Rat) bool {
+	if !check.model.chain.PositiveOn(end, end, check.rewards) {
+		return false
+	}
+	holds := check.holdsAt(end)
+	hasAnswer := func(part box) bool { return part.holds != nil && *part.holds == holds }
+	if boxes[i].holds != nil {
+		return hasAnswer(boxes[i])
+	}
+	return !slices.ContainsFunc(boxes[max(i-1, 0):min(i+2, len(boxes))], func(part box) bool {
+		isNeighbour := part.lowCorner[0].Cmp(end[0]) == 0 || part.highCorner[0].Cmp(end[0]) == 0
+		return isNeighbour && hasAnswer(part)
+	})
+}
+
+// includesFace reports whether a box of several parameters includes one of its faces. isValid says that the functions are valid on this face. A box in
+// which the property fails may have points on its faces at which it holds.
+func (region box) includesFace(isValid bool) bool {
+	return isValid && (region.holds == nil || *region.holds)
 }
 
 // text returns a box in the syntax of --param, such as p=0:1/2,q=1/4:1.

@@ -60,17 +60,18 @@ func checkWith(t *testing.T, model, property string, params, constants []string)
 func TestRegions(t *testing.T) {
 	const model = "dtmc const double p; module m s:[0..3]; [] s=0 -> p:(s'=1) + 1-p:(s'=3); [] s=1 -> p:(s'=2) + 1-p:(s'=3); [] s>1 -> true; endmodule rewards s<2 : 1; endrewards"
 	for _, test := range []struct{ property, param, value, regions string }{
-		{"P>=0.25 [ F s=2 ]", "p=0.5:1", "true", "p=1/2:1 true"},
-		{"P>=0.25 [ F s=2 ]", "p=0:0.5", "false", "p=0:1/2 false"}, // but at 1/2
-		{"P>=0.25 [ F s=2 ]", "p=0:1", "false", "p=0:1/2 false; p=1/2:1 true"},
-		{"P<0.26 [ F s=2 ]", "p=0:0.5", "true", "p=0:1/2 true"},
-		{"P<=0.25 [ F s=2 ]", "p=0:0.5", "true", "p=0:1/2 true"},
+		{"P>=0.25 [ F s=2 ]", "p=0.5:1", "true", "p in [1/2, 1) true"}, // the probability 1-p of the model is 0 at 1
+		{"P>=0.25 [ F s=2 ]", "p=0:0.5", "false", "p in (0, 1/2) false"},
+		{"P>=0.25 [ F s=2 ]", "p=0:1", "false", "p in (0, 1/2) false; p in [1/2, 1) true"},
+		{"P<0.26 [ F s=2 ]", "p=0:0.5", "true", "p in (0, 1/2] true"},
+		{"P<=0.25 [ F s=2 ]", "p=0:0.5", "true", "p in (0, 1/2] true"},
 		{"P<0.25 [ F s=2 ]", "p=0:0.5", "", ""}, // not at 1/2
-		{"P<1 [ F s=2 ]", "p=0:0.5", "true", "p=0:1/2 true"},
-		{"P>=0.5 [ F<=1 s=3 ]", "p=0.5:1", "false", "p=1/2:1 false"},
+		{"P<1 [ F s=2 ]", "p=0:0.5", "true", "p in (0, 1/2] true"},
+		{"P>=0.5 [ F<=1 s=3 ]", "p=0.5:1", "false", "p in (1/2, 1) false"},
 		{"R<=2 [ F s=2 ]", "p=0.5:1", "false", ""}, // infinite
-		{"R>=1 [ C ]", "p=0.5:1", "true", "p=1/2:1 true"},
-		{"R<=1.5 [ C<=2 ]", "p=0:1", "false", "p=0:1/2 true; p=1/2:1 false"},
+		{"P<0.25 [ F s=2 ]", "p=0.25:0.75", "false", "p in [1/4, 31/64] true; p in (31/64, 1/2) ?; p in [1/2, 3/4] false"},
+		{"R>=1 [ C ]", "p=0.5:1", "true", "p in [1/2, 1) true"},
+		{"R<=1.5 [ C<=2 ]", "p=0:1", "false", "p in (0, 1/2] true; p in (1/2, 1) false"},
 	} {
 		v := checkWith(t, model, test.property, []string{test.param}, nil)
 		value := ""
@@ -99,7 +100,11 @@ func regionText(regions []result.Region) string {
 		if region.Holds != nil {
 			holds = fmt.Sprint(*region.Holds)
 		}
-		parts = append(parts, region.Parameters+" "+holds)
+		var bounds []string
+		for _, parameter := range region.Bounds {
+			bounds = append(bounds, parameter.String())
+		}
+		parts = append(parts, strings.Join(bounds, ", ")+" "+holds)
 	}
 	return strings.Join(parts, "; ")
 }
@@ -139,7 +144,7 @@ func TestRegionsAtPoints(t *testing.T) {
 				continue
 			}
 			decided++
-			constants := pointIn(rng, region.Parameters)
+			constants := pointIn(rng, region.Bounds)
 			if at := checkWith(t, model.String(), property, nil, []string{constants}); at.Err != nil || at.Value.Bool != *region.Holds {
 				t.Fatalf("seed %d: %s is %v, %v at %s, want %t in %s, of\n%s", seed, property, at.Value.Bool, at.Err, constants, *region.Holds, region.Parameters, model.String())
 			}
@@ -150,17 +155,21 @@ func TestRegionsAtPoints(t *testing.T) {
 	}
 }
 
-// pointIn returns constants at a point strictly inside a region.
-func pointIn(rng *rand.Rand, region string) string {
+// pointIn returns constants at a point of a region: often a bound that belongs to it.
+func pointIn(rng *rand.Rand, region []result.ParameterBounds) string {
 	var constants []string
-	for part := range strings.SplitSeq(region, ",") {
-		name, bounds, _ := strings.Cut(part, "=")
-		lowText, highText, _ := strings.Cut(bounds, ":")
-		low, _ := new(big.Rat).SetString(lowText)
-		high, _ := new(big.Rat).SetString(highText)
+	for _, bounds := range region {
+		low, _ := new(big.Rat).SetString(bounds.Lower)
+		high, _ := new(big.Rat).SetString(bounds.Upper)
 		share := big.NewRat(1+rng.Int64N(99), 100)
+		switch place := rng.IntN(3); {
+		case place == 0 && bounds.LowerIncluded:
+			share.SetInt64(0)
+		case place == 1 && bounds.UpperIncluded:
+			share.SetInt64(1)
+		}
 		at := new(big.Rat).Sub(high, low)
-		constants = append(constants, name+"="+at.Mul(at, share).Add(at, low).RatString())
+		constants = append(constants, bounds.Parameter+"="+at.Mul(at, share).Add(at, low).RatString())
 	}
 	return strings.Join(constants, ",")
 }

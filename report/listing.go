@@ -60,27 +60,23 @@ func writeRegions(text *bytes.Buffer, format table.Format, verdict *result.Verdi
 		if region.Holds != nil {
 			holds = strconv.FormatBool(*region.Holds)
 		}
-		fmt.Fprintf(text, "%s%s%s: %s\n", indent, region.Parameters, decimalRegion(region.Parameters), holds)
+		var bounds []string
+		for _, parameter := range region.Bounds {
+			bounds = append(bounds, parameter.String()+decimalInterval(parameter))
+		}
+		fmt.Fprintf(text, "%s%s: %s\n", indent, strings.Join(bounds, ", "), holds)
 	}
 }
 
 // maxReadableFraction is the length of the longest fraction that is printed without decimals beside it.
 const maxReadableFraction = 7
 
-// decimalRegion returns a region of parameters, such as p=0:1/2, with decimal numbers in parentheses, or "" if all its fractions are short.
-func decimalRegion(region string) string {
-	var parts []string
-	isLong := false
-	for part := range strings.SplitSeq(region, ",") {
-		name, bounds, _ := strings.Cut(part, "=")
-		low, high, _ := strings.Cut(bounds, ":")
-		isLong = isLong || max(len(low), len(high)) > maxReadableFraction
-		parts = append(parts, name+"="+decimalOf(low)+":"+decimalOf(high))
-	}
-	if !isLong {
+// decimalInterval returns the bounds of a parameter as decimal numbers in parentheses, or "" if both fractions are short.
+func decimalInterval(bounds result.ParameterBounds) string {
+	if max(len(bounds.Lower), len(bounds.Upper)) <= maxReadableFraction {
 		return ""
 	}
-	return " (about " + strings.Join(parts, ",") + ")"
+	return " (about " + decimalOf(bounds.Lower) + " to " + decimalOf(bounds.Upper) + ")"
 }
 
 // decimalOf returns a fraction as a decimal number of ten digits.

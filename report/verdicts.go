@@ -125,13 +125,28 @@ func provenance(verdicts []result.Verdict) []string {
 			if origin != "" {
 				origin = " of " + origin
 			}
-			methods = append(methods, "intervals"+origin+": "+verdict.BoundMethod+confidenceNote(verdict))
+			methods = append(methods, "intervals"+origin+": "+verdict.BoundMethod+confidenceNote(verdict)+widthNote(verdict))
 		}
 		if verdict.Seed != nil {
 			seeds = append(seeds, seedText(verdicts, verdict))
 		}
 	}
 	return distinct(slices.Concat(tools, methods, seeds, seedless(verdicts)))
+}
+
+// widthNote says how the half-width of --width is related to the interval of a sampled number. It returns "" for other verdicts, and where the
+// note of a verdict says it.
+func widthNote(verdict *result.Verdict) string {
+	if hasGuaranteedWidth(verdict) {
+		return "; sampling ended when their half-width was at most the one of --width"
+	}
+	return ""
+}
+
+// hasGuaranteedWidth reports whether paths were sampled until the interval was narrow enough. Other samples have PRISM's half-width beside the
+// interval.
+func hasGuaranteedWidth(verdict *result.Verdict) bool {
+	return verdict.Samples > 0 && verdict.Bound != nil && verdict.HalfWidth == nil && verdict.Value.Kind == result.Number && verdict.Method == "ci" && verdict.Err == nil
 }
 
 // seedText returns a note that the seed of a verdict repeats its numbers. It names the engine if there are several.
@@ -247,11 +262,15 @@ func estimateText(x float64, half *float64, s number.Scale, opt table.Options) s
 	return text
 }
 
-// verdictScale returns the digits that the interval of a verdict justifies; without an interval, those that its half-width justifies.
+// verdictScale returns the digits that the interval of a verdict justifies; without an interval, those that its half-width justifies. An interval
+// with a guaranteed half-width has one more digit, so that outward rounding does not make it visibly wider.
 func verdictScale(verdict *result.Verdict, opt table.Options) number.Scale {
 	half := math.NaN()
 	if verdict.Bound != nil {
 		half = (verdict.Bound.Hi - verdict.Bound.Lo) / 2
+	}
+	if hasGuaranteedWidth(verdict) {
+		half /= 10
 	}
 	if !(half > 0 && !math.IsInf(half, 1)) && verdict.HalfWidth != nil {
 		half = *verdict.HalfWidth

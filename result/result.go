@@ -142,10 +142,39 @@ func (v *Verdict) SampledInPart() bool {
 	return v.Err != nil && (v.Err.Class == Timeout || v.Err.Class == Interrupted) && v.Samples > 0 && v.Bound != nil && v.Value.Kind == Number
 }
 
-// Region is a region of the parameters, such as p=0:1/2,q=1/4:1, and whether a property holds in it; nil if that is undecided.
+// Region is a region of the parameters, such as p=0:1/2,q=1/4:1, and whether a property holds at all of its points, or fails at all of them.
+// Holds is nil if that is undecided.
 type Region struct {
 	Parameters string `json:"parameters"`
-	Holds      *bool  `json:"holds,omitempty"`
+	// Bounds has the same bounds, and says which of them belong to the region.
+	Bounds []ParameterBounds `json:"bounds"`
+	Holds  *bool             `json:"holds,omitempty"`
+}
+
+// ParameterBounds are the bounds of a parameter, which are fractions, and whether they belong to the region.
+type ParameterBounds struct {
+	Parameter     string `json:"parameter"`
+	Lower         string `json:"lower"`
+	Upper         string `json:"upper"`
+	LowerIncluded bool   `json:"lower_included"`
+	UpperIncluded bool   `json:"upper_included"`
+}
+
+// String returns the bounds as an interval, such as "p in [0, 1/2)".
+func (bounds ParameterBounds) String() string {
+	return bounds.Parameter + " " + bounds.IntervalText(bounds.Lower, bounds.Upper)
+}
+
+// IntervalText returns the interval with other texts for its ends.
+func (bounds ParameterBounds) IntervalText(lower, upper string) string {
+	left, right := "(", ")"
+	if bounds.LowerIncluded {
+		left = "["
+	}
+	if bounds.UpperIncluded {
+		right = "]"
+	}
+	return "in " + left + lower + ", " + upper + right
 }
 
 // Quantile is a quantile of the reward of the sampled paths, and the mean of the rewards beyond it (the conditional value at risk). The

@@ -20,7 +20,6 @@ import (
 	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/stats"
 )
 
 type checkCmd struct {
@@ -161,6 +160,7 @@ func (c *checkCmd) checkJob(ctx context.Context, env *environment, job runner.Jo
 	if err != nil {
 		return nil, explainMisplaced(err, &job)
 	}
+	env.noteSamples(plan)
 	return engine.Check(ctx, plan)
 }
 
@@ -238,7 +238,6 @@ func (c *checkCmd) job(env *environment) (job runner.Job, err error) {
 	if job.Numeric, err = c.numeric(c.Workers); err != nil {
 		return job, err
 	}
-	env.noteSamples(&job)
 	return job, c.addOutputs(env, &job)
 }
 
@@ -253,21 +252,6 @@ func (c *checkCmd) refuseEngineFlags(env *environment) error {
 		env.refuseFlags(c.Engine != native.Name, "with PRISM and Storm, which draw all samples by themselves", "shard"),
 		env.refuseFlags(c.Exact, "with --exact: fractions need no bounds", "epsilon"),
 	)
-}
-
-// noteSamples prints about how many samples are necessary for the half-width that the user asks for.
-func (e *environment) noteSamples(job *runner.Job) {
-	simulation := &job.Simulation
-	widthSetsSamples := simulation.Width != 0 && simulation.Samples == 0 && job.Method != runner.SPRT && job.Method != runner.Splitting
-	if !widthSetsSamples || e.quiet {
-		return
-	}
-	maxSamples := stats.MostSamples(simulation.Width, simulation.Confidence)
-	if simulation.Valid {
-		maxSamples = stats.MostValidSamples(simulation.Width, simulation.Confidence)
-	}
-	const format = "note: a half-width of %g takes about %.0f samples for a probability near 1/2, and fewer for other probabilities; for a reward the number depends on the variance\n"
-	fmt.Fprintf(e.stderr, format, simulation.Width, maxSamples)
 }
 
 // addOutputs adds the certificates, witnesses and the scheduler that the flags ask for to the outputs of the job.

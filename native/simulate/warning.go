@@ -83,7 +83,11 @@ func (c *checker) warnZeroWidth(outcome stats.Outcome) {
 // methods whether the sound interval contains the bound.
 func (c *checker) warnDecision(outcome stats.Outcome, interval stats.Interval) {
 	if outcome.Method == stats.SPRT {
-		c.addWarning("SPRT errs with probability at most %.4g if the value is at least %v away from the bound, and has no error bound if it is nearer", stats.Alpha(outcome.Confidence), outcome.Width)
+		decidedBy := ""
+		if interval.Sound() && interval.Contains(c.objective.Bound) {
+			decidedBy = fmt.Sprintf("the test SPRT decided the answer, not the interval, which contains the bound %v; ", c.objective.Bound)
+		}
+		c.addWarning("%sSPRT errs with probability at most %.4g if the value is at least %v away from the bound, and has no error bound if it is nearer", decidedBy, stats.Alpha(outcome.Confidence), outcome.Width)
 		return
 	}
 	if interval.Sound() && interval.Contains(c.objective.Bound) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"tilecheck/native/solve"
 	"tilecheck/native/solve/ratfunc"
@@ -87,6 +88,27 @@ func (c *Chain) CheckPositive(ctx context.Context, low, high []*big.Rat, rewards
 		}
 	}
 	return nil
+}
+
+// PositiveOn reports whether all weights, sojourn times and rewards are certainly positive at all points of the box from low to high, also on
+// its border. The reward 0 is allowed.
+func (c *Chain) PositiveOn(low, high []*big.Rat, rewards []*ratfunc.Func) bool {
+	isPositive := func(function *ratfunc.Func) bool {
+		if _, isConstant := function.Constant(); isConstant {
+			return true
+		}
+		sign, alsoOnBorder := function.Sign(low, high)
+		return sign > 0 && alsoOnBorder
+	}
+	for _, row := range c.rows {
+		for _, transition := range row {
+			if !isPositive(transition.probability) {
+				return false
+			}
+		}
+	}
+	isNotPositive := func(function *ratfunc.Func) bool { return !isPositive(function) }
+	return !slices.ContainsFunc(c.sojournTimes, isNotPositive) && !slices.ContainsFunc(rewards, isNotPositive)
 }
 
 // checkPositiveWeights returns an error if a weight or a reward cannot be proved positive in the region from low to high. The reward 0 is
