@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -295,7 +296,7 @@ type helpCmd struct {
 }
 
 // Run prints the help of a command, or of the program.
-func (c *helpCmd) Run(kongContext *kong.Context) error {
+func (c *helpCmd) Run(ctx context.Context, kongContext *kong.Context) error {
 	node := kongContext.Model.Node
 	for _, word := range c.Command {
 		i := slices.IndexFunc(node.Children, func(child *kong.Node) bool { return child.Name == word })
@@ -307,13 +308,39 @@ func (c *helpCmd) Run(kongContext *kong.Context) error {
 			_, err := fmt.Fprintln(kongContext.Stdout, known.Explain(word))
 			return err
 		}
-		return usageError("there is no command %q, want one of %s", strings.Join(c.Command, " "), strings.Join(commandNames(kongContext.Kong), ", "))
+		if hint := helpOfFlag(ctx, word); hint != "" {
+			return usageError("there is no command %q; --%s is %s", strings.Join(c.Command, " "), word, hint)
+		}
+		return usageError("there is no command %q, want one of %s", strings.Join(c.Command, " "), strings.Join(visibleCommandNames(kongContext.Kong), ", "))
 	}
 	trace, err := kong.Trace(kongContext.Kong, append(c.Command, "--help")) // does not report missing arguments
 	if err != nil {
 		return err
 	}
 	return describe.PrintHelp(c.All || len(c.Command) == 0)(describe.HelpOptions(), trace)
+}
+
+// helpOfFlag returns the end of a message about a flag: which commands have it, and which help explains it. It returns "" if no command has it.
+func helpOfFlag(ctx context.Context, name string) string {
+	switch commands := commandsWithFlag(ctx, name); {
+	case len(commands) == 0:
+		return ""
+	case len(commands) <= maxCommandsOfFlag:
+		return "a flag of " + strings.Join(commands, ", ") + " (see tilecheck help --all " + commands[0] + ")"
+	default:
+		return fmt.Sprintf("a flag of %d commands, such as %s (see tilecheck help --all %s)", len(commands), commands[0], commands[0])
+	}
+}
+
+// visibleCommandNames returns the names of the commands that the help of the program lists.
+func visibleCommandNames(app *kong.Kong) []string {
+	var names []string
+	for _, command := range app.Model.Children {
+		if !command.Hidden {
+			names = append(names, command.Name)
+		}
+	}
+	return names
 }
 
 // versionCmd prints what --version prints.

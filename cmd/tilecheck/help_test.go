@@ -362,14 +362,25 @@ func TestSwitchesOfPRISM(t *testing.T) {
 func TestSwitchErrors(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"check d.prism -ss":           "unknown flag -ss; did you mean: tilecheck distribution d.prism\n",
-		"d.prism -simpath 10 out.txt": "did you mean: tilecheck simulate d.prism --steps 10 --format csv > out.txt\n",
-		"check d.prism -noprobchecks": "unknown flag -noprobchecks; as a switch of PRISM or Storm, -noprobchecks has no counterpart in tilecheck: probabilities that do not sum to 1 are an error\n",
-		"check d.prism d.props -foo":  "unknown flag -foo (see tilecheck check --help)\n",
-		"check d.prism --plot":        "--plot has no value (see tilecheck check --help)\n",
-		"check d.prism --const":       "--const has no value (see tilecheck check --help)\n",
-		"bench run d --qvbs --xyzzy":  "unknown flag --xyzzy (see tilecheck bench run --help)\n",
-		"bench d --qvbs --xyzzy":      "unknown flag --xyzzy (see tilecheck bench run --help)\n",
+		"check d.prism -ss":              "unknown flag -ss; did you mean: tilecheck distribution d.prism\n",
+		"d.prism -simpath 10 out.txt":    "did you mean: tilecheck simulate d.prism --steps 10 --format csv > out.txt\n",
+		"check d.prism -gs":              "unknown flag -gs; -gs is not needed: the engine selects its method by itself, and reports bounds of its values; the command without it: tilecheck check d.prism\n",
+		"check d.prism -maxiters 100":    "; -maxiters 100 is not needed: the engine selects its method by itself, and reports bounds of its values; the command without it: tilecheck check d.prism\n",
+		"check d.prism -gs -lp -v -sim":  "; -gs, -lp are not needed: the engine selects its method by itself, and reports bounds of its values; -v is not needed: it only changes the log of the other program; did you mean: tilecheck check d.prism --method sim\n",
+		"help witness":                   "there is no command \"witness\"; --witness is a flag of check (see tilecheck help --all check)\n",
+		"help --subsystem":               "unknown flag --subsystem; it is a flag of check (see tilecheck help --all check)\n",
+		"help xyzzy":                     ", completion, help, version\n",
+		"check d.prism -noprobchecks":    "unknown flag -noprobchecks; as a switch of PRISM or Storm, -noprobchecks has no counterpart in tilecheck: probabilities that do not sum to 1 are an error\n",
+		"check d.prism d.props -foo":     "unknown flag -foo (see tilecheck check --help)\n",
+		"check d.prism --plot":           "--plot has no value (see tilecheck check --help)\n",
+		"check d.prism --const":          "--const has no value (see tilecheck check --help)\n",
+		"check d.prism --confidence 95%": "--confidence: found \"95%\", want a number such as 0.95 (see tilecheck check --help)\n",
+		"check d.prism --width x":        "--width: found \"x\", want a number (see tilecheck check --help)\n",
+		"check d.prism --samples 1.5":    "--samples: found \"1.5\", want a whole number (see tilecheck check --help)\n",
+		"check d.prism --seed -1":        "--seed: found \"-1\", want a whole number that is not negative (see tilecheck check --help)\n",
+		"check d.prism --timeout 5":      "--timeout: found \"5\", want a duration with its unit, such as 90s or 2h; did you mean: tilecheck check d.prism --timeout 5s\n",
+		"bench run d --qvbs --xyzzy":     "unknown flag --xyzzy (see tilecheck bench run --help)\n",
+		"bench d --qvbs --xyzzy":         "unknown flag --xyzzy (see tilecheck bench run --help)\n",
 	} {
 		code, _, stderr := tilecheck(t.Context(), fields("tilecheck "+line)...)
 		if code != exitUsage || !strings.HasSuffix(stderr, want) {
@@ -382,6 +393,7 @@ func TestSwitchErrors(t *testing.T) {
 		"help -ss":           "-ss means: tilecheck distribution MODEL\n",
 		"help -pf":           "-pf ARGUMENT means: tilecheck check MODEL --prop ARGUMENT\n",
 		"help -importtrans":  "-importtrans FILE means: tilecheck check FILE; the files of the same model are written MODEL.tra,sta,lab\n",
+		"help -gs":           "-gs is not needed: the engine selects its method by itself, and reports bounds of its values\n",
 		"help -prism":        "-prism MODEL means: tilecheck check MODEL\n",
 		"help --sound":       "-sound is not needed: the engine selects its method by itself, and reports bounds of its values\n",
 		"help -exportvector": "-exportvector has no counterpart in tilecheck: the page of tilecheck serve shows the values of all states\n",

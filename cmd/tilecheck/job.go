@@ -42,7 +42,7 @@ func dialect(name string) syntax.Dialect {
 }
 
 // errNoProperty is the error of a command line that has a model and nothing to check.
-var errNoProperty = errors.New("no property: give a properties file or --prop, for example --prop 'P=? [ F s=2 ]'")
+var errNoProperty = errors.New("no property: give a properties file or --prop")
 
 // readJob reads the model and the properties, and returns the job that the flags describe.
 func (c *jobFlags) readJob(env *environment) (runner.Job, error) {
@@ -55,7 +55,7 @@ func (c *jobFlags) readJob(env *environment) (runner.Job, error) {
 		return job, err
 	}
 	if c.PropsFile == "" && len(c.Prop) == 0 && !jani.IsJANI(job.Model) && !c.mayLackProperties {
-		return job, usageError("%w", errNoProperty)
+		return job, usageError("%w, for example --prop %s", errNoProperty, quote.Word(exampleProperty(&job)))
 	}
 	var err error
 	if c.PropsFile != "" {

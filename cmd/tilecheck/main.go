@@ -15,6 +15,7 @@ import (
 
 	"tilecheck/cmd/tilecheck/describe"
 	"tilecheck/internal/foreign"
+	"tilecheck/internal/noun"
 	"tilecheck/internal/quote"
 	"tilecheck/report/stream"
 
@@ -376,18 +377,51 @@ func (e *environment) checkCommandLine(kongContext *kong.Context, args []string)
 // node is the command of the line; nil if there is none.
 func explainParseError(ctx context.Context, args []string, node *kong.Node, err error) error {
 	message, _, _ := strings.Cut(err.Error(), ", did you mean") // kong suggests flags with the same first letter, which are rarely related
-	message = withFullFlag(args, message)
+	message = plainValueError(withFullFlag(args, message))
 	if reading := translateForeign(ctx, args); reading.Words != nil {
-		return usageError("%s; did you mean: tilecheck %s", message, shellText(reading))
+		return usageError("%s%s: tilecheck %s", message, translationHint(reading, args), shellText(reading))
 	}
 	if word, known := foreignSwitch(wordsWithoutFlags(args, node), message); known != nil {
 		return usageError("unknown flag %s; as a switch of PRISM or Storm, %s", word, known.Explain(word))
+	}
+	if flag, isUnknown := strings.CutPrefix(message, "unknown flag --"); isUnknown && node != nil && node.Name == "help" {
+		if hint := helpOfFlag(ctx, flag); hint != "" {
+			return usageError("%s; it is %s", message, hint)
+		}
 	}
 	err = rewordParseError(ctx, node, message, err)
 	if node == nil {
 		return usageError("%w (see tilecheck --help)", err)
 	}
 	return usageError("%w (see %s --help)", err, node.FullPath())
+}
+
+// translationHint introduces a translated command line, after the message of the parser. It says which switches are left out, and why.
+func translationHint(reading foreign.Reading, args []string) string {
+	var hint strings.Builder
+	numDroppedWords := 0
+	for i, dropped := range reading.Dropped {
+		isSameReason := i+1 < len(reading.Dropped) && reading.Dropped[i+1].Reason == dropped.Reason
+		isContinued := i > 0 && reading.Dropped[i-1].Reason == dropped.Reason
+		if isContinued {
+			hint.WriteString(", " + dropped.Text)
+		} else {
+			hint.WriteString("; " + dropped.Text)
+		}
+		numDroppedWords += len(strings.Fields(dropped.Text))
+		switch {
+		case isSameReason:
+		case isContinued:
+			hint.WriteString(" are not needed: " + dropped.Reason)
+		default:
+			hint.WriteString(" is not needed: " + dropped.Reason)
+		}
+	}
+	onlyDrops := numDroppedWords > 0 && len(reading.Words) == len(args)-numDroppedWords
+	if onlyDrops {
+		return hint.String() + "; the command without " + noun.Verb(len(reading.Dropped), "it", "them")
+	}
+	return hint.String() + "; did you mean"
 }
 
 // rewordParseError returns an error of kong in better words. message is the text of the error without kong's suggestions.
@@ -402,6 +436,9 @@ func rewordParseError(ctx context.Context, node *kong.Node, message string, err 
 	if name, isMissing := strings.CutPrefix(message, `expected "<`); isMissing && node != nil {
 		name, _, _ = strings.Cut(name, ">")
 		return fmt.Errorf("the argument <%s> is missing", name)
+	}
+	if isFlag && strings.HasPrefix(problem, "found ") { // by plainValueError
+		return errors.New(message)
 	}
 	text := strings.Replace(err.Error(), `,"" but got`, " but got", 1) // the default value is empty
 	if word, unknown := strings.CutPrefix(message, "unexpected argument "); unknown && node == nil {

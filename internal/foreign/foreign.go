@@ -14,7 +14,12 @@ type Reading struct {
 	Words []string // the command line of tilecheck; empty if there is no translation
 	// File is the file to which the other program would write the output; empty if it would print it.
 	File string
+	// Dropped are the switches that the translation leaves out because they are not needed.
+	Dropped []DroppedSwitch
 }
+
+// DroppedSwitch is a switch that is not needed, as it was written, with the reason.
+type DroppedSwitch struct{ Text, Reason string }
 
 // translateOldCompare translates a command line of an earlier version of tilecheck, in which compare had the flag --preset
 // instead of subcommands. It returns the possible translations, first the one that keeps all words; nil if the command is not
@@ -73,6 +78,7 @@ type translation struct {
 	commandFlags []string           // those of the flags that belong to command
 	outputFile   string             // the file to which the other program would write; empty for standard output
 	needs        []string           // Switch.Needs of the switches
+	dropped      []DroppedSwitch
 }
 
 // translate translates the switches of PRISM and Storm in a command line. commands are the names of tilecheck's commands. If the
@@ -106,7 +112,7 @@ func translate(args, commands []string, onlyCommand bool) Reading {
 	case command == "":
 		command = "check"
 	}
-	return Reading{Words: slices.Concat([]string{command}, t.files, t.flags), File: t.outputFile}
+	return Reading{Words: slices.Concat([]string{command}, t.files, t.flags), File: t.outputFile, Dropped: t.dropped}
 }
 
 // isStormInput reports whether a word is a switch of Storm that names the model.
@@ -162,7 +168,9 @@ func (t *translation) translateWord(args []string) (numWords int, ok bool) {
 		hasValue = false
 	}
 	if strings.HasPrefix(word, "--") && isSetting(name) { // it changes no answer
-		return 1 + countValues(args[1:]), true
+		numWords = 1 + countValues(args[1:])
+		t.drop(args[:numWords], ownMethod)
+		return numWords, true
 	}
 	knownSwitch := t.switches[nameOf(word)]
 	switch {
@@ -182,8 +190,16 @@ func (t *translation) translateWord(args []string) (numWords int, ok bool) {
 	if !hasValue {
 		values, numWords = args[1:1+knownSwitch.NumArguments], 1+knownSwitch.NumArguments
 	}
+	if knownSwitch.IsNeedless {
+		t.drop(args[:numWords], knownSwitch.Reason)
+	}
 	numOptional, ok := t.addSwitch(knownSwitch, values, args[numWords:])
 	return numWords + numOptional, ok
+}
+
+// drop records a switch that is not needed, with its arguments.
+func (t *translation) drop(words []string, reason string) {
+	t.dropped = append(t.dropped, DroppedSwitch{strings.Join(words, " "), reason})
 }
 
 // addSwitch adds the translation of a switch with its arguments. following has the words after them. addSwitch returns how many of
@@ -194,6 +210,7 @@ func (t *translation) addSwitch(knownSwitch *Switch, values, following []string)
 	case name == "simpath":
 		return 0, t.addSimpath(knownSwitch, values)
 	case name == "epsilon" && strings.Trim(values[0], "abcdefghijklmnopqrstuvwxyz-") == "": // Storm's -e selects the engine
+		t.drop([]string{"-e", values[0]}, ownMethod)
 		return 0, true
 	case knownSwitch.NamesStates:
 		t.stateFiles = append(t.stateFiles, values[0])

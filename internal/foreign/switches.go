@@ -23,10 +23,10 @@ type Switch struct {
 	OptionalValues string // the possible values of an optional argument, separated by spaces
 }
 
-// Explain returns a sentence for the user: which command line of tilecheck means the same, or why there is none. word is the
-// switch as the user wrote it.
+// Explain returns a sentence for the user: which command line of tilecheck means the same, or why there is none. word is the switch as the user
+// wrote it.
 func (s *Switch) Explain(word string) string {
-	name := "-" + strings.TrimLeft(word, "-")
+	name := "-" + nameOf(word)
 	command := cmp.Or(s.Command, "check")
 	if s.FitsAnyCommand {
 		command = "export"
