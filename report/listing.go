@@ -18,6 +18,9 @@ func writeListings(w io.Writer, format table.Format, verdicts []result.Verdict, 
 	var text bytes.Buffer
 	for i := range verdicts {
 		verdict := &verdicts[i]
+		if err := writePoints(&text, format, verdict, opt); err != nil {
+			return err
+		}
 		writeRegions(&text, format, verdict)
 		writeQuantiles(&text, format, verdict, opt)
 		for _, listing := range verdict.Listings {

@@ -47,6 +47,8 @@ func VerdictChart(verdicts []result.Verdict) (chart *plot.Chart, notes []string,
 
 var errNothingToPlot = errors.New("there is nothing to plot: want a constant with several values (--const p=0.1:0.1:0.9) or a Pareto curve of two objectives")
 
+var errNoValueToPlot = errors.New("there is nothing to plot: no property has a value")
+
 // verdictChart collects the series of an experiment. Whatever is the same in all verdicts is in the title, and not in the names of
 // the series.
 type verdictChart struct {
@@ -154,7 +156,11 @@ func paretoChart(builder *verdictChart, verdicts []result.Verdict) (chart *plot.
 		}
 		chart.Series = append(chart.Series, series)
 	}
-	if len(chart.Series) == 0 {
+	hasValue := func(verdict result.Verdict) bool { return verdict.Value.Kind != result.NoValue }
+	switch {
+	case len(chart.Series) == 0 && !slices.ContainsFunc(verdicts, hasValue):
+		return nil, notes, errNoValueToPlot
+	case len(chart.Series) == 0:
 		return nil, notes, errNothingToPlot
 	}
 	return chart, notes, nil

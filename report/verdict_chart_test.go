@@ -57,4 +57,8 @@ func TestVerdictChart(t *testing.T) {
 	if _, _, err := report.VerdictChart([]result.Verdict{{Property: "P=? [ F a ]", Value: result.Value{Kind: result.Number}}}); err == nil || !strings.Contains(err.Error(), "nothing to plot") {
 		t.Errorf("found %v, want that there is nothing to plot", err)
 	}
+	refused := result.Verdict{Property: "multi(Pmax=? [ F a ], Rmin=? [ F b ])", Err: &result.Failure{Class: result.Unsupported, Message: "R of a path formula"}}
+	if _, _, err := report.VerdictChart([]result.Verdict{refused}); err == nil || !strings.Contains(err.Error(), "no property has a value") {
+		t.Errorf("found %v, want that the property has no value", err)
+	}
 }

@@ -201,6 +201,9 @@ func propertyText(verdict *result.Verdict) string {
 // valueCell returns the value of a verdict as a cell. If there was an error, the cell has its message instead, or also, if there is a value.
 func valueCell(verdict *result.Verdict, opt table.Options) table.Cell {
 	text := valueText(verdict, opt)
+	if hasPointTable(verdict) {
+		text = pointCountText(verdict)
+	}
 	if verdict.Err == nil {
 		if text == "" {
 			text = "no value"

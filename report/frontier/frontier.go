@@ -44,6 +44,21 @@ func FromVerdict(verdict *result.Verdict) *Frontier {
 	return frontier
 }
 
+// QueryObjectives returns the texts of the objectives of multi(...) that have no bound. It returns nil for other properties.
+func QueryObjectives(propertyText string) []string {
+	property, err := syntax.ParsePropertyOfAny([]byte(propertyText))
+	if err != nil {
+		return nil
+	}
+	var texts []string
+	for _, operand := range logic.Read(syntax.Unparen(property.X)).Objectives {
+		if logic.Read(syntax.Unparen(operand)).Query() {
+			texts = append(texts, syntax.ExprString(operand))
+		}
+	}
+	return texts
+}
+
 // setObjectives sets the objectives and their directions, max or min, from the operands of multi(...). It ignores operands with a bound. It returns
 // false unless exactly two operands remain.
 func (f *Frontier) setObjectives(operands []syntax.Expr) bool {

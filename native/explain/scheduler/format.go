@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -95,19 +96,33 @@ func ParseTarget(arg string) (file string, format Format, opts Options, err erro
 // selectFormat returns the format of the last option type=…. Without such an option, it returns the format that the extension of the file stands
 // for.
 func selectFormat(file string, words []string) (Format, error) {
-	format := formatOf(file)
+	format, hasType := formatOf(file), false
 	for _, word := range words {
 		key, value, _ := parseOption(word)
 		if key != "type" {
 			continue
 		}
+		hasType = true
 		var err error
 		format, err = ParseFormat(value)
 		if err != nil {
 			return 0, err
 		}
 	}
+	if filepath.Ext(file) == ".gz" {
+		return 0, fmt.Errorf("%s: schedulers are not compressed, want .json, .tra, .dot or .txt", file)
+	}
+	if !hasType && isOtherFile(file) {
+		return 0, fmt.Errorf("%s: a scheduler is one file: want .json for its choices, .tra or .dot for the chain under it, or .txt for a list; resolve MODEL --scheduler FILE.json -o %s writes the chain in other formats", file, file)
+	}
 	return format, nil
+}
+
+// isOtherFile reports whether the extension of a file stands for a model or for files of states that cannot have a scheduler.
+func isOtherFile(file string) bool {
+	extension := strings.TrimPrefix(filepath.Ext(file), ".")
+	first, _, hasSeveral := strings.Cut(extension, ",")
+	return hasSeveral || slices.Contains([]string{"all", "sta", "lab", "srew", "trew", "pexp", "drn", "umb", "prism", "jani", "svg", "png", "pdf"}, first)
 }
 
 // splitOptions splits an argument such as sched.txt:type=dot at its first colon. It skips the colon of a Windows drive, as in C:\x.
