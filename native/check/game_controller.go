@@ -6,7 +6,7 @@ import (
 )
 
 // gameControllerBuilder builds a controller of the model from the strategies of both sides of a game on a product with an automaton. The
-// strategies are memoryless on the product. The memory of the controller is the state that the automaton has before it reads the current
+// strategies are memoryless on the product. The controller has a node for each reachable pair, whatever the players do. The memory of the controller is the state that the automaton has before it reads the current
 // state of the model, so that all initial states have the same memory, as the file formats require.
 type gameControllerBuilder struct {
 	evaluation    *evaluation
@@ -40,14 +40,14 @@ func (e *evaluation) recordController(product *productModel, automaton sparse.Me
 	for _, s := range e.graph.Initial {
 		builder.newController.Start = append(builder.newController.Start, builder.nodeOf(productState{s, initial}))
 	}
-	for i := 0; i < len(builder.nodePairs); i++ { // addMove appends to builder.nodePairs
+	for i := 0; i < len(builder.nodePairs); i++ { // addMoves appends to builder.nodePairs
 		if i&0xfff == 0 && e.ctx.Err() != nil {
 			return e.ctx.Err()
 		}
 		if len(builder.nodePairs) > maxNodes {
 			return e.unsupportedError(e.property.Expr, "a scheduler with a memory of more than %d nodes is too large", maxNodes)
 		}
-		if err := builder.addMove(i); err != nil {
+		if err := builder.addMoves(i); err != nil {
 			return err
 		}
 	}
@@ -68,10 +68,10 @@ func (builder *gameControllerBuilder) nodeOf(pair productState) uint32 {
 	return number
 }
 
-// addMove adds the move of a node. The automaton reads the state of the node, and the strategy then selects a choice in this state of the
-// product.
-func (builder *gameControllerBuilder) addMove(node int) error {
-	beforeReading := builder.nodePairs[node]
+// addMoves adds the move and the deviations of a node. The automaton reads the state of the node, and the strategy then selects a choice in this
+// state of the product.
+func (builder *gameControllerBuilder) addMoves(number int) error {
+	beforeReading := builder.nodePairs[number]
 	afterReading := beforeReading
 	if !builder.automaton.Absorbing(beforeReading) {
 		var err error
@@ -80,13 +80,29 @@ func (builder *gameControllerBuilder) addMove(node int) error {
 			return err
 		}
 	}
-	move := sparse.Move{Choice: builder.choiceOf(afterReading)}
-	first, end := builder.evaluation.graph.Transitions(int(move.Choice))
-	for _, target := range builder.evaluation.graph.Target[first:end] {
-		move.Next = append(move.Next, builder.nodeOf(productState{target, afterReading.automatonState}))
+	best := int(builder.choiceOf(afterReading))
+	move := builder.moveOf(best, afterReading.automatonState)
+	var deviations []sparse.Move
+	first, end := builder.evaluation.graph.Choices(int(beforeReading.state))
+	for choice := first; choice < end; choice++ {
+		if choice != best {
+			deviations = append(deviations, builder.moveOf(choice, afterReading.automatonState))
+		}
 	}
-	builder.newController.Nodes[node].Moves = []sparse.Move{move}
+	node := &builder.newController.Nodes[number]
+	node.Moves, node.Deviations = []sparse.Move{move}, deviations
 	return nil
+}
+
+// moveOf returns the move that makes a choice of the model. automatonState is the state of the automaton after it has read the current state. It
+// adds nodes for new targets.
+func (builder *gameControllerBuilder) moveOf(choice, automatonState int) sparse.Move {
+	move := sparse.Move{Choice: uint32(choice)}
+	first, end := builder.evaluation.graph.Transitions(choice)
+	for _, target := range builder.evaluation.graph.Target[first:end] {
+		move.Next = append(move.Next, builder.nodeOf(productState{target, automatonState}))
+	}
+	return move
 }
 
 // choiceOf returns the model's choice that the strategy selects in a state of the product. It returns the first choice if every choice is

@@ -46,7 +46,7 @@ func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler
 	case operator.Kind == logic.Objectives || operator.Kind == logic.Lexicographic:
 		return nil, verdict, noSchedulerError(property, operator.Expr, "found objectives that no scheduler meets together")
 	case request.choices == nil && operator.Kind == logic.Reward && operator.Objective.Form == logic.ZeroUnlessReached:
-		return nil, verdict, noSchedulerError(property, operator.Expr, "found no strategies of both sides for F0; no strategy attains an infinite value")
+		return nil, verdict, noSchedulerError(property, operator.Expr, "found no strategies of both sides for F0: no strategy attains an infinite value, and a strategy that needs too much memory is not written")
 	case request.choices == nil && c.floatModel.space.Program().Type == syntax.SMG:
 		return nil, verdict, noSchedulerError(property, operator.Expr, "found no memoryless strategies of both sides")
 	case request.choices == nil:

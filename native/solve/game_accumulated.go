@@ -53,7 +53,8 @@ func (game *Game) ZeroUnlessReached(ctx context.Context, reward *sparse.Reward, 
 }
 
 // withoutInfiniteChoices solves the game with the kept choices only. It translates the choices of the strategies to the complete game. The
-// removed choices lead from states with finite values to infinite values. The minimizer avoids them, so removing them changes no value.
+// removed choices lead from states with finite values to infinite values. The minimizer avoids them, so removing them changes no value. The
+// controller has no deviations for them: a maximizer who only guarantees the value has no strategy yet for infinite values.
 func (accumulation *accumulation) withoutInfiniteChoices(keptChoices *sparse.Set) (*Values, error) {
 	restricted, reward := accumulation.restrictChoices(keptChoices, accumulation.reward)
 	values, err := restricted.ZeroUnlessReached(accumulation.ctx, reward, accumulation.target, accumulation.opts)
@@ -62,8 +63,10 @@ func (accumulation *accumulation) withoutInfiniteChoices(keptChoices *sparse.Set
 	}
 	originalChoices := choiceNumbers(keptChoices)
 	for _, node := range values.Controller.Nodes {
-		for i := range node.Moves {
-			node.Moves[i].Choice = originalChoices[node.Moves[i].Choice]
+		for _, moves := range [][]sparse.Move{node.Moves, node.Deviations} {
+			for i := range moves {
+				moves[i].Choice = originalChoices[moves[i].Choice]
+			}
 		}
 	}
 	return values, nil

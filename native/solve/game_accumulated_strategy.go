@@ -1,6 +1,9 @@
 package solve
 
 import (
+	"math"
+	"math/big"
+
 	"tilecheck/native/space/sparse"
 )
 
@@ -19,11 +22,15 @@ func (product *accumulatedProduct) addStrategies(values, lowerSolution, upperSol
 			return err
 		}
 	}
-	return product.addController(values, lowerSolution.Scheduler, upperSolution.Scheduler, product.reachProbability.Scheduler, minimizerBeyond.Scheduler)
+	return product.addController(values, &accumulatedStrategies{
+		maximizer: lowerSolution.Scheduler, minimizer: upperSolution.Scheduler,
+		maximizerBeyond: product.reachProbability.Scheduler, minimizerBeyond: minimizerBeyond.Scheduler,
+	})
 }
 
 // addExactStrategies adds a controller with strategies of both sides to the values, if the options request it. Both attain the exact value:
-// when the accumulated reward has reached the limit, they preserve the probability of reaching target and the expected later reward, and the maximizer also reaches target with this probability.
+// when the accumulated reward has reached the limit, they preserve the probability of reaching target and the expected later reward, and the
+// maximizer also reaches target with this probability if the minimizer does the same. For a minimizer who does not, see surplus.
 func (product *accumulatedProduct) addExactStrategies(values, solution *Values, largeSolution *largeReward) error {
 	if !product.opts.Scheduler {
 		return nil
@@ -34,25 +41,20 @@ func (product *accumulatedProduct) addExactStrategies(values, solution *Values, 
 	if err != nil || reachValues.Scheduler == nil {
 		return err
 	}
-	maximizerBeyond := unrestrictedStrategy(game, reachValues.Scheduler, preserving)
-	return product.addController(values, solution.Scheduler, solution.Scheduler, maximizerBeyond, largeSolution.laterRewards.Scheduler)
+	return product.addController(values, &accumulatedStrategies{
+		maximizer: solution.Scheduler, minimizer: solution.Scheduler,
+		maximizerBeyond: unrestrictedStrategy(game, reachValues.Scheduler, preserving), minimizerBeyond: largeSolution.laterRewards.Scheduler,
+		surplus: product.newSurplus(largeSolution),
+	})
 }
 
-// preservingChoices returns the choices that preserve the probability of reaching target and, for the maximizer, also the expected later reward. It
-// removes each choice of the maximizer that changes the expected later reward.
+// preservingChoices returns the choices that preserve the probability of reaching target, and also the expected later reward.
 func (accumulation *accumulation) preservingChoices(largeSolution *largeReward) *sparse.Set {
 	result := largeSolution.optimalChoices.Clone()
-	undecidedStates := accumulation.endStates.Union(accumulation.infiniteStates).Complement()
-	for s := range undecidedStates.Intersect(accumulation.game.maximizer).All() {
+	for s := range accumulation.undecidedStates().All() {
 		first, end := accumulation.game.graph.Choices(s)
 		for choice := first; choice < end; choice++ {
-			if !result.Has(choice) {
-				continue
-			}
-			laterReward := accumulation.reward.ExactChoiceTotal(s, choice)
-			laterReward.Mul(laterReward, accumulation.reachProbability.Exact[s])
-			laterReward.Add(laterReward, expectedValue(accumulation.game.graph, choice, largeSolution.laterRewards.Exact))
-			if laterReward.Cmp(largeSolution.laterRewards.Exact[s]) != 0 {
+			if result.Has(choice) && accumulation.gain(s, choice, largeSolution).Sign() != 0 {
 				result.Remove(choice)
 			}
 		}
@@ -60,73 +62,162 @@ func (accumulation *accumulation) preservingChoices(largeSolution *largeReward) 
 	return result
 }
 
+// undecidedStates returns the states with finite values where the path has not ended.
+func (accumulation *accumulation) undecidedStates() *sparse.Set {
+	return accumulation.endStates.Union(accumulation.infiniteStates).Complement()
+}
+
+// gain returns by how much a choice of state s that preserves the probability of reaching target increases the expected later reward. It is
+// negative for bad choices of the maximizer, and positive for bad choices of the minimizer.
+func (accumulation *accumulation) gain(s, choice int, largeSolution *largeReward) *big.Rat {
+	gain := accumulation.reward.ExactChoiceTotal(s, choice)
+	gain.Mul(gain, accumulation.reachProbability.Exact[s])
+	gain.Add(gain, expectedValue(accumulation.game.graph, choice, largeSolution.laterRewards.Exact))
+	return gain.Sub(gain, largeSolution.laterRewards.Exact[s])
+}
+
+// surplus says how much the minimizer gives to the maximizer beyond the limit by choices that increase the expected later reward. Such choices can
+// keep a path from target forever while the maximizer waits for the later rewards. So the maximizer counts the surplus. When it is at least the
+// expected later reward of the state, the maximizer gives up the later reward, and only tries to reach target.
+//
+// A smaller surplus grows only finitely often, because the gains are multiples of unit, rounded down. Choices of the minimizer that increase
+// the probability of reaching target give nothing here; almost surely there are finitely many.
+type surplus struct {
+	unit         *big.Rat   // the smallest positive gain of a choice of the minimizer; nil if there is none
+	gains        []int      // of each choice of the game, in units
+	laterRewards []*big.Rat // of each state
+}
+
+// newSurplus returns the surplus of the minimizer's choices.
+func (accumulation *accumulation) newSurplus(largeSolution *largeReward) *surplus {
+	result := &surplus{gains: make([]int, accumulation.game.graph.NumChoices()), laterRewards: largeSolution.laterRewards.Exact}
+	gains := map[int]*big.Rat{} // by choice
+	for s := range accumulation.undecidedStates().Minus(accumulation.game.maximizer).All() {
+		first, end := accumulation.game.graph.Choices(s)
+		for choice := first; choice < end; choice++ {
+			if !largeSolution.optimalChoices.Has(choice) {
+				continue
+			}
+			gain := accumulation.gain(s, choice, largeSolution)
+			if gain.Sign() <= 0 {
+				continue
+			}
+			gains[choice] = gain
+			if result.unit == nil || gain.Cmp(result.unit) < 0 {
+				result.unit = gain
+			}
+		}
+	}
+	for choice, gain := range gains {
+		multiple, _ := new(big.Rat).Quo(gain, result.unit).Float64()
+		result.gains[choice] = int(min(multiple, math.MaxInt32)) // rounded down
+	}
+	return result
+}
+
+// covers reports whether a surplus, in units, is at least the expected later reward of state s.
+func (surplus *surplus) covers(units int, s uint32) bool {
+	laterReward := surplus.laterRewards[s]
+	if units == 0 || laterReward == nil {
+		return laterReward == nil || laterReward.Sign() == 0
+	}
+	amount := new(big.Rat).SetInt64(int64(units))
+	return amount.Mul(amount, surplus.unit).Cmp(laterReward) >= 0
+}
+
+// accumulatedStrategies are strategies of both sides. maximizer and minimizer are strategies on the product; the others are strategies on the
+// game, for accumulated rewards from the limit on.
+type accumulatedStrategies struct {
+	maximizer, minimizer, maximizerBeyond, minimizerBeyond []uint32
+	surplus                                                *surplus // nil if maximizerBeyond only tries to reach target
+}
+
 // accumulatedController builds the controller of memoryless strategies on the product. Its memory is the accumulated reward before the state.
-// One more memory stands for all rewards from the limit on, and for paths that have visited an end state.
+// More memories stand for all rewards from the limit on: one for each surplus, and one for paths on which the maximizer only tries to reach
+// target, or which have visited an end state. The controller has a node for each reachable pair, whatever the players do.
 type accumulatedController struct {
 	*accumulatedProduct
-	choices            []uint32          // the choice of the product in each of its states
-	choicesBeyondLimit []uint32          // the choice of the game in each of its states, where the product has ended
-	memories           map[string]uint32 // the memory for each accumulated reward, by its text
+	surplus            *surplus                     // nil if the maximizer only tries to reach target beyond the limit
+	choices            []uint32                     // the choice of the product in each of its states
+	choicesBeyondLimit []uint32                     // the choice of the game in each of its states, where the product has ended
+	choicesToTarget    []uint32                     // the same, where the maximizer only tries to reach target
+	memories           map[accumulatedMemory]uint32 // the number of each memory
 	nodeNumbers        map[controllerNode]uint32
 	nodes              []controllerNode
 	result             sparse.Controller
 }
 
 // controllerNode is a node of an accumulatedController: a state of the game, and its state of the product. The latter is 0 where the product
-// has ended.
-type controllerNode struct{ state, product uint32 }
+// has ended; then surplus is the surplus of the path, or onlyReach.
+type controllerNode struct {
+	state, product uint32
+	surplus        int
+}
 
-// beyondLimit stands for the text of the accumulated reward where the product has ended.
-const beyondLimit = ""
+// accumulatedMemory is a memory of an accumulatedController: the text of the accumulated reward, or "" and the surplus where the product has
+// ended.
+type accumulatedMemory struct {
+	reward  string
+	surplus int
+}
 
-// addController adds the controller of both sides to the values. maximizer and minimizer are strategies on the product; maximizerBeyond and
-// minimizerBeyond are strategies on the game, for accumulated rewards from the limit on. It adds nothing if a strategy is missing, or if an
-// initial state has an infinite value.
-func (product *accumulatedProduct) addController(values *Values, maximizer, minimizer, maximizerBeyond, minimizerBeyond []uint32) error {
+// onlyReach is the surplus of paths on which the maximizer only tries to reach target, and of paths that have visited an end state.
+const onlyReach = -1
+
+// maxAccumulatedNodes limits the nodes of a controller.
+const maxAccumulatedNodes = 4 * maxAccumulated
+
+// addController adds the controller of both sides to the values. It adds nothing if a strategy is missing, if an initial state has an infinite
+// value, or if the controller has too many nodes.
+func (product *accumulatedProduct) addController(values *Values, strategies *accumulatedStrategies) error {
 	strategyAtEnd := product.reachProbability.Scheduler
-	for _, strategy := range [][]uint32{maximizer, minimizer, maximizerBeyond, minimizerBeyond, strategyAtEnd} {
+	for _, strategy := range [][]uint32{strategies.maximizer, strategies.minimizer, strategies.maximizerBeyond, strategies.minimizerBeyond, strategyAtEnd} {
 		if strategy == nil {
 			return nil
 		}
 	}
 	builder := &accumulatedController{
-		accumulatedProduct: product, choices: make([]uint32, product.graph.NumStates()),
-		memories: map[string]uint32{}, nodeNumbers: map[controllerNode]uint32{},
+		accumulatedProduct: product, surplus: strategies.surplus, choices: make([]uint32, product.graph.NumStates()),
+		memories: map[accumulatedMemory]uint32{}, nodeNumbers: map[controllerNode]uint32{},
 	}
 	for i, pair := range product.pairs {
-		strategy := minimizer
+		strategy := strategies.minimizer
 		if product.game.maximizer.Has(int(pair.state)) {
-			strategy = maximizer
+			strategy = strategies.maximizer
 		}
 		builder.choices[i+1] = product.graph.ChoiceOrFirst(i+1, strategy[i+1])
 	}
 	for s := range product.game.graph.NumStates() {
-		strategy := minimizerBeyond
+		beyond, toTarget := strategies.minimizerBeyond, strategies.minimizerBeyond
 		switch {
 		case product.endStates.Has(s):
-			strategy = strategyAtEnd // the minimizer still prevents target where p is 0
+			beyond, toTarget = strategyAtEnd, strategyAtEnd // the minimizer still prevents target where p is 0
 		case product.game.maximizer.Has(s):
-			strategy = maximizerBeyond
+			beyond, toTarget = strategies.maximizerBeyond, product.reachProbability.Scheduler
 		}
-		builder.choicesBeyondLimit = append(builder.choicesBeyondLimit, product.game.graph.ChoiceOrFirst(s, strategy[s]))
+		builder.choicesBeyondLimit = append(builder.choicesBeyondLimit, product.game.graph.ChoiceOrFirst(s, beyond[s]))
+		builder.choicesToTarget = append(builder.choicesToTarget, product.game.graph.ChoiceOrFirst(s, toTarget[s]))
 	}
 	return builder.buildController(values)
 }
 
 // buildController adds all nodes that are reachable from the initial states, and stores the controller in values. It stores none if an initial state
-// has an infinite value.
+// has an infinite value, or if there are too many nodes.
 func (builder *accumulatedController) buildController(values *Values) error {
 	for _, s := range builder.game.graph.Initial {
 		if builder.infiniteStates.Has(int(s)) {
 			return nil
 		}
-		builder.result.Start = append(builder.result.Start, builder.addNode(controllerNode{s, builder.startPairs[s]}))
+		builder.result.Start = append(builder.result.Start, builder.addNode(controllerNode{state: s, product: builder.startPairs[s]}))
 	}
-	for i := 0; i < len(builder.nodes); i++ { // move appends to builder.nodes
+	for i := 0; i < len(builder.nodes); i++ { // addMoves appends to builder.nodes
 		if i&0xfff == 0 && builder.ctx.Err() != nil {
 			return builder.ctx.Err()
 		}
-		builder.result.Nodes[i].Moves = []sparse.Move{builder.moveOf(builder.nodes[i])}
+		if len(builder.nodes) > maxAccumulatedNodes {
+			return nil
+		}
+		builder.addMoves(i)
 	}
 	values.Controller = &builder.result
 	return nil
@@ -137,14 +228,14 @@ func (builder *accumulatedController) addNode(node controllerNode) uint32 {
 	if number, isKnown := builder.nodeNumbers[node]; isKnown {
 		return number
 	}
-	reward := beyondLimit
+	key := accumulatedMemory{surplus: node.surplus}
 	if node.product != 0 {
-		reward = builder.pairs[node.product-1].earlierReward.RatString()
+		key.reward = builder.pairs[node.product-1].earlierReward.RatString()
 	}
-	memory, isKnown := builder.memories[reward]
+	memory, isKnown := builder.memories[key]
 	if !isKnown {
 		memory = uint32(len(builder.memories))
-		builder.memories[reward] = memory
+		builder.memories[key] = memory
 	}
 	number := uint32(len(builder.nodes))
 	builder.nodeNumbers[node] = number
@@ -153,31 +244,68 @@ func (builder *accumulatedController) addNode(node controllerNode) uint32 {
 	return number
 }
 
-// moveOf returns the choice of a node and the nodes of its targets. It makes nodes for new targets.
-func (builder *accumulatedController) moveOf(node controllerNode) (move sparse.Move) {
-	hasEnded := node.product == 0 || builder.payoffStates.Has(int(node.product)) // the second case is a terminal initial state
-	if hasEnded {
-		return builder.moveBeyondLimit(node.state)
+// addMoves adds the move and the deviations of a node: one for each choice of the product, or of the game where the product has ended.
+func (builder *accumulatedController) addMoves(number int) {
+	node := builder.nodes[number]
+	if node.product != 0 && builder.payoffStates.Has(int(node.product)) { // a terminal initial state
+		node = builder.nodeBeyondLimit(node.state, 0)
 	}
-	choice := builder.choices[node.product]
-	move.Choice = builder.originalChoices[choice]
+	graph, s, best := builder.graph, int(node.product), builder.choices[node.product]
+	switch {
+	case node.product != 0:
+	case node.surplus == onlyReach:
+		graph, s, best = builder.game.graph, int(node.state), builder.choicesToTarget[node.state]
+	default:
+		graph, s, best = builder.game.graph, int(node.state), builder.choicesBeyondLimit[node.state]
+	}
+	moves := []sparse.Move{builder.moveOf(node, best)}
+	var deviations []sparse.Move
+	first, end := graph.Choices(s)
+	for choice := uint32(first); choice < uint32(end); choice++ {
+		if choice != best {
+			deviations = append(deviations, builder.moveOf(node, choice))
+		}
+	}
+	builder.result.Nodes[number].Moves, builder.result.Nodes[number].Deviations = moves, deviations
+}
+
+// moveOf returns the move that makes a choice in a node, and adds nodes for new targets. The choice is one of the product, or of the game where
+// the product has ended.
+func (builder *accumulatedController) moveOf(node controllerNode, choice uint32) sparse.Move {
+	if node.product == 0 {
+		return builder.moveBeyondLimit(node, choice)
+	}
+	move := sparse.Move{Choice: builder.originalChoices[choice]}
 	first, end := builder.graph.Transitions(int(choice))
 	for _, target := range builder.graph.Target[first:end] {
-		next := controllerNode{builder.pairs[target-1].state, target}
+		next := controllerNode{state: builder.pairs[target-1].state, product: target}
 		if builder.payoffStates.Has(int(target)) {
-			next.product = 0
+			next = builder.nodeBeyondLimit(next.state, 0)
 		}
 		move.Next = append(move.Next, builder.addNode(next))
 	}
 	return move
 }
 
-// moveBeyondLimit returns the choice of a state of the game where the product has ended, and the nodes of its targets.
-func (builder *accumulatedController) moveBeyondLimit(state uint32) sparse.Move {
-	move := sparse.Move{Choice: builder.choicesBeyondLimit[state]}
-	first, end := builder.game.graph.Transitions(int(move.Choice))
+// moveBeyondLimit returns the move that makes a choice of the game in a node where the product has ended.
+func (builder *accumulatedController) moveBeyondLimit(node controllerNode, choice uint32) sparse.Move {
+	move := sparse.Move{Choice: choice}
+	first, end := builder.game.graph.Transitions(int(choice))
 	for _, target := range builder.game.graph.Target[first:end] {
-		move.Next = append(move.Next, builder.addNode(controllerNode{state: target}))
+		next := controllerNode{state: target, surplus: onlyReach}
+		if node.surplus != onlyReach {
+			next = builder.nodeBeyondLimit(target, node.surplus+builder.surplus.gains[choice])
+		}
+		move.Next = append(move.Next, builder.addNode(next))
 	}
 	return move
+}
+
+// nodeBeyondLimit returns the node of a state with a surplus where the product has ended. The maximizer only tries to reach target if the
+// surplus covers the expected later reward, and if the state is an end state.
+func (builder *accumulatedController) nodeBeyondLimit(state uint32, units int) controllerNode {
+	if builder.surplus == nil || builder.endStates.Has(int(state)) || builder.surplus.covers(units, state) {
+		units = onlyReach
+	}
+	return controllerNode{state: state, surplus: units}
 }

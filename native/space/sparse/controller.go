@@ -23,6 +23,12 @@ type Controller struct {
 type Node struct {
 	State, Memory uint32
 	Moves         []Move
+	// Deviations are the other choices of the state. The controller does not make them, but in a game a player
+	// who does not follow the controller can. Their probabilities have no meaning. Only controllers of games have them.
+	Deviations []Move
+	// IsFree reports that the controller does not choose here, because the state belongs to a player who does not
+	// follow it. Moves are then all choices of the state, with equal probabilities.
+	IsFree bool
 }
 
 // Move is a choice with its probability (nil for 1), and the next node for each of its transitions.
@@ -46,21 +52,34 @@ func (controller *Controller) validate(model *Model) error {
 // transition, and the probabilities of the moves must sum to one.
 func (node *Node) validate(model *Model) error {
 	sum := new(big.Rat)
-	firstChoice, endChoice := model.Choices(int(node.State))
-	for _, move := range node.Moves {
-		if int(move.Choice) < firstChoice || int(move.Choice) >= endChoice {
-			return fmt.Errorf("found choice %d, wanted one of state %d: %d to %d", move.Choice, node.State, firstChoice, endChoice-1)
+	for i := range node.Moves {
+		if err := node.validateMove(model, &node.Moves[i]); err != nil {
+			return err
 		}
-		first, end := model.Transitions(int(move.Choice))
-		if len(move.Next) != end-first {
-			return fmt.Errorf("found %d next nodes for choice %d, wanted %d, one for each transition", len(move.Next), move.Choice, end-first)
+		sum.Add(sum, node.Moves[i].Probability())
+	}
+	for i := range node.Deviations {
+		if err := node.validateMove(model, &node.Deviations[i]); err != nil {
+			return err
 		}
-		sum.Add(sum, move.Probability())
 	}
 	excess, _ := sum.Sub(sum, big.NewRat(1, 1)).Float64()
 	const tolerance = 0x1p-40
 	if math.Abs(excess) > tolerance {
 		return errors.New("the probabilities of the moves do not sum to one")
+	}
+	return nil
+}
+
+// validateMove returns an error unless a move is a choice of the node's state with a next node for each transition.
+func (node *Node) validateMove(model *Model, move *Move) error {
+	firstChoice, endChoice := model.Choices(int(node.State))
+	if int(move.Choice) < firstChoice || int(move.Choice) >= endChoice {
+		return fmt.Errorf("found choice %d, wanted one of state %d: %d to %d", move.Choice, node.State, firstChoice, endChoice-1)
+	}
+	first, end := model.Transitions(int(move.Choice))
+	if len(move.Next) != end-first {
+		return fmt.Errorf("found %d next nodes for choice %d, wanted %d, one for each transition", len(move.Next), move.Choice, end-first)
 	}
 	return nil
 }
@@ -73,43 +92,109 @@ func (move *Move) Probability() *big.Rat {
 	return move.Prob
 }
 
-// Chain returns the Markov chain that the controller induces. Its states are the nodes; it has no rewards and no labels. The error is the
-// error of the context, or says that the controller does not fit the model.
+// Chain returns the Markov chain that the controller induces. Its states are the nodes; it has no rewards and no labels. In a free node all
+// moves are equally likely. The error is the error of the context, or says that the controller does not fit the model.
 func (controller *Controller) Chain(ctx context.Context, model *Model) (*Model, error) {
+	return controller.induce(ctx, model, DTMC)
+}
+
+// MDP returns the MDP that the controller leaves to the players who do not follow it: each move of a free node is a choice. In all other
+// respects it is like Chain.
+func (controller *Controller) MDP(ctx context.Context, model *Model) (*Model, error) {
+	return controller.induce(ctx, model, MDP)
+}
+
+// induce returns the model that the controller induces: a DTMC, or an MDP in which each move of a free node is a choice.
+func (controller *Controller) induce(ctx context.Context, model *Model, kind Kind) (*Model, error) {
 	if err := controller.validate(model); err != nil {
 		return nil, err
 	}
-	builder := NewBuilder(DTMC)
+	builder := NewBuilder(kind)
 	isRandomized := false
 	for i := range controller.Nodes {
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		builder.State()
-		isRandomized = isRandomized || len(controller.Nodes[i].Moves) > 1
-		addInducedRow(builder, model, controller.Nodes[i].Moves)
+		choices := [][]Move{controller.Nodes[i].Moves}
+		if kind == MDP {
+			choices = controller.Nodes[i].Choices()
+		}
+		for _, moves := range choices {
+			isRandomized = isRandomized || len(moves) > 1
+			if kind == MDP {
+				builder.Choice(NoAction)
+			}
+			addInducedRow(builder, model, moves, kind)
+		}
 	}
-	chain, err := builder.Finish()
+	induced, err := builder.Finish()
 	if err != nil {
 		return nil, err
 	}
-	chain.RelErr = model.RelErr
+	induced.RelErr = model.RelErr
 	if isRandomized && model.Fractions == nil {
-		chain.RelErr += moveErr
+		induced.RelErr += moveErr
 	}
-	chain.Initial = slices.Clone(controller.Start)
-	slices.Sort(chain.Initial)
-	return chain, nil
+	induced.Initial = slices.Clone(controller.Start)
+	slices.Sort(induced.Initial)
+	return induced, nil
+}
+
+// Choices returns the choices that the node leaves open: each move of a free node alone and with probability 1, or all moves together.
+func (node *Node) Choices() [][]Move {
+	if !node.IsFree {
+		return [][]Move{node.Moves}
+	}
+	var choices [][]Move
+	for _, move := range node.Moves {
+		move.Prob = nil
+		choices = append(choices, []Move{move})
+	}
+	return choices
+}
+
+// Followed returns the part of the controller that is reachable if all players follow it: without deviations, and without the nodes
+// that only deviations reach. The nodes keep their order.
+func (controller *Controller) Followed() *Controller {
+	isReached := NewSet(len(controller.Nodes))
+	queue := slices.Clone(controller.Start)
+	for len(queue) > 0 {
+		number := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		if isReached.Has(int(number)) {
+			continue
+		}
+		isReached.Add(int(number))
+		for _, move := range controller.Nodes[number].Moves {
+			queue = append(queue, move.Next...)
+		}
+	}
+	newNumbers := make([]uint32, len(controller.Nodes))
+	renumber := func(numbers []uint32) []uint32 { return SelectEntries(newNumbers, numbers) }
+	for position, number := range slices.Collect(isReached.All()) {
+		newNumbers[number] = uint32(position)
+	}
+	followed := &Controller{Start: renumber(controller.Start)}
+	for number := range isReached.All() {
+		node := controller.Nodes[number]
+		node.Moves, node.Deviations = slices.Clone(node.Moves), nil
+		for i := range node.Moves {
+			node.Moves[i].Next = renumber(node.Moves[i].Next)
+		}
+		followed.Nodes = append(followed.Nodes, node)
+	}
+	return followed
 }
 
 // moveErr bounds the relative error that the rounding of move probabilities, and of products and sums
 // with them, adds to the weights and rewards of the induced chain.
 const moveErr = 0x1p-50
 
-// addInducedRow adds the transitions of a node with the given moves to the induced chain. Transitions with the same next node and action
-// become one transition.
-func addInducedRow(builder *Builder, model *Model, moves []Move) {
-	row := inducedRow{probabilities: map[destination]float64{}, exactProbabilities: map[destination]*big.Rat{}}
+// addInducedRow adds the transitions of a node with the given moves to the induced model. Transitions with the same next node and action
+// become one transition. In an MDP transitions have no actions.
+func addInducedRow(builder *Builder, model *Model, moves []Move, kind Kind) {
+	row := inducedRow{hasActions: kind == DTMC && model.Actions != nil, probabilities: map[destination]float64{}, exactProbabilities: map[destination]*big.Rat{}}
 	for _, move := range moves {
 		row.addMove(model, move)
 	}
@@ -131,6 +216,7 @@ type destination struct {
 
 // inducedRow has the probability of each destination, and the destinations in the order in which they were added.
 type inducedRow struct {
+	hasActions         bool
 	destinations       []destination
 	probabilities      map[destination]float64
 	exactProbabilities map[destination]*big.Rat // empty if the model has no fractions
@@ -139,7 +225,7 @@ type inducedRow struct {
 // addMove adds the probability of each transition of a move to the probability of its destination.
 func (row *inducedRow) addMove(model *Model, move Move) {
 	target := destination{action: NoAction}
-	if model.Actions != nil {
+	if row.hasActions {
 		target.action = model.Actions[move.Choice]
 	}
 	probability, _ := move.Probability().Float64()
