@@ -8,8 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// playersOf returns for each player of a game whether --player names it; nil if the flag is not given. It returns a usage error if the model is
-// no game or there is no scheduler.
+// playersOf returns for each player of a game whether --player names it; nil if the flag is not given, or if it names all players. It returns a
+// usage error if the model is no game or there is no scheduler.
 func playersOf(space *explicit.Space, names []string, scheduler string) ([]bool, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -25,6 +25,9 @@ func playersOf(space *explicit.Space, names []string, scheduler string) ([]bool,
 			return nil, usageError("--player is %s, which is no player of %s", name, program.File)
 		}
 		isNamed[i] = true
+	}
+	if !slices.Contains(isNamed, false) {
+		return nil, nil
 	}
 	return isNamed, nil
 }

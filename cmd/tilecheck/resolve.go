@@ -61,10 +61,8 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 	switch {
 	case err != nil:
 		return err
-	case inducedModel != nil && unresolved.players != nil:
-		return usageError("%s has a scheduler with a memory, which depends on the choices of all players; want one without a memory for --player", c.Scheduler)
 	case inducedModel != nil:
-		return c.writeInduced(ctx, env, unresolved.space, inducedModel)
+		return c.writeInduced(ctx, env, unresolved, inducedModel)
 	case c.Scheduler != "":
 		return c.applyScheduler(ctx, env, unresolved)
 	}
@@ -107,9 +105,17 @@ func (c *resolveCmd) readModel(ctx context.Context, env *environment) (*unresolv
 	return &unresolvedModel{text, model, space, players}, err
 }
 
-// writeInduced writes the Markov chain that a scheduler with memory induces. original is the state space of the MDP or game, whose size is printed.
-func (c *resolveCmd) writeInduced(ctx context.Context, env *environment, original *explicit.Space, induced *syntax.Model) error {
-	text, err := induced.TextAs(syntax.DTMC)
+// remainingType returns the type of the resolved model: an MDP if some players keep their choices, else a DTMC.
+func (c *resolveCmd) remainingType(unresolved *unresolvedModel) syntax.ModelType {
+	if unresolved.players != nil && !c.Uniform {
+		return syntax.MDP
+	}
+	return syntax.DTMC
+}
+
+// writeInduced writes the model that a scheduler with memory induces.
+func (c *resolveCmd) writeInduced(ctx context.Context, env *environment, unresolved *unresolvedModel, induced *syntax.Model) error {
+	text, err := induced.TextAs(c.remainingType(unresolved))
 	if err != nil {
 		return err
 	}
@@ -117,7 +123,7 @@ func (c *resolveCmd) writeInduced(ctx context.Context, env *environment, origina
 	if err != nil {
 		return errResolved(err, text)
 	}
-	return c.writeChain(ctx, env, original, resolved, induced)
+	return c.writeResolved(ctx, env, unresolved.space, resolved, text)
 }
 
 // errResolved returns an error about the text of a resolved model. It quotes the line, because the text is not in a file.
@@ -210,12 +216,19 @@ func (c *resolveCmd) writeChain(ctx context.Context, env *environment, original,
 	if err != nil {
 		return err
 	}
-	if written, isStateFiles := stateFiles(c.Output); isStateFiles {
-		chain, err := c.buildSpace(ctx, text)
-		if err != nil {
+	if _, isStateFiles := stateFiles(c.Output); isStateFiles {
+		if resolved, err = c.buildSpace(ctx, text); err != nil {
 			return err
 		}
-		return c.writeStates(ctx, env, written, original, chain)
+	}
+	return c.writeResolved(ctx, env, original, resolved, text)
+}
+
+// writeResolved writes a resolved model, either as text or as files of its states. original is the state space of the MDP or game, and resolved
+// is that of the resolved model.
+func (c *resolveCmd) writeResolved(ctx context.Context, env *environment, original, resolved *explicit.Space, text []byte) error {
+	if written, isStateFiles := stateFiles(c.Output); isStateFiles {
+		return c.writeStates(ctx, env, written, original, resolved)
 	}
 	c.printSizes(env, original, resolved)
 	return env.writeNamed(cmp.Or(c.Output, "-"), textWriter(string(text)))
@@ -246,8 +259,7 @@ func (c *resolveCmd) writePermitted(ctx context.Context, env *environment, origi
 		}
 		return c.writeChain(ctx, env, original, resolved, restricted)
 	}
-	c.printSizes(env, original, resolved)
-	return env.writeNamed(cmp.Or(c.Output, "-"), textWriter(string(text)))
+	return c.writeResolved(ctx, env, original, resolved, text)
 }
 
 // printSizes prints the sizes of the MDP or game and of the resolved model, unless --quiet is given.
@@ -314,8 +326,8 @@ func (c *resolveCmd) job(src []byte) runner.Job {
 	}
 }
 
-// inducedModel returns the Markov chain that a scheduler with memory induces, as the syntax tree of a model. It returns nil if there is no
-// scheduler with memory.
+// inducedModel returns the model that a scheduler with memory induces, as a syntax tree: a Markov chain, or the MDP of the other players with
+// --player. It returns nil if there is no scheduler with memory.
 func (c *resolveCmd) inducedModel(ctx context.Context, env *environment, unresolved *unresolvedModel) (*syntax.Model, error) {
 	if c.Scheduler == "" {
 		return nil, nil
@@ -331,15 +343,19 @@ func (c *resolveCmd) inducedModel(ctx context.Context, env *environment, unresol
 	if len(space.Model().Initial) != 1 {
 		return nil, fmt.Errorf("%s: found %d initial states, want one for a scheduler with a memory", c.ModelFile, len(space.Model().Initial))
 	}
-	controller, err := scheduler.ReadController(ctx, c.Scheduler, text, space)
+	controller, err := scheduler.ReadController(ctx, c.Scheduler, text, space, unresolved.players)
 	if err != nil {
 		return nil, err
 	}
-	chain, err := controller.Chain(ctx, space.Model())
+	induce := controller.Chain
+	if c.remainingType(unresolved) == syntax.MDP {
+		induce = controller.MDP
+	}
+	inducedStates, err := induce(ctx, space.Model())
 	if err != nil {
 		return nil, err
 	}
-	induced, err := scheduler.ControllerModel(ctx, unresolved.model, unresolved.src, space, controller, chain)
+	induced, err := scheduler.ControllerModel(ctx, unresolved.model, unresolved.src, space, controller, inducedStates)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Scheduler, err)
 	}

@@ -215,9 +215,120 @@ rewards [risk] true : 1; [end] true : 3; endrewards
 			t.Errorf("%s: the chain has %v, want %v", property, product, want)
 		}
 	}
-	code, _, stderr := tilecheck(t.Context(), "resolve", model, "--scheduler", chosen, "--player", "bank")
-	if code != 80 || !strings.Contains(stderr, "has a scheduler with a memory") {
-		t.Errorf("resolve --player with a memory: %d, %s", code, stderr)
+}
+
+// TestSurplusOfF0: the patient player attains the value of F0 also against a blocker who never lets the path reach the target. The blocker's
+// choice increases the rewards, so the patient player waits for more of them, but not forever.
+func TestSurplusOfF0(t *testing.T) {
+	dir := t.TempDir()
+	model, chosen, rest := filepath.Join(dir, "m.prism"), filepath.Join(dir, "x.json"), filepath.Join(dir, "x.prism")
+	text := `smg
+player patient [wait], [end] endplayer
+player blocker [block], [let], [loop] endplayer
+module m
+  s : [0..2];
+  [wait] s=0 -> (s'=1);
+  [end] s=0 -> (s'=2);
+  [block] s=1 -> (s'=0);
+  [let] s=1 -> 1/4:(s'=0) + 3/4:(s'=2);
+  [loop] s=2 -> true;
+endmodule
+rewards s=0 : 1; endrewards
+`
+	if err := os.WriteFile(model, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := big.NewRat(4, 3) // 1 + 1/4 + 1/16 + ...
+	if got := fractions(t, model, "--prop", "<<patient>> Rmax=? [ F0 s=2 ]", "--export-scheduler", chosen)[0]; got == nil || got.Cmp(want) != 0 {
+		t.Fatalf("the value is %v, want %v", got, want)
+	}
+	for follower, response := range map[string]string{"patient": "<<other>> Rmin=? [ F0 s=2 ]", "blocker": "<<other>> Rmax=? [ F0 s=2 ]"} {
+		if code, _, stderr := tilecheck(t.Context(), "resolve", model, "--scheduler", chosen, "--player", follower, "-o", rest, "--quiet"); code != 0 {
+			t.Fatal(stderr)
+		}
+		mdp, _ := os.ReadFile(rest)
+		game := strings.Replace(string(mdp), "mdp", "smg\nplayer other induced_mdp, [wait], [end], [block], [let], [loop] endplayer", 1)
+		if err := os.WriteFile(rest, []byte(game), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := fractions(t, rest, "--prop", response)[0]; got == nil || got.Cmp(want) != 0 {
+			t.Errorf("if %s follows, %s is %v, want %v\n%s", follower, response, got, want, game)
+		}
+	}
+}
+
+// TestResolvedPlayers: if the players of one side follow their strategy, the best response of the other side gives the value of the game. The
+// strategies of most of the properties have memory.
+func TestResolvedPlayers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(43, 8))
+	objectives := []string{ // %s is for max or min
+		"P%s=? [ F s=1 ]", "P%s=? [ G F s=1 ]", "P%s=? [ (G F s=1) & (F G s!=2) ]", "P%s=? [ (F s=3) & (G F s=1) ]", "P%s=? [ (F s=1) & (F s=2) ]",
+		"P%s=? [ !((F s=1) & (F s=3)) ]", "P%s=? [ F (s=2 & (X s=1)) ]", `P%s=? [ (F<=3 s=2) | (G "odd") ]`, "P%s=? [ (G F s=0) => (G F s=3) ]",
+		"P%s=? [ F<=3 s=2 ]", "P%s=? [ F<=0 s=2 ]", "P%s=? [ s<3 U[1,4] s=1 ]", `P%s=? [ G<=3 "odd" ]`, "P%s=? [ X s=1 ]",
+		`R{"r"}%s=? [ C<=3 ]`, `R{"r"}%s=? [ I=2 ]`, `R{"r"}%s=? [ F0 s=3 ]`, `R{"r"}%s=? [ F0 s>2 ]`, `R{"r"}%s=? [ S ]`,
+	}
+	dir := t.TempDir()
+	model, chosen, rest := filepath.Join(dir, "m.prism"), filepath.Join(dir, "x.json"), filepath.Join(dir, "x.prism")
+	compared, between := map[string]int{}, 0
+	for range max(needs.Some(300), 30) {
+		text := randomGame(rng) + "rewards \"r\" [a] s<2 : 2; [b] s=1 : 1; s=2 : 1; endrewards\n"
+		if err := os.WriteFile(model, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		objective, isMax, isP := objectives[rng.IntN(len(objectives))], rng.IntN(2) == 0, rng.IntN(2) == 0
+		directions, players := map[bool]string{true: "max", false: "min"}, map[bool]string{true: "p", false: "q"}
+		property := fmt.Sprintf("<<%s>> "+objective, players[isP], directions[isMax])
+		values := fractions(t, model, "--prop", property, "--export-scheduler", chosen)
+		if values[0] == nil {
+			continue // infinite, or F0 without fractions
+		}
+		tolerance := new(big.Rat)
+		if rng.IntN(3) == 0 { // strategies of bounds attain these
+			tolerance.Add(big.NewRat(1, 1_000_000), tolerance.Mul(values[0], big.NewRat(1, 1_000_000)))
+			if code, _, stderr := tilecheck(t.Context(), "check", model, "--prop", property, "--export-scheduler", chosen); code != 0 {
+				t.Fatalf("%s%s: %s", text, property, stderr)
+			}
+		}
+		for _, followsCoalition := range []bool{true, false} {
+			follower := players[followsCoalition == isP]
+			code, _, stderr := tilecheck(t.Context(), "resolve", model, "--scheduler", chosen, "--player", follower, "-o", rest, "--quiet")
+			if strings.Contains(stderr, "a module cannot distinguish them") {
+				continue // a strategy without memory blocks choices by their actions
+			}
+			if strings.Contains(objective, "F0") && strings.Contains(stderr, "found no memory after choice") {
+				compared["infinite"]++ // another player can lead to an infinite value
+				continue
+			}
+			if code != 0 {
+				t.Fatalf("%s%s, %s follows: %s", text, property, follower, stderr)
+			}
+			response := fmt.Sprintf(objective, directions[isMax != followsCoalition])
+			if strings.Contains(objective, "F0") { // for games only
+				mdp, _ := os.ReadFile(rest)
+				game := strings.Replace(string(mdp), "mdp", "smg\nplayer other induced_mdp, [a], [b] endplayer", 1)
+				if err := os.WriteFile(rest, []byte(game), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				response = "<<other>> " + response
+			}
+			got := fractions(t, rest, "--prop", response)
+			isRight := len(got) == 1 && got[0] != nil
+			if isRight {
+				difference := new(big.Rat).Sub(got[0], values[0])
+				isRight = difference.Abs(difference).Cmp(tolerance) <= 0
+			}
+			if !isRight {
+				left, _ := os.ReadFile(rest)
+				t.Fatalf("%s%s: %v; if %s follows, %s is %v\n%s", text, property, values[0], follower, response, got, left)
+			}
+			compared[objective]++
+		}
+		if values[0].Sign() > 0 && !values[0].IsInt() {
+			between++
+		}
+	}
+	if between < 5 || needs.Some(300) > 30 && len(compared) < len(objectives) {
+		t.Errorf("only %d values are between zero and one; compared %v", between, compared)
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"tilecheck/native/space/files/named"
 
@@ -165,18 +164,11 @@ func (c *simulateCmd) readFollower(ctx context.Context, env *environment, space 
 	if err != nil {
 		return nil, err
 	}
-	follower, err := scheduler.ReadFollower(ctx, c.Scheduler, text, space)
+	players, err := playersOf(space, c.Player, c.Scheduler)
 	if err != nil {
 		return nil, err
 	}
-	players, err := playersOf(space, c.Player, c.Scheduler)
-	if err != nil || players == nil {
-		return follower, err
-	}
-	if err := follower.RestrictTo(players); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Scheduler, err)
-	}
-	return follower, nil
+	return scheduler.ReadFollower(ctx, c.Scheduler, text, space, players)
 }
 
 // pathOptions returns the options of the path that the flags describe: where the path ends, and whether it has rewards.

@@ -15,11 +15,12 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// ControllerModel returns a PRISM model of the Markov chain that a controller induces. One module replaces all modules of the model. It has the
-// variables of the model, a variable for the memory of the controller, and a command for each controller node. The name of the memory variable
-// does not occur in text, the source of the model.
-func ControllerModel(ctx context.Context, model *syntax.Model, text []byte, space *explicit.Space, controller *sparse.Controller, chain *sparse.Model) (*syntax.Model, error) {
-	writer := &moduleWriter{space: space, controller: controller, chain: chain, memoryName: "memory"}
+// ControllerModel returns a PRISM model of what a controller leaves of a model: a Markov chain, or the MDP of the players who do not follow it. One
+// module replaces all modules of the model. It has the variables of the model, a variable for the memory of the controller, and a command for
+// each choice of the induced model, which is controller.Chain or controller.MDP. The name of the memory variable does not occur in text, the
+// source of the model.
+func ControllerModel(ctx context.Context, model *syntax.Model, text []byte, space *explicit.Space, controller *sparse.Controller, induced *sparse.Model) (*syntax.Model, error) {
+	writer := &moduleWriter{space: space, controller: controller, induced: induced, memoryName: "memory"}
 	for strings.Contains(string(text), writer.memoryName) {
 		writer.memoryName += "_"
 	}
@@ -46,18 +47,22 @@ func isReplacedByModule(item syntax.Item) bool {
 	return false
 }
 
-// moduleWriter writes the chain of a controller as a module.
+// moduleWriter writes the model that a controller induces as a module.
 type moduleWriter struct {
 	space      *explicit.Space
 	controller *sparse.Controller
-	chain      *sparse.Model
-	memoryName string // the name of the variable for the memory
+	induced    *sparse.Model // the states are the nodes of the controller
+	memoryName string        // the name of the variable for the memory
 	text       strings.Builder
 }
 
-// writeModule writes the module: its variables, and a command for each controller node.
+// writeModule writes the module: its variables, and the commands of each controller node.
 func (writer *moduleWriter) writeModule(ctx context.Context) error {
-	writer.text.WriteString("module induced_chain\n")
+	name := "induced_chain"
+	if writer.induced.Kind == sparse.MDP {
+		name = "induced_mdp"
+	}
+	fmt.Fprintf(&writer.text, "module %s\n", name)
 	writer.writeVariables()
 	// Rewards may refer to an action that no node has, so every action gets a command.
 	for _, action := range writer.space.Program().Actions {
@@ -67,7 +72,7 @@ func (writer *moduleWriter) writeModule(ctx context.Context) error {
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := writer.writeCommand(i); err != nil {
+		if err := writer.writeCommands(i); err != nil {
 			return err
 		}
 	}
@@ -96,34 +101,46 @@ func (writer *moduleWriter) writeVariables() {
 	fmt.Fprintf(&writer.text, "  %s : [0..%d] init %d;\n\n", writer.memoryName, maxMemory, initial.Memory)
 }
 
-// writeCommand writes the command of controller node i. A deadlock state has no command.
-func (writer *moduleWriter) writeCommand(i int) error {
+// writeCommands writes a command for each choice of controller node i in the induced model. A deadlock state has no command.
+func (writer *moduleWriter) writeCommands(i int) error {
 	node := &writer.controller.Nodes[i]
 	model := writer.space.Model()
 	if model.Deadlocks != nil && model.Deadlocks.Has(int(node.State)) {
 		return nil
 	}
-	name, err := writer.moveAction(node)
-	if err != nil {
-		return err
-	}
-	var updates []string
-	first, end := writer.chain.Transitions(i)
-	for transition := first; transition < end; transition++ {
-		target := &writer.controller.Nodes[writer.chain.Target[transition]]
-		updates = append(updates, writer.probabilityText(transition)+":"+strings.Join(writer.nodeTexts(target, "(%s'=%s)"), "&"))
+	choices := [][]sparse.Move{node.Moves}
+	if writer.induced.Kind == sparse.MDP {
+		choices = node.Choices()
 	}
 	guard := strings.Join(writer.nodeTexts(node, "%s=%s"), " & ")
-	fmt.Fprintf(&writer.text, "  [%s] %s -> %s;\n", name, guard, strings.Join(updates, " + "))
+	firstChoice, _ := writer.induced.Choices(i)
+	for index, moves := range choices {
+		name, err := writer.moveAction(node.State, moves)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&writer.text, "  [%s] %s -> %s;\n", name, guard, writer.updatesText(firstChoice+index))
+	}
 	return nil
+}
+
+// updatesText returns the updates of a command with the transitions of a choice of the induced model.
+func (writer *moduleWriter) updatesText(choice int) string {
+	var updates []string
+	first, end := writer.induced.Transitions(choice)
+	for transition := first; transition < end; transition++ {
+		target := &writer.controller.Nodes[writer.induced.Target[transition]]
+		updates = append(updates, writer.probabilityText(transition)+":"+strings.Join(writer.nodeTexts(target, "(%s'=%s)"), "&"))
+	}
+	return strings.Join(updates, " + ")
 }
 
 // probabilityText returns the text of the probability of a transition.
 func (writer *moduleWriter) probabilityText(transition int) string {
-	if writer.chain.Fractions != nil {
-		return fractionText(writer.chain.Fraction(transition))
+	if writer.induced.Fractions != nil {
+		return fractionText(writer.induced.Fraction(transition))
 	}
-	return strconv.FormatFloat(writer.chain.Prob(transition), 'g', -1, 64)
+	return strconv.FormatFloat(writer.induced.Prob(transition), 'g', -1, 64)
 }
 
 // fractionText returns a fraction in PRISM's language.
@@ -142,18 +159,18 @@ func integerText(value *big.Int) string {
 	return value.String() + ".0"
 }
 
-// moveAction returns the action of a controller node's moves, or "" if they have different actions. If the model has transition rewards, different
+// moveAction returns the action of the moves of a command, or "" if they have different actions. If the model has transition rewards, different
 // actions are an error.
-func (writer *moduleWriter) moveAction(node *sparse.Node) (string, error) {
+func (writer *moduleWriter) moveAction(state uint32, moves []sparse.Move) (string, error) {
 	model := writer.space.Model()
 	if model.Actions == nil {
 		return "", nil
 	}
-	action := model.Actions[node.Moves[0].Choice]
-	isMixed := slices.ContainsFunc(node.Moves, func(move sparse.Move) bool { return model.Actions[move.Choice] != action })
+	action := model.Actions[moves[0].Choice]
+	isMixed := slices.ContainsFunc(moves, func(move sparse.Move) bool { return model.Actions[move.Choice] != action })
 	switch {
 	case isMixed && writer.hasActionRewards():
-		return "", fmt.Errorf("the controller mixes several actions in state %s, and a reward structure has rewards of actions: a command can have one action only", writer.space.Compiled().StateText(writer.space.State(nil, int(node.State))))
+		return "", fmt.Errorf("the controller mixes several actions in state %s, and a reward structure has rewards of actions: a command can have one action only", writer.space.Compiled().StateText(writer.space.State(nil, int(state))))
 	case isMixed || action == sparse.NoAction:
 		return "", nil
 	}

@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -24,31 +23,25 @@ type Follower struct {
 	lastMove *sparse.Move // the move that Choose drew last
 }
 
-// ReadFollower reads a scheduler of an MDP from a file. The scheduler may have memory, or permit several choices of a state.
-// The permitted choices of a state are equally likely.
-func ReadFollower(ctx context.Context, file string, text []byte, space *explicit.Space) (*Follower, error) {
+// ReadFollower reads a scheduler of an MDP or a game from a file. The scheduler may have memory, or permit several choices of a state.
+// The permitted choices of a state are equally likely. In a game, players[i] says whether the scheduler makes the choices of player i; nil
+// stands for all players. In the states of other players all choices are equally likely.
+func ReadFollower(ctx context.Context, file string, text []byte, space *explicit.Space, players []bool) (*Follower, error) {
 	if kind := space.Model().Kind; kind != sparse.MDP {
 		return nil, fmt.Errorf("%s: found %s, want an MDP for the scheduler %s", space.Program().File, noun.WithArticle(kind.String()), file)
 	}
 	follower := &Follower{space: space}
 	var err error
 	if Remembers(text) {
-		follower.controller, err = ReadController(ctx, file, text, space)
-	} else {
-		follower.permittedChoices, follower.scheduler, err = ReadPermitted(ctx, file, text, space)
+		follower.controller, err = ReadController(ctx, file, text, space, players)
+		return follower, err
+	}
+	follower.permittedChoices, follower.scheduler, err = ReadPermitted(ctx, file, text, space)
+	if err == nil && players != nil {
+		PermitOthers(space.Model(), players, follower.permittedChoices)
+		follower.scheduler = nil
 	}
 	return follower, err
-}
-
-// RestrictTo restricts the scheduler to some players of a game: it makes the choices of player i if players[i] is true. In the states of other players
-// all choices are equally likely. It is an error if the scheduler has memory, because then the choices of all players change the memory.
-func (follower *Follower) RestrictTo(players []bool) error {
-	if follower.permittedChoices == nil {
-		return errors.New("the scheduler has a memory, want one without for some of the players")
-	}
-	PermitOthers(follower.space.Model(), players, follower.permittedChoices)
-	follower.scheduler = nil
-	return nil
 }
 
 // PermitOthers adds to permitted all choices of the players i for which players[i] is false.

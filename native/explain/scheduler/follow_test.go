@@ -16,7 +16,7 @@ func TestFollower(t *testing.T) {
 		{"c": [{"labels": ["c"], "prob": 1, "memory-updates": [{"s'": {"s": 0}, "m'": 0}]}], "m": 0, "s": {"s": 1}},
 		{"c": [{"labels": ["c"], "prob": 1, "memory-updates": [{"s'": {"s": 0}, "m'": 1}]}], "m": 1, "s": {"s": 2}},
 		{"c": [{"index": 0, "labels": ["a"], "prob": 1, "memory-updates": [{"s'": {"s": 1}, "m'": 0}]}], "m": 1, "s": {"s": 0}}
-	]`), space)
+	]`), space, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestFollower(t *testing.T) {
 // TestFollowerOfPermitted: several permitted choices of a state are equally likely.
 func TestFollowerOfPermitted(t *testing.T) {
 	space := scheduled(t, "mdp module m s:[0..1]; [a] s=0 -> true; [b] s=0 -> true; [c] s=0 -> (s'=1); endmodule", "Pmax=? [ F s=1 ]", check.Options{}).Space
-	f, err := scheduler.ReadFollower(t.Context(), "x.adv", []byte("(0)=a\n(0)=c\n"), space)
+	f, err := scheduler.ReadFollower(t.Context(), "x.adv", []byte("(0)=a\n(0)=c\n"), space, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ const (
 	Dot
 	// JSON is Storm's format: a list of objects with the state (s), the number of steps (m) if the
 	// scheduler counts them, and the choice (c) with its number in the model, or "undefined" for any
-	// choice.
+	// choice. If a scheduler of a game has memory, the other choices of the state follow with probability 0.
 	JSON
 	// Tree is a decision tree, which package tree writes. The file's extension selects text, DOT or PRISM's language.
 	Tree

@@ -56,26 +56,47 @@ func (writer *writer) writeElement(separator *string, entry jsonState) error {
 }
 
 // jsonState returns the entry of Storm's JSON format for state s after a number of steps. If the scheduler counts steps, the entry has that
-// number as its memory.
+// number as its memory. In a game it then has all choices of the state: those that the scheduler does not make have probability 0, so that the
+// file has the memory after each choice of a player who does not follow the scheduler.
 func (writer *writer) jsonState(s, step int) jsonState {
 	entry := jsonState{Choice: "undefined", State: writer.variables(s)}
-	if !writer.scheduler.Memoryless() {
-		entry.Memory = &step
-	}
-	c := writer.scheduler[step][s]
-	if c == sparse.None {
+	best := writer.scheduler[step][s]
+	if writer.scheduler.Memoryless() {
+		if best != sparse.None {
+			entry.Choice = []jsonChoice{writer.jsonChoice(int(best), 1)}
+		}
 		return entry
 	}
-	choice := writer.jsonChoice(int(c), 1)
-	if !writer.scheduler.Memoryless() {
-		nextStep := min(step+1, len(writer.scheduler)-1)
-		first, end := writer.model.Transitions(int(c))
-		for _, target := range writer.model.Target[first:end] {
-			choice.Updates = append(choice.Updates, map[string]any{"m'": nextStep, "s'": writer.variables(int(target))})
+	entry.Memory = &step
+	isGame := writer.model.Player != nil
+	if isGame {
+		best = writer.model.ChoiceOrFirst(s, best)
+	}
+	if best == sparse.None {
+		return entry
+	}
+	choices := []jsonChoice{writer.steppedChoice(int(best), step, 1)}
+	if isGame {
+		first, end := writer.model.Choices(s)
+		for choice := first; choice < end; choice++ {
+			if choice != int(best) {
+				choices = append(choices, writer.steppedChoice(choice, step, 0))
+			}
 		}
 	}
-	entry.Choice = []jsonChoice{choice}
+	entry.Choice = choices
 	return entry
+}
+
+// steppedChoice returns a choice of a scheduler that counts steps, with the memory after each successor.
+func (writer *writer) steppedChoice(c, step int, prob float64) jsonChoice {
+	choice := writer.jsonChoice(c, prob)
+	nextStep := min(step+1, len(writer.scheduler)-1)
+	first, end := writer.model.Transitions(c)
+	for _, target := range writer.model.Target[first:end] {
+		choice.Updates = append(choice.Updates, map[string]any{"m'": nextStep, "s'": writer.variables(int(target))})
+	}
+	return choice
 }
 
 // jsonChoice returns choice c of the model in Storm's format, with the given probability.

@@ -226,50 +226,71 @@ func (reader *reader) readEntry(entry *jsonEntry) error {
 	if json.Unmarshal(entry.Choice, &choices) != nil {
 		return nil // "undefined": any choice
 	}
-	actions, err := reader.actionsOf(choices)
-	if err != nil {
+	if err := reader.checkChoices(choices); err != nil {
 		return err
 	}
 	valuation, err := reader.valuationOf(entry.State)
 	if err != nil {
 		return err
 	}
-	for _, action := range actions {
-		if err := reader.setChoiceOfValuation(valuation, action); err != nil {
+	state, isReachable := reader.space.Find(valuation)
+	if !isReachable {
+		return nil
+	}
+	for i := range choices {
+		choice, err := reader.choiceOf(state, &choices[i])
+		if err != nil {
+			return err
+		}
+		if err := reader.setChoice(state, choice); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readChoice is a choice of an entry: its actions and its probability.
+// readChoice is a choice of an entry: its index in the model if the file has one, its actions and its probability.
 type readChoice struct {
+	Index  *int            `json:"index"`
 	Labels []string        `json:"labels"`
 	Prob   json.RawMessage `json:"prob"`
 }
 
-// actionsOf returns the action of each choice in an entry of Storm's JSON format, or "" for a choice without an action. Several choices are an
-// error, unless the reader permits them and they are equally likely.
-func (reader *reader) actionsOf(choices []readChoice) ([]string, error) {
+// checkChoices returns an error if the choices in an entry of Storm's JSON format are several, unless the reader permits them and they are
+// equally likely.
+func (reader *reader) checkChoices(choices []readChoice) error {
 	mayHaveSeveral := reader.permittedChoices != nil
 	hasTooMany := len(choices) > 1 && !mayHaveSeveral
 	if len(choices) == 0 || hasTooMany {
-		return nil, fmt.Errorf("found %d choices, want one with one action", len(choices))
+		return fmt.Errorf("found %d choices, want one with one action", len(choices))
 	}
-	var actions []string
 	for _, choice := range choices {
-		switch {
-		case len(choice.Labels) > 1:
-			return nil, fmt.Errorf("found a choice with %d actions, want one", len(choice.Labels))
-		case !bytes.Equal(choice.Prob, choices[0].Prob):
-			return nil, errors.New("found choices with different probabilities, want equally likely ones")
-		case len(choice.Labels) == 0:
-			actions = append(actions, "")
-		default:
-			actions = append(actions, choice.Labels[0])
+		if !bytes.Equal(choice.Prob, choices[0].Prob) {
+			return errors.New("found choices with different probabilities, want equally likely ones")
 		}
 	}
-	return actions, nil
+	return nil
+}
+
+// choiceOf returns the choice of state s that an entry of Storm's JSON format describes by its index in the model and its labels. If the index
+// is not a choice of s with this action, it returns the only choice of s with the action. Without labels the choice has no action.
+func (reader *reader) choiceOf(s int, described *readChoice) (int, error) {
+	if len(described.Labels) > 1 {
+		return 0, fmt.Errorf("found a choice with %d actions, want one", len(described.Labels))
+	}
+	action := ""
+	if len(described.Labels) == 1 {
+		action = described.Labels[0]
+	}
+	if described.Index != nil {
+		index := *described.Index
+		first, end := reader.space.Model().Choices(s)
+		isChoice := index >= first && index < end
+		if isChoice && reader.actionName(reader.space.Model(), index) == action {
+			return index, nil
+		}
+	}
+	return reader.choiceWithAction(s, action)
 }
 
 // valuationOf parses the values of all variables in a state; they are JSON values by the name of the variable.

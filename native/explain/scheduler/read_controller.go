@@ -28,19 +28,32 @@ func Remembers(text []byte) bool {
 // ReadController reads Storm's JSON of a scheduler with memory. The initial memory is 0. A choice is identified by its number in
 // the model, or by its action if the choice with this number has another action. After a pair of state and memory without an
 // entry, the controller always takes the first choice.
-func ReadController(ctx context.Context, file string, text []byte, space *explicit.Space) (*sparse.Controller, error) {
-	reader := &controllerReader{reader: newReader(space), ctx: ctx, entries: map[memoryState][]controllerMove{}, nodeNumbers: map[memoryState]uint32{}}
-	if err := reader.read(text); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+//
+// In a game, players[i] says whether player i follows the scheduler; nil stands for all players. The states of other players are free
+// nodes of the controller. The file must then have the memory after each of their choices, and an entry for each state and memory that
+// they can reach: as check writes it for a coalition, see WriteController.
+func ReadController(ctx context.Context, file string, text []byte, space *explicit.Space, players []bool) (*sparse.Controller, error) {
+	reader := &controllerReader{
+		reader: newReader(space), ctx: ctx, players: players,
+		entries: map[memoryState][]controllerMove{}, nodeNumbers: map[memoryState]uint32{},
 	}
-	return reader.buildController()
+	err := reader.read(text)
+	var controller *sparse.Controller
+	if err == nil {
+		controller, err = reader.buildController()
+	}
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%s: %w", file, err)
+	}
+	return controller, err
 }
 
 // controllerReader reads a scheduler with memory.
 type controllerReader struct {
 	*reader
 	ctx         context.Context
-	entries     map[memoryState][]controllerMove // the moves of each entry of the file
+	players     []bool                           // the players who follow the scheduler, by number; nil for all
+	entries     map[memoryState][]controllerMove // the choices of each entry of the file, also those with probability 0
 	nodeNumbers map[memoryState]uint32
 	nodes       []memoryState // the reachable pairs, in the order of their numbers
 }
@@ -109,9 +122,7 @@ func (reader *controllerReader) readEntry(entry *controllerEntry) error {
 
 // memoryChoice is a choice of an entry with its probability, and the memory after each successor.
 type memoryChoice struct {
-	Index  int         `json:"index"`
-	Labels []string    `json:"labels"`
-	Prob   json.Number `json:"prob"`
+	readChoice
 	// The names in Updates have apostrophes, which struct tags cannot express.
 	Updates []map[string]json.RawMessage `json:"memory-updates"`
 }
@@ -133,9 +144,6 @@ func (reader *controllerReader) readMoves(s int, text json.RawMessage) ([]contro
 		if err != nil {
 			return nil, err
 		}
-		if move.prob.Sign() == 0 {
-			continue
-		}
 		sum.Add(sum, move.prob)
 		moves = append(moves, move)
 	}
@@ -154,23 +162,17 @@ func (reader *controllerReader) readMoves(s int, text json.RawMessage) ([]contro
 func (reader *controllerReader) readMove(s int, choice *memoryChoice) (controllerMove, error) {
 	one := big.NewRat(1, 1)
 	move := controllerMove{nextMemory: map[int]int{}, prob: new(big.Rat).Set(one)}
-	if len(choice.Labels) > 1 {
-		return move, fmt.Errorf("found %d actions of one choice, want one", len(choice.Labels))
-	}
 	var err error
-	move.choice, err = reader.choiceOf(s, choice.Index, choice.Labels)
+	move.choice, err = reader.choiceOf(s, &choice.readChoice)
 	if err != nil {
 		return move, err
 	}
-	if choice.Prob != "" {
+	if choice.Prob != nil {
 		_, isNumber := move.prob.SetString(string(choice.Prob))
 		isProbability := isNumber && move.prob.Sign() >= 0 && move.prob.Cmp(one) <= 0
 		if !isProbability {
 			return move, fmt.Errorf("found the probability %.60q of a choice, want a number from 0 to 1", choice.Prob)
 		}
-	}
-	if move.prob.Sign() == 0 {
-		return move, nil
 	}
 	return move, reader.readUpdates(move.nextMemory, choice.Updates)
 }
@@ -194,21 +196,6 @@ func (reader *controllerReader) readUpdates(nextMemory map[int]int, updates []ma
 	return nil
 }
 
-// choiceOf returns the choice of state s that an entry describes by its index in the model and its labels. If the index is not a choice of s
-// with this action, it returns the only choice of s with the action. Without labels the choice has no action.
-func (reader *controllerReader) choiceOf(s, index int, labels []string) (int, error) {
-	action := ""
-	if len(labels) == 1 {
-		action = labels[0]
-	}
-	first, end := reader.space.Model().Choices(s)
-	isChoice := index >= first && index < end
-	if isChoice && reader.actionName(reader.space.Model(), index) == action {
-		return index, nil
-	}
-	return reader.choiceWithAction(s, action)
-}
-
 // buildController returns the controller that the entries describe. It has a node for each reachable pair of a state and a memory.
 func (reader *controllerReader) buildController() (*sparse.Controller, error) {
 	result := &sparse.Controller{}
@@ -219,25 +206,66 @@ func (reader *controllerReader) buildController() (*sparse.Controller, error) {
 		if i%statesPerPoll == 0 && reader.ctx.Err() != nil {
 			return nil, reader.ctx.Err()
 		}
-		result.Nodes = append(result.Nodes, reader.newNode(reader.nodes[i]))
+		node, err := reader.newNode(reader.nodes[i])
+		if err != nil {
+			return nil, err
+		}
+		result.Nodes = append(result.Nodes, node)
 	}
 	reader.setUnknownMemory(result)
 	return result, nil
 }
 
 // newNode returns the controller node for a state and a memory. If the file has no entry for them, the node selects the first choice of the
-// state.
-func (reader *controllerReader) newNode(pair memoryState) sparse.Node {
+// state; if some players are free to deviate, that is an error.
+func (reader *controllerReader) newNode(pair memoryState) (sparse.Node, error) {
 	moves := reader.entries[pair]
+	model := reader.space.Model()
+	first, end := model.Choices(pair.state)
+	if moves == nil && reader.players != nil {
+		return sparse.Node{}, fmt.Errorf("found no choice for state %s with a memory that other players can reach: %s", reader.stateText(pair.state), wantCoalition)
+	}
 	if moves == nil {
-		first, _ := reader.space.Model().Choices(pair.state)
-		moves = []controllerMove{{choice: first}}
+		moves = []controllerMove{{choice: first, prob: big.NewRat(1, 1)}}
 	}
 	node := sparse.Node{State: uint32(pair.state), Memory: uint32(max(pair.memory, 0))}
-	for _, move := range moves {
-		node.Moves = append(node.Moves, reader.sparseMove(move))
+	if reader.players != nil && !reader.players[model.Player[pair.state]] {
+		node.IsFree = true
+		var err error
+		moves, err = reader.freeMoves(pair, first, end)
+		if err != nil {
+			return node, err
+		}
 	}
-	return node
+	for _, move := range moves {
+		if move.prob.Sign() > 0 {
+			node.Moves = append(node.Moves, reader.sparseMove(move))
+		}
+	}
+	return node, nil
+}
+
+// wantCoalition ends the errors about a file that does not say what happens if a player does not follow the scheduler.
+const wantCoalition = "for --player, want a file that check --export-scheduler wrote for a coalition <<...>>"
+
+// freeMoves returns a move with the same probability for each choice of a state, from first to end-1, whose player does not follow the
+// scheduler. It is an error if the entry of the pair does not have the memory after one of them.
+func (reader *controllerReader) freeMoves(pair memoryState, first, end int) ([]controllerMove, error) {
+	model := reader.space.Model()
+	moves := make([]controllerMove, end-first)
+	for _, move := range reader.entries[pair] {
+		moves[move.choice-first] = move
+	}
+	for i := range moves {
+		moves[i].choice, moves[i].prob = first+i, big.NewRat(1, int64(end-first))
+		firstTransition, endTransition := model.Transitions(first + i)
+		for _, target := range model.Target[firstTransition:endTransition] {
+			if _, isKnown := moves[i].nextMemory[int(target)]; !isKnown {
+				return nil, fmt.Errorf("found no memory after choice %d of state %s, which another player makes: %s", i, reader.stateText(pair.state), wantCoalition)
+			}
+		}
+	}
+	return moves, nil
 }
 
 // setUnknownMemory gives all nodes whose memory the file does not define the same new memory: the greatest memory of the controller plus 1.

@@ -13,15 +13,17 @@ import (
 
 // WriteController writes a scheduler with memory in the given format. A list has a line for each reachable pair of a state and a memory, such as
 // (0,true),3=move. A randomized choice lists its actions with probabilities: 0.25:left+0.75:right. JSON has an entry for each pair, with the
-// memory after each successor. The states of an induced model are the pairs, numbered breadth-first. The errors are the same as for Write.
+// memory after each successor. In a game it also has the pairs that are reachable if a player does not follow the scheduler, and all choices of
+// each pair: those that the scheduler does not make have probability 0. The states of an induced model are the pairs, numbered breadth-first.
+// The errors are the same as for Write.
 func WriteController(ctx context.Context, out io.Writer, space *explicit.Space, controller *sparse.Controller, format Format, opts Options) error {
 	writer := newWriter(ctx, out, space, opts)
 	var err error
 	switch format {
 	case Actions, Indices:
-		err = writer.writeControllerList(controller, format == Indices)
+		err = writer.writeControllerList(controller.Followed(), format == Indices)
 	case InducedModel, Dot:
-		err = writer.writeInducedChain(controller, format == Dot)
+		err = writer.writeInducedChain(controller.Followed(), format == Dot)
 	case JSON:
 		err = writer.writeControllerJSON(controller)
 	default:
@@ -114,7 +116,11 @@ func (writer *writer) writeControllerJSON(controller *sparse.Controller) error {
 		memory := int(node.Memory)
 		var choices []jsonChoice
 		for index := range node.Moves {
-			choices = append(choices, writer.jsonMove(controller, &node.Moves[index]))
+			probability, _ := node.Moves[index].Probability().Float64()
+			choices = append(choices, writer.jsonMove(controller, &node.Moves[index], probability))
+		}
+		for index := range node.Deviations {
+			choices = append(choices, writer.jsonMove(controller, &node.Deviations[index], 0))
 		}
 		entry := jsonState{Choice: choices, Memory: &memory, State: writer.variables(int(node.State))}
 		if err := writer.writeElement(&separator, entry); err != nil {
@@ -125,9 +131,8 @@ func (writer *writer) writeControllerJSON(controller *sparse.Controller) error {
 	return err
 }
 
-// jsonMove returns a move of a controller in Storm's JSON format: its choice, its probability, and the memory after each successor.
-func (writer *writer) jsonMove(controller *sparse.Controller, move *sparse.Move) jsonChoice {
-	probability, _ := move.Probability().Float64()
+// jsonMove returns a move of a controller in Storm's JSON format: its choice with the given probability, and the memory after each successor.
+func (writer *writer) jsonMove(controller *sparse.Controller, move *sparse.Move, probability float64) jsonChoice {
 	choice := writer.jsonChoice(int(move.Choice), probability)
 	first, _ := writer.model.Transitions(int(move.Choice))
 	for index, next := range move.Next {
