@@ -2,14 +2,15 @@ package main
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"tilecheck/native/space/explicit"
-	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
 
-// playersOf returns for each player of a game whether --player names it; nil if the flag is not given, or if it names all players. It returns a
-// usage error if the model is no game or there is no scheduler.
+// playersOf returns for each player of a game whether --player has its name or, as in <<1>>, its number from 1; nil if the flag is not given, or if
+// it has all players. It returns a usage error if the model is no game or there is no scheduler.
 func playersOf(space *explicit.Space, names []string, scheduler string) ([]bool, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -18,11 +19,18 @@ func playersOf(space *explicit.Space, names []string, scheduler string) ([]bool,
 	if program.Type != syntax.SMG || scheduler == "" {
 		return nil, usageError("--player is for the --scheduler of a game")
 	}
+	var playerNames []string
+	for _, player := range program.Players {
+		playerNames = append(playerNames, player.Name)
+	}
 	isNamed := make([]bool, len(program.Players))
 	for _, name := range names {
-		i := slices.IndexFunc(program.Players, func(player sema.Player) bool { return player.Name == name })
-		if i < 0 {
-			return nil, usageError("--player is %s, which is no player of %s", name, program.File)
+		i := slices.Index(playerNames, name)
+		if number, err := strconv.Atoi(name); err == nil {
+			i = number - 1
+		}
+		if i < 0 || i >= len(playerNames) {
+			return nil, usageError("--player is %s, which is no player of %s: want %s", name, program.File, strings.Join(playerNames, ", "))
 		}
 		isNamed[i] = true
 	}

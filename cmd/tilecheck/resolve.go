@@ -139,7 +139,7 @@ func (c *resolveCmd) applyScheduler(ctx context.Context, env *environment, unres
 		return err
 	}
 	if unresolved.players != nil {
-		scheduler.PermitOthers(unresolved.space.Model(), unresolved.players, permitted)
+		permitted = scheduler.RemainingChoices(unresolved.space.Model(), unresolved.players, permitted, chosen)
 		chosen = nil
 	}
 	if chosen == nil {

@@ -38,23 +38,30 @@ func ReadFollower(ctx context.Context, file string, text []byte, space *explicit
 	}
 	follower.permittedChoices, follower.scheduler, err = ReadPermitted(ctx, file, text, space)
 	if err == nil && players != nil {
-		PermitOthers(space.Model(), players, follower.permittedChoices)
+		follower.permittedChoices = RemainingChoices(space.Model(), players, follower.permittedChoices, follower.scheduler)
 		follower.scheduler = nil
 	}
 	return follower, err
 }
 
-// PermitOthers adds to permitted all choices of the players i for which players[i] is false.
-func PermitOthers(model *sparse.Model, players []bool, permitted *sparse.Set) {
+// RemainingChoices returns the choices of a game that remain if some players follow a scheduler: player i does if players[i] is true. The
+// others keep all choices. permitted and scheduler are the results of ReadPermitted. Where every choice of a follower is right, the first one
+// remains, so that all choices are made; if the file permits several choices, all that are permitted remain.
+func RemainingChoices(model *sparse.Model, players []bool, permitted *sparse.Set, scheduler Scheduler) *sparse.Set {
+	remaining := sparse.NewSet(model.NumChoices())
 	for s, player := range model.Player {
-		if players[player] {
+		if players[player] && scheduler != nil {
+			remaining.Add(int(model.ChoiceOrFirst(s, scheduler[0][s])))
 			continue
 		}
 		first, end := model.Choices(s)
 		for choice := first; choice < end; choice++ {
-			permitted.Add(choice)
+			if !players[player] || permitted.Has(choice) {
+				remaining.Add(choice)
+			}
 		}
 	}
+	return remaining
 }
 
 // Start sets the current state to an initial state, where a path begins.

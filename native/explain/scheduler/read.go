@@ -199,6 +199,9 @@ func (reader *reader) readJSON(ctx context.Context, file string, text []byte) er
 	if err := json.Unmarshal(text, &entries); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
+	if len(entries) == 0 {
+		return fmt.Errorf("%s: found an empty list, want an entry for each state", file)
+	}
 	for number := range entries {
 		if number%statesPerPoll == 0 && ctx.Err() != nil {
 			return ctx.Err()

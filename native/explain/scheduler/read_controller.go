@@ -109,8 +109,8 @@ func (reader *controllerReader) readEntry(entry *controllerEntry) error {
 	if !isReachable {
 		return nil
 	}
-	if entry.Memory < 0 || entry.Memory > maxMemory {
-		return fmt.Errorf("found the memory %d, want 0 to %d", entry.Memory, maxMemory)
+	if err := checkMemory(entry.Memory); err != nil {
+		return err
 	}
 	key := memoryState{state, entry.Memory}
 	if reader.entries[key] != nil {
@@ -118,6 +118,14 @@ func (reader *controllerReader) readEntry(entry *controllerEntry) error {
 	}
 	reader.entries[key], err = reader.readMoves(state, entry.Choice)
 	return err
+}
+
+// checkMemory returns an error unless a number in a file can be a memory.
+func checkMemory(memory int) error {
+	if memory < 0 || memory > maxMemory {
+		return fmt.Errorf("found the memory %d, want 0 to %d", memory, maxMemory)
+	}
+	return nil
 }
 
 // memoryChoice is a choice of an entry with its probability, and the memory after each successor.
@@ -184,6 +192,9 @@ func (reader *controllerReader) readUpdates(nextMemory map[int]int, updates []ma
 		var memory int
 		if err := cmp.Or(json.Unmarshal(update["s'"], &state), json.Unmarshal(update["m'"], &memory)); err != nil {
 			return fmt.Errorf("found a memory-update without s' and m': %w", err)
+		}
+		if err := checkMemory(memory); err != nil {
+			return err
 		}
 		valuation, err := reader.valuationOf(state)
 		if err != nil {
