@@ -36,6 +36,8 @@ func (*statesMethod) newSymmetricInstance(*compile.Model) (instance, error) {
 	return nil, leftOut("states that symmetry reduces")
 }
 
+func (*statesMethod) newRefinement(*checkedProperty) refiner { return nil }
+
 func newDiskMethod(*runner.Plan) (method, error) { return nil, leftOut("states on disk") }
 
 func (*sampled) steps() simulate.Steps { return simulate.Steps{} }

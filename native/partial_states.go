@@ -147,11 +147,13 @@ func (partial *partialStates) checkInStages(ctx context.Context, property *check
 	return partial.checkAll(ctx, property)
 }
 
-// checkFirstPart checks a property of an MDP on the states that were explored first. If they do not determine the answer, it checks the whole
-// model. It explores a model of at most wholeStates states completely in any case, because the verdict reports the size of the model.
+// checkFirstPart checks a property of an MDP on the states that were explored first. If they do not determine the answer, it tries to hide variables of
+// a large model, and checks the whole model at last. It explores a model of at most wholeStates states completely in any case, because the verdict reports the
+// size of the model.
 func (partial *partialStates) checkFirstPart(ctx context.Context, property *checkedProperty) result.Verdict {
 	verdict, ok := partial.firstStates.FromPart(ctx, &property.Instance)
-	if !ok {
+	refinement := partial.newRefinement(property)
+	if !ok && refinement == nil {
 		return partial.checkAll(ctx, property)
 	}
 	maxStates := partial.build.MaxStates
@@ -160,10 +162,23 @@ func (partial *partialStates) checkFirstPart(ctx context.Context, property *chec
 	}
 	partial.exploreAll(ctx, maxStates)
 	isTooLarge := partial.fullModel != nil && partial.fullModel.space.Model().NumStates() > wholeStates
-	if exceedsLimit(partial.err) || isTooLarge {
+	if !exceedsLimit(partial.err) && !isTooLarge {
+		return partial.checkExplored(ctx, property)
+	}
+	if ok {
 		return verdict
 	}
-	return partial.checkExplored(ctx, property)
+	if partial.fullModel == nil {
+		if verdict, ok := refinement.check(ctx); ok {
+			return verdict
+		}
+	}
+	return partial.checkAll(ctx, property)
+}
+
+// refiner answers a property of a large model without exploring all its states. ok is false if it finds no answer.
+type refiner interface {
+	check(ctx context.Context) (verdict result.Verdict, ok bool)
 }
 
 // checkTruncated checks a property on the states within its step bound, or on larger and larger parts of the model, which give narrower bounds.

@@ -33,13 +33,17 @@ func TestBegun(t *testing.T) {
 		}
 		vs, err := runner.Check(t.Context(), New(), runner.Job{
 			File: "m.prism", Model: []byte(counters(9)),
-			Props:    []string{"Pmax=? [ F c3=2 ]", "Pmax=? [ c0<3 U c0=2&c1=1 ]", "Pmax=? [ F c3>=0 & c4=8 & c5=8 & c6=8 ]", "Pmax=? [ F c8=1 ]"},
+			Props: []string{
+				"Pmax=? [ F c3=2 ]", "Pmax=? [ c0<3 U c0=2&c1=1 ]",
+				"Pmax=? [ F c3>=0 & c4=8 & c5=8 & c6=8 ]", // by hiding variables
+				"Pmax=? [ F c0=8 & c0+c1+c2+c3+c4+c5+c6+c7+c8=72 ]", "Pmax=? [ F c8=1 ]",
+			},
 			Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: accuracy, MaxStates: 60_000}},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, answered := range []bool{true, true, false, true} {
+		for i, answered := range []bool{true, true, true, false, true} {
 			switch v := vs[i]; {
 			case !answered && (v.Err == nil || !v.Err.Class.Limited()):
 				t.Errorf("%s: %v, %v, want the limit", v.Property, v.Value, v.Err)

@@ -1,0 +1,275 @@
+//go:build !js
+
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"tilecheck/internal/noun"
+	"tilecheck/native/check"
+	"tilecheck/native/solve"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/abstraction"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/logic"
+	"tilecheck/prism/sema"
+	"tilecheck/result"
+)
+
+// Limits of the search for variables that need not be hidden.
+const (
+	// maxAbstractStates is the largest number of states of the program without the hidden variables, and of the model under one scheduler.
+	maxAbstractStates = 500_000
+	// maxSchedulers is the number of schedulers that are tried before further variables become visible, and maxSchedulerStates the largest
+	// number of states for which more than one is tried.
+	maxSchedulers      = 100
+	maxSchedulerStates = 50_000
+	// maxSolvedStates is the largest sum of the numbers of states of all programs that are solved; a program counts for each scheduler.
+	maxSolvedStates = 2_000_000
+	// boundSharing divides the relative width of the answer: the lower and the upper bound are computed separately.
+	boundSharing = 4
+)
+
+// refinement answers Pmax=? of F or U with few states, by hiding variables. The program without the hidden variables has an upper bound. Its optimal
+// schedulers have lower bounds in the model itself. Variables become visible until the bounds meet.
+type refinement struct {
+	*statesMethod
+	property *checkedProperty
+	hidden   *abstraction.Abstraction
+
+	upper result.Verdict  // of the program without the hidden variables
+	lower *result.Verdict // of the best scheduler in the model; nil for none
+
+	numSolved int // the sum of the numbers of states that were solved
+}
+
+// newRefinement returns the refinement of a property, or nil if the property or the model is not supported.
+func (method *statesMethod) newRefinement(property *checkedProperty) refiner {
+	hidden := abstraction.New(&property.Instance)
+	if hidden == nil || hidden.NumHidden() == 0 {
+		return nil
+	}
+	narrower := *method
+	if narrower.opt.Accuracy != result.Exact {
+		narrower.opt.ExactStates = -1 // more schedulers narrow the bounds more than fractions do
+	}
+	if narrower.opt.Epsilon == 0 {
+		narrower.opt.Epsilon = solve.DefaultEpsilon
+	}
+	narrower.opt.Epsilon /= boundSharing
+	return &refinement{statesMethod: &narrower, property: property, hidden: hidden}
+}
+
+// check implements refiner.
+func (r *refinement) check(ctx context.Context) (verdict result.Verdict, ok bool) {
+	start := time.Now()
+	for r.hidden.NumHidden() > 0 && ctx.Err() == nil {
+		blocking, ok := r.tryVisible(ctx)
+		switch {
+		case !ok:
+			return verdict, false
+		case r.meets():
+			verdict = r.answer()
+			verdict.Seconds = time.Since(start).Seconds()
+			return verdict, true
+		case len(blocking) == 0:
+			return verdict, false
+		}
+		r.hidden.Show(blocking)
+	}
+	return verdict, false
+}
+
+// tryVisible computes bounds with the variables that are visible now. blocking has the hidden variables that block the first optimal scheduler. ok is false if
+// the program cannot be solved within the limits.
+func (r *refinement) tryVisible(ctx context.Context) (blocking []int, ok bool) {
+	space, ok := r.explore(ctx, r.hidden.Program())
+	if !ok {
+		return nil, false
+	}
+	abstract, err := r.newAbstractStates(ctx, space)
+	if err != nil {
+		return nil, false
+	}
+	maxTries := 1
+	if space.Model().NumStates() <= maxSchedulerStates {
+		maxTries = maxSchedulers
+	}
+	for try := range maxTries {
+		if r.numSolved += space.Model().NumStates(); r.numSolved > maxSolvedStates {
+			return nil, false
+		}
+		scheduler, verdict, err := r.solve(ctx, abstract)
+		if err != nil {
+			return blocking, try > 0
+		}
+		if try == 0 {
+			r.upper = verdict
+		}
+		if r.lower != nil && verdict.Bound.Hi <= r.lower.Bound.Lo {
+			return blocking, true // other schedulers are not better
+		}
+		blocked, ok := r.follow(ctx, abstract, scheduler)
+		if !ok {
+			return blocking, try > 0
+		}
+		if try == 0 {
+			blocking = blocked.hidden
+		}
+		if r.meets() || blocked.choices.Empty() {
+			return blocking, true
+		}
+		abstract.permitted = abstract.permitted.Minus(blocked.choices)
+	}
+	return blocking, true
+}
+
+// explore compiles a program and explores its states. ok is false if that fails or exceeds a limit.
+func (r *refinement) explore(ctx context.Context, program *sema.Program) (space *explicit.Space, ok bool) {
+	compiled, err := compile.Compile(program, compile.Options{})
+	if err != nil {
+		return nil, false
+	}
+	opts := r.build
+	if opts.MaxStates == 0 || opts.MaxStates > maxAbstractStates {
+		opts.MaxStates = maxAbstractStates
+	}
+	space, err = explicit.Build(ctx, compiled, opts)
+	return space, err == nil
+}
+
+// abstractStates are the states of the program without the hidden variables.
+type abstractStates struct {
+	space     *explicit.Space
+	commands  [][]*sema.Command // of the model, by choice; nil for a choice that only waits
+	permitted *sparse.Set       // the choices of the schedulers that are tried next
+}
+
+// newAbstractStates finds the commands of all choices of a space.
+func (r *refinement) newAbstractStates(ctx context.Context, space *explicit.Space) (*abstractStates, error) {
+	numChoices := space.Model().NumChoices()
+	abstract := &abstractStates{space: space, commands: make([][]*sema.Command, numChoices), permitted: sparse.NewSet(numChoices).Complement()}
+	modules := r.property.Program.Modules
+	err := space.Commands(ctx, func(_, choice int, enabled *compile.Choice, _ []int) {
+		isWaiting := enabled.Commands[0].Module == len(modules)
+		if abstract.commands[choice] != nil || isWaiting {
+			return
+		}
+		for _, reference := range enabled.Commands {
+			abstract.commands[choice] = append(abstract.commands[choice], &modules[reference.Module].Commands[reference.Command])
+		}
+	})
+	return abstract, err
+}
+
+// over returns the property for another program with the same variables and labels.
+func (r *refinement) over(program *sema.Program) *logic.Property {
+	property := r.property.Instance
+	property.Program = program
+	return &property
+}
+
+// solve returns the choice of each state under an optimal scheduler that makes permitted choices only, and the verdict with its bounds.
+func (r *refinement) solve(ctx context.Context, abstract *abstractStates) (choices []int, verdict result.Verdict, err error) {
+	space, err := abstract.space.Restrict(abstract.permitted)
+	if err != nil {
+		return nil, verdict, err
+	}
+	scheduler, verdict, err := check.New(space.Compiled(), space, r.opt).Scheduler(ctx, r.over(space.Program()))
+	switch {
+	case err != nil:
+		return nil, verdict, err
+	case verdict.Bound == nil || len(scheduler.Choices) != 1 || scheduler.Space != space:
+		return nil, verdict, errors.New("found no bounds or no memoryless scheduler")
+	}
+	var permitted []int
+	for choice := range abstract.permitted.All() {
+		permitted = append(permitted, choice)
+	}
+	choices = make([]int, len(scheduler.Choices[0]))
+	for state, choice := range scheduler.Choices[0] {
+		choices[state] = -1
+		if choice != sparse.None {
+			choices[state] = permitted[choice]
+		}
+	}
+	return choices, verdict, nil
+}
+
+// blockedChoices says where a scheduler without the hidden variables is blocked in the model.
+type blockedChoices struct {
+	choices *sparse.Set // those that are not enabled in some state of the model
+	hidden  []int       // the hidden variables that block the first of them
+}
+
+// follow evaluates a scheduler in the model, and keeps the verdict if it is the best one so far. choices has the choice of each state; -1 for none. ok is false
+// if that exceeds a limit.
+func (r *refinement) follow(ctx context.Context, abstract *abstractStates, choices []int) (blocked *blockedChoices, ok bool) {
+	var steps []abstraction.Step
+	for state, choice := range choices {
+		if choice >= 0 && abstract.commands[choice] != nil {
+			steps = append(steps, abstraction.Step{State: abstract.space.State(nil, state), Commands: abstract.commands[choice], Choice: choice})
+		}
+	}
+	followed, err := r.hidden.Follow(steps)
+	if err != nil {
+		return nil, false
+	}
+	space, ok := r.explore(ctx, followed.Program)
+	if !ok {
+		return nil, false
+	}
+	verdict := check.New(space.Compiled(), space, r.opt).Check(ctx, r.over(followed.Program))
+	if verdict.Err != nil || verdict.Bound == nil {
+		return nil, false
+	}
+	if r.lower == nil || verdict.Bound.Lo > r.lower.Bound.Lo {
+		r.lower = &verdict
+	}
+	blocked = &blockedChoices{choices: sparse.NewSet(abstract.space.Model().NumChoices())}
+	var state []int32
+	for i := range space.Model().NumStates() {
+		if !space.Model().IsDeadlock(i) {
+			continue
+		}
+		state = space.State(state, i)
+		step, hidden := followed.Blocked(state)
+		if step == nil {
+			continue
+		}
+		blocked.choices.Add(step.Choice)
+		if blocked.hidden == nil {
+			blocked.hidden = hidden
+		}
+	}
+	return blocked, true
+}
+
+// meets reports whether the lower bound is so near to the upper bound that the answer is as accurate as required. It is false if the lower bound is greater.
+func (r *refinement) meets() bool {
+	if r.lower == nil {
+		return false
+	}
+	if r.opt.Accuracy == result.Exact {
+		return r.lower.Value.Rat != nil && r.upper.Value.Rat != nil && r.lower.Value.Rat.Cmp(r.upper.Value.Rat) == 0
+	}
+	low, high := r.lower.Bound.Lo, r.upper.Bound.Hi
+	return low <= high && high-low <= boundSharing*r.opt.Epsilon*high
+}
+
+// answer returns the verdict after the bounds have met.
+func (r *refinement) answer() result.Verdict {
+	verdict := r.upper
+	if r.opt.Accuracy != result.Exact {
+		verdict.Value, verdict.Bound = r.lower.Value, &result.Interval{Lo: r.lower.Bound.Lo, Hi: r.upper.Bound.Hi}
+	}
+	numVars := len(r.property.Program.Vars)
+	verdict.Warnings = append(slices.Clip(verdict.Warnings), fmt.Sprintf("answered by %s that read %d of %s: the model was not explored to its end",
+		noun.Count(int(verdict.States), "state"), numVars-r.hidden.NumHidden(), noun.Count(numVars, "variable")))
+	return verdict
+}
