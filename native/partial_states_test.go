@@ -54,6 +54,25 @@ func TestBegun(t *testing.T) {
 	}
 }
 
+// TestFirstPartAtALimit asks about a model whose first states lead to more states than the limit allows.
+func TestFirstPartAtALimit(t *testing.T) {
+	t.Parallel()
+	verdicts, err := runner.Check(t.Context(), New(), runner.Job{
+		File: "m.prism", Model: []byte(counters(9)),
+		Props:    []string{"Pmax=? [ F c3=2 ]", "Pmax=? [ F c0=8 & c0+c1+c2+c3+c4+c5+c6+c7+c8=72 ]"},
+		Settings: runner.Settings{Numeric: runner.Numeric{MaxStates: 1_000}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := verdicts[0]; found.Err != nil || found.Value.Num != 1 {
+		t.Errorf("%s: %v, %v, want 1", found.Property, found.Value, found.Err)
+	}
+	if found := verdicts[1]; found.Err == nil || !found.Err.Class.Limited() {
+		t.Errorf("%s: %v, %v, want the limit", found.Property, found.Value, found.Err)
+	}
+}
+
 // inStages checks properties of a chain, parts of which have so many states, after first ones.
 func inStages(t *testing.T, job runner.Job, first, stage int) []result.Verdict {
 	t.Helper()

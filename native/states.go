@@ -139,7 +139,7 @@ func (method *statesMethod) exploreFirst(ctx context.Context, model *compile.Mod
 		opts.Part = parts.stage
 		space, err = explicit.Build(ctx, model, opts)
 	}
-	for exceedsLimit(err) && parts.truncates && opts.Part >= leastPart {
+	for exceedsLimit(err) && parts.stage == 0 && opts.Part >= leastPart {
 		opts.Part /= partGrowth
 		space, err = explicit.Build(ctx, model, opts)
 	}

@@ -41,9 +41,9 @@ func New(property *logic.Property) *Abstraction {
 	return a
 }
 
-// isSupported reports whether a program is an MDP with one initial state, without constants that stay open.
+// isSupported reports whether a program is an MDP with one initial state, without constants that stay open. It is not the MDP of a Markov automaton.
 func isSupported(program *sema.Program) bool {
-	return program.Type == syntax.MDP && program.System == nil && program.Init == nil && !program.HasParameters
+	return program.Type == syntax.MDP && program.Rate == nil && program.System == nil && program.Init == nil && !program.HasParameters
 }
 
 // showVariables makes the variables of a state formula visible, if expr is not nil. It returns false if the formula has the label "init" or "deadlock" or an operator
