@@ -134,7 +134,7 @@ type accumulation struct {
 }
 
 // narrowBounds computes bounds on the finite values with a limit on the accumulated reward. It doubles the limit until the bounds are
-// narrow, or until the product has too many states.
+// narrow, until a greater limit cannot narrow them, or until the product has too many states.
 func (accumulation *accumulation) narrowBounds(values *Values, finiteStates *sparse.Set) error {
 	limit := 1.0
 	for s := range finiteStates.All() {
@@ -143,7 +143,7 @@ func (accumulation *accumulation) narrowBounds(values *Values, finiteStates *spa
 		}
 		values.Upper[s] = math.Inf(1)
 	}
-	for ; ; limit *= 2 {
+	for overlapped := false; ; limit *= 2 {
 		product, err := accumulation.buildProduct(finiteStates, new(big.Rat).SetFloat64(limit))
 		if err != nil {
 			return err
@@ -153,9 +153,13 @@ func (accumulation *accumulation) narrowBounds(values *Values, finiteStates *spa
 			return err
 		}
 		values.Converged = !values.hasWideBounds(finiteStates, accumulation.opts.epsilon())
-		if values.Converged || len(product.pairs) > maxAccumulated {
+		// If the bounds of both solutions overlap, the limit matters less than the errors of the solutions. One further limit is tried, because these
+		// errors alone may be narrow enough.
+		overlap := product.overlap(finiteStates, lowerSolution, upperSolution)
+		if values.Converged || overlap && overlapped || len(product.pairs) > maxAccumulated {
 			return product.addStrategies(values, lowerSolution, upperSolution)
 		}
+		overlapped = overlap
 	}
 }
 
@@ -174,6 +178,16 @@ func (product *accumulatedProduct) tighten(values *Values, finiteStates *sparse.
 		values.Upper[s] = min(values.Upper[s], upperSolution.Upper[start])
 	}
 	return lowerSolution, upperSolution, nil
+}
+
+// overlap reports whether the bounds of the solutions for the lower and for the upper payoffs have a number in common, in each finite state.
+func (product *accumulatedProduct) overlap(finiteStates *sparse.Set, lowerSolution, upperSolution *Values) bool {
+	for s := range finiteStates.All() {
+		if start := product.startPairs[s]; upperSolution.Lower[start] > lowerSolution.Upper[start] {
+			return false
+		}
+	}
+	return true
 }
 
 // lowerPayoff returns a lower bound on the value of a pair: the accumulated reward times the probability to reach target. The fraction is nil.
