@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"tilecheck/prism/logic"
 	"tilecheck/prism/syntax"
 	"tilecheck/runner"
 	"tilecheck/stats"
@@ -40,16 +41,13 @@ func sampledQuantities(tasks []*runner.Task, method runner.Method) (hasProbabili
 		if task.Property == nil {
 			continue
 		}
-		expr := task.Property.X
-		if strategy, isGame := expr.(*syntax.Strategy); isGame {
-			expr = strategy.X
+		operator := logic.Read(task.Property.X)
+		if operator.Kind == logic.Strategy {
+			operator = logic.Read(operator.Within)
 		}
-		switch expr := expr.(type) {
-		case *syntax.Prob:
-			hasProbability = hasProbability || expr.Rel == syntax.OpNone || method != runner.Sim
-		case *syntax.Reward:
-			hasReward = hasReward || expr.Rel == syntax.OpNone || method != runner.Sim
-		}
+		isSampledToWidth := operator.Rel == syntax.OpNone || method != runner.Sim
+		hasProbability = hasProbability || operator.Kind == logic.Probability && isSampledToWidth
+		hasReward = hasReward || operator.Kind == logic.Reward && isSampledToWidth
 	}
 	return hasProbability, hasReward
 }
