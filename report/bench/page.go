@@ -37,8 +37,16 @@ func WritePage(w io.Writer, runs []Run, title string) error {
 	if err != nil {
 		return fmt.Errorf("parse the template of the page: %w", err)
 	}
+	data := newPageData(runs)
+	pageNotes := append(machines(runs), notes(runs)...)
+	if dir := commonDir(data.Cases); dir != "" {
+		pageNotes = append(pageNotes, "cases: files in "+dir)
+		for i := range data.Cases {
+			data.Cases[i] = strings.ReplaceAll(data.Cases[i], dir, "")
+		}
+	}
 	return page.Execute(w, map[string]any{
-		"Title": title, "Notes": append(machines(runs), notes(runs)...), "Data": newPageData(runs),
+		"Title": title, "Notes": pageNotes, "Data": data,
 		"Style": template.CSS(pageStyle), "Script": template.JS(pageScript),
 		"Policy": fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'", digest(pageStyle), digest(pageScript)),
 	})
@@ -74,6 +82,25 @@ func newPageData(runs []Run) *pageData {
 		}
 	}
 	return data
+}
+
+// commonDir returns the directory that contains the files of all cases, with a slash at the end; empty if there is none. The name of a case begins with
+// that of its model file.
+func commonDir(cases []string) string {
+	if len(cases) == 0 {
+		return ""
+	}
+	file, _, _ := strings.Cut(cases[0], " ")
+	dir := file[:strings.LastIndex(file, "/")+1]
+	for _, name := range cases {
+		for !strings.HasPrefix(name, dir) {
+			dir = dir[:strings.LastIndex(strings.TrimSuffix(dir, "/"), "/")+1]
+		}
+	}
+	if dir == "/" {
+		return ""
+	}
+	return dir
 }
 
 // machines returns a description of each machine and of each version of a tool, without repetitions.
