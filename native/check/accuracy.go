@@ -227,7 +227,7 @@ func (c *Checker) attemptBounds(ctx context.Context, wanted precision, property 
 	}
 	wanted.refusesRoundedWeights = false
 	model, err := c.modelWithFractions(ctx)
-	if err != nil {
+	if err != nil { // there are no fractions: the wide bounds are the answer
 		model = c.floatModel
 	}
 	return c.attempt(ctx, model, wanted, property)

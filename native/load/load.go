@@ -34,7 +34,7 @@ func PlannedModel(plan *runner.Plan) (compiled *compile.Model, warnings []string
 	return compiled, warnings, nil
 }
 
-// Space returns the state space of a plan's model. The constants of the model must have one valuation.
+// Space returns the state space of a plan's model. It is an error if the model's constants have several valuations.
 func Space(ctx context.Context, plan *runner.Plan) (*explicit.Space, error) {
 	opts := Options(&plan.Job)
 	if plan.Job.States != nil {

@@ -259,11 +259,13 @@ func (c *checker) setSampleFields() {
 // resolution returns how the samples resolved nondeterminism: Uniform if some path had several choices, NoNondet if none had.
 func (c *checker) resolution() result.Resolution {
 	isChain := c.property.Program.Type == syntax.DTMC || c.property.Program.Type == syntax.CTMC
-	metChoices := c.result.Nondet > 0 || c.result.Overlap > 0 || c.failedOutcome != nil && c.failedOutcome.Nondet > 0
+	failedPathHadChoices := c.failedOutcome != nil && c.failedOutcome.Nondet > 0
+	hadChoices := c.result.Nondet > 0 || c.result.Overlap > 0 || failedPathHadChoices
+	hasSamples := c.sampleStatistics().Count() > 0
 	switch {
-	case c.sampleStatistics().Count() == 0 && !isChain:
+	case !hasSamples && !isChain:
 		return result.ResolutionUnknown
-	case metChoices:
+	case hadChoices:
 		return result.Uniform
 	}
 	return result.NoNondet

@@ -128,7 +128,7 @@ func (builder *objectiveBuilder) setPathMonitor(objective *Objective, path *logi
 	objective.Negate = path.IsNegated
 	switch {
 	case len(path.Costs) > 0 && path.Costs[0].IsTime:
-		builder.recordUnsupported(path.Expr, "found a time bound of a Markov automaton, which is not sampled, want method states")
+		builder.recordUnsupported(path.Expr, "found a time bound of a Markov automaton, which is not sampled; use the method states")
 	case path.Form == logic.Conditional:
 		builder.setConditional(objective, path)
 	case path.Form == logic.CostBounded:

@@ -158,8 +158,8 @@ func hasRewards(commands []*combinedCommand) bool {
 	return slices.ContainsFunc(commands, func(combined *combinedCommand) bool { return combined.rewardClass != "" })
 }
 
-// combineStep returns the commands of a step. Each participant of a module contributes one edge to a command, and each combination of edges is a
-// command of the module.
+// combineStep returns the commands of a step. A command of a module combines one edge of each automaton of the module that takes part in the step; there
+// is a command for each such combination.
 func (t *translator) combineStep(step *step) stepCommands {
 	commands := stepCommands{step: step, commandsOfModule: make(map[int][]*combinedCommand)}
 	modules := t.modulesOf(step)
@@ -168,7 +168,7 @@ func (t *translator) combineStep(step *step) stepCommands {
 		numEdges := func(i int) int { return len(edgesOfParticipants[i]) }
 		forEachCombination(len(edgesOfParticipants), numEdges, func(chosen []int) {
 			command := t.combineEdges(selectOneOfEach(edgesOfParticipants, chosen))
-			if t.document.isMarkovAutomaton && command.rate != nil { // raceCommands converts these commands
+			if t.document.isMarkovAutomaton && command.rate != nil { // raceCommands makes the commands of the step from these
 				t.rateCommands = append(t.rateCommands, command)
 			} else {
 				commands.commandsOfModule[module] = append(commands.commandsOfModule[module], command)

@@ -26,7 +26,7 @@ type folder struct {
 	rewardCount  int // number of reward structures of the model
 }
 
-// newFolder returns a folder without values for constants.
+// newFolder returns a folder, which folds constants in expressions. It has no values for constants yet.
 func newFolder() *folder {
 	return &folder{
 		givenValues: make(map[*constant]Value),

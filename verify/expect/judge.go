@@ -237,23 +237,22 @@ func compareNumbers(got, want, maxError float64, text string) error {
 	return nil
 }
 
-// tolerance returns the allowed absolute error of a verdict's value by PRISM's rules. It is the error that the engine states, or a default.
+// tolerance returns the allowed absolute error of a verdict's value by PRISM's rules. It is the half-width or the distance to the ends
+// of the interval that the engine states, or a default.
 func tolerance(verdict result.Verdict, rules Rules) float64 {
 	number := verdict.Value.Num
 	if notFinite(number) {
 		return 0
 	}
 	relative := rules.Relative * math.Abs(number)
-	switch verdict.Accuracy {
-	case result.Exact, result.Float:
+	hasInterval := verdict.Bound != nil && slices.Contains([]result.Accuracy{result.Bounded, result.Proven, result.Claimed, result.Probable}, verdict.Accuracy)
+	switch {
+	case verdict.Accuracy == result.Exact || verdict.Accuracy == result.Float:
 		return relative
-	case result.Bounded, result.Proven, result.Claimed, result.Probable:
-		if verdict.Accuracy == result.Probable && verdict.HalfWidth != nil {
-			return max(relative, *verdict.HalfWidth)
-		}
-		if verdict.Bound != nil {
-			return max(relative, number-verdict.Bound.Lo, verdict.Bound.Hi-number)
-		}
+	case verdict.Accuracy == result.Probable && verdict.HalfWidth != nil:
+		return max(relative, *verdict.HalfWidth)
+	case hasInterval:
+		return max(relative, number-verdict.Bound.Lo, verdict.Bound.Hi-number)
 	}
 	return max(relative, DefaultRelative*math.Abs(number))
 }

@@ -194,19 +194,14 @@ func (w *annotationWriter) skipTest(test *loadedTest) {
 	})
 }
 
-// keptInstances returns the set of instances that keep their annotations: annotations that pass or have errors. It runs the test to find the
+// keptInstances returns the set of instances that keep their annotations: those whose annotations pass or have errors. It runs the test to find the
 // annotations that fail.
 func (w *annotationWriter) keptInstances(ctx context.Context, test *loadedTest) map[*propertyInstance]bool {
 	isKept := make(map[*propertyInstance]bool)
-	needsRun := false
 	for _, instance := range test.instances {
-		_, nothingMatches := errors.AsType[expect.Unmatched](instance.annotationErr)
-		hasErrors := instance.annotationErr != nil && !nothingMatches
-		isKept[instance] = instance.annotations.Expects() || hasErrors // annotations with errors always stay
-		if isKept[instance] && instance.selected {
-			needsRun = true
-		}
+		isKept[instance] = isAnnotated(instance)
 	}
+	needsRun := slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool { return isKept[instance] && instance.selected })
 	if !needsRun {
 		return isKept
 	}
@@ -223,6 +218,13 @@ func (w *annotationWriter) keptInstances(ctx context.Context, test *loadedTest) 
 		}
 	}
 	return isKept
+}
+
+// isAnnotated reports whether an instance has an annotation: one that expects a value for it, or one with errors.
+func isAnnotated(instance *propertyInstance) bool {
+	_, nothingMatches := errors.AsType[expect.Unmatched](instance.annotationErr)
+	hasErrors := instance.annotationErr != nil && !nothingMatches
+	return instance.annotations.Expects() || hasErrors
 }
 
 // isReplaced reports whether a computed value replaces the annotation of an instance.

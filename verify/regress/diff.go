@@ -84,11 +84,12 @@ func compareMiddle(oldLines, editedLines [][]byte, offset int) []lineChange {
 	var changes []lineChange
 	i, j := 0, 0
 	for i < len(oldLines) || j < len(editedLines) {
+		hasOld, hasEdited := i < len(oldLines), j < len(editedLines)
 		switch {
-		case i < len(oldLines) && j < len(editedLines) && bytes.Equal(oldLines[i], editedLines[j]):
+		case hasOld && hasEdited && bytes.Equal(oldLines[i], editedLines[j]):
 			changes = append(changes, lineChange{' ', offset + i + 1, offset + j + 1, oldLines[i]})
 			i, j = i+1, j+1
-		case j == len(editedLines) || i < len(oldLines) && commonLengths[i+1][j] >= commonLengths[i][j+1]:
+		case !hasEdited || hasOld && commonLengths[i+1][j] >= commonLengths[i][j+1]: // without this old line, at least as many lines are common
 			changes = append(changes, lineChange{'-', offset + i + 1, offset + j, oldLines[i]})
 			i++
 		default:

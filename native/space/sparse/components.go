@@ -95,7 +95,8 @@ func (search *componentSearch) searchFrom(start uint32) {
 	}
 }
 
-// popLastState removes the last state from the search path, and updates the rootIndex of the state before it.
+// popLastState removes the last state from the search path. If it is the root of a component, the component is complete. Then popLastState lowers the
+// rootIndex of the state before it on the path.
 func (search *componentSearch) popLastState() {
 	last := len(search.frames) - 1
 	finished := search.frames[last]
