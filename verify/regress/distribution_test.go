@@ -44,7 +44,8 @@ func TestTargets(t *testing.T) {
 		"m.prism.b.props", "P=? [ s<2 U P>=1 [ F s=2 ] ]", "m.prism.b.props.args", "-const x=0 -exporttarget t.lab\n",
 		"m.prism.c.props", "P=? [ F s=1 ]", "m.prism.c.props.args", "-const x=0 -exporttarget t.lab\n",
 		"m.prism.d.props", "P=? [ F X s=2 ]", "m.prism.d.props.args", "-const x=0 -exporttarget t.lab\n",
-		"m.prism.e.props", "S=? [ s=2 ]", "m.prism.e.props.args", "-const x=0 -exporttarget t.lab\n")
+		"m.prism.e.props", "S=? [ s=2 ]", "m.prism.e.props.args", "-const x=0 -exporttarget t.lab\n",
+		"m.prism.f.props", "P=? [ (G s<2) & (F s=1) ]", "m.prism.f.props.args", "-const x=0 -exporttarget t.lab\n")
 	compare(t, lines(test(t, fsys, regress.Options{})), `
 pass t.lab:0
 unchecked m.prism.a.props:1 [{x 0.0}]
@@ -55,5 +56,7 @@ unchecked m.prism.c.props:1 [{x 0.0}]
 unsupported t.lab:0: targets of LTL, which are states of PRISM's own product (-exporttarget)
 unchecked m.prism.d.props:1 [{x 0.0}]
 unsupported t.lab:0: targets of other properties than P (-exporttarget)
-unchecked m.prism.e.props:1 [{x 0.0}]`)
+unchecked m.prism.e.props:1 [{x 0.0}]
+unsupported t.lab:0: targets of LTL, which are states of PRISM's own product (-exporttarget)
+unchecked m.prism.f.props:1 [{x 0.0}]`)
 }

@@ -109,9 +109,8 @@ func (e *exporter) exportedTarget() (syntax.Expr, error) {
 	if formula.Kind != logic.Probability {
 		return nil, unsupported("targets of other properties than P (-exporttarget)")
 	}
-	path := formula.Path
-	isLTL := syntax.IsPath(path.Y) || path.X != nil && syntax.IsPath(path.X)
-	if !formula.Reaches() || isLTL {
+	path := formula.Path // nil for a combination of temporal operators
+	if !formula.Reaches() || syntax.IsPath(path.Y) || path.X != nil && syntax.IsPath(path.X) {
 		return nil, unsupported("targets of LTL, which are states of PRISM's own product (-exporttarget)")
 	}
 	return path.Y, nil
