@@ -101,14 +101,32 @@ func Make(ctx context.Context, temporary string) (Program, error) {
 	if program := built(); program.Module != nil {
 		return program, nil
 	}
-	if _, err := os.Stat(sourceOfPage); err != nil { // what the Go toolchain would say is of no use
+	workingDir, err := os.Getwd()
+	if err != nil {
+		return Program{}, err
+	}
+	if !isInSource(workingDir) { // what the Go toolchain would say is of no use
 		return Program{}, errNoPage
 	}
-	program, err := compile(ctx, temporary)
+	program, err := compile(ctx, workingDir, temporary)
 	if err != nil {
 		return program, fmt.Errorf("%w (%w)", errNoPage, err)
 	}
 	return program, nil
+}
+
+// isInSource reports whether a directory is in the source of tilecheck.
+func isInSource(dir string) bool {
+	for {
+		if _, err := os.Stat(filepath.Join(dir, sourceOfPage)); err == nil {
+			return true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return false
+		}
+		dir = parent
+	}
 }
 
 // inlined are the packages of tilecheck that are compiled with inlining: those that solve equations and draw samples. The others read and write
@@ -118,12 +136,8 @@ var inlined = []string{"game", "internal/interval", "native/simulate", "native/s
 // notInlined are patterns of the packages that are compiled without inlining, except those of inlined.
 var notInlined = []string{"tilecheck/...", "encoding/json", "fmt", "reflect", "time"}
 
-// compile builds the playground.
-func compile(ctx context.Context, temporary string) (Program, error) {
-	workingDir, err := os.Getwd()
-	if err != nil {
-		return Program{}, err
-	}
+// compile builds the playground with the Go toolchain, in a directory of the source.
+func compile(ctx context.Context, workingDir, temporary string) (Program, error) {
 	goTool, err := local.New("go")
 	if err != nil {
 		return Program{}, err
