@@ -430,7 +430,7 @@ func rewordParseError(ctx context.Context, node *kong.Node, message string, err 
 		return errors.New(message + flagHint(ctx, node, word))
 	}
 	flag, problem, isFlag := strings.Cut(message, ": ")
-	if isFlag && (strings.HasSuffix(problem, `"EOL" (<EOL>)`) || problem == `missing value, expecting "<arg>"`) {
+	if isFlag && (strings.HasSuffix(problem, endOfLine) || problem == `missing value, expecting "<arg>"`) {
 		return fmt.Errorf("%s has no value", flag)
 	}
 	if name, isMissing := strings.CutPrefix(message, `expected "<`); isMissing && node != nil {

@@ -6,11 +6,14 @@ import (
 	"strings"
 )
 
+// endOfLine ends kong's message about a flag that is the last word of a command line and needs a value.
+const endOfLine = `"EOL" (<EOL>)`
+
 // plainValueError rewords kong's message about the value of a flag without words of programmers. It returns other messages unchanged.
 func plainValueError(message string) string {
 	flag, problem, _ := strings.Cut(message, ": ")
 	found := regexp.MustCompile(`^expected (?:an? )?(?:valid )?(?:\d+ bit )?(float|int|uint|duration)(?: value)? but got ("(?:[^"\\]|\\.)*")`).FindStringSubmatch(problem)
-	if found == nil {
+	if found == nil || strings.HasSuffix(problem, endOfLine) {
 		return message
 	}
 	kind, value := found[1], found[2]
