@@ -346,7 +346,7 @@ func (x *expander) evaluateWeights(command *command) *StateError {
 	switch {
 	case sum == 0:
 		return x.model.stateError(x.env.state, command.source.Pos, x.model.weightName()+" of every update is zero")
-	case !x.model.isContinuous() && !sumsToOne(sum):
+	case !x.model.isContinuous() && !SumsToOne(sum):
 		return x.model.stateError(x.env.state, command.source.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", sum))
 	}
 	x.hasWeights[command.commandIndex] = true
@@ -379,8 +379,8 @@ func (m *Model) weightName() string {
 	return "probability"
 }
 
-// sumsToOne reports whether a sum of probabilities is 1 within SumTolerance, relative to the sum, as in PRISM.
-func sumsToOne(sum float64) bool { return math.Abs((sum-1)/sum) < SumTolerance }
+// SumsToOne reports whether a sum of probabilities is 1 within SumTolerance, relative to the sum, as in PRISM.
+func SumsToOne(sum float64) bool { return math.Abs((sum-1)/sum) < SumTolerance }
 
 // addChoice appends the choice that a combination of commands makes. Each combination of their updates whose weight is positive gives a
 // transition. It stops when the context ends.

@@ -231,7 +231,7 @@ func (m *Model) areValidWeights(weights []float64) bool {
 		}
 		sum += weight
 	}
-	return sum != 0 && (m.isContinuous() || sumsToOne(sum))
+	return sum != 0 && (m.isContinuous() || SumsToOne(sum))
 }
 
 // declareWeightLocals declares a local variable for each computed weight of some commands.

@@ -19,9 +19,9 @@ import (
 type exactExpander struct {
 	model         *compile.Model
 	modelExpander compile.Expander
-	// tolerance is the allowed relative difference of a sum of probabilities from 1: 0 in
-	// exact models, PRISM's tolerance otherwise.
-	tolerance *big.Rat
+	// normalises says that probabilities whose float64 sum is 1 within compile.SumTolerance are divided by their exact sum. In exact models,
+	// the exact sum must be 1.
+	normalises bool
 	// isNormalised says that the weights of some command were divided by their sum, which was not 1.
 	isNormalised bool
 	// allowEnclosures says that a fraction within the relative distance maxEnclosure may replace an
@@ -36,9 +36,9 @@ type exactExpander struct {
 	owner  uint16
 }
 
-func newExactExpander(ctx context.Context, compiled *compile.Model, tolerance float64) *exactExpander {
+func newExactExpander(ctx context.Context, compiled *compile.Model, normalises bool) *exactExpander {
 	return &exactExpander{
-		model: compiled, modelExpander: compiled.NewExpanderUntil(ctx), tolerance: new(big.Rat).SetFloat64(tolerance),
+		model: compiled, modelExpander: compiled.NewExpanderUntil(ctx), normalises: normalises,
 		constantWeights: make(map[*sema.Command][]*big.Rat), constantIntervals: make(map[*sema.Command][]interval),
 	}
 }
@@ -295,8 +295,8 @@ func isConst(expr sema.Expr) bool {
 	return ok
 }
 
-// evaluateWeights evaluates the probabilities or rates of a command's updates. If the sum of probabilities differs
-// from 1 by less than the tolerance, it divides them by the sum. A larger difference is an error.
+// evaluateWeights evaluates the probabilities or rates of a command's updates. If probabilities sum to 1 except for rounding, it divides
+// them by their sum. A larger difference is an error.
 func (expander *exactExpander) evaluateWeights(state []int32, command *sema.Command) ([]*big.Rat, error) {
 	isCTMC := expander.model.Program().Type == syntax.CTMC
 	quantity := "probability"
@@ -319,8 +319,11 @@ func (expander *exactExpander) evaluateWeights(state []int32, command *sema.Comm
 	if isCTMC || sum.Cmp(big.NewRat(1, 1)) == 0 {
 		return weights, nil
 	}
-	if err := expander.checkTolerance(state, command, sum); err != nil {
-		return nil, err
+	if !expander.normalises {
+		return nil, expander.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %s, exactly, not to 1", sum.RatString()))
+	}
+	if float := floatSum(weights); !compile.SumsToOne(float) {
+		return nil, expander.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", float))
 	}
 	expander.isNormalised = true
 	for i, weight := range weights {
@@ -329,18 +332,15 @@ func (expander *exactExpander) evaluateWeights(state []int32, command *sema.Comm
 	return weights, nil
 }
 
-// checkTolerance returns an error if the sum of a command's probabilities, which is not 1, differs from 1 by more than the tolerance.
-func (expander *exactExpander) checkTolerance(state []int32, command *sema.Command, sum *big.Rat) error {
-	if expander.tolerance.Sign() == 0 {
-		return expander.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %s, exactly, not to 1", sum.RatString()))
+// floatSum adds the weights of a command as float64 in the order of its updates. Models without fractions add them in this order, so
+// both accept the same commands.
+func floatSum(weights []*big.Rat) float64 {
+	sum := 0.0
+	for _, weight := range weights {
+		float, _ := weight.Float64()
+		sum += float
 	}
-	difference := new(big.Rat).Sub(sum, big.NewRat(1, 1))
-	difference.Abs(difference)
-	if difference.Quo(difference, sum).Cmp(expander.tolerance) >= 0 {
-		float, _ := sum.Float64()
-		return expander.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", float))
-	}
-	return nil
+	return sum
 }
 
 // evaluateWeight evaluates a probability or a rate in a state as a fraction. A nil expression stands for 1. Error messages name the

@@ -107,11 +107,7 @@ func newWorker(ctx context.Context, model *compile.Model, codec *codec, expander
 // newExactWorker returns the part of a worker that computes exact weights. If normalise is set, the probabilities of a command may sum to a
 // number that differs from 1 by rounding.
 func newExactWorker(ctx context.Context, model *compile.Model, parent *worker, normalise bool) *exactWorker {
-	tolerance := 0.0
-	if normalise {
-		tolerance = compile.SumTolerance
-	}
-	exact := &exactWorker{worker: parent, interpreter: newExactExpander(ctx, model, tolerance)}
+	exact := &exactWorker{worker: parent, interpreter: newExactExpander(ctx, model, normalise)}
 	exact.interpreter.owners = parent.owners
 	if parent.expander.Name() == "machine" {
 		exact.compiled = &compiledChoices{caches: make([]weightCache, len(parent.expander.Moves()))}
@@ -122,7 +118,7 @@ func newExactWorker(ctx context.Context, model *compile.Model, parent *worker, n
 // newRationalWorker returns an expander of single states with fractions, for a model with float64 weights.
 func newRationalWorker(ctx context.Context, model *compile.Model, parent *worker) *exactWorker {
 	scratch := &worker{program: parent.program, codec: parent.codec, kind: parent.kind, owners: parent.owners, batch: &batch{}}
-	rational := &exactWorker{worker: scratch, interpreter: newExactExpander(ctx, model, compile.SumTolerance)}
+	rational := &exactWorker{worker: scratch, interpreter: newExactExpander(ctx, model, true)}
 	rational.interpreter.allowEnclosures, rational.interpreter.owners = true, parent.owners
 	return rational
 }

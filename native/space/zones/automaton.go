@@ -353,7 +353,7 @@ func (automaton *automaton) commandWeights(location *location, command *sema.Com
 		sum += value.Float
 		weights = append(weights, weight{value.Rat, value.Float})
 	}
-	if sum < 1-compile.SumTolerance || sum > 1+compile.SumTolerance {
+	if !compile.SumsToOne(sum) {
 		return nil, automaton.commandError(command.Pos, "probabilities sum to %v, not to 1", sum)
 	}
 	if exactSum == nil || exactSum.Cmp(big.NewRat(1, 1)) != 0 {
