@@ -65,10 +65,17 @@ func newReader(space *explicit.Space) *reader {
 // read reads Storm's JSON, which begins with a bracket, or one of PRISM's lists.
 func (reader *reader) read(ctx context.Context, file string, text []byte) error {
 	isJSON := bytes.HasPrefix(bytes.TrimSpace(text), []byte("["))
+	readFormat := reader.readList
 	if isJSON {
-		return reader.readJSON(ctx, file, text)
+		readFormat = reader.readJSON
 	}
-	return reader.readList(ctx, file, text)
+	if err := readFormat(ctx, file, text); err != nil {
+		return err
+	}
+	if err := reader.checkStates(); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
 }
 
 // reader reads one scheduler.
@@ -81,6 +88,8 @@ type reader struct {
 	permittedChoices  *sparse.Set
 	hasSeveralChoices bool
 	order             []uint32 // the state with each of PRISM's numbers; nil until needed
+	// numReachable counts the states in the file that are reachable; numUnreachable counts the others, which are ignored.
+	numReachable, numUnreachable int
 }
 
 // readList reads a list of choices in one of PRISM's formats. Errors name the file and the line.
@@ -169,6 +178,7 @@ func (reader *reader) readNumberedLine(line string) error {
 	if stateNumber < 0 || stateNumber >= len(reader.order) {
 		return fmt.Errorf("found state %d, the model has 0 to %d", stateNumber, len(reader.order)-1)
 	}
+	reader.numReachable++
 	state := int(reader.order[stateNumber])
 	index, err := strconv.Atoi(choice)
 	if err != nil { // choice is an action, whose name does not begin with a digit
@@ -225,20 +235,17 @@ func (reader *reader) readEntry(entry *jsonEntry) error {
 	if entry.Memory != nil {
 		return errors.New("found a scheduler with a memory, want one without")
 	}
-	var choices []readChoice
-	if json.Unmarshal(entry.Choice, &choices) != nil {
-		return nil // "undefined": any choice
-	}
-	if err := reader.checkChoices(choices); err != nil {
-		return err
-	}
 	valuation, err := reader.valuationOf(entry.State)
 	if err != nil {
 		return err
 	}
-	state, isReachable := reader.space.Find(valuation)
-	if !isReachable {
-		return nil
+	state, isReachable := reader.find(valuation)
+	var choices []readChoice
+	if json.Unmarshal(entry.Choice, &choices) != nil {
+		return nil // "undefined": any choice
+	}
+	if err := reader.checkChoices(choices); err != nil || !isReachable {
+		return err
 	}
 	for i := range choices {
 		choice, err := reader.choiceOf(state, &choices[i])
@@ -311,11 +318,31 @@ func (reader *reader) valuationOf(state map[string]json.RawMessage) ([]int32, er
 
 // setChoiceOfValuation records that the state with a valuation has the choice with an action. It ignores unreachable states.
 func (reader *reader) setChoiceOfValuation(valuation []int32, action string) error {
-	state, isReachable := reader.space.Find(valuation)
+	state, isReachable := reader.find(valuation)
 	if !isReachable {
 		return nil
 	}
 	return reader.setChoiceByAction(state, action)
+}
+
+// find returns the state with a valuation, and whether it is reachable. It counts both kinds of valuations for checkStates.
+func (reader *reader) find(valuation []int32) (state int, isReachable bool) {
+	state, isReachable = reader.space.Find(valuation)
+	if isReachable {
+		reader.numReachable++
+	} else {
+		reader.numUnreachable++
+	}
+	return state, isReachable
+}
+
+// checkStates returns an error if the file describes states, and none of them is reachable: such a file is of another model, and ignoring
+// all of it would leave every choice open.
+func (reader *reader) checkStates() error {
+	if reader.numReachable == 0 && reader.numUnreachable > 0 {
+		return fmt.Errorf("no state of the file (%d) is a reachable state of the model: the scheduler is of another model, or of other constants", reader.numUnreachable)
+	}
+	return nil
 }
 
 // setChoiceByAction records the choice of state s that has the given action.

@@ -89,7 +89,7 @@ func (reader *controllerReader) read(text []byte) error {
 			return fmt.Errorf("entry %d: %w", number, err)
 		}
 	}
-	return nil
+	return reader.checkStates()
 }
 
 // controllerEntry has the choices of a state and a memory in Storm's format.
@@ -105,7 +105,7 @@ func (reader *controllerReader) readEntry(entry *controllerEntry) error {
 	if err != nil {
 		return err
 	}
-	state, isReachable := reader.space.Find(valuation)
+	state, isReachable := reader.find(valuation)
 	if !isReachable {
 		return nil
 	}

@@ -62,18 +62,24 @@ func TestReadErrors(t *testing.T) {
 		"hello":    "want a state of 1 variables",
 		"x=1":      "want a state of 1 variables",
 		"(y)=a":    `found the value "y"`,
-		`[{"s": {"x": 1}, "c": [{"labels": ["a"]}]}]`:           "entry 0: state (x=1) has several choices with action a",
-		`[{"s": {"x": 1}, "c": [{"labels": ["b"]}], "m": 0}]`:   "with a memory",
-		`[{"s": {"x": 1}, "c": [{"labels": ["b"]}, {}]}]`:       "found 2 choices",
-		`[{"s": {"z": 1}, "c": [{"labels": ["b"]}]}]`:           "found no value of x",
+		`[{"s": {"x": 1}, "c": [{"labels": ["a"]}]}]`:         "entry 0: state (x=1) has several choices with action a",
+		`[{"s": {"x": 1}, "c": [{"labels": ["b"]}], "m": 0}]`: "with a memory",
+		`[{"s": {"x": 1}, "c": [{"labels": ["b"]}, {}]}]`:     "found 2 choices",
+		`[{"s": {"z": 1}, "c": [{"labels": ["b"]}]}]`:         "found no value of x",
+		`[{"s": {"x": 77}, "c": [{"labels": ["b"]}]}]`:        "f: no state of the file (1) is a reachable state of the model",
+		"(77)=a\n(78)=a": "f: no state of the file (2) is a reachable state of the model",
 		`[{"s": {"x": 1}, "c": [{"labels": ["b"]}], "x": 1}, ]`: "f: ",
 	} {
 		if _, err := scheduler.Read(t.Context(), "f", []byte(text), x.Space); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: found %v, want %s", text, err, want)
 		}
 	}
+	controller := `[{"s": {"x": 77}, "m": 0, "c": [{"labels": ["b"]}]}]`
+	if _, err := scheduler.ReadController(t.Context(), "f", []byte(controller), x.Space, nil); err == nil || !strings.Contains(err.Error(), "f: no state of the file (1) is a reachable state") {
+		t.Errorf("%s: found %v", controller, err)
+	}
 	// States that are not reached are no error, nor are those without a line.
-	got, err := scheduler.Read(t.Context(), "f", []byte("(1)=b\n\n1=2\n0=1\n"), x.Space)
+	got, err := scheduler.Read(t.Context(), "f", []byte("(1)=b\n(77)=b\n\n1=2\n0=1\n"), x.Space)
 	if err != nil || got[0][0] != 1 {
 		t.Errorf("found %v and %v", got, err)
 	}
