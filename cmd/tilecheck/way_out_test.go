@@ -29,6 +29,7 @@ label "goal" = s=1;
 `)
 	decides := write("mdp.prism", "mdp\nmodule m\n  s : [0..1];\n  [] s=0 -> (s'=1);\n  [] true -> true;\nendmodule\n")
 	one := write("one.prop", "s >= 1\n")
+	csl, pctl := write("one.csl", "s >= 1\n"), write("one.pctl", "s >= 1\n")
 	wrong := write("wrong.props", "P=? [ F t=1 ]\n")
 	cert := filepath.Join(dir, "m.cert")
 	for _, c := range []struct {
@@ -54,6 +55,12 @@ label "goal" = s=1;
 		{"lint " + model + " " + one, exitOK, ""},
 		{"fmt --check " + one, exitFailed, "one.prop"},
 		{"check " + model + " " + one, exitFailed, "s>=1"},
+		{"lint " + model + " " + csl, exitOK, ""},
+		{"fmt --check " + csl, exitFailed, "one.csl"},
+		{"check " + model + " " + csl, exitFailed, "s>=1"},
+		{"lint " + model + " " + pctl, exitOK, ""},
+		{"fmt --check " + pctl, exitFailed, "one.pctl"},
+		{"check " + model + " " + pctl, exitFailed, "s>=1"},
 		{"lint " + model + " " + wrong, exitCannotRun, `wrong.props:1:9: undeclared identifier "t"`},
 	} {
 		code, stdout, stderr := tilecheck(t.Context(), strings.Fields(c.args)...)
