@@ -11,11 +11,11 @@ import (
 // robustDirection returns the direction in which the schedulers optimise P or R of an interval model, and the direction in which nature does,
 // who picks the probabilities from the intervals. A bound must hold for all schedulers and for all probabilities in the intervals.
 //
-// Source: PRISM, which also requires that lower ends of intervals are above zero.
+// Source: PRISM, which also requires that lower ends of intervals are above zero. Properties with step bounds do not need this.
 func (e *evaluation) robustDirection(formula *logic.Formula) (solve.Direction, error) {
 	letter, threshold := formula.Letter(), formula.Threshold
-	if !e.hasPositiveLowerEnds() {
-		return 0, e.unsupportedError(formula.Expr, "found an interval of probabilities whose lower end is 0")
+	if !hasStepBound(formula) && !e.hasPositiveLowerEnds() {
+		return 0, e.unsupportedError(formula.Expr, "found an interval of probabilities whose lower end is 0, want a property with a step bound: X, F<=k, U<=k, G<=k or C<=k")
 	}
 	hasScheduler := e.modelKind() == sparse.MDP
 	switch {
@@ -34,6 +34,21 @@ func (e *evaluation) robustDirection(formula *logic.Formula) (solve.Direction, e
 		return 0, e.failure(result.TypeError, formula.Expr.Pos(), "found %s=? for a model with intervals, want %smin=? or %smax=?", letter, letter, letter)
 	}
 	return 0, e.failure(result.TypeError, formula.Expr.Pos(), "found %s%s=? for an interval Markov chain, which has no scheduler, want %smin=? or %smax=?", letter, threshold.Extremum, letter, letter)
+}
+
+// hasStepBound reports whether the operator P or R counts a bounded number of steps. For such an operator it does not matter which transitions
+// nature can leave out, because no analysis of the graph decides its value.
+func hasStepBound(formula *logic.Formula) bool {
+	if formula.Kind == logic.Reward {
+		return formula.Objective.Form == logic.Cumulative
+	}
+	switch path := formula.Path; path.Form {
+	case logic.InitialState, logic.Next:
+		return true
+	case logic.Until:
+		return path.Bound != nil && path.Bound.High != nil
+	}
+	return false
 }
 
 // hasPositiveLowerEnds reports whether the lower ends of all intervals are above zero.

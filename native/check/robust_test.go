@@ -31,6 +31,16 @@ module m s:[0..3] init 0;
 [] s>=2 -> true; endmodule
 label "end" = s=3;
 rewards "r" [a] true : 3; [b] true : 1; endrewards`
+	// Nature may leave out the transitions to s=1 of both choices, and the step from s=1 to s=3.
+	zeroMDP = `mdp
+module m s:[0..3] init 0;
+[a] s=0 -> [0,0.5]:(s'=1) + [0.5,1]:(s'=2);
+[b] s=0 -> [0.3,0.6]:(s'=1) + [0.4,0.7]:(s'=2);
+[] s=1 -> [0,0.4]:(s'=3) + [0.6,1]:(s'=2);
+[] s=2 -> [0,0.1]:(s'=0) + [0.9,1]:(s'=2);
+[] s=3 -> true; endmodule
+label "end" = s=3;
+rewards "r" s=1 : 2; s=2 : 1; endrewards`
 )
 
 func TestIntervals(t *testing.T) {
@@ -54,6 +64,16 @@ func TestIntervals(t *testing.T) {
 		{intervalMDP, `Pmaxmin=? [ !(G s!=3) ]`, "1/5"},
 		{intervalMDP, `Pminmax=? [ F G s=2 ]`, "4/5"}, // 1 minus Pmaxmin of the end
 		{intervalMDP, `R{"r"}minmax=? [ F s>=2 ]`, "1"},
+		{zeroMDP, `Pmaxmax=? [ F<=2 "end" ]`, "6/25"}, // b: 0.6 * 0.4
+		{zeroMDP, `Pmaxmin=? [ F<=2 "end" ]`, "0"},
+		{zeroMDP, `Pminmax=? [ F<=2 "end" ]`, "1/5"}, // a: 0.5 * 0.4
+		{zeroMDP, `Pminmin=? [ X s=1 ]`, "0"},
+		{zeroMDP, `Pmaxmin=? [ X s=1 ]`, "3/10"},
+		{zeroMDP, `Pmaxmax=? [ F<=4 "end" ]`, "156/625"}, // 0.24, and 0.4 * 0.1 * 0.24 by s=2 and s=0
+		{zeroMDP, `Pmaxmin=? [ G<=2 s!=3 ]`, "4/5"},      // 1 - Pminmax of F<=2
+		{zeroMDP, `R{"r"}maxmax=? [ C<=2 ]`, "8/5"},      // b: 0.6 * 2 + 0.4 * 1
+		{zeroMDP, `R{"r"}minmin=? [ C<=2 ]`, "1"},        // a: 1 for s=2
+		{zeroMDP, `R{"r"}maxmin=? [ C<=2 ]`, "13/10"},    // b: 0.3 * 2 + 0.7
 	}
 	for _, test := range tests {
 		for _, accuracy := range []result.Accuracy{result.Exact, result.Bounded} {
@@ -94,7 +114,9 @@ func TestIntervalsRefused(t *testing.T) {
 		{intervalChain, `S=? [ "end" ]`, "found an S operator for a model with intervals"},
 		{intervalChain, `R{"r"}min=? [ C ]`, "found C in an R operator for a model with intervals"},
 		{intervalMDP, `multi(Pmax=? [ F "end" ], P>=0.1 [ F s=2 ])`, "found multi(...) for an IMDP"},
-		{zero, `Pmin=? [ F "end" ]`, "found an interval of probabilities whose lower end is 0"},
+		{zero, `Pmin=? [ F "end" ]`, "found an interval of probabilities whose lower end is 0, want a property with a step bound"},
+		{zero, `Pmin=? [ F>=2 "end" ]`, "found an interval of probabilities whose lower end is 0"},
+		{zero, `Pmin=? [ (X s=1) & (F<=2 "end") ]`, "found an interval of probabilities whose lower end is 0"},
 	} {
 		v := ask(t, t.Context(), test.model, test.property, check.Options{})[0]
 		if v.Err == nil || !strings.Contains(v.Err.Message, test.why) {
