@@ -158,6 +158,21 @@ endmodule
 rewards "long" x>3 : 1; endrewards
 `
 
+// TestCertificateWithoutEnd expects that a certificate in a model with infinitely many states is refused with the reason.
+func TestCertificateWithoutEnd(t *testing.T) {
+	t.Parallel()
+	vs, err := runner.Check(t.Context(), New(), runner.Job{
+		File: "m.prism", Model: []byte("dtmc" + queue), Props: []string{"P=? [ F<=3 x=0 ]"},
+		Settings: runner.Settings{Numeric: runner.Numeric{MaxStates: 3_000, Accuracy: result.Proven}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := vs[0]; v.Err == nil || !v.Err.Class.Limited() || !strings.Contains(v.Err.Message, `variable "x" has no bounds, and a certificate needs all states`) {
+		t.Errorf("%v, %v, want a limit and its reason", v.Value, v.Err)
+	}
+}
+
 // TestWithoutEnd asks about models that have infinitely many states.
 func TestWithoutEnd(t *testing.T) {
 	t.Parallel()

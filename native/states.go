@@ -113,6 +113,9 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 	if method.wantCertificates {
 		space, exactWeightsErr, err := load.Fractions(ctx, model, method.build)
 		if err != nil {
+			if variable := check.Unbounded(model.Program()); variable != nil && exceedsLimit(err) {
+				err = fmt.Errorf("%w; variable %q has no bounds, and a certificate needs all states; without certificates, properties with step bounds and P of F, G, U, W and R need only a part of them", err, variable.Name)
+			}
 			return nil, err
 		}
 		return method.newExploredModel(space, exactWeightsErr), nil

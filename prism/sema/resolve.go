@@ -222,7 +222,7 @@ func (r *resolver) resolveIdent(expr *syntax.Ident) Expr {
 	}
 	switch {
 	case !ok || meaning.formula != nil: // formulas are expanded before renaming
-		hint := cmp.Or(r.renamedFrom(expr.Name), r.suggestName(name))
+		hint := cmp.Or(r.renamedFrom(expr.Name), r.hintOfStorm(name), r.suggestName(name))
 		return r.semanticError(expr, "undeclared identifier %q%s", name, hint)
 	case meaning.constant != nil:
 		return &constRef{Base{meaning.constant.valueType, expr.Pos()}, meaning.constant}
@@ -251,6 +251,18 @@ func (r *resolver) formulaNamed(expr *syntax.Ident) Expr {
 		return r.outsideModules().resolveFormula(expr, renamedFormula)
 	}
 	return nil
+}
+
+// hintOfStorm returns a hint for an unknown name in a property that Storm's dialect knows, or "".
+func (r *resolver) hintOfStorm(name string) string {
+	if r.props == nil || r.model.dialect != syntax.PRISM {
+		return ""
+	}
+	switch name {
+	case "Cdiscount", "multilex", "quantile", "AtLeastOneOf", "AtMostOneOf", "ExactlyOneOf":
+		return "; Storm's dialect accepts it (--dialect storm)"
+	}
+	return ""
 }
 
 // suggestName returns a hint for an undeclared identifier: a quoted name with the same text, or the most similar identifier.
@@ -490,13 +502,16 @@ func (r *resolver) resolveCall(expr *syntax.Call) Expr {
 	if expr.Bounds != nil {
 		return r.resolveQuantile(expr)
 	}
+	name := applyRenamings(r.renamings, expr.Func.Name)
+	if hint := r.hintOfStorm(name); hint != "" {
+		return r.semanticError(expr, "unknown function %q%s", name, hint)
+	}
 	args := make([]Expr, len(expr.Args))
 	areValid := true
 	for i, arg := range expr.Args {
 		args[i] = r.resolveExpr(arg)
 		areValid = areValid && args[i].Type() != Invalid
 	}
-	name := applyRenamings(r.renamings, expr.Func.Name)
 	function, minArgs, maxArgs, ok := lookupFunction(name)
 	if expr.IsLexicographic {
 		function, minArgs, maxArgs, ok = funcMulti, 1, -1, true
