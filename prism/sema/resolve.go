@@ -503,7 +503,7 @@ func (r *resolver) resolveCall(expr *syntax.Call) Expr {
 		return r.resolveQuantile(expr)
 	}
 	name := applyRenamings(r.renamings, expr.Func.Name)
-	if hint := r.hintOfStorm(name); hint != "" {
+	if hint := r.hintOfStorm(name); hint != "" && !expr.IsLexicographic { // IsLexicographic: the property was read in Storm's dialect
 		return r.semanticError(expr, "unknown function %q%s", name, hint)
 	}
 	args := make([]Expr, len(expr.Args))
