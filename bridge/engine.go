@@ -101,7 +101,7 @@ func (item *workItem) constants() []result.Constant {
 type job struct {
 	*runner.Plan
 	opt *Options
-	// isSingle says that each run of the tool checks one valuation of the constants, which it gets as arguments.
+	// isSingle is true if each run of the tool gets one value for each constant, as arguments. Otherwise a run gets the ranges of the constants.
 	isSingle      bool
 	progressMutex *sync.Mutex
 	storm         *stormJob // nil for PRISM

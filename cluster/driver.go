@@ -430,7 +430,7 @@ func (d *Driver) reason(id TaskID, record runRecord, hasRecord bool) string {
 	return fmt.Sprintf("exit code %d on %s", record.code, record.host)
 }
 
-// newFailure describes a failed run in one line, with the last line of its log.
+// newFailure returns the failure of a run. Its message is one line: the shard, what went wrong, and the last line of the log.
 func (d *Driver) newFailure(shard int, id TaskID, record runRecord, hasRecord bool) *Failure {
 	failure := &Failure{Code: record.code, Log: d.Work.Dir.Log(id.Round, strconv.Itoa(id.Task))}
 	failure.Msg = fmt.Sprintf("shard %d: %s", shard, d.reason(id, record, hasRecord))

@@ -73,7 +73,7 @@ func (r *refinement) check(ctx context.Context) (verdict result.Verdict, ok bool
 		switch {
 		case !ok:
 			return verdict, false
-		case r.meets():
+		case r.boundsMeet():
 			verdict = r.answer()
 			verdict.Seconds = time.Since(start).Seconds()
 			return verdict, true
@@ -121,7 +121,7 @@ func (r *refinement) tryVisible(ctx context.Context) (blocking []int, ok bool) {
 		if try == 0 {
 			blocking = blocked.hidden
 		}
-		if r.meets() || blocked.choices.Empty() {
+		if r.boundsMeet() || blocked.choices.Empty() {
 			return blocking, true
 		}
 		abstract.permitted = abstract.permitted.Minus(blocked.choices)
@@ -187,10 +187,7 @@ func (r *refinement) solve(ctx context.Context, abstract *abstractStates) (choic
 	case verdict.Bound == nil || len(scheduler.Choices) != 1 || scheduler.Space != space:
 		return nil, verdict, errors.New("found no bounds or no memoryless scheduler")
 	}
-	var permitted []int
-	for choice := range abstract.permitted.All() {
-		permitted = append(permitted, choice)
-	}
+	permitted := slices.Collect(abstract.permitted.All())
 	choices = make([]int, len(scheduler.Choices[0]))
 	for state, choice := range scheduler.Choices[0] {
 		choices[state] = -1
@@ -250,8 +247,8 @@ func (r *refinement) follow(ctx context.Context, abstract *abstractStates, choic
 	return blocked, true
 }
 
-// meets reports whether the lower bound is so near to the upper bound that the answer is as accurate as required. It is false if the lower bound is greater.
-func (r *refinement) meets() bool {
+// boundsMeet reports whether the lower bound is so near to the upper bound that the answer is as accurate as required. It is false if the lower bound is greater.
+func (r *refinement) boundsMeet() bool {
 	if r.lower == nil {
 		return false
 	}

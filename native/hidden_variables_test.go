@@ -30,28 +30,15 @@ func (hiding hidingStates) check(ctx context.Context, property *checkedProperty)
 // checkByHiding checks the properties of a job with hidden variables only.
 func checkByHiding(t *testing.T, job runner.Job) []result.Verdict {
 	t.Helper()
-	plan, err := runner.NewPlan(t.Context(), job)
-	if err != nil {
-		t.Fatal(err)
-	}
-	verdicts, err := await(t.Context(), plan, func(r *run) error {
-		method, err := newStatesMethod(r.plan)
-		if err != nil {
-			return err
-		}
-		r.build = func(constants sema.Valuation) (*sema.Program, instance, error) {
+	return checkBuilt(t, job, func(r *run, method *statesMethod) buildFunc {
+		return func(constants sema.Valuation) (*sema.Program, instance, error) {
 			model, err := load.Instance(r.plan, constants)
 			if err != nil {
 				return nil, nil, err
 			}
 			return model.Program(), hidingStates{method}, nil
 		}
-		return r.checkPlan()
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return verdicts
 }
 
 // randomHidingModel returns a model of two modules. Its guards and updates have many flags, which need not matter for the place x.

@@ -152,9 +152,11 @@ func (partial *partialStates) checkInStages(ctx context.Context, property *check
 // size of the model.
 func (partial *partialStates) checkFirstPart(ctx context.Context, property *checkedProperty) result.Verdict {
 	verdict, ok := partial.firstStates.FromPart(ctx, &property.Instance)
-	refinement := partial.newRefinement(property)
-	if !ok && refinement == nil {
-		return partial.checkAll(ctx, property)
+	var refinement refiner
+	if !ok {
+		if refinement = partial.newRefinement(property); refinement == nil {
+			return partial.checkAll(ctx, property)
+		}
 	}
 	maxStates := partial.build.MaxStates
 	if maxStates == 0 || maxStates > wholeStates {

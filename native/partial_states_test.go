@@ -73,29 +73,40 @@ func TestFirstPartAtALimit(t *testing.T) {
 	}
 }
 
-// inStages checks properties of a chain, parts of which have so many states, after first ones.
-func inStages(t *testing.T, job runner.Job, first, stage int) []result.Verdict {
+// buildFunc is the type of run.build.
+type buildFunc = func(constants sema.Valuation) (*sema.Program, instance, error)
+
+// checkBuilt checks the properties of a job with the instances that a function builds, which may change the method before.
+func checkBuilt(t *testing.T, job runner.Job, newBuild func(*run, *statesMethod) buildFunc) []result.Verdict {
 	t.Helper()
 	plan, err := runner.NewPlan(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)
 	}
-	vs, err := await(t.Context(), plan, func(r *run) error {
-		e, err := newStatesMethod(r.plan)
+	verdicts, err := await(t.Context(), plan, func(r *run) error {
+		method, err := newStatesMethod(r.plan)
 		if err != nil {
 			return err
 		}
-		if want := (partOptions{first: firstChainStates, stage: stageStates}); e.partOptions != want {
-			t.Errorf("begins with %+v, want %+v", e.partOptions, want)
-		}
-		e.partOptions = partOptions{first: first, stage: stage}
-		r.build = func(model sema.Valuation) (*sema.Program, instance, error) { return r.compile(e, model) }
+		r.build = newBuild(r, method)
 		return r.checkPlan()
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return vs
+	return verdicts
+}
+
+// inStages checks properties of a chain, parts of which have so many states, after first ones.
+func inStages(t *testing.T, job runner.Job, first, stage int) []result.Verdict {
+	t.Helper()
+	return checkBuilt(t, job, func(r *run, method *statesMethod) buildFunc {
+		if want := (partOptions{first: firstChainStates, stage: stageStates}); method.partOptions != want {
+			t.Errorf("begins with %+v, want %+v", method.partOptions, want)
+		}
+		method.partOptions = partOptions{first: first, stage: stage}
+		return func(constants sema.Valuation) (*sema.Program, instance, error) { return r.compile(method, constants) }
+	})
 }
 
 // TestStagesOrAll: what stages answer, and what needs all states, are the values that all

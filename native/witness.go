@@ -207,7 +207,7 @@ func (describer *describer) path(path *witness.Path) result.WitnessPath {
 	return described
 }
 
-// maxChoices limits the choices of a scheduler that a witness has.
+// maxChoices is the largest number of states whose choices a witness lists.
 const maxChoices = 10
 
 // choices returns the choices of the scheduler in the states of the chain that have several choices; nil if there are none, or if the choices

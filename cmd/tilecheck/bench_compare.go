@@ -10,6 +10,7 @@ import (
 
 	record "tilecheck/report/bench"
 	"tilecheck/report/table"
+	"tilecheck/result"
 	"tilecheck/verify/bench"
 )
 
@@ -106,30 +107,22 @@ func (c *benchCompareCmd) comparisonTable(comparison *bench.Comparison, maxRatio
 	}
 	caseTable.Notes = c.notes(comparison, maxRatio)
 	caseTable.Summary = &comparisonSummary{
-		Measure: c.Measure, Ratio: finite(comparison.Ratio), Lower: finite(comparison.Lower), Upper: finite(comparison.Upper), Confidence: 1 - bench.FalseAlarms,
-		Pairs: comparison.Pairs, GeometricMean: finite(comparison.Mean), IsSlower: maxRatio > 0 && comparison.Slower(maxRatio),
+		Measure: c.Measure, Ratio: result.JSONNumber(comparison.Ratio), Lower: result.JSONNumber(comparison.Lower), Upper: result.JSONNumber(comparison.Upper), Confidence: 1 - bench.FalseAlarms,
+		Pairs: comparison.Pairs, GeometricMean: result.JSONNumber(comparison.Mean), IsSlower: maxRatio > 0 && comparison.Slower(maxRatio),
 	}
 	return caseTable
 }
 
 // comparisonSummary is the comparison of all cases together in JSON.
 type comparisonSummary struct {
-	Measure       string   `json:"measure"`
-	Ratio         *float64 `json:"ratio"` // of new to old
-	Lower         *float64 `json:"lower"` // null if there are too few pairs for a bound
-	Upper         *float64 `json:"upper"`
-	Confidence    float64  `json:"confidence"`
-	Pairs         int      `json:"pairs"`
-	GeometricMean *float64 `json:"geometric_mean"`      // of the ratios of the cases
-	IsSlower      bool     `json:"slower_than_allowed"` // by --fail-slower; false without the flag
-}
-
-// finite returns a pointer to a number, and nil for infinities and NaN, which JSON does not have.
-func finite(number float64) *float64 {
-	if math.IsInf(number, 0) || math.IsNaN(number) {
-		return nil
-	}
-	return &number
+	Measure       string            `json:"measure"`
+	Ratio         result.JSONNumber `json:"ratio"` // of new to old
+	Lower         result.JSONNumber `json:"lower"`
+	Upper         result.JSONNumber `json:"upper"` // infinite if there are too few pairs for a bound
+	Confidence    float64           `json:"confidence"`
+	Pairs         int               `json:"pairs"`
+	GeometricMean result.JSONNumber `json:"geometric_mean"`      // of the ratios of the cases
+	IsSlower      bool              `json:"slower_than_allowed"` // by --fail-slower; false without the flag
 }
 
 // notes returns notes about all cases together: the ratio with its bounds, and warnings. maxRatio is the greatest allowed ratio of the new

@@ -104,7 +104,10 @@ func (c *boundCmd) runStrategy(ctx context.Context, env *environment) error {
 	// With err != nil, best is the bound that was proved before the error. Both are reported.
 	stopProgress()
 	boundTable := playtables.Bound(player.String(), options, bestBound, time.Since(start))
-	return errors.Join(err, boundTable.Write(env.stdout, c.Format, env.reportOptions()), c.writePartCertificate(ctx, env, bestBound.Part))
+	return errors.Join(err, boundTable.Write(env.stdout, c.Format, env.reportOptions()), c.writeCertificate(env, func(w io.Writer) error {
+		_, err := bestBound.Part.Prove(ctx, w)
+		return err
+	}))
 }
 
 // passProgress returns a function that reports the progress of one pass over the boards. It returns nil if report is nil.
@@ -146,15 +149,12 @@ func boundTimeError(err error) error {
 	return err
 }
 
-// writePartCertificate writes the certificate to the file of --certificate, if the flag is given.
-func (c *boundCmd) writePartCertificate(ctx context.Context, env *environment, part *induced.Part) error {
+// writeCertificate writes a certificate to the file of --certificate, if the flag is given, and prints the name of the file.
+func (c *boundCmd) writeCertificate(env *environment, write func(io.Writer) error) error {
 	if c.Certificate == "" {
 		return nil
 	}
-	err := env.writeCertificate(c.Certificate, func(w io.Writer) error {
-		_, err := part.Prove(ctx, w)
-		return err
-	})
+	err := env.writeCertificate(c.Certificate, write)
 	if err == nil {
 		env.noteWritten(c.Certificate)
 	}

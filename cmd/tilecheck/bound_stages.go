@@ -27,14 +27,10 @@ func (c *boundCmd) runStages(ctx context.Context, env *environment) error {
 		return boundTimeError(err)
 	}
 	stopProgress()
-	if err := playtables.StageBound(proof, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions()); err != nil || c.Certificate == "" {
+	if err := playtables.StageBound(proof, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
-	if err := env.writeCertificate(c.Certificate, func(w io.Writer) error { return proof.WriteCertificate(ctx, w) }); err != nil {
-		return err
-	}
-	env.noteWritten(c.Certificate)
-	return nil
+	return c.writeCertificate(env, func(w io.Writer) error { return proof.WriteCertificate(ctx, w) })
 }
 
 // stageOptions returns the options of a proof by stages. It returns a usage error if the flags do not fit together.

@@ -115,10 +115,10 @@ func replaceAlignedTimes(header, rule string, rows []string) {
 		for end < len(runes) && runes[end] != ' ' {
 			end++
 		}
-		if timeColumn.MatchString(strings.TrimSpace(aligned(header, start, end))) {
+		if timeColumn.MatchString(strings.TrimSpace(charactersOf(header, start, end))) {
 			for r, row := range rows {
-				if cell := strings.TrimSpace(aligned(row, start, end)); cell != "" {
-					rows[r] = aligned(row, 0, start) + fmt.Sprintf("%-*s", end-start, "TIME") + aligned(row, end, len(row))
+				if cell := strings.TrimSpace(charactersOf(row, start, end)); cell != "" {
+					rows[r] = charactersOf(row, 0, start) + fmt.Sprintf("%-*s", end-start, "TIME") + charactersOf(row, end, len(row))
 				}
 			}
 		}
@@ -129,8 +129,8 @@ func replaceAlignedTimes(header, rule string, rows []string) {
 	}
 }
 
-// aligned returns the characters of a row from start to end, as far as the row has them.
-func aligned(row string, start, end int) string {
+// charactersOf returns the characters of a row from start to end, as far as the row has them.
+func charactersOf(row string, start, end int) string {
 	runes := []rune(row)
 	return string(runes[min(start, len(runes)):min(end, len(runes))])
 }

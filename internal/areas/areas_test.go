@@ -41,7 +41,7 @@ var areas = []area{
 	{"native/space", "native/space/sparse prism runner internal", "states are built from programs and files; no property is known here"},
 	{"native/solve", "native/space/sparse internal", "methods solve equations over rows; no language is known here"},
 	{"native/check", "native/solve native/space native/space/sparse prism result internal", "a property becomes equations, and their solution an answer"},
-	{"native/external", "native/solve native/space native/space/sparse internal", "solves block by block what is larger than memory; no property is known here"},
+	{"native/external", "native/solve native/space native/space/sparse result internal", "solves block by block what is larger than memory; no property is known here, and result is for numbers in JSON"},
 	{"native/prove", "native/solve native/space native/space/sparse certify prism result internal", "finds certificates; certify decides whether they are right"},
 	{"native/explain", "native/solve native/space native/space/sparse prism internal", "explains answers that are there, and needs no checker for it"},
 	{"native/simulate", "prism result stats internal", "samples paths of programs, and builds no states"},

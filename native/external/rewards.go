@@ -7,8 +7,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// knownRewards returns the mark of each state by the graph: the states with the expected reward 0, as far as the graph tells, and all states with an
-// infinite one. The values of the other states are the least solution of the equations.
+// knownRewards returns a mark for each state whose expected reward follows from the graph: 0, or infinity. It finds all states with an infinite reward. The
+// expected rewards of the unmarked states are the least solution of their equations.
 //
 // Source: solve.ReachReward and solve.TotalReward, which decide the same.
 func (worker *worker) knownRewards(reward *Reward) (markOf func(state int64) disk.Mark, err error) {
@@ -81,8 +81,8 @@ func (worker *worker) knownTotals() (markOf func(state int64) disk.Mark, err err
 	return markSets(infinite, disk.Infinite, earning.Complement(), disk.Zero), nil
 }
 
-// addEarning adds to a set the states that can reach a choice with a positive reward, by choices with all their transitions within another set, which is
-// nil for all states.
+// addEarning adds to a set the states from which a choice with a positive reward can be reached. All transitions of the choices must stay in within, if it
+// is not nil.
 func (worker *worker) addEarning(set, within *sparse.Set) error {
 	err := worker.repeatSweeps(true, func() bool {
 		worker.block.AddEarning(set, within)

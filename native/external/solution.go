@@ -15,6 +15,7 @@ import (
 	"tilecheck/internal/progress"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/disk"
+	"tilecheck/result"
 )
 
 // Problem is a property whose value is computed: the probability of an until formula or an expected reward, with or without a step bound.
@@ -54,33 +55,10 @@ const defaultMaxPasses = 100_000
 
 // Bounds are the bounds of the value of the initial state.
 type Bounds struct {
-	Lower, Upper Bound
+	Lower, Upper result.JSONNumber
 	Proved       bool // the upper bounds were proved; otherwise Upper is 1, or infinite for a reward
 	Passes       int
 	Blocks       int
-}
-
-// Bound is a number with a form in JSON, also if it is infinite.
-type Bound float64
-
-// infiniteText is the form of an infinite bound in JSON.
-const infiniteText = `"Infinity"`
-
-// MarshalJSON implements [json.Marshaler].
-func (bound Bound) MarshalJSON() ([]byte, error) {
-	if math.IsInf(float64(bound), 1) {
-		return []byte(infiniteText), nil
-	}
-	return json.Marshal(float64(bound))
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (bound *Bound) UnmarshalJSON(text []byte) error {
-	if string(text) == infiniteText {
-		*bound = Bound(math.Inf(1))
-		return nil
-	}
-	return json.Unmarshal(text, (*float64)(bound))
 }
 
 // solution is the state of the solution of a problem, which is recorded in the manifest after each step.
@@ -415,7 +393,7 @@ func (solver *solver) endProved(initial int64) error {
 		return err
 	}
 	bounds := &solver.solution.Bounds
-	isTooWide := bounds.Upper-bounds.Lower > Bound(solver.options.Epsilon)*bounds.Upper
+	isTooWide := bounds.Upper-bounds.Lower > result.JSONNumber(solver.options.Epsilon)*bounds.Upper
 	canImprove := solver.solution.LastChange > 0 && solver.solution.Precision > 0x1p-52
 	if isTooWide && canImprove {
 		solver.guessAgain()
@@ -441,17 +419,17 @@ func (solver *solver) readBounds(initial int64, isProved bool) error {
 		return err
 	}
 	bounds := &solver.solution.Bounds
-	bounds.Lower, bounds.Passes, bounds.Blocks = Bound(bound[0]), solver.solution.Passes, len(solver.blocks)
+	bounds.Lower, bounds.Passes, bounds.Blocks = result.JSONNumber(bound[0]), solver.solution.Passes, len(solver.blocks)
 	if !isProved {
 		if !bounds.Proved {
-			bounds.Upper = Bound(solver.greatestValue())
+			bounds.Upper = result.JSONNumber(solver.greatestValue())
 		}
 		return nil
 	}
 	if err := solver.readValues(bound[:], initial, upperPhase); err != nil {
 		return err
 	}
-	bounds.Upper, bounds.Proved = Bound(bound[0]), true
+	bounds.Upper, bounds.Proved = result.JSONNumber(bound[0]), true
 	return nil
 }
 

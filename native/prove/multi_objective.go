@@ -30,8 +30,8 @@ type weightSearch struct {
 	objectiveValues [][]*solve.Values
 }
 
-// solveMultiObjective computes a vector of multi(...) in rational arithmetic: the weights of the objectives, and a mixture of schedulers. It returns an
-// error with the reason if there is no certificate.
+// solveMultiObjective computes the vector for a property multi(...) in rational arithmetic. The vector has a weight for each objective, and a mixture of
+// schedulers. The error says why there is no certificate.
 func (proof *vectorProof) solveMultiObjective() (*solve.Values, error) {
 	if proof.effort < exactValues {
 		return nil, fmt.Errorf("several objectives need rational arithmetic, which is limited to %d states", maxExactStates)

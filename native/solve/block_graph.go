@@ -51,8 +51,8 @@ func choiceLeadsInto(state int64, differences []int64, set, within *sparse.Set) 
 	return intoSet
 }
 
-// AddEarning adds the states of the block to a set that have a choice with a positive reward and, if within is not nil, with all its transitions within that
-// set. States whose value is given are not added.
+// AddEarning adds to a set the states of the block that have a choice with a positive reward. If within is not nil, all transitions of the choice must stay
+// within that set. States whose value is given are not added.
 func (block *Block) AddEarning(set, within *sparse.Set) {
 	block.forEachState(func(i int, row uint32) {
 		state := block.First + int64(i)
@@ -64,8 +64,8 @@ func (block *Block) AddEarning(set, within *sparse.Set) {
 	})
 }
 
-// RemoveEarning removes states of the block from a set: a state without a choice that has no reward and all its transitions within the set. If
-// ignoreLoops is true, a choice that only leads back to its state does not count. It reports whether a state was removed.
+// RemoveEarning removes from a set the states of the block that cannot stay in the set for one step without a reward: no choice has the reward 0 and all its
+// transitions within the set. If ignoreLoops is true, a choice that only leads back to its state does not count. It reports whether a state was removed.
 //
 // If a caller repeats the call, for all blocks, until none removes a state, then the set is the greatest fixpoint.
 func (block *Block) RemoveEarning(set *sparse.Set, ignoreLoops bool) (removed bool) {

@@ -67,8 +67,8 @@ func (accumulation *accumulation) undecidedStates() *sparse.Set {
 	return accumulation.endStates.Union(accumulation.infiniteStates).Complement()
 }
 
-// gain returns by how much a choice of state s that preserves the probability of reaching target increases the expected later reward. It is
-// negative for bad choices of the maximizer, and positive for bad choices of the minimizer.
+// gain returns by how much a choice of state s that preserves the probability of reaching target increases the expected later reward. The gain
+// is negative if the maximizer makes a choice that is not optimal, and positive if the minimizer does.
 func (accumulation *accumulation) gain(s, choice int, largeSolution *largeReward) *big.Rat {
 	gain := accumulation.reward.ExactChoiceTotal(s, choice)
 	gain.Mul(gain, accumulation.reachProbability.Exact[s])

@@ -8,8 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Abstraction says which variables of a program are hidden for one property. At first only those are visible that the property reads, and those
-// that determine the values of visible variables and the probabilities of updates.
+// Abstraction says which variables of a program are hidden for one property. At first, these variables are visible: those that the property reads,
+// those in probabilities of updates, and those in the values that updates give to visible variables.
 type Abstraction struct {
 	program   *sema.Program
 	isVisible []bool // by slot
@@ -33,7 +33,7 @@ func New(property *logic.Property) *Abstraction {
 	for i := range a.program.Modules {
 		for j := range a.program.Modules[i].Commands {
 			for _, update := range a.program.Modules[i].Commands[j].Updates {
-				a.Show(variablesOf(update.Prob))
+				a.Show(sema.SlotsOf(update.Prob))
 			}
 		}
 	}
@@ -46,25 +46,14 @@ func isSupported(program *sema.Program) bool {
 	return program.Type == syntax.MDP && program.Rate == nil && program.System == nil && program.Init == nil && !program.HasParameters
 }
 
-// showVariables makes the variables of a state formula visible, if expr is not nil. It returns false if the formula has the label "init" or "deadlock" or an operator
-// such as P.
+// showVariables makes the variables of a state formula visible, if expr is not nil. It returns false if the formula is not supported.
 func (a *Abstraction) showVariables(expr sema.Expr) bool {
-	if expr == nil {
-		return true
-	}
-	isSupported := true
-	sema.Inspect(expr, func(operand sema.Expr) bool {
-		switch operand := operand.(type) {
-		case *sema.Var:
-			a.isVisible[operand.Slot] = true
-		case *sema.Const, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
-		case *sema.Label:
-			isSupported = isSupported && operand.Index >= 0 && a.showVariables(a.program.Labels[operand.Index].Expr)
-		default:
-			isSupported = false
+	formulas, isSupported := logic.OverVariables(a.program, expr)
+	for _, formula := range formulas {
+		for _, slot := range sema.SlotsOf(formula) {
+			a.isVisible[slot] = true
 		}
-		return isSupported
-	})
+	}
 	return isSupported
 }
 
@@ -84,7 +73,7 @@ func (a *Abstraction) showSources() {
 			for j := range a.program.Modules[i].Commands {
 				for _, update := range a.program.Modules[i].Commands[j].Updates {
 					for _, assign := range update.Assigns {
-						for _, slot := range variablesOf(assign.Value) {
+						for _, slot := range sema.SlotsOf(assign.Value) {
 							if a.isVisible[assign.Slot] && !a.isVisible[slot] {
 								a.isVisible[slot], isChanged = true, true
 							}
@@ -127,12 +116,12 @@ func (a *Abstraction) Program() *sema.Program {
 			}
 		}
 	}
-	wait := sema.Command{Action: sema.Unlabelled, Guard: constant(sema.BoolValue(true), syntax.Pos{}), Updates: []sema.Update{{Prob: constant(sema.IntValue(1), syntax.Pos{})}}}
+	wait := sema.Command{Action: sema.Unlabelled, Guard: sema.ConstantExpr(sema.BoolValue(true), syntax.Pos{}), Updates: []sema.Update{{Prob: sema.ConstantExpr(sema.IntValue(1), syntax.Pos{})}}}
 	abstract.Modules = append(abstract.Modules, sema.Module{Commands: []sema.Command{wait}})
 	return &abstract
 }
 
-// split returns the conjuncts of a guard that read visible variables only, and the others.
+// split divides the conjuncts of a guard. visible has those that read visible variables only, and hidden those that read some hidden variable.
 func (a *Abstraction) split(guard sema.Expr) (visible, hidden []sema.Expr) {
 	if and, ok := guard.(*sema.Binary); ok && and.Op == syntax.OpAnd {
 		visible, hidden = a.split(and.X)
@@ -147,34 +136,17 @@ func (a *Abstraction) split(guard sema.Expr) (visible, hidden []sema.Expr) {
 
 // hiddenOf returns the hidden variables of an expression.
 func (a *Abstraction) hiddenOf(expr sema.Expr) []int {
-	return slices.DeleteFunc(variablesOf(expr), func(slot int) bool { return a.isVisible[slot] })
-}
-
-// variablesOf returns the variables of an expression. A variable may be there more than once.
-func variablesOf(expr sema.Expr) []int {
-	var slots []int
-	sema.Inspect(expr, func(operand sema.Expr) bool {
-		if variable, ok := operand.(*sema.Var); ok {
-			slots = append(slots, variable.Slot)
-		}
-		return true
-	})
-	return slots
+	return slices.DeleteFunc(sema.SlotsOf(expr), func(slot int) bool { return a.isVisible[slot] })
 }
 
 // conjunction returns the conjunction of Boolean expressions.
 func conjunction(exprs []sema.Expr, pos syntax.Pos) sema.Expr {
 	if len(exprs) == 0 {
-		return constant(sema.BoolValue(true), pos)
+		return sema.ConstantExpr(sema.BoolValue(true), pos)
 	}
 	result := exprs[0]
 	for _, expr := range exprs[1:] {
 		result = &sema.Binary{Base: sema.Base{ValueType: sema.Bool, Position: pos}, Op: syntax.OpAnd, X: result, Y: expr}
 	}
 	return result
-}
-
-// constant returns a value as an expression.
-func constant(value sema.Value, pos syntax.Pos) sema.Expr {
-	return &sema.Const{Base: sema.Base{ValueType: value.Type, Position: pos}, Val: value}
 }

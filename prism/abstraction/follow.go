@@ -128,7 +128,7 @@ func (f *Followed) findNext(number int, sources map[string]*Step) error {
 			if err != nil {
 				return err
 			}
-			target[assign.Slot] = slotValue(value)
+			target[assign.Slot] = value.InState()
 		}
 		next := f.addStep(sources, target)
 		f.steps[number].next = append(f.steps[number].next, next)
@@ -225,23 +225,9 @@ func (f *Followed) equals(slot int, value int32, pos syntax.Pos) sema.Expr {
 	return &sema.Binary{Base: sema.Base{ValueType: sema.Bool, Position: pos}, Op: syntax.OpEq, X: variable, Y: f.valueOf(slot, value, pos)}
 }
 
-// valueOf returns a value of a variable as an expression of the variable's type.
-func (f *Followed) valueOf(slot int, value int32, pos syntax.Pos) sema.Expr {
-	if f.abstraction.program.Vars[slot].Type == sema.Bool {
-		return constant(sema.BoolValue(value == 1), pos)
-	}
-	return constant(sema.IntValue(value), pos)
-}
-
-// slotValue returns a value as it is stored in a state.
-func slotValue(value sema.Value) int32 {
-	switch {
-	case value.Type != sema.Bool:
-		return value.Int
-	case value.Bool:
-		return 1
-	}
-	return 0
+// valueOf returns a stored value of a variable as an expression of the variable's type.
+func (f *Followed) valueOf(slot int, stored int32, pos syntax.Pos) sema.Expr {
+	return sema.ConstantExpr(sema.ValueInState(f.abstraction.program.Vars[slot].Type, stored), pos)
 }
 
 // Blocked says why the choice of a scheduler is not enabled in a state of Followed.Program. Hidden has the hidden variables of the conditions that do not

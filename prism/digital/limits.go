@@ -66,7 +66,7 @@ func (t *translation) locationVariables(module *sema.Module) []int {
 
 // isReadOutside reports whether anything outside of a module reads one of the module's clocks: the property, a label, a reward or another module.
 func (t *translation) isReadOutside(module *sema.Module, clock int) bool {
-	reads := func(expr sema.Expr) bool { return slices.Contains(variablesIn(expr), clock) }
+	reads := func(expr sema.Expr) bool { return slices.Contains(sema.SlotsOf(expr), clock) }
 	labelReads := func(label sema.LabelDef) bool { return reads(label.Expr) }
 	itemReads := func(item sema.RewardItem) bool { return reads(item.Guard) || reads(item.Value) }
 	structureReads := func(structure sema.RewardStruct) bool { return slices.ContainsFunc(structure.Items, itemReads) }
@@ -165,7 +165,7 @@ func (search *locationLimits) numberOf(state []int32) (number int, ok bool) {
 
 // isDetermined reports whether the current location determines the value of an expression.
 func (search *locationLimits) isDetermined(expr sema.Expr) bool {
-	return !slices.ContainsFunc(variablesIn(expr), func(slot int) bool { return !slices.Contains(search.slots, slot) })
+	return !slices.ContainsFunc(sema.SlotsOf(expr), func(slot int) bool { return !slices.Contains(search.slots, slot) })
 }
 
 // hasValueHere reports whether a condition certainly has the given value in the current location, whatever values the clocks and the other variables
@@ -216,7 +216,7 @@ func operands(expr *sema.Binary) (left, right operand, isConnective bool) {
 // maxComparedIn returns the largest number that a condition compares the clock with in the current location; inactive if the condition does
 // not depend on the clock there.
 func (search *locationLimits) maxComparedIn(expr sema.Expr) int64 {
-	if !slices.Contains(variablesIn(expr), search.clock) || search.hasValueHere(expr, true) || search.hasValueHere(expr, false) {
+	if !slices.Contains(sema.SlotsOf(expr), search.clock) || search.hasValueHere(expr, true) || search.hasValueHere(expr, false) {
 		return inactive
 	}
 	switch expr := expr.(type) {
@@ -237,7 +237,7 @@ func (search *locationLimits) maxComparedIn(expr sema.Expr) int64 {
 // largest number for all locations.
 func (search *locationLimits) comparedNumber(comparison *sema.Binary) int64 {
 	other := comparison.Y
-	if slices.Contains(variablesIn(other), search.clock) {
+	if slices.Contains(sema.SlotsOf(other), search.clock) {
 		other = comparison.X
 	}
 	value, err := sema.Eval(other, search.state)

@@ -257,7 +257,7 @@ const maxValuations = 1 << 20
 // recordComparedValues records all numbers that a clock is compared with by an expression. It evaluates the expression for all valuations of its
 // variables, and records an error if there are too many valuations.
 func (t *translation) recordComparedValues(clockSlot int, comparedExpr sema.Expr) {
-	variables := variablesIn(comparedExpr)
+	variables := sema.SlotsOf(comparedExpr)
 	if t.valuationCount(variables) > maxValuations {
 		t.unsupported(comparedExpr.Pos(), "found a clock that is compared with an expression of more than %d values", maxValuations)
 		return
@@ -279,18 +279,6 @@ func (t *translation) recordComparedValues(clockSlot int, comparedExpr sema.Expr
 		t.clocks[clockSlot].maxCompared = max(t.clocks[clockSlot].maxCompared, value)
 		t.addToUnit(value)
 	}
-}
-
-// variablesIn returns the slots of the variables in an expression, without duplicates, in the order of their first use.
-func variablesIn(expr sema.Expr) []int {
-	var slots []int
-	sema.Inspect(expr, func(operand sema.Expr) bool {
-		if variable, ok := operand.(*sema.Var); ok && !slices.Contains(slots, variable.Slot) {
-			slots = append(slots, variable.Slot)
-		}
-		return true
-	})
-	return slots
 }
 
 // valuationCount returns the number of valuations of the variables in the given slots. Above maxValuations the number is not exact.

@@ -175,7 +175,7 @@ func (e *eliminator) newUpdate(command *extended, outcome *outcome) sema.Update 
 	update := *outcome.source
 	update.Assigns = nil
 	if outcome.weight != nil {
-		update.Prob = constant(sema.RatValue(outcome.weight), command.Pos)
+		update.Prob = sema.ConstantExpr(sema.RatValue(outcome.weight), command.Pos)
 	} else {
 		update.Assigns = slices.DeleteFunc(slices.Clone(outcome.source.Assigns), func(assign sema.Assign) bool { return outcome.after[assign.Slot].isKnown })
 	}
@@ -183,7 +183,7 @@ func (e *eliminator) newUpdate(command *extended, outcome *outcome) sema.Update 
 		if !value.isKnown || value == command.guard[slot] {
 			continue
 		}
-		update.Assigns = append(update.Assigns, sema.Assign{Slot: slot, Value: constant(e.typedValue(slot, value.value), command.Pos), Pos: command.Pos})
+		update.Assigns = append(update.Assigns, sema.Assign{Slot: slot, Value: sema.ConstantExpr(sema.ValueInState(e.program.Vars[slot].Type, value.value), command.Pos), Pos: command.Pos})
 	}
 	return update
 }
@@ -200,12 +200,7 @@ func (e *eliminator) addActionRewards(program *sema.Program, command *extended, 
 			}
 		}
 		structure.Items = append(items, sema.RewardItem{
-			IsTransition: true, Action: action, Guard: constant(sema.BoolValue(true), command.Pos), Value: constant(sema.RatValue(reward), command.Pos), Pos: command.Pos,
+			IsTransition: true, Action: action, Guard: sema.ConstantExpr(sema.BoolValue(true), command.Pos), Value: sema.ConstantExpr(sema.RatValue(reward), command.Pos), Pos: command.Pos,
 		})
 	}
-}
-
-// constant returns a value as an expression.
-func constant(value sema.Value, pos syntax.Pos) sema.Expr {
-	return &sema.Const{Base: sema.Base{ValueType: value.Type, Position: pos}, Val: value}
 }

@@ -61,23 +61,9 @@ func (o *observed) addReward(structure int) {
 	}
 }
 
-// addState adds a state formula, or nothing if expr is nil. It returns false if the formula has an operator such as P, or the label "init" or
-// "deadlock".
+// addState adds a state formula, or nothing if expr is nil. It returns false if the formula is not supported.
 func (o *observed) addState(expr sema.Expr) bool {
-	if expr == nil {
-		return true
-	}
-	if sema.NeedsOnlyVariables(expr) {
-		o.formulas = append(o.formulas, expr)
-		return true
-	}
-	switch formula := logic.FormulaOf(expr); formula.Kind {
-	case logic.Label:
-		return formula.Index >= 0 && o.addState(o.program.Labels[formula.Index].Expr)
-	case logic.Expression:
-		isSupported := true
-		sema.VisitOperands(expr, func(operand sema.Expr) { isSupported = isSupported && o.addState(operand) })
-		return isSupported
-	}
-	return false
+	formulas, isSupported := logic.OverVariables(o.program, expr)
+	o.formulas = append(o.formulas, formulas...)
+	return isSupported
 }

@@ -42,7 +42,7 @@ func (e *eliminator) requiredValues(guard sema.Expr) (required valuation, slots 
 			variable, isVariable := expr.X.(*sema.Var)
 			constant, isConstant := expr.Y.(*sema.Const)
 			if isVariable && isConstant && expr.Op == syntax.OpEq && constant.Type() != sema.Double {
-				required[variable.Slot] = knownValue(slotValue(constant.Val))
+				required[variable.Slot] = knownValue(constant.Val.InState())
 			}
 		}
 	}
@@ -53,22 +53,6 @@ func (e *eliminator) requiredValues(guard sema.Expr) (required valuation, slots 
 		}
 	}
 	return required, slots
-}
-
-// slotValue returns an integer or a Bool as it is stored in a state.
-func slotValue(value sema.Value) int32 {
-	if value.Type == sema.Bool && value.Bool {
-		return 1
-	}
-	return value.Int
-}
-
-// typedValue returns the value of a variable with the variable's type.
-func (e *eliminator) typedValue(slot int, value int32) sema.Value {
-	if e.program.Vars[slot].Type == sema.Bool {
-		return sema.BoolValue(value == 1)
-	}
-	return sema.IntValue(value)
 }
 
 // mayBeEnabled reports whether the guard of a command may hold in some state of a valuation.
@@ -87,7 +71,7 @@ func (e *eliminator) mayBeEnabled(command *command, state valuation) bool {
 func (e *eliminator) integer(expr sema.Expr, state valuation) (value int32, ok bool) {
 	switch expr := expr.(type) {
 	case *sema.Const:
-		return slotValue(expr.Val), expr.Type() != sema.Double
+		return expr.Val.InState(), expr.Type() != sema.Double
 	case *sema.Var:
 		return state[expr.Slot].value, state[expr.Slot].isKnown
 	case *sema.Unary:
@@ -113,7 +97,7 @@ func (e *eliminator) integer(expr sema.Expr, state valuation) (value int32, ok b
 		return 0, false
 	}
 	result, err := sema.Eval(expr, values(state))
-	return slotValue(result), err == nil
+	return result.InState(), err == nil
 }
 
 // isTotal reports whether the evaluation of an expression cannot fail.
@@ -155,14 +139,7 @@ func (e *eliminator) areVariablesKnown(expr sema.Expr, state valuation) bool {
 func (e *eliminator) slotsOf(expr sema.Expr) []int {
 	slots, ok := e.slots[expr]
 	if !ok {
-		sema.Inspect(expr, func(operand sema.Expr) bool {
-			if variable, ok := operand.(*sema.Var); ok {
-				slots = append(slots, variable.Slot)
-			}
-			return true
-		})
-		slices.Sort(slots)
-		slots = slices.Compact(slots)
+		slots = sema.SlotsOf(expr)
 		e.slots[expr] = slots
 	}
 	return slots

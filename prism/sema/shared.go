@@ -2,6 +2,7 @@ package sema
 
 import (
 	"cmp"
+	"slices"
 
 	"tilecheck/prism/syntax"
 )
@@ -179,6 +180,23 @@ func isConstant(expr Expr) bool {
 		}
 		return false
 	})
+}
+
+// SlotsOf returns the slots of the variables in an expression, without duplicates, in the order of their first use.
+func SlotsOf(expr Expr) []int {
+	var slots []int
+	Inspect(expr, func(operand Expr) bool {
+		if variable, ok := operand.(*Var); ok && !slices.Contains(slots, variable.Slot) {
+			slots = append(slots, variable.Slot)
+		}
+		return true
+	})
+	return slots
+}
+
+// ConstantExpr returns a value as an expression at a position.
+func ConstantExpr(value Value, pos syntax.Pos) Expr {
+	return &Const{Base: Base{ValueType: value.Type, Position: pos}, Val: value}
 }
 
 // NeedsOnlyVariables reports whether an expression has no labels and no property operators, so that variables determine its value.

@@ -77,6 +77,22 @@ func (v Value) toDouble() Value {
 	return v
 }
 
+// InState returns an Int or a Bool as it is stored in a state: a Bool is 0 or 1.
+func (v Value) InState() int32 {
+	if v.Type == Bool && v.Bool {
+		return 1
+	}
+	return v.Int
+}
+
+// ValueInState returns the value of type Int or Bool that a state stores as the given number.
+func ValueInState(valueType Type, stored int32) Value {
+	if valueType == Bool {
+		return BoolValue(stored == 1)
+	}
+	return IntValue(stored)
+}
+
 // literalValue returns the value of a floating-point literal. Its Rat is the decimal number, or nil if it has too many digits. Its Float is
 // the nearest float64, perhaps zero or infinite.
 func literalValue(text string) Value {

@@ -1,11 +1,12 @@
 package parametric
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/big"
-	"slices"
 
 	"tilecheck/native/solve"
 	"tilecheck/native/solve/ratfunc"
@@ -33,7 +34,7 @@ type Piece struct {
 // Source: Hahn, Han, Zhang, Synthesis for PCTL in parametric Markov decision processes, NFM 2011.
 func (c *Chain) Best(ctx context.Context, question Question, low, high []*big.Rat) ([]Piece, error) {
 	solver := &mdpSolver{Chain: c, ctx: ctx, question: question, valueCache: map[string]*schedulerValue{}}
-	if err := solver.checkPositiveWeights(low, high); err != nil {
+	if err := c.CheckPositive(ctx, low, high, question.Rewards); err != nil {
 		return nil, err
 	}
 	graph, _, err := solver.instantiate(c.parameterValues)
@@ -77,63 +78,50 @@ type mdpSolver struct {
 // CheckPositive returns an error if a weight, a sojourn time or a reward cannot be proved positive in the region from low to high. The reward 0
 // is allowed. rewards may be nil.
 func (c *Chain) CheckPositive(ctx context.Context, low, high []*big.Rat, rewards []*ratfunc.Func) error {
-	solver := &mdpSolver{Chain: c, ctx: ctx, question: Question{Rewards: rewards}}
-	if err := solver.checkPositiveWeights(low, high); err != nil {
-		return err
-	}
 	checker := &positivityChecker{low: low, high: high, checkedFunctions: map[string]bool{}}
-	for _, time := range c.sojournTimes {
-		if err := checker.checkPositive(time, "time in a state"); err != nil {
+	for function, description := range c.positiveFunctions(rewards) {
+		if err := cmp.Or(ctx.Err(), checker.checkPositive(function, description)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// PositiveOn reports whether all weights, sojourn times and rewards are certainly positive at all points of the box from low to high, also on
-// its border. The reward 0 is allowed.
+// PositiveOn reports whether it is certain that all weights, sojourn times and rewards are positive at all points of the box from low to high,
+// including its border. The reward 0 is allowed.
 func (c *Chain) PositiveOn(low, high []*big.Rat, rewards []*ratfunc.Func) bool {
-	isPositive := func(function *ratfunc.Func) bool {
+	for function := range c.positiveFunctions(rewards) {
 		if _, isConstant := function.Constant(); isConstant {
-			return true
-		}
-		sign, alsoOnBorder := function.Sign(low, high)
-		return sign > 0 && alsoOnBorder
-	}
-	for _, row := range c.rows {
-		for _, transition := range row {
-			if !isPositive(transition.probability) {
-				return false
-			}
-		}
-	}
-	isNotPositive := func(function *ratfunc.Func) bool { return !isPositive(function) }
-	return !slices.ContainsFunc(c.sojournTimes, isNotPositive) && !slices.ContainsFunc(rewards, isNotPositive)
-}
-
-// checkPositiveWeights returns an error if a weight or a reward cannot be proved positive in the region from low to high. The reward 0 is
-// allowed.
-func (solver *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
-	checker := &positivityChecker{low: low, high: high, checkedFunctions: map[string]bool{}}
-	for _, row := range solver.rows {
-		if err := solver.ctx.Err(); err != nil {
-			return err
-		}
-		for _, transition := range row {
-			if err := checker.checkPositive(transition.probability, "probability"); err != nil {
-				return err
-			}
-		}
-	}
-	for _, reward := range solver.question.Rewards {
-		if reward.IsZero() {
 			continue
 		}
-		if err := checker.checkPositive(reward, "reward"); err != nil {
-			return err
+		if sign, alsoOnBorder := function.Sign(low, high); sign <= 0 || !alsoOnBorder {
+			return false
 		}
 	}
-	return nil
+	return true
+}
+
+// positiveFunctions returns the functions that must be positive, and what each of them is: the weights, the rewards except 0, and the sojourn times.
+func (c *Chain) positiveFunctions(rewards []*ratfunc.Func) iter.Seq2[*ratfunc.Func, string] {
+	return func(yield func(*ratfunc.Func, string) bool) {
+		for _, row := range c.rows {
+			for _, transition := range row {
+				if !yield(transition.probability, "probability") {
+					return
+				}
+			}
+		}
+		for _, reward := range rewards {
+			if !reward.IsZero() && !yield(reward, "reward") {
+				return
+			}
+		}
+		for _, time := range c.sojournTimes {
+			if !yield(time, "time in a state") {
+				return
+			}
+		}
+	}
 }
 
 // positivityChecker checks that functions are positive on a box, each once.

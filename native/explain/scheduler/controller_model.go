@@ -108,13 +108,9 @@ func (writer *moduleWriter) writeCommands(i int) error {
 	if model.Deadlocks != nil && model.Deadlocks.Has(int(node.State)) {
 		return nil
 	}
-	choices := [][]sparse.Move{node.Moves}
-	if writer.induced.Kind == sparse.MDP {
-		choices = node.Choices()
-	}
 	guard := strings.Join(writer.nodeTexts(node, "%s=%s"), " & ")
 	firstChoice, _ := writer.induced.Choices(i)
-	for index, moves := range choices {
+	for index, moves := range node.Choices(writer.induced.Kind) {
 		name, err := writer.moveAction(node.State, moves)
 		if err != nil {
 			return err

@@ -44,9 +44,9 @@ func ReadFollower(ctx context.Context, file string, text []byte, space *explicit
 	return follower, err
 }
 
-// RemainingChoices returns the choices of a game that remain if some players follow a scheduler: player i does if players[i] is true. The
-// others keep all choices. permitted and scheduler are the results of ReadPermitted. Where every choice of a follower is right, the first one
-// remains, so that all choices are made; if the file permits several choices, all that are permitted remain.
+// RemainingChoices returns the choices of a game that remain if the players i with players[i] = true follow a scheduler. The other players keep
+// all their choices. permitted and scheduler are the results of ReadPermitted. If scheduler is nil, all permitted choices remain. Otherwise one
+// choice remains in each state of a player who follows it: the choice of the scheduler, or the first one where it makes none.
 func RemainingChoices(model *sparse.Model, players []bool, permitted *sparse.Set, scheduler Scheduler) *sparse.Set {
 	remaining := sparse.NewSet(model.NumChoices())
 	for s, player := range model.Player {

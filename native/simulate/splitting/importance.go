@@ -92,15 +92,10 @@ func deriveImportance(ctx context.Context, model *compile.Model, monitor *compil
 func variableSlots(monitor *compile.Monitor) []int {
 	var slots []int
 	for _, formula := range []sema.Expr{monitor.Left, monitor.Right} {
-		sema.Inspect(formula, func(expr sema.Expr) bool {
-			if variable, ok := expr.(*sema.Var); ok && !slices.Contains(slots, variable.Slot) {
-				slots = append(slots, variable.Slot)
-			}
-			return true
-		})
+		slots = append(slots, sema.SlotsOf(formula)...)
 	}
 	slices.Sort(slots)
-	return slots
+	return slices.Compact(slots)
 }
 
 // graph is the Markov chain in which importance is measured.

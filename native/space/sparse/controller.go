@@ -116,11 +116,7 @@ func (controller *Controller) induce(ctx context.Context, model *Model, kind Kin
 			return nil, ctx.Err()
 		}
 		builder.State()
-		choices := [][]Move{controller.Nodes[i].Moves}
-		if kind == MDP {
-			choices = controller.Nodes[i].Choices()
-		}
-		for _, moves := range choices {
+		for _, moves := range controller.Nodes[i].Choices(kind) {
 			isRandomized = isRandomized || len(moves) > 1
 			if kind == MDP {
 				builder.Choice(NoAction)
@@ -141,9 +137,10 @@ func (controller *Controller) induce(ctx context.Context, model *Model, kind Kin
 	return induced, nil
 }
 
-// Choices returns the choices that the node leaves open: each move of a free node alone and with probability 1, or all moves together.
-func (node *Node) Choices() [][]Move {
-	if !node.IsFree {
+// Choices returns the choices of the node in the model that the controller induces. In an MDP each move of a free node is a choice, with the
+// probability 1. Otherwise all moves together are one choice.
+func (node *Node) Choices(kind Kind) [][]Move {
+	if kind != MDP || !node.IsFree {
 		return [][]Move{node.Moves}
 	}
 	var choices [][]Move
