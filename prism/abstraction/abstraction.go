@@ -1,6 +1,7 @@
 package abstraction
 
 import (
+	"iter"
 	"slices"
 
 	"tilecheck/prism/logic"
@@ -15,8 +16,8 @@ type Abstraction struct {
 	isVisible []bool // by slot
 }
 
-// New returns an abstraction for Pmax=? of F or U over variables, in an MDP with one initial state. It returns nil if the property or the program is
-// not supported.
+// New returns the abstraction of an MDP that hides as many variables as a property allows. The property is Pmax=? of F or U over variables, and the
+// MDP has one initial state. It returns nil if the property or the program is not supported.
 func New(property *logic.Property) *Abstraction {
 	if !isSupported(property.Program) {
 		return nil
@@ -30,15 +31,26 @@ func New(property *logic.Property) *Abstraction {
 	if !a.showVariables(formula.Path.Left) || !a.showVariables(formula.Path.Right) {
 		return nil
 	}
-	for i := range a.program.Modules {
-		for j := range a.program.Modules[i].Commands {
-			for _, update := range a.program.Modules[i].Commands[j].Updates {
-				a.Show(sema.SlotsOf(update.Prob))
-			}
-		}
+	for update := range updatesOf(a.program) {
+		a.Show(sema.SlotsOf(update.Prob))
 	}
 	a.showSources()
 	return a
+}
+
+// updatesOf yields the updates of all commands of a program.
+func updatesOf(program *sema.Program) iter.Seq[sema.Update] {
+	return func(yield func(sema.Update) bool) {
+		for _, module := range program.Modules {
+			for _, command := range module.Commands {
+				for _, update := range command.Updates {
+					if !yield(update) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // isSupported reports whether a program is an MDP with one initial state, without constants that stay open. It is not the MDP of a Markov automaton.
@@ -65,24 +77,27 @@ func (a *Abstraction) Show(slots []int) {
 	a.showSources()
 }
 
-// showSources makes the variables visible that determine the new values of visible variables.
+// showSources makes the variables visible from which updates compute the new values of visible variables. It repeats this until nothing changes.
 func (a *Abstraction) showSources() {
 	for isChanged := true; isChanged; {
 		isChanged = false
-		for i := range a.program.Modules {
-			for j := range a.program.Modules[i].Commands {
-				for _, update := range a.program.Modules[i].Commands[j].Updates {
-					for _, assign := range update.Assigns {
-						for _, slot := range sema.SlotsOf(assign.Value) {
-							if a.isVisible[assign.Slot] && !a.isVisible[slot] {
-								a.isVisible[slot], isChanged = true, true
-							}
-						}
-					}
+		for update := range updatesOf(a.program) {
+			for _, assign := range update.Assigns {
+				if a.isVisible[assign.Slot] && a.showAll(sema.SlotsOf(assign.Value)) {
+					isChanged = true
 				}
 			}
 		}
 	}
+}
+
+// showAll makes variables visible. isChanged reports whether some of them were hidden before.
+func (a *Abstraction) showAll(slots []int) (isChanged bool) {
+	for _, slot := range slots {
+		isChanged = isChanged || !a.isVisible[slot]
+		a.isVisible[slot] = true
+	}
+	return isChanged
 }
 
 // NumHidden returns the number of hidden variables.
@@ -97,8 +112,8 @@ func (a *Abstraction) NumHidden() int {
 }
 
 // Program returns the program without the hidden variables: no guard reads them, and no update writes them. Its maximal probability is at least that
-// of the model. In every state it has another choice that changes nothing, by a command of a last module without a name: a state of the model may be a
-// deadlock where this program continues.
+// of the model. It has another module, whose command changes nothing and is always enabled: a state of the model may be a deadlock where this program
+// continues.
 func (a *Abstraction) Program() *sema.Program {
 	abstract := *a.program
 	abstract.Rewards = nil
@@ -106,14 +121,7 @@ func (a *Abstraction) Program() *sema.Program {
 	for i := range abstract.Modules {
 		abstract.Modules[i].Commands = slices.Clone(a.program.Modules[i].Commands)
 		for j := range abstract.Modules[i].Commands {
-			command := &abstract.Modules[i].Commands[j]
-			visible, _ := a.split(command.Guard)
-			command.Guard = conjunction(visible, command.Pos)
-			command.Updates = slices.Clone(command.Updates)
-			for k := range command.Updates {
-				update := &command.Updates[k]
-				update.Assigns = slices.DeleteFunc(slices.Clone(update.Assigns), func(assign sema.Assign) bool { return !a.isVisible[assign.Slot] })
-			}
+			a.hideIn(&abstract.Modules[i].Commands[j])
 		}
 	}
 	wait := sema.Command{Action: sema.Unlabelled, Guard: sema.ConstantExpr(sema.BoolValue(true), syntax.Pos{}), Updates: []sema.Update{{Prob: sema.ConstantExpr(sema.IntValue(1), syntax.Pos{})}}}
@@ -121,7 +129,18 @@ func (a *Abstraction) Program() *sema.Program {
 	return &abstract
 }
 
-// split divides the conjuncts of a guard. visible has those that read visible variables only, and hidden those that read some hidden variable.
+// hideIn removes from a command the conjuncts of the guard that read hidden variables, and the assignments to hidden variables.
+func (a *Abstraction) hideIn(command *sema.Command) {
+	visible, _ := a.split(command.Guard)
+	command.Guard = conjunction(visible, command.Pos)
+	command.Updates = slices.Clone(command.Updates)
+	for i := range command.Updates {
+		update := &command.Updates[i]
+		update.Assigns = slices.DeleteFunc(slices.Clone(update.Assigns), func(assign sema.Assign) bool { return !a.isVisible[assign.Slot] })
+	}
+}
+
+// split divides the conjuncts of a guard: visible has those that read only visible variables, and hidden has all others.
 func (a *Abstraction) split(guard sema.Expr) (visible, hidden []sema.Expr) {
 	if and, ok := guard.(*sema.Binary); ok && and.Op == syntax.OpAnd {
 		visible, hidden = a.split(and.X)

@@ -38,8 +38,8 @@ type step struct {
 	liveness []bool // by slot: a hidden variable that this step or a later one reads before it is written
 }
 
-// Follow returns the model in which only the choices of steps remain. Hidden variables get their initial values when no later choice reads them. The error
-// is that of an update whose value cannot be computed.
+// Follow returns the model in which only the choices of a scheduler remain. steps has these choices. A hidden variable is reset to its initial
+// value when no later choice reads it. The error is that of an update whose value cannot be computed, or that the scheduler makes too many choices.
 func (a *Abstraction) Follow(steps []Step) (*Followed, error) {
 	followed := &Followed{abstraction: a, numbers: map[string]int{}}
 	sources := make(map[string]*Step, len(steps))
@@ -75,7 +75,8 @@ func (a *Abstraction) key(state []int32) string {
 	return string(key)
 }
 
-// addStep returns the number of the step in a state, and adds it if it is new. The number is -1 if the scheduler makes no choice in the state.
+// addStep returns the index in f.steps of the step in a state, and appends the step if it is new. It returns -1 if the scheduler makes no choice in
+// the state. The keys of sources are those of Abstraction.key.
 func (f *Followed) addStep(sources map[string]*Step, state []int32) int {
 	key := f.abstraction.key(state)
 	source, ok := sources[key]
@@ -96,7 +97,7 @@ func (f *Followed) addStep(sources map[string]*Step, state []int32) int {
 	return number
 }
 
-// jointUpdates returns the updates of commands that synchronise.
+// jointUpdates returns the updates of commands that synchronise: each combination of one update per command, with the product of the probabilities.
 func jointUpdates(commands []*sema.Command) []sema.Update {
 	joint := commands[0].Updates
 	for _, command := range commands[1:] {
@@ -115,10 +116,10 @@ func jointUpdates(commands []*sema.Command) []sema.Update {
 	return joint
 }
 
-// findNext finds the steps that follow a step, and adds those that are new.
-func (f *Followed) findNext(number int, sources map[string]*Step) error {
-	state := f.steps[number].source.State
-	for _, update := range f.steps[number].updates {
+// findNext sets the steps that follow the step with an index, one for each update, and appends those that are new.
+func (f *Followed) findNext(index int, sources map[string]*Step) error {
+	state := f.steps[index].source.State
+	for _, update := range f.steps[index].updates {
 		target := slices.Clone(state)
 		for _, assign := range update.Assigns {
 			if !f.abstraction.isVisible[assign.Slot] {
@@ -131,12 +132,13 @@ func (f *Followed) findNext(number int, sources map[string]*Step) error {
 			target[assign.Slot] = value.InState()
 		}
 		next := f.addStep(sources, target)
-		f.steps[number].next = append(f.steps[number].next, next)
+		f.steps[index].next = append(f.steps[index].next, next)
 	}
 	return nil
 }
 
-// findLive computes the hidden variables that are live before each step.
+// findLive computes the hidden variables that are live before each step: the step or a later one reads them before they are written. It begins with
+// the variables that the step itself reads, and then propagates backwards until nothing changes.
 func (f *Followed) findLive() {
 	for i := range f.steps {
 		step := &f.steps[i]
@@ -152,19 +154,27 @@ func (f *Followed) findLive() {
 	for isChanged := true; isChanged; {
 		isChanged = false
 		for i := len(f.steps) - 1; i >= 0; i-- {
-			step := &f.steps[i]
-			for j, next := range step.next {
-				if next < 0 {
-					continue
-				}
-				for slot, isLive := range f.steps[next].liveness {
-					if isLive && !step.liveness[slot] && !writes(&step.updates[j], slot) {
-						step.liveness[slot], isChanged = true, true
-					}
-				}
+			if f.propagateLive(&f.steps[i]) {
+				isChanged = true
 			}
 		}
 	}
+}
+
+// propagateLive makes the variables live before a step that are live before a next step and are not written in between. isChanged reports whether
+// there is such a variable.
+func (f *Followed) propagateLive(step *step) (isChanged bool) {
+	for i, next := range step.next {
+		if next < 0 {
+			continue
+		}
+		for slot, isLive := range f.steps[next].liveness {
+			if isLive && !step.liveness[slot] && !writes(&step.updates[i], slot) {
+				step.liveness[slot], isChanged = true, true
+			}
+		}
+	}
+	return isChanged
 }
 
 // writes reports whether an update assigns a variable.
@@ -179,7 +189,7 @@ func (f *Followed) addHidden(live []bool, expr sema.Expr) {
 	}
 }
 
-// newProgram returns the program with one command for each step.
+// newProgram returns a program of one module with one command for each step. Its guard fixes the values of the visible variables.
 func (f *Followed) newProgram() *sema.Program {
 	program := *f.abstraction.program
 	program.Rewards = nil
@@ -230,8 +240,8 @@ func (f *Followed) valueOf(slot int, stored int32, pos syntax.Pos) sema.Expr {
 	return sema.ConstantExpr(sema.ValueInState(f.abstraction.program.Vars[slot].Type, stored), pos)
 }
 
-// Blocked says why the choice of a scheduler is not enabled in a state of Followed.Program. Hidden has the hidden variables of the conditions that do not
-// hold. It returns nil if the choice is enabled, or if the scheduler makes no choice.
+// Blocked explains why the scheduler's choice is not enabled in a state of Followed.Program: hidden has the hidden variables in the conditions that
+// do not hold. It returns nil if the choice is enabled, or if the scheduler makes no choice.
 func (f *Followed) Blocked(state []int32) (source *Step, hidden []int) {
 	number, ok := f.numbers[f.abstraction.key(state)]
 	if !ok {

@@ -150,7 +150,7 @@ func (x *expander) ExpandUpTo(state []int32, maxCombinations int) (*Choices, err
 	})
 }
 
-// expandWith returns the choices of a state. It lists the transitions of those that lists selects.
+// expandWith returns the choices of a state. It computes the transitions of a choice only if lists returns true for its combination of commands.
 func (x *expander) expandWith(state []int32, lists func(combination) bool) (*Choices, error) {
 	if err := x.expand(state, lists); err != nil {
 		return nil, err
@@ -174,8 +174,8 @@ func (x *expander) addWork(work int) bool {
 	return x.stopErr == nil
 }
 
-// expand lists the choices of a state in x.choices, and the transitions of those that lists selects. When the context ends, it stops early and sets
-// x.stopErr.
+// expand stores the choices of a state in x.choices. It computes the transitions of a choice only if lists returns true for its combination of
+// commands. When the context ends, it stops early and sets x.stopErr.
 func (x *expander) expand(state []int32, lists func(combination) bool) *StateError {
 	if err := x.listWithWeights(state); err != nil {
 		return err
@@ -435,8 +435,8 @@ func nextCombination(commands []*command, updates []int) bool {
 	return false
 }
 
-// addTransition computes the target of the current updates and adds a transition to it. If the choice already has a transition to this target,
-// the weight is added to its weight. The transitions of the choice begin at the index first.
+// addTransition computes the target of the current updates and adds a transition to it. If the choice already has a transition to this target, the
+// weight is added to its weight. The transitions of the choice begin at the index firstTransition.
 func (x *expander) addTransition(firstTransition int, commands []*command, weight float64) *StateError {
 	begin := len(x.targets)
 	x.targets = append(x.targets, x.env.state...)
@@ -462,8 +462,8 @@ func (x *expander) targetState(i int) []int32 {
 // minHashed is the least number of transitions of a choice that need a hash table.
 const minHashed = 16
 
-// findTransition returns the index of the transition to a target; -1 if there is none. It searches from the index first on. Few transitions are
-// compared one by one; many are found in a hash table.
+// findTransition returns the index of the transition to a target; -1 if there is none. It searches from the index firstTransition on. Few
+// transitions are compared one by one; many are found in a hash table.
 func (x *expander) findTransition(firstTransition int, target []int32) int {
 	if len(x.transitions)-firstTransition >= minHashed {
 		x.updateHashTable(firstTransition)
@@ -478,8 +478,8 @@ func (x *expander) findTransition(firstTransition int, target []int32) int {
 	return -1
 }
 
-// updateHashTable adds the transitions of a choice that are not in the hash table yet. The transitions begin at the index first. The table grows
-// so that at most half of its slots are used.
+// updateHashTable adds the transitions of a choice that are not in the hash table yet. The transitions begin at the index firstTransition. The
+// table grows so that at most half of its slots are used.
 func (x *expander) updateHashTable(firstTransition int) {
 	numTransitions := len(x.transitions) - firstTransition
 	if 2*numTransitions > len(x.hashSlots) {
@@ -494,8 +494,8 @@ func (x *expander) updateHashTable(firstTransition int) {
 	}
 }
 
-// findSlot returns the slot of the hash table that has a transition to this target, and the index of the transition. If there is none, it returns
-// a free slot and -1. The transitions begin at the index first.
+// findSlot returns the slot of the hash table that has a transition to this target, and the index of the transition. If there is none, it returns a
+// free slot and -1. The transitions begin at the index firstTransition.
 func (x *expander) findSlot(firstTransition int, target []int32) (slot, transition int) {
 	mask := len(x.hashSlots) - 1 // the table size is a power of two
 	for slot = int(hashOf(target)) & mask; x.hashSlots[slot] != 0; slot = (slot + 1) & mask {

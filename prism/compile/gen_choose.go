@@ -202,8 +202,8 @@ func (g *moveGenerator) initBitset(words []int64) bitset {
 	return bits
 }
 
-// setBits emits code that sets the bits of the enabled moves. undecided has the indices of the moves whose guards are to be evaluated. An
-// expensive guard is evaluated only if its bit in allowedBits is set; if allowedBits is nil, all are evaluated.
+// setBits emits code that sets the bits of the enabled moves. undecided has the indices of the moves whose guards must be evaluated. An expensive
+// guard is evaluated only if its bit in allowedBits is set; if allowedBits is nil, all are evaluated.
 func (g *moveGenerator) setBits(moves []candidate, undecided []int, enabledBits, allowedBits bitset) {
 	for len(undecided) > 0 { // evaluate moves with a common test under one branch
 		test := mostFrequentTest(moves, undecided)
@@ -400,8 +400,8 @@ func (g *moveGenerator) evaluateCommonBranches(probabilities []*term) {
 	}
 }
 
-// checkSum emits code that gives up on weights that are not valid: a negative weight, probabilities that do not sum to 1, or rates whose sum is 0
-// or infinite.
+// checkSum emits code that jumps to giveUpLabel if the weights are not valid: a negative weight, probabilities that do not sum to 1, or rates whose
+// sum is 0 or infinite.
 func (g *moveGenerator) checkSum(sum, smallest wasm.Var[float64]) {
 	noneNegative := smallest.Ge(constF64(0)) // without negative weights, a finite sum means finite weights
 	var validSum wasm.Expr[int32]

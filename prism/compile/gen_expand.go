@@ -51,8 +51,9 @@ type expandGenerator struct {
 	doneLabel, failedLabel              wasm.Label
 }
 
-// assembleExpander compiles the model to a WebAssembly module that lists the choices of states. It returns the module and its moves. With
-// omitsWeights, the module omits the weights. It returns an *UnsupportedError if the module would need too much code.
+// assembleExpander compiles the model to a WebAssembly module that lists the choices of states. It returns the code of the module and the moves
+// that the code refers to by index. With omitsWeights, the choices have no weights. It returns an *UnsupportedError if the module would need too
+// much code.
 func (m *Model) assembleExpander(packing *Packing, omitsWeights bool) ([]byte, []Move, error) {
 	outputStart := 8 * expandBatchSize * packing.Words
 	generator := &expandGenerator{
@@ -156,7 +157,7 @@ func (g *expandGenerator) emitState(full wasm.Label) {
 	g.nextOutput.Set(wasmFunc, g.stateOutput.Add(constI32(8)))
 	g.numChoices.Set(wasmFunc, constI32(0))
 	wasmFunc.Block(func(nextState wasm.Label) {
-		// A jump to a label goes to the end of its block.
+		// A jump to a label goes to the End of its block. The blocks end in the reverse order.
 		g.doneLabel = wasmFunc.Open()
 		g.failedLabel = wasmFunc.Open()
 		g.giveUpLabel = wasmFunc.Open()

@@ -90,8 +90,8 @@ func (c *codeGenerator) costOf(limit int, terms ...*term) int {
 	return total
 }
 
-// measure returns the number of operations that are needed to compute a term, but stops counting at about limit. Terms in locals count nothing.
-// Each other term counts only once in an epoch.
+// measure returns the number of operations that are needed to compute a term. It stops counting at about limit. A term that is already in a local
+// costs nothing, and a repeated term counts only once until the caller increases c.epoch.
 func (c *codeGenerator) measure(term *term, limit int) int {
 	for len(c.measuredAt) <= term.id {
 		c.measuredAt = append(c.measuredAt, 0)
@@ -144,8 +144,8 @@ func (c *codeGenerator) emitTerm(term *term) {
 	}
 }
 
-// computeRepeated emits code that computes the repeated sub-terms of an expensive term in advance and stores them in locals. This limits the size
-// of the code. A sub-term may then fail although its value is not needed; the interpreter handles this state.
+// computeRepeated emits code that computes the repeated sub-terms of an expensive term first and stores them in locals. This limits the size of the
+// code. The computation of a sub-term may then fail although its value is not needed; then the interpreter evaluates the state.
 func (c *codeGenerator) computeRepeated(root *term) {
 	if root.cost < hoistCost {
 		return
@@ -330,8 +330,7 @@ func (c *codeGenerator) connective(op opcode, operands []*term) wasm.Expr[int32]
 	}
 }
 
-// jumpIf emits code that jumps to target if a condition has the wanted value. Locals that the code sets before its first jump can be used after
-// it.
+// jumpIf emits code that jumps to target if a condition has the value wanted. Locals that the code sets before its first jump can be used after it.
 func (c *codeGenerator) jumpIf(condition *term, wanted bool, target wasm.Label) {
 	c.computeRepeated(condition)
 	_, isComputed := c.computedTerms[condition]
@@ -405,8 +404,8 @@ func (c *codeGenerator) isCheapAndSafe(arm *term) bool {
 	return !arm.mayFail && c.costOf(selectCost+1, arm) <= selectCost
 }
 
-// arithmetic returns the code of +, - or * for Ints. If the result may overflow, the code computes with 64 bits and gives up after an
-// overflow.
+// arithmetic returns the code of +, - or * for Ints. If the result may overflow, the code computes with 64 bits. After an overflow it jumps to
+// giveUpLabel, and the interpreter evaluates the state.
 func (c *codeGenerator) arithmetic(term *term) wasm.Expr[int32] {
 	left, right := c.intCode(term.operands[0]), c.intCode(term.operands[1])
 	factor := term.operands[1]
@@ -437,7 +436,8 @@ func calculate[T int32 | int64](op opcode, left, right wasm.Expr[T]) wasm.Expr[T
 	return left.Mul(right)
 }
 
-// modulo returns the code of mod(dividend, divisor). The result is never negative. The code gives up unless the divisor is positive.
+// modulo returns the code of mod(dividend, divisor). The result is never negative. Unless the divisor is positive, the code jumps to giveUpLabel,
+// and the interpreter evaluates the state.
 func (c *codeGenerator) modulo(term *term) wasm.Expr[int32] {
 	return func(wasmFunc *wasm.Func) {
 		dividend := wasm.InLocal(wasmFunc, c.intCode(term.operands[0]))
@@ -482,7 +482,8 @@ func (c *codeGenerator) power(term *term) wasm.Expr[int32] {
 	}
 }
 
-// rounding returns the code of floor, ceil or round of a float64. The code gives up if the result does not fit in 32 bits.
+// rounding returns the code of floor, ceil or round of a float64. If the result does not fit in 32 bits, the code jumps to giveUpLabel, and the
+// interpreter evaluates the state.
 func (c *codeGenerator) rounding(term *term) wasm.Expr[int32] {
 	return func(wasmFunc *wasm.Func) {
 		operand := wasm.InLocal(wasmFunc, c.floatCode(term.operands[0]))

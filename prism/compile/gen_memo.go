@@ -43,8 +43,8 @@ type memoGroup struct {
 	slots  []int
 }
 
-// memoGroups finds values that are worth memoising: the code keeps computed results in a table. It groups them so that the values of a group
-// depend on nearly the same variables. others has the values that are not worth it.
+// memoGroups returns the values whose code is worth memoising, which means that the code keeps computed results in a table. The values of a group
+// depend on nearly the same variables and share a table. others has the remaining values.
 func (g *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, others []newValue) {
 	var candidates []memoGroup
 	for _, changed := range values {
@@ -170,8 +170,8 @@ func totalWidth(fields []wordField) int {
 	return width
 }
 
-// lookUpMemo emits code that looks up the values of a group in its table. If the table lacks them, the code computes and stores them. The upper
-// half of a table entry is the key plus 1; the lower half has the packed values.
+// lookUpMemo emits code that looks up the values of a group in its table. If the table lacks them, the code computes and stores them. A table entry
+// has 64 bits: the upper half is the key plus 1, and the lower half has the packed values.
 func (g *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[int32]) {
 	memo, group := g.memoFor(group)
 	wasmFunc := g.wasmFunc

@@ -86,7 +86,7 @@ func (g *pathGenerator) emitEnterUntil() {
 }
 
 // emitDeadlock emits code that ends the path in a state without choices, and does the same as Watch.Deadlock. If deadlocks are errors, the code
-// gives up, and the interpreter reports the error.
+// jumps to giveUpLabel, and the interpreter reports the error.
 func (g *pathGenerator) emitDeadlock() {
 	wasmFunc := g.wasmFunc
 	if g.model.options.NoFixDeadlocks {
@@ -239,7 +239,8 @@ func (g *pathGenerator) rewardItem(guard, value *term) wasm.Expr[float64] {
 	}
 }
 
-// checkedReward emits code that pushes the value of a reward. The code gives up if the reward is negative, infinite or NaN.
+// checkedReward emits code that pushes the value of a reward. If the reward is negative, infinite or NaN, the code jumps to giveUpLabel, and the
+// interpreter reports the error.
 func (g *pathGenerator) checkedReward(value *term) {
 	rewardCode := g.floatCode(value)
 	isAlwaysValid := !value.maybeNaN && value.floatLow >= 0 && value.floatHigh <= math.MaxFloat64

@@ -143,8 +143,8 @@ func (g *pathGenerator) drawRemainder() {
 	g.wasmFunc.If(g.numChoices.Eq(constI32(1)), func() { g.remainder.Set(g.wasmFunc, g.drawUniform().Mul(g.totalExitRate)) })
 }
 
-// pickByUnit emits code that draws a number from [0,1) and stores the index of the selected alternative in pickedIndex. The cumulative weights
-// decide which alternative is selected.
+// pickByUnit emits code that draws a uniform random number from [0,1), and sets pickedIndex to the first alternative whose cumulative probability
+// exceeds it. isConstant reports whether the probabilities are constants.
 func (g *pathGenerator) pickByUnit(move *moveSpec, alternatives []alternative, isConstant bool) {
 	if !isConstant {
 		g.remainder.Set(g.wasmFunc, g.drawUniform())
@@ -341,7 +341,7 @@ type newValue struct {
 	value *term
 }
 
-// valuesToCompute returns the new values of some variables in an alternative, and counts a use of each value.
+// valuesToCompute returns the new values of some variables in an alternative, and counts a use of each one, because the caller emits its code once more.
 func (g *moveGenerator) valuesToCompute(alternative alternative, slots []int) []newValue {
 	var values []newValue
 	for _, slot := range slots {
@@ -416,7 +416,7 @@ func (g *moveGenerator) jointCondition(values []newValue) *term {
 	return bestCondition
 }
 
-// constantOfAlternative returns code for the constant of the picked alternative. column has the constants of all alternatives, at least two. The
+// constantOfAlternative returns code for the constant of the picked alternative. constants has one constant for each alternative, at least two. The
 // code is a select instruction, a linear function of pickedIndex, or a table look-up.
 func (g *pathGenerator) constantOfAlternative(constants []*term) wasm.Expr[int32] {
 	first, second := constants[0].intValue, constants[1].intValue
@@ -455,7 +455,7 @@ func (g *pathGenerator) storeConstants(constants []*term) uint32 {
 	return address
 }
 
-// branchOnAlternative emits a branch on pickedIndex, which is a number from 0 to n-1. emit(i) emits the code for the value i.
+// branchOnAlternative emits a branch on pickedIndex, which is a number from 0 to numAlternatives-1. emit(i) emits the code for the value i.
 func (g *pathGenerator) branchOnAlternative(numAlternatives int, emit func(i int)) {
 	if numAlternatives == 1 {
 		emit(0)

@@ -40,7 +40,7 @@ type treeBuilder struct {
 }
 
 // build returns a decision tree that finds the enabled moves among the candidates in a state where the facts hold. It branches on the variable or
-// condition that occurs in the guards of most candidates, and subtracts the repeated moves from growth.
+// condition that occurs in the guards of most candidates. b.growth is the number of repeated moves that the tree may still have.
 func (b *treeBuilder) build(candidates []candidate, facts *facts) *decisionTree {
 	candidates = b.simplifyGuards(candidates, facts)
 	slot, values, numByVariable := b.bestVariable(candidates, facts)

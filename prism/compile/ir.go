@@ -214,7 +214,7 @@ func (g *graph) newConnective(op opcode, neutralTerm, dominantTerm *term, operan
 	switch {
 	case isDecided && !mayFail:
 		return dominantTerm
-	case isDecided: // keep the operands before dominant, because their evaluation may fail
+	case isDecided: // keep the operands before dominantTerm, because their evaluation may fail
 		remaining = append(remaining, dominantTerm)
 	case len(remaining) == 0:
 		return neutralTerm

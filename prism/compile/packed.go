@@ -56,10 +56,10 @@ func (c *PackedChoices) Reset() {
 	c.Weights, c.Targets = c.Weights[:0], c.Targets[:0]
 }
 
-// mergeEqualTargets merges transitions with equal targets and adds their weights. It looks at the transitions from index firstTransition on. A target has
-// the given number of words.
+// mergeEqualTargets merges transitions with equal targets and adds their weights. It changes the transitions from the index firstTransition on. A
+// target has targetWords words.
 func (c *PackedChoices) mergeEqualTargets(firstTransition, targetWords int) {
-	end := firstTransition // the transitions in [first, end) have different targets
+	end := firstTransition // the transitions in [firstTransition, end) have different targets
 	for i := firstTransition; i < len(c.Weights); i++ {
 		sameTarget := c.findTarget(firstTransition, end, i, targetWords)
 		if sameTarget < end {
@@ -75,8 +75,8 @@ func (c *PackedChoices) mergeEqualTargets(firstTransition, targetWords int) {
 	c.Weights, c.Targets = c.Weights[:end], c.Targets[:end*targetWords]
 }
 
-// findTarget returns the first transition in [firstTransition, end) with the same target as the given transition; end if there is none. targetWords is
-// the length of a target.
+// findTarget returns the first of the transitions in [firstTransition, end) with the same target as the given transition; end if there is none. A
+// target has targetWords words.
 func (c *PackedChoices) findTarget(firstTransition, end, transition, targetWords int) int {
 	if targetWords == 1 { // the fast path
 		for candidate, otherTarget := range c.Targets[firstTransition:end] {

@@ -191,7 +191,7 @@ func (r *interpreter) drawJump(stream *Stream, outcome *Outcome) (chosenCombinat
 	return chosenCombination, r.watch.Sojourn(&r.expander.env, outcome, sojournTime, chosenCombination.action)
 }
 
-// sumRates returns the exit rate of a state of a CTMC. It stores the rate of each choice in r.totals.
+// sumRates returns the exit rate of a state of a CTMC. It stores the rate of each choice in r.choiceRates.
 func (r *interpreter) sumRates() float64 {
 	r.choiceRates = r.choiceRates[:0]
 	exitRate := 0.0

@@ -114,15 +114,15 @@ func (m *Model) behaviourOf(term sema.System) (behaviour, error) {
 
 // moduleBehaviour returns the behaviour of a single module.
 func (m *Model) moduleBehaviour(module int) behaviour {
-	moduleParts := behaviour{labelled: map[int][][]participant{}}
+	result := behaviour{labelled: map[int][][]participant{}}
 	unlabelled := m.newParticipant(module, sema.Unlabelled)
 	if len(unlabelled.commands) > 0 {
-		moduleParts.unlabelled = [][]participant{{unlabelled}}
+		result.unlabelled = [][]participant{{unlabelled}}
 	}
 	for _, action := range m.program.Modules[module].Alphabet {
-		moduleParts.labelled[action] = [][]participant{{m.newParticipant(module, action)}}
+		result.labelled[action] = [][]participant{{m.newParticipant(module, action)}}
 	}
-	return moduleParts
+	return result
 }
 
 // newParticipant returns a module as a participant in synchronisations of an action, with its commands for this action.

@@ -13,7 +13,8 @@ type unlistedTransitions struct {
 	commands []*command
 }
 
-// addUnlistedChoice appends the choice of a combination of commands with too many combinations of updates. It lists only a transition that is certain.
+// addUnlistedChoice appends a choice that has too many combinations of updates to list its transitions. It lists a transition only if it has
+// probability 1.
 func (x *expander) addUnlistedChoice(chosen combination) *StateError {
 	commands := x.combinationCommands[chosen.begin:chosen.end]
 	choice, first := x.newChoice(chosen), len(x.transitions)
@@ -91,7 +92,7 @@ func (c *Choice) Find(target []int32) (transition int, err error) {
 // of the target. It is 0 if there is no such transition.
 func (unlisted *unlistedTransitions) weightOf(target []int32) (float64, *StateError) {
 	x := unlisted.expander
-	scratch, assigned := slices.Clone(x.env.state), slices.Clone(x.env.state)
+	successor, assigned := slices.Clone(x.env.state), slices.Clone(x.env.state)
 	product := 1.0
 	for _, command := range unlisted.commands {
 		sum := 0.0
@@ -99,11 +100,11 @@ func (unlisted *unlistedTransitions) weightOf(target []int32) (float64, *StateEr
 			if weight == 0 {
 				continue
 			}
-			copy(scratch, x.env.state)
-			if err := x.applyUpdate(scratch, command, i); err != nil {
+			copy(successor, x.env.state)
+			if err := x.applyUpdate(successor, command, i); err != nil {
 				return 0, err
 			}
-			if !slices.ContainsFunc(command.assignedSlots, func(slot int) bool { return scratch[slot] != target[slot] }) {
+			if !slices.ContainsFunc(command.assignedSlots, func(slot int) bool { return successor[slot] != target[slot] }) {
 				sum += weight
 			}
 		}
@@ -124,30 +125,40 @@ func (c *Choice) ListFirst(limit int) (numTransitions *big.Int, err error) {
 	if !c.Unlisted() {
 		return big.NewInt(int64(len(c.Transitions))), nil
 	}
-	x, numTransitions := c.unlisted.expander, big.NewInt(1)
-	var different [][]int // of each command, one update for each of its successors
+	numTransitions = big.NewInt(1)
+	var updatesOfCommands [][]int // of each command, one update for each of its successors
 	for _, command := range c.unlisted.commands {
-		updates, err := x.differentUpdates(command)
+		updates, err := c.unlisted.expander.differentUpdates(command)
 		if err != nil {
 			return nil, err
 		}
-		different = append(different, updates)
+		updatesOfCommands = append(updatesOfCommands, updates)
 		numTransitions.Mul(numTransitions, big.NewInt(int64(len(updates))))
 	}
-	for n := range limit {
+	return numTransitions, c.listCombinations(updatesOfCommands, limit)
+}
+
+// listCombinations lists the transitions of the first combinations of updates, at most limit. The update of the first command varies fastest.
+func (c *Choice) listCombinations(updatesOfCommands [][]int, limit int) error {
+	x := c.unlisted.expander
+	for combination := range limit {
 		target := slices.Clone(x.env.state)
-		for i, command := range c.unlisted.commands { // n has one digit per command; that of the first command is the lowest
-			updates := different[i]
-			if err := x.applyUpdate(target, command, updates[n%len(updates)]); err != nil {
-				return nil, err
+		quotient := combination // one digit for each command, the lowest for the first command
+		for i, command := range c.unlisted.commands {
+			updates := updatesOfCommands[i]
+			if err := x.applyUpdate(target, command, updates[quotient%len(updates)]); err != nil {
+				return err
 			}
-			n /= len(updates)
+			quotient /= len(updates)
 		}
-		if _, err := c.Find(target); err != nil || n > 0 {
-			return numTransitions, err
+		if quotient > 0 { // all combinations are listed, and this is the first one again
+			return nil
+		}
+		if _, err := c.Find(target); err != nil {
+			return err
 		}
 	}
-	return numTransitions, nil
+	return nil
 }
 
 // differentUpdates returns the updates of a command with a positive weight, the first one for each successor.

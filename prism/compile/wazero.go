@@ -217,7 +217,7 @@ func (r *machine) setStream(i int, stream Stream) {
 func (r *machine) runStreams(ctx context.Context, outcomes []Outcome) error {
 	numFinished := 0 // number of finished paths
 	const startPath, resumePath = 0, 1
-	mode := uint64(startPath) // resume continues the path that the last call suspended
+	mode := uint64(startPath) // resumePath continues the path that the last call suspended
 	for numFinished < len(outcomes) {
 		r.stack = [4]uint64{uint64(numFinished), uint64(len(outcomes)), r.stepBudget, mode}
 		start := time.Now()

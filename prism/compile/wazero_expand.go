@@ -103,7 +103,7 @@ func (x *packedMachine) runCode(ctx context.Context, batch []uint64) (numExpande
 }
 
 // readChoices appends to choices the choices that the code wrote to memory for some packed states. If the code gave up on a state, the interpreter
-// expands the state. A lister marks the state with GivenUp instead.
+// expands the state. A machine that omits weights (isLister) appends GivenUp for this state instead.
 func (x *packedMachine) readChoices(states []uint64, choices *PackedChoices) error {
 	address := x.outputStart
 	for ; len(states) > 0; states = states[x.wordsPerState:] {

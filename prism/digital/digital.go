@@ -461,8 +461,8 @@ func (t *translation) withTimeStep(system sema.System) sema.System {
 	return system
 }
 
-// timeStepRewards converts state rewards to rewards of the time step, because a state reward is earned per unit of time. They are multiplied by
-// the length of the step.
+// timeStepRewards converts state rewards to rewards of the time step, because a state reward of a timed automaton is earned per unit of time. They
+// are multiplied by the length of the step.
 func (t *translation) timeStepRewards(items []sema.RewardItem) []sema.RewardItem {
 	stepRewards := slices.Clone(items)
 	for i := range stepRewards {

@@ -83,7 +83,7 @@ func (t *translation) isReadOutside(module *sema.Module, clock int) bool {
 	return false
 }
 
-// visitLocations sets state to each location and calls visit with the number of the location.
+// visitLocations calls visit with the number of each location. During the call, search.state is the location.
 func (search *locationLimits) visitLocations(visit func(number int)) {
 	for _, slot := range search.slots {
 		search.state[slot] = search.source.Vars[slot].Low

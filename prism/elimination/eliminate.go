@@ -47,18 +47,36 @@ type outcome struct {
 // maxUpdates is the largest number of updates of an extended command. Each is compiled.
 const maxUpdates = 1 << 12
 
-// Eliminate returns a program with fewer states in which the property has the same value. It returns nil if nothing can be eliminated, or if the program or
-// the property is not supported. Supported are DTMCs and MDPs without synchronisation and with one initial state, and as properties P with F, G, U, W, R
-// and upper bounds on rewards, and expected rewards until a target and in total. When the context ends, it eliminates less.
+// Eliminate returns a program with fewer states in which the property has the same value. It returns nil if nothing can be eliminated, or if the
+// program or the property is not supported. It supports DTMCs and MDPs without synchronisation and with one initial state. The property is P with F,
+// G, U, W, R and upper bounds on rewards, or an expected reward until a target or in total. When the context ends, it eliminates less.
+//
+// Source: Winkler, Lehnen and Katoen, 2022: a command continues with the commands that follow it, and dead variables are reset.
 func Eliminate(ctx context.Context, property *logic.Property) *sema.Program {
-	program := property.Program
-	if !isSupported(program) {
+	if !isSupported(property.Program) {
 		return nil
 	}
 	observed := observe(property)
 	if observed == nil {
 		return nil
 	}
+	e := newEliminator(property.Program, observed)
+	for {
+		commands := e.reachableCommands(ctx)
+		e.findLive(commands)
+		isReset := e.resetDead(commands)
+		if e.fixLarge(commands) { // compute the other commands anew
+			continue
+		}
+		if isReset || slices.ContainsFunc(commands, extended.isExtended) {
+			return e.newProgram(commands)
+		}
+		return nil
+	}
+}
+
+// newEliminator returns an eliminator for a program. observed is what the property reads of a state.
+func newEliminator(program *sema.Program, observed *observed) *eliminator {
 	e := &eliminator{program: program, observed: observed, slots: map[sema.Expr][]int{}}
 	for i := range program.Modules {
 		for j := range program.Modules[i].Commands {
@@ -68,24 +86,17 @@ func Eliminate(ctx context.Context, property *logic.Property) *sema.Program {
 		}
 	}
 	e.isFixed = make([]bool, len(e.commands))
-	for {
-		commands := e.reachableCommands(ctx)
-		e.findLive(commands)
-		isReset := e.resetDead(commands)
-		isFixed := false
-		for i := range commands {
-			if len(commands[i].outcomes) > max(maxUpdates, len(commands[i].Updates)) {
-				e.isFixed[commands[i].index], isFixed = true, true
-			}
-		}
-		switch {
-		case isFixed:
-		case isReset || slices.ContainsFunc(commands, extended.isExtended):
-			return e.newProgram(commands)
-		default:
-			return nil
+	return e
+}
+
+// fixLarge forbids to extend the commands that became too large. isFixed reports whether there are any.
+func (e *eliminator) fixLarge(commands []extended) (isFixed bool) {
+	for i := range commands {
+		if len(commands[i].outcomes) > max(maxUpdates, len(commands[i].Updates)) {
+			e.isFixed[commands[i].index], isFixed = true, true
 		}
 	}
+	return isFixed
 }
 
 // isSupported reports whether Eliminate supports a program.
@@ -142,7 +153,7 @@ func (e *eliminator) reachableCommands(ctx context.Context) []extended {
 	return commands
 }
 
-// newProgram returns the program with the given commands only. A command that earns rewards in eliminated states gets an action of its own with these
+// newProgram returns the program with the given commands only. A command that earns rewards in eliminated states gets a new action with these
 // rewards.
 func (e *eliminator) newProgram(commands []extended) *sema.Program {
 	program := *e.program

@@ -50,7 +50,7 @@ func (e *eliminator) findLive(commands []extended) {
 	}
 }
 
-// requiredCounts returns the number of guards that require a value of each variable. A program counter has a high number.
+// requiredCounts returns, for each variable, the number of guards that require a value of it. A program counter has a high number.
 func (e *eliminator) requiredCounts() []int {
 	counts := make([]int, len(e.program.Vars))
 	for i := range e.commands {
@@ -82,8 +82,9 @@ func (e *eliminator) addVariables(live []bool, expr sema.Expr) {
 	}
 }
 
-// addRefuting adds variables that keep a command disabled to live variables: if they were reset, it might become enabled. One variable is enough if the guard
-// requires another value of it; the variable that most guards require is chosen.
+// addRefuting makes variables live that keep a command disabled: if they were reset, the command might become enabled. If the guard requires
+// another value of a known variable, this variable is enough. Of several such variables, the one that most guards require is chosen; counts has
+// these numbers.
 func (e *eliminator) addRefuting(live []bool, command *command, state valuation, counts []int) {
 	refuting := -1
 	for _, slot := range command.required {
@@ -120,7 +121,7 @@ func (e *eliminator) readVariables(command *extended) []bool {
 // writes reports whether the value of a variable after an outcome does not depend on its value before.
 func (o *outcome) writes(slot int) bool { return o.after[slot].isKnown || o.assignsUnknown(slot) }
 
-// assignsUnknown reports whether an outcome assigns a value that is not known.
+// assignsUnknown reports whether an outcome assigns a value to a variable that is known only at run time.
 func (o *outcome) assignsUnknown(slot int) bool {
 	if o.weight != nil || o.after[slot].isKnown {
 		return false
@@ -133,41 +134,55 @@ func (o *outcome) assignsUnknown(slot int) bool {
 	return false
 }
 
-// resetDead resets the dead variables after each outcome to their initial values, and merges the outcomes that become equal. A variable that is dead after
-// every outcome is not assigned at all. It reports whether anything changed.
+// resetDead resets the dead variables after each outcome to their initial values, and merges the outcomes that become equal. A variable that is dead
+// after every outcome is not assigned at all. isReset reports whether anything changed.
 func (e *eliminator) resetDead(commands []extended) (isReset bool) {
-	isRead := make([]bool, len(e.program.Vars))
+	isNeeded := e.neededVariables(commands)
 	for i := range commands {
 		for j := range commands[i].outcomes {
 			outcome := &commands[i].outcomes[j]
-			for slot := range isRead {
-				isRead[slot] = isRead[slot] || outcome.live[slot] || outcome.assignsUnknown(slot)
-			}
-		}
-	}
-	for i := range commands {
-		merged, positions := commands[i].outcomes[:0], map[string]int{}
-		for _, outcome := range commands[i].outcomes {
 			for slot, isLive := range outcome.live {
 				after := knownValue(e.program.Vars[slot].Init)
-				if !isRead[slot] {
+				if !isNeeded[slot] {
 					after = commands[i].guard[slot]
 				}
 				if !isLive && !outcome.assignsUnknown(slot) && outcome.after[slot] != after {
 					outcome.after[slot], isReset = after, true
 				}
 			}
-			key := valuationKey(outcome.after)
-			if position, ok := positions[key]; ok && outcome.weight != nil {
-				merged[position].weight = new(big.Rat).Add(merged[position].weight, outcome.weight)
-				continue
-			}
-			if outcome.weight != nil {
-				positions[key] = len(merged)
-			}
-			merged = append(merged, outcome)
 		}
-		commands[i].outcomes = merged
+		commands[i].outcomes = mergeEqual(commands[i].outcomes)
 	}
 	return isReset
+}
+
+// neededVariables returns the variables that are live after some outcome, or get a value there that is known only at run time.
+func (e *eliminator) neededVariables(commands []extended) []bool {
+	isNeeded := make([]bool, len(e.program.Vars))
+	for i := range commands {
+		for j := range commands[i].outcomes {
+			outcome := &commands[i].outcomes[j]
+			for slot := range isNeeded {
+				isNeeded[slot] = isNeeded[slot] || outcome.live[slot] || outcome.assignsUnknown(slot)
+			}
+		}
+	}
+	return isNeeded
+}
+
+// mergeEqual merges the outcomes of known probability that lead to equal valuations, and adds their probabilities.
+func mergeEqual(outcomes []outcome) []outcome {
+	merged, positions := outcomes[:0], map[string]int{}
+	for _, outcome := range outcomes {
+		key := valuationKey(outcome.after)
+		if position, ok := positions[key]; ok && outcome.weight != nil {
+			merged[position].weight = new(big.Rat).Add(merged[position].weight, outcome.weight)
+			continue
+		}
+		if outcome.weight != nil {
+			positions[key] = len(merged)
+		}
+		merged = append(merged, outcome)
+	}
+	return merged
 }

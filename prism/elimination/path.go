@@ -23,7 +23,9 @@ type paths struct {
 	isLonger    bool           // a path is longer than one step
 }
 
-// extend returns a command with the outcomes of its paths. The rewards of all paths must be equal; otherwise paths end before the first reward.
+// extend returns a command whose outcomes are the ends of its paths: a path continues with the commands that follow, while the states between can
+// be eliminated. All paths must earn equal rewards; if they do not, each path ends before its first reward. The command keeps its own updates if no
+// path is longer.
 func (e *eliminator) extend(ctx context.Context, start *command) extended {
 	for _, stopsBefore := range []bool{false, true} {
 		if e.isFixed[start.index] {
@@ -71,8 +73,8 @@ func (p *paths) followUpdates(ctx context.Context) {
 	}
 }
 
-// follow continues a path with the commands that follow, or ends it. rewards are its rewards so far. taken has its commands; none is repeated, so every path
-// ends.
+// follow continues a path with the commands that follow, or ends it. last is the outcome so far, rewards are the rewards so far, and taken has the
+// commands of the path. No command is taken twice, so every path ends.
 func (p *paths) follow(ctx context.Context, last outcome, rewards []*big.Rat, taken []int) {
 	p.steps++
 	if p.isTooLong() || ctx.Err() != nil {
@@ -96,8 +98,8 @@ func (p *paths) follow(ctx context.Context, last outcome, rewards []*big.Rat, ta
 	}
 }
 
-// next returns the command that follows in a state that can be eliminated, and the rewards that the state and the command earn. It returns nil if the state
-// cannot be eliminated.
+// next returns the command that follows in a state, and the rewards that the state and the command earn. It returns nil if the state cannot be
+// eliminated: several commands may be enabled, the property can distinguish it from the start, or the next values are not known.
 func (p *paths) next(state valuation, taken []int) (next *command, earned []*big.Rat) {
 	for i := range p.commands {
 		command := &p.commands[i]
@@ -154,7 +156,8 @@ func (p *paths) isDeterminedStep(command *command, state valuation) bool {
 	return sum.Cmp(big.NewRat(1, 1)) == 0
 }
 
-// after returns what is known after an update of a command. isKnown says that all assigned values are known, and in the ranges of their variables.
+// after returns the valuation after an update of a command. isKnown reports whether all assigned values are known and in the ranges of their
+// variables.
 func (e *eliminator) after(command *command, update int, state valuation) (after valuation, isKnown bool) {
 	after, isKnown = slices.Clone(state), true
 	for _, assign := range command.Updates[update].Assigns {
@@ -169,8 +172,8 @@ func (e *eliminator) after(command *command, update int, state valuation) (after
 	return after, isKnown
 }
 
-// earned returns the rewards of a state and of a command in it, for each observed structure. It returns false if they are not known, or if a path must end
-// before them.
+// earned returns the rewards of a state and of a command in it, one sum for each reward structure that the property uses. ok is false if they are
+// not known, or if the path must end before them.
 func (p *paths) earned(command *command, state valuation) (sums []*big.Rat, ok bool) {
 	sums = newZeros(len(p.observed.rewards))
 	for i, structure := range p.observed.rewards {

@@ -81,16 +81,16 @@ func (e *eliminator) integer(expr sema.Expr, state valuation) (value int32, ok b
 		}
 	case *sema.Binary:
 		if expr.Op == syntax.OpAnd || expr.Op == syntax.OpOr {
-			decisive := int32(0)
+			decidingValue := int32(0)
 			if expr.Op == syntax.OpOr {
-				decisive = 1
+				decidingValue = 1
 			}
 			left, isLeftKnown := e.integer(expr.X, state)
-			if isLeftKnown && left == decisive {
+			if isLeftKnown && left == decidingValue {
 				return left, true
 			}
 			right, isRightKnown := e.integer(expr.Y, state)
-			return right, isRightKnown && (isLeftKnown || right == decisive && e.isTotal(expr.X))
+			return right, isRightKnown && (isLeftKnown || right == decidingValue && e.isTotal(expr.X))
 		}
 	}
 	if !e.areVariablesKnown(expr, state) || !sema.Every(expr, func(operand sema.Expr) bool { return operand.Type() != sema.Double }) {

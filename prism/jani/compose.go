@@ -12,9 +12,8 @@ import (
 	"tilecheck/prism/jani/composition"
 )
 
-// ReadComposed is like [Read], but composes and minimises the automata of a Markov automaton that have no variables. The translation has
-// the same values of properties that do not depend on the number of steps. composed says that it has fewer automata than the
-// document; otherwise the translation is that of Read.
+// ReadComposed is like [Read], but first replaces groups of automata of a Markov automaton by their minimised compositions. Properties that do not
+// depend on the number of steps keep their values. composed reports whether it replaced automata; otherwise the translation is that of Read.
 func ReadComposed(ctx context.Context, file string, src []byte, constants map[string]string) (translation *Translation, composed bool, err error) {
 	document, err := readStructure(file, src)
 	if err != nil {
@@ -208,8 +207,8 @@ func countRates(elements []element, automata []*automaton) (numRates, numRacing 
 	return numRates, numRacing
 }
 
-// reducedVectors converts the vectors of the network to synchronisation vectors of the document. keptIndices has the index in the document of each element
-// that is kept. If a composed automaton takes part in several equal vectors, it returns only one of them: steps of composed automata have no
+// reducedVectors converts the vectors of the network to synchronisation vectors of the document. keptIndices has, for each element that is kept,
+// its index in the document. Of equal vectors in which a composed automaton takes part, it returns only one: steps of composed automata have no
 // rates, so repetitions change nothing.
 func (c *composer) reducedVectors(keptIndices []int) []vector {
 	var vectors []vector

@@ -416,7 +416,7 @@ func (r *reader) readTypeObject(value *jsonValue) *janiType {
 // describeModel returns the type of the model with an article, for error messages.
 func (r *reader) describeModel() string { return noun.WithArticle(r.document.modelType.String()) }
 
-// readBoundedType reads an int or real type with bounds into declared.
+// readBoundedType reads an int or real type with bounds into newType.
 func (r *reader) readBoundedType(value *jsonValue, newType *janiType) {
 	if !r.checkFields(value, "a bounded type", "kind base", "lower-bound upper-bound") {
 		return

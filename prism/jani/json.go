@@ -234,8 +234,8 @@ func (p *parser) parseObject(value *jsonValue) {
 	}
 }
 
-// addKey reports whether an object already has a key. For an object with many members, it also adds the key to *knownKeys, a set of the keys so
-// far, and creates this set on the first such call.
+// addKey reports whether an object already has a key. Few members are searched. For many members, the keys so far are in the set *knownKeys, which
+// addKey creates and extends.
 func addKey(value *jsonValue, knownKeys *map[string]bool, key string) (isKnown bool) {
 	const maxSearched = 16 // with more members, a set is faster than a search
 	if len(value.members) < maxSearched {

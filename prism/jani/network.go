@@ -284,7 +284,7 @@ func (t *translator) combinedRate(edges []*edgeInstance) syntax.Expr {
 	return product
 }
 
-// probability returns the probability that each edge i leads to its destination chosen[i], the product of the probabilities of these
+// probability returns the probability that each edge i leads to its destination destinationIndices[i], the product of the probabilities of these
 // destinations. It returns nil if all of them are 1.
 func (t *translator) probability(edges []*edgeInstance, destinationIndices []int) syntax.Expr {
 	var product syntax.Expr
@@ -328,7 +328,7 @@ type instanceAssignment struct {
 	assignment
 }
 
-// orderedAssignments returns the assignments of the destinations chosen[i] of all edges i, sorted by their indices.
+// orderedAssignments returns the assignments of the destinations destinationIndices[i] of all edges i, sorted by their indices.
 func orderedAssignments(edges []*edgeInstance, destinationIndices []int) []instanceAssignment {
 	var ordered []instanceAssignment
 	for i, edge := range edges {
@@ -340,7 +340,7 @@ func orderedAssignments(edges []*edgeInstance, destinationIndices []int) []insta
 	return ordered
 }
 
-// valuesAfter returns the values of the variables that a step assigns. Each edge i leads to its destination chosen[i].
+// valuesAfter returns the values of the variables that a step assigns. Each edge i leads to its destination destinationIndices[i].
 func (t *translator) valuesAfter(edges []*edgeInstance, destinationIndices []int) map[*slot]sizedExpr {
 	assignments := orderedAssignments(edges, destinationIndices)
 	// Assignments with the same index are simultaneous: they read the values after the assignments with smaller indices.
@@ -359,8 +359,8 @@ func (t *translator) valuesAfter(edges []*edgeInstance, destinationIndices []int
 	return values
 }
 
-// assignValue stores the new values of the variables that one assignment changes in pendingValues. For an array or a datatype, it assigns each part. values
-// has the values before all assignments with the same index.
+// assignValue stores in pendingValues the new values of the variables that one assignment changes. For an array or a datatype, it assigns each
+// part. values has the values before all assignments with the same index.
 func (t *translator) assignValue(pendingValues, values map[*slot]sizedExpr, targets targetTree, assigned symbol, assignment assignment) {
 	if len(targets.variables) > 0 {
 		if assigned.expr == nil {
@@ -383,8 +383,8 @@ func (t *translator) assignValue(pendingValues, values map[*slot]sizedExpr, targ
 	}
 }
 
-// assignScalar stores the new value that an assignment gives to one variable in pendingValues. With conditions, the new value is condition ? assigned :
-// current.
+// assignScalar stores in pendingValues the new value that an assignment gives to one variable. If the target has conditions, the new value is:
+// conditions ? assigned : current.
 func (t *translator) assignScalar(pendingValues, values map[*slot]sizedExpr, target target, assigned sizedExpr, assignment assignment) {
 	variable := target.slot
 	current, isAssigned := pendingValues[variable]
@@ -421,8 +421,8 @@ func valueBefore(values map[*slot]sizedExpr, variable *slot, span syntax.Span) s
 	return sizedExpr{expr: &syntax.Ident{Name: variable.name, Span: span}, size: 1}
 }
 
-// addLocations adds the new locations of the automata to values, after a step in which each edge i leads to its destination chosen[i]. It omits
-// automata that stay in their location.
+// addLocations adds the new locations of the automata to values, after a step in which each edge i leads to its destination destinationIndices[i].
+// It omits automata that stay in their location.
 func addLocations(values map[*slot]sizedExpr, edges []*edgeInstance, destinationIndices []int) {
 	for i, edge := range edges {
 		destination := edge.destinations[destinationIndices[i]]

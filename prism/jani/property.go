@@ -297,8 +297,8 @@ func (t *translator) translateTimeInterval(value *jsonValue, context *exprContex
 	return bound
 }
 
-// translateStepInterval translates a bound on steps. It returns nil if the bound has no limits. An exclusive limit of an interval k becomes the
-// inclusive limit k+1 or k-1.
+// translateStepInterval translates a bound on steps. It returns nil if the bound has no limits. An exclusive lower limit k becomes k+1, and an
+// exclusive upper limit k becomes k-1.
 func (t *translator) translateStepInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
 	bound := t.translateBoundInterval(value, context)
 	if bound == nil || !isOpenInterval(bound) {

@@ -66,7 +66,7 @@ type Formula struct {
 	Index int
 }
 
-// FormulaOf takes an expression apart: it returns the kind of its outermost operator and the operands.
+// FormulaOf returns the kind of an expression's outermost operator, and its operands.
 func FormulaOf(expr sema.Expr) *Formula {
 	formula := &Formula{Kind: Expression, Expr: expr}
 	switch expr := expr.(type) {
@@ -207,7 +207,7 @@ func Describe(expr sema.Expr) string {
 	return "an expression of type " + expr.Type().String()
 }
 
-// describeCosts describes bounds on time, on steps and on rewards: a time bound alone is no bound on rewards.
+// describeCosts describes a list of bounds for an error message: "a time bound" if all of them bound time, and "reward bounds" otherwise.
 func describeCosts(costs []sema.Cost) string {
 	onlyTime := true
 	for _, cost := range costs {

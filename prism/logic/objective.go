@@ -49,7 +49,7 @@ type Objective struct {
 	Path *Path
 }
 
-// objectiveOf takes the objective of an operator R apart: it returns the form of the objective and its operands.
+// objectiveOf returns the form of the objective of an operator R, such as F, C or I, and its operands.
 func objectiveOf(expr *sema.Reward) *Objective {
 	objective := &Objective{Form: CoSafe, Expr: expr.Path, Struct: expr.Struct, Err: expr.StructErr, IsRatio: expr.DivisorStruct >= 0}
 	if conditional, ok := expr.Path.(*sema.Conditional); ok {

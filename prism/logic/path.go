@@ -37,7 +37,7 @@ type Path struct {
 	Costs []sema.Cost
 }
 
-// PathOf takes a path formula apart: it returns the form of the formula and its operands.
+// PathOf returns the form of a path formula, such as until or linear, and its operands.
 func PathOf(expr sema.Expr) *Path {
 	inner, isNegated := withoutNegations(expr)
 	path := &Path{WholeExpr: expr, Expr: inner, IsNegated: isNegated, Form: Linear}

@@ -30,8 +30,7 @@ type Written struct {
 	Name string
 }
 
-// Read takes an operator in the text of a property apart: it returns the kind of the operator and its operands. An operator in parentheses has
-// the kind Expression.
+// Read returns the kind of an operator in the text of a property, and its operands. An operator in parentheses has the kind Expression.
 func Read(expr syntax.Expr) Written {
 	written := Written{X: expr}
 	switch expr := expr.(type) {

@@ -134,7 +134,7 @@ type rational struct{ *big.Rat }
 func (v Value) asRat() rational { return rational{v.Rat} }
 
 // ratArith returns the exact left+right, left-right or left*right: op is OpAdd, OpSub or OpMul. If the fraction is too large, it returns the
-// unknown number rat{}.
+// unknown number rational{}.
 func ratArith(op syntax.Op, left, right rational) rational {
 	result := new(big.Rat)
 	switch op {
@@ -158,7 +158,7 @@ func (dividend rational) quo(divisor rational) rational {
 	return rational{boundedRat(new(big.Rat).Quo(dividend.Rat, divisor.Rat))}
 }
 
-// pow returns base^exponent. It returns the unknown number rat{} if the result is irrational or its fraction is too large.
+// pow returns base^exponent. It returns the unknown number rational{} if the result is irrational or its fraction is too large.
 func (base rational) pow(exponent rational) rational {
 	if base.Sign() == 0 && exponent.Sign() > 0 {
 		return base
@@ -172,7 +172,7 @@ func (base rational) pow(exponent rational) rational {
 	return base.intPow(exponent.Num().Int64())
 }
 
-// fractionalPow returns base^(n/d), computed as (d-th root of base)^n. It returns the unknown number rat{} if the root is irrational or d is too
+// fractionalPow returns base^(n/d), computed as (d-th root of base)^n. It returns the unknown number rational{} if the root is irrational or d is too
 // large.
 func (base rational) fractionalPow(exponent rational) rational {
 	degree := exponent.Denom()
@@ -186,7 +186,7 @@ func (base rational) fractionalPow(exponent rational) rational {
 	return rational{baseRoot}.pow(rational{new(big.Rat).SetInt(exponent.Num())})
 }
 
-// intPow returns base^exponent. It returns the unknown number rat{} if the fraction of the result is too large, or for a negative power of 0.
+// intPow returns base^exponent. It returns the unknown number rational{} if the fraction of the result is too large, or for a negative power of 0.
 func (base rational) intPow(exponent int64) rational {
 	isTrivial := base.IsInt() && base.Num().CmpAbs(big.NewInt(1)) <= 0 // -1, 0 or 1
 	if isTrivial && exponent > 0 {

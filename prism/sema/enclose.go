@@ -308,7 +308,7 @@ func intRoot(power *big.Int, rootDegree int64) *big.Int {
 const maxRoot = 12
 
 // log returns the logarithm of a number to a base, if it is a fraction n/d with a small denominator d: then number^d = base^n. Otherwise it
-// returns the unknown number rat{}.
+// returns the unknown number rational{}.
 func (number rational) log(base rational) rational {
 	isOne := base.IsInt() && base.Num().IsInt64() && base.Num().Int64() == 1
 	if number.Sign() <= 0 || base.Sign() <= 0 || isOne {

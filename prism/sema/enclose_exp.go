@@ -57,7 +57,7 @@ func expOf(exponent *big.Float) enclosure {
 	reducedExponent = reducedExponent.scale(-halvings)
 	// |s| < 2^-16, and so the terms that are left out sum to less than
 	// 2|s|^14/14! < 2^-243 |s|.
-	scaledSum, scale := floatEnclosure(1), 1.0 // sum is a partial sum of the series, times factor
+	scaledSum, scale := floatEnclosure(1), 1.0 // scaledSum is a partial sum of the series, times scale
 	for n := numTerms - 1; n >= 1; n-- {
 		scale *= float64(n)
 		scaledSum = scaledSum.apply(syntax.OpMul, reducedExponent).apply(syntax.OpAdd, floatEnclosure(scale))

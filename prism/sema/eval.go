@@ -415,7 +415,8 @@ func (ev evaluator) toInt(expr *Call, value operand) (operand, error) {
 	return ev.integerResult(expr)(expr.Func.ToInt(value.Float))
 }
 
-// enclosedToInt evaluates floor, ceil or round of an enclosed number. It returns an undecided error if the bounds give different integers.
+// enclosedToInt evaluates floor, ceil or round of a number of which only bounds are known. If the bounds give different integers, it returns an
+// error that says that the value is undecided.
 func (ev evaluator) enclosedToInt(expr *Call, value operand) (operand, error) {
 	rounded := Enclosed{enclosure: value.enclosure}
 	if low, high, ok := rounded.Bounds(); ok {

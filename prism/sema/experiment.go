@@ -178,7 +178,7 @@ func (m *Model) Experiment(props *Properties, selected []int, definitions []Cons
 	}
 	undeclared := undeclaredDefinitions(constants, definitions)
 	if len(missing) > 0 {
-		message := mustDefine(missing)
+		message := undefinedMessage(missing)
 		for _, name := range undeclared {
 			message += "; " + undeclaredText(name, missing)
 		}

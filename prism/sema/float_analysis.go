@@ -180,7 +180,8 @@ func (n *numberAnalysis) computeQuotient(expr Expr) quotient {
 	return quotient{}
 }
 
-// constQuotient describes a constant as a quotient of integers. The result is not ok if the float64 value of the constant is rounded.
+// constQuotient describes a constant as a quotient of integers. It returns the zero quotient, which is not known, if the float64 value of the
+// constant is rounded.
 func constQuotient(value Value) quotient {
 	if value.Rat == nil || math.IsInf(value.Float, 0) {
 		return quotient{}

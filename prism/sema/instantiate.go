@@ -138,12 +138,12 @@ func (f *folder) requireValues(constants []*constant, file string) {
 		}
 	}
 	if len(missing) > 0 {
-		f.errs.Add(file, missing[0].declaration.Name.Pos(), "%s", mustDefine(missing))
+		f.errs.Add(file, missing[0].declaration.Name.Pos(), "%s", undefinedMessage(missing))
 	}
 }
 
-// mustDefine returns the error message for constants without a value.
-func mustDefine(missing []*constant) string {
+// undefinedMessage returns the error message for constants without a value.
+func undefinedMessage(missing []*constant) string {
 	quotedNames := namesOf(missing, func(constant *constant) string { return fmt.Sprintf("%q", constant.name) })
 	definitions := namesOf(missing, func(constant *constant) string { return constant.name + "=..." })
 	last := len(quotedNames) - 1
@@ -154,7 +154,7 @@ func mustDefine(missing []*constant) string {
 	return "undefined constants " + strings.Join(quotedNames[:last], ", ") + " and " + quotedNames[last] + " must be defined" + advice
 }
 
-// instantiateVariable evaluates the range and the initial value of a variable.
+// instantiateVariable returns a variable with the values of its range and its initial value.
 func (f *folder) instantiateVariable(model *Model, variable *variable) Variable {
 	instance := Variable{Name: variable.name, Type: variable.valueType, Module: variable.module, Pos: variable.declaration.Pos()}
 	switch variable.declaration.Type {
@@ -175,7 +175,7 @@ func (f *folder) instantiateVariable(model *Model, variable *variable) Variable 
 	return instance
 }
 
-// setInitialValue evaluates the initial value of a variable and stores it in result. A value outside the range is an error.
+// setInitialValue evaluates the initial value of a variable and stores it in instance. A value outside the range is an error.
 func (f *folder) setInitialValue(instance *Variable, model *Model, variable *variable) {
 	value, ok := f.evaluate(model, variable.init)
 	switch {

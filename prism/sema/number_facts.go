@@ -186,7 +186,7 @@ func (left NumberFacts) product(right NumberFacts) NumberFacts {
 	return product
 }
 
-// quotient returns the facts of x/y. Its absolute error is bounded only if y cannot be close to 0.
+// quotient returns the facts of dividend/divisor. Its absolute error is bounded only if the divisor cannot be close to 0.
 func (dividend NumberFacts) quotient(divisor NumberFacts) NumberFacts {
 	quotient := NumberFacts{MinAbs: dividend.MinAbs / divisor.maxAbs(), AbsErr: math.Inf(1), RelErr: roundedRelErr(dividend.RelErr + divisor.RelErr)}
 	switch {
@@ -198,7 +198,7 @@ func (dividend NumberFacts) quotient(divisor NumberFacts) NumberFacts {
 		quotient.Hi = dividend.maxAbs() / divisor.MinAbs
 		quotient.Lo = -quotient.Hi
 	}
-	minDivisor := max(divisor.Lo, -divisor.Hi) // least absolute value of y; not positive if y may be zero
+	minDivisor := max(divisor.Lo, -divisor.Hi) // least absolute value of the divisor; not positive if the divisor may be zero
 	if minDivisor > 2*divisor.AbsErr {
 		absErr := (dividend.AbsErr + quotient.maxAbs()*divisor.AbsErr) / (minDivisor - divisor.AbsErr)
 		quotient.AbsErr = quotient.roundedAbsErr(absErr)

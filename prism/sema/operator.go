@@ -415,7 +415,7 @@ func fullFilterName(op string) string {
 	return ""
 }
 
-// newFilter returns the filter of type op, such as min or count, with an operand and states that are already resolved. It checks their types. It
+// newFilter returns the filter of type op, such as min or count. The operand and the states are already resolved; newFilter checks their types. It
 // reports errors at the positions of sourceOperand and sourceStates.
 func (r *resolver) newFilter(expr syntax.Expr, op string, operand Expr, sourceOperand syntax.Expr, states Expr, sourceStates syntax.Expr) Expr {
 	name := fullFilterName(op)

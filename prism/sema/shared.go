@@ -31,8 +31,8 @@ func (m *Memo[T]) Get(expr Expr) (result T, ok bool) {
 	return result, ok
 }
 
-// Put returns the result of an expression, and caches it. It caches nothing before the number of look-ups exceeds Large, because a small expression
-// needs no cache.
+// Put returns the result of an expression, and caches it. It caches nothing before the number of look-ups exceeds LargeSize, because a small
+// expression needs no cache.
 func (m *Memo[T]) Put(expr Expr, result T) T {
 	if m.lookups <= LargeSize {
 		return result
@@ -61,8 +61,8 @@ func Inspect(expr Expr, visit func(Expr) bool) {
 	walk(expr)
 }
 
-// RepeatedExprs returns the operators that occur several times in an expression; nil if the expression has at most limit nodes, with repetitions
-// counted. visitOperands must call visit for each operand.
+// RepeatedExprs returns the operations that occur several times in an expression. It returns nil if the expression has at most limit nodes; a
+// repeated node counts each time. visitOperands must call visit for each operand.
 func RepeatedExprs(expr Expr, limit int, visitOperands func(expr Expr, visit func(Expr))) map[Expr]bool {
 	if !hasMoreNodes(expr, limit, visitOperands) {
 		return nil
@@ -85,7 +85,7 @@ func RepeatedExprs(expr Expr, limit int, visitOperands func(expr Expr, visit fun
 	return isRepeated
 }
 
-// hasMoreNodes reports whether an expression has more than limit nodes, with repetitions counted.
+// hasMoreNodes reports whether an expression has more than limit nodes. A repeated node counts each time.
 func hasMoreNodes(expr Expr, limit int, visitOperands func(expr Expr, visit func(Expr))) bool {
 	nodes := 0
 	var count func(Expr)
@@ -119,8 +119,8 @@ func (r *Rewriter) Rewrite(expr Expr) (Expr, error) {
 	return r.memo.Put(expr, rewritten), nil
 }
 
-// copyNode returns a constant or variable unchanged, and a copy of an operation with rewritten operands. The function Other rewrites all other
-// expressions.
+// copyNode returns a constant or variable unchanged, and a copy of an operation with rewritten operands. The function RewriteOther rewrites all
+// other expressions.
 func (r *Rewriter) copyNode(expr Expr) (Expr, error) {
 	switch expr.(type) {
 	case *Const, *Var:

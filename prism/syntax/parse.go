@@ -137,8 +137,8 @@ func ParseProperty(file string, src []byte) (*Property, error) {
 	return parsePropertyIn(PRISM, file, src)
 }
 
-// ParsePropertyOfAny parses one property of which only the text is known, such as that of a verdict, in PRISM's dialect or, if this fails, in Storm's.
-// The error is that of PRISM's dialect.
+// ParsePropertyOfAny parses one property whose dialect is unknown, such as the property of a stored verdict: in PRISM's dialect or, if this fails,
+// in Storm's. If both fail, the error is that of PRISM's dialect.
 func ParsePropertyOfAny(src []byte) (*Property, error) {
 	property, err := parsePropertyIn(PRISM, "", src)
 	if err == nil {
@@ -439,7 +439,8 @@ func (p *parser) fail(pos Pos, message string) {
 	p.reportError(pos, message)
 }
 
-// reportError records an error, and the parser continues. It records only the first error of a statement. After maxErrors errors, the parser gives up.
+// reportError records an error, and the parser continues. It records only the first error of a statement. After maxErrors errors, it stops the
+// parser.
 func (p *parser) reportError(pos Pos, message string) {
 	if p.isLookingAhead || p.hasReported || p.hasGivenUp {
 		return
@@ -530,7 +531,7 @@ func (p *parser) saveState() parserState {
 	return parserState{p.scanner, p.token, p.previousTok, p.hasFailed, p.failedAt, p.depth, p.treeHeight, p.isLookingAhead}
 }
 
-// restoreState returns the parser to a saved state. A parser that has given up stays at the end.
+// restoreState returns the parser to a saved state. After too many errors, the parser stays at the end of the text.
 func (p *parser) restoreState(state parserState) {
 	p.scanner, p.token, p.previousTok = state.scanner, state.token, state.prevTok
 	p.hasFailed, p.failedAt = state.failed, state.failedTok

@@ -51,8 +51,8 @@ func (p *parser) parseBoundsFromTime() (single *TimeBound, list []*CostBound) {
 	return nil, p.parseCostBounds(&CostBound{Word: "time", Bound: bound, Span: p.span(start)})
 }
 
-// predicateRelation returns how many operands of one of Storm's predicates must be true, as a relation to 1: >= for AtLeastOneOf. ok is false for other
-// names.
+// predicateRelation returns the relation between the number of true operands and 1 that one of Storm's predicates demands: >= for AtLeastOneOf. ok
+// is false for other names.
 func predicateRelation(name string) (relation Op, ok bool) {
 	switch name {
 	case "AtLeastOneOf":

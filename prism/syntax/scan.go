@@ -44,7 +44,7 @@ func (s *scanner) skipLineEnd() {
 	s.lineStart = s.offset
 }
 
-// skipBlank skips white space and comments. It sets block to the start of the comments directly above the next token, or to -1.
+// skipBlank skips white space and comments. It sets s.commentBlock to the offset of the first comment directly above the next token, or to -1.
 func (s *scanner) skipBlank() {
 	s.commentBlock = -1
 	isLineStart := s.offset == 0 // no token precedes on the current line

@@ -66,7 +66,7 @@ func (m *minimizer) refine() bool {
 		}
 		newBlocks[state] = number
 	}
-	if len(blockNumbers) == m.numBlocks { // no block was split; m.block stays, because the signatures refer to its numbers
+	if len(blockNumbers) == m.numBlocks { // no block was split; m.blockOf stays, because the signatures refer to its numbers
 		return false
 	}
 	m.blockOf, m.numBlocks = newBlocks, len(blockNumbers)

@@ -191,8 +191,8 @@ type productBuilder struct {
 // jointAction is the action of the right automaton in a joint step, and that of the product.
 type jointAction struct{ right, product int }
 
-// addRule adds a rule for the steps of the composition: if the two automata make steps with these actions, the composition makes a step with the
-// action number. An automaton whose action is Internal does not take part.
+// addRule adds a rule for the steps of the composition: if the two automata make steps with the two actions, the composition makes a step with
+// productAction. An automaton whose action is Internal does not take part.
 func (b *productBuilder) addRule(actions [2]int, productAction int) {
 	if b.jointActions == nil {
 		b.jointActions, b.aloneActions = map[int][]jointAction{}, [2]map[int][]int{{Internal: {Internal}}, {Internal: {Internal}}}
@@ -232,38 +232,45 @@ func (b *productBuilder) numberOf(state [2]int) int {
 	return number
 }
 
-// expandState returns the steps and the rates of a state of the composition. It returns false if the sum of the rates is too large.
+// expandState returns the steps and the rates of a state of the composition. ok is false if the sum of the rates is too large.
 func (b *productBuilder) expandState(state [2]int) (successors State, ok bool) {
-	left, right := &b.left.States[state[0]], &b.right.States[state[1]]
-	for _, step := range left.Steps {
-		for _, action := range b.aloneActions[0][step.Action] {
-			successors.Steps = append(successors.Steps, Step{action, b.numberOf([2]int{step.Target, state[1]})})
-		}
-		for _, jointStep := range b.jointActions[step.Action] {
-			for _, rightStep := range right.Steps {
-				if rightStep.Action == jointStep.right {
-					successors.Steps = append(successors.Steps, Step{jointStep.product, b.numberOf([2]int{step.Target, rightStep.Target})})
-				}
-			}
-		}
-	}
-	for _, step := range right.Steps {
-		for _, action := range b.aloneActions[1][step.Action] {
-			successors.Steps = append(successors.Steps, Step{action, b.numberOf([2]int{state[0], step.Target})})
-		}
-	}
+	successors.Steps = b.stepsOf(state)
 	successors.normalize()
-	if !successors.isStable() {
+	if !successors.isStable() { // by maximal progress, the rates do not matter
 		return successors, true
 	}
 	sum := int64(0)
-	for _, rate := range left.Rates {
+	for _, rate := range b.left.States[state[0]].Rates {
 		successors.Rates = append(successors.Rates, Rate{b.numberOf([2]int{rate.Target, state[1]}), rate.Units})
 		sum += rate.Units
 	}
-	for _, rate := range right.Rates {
+	for _, rate := range b.right.States[state[1]].Rates {
 		successors.Rates = append(successors.Rates, Rate{b.numberOf([2]int{state[0], rate.Target}), rate.Units})
 		sum += rate.Units
 	}
 	return successors, sum <= MaxUnits
+}
+
+// stepsOf returns the steps of a state of the composition: those of one automaton alone, and the joint steps of both.
+func (b *productBuilder) stepsOf(state [2]int) []Step {
+	left, right := &b.left.States[state[0]], &b.right.States[state[1]]
+	var steps []Step
+	for _, leftStep := range left.Steps {
+		for _, action := range b.aloneActions[0][leftStep.Action] {
+			steps = append(steps, Step{action, b.numberOf([2]int{leftStep.Target, state[1]})})
+		}
+		for _, joint := range b.jointActions[leftStep.Action] {
+			for _, rightStep := range right.Steps {
+				if rightStep.Action == joint.right {
+					steps = append(steps, Step{joint.product, b.numberOf([2]int{leftStep.Target, rightStep.Target})})
+				}
+			}
+		}
+	}
+	for _, rightStep := range right.Steps {
+		for _, action := range b.aloneActions[1][rightStep.Action] {
+			steps = append(steps, Step{action, b.numberOf([2]int{state[0], rightStep.Target})})
+		}
+	}
+	return steps
 }

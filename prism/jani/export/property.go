@@ -152,7 +152,7 @@ func (x *exporter) convertPath(source *logic.Path) (any, error) {
 	return path, nil
 }
 
-// convertPositivePath converts a path formula. It ignores the field Negated, which convertPath converts.
+// convertPositivePath converts a path formula without its outer negation, which convertPath adds.
 func (x *exporter) convertPositivePath(path *logic.Path) (any, error) {
 	if path.IsTemporal {
 		return x.convertTemporal(path)

@@ -97,7 +97,7 @@ type explorer struct {
 	queue   [][]int32
 	packing *compile.Packing
 
-	unheldGuards []*guard // the guards that have not held yet
+	guardsNotHeld []*guard // the guards that have not held yet
 	allGuards    []*guard
 	guardOf      map[compile.CommandRef]*guard
 	labels       []*label
@@ -165,7 +165,7 @@ func (x *explorer) collectGuards() error {
 			x.guardOf[compile.CommandRef{Module: i, Command: j}] = guard
 		}
 	}
-	x.unheldGuards = slices.Clone(x.allGuards)
+	x.guardsNotHeld = slices.Clone(x.allGuards)
 	return nil
 }
 
@@ -242,8 +242,8 @@ func (x *explorer) enqueue(state []int32) {
 // evaluateGuardsAndLabels evaluates in a state the guards that did not hold in any state so far. It also evaluates the labels that were always
 // true or always false so far.
 func (x *explorer) evaluateGuardsAndLabels(state []int32) {
-	unheld := x.unheldGuards[:0]
-	for _, guard := range x.unheldGuards {
+	notHeld := x.guardsNotHeld[:0]
+	for _, guard := range x.guardsNotHeld {
 		holds, err := guard.evaluator.Bool(state)
 		if err != nil {
 			x.evalError = err.Error()
@@ -251,10 +251,10 @@ func (x *explorer) evaluateGuardsAndLabels(state []int32) {
 		if err == nil && holds {
 			guard.heldIn = x.model.StateText(state)
 		} else {
-			unheld = append(unheld, guard)
+			notHeld = append(notHeld, guard)
 		}
 	}
-	x.unheldGuards = unheld
+	x.guardsNotHeld = notHeld
 	for _, label := range x.labels {
 		if label.holdsIn == "" || label.failsIn == "" {
 			x.evaluateLabel(label, state)

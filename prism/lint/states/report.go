@@ -46,7 +46,7 @@ func parseRat(text string) *big.Rat {
 	return fraction
 }
 
-// makeReport returns the findings of the exploration. endErr is the error of the context if it ended before all states were visited.
+// makeReport returns the findings of the exploration. endErr is the error of the context if it ended the exploration early; nil otherwise.
 func (x *explorer) makeReport(endErr error) *Report {
 	undecided := x.whyUndecided(endErr)
 	if undecided == "" { // all reachable states were visited without an error
@@ -101,12 +101,12 @@ func (x *explorer) checkDeadlocks() {
 func (x *explorer) checkNeverHolds() {
 	// A renamed module shares the text of its commands, so several guards may have one position.
 	numModules := countByPosition(x.allGuards)
-	numUnheld := countByPosition(x.unheldGuards)
-	for _, guard := range x.unheldGuards {
+	numNotHeld := countByPosition(x.guardsNotHeld)
+	for _, guard := range x.guardsNotHeld {
 		pos := guard.command.Pos
 		switch {
 		case lint.IsConst(guard.command.Guard, false): // reported by lint.Texts
-		case numUnheld[pos] == numModules[pos]:
+		case numNotHeld[pos] == numModules[pos]:
 			x.addFinding(pos, lint.NeverHolds, "", "the guard holds in none of the %d reachable states", x.visited)
 		default:
 			module := x.program.Modules[guard.module].Name

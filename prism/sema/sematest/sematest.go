@@ -8,8 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Program returns the program of the text of a model. constants are definitions as for --const. Of the valuations of an experiment, the program has
-// the last one.
+// Program returns the program of a model, which is given as text. constants are definitions as for --const. If they define several valuations, the
+// program is that of the last one.
 func Program(t testing.TB, text string, constants ...string) *sema.Program {
 	t.Helper()
 	tree, err := syntax.ParseModel("m.prism", []byte(text))
