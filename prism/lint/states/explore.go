@@ -98,10 +98,10 @@ type explorer struct {
 	packing *compile.Packing
 
 	guardsNotHeld []*guard // the guards that have not held yet
-	allGuards    []*guard
-	guardOf      map[compile.CommandRef]*guard
-	labels       []*label
-	takenActions []bool // by action index
+	allGuards     []*guard
+	guardOf       map[compile.CommandRef]*guard
+	labels        []*label
+	takenActions  []bool // by action index
 
 	findings        []lint.Finding
 	counts          map[lint.Code]int
