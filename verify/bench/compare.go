@@ -164,8 +164,8 @@ func startTimes(runs []*record.Run) (first, last time.Time) {
 	return first, last
 }
 
-// compareCase compares the runs of one case by their medians. P is the p-value of the Mann-Whitney test, without an adjustment for the number of
-// cases. Without solved old or new runs, Ratio is NaN and P is 1.
+// compareCase compares the runs of one case by their medians. PValue is the p-value of the Mann-Whitney test, without an adjustment for the number
+// of cases. Without solved old or new runs, Ratio is NaN and PValue is 1.
 func compareCase(group *group, measure func(*record.Run) float64) CaseComparison {
 	thresholds := benchmath.DefaultThresholds
 	oldSample := benchmath.NewSample(solvedValues(group.oldRuns, measure), &thresholds)
@@ -201,7 +201,7 @@ func solvedValues(runs []*record.Run, measure func(*record.Run) float64) (number
 	return numbers
 }
 
-// gravestOutcome returns the gravest outcome of the runs.
+// gravestOutcome returns the worst outcome of the runs.
 func gravestOutcome(runs []*record.Run) record.Outcome {
 	outcome := runs[0].Outcome
 	for _, run := range runs {
@@ -229,8 +229,8 @@ func logRatios(group *group, measure func(*record.Run) float64) (logs []float64)
 	return logs
 }
 
-// adjustForCases multiplies the p-values of the cases by factors that depend on the number of cases (Holm's method). After this, the probability that
-// any of them is below alpha by chance is at most alpha.
+// adjustForCases adjusts the p-values of the cases to the number of cases, by Holm's method. After this, the probability that any of them is below
+// alpha by chance is at most alpha.
 //
 // Source: Holm, A simple sequentially rejective multiple test procedure, 1979.
 func adjustForCases(cases []CaseComparison) {

@@ -14,7 +14,7 @@ func (b *benchmark) stream() shard.Stream {
 	return shard.Stream{Name: "cases", End: int64(len(b.cases)), Timed: true}
 }
 
-// recordShard measures every tool on the cases of this shard, and writes the runs to the file of the shard as JSON lines.
+// recordShard measures every tool on the cases of this shard. It writes the runs as JSON lines to the file of the shard.
 func (b *benchmark) recordShard(ctx context.Context) error {
 	return b.Ledger.Do(ctx, b.stream(), func(piece *shard.Piece) error {
 		var lines bytes.Buffer // the recorded runs
@@ -40,7 +40,8 @@ func (b *benchmark) replayShards() error {
 	})
 }
 
-// replayShard reads the runs of a shard from its file and passes them to Record. It returns an error if a run is of a case of another shard.
+// replayShard reads the runs of one shard from its file and passes them to b.Record. It returns an error if the file has a run of another shard's
+// case.
 func (b *benchmark) replayShard(piece *shard.Piece) error {
 	lines, err := piece.Load()
 	if err != nil {

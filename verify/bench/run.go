@@ -110,13 +110,13 @@ func (b *benchmark) runAll(ctx context.Context) error {
 
 // addCases adds the tests of the shard. It returns an error if two tests have the same name.
 func (b *benchmark) addCases(tests []regress.Test) error {
-	seen := make(map[string]bool)
+	isNameUsed := make(map[string]bool)
 	for _, test := range tests {
 		name := CaseName(&test, b.Suite.Name)
-		if seen[name] {
+		if isNameUsed[name] {
 			return fmt.Errorf("two cases are called %q, want names that differ", name)
 		}
-		seen[name] = true
+		isNameUsed[name] = true
 		if b.Shard.Holds(name) {
 			b.cases = append(b.cases, benchmarkCase{name, test})
 		}
@@ -196,7 +196,7 @@ func (b *benchmark) setUsage(run *record.Run, usage *measure.Usage) {
 	run.Interference = usage.Interference.Texts(usage.Wall, cores)
 }
 
-// judge sets the outcome of each property of a run from the report of its test. The outcome of the whole run is the gravest of them.
+// judge sets the outcome of each property of a run from the report of its test. The outcome of the whole run is the worst of them.
 func judge(run *record.Run, testReport *report.TestReport, usage *measure.Usage) {
 	for i := range testReport.Results {
 		testResult := &testReport.Results[i]

@@ -10,8 +10,8 @@ import (
 // maxPairs is the largest number of differences that signedRank uses. They have 8 million averages.
 const maxPairs = 4000
 
-// signedRank returns the Hodges-Lehmann estimate of the centre of differences: the median of the averages of all pairs. Each bound of the centre is
-// wrong with probability at most alpha. The bounds are infinite if there are too few differences.
+// signedRank returns the Hodges-Lehmann estimate of the centre of differences, which is the median of the averages of all pairs, and bounds of the
+// centre. Each bound is wrong with probability at most alpha. The bounds are infinite if there are too few differences.
 //
 // The method assumes that the differences are symmetric about the centre. The random order of the two runs of a pair ensures this.
 //

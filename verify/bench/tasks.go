@@ -25,14 +25,14 @@ const PropertyFile = "expected-values.prp"
 // Source: BenchExec, doc/benchexec.md, version 2.0 of the format.
 func Tasks(tests []regress.Test, relativeName func(file string) (string, error)) ([]TaskFile, error) {
 	tasks := []TaskFile{{PropertyFile, []byte("The values of all properties are the expected ones.\n")}}
-	seen := make(map[[2]string]bool)
+	isListed := make(map[[2]string]bool)
 	for i := range tests {
 		model, props := tests[i].Model, tests[i].Props
 		pair := [2]string{model, props}
-		if seen[pair] || model == "" {
+		if isListed[pair] || model == "" {
 			continue
 		}
-		seen[pair] = true
+		isListed[pair] = true
 		text, err := taskText(model, props, relativeName)
 		if err != nil {
 			return nil, err
