@@ -192,23 +192,23 @@ func (d *spaceComparison) compareTypes() *Difference {
 	return &Difference{Kind: ModelType, First: firstType.String(), Second: secondType.String()}
 }
 
-// compareVariables matches the variables of the two spaces by name, and sets slots and constants. It returns a difference if only one space has a
-// variable. An imported second space may lack variables that have the same value in all states.
+// compareVariables matches the variables of the two spaces by name, and sets d.constants and the slots of both views. It returns a difference if
+// only one space has a variable. An imported second space may lack variables that have the same value in all states.
 func (d *spaceComparison) compareVariables() *Difference {
 	firstVars, secondVars := d.first.Space.Program().Vars, d.second.Space.Program().Vars
 	d.constants = make([]int32, len(firstVars))
-	for i, variable := range firstVars {
+	for slot, variable := range firstVars {
 		secondSlot := indexOfVariable(secondVars, variable.Name)
-		d.first.slots = append(d.first.slots, i)
+		d.first.slots = append(d.first.slots, slot)
 		d.second.slots = append(d.second.slots, secondSlot)
 		if secondSlot >= 0 {
 			continue
 		}
-		value, isConstant := d.first.constantValue(i)
+		value, isConstant := d.first.constantValue(slot)
 		if !isConstant || !d.second.Space.Imported() {
 			return onlyInFirst(Variables, "variable "+variable.Name)
 		}
-		d.constants[i] = value
+		d.constants[slot] = value
 	}
 	for _, variable := range secondVars {
 		if indexOfVariable(firstVars, variable.Name) < 0 {
@@ -246,9 +246,10 @@ func (v *view) constantValue(slot int) (value int32, isConstant bool) {
 	return value, true
 }
 
-// valuation returns state i of a space as a valuation of the variables of the first space. A missing variable has its constant value.
-func (d *spaceComparison) valuation(view *view, i int) []int32 {
-	view.state = view.Space.State(view.state, i)
+// valuation returns a state of one space, given by its number, as a valuation of the variables of the first space. A missing variable has its
+// constant value.
+func (d *spaceComparison) valuation(view *view, stateIndex int) []int32 {
+	view.state = view.Space.State(view.state, stateIndex)
 	valuation := make([]int32, len(view.slots))
 	for variable, slot := range view.slots {
 		if slot < 0 {
@@ -260,8 +261,8 @@ func (d *spaceComparison) valuation(view *view, i int) []int32 {
 	return valuation
 }
 
-// matchStates finds the states that both spaces have, by their valuations. d.secondNumbers[i] becomes the number in the second space of state i of the
-// first, or -1. d.second.firstNumbers[j] becomes the number in the first space of state j of the second, or -1-j.
+// matchStates finds the states that both spaces have, by their valuations. d.secondNumbers[i] becomes the number that state i of the first space
+// has in the second space, or -1. d.second.firstNumbers[j] becomes the number that state j of the second space has in the first space, or -1-j.
 func (d *spaceComparison) matchStates(ctx context.Context) error {
 	d.secondNumbers = slices.Repeat([]int32{-1}, d.first.model.NumStates())
 	d.first.firstNumbers = make([]int32, d.first.model.NumStates())
@@ -334,12 +335,12 @@ func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error
 		return difference, err
 	}
 	const statesPerPoll = 256
-	for i, j := range d.secondNumbers {
-		if i%statesPerPoll == 0 && ctx.Err() != nil {
+	for firstState, j := range d.secondNumbers {
+		if firstState%statesPerPoll == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if difference := d.compareState(i, int(j), named); difference != nil {
-			difference.State = d.stateText(int32(i))
+		if difference := d.compareState(firstState, int(j), named); difference != nil {
+			difference.State = d.stateText(int32(firstState))
 			return difference, nil
 		}
 	}
@@ -350,14 +351,15 @@ func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error
 	return nil, nil
 }
 
-// compareState compares state i of the first space with state j of the second. A negative j means that the second space lacks the state.
-func (d *spaceComparison) compareState(i, j int, named *labelsAndRewards) *Difference {
-	if j < 0 {
+// compareState compares a state of the first space with a state of the second, both given by their numbers. A negative secondState means that the
+// second space lacks the state.
+func (d *spaceComparison) compareState(firstState, secondState int, named *labelsAndRewards) *Difference {
+	if secondState < 0 {
 		return &Difference{Kind: States, First: present, Second: absent}
 	}
-	difference, equalPairs := d.compareChoices(i, j)
+	difference, equalPairs := d.compareChoices(firstState, secondState)
 	if difference == nil {
-		difference = named.compare(i, j, equalPairs)
+		difference = named.compare(firstState, secondState, equalPairs)
 	}
 	return difference
 }
@@ -379,14 +381,14 @@ type transition struct {
 	weightedReward quantity
 }
 
-// choicesOfState returns the choices of state i of a space.
-func (d *spaceComparison) choicesOfState(space *view, i int) []choice {
+// choicesOfState returns the choices of a state of one space.
+func (d *spaceComparison) choicesOfState(view *view, state int) []choice {
 	var choices []choice
-	first, end := space.model.Choices(i)
+	first, end := view.model.Choices(state)
 	for index := first; index < end; index++ {
-		converted := choice{index: index, transitions: d.transitionsOf(space, index, nil)}
-		if space.model.Kind == sparse.MDP && d.namedActions {
-			converted.action = space.action(index)
+		converted := choice{index: index, transitions: d.transitionsOf(view, index, nil)}
+		if view.model.Kind == sparse.MDP && d.namedActions {
+			converted.action = view.action(index)
 		}
 		choices = append(choices, converted)
 	}
@@ -459,34 +461,34 @@ func (t transition) equal(other transition) bool {
 	return t.compare(other) == 0 && t.weight.equal(other.weight) && t.high.equal(other.high)
 }
 
-// compareChoices compares the choices of state i of the first space with the choices of state j of the second space. It returns the first
-// difference. Without a difference, it returns the pairs of equal choices, as an index in the first and an index in the second space.
-func (d *spaceComparison) compareChoices(i, j int) (difference *Difference, pairs [][2]int) {
-	firstChoices, secondChoices := d.choicesOfState(d.first, i), d.choicesOfState(d.second, j)
-	matchedFirst, matchedSecond := make([]bool, len(firstChoices)), make([]bool, len(secondChoices))
-	for k := range firstChoices {
-		for l := range secondChoices {
-			first, second := &firstChoices[k], &secondChoices[l]
+// compareChoices compares the choices of a state of the first space with the choices of a state of the second. It returns the first difference.
+// Without a difference, it returns the pairs of equal choices, each as an index in the first and an index in the second space.
+func (d *spaceComparison) compareChoices(firstState, secondState int) (difference *Difference, equalChoices [][2]int) {
+	firstChoices, secondChoices := d.choicesOfState(d.first, firstState), d.choicesOfState(d.second, secondState)
+	isFirstMatched, isSecondMatched := make([]bool, len(firstChoices)), make([]bool, len(secondChoices))
+	for i := range firstChoices {
+		for j := range secondChoices {
+			first, second := &firstChoices[i], &secondChoices[j]
 			if first.equal(second) {
-				pairs = append(pairs, [2]int{first.index, second.index})
-				matchedFirst[k], matchedSecond[l] = true, true
+				equalChoices = append(equalChoices, [2]int{first.index, second.index})
+				isFirstMatched[i], isSecondMatched[j] = true, true
 			}
 		}
 	}
-	onlyFirst, onlySecond := unmatchedChoices(firstChoices, matchedFirst), unmatchedChoices(secondChoices, matchedSecond)
+	onlyFirst, onlySecond := unmatchedChoices(firstChoices, isFirstMatched), unmatchedChoices(secondChoices, isSecondMatched)
 	if len(onlyFirst) == 0 && len(onlySecond) == 0 {
-		return nil, pairs
+		return nil, equalChoices
 	}
-	return d.explainChoices(i, j, onlyFirst, onlySecond), nil
+	return d.explainChoices(firstState, secondState, onlyFirst, onlySecond), nil
 }
 
 // unmatchedChoices returns the choices for which isMatched is false.
 func unmatchedChoices(choices []choice, isMatched []bool) []*choice {
-	var remaining []*choice
+	var unmatched []*choice
 	for i := range choices {
 		if !isMatched[i] {
-			remaining = append(remaining, &choices[i])
+			unmatched = append(unmatched, &choices[i])
 		}
 	}
-	return remaining
+	return unmatched
 }

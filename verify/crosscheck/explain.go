@@ -9,25 +9,25 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// explainChoices returns the difference between the choices of state i of the first space and state j of the second. onlyFirst and onlySecond are the
-// choices of each state without an equal choice in the other space.
-func (d *spaceComparison) explainChoices(i, j int, onlyFirst, onlySecond []*choice) *Difference {
+// explainChoices returns the difference between the choices of a state of the first space and a state of the second. onlyFirst and onlySecond are
+// the choices of each state without an equal choice in the other space.
+func (d *spaceComparison) explainChoices(firstState, secondState int, onlyFirst, onlySecond []*choice) *Difference {
 	// Two choices with the same action differ in a transition.
 	for _, firstChoice := range onlyFirst {
 		for _, secondChoice := range onlySecond {
 			if firstChoice.action == secondChoice.action {
-				return d.explainTransition(i, j, firstChoice, secondChoice)
+				return d.explainTransition(firstState, secondState, firstChoice, secondChoice)
 			}
 		}
 	}
 	difference := &Difference{Kind: Choices, First: absent, Second: absent}
 	if len(onlyFirst) > 0 {
 		difference.What, difference.First = d.choiceText(onlyFirst[0]), present
-		difference.Origins = slices.Concat(d.origins(d.first, i, onlyFirst[0], nil), d.commandsWithAction(d.second, onlyFirst[0].action))
+		difference.Origins = slices.Concat(d.origins(d.first, firstState, onlyFirst[0], nil), d.commandsWithAction(d.second, onlyFirst[0].action))
 		return difference
 	}
 	difference.What, difference.Second = d.choiceText(onlySecond[0]), present
-	difference.Origins = slices.Concat(d.candidateCommands(i, onlySecond[0]), d.origins(d.second, j, onlySecond[0], nil))
+	difference.Origins = slices.Concat(d.candidateCommands(firstState, onlySecond[0]), d.origins(d.second, secondState, onlySecond[0], nil))
 	return difference
 }
 
@@ -47,8 +47,9 @@ func (d *spaceComparison) choiceText(c *choice) string {
 }
 
 // explainTransition describes the first transition in which two choices with the same action differ: in its target or the lower end of its
-// probability, and otherwise in the upper end. firstChoice is a choice of state i of the first space, secondChoice one of state j of the second.
-func (d *spaceComparison) explainTransition(i, j int, firstChoice, secondChoice *choice) *Difference {
+// probability, and otherwise in the upper end. firstChoice is a choice of firstState in the first space, and secondChoice a choice of secondState
+// in the second.
+func (d *spaceComparison) explainTransition(firstState, secondState int, firstChoice, secondChoice *choice) *Difference {
 	difference := &Difference{Kind: Probability, First: noTransition, Second: noTransition}
 	firstTransition, secondTransition := firstDifference(firstChoice.transitions, secondChoice.transitions, transition.lowerEnd)
 	if firstTransition == nil && secondTransition == nil {
@@ -67,7 +68,7 @@ func (d *spaceComparison) explainTransition(i, j int, firstChoice, secondChoice 
 	if secondTransition != nil {
 		difference.Second = secondTransition.text()
 	}
-	difference.Origins = slices.Concat(d.origins(d.first, i, firstChoice, firstTransition), d.origins(d.second, j, secondChoice, secondTransition))
+	difference.Origins = slices.Concat(d.origins(d.first, firstState, firstChoice, firstTransition), d.origins(d.second, secondState, secondChoice, secondTransition))
 	return difference
 }
 
@@ -108,13 +109,13 @@ func firstDifference(first, second []transition, value func(transition) quantity
 	return nil, nil
 }
 
-// origins returns the commands that made the choice sought in state i. In a Markov chain it returns the commands that made the transition, or all
+// origins returns the commands that made the choice sought in a state. In a Markov chain it returns the commands that made the transition, or all
 // enabled commands if the transition is nil. It returns nil for an imported space, which has no commands.
-func (d *spaceComparison) origins(view *view, i int, sought *choice, transition *transition) []Origin {
+func (d *spaceComparison) origins(view *view, stateIndex int, sought *choice, transition *transition) []Origin {
 	if view.Space.Imported() {
 		return nil
 	}
-	state := view.Space.State(nil, i)
+	state := view.Space.State(nil, stateIndex)
 	expanded, err := view.Space.Compiled().NewExpander().Expand(state)
 	if err != nil { // cannot happen in a reachable state
 		return nil
@@ -189,13 +190,13 @@ func (v *view) appendCommands(list []Origin, compiled *compile.Choice) []Origin 
 }
 
 // candidateCommands returns commands of the first model that may explain why only the second space has the choice sought: the commands with an
-// update from state i to a target of the choice. If there are none, it returns all commands with the action of the choice.
-func (d *spaceComparison) candidateCommands(i int, sought *choice) []Origin {
+// update from the given state to a target of the choice. If there are none, it returns all commands with the action of the choice.
+func (d *spaceComparison) candidateCommands(stateIndex int, sought *choice) []Origin {
 	if d.first.Space.Imported() {
 		return nil
 	}
 	var candidates []Origin
-	state := d.first.Space.State(nil, i)
+	state := d.first.Space.State(nil, stateIndex)
 	program := d.first.Space.Program()
 	for _, module := range program.Modules {
 		for _, command := range module.Commands {

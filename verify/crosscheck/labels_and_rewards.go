@@ -94,16 +94,16 @@ func (v *view) deadlocks() *sparse.Set {
 func (p *labelsAndRewards) pairRewards(bothComplete bool) (*Difference, error) {
 	firstRewards, secondRewards := p.first.Space.Program().Rewards, p.second.Space.Program().Rewards
 	isPaired := make([]bool, len(secondRewards))
-	for i := range firstRewards {
-		secondIndex := unpairedReward(secondRewards, isPaired, firstRewards[i].Name)
+	for firstIndex := range firstRewards {
+		secondIndex := unpairedReward(secondRewards, isPaired, firstRewards[firstIndex].Name)
 		if secondIndex < 0 && bothComplete {
-			return onlyInFirst(Rewards, rewardName(firstRewards, i)), nil
+			return onlyInFirst(Rewards, rewardName(firstRewards, firstIndex)), nil
 		}
 		if secondIndex < 0 {
 			continue
 		}
 		isPaired[secondIndex] = true
-		if err := p.addRewardPair(i, secondIndex); err != nil {
+		if err := p.addRewardPair(firstIndex, secondIndex); err != nil {
 			return nil, err
 		}
 	}
@@ -149,16 +149,16 @@ func (v *view) rewardValues(i int) (values rewardStructure, err error) {
 	return values, err
 }
 
-// compare compares the labels and the rewards of state i of the first space and state j of the second, and returns the first difference. equalChoices
-// has the indices of each pair of equal choices.
-func (p *labelsAndRewards) compare(i, j int, equalChoices [][2]int) *Difference {
+// compare compares the labels and the rewards of a state of the first space and a state of the second, and returns the first difference.
+// equalChoices has the indices of each pair of equal choices.
+func (p *labelsAndRewards) compare(firstState, secondState int, equalChoices [][2]int) *Difference {
 	for k := range p.labels {
-		if difference := p.compareLabel(&p.labels[k], i, j); difference != nil {
+		if difference := p.compareLabel(&p.labels[k], firstState, secondState); difference != nil {
 			return difference
 		}
 	}
 	for k := range p.rewards {
-		if difference := p.rewards[k].compare(p.spaceComparison, i, j, equalChoices); difference != nil {
+		if difference := p.rewards[k].compare(p.spaceComparison, firstState, secondState, equalChoices); difference != nil {
 			difference.Kind = Rewards
 			difference.What += ", " + rewardName(p.first.Space.Program().Rewards, p.rewards[k].index)
 			return difference
@@ -167,9 +167,9 @@ func (p *labelsAndRewards) compare(i, j int, equalChoices [][2]int) *Difference 
 	return nil
 }
 
-// compareLabel returns a difference if only one of state i of the first space and state j of the second has a label.
-func (p *labelsAndRewards) compareLabel(label *labelPair, i, j int) *Difference {
-	inFirst, inSecond := label.first.Has(i), label.second.Has(j)
+// compareLabel returns a difference if exactly one of the two states has a label.
+func (p *labelsAndRewards) compareLabel(label *labelPair, firstState, secondState int) *Difference {
+	inFirst, inSecond := label.first.Has(firstState), label.second.Has(secondState)
 	if inFirst == inSecond {
 		return nil
 	}
@@ -181,56 +181,56 @@ func (p *labelsAndRewards) compareLabel(label *labelPair, i, j int) *Difference 
 	return difference
 }
 
-// compare compares the rewards of state i of the first space and state j of the second space, and the rewards of their equal choices and transitions.
-// It returns the first difference; nil if there is none.
-func (r *rewardPair) compare(d *spaceComparison, i, j int, equalChoices [][2]int) *Difference {
+// compare compares the rewards of a state of the first space and a state of the second, and the rewards of their equal choices and transitions. It
+// returns the first difference; nil if there is none.
+func (r *rewardPair) compare(comparison *spaceComparison, firstState, secondState int, equalChoices [][2]int) *Difference {
 	// A tool that exports mean rewards exports no reward for a deadlock.
-	lacksReward := d.second.MeanRewards && d.first.deadlocks().Has(i)
-	first, second := d.rewardEntry(r.first.State, r.first.StateFractions, i), d.rewardEntry(r.second.State, r.second.StateFractions, j)
+	lacksReward := comparison.second.MeanRewards && comparison.first.deadlocks().Has(firstState)
+	first, second := comparison.rewardEntry(r.first.State, r.first.StateFractions, firstState), comparison.rewardEntry(r.second.State, r.second.StateFractions, secondState)
 	if !lacksReward && !first.equal(second) {
-		return &Difference{What: "of the state", First: first.String(), Second: second.String(), Origins: d.stateRewardOrigins(r.index, i)}
+		return &Difference{What: "of the state", First: first.String(), Second: second.String(), Origins: comparison.stateRewardOrigins(r.index, firstState)}
 	}
-	for _, pair := range equalChoices {
-		if difference := r.compareTransitions(d, i, pair); difference != nil {
+	for _, choices := range equalChoices {
+		if difference := r.compareTransitions(comparison, firstState, choices); difference != nil {
 			return difference
 		}
-		inFirst, inSecond := d.rewardEntry(r.first.Choice, r.first.ChoiceFractions, pair[0]), d.rewardEntry(r.second.Choice, r.second.ChoiceFractions, pair[1])
+		inFirst, inSecond := comparison.rewardEntry(r.first.Choice, r.first.ChoiceFractions, choices[0]), comparison.rewardEntry(r.second.Choice, r.second.ChoiceFractions, choices[1])
 		if !inFirst.equal(inSecond) {
-			origins := d.transitionRewardOrigins(r.index, i, d.first.actionOf(pair[0]))
+			origins := comparison.transitionRewardOrigins(r.index, firstState, comparison.first.actionOf(choices[0]))
 			return &Difference{What: "of a choice", First: inFirst.String(), Second: inSecond.String(), Origins: origins}
 		}
 	}
 	return nil
 }
 
-// compareTransitions compares the transition rewards of two equal choices. pair has the index of the choice in each space; the first choice
-// belongs to the given state.
-func (r *rewardPair) compareTransitions(d *spaceComparison, state int, pair [2]int) *Difference {
-	onlyMeans := d.first.MeanRewards || d.second.MeanRewards
+// compareTransitions compares the transition rewards of two equal choices. choices has the index of the choice in each space, and state is the
+// state of the first choice.
+func (r *rewardPair) compareTransitions(comparison *spaceComparison, state int, choices [2]int) *Difference {
+	onlyMeans := comparison.first.MeanRewards || comparison.second.MeanRewards
 	noRewards := r.first.transition == nil && r.second.transition == nil
 	if onlyMeans || noRewards { // nothing to compare
 		return nil
 	}
-	firstReward := func(t int) quantity { return d.rewardEntry(r.first.transition, r.first.transitionRats, t) }
-	secondReward := func(t int) quantity { return d.rewardEntry(r.second.transition, r.second.transitionRats, t) }
-	inFirst, inSecond := firstDifference(d.transitionsOf(d.first, pair[0], firstReward), d.transitionsOf(d.second, pair[1], secondReward), transition.meanReward)
+	firstReward := func(t int) quantity { return comparison.rewardEntry(r.first.transition, r.first.transitionRats, t) }
+	secondReward := func(t int) quantity { return comparison.rewardEntry(r.second.transition, r.second.transitionRats, t) }
+	inFirst, inSecond := firstDifference(comparison.transitionsOf(comparison.first, choices[0], firstReward), comparison.transitionsOf(comparison.second, choices[1], secondReward), transition.meanReward)
 	if inFirst == nil {
 		return nil
 	}
-	action := slices.Index(d.first.Space.Program().Actions, inFirst.action)
+	action := slices.Index(comparison.first.Space.Program().Actions, inFirst.action)
 	return &Difference{
-		What: "of a transition to " + d.stateText(inFirst.target), First: inFirst.meanReward().String(), Second: inSecond.meanReward().String(),
-		Origins: d.transitionRewardOrigins(r.index, state, action),
+		What: "of a transition to " + comparison.stateText(inFirst.target), First: inFirst.meanReward().String(), Second: inSecond.meanReward().String(),
+		Origins: comparison.transitionRewardOrigins(r.index, state, action),
 	}
 }
 
-// rewardEntry returns the reward with index i, as a fraction or as a float64. All rewards of a nil array are 0.
-func (d *spaceComparison) rewardEntry(values []float64, fractions []*big.Rat, i int) quantity {
+// rewardEntry returns the reward with an index, as a fraction or as a float64. All rewards of a nil array are 0.
+func (d *spaceComparison) rewardEntry(values []float64, fractions []*big.Rat, index int) quantity {
 	switch {
 	case d.exact && fractions != nil:
-		return quantity{fraction: fractions[i]}
+		return quantity{fraction: fractions[index]}
 	case values != nil && !d.exact:
-		return quantity{float: values[i]}
+		return quantity{float: values[index]}
 	}
 	return quantity{}
 }
@@ -257,16 +257,16 @@ func (d *spaceComparison) transitionRewardOrigins(structure, i, action int) []Or
 	})
 }
 
-// rewardOrigins returns the items of a reward structure that isSelected accepts and whose guard holds in state i of the first space. Without such
+// rewardOrigins returns the items of a reward structure that isSelected accepts and whose guard holds in a state of the first space. Without such
 // items it returns the reward structure itself. An imported space has no items.
-func (d *spaceComparison) rewardOrigins(structure, i int, isSelected func(*sema.RewardItem) bool) []Origin {
+func (d *spaceComparison) rewardOrigins(structure, stateIndex int, isSelected func(*sema.RewardItem) bool) []Origin {
 	if d.first.Space.Imported() {
 		return nil
 	}
 	program := d.first.Space.Program()
 	rewards := &program.Rewards[structure]
 	structureOrigin := Origin{Model: d.first.Name, File: program.File, Pos: rewards.Pos, What: "reward " + rewardName(program.Rewards, structure)}
-	state := d.first.Space.State(nil, i)
+	state := d.first.Space.State(nil, stateIndex)
 	var origins []Origin
 	for k := range rewards.Items {
 		item := &rewards.Items[k]

@@ -30,7 +30,8 @@ type instance struct {
 	strictCheck        ModelCheck
 }
 
-// newPlannedModel returns the model of a plan. Its parameters are the results of [runner.NewPlan] or [runner.PlanModel]. It returns err unchanged.
+// newPlannedModel returns the model of a plan with an instance for each valuation of the constants. Its parameters are the two results of
+// [runner.NewPlan] or [runner.PlanModel]; an error is returned unchanged.
 func newPlannedModel(plan *runner.Plan, err error) (*plannedModel, error) {
 	if err != nil {
 		return nil, err
