@@ -28,33 +28,33 @@ func (c Annotations) Expects() bool {
 
 // String returns the expected value and its terms in the words of a report, such as "1/6 tolerance=1e-06".
 func (c Annotations) String() string {
-	var parts []string
+	var words []string
 	if c.Result != nil {
-		parts = append(parts, c.Result.Value)
+		words = append(words, c.Result.Value)
 	}
 	terms := c.Terms
 	if terms == nil {
-		return strings.Join(parts, " ")
+		return strings.Join(words, " ")
 	}
 	if terms.Tolerance != nil {
-		parts = append(parts, "tolerance="+shortest(*terms.Tolerance))
+		words = append(words, "tolerance="+shortest(*terms.Tolerance))
 	}
 	if terms.Absolute != nil {
-		parts = append(parts, "absolute="+shortest(*terms.Absolute))
+		words = append(words, "absolute="+shortest(*terms.Absolute))
 	}
 	if terms.Statistical != nil {
-		parts = append(parts, fmt.Sprintf("samples=%d", terms.Statistical.Samples))
+		words = append(words, fmt.Sprintf("samples=%d", terms.Statistical.Samples))
 	}
 	if len(terms.Errors) > 0 {
-		parts = append(parts, "an error of class "+classNames(terms.Errors))
+		words = append(words, "an error of class "+classNames(terms.Errors))
 	}
-	return strings.Join(parts, " ")
+	return strings.Join(words, " ")
 }
 
 // shortest returns the shortest decimal text of a float64.
 func shortest(number float64) string { return result.JSONNumber(number).String() }
 
-// classNames joins the names of failure classes with "or". It returns "any" or "limit" if the classes are those of such a group.
+// classNames joins the names of failure classes with "or". It returns "any" for all classes, and "limit" for the classes of that group.
 func classNames(classes []result.Class) string {
 	if slices.Equal(classes, classesNamed("any")) {
 		return "any"
@@ -255,7 +255,7 @@ func guaranteesBounds(accuracy result.Accuracy) bool {
 	return false
 }
 
-// intervalContains reports whether a fraction lies in an interval. It does not round the fraction.
+// intervalContains reports whether a fraction lies in an interval, without rounding the fraction.
 func intervalContains(bounds result.Interval, fraction *big.Rat) bool {
 	aboveLower, belowUpper := math.IsInf(bounds.Lo, -1), math.IsInf(bounds.Hi, 1)
 	if lower := new(big.Rat).SetFloat64(bounds.Lo); lower != nil && lower.Cmp(fraction) <= 0 {

@@ -202,7 +202,7 @@ func (e *Expectation) compareDouble(verdict result.Verdict, rules Rules) error {
 	return compareNumbers(got, value.Float, allowedError, text+" = "+numberText(value.Float))
 }
 
-// compareWithInterval returns a Problem unless a number is in an interval. allowedError is the absolute error of the number.
+// compareWithInterval returns a Problem unless a number is in an interval. maxError is the absolute error of the number.
 func compareWithInterval(got float64, text string, maxError float64) error {
 	want, ok := parseInterval(text)
 	if !ok {
@@ -219,8 +219,8 @@ func compareWithInterval(got float64, text string, maxError float64) error {
 // roundingError is the error that PRISM allows for floating-point arithmetic.
 const roundingError = 1e-12
 
-// compareNumbers returns a Problem unless two numbers differ by at most allowedError. Infinities must be equal, and NaN equals NaN. text is the expected
-// value, for the message.
+// compareNumbers returns a Problem unless two numbers differ by at most maxError. Infinities must be equal, and NaN equals NaN. text is the
+// expected value, for the message.
 func compareNumbers(got, want, maxError float64, text string) error {
 	if notFinite(got) || notFinite(want) {
 		bothNaN := math.IsNaN(got) && math.IsNaN(want)

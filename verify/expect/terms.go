@@ -181,23 +181,23 @@ func skipBlanks(text []byte, offset int) int {
 	return offset
 }
 
-// parseTerm parses the term key=value or key="value" at the offset from, and stores its value in terms. It returns the offset of the end of the
+// parseTerm parses the term key=value or key="value" at the offset keyBegin, and stores its value in terms. It returns the offset of the end of the
 // term. seenKeys has the keys of earlier terms.
-func (b *block) parseTerm(terms *Terms, begin, end int, seenKeys map[string]bool) int {
-	keyEnd := begin
+func (b *block) parseTerm(terms *Terms, keyBegin, end int, seenKeys map[string]bool) int {
+	keyEnd := keyBegin
 	for keyEnd < end && isLetter(b.text[keyEnd]) {
 		keyEnd++
 	}
-	key := string(b.text[begin:keyEnd])
+	key := string(b.text[keyBegin:keyEnd])
 	if key == "" || keyEnd == end || b.text[keyEnd] != '=' {
 		termEnd := b.wordEnd(keyEnd, end)
-		terms.addMistake(b.pos(begin), "found %q, want a term such as tolerance=1e-6", b.text[begin:termEnd])
+		terms.addMistake(b.pos(keyBegin), "found %q, want a term such as tolerance=1e-6", b.text[keyBegin:termEnd])
 		return termEnd
 	}
 	valueBegin := keyEnd + 1
 	if valueBegin == end || b.text[valueBegin] != '"' {
 		termEnd := b.wordEnd(valueBegin, end)
-		terms.setTerm(key, string(b.text[valueBegin:termEnd]), b.pos(begin), b.pos(valueBegin), seenKeys)
+		terms.setTerm(key, string(b.text[valueBegin:termEnd]), b.pos(keyBegin), b.pos(valueBegin), seenKeys)
 		return termEnd
 	}
 	valueBegin++
@@ -206,7 +206,7 @@ func (b *block) parseTerm(terms *Terms, begin, end int, seenKeys map[string]bool
 		terms.addMistake(b.pos(valueBegin-1), "the value has no end, want \"")
 		return end
 	}
-	terms.setTerm(key, string(b.text[valueBegin:valueBegin+length]), b.pos(begin), b.pos(valueBegin), seenKeys)
+	terms.setTerm(key, string(b.text[valueBegin:valueBegin+length]), b.pos(keyBegin), b.pos(valueBegin), seenKeys)
 	return valueBegin + length + 1
 }
 
