@@ -160,8 +160,8 @@ type engineRun struct {
 	cells  []int // consecutive indices in Experiment.cells
 }
 
-// engineRuns divides the work into runs, separately for external tools and for the embedded engine. A run of a tool checks one cell. A run of the
-// embedded engine checks all tiles of a strategy if it samples the property of the thesis, and one cell otherwise.
+// engineRuns divides the work into runs of an engine on cells, separately for external tools and for the embedded engine. A run of a tool checks
+// one cell. A run of the embedded engine checks all tiles of a strategy if it samples the property of the thesis, and one cell otherwise.
 func (e *Experiment) engineRuns(engines []runner.Engine) (toolRuns, nativeRuns []engineRun) {
 	cellsPerRun := 1
 	isSampled := e.Job.Method != runner.States
@@ -335,8 +335,8 @@ type Agreement struct {
 	Differences []string // the disagreements, with a reason each
 }
 
-// Agree compares every two verdicts of different engines about the same cell. engines is the number of engines, and the cells are ordered by engine
-// last. All comparisons together have the confidence stats.CompareConfidence.
+// Agree compares every two verdicts of different engines about the same cell. engines is the number of engines. The verdicts about one cell follow
+// each other in cells. All comparisons together have the confidence stats.CompareConfidence.
 func Agree(cells []report.ComparisonCell, engines int) (agreement Agreement) {
 	options := agree.Options{Level: agree.Level(stats.CompareConfidence, len(cells))}
 	for sameCell := range slices.Chunk(cells, engines) {
