@@ -53,7 +53,8 @@ func ClassOf(test *report.TestResult) Class {
 	return NotRun
 }
 
-// Notes returns the notes of a report: for each engine, how many cases are in each class; and how many cases were left out, with the reasons.
+// Notes returns the notes of a report: the number of cases in each class for each engine, and the number of cases that were left out for each
+// reason.
 func (s *Set) Notes(testReport *report.TestReport) []string {
 	var notes []string
 	for _, engine := range testReport.Engines {
@@ -83,11 +84,11 @@ func engineNote(testReport *report.TestReport, engine string) string {
 			seconds += test.Run
 		}
 	}
-	var parts []string
+	var classCounts []string
 	for class, count := range counts {
 		if count > 0 || Class(class) <= Violated {
-			parts = append(parts, fmt.Sprintf("%d %s", count, Class(class)))
+			classCounts = append(classCounts, fmt.Sprintf("%d %s", count, Class(class)))
 		}
 	}
-	return fmt.Sprintf("%s: %s; %.1f s, building included", engine, strings.Join(parts, ", "), seconds)
+	return fmt.Sprintf("%s: %s; %.1f s, building included", engine, strings.Join(classCounts, ", "), seconds)
 }

@@ -330,7 +330,7 @@ func parseReference(raw json.RawMessage) (expectation regress.Extra, ok bool) {
 	expected := &expect.Expectation{Text: "reference"}
 	tolerance := boundedTolerance // a rounded number has another tolerance
 	terms := &expect.Terms{Text: "reference", Tolerance: &tolerance, Reference: expect.Precise}
-	var parts struct{ Num, Den, Lower, Upper json.Number }
+	var object struct{ Num, Den, Lower, Upper json.Number }
 	var truth bool
 	var number json.Number
 	var word string
@@ -344,10 +344,10 @@ func parseReference(raw json.RawMessage) (expectation regress.Extra, ok bool) {
 		if isDecimal := strings.ContainsAny(expected.Value, ".eE"); isDecimal {
 			terms.Reference, tolerance = expect.Rounded, roundedTolerance
 		}
-	case json.Unmarshal(raw, &parts) == nil && parts.Num != "" && parts.Den != "":
-		expected.Value = parts.Num.String() + "/" + parts.Den.String()
-	case json.Unmarshal(raw, &parts) == nil && parts.Lower != "" && parts.Upper != "":
-		expected.Value = "[" + parts.Lower.String() + "," + parts.Upper.String() + "]"
+	case json.Unmarshal(raw, &object) == nil && object.Num != "" && object.Den != "":
+		expected.Value = object.Num.String() + "/" + object.Den.String()
+	case json.Unmarshal(raw, &object) == nil && object.Lower != "" && object.Upper != "":
+		expected.Value = "[" + object.Lower.String() + "," + object.Upper.String() + "]"
 		terms.Reference = expect.Rounded
 	default:
 		return regress.Extra{}, false
