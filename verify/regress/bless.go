@@ -194,7 +194,7 @@ func (w *annotationWriter) skipTest(test *loadedTest) {
 	})
 }
 
-// keptInstances returns the set of instances that keep their annotations: those whose annotations pass or have errors. It runs the test to find the
+// keptInstances returns the instances that keep their annotations, because the annotations pass or have errors. It runs the test to find the
 // annotations that fail.
 func (w *annotationWriter) keptInstances(ctx context.Context, test *loadedTest) map[*propertyInstance]bool {
 	isKept := make(map[*propertyInstance]bool)
@@ -252,7 +252,7 @@ const (
 	bySampling                     // a confidence interval from sampled paths
 )
 
-// settings returns a function that changes the settings of a run. With the changed settings, the run computes values by the given method.
+// settings returns a function that changes the settings of a run so that it computes values by the given method.
 func (w *annotationWriter) settings(method valueMethod) func(*runner.Settings) {
 	return func(settings *runner.Settings) {
 		switch method {
@@ -328,8 +328,8 @@ func (w *annotationWriter) sampleAsTest(ctx context.Context, test *loadedTest, i
 	return sampled, verdict.Resolution == result.Uniform
 }
 
-// proposalAfter converts the verdict of a method to a proposal. earlierProposal is the proposal of the previous methods. If the verdict gives neither a
-// value nor a reason, the new proposal has the reason of earlierProposal.
+// proposalAfter converts the verdict of a method to a proposal. If the verdict gives neither a value nor a reason, the new proposal has the reason
+// of earlierProposal, which came from the method before.
 func (w *annotationWriter) proposalAfter(earlierProposal proposal, test *loadedTest, verdict *result.Verdict, method valueMethod) proposal {
 	proposed := w.proposalFor(verdict, method)
 	isInterval := strings.HasPrefix(proposed.value, "[")

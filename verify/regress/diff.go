@@ -78,29 +78,30 @@ func compareLines(oldLines, editedLines [][]byte) []lineChange {
 	return changes
 }
 
-// compareMiddle compares two lists of lines by their longest common subsequence. offset is the number of lines before these lists in both texts.
+// compareMiddle compares two lists of lines by their longest common subsequence. offset is the number of equal lines before these lists in both
+// texts.
 func compareMiddle(oldLines, editedLines [][]byte, offset int) []lineChange {
 	commonLengths := commonSuffixes(oldLines, editedLines)
 	var changes []lineChange
-	i, j := 0, 0
-	for i < len(oldLines) || j < len(editedLines) {
-		hasOld, hasEdited := i < len(oldLines), j < len(editedLines)
+	oldIndex, editedIndex := 0, 0
+	for oldIndex < len(oldLines) || editedIndex < len(editedLines) {
+		hasOld, hasEdited := oldIndex < len(oldLines), editedIndex < len(editedLines)
 		switch {
-		case hasOld && hasEdited && bytes.Equal(oldLines[i], editedLines[j]):
-			changes = append(changes, lineChange{' ', offset + i + 1, offset + j + 1, oldLines[i]})
-			i, j = i+1, j+1
-		case !hasEdited || hasOld && commonLengths[i+1][j] >= commonLengths[i][j+1]: // without this old line, at least as many lines are common
-			changes = append(changes, lineChange{'-', offset + i + 1, offset + j, oldLines[i]})
-			i++
+		case hasOld && hasEdited && bytes.Equal(oldLines[oldIndex], editedLines[editedIndex]):
+			changes = append(changes, lineChange{' ', offset + oldIndex + 1, offset + editedIndex + 1, oldLines[oldIndex]})
+			oldIndex, editedIndex = oldIndex+1, editedIndex+1
+		case !hasEdited || hasOld && commonLengths[oldIndex+1][editedIndex] >= commonLengths[oldIndex][editedIndex+1]: // without this old line, at least as many lines are common
+			changes = append(changes, lineChange{'-', offset + oldIndex + 1, offset + editedIndex, oldLines[oldIndex]})
+			oldIndex++
 		default:
-			changes = append(changes, lineChange{'+', offset + i, offset + j + 1, editedLines[j]})
-			j++
+			changes = append(changes, lineChange{'+', offset + oldIndex, offset + editedIndex + 1, editedLines[editedIndex]})
+			editedIndex++
 		}
 	}
 	return changes
 }
 
-// commonSuffixes returns for all i and j the length of the longest common subsequence of old[i:] and edited[j:].
+// commonSuffixes returns, for all i and j, the length of the longest common subsequence of oldLines[i:] and editedLines[j:].
 func commonSuffixes(oldLines, editedLines [][]byte) [][]int {
 	lengths := make([][]int, len(oldLines)+1)
 	for i := range lengths {

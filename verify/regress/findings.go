@@ -80,15 +80,15 @@ func (test *loadedTest) usesExtra(extra *Extra) bool {
 func (r *suiteRun) fileFindings(name string, tests []*loadedTest) []report.TestFinding {
 	text, propsTree := tests[0].propsText, tests[0].propsTree
 	mistakes := expect.Check(text, propsTree)
-	withUnused := slices.Clone(mistakes)
+	allMistakes := slices.Clone(mistakes)
 	for _, item := range propsTree.Items {
 		property, ok := item.(*syntax.Property)
 		if ok && checkedByTests(tests, property) {
-			withUnused = append(withUnused, unusedAnnotations(tests, property, mistakes)...)
+			allMistakes = append(allMistakes, unusedAnnotations(tests, property, mistakes)...)
 		}
 	}
 	var findings []report.TestFinding
-	for _, mistake := range withUnused {
+	for _, mistake := range allMistakes {
 		findings = append(findings, report.TestFinding{File: name, Line: int(mistake.Pos.Line), Col: int(mistake.Pos.Col), Message: mistake.Msg})
 	}
 	return findings

@@ -36,11 +36,11 @@ func (test *loadedTest) setIdentities(selectedIDs []string) (ids []string) {
 	test.wantsRunResults = len(selectedIDs) == 0 || slices.Contains(selectedIDs, testID)
 	occurrences := make(map[string]int)
 	for _, instance := range test.instances {
-		parts := []string{testIdentity, instance.task.Name, instance.task.Text}
+		identityTexts := []string{testIdentity, instance.task.Name, instance.task.Text}
 		for _, constant := range instance.constants() {
-			parts = append(parts, constant.Name+"="+constant.Value)
+			identityTexts = append(identityTexts, constant.Name+"="+constant.Value)
 		}
-		text := strings.Join(parts, "\x00")
+		text := strings.Join(identityTexts, "\x00")
 		occurrences[text]++ // a file may have the same property twice
 		instance.id = shortID(text, strconv.Itoa(occurrences[text]))
 		instance.selected = test.wantsRunResults || slices.Contains(selectedIDs, instance.id)

@@ -120,14 +120,14 @@ func Discover(fileSystem fs.FS, names []string, pairing suite.Pairing) ([]Test, 
 // Distinct returns the tests without repetitions. Tests are equal if they have the same files, switches, constants, engines and expectations.
 func Distinct(tests []Test) []Test {
 	var distinct []Test
-	seen := make(map[string]bool)
+	isListed := make(map[string]bool)
 	for _, test := range tests {
 		key := fmt.Sprintf("%q %q %q %q %q %q", test.Dir, test.Model, test.Props, test.Args, test.Consts, test.Engines)
 		for _, extra := range test.Extra {
 			key += fmt.Sprintf(" %q %v", extra.File, extra.Pos)
 		}
-		if !seen[key] {
-			seen[key] = true
+		if !isListed[key] {
+			isListed[key] = true
 			distinct = append(distinct, test)
 		}
 	}

@@ -165,7 +165,7 @@ func (test *loadedTest) importSources(words []string) ([]importSource, error) {
 	return sources, nil
 }
 
-// buildSpace returns the state space of a run: the imported one, or the one that the engine builds from the model.
+// buildSpace returns the state space that a run exports: the imported one, or the one that the engine builds from the model.
 func (run *testRun) buildSpace(ctx context.Context) (*explicit.Space, error) {
 	if run.space != nil {
 		return run.space, nil

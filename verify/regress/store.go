@@ -21,11 +21,11 @@ func (run *testRun) usesCache() bool { return run.options.Cache != nil && run.en
 func (run *testRun) propertyKey(job *runner.Job, number string) cache.Hash {
 	simulation, numeric := job.Simulation, job.Numeric
 	simulation.Workers, numeric.Workers, numeric.MaxMemory = 0, 0, 0 // these do not change a verdict
-	parts := []string{
+	inputs := []string{
 		"verdicts", run.engine.Identity, job.File, string(job.Model), job.PropsFile, string(job.Properties), number, run.importsHash,
 		string(job.Method), fmt.Sprintf("%#v %#v", simulation, numeric), strconv.FormatBool(job.NoFixDeadlocks),
 	}
-	return cache.Key(append(parts, job.Consts...)...)
+	return cache.Key(append(inputs, job.Consts...)...)
 }
 
 // checkBatch finds the answers for the instances of a batch. It runs the engine only for the properties whose answers are not in the cache.
