@@ -256,11 +256,11 @@ func (d *directory) runsOfModelFile(file string) ([]Run, error) {
 	}
 	var runs []Run
 	for _, model := range models {
-		found, err := d.runsOfModel(model)
+		modelRuns, err := d.runsOfModel(model)
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, found...)
+		runs = append(runs, modelRuns...)
 	}
 	return runs, nil
 }
@@ -317,11 +317,11 @@ func (d *directory) runsOfAutos(model string, args []word) ([]Run, error) {
 		if !isAuto(file) || !strings.HasPrefix(file, path.Base(model)) {
 			continue
 		}
-		found, err := d.runsOfAuto(model, file, args)
+		autoRuns, err := d.runsOfAuto(model, file, args)
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, found...)
+		runs = append(runs, autoRuns...)
 	}
 	return runs, nil
 }
@@ -343,11 +343,11 @@ func (d *directory) runsOfProps(file string) ([]Run, error) {
 			if !d.isPaired(model, file, models) {
 				continue
 			}
-			found, err := d.combineArgs(model, func(modelArgs []word) Run { return d.newRun(model, file, switches, modelArgs, propsArgs) })
+			modelRuns, err := d.combineArgs(model, func(modelArgs []word) Run { return d.newRun(model, file, switches, modelArgs, propsArgs) })
 			if err != nil {
 				return nil, err
 			}
-			runs = append(runs, found...)
+			runs = append(runs, modelRuns...)
 		}
 	}
 	return runs, nil
@@ -379,11 +379,11 @@ func (d *directory) runsOfAutoFile(file string) ([]Run, error) {
 			return nil, err
 		}
 		for _, args := range argLines {
-			found, err := d.runsOfAuto(model, file, args)
+			modelRuns, err := d.runsOfAuto(model, file, args)
 			if err != nil {
 				return nil, err
 			}
-			runs = append(runs, found...)
+			runs = append(runs, modelRuns...)
 		}
 	}
 	return runs, nil
@@ -427,11 +427,11 @@ func (d *directory) runsOfAuto(model, file string, modelArgs []word) ([]Run, err
 	}
 	var runs []Run
 	for _, line := range argLines {
-		found, err := d.combineArgs(file, func(autoArgs []word) Run { return d.newRun(model, "", modelArgs, line, autoArgs) })
+		lineRuns, err := d.combineArgs(file, func(autoArgs []word) Run { return d.newRun(model, "", modelArgs, line, autoArgs) })
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, found...)
+		runs = append(runs, lineRuns...)
 	}
 	return runs, nil
 }

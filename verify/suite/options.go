@@ -75,21 +75,21 @@ func (r *optionReader) fail(format string, args ...any) {
 func (r *optionReader) splitArgs() {
 	args := r.run.Args
 	var fileArgs []int
-	for i := 0; i < len(args); i++ {
-		if !strings.HasPrefix(args[i], "-") {
-			fileArgs = append(fileArgs, i)
+	for argIndex := 0; argIndex < len(args); argIndex++ {
+		if !strings.HasPrefix(args[argIndex], "-") {
+			fileArgs = append(fileArgs, argIndex)
 			continue
 		}
-		option := r.nextSwitch(args, i)
+		option := r.nextSwitch(args, argIndex)
 		r.Switches = append(r.Switches, option)
-		i += len(option.Words) - 1
+		argIndex += len(option.Words) - 1
 	}
 	importsModel := slices.ContainsFunc(r.Switches, func(option Switch) bool {
 		return option.Import() && option.Name() != "importresults" && option.Name() != "importpepa"
 	})
-	for _, i := range fileArgs {
-		r.current = i
-		r.addFile(args[i], importsModel)
+	for _, argIndex := range fileArgs {
+		r.current = argIndex
+		r.addFile(args[argIndex], importsModel)
 	}
 }
 
