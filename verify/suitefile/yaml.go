@@ -51,18 +51,18 @@ func (r *yamlReader) readDocument(src []byte) ast.Node {
 		r.addParseError(err)
 		return nil
 	}
-	var body ast.Node
-	for _, doc := range file.Docs {
-		if doc.Body == nil || doc.Body.Type() == ast.CommentType || doc.Body.Type() == ast.CommentGroupType {
+	var content ast.Node
+	for _, document := range file.Docs {
+		if document.Body == nil || document.Body.Type() == ast.CommentType || document.Body.Type() == ast.CommentGroupType {
 			continue
 		}
-		if body != nil {
-			r.fail(doc.Body, "found a second document, want one")
+		if content != nil {
+			r.fail(document.Body, "found a second document, want one")
 			return nil
 		}
-		body = doc.Body
+		content = document.Body
 	}
-	return body
+	return content
 }
 
 // addParseError records an error of the YAML parser, with its position if it has one.
