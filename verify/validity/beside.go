@@ -114,8 +114,8 @@ func validTasks(plan *runner.Plan, findings []finding) []int {
 	return tasks
 }
 
-// checkValid runs the tool on the tasks with the given indices. It returns verdicts for all tasks of the plan: the verdicts of the tool, and a
-// failure for each task that was left out.
+// checkValid runs the tool on the tasks with the given indices, and returns verdicts for all tasks of the plan. A task that was left out gets a
+// failure.
 func (b *beside) checkValid(ctx context.Context, plan *runner.Plan, tasks []int) toolAnswer {
 	var toolVerdicts []result.Verdict
 	if len(tasks) > 0 {
