@@ -125,8 +125,8 @@ func parseCores(text string) (cores []int, err error) {
 	if text == "" {
 		return nil, nil
 	}
-	for part := range strings.SplitSeq(text, ",") {
-		first, last, err := parseCoreRange(part)
+	for coreRange := range strings.SplitSeq(text, ",") {
+		first, last, err := parseCoreRange(coreRange)
 		if err != nil || first < 0 || last < first || last > maxCore {
 			return nil, fmt.Errorf("found %q, want numbers of processors, such as 0 or 0,2-3", text)
 		}
@@ -198,7 +198,7 @@ func expandPattern(path string) []string {
 
 // tools returns the tools of the flag --tool.
 func (c *benchRunCmd) tools(ctx context.Context, env *environment, options *bench.Options) ([]*bench.Tool, error) {
-	var findTools []*bench.Tool
+	var foundTools []*bench.Tool
 	var labels []string
 	for _, text := range c.Tool {
 		spec, err := bench.ParseSpec(text)
@@ -210,12 +210,12 @@ func (c *benchRunCmd) tools(ctx context.Context, env *environment, options *benc
 		if err != nil {
 			return nil, fmt.Errorf("tool %s: %w", text, err)
 		}
-		findTools = append(findTools, tool)
+		foundTools = append(foundTools, tool)
 	}
 	if err := runner.Distinct(labels); err != nil {
 		return nil, usageError("--tool: %w", err)
 	}
-	return findTools, nil
+	return foundTools, nil
 }
 
 // findTool finds the program that a spec names, asks it for its version, and returns the tool to measure.

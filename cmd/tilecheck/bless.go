@@ -73,8 +73,8 @@ func (c *blessCmd) printBlessing(env *environment, blessing *regress.Blessing) e
 		fmt.Fprintln(env.stderr, blessing.Failing[i].Summary())
 	}
 	if failing := len(blessing.Failing); failing > 0 && !c.Update && !env.quiet {
-		rest := noun.Verb(failing, "fails and stays as it is; --update replaces its value", "fail and stay as they are; --update replaces their values")
-		fmt.Fprintf(env.stderr, "note: %s %s\n", noun.Count(failing, "expectation"), rest)
+		consequence := noun.Verb(failing, "fails and stays as it is; --update replaces its value", "fail and stay as they are; --update replaces their values")
+		fmt.Fprintf(env.stderr, "note: %s %s\n", noun.Count(failing, "expectation"), consequence)
 	}
 	return nil
 }
@@ -115,14 +115,14 @@ func (c *blessCmd) writeFiles(ctx context.Context, env *environment, selected *s
 
 // changesText counts the changes of a blessing, such as "2 new expectations and 1 replaced value in 1 file".
 func changesText(blessing *regress.Blessing) string {
-	var parts []string
+	var counts []string
 	if blessing.Added > 0 {
-		parts = append(parts, noun.Count(blessing.Added, "new expectation"))
+		counts = append(counts, noun.Count(blessing.Added, "new expectation"))
 	}
 	if blessing.Updated > 0 {
-		parts = append(parts, noun.Count(blessing.Updated, "replaced value"))
+		counts = append(counts, noun.Count(blessing.Updated, "replaced value"))
 	}
-	return strings.Join(parts, " and ") + " in " + noun.Count(len(blessing.Files), "file")
+	return strings.Join(counts, " and ") + " in " + noun.Count(len(blessing.Files), "file")
 }
 
 // askUser asks the user whether to write the changes. With --yes it does not ask. It returns an error unless the answer is yes.

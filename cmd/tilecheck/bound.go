@@ -101,7 +101,7 @@ func (c *boundCmd) runStrategy(ctx context.Context, env *environment) error {
 	if bestBound == nil {
 		return err
 	}
-	// With err != nil, best is the bound that was proved before the error. Both are reported.
+	// With err != nil, bestBound is the bound that was proved before the error. Both are reported.
 	stopProgress()
 	boundTable := playtables.Bound(player.String(), options, bestBound, time.Since(start))
 	return errors.Join(err, boundTable.Write(env.stdout, c.Format, env.reportOptions()), c.writeCertificate(env, func(w io.Writer) error {

@@ -266,12 +266,15 @@ func certifyRow(name string, checked *certify.Result) []any {
 	return append(row, outcome, reason)
 }
 
-// valueCells returns the six cells of a row about a proven value: the value as text, the truth value, the two bounds, and the two bounds as
-// fractions. Cells that do not apply are nil.
+// numValueCells is the number of cells that valueCells returns.
+const numValueCells = 6
+
+// valueCells returns the cells of a row about a proven value: the value as text, the truth value, the two bounds, and the two bounds as fractions.
+// Cells that do not apply are nil.
 func valueCells(checked *certify.Result) []any {
 	switch {
 	case checked.Err != nil:
-		return make([]any, 6)
+		return make([]any, numValueCells)
 	case checked.Number:
 		bounds := interval.Between(checked.Lower, checked.Upper)
 		return []any{

@@ -159,7 +159,7 @@ func (c *checkCmd) checkJob(ctx context.Context, env *environment, job runner.Jo
 	}
 	plan, err := runner.NewPlan(ctx, job)
 	if err != nil {
-		return nil, explainMisplaced(err, &job)
+		return nil, explainSwappedFiles(err, &job)
 	}
 	env.noteSamples(plan)
 	return engine.Check(ctx, plan)
@@ -224,7 +224,7 @@ func (c *checkCmd) job(env *environment) (job runner.Job, err error) {
 		if c.Engine != native.Name {
 			return job, usageError("--method splitting is for the native engine, found --engine %s", c.Engine)
 		}
-		if err := env.refuseFlags(true, "with --method splitting", "shard", "max-reward", "quantiles"); err != nil {
+		if err := env.refuseGivenFlags("with --method splitting", "shard", "max-reward", "quantiles"); err != nil {
 			return job, err
 		}
 	}

@@ -67,13 +67,13 @@ func commandFilesOf(kongContext *kong.Context, env *environment) *commandFiles {
 		files.addFlag(flagName(value), value.Tag.Get("file"), value.Target)
 	}
 	if env.shard.Replaying() { // merge writes only the files that its own command line names
-		files.outputs = slices.DeleteFunc(files.outputs, func(out namedFile) bool { return !namesOutput(env.recording.outputWords, out.name) })
+		files.outputs = slices.DeleteFunc(files.outputs, func(output namedFile) bool { return !namesOutput(env.recording.outputWords, output.name) })
 	}
 	return files
 }
 
 // addFlag adds the files that a flag or argument names. Its value is a text or a list of texts. source is the name of the flag for messages. kind
-// is its struct tag "file".
+// is its struct tag "file", which says how the command uses the files.
 func (files *commandFiles) addFlag(source, kind string, value reflect.Value) {
 	if value.Kind() == reflect.Slice {
 		for i := range value.Len() {
@@ -95,7 +95,7 @@ func (files *commandFiles) addFlag(source, kind string, value reflect.Value) {
 	case "target": // a file with options behind a colon
 		file, _ := cutTarget(name)
 		files.addOutputs(source, file)
-	case "keep":
+	case "keep": // a file that the command reads and updates
 		files.addUpdated(source, name)
 	}
 }
@@ -169,7 +169,7 @@ func (files *commandFiles) check() error {
 		usedFiles = append(usedFiles, namedFile{source: "standard error", location: place})
 	}
 	for _, output := range files.outputs {
-		sameFile := slices.IndexFunc(usedFiles, func(other namedFile) bool { return output.location.Same(other.location) })
+		sameFile := slices.IndexFunc(usedFiles, func(otherFile namedFile) bool { return output.location.Same(otherFile.location) })
 		if sameFile >= 0 {
 			return usageError("%v is the same file as %v, want another one", output, usedFiles[sameFile])
 		}

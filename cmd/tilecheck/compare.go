@@ -32,12 +32,12 @@ func (f strategyFlag) specsOrThesis(words []string) []string {
 func splitStrategies(args []string) []string {
 	var strategies []string
 	for _, arg := range args {
-		parts := []string{arg}
+		texts := []string{arg}
 		if hasOptions := strings.Contains(arg, ":"); !hasOptions {
-			parts = strings.Split(arg, ",")
+			texts = strings.Split(arg, ",")
 		}
-		for _, part := range parts {
-			if name := strings.TrimSpace(part); name != "" {
+		for _, text := range texts {
+			if name := strings.TrimSpace(text); name != "" {
 				strategies = append(strategies, name)
 			}
 		}

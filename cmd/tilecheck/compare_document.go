@@ -123,8 +123,8 @@ func missingRowsError(ctx context.Context, missing []string, rows int, isInterru
 		return &codedError{code: code, err: fmt.Errorf("%s: the last row has fewer games than it should", reason)}
 	}
 	names := strings.Join(missing[:min(len(missing), maxMissingRows)], "; ")
-	if more := len(missing) - maxMissingRows; more > 0 {
-		names += fmt.Sprintf("; and %d more", more)
+	if numOmitted := len(missing) - maxMissingRows; numOmitted > 0 {
+		names += fmt.Sprintf("; and %d more", numOmitted)
 	}
 	return &codedError{code: code, err: fmt.Errorf("%s: %d of %s %s missing%s: %s", reason, len(missing), noun.Count(rows, "row"), noun.Verb(len(missing), "is", "are"), advice, names)}
 }

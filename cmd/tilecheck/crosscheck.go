@@ -121,18 +121,18 @@ func (c *crosscheckCmd) compareStateSpaces(ctx context.Context, env *environment
 	}
 	ctx, cancel := env.withLimits(ctx, c.Timeout, 0)
 	defer cancel()
-	other := &runner.Job{File: c.Against, Consts: c.Const, Generated: modelgen.Recognizer{}}
-	if err := c.readModels(ctx, env, &job, other); err != nil {
+	otherJob := &runner.Job{File: c.Against, Consts: c.Const, Generated: modelgen.Recognizer{}}
+	if err := c.readModels(ctx, env, &job, otherJob); err != nil {
 		return err
 	}
 	if c.Against == "" {
-		other = nil
+		otherJob = nil
 	}
-	testReport, err := crosscheck.Models(ctx, job, other, engines, crosscheck.Options{
+	testReport, err := crosscheck.Models(ctx, job, otherJob, engines, crosscheck.Options{
 		MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks, Checker: tools.Checker, Unavailable: unavailable,
 	})
 	if err != nil {
-		return explainMisplaced(err, &job)
+		return explainSwappedFiles(err, &job)
 	}
 	env.markOutputStarted()
 	if err := testReport.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
@@ -144,7 +144,7 @@ func (c *crosscheckCmd) compareStateSpaces(ctx context.Context, env *environment
 // refuseForStateSpaces returns a usage error if a flag or an argument was given that has no effect with --state-space. names are the engines.
 func (c *crosscheckCmd) refuseForStateSpaces(env *environment, names []string) error {
 	err := cmp.Or(
-		env.refuseFlags(true, "with --state-space, which compares no values", "prop", "select", "certify", "confidence", "tolerance", "sample-tolerance",
+		env.refuseGivenFlags("with --state-space, which compares no values", "prop", "select", "certify", "confidence", "tolerance", "sample-tolerance",
 			"samples", "max-samples", "max-path", "seed", "shard", "partial"),
 		env.refuseFlags(c.Against != "", "with --state-space together with --against, which asks no engine", "engine", "prism-path", "prism-image", "prism-games-path", "prism-games-image", "storm-path", "storm-image", "tool-arg", "jobs", "memory"),
 		env.refuseToolFlags(names),
@@ -163,11 +163,11 @@ func (c *crosscheckCmd) compareValues(ctx context.Context, env *environment, job
 		return nil, err
 	}
 	if c.Against == "" {
-		testReport, err := crosscheck.Run(ctx, job, engines, options)
-		return testReport, explainMisplaced(err, &job)
+		comparison, err := crosscheck.Run(ctx, job, engines, options)
+		return comparison, explainSwappedFiles(err, &job)
 	}
-	rep, err := crosscheck.Against(ctx, job, otherJob, engines, options)
-	return rep, explainMisplaced(err, &job)
+	comparison, err := crosscheck.Against(ctx, job, otherJob, engines, options)
+	return comparison, explainSwappedFiles(err, &job)
 }
 
 // readModels reads the models that are given as files of states. It also reads the text of the second model, which --against names.

@@ -70,9 +70,9 @@ func (c *distributionCmd) Run(ctx context.Context, env *environment) error {
 // checkOutput checks the flags that depend on --output, and the names of the output files.
 func (c *distributionCmd) checkOutput(env *environment, fileNames []string) error {
 	if c.Output == "" {
-		return env.refuseFlags(true, "without --output", "matlab")
+		return env.refuseGivenFlags("without --output", "matlab")
 	}
-	if err := env.refuseFlags(true, "with --output", "format", "zeros"); err != nil || c.Output == "-" {
+	if err := env.refuseGivenFlags("with --output", "format", "zeros"); err != nil || c.Output == "-" {
 		return err
 	}
 	return env.checkOutputs("--output", fileNames...)

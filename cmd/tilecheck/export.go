@@ -173,11 +173,11 @@ func (c *exportCmd) requestedOutputs() ([]output, error) {
 
 // wantStateFormat returns the end of an error message about an output that has no extension of a file of states.
 func wantStateFormat(name string) string {
-	found := "has no extension that names a format"
+	problem := "has no extension that names a format"
 	if extension := filepath.Ext(name); extension != "" {
-		found = "has the extension " + extension + ", which is not a format of states"
+		problem = "has the extension " + extension + ", which is not a format of states"
 	}
-	return found + ", want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .svg, .drn, .umb or .all"
+	return problem + ", want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .svg, .drn, .umb or .all"
 }
 
 // stateFiles returns the files of states that the name of an output stands for. It returns false if the name stands for none.

@@ -18,7 +18,7 @@ import (
 // Otherwise labels is nil.
 func (c *exportCmd) exportedSpace(ctx context.Context, env *environment) (space *explicit.Space, labels *sema.Program, err error) {
 	if named.Is(c.ModelFile) {
-		if err := env.refuseFlags(true, "on files of states", "clocks"); err != nil {
+		if err := env.refuseGivenFlags("on files of states", "clocks"); err != nil {
 			return nil, nil, err
 		}
 		space, err = c.space(ctx, env)
@@ -36,7 +36,7 @@ func (c *exportCmd) exportedSpace(ctx context.Context, env *environment) (space 
 		space, labels, err = c.clockMDP(ctx, env, plan)
 		return space, labels, stateLimitError(err)
 	}
-	if err := env.refuseFlags(true, "on models without clocks", "clocks"); err != nil {
+	if err := env.refuseGivenFlags("on models without clocks", "clocks"); err != nil {
 		return nil, nil, err
 	}
 	space, err = c.buildPlan(ctx, env, plan)

@@ -299,13 +299,13 @@ type helpCmd struct {
 func (c *helpCmd) Run(ctx context.Context, kongContext *kong.Context) error {
 	node := kongContext.Model.Node
 	for _, word := range c.Command {
-		i := slices.IndexFunc(node.Children, func(child *kong.Node) bool { return child.Name == word })
-		if i >= 0 {
-			node = node.Children[i]
+		childIndex := slices.IndexFunc(node.Children, func(child *kong.Node) bool { return child.Name == word })
+		if childIndex >= 0 {
+			node = node.Children[childIndex]
 			continue
 		}
-		if known := foreign.Lookup(word); known != nil && node.Parent == nil { // a switch of PRISM or Storm
-			_, err := fmt.Fprintln(kongContext.Stdout, known.Explain(word))
+		if knownSwitch := foreign.Lookup(word); knownSwitch != nil && node.Parent == nil { // a switch of PRISM or Storm
+			_, err := fmt.Fprintln(kongContext.Stdout, knownSwitch.Explain(word))
 			return err
 		}
 		if hint := helpOfFlag(ctx, word); hint != "" {
@@ -354,9 +354,9 @@ func (c versionCmd) Run(env *environment) error {
 		_, err := fmt.Fprintln(env.stdout, "tilecheck "+env.version())
 		return err
 	}
-	t := &table.Table{Columns: []table.Column{{Name: "version"}}}
-	t.Append(env.version())
-	return t.Write(env.stdout, c.Format, env.reportOptions())
+	versionTable := &table.Table{Columns: []table.Column{{Name: "version"}}}
+	versionTable.Append(env.version())
+	return versionTable.Write(env.stdout, c.Format, env.reportOptions())
 }
 
 // versionFlag is --version, which needs no command.
@@ -364,12 +364,12 @@ type versionFlag bool
 
 // BeforeReset prints the version and ends the run. kong calls it when it finds the flag --version.
 func (versionFlag) BeforeReset(app *kong.Kong, env *environment) error {
-	c := versionCmd{}
+	command := versionCmd{}
 	if env.asksJSON {
-		c.Format = table.JSON
+		command.Format = table.JSON
 		env.beginJSON("version")
 	}
-	err := c.Run(env)
+	err := command.Run(env)
 	app.Exit(exitOK)
 	return err
 }

@@ -77,12 +77,12 @@ func addVariables(facts *table.Facts, program *sema.Program) {
 		Bits int    `json:"bits"`
 	}
 	variables := make([]variable, len(program.Vars))
-	for i, v := range program.Vars {
-		variables[i] = variable{v.Name, typeText(v), bits.Len64(uint64(int64(v.High) - int64(v.Low)))}
+	for i, declared := range program.Vars {
+		variables[i] = variable{declared.Name, typeText(declared), bits.Len64(uint64(int64(declared.High) - int64(declared.Low)))}
 	}
 	facts.Add(table.Column{Name: "variables"}, table.Cell{Text: strconv.Itoa(len(variables)), Value: variables}, nil)
-	for _, v := range variables {
-		facts.Add(table.Column{Name: "variable " + v.Name, Field: "-"}, v.Type, noun.Count(v.Bits, "bit"))
+	for _, listed := range variables {
+		facts.Add(table.Column{Name: "variable " + listed.Name, Field: "-"}, listed.Type, noun.Count(listed.Bits, "bit"))
 	}
 }
 
@@ -124,13 +124,13 @@ func ownedNames(program *sema.Program, player sema.Player) string {
 }
 
 // numStatesOf returns the number of states of a player.
-func numStatesOf(model *sparse.Model, player int) (n int) {
+func numStatesOf(model *sparse.Model, player int) (numStates int) {
 	for _, owner := range model.Player {
 		if int(owner) == player {
-			n++
+			numStates++
 		}
 	}
-	return n
+	return numStates
 }
 
 // typeText returns the type of a variable as the language writes it.

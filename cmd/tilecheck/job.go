@@ -91,8 +91,8 @@ func (c *jobFlags) readModelText(env *environment, job *runner.Job) (err error) 
 	return err
 }
 
-// explainMisplaced replaces a syntax error by a hint if the user swapped the model and the properties file.
-func explainMisplaced(err error, job *runner.Job) error {
+// explainSwappedFiles replaces a syntax error by a hint if the user swapped the model and the properties file.
+func explainSwappedFiles(err error, job *runner.Job) error {
 	if planErr, ok := errors.AsType[*runner.PlanError](err); ok && planErr.Step == result.Parse {
 		if hint := job.Misplaced(); hint != "" {
 			return usageError("%s", hint)

@@ -72,7 +72,7 @@ func (c *lintCmd) Run(ctx context.Context, env *environment) error {
 	return nil
 }
 
-// lintModels checks all models with their properties files, and adds the findings to results.
+// lintModels checks all models with their properties files, and adds the findings to collected.
 func (c *lintCmd) lintModels(ctx context.Context, groups [][]lint.Source, collected *lintResult) error {
 	var errs []error
 	for _, group := range groups {
@@ -195,7 +195,7 @@ func (c *lintCmd) parseSource(name string, read func(name string) ([]byte, error
 	return lint.Source{Name: name, Text: text, Tree: tree}, err
 }
 
-// lintModel checks a group of sources: a model and its properties files. It adds the findings to results.
+// lintModel checks a group of sources, which is a model and its properties files. It adds the findings to collected.
 func (c *lintCmd) lintModel(ctx context.Context, group []lint.Source, collected *lintResult) error {
 	name := group[0].Name
 	model, err := sema.CheckModel(group[0].Tree.(*syntax.Model))
@@ -243,7 +243,7 @@ func (c *lintCmd) lacksConstants(model *sema.Model, err error) bool {
 	return isErrorList && !isWrongDefinition && len(model.Undefined()) > 0 && len(c.Const) == 0
 }
 
-// lintStates explores the states of a program and returns the findings about them. It adds notes about the exploration to results.
+// lintStates explores the states of a program and returns the findings about them. It adds notes about the exploration to collected.
 func (c *lintCmd) lintStates(ctx context.Context, name string, program *sema.Program, collected *lintResult) ([]lint.Finding, error) {
 	stateReport, err := states.Explore(ctx, program, states.Options{MaxStates: c.MaxStates})
 	if err != nil {

@@ -235,7 +235,7 @@ func decodeString(ctx *kong.DecodeContext, target reflect.Value) error {
 // onlyFirstCommand makes kong ignore all commands except the one that the line begins with. It ignores none if the line begins with help, man or
 // no command.
 func onlyFirstCommand(line []string) kong.Option {
-	var others []string
+	var ignoredFields []string
 	isFound := false
 	for field := range reflect.TypeFor[cli]().Fields() {
 		if _, isCommand := field.Tag.Lookup("cmd"); !isCommand {
@@ -246,13 +246,13 @@ func onlyFirstCommand(line []string) kong.Option {
 		if len(line) > 0 && line[0] == name && !needsAll {
 			isFound = true
 		} else {
-			others = append(others, field.Name)
+			ignoredFields = append(ignoredFields, field.Name)
 		}
 	}
 	if !isFound {
 		return kong.OptionFunc(func(*kong.Kong) error { return nil })
 	}
-	return kong.IgnoreFields(`^cli\.(` + strings.Join(others, "|") + `)$`)
+	return kong.IgnoreFields(`^cli\.(` + strings.Join(ignoredFields, "|") + `)$`)
 }
 
 // run runs a command line and returns the exit code. With the flag --record-run it also records the run in a directory.
@@ -346,15 +346,15 @@ func (e *environment) reportParseError(ctx context.Context, app *kong.Kong, args
 }
 
 // applyGlobalFlags applies the flags that change how every command prints, such as --quiet.
-func (e *environment) applyGlobalFlags(kongContext *kong.Context, c *cli) {
-	e.quiet, e.noColor = c.Quiet, c.NoColor
+func (e *environment) applyGlobalFlags(kongContext *kong.Context, line *cli) {
+	e.quiet, e.noColor = line.Quiet, line.NoColor
 	for _, flag := range kongContext.Flags() {
 		if flag.Name == "format" && flag.Target.Interface() == table.JSON {
 			e.beginJSON(commandName(kongContext.Selected()))
 		}
 	}
-	if c.Test.GitHub {
-		e.escapeGitHubCommands(!c.Test.Format.Machine())
+	if line.Test.GitHub {
+		e.escapeGitHubCommands(!line.Test.Format.Machine())
 	}
 }
 
@@ -381,8 +381,8 @@ func explainParseError(ctx context.Context, args []string, node *kong.Node, err 
 	if reading := translateForeign(ctx, args); reading.Words != nil {
 		return usageError("%s%s: tilecheck %s", message, translationHint(reading, args), shellText(reading))
 	}
-	if word, known := foreignSwitch(wordsWithoutFlags(args, node), message); known != nil {
-		return usageError("unknown flag %s; as a switch of PRISM or Storm, %s", word, known.Explain(word))
+	if word, knownSwitch := foreignSwitch(wordsWithoutFlags(args, node), message); knownSwitch != nil {
+		return usageError("unknown flag %s; as a switch of PRISM or Storm, %s", word, knownSwitch.Explain(word))
 	}
 	if flag, isUnknown := strings.CutPrefix(message, "unknown flag --"); isUnknown && node != nil && node.Name == "help" {
 		if hint := helpOfFlag(ctx, flag); hint != "" {
@@ -441,7 +441,7 @@ func rewordParseError(ctx context.Context, node *kong.Node, message string, err 
 		return errors.New(message)
 	}
 	text := strings.Replace(err.Error(), `,"" but got`, " but got", 1) // the default value is empty
-	if word, unknown := strings.CutPrefix(message, "unexpected argument "); unknown && node == nil {
+	if word, isUnknown := strings.CutPrefix(message, "unexpected argument "); isUnknown && node == nil {
 		_, suggestion, _ := strings.Cut(text, word)
 		return fmt.Errorf("there is no command %q%s", word, suggestion)
 	}
@@ -558,14 +558,14 @@ func wordsWithoutFlags(args []string, node *kong.Node) []string {
 	})
 }
 
-// foreignSwitch returns the switch of PRISM or Storm that probably causes a parse error, and the word on the command line; found is nil if there
-// is none. It prefers the unknown flag that kong's message names.
-func foreignSwitch(args []string, message string) (word string, found *foreign.Switch) {
+// foreignSwitch returns the switch of PRISM or Storm that probably causes a parse error, and the word on the command line; likelySwitch is nil if
+// there is none. It prefers the unknown flag that kong's message names.
+func foreignSwitch(args []string, message string) (word string, likelySwitch *foreign.Switch) {
 	word, isUnknownFlag := strings.CutPrefix(message, "unknown flag ")
-	found = foreign.Lookup(word)
-	mayBeOurFlag := found != nil && strings.HasPrefix(word, "--") && (found.IsNeedless || word == "--prop")
-	if isUnknownFlag && found != nil && !mayBeOurFlag {
-		return word, found
+	likelySwitch = foreign.Lookup(word)
+	mayBeOurFlag := likelySwitch != nil && strings.HasPrefix(word, "--") && (likelySwitch.IsNeedless || word == "--prop")
+	if isUnknownFlag && likelySwitch != nil && !mayBeOurFlag {
+		return word, likelySwitch
 	}
 	return foreign.Absent(args)
 }

@@ -142,9 +142,9 @@ func (e *environment) checkBuildAndInputs(file *shard.File) error {
 // writeHeldFiles writes the files that holdOutput has stored: all of them, or none.
 func (e *environment) writeHeldFiles() error {
 	outputs := &atomicfile.Set{OnExit: e.onExit}
-	for _, held := range e.heldFiles {
-		e.recorder.addOutputs(held.name)
-		if err := outputs.Add(held.name, textWriter(string(held.text))); err != nil {
+	for _, file := range e.heldFiles {
+		e.recorder.addOutputs(file.name)
+		if err := outputs.Add(file.name, textWriter(string(file.text))); err != nil {
 			return errors.Join(err, outputs.Discard())
 		}
 	}

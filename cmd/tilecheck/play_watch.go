@@ -14,8 +14,8 @@ import (
 
 // watchGame plays one game and shows its boards. On a terminal, each board replaces the board before it.
 func (c *playCmd) watchGame(ctx context.Context, env *environment, options play.Options) error {
-	boardFilm := newFilm(env, options.Match.Shape, c.Delay)
-	played, err := play.Watch(ctx, options, c.Game, func(frame play.Frame) error { return boardFilm.showFrame(ctx, frame) })
+	animation := newAnimation(env, options.Match.Shape, c.Delay)
+	played, err := play.Watch(ctx, options, c.Game, func(frame play.Frame) error { return animation.showFrame(ctx, frame) })
 	if err != nil {
 		return err
 	}
@@ -23,8 +23,8 @@ func (c *playCmd) watchGame(ctx context.Context, env *environment, options play.
 	return err
 }
 
-// film shows the boards of a game.
-type film struct {
+// boardAnimation shows the boards of a game one after the other.
+type boardAnimation struct {
 	output io.Writer
 	shape  game.Shape
 	delay  time.Duration
@@ -33,30 +33,30 @@ type film struct {
 	lines     int // of the last board
 }
 
-// newFilm returns a film that draws boards on standard output. On a terminal, each board overwrites the one before.
-func newFilm(env *environment, shape game.Shape, delay time.Duration) *film {
-	_, tty := env.terminal(env.stdout)
-	return &film{output: env.stdout, shape: shape, delay: delay, overwrite: tty && env.getenv("TERM") != "dumb"}
+// newAnimation returns an animation that draws the boards of a game on standard output. On a terminal, each board overwrites the one before.
+func newAnimation(env *environment, shape game.Shape, delay time.Duration) *boardAnimation {
+	_, isTerminal := env.terminal(env.stdout)
+	return &boardAnimation{output: env.stdout, shape: shape, delay: delay, overwrite: isTerminal && env.getenv("TERM") != "dumb"}
 }
 
 // showFrame draws a board. On a terminal, the board replaces the one before it, and showFrame waits for the delay.
-func (f *film) showFrame(ctx context.Context, frame play.Frame) error {
-	text := frameText(f.shape, frame)
-	if !f.overwrite {
-		_, err := io.WriteString(f.output, text+"\n")
+func (a *boardAnimation) showFrame(ctx context.Context, frame play.Frame) error {
+	text := frameText(a.shape, frame)
+	if !a.overwrite {
+		_, err := io.WriteString(a.output, text+"\n")
 		return err
 	}
-	if f.lines > 0 {
-		text = fmt.Sprintf("\x1b[%dA\x1b[J", f.lines) + text
+	if a.lines > 0 {
+		text = fmt.Sprintf("\x1b[%dA\x1b[J", a.lines) + text
 	}
-	if _, err := io.WriteString(f.output, text); err != nil {
+	if _, err := io.WriteString(a.output, text); err != nil {
 		return err
 	}
-	f.lines = strings.Count(text, "\n")
+	a.lines = strings.Count(text, "\n")
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(f.delay):
+	case <-time.After(a.delay):
 		return nil
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// playersOf returns for each player of a game whether --player has its name or, as in <<1>>, its number from 1; nil if the flag is not given, or if
-// it has all players. It returns a usage error if the model is no game or there is no scheduler.
+// playersOf returns for each player of a game whether --player names it: by its name or, as in <<1>>, by its number from 1. It returns nil if the
+// flag is not given, or if it names all players. It returns a usage error if the model is no game or there is no scheduler.
 func playersOf(space *explicit.Space, names []string, scheduler string) ([]bool, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -25,14 +25,14 @@ func playersOf(space *explicit.Space, names []string, scheduler string) ([]bool,
 	}
 	isNamed := make([]bool, len(program.Players))
 	for _, name := range names {
-		i := slices.Index(playerNames, name)
+		playerIndex := slices.Index(playerNames, name)
 		if number, err := strconv.Atoi(name); err == nil {
-			i = number - 1
+			playerIndex = number - 1
 		}
-		if i < 0 || i >= len(playerNames) {
+		if playerIndex < 0 || playerIndex >= len(playerNames) {
 			return nil, usageError("--player is %s, which is no player of %s: want %s", name, program.File, strings.Join(playerNames, ", "))
 		}
-		isNamed[i] = true
+		isNamed[playerIndex] = true
 	}
 	if !slices.Contains(isNamed, false) {
 		return nil, nil

@@ -82,14 +82,23 @@ func (r *recorder) addOutputs(names ...string) {
 			continue
 		}
 		if filepath.IsAbs(name) { // commands that find their files themselves use absolute names
-			if absoluteDir, err := filepath.Abs("."); err == nil {
-				if relativeName, err := filepath.Rel(absoluteDir, name); err == nil {
-					name = relativeName
-				}
-			}
+			name = relativeName(name)
 		}
 		r.outputs = append(r.outputs, filepath.Clean(name))
 	}
+}
+
+// relativeName returns an absolute file name relative to the current directory. It returns the name unchanged if there is no relative name.
+func relativeName(absoluteName string) string {
+	currentDir, err := filepath.Abs(".")
+	if err != nil {
+		return absoluteName
+	}
+	name, err := filepath.Rel(currentDir, absoluteName)
+	if err != nil {
+		return absoluteName
+	}
+	return name
 }
 
 // addImage records that the tool of an engine runs in an image. Without a recorder (nil) it does nothing.
@@ -132,12 +141,12 @@ func (e *environment) beginRecord(dir string, args []string) (*recorder, error) 
 	if err := makeEmptyFolder(dir); err != nil {
 		return nil, err
 	}
-	build, err := e.identifyBuild()
+	thisBuild, err := e.identifyBuild()
 	if err != nil {
 		return nil, err
 	}
 	newRecorder := &recorder{dir: dir, record: runRecord{
-		Format: recordFormat, Args: args, Tilecheck: build, Started: time.Now().UTC(), Machine: bench.ThisMachine(),
+		Format: recordFormat, Args: args, Tilecheck: thisBuild, Started: time.Now().UTC(), Machine: bench.ThisMachine(),
 		Inputs: []shard.Input{}, Outputs: []shard.Input{},
 	}}
 	e.stdout, e.stderr = io.MultiWriter(e.stdout, &newRecorder.stdout), io.MultiWriter(e.stderr, &newRecorder.stderr)
@@ -241,10 +250,10 @@ func recordableNames(files []namedFile) (names []string) {
 
 // separatePrograms divides the inputs into executable files and other files. Executable files are not copied into the record, so it returns their
 // digests.
-func separatePrograms(inputs []string) (programs []shard.Input, others []string, err error) {
+func separatePrograms(inputs []string) (programs []shard.Input, otherFiles []string, err error) {
 	for _, name := range inputs {
 		if !isProgram(name) {
-			others = append(others, name)
+			otherFiles = append(otherFiles, name)
 			continue
 		}
 		digest, _, err := shard.Digest(name)
@@ -253,7 +262,7 @@ func separatePrograms(inputs []string) (programs []shard.Input, others []string,
 		}
 		programs = append(programs, shard.Input{Name: name, SHA256: digest})
 	}
-	return programs, others, nil
+	return programs, otherFiles, nil
 }
 
 // isProgram reports whether a file can be executed.
@@ -264,7 +273,7 @@ func isProgram(name string) bool {
 
 // copyFiles copies files into a folder of the record and returns their digests. It omits folders and missing files.
 func (r *recorder) copyFiles(folder string, names []string) ([]shard.Input, error) {
-	copied := []shard.Input{}
+	digests := []shard.Input{}
 	for _, name := range names {
 		info, err := os.Stat(name)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
@@ -277,9 +286,9 @@ func (r *recorder) copyFiles(folder string, names []string) ([]shard.Input, erro
 		if err != nil {
 			return nil, fmt.Errorf("--record-run: %w", err)
 		}
-		copied = append(copied, shard.Input{Name: filepath.ToSlash(name), SHA256: digest})
+		digests = append(digests, shard.Input{Name: filepath.ToSlash(name), SHA256: digest})
 	}
-	return copied, nil
+	return digests, nil
 }
 
 // copyFile copies a file and returns the SHA-256 digest of the copy. It makes the missing directories.

@@ -135,8 +135,8 @@ func (c *reduceCmd) writeQuotient(ctx context.Context, env *environment, target 
 	if !env.quiet {
 		fmt.Fprintf(env.stderr, "note: %s of the model; %s of the quotient\n", sizeText(space.Model()), sizeText(quotient.Model()))
 	}
-	out := &exporter{env: env, space: quotient, options: files.Options{Program: program, Precision: files.MaxPrecision, Zeros: true, NoValuations: true}}
-	return out.writeOutputs(ctx, target)
+	quotientExporter := &exporter{env: env, space: quotient, options: files.Options{Program: program, Precision: files.MaxPrecision, Zeros: true, NoValuations: true}}
+	return quotientExporter.writeOutputs(ctx, target)
 }
 
 // buildQuotient returns the quotient of a state space, and the program with the labels that the quotient has. The partition is the one of --partition,
@@ -183,7 +183,7 @@ func buildWithProperties(ctx context.Context, env *environment, job runner.Job) 
 	}
 	plan, err := newPlan(ctx, job)
 	if err != nil {
-		return nil, nil, explainMisplaced(err, &job)
+		return nil, nil, explainSwappedFiles(err, &job)
 	}
 	space, instances, err := load.Properties(ctx, plan)
 	if err != nil {
@@ -240,7 +240,7 @@ func (c *reduceCmd) partitionError(failure *result.Failure) error {
 func checkNative(ctx context.Context, job runner.Job) ([]result.Verdict, error) {
 	plan, err := runner.NewPlan(ctx, job)
 	if err != nil {
-		return nil, explainMisplaced(err, &job)
+		return nil, explainSwappedFiles(err, &job)
 	}
 	return native.New().Check(ctx, plan)
 }
@@ -273,38 +273,26 @@ func (c *reduceCmd) partitionFile(env *environment) (*runner.PartitionFile, erro
 	return nil, nil
 }
 
-// reductionTable returns a table with a row for each property, the same rows as JSON records, and the exit code. verdicts has the verdicts about
-// the model, and reducedVerdicts has the verdicts about its quotient.
+// reductionTable returns a table with a row for each property, the same rows as JSON records, and the exit code. verdicts has the verdicts on the
+// model, and reducedVerdicts has the verdicts on its quotient.
 func reductionTable(verdicts, reducedVerdicts []result.Verdict) (reductions *table.Table, records []reductionRecord, code int) {
-	reductions = &table.Table{
-		Columns: []table.Column{
-			{Name: "property", Min: 24, Code: true},
-			{Name: "states", Align: table.Right},
-			{Name: "reduced", Field: "reduced_states", Align: table.Right},
-			{Name: "choices", Align: table.Right},
-			{Name: "reduced", Field: "reduced_choices", Align: table.Right},
-			{Name: "transitions", Align: table.Right},
-			{Name: "reduced", Field: "reduced_transitions", Align: table.Right},
-			{Name: "value"},
-			{Name: "outcome", Min: 10},
-		},
-	}
+	reductions = &table.Table{Columns: reductionColumns()}
 	code = verdictCode(verdicts)
 	records = []reductionRecord{}
 	for i := range verdicts {
-		ofModel, ofQuotient := &verdicts[i], &reducedVerdicts[i]
-		relation := agree.Verdicts("whole", ofModel, "reduced", ofQuotient, agree.Ask(ofModel.Property, ofModel.Constants), agree.Options{}).Relation
+		onModel, onQuotient := &verdicts[i], &reducedVerdicts[i]
+		relation := agree.Verdicts("whole", onModel, "reduced", onQuotient, agree.Ask(onModel.Property, onModel.Constants), agree.Options{}).Relation
 		agreement := relation.String()
 		switch {
-		case ofQuotient.Err != nil:
-			agreement, code = ofQuotient.Err.Error(), verdictCode(reducedVerdicts)
+		case onQuotient.Err != nil:
+			agreement, code = onQuotient.Err.Error(), verdictCode(reducedVerdicts)
 		case relation == agree.Different:
 			code = exitDisagree
 		}
-		records = append(records, newReductionRecord(ofModel, ofQuotient, relation))
-		reductions.Append(ofModel.Property, ofModel.States, ofQuotient.States, ofModel.Choices, ofQuotient.Choices, ofModel.Transitions, ofQuotient.Transitions, valueText(ofQuotient), agreement)
-		for _, warning := range ofQuotient.Warnings {
-			reductions.Notes = append(reductions.Notes, fmt.Sprintf("%s: %s", ofQuotient.Property, warning))
+		records = append(records, newReductionRecord(onModel, onQuotient, relation))
+		reductions.Append(onModel.Property, onModel.States, onQuotient.States, onModel.Choices, onQuotient.Choices, onModel.Transitions, onQuotient.Transitions, valueText(onQuotient), agreement)
+		for _, warning := range onQuotient.Warnings {
+			reductions.Notes = append(reductions.Notes, fmt.Sprintf("%s: %s", onQuotient.Property, warning))
 		}
 	}
 	if slices.ContainsFunc(reducedVerdicts, func(verdict result.Verdict) bool { return verdict.Err == nil }) {
@@ -313,15 +301,30 @@ func reductionTable(verdicts, reducedVerdicts []result.Verdict) (reductions *tab
 	return reductions, records, code
 }
 
-// newReductionRecord returns the JSON record for one property. It compares the verdicts about the model and about its quotient. If the quotient
-// has no value, the record has no outcome.
-func newReductionRecord(ofModel, ofQuotient *result.Verdict, relation agree.Relation) reductionRecord {
-	record := reductionRecord{
-		Record:        result.NewRecord(ofQuotient),
-		ReducedStates: ofQuotient.States, ReducedChoices: ofQuotient.Choices, ReducedTransitions: ofQuotient.Transitions,
+// reductionColumns returns the columns of the table of reductionTable.
+func reductionColumns() []table.Column {
+	return []table.Column{
+		{Name: "property", Min: 24, Code: true},
+		{Name: "states", Align: table.Right},
+		{Name: "reduced", Field: "reduced_states", Align: table.Right},
+		{Name: "choices", Align: table.Right},
+		{Name: "reduced", Field: "reduced_choices", Align: table.Right},
+		{Name: "transitions", Align: table.Right},
+		{Name: "reduced", Field: "reduced_transitions", Align: table.Right},
+		{Name: "value"},
+		{Name: "outcome", Min: 10},
 	}
-	record.States, record.Choices, record.Transitions = ofModel.States, ofModel.Choices, ofModel.Transitions
-	if ofQuotient.Err == nil {
+}
+
+// newReductionRecord returns the JSON record for one property, from the verdicts on the model and on its quotient. relation is the comparison of
+// the two verdicts. If the quotient has no value, the record has no outcome.
+func newReductionRecord(onModel, onQuotient *result.Verdict, relation agree.Relation) reductionRecord {
+	record := reductionRecord{
+		Record:        result.NewRecord(onQuotient),
+		ReducedStates: onQuotient.States, ReducedChoices: onQuotient.Choices, ReducedTransitions: onQuotient.Transitions,
+	}
+	record.States, record.Choices, record.Transitions = onModel.States, onModel.Choices, onModel.Transitions
+	if onQuotient.Err == nil {
 		record.Outcome = relation.String()
 	}
 	return record

@@ -111,19 +111,19 @@ func checksNote(header *play.RecordHeader, numGames int) string {
 
 // showGame shows the boards of the game of --game, or of the first game, and prints its result.
 func (c *replayCmd) showGame(ctx context.Context, env *environment, record io.Reader) error {
-	header, found, err := c.findGame(ctx, record)
+	header, shownGame, err := c.findGame(ctx, record)
 	if err != nil {
 		return err
 	}
 	var frames []play.Frame
 	addFrame := func(frame play.Frame) { frames = append(frames, frame) }
-	if _, err := header.Match.Replay(found.Transcript, addFrame); err != nil {
+	if _, err := header.Match.Replay(shownGame.Transcript, addFrame); err != nil {
 		return err
 	}
 	if err := c.showFrames(ctx, env, header.Match.Shape, frames); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(env.stdout, "game %d of %s: %s\n", found.Index, header.Strategy, gameText(found.Game))
+	_, err = fmt.Fprintf(env.stdout, "game %d of %s: %s\n", shownGame.Index, header.Strategy, gameText(shownGame.Game))
 	return err
 }
 
@@ -156,9 +156,9 @@ func (c *replayCmd) showFrames(ctx context.Context, env *environment, shape game
 	if c.Step {
 		return stepThrough(env, shape, frames)
 	}
-	film := newFilm(env, shape, c.Delay)
+	animation := newAnimation(env, shape, c.Delay)
 	for _, frame := range frames {
-		if err := film.showFrame(ctx, frame); err != nil {
+		if err := animation.showFrame(ctx, frame); err != nil {
 			return err
 		}
 	}

@@ -204,14 +204,15 @@ func (p *comparedParts) addStdout(recordedFile string, newOutput []byte) {
 	p.addPart("standard output", first == second, first, second)
 }
 
-// addOutput adds the row for an output file. recorded is the path of the recorded copy, and now is the path of the new file.
-func (p *comparedParts) addOutput(file shard.Input, recorded, newFile string) {
+// addOutput adds the row for an output file. recordedFile is the path of the recorded copy, and newFile is the path of the file that the new run
+// has written.
+func (p *comparedParts) addOutput(file shard.Input, recordedFile, newFile string) {
 	digest, _, err := shard.Digest(newFile)
 	if err != nil {
 		p.addPart(file.Name, false, file.SHA256, "was not written")
 		return
 	}
-	isSame := digest == file.SHA256 || differInTimesOnly(recorded, newFile)
+	isSame := digest == file.SHA256 || differInTimesOnly(recordedFile, newFile)
 	p.addPart(file.Name, isSame, "SHA-256 "+file.SHA256, "SHA-256 "+digest)
 }
 
@@ -227,13 +228,13 @@ func differInTimesOnly(recorded, now string) bool {
 
 // firstDifferentLines returns the first pair of different lines of two texts. It returns two empty lines if the texts are equal.
 func firstDifferentLines(first, second []string) (string, string) {
-	for i := range max(len(first), len(second)) {
+	for line := range max(len(first), len(second)) {
 		var firstLine, secondLine string
-		if i < len(first) {
-			firstLine = first[i]
+		if line < len(first) {
+			firstLine = first[line]
 		}
-		if i < len(second) {
-			secondLine = second[i]
+		if line < len(second) {
+			secondLine = second[line]
 		}
 		if firstLine != secondLine {
 			return firstLine, secondLine

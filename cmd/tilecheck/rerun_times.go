@@ -41,9 +41,9 @@ func withoutTimes(text []byte) []string {
 	return lines
 }
 
-// csvWithoutTimes replaces the cells of the time columns in CSV. It returns false if the text is not CSV with several columns, one of them a time
+// csvWithoutTimes replaces the cells of the time columns in CSV. isCSV is false if the text is not CSV with several columns, one of them a time
 // column.
-func csvWithoutTimes(text string) (rows []string, ok bool) {
+func csvWithoutTimes(text string) (rows []string, isCSV bool) {
 	header, _, _ := strings.Cut(text, "\n")
 	names := strings.Split(header, ",")
 	if len(names) < 2 || !slices.ContainsFunc(names, timeColumn.MatchString) {
@@ -55,9 +55,9 @@ func csvWithoutTimes(text string) (rows []string, ok bool) {
 	}
 	rows = append(rows, header)
 	for _, record := range records[1:] {
-		for i, name := range records[0] {
+		for column, name := range records[0] {
 			if timeColumn.MatchString(name) {
-				record[i] = "TIME"
+				record[column] = "TIME"
 			}
 		}
 		rows = append(rows, strings.Join(record, ","))
@@ -67,16 +67,16 @@ func csvWithoutTimes(text string) (rows []string, ok bool) {
 
 // rowsWithoutTimes replaces the cells of the time columns in the tables of a text, which may be Markdown.
 func rowsWithoutTimes(lines []string) []string {
-	for i, header := range lines[:len(lines)-1] {
-		table := lines[i+2:]
-		if end := slices.Index(table, ""); end >= 0 {
-			table = table[:end]
+	for lineIndex, header := range lines[:len(lines)-1] {
+		rows := lines[lineIndex+2:]
+		if end := slices.Index(rows, ""); end >= 0 {
+			rows = rows[:end]
 		}
-		switch rule := strings.TrimRight(lines[i+1], " "); {
+		switch rule := strings.TrimRight(lines[lineIndex+1], " "); {
 		case strings.HasPrefix(rule, "| :-") || strings.HasPrefix(rule, "| -"):
-			replacePipedTimes(header, table)
+			replacePipedTimes(header, rows)
 		case columnRule.MatchString(rule):
-			replaceAlignedTimes(header, rule, table)
+			replaceAlignedTimes(header, rule, rows)
 		}
 	}
 	return lines
@@ -85,15 +85,15 @@ func rowsWithoutTimes(lines []string) []string {
 // replacePipedTimes replaces the cells below a time column, and to the right of its name, in the rows of a Markdown table.
 func replacePipedTimes(header string, rows []string) {
 	names := pipedCells(header)
-	for r, row := range rows {
+	for rowIndex, row := range rows {
 		cells := pipedCells(row)
-		for i := range cells {
-			isBelow := i < len(names) && timeColumn.MatchString(names[i])
-			if isBelow || i > 0 && timeColumn.MatchString(cells[i-1]) {
-				cells[i] = "TIME"
+		for column := range cells {
+			isBelow := column < len(names) && timeColumn.MatchString(names[column])
+			if isBelow || column > 0 && timeColumn.MatchString(cells[column-1]) {
+				cells[column] = "TIME"
 			}
 		}
-		rows[r] = strings.Join(cells, " | ")
+		rows[rowIndex] = strings.Join(cells, " | ")
 	}
 }
 
@@ -107,24 +107,20 @@ func pipedCells(row string) []string {
 	return cells
 }
 
+// dashes matches the dashes of one column in the rule of a text table.
+var dashes = regexp.MustCompile(`-+`)
+
 // replaceAlignedTimes replaces the cells below a time column in the rows of a text table. The dashes of the rule have the widths of the columns.
 func replaceAlignedTimes(header, rule string, rows []string) {
-	runes := []rune(rule)
-	for start := 0; start < len(runes); {
-		end := start
-		for end < len(runes) && runes[end] != ' ' {
-			end++
+	for _, columnSpan := range dashes.FindAllStringIndex(strings.ReplaceAll(rule, "─", "-"), -1) {
+		start, end := columnSpan[0], columnSpan[1]
+		if !timeColumn.MatchString(strings.TrimSpace(charactersOf(header, start, end))) {
+			continue
 		}
-		if timeColumn.MatchString(strings.TrimSpace(charactersOf(header, start, end))) {
-			for r, row := range rows {
-				if cell := strings.TrimSpace(charactersOf(row, start, end)); cell != "" {
-					rows[r] = charactersOf(row, 0, start) + fmt.Sprintf("%-*s", end-start, "TIME") + charactersOf(row, end, len(row))
-				}
+		for rowIndex, row := range rows {
+			if cell := strings.TrimSpace(charactersOf(row, start, end)); cell != "" {
+				rows[rowIndex] = charactersOf(row, 0, start) + fmt.Sprintf("%-*s", end-start, "TIME") + charactersOf(row, end, len(row))
 			}
-		}
-		start = end
-		for start < len(runes) && runes[start] == ' ' {
-			start++
 		}
 	}
 }

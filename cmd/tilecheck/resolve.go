@@ -45,8 +45,8 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	outputs := []string{c.Output}
-	if written, isStateFiles := stateFiles(c.Output); isStateFiles {
-		outputs = outputFiles([]output{written}, 0)
+	if stateOutput, isStateFiles := stateFiles(c.Output); isStateFiles {
+		outputs = outputFiles([]output{stateOutput}, 0)
 	}
 	if err := env.checkOutputs("--output", outputs...); err != nil {
 		return err
@@ -134,31 +134,31 @@ func errResolved(err error, text []byte) error {
 // applyScheduler applies the memoryless scheduler in the file of --scheduler and writes the result. If the scheduler permits several choices of a
 // state, the result is an MDP. With --player, the scheduler makes only the choices of these players.
 func (c *resolveCmd) applyScheduler(ctx context.Context, env *environment, unresolved *unresolvedModel) error {
-	permitted, chosen, err := c.readScheduler(ctx, env, unresolved.space)
+	permitted, chosenScheduler, err := c.readScheduler(ctx, env, unresolved.space)
 	if err != nil {
 		return err
 	}
 	if unresolved.players != nil {
-		permitted = scheduler.RemainingChoices(unresolved.space.Model(), unresolved.players, permitted, chosen)
-		chosen = nil
+		permitted = scheduler.RemainingChoices(unresolved.space.Model(), unresolved.players, permitted, chosenScheduler)
+		chosenScheduler = nil
 	}
-	if chosen == nil {
+	if chosenScheduler == nil {
 		return c.writePermitted(ctx, env, unresolved.space, permitted, unresolved.model)
 	}
-	if written, isStateFiles := stateFiles(c.Output); isStateFiles {
-		chain, err := chosen.Chain(ctx, unresolved.space)
+	if stateOutput, isStateFiles := stateFiles(c.Output); isStateFiles {
+		chain, err := chosenScheduler.Chain(ctx, unresolved.space)
 		if err != nil {
 			return err
 		}
-		return c.writeStates(ctx, env, written, unresolved.space, chain)
+		return c.writeStates(ctx, env, stateOutput, unresolved.space, chain)
 	}
-	return c.addChoosingModules(ctx, env, unresolved, chosen)
+	return c.addChoosingModules(ctx, env, unresolved, chosenScheduler)
 }
 
-// addChoosingModules adds modules to the model that make its choices, and writes the resulting chain. chosen is the scheduler of --scheduler; nil
-// without the flag.
-func (c *resolveCmd) addChoosingModules(ctx context.Context, env *environment, unresolved *unresolvedModel, chosen scheduler.Scheduler) error {
-	items, err := c.choosingModules(ctx, env, unresolved.space, chosen)
+// addChoosingModules adds modules to the model that make its choices, and writes the resulting chain. chosenScheduler is the scheduler of
+// --scheduler; nil without the flag.
+func (c *resolveCmd) addChoosingModules(ctx context.Context, env *environment, unresolved *unresolvedModel, chosenScheduler scheduler.Scheduler) error {
+	items, err := c.choosingModules(ctx, env, unresolved.space, chosenScheduler)
 	if err != nil {
 		return err
 	}
@@ -227,8 +227,8 @@ func (c *resolveCmd) writeChain(ctx context.Context, env *environment, original,
 // writeResolved writes a resolved model, either as text or as files of its states. original is the state space of the MDP or game, and resolved
 // is that of the resolved model.
 func (c *resolveCmd) writeResolved(ctx context.Context, env *environment, original, resolved *explicit.Space, text []byte) error {
-	if written, isStateFiles := stateFiles(c.Output); isStateFiles {
-		return c.writeStates(ctx, env, written, original, resolved)
+	if stateOutput, isStateFiles := stateFiles(c.Output); isStateFiles {
+		return c.writeStates(ctx, env, stateOutput, original, resolved)
 	}
 	c.printSizes(env, original, resolved)
 	return env.writeNamed(cmp.Or(c.Output, "-"), textWriter(string(text)))
@@ -237,12 +237,12 @@ func (c *resolveCmd) writeResolved(ctx context.Context, env *environment, origin
 // writePermitted writes an MDP that has only the permitted choices. With --uniform it writes a Markov chain that selects the permitted choices
 // with equal probability.
 func (c *resolveCmd) writePermitted(ctx context.Context, env *environment, original *explicit.Space, permitted *sparse.Set, model *syntax.Model) error {
-	if written, isStateFiles := stateFiles(c.Output); isStateFiles && !c.Uniform {
+	if stateOutput, isStateFiles := stateFiles(c.Output); isStateFiles && !c.Uniform {
 		restricted, err := original.Restrict(permitted)
 		if err != nil {
 			return err
 		}
-		return c.writeStates(ctx, env, written, original, restricted)
+		return c.writeStates(ctx, env, stateOutput, original, restricted)
 	}
 	text, err := shield.FromAllowed(original, permitted).Model(ctx, model)
 	if err != nil {
@@ -290,11 +290,11 @@ func (c *resolveCmd) writeStates(ctx context.Context, env *environment, target o
 		program.Type = syntax.DTMC
 	}
 	c.printSizes(env, original, chain)
-	out := &exporter{env: env, space: chain, options: files.Options{Program: &program, Precision: files.MaxPrecision, Zeros: true}}
-	if err := out.writeOutputs(ctx, target); err != nil {
+	chainExporter := &exporter{env: env, space: chain, options: files.Options{Program: &program, Precision: files.MaxPrecision, Zeros: true}}
+	if err := chainExporter.writeOutputs(ctx, target); err != nil {
 		return err
 	}
-	env.noteWritten(out.writtenNames...)
+	env.noteWritten(chainExporter.writtenNames...)
 	return nil
 }
 
@@ -374,10 +374,10 @@ func (c *resolveCmd) buildExactSpace(ctx context.Context, src []byte) (*explicit
 }
 
 // choosingModules returns the modules that make the choices: those of a scheduler, of a policy of the game 2048, or of the file of --policy.
-func (c *resolveCmd) choosingModules(ctx context.Context, env *environment, space *explicit.Space, chosen scheduler.Scheduler) ([]syntax.Item, error) {
+func (c *resolveCmd) choosingModules(ctx context.Context, env *environment, space *explicit.Space, chosenScheduler scheduler.Scheduler) ([]syntax.Item, error) {
 	switch {
-	case chosen != nil:
-		return schedulerModules(ctx, space, chosen)
+	case chosenScheduler != nil:
+		return schedulerModules(ctx, space, chosenScheduler)
 	case c.Uniform: // in a DTMC all commands of a state are equally likely
 		return nil, nil
 	case noSuchFile(c.Policy):
@@ -395,8 +395,8 @@ func (c *resolveCmd) choosingModules(ctx context.Context, env *environment, spac
 }
 
 // schedulerModules returns a module that makes the choices of a memoryless scheduler. The module contains a decision tree over the variables.
-func schedulerModules(ctx context.Context, space *explicit.Space, chosen scheduler.Scheduler) ([]syntax.Item, error) {
-	decisionTree, err := tree.Imitate(ctx, space, chosen[0])
+func schedulerModules(ctx context.Context, space *explicit.Space, chosenScheduler scheduler.Scheduler) ([]syntax.Item, error) {
+	decisionTree, err := tree.Imitate(ctx, space, chosenScheduler[0])
 	if err != nil {
 		return nil, err
 	}

@@ -138,14 +138,14 @@ func (c *shieldCmd) newQuestion(ctx context.Context, env *environment, file stri
 	}
 	plan, err := runner.NewPlan(ctx, job)
 	if err != nil {
-		return nil, nil, explainMisplaced(err, &job)
+		return nil, nil, explainSwappedFiles(err, &job)
 	}
-	_, instances, err := plan.Instances()
+	_, properties, err := plan.Instances()
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(instances) != 1 {
-		return nil, nil, usageError("found %d properties, want one for a shield", len(instances))
+	if len(properties) != 1 {
+		return nil, nil, usageError("found %d properties, want one for a shield", len(properties))
 	}
 	showProgress, stopProgress := env.startProgress()
 	defer stopProgress()
@@ -153,8 +153,8 @@ func (c *shieldCmd) newQuestion(ctx context.Context, env *environment, file stri
 	if err != nil {
 		return nil, nil, stateLimitError(err)
 	}
-	instances[0].Text = c.Property // error messages show the user's text
-	question, err = native.ShieldQuestion(ctx, space, &instances[0])
+	properties[0].Text = c.Property // error messages show the user's text
+	question, err = native.ShieldQuestion(ctx, space, &properties[0])
 	return question, plan.Tree, err
 }
 
@@ -214,9 +214,9 @@ func (c *shieldCmd) writeStates(ctx context.Context, env *environment, computed 
 	if err := env.checkOutputs("--output", outputFiles([]output{target}, len(restricted.Program().Rewards))...); err != nil {
 		return nil, err
 	}
-	out := &exporter{env: env, space: restricted.WithoutFractions(), options: files.Options{Precision: files.MaxPrecision, Zeros: true}}
-	err = out.writeOutputs(ctx, target)
-	return out.writtenNames, err
+	shieldExporter := &exporter{env: env, space: restricted.WithoutFractions(), options: files.Options{Precision: files.MaxPrecision, Zeros: true}}
+	err = shieldExporter.writeOutputs(ctx, target)
+	return shieldExporter.writtenNames, err
 }
 
 // printShield prints the facts about the shield, and a list of states that it restricts.

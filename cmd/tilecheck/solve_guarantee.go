@@ -66,9 +66,9 @@ func searchGuarantee(ctx context.Context, env *environment, options guarantee.Op
 			showProgress(progress.Progress{Property: "searching", Done: int64(decided), Unit: progress.States})
 		}
 	}
-	found, err := guarantee.Search(ctx, options)
+	guaranteed, err := guarantee.Search(ctx, options)
 	if limit, isLimitError := errors.AsType[*guarantee.LimitError](err); isLimitError {
 		return nil, &codedError{exitOutOfLimit, limit}
 	}
-	return found, limitError(err)
+	return guaranteed, limitError(err)
 }

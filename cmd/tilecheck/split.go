@@ -39,8 +39,8 @@ func (e *environment) beginShard(kongContext *kong.Context, args []string) error
 	if e.shard.Replaying() {
 		return e.checkMergedCommand(kongContext, canShard, shardText+resultFile != "")
 	}
-	printsShards := slices.Contains([]string{"test", "bench run"}, commandName(kongContext.Selected()))
-	if resultFile == "" && (shardText == "" || printsShards) {
+	reportsShard := slices.Contains([]string{"test", "bench run"}, commandName(kongContext.Selected())) // with --shard alone, they print a report on the shard
+	if resultFile == "" && (shardText == "" || reportsShard) {
 		return nil
 	}
 	if err := e.checkShardFlags(shardText, resultFile); err != nil {
@@ -114,17 +114,17 @@ type recording struct {
 // withoutShardFlags returns a command line without the flags --shard and --partial.
 func withoutShardFlags(args []string) []string {
 	var words []string
-	for i := 0; i < len(args); i++ {
-		if args[i] == "--" {
-			return append(words, args[i:]...)
+	for argIndex := 0; argIndex < len(args); argIndex++ {
+		if args[argIndex] == "--" {
+			return append(words, args[argIndex:]...)
 		}
-		name, _, hasValue := strings.Cut(args[i], "=")
+		name, _, hasValue := strings.Cut(args[argIndex], "=")
 		isShardFlag := name == "--shard" || name == "--partial"
 		switch {
 		case !isShardFlag:
-			words = append(words, args[i])
+			words = append(words, args[argIndex])
 		case !hasValue:
-			i++ // the next word is the value of the flag
+			argIndex++ // the next word is the value of the flag
 		}
 	}
 	return words
@@ -182,8 +182,8 @@ func (e *environment) endShard(ctx context.Context, commandErr error) error {
 		return usageError("the work of this command cannot be divided into shards, want a command that samples paths (--method sim), plays games or has many results")
 	}
 	if e.shard.BeyondLast() {
-		part := e.shard.Part()
-		return usageError("--shard is %v, want 1/%d to %d/%d: a shard beyond the last one has work only if the results decide how much is sampled or played", part, part.Count, part.Count, part.Count)
+		thisShard := e.shard.Part()
+		return usageError("--shard is %v, want 1/%d to %d/%d: a shard beyond the last one has work only if the results decide how much is sampled or played", thisShard, thisShard.Count, thisShard.Count, thisShard.Count)
 	}
 	if err := e.writeShard(); err != nil {
 		return err

@@ -45,8 +45,8 @@ type forcedEnd struct {
 	clearBars       []func()      // progress bars
 }
 
-// listenForSignals returns a context that ends when the process receives SIGINT, SIGTERM or SIGHUP, or when it runs out of memory addresses. At a
-// second signal, or if the command does not end soon after its context, the process exits. A third signal kills it.
+// listenForSignals returns a context that ends when the process receives SIGINT, SIGTERM or SIGHUP, or when it has almost used up its address space
+// (ulimit -v). At a second signal, or if the command does not end soon after its context, the process exits. A third signal kills it.
 func (e *environment) listenForSignals(ctx context.Context) context.Context {
 	ctx, cleanUp := ending.Keep(ctx)
 	ctx, endCommand := ending.Ender(ctx)
@@ -60,8 +60,10 @@ func (e *environment) listenForSignals(ctx context.Context) context.Context {
 	for received := range names {
 		signal.Notify(signals, received)
 	}
-	reason := func(received os.Signal) error { return &ending.Interrupt{Signal: names[received]} }
-	go e.ending.awaitSignal(signals, func(received os.Signal) { endCommand(reason(received)) }, func(received os.Signal) { e.exitNow(reason(received)) })
+	interrupt := func(received os.Signal) error { return &ending.Interrupt{Signal: names[received]} }
+	endContext := func(received os.Signal) { endCommand(interrupt(received)) }
+	endProcess := func(received os.Signal) { e.exitNow(interrupt(received)) }
+	go e.ending.awaitSignal(signals, endContext, endProcess)
 	memory.WatchAddresses(func(limit int64) { endCommand(&ending.Memory{Limit: limit}) })
 	e.exitIfCommandDoesNot(ctx)
 	return ctx
@@ -286,7 +288,7 @@ func (l *lifetime) setReasonPrinted() {
 }
 
 // addBar registers the function that removes a progress bar. exitNow calls it before it prints the reason. addBar returns the same function.
-func (l *forcedEnd) addBar(clearBar func()) (done func()) {
+func (l *forcedEnd) addBar(clearBar func()) func() {
 	if l == nil {
 		return clearBar
 	}

@@ -52,7 +52,7 @@ type loginFlags struct {
 }
 
 // login returns how to run the clusters' own commands.
-func (f loginFlags) login() submit.ClusterCommands {
+func (f loginFlags) clusterCommands() submit.ClusterCommands {
 	return submit.ClusterCommands{SlurmPrefix: f.SlurmPrefix, Kubectl: f.Kubectl}
 }
 
@@ -118,14 +118,14 @@ type submitAttachCmd struct {
 
 // Run continues a job whose directory exists.
 func (c *submitAttachCmd) Run(ctx context.Context, env *environment) error {
-	job, err := cluster.Open(c.Dir)
+	work, err := cluster.Open(c.Dir)
 	if err != nil {
 		return err
 	}
 	isQuiet := env.quiet // runJob changes env.quiet: it reads the flags of the job's command
-	err = env.runJob(ctx, job, c.loginFlags, c.Retries)
+	err = env.runJob(ctx, work, c.loginFlags, c.Retries)
 	if !isQuiet {
-		env.noteJobDirectory(ctx, job, err)
+		env.noteJobDirectory(ctx, work, err)
 	}
 	return err
 }
@@ -270,9 +270,9 @@ func parseSubmitted(ctx context.Context, words []string, line *cli, env *environ
 	return kongContext, err
 }
 
-// checkDivisible returns a usage error if the work of a command cannot be divided into shards. flags has all flags of the command, by name; given
-// has the names of the flags on the command line.
-func checkDivisible(kongContext *kong.Context, flags map[string]*kong.Flag, given map[string]bool) error {
+// checkDivisible returns a usage error if the work of a command cannot be divided into shards. flags has all flags of the command, by name;
+// givenFlags has the names of the flags on the command line.
+func checkDivisible(kongContext *kong.Context, flags map[string]*kong.Flag, givenFlags map[string]bool) error {
 	for _, arg := range kongContext.Selected().Positional {
 		kind := arg.Tag.Get("file")
 		isInput := kind == "in" || kind == "states"
@@ -283,7 +283,7 @@ func checkDivisible(kongContext *kong.Context, flags map[string]*kong.Flag, give
 	if flags["partial"] == nil {
 		return usageError("%s cannot be divided into shards, want a command that has --shard and --partial", commandName(kongContext.Selected()))
 	}
-	if given["shard"] || given["partial"] {
+	if givenFlags["shard"] || givenFlags["partial"] {
 		return usageError("submit sets --shard and --partial itself, want the command without them")
 	}
 	return nil
@@ -346,7 +346,7 @@ func (e *environment) submitJob(ctx context.Context, flags jobDirFlags, login lo
 	if err != nil {
 		return err
 	}
-	work, isNew, err := submit.Open(ctx, dir, description, request, flags.Shards, login.login())
+	work, isNew, err := submit.Open(ctx, dir, description, request, flags.Shards, login.clusterCommands())
 	if err != nil {
 		return err
 	}
@@ -363,7 +363,7 @@ func (e *environment) submitJob(ctx context.Context, flags jobDirFlags, login lo
 
 // newDriver returns the driver that runs a job, and a function that ends the processes of the driver.
 func (e *environment) newDriver(ctx context.Context, work *cluster.Work, login loginFlags) (driver *cluster.Driver, endProcesses func(), err error) {
-	return submit.Driver(ctx, work, login.login(), func(text string) {
+	return submit.Driver(ctx, work, login.clusterCommands(), func(text string) {
 		if !e.quiet {
 			fmt.Fprintln(e.stderr, "note:", text)
 		}
@@ -377,26 +377,26 @@ const (
 	cancelLimit = 10 * time.Second
 )
 
-// runJob runs a job and prints the merged result of its shards. It closes job.
-func (e *environment) runJob(ctx context.Context, job *cluster.Work, login loginFlags, retries int) error {
-	defer job.Close()
+// runJob runs the job in a directory and prints the merged result of its shards. It closes work.
+func (e *environment) runJob(ctx context.Context, work *cluster.Work, login loginFlags, retries int) error {
+	defer work.Close()
 	build, err := e.identifyBuild()
 	if err != nil {
 		return err
 	}
-	if job.Job.Build != build {
-		return fmt.Errorf("%s was submitted by another build, %s; its own program is %s", job.Dir, job.Job.Build, job.Dir.Program(&job.Job))
+	if work.Job.Build != build {
+		return fmt.Errorf("%s was submitted by another build, %s; its own program is %s", work.Dir, work.Job.Build, work.Dir.Program(&work.Job))
 	}
-	if err := os.Chdir(job.Job.Dir); err != nil { // relative file names refer to this directory
+	if err := os.Chdir(work.Job.Dir); err != nil { // relative file names refer to this directory
 		return err
 	}
-	driver, endProcesses, err := e.newDriver(ctx, job, login)
+	driver, endProcesses, err := e.newDriver(ctx, work, login)
 	if err != nil {
 		return err
 	}
 	defer endProcesses()
-	if job.Backend == "local" && !e.quiet {
-		fmt.Fprintf(e.stderr, "note: submit local runs %s as processes of this machine, at most %d at a time; their files are in %s\n", noun.Count(job.Job.Shards, "shard"), max(1, job.Settings.Tasks), job.Dir)
+	if work.Backend == "local" && !e.quiet {
+		fmt.Fprintf(e.stderr, "note: submit local runs %s as processes of this machine, at most %d at a time; their files are in %s\n", noun.Count(work.Job.Shards, "shard"), max(1, work.Settings.Tasks), work.Dir)
 	}
 	var secondInterrupt <-chan struct{}
 	if driver.Backend.Detached() {
@@ -406,13 +406,13 @@ func (e *environment) runJob(ctx context.Context, job *cluster.Work, login login
 	driver.Progress, driver.Retries = showProgress, retries
 	driver.Merge = func(ctx context.Context, files []string) error {
 		clearBar()
-		return e.mergeQuietly(ctx, files, job.Job.Given)
+		return e.mergeQuietly(ctx, files, work.Job.Given)
 	}
 	err = driver.Run(ctx)
 	clearBar()
 	reason := ctx.Err()
 	if err == nil || reason == nil || !errors.Is(err, reason) {
-		return cmp.Or(withExitCode(err), job.Sweep())
+		return cmp.Or(withExitCode(err), work.Sweep())
 	}
 	if !driver.Backend.Detached() {
 		endProcesses()
@@ -467,9 +467,9 @@ func (e *environment) cancelTasks(driver *cluster.Driver, cancelCommand string) 
 }
 
 // noteJobDirectory prints the size of a local job's directory, and whether the user may remove it. It prints nothing after an interrupt.
-func (e *environment) noteJobDirectory(ctx context.Context, job *cluster.Work, err error) {
-	dir := string(job.Dir)
-	if job.Backend != "local" || ctx.Err() != nil || noSuchFile(dir) {
+func (e *environment) noteJobDirectory(ctx context.Context, work *cluster.Work, err error) {
+	dir := string(work.Dir)
+	if work.Backend != "local" || ctx.Err() != nil || noSuchFile(dir) {
 		return
 	}
 	megabytes := max(1, float64(sizeBelow(dir))/1e6)

@@ -41,14 +41,14 @@ type runFlags struct {
 	engineFlags `embed:""`
 }
 
-// loadTests returns the tests that the flags select. changes are applied to the request before the search. It returns an error if an output of the
-// command would overwrite a file of the tests.
-func (c *suiteFlags) loadTests(env *environment, engines []string, jobs int, changes ...func(*selection.Request)) (*selection.Selection, error) {
+// loadTests returns the tests that the flags select. It applies requestChanges to the request before the search. It returns an error if an output
+// of the command would overwrite a file of the tests.
+func (c *suiteFlags) loadTests(env *environment, engines []string, jobs int, requestChanges ...func(*selection.Request)) (*selection.Selection, error) {
 	request := selection.Request{
 		Paths: c.Paths, Match: c.Match, All: c.All, Suites: c.Suite, NoConfig: c.NoConfig,
 		Consts: c.Const, Time: c.Timeout, Memory: int64(c.Memory), Seed: c.Seed, Only: splitNames(c.ID), Engines: splitNames(engines), Jobs: jobs,
 	}
-	for _, change := range changes {
+	for _, change := range requestChanges {
 		change(&request)
 	}
 	return request.Find(func(files []string) error {

@@ -49,28 +49,39 @@ func withFullFlag(args []string, message string) string {
 	return message
 }
 
-// switchesAsWords writes PRISM's -help and -version with two dashes, so that kong does not read them as short flags. -v is --version only as the first
-// word; after a command it is PRISM's verbose. In a request for help such as "help -simpath", it removes the dashes of PRISM's and Storm's switches.
+// switchesAsWords changes the switches of PRISM and Storm in a command line so that kong, the parser of command lines, reads them as whole words.
 func switchesAsWords(args []string) []string {
-	words := slices.Clone(args)
-	if len(args) < 2 || args[0] != "help" {
-		for i, arg := range words {
-			switch {
-			case arg == "-v" && i == 0:
-				words[i] = "--version"
-			case arg == "-help" || arg == "-version":
-				words[i] = "-" + arg
-			case arg == "--": // what follows belongs to another command
-				return words
-			}
-		}
-		return words
+	if len(args) >= 2 && args[0] == "help" {
+		return topicsWithoutDashes(args)
 	}
+	return withTwoDashes(args)
+}
+
+// topicsWithoutDashes removes the dashes of PRISM's and Storm's switches in a request for help, such as "help -simpath".
+func topicsWithoutDashes(args []string) []string {
+	words := slices.Clone(args)
 	for i, arg := range words {
 		name := strings.TrimLeft(arg, "-")
 		isOurFlag := len(name) <= 1 || name == "version" // such as -h
 		if !isOurFlag && foreign.Lookup(name) != nil {
 			words[i] = name
+		}
+	}
+	return words
+}
+
+// withTwoDashes writes PRISM's -help and -version with two dashes, so that kong does not read them as short flags. -v is --version only as the
+// first word; after a command it is PRISM's verbose.
+func withTwoDashes(args []string) []string {
+	words := slices.Clone(args)
+	for i, arg := range words {
+		switch {
+		case arg == "-v" && i == 0:
+			words[i] = "--version"
+		case arg == "-help" || arg == "-version":
+			words[i] = "-" + arg
+		case arg == "--": // what follows belongs to another command
+			return words
 		}
 	}
 	return words

@@ -96,21 +96,21 @@ func (c *checkCmd) exportWitness(ctx context.Context, env *environment, verdicts
 	if c.ExportWitness == "" {
 		return nil
 	}
-	var found *result.Witness
+	var onlyWitness *result.Witness
 	for i := range verdicts {
 		witnesses := verdicts[i].Witnesses
 		if len(witnesses) == 0 || len(witnesses[0].Paths) == 0 {
 			continue
 		}
-		if found != nil {
+		if onlyWitness != nil {
 			return fmt.Errorf("%s was not written: several properties have a witness, want --select", c.ExportWitness)
 		}
-		found = &witnesses[0]
+		onlyWitness = &witnesses[0]
 	}
-	if found == nil {
+	if onlyWitness == nil {
 		return env.notWritten(ctx, c.ExportWitness, "there is no path")
 	}
-	return c.outputs.write(env, c.ExportWitness, func(w io.Writer) error { return report.WitnessPath(w, found) })
+	return c.outputs.write(env, c.ExportWitness, func(w io.Writer) error { return report.WitnessPath(w, onlyWitness) })
 }
 
 // notWritten returns the error that a file was not written, with the reason. After a limit or an interrupt, it returns nil and only prints a

@@ -82,12 +82,12 @@ func (p *linePosition) addWord(word string) {
 		}
 		return
 	}
-	i := slices.IndexFunc(p.node.Children, func(child *kong.Node) bool { return child.Name == word })
-	if i < 0 {
+	childIndex := slices.IndexFunc(p.node.Children, func(child *kong.Node) bool { return child.Name == word })
+	if childIndex < 0 {
 		p.arguments++
 		return
 	}
-	p.node, p.arguments = p.node.Children[i], 0
+	p.node, p.arguments = p.node.Children[childIndex], 0
 	p.flags = append(p.flags, p.node.Flags...)
 }
 

@@ -28,12 +28,12 @@ func withDefault(flag *kong.Value) *kong.Value {
 	return &shown
 }
 
-// PrintHelp returns a printer for the help of a command. It does not describe the flags with the struct tag "rare", and only lists their names at
-// the end. If all is true, it describes all flags.
-func PrintHelp(all bool) kong.HelpPrinter {
+// PrintHelp returns a printer for the help of a command. Without showsRareFlags it does not describe the flags with the struct tag "rare", and only
+// lists their names at the end.
+func PrintHelp(showsRareFlags bool) kong.HelpPrinter {
 	return func(options kong.HelpOptions, kongContext *kong.Context) error {
 		node := kongContext.Selected()
-		if all || node == nil {
+		if showsRareFlags || node == nil {
 			return kong.DefaultHelpPrinter(options, kongContext)
 		}
 		names := hideRareFlags(kongContext, node)

@@ -11,17 +11,17 @@ import (
 
 // Manual returns the manual page of the program with all its commands, in the language of troff.
 func Manual(app *kong.Application) string {
-	m := &manual{}
-	m.line(`.TH TILECHECK 1 "" "tilecheck %s" "User Commands"`, build.Version)
-	m.line(".SH NAME\ntilecheck \\- bridge to probabilistic model checkers, and one of its own")
-	m.line(".SH SYNOPSIS\n.B tilecheck\n.I command\n[arguments] [flags]")
-	m.line(".SH DESCRIPTION")
-	m.writeText(app.Help)
-	m.line(".SH GLOBAL OPTIONS")
-	m.writeFlags(app.Flags)
-	m.line(".SH COMMANDS")
-	m.writeCommands(app.Node)
-	return m.String()
+	page := &manual{}
+	page.line(`.TH TILECHECK 1 "" "tilecheck %s" "User Commands"`, build.Version)
+	page.line(".SH NAME\ntilecheck \\- bridge to probabilistic model checkers, and one of its own")
+	page.line(".SH SYNOPSIS\n.B tilecheck\n.I command\n[arguments] [flags]")
+	page.line(".SH DESCRIPTION")
+	page.writeText(app.Help)
+	page.line(".SH GLOBAL OPTIONS")
+	page.writeFlags(app.Flags)
+	page.line(".SH COMMANDS")
+	page.writeCommands(app.Node)
+	return page.String()
 }
 
 // manual builds a page with the macros of man(7).

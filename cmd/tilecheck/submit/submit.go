@@ -33,11 +33,11 @@ type ClusterCommands struct {
 // as in "ssh login sbatch".
 func (f ClusterCommands) slurm(program string) (runner.Commander, []string, error) {
 	words := append(strings.Fields(f.SlurmPrefix), program)
-	found, err := tool.New(words[0])
+	client, err := tool.New(words[0])
 	if err != nil && len(words) == 1 {
 		err = fmt.Errorf("%w; --slurm-prefix 'ssh login' runs it on another machine", err)
 	}
-	return found, words[1:], err
+	return client, words[1:], err
 }
 
 // Program returns a commander that runs a program in the given directory, with additional environment variables.
@@ -56,11 +56,11 @@ func (f ClusterCommands) kubectl() (runner.Commander, []string, error) {
 	if len(words) == 0 {
 		return nil, nil, usage.Errorf("--kubectl is blank, want words such as: k3s kubectl")
 	}
-	found, err := tool.New(words[0])
+	program, err := tool.New(words[0])
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w; submit kubernetes needs kubectl, or --kubectl", err)
 	}
-	return found.In("."), words[1:], nil
+	return program.In("."), words[1:], nil
 }
 
 // WithSuiteSettings returns the settings of the flags. Settings without a flag come from the suite file in the current directory.

@@ -160,11 +160,11 @@ func findNamedImage(ctx context.Context, docker *containers.Docker, tool, image 
 	if err != nil {
 		return containers.Found{}, err
 	}
-	found, err := docker.Identify(ctx, kind, namedImage, cache)
-	if err == nil && found.Problem != "" {
-		err = &result.Failure{Class: result.Other, Message: fmt.Sprintf("image %s cannot run %s: %s", image, tool, found.Problem)}
+	identified, err := docker.Identify(ctx, kind, namedImage, cache)
+	if err == nil && identified.Problem != "" {
+		err = &result.Failure{Class: result.Other, Message: fmt.Sprintf("image %s cannot run %s: %s", image, tool, identified.Problem)}
 	}
-	return found, err
+	return identified, err
 }
 
 // MissingImage returns a message for a user who has no image of a tool. It says how to get one.
