@@ -150,9 +150,9 @@ func (x *expander) ExpandUpTo(state []int32, maxCombinations int) (*Choices, err
 	})
 }
 
-// expandWith returns the choices of a state. It computes the transitions of a choice only if lists returns true for its combination of commands.
-func (x *expander) expandWith(state []int32, lists func(combination) bool) (*Choices, error) {
-	if err := x.expand(state, lists); err != nil {
+// expandWith returns the choices of a state. It computes the transitions of a choice only if isListed returns true for its combination of commands.
+func (x *expander) expandWith(state []int32, isListed func(combination) bool) (*Choices, error) {
+	if err := x.expand(state, isListed); err != nil {
 		return nil, err
 	}
 	if x.stopErr != nil {
@@ -174,9 +174,9 @@ func (x *expander) addWork(work int) bool {
 	return x.stopErr == nil
 }
 
-// expand stores the choices of a state in x.choices. It computes the transitions of a choice only if lists returns true for its combination of
+// expand stores the choices of a state in x.choices. It computes the transitions of a choice only if isListed returns true for its combination of
 // commands. When the context ends, it stops early and sets x.stopErr.
-func (x *expander) expand(state []int32, lists func(combination) bool) *StateError {
+func (x *expander) expand(state []int32, isListed func(combination) bool) *StateError {
 	if err := x.listWithWeights(state); err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (x *expander) expand(state []int32, lists func(combination) bool) *StateErr
 			return nil
 		}
 		add := x.addChoice
-		if !lists(combination) {
+		if !isListed(combination) {
 			add = x.addUnlistedChoice
 		}
 		if err := add(combination); err != nil {

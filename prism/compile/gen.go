@@ -122,7 +122,7 @@ func (g *pathGenerator) checkCombinations() error {
 	return nil
 }
 
-// registerCommands registers all expressions of the model's commands.
+// registerCommands builds the terms of all guards, probabilities and assigned values of the model's commands, and counts their uses.
 func (g *moveGenerator) registerCommands() {
 	for _, command := range g.model.commands {
 		g.builder.registerGuard(command.source.Guard)

@@ -207,17 +207,17 @@ func (g *moveGenerator) initBitset(words []int64) bitset {
 func (g *moveGenerator) setBits(moves []candidate, undecided []int, enabledBits, allowedBits bitset) {
 	for len(undecided) > 0 { // evaluate moves with a common test under one branch
 		test := mostFrequentTest(moves, undecided)
-		tested, others := partition(undecided, func(i int) bool { return slices.ContainsFunc(moves[i].conjuncts, test.isTestOf) })
+		tested, untested := partition(undecided, func(move int) bool { return slices.ContainsFunc(moves[move].conjuncts, test.isTestOf) })
 		if len(tested) < 2 {
 			break
 		}
 		g.wasmFunc.If(g.slots[test.slot].Eq(constI32(test.value)), func() {
 			g.emitInScope(func() { g.setBits(withoutTest(moves, tested, test), tested, enabledBits, allowedBits) })
 		})
-		undecided = others
+		undecided = untested
 	}
-	for _, i := range undecided {
-		g.setBit(moves[i].conjuncts, i, enabledBits, allowedBits)
+	for _, move := range undecided {
+		g.setBit(moves[move].conjuncts, move, enabledBits, allowedBits)
 	}
 }
 
@@ -238,15 +238,15 @@ func mostFrequentTest(moves []candidate, undecided []int) valueTest {
 }
 
 // partition splits numbers by a predicate, and keeps their order.
-func partition(numbers []int, predicate func(int) bool) (matching, others []int) {
+func partition(numbers []int, predicate func(int) bool) (matching, notMatching []int) {
 	for _, number := range numbers {
 		if predicate(number) {
 			matching = append(matching, number)
 		} else {
-			others = append(others, number)
+			notMatching = append(notMatching, number)
 		}
 	}
-	return matching, others
+	return matching, notMatching
 }
 
 // withoutTest returns a copy of the moves. It removes a test from the guards of the moves with the given indices.
@@ -258,9 +258,10 @@ func withoutTest(moves []candidate, indices []int, test valueTest) []candidate {
 	return result
 }
 
-// setBit emits code that sets bit i if a guard holds. An expensive guard is evaluated only if bit i of allowed is set, or if allowed is nil.
-func (g *moveGenerator) setBit(guard []*term, i int, bits, allowed bitset) {
-	word, bit := bits[i/64], int64(i%64)
+// setBit emits code that sets the bit of a move if its guard holds. An expensive guard is evaluated only if the bit of the move in allowedBits is
+// set, or if allowedBits is nil.
+func (g *moveGenerator) setBit(guard []*term, move int, enabledBits, allowedBits bitset) {
+	word, bit := enabledBits[move/64], int64(move%64)
 	mayFail := slices.ContainsFunc(guard, func(conjunct *term) bool { return conjunct.mayFail })
 	isExpensive := g.costOf(chunkCost+1, guard...) > chunkCost
 	switch {
@@ -269,7 +270,7 @@ func (g *moveGenerator) setBit(guard []*term, i int, bits, allowed bitset) {
 	case !mayFail && !isExpensive:
 		word.Set(g.wasmFunc, word.Or(wasm.ExtendU(g.evaluateAll(opAnd, guard)).Shl(bit)))
 	default:
-		g.emitInScope(func() { g.setBitByJumps(guard, i, bits, allowed) })
+		g.emitInScope(func() { g.setBitByJumps(guard, move, enabledBits, allowedBits) })
 	}
 }
 
@@ -384,7 +385,7 @@ func (g *moveGenerator) computeWeights(command *command) {
 // evaluateCommonBranches emits code that computes repeated branches of several probabilities in advance. An example is p/n in (x=0 ? p/n : 0) and
 // (y=0 ? p/n : 0).
 func (g *moveGenerator) evaluateCommonBranches(probabilities []*term) {
-	seen := map[*term]bool{}
+	hasOccurred := map[*term]bool{}
 	for _, term := range probabilities {
 		if term.op != opIfThenElse {
 			continue
@@ -392,10 +393,10 @@ func (g *moveGenerator) evaluateCommonBranches(probabilities []*term) {
 		for _, branch := range term.operands[1:] {
 			_, isComputed := g.computedTerms[branch]
 			isWorthKeeping := !isComputed && !branch.mayFail && branch.cost > 0
-			if seen[branch] && isWorthKeeping {
+			if hasOccurred[branch] && isWorthKeeping {
 				g.wasmFunc.Drop(g.floatCode(branch)) // the code also keeps the value in a local
 			}
-			seen[branch] = true
+			hasOccurred[branch] = true
 		}
 	}
 }

@@ -150,9 +150,9 @@ func extractVariable(word wasm.Var[int64], field PackedField) wasm.Expr[int32] {
 	return value
 }
 
-// emitState emits code that writes the choices of the unpacked state. The code jumps to full if the choices do not fit in the rest of the output.
-// If it cannot compute the choices, it writes gaveUp in place of their number.
-func (g *expandGenerator) emitState(full wasm.Label) {
+// emitState emits code that writes the choices of the unpacked state. The code jumps to noSpaceLabel if the choices do not fit in the rest of the
+// output. If it cannot compute the choices, it writes gaveUp in place of their number.
+func (g *expandGenerator) emitState(noSpaceLabel wasm.Label) {
 	wasmFunc := g.wasmFunc
 	g.nextOutput.Set(wasmFunc, g.stateOutput.Add(constI32(8)))
 	g.numChoices.Set(wasmFunc, constI32(0))
@@ -173,7 +173,7 @@ func (g *expandGenerator) emitState(full wasm.Label) {
 		g.nextOutput.Set(wasmFunc, g.stateOutput)
 		doesNotFit := g.moveResult.Eq(constI32(moveNoSpace))
 		hasEarlierStates := g.stateOutput.Ne(constI32(g.outputStart)) // without them, a new call would not have more space
-		wasmFunc.BrIf(full, doesNotFit.And(hasEarlierStates))
+		wasmFunc.BrIf(noSpaceLabel, doesNotFit.And(hasEarlierStates))
 		wasm.Store(wasmFunc, g.stateOutput, 0, constI64(gaveUp))
 		g.nextOutput.Set(wasmFunc, g.stateOutput.Add(constI32(8)))
 		wasmFunc.Br(nextState)
@@ -273,8 +273,8 @@ func (g *expandGenerator) emitMoveFunction(move int) {
 	if slices.ContainsFunc(spec.commands, g.hasInvalidWeights) {
 		wasmFunc.Br(g.giveUpLabel)
 	} else {
-		wasmFunc.Block(func(full wasm.Label) {
-			g.writeChoice(move, full)
+		wasmFunc.Block(func(noSpaceLabel wasm.Label) {
+			g.writeChoice(move, noSpaceLabel)
 			wasmFunc.Return(constI32(moveDone))
 		})
 		wasmFunc.Return(constI32(moveNoSpace))
@@ -283,8 +283,8 @@ func (g *expandGenerator) emitMoveFunction(move int) {
 	constI32(moveGaveUp).Emit(wasmFunc)
 }
 
-// writeChoice emits code that writes the transitions of a move. The code jumps to full if they do not fit in the output.
-func (g *expandGenerator) writeChoice(move int, full wasm.Label) {
+// writeChoice emits code that writes the transitions of a move. The code jumps to noSpaceLabel if they do not fit in the output.
+func (g *expandGenerator) writeChoice(move int, noSpaceLabel wasm.Label) {
 	wasmFunc, spec := g.wasmFunc, &g.moves[move]
 	for _, conjunct := range spec.conjuncts {
 		g.facts = g.facts.assume(conjunct, true)
@@ -297,7 +297,7 @@ func (g *expandGenerator) writeChoice(move int, full wasm.Label) {
 	choiceStart := wasm.Local[int32](wasmFunc)
 	maxSize := 8 + len(alternatives)*g.transitionSize()
 	lastAddress := constI32(g.outputStart + outputBytes - maxSize)
-	wasmFunc.BrIf(full, choiceStart.Tee(g.nextOutput).Gt(lastAddress))
+	wasmFunc.BrIf(noSpaceLabel, choiceStart.Tee(g.nextOutput).Gt(lastAddress))
 	for _, command := range spec.commands {
 		if g.constantWeights[command] == nil && !g.omitsWeights {
 			g.declareWeightLocals(command)

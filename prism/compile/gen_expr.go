@@ -475,10 +475,10 @@ const hostFailed = math.MinInt64
 // power returns the code of an integer power. The code gives up if the power is undefined or overflows.
 func (c *codeGenerator) power(term *term) wasm.Expr[int32] {
 	return func(wasmFunc *wasm.Func) {
-		call := wasm.Call[int64, int32](c.hostIntPow, c.intCode(term.operands[0]), c.intCode(term.operands[1]))
-		wide := wasm.Local[int64](wasmFunc)
-		wasmFunc.BrIf(c.giveUpLabel, wide.Tee(call).Eq(constI64(hostFailed)))
-		wasm.Wrap(wide).Emit(wasmFunc)
+		callHost := wasm.Call[int64, int32](c.hostIntPow, c.intCode(term.operands[0]), c.intCode(term.operands[1]))
+		hostResult := wasm.Local[int64](wasmFunc)
+		wasmFunc.BrIf(c.giveUpLabel, hostResult.Tee(callHost).Eq(constI64(hostFailed)))
+		wasm.Wrap(hostResult).Emit(wasmFunc)
 	}
 }
 

@@ -44,14 +44,14 @@ type memoGroup struct {
 }
 
 // memoGroups returns the values whose code is worth memoising, which means that the code keeps computed results in a table. The values of a group
-// depend on nearly the same variables and share a table. others has the remaining values.
-func (g *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, others []newValue) {
+// depend on nearly the same variables and share a table. ungrouped has the remaining values.
+func (g *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, ungrouped []newValue) {
 	var candidates []memoGroup
 	for _, changed := range values {
 		slots := g.variablesOf(changed.value)
 		canBeKey := len(slots) > 0 && totalWidth(g.fieldsOfVariables(slots)) <= memoWidth
 		if !canBeKey || changed.value.mayFail {
-			others = append(others, changed)
+			ungrouped = append(ungrouped, changed)
 			continue
 		}
 		candidates = addToGroup(candidates, changed, slots)
@@ -60,10 +60,10 @@ func (g *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, other
 		if g.isWorthMemoising(group) {
 			groups = append(groups, group)
 		} else {
-			others = append(others, group.values...)
+			ungrouped = append(ungrouped, group.values...)
 		}
 	}
-	return groups, others
+	return groups, ungrouped
 }
 
 // addToGroup adds a value to the first group whose variables are a subset or a superset of the value's variables. Without such a group, it adds a
@@ -109,13 +109,13 @@ func (group memoGroup) terms() []*term {
 // variablesOf returns the slots of the variables that a term reads, in ascending order.
 func (g *moveGenerator) variablesOf(root *term) []int {
 	var slots []int
-	seen := map[*term]bool{}
+	isVisited := map[*term]bool{}
 	var visit func(*term)
 	visit = func(subterm *term) {
-		if seen[subterm] {
+		if isVisited[subterm] {
 			return
 		}
-		seen[subterm] = true
+		isVisited[subterm] = true
 		if subterm.op == opVar {
 			slots = append(slots, subterm.slot)
 		}

@@ -172,12 +172,12 @@ func (b *treeBuilder) bestVariable(candidates []candidate, facts *facts) (slot i
 func (b *treeBuilder) countTests(candidates []candidate) (counts map[int]int, testedValues map[int]map[int64]bool) {
 	counts, testedValues = map[int]int{}, map[int]map[int64]bool{}
 	for _, candidate := range candidates {
-		seen := map[int]bool{}
+		isCounted := map[int]bool{}
 		for _, test := range valueTestsIn(b.literalsOf(candidate.conjuncts)) {
-			if seen[test.slot] {
+			if isCounted[test.slot] {
 				continue
 			}
-			seen[test.slot] = true
+			isCounted[test.slot] = true
 			if testedValues[test.slot] == nil {
 				testedValues[test.slot] = map[int64]bool{}
 			}
@@ -202,7 +202,7 @@ func (b *treeBuilder) variableGrowth(numUndecided, slot int, values []int64, fac
 func (b *treeBuilder) splitOnVariable(candidates []candidate, facts *facts, slot int, values []int64) *decisionTree {
 	node := &decisionTree{facts: facts, slot: slot, values: values}
 	variable := b.builder.variable(slot, sortInt)
-	byValue, others := b.partitionByValue(candidates, slot)
+	byValue, notTesting := b.partitionByValue(candidates, slot)
 	otherFacts := facts.child()
 	for _, value := range values {
 		equalsValue := b.builder.equal(variable, b.builder.intConst(value))
@@ -210,14 +210,14 @@ func (b *treeBuilder) splitOnVariable(candidates []candidate, facts *facts, slot
 		otherFacts.learn(equalsValue, false)
 	}
 	if valueRange := facts.variable(slot); valueRange.high-valueRange.low+1 > int64(len(values)) {
-		node.children = append(node.children, b.build(others, otherFacts))
+		node.children = append(node.children, b.build(notTesting, otherFacts))
 	}
 	return node
 }
 
-// partitionByValue returns, for each value that a guard tests for, the candidates that may be enabled if the variable has this value. others are
-// the candidates that do not test the variable. A candidate that tests for two different values is never enabled.
-func (b *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValue map[int64][]candidate, others []candidate) {
+// partitionByValue returns, for each value that a guard tests for, the candidates that may be enabled if the variable has this value. notTesting
+// are the candidates that do not test the variable. A candidate that tests for two different values is never enabled.
+func (b *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValue map[int64][]candidate, notTesting []candidate) {
 	byValue = map[int64][]candidate{}
 	valuesOfGuards := make([][]int64, len(candidates))
 	for i, candidate := range candidates {
@@ -229,7 +229,7 @@ func (b *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValu
 	for i, candidate := range candidates {
 		switch len(valuesOfGuards[i]) {
 		case 0:
-			others = append(others, candidate)
+			notTesting = append(notTesting, candidate)
 			for value := range byValue {
 				byValue[value] = append(byValue[value], candidate)
 			}
@@ -238,7 +238,7 @@ func (b *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValu
 			byValue[value] = append(byValue[value], candidate)
 		}
 	}
-	return byValue, others
+	return byValue, notTesting
 }
 
 // testedValues returns the values that the guard of a candidate compares a variable with, without duplicates.

@@ -60,15 +60,15 @@ func (c *PackedChoices) Reset() {
 // target has targetWords words.
 func (c *PackedChoices) mergeEqualTargets(firstTransition, targetWords int) {
 	end := firstTransition // the transitions in [firstTransition, end) have different targets
-	for i := firstTransition; i < len(c.Weights); i++ {
-		sameTarget := c.findTarget(firstTransition, end, i, targetWords)
+	for transition := firstTransition; transition < len(c.Weights); transition++ {
+		sameTarget := c.findTarget(firstTransition, end, transition, targetWords)
 		if sameTarget < end {
-			c.Weights[sameTarget] += c.Weights[i]
+			c.Weights[sameTarget] += c.Weights[transition]
 			continue
 		}
-		if end < i {
-			c.Weights[end] = c.Weights[i]
-			copy(c.Targets[end*targetWords:(end+1)*targetWords], c.Targets[i*targetWords:])
+		if end < transition {
+			c.Weights[end] = c.Weights[transition]
+			copy(c.Targets[end*targetWords:(end+1)*targetWords], c.Targets[transition*targetWords:])
 		}
 		end++
 	}
@@ -136,11 +136,11 @@ func (x *packedInterpreter) Fork(context.Context) (PackedExpander, error) {
 	return x.expander.model.NewPackedInterpreter(x.packing), nil
 }
 
-// Expand implements PackedExpander: it appends the choices of the states to out.
-func (x *packedInterpreter) Expand(ctx context.Context, states []uint64, out *PackedChoices) error {
+// Expand implements PackedExpander: it appends the choices of the states to packedChoices.
+func (x *packedInterpreter) Expand(ctx context.Context, states []uint64, packedChoices *PackedChoices) error {
 	x.expander.ctx = ctx
 	for state := range slices.Chunk(states, x.packing.Words) {
-		if err := x.expandState(state, out); err != nil {
+		if err := x.expandState(state, packedChoices); err != nil {
 			return err
 		}
 	}
@@ -148,22 +148,22 @@ func (x *packedInterpreter) Expand(ctx context.Context, states []uint64, out *Pa
 }
 
 // expandState appends the choices of one packed state.
-func (x *packedInterpreter) expandState(packed []uint64, out *PackedChoices) error {
+func (x *packedInterpreter) expandState(packed []uint64, packedChoices *PackedChoices) error {
 	x.packing.Unpack(x.state, packed)
 	choices, err := x.expander.Expand(x.state)
 	if err != nil {
 		return err
 	}
-	out.Choices = append(out.Choices, uint32(len(choices.List)))
+	packedChoices.Choices = append(packedChoices.Choices, uint32(len(choices.List)))
 	for i := range choices.List {
 		choice := &choices.List[i]
-		out.Moves = append(out.Moves, x.moveIndex(choice))
-		out.Transitions = append(out.Transitions, uint32(len(choice.Transitions)))
+		packedChoices.Moves = append(packedChoices.Moves, x.moveIndex(choice))
+		packedChoices.Transitions = append(packedChoices.Transitions, uint32(len(choice.Transitions)))
 		for _, transition := range choice.Transitions {
-			out.Weights = append(out.Weights, transition.Weight)
-			numWords := len(out.Targets)
-			out.Targets = slices.Grow(out.Targets, x.packing.Words)[:numWords+x.packing.Words]
-			x.packing.Pack(out.Targets[numWords:], transition.Target)
+			packedChoices.Weights = append(packedChoices.Weights, transition.Weight)
+			numWords := len(packedChoices.Targets)
+			packedChoices.Targets = slices.Grow(packedChoices.Targets, x.packing.Words)[:numWords+x.packing.Words]
+			x.packing.Pack(packedChoices.Targets[numWords:], transition.Target)
 		}
 	}
 	return nil

@@ -239,12 +239,12 @@ func (r *interpreter) pickByRate(stream *Stream, exitRate float64) combination {
 	// Choice i is picked if the random number in [0, exitRate) is between the sums of the rates before and after choice i. The remainder then picks
 	// the updates.
 	remainder := float64(stream.Unit() * exitRate)
-	picked := 0
-	for picked < len(combinations)-1 && remainder >= r.choiceRates[picked] {
-		remainder -= r.choiceRates[picked]
-		picked++
+	choiceIndex := 0
+	for choiceIndex < len(combinations)-1 && remainder >= r.choiceRates[choiceIndex] {
+		remainder -= r.choiceRates[choiceIndex]
+		choiceIndex++
 	}
-	chosenCombination := combinations[picked]
+	chosenCombination := combinations[choiceIndex]
 	commands = r.expander.combinationCommands[chosenCombination.begin:chosenCombination.end]
 	r.expander.resetUpdates(commands)
 	switch count := numAlternatives(commands); {

@@ -81,12 +81,12 @@ func (m *Model) checkDisjoint(synchronisations []synchronisation) error {
 
 // repeatedModule returns a module that participates twice in a synchronisation; -1 if there is none.
 func (g synchronisation) repeatedModule() int {
-	seen := map[int]bool{}
+	hasParticipant := map[int]bool{}
 	for _, participant := range g.participants {
-		if seen[participant.module] {
+		if hasParticipant[participant.module] {
 			return participant.module
 		}
-		seen[participant.module] = true
+		hasParticipant[participant.module] = true
 	}
 	return -1
 }
@@ -193,11 +193,11 @@ func combineParticipants(firsts, seconds [][]participant) [][]participant {
 	return combinations
 }
 
-// renameActions returns a behaviour in which all actions are renamed at the same time. numActions is the number of actions of the program.
-func renameActions(old behaviour, renaming *sema.SysRename, numActions int) behaviour {
-	renamed := behaviour{unlabelled: old.unlabelled, labelled: map[int][][]participant{}}
+// renameActions returns the original behaviour with all actions renamed at the same time. numActions is the number of actions of the program.
+func renameActions(original behaviour, renaming *sema.SysRename, numActions int) behaviour {
+	renamed := behaviour{unlabelled: original.unlabelled, labelled: map[int][][]participant{}}
 	for action := range numActions {
-		combinations, inAlphabet := old.labelled[action]
+		combinations, inAlphabet := original.labelled[action]
 		if !inAlphabet {
 			continue
 		}

@@ -60,11 +60,11 @@ func (c *Choice) Draw(threshold float64, unit func() float64) (transition int, e
 		}
 		return len(c.Transitions) - 1, nil // only after rounding errors
 	}
-	x, commands := c.unlisted.expander, c.unlisted.commands
-	x.resetUpdates(commands)
-	x.pickIndependently(commands, unit)
-	target := slices.Clone(x.env.state)
-	if err := x.applyUpdates(target, commands, x.updates); err != nil {
+	expander, commands := c.unlisted.expander, c.unlisted.commands
+	expander.resetUpdates(commands)
+	expander.pickIndependently(commands, unit)
+	target := slices.Clone(expander.env.state)
+	if err := expander.applyUpdates(target, commands, expander.updates); err != nil {
 		return 0, err
 	}
 	return c.Find(target)
@@ -91,17 +91,17 @@ func (c *Choice) Find(target []int32) (transition int, err error) {
 // weightOf returns the weight of the transition to a target: the product, over all commands, of the weights of the updates that assign the values
 // of the target. It is 0 if there is no such transition.
 func (unlisted *unlistedTransitions) weightOf(target []int32) (float64, *StateError) {
-	x := unlisted.expander
-	successor, assigned := slices.Clone(x.env.state), slices.Clone(x.env.state)
+	expander := unlisted.expander
+	successor, assigned := slices.Clone(expander.env.state), slices.Clone(expander.env.state)
 	product := 1.0
 	for _, command := range unlisted.commands {
 		sum := 0.0
-		for i, weight := range x.weights[command.commandIndex] {
+		for update, weight := range expander.weights[command.commandIndex] {
 			if weight == 0 {
 				continue
 			}
-			copy(successor, x.env.state)
-			if err := x.applyUpdate(successor, command, i); err != nil {
+			copy(successor, expander.env.state)
+			if err := expander.applyUpdate(successor, command, update); err != nil {
 				return 0, err
 			}
 			if !slices.ContainsFunc(command.assignedSlots, func(slot int) bool { return successor[slot] != target[slot] }) {
@@ -140,13 +140,13 @@ func (c *Choice) ListFirst(limit int) (numTransitions *big.Int, err error) {
 
 // listCombinations lists the transitions of the first combinations of updates, at most limit. The update of the first command varies fastest.
 func (c *Choice) listCombinations(updatesOfCommands [][]int, limit int) error {
-	x := c.unlisted.expander
+	expander := c.unlisted.expander
 	for combination := range limit {
-		target := slices.Clone(x.env.state)
+		target := slices.Clone(expander.env.state)
 		quotient := combination // one digit for each command, the lowest for the first command
 		for i, command := range c.unlisted.commands {
 			updates := updatesOfCommands[i]
-			if err := x.applyUpdate(target, command, updates[quotient%len(updates)]); err != nil {
+			if err := expander.applyUpdate(target, command, updates[quotient%len(updates)]); err != nil {
 				return err
 			}
 			quotient /= len(updates)
@@ -163,22 +163,22 @@ func (c *Choice) listCombinations(updatesOfCommands [][]int, limit int) error {
 
 // differentUpdates returns the updates of a command with a positive weight, the first one for each successor.
 func (x *expander) differentUpdates(command *command) (updates []int, err error) {
-	seen := map[string]bool{}
-	for i, weight := range x.weights[command.commandIndex] {
+	hasSuccessor := map[string]bool{}
+	for update, weight := range x.weights[command.commandIndex] {
 		if weight == 0 {
 			continue
 		}
 		successor := slices.Clone(x.env.state)
-		if err := x.applyUpdate(successor, command, i); err != nil {
+		if err := x.applyUpdate(successor, command, update); err != nil {
 			return nil, err
 		}
 		var key []byte
 		for _, value := range successor {
 			key = binary.LittleEndian.AppendUint32(key, uint32(value))
 		}
-		if !seen[string(key)] {
-			seen[string(key)] = true
-			updates = append(updates, i)
+		if !hasSuccessor[string(key)] {
+			hasSuccessor[string(key)] = true
+			updates = append(updates, update)
 		}
 	}
 	return updates, nil

@@ -206,9 +206,9 @@ func (r *machine) repeatFailed(ctx context.Context, seed, first uint64, outcomes
 }
 
 // setStream writes the random stream of sample i to the memory of the instance.
-func (r *machine) setStream(i int, stream Stream) {
-	for k, word := range stream {
-		binary.LittleEndian.PutUint64(r.memory[i*streamSize+8*k:], word)
+func (r *machine) setStream(sample int, stream Stream) {
+	for wordIndex, word := range stream {
+		binary.LittleEndian.PutUint64(r.memory[sample*streamSize+8*wordIndex:], word)
 	}
 }
 
@@ -217,14 +217,14 @@ func (r *machine) setStream(i int, stream Stream) {
 func (r *machine) runStreams(ctx context.Context, outcomes []Outcome) error {
 	numFinished := 0 // number of finished paths
 	const startPath, resumePath = 0, 1
-	mode := uint64(startPath) // resumePath continues the path that the last call suspended
+	startOrResume := uint64(startPath) // resumePath continues the path that the last call suspended
 	for numFinished < len(outcomes) {
-		r.stack = [4]uint64{uint64(numFinished), uint64(len(outcomes)), r.stepBudget, mode}
+		r.stack = [4]uint64{uint64(numFinished), uint64(len(outcomes)), r.stepBudget, startOrResume}
 		start := time.Now()
 		if err := r.run.CallWithStack(ctx, r.stack[:]); err != nil {
 			return fmt.Errorf("run WebAssembly: %w", err)
 		}
-		numFinished, mode = int(r.stack[0]), resumePath
+		numFinished, startOrResume = int(r.stack[0]), resumePath
 		r.adaptBudget(time.Since(start), numFinished == len(outcomes))
 		if ctx.Err() != nil && numFinished < len(outcomes) {
 			return ctx.Err()
