@@ -63,11 +63,11 @@ type translation struct {
 	// listingFilter is a filter that counts or lists states, for which regions are not the states that the user means; nil if there is none.
 	listingFilter sema.Expr
 	// deadline is the time bound of the property, nil if it has none; timer is the slot of its clock.
-	deadline           *int64
-	timer              int
-	timeStep           int // index of the action of the time step
-	err                *Error
-	isOnlyForLocations bool
+	deadline         *int64
+	timer            int
+	timeStep         int // index of the action of the time step
+	err              *Error
+	errorsAreInModel bool
 }
 
 // clock describes a clock of the automaton.
@@ -116,9 +116,9 @@ func NeedsRegions(program *sema.Program, property *sema.Property) bool {
 // yet.
 func survey(program *sema.Program, property *sema.Property) *translation {
 	result := &translation{source: program, property: property.Expr, clocks: make(map[int]*clock)}
-	result.isOnlyForLocations = true
+	result.errorsAreInModel = true
 	result.surveyModel()
-	result.isOnlyForLocations = false
+	result.errorsAreInModel = false
 	result.surveyProperty(property.Expr)
 	return result
 }
@@ -151,10 +151,10 @@ func (t *translation) needsRegions(pos syntax.Pos, message string) {
 	}
 }
 
-// errorAt returns an error with a position in the model or in the property.
+// errorAt returns an error with a position in the model or in the property. While errorsAreInModel is set, and for a formula, it is in the model.
 func (t *translation) errorAt(pos syntax.Pos, message string) *Error {
 	err := &Error{Pos: pos, Msg: message}
-	if t.isOnlyForLocations || pos.Formula {
+	if t.errorsAreInModel || pos.Formula {
 		err.File = t.source.File
 	}
 	return err

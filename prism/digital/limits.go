@@ -75,8 +75,8 @@ func (t *translation) isReadOutside(module *sema.Module, clock int) bool {
 		return true
 	}
 	for i := range t.source.Modules {
-		other := &t.source.Modules[i]
-		if other != module && (reads(other.Invariant) || slices.ContainsFunc(other.Commands, commandReads)) {
+		otherModule := &t.source.Modules[i]
+		if otherModule != module && (reads(otherModule.Invariant) || slices.ContainsFunc(otherModule.Commands, commandReads)) {
 			return true
 		}
 	}
@@ -236,12 +236,12 @@ func (search *locationLimits) maxComparedIn(expr sema.Expr) int64 {
 // comparedNumber returns the number in a comparison of the clock. If the current location does not determine the number, it returns the
 // largest number for all locations.
 func (search *locationLimits) comparedNumber(comparison *sema.Binary) int64 {
-	other := comparison.Y
-	if slices.Contains(sema.SlotsOf(other), search.clock) {
-		other = comparison.X
+	number := comparison.Y
+	if slices.Contains(sema.SlotsOf(number), search.clock) {
+		number = comparison.X
 	}
-	value, err := sema.Eval(other, search.state)
-	if err != nil || value.Type != sema.Int || !search.isDetermined(other) {
+	value, err := sema.Eval(number, search.state)
+	if err != nil || value.Type != sema.Int || !search.isDetermined(number) {
 		return search.clocks[search.clock].maxCompared
 	}
 	return max(int64(value.Int), 0)

@@ -53,8 +53,8 @@ func (t *translation) labelError(property *sema.Property, label *sema.LabelDef) 
 // readsLabel reports whether a label reads another label of the model.
 func readsLabel(label sema.LabelDef) bool {
 	reads := false
-	sema.Inspect(label.Expr, func(part sema.Expr) bool {
-		if other, ok := part.(*sema.Label); ok && other.Index >= 0 {
+	sema.Inspect(label.Expr, func(operand sema.Expr) bool {
+		if readLabel, ok := operand.(*sema.Label); ok && readLabel.Index >= 0 {
 			reads = true
 		}
 		return !reads

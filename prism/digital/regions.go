@@ -119,10 +119,10 @@ func (t *translation) beginsFraction(slot int, pos syntax.Pos) sema.Expr {
 func (t *translation) nextRank(slot int, pos syntax.Pos) sema.Expr {
 	rank := varAt(t.clocks[slot].rankSlot, pos)
 	// The rank of a clock that does not advance is the number of smaller fractions: one if fractions begin in this step, and one for each lower rank.
-	numSmaller := indicator(t.anyClock(func(other int) sema.Expr { return t.beginsFraction(other, pos) }))
+	numSmaller := indicator(t.anyClock(func(otherClock int) sema.Expr { return t.beginsFraction(otherClock, pos) }))
 	for lower := range len(t.clocks) {
 		occupiedRank := intAt(int32(lower+1), pos)
-		isOccupied := t.anyClock(func(other int) sema.Expr { return t.rankIs(other, occupiedRank) })
+		isOccupied := t.anyClock(func(otherClock int) sema.Expr { return t.rankIs(otherClock, occupiedRank) })
 		numSmaller = plus(numSmaller, indicator(conjunction(compare(occupiedRank, syntax.OpLe, rank), isOccupied)))
 	}
 	nextRank := conditional(t.advances(slot, pos), indicator(t.beginsFraction(slot, pos)), numSmaller)

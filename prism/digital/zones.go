@@ -50,7 +50,7 @@ func ForZones(program *sema.Program, property *sema.Property) (*Zones, error) {
 		translation.unsupported(property.Expr.Pos(), "found P=?, want Pmin=? or Pmax=? for timed automata")
 	}
 	translation.equalizeLimits()
-	translation.isOnlyForLocations = true
+	translation.errorsAreInModel = true
 	translation.checkClockLimits()
 	if translation.err != nil {
 		return nil, translation.err
