@@ -60,16 +60,16 @@ func Eliminate(ctx context.Context, property *logic.Property) *sema.Program {
 	if observed == nil {
 		return nil
 	}
-	e := newEliminator(property.Program, observed)
+	eliminator := newEliminator(property.Program, observed)
 	for {
-		commands := e.reachableCommands(ctx)
-		e.findLive(commands)
-		isReset := e.resetDead(commands)
-		if e.fixLarge(commands) { // compute the other commands anew
+		commands := eliminator.reachableCommands(ctx)
+		eliminator.findLive(commands)
+		isReset := eliminator.resetDead(commands)
+		if eliminator.fixLarge(commands) { // compute the other commands anew
 			continue
 		}
 		if isReset || slices.ContainsFunc(commands, extended.isExtended) {
-			return e.newProgram(commands)
+			return eliminator.newProgram(commands)
 		}
 		return nil
 	}
@@ -77,16 +77,16 @@ func Eliminate(ctx context.Context, property *logic.Property) *sema.Program {
 
 // newEliminator returns an eliminator for a program. observed is what the property reads of a state.
 func newEliminator(program *sema.Program, observed *observed) *eliminator {
-	e := &eliminator{program: program, observed: observed, slots: map[sema.Expr][]int{}}
+	created := &eliminator{program: program, observed: observed, slots: map[sema.Expr][]int{}}
 	for i := range program.Modules {
 		for j := range program.Modules[i].Commands {
 			source := &program.Modules[i].Commands[j]
-			guard, required := e.requiredValues(source.Guard)
-			e.commands = append(e.commands, command{source, len(e.commands), i, guard, required})
+			guard, required := created.requiredValues(source.Guard)
+			created.commands = append(created.commands, command{source, len(created.commands), i, guard, required})
 		}
 	}
-	e.isFixed = make([]bool, len(e.commands))
-	return e
+	created.isFixed = make([]bool, len(created.commands))
+	return created
 }
 
 // fixLarge forbids to extend the commands that became too large. isFixed reports whether there are any.
@@ -130,23 +130,23 @@ func (e *eliminator) reachableCommands(ctx context.Context) []extended {
 		initial[slot] = knownValue(e.program.Vars[slot].Init)
 	}
 	e.steps = 0
-	found := make([]bool, len(e.commands))
+	isReached := make([]bool, len(e.commands))
 	waiting := []int{}
-	add := func(state valuation) {
+	addEnabled := func(state valuation) {
 		for i := range e.commands {
-			if !found[i] && e.mayBeEnabled(&e.commands[i], state) {
-				found[i], waiting = true, append(waiting, i)
+			if !isReached[i] && e.mayBeEnabled(&e.commands[i], state) {
+				isReached[i], waiting = true, append(waiting, i)
 			}
 		}
 	}
-	add(initial)
+	addEnabled(initial)
 	var commands []extended
 	for len(waiting) > 0 {
 		command := e.extend(ctx, &e.commands[waiting[0]])
 		waiting = waiting[1:]
 		commands = append(commands, command)
 		for i := range command.outcomes {
-			add(command.outcomes[i].after)
+			addEnabled(command.outcomes[i].after)
 		}
 	}
 	slices.SortFunc(commands, func(left, right extended) int { return left.index - right.index })

@@ -31,10 +31,10 @@ func (e *eliminator) extend(ctx context.Context, start *command) extended {
 		if e.isFixed[start.index] {
 			break
 		}
-		p := &paths{eliminator: e, extended: extended{command: start}, ends: map[string]int{}, stopsBefore: stopsBefore}
-		p.followUpdates(ctx)
-		if ctx.Err() == nil && !p.isTooLong() && p.isLonger {
-			return p.extended
+		candidate := &paths{eliminator: e, extended: extended{command: start}, ends: map[string]int{}, stopsBefore: stopsBefore}
+		candidate.followUpdates(ctx)
+		if ctx.Err() == nil && !candidate.isTooLong() && candidate.isLonger {
+			return candidate.extended
 		}
 	}
 	result := extended{command: start}
@@ -73,14 +73,14 @@ func (p *paths) followUpdates(ctx context.Context) {
 	}
 }
 
-// follow continues a path with the commands that follow, or ends it. last is the outcome so far, rewards are the rewards so far, and taken has the
-// commands of the path. No command is taken twice, so every path ends.
-func (p *paths) follow(ctx context.Context, last outcome, rewards []*big.Rat, taken []int) {
+// follow continues a path with the commands that follow, or ends it. last is the outcome so far, rewards are the rewards so far, and takenCommands
+// are the commands of the path. No command is taken twice, so every path ends.
+func (p *paths) follow(ctx context.Context, last outcome, rewards []*big.Rat, takenCommands []int) {
 	p.steps++
 	if p.isTooLong() || ctx.Err() != nil {
 		return
 	}
-	next, earned := p.next(last.after, taken)
+	next, earned := p.next(last.after, takenCommands)
 	if next == nil {
 		p.end(last)
 		p.endWith(rewards)
@@ -90,17 +90,17 @@ func (p *paths) follow(ctx context.Context, last outcome, rewards []*big.Rat, ta
 	for i, reward := range rewards {
 		earned[i].Add(earned[i], reward)
 	}
-	taken = append(slices.Clip(taken), next.index)
+	takenCommands = append(slices.Clip(takenCommands), next.index)
 	for i := range next.Updates {
 		after, _ := p.after(next, i, last.after)
 		probability, _ := p.fraction(next.Updates[i].Prob, last.after)
-		p.follow(ctx, outcome{new(big.Rat).Mul(last.weight, probability), last.source, after, nil}, earned, taken)
+		p.follow(ctx, outcome{new(big.Rat).Mul(last.weight, probability), last.source, after, nil}, earned, takenCommands)
 	}
 }
 
 // next returns the command that follows in a state, and the rewards that the state and the command earn. It returns nil if the state cannot be
 // eliminated: several commands may be enabled, the property can distinguish it from the start, or the next values are not known.
-func (p *paths) next(state valuation, taken []int) (next *command, earned []*big.Rat) {
+func (p *paths) next(state valuation, takenCommands []int) (next *command, earned []*big.Rat) {
 	for i := range p.commands {
 		command := &p.commands[i]
 		if !p.mayBeEnabled(command, state) {
@@ -111,7 +111,7 @@ func (p *paths) next(state valuation, taken []int) (next *command, earned []*big
 		}
 		next = command
 	}
-	if next == nil || slices.Contains(taken, next.index) || !p.looksLikeStart(state) || !p.isDeterminedStep(next, state) {
+	if next == nil || slices.Contains(takenCommands, next.index) || !p.looksLikeStart(state) || !p.isDeterminedStep(next, state) {
 		return nil, nil
 	}
 	earned, ok := p.earned(next, state)
