@@ -36,12 +36,12 @@ func (d *document) compose(ctx context.Context) (composed bool, err error) {
 	if !d.isMarkovAutomaton || len(d.syncVectors) == 0 || d.initialRestriction != nil || slices.ContainsFunc(d.elements, hasInputs) {
 		return false, nil
 	}
-	c := &composer{document: d, actions: map[string]int{"": composition.Internal}}
-	c.readNetwork()
-	if err := c.network.Reduce(ctx); err != nil {
+	composer := &composer{document: d, actions: map[string]int{"": composition.Internal}}
+	composer.readNetwork()
+	if err := composer.network.Reduce(ctx); err != nil {
 		return false, err
 	}
-	return c.replaceAutomata(), nil
+	return composer.replaceAutomata(), nil
 }
 
 // composer converts the network of a document to automata without variables, and back.
@@ -246,17 +246,17 @@ func composedActionName(action int) string {
 // elementIndex is the index of the element.
 func (c *composer) newAutomaton(reduced *composition.Automaton, replaced *automaton, elementIndex int) *automaton {
 	newAutomaton := &automaton{pos: replaced.pos, name: c.unusedName("composed_" + strconv.Itoa(elementIndex)), initial: []int{reduced.Initial}}
-	for s := range reduced.States {
-		newAutomaton.locations = append(newAutomaton.locations, location{name: strconv.Itoa(s)})
-		for _, step := range reduced.States[s].Steps {
+	for state := range reduced.States {
+		newAutomaton.locations = append(newAutomaton.locations, location{name: strconv.Itoa(state)})
+		for _, step := range reduced.States[state].Steps {
 			newAutomaton.edges = append(newAutomaton.edges, &edge{
-				pos: replaced.pos, location: s, action: composedActionName(step.Action), destinations: []destination{{pos: replaced.pos, location: step.Target}},
+				pos: replaced.pos, location: state, action: composedActionName(step.Action), destinations: []destination{{pos: replaced.pos, location: step.Target}},
 			})
 		}
-		for _, rate := range reduced.States[s].Rates {
+		for _, rate := range reduced.States[state].Rates {
 			text := &jsonValue{Span: spanAt(replaced.pos), kind: number, text: strconv.FormatInt(rate.Units, 10) + "e-" + strconv.Itoa(decimals)}
 			newAutomaton.edges = append(newAutomaton.edges, &edge{
-				pos: replaced.pos, location: s, rate: text, destinations: []destination{{pos: replaced.pos, location: rate.Target}},
+				pos: replaced.pos, location: state, rate: text, destinations: []destination{{pos: replaced.pos, location: rate.Target}},
 			})
 		}
 	}

@@ -190,7 +190,7 @@ func (t *translator) translateComprehension(value *jsonValue, context *exprConte
 	if !ok || length < 0 || length > maxLength {
 		t.abort(span.Start, "the length of an array is unknown, want a constant of at most %d", maxLength)
 	}
-	parts := &composite{}
+	array := &composite{}
 	t.addSize(value.Start, sizeOfElement*length)
 	for i := range length {
 		scope := newScope(context.scope)
@@ -198,22 +198,22 @@ func (t *translator) translateComprehension(value *jsonValue, context *exprConte
 			expr: &syntax.IntLit{Value: int32(i), Span: span}, size: 1,
 			definition: &jsonValue{kind: number, text: strconv.Itoa(i), Span: span},
 		}
-		parts.elements = append(parts.elements, t.symbolOf(value.get("exp"), context.withScope(scope)))
+		array.elements = append(array.elements, t.symbolOf(value.get("exp"), context.withScope(scope)))
 	}
-	return symbol{composite: parts}
+	return symbol{composite: array}
 }
 
 // translateDatatypeValue translates a value of a datatype that lists its members (dv).
 func (t *translator) translateDatatypeValue(value *jsonValue, context *exprContext) symbol {
 	t.requireKeys(value, "type", "values")
-	parts := &composite{members: make(map[string]symbol)}
+	datatypeValue := &composite{members: make(map[string]symbol)}
 	for _, member := range value.get("values").elements {
 		if member.get("member") == nil || member.get("value") == nil {
 			t.abort(member.Start, "a member of a datatype value lacks \"member\" or \"value\", want both")
 		}
-		parts.members[member.get("member").text] = t.symbolOf(member.get("value"), context)
+		datatypeValue.members[member.get("member").text] = t.symbolOf(member.get("value"), context)
 	}
-	return symbol{composite: parts}
+	return symbol{composite: datatypeValue}
 }
 
 // target is a variable that an assignment sets if all conditions hold. The conditions compare a variable index with the position in an array.
@@ -275,19 +275,19 @@ type targetTree struct {
 }
 
 // targetTreeOf returns the variables of a declared variable, array or datatype, as the tree that targetsOf returns.
-func targetTreeOf(t *translator, reference *jsonValue, meaning symbol) targetTree {
+func targetTreeOf(translator *translator, reference *jsonValue, meaning symbol) targetTree {
 	if meaning.slot != nil {
 		return targetTree{variables: []target{{slot: meaning.slot}}}
 	}
 	if meaning.composite == nil {
-		t.abort(reference.Start, "an array of constants cannot be assigned to")
+		translator.abort(reference.Start, "an array of constants cannot be assigned to")
 	}
 	var tree targetTree
 	for _, element := range meaning.composite.elements {
-		tree.elements = append(tree.elements, targetTreeOf(t, reference, element))
+		tree.elements = append(tree.elements, targetTreeOf(translator, reference, element))
 	}
 	for name, member := range meaning.composite.members {
-		tree.setMember(name, targetTreeOf(t, reference, member))
+		tree.setMember(name, targetTreeOf(translator, reference, member))
 	}
 	return tree
 }

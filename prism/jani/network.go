@@ -166,8 +166,8 @@ func (t *translator) combineStep(step *step) stepCommands {
 	for _, module := range modules {
 		edgesOfParticipants := step.edgeLists(module)
 		numEdges := func(i int) int { return len(edgesOfParticipants[i]) }
-		forEachCombination(len(edgesOfParticipants), numEdges, func(chosen []int) {
-			command := t.combineEdges(selectOneOfEach(edgesOfParticipants, chosen))
+		forEachCombination(len(edgesOfParticipants), numEdges, func(edgeIndices []int) {
+			command := t.combineEdges(selectOneOfEach(edgesOfParticipants, edgeIndices))
 			if t.document.isMarkovAutomaton && command.rate != nil { // raceCommands makes the commands of the step from these
 				t.rateCommands = append(t.rateCommands, command)
 			} else {
@@ -371,15 +371,15 @@ func (t *translator) assignValue(pendingValues, values map[*slot]sizedExpr, targ
 		}
 		return
 	}
-	parts := assigned.composite
-	if parts == nil || len(parts.elements) != len(targets.elements) || len(parts.members) != len(targets.members) {
+	newValue := assigned.composite
+	if newValue == nil || len(newValue.elements) != len(targets.elements) || len(newValue.members) != len(targets.members) {
 		t.abort(assignment.pos, "the assigned value has another shape than the variable, want arrays of equal length or the same datatype")
 	}
 	for i, element := range targets.elements {
-		t.assignValue(pendingValues, values, element, parts.elements[i], assignment)
+		t.assignValue(pendingValues, values, element, newValue.elements[i], assignment)
 	}
 	for name, member := range targets.members {
-		t.assignValue(pendingValues, values, member, parts.members[name], assignment)
+		t.assignValue(pendingValues, values, member, newValue.members[name], assignment)
 	}
 }
 

@@ -90,21 +90,21 @@ func replaceValue(value, old, replacement *jsonValue) *jsonValue {
 	if value == old {
 		return replacement
 	}
-	copied := *value
-	copied.elements, copied.members = slices.Clone(value.elements), slices.Clone(value.members)
+	changed := *value
+	changed.elements, changed.members = slices.Clone(value.elements), slices.Clone(value.members)
 	isChanged := false
 	for i, element := range value.elements {
-		copied.elements[i] = replaceValue(element, old, replacement)
-		isChanged = isChanged || copied.elements[i] != element
+		changed.elements[i] = replaceValue(element, old, replacement)
+		isChanged = isChanged || changed.elements[i] != element
 	}
 	for i, member := range value.members {
-		copied.members[i].value = replaceValue(member.value, old, replacement)
-		isChanged = isChanged || copied.members[i].value != member.value
+		changed.members[i].value = replaceValue(member.value, old, replacement)
+		isChanged = isChanged || changed.members[i].value != member.value
 	}
 	if !isChanged {
 		return value
 	}
-	return &copied
+	return &changed
 }
 
 // selectionRange returns the smallest and the largest number that a selection may give. It aborts unless the selection is truncated to an

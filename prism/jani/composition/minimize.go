@@ -12,8 +12,8 @@ const maxRounds = 1000
 // if the effort or the rounds of refinement are exhausted.
 func minimize(automaton *Automaton, effort *effort) *Automaton {
 	acyclic := collapseCycles(automaton)
-	m := &minimizer{effort: effort, automaton: acyclic, stateOrder: internalOrder(acyclic), blockOf: make([]int, len(acyclic.States)), signatures: make([][]item, len(acyclic.States))}
-	for round := 0; m.refine(); round++ {
+	minimizer := &minimizer{effort: effort, automaton: acyclic, stateOrder: internalOrder(acyclic), blockOf: make([]int, len(acyclic.States)), signatures: make([][]item, len(acyclic.States))}
+	for round := 0; minimizer.refine(); round++ {
 		if round == maxRounds {
 			return nil
 		}
@@ -21,7 +21,7 @@ func minimize(automaton *Automaton, effort *effort) *Automaton {
 	if effort.isExhausted() {
 		return nil
 	}
-	return m.quotient()
+	return minimizer.quotient()
 }
 
 // item is an element of a signature. It is a step whose target is the number of a block, unless its action is one of the following two.
@@ -199,7 +199,7 @@ func (a *Automaton) reachablePart() *Automaton {
 		}
 		return newNumbers[stateIndex] - 1
 	}
-	part := &Automaton{Initial: visit(a.Initial)}
+	reachable := &Automaton{Initial: visit(a.Initial)}
 	for i := 0; i < len(queue); i++ {
 		state := State{}
 		for _, step := range a.States[queue[i]].Steps {
@@ -209,9 +209,9 @@ func (a *Automaton) reachablePart() *Automaton {
 			state.Rates = append(state.Rates, Rate{visit(rate.Target), rate.Units})
 		}
 		state.normalize()
-		part.States = append(part.States, state)
+		reachable.States = append(reachable.States, state)
 	}
-	return part
+	return reachable
 }
 
 // internalOrder returns the states in an order in which the targets of internal steps come before their sources. Internal self-loops are allowed;

@@ -104,19 +104,19 @@ type Property struct {
 // Write writes a program in the language JANI, with its properties. openConstants names the constants of type double that have no value. refused has an
 // error for each property that JANI cannot express. err is an error in the program, or an error of the writer.
 func Write(w io.Writer, name string, program *sema.Program, openConstants []string, properties []Property) (refused []error, err error) {
-	x := &exporter{program: program, openConstants: openConstants, names: make(map[string]bool), variants: make(map[edgeGroup][]int)}
-	if err := x.writeModel(name); err != nil {
+	exporter := &exporter{program: program, openConstants: openConstants, names: make(map[string]bool), variants: make(map[edgeGroup][]int)}
+	if err := exporter.writeModel(name); err != nil {
 		return nil, err
 	}
 	for i, property := range properties {
-		if err := x.writeProperty(i, property); err != nil {
+		if err := exporter.writeProperty(i, property); err != nil {
 			refused = append(refused, fmt.Errorf("%s: %w", property.Text, err))
 		}
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", " ")
-	return refused, encoder.Encode(x.document)
+	return refused, encoder.Encode(exporter.document)
 }
 
 // exporter builds the document of a program.
