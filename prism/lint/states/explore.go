@@ -153,16 +153,16 @@ func newExplorer(model *compile.Model, program *sema.Program, options Options) *
 
 // collectGuards compiles the guards of all commands for evaluation in states.
 func (x *explorer) collectGuards() error {
-	for i, module := range x.program.Modules {
-		for j := range module.Commands {
-			command := &module.Commands[j]
+	for moduleIndex, module := range x.program.Modules {
+		for commandIndex := range module.Commands {
+			command := &module.Commands[commandIndex]
 			evaluator, err := x.model.Evaluator(command.Guard)
 			if err != nil {
 				return err
 			}
-			guard := &guard{module: i, command: command, evaluator: evaluator, constantProbabilities: hasConstantProbabilities(command)}
+			guard := &guard{module: moduleIndex, command: command, evaluator: evaluator, constantProbabilities: hasConstantProbabilities(command)}
 			x.allGuards = append(x.allGuards, guard)
-			x.guardOf[compile.CommandRef{Module: i, Command: j}] = guard
+			x.guardOf[compile.CommandRef{Module: moduleIndex, Command: commandIndex}] = guard
 		}
 	}
 	x.guardsNotHeld = slices.Clone(x.allGuards)
@@ -227,7 +227,7 @@ func (x *explorer) enqueue(state []int32) {
 	for _, word := range words {
 		key = binary.LittleEndian.AppendUint64(key, word)
 	}
-	if _, seen := x.seen[string(key)]; seen {
+	if _, isKnown := x.seen[string(key)]; isKnown {
 		return
 	}
 	memory := len(x.seen) * (len(key) + 4*len(state) + stateOverhead)
