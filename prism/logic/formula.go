@@ -138,23 +138,23 @@ func WithoutFilters(expr sema.Expr) *Formula {
 // Nested returns the first property operator, such as P, inside a state formula. It also searches the definitions of labels. It returns nil if
 // there is none.
 func Nested(expr sema.Expr, labels []sema.LabelDef) sema.Expr {
-	var found sema.Expr
+	var operator sema.Expr
 	sema.Inspect(expr, func(operand sema.Expr) bool {
-		if found != nil {
+		if operator != nil {
 			return false
 		}
 		switch FormulaOf(operand).Kind {
 		case Expression:
 		case Label:
 			if index := operand.(*sema.Label).Index; index >= 0 && index < len(labels) {
-				found = Nested(labels[index].Expr, labels)
+				operator = Nested(labels[index].Expr, labels)
 			}
 		default:
-			found = operand
+			operator = operand
 		}
-		return found == nil
+		return operator == nil
 	})
-	return found
+	return operator
 }
 
 // IsState reports whether an operand of a temporal operator is a state formula, or nil.

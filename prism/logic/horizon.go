@@ -42,7 +42,8 @@ func (h horizon) ofFormula(expr sema.Expr) int {
 	return endless
 }
 
-// ofLabel returns the horizon of a label. It is 1 for "deadlock", because only the next step shows whether a state is a deadlock.
+// ofLabel returns the horizon of a label, which is the number of steps of a path that determine its value. It is 1 for "deadlock", because only the
+// next step shows whether a state is a deadlock.
 func (h horizon) ofLabel(index int) int {
 	switch {
 	case index >= 0:
@@ -60,7 +61,7 @@ func (h horizon) greatestOfOperands(expr sema.Expr) int {
 	return greatest
 }
 
-// ofPath returns the horizon of a path formula.
+// ofPath returns the horizon of a path formula: the number of steps of a path that determine its value.
 func (h horizon) ofPath(expr sema.Expr) int {
 	switch expr := expr.(type) {
 	case *sema.Temporal:

@@ -129,11 +129,11 @@ func HasOperators(expr syntax.Expr) bool {
 // HasBounds reports whether an expression contains a bound on steps or time, or the operator X.
 func HasBounds(expr syntax.Expr) (hasBounds bool) {
 	syntax.Inspect(expr, func(node syntax.Node) bool {
-		switch part := node.(type) {
+		switch node := node.(type) {
 		case *syntax.Temporal:
-			hasBounds = hasBounds || part.Bound != nil || part.Op == syntax.Next
+			hasBounds = hasBounds || node.Bound != nil || node.Op == syntax.Next
 		case *syntax.RewardPath:
-			hasBounds = hasBounds || part.Bound != nil
+			hasBounds = hasBounds || node.Bound != nil
 		}
 		return !hasBounds
 	})
