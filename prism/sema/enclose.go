@@ -327,8 +327,8 @@ func (number rational) log(base rational) rational {
 		if math.Abs(product-float64(numerator)) > maxDistance {
 			continue
 		}
-		left, right := number.pow(rational{big.NewRat(denominator, 1)}), base.pow(rational{big.NewRat(numerator, 1)})
-		if left.Rat != nil && right.Rat != nil && left.cmp(right) == 0 {
+		numberPower, basePower := number.pow(rational{big.NewRat(denominator, 1)}), base.pow(rational{big.NewRat(numerator, 1)})
+		if numberPower.Rat != nil && basePower.Rat != nil && numberPower.cmp(basePower) == 0 {
 			return rational{big.NewRat(numerator, denominator)}
 		}
 	}

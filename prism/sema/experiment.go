@@ -104,20 +104,20 @@ func parseConst(text string) (definition ConstDef, ok bool) {
 	if !hasValue || name == "" || value == "" || strings.HasSuffix(value, ":") {
 		return ConstDef{}, false
 	}
-	parts := strings.Split(value, ":")
-	for i := range parts {
-		parts[i] = strings.TrimSpace(parts[i])
+	numbers := strings.Split(value, ":")
+	for i := range numbers {
+		numbers[i] = strings.TrimSpace(numbers[i])
 	}
-	switch len(parts) {
+	switch len(numbers) {
 	case 1:
-		return ConstDef{Name: name, Low: parts[0]}, true
+		return ConstDef{Name: name, Low: numbers[0]}, true
 	case 2:
-		return ConstDef{Name: name, Low: parts[0], High: parts[1], IsRange: true}, true
+		return ConstDef{Name: name, Low: numbers[0], High: numbers[1], IsRange: true}, true
 	case 3:
-		if parts[1] == "" { // an empty step is an error, not the default
+		if numbers[1] == "" { // an empty step is an error, not the default
 			return ConstDef{}, false
 		}
-		return ConstDef{Name: name, Low: parts[0], Step: parts[1], High: parts[2], IsRange: true}, true
+		return ConstDef{Name: name, Low: numbers[0], Step: numbers[1], High: numbers[2], IsRange: true}, true
 	}
 	return ConstDef{}, false
 }
@@ -400,15 +400,15 @@ type constRange struct {
 	numValues    int
 }
 
-// value returns value i of the range.
-func (r constRange) value(i int) Value {
+// value returns the value of the range with an index.
+func (r constRange) value(index int) Value {
 	if r.listedValues != nil {
-		return r.listedValues[i]
+		return r.listedValues[index]
 	}
 	if r.constant.valueType == Bool {
 		return BoolValue(r.boolValue)
 	}
-	fraction := new(big.Rat).SetInt64(int64(i))
+	fraction := new(big.Rat).SetInt64(int64(index))
 	fraction.Mul(fraction, r.step).Add(fraction, r.low)
 	if r.constant.valueType == Int {
 		return IntValue(int32(fraction.Num().Int64())) // fits, because it is between low and high

@@ -115,7 +115,7 @@ func (n *numberAnalysis) numberFacts(expr Expr) NumberFacts {
 	return n.numbers.Put(expr, n.computeNumber(expr))
 }
 
-// computeNumber computes the facts of a numeric expression from the facts of its operands.
+// computeNumber bounds the value of a numeric expression and its rounding errors, from the bounds of its operands.
 func (n *numberAnalysis) computeNumber(expr Expr) NumberFacts {
 	if expr.Type() == Int { // integer arithmetic is exact, or fails
 		values := n.intRange(expr)
@@ -157,7 +157,7 @@ func constantFacts(constant *Const) NumberFacts {
 	return facts.withSmallRelErr()
 }
 
-// binaryFacts returns the facts of left op right for an arithmetic operator.
+// binaryFacts returns bounds of left op right and of its rounding errors, for an arithmetic operator.
 func binaryFacts(op syntax.Op, left, right NumberFacts) NumberFacts {
 	switch op {
 	case syntax.OpAdd:
@@ -173,7 +173,7 @@ func binaryFacts(op syntax.Op, left, right NumberFacts) NumberFacts {
 	return unknownFacts()
 }
 
-// product returns the facts of the product of two numbers. Its relative error is about the sum of both relative errors.
+// product returns bounds of the product of two numbers. Its relative error is about the sum of both relative errors.
 func (left NumberFacts) product(right NumberFacts) NumberFacts {
 	product := NumberFacts{
 		Lo:     min(left.Lo*right.Lo, left.Lo*right.Hi, left.Hi*right.Lo, left.Hi*right.Hi),
@@ -186,7 +186,7 @@ func (left NumberFacts) product(right NumberFacts) NumberFacts {
 	return product
 }
 
-// quotient returns the facts of dividend/divisor. Its absolute error is bounded only if the divisor cannot be close to 0.
+// quotient returns bounds of dividend/divisor. Its absolute error is bounded only if the divisor cannot be close to 0.
 func (dividend NumberFacts) quotient(divisor NumberFacts) NumberFacts {
 	quotient := NumberFacts{MinAbs: dividend.MinAbs / divisor.maxAbs(), AbsErr: math.Inf(1), RelErr: roundedRelErr(dividend.RelErr + divisor.RelErr)}
 	switch {

@@ -47,13 +47,13 @@ func (m *Memo[T]) Put(expr Expr, result T) T {
 // Inspect calls visit for an expression and, if visit returns true, for its operands. It visits a shared operand of a large expression only
 // a few times.
 func Inspect(expr Expr, visit func(Expr) bool) {
-	var seen Memo[bool]
+	var isVisited Memo[bool]
 	var walk func(expr Expr)
 	walk = func(expr Expr) {
-		if visited, _ := seen.Get(expr); visited {
+		if visited, _ := isVisited.Get(expr); visited {
 			return
 		}
-		seen.Put(expr, true)
+		isVisited.Put(expr, true)
 		if visit(expr) {
 			VisitOperands(expr, walk)
 		}

@@ -203,9 +203,9 @@ func (c *checker) resolveSystem(term syntax.SysExpr, moduleUses []int) System {
 func (c *checker) resolveRenaming(term *syntax.SysRename, operand System) System {
 	renaming := &SysRename{X: operand}
 	for _, pair := range term.Renames {
-		from, to := c.actionIndex(pair.Old.Name), c.actionIndex(pair.New.Name)
-		if from >= 0 {
-			renaming.From, renaming.To = append(renaming.From, from), append(renaming.To, to)
+		oldAction, newAction := c.actionIndex(pair.Old.Name), c.actionIndex(pair.New.Name)
+		if oldAction >= 0 {
+			renaming.From, renaming.To = append(renaming.From, oldAction), append(renaming.To, newAction)
 		}
 	}
 	return renaming
