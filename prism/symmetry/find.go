@@ -223,11 +223,11 @@ func haveSameDomain(left, right *sema.Variable) bool {
 
 // addSwap adds the swap of two numbers to a permutation. It returns false if the permutation already maps one of them to a third number.
 func addSwap(permutation map[int]int, first, second int) bool {
-	for from, to := range map[int]int{first: second, second: first} {
-		if image, ok := permutation[from]; ok && image != to {
+	for number, to := range map[int]int{first: second, second: first} {
+		if image, ok := permutation[number]; ok && image != to {
 			return false
 		}
-		permutation[from] = to
+		permutation[number] = to
 	}
 	return true
 }

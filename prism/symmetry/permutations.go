@@ -28,7 +28,7 @@ func FindPermutations(program *sema.Program, properties ...sema.Expr) []Permutat
 		return nil
 	}
 	colors := &coloring{finder: finder, numbers: map[string]int{}, commands: commandsByVariable(program)}
-	stableColors := colors.refineColors(colors.initial())
+	stableColors := colors.refineColors(colors.initialColors())
 	class := largestClass(stableColors)
 	if len(class) < 2 {
 		return nil
@@ -62,11 +62,11 @@ func (f *finder) isSymmetry(permutation Permutation) bool {
 // generateGroup returns the group that permutations generate, without the identity. It returns nil if the group is too large.
 func generateGroup(generators []Permutation) []Permutation {
 	var group []Permutation
-	known := map[string]bool{}
+	isElement := map[string]bool{}
 	addPermutation := func(permutation Permutation) {
 		key := fmt.Sprint(permutation)
-		if !known[key] && !permutation.isIdentity() {
-			known[key] = true
+		if !isElement[key] && !permutation.isIdentity() {
+			isElement[key] = true
 			group = append(group, permutation)
 		}
 	}
@@ -142,8 +142,8 @@ func commandsByVariable(program *sema.Program) [][]*sema.Command {
 	return commands
 }
 
-// number returns the color for a text. A new text gets the next number.
-func (c *coloring) number(text string) int {
+// colorFor returns the color of all variables that have this text. A new text gets the next number.
+func (c *coloring) colorFor(text string) int {
 	number, ok := c.numbers[text]
 	if !ok {
 		number = len(c.numbers)
@@ -152,12 +152,12 @@ func (c *coloring) number(text string) int {
 	return number
 }
 
-// initial returns a color for each variable. Two variables have the same color if their types, ranges, initial values and modules are equal.
-func (c *coloring) initial() []int {
+// initialColors returns a color for each variable. Two variables have the same color if their types, ranges, initial values and modules are equal.
+func (c *coloring) initialColors() []int {
 	colors := make([]int, len(c.program.Vars))
 	for i := range c.program.Vars {
-		v := &c.program.Vars[i]
-		colors[i] = c.number(fmt.Sprint("variable ", v.Type, v.IsBounded, v.Low, v.High, v.Init, v.Module))
+		variable := &c.program.Vars[i]
+		colors[i] = c.colorFor(fmt.Sprint("variable ", variable.Type, variable.IsBounded, variable.Low, variable.High, variable.Init, variable.Module))
 	}
 	return colors
 }
@@ -165,7 +165,7 @@ func (c *coloring) initial() []int {
 // singleOut gives one variable a color of its own, and refines the colors.
 func (c *coloring) singleOut(colors []int, variable int) []int {
 	changed := slices.Clone(colors)
-	changed[variable] = c.number(fmt.Sprint("single ", colors[variable]))
+	changed[variable] = c.colorFor(fmt.Sprint("single ", colors[variable]))
 	return c.refineColors(changed)
 }
 
@@ -174,7 +174,7 @@ func (c *coloring) refineColors(colors []int) []int {
 	for {
 		nextColors := make([]int, len(colors))
 		for variable := range colors {
-			nextColors[variable] = c.number(c.colorText(colors, variable))
+			nextColors[variable] = c.colorFor(c.colorText(colors, variable))
 		}
 		if countColors(nextColors) == countColors(colors) {
 			return colors
