@@ -131,13 +131,13 @@ func (p *parser) wordHint() string {
 	if p.isProperties {
 		return propertyWordHint(p.token.kind)
 	}
-	switch k := p.token.kind; {
-	case k == tokPrimedIdent && p.previousTok.kind == tokLeftParen:
+	switch tokenKind := p.token.kind; {
+	case tokenKind == tokPrimedIdent && p.previousTok.kind == tokLeftParen:
 		return "only updates assign to primed variables"
-	case k == tokPrimedIdent:
+	case tokenKind == tokPrimedIdent:
 		return "an assignment needs parentheses: (x'=…)"
-	case k.isKeyword() && !isStructural(k) && k != kwTrue && k != kwFalse:
-		return fmt.Sprintf("PRISM reserves %q", kindTexts[k])
+	case tokenKind.isKeyword() && !isStructural(tokenKind) && tokenKind != kwTrue && tokenKind != kwFalse:
+		return fmt.Sprintf("PRISM reserves %q", kindTexts[tokenKind])
 	}
 	return ""
 }

@@ -123,13 +123,13 @@ func parseProperties(dialect Dialect, file string, src []byte) (*Properties, err
 
 // UsesTime reports whether a property has Storm's operator T, the expected time.
 func (p *Properties) UsesTime() bool {
-	found := false
-	Inspect(p, func(n Node) bool {
-		reward, ok := n.(*Reward)
-		found = found || ok && reward.IsTimeReward
-		return !found
+	hasTimeReward := false
+	Inspect(p, func(node Node) bool {
+		reward, ok := node.(*Reward)
+		hasTimeReward = hasTimeReward || ok && reward.IsTimeReward
+		return !hasTimeReward
 	})
-	return found
+	return hasTimeReward
 }
 
 // ParseProperty parses one property of PRISM's language with its optional name. Semicolons may follow. Errors are as for ParseModel.
@@ -248,15 +248,15 @@ func (p *parser) accept(k kind) bool {
 }
 
 // expect moves past the current token if it has the given kind. Otherwise it reports a syntax error.
-func (p *parser) expect(k kind) {
-	if p.accept(k) {
+func (p *parser) expect(wanted kind) {
+	if p.accept(wanted) {
 		return
 	}
-	if k == tokSemicolon && p.missingAtLineEnd() {
+	if wanted == tokSemicolon && p.missingAtLineEnd() {
 		p.fail(p.previousTok.endPos(), `missing ";"`)
 		return
 	}
-	p.unexpected(quoteText(kindTexts[k]))
+	p.unexpected(quoteText(kindTexts[wanted]))
 }
 
 // missingAtLineEnd reports whether a semicolon is missing at the end of a line: the current token begins a later line, and no hint explains it.
@@ -399,8 +399,8 @@ func (p *parser) commentBehind() Doc {
 	return Doc{commentText(comment)}
 }
 
-// unexpected reports a syntax error at the current token, with a hint on its cause if one is known. want describes the expected text.
-func (p *parser) unexpected(want string) {
+// unexpected reports a syntax error at the current token, with a hint on its cause if one is known. wanted describes the expected text.
+func (p *parser) unexpected(wanted string) {
 	if p.hasFailed || p.isLookingAhead {
 		p.fail(Pos{}, "")
 		return
@@ -409,7 +409,7 @@ func (p *parser) unexpected(want string) {
 		p.fail(p.operatorWord.pos, fmt.Sprintf("found %s, want the operator %s", describe(p.scanner.src, p.operatorWord), operator))
 		return
 	}
-	p.unexpectedHint(want, p.hint())
+	p.unexpectedHint(wanted, p.hint())
 }
 
 // unexpectedHint reports the current token as a syntax error. want describes the expected text. hint says how to correct the error.
@@ -571,16 +571,16 @@ func (p *parser) parseIdent(what string) *Ident {
 	return name
 }
 
-// parseName parses the name of a declaration or an action. what describes it for errors. A keyword instead of the name is an error, but the
-// parser continues after it.
-func (p *parser) parseName(what string) *Ident {
-	if k := p.token.kind; k.isKeyword() && !isStructural(k) && !p.isLookingAhead {
+// parseName parses the name of a declaration or an action. description says in errors what is named. A keyword instead of the name is an error, but
+// the parser continues after it.
+func (p *parser) parseName(description string) *Ident {
+	if tokenKind := p.token.kind; tokenKind.isKeyword() && !isStructural(tokenKind) && !p.isLookingAhead {
 		ident := &Ident{Name: p.tokenText(p.token), Span: Span{p.token.pos, p.token.endPos()}}
-		p.reportError(p.token.pos, fmt.Sprintf("found keyword %q, want %s; PRISM reserves %q", ident.Name, what, ident.Name))
+		p.reportError(p.token.pos, fmt.Sprintf("found keyword %q, want %s; PRISM reserves %q", ident.Name, description, ident.Name))
 		p.advance()
 		return ident
 	}
-	return p.parseIdent(what)
+	return p.parseIdent(description)
 }
 
 // isStructural reports whether a keyword is part of the structure of a model, such as module or endmodule. A user would not choose it as a name

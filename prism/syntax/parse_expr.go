@@ -67,8 +67,8 @@ func (op Op) level() level {
 }
 
 // infixOp returns the infix operator of a token, or OpNone.
-func infixOp(k kind) Op {
-	switch k {
+func infixOp(tokenKind kind) Op {
+	switch tokenKind {
 	case tokImplies:
 		return OpImplies
 	case tokIff:
@@ -92,7 +92,7 @@ func infixOp(k kind) Op {
 	case tokPower:
 		return OpPow
 	}
-	return relationOp(k)
+	return relationOp(tokenKind)
 }
 
 // relationOp returns the order relation of a token (<, <=, > or >=), or OpNone.
@@ -181,19 +181,19 @@ func (p *parser) parseUntilOperand(context exprContext, start Pos, op TemporalOp
 // parseTemporal parses an expression with any number of prefix operators X, F and G.
 func (p *parser) parseTemporal(context exprContext) Expr {
 	var op TemporalOp
-	switch k := p.token.kind; {
-	case k == kwX && p.mayUse(context, allowTemporal):
+	switch tokenKind := p.token.kind; {
+	case tokenKind == kwX && p.mayUse(context, allowTemporal):
 		op = Next
-	case k == kwF && p.mayUse(context, allowTemporal), p.splitFuture(context):
+	case tokenKind == kwF && p.mayUse(context, allowTemporal), p.splitFuture(context):
 		op = Future
-	case k == kwG && p.mayUse(context, allowTemporal):
+	case tokenKind == kwG && p.mayUse(context, allowTemporal):
 		op = Globally
 	default:
 		return p.parseCond(context)
 	}
 	start := p.token.pos
 	p.advance()
-	p.treeHeight = 0
+	p.treeHeight = 0 // parseBounds changes it if there is a bound
 	bound, costs := p.parseBounds()
 	boundHeight := p.treeHeight
 	if !p.enterNesting() {
@@ -209,13 +209,13 @@ func (p *parser) parseTemporal(context exprContext) Expr {
 func (p *parser) parseTimeBound() *TimeBound {
 	start := p.token.pos
 	bound := &TimeBound{}
-	switch k := p.token.kind; k {
+	switch tokenKind := p.token.kind; tokenKind {
 	case tokLess, tokLessEqual:
 		p.advance()
-		bound.High, bound.IsHighStrict = p.parseBoundExpr(), k == tokLess
+		bound.High, bound.IsHighStrict = p.parseBoundExpr(), tokenKind == tokLess
 	case tokGreater, tokGreaterEqual:
 		p.advance()
-		bound.Low, bound.IsLowStrict = p.parseBoundExpr(), k == tokGreater
+		bound.Low, bound.IsLowStrict = p.parseBoundExpr(), tokenKind == tokGreater
 	case tokEqual:
 		p.advance()
 		bound.Low, bound.Equal = p.parseExpr(insideBound), true

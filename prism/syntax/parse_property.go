@@ -77,18 +77,18 @@ func startsPropertyOperator(k kind) bool {
 
 // parsePropertyOperator parses the operator, label or filter at the current token.
 func (p *parser) parsePropertyOperator(context exprContext) Expr {
-	switch k := p.token.kind; {
-	case startsProbOperator(k):
+	switch tokenKind := p.token.kind; {
+	case startsProbOperator(tokenKind):
 		return p.parseProb()
-	case startsRewardOperator(k):
+	case startsRewardOperator(tokenKind):
 		return p.parseReward()
-	case k == kwS:
+	case tokenKind == kwS:
 		return p.parseSteadyIn(context)
-	case k == kwE || k == kwA:
+	case tokenKind == kwE || tokenKind == kwA:
 		return p.parseCtlOperator()
-	case k == tokQuote:
+	case tokenKind == tokQuote:
 		return p.parseQuoted()
-	case k == kwFilter:
+	case tokenKind == kwFilter:
 		return p.parseFilter(context)
 	}
 	return p.parseCoalitionOperator(context)
@@ -98,7 +98,7 @@ func (p *parser) parsePropertyOperator(context exprContext) Expr {
 func (p *parser) parseProb() Expr {
 	start, keyword := p.token.pos, p.token.kind
 	p.advance()
-	p.treeHeight = 0
+	p.treeHeight = 0 // parseThreshold changes it if the threshold is an expression
 	operator := &Prob{}
 	if keyword == kwP {
 		operator.Modifier = p.parseModifier()
@@ -144,7 +144,7 @@ func (p *parser) parseSteadyIn(context exprContext) Expr {
 func (p *parser) parseSteadyWithExtremum(extremum Extremum, context exprContext) Expr {
 	start := p.token.pos
 	p.advance()
-	p.treeHeight = 0
+	p.treeHeight = 0 // parseThreshold changes it if the threshold is an expression
 	operator := &Steady{Modifier: p.parseModifier()}
 	if operator.Modifier != nil && relationOp(p.token.kind) == OpNone {
 		p.unexpected("a bound, < <= > or >=")
@@ -160,7 +160,7 @@ func (p *parser) parseSteadyWithExtremum(extremum Extremum, context exprContext)
 func (p *parser) parseReward() Expr {
 	start, keyword := p.token.pos, p.token.kind
 	p.advance()
-	p.treeHeight = 0
+	p.treeHeight = 0 // parseRewardStructs and parseThreshold change it if they parse expressions
 	operator := &Reward{}
 	if keyword == kwR {
 		operator.Modifier = p.parseModifier()
@@ -409,12 +409,12 @@ func (p *parser) parsePlayer() *Ident {
 
 // parseCoalitionOperand parses the operand of a coalition operator: a P or R operator, or an expression in parentheses.
 func (p *parser) parseCoalitionOperand(context exprContext) Expr {
-	switch k := p.token.kind; {
-	case k == tokLeftParen:
+	switch tokenKind := p.token.kind; {
+	case tokenKind == tokLeftParen:
 		return p.parseParen(context)
-	case startsProbOperator(k):
+	case startsProbOperator(tokenKind):
 		return p.parseProb()
-	case startsRewardOperator(k):
+	case startsRewardOperator(tokenKind):
 		return p.parseReward()
 	}
 	p.unexpected(`a P or R operator or "("`)

@@ -338,7 +338,7 @@ func (p *parser) parseTimeOperator() Expr {
 	start := p.token.pos
 	extremum := map[string]Extremum{"Tmin": Min, "Tmax": Max}[p.tokenText(p.token)]
 	p.advance()
-	p.treeHeight = 0
+	p.treeHeight = 0 // parseThreshold changes it if the threshold is an expression
 	operator := &Reward{IsTimeReward: true, Struct: &Quoted{Name: TimeRewards, Span: p.span(start)}}
 	operator.Threshold = p.parseThreshold(extremum, false)
 	thresholdHeight := p.treeHeight

@@ -33,13 +33,13 @@ func (p *parser) parseSysFull() SysExpr {
 	if !p.barsAhead(2) {
 		return first
 	}
-	full := &SysFull{Operands: []SysExpr{first}}
+	parallel := &SysFull{Operands: []SysExpr{first}}
 	for p.barsAhead(2) {
 		p.skipBars(2)
-		full.Operands = append(full.Operands, p.parseSysParallel())
+		parallel.Operands = append(parallel.Operands, p.parseSysParallel())
 	}
-	full.Span = p.span(start)
-	return full
+	parallel.Span = p.span(start)
+	return parallel
 }
 
 // parseSysInterleaved parses X1 ||| X2 ||| .... It returns a single node for all operands.

@@ -56,15 +56,15 @@ func (e *DialectError) Error() string {
 // error is a *DialectError if Storm lacks something.
 //
 // Models, properties files and their items end with a line end, other nodes do not. If there is an error, Fprint writes nothing.
-func Fprint(w io.Writer, n Node, options Options) error {
+func Fprint(w io.Writer, tree Node, options Options) error {
 	printer := &printer{dialect: options.Dialect, timeAsReward: options.TimeAsReward}
 	if options.Dialect == Storm {
 		var err error
-		if n, err = toStorm(n, options); err != nil {
+		if tree, err = toStorm(tree, options); err != nil {
 			return err
 		}
 	}
-	printer.writeNode(n)
+	printer.writeNode(tree)
 	if printer.err != nil {
 		return printer.err
 	}

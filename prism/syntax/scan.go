@@ -255,10 +255,10 @@ func singleKind(char byte) kind {
 	return tokIllegal
 }
 
-// comments returns the comments in src[from:to], one element for each line. This part of the text must have only comments and white space.
-func comments(src []byte, from, to int) Doc {
+// comments returns the comments in src[begin:end], one element for each line. This part of the text must have only comments and white space.
+func comments(src []byte, begin, end int) Doc {
 	var doc Doc
-	for line := range bytes.FieldsFuncSeq(src[from:to], func(char rune) bool { return char == '\n' || char == '\r' }) {
+	for line := range bytes.FieldsFuncSeq(src[begin:end], func(char rune) bool { return char == '\n' || char == '\r' }) {
 		if _, comment, ok := bytes.Cut(line, []byte("//")); ok {
 			doc = append(doc, commentText(comment))
 		}

@@ -86,7 +86,7 @@ func (s *stormRewriter) rewriteName(ident *Ident) *Ident {
 
 // rewriteModel rewrites a model and puts its items into the order that Storm requires: type, observables, other items, system block.
 func (s *stormRewriter) rewriteModel(model *Model) *Model {
-	var types, body, systems []Item
+	var types, otherItems, systems []Item
 	var observables *Observables
 	for _, item := range renamedAfterBase(model.Items) {
 		switch item := item.(type) {
@@ -97,7 +97,7 @@ func (s *stormRewriter) rewriteModel(model *Model) *Model {
 		case *System:
 			systems = append(systems, s.rewriteSystem(item))
 		default:
-			body = append(body, s.rewriteItem(item))
+			otherItems = append(otherItems, s.rewriteItem(item))
 		}
 	}
 	if len(types) == 0 {
@@ -109,13 +109,13 @@ func (s *stormRewriter) rewriteModel(model *Model) *Model {
 	if len(systems) > 1 {
 		s.refuse(systems[1], "several system blocks")
 	}
-	ordered := types
+	items := types
 	if observables != nil {
-		ordered = append(ordered, observables)
+		items = append(items, observables)
 	}
-	ordered = append(ordered, body...)
-	ordered = append(ordered, systems...)
-	return &Model{File: model.File, Items: ordered, Trailing: model.Trailing, Span: model.Span}
+	items = append(items, otherItems...)
+	items = append(items, systems...)
+	return &Model{File: model.File, Items: items, Trailing: model.Trailing, Span: model.Span}
 }
 
 // renamedAfterBase returns the items in the same order, except that each renamed module comes after the module that it renames.

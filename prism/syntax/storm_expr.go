@@ -256,9 +256,9 @@ func (s *stormRewriter) rewriteConnective(expr *Binary) Expr {
 	case OpImplies:
 		return &Binary{Op: OpOr, X: not(left), Y: right, Span: expr.Span}
 	case OpIff:
-		both := &Paren{X: &Binary{Op: OpAnd, X: left, Y: right, Span: expr.Span}}
-		neither := &Paren{X: &Binary{Op: OpAnd, X: not(left), Y: not(right), Span: expr.Span}}
-		return &Binary{Op: OpOr, X: both, Y: neither, Span: expr.Span}
+		bothHold := &Paren{X: &Binary{Op: OpAnd, X: left, Y: right, Span: expr.Span}}
+		neitherHolds := &Paren{X: &Binary{Op: OpAnd, X: not(left), Y: not(right), Span: expr.Span}}
+		return &Binary{Op: OpOr, X: bothHold, Y: neitherHolds, Span: expr.Span}
 	}
 	s.refuse(expr, "arithmetic and comparison on results")
 	return expr

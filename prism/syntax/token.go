@@ -172,14 +172,14 @@ func compareWithBytes(text string, word []byte) int {
 }
 
 // stormReserves reports whether a keyword of PRISM is reserved in Storm's dialect, too.
-func stormReserves(k kind) bool {
-	switch k {
+func stormReserves(keyword kind) bool {
+	switch keyword {
 	case tokIdent, kwClock:
 		return false
 	case kwTrue, kwFalse, kwMin, kwMax, kwDTMC, kwCTMC, kwMDP, kwPOMDP, kwPTA, kwPOPTA:
 		return true
 	}
-	return isStructural(k)
+	return isStructural(keyword)
 }
 
 // IsKeyword reports whether PRISM reserves the word, in models and properties alike.
