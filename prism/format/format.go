@@ -151,7 +151,7 @@ func statementsOf(file syntax.Node) []statement {
 	return statements
 }
 
-// addItem adds the statements of one item of a model.
+// addItem calls add for each statement of an item of a model, with the level of its indentation.
 func addItem(add func(level int, nodes ...syntax.Node), item syntax.Item) {
 	switch item := item.(type) {
 	case *syntax.Module:
