@@ -43,7 +43,7 @@ func Tasks(tests []regress.Test, relativeName func(file string) (string, error))
 	return tasks, nil
 }
 
-// taskText returns the text of a task definition. props is empty if there is no properties file.
+// taskText returns the text of a task definition of BenchExec. props is empty if there is no properties file.
 func taskText(model, props string, relativeName func(file string) (string, error)) ([]byte, error) {
 	text := []byte("format_version: '2.0'\ninput_files:\n")
 	for _, file := range []string{model, props} {

@@ -224,15 +224,15 @@ func (r *row) stateCountsNote(comparison *comparison) string {
 	}
 	var counts []int64
 	var texts []string
-	add := func(engine string, states int64) {
+	addCount := func(engine string, states int64) {
 		if states > 0 {
 			counts = append(counts, states)
 			texts = append(texts, fmt.Sprintf("%s %d", engine, states))
 		}
 	}
-	add("strict check", int64(comparison.models[0].instances[r.instance].strictCheck.States))
+	addCount("strict check", int64(comparison.models[0].instances[r.instance].strictCheck.States))
 	for engine := range r.Verdicts {
-		add(comparison.engineRuns[engine].label, r.Verdicts[engine].States)
+		addCount(comparison.engineRuns[engine].label, r.Verdicts[engine].States)
 	}
 	allEqual := len(slices.Compact(counts)) < 2
 	if allEqual {

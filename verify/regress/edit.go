@@ -211,12 +211,12 @@ func constantValue(constants []result.Constant, name string) (value string, ok b
 
 // conditionsOf returns the values of the named constants of an instance as the conditions of an annotation: N=3,p=0.5.
 func conditionsOf(instance *propertyInstance, names []string, constantsOf func(*propertyInstance) []result.Constant) string {
-	var parts []string
+	var conditions []string
 	for _, name := range names {
 		value, _ := constantValue(constantsOf(instance), name)
-		parts = append(parts, name+"="+instance.conditionText(name, value))
+		conditions = append(conditions, name+"="+instance.conditionText(name, value))
 	}
-	return strings.Join(parts, ",")
+	return strings.Join(conditions, ",")
 }
 
 // conditionText returns the value of a constant as it is written in a condition. If text is only a rounded value of a fraction, it returns the
@@ -236,13 +236,13 @@ func (instance *propertyInstance) conditionText(name, text string) string {
 // sameConditionsSameValue reports whether the values of the named constants determine the proposal: proposals with equal values of these
 // constants have equal expected values and terms.
 func sameConditionsSameValue(proposals []proposal, names []string, constantsOf func(*propertyInstance) []result.Constant) bool {
-	seen := make(map[string]proposal)
+	earlierProposals := make(map[string]proposal)
 	for _, proposed := range proposals {
 		key := conditionsOf(proposed.instance, names, constantsOf)
-		if earlier, ok := seen[key]; ok && (earlier.value != proposed.value || earlier.terms != proposed.terms) {
+		if earlier, ok := earlierProposals[key]; ok && (earlier.value != proposed.value || earlier.terms != proposed.terms) {
 			return false
 		}
-		seen[key] = proposed
+		earlierProposals[key] = proposed
 	}
 	return true
 }

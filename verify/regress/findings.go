@@ -46,22 +46,22 @@ func (r *suiteRun) unusedExtras() []report.TestFinding {
 	var extras []*Extra // without repetitions, although several tests may share one
 	for _, test := range r.tests {
 		for i := range test.Extra {
-			extra := &test.Extra[i]
-			key := position{extra.File, extra.Pos}
+			extraFile := &test.Extra[i]
+			key := position{extraFile.File, extraFile.Pos}
 			if _, isListed := used[key]; !isListed {
-				extras = append(extras, extra)
+				extras = append(extras, extraFile)
 			}
 			mayUse := test.err != nil || test.importsResults() // what such a test uses is unknown
-			used[key] = used[key] || mayUse || test.usesExtra(extra)
+			used[key] = used[key] || mayUse || test.usesExtra(extraFile)
 		}
 	}
 	var findings []report.TestFinding
-	for _, extra := range extras {
-		if used[position{extra.File, extra.Pos}] {
+	for _, extraFile := range extras {
+		if used[position{extraFile.File, extraFile.Pos}] {
 			continue
 		}
 		findings = append(findings, report.TestFinding{
-			File: extra.File, Line: int(extra.Pos.Line), Col: int(extra.Pos.Col), Message: fmt.Sprintf("this expectation of %q fits no test", extra.Property),
+			File: extraFile.File, Line: int(extraFile.Pos.Line), Col: int(extraFile.Pos.Col), Message: fmt.Sprintf("this expectation of %q fits no test", extraFile.Property),
 		})
 	}
 	return findings

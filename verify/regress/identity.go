@@ -14,8 +14,8 @@ func (test *loadedTest) identity() string {
 	if model == "" && props == "" { // the switches could not be parsed
 		model, props = test.Model, test.Props
 	}
-	parts := []string{test.options.name(test.Dir), test.options.name(model), test.options.name(props), strconv.Itoa(len(test.Args))}
-	return strings.Join(slices.Concat(parts, test.Args, test.Consts), "\x00")
+	fields := []string{test.options.name(test.Dir), test.options.name(model), test.options.name(props), strconv.Itoa(len(test.Args))}
+	return strings.Join(slices.Concat(fields, test.Args, test.Consts), "\x00")
 }
 
 // idLength is the number of hexadecimal digits of an identity.

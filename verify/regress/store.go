@@ -123,7 +123,7 @@ func (run *testRun) noteError(err error) {
 }
 
 // transcript returns the output of a PRISM command. cached is true if the output comes from the cache.
-func (run *testRun) transcript(ctx context.Context, command runner.Command) (output *transcript, cached bool, err error) {
+func (run *testRun) transcript(ctx context.Context, command runner.Command) (output *transcript, isCached bool, err error) {
 	isSampling := slices.ContainsFunc(command.Args, func(arg string) bool { return strings.HasPrefix(arg, "-sim") })
 	if !run.usesCache() || isSampling { // PRISM's samples have no seed, so they cannot be repeated
 		output, err = run.runTool(ctx, command)
@@ -147,11 +147,11 @@ func (run *testRun) transcript(ctx context.Context, command runner.Command) (out
 
 // transcriptKey returns the key of a command's output in the cache: a hash of its tool, arguments and files.
 func (run *testRun) transcriptKey(command runner.Command) cache.Hash {
-	parts := append([]string{"transcript", run.engine.Identity, strconv.Itoa(len(command.Args))}, command.Args...)
+	keyTexts := append([]string{"transcript", run.engine.Identity, strconv.Itoa(len(command.Args))}, command.Args...)
 	for _, file := range command.Files {
-		parts = append(parts, file.Name, string(file.Data))
+		keyTexts = append(keyTexts, file.Name, string(file.Data))
 	}
-	return cache.Key(append(parts, command.Collect...)...)
+	return cache.Key(append(keyTexts, command.Collect...)...)
 }
 
 // cachedTranscript returns an output from the cache, or nil if the cache does not have it.

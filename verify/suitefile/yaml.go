@@ -141,19 +141,19 @@ func (r *yamlReader) readMapping(node ast.Node, description string, entries []en
 		r.fail(node, "found %s, want a mapping of %s", describeNode(node), description)
 		return
 	}
-	seen := make(map[string]bool)
+	isKeyUsed := make(map[string]bool)
 	for _, pair := range pairs {
 		key, ok := scalar(pair.Key)
 		index := slices.IndexFunc(entries, func(entry entry) bool { return ok && entry.key == key })
 		switch {
 		case index < 0:
 			r.fail(pair.Key, "unknown key %q in %s, want one of %s", cmp.Or(key, pair.Key.String()), description, strings.Join(keysOf(entries), ", "))
-		case seen[key]:
+		case isKeyUsed[key]:
 			r.fail(pair.Key, "key %q is given twice", key)
 		default:
 			entries[index].read(pair.Value)
 		}
-		seen[key] = true
+		isKeyUsed[key] = true
 	}
 }
 
