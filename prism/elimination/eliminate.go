@@ -99,7 +99,7 @@ func (e *eliminator) fixLarge(commands []extended) (isFixed bool) {
 	return isFixed
 }
 
-// isSupported reports whether Eliminate supports a program.
+// isSupported reports whether Eliminate supports a program: a DTMC or MDP with one initial state, whose modules do not synchronise.
 func isSupported(program *sema.Program) bool {
 	isMarkov := program.Type == syntax.DTMC || program.Type == syntax.MDP
 	if !isMarkov || program.System != nil || program.Init != nil || program.HasParameters {

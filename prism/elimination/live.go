@@ -143,7 +143,7 @@ func (e *eliminator) resetDead(commands []extended) (isReset bool) {
 			outcome := &commands[i].outcomes[j]
 			for slot, isLive := range outcome.live {
 				after := knownValue(e.program.Vars[slot].Init)
-				if !isNeeded[slot] {
+				if !isNeeded[slot] { // no outcome assigns it, so it keeps the value that it has before the command
 					after = commands[i].guard[slot]
 				}
 				if !isLive && !outcome.assignsUnknown(slot) && outcome.after[slot] != after {

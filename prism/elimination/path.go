@@ -17,21 +17,21 @@ const (
 type paths struct {
 	*eliminator
 	extended
-	ends        map[string]int // index into outcomes, by the values at the end of the path
-	stopsBefore bool           // paths end before a state or step with a reward
-	differs     bool           // two paths have different rewards
-	isLonger    bool           // a path is longer than one step
+	ends              map[string]int // index into outcomes, by the values at the end of the path
+	stopsBeforeReward bool           // paths end before a state or step with a reward
+	differs           bool           // two paths have different rewards
+	isLonger          bool           // a path is longer than one step
 }
 
 // extend returns a command whose outcomes are the ends of its paths: a path continues with the commands that follow, while the states between can
 // be eliminated. All paths must earn equal rewards; if they do not, each path ends before its first reward. The command keeps its own updates if no
 // path is longer.
 func (e *eliminator) extend(ctx context.Context, start *command) extended {
-	for _, stopsBefore := range []bool{false, true} {
+	for _, stopsBeforeReward := range []bool{false, true} {
 		if e.isFixed[start.index] {
 			break
 		}
-		candidate := &paths{eliminator: e, extended: extended{command: start}, ends: map[string]int{}, stopsBefore: stopsBefore}
+		candidate := &paths{eliminator: e, extended: extended{command: start}, ends: map[string]int{}, stopsBeforeReward: stopsBeforeReward}
 		candidate.followUpdates(ctx)
 		if ctx.Err() == nil && !candidate.isTooLong() && candidate.isLonger {
 			return candidate.extended
@@ -195,7 +195,7 @@ func (p *paths) earned(command *command, state valuation) (sums []*big.Rat, ok b
 			}
 			sums[i].Add(sums[i], reward)
 		}
-		if p.stopsBefore && sums[i].Sign() != 0 {
+		if p.stopsBeforeReward && sums[i].Sign() != 0 {
 			return nil, false
 		}
 	}
