@@ -165,7 +165,7 @@ func (t *translation) surveyStateFormula(expr sema.Expr, isPositive bool) {
 	t.surveyCondition(expr, isPositive)
 }
 
-// surveyCondition surveys the clock constraints in a condition. It records an error if the condition uses clocks in another way. isPositive is
+// surveyCondition records the clock constraints in a condition. It records an error if the condition uses clocks in another way. isPositive is
 // false if the number of negations around the condition is odd.
 func (t *translation) surveyCondition(expr sema.Expr, isPositive bool) {
 	switch expr := expr.(type) {
