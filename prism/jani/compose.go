@@ -192,7 +192,7 @@ func (c *composer) makesRaceLarge(elements []element, automata []*automaton) boo
 }
 
 // countRates returns the number of edges with rates in some elements, and the number of elements that have such edges.
-func countRates(elements []element, automata []*automaton) (numRates, numRacing int) {
+func countRates(elements []element, automata []*automaton) (numRates, numElements int) {
 	for _, element := range elements {
 		ratesBefore := numRates
 		for _, edge := range automata[element.automaton].edges {
@@ -201,10 +201,10 @@ func countRates(elements []element, automata []*automaton) (numRates, numRacing 
 			}
 		}
 		if numRates > ratesBefore {
-			numRacing++
+			numElements++
 		}
 	}
-	return numRates, numRacing
+	return numRates, numElements
 }
 
 // reducedVectors converts the vectors of the network to synchronisation vectors of the document. keptIndices has, for each element that is kept,
