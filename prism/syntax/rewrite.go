@@ -31,8 +31,8 @@ func (r *rewriter) rewriteExpr(original Expr) Expr {
 	return rewritten
 }
 
-// keep returns the copy of a node if one of its children changed, or else the original.
-func keep[N any](r *rewriter, original, copied N) N {
+// copyIfChanged returns the copy of a node if one of its children changed, or else the original.
+func copyIfChanged[N any](r *rewriter, original, copied N) N {
 	if r.changed {
 		return copied
 	}
@@ -45,38 +45,38 @@ func (r *rewriter) rewriteChildren(expr Expr) Expr {
 	case *Paren:
 		result := *expr
 		result.X = r.rewriteExpr(expr.X)
-		return keep(r, expr, &result)
+		return copyIfChanged(r, expr, &result)
 	case *Unary:
 		result := *expr
 		result.X = r.rewriteExpr(expr.X)
-		return keep(r, expr, &result)
+		return copyIfChanged(r, expr, &result)
 	case *Binary:
 		result := *expr
 		result.X, result.Y = r.rewriteExpr(expr.X), r.rewriteExpr(expr.Y)
-		return keep(r, expr, &result)
+		return copyIfChanged(r, expr, &result)
 	case *Cond:
 		result := *expr
 		result.Condition, result.Then, result.Else = r.rewriteExpr(expr.Condition), r.rewriteExpr(expr.Then), r.rewriteExpr(expr.Else)
-		return keep(r, expr, &result)
+		return copyIfChanged(r, expr, &result)
 	case *Call:
 		result := *expr
 		result.Args = slices.Clone(expr.Args)
 		for i := range result.Args {
 			result.Args[i] = r.rewriteExpr(result.Args[i])
 		}
-		return keep(r, expr, &result)
+		return copyIfChanged(r, expr, &result)
 	case *Quant:
 		result := *expr
 		result.Path = r.rewriteExpr(expr.Path)
-		return keep(r, expr, &result)
+		return copyIfChanged(r, expr, &result)
 	case *Strategy:
 		result := *expr
 		result.X = r.rewriteExpr(expr.X)
-		return keep(r, expr, &result)
+		return copyIfChanged(r, expr, &result)
 	case *Filter:
 		result := *expr
 		result.X, result.States = r.rewriteExpr(expr.X), r.rewriteExpr(expr.States)
-		return keep(r, expr, &result)
+		return copyIfChanged(r, expr, &result)
 	}
 	return r.rewritePropertyChildren(expr)
 }
@@ -88,29 +88,29 @@ func (r *rewriter) rewritePropertyChildren(expr Expr) Expr {
 		result := *expr
 		result.X, result.Bound, result.Y = r.rewriteExpr(expr.X), r.rewriteBound(expr.Bound), r.rewriteExpr(expr.Y)
 		result.Costs = r.rewriteCosts(expr.Costs)
-		return keep(r, expr, &result)
+		return copyIfChanged(r, expr, &result)
 	case *Conditional:
 		result := *expr
 		result.X, result.Condition = r.rewriteExpr(expr.X), r.rewriteExpr(expr.Condition)
-		return keep(r, expr, &result)
+		return copyIfChanged(r, expr, &result)
 	case *Prob:
 		result := *expr
 		result.Bound, result.Path, result.Filter = r.rewriteExpr(expr.Bound), r.rewriteExpr(expr.Path), r.rewriteFilter(expr.Filter)
-		return keep(r, expr, &result)
+		return copyIfChanged(r, expr, &result)
 	case *Steady:
 		result := *expr
 		result.Bound, result.X, result.Filter = r.rewriteExpr(expr.Bound), r.rewriteExpr(expr.X), r.rewriteFilter(expr.Filter)
-		return keep(r, expr, &result)
+		return copyIfChanged(r, expr, &result)
 	case *Reward:
 		result := *expr
 		result.Struct, result.DivisorStruct = r.rewriteRewardIndex(expr.Struct), r.rewriteRewardIndex(expr.DivisorStruct)
 		result.Bound, result.Path, result.Filter = r.rewriteExpr(expr.Bound), r.rewriteExpr(expr.Path), r.rewriteFilter(expr.Filter)
-		return keep(r, expr, &result)
+		return copyIfChanged(r, expr, &result)
 	case *RewardPath:
 		result := *expr
 		result.Bound, result.Target, result.Costs = r.rewriteExpr(expr.Bound), r.rewriteExpr(expr.Target), r.rewriteCosts(expr.Costs)
 		result.Discount = r.rewriteExpr(expr.Discount)
-		return keep(r, expr, &result)
+		return copyIfChanged(r, expr, &result)
 	}
 	return expr
 }
