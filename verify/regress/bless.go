@@ -160,7 +160,7 @@ func (w *annotationWriter) addProposals(ctx context.Context, test *loadedTest) {
 		return
 	}
 	file := w.propertiesFile(test)
-	add := func(proposed proposal) {
+	addToFile := func(proposed proposal) {
 		pos := proposed.instance.task.Pos
 		file.proposals[pos] = append(file.proposals[pos], proposed)
 	}
@@ -170,7 +170,7 @@ func (w *annotationWriter) addProposals(ctx context.Context, test *loadedTest) {
 		if instance.selected && !isKept[instance] {
 			unannotated = append(unannotated, instance)
 		} else {
-			add(proposal{instance: instance, keepsAnnotation: true})
+			addToFile(proposal{instance: instance, keepsAnnotation: true})
 		}
 	}
 	values := w.computeValues(ctx, test, unannotated)
@@ -178,7 +178,7 @@ func (w *annotationWriter) addProposals(ctx context.Context, test *loadedTest) {
 		proposed := values[instance]
 		proposed.instance = instance
 		proposed.oldResult = instance.annotations.Result
-		add(proposed)
+		addToFile(proposed)
 		if proposed.value == "" {
 			w.addSkip(file, instance.task.Pos, instance.task.Text, proposed.reason)
 		}
