@@ -69,8 +69,9 @@ func parseMaxRatio(text string) (float64, error) {
 	if text == "" {
 		return 0, nil
 	}
+	const maxPercentage = 1e6
 	number, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
-	if err != nil || !strings.HasSuffix(text, "%") || !(number > 0 && number <= 1e6) {
+	if err != nil || !strings.HasSuffix(text, "%") || !(number > 0 && number <= maxPercentage) {
 		return 0, fmt.Errorf("found %q, want a positive percentage such as 10%%", text)
 	}
 	return 1 + number/100, nil

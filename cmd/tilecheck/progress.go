@@ -21,9 +21,9 @@ func (e *environment) startProgress() (showProgress func(progress.Progress), sto
 	if _, isTerminal := e.terminal(e.stderr); !isTerminal || e.quiet {
 		return nil, func() {}
 	}
-	b := &bar{env: e}
-	stopProgress = e.ending.addBar(b.close)
-	return b.showProgress, stopProgress
+	progressBar := &bar{env: e}
+	stopProgress = e.ending.addBar(progressBar.close)
+	return progressBar.showProgress, stopProgress
 }
 
 // bar is a progress bar on standard error. It shows one property at a time.
