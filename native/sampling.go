@@ -19,16 +19,16 @@ import (
 
 // sampling is the method that samples paths.
 type sampling struct {
-	useSplitting bool // importance splitting
-	opt          simulate.Options
-	progress     func(runner.Progress)
-	digest       func() []byte // returns a hash of the model's text or files
+	splitting splitting.Variant // of importance splitting; "" for other methods
+	opt       simulate.Options
+	progress  func(runner.Progress)
+	digest    func() []byte // returns a hash of the model's text or files
 }
 
 // newSampling returns the sampling method that a job selects. It is an error if an option of the job is unsupported or out of range.
 func newSampling(job *runner.Job) (*sampling, error) {
 	name := job.Method
-	if name == runner.Sim || name == runner.Splitting {
+	if name == runner.Sim || name.IsSplitting() {
 		name = ""
 	}
 	method, err := stats.ParseMethod(string(name))
@@ -45,8 +45,8 @@ func newSampling(job *runner.Job) (*sampling, error) {
 		return nil, fmt.Errorf("%d workers: want a positive number", settings.Workers)
 	}
 	return &sampling{
-		useSplitting: job.Method == runner.Splitting,
-		progress:     job.Progress,
+		splitting: splittingVariant(job.Method),
+		progress:  job.Progress,
 		opt: simulate.Options{
 			Params: stats.Params{
 				Method: method, Width: settings.Width, Confidence: settings.Confidence, Samples: settings.Samples, Approx: settings.Approximation,
@@ -101,7 +101,7 @@ func (sampled *sampled) check(ctx context.Context, property *checkedProperty) re
 		}
 	}
 	options.Steps = sampled.steps
-	if sampled.useSplitting {
+	if sampled.splitting != "" {
 		return sampled.checkBySplitting(ctx, property, options)
 	}
 	if options.Split != nil { // a shard: its random numbers depend on the model, the property and the constants only
@@ -112,6 +112,18 @@ func (sampled *sampled) check(ctx context.Context, property *checkedProperty) re
 	return verdict
 }
 
+// splittingVariant returns the variant of importance splitting that a method is, "" for other methods.
+func splittingVariant(method runner.Method) splitting.Variant {
+	switch method {
+	case runner.Splitting:
+		return splitting.FixedEffort
+	case runner.Restart:
+		return splitting.Restart
+	default:
+		return ""
+	}
+}
+
 // checkBySplitting estimates the value of a property by importance splitting. It is an error if the states come from files, because splitting needs the
 // text of the model.
 func (sampled *sampled) checkBySplitting(ctx context.Context, property *checkedProperty, options simulate.Options) result.Verdict {
@@ -119,7 +131,7 @@ func (sampled *sampled) checkBySplitting(ctx context.Context, property *checkedP
 	if !ok {
 		message := "importance splitting needs the text of a model, found states that were read from files"
 		failed := &result.Failure{Class: result.Unsupported, File: property.File, Pos: property.Pos, Message: message}
-		return result.Verdict{Method: splitting.Method, Err: failed}
+		return result.Verdict{Method: string(sampled.splitting), Err: failed}
 	}
-	return splitting.Check(ctx, model, &property.Instance, options)
+	return splitting.Check(ctx, model, &property.Instance, sampled.splitting, options)
 }

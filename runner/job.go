@@ -131,7 +131,12 @@ const (
 	SPRT   Method = "sprt"   // sequential probability ratio test, of bounded properties
 	// Splitting is importance splitting, which estimates the probabilities of rare events. Only the embedded engine has it.
 	Splitting Method = "splitting"
+	// Restart is importance splitting by RESTART, which splits paths that rise to a level of importance. Only the embedded engine has it.
+	Restart Method = "restart"
 )
+
+// IsSplitting reports whether a method is importance splitting.
+func (method Method) IsSplitting() bool { return method == Splitting || method == Restart }
 
 // Numeric has the parameters of the method States. The zero value is the default.
 type Numeric struct {

@@ -101,10 +101,10 @@ func (q *checkQuestion) job(api *API) (runner.Job, error) {
 	}
 	if job.Method != "" && job.Method != runner.States {
 		job.Simulation = runner.Simulation{Samples: q.Samples, Width: q.Width, Confidence: q.Confidence, Seed: q.Seed}
-		switch job.Method {
-		case runner.APMC:
+		switch {
+		case job.Method == runner.APMC:
 			job.Simulation.Width, job.Simulation.Approximation = 0, q.Width
-		case runner.Splitting:
+		case job.Method.IsSplitting():
 			job.Simulation.Width = 0 // relative to the estimate
 		}
 	}

@@ -35,8 +35,8 @@ type checkCmd struct {
 	methodFlag      `embed:"" set:"methodDefault=states"`
 	NoFixDeadlocks  bool          `rare:"" help:"A deadlock is an error instead of an absorbing state."`
 	Timeout         time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
-	samplingFlags   `embed:"" group:"Sampling (--method sim: ci for =?, sprt for bounds; or aci, apmc, splitting):"`
-	Quantiles       []float64 `rare:"" help:"Levels of quantiles of a reward, such as 0.5,0.9: print them and the mean beyond each (CVaR), with bounds." placeholder:"P" want:"(0,1)" group:"Sampling (--method sim: ci for =?, sprt for bounds; or aci, apmc, splitting):"`
+	samplingFlags   `embed:"" group:"Sampling (--method sim: ci for =?, sprt for bounds; or aci, apmc, splitting, restart):"`
+	Quantiles       []float64 `rare:"" help:"Levels of quantiles of a reward, such as 0.5,0.9: print them and the mean beyond each (CVaR), with bounds." placeholder:"P" want:"(0,1)" group:"Sampling (--method sim: ci for =?, sprt for bounds; or aci, apmc, splitting, restart):"`
 	shardFlags      `embed:""`
 	checkFlags      `embed:"" group:"State space (--method states, the default):"`
 	ExportScheduler string       `help:"Also write an optimal scheduler: .json choices, .tra its chain, FILE:type=tree a decision tree." placeholder:"FILE" file:"target"`
@@ -220,11 +220,11 @@ func (c *checkCmd) job(env *environment) (job runner.Job, err error) {
 	if err != nil {
 		return job, err
 	}
-	if method == runner.Splitting {
+	if method.IsSplitting() {
 		if c.Engine != native.Name {
-			return job, usageError("--method splitting is for the native engine, found --engine %s", c.Engine)
+			return job, usageError("--method %s is for the native engine, found --engine %s", method, c.Engine)
 		}
-		if err := env.refuseGivenFlags("with --method splitting", "shard", "max-reward", "quantiles"); err != nil {
+		if err := env.refuseGivenFlags("with --method "+string(method), "shard", "max-reward", "quantiles"); err != nil {
 			return job, err
 		}
 	}

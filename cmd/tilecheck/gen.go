@@ -3,17 +3,38 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
+	"strconv"
+	"strings"
 
 	"tilecheck/modelgen"
 	"tilecheck/prism/syntax"
 )
 
-// sizeFlags choose the size of a board. --size is short for equal --rows and --cols.
+// sizeFlags choose the size of a board. --size is short for --rows and --cols.
 type sizeFlags struct {
-	Size int `help:"Rows and columns of a square board (default: 4)." placeholder:"N"`
-	Rows int `help:"Rows of the board, 1 to 6 (default: --size)." placeholder:"R"`
-	Cols int `help:"Columns of the board, 1 to 6 (default: --size)." placeholder:"C"`
+	Size boardSize `help:"Size of the board: N for a square one, or RxC (default: 4)." placeholder:"N|RxC"`
+	Rows int       `help:"Rows of the board, 1 to 6 (default: --size)." placeholder:"R"`
+	Cols int       `help:"Columns of the board, 1 to 6 (default: --size)." placeholder:"C"`
+}
+
+// boardSize is the value of --size. It is zero without the flag.
+type boardSize struct{ rows, cols int }
+
+// UnmarshalText parses the rows and columns of a board, such as 3x4, or one number for a square board.
+func (size *boardSize) UnmarshalText(text []byte) error {
+	rows, cols, isRectangle := strings.Cut(string(text), "x")
+	if !isRectangle {
+		cols = rows
+	}
+	var errRows, errCols error
+	size.rows, errRows = strconv.Atoi(rows)
+	size.cols, errCols = strconv.Atoi(cols)
+	if errRows != nil || errCols != nil || size.rows < 1 || size.cols < 1 {
+		return fmt.Errorf("found %q, want a number such as 4, or rows and columns such as 3x4", text)
+	}
+	return nil
 }
 
 // boardFlags choose a board, and its new tiles.
@@ -32,14 +53,14 @@ func (f updateFlag) updates() (modelgen.Updates, error) { return modelgen.ParseU
 // boardShape returns the numbers of rows and columns of the board; 4 and 4 without flags. It does not check whether such a board is allowed.
 func (f sizeFlags) boardShape() (rows, cols int, err error) {
 	switch {
-	case f.Size != 0 && (f.Rows != 0 || f.Cols != 0):
+	case f.Size != boardSize{} && (f.Rows != 0 || f.Cols != 0):
 		return 0, 0, usageError("--size is given together with --rows or --cols, want one or the other")
 	case f.Rows != 0 && f.Cols != 0:
 		return f.Rows, f.Cols, nil
 	case f.Rows != 0 || f.Cols != 0:
 		return 0, 0, usageError("want both --rows and --cols, or --size")
-	case f.Size != 0:
-		return f.Size, f.Size, nil
+	case f.Size != boardSize{}:
+		return f.Size.rows, f.Size.cols, nil
 	}
 	return 4, 4, nil
 }

@@ -13,7 +13,7 @@ import (
 func (e *environment) noteSamples(plan *runner.Plan) {
 	simulation := &plan.Job.Simulation
 	method := plan.Job.Method
-	widthSetsSamples := simulation.Width != 0 && simulation.Samples == 0 && method != runner.States && method != runner.SPRT && method != runner.Splitting
+	widthSetsSamples := simulation.Width != 0 && simulation.Samples == 0 && method != runner.States && method != runner.SPRT && !method.IsSplitting()
 	if !widthSetsSamples || e.quiet {
 		return
 	}

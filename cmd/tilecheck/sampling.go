@@ -14,7 +14,7 @@ import (
 
 // methodFlag chooses between the state space and sampling.
 type methodFlag struct {
-	Method method `help:"states: build the state space. By sampling: sim, ci, aci, apmc, sprt, splitting. Default: ${methodDefault}." placeholder:"METHOD"`
+	Method method `help:"states: build the state space. By sampling: sim, ci, aci, apmc, sprt; rare events: splitting, restart. Default: ${methodDefault}." placeholder:"METHOD"`
 }
 
 // method is the value of --method; empty if it is not given.
@@ -22,7 +22,7 @@ type method string
 
 // UnmarshalText parses the name of a method. It accepts "exact" for "states", because "exact" was its name before version 0.2.0.
 func (m *method) UnmarshalText(text []byte) error {
-	methods := []string{"states", "sim", "ci", "aci", "apmc", "sprt", "splitting"}
+	methods := []string{"states", "sim", "ci", "aci", "apmc", "sprt", "splitting", "restart"}
 	switch word := string(text); {
 	case word == "exact":
 		*m = "states"

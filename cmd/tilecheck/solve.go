@@ -30,7 +30,7 @@ type problemFlags struct {
 
 // hasGivenFlag reports whether the command line has any of the flags.
 func (f problemFlags) hasGivenFlag() bool {
-	return f.Size != 0 || f.Rows != 0 || f.Cols != 0 || f.Max != 0 || f.Objective != "win" || f.Against != "chance" || f.Discount != nil || f.P2 != modelgen.DefaultP2
+	return f.Size != boardSize{} || f.Rows != 0 || f.Cols != 0 || f.Max != 0 || f.Objective != "win" || f.Against != "chance" || f.Discount != nil || f.P2 != modelgen.DefaultP2
 }
 
 // options returns the options of the solver that the flags describe. It returns a usage error if they describe no game.

@@ -17,8 +17,13 @@ import (
 	"tilecheck/stats"
 )
 
-// Method is the name of the method in verdicts.
-const Method = "splitting"
+// Variant is a kind of importance splitting. Its text is the name of the method in verdicts.
+type Variant string
+
+const (
+	FixedEffort Variant = "splitting" // the same number of paths at each level
+	Restart     Variant = "restart"   // paths that attain a level are split
+)
 
 const (
 	// pilotReplications is the number of pilot replications, from which the number of replications is computed. They are not part of the estimate.
@@ -34,14 +39,14 @@ const (
 	maxShare = 0.1
 )
 
-// Check estimates the probability of a property by importance splitting. Options.Samples is the number of replications. Without it,
+// Check estimates the probability of a property by a variant of importance splitting. Options.Samples is the number of replications. Without it,
 // Options.Width is the half-width of the confidence interval; without both, the half-width is 5 % of the estimate. The result does not depend on
 // the number of workers.
-func Check(ctx context.Context, model *compile.Model, property *simulate.Property, options simulate.Options) result.Verdict {
+func Check(ctx context.Context, model *compile.Model, property *simulate.Property, variant Variant, options simulate.Options) result.Verdict {
 	start := time.Now()
-	c := &check{model: model, property: property, options: options}
+	c := &check{model: model, property: property, variant: variant, options: options}
 	c.options.MaxPath = cmp.Or(options.MaxPath, simulate.DefaultMaxPath)
-	c.verdict = result.Verdict{Property: property.Text, Name: property.Name, Seed: &options.Seed, Method: Method}
+	c.verdict = result.Verdict{Property: property.Text, Name: property.Name, Seed: &options.Seed, Method: string(variant)}
 	if err := c.runCheck(ctx); err != nil {
 		c.verdict.Err = simulate.Failure(cmp.Or(ctx.Err(), err), property.File, property.Pos)
 		if !c.verdict.Err.Pos.IsValid() {
@@ -56,6 +61,7 @@ func Check(ctx context.Context, model *compile.Model, property *simulate.Propert
 type check struct {
 	model      *compile.Model
 	property   *simulate.Property
+	variant    Variant
 	options    simulate.Options
 	monitor    *compile.Monitor
 	importance *importance
@@ -269,13 +275,21 @@ func (w *worker) Do(ctx context.Context, first, count int64) ([]replication, err
 	var replications []replication
 	for i := range count {
 		w.random = compile.NewStream(w.check.options.Seed, uint64(w.firstReplication+first+i))
-		estimate, err := w.drawEstimate(ctx, w.check.levels)
+		estimate, err := w.drawEstimate(ctx)
 		if err != nil {
 			return replications, err
 		}
 		replications = append(replications, replication{estimate, w.hasChoices})
 	}
 	return replications, nil
+}
+
+// drawEstimate draws one replication and returns its estimate of the probability.
+func (w *worker) drawEstimate(ctx context.Context) (float64, error) {
+	if w.check.variant == Restart {
+		return w.drawRestart(ctx, w.check.levels)
+	}
+	return w.drawFixedEffort(ctx, w.check.levels)
 }
 
 // Close implements inorder.Worker.
@@ -290,13 +304,16 @@ func (c *check) setValue(replications *estimates) {
 	c.verdict.HalfWidth = &halfWidth
 }
 
-// numPaths returns the number of paths in one replication.
-func (c *check) numPaths() int {
+// effort describes the paths of one replication.
+func (c *check) effort() string {
+	if c.variant == Restart {
+		return noun.Count(c.levels[0].paths, "path") + " that split at them"
+	}
 	total := 0
 	for _, level := range c.levels {
 		total += level.paths
 	}
-	return total
+	return noun.Count(total, "path") + " each"
 }
 
 // addWarnings sets how choices were resolved, and adds warnings about the half-width and about choices that were made at random.
@@ -305,7 +322,7 @@ func (c *check) addWarnings(objective *simulate.Objective) {
 	if c.importance.isComplete {
 		domain = "all states"
 	}
-	c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("the half-width is nominal, by Student's t for independent replications of importance splitting with %s and %d paths each; the importance function is of %s", noun.Count(len(c.levels), "level"), c.numPaths(), domain))
+	c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("the half-width is nominal, by Student's t for independent replications of importance splitting with %s and %s; the importance function is of %s", noun.Count(len(c.levels), "level"), c.effort(), domain))
 	isMDP := c.property.Program.Type != syntax.DTMC && c.property.Program.Type != syntax.CTMC
 	c.verdict.Resolution = result.NoNondet
 	if c.hasChoices {

@@ -14,23 +14,27 @@ import (
 // The estimate is the same bits for every number of workers, and another one for another seed.
 func TestWorkersAndSeeds(t *testing.T) {
 	rare := &rareEvent{model: queue, property: "P=? [ x>0 U x=8 ]"}
-	first := rare.split(t, runner.Simulation{Seed: 5, Samples: 40, Workers: 1})
-	for _, workers := range []int{2, 5} {
-		if again := rare.split(t, runner.Simulation{Seed: 5, Samples: 40, Workers: workers}); again.Value.Num != first.Value.Num || *again.HalfWidth != *first.HalfWidth {
-			t.Errorf("%v ± %v with %d workers, want %v ± %v", again.Value.Num, *again.HalfWidth, workers, first.Value.Num, *first.HalfWidth)
+	for _, method := range methods {
+		first := rare.split(t, method, runner.Simulation{Seed: 5, Samples: 40, Workers: 1})
+		for _, workers := range []int{2, 5} {
+			if again := rare.split(t, method, runner.Simulation{Seed: 5, Samples: 40, Workers: workers}); again.Value.Num != first.Value.Num || *again.HalfWidth != *first.HalfWidth {
+				t.Errorf("%s: %v ± %v with %d workers, want %v ± %v", method, again.Value.Num, *again.HalfWidth, workers, first.Value.Num, *first.HalfWidth)
+			}
 		}
-	}
-	if other := rare.split(t, runner.Simulation{Seed: 6, Samples: 40}); other.Value.Num == first.Value.Num {
-		t.Errorf("the estimate is %v for two seeds", first.Value.Num)
+		if other := rare.split(t, method, runner.Simulation{Seed: 6, Samples: 40}); other.Value.Num == first.Value.Num {
+			t.Errorf("%s: the estimate is %v for two seeds", method, first.Value.Num)
+		}
 	}
 }
 
 // Without a number of replications, the half-width is 5 % of the estimate.
 func TestRelativeWidth(t *testing.T) {
 	rare := &rareEvent{model: bits, property: "P=? [ F n=20 ]"}
-	got := rare.split(t, runner.Simulation{Seed: 1, Confidence: 0.95})
-	if got.Err != nil || *got.HalfWidth > 0.06*got.Value.Num || math.Abs(got.Value.Num*(1<<20)-1) > 0.1 {
-		t.Errorf("%v ± %v (%v), want 2^-20 with 5 %%", got.Value.Num, got.HalfWidth, got.Err)
+	for _, method := range methods {
+		got := rare.split(t, method, runner.Simulation{Seed: 1, Confidence: 0.95})
+		if got.Err != nil || *got.HalfWidth > 0.06*got.Value.Num || math.Abs(got.Value.Num*(1<<20)-1) > 0.1 {
+			t.Errorf("%s: %v ± %v (%v), want 2^-20 with 5 %%", method, got.Value.Num, got.HalfWidth, got.Err)
+		}
 	}
 }
 
@@ -52,7 +56,7 @@ func TestRefused(t *testing.T) {
 		{late, "P=? [ F<=8 y=1 ]", "does not lead to the target"},
 	} {
 		rare := &rareEvent{model: test.model, property: test.property}
-		verdict := rare.split(t, runner.Simulation{Seed: 1, Samples: 25})
+		verdict := rare.split(t, runner.Splitting, runner.Simulation{Seed: 1, Samples: 25})
 		if verdict.Err == nil || !strings.Contains(verdict.Err.Message, test.want) {
 			t.Errorf("%s: found %v %v, want %q", test.property, verdict.Value, verdict.Err, test.want)
 		}
@@ -69,7 +73,7 @@ func TestRefused(t *testing.T) {
 // A bound of one step does not make a target unreachable that one step reaches.
 func TestOneStep(t *testing.T) {
 	rare := &rareEvent{model: "dtmc module m x : [0..2]; [] x=0 -> 0.01:(x'=1) + 0.99:(x'=2); endmodule", property: "P=? [ F<=1 x=1 ]"}
-	if got := rare.split(t, runner.Simulation{Seed: 1, Samples: 50}); got.Err != nil || math.Abs(got.Value.Num-0.01) > 2**got.HalfWidth {
+	if got := rare.split(t, runner.Splitting, runner.Simulation{Seed: 1, Samples: 50}); got.Err != nil || math.Abs(got.Value.Num-0.01) > 2**got.HalfWidth {
 		t.Errorf("%v ± %v (%v), want 0.01", got.Value.Num, got.HalfWidth, got.Err)
 	}
 }
@@ -87,22 +91,33 @@ func TestCoverage(t *testing.T) {
 		{name: "queue", model: queue, property: "P=? [ x>0 U x=8 ]"},
 		{name: "queue within a time", model: queue, property: "P=? [ F<=3 x=8 ]"},
 	} {
-		want, covered, refused, sum := rare.value(t), 0, 0, 0.0
-		for seed := range runs {
-			got := rare.split(t, runner.Simulation{Seed: uint64(seed), Samples: 30, Confidence: 0.9})
-			if got.Err != nil {
-				refused++
-				continue
-			}
-			sum += got.Value.Num
-			if math.Abs(got.Value.Num-want) <= *got.HalfWidth {
-				covered++
-			}
+		for _, method := range methods {
+			t.Run(rare.name+" by "+string(method), func(t *testing.T) {
+				t.Parallel()
+				checkCoverage(t, &rare, method, runs)
+			})
 		}
-		n := float64(runs - refused)
-		t.Logf("%s: %d of %.0f intervals contain %.4g, %d refused, mean of the estimates %.4g", rare.name, covered, n, want, refused, sum/n)
-		if least := n*0.9 - 3.1*math.Sqrt(n*0.09); float64(covered) < least {
-			t.Errorf("%s: %d of %.0f intervals contain the value, want at least %.0f", rare.name, covered, n, least)
+	}
+}
+
+// checkCoverage checks how many of the intervals of confidence 0.9 of a number of seeds contain the value.
+func checkCoverage(t *testing.T, rare *rareEvent, method runner.Method, runs int) {
+	t.Helper()
+	want, covered, refused, sum := rare.value(t), 0, 0, 0.0
+	for seed := range runs {
+		got := rare.split(t, method, runner.Simulation{Seed: uint64(seed), Samples: 30, Confidence: 0.9})
+		if got.Err != nil {
+			refused++
+			continue
 		}
+		sum += got.Value.Num
+		if math.Abs(got.Value.Num-want) <= *got.HalfWidth {
+			covered++
+		}
+	}
+	n := float64(runs - refused)
+	t.Logf("%d of %.0f intervals contain %.4g, %d refused, mean of the estimates %.4g", covered, n, want, refused, sum/n)
+	if least := n*0.9 - 3.1*math.Sqrt(n*0.09); n == 0 || float64(covered) < least {
+		t.Errorf("%d of %.0f intervals contain the value, want at least %.0f", covered, n, least)
 	}
 }

@@ -27,7 +27,8 @@ const (
 // level is a threshold of importance.
 type level struct {
 	importance float64
-	paths      int // the number of paths that a replication starts to attain the level
+	paths      int     // the number of paths that a replication with fixed effort starts to attain the level
+	share      float64 // the share of the pilot run's paths from the level before that attained the level
 }
 
 // importanceRecord is a position of a path with a greater importance than all earlier positions.
@@ -51,7 +52,8 @@ func (w *walker) chooseLevels(ctx context.Context) ([]level, error) {
 		}
 		importance = nextLevel(drawn, paths)
 		startPositions = firstPositions(paths, importance)
-		levels = append(levels, level{importance, pathsForLevel(drawn, len(startPositions))})
+		attained := len(startPositions)
+		levels = append(levels, level{importance, pathsForLevel(drawn, attained), float64(attained) / float64(drawn)})
 		if math.IsInf(importance, 1) {
 			return levels, nil
 		}
@@ -113,7 +115,7 @@ func (w *walker) recordPaths(ctx context.Context, starts []position, level float
 func (w *walker) recordPath(ctx context.Context, from position, minImportance float64) ([]importanceRecord, error) {
 	var records []importanceRecord
 	greatest := minImportance
-	_, _, err := w.drawPath(ctx, from, math.Inf(1), func(nodeNumber int32, time float64) {
+	_, _, err := w.drawPath(ctx, from, math.Inf(-1), math.Inf(1), func(nodeNumber int32, time float64) {
 		enteredNode := &w.chain.nodes[nodeNumber]
 		importance := enteredNode.importance
 		if enteredNode.status == reached { // the target has infinite importance

@@ -97,10 +97,10 @@ var rareEvents = []rareEvent{
 	{name: "queue among 10^12 states", model: queue + clocks(6), property: "P=? [ x>0 U x=14 ]", small: queue, slow: true},
 }
 
-// split estimates a rare event with a seed.
-func (r *rareEvent) split(t *testing.T, settings runner.Simulation) *result.Verdict {
+// split estimates a rare event with a seed, by a variant of importance splitting.
+func (r *rareEvent) split(t *testing.T, method runner.Method, settings runner.Simulation) *result.Verdict {
 	t.Helper()
-	job := runner.Job{File: "m.prism", Model: []byte(r.model), Props: []string{r.property}, Settings: runner.Settings{Method: runner.Splitting, Simulation: settings}}
+	job := runner.Job{File: "m.prism", Model: []byte(r.model), Props: []string{r.property}, Settings: runner.Settings{Method: method, Simulation: settings}}
 	verdicts, err := runner.Check(t.Context(), native.New(), job)
 	if err != nil {
 		t.Fatal(err)
@@ -122,31 +122,41 @@ func (r *rareEvent) value(t *testing.T) float64 {
 	return verdicts[0].Value.Num
 }
 
+// methods are the variants of importance splitting.
+var methods = []runner.Method{runner.Splitting, runner.Restart}
+
 // The estimates are within the half-width of confidence 1 - 1e-6 around the values of the states. A new seed raises a false alarm with
-// a probability of about 1e-5.
+// a probability of about 2e-5.
 func TestRareEvents(t *testing.T) {
 	for i := range rareEvents {
 		rare := &rareEvents[i]
-		t.Run(rare.name, func(t *testing.T) {
-			if rare.slow {
-				needs.Full(t)
-			}
-			t.Parallel()
-			settings := runner.Simulation{Seed: 11, Samples: 25, Confidence: 1 - 1e-6}
-			if needs.IsFull() {
-				settings.Samples = 100
-			}
-			got, want := rare.split(t, settings), rare.value(t)
-			if got.Err != nil {
-				t.Fatal(got.Err)
-			}
-			t.Logf("%.4g ± %.2g, want %.4g, %.1f s", got.Value.Num, *got.HalfWidth, want, got.Seconds)
-			if math.Abs(got.Value.Num-want) > *got.HalfWidth {
-				t.Errorf("%v ± %v, want %v", got.Value.Num, *got.HalfWidth, want)
-			}
-			if got.Accuracy != result.Probable || got.Bound != nil {
-				t.Errorf("accuracy %v with the bound %v, want a nominal interval", got.Accuracy, got.Bound)
-			}
-		})
+		for _, method := range methods {
+			t.Run(rare.name+" by "+string(method), func(t *testing.T) {
+				if rare.slow {
+					needs.Full(t)
+				}
+				t.Parallel()
+				settings := runner.Simulation{Seed: 11, Samples: 25, Confidence: 1 - 1e-6}
+				if needs.IsFull() {
+					settings.Samples = 100
+				}
+				checkEstimate(t, rare.split(t, method, settings), rare.value(t))
+			})
+		}
+	}
+}
+
+// checkEstimate checks that an estimate has a nominal interval that contains the value.
+func checkEstimate(t *testing.T, got *result.Verdict, want float64) {
+	t.Helper()
+	if got.Err != nil {
+		t.Fatal(got.Err)
+	}
+	t.Logf("%.4g ± %.2g, want %.4g, %.1f s", got.Value.Num, *got.HalfWidth, want, got.Seconds)
+	if math.Abs(got.Value.Num-want) > *got.HalfWidth {
+		t.Errorf("%v ± %v, want %v", got.Value.Num, *got.HalfWidth, want)
+	}
+	if got.Accuracy != result.Probable || got.Bound != nil {
+		t.Errorf("accuracy %v with the bound %v, want a nominal interval", got.Accuracy, got.Bound)
 	}
 }

@@ -30,39 +30,51 @@ func (w *walker) attains(n int32, importance float64) bool {
 	return enteredNode.status == reached || enteredNode.status == undecided && enteredNode.importance >= importance
 }
 
-// drawPath draws a path until it reaches a state with the given importance, or fails. end is the position of that state. If visit is not nil, drawPath
-// calls it for each node with the time of entry.
-func (w *walker) drawPath(ctx context.Context, from position, importance float64, visit func(number int32, time float64)) (end position, isAttained bool, err error) {
+// outcome is the reason why a path ended.
+type outcome uint8
+
+const (
+	lost     outcome = iota // the path can no longer satisfy the formula
+	attained                // it entered a state with enough importance
+	fell                    // it entered a state with too little importance
+)
+
+// drawPath draws a path until it enters a state with at least the importance high, enters one with less than low, or fails. end is the position of
+// that state. If visit is not nil, drawPath calls it for each node with the time of entry.
+func (w *walker) drawPath(ctx context.Context, from position, low, high float64, visit func(number int32, time float64)) (end position, why outcome, err error) {
 	if len(w.chain.nodes) > maxStoredStates {
 		if err := w.chain.reset(); err != nil {
-			return from, false, err
+			return from, lost, err
 		}
 	}
 	nodeNumber, err := w.chain.nodeNumber(from.state)
 	if err != nil {
-		return from, false, err
+		return from, lost, err
 	}
 	for steps, time := int64(0), from.time; ; steps++ {
 		if visit != nil {
 			visit(nodeNumber, time)
 		}
-		if w.attains(nodeNumber, importance) {
-			return position{w.chain.nodes[nodeNumber].state, time}, true, nil
+		if w.attains(nodeNumber, high) {
+			return position{w.chain.nodes[nodeNumber].state, time}, attained, nil
 		}
 		if err := w.beginStep(ctx, nodeNumber, steps); err != nil {
-			return from, false, err
+			return from, lost, err
 		}
 		current := &w.chain.nodes[nodeNumber]
-		if current.status != undecided {
-			return from, false, nil
+		switch {
+		case current.status != undecided:
+			return from, lost, nil
+		case current.importance < low:
+			return position{current.state, time}, fell, nil
 		}
 		time += w.stepDuration(current)
 		isLate := time > w.monitor.High || w.monitor.IsHighStrict && time == w.monitor.High
 		if isLate {
-			return from, false, nil
+			return from, lost, nil
 		}
 		if nodeNumber, err = w.chain.drawSuccessor(nodeNumber, &w.random); err != nil {
-			return from, false, err
+			return from, lost, err
 		}
 	}
 }
@@ -105,9 +117,9 @@ func (w *walker) systematicStarts(positions []position, n int) func(i int) posit
 	}
 }
 
-// drawEstimate draws one replication and returns its estimate of the probability: the product, over all levels, of the fraction of paths that reach
-// the level.
-func (w *walker) drawEstimate(ctx context.Context, levels []level) (float64, error) {
+// drawFixedEffort draws one replication with fixed effort and returns its estimate of the probability: the product, over all levels, of the fraction of
+// paths that reach the level.
+func (w *walker) drawFixedEffort(ctx context.Context, levels []level) (float64, error) {
 	starts, estimate := []position{{state: w.chain.initialState}}, 1.0
 	for i := range levels {
 		attainedPositions, err := w.attainLevel(ctx, starts, &levels[i])
@@ -125,11 +137,11 @@ func (w *walker) attainLevel(ctx context.Context, starts []position, level *leve
 	var positions []position
 	start := w.systematicStarts(starts, level.paths)
 	for i := range level.paths {
-		end, isAttained, err := w.drawPath(ctx, start(i), level.importance, nil)
+		end, why, err := w.drawPath(ctx, start(i), math.Inf(-1), level.importance, nil)
 		if err != nil {
 			return nil, err
 		}
-		if isAttained {
+		if why == attained {
 			positions = append(positions, end)
 		}
 	}

@@ -16,8 +16,8 @@ export function create({ show, make, tour }) {
   const problems = el('ul', { class: 'list problems', 'aria-label': 'Problems' });
   const count = el('span', { class: 'soft', role: 'status' });
   const outline = el('ul', { class: 'list outline' });
-  const method = choice([['', 'Numerical'], ['exact', 'Exact (rational)'], ['proven', 'Certified'], ['ci', 'Statistical: CI'], ['aci', 'Statistical: ACI'], ['apmc', 'Statistical: APMC'], ['sprt', 'Statistical: SPRT'], ['splitting', 'Statistical: rare events']], '', () => { options.open = statistical(); });
-  const statistical = () => ['ci', 'aci', 'apmc', 'sprt', 'splitting'].includes(method.value);
+  const method = choice([['', 'Numerical'], ['exact', 'Exact (rational)'], ['proven', 'Certified'], ['ci', 'Statistical: CI'], ['aci', 'Statistical: ACI'], ['apmc', 'Statistical: APMC'], ['sprt', 'Statistical: SPRT'], ['splitting', 'Statistical: rare events'], ['restart', 'Statistical: rare events, RESTART']], '', () => { options.open = statistical(); });
+  const statistical = () => ['ci', 'aci', 'apmc', 'sprt', 'splitting', 'restart'].includes(method.value);
   const setting = (value, props) => { const i = el('input', { type: 'number', min: 0, step: 'any', ...props }); i.value = value; return i; };
   const samples = setting('', { step: 1, placeholder: 'any', 'aria-label': 'Samples' });
   const width = setting('0.01', {});
