@@ -475,6 +475,9 @@ func flagHint(ctx context.Context, node *kong.Node, word string) string {
 		if name == "scheduler" && hasFlag(node, "prop") {
 			return "; the model under a scheduler is: tilecheck resolve MODEL --scheduler FILE -o chain.prism"
 		}
+		if name == "props" && slices.ContainsFunc(node.Positional, func(argument *kong.Positional) bool { return argument.Name == name }) {
+			return "; a properties file is an argument: " + node.FullPath() + " MODEL FILE"
+		}
 		if similar := similarFlagOf(node, name); similar != "" {
 			return "; did you mean --" + similar + "?"
 		}
@@ -519,7 +522,7 @@ func similarFlags(name string) []string {
 	switch name {
 	case "samples", "games", "max-samples", "n":
 		return []string{"samples", "games", "max-samples"}
-	case "property", "props", "formula":
+	case "property", "formula":
 		return []string{"prop"}
 	case "out", "file":
 		return []string{"output"}

@@ -82,7 +82,7 @@ func TestOneStep(t *testing.T) {
 // of 1e-3 for each model; a new seed needs a new look.
 func TestCoverage(t *testing.T) {
 	needs.Full(t)
-	runs := 300
+	runs := 150
 	if needs.IsLong() {
 		runs = 10_000
 	}
