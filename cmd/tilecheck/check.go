@@ -35,8 +35,8 @@ type checkCmd struct {
 	methodFlag      `embed:"" set:"methodDefault=states"`
 	NoFixDeadlocks  bool          `rare:"" help:"A deadlock is an error instead of an absorbing state."`
 	Timeout         time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
-	samplingFlags   `embed:"" group:"Sampling (--method sim: ci for =?, sprt for bounds; or aci, apmc, splitting, restart):"`
-	Quantiles       []float64 `rare:"" help:"Levels of quantiles of a reward, such as 0.5,0.9: print them and the mean beyond each (CVaR), with bounds." placeholder:"P" want:"(0,1)" group:"Sampling (--method sim: ci for =?, sprt for bounds; or aci, apmc, splitting, restart):"`
+	samplingFlags   `embed:"" group:"Sampling (--method sim: ci for =?, sprt for bounds):"`
+	Quantiles       []float64 `rare:"" help:"Levels of quantiles of a reward, such as 0.5,0.9: print them and the mean beyond each (CVaR), with bounds." placeholder:"P" want:"(0,1)" group:"Sampling (--method sim: ci for =?, sprt for bounds):"`
 	shardFlags      `embed:""`
 	checkFlags      `embed:"" group:"State space (--method states, the default):"`
 	ExportScheduler string       `help:"Also write an optimal scheduler: .json choices, .tra its chain, FILE:type=tree a decision tree." placeholder:"FILE" file:"target"`

@@ -14,7 +14,7 @@ import (
 
 // sizeFlags choose the size of a board. --size is short for --rows and --cols.
 type sizeFlags struct {
-	Size boardSize `help:"Size of the board: N for a square one, or RxC (default: 4)." placeholder:"N|RxC"`
+	Size boardSize `help:"Size of the board, such as 3 or 3x4 (default: 4)." placeholder:"SIZE"`
 	Rows int       `help:"Rows of the board, 1 to 6 (default: --size)." placeholder:"R"`
 	Cols int       `help:"Columns of the board, 1 to 6 (default: --size)." placeholder:"C"`
 }

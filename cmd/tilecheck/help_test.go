@@ -362,7 +362,7 @@ func TestSwitchesOfPRISM(t *testing.T) {
 func TestSwitchErrors(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"check d.prism --props d.props":  "unknown flag --props; a properties file is an argument: tilecheck check MODEL FILE (see",
+		"check d.prism --props d.props":  "unknown flag --props; a properties file is an argument: tilecheck check MODEL FILE (see tilecheck check --help)\n",
 		"check d.prism -ss":              "unknown flag -ss; did you mean: tilecheck distribution d.prism\n",
 		"d.prism -simpath 10 out.txt":    "did you mean: tilecheck simulate d.prism --steps 10 --format csv > out.txt\n",
 		"check d.prism -gs":              "unknown flag -gs; -gs is not needed: the engine selects its method by itself, and reports bounds of its values; the command without it: tilecheck check d.prism\n",
