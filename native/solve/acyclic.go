@@ -32,33 +32,33 @@ func (sys *equationSystem) solveIndependent(states []uint32) {
 
 // solveStates stores bounds for the given states. All their successors, except the states themselves, must be solved.
 func (sys *equationSystem) solveStates(states []uint32) {
-	for _, s := range states {
-		if bounds := sys.optimumOverChoices(int(s)); bounds.choice != sparse.None { // otherwise the value stays 0
-			sys.values.Lower[s], sys.values.Upper[s] = bounds.lower, bounds.upper
+	for _, state := range states {
+		if bounds := sys.optimumOverChoices(int(state)); bounds.choice != sparse.None { // otherwise the value stays 0
+			sys.values.Lower[state], sys.values.Upper[state] = bounds.lower, bounds.upper
 		}
 	}
 }
 
-// optimumOverChoices returns bounds on the optimal probability of state s over its choices. All successors except s itself must be solved.
-// If the optimal choice stays in s forever, the value is 0 and the choice is sparse.None.
-func (sys *equationSystem) optimumOverChoices(s int) bestBounds {
+// optimumOverChoices returns bounds on the optimal probability of a state over its choices. All successors except the state itself must be solved.
+// If the optimal choice stays in the state forever, the value is 0 and the choice is sparse.None.
+func (sys *equationSystem) optimumOverChoices(state int) bestBounds {
 	model := sys.graph.Model
 	optimum := emptyBestBounds(sys.minimize)
-	first, end := model.Choices(s)
+	first, end := model.Choices(state)
 	for choice := first; choice < end; choice++ {
 		firstTransition, endTransition := model.Transitions(choice)
 		target := model.Target[firstTransition]
 		hasSeveralTargets := endTransition-firstTransition > 1
 		switch {
 		case hasSeveralTargets:
-			bounds := sys.evaluateChoice(s, choice)
-			if !bounds.leavesState && sys.minimize { // all transitions lead to s
+			bounds := sys.evaluateChoice(state, choice)
+			if !bounds.leavesState && sys.minimize { // all transitions lead to the state
 				return emptyBestBounds(true)
 			}
 			optimum.include(bounds, uint32(choice), sys.minimize)
-		case int(target) != s: // a choice with one target has the value of the target
+		case int(target) != state: // a choice with one target has the value of the target
 			optimum.include(choiceBounds{lower: sys.values.Lower[target], upper: sys.values.Upper[target], leavesState: true}, uint32(choice), sys.minimize)
-		case sys.minimize: // the scheduler stays in s forever
+		case sys.minimize: // the scheduler stays in the state forever
 			return emptyBestBounds(true)
 		}
 	}

@@ -22,6 +22,11 @@ func (solver *eliminationSolver) solveIteratively(meter *meter, rightSide func(u
 	numUnknowns := len(solver.currentChoices)
 	values := slices.Clone(solver.initialGuess)
 	iteration := &bicgstab{solver: solver, scales: make([]float64, numUnknowns), scaledValues: make([]float64, numUnknowns), residual: make([]float64, numUnknowns)}
+	const (
+		maxSlowRestarts  = 3    // a restart is slow if it reduces the residual by less than a factor of 4
+		restartReduction = 1e-6 // the reduction of the residual after which the iteration restarts
+		acceptedResidual = 1e-9 // enough for an approximation, if solver.precision is smaller
+	)
 	residual := math.Inf(1)
 	slowRestarts := 0
 	remaining := maxSteps
@@ -30,14 +35,14 @@ func (solver *eliminationSolver) solveIteratively(meter *meter, rightSide func(u
 		iteration.rescale(values, rightSide)
 		previous := residual
 		residual = maxNorm(iteration.residual)
-		if residual > previous/4 { // the restart has gained less than a factor of 4
+		if residual > previous/4 {
 			slowRestarts++
 		}
 		isPrecise := residual <= solver.precision
-		if isPrecise || remaining <= 0 || slowRestarts > 3 || math.IsNaN(residual) {
+		if isPrecise || remaining <= 0 || slowRestarts > maxSlowRestarts || math.IsNaN(residual) {
 			break
 		}
-		steps, err := iteration.iterate(meter, remaining, max(solver.precision, residual*1e-6))
+		steps, err := iteration.iterate(meter, remaining, max(solver.precision, residual*restartReduction))
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +53,7 @@ func (solver *eliminationSolver) solveIteratively(meter *meter, rightSide func(u
 		// One sweep improves the unknowns whose error is large relative to their scale.
 		solver.sweepUnderScheduler(values, rightSide)
 	}
-	if !(residual <= max(4*solver.precision, 1e-9)) { // also if the residual is NaN
+	if !(residual <= max(4*solver.precision, acceptedResidual)) { // also if the residual is NaN
 		return nil, nil
 	}
 	return values, nil
@@ -110,7 +115,8 @@ func (iteration *bicgstab) sumTerms(unknown int, vector []float64) float64 {
 }
 
 // iterate performs at most maxSteps Bi-CGSTAB steps, and returns how many it performed. It stops if the greatest residual is at
-// most precision, or at a breakdown (a division by zero).
+// most precision, or at a breakdown (a division by zero). In van der Vorst's notation, shadow is r̂0, direction p, directionImage v = A p, the
+// residual r (after the first half step s), and residualImage t = A s.
 func (iteration *bicgstab) iterate(meter *meter, maxSteps int, precision float64) (int, error) {
 	numUnknowns := len(iteration.scaledValues)
 	shadow := slices.Clone(iteration.residual)

@@ -129,7 +129,8 @@ func GuessUpper(values []float64, margin, limit float64) {
 // statesPerPoll is the number of states between two calls of Block.Stop.
 const statesPerPoll = 1 << 16
 
-// forEachState calls visit for each state with a row, until Stop returns true.
+// forEachState calls visit for each state with a row, in the order of Backwards, until ShouldStop returns true. index is the position of the
+// state in the block, row the position of its row in Operands.
 func (block *Block) forEachState(visit func(index int, row uint32)) {
 	numStates := len(block.RowStart)
 	for done := range numStates {
@@ -154,10 +155,10 @@ func (block *Block) evaluate(index int, row uint32, isUpper bool) float64 {
 	if numChoices == 0 && block.IsOneStep && block.Rewards != nil {
 		return block.evaluateDeadlock(index, isUpper)
 	}
-	position := int(row) + 1
+	position := int(row) + 1 // of the current choice
 	best, hasBest := 0.0, false
 	for choice := range numChoices {
-		end := position + 2 + int(operands[position])
+		end := position + 2 + int(operands[position]) // a choice has the number of its transitions, the position of its weights, and the transitions
 		reward := 0.0
 		if block.Rewards != nil {
 			reward = block.Rewards[int64(block.FirstReward[index])+choice]

@@ -6,12 +6,12 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// AddPredecessors adds states of the block to a set: a state with some choice that has a transition into the set. If forAll is true, every choice must have
-// one. If within is not nil, the choice must also have all its transitions within that set. States whose value is given are not added. It reports
-// whether a state was added.
+// AddPredecessors adds the predecessors of a set to the set, and reports whether it added any. A predecessor is a state of the block with a choice that has a
+// transition into the set or, if forAll is true, whose choices all have one. If within is not nil, only choices count that cannot leave the set within.
+// States whose value is given are not added.
 //
-// The states are visited once, in the order of sweeps. A caller repeats the call, for all blocks, until none adds a state: then the set is the least
-// fixpoint.
+// One call visits each state once. If calls for all blocks are repeated until none adds a state, the set becomes the least fixpoint: all states that can
+// (forAll: must be able to) reach the original set.
 func (block *Block) AddPredecessors(set, within *sparse.Set, forAll bool) (added bool) {
 	block.forEachState(func(i int, row uint32) {
 		state := block.First + int64(i)
@@ -23,14 +23,16 @@ func (block *Block) AddPredecessors(set, within *sparse.Set, forAll bool) (added
 	return added
 }
 
-// leadsInto reports whether some choice of a state, or every one if forAll is true, has a transition into a set and none out of within.
+// leadsInto reports whether some choice of a state (or every choice, if forAll is true) has a transition into a set and none out of within. row is the
+// position of the state's choices in block.Operands.
 func (block *Block) leadsInto(state int64, row uint32, set, within *sparse.Set, forAll bool) bool {
 	numChoices := block.Operands[row] // 0 in a deadlock, whose self-loop is not stored
 	position := int(row) + 1
 	for range numChoices {
 		first := position + 2
 		position = first + int(block.Operands[first-2])
-		if leads := choiceLeadsInto(state, block.Operands[first:position], set, within); leads != forAll {
+		leads := choiceLeadsInto(state, block.Operands[first:position], set, within)
+		if leads != forAll { // this choice decides: one that leads into the set, or with forAll one that does not
 			return leads
 		}
 	}
@@ -51,8 +53,8 @@ func choiceLeadsInto(state int64, differences []int64, set, within *sparse.Set) 
 	return intoSet
 }
 
-// AddEarning adds to a set the states of the block that have a choice with a positive reward. If within is not nil, all transitions of the choice must stay
-// within that set. States whose value is given are not added.
+// AddEarning adds to a set each state of the block that has a choice with a positive reward. If within is not nil, only choices count that cannot leave the
+// set within. States whose value is given are not added.
 func (block *Block) AddEarning(set, within *sparse.Set) {
 	block.forEachState(func(i int, row uint32) {
 		state := block.First + int64(i)
@@ -64,10 +66,11 @@ func (block *Block) AddEarning(set, within *sparse.Set) {
 	})
 }
 
-// RemoveEarning removes from a set the states of the block that cannot stay in the set for one step without a reward: no choice has the reward 0 and all its
-// transitions within the set. If ignoreLoops is true, a choice that only leads back to its state does not count. It reports whether a state was removed.
+// RemoveEarning removes from a set each state of the block that cannot stay in the set for one step without reward, and reports whether it removed any. A state
+// can stay if it has a choice with reward 0 whose transitions all lead into the set. If ignoreLoops is true, choices that only lead back to their state do not
+// count.
 //
-// If a caller repeats the call, for all blocks, until none removes a state, then the set is the greatest fixpoint.
+// If calls for all blocks are repeated until none removes a state, the set becomes the greatest fixpoint: the states that can stay forever without reward.
 func (block *Block) RemoveEarning(set *sparse.Set, ignoreLoops bool) (removed bool) {
 	block.forEachState(func(i int, row uint32) {
 		state := block.First + int64(i)

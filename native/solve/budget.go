@@ -23,7 +23,7 @@ const maxBudgetValues = 1 << 27
 //
 // Source: Hahn and Hartmanns, A comparison of time- and reward-bounded probabilistic
 // model checking techniques (2016), section 4.
-func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, budget Budget, dir Direction, opts Options) (values *Values, ok bool, err error) {
+func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, budget Budget, direction Direction, opts Options) (values *Values, ok bool, err error) {
 	maxCost := budget.maxCost()
 	if (maxCost+1)*graph.NumStates() > maxBudgetValues {
 		return nil, false, nil
@@ -33,7 +33,7 @@ func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 		return nil, false, nil
 	}
 	opts.Scheduler = false
-	sys, err := newSystem(graph, nil, dir, opts)
+	sys, err := newSystem(graph, nil, direction, opts)
 	if err != nil {
 		return nil, false, err
 	}
@@ -82,14 +82,14 @@ func (sys *equationSystem) solveBudgets(order []uint32, budget Budget, recentVal
 func (sys *equationSystem) solveBudget(order []uint32, budget int, costs []int, recentValues []*Values, meter *meter) error {
 	values := recentValues[budget%len(recentValues)]
 	workPerState := 2 + len(sys.graph.Target)/sys.graph.NumStates()
-	for _, s := range order {
+	for _, state := range order {
 		work := workPerState
 		if values.Exact != nil {
-			value := sys.budgetOptimumRat(int(s), budget, costs, recentValues)
-			values.setExact(int(s), value)
+			value := sys.budgetOptimumRat(int(state), budget, costs, recentValues)
+			values.setExact(int(state), value)
 			work += reductionCost(value)
 		} else {
-			values.Lower[s], values.Upper[s] = sys.budgetOptimum(int(s), budget, costs, recentValues)
+			values.Lower[state], values.Upper[state] = sys.budgetOptimum(int(state), budget, costs, recentValues)
 		}
 		if err := meter.addWork(work); err != nil {
 			return err
@@ -101,8 +101,8 @@ func (sys *equationSystem) solveBudget(order []uint32, budget int, costs []int, 
 // zeroCostGraph returns a graph with an edge from each state to every target of its choices without cost.
 func zeroCostGraph(model *sparse.Model, costs []int) *sparse.Model {
 	result := &sparse.Model{Kind: sparse.DTMC, FirstTransition: []uint32{0}}
-	for s := range model.NumStates() {
-		first, end := model.Choices(s)
+	for state := range model.NumStates() {
+		first, end := model.Choices(state)
 		for choice := first; choice < end; choice++ {
 			if costs[choice] == 0 {
 				firstTransition, endTransition := model.Transitions(choice)
@@ -114,19 +114,19 @@ func zeroCostGraph(model *sparse.Model, costs []int) *sparse.Model {
 	return result
 }
 
-// budgetOptimum returns bounds on the optimal probability of state s with the given budget. A choice that costs k leads to the values for
+// budgetOptimum returns bounds on the optimal probability of a state with the given budget. A choice that costs k leads to the values for
 // budget-k.
-func (sys *equationSystem) budgetOptimum(s, budget int, costs []int, recentValues []*Values) (lower, upper float64) {
+func (sys *equationSystem) budgetOptimum(state, budget int, costs []int, recentValues []*Values) (lower, upper float64) {
 	optimum := emptyBestBounds(sys.minimize)
-	first, end := sys.graph.Choices(s)
+	first, end := sys.graph.Choices(state)
 	for choice := first; choice < end; choice++ {
 		var bounds choiceBounds
 		if costs[choice] <= budget {
 			sys.values = recentValues[(budget-costs[choice])%len(recentValues)] // evaluateChoice reads them
 			sys.isOneStep = costs[choice] > 0                                   // a self-loop with a cost leads to a smaller budget
-			bounds = sys.evaluateChoice(s, choice)
+			bounds = sys.evaluateChoice(state, choice)
 		}
-		if !bounds.leavesState { // the choice costs too much, or the scheduler stays in s forever without cost
+		if !bounds.leavesState { // the choice costs too much, or the scheduler stays in the state forever without cost
 			bounds = choiceBounds{leavesState: true}
 		}
 		optimum.include(bounds, uint32(choice), sys.minimize)
@@ -134,18 +134,18 @@ func (sys *equationSystem) budgetOptimum(s, budget int, costs []int, recentValue
 	return min(optimum.lower, 1), min(optimum.upper, 1)
 }
 
-// budgetOptimumRat returns the exact optimal probability of state s with the given budget. A choice that costs k leads to the values for
+// budgetOptimumRat returns the exact optimal probability of a state with the given budget. A choice that costs k leads to the values for
 // budget-k.
-func (sys *equationSystem) budgetOptimumRat(s, budget int, costs []int, recentValues []*Values) (best *big.Rat) {
-	first, end := sys.graph.Choices(s)
+func (sys *equationSystem) budgetOptimumRat(state, budget int, costs []int, recentValues []*Values) (best *big.Rat) {
+	first, end := sys.graph.Choices(state)
 	for choice := first; choice < end; choice++ {
 		var value *big.Rat
 		if costs[choice] <= budget {
 			sys.values = recentValues[(budget-costs[choice])%len(recentValues)]
 			sys.isOneStep = costs[choice] > 0
-			value = sys.exactChoiceValue(s, choice)
+			value = sys.exactChoiceValue(state, choice)
 		}
-		if value == nil { // the choice costs too much, or the scheduler stays in s forever without cost
+		if value == nil { // the choice costs too much, or the scheduler stays in the state forever without cost
 			value = new(big.Rat)
 		}
 		if isBetterRat(value, best, sys.minimize) {

@@ -100,18 +100,18 @@ func (sys *equationSystem) findEndComponents(ctx context.Context, components *sp
 
 // addStates adds states to a set.
 func addStates(set *sparse.Set, states []uint32) {
-	for _, s := range states {
-		set.Add(int(s))
+	for _, state := range states {
+		set.Add(int(state))
 	}
 }
 
 // zeroRewardChoices returns the usable choices of the states without reward.
 func (sys *equationSystem) zeroRewardChoices(states *sparse.Set) *sparse.Set {
 	result := sparse.NewSet(sys.graph.NumChoices())
-	for s := range states.All() {
-		first, end := sys.graph.Choices(s)
+	for state := range states.All() {
+		first, end := sys.graph.Choices(state)
 		for choice := first; choice < end; choice++ {
-			if sys.isUsableChoice(choice) && sys.reward.ChoiceTotal(s, choice) == 0 {
+			if sys.isUsableChoice(choice) && sys.reward.ChoiceTotal(state, choice) == 0 {
 				result.Add(choice)
 			}
 		}
@@ -140,8 +140,8 @@ func (sys *equationSystem) cyclicDepth(components *sparse.Components, cyclicIDs 
 // successorDepth returns the greatest depth of a successor of a component.
 func (sys *equationSystem) successorDepth(components *sparse.Components, component int, depths []int32) int32 {
 	greatest := int32(0)
-	for _, s := range components.Members(component) {
-		first, end := sys.graph.Choices(int(s))
+	for _, state := range components.Members(component) {
+		first, end := sys.graph.Choices(int(state))
 		for _, target := range sys.graph.Target[sys.graph.FirstTransition[first]:sys.graph.FirstTransition[end]] {
 			if id := components.ID[target]; id != sparse.None && id < uint32(component) { // another component
 				greatest = max(greatest, depths[id])
@@ -160,16 +160,16 @@ type unknownIndex struct {
 func (index *unknownIndex) allocate(numStates int) {
 	if index.unknowns == nil {
 		index.unknowns = make([]uint32, numStates)
-		for s := range index.unknowns {
-			index.unknowns[s] = sparse.None
+		for state := range index.unknowns {
+			index.unknowns[state] = sparse.None
 		}
 	}
 }
 
 // clearUnknowns removes the unknowns of the given states.
 func (index *unknownIndex) clearUnknowns(members []uint32) {
-	for _, s := range members {
-		index.unknowns[s] = sparse.None
+	for _, state := range members {
+		index.unknowns[state] = sparse.None
 	}
 }
 
@@ -182,8 +182,8 @@ func (sys *equationSystem) localSystem(members []uint32, index *unknownIndex) *l
 	sys.reserveCapacity(local, members)
 	for _, group := range groups {
 		local.choiceStarts = append(local.choiceStarts, uint32(len(local.termStarts)))
-		for _, s := range group {
-			sys.addLocalRows(local, int(s), index)
+		for _, state := range group {
+			sys.addLocalRows(local, int(state), index)
 		}
 	}
 	local.choiceStarts = append(local.choiceStarts, uint32(len(local.termStarts)))
@@ -192,12 +192,12 @@ func (sys *equationSystem) localSystem(members []uint32, index *unknownIndex) *l
 	return local
 }
 
-// addLocalRows appends the usable choices of state s to a local system.
-func (sys *equationSystem) addLocalRows(local *localSystem, s int, index *unknownIndex) {
-	first, end := sys.graph.Choices(s)
+// addLocalRows appends the usable choices of a state to a local system.
+func (sys *equationSystem) addLocalRows(local *localSystem, state int, index *unknownIndex) {
+	first, end := sys.graph.Choices(state)
 	for choice := first; choice < end; choice++ {
 		if sys.isUsableChoice(choice) {
-			sys.addLocalRow(local, s, choice, index)
+			sys.addLocalRow(local, state, choice, index)
 		}
 	}
 }
@@ -205,8 +205,8 @@ func (sys *equationSystem) addLocalRows(local *localSystem, s int, index *unknow
 // reserveCapacity allocates the slices of a local system with capacity for all choices of the members.
 func (sys *equationSystem) reserveCapacity(local *localSystem, members []uint32) {
 	rows, terms := 0, 0
-	for _, s := range members {
-		first, end := sys.graph.Choices(int(s))
+	for _, state := range members {
+		first, end := sys.graph.Choices(int(state))
 		rows += end - first
 		terms += int(sys.graph.FirstTransition[end] - sys.graph.FirstTransition[first])
 	}
@@ -224,12 +224,12 @@ func (sys *equationSystem) reserveCapacity(local *localSystem, members []uint32)
 // has its own. It stores the unknown of each member in index, and returns the states of each unknown.
 func (sys *equationSystem) numberUnknowns(members []uint32, index *unknownIndex) [][]uint32 {
 	groups := make([][]uint32, 0, len(members))
-	for i, s := range members {
-		if index.unknowns[s] != sparse.None {
+	for i, state := range members {
+		if index.unknowns[state] != sparse.None {
 			continue
 		}
 		group := members[i : i+1]
-		if id := sys.endComponentOf(int(s)); id != sparse.None {
+		if id := sys.endComponentOf(int(state)); id != sparse.None {
 			group = sys.endComponents.Members(int(id))
 		}
 		for _, target := range group {
@@ -240,11 +240,11 @@ func (sys *equationSystem) numberUnknowns(members []uint32, index *unknownIndex)
 	return groups
 }
 
-// addLocalRow appends the equation of a choice of state s to a local system, unless all its transitions stay in the unknown of s. The
+// addLocalRow appends the equation of a choice to a local system, unless all its transitions stay in the unknown of its state. The
 // weights and the constant are divided by the sum of the weights of the other transitions.
-func (sys *equationSystem) addLocalRow(local *localSystem, s, choice int, index *unknownIndex) {
+func (sys *equationSystem) addLocalRow(local *localSystem, state, choice int, index *unknownIndex) {
 	firstTerm := len(local.termColumns)
-	row := sys.addTerms(local, s, choice, index)
+	row := sys.addTerms(local, state, choice, index)
 	if row.weightSum == 0 {
 		return
 	}
@@ -278,9 +278,9 @@ type localRow struct {
 
 // addTerms appends a term for each transition of a choice to another unknown of the component. It adds all other transitions, except
 // self-loops, to the constant of the returned row.
-func (sys *equationSystem) addTerms(local *localSystem, s, choice int, index *unknownIndex) localRow {
-	unknown := index.unknowns[s]
-	reward := sys.reward.ChoiceTotal(s, choice)
+func (sys *equationSystem) addTerms(local *localSystem, state, choice int, index *unknownIndex) localRow {
+	unknown := index.unknowns[state]
+	reward := sys.reward.ChoiceTotal(state, choice)
 	row := localRow{lower: reward, upper: reward, maxTarget: reward, mustNormalize: sys.graph.Kind == sparse.CTMC}
 	first, end := sys.graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
@@ -331,9 +331,9 @@ func (local *localSystem) recordWidth(lower, upper, exitWeight float64) {
 func (sys *equationSystem) storeSolution(local *localSystem, members []uint32, index *unknownIndex) {
 	sys.values.Converged = sys.values.Converged && local.hasConverged
 	sys.values.Extended = sys.values.Extended || local.isExtended
-	for _, s := range members {
-		unknown := index.unknowns[s]
-		sys.values.Lower[s], sys.values.Upper[s] = local.lower[unknown], local.upper[unknown]
+	for _, state := range members {
+		unknown := index.unknowns[state]
+		sys.values.Lower[state], sys.values.Upper[state] = local.lower[unknown], local.upper[unknown]
 	}
 	sys.storeScheduler(local, members, index)
 	index.clearUnknowns(members)
@@ -345,15 +345,15 @@ func (sys *equationSystem) storeScheduler(local *localSystem, members []uint32, 
 	if sys.values.Scheduler == nil {
 		return
 	}
-	for _, s := range members {
-		localChoice := local.scheduler[index.unknowns[s]]
+	for _, state := range members {
+		localChoice := local.scheduler[index.unknowns[state]]
 		if localChoice == sparse.None {
 			continue
 		}
-		first, end := sys.graph.Choices(int(s))
+		first, end := sys.graph.Choices(int(state))
 		choice := local.modelChoices[localChoice]
 		if first <= int(choice) && int(choice) < end {
-			sys.values.Scheduler[s] = choice
+			sys.values.Scheduler[state] = choice
 		}
 	}
 }
@@ -365,9 +365,9 @@ func (sys *equationSystem) leaveEndComponents(scheduler []uint32) {
 		return
 	}
 	exitStates := sparse.NewSet(sys.graph.NumStates())
-	for _, s := range sys.endComponents.States {
-		if scheduler[s] != sparse.None {
-			exitStates.Add(int(s))
+	for _, state := range sys.endComponents.States {
+		if scheduler[state] != sparse.None {
+			exitStates.Add(int(state))
 		}
 	}
 	sys.graph.Approach(sys.endComponents.Choices, exitStates, scheduler)

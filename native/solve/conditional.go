@@ -20,13 +20,13 @@ import (
 func Conditional(ctx context.Context, graph *sparse.Graph, goal, excluded *sparse.Set, start uint32, opts Options) (*Values, error) {
 	rows := sparse.NewDerivedBuilder(graph.Model, sparse.MDP)
 	rows.Grow(graph.NumStates(), graph.NumChoices()+excluded.Count(), graph.NumTransitions()+excluded.Count())
-	for s := range graph.NumStates() {
+	for state := range graph.NumStates() {
 		rows.State()
-		first, end := graph.Choices(s)
+		first, end := graph.Choices(state)
 		for choice := first; choice < end; choice++ {
 			rows.Copy(choice, func(i int) uint32 { return graph.Target[i] })
 		}
-		if excluded.Has(s) {
+		if excluded.Has(state) {
 			rows.Loop(start)
 		}
 	}
@@ -50,11 +50,11 @@ type RewardParts struct {
 func ConditionedReward(model *sparse.Model, rewardParts RewardParts, exactProbs []*big.Rat, probs []float64, roundUp bool) *sparse.Reward {
 	condition := conditionedReward{model: model, exactProbs: exactProbs, probs: probs, roundUp: roundUp}
 	reward := &sparse.Reward{RelErr: 0x1p-51}
-	reward.State, reward.StateFractions = condition.roundRewards(func(s int) *big.Rat {
-		return condition.conditionReward(s, fractionAt(rewardParts.State, s))
+	reward.State, reward.StateFractions = condition.roundRewards(func(state int) *big.Rat {
+		return condition.conditionReward(state, fractionAt(rewardParts.State, state))
 	})
 	if rewardParts.Transition != nil {
-		reward.Choice, reward.ChoiceFractions = condition.roundRewards(func(s int) *big.Rat { return condition.transitionReward(s, rewardParts.Transition) })
+		reward.Choice, reward.ChoiceFractions = condition.roundRewards(func(state int) *big.Rat { return condition.transitionReward(state, rewardParts.Transition) })
 		reward.RelErr += math.Nextafter(model.RelErr, math.Inf(1)) // sums of weights times exact numbers
 	}
 	return reward
@@ -68,20 +68,20 @@ type conditionedReward struct {
 	roundUp    bool
 }
 
-// conditionReward multiplies a reward by the probability that a path from state s satisfies the condition.
-func (condition *conditionedReward) conditionReward(s int, reward *big.Rat) *big.Rat {
+// conditionReward multiplies a reward by the probability that a path from a state satisfies the condition.
+func (condition *conditionedReward) conditionReward(state int, reward *big.Rat) *big.Rat {
 	if condition.exactProbs != nil {
-		return new(big.Rat).Mul(reward, condition.exactProbs[s])
+		return new(big.Rat).Mul(reward, condition.exactProbs[state])
 	}
-	product := new(big.Rat).SetFloat64(condition.probs[s])
+	product := new(big.Rat).SetFloat64(condition.probs[state])
 	return product.Mul(product, reward)
 }
 
-// transitionReward returns the expected transition reward of state s, in which each reward is multiplied by the probability that a path from
+// transitionReward returns the expected transition reward of a state, in which each reward is multiplied by the probability that a path from
 // the target of the transition satisfies the condition.
-func (condition *conditionedReward) transitionReward(s int, rewards []*big.Rat) *big.Rat {
+func (condition *conditionedReward) transitionReward(state int, rewards []*big.Rat) *big.Rat {
 	sum, weight := new(big.Rat), new(big.Rat)
-	first, end := condition.model.Transitions(s)
+	first, end := condition.model.Transitions(state)
 	for transition := first; transition < end; transition++ {
 		if rewards[transition] == nil || rewards[transition].Sign() == 0 {
 			continue
@@ -96,18 +96,18 @@ func (condition *conditionedReward) transitionReward(s int, rewards []*big.Rat) 
 	return sum
 }
 
-// roundRewards computes fractionOf(s) for each state s. It returns the numbers as float64 and, if the probabilities are exact, also as fractions.
-func (condition *conditionedReward) roundRewards(fractionOf func(s int) *big.Rat) (floats []float64, fractions []*big.Rat) {
+// roundRewards computes fractionOf(state) for each state. It returns the numbers as float64 and, if the probabilities are exact, also as fractions.
+func (condition *conditionedReward) roundRewards(fractionOf func(state int) *big.Rat) (floats []float64, fractions []*big.Rat) {
 	floats = make([]float64, condition.model.NumStates())
 	if condition.exactProbs != nil {
 		fractions = make([]*big.Rat, len(floats))
 	}
-	for s := range floats {
-		fraction := fractionOf(s)
+	for state := range floats {
+		fraction := fractionOf(state)
 		if fractions != nil {
-			fractions[s] = fraction
+			fractions[state] = fraction
 		}
-		floats[s] = condition.roundFloat(fraction)
+		floats[state] = condition.roundFloat(fraction)
 	}
 	return floats, fractions
 }

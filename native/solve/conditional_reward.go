@@ -27,27 +27,27 @@ type RewardGivenGoal struct {
 // values. The extremum is over the schedulers that reach the goal with positive probability; isDefined is false if there are none. Every
 // state must be reachable from start.
 //
-// Beyond some reward so far, a scheduler is optimal that first optimises the probability of the goal, in the direction of dir, and then the
+// Beyond some reward so far, a scheduler is optimal that first optimises the probability of the goal, in the given direction, and then the
 // expected reward; its values are fractions. Up to this reward, Optimum solves the product of the MDP with the reward so far, as a
 // conditional probability: a path that reaches the goal with reward r is a success with probability r/scale.
 //
 // Source: Baier, Klein, Klüppelholz and Wunderlich, Maximizing the conditional expected reward for reaching the goal (TACAS 2017), for
 // the reward beyond which the scheduler needs no memory (the saturation point), and for the criterion of infinite maxima.
-func (problem *RewardGivenGoal) Optimum(ctx context.Context, start uint32, dir Direction, opts Options) (values *Values, isDefined bool, err error) {
-	search := &conditionalRewards{RewardGivenGoal: problem, ctx: ctx, start: int(start), dir: dir, opts: opts, allStates: sparse.FullSet(problem.NumStates())}
+func (problem *RewardGivenGoal) Optimum(ctx context.Context, start uint32, direction Direction, opts Options) (values *Values, isDefined bool, err error) {
+	search := &conditionalRewards{RewardGivenGoal: problem, ctx: ctx, start: int(start), dir: direction, opts: opts, allStates: sparse.FullSet(problem.NumStates())}
 	search.opts.Scheduler, search.opts.Within = false, nil
 	if !problem.ExistsUntil(search.allStates, problem.Goal).Has(search.start) {
 		return nil, false, nil
 	}
 	isInfinite := search.avoidInfiniteRewards()
 	if !isInfinite {
-		isInfinite, err = search.setLimit()
+		isInfinite, err = search.setSaturated()
 	}
 	switch {
 	case err != nil:
 		return nil, false, err
 	case isInfinite:
-		return search.value(interval.Number{Interval: interval.Point(math.Inf(1))}), true, nil
+		return search.singleValue(interval.Number{Interval: interval.Point(math.Inf(1))}), true, nil
 	}
 	values, err = search.solve()
 	return values, true, err
@@ -63,63 +63,65 @@ type conditionalRewards struct {
 	allStates *sparse.Set
 	// allowed are the choices that the optimum may use. For a minimum they cannot lead to an infinite reward. The other fields are about
 	// the MDP with these choices.
-	allowed    *sparse.Set
-	reached    *sparse.Set // the states that are reachable from start
-	possible   *sparse.Set // the states from which some scheduler reaches the goal with positive probability
-	limit      memoryless  // optimal for all great rewards so far
-	firstValue *big.Rat    // the conditional reward of a scheduler: a lower bound of the maximum, an upper bound of the minimum
+	allowed      *sparse.Set
+	reached      *sparse.Set     // the states that are reachable from start
+	canReachGoal *sparse.Set     // the states from which some scheduler reaches the goal with positive probability
+	saturated    schedulerValues // the values of the scheduler that is optimal beyond the saturation point
+	initialBound *big.Rat        // the conditional reward of a scheduler: a lower bound of the maximum, an upper bound of the minimum
 }
 
 // memoryless has the values of a scheduler without memory in each state: the probability of the goal, and the expected reward, which counts 0 on
 // paths that do not reach the goal. A reward of nil is infinite.
-type memoryless struct{ probability, reward []*big.Rat }
+type schedulerValues struct{ probability, reward []*big.Rat }
 
-// avoidInfiniteRewards sets the allowed choices and the sets of states. It reports whether the optimum is infinite because of the rewards after
-// the goal.
-func (c *conditionalRewards) avoidInfiniteRewards() (isInfinite bool) {
-	infinite := sparse.SelectStates(c.NumStates(), func(s int) bool { return c.Goal.Has(s) && c.Final[s] == nil })
-	c.allowed, c.reached = c.ChoicesOf(c.allStates), c.allStates
-	if !infinite.Empty() {
-		avoiding := c.Prob0E(c.allStates, infinite)
-		if c.dir == Max || !avoiding.Has(c.start) {
+// avoidInfiniteRewards sets the fields allowed, reached and canReachGoal. It reports whether the optimum is infinite because of infinite final
+// rewards. For a minimum, the allowed choices avoid them if possible.
+func (search *conditionalRewards) avoidInfiniteRewards() (isInfinite bool) {
+	infiniteGoalStates := sparse.SelectStates(search.NumStates(), func(state int) bool { return search.Goal.Has(state) && search.Final[state] == nil })
+	search.allowed, search.reached = search.ChoicesOf(search.allStates), search.allStates
+	if !infiniteGoalStates.Empty() {
+		avoiding := search.Prob0E(search.allStates, infiniteGoalStates)
+		if search.dir == Max || !avoiding.Has(search.start) {
 			return true
 		}
-		c.allowed = c.choicesStayingIn(avoiding)
-		c.reached = c.Restrict(c.allowed).ReachableFrom(sparse.SetOf(c.NumStates(), c.start))
+		search.allowed = search.choicesStayingIn(avoiding)
+		search.reached = search.Restrict(search.allowed).ReachableFrom(sparse.SetOf(search.NumStates(), search.start))
 	}
-	c.possible = sparse.NewGraph(c.Restrict(c.allowed)).ExistsUntil(c.allStates, c.Goal)
-	return !c.possible.Has(c.start)
+	search.canReachGoal = sparse.NewGraph(search.Restrict(search.allowed)).ExistsUntil(search.allStates, search.Goal)
+	return !search.canReachGoal.Has(search.start)
 }
 
-// setLimit computes limit and firstValue. It reports whether the optimum is infinite because of the rewards before the goal.
-func (c *conditionalRewards) setLimit() (isInfinite bool, err error) {
-	first, err := c.optimizeProbability(Max)
+// setSaturated computes the fields saturated and initialBound. It reports whether the optimum is infinite because rewards before the goal
+// have no upper bound.
+func (search *conditionalRewards) setSaturated() (isInfinite bool, err error) {
+	maximal, err := search.optimizeProbability(Max)
 	if err != nil {
 		return false, err
 	}
-	c.limit = first
-	if c.dir == Min {
-		c.limit, err = c.optimizeProbability(Min)
-	} else if slices.Contains(first.reward, nil) || c.hasRewardCycleAvoidingGoal() { // nil: rewards without end while the goal stays possible
+	search.saturated = maximal
+	switch {
+	case search.dir == Min:
+		search.saturated, err = search.optimizeProbability(Min)
+	case slices.Contains(maximal.reward, nil) || search.hasRewardCycleAvoidingGoal(): // a reward of nil is infinite
 		return true, nil
 	}
-	c.firstValue = new(big.Rat).Quo(first.reward[c.start], first.probability[c.start])
+	search.initialBound = new(big.Rat).Quo(maximal.reward[search.start], maximal.probability[search.start])
 	return false, err
 }
 
-// hasRewardCycleAvoidingGoal reports whether a scheduler that never reaches the goal can go through a cycle with a reward, from which the goal is
-// possible. Then rewards have no upper bound: a scheduler that leaves the cycle after n rounds reaches the goal with a reward of at least n.
-func (c *conditionalRewards) hasRewardCycleAvoidingGoal() bool {
-	avoiding := c.Prob0E(c.allStates, c.Goal)
-	if !avoiding.Has(c.start) {
+// hasRewardCycleAvoidingGoal reports whether some scheduler can go around a cycle with a positive reward, without reaching the goal, and still
+// reach the goal from there. Then the maximum is infinite: for every n, a scheduler can go around n times before it reaches the goal.
+func (search *conditionalRewards) hasRewardCycleAvoidingGoal() bool {
+	avoiding := search.Prob0E(search.allStates, search.Goal)
+	if !avoiding.Has(search.start) {
 		return false
 	}
-	visited := c.Restrict(c.choicesStayingIn(avoiding)).ReachableFrom(sparse.SetOf(c.NumStates(), c.start)).Intersect(c.possible)
-	stayingChoices := c.ChoicesWithin(avoiding)
-	components := c.Components(visited, stayingChoices)
+	visited := search.Restrict(search.choicesStayingIn(avoiding)).ReachableFrom(sparse.SetOf(search.NumStates(), search.start)).Intersect(search.canReachGoal)
+	stayingChoices := search.ChoicesWithin(avoiding)
+	components := search.Components(visited, stayingChoices)
 	for choice := range stayingChoices.All() {
-		s := c.Owner(uint32(choice))
-		if c.Costs[choice] > 0 && visited.Has(s) && c.entersComponent(choice, components.ID, components.ID[s]) {
+		state := search.Owner(uint32(choice))
+		if search.Costs[choice] > 0 && visited.Has(state) && search.entersComponent(choice, components.ID, components.ID[state]) {
 			return true
 		}
 	}
@@ -127,150 +129,150 @@ func (c *conditionalRewards) hasRewardCycleAvoidingGoal() bool {
 }
 
 // choicesStayingIn returns the choices of the MDP without those that lead out of the given states. Each of these states must have a choice that stays.
-func (c *conditionalRewards) choicesStayingIn(states *sparse.Set) *sparse.Set {
-	return c.ChoicesWithin(states).Union(c.ChoicesOf(states.Complement()))
+func (search *conditionalRewards) choicesStayingIn(states *sparse.Set) *sparse.Set {
+	return search.ChoicesWithin(states).Union(search.ChoicesOf(states.Complement()))
 }
 
 // entersComponent reports whether a transition of a choice leads to a state of the given component.
-func (c *conditionalRewards) entersComponent(choice int, componentOf []uint32, component uint32) bool {
-	first, end := c.Transitions(choice)
+func (search *conditionalRewards) entersComponent(choice int, componentOf []uint32, component uint32) bool {
+	first, end := search.Transitions(choice)
 	for i := first; i < end; i++ {
-		if componentOf[c.Target[i]] == component {
+		if componentOf[search.Target[i]] == component {
 			return true
 		}
 	}
 	return false
 }
 
-// optimizeProbability returns the values of a scheduler that optimises the probability of the goal in the given direction, and among all such
-// schedulers the expected reward, in the direction of the search.
-func (c *conditionalRewards) optimizeProbability(dir Direction) (values memoryless, err error) {
-	exactly := c.opts
-	exactly.Exact, exactly.Classic = true, false
-	probability, err := Until(c.ctx, sparse.NewGraph(c.Restrict(c.allowed)), c.allStates, c.Goal, dir, exactly)
+// optimizeProbability optimises two values in lexicographic order: first the probability of the goal in the given direction, then, among the
+// schedulers with this probability, the expected reward in the direction of the search. It returns the values of the scheduler found.
+func (search *conditionalRewards) optimizeProbability(direction Direction) (values schedulerValues, err error) {
+	exactOpts := search.opts
+	exactOpts.Exact, exactOpts.Classic = true, false
+	probability, err := Until(search.ctx, sparse.NewGraph(search.Restrict(search.allowed)), search.allStates, search.Goal, direction, exactOpts)
 	if err != nil {
 		return values, err
 	}
-	values = c.withFinalRewards(probability.Exact)
-	restricted := c.withRewards(values, true)
+	values = search.withFinalRewards(probability.Exact)
+	restricted := search.withRewards(values, true)
 	graph, reward := sparse.NewGraph(restricted), &restricted.Rewards[0]
 	var expected *Values
-	if c.dir == Max {
-		expected, err = TotalReward(c.ctx, graph, reward, Max, exactly)
+	if search.dir == Max {
+		expected, err = TotalReward(search.ctx, graph, reward, Max, exactOpts)
 	} else {
-		ends := sparse.SelectStates(c.NumStates(), func(s int) bool { return c.Goal.Has(s) || probability.Exact[s].Sign() == 0 })
-		expected, err = ReachReward(c.ctx, graph, reward, ends, Min, exactly)
+		endStates := sparse.SelectStates(search.NumStates(), func(state int) bool { return search.Goal.Has(state) || probability.Exact[state].Sign() == 0 })
+		expected, err = ReachReward(search.ctx, graph, reward, endStates, Min, exactOpts)
 	}
 	if err != nil {
 		return values, err
 	}
-	for s := range c.Goal.Complement().All() {
-		values.reward[s] = expected.Exact[s]
+	for state := range search.Goal.Complement().All() {
+		values.reward[state] = expected.Exact[state]
 	}
 	return values, nil
 }
 
-// withFinalRewards returns the given probabilities with the rewards after the goal in the states of the goal, and 0 in all others.
-func (c *conditionalRewards) withFinalRewards(probability []*big.Rat) memoryless {
-	values := memoryless{probability, slices.Repeat([]*big.Rat{new(big.Rat)}, c.NumStates())}
-	for s := range c.Goal.All() {
-		if c.Final[s] != nil { // otherwise the allowed choices cannot reach s from start
-			values.reward[s] = c.Final[s]
+// withFinalRewards returns the given probabilities together with these rewards: in a state of the goal its final reward, elsewhere 0.
+func (search *conditionalRewards) withFinalRewards(probability []*big.Rat) schedulerValues {
+	values := schedulerValues{probability, slices.Repeat([]*big.Rat{new(big.Rat)}, search.NumStates())}
+	for state := range search.Goal.All() {
+		if search.Final[state] != nil { // otherwise the allowed choices cannot reach the state from start
+			values.reward[state] = search.Final[state]
 		}
 	}
 	return values
 }
 
-// withRewards returns the MDP with the allowed choices, or only those of them that keep the probability of the goal. Its reward structure
-// counts each reward times the probability of the goal after it. values has the probabilities, and the rewards after the goal.
-func (c *conditionalRewards) withRewards(values memoryless, onlyKeeping bool) *sparse.Model {
-	kept := sparse.NewSet(c.NumChoices())
-	rewards := sparse.Reward{Choice: make([]float64, c.NumChoices()), ChoiceFractions: make([]*big.Rat, c.NumChoices())}
-	for choice := range c.allowed.All() {
-		s, after := c.Owner(uint32(choice)), c.after(choice, values)
-		if onlyKeeping && after.probability.Cmp(values.probability[s]) != 0 {
+// withRewards returns the MDP with the allowed choices and with one reward structure: the reward of a choice times the probability of the goal
+// after it, plus the final rewards that the choice leads to. If onlyKeeping is true, choices that change the probability of the goal are left
+// out. values has the probabilities of the goal and the final rewards.
+func (search *conditionalRewards) withRewards(values schedulerValues, onlyKeeping bool) *sparse.Model {
+	keptChoices := sparse.NewSet(search.NumChoices())
+	rewards := sparse.Reward{Choice: make([]float64, search.NumChoices()), ChoiceFractions: make([]*big.Rat, search.NumChoices())}
+	for choice := range search.allowed.All() {
+		state, outcome := search.Owner(uint32(choice)), search.outcomeOf(choice, values)
+		if onlyKeeping && outcome.probability.Cmp(values.probability[state]) != 0 {
 			continue
 		}
-		kept.Add(choice)
-		if !c.Goal.Has(s) {
-			rewards.Choice[choice], rewards.ChoiceFractions[choice] = sparse.NonzeroFloat(after.reward), after.reward
+		keptChoices.Add(choice)
+		if !search.Goal.Has(state) {
+			rewards.Choice[choice], rewards.ChoiceFractions[choice] = sparse.NonzeroFloat(outcome.reward), outcome.reward
 		}
 	}
-	model := *c.Model
+	model := *search.Model
 	model.Rewards = []sparse.Reward{rewards}
-	return model.Restrict(kept)
+	return model.Restrict(keptChoices)
 }
 
 // choiceOutcome has the probability of the goal after a choice, and the expected reward of the choice and all later ones, on the paths that reach the
 // goal.
 type choiceOutcome struct{ probability, reward *big.Rat }
 
-// after returns the outcome of a choice if the later choices have the given values.
-func (c *conditionalRewards) after(choice int, values memoryless) choiceOutcome {
+// outcomeOf returns the probability of the goal and the expected reward of a choice, if its successors have the given values.
+func (search *conditionalRewards) outcomeOf(choice int, values schedulerValues) choiceOutcome {
 	sum, term := choiceOutcome{new(big.Rat), new(big.Rat)}, new(big.Rat)
-	first, end := c.Transitions(choice)
+	first, end := search.Transitions(choice)
 	for i := first; i < end; i++ {
-		weight, target := c.Fraction(i), c.Target[i]
+		weight, target := search.Fraction(i), search.Target[i]
 		sum.probability.Add(sum.probability, term.Mul(weight, values.probability[target]))
 		sum.reward.Add(sum.reward, term.Mul(weight, values.reward[target]))
 	}
-	sum.reward.Add(sum.reward, term.Mul(c.amount(c.Costs[choice]), sum.probability))
+	sum.reward.Add(sum.reward, term.Mul(search.rewardOfUnits(search.Costs[choice]), sum.probability))
 	return sum
 }
 
-// amount converts a number of units to a reward.
-func (c *conditionalRewards) amount(units int) *big.Rat {
+// rewardOfUnits converts a number of units to a reward.
+func (search *conditionalRewards) rewardOfUnits(units int) *big.Rat {
 	amount := new(big.Rat).SetInt64(int64(units))
-	return amount.Mul(amount, c.Unit)
+	return amount.Mul(amount, search.Unit)
 }
 
-// saturationOffset returns how far the reward so far must exceed the optimum before the scheduler of limit is optimal.
+// saturationOffset returns by how much the reward so far must exceed the optimum for the saturated scheduler to be optimal.
 //
-// Let x be the reward so far minus the optimum. Compared with limit, a choice lowers the probability of the goal by d and raises the expected reward
-// by g. It is no better if g <= x*d. So the offset is the greatest g/d of all choices. For a minimum, a choice raises the probability and lowers the
-// reward: both signs change, and g/d stays the same.
-func (c *conditionalRewards) saturationOffset() *big.Rat {
+// Let x be this difference. Compared with the saturated scheduler, a choice loses probability d of the goal and gains expected reward g. It is
+// no better if g <= x*d. So the offset is the greatest quotient g/d of all choices. For a minimum, both d and g change their signs.
+func (search *conditionalRewards) saturationOffset() *big.Rat {
 	offset := new(big.Rat)
-	for choice := range c.allowed.All() {
-		s := c.Owner(uint32(choice))
-		if c.Goal.Has(s) || !c.reached.Has(s) {
+	for choice := range search.allowed.All() {
+		state := search.Owner(uint32(choice))
+		if search.Goal.Has(state) || !search.reached.Has(state) {
 			continue
 		}
-		after := c.after(choice, c.limit)
-		lost := after.probability.Sub(c.limit.probability[s], after.probability)
-		if lost.Sign() == 0 {
+		outcome := search.outcomeOf(choice, search.saturated)
+		lostProbability := outcome.probability.Sub(search.saturated.probability[state], outcome.probability)
+		if lostProbability.Sign() == 0 {
 			continue
 		}
-		gained := after.reward.Sub(after.reward, c.limit.reward[s])
-		if quotient := gained.Quo(gained, lost); quotient.Cmp(offset) > 0 {
+		gainedReward := outcome.reward.Sub(outcome.reward, search.saturated.reward[state])
+		if quotient := gainedReward.Quo(gainedReward, lostProbability); quotient.Cmp(offset) > 0 {
 			offset = quotient
 		}
 	}
 	return offset
 }
 
-// solve computes the optimum if it is finite. The maximum over the schedulers that need no memory beyond some reward is a lower bound of the
-// optimum. It is the optimum if this reward exceeds it by more than saturationOffset, so solve raises the reward until it does. For a minimum
-// the first reward suffices, because firstValue is an upper bound.
-func (c *conditionalRewards) solve() (values *Values, err error) {
-	offset, optimum := c.saturationOffset(), c.firstValue
-	if !c.opts.Exact {
-		values, err = c.enclose(c.units(new(big.Rat).Add(optimum, offset)))
+// solve computes a finite optimum. The levels of the product are the rewards so far, in units; after the last level, the saturated scheduler
+// takes over. The result is the optimum if the last level exceeds it by more than saturationOffset; otherwise solve adds levels and repeats. For
+// a minimum the first number of levels suffices, because initialBound is an upper bound.
+func (search *conditionalRewards) solve() (values *Values, err error) {
+	offset, optimum := search.saturationOffset(), search.initialBound
+	if !search.opts.Exact {
+		values, err = search.boundWithFewerLevels(search.unitsOf(new(big.Rat).Add(optimum, offset)))
 		if values != nil || err != nil {
 			return values, err
 		}
 	}
 	for numLevels := -1; ; {
-		needed := c.units(new(big.Rat).Add(optimum, offset))
-		isEnough := values != nil && (c.dir == Min || needed.Cmp(big.NewInt(int64(numLevels))) < 0)
+		neededLevels := search.unitsOf(new(big.Rat).Add(optimum, offset))
+		isEnough := values != nil && (search.dir == Min || neededLevels.Cmp(big.NewInt(int64(numLevels))) < 0)
 		switch {
 		case isEnough:
 			return values, nil
-		case needed.Cmp(big.NewInt(maxRewardLevels)) >= 0:
-			return nil, fmt.Errorf("%w: %s multiples of %s, want at most %d", ErrManyRewards, needed, c.Unit.RatString(), maxRewardLevels)
+		case neededLevels.Cmp(big.NewInt(maxRewardLevels)) >= 0:
+			return nil, fmt.Errorf("%w: %s multiples of %s, want at most %d", ErrManyRewards, neededLevels, search.Unit.RatString(), maxRewardLevels)
 		}
-		numLevels = int(needed.Int64()) + 1
-		if values, err = c.solveLevels(numLevels, c.limit); err != nil {
+		numLevels = int(neededLevels.Int64()) + 1
+		if values, err = search.solveLevels(numLevels, search.saturated); err != nil {
 			return nil, err
 		}
 		optimum = new(big.Rat).SetFloat64(values.Upper[0])
@@ -280,41 +282,43 @@ func (c *conditionalRewards) solve() (values *Values, err error) {
 	}
 }
 
-// units converts a reward to a number of units, rounded down.
-func (c *conditionalRewards) units(reward *big.Rat) *big.Int {
-	quotient := new(big.Rat).Quo(reward, c.Unit)
+// unitsOf converts a reward to a number of units, rounded down.
+func (search *conditionalRewards) unitsOf(reward *big.Rat) *big.Int {
+	quotient := new(big.Rat).Quo(reward, search.Unit)
 	return quotient.Num().Quo(quotient.Num(), quotient.Denom())
 }
 
-// enclose computes bounds of the optimum from products with fewer rewards so far than the saturation point, which is in units. In the last
-// rewards of a product, the values of the limit give one bound of the optimum, and those of no scheduler, but better than all, the
-// other. They are better if the reward so far exceeds the bound. enclose returns nil if no smaller product gives narrow bounds.
-func (c *conditionalRewards) enclose(saturation *big.Int) (*Values, error) {
-	numLevels := c.units(c.firstValue)
-	numLevels.Add(numLevels.Lsh(numLevels, 1), big.NewInt(16)) // firstValue has paths with fewer rewards, so the goal is possible
+// boundWithFewerLevels computes bounds of the optimum from products with fewer levels than the saturation point, which is given in units. With
+// the values of the saturated scheduler after the last level, the result is a value that some scheduler attains: one bound of the optimum. With
+// the values of betterThanAll, it is the other bound, provided that the number of levels exceeds it. boundWithFewerLevels returns nil if no
+// smaller product gives narrow bounds.
+func (search *conditionalRewards) boundWithFewerLevels(saturation *big.Int) (*Values, error) {
+	numLevels := search.unitsOf(search.initialBound)
+	const spareLevels = 16
+	numLevels.Add(numLevels.Lsh(numLevels, 1), big.NewInt(spareLevels)) // some path reaches the goal with a smaller reward than initialBound
 	if numLevels.Cmp(saturation) >= 0 {
 		return nil, nil
 	}
-	better, err := c.betterThanAll()
+	upperValues, err := search.betterThanAll()
 	if err != nil {
 		return nil, err
 	}
 	for ; numLevels.Cmp(saturation) < 0 && numLevels.Cmp(big.NewInt(maxRewardLevels)) < 0; numLevels.Lsh(numLevels, 1) {
 		levels := int(numLevels.Int64())
-		attained, err := c.solveLevels(levels, c.limit)
+		attained, err := search.solveLevels(levels, search.saturated)
 		if err != nil {
 			return nil, err
 		}
-		outer, err := c.solveLevels(levels, better)
+		outer, err := search.solveLevels(levels, upperValues)
 		if err != nil {
 			return nil, err
 		}
 		lower, upper := attained, outer
-		if c.dir == Min {
+		if search.dir == Min {
 			lower, upper = outer, attained
 		}
-		isBound := c.amount(levels).Cmp(new(big.Rat).SetFloat64(outer.Upper[0])) >= 0
-		if isBound && upper.Lower[0]-lower.Upper[0] <= c.opts.epsilon()*upper.Upper[0] {
+		isBound := search.rewardOfUnits(levels).Cmp(new(big.Rat).SetFloat64(outer.Upper[0])) >= 0
+		if isBound && upper.Lower[0]-lower.Upper[0] <= search.opts.epsilon()*upper.Upper[0] {
 			attained.Lower, attained.Upper = lower.Lower, upper.Upper
 			attained.Converged, attained.Extended = attained.Converged && outer.Converged, attained.Extended || outer.Extended
 			return attained, nil
@@ -323,22 +327,22 @@ func (c *conditionalRewards) enclose(saturation *big.Int) (*Values, error) {
 	return nil, nil
 }
 
-// betterThanAll returns values with this property: for each number x of at least 0, x times the probability of the goal plus the expected reward is
-// optimal or better than for all schedulers.
-func (c *conditionalRewards) betterThanAll() (memoryless, error) {
-	values := c.withFinalRewards(c.limit.probability)
-	if c.dir == Min {
+// betterThanAll returns values that are at least as good as those of every scheduler, in this sense: for each x >= 0 they optimise x times the
+// probability of the goal plus the expected reward. No scheduler need attain them.
+func (search *conditionalRewards) betterThanAll() (schedulerValues, error) {
+	values := search.withFinalRewards(search.saturated.probability)
+	if search.dir == Min {
 		return values, nil // rewards are at least 0
 	}
-	exactly := c.opts
-	exactly.Exact, exactly.Classic = true, false
-	model := c.withRewards(values, false)
-	expected, err := TotalReward(c.ctx, sparse.NewGraph(model), &model.Rewards[0], Max, exactly)
+	exactOpts := search.opts
+	exactOpts.Exact, exactOpts.Classic = true, false
+	model := search.withRewards(values, false)
+	expected, err := TotalReward(search.ctx, sparse.NewGraph(model), &model.Rewards[0], Max, exactOpts)
 	if err != nil {
 		return values, err
 	}
-	for s := range c.Goal.Complement().All() {
-		values.reward[s] = expected.Exact[s]
+	for state := range search.Goal.Complement().All() {
+		values.reward[state] = expected.Exact[state]
 	}
 	return values, nil
 }
@@ -352,28 +356,29 @@ const (
 )
 
 // value returns a value of start.
-func (c *conditionalRewards) value(number interval.Number) *Values {
+func (search *conditionalRewards) singleValue(number interval.Number) *Values {
 	values := &Values{Lower: []float64{number.Lo}, Upper: []float64{number.Hi}, Converged: true}
-	if c.opts.Exact {
+	if search.opts.Exact {
 		values.Exact = []*big.Rat{number.Exact}
 	}
 	return values
 }
 
-// solveLevels computes the optimum over the schedulers that have the values end once the reward so far is at least numLevels units.
-func (c *conditionalRewards) solveLevels(numLevels int, end memoryless) (*Values, error) {
-	scale := c.greatestReward(numLevels, end)
+// solveLevels computes the optimum for a product with the given number of levels. From a reward of numLevels units on, finalValues replace the
+// values of the scheduler.
+func (search *conditionalRewards) solveLevels(numLevels int, finalValues schedulerValues) (*Values, error) {
+	scale := search.greatestReward(numLevels, finalValues)
 	if scale.Sign() == 0 {
-		return c.value(interval.Fraction(scale)), nil
+		return search.singleValue(interval.Fraction(scale)), nil
 	}
-	levels := &levelProduct{conditionalRewards: c, numLevels: numLevels, end: end, scale: scale, numbers: map[levelState]uint32{}, builder: sparse.NewBuilder(sparse.MDP)}
+	levels := &levelProduct{conditionalRewards: search, numLevels: numLevels, finalValues: finalValues, scale: scale, numbers: map[levelState]uint32{}, builder: sparse.NewBuilder(sparse.MDP)}
 	model, err := levels.build()
 	if err != nil {
 		return nil, err
 	}
-	opts := c.opts
+	opts := search.opts
 	opts.Exact = opts.Exact || math.IsInf(model.RelErr, 1)
-	numStates, avoiding := model.NumStates(), sparse.NewGraph(c.Restrict(c.allowed)).Prob0E(c.allStates, c.Goal)
+	numStates, avoiding := model.NumStates(), sparse.NewGraph(search.Restrict(search.allowed)).Prob0E(search.allStates, search.Goal)
 	excluded := sparse.SetOf(numStates, levelMissed)
 	for i, at := range levels.states {
 		if avoiding.Has(int(at.state)) {
@@ -381,62 +386,63 @@ func (c *conditionalRewards) solveLevels(numLevels int, end memoryless) (*Values
 		}
 	}
 	wanted := levelSuccess
-	if c.dir == Min { // the minimum of success is 1 minus the maximum of failure
+	if search.dir == Min { // the minimum of success is 1 minus the maximum of failure
 		wanted = levelFailure
 	}
-	share, err := Conditional(c.ctx, sparse.NewGraph(model), sparse.SetOf(numStates, wanted), excluded, firstLevelState, opts)
+	success, err := Conditional(search.ctx, sparse.NewGraph(model), sparse.SetOf(numStates, wanted), excluded, firstLevelState, opts)
 	if err != nil {
 		return nil, err
 	}
-	return c.optimumOfShare(share, scale), nil
+	return search.optimumOf(success, scale), nil
 }
 
-// optimumOfShare returns the optimum, which is the conditional probability of levelSuccess times scale. share is the result of Conditional.
-func (c *conditionalRewards) optimumOfShare(share *Values, scale *big.Rat) *Values {
+// optimumOf returns the optimum: the conditional probability of levelSuccess, times scale. success is the result of Conditional; for a
+// minimum it is the maximal conditional probability of levelFailure, which is subtracted from 1.
+func (search *conditionalRewards) optimumOf(success *Values, scale *big.Rat) *Values {
 	lower, upper := new(big.Rat), new(big.Rat)
-	if share.Exact != nil {
-		lower, upper = share.Exact[firstLevelState], share.Exact[firstLevelState]
+	if success.Exact != nil {
+		lower, upper = success.Exact[firstLevelState], success.Exact[firstLevelState]
 	} else {
-		lower.SetFloat64(share.Lower[firstLevelState])
-		upper.SetFloat64(share.Upper[firstLevelState])
+		lower.SetFloat64(success.Lower[firstLevelState])
+		upper.SetFloat64(success.Upper[firstLevelState])
 	}
-	if c.dir == Min {
+	if search.dir == Min {
 		one := big.NewRat(1, 1)
 		lower, upper = new(big.Rat).Sub(one, upper), new(big.Rat).Sub(one, lower)
 	}
 	lower, upper = new(big.Rat).Mul(lower, scale), new(big.Rat).Mul(upper, scale)
-	values := c.value(interval.Number{Interval: interval.Between(lower, upper), Exact: lower})
-	values.Converged, values.Estimated, values.Extended, values.Sweeps = share.Converged, share.Estimated, share.Extended, share.Sweeps
+	values := search.singleValue(interval.Number{Interval: interval.Between(lower, upper), Exact: lower})
+	values.Converged, values.Estimated, values.Extended, values.Sweeps = success.Converged, success.Estimated, success.Extended, success.Sweeps
 	return values
 }
 
 // greatestReward returns an upper bound on the expected reward of the paths that reach the goal, over all states of a levelProduct in which the
 // reward so far no longer matters.
-func (c *conditionalRewards) greatestReward(numLevels int, end memoryless) *big.Rat {
-	mostUnits, after := 0, new(big.Rat)
-	for _, units := range c.Costs {
-		mostUnits = max(mostUnits, units)
+func (search *conditionalRewards) greatestReward(numLevels int, finalValues schedulerValues) *big.Rat {
+	greatestCost, greatestMean := 0, new(big.Rat)
+	for _, units := range search.Costs {
+		greatestCost = max(greatestCost, units)
 	}
-	for s := range c.reached.All() {
-		if end.probability[s].Sign() > 0 {
-			if mean := new(big.Rat).Quo(end.reward[s], end.probability[s]); mean.Cmp(after) > 0 {
-				after = mean
+	for state := range search.reached.All() {
+		if finalValues.probability[state].Sign() > 0 {
+			if mean := new(big.Rat).Quo(finalValues.reward[state], finalValues.probability[state]); mean.Cmp(greatestMean) > 0 {
+				greatestMean = mean
 			}
 		}
 	}
-	return after.Add(after, c.amount(numLevels-1+mostUnits))
+	return greatestMean.Add(greatestMean, search.rewardOfUnits(numLevels-1+greatestCost))
 }
 
 // levelProduct is the product of an MDP with the reward so far, up to numLevels units. Its first states are levelSuccess, levelFailure and levelMissed.
 // A path that reaches the goal ends in levelSuccess or levelFailure. The share of levelSuccess is the expected reward divided by scale.
 type levelProduct struct {
 	*conditionalRewards
-	numLevels int
-	end       memoryless // the values of the MDP's states from numLevels units on
-	scale     *big.Rat
-	states    []levelState // with the numbers from firstLevelState on
-	numbers   map[levelState]uint32
-	builder   *sparse.Builder
+	numLevels   int
+	finalValues schedulerValues // the values of the MDP's states from numLevels units on
+	scale       *big.Rat
+	states      []levelState // with the numbers from firstLevelState on
+	numbers     map[levelState]uint32
+	builder     *sparse.Builder
 }
 
 // levelState is a state of the MDP with the reward so far, in units.
@@ -453,68 +459,69 @@ const (
 )
 
 // build explores the product from the start, which gets the number firstLevelState.
-func (l *levelProduct) build() (*sparse.Model, error) {
+func (product *levelProduct) build() (*sparse.Model, error) {
 	one := big.NewRat(1, 1)
-	for end := range firstLevelState {
-		l.builder.State()
-		l.addChoice()
-		l.builder.AddRat(end, one, sparse.NoAction)
+	for finalState := range firstLevelState {
+		product.builder.State()
+		product.addChoice()
+		product.builder.AddRat(finalState, one, sparse.NoAction)
 	}
-	l.number(levelState{uint32(l.start), 0})
-	for i := 0; i < len(l.states); i++ { // expand appends to l.states
+	product.stateNumber(levelState{uint32(product.start), 0})
+	for i := 0; i < len(product.states); i++ { // expand appends to l.states
 		switch {
-		case i&0xfff == 0 && l.ctx.Err() != nil:
-			return nil, l.ctx.Err()
+		case i&0xfff == 0 && product.ctx.Err() != nil:
+			return nil, product.ctx.Err()
 		case i >= maxRewardProduct:
 			return nil, fmt.Errorf("%w: the product with them has more than %d states", ErrManyRewards, maxRewardProduct)
 		}
-		l.expand(l.states[i])
+		product.expand(product.states[i])
 	}
-	return l.builder.Finish()
+	return product.builder.Finish()
 }
 
-func (l *levelProduct) addChoice() { l.builder.Choice(sparse.NoAction) }
+func (product *levelProduct) addChoice() { product.builder.Choice(sparse.NoAction) }
 
-// number returns the number of a state of the product, and adds the state if it is new.
-func (l *levelProduct) number(at levelState) uint32 {
-	number, isKnown := l.numbers[at]
+// stateNumber returns the state of the product for a pair of a state and a reward so far. It adds the pair if it is new.
+func (product *levelProduct) stateNumber(pair levelState) uint32 {
+	number, isKnown := product.numbers[pair]
 	if !isKnown {
-		number = uint32(firstLevelState + len(l.states))
-		l.numbers[at] = number
-		l.states = append(l.states, at)
+		number = uint32(firstLevelState + len(product.states))
+		product.numbers[pair] = number
+		product.states = append(product.states, pair)
 	}
 	return number
 }
 
-// expand adds a state of the product with its choices.
-func (l *levelProduct) expand(at levelState) {
-	s := int(at.state)
-	l.builder.State()
-	if l.Goal.Has(s) || !l.possible.Has(s) || at.units >= l.numLevels {
-		l.expandEnd(s, at.units)
+// expand adds the choices of a pair of a state and a reward so far.
+func (product *levelProduct) expand(pair levelState) {
+	state := int(pair.state)
+	product.builder.State()
+	if product.Goal.Has(state) || !product.canReachGoal.Has(state) || pair.units >= product.numLevels {
+		product.addFinalChoice(state, pair.units)
 		return
 	}
-	first, end := l.Choices(s)
+	first, end := product.Choices(state)
 	for choice := first; choice < end; choice++ {
-		if !l.allowed.Has(choice) {
+		if !product.allowed.Has(choice) {
 			continue
 		}
-		l.addChoice()
-		firstTransition, endTransition := l.Transitions(choice)
+		product.addChoice()
+		firstTransition, endTransition := product.Transitions(choice)
 		for i := firstTransition; i < endTransition; i++ {
-			l.builder.AddRat(int(l.number(levelState{l.Target[i], at.units + l.Costs[choice]})), l.Fraction(i), sparse.NoAction)
+			product.builder.AddRat(int(product.stateNumber(levelState{product.Target[i], pair.units + product.Costs[choice]})), product.Fraction(i), sparse.NoAction)
 		}
 	}
 }
 
-// expandEnd adds the choice of a state s of the MDP in which the goal is decided or the values end are used.
-func (l *levelProduct) expandEnd(s, units int) {
-	probability := l.end.probability[s]
-	success := new(big.Rat).Mul(l.amount(units), probability)
-	success.Add(success, l.end.reward[s])
-	success.Quo(success, l.scale)
-	l.addChoice()
-	l.builder.AddRat(levelSuccess, success, sparse.NoAction)
-	l.builder.AddRat(levelFailure, new(big.Rat).Sub(probability, success), sparse.NoAction)
-	l.builder.AddRat(levelMissed, new(big.Rat).Sub(big.NewRat(1, 1), probability), sparse.NoAction)
+// addFinalChoice adds the only choice of a state where finalValues are used: the goal is reached or impossible, or the last level is passed. The
+// choice leads to levelSuccess with the expected reward divided by scale, and to levelMissed if the goal is not reached.
+func (product *levelProduct) addFinalChoice(state, units int) {
+	probability := product.finalValues.probability[state]
+	success := new(big.Rat).Mul(product.rewardOfUnits(units), probability)
+	success.Add(success, product.finalValues.reward[state])
+	success.Quo(success, product.scale)
+	product.addChoice()
+	product.builder.AddRat(levelSuccess, success, sparse.NoAction)
+	product.builder.AddRat(levelFailure, new(big.Rat).Sub(probability, success), sparse.NoAction)
+	product.builder.AddRat(levelMissed, new(big.Rat).Sub(big.NewRat(1, 1), probability), sparse.NoAction)
 }

@@ -38,11 +38,12 @@ func newDeflation(game *Game, sys *equationSystem, strategy []uint32, opts Optio
 	return &deflation{game: game, sys: sys, epsilon: opts.epsilon(), strategy: strategy, currentSet: sparse.NewSet(game.graph.NumStates())}
 }
 
-// solve narrows the bounds of the maybe states, one strongly connected component after the other, successors first.
+// solve narrows the bounds of the maybe states (whose value is not known to be 0 or 1) to a relative width of epsilon. It solves one strongly connected
+// component after the other, successors first.
 func (bounds *deflation) solve(ctx context.Context, opts Options) error {
 	sys := bounds.sys
-	for s := range sys.maybe.All() {
-		sys.values.Upper[s] = 1
+	for state := range sys.maybe.All() {
+		sys.values.Upper[state] = 1
 	}
 	components := sys.graph.Components(sys.maybe, nil)
 	cyclic := sys.cyclicComponents(components)
@@ -68,8 +69,8 @@ func (bounds *deflation) solve(ctx context.Context, opts Options) error {
 func (bounds *deflation) withMinimizer() []uint32 {
 	bounds.sys.isOneStep = true
 	defer func() { bounds.sys.isOneStep = false }()
-	for s := range bounds.sys.maybe.Minus(bounds.game.maximizer).All() {
-		bounds.strategy[s] = bounds.sys.optimalBounds(s).choice
+	for state := range bounds.sys.maybe.Minus(bounds.game.maximizer).All() {
+		bounds.strategy[state] = bounds.sys.optimalBounds(state).choice
 	}
 	return bounds.strategy
 }
@@ -77,11 +78,12 @@ func (bounds *deflation) withMinimizer() []uint32 {
 // solveComponent repeats sweeps over a component until its bounds are narrow enough, or until the limit of sweeps is reached. After some of
 // the sweeps it searches the end components again, because they depend on the bounds.
 func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, limit int) error {
+	const maxSweepsBetweenSearches = 256
 	values := bounds.sys.values
 	submodel := bounds.newSubMDP(members)
 	bounds.endComponents = nil
 	for sweep := 1; ; sweep++ {
-		if submodel != nil && (isPowerOfTwo(sweep) || sweep%256 == 0) {
+		if submodel != nil && (isPowerOfTwo(sweep) || sweep%maxSweepsBetweenSearches == 0) {
 			if err := bounds.findEndComponents(ctx, submodel); err != nil {
 				return err
 			}
@@ -106,32 +108,34 @@ func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, l
 // bounds of a member are still too wide. work is the number of evaluated transitions.
 func (bounds *deflation) sweep(members []uint32) (work int, changed, tooWide bool) {
 	sys, values := bounds.sys, bounds.sys.values
-	for _, s := range members {
-		changed = bounds.tightenBounds(int(s), sys.optimalBounds(int(s))) || changed
-		first, end := sys.graph.Choices(int(s))
+	for _, state := range members {
+		changed = bounds.tightenBounds(int(state), sys.optimalBounds(int(state))) || changed
+		first, end := sys.graph.Choices(int(state))
 		work += int(sys.graph.FirstTransition[end] - sys.graph.FirstTransition[first])
 	}
 	for _, set := range bounds.endComponents {
 		changed = bounds.deflate(set) || changed
 	}
-	isTooWide := func(s uint32) bool { return values.Upper[s]-values.Lower[s] > bounds.epsilon*values.Upper[s] }
+	isTooWide := func(state uint32) bool {
+		return values.Upper[state]-values.Lower[state] > bounds.epsilon*values.Upper[state]
+	}
 	return work, changed, slices.ContainsFunc(members, isTooWide)
 }
 
 // tightenBounds narrows the bounds of a state to the bounds of its best choices. It reports whether a bound changed.
-func (bounds *deflation) tightenBounds(s int, best bestBounds) (changed bool) {
+func (bounds *deflation) tightenBounds(state int, best bestBounds) (changed bool) {
 	values := bounds.sys.values
 	if best.choice == sparse.None {
 		return false
 	}
-	if best.lower > values.Lower[s] {
-		values.Lower[s], changed = best.lower, true
-		if bounds.game.maximizer.Has(s) {
-			bounds.strategy[s] = best.choice
+	if best.lower > values.Lower[state] {
+		values.Lower[state], changed = best.lower, true
+		if bounds.game.maximizer.Has(state) {
+			bounds.strategy[state] = best.choice
 		}
 	}
-	if best.upper < values.Upper[s] {
-		values.Upper[s], changed = best.upper, true
+	if best.upper < values.Upper[state] {
+		values.Upper[state], changed = best.upper, true
 	}
 	return changed
 }
@@ -140,10 +144,10 @@ func (bounds *deflation) tightenBounds(s int, best bestBounds) (changed bool) {
 func (bounds *deflation) deflate(set []uint32) (changed bool) {
 	addStates(bounds.currentSet, set)
 	exitBound := bounds.bestExit(set)
-	for _, s := range set {
-		bounds.currentSet.Remove(int(s))
-		if bounds.sys.values.Upper[s] > exitBound {
-			bounds.sys.values.Upper[s], changed = exitBound, true
+	for _, state := range set {
+		bounds.currentSet.Remove(int(state))
+		if bounds.sys.values.Upper[state] > exitBound {
+			bounds.sys.values.Upper[state], changed = exitBound, true
 		}
 	}
 	return changed
@@ -153,14 +157,14 @@ func (bounds *deflation) deflate(set []uint32) (changed bool) {
 // bounds.currentSet must contain the same states.
 func (bounds *deflation) bestExit(set []uint32) float64 {
 	exitBound := 0.0
-	for _, s := range set {
-		if !bounds.game.maximizer.Has(int(s)) {
+	for _, state := range set {
+		if !bounds.game.maximizer.Has(int(state)) {
 			continue
 		}
-		first, end := bounds.sys.graph.Choices(int(s))
+		first, end := bounds.sys.graph.Choices(int(state))
 		for choice := first; choice < end; choice++ {
 			if !bounds.game.staysIn(choice, bounds.currentSet) {
-				exitBound = max(exitBound, bounds.sys.evaluateChoice(int(s), choice).upper)
+				exitBound = max(exitBound, bounds.sys.evaluateChoice(int(state), choice).upper)
 			}
 		}
 	}
@@ -178,18 +182,18 @@ type subMDP struct {
 func (bounds *deflation) newSubMDP(members []uint32) *subMDP {
 	graph := bounds.sys.graph
 	memberIndex := make(map[uint32]uint32, len(members))
-	for i, s := range members {
-		memberIndex[s] = uint32(i)
+	for i, state := range members {
+		memberIndex[state] = uint32(i)
 	}
 	result := &subMDP{members: members, model: &sparse.Model{Kind: sparse.MDP}}
-	for _, s := range members {
+	for _, state := range members {
 		result.model.FirstChoice = append(result.model.FirstChoice, uint32(len(result.graphChoice)))
-		first, end := graph.Choices(int(s))
+		first, end := graph.Choices(int(state))
 		for choice := first; choice < end; choice++ {
 			result.addChoice(graph, choice, memberIndex)
 		}
 	}
-	// The last elements of First and Start end the last state and the last choice.
+	// The last elements of FirstChoice and FirstTransition end the last state and the last choice.
 	result.model.FirstChoice = append(result.model.FirstChoice, uint32(len(result.graphChoice)))
 	result.model.FirstTransition = append(result.model.FirstTransition, uint32(len(result.model.Target)))
 	if len(result.graphChoice) == 0 {
@@ -249,11 +253,11 @@ func (submodel *subMDP) graphStates(states []uint32) []uint32 {
 // allowChoices adds choices of a state of the sub-MDP to the allowed choices: all choices of the maximizer, or the choices of the minimizer
 // whose lower bounds are least up to a relative tolerance.
 func (bounds *deflation) allowChoices(allowed *sparse.Set, submodel *subMDP, subState int, tolerance float64) {
-	s := int(submodel.members[subState])
-	isMaximizer := bounds.game.maximizer.Has(s)
-	greatestBound := bounds.sys.optimalBounds(s).lower * (1 + tolerance)
+	state := int(submodel.members[subState])
+	isMaximizer := bounds.game.maximizer.Has(state)
+	greatestBound := bounds.sys.optimalBounds(state).lower * (1 + tolerance)
 	for choice := submodel.model.FirstChoice[subState]; choice < submodel.model.FirstChoice[subState+1]; choice++ {
-		if isMaximizer || bounds.sys.evaluateChoice(s, int(submodel.graphChoice[choice])).lower <= greatestBound {
+		if isMaximizer || bounds.sys.evaluateChoice(state, int(submodel.graphChoice[choice])).lower <= greatestBound {
 			allowed.Add(int(choice))
 		}
 	}

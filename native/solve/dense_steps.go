@@ -49,8 +49,8 @@ func (sys *equationSystem) denseStepsStart(states []uint32, numSteps int) (singl
 	if sys.stepScheduler != nil || sys.nature != nil || sys.graph.Kind == sparse.CTMC || !isSmall || numSteps <= denseMinSteps {
 		return 0, false
 	}
-	for _, s := range states {
-		if first, end := sys.graph.Choices(int(s)); end-first > 1 { // not a chain
+	for _, state := range states {
+		if first, end := sys.graph.Choices(int(state)); end-first > 1 { // not a chain
 			return 0, false
 		}
 	}
@@ -69,31 +69,32 @@ func (sys *equationSystem) newDenseSteps(states, choices []uint32) (dense *dense
 		system: sys, states: states, isExact: sys.graph.Exact() && hasFractions(sys.reward),
 		rowIndex: slices.Repeat([]int{-1}, sys.graph.NumStates()), matrix: make([]doubleWord, size*size),
 	}
-	for i, s := range states {
-		dense.rowIndex[s] = i
+	for i, state := range states {
+		dense.rowIndex[state] = i
 	}
 	for vector := range dense.offsets {
 		dense.offsets[vector], dense.values[vector] = make([]doubleWord, size), make([]doubleWord, size)
 	}
+	// The relative error of an entry of A or b: the roundings of a sum of at most size+8 terms, and the errors of the model's numbers.
 	dense.mapErr = float64(size+8) * doubleWordUnit
 	if !dense.isExact {
-		dense.mapErr += 2.1*sys.rounding.relErr + unitRoundoff // of the sum of two rewards
+		dense.mapErr += 2.1*sys.rounding.relErr + unitRoundoff // the reward of a step is the sum of two numbers
 	}
-	for i, s := range states {
-		choice, _ := sys.graph.Choices(int(s))
+	for i, state := range states {
+		choice, _ := sys.graph.Choices(int(state))
 		if choices != nil {
-			choice = int(choices[s])
+			choice = int(choices[state])
 		}
-		dense.setRow(i, int(s), choice)
+		dense.setRow(i, int(state), choice)
 	}
 	dense.setValues(sys.values)
 	return dense, !dense.isOutOfRange && dense.maxEntry < denseMaxEntry
 }
 
-// setRow sets one row of A and its entry of b, in the map x -> A x + b, from a choice of state s.
-func (steps *denseSteps) setRow(row, s, choice int) {
+// setRow sets one row of A and its entry of b, in the map x -> A x + b, from a choice of a state.
+func (steps *denseSteps) setRow(row, state, choice int) {
 	graph, values, size := steps.system.graph, steps.system.values, len(steps.states)
-	reward := steps.reward(s, choice)
+	reward := steps.reward(state, choice)
 	steps.offsets[lowerVector][row], steps.offsets[upperVector][row] = reward, reward
 	first, end := graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
@@ -114,8 +115,8 @@ func (steps *denseSteps) setRow(row, s, choice int) {
 
 // setValues makes the bounds of the states the argument of the map.
 func (steps *denseSteps) setValues(values *Values) {
-	for i, s := range steps.states {
-		for vector, entry := range vectorEntries(values.Lower[s], values.Upper[s]) {
+	for i, state := range steps.states {
+		for vector, entry := range vectorEntries(values.Lower[state], values.Upper[state]) {
 			steps.values[vector][i] = doubleWord{entry, 0}
 			steps.maxEntry = max(steps.maxEntry, entry)
 		}
@@ -124,11 +125,11 @@ func (steps *denseSteps) setValues(values *Values) {
 }
 
 // reward returns the reward of a choice and of its state.
-func (steps *denseSteps) reward(s, choice int) doubleWord {
+func (steps *denseSteps) reward(state, choice int) doubleWord {
 	if steps.isExact {
-		return steps.fromFraction(steps.system.reward.ExactChoiceTotal(s, choice))
+		return steps.fromFraction(steps.system.reward.ExactChoiceTotal(state, choice))
 	}
-	return steps.fromFloat(steps.system.reward.ChoiceTotal(s, choice))
+	return steps.fromFloat(steps.system.reward.ChoiceTotal(state, choice))
 }
 
 // probability returns the probability of a transition.
@@ -213,13 +214,14 @@ func (steps *denseSteps) squareRow(row int, result []doubleWord) {
 	}
 }
 
-// addProducts adds factor times row[column] to sums[column] in double-word arithmetic, inlined for speed. underflowed says that a product was below
-// doubleWordFloor.
+// addProducts adds factor * row[column] to sums[column], for all columns, in double-word arithmetic. The operations of double words are inlined for speed.
+// underflowed says that a product was below doubleWordFloor, and was replaced by it.
 func addProducts(sums []doubleWord, factor doubleWord, row []doubleWord) (underflowed bool) {
 	for column, entry := range row[:len(sums)] {
 		if entry.hi == 0 {
 			continue
 		}
+		// The product of two double words: FMA gives the rounding error of the product of the high words.
 		product := factor.hi * entry.hi
 		lo := math.FMA(factor.hi, entry.hi, -product) + (factor.hi*entry.lo + factor.lo*entry.hi)
 		hi := product + lo
@@ -227,6 +229,7 @@ func addProducts(sums []doubleWord, factor doubleWord, row []doubleWord) (underf
 		if hi < doubleWordFloor {
 			hi, lo, underflowed = doubleWordFloor, 0, true
 		}
+		// The sum of two double words, with the exact error of the sum of the high words (TwoSum).
 		sum := sums[column]
 		total := sum.hi + hi
 		rounded := total - sum.hi
@@ -265,7 +268,8 @@ func (steps *denseSteps) applyToValues() {
 
 // isFinite reports whether no value overflowed.
 func (steps *denseSteps) isFinite() bool {
-	isInfinite := func(x doubleWord) bool { return !(x.hi < 0x1p1000) }
+	const greatest = 0x1p1000 // far below the greatest float64, because products may have overflowed before
+	isInfinite := func(x doubleWord) bool { return !(x.hi < greatest) }
 	for _, values := range steps.values {
 		if slices.ContainsFunc(values, isInfinite) {
 			return false
@@ -280,7 +284,7 @@ func (steps *denseSteps) writeBounds(values *Values) {
 	rounding := steps.system.rounding
 	relErr := compound(steps.valueErr) + 4*unitRoundoff
 	underflowErr := steps.underflowError()
-	for i, s := range steps.states {
+	for i, state := range steps.states {
 		lower := max(rounding.roundDown(steps.values[lowerVector][i].hi, relErr)-underflowErr, 0)
 		upper := rounding.roundUp(steps.values[upperVector][i].hi, relErr)
 		if underflowErr > 0 && upper > 0 {
@@ -293,7 +297,7 @@ func (steps *denseSteps) writeBounds(values *Values) {
 				lower, upper = 1, 1
 			}
 		}
-		values.Lower[s], values.Upper[s] = lower, upper
+		values.Lower[state], values.Upper[state] = lower, upper
 	}
 }
 

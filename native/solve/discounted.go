@@ -15,14 +15,14 @@ import (
 // Unless steps is Unbounded, only the first steps count.
 //
 // Source: Puterman (1994), sections 5.3 and 6.
-func Discounted(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, factor *big.Rat, steps int, dir Direction, opts Options) (*Values, error) {
+func Discounted(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, factor *big.Rat, steps int, direction Direction, opts Options) (*Values, error) {
 	// Every step of this model ends the path with probability 1-factor. So step i is taken with probability factor^i.
 	stoppingGraph := sparse.NewGraph(stoppingModel(graph.Model, factor))
 	numStates := graph.NumStates()
 	if opts.Within != nil {
 		within := sparse.NewSet(numStates + 1)
-		for s := range opts.Within.All() {
-			within.Add(s)
+		for state := range opts.Within.All() {
+			within.Add(state)
 		}
 		opts.Within = within
 	}
@@ -32,9 +32,9 @@ func Discounted(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward,
 	var values *Values
 	var err error
 	if steps == Unbounded {
-		values, err = ReachReward(ctx, stoppingGraph, &extendedReward, sparse.SetOf(numStates+1, numStates), dir, opts)
+		values, err = ReachReward(ctx, stoppingGraph, &extendedReward, sparse.SetOf(numStates+1, numStates), direction, opts)
 	} else {
-		values, err = CumulReward(ctx, stoppingGraph, &extendedReward, steps, dir, opts)
+		values, err = CumulReward(ctx, stoppingGraph, &extendedReward, steps, direction, opts)
 	}
 	if err != nil {
 		return nil, err

@@ -21,15 +21,15 @@ type doubleWordProof struct {
 func comparisonErr(numTerms uint32) float64 { return 4 * float64(numTerms+4) * doubleWordUnit }
 
 // solveInDoubleWords tries to prove narrow bounds around the optimal values in double-word arithmetic, and reports whether it stored such
-// bounds. solver has the factors of a scheduler that leaves the component with probability one, and values is the solution under this
-// scheduler.
+// bounds. The bounds are optimum - delta*slack and optimum + delta*slack, where the slack vector w satisfies w = P w + optimum.
+// solver has the triangular factors of a scheduler that leaves the component with probability one; values is the solution under this scheduler.
 func (local *localSystem) solveInDoubleWords(solver *eliminationSolver, meter *meter, values []float64) (proved bool, err error) {
 	proof := &doubleWordProof{eliminationSolver: solver, meter: meter}
 	if found, err := proof.findOptimum(values); !found || err != nil {
 		return false, err
 	}
 	scheduler, optimum := slices.Clone(solver.currentChoices), nearestFloats(proof.values)
-	for _, fixScheduler := range []bool{true, false} { // slack for this scheduler, then for all schedulers
+	for _, fixScheduler := range []bool{true, false} { // first try the slack of this scheduler, then the greatest slack of all schedulers
 		slack, err := solver.solveSlack(meter, optimum, fixScheduler)
 		if slack == nil || err != nil {
 			return false, err

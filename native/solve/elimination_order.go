@@ -99,12 +99,12 @@ func (eliminator *eliminator) copyRows(numUnknowns int, rowColumns columnsFunc) 
 	storage := make([]uint32, 0, numTerms)
 	for row := range numUnknowns {
 		first := len(storage)
-		eliminator.clearMarks()
-		for _, target := range rowColumns(row) {
-			if eliminator.marks[target] != eliminator.currentMark {
-				eliminator.marks[target] = eliminator.currentMark
-				storage = append(storage, target)
-				eliminator.columnCount[target]++
+		eliminator.clearMarks() // a marked column is already in the row
+		for _, column := range rowColumns(row) {
+			if eliminator.marks[column] != eliminator.currentMark {
+				eliminator.marks[column] = eliminator.currentMark
+				storage = append(storage, column)
+				eliminator.columnCount[column]++
 			}
 		}
 		eliminator.rowColumns[row] = storage[first:len(storage):len(storage)]
@@ -120,8 +120,8 @@ func (eliminator *eliminator) fillColumns() {
 		eliminator.columnRows[column] = storage[:0:count]
 		storage = storage[count:]
 	}
-	for row, targets := range eliminator.rowColumns {
-		for _, target := range targets {
+	for row, columns := range eliminator.rowColumns {
+		for _, target := range columns {
 			eliminator.columnRows[target] = append(eliminator.columnRows[target], uint32(row))
 		}
 	}
@@ -158,8 +158,8 @@ func (eliminator *eliminator) remainingWork() float64 {
 	return terms * terms / max(unknowns, 1) / 6
 }
 
-// eliminateCheapest eliminates the unknown with the least Markowitz cost: it adds the terms of its row to every row that uses the unknown.
-// It returns the number of operations.
+// eliminateCheapest eliminates the unknown with the least Markowitz cost: it substitutes the equation of the unknown into every equation that
+// contains it, and updates the costs of the unknowns concerned. It returns the number of operations.
 func (eliminator *eliminator) eliminateCheapest() float64 {
 	cheapest := eliminator.queue.first()
 	isEliminated := func(target uint32) bool { return eliminator.eliminated[target] }
@@ -167,12 +167,12 @@ func (eliminator *eliminator) eliminateCheapest() float64 {
 	column := slices.DeleteFunc(eliminator.columnRows[cheapest], isEliminated)
 	eliminator.appendToOrder(cheapest, row, column)
 	work := workPerUpdate * (len(row) + len(column))
-	for _, user := range column {
-		work += eliminator.mergeRow(user, row)
+	for _, rowIndex := range column {
+		work += eliminator.mergeRow(rowIndex, row)
 	}
 	work += eliminator.eliminateTwins(row, column)
-	for _, user := range column {
-		eliminator.updatePriority(user)
+	for _, rowIndex := range column {
+		eliminator.updatePriority(rowIndex)
 	}
 	for _, target := range row {
 		eliminator.updatePriority(target)
@@ -190,7 +190,7 @@ func (eliminator *eliminator) updatePriority(unknown uint32) {
 // terms of that unknown. The elimination of a twin creates no new terms. work is the number of operations.
 func (eliminator *eliminator) eliminateTwins(row, column []uint32) (work int) {
 	eliminator.clearMarks()
-	for _, target := range row {
+	for _, target := range row { // mark the columns of the row
 		eliminator.marks[target] = eliminator.currentMark
 	}
 	for _, twin := range column {
@@ -238,6 +238,7 @@ func (eliminator *eliminator) appendToOrder(unknown uint32, row, column []uint32
 // number of operations.
 func (eliminator *eliminator) mergeRow(rowIndex uint32, terms []uint32) (work int) {
 	eliminator.rowCount[rowIndex]-- // the term in the eliminated unknown
+	// To search a long list for a few terms is slow, so a long row also gets a set of its columns.
 	isLong := len(eliminator.rowColumns[rowIndex]) > 16*len(terms)+64
 	if eliminator.rowSets[rowIndex] == nil && isLong {
 		eliminator.rowSets[rowIndex] = setOfColumns(eliminator.rowColumns[rowIndex])
@@ -274,7 +275,7 @@ func (eliminator *eliminator) mergeIntoList(rowIndex uint32, terms []uint32) (wo
 	eliminator.clearMarks()
 	eliminator.marks[rowIndex] = eliminator.currentMark
 	remaining := row[:0]
-	for _, target := range row {
+	for _, target := range row { // mark the columns that the row keeps
 		if !eliminator.eliminated[target] {
 			eliminator.marks[target] = eliminator.currentMark
 			remaining = append(remaining, target)
@@ -347,8 +348,8 @@ func (eliminator *eliminator) setUpperPattern(result *eliminationOrder) {
 func (eliminator *eliminator) setLowerPattern(result *eliminationOrder) {
 	numUnknowns := len(result.order)
 	for _, unknown := range result.order {
-		for _, i := range eliminator.columnRows[unknown] {
-			result.lowerStarts[result.positionOf[i]+1]++
+		for _, user := range eliminator.columnRows[unknown] {
+			result.lowerStarts[result.positionOf[user]+1]++
 		}
 	}
 	for position := range numUnknowns {
@@ -357,8 +358,8 @@ func (eliminator *eliminator) setLowerPattern(result *eliminationOrder) {
 	result.lowerColumns = make([]uint32, result.lowerStarts[numUnknowns])
 	nextFree := slices.Clone(result.lowerStarts)
 	for earlier, unknown := range result.order {
-		for _, i := range eliminator.columnRows[unknown] {
-			row := result.positionOf[i]
+		for _, user := range eliminator.columnRows[unknown] {
+			row := result.positionOf[user]
 			result.lowerColumns[nextFree[row]] = uint32(earlier)
 			nextFree[row]++
 		}

@@ -19,26 +19,11 @@ func (sys *equationSystem) equalStates(states []uint32) []uint32 {
 	if hasErrors && sys.rounding.relErr != 0 {
 		return nil
 	}
-	class := make([]uint32, sys.graph.NumStates())
-	sides, constants := map[bool]uint32{}, map[float64]uint32{}
-	isVariable := make([]bool, len(class))
-	for _, s := range states {
-		isVariable[s] = true
-		class[s] = firstOf(sides, sys.minimizes(int(s)), s)
-	}
-	for s := range class {
-		if isVariable[s] {
-			continue
-		}
-		class[s] = uint32(s)
-		if lower := sys.values.Lower[s]; lower == sys.values.Upper[s] {
-			class[s] = firstOf(constants, lower, uint32(s))
-		}
-	}
+	class := sys.initialClasses(states)
 	for {
 		refined, signatures := slices.Clone(class), map[string]uint32{}
-		for _, s := range states {
-			refined[s] = firstOf(signatures, sys.signature(int(s), class), s)
+		for _, state := range states {
+			refined[state] = firstOf(signatures, sys.signature(int(state), class), state)
 		}
 		if slices.Equal(refined, class) {
 			return class
@@ -47,41 +32,68 @@ func (sys *equationSystem) equalStates(states []uint32) []uint32 {
 	}
 }
 
-// firstOf returns the state that a map has for a key. If there is none, it enters state s.
-func firstOf[K comparable](firstStates map[K]uint32, key K, s uint32) uint32 {
+// firstOf returns the state that a map has for a key. If there is none, it enters the given state.
+func firstOf[K comparable](firstStates map[K]uint32, key K, state uint32) uint32 {
 	if first, ok := firstStates[key]; ok {
 		return first
 	}
-	firstStates[key] = s
-	return s
+	firstStates[key] = state
+	return state
 }
 
-// signature describes the class of a state and its different choices: their rewards, and their probabilities of moving to each class.
-func (sys *equationSystem) signature(s int, class []uint32) string {
-	choices := []string{}
-	first, end := sys.graph.Choices(s)
+// initialClasses returns the initial partition, with a representative of each state's class. The given states are in one class for each side that
+// chooses in them. Any other state has a constant value, and is in the class of the states with this constant.
+func (sys *equationSystem) initialClasses(states []uint32) []uint32 {
+	class := make([]uint32, sys.graph.NumStates())
+	ofSide, ofConstant := map[bool]uint32{}, map[float64]uint32{} // the representatives
+	isVariable := make([]bool, len(class))
+	for _, state := range states {
+		isVariable[state] = true
+		class[state] = firstOf(ofSide, sys.minimizes(int(state)), state)
+	}
+	for state := range class {
+		if isVariable[state] {
+			continue
+		}
+		class[state] = uint32(state)
+		if lower := sys.values.Lower[state]; lower == sys.values.Upper[state] {
+			class[state] = firstOf(ofConstant, lower, uint32(state))
+		}
+	}
+	return class
+}
+
+// signature describes the class of a state and its different choices, without duplicates.
+func (sys *equationSystem) signature(state int, class []uint32) string {
+	var choices []string
+	first, end := sys.graph.Choices(state)
 	for choice := first; choice < end; choice++ {
-		var targets []uint32
-		probabilities := map[uint32]*big.Rat{}
-		firstTransition, endTransition := sys.graph.Transitions(choice)
-		for i := firstTransition; i < endTransition; i++ {
-			target := class[sys.graph.Target[i]]
-			if probabilities[target] == nil {
-				probabilities[target] = new(big.Rat)
-				targets = append(targets, target)
-			}
-			probability := sys.uncertainProbability(i)
-			probabilities[target].Add(probabilities[target], &probability.value)
-		}
-		slices.Sort(targets)
-		reward := sys.uncertainReward(s, choice)
-		var text strings.Builder
-		text.WriteString(reward.value.RatString())
-		for _, target := range targets {
-			text.WriteString(" " + strconv.Itoa(int(target)) + ":" + probabilities[target].RatString())
-		}
-		choices = append(choices, text.String())
+		choices = append(choices, sys.choiceSignature(state, choice, class))
 	}
 	slices.Sort(choices)
-	return strconv.Itoa(int(class[s])) + "|" + strings.Join(slices.Compact(choices), "|")
+	return strconv.Itoa(int(class[state])) + "|" + strings.Join(slices.Compact(choices), "|")
+}
+
+// choiceSignature describes a choice of a state: its reward, and its probability of moving to each class.
+func (sys *equationSystem) choiceSignature(state, choice int, class []uint32) string {
+	var targetClasses []uint32
+	probabilities := map[uint32]*big.Rat{} // by class
+	first, end := sys.graph.Transitions(choice)
+	for transition := first; transition < end; transition++ {
+		targetClass := class[sys.graph.Target[transition]]
+		if probabilities[targetClass] == nil {
+			probabilities[targetClass] = new(big.Rat)
+			targetClasses = append(targetClasses, targetClass)
+		}
+		probability := sys.uncertainProbability(transition)
+		probabilities[targetClass].Add(probabilities[targetClass], &probability.value)
+	}
+	slices.Sort(targetClasses)
+	reward := sys.uncertainReward(state, choice)
+	var text strings.Builder
+	text.WriteString(reward.value.RatString())
+	for _, targetClass := range targetClasses {
+		text.WriteString(" " + strconv.Itoa(int(targetClass)) + ":" + probabilities[targetClass].RatString())
+	}
+	return text.String()
 }

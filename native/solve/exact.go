@@ -40,12 +40,12 @@ func (sys *equationSystem) solveExactComponent(members []uint32, index *unknownI
 	copy(floatSystem.scheduler, exactEquations.currentChoices)
 	sys.storeScheduler(floatSystem, members, index)
 	values := make([]*big.Rat, len(exactEquations.currentChoices)) // by unknown, which several states may share
-	for _, s := range members {
-		unknown := index.unknowns[s]
+	for _, state := range members {
+		unknown := index.unknowns[state]
 		if values[unknown] == nil {
 			values[unknown] = exactEquations.value(unknown)
 		}
-		sys.values.setExact(int(s), values[unknown])
+		sys.values.setExact(int(state), values[unknown])
 	}
 	index.clearUnknowns(members)
 	return nil
@@ -63,9 +63,9 @@ func (sys *equationSystem) exactSteps(ctx context.Context, opts Options, maybe *
 		return steps.run(meter, window, numSteps)
 	}
 	nextValues := slices.Clone(sys.values.Exact)
-	updateState := func(s uint32) (choice uint32, work int) {
-		optimum := sys.optimumRat(int(s))
-		nextValues[s] = optimum.value
+	updateState := func(state uint32) (choice uint32, work int) {
+		optimum := sys.optimumRat(int(state))
+		nextValues[state] = optimum.value
 		return optimum.choice, 1000 + reductionCost(optimum.value)
 	}
 	endStep := func() { sys.values.Exact, nextValues = nextValues, sys.values.Exact }
@@ -74,15 +74,15 @@ func (sys *equationSystem) exactSteps(ctx context.Context, opts Options, maybe *
 
 // forEachStep performs numSteps steps. In each step it calls visit for every state of the window, then endStep. visit computes the new value of a
 // state, and returns the optimal choice and the number of operations. The recorder stores the choices.
-func (window *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, numSteps int, visit func(s uint32) (choice uint32, work int), endStep func()) error {
+func (window *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, numSteps int, visit func(state uint32) (choice uint32, work int), endStep func()) error {
 	for step := range numSteps {
 		recorder.beginStep()
-		for _, s := range window.states {
-			if !window.contains(s, step, numSteps) {
+		for _, state := range window.states {
+			if !window.contains(state, step, numSteps) {
 				continue
 			}
-			choice, work := visit(s)
-			recorder.setChoice(int(s), choice)
+			choice, work := visit(state)
+			recorder.setChoice(int(state), choice)
 			if err := meter.addWork(work); err != nil {
 				return err
 			}
@@ -108,20 +108,20 @@ type stepWindow struct {
 }
 
 // contains reports whether the value of a state must be computed in the given step, counted from 0, of numSteps steps.
-func (window *stepWindow) contains(s uint32, step, numSteps int) bool {
+func (window *stepWindow) contains(state uint32, step, numSteps int) bool {
 	if !window.isRestricted {
 		return true
 	}
-	isNeeded := window.queryDistance[s] < numSteps-step
-	isZero := window.valueDistance[s] > step+1
+	isNeeded := window.queryDistance[state] < numSteps-step
+	isZero := window.valueDistance[state] > step+1
 	return isNeeded && !isZero
 }
 
 // newStepWindow returns the window of all steps of the maybe states.
 func newStepWindow(maybe *sparse.Set) *stepWindow {
 	window := &stepWindow{states: make([]uint32, 0, maybe.Count())}
-	for s := range maybe.All() {
-		window.states = append(window.states, uint32(s))
+	for state := range maybe.All() {
+		window.states = append(window.states, uint32(state))
 	}
 	return window
 }
@@ -134,14 +134,14 @@ func (sys *equationSystem) restrictedStepWindow(opts Options, maybe *sparse.Set,
 		return window
 	}
 	window.isRestricted = true
-	window.queryDistance = sys.distances(opts.Within, maybe, func(s int, visit func(t int)) {
-		for _, target := range sys.successors(uint32(s)) {
+	window.queryDistance = sys.distances(opts.Within, maybe, func(state int, visit func(t int)) {
+		for _, target := range sys.successors(uint32(state)) {
 			visit(int(target))
 		}
 	})
 	window.valueDistance = sys.valueDistances()
-	window.states = slices.DeleteFunc(window.states, func(s uint32) bool {
-		return window.queryDistance[s] >= numSteps || window.valueDistance[s] > numSteps-window.queryDistance[s]
+	window.states = slices.DeleteFunc(window.states, func(state uint32) bool {
+		return window.queryDistance[state] >= numSteps || window.valueDistance[state] > numSteps-window.queryDistance[state]
 	})
 	return window
 }
@@ -153,13 +153,13 @@ func (sys *equationSystem) valueDistances() []int {
 		return make([]int, sys.graph.NumStates())
 	}
 	nonzero := sparse.NewSet(sys.graph.NumStates())
-	for s, value := range sys.values.Exact {
+	for state, value := range sys.values.Exact {
 		if value.Sign() != 0 {
-			nonzero.Add(s)
+			nonzero.Add(state)
 		}
 	}
-	return sys.distances(nonzero, nil, func(s int, visit func(target int)) {
-		for _, choice := range sys.graph.Into(s) {
+	return sys.distances(nonzero, nil, func(state int, visit func(target int)) {
+		for _, choice := range sys.graph.Into(state) {
 			visit(sys.graph.Owner(choice))
 		}
 	})
@@ -167,21 +167,21 @@ func (sys *equationSystem) valueDistances() []int {
 
 // distances returns the breadth-first distance of each state from startStates, or math.MaxInt for an unreachable state.
 // forEachNeighbour calls visit for each neighbour of a state. If expandableStates is not nil, only its states are expanded.
-func (sys *equationSystem) distances(startStates, expandableStates *sparse.Set, forEachNeighbour func(s int, visit func(target int))) []int {
+func (sys *equationSystem) distances(startStates, expandableStates *sparse.Set, forEachNeighbour func(state int, visit func(target int))) []int {
 	distances := slices.Repeat([]int{math.MaxInt}, sys.graph.NumStates())
 	var queue []int
-	for s := range startStates.All() {
-		distances[s] = 0
-		queue = append(queue, s)
+	for state := range startStates.All() {
+		distances[state] = 0
+		queue = append(queue, state)
 	}
 	for head := 0; head < len(queue); head++ {
-		s := queue[head]
-		if expandableStates != nil && !expandableStates.Has(s) {
+		state := queue[head]
+		if expandableStates != nil && !expandableStates.Has(state) {
 			continue
 		}
-		forEachNeighbour(s, func(target int) {
+		forEachNeighbour(state, func(target int) {
 			if distances[target] == math.MaxInt {
-				distances[target] = distances[s] + 1
+				distances[target] = distances[state] + 1
 				queue = append(queue, target)
 			}
 		})
@@ -199,15 +199,15 @@ func reductionCost(value *big.Rat) int {
 }
 
 // solveExactState computes the exact value of a state that is a strongly connected component by itself.
-func (sys *equationSystem) solveExactState(s int) {
-	optimum := sys.optimumRat(s)
+func (sys *equationSystem) solveExactState(state int) {
+	optimum := sys.optimumRat(state)
 	if optimum.choice == sparse.None {
 		return
 	}
 	if sys.values.Scheduler != nil {
-		sys.values.Scheduler[s] = optimum.choice
+		sys.values.Scheduler[state] = optimum.choice
 	}
-	sys.values.setExact(s, optimum.value)
+	sys.values.setExact(state, optimum.value)
 }
 
 // exactOptimum is the optimal value of a state, and the first choice that attains it.
@@ -216,15 +216,15 @@ type exactOptimum struct {
 	choice uint32
 }
 
-// optimumRat returns the optimal value and choice of state s in rational arithmetic.
-func (sys *equationSystem) optimumRat(s int) exactOptimum {
-	best, minimize := exactOptimum{choice: sparse.None}, sys.minimizes(s)
-	first, end := sys.graph.Choices(s)
+// optimumRat returns the optimal value and choice of a state in rational arithmetic.
+func (sys *equationSystem) optimumRat(state int) exactOptimum {
+	best, minimize := exactOptimum{choice: sparse.None}, sys.minimizes(state)
+	first, end := sys.graph.Choices(state)
 	for choice := first; choice < end; choice++ {
 		if !sys.isUsableChoice(choice) {
 			continue
 		}
-		value := sys.exactChoiceValue(s, choice)
+		value := sys.exactChoiceValue(state, choice)
 		if value != nil && isBetterRat(value, best.value, minimize) {
 			best = exactOptimum{value, uint32(choice)}
 		}
@@ -250,38 +250,38 @@ func isOne(value *big.Rat) bool {
 	return value.IsInt() && value.Num().IsInt64() && value.Num().Int64() == 1
 }
 
-// exactChoiceValue computes the value of a choice of state s in rational arithmetic from the values of its successors.
+// exactChoiceValue computes the value of a choice of a state in rational arithmetic from the values of its successors.
 // Unless sys.isOneStep is set, self-loops are eliminated. It returns nil if there are only self-loops.
-func (sys *equationSystem) exactChoiceValue(s, choice int) *big.Rat {
-	reward := sys.reward.ExactChoiceTotal(s, choice)
+func (sys *equationSystem) exactChoiceValue(state, choice int) *big.Rat {
+	reward := sys.reward.ExactChoiceTotal(state, choice)
 	if sys.nature != nil {
 		return sys.nature.choiceValue(choice, reward, sys.nature.exactDistribution(choice, sys.values.Exact), sys.values.Exact)
 	}
-	if reward.Sign() == 0 && sys.hasValueOfTarget(s, choice) {
+	if reward.Sign() == 0 && sys.hasValueOfTarget(state, choice) {
 		return sys.values.Exact[sys.graph.Target[sys.graph.FirstTransition[choice]]]
 	}
 	sys.scratchSum.setZero()
 	sys.scratchSum.addFraction(reward)
-	leaves, hasLoop := sys.addSuccessorValues(s, choice)
+	leaves, hasLoop := sys.addSuccessorValues(state, choice)
 	if !leaves {
 		return nil
 	}
 	if hasLoop || sys.graph.Kind == sparse.CTMC {
-		sys.divideByWeights(s, choice)
+		sys.divideByWeights(state, choice)
 	}
 	return sys.scratchSum.lowestTerms()
 }
 
 // addSuccessorValues adds the weighted values of the targets of a choice to scratchSum, without eliminated self-loops. hasLoop says whether
 // there are such self-loops, hasOther whether there are other transitions.
-func (sys *equationSystem) addSuccessorValues(s, choice int) (hasOther, hasLoop bool) {
+func (sys *equationSystem) addSuccessorValues(state, choice int) (hasOther, hasLoop bool) {
 	first, end := sys.graph.Transitions(choice)
 	for i := first; i < end; {
 		weight := sys.graph.Fraction(i)
 		sys.scratchTerm.setZero()
 		for ; i < end && sys.graph.Fraction(i) == weight; i++ { // factor out equal weights
 			target := int(sys.graph.Target[i])
-			if sys.isEliminatedLoop(s, target) {
+			if sys.isEliminatedLoop(state, target) {
 				hasLoop = true
 				continue
 			}
@@ -294,24 +294,26 @@ func (sys *equationSystem) addSuccessorValues(s, choice int) (hasOther, hasLoop 
 }
 
 // divideByWeights divides scratchSum by the sum of the weights of a choice, without the weights of eliminated self-loops.
-func (sys *equationSystem) divideByWeights(s, choice int) {
+func (sys *equationSystem) divideByWeights(state, choice int) {
 	sys.scratchWeights.setZero()
 	first, end := sys.graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
-		if !sys.isEliminatedLoop(s, int(sys.graph.Target[transition])) {
+		if !sys.isEliminatedLoop(state, int(sys.graph.Target[transition])) {
 			sys.scratchWeights.addFraction(sys.graph.Fraction(transition))
 		}
 	}
 	sys.scratchSum.divideBy(&sys.scratchWeights)
 }
 
-// isEliminatedLoop reports whether a transition from s is a self-loop that the equations eliminate. Equations of one step keep self-loops.
-func (sys *equationSystem) isEliminatedLoop(s, target int) bool { return !sys.isOneStep && target == s }
+// isEliminatedLoop reports whether a transition from a state to target is a self-loop that the equations eliminate. Equations of one step keep self-loops.
+func (sys *equationSystem) isEliminatedLoop(state, target int) bool {
+	return !sys.isOneStep && target == state
+}
 
-// hasValueOfTarget reports whether a choice of state s, without rewards, has the value of its only target.
-func (sys *equationSystem) hasValueOfTarget(s, choice int) bool {
+// hasValueOfTarget reports whether a choice of a state, without rewards, has the value of its only target.
+func (sys *equationSystem) hasValueOfTarget(state, choice int) bool {
 	first, end := sys.graph.Transitions(choice)
-	if end-first != 1 || sys.isEliminatedLoop(s, int(sys.graph.Target[first])) {
+	if end-first != 1 || sys.isEliminatedLoop(state, int(sys.graph.Target[first])) {
 		return false
 	}
 	return sys.graph.Kind == sparse.CTMC || isOne(sys.graph.Fraction(first))

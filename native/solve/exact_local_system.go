@@ -34,8 +34,8 @@ type exactRow struct {
 func (sys *equationSystem) exactLocalSystem(local *localSystem, index *unknownIndex) *exactLocalSystem {
 	exact := &exactLocalSystem{localSystem: local, currentChoices: slices.Clone(local.scheduler)}
 	for _, choice := range local.modelChoices {
-		s := sys.graph.Owner(choice)
-		exact.rows = append(exact.rows, sys.exactRow(s, int(choice), index.unknowns[s], index, sys.reward.ExactChoiceTotal(s, int(choice))))
+		state := sys.graph.Owner(choice)
+		exact.rows = append(exact.rows, sys.exactRow(state, int(choice), index.unknowns[state], index, sys.reward.ExactChoiceTotal(state, int(choice))))
 	}
 	exact.constantDenominator = scaleConstants(exact.rows)
 	return exact
@@ -69,9 +69,9 @@ func scaledInteger(fraction *big.Rat, multiple *big.Int) *big.Int {
 	return quotient.Mul(quotient, fraction.Num())
 }
 
-// exactRow builds the rational equation of a choice of state s, with integer coefficients over a common scale.
-// unknown is the unknown of s. The choice must be able to leave it.
-func (sys *equationSystem) exactRow(s, choice int, unknown uint32, index *unknownIndex, reward *big.Rat) exactRow {
+// exactRow builds the rational equation of a choice of a state, with integer coefficients over a common scale.
+// unknown is the unknown of the state. The choice must be able to leave it.
+func (sys *equationSystem) exactRow(state, choice int, unknown uint32, index *unknownIndex, reward *big.Rat) exactRow {
 	scale := sys.weightDenominator(choice)
 	equation := exactRow{scale: scale, weightDenominator: scale}
 	mustDivide := sys.graph.Kind == sparse.CTMC

@@ -23,8 +23,8 @@ func (sys *equationSystem) newExactReleaser(keptStates *sparse.Set, states []uin
 	releaser := &exactReleaser{
 		system: sys, keptStates: keptStates, openUses: make([]uint32, sys.graph.NumStates()), placeholder: new(big.Rat),
 	}
-	for _, s := range states {
-		for _, target := range sys.successors(s) {
+	for _, state := range states {
+		for _, target := range sys.successors(state) {
 			releaser.openUses[target]++
 		}
 	}
@@ -32,8 +32,8 @@ func (sys *equationSystem) newExactReleaser(keptStates *sparse.Set, states []uin
 }
 
 // successors returns the targets of all choices of a state.
-func (sys *equationSystem) successors(s uint32) []uint32 {
-	first, end := sys.graph.Choices(int(s))
+func (sys *equationSystem) successors(state uint32) []uint32 {
+	first, end := sys.graph.Choices(int(state))
 	return sys.graph.Target[sys.graph.FirstTransition[first]:sys.graph.FirstTransition[end]]
 }
 
@@ -43,8 +43,8 @@ func (releaser *exactReleaser) releaseAfter(states []uint32) {
 	if releaser == nil {
 		return
 	}
-	for _, s := range states {
-		for _, target := range releaser.system.successors(s) {
+	for _, state := range states {
+		for _, target := range releaser.system.successors(state) {
 			releaser.openUses[target]--
 			isNeeded := releaser.openUses[target] > 0 || releaser.keptStates.Has(int(target))
 			if !isNeeded && releaser.system.maybe.Has(int(target)) {

@@ -10,7 +10,8 @@ type remainingWeights struct {
 	weights    []float64
 }
 
-// weightedSum returns the sum of weight_i * factor^i over the remaining steps i = 0, 1, 2 and so on, with a bound on its relative error.
+// weightedSum returns the sum of weight_i * factor^i over the remaining steps i = 0, 1, 2 and so on, with a bound on its relative error. The first
+// flatSteps weights are all flatWeight; the other ones are in remaining.weights.
 func (remaining remainingWeights) weightedSum(factor float64) (total, relErr float64) {
 	logFactor := math.Log1p(factor - 1)
 	if factor < 0.5 { // factor-1 has lost the digits of a small factor
@@ -64,28 +65,28 @@ func (uniform *uniformisation) extrapolate(step int, values, nextValues, sums []
 	return weight, true
 }
 
-// ratioBounds returns the least and the greatest quotient nextValues[s]/values[s] over the states with a positive value. ok is false if a value
+// ratioBounds returns the least and the greatest quotient nextValues[state]/values[state] over the states with a positive value. ok is false if a value
 // changes from zero to positive.
 func ratioBounds(values, nextValues []float64) (minRatio, maxRatio float64, ok bool) {
 	minRatio = math.Inf(1)
-	for s, value := range values {
+	for state, value := range values {
 		switch {
 		case value > 0:
-			ratio := nextValues[s] / value
+			ratio := nextValues[state] / value
 			minRatio, maxRatio = min(minRatio, ratio), max(maxRatio, ratio)
-		case nextValues[s] > 0:
+		case nextValues[state] > 0:
 			return 0, 0, false
 		}
 	}
 	return minRatio, maxRatio, true
 }
 
-// maxShare returns the greatest quotient values[s] / (sums[s] + weight*values[s]) over the states with a positive value.
+// maxShare returns the greatest quotient values[state] / (sums[state] + weight*values[state]) over the states with a positive value.
 func maxShare(values, sums []float64, weight float64) float64 {
 	share := 0.0
-	for s, value := range values {
+	for state, value := range values {
 		if value > 0 {
-			share = max(share, value/(sums[s]+weight*value))
+			share = max(share, value/(sums[state]+weight*value))
 		}
 	}
 	return share

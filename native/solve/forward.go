@@ -55,15 +55,15 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 // setInitialProbs makes all initial states equally likely.
 func (forward *Forward) setInitialProbs() {
 	initial := forward.graph.Initial
-	for _, s := range initial {
-		forward.probs[s] = 1 / float64(len(initial))
+	for _, state := range initial {
+		forward.probs[state] = 1 / float64(len(initial))
 	}
 	if !forward.opts.Exact {
 		return
 	}
 	forward.exactProbs = slices.Repeat([]*big.Rat{new(big.Rat)}, len(forward.probs))
-	for _, s := range initial {
-		forward.exactProbs[s] = big.NewRat(1, int64(len(initial)))
+	for _, state := range initial {
+		forward.exactProbs[state] = big.NewRat(1, int64(len(initial)))
 	}
 }
 
@@ -71,12 +71,12 @@ func (forward *Forward) setInitialProbs() {
 // transitions into one state.
 func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 	uniform.stepProbs = uniform.graph.Weights
-	for s := range uniform.graph.NumStates() {
-		uniform.maybeStates = append(uniform.maybeStates, uint32(s))
-		first, end := uniform.graph.Transitions(s)
+	for state := range uniform.graph.NumStates() {
+		uniform.maybeStates = append(uniform.maybeStates, uint32(state))
+		first, end := uniform.graph.Transitions(state)
 		for transition := first; transition < end; transition++ {
-			if int(uniform.graph.Target[transition]) == s {
-				uniform.stayProbs[s] += uniform.graph.Prob(transition)
+			if int(uniform.graph.Target[transition]) == state {
+				uniform.stayProbs[state] += uniform.graph.Prob(transition)
 			}
 		}
 	}
@@ -87,7 +87,7 @@ func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 func transposed(model *sparse.Model) (reversed *sparse.Model, maxRow int) {
 	numStates := model.NumStates()
 	reversed = &sparse.Model{Kind: model.Kind, Weights: model.Weights, Fractions: model.Fractions, RelErr: model.RelErr}
-	reversed.FirstTransition = make([]uint32, numStates+2) // a counting sort: Start[target+1] is the next free entry in the row of a target
+	reversed.FirstTransition = make([]uint32, numStates+2) // a counting sort: FirstTransition[target+1] is the next free entry in the row of a target
 	reversed.Target = make([]uint32, len(model.Target))
 	reversed.WeightIndex = make([]uint32, len(model.Target))
 	for _, target := range model.Target {
@@ -97,11 +97,11 @@ func transposed(model *sparse.Model) (reversed *sparse.Model, maxRow int) {
 		maxRow = max(maxRow, int(reversed.FirstTransition[target+2]))
 		reversed.FirstTransition[target+2] += reversed.FirstTransition[target+1]
 	}
-	for s := range numStates {
-		first, end := model.Transitions(s)
+	for state := range numStates {
+		first, end := model.Transitions(state)
 		for transition := first; transition < end; transition++ {
 			next := &reversed.FirstTransition[model.Target[transition]+1]
-			reversed.Target[*next], reversed.WeightIndex[*next] = uint32(s), model.WeightIndex[transition]
+			reversed.Target[*next], reversed.WeightIndex[*next] = uint32(state), model.WeightIndex[transition]
 			*next++
 		}
 	}
@@ -153,9 +153,9 @@ func (forward *Forward) exactSteps(ctx context.Context, numSteps int) error {
 	incoming := forward.uniformisation.graph.Model
 	nextProbs := make([]*big.Rat, len(forward.exactProbs))
 	var sum, term fraction
-	updateState := func(s uint32) (choice uint32, work int) {
+	updateState := func(state uint32) (choice uint32, work int) {
 		sum.setZero()
-		first, end := incoming.Transitions(int(s))
+		first, end := incoming.Transitions(int(state))
 		for transition := first; transition < end; transition++ {
 			if sourceProb := forward.exactProbs[incoming.Target[transition]]; sourceProb.Sign() > 0 {
 				term.setZero()
@@ -163,8 +163,8 @@ func (forward *Forward) exactSteps(ctx context.Context, numSteps int) error {
 				sum.addProduct(incoming.Fraction(transition), &term)
 			}
 		}
-		nextProbs[s] = sum.lowestTerms()
-		return sparse.None, 100*(end-first) + reductionCost(nextProbs[s])
+		nextProbs[state] = sum.lowestTerms()
+		return sparse.None, 100*(end-first) + reductionCost(nextProbs[state])
 	}
 	endStep := func() { forward.exactProbs, nextProbs = nextProbs, forward.exactProbs }
 	allStates := newStepWindow(sparse.FullSet(len(nextProbs)))
@@ -179,19 +179,19 @@ func (forward *Forward) Values() *Values {
 	}
 	values := newValues(forward.graph.Model, Options{Exact: forward.exactProbs != nil})
 	if forward.exactProbs != nil {
-		for s, prob := range forward.exactProbs {
-			values.setExact(s, prob)
+		for state, prob := range forward.exactProbs {
+			values.setExact(state, prob)
 		}
 		return values
 	}
 	rounding := forward.uniformisation.rounding
-	for s, prob := range forward.probs {
-		isZero := !forward.reachable.Has(s) || prob == 0 && forward.absErr == 0
+	for state, prob := range forward.probs {
+		isZero := !forward.reachable.Has(state) || prob == 0 && forward.absErr == 0
 		if isZero {
 			continue
 		}
-		values.Lower[s] = max(rounding.roundDown(prob, forward.relErr)-forward.absErr, 0)
-		values.Upper[s] = min(max(rounding.roundUp(prob, forward.relErr)+1.01*forward.absErr, rounding.leastBound), 1)
+		values.Lower[state] = max(rounding.roundDown(prob, forward.relErr)-forward.absErr, 0)
+		values.Upper[state] = min(max(rounding.roundUp(prob, forward.relErr)+1.01*forward.absErr, rounding.leastBound), 1)
 	}
 	return values
 }

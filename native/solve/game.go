@@ -20,11 +20,11 @@ type Game struct {
 func NewGame(graph *sparse.Graph, maximizer *sparse.Set) *Game { return &Game{graph, maximizer} }
 
 // Direction returns whether the game maximizes or minimizes, if only one side has choices. ok is false if both sides have choices.
-func (game *Game) Direction() (dir Direction, ok bool) {
+func (game *Game) Direction() (direction Direction, ok bool) {
 	var hasChoices [2]bool
-	for s := range game.graph.NumStates() {
-		if first, end := game.graph.Choices(s); end-first > 1 {
-			hasChoices[game.side(s)] = true
+	for state := range game.graph.NumStates() {
+		if first, end := game.graph.Choices(state); end-first > 1 {
+			hasChoices[game.side(state)] = true
 		}
 	}
 	if hasChoices[Max] && hasChoices[Min] {
@@ -37,8 +37,8 @@ func (game *Game) Direction() (dir Direction, ok bool) {
 }
 
 // side returns the direction in which the owner of a state optimises.
-func (game *Game) side(s int) Direction {
-	if game.maximizer.Has(s) {
+func (game *Game) side(state int) Direction {
+	if game.maximizer.Has(state) {
 		return Max
 	}
 	return Min
@@ -63,8 +63,8 @@ func (game *Game) newSystem(build func(*sparse.Graph, *sparse.Reward, Direction,
 // Weininger (CAV 2018) and Eisentraut, Kelmendi, Kretinsky and Weininger (2019); if it is slow, and for
 // fractions, strategy improvement, Hoffman and Karp (1966) and Condon (1992).
 func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Options) (*Values, error) {
-	if dir, ok := game.Direction(); ok {
-		return Until(ctx, game.graph, left, right, dir, opts)
+	if direction, ok := game.Direction(); ok {
+		return Until(ctx, game.graph, left, right, direction, opts)
 	}
 	opts.Epsilon = opts.epsilon()
 	opts.Within, opts.Classic = nil, false
@@ -85,8 +85,8 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 		return sys.values, nil
 	}
 	improvement := &strategyImprovement{game: game, ctx: ctx, opts: opts, sys: sys}
-	improvement.solve = func(mdp *sparse.Graph, _ *sparse.Reward, dir Direction, opts Options) (*Values, error) {
-		return Until(ctx, mdp, left, right, dir, opts)
+	improvement.solve = func(mdp *sparse.Graph, _ *sparse.Reward, direction Direction, opts Options) (*Values, error) {
+		return Until(ctx, mdp, left, right, direction, opts)
 	}
 	return improvement.solveMaybeStates(oneStates, strategy)
 }
@@ -135,9 +135,9 @@ func wantedStrategies(strategy []uint32, opts Options) []uint32 {
 // firstChoices returns the first choice of each state.
 func (game *Game) firstChoices() []uint32 {
 	strategy := make([]uint32, game.graph.NumStates())
-	for s := range strategy {
-		first, _ := game.graph.Choices(s)
-		strategy[s] = uint32(first)
+	for state := range strategy {
+		first, _ := game.graph.Choices(state)
+		strategy[state] = uint32(first)
 	}
 	return strategy
 }
@@ -152,7 +152,7 @@ func (game *Game) certainStates(ctx context.Context, left, right *sparse.Set, st
 	zeroStates = positive.Complement()
 	game.chooseFirst(zeroStates, strategy, func(choice int) bool { return game.staysIn(choice, zeroStates) })
 	// In a finite game the value is 1 exactly where the maximizer can win almost surely. Remove the states where this is impossible until
-	// the set does not change.
+	// the set does not change. In a removed state, the minimizer has a choice that can leave the previous set, or that stays among removed states.
 	oneStates = positive
 	for {
 		if err := ctx.Err(); err != nil {
@@ -171,11 +171,11 @@ func (game *Game) certainStates(ctx context.Context, left, right *sparse.Set, st
 
 // chooseFirst gives each state of the minimizer in a set a choice in strategy: the first one that satisfies a condition.
 func (game *Game) chooseFirst(states *sparse.Set, strategy []uint32, condition func(choice int) bool) {
-	for s := range states.Minus(game.maximizer).All() {
-		first, end := game.graph.Choices(s)
+	for state := range states.Minus(game.maximizer).All() {
+		first, end := game.graph.Choices(state)
 		for choice := first; choice < end; choice++ {
 			if condition(choice) {
-				strategy[s] = uint32(choice)
+				strategy[state] = uint32(choice)
 				break
 			}
 		}
@@ -194,18 +194,19 @@ type attractor struct {
 	unseenCounts        []int // the number of choices of each state that were not seen yet
 }
 
-// attractedStates computes the attractor by a backward search from right.
+// attractedStates returns the attractor of right: the states of the region from which the maximizer can enforce that right is reached with positive
+// probability, by a path in left that cannot leave the region. It searches backwards from right.
 func (game *Game) attractedStates(search attractor) *sparse.Set {
 	graph := game.graph
 	search.foundStates = search.right.Intersect(search.region)
-	for s := range search.foundStates.All() {
-		search.queue = append(search.queue, uint32(s))
+	for state := range search.foundStates.All() {
+		search.queue = append(search.queue, uint32(state))
 	}
 	search.seenChoices = sparse.NewSet(graph.NumChoices())
 	search.unseenCounts = make([]int, graph.NumStates())
-	for s := range search.unseenCounts {
-		first, end := graph.Choices(s)
-		search.unseenCounts[s] = end - first
+	for state := range search.unseenCounts {
+		first, end := graph.Choices(state)
+		search.unseenCounts[state] = end - first
 	}
 	for i := 0; i < len(search.queue); i++ { // visitChoice appends to the queue
 		for _, choice := range graph.Into(int(search.queue[i])) {
@@ -215,25 +216,25 @@ func (game *Game) attractedStates(search attractor) *sparse.Set {
 	return search.foundStates
 }
 
-// visitChoice handles a choice c that can reach an attracted state. If c stays in the region, its owner s is attracted if the maximizer
-// owns s, or if all other choices of s were seen before.
+// visitChoice handles a choice that can reach an attracted state. If the choice stays in the region, its state is attracted if the maximizer
+// owns it, or if all its other choices were seen before.
 func (search *attractor) visitChoice(game *Game, choice uint32) {
-	s := game.graph.Owner(choice)
-	isCandidate := !search.foundStates.Has(s) && search.left.Has(s) && search.region.Has(s)
+	state := game.graph.Owner(choice)
+	isCandidate := !search.foundStates.Has(state) && search.left.Has(state) && search.region.Has(state)
 	if !isCandidate || search.seenChoices.Has(int(choice)) || !game.staysIn(int(choice), search.region) {
 		return
 	}
 	search.seenChoices.Add(int(choice))
-	search.unseenCounts[s]--
-	isMaximizer := game.maximizer.Has(s)
-	if !isMaximizer && search.unseenCounts[s] > 0 {
+	search.unseenCounts[state]--
+	isMaximizer := game.maximizer.Has(state)
+	if !isMaximizer && search.unseenCounts[state] > 0 {
 		return
 	}
 	if isMaximizer && search.strategy != nil {
-		search.strategy[s] = choice
+		search.strategy[state] = choice
 	}
-	search.foundStates.Add(s)
-	search.queue = append(search.queue, uint32(s))
+	search.foundStates.Add(state)
+	search.queue = append(search.queue, uint32(state))
 }
 
 // staysIn reports whether all transitions of a choice lead to states of a set.
@@ -249,8 +250,8 @@ func (game *Game) staysIn(choice int, set *sparse.Set) bool {
 
 // Next returns bounds on the value of the path formula X set.
 func (game *Game) Next(ctx context.Context, set *sparse.Set, opts Options) (*Values, error) {
-	if dir, ok := game.Direction(); ok {
-		return Next(ctx, game.graph, set, dir, opts)
+	if direction, ok := game.Direction(); ok {
+		return Next(ctx, game.graph, set, direction, opts)
 	}
 	sys, err := game.newSystem(newStepwise, nil, opts)
 	if err != nil {
@@ -265,8 +266,8 @@ func (game *Game) Next(ctx context.Context, set *sparse.Set, opts Options) (*Val
 
 // BoundedUntil returns bounds on the value of `left U right` with a bound on the number of steps. Strategies may count steps.
 func (game *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bound StepBound, opts Options) (*Values, error) {
-	if dir, ok := game.Direction(); ok {
-		return BoundedUntil(ctx, game.graph, left, right, bound, dir, opts)
+	if direction, ok := game.Direction(); ok {
+		return BoundedUntil(ctx, game.graph, left, right, bound, direction, opts)
 	}
 	if bound.Low > 0 {
 		opts.Within = nil
@@ -290,8 +291,8 @@ func (game *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bou
 
 // CumulReward returns bounds on the value of the expected reward of the first steps.
 func (game *Game) CumulReward(ctx context.Context, reward *sparse.Reward, steps int, opts Options) (*Values, error) {
-	if dir, ok := game.Direction(); ok {
-		return CumulReward(ctx, game.graph, reward, steps, dir, opts)
+	if direction, ok := game.Direction(); ok {
+		return CumulReward(ctx, game.graph, reward, steps, direction, opts)
 	}
 	return withScaledRewards(reward, opts, func(reward *sparse.Reward) (*Values, error) { return game.cumulReward(ctx, reward, steps, opts) })
 }
@@ -311,8 +312,8 @@ func (game *Game) cumulReward(ctx context.Context, reward *sparse.Reward, steps 
 
 // InstantReward returns bounds on the value of the expected state reward after the given number of steps.
 func (game *Game) InstantReward(ctx context.Context, reward *sparse.Reward, steps int, opts Options) (*Values, error) {
-	if dir, ok := game.Direction(); ok {
-		return InstantReward(ctx, game.graph, reward, steps, dir, opts)
+	if direction, ok := game.Direction(); ok {
+		return InstantReward(ctx, game.graph, reward, steps, direction, opts)
 	}
 	return withScaledRewards(reward, opts, func(reward *sparse.Reward) (*Values, error) { return game.instantReward(ctx, reward, steps, opts) })
 }
@@ -333,8 +334,8 @@ func (game *Game) instantReward(ctx context.Context, reward *sparse.Reward, step
 
 // hasWideBounds reports whether the relative width of the bounds exceeds epsilon in some state.
 func (values *Values) hasWideBounds(states *sparse.Set, epsilon float64) bool {
-	for s := range states.All() {
-		lower, upper := values.Lower[s], values.Upper[s]
+	for state := range states.All() {
+		lower, upper := values.Lower[state], values.Upper[state]
 		if upper > lower && (math.IsInf(upper, 1) || upper-lower > epsilon*upper) {
 			return true
 		}

@@ -92,26 +92,26 @@ func (accumulation *accumulation) restrictChoices(keptChoices *sparse.Set, rewar
 // remaining choice is optimal, it makes the first of them, because the others need not be optimal.
 func unrestrictedStrategy(restricted *Game, strategy []uint32, keptChoices *sparse.Set) []uint32 {
 	result := slices.Clone(strategy)
-	for s := range result {
-		result[s] = restricted.graph.ChoiceOrFirst(s, result[s])
+	for state := range result {
+		result[state] = restricted.graph.ChoiceOrFirst(state, result[state])
 	}
 	return originalStrategy(result, choiceNumbers(keptChoices))
 }
 
 // isZero reports whether the value of a state is known to be 0.
-func (values *Values) isZero(s int) bool {
+func (values *Values) isZero(state int) bool {
 	if values.Exact != nil {
-		return values.Exact[s] != nil && values.Exact[s].Sign() == 0
+		return values.Exact[state] != nil && values.Exact[state].Sign() == 0
 	}
-	return values.Upper[s] == 0
+	return values.Upper[state] == 0
 }
 
 // isInfinite reports whether the value of a state is known to be infinite.
-func (values *Values) isInfinite(s int) bool {
+func (values *Values) isInfinite(state int) bool {
 	if values.Exact != nil {
-		return values.Exact[s] == nil
+		return values.Exact[state] == nil
 	}
-	return math.IsInf(values.Lower[s], 1)
+	return math.IsInf(values.Lower[state], 1)
 }
 
 // accumulation solves a game for ZeroUnlessReached on pairs of a state and the accumulated reward.
@@ -137,11 +137,11 @@ type accumulation struct {
 // narrow, until a greater limit cannot narrow them, or until the product has too many states.
 func (accumulation *accumulation) narrowBounds(values *Values, finiteStates *sparse.Set) error {
 	limit := 1.0
-	for s := range finiteStates.All() {
-		if total := accumulation.totalReward.Upper[s]; !math.IsInf(total, 1) {
+	for state := range finiteStates.All() {
+		if total := accumulation.totalReward.Upper[state]; !math.IsInf(total, 1) {
 			limit = max(limit, 2*total)
 		}
-		values.Upper[s] = math.Inf(1)
+		values.Upper[state] = math.Inf(1)
 	}
 	for overlapped := false; ; limit *= 2 {
 		product, err := accumulation.buildProduct(finiteStates, new(big.Rat).SetFloat64(limit))
@@ -172,18 +172,18 @@ func (product *accumulatedProduct) tighten(values *Values, finiteStates *sparse.
 	if upperSolution, err = product.solve(product.upperPayoff); err != nil {
 		return nil, nil, err
 	}
-	for s := range finiteStates.All() {
-		start := product.startPairs[s]
-		values.Lower[s] = max(values.Lower[s], lowerSolution.Lower[start])
-		values.Upper[s] = min(values.Upper[s], upperSolution.Upper[start])
+	for state := range finiteStates.All() {
+		start := product.startPairs[state]
+		values.Lower[state] = max(values.Lower[state], lowerSolution.Lower[start])
+		values.Upper[state] = min(values.Upper[state], upperSolution.Upper[start])
 	}
 	return lowerSolution, upperSolution, nil
 }
 
 // overlap reports whether the bounds of the solutions for the lower and for the upper payoffs have a number in common, in each finite state.
 func (product *accumulatedProduct) overlap(finiteStates *sparse.Set, lowerSolution, upperSolution *Values) bool {
-	for s := range finiteStates.All() {
-		if start := product.startPairs[s]; upperSolution.Lower[start] > lowerSolution.Upper[start] {
+	for state := range finiteStates.All() {
+		if start := product.startPairs[state]; upperSolution.Lower[start] > lowerSolution.Upper[start] {
 			return false
 		}
 	}
@@ -216,7 +216,7 @@ func (accumulation *accumulation) solveExactly(result *Values, finiteStates *spa
 		return err
 	}
 	values, err := product.solve(func(pair rewardPair) (float64, *big.Rat) {
-		// At a state s with accumulated reward a, the value is a*p(s) + q(s).
+		// At a state with accumulated reward a, the value is a*p(state) + q(state).
 		payoff := new(big.Rat).Mul(pair.earlierReward, accumulation.reachProbability.Exact[pair.state])
 		payoff.Add(payoff, largeSolution.laterRewards.Exact[pair.state])
 		rounded, _ := payoff.Float64()
@@ -225,8 +225,8 @@ func (accumulation *accumulation) solveExactly(result *Values, finiteStates *spa
 	if err != nil {
 		return err
 	}
-	for s := range finiteStates.All() {
-		result.setExact(s, values.Exact[product.startPairs[s]])
+	for state := range finiteStates.All() {
+		result.setExact(state, values.Exact[product.startPairs[state]])
 	}
 	return product.addExactStrategies(result, values, largeSolution)
 }
@@ -239,8 +239,8 @@ type largeReward struct {
 	limit          *big.Rat
 }
 
-// largeReward returns the solution for large rewards. If the accumulated reward a is at least the limit, then the value of a state s is
-// a*reachProbs[s] + laterRewards[s]: any other choice loses at least as much of the first term as it can gain of the second.
+// largeReward returns the solution for large rewards. If the accumulated reward a is at least the limit, then the value of a state is
+// a*reachProbs[state] + laterRewards[state]: any other choice loses at least as much of the first term as it can gain of the second.
 func (accumulation *accumulation) largeReward(finiteStates *sparse.Set) (*largeReward, error) {
 	optimalChoices := accumulation.optimalChoices()
 	// Optimal choices preserve the probability of reaching target, so a reward counts with the weight of this probability in its state.
@@ -250,8 +250,8 @@ func (accumulation *accumulation) largeReward(finiteStates *sparse.Set) (*largeR
 	if err != nil {
 		return nil, err
 	}
-	for s := range finiteStates.All() {
-		if laterRewards.Exact[s] == nil {
+	for state := range finiteStates.All() {
+		if laterRewards.Exact[state] == nil {
 			return nil, ErrLaterRewards
 		}
 	}
@@ -265,13 +265,13 @@ func (accumulation *accumulation) largeReward(finiteStates *sparse.Set) (*largeR
 // choices that are not optimal. It is at least 0.
 func (accumulation *accumulation) greatestLimit(finiteStates, optimalChoices *sparse.Set, laterRewards []*big.Rat) *big.Rat {
 	limit := new(big.Rat)
-	for s := range finiteStates.Minus(accumulation.endStates).All() {
-		first, end := accumulation.game.graph.Choices(s)
+	for state := range finiteStates.Minus(accumulation.endStates).All() {
+		first, end := accumulation.game.graph.Choices(state)
 		for choice := first; choice < end; choice++ {
 			if !accumulation.finiteChoices.Has(choice) || optimalChoices.Has(choice) {
 				continue
 			}
-			if choiceLimit := accumulation.choiceLimit(s, choice, laterRewards); choiceLimit.Cmp(limit) > 0 {
+			if choiceLimit := accumulation.choiceLimit(state, choice, laterRewards); choiceLimit.Cmp(limit) > 0 {
 				limit = choiceLimit
 			}
 		}
@@ -283,10 +283,10 @@ func (accumulation *accumulation) greatestLimit(finiteStates, optimalChoices *sp
 func (accumulation *accumulation) optimalChoices() *sparse.Set {
 	graph, reachProbs := accumulation.game.graph, accumulation.reachProbability.Exact
 	result := sparse.NewSet(graph.NumChoices())
-	for s := range graph.NumStates() {
-		first, end := graph.Choices(s)
+	for state := range graph.NumStates() {
+		first, end := graph.Choices(state)
 		for choice := first; choice < end; choice++ {
-			if accumulation.endStates.Has(s) || expectedValue(graph, choice, reachProbs).Cmp(reachProbs[s]) == 0 {
+			if accumulation.endStates.Has(state) || expectedValue(graph, choice, reachProbs).Cmp(reachProbs[state]) == 0 {
 				result.Add(choice)
 			}
 		}
@@ -295,13 +295,13 @@ func (accumulation *accumulation) optimalChoices() *sparse.Set {
 }
 
 // choiceLimit returns the accumulated reward a from which a choice with reward r is no better than an optimal choice.
-// It solves (a+r)*p + q = a*reachProbs[s] + laterRewards[s] for a, where p and q are the means of reachProbs and laterRewards over the successors of the choice.
-func (accumulation *accumulation) choiceLimit(s, choice int, laterRewards []*big.Rat) *big.Rat {
+// It solves (a+r)*p + q = a*reachProbs[state] + laterRewards[state] for a, where p and q are the means of reachProbs and laterRewards over the successors of the choice.
+func (accumulation *accumulation) choiceLimit(state, choice int, laterRewards []*big.Rat) *big.Rat {
 	graph, reachProbs := accumulation.game.graph, accumulation.reachProbability.Exact
 	mean := expectedValue(graph, choice, reachProbs)
-	gain := accumulation.reward.ExactChoiceTotal(s, choice)
-	gain.Mul(gain, mean).Add(gain, expectedValue(graph, choice, laterRewards)).Sub(gain, laterRewards[s])
-	loss := new(big.Rat).Sub(reachProbs[s], mean)
+	gain := accumulation.reward.ExactChoiceTotal(state, choice)
+	gain.Mul(gain, mean).Add(gain, expectedValue(graph, choice, laterRewards)).Sub(gain, laterRewards[state])
+	loss := new(big.Rat).Sub(reachProbs[state], mean)
 	return gain.Quo(gain, loss)
 }
 
@@ -315,15 +315,15 @@ func expectedValue(graph *sparse.Graph, choice int, values []*big.Rat) *big.Rat 
 	return sum
 }
 
-// weightedReward returns a reward structure in which each choice of a state s earns reachProbs[s] times its state and choice reward.
+// weightedReward returns a reward structure in which each choice of a state earns reachProbs[state] times its state and choice reward.
 func (accumulation *accumulation) weightedReward() sparse.Reward {
 	graph := accumulation.game.graph
 	result := sparse.Reward{Choice: make([]float64, graph.NumChoices()), ChoiceFractions: make([]*big.Rat, graph.NumChoices())}
-	for s := range graph.NumStates() {
-		first, end := graph.Choices(s)
+	for state := range graph.NumStates() {
+		first, end := graph.Choices(state)
 		for choice := first; choice < end; choice++ {
-			product := accumulation.reward.ExactChoiceTotal(s, choice)
-			product.Mul(product, accumulation.reachProbability.Exact[s])
+			product := accumulation.reward.ExactChoiceTotal(state, choice)
+			product.Mul(product, accumulation.reachProbability.Exact[state])
 			result.ChoiceFractions[choice] = product
 			result.Choice[choice], _ = product.Float64()
 		}
@@ -360,8 +360,8 @@ func (accumulation *accumulation) buildProduct(finiteStates *sparse.Set, limit *
 	graph := accumulation.game.graph
 	product := &accumulatedProduct{accumulation: accumulation, startPairs: make([]uint32, graph.NumStates()), stateOfPair: map[pairKey]uint32{}}
 	zero := new(big.Rat)
-	for s := range finiteStates.All() {
-		product.startPairs[s] = product.addPair(uint32(s), zero, zero.RatString())
+	for state := range finiteStates.All() {
+		product.startPairs[state] = product.addPair(uint32(state), zero, zero.RatString())
 	}
 	builder := sparse.NewDerivedBuilder(graph.Model, graph.Kind)
 	builder.State()
@@ -390,40 +390,40 @@ func (accumulation *accumulation) buildProduct(finiteStates *sparse.Set, limit *
 // a+r).
 func (product *accumulatedProduct) addChoices(builder *sparse.DerivedBuilder, pair rewardPair) {
 	graph := product.game.graph
-	s := int(pair.state)
-	first, end := graph.Choices(s)
+	state := int(pair.state)
+	first, end := graph.Choices(state)
 	for choice := first; choice < end; choice++ {
 		if !product.finiteChoices.Has(choice) {
 			continue
 		}
-		nextReward := product.choiceReward(s, choice)
+		nextReward := product.choiceReward(state, choice)
 		nextReward.Add(nextReward, pair.earlierReward)
 		rewardText := nextReward.RatString()
 		builder.Copy(choice, func(i int) uint32 { return product.addPair(graph.Target[i], nextReward, rewardText) })
 	}
 }
 
-// addPair adds the pair of state s and a reward to the product unless it is there, and returns its state in the product. rewardText is the
+// addPair adds the pair of a state and a reward to the product unless it is there, and returns its state in the product. rewardText is the
 // reward as a text.
-func (product *accumulatedProduct) addPair(s uint32, earlierReward *big.Rat, rewardText string) uint32 {
-	key := pairKey{s, rewardText}
+func (product *accumulatedProduct) addPair(state uint32, earlierReward *big.Rat, rewardText string) uint32 {
+	key := pairKey{state, rewardText}
 	if pairState, ok := product.stateOfPair[key]; ok {
 		return pairState
 	}
-	product.pairs = append(product.pairs, rewardPair{s, earlierReward})
+	product.pairs = append(product.pairs, rewardPair{state, earlierReward})
 	pairState := uint32(len(product.pairs))
 	product.stateOfPair[key] = pairState
 	return pairState
 }
 
 // choiceReward returns the reward of a choice plus the reward of its state. It uses float64 rewards unless the computation is exact.
-func (accumulation *accumulation) choiceReward(s, choice int) *big.Rat {
+func (accumulation *accumulation) choiceReward(state, choice int) *big.Rat {
 	if accumulation.opts.Exact {
-		return accumulation.reward.ExactChoiceTotal(s, choice)
+		return accumulation.reward.ExactChoiceTotal(state, choice)
 	}
 	sum := new(big.Rat)
 	if accumulation.reward.State != nil {
-		sum.SetFloat64(accumulation.reward.State[s])
+		sum.SetFloat64(accumulation.reward.State[state])
 	}
 	if accumulation.reward.Choice != nil {
 		sum.Add(sum, new(big.Rat).SetFloat64(accumulation.reward.Choice[choice]))
@@ -442,17 +442,17 @@ func (product *accumulatedProduct) solve(payoff func(rewardPair) (float64, *big.
 	}
 	maximizer := sparse.NewSet(numStates)
 	for i, pair := range product.pairs {
-		s := i + 1 // the state of the pair
+		state := i + 1 // the state of the pair
 		if product.game.maximizer.Has(int(pair.state)) {
-			maximizer.Add(s)
+			maximizer.Add(state)
 		}
-		if !product.payoffStates.Has(s) {
+		if !product.payoffStates.Has(state) {
 			continue
 		}
 		rounded, exactPayoff := payoff(pair)
-		reward.State[s] = rounded
+		reward.State[state] = rounded
 		if product.opts.Exact {
-			reward.StateFractions[s] = exactPayoff
+			reward.StateFractions[state] = exactPayoff
 		}
 	}
 	return NewGame(product.graph, maximizer).TotalReward(product.ctx, reward, product.opts)

@@ -51,10 +51,10 @@ func (product *accumulatedProduct) addExactStrategies(values, solution *Values, 
 // preservingChoices returns the choices that preserve the probability of reaching target, and also the expected later reward.
 func (accumulation *accumulation) preservingChoices(largeSolution *largeReward) *sparse.Set {
 	result := largeSolution.optimalChoices.Clone()
-	for s := range accumulation.undecidedStates().All() {
-		first, end := accumulation.game.graph.Choices(s)
+	for state := range accumulation.undecidedStates().All() {
+		first, end := accumulation.game.graph.Choices(state)
 		for choice := first; choice < end; choice++ {
-			if result.Has(choice) && accumulation.gain(s, choice, largeSolution).Sign() != 0 {
+			if result.Has(choice) && accumulation.gain(state, choice, largeSolution).Sign() != 0 {
 				result.Remove(choice)
 			}
 		}
@@ -67,13 +67,13 @@ func (accumulation *accumulation) undecidedStates() *sparse.Set {
 	return accumulation.endStates.Union(accumulation.infiniteStates).Complement()
 }
 
-// gain returns by how much a choice of state s that preserves the probability of reaching target increases the expected later reward. The gain
+// gain returns by how much a choice of a state that preserves the probability of reaching target increases the expected later reward. The gain
 // is negative if the maximizer makes a choice that is not optimal, and positive if the minimizer does.
-func (accumulation *accumulation) gain(s, choice int, largeSolution *largeReward) *big.Rat {
-	gain := accumulation.reward.ExactChoiceTotal(s, choice)
-	gain.Mul(gain, accumulation.reachProbability.Exact[s])
+func (accumulation *accumulation) gain(state, choice int, largeSolution *largeReward) *big.Rat {
+	gain := accumulation.reward.ExactChoiceTotal(state, choice)
+	gain.Mul(gain, accumulation.reachProbability.Exact[state])
 	gain.Add(gain, expectedValue(accumulation.game.graph, choice, largeSolution.laterRewards.Exact))
-	return gain.Sub(gain, largeSolution.laterRewards.Exact[s])
+	return gain.Sub(gain, largeSolution.laterRewards.Exact[state])
 }
 
 // surplus says how much the minimizer gives to the maximizer beyond the limit by choices that increase the expected later reward. Such choices can
@@ -92,13 +92,13 @@ type surplus struct {
 func (accumulation *accumulation) newSurplus(largeSolution *largeReward) *surplus {
 	result := &surplus{gains: make([]int, accumulation.game.graph.NumChoices()), laterRewards: largeSolution.laterRewards.Exact}
 	gains := map[int]*big.Rat{} // by choice
-	for s := range accumulation.undecidedStates().Minus(accumulation.game.maximizer).All() {
-		first, end := accumulation.game.graph.Choices(s)
+	for state := range accumulation.undecidedStates().Minus(accumulation.game.maximizer).All() {
+		first, end := accumulation.game.graph.Choices(state)
 		for choice := first; choice < end; choice++ {
 			if !largeSolution.optimalChoices.Has(choice) {
 				continue
 			}
-			gain := accumulation.gain(s, choice, largeSolution)
+			gain := accumulation.gain(state, choice, largeSolution)
 			if gain.Sign() <= 0 {
 				continue
 			}
@@ -115,9 +115,9 @@ func (accumulation *accumulation) newSurplus(largeSolution *largeReward) *surplu
 	return result
 }
 
-// covers reports whether a surplus, in units, is at least the expected later reward of state s.
-func (surplus *surplus) covers(units int, s uint32) bool {
-	laterReward := surplus.laterRewards[s]
+// covers reports whether a surplus, in units, is at least the expected later reward of a state.
+func (surplus *surplus) covers(units int, state uint32) bool {
+	laterReward := surplus.laterRewards[state]
 	if units == 0 || laterReward == nil {
 		return laterReward == nil || laterReward.Sign() == 0
 	}
@@ -170,7 +170,7 @@ const maxAccumulatedNodes = 4 * maxAccumulated
 // addController adds the controller of both sides to the values. It adds nothing if a strategy is missing, if an initial state has an infinite
 // value, or if the controller has too many nodes.
 func (product *accumulatedProduct) addController(values *Values, strategies *accumulatedStrategies) error {
-	strategyAtEnd := product.reachProbability.Scheduler
+	strategyAtEnd := product.reachProbability.Scheduler // in end states, where only the probability of reaching target matters
 	for _, strategy := range [][]uint32{strategies.maximizer, strategies.minimizer, strategies.maximizerBeyond, strategies.minimizerBeyond, strategyAtEnd} {
 		if strategy == nil {
 			return nil
@@ -187,16 +187,16 @@ func (product *accumulatedProduct) addController(values *Values, strategies *acc
 		}
 		builder.choices[i+1] = product.graph.ChoiceOrFirst(i+1, strategy[i+1])
 	}
-	for s := range product.game.graph.NumStates() {
+	for state := range product.game.graph.NumStates() {
 		beyond, toTarget := strategies.minimizerBeyond, strategies.minimizerBeyond
 		switch {
-		case product.endStates.Has(s):
+		case product.endStates.Has(state):
 			beyond, toTarget = strategyAtEnd, strategyAtEnd // the minimizer still prevents target where p is 0
-		case product.game.maximizer.Has(s):
+		case product.game.maximizer.Has(state):
 			beyond, toTarget = strategies.maximizerBeyond, product.reachProbability.Scheduler
 		}
-		builder.choicesBeyondLimit = append(builder.choicesBeyondLimit, product.game.graph.ChoiceOrFirst(s, beyond[s]))
-		builder.choicesToTarget = append(builder.choicesToTarget, product.game.graph.ChoiceOrFirst(s, toTarget[s]))
+		builder.choicesBeyondLimit = append(builder.choicesBeyondLimit, product.game.graph.ChoiceOrFirst(state, beyond[state]))
+		builder.choicesToTarget = append(builder.choicesToTarget, product.game.graph.ChoiceOrFirst(state, toTarget[state]))
 	}
 	return builder.buildController(values)
 }
@@ -204,11 +204,11 @@ func (product *accumulatedProduct) addController(values *Values, strategies *acc
 // buildController adds all nodes that are reachable from the initial states, and stores the controller in values. It stores none if an initial state
 // has an infinite value, or if there are too many nodes.
 func (builder *accumulatedController) buildController(values *Values) error {
-	for _, s := range builder.game.graph.Initial {
-		if builder.infiniteStates.Has(int(s)) {
+	for _, state := range builder.game.graph.Initial {
+		if builder.infiniteStates.Has(int(state)) {
 			return nil
 		}
-		builder.result.Start = append(builder.result.Start, builder.addNode(controllerNode{state: s, product: builder.startPairs[s]}))
+		builder.result.Start = append(builder.result.Start, builder.addNode(controllerNode{state: state, product: builder.startPairs[state]}))
 	}
 	for i := 0; i < len(builder.nodes); i++ { // addMoves appends to builder.nodes
 		if i&0xfff == 0 && builder.ctx.Err() != nil {
@@ -250,23 +250,28 @@ func (builder *accumulatedController) addMoves(number int) {
 	if node.product != 0 && builder.payoffStates.Has(int(node.product)) { // a terminal initial state
 		node = builder.nodeBeyondLimit(node.state, 0)
 	}
-	graph, s, best := builder.graph, int(node.product), builder.choices[node.product]
-	switch {
-	case node.product != 0:
-	case node.surplus == onlyReach:
-		graph, s, best = builder.game.graph, int(node.state), builder.choicesToTarget[node.state]
-	default:
-		graph, s, best = builder.game.graph, int(node.state), builder.choicesBeyondLimit[node.state]
-	}
-	moves := []sparse.Move{builder.moveOf(node, best)}
+	graph, state, strategyChoice := builder.strategyIn(node)
+	moves := []sparse.Move{builder.moveOf(node, strategyChoice)}
 	var deviations []sparse.Move
-	first, end := graph.Choices(s)
+	first, end := graph.Choices(state)
 	for choice := uint32(first); choice < uint32(end); choice++ {
-		if choice != best {
+		if choice != strategyChoice {
 			deviations = append(deviations, builder.moveOf(node, choice))
 		}
 	}
 	builder.result.Nodes[number].Moves, builder.result.Nodes[number].Deviations = moves, deviations
+}
+
+// strategyIn returns the choice of the strategy in a node. state and choice belong to the returned graph: the product, or the game where the product
+// has ended.
+func (builder *accumulatedController) strategyIn(node controllerNode) (graph *sparse.Graph, state int, choice uint32) {
+	switch {
+	case node.product != 0:
+		return builder.graph, int(node.product), builder.choices[node.product]
+	case node.surplus == onlyReach:
+		return builder.game.graph, int(node.state), builder.choicesToTarget[node.state]
+	}
+	return builder.game.graph, int(node.state), builder.choicesBeyondLimit[node.state]
 }
 
 // moveOf returns the move that makes a choice in a node, and adds nodes for new targets. The choice is one of the product, or of the game where

@@ -20,8 +20,8 @@ const maxLongRunSteps = 1 << 20
 //
 // Source: Liggett and Lippman, Stochastic games with perfect information and time average payoff (1969).
 func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Options) (*Values, error) {
-	if dir, ok := game.Direction(); ok {
-		return LongRun(ctx, game.graph, reward, dir, opts)
+	if direction, ok := game.Direction(); ok {
+		return LongRun(ctx, game.graph, reward, direction, opts)
 	}
 	opts.Within, opts.Classic = nil, false
 	numStates := game.graph.NumStates()
@@ -30,12 +30,12 @@ func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Optio
 		return nil, err
 	}
 	improvement.sys.maybe = sparse.FullSet(numStates)
-	improvement.solve = func(restricted *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
-		return LongRun(ctx, restricted, reward, dir, opts)
+	improvement.solve = func(restricted *sparse.Graph, reward *sparse.Reward, direction Direction, opts Options) (*Values, error) {
+		return LongRun(ctx, restricted, reward, direction, opts)
 	}
 	values := improvement.sys.values
-	for s := range numStates {
-		values.Upper[s] = math.Inf(1)
+	for state := range numStates {
+		values.Upper[state] = math.Inf(1)
 	}
 	optimal, err := improvement.iterateLongRun(reward)
 	if optimal != nil || err != nil {
@@ -116,29 +116,29 @@ func (game *Game) lazySteps(ctx context.Context, reward *sparse.Reward, totalRew
 // probability 1/2. It also writes the optimal choices to strategy, unless strategy is nil.
 func (game *Game) lazyStep(reward *sparse.Reward, totalRewards []float64, strategy []uint32) []float64 {
 	nextRewards := make([]float64, len(totalRewards))
-	for s := range totalRewards {
-		first, end := game.graph.Choices(s)
+	for state := range totalRewards {
+		first, end := game.graph.Choices(state)
 		bestChoice := first
 		for choice := first; choice < end; choice++ {
-			value := game.lazyValue(reward, s, choice, totalRewards)
-			if choice == first || isBetter(value, nextRewards[s], !game.maximizer.Has(s)) {
-				bestChoice, nextRewards[s] = choice, value
+			value := game.lazyValue(reward, state, choice, totalRewards)
+			if choice == first || isBetter(value, nextRewards[state], !game.maximizer.Has(state)) {
+				bestChoice, nextRewards[state] = choice, value
 			}
 		}
 		if strategy != nil {
-			strategy[s] = uint32(bestChoice)
+			strategy[state] = uint32(bestChoice)
 		}
 	}
 	return nextRewards
 }
 
-// lazyValue returns the total reward of a choice of state s if the choice stays in s with probability 1/2. totalRewards has the total rewards of
+// lazyValue returns the total reward of a choice of a state if the choice stays in the state with probability 1/2. totalRewards has the total rewards of
 // the states. Without staying, value iteration of a periodic game would not converge.
-func (game *Game) lazyValue(reward *sparse.Reward, s, choice int, totalRewards []float64) float64 {
+func (game *Game) lazyValue(reward *sparse.Reward, state, choice int, totalRewards []float64) float64 {
 	sum := 0.0
 	first, end := game.graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		sum += game.graph.Prob(transition) * totalRewards[game.graph.Target[transition]]
 	}
-	return reward.ChoiceTotal(s, choice) + (sum+totalRewards[s])/2
+	return reward.ChoiceTotal(state, choice) + (sum+totalRewards[state])/2
 }

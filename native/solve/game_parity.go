@@ -25,8 +25,8 @@ func (game *Game) Parity(ctx context.Context, priorities []int, opts Options) (*
 	if err != nil || opts.Exact && !wantsStrategies {
 		return lower, err
 	}
-	for s := range priorities {
-		priorities[s]++ // the minimizer wins if the least priority is odd
+	for state := range priorities {
+		priorities[state]++ // the minimizer wins if the least priority is odd
 	}
 	opponent := NewGame(game.graph, game.maximizer.Complement()).newParityImprovement(ctx, priorities, opts)
 	upper, err := opponent.run()
@@ -39,8 +39,8 @@ func (game *Game) Parity(ctx context.Context, priorities []int, opts Options) (*
 	if opts.Exact {
 		return lower, nil
 	}
-	for s, value := range upper.Lower {
-		lower.Upper[s] = oneMinus(value, math.Inf(1))
+	for state, value := range upper.Lower {
+		lower.Upper[state] = oneMinus(value, math.Inf(1))
 	}
 	lower.Sweeps += upper.Sweeps
 	lower.Converged = !lower.hasWideBounds(sparse.FullSet(game.graph.NumStates()), opts.epsilon())
@@ -55,8 +55,8 @@ func (game *Game) newParityImprovement(ctx context.Context, priorities []int, op
 // combineStrategies joins the choices of a strategy of the maximizer and a strategy of the minimizer.
 func (game *Game) combineStrategies(maximizer, minimizer []uint32) []uint32 {
 	strategies := slices.Clone(minimizer)
-	for s := range game.maximizer.All() {
-		strategies[s] = maximizer[s]
+	for state := range game.maximizer.All() {
+		strategies[state] = maximizer[state]
 	}
 	return strategies
 }
@@ -73,8 +73,8 @@ func compressPriorities(priorities []int) []int {
 		compressed[priority] = next
 	}
 	result := make([]int, len(priorities))
-	for s, priority := range priorities {
-		result[s] = compressed[priority]
+	for state, priority := range priorities {
+		result[state] = compressed[priority]
 	}
 	return result
 }
@@ -117,8 +117,8 @@ func (improvement *parityImprovement) run() (*Values, error) {
 			return nil, err
 		}
 		bestValues.Sweeps += improvement.values.Sweeps
-		for s := range bestValues.Lower {
-			bestValues.Lower[s] = max(bestValues.Lower[s], improvement.values.Lower[s])
+		for state := range bestValues.Lower {
+			bestValues.Lower[state] = max(bestValues.Lower[state], improvement.values.Lower[state])
 		}
 		bestValues.Exact = improvement.values.Exact
 		if !improvement.improve() {
@@ -144,12 +144,12 @@ func (improvement *parityImprovement) evaluate() error {
 	if err != nil {
 		return err
 	}
-	for s := range values.Lower {
+	for state := range values.Lower {
 		if values.Exact != nil {
-			values.setExact(s, new(big.Rat).Sub(big.NewRat(1, 1), values.Exact[s]))
+			values.setExact(state, new(big.Rat).Sub(big.NewRat(1, 1), values.Exact[state]))
 			continue
 		}
-		values.Lower[s], values.Upper[s] = oneMinus(values.Upper[s], math.Inf(-1)), oneMinus(values.Lower[s], math.Inf(1))
+		values.Lower[state], values.Upper[state] = oneMinus(values.Upper[state], math.Inf(-1)), oneMinus(values.Lower[state], math.Inf(1))
 	}
 	improvement.values, improvement.evaluatedStrategy = values, slices.Clone(improvement.strategy)
 	return nil
@@ -159,12 +159,12 @@ func (improvement *parityImprovement) evaluate() error {
 func (improvement *parityImprovement) strategyChoices() *sparse.Set {
 	graph := improvement.game.graph
 	choices := sparse.NewSet(graph.NumChoices())
-	for s := range graph.NumStates() {
-		if improvement.game.maximizer.Has(s) {
-			choices.Add(int(improvement.strategy[s]))
+	for state := range graph.NumStates() {
+		if improvement.game.maximizer.Has(state) {
+			choices.Add(int(improvement.strategy[state]))
 			continue
 		}
-		first, end := graph.Choices(s)
+		first, end := graph.Choices(state)
 		for choice := first; choice < end; choice++ {
 			choices.Add(choice)
 		}
@@ -189,7 +189,7 @@ func oddEndComponentStates(ctx context.Context, model *sparse.Model, priorities 
 				addStates(oddStates, members)
 				continue
 			}
-			isLeast := func(s uint32) bool { return priorities[s] == minPriority }
+			isLeast := func(state uint32) bool { return priorities[state] == minPriority }
 			addStates(states, slices.DeleteFunc(slices.Clone(members), isLeast))
 		}
 	}
@@ -199,8 +199,8 @@ func oddEndComponentStates(ctx context.Context, model *sparse.Model, priorities 
 // leastPriority returns the least priority of some states.
 func leastPriority(states []uint32, priorities []int) int {
 	minPriority := math.MaxInt
-	for _, s := range states {
-		minPriority = min(minPriority, priorities[s])
+	for _, state := range states {
+		minPriority = min(minPriority, priorities[state])
 	}
 	return minPriority
 }
@@ -209,9 +209,9 @@ func leastPriority(states []uint32, priorities []int) int {
 // strategies that win almost surely within a class of states with equal values. It reports whether the strategy changed.
 func (improvement *parityImprovement) improve() (changed bool) {
 	comparisons := improvement.compareChoices()
-	for s := range improvement.game.maximizer.All() {
-		if betterChoice := improvement.bestChoice(s, comparisons); comparisons[betterChoice] > 0 {
-			improvement.strategy[s], changed = uint32(betterChoice), true
+	for state := range improvement.game.maximizer.All() {
+		if betterChoice := improvement.bestChoice(state, comparisons); comparisons[betterChoice] > 0 {
+			improvement.strategy[state], changed = uint32(betterChoice), true
 		}
 	}
 	if changed {
@@ -228,10 +228,10 @@ func (improvement *parityImprovement) improve() (changed bool) {
 func (improvement *parityImprovement) compareChoices() []int {
 	graph := improvement.game.graph
 	comparisons := make([]int, graph.NumChoices())
-	for s := range graph.NumStates() {
-		first, end := graph.Choices(s)
+	for state := range graph.NumStates() {
+		first, end := graph.Choices(state)
 		for choice := first; choice < end; choice++ {
-			comparisons[choice] = improvement.compareWithState(choice, s)
+			comparisons[choice] = improvement.compareWithState(choice, state)
 		}
 	}
 	return comparisons
@@ -254,13 +254,13 @@ func (improvement *parityImprovement) bestChoice(state int, comparisons []int) i
 // depends on it.
 const tolerance = 1e-10
 
-// compareWithState returns 1, 0 or -1 if the mean value of a choice is greater than, equal to, or less than the value of its state s. Without exact
+// compareWithState returns 1, 0 or -1 if the mean value of a choice is greater than, equal to, or less than the value of its state. Without exact
 // values, differences up to tolerance count as equal.
-func (improvement *parityImprovement) compareWithState(choice, s int) int {
+func (improvement *parityImprovement) compareWithState(choice, state int) int {
 	if improvement.values.Exact != nil {
-		return expectedValue(improvement.game.graph, choice, improvement.values.Exact).Cmp(improvement.values.Exact[s])
+		return expectedValue(improvement.game.graph, choice, improvement.values.Exact).Cmp(improvement.values.Exact[state])
 	}
-	difference := improvement.meanOfChoice(choice) - improvement.values.Lower[s]
+	difference := improvement.meanOfChoice(choice) - improvement.values.Lower[state]
 	switch {
 	case difference > tolerance:
 		return 1
@@ -284,21 +284,21 @@ func (improvement *parityImprovement) meanOfChoice(choice int) float64 {
 // tolerance count as equal.
 func (improvement *parityImprovement) valueClasses() [][]uint32 {
 	var sortedStates []uint32
-	for s, lower := range improvement.values.Lower {
-		isRoundedToOne := improvement.values.Exact != nil && !improvement.values.Exact[s].IsInt()
+	for state, lower := range improvement.values.Lower {
+		isRoundedToOne := improvement.values.Exact != nil && !improvement.values.Exact[state].IsInt()
 		if lower < 1 || isRoundedToOne {
-			sortedStates = append(sortedStates, uint32(s))
+			sortedStates = append(sortedStates, uint32(state))
 		}
 	}
 	slices.SortStableFunc(sortedStates, improvement.compareValues)
 	var classes [][]uint32
-	for i, s := range sortedStates {
-		if i > 0 && improvement.equalValues(sortedStates[i-1], s) {
+	for i, state := range sortedStates {
+		if i > 0 && improvement.equalValues(sortedStates[i-1], state) {
 			last := len(classes) - 1
-			classes[last] = append(classes[last], s)
+			classes[last] = append(classes[last], state)
 			continue
 		}
-		classes = append(classes, []uint32{s})
+		classes = append(classes, []uint32{state})
 	}
 	return classes
 }
@@ -324,8 +324,8 @@ func (improvement *parityImprovement) equalValues(left, right uint32) bool {
 func (improvement *parityImprovement) winInClass(class []uint32, comparisons []int) bool {
 	solver := improvement.classGame(class, comparisons)
 	wonStates := solver.solve()
-	for s := range wonStates.All() {
-		improvement.strategy[s] = solver.strategy[s]
+	for state := range wonStates.All() {
+		improvement.strategy[state] = solver.strategy[state]
 	}
 	return !wonStates.Empty()
 }
@@ -340,19 +340,19 @@ func (improvement *parityImprovement) classGame(class []uint32, comparisons []in
 		game: improvement.game, region: classStates, choices: sparse.NewSet(graph.NumChoices()),
 		priorities: make([]int, graph.NumChoices()), strategy: slices.Clone(improvement.strategy),
 	}
-	for _, s := range class {
-		canLeave := improvement.addClassChoices(solver, int(s), comparisons)
-		if canLeave && !improvement.game.maximizer.Has(int(s)) { // the minimizer wins here
-			classStates.Remove(int(s))
+	for _, state := range class {
+		canLeave := improvement.addClassChoices(solver, int(state), comparisons)
+		if canLeave && !improvement.game.maximizer.Has(int(state)) { // the minimizer wins here
+			classStates.Remove(int(state))
 		}
 	}
 	return solver
 }
 
-// addClassChoices adds the choices of state s that preserve the value and stay in the class to the solver's game. canLeave says that another
+// addClassChoices adds the choices of a state that preserve the value and stay in the class to the solver's game. canLeave says that another
 // choice preserves the value and can leave the class.
-func (improvement *parityImprovement) addClassChoices(solver *almostSure, s int, comparisons []int) (canLeave bool) {
-	first, end := improvement.game.graph.Choices(s)
+func (improvement *parityImprovement) addClassChoices(solver *almostSure, state int, comparisons []int) (canLeave bool) {
+	first, end := improvement.game.graph.Choices(state)
 	for choice := first; choice < end; choice++ {
 		preservesValue := comparisons[choice] == 0
 		if !preservesValue {
@@ -363,7 +363,7 @@ func (improvement *parityImprovement) addClassChoices(solver *almostSure, s int,
 			continue
 		}
 		solver.choices.Add(choice)
-		solver.priorities[choice] = improvement.priorities[s]
+		solver.priorities[choice] = improvement.priorities[state]
 	}
 	return canLeave
 }
@@ -420,26 +420,26 @@ func (winning *almostSure) fixedPoint(priority int) *sparse.Set {
 // wonStates returns the states that the maximizer wins for the current values of all variables.
 func (winning *almostSure) wonStates() *sparse.Set {
 	result := sparse.NewSet(winning.region.Len())
-	for s := range winning.region.All() {
-		if winning.isWon(s) {
-			result.Add(s)
+	for state := range winning.region.All() {
+		if winning.isWon(state) {
+			result.Add(state)
 		}
 	}
 	return result
 }
 
-// isWon reports whether the maximizer wins state s for the current values of all variables. It writes the winning choice to the strategy.
-func (winning *almostSure) isWon(s int) bool {
-	first, end := winning.game.graph.Choices(s)
-	if !winning.game.maximizer.Has(s) {
+// isWon reports whether the maximizer wins a state for the current values of all variables. It writes the winning choice to the strategy.
+func (winning *almostSure) isWon(state int) bool {
+	first, end := winning.game.graph.Choices(state)
+	if !winning.game.maximizer.Has(state) {
 		return winning.areAllWon(first, end)
 	}
 	for choice := first; choice < end; choice++ {
 		if !winning.choices.Has(choice) || !winning.isWonChoice(choice) {
 			continue
 		}
-		if !winning.isWonForOddPriority(s) { // an earlier iteration has not chosen yet
-			winning.strategy[s] = uint32(choice)
+		if !winning.isWonForOddPriority(state) { // an earlier iteration has not chosen yet
+			winning.strategy[state] = uint32(choice)
 		}
 		return true
 	}
@@ -457,9 +457,9 @@ func (winning *almostSure) areAllWon(first, end int) bool {
 }
 
 // isWonForOddPriority reports whether a state is in the variable of an odd priority.
-func (winning *almostSure) isWonForOddPriority(s int) bool {
+func (winning *almostSure) isWonForOddPriority(state int) bool {
 	for priority := 1; priority < len(winning.variables); priority += 2 {
-		if winning.variables[priority].Has(s) {
+		if winning.variables[priority].Has(state) {
 			return true
 		}
 	}

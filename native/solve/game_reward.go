@@ -14,8 +14,8 @@ import (
 // Source: PRISM-games' R[F]; stochastic shortest path games, Patek and Bertsekas (1999); strategy
 // improvement of the minimizer from a strategy that reaches target almost surely.
 func (game *Game) ReachReward(ctx context.Context, reward *sparse.Reward, target *sparse.Set, opts Options) (*Values, error) {
-	if dir, ok := game.Direction(); ok {
-		return ReachReward(ctx, game.graph, reward, target, dir, opts)
+	if direction, ok := game.Direction(); ok {
+		return ReachReward(ctx, game.graph, reward, target, direction, opts)
 	}
 	strategy := game.firstChoices()
 	reachabilityGame := NewGame(game.graph, game.maximizer.Complement()) // the minimizer of rewards maximizes reachability
@@ -28,8 +28,8 @@ func (game *Game) ReachReward(ctx context.Context, reward *sparse.Reward, target
 		return nil, err
 	}
 	improvement.sys.maybe = finiteStates.Minus(target)
-	improvement.solve = func(restricted *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
-		return ReachReward(ctx, restricted, reward, target, dir, opts)
+	improvement.solve = func(restricted *sparse.Graph, reward *sparse.Reward, direction Direction, opts Options) (*Values, error) {
+		return ReachReward(ctx, restricted, reward, target, direction, opts)
 	}
 	return improvement.run(Min, strategy)
 }
@@ -37,8 +37,8 @@ func (game *Game) ReachReward(ctx context.Context, reward *sparse.Reward, target
 // TotalReward returns bounds on the expected total reward, if both sides of the game play optimally. It is infinite where the maximizer can collect
 // rewards forever with positive probability. The method is strategy improvement of the maximizer.
 func (game *Game) TotalReward(ctx context.Context, reward *sparse.Reward, opts Options) (*Values, error) {
-	if dir, ok := game.Direction(); ok {
-		return TotalReward(ctx, game.graph, reward, dir, opts)
+	if direction, ok := game.Direction(); ok {
+		return TotalReward(ctx, game.graph, reward, direction, opts)
 	}
 	finiteStates := game.finiteTotalStates(reward)
 	if !finiteStates.Complement().Empty() {
@@ -49,8 +49,8 @@ func (game *Game) TotalReward(ctx context.Context, reward *sparse.Reward, opts O
 		return nil, err
 	}
 	improvement.sys.maybe = finiteStates
-	improvement.solve = func(restricted *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
-		return TotalReward(ctx, restricted, reward, dir, opts)
+	improvement.solve = func(restricted *sparse.Graph, reward *sparse.Reward, direction Direction, opts Options) (*Values, error) {
+		return TotalReward(ctx, restricted, reward, direction, opts)
 	}
 	return improvement.run(Max, game.firstChoices())
 }
@@ -61,11 +61,11 @@ func (game *Game) TotalReward(ctx context.Context, reward *sparse.Reward, opts O
 // Source: Chatterjee and Henzinger (2012), section 3.2: almost-sure coBuchi objectives.
 func (game *Game) finiteTotalStates(reward *sparse.Reward) *sparse.Set {
 	priorities := make([]int, game.graph.NumChoices()) // the minimizer wins if choices with a reward occur finitely often
-	for s := range game.graph.NumStates() {
-		first, end := game.graph.Choices(s)
+	for state := range game.graph.NumStates() {
+		first, end := game.graph.Choices(state)
 		for choice := first; choice < end; choice++ {
 			priorities[choice] = 2
-			if reward.ChoiceTotal(s, choice) > 0 {
+			if reward.ChoiceTotal(state, choice) > 0 {
 				priorities[choice] = 1
 			}
 		}
@@ -85,13 +85,13 @@ func (game *Game) finiteTotalStates(reward *sparse.Reward) *sparse.Set {
 func (game *Game) RewardUntilReached(ctx context.Context, reward *sparse.Reward, target *sparse.Set, opts Options) (*Values, error) {
 	builder := sparse.NewDerivedBuilder(game.graph.Model, game.graph.Kind)
 	sameTarget := func(i int) uint32 { return game.graph.Target[i] }
-	for s := range game.graph.NumStates() {
+	for state := range game.graph.NumStates() {
 		builder.State()
-		if target.Has(s) {
-			builder.Loop(uint32(s))
+		if target.Has(state) {
+			builder.Loop(uint32(state))
 			continue
 		}
-		first, end := game.graph.Choices(s)
+		first, end := game.graph.Choices(state)
 		for choice := first; choice < end; choice++ {
 			builder.Copy(choice, sameTarget)
 		}
@@ -116,8 +116,8 @@ func withoutStates[T any](values []T, states *sparse.Set) []T {
 	}
 	var zero T
 	result := slices.Clone(values)
-	for s := range states.All() {
-		result[s] = zero
+	for state := range states.All() {
+		result[state] = zero
 	}
 	return result
 }
@@ -140,9 +140,9 @@ func valuesOfOrigins[T any](values []T, originalChoices []uint32) []T {
 // originalStrategy translates the strategy of a derived model to the original model: it replaces each choice c by originalChoices[c].
 func originalStrategy(strategy, originalChoices []uint32) []uint32 {
 	result := slices.Clone(strategy)
-	for s, choice := range result {
+	for state, choice := range result {
 		if choice != sparse.None {
-			result[s] = originalChoices[choice]
+			result[state] = originalChoices[choice]
 		}
 	}
 	return result

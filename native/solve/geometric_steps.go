@@ -49,10 +49,10 @@ func (sys *equationSystem) allowsGeometricSteps(opts Options, states []uint32, n
 	if everyStepCounts || sys.nature != nil || sys.graph.Kind == sparse.CTMC || numSteps < geometricAfter*(1+geometricMinFactor) {
 		return false
 	}
-	for _, s := range states {
-		first, end := sys.graph.Choices(int(s))
+	for _, state := range states {
+		first, end := sys.graph.Choices(int(state))
 		hasSeveralChoices := end-first > 1
-		if hasSeveralChoices || sys.values.Upper[s] > 0 {
+		if hasSeveralChoices || sys.values.Upper[state] > 0 {
 			return false
 		}
 	}
@@ -62,8 +62,8 @@ func (sys *equationSystem) allowsGeometricSteps(opts Options, states []uint32, n
 // newGeometricSteps prepares the computation of numSteps steps of the given states. It sets the values of the states to 0 and starts with
 // the first step.
 func (sys *equationSystem) newGeometricSteps(opts Options, states []uint32, numSteps int) *geometricSteps {
-	for _, s := range states {
-		sys.values.Lower[s], sys.values.Upper[s] = 0, 0
+	for _, state := range states {
+		sys.values.Lower[state], sys.values.Upper[state] = 0, 0
 	}
 	numStates := sys.graph.NumStates()
 	current := &increments{
@@ -100,9 +100,9 @@ func (steps *geometricSteps) run(meter *meter) error {
 // addIncrement adds the current increment to the sum, and computes the next increment.
 func (increments *increments) addIncrement(meter *meter) error {
 	current := increments.equations.values
-	for _, s := range increments.states {
-		increments.sumLower[s] += current.Lower[s]
-		increments.sumUpper[s] += current.Upper[s]
+	for _, state := range increments.states {
+		increments.sumLower[state] += current.Lower[state]
+		increments.sumUpper[state] += current.Upper[state]
 	}
 	if _, err := increments.equations.stepInBlocks(increments.states, increments.nextLower, increments.nextUpper, meter); err != nil {
 		return err
@@ -178,14 +178,14 @@ func (steps *geometricSteps) quotientBounds(periods float64, acceptWide bool) (m
 	const allowedSpread = 8 // in units of epsilon; greater differences cannot give narrow bounds
 	minQuotient = math.Inf(1)
 	reference, current := steps.reference.equations.values, steps.current.equations.values
-	for _, s := range steps.current.states {
-		if reference.Lower[s] > 0 {
-			minQuotient = min(minQuotient, current.Lower[s]/reference.Lower[s])
+	for _, state := range steps.current.states {
+		if reference.Lower[state] > 0 {
+			minQuotient = min(minQuotient, current.Lower[state]/reference.Lower[state])
 		}
 		switch {
-		case reference.Upper[s] > 0:
-			maxQuotient = max(maxQuotient, current.Upper[s]/reference.Upper[s])
-		case current.Upper[s] > 0:
+		case reference.Upper[state] > 0:
+			maxQuotient = max(maxQuotient, current.Upper[state]/reference.Upper[state])
+		case current.Upper[state] > 0:
 			return 0, 0, false
 		}
 		effectivePeriods := periods
@@ -233,10 +233,10 @@ func sumOfPowers(ratio float64, terms int) float64 {
 // estimateIsNarrow estimates whether the geometric series will give narrow bounds, before the first period is computed exactly.
 func (steps *geometricSteps) estimateIsNarrow(series geometricSum) bool {
 	// The increments since the reference approximate the first period.
-	for _, s := range steps.current.states {
-		lower, upper := steps.reference.sumLower[s], steps.reference.sumUpper[s]
-		lower += series.lower * (steps.current.sumLower[s] - lower)
-		upper += series.upper * (steps.current.sumUpper[s] - upper)
+	for _, state := range steps.current.states {
+		lower, upper := steps.reference.sumLower[state], steps.reference.sumUpper[state]
+		lower += series.lower * (steps.current.sumLower[state] - lower)
+		upper += series.upper * (steps.current.sumUpper[state] - upper)
 		if !steps.isNarrow(lower, upper) {
 			return false
 		}
@@ -249,14 +249,14 @@ func (steps *geometricSteps) isNarrow(lower, upper float64) bool {
 	return upper-lower <= steps.epsilon/2*upper && upper < math.MaxFloat64
 }
 
-// stateBounds returns bounds on the value of state s, the sum of its increments. The increments before the first period are summed one by one, and
+// stateBounds returns bounds on the value of a state, the sum of its increments. The increments before the first period are summed one by one, and
 // those of the periods are the sum of the first period times the geometric series. firstPeriod is nil if there are no periods.
-func (steps *geometricSteps) stateBounds(s uint32, beforePeriods, firstPeriod *increments, series geometricSum) (lower, upper float64) {
-	lower, upper = beforePeriods.sumLower[s], beforePeriods.sumUpper[s]
+func (steps *geometricSteps) stateBounds(state uint32, beforePeriods, firstPeriod *increments, series geometricSum) (lower, upper float64) {
+	lower, upper = beforePeriods.sumLower[state], beforePeriods.sumUpper[state]
 	numAdditions := beforePeriods.count
 	if firstPeriod != nil {
-		lower += series.lower * firstPeriod.sumLower[s]
-		upper += series.upper * firstPeriod.sumUpper[s]
+		lower += series.lower * firstPeriod.sumLower[state]
+		upper += series.upper * firstPeriod.sumUpper[state]
 		numAdditions = firstPeriod.count + 2
 	}
 	relErr := 1.05 * float64(numAdditions+4) * unitRoundoff
@@ -269,8 +269,8 @@ func (steps *geometricSteps) stateBounds(s uint32, beforePeriods, firstPeriod *i
 
 // boundsAreNarrow reports whether the bounds of all states are narrow enough.
 func (steps *geometricSteps) boundsAreNarrow(beforePeriods, firstPeriod *increments, series geometricSum) bool {
-	for _, s := range steps.current.states {
-		if !steps.isNarrow(steps.stateBounds(s, beforePeriods, firstPeriod, series)) {
+	for _, state := range steps.current.states {
+		if !steps.isNarrow(steps.stateBounds(state, beforePeriods, firstPeriod, series)) {
 			return false
 		}
 	}
@@ -279,7 +279,7 @@ func (steps *geometricSteps) boundsAreNarrow(beforePeriods, firstPeriod *increme
 
 // writeBounds writes the bounds on the values of all states to the system.
 func (steps *geometricSteps) writeBounds(beforePeriods, firstPeriod *increments, series geometricSum) {
-	for _, s := range steps.current.states {
-		steps.system.values.Lower[s], steps.system.values.Upper[s] = steps.stateBounds(s, beforePeriods, firstPeriod, series)
+	for _, state := range steps.current.states {
+		steps.system.values.Lower[state], steps.system.values.Upper[state] = steps.stateBounds(state, beforePeriods, firstPeriod, series)
 	}
 }

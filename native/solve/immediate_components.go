@@ -8,25 +8,25 @@ import (
 
 // markovUntilOfQuotient computes the time-bounded until probabilities of a Markov automaton with cycles of immediate states. It merges each
 // maximal end component of immediate states into one state. The error is ErrImmediate if other cycles remain.
-func markovUntilOfQuotient(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*Values, error) {
+func markovUntilOfQuotient(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, direction Direction, opts Options) (*Values, error) {
 	// All states of an end component of immediate states have the same value: a scheduler can move within it while no time passes.
 	// A scheduler that stays in the end component forever never reaches right.
-	immediate := sparse.SelectStates(graph.NumStates(), func(s int) bool { return rates.High[s] == 0 && left.Has(s) && !right.Has(s) })
+	immediate := sparse.SelectStates(graph.NumStates(), func(state int) bool { return rates.High[state] == 0 && left.Has(state) && !right.Has(state) })
 	components, err := graph.EndComponents(ctx, immediate, nil)
 	if err != nil {
 		return nil, err
 	}
 	quotient := newMECQuotient(graph, components)
-	for _, s := range graph.Initial {
-		quotient.graph.Initial = append(quotient.graph.Initial, quotient.stateOf[s])
+	for _, state := range graph.Initial {
+		quotient.graph.Initial = append(quotient.graph.Initial, quotient.stateOf[state])
 	}
-	values, err := markovUntil(ctx, quotient.graph, quotient.quotientStates(left), quotient.quotientStates(right), quotient.quotientRates(rates), time, dir, opts)
+	values, err := markovUntil(ctx, quotient.graph, quotient.quotientStates(left), quotient.quotientStates(right), quotient.quotientRates(rates), time, direction, opts)
 	if err != nil {
 		return nil, err
 	}
 	lower, upper := make([]float64, graph.NumStates()), make([]float64, graph.NumStates())
-	for s, quotientState := range quotient.stateOf {
-		lower[s], upper[s] = values.Lower[quotientState], values.Upper[quotientState]
+	for state, quotientState := range quotient.stateOf {
+		lower[state], upper[state] = values.Lower[quotientState], values.Upper[quotientState]
 	}
 	values.Lower, values.Upper = lower, upper
 	return values, nil
@@ -35,8 +35,8 @@ func markovUntilOfQuotient(ctx context.Context, graph *sparse.Graph, left, right
 // quotientStates returns the states of the quotient that represent the given states.
 func (quotient *mecQuotient) quotientStates(states *sparse.Set) *sparse.Set {
 	result := sparse.NewSet(quotient.graph.NumStates())
-	for s, quotientState := range quotient.stateOf {
-		if states.Has(s) {
+	for state, quotientState := range quotient.stateOf {
+		if states.Has(state) {
 			result.Add(int(quotientState))
 		}
 	}
@@ -47,8 +47,8 @@ func (quotient *mecQuotient) quotientStates(states *sparse.Set) *sparse.Set {
 func (quotient *mecQuotient) quotientRates(rates Rates) Rates {
 	numStates := quotient.graph.NumStates()
 	result := Rates{Low: make([]float64, numStates), High: make([]float64, numStates)}
-	for s, quotientState := range quotient.stateOf {
-		result.Low[quotientState], result.High[quotientState] = rates.Low[s], rates.High[s]
+	for state, quotientState := range quotient.stateOf {
+		result.Low[quotientState], result.High[quotientState] = rates.Low[state], rates.High[state]
 	}
 	return result
 }

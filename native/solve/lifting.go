@@ -57,7 +57,8 @@ func newLifting(meter *meter, rows []*exactRow) (*lifting, error) {
 
 // choosePrime factorizes the equations modulo a prime of 63 bits. Nearly always the first prime works.
 func (lifting *lifting) choosePrime(meter *meter) error {
-	for prime := uint64(1<<63 - 25); ; prime -= 2 {
+	const greatestPrime = 1<<63 - 25 // the greatest prime below 2^63
+	for prime := uint64(greatestPrime); ; prime -= 2 {
 		lifting.primeInt = new(big.Int).SetUint64(prime)
 		if !lifting.primeInt.ProbablyPrime(0) {
 			continue
@@ -221,8 +222,8 @@ func (lifting *lifting) solve(meter *meter, constantOf func(unknown int) *big.In
 	for unknown := range remainders {
 		remainders[unknown] = new(big.Int).Set(constantOf(unknown))
 	}
-	var digits [][]uint64
-	nextAttempt := 2 // the number of digits at the next reconstruction
+	var digits [][]uint64 // digits[i] has the digit i of each unknown
+	nextAttempt := 2      // the number of digits at the next reconstruction
 	for {
 		newDigits := lifting.solveModPrime(remainders)
 		digits = append(digits, newDigits)
@@ -355,7 +356,7 @@ func (lifting *lifting) valueOfDigits(digits [][]uint64, unknown int) *big.Int {
 //
 // Source: Monagan, Maximal quotient rational reconstruction (2004).
 func reconstructFraction(residue, modulus *big.Int) (numerator, denominator *big.Int) {
-	const minBits = 32 // bits of the quotient
+	const minBits = 32 // the quotient of the wanted fraction has more bits than the other quotients, and more than these
 	previousRemainder, remainder := new(big.Int).Set(modulus), new(big.Int).Mod(residue, modulus)
 	previousCoeff, coeff := new(big.Int), big.NewInt(1)
 	bestBits := minBits

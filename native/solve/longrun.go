@@ -15,33 +15,33 @@ import (
 // MDP, per unit of time of a CTMC. A reward of 1 in a set of states gives the long-run probability of the set.
 //
 // Source: PRISM's R[S], Storm's R[LRA].
-func LongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
-	return longRun(ctx, graph, reward, nil, dir, opts)
+func LongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, direction Direction, opts Options) (*Values, error) {
+	return longRun(ctx, graph, reward, nil, direction, opts)
 }
 
 // SteadyState returns bounds on the extremal long-run probability of a set of states. In an MDP it is
 // the long-run fraction of steps.
 //
 // Source: PRISM's S, Storm's LRA.
-func SteadyState(ctx context.Context, graph *sparse.Graph, rewardedStates *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	return longRun(ctx, graph, indicatorReward(rewardedStates), rewardedStates, dir, opts)
+func SteadyState(ctx context.Context, graph *sparse.Graph, rewardedStates *sparse.Set, direction Direction, opts Options) (*Values, error) {
+	return longRun(ctx, graph, indicatorReward(rewardedStates), rewardedStates, direction, opts)
 }
 
 // indicatorReward returns the reward structure with reward 1 in the states of a set.
 func indicatorReward(rewardedStates *sparse.Set) *sparse.Reward {
 	reward := &sparse.Reward{State: make([]float64, rewardedStates.Len()), StateFractions: make([]*big.Rat, rewardedStates.Len())}
 	unitReward := big.NewRat(1, 1)
-	for s := range rewardedStates.All() {
-		reward.State[s], reward.StateFractions[s] = 1, unitReward
+	for state := range rewardedStates.All() {
+		reward.State[state], reward.StateFractions[state] = 1, unitReward
 	}
 	return reward
 }
 
 // longRun computes the long-run average of a reward from each state of a Markov chain or an MDP. For a long-run probability,
 // rewardedStates is the set of states with reward 1. For other rewards it is nil.
-func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewardedStates *sparse.Set, dir Direction, opts Options) (*Values, error) {
+func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewardedStates *sparse.Set, direction Direction, opts Options) (*Values, error) {
 	if graph.FirstChoice != nil {
-		return optimalLongRun(ctx, graph, reward, rewardedStates, dir, opts)
+		return optimalLongRun(ctx, graph, reward, rewardedStates, direction, opts)
 	}
 	opts.Scheduler = false
 	sys, err := newSystem(graph, reward, Max, opts)
@@ -88,22 +88,22 @@ func (bscc *bsccGain) assignGain(members []uint32, rewardedStates *sparse.Set) e
 		if err != nil {
 			return err
 		}
-		for _, s := range members {
-			values.setExact(int(s), gain)
+		for _, state := range members {
+			values.setExact(int(state), gain)
 		}
 		return nil
 	}
 	bounds, isConverged, err := bscc.gainOfComponent(members, rewardedStates)
 	values.Converged = values.Converged && isConverged
-	for _, s := range members {
-		values.Lower[s], values.Upper[s] = bounds.lower, bounds.upper
+	for _, state := range members {
+		values.Lower[state], values.Upper[state] = bounds.lower, bounds.upper
 	}
 	return err
 }
 
 // chainGainRat returns the exact gain of a BSCC.
 func (sys *equationSystem) chainGainRat(members []uint32, index *unknownIndex, meter *meter) (*big.Rat, error) {
-	cycle, err := sys.solveCycleRat(members, func(s uint32) uint32 { return s }, index, meter)
+	cycle, err := sys.solveCycleRat(members, func(state uint32) uint32 { return state }, index, meter)
 	if err != nil {
 		return nil, err
 	}
@@ -129,11 +129,11 @@ func (cycle *exactCycle) biasOf(i int) *big.Rat {
 // solveCycleRat computes the exact gain and bias of a recurrent class under the given choices. The last member is the reference state. For
 // each other member it solves the equations of the expected reward and of the expected time until the reference state. The gain follows
 // from the renewal-reward theorem: the expected reward of a cycle from the reference state to itself, divided by its expected time.
-func (sys *equationSystem) solveCycleRat(members []uint32, choiceOf func(s uint32) uint32, index *unknownIndex, meter *meter) (*exactCycle, error) {
+func (sys *equationSystem) solveCycleRat(members []uint32, choiceOf func(state uint32) uint32, index *unknownIndex, meter *meter) (*exactCycle, error) {
 	reference, others := last(members), members[:len(members)-1]
 	index.allocate(sys.graph.NumStates())
-	for i, s := range others {
-		index.unknowns[s] = uint32(i)
+	for i, state := range others {
+		index.unknowns[state] = uint32(i)
 	}
 	defer index.clearUnknowns(others)
 	rows, constantDenominator := sys.cycleRows(others, choiceOf, index)
@@ -159,11 +159,11 @@ func (sys *equationSystem) solveCycleRat(members []uint32, choiceOf func(s uint3
 
 // cycleRows returns the linear equation of the chosen choice of each state. The constants are multiplied by denominator, so they are
 // integers.
-func (sys *equationSystem) cycleRows(states []uint32, choiceOf func(s uint32) uint32, index *unknownIndex) (rows []*exactRow, denominator *big.Int) {
+func (sys *equationSystem) cycleRows(states []uint32, choiceOf func(state uint32) uint32, index *unknownIndex) (rows []*exactRow, denominator *big.Int) {
 	equations := make([]exactRow, len(states))
-	for row, s := range states {
-		choice := int(choiceOf(s))
-		equations[row] = sys.exactRow(int(s), choice, uint32(row), index, sys.reward.ExactChoiceTotal(int(s), choice))
+	for row, state := range states {
+		choice := int(choiceOf(state))
+		equations[row] = sys.exactRow(int(state), choice, uint32(row), index, sys.reward.ExactChoiceTotal(int(state), choice))
 		rows = append(rows, &equations[row])
 	}
 	return rows, scaleConstants(equations)
@@ -217,14 +217,15 @@ func newBSCCGain(ctx context.Context, sys *equationSystem, opts Options) *bsccGa
 }
 
 // gainOfComponent returns bounds on the gain of a BSCC, and reports whether they are narrow enough. For a long-run probability,
-// rewardedStates is the set of states; the gain is 1 if it contains all members, and 0 if it contains none.
+// rewardedStates is the set of states with reward 1: the gain is 1 if it contains all members, and 0 if it contains none. For other rewards it
+// is nil.
 func (bscc *bsccGain) gainOfComponent(members []uint32, rewardedStates *sparse.Set) (bounds gainInterval, isConverged bool, err error) {
 	if rewardedStates == nil {
 		return bscc.solve(members)
 	}
 	numRewarded := 0
-	for _, s := range members {
-		if rewardedStates.Has(int(s)) {
+	for _, state := range members {
+		if rewardedStates.Has(int(state)) {
 			numRewarded++
 		}
 	}
@@ -278,8 +279,9 @@ func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, isConverged 
 		if !canEliminate {
 			continue
 		}
-		// The factor 4 is there because a sweep of bsccGain does more work per transition than a sweep of localSystem.
-		lower, upper, overBudget, err := bscc.gainByElimination(members, float64(sweepsDone)*float64(sweepWork)*budgetPerWork*4)
+		const workPerTransition = 4 // of a sweep of bsccGain, compared with a sweep of localSystem
+		budget := float64(sweepsDone) * float64(sweepWork) * budgetPerWork * workPerTransition
+		lower, upper, overBudget, err := bscc.gainByElimination(members, budget)
 		bounds.tighten(lower, upper)
 		isNearlyConverged := !math.IsInf(upper, 1) && gainInterval{lower, upper}.hasNearlyConverged(epsilon)
 		if err != nil || bounds.hasConverged(epsilon) || isNearlyConverged {
@@ -309,8 +311,8 @@ func (bscc *bsccGain) iterate(members []uint32, bounds *gainInterval, sweepWork,
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
 func (bscc *bsccGain) relaxedValueIteration(members []uint32, sweepWork, maxSweeps int) (lower, upper float64, err error) {
 	const sweepsPerCheck = 4
-	for i, s := range members {
-		bscc.index.unknowns[s] = uint32(i)
+	for i, state := range members {
+		bscc.index.unknowns[state] = uint32(i)
 	}
 	defer bscc.index.clearUnknowns(members)
 	bounds := gainInterval{0, math.Inf(1)}
@@ -373,12 +375,12 @@ func (points *secant) nextGain(lower, upper float64) float64 {
 func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
 	model, unknowns, bias := bscc.rewardSystem.graph.Model, bscc.index.unknowns, bscc.bias
 	reward := bscc.rewardSystem.reward
-	for member, s := range members {
-		sum, exitRate, current := reward.ChoiceTotal(int(s), int(s))-gain, 0.0, bias[member]
-		first, end := model.FirstTransition[s], model.FirstTransition[s+1]
+	for member, state := range members {
+		sum, exitRate, current := reward.ChoiceTotal(int(state), int(state))-gain, 0.0, bias[member]
+		first, end := model.FirstTransition[state], model.FirstTransition[state+1]
 		targets := model.Target[first:end]
 		for i, weightID := range model.WeightIndex[first:end] {
-			if target := targets[i]; target != s {
+			if target := targets[i]; target != state {
 				weight := model.Weights[weightID]
 				exitRate += weight
 				sum += weight * (bias[unknowns[target]] - current)
@@ -395,8 +397,8 @@ func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
 
 // numTransitions returns the number of transitions of all choices of the members.
 func (sys *equationSystem) numTransitions(members []uint32) (count int) {
-	for _, s := range members {
-		count += len(sys.successors(s))
+	for _, state := range members {
+		count += len(sys.successors(state))
 	}
 	return count
 }
@@ -418,17 +420,17 @@ func (bscc *bsccGain) gainBounds(members []uint32) (minimum, maximum float64) {
 // gainBoundsOfPart returns the minimum and the maximum of oneStepGain over members[from:to], rounded outwards.
 func (bscc *bsccGain) gainBoundsOfPart(members []uint32, from, to int) (minimum, maximum float64) {
 	minimum, maximum = math.Inf(1), 0
-	for _, s := range members[from:to] {
-		value, valueErr := bscc.rewardSystem.oneStepGain(int(s), int(s), bscc.bias, &bscc.index)
+	for _, state := range members[from:to] {
+		value, valueErr := bscc.rewardSystem.oneStepGain(int(state), int(state), bscc.bias, &bscc.index)
 		minimum, maximum = min(minimum, value-valueErr), max(maximum, value+valueErr)
 	}
 	return minimum, maximum
 }
 
-// oneStepGain returns the reward of a choice in state s plus the expected change of the bias in one step: r + P h - h, where h is the bias.
+// oneStepGain returns the reward of a choice in a state plus the expected change of the bias in one step: r + P h - h, where h is the bias.
 // absErr bounds the rounding error. index has the position of each state in the slice bias.
-func (sys *equationSystem) oneStepGain(s, choice int, bias []float64, index *unknownIndex) (gain, absErr float64) {
-	reward, ownBias, unknowns := sys.reward.ChoiceTotal(s, choice), bias[index.unknowns[s]], index.unknowns
+func (sys *equationSystem) oneStepGain(state, choice int, bias []float64, index *unknownIndex) (gain, absErr float64) {
+	reward, ownBias, unknowns := sys.reward.ChoiceTotal(state, choice), bias[index.unknowns[state]], index.unknowns
 	sum, magnitude, hasBiasChange := reward, reward, false
 	first, end := sys.graph.Transitions(choice)
 	targets := sys.graph.Target[first:end]
@@ -467,8 +469,8 @@ func (bscc *bsccGain) likelyState(members []uint32) uint32 {
 }
 
 // randomSuccessor draws a successor of a state of a Markov chain by the weights of the transitions.
-func randomSuccessor(graph *sparse.Graph, s uint32, rng *rand.Rand) uint32 {
-	first, end := graph.Transitions(int(s))
+func randomSuccessor(graph *sparse.Graph, state uint32, rng *rand.Rand) uint32 {
+	first, end := graph.Transitions(int(state))
 	exitRate := 0.0
 	for transition := first; transition < end; transition++ {
 		exitRate += graph.Prob(transition)

@@ -13,9 +13,9 @@ import (
 //
 // Source: de Alfaro, Formal verification of probabilistic systems (1997), section 5.4; Ashok, Chatterjee, Daca, Kretinsky
 // and Meggendorfer, Value iteration for long-run average reward in Markov decision processes (CAV 2017).
-func optimalLongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewardedStates *sparse.Set, dir Direction, opts Options) (*Values, error) {
+func optimalLongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewardedStates *sparse.Set, direction Direction, opts Options) (*Values, error) {
 	areProbabilities := rewardedStates != nil
-	return solveByMECs(ctx, graph, reward, areProbabilities, dir, opts, func(mec *mecGain) error {
+	return solveByMECs(ctx, graph, reward, areProbabilities, direction, opts, func(mec *mecGain) error {
 		if err := mec.setKnownGains(ctx, rewardedStates); err != nil {
 			return err
 		}
@@ -30,8 +30,8 @@ func optimalLongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Rew
 
 // solveByMECs returns the optimal long-run average of each state of an MDP. solveMECs sets the optimum of each maximal end component (MEC).
 // The values of the MEC quotient, in which a scheduler selects the MEC to stay in, are the optima of the states.
-func solveByMECs(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, areProbabilities bool, dir Direction, opts Options, solveMECs func(*mecGain) error) (*Values, error) {
-	sys, err := newSystem(graph, reward, dir, opts)
+func solveByMECs(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, areProbabilities bool, direction Direction, opts Options, solveMECs func(*mecGain) error) (*Values, error) {
+	sys, err := newSystem(graph, reward, direction, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func solveByMECs(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 		return nil, err
 	}
 	quotient := newMECQuotient(graph, mecs)
-	values, err := quotient.solve(ctx, mec.gains, mec.knownMECs, dir, areProbabilities, opts)
+	values, err := quotient.solve(ctx, mec.gains, mec.knownMECs, direction, areProbabilities, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (mec *mecGain) setKnownGains(ctx context.Context, rewardedStates *sparse.Se
 
 // setMECsInside sets the gain of each MEC to 1 whose states are all in the given set.
 func (mec *mecGain) setMECsInside(rewardedStates *sparse.Set) {
-	isOutside := func(s uint32) bool { return !rewardedStates.Has(int(s)) }
+	isOutside := func(state uint32) bool { return !rewardedStates.Has(int(state)) }
 	for i := range mec.endComponents.Num() {
 		if !slices.ContainsFunc(mec.endComponents.Members(i), isOutside) {
 			mec.setGain(i, 1)
@@ -131,11 +131,11 @@ func (mec *mecGain) zeroRewardChoices() (zeroReward, rewardedMECs *sparse.Set) {
 	graph := mec.rewardSystem.graph
 	zeroReward, rewardedMECs = sparse.NewSet(graph.NumChoices()), sparse.NewSet(mec.endComponents.Num())
 	for choice := range mec.endComponents.Choices.All() {
-		s := graph.Owner(uint32(choice))
-		if mec.rewardSystem.reward.ChoiceTotal(s, choice) == 0 {
+		state := graph.Owner(uint32(choice))
+		if mec.rewardSystem.reward.ChoiceTotal(state, choice) == 0 {
 			zeroReward.Add(choice)
 		} else {
-			rewardedMECs.Add(int(mec.endComponents.ID[s]))
+			rewardedMECs.Add(int(mec.endComponents.ID[state]))
 		}
 	}
 	return zeroReward, rewardedMECs
@@ -196,8 +196,8 @@ func (mec *mecGain) initMEC(members []uint32) {
 	mec.bias = make([]float64, len(members))
 	mec.stepGains = make([]float64, len(members))
 	mec.currentChoices = make([]uint32, len(members))
-	for member, s := range members {
-		mec.index.unknowns[s] = uint32(member)
-		mec.currentChoices[member] = mec.stayChoices[s]
+	for member, state := range members {
+		mec.index.unknowns[state] = uint32(member)
+		mec.currentChoices[member] = mec.stayChoices[state]
 	}
 }

@@ -18,10 +18,10 @@ var ErrTimeStands = errors.New("some scheduler can stop the time: it stays forev
 //
 // Source: Dinkelbach, On nonlinear fractional programming (1967); Butkova, Wimmer and Hermanns, Long-run rewards for Markov automata
 // (TACAS 2017) for the components.
-func LongRunPerTime(ctx context.Context, graph *sparse.Graph, reward, time *sparse.Reward, dir Direction, opts Options) (*Values, error) {
-	return solveByMECs(ctx, graph, reward, false, dir, opts, func(mec *mecGain) error {
+func LongRunPerTime(ctx context.Context, graph *sparse.Graph, reward, time *sparse.Reward, direction Direction, opts Options) (*Values, error) {
+	return solveByMECs(ctx, graph, reward, false, direction, opts, func(mec *mecGain) error {
 		for i := range mec.endComponents.Num() {
-			component := newTimedComponent(ctx, graph, mec.endComponents, i, reward, time, dir, mec.opts)
+			component := newTimedComponent(ctx, graph, mec.endComponents, i, reward, time, direction, mec.opts)
 			if err := component.solve(); err != nil {
 				return err
 			}
@@ -32,13 +32,13 @@ func LongRunPerTime(ctx context.Context, graph *sparse.Graph, reward, time *spar
 }
 
 // SteadyStatePerTime returns bounds on the optimal long-run fraction of the time in a set of states.
-func SteadyStatePerTime(ctx context.Context, graph *sparse.Graph, rewardedStates *sparse.Set, time *sparse.Reward, dir Direction, opts Options) (*Values, error) {
-	values, err := LongRunPerTime(ctx, graph, time.Within(rewardedStates), time, dir, opts)
+func SteadyStatePerTime(ctx context.Context, graph *sparse.Graph, rewardedStates *sparse.Set, time *sparse.Reward, direction Direction, opts Options) (*Values, error) {
+	values, err := LongRunPerTime(ctx, graph, time.Within(rewardedStates), time, direction, opts)
 	if err != nil {
 		return nil, err
 	}
-	for s := range values.Upper {
-		values.Lower[s], values.Upper[s] = min(values.Lower[s], 1), min(values.Upper[s], 1)
+	for state := range values.Upper {
+		values.Lower[state], values.Upper[state] = min(values.Lower[state], 1), min(values.Upper[state], 1)
 	}
 	return values, nil
 }
@@ -63,23 +63,23 @@ type timedComponent struct {
 }
 
 // newTimedComponent returns one maximal end component as a separate model, with the rewards and mean times of its choices.
-func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.EndComponents, mecNumber int, reward, time *sparse.Reward, dir Direction, opts Options) *timedComponent {
+func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.EndComponents, mecNumber int, reward, time *sparse.Reward, direction Direction, opts Options) *timedComponent {
 	members := mecs.Members(mecNumber)
 	memberIndex := make(map[uint32]uint32, len(members))
-	for member, s := range members {
-		memberIndex[s] = uint32(member)
+	for member, state := range members {
+		memberIndex[state] = uint32(member)
 	}
 	builder := sparse.NewDerivedBuilder(graph.Model, sparse.MDP)
-	for _, s := range members {
+	for _, state := range members {
 		builder.State()
-		first, end := graph.Choices(int(s))
+		first, end := graph.Choices(int(state))
 		for choice := first; choice < end; choice++ {
 			if mecs.Choices.Has(choice) {
 				builder.Copy(choice, func(transition int) uint32 { return memberIndex[graph.Target[transition]] })
 			}
 		}
 	}
-	component := &timedComponent{ctx: ctx, members: members, graph: sparse.NewGraph(builder.Finish()), originalChoices: builder.Origin, dir: dir, opts: opts, upper: math.Inf(1)}
+	component := &timedComponent{ctx: ctx, members: members, graph: sparse.NewGraph(builder.Finish()), originalChoices: builder.Origin, dir: direction, opts: opts, upper: math.Inf(1)}
 	component.reward, component.time = restrictReward(graph, reward, builder.Origin), restrictReward(graph, time, builder.Origin)
 	component.opts.Within = nil
 	return component
@@ -93,10 +93,10 @@ func restrictReward(graph *sparse.Graph, reward *sparse.Reward, originalChoices 
 		result.ChoiceFractions = make([]*big.Rat, len(originalChoices))
 	}
 	for choice, originalChoice := range originalChoices {
-		s := graph.Owner(originalChoice)
-		result.Choice[choice] = reward.ChoiceTotal(s, int(originalChoice))
+		state := graph.Owner(originalChoice)
+		result.Choice[choice] = reward.ChoiceTotal(state, int(originalChoice))
 		if result.ChoiceFractions != nil {
-			result.ChoiceFractions[choice] = reward.ExactChoiceTotal(s, int(originalChoice))
+			result.ChoiceFractions[choice] = reward.ExactChoiceTotal(state, int(originalChoice))
 		}
 	}
 	return result
@@ -203,10 +203,10 @@ func scaledReward(reward *sparse.Reward, factor *big.Rat) *sparse.Reward {
 // setScheduler stores a scheduler, in which a state without a choice gets its first choice.
 func (component *timedComponent) setScheduler(scheduler []uint32) {
 	component.scheduler = slices.Clone(scheduler)
-	for s, choice := range component.scheduler {
+	for state, choice := range component.scheduler {
 		if choice == sparse.None {
-			first, _ := component.graph.Choices(s)
-			component.scheduler[s] = uint32(first)
+			first, _ := component.graph.Choices(state)
+			component.scheduler[state] = uint32(first)
 		}
 	}
 }
@@ -234,9 +234,9 @@ func (component *timedComponent) tighten(guess, shift *big.Rat, difference *Valu
 // step. The quotient is rounded to a float64, unless the options request fractions.
 func (component *timedComponent) averageOfScheduler() (*big.Rat, error) {
 	builder := sparse.NewDerivedBuilder(component.graph.Model, sparse.DTMC)
-	for s := range component.graph.NumStates() {
+	for state := range component.graph.NumStates() {
 		builder.State()
-		builder.Copy(int(component.scheduler[s]), func(i int) uint32 { return component.graph.Target[i] })
+		builder.Copy(int(component.scheduler[state]), func(i int) uint32 { return component.graph.Target[i] })
 	}
 	chain := sparse.NewGraph(builder.Finish())
 	rewardPerStep, err := component.averagePerStep(chain, restrictReward(component.graph, component.reward, builder.Origin))
@@ -279,7 +279,7 @@ func (component *timedComponent) storeInMEC(mec *mecGain, mecIndex int) {
 	}
 	mec.gains.Converged = mec.gains.Converged && component.upper-component.lower <= 10*component.opts.epsilon()*component.upper
 	for member := range component.scheduler {
-		s := component.members[member]
-		mec.stayChoices[s] = component.originalChoices[component.scheduler[member]]
+		state := component.members[member]
+		mec.stayChoices[state] = component.originalChoices[component.scheduler[member]]
 	}
 }

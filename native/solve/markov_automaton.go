@@ -28,18 +28,18 @@ var ErrImmediate = errors.New("several immediate states (in which no time passes
 //
 // Source: Butkova, Hatefi, Hermanns and Krcal, Optimal Continuous Time Control (Unif+), ATVA 2015, for one piece; they raise
 // the uniformisation rate instead of cutting the time.
-func MarkovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*Values, error) {
-	values, err := markovUntil(ctx, graph, left, right, rates, time, dir, opts)
+func MarkovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, direction Direction, opts Options) (*Values, error) {
+	values, err := markovUntil(ctx, graph, left, right, rates, time, direction, opts)
 	if errors.Is(err, ErrImmediate) {
-		return markovUntilOfQuotient(ctx, graph, left, right, rates, time, dir, opts)
+		return markovUntilOfQuotient(ctx, graph, left, right, rates, time, direction, opts)
 	}
 	return values, err
 }
 
 // markovUntil computes time-bounded until probabilities of a Markov automaton. The error is ErrImmediate if several immediate states form a
 // cycle.
-func markovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*Values, error) {
-	automaton, err := newMarkovAutomaton(ctx, graph, left, right, rates, time, dir, opts)
+func markovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, direction Direction, opts Options) (*Values, error) {
+	automaton, err := newMarkovAutomaton(ctx, graph, left, right, rates, time, direction, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -85,9 +85,9 @@ type markovAutomaton struct {
 
 // newMarkovAutomaton prepares the computation of the probability of `left U right` within a time. It sets the values that graph analysis
 // shows to be 0 or 1. If these are all values, values.Converged is true.
-func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*markovAutomaton, error) {
+func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, direction Direction, opts Options) (*markovAutomaton, error) {
 	numStates := graph.NumStates()
-	automaton := &markovAutomaton{uniformisation: *newUniform(graph, nil, opts), dir: dir, leaveProb: make([]float64, numStates), meter: newMeter(ctx, opts, 0)}
+	automaton := &markovAutomaton{uniformisation: *newUniform(graph, nil, opts), dir: direction, leaveProb: make([]float64, numStates), meter: newMeter(ctx, opts, 0)}
 	immediate, rateErr, err := automaton.chooseRate(rates)
 	if err != nil {
 		return nil, err
@@ -96,11 +96,11 @@ func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *s
 	if time.High.Sign() == 0 {
 		canContinue = left.Intersect(immediate)
 	}
-	prob01, err := computeProb01(ctx, graph, canContinue, right, dir)
+	prob01, err := computeProb01(ctx, graph, canContinue, right, direction)
 	if err != nil {
 		return nil, err
 	}
-	withoutTime, err := computeProb01(ctx, graph, left.Intersect(immediate), right, dir)
+	withoutTime, err := computeProb01(ctx, graph, left.Intersect(immediate), right, direction)
 	if err != nil {
 		return nil, err
 	}
@@ -120,14 +120,14 @@ func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *s
 // uniformise sets, for each timed maybe state, the probabilities to leave it and to stay in it in one uniformised step. It sets the upper
 // bounds of all maybe states to 1.
 func (automaton *markovAutomaton) uniformise(maybe, immediate *sparse.Set, rates Rates) {
-	for s := range maybe.Minus(immediate).All() {
-		automaton.maybeStates = append(automaton.maybeStates, uint32(s))
-		automaton.leaveProb[s] = rates.Low[s] / automaton.uniformRate
-		automaton.stayProbs[s] = (automaton.uniformRate - rates.Low[s]) / automaton.uniformRate
+	for state := range maybe.Minus(immediate).All() {
+		automaton.maybeStates = append(automaton.maybeStates, uint32(state))
+		automaton.leaveProb[state] = rates.Low[state] / automaton.uniformRate
+		automaton.stayProbs[state] = (automaton.uniformRate - rates.Low[state]) / automaton.uniformRate
 	}
-	for s := range maybe.All() {
-		automaton.values.Upper[s] = 1
-		first, end := automaton.graph.Choices(s)
+	for state := range maybe.All() {
+		automaton.values.Upper[state] = 1
+		first, end := automaton.graph.Choices(state)
 		automaton.numTransitions += int(automaton.graph.FirstTransition[end]-automaton.graph.FirstTransition[first]) + 1
 	}
 }
@@ -148,12 +148,12 @@ func longestRow(graph *sparse.Graph) int {
 func (automaton *markovAutomaton) chooseRate(rates Rates) (immediate *sparse.Set, rateErr float64, err error) {
 	immediate = sparse.NewSet(automaton.graph.NumStates())
 	maxExitRate := 0.0
-	for s := range automaton.graph.NumStates() {
-		lower, upper := rates.Low[s], rates.High[s]
-		first, end := automaton.graph.Choices(s)
+	for state := range automaton.graph.NumStates() {
+		lower, upper := rates.Low[state], rates.High[state]
+		first, end := automaton.graph.Choices(state)
 		switch {
 		case lower == 0 && upper == 0:
-			immediate.Add(s)
+			immediate.Add(state)
 			continue
 		case !sparse.InRange(lower) || !sparse.InRange(upper) || end != first+1:
 			return nil, 0, ErrRates
@@ -161,7 +161,8 @@ func (automaton *markovAutomaton) chooseRate(rates Rates) (immediate *sparse.Set
 		rateErr = max(rateErr, (upper-lower)/lower)
 		maxExitRate = max(maxExitRate, upper)
 	}
-	if !(rateErr < 0x1p-20) {
+	const maxRateErr = 0x1p-20
+	if !(rateErr < maxRateErr) { // also if it is NaN
 		return nil, 0, ErrRates
 	}
 	automaton.uniformRate = maxExitRate * (1 + slack)
@@ -179,15 +180,15 @@ func (automaton *markovAutomaton) sortImmediate(states *sparse.Set, maxRow int) 
 		if len(members) > 1 {
 			return ErrImmediate
 		}
-		s := members[0]
-		first, end := automaton.graph.Choices(int(s))
+		state := members[0]
+		first, end := automaton.graph.Choices(int(state))
 		for _, target := range automaton.graph.Target[automaton.graph.FirstTransition[first]:automaton.graph.FirstTransition[end]] {
-			if target != s {
-				depths[s] = max(depths[s], depths[target]+1)
+			if target != state {
+				depths[state] = max(depths[state], depths[target]+1)
 			}
 		}
-		deepest = max(deepest, depths[s])
-		automaton.immediateStates = append(automaton.immediateStates, s)
+		deepest = max(deepest, depths[state])
+		automaton.immediateStates = append(automaton.immediateStates, state)
 		automaton.hasChoices = automaton.hasChoices || end != first+1
 	}
 	automaton.replaceTargets()
@@ -202,18 +203,18 @@ func (automaton *markovAutomaton) sortImmediate(states *sparse.Set, maxRow int) 
 func (automaton *markovAutomaton) replaceTargets() {
 	graph := automaton.graph
 	successors := make(map[uint32]uint32)
-	for _, s := range automaton.immediateStates {
-		choice, endChoice := graph.Choices(int(s))
+	for _, state := range automaton.immediateStates {
+		choice, endChoice := graph.Choices(int(state))
 		first, end := graph.Transitions(choice)
-		if endChoice != choice+1 || end != first+1 || graph.Prob(first) != 1 || graph.Target[first] == s {
-			automaton.decidingStates = append(automaton.decidingStates, s)
+		if endChoice != choice+1 || end != first+1 || graph.Prob(first) != 1 || graph.Target[first] == state {
+			automaton.decidingStates = append(automaton.decidingStates, state)
 			continue
 		}
 		successor := graph.Target[first]
 		if next, ok := successors[successor]; ok {
 			successor = next
 		}
-		successors[s] = successor
+		successors[state] = successor
 	}
 	automaton.targets = graph.Target
 	if len(successors) == 0 {
@@ -229,26 +230,26 @@ func (automaton *markovAutomaton) replaceTargets() {
 
 // optimizeImmediate sets the values of immediate states, of which each follows its successors, to the optimum over their choices.
 func (automaton *markovAutomaton) optimizeImmediate(states []uint32, values []float64) {
-	for _, s := range states {
-		first, end := automaton.graph.Choices(int(s))
+	for _, state := range states {
+		first, end := automaton.graph.Choices(int(state))
 		bestValue := 0.0
 		for choice := first; choice < end; choice++ {
-			value := automaton.immediateValue(s, choice, values)
+			value := automaton.immediateValue(state, choice, values)
 			if choice == first || isBetter(value, bestValue, automaton.dir != Max) {
 				bestValue = value
 			}
 		}
-		values[s] = bestValue
+		values[state] = bestValue
 	}
 }
 
-// immediateValue returns the value of a choice of an immediate state s: the mean value of its targets other than s. It is 0 if all targets
-// are s.
-func (automaton *markovAutomaton) immediateValue(s uint32, choice int, values []float64) float64 {
+// immediateValue returns the value of a choice of an immediate state: the mean value of its targets other than the state. It is 0 if all targets
+// are the state.
+func (automaton *markovAutomaton) immediateValue(state uint32, choice int, values []float64) float64 {
 	sum, leaveProb, hasLoop := 0.0, 0.0, false
 	first, end := automaton.graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
-		if automaton.targets[transition] == s {
+		if automaton.targets[transition] == state {
 			hasLoop = true
 			continue
 		}
@@ -267,16 +268,16 @@ func (automaton *markovAutomaton) immediateValue(s uint32, choice int, values []
 func (automaton *markovAutomaton) stepTimed(values, nextValues []float64) error {
 	graph := automaton.graph
 	inParallelParts(len(automaton.maybeStates), 1<<12, func(from, to int) {
-		for _, s := range automaton.maybeStates[from:to] {
-			choice := graph.FirstTransition[s]
+		for _, state := range automaton.maybeStates[from:to] {
+			choice := graph.FirstTransition[state]
 			if graph.FirstChoice != nil {
-				choice = graph.FirstChoice[s]
+				choice = graph.FirstChoice[state]
 			}
 			sum := 0.0
 			for i, end := graph.FirstTransition[choice], graph.FirstTransition[choice+1]; i < end; i++ {
 				sum += graph.Prob(int(i)) * values[automaton.targets[i]]
 			}
-			nextValues[s] = automaton.leaveProb[s]*sum + automaton.stayProbs[s]*values[s]
+			nextValues[state] = automaton.leaveProb[state]*sum + automaton.stayProbs[state]*values[state]
 		}
 	})
 	return automaton.meter.addWork(automaton.numTransitions)
@@ -333,7 +334,8 @@ func (automaton *markovAutomaton) solvePieces(ctx context.Context, lower, upper 
 			return nil, nil, false, err
 		}
 		widening := widest(newLower, newUpper) - widest(lower, upper)
-		isTooWide := widening > math.Ldexp(allowedWidening, logLength-timeBits) && widening > 4*roundingErr
+		allowed := math.Ldexp(allowedWidening, logLength-timeBits)  // in proportion to the length of the piece
+		isTooWide := widening > allowed && widening > 4*roundingErr // shorter pieces do not reduce rounding errors
 		if isTooWide && logLength > 0 {
 			logLength--
 		} else {
@@ -351,8 +353,8 @@ func (automaton *markovAutomaton) solvePieces(ctx context.Context, lower, upper 
 // valuesAtEnd returns the values when no time remains, with the relative error immediateRelErr.
 func (automaton *markovAutomaton) valuesAtEnd() []float64 {
 	values := make([]float64, len(automaton.leaveProb))
-	for s := range automaton.zeroTimeTargets.All() {
-		values[s] = 1
+	for state := range automaton.zeroTimeTargets.All() {
+		values[state] = 1
 	}
 	automaton.optimizeImmediate(automaton.immediateStates, values)
 	return values
@@ -378,8 +380,8 @@ func (counts *pieceStepCounts) forPiece(ctx context.Context, logLength int) (*po
 // widest returns the greatest width of the bounds of a state.
 func widest(lower, upper []float64) float64 {
 	maxWidth := 0.0
-	for s := range lower {
-		maxWidth = max(maxWidth, upper[s]-lower[s])
+	for state := range lower {
+		maxWidth = max(maxWidth, upper[state]-lower[state])
 	}
 	return maxWidth
 }
@@ -413,18 +415,18 @@ func (automaton *markovAutomaton) boundsBeforePiece(lower, upper []float64, step
 // widen widens the bounds of the maybe states by a relative error, and the upper bounds also by an absolute error.
 func (automaton *markovAutomaton) widen(lower, upper []float64, relErr, absErr float64) {
 	for _, states := range [][]uint32{automaton.maybeStates, automaton.immediateStates} {
-		for _, s := range states {
-			lower[s] = automaton.rounding.roundDown(lower[s], relErr)
-			upper[s] = min(automaton.rounding.roundUp(upper[s], relErr)+absErr, 1)
+		for _, state := range states {
+			lower[state] = automaton.rounding.roundDown(lower[state], relErr)
+			upper[state] = min(automaton.rounding.roundUp(upper[state], relErr)+absErr, 1)
 		}
 	}
 }
 
 // tighten intersects the stored bounds with new bounds.
 func (automaton *markovAutomaton) tighten(lower, upper []float64) {
-	for s := range lower {
-		automaton.values.Lower[s] = max(automaton.values.Lower[s], lower[s])
-		automaton.values.Upper[s] = min(automaton.values.Upper[s], upper[s])
+	for state := range lower {
+		automaton.values.Lower[state] = max(automaton.values.Lower[state], lower[state])
+		automaton.values.Upper[state] = min(automaton.values.Upper[state], upper[state])
 	}
 }
 
@@ -432,8 +434,8 @@ func (automaton *markovAutomaton) tighten(lower, upper []float64) {
 // is none).
 func (automaton *markovAutomaton) width() (width, minUpper float64) {
 	minUpper = 1
-	for _, s := range automaton.graph.Initial {
-		lower, upper := automaton.values.Lower[s], automaton.values.Upper[s]
+	for _, state := range automaton.graph.Initial {
+		lower, upper := automaton.values.Lower[state], automaton.values.Upper[state]
 		width = max(width, upper-lower)
 		if upper > 0 {
 			minUpper = min(minUpper, upper)
@@ -446,14 +448,14 @@ func (automaton *markovAutomaton) width() (width, minUpper float64) {
 // the optimal values by value iteration. The result is their mean over the Poisson distribution of the number of steps.
 func (automaton *markovAutomaton) propheticValue(values []float64, stepCount *poisson) ([]float64, error) {
 	values, nextValues, meanValues := slices.Clone(values), slices.Clone(values), slices.Clone(values)
-	for _, s := range automaton.maybeStates {
-		meanValues[s] = 0
+	for _, state := range automaton.maybeStates {
+		meanValues[state] = 0
 	}
 	for numSteps := 0; ; numSteps++ {
 		if weight := stepCount.probabilityOf(numSteps); weight > 0 {
 			inParallelParts(len(automaton.maybeStates), 1<<12, func(from, to int) {
-				for _, s := range automaton.maybeStates[from:to] {
-					meanValues[s] += weight * values[s]
+				for _, state := range automaton.maybeStates[from:to] {
+					meanValues[state] += weight * values[state]
 				}
 			})
 		}
@@ -480,21 +482,21 @@ func (automaton *markovAutomaton) stepCountingValue(finalValues []float64, stepC
 			return nil, err
 		}
 		if weight := stepCount.probabilityOf(step); weight > 0 {
-			for _, s := range automaton.maybeStates {
-				nextValues[s] += weight * finalValues[s]
+			for _, state := range automaton.maybeStates {
+				nextValues[state] += weight * finalValues[state]
 			}
 			tailProb = min(tailProb+weight, 1)
 		} else {
 			tailProb = 1 // fewer steps have a negligible probability
 		}
-		for s := range automaton.zeroTimeTargets.All() {
-			nextValues[s] = tailProb
+		for state := range automaton.zeroTimeTargets.All() {
+			nextValues[state] = tailProb
 		}
 		automaton.optimizeImmediate(automaton.decidingStates, nextValues)
 		laterValues, nextValues = nextValues, laterValues
 	}
-	for s := range automaton.zeroTimeTargets.All() {
-		laterValues[s] = 1
+	for state := range automaton.zeroTimeTargets.All() {
+		laterValues[state] = 1
 	}
 	automaton.optimizeImmediate(automaton.immediateStates, laterValues)
 	return laterValues, nil

@@ -53,15 +53,15 @@ func (mec *mecGain) evaluateUnichain(members []uint32, budget float64) (cycle *c
 
 // setBias sets the biases from the solution of the cycle equations. The bias of the reference state, the last one, is 0.
 func (mec *mecGain) setBias(cycle *cycleSolution, order []uint32) {
-	for i, s := range order[:len(order)-1] {
-		mec.bias[mec.index.unknowns[s]] = cycle.rewards[i] - cycle.gain*cycle.times[i]
+	for i, state := range order[:len(order)-1] {
+		mec.bias[mec.index.unknowns[state]] = cycle.rewards[i] - cycle.gain*cycle.times[i]
 	}
 	mec.bias[mec.index.unknowns[last(order)]] = 0
 }
 
 // withLast returns the members in an order with the given member at the end.
 func withLast(members []uint32, lastMember uint32) []uint32 {
-	others := slices.DeleteFunc(slices.Clone(members), func(s uint32) bool { return s == lastMember })
+	others := slices.DeleteFunc(slices.Clone(members), func(state uint32) bool { return state == lastMember })
 	return append(others, lastMember)
 }
 
@@ -85,8 +85,8 @@ func (mec *mecGain) exactPolicyIteration(index int, members []uint32) error {
 			return err
 		}
 		if !improved {
-			for member, s := range members {
-				mec.stayChoices[s] = mec.currentChoices[member]
+			for member, state := range members {
+				mec.stayChoices[state] = mec.currentChoices[member]
 			}
 			mec.gains.Exact[index] = gain
 			return nil
@@ -95,9 +95,9 @@ func (mec *mecGain) exactPolicyIteration(index int, members []uint32) error {
 }
 
 // evaluateExactly changes the current scheduler until its chain has one recurrent class. It returns the exact gain of this chain, and
-// stores the bias of each member s in bias[s].
+// stores the bias of each member in bias.
 func (mec *mecGain) evaluateExactly(members []uint32, bias []*big.Rat) (gain *big.Rat, err error) {
-	choiceOf := func(s uint32) uint32 { return mec.currentChoices[mec.index.unknowns[s]] }
+	choiceOf := func(state uint32) uint32 { return mec.currentChoices[mec.index.unknowns[state]] }
 	reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
 		cycle, err := mec.rewardSystem.solveCycleRat(class, choiceOf, &mec.cycleIndex, mec.meter)
 		if err != nil {
@@ -113,8 +113,8 @@ func (mec *mecGain) evaluateExactly(members []uint32, bias []*big.Rat) (gain *bi
 	if err != nil {
 		return nil, err
 	}
-	for member, s := range order[:len(order)-1] {
-		bias[s] = cycle.biasOf(member)
+	for member, state := range order[:len(order)-1] {
+		bias[state] = cycle.biasOf(member)
 	}
 	bias[reference] = new(big.Rat)
 	return cycle.gain, nil
@@ -128,12 +128,12 @@ func (mec *mecGain) improveExactly(members []uint32, gain *big.Rat, bias []*big.
 		choices: mec.endComponents.Choices, isOneStep: true, values: &Values{Exact: bias},
 	}
 	currentValue := new(big.Rat)
-	for member, s := range members {
-		optimum := equations.optimumRat(int(s))
+	for member, state := range members {
+		optimum := equations.optimumRat(int(state))
 		if err := mec.meter.addWork(1000 + reductionCost(optimum.value)); err != nil {
 			return false, err
 		}
-		if currentValue.Add(bias[s], gain); optimum.value.Cmp(currentValue) != 0 {
+		if currentValue.Add(bias[state], gain); optimum.value.Cmp(currentValue) != 0 {
 			mec.currentChoices[member], improved = optimum.choice, true
 		}
 	}
@@ -190,9 +190,9 @@ func (mec *mecGain) routeToClass(members, class []uint32) {
 		mec.routeChoices = make([]uint32, mec.rewardSystem.graph.NumStates())
 	}
 	mec.rewardSystem.graph.Approach(mec.endComponents.Choices, classStates, mec.routeChoices)
-	for member, s := range members {
-		if !classStates.Has(int(s)) {
-			mec.currentChoices[member] = mec.routeChoices[s]
+	for member, state := range members {
+		if !classStates.Has(int(state)) {
+			mec.currentChoices[member] = mec.routeChoices[state]
 		}
 	}
 }
@@ -221,12 +221,12 @@ func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
 // solveCycle computes the gain of a recurrent class under the current scheduler by elimination. The last member is the reference state.
 // cycle is nil if elimination exceeds the budget, or if a number is out of the range of float64.
 func (mec *mecGain) solveCycle(members []uint32, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
-	for _, s := range members {
-		mec.schedulerChoices.Add(int(mec.currentChoices[mec.index.unknowns[s]]))
+	for _, state := range members {
+		mec.schedulerChoices.Add(int(mec.currentChoices[mec.index.unknowns[state]]))
 	}
 	defer func() {
-		for _, s := range members {
-			mec.schedulerChoices.Remove(int(mec.currentChoices[mec.index.unknowns[s]]))
+		for _, state := range members {
+			mec.schedulerChoices.Remove(int(mec.currentChoices[mec.index.unknowns[state]]))
 		}
 	}()
 	reference := last(members)

@@ -18,22 +18,23 @@ type mecQuotient struct {
 	originalChoice []uint32 // of each choice: the original choice, or sparse.None for staying
 }
 
-// newMECQuotient builds the quotient of an MDP, in which each maximal end component is one state.
+// newMECQuotient builds the quotient of an MDP, in which each maximal end component (MEC) is one state. States 0 to numMECs-1 of the quotient are the
+// MECs. State numMECs+i is absorbing: to move there means to stay in MEC i forever. The other states follow.
 func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotient {
 	numMECs := mecs.Num()
 	quotient := &mecQuotient{original: graph, mecs: mecs, stateOf: slices.Clone(mecs.ID)}
 	nextState := 2 * numMECs
-	for s := range quotient.stateOf {
-		if quotient.stateOf[s] == sparse.None {
-			quotient.stateOf[s] = uint32(nextState)
+	for state := range quotient.stateOf {
+		if quotient.stateOf[state] == sparse.None {
+			quotient.stateOf[state] = uint32(nextState)
 			nextState++
 		}
 	}
 	builder := sparse.NewDerivedBuilder(graph.Model, sparse.MDP)
 	for i := range numMECs {
 		builder.State()
-		for _, s := range mecs.Members(i) {
-			quotient.copyExits(builder, int(s))
+		for _, state := range mecs.Members(i) {
+			quotient.copyExits(builder, int(state))
 		}
 		builder.Loop(uint32(numMECs + i))
 	}
@@ -41,10 +42,10 @@ func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotien
 		builder.State()
 		builder.Loop(uint32(numMECs + i))
 	}
-	for s, id := range mecs.ID {
+	for state, id := range mecs.ID {
 		if id == sparse.None {
 			builder.State()
-			quotient.copyExits(builder, s)
+			quotient.copyExits(builder, state)
 		}
 	}
 	quotient.graph = sparse.NewGraph(builder.Finish())
@@ -52,10 +53,10 @@ func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotien
 	return quotient
 }
 
-// copyExits copies the choices of s that leave its MEC to the current state of the builder.
-func (quotient *mecQuotient) copyExits(builder *sparse.DerivedBuilder, s int) {
+// copyExits copies the choices of a state that leave its MEC to the current state of the builder.
+func (quotient *mecQuotient) copyExits(builder *sparse.DerivedBuilder, state int) {
 	target := func(i int) uint32 { return quotient.stateOf[quotient.original.Target[i]] }
-	first, end := quotient.original.Choices(s)
+	first, end := quotient.original.Choices(state)
 	for choice := first; choice < end; choice++ {
 		if !quotient.mecs.Choices.Has(choice) {
 			builder.Copy(choice, target)
@@ -65,18 +66,18 @@ func (quotient *mecQuotient) copyExits(builder *sparse.DerivedBuilder, s int) {
 
 // solve returns the optimal values of the states of the quotient, if staying in MEC i forever earns gain i. knownMECs has the MECs whose
 // gain is 0 or 1 by graph analysis.
-func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, knownMECs *sparse.Set, dir Direction, areProbabilities bool, opts Options) (*Values, error) {
-	sys, err := newSystem(quotient.graph, nil, dir, opts)
+func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, knownMECs *sparse.Set, direction Direction, areProbabilities bool, opts Options) (*Values, error) {
+	sys, err := newSystem(quotient.graph, nil, direction, opts)
 	if err != nil {
 		return nil, err
 	}
 	absorbingStates := quotient.assignGains(sys.values, gain)
 	zeroStates, oneStates := quotient.certainStates(sys.values, knownMECs, areProbabilities)
 	sys.isProbability, sys.maybe = areProbabilities, absorbingStates.Complement()
-	if err := quotient.setCertainValue(ctx, sys, dir == Min, zeroStates, absorbingStates.Minus(zeroStates), 0); err != nil {
+	if err := quotient.setCertainValue(ctx, sys, direction == Min, zeroStates, absorbingStates.Minus(zeroStates), 0); err != nil {
 		return nil, err
 	}
-	if err := quotient.setCertainValue(ctx, sys, dir == Max, oneStates, absorbingStates.Minus(oneStates), 1); err != nil {
+	if err := quotient.setCertainValue(ctx, sys, direction == Max, oneStates, absorbingStates.Minus(oneStates), 1); err != nil {
 		return nil, err
 	}
 	return sys.solve(ctx, opts, false)
@@ -86,12 +87,12 @@ func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, knownMECs 
 func (quotient *mecQuotient) assignGains(values, gain *Values) (absorbingStates *sparse.Set) {
 	absorbingStates = sparse.NewSet(quotient.graph.NumStates())
 	for i := range quotient.mecs.Num() {
-		s := quotient.mecs.Num() + i
-		absorbingStates.Add(s)
+		state := quotient.mecs.Num() + i
+		absorbingStates.Add(state)
 		if gain.Exact != nil {
-			values.setExact(s, gain.Exact[i])
+			values.setExact(state, gain.Exact[i])
 		} else {
-			values.Lower[s], values.Upper[s] = gain.Lower[i], gain.Upper[i]
+			values.Lower[state], values.Upper[state] = gain.Lower[i], gain.Upper[i]
 		}
 	}
 	values.Converged = gain.Converged
@@ -104,11 +105,11 @@ func (quotient *mecQuotient) certainStates(values *Values, knownMECs *sparse.Set
 	numStates := quotient.graph.NumStates()
 	zeroStates, oneStates = sparse.NewSet(numStates), sparse.NewSet(numStates)
 	for i := range knownMECs.All() {
-		s := quotient.mecs.Num() + i
-		if values.Upper[s] == 0 {
-			zeroStates.Add(s)
+		state := quotient.mecs.Num() + i
+		if values.Upper[state] == 0 {
+			zeroStates.Add(state)
 		} else if areProbabilities {
-			oneStates.Add(s)
+			oneStates.Add(state)
 		}
 	}
 	return zeroStates, oneStates
@@ -144,11 +145,11 @@ func (quotient *mecQuotient) copyToOriginal(quotientValues, values *Values, mec 
 	values.Estimated = quotientValues.Estimated
 	values.Extended = quotientValues.Extended
 	values.Sweeps = quotientValues.Sweeps + mec.meter.progress.Sweeps
-	for s, quotientState := range quotient.stateOf {
-		values.Lower[s] = quotientValues.Lower[quotientState]
-		values.Upper[s] = quotientValues.Upper[quotientState]
+	for state, quotientState := range quotient.stateOf {
+		values.Lower[state] = quotientValues.Lower[quotientState]
+		values.Upper[state] = quotientValues.Upper[quotientState]
 		if values.Exact != nil {
-			values.Exact[s] = quotientValues.Exact[quotientState]
+			values.Exact[state] = quotientValues.Exact[quotientState]
 		}
 	}
 	if values.Scheduler != nil {
@@ -160,21 +161,21 @@ func (quotient *mecQuotient) copyToOriginal(quotientValues, values *Values, mec 
 // move towards the state with this exit. If it stays in a MEC, its states get the choices of mec.stayChoices.
 func (quotient *mecQuotient) writeScheduler(scheduler, quotientScheduler []uint32, mec *mecGain) {
 	exitStates := sparse.NewSet(len(quotient.stateOf))
-	for s, quotientState := range quotient.stateOf {
-		isInMEC := quotient.mecs.ID[s] != sparse.None
+	for state, quotientState := range quotient.stateOf {
+		isInMEC := quotient.mecs.ID[state] != sparse.None
 		choice := quotient.originalChoiceOf(quotientScheduler[quotientState])
 		if choice == sparse.None {
 			if isInMEC {
-				scheduler[s] = mec.stayChoices[s]
+				scheduler[state] = mec.stayChoices[state]
 			}
 			continue
 		}
-		if quotient.original.Owner(choice) != s { // another state of the MEC has the exit
+		if quotient.original.Owner(choice) != state { // another state of the MEC has the exit
 			continue
 		}
-		scheduler[s] = choice
+		scheduler[state] = choice
 		if isInMEC {
-			exitStates.Add(s)
+			exitStates.Add(state)
 		}
 	}
 	quotient.original.Approach(quotient.mecs.Choices, exitStates, scheduler)

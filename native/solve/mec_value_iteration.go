@@ -78,8 +78,8 @@ func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, ga
 		improved = gainUpper <= bounds.upper
 	}
 	if improved {
-		for member, s := range members {
-			mec.stayChoices[s] = mec.currentChoices[member]
+		for member, state := range members {
+			mec.stayChoices[state] = mec.currentChoices[member]
 		}
 	}
 	bounds.tighten(gainLower, gainUpper)
@@ -90,8 +90,8 @@ func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, ga
 // is the bias. ok is false if numbers overflow, or if rounding errors make the minimum exceed the maximum.
 func (mec *mecGain) stepGainBounds(members []uint32) (minimum, maximum float64, ok bool) {
 	minimum, maximum, mec.stepErr = math.Inf(1), math.Inf(-1), 0
-	for member, s := range members {
-		lower, upper := mec.improveMember(member, int(s))
+	for member, state := range members {
+		lower, upper := mec.improveMember(member, int(state))
 		if math.IsNaN(lower) || math.IsNaN(upper) {
 			return 0, 0, false
 		}
@@ -101,22 +101,22 @@ func (mec *mecGain) stepGainBounds(members []uint32) (minimum, maximum float64, 
 	return minimum, maximum, minimum <= maximum
 }
 
-// improveMember switches state s to the choice with the best r + P h - h, where h is the bias; member is the number of s in the MEC. It
+// improveMember switches a state to the choice with the best r + P h - h, where h is the bias; member is its number in the MEC. It
 // returns bounds on the optimum of r + P h - h over all choices that stay in the MEC.
-func (mec *mecGain) improveMember(member, s int) (lower, upper float64) {
+func (mec *mecGain) improveMember(member, state int) (lower, upper float64) {
 	sign := 1.0 // signed values are maximized
 	if mec.rewardSystem.minimize {
 		sign = -1
 	}
-	value, valueErr := mec.rewardSystem.oneStepGain(s, int(mec.currentChoices[member]), mec.bias, &mec.index)
+	value, valueErr := mec.rewardSystem.oneStepGain(state, int(mec.currentChoices[member]), mec.bias, &mec.index)
 	value *= sign
 	greatest := value + valueErr
-	first, end := mec.rewardSystem.graph.Choices(s)
+	first, end := mec.rewardSystem.graph.Choices(state)
 	for choice := first; choice < end; choice++ {
 		if choice == int(mec.currentChoices[member]) || !mec.endComponents.Choices.Has(choice) {
 			continue
 		}
-		candidate, candidateErr := mec.rewardSystem.oneStepGain(s, choice, mec.bias, &mec.index)
+		candidate, candidateErr := mec.rewardSystem.oneStepGain(state, choice, mec.bias, &mec.index)
 		candidate *= sign
 		greatest = max(greatest, candidate+candidateErr)
 		isBetter := candidate-candidateErr > value+valueErr // by more than the rounding errors

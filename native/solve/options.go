@@ -126,22 +126,22 @@ type Values struct {
 }
 
 // Value returns the midpoint of the bounds of a state.
-func (values *Values) Value(s int) float64 {
-	if values.Lower[s] == values.Upper[s] {
-		return values.Lower[s]
+func (values *Values) Value(state int) float64 {
+	if values.Lower[state] == values.Upper[state] {
+		return values.Lower[state]
 	}
-	return values.Lower[s] + (values.Upper[s]-values.Lower[s])/2
+	return values.Lower[state] + (values.Upper[state]-values.Lower[state])/2
 }
 
 // Number returns the value of a state with its bounds. The bounds of an exact value are as narrow as possible.
-func (values *Values) Number(s int) interval.Number {
+func (values *Values) Number(state int) interval.Number {
 	switch {
 	case values.Exact == nil:
-		return interval.Number{Interval: interval.Interval{Lo: values.Lower[s], Hi: values.Upper[s]}}
-	case values.Exact[s] == nil:
+		return interval.Number{Interval: interval.Interval{Lo: values.Lower[state], Hi: values.Upper[state]}}
+	case values.Exact[state] == nil:
 		return interval.Number{Interval: interval.Point(math.Inf(1))}
 	}
-	return interval.Fraction(values.Exact[s])
+	return interval.Fraction(values.Exact[state])
 }
 
 // newValues returns the value 0 for every state: as bounds and, if opts.Exact is set, as fractions. The scheduler, if requested, has no
@@ -154,8 +154,8 @@ func newValues(model *sparse.Model, opts Options) *Values {
 	}
 	if opts.Scheduler && model.Kind == sparse.MDP {
 		values.Scheduler = make([]uint32, numStates)
-		for s := range values.Scheduler {
-			values.Scheduler[s] = sparse.None
+		for state := range values.Scheduler {
+			values.Scheduler[state] = sparse.None
 		}
 	}
 	return values
@@ -163,8 +163,8 @@ func newValues(model *sparse.Model, opts Options) *Values {
 
 // setAll gives all states of a set the same value, which must be an integer or positive infinity.
 func (values *Values) setAll(states *sparse.Set, value float64) {
-	for s := range states.All() {
-		values.Lower[s], values.Upper[s] = value, value
+	for state := range states.All() {
+		values.Lower[state], values.Upper[state] = value, value
 	}
 	if values.Exact == nil {
 		return
@@ -173,28 +173,28 @@ func (values *Values) setAll(states *sparse.Set, value float64) {
 	if !math.IsInf(value, 1) {
 		exact = new(big.Rat).SetFloat64(value)
 	}
-	for s := range states.All() {
-		values.Exact[s] = exact
+	for state := range states.All() {
+		values.Exact[state] = exact
 	}
 }
 
 // setExact gives a state an exact value. Its bounds become the nearest float64.
-func (values *Values) setExact(s int, value *big.Rat) {
-	values.Exact[s] = value
+func (values *Values) setExact(state int, value *big.Rat) {
+	values.Exact[state] = value
 	rounded, _ := value.Float64()
-	values.Lower[s], values.Upper[s] = rounded, rounded
+	values.Lower[state], values.Upper[state] = rounded, rounded
 }
 
 // statesWithCertainValue returns the states with value 0 and the states with value 1. A state has such a value if all states of valuedStates that
 // it can reach through maybe states have this value.
 func (values *Values) statesWithCertainValue(graph *sparse.Graph, maybe, valuedStates *sparse.Set) (zeroStates, oneStates *sparse.Set) {
 	positiveStates, belowOneStates := sparse.NewSet(graph.NumStates()), sparse.NewSet(graph.NumStates())
-	for s := range valuedStates.All() {
-		if values.Upper[s] > 0 {
-			positiveStates.Add(s)
+	for state := range valuedStates.All() {
+		if values.Upper[state] > 0 {
+			positiveStates.Add(state)
 		}
-		if values.Lower[s] != 1 || values.Upper[s] != 1 {
-			belowOneStates.Add(s)
+		if values.Lower[state] != 1 || values.Upper[state] != 1 {
+			belowOneStates.Add(state)
 		}
 	}
 	return graph.ExistsUntil(maybe, positiveStates).Complement(), graph.ExistsUntil(maybe, belowOneStates).Complement()

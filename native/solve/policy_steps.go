@@ -103,28 +103,29 @@ func (sys *equationSystem) newPolicySteps(states []uint32) *policySteps {
 	return &policySteps{system: sys, states: states, equal: sys.equalStates(states), minExponent: 3 + bits.Len(uint(mapWork/sys.singleStepWork(states)))}
 }
 
-// run takes at most numSteps steps. It returns the number of steps that remain, because no policy stays optimal or because squaring takes too long.
+// run takes at most numSteps steps: as long as the policy stays optimal, a power of two of them at once. It returns the number of steps that remain, because no
+// policy stays optimal or because squaring takes too long.
 func (steps *policySteps) run(meter *meter, numSteps int) (remaining int, err error) {
 	budget := numSteps / 2 * steps.system.singleStepWork(steps.states)
-	exponent, single := steps.minExponent, 1
-	for numSteps > 0 && single < policyAfter && steps.work <= budget {
+	exponent, singleSteps := steps.minExponent, 1
+	for numSteps > 0 && singleSteps < policyAfter && steps.work <= budget {
 		steps.update()
-		taken, err := steps.tryPowers(meter, exponent, numSteps)
+		stepsTaken, err := steps.tryPowers(meter, exponent, numSteps)
 		if err != nil {
 			return 0, err
 		}
-		if taken > 0 {
-			meter.progress.Done += taken
-			exponent, single = bits.Len(uint(taken)), 1 // twice as many steps next time
+		if stepsTaken > 0 {
+			meter.progress.Done += stepsTaken
+			exponent, singleSteps = bits.Len(uint(stepsTaken)), 1 // twice as many steps next time
 		} else {
 			// The policy is about to change, or another choice is as good as its own: more and more single steps before the next attempt.
-			taken = min(single, numSteps)
-			if err := steps.system.takeSteps(steps.states, taken, meter); err != nil {
+			stepsTaken = min(singleSteps, numSteps)
+			if err := steps.system.takeSteps(steps.states, stepsTaken, meter); err != nil {
 				return 0, err
 			}
-			exponent, single = steps.minExponent, 2*single
+			exponent, singleSteps = steps.minExponent, 2*singleSteps
 		}
-		numSteps -= taken
+		numSteps -= stepsTaken
 	}
 	return numSteps, nil
 }
@@ -158,90 +159,99 @@ func (steps *policySteps) tryPowers(meter *meter, exponent, numSteps int) (taken
 	return 0, nil
 }
 
-// update makes the policy optimal for the present values. It keeps choices that may be optimal.
+// update makes the policy optimal for the present values. It keeps choices that may be optimal. If a choice changes, it drops the maps of the old policy
+// and finds the rivals of the new one.
 func (steps *policySteps) update() {
+	if !steps.improveChoices() {
+		return
+	}
+	steps.dense, steps.maps, steps.rivals = nil, nil, steps.rivals[:0]
+	for _, state := range steps.states {
+		first, end := steps.system.graph.Choices(int(state))
+		for choice := first; choice < end; choice++ {
+			if choice != int(steps.choices[state]) {
+				steps.addRival(int(state), choice)
+			}
+		}
+	}
+}
+
+// improveChoices replaces each choice of the policy that is certainly worse than the best one. It reports whether a choice changed.
+func (steps *policySteps) improveChoices() (changed bool) {
 	sys, isFirst := steps.system, steps.choices == nil
 	if isFirst {
 		steps.choices = make([]uint32, sys.graph.NumStates())
 	}
-	changed := isFirst
-	for _, s := range steps.states {
-		best := sys.stepOptimum(int(s))
-		if !isFirst {
-			own := sys.evaluateChoice(int(s), int(steps.choices[s]))
-			isWorse := own.upper < best.lower
-			if sys.minimizes(int(s)) {
-				isWorse = own.lower > best.upper
-			}
-			if !isWorse {
-				continue
-			}
+	for _, state := range steps.states {
+		best := sys.stepOptimum(int(state))
+		if isFirst || steps.isWorse(int(state), best) {
+			steps.choices[state], changed = best.choice, true
 		}
-		steps.choices[s], changed = best.choice, true
 	}
-	if !changed {
-		return
+	return changed || isFirst
+}
+
+// isWorse reports whether the policy's choice in a state is certainly worse than the best choice.
+func (steps *policySteps) isWorse(state int, best bestBounds) bool {
+	current := steps.system.evaluateChoice(state, int(steps.choices[state]))
+	if steps.system.minimizes(state) {
+		return current.lower > best.upper
 	}
-	steps.dense, steps.maps, steps.rivals = nil, nil, steps.rivals[:0]
-	for _, s := range steps.states {
-		first, end := sys.graph.Choices(int(s))
-		for c := first; c < end; c++ {
-			if c != int(steps.choices[s]) {
-				steps.addRival(int(s), c)
-			}
+	return current.upper < best.lower
+}
+
+// addRival records that the policy is optimal only if its choice in a state is at least as good as another choice. The rival is the difference of the
+// equations of both choices, which must not be negative. It is left out if it is 0 for all values.
+func (steps *policySteps) addRival(state, otherChoice int) {
+	sys := steps.system
+	greater, less := int(steps.choices[state]), otherChoice // the choice that must have the greater value comes first
+	if sys.minimizes(state) {
+		greater, less = less, greater
+	}
+	reward := sys.uncertainReward(state, greater)
+	reward.subtract(sys.uncertainReward(state, less))
+	differences := map[uint32]*uncertain{} // of the probabilities, by target
+	for i, end := sys.graph.Transitions(greater); i < end; i++ {
+		steps.differenceOf(differences, i).add(sys.uncertainProbability(i))
+	}
+	for i, end := sys.graph.Transitions(less); i < end; i++ {
+		steps.differenceOf(differences, i).subtract(sys.uncertainProbability(i))
+	}
+	added := rival{reward: reward.enclose()}
+	for target, difference := range differences {
+		if bounds := difference.enclose(); bounds != (enclosure{}) {
+			added.terms = append(added.terms, rivalTerm{target, bounds})
 		}
+	}
+	slices.SortFunc(added.terms, func(left, right rivalTerm) int { return int(left.target) - int(right.target) })
+	if len(added.terms) > 0 || added.reward.lower < 0 {
+		steps.rivals = append(steps.rivals, added)
 	}
 }
 
-// addRival adds the difference of the policy's choice and choice c in state s, unless it is 0 for all values.
-func (steps *policySteps) addRival(s, c int) {
-	sys, own := steps.system, int(steps.choices[s])
-	if sys.minimizes(s) {
-		own, c = c, own // the better choice comes first
+// differenceOf returns the entry of differences for the target of a transition. Targets with equal values share an entry.
+func (steps *policySteps) differenceOf(differences map[uint32]*uncertain, transition int) *uncertain {
+	target := steps.system.graph.Target[transition]
+	if steps.equal != nil {
+		target = steps.equal[target]
 	}
-	difference := map[uint32]*uncertain{}
-	reward := sys.uncertainReward(s, own)
-	reward.subtract(sys.uncertainReward(s, c))
-	for k, choice := range []int{own, c} {
-		first, end := sys.graph.Transitions(choice)
-		for i := first; i < end; i++ {
-			target := sys.graph.Target[i]
-			if steps.equal != nil {
-				target = steps.equal[target]
-			}
-			if difference[target] == nil {
-				difference[target] = &uncertain{}
-			}
-			if prob := sys.uncertainProbability(i); k == 0 {
-				difference[target].add(prob)
-			} else {
-				difference[target].subtract(prob)
-			}
-		}
+	if differences[target] == nil {
+		differences[target] = &uncertain{}
 	}
-	rival := rival{reward: reward.enclose()}
-	for target, number := range difference {
-		if enclosed := number.enclose(); enclosed != (enclosure{}) {
-			rival.terms = append(rival.terms, rivalTerm{target, enclosed})
-		}
-	}
-	slices.SortFunc(rival.terms, func(a, b rivalTerm) int { return int(a.target) - int(b.target) })
-	if len(rival.terms) > 0 || rival.reward.lower < 0 {
-		steps.rivals = append(steps.rivals, rival)
-	}
+	return differences[target]
 }
 
-// uncertain is a sum of numbers of the model. Its value differs from the number by at most the error.
+// uncertain is a sum of numbers of the model. Its value differs from the exact sum by at most err.
 type uncertain struct{ value, err big.Rat }
 
-func (sum *uncertain) add(x uncertain) {
-	sum.value.Add(&sum.value, &x.value)
-	sum.err.Add(&sum.err, &x.err)
+func (sum *uncertain) add(term uncertain) {
+	sum.value.Add(&sum.value, &term.value)
+	sum.err.Add(&sum.err, &term.err)
 }
 
-func (sum *uncertain) subtract(x uncertain) {
-	sum.value.Sub(&sum.value, &x.value)
-	sum.err.Add(&sum.err, &x.err)
+func (sum *uncertain) subtract(term uncertain) {
+	sum.value.Sub(&sum.value, &term.value)
+	sum.err.Add(&sum.err, &term.err)
 }
 
 // enclose returns bounds on the number. They are 0 only for the number 0.
@@ -278,13 +288,13 @@ func (sys *equationSystem) uncertainProbability(i int) (number uncertain) {
 }
 
 // uncertainReward returns the reward of a choice and of its state.
-func (sys *equationSystem) uncertainReward(s, choice int) (number uncertain) {
+func (sys *equationSystem) uncertainReward(state, choice int) (number uncertain) {
 	if hasFractions(sys.reward) {
-		number.value.Set(sys.reward.ExactChoiceTotal(s, choice))
+		number.value.Set(sys.reward.ExactChoiceTotal(state, choice))
 		return number
 	}
 	if sys.reward.State != nil {
-		number.add(sys.uncertainFloat(sys.reward.State[s]))
+		number.add(sys.uncertainFloat(sys.reward.State[state]))
 	}
 	if sys.reward.Choice != nil {
 		number.add(sys.uncertainFloat(sys.reward.Choice[choice]))
@@ -292,9 +302,10 @@ func (sys *equationSystem) uncertainReward(s, choice int) (number uncertain) {
 	return number
 }
 
-// isOptimal reports whether no rival is better than the policy for any values between the bounds.
+// isOptimal reports whether no rival is better than the policy for any values between the bounds: whether a lower bound of each difference is certainly not
+// negative.
 func (steps *policySteps) isOptimal(lower, upper []float64) bool {
-	const smallest = 0x1p-960 // below it a product may lose its digits
+	const smallest = 0x1p-960 // below it a product may lose its digits, so it is rounded down to -smallest or 0
 	for i := range steps.rivals {
 		rival := &steps.rivals[i]
 		sum, magnitude := rival.reward.lower, math.Abs(rival.reward.lower)

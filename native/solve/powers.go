@@ -62,8 +62,8 @@ func (sys *equationSystem) newBaseFractionSteps(numSteps, numStates int) *baseFr
 	if reward := sys.reward; reward != nil {
 		steps.valueDenominator = commonDenominator(steps.valueDenominator, reward.StateFractions, maxBits)
 		steps.valueDenominator = commonDenominator(steps.valueDenominator, reward.ChoiceFractions, maxBits)
-		steps.scaledRewardOf = func(s, choice int) *big.Int {
-			return scaledInteger(reward.ExactChoiceTotal(s, choice), steps.valueDenominator)
+		steps.scaledRewardOf = func(state, choice int) *big.Int {
+			return scaledInteger(reward.ExactChoiceTotal(state, choice), steps.valueDenominator)
 		}
 	}
 	if steps.valueDenominator.BitLen() > maxBits { // commonDenominator has given up
@@ -114,13 +114,13 @@ func (steps *baseFractionSteps) multiplyByBasePower(number *big.Int, exponent in
 	return steps.scratchProduct.Mul(number, steps.basePowers[exponent])
 }
 
-// evaluateScaled returns the reward of a choice of state s plus the expected value of its target, as an integer over a power of the base.
+// evaluateScaled returns the reward of a choice of a state plus the expected value of its target, as an integer over a power of the base.
 // The values of the targets are those after the steps so far.
-func (steps *baseFractionSteps) evaluateScaled(s, choice int) baseFraction {
+func (steps *baseFractionSteps) evaluateScaled(state, choice int) baseFraction {
 	first, end := steps.graph.Transitions(choice)
 	reward := new(big.Int)
 	if steps.scaledRewardOf != nil {
-		reward = steps.scaledRewardOf(s, choice)
+		reward = steps.scaledRewardOf(state, choice)
 	}
 	hasReward := reward.Sign() != 0
 	if !hasReward && end-first == 1 && steps.graph.WeightIndex[first] == steps.weightOne {
@@ -145,8 +145,8 @@ func (steps *baseFractionSteps) evaluateScaled(s, choice int) baseFraction {
 // maxExponent returns the greatest exponent of the values of some states.
 func (steps *baseFractionSteps) maxExponent(states []uint32) int {
 	exponent := 0
-	for _, s := range states {
-		exponent = max(exponent, steps.scaledValues[s].exponent)
+	for _, state := range states {
+		exponent = max(exponent, steps.scaledValues[state].exponent)
 	}
 	return exponent
 }
@@ -170,25 +170,25 @@ func (steps *baseFractionSteps) numeratorOf(value baseFraction) *big.Int {
 	return value.numerator
 }
 
-// optimumScaled returns the optimal value of state s over its usable choices, and the optimal choice.
-func (steps *baseFractionSteps) optimumScaled(s int) (value baseFraction, choice uint32) {
+// optimumScaled returns the optimal value of a state over its usable choices, and the optimal choice.
+func (steps *baseFractionSteps) optimumScaled(state int) (value baseFraction, choice uint32) {
 	choice = sparse.None
-	first, end := steps.graph.Choices(s)
-	for c := first; c < end; c++ {
-		if !steps.isUsableChoice(c) {
+	first, end := steps.graph.Choices(state)
+	for candidateChoice := first; candidateChoice < end; candidateChoice++ {
+		if !steps.isUsableChoice(candidateChoice) {
 			continue
 		}
-		candidate := steps.evaluateScaled(s, c)
-		if choice == sparse.None || steps.isBetter(s, candidate, value) {
-			value, choice = candidate, uint32(c)
+		candidate := steps.evaluateScaled(state, candidateChoice)
+		if choice == sparse.None || steps.isBetter(state, candidate, value) {
+			value, choice = candidate, uint32(candidateChoice)
 		}
 	}
 	return value, choice
 }
 
-// isBetter reports whether value is less than best if state s minimizes, or greater if it maximizes.
-func (steps *baseFractionSteps) isBetter(s int, value, best baseFraction) bool {
-	if steps.minimizes(s) {
+// isBetter reports whether value is less than best if a state minimizes, or greater if it maximizes.
+func (steps *baseFractionSteps) isBetter(state int, value, best baseFraction) bool {
+	if steps.minimizes(state) {
 		return steps.compare(value, best) < 0
 	}
 	return steps.compare(value, best) > 0
@@ -207,21 +207,21 @@ func (steps *baseFractionSteps) fractionOf(value baseFraction) *big.Rat {
 // restricted window stores only the results of the states that the caller wants.
 func (steps *baseFractionSteps) run(meter *meter, window *stepWindow, numSteps int) error {
 	nextValues := slices.Clone(steps.scaledValues)
-	updateState := func(s uint32) (choice uint32, work int) {
-		nextValues[s], choice = steps.optimumScaled(int(s))
-		return choice, 100 + 4*len(steps.numeratorOf(nextValues[s]).Bits())
+	updateState := func(state uint32) (choice uint32, work int) {
+		nextValues[state], choice = steps.optimumScaled(int(state))
+		return choice, 100 + 4*len(steps.numeratorOf(nextValues[state]).Bits())
 	}
 	endStep := func() { steps.scaledValues, nextValues = nextValues, steps.scaledValues }
 	if err := window.forEachStep(steps.stepScheduler, meter, numSteps, updateState, endStep); err != nil {
 		return err
 	}
-	for _, s := range window.states {
-		isWanted := !window.isRestricted || window.queryDistance[s] == 0
+	for _, state := range window.states {
+		isWanted := !window.isRestricted || window.queryDistance[state] == 0
 		if !isWanted {
 			continue
 		}
-		steps.values.Exact[s] = steps.fractionOf(steps.scaledValues[s])
-		if err := meter.addWork(1000 + reductionCost(steps.values.Exact[s])); err != nil {
+		steps.values.Exact[state] = steps.fractionOf(steps.scaledValues[state])
+		if err := meter.addWork(1000 + reductionCost(steps.values.Exact[state])); err != nil {
 			return err
 		}
 	}

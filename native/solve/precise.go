@@ -42,8 +42,8 @@ func PreciseUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 		}
 	}
 	values := transient.bounds(big.NewRat(1, 1))
-	for s, upper := range values.Upper {
-		values.Upper[s] = min(upper, 1)
+	for state, upper := range values.Upper {
+		values.Upper[state] = min(upper, 1)
 	}
 	return values, nil
 }
@@ -56,8 +56,8 @@ func (transient *preciseTransient) setUnboundedUntil(ctx context.Context, left, 
 	if err != nil {
 		return err
 	}
-	for s, value := range unbounded.Exact {
-		transient.setValue(s, value)
+	for state, value := range unbounded.Exact {
+		transient.setValue(state, value)
 	}
 	return nil
 }
@@ -95,8 +95,8 @@ func PreciseCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 		return nil, err
 	}
 	stateRewards := make([]*big.Rat, graph.NumStates())
-	for s := range stateRewards {
-		stateRewards[s] = sys.reward.ExactChoiceTotal(s, s)
+	for state := range stateRewards {
+		stateRewards[state] = sys.reward.ExactChoiceTotal(state, state)
 	}
 	scale := transient.setScaledRewards(stateRewards)
 	// The accumulated reward is the value of an additional state. Every state has a transition to it with the reward as rate.
@@ -153,21 +153,21 @@ func newPreciseTransient(ctx context.Context, graph *sparse.Graph, opts Options)
 
 // setAll gives all states of a set the same value.
 func (transient *preciseTransient) setAll(states *sparse.Set, value *big.Rat) {
-	for s := range states.All() {
-		transient.setValue(s, value)
+	for state := range states.All() {
+		transient.setValue(state, value)
 	}
 }
 
-// setValue sets the value of state s. It also records whether the value is exactly 0 or exactly 1.
-func (transient *preciseTransient) setValue(s int, value *big.Rat) {
-	transient.values[s] = newDoubleWord(value).flush()
-	transient.zeroStates.Remove(s)
-	transient.oneStates.Remove(s)
+// setValue sets the value of a state. It also records whether the value is exactly 0 or exactly 1.
+func (transient *preciseTransient) setValue(state int, value *big.Rat) {
+	transient.values[state] = newDoubleWord(value).flush()
+	transient.zeroStates.Remove(state)
+	transient.oneStates.Remove(state)
 	switch {
 	case value.Sign() == 0:
-		transient.zeroStates.Add(s)
+		transient.zeroStates.Add(state)
 	case isOne(value):
-		transient.oneStates.Add(s)
+		transient.oneStates.Add(state)
 	}
 }
 
@@ -182,9 +182,9 @@ func (transient *preciseTransient) setScaledRewards(rewards []*big.Rat) (scale *
 	if greatestReward.Sign() == 0 {
 		return greatestReward
 	}
-	for s, reward := range rewards {
+	for state, reward := range rewards {
 		if reward != nil {
-			transient.setValue(s, new(big.Rat).Quo(reward, greatestReward))
+			transient.setValue(state, new(big.Rat).Quo(reward, greatestReward))
 		}
 	}
 	return greatestReward
@@ -269,19 +269,19 @@ func (transient *preciseTransient) uniformise(maybe *sparse.Set) error {
 	numStates := transient.graph.NumStates()
 	exitRates := make([]doubleWord, numStates)
 	maxExitRate := doubleWord{}
-	for s := range maybe.All() {
-		exitRates[s] = transient.exitRate(s, rates)
-		if exitRates[s].hi > maxExitRate.hi {
-			maxExitRate = exitRates[s]
+	for state := range maybe.All() {
+		exitRates[state] = transient.exitRate(state, rates)
+		if exitRates[state].hi > maxExitRate.hi {
+			maxExitRate = exitRates[state]
 		}
 	}
 	transient.rate = maxExitRate.mul(doubleWord{1 + slack, 0})
 	transient.rows = make([][]preciseTransition, len(transient.values))
-	for s := range transient.rows {
-		if s < numStates && maybe.Has(s) && transient.rate.hi > 0 {
-			transient.rows[s] = transient.uniformRow(s, exitRates[s], rates)
+	for state := range transient.rows {
+		if state < numStates && maybe.Has(state) && transient.rate.hi > 0 {
+			transient.rows[state] = transient.uniformRow(state, exitRates[state], rates)
 		} else {
-			transient.rows[s] = []preciseTransition{{s, doubleWord{1, 0}}}
+			transient.rows[state] = []preciseTransition{{state, doubleWord{1, 0}}}
 		}
 	}
 	return nil
@@ -300,11 +300,11 @@ func (transient *preciseTransient) weightRates() ([]doubleWord, error) {
 }
 
 // exitRate returns the sum of the rates of a state, without self-loops. rates has the rate of each weight of the model.
-func (transient *preciseTransient) exitRate(s int, rates []doubleWord) doubleWord {
+func (transient *preciseTransient) exitRate(state int, rates []doubleWord) doubleWord {
 	sum := doubleWord{}
-	first, end := transient.graph.Transitions(s)
+	first, end := transient.graph.Transitions(state)
 	for transition := first; transition < end; transition++ {
-		if int(transient.graph.Target[transition]) != s {
+		if int(transient.graph.Target[transition]) != state {
 			sum = sum.add(rates[transient.graph.WeightIndex[transition]])
 		}
 	}
@@ -312,17 +312,17 @@ func (transient *preciseTransient) exitRate(s int, rates []doubleWord) doubleWor
 }
 
 // uniformRow returns the transitions of a state in the uniformised chain. rates has the rate of each weight of the model.
-func (transient *preciseTransient) uniformRow(s int, exitRate doubleWord, rates []doubleWord) []preciseTransition {
+func (transient *preciseTransient) uniformRow(state int, exitRate doubleWord, rates []doubleWord) []preciseTransition {
 	graph := transient.graph
-	row := []preciseTransition{{s, transient.rate.sub(exitRate).quo(transient.rate)}}
-	first, end := graph.Transitions(s)
+	row := []preciseTransition{{state, transient.rate.sub(exitRate).quo(transient.rate)}}
+	first, end := graph.Transitions(state)
 	for transition := first; transition < end; transition++ {
-		if target := int(graph.Target[transition]); target != s {
+		if target := int(graph.Target[transition]); target != state {
 			row = append(row, preciseTransition{target, rates[graph.WeightIndex[transition]].quo(transient.rate)})
 		}
 	}
 	if transient.rewardRates != nil { // a transition to the additional state, which accumulates rewards
-		row = append(row, preciseTransition{graph.NumStates(), transient.rewardRates[s]})
+		row = append(row, preciseTransition{graph.NumStates(), transient.rewardRates[state]})
 	}
 	return row
 }
@@ -357,9 +357,9 @@ func (transient *preciseTransient) poissonMean(values []doubleWord, columns int,
 
 // takeStep writes to nextValues the values after one more step. values has a row for each state and the given number of columns.
 func (transient *preciseTransient) takeStep(values, nextValues []doubleWord, columns int) {
-	for s, row := range transient.rows {
+	for state, row := range transient.rows {
 		for column := range columns {
-			nextValues[s*columns+column] = rowValue(row, values[column:], columns)
+			nextValues[state*columns+column] = rowValue(row, values[column:], columns)
 		}
 	}
 }
@@ -390,8 +390,8 @@ func addWeighted(sums []doubleWord, weight doubleWord, values []doubleWord) {
 func (transient *preciseTransient) advanceBySquaring(mean doubleWord, squarings int) error {
 	numStates := len(transient.values)
 	identity := make([]doubleWord, numStates*numStates)
-	for s := range numStates {
-		identity[s*numStates+s] = doubleWord{1, 0}
+	for state := range numStates {
+		identity[state*numStates+state] = doubleWord{1, 0}
 	}
 	scale := math.Ldexp(1, -squarings)
 	matrix, err := transient.poissonMean(identity, numStates, doubleWord{mean.hi * scale, mean.lo * scale})
@@ -404,8 +404,8 @@ func (transient *preciseTransient) advanceBySquaring(mean doubleWord, squarings 
 		}
 	}
 	values := make([]doubleWord, numStates)
-	for s := range numStates {
-		addWeightedValues(&values[s], matrix[s*numStates:(s+1)*numStates], transient.values)
+	for state := range numStates {
+		addWeightedValues(&values[state], matrix[state*numStates:(state+1)*numStates], transient.values)
 	}
 	transient.values = values
 	return nil
@@ -415,8 +415,8 @@ func (transient *preciseTransient) advanceBySquaring(mean doubleWord, squarings 
 func (transient *preciseTransient) squareOf(matrix []doubleWord) ([]doubleWord, error) {
 	numStates := len(transient.values)
 	product := make([]doubleWord, numStates*numStates)
-	for s := range numStates {
-		addRowProduct(product[s*numStates:(s+1)*numStates], matrix[s*numStates:(s+1)*numStates], matrix)
+	for state := range numStates {
+		addRowProduct(product[state*numStates:(state+1)*numStates], matrix[state*numStates:(state+1)*numStates], matrix)
 		if err := transient.meter.addWork(4 * numStates * numStates); err != nil {
 			return nil, err
 		}
@@ -496,9 +496,9 @@ func (transient *preciseTransient) bounds(factor *big.Rat) *Values {
 	exponent := mantissa.MantExp(nil)
 	scaledFactor, _ := mantissa.SetMantExp(mantissa, -exponent).Float64()
 	relErr := transient.relErr + 8*unitRoundoff // plus the rounding to one float64
-	for s, value := range transient.values {
+	for state, value := range transient.values {
 		middle := value.hi * scaledFactor
-		values.Lower[s], values.Upper[s] = scaleBounds(max(0, middle*(1-relErr)), middle*(1+relErr)+transient.absErr, exponent)
+		values.Lower[state], values.Upper[state] = scaleBounds(max(0, middle*(1-relErr)), middle*(1+relErr)+transient.absErr, exponent)
 	}
 	values.setAll(transient.zeroStates, 0)
 	if isOne(factor) {

@@ -13,15 +13,15 @@ import (
 // In a CTMC, state rewards are per unit of time.
 //
 // Source: PRISM's R[F]; de Alfaro (CONCUR 1999) for end components without reward; bounds as for Until.
-func ReachReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, target *sparse.Set, dir Direction, opts Options) (*Values, error) {
+func ReachReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, target *sparse.Set, direction Direction, opts Options) (*Values, error) {
 	if graph.Intervals() {
-		return robustReach(ctx, graph, reward, target, dir, opts)
+		return robustReach(ctx, graph, reward, target, direction, opts)
 	}
-	sys, err := newSystem(graph, reward, dir, opts)
+	sys, err := newSystem(graph, reward, direction, opts)
 	if err != nil {
 		return nil, err
 	}
-	analysis, err := analyzeReachReward(ctx, graph, target, dir)
+	analysis, err := analyzeReachReward(ctx, graph, target, direction)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func ReachReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	if sys.values.Scheduler != nil {
 		analysis.writeChoices(graph, target, sys.values.Scheduler)
 	}
-	return sys.solve(ctx, opts, dir == Min)
+	return sys.solve(ctx, opts, direction == Min)
 }
 
 // rewardAnalysis is the result of graph analysis for ReachReward: the states with infinite reward, the maybe
@@ -43,18 +43,18 @@ type rewardAnalysis struct {
 
 // analyzeReachReward finds by graph analysis: the states with an infinite reward until target is reached, the maybe states, and the choices
 // that the maybe states may use.
-func analyzeReachReward(ctx context.Context, graph *sparse.Graph, target *sparse.Set, dir Direction) (rewardAnalysis, error) {
+func analyzeReachReward(ctx context.Context, graph *sparse.Graph, target *sparse.Set, direction Direction) (rewardAnalysis, error) {
 	allStates := sparse.FullSet(graph.NumStates())
-	if dir == Max || graph.FirstChoice == nil {
+	if direction == Max || graph.FirstChoice == nil {
 		certainStates := graph.Prob1A(allStates, target)
-		return rewardAnalysis{dir: dir, infiniteStates: certainStates.Complement(), maybeStates: certainStates.Minus(target)}, nil
+		return rewardAnalysis{dir: direction, infiniteStates: certainStates.Complement(), maybeStates: certainStates.Minus(target)}, nil
 	}
 	certainStates, err := graph.Prob1E(ctx, allStates, target)
 	if err != nil {
 		return rewardAnalysis{}, err
 	}
 	choices := graph.ChoicesWithin(certainStates)
-	return rewardAnalysis{dir: dir, infiniteStates: certainStates.Complement(), maybeStates: certainStates.Minus(target), choices: choices}, nil
+	return rewardAnalysis{dir: direction, infiniteStates: certainStates.Complement(), maybeStates: certainStates.Minus(target), choices: choices}, nil
 }
 
 // writeChoices writes choices that attain an infinite maximum to scheduler: they reach states from which target can be avoided forever, and avoid
@@ -72,8 +72,8 @@ func (analysis rewardAnalysis) writeChoices(graph *sparse.Graph, target *sparse.
 // collects positive rewards forever with positive probability. The minimum is infinite where every scheduler does.
 //
 // Source: PRISM's R[C].
-func TotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
-	if dir == Min && graph.FirstChoice != nil {
+func TotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, direction Direction, opts Options) (*Values, error) {
+	if direction == Min && graph.FirstChoice != nil {
 		return minimalTotalReward(ctx, graph, reward, opts)
 	}
 	sys, err := newSystem(graph, reward, Max, opts)
@@ -110,10 +110,10 @@ func minimalTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 // zeroRewardEndComponents returns the end components without reward, and their states.
 func zeroRewardEndComponents(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward) (*sparse.EndComponents, *sparse.Set, error) {
 	zeroRewardChoices := sparse.NewSet(graph.NumChoices())
-	for s := range graph.NumStates() {
-		first, end := graph.Choices(s)
+	for state := range graph.NumStates() {
+		first, end := graph.Choices(state)
 		for choice := first; choice < end; choice++ {
-			if reward.ChoiceTotal(s, choice) == 0 {
+			if reward.ChoiceTotal(state, choice) == 0 {
 				zeroRewardChoices.Add(choice)
 			}
 		}
@@ -134,11 +134,11 @@ func endStates(graph *sparse.Graph, components *sparse.EndComponents) *sparse.Se
 
 // stayInEndComponents gives each state of an end component its first choice that stays in the end component.
 func stayInEndComponents(graph *sparse.Graph, components *sparse.EndComponents, scheduler []uint32) {
-	for _, s := range components.States {
-		first, end := graph.Choices(int(s))
+	for _, state := range components.States {
+		first, end := graph.Choices(int(state))
 		for choice := first; choice < end; choice++ {
 			if components.Choices.Has(choice) {
-				scheduler[s] = uint32(choice)
+				scheduler[state] = uint32(choice)
 				break
 			}
 		}
@@ -162,16 +162,16 @@ func analyzeTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 	}
 	analysis := totalAnalysis{endComponents: components, earningForever: sparse.NewSet(numStates), earningChoices: make([]uint32, numStates)}
 	rewardedStates := sparse.NewSet(numStates)
-	for s := range numStates {
-		first, end := graph.Choices(s)
+	for state := range numStates {
+		first, end := graph.Choices(state)
 		for choice := first; choice < end; choice++ {
-			if reward.ChoiceTotal(s, choice) == 0 {
+			if reward.ChoiceTotal(state, choice) == 0 {
 				continue
 			}
-			rewardedStates.Add(s)
+			rewardedStates.Add(state)
 			if components.Choices.Has(choice) {
-				analysis.earningForever.Add(s)
-				analysis.earningChoices[s] = uint32(choice)
+				analysis.earningForever.Add(state)
+				analysis.earningChoices[state] = uint32(choice)
 			}
 		}
 	}
@@ -187,14 +187,14 @@ func (analysis totalAnalysis) infiniteStates(graph *sparse.Graph) *sparse.Set {
 // writeChoices writes choices that attain an infinite reward to scheduler. They lead to an end component with a reward, and there they earn the
 // reward infinitely often.
 func (analysis totalAnalysis) writeChoices(graph *sparse.Graph, scheduler []uint32) {
-	for s := range analysis.earningForever.All() {
-		scheduler[s] = analysis.earningChoices[s]
+	for state := range analysis.earningForever.All() {
+		scheduler[state] = analysis.earningChoices[state]
 	}
 	graph.Approach(analysis.endComponents.Choices, analysis.earningForever, scheduler)
 	decidedStates := sparse.NewSet(graph.NumStates()) // the states of end components with a reward
-	for _, s := range analysis.endComponents.States {
-		if scheduler[s] != sparse.None {
-			decidedStates.Add(int(s))
+	for _, state := range analysis.endComponents.States {
+		if scheduler[state] != sparse.None {
+			decidedStates.Add(int(state))
 		}
 	}
 	graph.Approach(nil, decidedStates, scheduler)

@@ -62,15 +62,15 @@ func (sys *equationSystem) rewardLimit(ctx context.Context, reward *sparse.Rewar
 // are for fewer steps, also hold for all steps.
 func (limit *rewardLimit) storeIfNarrow() bool {
 	lower := limit.system.values.Lower
-	for s, upper := range limit.values.Upper {
-		isNarrow := upper-max(limit.values.Lower[s], lower[s]) <= limit.epsilon/2*upper
+	for state, upper := range limit.values.Upper {
+		isNarrow := upper-max(limit.values.Lower[state], lower[state]) <= limit.epsilon/2*upper
 		isFinite := upper < math.MaxFloat64 // false for NaN
 		if !isNarrow || !isFinite {
 			return false
 		}
 	}
-	for s, upper := range limit.values.Upper {
-		lower[s] = min(max(limit.values.Lower[s], lower[s]), upper)
+	for state, upper := range limit.values.Upper {
+		lower[state] = min(max(limit.values.Lower[state], lower[state]), upper)
 	}
 	copy(limit.system.values.Upper, limit.values.Upper)
 	return true
@@ -93,15 +93,15 @@ func (limit *rewardLimit) bounds(ctx context.Context) (*Values, error) {
 	maxDistance, maxReward := slices.Max(distance.Upper), limit.greatestReward()
 	const relErr = 16 * unitRoundoff // of a few sums and products
 	hasZeroAverage := false
-	for s := range values.Upper {
-		if average.Upper[s] == 0 {
+	for state := range values.Upper {
+		if average.Upper[state] == 0 {
 			hasZeroAverage = true
 			continue
 		}
-		difference := maxReward * (distance.Upper[s] + maxDistance) * (1 + relErr)
-		lower := float64(limit.numSteps) * average.Lower[s] * (1 - relErr)
-		values.Lower[s] = limit.system.rounding.roundDown(max(lower-difference, 0), relErr)
-		values.Upper[s] = limit.system.rounding.roundUp(float64(limit.numSteps)*average.Upper[s]+difference, relErr)
+		difference := maxReward * (distance.Upper[state] + maxDistance) * (1 + relErr)
+		lower := float64(limit.numSteps) * average.Lower[state] * (1 - relErr)
+		values.Lower[state] = limit.system.rounding.roundDown(max(lower-difference, 0), relErr)
+		values.Upper[state] = limit.system.rounding.roundUp(float64(limit.numSteps)*average.Upper[state]+difference, relErr)
 	}
 	if !hasZeroAverage {
 		return values, nil
@@ -110,9 +110,9 @@ func (limit *rewardLimit) bounds(ctx context.Context) (*Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	for s := range values.Upper {
-		if average.Upper[s] == 0 {
-			values.Upper[s] = total.Upper[s]
+	for state := range values.Upper {
+		if average.Upper[state] == 0 {
+			values.Upper[state] = total.Upper[state]
 		}
 	}
 	return values, nil
@@ -138,12 +138,12 @@ func (limit *rewardLimit) distances(ctx context.Context) (*Values, error) {
 const visitSteps = rewardLimitAfter / 4
 
 // countVisits returns the expected number of visits to each state in the first visitSteps steps, summed over the paths from every state.
-// The numbers need not be accurate: the bounds hold for any R, and are narrow if the states in R are visited often.
+// The numbers need not be accurate: the bounds hold for any reference states, and are narrow if these states are visited often.
 func (limit *rewardLimit) countVisits(ctx context.Context) ([]float64, error) {
 	graph := limit.system.graph
 	visits, currentPaths := make([]float64, graph.NumStates()), make([]float64, graph.NumStates())
-	for s := range currentPaths {
-		currentPaths[s] = 1
+	for state := range currentPaths {
+		currentPaths[state] = 1
 	}
 	nextPaths := make([]float64, len(currentPaths))
 	for range visitSteps {
@@ -151,13 +151,13 @@ func (limit *rewardLimit) countVisits(ctx context.Context) ([]float64, error) {
 			return nil, err
 		}
 		clear(nextPaths)
-		for s, numPaths := range currentPaths { // the expected number of paths that are in s
-			choice, _ := graph.Choices(s)
+		for state, numPaths := range currentPaths { // the expected number of paths that are in the state
+			choice, _ := graph.Choices(state)
 			first, end := graph.Transitions(choice)
 			for transition := first; transition < end; transition++ {
 				nextPaths[graph.Target[transition]] += graph.Prob(transition) * numPaths
 			}
-			visits[s] += numPaths
+			visits[state] += numPaths
 		}
 		currentPaths, nextPaths = nextPaths, currentPaths
 	}
@@ -167,9 +167,9 @@ func (limit *rewardLimit) countVisits(ctx context.Context) ([]float64, error) {
 // mostVisited returns the state with the greatest number of visits.
 func mostVisited(states []uint32, visits []float64) int {
 	bestState := int(states[0])
-	for _, s := range states {
-		if visits[s] > visits[bestState] {
-			bestState = int(s)
+	for _, state := range states {
+		if visits[state] > visits[bestState] {
+			bestState = int(state)
 		}
 	}
 	return bestState
@@ -178,9 +178,9 @@ func mostVisited(states []uint32, visits []float64) int {
 // greatestReward returns an upper bound on the reward of one step.
 func (limit *rewardLimit) greatestReward() float64 {
 	greatest := 0.0
-	for s := range limit.system.graph.NumStates() {
-		first, _ := limit.system.graph.Choices(s)
-		_, upper := limit.system.rounding.rewardBounds(limit.reward.ChoiceTotal(s, first))
+	for state := range limit.system.graph.NumStates() {
+		first, _ := limit.system.graph.Choices(state)
+		_, upper := limit.system.rounding.rewardBounds(limit.reward.ChoiceTotal(state, first))
 		greatest = max(greatest, upper)
 	}
 	return greatest * (1 + 4*unitRoundoff)

@@ -20,12 +20,12 @@ var ErrMayMiss = errors.New("some scheduler misses the target with positive prob
 // of state rewards count.
 func (rewards Signed) offsetAboveLosses(model *sparse.Model, onlyStates bool) float64 {
 	maxLoss := 0.5
-	for s := range model.NumStates() {
-		first, end := model.Choices(s)
+	for state := range model.NumStates() {
+		first, end := model.Choices(state)
 		for choice := first; choice < end; choice++ {
-			loss := rewards.Losses.ChoiceTotal(s, choice)
+			loss := rewards.Losses.ChoiceTotal(state, choice)
 			if onlyStates {
-				loss = valueAt(rewards.Losses.State, s)
+				loss = valueAt(rewards.Losses.State, state)
 			}
 			maxLoss = max(maxLoss, loss)
 		}
@@ -50,19 +50,19 @@ func valueAt(list []float64, i int) float64 {
 
 // addToSteps returns a structure with the choice rewards Gains - Losses + offset. The offset of a step must be at least twice its loss, so
 // no result is negative. floatOffset returns the offset as a float64.
-func (rewards Signed) addToSteps(model *sparse.Model, offset func(s, choice int) *big.Rat, floatOffset func(s, choice int) float64) *sparse.Reward {
+func (rewards Signed) addToSteps(model *sparse.Model, offset func(state, choice int) *big.Rat, floatOffset func(state, choice int) float64) *sparse.Reward {
 	reward := rewards.emptySum()
 	reward.Choice = make([]float64, model.NumChoices())
 	if model.Exact() {
 		reward.ChoiceFractions = make([]*big.Rat, model.NumChoices())
 	}
-	for s := range model.NumStates() {
-		first, end := model.Choices(s)
+	for state := range model.NumStates() {
+		first, end := model.Choices(state)
 		for choice := first; choice < end; choice++ {
-			reward.Choice[choice] = rewards.Gains.ChoiceTotal(s, choice) + floatOffset(s, choice) - rewards.Losses.ChoiceTotal(s, choice)
+			reward.Choice[choice] = rewards.Gains.ChoiceTotal(state, choice) + floatOffset(state, choice) - rewards.Losses.ChoiceTotal(state, choice)
 			if reward.ChoiceFractions != nil {
-				sum := new(big.Rat).Sub(rewards.Gains.ExactChoiceTotal(s, choice), rewards.Losses.ExactChoiceTotal(s, choice))
-				reward.ChoiceFractions[choice] = sum.Add(sum, offset(s, choice))
+				sum := new(big.Rat).Sub(rewards.Gains.ExactChoiceTotal(state, choice), rewards.Losses.ExactChoiceTotal(state, choice))
+				reward.ChoiceFractions[choice] = sum.Add(sum, offset(state, choice))
 			}
 		}
 	}
@@ -76,11 +76,11 @@ func (rewards Signed) addToStates(model *sparse.Model, offset *big.Rat, floatOff
 	if model.Exact() {
 		reward.StateFractions = make([]*big.Rat, model.NumStates())
 	}
-	for s := range reward.State {
-		reward.State[s] = valueAt(rewards.Gains.State, s) + floatOffset - valueAt(rewards.Losses.State, s)
+	for state := range reward.State {
+		reward.State[state] = valueAt(rewards.Gains.State, state) + floatOffset - valueAt(rewards.Losses.State, state)
 		if reward.StateFractions != nil {
-			sum := new(big.Rat).Sub(fractionAt(rewards.Gains.StateFractions, s), fractionAt(rewards.Losses.StateFractions, s))
-			reward.StateFractions[s] = sum.Add(sum, offset)
+			sum := new(big.Rat).Sub(fractionAt(rewards.Gains.StateFractions, state), fractionAt(rewards.Losses.StateFractions, state))
+			reward.StateFractions[state] = sum.Add(sum, offset)
 		}
 	}
 	return reward
@@ -133,11 +133,11 @@ func (rewards Signed) Potential(ctx context.Context, graph *sparse.Graph, target
 		model: graph.Model, target: target, maxSteps: steps.Upper,
 		scale: 4 * rewards.offsetAboveLosses(graph.Model, false), potential: make([]float64, graph.NumStates()),
 	}
-	for s, maxSteps := range steps.Upper {
+	for state, maxSteps := range steps.Upper {
 		switch {
 		case !math.IsInf(maxSteps, 1):
-			shaping.potential[s] = shaping.scale * maxSteps
-		case from.Has(s):
+			shaping.potential[state] = shaping.scale * maxSteps
+		case from.Has(state):
 			return nil, nil, ErrMayMiss
 		}
 	}
@@ -160,14 +160,14 @@ type potentialShaping struct {
 }
 
 // isActive reports whether steps from a state decrease the potential.
-func (shaping *potentialShaping) isActive(s int) bool {
-	return !shaping.target.Has(s) && !math.IsInf(shaping.maxSteps[s], 1)
+func (shaping *potentialShaping) isActive(state int) bool {
+	return !shaping.target.Has(state) && !math.IsInf(shaping.maxSteps[state], 1)
 }
 
-// decrease returns the expected decrease of the potential in a choice of state s: potential(s) - sum over t of p(c,t) potential(t).
+// decrease returns the expected decrease of the potential in a choice c of state s: potential(s) - sum over t of p(c,t) potential(t).
 // magnitude is the sum of the absolute values of these terms.
-func (shaping *potentialShaping) decrease(s, choice int) (decrease, magnitude float64) {
-	decrease, magnitude = shaping.potential[s], shaping.potential[s]
+func (shaping *potentialShaping) decrease(state, choice int) (decrease, magnitude float64) {
+	decrease, magnitude = shaping.potential[state], shaping.potential[state]
 	first, end := shaping.model.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		term := shaping.model.Prob(transition) * shaping.potential[shaping.model.Target[transition]]
@@ -180,13 +180,13 @@ func (shaping *potentialShaping) decrease(s, choice int) (decrease, magnitude fl
 // decreaseErr bounds the relative error of the computed decrease over all choices. The error is ErrMayMiss if a decrease is less than half
 // of the scale: then a scheduler may miss the target.
 func (shaping *potentialShaping) decreaseErr() (relErr float64, err error) {
-	for s := range shaping.model.NumStates() {
-		if !shaping.isActive(s) {
+	for state := range shaping.model.NumStates() {
+		if !shaping.isActive(state) {
 			continue
 		}
-		first, end := shaping.model.Choices(s)
+		first, end := shaping.model.Choices(state)
 		for choice := first; choice < end; choice++ {
-			decrease, magnitude := shaping.decrease(s, choice)
+			decrease, magnitude := shaping.decrease(state, choice)
 			firstTransition, endTransition := shaping.model.Transitions(choice)
 			absErr := magnitude * 1.05 * (shaping.model.RelErr + float64(endTransition-firstTransition+4)*unitRoundoff)
 			if !(decrease-absErr >= shaping.scale/2) {
@@ -199,21 +199,21 @@ func (shaping *potentialShaping) decreaseErr() (relErr float64, err error) {
 }
 
 // floatOffset returns the additional reward of a step: the decrease of the potential, or scale if the potential does not decrease.
-func (shaping *potentialShaping) floatOffset(s, choice int) float64 {
-	if !shaping.isActive(s) {
+func (shaping *potentialShaping) floatOffset(state, choice int) float64 {
+	if !shaping.isActive(state) {
 		return shaping.scale
 	}
-	decrease, _ := shaping.decrease(s, choice)
+	decrease, _ := shaping.decrease(state, choice)
 	return decrease
 }
 
-// offset returns the additional reward of a choice of state s in rational arithmetic: the decrease of the potential, or scale if the
-// potential does not decrease in s.
-func (shaping *potentialShaping) offset(s, choice int) *big.Rat {
-	if !shaping.isActive(s) {
+// offset returns the additional reward of a choice of a state in rational arithmetic: the decrease of the potential, or scale if the
+// potential does not decrease in the state.
+func (shaping *potentialShaping) offset(state, choice int) *big.Rat {
+	if !shaping.isActive(state) {
 		return new(big.Rat).SetFloat64(shaping.scale)
 	}
-	decrease := new(big.Rat).SetFloat64(shaping.potential[s])
+	decrease := new(big.Rat).SetFloat64(shaping.potential[state])
 	first, end := shaping.model.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		term := new(big.Rat).SetFloat64(shaping.potential[shaping.model.Target[transition]])

@@ -54,8 +54,8 @@ func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Comp
 		return []interval.Number{interval.Fraction(big.NewRat(1, 1))}, nil
 	}
 	initialProbs := make(map[uint32]*big.Rat)
-	for _, s := range solver.graph.Initial {
-		initialProbs[s] = big.NewRat(1, int64(len(solver.graph.Initial)))
+	for _, state := range solver.graph.Initial {
+		initialProbs[state] = big.NewRat(1, int64(len(solver.graph.Initial)))
 	}
 	transient := solver.transientStates(components, bottomComponents)
 	visits, err := solver.expectedVisits(transient, initialProbs)
@@ -63,8 +63,8 @@ func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Comp
 		return nil, err
 	}
 	visitsOf := make(map[uint32]interval.Number, len(transient))
-	for index, s := range transient {
-		visitsOf[s] = visits[index]
+	for index, state := range transient {
+		visitsOf[state] = visits[index]
 	}
 	probs := make([]interval.Number, len(bottomComponents))
 	for i, component := range bottomComponents {
@@ -78,8 +78,8 @@ func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Comp
 func (solver *steadyStateSolver) entryProbability(members []uint32, initialProbs map[uint32]*big.Rat, visits map[uint32]interval.Number) interval.Number {
 	prob := interval.Number{Exact: new(big.Rat)}
 	terms := 0
-	for _, s := range members {
-		terms += solver.addInflow(&prob, s, initialProbs[s], visits)
+	for _, state := range members {
+		terms += solver.addInflow(&prob, state, initialProbs[state], visits)
 	}
 	sumErr := solver.system.rounding.sumErr(2 * terms)
 	prob.Lo = solver.system.rounding.roundDown(prob.Lo, sumErr)
@@ -94,9 +94,9 @@ func (solver *steadyStateSolver) transientStates(components *sparse.Components, 
 		addStates(recurrent, components.Members(component))
 	}
 	var transient []uint32
-	for _, s := range slices.Backward(components.States) {
-		if !recurrent.Has(int(s)) {
-			transient = append(transient, s)
+	for _, state := range slices.Backward(components.States) {
+		if !recurrent.Has(int(state)) {
+			transient = append(transient, state)
 		}
 	}
 	return transient
@@ -104,14 +104,14 @@ func (solver *steadyStateSolver) transientStates(components *sparse.Components, 
 
 // addInflow adds the expected visits to state s to inflow: the probability that the chain begins in s (initialProb, nil for 0), plus the sum
 // over transient states t of visits(t) * P(t, s). It returns the number of float64 operations, for a bound on the rounding error.
-func (solver *steadyStateSolver) addInflow(inflow *interval.Number, s uint32, initialProb *big.Rat, visits map[uint32]interval.Number) (operations int) {
+func (solver *steadyStateSolver) addInflow(inflow *interval.Number, state uint32, initialProb *big.Rat, visits map[uint32]interval.Number) (operations int) {
 	if initialProb != nil {
 		prob, _ := initialProb.Float64()
 		inflow.Lo, inflow.Hi = inflow.Lo+prob, inflow.Hi+prob
 		inflow.Exact.Add(inflow.Exact, initialProb)
 	}
 	incoming := solver.uniformisation.graph.Model
-	first, end := incoming.Transitions(int(s))
+	first, end := incoming.Transitions(int(state))
 	for transition := first; transition < end; transition++ {
 		source := incoming.Target[transition] // the transitions of incoming are reversed
 		sourceVisits, isTransient := visits[source]
@@ -131,23 +131,23 @@ func (solver *steadyStateSolver) addInflow(inflow *interval.Number, s uint32, in
 	return operations
 }
 
-// exitRate returns the sum of the weights of state s without self-loops. terms is at least the number of terms in this sum.
-func (solver *steadyStateSolver) exitRate(s uint32) (sum float64, terms int) {
-	first, end := solver.graph.Transitions(int(s))
+// exitRate returns the sum of the weights of a state without self-loops. terms is at least the number of terms in this sum.
+func (solver *steadyStateSolver) exitRate(state uint32) (sum float64, terms int) {
+	first, end := solver.graph.Transitions(int(state))
 	for transition := first; transition < end; transition++ {
-		if solver.graph.Target[transition] != s {
+		if solver.graph.Target[transition] != state {
 			sum += solver.graph.Prob(transition)
 		}
 	}
 	return sum, end - first
 }
 
-// exitRateRat returns the sum of the weights of s without self-loops in rational arithmetic.
-func (solver *steadyStateSolver) exitRateRat(s uint32) *big.Rat {
+// exitRateRat returns the sum of the weights of a state without self-loops in rational arithmetic.
+func (solver *steadyStateSolver) exitRateRat(state uint32) *big.Rat {
 	sum := new(big.Rat)
-	first, end := solver.graph.Transitions(int(s))
+	first, end := solver.graph.Transitions(int(state))
 	for transition := first; transition < end; transition++ {
-		if solver.graph.Target[transition] != s {
+		if solver.graph.Target[transition] != state {
 			sum.Add(sum, solver.graph.Fraction(transition))
 		}
 	}
@@ -166,9 +166,9 @@ func (solver *steadyStateSolver) solveBottomComponent(members []uint32, absorpti
 		reference = solver.bscc.likelyState(members)
 	}
 	var others []uint32
-	for _, s := range slices.Backward(members) {
-		if s != reference {
-			others = append(others, s)
+	for _, state := range slices.Backward(members) {
+		if state != reference {
+			others = append(others, state)
 		}
 	}
 	visits, err := solver.expectedVisits(others, solver.jumpDistribution(reference))
@@ -185,14 +185,14 @@ func (solver *steadyStateSolver) solveBottomComponent(members []uint32, absorpti
 	return nil
 }
 
-// jumpDistribution returns the probability of each state to be the next one when the chain leaves state s.
-func (solver *steadyStateSolver) jumpDistribution(s uint32) map[uint32]*big.Rat {
+// jumpDistribution returns the probability of each state to be the next one when the chain leaves a state.
+func (solver *steadyStateSolver) jumpDistribution(state uint32) map[uint32]*big.Rat {
 	distribution := make(map[uint32]*big.Rat)
 	exitRate := new(big.Rat)
-	first, end := solver.graph.Transitions(int(s))
+	first, end := solver.graph.Transitions(int(state))
 	for transition := first; transition < end; transition++ {
 		target := solver.graph.Target[transition]
-		if target == s {
+		if target == state {
 			continue
 		}
 		if distribution[target] == nil {
@@ -217,12 +217,12 @@ func (solver *steadyStateSolver) weightRat(i int) *big.Rat {
 }
 
 // setProbability sets the long-run probability of a state.
-func (solver *steadyStateSolver) setProbability(s uint32, prob interval.Number) {
+func (solver *steadyStateSolver) setProbability(state uint32, prob interval.Number) {
 	if solver.exactProbs != nil {
-		solver.values.setExact(int(s), prob.Exact)
+		solver.values.setExact(int(state), prob.Exact)
 		return
 	}
-	solver.values.Lower[s], solver.values.Upper[s] = prob.Lo, prob.Hi
+	solver.values.Lower[state], solver.values.Upper[state] = prob.Lo, prob.Hi
 }
 
 // normalize distributes totalProb over some states, in proportion to visits / exit rate, which is the expected time in each
@@ -230,8 +230,8 @@ func (solver *steadyStateSolver) setProbability(s uint32, prob interval.Number) 
 func (solver *steadyStateSolver) normalize(states []uint32, visits []interval.Number, totalProb interval.Number) {
 	sum := interval.Number{}
 	maxTerms := 0
-	for i, s := range states {
-		exitRate, terms := solver.exitRate(s)
+	for i, state := range states {
+		exitRate, terms := solver.exitRate(state)
 		visits[i].Lo /= exitRate
 		visits[i].Hi /= exitRate
 		sum.Lo += visits[i].Lo
@@ -239,7 +239,7 @@ func (solver *steadyStateSolver) normalize(states []uint32, visits []interval.Nu
 		maxTerms = max(maxTerms, terms)
 	}
 	relErr := 1.01 * (float64(len(states))*unitRoundoff + 2*solver.system.rounding.sumErr(maxTerms))
-	for i, s := range states {
+	for i, state := range states {
 		lower, upper := 0.0, totalProb.Hi
 		if sum.Hi <= math.MaxFloat64 {
 			lower = solver.system.rounding.roundDown(totalProb.Lo*(visits[i].Lo/sum.Hi), relErr)
@@ -247,7 +247,7 @@ func (solver *steadyStateSolver) normalize(states []uint32, visits []interval.Nu
 		if share := visits[i].Hi / sum.Lo; share < 1 {
 			upper = min(solver.system.rounding.roundUp(totalProb.Hi*share, relErr), upper)
 		}
-		solver.setProbability(s, interval.Number{Interval: interval.Interval{Lo: lower, Hi: upper}})
+		solver.setProbability(state, interval.Number{Interval: interval.Interval{Lo: lower, Hi: upper}})
 	}
 }
 
@@ -255,18 +255,18 @@ func (solver *steadyStateSolver) normalize(states []uint32, visits []interval.Nu
 // visits.
 func (solver *steadyStateSolver) normalizeRat(states []uint32, visits []interval.Number, totalProb *big.Rat) {
 	sum := new(big.Rat)
-	for i, s := range states {
-		visits[i].Exact.Quo(visits[i].Exact, solver.exitRateRat(s))
+	for i, state := range states {
+		visits[i].Exact.Quo(visits[i].Exact, solver.exitRateRat(state))
 		sum.Add(sum, visits[i].Exact)
 	}
-	for i, s := range states {
+	for i, state := range states {
 		share := visits[i].Exact
-		solver.setProbability(s, interval.Number{Exact: share.Mul(share.Quo(share, sum), totalProb)})
+		solver.setProbability(state, interval.Number{Exact: share.Mul(share.Quo(share, sum), totalProb)})
 	}
 }
 
 // expectedVisits returns the expected number of visits to each of the given states until the chain leaves these states for the first time.
-// The chain begins in state s with probability initialProbs[s]. Self-loops do not count as visits.
+// The chain begins in each state with its probability in initialProbs. Self-loops do not count as visits.
 func (solver *steadyStateSolver) expectedVisits(states []uint32, initialProbs map[uint32]*big.Rat) ([]interval.Number, error) {
 	if len(states) == 0 {
 		return nil, nil
@@ -277,8 +277,8 @@ func (solver *steadyStateSolver) expectedVisits(states []uint32, initialProbs ma
 	local := solver.system.localSystem(states, &solver.bscc.index)
 	defer solver.bscc.index.clearUnknowns(states)
 	equations := newVisitEquations(local)
-	for i, s := range states {
-		if probability := initialProbs[s]; probability != nil {
+	for i, state := range states {
+		if probability := initialProbs[state]; probability != nil {
 			equations.initialVisits[i], _ = probability.Float64()
 		}
 	}
@@ -314,16 +314,16 @@ func (solver *steadyStateSolver) expectedVisitsRat(states []uint32, initialProbs
 func (solver *steadyStateSolver) visitRows(states []uint32, initialProbs map[uint32]*big.Rat) (rows []*exactRow, denominator *big.Int, err error) {
 	index, incoming := &solver.bscc.index, solver.uniformisation.graph.Model
 	exitRates := make([]*big.Rat, len(states))
-	for unknown, s := range states {
-		index.unknowns[s] = uint32(unknown)
-		exitRates[unknown] = solver.exitRateRat(s)
+	for unknown, state := range states {
+		index.unknowns[state] = uint32(unknown)
+		exitRates[unknown] = solver.exitRateRat(state)
 	}
 	defer index.clearUnknowns(states)
 	equations := make([]exactRow, len(states))
-	for unknown, s := range states {
-		equations[unknown] = solver.visitRow(s, initialProbs[s], exitRates)
+	for unknown, state := range states {
+		equations[unknown] = solver.visitRow(state, initialProbs[state], exitRates)
 		rows = append(rows, &equations[unknown])
-		first, end := incoming.Transitions(int(s))
+		first, end := incoming.Transitions(int(state))
 		if err := solver.bscc.meter.addWork(100 * (1 + end - first)); err != nil {
 			return nil, nil, err
 		}
@@ -331,18 +331,18 @@ func (solver *steadyStateSolver) visitRows(states []uint32, initialProbs map[uin
 	return rows, scaleConstants(equations), nil
 }
 
-// visitRow returns the equation for the expected visits w(s) of state s: w(s) = initialProb + sum over t of w(t) P(t, s), without self-loops. A
+// visitRow returns the equation for the expected visits w(s) of a state s: w(s) = initialProb + sum over t of w(t) P(t, s), without self-loops. A
 // nil initialProb stands for 0. exitRates has the exit rate of each unknown.
-func (solver *steadyStateSolver) visitRow(s uint32, initialProb *big.Rat, exitRates []*big.Rat) exactRow {
+func (solver *steadyStateSolver) visitRow(state uint32, initialProb *big.Rat, exitRates []*big.Rat) exactRow {
 	incoming := solver.uniformisation.graph.Model
 	row := exactRow{constant: new(big.Rat)}
 	scale := big.NewInt(1) // a common denominator of the probabilities
 	var probs []*big.Rat
-	first, end := incoming.Transitions(int(s))
+	first, end := incoming.Transitions(int(state))
 	for transition := first; transition < end; transition++ {
 		source := incoming.Target[transition] // the transitions of incoming are reversed
 		unknown := solver.bscc.index.unknowns[source]
-		if unknown == sparse.None || source == s {
+		if unknown == sparse.None || source == state {
 			continue
 		}
 		prob := new(big.Rat).Quo(incoming.Fraction(transition), exitRates[unknown])

@@ -76,7 +76,9 @@ func (extrapolation *stepExtrapolation) tryToExtrapolate(stepsDone int, meter *m
 	if !ok {
 		return 0, false, err
 	}
-	return (extrapolation.numSteps - stepsDone + attempt.stepsPerPeriod) % attempt.stepsPerPeriod, true, err
+	// The extrapolation has taken whole periods from the middle values on, which are one period older than the current values.
+	stepsFromMiddle := extrapolation.numSteps - stepsDone + attempt.stepsPerPeriod
+	return stepsFromMiddle % attempt.stepsPerPeriod, true, err
 }
 
 // copyBounds returns a copy of the bounds.
@@ -107,17 +109,17 @@ func (extrapolation *stepExtrapolation) lastChange(periods int) (change []float6
 	previousChange := make([]float64, len(values.Lower))
 	change = make([]float64, len(values.Lower))
 	width, greatest := 0.0, 0.0
-	for _, s := range extrapolation.states {
-		middle := (extrapolation.middleValues.Lower[s] + extrapolation.middleValues.Upper[s]) / 2
-		previousChange[s] = middle - (extrapolation.referenceValues.Lower[s]+extrapolation.referenceValues.Upper[s])/2
-		change[s] = (values.Lower[s]+values.Upper[s])/2 - middle
-		width = max(width, values.Upper[s]-values.Lower[s])
-		greatest = max(greatest, values.Upper[s])
+	for _, state := range extrapolation.states {
+		middle := (extrapolation.middleValues.Lower[state] + extrapolation.middleValues.Upper[state]) / 2
+		previousChange[state] = middle - (extrapolation.referenceValues.Lower[state]+extrapolation.referenceValues.Upper[state])/2
+		change[state] = (values.Lower[state]+values.Upper[state])/2 - middle
+		width = max(width, values.Upper[state]-values.Lower[state])
+		greatest = max(greatest, values.Upper[state])
 	}
 	ratio = leastSquaresRatio(previousChange, change, extrapolation.states)
 	maxDeviation := 4*width + extrapolation.epsilon*greatest/sumOfPowers(ratio, periods)
-	for _, s := range extrapolation.states {
-		if !(math.Abs(change[s]-ratio*previousChange[s]) <= maxDeviation) {
+	for _, state := range extrapolation.states {
+		if !(math.Abs(change[state]-ratio*previousChange[state]) <= maxDeviation) {
 			return nil, 0, false
 		}
 	}
@@ -127,9 +129,9 @@ func (extrapolation *stepExtrapolation) lastChange(periods int) (change []float6
 // leastSquaresRatio returns the number q in [0,1] for which q times the first vector is nearest to the second vector.
 func leastSquaresRatio(first, second []float64, states []uint32) float64 {
 	product, square := 0.0, 0.0
-	for _, s := range states {
-		product += first[s] * second[s]
-		square += first[s] * first[s]
+	for _, state := range states {
+		product += first[state] * second[state]
+		square += first[state] * first[state]
 	}
 	if !(square > 0) {
 		return 0
@@ -167,10 +169,10 @@ func (change *periodChange) fixDecisions() (areOptimal bool, err error) {
 	equations := change.equations(middle)
 	choices := make([]uint32, change.system.graph.NumStates())
 	hasDecisions := equations.nature != nil
-	for _, s := range change.states {
-		first, end := change.system.graph.Choices(int(s))
+	for _, state := range change.states {
+		first, end := change.system.graph.Choices(int(state))
 		hasDecisions = hasDecisions || end > first+1
-		choices[s] = equations.stepOptimum(int(s)).choice
+		choices[state] = equations.stepOptimum(int(state)).choice
 	}
 	if !hasDecisions {
 		return true, nil
@@ -187,9 +189,9 @@ func (change *periodChange) fixDecisions() (areOptimal bool, err error) {
 // estimate returns an estimate of the values: the midpoints of the middle bounds plus factor times the change in one period.
 func (change *periodChange) estimate(factor float64) *Values {
 	values := change.middleValues.copyBounds()
-	for _, s := range change.states {
-		estimate := max((values.Lower[s]+values.Upper[s])/2+factor*change.changes[s], 0)
-		values.Lower[s], values.Upper[s] = estimate, estimate
+	for _, state := range change.states {
+		estimate := max((values.Lower[state]+values.Upper[state])/2+factor*change.changes[state], 0)
+		values.Lower[state], values.Upper[state] = estimate, estimate
 	}
 	return values
 }
@@ -200,10 +202,10 @@ func (change *periodChange) decisionsAreOptimal(factor float64) bool {
 	maxLoss := change.epsilon/float64(change.numSteps) + 64*unitRoundoff
 	values := change.estimate(factor)
 	equations, forUpper, forLower := change.equations(values), change.fixedEquations(values, Min), change.fixedEquations(values, Max)
-	for _, s := range change.states {
-		best := equations.stepOptimum(int(s))
-		_, upper := change.fixedOptimum(forUpper, s, Min)
-		lower, _ := change.fixedOptimum(forLower, s, Max)
+	for _, state := range change.states {
+		best := equations.stepOptimum(int(state))
+		_, upper := change.fixedOptimum(forUpper, state, Min)
+		lower, _ := change.fixedOptimum(forLower, state, Max)
 		if max(upper-best.upper, best.lower-lower) > maxLoss*best.upper {
 			return false
 		}
@@ -223,8 +225,8 @@ func (change *periodChange) smoothChange() error {
 		if change.ratio == 0 {
 			break
 		}
-		for _, s := range change.states {
-			product[s] /= change.ratio
+		for _, state := range change.states {
+			product[state] /= change.ratio
 		}
 		change.changes = product
 	}
@@ -251,22 +253,22 @@ func (change *periodChange) fixedEquations(values *Values, fixedDirection Direct
 	return equations
 }
 
-// fixedOptimum returns bounds on the value of state s after one step, if all decisions in fixedDirection are fixed. The equations are
+// fixedOptimum returns bounds on the value of a state after one step, if all decisions in fixedDirection are fixed. The equations are
 // those that fixedEquations returns.
-func (change *periodChange) fixedOptimum(equations *equationSystem, s uint32, fixedDirection Direction) (lower, upper float64) {
-	if change.choices != nil && equations.minimizes(int(s)) == (fixedDirection == Min) {
-		bounds := equations.evaluateChoice(int(s), int(change.choices[s]))
+func (change *periodChange) fixedOptimum(equations *equationSystem, state uint32, fixedDirection Direction) (lower, upper float64) {
+	if change.choices != nil && equations.minimizes(int(state)) == (fixedDirection == Min) {
+		bounds := equations.evaluateChoice(int(state), int(change.choices[state]))
 		return bounds.lower, bounds.upper
 	}
-	bounds := equations.stepOptimum(int(s))
+	bounds := equations.stepOptimum(int(state))
 	return bounds.lower, bounds.upper
 }
 
 // decides reports whether a decision is made in the given direction: by a choice in some state, or by nature.
-func (change *periodChange) decides(dir Direction) bool {
+func (change *periodChange) decides(direction Direction) bool {
 	sys := change.system
-	byChoice := sys.maximizer != nil || sys.minimize == (dir == Min)
-	byNature := sys.nature != nil && sys.nature.isMinimizer == (dir == Min)
+	byChoice := sys.maximizer != nil || sys.minimize == (direction == Min)
+	byNature := sys.nature != nil && sys.nature.isMinimizer == (direction == Min)
 	return change.choices != nil && (byChoice || byNature)
 }
 
@@ -274,10 +276,10 @@ func (change *periodChange) decides(dir Direction) bool {
 func (change *periodChange) applyTransitionMatrix(vector []float64) ([]float64, error) {
 	graph := change.system.graph
 	current, nextVector := slices.Clone(vector), make([]float64, len(vector))
-	err := change.forEachStep(func(s uint32) int {
-		choice, _ := graph.Choices(int(s))
+	err := change.forEachStep(func(state uint32) int {
+		choice, _ := graph.Choices(int(state))
 		if change.choices != nil {
-			choice = int(change.choices[s])
+			choice = int(change.choices[state])
 		}
 		first, end := graph.Transitions(choice)
 		sum := 0.0
@@ -288,7 +290,7 @@ func (change *periodChange) applyTransitionMatrix(vector []float64) ([]float64, 
 			}
 			sum += prob * current[graph.Target[transition]]
 		}
-		nextVector[s] = sum
+		nextVector[state] = sum
 		return end - first
 	}, func() { current, nextVector = nextVector, current })
 	return current, err
@@ -299,9 +301,9 @@ func (change *periodChange) applyTransitionMatrix(vector []float64) ([]float64, 
 func (change *periodChange) boundsAfterPeriod(values *Values, fixedDirection Direction) (*Values, error) {
 	equations, nextValues := change.fixedEquations(values.copyBounds(), fixedDirection), values.copyBounds()
 	graph := change.system.graph
-	err := change.forEachStep(func(s uint32) (work int) {
-		nextValues.Lower[s], nextValues.Upper[s] = change.fixedOptimum(equations, s, fixedDirection)
-		first, end := graph.Choices(int(s))
+	err := change.forEachStep(func(state uint32) (work int) {
+		nextValues.Lower[state], nextValues.Upper[state] = change.fixedOptimum(equations, state, fixedDirection)
+		first, end := graph.Choices(int(state))
 		return int(graph.FirstTransition[end] - graph.FirstTransition[first])
 	}, func() { equations.values, nextValues = nextValues, equations.values })
 	return equations.values, err
@@ -309,11 +311,11 @@ func (change *periodChange) boundsAfterPeriod(values *Values, fixedDirection Dir
 
 // forEachStep does two things for each step of a period: it calls step for all states, some of them in parallel, and then swap. step
 // returns the number of evaluated transitions.
-func (change *periodChange) forEachStep(step func(s uint32) (work int), swap func()) error {
+func (change *periodChange) forEachStep(step func(state uint32) (work int), swap func()) error {
 	for range change.stepsPerPeriod {
 		err := inBlocks(change.states, change.meter, func(block []uint32) (work int) {
-			for _, s := range block {
-				work += step(s)
+			for _, state := range block {
+				work += step(state)
 			}
 			return work
 		})
@@ -331,7 +333,8 @@ type sideErrors struct {
 	sum     float64   // c (1 + k + ... + k^(m-1))
 }
 
-// boundErrors bounds the errors of the extrapolated upper bounds and of the extrapolated lower bounds. ok is false if it cannot bound them.
+// boundErrors bounds the errors of the extrapolated upper bounds and of the extrapolated lower bounds. In each state, the error of a side is at most its sum
+// times the weight of the state. ok is false if it cannot bound the errors.
 func (change *periodChange) boundErrors() (upper, lower sideErrors, ok bool, err error) {
 	lastValues, ok := change.lastValues()
 	if !ok {
@@ -388,9 +391,9 @@ func constantVector(length int, number float64) []float64 {
 // negative numbers.
 func (change *periodChange) lastValues() (result *Values, ok bool) {
 	result = change.middleValues.copyBounds()
-	for _, s := range change.states {
-		result.Lower[s], result.Upper[s] = change.boundsAfterGrowth(s, change.sumBeforeLast, 0, 0)
-		if result.Lower[s] < 0 {
+	for _, state := range change.states {
+		result.Lower[state], result.Upper[state] = change.boundsAfterGrowth(state, change.sumBeforeLast, 0, 0)
+		if result.Lower[state] < 0 {
 			return nil, false
 		}
 	}
@@ -401,11 +404,11 @@ func (change *periodChange) lastValues() (result *Values, ok bool) {
 // absolute values of the operands.
 const extraUnits = 16
 
-// boundsAfterGrowth returns a lower bound on L + factor D - below and an upper bound on U + factor D + above for state s. L and U are the
+// boundsAfterGrowth returns a lower bound on L + factor D - below and an upper bound on U + factor D + above for a state. L and U are the
 // middle bounds, and D is the change in one period.
-func (change *periodChange) boundsAfterGrowth(s uint32, factor, below, above float64) (lower, upper float64) {
-	growth := factor * change.changes[s]
-	lower, upper = change.middleValues.Lower[s], change.middleValues.Upper[s]
+func (change *periodChange) boundsAfterGrowth(state uint32, factor, below, above float64) (lower, upper float64) {
+	growth := factor * change.changes[state]
+	lower, upper = change.middleValues.Lower[state], change.middleValues.Upper[state]
 	floor := change.system.rounding.leastBound
 	if magnitude := lower + math.Abs(growth) + below; magnitude > 0 {
 		lower = lower + growth - below - extraUnits*unitRoundoff*magnitude - 0x1p-1000 // the last term is for underflow
@@ -419,20 +422,20 @@ func (change *periodChange) boundsAfterGrowth(s uint32, factor, below, above flo
 	return lower, upper
 }
 
-// greatestQuotient returns the greatest quotient after[s]/before[s] over all states, rounded up.
+// greatestQuotient returns the greatest quotient after[state]/before[state] over all states, rounded up.
 func (change *periodChange) greatestQuotient(after, before []float64) float64 {
 	greatest := 0.0
-	for _, s := range change.states {
-		if after[s] > 0 {
-			greatest = max(greatest, after[s]/before[s])
+	for _, state := range change.states {
+		if after[state] > 0 {
+			greatest = max(greatest, after[state]/before[state])
 		}
 	}
 	return greatest * (1 + 2*unitRoundoff)
 }
 
-// sumOfErrors returns a bound on the sum of the errors over all periods. startBounds has the upper bounds if sign is 1, or the lower bounds if
-// sign is -1. afterFirst and afterLast are the values after the first and the last period, and growth bounds the growth of the weights in a
-// period.
+// sumOfErrors returns a bound on the sum of the errors over all periods, relative to the weights. The error of one period is greatest in the first or in
+// the last period; each later period multiplies it by at most growth, which bounds the growth of the weights in a period. startBounds has the upper
+// bounds if sign is 1, or the lower bounds if sign is -1. afterFirst and afterLast are the values after the first and the last period.
 func (change *periodChange) sumOfErrors(sign float64, startBounds, afterFirst, afterLast, weights []float64, growth float64) float64 {
 	const maxGrowth = 2 // a greater one makes the bounds useless
 	if !(growth < maxGrowth) {
@@ -440,11 +443,11 @@ func (change *periodChange) sumOfErrors(sign float64, startBounds, afterFirst, a
 	}
 	greatest := 0.0
 	lastFactor := 1 + change.ratio*change.sumBeforeLast
-	for _, s := range change.states {
-		excessFirst := excess(sign, afterFirst[s], startBounds[s], change.changes[s])
-		excessLast := excess(sign, afterLast[s], startBounds[s], lastFactor*change.changes[s])
+	for _, state := range change.states {
+		excessFirst := excess(sign, afterFirst[state], startBounds[state], change.changes[state])
+		excessLast := excess(sign, afterLast[state], startBounds[state], lastFactor*change.changes[state])
 		if stateExcess := max(excessFirst, excessLast); stateExcess > 0 {
-			greatest = max(greatest, stateExcess/weights[s])
+			greatest = max(greatest, stateExcess/weights[state])
 		}
 	}
 	return greatest * sumOfPowers(growth, change.numPeriods) * (1 + 8*unitRoundoff)
@@ -463,8 +466,8 @@ func excess(sign, value, start, growth float64) float64 {
 // writeBounds stores the extrapolated bounds in the system. If they are wider than epsilon allows, it stores nothing and returns false.
 func (change *periodChange) writeBounds(upperErrors, lowerErrors sideErrors) bool {
 	values := change.system.values.copyBounds()
-	for _, s := range change.states {
-		lower, upper := change.boundsAfterGrowth(s, change.sumAfterLast, lowerErrors.sum*lowerErrors.weights[s], upperErrors.sum*upperErrors.weights[s])
+	for _, state := range change.states {
+		lower, upper := change.boundsAfterGrowth(state, change.sumAfterLast, lowerErrors.sum*lowerErrors.weights[state], upperErrors.sum*upperErrors.weights[state])
 		if change.system.isProbability {
 			upper = min(upper, 1)
 		}
@@ -474,7 +477,7 @@ func (change *periodChange) writeBounds(upperErrors, lowerErrors sideErrors) boo
 		if !isNarrow || !isFinite {
 			return false
 		}
-		values.Lower[s], values.Upper[s] = lower, upper
+		values.Lower[state], values.Upper[state] = lower, upper
 	}
 	change.system.values.Lower, change.system.values.Upper = values.Lower, values.Upper
 	return true

@@ -30,7 +30,7 @@ func isPowerOfTwo(n int) bool { return n&(n-1) == 0 }
 // untilLimit returns a stepLimit for the probability of left U<=k right, where k is large. Lower bounds are the probabilities for fewer
 // steps; upper bounds are the probabilities of left U right without a step bound. The system must start with value 1 in right and 0
 // elsewhere.
-func (sys *equationSystem) untilLimit(ctx context.Context, left, right *sparse.Set, dir Direction, opts Options) stepLimit {
+func (sys *equationSystem) untilLimit(ctx context.Context, left, right *sparse.Set, direction Direction, opts Options) stepLimit {
 	if opts.Classic {
 		return nil
 	}
@@ -44,16 +44,16 @@ func (sys *equationSystem) untilLimit(ctx context.Context, left, right *sparse.S
 				return false, nil
 			}
 			var err error
-			if unbounded, err = Until(ctx, sys.graph, left, right, dir, opts); err != nil {
+			if unbounded, err = Until(ctx, sys.graph, left, right, direction, opts); err != nil {
 				sys.stepLimit = nil // single steps may still be affordable
 				return false, ctx.Err()
 			}
 		}
-		for s, upper := range unbounded.Upper {
+		for state, upper := range unbounded.Upper {
 			// If rounding errors have made the bounds wide, more steps cannot make them narrow.
 			const allowedWidening = 4
-			allowedWidth := max(epsilon/2*upper, allowedWidening*(sys.values.Upper[s]-sys.values.Lower[s]))
-			if upper-sys.values.Lower[s] > allowedWidth {
+			allowedWidth := max(epsilon/2*upper, allowedWidening*(sys.values.Upper[state]-sys.values.Lower[state]))
+			if upper-sys.values.Lower[state] > allowedWidth {
 				return false, nil
 			}
 		}
@@ -98,7 +98,7 @@ func (sys *equationSystem) newStepSkipper(opts Options) *stepSkipper {
 // two.
 func (skipper *stepSkipper) trySkip(values *Values, stepsDone, remaining int) bool {
 	switch {
-	case skipper.jumpSteps > 0:
+	case skipper.jumpSteps > 0: // a jump over the last jumpSteps steps is planned
 		return remaining == skipper.jumpSteps && skipper.addGrowth(values)
 	case stepsDone >= fewestSteps && isPowerOfTwo(stepsDone) && remaining > stepsDone:
 		skipper.isUniform = skipper.savedAfter > 0 && skipper.growsUniformly(values)
@@ -129,8 +129,8 @@ const (
 // growsUniformly reports whether no state has grown more than uniformFactor times as much as another one since the saved bounds.
 func (skipper *stepSkipper) growsUniformly(values *Values) bool {
 	minGrowth, maxGrowth := math.Inf(1), 0.0
-	for s, lower := range values.Lower {
-		growth := lower - skipper.savedLower[s]
+	for state, lower := range values.Lower {
+		growth := lower - skipper.savedLower[state]
 		minGrowth, maxGrowth = min(minGrowth, growth), max(maxGrowth, growth)
 	}
 	return minGrowth > 0 && maxGrowth <= uniformFactor*minGrowth
@@ -147,9 +147,9 @@ func (skipper *stepSkipper) expectsToSkip(stepsDone, remaining int) bool {
 func (skipper *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 	const minProduct = 0x1p-960 // below it a product of positive numbers may lose its digits
 	minGrowth, maxGrowth := math.Inf(1), 0.0
-	for s, upper := range values.Upper {
-		minGrowth = min(minGrowth, values.Lower[s]-skipper.savedLower[s])
-		maxGrowth = max(maxGrowth, upper-skipper.savedUpper[s])
+	for state, upper := range values.Upper {
+		minGrowth = min(minGrowth, values.Lower[state]-skipper.savedLower[state])
+		maxGrowth = max(maxGrowth, upper-skipper.savedUpper[state])
 		if (maxGrowth-minGrowth)*periods > 2*skipper.epsilon*(skipper.savedMax+maxGrowth*periods) {
 			return false
 		}
@@ -170,16 +170,16 @@ func (skipper *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 	return true
 }
 
-// grownBounds returns the bounds of state s plus lowerGrowth and upperGrowth, rounded outwards.
-func (skipper *stepSkipper) grownBounds(values *Values, s int) (lower, upper float64) {
-	lower = (values.Lower[s] + skipper.lowerGrowth) - 4*unitRoundoff*(values.Lower[s]+math.Abs(skipper.lowerGrowth))
-	return max(lower, 0), (values.Upper[s] + skipper.upperGrowth) * (1 + 4*unitRoundoff)
+// grownBounds returns the bounds of a state plus lowerGrowth and upperGrowth, rounded outwards.
+func (skipper *stepSkipper) grownBounds(values *Values, state int) (lower, upper float64) {
+	lower = (values.Lower[state] + skipper.lowerGrowth) - 4*unitRoundoff*(values.Lower[state]+math.Abs(skipper.lowerGrowth))
+	return max(lower, 0), (values.Upper[state] + skipper.upperGrowth) * (1 + 4*unitRoundoff)
 }
 
 // areGrownBoundsNarrow reports whether the bounds of all states will be narrow enough after the growth is added.
 func (skipper *stepSkipper) areGrownBoundsNarrow(values *Values) bool {
-	for s := range values.Upper {
-		lower, upper := skipper.grownBounds(values, s)
+	for state := range values.Upper {
+		lower, upper := skipper.grownBounds(values, state)
 		isNarrow := upper-lower <= skipper.epsilon/2*upper
 		if !isNarrow || !(upper < math.MaxFloat64) {
 			return false
@@ -194,8 +194,8 @@ func (skipper *stepSkipper) addGrowth(values *Values) bool {
 	if !skipper.areGrownBoundsNarrow(values) {
 		return false
 	}
-	for s := range values.Upper {
-		values.Lower[s], values.Upper[s] = skipper.grownBounds(values, s)
+	for state := range values.Upper {
+		values.Lower[state], values.Upper[state] = skipper.grownBounds(values, state)
 	}
 	return true
 }

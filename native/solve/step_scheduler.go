@@ -38,15 +38,15 @@ func (scheduler *stepScheduler) beginStep() {
 	if scheduler.currentChoices == nil {
 		scheduler.currentChoices = make([]uint32, scheduler.numStates)
 	}
-	for s := range scheduler.currentChoices {
-		scheduler.currentChoices[s] = sparse.None
+	for state := range scheduler.currentChoices {
+		scheduler.currentChoices[state] = sparse.None
 	}
 }
 
 // setChoice records the choice of a state in the current step. Calls for different states may be concurrent.
-func (scheduler *stepScheduler) setChoice(s int, choice uint32) {
+func (scheduler *stepScheduler) setChoice(state int, choice uint32) {
 	if scheduler != nil && !scheduler.isTooLarge {
-		scheduler.currentChoices[s] = choice
+		scheduler.currentChoices[state] = choice
 	}
 }
 

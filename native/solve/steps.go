@@ -16,8 +16,8 @@ const Unbounded = -1
 type StepBound struct{ Low, High int }
 
 // Next returns bounds on the minimal or maximal probability that the first transition leads to the given states.
-func Next(ctx context.Context, graph *sparse.Graph, states *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	sys, err := newStepEquations(ctx, graph, nil, dir, opts)
+func Next(ctx context.Context, graph *sparse.Graph, states *sparse.Set, direction Direction, opts Options) (*Values, error) {
+	sys, err := newStepEquations(ctx, graph, nil, direction, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -30,18 +30,18 @@ func Next(ctx context.Context, graph *sparse.Graph, states *sparse.Set, dir Dire
 
 // BoundedUntil returns bounds on the minimal or maximal probability of `left U right` with a bound on the number of steps,
 // in a DTMC or MDP. Schedulers may count steps; Values.StepChoices has an optimal scheduler.
-func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound StepBound, dir Direction, opts Options) (*Values, error) {
+func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound StepBound, direction Direction, opts Options) (*Values, error) {
 	if bound.Low > 0 {
 		opts.Within = nil
 	}
-	sys, err := newStepEquations(ctx, graph, nil, dir, opts)
+	sys, err := newStepEquations(ctx, graph, nil, direction, opts)
 	if err != nil {
 		return nil, err
 	}
 	sys.isProbability = true
 	var finalChoices []uint32 // the choices after all steps that are counted
 	if bound.High == Unbounded {
-		values, err := Until(ctx, graph, left, right, dir, opts)
+		values, err := Until(ctx, graph, left, right, direction, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +49,7 @@ func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 		finalChoices = values.Scheduler
 		values.Scheduler = nil
 	} else {
-		sys.stepLimit = sys.untilLimit(ctx, left, right, dir, opts)
+		sys.stepLimit = sys.untilLimit(ctx, left, right, direction, opts)
 	}
 	err = boundedUntil(sys.values, left, right, bound, func(maybe *sparse.Set, numSteps int) error {
 		err := sys.applyEquations(ctx, opts, maybe, numSteps)
@@ -84,16 +84,16 @@ func boundedUntil(values *Values, left, right *sparse.Set, bound StepBound, take
 }
 
 // CumulReward returns bounds on the minimal or maximal expected reward of the given number of steps of a DTMC or MDP.
-func CumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
+func CumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, direction Direction, opts Options) (*Values, error) {
 	return withScaledRewards(reward, opts, func(reward *sparse.Reward) (*Values, error) {
-		return cumulReward(ctx, graph, reward, steps, dir, opts)
+		return cumulReward(ctx, graph, reward, steps, direction, opts)
 	})
 }
 
 // cumulReward returns bounds on the optimal expected reward of the given number of steps. The rewards must be large enough that sums of
 // them cannot underflow.
-func cumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
-	sys, err := newStepEquations(ctx, graph, reward, dir, opts)
+func cumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, direction Direction, opts Options) (*Values, error) {
+	sys, err := newStepEquations(ctx, graph, reward, direction, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -105,16 +105,16 @@ func cumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 }
 
 // InstantReward returns bounds on the minimal or maximal expected state reward after the given number of steps of a DTMC or MDP.
-func InstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
+func InstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, direction Direction, opts Options) (*Values, error) {
 	return withScaledRewards(reward, opts, func(reward *sparse.Reward) (*Values, error) {
-		return instantReward(ctx, graph, reward, steps, dir, opts)
+		return instantReward(ctx, graph, reward, steps, direction, opts)
 	})
 }
 
 // instantReward returns bounds on the optimal expected state reward after the given number of steps. The rewards must be large enough that
 // products cannot underflow.
-func instantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
-	sys, err := newStepEquations(ctx, graph, reward, dir, opts)
+func instantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, direction Direction, opts Options) (*Values, error) {
+	sys, err := newStepEquations(ctx, graph, reward, direction, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -128,20 +128,20 @@ func instantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Rewa
 // setStateRewards sets the value of each state after the last step to its state reward. The steps themselves earn no reward.
 func (sys *equationSystem) setStateRewards(reward *sparse.Reward) {
 	sys.reward = nil
-	for s, value := range reward.State {
-		sys.values.Lower[s], sys.values.Upper[s] = sys.rounding.rewardBounds(value)
-		if sys.isExact() && reward.StateFractions[s] != nil {
-			sys.values.Exact[s] = reward.StateFractions[s]
+	for state, value := range reward.State {
+		sys.values.Lower[state], sys.values.Upper[state] = sys.rounding.rewardBounds(value)
+		if sys.isExact() && reward.StateFractions[state] != nil {
+			sys.values.Exact[state] = reward.StateFractions[state]
 		}
 	}
 }
 
 // newStepwise returns a system whose equations describe one step. It records a step-counting scheduler if
 // opts.Scheduler is set.
-func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*equationSystem, error) {
+func newStepwise(graph *sparse.Graph, reward *sparse.Reward, direction Direction, opts Options) (*equationSystem, error) {
 	recorder := newStepScheduler(graph.Model, opts)
 	opts.Scheduler = false
-	sys, err := newSystem(graph, reward, dir, opts)
+	sys, err := newSystem(graph, reward, direction, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -151,19 +151,19 @@ func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts
 
 // newStepEquations returns a system whose equations describe one step. In an interval model, nature picks the probabilities in each step,
 // and no scheduler is recorded. The error is ErrNotExact if the weights or rewards of such a model have no fractions.
-func newStepEquations(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*equationSystem, error) {
+func newStepEquations(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, direction Direction, opts Options) (*equationSystem, error) {
 	if !graph.Intervals() {
-		return newStepwise(graph, reward, dir, opts)
+		return newStepwise(graph, reward, direction, opts)
 	}
 	if !graph.Exact() || !hasFractions(reward) {
 		return nil, ErrNotExact
 	}
 	opts.Scheduler = false
-	sys, err := newStepwise(graph, reward, dir.Scheduler(), opts)
+	sys, err := newStepwise(graph, reward, direction.Scheduler(), opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.nature, err = newNature(graph.Model, dir.nature() == Min, newMeter(ctx, opts, graph.NumStates()))
+	sys.nature, err = newNature(graph.Model, direction.nature() == Min, newMeter(ctx, opts, graph.NumStates()))
 	return sys, err
 }
 
@@ -197,9 +197,9 @@ type stepRun struct {
 func (sys *equationSystem) newStepRun(opts Options, maybe *sparse.Set, meter *meter, numSteps int) *stepRun {
 	run := &stepRun{system: sys, opts: opts, numSteps: numSteps, meter: meter, states: make([]uint32, 0, maybe.Count())}
 	startsAtZero := true
-	for s := range maybe.All() {
-		run.states = append(run.states, uint32(s))
-		startsAtZero = startsAtZero && sys.values.Upper[s] == 0
+	for state := range maybe.All() {
+		run.states = append(run.states, uint32(state))
+		startsAtZero = startsAtZero && sys.values.Upper[state] == 0
 	}
 	if start, ok := sys.denseStepsStart(run.states, numSteps); ok {
 		if dense, ok := sys.newDenseSteps(run.states, nil); ok {
@@ -270,24 +270,35 @@ func (run *stepRun) tryRemaining(stepsDone int, lower, upper []float64) (isFinal
 	if hasExtrapolated {
 		return true, sys.takeSteps(run.states, remainingSteps, run.meter)
 	}
-	if run.useGeometric && stepsDone == run.geometricAfter {
-		if sys.stepSkipper.expectsToSkip(stepsDone, remaining) {
-			run.geometricAfter *= 2
-			return false, nil
-		}
-		return true, sys.newGeometricSteps(run.opts, run.states, run.numSteps).run(run.meter)
-	}
-	if run.policyAfter > 0 && stepsDone == run.policyAfter {
-		remaining, err := sys.newPolicySteps(run.states).run(run.meter, remaining)
-		if remaining == 0 || err != nil {
-			return true, err
-		}
-		return true, sys.values.applySteps(run.meter, remaining, run.continued(remaining).step)
-	}
-	if run.dense != nil && stepsDone == run.denseAfter {
+	switch {
+	case run.useGeometric && stepsDone == run.geometricAfter:
+		return run.takeGeometricSteps(stepsDone)
+	case run.policyAfter > 0 && stepsDone == run.policyAfter:
+		return true, run.takePolicySteps(remaining)
+	case run.dense != nil && stepsDone == run.denseAfter:
 		return run.takeDenseSteps()
 	}
 	return false, nil
+}
+
+// takeGeometricSteps takes all steps by geometricSteps, which begins with the first step again. It returns false, and waits for twice as many single
+// steps, if the stepSkipper will probably skip the remaining steps before that.
+func (run *stepRun) takeGeometricSteps(stepsDone int) (isFinal bool, err error) {
+	sys := run.system
+	if sys.stepSkipper.expectsToSkip(stepsDone, run.numSteps-stepsDone) {
+		run.geometricAfter *= 2
+		return false, nil
+	}
+	return true, sys.newGeometricSteps(run.opts, run.states, run.numSteps).run(run.meter)
+}
+
+// takePolicySteps takes the remaining steps by policySteps and, where this stops early, by another stepRun.
+func (run *stepRun) takePolicySteps(remaining int) error {
+	remaining, err := run.system.newPolicySteps(run.states).run(run.meter, remaining)
+	if remaining == 0 || err != nil {
+		return err
+	}
+	return run.system.values.applySteps(run.meter, remaining, run.continued(remaining).step)
 }
 
 // takeDenseSteps takes all steps from the first one by repeated squaring, and stores the bounds. It returns false if a number overflows.
@@ -356,29 +367,29 @@ func inBlocks(states []uint32, meter *meter, handle func(block []uint32) (work i
 // stepBlock writes the bounds of the given states after one step to lower and upper. It reports whether any bound changed, and returns the
 // number of evaluated transitions.
 func (sys *equationSystem) stepBlock(states []uint32, lower, upper []float64) (changed bool, work int) {
-	for _, s := range states {
-		bounds := sys.stepOptimum(int(s))
-		lower[s], upper[s] = bounds.lower, bounds.upper
-		sys.stepScheduler.setChoice(int(s), bounds.choice)
-		changed = changed || bounds.lower != sys.values.Lower[s] || bounds.upper != sys.values.Upper[s]
-		first, end := sys.graph.Choices(int(s))
+	for _, state := range states {
+		bounds := sys.stepOptimum(int(state))
+		lower[state], upper[state] = bounds.lower, bounds.upper
+		sys.stepScheduler.setChoice(int(state), bounds.choice)
+		changed = changed || bounds.lower != sys.values.Lower[state] || bounds.upper != sys.values.Upper[state]
+		first, end := sys.graph.Choices(int(state))
 		work += int(sys.graph.FirstTransition[end] - sys.graph.FirstTransition[first])
 	}
 	return changed, work
 }
 
-// stepOptimum returns bounds on the optimal value of state s before one step, over all its choices. The values after the step are in
+// stepOptimum returns bounds on the optimal value of a state before one step, over all its choices. The values after the step are in
 // sys.values.
-func (sys *equationSystem) stepOptimum(s int) bestBounds {
+func (sys *equationSystem) stepOptimum(state int) bestBounds {
 	graph, lower, upper := sys.graph, sys.values.Lower, sys.values.Upper
-	minimize := sys.minimizes(s)
+	minimize := sys.minimizes(state)
 	bounds := emptyBestBounds(minimize)
-	first, end := graph.Choices(s)
+	first, end := graph.Choices(state)
 	for choice := first; choice < end; choice++ {
 		firstTransition := graph.FirstTransition[choice]
-		hasReward := sys.reward != nil && sys.reward.ChoiceTotal(s, choice) != 0
+		hasReward := sys.reward != nil && sys.reward.ChoiceTotal(state, choice) != 0
 		if hasReward || graph.FirstTransition[choice+1]-firstTransition != 1 {
-			bounds.include(sys.evaluateChoice(s, choice), uint32(choice), minimize)
+			bounds.include(sys.evaluateChoice(state, choice), uint32(choice), minimize)
 			continue
 		}
 		// The choice has the value of its only target. This is bestBounds.include, inlined for speed.

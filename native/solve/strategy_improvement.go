@@ -44,8 +44,8 @@ func (improvement *strategyImprovement) run(side Direction, strategy []uint32) (
 	if improvement.opts.Exact {
 		return improvement.sys.values, improvement.solveExactly(side, strategy)
 	}
-	for s := range improvement.sys.maybe.All() {
-		improvement.sys.values.Upper[s] = math.Inf(1)
+	for state := range improvement.sys.maybe.All() {
+		improvement.sys.values.Upper[state] = math.Inf(1)
 	}
 	return improvement.sys.values, improvement.narrowBounds(side, strategy)
 }
@@ -54,14 +54,14 @@ func (improvement *strategyImprovement) run(side Direction, strategy []uint32) (
 func (improvement *strategyImprovement) restrictedGraph(side Direction, strategy []uint32) (*sparse.Graph, *sparse.Reward) {
 	graph := improvement.game.graph
 	choices := sparse.NewSet(graph.NumChoices())
-	for s := range graph.NumStates() {
-		if improvement.game.side(s) == side {
-			choices.Add(int(strategy[s]))
+	for state := range graph.NumStates() {
+		if improvement.game.side(state) == side {
+			choices.Add(int(strategy[state]))
 			continue
 		}
-		first, end := graph.Choices(s)
+		first, end := graph.Choices(state)
 		for choice := first; choice < end; choice++ {
-			if !improvement.sys.maybe.Has(s) || improvement.sys.isUsableChoice(choice) {
+			if !improvement.sys.maybe.Has(state) || improvement.sys.isUsableChoice(choice) {
 				choices.Add(choice)
 			}
 		}
@@ -90,8 +90,8 @@ func (improvement *strategyImprovement) solveExactly(side Direction, strategy []
 		if err != nil {
 			return err
 		}
-		for s := range improvement.sys.maybe.All() {
-			improvement.sys.values.Exact[s] = values.Exact[s]
+		for state := range improvement.sys.maybe.All() {
+			improvement.sys.values.Exact[state] = values.Exact[state]
 		}
 		if !improvement.improve(side, strategy) {
 			improvement.setOptimalChoices(side.Opposite(), strategy)
@@ -109,17 +109,17 @@ func (improvement *strategyImprovement) solveExactly(side Direction, strategy []
 func (improvement *strategyImprovement) improve(side Direction, strategy []uint32) (changed bool) {
 	improvement.sys.isOneStep = true // a choice is compared as one step
 	defer func() { improvement.sys.isOneStep = false }()
-	for s := range improvement.sys.maybe.All() {
-		if improvement.game.side(s) != side {
+	for state := range improvement.sys.maybe.All() {
+		if improvement.game.side(state) != side {
 			continue
 		}
-		optimum, currentValue := improvement.sys.optimumRat(s), improvement.sys.values.Exact[s]
+		optimum, currentValue := improvement.sys.optimumRat(state), improvement.sys.values.Exact[state]
 		isBetter := isGreater(optimum.value, currentValue)
 		if side == Min {
 			isBetter = isGreater(currentValue, optimum.value)
 		}
 		if isBetter {
-			strategy[s], changed = optimum.choice, true
+			strategy[state], changed = optimum.choice, true
 		}
 	}
 	return changed
@@ -130,9 +130,9 @@ func (improvement *strategyImprovement) improve(side Direction, strategy []uint3
 func (improvement *strategyImprovement) setOptimalChoices(side Direction, strategy []uint32) {
 	improvement.sys.isOneStep = true
 	defer func() { improvement.sys.isOneStep = false }()
-	for s := range improvement.sys.maybe.All() {
-		if improvement.game.side(s) == side {
-			strategy[s] = improvement.sys.optimumRat(s).choice
+	for state := range improvement.sys.maybe.All() {
+		if improvement.game.side(state) == side {
+			strategy[state] = improvement.sys.optimumRat(state).choice
 		}
 	}
 }
@@ -198,8 +198,8 @@ func (improvement *strategyImprovement) setIfNarrow(side Direction, strategyValu
 	if bounds.hasWideBounds(improvement.sys.maybe, improvement.opts.epsilon()) {
 		return false
 	}
-	for s := range improvement.sys.maybe.All() {
-		values.Lower[s], values.Upper[s] = bounds.Lower[s], bounds.Upper[s]
+	for state := range improvement.sys.maybe.All() {
+		values.Lower[state], values.Upper[state] = bounds.Lower[state], bounds.Upper[state]
 	}
 	return true
 }
@@ -211,11 +211,11 @@ const maxStrategies = 100
 func (improvement *strategyImprovement) tighten(strategyValues *Values, side Direction) {
 	values := improvement.sys.values
 	values.Sweeps, values.Extended = values.Sweeps+strategyValues.Sweeps, values.Extended || strategyValues.Extended
-	for s := range improvement.sys.maybe.All() {
+	for state := range improvement.sys.maybe.All() {
 		if side == Max {
-			values.Lower[s] = max(values.Lower[s], strategyValues.Lower[s])
+			values.Lower[state] = max(values.Lower[state], strategyValues.Lower[state])
 		} else {
-			values.Upper[s] = min(values.Upper[s], strategyValues.Upper[s])
+			values.Upper[state] = min(values.Upper[state], strategyValues.Upper[state])
 		}
 	}
 }
@@ -226,18 +226,18 @@ func (improvement *strategyImprovement) tighten(strategyValues *Values, side Dir
 func (improvement *strategyImprovement) improveBothSides(side Direction, strategy []uint32, values *Values) (changed bool) {
 	sys := *improvement.sys
 	sys.values = values
-	for s := range sys.maybe.All() {
-		bestChoice, bestValue := sys.bestResponse(s, side)
-		if bestChoice == sparse.None || bestChoice == strategy[s] {
+	for state := range sys.maybe.All() {
+		bestChoice, bestValue := sys.bestResponse(state, side)
+		if bestChoice == sparse.None || bestChoice == strategy[state] {
 			continue
 		}
-		if improvement.game.side(s) != side {
-			strategy[s] = bestChoice
+		if improvement.game.side(state) != side {
+			strategy[state] = bestChoice
 			continue
 		}
-		currentValue := values.Lower[s]/2 + values.Upper[s]/2
-		if isNoticeablyBetter(bestValue, currentValue, sys.minimizes(s)) {
-			strategy[s], changed = bestChoice, true
+		currentValue := values.Lower[state]/2 + values.Upper[state]/2
+		if isNoticeablyBetter(bestValue, currentValue, sys.minimizes(state)) {
+			strategy[state], changed = bestChoice, true
 		}
 	}
 	return changed
@@ -252,20 +252,20 @@ func isNoticeablyBetter(value, best float64, minimize bool) bool {
 	return value > best*(1+threshold)
 }
 
-// bestResponse returns the best choice of state s for the current values of all states, and the midpoint of the bounds on its value. The
+// bestResponse returns the best choice of a state for the current values of all states, and the midpoint of the bounds on its value. The
 // choice is sparse.None if no usable choice has a finite value. improvingSide is the side whose strategy is improved.
-func (sys *equationSystem) bestResponse(s int, improvingSide Direction) (bestChoice uint32, bestValue float64) {
+func (sys *equationSystem) bestResponse(state int, improvingSide Direction) (bestChoice uint32, bestValue float64) {
 	bestChoice = sparse.None
-	minimize := sys.minimizes(s)
-	first, end := sys.graph.Choices(s)
+	minimize := sys.minimizes(state)
+	first, end := sys.graph.Choices(state)
 	for choice := first; choice < end; choice++ {
 		if !sys.isUsableChoice(choice) {
 			continue
 		}
-		bounds := sys.evaluateChoice(s, choice)
+		bounds := sys.evaluateChoice(state, choice)
 		if !bounds.leavesState { // the choice has only self-loops, so its value is 0 or infinite
 			missesTarget := improvingSide == Min // the minimizer improves only for rewards until a target
-			earnsForever := sys.reward.ChoiceTotal(s, choice) > 0
+			earnsForever := sys.reward.ChoiceTotal(state, choice) > 0
 			if missesTarget || earnsForever {
 				continue
 			}

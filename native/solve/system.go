@@ -42,13 +42,13 @@ type equationSystem struct {
 
 // newSystem returns the equations for the values of a model's states: expected rewards, or probabilities if reward is nil.
 // The error is ErrNotExact if opts.Exact is set and the model or the rewards have no fractions.
-func newSystem(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*equationSystem, error) {
+func newSystem(graph *sparse.Graph, reward *sparse.Reward, direction Direction, opts Options) (*equationSystem, error) {
 	if opts.Exact && !(graph.Exact() && hasFractions(reward)) {
 		return nil, ErrNotExact
 	}
 	round := newRounding(graph.Model, reward)
 	round.grid = opts.Grid
-	return &equationSystem{graph: graph, minimize: dir == Min, reward: reward, rounding: round, values: newValues(graph.Model, opts)}, nil
+	return &equationSystem{graph: graph, minimize: direction == Min, reward: reward, rounding: round, values: newValues(graph.Model, opts)}, nil
 }
 
 // hasFractions reports whether all rewards are given as fractions. It is true for nil.
@@ -65,12 +65,12 @@ func hasFractions(reward *sparse.Reward) bool {
 // computation.
 func (sys *equationSystem) isExact() bool { return sys.values.Exact != nil }
 
-// endComponentOf returns the number of the end component that contains state s, or sparse.None.
-func (sys *equationSystem) endComponentOf(s int) uint32 {
+// endComponentOf returns the number of the end component that contains a state, or sparse.None.
+func (sys *equationSystem) endComponentOf(state int) uint32 {
 	if sys.endComponents == nil {
 		return sparse.None
 	}
-	return sys.endComponents.ID[s]
+	return sys.endComponents.ID[state]
 }
 
 // isUsableChoice reports whether choice c of a maybe state is allowed and does not stay in a zero-reward end component.
@@ -85,31 +85,31 @@ type choiceBounds struct {
 	leavesState  bool
 }
 
-// minimizes reports whether the choice in state s minimizes.
-func (sys *equationSystem) minimizes(s int) bool {
+// minimizes reports whether the choice in a state minimizes.
+func (sys *equationSystem) minimizes(state int) bool {
 	if sys.maximizer == nil {
 		return sys.minimize
 	}
-	return !sys.maximizer.Has(s)
+	return !sys.maximizer.Has(state)
 }
 
-// evaluateChoice returns bounds on the value of a choice of state s from the bounds of its successors, rounded outwards.
-// Unless sys.isOneStep is set, it eliminates self-loops and transitions within the end component of s.
-func (sys *equationSystem) evaluateChoice(s, choice int) choiceBounds {
+// evaluateChoice returns bounds on the value of a choice of a state from the bounds of its successors, rounded outwards.
+// Unless sys.isOneStep is set, it eliminates self-loops and transitions within the end component of the state.
+func (sys *equationSystem) evaluateChoice(state, choice int) choiceBounds {
 	if sys.nature != nil {
-		reward, err := sys.reward.ChoiceTotal(s, choice), sys.rounding.relErr
+		reward, err := sys.reward.ChoiceTotal(state, choice), sys.rounding.relErr
 		lower := sys.nature.choiceBound(choice, reward, err, sys.values.Lower, false)
 		return choiceBounds{lower, sys.nature.choiceBound(choice, reward, err, sys.values.Upper, true), true}
 	}
-	model, endComponent := sys.graph.Model, sys.endComponentOf(s)
-	reward := sys.reward.ChoiceTotal(s, choice)
+	model, endComponent := sys.graph.Model, sys.endComponentOf(state)
+	reward := sys.reward.ChoiceTotal(state, choice)
 	lower, upper, weightSum := reward, reward, 0.0
 	minLower, maxUpper := math.Inf(1), 0.0
 	first, end := model.Transitions(choice)
 	hasLoop := false
 	for transition := first; transition < end; transition++ {
 		target, weight := int(model.Target[transition]), model.Prob(transition)
-		isLoop := !sys.isOneStep && (target == s || endComponent != sparse.None && sys.endComponents.ID[target] == endComponent)
+		isLoop := !sys.isOneStep && (target == state || endComponent != sparse.None && sys.endComponents.ID[target] == endComponent)
 		if isLoop {
 			hasLoop = true
 			continue
@@ -138,30 +138,30 @@ func (sys *equationSystem) evaluateChoice(s, choice int) choiceBounds {
 	return choiceBounds{lower, upper, true}
 }
 
-// solveState computes the bounds and the choice of a maybe state s that is a component by itself. All successors except s must be solved.
+// solveState computes the bounds and the choice of a maybe state that is a component by itself. All successors except the state must be solved.
 // work is the number of its transitions.
-func (sys *equationSystem) solveState(s int) (work int) {
-	bounds := sys.optimalBounds(s)
+func (sys *equationSystem) solveState(state int) (work int) {
+	bounds := sys.optimalBounds(state)
 	canLeave := bounds.choice != sparse.None
 	if canLeave { // a state that is never left has the value 0
-		sys.values.Lower[s], sys.values.Upper[s] = bounds.lower, bounds.upper
+		sys.values.Lower[state], sys.values.Upper[state] = bounds.lower, bounds.upper
 		if sys.values.Scheduler != nil {
-			sys.values.Scheduler[s] = bounds.choice
+			sys.values.Scheduler[state] = bounds.choice
 		}
 	}
-	firstChoice, endChoice := sys.graph.Choices(s)
+	firstChoice, endChoice := sys.graph.Choices(state)
 	firstTransition, endTransition := sys.graph.FirstTransition[firstChoice], sys.graph.FirstTransition[endChoice]
 	return int(endTransition - firstTransition)
 }
 
-// optimalBounds returns bounds on the optimal value of state s over its usable choices, and an optimal choice.
-func (sys *equationSystem) optimalBounds(s int) bestBounds {
-	first, end := sys.graph.Choices(s)
-	minimize := sys.minimizes(s)
+// optimalBounds returns bounds on the optimal value of a state over its usable choices, and an optimal choice.
+func (sys *equationSystem) optimalBounds(state int) bestBounds {
+	first, end := sys.graph.Choices(state)
+	minimize := sys.minimizes(state)
 	bounds := emptyBestBounds(minimize)
 	for choice := first; choice < end; choice++ {
 		if sys.isUsableChoice(choice) {
-			bounds.include(sys.evaluateChoice(s, choice), uint32(choice), minimize)
+			bounds.include(sys.evaluateChoice(state, choice), uint32(choice), minimize)
 		}
 	}
 	if sys.isProbability {

@@ -69,10 +69,11 @@ func (uniform *uniformisation) meanSteps(time Time) (mean, relErr float64, err e
 	} else {
 		relErr = math.Inf(1)
 	}
-	if !(relErr < 0x1p-10) {
+	const maxRelErr, leastNormal = 0x1p-10, 0x1p-1022
+	if !(relErr < maxRelErr) {
 		return 0, 0, ErrTime
 	}
-	return max(timesRat(uniform.uniformRate, time.Low), 0x1p-1022), relErr*(1+unitRoundoff) + 2*unitRoundoff, nil
+	return max(timesRat(uniform.uniformRate, time.Low), leastNormal), relErr*(1+unitRoundoff) + 2*unitRoundoff, nil
 }
 
 // setUntilBounds computes bounds on the probability of `left U right` within a time or, if isNegated is set, of its negation. It stores them
@@ -115,12 +116,12 @@ func (uniform *uniformisation) boundLongUntil(ctx context.Context, left, right *
 	// which underflows.
 	relErr := compound(uniform.relErrPerStep * float64(steps+1))
 	absErr := uniform.lossPerStep * float64(steps+1)
-	for s := range maybe.All() {
+	for state := range maybe.All() {
 		if isNegated {
-			uniform.values.Lower[s] = unbounded.Lower[s]
-			uniform.values.Upper[s] = max(uniform.rounding.roundUp(values[s], relErr)+absErr, uniform.rounding.leastBound)
+			uniform.values.Lower[state] = unbounded.Lower[state]
+			uniform.values.Upper[state] = max(uniform.rounding.roundUp(values[state], relErr)+absErr, uniform.rounding.leastBound)
 		} else {
-			uniform.values.Lower[s], uniform.values.Upper[s] = uniform.rounding.roundDown(values[s], relErr), unbounded.Upper[s]
+			uniform.values.Lower[state], uniform.values.Upper[state] = uniform.rounding.roundDown(values[state], relErr), unbounded.Upper[state]
 		}
 	}
 	uniform.values.setAll(zeroStates, 0)

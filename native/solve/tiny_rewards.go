@@ -32,9 +32,9 @@ func withScaledRewards(reward *sparse.Reward, opts Options, compute func(*sparse
 	if err != nil {
 		return nil, err
 	}
-	for s := range values.Lower {
-		values.Lower[s] = unscaled(values.Lower[s], exponent, 0)
-		values.Upper[s] = unscaled(values.Upper[s], exponent, math.Inf(1))
+	for state := range values.Lower {
+		values.Lower[state] = unscaled(values.Lower[state], exponent, 0)
+		values.Upper[state] = unscaled(values.Upper[state], exponent, math.Inf(1))
 	}
 	return values, nil
 }

@@ -66,10 +66,10 @@ func unboundedUntil(ctx context.Context, graph *sparse.Graph, left, right *spars
 func TimedInstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, time Time, opts Options) (*Values, error) {
 	transient := newUniform(graph, reward, opts)
 	rewards, scale := scaledRewards(reward.State, nil, graph.NumStates())
-	for s, stateReward := range reward.State {
-		transient.values.Lower[s], transient.values.Upper[s] = transient.rounding.rewardBounds(rewards[s])
+	for state, stateReward := range reward.State {
+		transient.values.Lower[state], transient.values.Upper[state] = transient.rounding.rewardBounds(rewards[state])
 		if stateReward > 0 {
-			transient.values.Upper[s] = max(transient.values.Upper[s], transient.rounding.leastBound)
+			transient.values.Upper[state] = max(transient.values.Upper[state], transient.rounding.leastBound)
 		}
 	}
 	if err := transient.advanceTime(ctx, sparse.FullSet(graph.NumStates()), time); err != nil {
@@ -84,9 +84,9 @@ func TimedCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.R
 	transient := newUniform(graph, reward, opts)
 	numStates := graph.NumStates()
 	rewardedStates := sparse.NewSet(numStates)
-	for s := range numStates {
-		if valueAt(reward.State, s) > 0 || valueAt(reward.Choice, s) > 0 {
-			rewardedStates.Add(s)
+	for state := range numStates {
+		if valueAt(reward.State, state) > 0 || valueAt(reward.Choice, state) > 0 {
+			rewardedStates.Add(state)
 		}
 	}
 	rewardRates, scale := scaledRewards(reward.State, reward.Choice, numStates)
@@ -110,11 +110,11 @@ func scaledRewards(stateReward, choiceReward []float64, numStates int) (sums []f
 		scale = maxExponent - math.Ilogb(greatest)
 	}
 	sums = make([]float64, numStates)
-	for s, reward := range stateReward {
-		sums[s] = math.Ldexp(reward, scale)
+	for state, reward := range stateReward {
+		sums[state] = math.Ldexp(reward, scale)
 	}
-	for s, reward := range choiceReward {
-		sums[s] += math.Ldexp(reward, scale)
+	for state, reward := range choiceReward {
+		sums[state] += math.Ldexp(reward, scale)
 	}
 	return sums, scale
 }
@@ -124,9 +124,9 @@ func (values *Values) divideByPowerOfTwo(scale int) {
 	if scale == 0 {
 		return
 	}
-	for s := range values.Lower {
-		values.Lower[s] = min(math.Ldexp(values.Lower[s], -scale), math.MaxFloat64)
-		values.Upper[s] = math.Ldexp(values.Upper[s], -scale)
+	for state := range values.Lower {
+		values.Lower[state] = min(math.Ldexp(values.Lower[state], -scale), math.MaxFloat64)
+		values.Upper[state] = math.Ldexp(values.Upper[state], -scale)
 	}
 }
 
@@ -164,8 +164,8 @@ func newUniform(graph *sparse.Graph, reward *sparse.Reward, opts Options) *unifo
 
 // capUpper limits all upper bounds.
 func (uniform *uniformisation) capUpper(limit float64) {
-	for s, upper := range uniform.values.Upper {
-		uniform.values.Upper[s] = min(upper, limit)
+	for state, upper := range uniform.values.Upper {
+		uniform.values.Upper[state] = min(upper, limit)
 	}
 }
 
@@ -179,19 +179,19 @@ func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 	maxExitRate, maxRow := 0.0, 0
 	uniform.maybeStates = uniform.maybeStates[:0]
 	var exitRates []doubleWord // of the maybe states
-	for s := range maybe.All() {
-		exitRate := uniform.exitRate(s)
-		uniform.maybeStates = append(uniform.maybeStates, uint32(s))
+	for state := range maybe.All() {
+		exitRate := uniform.exitRate(state)
+		uniform.maybeStates = append(uniform.maybeStates, uint32(state))
 		exitRates = append(exitRates, exitRate)
-		first, end := uniform.graph.Transitions(s)
+		first, end := uniform.graph.Transitions(state)
 		maxExitRate, maxRow = max(maxExitRate, exitRate.hi), max(maxRow, end-first)
 	}
 	uniform.uniformRate = maxExitRate * (1 + slack)
 	uniform.relErrPerStep = uniform.stepErr(maxRow)
 	uniform.lossPerStep, uniform.stepsTaken, uniform.skippedErr = 0, 0, 0
-	for index, s := range uniform.maybeStates {
+	for index, state := range uniform.maybeStates {
 		stayRate := doubleWord{hi: uniform.uniformRate}.sub(exitRates[index])
-		uniform.stayProbs[s] = stayRate.hi / uniform.uniformRate
+		uniform.stayProbs[state] = stayRate.hi / uniform.uniformRate
 	}
 	uniform.stepProbs = uniform.stepProbs[:0]
 	for _, weight := range uniform.graph.Weights {
@@ -200,11 +200,11 @@ func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 }
 
 // exitRate returns the sum of the rates of a state without self-loops, in double-word arithmetic.
-func (uniform *uniformisation) exitRate(s int) doubleWord {
+func (uniform *uniformisation) exitRate(state int) doubleWord {
 	var sum doubleWord
-	first, end := uniform.graph.Transitions(s)
+	first, end := uniform.graph.Transitions(state)
 	for transition := first; transition < end; transition++ {
-		if int(uniform.graph.Target[transition]) != s {
+		if int(uniform.graph.Target[transition]) != state {
 			sum = sum.add(doubleWord{hi: uniform.graph.Prob(transition)})
 		}
 	}
@@ -261,18 +261,18 @@ func (uniform *uniformisation) stepBlock(states []uint32, values, nextValues []f
 	weightIDs := uniform.graph.WeightIndex
 	prob := uniform.stepProbs
 	floor := uniform.rounding.leastBound
-	for _, s := range states {
-		sum := uniform.stayProbs[s] * values[s]
-		for i, end := starts[s], starts[s+1]; i < end; i++ {
-			if targetState := targets[i]; targetState != s {
+	for _, state := range states {
+		sum := uniform.stayProbs[state] * values[state]
+		for i, end := starts[state], starts[state+1]; i < end; i++ {
+			if targetState := targets[i]; targetState != state {
 				sum += prob[weightIDs[i]] * values[targetState]
 			}
 		}
 		if sum < floor && sum > 0 {
 			hasUnderflow, sum = true, 0
 		}
-		nextValues[s] = sum
-		changed = changed || sum != values[s]
+		nextValues[state] = sum
+		changed = changed || sum != values[state]
 	}
 	return changed, hasUnderflow
 }
@@ -316,9 +316,9 @@ func (uniform *uniformisation) advanceTime(ctx context.Context, maybe *sparse.Se
 	maxUpper := max(0, slices.Max(uniform.values.Upper))
 	relErr := compound(distribution.relErr + uniform.relErrPerStep*(uniform.stepsTaken+1) + unitRoundoff*float64(len(distribution.weights)+4) + uniform.skippedErr)
 	absErr := 1.01*distribution.truncatedProb*maxUpper + uniform.lossPerStep*(uniform.stepsTaken+1)
-	for s := range maybe.All() {
-		uniform.values.Lower[s] = uniform.rounding.roundDown(lowerMean[s], relErr)
-		uniform.values.Upper[s] = max(uniform.rounding.roundUp(upperMean[s], relErr)+absErr, uniform.rounding.leastBound)
+	for state := range maybe.All() {
+		uniform.values.Lower[state] = uniform.rounding.roundDown(lowerMean[state], relErr)
+		uniform.values.Upper[state] = max(uniform.rounding.roundUp(upperMean[state], relErr)+absErr, uniform.rounding.leastBound)
 	}
 	uniform.values.setAll(zeroStates, 0)
 	uniform.values.setAll(oneStates, 1)
@@ -349,7 +349,8 @@ func (uniform *uniformisation) poissonSteps(ctx context.Context, time Time) (*po
 		return nil, tooManySteps(mean, maxSteps)
 	}
 	// The computed mean must be so precise that its mode and its bounds on the truncated weights hold for the true mean.
-	if !(relErr*max(mean, 1) < 0x1p-18) {
+	const maxAbsErr = 0x1p-18
+	if !(relErr*max(mean, 1) < maxAbsErr) {
 		return nil, ErrTime
 	}
 	maxOmitted := truncation
@@ -369,7 +370,7 @@ func (uniform *uniformisation) poissonTotal(ctx context.Context, values []float6
 	return uniform.weightedSum(ctx, values, distribution, 1, distribution.tailProbs())
 }
 
-// weightedSum returns the weighted sum of the values after 0, 1, ..., distribution.last() uniformised steps. The values after k steps have
+// weightedSum returns the weighted sum of the values after 0, 1, ..., distribution.lastNumber() uniformised steps. The values after k steps have
 // the weight weights[k-firstNumber], or flatWeight if k < firstNumber. Steps that change little are skipped.
 func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64, distribution *poisson, flatWeight float64, weights []float64) ([]float64, error) {
 	meter := newStepMeter(ctx, uniform.opts, distribution.lastNumber())
@@ -401,14 +402,14 @@ func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64
 	}
 }
 
-// addWeighted adds weight * values[s] to sums[s] for each maybe state s.
+// addWeighted adds weight * values[state] to sums[state] for each maybe state.
 func (uniform *uniformisation) addWeighted(sums []float64, weight float64, values []float64) {
 	if !(weight > 0) {
 		return
 	}
 	inParallelParts(len(uniform.maybeStates), 1<<14, func(from, to int) {
-		for _, s := range uniform.maybeStates[from:to] {
-			sums[s] += weight * values[s]
+		for _, state := range uniform.maybeStates[from:to] {
+			sums[state] += weight * values[state]
 		}
 	})
 }
@@ -453,9 +454,9 @@ func (uniform *uniformisation) accumulate(ctx context.Context, rewardRates []flo
 	// The sum has one positive term for each step. The weight of the last term is a sum of up to len(distribution.weight) terms.
 	relErr := uniform.totalErr(distribution) + uniform.rounding.relErr
 	absErr := 1.01*(distribution.truncatedExcess+distribution.truncatedProb*float64(len(distribution.weights)))*maxReward + uniform.underflowLoss(distribution)
-	for s := range sums {
-		uniform.values.Lower[s] = uniform.rounding.roundDown(sums[s]/uniform.uniformRate, relErr)
-		uniform.values.Upper[s] = max(uniform.rounding.roundUp(sums[s]/uniform.uniformRate, relErr)+absErr/uniform.uniformRate, uniform.rounding.leastBound)
+	for state := range sums {
+		uniform.values.Lower[state] = uniform.rounding.roundDown(sums[state]/uniform.uniformRate, relErr)
+		uniform.values.Upper[state] = max(uniform.rounding.roundUp(sums[state]/uniform.uniformRate, relErr)+absErr/uniform.uniformRate, uniform.rounding.leastBound)
 	}
 	return nil
 }
@@ -463,9 +464,9 @@ func (uniform *uniformisation) accumulate(ctx context.Context, rewardRates []flo
 // accumulateWithoutSteps sets the values to bounds on the reward in the given time, for a chain in which no state is ever left.
 func (uniform *uniformisation) accumulateWithoutSteps(rewardRates []float64, time Time) {
 	relErr := 3*unitRoundoff + uniform.rounding.relErr
-	for s, rate := range rewardRates {
-		uniform.values.Lower[s] = uniform.rounding.roundDown(timesRat(rate, time.Low), relErr)
-		uniform.values.Upper[s] = max(uniform.rounding.roundUp(timesRat(rate, time.High), relErr), uniform.rounding.leastBound)
+	for state, rate := range rewardRates {
+		uniform.values.Lower[state] = uniform.rounding.roundDown(timesRat(rate, time.Low), relErr)
+		uniform.values.Upper[state] = max(uniform.rounding.roundUp(timesRat(rate, time.High), relErr), uniform.rounding.leastBound)
 	}
 }
 
@@ -496,9 +497,9 @@ func (uniform *uniformisation) absorptionWithin(ctx context.Context, maybe, righ
 	relErr := uniform.totalErr(distribution)
 	// The probabilities of the steps sum to at most 1, and their tail probabilities have the truncation error of the distribution.
 	absErr := 2.02*distribution.truncatedProb + uniform.underflowLoss(distribution)
-	for s := range maybe.All() {
-		uniform.values.Lower[s] = uniform.rounding.roundDown(sums[s], relErr)
-		uniform.values.Upper[s] = max(uniform.rounding.roundUp(sums[s], relErr)+absErr, uniform.rounding.leastBound)
+	for state := range maybe.All() {
+		uniform.values.Lower[state] = uniform.rounding.roundDown(sums[state], relErr)
+		uniform.values.Upper[state] = max(uniform.rounding.roundUp(sums[state], relErr)+absErr, uniform.rounding.leastBound)
 	}
 	uniform.values.setAll(zeroStates, 0)
 	uniform.values.setAll(oneStates, 1)
@@ -508,11 +509,11 @@ func (uniform *uniformisation) absorptionWithin(ctx context.Context, maybe, righ
 // stepProbabilities returns, for each maybe state, the probability that its next uniformised step leads to one of the given states.
 func (uniform *uniformisation) stepProbabilities(states *sparse.Set) []float64 {
 	probs := make([]float64, uniform.graph.NumStates())
-	for _, s := range uniform.maybeStates {
-		first, end := uniform.graph.Transitions(int(s))
+	for _, state := range uniform.maybeStates {
+		first, end := uniform.graph.Transitions(int(state))
 		for transition := first; transition < end; transition++ {
 			if states.Has(int(uniform.graph.Target[transition])) {
-				probs[s] += uniform.stepProbs[uniform.graph.WeightIndex[transition]]
+				probs[state] += uniform.stepProbs[uniform.graph.WeightIndex[transition]]
 			}
 		}
 	}

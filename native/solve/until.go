@@ -13,11 +13,11 @@ import (
 // Ciesinski et al. (QEST 2008); end components collapsed for the maximum, Haddad and Monmege (2018); upper
 // bounds by optimistic value iteration, Hartmanns and Kaminski (CAV 2020); fractions by policy iteration with
 // elimination.
-func Until(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, dir Direction, opts Options) (*Values, error) {
+func Until(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, direction Direction, opts Options) (*Values, error) {
 	if graph.Intervals() {
-		return robustUntil(ctx, graph, left, right, dir, opts)
+		return robustUntil(ctx, graph, left, right, direction, opts)
 	}
-	sys, err := newSystem(graph, nil, dir, opts)
+	sys, err := newSystem(graph, nil, direction, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func Until(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, di
 			return values, err
 		}
 	}
-	analysis, err := computeProb01(ctx, graph, left, right, dir)
+	analysis, err := computeProb01(ctx, graph, left, right, direction)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func Until(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, di
 		analysis.writeChoices(graph, right, values.Scheduler)
 	}
 	sys.maybe = analysis.maybeStates()
-	return sys.solve(ctx, opts, dir == Max)
+	return sys.solve(ctx, opts, direction == Max)
 }
 
 // prob01 is the result of graph analysis for Until: the states whose extremal probability is 0, and the states where it is 1.
@@ -48,12 +48,12 @@ type prob01 struct {
 }
 
 // computeProb01 finds the states whose extremal probability of `left U right` is 0 or 1, by the graph algorithms Prob0 and Prob1.
-func computeProb01(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, dir Direction) (prob01, error) {
-	if dir == Min {
-		return prob01{dir, graph.Prob0E(left, right), graph.Prob1A(left, right)}, nil
+func computeProb01(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, direction Direction) (prob01, error) {
+	if direction == Min {
+		return prob01{direction, graph.Prob0E(left, right), graph.Prob1A(left, right)}, nil
 	}
 	oneStates, err := graph.Prob1E(ctx, left, right)
-	return prob01{dir, graph.Prob0A(left, right), oneStates}, err
+	return prob01{direction, graph.Prob0A(left, right), oneStates}, err
 }
 
 // maybeStates returns the states whose probability is between 0 and 1.
