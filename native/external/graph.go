@@ -11,16 +11,18 @@ import (
 // graphSets is the greatest number of sets of states that the analysis of the graph has in memory, with one bit for each state.
 const graphSets = 4
 
-// analyseGraph finds the states whose value is known by the graph, and marks them: the probability 0 or 1, or the reward 0 or infinity. If the sets would
-// take more than a quarter of the memory, it does nothing for probabilities; for rewards, which need the infinite values, it is an error.
+// analyseGraph finds the states whose value follows from the graph: the probability 0 or 1, or the reward 0 or infinity. It writes a file with a mark for
+// each state: its value, or Unknown. If the sets of states would take more than a quarter of the memory, it does nothing for probabilities; for rewards,
+// where states with infinite values must be known, it returns an error.
 //
 // Source: Baier and Katoen, Principles of Model Checking (2008), section 10.6.1; de Alfaro, Formal Verification of Probabilistic Systems (1997).
 func (solver *solver) analyseGraph() error {
-	if available := solver.options.Memory / 4; solver.columns.States > available/graphSets*8 {
+	const bitsPerByte = 8
+	if available := solver.options.Memory / 4; solver.columns.States > available/graphSets*bitsPerByte {
 		if solver.problem.Reward == nil {
 			return nil
 		}
-		return fmt.Errorf("the search for the states with an infinite reward needs %d bytes, and %d are available for it: want more --memory", (solver.columns.States+7)/8*graphSets, available)
+		return fmt.Errorf("the search for the states with an infinite reward needs %d bytes, and %d are available for it: want more --memory", (solver.columns.States+7)/bitsPerByte*graphSets, available)
 	}
 	reader := &worker{solver: solver}
 	reader.block.ShouldStop = func() bool { return solver.ctx.Err() != nil }
@@ -38,7 +40,7 @@ func (solver *solver) analyseGraph() error {
 	return nil
 }
 
-// knownValues returns the mark of each state by the graph.
+// knownValues analyses the graph. It returns a function that gives the mark of a state: its value, if the graph decides it, or Unknown.
 func (worker *worker) knownValues() (markOf func(state int64) disk.Mark, err error) {
 	if reward := worker.problem.Reward; reward != nil {
 		return worker.knownRewards(reward)
@@ -54,7 +56,8 @@ func (worker *worker) knownValues() (markOf func(state int64) disk.Mark, err err
 	return markSets(certain, disk.One, positive.Complement(), disk.Zero), nil
 }
 
-// markSets returns a function that gives the members of two disjoint sets of states their marks.
+// markSets returns a function that gives the mark of a state: firstMark in the first set, secondMark in the second, and Unknown elsewhere. The sets are
+// disjoint.
 func markSets(first *sparse.Set, firstMark disk.Mark, second *sparse.Set, secondMark disk.Mark) func(state int64) disk.Mark {
 	return func(state int64) disk.Mark {
 		switch {
@@ -87,7 +90,7 @@ func (worker *worker) reachingStates(goal *sparse.Set, forAll bool) (positive, c
 	}
 	isChain := worker.columns.Choices == worker.columns.States
 	if isChain || forAll {
-		uncertain := positive.Complement() // some scheduler reaches a state with the probability 0
+		uncertain := positive.Complement() // becomes the states from which some scheduler can reach a state that cannot reach the goal
 		err := worker.addPredecessors(uncertain, nil, false)
 		return positive, uncertain.Complement(), err
 	}
@@ -106,7 +109,8 @@ func (worker *worker) addPredecessors(set, within *sparse.Set, forAll bool) erro
 	return worker.repeatSweeps(false, func() bool { return worker.block.AddPredecessors(set, within, forAll) })
 }
 
-// repeatSweeps calls sweep for all blocks, in passes over the blocks until no call returns true. The rewards are loaded if withRewards is true.
+// repeatSweeps loads each block and calls sweep for it, in passes over all blocks, until no call in a pass returns true. If withRewards is true, it also loads
+// the rewards of the blocks.
 func (worker *worker) repeatSweeps(withRewards bool, sweep func() (changed bool)) error {
 	changed := true
 	for pass := 1; changed; pass++ {

@@ -351,7 +351,10 @@ func (solver *solver) takeStep(blocks []int) error {
 }
 
 // endPass decides after a pass how the solution continues: with more lower bounds, with guessed upper bounds, with a new guess, or not at all.
+//
+// Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
 func (solver *solver) endPass(initial int64) error {
+	const minGuessPasses = 10 // for a guess of upper bounds
 	isUpper := solver.solution.Phase == upperPhase
 	switch {
 	case solver.problem.StepBounded:
@@ -362,7 +365,7 @@ func (solver *solver) endPass(initial int64) error {
 		err := solver.readBounds(initial, false)
 		solver.endSolution()
 		return err
-	case isUpper && solver.solution.Pass >= 10+solver.solution.Passes/4: // so many passes have not proved the guess, so it is probably wrong
+	case isUpper && solver.solution.Pass >= minGuessPasses+solver.solution.Passes/4: // the passes have not proved the guess, so it is probably wrong
 		solver.guessAgain()
 	case !isUpper:
 		solver.solution.LastChange = solver.solution.Change
@@ -373,7 +376,8 @@ func (solver *solver) endPass(initial int64) error {
 	return nil
 }
 
-// guessAgain drops the guessed upper bounds. The next passes compute lower bounds with 8 times the precision before the next guess.
+// guessAgain drops the guessed upper bounds. The next passes compute lower bounds with 8 times the precision before the next guess. If the lower bounds cannot
+// become more precise, the next guess has 4 times the margin above them.
 func (solver *solver) guessAgain() {
 	for i, name := range solver.solution.Upper {
 		solver.retireFile(name)
@@ -393,8 +397,9 @@ func (solver *solver) endProved(initial int64) error {
 		return err
 	}
 	bounds := &solver.solution.Bounds
+	const leastPrecision = 0x1p-52 // the relative distance of neighbouring float64 numbers
 	isTooWide := bounds.Upper-bounds.Lower > result.JSONNumber(solver.options.Epsilon)*bounds.Upper
-	canImprove := solver.solution.LastChange > 0 && solver.solution.Precision > 0x1p-52
+	canImprove := solver.solution.LastChange > 0 && solver.solution.Precision > leastPrecision
 	if isTooWide && canImprove {
 		solver.guessAgain()
 		return nil
@@ -459,7 +464,7 @@ func (solver *solver) retireFile(name string) {
 	solver.space.Directory.Obsolete(name)
 }
 
-// openFile returns a file of the directory, opened for reading. It stays open until retire closes it.
+// openFile returns a file of the directory, opened for reading. It stays open until retireFile closes it.
 func (solver *solver) openFile(name string) (*disk.File, error) {
 	solver.filesMu.Lock()
 	defer solver.filesMu.Unlock()
@@ -544,7 +549,8 @@ func (solver *solver) readMarks(states disk.Range, visit func(state int64, mark 
 	if err != nil {
 		return err
 	}
-	marks := make([]disk.Mark, min(states.End-states.First, 1<<16))
+	const marksPerRead = 1 << 16
+	marks := make([]disk.Mark, min(states.End-states.First, marksPerRead))
 	for first := states.First; first < states.End; first += int64(len(marks)) {
 		marks = marks[:min(int64(len(marks)), states.End-first)]
 		if err := file.Marks(marks, first); err != nil {

@@ -355,7 +355,7 @@ const (
 	maxRewardProduct = 1 << 24 // states of the product with the rewards so far
 )
 
-// value returns a value of start.
+// singleValue returns a value of start.
 func (search *conditionalRewards) singleValue(number interval.Number) *Values {
 	values := &Values{Lower: []float64{number.Lo}, Upper: []float64{number.Hi}, Converged: true}
 	if search.opts.Exact {

@@ -15,9 +15,9 @@ type belief struct {
 	totalWeight *big.Int
 }
 
-// certainBelief returns the belief that has probability one in state s.
-func certainBelief(s uint32) *belief {
-	return &belief{[]uint32{s}, []*big.Int{big.NewInt(1)}, big.NewInt(1)}
+// certainBelief returns the belief that has probability one in a state.
+func certainBelief(state uint32) *belief {
+	return &belief{[]uint32{state}, []*big.Int{big.NewInt(1)}, big.NewInt(1)}
 }
 
 // newBelief returns the belief in which the probability of states[i] is weights[i] divided by the sum of the weights. It divides the
@@ -41,8 +41,8 @@ func newBelief(states []uint32, weights []*big.Int) *belief {
 // mapKey returns a string that identifies the belief: its states and their weights in binary form.
 func (belief *belief) mapKey() string {
 	var key []byte
-	for i, s := range belief.states {
-		key = append(key, byte(s), byte(s>>8), byte(s>>16), byte(s>>24))
+	for i, state := range belief.states {
+		key = append(key, byte(state), byte(state>>8), byte(state>>16), byte(state>>24))
 		bytes := belief.weights[i].Bytes()
 		length := len(bytes)
 		key = append(key, byte(length), byte(length>>8), byte(length>>16))
@@ -51,41 +51,41 @@ func (belief *belief) mapKey() string {
 	return string(key)
 }
 
-// expectation returns the mean of value(s) over the states s of the belief.
-func (belief *belief) expectation(value func(s uint32) *big.Rat) *big.Rat {
+// expectation returns the mean of value(state) over the states of the belief.
+func (belief *belief) expectation(value func(state uint32) *big.Rat) *big.Rat {
 	sum, term := new(big.Rat), new(big.Rat)
-	for i, s := range belief.states {
-		if stateValue := value(s); stateValue.Sign() != 0 {
+	for i, state := range belief.states {
+		if stateValue := value(state); stateValue.Sign() != 0 {
 			sum.Add(sum, term.Mul(stateValue, term.SetInt(belief.weights[i])))
 		}
 	}
 	return sum.Quo(sum, term.SetInt(belief.totalWeight))
 }
 
-// expectationFloat returns the mean of value(s) over the states s of the belief, and a bound on its relative error. The values must not be
+// expectationFloat returns the mean of value(state) over the states of the belief, and a bound on its relative error. The values must not be
 // negative.
-func (belief *belief) expectationFloat(value func(s uint32) float64) (sum, relErr float64) {
+func (belief *belief) expectationFloat(value func(state uint32) float64) (sum, relErr float64) {
 	total, _ := new(big.Float).SetInt(belief.totalWeight).Float64()
 	if math.IsInf(total, 1) {
 		return belief.roundedExpectation(value)
 	}
-	for i, s := range belief.states {
+	for i, state := range belief.states {
 		weight, _ := new(big.Float).SetInt(belief.weights[i]).Float64()
-		sum += weight * value(s)
+		sum += weight * value(state)
 	}
 	// n terms round less than n+6 times: in conversions, products, sums and the quotient.
 	return sum / total, float64(len(belief.states)+6) * 0x1p-53
 }
 
-// roundedExpectation returns the mean of value(s) over the states s of the belief, and a bound on its relative error. It computes in
+// roundedExpectation returns the mean of value(state) over the states of the belief, and a bound on its relative error. It computes in
 // rational arithmetic, because the weights of the belief exceed the range of float64.
-func (belief *belief) roundedExpectation(value func(s uint32) float64) (sum, relErr float64) {
-	for _, s := range belief.states {
-		if math.IsInf(value(s), 1) {
+func (belief *belief) roundedExpectation(value func(state uint32) float64) (sum, relErr float64) {
+	for _, state := range belief.states {
+		if math.IsInf(value(state), 1) {
 			return math.Inf(1), 0
 		}
 	}
-	exact := belief.expectation(func(s uint32) *big.Rat { return new(big.Rat).SetFloat64(value(s)) })
+	exact := belief.expectation(func(state uint32) *big.Rat { return new(big.Rat).SetFloat64(value(state)) })
 	sum, _ = exact.Float64()
 	return sum, 0x1p-52
 }
@@ -121,8 +121,8 @@ func newUpdater(problem *pomdp) *updater {
 func (updater *updater) outcomesOf(start *belief, action int) outcomes {
 	result := outcomes{goal: new(big.Int), failure: new(big.Int), totalWeight: new(big.Int).Mul(updater.denominator, start.totalWeight)}
 	weight := new(big.Int)
-	for i, s := range start.states {
-		first, end := updater.model.Transitions(updater.choiceOf(s, action))
+	for i, state := range start.states {
+		first, end := updater.model.Transitions(updater.choiceOf(state, action))
 		for transition := first; transition < end; transition++ {
 			weight.Mul(start.weights[i], updater.scaledWeights[updater.model.WeightIndex[transition]])
 			updater.addWeight(&result, updater.model.Target[transition], weight)
@@ -170,10 +170,10 @@ func (updater *updater) splitByObservation() []outcome {
 func (updater *updater) newOutcome(states []uint32) outcome {
 	weights := make([]*big.Int, len(states))
 	sum := new(big.Int)
-	for i, s := range states {
-		weights[i] = new(big.Int).Set(&updater.weightOf[s])
+	for i, state := range states {
+		weights[i] = new(big.Int).Set(&updater.weightOf[state])
 		sum.Add(sum, weights[i])
-		updater.weightOf[s].SetInt64(0)
+		updater.weightOf[state].SetInt64(0)
 	}
 	return outcome{newBelief(states, weights), sum}
 }

@@ -101,20 +101,20 @@ type chainState struct {
 	node  int
 }
 
-// stateNumber returns the number of the chain state (s, node), and adds it if it is new. A terminal state s has one chain state, with node
-// 0. A negative node is an error: the controller has no action for the observation of s.
-func (builder *chainBuilder) stateNumber(s uint32, node int) (int, error) {
-	if builder.terminalStates.Has(int(s)) {
+// stateNumber returns the number of the chain state for a state and a node, and adds it if it is new. A terminal state has one chain state, with
+// node 0. A negative node is an error: the controller has no action for the observation of the state.
+func (builder *chainBuilder) stateNumber(state uint32, node int) (int, error) {
+	if builder.terminalStates.Has(int(state)) {
 		node = 0
 	}
 	if node < 0 { // the controller has no edge for the observation
-		return 0, fmt.Errorf("the strategy has no action for observation %d", builder.Observation[s])
+		return 0, fmt.Errorf("the strategy has no action for observation %d", builder.Observation[state])
 	}
-	number, found := builder.numberOf[chainState{s, node}]
+	number, found := builder.numberOf[chainState{state, node}]
 	if !found {
 		number = len(builder.chain.State)
-		builder.numberOf[chainState{s, node}] = number
-		builder.chain.State = append(builder.chain.State, s)
+		builder.numberOf[chainState{state, node}] = number
+		builder.chain.State = append(builder.chain.State, state)
 		builder.chain.Node = append(builder.chain.Node, node)
 	}
 	return number, nil
@@ -123,12 +123,12 @@ func (builder *chainBuilder) stateNumber(s uint32, node int) (int, error) {
 // addTransitions adds the transitions of the chain state with number row to the rows, and adds their targets to the chain.
 func (builder *chainBuilder) addTransitions(row int) error {
 	builder.modelBuilder.State()
-	s, node := builder.chain.State[row], &builder.controller.Nodes[builder.chain.Node[row]]
-	if builder.terminalStates.Has(int(s)) {
+	state, node := builder.chain.State[row], &builder.controller.Nodes[builder.chain.Node[row]]
+	if builder.terminalStates.Has(int(state)) {
 		builder.modelBuilder.AddRat(row, big.NewRat(1, 1), sparse.NoAction)
 		return nil
 	}
-	for _, next := range builder.transitions(s, node.Action) {
+	for _, next := range builder.transitions(state, node.Action) {
 		target, err := builder.stateNumber(next.target, node.nextNode(builder.Observation[next.target]))
 		if err != nil {
 			return err
@@ -146,9 +146,9 @@ type transition struct {
 
 // transitions returns the transitions of an action in a state, one for each target, sorted by target. If action is Any, all actions are
 // equally likely.
-func (problem *pomdp) transitions(s uint32, action int) []transition {
+func (problem *pomdp) transitions(state uint32, action int) []transition {
 	var result []transition
-	choices := problem.choicesOf(s, action)
+	choices := problem.choicesOf(state, action)
 	for _, choice := range choices {
 		first, end := problem.model.Transitions(choice)
 		for i := first; i < end; i++ {
@@ -163,13 +163,13 @@ func (problem *pomdp) transitions(s uint32, action int) []transition {
 }
 
 // choicesOf returns the choice of an action in a state. For Any it returns all choices.
-func (problem *pomdp) choicesOf(s uint32, action int) []int {
+func (problem *pomdp) choicesOf(state uint32, action int) []int {
 	if action != AnyAction {
-		return []int{problem.choiceOf(s, action)}
+		return []int{problem.choiceOf(state, action)}
 	}
-	choices := make([]int, problem.numActions(s))
+	choices := make([]int, problem.numActions(state))
 	for k := range choices {
-		choices[k] = problem.choiceOf(s, k)
+		choices[k] = problem.choiceOf(state, k)
 	}
 	return choices
 }
@@ -191,8 +191,8 @@ func mergeTargets(transitions []transition) []transition {
 // possibleObservations returns the observations of nonterminal successors of the states under an action, in increasing order.
 func (problem *pomdp) possibleObservations(states []uint32, action int) []uint32 {
 	observations := map[uint32]bool{}
-	for _, s := range states {
-		for _, target := range problem.targetsOf(s, action) {
+	for _, state := range states {
+		for _, target := range problem.targetsOf(state, action) {
 			if !problem.terminalStates.Has(int(target)) {
 				observations[problem.Observation[target]] = true
 			}
@@ -202,12 +202,12 @@ func (problem *pomdp) possibleObservations(states []uint32, action int) []uint32
 }
 
 // targetsOf returns the targets of an action in a state. A terminal state has none.
-func (problem *pomdp) targetsOf(s uint32, action int) []uint32 {
-	if problem.terminalStates.Has(int(s)) {
+func (problem *pomdp) targetsOf(state uint32, action int) []uint32 {
+	if problem.terminalStates.Has(int(state)) {
 		return nil
 	}
 	var targets []uint32
-	for _, choice := range problem.choicesOf(s, action) {
+	for _, choice := range problem.choicesOf(state, action) {
 		first, end := problem.model.Transitions(choice)
 		targets = append(targets, problem.model.Target[first:end]...)
 	}
@@ -221,10 +221,10 @@ func (problem *pomdp) chainReward(controller *Controller, chain *Chain) *sparse.
 		return nil
 	}
 	reward := &sparse.Reward{Name: problem.Reward.Name, RelErr: 0x1p-53}
-	for i, s := range chain.State {
+	for i, state := range chain.State {
 		stateReward := new(big.Rat)
-		if !problem.terminalStates.Has(int(s)) {
-			stateReward = problem.expectedReward(s, controller.Nodes[chain.Node[i]].Action)
+		if !problem.terminalStates.Has(int(state)) {
+			stateReward = problem.expectedReward(state, controller.Nodes[chain.Node[i]].Action)
 		}
 		reward.State = append(reward.State, sparse.NonzeroFloat(stateReward))
 		reward.StateFractions = append(reward.StateFractions, stateReward)
@@ -233,11 +233,11 @@ func (problem *pomdp) chainReward(controller *Controller, chain *Chain) *sparse.
 }
 
 // expectedReward returns the reward of an action in a state. For Any it is the mean over all actions.
-func (problem *pomdp) expectedReward(s uint32, action int) *big.Rat {
+func (problem *pomdp) expectedReward(state uint32, action int) *big.Rat {
 	sum := new(big.Rat)
-	choices := problem.choicesOf(s, action)
+	choices := problem.choicesOf(state, action)
 	for _, choice := range choices {
-		sum.Add(sum, problem.rewardOf(s, choice))
+		sum.Add(sum, problem.rewardOf(state, choice))
 	}
 	return sum.Quo(sum, big.NewRat(int64(len(choices)), 1))
 }
@@ -257,11 +257,11 @@ func (problem *pomdp) evaluate(ctx context.Context, controller *Controller, star
 func (problem *pomdp) solveChain(ctx context.Context, chain *Chain, reward *sparse.Reward, opts solve.Options) (*solve.Values, error) {
 	numStates := len(chain.State)
 	nonterminal, target := sparse.NewSet(numStates), sparse.NewSet(numStates)
-	for i, s := range chain.State {
+	for i, state := range chain.State {
 		switch {
-		case problem.Target.Has(int(s)):
+		case problem.Target.Has(int(state)):
 			target.Add(i)
-		case !problem.terminalStates.Has(int(s)):
+		case !problem.terminalStates.Has(int(state)):
 			nonterminal.Add(i)
 		}
 	}

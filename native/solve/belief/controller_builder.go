@@ -20,9 +20,9 @@ type controllerState struct {
 	observation    uint32
 }
 
-// controller returns the controller that follows a scheduler of the finite MDP; stateChoices has the stateChoices of each state. When the scheduler
-// reaches a cut-off belief, the controller continues with the best strategy of the pool. When it reaches a belief that grid points replace,
-// it continues at the grid point with the greatest weight.
+// controller returns the controller that follows a scheduler of the finite MDP; stateChoices has the scheduler's choice in each state. When the
+// scheduler reaches a cut-off belief, the controller continues with the best strategy of the pool. When it reaches a belief that grid points
+// replace, it continues at the grid point with the greatest weight.
 func (search *exploration) controller(mdp *finiteMDP, stateChoices []uint32, isOptimistic bool) *Controller {
 	builder := &controllerBuilder{exploration: search, mdp: mdp, stateChoices: stateChoices, isOptimistic: isOptimistic, nodeOf: map[controllerState]int{}}
 	if len(search.nodes) > 0 && search.nodes[0].belief != nil {
@@ -110,9 +110,9 @@ func (builder *controllerBuilder) stateForSuccessor(next *successor) controllerS
 // observationsAfter returns the observations that can follow an action in the states with an observation, in increasing order.
 func (builder *controllerBuilder) observationsAfter(observation uint32, action int) []uint32 {
 	var states []uint32
-	for s, stateObservation := range builder.Observation {
+	for state, stateObservation := range builder.Observation {
 		if stateObservation == observation {
-			states = append(states, uint32(s))
+			states = append(states, uint32(state))
 		}
 	}
 	return builder.possibleObservations(states, action)

@@ -204,8 +204,8 @@ type finiteMDP struct {
 	reward *sparse.Reward
 }
 
-// buildMDP builds an MDP from the explored beliefs, whose value bounds the value of the POMDP. isExact says whether it has isExact
-// probabilities. In the optimistic MDP, grid points replace beliefs, and optimistic bounds replace cut-off beliefs. In the pessimistic MDP,
+// buildMDP builds an MDP from the explored beliefs, whose value bounds the value of the POMDP. isExact says whether it has fractions as
+// rewards, too. In the optimistic MDP, grid points replace beliefs, and optimistic bounds replace cut-off beliefs. In the pessimistic MDP,
 // pessimistic bounds replace all these beliefs.
 func (search *exploration) buildMDP(isOptimistic, isExact bool) (*finiteMDP, error) {
 	writer := &mdpWriter{exploration: search, isOptimistic: isOptimistic, isExact: isExact, builder: sparse.NewBuilder(sparse.MDP)}

@@ -71,13 +71,13 @@ func (belief *belief) cumulativeWeights(resolution int) (integers, fractions []*
 func (belief *belief) gridPoint(sums []*big.Int) *belief {
 	var states []uint32
 	var weights []*big.Int
-	for i, s := range belief.states {
+	for i, state := range belief.states {
 		weight := new(big.Int).Set(sums[i])
 		if i+1 < len(sums) {
 			weight.Sub(weight, sums[i+1])
 		}
 		if weight.Sign() > 0 {
-			states = append(states, s)
+			states = append(states, state)
 			weights = append(weights, weight)
 		}
 	}

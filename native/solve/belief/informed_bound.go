@@ -31,9 +31,9 @@ func newInformedBound(ctx context.Context, problem *pomdp, opts solve.Options) (
 	}
 	bound := &informedBound{problem, make([]float64, problem.model.NumChoices())}
 	mdpValues := problem.optimisticBounds(values)
-	for s := range problem.model.NumStates() {
-		for action := range problem.numActions(uint32(s)) {
-			bound.actionValue[bound.actionIndex(s, action)] = bound.backupFullyObserved(s, action, mdpValues)
+	for state := range problem.model.NumStates() {
+		for action := range problem.numActions(uint32(state)) {
+			bound.actionValue[bound.actionIndex(state, action)] = bound.backupFullyObserved(state, action, mdpValues)
 		}
 	}
 	for range informedRounds {
@@ -47,16 +47,16 @@ func newInformedBound(ctx context.Context, problem *pomdp, opts solve.Options) (
 	return bound, nil
 }
 
-// actionIndex returns the index of an action of state s in actionValue.
-func (bound *informedBound) actionIndex(s, action int) int {
-	first, _ := bound.model.Choices(s)
+// actionIndex returns the index of an action of a state in actionValue.
+func (bound *informedBound) actionIndex(state, action int) int {
+	first, _ := bound.model.Choices(state)
 	return first + action
 }
 
-// backupFullyObserved returns an optimistic bound on the value of an action in state s for a player who sees the next state. values are
+// backupFullyObserved returns an optimistic bound on the value of an action in a state for a player who sees the next state. values are
 // bounds on the values of the states.
-func (bound *informedBound) backupFullyObserved(s, action int, values []float64) float64 {
-	choice := bound.choiceOf(uint32(s), action)
+func (bound *informedBound) backupFullyObserved(state, action int, values []float64) float64 {
+	choice := bound.choiceOf(uint32(state), action)
 	first, end := bound.model.Transitions(choice)
 	sum := 0.0
 	for transition := first; transition < end; transition++ {
@@ -64,16 +64,16 @@ func (bound *informedBound) backupFullyObserved(s, action int, values []float64)
 			sum += bound.model.Prob(transition) * values[target]
 		}
 	}
-	return bound.addImmediate(s, choice, sum)
+	return bound.addImmediate(state, choice, sum)
 }
 
-// addImmediate adds the immediate value of a choice in state s to laterValue: its reward or, for probabilities, its probability to reach
+// addImmediate adds the immediate value of a choice in a state to laterValue: its reward or, for probabilities, its probability to reach
 // the target. The sum is rounded optimistically.
-func (bound *informedBound) addImmediate(s, choice int, laterValue float64) float64 {
+func (bound *informedBound) addImmediate(state, choice int, laterValue float64) float64 {
 	first, end := bound.model.Transitions(choice)
 	relErr := float64(end-first+8) * 0x1p-53 // one rounding for each term, and a few more
 	if bound.Reward != nil {
-		reward, _ := bound.rewardOf(uint32(s), choice).Float64()
+		reward, _ := bound.rewardOf(uint32(state), choice).Float64()
 		return bound.roundOptimistic(laterValue+reward, relErr)
 	}
 	value := laterValue
@@ -100,12 +100,12 @@ func (problem *pomdp) roundOptimistic(value, relErr float64) float64 {
 // improveActions performs one round of the fast informed bound on all actions. It reports whether a value changed noticeably.
 func (bound *informedBound) improveActions() (changed bool) {
 	newValues := slices.Clone(bound.actionValue)
-	for s := range bound.model.NumStates() {
-		if bound.terminalStates.Has(s) {
+	for state := range bound.model.NumStates() {
+		if bound.terminalStates.Has(state) {
 			continue
 		}
-		for action := range bound.numActions(uint32(s)) {
-			if bound.improveAction(newValues, s, action) {
+		for action := range bound.numActions(uint32(state)) {
+			if bound.improveAction(newValues, state, action) {
 				changed = true
 			}
 		}
@@ -116,10 +116,10 @@ func (bound *informedBound) improveActions() (changed bool) {
 
 // improveAction computes a new bound on the value of an action, and stores it in newValues if it is tighter. It reports whether the value
 // changed noticeably.
-func (bound *informedBound) improveAction(newValues []float64, s, action int) (changed bool) {
+func (bound *informedBound) improveAction(newValues []float64, state, action int) (changed bool) {
 	const noticeableShare = 1e-9 // relative
-	i := bound.actionIndex(s, action)
-	oldValue, value := bound.actionValue[i], bound.informedBackup(s, action)
+	i := bound.actionIndex(state, action)
+	oldValue, value := bound.actionValue[i], bound.informedBackup(state, action)
 	if !bound.isBetter(oldValue, value) { // the new bound is not tighter
 		return false
 	}
@@ -127,10 +127,10 @@ func (bound *informedBound) improveAction(newValues []float64, s, action int) (c
 	return math.Abs(value-oldValue) > noticeableShare*math.Abs(value)
 }
 
-// informedBackup returns an optimistic bound on the value of an action for a player who knows that the state is s, and afterwards sees only
+// informedBackup returns an optimistic bound on the value of an action for a player who knows the state before it, and afterwards sees only
 // observations.
-func (bound *informedBound) informedBackup(s, action int) float64 {
-	choice := bound.choiceOf(uint32(s), action)
+func (bound *informedBound) informedBackup(state, action int) float64 {
+	choice := bound.choiceOf(uint32(state), action)
 	first, end := bound.model.Transitions(choice)
 	isAdded := map[uint32]bool{} // the observations whose transitions are in laterValue
 	laterValue := 0.0
@@ -143,32 +143,32 @@ func (bound *informedBound) informedBackup(s, action int) float64 {
 		isAdded[observation] = true
 		laterValue += bound.bestNextValue(transition, end, observation)
 	}
-	return bound.addImmediate(s, choice, laterValue)
+	return bound.addImmediate(state, choice, laterValue)
 }
 
 // bestNextValue returns the value of the best next action after an observation, weighted by the probability of the observation. The
 // transitions with the observation are among those from first to end-1, and first is one of them.
 func (bound *informedBound) bestNextValue(first, end int, observation uint32) float64 {
 	actionValues := make([]float64, bound.numActions(bound.model.Target[first]))
-	for j := first; j < end; j++ {
-		target := bound.model.Target[j]
+	for transition := first; transition < end; transition++ {
+		target := bound.model.Target[transition]
 		if bound.Observation[target] != observation {
 			continue
 		}
 		for action := range actionValues {
-			actionValues[action] += bound.model.Prob(j) * bound.actionValue[bound.actionIndex(int(target), action)]
+			actionValues[action] += bound.model.Prob(transition) * bound.actionValue[bound.actionIndex(int(target), action)]
 		}
 	}
 	return bound.bestOf(actionValues...)
 }
 
 // beliefBound returns an optimistic bound on the value of a belief: the best expected value of an action, rounded optimistically.
-func (beliefBound *informedBound) beliefBound(current *belief) float64 {
+func (bound *informedBound) beliefBound(current *belief) float64 {
 	var values []float64
-	for action := range beliefBound.numActions(current.states[0]) {
-		valueIn := func(s uint32) float64 { return beliefBound.actionValue[beliefBound.actionIndex(int(s), action)] }
+	for action := range bound.numActions(current.states[0]) {
+		valueIn := func(state uint32) float64 { return bound.actionValue[bound.actionIndex(int(state), action)] }
 		expected, relErr := current.expectationFloat(valueIn)
-		values = append(values, beliefBound.roundOptimistic(expected, relErr))
+		values = append(values, bound.roundOptimistic(expected, relErr))
 	}
-	return beliefBound.bestOf(values...)
+	return bound.bestOf(values...)
 }

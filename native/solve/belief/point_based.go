@@ -54,9 +54,9 @@ func newPointBased(informed *informedBound, strategies *pool) *pointBased {
 	search.statesOf = make([][]uint32, numObservations)
 	search.activeVectors = make([][]int, numObservations)
 	search.indexInObservation = make([]int32, len(search.Observation))
-	for s, observation := range search.Observation {
-		search.indexInObservation[s] = int32(len(search.statesOf[observation]))
-		search.statesOf[observation] = append(search.statesOf[observation], uint32(s))
+	for state, observation := range search.Observation {
+		search.indexInObservation[state] = int32(len(search.statesOf[observation]))
+		search.statesOf[observation] = append(search.statesOf[observation], uint32(state))
 	}
 	return search
 }
@@ -70,8 +70,8 @@ func isVector(node int) bool { return node >= 0 }
 // maxVectors limits the vectors of one observation.
 const maxVectors = 512
 
-// improve simulates paths from the start state, with about the given number of moves in total. After each path it adds better vectors for
-// the beliefs of the path, from the last belief to the first.
+// improve simulates paths from the start state, with about the given number of moves in total. After each path it adds better alpha vectors
+// (the values of a plan in the states with an observation) for the beliefs of the path, from the last belief to the first.
 //
 // Source: Smith and Simmons, Heuristic search value iteration for POMDPs (UAI 2004).
 func (search *pointBased) improve(ctx context.Context, start uint32, moves int) error {
@@ -116,9 +116,9 @@ func (search *pointBased) cannotImprove(belief floatBelief) bool {
 		_, value := search.bestContinuation(belief)
 		return value == 0
 	}
-	for _, s := range belief.states {
-		for action := range search.numActions(s) {
-			if search.informedBound.actionValue[search.informedBound.actionIndex(int(s), action)] > 0 {
+	for _, state := range belief.states {
+		for action := range search.numActions(state) {
+			if search.informedBound.actionValue[search.informedBound.actionIndex(int(state), action)] > 0 {
 				return false
 			}
 		}
@@ -147,8 +147,8 @@ func (search *pointBased) bestInformedAction(belief floatBelief) int {
 	bestAction, bestValue := 0, 0.0
 	for action := range search.numActions(belief.states[0]) {
 		value := 0.0
-		for i, s := range belief.states {
-			value += belief.weights[i] * search.informedBound.actionValue[search.informedBound.actionIndex(int(s), action)]
+		for i, state := range belief.states {
+			value += belief.weights[i] * search.informedBound.actionValue[search.informedBound.actionIndex(int(state), action)]
 		}
 		if action == 0 || search.isBetter(value, bestValue) {
 			bestAction, bestValue = action, value
@@ -160,8 +160,8 @@ func (search *pointBased) bestInformedAction(belief floatBelief) int {
 // nextBeliefs returns the next belief for each observation after an action. The weights of each belief sum to the probability of its observation.
 func (search *pointBased) nextBeliefs(belief floatBelief, action int) []floatBelief {
 	var reached []weightedState
-	for i, s := range belief.states {
-		first, end := search.model.Transitions(search.choiceOf(s, action))
+	for i, state := range belief.states {
+		first, end := search.model.Transitions(search.choiceOf(state, action))
 		for transition := first; transition < end; transition++ {
 			if target := search.model.Target[transition]; !search.terminalStates.Has(int(target)) {
 				reached = append(reached, weightedState{target, belief.weights[i] * search.model.Weights[search.model.WeightIndex[transition]]})
@@ -224,14 +224,14 @@ func (search *pointBased) bestContinuation(belief floatBelief) (bestNode int, be
 	vectors := search.activeVectors[search.Observation[belief.states[0]]]
 	search.work += len(belief.states) * (len(search.pool.strategyValues) + len(vectors))
 	for i, values := range search.pool.strategyValues {
-		value := belief.expectation(func(s uint32) float64 { return values[s] })
+		value := belief.expectation(func(state uint32) float64 { return values[state] })
 		if i == 0 || search.isBetter(value, bestValue) {
 			bestNode, bestValue = strategyNode(i), value
 		}
 	}
 	for _, i := range vectors {
 		values := search.vectors[i].values
-		value := belief.expectation(func(s uint32) float64 { return values[search.indexInObservation[s]] })
+		value := belief.expectation(func(state uint32) float64 { return values[search.indexInObservation[state]] })
 		if search.isBetter(value, bestValue) {
 			bestNode, bestValue = i, value
 		}
@@ -239,12 +239,12 @@ func (search *pointBased) bestContinuation(belief floatBelief) (bestNode int, be
 	return bestNode, bestValue
 }
 
-// expectation returns the sum of weight * value(s) over the states s of the belief.
-func (belief floatBelief) expectation(value func(s uint32) float64) float64 {
+// expectation returns the sum of weight * value(state) over the states of the belief.
+func (belief floatBelief) expectation(value func(state uint32) float64) float64 {
 	sum := 0.0
-	for i, s := range belief.states {
+	for i, state := range belief.states {
 		if weight := belief.weights[i]; weight > 0 {
-			sum += weight * value(s)
+			sum += weight * value(state)
 		}
 	}
 	return sum
@@ -259,8 +259,8 @@ func (search *pointBased) backup(belief floatBelief) {
 		return
 	}
 	added := alphaVector{observation: observation, action: action, next: search.completeEdges(observation, action, edges)}
-	for _, s := range search.statesOf[observation] {
-		added.values = append(added.values, search.alphaValue(&added, s))
+	for _, state := range search.statesOf[observation] {
+		added.values = append(added.values, search.alphaValue(&added, state))
 	}
 	// Dominated vectors are not active any more. They stay in search.vectors, because other vectors may continue with them.
 	undominated := slices.DeleteFunc(search.activeVectors[observation], func(i int) bool { return search.dominates(&added, &search.vectors[i]) })
@@ -285,7 +285,7 @@ func (search *pointBased) betterAction(belief floatBelief) (bestAction int, best
 
 // backupAction returns the value of an action for a belief, with the best edge for each next observation.
 func (search *pointBased) backupAction(belief floatBelief, action int) (value float64, edges []Edge) {
-	value = belief.expectation(func(s uint32) float64 { return search.immediateValue(s, action) })
+	value = belief.expectation(func(state uint32) float64 { return search.immediateValue(state, action) })
 	for _, next := range search.nextBeliefs(belief, action) {
 		node, nextValue := search.bestContinuation(next)
 		value += nextValue
@@ -315,10 +315,10 @@ func (search *pointBased) noticeableChange(value float64) float64 {
 
 // immediateValue returns the reward of an action in a state or, if the problem is a probability, the probability to reach the target in
 // this step.
-func (search *pointBased) immediateValue(s uint32, action int) float64 {
-	choice := search.choiceOf(s, action)
+func (search *pointBased) immediateValue(state uint32, action int) float64 {
+	choice := search.choiceOf(state, action)
 	if search.Reward != nil {
-		return sparse.NonzeroFloat(search.rewardOf(s, choice))
+		return sparse.NonzeroFloat(search.rewardOf(state, choice))
 	}
 	sum := 0.0
 	first, end := search.model.Transitions(choice)
@@ -330,11 +330,11 @@ func (search *pointBased) immediateValue(s uint32, action int) float64 {
 	return sum
 }
 
-// alphaValue returns the value of an alpha vector in state s: the immediate value of its action plus the expected value of the vectors that
+// alphaValue returns the value of an alpha vector in a state: the immediate value of its action plus the expected value of the vectors that
 // follow.
-func (search *pointBased) alphaValue(vector *alphaVector, s uint32) float64 {
-	sum := search.immediateValue(s, vector.action)
-	first, end := search.model.Transitions(search.choiceOf(s, vector.action))
+func (search *pointBased) alphaValue(vector *alphaVector, state uint32) float64 {
+	sum := search.immediateValue(state, vector.action)
+	first, end := search.model.Transitions(search.choiceOf(state, vector.action))
 	for transition := first; transition < end; transition++ {
 		if target := search.model.Target[transition]; !search.terminalStates.Has(int(target)) {
 			sum += search.model.Weights[search.model.WeightIndex[transition]] * search.valueAfter(vector.next, target)
@@ -344,13 +344,13 @@ func (search *pointBased) alphaValue(vector *alphaVector, s uint32) float64 {
 }
 
 // valueAfter returns the value in a state if the player follows the edge for the observation of the state.
-func (search *pointBased) valueAfter(edges []Edge, s uint32) float64 {
+func (search *pointBased) valueAfter(edges []Edge, state uint32) float64 {
 	controllerNode := Node{Next: edges}
-	next := controllerNode.nextNode(search.Observation[s])
+	next := controllerNode.nextNode(search.Observation[state])
 	if isVector(next) {
-		return search.vectors[next].values[search.indexInObservation[s]]
+		return search.vectors[next].values[search.indexInObservation[state]]
 	}
-	return search.pool.strategyValues[strategyNode(next)][s]
+	return search.pool.strategyValues[strategyNode(next)][state]
 }
 
 // completeEdges returns an edge for each observation that can follow an action. An observation without an edge in next leads to the best
@@ -373,8 +373,8 @@ func (search *pointBased) bestUniformStrategy(observation uint32) int {
 	bestStrategy, bestSum := 0, 0.0
 	for i, values := range search.pool.strategyValues {
 		sum := 0.0
-		for _, s := range search.statesOf[observation] {
-			sum += values[s]
+		for _, state := range search.statesOf[observation] {
+			sum += values[state]
 		}
 		if i == 0 || search.isBetter(sum, bestSum) {
 			bestStrategy, bestSum = i, sum

@@ -32,12 +32,12 @@ var errProblem = errors.New("want an MDP with exact weights, and the direction M
 // in the set, or all outside of it.
 func Observable(set *sparse.Set, observation []uint32) bool {
 	inSet := map[uint32]bool{} // by observation: whether its states are in the set
-	for s, stateObservation := range observation {
+	for state, stateObservation := range observation {
 		earlier, found := inSet[stateObservation]
-		if found && earlier != set.Has(s) {
+		if found && earlier != set.Has(state) {
 			return false
 		}
-		inSet[stateObservation] = set.Has(s)
+		inSet[stateObservation] = set.Has(state)
 	}
 	return true
 }
@@ -99,22 +99,22 @@ func commonDenominator(probabilities []*big.Rat) (*big.Int, error) {
 }
 
 // numActions returns the number of actions in a state.
-func (problem *pomdp) numActions(s uint32) int {
-	first, end := problem.model.Choices(int(s))
+func (problem *pomdp) numActions(state uint32) int {
+	first, end := problem.model.Choices(int(state))
 	return end - first
 }
 
-// choiceOf returns the choice of an action in state s.
-func (problem *pomdp) choiceOf(s uint32, action int) int {
-	first, _ := problem.model.Choices(int(s))
+// choiceOf returns the choice of an action in a state.
+func (problem *pomdp) choiceOf(state uint32, action int) int {
+	first, _ := problem.model.Choices(int(state))
 	return int(problem.actionChoices[first+action])
 }
 
 // rewardOf returns the state reward plus the choice reward.
-func (problem *pomdp) rewardOf(s uint32, choice int) *big.Rat {
+func (problem *pomdp) rewardOf(state uint32, choice int) *big.Rat {
 	reward := new(big.Rat)
-	if values := problem.Reward.StateFractions; values != nil && values[s] != nil {
-		reward.Add(reward, values[s])
+	if values := problem.Reward.StateFractions; values != nil && values[state] != nil {
+		reward.Add(reward, values[state])
 	}
 	if values := problem.Reward.ChoiceFractions; values != nil && values[choice] != nil {
 		reward.Add(reward, values[choice])
@@ -130,7 +130,7 @@ func (problem *pomdp) isBetter(left, right float64) bool {
 	return left < right
 }
 
-// bestOf returns the best of the values for the player.
+// bestOf returns the best value for the player: the greatest or, for a minimum, the least.
 func (problem *pomdp) bestOf(values ...float64) float64 {
 	return slices.MaxFunc(values, func(a, b float64) int {
 		switch {

@@ -39,7 +39,7 @@ func (problem *pomdp) numObservations() int {
 // newPool returns a pool of memoryless strategies: the uniform one, the greedy one for the informed bound, and the improvements of the
 // greedy one by local search for the start state.
 func newPool(ctx context.Context, informed *informedBound, start uint32, opts solve.Options) (*pool, error) {
-	p := &pool{pomdp: informed.pomdp}
+	created := &pool{pomdp: informed.pomdp}
 	numObservations := informed.numObservations()
 	uniform := make(memoryless, numObservations)
 	for i := range uniform {
@@ -47,23 +47,23 @@ func newPool(ctx context.Context, informed *informedBound, start uint32, opts so
 	}
 	greedy := informed.greedyStrategy(numObservations)
 	for _, strategy := range []memoryless{uniform, greedy} {
-		if err := p.addStrategy(ctx, strategy, opts); err != nil {
+		if err := created.addStrategy(ctx, strategy, opts); err != nil {
 			return nil, err
 		}
 	}
-	return p, p.improveLocally(ctx, greedy, start, opts)
+	return created, created.improveLocally(ctx, greedy, start, opts)
 }
 
 // greedyStrategy returns a memoryless strategy. For each observation it selects the action with the best sum of informed bounds over all
 // states with this observation.
 func (bound *informedBound) greedyStrategy(numObservations int) memoryless {
 	sums := make([][]float64, numObservations) // by observation and action
-	for s, observation := range bound.Observation {
+	for state, observation := range bound.Observation {
 		if sums[observation] == nil {
-			sums[observation] = make([]float64, bound.numActions(uint32(s)))
+			sums[observation] = make([]float64, bound.numActions(uint32(state)))
 		}
 		for action := range sums[observation] {
-			sums[observation][action] += bound.actionValue[bound.actionIndex(s, action)]
+			sums[observation][action] += bound.actionValue[bound.actionIndex(state, action)]
 		}
 	}
 	strategy := make(memoryless, numObservations)
@@ -99,14 +99,14 @@ func (pool *pool) addStrategy(ctx context.Context, strategy memoryless, opts sol
 func (pool *pool) evaluateStrategy(ctx context.Context, strategy memoryless, opts solve.Options) ([]float64, error) {
 	builder := sparse.NewBuilder(sparse.DTMC)
 	reward := &sparse.Reward{RelErr: 0x1p-53}
-	for s := range pool.model.NumStates() {
+	for state := range pool.model.NumStates() {
 		builder.State()
-		action := strategy[pool.Observation[s]]
-		for _, transition := range pool.transitions(uint32(s), action) {
+		action := strategy[pool.Observation[state]]
+		for _, transition := range pool.transitions(uint32(state), action) {
 			builder.AddRat(int(transition.target), transition.prob, sparse.NoAction)
 		}
 		if pool.Reward != nil {
-			reward.State = append(reward.State, sparse.NonzeroFloat(pool.expectedReward(uint32(s), action)))
+			reward.State = append(reward.State, sparse.NonzeroFloat(pool.expectedReward(uint32(state), action)))
 		}
 	}
 	model, err := builder.Finish()
@@ -180,11 +180,11 @@ type strategyChange struct{ observation, action int }
 // possibleChanges returns all pairs of an action and an observation of nonterminal states.
 func (pool *pool) possibleChanges() []strategyChange {
 	var changes []strategyChange
-	for observation, s := range pool.firstStateByObservation() {
-		if pool.terminalStates.Has(int(s)) {
+	for observation, state := range pool.firstStateByObservation() {
+		if pool.terminalStates.Has(int(state)) {
 			continue
 		}
-		for action := range pool.numActions(s) {
+		for action := range pool.numActions(state) {
 			changes = append(changes, strategyChange{observation, action})
 		}
 	}
@@ -211,8 +211,8 @@ func (pool *pool) addIfBetter(ctx context.Context, strategy memoryless, start ui
 // firstStateByObservation returns the first state with each observation.
 func (problem *pomdp) firstStateByObservation() []uint32 {
 	first := make([]uint32, problem.numObservations())
-	for s := len(problem.Observation) - 1; s >= 0; s-- {
-		first[problem.Observation[s]] = uint32(s)
+	for state := len(problem.Observation) - 1; state >= 0; state-- {
+		first[problem.Observation[state]] = uint32(state)
 	}
 	return first
 }
@@ -220,7 +220,7 @@ func (problem *pomdp) firstStateByObservation() []uint32 {
 // bestStrategy returns the best pessimistic bound of the pool for a belief, and the number of its strategy.
 func (pool *pool) bestStrategy(target *belief) (bestValue float64, strategy int) {
 	for i := range pool.strategies {
-		value, relErr := target.expectationFloat(func(s uint32) float64 { return pool.strategyValues[i][s] })
+		value, relErr := target.expectationFloat(func(state uint32) float64 { return pool.strategyValues[i][state] })
 		value = pool.roundPessimistic(value, relErr)
 		if i == 0 || pool.isBetter(value, bestValue) {
 			bestValue, strategy = value, i

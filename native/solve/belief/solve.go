@@ -74,9 +74,9 @@ func Solve(ctx context.Context, problem Problem, start int, opts Options) (*Boun
 }
 
 // terminalBounds returns the exact value of a terminal state.
-func (problem *pomdp) terminalBounds(s int) *Bounds {
+func (problem *pomdp) terminalBounds(state int) *Bounds {
 	value := new(big.Rat)
-	if problem.Reward == nil && problem.Target.Has(s) {
+	if problem.Reward == nil && problem.Target.Has(state) {
 		value.SetInt64(1)
 	}
 	return &Bounds{Number: interval.Fraction(value), Complete: true, Strategy: &Controller{}}

@@ -36,11 +36,11 @@ func outerCone(planes []halfSpace, numObjectives int) *cone {
 		ray[i].SetInt64(-1)
 		rays = append(rays, ray)
 	}
-	c := simplicialCone(rays, lastCoordinate)
+	outer := simplicialCone(rays, lastCoordinate)
 	for _, plane := range planes[numObjectives:] {
-		c.addConstraint(plane.constraint())
+		outer.addConstraint(plane.constraint())
 	}
-	return c
+	return outer
 }
 
 // constraint returns the linear function that is at most zero in the half-space.
@@ -62,11 +62,11 @@ func innerCone(points [][]*big.Rat, numObjectives int) *cone {
 	for i := range numObjectives {
 		rays = append(rays, append(unitVector(numObjectives, i), points[0][i]))
 	}
-	c := simplicialCone(rays, weightSum)
+	inner := simplicialCone(rays, weightSum)
 	for _, point := range points[1:] {
-		c.addConstraint(pointConstraint(point))
+		inner.addConstraint(pointConstraint(point))
 	}
-	return c
+	return inner
 }
 
 // pointConstraint returns a linear function of half-spaces. It is at most zero for the half-spaces that contain the point.

@@ -49,7 +49,7 @@ func (curve *Curve) Surface(ctx context.Context, width float64, queries int) (*S
 
 // queryVertex queries the oracle with the weights of the inner facet that was used to measure the distance of an outer vertex. It adds the
 // answer to both approximations. If neither improves, it sets cannotImprove for the vertex.
-func (curve *Curve) queryVertex(ctx context.Context, approx *approximations, vertex *ray, distance *vertexDistance) error {
+func (curve *Curve) queryVertex(ctx context.Context, both *approximations, vertex *ray, distance *vertexDistance) error {
 	weights := curve.roundWeights(distance.facet.vector[:curve.numObjectives])
 	oldBest := curve.greatestKnownValue(weights)
 	answer, err := curve.queryOracle(ctx, weights)
@@ -59,11 +59,11 @@ func (curve *Curve) queryVertex(ctx context.Context, approx *approximations, ver
 	constraint := curve.halfSpaces[len(curve.halfSpaces)-1].constraint()
 	switch {
 	case scalarProduct(constraint, vertex.vector).Sign() > 0:
-		approx.outer.addConstraint(constraint)
+		both.outer.addConstraint(constraint)
 	case scalarProduct(weights, answer.Point).Cmp(oldBest) <= 0:
 		distance.cannotImprove = true // the bounds of the oracle are too wide
 	}
-	approx.inner.addConstraint(pointConstraint(answer.Point))
+	both.inner.addConstraint(pointConstraint(answer.Point))
 	return nil
 }
 
@@ -132,12 +132,12 @@ func (approx *approximations) distanceOf(vertex *ray) *vertexDistance {
 func (approx *approximations) undominatedPoints(points [][]*big.Rat) [][]*big.Rat {
 	// A point is undominated if it is the only point on all of its facets, and each objective has a positive weight in one of these facets.
 	facets := make([]*big.Int, len(points))
-	for j, point := range points {
-		facets[j] = approx.facetsThrough(point)
+	for index, point := range points {
+		facets[index] = approx.facetsThrough(point)
 	}
 	var extremePoints [][]*big.Rat
-	for j, point := range points {
-		if approx.weightsAllObjectives(facets[j]) && !hasOtherPoint(facets, j) {
+	for index, point := range points {
+		if approx.weightsAllObjectives(facets[index]) && !hasOtherPoint(facets, index) {
 			extremePoints = append(extremePoints, point)
 		}
 	}

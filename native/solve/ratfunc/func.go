@@ -83,16 +83,16 @@ func (function *Func) Add(other *Func) *Func {
 	}
 	// A common factor of the sum and its denominator divides the gcd of both denominators.
 	commonDivisor := gcd(function.denominator, other.denominator)
-	fFactor, _ := function.denominator.dividedBy(commonDivisor)
+	ownFactor, _ := function.denominator.dividedBy(commonDivisor)
 	otherFactor, _ := other.denominator.dividedBy(commonDivisor)
-	numerator := function.numerator.times(otherFactor).addMultiple(other.numerator.times(fFactor), one, function.ring.unitMonomial)
+	numerator := function.numerator.times(otherFactor).addMultiple(other.numerator.times(ownFactor), one, function.ring.unitMonomial)
 	if len(numerator) == 0 {
 		return function.ring.Integer(0)
 	}
 	remainingDivisor := gcd(numerator, commonDivisor)
 	numerator, _ = numerator.dividedBy(remainingDivisor)
 	commonDivisor, _ = commonDivisor.dividedBy(remainingDivisor)
-	return &Func{function.ring, numerator, commonDivisor.times(fFactor).times(otherFactor)}
+	return &Func{function.ring, numerator, commonDivisor.times(ownFactor).times(otherFactor)}
 }
 
 // Sub returns function - other.
@@ -188,12 +188,12 @@ func parenthesize(text string) string {
 }
 
 // polynomialText returns the text of a polynomial in the parameters of the function, such as -2*p^2*q+1.
-func (function *Func) polynomialText(p polynomial) string {
-	if len(p) == 0 {
+func (function *Func) polynomialText(poly polynomial) string {
+	if len(poly) == 0 {
 		return "0"
 	}
 	var text strings.Builder
-	for i, term := range p {
+	for i, term := range poly {
 		switch {
 		case term.coefficient.Sign() < 0:
 			text.WriteString("-")
@@ -212,10 +212,10 @@ func (function *Func) polynomialText(p polynomial) string {
 }
 
 // parameterPowers formats the powers in a monomial, such as p^2 and q.
-func (function *Func) parameterPowers(m monomial) []string {
+func (function *Func) parameterPowers(powerProduct monomial) []string {
 	var powers []string
 	for i, name := range function.ring.names {
-		switch exponent := m.exponent(i); {
+		switch exponent := powerProduct.exponent(i); {
 		case exponent == 1:
 			powers = append(powers, name)
 		case exponent > 1:

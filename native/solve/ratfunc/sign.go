@@ -185,8 +185,8 @@ func (form *bernsteinForm) forEachRow(i int, handle func(row []*big.Rat)) {
 // substituteLinear replaces the parameter x by low + width·t in a polynomial, in place. It uses repeated synthetic division.
 func substituteLinear(coefficients []*big.Rat, low, width *big.Rat) {
 	for i := range coefficients {
-		for k := len(coefficients) - 2; k >= i; k-- {
-			coefficients[k].Add(coefficients[k], new(big.Rat).Mul(low, coefficients[k+1]))
+		for exponent := len(coefficients) - 2; exponent >= i; exponent-- {
+			coefficients[exponent].Add(coefficients[exponent], new(big.Rat).Mul(low, coefficients[exponent+1]))
 		}
 	}
 	scale := big.NewRat(1, 1)

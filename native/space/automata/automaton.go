@@ -100,19 +100,19 @@ func newAutomaton(formula *Formula, limits Limits, explicitNext bool) (*Automato
 }
 
 // stateNumberOf returns the number of a state, and adds the state if it is new. The error is ErrTooLarge.
-func (automaton *Automaton) stateNumberOf(s state) (int, error) {
+func (automaton *Automaton) stateNumberOf(wanted state) (int, error) {
 	if err := automaton.diagram.sizeError(); err != nil {
 		return 0, err
 	}
-	if number, isKnown := automaton.stateNumber[s]; isKnown {
+	if number, isKnown := automaton.stateNumber[wanted]; isKnown {
 		return number, nil
 	}
 	number := len(automaton.states)
 	if number >= automaton.limits.states() {
 		return 0, ErrTooLarge
 	}
-	automaton.states = append(automaton.states, s)
-	automaton.stateNumber[s] = number
+	automaton.states = append(automaton.states, wanted)
+	automaton.stateNumber[wanted] = number
 	return number, nil
 }
 
@@ -140,16 +140,16 @@ func (automaton *Automaton) Step(number int, letter uint64) (int, error) {
 	return automaton.stateNumberOf(next)
 }
 
-// advanceGoal makes the next goal of the list the current goal of s. After the last goal it begins again with the first one, and sets
+// advanceGoal makes the next goal in the list of a state its current goal. After the last goal it begins again with the first one, and sets
 // areAllGoalsMet.
-func (automaton *Automaton) advanceGoal(s *state) {
-	goals := automaton.goalLists[s.goalList]
-	s.goalIndex++
-	if s.goalIndex == len(goals) {
-		s.goalIndex = 0
-		s.areAllGoalsMet = true
+func (automaton *Automaton) advanceGoal(current *state) {
+	goals := automaton.goalLists[current.goalList]
+	current.goalIndex++
+	if current.goalIndex == len(goals) {
+		current.goalIndex = 0
+		current.areAllGoalsMet = true
 	}
-	s.goalFormula = goals[s.goalIndex]
+	current.goalFormula = goals[current.goalIndex]
 }
 
 // Class returns the class of a state, which says what the rest of an accepted run must do.
@@ -186,9 +186,9 @@ func (automaton *Automaton) CanStay(number int) bool {
 	return true
 }
 
-// Jumps returns the states of the accepting part that a run can jump to without reading a letter. Only Open states
-// have jumps. A run that visits a state of the initial part infinitely often can jump at any time without losing
-// acceptance.
+// Jumps returns the states that a run can jump to from a state without reading a letter. A jump leads from the initial
+// part of the automaton to its accepting part, and is a guess of what happens infinitely often. Only Open states have
+// jumps. A run that visits a state of the initial part infinitely often can jump at any time without losing acceptance.
 func (automaton *Automaton) Jumps(from int) ([]int, error) {
 	if automaton.Class(from) != Open || !automaton.CanStay(from) {
 		return nil, nil

@@ -120,7 +120,7 @@ func (diagram *decisionDiagram) singleAtom(formula formulaRef) (single atom, ok 
 	return diagram.atoms[node.atom], true
 }
 
-// ifThenElse returns the formula `if condition then then else otherwise`.
+// ifThenElse returns the formula "(condition & then) | (!condition & otherwise)".
 func (diagram *decisionDiagram) ifThenElse(condition, then, otherwise formulaRef) formulaRef {
 	switch {
 	case condition == trueFormula || then == otherwise:
@@ -197,7 +197,7 @@ func (diagram *decisionDiagram) markAtoms(formula formulaRef, seen map[formulaRe
 	diagram.markAtoms(node.high, seen, hasAtom)
 }
 
-// atom returns the formula that consists of one atom, and adds the atom if it is new. If there are too many atoms, it sets isTooLarge and
+// atomFormula returns the formula that consists of one atom, and adds the atom if it is new. If there are too many atoms, it sets isTooLarge and
 // returns falseFormula.
 func (diagram *decisionDiagram) atomFormula(wanted atom) formulaRef {
 	if number, isKnown := diagram.atomNumber[wanted]; isKnown {
@@ -256,7 +256,7 @@ func (diagram *decisionDiagram) isStable(formula formulaRef) bool {
 	return true
 }
 
-// proposition returns the formula that consists of a proposition.
+// propositionFormula returns the formula that consists of a proposition.
 func (diagram *decisionDiagram) propositionFormula(number int) formulaRef {
 	return diagram.atomFormula(atom{op: Prop, proposition: number})
 }

@@ -208,7 +208,7 @@ type strengthening struct {
 	results    map[formulaRef]formulaRef
 }
 
-// apply returns a formula in which the given invariants become true, and W becomes U in all others.
+// strengthenFormula returns a formula in which the given invariants become true, and W becomes U in all others.
 func (strengthen *strengthening) strengthenFormula(formula formulaRef) formulaRef {
 	return strengthen.diagram.substitute(formula, strengthen.results, func(number int32, operator atom) formulaRef {
 		switch {

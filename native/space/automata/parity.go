@@ -70,9 +70,9 @@ func (parity *Parity) Step(number int, letter uint64) (int, error) {
 	return parity.nextState(initial, runs)
 }
 
-// nextState returns the number of the state with the given state of the initial part and the given runs of the accepting part. It removes
-// rejected and duplicate runs, and adds a run for each jump that is possible now. The priority of the state is the least of these: 2i+1 if
-// run i ends, 2i+2 if run i is accepting.
+// nextState returns the number of a parity state: a state of the initial part with a list of runs of the accepting part. It removes rejected and
+// duplicate runs from the list, and adds a run for each jump that is possible now. The priority of the parity state is the least of these
+// numbers: 2i+1 if run i ends, 2i+2 if run i is accepting.
 func (parity *Parity) nextState(initial int, runs []int) (int, error) {
 	switch parity.automaton.Class(initial) {
 	case Accepted, Safe:
@@ -117,8 +117,8 @@ func (parity *Parity) future(number int) state {
 }
 
 // stateNumberOf returns the number of a state, and adds the state if it is new. The error is ErrTooLarge.
-func (parity *Parity) stateNumberOf(s parityState) (int, error) {
-	key := fmt.Sprint(s)
+func (parity *Parity) stateNumberOf(wanted parityState) (int, error) {
+	key := fmt.Sprint(wanted)
 	if number, isKnown := parity.stateNumbers[key]; isKnown {
 		return number, nil
 	}
@@ -126,7 +126,7 @@ func (parity *Parity) stateNumberOf(s parityState) (int, error) {
 	if number >= parity.automaton.limits.states() {
 		return 0, ErrTooLarge
 	}
-	parity.states = append(parity.states, s)
+	parity.states = append(parity.states, wanted)
 	parity.stateNumbers[key] = number
 	return number, nil
 }

@@ -106,8 +106,8 @@ func (chunk *Chunk) readHeader(data []byte) error {
 func (chunk *Chunk) partsSize() int64 { return chunk.rangesSize + chunk.weightsSize + chunk.rowsSize }
 
 // openColumns opens the file of the transitions, and reads the header of each chunk.
-func openColumns(dir *Directory, files *ColumnFiles) (*Columns, error) {
-	file, err := os.Open(dir.Path(files.File))
+func openColumns(directory *Directory, files *ColumnFiles) (*Columns, error) {
+	file, err := os.Open(directory.Path(files.File))
 	if err != nil {
 		return nil, err
 	}

@@ -316,8 +316,8 @@ func (maker *chunkMaker) encodeRows() {
 	}
 }
 
-// storeRow appends the current row, maker.encodedRow, to the rows of the chunk, maker.encodedRows. If an earlier row is equal, it appends only the
-// number of that row. numOperands is the length of the row in memory: it counts toward the length of Rows.Operands.
+// storeRow appends the current row (maker.encodedRow) to the rows of the chunk (maker.encodedRows). If an earlier row is equal, it appends only the number
+// of that row. numOperands is the number of elements that a new row takes in Rows.Operands.
 func (maker *chunkMaker) storeRow(numOperands int64) {
 	number, isKnown := maker.templates[string(maker.encodedRow)]
 	if isKnown {
@@ -357,8 +357,8 @@ func (maker *chunkMaker) assembleRecord() {
 // between them are in the same range.
 func joinRanges(ranges []Range, numbers []int64, gap int64) []Range {
 	for _, number := range numbers {
-		if n := len(ranges); n > 0 && number-ranges[n-1].End < gap {
-			ranges[n-1].End = number + 1
+		if numRanges := len(ranges); numRanges > 0 && number-ranges[numRanges-1].End < gap {
+			ranges[numRanges-1].End = number + 1
 			continue
 		}
 		ranges = append(ranges, Range{number, number + 1})

@@ -79,41 +79,41 @@ func (e *FullError) Error() string {
 
 // OpenDirectory opens the directory of a model, and creates it if it does not exist. An existing directory must be empty, or have states of
 // the same model. Only one process can have it open.
-func OpenDirectory(path, model, digest string) (dir *Directory, err error) {
+func OpenDirectory(path, model, digest string) (directory *Directory, err error) {
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, err
 	}
-	dir = &Directory{path: path}
-	if dir.manifest, err = dir.readManifest(model, digest); err != nil {
+	directory = &Directory{path: path}
+	if directory.manifest, err = directory.readManifest(model, digest); err != nil {
 		return nil, err
 	}
-	if dir.lockFile, err = os.Create(dir.Path(lockName)); err != nil {
+	if directory.lockFile, err = os.Create(directory.Path(lockName)); err != nil {
 		return nil, err
 	}
-	if err := filelock.Take(dir.lockFile); err != nil {
-		return nil, errors.Join(fmt.Errorf("use %q: %w", path, err), dir.lockFile.Close())
+	if err := filelock.Take(directory.lockFile); err != nil {
+		return nil, errors.Join(fmt.Errorf("use %q: %w", path, err), directory.lockFile.Close())
 	}
-	if err := dir.Commit(func(*Manifest) {}); err != nil {
-		return nil, errors.Join(err, dir.Close())
+	if err := directory.Commit(func(*Manifest) {}); err != nil {
+		return nil, errors.Join(err, directory.Close())
 	}
-	return dir, dir.removeUnlisted()
+	return directory, directory.removeUnlisted()
 }
 
 // readManifest reads the manifest of the directory. If the directory is empty, it returns a new manifest. The error is an *OtherModelError
 // if the manifest is for another model.
-func (dir *Directory) readManifest(model, digest string) (Manifest, error) {
+func (directory *Directory) readManifest(model, digest string) (Manifest, error) {
 	manifest := Manifest{Version: formatVersion, Model: model, Digest: digest}
-	text, err := os.ReadFile(dir.Path(manifestName))
+	text, err := os.ReadFile(directory.Path(manifestName))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		err = checkEmpty(dir.path)
+		err = checkEmpty(directory.path)
 	case err == nil:
 		manifest = Manifest{}
 		if err := json.Unmarshal(text, &manifest); err != nil {
-			return Manifest{}, fmt.Errorf("read %q: %w", dir.Path(manifestName), err)
+			return Manifest{}, fmt.Errorf("read %q: %w", directory.Path(manifestName), err)
 		}
 		if manifest.Version != formatVersion || manifest.Digest != digest {
-			return Manifest{}, &OtherModelError{Dir: dir.path, Found: manifest.Model, Want: model}
+			return Manifest{}, &OtherModelError{Dir: directory.path, Found: manifest.Model, Want: model}
 		}
 	}
 	if manifest.Solutions == nil {
@@ -137,78 +137,78 @@ func checkEmpty(path string) error {
 }
 
 // Close ends the use of the directory. Its files stay.
-func (dir *Directory) Close() error { return dir.lockFile.Close() }
+func (directory *Directory) Close() error { return directory.lockFile.Close() }
 
 // Path returns the path of a file of the directory.
-func (dir *Directory) Path(name string) string { return filepath.Join(dir.path, name) }
+func (directory *Directory) Path(name string) string { return filepath.Join(directory.path, name) }
 
 // Limit makes a write that would exceed a number of bytes in the files of the directory fail as on a full disk. 0 is no limit.
-func (dir *Directory) Limit(bytes int64) { dir.quotaBytes = bytes }
+func (directory *Directory) Limit(bytes int64) { directory.quotaBytes = bytes }
 
 // Used returns the number of bytes in the files of the directory.
-func (dir *Directory) Used() int64 { return dir.usedBytes.Load() }
+func (directory *Directory) Used() int64 { return directory.usedBytes.Load() }
 
 // Expect says how many further bytes the current step needs, for the message when the disk is full.
-func (dir *Directory) Expect(bytes int64) { dir.neededBytes.Store(bytes) }
+func (directory *Directory) Expect(bytes int64) { directory.neededBytes.Store(bytes) }
 
 // Manifest returns a copy of the manifest.
-func (dir *Directory) Manifest() Manifest {
-	dir.mutex.Lock()
-	defer dir.mutex.Unlock()
-	return dir.manifest
+func (directory *Directory) Manifest() Manifest {
+	directory.mutex.Lock()
+	defer directory.mutex.Unlock()
+	return directory.manifest
 }
 
 // Commit changes the manifest, writes it to the disk, and then removes the obsolete files. If the manifest cannot be written, the manifest
 // on the disk stays unchanged.
-func (dir *Directory) Commit(change func(*Manifest)) error {
-	dir.mutex.Lock()
-	defer dir.mutex.Unlock()
-	change(&dir.manifest)
-	text, err := json.MarshalIndent(&dir.manifest, "", manifestIndent)
+func (directory *Directory) Commit(change func(*Manifest)) error {
+	directory.mutex.Lock()
+	defer directory.mutex.Unlock()
+	change(&directory.manifest)
+	text, err := json.MarshalIndent(&directory.manifest, "", manifestIndent)
 	if err != nil {
 		return err
 	}
-	path := dir.Path(manifestName)
+	path := directory.Path(manifestName)
 	if err := atomicfile.Write(path, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err }); err != nil {
-		return dir.writeError(err, int64(len(text)))
+		return directory.writeError(err, int64(len(text)))
 	}
-	obsolete := dir.obsoleteFiles
-	dir.obsoleteFiles = nil
+	obsolete := directory.obsoleteFiles
+	directory.obsoleteFiles = nil
 	var errs []error
 	for _, name := range obsolete {
-		errs = append(errs, dir.removeFile(name))
+		errs = append(errs, directory.removeFile(name))
 	}
 	return errors.Join(errs...)
 }
 
 // Obsolete says that a file is not needed after the next Commit.
-func (dir *Directory) Obsolete(name string) {
-	dir.mutex.Lock()
-	defer dir.mutex.Unlock()
-	dir.obsoleteFiles = append(dir.obsoleteFiles, name)
+func (directory *Directory) Obsolete(name string) {
+	directory.mutex.Lock()
+	defer directory.mutex.Unlock()
+	directory.obsoleteFiles = append(directory.obsoleteFiles, name)
 }
 
 // newName returns a name that no other file of the directory has.
-func (dir *Directory) newName(kind string) string {
-	dir.mutex.Lock()
-	defer dir.mutex.Unlock()
-	dir.manifest.Next++
-	return fmt.Sprintf("%s%s%06d", kind, nameSeparator, dir.manifest.Next)
+func (directory *Directory) newName(kind string) string {
+	directory.mutex.Lock()
+	defer directory.mutex.Unlock()
+	directory.manifest.Next++
+	return fmt.Sprintf("%s%s%06d", kind, nameSeparator, directory.manifest.Next)
 }
 
 // removeUnlisted removes the data files that are not in the manifest, and counts the bytes of the other data files.
-func (dir *Directory) removeUnlisted() error {
-	text, err := json.Marshal(&dir.manifest)
+func (directory *Directory) removeUnlisted() error {
+	text, err := json.Marshal(&directory.manifest)
 	if err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(dir.path)
+	entries, err := os.ReadDir(directory.path)
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
 		isListed := strings.Contains(string(text), `"`+entry.Name()+`"`)
-		if err := dir.removeOrCount(entry, isListed); err != nil {
+		if err := directory.removeOrCount(entry, isListed); err != nil {
 			return err
 		}
 	}
@@ -217,26 +217,26 @@ func (dir *Directory) removeUnlisted() error {
 
 // removeOrCount removes a data file if the manifest does not list it; otherwise it counts its bytes. It ignores files that are no data
 // files.
-func (dir *Directory) removeOrCount(entry fs.DirEntry, isListed bool) error {
+func (directory *Directory) removeOrCount(entry fs.DirEntry, isListed bool) error {
 	isData := strings.Contains(entry.Name(), nameSeparator) && !entry.IsDir()
 	switch {
 	case atomicfile.IsPart(entry.Name()), isData && !isListed:
-		return os.Remove(dir.Path(entry.Name()))
+		return os.Remove(directory.Path(entry.Name()))
 	case !isData:
 		return nil
 	}
 	info, err := entry.Info()
 	if err == nil {
-		dir.usedBytes.Add(info.Size())
+		directory.usedBytes.Add(info.Size())
 	}
 	return err
 }
 
 // createFile creates a file. Writes to it are counted.
-func (dir *Directory) createFile(name string) (*os.File, error) {
-	file, err := os.Create(dir.Path(name))
+func (directory *Directory) createFile(name string) (*os.File, error) {
+	file, err := os.Create(directory.Path(name))
 	if err != nil {
-		return nil, dir.writeError(err, 0)
+		return nil, directory.writeError(err, 0)
 	}
 	return file, nil
 }
@@ -252,37 +252,37 @@ func (out output) Write(data []byte) (int, error) {
 	if quota := out.dir.quotaBytes; quota > 0 && out.dir.usedBytes.Load()+int64(len(data)) > quota {
 		return 0, out.dir.fullError(int64(len(data)))
 	}
-	n, err := out.file.Write(data)
-	out.dir.usedBytes.Add(int64(n))
+	written, err := out.file.Write(data)
+	out.dir.usedBytes.Add(int64(written))
 	if err != nil {
-		return n, out.dir.writeError(err, int64(len(data)-n))
+		return written, out.dir.writeError(err, int64(len(data)-written))
 	}
-	return n, nil
+	return written, nil
 }
 
 // writeError converts the error of a full disk to a *FullError. missing is the number of bytes that were not
 // written.
-func (dir *Directory) writeError(err error, missing int64) error {
+func (directory *Directory) writeError(err error, missing int64) error {
 	if !errors.Is(err, syscall.ENOSPC) {
 		return err
 	}
-	return dir.fullError(missing)
+	return directory.fullError(missing)
 }
 
 // fullError returns the error of a full disk.
-func (dir *Directory) fullError(missing int64) *FullError {
-	return &FullError{Dir: dir.path, Need: max(missing, dir.neededBytes.Load()), Used: dir.usedBytes.Load()}
+func (directory *Directory) fullError(missing int64) *FullError {
+	return &FullError{Dir: directory.path, Need: max(missing, directory.neededBytes.Load()), Used: directory.usedBytes.Load()}
 }
 
 // removeFile removes a file and subtracts its size from the number of used bytes. It does nothing if the file does not exist.
-func (dir *Directory) removeFile(name string) error {
-	info, err := os.Stat(dir.Path(name))
+func (directory *Directory) removeFile(name string) error {
+	info, err := os.Stat(directory.Path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	dir.usedBytes.Add(-info.Size())
-	return os.Remove(dir.Path(name))
+	directory.usedBytes.Add(-info.Size())
+	return os.Remove(directory.Path(name))
 }

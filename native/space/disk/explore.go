@@ -63,14 +63,14 @@ type Space struct {
 }
 
 // NewSpace prepares the exploration of a model in a directory. The caller must close the space.
-func NewSpace(ctx context.Context, dir *Directory, model *compile.Model, opts Options) (*Space, error) {
+func NewSpace(ctx context.Context, directory *Directory, model *compile.Model, opts Options) (*Space, error) {
 	successors, whyInterpreted, err := explicit.NewSuccessors(ctx, model, opts.Explicit)
 	if err != nil {
 		return nil, err
 	}
 	packing := compile.NewPacking(model.Program().Vars)
 	space := &Space{
-		Directory: dir, Model: model, Packing: packing, WhyInterpreted: whyInterpreted, layout: newLayout(packing), opts: opts, successors: successors,
+		Directory: directory, Model: model, Packing: packing, WhyInterpreted: whyInterpreted, layout: newLayout(packing), opts: opts, successors: successors,
 	}
 	for range opts.workers() {
 		expander, err := successors.Fork(ctx)
@@ -222,7 +222,8 @@ func (search *explorer) writeSet(source keySource) (*Set, error) {
 	}
 }
 
-// expandLayer expands the states of the frontier. Their successors that were unknown before become the next frontier.
+// expandLayer expands the states of the frontier, the newest layer of the breadth-first search. Their successors that were unknown before become the next
+// frontier: duplicates are removed in one sorted pass for the whole layer.
 func (search *explorer) expandLayer() error {
 	runs, err := search.expandFrontier()
 	if err != nil {

@@ -31,9 +31,9 @@ func sortRecords(records, scratch []uint64, recordSize, wordsPerKey int) (sorted
 	return records, scratch
 }
 
-// sortByDigit copies records to dst in the order of one digit: the digitBits bits of a word from bit shift on. It is a stable counting
+// sortByDigit copies records to sorted in the order of one digit: the digitBits bits of a word from bit shift on. It is a stable counting
 // sort. recordSize is the number of words of a record.
-func sortByDigit(dst, records []uint64, recordSize, word, shift int) {
+func sortByDigit(sorted, records []uint64, recordSize, word, shift int) {
 	var starts [1 << digitBits]int
 	const mask = 1<<digitBits - 1
 	for i := word; i < len(records); i += recordSize {
@@ -47,14 +47,14 @@ func sortByDigit(dst, records []uint64, recordSize, word, shift int) {
 	if recordSize == 1 {
 		for _, key := range records {
 			digit := key >> shift & mask
-			dst[starts[digit]] = key
+			sorted[starts[digit]] = key
 			starts[digit]++
 		}
 		return
 	}
 	for i := 0; i < len(records); i += recordSize {
 		digit := records[i+word] >> shift & mask
-		copy(dst[starts[digit]:], records[i:i+recordSize])
+		copy(sorted[starts[digit]:], records[i:i+recordSize])
 		starts[digit] += recordSize
 	}
 }

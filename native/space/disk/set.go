@@ -61,14 +61,14 @@ func newLayout(packing *compile.Packing) *layout {
 }
 
 // openSet opens the file of a set of keys and reads its index.
-func openSet(dir *Directory, name string, layout *layout) (*Set, error) {
-	file, err := os.Open(dir.Path(name))
+func openSet(directory *Directory, name string, layout *layout) (*Set, error) {
+	file, err := os.Open(directory.Path(name))
 	if err != nil {
 		return nil, err
 	}
 	set, err := readIndex(file, name, layout)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("read %s: %w", dir.Path(name), err), file.Close())
+		return nil, errors.Join(fmt.Errorf("read %s: %w", directory.Path(name), err), file.Close())
 	}
 	return set, nil
 }
@@ -218,17 +218,17 @@ func (layout *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint6
 		if len(data) == 0 || int(data[0]) >= wordsPerKey {
 			return nil, errDamaged
 		}
-		equal := int(data[0])
+		numEqual := int(data[0])
 		data = data[1:]
-		keys = append(keys, last[:equal]...)
-		for word := equal; word < wordsPerKey; word++ {
+		keys = append(keys, last[:numEqual]...)
+		for word := numEqual; word < wordsPerKey; word++ {
 			value, size := binary.Uvarint(data)
 			if size <= 0 {
 				return nil, errDamaged
 			}
 			data = data[size:]
 			value <<= layout.unusedBits[word]
-			if word == equal {
+			if word == numEqual {
 				value += last[word]
 			}
 			keys = append(keys, value)
@@ -356,14 +356,14 @@ type setWriter struct {
 }
 
 // newSetWriter creates a file with a new name, and returns a writer that writes a set to it.
-func newSetWriter(dir *Directory, layout *layout) (*setWriter, error) {
-	name := dir.newName("set")
-	file, err := dir.createFile(name)
+func newSetWriter(directory *Directory, layout *layout) (*setWriter, error) {
+	name := directory.newName("set")
+	file, err := directory.createFile(name)
 	if err != nil {
 		return nil, err
 	}
 	return &setWriter{
-		layout: layout, dir: dir, name: name, file: file, out: bufio.NewWriterSize(output{dir, file}, 1<<18),
+		layout: layout, dir: directory, name: name, file: file, out: bufio.NewWriterSize(output{directory, file}, 1<<18),
 		lastKey: make([]uint64, layout.wordsPerKey), buffer: make([]byte, 0, 16*layout.wordsPerKey),
 	}, nil
 }
@@ -386,14 +386,14 @@ func (writer *setWriter) addKey(key []uint64) {
 // appendDifference appends a key in the form that decodeKeys reads, relative to the previous key: the number of equal words at the start,
 // the difference of the next word, and all later words.
 func (writer *setWriter) appendDifference(data []byte, key []uint64) []byte {
-	equal := 0
-	for key[equal] == writer.lastKey[equal] {
-		equal++
+	numEqual := 0
+	for key[numEqual] == writer.lastKey[numEqual] {
+		numEqual++
 	}
-	data = append(data, byte(equal))
-	data = binary.AppendUvarint(data, (key[equal]-writer.lastKey[equal])>>writer.unusedBits[equal])
-	for i := equal + 1; i < writer.wordsPerKey; i++ {
-		data = binary.AppendUvarint(data, key[i]>>writer.unusedBits[i])
+	data = append(data, byte(numEqual))
+	data = binary.AppendUvarint(data, (key[numEqual]-writer.lastKey[numEqual])>>writer.unusedBits[numEqual])
+	for word := numEqual + 1; word < writer.wordsPerKey; word++ {
+		data = binary.AppendUvarint(data, key[word]>>writer.unusedBits[word])
 	}
 	return data
 }

@@ -59,14 +59,14 @@ func (space *Space) WriteMarks(ctx context.Context, newMarker func() (Marker, er
 }
 
 // WriteMarks writes the marks of count states to a new file, and returns the name of the file.
-func (dir *Directory) WriteMarks(count int64, mark func(state int64) Mark) (name string, err error) {
-	name = dir.newName("marks")
-	file, err := dir.createFile(name)
+func (directory *Directory) WriteMarks(count int64, mark func(state int64) Mark) (name string, err error) {
+	name = directory.newName("marks")
+	file, err := directory.createFile(name)
 	if err != nil {
 		return "", err
 	}
-	dir.Expect((count + marksPerByte - 1) / marksPerByte)
-	out := bufio.NewWriterSize(output{dir, file}, 1<<16)
+	directory.Expect((count + marksPerByte - 1) / marksPerByte)
+	out := bufio.NewWriterSize(output{directory, file}, 1<<16)
 	for state := int64(0); state < count && err == nil; state += marksPerByte {
 		encoded := byte(0)
 		for i := range min(marksPerByte, count-state) {
@@ -75,7 +75,7 @@ func (dir *Directory) WriteMarks(count int64, mark func(state int64) Mark) (name
 		err = out.WriteByte(encoded)
 	}
 	if err := errors.Join(err, out.Flush(), file.Close()); err != nil {
-		return "", errors.Join(err, dir.removeFile(name))
+		return "", errors.Join(err, directory.removeFile(name))
 	}
 	return name, nil
 }
@@ -144,8 +144,8 @@ func (out outputAt) writeAll(data []byte) error {
 type File struct{ file *os.File }
 
 // Open opens a file of the directory.
-func (dir *Directory) Open(name string) (*File, error) {
-	file, err := os.Open(dir.Path(name))
+func (directory *Directory) Open(name string) (*File, error) {
+	file, err := os.Open(directory.Path(name))
 	if err != nil {
 		return nil, err
 	}
@@ -196,16 +196,16 @@ func bytesOf(values []float64) []byte {
 }
 
 // WriteValues writes values to a new file, and returns its name. After an error it removes the file.
-func (dir *Directory) WriteValues(values []float64) (name string, err error) {
-	name = dir.newName("values")
-	file, err := dir.createFile(name)
+func (directory *Directory) WriteValues(values []float64) (name string, err error) {
+	name = directory.newName("values")
+	file, err := directory.createFile(name)
 	if err != nil {
 		return "", err
 	}
-	dir.Expect(8 * int64(len(values)))
-	err = writeValues(output{dir, file}, values)
+	directory.Expect(8 * int64(len(values)))
+	err = writeValues(output{directory, file}, values)
 	if err := errors.Join(err, file.Close()); err != nil {
-		return "", errors.Join(err, dir.removeFile(name))
+		return "", errors.Join(err, directory.removeFile(name))
 	}
 	return name, nil
 }

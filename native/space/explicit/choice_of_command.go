@@ -91,8 +91,9 @@ func (space *Space) findChoice(state int, enabled *compile.Choice, targets []int
 }
 
 // sameDistribution reports whether the transitions of the model from firstTransition on have the given targets and the weights of the enabled
-// choice. Weights may have a relative difference of 1e-9.
+// choice. Weights may have a small relative difference.
 func sameDistribution(model *sparse.Model, firstTransition int, enabled *compile.Choice, targets []int) bool {
+	const tolerance = 1e-9
 	row := model.Target[firstTransition : firstTransition+len(targets)]
 	for index, target := range targets {
 		position := slices.Index(row, uint32(target))
@@ -100,7 +101,7 @@ func sameDistribution(model *sparse.Model, firstTransition int, enabled *compile
 			return false
 		}
 		weight := model.Prob(firstTransition + position)
-		if math.Abs(enabled.Transitions[index].Weight-weight) > 1e-9*weight {
+		if math.Abs(enabled.Transitions[index].Weight-weight) > tolerance*weight {
 			return false
 		}
 	}

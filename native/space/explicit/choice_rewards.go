@@ -42,27 +42,36 @@ func (rewards *ChoiceRewards) AppendTotals(ctx context.Context, totals []float64
 			totals = append(totals, stateReward)
 			continue
 		}
-		if worker.kind != sparse.MDP {
-			rewards.weightErr = max(rewards.weightErr, rows.RelErr)
-			end := transition + int(rows.Transitions[choice])
-			chainReward, err := rewards.weightedSum(rows.Weights[transition:end], actions[transition:end])
-			if err != nil {
+		if worker.kind == sparse.MDP {
+			endChoice := choice + int(numChoices)
+			if totals, err = rewards.appendChoices(totals, stateReward, actions[choice:endChoice]); err != nil {
 				return totals, err
 			}
-			totals = append(totals, stateReward+chainReward)
-			choice, transition = choice+1, end
+			choice = endChoice
 			continue
 		}
-		for range numChoices {
-			choiceReward, err := rewards.evaluator.choiceReward(worker.state, indexOfAction(actions[choice]))
-			if err != nil {
-				return totals, err
-			}
-			totals = append(totals, stateReward+choiceReward)
-			choice++
+		rewards.weightErr = max(rewards.weightErr, rows.RelErr)
+		endTransition := transition + int(rows.Transitions[choice]) // a state of a Markov chain has one choice
+		chainReward, err := rewards.weightedSum(rows.Weights[transition:endTransition], actions[transition:endTransition])
+		if err != nil {
+			return totals, err
 		}
+		totals = append(totals, stateReward+chainReward)
+		choice, transition = choice+1, endTransition
 	}
 	return totals, rewards.evaluator.rangeErr
+}
+
+// appendChoices appends the totals of the choices of an MDP's current state: the state reward plus the reward of the action of each choice.
+func (rewards *ChoiceRewards) appendChoices(totals []float64, stateReward float64, actions []sparse.Action) ([]float64, error) {
+	for _, action := range actions {
+		choiceReward, err := rewards.evaluator.choiceReward(rewards.successors.worker.state, indexOfAction(action))
+		if err != nil {
+			return totals, err
+		}
+		totals = append(totals, stateReward+choiceReward)
+	}
+	return totals, nil
 }
 
 // weightedSum returns the sum of weight * reward over the transitions of the current state of a Markov chain.

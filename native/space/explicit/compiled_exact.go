@@ -140,7 +140,7 @@ func (variable *dependency) partitionValues(tests []sema.Expr, numValues int64, 
 // evaluateTests evaluates each test in a state and stores the results as 0 or 1. It returns false if a test is a variable, or if its
 // evaluation fails.
 func evaluateTests(results []byte, tests []sema.Expr, state []int32) bool {
-	for k, expr := range tests {
+	for index, expr := range tests {
 		if _, isVariable := expr.(*sema.Var); isVariable {
 			return false
 		}
@@ -148,9 +148,9 @@ func evaluateTests(results []byte, tests []sema.Expr, state []int32) bool {
 		if err != nil {
 			return false
 		}
-		results[k] = 0
+		results[index] = 0
 		if value.Bool {
-			results[k] = 1
+			results[index] = 1
 		}
 	}
 	return true
@@ -195,7 +195,8 @@ func (worker *exactWorker) expandCompiled(ctx context.Context) error {
 		}
 	}
 	compiled.numStates += len(output.Choices)
-	if compiled.numStates > 4096 && compiled.numInterpreted > compiled.numStates/2 {
+	const trialStates = 4096
+	if compiled.numStates > trialStates && compiled.numInterpreted > compiled.numStates/2 {
 		worker.compiled = nil // most states are interpreted anyway
 	}
 	return nil
@@ -402,15 +403,15 @@ func (worker *exactWorker) moveAction(choice int) sparse.Action {
 	return sparseAction(worker.expander.Moves()[worker.compiled.output.Moves[choice]].Action)
 }
 
-// addOrMergeTransitions appends a transition for each weight that is not nil. weights[k] belongs to transition firstTransition+k of the compiled
+// addOrMergeTransitions appends a transition for each weight that is not nil. weights[i] belongs to transition firstTransition+i of the compiled
 // model's output. If a transition of the batch from index firstMerged on has the same target, the weight is added to that transition instead.
 func (worker *exactWorker) addOrMergeTransitions(firstMerged int, weights []*big.Rat, firstTransition int) {
 	batch, compiled, wordsPerState := worker.batch, worker.compiled, worker.codec.wordsPerState
-	for k, weight := range weights {
+	for offset, weight := range weights {
 		if weight == nil {
 			continue
 		}
-		target := compiled.output.Targets[(firstTransition+k)*wordsPerState : (firstTransition+k+1)*wordsPerState]
+		target := compiled.output.Targets[(firstTransition+offset)*wordsPerState : (firstTransition+offset+1)*wordsPerState]
 		mergedIndex := firstMerged // becomes the index of the transition with the same target, if there is one
 		for mergedIndex < len(batch.fractions) && !equalWords(batch.packedTarget(mergedIndex, wordsPerState), target) {
 			mergedIndex++

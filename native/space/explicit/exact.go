@@ -124,8 +124,8 @@ func mergeEqualActions(choices []exactChoice) []exactChoice {
 			merged = append(merged, choice)
 			continue
 		}
-		for j, weight := range choice.weights {
-			merged[index].addTransition(choice.targets[j], weight)
+		for target, weight := range choice.weights {
+			merged[index].addTransition(choice.targets[target], weight)
 		}
 	}
 	return merged

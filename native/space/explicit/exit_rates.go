@@ -37,10 +37,10 @@ func (space *Space) ExitRates() (*ExitRates, error) {
 
 // exactExitRates evaluates the exit rate of every state as a fraction.
 func (space *Space) exactExitRates(rate sema.Expr) (*ExitRates, error) {
-	n := space.store.numStates
-	rates := &ExitRates{Low: make([]float64, n), High: make([]float64, n), Fractions: make([]*big.Rat, n)}
+	numStates := space.store.numStates
+	rates := &ExitRates{Low: make([]float64, numStates), High: make([]float64, numStates), Fractions: make([]*big.Rat, numStates)}
 	state := space.State(nil, 0)
-	for i := range n {
+	for i := range numStates {
 		enclosed, err := sema.Enclose(rate, space.State(state, i))
 		if err == nil && enclosed.Rat == nil {
 			err = errors.New("an exit rate is not a fraction")

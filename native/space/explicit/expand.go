@@ -416,12 +416,12 @@ func (batch *batch) isDuplicate(firstChoice, endChoice, firstTransition, numTran
 // sameTransitions reports whether two groups of count transitions, from leftFirst and from rightFirst on, have the same targets and weights
 // in any order. Within a group all targets differ.
 func (batch *batch) sameTransitions(leftFirst, rightFirst, count, wordsPerState int) bool {
-	for i := leftFirst; i < leftFirst+count; i++ {
-		j := rightFirst // becomes the transition with the same target
-		for j < rightFirst+count && !equalWords(batch.packedTarget(i, wordsPerState), batch.packedTarget(j, wordsPerState)) {
-			j++
+	for left := leftFirst; left < leftFirst+count; left++ {
+		right := rightFirst // becomes the transition with the same target
+		for right < rightFirst+count && !equalWords(batch.packedTarget(left, wordsPerState), batch.packedTarget(right, wordsPerState)) {
+			right++
 		}
-		if j == rightFirst+count || !batch.sameWeight(i, j) {
+		if right == rightFirst+count || !batch.sameWeight(left, right) {
 			return false
 		}
 	}
@@ -504,7 +504,7 @@ type exactWorker struct {
 	compiled    *compiledChoices // nil if every state is interpreted
 }
 
-// expand computes the choices of the batch's states with fractions.
+// expandExactly computes the choices of the batch's states with fractions.
 func (worker *exactWorker) expandExactly(ctx context.Context) error {
 	if worker.state == nil {
 		worker.state = make([]int32, len(worker.program.Vars))

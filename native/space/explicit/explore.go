@@ -414,7 +414,8 @@ func (search *exploration) reportProgress(isFinal bool) {
 		return
 	}
 	now := time.Now()
-	if !isFinal && now.Sub(search.lastReport) < 100*time.Millisecond {
+	const interval = 100 * time.Millisecond
+	if !isFinal && now.Sub(search.lastReport) < interval {
 		return
 	}
 	search.lastReport = now

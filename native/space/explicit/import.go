@@ -105,7 +105,8 @@ func Import(imported *Imported) (*Space, error) {
 	if err := space.storeValuations(imported); err != nil {
 		return nil, err
 	}
-	if imported.Model.NumStates() > 1<<20 { // return the memory of the file's contents
+	const manyStates = 1 << 20
+	if imported.Model.NumStates() > manyStates { // return the memory of the file's contents
 		debug.FreeOSMemory()
 	}
 	return space, nil
@@ -291,7 +292,7 @@ func (space *Space) unsupportedLabel(expr sema.Expr) error {
 	return &compile.UnsupportedError{File: space.Program().File, Pos: expr.Pos(), Msg: "a label of an imported model can be used only with Boolean operators"}
 }
 
-// integerLiteral returns an expression in PRISM's language whose value is i, an int32.
+// integerLiteral returns an expression in PRISM's language with the given value, which must be an int32.
 func integerLiteral(value int64) syntax.Expr {
 	if value == math.MinInt32 { // the language has no literal for it
 		return &syntax.Binary{Op: syntax.OpSub, X: integerLiteral(value + 1), Y: integerLiteral(1)}

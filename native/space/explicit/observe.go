@@ -89,12 +89,12 @@ func (space *Space) observations(ctx context.Context) (*Observations, error) {
 // observationText returns the values of the observables in a state, separated by commas.
 func (space *Space) observationText(state []int32) (string, error) {
 	var text strings.Builder
-	for k, observable := range space.Program().Observables {
+	for index, observable := range space.Program().Observables {
 		value, _, err := sema.EvalExact(observable.X, state)
 		if err != nil {
 			return "", fmt.Errorf("observable %q: %w", observable.Name, err)
 		}
-		if k > 0 {
+		if index > 0 {
 			text.WriteByte(',')
 		}
 		if value.Type == sema.Bool {

@@ -63,19 +63,19 @@ func (facts stateTables) CompileBool(expr sema.Expr) (func(int) bool, error) {
 
 // CompileRewards implements compile.StateCompiler for the reward structure with the given index. It returns a function for the reward of a
 // state, and one for the reward of a move from a state.
-func (facts stateTables) CompileRewards(index int) (stateReward func(state int) float64, moveReward func(state, move int) float64, err error) {
-	reward, err := facts.Reward(index)
+func (tables stateTables) CompileRewards(index int) (stateReward func(state int) float64, moveReward func(state, move int) float64, err error) {
+	reward, err := tables.Reward(index)
 	if err != nil {
 		return nil, nil, err
 	}
 	if reward.RangeErr != nil {
 		return nil, nil, reward.RangeErr
 	}
-	moveValues, _, err := facts.TransitionRewards(index)
+	moveValues, _, err := tables.TransitionRewards(index)
 	if err != nil {
 		return nil, nil, err
 	}
-	if facts.model.Kind == sparse.MDP {
+	if tables.model.Kind == sparse.MDP {
 		moveValues = reward.Choice
 	}
 	stateReward = func(state int) float64 { return valueAt(reward.State, state) }
@@ -116,12 +116,12 @@ func (sampler *pathSampler) Run(s compile.Stream) compile.Outcome {
 	return outcome
 }
 
-// RunBatch implements compile.BatchRunner. It samples one path for each outcome in dst.
-func (sampler *pathSampler) RunBatch(ctx context.Context, seed, first uint64, dst []compile.Outcome) error {
-	for i := range dst {
+// RunBatch implements compile.BatchRunner. It samples one path for each of the outcomes.
+func (sampler *pathSampler) RunBatch(ctx context.Context, seed, first uint64, outcomes []compile.Outcome) error {
+	for i := range outcomes {
 		stream := compile.NewStream(seed, first+uint64(i))
 		var err error
-		if dst[i], err = sampler.samplePath(ctx, &stream); err != nil {
+		if outcomes[i], err = sampler.samplePath(ctx, &stream); err != nil {
 			return err
 		}
 	}
@@ -130,10 +130,11 @@ func (sampler *pathSampler) RunBatch(ctx context.Context, seed, first uint64, ds
 
 // samplePath samples one path with the given random numbers and returns its outcome.
 func (sampler *pathSampler) samplePath(ctx context.Context, random *compile.Stream) (outcome compile.Outcome, err error) {
+	const stepsPerCheck = 0x1000 // of the context
 	state := int(sampler.model.Initial[0])
 	isLoop := false // the last step led to the same absorbing state
 	for {
-		if outcome.Steps&0xfff == 0xfff && ctx.Err() != nil {
+		if outcome.Steps%stepsPerCheck == stepsPerCheck-1 && ctx.Err() != nil {
 			return outcome, ctx.Err()
 		}
 		if sampler.watch.Enter(state, &outcome, isLoop) {
@@ -147,8 +148,8 @@ func (sampler *pathSampler) samplePath(ctx context.Context, random *compile.Stre
 			outcome.Status = compile.Undecided
 			return outcome, nil
 		}
-		next, done := sampler.sampleStep(random, &outcome, state)
-		if done {
+		next, isOver := sampler.sampleStep(random, &outcome, state)
+		if isOver {
 			return outcome, nil
 		}
 		isLoop = next == state && sampler.isAbsorbing(state)

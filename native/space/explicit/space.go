@@ -116,7 +116,7 @@ func (space *Space) Order() []uint32 {
 	if space.imported != nil {
 		return order
 	}
-	slices.SortFunc(order, func(a, b uint32) int { return space.Compare(int(a), int(b)) })
+	slices.SortFunc(order, func(left, right uint32) int { return space.Compare(int(left), int(right)) })
 	return order
 }
 

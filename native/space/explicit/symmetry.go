@@ -78,9 +78,9 @@ func (canonical *canonicaliser) sortModules(state []uint64, class symmetry.Class
 	}
 	slices.SortFunc(localStates, slices.Compare)
 	for i, slots := range class.Slots {
-		for j, slot := range slots {
+		for position, slot := range slots {
 			field := &canonical.codec.fields[slot]
-			state[field.Word] = state[field.Word]&^(field.Mask<<field.Shift) | localStates[i][j]<<field.Shift
+			state[field.Word] = state[field.Word]&^(field.Mask<<field.Shift) | localStates[i][position]<<field.Shift
 		}
 	}
 }

@@ -126,7 +126,7 @@ func (builder *Builder) AddAction(target int, weight float64, action Action) {
 		builder.recordError(fmt.Errorf("state %d: found weight %v, wanted a finite number that is not negative", builder.numStates-1, weight))
 		return
 	}
-	// The cache saves look-ups in a map. Fibonacci hashing selects its entry: the upper six bits of a product.
+	// A cache of 64 weights saves look-ups in a map. Fibonacci hashing selects the entry: the upper six bits of a product.
 	const multiplier = 0x9e3779b97f4a7c15
 	cached := &builder.weightCache[math.Float64bits(weight)*multiplier>>58]
 	if weight != cached.weight {

@@ -47,17 +47,17 @@ func (column *column[T]) reserve(n int) {
 func (column *column[T]) cap() int { return column.pagedLen + cap(column.page) }
 
 // flatten returns all elements as one slice and empties the column.
-func (c *column[T]) flatten() []T {
-	sequence := c.page
-	if len(c.pages) > 0 {
-		sequence = make([]T, 0, c.len())
-		for _, page := range c.pages {
+func (column *column[T]) flatten() []T {
+	sequence := column.page
+	if len(column.pages) > 0 {
+		sequence = make([]T, 0, column.len())
+		for _, page := range column.pages {
 			sequence = append(sequence, page...)
 		}
-		sequence = append(sequence, c.page...)
+		sequence = append(sequence, column.page...)
 	}
-	*c = column[T]{}
-	if len(sequence) > freeLen { // otherwise the columns of a model would be in memory twice
+	column.pages, column.page, column.pagedLen = nil, nil, 0
+	if len(sequence) > freeLen { // return the memory of the pages to the system before the next column is flattened
 		debug.FreeOSMemory()
 	}
 	return sequence

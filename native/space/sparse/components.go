@@ -77,7 +77,7 @@ type searchFrame struct {
 	isRoot                        bool
 }
 
-// search visits all states that are reachable from a start state, in depth-first order. It adds each component that it finds to
+// searchFrom visits all states that are reachable from a start state, in depth-first order. It adds each component that it finds to
 // search.components.
 func (search *componentSearch) searchFrom(start uint32) {
 	search.enterState(start)
@@ -95,8 +95,8 @@ func (search *componentSearch) searchFrom(start uint32) {
 	}
 }
 
-// popLastState removes the last state from the search path. If it is the root of a component, the component is complete. Then popLastState lowers the
-// rootIndex of the state before it on the path.
+// popLastState removes the last state from the search path, because all its successors are visited. If it is the root of a component, the component is
+// complete. Otherwise the state before it on the path takes over a smaller rootIndex.
 func (search *componentSearch) popLastState() {
 	last := len(search.frames) - 1
 	finished := search.frames[last]

@@ -167,21 +167,25 @@ func (controller *Controller) Followed() *Controller {
 			queue = append(queue, move.Next...)
 		}
 	}
+	return controller.withNodes(isReached)
+}
+
+// withNodes returns the controller with the given nodes only, renumbered, and without deviations. No move may lead to another node.
+func (controller *Controller) withNodes(nodes *Set) *Controller {
 	newNumbers := make([]uint32, len(controller.Nodes))
-	renumber := func(numbers []uint32) []uint32 { return SelectEntries(newNumbers, numbers) }
-	for position, number := range slices.Collect(isReached.All()) {
+	for position, number := range slices.Collect(nodes.All()) {
 		newNumbers[number] = uint32(position)
 	}
-	followed := &Controller{Start: renumber(controller.Start)}
-	for number := range isReached.All() {
+	restricted := &Controller{Start: SelectEntries(newNumbers, controller.Start)}
+	for number := range nodes.All() {
 		node := controller.Nodes[number]
 		node.Moves, node.Deviations = slices.Clone(node.Moves), nil
 		for i := range node.Moves {
-			node.Moves[i].Next = renumber(node.Moves[i].Next)
+			node.Moves[i].Next = SelectEntries(newNumbers, node.Moves[i].Next)
 		}
-		followed.Nodes = append(followed.Nodes, node)
+		restricted.Nodes = append(restricted.Nodes, node)
 	}
-	return followed
+	return restricted
 }
 
 // moveErr bounds the relative error that the rounding of move probabilities, and of products and sums

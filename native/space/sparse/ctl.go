@@ -19,8 +19,8 @@ func (graph *Graph) ForallNext(set *Set) *Set { return graph.ExistsNext(set.Comp
 // ExistsUntil returns the states from which some path satisfies left U right.
 func (graph *Graph) ExistsUntil(left, right *Set) *Set {
 	satisfying := right.Clone()
-	graph.backwardSearch(right, func(c uint32) (int, bool) {
-		state := graph.Owner(c)
+	graph.backwardSearch(right, func(choice uint32) (int, bool) {
+		state := graph.Owner(choice)
 		if satisfying.Has(state) || !left.Has(state) {
 			return state, false
 		}
@@ -34,13 +34,13 @@ func (graph *Graph) ExistsUntil(left, right *Set) *Set {
 // all of its transitions lead to states found before.
 func (graph *Graph) ForallUntil(left, right *Set) *Set {
 	satisfying := right.Clone()
-	otherTransitions := make([]uint32, graph.NumStates()) // the number of transitions to other states
+	otherTransitions := make([]uint32, graph.NumStates()) // the number of transitions to states not found yet
 	for state := range otherTransitions {
 		first, end := graph.Choices(state)
 		otherTransitions[state] = graph.FirstTransition[end] - graph.FirstTransition[first]
 	}
-	graph.backwardSearch(right, func(c uint32) (int, bool) {
-		state := graph.Owner(c)
+	graph.backwardSearch(right, func(choice uint32) (int, bool) { // called once for each transition to a state found
+		state := graph.Owner(choice)
 		otherTransitions[state]--
 		if otherTransitions[state] > 0 || satisfying.Has(state) || !left.Has(state) {
 			return state, false

@@ -54,8 +54,8 @@ func (graph *Graph) transpose() *transposed {
 func newTransposed(model *Model) *transposed {
 	starts := make([]uint32, model.NumStates()+2)
 	choices := make([]uint32, len(model.Target))
-	// The count for a target is two entries ahead. So starts[target+1] is the next free position of the
-	// target's row while choices are filled in, and finally its end.
+	// The transitions to a target are counted in starts[target+2]. After the sums, starts[target+1] is the start of the target's row. It moves on
+	// as choices are filled in, and is finally the end of the row: the start of the next one.
 	for _, target := range model.Target {
 		starts[target+2]++
 	}

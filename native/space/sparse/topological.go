@@ -17,8 +17,8 @@ type Topological struct {
 // Source: Kahn, Topological sorting of large networks, CACM 5 (1962).
 func (model *Model) Topological(states *Set) (order Topological, ok bool) {
 	indegree := model.indegrees(states) // the number of transitions from states that are not yet ordered
-	n := states.Count()
-	order = Topological{Order: make([]uint32, 0, n), Start: []int{n}}
+	numStates := states.Count()
+	order = Topological{Order: make([]uint32, 0, numStates), Start: []int{numStates}}
 	for state := range states.All() {
 		if indegree[state] == 0 {
 			order.Order = append(order.Order, uint32(state))
@@ -27,7 +27,7 @@ func (model *Model) Topological(states *Set) (order Topological, ok bool) {
 	// Build the order from the last state to the first, level by level.
 	for levelStart := 0; levelStart < len(order.Order); {
 		levelEnd := len(order.Order)
-		order.Start = append(order.Start, n-levelEnd)
+		order.Start = append(order.Start, numStates-levelEnd)
 		for _, state := range order.Order[levelStart:levelEnd] {
 			order.Order = model.appendWithoutPredecessors(order.Order, state, indegree, states)
 		}
@@ -35,11 +35,11 @@ func (model *Model) Topological(states *Set) (order Topological, ok bool) {
 	}
 	slices.Reverse(order.Order)
 	slices.Reverse(order.Start)
-	return order, len(order.Order) == n
+	return order, len(order.Order) == numStates
 }
 
-// appendWithoutPredecessors subtracts the transitions of a state from the indegrees of its successors. It appends each given state to order
-// whose indegree becomes 0.
+// appendWithoutPredecessors subtracts the transitions of a state from the indegrees of its successors. A successor in states whose indegree becomes
+// 0 is appended to order.
 func (model *Model) appendWithoutPredecessors(order []uint32, state uint32, indegree []uint32, states *Set) []uint32 {
 	for _, target := range model.successors(int(state)) {
 		if target == state {

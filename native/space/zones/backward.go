@@ -138,7 +138,7 @@ func (search *backward) addFiring(transition *transition, guard zone.Zone) {
 	}
 }
 
-// search finds all symbolic states from which the target can be reached. It works backwards from the target. The error is an
+// findEntries finds all symbolic states from which the target can be reached. It works backwards from the target. The error is an
 // *explicit.LimitError if there are too many symbolic states, or the error of the context.
 func (search *backward) findEntries(ctx context.Context) error {
 	for _, location := range search.locations {
@@ -262,8 +262,8 @@ func (search *backward) updateSure(firingZone *firingZone) {
 	}
 }
 
-// addArrival adds an entry as an option of a branch: from some valuations the branch leads into the entry. It adds the new firing zones
-// that the option makes possible. It skips an option that another option dominates.
+// addArrival adds an entry as an option of a branch: from some valuations the branch leads into the entry. Then it adds the new firing zones: the
+// zone of the option, and its intersections with the firing zones of other branches. It skips an option that another option dominates.
 func (search *backward) addArrival(arrival arrival, into *entry) {
 	if search.memory.exceedsLimit(0) { // search returns the error
 		return
@@ -290,7 +290,7 @@ func (search *backward) addArrival(arrival arrival, into *entry) {
 			search.addOption(old, branch, into)
 		}
 	}
-	onlyBranch := make(branchSet, (len(firing.branchOptions)+63)/64).with(branch)
+	onlyBranch := make(branchSet, (len(firing.branchOptions)+63)/64).with(branch) // 64 branches in a word
 	earlier := firing.firingZones
 	search.addZone(firing, added.zone, onlyBranch)
 	for _, old := range earlier {
@@ -337,8 +337,8 @@ func (search *backward) addIntersections(old *firingZone, added option, branch i
 }
 
 // hasSure reports whether a branch has an option that is sure.
-func (z *firingZone) hasSure(branch int) bool {
-	return slices.ContainsFunc(z.options[branch], func(e *entry) bool { return e.isSure })
+func (firingZone *firingZone) hasSure(branch int) bool {
+	return slices.ContainsFunc(firingZone.options[branch], func(e *entry) bool { return e.isSure })
 }
 
 // addOption records that a branch can lead from a firing zone into an entry. It updates the value of the firing zone.
@@ -383,13 +383,14 @@ func (search *backward) addZone(firing *firing, clockZone zone.Zone, generator b
 	}
 }
 
-// addGenerator adds a set of branches to the generators, unless they contain a subset of it. It removes supersets of the new set.
-func (z *firingZone) addGenerator(generator branchSet) {
-	for _, old := range z.generators {
+// addGenerator adds a set of branches to the generators, of which it keeps only the minimal sets: it adds nothing if they contain a subset of the new
+// set, and removes supersets of the new set.
+func (firingZone *firingZone) addGenerator(generator branchSet) {
+	for _, old := range firingZone.generators {
 		if old.isSubsetOf(generator) {
 			return
 		}
 	}
-	z.generators = slices.DeleteFunc(z.generators, generator.isSubsetOf)
-	z.generators = append(z.generators, generator)
+	firingZone.generators = slices.DeleteFunc(firingZone.generators, generator.isSubsetOf)
+	firingZone.generators = append(firingZone.generators, generator)
 }

@@ -79,7 +79,7 @@ type goal struct {
 	timedAutomaton *digital.Zones
 }
 
-// goal returns the goal of the property. If the property is about a minimal probability, the goal is the negation of the until formula: to
+// newGoal returns the goal of the property. If the property is about a minimal probability, the goal is the negation of the until formula: to
 // avoid its right operand surely.
 func (automaton *automaton) newGoal(ctx context.Context) (*goal, error) {
 	path := automaton.Path

@@ -76,10 +76,10 @@ func (search *backward) increaseValue(increased *entry, value float64) {
 
 // raiseEntries raises the value of each entry with this exit to the value of the firing zone, if that is noticeably greater. It returns the
 // raised entries.
-func (z *firingZone) raiseEntries() (raised []*entry) {
-	for _, entry := range z.entries {
-		if z.value > entry.value*(1+tolerance/10) {
-			entry.value = z.value
+func (firingZone *firingZone) raiseEntries() (raised []*entry) {
+	for _, entry := range firingZone.entries {
+		if firingZone.value > entry.value*(1+tolerance/10) {
+			entry.value = firingZone.value
 			raised = append(raised, entry)
 		}
 	}
@@ -96,19 +96,19 @@ func (search *backward) updateFiringZone(firingZone *firingZone, branch int, opt
 	}
 }
 
-// updateValue updates the value of a firing zone after the value of an option of a branch has changed. It returns true if the option is now
-// the best one of the branch.
-func (z *firingZone) updateValue(branch int, option *entry) bool {
-	best := z.bestOptions[branch]
+// updateValue updates the value of a firing zone, the expected value of the best option of each branch, after the value of an option has changed. It
+// returns true if the option is now the best one of its branch.
+func (firingZone *firingZone) updateValue(branch int, option *entry) bool {
+	best := firingZone.bestOptions[branch]
 	isOther := best != nil && best != option
 	if isOther && best.value >= option.value {
 		return false
 	}
-	z.bestOptions[branch] = option
-	z.value = 0
-	for i, best := range z.bestOptions {
+	firingZone.bestOptions[branch] = option
+	firingZone.value = 0
+	for i, best := range firingZone.bestOptions {
 		if best != nil {
-			z.value += z.firing.transition.branches[i].floatWeight * best.value
+			firingZone.value += firingZone.firing.transition.branches[i].floatWeight * best.value
 		}
 	}
 	return true

@@ -86,7 +86,7 @@ func isCovered(federation zone.Federation, clockZone zone.Zone) bool {
 // Source: Bengtsson and Yi, On clock difference constraints and termination in reachability analysis of timed
 // automata (ICFEM 2003).
 func (search *forward) extrapolate(clockZone zone.Zone) zone.Federation {
-	orders := []zone.Zone{zone.All(clockZone.Clocks())} // intersections of one order of each pair, which divide z
+	orders := []zone.Zone{zone.All(clockZone.Clocks())} // divide clockZone: each order fixes which clock of each pair is greater, or that both are equal
 	for _, pair := range search.clockPairs {
 		var finer []zone.Zone
 		for _, order := range orders {

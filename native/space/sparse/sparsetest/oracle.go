@@ -15,17 +15,17 @@ func Solve(matrix [][]*big.Rat, constants []*big.Rat) []*big.Rat {
 		}
 		row[i].Add(row[i], big.NewRat(1, 1))
 	}
-	for k := range matrix {
-		pivot := k
-		for pivot < len(matrix) && matrix[pivot][k].Sign() == 0 {
+	for column := range matrix {
+		pivot := column
+		for pivot < len(matrix) && matrix[pivot][column].Sign() == 0 {
 			pivot++
 		}
 		if pivot == len(matrix) {
 			return nil
 		}
-		matrix[k], matrix[pivot] = matrix[pivot], matrix[k]
-		constants[k], constants[pivot] = constants[pivot], constants[k]
-		eliminate(matrix, constants, k)
+		matrix[column], matrix[pivot] = matrix[pivot], matrix[column]
+		constants[column], constants[pivot] = constants[pivot], constants[column]
+		eliminate(matrix, constants, column)
 	}
 	for i := range matrix {
 		constants[i].Quo(constants[i], matrix[i][i])
@@ -33,17 +33,17 @@ func Solve(matrix [][]*big.Rat, constants []*big.Rat) []*big.Rat {
 	return constants
 }
 
-// eliminate subtracts multiples of row k from all other rows, so that their entries in column k become zero.
-func eliminate(matrix [][]*big.Rat, constants []*big.Rat, k int) {
-	for i := range matrix {
-		if i == k || matrix[i][k].Sign() == 0 {
+// eliminate subtracts multiples of the pivot row from all other rows, so that their entries in the column of the pivot become zero.
+func eliminate(matrix [][]*big.Rat, constants []*big.Rat, pivot int) {
+	for row := range matrix {
+		if row == pivot || matrix[row][pivot].Sign() == 0 {
 			continue
 		}
-		factor := new(big.Rat).Quo(matrix[i][k], matrix[k][k])
-		for j := range matrix {
-			matrix[i][j].Sub(matrix[i][j], new(big.Rat).Mul(factor, matrix[k][j]))
+		factor := new(big.Rat).Quo(matrix[row][pivot], matrix[pivot][pivot])
+		for column := range matrix {
+			matrix[row][column].Sub(matrix[row][column], new(big.Rat).Mul(factor, matrix[pivot][column]))
 		}
-		constants[i].Sub(constants[i], new(big.Rat).Mul(factor, constants[k]))
+		constants[row].Sub(constants[row], new(big.Rat).Mul(factor, constants[pivot]))
 	}
 }
 
@@ -73,11 +73,11 @@ func zeros(n int) []*big.Rat {
 // restrict returns a copy of the matrix in which all entries outside of the rows and columns of the given states are zero.
 func restrict(matrix [][]*big.Rat, states *sparse.Set) [][]*big.Rat {
 	restricted := make([][]*big.Rat, len(matrix))
-	for s := range matrix {
-		restricted[s] = zeros(len(matrix))
+	for state := range matrix {
+		restricted[state] = zeros(len(matrix))
 		for target := range matrix {
-			if states.Has(s) && states.Has(target) {
-				restricted[s][target].Set(matrix[s][target])
+			if states.Has(state) && states.Has(target) {
+				restricted[state][target].Set(matrix[state][target])
 			}
 		}
 	}
@@ -87,19 +87,19 @@ func restrict(matrix [][]*big.Rat, states *sparse.Set) [][]*big.Rat {
 // UntilProb returns the probability of `left U right` from each state of a Markov chain with the given matrix. It solves x = A x + b, where
 // b has the probabilities to enter right in one step.
 func UntilProb(matrix [][]*big.Rat, left, right *sparse.Set) []*big.Rat {
-	n := len(matrix)
+	numStates := len(matrix)
 	reachable := Reach(matrix, left.Minus(right))
-	unknown := sparse.NewSet(n) // states outside right that can reach right
-	rightSide := zeros(n)       // the probability to enter right in one step; 1 in right
-	for s := range n {
-		if right.Has(s) {
-			rightSide[s].SetInt64(1)
+	unknown := sparse.NewSet(numStates) // states outside right that can reach right
+	rightSide := zeros(numStates)       // the probability to enter right in one step; 1 in right
+	for state := range numStates {
+		if right.Has(state) {
+			rightSide[state].SetInt64(1)
 			continue
 		}
 		for target := range right.All() {
-			if reachable[s][target] {
-				unknown.Add(s)
-				rightSide[s].Add(rightSide[s], matrix[s][target])
+			if reachable[state][target] {
+				unknown.Add(state)
+				rightSide[state].Add(rightSide[state], matrix[state][target])
 			}
 		}
 	}
@@ -107,22 +107,22 @@ func UntilProb(matrix [][]*big.Rat, left, right *sparse.Set) []*big.Rat {
 }
 
 // RewardUntil returns the expected reward until target is reached, from each state of a Markov chain with the given matrix. Each step from
-// s earns rewards[s]. The result is nil, for infinity, if a state does not reach target with probability one.
+// a state earns its reward in rewards. The result is nil, for infinity, if a state does not reach target with probability one.
 func RewardUntil(matrix [][]*big.Rat, rewards []*big.Rat, target *sparse.Set) []*big.Rat {
-	n := len(matrix)
-	probability := UntilProb(matrix, sparse.FullSet(n), target)
-	finite := sparse.NewSet(n)
-	constants := zeros(n)
-	for s := range n {
-		if probability[s].Cmp(big.NewRat(1, 1)) == 0 && !target.Has(s) {
-			finite.Add(s)
-			constants[s].Set(rewards[s])
+	numStates := len(matrix)
+	probability := UntilProb(matrix, sparse.FullSet(numStates), target)
+	finite := sparse.NewSet(numStates)
+	constants := zeros(numStates)
+	for state := range numStates {
+		if probability[state].Cmp(big.NewRat(1, 1)) == 0 && !target.Has(state) {
+			finite.Add(state)
+			constants[state].Set(rewards[state])
 		}
 	}
 	values := Solve(restrict(matrix, finite), constants)
-	for s := range n {
-		if !finite.Has(s) && !target.Has(s) {
-			values[s] = nil
+	for state := range numStates {
+		if !finite.Has(state) && !target.Has(state) {
+			values[state] = nil
 		}
 	}
 	return values
@@ -131,13 +131,13 @@ func RewardUntil(matrix [][]*big.Rat, rewards []*big.Rat, target *sparse.Set) []
 // RewardTotal returns the expected total reward from each state of a Markov chain, or nil for infinity. It equals the reward until a state
 // is reached from which no reward is reachable.
 func RewardTotal(matrix [][]*big.Rat, rewards []*big.Rat) []*big.Rat {
-	n := len(matrix)
-	reachable := Reach(matrix, sparse.FullSet(n))
-	rewardless := sparse.FullSet(n)
-	for s := range n {
-		for target := range n {
-			if reachable[s][target] && rewards[target].Sign() > 0 {
-				rewardless.Remove(s)
+	numStates := len(matrix)
+	reachable := Reach(matrix, sparse.FullSet(numStates))
+	rewardless := sparse.FullSet(numStates)
+	for state := range numStates {
+		for target := range numStates {
+			if reachable[state][target] && rewards[target].Sign() > 0 {
+				rewardless.Remove(state)
 			}
 		}
 	}
@@ -148,43 +148,43 @@ func RewardTotal(matrix [][]*big.Rat, rewards []*big.Rat) []*big.Rat {
 // In a CTMC, where rewards are per unit of time, the sum is divided by the exit rate.
 func Gains(model *sparse.Model, scheduler []uint32, reward *sparse.Reward) []*big.Rat {
 	gains := zeros(model.NumStates())
-	for s := range gains {
-		if reward.StateFractions != nil && reward.StateFractions[s] != nil {
-			gains[s].Add(gains[s], reward.StateFractions[s])
+	for state := range gains {
+		if reward.StateFractions != nil && reward.StateFractions[state] != nil {
+			gains[state].Add(gains[state], reward.StateFractions[state])
 		}
-		if reward.ChoiceFractions != nil && reward.ChoiceFractions[scheduler[s]] != nil {
-			gains[s].Add(gains[s], reward.ChoiceFractions[scheduler[s]])
+		if reward.ChoiceFractions != nil && reward.ChoiceFractions[scheduler[state]] != nil {
+			gains[state].Add(gains[state], reward.ChoiceFractions[scheduler[state]])
 		}
 		if model.Kind == sparse.CTMC {
-			gains[s].Quo(gains[s], exitRate(model, s))
+			gains[state].Quo(gains[state], exitRate(model, state))
 		}
 	}
 	return gains
 }
 
 // exitRate returns the exit rate of a state.
-func exitRate(model *sparse.Model, s int) *big.Rat {
+func exitRate(model *sparse.Model, state int) *big.Rat {
 	sum := new(big.Rat)
-	first, end := model.Transitions(s)
+	first, end := model.Transitions(state)
 	for i := first; i < end; i++ {
 		sum.Add(sum, model.Fraction(i))
 	}
 	return sum
 }
 
-// Extremum returns the minimum or the maximum of best[s] and values[s] for each s, where nil stands for infinity. best is nil in the first
+// Extremum returns the minimum or the maximum of best and values for each state, where nil stands for infinity. best is nil in the first
 // call; otherwise it is overwritten with the result.
 func Extremum(best, values []*big.Rat, isMinimum bool) []*big.Rat {
 	if best == nil {
 		return append([]*big.Rat(nil), values...)
 	}
-	for s := range values {
-		isBetter := Less(best[s], values[s])
+	for state := range values {
+		isBetter := Less(best[state], values[state])
 		if isMinimum {
-			isBetter = Less(values[s], best[s])
+			isBetter = Less(values[state], best[state])
 		}
 		if isBetter {
-			best[s] = values[s]
+			best[state] = values[state]
 		}
 	}
 	return best

@@ -29,17 +29,17 @@ type Shape struct {
 // Random returns a random model with exact weights and initial state 0. The same state of rng gives the same
 // model.
 func Random(rng *rand.Rand, shape Shape) *sparse.Model {
-	n := 1 + rng.IntN(shape.States)
+	numStates := 1 + rng.IntN(shape.States)
 	builder := sparse.NewBuilder(shape.Kind)
-	for s := range n {
+	for state := range numStates {
 		builder.State()
 		if shape.Kind != sparse.MDP {
-			addRandomRow(rng, builder, shape, s, n)
+			addRandomRow(rng, builder, shape, state, numStates)
 			continue
 		}
 		for range 1 + rng.IntN(shape.Choices) {
 			builder.Choice(sparse.Action(rng.IntN(3)))
-			addRandomRow(rng, builder, shape, s, n)
+			addRandomRow(rng, builder, shape, state, numStates)
 		}
 	}
 	model, err := builder.Finish()
@@ -53,10 +53,10 @@ func Random(rng *rand.Rand, shape Shape) *sparse.Model {
 	return model
 }
 
-// addRandomRow adds random transitions to the current choice of state s of n. Probabilities sum to one. The rates of a CTMC are multiples
+// addRandomRow adds random transitions to the current choice of a state. Probabilities sum to one. The rates of a CTMC are multiples
 // of a common unit.
-func addRandomRow(rng *rand.Rand, builder *sparse.Builder, shape Shape, s, n int) {
-	targets := randomTargets(rng, shape, s, n)
+func addRandomRow(rng *rand.Rand, builder *sparse.Builder, shape Shape, state, numStates int) {
+	targets := randomTargets(rng, shape, state, numStates)
 	maxNumerator := cmp.Or(shape.Denominator, 10)
 	numerators := make([]int64, len(targets))
 	sum := int64(0)
@@ -73,14 +73,14 @@ func addRandomRow(rng *rand.Rand, builder *sparse.Builder, shape Shape, s, n int
 	}
 }
 
-// randomTargets returns distinct random states. With probability shape.Forward, all of them are greater than s.
-func randomTargets(rng *rand.Rand, shape Shape, s, n int) []int {
+// randomTargets returns distinct random states. With probability shape.Forward, all of them are greater than state.
+func randomTargets(rng *rand.Rand, shape Shape, state, numStates int) []int {
 	isForward := rng.Float64() < shape.Forward
 	var targets []int
 	for range 1 + rng.IntN(shape.Branching) {
-		target := rng.IntN(n)
-		if isForward && s+1 < n {
-			target = s + 1 + rng.IntN(n-s-1)
+		target := rng.IntN(numStates)
+		if isForward && state+1 < numStates {
+			target = state + 1 + rng.IntN(numStates-state-1)
 		}
 		if !slices.Contains(targets, target) {
 			targets = append(targets, target)
@@ -92,7 +92,7 @@ func randomTargets(rng *rand.Rand, shape Shape, s, n int) []int {
 // randomReward returns a random reward structure. With probability 3/4 it has state rewards, and with probability 3/4 it has choice
 // rewards.
 func randomReward(rng *rand.Rand, model *sparse.Model) sparse.Reward {
-	draw := func(n int) ([]float64, []*big.Rat) {
+	drawNumbers := func(n int) ([]float64, []*big.Rat) {
 		floats, fractions := make([]float64, n), make([]*big.Rat, n)
 		for i := range floats {
 			if rng.IntN(2) == 0 {
@@ -104,10 +104,10 @@ func randomReward(rng *rand.Rand, model *sparse.Model) sparse.Reward {
 	}
 	reward := sparse.Reward{Name: "r"}
 	if rng.IntN(4) > 0 {
-		reward.State, reward.StateFractions = draw(model.NumStates())
+		reward.State, reward.StateFractions = drawNumbers(model.NumStates())
 	}
 	if rng.IntN(4) > 0 {
-		reward.Choice, reward.ChoiceFractions = draw(model.NumChoices())
+		reward.Choice, reward.ChoiceFractions = drawNumbers(model.NumChoices())
 	}
 	return reward
 }
@@ -128,9 +128,9 @@ func RandomSet(rng *rand.Rand, n int, p float64) *sparse.Set {
 func Schedulers(model *sparse.Model) iter.Seq[[]uint32] {
 	return func(yield func([]uint32) bool) {
 		scheduler := make([]uint32, model.NumStates())
-		for s := range scheduler {
-			first, _ := model.Choices(s)
-			scheduler[s] = uint32(first)
+		for state := range scheduler {
+			first, _ := model.Choices(state)
+			scheduler[state] = uint32(first)
 		}
 		for hasMore := true; hasMore; hasMore = nextScheduler(model, scheduler) {
 			if !yield(scheduler) {
@@ -143,13 +143,13 @@ func Schedulers(model *sparse.Model) iter.Seq[[]uint32] {
 // nextScheduler changes a scheduler to the next one. It counts like an odometer that has one digit for each state, and returns false after
 // the last scheduler.
 func nextScheduler(model *sparse.Model, scheduler []uint32) bool {
-	for s := range scheduler {
-		first, end := model.Choices(s)
-		scheduler[s]++
-		if int(scheduler[s]) < end {
+	for state := range scheduler {
+		first, end := model.Choices(state)
+		scheduler[state]++
+		if int(scheduler[state]) < end {
 			return true
 		}
-		scheduler[s] = uint32(first)
+		scheduler[state] = uint32(first)
 	}
 	return false
 }
@@ -157,8 +157,8 @@ func nextScheduler(model *sparse.Model, scheduler []uint32) bool {
 // NumSchedulers returns the number of memoryless deterministic schedulers of a model, at most limit.
 func NumSchedulers(model *sparse.Model, limit int) int {
 	count := 1
-	for s := range model.NumStates() {
-		first, end := model.Choices(s)
+	for state := range model.NumStates() {
+		first, end := model.Choices(state)
 		count *= end - first
 		if count >= limit {
 			return limit
@@ -169,11 +169,11 @@ func NumSchedulers(model *sparse.Model, limit int) int {
 
 // Matrix returns the weights of the chain induced by a memoryless scheduler, as a dense matrix.
 func Matrix(model *sparse.Model, scheduler []uint32) [][]*big.Rat {
-	n := model.NumStates()
-	matrix := make([][]*big.Rat, n)
-	for state := range n {
-		matrix[state] = make([]*big.Rat, n)
-		for target := range n {
+	numStates := model.NumStates()
+	matrix := make([][]*big.Rat, numStates)
+	for state := range numStates {
+		matrix[state] = make([]*big.Rat, numStates)
+		for target := range numStates {
 			matrix[state][target] = new(big.Rat)
 		}
 		first, end := model.Transitions(int(scheduler[state]))
@@ -190,17 +190,17 @@ func Matrix(model *sparse.Model, scheduler []uint32) [][]*big.Rat {
 //
 // Source: Warshall's transitive closure.
 func Reach(matrix [][]*big.Rat, via *sparse.Set) [][]bool {
-	n := len(matrix)
-	reachable := make([][]bool, n)
-	for from := range n {
-		reachable[from] = make([]bool, n)
-		for target := range n {
+	numStates := len(matrix)
+	reachable := make([][]bool, numStates)
+	for from := range numStates {
+		reachable[from] = make([]bool, numStates)
+		for target := range numStates {
 			reachable[from][target] = from == target || via.Has(from) && matrix[from][target].Sign() > 0
 		}
 	}
-	for middle := range n {
-		for from := range n {
-			for target := range n {
+	for middle := range numStates {
+		for from := range numStates {
+			for target := range numStates {
 				viaMiddle := reachable[from][middle] && reachable[middle][target]
 				reachable[from][target] = reachable[from][target] || viaMiddle
 			}
