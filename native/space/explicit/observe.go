@@ -67,7 +67,7 @@ func (space *Space) observations(ctx context.Context) (*Observations, error) {
 	observationNumbers := map[string]uint32{}
 	var state []int32
 	for i := range observations.ByState {
-		if i&0xfff == 0 && ctx.Err() != nil {
+		if i%pollInterval == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		state = space.State(state, i)

@@ -34,9 +34,10 @@ func (space *Space) NewRunner(ctx context.Context, monitor compile.Monitor) (com
 // exitRates returns the exit rate of each state of a CTMC. It adds the rates in the same order as pickTransition, so both have the same
 // rounding errors.
 func exitRates(ctx context.Context, model *sparse.Model) ([]float64, error) {
+	const statesPerCheck = 1 << 16 // of the context
 	rates := make([]float64, model.NumStates())
 	for i := range rates {
-		if i&0xffff == 0 && ctx.Err() != nil {
+		if i%statesPerCheck == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		choice, _ := model.Choices(i)

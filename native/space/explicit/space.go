@@ -235,6 +235,9 @@ func widen(value, relErr float64) (lower, upper float64) {
 // minStatesPerGoroutine is the smallest number of states for which visitInParallel starts another goroutine.
 const minStatesPerGoroutine = 4096
 
+// pollInterval is the number of iterations of a loop between two checks of the context.
+const pollInterval = 1 << 12
+
 // visitState is called with the index and the valuation of a state.
 type visitState func(i int, valuation []int32) error
 

@@ -253,7 +253,7 @@ func (file *drnFile) readBody(ctx context.Context) error {
 	}
 	file.currentState = -1
 	for line := 0; file.nextLine(); line++ {
-		if line&0xfff == 0 && ctx.Err() != nil {
+		if line%pollInterval == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		text := bytes.TrimLeft(file.lineText, " \t")

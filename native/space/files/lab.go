@@ -25,7 +25,7 @@ func readLabels(ctx context.Context, source Source, numStates int) (*labFile, er
 	labels.readNames(numStates)
 	last := -1
 	for line := 0; labels.nextData("labels", nil); line++ {
-		if line&0xfff == 0 && ctx.Err() != nil {
+		if line%pollInterval == 0 && ctx.Err() != nil {
 			return labels, ctx.Err()
 		}
 		last = labels.readState(last, numStates)

@@ -177,6 +177,9 @@ var (
 // maxDigits is the largest length of a number in bytes.
 const maxDigits = 4096
 
+// pollInterval is the number of iterations of a loop between two checks of the context.
+const pollInterval = 1 << 12
+
 // parseValue parses a finite decimal number, or a fraction of two integers. If exact is set, the result has a
 // fraction. Error messages name the number with noun.
 func (lines *lines) parseValue(word field, noun string, exact bool) (number, bool) {

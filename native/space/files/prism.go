@@ -65,7 +65,7 @@ func (printer *printer) countTransitions(rowOf rowFunc) (int, error) {
 	total := 0
 	var row []writtenTransition
 	for choice := range printer.model.NumChoices() {
-		if choice&0xfff == 0 && printer.ctx.Err() != nil {
+		if choice%pollInterval == 0 && printer.ctx.Err() != nil {
 			return 0, printer.ctx.Err()
 		}
 		row = rowOf(row, choice)

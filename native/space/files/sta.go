@@ -36,7 +36,7 @@ func readValues(ctx context.Context, source Source, noun string, count int) (*st
 	file.values = make([]int32, 0, len(file.variables)*min(count, maxValuations))
 	numRead := 0
 	for ; file.nextData(noun+"s", nil); numRead++ {
-		if numRead&0xfff == 0 && ctx.Err() != nil {
+		if numRead%pollInterval == 0 && ctx.Err() != nil {
 			return file, ctx.Err()
 		}
 		file.readState(numRead, count)

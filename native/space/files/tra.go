@@ -92,7 +92,7 @@ func readTransitions(ctx context.Context, source Source, opts ReadOptions) (*tra
 	maxRows := len(source.Text) / len("0 0 1\n") // the totals may be wrong
 	file.builder.Grow(min(file.declaredTotals.numStates, maxRows), min(file.declaredTotals.numChoices, maxRows), min(file.declaredTotals.numTransitions, maxRows))
 	for line := 0; lines.nextData("transitions", nil); line++ {
-		if line&0xfff == 0 && ctx.Err() != nil {
+		if line%pollInterval == 0 && ctx.Err() != nil {
 			return nil, nil, lines, ctx.Err()
 		}
 		file.readLine()

@@ -228,7 +228,7 @@ func (builder *umbBuilder) addRows() error {
 	builder.reserveRows()
 	defer func() { builder.umbFile.targets, builder.branchOffsets, builder.umbFile.actionNumbers = nil, nil, nil }()
 	for state := range builder.umbFile.numStates {
-		if state&0xfff == 0 && builder.ctx.Err() != nil {
+		if state%pollInterval == 0 && builder.ctx.Err() != nil {
 			return builder.ctx.Err()
 		}
 		if builder.hasNoBranches(state) {

@@ -220,7 +220,7 @@ func (writer *umbWriter) writeMembers(archive *umb.Writer) error {
 // archive reports.
 func (writer *umbWriter) forEachChoice(visit func(choice, state int)) {
 	for position, state := range writer.stateOrder {
-		if position&0xfff == 0 && writer.ctx.Err() != nil {
+		if position%pollInterval == 0 && writer.ctx.Err() != nil {
 			return
 		}
 		first, end := writer.model.Choices(int(state))

@@ -175,7 +175,7 @@ func (members *umbMembers) writeValuations() {
 		var values []int32
 		packed := make([]byte, writer.valuationSize+8)
 		for position, state := range writer.stateOrder {
-			if position&0xfff == 0 && writer.ctx.Err() != nil {
+			if position%pollInterval == 0 && writer.ctx.Err() != nil {
 				return
 			}
 			values = writer.space.State(values, int(state))

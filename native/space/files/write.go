@@ -141,7 +141,7 @@ func (writer *Writer) printTo(ctx context.Context, out io.Writer, body func(*pri
 // forEachState calls visit for every state, in the order of the file, with the number of the state in the file and its number in the model.
 func (printer *printer) forEachState(visit func(number, state int) error) error {
 	for number, state := range printer.stateOrder {
-		if number&0xfff == 0 && printer.ctx.Err() != nil {
+		if number%pollInterval == 0 && printer.ctx.Err() != nil {
 			return printer.ctx.Err()
 		}
 		if err := visit(number, int(state)); err != nil {

@@ -27,7 +27,7 @@ func (partition *Partition) Check(ctx context.Context, model *sparse.Model, init
 		return ErrInexact
 	}
 	for state := range model.NumStates() {
-		if state&0xfff == 0 && ctx.Err() != nil {
+		if state%pollInterval == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		first := int(partition.First[partition.Block[state]])

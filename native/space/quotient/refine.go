@@ -118,6 +118,9 @@ func firstStates(block []uint32, n int) []uint32 {
 	return first
 }
 
+// pollInterval is the number of iterations of a loop between two checks of the context.
+const pollInterval = 1 << 12
+
 // groupByKey numbers the objects so that two objects have the same number if and only if their keys are equal. Numbers are in the order of
 // the first occurrence. appendKey appends the key of an object to a buffer.
 func groupByKey(ctx context.Context, numObjects int, appendKey func(object int, buffer []byte) []byte) (numberOf []uint32, numDistinct int, err error) {
@@ -125,7 +128,7 @@ func groupByKey(ctx context.Context, numObjects int, appendKey func(object int, 
 	numbers := map[string]uint32{}
 	var key []byte
 	for object := range numObjects {
-		if object&0xfff == 0 && ctx.Err() != nil {
+		if object%pollInterval == 0 && ctx.Err() != nil {
 			return nil, 0, ctx.Err()
 		}
 		key = appendKey(object, key[:0])

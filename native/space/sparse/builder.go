@@ -13,6 +13,9 @@ var ErrTooLarge = errors.New("model too large for 32-bit numbers")
 // maxStates leaves the upper half of the 32-bit numbers to the algorithms, as marks.
 const maxStates = math.MaxInt32
 
+// pollInterval is the number of iterations of a loop between two checks of the context.
+const pollInterval = 1 << 12
+
 // Builder assembles a Model state by state, by calls in this order:
 //
 //	State { [Choice] { Add | AddAction | AddRat | AddInterval } }

@@ -112,7 +112,7 @@ func (controller *Controller) induce(ctx context.Context, model *Model, kind Kin
 	builder := NewBuilder(kind)
 	isRandomized := false
 	for i := range controller.Nodes {
-		if i&0xfff == 0 && ctx.Err() != nil {
+		if i%pollInterval == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		builder.State()

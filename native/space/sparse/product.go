@@ -38,7 +38,7 @@ func NewProduct[P comparable](ctx context.Context, model *Model, memory Memory[P
 		product.Start[i] = search.stateNumber(pair)
 	}
 	for state := 0; state < len(product.Pairs); state++ { // expand appends to product.Pairs
-		if state&0xfff == 0 && ctx.Err() != nil {
+		if state%pollInterval == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err := search.expand(uint32(state)); err != nil {
