@@ -469,7 +469,7 @@ func (product *levelProduct) build() (*sparse.Model, error) {
 	product.stateNumber(levelState{uint32(product.start), 0})
 	for i := 0; i < len(product.states); i++ { // expand appends to l.states
 		switch {
-		case i&0xfff == 0 && product.ctx.Err() != nil:
+		case i%pollInterval == 0 && product.ctx.Err() != nil:
 			return nil, product.ctx.Err()
 		case i >= maxRewardProduct:
 			return nil, fmt.Errorf("%w: the product with them has more than %d states", ErrManyRewards, maxRewardProduct)

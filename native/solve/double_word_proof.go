@@ -52,7 +52,7 @@ func (local *localSystem) solveInDoubleWords(solver *eliminationSolver, meter *m
 func (local *localSystem) perturbedBounds(values, slack []float64, delta, relErr float64) (lower, upper []float64) {
 	lower, upper = make([]float64, len(values)), make([]float64, len(values))
 	for unknown, value := range values {
-		local.setBounds(lower, upper, unknown, value, value, 1.01*(delta*slack[unknown]+relErr*value))
+		local.setBounds(lower, upper, unknown, value, value, errMargin*(delta*slack[unknown]+relErr*value))
 	}
 	return lower, upper
 }

@@ -287,7 +287,7 @@ func (local *localSystem) cannotImprove(unknown int, choice uint32, values []flo
 		magnitude += weight * math.Abs(targetValue-current)
 		sumOfValues += weight * (targetValue + current)
 	}
-	gainErr := 1.01 * (local.evaluationErrs[choice]*magnitude + relErr*(sumOfValues+local.exitWeights[choice]*current))
+	gainErr := errMargin * (local.evaluationErrs[choice]*magnitude + relErr*(sumOfValues+local.exitWeights[choice]*current))
 	if local.minimize {
 		return gain-gainErr >= 0
 	}
@@ -500,7 +500,7 @@ func (solver *eliminationSolver) perturbation() float64 {
 		}
 		sum += rowErr
 	}
-	return 2.02*sum + 1.01*solver.equations.inheritedWidth
+	return 2*errMargin*sum + errMargin*solver.equations.inheritedWidth
 }
 
 // solve returns the solution of x = P x + rightSide under the current scheduler. It uses elimination or, if this exceeds the budget of
@@ -574,10 +574,10 @@ func (solver *eliminationSolver) factorizeFloat(meter *meter) (ok bool, err erro
 // Source: O'Cinneide (1993), who counts all remaining equations as changed.
 func (solver *eliminationSolver) setErrorBound() {
 	// Back substitution adds one rounding error per term and 4 per unknown.
-	solver.backSubstitutionErr = 1.05 * unitRoundoff * (float64(len(solver.upperColumns)) + 4*float64(len(solver.order)))
+	solver.backSubstitutionErr = wideErrMargin * unitRoundoff * (float64(len(solver.upperColumns)) + 4*float64(len(solver.order)))
 	// An elimination step changes each weight by at most 3 rounding errors, and all weights by the error of the pivot.
 	// Each changed equation changes the solution by at most 7 rounding errors.
-	solver.relErr = 1.05*unitRoundoff*7.1*float64(len(solver.lowerColumns)) + solver.backSubstitutionErr
+	solver.relErr = wideErrMargin*unitRoundoff*7.1*float64(len(solver.lowerColumns)) + solver.backSubstitutionErr
 }
 
 // eliminateRow computes a row of the triangular factors: it substitutes all earlier rows. It returns the number of operations. workRow is

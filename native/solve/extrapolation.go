@@ -48,7 +48,7 @@ func (uniform *uniformisation) extrapolate(step int, values, nextValues, sums []
 	if !ok {
 		return 0, false
 	}
-	relErr := 1.01 * (uniform.relErrPerStep + 4*unitRoundoff)
+	relErr := errMargin * (uniform.relErrPerStep + 4*unitRoundoff)
 	minWeight, minWeightErr := remaining.weightedSum(minRatio * (1 - relErr))
 	maxWeight, maxWeightErr := remaining.weightedSum(maxRatio * (1 + relErr))
 	minWeight, maxWeight = minWeight*(1-minWeightErr), maxWeight*(1+maxWeightErr)
@@ -57,7 +57,7 @@ func (uniform *uniformisation) extrapolate(step int, values, nextValues, sums []
 	if !(maxWeight <= 4*numSteps && weight > 0x1p-500) { // values that grow could overflow; small powers lose digits
 		return 0, false
 	}
-	deviation := 1.01 * (maxWeight - minWeight) / 2 * maxShare(values, sums, weight)
+	deviation := errMargin * (maxWeight - minWeight) / 2 * maxShare(values, sums, weight)
 	if !(deviation <= uniform.opts.epsilon()/16+1.1*relErr*numSteps) {
 		return 0, false
 	}

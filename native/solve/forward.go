@@ -80,7 +80,7 @@ func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 			}
 		}
 	}
-	uniform.relErrPerStep = 1.05 * (float64(maxRow+4)*unitRoundoff + uniform.rounding.relErr)
+	uniform.relErrPerStep = wideErrMargin * (float64(maxRow+4)*unitRoundoff + uniform.rounding.relErr)
 }
 
 // transposed returns a Markov chain with all transitions reversed. maxRow is the greatest number of transitions into one state.
@@ -143,8 +143,8 @@ func (forward *Forward) applySteps(ctx context.Context, distribution *poisson) e
 	}
 	// A step preserves the sum of the probabilities, so errors do not grow.
 	relErr := compound(distribution.relErr + uniform.relErrPerStep*(uniform.stepsTaken+1) + unitRoundoff*float64(len(distribution.weights)+4) + uniform.skippedErr)
-	forward.probs, forward.relErr = values, 1.01*(forward.relErr+relErr+forward.relErr*relErr)
-	forward.absErr += 1.01*distribution.truncatedProb + uniform.lossPerStep*(uniform.stepsTaken+1)*float64(len(values))
+	forward.probs, forward.relErr = values, errMargin*(forward.relErr+relErr+forward.relErr*relErr)
+	forward.absErr += errMargin*distribution.truncatedProb + uniform.lossPerStep*(uniform.stepsTaken+1)*float64(len(values))
 	return nil
 }
 
@@ -191,7 +191,7 @@ func (forward *Forward) Values() *Values {
 			continue
 		}
 		values.Lower[state] = max(rounding.roundDown(prob, forward.relErr)-forward.absErr, 0)
-		values.Upper[state] = min(max(rounding.roundUp(prob, forward.relErr)+1.01*forward.absErr, rounding.leastBound), 1)
+		values.Upper[state] = min(max(rounding.roundUp(prob, forward.relErr)+errMargin*forward.absErr, rounding.leastBound), 1)
 	}
 	return values
 }

@@ -368,7 +368,7 @@ func (accumulation *accumulation) buildProduct(finiteStates *sparse.Set, limit *
 	builder.Loop(0)
 	var terminalPairs []int
 	for i := 0; i < len(product.pairs); i++ { // addChoices adds pairs
-		if i&0xfff == 0 && accumulation.ctx.Err() != nil {
+		if i%pollInterval == 0 && accumulation.ctx.Err() != nil {
 			return nil, accumulation.ctx.Err()
 		}
 		builder.State()

@@ -211,7 +211,7 @@ func (builder *accumulatedController) buildController(values *Values) error {
 		builder.result.Start = append(builder.result.Start, builder.addNode(controllerNode{state: state, product: builder.startPairs[state]}))
 	}
 	for i := 0; i < len(builder.nodes); i++ { // addMoves appends to builder.nodes
-		if i&0xfff == 0 && builder.ctx.Err() != nil {
+		if i%pollInterval == 0 && builder.ctx.Err() != nil {
 			return builder.ctx.Err()
 		}
 		if len(builder.nodes) > maxAccumulatedNodes {

@@ -259,7 +259,7 @@ func (steps *geometricSteps) stateBounds(state uint32, beforePeriods, firstPerio
 		upper += series.upper * firstPeriod.sumUpper[state]
 		numAdditions = firstPeriod.count + 2
 	}
-	relErr := 1.05 * float64(numAdditions+4) * unitRoundoff
+	relErr := wideErrMargin * float64(numAdditions+4) * unitRoundoff
 	lower, upper = steps.system.rounding.roundDown(lower, relErr), steps.system.rounding.roundUp(upper, relErr)
 	if steps.system.isProbability {
 		upper = min(upper, 1)

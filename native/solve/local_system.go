@@ -259,7 +259,7 @@ func (local *localSystem) solve(meter *meter, opts Options, epsilon float64) err
 		_, _, err := local.iterateLower(meter, epsilon, sweepLimit)
 		return err
 	}
-	relMargin := 1.01*local.inheritedWidth + epsilon
+	relMargin := errMargin*local.inheritedWidth + epsilon
 	if len(local.choiceStarts)-1 <= eliminateFirstSize {
 		budget := eliminateFirstSize * eliminateFirstSize * float64(local.work())
 		proved, _, err := local.solveByElimination(meter, relMargin, budget)

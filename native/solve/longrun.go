@@ -408,7 +408,7 @@ func (sys *equationSystem) numTransitions(members []uint32) (count int) {
 func (bscc *bsccGain) gainBounds(members []uint32) (minimum, maximum float64) {
 	minimum, maximum = math.Inf(1), 0
 	var merge sync.Mutex
-	inParallelParts(len(members), 1<<12, func(from, to int) {
+	inParallelParts(len(members), minStatesPerPart, func(from, to int) {
 		partMin, partMax := bscc.gainBoundsOfPart(members, from, to)
 		merge.Lock()
 		defer merge.Unlock()
@@ -502,8 +502,8 @@ func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget fl
 	// The gain is a quotient of sums of products, so the bound of perturbation applies.
 	rounding := bscc.rewardSystem.rounding
 	first, end := bscc.rewardSystem.graph.Transitions(int(reference))
-	sumErr := 2.02 * rounding.sumErr(end-first+1)
-	relErr := 1.01 * (cycle.solver.relErr + cycle.solver.backSubstitutionErr + cycle.solver.perturbation() + sumErr)
+	sumErr := 2 * errMargin * rounding.sumErr(end-first+1)
+	relErr := errMargin * (cycle.solver.relErr + cycle.solver.backSubstitutionErr + cycle.solver.perturbation() + sumErr)
 	return rounding.roundDown(cycle.gain, relErr), rounding.roundUp(cycle.gain, relErr), true, false, nil
 }
 

@@ -113,7 +113,7 @@ func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *s
 	if err := automaton.sortImmediate(maybe.Intersect(immediate), maxRow); err != nil {
 		return nil, err
 	}
-	automaton.relErrPerStep = 1.05*(float64(maxRow+8)*unitRoundoff+automaton.rounding.relErr+rateErr)*(1+1/slack) + automaton.immediateRelErr
+	automaton.relErrPerStep = wideErrMargin*(float64(maxRow+8)*unitRoundoff+automaton.rounding.relErr+rateErr)*(1+1/slack) + automaton.immediateRelErr
 	return automaton, nil
 }
 
@@ -267,7 +267,7 @@ func (automaton *markovAutomaton) immediateValue(state uint32, choice int, value
 // the step.
 func (automaton *markovAutomaton) stepTimed(values, nextValues []float64) error {
 	graph := automaton.graph
-	inParallelParts(len(automaton.maybeStates), 1<<12, func(from, to int) {
+	inParallelParts(len(automaton.maybeStates), minStatesPerPart, func(from, to int) {
 		for _, state := range automaton.maybeStates[from:to] {
 			choice := graph.FirstTransition[state]
 			if graph.FirstChoice != nil {
@@ -407,7 +407,7 @@ func (automaton *markovAutomaton) boundsBeforePiece(lower, upper []float64, step
 		newLower = slices.Clone(newUpper)
 	}
 	relErr := compound(stepCount.relErr + automaton.relErrPerStep*float64(stepCount.lastNumber()+2) + unitRoundoff*float64(len(stepCount.weights)+8))
-	absErr := 1.01*stepCount.truncatedProb + automaton.rounding.leastBound
+	absErr := errMargin*stepCount.truncatedProb + automaton.rounding.leastBound
 	automaton.widen(newLower, newUpper, relErr, absErr)
 	return newLower, newUpper, relErr + absErr, nil
 }
@@ -453,7 +453,7 @@ func (automaton *markovAutomaton) propheticValue(values []float64, stepCount *po
 	}
 	for numSteps := 0; ; numSteps++ {
 		if weight := stepCount.probabilityOf(numSteps); weight > 0 {
-			inParallelParts(len(automaton.maybeStates), 1<<12, func(from, to int) {
+			inParallelParts(len(automaton.maybeStates), minStatesPerPart, func(from, to int) {
 				for _, state := range automaton.maybeStates[from:to] {
 					meanValues[state] += weight * values[state]
 				}

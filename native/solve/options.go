@@ -237,6 +237,9 @@ func (meter *meter) totalWork() float64 {
 
 const workPerPoll = 1 << 18
 
+// pollInterval is the number of iterations of a loop between two checks of the context.
+const pollInterval = 1 << 12
+
 // newMeter returns the meter of a computation that solves states one after the other.
 func newMeter(ctx context.Context, opts Options, total int) *meter {
 	return &meter{ctx: ctx, report: opts.Progress, progress: progressCount{Total: total}, unit: progress.States, maxWork: opts.MaxWork}

@@ -5,6 +5,9 @@ import (
 	"sync"
 )
 
+// minStatesPerPart is a number of states that are worth a goroutine: it costs less than a step of them.
+const minStatesPerPart = 1 << 12
+
 // inParallelParts splits the numbers from 0 to count-1 into consecutive parts of at least minPart numbers, and calls handlePart for each
 // part, concurrently. Results must not depend on the number of processors.
 func inParallelParts(count, minPart int, handlePart func(from, to int)) {

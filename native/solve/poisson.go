@@ -55,13 +55,13 @@ func newPoisson(ctx context.Context, mean, meanErr, maxOmitted float64) (*poisso
 	for i := range distribution.weights {
 		distribution.weights[i] /= sum
 	}
-	distribution.truncatedProb = max(1.01*(belowRemainder+aboveRemainder)/sum, minTruncated)
+	distribution.truncatedProb = max(errMargin*(belowRemainder+aboveRemainder)/sum, minTruncated)
 	ratio := mean / float64(distribution.lastNumber()+1)
-	distribution.truncatedExcess = max(1.01*last(distribution.weights)*ratio/((1-ratio)*(1-ratio)), minTruncated)
+	distribution.truncatedExcess = max(errMargin*last(distribution.weights)*ratio/((1-ratio)*(1-ratio)), minTruncated)
 	// Each step of the recurrence rounds twice. The derivative of the logarithm
 	// of the weight of k by the logarithm of the mean is k - mean.
 	steps := float64(max(len(below), len(above)) + 1)
-	distribution.relErr = 1.05 * (unitRoundoff*(2*steps+float64(len(distribution.weights))+2) + meanErr*(steps+1) + distribution.truncatedProb)
+	distribution.relErr = wideErrMargin * (unitRoundoff*(2*steps+float64(len(distribution.weights))+2) + meanErr*(steps+1) + distribution.truncatedProb)
 	return distribution, nil
 }
 

@@ -13,6 +13,10 @@ import (
 // Source: Higham, Accuracy and Stability of Numerical Algorithms, lemma 3.1.
 const unitRoundoff = 0x1p-53
 
+// A sum of relative errors bounds the error of a computation only to first order. Times errMargin, the sum also covers the products of the errors and its
+// own rounding. wideErrMargin is for longer computations.
+const errMargin, wideErrMargin = 1.01, 1.05
+
 // rounding turns computed values into bounds on the true ones.
 type rounding struct {
 	// relErr is the relative error of a weight or reward.
@@ -48,7 +52,7 @@ func (rounding rounding) underflowThreshold() float64 { return rounding.leastBou
 // sumErr bounds the relative error of a weighted sum of numTerms terms that is divided by the sum of the weights,
 // including the rounding of the bound itself.
 func (rounding rounding) sumErr(numTerms int) float64 {
-	return 1.05 * (float64(2*numTerms+8)*unitRoundoff + 2*rounding.relErr)
+	return wideErrMargin * (float64(2*numTerms+8)*unitRoundoff + 2*rounding.relErr)
 }
 
 // roundDown returns a lower bound on a number with the given computed value and relative error. Infinity counts as the greatest float64.
@@ -93,7 +97,7 @@ func (rounding rounding) rewardBounds(value float64) (lower, upper float64) {
 	if rounding.relErr == 0 {
 		return rounding.floorToGrid(value), rounding.ceilToGrid(value)
 	}
-	relErr := 1.05 * (rounding.relErr + 4*unitRoundoff)
+	relErr := wideErrMargin * (rounding.relErr + 4*unitRoundoff)
 	return rounding.floorToGrid(rounding.roundDown(value, relErr)), rounding.roundUp(value, relErr)
 }
 

@@ -188,7 +188,7 @@ func (shaping *potentialShaping) decreaseErr() (relErr float64, err error) {
 		for choice := first; choice < end; choice++ {
 			decrease, magnitude := shaping.decrease(state, choice)
 			firstTransition, endTransition := shaping.model.Transitions(choice)
-			absErr := magnitude * 1.05 * (shaping.model.RelErr + float64(endTransition-firstTransition+4)*unitRoundoff)
+			absErr := magnitude * wideErrMargin * (shaping.model.RelErr + float64(endTransition-firstTransition+4)*unitRoundoff)
 			if !(decrease-absErr >= shaping.scale/2) {
 				return 0, ErrMayMiss
 			}

@@ -238,7 +238,7 @@ func (solver *steadyStateSolver) normalize(states []uint32, visits []interval.Nu
 		sum.Hi += visits[i].Hi
 		maxTerms = max(maxTerms, terms)
 	}
-	relErr := 1.01 * (float64(len(states))*unitRoundoff + 2*solver.system.rounding.sumErr(maxTerms))
+	relErr := errMargin * (float64(len(states))*unitRoundoff + 2*solver.system.rounding.sumErr(maxTerms))
 	for i, state := range states {
 		lower, upper := 0.0, totalProb.Hi
 		if sum.Hi <= math.MaxFloat64 {

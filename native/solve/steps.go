@@ -350,11 +350,11 @@ func (sys *equationSystem) stepInBlocks(states []uint32, lower, upper []float64,
 // inBlocks divides the states into blocks and calls handle for each of them, for some in parallel. handle returns its work, which inBlocks
 // adds to the meter. The error comes from the meter.
 func inBlocks(states []uint32, meter *meter, handle func(block []uint32) (work int)) error {
-	const blockSize = 1 << 16
+	const blockSize, minPart = 1 << 16, 1 << 11 // states
 	for from := 0; from < len(states); from += blockSize {
 		blockStates := states[from:min(from+blockSize, len(states))]
 		var work atomic.Int64
-		inParallelParts(len(blockStates), 1<<11, func(from, to int) {
+		inParallelParts(len(blockStates), minPart, func(from, to int) {
 			work.Add(int64(handle(blockStates[from:to])))
 		})
 		if err := meter.addWork(int(work.Load())); err != nil {

@@ -214,7 +214,7 @@ func (uniform *uniformisation) exitRate(state int) doubleWord {
 // stepErr returns the relative error of a step in a chain with at most maxRow transitions from each state. The probability to stay
 // amplifies the error of the rates.
 func (uniform *uniformisation) stepErr(maxRow int) float64 {
-	return 1.05 * (uniform.rounding.relErr*(1+1/slack) + float64(maxRow+8)*unitRoundoff)
+	return wideErrMargin * (uniform.rounding.relErr*(1+1/slack) + float64(maxRow+8)*unitRoundoff)
 }
 
 // step computes one uniformised step backwards for the maybe states: from the values after the step it computes nextValues, the values before the
@@ -241,7 +241,7 @@ func (uniform *uniformisation) step(values, nextValues []float64, meter *meter) 
 // hasUnderflow that a positive value below leastBound became 0.
 func (uniform *uniformisation) stepInParallel(states []uint32, values, nextValues []float64) (changed, hasUnderflow bool) {
 	var anyChanged, anyUnderflow atomic.Bool
-	inParallelParts(len(states), 1<<12, func(from, to int) {
+	inParallelParts(len(states), minStatesPerPart, func(from, to int) {
 		partChanged, partUnderflow := uniform.stepBlock(states[from:to], values, nextValues)
 		if partChanged {
 			anyChanged.Store(true)
@@ -315,7 +315,7 @@ func (uniform *uniformisation) advanceTime(ctx context.Context, maybe *sparse.Se
 	}
 	maxUpper := max(0, slices.Max(uniform.values.Upper))
 	relErr := compound(distribution.relErr + uniform.relErrPerStep*(uniform.stepsTaken+1) + unitRoundoff*float64(len(distribution.weights)+4) + uniform.skippedErr)
-	absErr := 1.01*distribution.truncatedProb*maxUpper + uniform.lossPerStep*(uniform.stepsTaken+1)
+	absErr := errMargin*distribution.truncatedProb*maxUpper + uniform.lossPerStep*(uniform.stepsTaken+1)
 	for state := range maybe.All() {
 		uniform.values.Lower[state] = uniform.rounding.roundDown(lowerMean[state], relErr)
 		uniform.values.Upper[state] = max(uniform.rounding.roundUp(upperMean[state], relErr)+absErr, uniform.rounding.leastBound)
@@ -336,7 +336,7 @@ func (uniform *uniformisation) meanBounds(ctx context.Context, distribution *poi
 }
 
 // compound bounds the relative error of a product of many factors by the sum of their errors. The sum need not be small.
-func compound(sum float64) float64 { return math.Expm1(1.01 * sum) }
+func compound(sum float64) float64 { return math.Expm1(errMargin * sum) }
 
 // poissonSteps returns the Poisson distribution of the number of uniformised steps in a time. The error is ErrTooManySteps if the mean is
 // too large, or ErrTime if too few digits of the time are known.
@@ -407,7 +407,8 @@ func (uniform *uniformisation) addWeighted(sums []float64, weight float64, value
 	if !(weight > 0) {
 		return
 	}
-	inParallelParts(len(uniform.maybeStates), 1<<14, func(from, to int) {
+	const minPart = 1 << 14 // states, for each of which little is done
+	inParallelParts(len(uniform.maybeStates), minPart, func(from, to int) {
 		for _, state := range uniform.maybeStates[from:to] {
 			sums[state] += weight * values[state]
 		}
@@ -453,7 +454,7 @@ func (uniform *uniformisation) accumulate(ctx context.Context, rewardRates []flo
 	maxReward := max(0, slices.Max(rewardRates))
 	// The sum has one positive term for each step. The weight of the last term is a sum of up to len(distribution.weight) terms.
 	relErr := uniform.totalErr(distribution) + uniform.rounding.relErr
-	absErr := 1.01*(distribution.truncatedExcess+distribution.truncatedProb*float64(len(distribution.weights)))*maxReward + uniform.underflowLoss(distribution)
+	absErr := errMargin*(distribution.truncatedExcess+distribution.truncatedProb*float64(len(distribution.weights)))*maxReward + uniform.underflowLoss(distribution)
 	for state := range sums {
 		uniform.values.Lower[state] = uniform.rounding.roundDown(sums[state]/uniform.uniformRate, relErr)
 		uniform.values.Upper[state] = max(uniform.rounding.roundUp(sums[state]/uniform.uniformRate, relErr)+absErr/uniform.uniformRate, uniform.rounding.leastBound)
@@ -496,7 +497,7 @@ func (uniform *uniformisation) absorptionWithin(ctx context.Context, maybe, righ
 	}
 	relErr := uniform.totalErr(distribution)
 	// The probabilities of the steps sum to at most 1, and their tail probabilities have the truncation error of the distribution.
-	absErr := 2.02*distribution.truncatedProb + uniform.underflowLoss(distribution)
+	absErr := 2*errMargin*distribution.truncatedProb + uniform.underflowLoss(distribution)
 	for state := range maybe.All() {
 		uniform.values.Lower[state] = uniform.rounding.roundDown(sums[state], relErr)
 		uniform.values.Upper[state] = max(uniform.rounding.roundUp(sums[state], relErr)+absErr, uniform.rounding.leastBound)

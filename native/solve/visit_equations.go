@@ -43,7 +43,7 @@ func newVisitEquations(local *localSystem) *visitEquations {
 		}
 	}
 	equations.starts = equations.starts[:numUnknowns+1]
-	equations.relErr = 1.05 * (slices.Max(local.evaluationErrs) + local.rounding.sumErr(maxTerms))
+	equations.relErr = wideErrMargin * (slices.Max(local.evaluationErrs) + local.rounding.sumErr(maxTerms))
 	return equations
 }
 
@@ -155,7 +155,7 @@ func (equations *visitEquations) proveBounds(visits, potential []float64, epsilo
 	}
 	isNarrow = true
 	for unknown := range visits {
-		distance := 1.01 * residual * factor * potential[unknown]
+		distance := errMargin * residual * factor * potential[unknown]
 		lower, upper := equations.rounding.roundDown(visits[unknown]-distance, 2*unitRoundoff), equations.rounding.roundUp(visits[unknown]+distance, 2*unitRoundoff)
 		result = append(result, interval.Number{Interval: interval.Interval{Lo: lower, Hi: upper}})
 		isNarrow = isNarrow && distance <= epsilon/2*visits[unknown]

@@ -67,7 +67,7 @@ func (problem *pomdp) inducedChain(ctx context.Context, controller *Controller, 
 		return nil, err
 	}
 	for i := 0; i < len(builder.chain.State); i++ { // addTransitions appends to State
-		if i&0xfff == 0 && ctx.Err() != nil {
+		if i%pollInterval == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if len(builder.chain.State) > limit {

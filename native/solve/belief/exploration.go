@@ -80,6 +80,9 @@ const maxBeliefBits = 1 << 13
 // maxEdges limits the stored successors, to about a gigabyte.
 const maxEdges = 1 << 22
 
+// pollInterval is the number of iterations of a loop between two checks of the context.
+const pollInterval = 1 << 12
+
 // explore expands the beliefs that are reachable from start in breadth-first order, until a limit is reached. Beliefs beyond the limit get
 // bounds on their values.
 func (search *exploration) explore(ctx context.Context, start *belief) error {
