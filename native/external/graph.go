@@ -91,27 +91,33 @@ func (worker *worker) reachingStates(goal *sparse.Set, forAll bool) (positive, c
 	isChain := worker.columns.Choices == worker.columns.States
 	if isChain || forAll {
 		uncertain := positive.Complement() // becomes the states from which some scheduler can reach a state that cannot reach the goal
-		err := worker.addPredecessors(uncertain, nil, false)
+		err := worker.addPredecessors(uncertain, nil, someChoice)
 		return positive, uncertain.Complement(), err
 	}
 	certain = positive
 	for {
 		next := goal.Clone() // some scheduler stays among the certain states until it reaches the goal
-		if err := worker.addPredecessors(next, certain, false); err != nil || next.Equal(certain) {
+		if err := worker.addPredecessors(next, certain, someChoice); err != nil || next.Equal(certain) {
 			return positive, next, err
 		}
 		certain = next
 	}
 }
 
+// someChoice is the value of a parameter forAll with which one choice of a state is enough.
+const someChoice = false
+
 // addPredecessors adds to a set the states of all blocks that [solve.Block.AddPredecessors] adds, in passes over the blocks until none adds a state.
 func (worker *worker) addPredecessors(set, within *sparse.Set, forAll bool) error {
-	return worker.repeatSweeps(false, func() bool { return worker.block.AddPredecessors(set, within, forAll) })
+	return worker.repeatSweeps(withoutRewards, func() bool { return worker.block.AddPredecessors(set, within, forAll) })
 }
 
-// repeatSweeps loads each block and calls sweep for it, in passes over all blocks, until no call in a pass returns true. If withRewards is true, it also loads
+// withRewards and withoutRewards are values of a parameter needsRewards.
+const withRewards, withoutRewards = true, false
+
+// repeatSweeps loads each block and calls sweep for it, in passes over all blocks, until no call in a pass returns true. If needsRewards is true, it also loads
 // the rewards of the blocks.
-func (worker *worker) repeatSweeps(withRewards bool, sweep func() (changed bool)) error {
+func (worker *worker) repeatSweeps(needsRewards bool, sweep func() (changed bool)) error {
 	changed := true
 	for pass := 1; changed; pass++ {
 		changed = false
@@ -121,7 +127,7 @@ func (worker *worker) repeatSweeps(withRewards bool, sweep func() (changed bool)
 				block = len(worker.blocks) - 1 - i
 			}
 			worker.reportGraph(pass, i)
-			if err := worker.loadGraph(&worker.blocks[block], withRewards); err != nil {
+			if err := worker.loadGraph(&worker.blocks[block], needsRewards); err != nil {
 				return err
 			}
 			for repeats := 0; repeats < sweepsPerStep && sweep(); repeats++ {
@@ -135,12 +141,12 @@ func (worker *worker) repeatSweeps(withRewards bool, sweep func() (changed bool)
 	return nil
 }
 
-// loadGraph reads the rows of a block and, if withRewards is true, the rewards of its choices.
-func (worker *worker) loadGraph(extent *blockExtent, withRewards bool) error {
+// loadGraph reads the rows of a block and, if needsRewards is true, the rewards of its choices.
+func (worker *worker) loadGraph(extent *blockExtent, needsRewards bool) error {
 	if err := worker.loadRows(extent); err != nil {
 		return err
 	}
-	if withRewards {
+	if needsRewards {
 		if err := worker.loadRewards(extent); err != nil {
 			return err
 		}

@@ -7,8 +7,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// knownRewards returns a mark for each state whose expected reward follows from the graph: 0, or infinity. It finds all states with an infinite reward. The
-// expected rewards of the unmarked states are the least solution of their equations.
+// knownRewards returns a function that gives the mark of a state: Zero or Infinite if the graph decides its expected reward, and Unknown elsewhere. All states
+// with an infinite reward are marked, so the rewards of the others are the least solution of their equations. It is an error if a scheduler that minimizes
+// could rest forever: stay away from the goal without reward.
 //
 // Source: solve.ReachReward and solve.TotalReward, which decide the same.
 func (worker *worker) knownRewards(reward *Reward) (markOf func(state int64) disk.Mark, err error) {
@@ -28,7 +29,7 @@ func (worker *worker) knownRewards(reward *Reward) (markOf func(state int64) dis
 	}
 	if worker.problem.Minimize {
 		resting := certain.Minus(goal)
-		if err := worker.removeEarning(resting, true); err != nil {
+		if err := worker.removeEarning(resting, withoutLoops); err != nil {
 			return nil, err
 		}
 		if !resting.Empty() {
@@ -46,10 +47,10 @@ var ErrRestingForever = errors.New("found an end component of several states wit
 // all rewards.
 func (worker *worker) knownMinimalTotals() (markOf func(state int64) disk.Mark, err error) {
 	resting := sparse.FullSet(int(worker.columns.States))
-	if err := worker.removeEarning(resting, false); err != nil {
+	if err := worker.removeEarning(resting, withLoops); err != nil {
 		return nil, err
 	}
-	_, certain, err := worker.reachingStates(resting, false)
+	_, certain, err := worker.reachingStates(resting, someChoice)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func (worker *worker) knownTotals() (markOf func(state int64) disk.Mark, err err
 		}
 		infinite = next
 	}
-	if err := worker.addPredecessors(infinite, nil, false); err != nil {
+	if err := worker.addPredecessors(infinite, nil, someChoice); err != nil {
 		return nil, err
 	}
 	earning := sparse.NewSet(numStates)
@@ -81,21 +82,24 @@ func (worker *worker) knownTotals() (markOf func(state int64) disk.Mark, err err
 	return markSets(infinite, disk.Infinite, earning.Complement(), disk.Zero), nil
 }
 
-// addEarning adds to a set the states from which a choice with a positive reward can be reached. All transitions of the choices must stay in within, if it
-// is not nil.
+// addEarning adds to a set the states from which a choice with a positive reward can be reached. If within is not nil, only choices count that cannot leave
+// the set within.
 func (worker *worker) addEarning(set, within *sparse.Set) error {
-	err := worker.repeatSweeps(true, func() bool {
+	err := worker.repeatSweeps(withRewards, func() bool {
 		worker.block.AddEarning(set, within)
 		return false
 	})
 	if err != nil {
 		return err
 	}
-	return worker.addPredecessors(set, within, false)
+	return worker.addPredecessors(set, within, someChoice)
 }
+
+// withLoops and withoutLoops are values of the parameter ignoreLoops.
+const withLoops, withoutLoops = false, true
 
 // removeEarning removes states from a set until each has a choice without a reward that stays in the set. If ignoreLoops is true, a choice that only leads
 // back to its state does not count.
 func (worker *worker) removeEarning(set *sparse.Set, ignoreLoops bool) error {
-	return worker.repeatSweeps(true, func() bool { return worker.block.RemoveEarning(set, ignoreLoops) })
+	return worker.repeatSweeps(withRewards, func() bool { return worker.block.RemoveEarning(set, ignoreLoops) })
 }

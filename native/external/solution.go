@@ -162,7 +162,7 @@ func (solver *solver) isDecidedByMark(initial int64) (bool, error) {
 	if err != nil || !isDecided {
 		return false, err
 	}
-	if err := solver.readBounds(initial, true); err != nil {
+	if err := solver.readProvedBounds(initial); err != nil {
 		return false, err
 	}
 	solver.endSolution()
@@ -362,7 +362,7 @@ func (solver *solver) endPass(initial int64) error {
 	case isUpper && !solver.solution.Raised:
 		return solver.endProved(initial)
 	case solver.solution.Passes >= solver.options.MaxPasses:
-		err := solver.readBounds(initial, false)
+		err := solver.readUnprovedBounds(initial)
 		solver.endSolution()
 		return err
 	case isUpper && solver.solution.Pass >= minGuessPasses+solver.solution.Passes/4: // the passes have not proved the guess, so it is probably wrong
@@ -393,7 +393,7 @@ func (solver *solver) guessAgain() {
 // endProved is called when a pass has proved the upper bounds. It ends the solution, unless the bounds of the initial state are too wide: then
 // the next passes compute more precise lower bounds.
 func (solver *solver) endProved(initial int64) error {
-	if err := solver.readBounds(initial, true); err != nil {
+	if err := solver.readProvedBounds(initial); err != nil {
 		return err
 	}
 	bounds := &solver.solution.Bounds
@@ -416,26 +416,44 @@ func (solver *solver) greatestValue() float64 {
 	return 1
 }
 
-// readBounds reads the bounds of the initial state. If isProved is false, the upper bounds are guesses; the upper bound then stays the last
-// proved one, or becomes the greatest possible value.
-func (solver *solver) readBounds(initial int64, isProved bool) error {
-	var bound [1]float64
-	if err := solver.readValues(bound[:], initial, lowerPhase); err != nil {
+// readProvedBounds stores the lower and the upper bound of the initial state, after the upper bounds were proved.
+func (solver *solver) readProvedBounds(initial int64) error {
+	if err := solver.readLowerBound(initial); err != nil {
+		return err
+	}
+	upper, err := solver.readValue(initial, upperPhase)
+	if err != nil {
+		return err
+	}
+	solver.solution.Bounds.Upper, solver.solution.Bounds.Proved = result.JSONNumber(upper), true
+	return nil
+}
+
+// readUnprovedBounds stores the lower bound of the initial state, while the upper bounds are guesses. The upper bound stays the last proved one or, if none was
+// proved, becomes the greatest possible value.
+func (solver *solver) readUnprovedBounds(initial int64) error {
+	if !solver.solution.Bounds.Proved {
+		solver.solution.Bounds.Upper = result.JSONNumber(solver.greatestValue())
+	}
+	return solver.readLowerBound(initial)
+}
+
+// readLowerBound stores the lower bound of the initial state, with the numbers of passes and blocks.
+func (solver *solver) readLowerBound(initial int64) error {
+	lower, err := solver.readValue(initial, lowerPhase)
+	if err != nil {
 		return err
 	}
 	bounds := &solver.solution.Bounds
-	bounds.Lower, bounds.Passes, bounds.Blocks = result.JSONNumber(bound[0]), solver.solution.Passes, len(solver.blocks)
-	if !isProved {
-		if !bounds.Proved {
-			bounds.Upper = result.JSONNumber(solver.greatestValue())
-		}
-		return nil
-	}
-	if err := solver.readValues(bound[:], initial, upperPhase); err != nil {
-		return err
-	}
-	bounds.Upper, bounds.Proved = result.JSONNumber(bound[0]), true
+	bounds.Lower, bounds.Passes, bounds.Blocks = result.JSONNumber(lower), solver.solution.Passes, len(solver.blocks)
 	return nil
+}
+
+// readValue reads the lower or the upper bound of a state.
+func (solver *solver) readValue(state int64, kind phase) (float64, error) {
+	var value [1]float64
+	err := solver.readValues(value[:], state, kind)
+	return value[0], err
 }
 
 // endSolution ends the solution. Its files of values, marks and rewards become obsolete.

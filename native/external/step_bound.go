@@ -26,7 +26,7 @@ func (solver *solver) endStep(initial int64) error {
 		solver.solution.Phase, solver.solution.Pass = upperPhase, 0
 		return nil
 	}
-	err := solver.readBounds(initial, true)
+	err := solver.readProvedBounds(initial)
 	solver.endSolution()
 	return err
 }

@@ -79,12 +79,15 @@ func (block *Block) rangeOf(state int64) uint32 {
 	return uint32(low)
 }
 
+// roundedUp and roundedDown are values of a parameter isUpper: upper bounds are rounded up, and lower bounds down.
+const roundedUp, roundedDown = true, false
+
 // SweepLower raises lower bounds by one Gauss-Seidel sweep, and returns the greatest relative change.
 func (block *Block) SweepLower() (greatestChange float64) {
 	values := block.ownValues()
 	block.forEachState(func(i int, row uint32) {
 		old := values[i]
-		if bound := block.evaluate(i, row, false); bound > old {
+		if bound := block.evaluate(i, row, roundedDown); bound > old {
 			greatestChange = max(greatestChange, (bound-old)/bound)
 			values[i] = bound
 		}
@@ -99,7 +102,7 @@ func (block *Block) SweepLower() (greatestChange float64) {
 func (block *Block) SweepUpper() (hasRaised bool) {
 	values := block.ownValues()
 	block.forEachState(func(i int, row uint32) {
-		bound := block.evaluate(i, row, true)
+		bound := block.evaluate(i, row, roundedUp)
 		hasRaised = hasRaised || bound > values[i]
 		values[i] = bound
 	})

@@ -8,8 +8,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Conditional returns bounds on the greatest conditional probability of a formula in the state start. In each state of goal, the formula
-// and the condition are satisfied for sure. A path violates the condition only if the scheduler stops it in a state of excluded. Only the
+// Conditional returns bounds on the greatest conditional probability of a formula in the state start. From each state of goal on, the
+// formula and the condition hold with probability one. A path violates the condition only if the scheduler stops it in a state of excluded. Only the
 // value of start is meaningful. It is 0 if no scheduler satisfies the condition with positive probability.
 //
 // A path that is stopped in excluded restarts in start. If a scheduler reaches goal with probability g and stops with probability x in the

@@ -154,7 +154,7 @@ func (search *conditionalRewards) optimizeProbability(direction Direction) (valu
 		return values, err
 	}
 	values = search.withFinalRewards(probability.Exact)
-	restricted := search.withRewards(values, true)
+	restricted := search.withRewards(values, search.preservingChoices(values))
 	graph, reward := sparse.NewGraph(restricted), &restricted.Rewards[0]
 	var expected *Values
 	if search.dir == Max {
@@ -183,25 +183,32 @@ func (search *conditionalRewards) withFinalRewards(probability []*big.Rat) sched
 	return values
 }
 
-// withRewards returns the MDP with the allowed choices and with one reward structure: the reward of a choice times the probability of the goal
-// after it, plus the final rewards that the choice leads to. If onlyKeeping is true, choices that change the probability of the goal are left
-// out. values has the probabilities of the goal and the final rewards.
-func (search *conditionalRewards) withRewards(values schedulerValues, onlyKeeping bool) *sparse.Model {
-	keptChoices := sparse.NewSet(search.NumChoices())
+// withRewards returns the MDP with the given choices and with one reward structure: the reward of a choice times the probability of the goal
+// after it, plus the final rewards that the choice leads to. values has the probabilities of the goal and the final rewards.
+func (search *conditionalRewards) withRewards(values schedulerValues, choices *sparse.Set) *sparse.Model {
 	rewards := sparse.Reward{Choice: make([]float64, search.NumChoices()), ChoiceFractions: make([]*big.Rat, search.NumChoices())}
-	for choice := range search.allowed.All() {
-		state, outcome := search.Owner(uint32(choice)), search.outcomeOf(choice, values)
-		if onlyKeeping && outcome.probability.Cmp(values.probability[state]) != 0 {
+	for choice := range choices.All() {
+		if search.Goal.Has(search.Owner(uint32(choice))) {
 			continue
 		}
-		keptChoices.Add(choice)
-		if !search.Goal.Has(state) {
-			rewards.Choice[choice], rewards.ChoiceFractions[choice] = sparse.NonzeroFloat(outcome.reward), outcome.reward
-		}
+		outcome := search.outcomeOf(choice, values)
+		rewards.Choice[choice], rewards.ChoiceFractions[choice] = sparse.NonzeroFloat(outcome.reward), outcome.reward
 	}
 	model := *search.Model
 	model.Rewards = []sparse.Reward{rewards}
-	return model.Restrict(keptChoices)
+	return model.Restrict(choices)
+}
+
+// preservingChoices returns the allowed choices that preserve the given probability of the goal.
+func (search *conditionalRewards) preservingChoices(values schedulerValues) *sparse.Set {
+	preserving := sparse.NewSet(search.NumChoices())
+	for choice := range search.allowed.All() {
+		state := search.Owner(uint32(choice))
+		if search.outcomeOf(choice, values).probability.Cmp(values.probability[state]) == 0 {
+			preserving.Add(choice)
+		}
+	}
+	return preserving
 }
 
 // choiceOutcome has the probability of the goal after a choice, and the expected reward of the choice and all later ones, on the paths that reach the
@@ -336,7 +343,7 @@ func (search *conditionalRewards) betterThanAll() (schedulerValues, error) {
 	}
 	exactOpts := search.opts
 	exactOpts.Exact, exactOpts.Classic = true, false
-	model := search.withRewards(values, false)
+	model := search.withRewards(values, search.allowed)
 	expected, err := TotalReward(search.ctx, sparse.NewGraph(model), &model.Rewards[0], Max, exactOpts)
 	if err != nil {
 		return values, err

@@ -316,9 +316,10 @@ func BoundsAreFaster(graph *sparse.Graph, steps int) bool {
 	if graph.NumStates() > denseMaxStates || graph.Intervals() {
 		return false
 	}
+	const muchMore = 10 // times as many steps as denseSteps needs at least
 	switch graph.Kind {
 	case sparse.DTMC:
-		return steps > 10*denseMinSteps
+		return steps > muchMore*denseMinSteps
 	case sparse.MDP:
 		return steps > policyAfter*(1+policyMinFactor)
 	}

@@ -80,7 +80,8 @@ func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter
 // reports whether it stored such bounds. lowValues and highValues are the solutions for the lower and upper bounds of the constants; values lies
 // between them.
 func (local *localSystem) proveAround(solver *eliminationSolver, meter *meter, values, lowValues, highValues []float64, maxWidth float64) (proved bool, err error) {
-	for _, fixScheduler := range []bool{true, false} { // slack for the current scheduler, then for all schedulers
+	const wideDelta, narrowDelta = 1e-3, 1e-9
+	for _, fixScheduler := range []bool{true, false} { // first try the slack of the current scheduler, then the greatest slack of all schedulers
 		slack, err := solver.solveSlack(meter, values, fixScheduler)
 		if err != nil {
 			return false, err
@@ -88,9 +89,9 @@ func (local *localSystem) proveAround(solver *eliminationSolver, meter *meter, v
 		if slack == nil || lowValues == nil || highValues == nil {
 			continue
 		}
-		maxDelta := 1e-3
+		maxDelta := wideDelta
 		if fixScheduler { // a better slack may follow, so do not accept wide bounds yet
-			maxDelta = 1e-9
+			maxDelta = narrowDelta
 		}
 		if local.proveInductive(lowValues, highValues, slack, maxDelta, maxWidth) {
 			return true, nil
@@ -155,16 +156,17 @@ func (solver *eliminationSolver) chosenConstant(constants []float64, unknown int
 const gridSlack = 0x1p39
 
 // solveSlack returns the slack vector w of a proof, with w = P w + values under the current scheduler or, unless fixScheduler is set,
-// under the scheduler that maximizes w. It adds a multiple of the rounding grid to values. Only the current scheduler is used if some
-// scheduler may never leave the component.
+// under the scheduler that maximizes w. If bounds are rounded to a grid, a multiple of the grid is added to values, to leave room for this
+// rounding. Only the current scheduler is used if some scheduler may never leave the component.
 func (solver *eliminationSolver) solveSlack(meter *meter, values []float64, fixScheduler bool) ([]float64, error) {
 	rightSide := func(unknown int) float64 { return values[unknown] + solver.equations.rounding.grid*gridSlack }
-	solver.initialGuess, solver.precision = values, 0.1
+	const roughly, maximize = 0.1, false // a rough slack is enough: a proof follows
+	solver.initialGuess, solver.precision = values, roughly
 	mayStay := solver.equations.minimize && solver.equations.hasRewards
 	if fixScheduler || mayStay {
 		return solver.solve(meter, rightSide)
 	}
-	return solver.policyIteration(meter, false, rightSide)
+	return solver.policyIteration(meter, maximize, rightSide)
 }
 
 // proveInductive searches for a number delta up to maxDelta for which lowValues - delta*slack and highValues + delta*slack are inductive bounds. If
@@ -364,7 +366,7 @@ func (local *localSystem) columnUses() *columnIndex {
 	index := &columnIndex{
 		starts: make([]uint32, numUnknowns+2), choiceList: make([]uint32, len(local.termColumns)), owners: make([]uint32, len(local.exitWeights)),
 	}
-	// Counting sort: start[t+1] is the next free index for unknown t. At the end it is the start of unknown t+1.
+	// Counting sort: after the sums, starts[unknown+1] is the next free index for an unknown. At the end it is the start of the next unknown.
 	for _, target := range local.termColumns {
 		index.starts[target+2]++
 	}
@@ -474,11 +476,13 @@ func (solver *eliminationSolver) improveUnknown(unknown int, values []float64, m
 	return best != current
 }
 
-// isNoticeablyBetter reports whether value is better than best by more than the rounding error.
+// isNoticeablyBetter reports whether value is better than best by more than the error of the method that computed them: elimination or, beyond its
+// budget, Bi-CGSTAB.
 func (solver *eliminationSolver) isNoticeablyBetter(value, best float64, minimize bool) bool {
-	threshold := 1e-12
-	if solver.exceedsBudget { // values of Bi-CGSTAB
-		threshold = 1e-9
+	const eliminationErr, iterationErr = 1e-12, 1e-9
+	threshold := eliminationErr
+	if solver.exceedsBudget {
+		threshold = iterationErr
 	}
 	if minimize {
 		return value < best*(1-threshold)

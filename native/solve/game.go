@@ -44,10 +44,10 @@ func (game *Game) side(state int) Direction {
 	return Min
 }
 
-// newSystem returns the equations of the game. The function build makes the equations of the MDP: newSystem for unbounded properties,
-// newStepwise for properties with a number of steps.
-func (game *Game) newSystem(build func(*sparse.Graph, *sparse.Reward, Direction, Options) (*equationSystem, error), reward *sparse.Reward, opts Options) (*equationSystem, error) {
-	sys, err := build(game.graph, reward, Max, opts)
+// newSystem returns the equations of the game. The function newMDPSystem makes the equations of the MDP in which one side has all
+// choices: newSystem for unbounded properties, newStepwise for properties with a number of steps.
+func (game *Game) newSystem(newMDPSystem func(*sparse.Graph, *sparse.Reward, Direction, Options) (*equationSystem, error), reward *sparse.Reward, opts Options) (*equationSystem, error) {
+	sys, err := newMDPSystem(game.graph, reward, Max, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -274,8 +274,8 @@ func (builder *accumulatedController) strategyIn(node controllerNode) (graph *sp
 	return builder.game.graph, int(node.state), builder.choicesBeyondLimit[node.state]
 }
 
-// moveOf returns the move that makes a choice in a node, and adds nodes for new targets. The choice is one of the product, or of the game where
-// the product has ended.
+// moveOf returns the move that makes a choice in a node, and adds nodes for new targets. In a node with a state of the product, it is a choice of
+// the product; otherwise it is a choice of the game.
 func (builder *accumulatedController) moveOf(node controllerNode, choice uint32) sparse.Move {
 	if node.product == 0 {
 		return builder.moveBeyondLimit(node, choice)

@@ -152,7 +152,7 @@ func (local *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin f
 // makeInductive subtracts a margin from the lower bounds, and lowers them by sweeps until one sweep would not lower any of them. Then they
 // are certainly lower bounds. If this takes more than maxSweeps sweeps, it restores the bounds and returns false.
 func (local *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, maxSweeps int) (isInductive bool, err error) {
-	if local.rounding.grid == 0 {
+	if local.rounding.grid == 0 { // without the rounding of bounds to a grid, the lower bounds are inductive already
 		return true, nil
 	}
 	originalBounds := slices.Clone(local.lower)

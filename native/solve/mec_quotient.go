@@ -66,12 +66,12 @@ func (quotient *mecQuotient) copyExits(builder *sparse.DerivedBuilder, state int
 
 // solve returns the optimal values of the states of the quotient, if staying in MEC i forever earns gain i. knownMECs has the MECs whose
 // gain is 0 or 1 by graph analysis.
-func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, knownMECs *sparse.Set, direction Direction, areProbabilities bool, opts Options) (*Values, error) {
+func (quotient *mecQuotient) solve(ctx context.Context, gains *Values, knownMECs *sparse.Set, direction Direction, areProbabilities bool, opts Options) (*Values, error) {
 	sys, err := newSystem(quotient.graph, nil, direction, opts)
 	if err != nil {
 		return nil, err
 	}
-	absorbingStates := quotient.assignGains(sys.values, gain)
+	absorbingStates := quotient.assignGains(sys.values, gains)
 	zeroStates, oneStates := quotient.certainStates(sys.values, knownMECs, areProbabilities)
 	sys.isProbability, sys.maybe = areProbabilities, absorbingStates.Complement()
 	if err := quotient.setCertainValue(ctx, sys, direction == Min, zeroStates, absorbingStates.Minus(zeroStates), 0); err != nil {
@@ -84,18 +84,18 @@ func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, knownMECs 
 }
 
 // assignGains sets the value of the absorbing state of each MEC to the gain of the MEC. It returns the set of absorbing states.
-func (quotient *mecQuotient) assignGains(values, gain *Values) (absorbingStates *sparse.Set) {
+func (quotient *mecQuotient) assignGains(values, gains *Values) (absorbingStates *sparse.Set) {
 	absorbingStates = sparse.NewSet(quotient.graph.NumStates())
 	for i := range quotient.mecs.Num() {
 		state := quotient.mecs.Num() + i
 		absorbingStates.Add(state)
-		if gain.Exact != nil {
-			values.setExact(state, gain.Exact[i])
+		if gains.Exact != nil {
+			values.setExact(state, gains.Exact[i])
 		} else {
-			values.Lower[state], values.Upper[state] = gain.Lower[i], gain.Upper[i]
+			values.Lower[state], values.Upper[state] = gains.Lower[i], gains.Upper[i]
 		}
 	}
-	values.Converged = gain.Converged
+	values.Converged = gains.Converged
 	return absorbingStates
 }
 

@@ -77,7 +77,7 @@ func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, ga
 	if mec.rewardSystem.minimize {
 		improved = gainUpper <= bounds.upper
 	}
-	if improved {
+	if improved { // no earlier scheduler has a better bound, so record the current one
 		for member, state := range members {
 			mec.stayChoices[state] = mec.currentChoices[member]
 		}

@@ -371,7 +371,7 @@ func (change *periodChange) periodEnds(lastValues *Values, fixedDirection Direct
 	if ends.last, err = change.boundsAfterPeriod(lastValues, fixedDirection); err != nil {
 		return ends, err
 	}
-	ends.first = change.system.values
+	ends.first = change.system.values // the values of optimal decisions, which are the fixed ones if nobody decides in the fixed direction
 	if change.decides(fixedDirection) {
 		ends.first, err = change.boundsAfterPeriod(change.middleValues, fixedDirection)
 	}

@@ -97,9 +97,10 @@ func (sys *equationSystem) minimizes(state int) bool {
 // Unless sys.isOneStep is set, it eliminates self-loops and transitions within the end component of the state.
 func (sys *equationSystem) evaluateChoice(state, choice int) choiceBounds {
 	if sys.nature != nil {
-		reward, err := sys.reward.ChoiceTotal(state, choice), sys.rounding.relErr
-		lower := sys.nature.choiceBound(choice, reward, err, sys.values.Lower, false)
-		return choiceBounds{lower, sys.nature.choiceBound(choice, reward, err, sys.values.Upper, true), true}
+		reward, rewardErr := sys.reward.ChoiceTotal(state, choice), sys.rounding.relErr
+		lower := sys.nature.choiceBound(choice, reward, rewardErr, sys.values.Lower, roundedDown)
+		upper := sys.nature.choiceBound(choice, reward, rewardErr, sys.values.Upper, roundedUp)
+		return choiceBounds{lower: lower, upper: upper, leavesState: true}
 	}
 	model, endComponent := sys.graph.Model, sys.endComponentOf(state)
 	reward := sys.reward.ChoiceTotal(state, choice)

@@ -415,16 +415,16 @@ func (uniform *uniformisation) addWeighted(sums []float64, weight float64, value
 	})
 }
 
-// weightOfRemaining tries to replace all remaining terms of a weighted sum by one multiple of the current values, and returns the weight of
-// this term. nextValues has the values after one more step, and changed says that they differ. sums has the sums of the earlier terms. ok is false
-// if this is too imprecise.
+// weightOfRemaining tries to replace all remaining terms of a weighted sum by one multiple of the current values, and returns the weight of this
+// multiple. ok is false if that is too imprecise. nextValues has the values after one more step, and changed says that they differ from values. sums has
+// the sums of the earlier terms.
 func (uniform *uniformisation) weightOfRemaining(step int, changed bool, values, nextValues, sums []float64, remaining remainingWeights) (weight float64, ok bool) {
 	isCheck := !changed || step%checkInterval == 0
 	if isCheck && uniform.canSkipEqualValues(values) {
 		weight, _ = remaining.weightedSum(1)
 		return weight, true
 	}
-	if !changed { // each later step has the same rounding error
+	if !changed { // all later steps have the same values, and each adds the same rounding error
 		uniform.stepsTaken = float64(step + remaining.flatSteps + len(remaining.weights) - 1)
 		weight, _ = remaining.weightedSum(1)
 		return weight, true

@@ -26,7 +26,8 @@ func newVisitEquations(local *localSystem) *visitEquations {
 	equations := &visitEquations{
 		localSystem: local, initialVisits: make([]float64, numUnknowns), starts: make([]uint32, numUnknowns+2), sources: make([]uint32, len(local.termColumns)), probs: make([]float64, len(local.termColumns)),
 	}
-	// Transposition by counting sort: start[t+1] is the next free index of equation t. At the end it is the start of equation t+1.
+	// Transposition by counting sort: after the sums, starts[unknown+1] is the next free index of the equation of an unknown. At the end it is the
+	// start of the next equation.
 	for _, target := range local.termColumns {
 		equations.starts[target+2]++
 	}

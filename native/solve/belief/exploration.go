@@ -87,7 +87,7 @@ const pollInterval = 1 << 12
 // bounds on their values.
 func (search *exploration) explore(ctx context.Context, start *belief) error {
 	search.nodeIndex = map[string]int{}
-	search.addNode(start, false)
+	search.addNode(start, notOnGrid)
 	for i := 0; i < len(search.nodes); i++ { // expand appends nodes
 		if err := ctx.Err(); err != nil {
 			return err
@@ -108,12 +108,15 @@ func (search *exploration) explore(ctx context.Context, start *belief) error {
 	return nil
 }
 
+// onGrid and notOnGrid are values of the parameter isGridPoint.
+const onGrid, notOnGrid = true, false
+
 // addNode returns the number of the node of a belief, and adds a node if the belief is new. isGridPoint says that the belief is a grid point. If
 // the limit of expanded beliefs is reached, the new node is cut off: it gets bounds on its value, and no successors.
 func (search *exploration) addNode(added *belief, isGridPoint bool) int {
 	key := added.mapKey()
-	if i, found := search.nodeIndex[key]; found {
-		return i
+	if number, found := search.nodeIndex[key]; found {
+		return number
 	}
 	newNode := node{belief: added, observation: search.Observation[added.states[0]]}
 	if search.reserveExpansion(isGridPoint) {
@@ -180,16 +183,16 @@ func (search *exploration) representatives(represented *belief) []weightedNode {
 	}
 	expandExactly := search.exactNodes < search.maxExactNodes && represented.totalWeight.BitLen() <= maxBeliefBits
 	if search.resolution == 0 || expandExactly {
-		return []weightedNode{{node: search.addNode(represented, false)}}
+		return []weightedNode{{node: search.addNode(represented, notOnGrid)}}
 	}
 	corners := represented.triangulate(search.resolution)
 	if len(corners) == 1 { // the belief is a grid point
-		return []weightedNode{{node: search.addNode(represented, true)}}
+		return []weightedNode{{node: search.addNode(represented, onGrid)}}
 	}
 	search.isPartial = true
 	nodes := make([]weightedNode, len(corners))
 	for i, corner := range corners {
-		nodes[i] = weightedNode{search.addNode(corner.belief, true), corner.weight}
+		nodes[i] = weightedNode{search.addNode(corner.belief, onGrid), corner.weight}
 	}
 	return nodes
 }
@@ -206,6 +209,9 @@ type finiteMDP struct {
 	graph  *sparse.Graph
 	reward *sparse.Reward
 }
+
+// optimistic and pessimistic are values of the parameter isOptimistic.
+const optimistic, pessimistic = true, false
 
 // buildMDP builds an MDP from the explored beliefs, whose value bounds the value of the POMDP. isExact says whether it has fractions as
 // rewards, too. In the optimistic MDP, grid points replace beliefs, and optimistic bounds replace cut-off beliefs. In the pessimistic MDP,

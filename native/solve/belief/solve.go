@@ -161,7 +161,7 @@ func withKnownBounds(err error, known Bounds) error {
 // tryMemoryless evaluates the best memoryless strategy of the pool, and stores it if it gives the best pessimistic bound.
 func (search *refinement) tryMemoryless(ctx context.Context) error {
 	empty := &exploration{updater: newUpdater(search.pomdp), informedBound: search.informedBound, pool: search.pool}
-	empty.addNode(certainBelief(search.start), false) // cut off at once, since the limits are 0
+	empty.addNode(certainBelief(search.start), notOnGrid) // cut off at once, since the limits are 0
 	return search.tryController(ctx, empty.controller(nil, nil, false))
 }
 
@@ -214,7 +214,7 @@ func (search *refinement) refine(ctx context.Context, explored *exploration) err
 
 // refineOptimistic improves the optimistic bound by the optimistic MDP, and evaluates the controller of its best scheduler.
 func (search *refinement) refineOptimistic(ctx context.Context, explored *exploration) error {
-	mdp, values, err := search.solveAbstraction(ctx, explored, true)
+	mdp, values, err := search.solveAbstraction(ctx, explored, optimistic)
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (search *refinement) refineOptimistic(ctx context.Context, explored *explor
 
 // refinePessimistic evaluates the controller of the best scheduler of the pessimistic MDP.
 func (search *refinement) refinePessimistic(ctx context.Context, explored *exploration) error {
-	mdp, values, err := search.solveAbstraction(ctx, explored, false)
+	mdp, values, err := search.solveAbstraction(ctx, explored, pessimistic)
 	if err != nil {
 		return err
 	}

@@ -294,9 +294,9 @@ func (curve *Curve) separatingWeights(ctx context.Context, objective, limits []*
 	return curve.combine(solution, normals), best, nil
 }
 
-// separatingMargin finds a convex combination of the normals that separates the known points from the targets: the same combination of the
-// targets exceeds its value at every known point by at least margin, which is as great as possible. The solution of the linear program
-// begins with the coefficients. margin is nil if there is no solution.
+// separatingMargin finds, by linear programming, the hyperplane that separates the known points from the target with the greatest margin. Its normal is a
+// convex combination of the given normals: the same combination of targets exceeds its value at every known point by at least margin. solution
+// begins with the coefficients of the combination. margin is nil if there is no solution.
 func (curve *Curve) separatingMargin(ctx context.Context, normals [][]*big.Rat, targets []*big.Rat) (margin *big.Rat, solution []*big.Rat, err error) {
 	program := &solve.LinearProgram{}
 	var sum []solve.Term

@@ -161,22 +161,22 @@ func (form *bernsteinForm) monomialIndex(exponents monomial) int {
 	return index
 }
 
-// forEachRow calls handle for each row of coefficients along parameter i. A row has the coefficients that differ only in the exponent of
+// forEachRow calls handle for each row of coefficients along a parameter. A row has the coefficients that differ only in the exponent of
 // this parameter. handle may change the coefficients, but must not store the row.
-func (form *bernsteinForm) forEachRow(i int, handle func(row []*big.Rat)) {
+func (form *bernsteinForm) forEachRow(parameter int, handle func(row []*big.Rat)) {
 	stride := 1
-	for _, degree := range form.degrees[i+1:] {
+	for _, degree := range form.degrees[parameter+1:] {
 		stride *= degree + 1
 	}
-	length := form.degrees[i] + 1
+	length := form.degrees[parameter] + 1
 	row := make([]*big.Rat, length)
 	for first := range form.coefficients {
 		isRowStart := first/stride%length == 0
 		if !isRowStart {
 			continue
 		}
-		for k := range row {
-			row[k] = form.coefficients[first+k*stride]
+		for exponent := range row {
+			row[exponent] = form.coefficients[first+exponent*stride]
 		}
 		handle(row)
 	}

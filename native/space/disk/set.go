@@ -368,7 +368,8 @@ func newSetWriter(directory *Directory, layout *layout) (*setWriter, error) {
 	}, nil
 }
 
-// addKey appends a key to the set. Keys must be added in ascending order.
+// addKey appends a key to the set. Keys must be added in ascending order. The first key of a block is stored in the index, and every other key as its
+// difference from the key before.
 func (writer *setWriter) addKey(key []uint64) {
 	switch {
 	case writer.numKeys%setBlock == 0:

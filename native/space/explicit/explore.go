@@ -357,7 +357,7 @@ func (search *exploration) addBatch(ctx context.Context, batch *batch) error {
 	if err := search.checkLimits(); err != nil {
 		return err
 	}
-	search.reportProgress(false)
+	search.reportProgress()
 	return ctx.Err()
 }
 
@@ -408,16 +408,20 @@ func (search *exploration) checkLimits() error {
 	return nil
 }
 
-// reportProgress calls Options.Progress with the number of found states, at most ten times a second. If isFinal is set, it always calls it.
-func (search *exploration) reportProgress(isFinal bool) {
+// reportProgress reports the progress, at most ten times a second.
+func (search *exploration) reportProgress() {
+	const interval = 100 * time.Millisecond
+	if search.opts.Progress != nil && time.Since(search.lastReport) >= interval {
+		search.reportNow()
+	}
+}
+
+// reportNow calls Options.Progress with the number of found states.
+func (search *exploration) reportNow() {
 	if search.opts.Progress == nil {
 		return
 	}
 	now := time.Now()
-	const interval = 100 * time.Millisecond
-	if !isFinal && now.Sub(search.lastReport) < interval {
-		return
-	}
 	search.lastReport = now
 	found, seconds := search.store.numStates, max(now.Sub(search.startTime).Seconds(), 1e-9)
 	search.opts.Progress(progress.Progress{Done: int64(found), Unit: progress.States, Rate: float64(found) / seconds})
@@ -425,7 +429,7 @@ func (search *exploration) reportProgress(isFinal bool) {
 
 // buildSpace returns the space of all states found. States that were not expanded get a self-loop.
 func (search *exploration) buildSpace() (*Space, error) {
-	search.reportProgress(true)
+	search.reportNow()
 	space := &Space{
 		part: search.opts.Part, symmetry: search.opts.Symmetry, permutations: search.opts.Permutations, maxDepth: search.opts.Depth,
 		compiled: search.model, codec: search.codec, store: search.store, numOverlaps: search.numOverlaps, numMerged: search.numMerged,

@@ -60,27 +60,28 @@ func (canonical *canonicaliser) replaceByLeastImage(state []uint64) {
 	copy(state, canonical.leastState)
 }
 
-// sortModules sorts the local states of the interchangeable modules of a class within a packed state.
+// sortModules sorts the interchangeable modules of a class within a packed state: it reads the local state of each module (the values of its
+// variables), sorts the local states, and writes them back. So all states that differ by a permutation of the modules become the same state.
 func (canonical *canonicaliser) sortModules(state []uint64, class symmetry.Class) {
 	for len(canonical.localStates) < len(class.Slots) {
 		canonical.localStates = append(canonical.localStates, nil)
 	}
 	localStates := canonical.localStates[:len(class.Slots)]
-	for i, slots := range class.Slots {
-		localStates[i] = localStates[i][:0]
+	for module, slots := range class.Slots {
+		localStates[module] = localStates[module][:0]
 		for _, slot := range slots {
 			field := &canonical.codec.fields[slot]
-			localStates[i] = append(localStates[i], state[field.Word]>>field.Shift&field.Mask)
+			localStates[module] = append(localStates[module], state[field.Word]>>field.Shift&field.Mask)
 		}
 	}
 	if slices.IsSortedFunc(localStates, slices.Compare) {
 		return
 	}
 	slices.SortFunc(localStates, slices.Compare)
-	for i, slots := range class.Slots {
+	for module, slots := range class.Slots {
 		for position, slot := range slots {
 			field := &canonical.codec.fields[slot]
-			state[field.Word] = state[field.Word]&^(field.Mask<<field.Shift) | localStates[i][position]<<field.Shift
+			state[field.Word] = state[field.Word]&^(field.Mask<<field.Shift) | localStates[module][position]<<field.Shift
 		}
 	}
 }

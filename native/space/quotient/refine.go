@@ -211,14 +211,14 @@ func (refiner *refiner) choiceSignature(choice int) []byte {
 			end++
 		}
 		signature = binary.LittleEndian.AppendUint32(signature, block)
-		signature = binary.LittleEndian.AppendUint32(signature, refiner.sumOf(refiner.pairBuffer[start:end]))
+		signature = binary.LittleEndian.AppendUint32(signature, refiner.sumID(refiner.pairBuffer[start:end]))
 		start = end
 	}
 	return signature
 }
 
-// sumOf returns the number of the sum of the given weights. Equal sums have the same number.
-func (refiner *refiner) sumOf(pairs []blockWeight) uint32 {
+// sumID returns the number of the sum of the given weights. Equal sums have the same number.
+func (refiner *refiner) sumID(pairs []blockWeight) uint32 {
 	if len(pairs) == 1 {
 		return refiner.weightID[pairs[0].weight]
 	}
