@@ -8,15 +8,15 @@ import (
 
 // solveAcyclic computes bounds for the maybe states if every cycle among them is a self-loop. It solves the successors of a state before
 // the state itself, so one pass is enough. It returns false, and computes nothing, if several maybe states form a cycle.
-func (sys *equationSystem) solveAcyclic(ctx context.Context, opts Options, maybe *sparse.Set) (isAcyclic bool, err error) {
-	order, ok := sys.graph.Topological(maybe)
+func (system *equationSystem) solveAcyclic(ctx context.Context, opts Options, maybe *sparse.Set) (isAcyclic bool, err error) {
+	order, ok := system.graph.Topological(maybe)
 	if !ok {
 		return false, nil
 	}
 	meter := newMeter(ctx, opts, len(order.Order))
 	for i, first := range order.Start[:len(order.Start)-1] {
 		states := order.Order[first:order.Start[i+1]] // there are no transitions between these states
-		sys.solveIndependent(states)
+		system.solveIndependent(states)
 		meter.progress.Done += len(states)
 		if err := meter.addWork(4 * len(states)); err != nil {
 			return true, err
@@ -26,24 +26,24 @@ func (sys *equationSystem) solveAcyclic(ctx context.Context, opts Options, maybe
 }
 
 // solveIndependent solves states without transitions between them, in parallel.
-func (sys *equationSystem) solveIndependent(states []uint32) {
-	inParallelParts(len(states), 1000, func(from, to int) { sys.solveStates(states[from:to]) })
+func (system *equationSystem) solveIndependent(states []uint32) {
+	inParallelParts(len(states), 1000, func(from, to int) { system.solveStates(states[from:to]) })
 }
 
 // solveStates stores bounds for the given states. All their successors, except the states themselves, must be solved.
-func (sys *equationSystem) solveStates(states []uint32) {
+func (system *equationSystem) solveStates(states []uint32) {
 	for _, state := range states {
-		if bounds := sys.optimumOverChoices(int(state)); bounds.choice != sparse.None { // otherwise the value stays 0
-			sys.values.Lower[state], sys.values.Upper[state] = bounds.lower, bounds.upper
+		if bounds := system.optimumOverChoices(int(state)); bounds.choice != sparse.None { // otherwise the value stays 0
+			system.values.Lower[state], system.values.Upper[state] = bounds.lower, bounds.upper
 		}
 	}
 }
 
 // optimumOverChoices returns bounds on the optimal probability of a state over its choices. All successors except the state itself must be solved.
 // If the optimal choice stays in the state forever, the value is 0 and the choice is sparse.None.
-func (sys *equationSystem) optimumOverChoices(state int) bestBounds {
-	model := sys.graph.Model
-	optimum := emptyBestBounds(sys.minimize)
+func (system *equationSystem) optimumOverChoices(state int) bestBounds {
+	model := system.graph.Model
+	optimum := emptyBestBounds(system.minimize)
 	first, end := model.Choices(state)
 	for choice := first; choice < end; choice++ {
 		firstTransition, endTransition := model.Transitions(choice)
@@ -51,14 +51,14 @@ func (sys *equationSystem) optimumOverChoices(state int) bestBounds {
 		hasSeveralTargets := endTransition-firstTransition > 1
 		switch {
 		case hasSeveralTargets:
-			bounds := sys.evaluateChoice(state, choice)
-			if !bounds.leavesState && sys.minimize { // all transitions lead to the state
+			bounds := system.evaluateChoice(state, choice)
+			if !bounds.leavesState && system.minimize { // all transitions lead to the state
 				return emptyBestBounds(true)
 			}
-			optimum.include(bounds, uint32(choice), sys.minimize)
+			optimum.include(bounds, uint32(choice), system.minimize)
 		case int(target) != state: // a choice with one target has the value of the target
-			optimum.include(choiceBounds{lower: sys.values.Lower[target], upper: sys.values.Upper[target], leavesState: true}, uint32(choice), sys.minimize)
-		case sys.minimize: // the scheduler stays in the state forever
+			optimum.include(choiceBounds{lower: system.values.Lower[target], upper: system.values.Upper[target], leavesState: true}, uint32(choice), system.minimize)
+		case system.minimize: // the scheduler stays in the state forever
 			return emptyBestBounds(true)
 		}
 	}

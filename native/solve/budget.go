@@ -33,7 +33,7 @@ func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 		return nil, false, nil
 	}
 	opts.Scheduler = false
-	sys, err := newSystem(graph, nil, direction, opts)
+	system, err := newSystem(graph, nil, direction, opts)
 	if err != nil {
 		return nil, false, err
 	}
@@ -42,7 +42,7 @@ func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 		recentValues[i] = newValues(graph.Model, opts)
 		recentValues[i].setAll(right, 1)
 	}
-	values, err = sys.solveBudgets(order.Order, budget, recentValues, newStepMeter(ctx, opts, budget.Limit+1))
+	values, err = system.solveBudgets(order.Order, budget, recentValues, newStepMeter(ctx, opts, budget.Limit+1))
 	return values, true, err
 }
 
@@ -60,11 +60,11 @@ func (budget Budget) maxCost() int {
 // solveBudgets computes the values for the budgets 0, 1, 2 and so on, and returns the values for budget.Limit. The slice recentValues is a ring
 // buffer: the values for each budget are at the index budget modulo its length. No choice costs more than this length minus 1. So if that many
 // successive budgets have equal values, all greater budgets have the same values, and the computation stops.
-func (sys *equationSystem) solveBudgets(order []uint32, budget Budget, recentValues []*Values, meter *meter) (values *Values, err error) {
+func (system *equationSystem) solveBudgets(order []uint32, budget Budget, recentValues []*Values, meter *meter) (values *Values, err error) {
 	numEqual := 0 // the number of successive budgets with equal values
 	for spent := 0; spent <= budget.Limit && numEqual < len(recentValues); spent++ {
 		values = recentValues[spent%len(recentValues)]
-		if err := sys.solveBudget(order, spent, budget.Costs, recentValues, meter); err != nil {
+		if err := system.solveBudget(order, spent, budget.Costs, recentValues, meter); err != nil {
 			return nil, err
 		}
 		previous := recentValues[(spent+len(recentValues)-1)%len(recentValues)]
@@ -79,17 +79,17 @@ func (sys *equationSystem) solveBudgets(order []uint32, budget Budget, recentVal
 
 // solveBudget computes the value of each state for one budget, in the given order, and stores the values at index budget modulo
 // len(recentValues).
-func (sys *equationSystem) solveBudget(order []uint32, budget int, costs []int, recentValues []*Values, meter *meter) error {
+func (system *equationSystem) solveBudget(order []uint32, budget int, costs []int, recentValues []*Values, meter *meter) error {
 	values := recentValues[budget%len(recentValues)]
-	workPerState := 2 + len(sys.graph.Target)/sys.graph.NumStates()
+	workPerState := 2 + len(system.graph.Target)/system.graph.NumStates()
 	for _, state := range order {
 		work := workPerState
 		if values.Exact != nil {
-			value := sys.budgetOptimumRat(int(state), budget, costs, recentValues)
+			value := system.budgetOptimumRat(int(state), budget, costs, recentValues)
 			values.setExact(int(state), value)
 			work += reductionCost(value)
 		} else {
-			values.Lower[state], values.Upper[state] = sys.budgetOptimum(int(state), budget, costs, recentValues)
+			values.Lower[state], values.Upper[state] = system.budgetOptimum(int(state), budget, costs, recentValues)
 		}
 		if err := meter.addWork(work); err != nil {
 			return err
@@ -116,39 +116,39 @@ func zeroCostGraph(model *sparse.Model, costs []int) *sparse.Model {
 
 // budgetOptimum returns bounds on the optimal probability of a state with the given budget. A choice that costs k leads to the values for
 // budget-k.
-func (sys *equationSystem) budgetOptimum(state, budget int, costs []int, recentValues []*Values) (lower, upper float64) {
-	optimum := emptyBestBounds(sys.minimize)
-	first, end := sys.graph.Choices(state)
+func (system *equationSystem) budgetOptimum(state, budget int, costs []int, recentValues []*Values) (lower, upper float64) {
+	optimum := emptyBestBounds(system.minimize)
+	first, end := system.graph.Choices(state)
 	for choice := first; choice < end; choice++ {
 		var bounds choiceBounds
 		if costs[choice] <= budget {
-			sys.values = recentValues[(budget-costs[choice])%len(recentValues)] // evaluateChoice reads them
-			sys.isOneStep = costs[choice] > 0                                   // a self-loop with a cost leads to a smaller budget
-			bounds = sys.evaluateChoice(state, choice)
+			system.values = recentValues[(budget-costs[choice])%len(recentValues)] // evaluateChoice reads them
+			system.isOneStep = costs[choice] > 0                                   // a self-loop with a cost leads to a smaller budget
+			bounds = system.evaluateChoice(state, choice)
 		}
 		if !bounds.leavesState { // the choice costs too much, or the scheduler stays in the state forever without cost
 			bounds = choiceBounds{leavesState: true}
 		}
-		optimum.include(bounds, uint32(choice), sys.minimize)
+		optimum.include(bounds, uint32(choice), system.minimize)
 	}
 	return min(optimum.lower, 1), min(optimum.upper, 1)
 }
 
 // budgetOptimumRat returns the exact optimal probability of a state with the given budget. A choice that costs k leads to the values for
 // budget-k.
-func (sys *equationSystem) budgetOptimumRat(state, budget int, costs []int, recentValues []*Values) (best *big.Rat) {
-	first, end := sys.graph.Choices(state)
+func (system *equationSystem) budgetOptimumRat(state, budget int, costs []int, recentValues []*Values) (best *big.Rat) {
+	first, end := system.graph.Choices(state)
 	for choice := first; choice < end; choice++ {
 		var value *big.Rat
 		if costs[choice] <= budget {
-			sys.values = recentValues[(budget-costs[choice])%len(recentValues)]
-			sys.isOneStep = costs[choice] > 0
-			value = sys.exactChoiceValue(state, choice)
+			system.values = recentValues[(budget-costs[choice])%len(recentValues)]
+			system.isOneStep = costs[choice] > 0
+			value = system.exactChoiceValue(state, choice)
 		}
 		if value == nil { // the choice costs too much, or the scheduler stays in the state forever without cost
 			value = new(big.Rat)
 		}
-		if isBetterRat(value, best, sys.minimize) {
+		if isBetterRat(value, best, system.minimize) {
 			best = value
 		}
 	}

@@ -13,40 +13,40 @@ const maxUnlimitedStates = 10_000
 
 // solve returns bounds on the solution of the equations of all maybe states. It solves the strongly connected components one by one,
 // successors first. canStayWithoutReward says that a scheduler may be able to stay in the maybe states forever without reward.
-func (sys *equationSystem) solve(ctx context.Context, opts Options, canStayWithoutReward bool) (*Values, error) {
-	components := sys.graph.Components(sys.maybe, sys.choices)
-	cyclicIDs := sys.cyclicComponents(components)
-	if canStayWithoutReward && sys.graph.Kind == sparse.MDP && !cyclicIDs.Empty() {
-		if err := sys.findEndComponents(ctx, components, cyclicIDs); err != nil {
+func (system *equationSystem) solve(ctx context.Context, opts Options, canStayWithoutReward bool) (*Values, error) {
+	components := system.graph.Components(system.maybe, system.choices)
+	cyclicIDs := system.cyclicComponents(components)
+	if canStayWithoutReward && system.graph.Kind == sparse.MDP && !cyclicIDs.Empty() {
+		if err := system.findEndComponents(ctx, components, cyclicIDs); err != nil {
 			return nil, err
 		}
 	}
-	epsilon := opts.epsilon() / float64(sys.cyclicDepth(components, cyclicIDs)) // because the widths of components add up
-	if sys.rounding.isGridCoarse() {                                            // the grid widens the bounds on both sides
+	epsilon := opts.epsilon() / float64(system.cyclicDepth(components, cyclicIDs)) // because the widths of components add up
+	if system.rounding.isGridCoarse() {                                            // the grid widens the bounds on both sides
 		epsilon /= 2
 	}
-	if err := sys.solveComponents(ctx, components, opts, epsilon); err != nil {
+	if err := system.solveComponents(ctx, components, opts, epsilon); err != nil {
 		return nil, err
 	}
-	sys.leaveEndComponents(sys.values.Scheduler)
-	if opts.Classic && !sys.isExact() && !cyclicIDs.Empty() {
-		sys.values.Estimated = true
-		copy(sys.values.Upper, sys.values.Lower)
+	system.leaveEndComponents(system.values.Scheduler)
+	if opts.Classic && !system.isExact() && !cyclicIDs.Empty() {
+		system.values.Estimated = true
+		copy(system.values.Upper, system.values.Lower)
 	}
-	return sys.values, nil
+	return system.values, nil
 }
 
 // solveComponents solves the components in the given order, with a relative width of at most epsilon for each component.
-func (sys *equationSystem) solveComponents(ctx context.Context, components *sparse.Components, opts Options, epsilon float64) error {
+func (system *equationSystem) solveComponents(ctx context.Context, components *sparse.Components, opts Options, epsilon float64) error {
 	meter := newMeter(ctx, opts, len(components.States))
 	if len(components.States) < maxUnlimitedStates {
 		meter.maxWork = 0
 	}
-	releaser := sys.newExactReleaser(opts.Within, components.States) // frees fractions that are not needed any more
+	releaser := system.newExactReleaser(opts.Within, components.States) // frees fractions that are not needed any more
 	var index unknownIndex
 	for i := range components.Num() {
 		members := components.Members(i)
-		work, err := sys.solveComponent(members, &index, meter, opts, epsilon)
+		work, err := system.solveComponent(members, &index, meter, opts, epsilon)
 		if err != nil {
 			return err
 		}
@@ -56,29 +56,29 @@ func (sys *equationSystem) solveComponents(ctx context.Context, components *spar
 			return err
 		}
 	}
-	sys.values.Sweeps += meter.progress.Sweeps
+	system.values.Sweeps += meter.progress.Sweeps
 	return nil
 }
 
 // solveComponent solves the equations of the members of a component, with a relative width of at most epsilon. All other successors must be
 // solved. It returns the work that the meter has not counted yet.
-func (sys *equationSystem) solveComponent(members []uint32, index *unknownIndex, meter *meter, opts Options, epsilon float64) (work int, err error) {
-	if sys.isExact() {
-		return sys.solveExact(members, index, meter)
+func (system *equationSystem) solveComponent(members []uint32, index *unknownIndex, meter *meter, opts Options, epsilon float64) (work int, err error) {
+	if system.isExact() {
+		return system.solveExact(members, index, meter)
 	}
 	if len(members) == 1 {
-		return sys.solveState(int(members[0])), nil
+		return system.solveState(int(members[0])), nil
 	}
-	local := sys.localSystem(members, index)
+	local := system.localSystem(members, index)
 	if err := local.solve(meter, opts, epsilon); err != nil {
 		return 0, err
 	}
-	sys.storeSolution(local, members, index)
+	system.storeSolution(local, members, index)
 	return 0, nil
 }
 
 // cyclicComponents returns the indices of the components with several states.
-func (sys *equationSystem) cyclicComponents(components *sparse.Components) *sparse.Set {
+func (system *equationSystem) cyclicComponents(components *sparse.Components) *sparse.Set {
 	cyclicIDs := sparse.NewSet(components.Num())
 	for i := range components.Num() {
 		if components.Start[i+1]-components.Start[i] > 1 {
@@ -89,12 +89,12 @@ func (sys *equationSystem) cyclicComponents(components *sparse.Components) *spar
 }
 
 // findEndComponents finds the end components without reward. A scheduler can stay there forever.
-func (sys *equationSystem) findEndComponents(ctx context.Context, components *sparse.Components, cyclicIDs *sparse.Set) (err error) {
-	states := sparse.NewSet(sys.graph.NumStates())
+func (system *equationSystem) findEndComponents(ctx context.Context, components *sparse.Components, cyclicIDs *sparse.Set) (err error) {
+	states := sparse.NewSet(system.graph.NumStates())
 	for i := range cyclicIDs.All() {
 		addStates(states, components.Members(i))
 	}
-	sys.endComponents, err = sys.graph.EndComponents(ctx, states, sys.zeroRewardChoices(states))
+	system.endComponents, err = system.graph.EndComponents(ctx, states, system.zeroRewardChoices(states))
 	return err
 }
 
@@ -106,12 +106,12 @@ func addStates(set *sparse.Set, states []uint32) {
 }
 
 // zeroRewardChoices returns the usable choices of the states without reward.
-func (sys *equationSystem) zeroRewardChoices(states *sparse.Set) *sparse.Set {
-	result := sparse.NewSet(sys.graph.NumChoices())
+func (system *equationSystem) zeroRewardChoices(states *sparse.Set) *sparse.Set {
+	result := sparse.NewSet(system.graph.NumChoices())
 	for state := range states.All() {
-		first, end := sys.graph.Choices(state)
+		first, end := system.graph.Choices(state)
 		for choice := first; choice < end; choice++ {
-			if sys.isUsableChoice(choice) && sys.reward.ChoiceTotal(state, choice) == 0 {
+			if system.isUsableChoice(choice) && system.reward.ChoiceTotal(state, choice) == 0 {
 				result.Add(choice)
 			}
 		}
@@ -121,14 +121,14 @@ func (sys *equationSystem) zeroRewardChoices(states *sparse.Set) *sparse.Set {
 
 // cyclicDepth returns the greatest number of components with several states that one path visits, at least 1. The widths of the bounds of
 // these components can add up.
-func (sys *equationSystem) cyclicDepth(components *sparse.Components, cyclicIDs *sparse.Set) int {
+func (system *equationSystem) cyclicDepth(components *sparse.Components, cyclicIDs *sparse.Set) int {
 	if cyclicIDs.Empty() {
 		return 1
 	}
 	depths := make([]int32, components.Num())
 	greatest := int32(1)
 	for i := range components.Num() { // transitions lead to components with smaller indices, which are done
-		depths[i] = sys.successorDepth(components, i, depths)
+		depths[i] = system.successorDepth(components, i, depths)
 		if cyclicIDs.Has(i) {
 			depths[i]++
 		}
@@ -138,11 +138,11 @@ func (sys *equationSystem) cyclicDepth(components *sparse.Components, cyclicIDs 
 }
 
 // successorDepth returns the greatest depth of a successor of a component.
-func (sys *equationSystem) successorDepth(components *sparse.Components, component int, depths []int32) int32 {
+func (system *equationSystem) successorDepth(components *sparse.Components, component int, depths []int32) int32 {
 	greatest := int32(0)
 	for _, state := range components.Members(component) {
-		first, end := sys.graph.Choices(int(state))
-		for _, target := range sys.graph.Target[sys.graph.FirstTransition[first]:sys.graph.FirstTransition[end]] {
+		first, end := system.graph.Choices(int(state))
+		for _, target := range system.graph.Target[system.graph.FirstTransition[first]:system.graph.FirstTransition[end]] {
 			if id := components.ID[target]; id != sparse.None && id < uint32(component) { // another component
 				greatest = max(greatest, depths[id])
 			}
@@ -175,40 +175,40 @@ func (index *unknownIndex) clearUnknowns(members []uint32) {
 
 // localSystem builds the equations of one strongly connected component. It stores the number of each member's unknown in index, which the
 // caller must reset.
-func (sys *equationSystem) localSystem(members []uint32, index *unknownIndex) *localSystem {
-	index.allocate(sys.graph.NumStates())
-	local := &localSystem{minimize: sys.minimize, isProbability: sys.isProbability, rounding: sys.rounding, hasRewards: sys.reward != nil}
-	groups := sys.numberUnknowns(members, index)
-	sys.reserveCapacity(local, members)
+func (system *equationSystem) localSystem(members []uint32, index *unknownIndex) *localSystem {
+	index.allocate(system.graph.NumStates())
+	local := &localSystem{minimize: system.minimize, isProbability: system.isProbability, rounding: system.rounding, hasRewards: system.reward != nil}
+	groups := system.numberUnknowns(members, index)
+	system.reserveCapacity(local, members)
 	for _, group := range groups {
 		local.choiceStarts = append(local.choiceStarts, uint32(len(local.termStarts)))
 		for _, state := range group {
-			sys.addLocalRows(local, int(state), index)
+			system.addLocalRows(local, int(state), index)
 		}
 	}
 	local.choiceStarts = append(local.choiceStarts, uint32(len(local.termStarts)))
 	local.termStarts = append(local.termStarts, uint32(len(local.termColumns)))
-	local.initBounds(sys.values.Scheduler != nil || sys.isExact())
+	local.initBounds(system.values.Scheduler != nil || system.isExact())
 	return local
 }
 
 // addLocalRows appends the usable choices of a state to a local system.
-func (sys *equationSystem) addLocalRows(local *localSystem, state int, index *unknownIndex) {
-	first, end := sys.graph.Choices(state)
+func (system *equationSystem) addLocalRows(local *localSystem, state int, index *unknownIndex) {
+	first, end := system.graph.Choices(state)
 	for choice := first; choice < end; choice++ {
-		if sys.isUsableChoice(choice) {
-			sys.addLocalRow(local, state, choice, index)
+		if system.isUsableChoice(choice) {
+			system.addLocalRow(local, state, choice, index)
 		}
 	}
 }
 
 // reserveCapacity allocates the slices of a local system with capacity for all choices of the members.
-func (sys *equationSystem) reserveCapacity(local *localSystem, members []uint32) {
+func (system *equationSystem) reserveCapacity(local *localSystem, members []uint32) {
 	rows, terms := 0, 0
 	for _, state := range members {
-		first, end := sys.graph.Choices(int(state))
+		first, end := system.graph.Choices(int(state))
 		rows += end - first
-		terms += int(sys.graph.FirstTransition[end] - sys.graph.FirstTransition[first])
+		terms += int(system.graph.FirstTransition[end] - system.graph.FirstTransition[first])
 	}
 	local.termStarts = make([]uint32, 0, rows+1)
 	local.termColumns = make([]uint32, 0, terms)
@@ -222,15 +222,15 @@ func (sys *equationSystem) reserveCapacity(local *localSystem, members []uint32)
 
 // numberUnknowns numbers the unknowns of a component. All states of an end component without reward share one unknown; every other state
 // has its own. It stores the unknown of each member in index, and returns the states of each unknown.
-func (sys *equationSystem) numberUnknowns(members []uint32, index *unknownIndex) [][]uint32 {
+func (system *equationSystem) numberUnknowns(members []uint32, index *unknownIndex) [][]uint32 {
 	groups := make([][]uint32, 0, len(members))
 	for i, state := range members {
 		if index.unknowns[state] != sparse.None {
 			continue
 		}
 		group := members[i : i+1]
-		if id := sys.endComponentOf(int(state)); id != sparse.None {
-			group = sys.endComponents.Members(int(id))
+		if id := system.endComponentOf(int(state)); id != sparse.None {
+			group = system.endComponents.Members(int(id))
 		}
 		for _, target := range group {
 			index.unknowns[target] = uint32(len(groups))
@@ -242,26 +242,26 @@ func (sys *equationSystem) numberUnknowns(members []uint32, index *unknownIndex)
 
 // addLocalRow appends the equation of a choice to a local system, unless all its transitions stay in the unknown of its state. The
 // weights and the constant are divided by the sum of the weights of the other transitions.
-func (sys *equationSystem) addLocalRow(local *localSystem, state, choice int, index *unknownIndex) {
+func (system *equationSystem) addLocalRow(local *localSystem, state, choice int, index *unknownIndex) {
 	firstTerm := len(local.termColumns)
-	row := sys.addTerms(local, state, choice, index)
+	row := system.addTerms(local, state, choice, index)
 	if row.weightSum == 0 {
 		return
 	}
 	if row.mustNormalize {
-		row.lower, row.upper = sys.rounding.divideBounds(row.lower, row.upper, row.weightSum)
+		row.lower, row.upper = system.rounding.divideBounds(row.lower, row.upper, row.weightSum)
 		row.exitWeight /= row.weightSum
 		local.divideWeights(firstTerm, row.weightSum)
 	}
 	if row.maxTarget > 0 { // even if the products underflow
-		row.upper = max(row.upper, sys.rounding.leastBound)
+		row.upper = max(row.upper, system.rounding.leastBound)
 	}
 	local.termStarts = append(local.termStarts, uint32(firstTerm))
 	local.lowerConstants = append(local.lowerConstants, row.lower)
 	local.upperConstants = append(local.upperConstants, row.upper)
 	// The error covers the sum in the constant, the division by the sum of weights, and the sums in sweeps.
-	first, end := sys.graph.Transitions(choice)
-	local.evaluationErrs = append(local.evaluationErrs, sys.rounding.sumErr(2*(end-first)))
+	first, end := system.graph.Transitions(choice)
+	local.evaluationErrs = append(local.evaluationErrs, system.rounding.sumErr(2*(end-first)))
 	local.exitWeights = append(local.exitWeights, row.exitWeight)
 	local.modelChoices = append(local.modelChoices, uint32(choice))
 	local.recordWidth(row.lower, row.upper, row.exitWeight)
@@ -278,13 +278,13 @@ type localRow struct {
 
 // addTerms appends a term for each transition of a choice to another unknown of the component. It adds all other transitions, except
 // self-loops, to the constant of the returned row.
-func (sys *equationSystem) addTerms(local *localSystem, state, choice int, index *unknownIndex) localRow {
+func (system *equationSystem) addTerms(local *localSystem, state, choice int, index *unknownIndex) localRow {
 	unknown := index.unknowns[state]
-	reward := sys.reward.ChoiceTotal(state, choice)
-	row := localRow{lower: reward, upper: reward, maxTarget: reward, mustNormalize: sys.graph.Kind == sparse.CTMC}
-	first, end := sys.graph.Transitions(choice)
+	reward := system.reward.ChoiceTotal(state, choice)
+	row := localRow{lower: reward, upper: reward, maxTarget: reward, mustNormalize: system.graph.Kind == sparse.CTMC}
+	first, end := system.graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
-		target, weight := int(sys.graph.Target[transition]), sys.graph.Prob(transition)
+		target, weight := int(system.graph.Target[transition]), system.graph.Prob(transition)
 		switch targetUnknown := index.unknowns[target]; {
 		case targetUnknown == unknown: // a self-loop
 			row.mustNormalize = true
@@ -293,9 +293,9 @@ func (sys *equationSystem) addTerms(local *localSystem, state, choice int, index
 			local.termColumns = append(local.termColumns, targetUnknown)
 			local.termWeights = append(local.termWeights, weight)
 		default:
-			row.lower += weight * sys.values.Lower[target]
-			row.upper += weight * sys.values.Upper[target]
-			row.maxTarget = max(row.maxTarget, sys.values.Upper[target])
+			row.lower += weight * system.values.Lower[target]
+			row.upper += weight * system.values.Upper[target]
+			row.maxTarget = max(row.maxTarget, system.values.Upper[target])
 			row.exitWeight += weight
 		}
 		row.weightSum += weight
@@ -328,21 +328,21 @@ func (local *localSystem) recordWidth(lower, upper, exitWeight float64) {
 }
 
 // storeSolution copies the bounds and the scheduler of a local system to the states of its component, and clears the index of unknowns.
-func (sys *equationSystem) storeSolution(local *localSystem, members []uint32, index *unknownIndex) {
-	sys.values.Converged = sys.values.Converged && local.hasConverged
-	sys.values.Extended = sys.values.Extended || local.isExtended
+func (system *equationSystem) storeSolution(local *localSystem, members []uint32, index *unknownIndex) {
+	system.values.Converged = system.values.Converged && local.hasConverged
+	system.values.Extended = system.values.Extended || local.isExtended
 	for _, state := range members {
 		unknown := index.unknowns[state]
-		sys.values.Lower[state], sys.values.Upper[state] = local.lower[unknown], local.upper[unknown]
+		system.values.Lower[state], system.values.Upper[state] = local.lower[unknown], local.upper[unknown]
 	}
-	sys.storeScheduler(local, members, index)
+	system.storeScheduler(local, members, index)
 	index.clearUnknowns(members)
 }
 
 // storeScheduler translates the scheduler of a local system to the model. If an unknown is a whole end component, only the state that owns
 // the selected choice gets one; leaveEndComponents finds choices for the other states.
-func (sys *equationSystem) storeScheduler(local *localSystem, members []uint32, index *unknownIndex) {
-	if sys.values.Scheduler == nil {
+func (system *equationSystem) storeScheduler(local *localSystem, members []uint32, index *unknownIndex) {
+	if system.values.Scheduler == nil {
 		return
 	}
 	for _, state := range members {
@@ -350,25 +350,25 @@ func (sys *equationSystem) storeScheduler(local *localSystem, members []uint32, 
 		if localChoice == sparse.None {
 			continue
 		}
-		first, end := sys.graph.Choices(int(state))
+		first, end := system.graph.Choices(int(state))
 		choice := local.modelChoices[localChoice]
 		if first <= int(choice) && int(choice) < end {
-			sys.values.Scheduler[state] = choice
+			system.values.Scheduler[state] = choice
 		}
 	}
 }
 
 // leaveEndComponents completes a scheduler in the end components. A state without a choice gets a choice that moves towards a state with a
 // choice, from which the scheduler leaves the end component.
-func (sys *equationSystem) leaveEndComponents(scheduler []uint32) {
-	if scheduler == nil || sys.endComponents == nil {
+func (system *equationSystem) leaveEndComponents(scheduler []uint32) {
+	if scheduler == nil || system.endComponents == nil {
 		return
 	}
-	exitStates := sparse.NewSet(sys.graph.NumStates())
-	for _, state := range sys.endComponents.States {
+	exitStates := sparse.NewSet(system.graph.NumStates())
+	for _, state := range system.endComponents.States {
 		if scheduler[state] != sparse.None {
 			exitStates.Add(int(state))
 		}
 	}
-	sys.graph.Approach(sys.endComponents.Choices, exitStates, scheduler)
+	system.graph.Approach(system.endComponents.Choices, exitStates, scheduler)
 }

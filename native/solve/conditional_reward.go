@@ -34,7 +34,7 @@ type RewardGivenGoal struct {
 // Source: Baier, Klein, Klüppelholz and Wunderlich, Maximizing the conditional expected reward for reaching the goal (TACAS 2017), for
 // the reward beyond which the scheduler needs no memory (the saturation point), and for the criterion of infinite maxima.
 func (problem *RewardGivenGoal) Optimum(ctx context.Context, start uint32, direction Direction, opts Options) (values *Values, isDefined bool, err error) {
-	search := &conditionalRewards{RewardGivenGoal: problem, ctx: ctx, start: int(start), dir: direction, opts: opts, allStates: sparse.FullSet(problem.NumStates())}
+	search := &conditionalRewards{RewardGivenGoal: problem, ctx: ctx, start: int(start), direction: direction, opts: opts, allStates: sparse.FullSet(problem.NumStates())}
 	search.opts.Scheduler, search.opts.Within = false, nil
 	if !problem.ExistsUntil(search.allStates, problem.Goal).Has(search.start) {
 		return nil, false, nil
@@ -58,7 +58,7 @@ type conditionalRewards struct {
 	*RewardGivenGoal
 	ctx       context.Context
 	start     int
-	dir       Direction
+	direction Direction
 	opts      Options
 	allStates *sparse.Set
 	// allowed are the choices that the optimum may use. For a minimum they cannot lead to an infinite reward. The other fields are about
@@ -81,7 +81,7 @@ func (search *conditionalRewards) avoidInfiniteRewards() (isInfinite bool) {
 	search.allowed, search.reached = search.ChoicesOf(search.allStates), search.allStates
 	if !infiniteGoalStates.Empty() {
 		avoiding := search.Prob0E(search.allStates, infiniteGoalStates)
-		if search.dir == Max || !avoiding.Has(search.start) {
+		if search.direction == Max || !avoiding.Has(search.start) {
 			return true
 		}
 		search.allowed = search.choicesStayingIn(avoiding)
@@ -100,7 +100,7 @@ func (search *conditionalRewards) setSaturated() (isInfinite bool, err error) {
 	}
 	search.saturated = maximal
 	switch {
-	case search.dir == Min:
+	case search.direction == Min:
 		search.saturated, err = search.optimizeProbability(Min)
 	case slices.Contains(maximal.reward, nil) || search.hasRewardCycleAvoidingGoal(): // a reward of nil is infinite
 		return true, nil
@@ -157,7 +157,7 @@ func (search *conditionalRewards) optimizeProbability(direction Direction) (valu
 	restricted := search.withRewards(values, search.preservingChoices(values))
 	graph, reward := sparse.NewGraph(restricted), &restricted.Rewards[0]
 	var expected *Values
-	if search.dir == Max {
+	if search.direction == Max {
 		expected, err = TotalReward(search.ctx, graph, reward, Max, exactOpts)
 	} else {
 		endStates := sparse.SelectStates(search.NumStates(), func(state int) bool { return search.Goal.Has(state) || probability.Exact[state].Sign() == 0 })
@@ -271,7 +271,7 @@ func (search *conditionalRewards) solve() (values *Values, err error) {
 	}
 	for numLevels := -1; ; {
 		neededLevels := search.unitsOf(new(big.Rat).Add(optimum, offset))
-		isEnough := values != nil && (search.dir == Min || neededLevels.Cmp(big.NewInt(int64(numLevels))) < 0)
+		isEnough := values != nil && (search.direction == Min || neededLevels.Cmp(big.NewInt(int64(numLevels))) < 0)
 		switch {
 		case isEnough:
 			return values, nil
@@ -321,7 +321,7 @@ func (search *conditionalRewards) boundWithFewerLevels(saturation *big.Int) (*Va
 			return nil, err
 		}
 		lower, upper := attained, outer
-		if search.dir == Min {
+		if search.direction == Min {
 			lower, upper = outer, attained
 		}
 		isBound := search.rewardOfUnits(levels).Cmp(new(big.Rat).SetFloat64(outer.Upper[0])) >= 0
@@ -338,7 +338,7 @@ func (search *conditionalRewards) boundWithFewerLevels(saturation *big.Int) (*Va
 // probability of the goal plus the expected reward. No scheduler need attain them.
 func (search *conditionalRewards) betterThanAll() (schedulerValues, error) {
 	values := search.withFinalRewards(search.saturated.probability)
-	if search.dir == Min {
+	if search.direction == Min {
 		return values, nil // rewards are at least 0
 	}
 	exactOpts := search.opts
@@ -393,7 +393,7 @@ func (search *conditionalRewards) solveLevels(numLevels int, finalValues schedul
 		}
 	}
 	wanted := levelSuccess
-	if search.dir == Min { // the minimum of success is 1 minus the maximum of failure
+	if search.direction == Min { // the minimum of success is 1 minus the maximum of failure
 		wanted = levelFailure
 	}
 	success, err := Conditional(search.ctx, sparse.NewGraph(model), sparse.SetOf(numStates, wanted), excluded, firstLevelState, opts)
@@ -413,7 +413,7 @@ func (search *conditionalRewards) optimumOf(success *Values, scale *big.Rat) *Va
 		lower.SetFloat64(success.Lower[firstLevelState])
 		upper.SetFloat64(success.Upper[firstLevelState])
 	}
-	if search.dir == Min {
+	if search.direction == Min {
 		one := big.NewRat(1, 1)
 		lower, upper = new(big.Rat).Sub(one, upper), new(big.Rat).Sub(one, lower)
 	}

@@ -20,7 +20,7 @@ import (
 // stopping criterion and learning algorithm (CAV 2018), algorithms 1 and 2.
 type deflation struct {
 	game    *Game
-	sys     *equationSystem
+	system  *equationSystem
 	epsilon float64
 	meter   *meter
 	// strategy has, for each maybe state of the maximizer, the last choice that raised its lower bound. The values of this strategy
@@ -34,25 +34,25 @@ type deflation struct {
 // maxGameSweeps is the number of sweeps over a component after which strategy improvement takes over.
 const maxGameSweeps = 4000
 
-func newDeflation(game *Game, sys *equationSystem, strategy []uint32, opts Options) *deflation {
-	return &deflation{game: game, sys: sys, epsilon: opts.epsilon(), strategy: strategy, currentSet: sparse.NewSet(game.graph.NumStates())}
+func newDeflation(game *Game, system *equationSystem, strategy []uint32, opts Options) *deflation {
+	return &deflation{game: game, system: system, epsilon: opts.epsilon(), strategy: strategy, currentSet: sparse.NewSet(game.graph.NumStates())}
 }
 
 // solve narrows the bounds of the maybe states (whose value is not known to be 0 or 1) to a relative width of epsilon. It solves one strongly connected
 // component after the other, successors first.
 func (bounds *deflation) solve(ctx context.Context, opts Options) error {
-	sys := bounds.sys
-	for state := range sys.maybe.All() {
-		sys.values.Upper[state] = 1
+	system := bounds.system
+	for state := range system.maybe.All() {
+		system.values.Upper[state] = 1
 	}
-	components := sys.graph.Components(sys.maybe, nil)
-	cyclic := sys.cyclicComponents(components)
-	bounds.epsilon /= float64(sys.cyclicDepth(components, cyclic))
+	components := system.graph.Components(system.maybe, nil)
+	cyclic := system.cyclicComponents(components)
+	bounds.epsilon /= float64(system.cyclicDepth(components, cyclic))
 	bounds.meter = newMeter(ctx, opts, len(components.States))
 	for i := range components.Num() {
 		members := components.Members(i)
 		if len(members) == 1 {
-			bounds.tightenBounds(int(members[0]), sys.optimalBounds(int(members[0])))
+			bounds.tightenBounds(int(members[0]), system.optimalBounds(int(members[0])))
 		} else if err := bounds.solveComponent(ctx, members, min(opts.maxSweeps(), maxGameSweeps)); err != nil {
 			return err
 		}
@@ -61,16 +61,16 @@ func (bounds *deflation) solve(ctx context.Context, opts Options) error {
 			return err
 		}
 	}
-	sys.values.Sweeps += bounds.meter.progress.Sweeps
+	system.values.Sweeps += bounds.meter.progress.Sweeps
 	return nil
 }
 
 // withMinimizer adds the minimizer's optimal choices to the strategy. One step with them raises no upper bound, so they attain the upper bounds.
 func (bounds *deflation) withMinimizer() []uint32 {
-	bounds.sys.isOneStep = true
-	defer func() { bounds.sys.isOneStep = false }()
-	for state := range bounds.sys.maybe.Minus(bounds.game.maximizer).All() {
-		bounds.strategy[state] = bounds.sys.optimalBounds(state).choice
+	bounds.system.isOneStep = true
+	defer func() { bounds.system.isOneStep = false }()
+	for state := range bounds.system.maybe.Minus(bounds.game.maximizer).All() {
+		bounds.strategy[state] = bounds.system.optimalBounds(state).choice
 	}
 	return bounds.strategy
 }
@@ -79,7 +79,7 @@ func (bounds *deflation) withMinimizer() []uint32 {
 // the sweeps it searches the end components again, because they depend on the bounds.
 func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, limit int) error {
 	const maxSweepsBetweenSearches = 256
-	values := bounds.sys.values
+	values := bounds.system.values
 	submodel := bounds.newSubMDP(members)
 	bounds.endComponents = nil
 	for sweep := 1; ; sweep++ {
@@ -107,11 +107,11 @@ func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, l
 // sweep updates the bounds of all members once, and deflates the end components. changed says whether a bound changed, tooWide whether the
 // bounds of a member are still too wide. work is the number of evaluated transitions.
 func (bounds *deflation) sweep(members []uint32) (work int, changed, tooWide bool) {
-	sys, values := bounds.sys, bounds.sys.values
+	system, values := bounds.system, bounds.system.values
 	for _, state := range members {
-		changed = bounds.tightenBounds(int(state), sys.optimalBounds(int(state))) || changed
-		first, end := sys.graph.Choices(int(state))
-		work += int(sys.graph.FirstTransition[end] - sys.graph.FirstTransition[first])
+		changed = bounds.tightenBounds(int(state), system.optimalBounds(int(state))) || changed
+		first, end := system.graph.Choices(int(state))
+		work += int(system.graph.FirstTransition[end] - system.graph.FirstTransition[first])
 	}
 	for _, set := range bounds.endComponents {
 		changed = bounds.deflate(set) || changed
@@ -124,7 +124,7 @@ func (bounds *deflation) sweep(members []uint32) (work int, changed, tooWide boo
 
 // tightenBounds narrows the bounds of a state to the bounds of its best choices. It reports whether a bound changed.
 func (bounds *deflation) tightenBounds(state int, best bestBounds) (changed bool) {
-	values := bounds.sys.values
+	values := bounds.system.values
 	if best.choice == sparse.None {
 		return false
 	}
@@ -146,8 +146,8 @@ func (bounds *deflation) deflate(set []uint32) (changed bool) {
 	exitBound := bounds.bestExit(set)
 	for _, state := range set {
 		bounds.currentSet.Remove(int(state))
-		if bounds.sys.values.Upper[state] > exitBound {
-			bounds.sys.values.Upper[state], changed = exitBound, true
+		if bounds.system.values.Upper[state] > exitBound {
+			bounds.system.values.Upper[state], changed = exitBound, true
 		}
 	}
 	return changed
@@ -161,10 +161,10 @@ func (bounds *deflation) bestExit(set []uint32) float64 {
 		if !bounds.game.maximizer.Has(int(state)) {
 			continue
 		}
-		first, end := bounds.sys.graph.Choices(int(state))
+		first, end := bounds.system.graph.Choices(int(state))
 		for choice := first; choice < end; choice++ {
 			if !bounds.game.staysIn(choice, bounds.currentSet) {
-				exitBound = max(exitBound, bounds.sys.evaluateChoice(int(state), choice).upper)
+				exitBound = max(exitBound, bounds.system.evaluateChoice(int(state), choice).upper)
 			}
 		}
 	}
@@ -180,7 +180,7 @@ type subMDP struct {
 
 // newSubMDP returns the MDP with the given states and with those choices that cannot leave them. It returns nil if there is no such choice.
 func (bounds *deflation) newSubMDP(members []uint32) *subMDP {
-	graph := bounds.sys.graph
+	graph := bounds.system.graph
 	memberIndex := make(map[uint32]uint32, len(members))
 	for i, state := range members {
 		memberIndex[state] = uint32(i)
@@ -255,9 +255,9 @@ func (submodel *subMDP) graphStates(states []uint32) []uint32 {
 func (bounds *deflation) allowChoices(allowed *sparse.Set, submodel *subMDP, subState int, tolerance float64) {
 	state := int(submodel.members[subState])
 	isMaximizer := bounds.game.maximizer.Has(state)
-	greatestBound := bounds.sys.optimalBounds(state).lower * (1 + tolerance)
+	greatestBound := bounds.system.optimalBounds(state).lower * (1 + tolerance)
 	for choice := submodel.model.FirstChoice[subState]; choice < submodel.model.FirstChoice[subState+1]; choice++ {
-		if isMaximizer || bounds.sys.evaluateChoice(state, int(submodel.graphChoice[choice])).lower <= greatestBound {
+		if isMaximizer || bounds.system.evaluateChoice(state, int(submodel.graphChoice[choice])).lower <= greatestBound {
 			allowed.Add(int(choice))
 		}
 	}

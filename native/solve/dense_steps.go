@@ -43,18 +43,18 @@ const (
 
 // denseStepsStart decides whether repeated squaring of the transition matrix is faster than single steps. If ok is true, the first singleSteps
 // steps are taken one by one, and the others by squaring. ok is false for models other than small DTMCs.
-func (sys *equationSystem) denseStepsStart(states []uint32, numSteps int) (singleSteps int, ok bool) {
+func (system *equationSystem) denseStepsStart(states []uint32, numSteps int) (singleSteps int, ok bool) {
 	size := len(states)
 	isSmall := size > 0 && size <= denseMaxStates
-	if sys.stepScheduler != nil || sys.nature != nil || sys.graph.Kind == sparse.CTMC || !isSmall || numSteps <= denseMinSteps {
+	if system.stepScheduler != nil || system.nature != nil || system.graph.Kind == sparse.CTMC || !isSmall || numSteps <= denseMinSteps {
 		return 0, false
 	}
 	for _, state := range states {
-		if first, end := sys.graph.Choices(int(state)); end-first > 1 { // not a chain
+		if first, end := system.graph.Choices(int(state)); end-first > 1 { // not a chain
 			return 0, false
 		}
 	}
-	singleSteps = max(denseMinSteps, squaringWork(size, numSteps)/sys.singleStepWork(states))
+	singleSteps = max(denseMinSteps, squaringWork(size, numSteps)/system.singleStepWork(states))
 	return singleSteps, singleSteps < numSteps
 }
 
@@ -63,11 +63,11 @@ const denseMaxEntry = 0x1p400
 
 // newDenseSteps returns the affine map x -> A x + b of one step, and the current values as its argument. choices has the choice of each state;
 // nil stands for the only choices of a chain. ok is false if a number is too small or too large for double-word arithmetic.
-func (sys *equationSystem) newDenseSteps(states, choices []uint32) (dense *denseSteps, ok bool) {
+func (system *equationSystem) newDenseSteps(states, choices []uint32) (dense *denseSteps, ok bool) {
 	size := len(states)
 	dense = &denseSteps{
-		system: sys, states: states, isExact: sys.graph.Exact() && hasFractions(sys.reward),
-		rowIndex: slices.Repeat([]int{-1}, sys.graph.NumStates()), matrix: make([]doubleWord, size*size),
+		system: system, states: states, isExact: system.graph.Exact() && hasFractions(system.reward),
+		rowIndex: slices.Repeat([]int{-1}, system.graph.NumStates()), matrix: make([]doubleWord, size*size),
 	}
 	for i, state := range states {
 		dense.rowIndex[state] = i
@@ -78,16 +78,16 @@ func (sys *equationSystem) newDenseSteps(states, choices []uint32) (dense *dense
 	// The relative error of an entry of A or b: the roundings of a sum of at most size+8 terms, and the errors of the model's numbers.
 	dense.mapErr = float64(size+8) * doubleWordUnit
 	if !dense.isExact {
-		dense.mapErr += 2.1*sys.rounding.relErr + unitRoundoff // the reward of a step is the sum of two numbers
+		dense.mapErr += 2.1*system.rounding.relErr + unitRoundoff // the reward of a step is the sum of two numbers
 	}
 	for i, state := range states {
-		choice, _ := sys.graph.Choices(int(state))
+		choice, _ := system.graph.Choices(int(state))
 		if choices != nil {
 			choice = int(choices[state])
 		}
 		dense.setRow(i, int(state), choice)
 	}
-	dense.setValues(sys.values)
+	dense.setValues(system.values)
 	return dense, !dense.isOutOfRange && dense.maxEntry < denseMaxEntry
 }
 

@@ -14,16 +14,16 @@ import (
 // probabilities of moving to each class of states. Then their values are equal after 0 steps, and after k+1 steps if they are after k steps.
 //
 // Source: partition refinement for Larsen and Skou's bisimulation (Inf. Comput. 94, 1991).
-func (sys *equationSystem) equalStates(states []uint32) []uint32 {
-	hasErrors := !sys.graph.Exact() || sys.reward != nil && !hasFractions(sys.reward)
-	if hasErrors && sys.rounding.relErr != 0 {
+func (system *equationSystem) equalStates(states []uint32) []uint32 {
+	hasErrors := !system.graph.Exact() || system.reward != nil && !hasFractions(system.reward)
+	if hasErrors && system.rounding.relErr != 0 {
 		return nil
 	}
-	class := sys.initialClasses(states)
+	class := system.initialClasses(states)
 	for {
 		refined, signatures := slices.Clone(class), map[string]uint32{}
 		for _, state := range states {
-			refined[state] = firstOf(signatures, sys.signature(int(state), class), state)
+			refined[state] = firstOf(signatures, system.signature(int(state), class), state)
 		}
 		if slices.Equal(refined, class) {
 			return class
@@ -43,20 +43,20 @@ func firstOf[K comparable](firstStates map[K]uint32, key K, state uint32) uint32
 
 // initialClasses returns the initial partition, with a representative of each state's class. The given states are in one class for each side that
 // chooses in them. Any other state has a constant value, and is in the class of the states with this constant.
-func (sys *equationSystem) initialClasses(states []uint32) []uint32 {
-	class := make([]uint32, sys.graph.NumStates())
+func (system *equationSystem) initialClasses(states []uint32) []uint32 {
+	class := make([]uint32, system.graph.NumStates())
 	ofSide, ofConstant := map[bool]uint32{}, map[float64]uint32{} // the representatives
 	isVariable := make([]bool, len(class))
 	for _, state := range states {
 		isVariable[state] = true
-		class[state] = firstOf(ofSide, sys.minimizes(int(state)), state)
+		class[state] = firstOf(ofSide, system.minimizes(int(state)), state)
 	}
 	for state := range class {
 		if isVariable[state] {
 			continue
 		}
 		class[state] = uint32(state)
-		if lower := sys.values.Lower[state]; lower == sys.values.Upper[state] {
+		if lower := system.values.Lower[state]; lower == system.values.Upper[state] {
 			class[state] = firstOf(ofConstant, lower, uint32(state))
 		}
 	}
@@ -64,32 +64,32 @@ func (sys *equationSystem) initialClasses(states []uint32) []uint32 {
 }
 
 // signature describes the class of a state and its different choices, without duplicates.
-func (sys *equationSystem) signature(state int, class []uint32) string {
+func (system *equationSystem) signature(state int, class []uint32) string {
 	var choices []string
-	first, end := sys.graph.Choices(state)
+	first, end := system.graph.Choices(state)
 	for choice := first; choice < end; choice++ {
-		choices = append(choices, sys.choiceSignature(state, choice, class))
+		choices = append(choices, system.choiceSignature(state, choice, class))
 	}
 	slices.Sort(choices)
 	return strconv.Itoa(int(class[state])) + "|" + strings.Join(slices.Compact(choices), "|")
 }
 
 // choiceSignature describes a choice of a state: its reward, and its probability of moving to each class.
-func (sys *equationSystem) choiceSignature(state, choice int, class []uint32) string {
+func (system *equationSystem) choiceSignature(state, choice int, class []uint32) string {
 	var targetClasses []uint32
 	probabilities := map[uint32]*big.Rat{} // by class
-	first, end := sys.graph.Transitions(choice)
+	first, end := system.graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
-		targetClass := class[sys.graph.Target[transition]]
+		targetClass := class[system.graph.Target[transition]]
 		if probabilities[targetClass] == nil {
 			probabilities[targetClass] = new(big.Rat)
 			targetClasses = append(targetClasses, targetClass)
 		}
-		probability := sys.uncertainProbability(transition)
+		probability := system.uncertainProbability(transition)
 		probabilities[targetClass].Add(probabilities[targetClass], &probability.value)
 	}
 	slices.Sort(targetClasses)
-	reward := sys.uncertainReward(state, choice)
+	reward := system.uncertainReward(state, choice)
 	var text strings.Builder
 	text.WriteString(reward.value.RatString())
 	for _, targetClass := range targetClasses {

@@ -14,38 +14,38 @@ import (
 var ErrNotExact = errors.New("the weights of the model are not exact")
 
 // solveExact solves the members of one component in rational arithmetic, and returns an estimate of the work.
-func (sys *equationSystem) solveExact(members []uint32, index *unknownIndex, meter *meter) (work int, err error) {
+func (system *equationSystem) solveExact(members []uint32, index *unknownIndex, meter *meter) (work int, err error) {
 	if len(members) == 1 {
-		sys.solveExactState(int(members[0]))
-	} else if err := sys.solveExactComponent(members, index, meter); err != nil {
+		system.solveExactState(int(members[0]))
+	} else if err := system.solveExactComponent(members, index, meter); err != nil {
 		return 0, err
 	}
-	return len(members) * (100 + reductionCost(sys.values.Exact[members[0]])), nil
+	return len(members) * (100 + reductionCost(system.values.Exact[members[0]])), nil
 }
 
 // solveExactComponent solves a component of several states by policy iteration in rational arithmetic. If there is a choice to make, the
 // initial scheduler comes from a solution in float64.
-func (sys *equationSystem) solveExactComponent(members []uint32, index *unknownIndex, meter *meter) error {
-	floatSystem := sys.localSystem(members, index)
+func (system *equationSystem) solveExactComponent(members []uint32, index *unknownIndex, meter *meter) error {
+	floatSystem := system.localSystem(members, index)
 	hasSeveralChoices := len(floatSystem.modelChoices) >= len(floatSystem.choiceStarts) // more choices than unknowns
 	if hasSeveralChoices {
 		if err := floatSystem.solve(meter, Options{}, 1e-6); err != nil {
 			return err
 		}
 	}
-	exactEquations := sys.exactLocalSystem(floatSystem, index)
+	exactEquations := system.exactLocalSystem(floatSystem, index)
 	if err := exactEquations.policyIteration(meter); err != nil {
 		return err
 	}
 	copy(floatSystem.scheduler, exactEquations.currentChoices)
-	sys.storeScheduler(floatSystem, members, index)
+	system.storeScheduler(floatSystem, members, index)
 	values := make([]*big.Rat, len(exactEquations.currentChoices)) // by unknown, which several states may share
 	for _, state := range members {
 		unknown := index.unknowns[state]
 		if values[unknown] == nil {
 			values[unknown] = exactEquations.value(unknown)
 		}
-		sys.values.setExact(int(state), values[unknown])
+		system.values.setExact(int(state), values[unknown])
 	}
 	index.clearUnknowns(members)
 	return nil
@@ -53,23 +53,23 @@ func (sys *equationSystem) solveExactComponent(members []uint32, index *unknownI
 
 // exactSteps applies the equations of the maybe states numSteps times in rational arithmetic. If opts.Within is set, it computes only the values
 // that influence the results of those states.
-func (sys *equationSystem) exactSteps(ctx context.Context, opts Options, maybe *sparse.Set, numSteps int) error {
+func (system *equationSystem) exactSteps(ctx context.Context, opts Options, maybe *sparse.Set, numSteps int) error {
 	if numSteps == 0 {
 		return nil
 	}
 	meter := newMeter(ctx, opts, numSteps)
-	window := sys.restrictedStepWindow(opts, maybe, numSteps)
-	if steps := sys.newBaseFractionSteps(numSteps, len(window.states)); steps != nil {
+	window := system.restrictedStepWindow(opts, maybe, numSteps)
+	if steps := system.newBaseFractionSteps(numSteps, len(window.states)); steps != nil {
 		return steps.run(meter, window, numSteps)
 	}
-	nextValues := slices.Clone(sys.values.Exact)
+	nextValues := slices.Clone(system.values.Exact)
 	updateState := func(state uint32) (choice uint32, work int) {
-		optimum := sys.optimumRat(int(state))
+		optimum := system.optimumRat(int(state))
 		nextValues[state] = optimum.value
 		return optimum.choice, 1000 + reductionCost(optimum.value)
 	}
-	endStep := func() { sys.values.Exact, nextValues = nextValues, sys.values.Exact }
-	return window.forEachStep(sys.stepScheduler, meter, numSteps, updateState, endStep)
+	endStep := func() { system.values.Exact, nextValues = nextValues, system.values.Exact }
+	return window.forEachStep(system.stepScheduler, meter, numSteps, updateState, endStep)
 }
 
 // forEachStep performs numSteps steps. In each step it calls visit for every state of the window, then endStep. visit computes the new value of a
@@ -128,18 +128,18 @@ func newStepWindow(maybe *sparse.Set) *stepWindow {
 
 // restrictedStepWindow returns the window of numSteps steps for the maybe states. If opts.Within is set and no scheduler is
 // recorded, the window contains only the values that influence the results of the states in opts.Within.
-func (sys *equationSystem) restrictedStepWindow(opts Options, maybe *sparse.Set, numSteps int) *stepWindow {
+func (system *equationSystem) restrictedStepWindow(opts Options, maybe *sparse.Set, numSteps int) *stepWindow {
 	window := newStepWindow(maybe)
-	if opts.Within == nil || sys.stepScheduler != nil {
+	if opts.Within == nil || system.stepScheduler != nil {
 		return window
 	}
 	window.isRestricted = true
-	window.queryDistance = sys.distances(opts.Within, maybe, func(state int, visit func(t int)) {
-		for _, target := range sys.successors(uint32(state)) {
+	window.queryDistance = system.distances(opts.Within, maybe, func(state int, visit func(t int)) {
+		for _, target := range system.successors(uint32(state)) {
 			visit(int(target))
 		}
 	})
-	window.valueDistance = sys.valueDistances()
+	window.valueDistance = system.valueDistances()
 	window.states = slices.DeleteFunc(window.states, func(state uint32) bool {
 		return window.queryDistance[state] >= numSteps || window.valueDistance[state] > numSteps-window.queryDistance[state]
 	})
@@ -148,27 +148,27 @@ func (sys *equationSystem) restrictedStepWindow(opts Options, maybe *sparse.Set,
 
 // valueDistances returns, for each state, the number of steps to the nearest state with a nonzero value. If there are rewards, all
 // distances are 0.
-func (sys *equationSystem) valueDistances() []int {
-	if sys.reward != nil {
-		return make([]int, sys.graph.NumStates())
+func (system *equationSystem) valueDistances() []int {
+	if system.reward != nil {
+		return make([]int, system.graph.NumStates())
 	}
-	nonzero := sparse.NewSet(sys.graph.NumStates())
-	for state, value := range sys.values.Exact {
+	nonzero := sparse.NewSet(system.graph.NumStates())
+	for state, value := range system.values.Exact {
 		if value.Sign() != 0 {
 			nonzero.Add(state)
 		}
 	}
-	return sys.distances(nonzero, nil, func(state int, visit func(target int)) {
-		for _, choice := range sys.graph.Into(state) {
-			visit(sys.graph.Owner(choice))
+	return system.distances(nonzero, nil, func(state int, visit func(target int)) {
+		for _, choice := range system.graph.Into(state) {
+			visit(system.graph.Owner(choice))
 		}
 	})
 }
 
 // distances returns the breadth-first distance of each state from startStates, or math.MaxInt for an unreachable state.
 // forEachNeighbour calls visit for each neighbour of a state. If expandableStates is not nil, only its states are expanded.
-func (sys *equationSystem) distances(startStates, expandableStates *sparse.Set, forEachNeighbour func(state int, visit func(target int))) []int {
-	distances := slices.Repeat([]int{math.MaxInt}, sys.graph.NumStates())
+func (system *equationSystem) distances(startStates, expandableStates *sparse.Set, forEachNeighbour func(state int, visit func(target int))) []int {
+	distances := slices.Repeat([]int{math.MaxInt}, system.graph.NumStates())
 	var queue []int
 	for state := range startStates.All() {
 		distances[state] = 0
@@ -199,15 +199,15 @@ func reductionCost(value *big.Rat) int {
 }
 
 // solveExactState computes the exact value of a state that is a strongly connected component by itself.
-func (sys *equationSystem) solveExactState(state int) {
-	optimum := sys.optimumRat(state)
+func (system *equationSystem) solveExactState(state int) {
+	optimum := system.optimumRat(state)
 	if optimum.choice == sparse.None {
 		return
 	}
-	if sys.values.Scheduler != nil {
-		sys.values.Scheduler[state] = optimum.choice
+	if system.values.Scheduler != nil {
+		system.values.Scheduler[state] = optimum.choice
 	}
-	sys.values.setExact(state, optimum.value)
+	system.values.setExact(state, optimum.value)
 }
 
 // exactOptimum is the optimal value of a state, and the first choice that attains it.
@@ -217,14 +217,14 @@ type exactOptimum struct {
 }
 
 // optimumRat returns the optimal value and choice of a state in rational arithmetic.
-func (sys *equationSystem) optimumRat(state int) exactOptimum {
-	best, minimize := exactOptimum{choice: sparse.None}, sys.minimizes(state)
-	first, end := sys.graph.Choices(state)
+func (system *equationSystem) optimumRat(state int) exactOptimum {
+	best, minimize := exactOptimum{choice: sparse.None}, system.minimizes(state)
+	first, end := system.graph.Choices(state)
 	for choice := first; choice < end; choice++ {
-		if !sys.isUsableChoice(choice) {
+		if !system.isUsableChoice(choice) {
 			continue
 		}
-		value := sys.exactChoiceValue(state, choice)
+		value := system.exactChoiceValue(state, choice)
 		if value != nil && isBetterRat(value, best.value, minimize) {
 			best = exactOptimum{value, uint32(choice)}
 		}
@@ -251,70 +251,70 @@ func isOne(value *big.Rat) bool {
 }
 
 // exactChoiceValue computes the value of a choice of a state in rational arithmetic from the values of its successors.
-// Unless sys.isOneStep is set, self-loops are eliminated. It returns nil if there are only self-loops.
-func (sys *equationSystem) exactChoiceValue(state, choice int) *big.Rat {
-	reward := sys.reward.ExactChoiceTotal(state, choice)
-	if sys.nature != nil {
-		return sys.nature.choiceValue(choice, reward, sys.nature.exactDistribution(choice, sys.values.Exact), sys.values.Exact)
+// Unless system.isOneStep is set, self-loops are eliminated. It returns nil if there are only self-loops.
+func (system *equationSystem) exactChoiceValue(state, choice int) *big.Rat {
+	reward := system.reward.ExactChoiceTotal(state, choice)
+	if system.nature != nil {
+		return system.nature.choiceValue(choice, reward, system.nature.exactDistribution(choice, system.values.Exact), system.values.Exact)
 	}
-	if reward.Sign() == 0 && sys.hasValueOfTarget(state, choice) {
-		return sys.values.Exact[sys.graph.Target[sys.graph.FirstTransition[choice]]]
+	if reward.Sign() == 0 && system.hasValueOfTarget(state, choice) {
+		return system.values.Exact[system.graph.Target[system.graph.FirstTransition[choice]]]
 	}
-	sys.scratchSum.setZero()
-	sys.scratchSum.addFraction(reward)
-	leaves, hasLoop := sys.addSuccessorValues(state, choice)
+	system.scratchSum.setZero()
+	system.scratchSum.addFraction(reward)
+	leaves, hasLoop := system.addSuccessorValues(state, choice)
 	if !leaves {
 		return nil
 	}
-	if hasLoop || sys.graph.Kind == sparse.CTMC {
-		sys.divideByWeights(state, choice)
+	if hasLoop || system.graph.Kind == sparse.CTMC {
+		system.divideByWeights(state, choice)
 	}
-	return sys.scratchSum.lowestTerms()
+	return system.scratchSum.lowestTerms()
 }
 
 // addSuccessorValues adds the weighted values of the targets of a choice to scratchSum, without eliminated self-loops. hasLoop says whether
 // there are such self-loops, hasOther whether there are other transitions.
-func (sys *equationSystem) addSuccessorValues(state, choice int) (hasOther, hasLoop bool) {
-	first, end := sys.graph.Transitions(choice)
+func (system *equationSystem) addSuccessorValues(state, choice int) (hasOther, hasLoop bool) {
+	first, end := system.graph.Transitions(choice)
 	for i := first; i < end; {
-		weight := sys.graph.Fraction(i)
-		sys.scratchTerm.setZero()
-		for ; i < end && sys.graph.Fraction(i) == weight; i++ { // factor out equal weights
-			target := int(sys.graph.Target[i])
-			if sys.isEliminatedLoop(state, target) {
+		weight := system.graph.Fraction(i)
+		system.scratchTerm.setZero()
+		for ; i < end && system.graph.Fraction(i) == weight; i++ { // factor out equal weights
+			target := int(system.graph.Target[i])
+			if system.isEliminatedLoop(state, target) {
 				hasLoop = true
 				continue
 			}
 			hasOther = true
-			sys.scratchTerm.addFraction(sys.values.Exact[target])
+			system.scratchTerm.addFraction(system.values.Exact[target])
 		}
-		sys.scratchSum.addProduct(weight, &sys.scratchTerm)
+		system.scratchSum.addProduct(weight, &system.scratchTerm)
 	}
 	return hasOther, hasLoop
 }
 
 // divideByWeights divides scratchSum by the sum of the weights of a choice, without the weights of eliminated self-loops.
-func (sys *equationSystem) divideByWeights(state, choice int) {
-	sys.scratchWeights.setZero()
-	first, end := sys.graph.Transitions(choice)
+func (system *equationSystem) divideByWeights(state, choice int) {
+	system.scratchWeights.setZero()
+	first, end := system.graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
-		if !sys.isEliminatedLoop(state, int(sys.graph.Target[transition])) {
-			sys.scratchWeights.addFraction(sys.graph.Fraction(transition))
+		if !system.isEliminatedLoop(state, int(system.graph.Target[transition])) {
+			system.scratchWeights.addFraction(system.graph.Fraction(transition))
 		}
 	}
-	sys.scratchSum.divideBy(&sys.scratchWeights)
+	system.scratchSum.divideBy(&system.scratchWeights)
 }
 
 // isEliminatedLoop reports whether a transition from a state to target is a self-loop that the equations eliminate. Equations of one step keep self-loops.
-func (sys *equationSystem) isEliminatedLoop(state, target int) bool {
-	return !sys.isOneStep && target == state
+func (system *equationSystem) isEliminatedLoop(state, target int) bool {
+	return !system.isOneStep && target == state
 }
 
 // hasValueOfTarget reports whether a choice of a state, without rewards, has the value of its only target.
-func (sys *equationSystem) hasValueOfTarget(state, choice int) bool {
-	first, end := sys.graph.Transitions(choice)
-	if end-first != 1 || sys.isEliminatedLoop(state, int(sys.graph.Target[first])) {
+func (system *equationSystem) hasValueOfTarget(state, choice int) bool {
+	first, end := system.graph.Transitions(choice)
+	if end-first != 1 || system.isEliminatedLoop(state, int(system.graph.Target[first])) {
 		return false
 	}
-	return sys.graph.Kind == sparse.CTMC || isOne(sys.graph.Fraction(first))
+	return system.graph.Kind == sparse.CTMC || isOne(system.graph.Fraction(first))
 }

@@ -31,11 +31,11 @@ type exactRow struct {
 
 // exactLocalSystem builds the equations of a component in rational arithmetic. They have the same unknowns and choices as the float64
 // equations.
-func (sys *equationSystem) exactLocalSystem(local *localSystem, index *unknownIndex) *exactLocalSystem {
+func (system *equationSystem) exactLocalSystem(local *localSystem, index *unknownIndex) *exactLocalSystem {
 	exact := &exactLocalSystem{localSystem: local, currentChoices: slices.Clone(local.scheduler)}
 	for _, choice := range local.modelChoices {
-		state := sys.graph.Owner(choice)
-		exact.rows = append(exact.rows, sys.exactRow(state, int(choice), index.unknowns[state], index, sys.reward.ExactChoiceTotal(state, int(choice))))
+		state := system.graph.Owner(choice)
+		exact.rows = append(exact.rows, system.exactRow(state, int(choice), index.unknowns[state], index, system.reward.ExactChoiceTotal(state, int(choice))))
 	}
 	exact.constantDenominator = scaleConstants(exact.rows)
 	return exact
@@ -71,16 +71,16 @@ func scaledInteger(fraction *big.Rat, multiple *big.Int) *big.Int {
 
 // exactRow builds the rational equation of a choice of a state, with integer coefficients over a common scale.
 // unknown is the unknown of the state. The choice must be able to leave it.
-func (sys *equationSystem) exactRow(state, choice int, unknown uint32, index *unknownIndex, reward *big.Rat) exactRow {
-	scale := sys.weightDenominator(choice)
+func (system *equationSystem) exactRow(state, choice int, unknown uint32, index *unknownIndex, reward *big.Rat) exactRow {
+	scale := system.weightDenominator(choice)
 	equation := exactRow{scale: scale, weightDenominator: scale}
-	mustDivide := sys.graph.Kind == sparse.CTMC
+	mustDivide := system.graph.Kind == sparse.CTMC
 	sumOfWeights := new(big.Int)
-	sys.scratchSum.setZero()
-	sys.scratchSum.addFraction(reward)
-	first, end := sys.graph.Transitions(choice)
+	system.scratchSum.setZero()
+	system.scratchSum.addFraction(reward)
+	first, end := system.graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
-		target, weight := int(sys.graph.Target[transition]), sys.graph.Fraction(transition)
+		target, weight := int(system.graph.Target[transition]), system.graph.Fraction(transition)
 		targetUnknown := index.unknowns[target]
 		if targetUnknown == unknown {
 			mustDivide = true // the other weights do not sum to 1
@@ -93,12 +93,12 @@ func (sys *equationSystem) exactRow(state, choice int, unknown uint32, index *un
 			equation.coefficients = append(equation.coefficients, scaledWeight)
 			continue
 		}
-		sys.scratchTerm.setZero()
-		sys.scratchTerm.addFraction(sys.values.Exact[target])
-		sys.scratchSum.addProduct(weight, &sys.scratchTerm)
+		system.scratchTerm.setZero()
+		system.scratchTerm.addFraction(system.values.Exact[target])
+		system.scratchSum.addProduct(weight, &system.scratchTerm)
 	}
-	sys.scratchSum.numerator.Mul(&sys.scratchSum.numerator, scale)
-	equation.constant = sys.scratchSum.lowestTerms()
+	system.scratchSum.numerator.Mul(&system.scratchSum.numerator, scale)
+	equation.constant = system.scratchSum.lowestTerms()
 	if mustDivide {
 		equation.scale = sumOfWeights
 	}
@@ -106,11 +106,11 @@ func (sys *equationSystem) exactRow(state, choice int, unknown uint32, index *un
 }
 
 // weightDenominator returns the least common denominator of the weights of a choice.
-func (sys *equationSystem) weightDenominator(choice int) *big.Int {
+func (system *equationSystem) weightDenominator(choice int) *big.Int {
 	denominator := big.NewInt(1)
-	first, end := sys.graph.Transitions(choice)
+	first, end := system.graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
-		denominator = leastCommonMultiple(denominator, sys.graph.Fraction(transition).Denom())
+		denominator = leastCommonMultiple(denominator, system.graph.Fraction(transition).Denom())
 	}
 	return denominator
 }

@@ -16,15 +16,15 @@ type exactReleaser struct {
 
 // newExactReleaser returns a releaser, which frees fractions while the given states are solved. The states in keptStates keep their fractions. It
 // returns nil if all fractions are needed.
-func (sys *equationSystem) newExactReleaser(keptStates *sparse.Set, states []uint32) *exactReleaser {
-	if keptStates == nil || !sys.isExact() || sys.values.Scheduler != nil {
+func (system *equationSystem) newExactReleaser(keptStates *sparse.Set, states []uint32) *exactReleaser {
+	if keptStates == nil || !system.isExact() || system.values.Scheduler != nil {
 		return nil
 	}
 	releaser := &exactReleaser{
-		system: sys, keptStates: keptStates, openUses: make([]uint32, sys.graph.NumStates()), placeholder: new(big.Rat),
+		system: system, keptStates: keptStates, openUses: make([]uint32, system.graph.NumStates()), placeholder: new(big.Rat),
 	}
 	for _, state := range states {
-		for _, target := range sys.successors(state) {
+		for _, target := range system.successors(state) {
 			releaser.openUses[target]++
 		}
 	}
@@ -32,9 +32,9 @@ func (sys *equationSystem) newExactReleaser(keptStates *sparse.Set, states []uin
 }
 
 // successors returns the targets of all choices of a state.
-func (sys *equationSystem) successors(state uint32) []uint32 {
-	first, end := sys.graph.Choices(int(state))
-	return sys.graph.Target[sys.graph.FirstTransition[first]:sys.graph.FirstTransition[end]]
+func (system *equationSystem) successors(state uint32) []uint32 {
+	first, end := system.graph.Choices(int(state))
+	return system.graph.Target[system.graph.FirstTransition[first]:system.graph.FirstTransition[end]]
 }
 
 // releaseAfter records that the given states are solved. It replaces the fraction of a successor by a placeholder if no unsolved state has

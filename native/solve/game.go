@@ -47,13 +47,13 @@ func (game *Game) side(state int) Direction {
 // newSystem returns the equations of the game. The function newMDPSystem makes the equations of the MDP in which one side has all
 // choices: newSystem for unbounded properties, newStepwise for properties with a number of steps.
 func (game *Game) newSystem(newMDPSystem func(*sparse.Graph, *sparse.Reward, Direction, Options) (*equationSystem, error), reward *sparse.Reward, opts Options) (*equationSystem, error) {
-	sys, err := newMDPSystem(game.graph, reward, Max, opts)
+	system, err := newMDPSystem(game.graph, reward, Max, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.values.Scheduler = nil
-	sys.maximizer = game.maximizer
-	return sys, nil
+	system.values.Scheduler = nil
+	system.maximizer = game.maximizer
+	return system, nil
 }
 
 // Until returns bounds on the value of `left U right`: the greatest probability that the maximizer can guarantee.
@@ -68,23 +68,23 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 	}
 	opts.Epsilon = opts.epsilon()
 	opts.Within, opts.Classic = nil, false
-	sys, err := game.newSystem(newSystem, nil, opts)
+	system, err := game.newSystem(newSystem, nil, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.isProbability = true
+	system.isProbability = true
 	strategy := game.firstChoices()
 	zeroStates, oneStates, err := game.certainStates(ctx, left, right, strategy)
 	if err != nil {
 		return nil, err
 	}
-	sys.values.setAll(oneStates, 1)
-	sys.maybe = zeroStates.Union(oneStates).Complement()
-	if sys.maybe.Empty() {
-		sys.values.Scheduler = wantedStrategies(strategy, opts)
-		return sys.values, nil
+	system.values.setAll(oneStates, 1)
+	system.maybe = zeroStates.Union(oneStates).Complement()
+	if system.maybe.Empty() {
+		system.values.Scheduler = wantedStrategies(strategy, opts)
+		return system.values, nil
 	}
-	improvement := &strategyImprovement{game: game, ctx: ctx, opts: opts, sys: sys}
+	improvement := &strategyImprovement{game: game, ctx: ctx, opts: opts, system: system}
 	improvement.solve = func(mdp *sparse.Graph, _ *sparse.Reward, direction Direction, opts Options) (*Values, error) {
 		return Until(ctx, mdp, left, right, direction, opts)
 	}
@@ -94,33 +94,33 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 // solveMaybeStates solves the maybe states of an until formula: first by deflation, then by strategy improvement if deflation is slow.
 // The set oneStates has the states with value 1.
 func (improvement *strategyImprovement) solveMaybeStates(oneStates *sparse.Set, strategy []uint32) (*Values, error) {
-	sys, opts := improvement.sys, improvement.opts
-	bounds, err := improvement.game.iterateBounds(improvement.ctx, sys.maybe, oneStates, strategy, opts)
+	system, opts := improvement.system, improvement.opts
+	bounds, err := improvement.game.iterateBounds(improvement.ctx, system.maybe, oneStates, strategy, opts)
 	if err != nil {
 		return nil, err
 	}
 	if opts.Exact {
-		return sys.values, improvement.solveExactly(Max, bounds.strategy)
+		return system.values, improvement.solveExactly(Max, bounds.strategy)
 	}
-	sys.values = bounds.sys.values
-	if !sys.values.Converged {
-		return sys.values, improvement.narrowBounds(Max, bounds.strategy)
+	system.values = bounds.system.values
+	if !system.values.Converged {
+		return system.values, improvement.narrowBounds(Max, bounds.strategy)
 	}
-	sys.values.Scheduler = wantedStrategies(bounds.withMinimizer(), opts)
-	return sys.values, nil
+	system.values.Scheduler = wantedStrategies(bounds.withMinimizer(), opts)
+	return system.values, nil
 }
 
 // iterateBounds runs bounded value iteration on the maybe states, and returns it with its bounds and strategy. The set oneStates has the states
 // with value 1.
 func (game *Game) iterateBounds(ctx context.Context, maybe, oneStates *sparse.Set, strategy []uint32, opts Options) (*deflation, error) {
 	opts.Exact = false
-	sys, err := game.newSystem(newSystem, nil, opts)
+	system, err := game.newSystem(newSystem, nil, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.isProbability, sys.maybe = true, maybe
-	sys.values.setAll(oneStates, 1)
-	bounds := newDeflation(game, sys, strategy, opts)
+	system.isProbability, system.maybe = true, maybe
+	system.values.setAll(oneStates, 1)
+	bounds := newDeflation(game, system, strategy, opts)
 	return bounds, bounds.solve(ctx, opts)
 }
 
@@ -253,15 +253,15 @@ func (game *Game) Next(ctx context.Context, set *sparse.Set, opts Options) (*Val
 	if direction, ok := game.Direction(); ok {
 		return Next(ctx, game.graph, set, direction, opts)
 	}
-	sys, err := game.newSystem(newStepwise, nil, opts)
+	system, err := game.newSystem(newStepwise, nil, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.isProbability = true
-	sys.values.setAll(set, 1)
-	err = sys.applyEquations(ctx, opts, sparse.FullSet(game.graph.NumStates()), 1)
-	sys.values.Scheduler = sys.stepScheduler.firstChoices()
-	return sys.values, err
+	system.isProbability = true
+	system.values.setAll(set, 1)
+	err = system.applyEquations(ctx, opts, sparse.FullSet(game.graph.NumStates()), 1)
+	system.values.Scheduler = system.stepScheduler.firstChoices()
+	return system.values, err
 }
 
 // BoundedUntil returns bounds on the value of `left U right` with a bound on the number of steps. Strategies may count steps.
@@ -272,21 +272,21 @@ func (game *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bou
 	if bound.Low > 0 {
 		opts.Within = nil
 	}
-	sys, err := game.newSystem(newStepwise, nil, opts)
+	system, err := game.newSystem(newStepwise, nil, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.isProbability = true
+	system.isProbability = true
 	var finalChoices []uint32
 	if bound.High == Unbounded {
-		if sys.values, err = game.Until(ctx, left, right, opts); err != nil {
+		if system.values, err = game.Until(ctx, left, right, opts); err != nil {
 			return nil, err
 		}
-		finalChoices, sys.values.Scheduler = sys.values.Scheduler, nil
+		finalChoices, system.values.Scheduler = system.values.Scheduler, nil
 	}
-	err = boundedUntil(sys.values, left, right, bound, func(maybe *sparse.Set, numSteps int) error { return sys.applyEquations(ctx, opts, maybe, numSteps) })
-	sys.values.StepChoices = sys.stepScheduler.stepChoices(finalChoices)
-	return sys.values, err
+	err = boundedUntil(system.values, left, right, bound, func(maybe *sparse.Set, numSteps int) error { return system.applyEquations(ctx, opts, maybe, numSteps) })
+	system.values.StepChoices = system.stepScheduler.stepChoices(finalChoices)
+	return system.values, err
 }
 
 // CumulReward returns bounds on the value of the expected reward of the first steps.
@@ -300,14 +300,14 @@ func (game *Game) CumulReward(ctx context.Context, reward *sparse.Reward, steps 
 // cumulReward returns bounds on the value of the expected reward of the given number of steps, in a game in which both sides have choices.
 // The rewards must be large enough that sums of them cannot underflow.
 func (game *Game) cumulReward(ctx context.Context, reward *sparse.Reward, steps int, opts Options) (*Values, error) {
-	sys, err := game.newSystem(newStepwise, reward, opts)
+	system, err := game.newSystem(newStepwise, reward, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.stepSkipper = sys.newStepSkipper(opts)
-	err = sys.applyEquations(ctx, opts, sparse.FullSet(game.graph.NumStates()), steps)
-	sys.values.StepChoices = sys.stepScheduler.stepChoices(nil)
-	return sys.values, err
+	system.stepSkipper = system.newStepSkipper(opts)
+	err = system.applyEquations(ctx, opts, sparse.FullSet(game.graph.NumStates()), steps)
+	system.values.StepChoices = system.stepScheduler.stepChoices(nil)
+	return system.values, err
 }
 
 // InstantReward returns bounds on the value of the expected state reward after the given number of steps.
@@ -321,15 +321,15 @@ func (game *Game) InstantReward(ctx context.Context, reward *sparse.Reward, step
 // instantReward returns bounds on the value of the expected state reward after the given number of steps, in a game in which both sides
 // have choices. The rewards must be large enough that products cannot underflow.
 func (game *Game) instantReward(ctx context.Context, reward *sparse.Reward, steps int, opts Options) (*Values, error) {
-	sys, err := game.newSystem(newStepwise, reward, opts)
+	system, err := game.newSystem(newStepwise, reward, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.setStateRewards(reward)
-	sys.stepSkipper = sys.newStepSkipper(opts)
-	err = sys.applyEquations(ctx, opts, sparse.FullSet(game.graph.NumStates()), steps)
-	sys.values.StepChoices = sys.stepScheduler.stepChoices(nil)
-	return sys.values, err
+	system.setStateRewards(reward)
+	system.stepSkipper = system.newStepSkipper(opts)
+	err = system.applyEquations(ctx, opts, sparse.FullSet(game.graph.NumStates()), steps)
+	system.values.StepChoices = system.stepScheduler.stepChoices(nil)
+	return system.values, err
 }
 
 // hasWideBounds reports whether the relative width of the bounds exceeds epsilon in some state.

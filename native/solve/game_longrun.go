@@ -29,11 +29,11 @@ func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Optio
 	if err != nil {
 		return nil, err
 	}
-	improvement.sys.maybe = sparse.FullSet(numStates)
+	improvement.system.maybe = sparse.FullSet(numStates)
 	improvement.solve = func(restricted *sparse.Graph, reward *sparse.Reward, direction Direction, opts Options) (*Values, error) {
 		return LongRun(ctx, restricted, reward, direction, opts)
 	}
-	values := improvement.sys.values
+	values := improvement.system.values
 	for state := range numStates {
 		values.Upper[state] = math.Inf(1)
 	}
@@ -95,7 +95,7 @@ func (improvement *strategyImprovement) valuesIfOptimal(strategy []uint32) (*Val
 	if !improvement.setIfNarrow(Max, lowerValues, upperValues) {
 		return nil, nil
 	}
-	values := improvement.sys.values
+	values := improvement.system.values
 	values.Converged, values.Scheduler = true, wantedStrategies(strategy, improvement.opts)
 	return values, nil
 }

@@ -27,7 +27,7 @@ func (game *Game) ReachReward(ctx context.Context, reward *sparse.Reward, target
 	if err != nil {
 		return nil, err
 	}
-	improvement.sys.maybe = finiteStates.Minus(target)
+	improvement.system.maybe = finiteStates.Minus(target)
 	improvement.solve = func(restricted *sparse.Graph, reward *sparse.Reward, direction Direction, opts Options) (*Values, error) {
 		return ReachReward(ctx, restricted, reward, target, direction, opts)
 	}
@@ -48,7 +48,7 @@ func (game *Game) TotalReward(ctx context.Context, reward *sparse.Reward, opts O
 	if err != nil {
 		return nil, err
 	}
-	improvement.sys.maybe = finiteStates
+	improvement.system.maybe = finiteStates
 	improvement.solve = func(restricted *sparse.Graph, reward *sparse.Reward, direction Direction, opts Options) (*Values, error) {
 		return TotalReward(ctx, restricted, reward, direction, opts)
 	}
@@ -152,12 +152,12 @@ func originalStrategy(strategy, originalChoices []uint32) []uint32 {
 func (game *Game) newRewardImprovement(ctx context.Context, reward *sparse.Reward, finiteStates *sparse.Set, opts Options) (*strategyImprovement, error) {
 	opts.Epsilon = opts.epsilon()
 	opts.Within, opts.Classic = nil, false
-	sys, err := game.newSystem(newSystem, reward, opts)
+	system, err := game.newSystem(newSystem, reward, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.values.setAll(finiteStates.Complement(), math.Inf(1))
+	system.values.setAll(finiteStates.Complement(), math.Inf(1))
 	// The minimizer would lose outside of finiteStates. The maximizer has no choice that leaves finiteStates.
-	sys.choices = game.graph.ChoicesWithin(finiteStates)
-	return &strategyImprovement{game: game, ctx: ctx, opts: opts, sys: sys, reward: reward}, nil
+	system.choices = game.graph.ChoicesWithin(finiteStates)
+	return &strategyImprovement{game: game, ctx: ctx, opts: opts, system: system, reward: reward}, nil
 }

@@ -44,15 +44,15 @@ const (
 
 // allowsGeometricSteps reports whether geometricSteps can compute numSteps steps of the given states. The states must form a Markov chain,
 // and their current values must be 0.
-func (sys *equationSystem) allowsGeometricSteps(opts Options, states []uint32, numSteps int) bool {
-	everyStepCounts := opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0
-	if everyStepCounts || sys.nature != nil || sys.graph.Kind == sparse.CTMC || numSteps < geometricAfter*(1+geometricMinFactor) {
+func (system *equationSystem) allowsGeometricSteps(opts Options, states []uint32, numSteps int) bool {
+	everyStepCounts := opts.Classic || system.stepScheduler != nil || system.rounding.grid != 0
+	if everyStepCounts || system.nature != nil || system.graph.Kind == sparse.CTMC || numSteps < geometricAfter*(1+geometricMinFactor) {
 		return false
 	}
 	for _, state := range states {
-		first, end := sys.graph.Choices(int(state))
+		first, end := system.graph.Choices(int(state))
 		hasSeveralChoices := end-first > 1
-		if hasSeveralChoices || sys.values.Upper[state] > 0 {
+		if hasSeveralChoices || system.values.Upper[state] > 0 {
 			return false
 		}
 	}
@@ -61,20 +61,20 @@ func (sys *equationSystem) allowsGeometricSteps(opts Options, states []uint32, n
 
 // newGeometricSteps prepares the computation of numSteps steps of the given states. It sets the values of the states to 0 and starts with
 // the first step.
-func (sys *equationSystem) newGeometricSteps(opts Options, states []uint32, numSteps int) *geometricSteps {
+func (system *equationSystem) newGeometricSteps(opts Options, states []uint32, numSteps int) *geometricSteps {
 	for _, state := range states {
-		sys.values.Lower[state], sys.values.Upper[state] = 0, 0
+		system.values.Lower[state], system.values.Upper[state] = 0, 0
 	}
-	numStates := sys.graph.NumStates()
+	numStates := system.graph.NumStates()
 	current := &increments{
 		states:   states,
 		sumLower: make([]float64, numStates), sumUpper: make([]float64, numStates),
 		nextLower: make([]float64, numStates), nextUpper: make([]float64, numStates),
 	}
 	firstValues := &Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates)}
-	sys.stepBlock(states, firstValues.Lower, firstValues.Upper)
-	current.equations = &equationSystem{graph: sys.graph, minimize: sys.minimize, isOneStep: true, rounding: sys.rounding, values: firstValues}
-	return &geometricSteps{system: sys, epsilon: opts.epsilon(), numIncrements: numSteps, current: current}
+	system.stepBlock(states, firstValues.Lower, firstValues.Upper)
+	current.equations = &equationSystem{graph: system.graph, minimize: system.minimize, isOneStep: true, rounding: system.rounding, values: firstValues}
+	return &geometricSteps{system: system, epsilon: opts.epsilon(), numIncrements: numSteps, current: current}
 }
 
 // run adds increments one by one until all numIncrements are added, or until a geometric series bounds the remaining ones. It stores the

@@ -44,7 +44,7 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 		return optimalLongRun(ctx, graph, reward, rewardedStates, direction, opts)
 	}
 	opts.Scheduler = false
-	sys, err := newSystem(graph, reward, Max, opts)
+	system, err := newSystem(graph, reward, Max, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 		opts.Epsilon /= 2 // the other half is for the absorption probabilities
 	}
 	recurrentStates := sparse.NewSet(graph.NumStates())
-	bscc := newBSCCGain(ctx, sys, opts)
+	bscc := newBSCCGain(ctx, system, opts)
 	for _, i := range bottomComponents {
 		members := components.Members(i)
 		if err := bscc.assignGain(members, rewardedStates); err != nil {
@@ -63,20 +63,20 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 		}
 		addStates(recurrentStates, members)
 	}
-	sys.values.Sweeps = bscc.meter.progress.Sweeps
-	return sys.absorptionSystem(recurrentStates, rewardedStates != nil).solve(ctx, opts, false)
+	system.values.Sweeps = bscc.meter.progress.Sweeps
+	return system.absorptionSystem(recurrentStates, rewardedStates != nil).solve(ctx, opts, false)
 }
 
 // absorptionSystem returns equations for the gains of the transient states, which are all states outside of recurrentStates. The gain of such a
 // state is the sum of P(reach B) * gain(B) over all BSCCs B. areProbabilities says that all gains are probabilities.
-func (sys *equationSystem) absorptionSystem(recurrentStates *sparse.Set, areProbabilities bool) *equationSystem {
+func (system *equationSystem) absorptionSystem(recurrentStates *sparse.Set, areProbabilities bool) *equationSystem {
 	maybe := recurrentStates.Complement()
-	if areProbabilities && !sys.isExact() {
-		zeroStates, oneStates := sys.values.statesWithCertainValue(sys.graph, maybe, recurrentStates)
-		sys.values.setAll(oneStates, 1)
+	if areProbabilities && !system.isExact() {
+		zeroStates, oneStates := system.values.statesWithCertainValue(system.graph, maybe, recurrentStates)
+		system.values.setAll(oneStates, 1)
 		maybe = maybe.Minus(zeroStates).Minus(oneStates)
 	}
-	return &equationSystem{graph: sys.graph, minimize: sys.minimize, isProbability: areProbabilities, maybe: maybe, rounding: sys.rounding, values: sys.values}
+	return &equationSystem{graph: system.graph, minimize: system.minimize, isProbability: areProbabilities, maybe: maybe, rounding: system.rounding, values: system.values}
 }
 
 // assignGain computes the gain (long-run average reward) of a BSCC, and stores it as the value of all its states. For a long-run
@@ -102,8 +102,8 @@ func (bscc *bsccGain) assignGain(members []uint32, rewardedStates *sparse.Set) e
 }
 
 // chainGainRat returns the exact gain of a BSCC.
-func (sys *equationSystem) chainGainRat(members []uint32, index *unknownIndex, meter *meter) (*big.Rat, error) {
-	cycle, err := sys.solveCycleRat(members, func(state uint32) uint32 { return state }, index, meter)
+func (system *equationSystem) chainGainRat(members []uint32, index *unknownIndex, meter *meter) (*big.Rat, error) {
+	cycle, err := system.solveCycleRat(members, func(state uint32) uint32 { return state }, index, meter)
 	if err != nil {
 		return nil, err
 	}
@@ -129,14 +129,14 @@ func (cycle *exactCycle) biasOf(i int) *big.Rat {
 // solveCycleRat computes the exact gain and bias of a recurrent class under the given choices. The last member is the reference state. For
 // each other member it solves the equations of the expected reward and of the expected time until the reference state. The gain follows
 // from the renewal-reward theorem: the expected reward of a cycle from the reference state to itself, divided by its expected time.
-func (sys *equationSystem) solveCycleRat(members []uint32, choiceOf func(state uint32) uint32, index *unknownIndex, meter *meter) (*exactCycle, error) {
+func (system *equationSystem) solveCycleRat(members []uint32, choiceOf func(state uint32) uint32, index *unknownIndex, meter *meter) (*exactCycle, error) {
 	reference, others := last(members), members[:len(members)-1]
-	index.allocate(sys.graph.NumStates())
+	index.allocate(system.graph.NumStates())
 	for i, state := range others {
 		index.unknowns[state] = uint32(i)
 	}
 	defer index.clearUnknowns(others)
-	rows, constantDenominator := sys.cycleRows(others, choiceOf, index)
+	rows, constantDenominator := system.cycleRows(others, choiceOf, index)
 	lift, err := newLifting(meter, rows)
 	if err != nil {
 		return nil, err
@@ -151,30 +151,30 @@ func (sys *equationSystem) solveCycleRat(members []uint32, choiceOf func(state u
 		return nil, err
 	}
 	referenceChoice := int(choiceOf(reference))
-	cycleReward := sys.addExpectationRat(referenceChoice, sys.reward.ExactChoiceTotal(int(reference), referenceChoice), cycle.rewards, cycle.rewardDenominator, index)
-	cycleTime := sys.addExpectationRat(referenceChoice, big.NewRat(1, 1), cycle.times, cycle.timeDenominator, index)
+	cycleReward := system.addExpectationRat(referenceChoice, system.reward.ExactChoiceTotal(int(reference), referenceChoice), cycle.rewards, cycle.rewardDenominator, index)
+	cycleTime := system.addExpectationRat(referenceChoice, big.NewRat(1, 1), cycle.times, cycle.timeDenominator, index)
 	cycle.gain = cycleReward.Quo(cycleReward, cycleTime)
 	return cycle, nil
 }
 
 // cycleRows returns the linear equation of the chosen choice of each state. The constants are multiplied by denominator, so they are
 // integers.
-func (sys *equationSystem) cycleRows(states []uint32, choiceOf func(state uint32) uint32, index *unknownIndex) (rows []*exactRow, denominator *big.Int) {
+func (system *equationSystem) cycleRows(states []uint32, choiceOf func(state uint32) uint32, index *unknownIndex) (rows []*exactRow, denominator *big.Int) {
 	equations := make([]exactRow, len(states))
 	for row, state := range states {
 		choice := int(choiceOf(state))
-		equations[row] = sys.exactRow(int(state), choice, uint32(row), index, sys.reward.ExactChoiceTotal(int(state), choice))
+		equations[row] = system.exactRow(int(state), choice, uint32(row), index, system.reward.ExactChoiceTotal(int(state), choice))
 		rows = append(rows, &equations[row])
 	}
 	return rows, scaleConstants(equations)
 }
 
 // addExpectation returns sum plus the expected value of the target of a choice. Targets that have no unknown in index have the value 0.
-func (sys *equationSystem) addExpectation(choice int, sum float64, values []float64, index *unknownIndex) float64 {
-	first, end := sys.graph.Transitions(choice)
+func (system *equationSystem) addExpectation(choice int, sum float64, values []float64, index *unknownIndex) float64 {
+	first, end := system.graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
-		if unknown := index.unknowns[sys.graph.Target[transition]]; unknown != sparse.None {
-			sum += sys.graph.Prob(transition) * values[unknown]
+		if unknown := index.unknowns[system.graph.Target[transition]]; unknown != sparse.None {
+			sum += system.graph.Prob(transition) * values[unknown]
 		}
 	}
 	return sum
@@ -182,12 +182,12 @@ func (sys *equationSystem) addExpectation(choice int, sum float64, values []floa
 
 // addExpectationRat adds the expected value of the target of a choice to sum, and returns sum. The value of unknown k is
 // numerators[k]/denominator. Targets without an unknown in index have the value 0.
-func (sys *equationSystem) addExpectationRat(choice int, sum *big.Rat, numerators []*big.Int, denominator *big.Int, index *unknownIndex) *big.Rat {
+func (system *equationSystem) addExpectationRat(choice int, sum *big.Rat, numerators []*big.Int, denominator *big.Int, index *unknownIndex) *big.Rat {
 	product := new(big.Rat)
-	first, end := sys.graph.Transitions(choice)
+	first, end := system.graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
-		if unknown := index.unknowns[sys.graph.Target[transition]]; unknown != sparse.None {
-			sum.Add(sum, product.Mul(sys.graph.Fraction(transition), product.SetFrac(numerators[unknown], denominator)))
+		if unknown := index.unknowns[system.graph.Target[transition]]; unknown != sparse.None {
+			sum.Add(sum, product.Mul(system.graph.Fraction(transition), product.SetFrac(numerators[unknown], denominator)))
 		}
 	}
 	return sum
@@ -204,15 +204,15 @@ type bsccGain struct {
 }
 
 // countingSteps returns a system with the same choices, and reward 1 per step or unit of time.
-func (sys *equationSystem) countingSteps() *equationSystem {
-	reward := &sparse.Reward{State: slices.Repeat([]float64{1}, sys.graph.NumStates())}
-	return &equationSystem{graph: sys.graph, reward: reward, rounding: sys.rounding, values: sys.values, choices: sys.choices}
+func (system *equationSystem) countingSteps() *equationSystem {
+	reward := &sparse.Reward{State: slices.Repeat([]float64{1}, system.graph.NumStates())}
+	return &equationSystem{graph: system.graph, reward: reward, rounding: system.rounding, values: system.values, choices: system.choices}
 }
 
-// newBSCCGain prepares the computation of gains. All values of sys must be zero.
-func newBSCCGain(ctx context.Context, sys *equationSystem, opts Options) *bsccGain {
-	bscc := &bsccGain{rewardSystem: sys, stepSystem: sys.countingSteps(), opts: opts, meter: newMeter(ctx, opts, sys.graph.NumStates())}
-	bscc.index.allocate(sys.graph.NumStates())
+// newBSCCGain prepares the computation of gains. All values of system must be zero.
+func newBSCCGain(ctx context.Context, system *equationSystem, opts Options) *bsccGain {
+	bscc := &bsccGain{rewardSystem: system, stepSystem: system.countingSteps(), opts: opts, meter: newMeter(ctx, opts, system.graph.NumStates())}
+	bscc.index.allocate(system.graph.NumStates())
 	return bscc
 }
 
@@ -396,9 +396,9 @@ func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
 }
 
 // numTransitions returns the number of transitions of all choices of the members.
-func (sys *equationSystem) numTransitions(members []uint32) (count int) {
+func (system *equationSystem) numTransitions(members []uint32) (count int) {
 	for _, state := range members {
-		count += len(sys.successors(state))
+		count += len(system.successors(state))
 	}
 	return count
 }
@@ -429,22 +429,22 @@ func (bscc *bsccGain) gainBoundsOfPart(members []uint32, from, to int) (minimum,
 
 // oneStepGain returns the reward of a choice in a state plus the expected change of the bias in one step: r + P h - h, where h is the bias.
 // absErr bounds the rounding error. index has the position of each state in the slice bias.
-func (sys *equationSystem) oneStepGain(state, choice int, bias []float64, index *unknownIndex) (gain, absErr float64) {
-	reward, ownBias, unknowns := sys.reward.ChoiceTotal(state, choice), bias[index.unknowns[state]], index.unknowns
+func (system *equationSystem) oneStepGain(state, choice int, bias []float64, index *unknownIndex) (gain, absErr float64) {
+	reward, ownBias, unknowns := system.reward.ChoiceTotal(state, choice), bias[index.unknowns[state]], index.unknowns
 	sum, magnitude, hasBiasChange := reward, reward, false
-	first, end := sys.graph.Transitions(choice)
-	targets := sys.graph.Target[first:end]
-	for i, weightID := range sys.graph.WeightIndex[first:end] {
+	first, end := system.graph.Transitions(choice)
+	targets := system.graph.Target[first:end]
+	for i, weightID := range system.graph.WeightIndex[first:end] {
 		change := bias[unknowns[targets[i]]] - ownBias
 		hasBiasChange = hasBiasChange || change != 0
-		change *= sys.graph.Weights[weightID]
+		change *= system.graph.Weights[weightID]
 		sum += change
 		magnitude += math.Abs(change)
 	}
 	if !hasBiasChange {
-		return sum, sys.rounding.sumErr(1) * magnitude
+		return sum, system.rounding.sumErr(1) * magnitude
 	}
-	return sum, sys.rounding.sumErr(end-first+1)*magnitude + sys.rounding.leastBound
+	return sum, system.rounding.sumErr(end-first+1)*magnitude + system.rounding.leastBound
 }
 
 // gainByElimination returns bounds on the gain from the cycle equations, or 0 and infinity without a solution.

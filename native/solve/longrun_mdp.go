@@ -31,7 +31,7 @@ func optimalLongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Rew
 // solveByMECs returns the optimal long-run average of each state of an MDP. solveMECs sets the optimum of each maximal end component (MEC).
 // The values of the MEC quotient, in which a scheduler selects the MEC to stay in, are the optima of the states.
 func solveByMECs(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, areProbabilities bool, direction Direction, opts Options, solveMECs func(*mecGain) error) (*Values, error) {
-	sys, err := newSystem(graph, reward, direction, opts)
+	system, err := newSystem(graph, reward, direction, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func solveByMECs(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 		return nil, err
 	}
 	opts.Epsilon = opts.epsilon() / 2 // each step has half of the allowed width
-	mec := newMECGain(ctx, sys, mecs, opts)
+	mec := newMECGain(ctx, system, mecs, opts)
 	if err := solveMECs(mec); err != nil {
 		return nil, err
 	}
@@ -49,8 +49,8 @@ func solveByMECs(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	if err != nil {
 		return nil, err
 	}
-	quotient.copyToOriginal(values, sys.values, mec)
-	return sys.values, nil
+	quotient.copyToOriginal(values, system.values, mec)
+	return system.values, nil
 }
 
 // mecGain computes the optimal gain of maximal end components.
@@ -74,24 +74,24 @@ type mecGain struct {
 }
 
 // newMECGain prepares the computation of the optimal gain of each maximal end component. Its initial scheduler stays in the end components.
-func newMECGain(ctx context.Context, sys *equationSystem, mecs *sparse.EndComponents, opts Options) *mecGain {
-	schedulerChoices := sparse.NewSet(sys.graph.NumChoices())
-	sys.choices = schedulerChoices
+func newMECGain(ctx context.Context, system *equationSystem, mecs *sparse.EndComponents, opts Options) *mecGain {
+	schedulerChoices := sparse.NewSet(system.graph.NumChoices())
+	system.choices = schedulerChoices
 	mec := &mecGain{
-		rewardSystem: sys, stepSystem: sys.countingSteps(), schedulerChoices: schedulerChoices,
+		rewardSystem: system, stepSystem: system.countingSteps(), schedulerChoices: schedulerChoices,
 		endComponents: mecs, opts: opts, meter: newMeter(ctx, opts, len(mecs.States)), knownMECs: sparse.NewSet(mecs.Num()),
 		gains:       &Values{Lower: make([]float64, mecs.Num()), Upper: make([]float64, mecs.Num()), Converged: true},
-		stayChoices: make([]uint32, sys.graph.NumStates()),
+		stayChoices: make([]uint32, system.graph.NumStates()),
 	}
 	if opts.Exact {
 		mec.gains.Exact = make([]*big.Rat, mecs.Num())
 	}
-	if sys.graph.NumStates() < maxUnlimitedStates {
+	if system.graph.NumStates() < maxUnlimitedStates {
 		mec.meter.maxWork = 0
 	}
-	stayInEndComponents(sys.graph, mecs, mec.stayChoices)
-	mec.index.allocate(sys.graph.NumStates())
-	mec.cycleIndex.allocate(sys.graph.NumStates())
+	stayInEndComponents(system.graph, mecs, mec.stayChoices)
+	mec.index.allocate(system.graph.NumStates())
+	mec.cycleIndex.allocate(system.graph.NumStates())
 	return mec
 }
 

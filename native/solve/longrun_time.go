@@ -54,7 +54,7 @@ type timedComponent struct {
 	originalChoices []uint32 // the original choices
 	graph           *sparse.Graph
 	reward, time    *sparse.Reward
-	dir             Direction
+	direction       Direction
 	opts            Options
 	// lower and upper are bounds on the optimal average per unit of time; exactAverage is the average as a fraction, if the options ask for it.
 	lower, upper float64
@@ -79,7 +79,7 @@ func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.En
 			}
 		}
 	}
-	component := &timedComponent{ctx: ctx, members: members, graph: sparse.NewGraph(builder.Finish()), originalChoices: builder.Origin, dir: direction, opts: opts, upper: math.Inf(1)}
+	component := &timedComponent{ctx: ctx, members: members, graph: sparse.NewGraph(builder.Finish()), originalChoices: builder.Origin, direction: direction, opts: opts, upper: math.Inf(1)}
 	component.reward, component.time = restrictReward(graph, reward, builder.Origin), restrictReward(graph, time, builder.Origin)
 	component.opts.Within = nil
 	return component
@@ -147,7 +147,7 @@ func (component *timedComponent) tightenWithGuess(guess *big.Rat, minTime, maxTi
 	shifted, shift := rewards.Shifted(component.graph.Model, false) // LongRun needs nonnegative rewards
 	opts := component.opts
 	opts.Scheduler, opts.Epsilon = true, min(opts.epsilon()/100, 1e-11)
-	difference, err := LongRun(component.ctx, component.graph, shifted, component.dir, opts)
+	difference, err := LongRun(component.ctx, component.graph, shifted, component.direction, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +258,7 @@ func (component *timedComponent) averageOfScheduler() (*big.Rat, error) {
 // averagePerStep returns the long-run average per step of a reward in an induced chain: the exact value, or a lower bound without exact
 // arithmetic.
 func (component *timedComponent) averagePerStep(chain *sparse.Graph, reward *sparse.Reward) (*big.Rat, error) {
-	values, err := LongRun(component.ctx, chain, reward, component.dir, component.opts)
+	values, err := LongRun(component.ctx, chain, reward, component.direction, component.opts)
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func markovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 // markovAutomaton is a uniformised Markov automaton.
 type markovAutomaton struct {
 	uniformisation
-	dir             Direction
+	direction       Direction
 	immediateStates []uint32    // the immediate maybe states, each after its successors
 	decidingStates  []uint32    // those with several choices or transitions; the others have the value of their only successor
 	targets         []uint32    // the targets of the graph's transitions, with a state that is not deciding replaced by its successor
@@ -87,7 +87,7 @@ type markovAutomaton struct {
 // shows to be 0 or 1. If these are all values, values.Converged is true.
 func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, direction Direction, opts Options) (*markovAutomaton, error) {
 	numStates := graph.NumStates()
-	automaton := &markovAutomaton{uniformisation: *newUniform(graph, nil, opts), dir: direction, leaveProb: make([]float64, numStates), meter: newMeter(ctx, opts, 0)}
+	automaton := &markovAutomaton{uniformisation: *newUniform(graph, nil, opts), direction: direction, leaveProb: make([]float64, numStates), meter: newMeter(ctx, opts, 0)}
 	immediate, rateErr, err := automaton.chooseRate(rates)
 	if err != nil {
 		return nil, err
@@ -235,7 +235,7 @@ func (automaton *markovAutomaton) optimizeImmediate(states []uint32, values []fl
 		bestValue := 0.0
 		for choice := first; choice < end; choice++ {
 			value := automaton.immediateValue(state, choice, values)
-			if choice == first || isBetter(value, bestValue, automaton.dir != Max) {
+			if choice == first || isBetter(value, bestValue, automaton.direction != Max) {
 				bestValue = value
 			}
 		}
@@ -390,7 +390,7 @@ func widest(lower, upper []float64) float64 {
 // distribution of the number of steps in it. roundingWidth is the part of the width that rounding causes.
 func (automaton *markovAutomaton) boundsBeforePiece(lower, upper []float64, stepCount *poisson) (newLower, newUpper []float64, roundingWidth float64, err error) {
 	computeLower, computeUpper := automaton.stepCountingValue, automaton.propheticValue
-	if automaton.dir != Max {
+	if automaton.direction != Max {
 		computeLower, computeUpper = computeUpper, computeLower
 	}
 	// Without choices, all schedulers have the same value. The values are computed once.

@@ -67,20 +67,20 @@ func (quotient *mecQuotient) copyExits(builder *sparse.DerivedBuilder, state int
 // solve returns the optimal values of the states of the quotient, if staying in MEC i forever earns gain i. knownMECs has the MECs whose
 // gain is 0 or 1 by graph analysis.
 func (quotient *mecQuotient) solve(ctx context.Context, gains *Values, knownMECs *sparse.Set, direction Direction, areProbabilities bool, opts Options) (*Values, error) {
-	sys, err := newSystem(quotient.graph, nil, direction, opts)
+	system, err := newSystem(quotient.graph, nil, direction, opts)
 	if err != nil {
 		return nil, err
 	}
-	absorbingStates := quotient.assignGains(sys.values, gains)
-	zeroStates, oneStates := quotient.certainStates(sys.values, knownMECs, areProbabilities)
-	sys.isProbability, sys.maybe = areProbabilities, absorbingStates.Complement()
-	if err := quotient.setCertainValue(ctx, sys, direction == Min, zeroStates, absorbingStates.Minus(zeroStates), 0); err != nil {
+	absorbingStates := quotient.assignGains(system.values, gains)
+	zeroStates, oneStates := quotient.certainStates(system.values, knownMECs, areProbabilities)
+	system.isProbability, system.maybe = areProbabilities, absorbingStates.Complement()
+	if err := quotient.setCertainValue(ctx, system, direction == Min, zeroStates, absorbingStates.Minus(zeroStates), 0); err != nil {
 		return nil, err
 	}
-	if err := quotient.setCertainValue(ctx, sys, direction == Max, oneStates, absorbingStates.Minus(oneStates), 1); err != nil {
+	if err := quotient.setCertainValue(ctx, system, direction == Max, oneStates, absorbingStates.Minus(oneStates), 1); err != nil {
 		return nil, err
 	}
-	return sys.solve(ctx, opts, false)
+	return system.solve(ctx, opts, false)
 }
 
 // assignGains sets the value of the absorbing state of each MEC to the gain of the MEC. It returns the set of absorbing states.
@@ -118,7 +118,7 @@ func (quotient *mecQuotient) certainStates(values *Values, knownMECs *sparse.Set
 // setCertainValue finds the maybe states that reach targets with probability one, sets their values, and removes them from the maybe
 // states. They must reach targets under some scheduler if forSomeScheduler is set, or under all schedulers otherwise. otherAbsorbing has the
 // absorbing states outside of targets.
-func (quotient *mecQuotient) setCertainValue(ctx context.Context, sys *equationSystem, forSomeScheduler bool, targets, otherAbsorbing *sparse.Set, value float64) error {
+func (quotient *mecQuotient) setCertainValue(ctx context.Context, system *equationSystem, forSomeScheduler bool, targets, otherAbsorbing *sparse.Set, value float64) error {
 	if targets.Empty() {
 		return nil
 	}
@@ -129,13 +129,13 @@ func (quotient *mecQuotient) setCertainValue(ctx context.Context, sys *equationS
 		if newStates, err = quotient.graph.Prob1E(ctx, allStates, targets); err != nil {
 			return err
 		}
-		if sys.values.Scheduler != nil {
-			quotient.graph.Attract(newStates, targets, sys.values.Scheduler)
+		if system.values.Scheduler != nil {
+			quotient.graph.Attract(newStates, targets, system.values.Scheduler)
 		}
 	}
-	newStates = newStates.Intersect(sys.maybe)
-	sys.values.setAll(newStates, value)
-	sys.maybe = sys.maybe.Minus(newStates)
+	newStates = newStates.Intersect(system.maybe)
+	system.values.setAll(newStates, value)
+	system.maybe = system.maybe.Minus(newStates)
 	return nil
 }
 

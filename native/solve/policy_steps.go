@@ -65,13 +65,13 @@ const (
 
 // policyStepsStart returns the number of single steps after which policySteps takes the others of total steps; 0 if it cannot be used. The values
 // must never decrease.
-func (sys *equationSystem) policyStepsStart(opts Options, states []uint32, total int) int {
-	everyStepCounts := opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0
+func (system *equationSystem) policyStepsStart(opts Options, states []uint32, total int) int {
+	everyStepCounts := opts.Classic || system.stepScheduler != nil || system.rounding.grid != 0
 	size := len(states)
-	if everyStepCounts || sys.nature != nil || sys.graph.Kind == sparse.CTMC || size == 0 || size > denseMaxStates {
+	if everyStepCounts || system.nature != nil || system.graph.Kind == sparse.CTMC || size == 0 || size > denseMaxStates {
 		return 0
 	}
-	start := max(policyAfter, squaringWork(size, total)/sys.singleStepWork(states))
+	start := max(policyAfter, squaringWork(size, total)/system.singleStepWork(states))
 	if total/(1+policyMinFactor) < start {
 		return 0
 	}
@@ -93,14 +93,14 @@ func squaringWork(size, steps int) int {
 }
 
 // singleStepWork returns the number of transitions of the states, plus their number.
-func (sys *equationSystem) singleStepWork(states []uint32) int {
-	return len(states) + sys.numTransitions(states)
+func (system *equationSystem) singleStepWork(states []uint32) int {
+	return len(states) + system.numTransitions(states)
 }
 
 // newPolicySteps prepares steps of the given states, whose first values must be 0.
-func (sys *equationSystem) newPolicySteps(states []uint32) *policySteps {
+func (system *equationSystem) newPolicySteps(states []uint32) *policySteps {
 	mapWork := numVectors * len(states) * len(states)
-	return &policySteps{system: sys, states: states, equal: sys.equalStates(states), minExponent: 3 + bits.Len(uint(mapWork/sys.singleStepWork(states)))}
+	return &policySteps{system: system, states: states, equal: system.equalStates(states), minExponent: 3 + bits.Len(uint(mapWork/system.singleStepWork(states)))}
 }
 
 // run takes at most numSteps steps: as long as the policy stays optimal, a power of two of them at once. It returns the number of steps that remain, because no
@@ -178,12 +178,12 @@ func (steps *policySteps) update() {
 
 // improveChoices replaces each choice of the policy that is certainly worse than the best one. It reports whether a choice changed.
 func (steps *policySteps) improveChoices() (changed bool) {
-	sys, isFirst := steps.system, steps.choices == nil
+	system, isFirst := steps.system, steps.choices == nil
 	if isFirst {
-		steps.choices = make([]uint32, sys.graph.NumStates())
+		steps.choices = make([]uint32, system.graph.NumStates())
 	}
 	for _, state := range steps.states {
-		best := sys.stepOptimum(int(state))
+		best := system.stepOptimum(int(state))
 		if isFirst || steps.isWorse(int(state), best) {
 			steps.choices[state], changed = best.choice, true
 		}
@@ -203,19 +203,19 @@ func (steps *policySteps) isWorse(state int, best bestBounds) bool {
 // addRival records that the policy is optimal only if its choice in a state is at least as good as another choice. The rival is the difference of the
 // equations of both choices, which must not be negative. It is left out if it is 0 for all values.
 func (steps *policySteps) addRival(state, otherChoice int) {
-	sys := steps.system
+	system := steps.system
 	greater, less := int(steps.choices[state]), otherChoice // the choice that must have the greater value comes first
-	if sys.minimizes(state) {
+	if system.minimizes(state) {
 		greater, less = less, greater
 	}
-	reward := sys.uncertainReward(state, greater)
-	reward.subtract(sys.uncertainReward(state, less))
+	reward := system.uncertainReward(state, greater)
+	reward.subtract(system.uncertainReward(state, less))
 	differences := map[uint32]*uncertain{} // of the probabilities, by target
-	for i, end := sys.graph.Transitions(greater); i < end; i++ {
-		steps.differenceOf(differences, i).add(sys.uncertainProbability(i))
+	for i, end := system.graph.Transitions(greater); i < end; i++ {
+		steps.differenceOf(differences, i).add(system.uncertainProbability(i))
 	}
-	for i, end := sys.graph.Transitions(less); i < end; i++ {
-		steps.differenceOf(differences, i).subtract(sys.uncertainProbability(i))
+	for i, end := system.graph.Transitions(less); i < end; i++ {
+		steps.differenceOf(differences, i).subtract(system.uncertainProbability(i))
 	}
 	added := rival{reward: reward.enclose()}
 	for target, difference := range differences {
@@ -269,9 +269,9 @@ func (sum *uncertain) enclose() enclosure {
 }
 
 // uncertainFloat returns a float64 number of the model, with its rounding error.
-func (sys *equationSystem) uncertainFloat(x float64) (number uncertain) {
+func (system *equationSystem) uncertainFloat(x float64) (number uncertain) {
 	number.value.SetFloat64(x)
-	number.err.SetFloat64(sys.rounding.relErr)
+	number.err.SetFloat64(system.rounding.relErr)
 	number.err.Mul(&number.err, &number.value)
 	// The error is relative to the true number, which may be greater than x.
 	number.err.Mul(&number.err, big.NewRat(1<<20+1, 1<<20))
@@ -279,25 +279,25 @@ func (sys *equationSystem) uncertainFloat(x float64) (number uncertain) {
 }
 
 // uncertainProbability returns the probability of transition i.
-func (sys *equationSystem) uncertainProbability(i int) (number uncertain) {
-	if sys.graph.Exact() {
-		number.value.Set(sys.graph.Fraction(i))
+func (system *equationSystem) uncertainProbability(i int) (number uncertain) {
+	if system.graph.Exact() {
+		number.value.Set(system.graph.Fraction(i))
 		return number
 	}
-	return sys.uncertainFloat(sys.graph.Prob(i))
+	return system.uncertainFloat(system.graph.Prob(i))
 }
 
 // uncertainReward returns the reward of a choice and of its state.
-func (sys *equationSystem) uncertainReward(state, choice int) (number uncertain) {
-	if hasFractions(sys.reward) {
-		number.value.Set(sys.reward.ExactChoiceTotal(state, choice))
+func (system *equationSystem) uncertainReward(state, choice int) (number uncertain) {
+	if hasFractions(system.reward) {
+		number.value.Set(system.reward.ExactChoiceTotal(state, choice))
 		return number
 	}
-	if sys.reward.State != nil {
-		number.add(sys.uncertainFloat(sys.reward.State[state]))
+	if system.reward.State != nil {
+		number.add(system.uncertainFloat(system.reward.State[state]))
 	}
-	if sys.reward.Choice != nil {
-		number.add(sys.uncertainFloat(sys.reward.Choice[choice]))
+	if system.reward.Choice != nil {
+		number.add(system.uncertainFloat(system.reward.Choice[choice]))
 	}
 	return number
 }

@@ -40,26 +40,26 @@ const (
 
 // newBaseFractionSteps prepares numSteps steps of numStates states with fractions over powers of a common base. It returns nil for an interval model or
 // a CTMC, or if the numbers of the model have no small common denominator.
-func (sys *equationSystem) newBaseFractionSteps(numSteps, numStates int) *baseFractionSteps {
+func (system *equationSystem) newBaseFractionSteps(numSteps, numStates int) *baseFractionSteps {
 	maxBits := maxBaseBits
 	if numSteps >= longSteps && numStates <= longStates {
 		maxBits = maxLongBaseBits
 	}
-	base := commonDenominator(big.NewInt(1), sys.graph.Fractions, maxBits)
-	if sys.nature != nil || sys.graph.Kind == sparse.CTMC || base.BitLen() > maxBits || base.BitLen() == 1 {
+	base := commonDenominator(big.NewInt(1), system.graph.Fractions, maxBits)
+	if system.nature != nil || system.graph.Kind == sparse.CTMC || base.BitLen() > maxBits || base.BitLen() == 1 {
 		return nil
 	}
 	steps := &baseFractionSteps{
-		equationSystem: sys, base: base, basePowers: []*big.Int{big.NewInt(1)},
-		valueDenominator: commonDenominator(big.NewInt(1), sys.values.Exact, maxBits), weightOne: sparse.None,
+		equationSystem: system, base: base, basePowers: []*big.Int{big.NewInt(1)},
+		valueDenominator: commonDenominator(big.NewInt(1), system.values.Exact, maxBits), weightOne: sparse.None,
 	}
-	for id, weight := range sys.graph.Fractions {
+	for id, weight := range system.graph.Fractions {
 		steps.scaledWeights = append(steps.scaledWeights, scaledInteger(weight, base))
 		if weight.Cmp(big.NewRat(1, 1)) == 0 {
 			steps.weightOne = uint32(id)
 		}
 	}
-	if reward := sys.reward; reward != nil {
+	if reward := system.reward; reward != nil {
 		steps.valueDenominator = commonDenominator(steps.valueDenominator, reward.StateFractions, maxBits)
 		steps.valueDenominator = commonDenominator(steps.valueDenominator, reward.ChoiceFractions, maxBits)
 		steps.scaledRewardOf = func(state, choice int) *big.Int {
@@ -69,7 +69,7 @@ func (sys *equationSystem) newBaseFractionSteps(numSteps, numStates int) *baseFr
 	if steps.valueDenominator.BitLen() > maxBits { // commonDenominator has given up
 		return nil
 	}
-	for _, value := range sys.values.Exact {
+	for _, value := range system.values.Exact {
 		steps.scaledValues = append(steps.scaledValues, steps.reduce(scaledInteger(value, steps.valueDenominator), 0))
 	}
 	return steps

@@ -90,13 +90,13 @@ func PreciseCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 		return nil, ErrTime
 	}
 	opts.Exact = true
-	sys, err := newSystem(graph, reward, Max, opts)
+	system, err := newSystem(graph, reward, Max, opts)
 	if err != nil {
 		return nil, err
 	}
 	stateRewards := make([]*big.Rat, graph.NumStates())
 	for state := range stateRewards {
-		stateRewards[state] = sys.reward.ExactChoiceTotal(state, state)
+		stateRewards[state] = system.reward.ExactChoiceTotal(state, state)
 	}
 	scale := transient.setScaledRewards(stateRewards)
 	// The accumulated reward is the value of an additional state. Every state has a transition to it with the reward as rate.

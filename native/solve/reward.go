@@ -17,7 +17,7 @@ func ReachReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	if graph.Intervals() {
 		return robustReach(ctx, graph, reward, target, direction, opts)
 	}
-	sys, err := newSystem(graph, reward, direction, opts)
+	system, err := newSystem(graph, reward, direction, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -25,18 +25,18 @@ func ReachReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	if err != nil {
 		return nil, err
 	}
-	sys.maybe, sys.choices = analysis.maybeStates, analysis.choices
-	sys.values.setAll(analysis.infiniteStates, math.Inf(1))
-	if sys.values.Scheduler != nil {
-		analysis.writeChoices(graph, target, sys.values.Scheduler)
+	system.maybe, system.choices = analysis.maybeStates, analysis.choices
+	system.values.setAll(analysis.infiniteStates, math.Inf(1))
+	if system.values.Scheduler != nil {
+		analysis.writeChoices(graph, target, system.values.Scheduler)
 	}
-	return sys.solve(ctx, opts, direction == Min)
+	return system.solve(ctx, opts, direction == Min)
 }
 
 // rewardAnalysis is the result of graph analysis for ReachReward: the states with infinite reward, the maybe
 // states, and the choices that maybe states may use (nil for all).
 type rewardAnalysis struct {
-	dir                         Direction
+	direction                   Direction
 	infiniteStates, maybeStates *sparse.Set
 	choices                     *sparse.Set
 }
@@ -47,20 +47,20 @@ func analyzeReachReward(ctx context.Context, graph *sparse.Graph, target *sparse
 	allStates := sparse.FullSet(graph.NumStates())
 	if direction == Max || graph.FirstChoice == nil {
 		certainStates := graph.Prob1A(allStates, target)
-		return rewardAnalysis{dir: direction, infiniteStates: certainStates.Complement(), maybeStates: certainStates.Minus(target)}, nil
+		return rewardAnalysis{direction: direction, infiniteStates: certainStates.Complement(), maybeStates: certainStates.Minus(target)}, nil
 	}
 	certainStates, err := graph.Prob1E(ctx, allStates, target)
 	if err != nil {
 		return rewardAnalysis{}, err
 	}
 	choices := graph.ChoicesWithin(certainStates)
-	return rewardAnalysis{dir: direction, infiniteStates: certainStates.Complement(), maybeStates: certainStates.Minus(target), choices: choices}, nil
+	return rewardAnalysis{direction: direction, infiniteStates: certainStates.Complement(), maybeStates: certainStates.Minus(target), choices: choices}, nil
 }
 
 // writeChoices writes choices that attain an infinite maximum to scheduler: they reach states from which target can be avoided forever, and avoid
 // it there.
 func (analysis rewardAnalysis) writeChoices(graph *sparse.Graph, target *sparse.Set, scheduler []uint32) {
-	if analysis.dir == Min {
+	if analysis.direction == Min {
 		return
 	}
 	avoidingStates := graph.Prob0E(sparse.FullSet(graph.NumStates()), target)
@@ -76,7 +76,7 @@ func TotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	if direction == Min && graph.FirstChoice != nil {
 		return minimalTotalReward(ctx, graph, reward, opts)
 	}
-	sys, err := newSystem(graph, reward, Max, opts)
+	system, err := newSystem(graph, reward, Max, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +85,12 @@ func TotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 		return nil, err
 	}
 	infiniteStates := analysis.infiniteStates(graph)
-	sys.maybe = analysis.earningStates.Minus(infiniteStates)
-	sys.values.setAll(infiniteStates, math.Inf(1))
-	if sys.values.Scheduler != nil {
-		analysis.writeChoices(graph, sys.values.Scheduler)
+	system.maybe = analysis.earningStates.Minus(infiniteStates)
+	system.values.setAll(infiniteStates, math.Inf(1))
+	if system.values.Scheduler != nil {
+		analysis.writeChoices(graph, system.values.Scheduler)
 	}
-	return sys.solve(ctx, opts, true)
+	return system.solve(ctx, opts, true)
 }
 
 // minimalTotalReward returns bounds on the minimal total reward of an MDP. It equals the minimal reward until an end component without

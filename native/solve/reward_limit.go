@@ -36,21 +36,21 @@ const (
 
 // rewardLimit returns a function that bounds the reward of all steps at once, when enough steps have been made one by one. The function
 // returns true if it has stored narrow bounds. rewardLimit returns nil if this method cannot be used.
-func (sys *equationSystem) rewardLimit(ctx context.Context, reward *sparse.Reward, steps int, opts Options) stepLimit {
-	if opts.Classic || sys.nature != nil || sys.graph.Kind == sparse.CTMC || steps < rewardLimitAfter+rewardLimitRest || sys.graph.HasSeveralChoices() {
+func (system *equationSystem) rewardLimit(ctx context.Context, reward *sparse.Reward, steps int, opts Options) stepLimit {
+	if opts.Classic || system.nature != nil || system.graph.Kind == sparse.CTMC || steps < rewardLimitAfter+rewardLimitRest || system.graph.HasSeveralChoices() {
 		return nil
 	}
-	limit := &rewardLimit{system: sys, reward: reward, numSteps: steps, epsilon: opts.epsilon(), opts: opts}
+	limit := &rewardLimit{system: system, reward: reward, numSteps: steps, epsilon: opts.epsilon(), opts: opts}
 	limit.opts.Scheduler, limit.opts.Within, limit.opts.Exact, limit.opts.Epsilon = false, nil, false, opts.epsilon()/8
 	return func(_, _ []float64, remaining int) (isFinished bool, err error) {
 		stepsDone := steps - remaining
 		isTooEarlyOrLate := stepsDone < rewardLimitAfter || remaining < rewardLimitRest
-		if isTooEarlyOrLate || sys.stepSkipper.expectsToSkip(stepsDone, remaining) {
+		if isTooEarlyOrLate || system.stepSkipper.expectsToSkip(stepsDone, remaining) {
 			return false, nil
 		}
 		if limit.values == nil {
 			if limit.values, err = limit.bounds(ctx); err != nil {
-				sys.stepLimit = nil // single steps may still be affordable
+				system.stepLimit = nil // single steps may still be affordable
 				return false, ctx.Err()
 			}
 		}

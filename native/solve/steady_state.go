@@ -16,12 +16,12 @@ import (
 //
 // Source: Kemeny and Snell, Finite Markov Chains (1960), chapters 3 and 6.
 func (forward *Forward) SteadyState(ctx context.Context) error {
-	sys, err := newSystem(forward.graph, nil, Max, Options{})
+	system, err := newSystem(forward.graph, nil, Max, Options{})
 	if err != nil {
 		return err
 	}
 	solver := &steadyStateSolver{
-		Forward: forward, system: sys, bscc: newBSCCGain(ctx, sys, forward.opts), values: newValues(forward.graph.Model, Options{Exact: forward.exactProbs != nil}),
+		Forward: forward, system: system, bscc: newBSCCGain(ctx, system, forward.opts), values: newValues(forward.graph.Model, Options{Exact: forward.exactProbs != nil}),
 	}
 	// The probability of a state is the absorption probability of its BSCC times its stationary probability.
 	components := forward.graph.Components(forward.reachable, nil)

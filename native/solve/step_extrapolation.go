@@ -40,12 +40,12 @@ const (
 )
 
 // newStepExtrapolation returns an extrapolation for the given total number of steps, or nil if every step must be taken.
-func (sys *equationSystem) newStepExtrapolation(opts Options, states []uint32, numSteps int) *stepExtrapolation {
-	everyStepCounts := opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0
-	if everyStepCounts || sys.graph.Kind == sparse.CTMC || numSteps < extrapolationFirst*2*(1+extrapolationMinFactor) {
+func (system *equationSystem) newStepExtrapolation(opts Options, states []uint32, numSteps int) *stepExtrapolation {
+	everyStepCounts := opts.Classic || system.stepScheduler != nil || system.rounding.grid != 0
+	if everyStepCounts || system.graph.Kind == sparse.CTMC || numSteps < extrapolationFirst*2*(1+extrapolationMinFactor) {
 		return nil
 	}
-	return &stepExtrapolation{system: sys, states: states, epsilon: opts.epsilon(), numSteps: numSteps, referenceSteps: extrapolationFirst}
+	return &stepExtrapolation{system: system, states: states, epsilon: opts.epsilon(), numSteps: numSteps, referenceSteps: extrapolationFirst}
 }
 
 // tryToExtrapolate is called before each step, after stepsDone earlier steps. If it can compute narrow bounds after many whole periods, it
@@ -237,10 +237,10 @@ func (change *periodChange) smoothChange() error {
 
 // equations returns the equations of one step for other values. The values may exceed 1.
 func (change *periodChange) equations(values *Values) *equationSystem {
-	sys := change.system
+	system := change.system
 	return &equationSystem{
-		graph: sys.graph, minimize: sys.minimize, maximizer: sys.maximizer, nature: sys.nature, reward: sys.reward,
-		isOneStep: true, rounding: sys.rounding, values: values,
+		graph: system.graph, minimize: system.minimize, maximizer: system.maximizer, nature: system.nature, reward: system.reward,
+		isOneStep: true, rounding: system.rounding, values: values,
 	}
 }
 
@@ -266,9 +266,9 @@ func (change *periodChange) fixedOptimum(equations *equationSystem, state uint32
 
 // decides reports whether a decision is made in the given direction: by a choice in some state, or by nature.
 func (change *periodChange) decides(direction Direction) bool {
-	sys := change.system
-	byChoice := sys.maximizer != nil || sys.minimize == (direction == Min)
-	byNature := sys.nature != nil && sys.nature.isMinimizer == (direction == Min)
+	system := change.system
+	byChoice := system.maximizer != nil || system.minimize == (direction == Min)
+	byNature := system.nature != nil && system.nature.isMinimizer == (direction == Min)
 	return change.choices != nil && (byChoice || byNature)
 }
 

@@ -16,9 +16,9 @@ const fewestSteps = 256
 // returns true.
 type stepLimit func(oldLower, oldUpper []float64, remaining int) (bool, error)
 
-// shouldTryLimit reports whether to call sys.stepLimit now: after each power of two, if more steps remain.
-func (sys *equationSystem) shouldTryLimit(stepsDone, remaining int) bool {
-	if sys.stepLimit == nil || sys.stepScheduler != nil || sys.rounding.grid > 0 {
+// shouldTryLimit reports whether to call system.stepLimit now: after each power of two, if more steps remain.
+func (system *equationSystem) shouldTryLimit(stepsDone, remaining int) bool {
+	if system.stepLimit == nil || system.stepScheduler != nil || system.rounding.grid > 0 {
 		return false
 	}
 	return stepsDone >= fewestSteps && isPowerOfTwo(stepsDone) && remaining > stepsDone
@@ -30,7 +30,7 @@ func isPowerOfTwo(n int) bool { return n&(n-1) == 0 }
 // untilLimit returns a stepLimit for the probability of left U<=k right, where k is large. Lower bounds are the probabilities for fewer
 // steps; upper bounds are the probabilities of left U right without a step bound. The system must start with value 1 in right and 0
 // elsewhere.
-func (sys *equationSystem) untilLimit(ctx context.Context, left, right *sparse.Set, direction Direction, opts Options) stepLimit {
+func (system *equationSystem) untilLimit(ctx context.Context, left, right *sparse.Set, direction Direction, opts Options) stepLimit {
 	if opts.Classic {
 		return nil
 	}
@@ -44,20 +44,20 @@ func (sys *equationSystem) untilLimit(ctx context.Context, left, right *sparse.S
 				return false, nil
 			}
 			var err error
-			if unbounded, err = Until(ctx, sys.graph, left, right, direction, opts); err != nil {
-				sys.stepLimit = nil // single steps may still be affordable
+			if unbounded, err = Until(ctx, system.graph, left, right, direction, opts); err != nil {
+				system.stepLimit = nil // single steps may still be affordable
 				return false, ctx.Err()
 			}
 		}
 		for state, upper := range unbounded.Upper {
 			// If rounding errors have made the bounds wide, more steps cannot make them narrow.
 			const allowedWidening = 4
-			allowedWidth := max(epsilon/2*upper, allowedWidening*(sys.values.Upper[state]-sys.values.Lower[state]))
-			if upper-sys.values.Lower[state] > allowedWidth {
+			allowedWidth := max(epsilon/2*upper, allowedWidening*(system.values.Upper[state]-system.values.Lower[state]))
+			if upper-system.values.Lower[state] > allowedWidth {
 				return false, nil
 			}
 		}
-		copy(sys.values.Upper, unbounded.Upper)
+		copy(system.values.Upper, unbounded.Upper)
 		return true, nil
 	}
 }
@@ -86,8 +86,8 @@ type stepSkipper struct {
 }
 
 // newStepSkipper returns a stepSkipper for the equations of the system, or nil if every step must be taken.
-func (sys *equationSystem) newStepSkipper(opts Options) *stepSkipper {
-	if opts.Classic || sys.graph.Kind == sparse.CTMC {
+func (system *equationSystem) newStepSkipper(opts Options) *stepSkipper {
+	if opts.Classic || system.graph.Kind == sparse.CTMC {
 		return nil
 	}
 	return &stepSkipper{epsilon: opts.epsilon()}

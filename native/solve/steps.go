@@ -17,15 +17,15 @@ type StepBound struct{ Low, High int }
 
 // Next returns bounds on the minimal or maximal probability that the first transition leads to the given states.
 func Next(ctx context.Context, graph *sparse.Graph, states *sparse.Set, direction Direction, opts Options) (*Values, error) {
-	sys, err := newStepEquations(ctx, graph, nil, direction, opts)
+	system, err := newStepEquations(ctx, graph, nil, direction, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.isProbability = true
-	sys.values.setAll(states, 1)
-	err = sys.applyEquations(ctx, opts, sparse.FullSet(graph.NumStates()), 1)
-	sys.values.Scheduler = sys.stepScheduler.firstChoices()
-	return sys.values, err
+	system.isProbability = true
+	system.values.setAll(states, 1)
+	err = system.applyEquations(ctx, opts, sparse.FullSet(graph.NumStates()), 1)
+	system.values.Scheduler = system.stepScheduler.firstChoices()
+	return system.values, err
 }
 
 // BoundedUntil returns bounds on the minimal or maximal probability of `left U right` with a bound on the number of steps,
@@ -34,33 +34,33 @@ func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 	if bound.Low > 0 {
 		opts.Within = nil
 	}
-	sys, err := newStepEquations(ctx, graph, nil, direction, opts)
+	system, err := newStepEquations(ctx, graph, nil, direction, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.isProbability = true
+	system.isProbability = true
 	var finalChoices []uint32 // the choices after all steps that are counted
 	if bound.High == Unbounded {
 		values, err := Until(ctx, graph, left, right, direction, opts)
 		if err != nil {
 			return nil, err
 		}
-		sys.values = values
+		system.values = values
 		finalChoices = values.Scheduler
 		values.Scheduler = nil
 	} else {
-		sys.stepLimit = sys.untilLimit(ctx, left, right, direction, opts)
+		system.stepLimit = system.untilLimit(ctx, left, right, direction, opts)
 	}
-	err = boundedUntil(sys.values, left, right, bound, func(maybe *sparse.Set, numSteps int) error {
-		err := sys.applyEquations(ctx, opts, maybe, numSteps)
-		sys.stepLimit = nil // it applies to the first call only: later calls compute another formula
+	err = boundedUntil(system.values, left, right, bound, func(maybe *sparse.Set, numSteps int) error {
+		err := system.applyEquations(ctx, opts, maybe, numSteps)
+		system.stepLimit = nil // it applies to the first call only: later calls compute another formula
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	sys.values.StepChoices = sys.stepScheduler.stepChoices(finalChoices)
-	return sys.values, nil
+	system.values.StepChoices = system.stepScheduler.stepChoices(finalChoices)
+	return system.values, nil
 }
 
 // boundedUntil computes `left U right` with a bound on the number of steps, from the last step to the first. The function takeSteps applies the
@@ -93,15 +93,15 @@ func CumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 // cumulReward returns bounds on the optimal expected reward of the given number of steps. The rewards must be large enough that sums of
 // them cannot underflow.
 func cumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, direction Direction, opts Options) (*Values, error) {
-	sys, err := newStepEquations(ctx, graph, reward, direction, opts)
+	system, err := newStepEquations(ctx, graph, reward, direction, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.stepSkipper = sys.newStepSkipper(opts)
-	sys.stepLimit = sys.rewardLimit(ctx, reward, steps, opts)
-	err = sys.applyEquations(ctx, opts, sparse.FullSet(graph.NumStates()), steps)
-	sys.values.StepChoices = sys.stepScheduler.stepChoices(nil)
-	return sys.values, err
+	system.stepSkipper = system.newStepSkipper(opts)
+	system.stepLimit = system.rewardLimit(ctx, reward, steps, opts)
+	err = system.applyEquations(ctx, opts, sparse.FullSet(graph.NumStates()), steps)
+	system.values.StepChoices = system.stepScheduler.stepChoices(nil)
+	return system.values, err
 }
 
 // InstantReward returns bounds on the minimal or maximal expected state reward after the given number of steps of a DTMC or MDP.
@@ -114,24 +114,24 @@ func InstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Rewa
 // instantReward returns bounds on the optimal expected state reward after the given number of steps. The rewards must be large enough that
 // products cannot underflow.
 func instantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, direction Direction, opts Options) (*Values, error) {
-	sys, err := newStepEquations(ctx, graph, reward, direction, opts)
+	system, err := newStepEquations(ctx, graph, reward, direction, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.setStateRewards(reward)
-	sys.stepSkipper = sys.newStepSkipper(opts)
-	err = sys.applyEquations(ctx, opts, sparse.FullSet(graph.NumStates()), steps)
-	sys.values.StepChoices = sys.stepScheduler.stepChoices(nil)
-	return sys.values, err
+	system.setStateRewards(reward)
+	system.stepSkipper = system.newStepSkipper(opts)
+	err = system.applyEquations(ctx, opts, sparse.FullSet(graph.NumStates()), steps)
+	system.values.StepChoices = system.stepScheduler.stepChoices(nil)
+	return system.values, err
 }
 
 // setStateRewards sets the value of each state after the last step to its state reward. The steps themselves earn no reward.
-func (sys *equationSystem) setStateRewards(reward *sparse.Reward) {
-	sys.reward = nil
+func (system *equationSystem) setStateRewards(reward *sparse.Reward) {
+	system.reward = nil
 	for state, value := range reward.State {
-		sys.values.Lower[state], sys.values.Upper[state] = sys.rounding.rewardBounds(value)
-		if sys.isExact() && reward.StateFractions[state] != nil {
-			sys.values.Exact[state] = reward.StateFractions[state]
+		system.values.Lower[state], system.values.Upper[state] = system.rounding.rewardBounds(value)
+		if system.isExact() && reward.StateFractions[state] != nil {
+			system.values.Exact[state] = reward.StateFractions[state]
 		}
 	}
 }
@@ -141,12 +141,12 @@ func (sys *equationSystem) setStateRewards(reward *sparse.Reward) {
 func newStepwise(graph *sparse.Graph, reward *sparse.Reward, direction Direction, opts Options) (*equationSystem, error) {
 	recorder := newStepScheduler(graph.Model, opts)
 	opts.Scheduler = false
-	sys, err := newSystem(graph, reward, direction, opts)
+	system, err := newSystem(graph, reward, direction, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.isOneStep, sys.stepScheduler = true, recorder
-	return sys, nil
+	system.isOneStep, system.stepScheduler = true, recorder
+	return system, nil
 }
 
 // newStepEquations returns a system whose equations describe one step. In an interval model, nature picks the probabilities in each step,
@@ -159,21 +159,21 @@ func newStepEquations(ctx context.Context, graph *sparse.Graph, reward *sparse.R
 		return nil, ErrNotExact
 	}
 	opts.Scheduler = false
-	sys, err := newStepwise(graph, reward, direction.Scheduler(), opts)
+	system, err := newStepwise(graph, reward, direction.Scheduler(), opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.nature, err = newNature(graph.Model, direction.nature() == Min, newMeter(ctx, opts, graph.NumStates()))
-	return sys, err
+	system.nature, err = newNature(graph.Model, direction.nature() == Min, newMeter(ctx, opts, graph.NumStates()))
+	return system, err
 }
 
 // applyEquations applies the equations of all maybe states numSteps times. The other states keep their values.
-func (sys *equationSystem) applyEquations(ctx context.Context, opts Options, maybe *sparse.Set, numSteps int) error {
-	if sys.isExact() {
-		return sys.exactSteps(ctx, opts, maybe, numSteps)
+func (system *equationSystem) applyEquations(ctx context.Context, opts Options, maybe *sparse.Set, numSteps int) error {
+	if system.isExact() {
+		return system.exactSteps(ctx, opts, maybe, numSteps)
 	}
-	run := sys.newStepRun(opts, maybe, newStepMeter(ctx, opts, numSteps), numSteps)
-	return sys.values.applySteps(run.meter, numSteps, run.step)
+	run := system.newStepRun(opts, maybe, newStepMeter(ctx, opts, numSteps), numSteps)
+	return system.values.applySteps(run.meter, numSteps, run.step)
 }
 
 // stepRun applies the equations of some states several times. Where it can, it takes many steps at once: in a small chain by squaring
@@ -194,39 +194,39 @@ type stepRun struct {
 }
 
 // newStepRun prepares numSteps steps of the maybe states, and selects a method that can take many steps at once.
-func (sys *equationSystem) newStepRun(opts Options, maybe *sparse.Set, meter *meter, numSteps int) *stepRun {
-	run := &stepRun{system: sys, opts: opts, numSteps: numSteps, meter: meter, states: make([]uint32, 0, maybe.Count())}
+func (system *equationSystem) newStepRun(opts Options, maybe *sparse.Set, meter *meter, numSteps int) *stepRun {
+	run := &stepRun{system: system, opts: opts, numSteps: numSteps, meter: meter, states: make([]uint32, 0, maybe.Count())}
 	startsAtZero := true
 	for state := range maybe.All() {
 		run.states = append(run.states, uint32(state))
-		startsAtZero = startsAtZero && sys.values.Upper[state] == 0
+		startsAtZero = startsAtZero && system.values.Upper[state] == 0
 	}
-	if start, ok := sys.denseStepsStart(run.states, numSteps); ok {
-		if dense, ok := sys.newDenseSteps(run.states, nil); ok {
+	if start, ok := system.denseStepsStart(run.states, numSteps); ok {
+		if dense, ok := system.newDenseSteps(run.states, nil); ok {
 			run.dense, run.denseAfter = dense, start
 			return run
 		}
 	}
-	if sys.allowsGeometricSteps(opts, run.states, numSteps) {
+	if system.allowsGeometricSteps(opts, run.states, numSteps) {
 		run.useGeometric, run.geometricAfter = true, geometricAfter
 		return run
 	}
 	if startsAtZero {
-		run.policyAfter = sys.policyStepsStart(opts, run.states, numSteps)
+		run.policyAfter = system.policyStepsStart(opts, run.states, numSteps)
 	}
-	run.extrapolation = sys.newStepExtrapolation(opts, run.states, numSteps)
+	run.extrapolation = system.newStepExtrapolation(opts, run.states, numSteps)
 	return run
 }
 
 // continued returns a run for the last remaining steps, without policySteps. The methods that depend on the number of earlier steps begin again.
 func (run *stepRun) continued(remaining int) *stepRun {
-	sys := run.system
-	if sys.stepSkipper != nil {
-		sys.stepSkipper = sys.newStepSkipper(run.opts)
+	system := run.system
+	if system.stepSkipper != nil {
+		system.stepSkipper = system.newStepSkipper(run.opts)
 	}
 	return &stepRun{
-		system: sys, opts: run.opts, numSteps: remaining, meter: run.meter, states: run.states,
-		extrapolation: sys.newStepExtrapolation(run.opts, run.states, remaining),
+		system: system, opts: run.opts, numSteps: remaining, meter: run.meter, states: run.states,
+		extrapolation: system.newStepExtrapolation(run.opts, run.states, remaining),
 	}
 }
 
@@ -253,13 +253,13 @@ func (run *stepRun) step(stepsDone int, lower, upper []float64) (isFinal bool, e
 // tryRemaining tries to take all remaining steps at once; stepsDone is the number of earlier steps. It returns true if the current bounds of the
 // system are final. lower and upper have the bounds before the last step.
 func (run *stepRun) tryRemaining(stepsDone int, lower, upper []float64) (isFinal bool, err error) {
-	sys, remaining := run.system, run.numSteps-stepsDone
-	maySkip := sys.stepSkipper != nil && sys.stepScheduler == nil && sys.rounding.grid == 0
-	if maySkip && sys.stepSkipper.trySkip(sys.values, stepsDone, remaining) {
+	system, remaining := run.system, run.numSteps-stepsDone
+	maySkip := system.stepSkipper != nil && system.stepScheduler == nil && system.rounding.grid == 0
+	if maySkip && system.stepSkipper.trySkip(system.values, stepsDone, remaining) {
 		return true, nil
 	}
-	if sys.shouldTryLimit(stepsDone, remaining) {
-		if isNarrow, err := sys.stepLimit(lower, upper, remaining); isNarrow || err != nil {
+	if system.shouldTryLimit(stepsDone, remaining) {
+		if isNarrow, err := system.stepLimit(lower, upper, remaining); isNarrow || err != nil {
 			return isNarrow, err
 		}
 	}
@@ -268,7 +268,7 @@ func (run *stepRun) tryRemaining(stepsDone int, lower, upper []float64) (isFinal
 		return false, err
 	}
 	if hasExtrapolated {
-		return true, sys.takeSteps(run.states, remainingSteps, run.meter)
+		return true, system.takeSteps(run.states, remainingSteps, run.meter)
 	}
 	switch {
 	case run.useGeometric && stepsDone == run.geometricAfter:
@@ -284,12 +284,12 @@ func (run *stepRun) tryRemaining(stepsDone int, lower, upper []float64) (isFinal
 // takeGeometricSteps takes all steps by geometricSteps, which begins with the first step again. It returns false, and waits for twice as many single
 // steps, if the stepSkipper will probably skip the remaining steps before that.
 func (run *stepRun) takeGeometricSteps(stepsDone int) (isFinal bool, err error) {
-	sys := run.system
-	if sys.stepSkipper.expectsToSkip(stepsDone, run.numSteps-stepsDone) {
+	system := run.system
+	if system.stepSkipper.expectsToSkip(stepsDone, run.numSteps-stepsDone) {
 		run.geometricAfter *= 2
 		return false, nil
 	}
-	return true, sys.newGeometricSteps(run.opts, run.states, run.numSteps).run(run.meter)
+	return true, system.newGeometricSteps(run.opts, run.states, run.numSteps).run(run.meter)
 }
 
 // takePolicySteps takes the remaining steps by policySteps and, where this stops early, by another stepRun.
@@ -311,9 +311,9 @@ func (run *stepRun) takeDenseSteps() (isFinite bool, err error) {
 }
 
 // takeSteps applies the equations of the given states numSteps times, without recording a scheduler.
-func (sys *equationSystem) takeSteps(states []uint32, numSteps int, meter *meter) error {
-	return sys.values.applySteps(meter, numSteps, func(_ int, lower, upper []float64) (isFinal bool, err error) {
-		_, err = sys.stepInBlocks(states, lower, upper, meter)
+func (system *equationSystem) takeSteps(states []uint32, numSteps int, meter *meter) error {
+	return system.values.applySteps(meter, numSteps, func(_ int, lower, upper []float64) (isFinal bool, err error) {
+		_, err = system.stepInBlocks(states, lower, upper, meter)
 		return err != nil, err
 	})
 }
@@ -335,10 +335,10 @@ func (values *Values) applySteps(meter *meter, numSteps int, step func(stepsDone
 
 // stepInBlocks writes the bounds of the given states after one step to lower and upper, in parallel. It
 // reports whether any bound changed.
-func (sys *equationSystem) stepInBlocks(states []uint32, lower, upper []float64, meter *meter) (changed bool, err error) {
+func (system *equationSystem) stepInBlocks(states []uint32, lower, upper []float64, meter *meter) (changed bool, err error) {
 	var anyChanged atomic.Bool
 	err = inBlocks(states, meter, func(block []uint32) (work int) {
-		changed, work := sys.stepBlock(block, lower, upper)
+		changed, work := system.stepBlock(block, lower, upper)
 		if changed {
 			anyChanged.Store(true)
 		}
@@ -366,30 +366,30 @@ func inBlocks(states []uint32, meter *meter, handle func(block []uint32) (work i
 
 // stepBlock writes the bounds of the given states after one step to lower and upper. It reports whether any bound changed, and returns the
 // number of evaluated transitions.
-func (sys *equationSystem) stepBlock(states []uint32, lower, upper []float64) (changed bool, work int) {
+func (system *equationSystem) stepBlock(states []uint32, lower, upper []float64) (changed bool, work int) {
 	for _, state := range states {
-		bounds := sys.stepOptimum(int(state))
+		bounds := system.stepOptimum(int(state))
 		lower[state], upper[state] = bounds.lower, bounds.upper
-		sys.stepScheduler.setChoice(int(state), bounds.choice)
-		changed = changed || bounds.lower != sys.values.Lower[state] || bounds.upper != sys.values.Upper[state]
-		first, end := sys.graph.Choices(int(state))
-		work += int(sys.graph.FirstTransition[end] - sys.graph.FirstTransition[first])
+		system.stepScheduler.setChoice(int(state), bounds.choice)
+		changed = changed || bounds.lower != system.values.Lower[state] || bounds.upper != system.values.Upper[state]
+		first, end := system.graph.Choices(int(state))
+		work += int(system.graph.FirstTransition[end] - system.graph.FirstTransition[first])
 	}
 	return changed, work
 }
 
 // stepOptimum returns bounds on the optimal value of a state before one step, over all its choices. The values after the step are in
-// sys.values.
-func (sys *equationSystem) stepOptimum(state int) bestBounds {
-	graph, lower, upper := sys.graph, sys.values.Lower, sys.values.Upper
-	minimize := sys.minimizes(state)
+// system.values.
+func (system *equationSystem) stepOptimum(state int) bestBounds {
+	graph, lower, upper := system.graph, system.values.Lower, system.values.Upper
+	minimize := system.minimizes(state)
 	bounds := emptyBestBounds(minimize)
 	first, end := graph.Choices(state)
 	for choice := first; choice < end; choice++ {
 		firstTransition := graph.FirstTransition[choice]
-		hasReward := sys.reward != nil && sys.reward.ChoiceTotal(state, choice) != 0
+		hasReward := system.reward != nil && system.reward.ChoiceTotal(state, choice) != 0
 		if hasReward || graph.FirstTransition[choice+1]-firstTransition != 1 {
-			bounds.include(sys.evaluateChoice(state, choice), uint32(choice), minimize)
+			bounds.include(system.evaluateChoice(state, choice), uint32(choice), minimize)
 			continue
 		}
 		// The choice has the value of its only target. This is bestBounds.include, inlined for speed.
@@ -407,7 +407,7 @@ func (sys *equationSystem) stepOptimum(state int) bestBounds {
 		}
 		bounds.upper = max(bounds.upper, targetUpper)
 	}
-	if sys.isProbability {
+	if system.isProbability {
 		bounds.upper = min(bounds.upper, 1)
 	}
 	bounds.lower = min(bounds.lower, bounds.upper)

@@ -29,7 +29,7 @@ type strategyImprovement struct {
 	game   *Game
 	ctx    context.Context
 	opts   Options
-	sys    *equationSystem // its values are the values of the game
+	system *equationSystem // its values are the values of the game
 	reward *sparse.Reward
 	// solve solves the MDP under a fixed strategy of one side.
 	solve func(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error)
@@ -37,17 +37,17 @@ type strategyImprovement struct {
 
 // run solves the game by improving the strategy of one side, starting from the given strategy. It returns the values of the game.
 func (improvement *strategyImprovement) run(side Direction, strategy []uint32) (*Values, error) {
-	if improvement.sys.maybe.Empty() {
-		improvement.sys.values.Scheduler = wantedStrategies(strategy, improvement.opts)
-		return improvement.sys.values, nil
+	if improvement.system.maybe.Empty() {
+		improvement.system.values.Scheduler = wantedStrategies(strategy, improvement.opts)
+		return improvement.system.values, nil
 	}
 	if improvement.opts.Exact {
-		return improvement.sys.values, improvement.solveExactly(side, strategy)
+		return improvement.system.values, improvement.solveExactly(side, strategy)
 	}
-	for state := range improvement.sys.maybe.All() {
-		improvement.sys.values.Upper[state] = math.Inf(1)
+	for state := range improvement.system.maybe.All() {
+		improvement.system.values.Upper[state] = math.Inf(1)
 	}
-	return improvement.sys.values, improvement.narrowBounds(side, strategy)
+	return improvement.system.values, improvement.narrowBounds(side, strategy)
 }
 
 // restrictedGraph returns the MDP that remains if one side follows its strategy, with the rewards of this MDP (nil for none).
@@ -61,7 +61,7 @@ func (improvement *strategyImprovement) restrictedGraph(side Direction, strategy
 		}
 		first, end := graph.Choices(state)
 		for choice := first; choice < end; choice++ {
-			if !improvement.sys.maybe.Has(state) || improvement.sys.isUsableChoice(choice) {
+			if !improvement.system.maybe.Has(state) || improvement.system.isUsableChoice(choice) {
 				choices.Add(choice)
 			}
 		}
@@ -90,12 +90,12 @@ func (improvement *strategyImprovement) solveExactly(side Direction, strategy []
 		if err != nil {
 			return err
 		}
-		for state := range improvement.sys.maybe.All() {
-			improvement.sys.values.Exact[state] = values.Exact[state]
+		for state := range improvement.system.maybe.All() {
+			improvement.system.values.Exact[state] = values.Exact[state]
 		}
 		if !improvement.improve(side, strategy) {
 			improvement.setOptimalChoices(side.Opposite(), strategy)
-			improvement.sys.values.Scheduler = wantedStrategies(strategy, improvement.opts)
+			improvement.system.values.Scheduler = wantedStrategies(strategy, improvement.opts)
 			return nil
 		}
 		if err := improvement.ctx.Err(); err != nil {
@@ -107,13 +107,13 @@ func (improvement *strategyImprovement) solveExactly(side Direction, strategy []
 // improve switches each state of one side to its best choice if that is better than the value of the state. It reports whether any choice
 // changed.
 func (improvement *strategyImprovement) improve(side Direction, strategy []uint32) (changed bool) {
-	improvement.sys.isOneStep = true // a choice is compared as one step
-	defer func() { improvement.sys.isOneStep = false }()
-	for state := range improvement.sys.maybe.All() {
+	improvement.system.isOneStep = true // a choice is compared as one step
+	defer func() { improvement.system.isOneStep = false }()
+	for state := range improvement.system.maybe.All() {
 		if improvement.game.side(state) != side {
 			continue
 		}
-		optimum, currentValue := improvement.sys.optimumRat(state), improvement.sys.values.Exact[state]
+		optimum, currentValue := improvement.system.optimumRat(state), improvement.system.values.Exact[state]
 		isBetter := isGreater(optimum.value, currentValue)
 		if side == Min {
 			isBetter = isGreater(currentValue, optimum.value)
@@ -128,11 +128,11 @@ func (improvement *strategyImprovement) improve(side Direction, strategy []uint3
 // setOptimalChoices writes choices of one side that attain the exact values to the strategy. That side is the opponent of the side whose
 // strategy was improved.
 func (improvement *strategyImprovement) setOptimalChoices(side Direction, strategy []uint32) {
-	improvement.sys.isOneStep = true
-	defer func() { improvement.sys.isOneStep = false }()
-	for state := range improvement.sys.maybe.All() {
+	improvement.system.isOneStep = true
+	defer func() { improvement.system.isOneStep = false }()
+	for state := range improvement.system.maybe.All() {
 		if improvement.game.side(state) == side {
-			strategy[state] = improvement.sys.optimumRat(state).choice
+			strategy[state] = improvement.system.optimumRat(state).choice
 		}
 	}
 }
@@ -151,7 +151,7 @@ func isGreater(left, right *big.Rat) bool {
 // narrowBounds improves the strategy of one side until the bounds on the game are narrow, or the strategy does not change any more. The
 // values of the strategy bound the values of the game from one direction, and the values of the best response to it from the other.
 func (improvement *strategyImprovement) narrowBounds(side Direction, strategy []uint32) error {
-	values := improvement.sys.values
+	values := improvement.system.values
 	for range maxStrategies {
 		strategyValues, err := improvement.evaluate(side, strategy)
 		if err != nil {
@@ -165,7 +165,7 @@ func (improvement *strategyImprovement) narrowBounds(side Direction, strategy []
 			return err
 		}
 		improvement.tighten(responseValues, side.Opposite())
-		values.Converged = !values.hasWideBounds(improvement.sys.maybe, improvement.opts.epsilon())
+		values.Converged = !values.hasWideBounds(improvement.system.maybe, improvement.opts.epsilon())
 		if !improvement.opts.Scheduler && values.Converged {
 			return nil
 		}
@@ -191,14 +191,14 @@ func (game *Game) joinStrategies(side Direction, strategy, response []uint32) []
 // setIfNarrow checks whether a strategy of the given side and a response of the other side have values that are narrow bounds on the game.
 // If so, it stores these bounds and returns true.
 func (improvement *strategyImprovement) setIfNarrow(side Direction, strategyValues, responseValues *Values) bool {
-	values, bounds := improvement.sys.values, Values{Lower: strategyValues.Lower, Upper: responseValues.Upper}
+	values, bounds := improvement.system.values, Values{Lower: strategyValues.Lower, Upper: responseValues.Upper}
 	if side == Min {
 		bounds = Values{Lower: responseValues.Lower, Upper: strategyValues.Upper}
 	}
-	if bounds.hasWideBounds(improvement.sys.maybe, improvement.opts.epsilon()) {
+	if bounds.hasWideBounds(improvement.system.maybe, improvement.opts.epsilon()) {
 		return false
 	}
-	for state := range improvement.sys.maybe.All() {
+	for state := range improvement.system.maybe.All() {
 		values.Lower[state], values.Upper[state] = bounds.Lower[state], bounds.Upper[state]
 	}
 	return true
@@ -209,9 +209,9 @@ const maxStrategies = 100
 
 // tighten narrows the bounds on the game. A strategy of the maximizer gives lower bounds, and a strategy of the minimizer upper bounds.
 func (improvement *strategyImprovement) tighten(strategyValues *Values, side Direction) {
-	values := improvement.sys.values
+	values := improvement.system.values
 	values.Sweeps, values.Extended = values.Sweeps+strategyValues.Sweeps, values.Extended || strategyValues.Extended
-	for state := range improvement.sys.maybe.All() {
+	for state := range improvement.system.maybe.All() {
 		if side == Max {
 			values.Lower[state] = max(values.Lower[state], strategyValues.Lower[state])
 		} else {
@@ -224,10 +224,10 @@ func (improvement *strategyImprovement) tighten(strategyValues *Values, side Dir
 // other side gets its best choices for these values; the given side switches only to choices that are noticeably better. changed says that
 // the given side switched.
 func (improvement *strategyImprovement) improveBothSides(side Direction, strategy []uint32, values *Values) (changed bool) {
-	sys := *improvement.sys
-	sys.values = values
-	for state := range sys.maybe.All() {
-		bestChoice, bestValue := sys.bestResponse(state, side)
+	equations := *improvement.system
+	equations.values = values
+	for state := range equations.maybe.All() {
+		bestChoice, bestValue := equations.bestResponse(state, side)
 		if bestChoice == sparse.None || bestChoice == strategy[state] {
 			continue
 		}
@@ -236,7 +236,7 @@ func (improvement *strategyImprovement) improveBothSides(side Direction, strateg
 			continue
 		}
 		currentValue := values.Lower[state]/2 + values.Upper[state]/2
-		if isNoticeablyBetter(bestValue, currentValue, sys.minimizes(state)) {
+		if isNoticeablyBetter(bestValue, currentValue, equations.minimizes(state)) {
 			strategy[state], changed = bestChoice, true
 		}
 	}
@@ -254,18 +254,18 @@ func isNoticeablyBetter(value, best float64, minimize bool) bool {
 
 // bestResponse returns the best choice of a state for the current values of all states, and the midpoint of the bounds on its value. The
 // choice is sparse.None if no usable choice has a finite value. improvingSide is the side whose strategy is improved.
-func (sys *equationSystem) bestResponse(state int, improvingSide Direction) (bestChoice uint32, bestValue float64) {
+func (system *equationSystem) bestResponse(state int, improvingSide Direction) (bestChoice uint32, bestValue float64) {
 	bestChoice = sparse.None
-	minimize := sys.minimizes(state)
-	first, end := sys.graph.Choices(state)
+	minimize := system.minimizes(state)
+	first, end := system.graph.Choices(state)
 	for choice := first; choice < end; choice++ {
-		if !sys.isUsableChoice(choice) {
+		if !system.isUsableChoice(choice) {
 			continue
 		}
-		bounds := sys.evaluateChoice(state, choice)
+		bounds := system.evaluateChoice(state, choice)
 		if !bounds.leavesState { // the choice has only self-loops, so its value is 0 or infinite
 			missesTarget := improvingSide == Min // the minimizer improves only for rewards until a target
-			earnsForever := sys.reward.ChoiceTotal(state, choice) > 0
+			earnsForever := system.reward.ChoiceTotal(state, choice) > 0
 			if missesTarget || earnsForever {
 				continue
 			}

@@ -63,19 +63,19 @@ func hasFractions(reward *sparse.Reward) bool {
 
 // isExact reports whether the values are fractions. The bounds are then the nearest float64, and only guide the
 // computation.
-func (sys *equationSystem) isExact() bool { return sys.values.Exact != nil }
+func (system *equationSystem) isExact() bool { return system.values.Exact != nil }
 
 // endComponentOf returns the number of the end component that contains a state, or sparse.None.
-func (sys *equationSystem) endComponentOf(state int) uint32 {
-	if sys.endComponents == nil {
+func (system *equationSystem) endComponentOf(state int) uint32 {
+	if system.endComponents == nil {
 		return sparse.None
 	}
-	return sys.endComponents.ID[state]
+	return system.endComponents.ID[state]
 }
 
 // isUsableChoice reports whether choice c of a maybe state is allowed and does not stay in a zero-reward end component.
-func (sys *equationSystem) isUsableChoice(choice int) bool {
-	return (sys.choices == nil || sys.choices.Has(choice)) && (sys.endComponents == nil || !sys.endComponents.Choices.Has(choice))
+func (system *equationSystem) isUsableChoice(choice int) bool {
+	return (system.choices == nil || system.choices.Has(choice)) && (system.endComponents == nil || !system.endComponents.Choices.Has(choice))
 }
 
 // choiceBounds are bounds on the value of a choice. leaves is false if the choice only leads back to its
@@ -86,36 +86,36 @@ type choiceBounds struct {
 }
 
 // minimizes reports whether the choice in a state minimizes.
-func (sys *equationSystem) minimizes(state int) bool {
-	if sys.maximizer == nil {
-		return sys.minimize
+func (system *equationSystem) minimizes(state int) bool {
+	if system.maximizer == nil {
+		return system.minimize
 	}
-	return !sys.maximizer.Has(state)
+	return !system.maximizer.Has(state)
 }
 
 // evaluateChoice returns bounds on the value of a choice of a state from the bounds of its successors, rounded outwards.
-// Unless sys.isOneStep is set, it eliminates self-loops and transitions within the end component of the state.
-func (sys *equationSystem) evaluateChoice(state, choice int) choiceBounds {
-	if sys.nature != nil {
-		reward, rewardErr := sys.reward.ChoiceTotal(state, choice), sys.rounding.relErr
-		lower := sys.nature.choiceBound(choice, reward, rewardErr, sys.values.Lower, roundedDown)
-		upper := sys.nature.choiceBound(choice, reward, rewardErr, sys.values.Upper, roundedUp)
+// Unless system.isOneStep is set, it eliminates self-loops and transitions within the end component of the state.
+func (system *equationSystem) evaluateChoice(state, choice int) choiceBounds {
+	if system.nature != nil {
+		reward, rewardErr := system.reward.ChoiceTotal(state, choice), system.rounding.relErr
+		lower := system.nature.choiceBound(choice, reward, rewardErr, system.values.Lower, roundedDown)
+		upper := system.nature.choiceBound(choice, reward, rewardErr, system.values.Upper, roundedUp)
 		return choiceBounds{lower: lower, upper: upper, leavesState: true}
 	}
-	model, endComponent := sys.graph.Model, sys.endComponentOf(state)
-	reward := sys.reward.ChoiceTotal(state, choice)
+	model, endComponent := system.graph.Model, system.endComponentOf(state)
+	reward := system.reward.ChoiceTotal(state, choice)
 	lower, upper, weightSum := reward, reward, 0.0
 	minLower, maxUpper := math.Inf(1), 0.0
 	first, end := model.Transitions(choice)
 	hasLoop := false
 	for transition := first; transition < end; transition++ {
 		target, weight := int(model.Target[transition]), model.Prob(transition)
-		isLoop := !sys.isOneStep && (target == state || endComponent != sparse.None && sys.endComponents.ID[target] == endComponent)
+		isLoop := !system.isOneStep && (target == state || endComponent != sparse.None && system.endComponents.ID[target] == endComponent)
 		if isLoop {
 			hasLoop = true
 			continue
 		}
-		targetLower, targetUpper := sys.values.Lower[target], sys.values.Upper[target]
+		targetLower, targetUpper := system.values.Lower[target], system.values.Upper[target]
 		lower += weight * targetLower
 		upper += weight * targetUpper
 		weightSum += weight
@@ -125,14 +125,14 @@ func (sys *equationSystem) evaluateChoice(state, choice int) choiceBounds {
 		return choiceBounds{}
 	}
 	if hasLoop || model.Kind == sparse.CTMC {
-		lower, upper = sys.rounding.divideBounds(lower, upper, weightSum)
+		lower, upper = system.rounding.divideBounds(lower, upper, weightSum)
 	}
 	if maxUpper > 0 { // even if the products underflow
-		upper = max(upper, sys.rounding.leastBound)
+		upper = max(upper, system.rounding.leastBound)
 	}
-	relErr := sys.rounding.sumErr(end - first + 1)
-	lower = sys.rounding.floorToGrid(sys.rounding.roundDown(lower, relErr))
-	upper = sys.rounding.roundUp(upper, relErr)
+	relErr := system.rounding.sumErr(end - first + 1)
+	lower = system.rounding.floorToGrid(system.rounding.roundDown(lower, relErr))
+	upper = system.rounding.roundUp(upper, relErr)
 	if reward == 0 { // the value is a mean of the values of the targets
 		lower, upper = max(lower, minLower), min(upper, maxUpper)
 	}
@@ -141,31 +141,31 @@ func (sys *equationSystem) evaluateChoice(state, choice int) choiceBounds {
 
 // solveState computes the bounds and the choice of a maybe state that is a component by itself. All successors except the state must be solved.
 // work is the number of its transitions.
-func (sys *equationSystem) solveState(state int) (work int) {
-	bounds := sys.optimalBounds(state)
+func (system *equationSystem) solveState(state int) (work int) {
+	bounds := system.optimalBounds(state)
 	canLeave := bounds.choice != sparse.None
 	if canLeave { // a state that is never left has the value 0
-		sys.values.Lower[state], sys.values.Upper[state] = bounds.lower, bounds.upper
-		if sys.values.Scheduler != nil {
-			sys.values.Scheduler[state] = bounds.choice
+		system.values.Lower[state], system.values.Upper[state] = bounds.lower, bounds.upper
+		if system.values.Scheduler != nil {
+			system.values.Scheduler[state] = bounds.choice
 		}
 	}
-	firstChoice, endChoice := sys.graph.Choices(state)
-	firstTransition, endTransition := sys.graph.FirstTransition[firstChoice], sys.graph.FirstTransition[endChoice]
+	firstChoice, endChoice := system.graph.Choices(state)
+	firstTransition, endTransition := system.graph.FirstTransition[firstChoice], system.graph.FirstTransition[endChoice]
 	return int(endTransition - firstTransition)
 }
 
 // optimalBounds returns bounds on the optimal value of a state over its usable choices, and an optimal choice.
-func (sys *equationSystem) optimalBounds(state int) bestBounds {
-	first, end := sys.graph.Choices(state)
-	minimize := sys.minimizes(state)
+func (system *equationSystem) optimalBounds(state int) bestBounds {
+	first, end := system.graph.Choices(state)
+	minimize := system.minimizes(state)
 	bounds := emptyBestBounds(minimize)
 	for choice := first; choice < end; choice++ {
-		if sys.isUsableChoice(choice) {
-			bounds.include(sys.evaluateChoice(state, choice), uint32(choice), minimize)
+		if system.isUsableChoice(choice) {
+			bounds.include(system.evaluateChoice(state, choice), uint32(choice), minimize)
 		}
 	}
-	if sys.isProbability {
+	if system.isProbability {
 		bounds.upper = min(bounds.upper, 1)
 	}
 	bounds.lower = min(bounds.lower, bounds.upper)

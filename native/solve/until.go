@@ -17,15 +17,15 @@ func Until(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, di
 	if graph.Intervals() {
 		return robustUntil(ctx, graph, left, right, direction, opts)
 	}
-	sys, err := newSystem(graph, nil, direction, opts)
+	system, err := newSystem(graph, nil, direction, opts)
 	if err != nil {
 		return nil, err
 	}
-	sys.isProbability = true
-	values := sys.values
+	system.isProbability = true
+	values := system.values
 	if values.Scheduler == nil && !opts.Exact {
 		values.setAll(right, 1)
-		if ok, err := sys.solveAcyclic(ctx, opts, left.Minus(right)); ok || err != nil {
+		if ok, err := system.solveAcyclic(ctx, opts, left.Minus(right)); ok || err != nil {
 			return values, err
 		}
 	}
@@ -37,13 +37,13 @@ func Until(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, di
 	if values.Scheduler != nil {
 		analysis.writeChoices(graph, right, values.Scheduler)
 	}
-	sys.maybe = analysis.maybeStates()
-	return sys.solve(ctx, opts, direction == Max)
+	system.maybe = analysis.maybeStates()
+	return system.solve(ctx, opts, direction == Max)
 }
 
 // prob01 is the result of graph analysis for Until: the states whose extremal probability is 0, and the states where it is 1.
 type prob01 struct {
-	dir                   Direction
+	direction             Direction
 	zeroStates, oneStates *sparse.Set
 }
 
@@ -63,7 +63,7 @@ func (analysis prob01) maybeStates() *sparse.Set {
 
 // writeChoices writes choices that attain the minimum 0 or the maximum 1.
 func (analysis prob01) writeChoices(graph *sparse.Graph, right *sparse.Set, scheduler []uint32) {
-	if analysis.dir == Min {
+	if analysis.direction == Min {
 		graph.Remain(analysis.zeroStates, scheduler)
 	} else {
 		graph.Attract(analysis.oneStates, right, scheduler)
