@@ -113,7 +113,7 @@ func (eliminator *eliminator) copyRows(numUnknowns int, rowColumns columnsFunc) 
 	eliminator.remainingTerms, eliminator.initialTerms = len(storage), len(storage)
 }
 
-// fillColumns stores the rows of each column: the transposed pattern.
+// fillColumns lists the rows that have a term in each column. All lists share one array, because copyRows has counted the terms of each column.
 func (eliminator *eliminator) fillColumns() {
 	storage := make([]uint32, eliminator.remainingTerms)
 	for column, count := range eliminator.columnCount {
@@ -121,8 +121,8 @@ func (eliminator *eliminator) fillColumns() {
 		storage = storage[count:]
 	}
 	for row, columns := range eliminator.rowColumns {
-		for _, target := range columns {
-			eliminator.columnRows[target] = append(eliminator.columnRows[target], uint32(row))
+		for _, column := range columns {
+			eliminator.columnRows[column] = append(eliminator.columnRows[column], uint32(row))
 		}
 	}
 }

@@ -134,13 +134,14 @@ func (system *equationSystem) restrictedStepWindow(opts Options, maybe *sparse.S
 		return window
 	}
 	window.isRestricted = true
-	window.queryDistance = system.distances(opts.Within, maybe, func(state int, visit func(t int)) {
+	// The steps from a wanted state to each state, and from each state to a state with a nonzero value.
+	window.queryDistance = system.distances(opts.Within, maybe, func(state int, visit func(target int)) {
 		for _, target := range system.successors(uint32(state)) {
 			visit(int(target))
 		}
 	})
 	window.valueDistance = system.valueDistances()
-	window.states = slices.DeleteFunc(window.states, func(state uint32) bool {
+	window.states = slices.DeleteFunc(window.states, func(state uint32) bool { // too far from a wanted state, or its value is still zero when it counts
 		return window.queryDistance[state] >= numSteps || window.valueDistance[state] > numSteps-window.queryDistance[state]
 	})
 	return window

@@ -140,17 +140,20 @@ func (solver *eliminationSolver) loadRowExtended(position int, workRow []extende
 	return newExtended(equations.exitWeights[choice], 0)
 }
 
+// negligibleExponents is the difference of binary exponents from which a term is far less than a rounding error of another one.
+const negligibleExponents = 1000
+
 // sumExtended adds terms with about one rounding error, by Neumaier's compensated summation relative to the greatest term.
 func sumExtended(terms []extended) extended {
-	greatest := slices.MaxFunc(terms, func(a, b extended) int {
-		if a.isZero() || b.isZero() { // the exponent of zero means nothing
-			return cmp.Compare(a.mantissa, b.mantissa)
+	greatest := slices.MaxFunc(terms, func(left, right extended) int {
+		if left.isZero() || right.isZero() { // the exponent of zero means nothing
+			return cmp.Compare(left.mantissa, right.mantissa)
 		}
-		return cmp.Compare(a.exponent, b.exponent)
+		return cmp.Compare(left.exponent, right.exponent)
 	})
 	total, compensation := 0.0, 0.0
 	for _, term := range terms {
-		if term.isZero() || greatest.exponent-term.exponent > 1000 { // far less than a rounding error
+		if term.isZero() || greatest.exponent-term.exponent > negligibleExponents {
 			continue
 		}
 		scaled := math.Ldexp(term.mantissa, term.exponent-greatest.exponent)

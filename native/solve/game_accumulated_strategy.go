@@ -88,7 +88,7 @@ type surplus struct {
 	laterRewards []*big.Rat // of each state
 }
 
-// newSurplus returns the surplus of the minimizer's choices.
+// newSurplus returns how much each choice of the minimizer raises the expected later reward, in units of the smallest positive such gain.
 func (accumulation *accumulation) newSurplus(largeSolution *largeReward) *surplus {
 	result := &surplus{gains: make([]int, accumulation.game.graph.NumChoices()), laterRewards: largeSolution.laterRewards.Exact}
 	gains := map[int]*big.Rat{} // by choice

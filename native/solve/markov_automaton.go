@@ -96,11 +96,11 @@ func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *s
 	if time.High.Sign() == 0 {
 		canContinue = left.Intersect(immediate)
 	}
-	prob01, err := computeProb01(ctx, graph, canContinue, right, direction)
+	prob01, err := computeProb01(ctx, graph, canContinue, right, direction) // the states that do not reach right, however much time passes
 	if err != nil {
 		return nil, err
 	}
-	withoutTime, err := computeProb01(ctx, graph, left.Intersect(immediate), right, direction)
+	withoutTime, err := computeProb01(ctx, graph, left.Intersect(immediate), right, direction) // the states that reach right in time 0 almost surely
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +199,8 @@ func (automaton *markovAutomaton) sortImmediate(states *sparse.Set, maxRow int) 
 	return nil
 }
 
-// replaceTargets finds the deciding states, and replaces targets that have the value of their only successor.
+// replaceTargets finds the immediate states that have several choices or transitions: the deciding states. Every other immediate state has the
+// value of its only successor, which replaces it as a target of transitions.
 func (automaton *markovAutomaton) replaceTargets() {
 	graph := automaton.graph
 	successors := make(map[uint32]uint32)
@@ -221,9 +222,9 @@ func (automaton *markovAutomaton) replaceTargets() {
 		return
 	}
 	automaton.targets = slices.Clone(graph.Target)
-	for i, target := range graph.Target {
+	for transition, target := range graph.Target {
 		if successor, ok := successors[target]; ok {
-			automaton.targets[i] = successor
+			automaton.targets[transition] = successor
 		}
 	}
 }

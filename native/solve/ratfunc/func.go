@@ -149,8 +149,8 @@ func (function *Func) Pow(exponent int) (*Func, bool) {
 func (polynomial polynomial) greatestExponent() uint64 {
 	greatest := uint32(0)
 	for _, term := range polynomial {
-		for i := range term.monomial.numVars() {
-			greatest = max(greatest, term.monomial.exponent(i))
+		for parameter := range term.monomial.numVars() {
+			greatest = max(greatest, term.monomial.exponent(parameter))
 		}
 	}
 	return uint64(greatest)

@@ -12,6 +12,9 @@ type domination struct {
 // tolerance is the relative difference up to which values count as equal.
 const tolerance = 1e-9
 
+// tinyIncrease is the relative increase up to which a value is not passed on.
+const tinyIncrease = tolerance / 10
+
 // dominates reports whether dominator has at least the value of other.
 func (search *backward) dominates(dominator, other *entry) bool {
 	return !search.keepsDominated && dominator.value >= other.value*(1-tolerance)
@@ -55,7 +58,7 @@ func (search *backward) retryDominated() bool {
 // increaseValue increases the value of an entry to at least the given value, and updates all values that depend on it. It ignores tiny
 // increases, so that it terminates.
 func (search *backward) increaseValue(increased *entry, value float64) {
-	if value <= increased.value*(1+tolerance/10) {
+	if value <= increased.value*(1+tinyIncrease) {
 		return
 	}
 	increased.value = value
@@ -78,7 +81,7 @@ func (search *backward) increaseValue(increased *entry, value float64) {
 // raised entries.
 func (firingZone *firingZone) raiseEntries() (raised []*entry) {
 	for _, entry := range firingZone.entries {
-		if firingZone.value > entry.value*(1+tolerance/10) {
+		if firingZone.value > entry.value*(1+tinyIncrease) {
 			entry.value = firingZone.value
 			raised = append(raised, entry)
 		}
