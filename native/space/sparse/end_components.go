@@ -25,11 +25,16 @@ func (components *EndComponents) Members(i int) []uint32 {
 
 // EndComponents computes the maximal end components of the sub-MDP with the given states and choices. If states or choices is nil, it
 // stands for all. A choice with a transition to another state belongs to no end component.
+func (model *Model) EndComponents(ctx context.Context, states, choices *Set) (*EndComponents, error) {
+	return NewGraph(model).EndComponents(ctx, states, choices)
+}
+
+// EndComponents is Model.EndComponents with the reversed transitions of the graph.
 //
 // Source: de Alfaro, Formal verification of probabilistic systems (1997), algorithm 3.1. Only components that lost
 // a choice are decomposed again: Chatterjee and Henzinger, JACM 61 (2014), section 3.
-func (model *Model) EndComponents(ctx context.Context, states, choices *Set) (*EndComponents, error) {
-	search := &endComponentSearch{model: model, candidateStates: FullSet(model.NumStates()), allowedChoices: FullSet(model.NumChoices())}
+func (graph *Graph) EndComponents(ctx context.Context, states, choices *Set) (*EndComponents, error) {
+	search := &endComponentSearch{graph: graph, candidateStates: FullSet(graph.NumStates()), allowedChoices: FullSet(graph.NumChoices())}
 	if states != nil {
 		search.candidateStates = states.Clone()
 	}
@@ -39,26 +44,25 @@ func (model *Model) EndComponents(ctx context.Context, states, choices *Set) (*E
 	if err := search.removeUnstable(ctx); err != nil {
 		return nil, err
 	}
-	components := model.Components(search.candidateStates, search.allowedChoices)
+	components := graph.Components(search.candidateStates, search.allowedChoices)
 	return &EndComponents{ID: components.ID, Choices: search.allowedChoices, States: components.States, Start: components.Start}, nil
 }
 
 // endComponentSearch removes states and choices that belong to no end component.
 type endComponentSearch struct {
-	model                           *Model
+	graph                           *Graph
 	candidateStates, allowedChoices *Set
 	sccSearch                       *componentSearch // rootIndex has the component of each candidate state
-	reversed                        *transposed      // nil until a state is removed
 	removedStates                   []uint32         // states whose predecessors are not updated yet
-	changedComponents               map[uint32]bool
+	changedComponents               map[uint32]bool  // those with a state that lost a choice and has another one
 }
 
 // removeUnstable removes states and choices until every remaining choice stays in the strongly connected component of its state.
 func (search *endComponentSearch) removeUnstable(ctx context.Context) error {
 	search.removeChoicesOutside()
 	search.sccSearch = &componentSearch{
-		model: search.model, states: search.candidateStates, allowedChoices: search.allowedChoices,
-		nextIndex: 1, componentNumber: None - 1, rootIndex: make([]uint32, search.model.NumStates()),
+		model: search.graph.Model, states: search.candidateStates, allowedChoices: search.allowedChoices,
+		nextIndex: 1, componentNumber: None - 1, rootIndex: make([]uint32, search.graph.NumStates()),
 	}
 	var states []uint32
 	for state := range search.candidateStates.All() {
@@ -81,11 +85,11 @@ func (search *endComponentSearch) removeUnstable(ctx context.Context) error {
 
 // removeChoicesOutside removes the choices of states that are not candidates.
 func (search *endComponentSearch) removeChoicesOutside() {
-	for state := range search.model.NumStates() {
+	for state := range search.graph.NumStates() {
 		if search.candidateStates.Has(state) {
 			continue
 		}
-		first, end := search.model.Choices(state)
+		first, end := search.graph.Choices(state)
 		for choice := first; choice < end; choice++ {
 			search.allowedChoices.Remove(choice)
 		}
@@ -109,7 +113,8 @@ func (search *endComponentSearch) decompose(states []uint32) *Components {
 	return &scc.components
 }
 
-// statesOfChanged returns the candidate states of the components that have lost a choice.
+// statesOfChanged returns the candidate states of the components that have lost a choice or a state. If a component has lost a state and has
+// others, one of these has lost a choice that led to a lost state.
 func (search *endComponentSearch) statesOfChanged(components *Components) []uint32 {
 	var states []uint32
 	for _, state := range components.States {
@@ -125,18 +130,22 @@ func (search *endComponentSearch) removeLeaving(state uint32) {
 	if !search.candidateStates.Has(int(state)) {
 		return
 	}
-	first, end := search.model.Choices(int(state))
+	hasLostChoice := false
+	first, end := search.graph.Choices(int(state))
 	for choice := first; choice < end; choice++ {
 		if search.allowedChoices.Has(choice) && !search.staysInComponent(choice, search.sccSearch.rootIndex[state]) {
-			search.removeChoice(choice, state)
+			search.allowedChoices.Remove(choice)
+			hasLostChoice = true
 		}
 	}
-	search.removeIfStuck(state)
+	if isRemoved := search.removeIfStuck(state); hasLostChoice && !isRemoved {
+		search.markComponent(state)
+	}
 }
 
 // staysInComponent reports whether every transition of a choice leads to a candidate state of the given component.
 func (search *endComponentSearch) staysInComponent(choice int, component uint32) bool {
-	model := search.model
+	model := search.graph.Model
 	for _, target := range model.Target[model.FirstTransition[choice]:model.FirstTransition[choice+1]] {
 		if !search.candidateStates.Has(int(target)) || search.sccSearch.rootIndex[target] != component {
 			return false
@@ -145,38 +154,37 @@ func (search *endComponentSearch) staysInComponent(choice int, component uint32)
 	return true
 }
 
-// removeChoice removes a choice of a state.
-func (search *endComponentSearch) removeChoice(choice int, s uint32) {
-	search.allowedChoices.Remove(choice)
-	search.changedComponents[search.sccSearch.rootIndex[s]] = true
+// markComponent marks the component of a candidate state that lost a choice.
+func (search *endComponentSearch) markComponent(state uint32) {
+	search.changedComponents[search.sccSearch.rootIndex[state]] = true
 }
 
-// removeIfStuck removes a state if it has no allowed choice.
-func (search *endComponentSearch) removeIfStuck(state uint32) {
-	first, end := search.model.Choices(int(state))
+// removeIfStuck removes a state if it has no allowed choice, and reports whether it did.
+func (search *endComponentSearch) removeIfStuck(state uint32) bool {
+	first, end := search.graph.Choices(int(state))
 	for choice := first; choice < end; choice++ {
 		if search.allowedChoices.Has(choice) {
-			return
+			return false
 		}
 	}
 	search.candidateStates.Remove(int(state))
 	search.removedStates = append(search.removedStates, state)
+	return true
 }
 
 // removePredecessors removes all choices that can lead to a removed state. It also removes the states that lose their last choice, and
 // repeats this until nothing changes.
 func (search *endComponentSearch) removePredecessors() {
-	if len(search.removedStates) > 0 && search.reversed == nil {
-		search.reversed = newTransposed(search.model)
-	}
 	for len(search.removedStates) > 0 {
 		target := search.removedStates[len(search.removedStates)-1]
 		search.removedStates = search.removedStates[:len(search.removedStates)-1]
-		for _, choice := range search.reversed.choicesInto(target) {
+		for _, choice := range search.graph.Into(int(target)) {
 			if search.allowedChoices.Has(int(choice)) {
-				owner := search.reversed.owner(choice)
-				search.removeChoice(int(choice), owner)
-				search.removeIfStuck(owner)
+				owner := uint32(search.graph.Owner(choice))
+				search.allowedChoices.Remove(int(choice))
+				if isRemoved := search.removeIfStuck(owner); !isRemoved {
+					search.markComponent(owner)
+				}
 			}
 		}
 	}

@@ -20,19 +20,6 @@ type transposed struct {
 	owners  []uint32 // the state of each choice; nil if both have the same number
 }
 
-// choicesInto returns the choices with a transition to a state, once per transition.
-func (reversed *transposed) choicesInto(target uint32) []uint32 {
-	return reversed.choices[reversed.starts[target]:reversed.starts[target+1]]
-}
-
-// owner returns the state of a choice.
-func (reversed *transposed) owner(choice uint32) uint32 {
-	if reversed.owners == nil {
-		return choice
-	}
-	return reversed.owners[choice]
-}
-
 // NewGraph returns the graph of a model.
 func NewGraph(model *Model) *Graph { return &Graph{Model: model} }
 
@@ -88,7 +75,8 @@ func (model *Model) choiceOwners() []uint32 {
 
 // Into returns the choices with a transition to state target, in increasing order, once per transition.
 func (graph *Graph) Into(target int) []uint32 {
-	return graph.transpose().choicesInto(uint32(target))
+	reversed := graph.transpose()
+	return reversed.choices[reversed.starts[target]:reversed.starts[target+1]]
 }
 
 // Owner returns the state of a choice.
