@@ -1,24 +1,28 @@
 package solve
 
 import (
-	"math"
 	"slices"
 
 	"tilecheck/native/space/sparse"
 )
 
-// incompleteLU is an approximate LU factorization of the matrix D - R of a BSCC, where R has the weights of transitions
-// between different members, and D the exit rates. It drops small entries, so it takes far less memory than the exact
-// factors. The lower factor has a unit diagonal.
+// incompleteLU is an approximate factorization P (I + L) (I + U) of the matrix D - R of a BSCC. R has the weights of transitions
+// between different members, and D the exit rates. P is diagonal, L strictly lower triangular, and U strictly upper triangular.
+// Small entries are dropped, so it takes far less memory than the exact factors.
 //
 // D - R is an M-matrix: it is diagonally dominant, and no entry off the diagonal is positive. Every step keeps this property,
-// whatever is dropped. Therefore the absolute values of a row of the upper factor sum to at most the exit rate, and at
-// most 1/dropTolerance of them are kept. A row of the lower factor is limited to maxLowerEntries.
+// whatever is dropped. Therefore the absolute values of a row of U sum to at most 1, and at most 1/dropTolerance of them are kept. A
+// row of L is limited to maxLowerEntries.
 //
-// Source: Saad, ILUT: a dual threshold incomplete LU factorization (1994).
+// A pivot is the sum of its row plus the absolute values of the other entries. This is computed without subtractions, so the factors may
+// have few digits (float32), even if rates differ by many orders of magnitude.
+//
+// Source: Saad, ILUT: a dual threshold incomplete LU factorization (1994). Pivots: Grassmann, Taksar and Heyman, Regenerative
+// analysis and steady state distributions for Markov chains (1985).
 type incompleteLU struct {
-	lowerFactor, upperFactor triangularFactor
-	pivots                   []float64 // diagonal of the upper factor
+	lowerFactor, upperFactor triangularFactor // L and U
+	pivots                   []float64        // the diagonal of P
+	rowSums                  []float32        // of I + U; nil after the factorization
 }
 
 // An entry is dropped if it is smaller than dropTolerance times the exit rate of its row.
@@ -27,31 +31,52 @@ const (
 	maxLowerEntries = 50 // of a row
 )
 
-// triangularFactor has the rows of a factor without its diagonal, with columns in ascending order.
+// triangularFactor has the rows of a strictly triangular matrix. They are on pages, which are not copied while the factor grows.
 type triangularFactor struct {
-	rowStarts []int
-	columns   []uint32
-	values    []float64
+	pages [][]factorEntry
+	rows  []factorRow
 }
 
-func newTriangularFactor(rows int) triangularFactor {
-	return triangularFactor{rowStarts: make([]int, 1, rows+1)}
+// factorEntry is an entry of a row. The columns of a row are in ascending order.
+type factorEntry struct {
+	column uint32
+	value  float32
 }
 
-func (factor *triangularFactor) addEntry(column uint32, value float64) {
-	factor.columns, factor.values = append(factor.columns, column), append(factor.values, value)
+// factorRow is the place of a row: entries start to end of a page.
+type factorRow struct {
+	page       uint32
+	start, end uint16
 }
 
-func (factor *triangularFactor) endRow() {
-	factor.rowStarts = append(factor.rowStarts, len(factor.columns))
+// factorPageLength is the number of entries of a page. Rows are shorter.
+const factorPageLength = 1 << 14
+
+func newTriangularFactor(numRows int) triangularFactor {
+	return triangularFactor{rows: make([]factorRow, 0, numRows)}
+}
+
+// addRow appends a row.
+func (factor *triangularFactor) addRow(entries []factorEntry) {
+	if len(factor.pages) == 0 || len(last(factor.pages))+len(entries) > factorPageLength {
+		factor.pages = append(factor.pages, make([]factorEntry, 0, factorPageLength))
+	}
+	page := len(factor.pages) - 1
+	start := len(factor.pages[page])
+	factor.pages[page] = append(factor.pages[page], entries...)
+	factor.rows = append(factor.rows, factorRow{uint32(page), uint16(start), uint16(start + len(entries))})
+}
+
+// row returns the entries of a row.
+func (factor *triangularFactor) row(rowIndex int) []factorEntry {
+	row := factor.rows[rowIndex]
+	return factor.pages[row.page][row.start:row.end]
 }
 
 // rowProduct returns the scalar product of a row and a vector.
 func (factor *triangularFactor) rowProduct(rowIndex int, vector []float64) (sum float64) {
-	first, end := factor.rowStarts[rowIndex], factor.rowStarts[rowIndex+1]
-	columns := factor.columns[first:end]
-	for position, value := range factor.values[first:end] {
-		sum += value * vector[columns[position]]
+	for _, entry := range factor.row(rowIndex) {
+		sum += float64(entry.value) * vector[entry.column]
 	}
 	return sum
 }
@@ -60,8 +85,11 @@ func (factor *triangularFactor) rowProduct(rowIndex int, vector []float64) (sum 
 // members.
 func newIncompleteLU(graph *sparse.Graph, members []uint32, index *unknownIndex, meter *meter) (*incompleteLU, error) {
 	numMembers := len(members)
-	lu := &incompleteLU{lowerFactor: newTriangularFactor(numMembers), upperFactor: newTriangularFactor(numMembers), pivots: make([]float64, numMembers)}
-	row := newEliminationRow(numMembers)
+	lu := &incompleteLU{
+		lowerFactor: newTriangularFactor(numMembers), upperFactor: newTriangularFactor(numMembers),
+		pivots: make([]float64, numMembers), rowSums: make([]float32, numMembers),
+	}
+	row := &eliminationRow{weights: make([]float64, numMembers)}
 	for i, s := range members {
 		exitRate := row.loadState(graph, s, index)
 		work := lu.eliminate(row, i, dropTolerance*exitRate)
@@ -70,101 +98,121 @@ func newIncompleteLU(graph *sparse.Graph, members []uint32, index *unknownIndex,
 			return nil, err
 		}
 	}
+	lu.rowSums = nil
 	return lu, nil
 }
 
-// eliminate subtracts multiples of earlier rows from the row with number rowIndex, and adds the multipliers to the lower factor. It skips
-// entries below minEntry, and stops after maxLowerEntries multipliers. work is the number of entries that it read.
-func (lu *incompleteLU) eliminate(row *eliminationRow, rowIndex int, minEntry float64) (work int) {
-	firstEntry := len(lu.lowerFactor.columns)
-	for index := 0; ; index++ { // row.add may insert columns after the next one
+// eliminate subtracts multiples of earlier rows from the row with number rowIndex until no entries left of the diagonal remain. It lists the
+// columns of these rows in row.eliminated. It drops entries with a weight below minWeight, and stops after maxLowerEntries rows. work is the
+// number of entries that it read.
+func (lu *incompleteLU) eliminate(row *eliminationRow, rowIndex int, minWeight float64) (work int) {
+	for index := 0; index < len(row.columns); index++ { // addWeight may insert columns after this one
 		column := row.columns[index]
-		isFull := len(lu.lowerFactor.columns)-firstEntry == maxLowerEntries
-		if int(column) >= rowIndex || isFull {
+		if int(column) >= rowIndex {
 			break
 		}
 		work++
-		if math.Abs(row.values[column]) < minEntry {
+		weight := row.weights[column]
+		if weight < minWeight || len(row.eliminated) == maxLowerEntries {
+			row.sum += weight // the entry is dropped
 			continue
 		}
-		factor := row.values[column] / lu.pivots[column]
-		lu.lowerFactor.addEntry(column, factor)
-		for entry := lu.upperFactor.rowStarts[column]; entry < lu.upperFactor.rowStarts[column+1]; entry++ {
-			row.addValue(lu.upperFactor.columns[entry], -factor*lu.upperFactor.values[entry])
+		row.eliminated = append(row.eliminated, column)
+		row.sum += weight * float64(lu.rowSums[column])
+		for _, entry := range lu.upperFactor.row(int(column)) {
+			row.addWeight(entry.column, -weight*float64(entry.value))
 			work++
 		}
 	}
-	lu.lowerFactor.endRow()
 	return work
 }
 
-// finishRow stores the pivot of the row with number rowIndex, adds the large entries right of the diagonal to the upper factor, and clears
-// the row. If the pivot is nearly zero, which is possible because the matrix is singular, the exit rate replaces it.
+// finishRow stores the pivot and the factors of the row with number rowIndex, drops small entries right of the diagonal, and clears the row. If
+// the pivot is nearly zero, which is possible because the matrix is singular, the exit rate replaces it.
 func (lu *incompleteLU) finishRow(row *eliminationRow, rowIndex int, exitRate float64) {
 	const smallestPivot = 1e-10
-	lu.pivots[rowIndex] = row.values[rowIndex]
-	if !(lu.pivots[rowIndex] > smallestPivot*exitRate) {
-		lu.pivots[rowIndex] = exitRate
-	}
-	for _, column := range row.columns {
-		if int(column) > rowIndex && math.Abs(row.values[column]) >= dropTolerance*exitRate {
-			lu.upperFactor.addEntry(column, row.values[column])
+	diagonal, _ := slices.BinarySearch(row.columns, uint32(rowIndex))
+	pivot := row.sum
+	for _, column := range row.columns[diagonal:] {
+		if int(column) > rowIndex {
+			pivot += row.weights[column]
 		}
 	}
-	lu.upperFactor.endRow()
+	if !(pivot > smallestPivot*exitRate) {
+		row.sum += exitRate - pivot
+		pivot = exitRate
+	}
+	lower := row.entries[:0]
+	for _, column := range row.eliminated {
+		lower = append(lower, factorEntry{column, float32(-row.weights[column] / pivot)})
+	}
+	lu.lowerFactor.addRow(lower)
+	upper := lower[:0]
+	for _, column := range row.columns[diagonal:] {
+		weight := row.weights[column]
+		switch {
+		case int(column) == rowIndex:
+		case weight >= dropTolerance*exitRate:
+			upper = append(upper, factorEntry{column, float32(-weight / pivot)})
+		default:
+			row.sum += weight // the entry is dropped
+		}
+	}
+	lu.upperFactor.addRow(upper)
+	lu.pivots[rowIndex], lu.rowSums[rowIndex] = pivot, float32(row.sum/pivot)
+	row.entries = upper
 	row.clearEntries()
 }
 
-// solve replaces x by the solution y of L U y = x.
+// solve replaces the vector x by the solution y of P (I + L) (I + U) y = x.
 func (lu *incompleteLU) solve(vector []float64) {
 	for i := range vector {
-		vector[i] -= lu.lowerFactor.rowProduct(i, vector)
+		vector[i] = vector[i]/lu.pivots[i] - lu.lowerFactor.rowProduct(i, vector)
 	}
 	for i := len(vector) - 1; i >= 0; i-- {
-		vector[i] = (vector[i] - lu.upperFactor.rowProduct(i, vector)) / lu.pivots[i]
+		vector[i] -= lu.upperFactor.rowProduct(i, vector)
 	}
 }
 
-// eliminationRow is a sparse row to which entries are added.
+// eliminationRow is a row of the matrix during its elimination. Entries off the diagonal are stored as weights, their absolute
+// values. The entry on the diagonal follows from them and the sum of the row.
 type eliminationRow struct {
-	columns  []uint32  // of the entries, in ascending order
-	values   []float64 // by column
-	hasEntry []bool    // by column
+	columns    []uint32  // of the entries, in ascending order
+	weights    []float64 // by column; 0 if there is no entry
+	sum        float64
+	eliminated []uint32
+	entries    []factorEntry // reused memory
 }
 
-func newEliminationRow(numMembers int) *eliminationRow {
-	return &eliminationRow{values: make([]float64, numMembers), hasEntry: make([]bool, numMembers)}
-}
-
-// loadState fills an empty row with the row of state s in the matrix D - R: the negative weights of its transitions, and the exit rate on the
-// diagonal. It returns the exit rate.
+// loadState fills an empty row with the row of state s in the matrix D - R. It returns the exit rate.
 func (row *eliminationRow) loadState(graph *sparse.Graph, s uint32, index *unknownIndex) (exitRate float64) {
 	first, end := graph.Transitions(int(s))
 	for transition := first; transition < end; transition++ {
 		if target := graph.Target[transition]; target != s {
 			weight := graph.Prob(transition)
-			row.addValue(index.unknowns[target], -weight)
+			row.addWeight(index.unknowns[target], weight)
 			exitRate += weight
 		}
 	}
-	row.addValue(index.unknowns[s], exitRate)
 	return exitRate
 }
 
-// add adds a value to the entry of a column. The columns stay sorted.
-func (row *eliminationRow) addValue(column uint32, value float64) {
-	if !row.hasEntry[column] {
+// addWeight adds a weight to the entry of a column. The columns stay sorted.
+func (row *eliminationRow) addWeight(column uint32, weight float64) {
+	if weight == 0 { // by underflow
+		return
+	}
+	if row.weights[column] == 0 {
 		position, _ := slices.BinarySearch(row.columns, column)
 		row.columns = slices.Insert(row.columns, position, column)
-		row.hasEntry[column] = true
 	}
-	row.values[column] += value
+	row.weights[column] += weight
 }
 
 // clearEntries removes all entries.
 func (row *eliminationRow) clearEntries() {
 	for _, column := range row.columns {
-		row.values[column], row.hasEntry[column] = 0, false
+		row.weights[column] = 0
 	}
-	row.columns = row.columns[:0]
+	row.columns, row.eliminated, row.sum = row.columns[:0], row.eliminated[:0], 0
 }
