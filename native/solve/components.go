@@ -178,12 +178,16 @@ func (index *unknownIndex) clearUnknowns(members []uint32) {
 func (system *equationSystem) localSystem(members []uint32, index *unknownIndex) *localSystem {
 	index.allocate(system.graph.NumStates())
 	local := &localSystem{minimize: system.minimize, isProbability: system.isProbability, rounding: system.rounding, hasRewards: system.reward != nil}
-	groups := system.numberUnknowns(members, index)
+	numUnknowns := system.numberUnknowns(members, index)
+	local.choiceStarts = make([]uint32, 0, numUnknowns+1)
 	system.reserveCapacity(local, members)
-	for _, group := range groups {
+	for i, state := range members {
+		if isFirst := index.unknowns[state] == uint32(len(local.choiceStarts)); !isFirst {
+			continue
+		}
 		local.choiceStarts = append(local.choiceStarts, uint32(len(local.termStarts)))
-		for _, state := range group {
-			system.addLocalRows(local, int(state), index)
+		for _, sharing := range system.statesSharingUnknown(members, i) {
+			system.addLocalRows(local, int(sharing), index)
 		}
 	}
 	local.choiceStarts = append(local.choiceStarts, uint32(len(local.termStarts)))
@@ -220,24 +224,28 @@ func (system *equationSystem) reserveCapacity(local *localSystem, members []uint
 	local.evaluationErrs = make([]float64, 0, rows)
 }
 
-// numberUnknowns numbers the unknowns of a component. All states of an end component without reward share one unknown; every other state
-// has its own. It stores the unknown of each member in index, and returns the states of each unknown.
-func (system *equationSystem) numberUnknowns(members []uint32, index *unknownIndex) [][]uint32 {
-	groups := make([][]uint32, 0, len(members))
+// numberUnknowns numbers the unknowns of a component in the order of their first members. It stores the unknown of each member in index, and
+// returns the number of unknowns.
+func (system *equationSystem) numberUnknowns(members []uint32, index *unknownIndex) (numUnknowns int) {
 	for i, state := range members {
 		if index.unknowns[state] != sparse.None {
 			continue
 		}
-		group := members[i : i+1]
-		if id := system.endComponentOf(int(state)); id != sparse.None {
-			group = system.endComponents.Members(int(id))
+		for _, sharing := range system.statesSharingUnknown(members, i) {
+			index.unknowns[sharing] = uint32(numUnknowns)
 		}
-		for _, target := range group {
-			index.unknowns[target] = uint32(len(groups))
-		}
-		groups = append(groups, group)
+		numUnknowns++
 	}
-	return groups
+	return numUnknowns
+}
+
+// statesSharingUnknown returns the states that have the same unknown as members[i]. All states of an end component without reward share one
+// unknown; every other state has its own.
+func (sys *equationSystem) statesSharingUnknown(members []uint32, i int) []uint32 {
+	if id := sys.endComponentOf(int(members[i])); id != sparse.None {
+		return sys.endComponents.Members(int(id))
+	}
+	return members[i : i+1]
 }
 
 // addLocalRow appends the equation of a choice to a local system, unless all its transitions stay in the unknown of its state. The
