@@ -241,9 +241,9 @@ func (system *equationSystem) numberUnknowns(members []uint32, index *unknownInd
 
 // statesSharingUnknown returns the states that have the same unknown as members[i]. All states of an end component without reward share one
 // unknown; every other state has its own.
-func (sys *equationSystem) statesSharingUnknown(members []uint32, i int) []uint32 {
-	if id := sys.endComponentOf(int(members[i])); id != sparse.None {
-		return sys.endComponents.Members(int(id))
+func (system *equationSystem) statesSharingUnknown(members []uint32, i int) []uint32 {
+	if id := system.endComponentOf(int(members[i])); id != sparse.None {
+		return system.endComponents.Members(int(id))
 	}
 	return members[i : i+1]
 }
