@@ -35,7 +35,7 @@ func (a *linearEvaluation) translate(expr sema.Expr) (*automata.Formula, error) 
 	return formula, nil
 }
 
-// translatePositive converts a path formula to an LTL formula of package automata. It ignores path.Negated, the negation in front of the
+// translatePositive converts a path formula to an LTL formula of package automata. It ignores path.IsNegated, the negation in front of the
 // formula.
 func (a *linearEvaluation) translatePositive(path *logic.Path) (*automata.Formula, error) {
 	if path.Form == logic.InitialState {

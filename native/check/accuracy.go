@@ -123,7 +123,7 @@ func (c *Checker) exactOnly(ctx context.Context, property *Property, verdict *re
 }
 
 // fractionsOrQuotient evaluates a property in rational arithmetic. If this takes more than maxWork operations, it evaluates the property again
-// without a limit. For the second evaluation it uses the quotient by bisimulation if the quotient is small, and adds a warning to the verdict.
+// without a limit: on the quotient by bisimulation if that is small, with a warning in the verdict, else on the model.
 func (c *Checker) fractionsOrQuotient(ctx context.Context, model *model, property *Property, verdict *result.Verdict, maxWork int) (*outcome, error) {
 	withoutLimit := precision{wantsFractions: true, epsilon: c.opts.Epsilon}
 	if !c.mayUseQuotient(model) {
@@ -217,8 +217,8 @@ func (c *Checker) multiBounds(ctx context.Context, property *Property) (*outcome
 	return c.narrowBounds(ctx, model, property, best), nil
 }
 
-// attemptBounds evaluates a property with float64 bounds. If rounding errors of the weights would make them too wide, it uses the model with fractions
-// as weights, if there is one.
+// attemptBounds evaluates a property with float64 bounds. If the rounding errors of the model's weights would make the bounds too wide, it uses
+// the model with fractions as weights, if there is one.
 func (c *Checker) attemptBounds(ctx context.Context, wanted precision, property *Property) (*outcome, error) {
 	wanted.refusesRoundedWeights = true
 	best, err := c.attempt(ctx, c.floatModel, wanted, property)

@@ -48,8 +48,8 @@ func (a *Automaton) Write(w io.Writer) error {
 	return encoder.Encode(a)
 }
 
-// Automaton evaluates a property of a POMDP. It returns a strategy with finite memory, and the same verdict as Check. The strategy attains the
-// lower bound of a maximum, or the upper bound of a minimum. The error says why there is no strategy.
+// Automaton evaluates a property of a POMDP. It returns a strategy with finite memory, as an automaton that reads observations, and the same
+// verdict as Check. The strategy attains the lower bound of a maximum, or the upper bound of a minimum. The error says why there is none.
 func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton, result.Verdict, error) {
 	c.lastBeliefs = nil
 	verdict := c.Check(ctx, property)

@@ -21,46 +21,69 @@ type UntilProperty struct {
 	Steps int
 }
 
-// NewUntilProperty checks that a property is P of F, G, U, W or R of state formulas, without a bound or with an upper bound on steps, and converts it. The error
-// names the unsupported operator. It is also an error if the property is P=? and nondeterministic is true: the model has choices, so the
-// property needs min or max.
-func NewUntilProperty(property *Property, nondeterministic bool) (*UntilProperty, error) {
+// NewUntilProperty converts a property P of F, G, U, W or R of state formulas, without a bound or with an upper bound on steps. It is an error if
+// the property has another form, or if it is P=? without min or max and the model is nondeterministic.
+func NewUntilProperty(property *Property, isNondeterministic bool) (*UntilProperty, error) {
 	formula := logic.FormulaOf(property.Expr)
-	unsupportedError := func(expr sema.Expr) error {
-		return result.Refuse(property, result.Unsupported, expr.Pos(), "found %s, want P of F, G, U, W or R of state formulas, without a bound or with an upper bound on steps", logic.Describe(expr))
-	}
 	if formula.Kind != logic.Probability {
 		return nil, result.Refuse(property, result.Unsupported, property.Expr.Pos(), "found %s, want P of F, G, U, W or R of state formulas, or R of F, C or C<=k", logic.Describe(property.Expr))
 	}
 	path := formula.Path
-	steps := logic.Unbounded
-	switch {
-	case path.Form != logic.Until || path.Bound != nil && property.Program.Type == syntax.CTMC:
-		return nil, unsupportedError(path.WholeExpr)
-	case path.Bound != nil:
-		interval, err := (&evaluation{request: request{property: property}}).stepInterval(path)
-		if err != nil {
-			return nil, err
-		}
-		if interval.Low > 0 || interval.High == solve.Unbounded {
-			return nil, unsupportedError(path.WholeExpr)
-		}
-		steps = interval.High
+	steps, err := maxStepsOfUntil(property, path)
+	if err != nil {
+		return nil, err
 	}
 	for _, operand := range []sema.Expr{path.Left, path.Right} {
 		if !dependsOnStateOnly(property, operand, withoutInit) {
-			return nil, unsupportedError(operand)
+			return nil, unsupportedUntil(property, operand)
 		}
 	}
-	direction, hasDirection := directionOf(formula.Threshold, false)
-	if !hasDirection && nondeterministic {
-		return nil, result.Refuse(property, result.TypeError, property.Expr.Pos(), "found P=? for a nondeterministic model, want Pmin=? or Pmax=?")
+	direction, err := directionForBounds(property, formula, isNondeterministic)
+	if err != nil {
+		return nil, err
 	}
 	converted := &UntilProperty{property: property, formula: formula, Direction: direction, Steps: steps}
 	if converted.isNegated() {
 		converted.Direction = direction.Opposite()
 	}
 	return converted, nil
+}
+
+// maxStepsOfUntil returns the upper bound on the steps of F, G, U, W or R, or logic.Unbounded without a bound. It is an error if path has another
+// form, a lower bound or a time bound.
+func maxStepsOfUntil(property *Property, path *logic.Path) (int, error) {
+	hasTimeBound := path.Bound != nil && property.Program.Type == syntax.CTMC
+	switch {
+	case path.Form != logic.Until || hasTimeBound:
+		return 0, unsupportedUntil(property, path.WholeExpr)
+	case path.Bound == nil:
+		return logic.Unbounded, nil
+	}
+	steps, err := (&evaluation{request: request{property: property}}).stepInterval(path)
+	if err != nil {
+		return 0, err
+	}
+	hasOnlyUpperBound := steps.Low == 0 && steps.High != solve.Unbounded
+	if !hasOnlyUpperBound {
+		return 0, unsupportedUntil(property, path.WholeExpr)
+	}
+	return steps.High, nil
+}
+
+// unsupportedUntil returns the error that expr, a part of a property, is not supported by NewUntilProperty.
+func unsupportedUntil(property *Property, expr sema.Expr) error {
+	return result.Refuse(property, result.Unsupported, expr.Pos(), "found %s, want P of F, G, U, W or R of state formulas, without a bound or with an upper bound on steps", logic.Describe(expr))
+}
+
+// directionForBounds returns whether P or R asks for the minimum or the maximum. It is an error if a query has neither min nor max and the model
+// is nondeterministic.
+func directionForBounds(property *Property, formula *logic.Formula, isNondeterministic bool) (solve.Direction, error) {
+	direction, hasDirection := directionOf(formula.Threshold, false)
+	if !hasDirection && isNondeterministic {
+		letter := formula.Letter()
+		return 0, result.Refuse(property, result.TypeError, property.Expr.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?", letter, letter, letter)
+	}
+	return direction, nil
 }
 
 // isNegated reports whether the path formula is the negation of the until formula.
@@ -113,42 +136,53 @@ type RewardProperty struct {
 	Steps int
 }
 
-// NewRewardProperty checks that a property is R of F of a state formula, of C or of C<=k with a number of steps, and converts it. The error names the
-// unsupported objective. It is also an error if the property is R=? and nondeterministic is true: the model has choices, so the property needs min or
-// max.
-func NewRewardProperty(property *Property, nondeterministic bool) (*RewardProperty, error) {
+// NewRewardProperty converts a property R of F of a state formula, of C or of C<=k with a number of steps. It is an error if the property has another
+// form, or if it is R=? without min or max and the model is nondeterministic.
+func NewRewardProperty(property *Property, isNondeterministic bool) (*RewardProperty, error) {
 	formula := logic.FormulaOf(property.Expr)
 	objective := formula.Objective
-	unsupportedError := func(description string) error {
-		return result.Refuse(property, result.Unsupported, property.Expr.Pos(), "found R of %s, want R of F of a state formula, of C, or of C<=k with a number of steps", description)
-	}
-	converted := &RewardProperty{property: property, formula: formula, Structure: objective.Struct, Target: objective.Target, Steps: logic.Unbounded}
 	switch {
 	case objective.Err != nil:
 		return nil, objective.Err
-	case objective.IsRatio:
-		return nil, unsupportedError("a ratio of rewards")
-	case objective.Form == logic.ReachReward && dependsOnStateOnly(property, objective.Target, withoutInit):
-	case objective.Form == logic.TotalReward:
-	case objective.Form == logic.Cumulative && property.Program.Type != syntax.CTMC:
-		steps, err := (&evaluation{request: request{property: property}}).rewardSteps(objective)
+	case !hasRewardBounds(property, objective):
+		return nil, result.Refuse(property, result.Unsupported, property.Expr.Pos(), "found R of %s, want R of F of a state formula, of C, or of C<=k with a number of steps", describeObjective(objective))
+	}
+	steps := logic.Unbounded
+	if objective.Form == logic.Cumulative {
+		var err error
+		steps, err = (&evaluation{request: request{property: property}}).rewardSteps(objective)
 		if err != nil {
 			return nil, err
 		}
-		converted.Steps = steps
-	default:
-		return nil, unsupportedError(describeObjective(objective))
 	}
-	direction, hasDirection := directionOf(formula.Threshold, false)
-	if !hasDirection && nondeterministic {
-		return nil, result.Refuse(property, result.TypeError, property.Expr.Pos(), "found R=? for a nondeterministic model, want Rmin=? or Rmax=?")
+	direction, err := directionForBounds(property, formula, isNondeterministic)
+	if err != nil {
+		return nil, err
 	}
-	converted.Direction = direction
-	return converted, nil
+	return &RewardProperty{property: property, formula: formula, Direction: direction, Structure: objective.Struct, Target: objective.Target, Steps: steps}, nil
 }
 
-// describeObjective names an objective that a caller does not support.
+// hasRewardBounds reports whether an objective is F of a state formula, C, or C<=k with a number of steps.
+func hasRewardBounds(property *Property, objective *logic.Objective) bool {
+	if objective.IsRatio {
+		return false
+	}
+	switch objective.Form {
+	case logic.ReachReward:
+		return dependsOnStateOnly(property, objective.Target, withoutInit)
+	case logic.TotalReward:
+		return true
+	case logic.Cumulative:
+		return property.Program.Type != syntax.CTMC
+	}
+	return false
+}
+
+// describeObjective describes an objective that NewRewardProperty does not support, for an error message.
 func describeObjective(objective *logic.Objective) string {
+	if objective.IsRatio {
+		return "a ratio of rewards"
+	}
 	switch objective.Form {
 	case logic.ReachReward:
 		return "F of a formula with other operators"
@@ -172,7 +206,8 @@ func (r *RewardProperty) Conclude(lower, upper, epsilon float64, verdict *result
 	return concludeBounds(r.property, r.formula, boundedNumber(lower, upper), epsilon, verdict)
 }
 
-// concludeBounds writes the value of a property to the verdict, from bounds on the probability or the reward of its operator.
+// concludeBounds writes the value of a property to the verdict. formula is the operator P or R of the property, and bounds are bounds of its value.
+// A bounded property is true or false; it is an error if the bounds contain its threshold.
 func concludeBounds(property *Property, formula *logic.Formula, bounds number, epsilon float64, verdict *result.Verdict) error {
 	verdict.Accuracy = result.Bounded
 	if formula.IsQuery() {

@@ -172,22 +172,24 @@ func (e *evaluation) pairProduct(regions []*winningRegion) (*sparse.Product[pair
 	return sparse.NewProduct(e.ctx, e.graph.Model, pairMemory{regions}, starts, nil, math.MaxInt32)
 }
 
-// checkConditionPossible returns an error if, in some state of the domain, every scheduler gives the condition probability 0. values has the
-// conditional probabilities; they are 0 in such a state.
+// checkConditionPossible returns an error if, from some state of the domain, the condition has probability 0 under every scheduler. values has
+// the conditional probabilities, which are 0 in such a state. expr is the conditional formula.
 func (e *evaluation) checkConditionPossible(expr, condition sema.Expr, values *numbers) error {
-	var possible *numbers // the maximal probability of the condition; nil until it is needed
+	zeroStates := sparse.NewSet(len(values.upper))
 	for s := range e.domain().All() {
-		if values.upper[s] > 0 {
-			continue
+		if values.upper[s] == 0 {
+			zeroStates.Add(s)
 		}
-		if possible == nil {
-			var err error
-			possible, err = e.pathProbability(logic.PathOf(condition), solve.Max)
-			if err != nil {
-				return err
-			}
-		}
-		if possible.upper[s] == 0 {
+	}
+	if zeroStates.Empty() {
+		return nil
+	}
+	conditionProbability, err := e.pathProbability(logic.PathOf(condition), solve.Max)
+	if err != nil {
+		return err
+	}
+	for s := range zeroStates.All() {
+		if conditionProbability.upper[s] == 0 {
 			return e.zeroConditionError(expr, s)
 		}
 	}
@@ -202,8 +204,8 @@ type winningRegion struct {
 	winningStates map[productState]bool
 }
 
-// winningRegions returns the winning region of each path formula. All formulas are translated before the first region is computed, because they
-// share the atomic propositions.
+// winningRegions returns the winning region of each path formula. It first translates all formulas to LTL, because the regions share the atomic
+// propositions of all formulas.
 func (a *linearEvaluation) winningRegions(exprs ...sema.Expr) ([]*winningRegion, error) {
 	var formulas []*automata.Formula
 	for _, expr := range exprs {
@@ -259,7 +261,7 @@ type pairMemory struct{ regions []*winningRegion }
 // State returns the state of the model.
 func (m pairMemory) State(pair pairState) uint32 { return pair.state }
 
-// Step returns the state of the product after a transition to state target of the model: target, and the next state of each of the two automata.
+// Step returns the state of the product after a transition to a state of the model: target, and the next state of each of the two automata.
 func (memory pairMemory) Step(pair pairState, target uint32) (pairState, error) {
 	next := pairState{state: target}
 	for i, region := range memory.regions {
@@ -342,14 +344,14 @@ func (e *evaluation) newConditionedChain(objective *logic.Objective) (*condition
 	}
 	region := regions[0]
 	starts := make([]productState, len(region.product.startStates))
-	for s, i := range region.product.startStates {
-		starts[s] = region.product.pairs[i]
+	for s, start := range region.product.startStates {
+		starts[s] = region.product.pairs[start]
 	}
 	product, err := sparse.NewProduct(e.ctx, e.graph.Model, continuingMemory{automatonMemory{region.reader}}, starts, nil, math.MaxInt32)
 	if err != nil {
 		return nil, linear.tooLargeError(err)
 	}
-	chain := &conditionedChain{evaluation: e, product: &productModel{sparse.NewGraph(product.Model), region.product.automaton, product.Pairs, product.Start, product.Choice}}
+	chain := &conditionedChain{evaluation: e, product: newProductModel(product, region.product.automaton)}
 	if err := chain.setConditionProbability(region); err != nil {
 		return nil, err
 	}
@@ -365,13 +367,11 @@ func (m continuingMemory) Absorbing(pair productState) bool {
 	return m.automaton.Class(pair.automatonState) == automata.Rejected
 }
 
-// setConditionProbability computes, for each state of the product, the probability that the path satisfies the condition. region is the winning
-// region of the condition.
+// setConditionProbability computes, for each state of the product, the probability that the path satisfies the condition. region has the states
+// of another product from which the condition is satisfied almost surely.
 func (c *conditionedChain) setConditionProbability(region *winningRegion) error {
 	goal := sparse.NewSet(region.product.NumStates())
-	regionState := map[productState]int{} // the state of region.product for each pair
 	for i, pair := range region.product.pairs {
-		regionState[pair] = i
 		if region.winningStates[pair] {
 			goal.Add(i)
 		}
@@ -384,19 +384,29 @@ func (c *conditionedChain) setConditionProbability(region *winningRegion) error 
 	if c.evaluation.wantsFractions {
 		c.conditionProbability.fractions = make([]*big.Rat, len(c.product.pairs))
 	}
+	c.copyConditionProbability(region.product, probability)
+	return nil
+}
+
+// copyConditionProbability copies the probability of the condition from the product in which the automaton stops after it has accepted. A pair
+// that is missing there has the probability 1 if the automaton has accepted, else 0.
+func (c *conditionedChain) copyConditionProbability(stoppedProduct *productModel, probability *numbers) {
+	stateOfPair := map[productState]int{}
+	for i, pair := range stoppedProduct.pairs {
+		stateOfPair[pair] = i
+	}
 	zero, one := exactNumber(new(big.Rat)), exactNumber(big.NewRat(1, 1))
 	for i, pair := range c.product.pairs {
-		value := zero
-		s, isInRegion := regionState[pair]
+		s, isInProduct := stateOfPair[pair]
 		switch {
-		case isInRegion:
-			value = probability.numberAt(s)
-		case region.product.automaton.Class(pair.automatonState) == automata.Accepted:
-			value = one
+		case isInProduct:
+			c.conditionProbability.setNumber(i, probability.numberAt(s))
+		case stoppedProduct.automaton.Class(pair.automatonState) == automata.Accepted:
+			c.conditionProbability.setNumber(i, one)
+		default:
+			c.conditionProbability.setNumber(i, zero)
 		}
-		c.conditionProbability.setNumber(i, value)
 	}
-	return nil
 }
 
 // setRewards copies the rewards of a reward structure from the states and transitions of the model to those of the product. A state has no
@@ -450,9 +460,8 @@ const (
 	upperBound = true
 )
 
-// weightedReward returns bounds of the expected reward of an objective in each state of the product, where only the paths that satisfy the
-// condition earn rewards. It returns upper bounds if upper is true, else lower bounds. For an objective F, rewards count until target is
-// reached.
+// weightedReward returns, for each state of the product, a bound of the expected reward of an objective on the paths that satisfy the condition;
+// other paths earn 0. The bound is an upper bound if upper is true, else a lower bound. For an objective F, rewards count until target is reached.
 func (c *conditionedChain) weightedReward(objective *logic.Objective, target *sparse.Set, upper bool) (*numbers, error) {
 	probability := c.conditionProbability.lower
 	if upper {

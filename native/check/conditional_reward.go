@@ -73,8 +73,8 @@ func (e *evaluation) optimumGivenCondition(memory conditionMemory, start, struct
 	return problem.Optimum(e.ctx, 0, direction, e.opts)
 }
 
-// rewardGivenCondition returns the product of the MDP with a memory of a condition and a target, from state start. untilTarget has the optimal expected
-// reward until the target for each state, nil if it is infinite.
+// rewardGivenCondition returns the problem of package solve for a conditional reward from state start. Its MDP is the product of the model with
+// the memory, which says what a path has satisfied so far. untilTarget[s] is the optimal expected reward from s until the target, nil if infinite.
 func (e *evaluation) rewardGivenCondition(memory conditionMemory, start, structIndex int, untilTarget []*big.Rat) (*solve.RewardGivenGoal, error) {
 	counted, unit, err := e.unboundedCost(structIndex)
 	if err != nil {
@@ -98,16 +98,26 @@ func (e *evaluation) rewardGivenCondition(memory conditionMemory, start, structI
 			problem.Goal.Add(i)
 			problem.Final[i] = new(big.Rat)
 		case conditionPending:
-			first, end := product.Choices(i)
-			for choice := first; choice < end; choice++ {
-				problem.Costs[choice] = int(counted.costAfter(0, int(pair.state), int(product.Choice[choice])))
-				if problem.Costs[choice] > maxUnits {
-					return nil, fmt.Errorf("%w: a reward is more than %d times %s, the greatest common divisor of the rewards", solve.ErrManyRewards, maxUnits, unit.RatString())
-				}
+			if err := setPendingCosts(problem, product, i, &counted); err != nil {
+				return nil, err
 			}
 		}
 	}
 	return problem, nil
+}
+
+// setPendingCosts sets the costs of the choices of a product state in which neither the condition nor the target is decided: their rewards, as
+// multiples of problem.Unit.
+func setPendingCosts(problem *solve.RewardGivenGoal, product *sparse.Product[conditionPair], productState int, counted *cost) error {
+	first, end := product.Choices(productState)
+	for choice := first; choice < end; choice++ {
+		units := counted.costAfter(0, int(product.Pairs[productState].state), int(product.Choice[choice]))
+		if units > maxUnits {
+			return fmt.Errorf("%w: a reward is more than %d times %s, the greatest common divisor of the rewards", solve.ErrManyRewards, maxUnits, problem.Unit.RatString())
+		}
+		problem.Costs[choice] = int(units)
+	}
+	return nil
 }
 
 // conditionProgress says what a path has satisfied so far: the condition of a reward, and its objective F.
@@ -141,7 +151,8 @@ func (m conditionMemory) Step(pair conditionPair, state uint32) (conditionPair, 
 // Absorbing reports whether the rest of the path no longer matters to the condition.
 func (m conditionMemory) Absorbing(pair conditionPair) bool { return pair.progress >= conditionHolds }
 
-// enter returns the pair in which a path enters a state. progress is that of the path before, either conditionPending or targetReached.
+// enter returns the pair of a state that a path enters, and of what the path has then satisfied. progress says what it has satisfied before:
+// either conditionPending or targetReached.
 func (m conditionMemory) enter(state uint32, progress conditionProgress) conditionPair {
 	s := int(state)
 	switch {

@@ -126,37 +126,37 @@ func (m *multi) controller(ctx context.Context, schedulers []weightedScheduler) 
 // addStartNodes adds a start node for each initial state. If the memory of the controller would differ between start nodes, it adds start nodes
 // without a memory.
 func (builder *controllerBuilder) addStartNodes() error {
+	firstStates := make([][]controllerState, len(builder.multi.startStates)) // for each initial state: the state of the controller under each scheduler
 	hasOneMemory := len(builder.schedulers) == 1
-	var firstStates []controllerState // for each initial state: the state of the controller under each scheduler
-	for _, s := range builder.multi.startStates {
+	for i, s := range builder.multi.startStates {
 		for scheduler := range builder.schedulers {
 			state, err := builder.enteredState(scheduler, s)
 			if err != nil {
 				return err
 			}
-			firstStates = append(firstStates, state)
-			hasOneMemory = hasOneMemory && builder.memoryOf(state) == builder.memoryOf(firstStates[0])
+			firstStates[i] = append(firstStates[i], state)
+			hasOneMemory = hasOneMemory && builder.memoryOf(state) == builder.memoryOf(firstStates[0][0])
 		}
 	}
 	if !hasOneMemory { // file formats require the same memory in all start nodes
 		return builder.addRandomStartNodes(firstStates)
 	}
-	for _, state := range firstStates {
-		builder.newController.Start = append(builder.newController.Start, builder.nodeOf(state))
+	for _, states := range firstStates {
+		builder.newController.Start = append(builder.newController.Start, builder.nodeOf(states[0]))
 	}
 	return nil
 }
 
-// addRandomStartNodes adds a start node for each initial state, in which the controller draws a scheduler. firstStates has, for each initial
-// state, the state of the controller under each scheduler.
-func (builder *controllerBuilder) addRandomStartNodes(firstStates []controllerState) error {
+// addRandomStartNodes adds a start node for each initial state, in which the controller selects a scheduler at random. firstStates has, for each
+// initial state, the state of the controller under each scheduler.
+func (builder *controllerBuilder) addRandomStartNodes(firstStates [][]controllerState) error {
 	for _, s := range builder.multi.startStates {
 		start := builder.nodeOf(controllerState{scheduler: noSchedulerYet, productState: s})
 		builder.newController.Start = append(builder.newController.Start, start)
 	}
 	for startIndex, start := range builder.newController.Start {
 		for schedulerIndex, scheduler := range builder.schedulers {
-			move, err := builder.moveFrom(firstStates[startIndex*len(builder.schedulers)+schedulerIndex])
+			move, err := builder.moveFrom(firstStates[startIndex][schedulerIndex])
 			if err != nil {
 				return err
 			}
@@ -222,8 +222,8 @@ func addKey[K comparable](numbers map[K]uint32, key K) (number uint32, isNew boo
 	return number, true
 }
 
-// enteredState returns the state of the controller after a path under a scheduler has reached a state of the product. scheduler is the index of
-// the scheduler. If the scheduler ends the path there, the controller continues in an accepting component.
+// enteredState returns the state of the controller after a path has reached a state of the product under a scheduler, given by its index. If the
+// scheduler ends the path there, the controller continues in an accepting component.
 func (builder *controllerBuilder) enteredState(scheduler int, productState uint32) (controllerState, error) {
 	c := builder.choiceOf(scheduler, productState)
 	endsPath := builder.multi.modelChoice[c] == sparse.None
@@ -311,8 +311,8 @@ func (builder *controllerBuilder) moveFrom(state controllerState) (sparse.Move, 
 	return move, nil
 }
 
-// moveInComponent returns the move of the controller within an accepting component. The controller first goes to the good nodes, where it can
-// visit all goals. Then it visits one goal after the other, forever.
+// moveInComponent returns the move of the controller within an accepting component. The controller first goes to a good node, from which it can
+// reach all goals. Then it visits one goal after the other, forever.
 func (builder *controllerBuilder) moveInComponent(state controllerState) sparse.Move {
 	component, goal := state.component, state.goal
 	if component.goodNodes.Has(int(state.node)) {
@@ -350,8 +350,8 @@ func (component *acceptingComponent) firstStayingChoice(node int) uint32 {
 	return 0
 }
 
-// choicesTowards returns a choice for each node of an accepting component. From other nodes the choices lead to a good node; from a good node
-// they lead to the goal, without leaving the end component. The results are cached.
+// choicesTowards returns a choice for each node of an accepting component. From a good node the choices lead to the goal within the end component;
+// from other nodes they lead to a good node. The results are cached.
 func (builder *controllerBuilder) choicesTowards(component *acceptingComponent, goal int) []uint32 {
 	key := componentGoal{component, goal}
 	if choices, isCached := builder.choicesToGoal[key]; isCached {

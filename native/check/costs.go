@@ -21,10 +21,13 @@ type cost struct {
 	moveCost  []int // further cost of each choice of an MDP, or of each transition of a Markov chain; nil for none
 	perStep   int   // further cost of every step
 	low       int   // the least cost that satisfies the bound
-	high      int   // the greatest; -1 if there is no upper bound
-	// countingLimit is the cost at which counting stops: all costs from limit on satisfy the bound, or all of them violate it.
+	high      int   // the greatest cost that satisfies the bound, or noUpperBound
+	// countingLimit is the cost at which counting stops: all costs from countingLimit on satisfy the bound, or all of them violate it.
 	countingLimit int
 }
+
+// noUpperBound is the value of cost.high without an upper bound.
+const noUpperBound = -1
 
 // costBounded returns the minimal or maximal probability of F or U with bounds on costs. It is a reachability probability in the product of the
 // model with the costs that the path has collected. Costs are multiples of a unit, the greatest common divisor of the rewards. The reward of the
@@ -172,8 +175,8 @@ type rewardsWithinCosts struct {
 	maxTerms          int   // the greatest number of transitions in an expected reward
 }
 
-// setReward sets the reward of choice c of the product: the expected reward of its transitions that exceed no bound on costs. s is the state of
-// the model in which the choice is made.
+// setReward sets the reward of choice c of the product: the expected reward of its transitions that exceed no bound on costs. s is the choice's
+// state of the model.
 func (r *rewardsWithinCosts) setReward(s, c int) error {
 	modelChoice := int(r.productRows.Origin[c])
 	r.transitions = r.appendTransitionsWithin(r.transitions[:0], r.product, c, modelChoice)
@@ -271,36 +274,43 @@ func (builder *costProductBuilder) appendTransitionsWithin(within []int, product
 // budgetOf converts the bounds on costs to a budget of package solve. ok is false unless there is one bound, without a lower bound, and all
 // transitions of each choice have the same cost.
 func budgetOf(costs []cost, model *sparse.Model) (budget solve.Budget, ok bool) {
-	isUpperBound := func(cost cost) bool { return cost.low <= 0 && cost.high >= 0 } // high is -1 without an upper bound
-	if len(costs) != 1 || !isUpperBound(costs[0]) {
+	if len(costs) != 1 {
 		return budget, false
 	}
-	budget = solve.Budget{Costs: make([]int, model.NumChoices()), Limit: costs[0].high}
+	bounded := &costs[0]
+	isOnlyUpperBound := bounded.low <= 0 && bounded.high != noUpperBound
+	if !isOnlyUpperBound {
+		return budget, false
+	}
+	budget = solve.Budget{Costs: make([]int, model.NumChoices()), Limit: bounded.high}
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			budget.Costs[c], ok = costs[0].choiceCost(model, s, c)
-			if !ok {
+			choiceCost, isSame := bounded.choiceCost(model, s, c)
+			if !isSame {
 				return budget, false
 			}
+			budget.Costs[c] = choiceCost
 		}
 	}
 	return budget, true
 }
 
-// choiceCost returns the cost of a choice of state s, in units. ok is false if the transitions of the choice have different costs.
-func (c *cost) choiceCost(model *sparse.Model, s, choice int) (choiceCost int, ok bool) {
+// choiceCost returns the cost of a choice of state s, in units. isSame is false if the transitions of the choice have different costs, which is
+// possible only in a Markov chain.
+func (c *cost) choiceCost(model *sparse.Model, s, choice int) (commonCost int, isSame bool) {
+	const costBefore = 0
 	if model.Kind == sparse.MDP {
-		return int(c.costAfter(0, s, choice)), true
+		return int(c.costAfter(costBefore, s, choice)), true
 	}
 	first, end := model.Transitions(choice)
-	common := int(c.costAfter(0, s, first)) // the cost after the first transition, from cost 0
+	commonCost = int(c.costAfter(costBefore, s, first))
 	for transition := first + 1; transition < end; transition++ {
-		if int(c.costAfter(0, s, transition)) != common {
+		if int(c.costAfter(costBefore, s, transition)) != commonCost {
 			return 0, false
 		}
 	}
-	return common, true
+	return commonCost, true
 }
 
 // maxUnits is the greatest number of units that are counted.
@@ -351,14 +361,13 @@ func (e *evaluation) costOf(expr sema.Expr, bound sema.Cost) (cost, error) {
 // counts steps. The unit is the greatest common divisor of the rewards.
 func (e *evaluation) unboundedCost(structIndex int) (counted cost, unit *big.Rat, err error) {
 	if structIndex < 0 {
-		return cost{perStep: 1, high: -1}, big.NewRat(1, 1), nil
+		return cost{perStep: 1, high: noUpperBound}, big.NewRat(1, 1), nil
 	}
 	stateRewards, moveRewards, err := e.space.Costs(structIndex)
 	if err != nil {
 		return cost{}, nil, err
 	}
 	unit = greatestCommonDivisor(stateRewards, moveRewards)
-	const noUpperBound = -1
 	return cost{stateCost: inUnits(stateRewards, unit), moveCost: inUnits(moveRewards, unit), high: noUpperBound}, unit, nil
 }
 
@@ -485,11 +494,11 @@ const (
 // maxProductStates is the greatest number of states of a product.
 const maxProductStates = 1 << 26
 
-// build explores the product of the model with the costs that the path has collected. It starts in the states starts of the model, with cost 0.
-// startOf[s] is the product state for such a state s. goal contains the product states that satisfy the formula.
+// build explores the product of the model with the costs that the path has collected. The paths begin in the states in starts, with cost 0;
+// startOf[s] is the product state for such a state s. goal has the product states in which the formula is known to hold.
 func (builder *costProductBuilder) build(starts *sparse.Set) (startOf []uint32, goal *sparse.Set, err error) {
 	model := builder.model
-	builder.packedState = make([]uint64, 1+len(builder.costs)/2) // a word packs two numbers; the numbers are the state and all costs
+	builder.packedState = make([]uint64, 1+len(builder.costs)/2) // each word has two numbers: first the state of the model, then all costs
 	builder.numbering = explicit.NewNumbering(len(builder.packedState))
 	builder.productRows = sparse.NewDerivedBuilder(model, model.Kind)
 	startOf = make([]uint32, model.NumStates())
@@ -516,7 +525,8 @@ func (builder *costProductBuilder) build(starts *sparse.Set) (startOf []uint32, 
 }
 
 // stateNumber returns the number of the product state for state s of the model with the costs that the path has collected. It adds the product
-// state if it is new. If the formula is already decided there, the constant reached or failed replaces each cost.
+// state if it is new. Where the formula is already known to hold or to fail, the costs no longer matter: the constant reached or failed replaces
+// each of them.
 func (builder *costProductBuilder) stateNumber(s uint32, costs []uint32) uint32 {
 	decision := builder.decision(s, costs)
 	clear(builder.packedState)
@@ -538,7 +548,7 @@ func (builder *costProductBuilder) decision(s uint32, costs []uint32) uint32 {
 	for k, bound := range builder.costs {
 		cost := int(costs[k])
 		withinLower = withinLower && cost >= bound.low
-		withinUpper = withinUpper && (bound.high < 0 || cost <= bound.high)
+		withinUpper = withinUpper && (bound.high == noUpperBound || cost <= bound.high)
 	}
 	switch {
 	case withinLower && withinUpper && builder.right.Has(int(s)):

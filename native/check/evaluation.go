@@ -124,9 +124,8 @@ func (c *Checker) newEvaluation(ctx context.Context, m *model, wanted precision,
 	return evaluation
 }
 
-// evaluateShared evaluates an expression of a property. An expression that occurs several times in the property is evaluated once in all states,
-// and the result is cached. If it cannot be evaluated in all states, it is evaluated at each occurrence, only in the states where its value is
-// needed.
+// evaluateShared evaluates an expression of a property. An expression that occurs several times in the property is evaluated once, in all states,
+// and its value is cached. If that fails, it is evaluated at each occurrence, only in the states where its value is needed there.
 func evaluateShared[T any](evaluation *evaluation, cache map[sema.Expr]*T, expr sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
 	isShared := evaluation.shared.repeatedExprs[expr] && !evaluation.forSomeScheduler && evaluation.schedulerRequest == nil
 	if !isShared {

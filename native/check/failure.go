@@ -34,8 +34,8 @@ type stepBoundError struct {
 
 func (x *stepBoundError) Error() string { return x.cause.Error() }
 
-// Failure converts an error in a model or a property to a failure with a class. If the error has no position, the failure has the position file
-// and defaultPos.
+// Failure converts an error in a model or a property to a failure with a class and a position. If the error has no position, its position is
+// defaultPos in the given file.
 func Failure(err error, file string, defaultPos syntax.Pos) *result.Failure {
 	if classified, isClassified := errors.AsType[*result.Failure](err); isClassified {
 		return classified

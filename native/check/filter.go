@@ -115,7 +115,7 @@ func (e *evaluation) printedTruth(formula *logic.Formula, selectedStates *sparse
 	return operand, nil
 }
 
-// truthEverywhere returns the same truth value in all states: true if holds is set, false if fails is set, otherwise unknown.
+// truthEverywhere returns the same truth value for all states: true if holds is true, false if fails is true, otherwise unknown.
 func (e *evaluation) truthEverywhere(holds, fails bool) truth {
 	allStates, noStates := e.allStates(), sparse.NewSet(e.space.Model().NumStates())
 	switch {
@@ -127,8 +127,8 @@ func (e *evaluation) truthEverywhere(holds, fails bool) truth {
 	return truth{trueStates: noStates, falseStates: noStates}
 }
 
-// selectedState returns the one state of set that a filter "first" or "state" selects: the state with the least valuation. For "state", set must
-// have exactly one state.
+// selectedState returns the one state whose value is the result of a filter "first" or "state": the state with the least valuation. For "state",
+// selectedStates must have exactly one state.
 func (e *evaluation) selectedState(formula *logic.Formula, selectedStates *sparse.Set) (int, error) {
 	if numStates := selectedStates.Count(); formula.Op == "state" && numStates != 1 {
 		return 0, e.failure(result.Other, formula.Expr.Pos(), "filter should be satisfied in exactly 1 state, but is in %d", numStates)
@@ -142,7 +142,8 @@ func (e *evaluation) selectedState(formula *logic.Formula, selectedStates *spars
 	return least, nil
 }
 
-// optimalStates evaluates a filter argmin or argmax. It is true in the states of set whose value is the minimum or the maximum over set.
+// optimalStates evaluates a filter argmin or argmax. It is true in those of the selected states whose value is the minimum or the maximum of the
+// values of all selected states.
 func (e *evaluation) optimalStates(formula *logic.Formula, selectedStates *sparse.Set) (truth, error) {
 	defer e.restrictDomain(selectedStates)()
 	values, err := e.numbersOf(formula.Operand)
@@ -161,16 +162,17 @@ func (e *evaluation) optimalStates(formula *logic.Formula, selectedStates *spars
 	return truth{isOptimal.trueStates, isOptimal.falseStates.Union(selectedStates.Complement())}, nil
 }
 
-// fold combines the values of the states in a set, in the order of the states. The set must not be empty.
-func (v *numbers) fold(selectedStates *sparse.Set, combine func(left, right number) number) number {
+// fold returns combine(... combine(combine(v1, v2), v3) ..., vn) for the values v1 to vn of the states in a set, such as their minimum. The set
+// must not be empty.
+func (v *numbers) fold(states *sparse.Set, combine func(left, right number) number) number {
 	var folded number
 	isFirst := true
-	for s := range selectedStates.All() {
-		if isFirst {
-			folded, isFirst = v.numberAt(s), false
-		} else {
-			folded = combine(folded, v.numberAt(s))
+	for s := range states.All() {
+		value := v.numberAt(s)
+		if !isFirst {
+			value = combine(folded, value)
 		}
+		folded, isFirst = value, false
 	}
 	return folded
 }

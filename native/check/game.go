@@ -15,8 +15,8 @@ import (
 // isGame reports whether the model is a stochastic game.
 func (e *evaluation) isGame() bool { return e.property.Program.Type == syntax.SMG }
 
-// beginCoalition makes the coalition of <<...>> the coalition of the evaluation, until the caller calls end. The coalition minimises or
-// maximises as the operand's operator says; the other players do the opposite.
+// beginCoalition makes the players in <<...>> the coalition of the evaluation, until the caller calls end. The operator within <<...>> says
+// whether the coalition minimises or maximises; the other players do the opposite.
 func (e *evaluation) beginCoalition(formula *logic.Formula) (end func(), err error) {
 	switch kind := logic.FormulaOf(formula.Operand).Kind; {
 	case formula.IsBox:
@@ -52,8 +52,8 @@ func (e *evaluation) coalitionGame(direction solve.Direction) *solve.Game {
 	return solve.NewGame(e.graph, e.maximizer(direction))
 }
 
-// maximizer returns the states whose owners maximize the value: the states of the coalition if direction is Max, all other states if dir is Min.
-// Without a coalition, all players belong to it.
+// maximizer returns the states whose owners maximize the value. direction is the direction of the coalition: for Max the result has the states
+// of the coalition, for Min all other states. Without a coalition, all players belong to it.
 func (e *evaluation) maximizer(direction solve.Direction) *sparse.Set {
 	coalition := e.coalition
 	if coalition == nil {
@@ -156,11 +156,11 @@ func (a *linearEvaluation) parityProduct(memory parityMemory) (*productModel, er
 	if err != nil {
 		return nil, err
 	}
-	return &productModel{Graph: sparse.NewGraph(product.Model), pairs: product.Pairs, startStates: product.Start, modelChoice: product.Choice}, nil
+	return newProductModel(product, nil), nil
 }
 
-// fromProduct converts a solution of a game on the product to the values of the model's states, and records the strategies of the solution.
-// initial is the initial state of the automaton.
+// fromProduct returns the values of the model's states from a solution of a game on the product with an automaton. It records the strategies of
+// the solution. initial is the initial state of the automaton.
 func (a *linearEvaluation) fromProduct(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values) (*numbers, error) {
 	values, err := a.evaluation.toNumbers(solution, nil)
 	if err != nil {

@@ -40,8 +40,8 @@ func (e *evaluation) evaluateLexicographic(formula *logic.Formula, objectives []
 	return curve, nil, nil
 }
 
-// lexicographicOptimum returns the maximum of the last objective among the schedulers that attain optima, the optima of the objectives before
-// it. It records a scheduler if m.keepSchedulers is true.
+// lexicographicOptimum returns the maximum of the last objective among the schedulers that are optimal for all objectives before it. optima has
+// their optimal values. It records a scheduler if m.keepsSchedulers is true.
 func (m *multi) lexicographicOptimum(formula *logic.Formula, optima []*big.Rat) (*big.Rat, error) {
 	if err := m.prepareProduct(formula.Expr); err != nil {
 		return nil, err

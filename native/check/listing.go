@@ -14,7 +14,7 @@ import (
 const mostListed = 1000
 
 // addListing adds the values in a set of states to the output of a filter print or printall, in PRISM's order of the states. valueOf returns the
-// value in a state, and whether it is 0 or false. print omits such values; printall does not.
+// value in a state; isZero says that the value is 0 or false. print omits such values; printall does not.
 //
 // Source: PRISM 4.10, StateModelChecker.checkExpressionFilter, StateValues.printFiltered.
 func (e *evaluation) addListing(formula *logic.Formula, set *sparse.Set, valueOf func(s int) (value result.Value, isZero bool)) {

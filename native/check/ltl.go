@@ -39,8 +39,8 @@ func (a *linearEvaluation) winningProbability(formula *automata.Formula, directi
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	// Almost every path ends in an end component. If paths there satisfy the formula with positive probability, some scheduler satisfies it
-	// almost surely after a jump of the automaton. For fair schedulers, fairness is a part of the formula.
+	// Almost every path stays in some end component from a step on. If paths in it satisfy the formula with positive probability, some scheduler
+	// satisfies it almost surely after a jump of the automaton. For fair schedulers, fairness is a part of the formula.
 	goal, err := a.winningStates(product, a.evaluation.schedulerQuantifier())
 	if err != nil {
 		return nil, a.tooLargeError(err)
@@ -73,24 +73,24 @@ func (e *evaluation) reachProbability(product *productModel, goal *sparse.Set, d
 	return e.toNumbers(solve.Until(e.ctx, product.Graph, product.allStates(), goal, direction, e.opts))
 }
 
-// buildProduct builds the product of the model with the initial component of an automaton. Start s of the product is state s of the model with
-// the automaton state after the letter of s. The parameters automaton and err are the two results of a constructor of automata; an err that is not
-// nil is returned.
+// buildProduct builds the product of the model with the initial component of an automaton. startStates[s] of the product is state s of the model,
+// with the automaton state after the letter of s. automaton and err are the results of a constructor of package automata; buildProduct returns
+// an err that is not nil.
 func (a *linearEvaluation) buildProduct(automaton *automata.Automaton, err error) (*productModel, error) {
 	if err != nil {
 		return nil, err
 	}
 	a.letters = newLetters(a.evaluation.graph.NumStates(), a.propositionStates)
 	afterLetter := make([]int, len(a.letters.distinctLetters)) // the state of the automaton after each letter
-	for index, letter := range a.letters.distinctLetters {
-		afterLetter[index], err = automaton.Step(automaton.Initial(), letter)
+	for number, letter := range a.letters.distinctLetters {
+		afterLetter[number], err = automaton.Step(automaton.Initial(), letter)
 		if err != nil {
 			return nil, err
 		}
 	}
 	starts := make([]productState, len(a.letters.letterNumber))
-	for s, index := range a.letters.letterNumber {
-		starts[s] = productState{uint32(s), afterLetter[index]}
+	for s, number := range a.letters.letterNumber {
+		starts[s] = productState{uint32(s), afterLetter[number]}
 	}
 	return newProduct(a.evaluation.ctx, a.evaluation.graph.Model, automaton, a.letters, starts)
 }

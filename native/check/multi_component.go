@@ -45,8 +45,8 @@ func (m *multi) objectivesThatJump(satisfied objectiveSet, productState uint32) 
 	return jumping
 }
 
-// newAcceptingComponent builds the product of an end component with the automata of the objectives in satisfied whose acceptance is still open. These
-// automata jump: they guess the moment from which on they only accept. members are the states of the end component; choices contains its choices.
+// newAcceptingComponent builds the product of an end component with the automata of those objectives in satisfied that are not yet decided. These
+// automata have just jumped to their accepting components. members are the states of the end component; choices contains its choices.
 func (m *multi) newAcceptingComponent(satisfied objectiveSet, members []uint32, choices *sparse.Set) (*acceptingComponent, error) {
 	builder := &acceptingComponentBuilder{multi: m, jumpingObjectives: m.objectivesThatJump(satisfied, members[0])}
 	starts, memberOf, err := builder.startNodes(members)
@@ -152,9 +152,9 @@ func (builder *acceptingComponentBuilder) tupleAfter(tuple, modelState uint32) (
 	return builder.tuples.numberTuple(after), nil
 }
 
-// findGoodNodes computes the goals of a component, its good nodes and its sure nodes, for the objectives in satisfied. A path satisfies them if
-// it visits each goal infinitely often. Good nodes are in an end component with a node of each goal. From sure nodes some scheduler reaches a
-// good node with probability one.
+// findGoodNodes computes the goals, the good nodes and the sure nodes of a component, for the objectives in satisfied. A goal is a set of nodes; a
+// path satisfies the objectives if it visits each goal infinitely often. Good nodes are in an end component with a node of each goal. From sure
+// nodes some scheduler reaches a good node with probability one.
 func (builder *acceptingComponentBuilder) findGoodNodes(component *acceptingComponent, satisfied objectiveSet) error {
 	notRejected := builder.addAcceptanceGoals(component)
 	builder.addRecurrenceGoals(component, satisfied)

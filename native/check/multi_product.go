@@ -21,7 +21,7 @@ type multi struct {
 	satisfiedAtEnd  [][]objectiveSet    // for each state: the sets of objectives that are satisfied if a path ends there
 	tuples          tupleNumbering      // the tuples of automaton states: one state for each linear objective
 	tupleIndex      map[int]int         // the index of each linear objective in these tuples
-	keepsSchedulers bool                // says that schedulers must be set
+	keepsSchedulers bool                // says that bestWeightedSum stores its schedulers
 	schedulers      []weightedScheduler // the scheduler of each call of bestWeightedSum
 	startStates     []uint32            // the states of the product in which paths begin
 }
@@ -234,8 +234,9 @@ func (m *multi) removeRewarded(choices *sparse.Set, reward *sparse.Reward) {
 	}
 }
 
-// findEndStates finds the states of the product where a path may end, and for each of them the sets of objectives that such a path satisfies. It then
-// adds the end state to the product. It is an error if a maximised reward can be earned forever. expr is the property, for errors.
+// findEndStates finds the states of the product where a path may end: from there on it stays in an end component and earns no minimised reward. For
+// each of them it finds the sets of objectives that the path can then satisfy almost surely. It adds the end state to the product. It is an error
+// if a maximised reward can be earned forever. expr is the property, for errors.
 func (m *multi) findEndStates(expr sema.Expr) error {
 	endComponents, err := m.product.EndComponents(m.evaluation.ctx, nil, nil)
 	if err != nil {
@@ -343,8 +344,8 @@ func (m *multi) addSatisfying(satisfying *sparse.Set, satisfied objectiveSet, me
 	return nil
 }
 
-// satisfyingComponents returns the maximal end components of the given choices in whose states a set of objectives can be satisfied. It ignores
-// objectives of the form G F a.
+// satisfyingComponents returns the maximal end components, with only the given choices, in whose states a set of objectives can be satisfied. It
+// ignores objectives of the form G F a.
 func (m *multi) satisfyingComponents(satisfied objectiveSet, choices *sparse.Set) (*sparse.EndComponents, error) {
 	allowed := sparse.NewSet(m.product.NumStates())
 	for s, memory := range m.memories {

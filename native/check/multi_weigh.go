@@ -20,8 +20,8 @@ var (
 	errNeedsFractions = errors.New("maximised and minimised rewards together need a model with fractions")
 )
 
-// bestWeightedSum is an oracle of package pareto. It returns an upper bound of the maximal weighted sum of the objectives, and the values of the
-// objectives under a scheduler that maximises the sum. A minimised objective has a negative sign.
+// bestWeightedSum returns an upper bound of the maximal weighted sum of the objectives, and the values of the objectives under a scheduler that
+// maximises the sum. The value of a minimised objective gets a negative sign. It is an oracle of package pareto.
 func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
 	optimise := m.maximiseRewards
 	if m.minimisesReward() { // a minimised reward is finite only if almost every path ends
@@ -60,16 +60,15 @@ func (m *multi) maximiseRewards(ctx context.Context, weights []*big.Rat) (values
 	return values, upper, nil
 }
 
-// minimiseLosses maximises the weighted sum of the objectives as total minus the minimal expected losses until the end state. It returns the
-// minimal losses with an optimal scheduler, and an upper bound of the maximal sum. The error is errInfiniteCost if no scheduler reaches the end
-// state almost surely.
+// minimiseLosses maximises the weighted sum of the objectives, which is a constant total minus the expected losses until the end state: it
+// minimises these losses. It returns the minimal losses with an optimal scheduler, and an upper bound of the maximal sum. The error is
+// errInfiniteCost if no scheduler reaches the end state almost surely.
 func (m *multi) minimiseLosses(ctx context.Context, weights []*big.Rat) (values *solve.Values, upper *big.Rat, err error) {
 	reward, total, err := m.weightedLosses(ctx, weights)
 	if err != nil {
 		return nil, nil, err
 	}
-	endState := sparse.NewSet(m.product.NumStates())
-	endState.Add(len(m.memories))
+	endState := sparse.SetOf(m.product.NumStates(), len(m.memories))
 	values, err = solve.ReachReward(ctx, m.product, reward, endState, solve.Min, m.optionsWithScheduler())
 	if err != nil {
 		return nil, nil, err
@@ -251,9 +250,9 @@ func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
 	return sums.finish()
 }
 
-// weightedLosses returns nonnegative losses of the product's choices, such that the weighted sum of the objectives is total minus the expected
-// losses. A choice loses its minimised rewards, and the amount by which it lowers the maximum of each maximised reward. A choice to the end
-// state loses the weights of the path formulas that the path does not satisfy.
+// weightedLosses returns a number total and the losses of the product's choices, which are at least 0. The weighted sum of the objectives is total
+// minus the expected losses. A choice loses its minimised rewards, and the amount by which it lowers the maximum of each maximised reward. A
+// choice to the end state loses the weights of the path formulas that the path does not satisfy.
 func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (losses *sparse.Reward, total *big.Rat, err error) {
 	maxRewards, total, err := m.maximalTotal(ctx, weights)
 	if err != nil {
@@ -278,9 +277,9 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (losses 
 	return losses, total, err
 }
 
-// maximalTotal returns an upper bound of the weighted sum: each path formula has probability 1, maximised rewards are maximal, and minimised
-// rewards are 0. maxRewards[i] has the maximum from each state of the product if objective i is a maximised reward with a positive weight;
-// otherwise it is nil.
+// maximalTotal returns an upper bound of the weighted sum of the objectives: its value if each path formula has probability 1, maximised rewards
+// are maximal, and minimised rewards are 0. maxRewards[i][s] is the maximum from state s if objective i is a maximised reward with a positive
+// weight; otherwise maxRewards[i] is nil.
 func (m *multi) maximalTotal(ctx context.Context, weights []*big.Rat) (maxRewards [][]*big.Rat, total *big.Rat, err error) {
 	total = new(big.Rat)
 	maxRewards = make([][]*big.Rat, len(m.objectives))

@@ -14,8 +14,8 @@ import (
 	"tilecheck/result"
 )
 
-// FromPart tries to evaluate a property on the explored part of an MDP. It supports Pmax=? of F or U whose value is 1: some scheduler satisfies
-// the path formula almost surely without leaving the explored part. ok is false in all other cases.
+// FromPart tries to evaluate a property on the explored part of an MDP. It succeeds for Pmax=? of F or U if some scheduler satisfies the path
+// formula almost surely without leaving the explored part: then the value is 1. ok is false in all other cases.
 func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict result.Verdict, ok bool) {
 	start := time.Now()
 	if !c.isSurelyReached(ctx, property) {

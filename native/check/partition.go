@@ -14,10 +14,10 @@ import (
 	"tilecheck/native/space/quotient"
 )
 
-// WritePartition writes a partition of the states to w. The first line after a comment has the numbers of states and of blocks, such as 399 46.
-// Each further line has a state, numbered in PRISM's order, and its block, such as 17=3.
-func WritePartition(ctx context.Context, w io.Writer, space *explicit.Space, partition *quotient.Partition) error {
-	writer := bufio.NewWriter(w)
+// WritePartition writes a partition of the states. The first line after a comment has the numbers of states and of blocks, such as 399 46. Each
+// further line has a state, numbered in PRISM's order, and its block, such as 17=3.
+func WritePartition(ctx context.Context, out io.Writer, space *explicit.Space, partition *quotient.Partition) error {
+	writer := bufio.NewWriter(out)
 	fmt.Fprintf(writer, "# Partition: the block of each state\n%d %d\n", len(partition.Block), len(partition.First))
 	for prismIndex, s := range space.Order() {
 		if prismIndex&0xfff == 0 && ctx.Err() != nil {
@@ -81,30 +81,30 @@ func (r *partitionReader) readLine(line string, order []uint32) error {
 	return r.readBlock(line, order)
 }
 
-// readSizes parses the line with the numbers of states and of blocks, such as 399 46. wantStates is the number of states of the model.
-func (r *partitionReader) readSizes(line string, wantStates int) error {
-	states, blocks, ok := parseTwoNumbers(line, " ")
+// readSizes parses the line with the numbers of states and of blocks, such as 399 46. modelStates is the number of states of the model.
+func (r *partitionReader) readSizes(line string, modelStates int) error {
+	numStates, numBlocks, ok := parseTwoNumbers(line, " ")
 	switch {
 	case !ok:
 		return r.errorf("found %.60q, want the numbers of states and of blocks, such as 399 46", line)
-	case states != wantStates:
-		return r.errorf("found a partition of %s, the model has %d", noun.Count(states, "state"), wantStates)
+	case numStates != modelStates:
+		return r.errorf("found a partition of %s, the model has %d", noun.Count(numStates, "state"), modelStates)
 	}
-	r.numStates, r.numBlocks = states, blocks
+	r.numStates, r.numBlocks = numStates, numBlocks
 	return nil
 }
 
-// readBlock parses a line with a state and its block, such as 17=3. The lines must have the states in PRISM's order; order[i] is the model's
-// state with the number i in that order.
+// readBlock parses a line with PRISM's number of a state and with its block, such as 17=3. The lines must have the numbers in increasing order;
+// order[number] is the model's state with a number.
 func (r *partitionReader) readBlock(line string, order []uint32) error {
-	state, block, ok := parseTwoNumbers(line, "=")
+	number, block, ok := parseTwoNumbers(line, "=")
 	switch {
 	case !ok:
 		return r.errorf("found %.60q, want a state and its block, such as 17=3", line)
-	case state != r.nextState || state >= len(order):
-		return r.errorf("found state %d, want each of the %d states once, in order", state, len(order))
+	case number != r.nextState || number >= len(order):
+		return r.errorf("found state %d, want each of the %d states once, in order", number, len(order))
 	}
-	r.blockOf[order[state]] = uint32(block)
+	r.blockOf[order[number]] = uint32(block)
 	r.nextState++
 	return nil
 }

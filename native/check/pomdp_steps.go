@@ -157,23 +157,24 @@ func (e *evaluation) observedStepReward(formula *logic.Formula, structure *spars
 	if err := e.computeObservations(); err != nil {
 		return nil, err
 	}
-	bound, err := e.rewardSteps(objective)
+	boundSteps, err := e.rewardSteps(objective)
 	if err != nil {
 		return nil, err
 	}
-	last := bound
-	if objective.Form == logic.Instantaneous { // the reward of a state is earned in the step that leaves it
-		last = bound + 1
+	isInstantaneous := objective.Form == logic.Instantaneous
+	lastStep := boundSteps
+	if isInstantaneous { // the reward of a state is earned in the step that leaves it
+		lastStep++
 	}
-	product, err := e.newStepProduct(objective.Expr, stepCounter{lastStep: last, endsPath: true})
+	product, err := e.newStepProduct(objective.Expr, stepCounter{lastStep: lastStep, endsPath: true})
 	if err != nil {
 		return nil, err
 	}
-	reward := product.cumulativeReward(structure, bound)
-	if objective.Form == logic.Instantaneous {
-		reward = product.instantaneousReward(structure, bound)
+	reward := product.cumulativeReward(structure, boundSteps)
+	if isInstantaneous {
+		reward = product.instantaneousReward(structure, boundSteps)
 	}
-	target := product.states(func(_, steps int) bool { return steps == last })
+	target := product.states(func(_, steps int) bool { return steps == lastStep })
 	return e.searchStepProduct(formula.Expr, product, belief.Problem{Target: target, Reward: reward, Direction: direction})
 }
 

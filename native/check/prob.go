@@ -27,11 +27,11 @@ func (e *evaluation) optimisationDirection(formula *logic.Formula) (solve.Direct
 	case !hasDirection && formula.Extremum != syntax.NoExtremum:
 		return direction, e.unsupportedError(formula.Expr, "found %s%s=?, which is for models with two kinds of nondeterminism", letter, formula.Extremum)
 	case !hasDirection:
-		equal := ""
+		hint := ""
 		if model := e.space.Model(); model.NumChoices() == model.NumStates() {
-			equal = "; both have the same value here, because no state has several choices"
+			hint = "; both have the same value here, because no state has several choices"
 		}
-		return direction, e.failure(result.TypeError, formula.Expr.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?%s", letter, letter, letter, equal)
+		return direction, e.failure(result.TypeError, formula.Expr.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?%s", letter, letter, letter, hint)
 	}
 	return direction, nil
 }
@@ -104,7 +104,7 @@ func (e *evaluation) pathProbability(path *logic.Path, direction solve.Direction
 	return e.complement(values), nil
 }
 
-// probabilityWithoutNegation returns the minimal or maximal probability of a path formula. It ignores path.Negated, the negation in front of the
+// probabilityWithoutNegation returns the minimal or maximal probability of a path formula. It ignores path.IsNegated, the negation in front of the
 // formula.
 func (e *evaluation) probabilityWithoutNegation(path *logic.Path, direction solve.Direction) (*numbers, error) {
 	if e.coalition != nil && path.Form == logic.CostBounded {
@@ -185,8 +185,8 @@ func (e *evaluation) nextProbability(set *sparse.Set, direction solve.Direction)
 	return e.toNumbers(solve.Next(e.ctx, e.graph, set, direction, e.opts))
 }
 
-// toNumbers converts a solution of package solve to numbers. It stores the scheduler of the solution and how it was computed. An err that is not
-// nil is returned, so that a call of package solve can be the argument.
+// toNumbers converts a solution of package solve to numbers. It also records the scheduler of the solution and how it was computed. values and
+// err are the results of a function of package solve; toNumbers returns an err that is not nil.
 func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
@@ -431,8 +431,8 @@ func (e *evaluation) quantifiedTruth(formula *logic.Formula) (truth, error) {
 	return decidedTruth(e.statesWithPaths(path, formula.IsForAll, left, right)), nil
 }
 
-// statesWithPaths returns the states from which some path satisfies a path formula; if forAll is true, the states from which every path does.
-// The formula is `X right` if path.Form is Next, else `left U right`.
+// statesWithPaths returns the states from which some path satisfies a path formula, or every path if forAll is true. The formula is `X right` if
+// path.Form is Next, else `left U right`.
 func (e *evaluation) statesWithPaths(path *logic.Path, forAll bool, left, right *sparse.Set) *sparse.Set {
 	switch {
 	case path.Form == logic.Next && forAll:

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"math"
+	"slices"
 
 	"tilecheck/native/space/automata"
 	"tilecheck/native/space/sparse"
@@ -65,7 +66,12 @@ func newProduct(ctx context.Context, model *sparse.Model, automaton *automata.Au
 	if err != nil {
 		return nil, err
 	}
-	return &productModel{sparse.NewGraph(product.Model), automaton, product.Pairs, product.Start, product.Choice}, nil
+	return newProductModel(product, automaton), nil
+}
+
+// newProductModel returns a product with an automaton as a graph. automaton may be nil if no caller needs it.
+func newProductModel(product *sparse.Product[productState], automaton *automata.Automaton) *productModel {
+	return &productModel{Graph: sparse.NewGraph(product.Model), automaton: automaton, pairs: product.Pairs, startStates: product.Start, modelChoice: product.Choice}
 }
 
 // automatonMemory is the sparse.Memory of the product with an automaton.
@@ -76,8 +82,8 @@ func (m automatonMemory) State(pair productState) uint32 { return pair.state }
 
 // Step returns the pair after a transition to state target of the model.
 func (m automatonMemory) Step(pair productState, target uint32) (productState, error) {
-	q, err := m.nextState(pair.automatonState, target)
-	return productState{target, q}, err
+	automatonState, err := m.nextState(pair.automatonState, target)
+	return productState{target, automatonState}, err
 }
 
 // Absorbing reports whether the automaton has accepted or rejected.
@@ -86,24 +92,23 @@ func (m automatonMemory) Absorbing(pair productState) bool {
 	return class == automata.Accepted || class == automata.Rejected
 }
 
-// nextState returns the successor of automaton state autoState for the letter of a state of the model. The successors are cached.
-func (reader *automatonReader) nextState(autoState int, state uint32) (int, error) {
-	for autoState >= len(reader.successors) {
-		row := make([]int32, len(reader.letters.distinctLetters))
-		for i := range row {
-			row[i] = -1
-		}
-		reader.successors = append(reader.successors, row)
+// nextState returns the state of the automaton after it reads the letter of a state of the model. automatonState is its state before. The results
+// are cached.
+func (reader *automatonReader) nextState(automatonState int, modelState uint32) (int, error) {
+	const unknown = -1
+	for automatonState >= len(reader.successors) { // the automaton adds states when they are first reached
+		unknownSuccessors := slices.Repeat([]int32{unknown}, len(reader.letters.distinctLetters))
+		reader.successors = append(reader.successors, unknownSuccessors)
 	}
-	letterNumber := reader.letters.letterNumber[state]
-	if successor := reader.successors[autoState][letterNumber]; successor >= 0 {
+	letterNumber := reader.letters.letterNumber[modelState]
+	if successor := reader.successors[automatonState][letterNumber]; successor != unknown {
 		return int(successor), nil
 	}
-	successor, err := reader.automaton.Step(autoState, reader.letters.distinctLetters[letterNumber])
+	successor, err := reader.automaton.Step(automatonState, reader.letters.distinctLetters[letterNumber])
 	if err != nil {
 		return 0, err
 	}
-	reader.successors[autoState][letterNumber] = int32(successor)
+	reader.successors[automatonState][letterNumber] = int32(successor)
 	return successor, nil
 }
 
@@ -130,7 +135,7 @@ func (product *productModel) valuesInModel(values *numbers) *numbers {
 	return projected
 }
 
-// reward translates a reward structure of the model to the product.
+// productReward translates a reward structure of the model to the product.
 func (product *productModel) productReward(reward *sparse.Reward) *sparse.Reward {
 	states := make([]uint32, len(product.pairs))
 	for i, pair := range product.pairs {
@@ -148,7 +153,8 @@ func selectRewards(reward *sparse.Reward, states, choices []uint32) *sparse.Rewa
 	}
 }
 
-// selectValues returns values[index] for each index, or the zero value for sparse.None. It returns nil if values is nil.
+// selectValues returns a list with values[index] for each index in indexes, and with the zero value for the index sparse.None. It returns nil if
+// values is nil.
 func selectValues[T any](values []T, indexes []uint32) []T {
 	if values == nil {
 		return nil

@@ -68,7 +68,8 @@ func (e *evaluation) evaluateQuantile(formula *logic.Formula) (result.Value, *re
 	return q.valueOfPoints(points)
 }
 
-// ignoredExtrema returns a warning for each bound of a quantile that is written with the wrong word, min or max. extremum is the right word.
+// ignoredExtrema returns a warning for each bound of a quantile that is written with min although the quantile is a maximum, or with max although
+// it is a minimum. extremum is what the quantile is.
 func ignoredExtrema(expr *sema.Quantile, extremum syntax.Extremum) []string {
 	var warnings []string
 	for _, bound := range expr.Bounds {
@@ -236,9 +237,9 @@ func replaceUnbounded(box []int, units int) []int {
 	return point
 }
 
-// sufficientUnits returns a number of units for the unbounded coordinates of a box: if the probability attains its limit with some bounds, it
-// attains the limit with this number. It is the number of states of the product with the other costs, times the greatest number of units that
-// one step earns. If provesAbsence is false, it is not proven to suffice.
+// sufficientUnits returns a number of units for the unbounded coordinates of a box: if the probability attains its limit with some finite bounds,
+// it attains the limit with this number. It is the number of states of the product with the other costs, times the greatest number of units that
+// one step earns. If provesAbsence is false, the number is not proven to suffice.
 func (q *quantile) sufficientUnits(box []int) (units int, provesAbsence bool, err error) {
 	direction, err := q.evaluation.optimisationDirection(q.operator)
 	if err != nil {
@@ -248,17 +249,17 @@ func (q *quantile) sufficientUnits(box []int) (units int, provesAbsence bool, er
 	// most one step each. For a minimal probability of 1, no path to the goal has a cycle with a positive cost.
 	isThresholdOne := q.threshold.isPoint() && q.threshold.Lo == 1
 	provesAbsence = q.evaluation.modelKind() != sparse.MDP || direction == solve.Max || isThresholdOne
-	sufficient := big.NewInt(int64(q.evaluation.space.Model().NumStates()))
+	costs, err := q.evaluation.costsOf(q.operator.Path.Expr, q.pathWithBounds(box).Costs)
+	if err != nil {
+		return 0, false, err
+	}
 	unitsPerStep := 0
 	for i, bound := range box {
 		if bound == unbounded {
 			unitsPerStep += q.maxUnitsPerStep[i]
 		}
 	}
-	costs, err := q.evaluation.costsOf(q.operator.Path.Expr, q.pathWithBounds(box).Costs)
-	if err != nil {
-		return 0, false, err
-	}
+	sufficient := big.NewInt(int64(q.evaluation.space.Model().NumStates()))
 	for _, cost := range costs {
 		sufficient.Mul(sufficient, big.NewInt(int64(cost.countingLimit)+1))
 	}
@@ -269,8 +270,8 @@ func (q *quantile) sufficientUnits(box []int) (units int, provesAbsence bool, er
 	return int(sufficient.Int64()), provesAbsence, nil
 }
 
-// minimize lowers the coordinates of a point while the probability stays above the threshold. It lowers one coordinate after the other, by
-// binary search, so the result is a minimal point.
+// minimize lowers the coordinates of a point as far as the probability stays above the threshold. It lowers one coordinate after the other, by
+// binary search, so that the result is a minimal point.
 func (q *quantile) minimize(point []int) error {
 	for i, high := range point {
 		low := unbounded // the greatest bound with which the probability does not exceed the threshold

@@ -73,13 +73,13 @@ func (builder *quotientBuilder) build(ctx context.Context, partition *quotient.P
 	if err := builder.checkPartition(ctx, partition, rewards); err != nil {
 		return nil, err
 	}
-	quotientModel, keptChoices, err := partition.Model(space.Model(), rewards)
+	quotientModel, choicesOfQuotient, err := partition.Model(space.Model(), rewards)
 	if err != nil {
 		return nil, err
 	}
 	quotientRewards := map[int]*sparse.Reward{}
-	for position, i := range slices.Sorted(maps.Keys(builder.rewards)) {
-		quotientRewards[i] = partition.Reward(rewards[position], keptChoices)
+	for position, structIndex := range slices.Sorted(maps.Keys(builder.rewards)) {
+		quotientRewards[structIndex] = partition.Reward(rewards[position], choicesOfQuotient)
 	}
 	return &Reduced{space.Quotient(partition.First, quotientModel, quotientRewards), partition}, nil
 }
@@ -127,8 +127,8 @@ func (builder *quotientBuilder) addProperty(ctx context.Context, property *Prope
 // preservedFilters are the filters that have the same value over the blocks as over the states.
 var preservedFilters = []string{"min", "max", "range", "forall", "exists"}
 
-// addFormula makes the quotient preserve a formula: it adds the sets of states and the reward structures on which the value depends. It is an
-// error if no quotient preserves the value.
+// addFormula makes the quotient preserve the value of a formula: it splits blocks by the state formulas in it, and adds its reward structures. It is
+// an error if no quotient preserves the value.
 func (builder *quotientBuilder) addFormula(evaluation *evaluation, expr sema.Expr) error {
 	formula := logic.FormulaOf(expr)
 	if err := checkPreserved(evaluation, formula); err != nil {

@@ -35,26 +35,26 @@ func ReduceBy(ctx context.Context, space *explicit.Space, program *sema.Program,
 		return nil, err
 	}
 	result := &GivenQuotient{}
-	keptProgram := *program
-	if keptProgram.Labels, err = builder.respectedLabels(ctx, result, program.Labels, partition); err != nil {
+	reducedProgram := *program
+	if reducedProgram.Labels, err = builder.preservedLabels(ctx, result, program.Labels, partition); err != nil {
 		return nil, err
 	}
-	keptStructures, err := builder.respectedRewards(ctx, result, program, partition)
+	preservedStructures, err := builder.preservedRewards(ctx, result, program, partition)
 	if err != nil {
 		return nil, err
 	}
 	if result.Reduced, err = builder.build(ctx, partition); err != nil {
 		return nil, err
 	}
-	keptProgram.Rewards = nil
+	reducedProgram.Rewards = nil
 	rewards := map[int]*sparse.Reward{}
-	for newIndex, oldIndex := range keptStructures {
-		keptProgram.Rewards = append(keptProgram.Rewards, program.Rewards[oldIndex])
+	for newIndex, oldIndex := range preservedStructures {
+		reducedProgram.Rewards = append(reducedProgram.Rewards, program.Rewards[oldIndex])
 		if rewards[newIndex], err = result.Space.Reward(oldIndex); err != nil {
 			return nil, err
 		}
 	}
-	result.Program, result.Space = &keptProgram, space.Quotient(partition.First, result.Space.Model(), rewards)
+	result.Program, result.Space = &reducedProgram, space.Quotient(partition.First, result.Space.Model(), rewards)
 	return result, nil
 }
 
@@ -66,23 +66,20 @@ func (builder *quotientBuilder) checkBuiltinSets(partition *quotient.Partition) 
 	for _, s := range model.Initial {
 		initial.Add(int(s))
 	}
-	sets := []struct {
-		set  *sparse.Set
-		name string
-	}{{initial, "an initial state"}, {model.Deadlocks, "a deadlock"}}
-	for _, builtin := range sets {
-		if builtin.set == nil {
-			continue
-		}
-		if first, second, ok := splitBlock(partition, builtin.set); ok {
-			return builder.errorInBlock(first, second, "only one of them is "+builtin.name)
-		}
+	if first, second, isSplit := splitBlock(partition, initial); isSplit {
+		return builder.errorInBlock(first, second, "only one of them is an initial state")
+	}
+	if model.Deadlocks == nil {
+		return nil
+	}
+	if first, second, isSplit := splitBlock(partition, model.Deadlocks); isSplit {
+		return builder.errorInBlock(first, second, "only one of them is a deadlock")
 	}
 	return nil
 }
 
-// splitBlock returns two states of the same block, one in the set and one outside. ok is false if there are no such states.
-func splitBlock(partition *quotient.Partition, set *sparse.Set) (first, second int, ok bool) {
+// splitBlock returns two states of the same block, one in the set and one outside. isSplit is false if there are no such states.
+func splitBlock(partition *quotient.Partition, set *sparse.Set) (first, second int, isSplit bool) {
 	for s, block := range partition.Block {
 		if first := int(partition.First[block]); set.Has(first) != set.Has(s) {
 			return first, s, true
@@ -91,10 +88,10 @@ func splitBlock(partition *quotient.Partition, set *sparse.Set) (first, second i
 	return 0, 0, false
 }
 
-// respectedLabels returns the labels that have the same value in all states of each block. It adds the names of the other labels to
+// preservedLabels returns the labels that have the same truth value in all states of each block. It adds the names of the other labels to
 // result.Omitted.
-func (builder *quotientBuilder) respectedLabels(ctx context.Context, result *GivenQuotient, labels []sema.LabelDef, partition *quotient.Partition) ([]sema.LabelDef, error) {
-	var respected []sema.LabelDef
+func (builder *quotientBuilder) preservedLabels(ctx context.Context, result *GivenQuotient, labels []sema.LabelDef, partition *quotient.Partition) ([]sema.LabelDef, error) {
+	var preserved []sema.LabelDef
 	for _, label := range labels {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -107,19 +104,19 @@ func (builder *quotientBuilder) respectedLabels(ctx context.Context, result *Giv
 			result.Omitted = append(result.Omitted, fmt.Sprintf("label %q", label.Name))
 			continue
 		}
-		respected = append(respected, label)
+		preserved = append(preserved, label)
 	}
-	return respected, nil
+	return preserved, nil
 }
 
-// respectedRewards returns the indices of the reward structures that the partition preserves, and adds these structures to the builder. It adds
+// preservedRewards returns the indices of the reward structures that the partition preserves, and adds these structures to the builder. It adds
 // the names of the other structures to result.Omitted. In a Markov automaton, whose sojourn times are rewards, a structure that is not preserved
 // is an error.
-func (builder *quotientBuilder) respectedRewards(ctx context.Context, result *GivenQuotient, program *sema.Program, partition *quotient.Partition) ([]int, error) {
-	var respected []int
+func (builder *quotientBuilder) preservedRewards(ctx context.Context, result *GivenQuotient, program *sema.Program, partition *quotient.Partition) ([]int, error) {
+	var preserved []int
 	for i, structure := range program.Rewards {
-		isRespected := builder.rewards[i] != nil // a property has this structure
-		if !isRespected {
+		isPreserved := builder.rewards[i] != nil // a property has this structure
+		if !isPreserved {
 			mistake, err := builder.tryReward(ctx, i, partition)
 			switch {
 			case err != nil:
@@ -127,15 +124,15 @@ func (builder *quotientBuilder) respectedRewards(ctx context.Context, result *Gi
 			case mistake != nil && program.Model().IsMarkovAutomaton():
 				return nil, builder.errorInBlock(mistake.States[0], mistake.States[1], mistake.Reason)
 			}
-			isRespected = mistake == nil
+			isPreserved = mistake == nil
 		}
-		if isRespected {
-			respected = append(respected, i)
+		if isPreserved {
+			preserved = append(preserved, i)
 		} else {
 			result.Omitted = append(result.Omitted, rewardText(structure.Name))
 		}
 	}
-	return respected, nil
+	return preserved, nil
 }
 
 // tryReward adds the reward structure with index i to the builder if the partition preserves its rewards. If not, it returns two states of a

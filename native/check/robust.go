@@ -8,8 +8,8 @@ import (
 	"tilecheck/result"
 )
 
-// robustDirection returns the direction in which the schedulers optimise P or R of an interval model, and the direction in which nature does,
-// who picks the probabilities from the intervals. A bound must hold for all schedulers and for all probabilities in the intervals.
+// robustDirection returns what P or R asks for in an interval model: the minimum or the maximum over schedulers, and the minimum or the maximum
+// over all probabilities in the intervals. A bound, such as P>=0.5, must hold for all schedulers and for all probabilities.
 //
 // Source: PRISM, which also requires that lower ends of intervals are above zero. Properties with step bounds do not need this.
 func (e *evaluation) robustDirection(formula *logic.Formula) (solve.Direction, error) {

@@ -167,15 +167,15 @@ func (e *evaluation) beginRecording(formula *logic.Formula) (end func()) {
 	}
 }
 
-// recordScheduler records the scheduler of a solution if the options ask for one. It records memoryless if that is not nil, else bySteps, which
-// has the choices for each number of steps.
-func (e *evaluation) recordScheduler(memoryless []uint32, bySteps [][]uint32) {
+// recordScheduler records the scheduler of a solution if the options ask for one. choices[s] is the choice of a memoryless scheduler in state s.
+// If choices is nil, the scheduler counts steps: stepChoices[i][s] is its choice in state s after i steps.
+func (e *evaluation) recordScheduler(choices []uint32, stepChoices [][]uint32) {
 	if !e.opts.Scheduler {
 		return
 	}
-	e.schedulerRequest.choices = bySteps
-	if memoryless != nil {
-		e.schedulerRequest.choices = [][]uint32{memoryless}
+	e.schedulerRequest.choices = stepChoices
+	if choices != nil {
+		e.schedulerRequest.choices = [][]uint32{choices}
 	}
 }
 

@@ -21,8 +21,9 @@ import (
 	"tilecheck/result"
 )
 
-// Stages evaluates the first stage of a property of a DTMC, whose states are the checker's space. It supports P=? of F or U, and R=? of F, over
-// labels and variables. It returns nil for other properties, and if the first stage has a cycle through several states.
+// Stages begins to evaluate a property of a DTMC in stages: each stage explores some states, and the next stage begins in the states that are left
+// unexplored. The first stage is the checker's space. The property must be P=? of F or U, or R=? of F, of state formulas. Stages returns nil for
+// other properties, and if the first stage has a cycle through several states.
 func (c *Checker) Stages(ctx context.Context, property *Property) *Stages {
 	stages := c.newStages(property)
 	if stages == nil {
@@ -38,9 +39,9 @@ func (c *Checker) Stages(ctx context.Context, property *Property) *Stages {
 	return stages
 }
 
-// Sum evaluates all further stages, and returns the verdict. ok is false if the bounds are too wide, or if the chain is unsuitable: a stage has
-// a cycle through several states, or a later stage consists mostly of states of earlier stages. The error is ctx.Err(), or describes a state in
-// which the model is wrong.
+// Sum evaluates all further stages, and returns the verdict with the sum of their contributions to the value. ok is false if the bounds are too
+// wide, or if the chain is unsuitable: a stage has a cycle through several states, or consists mostly of states of earlier stages. The error is
+// ctx.Err(), or describes a state in which the model is wrong.
 func (stages *Stages) Sum(ctx context.Context, options explicit.Options) (verdict result.Verdict, ok bool, err error) {
 	if report := options.Progress; report != nil {
 		options.Progress = func(update progress.Progress) {
@@ -123,8 +124,8 @@ const sampleRate = 1 << 10
 // errNoStages says that a chain cannot be split into stages.
 var errNoStages = errors.New("the chain has no stages")
 
-// newStages prepares the evaluation of a property in stages. It returns nil if the model is not a DTMC with one initial state, or the property
-// is not a query for a reachability probability or a reachability reward.
+// newStages prepares the evaluation of a property in stages. It returns nil if the model is not a DTMC with one initial state, or if the property
+// is not P=? or R=? of reaching a target.
 func (c *Checker) newStages(property *Property) *Stages {
 	space, formula := c.floatModel.space, logic.FormulaOf(property.Expr)
 	isSupportedModel := space.Program().Type == syntax.DTMC && len(space.Model().Initial) == 1 && space.Unfit() == nil
@@ -145,8 +146,7 @@ func (c *Checker) newStages(property *Property) *Stages {
 	return stages
 }
 
-// setOperands stores the operands of a reachability probability or a reachability reward, and its reward. isSupported is false for other
-// formulas.
+// setOperands stores left and right of P [ left U right ], or of R [ F right ] with its reward. isSupported is false for other formulas.
 func (stages *Stages) setOperands(formula *logic.Formula) (isSupported bool) {
 	switch formula.Kind {
 	case logic.Probability:
@@ -164,9 +164,9 @@ func (stages *Stages) setOperands(formula *logic.Formula) (isSupported bool) {
 	return false
 }
 
-// evaluateStage propagates the probabilities of the initial states of the current stage to its unexplored states, and adds the stage's part of
-// the value to the expected value. The error is errNoStages if the stage has a cycle through several states, or if most of its states were in
-// earlier stages.
+// evaluateStage adds the contribution of the current stage to the expected value. It also computes the probabilities of reaching the unexplored
+// states, with which the next stage begins. startProbabilities are the probabilities of the stage's initial states. The error is errNoStages if
+// the stage has a cycle through several states, or if most of its states were in earlier stages.
 func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []number) error {
 	space, model := stages.space, stages.space.Model()
 	stages.hasOverlaps = stages.hasOverlaps || space.Overlaps() > 0
@@ -189,8 +189,8 @@ func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []nu
 	if err != nil {
 		return err
 	}
-	stages.reachProbability = append(stages.reachProbability[:0], startProbabilities...)
-	stages.reachProbability = append(stages.reachProbability, make([]number, model.NumStates()-len(startProbabilities))...)
+	stages.reachProbability = make([]number, model.NumStates())
+	copy(stages.reachProbability, startProbabilities) // the initial states have the first numbers
 	if err := stages.propagateAll(ctx, order, rewards); err != nil {
 		return err
 	}
@@ -243,8 +243,8 @@ func (stages *Stages) stageRewards(evaluation *evaluation) (*sparse.Reward, erro
 	return evaluation.reward(stages.reward.Struct)
 }
 
-// addSample stores the fingerprints of a sample of some states. The error is errNoStages if more than half of the sample was stored by earlier
-// stages.
+// addSample stores the fingerprints of a sample of the states of a stage. The error is errNoStages if earlier stages have stored more than half of
+// these fingerprints.
 func (stages *Stages) addSample(states []uint32) error {
 	var sample []uint64
 	numStored := 0

@@ -99,7 +99,7 @@ func (v *numbers) numberAt(s int) number {
 	return value
 }
 
-// setNumber sets the value in state s.
+// setNumber sets the value in state s: its bounds, whether it is known to differ from a bound, and its fraction in an exact evaluation.
 func (v *numbers) setNumber(s int, value number) {
 	v.lower[s], v.upper[s] = value.Lo, value.Hi
 	hasOpenEnd := value.aboveLo || value.belowHi
@@ -114,7 +114,8 @@ func (v *numbers) setNumber(s int, value number) {
 	}
 }
 
-// solutionNumbers converts values of package solve to numbers.
+// solutionNumbers converts a solution of package solve to numbers: fractions if the solution is exact, else lower and upper bounds. If the solution
+// is estimated, the bounds are approximate.
 func solutionNumbers(values *solve.Values) *numbers {
 	if values.Exact == nil {
 		bounds := &numbers{lower: values.Lower, upper: values.Upper, accuracy: result.Bounded}

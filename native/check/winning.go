@@ -76,8 +76,8 @@ func (somePath) statesReaching(product *productModel, goal *sparse.Set) (*sparse
 	return product.ExistsUntil(product.allStates(), goal), nil
 }
 
-// winningStates returns states of the recurrent sets of a product from which the formula can be satisfied: the automaton state is accepting, or the
-// automaton can jump from it to an accepting recurrent set.
+// winningStates returns the states in the recurrent sets of a product from which the formula can be satisfied: the automaton state is accepting, or
+// the automaton can jump from it, and an accepting recurrent set can be reached after the jump.
 func (a *linearEvaluation) winningStates(product *productModel, quantifier quantifier) (*sparse.Set, error) {
 	sets, err := quantifier.recurrentSets(product)
 	if err != nil {

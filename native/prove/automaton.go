@@ -58,7 +58,7 @@ func (translation *translation) pathFormula(automaton *certificate.Automaton, ex
 	return formula, err
 }
 
-// formulaWithoutNegation translates a path formula to a formula of the certificate. It ignores path.Negated, the negation in front of the
+// formulaWithoutNegation translates a path formula to a formula of the certificate. It ignores path.IsNegated, the negation in front of the
 // formula. The state formulas in it become propositions of the automaton.
 func (translation *translation) formulaWithoutNegation(automaton *certificate.Automaton, path *logic.Path) (*certificate.Formula, error) {
 	if path.Form == logic.InitialState {

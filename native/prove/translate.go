@@ -350,7 +350,7 @@ func (translation *translation) pathProbability(path *logic.Path, dir solve.Dire
 }
 
 // probabilityWithoutNegation translates the least or the greatest probability of a path formula to a vector of the certificate. It ignores
-// path.Negated, the negation in front of the formula.
+// path.IsNegated, the negation in front of the formula.
 func (translation *translation) probabilityWithoutNegation(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	switch {
 	case path.Form == logic.InitialState:
@@ -537,7 +537,7 @@ func (translation *translation) quantifyPath(forAll bool, path *logic.Path) (int
 }
 
 // quantifyWithoutNegation translates E [path], or A [path] if forAll is true, to a set of the certificate, and returns the index of the set. It
-// ignores path.Negated, the negation in front of the formula. It uses an automaton only if no simpler rule applies.
+// ignores path.IsNegated, the negation in front of the formula. It uses an automaton only if no simpler rule applies.
 func (translation *translation) quantifyWithoutNegation(forAll bool, path *logic.Path) (int, error) {
 	if path.Form == logic.InitialState {
 		return translation.stateFormula(path.Right)

@@ -28,8 +28,9 @@ type Piece struct {
 	Value     *ratfunc.Func
 }
 
-// Best returns the optimal value in the initial state as a piecewise function of the parameters, on the region from low to high. With several
-// parameters it is an error if no single scheduler can be proved optimal in the whole region. The result is empty if the value is infinite.
+// Best returns the minimal or maximal value of an MDP in the initial state, as a piecewise function of the parameters, on the region from low to
+// high. With several parameters it is an error if no single scheduler is proved optimal in the whole region. The result is empty if the value is
+// infinite.
 //
 // Source: Hahn, Han, Zhang, Synthesis for PCTL in parametric Markov decision processes, NFM 2011.
 func (c *Chain) Best(ctx context.Context, question Question, low, high []*big.Rat) ([]Piece, error) {
@@ -54,8 +55,8 @@ func (c *Chain) Best(ctx context.Context, question Question, low, high []*big.Ra
 	if err != nil {
 		return nil, err
 	}
-	// The scheduler is optimal wherever no other choice has an advantage: its values are inductive bounds there (Knaster and Tarski). For a
-	// minimum, every relevant scheduler leaves the maybe states.
+	// The scheduler is optimal at all points where it has an advantage of at least 0 over every other choice: its values are inductive bounds there
+	// (Knaster and Tarski). For a minimum, every relevant scheduler leaves the maybe states.
 	for _, advantage := range optimal.advantages {
 		if !advantage.NotNegative(low, high) {
 			return nil, errors.New("one scheduler could not be proved optimal for all values of the parameters: want one parameter, or smaller ranges (p=0.1:0.2)")
@@ -75,8 +76,8 @@ type mdpSolver struct {
 	valueCache                             map[string]*schedulerValue // by scheduler, as text
 }
 
-// CheckPositive returns an error if a weight, a sojourn time or a reward cannot be proved positive in the region from low to high. The reward 0
-// is allowed. rewards may be nil.
+// CheckPositive returns an error unless all weights, sojourn times and rewards are proved positive in the region from low to high. The reward 0 is
+// allowed. rewards may be nil.
 func (c *Chain) CheckPositive(ctx context.Context, low, high []*big.Rat, rewards []*ratfunc.Func) error {
 	checker := &positivityChecker{low: low, high: high, checkedFunctions: map[string]bool{}}
 	for function, description := range c.positiveFunctions(rewards) {
@@ -196,8 +197,8 @@ func (solver *mdpSolver) instantiateRewards(point []*big.Rat) (*sparse.Reward, e
 	return reward, nil
 }
 
-// analyzeGraph determines the maybe states, the states with value 1, and the choices that an optimal scheduler can use. It reports whether the
-// value of the initial state is infinite.
+// analyzeGraph determines the maybe states, whose values must be computed, the states with value 1, and the choices that an optimal scheduler can
+// use. It reports whether the value of the initial state is infinite.
 func (solver *mdpSolver) analyzeGraph(graph *sparse.Graph) (isInfinite bool, err error) {
 	solver.allowedChoices = sparse.FullSet(graph.NumChoices())
 	if solver.question.Rewards != nil {
@@ -287,8 +288,8 @@ type schedulerValue struct {
 	sturmCache map[*ratfunc.Func]*ratfunc.Sturm
 }
 
-// optimalAt returns the value functions of a scheduler that is optimal at a point, and its advantages. It checks that the functions are optimal
-// at the point.
+// optimalAt returns the values of a scheduler that is optimal at a point, as functions of the parameters, and its advantages over other choices. It
+// checks that the functions have the optimal values at the point.
 func (solver *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
 	scheduler, optimum, err := solver.optimalScheduler(point)
 	if err != nil {
@@ -351,15 +352,15 @@ func (solver *mdpSolver) solveAt(point []*big.Rat) (*solve.Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := solve.Max
+	direction := solve.Max
 	if solver.question.Min {
-		dir = solve.Min
+		direction = solve.Min
 	}
-	opts := solve.Options{Exact: true, Scheduler: true}
+	options := solve.Options{Exact: true, Scheduler: true}
 	if solver.question.Rewards == nil {
-		return solve.Until(solver.ctx, graph, solver.question.Left, solver.question.Right, dir, opts)
+		return solve.Until(solver.ctx, graph, solver.question.Left, solver.question.Right, direction, options)
 	}
-	return solve.ReachReward(solver.ctx, graph, reward, solver.question.Right, dir, opts)
+	return solve.ReachReward(solver.ctx, graph, reward, solver.question.Right, direction, options)
 }
 
 // evaluateScheduler computes the values of a scheduler as functions of the parameters, by state elimination. It also computes the advantages of

@@ -129,18 +129,18 @@ func (c *Chain) setRows(ctx context.Context) error {
 // on it.
 func (c *Chain) checkParameters() error {
 	var errs syntax.ErrorList
-	check := func(expr sema.Expr, description string) {
+	refuseParameters := func(expr sema.Expr, description string) {
 		if expr != nil && sema.HasParameters(expr) {
 			errs = append(errs, &syntax.Error{File: c.program.File, Pos: expr.Pos(), Msg: "found a parameter in " + description + ", want it in probabilities, rates and rewards only"})
 		}
 	}
-	check(c.program.Init, "the initial states")
+	refuseParameters(c.program.Init, "the initial states")
 	for _, module := range c.program.Modules {
 		for _, command := range module.Commands {
-			check(command.Guard, "a guard")
+			refuseParameters(command.Guard, "a guard")
 			for _, update := range command.Updates {
 				for _, assignment := range update.Assigns {
-					check(assignment.Value, "an update")
+					refuseParameters(assignment.Value, "an update")
 				}
 			}
 		}
@@ -199,10 +199,11 @@ func (chain *Chain) expandState(expander compile.Expander, s int, state []int32)
 	return nil
 }
 
-// addChoice adds the transitions of a choice to a row of state s, and returns the sum of their weights as a function of the parameters.
+// addChoice adds the transitions of a choice to a row of state s, and returns the sum of their weights as a function of the parameters. If several
+// commands synchronise in the choice, this sum is the product of the sums of their weights.
 func (c *Chain) addChoice(expander compile.Expander, s int, choice *compile.Choice, state []int32) (*ratfunc.Func, error) {
 	var weights [][]*ratfunc.Func // the weights of the updates of each command
-	sum := c.one                  // the product of the sums of all commands
+	sum := c.one
 	for _, participant := range choice.Commands {
 		commandWeights, commandSum, err := c.commandWeights(state, &c.program.Modules[participant.Module].Commands[participant.Command])
 		if err != nil {

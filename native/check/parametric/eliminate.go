@@ -65,9 +65,9 @@ type removedEquation struct {
 	rightSide    *ratfunc.Func
 }
 
-// eliminateOthers makes an equation for each state that is reachable from last and inside, and eliminates all of them except last. gains are the
-// functions on the right-hand sides.
-func (c *Chain) eliminateOthers(ctx context.Context, last int, isInside func(s int) bool, gains []func(s int) *ratfunc.Func) (*elimination, error) {
+// eliminateOthers makes an equation x(s) = sum of P(s,t) x(t) + g(s) for each state s that is reachable from last through inside states, and
+// eliminates all states except last. It does so for several functions g at once: the functions in rightSideFunctions.
+func (c *Chain) eliminateOthers(ctx context.Context, last int, isInside func(s int) bool, rightSideFunctions []func(s int) *ratfunc.Func) (*elimination, error) {
 	system := newElimination(c.one, last)
 	stack := []int{last}
 	for len(stack) > 0 {
@@ -77,8 +77,8 @@ func (c *Chain) eliminateOthers(ctx context.Context, last int, isInside func(s i
 			continue
 		}
 		var rightSides []*ratfunc.Func
-		for _, gainOf := range gains {
-			rightSides = append(rightSides, gainOf(s))
+		for _, rightSideOf := range rightSideFunctions {
+			rightSides = append(rightSides, rightSideOf(s))
 		}
 		system.addEquation(s, c.rows[s], isInside, rightSides)
 		for _, transition := range c.rows[s] {
@@ -95,8 +95,8 @@ func newElimination(one *ratfunc.Func, last int) *elimination {
 	return &elimination{one: one, coefficients: map[int]map[int]*ratfunc.Func{}, predecessors: map[int]map[int]bool{last: {}}, rightSides: map[int][]*ratfunc.Func{}}
 }
 
-// addEquation adds the equation of state s, from a row of transitions and right-hand sides. It ignores transitions to states for which isInside
-// is false.
+// addEquation adds the equations x(s) = sum of P(s,t) x(t) + g(s) of state s. row has the transitions from s to t, and rightSides has g(s) for
+// each equation. It ignores transitions to states for which isInside is false.
 func (e *elimination) addEquation(s int, row []transition, isInside func(s int) bool, rightSides []*ratfunc.Func) {
 	e.coefficients[s] = map[int]*ratfunc.Func{}
 	e.rightSides[s] = rightSides
@@ -116,7 +116,7 @@ func (e *elimination) addEquation(s int, row []transition, isInside func(s int) 
 	}
 }
 
-// eliminateAllBut eliminates all states except last. It always eliminates a state with the least cost.
+// eliminateAllBut eliminates all states except last, always one with the least cost. The cost estimates the work of the elimination.
 func (e *elimination) eliminateAllBut(ctx context.Context, last int) error {
 	for s := range e.coefficients {
 		if s != last {
@@ -167,28 +167,28 @@ func (e *elimination) removeSelfLoop(s int) {
 	}
 	delete(e.coefficients[s], s)
 	delete(e.predecessors[s], s)
-	exitProb := e.one.Sub(selfLoop)
-	if exitProb.IsZero() {
+	exitProbability := e.one.Sub(selfLoop)
+	if exitProbability.IsZero() {
 		e.err = fmt.Errorf("a state is never left; this is a bug: please report it")
 		return
 	}
 	for target, probability := range e.coefficients[s] {
-		e.coefficients[s][target] = probability.Quo(exitProb)
+		e.coefficients[s][target] = probability.Quo(exitProbability)
 	}
-	for i, gain := range e.rightSides[s] {
-		e.rightSides[s][i] = gain.Quo(exitProb)
+	for i, rightSide := range e.rightSides[s] {
+		e.rightSides[s][i] = rightSide.Quo(exitProbability)
 	}
 }
 
-// eliminateState eliminates state s: it substitutes the equation of s into the equations of its predecessors. The state last never goes
-// into the queue.
+// eliminateState eliminates state s: it substitutes the equation of s into the equations of its predecessors, and removes it. The states whose
+// cost may have changed go into the queue again, except last, which is never eliminated.
 func (e *elimination) eliminateState(s, last int) {
 	e.removeSelfLoop(s)
 	targets := slices.Sorted(maps.Keys(e.coefficients[s]))
 	for _, predecessor := range slices.Sorted(maps.Keys(e.predecessors[s])) {
 		e.substitute(s, predecessor, targets)
 		if predecessor != last {
-			heap.Push(&e.queue, e.candidate(predecessor)) // its cost may have changed
+			heap.Push(&e.queue, e.candidate(predecessor))
 		}
 	}
 	for _, target := range targets {
@@ -209,8 +209,8 @@ func (e *elimination) eliminateState(s, last int) {
 func (e *elimination) substitute(s, predecessor int, targets []int) {
 	probability := e.coefficients[predecessor][s]
 	delete(e.coefficients[predecessor], s)
-	for i, gain := range e.rightSides[s] {
-		e.rightSides[predecessor][i] = e.rightSides[predecessor][i].Add(probability.Mul(gain))
+	for i, rightSide := range e.rightSides[s] {
+		e.rightSides[predecessor][i] = e.rightSides[predecessor][i].Add(probability.Mul(rightSide))
 		e.checkSize(e.rightSides[predecessor][i])
 	}
 	for _, target := range targets {

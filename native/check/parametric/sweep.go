@@ -77,8 +77,8 @@ func (solver *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (schedul
 	return nil, from, errors.New("the optimal scheduler changes at values of the parameter that are too close to each other: want another range")
 }
 
-// optimalUntil reports whether a scheduler that is optimal at point is also optimal between from and point. If it is, end is the end of the
-// interval in which it is optimal: the first root of an advantage after point, or high.
+// optimalUntil reports whether a scheduler that is optimal at point is also optimal at all points between from and point. If so, end is the end of
+// the interval in which it is optimal: the first root of an advantage after point, or high.
 func (solver *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Root, point, high *big.Rat) (end ratfunc.Root, isOptimal bool, err error) {
 	end = ratfunc.FractionRoot(high)
 	for _, function := range scheduler.advantages {
