@@ -46,17 +46,18 @@ func ReadFollower(ctx context.Context, file string, text []byte, space *explicit
 
 // RemainingChoices returns the choices of a game that remain if the players i with players[i] = true follow a scheduler. The other players keep
 // all their choices. permitted and scheduler are the results of ReadPermitted. If scheduler is nil, all permitted choices remain. Otherwise one
-// choice remains in each state of a player who follows it: the choice of the scheduler, or the first one where it makes none.
+// choice remains in each state of a player who follows it: the choice of the scheduler, or the first choice where it makes none.
 func RemainingChoices(model *sparse.Model, players []bool, permitted *sparse.Set, scheduler Scheduler) *sparse.Set {
 	remaining := sparse.NewSet(model.NumChoices())
 	for s, player := range model.Player {
-		if players[player] && scheduler != nil {
+		followsScheduler := players[player]
+		if followsScheduler && scheduler != nil {
 			remaining.Add(int(model.ChoiceOrFirst(s, scheduler[0][s])))
 			continue
 		}
 		first, end := model.Choices(s)
 		for choice := first; choice < end; choice++ {
-			if !players[player] || permitted.Has(choice) {
+			if !followsScheduler || permitted.Has(choice) {
 				remaining.Add(choice)
 			}
 		}

@@ -66,7 +66,7 @@ type Options struct {
 // Defaults returns PRISM's options for a format.
 func (format Format) Defaults() Options { return Options{States: true, Reachable: format == Dot} }
 
-// ParseTarget parses the argument of PRISM's -exportstrat:
+// ParseTarget parses the argument of PRISM's option -exportstrat, which says where and how a scheduler is written:
 //
 //	file[:type=…,mode=restrict|reduce,reach[=true|false],states[=true|false],loss=…]
 //
@@ -157,7 +157,7 @@ func parseOption(word string) (key, value string, hasValue bool) {
 	return strings.TrimSpace(key), strings.TrimSpace(value), hasValue
 }
 
-// setOption sets the option that a text such as "reach=true" names.
+// setOption sets an option from a text such as "reach=true". It is an error if the option is unknown or its value is wrong.
 func (options *Options) setOption(word string) error {
 	key, value, hasValue := parseOption(word)
 	var err error

@@ -84,7 +84,8 @@ type inducer struct {
 // steppedState is a state of the model after some steps.
 type steppedState struct{ step, state uint32 }
 
-// newInducer returns an inducer whose induced model is still empty.
+// newInducer returns an inducer for a model and a scheduler, whose induced model has no states yet. If opts.Order is set, it lists the states of
+// the model in the order in which they are numbered.
 func newInducer(model *sparse.Model, scheduler Scheduler, opts InduceOptions) *inducer {
 	inducer := &inducer{model: model, scheduler: scheduler, order: opts.Order}
 	if inducer.order != nil {

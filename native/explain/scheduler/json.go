@@ -55,48 +55,51 @@ func (writer *writer) writeElement(separator *string, entry jsonState) error {
 	return nil
 }
 
-// jsonState returns the entry of Storm's JSON format for state s after a number of steps. If the scheduler counts steps, the entry has that
-// number as its memory. In a game it then has all choices of the state: those that the scheduler does not make have probability 0, so that the
-// file has the memory after each choice of a player who does not follow the scheduler.
+// jsonState returns the entry of Storm's JSON format for state s after a number of steps: the scheduler's choice and the values of the variables. If
+// the scheduler counts steps, the number of steps is the memory of the entry.
 func (writer *writer) jsonState(s, step int) jsonState {
 	entry := jsonState{Choice: "undefined", State: writer.variables(s)}
-	best := writer.scheduler[step][s]
+	isGame := writer.model.Player != nil
+	selected := writer.scheduler[step][s]
 	if writer.scheduler.Memoryless() {
-		if best != sparse.None {
-			entry.Choice = []jsonChoice{writer.jsonChoice(int(best), 1)}
+		if selected != sparse.None {
+			entry.Choice = []jsonChoice{writer.jsonChoice(int(selected), 1)}
 		}
 		return entry
 	}
 	entry.Memory = &step
-	isGame := writer.model.Player != nil
-	if isGame {
-		best = writer.model.ChoiceOrFirst(s, best)
+	switch {
+	case isGame:
+		entry.Choice = writer.gameChoices(s, step, int(writer.model.ChoiceOrFirst(s, selected)))
+	case selected != sparse.None:
+		entry.Choice = []jsonChoice{writer.steppedChoice(int(selected), step, 1)}
 	}
-	if best == sparse.None {
-		return entry
-	}
-	choices := []jsonChoice{writer.steppedChoice(int(best), step, 1)}
-	if isGame {
-		first, end := writer.model.Choices(s)
-		for choice := first; choice < end; choice++ {
-			if choice != int(best) {
-				choices = append(choices, writer.steppedChoice(choice, step, 0))
-			}
-		}
-	}
-	entry.Choice = choices
 	return entry
 }
 
-// steppedChoice returns a choice of a scheduler that counts steps, with the memory after each successor.
-func (writer *writer) steppedChoice(c, step int, prob float64) jsonChoice {
-	choice := writer.jsonChoice(c, prob)
-	nextStep := min(step+1, len(writer.scheduler)-1)
-	first, end := writer.model.Transitions(c)
-	for _, target := range writer.model.Target[first:end] {
-		choice.Updates = append(choice.Updates, map[string]any{"m'": nextStep, "s'": writer.variables(int(target))})
+// gameChoices returns all choices of state s in a game, for a scheduler that counts steps: first the selected choice with probability 1, then the
+// others with probability 0. So the file has the memory after each choice, also for players who do not follow the scheduler.
+func (writer *writer) gameChoices(s, step, selected int) []jsonChoice {
+	choices := []jsonChoice{writer.steppedChoice(selected, step, 1)}
+	first, end := writer.model.Choices(s)
+	for choice := first; choice < end; choice++ {
+		if choice != selected {
+			choices = append(choices, writer.steppedChoice(choice, step, 0))
+		}
 	}
-	return choice
+	return choices
+}
+
+// steppedChoice returns the JSON of a choice after a number of steps, for a scheduler that counts steps. For each successor it has the memory there:
+// the number of steps plus 1, or the last number that the scheduler distinguishes.
+func (writer *writer) steppedChoice(choice, step int, probability float64) jsonChoice {
+	described := writer.jsonChoice(choice, probability)
+	nextStep := min(step+1, len(writer.scheduler)-1)
+	first, end := writer.model.Transitions(choice)
+	for _, target := range writer.model.Target[first:end] {
+		described.Updates = append(described.Updates, map[string]any{"m'": nextStep, "s'": writer.variables(int(target))})
+	}
+	return described
 }
 
 // jsonChoice returns choice c of the model in Storm's format, with the given probability.

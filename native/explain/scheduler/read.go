@@ -266,8 +266,8 @@ type readChoice struct {
 	Prob   json.RawMessage `json:"prob"`
 }
 
-// checkChoices checks the number of choices in an entry of Storm's JSON format. It is an error if there is none, or if there are several: a reader of
-// permitted choices accepts several, if they are equally likely.
+// checkChoices checks the number of choices in an entry of Storm's JSON format. It must be 1. If the file may permit several choices in a state, the
+// entry may have more, but they must be equally likely.
 func (reader *reader) checkChoices(choices []readChoice) error {
 	mayHaveSeveral := reader.permittedChoices != nil
 	hasTooMany := len(choices) > 1 && !mayHaveSeveral

@@ -54,8 +54,8 @@ type guardBuilder struct {
 	commandSamples map[compile.CommandRef][]sample
 }
 
-// collect records, for each action and for each command without an action, the reachable states in which it is enabled, and whether the shield
-// allows it there. It is an error if the shield allows only one of two choices of a state with the same action.
+// collect records a sample for each reachable state in which an action, or a command without an action, is enabled: the state, and whether the
+// shield allows the action or command there. It is an error if the shield allows only one of two choices of a state with the same action.
 func (builder *guardBuilder) collect(ctx context.Context) error {
 	shield := builder.shield
 	reachable := shield.reachableStates()
@@ -276,7 +276,9 @@ type valueCount struct {
 }
 
 // impurity returns the Gini impurity of the samples, times their number.
-func (c valueCount) impurity() float64 { return c.allowed * c.forbidden / (c.allowed + c.forbidden) }
+func (count valueCount) impurity() float64 {
+	return count.allowed * count.forbidden / (count.allowed + count.forbidden)
+}
 
 // bestThreshold returns the threshold whose test `variable <= threshold` divides the samples with the least Gini impurity. The impurity is
 // infinite if the variable has the same value in all samples.
@@ -301,11 +303,11 @@ func bestThreshold(variable int, samples []sample) (threshold int32, leastImpuri
 }
 
 // add counts a sample.
-func (c *valueCount) add(s sample) {
+func (count *valueCount) add(s sample) {
 	if s.isAllowed {
-		c.allowed++
+		count.allowed++
 	} else {
-		c.forbidden++
+		count.forbidden++
 	}
 }
 
@@ -330,19 +332,19 @@ func countValues(variable int, samples []sample) []valueCount {
 	return slices.DeleteFunc(counts, func(count valueCount) bool { return count.allowed+count.forbidden == 0 })
 }
 
-// countFewValues does the same as countValues, with a map: for samples with few values in a large range.
+// countFewValues returns the same as countValues. It uses a map, for a variable with few values in a large range.
 func countFewValues(variable int, samples []sample) []valueCount {
-	index := map[int32]int{} // the index of each value in counts
+	indexOf := map[int32]int{} // the index of each value in counts
 	var counts []valueCount
-	for _, s := range samples {
-		value := s.state[variable]
-		i, isKnown := index[value]
+	for _, current := range samples {
+		value := current.state[variable]
+		i, isKnown := indexOf[value]
 		if !isKnown {
 			i = len(counts)
-			index[value] = i
+			indexOf[value] = i
 			counts = append(counts, valueCount{value: value})
 		}
-		counts[i].add(s)
+		counts[i].add(current)
 	}
 	slices.SortFunc(counts, func(a, b valueCount) int { return cmp.Compare(a.value, b.value) })
 	return counts

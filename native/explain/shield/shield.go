@@ -69,8 +69,9 @@ var (
 	errInexact   = errors.New("a shield needs exact probabilities")
 )
 
-// New computes a shield: the set of allowed choices. It first tries floating-point bounds. If they do not decide every choice, it computes in
-// rational arithmetic. It is an error if the model is not an MDP, or if its weights are not fractions. The error can also be ctx.Err().
+// New computes a shield: the set of choices whose loss of probability is allowed. It first tries floating-point bounds. If they do not decide every
+// choice, it computes in rational arithmetic. It is an error if the model is not an MDP, or if its weights are not fractions. The error can also be
+// ctx.Err().
 func New(ctx context.Context, question *Question, opts *Options) (*Shield, error) {
 	model := question.Space.Model()
 	switch {
@@ -279,7 +280,8 @@ func (shield *Shield) lossBounds(s, choice int) (low, high float64) {
 	return choiceLow - stateHigh - slack, choiceHigh - stateLow + slack
 }
 
-// relevantChoices returns the undecided choices, together with all choices that may be optimal according to their bounds.
+// relevantChoices returns the undecided choices and all choices whose bounds do not exclude that they are optimal. The other choices do not matter to
+// the losses of the undecided ones.
 func (shield *Shield) relevantChoices(undecidedChoices *sparse.Set) *sparse.Set {
 	model := shield.Space.Model()
 	relevant := undecidedChoices.Clone()
@@ -298,8 +300,8 @@ func (shield *Shield) relevantChoices(undecidedChoices *sparse.Set) *sparse.Set 
 	return relevant
 }
 
-// allowExactly allows the undecided choices whose exact loss is at most the threshold. undecidedStates are the states of these choices. It solves the
-// model that has only the relevant choices, on the states that are reachable from undecidedStates.
+// allowExactly allows those of the undecided choices whose exact loss is at most the threshold. undecidedStates are the states of these choices. To
+// compute the losses, it solves the model with only the relevant choices, on the reachable states.
 func (shield *Shield) allowExactly(ctx context.Context, threshold *big.Rat, relevant, undecidedChoices, undecidedStates, reachable *sparse.Set) error {
 	model := shield.Space.Model()
 	question := &Question{Space: shield.Space, Left: shield.Left.Intersect(reachable), Right: shield.Right, Negated: shield.Negated, Max: shield.Max}

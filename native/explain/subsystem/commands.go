@@ -63,20 +63,20 @@ func (numbering *Numbering) Command(i int) compile.CommandRef {
 	return compile.CommandRef{Module: module, Command: i - numbering.firstNumbers[module]}
 }
 
-// Commands returns a minimal set of commands that violates the bound without the other commands. It searches among the commands of the
-// transitions between the given states. If several commands cause a transition together, the transition needs all of them.
+// Commands returns a minimal set of commands such that the model with only these commands violates the bound. It searches among the commands of
+// the transitions between the given states. If several commands synchronise in a transition, the transition needs all of them.
 //
 // In an MDP, the maximum over all schedulers must violate the bound. In a Markov chain, and for violating paths, removing a command removes its
 // transitions from question.Chain, and with them their probability.
 func Commands(ctx context.Context, question *Question, states *Result) (*Result, error) {
-	use := &commandUse{question: question, numbering: NewNumbering(question.Space.Program())}
-	if err := use.collect(ctx); err != nil {
+	causes := &commandCauses{question: question, numbering: NewNumbering(question.Space.Program())}
+	if err := causes.collect(ctx); err != nil {
 		return nil, err
 	}
-	candidates := use.commandsByScore(states.Members)
-	allCommands := sparse.SetOf(use.numbering.Len(), candidates...)
+	candidates := causes.commandsByScore(states.Members)
+	allCommands := sparse.SetOf(causes.numbering.Len(), candidates...)
 	test := func(keptCommands *sparse.Set) (sufficiency, *big.Rat, error) {
-		return use.sufficient(ctx, keptCommands)
+		return causes.sufficient(ctx, keptCommands)
 	}
 	result, lower, err := test(allCommands)
 	switch {
@@ -89,14 +89,14 @@ func Commands(ctx context.Context, question *Question, states *Result) (*Result,
 	if err != nil {
 		return nil, err
 	}
-	found.Candidates = use.numbering.Len()
+	found.Candidates = causes.numbering.Len()
 	return found, nil
 }
 
 // commandsByScore returns the commands of the transitions between the given states, in the order in which minimize tries to remove them:
 // commands on less probable paths first.
-func (use *commandUse) commandsByScore(states *sparse.Set) []int {
-	scores := use.commandScores(states)
+func (causes *commandCauses) commandsByScore(states *sparse.Set) []int {
+	scores := causes.commandScores(states)
 	var commands []int
 	for command := range scores {
 		if !math.IsInf(scores[command], 1) {
@@ -108,67 +108,67 @@ func (use *commandUse) commandsByScore(states *sparse.Set) []int {
 }
 
 // commandUse has the commands that cause each choice or transition.
-type commandUse struct {
+type commandCauses struct {
 	question  *Question
 	numbering *Numbering
-	// alternatives[c] are the sets of commands that cause choice c of an MDP. Each set is sufficient.
-	alternatives [][][]int
+	// choiceCommands[c] are the sets of commands that cause choice c of an MDP. Each set is sufficient.
+	choiceCommands [][][]int
 	// stepCommands[s<<32|t] are the commands that lead from state s of a Markov chain to state t.
 	stepCommands map[uint64][]int
 }
 
 // restrictsChain reports whether commands are removed from the chain rather than the model.
-func (use *commandUse) restrictsChain() bool {
-	return use.question.Space.Model().Kind != sparse.MDP || use.question.Formula.Violating
+func (causes *commandCauses) restrictsChain() bool {
+	return causes.question.Space.Model().Kind != sparse.MDP || causes.question.Formula.Violating
 }
 
 // collect records which commands cause each choice of an MDP, or each transition of a Markov chain.
-func (use *commandUse) collect(ctx context.Context) error {
-	model := use.question.Space.Model()
+func (causes *commandCauses) collect(ctx context.Context) error {
+	model := causes.question.Space.Model()
 	if model.Kind == sparse.MDP {
-		use.alternatives = make([][][]int, model.NumChoices())
+		causes.choiceCommands = make([][][]int, model.NumChoices())
 	} else {
-		use.stepCommands = map[uint64][]int{}
+		causes.stepCommands = map[uint64][]int{}
 	}
-	return use.question.Space.Commands(ctx, func(s, choice int, choiceCommands *compile.Choice, targets []int) {
+	return causes.question.Space.Commands(ctx, func(s, choice int, enabled *compile.Choice, targets []int) {
 		var commands []int
-		for _, ref := range choiceCommands.Commands {
-			commands = append(commands, use.numbering.Number(ref))
+		for _, reference := range enabled.Commands {
+			commands = append(commands, causes.numbering.Number(reference))
 		}
-		if use.alternatives != nil {
-			use.alternatives[choice] = append(use.alternatives[choice], commands)
+		if causes.choiceCommands != nil {
+			causes.choiceCommands[choice] = append(causes.choiceCommands[choice], commands)
 			return
 		}
 		for _, target := range targets {
-			use.addStepCommands(s, target, commands)
+			causes.addStepCommands(s, target, commands)
 		}
 	})
 }
 
 // addStepCommands adds commands to the set of commands that cause a transition from state s to target.
-func (use *commandUse) addStepCommands(s, target int, commands []int) {
+func (causes *commandCauses) addStepCommands(s, target int, commands []int) {
 	key := uint64(s)<<32 | uint64(target)
 	for _, command := range commands {
-		if !slices.Contains(use.stepCommands[key], command) {
-			use.stepCommands[key] = append(use.stepCommands[key], command)
+		if !slices.Contains(causes.stepCommands[key], command) {
+			causes.stepCommands[key] = append(causes.stepCommands[key], command)
 		}
 	}
 }
 
 // commandSets returns the alternative sets of commands that cause the transition between two nodes of the chain. Each set is sufficient.
-func (use *commandUse) commandSets(from, to uint32) [][]int {
-	chain := use.question.Chain
-	if use.stepCommands != nil {
-		return [][]int{use.stepCommands[uint64(chain.State[from])<<32|uint64(chain.State[to])]}
+func (causes *commandCauses) commandSets(from, to uint32) [][]int {
+	chain := causes.question.Chain
+	if causes.stepCommands != nil {
+		return [][]int{causes.stepCommands[uint64(chain.State[from])<<32|uint64(chain.State[to])]}
 	}
-	return use.alternatives[chain.Choice[from]]
+	return causes.choiceCommands[chain.Choice[from]]
 }
 
 // commandScores returns the score of each command: the least score of its transitions between the given states, or infinity if it has none. The
-// score of a transition is the greater score of its two nodes. More probable paths have lower scores.
-func (use *commandUse) commandScores(states *sparse.Set) []float64 {
-	chain := use.question.Chain
-	bestScores := slices.Repeat([]float64{math.Inf(1)}, use.numbering.Len())
+// score of a transition is the greater of the scores of its two nodes. Nodes on more probable paths to a target have lower scores.
+func (causes *commandCauses) commandScores(states *sparse.Set) []float64 {
+	chain := causes.question.Chain
+	bestScores := slices.Repeat([]float64{math.Inf(1)}, causes.numbering.Len())
 	scores := pathScores(chain.Model, chain.Target)
 	for node, s := range chain.State {
 		if !states.Has(int(s)) || chain.Target.Has(node) {
@@ -180,7 +180,7 @@ func (use *commandUse) commandScores(states *sparse.Set) []float64 {
 				continue
 			}
 			score := max(scores[node], scores[target])
-			for _, command := range use.firstCommandSet(uint32(node), target) {
+			for _, command := range causes.firstCommandSet(uint32(node), target) {
 				bestScores[command] = min(bestScores[command], score)
 			}
 		}
@@ -189,8 +189,8 @@ func (use *commandUse) commandScores(states *sparse.Set) []float64 {
 }
 
 // firstCommandSet returns the first set of commands that causes the transition between two nodes, or nil if there is no set.
-func (use *commandUse) firstCommandSet(node, target uint32) []int {
-	if sets := use.commandSets(node, target); len(sets) > 0 {
+func (causes *commandCauses) firstCommandSet(node, target uint32) []int {
+	if sets := causes.commandSets(node, target); len(sets) > 0 {
 		return sets[0]
 	}
 	return nil
@@ -198,12 +198,12 @@ func (use *commandUse) firstCommandSet(node, target uint32) []int {
 
 // sufficient reports whether the kept commands violate the bound without the others. If they do, the fraction is a lower bound of the
 // probability.
-func (use *commandUse) sufficient(ctx context.Context, keptCommands *sparse.Set) (sufficiency, *big.Rat, error) {
-	if use.restrictsChain() {
-		return use.sufficientInChain(ctx, keptCommands)
+func (causes *commandCauses) sufficient(ctx context.Context, keptCommands *sparse.Set) (sufficiency, *big.Rat, error) {
+	if causes.restrictsChain() {
+		return causes.sufficientInChain(ctx, keptCommands)
 	}
-	question, formula := use.question, use.question.Formula
-	graph := sparse.NewGraph(use.restrictedModel(keptCommands))
+	question, formula := causes.question, causes.question.Formula
+	graph := sparse.NewGraph(causes.restrictedModel(keptCommands))
 	reachable := graph.ReachableFrom(sparse.SetOf(graph.NumStates(), question.From))
 	left := formula.Left.Intersect(reachable) // other states do not matter
 	isUnbounded := formula.Low == 0 && formula.High < 0
@@ -217,11 +217,11 @@ func (use *commandUse) sufficient(ctx context.Context, keptCommands *sparse.Set)
 
 // sufficientInChain reports whether the chain with only the kept commands violates the bound. If it does, the fraction is a lower bound of the
 // probability.
-func (use *commandUse) sufficientInChain(ctx context.Context, keptCommands *sparse.Set) (sufficiency, *big.Rat, error) {
-	graph := sparse.NewGraph(use.restrictedChain(keptCommands))
+func (causes *commandCauses) sufficientInChain(ctx context.Context, keptCommands *sparse.Set) (sufficiency, *big.Rat, error) {
+	graph := sparse.NewGraph(causes.restrictedChain(keptCommands))
 	numNodes := graph.NumStates()
-	target := sparse.SetOf(numNodes, slices.Collect(use.question.Chain.Target.All())...)
-	return use.question.compareWithBound(0, numNodes, func(opts solve.Options) (*solve.Values, error) {
+	target := sparse.SetOf(numNodes, slices.Collect(causes.question.Chain.Target.All())...)
+	return causes.question.compareWithBound(0, numNodes, func(opts solve.Options) (*solve.Values, error) {
 		return solve.Until(ctx, graph, sparse.FullSet(numNodes), target, solve.Max, opts)
 	})
 }
@@ -237,15 +237,15 @@ func containsAll(set *sparse.Set, commands []int) bool {
 }
 
 // restrictedChain returns the chain in which the transitions of removed commands lead to an additional absorbing state.
-func (use *commandUse) restrictedChain(keptCommands *sparse.Set) *sparse.Model {
-	chain := use.question.Chain.Model
+func (causes *commandCauses) restrictedChain(keptCommands *sparse.Set) *sparse.Model {
+	chain := causes.question.Chain.Model
 	sink := uint32(chain.NumStates())
 	builder := sparse.NewDerivedBuilder(chain, sparse.DTMC)
 	for node := range sink {
 		builder.State()
 		builder.Copy(int(node), func(transition int) uint32 {
 			target := chain.Target[transition]
-			if target == node || someSetIsKept(use.commandSets(node, target), keptCommands) {
+			if target == node || someSetIsKept(causes.commandSets(node, target), keptCommands) {
 				return target
 			}
 			return sink
@@ -259,8 +259,8 @@ func (use *commandUse) restrictedChain(keptCommands *sparse.Set) *sparse.Model {
 }
 
 // restrictedModel returns the MDP without the choices of removed commands. If a state loses all its choices, it gets a self-loop.
-func (use *commandUse) restrictedModel(keptCommands *sparse.Set) *sparse.Model {
-	model := use.question.Space.Model()
+func (causes *commandCauses) restrictedModel(keptCommands *sparse.Set) *sparse.Model {
+	model := causes.question.Space.Model()
 	builder := sparse.NewDerivedBuilder(model, sparse.MDP)
 	sameTarget := func(transition int) uint32 { return model.Target[transition] }
 	for s := range model.NumStates() {
@@ -268,7 +268,7 @@ func (use *commandUse) restrictedModel(keptCommands *sparse.Set) *sparse.Model {
 		numChoicesBefore := builder.NumChoices()
 		first, end := model.Choices(s)
 		for choice := first; choice < end; choice++ {
-			if someSetIsKept(use.alternatives[choice], keptCommands) {
+			if someSetIsKept(causes.choiceCommands[choice], keptCommands) {
 				builder.Copy(choice, sameTarget)
 			}
 		}

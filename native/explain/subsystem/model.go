@@ -15,49 +15,49 @@ import (
 // that is never enabled, so that it still blocks the action.
 func Model(tree *syntax.Model, program *sema.Program, keptCommands *sparse.Set) ([]byte, error) {
 	numbering := NewNumbering(program)
-	result := *tree
-	result.Items = slices.Clone(tree.Items)
-	module := 0
-	for i, item := range result.Items {
+	restricted := *tree
+	restricted.Items = slices.Clone(tree.Items)
+	moduleIndex := 0
+	for i, item := range tree.Items {
 		switch item := item.(type) {
 		case *syntax.Module:
-			hasSameCommands := module < len(program.Modules) && len(program.Modules[module].Commands) == len(item.Commands)
+			hasSameCommands := moduleIndex < len(program.Modules) && len(program.Modules[moduleIndex].Commands) == len(item.Commands)
 			if !hasSameCommands {
 				return nil, errors.New("the model's text and its program have different commands; this is a bug: please report it")
 			}
-			result.Items[i] = restrictModule(item, keptCommands, numbering.firstNumbers[module])
-			module++
+			restricted.Items[i] = restrictModule(item, keptCommands, numbering.firstNumbers[moduleIndex])
+			moduleIndex++
 		case *syntax.RenamedModule:
-			module++
+			moduleIndex++
 		}
 	}
 	var text bytes.Buffer
-	err := syntax.Fprint(&text, &result, syntax.Options{})
+	err := syntax.Fprint(&text, &restricted, syntax.Options{})
 	return text.Bytes(), err
 }
 
 // restrictModule returns a module with its kept commands, and a disabled command for each action without a kept command.
-// first is the number of the module's first command.
-func restrictModule(module *syntax.Module, keptCommands *sparse.Set, first int) *syntax.Module {
-	result := *module
-	result.Commands = nil
-	alphabet := map[string]bool{} // the actions of the commands in restricted
+// firstNumber is the number of the module's first command.
+func restrictModule(module *syntax.Module, keptCommands *sparse.Set, firstNumber int) *syntax.Module {
+	restricted := *module
+	restricted.Commands = nil
+	hasCommand := map[string]bool{} // the actions of the commands in restricted
 	for i, command := range module.Commands {
-		if !keptCommands.Has(first + i) {
+		if !keptCommands.Has(firstNumber + i) {
 			continue
 		}
-		result.Commands = append(result.Commands, command)
+		restricted.Commands = append(restricted.Commands, command)
 		if command.Action != nil {
-			alphabet[command.Action.Name] = true
+			hasCommand[command.Action.Name] = true
 		}
 	}
 	for _, command := range module.Commands {
-		if command.Action != nil && !alphabet[command.Action.Name] {
-			alphabet[command.Action.Name] = true
-			result.Commands = append(result.Commands, disabledCommand(command.Action))
+		if command.Action != nil && !hasCommand[command.Action.Name] {
+			hasCommand[command.Action.Name] = true
+			restricted.Commands = append(restricted.Commands, disabledCommand(command.Action))
 		}
 	}
-	return &result
+	return &restricted
 }
 
 // disabledCommand returns a command with the guard false.
@@ -80,16 +80,16 @@ func CommandText(command *syntax.Command) (string, error) {
 // TextOf returns the syntax of the command with the given number, and of its module. It returns nil if there is no such command.
 func TextOf(tree *syntax.Model, program *sema.Program, number int) (*syntax.Module, *syntax.Command) {
 	wanted := NewNumbering(program).Command(number)
-	module := 0
+	moduleIndex := 0
 	for _, item := range tree.Items {
-		switch item := item.(type) {
+		switch module := item.(type) {
 		case *syntax.Module:
-			if module == wanted.Module {
-				return item, item.Commands[wanted.Command]
+			if moduleIndex == wanted.Module {
+				return module, module.Commands[wanted.Command]
 			}
-			module++
+			moduleIndex++
 		case *syntax.RenamedModule:
-			module++
+			moduleIndex++
 		}
 	}
 	return nil, nil

@@ -65,8 +65,9 @@ type Result struct {
 	isRestricted []bool
 }
 
-// Find returns a small decision tree for a task. It grows a tree for each of several tolerances, selects the smallest tree with an allowed loss,
-// and prunes it. It is an error if the tree would decide in too many states. The error can also come from ctx or the judge.
+// Find returns a small decision tree that selects a choice in each state of a task's model. It grows a tree for each of several tolerances, selects
+// the smallest tree whose loss of value is allowed, and prunes it. It is an error if the tree would decide in too many states. The error can also come from ctx or from
+// task.Judge, which computes the loss.
 func Find(ctx context.Context, task *Task) (*Result, error) {
 	var bestSearch *treeSearch
 	numJudged := 0
@@ -113,8 +114,8 @@ func (search *treeSearch) growAndJudge(ctx context.Context) error {
 // allowedLoss returns the greatest loss of value that a tree may have.
 func (task *Task) allowedLoss() float64 { return max(task.Loss, task.Slack) }
 
-// growTolerances returns the tolerances with which trees are grown. A tolerance is how much worse than the optimum an allowed choice may be. nil
-// allows only the choices of the scheduler.
+// growTolerances returns the tolerances with which trees are grown. A tolerance says how much worse than the optimal value an allowed choice may be;
+// nil allows only the choices of the scheduler.
 func growTolerances(task *Task) []*float64 {
 	var tolerances []*float64
 	if task.Allowed != nil {
@@ -142,7 +143,7 @@ type treeSearch struct {
 	decisions  []Decision // the buffer of decisionsIn
 }
 
-// newTreeSearch returns a search without examples and without a tree.
+// newTreeSearch returns a search for a tree whose decisions are within a tolerance. It has no examples and no tree yet.
 func newTreeSearch(ctx context.Context, task *Task, tolerance *float64) *treeSearch {
 	model := task.Space.Model()
 	search := &treeSearch{
@@ -310,7 +311,7 @@ func (search *treeSearch) growUntilClosed(ctx context.Context) error {
 	}
 }
 
-// addExamples adds those of the states to the examples that have not been seen. It reports whether the tree must decide in one of them.
+// addExamples adds the states that have not been seen before to the examples. It reports whether the tree must decide in one of them.
 func (search *treeSearch) addExamples(states *sparse.Set) (hasNewDecision bool, err error) {
 	for s := range states.Minus(search.seenStates).All() {
 		hasNewDecision = hasNewDecision || search.mustDecide(s)
@@ -321,9 +322,9 @@ func (search *treeSearch) addExamples(states *sparse.Set) (hasNewDecision bool, 
 	return hasNewDecision, nil
 }
 
-// choicesToFollow returns the choices of state s, from first to end-1, whose successors become examples. If the tree need not decide in s, these
-// are all choices. Otherwise it is the choice of the current tree if s was seen, or the choice of the scheduler. After maxRounds rounds, all
-// choices are followed where several are allowed, so that the search ends.
+// choicesToFollow returns the choices of state s, from first to end-1, whose successors become examples. It returns all choices if the tree need not
+// decide in s. Otherwise it returns the choice of the current tree if s was seen before, or else the choice of the scheduler. After maxRounds
+// rounds it returns all choices where several are allowed, so that the search ends.
 func (search *treeSearch) choicesToFollow(s, round int) (first, end int) {
 	first, end = search.model.Choices(s)
 	scheduledChoice := search.Choices[s]
@@ -341,35 +342,35 @@ func (search *treeSearch) choicesToFollow(s, round int) (first, end int) {
 	return int(scheduledChoice), int(scheduledChoice) + 1
 }
 
-// reachable returns the states that are reachable by some choices. choices(s) returns the range of choices that are followed in state s, from
-// first to end-1. If first is negative in a reachable state, the result is nil.
-func (search *treeSearch) reachable(ctx context.Context, choices func(s int) (first, end int)) (*sparse.Set, error) {
-	seen := sparse.NewSet(search.model.NumStates())
+// reachable returns the states that are reachable if paths follow certain choices: in state s the choices from first to end-1, where first and end
+// are the results of choicesOf(s). If first is negative in a reachable state, the result is nil.
+func (search *treeSearch) reachable(ctx context.Context, choicesOf func(s int) (first, end int)) (*sparse.Set, error) {
+	reached := sparse.NewSet(search.model.NumStates())
 	queue := slices.Clone(search.model.Initial)
 	for _, s := range queue {
-		seen.Add(int(s))
+		reached.Add(int(s))
 	}
 	for i := 0; i < len(queue); i++ {
 		if i&0x3fff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		first, end := choices(int(queue[i]))
+		first, end := choicesOf(int(queue[i]))
 		if first < 0 {
 			return nil, nil
 		}
 		firstTransition, endTransition := search.model.FirstTransition[first], search.model.FirstTransition[end]
 		for _, target := range search.model.Target[firstTransition:endTransition] {
-			if !seen.Has(int(target)) {
-				seen.Add(int(target))
+			if !reached.Has(int(target)) {
+				reached.Add(int(target))
 				queue = append(queue, target)
 			}
 		}
 	}
-	return seen, nil
+	return reached, nil
 }
 
-// judge returns an upper bound of the loss of value under the current tree, and the number of reachable states in which the tree decides. The
-// loss is infinite if the tree decides for a choice that a reachable state does not have.
+// judge returns an upper bound of the loss of value if the current tree makes the choices, and the number of reachable states in which it decides.
+// The loss is infinite if the tree selects a choice that a reachable state does not have.
 func (search *treeSearch) judge(ctx context.Context) (loss float64, numDecided int, err error) {
 	search.result.Judged++
 	decidedStates := sparse.NewSet(search.model.NumStates())
@@ -437,8 +438,8 @@ func (search *treeSearch) acceptTree(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// pruneUniformly replaces every subtree by a leaf if at most a number of its examples forbid the leaf's decision. It finds by binary search the
-// greatest such number for which the loss of the tree is allowed.
+// pruneUniformly replaces every subtree by a leaf if at most k of its examples forbid the leaf's decision. It finds by binary search the greatest
+// number k for which the loss of the tree is allowed.
 func (search *treeSearch) pruneUniformly(ctx context.Context, examples []int) error {
 	fullTree := search.result.Root
 	accepted, rejected := 0, len(examples) // numbers of exceptions: the loss is allowed with accepted, and assumed to be too great with rejected

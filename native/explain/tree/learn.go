@@ -44,8 +44,8 @@ func valueColumns(numVars int, examples []Example) (columns [][]int32) {
 	return columns
 }
 
-// candidateTests returns the tests from which a tree is built: a test of each variable, whose threshold is set later, and comparisons of two
-// integer variables with overlapping ranges.
+// candidateTests returns the tests from which a tree is built: a comparison of each variable with a threshold that is set later, and comparisons of
+// two integer variables with overlapping ranges.
 func candidateTests(vars []sema.Variable) []Test {
 	var tests []Test
 	for i := range vars {
@@ -54,14 +54,14 @@ func candidateTests(vars []sema.Variable) []Test {
 	if len(vars) > maxPairedVars {
 		return tests
 	}
-	for i := range vars {
-		for variable := range vars {
-			if i == variable || !areComparable(&vars[i], &vars[variable]) {
+	for left := range vars {
+		for right := range vars {
+			if left == right || !areComparable(&vars[left], &vars[right]) {
 				continue
 			}
-			tests = append(tests, Test{Var: i, Other: variable})
-			if i < variable { // equality is symmetric
-				tests = append(tests, Test{Var: i, Other: variable, Equal: true})
+			tests = append(tests, Test{Var: left, Other: right})
+			if left < right { // equality is symmetric
+				tests = append(tests, Test{Var: left, Other: right, Equal: true})
 			}
 		}
 	}
@@ -113,8 +113,8 @@ func (learner *learner) grow(examples []int) (*Node, error) {
 	return &Node{Test: test, Decision: majority, Yes: yesTree, No: noTree}, nil
 }
 
-// assignLabels gives each example a label: one of its allowed decisions. It repeatedly finds the decision that is allowed in the most unlabelled
-// examples, and labels these with it. majority is the first of these decisions.
+// assignLabels gives each example a label: one of its allowed decisions. It repeatedly finds the decision that is allowed in the most examples
+// without a label, and makes it the label of these examples. majority is the decision that it finds first.
 func (learner *learner) assignLabels(examples []int) (labels []int, majority int) {
 	labels = slices.Repeat([]int{-1}, len(examples))
 	majority = -1

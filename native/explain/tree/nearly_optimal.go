@@ -7,9 +7,9 @@ import (
 )
 
 // NearlyOptimal returns a function that reports whether a choice loses at most a tolerance of the optimal value. lower and upper are bounds of
-// the optimal values of the states; optimalChoices is an optimal scheduler. reward is nil if the values are probabilities. It returns nil if a value is
-// infinite.
-func NearlyOptimal(model *sparse.Model, lower, upper []float64, reward *sparse.Reward, choices []uint32) (
+// the optimal values of the states; scheduler has the choice of an optimal scheduler in each state. reward is nil if the values are probabilities.
+// The result is nil if a value is infinite.
+func NearlyOptimal(model *sparse.Model, lower, upper []float64, reward *sparse.Reward, scheduler []uint32) (
 	isAllowed func(state, choice int, tolerance float64) bool,
 ) {
 	midpoints := make([]float64, len(lower))
@@ -19,22 +19,24 @@ func NearlyOptimal(model *sparse.Model, lower, upper []float64, reward *sparse.R
 			return nil
 		}
 	}
+	const relativeError, leastMagnitude = 1e-9, 1e-9
 	losses := make([]float64, model.NumChoices())
 	optimalChoices := sparse.NewSet(model.NumChoices())
 	for s, value := range midpoints {
 		uncertainty := upper[s] - lower[s]
-		roundingError := 1e-9 * max(1e-9, math.Abs(value))
+		roundingError := relativeError * max(leastMagnitude, math.Abs(value))
 		first, end := model.Choices(s)
-		for c := first; c < end; c++ {
-			losses[c] = math.Abs(choiceValue(model, reward, midpoints, s, c)-value) - uncertainty
-			if losses[c] <= roundingError {
-				losses[c] = 0
-				optimalChoices.Add(c)
+		for choice := first; choice < end; choice++ {
+			losses[choice] = math.Abs(choiceValue(model, reward, midpoints, s, choice)-value) - uncertainty
+			if losses[choice] <= roundingError {
+				losses[choice] = 0
+				optimalChoices.Add(choice)
 			}
 		}
 	}
-	// Choices with optimal values may form a cycle, so an allowed choice must also decrease a distance.
-	distance := distances(model, choices, optimalChoices)
+	// Choices with optimal values may form a cycle that never reaches the target. So an allowed choice must also come nearer to states where the
+	// scheduler is free to choose.
+	distance := distances(model, scheduler, optimalChoices)
 	return func(state, choice int, tolerance float64) bool {
 		return losses[choice] <= tolerance && decreasesDistance(model, distance, state, choice)
 	}
@@ -63,26 +65,26 @@ func decreasesDistance(model *sparse.Model, distances []int, state, choice int) 
 
 // distances returns, for each state, the least number of transitions to a state where the scheduler allows any choice. It follows optimal
 // choices and the choices of the scheduler. The distance is math.MaxInt if there is no such path.
-func distances(model *sparse.Model, choices []uint32, optimalChoices *sparse.Set) []int {
-	result := make([]int, model.NumStates())
+func distances(model *sparse.Model, scheduler []uint32, optimalChoices *sparse.Set) []int {
+	distance := make([]int, model.NumStates())
 	var queue []uint32
-	for s := range result {
-		result[s] = math.MaxInt
-		if choices[s] == sparse.None {
-			result[s] = 0
+	for s := range distance {
+		distance[s] = math.MaxInt
+		if scheduler[s] == sparse.None {
+			distance[s] = 0
 			queue = append(queue, uint32(s))
 		}
 	}
 	graph := sparse.NewGraph(model)
-	for i := 0; i < len(queue); i++ {
+	for i := 0; i < len(queue); i++ { // a backward breadth-first search
 		for _, choice := range graph.Into(int(queue[i])) {
 			s := graph.Owner(choice)
-			isFollowed := optimalChoices.Has(int(choice)) || choices[s] == choice
-			if isFollowed && result[s] == math.MaxInt {
-				result[s] = result[queue[i]] + 1
+			isFollowed := optimalChoices.Has(int(choice)) || scheduler[s] == choice
+			if isFollowed && distance[s] == math.MaxInt {
+				distance[s] = distance[queue[i]] + 1
 				queue = append(queue, uint32(s))
 			}
 		}
 	}
-	return result
+	return distance
 }

@@ -94,9 +94,9 @@ func New(ctx context.Context, model *sparse.Model, formula *PathFormula, choices
 	return builder.Chain, nil
 }
 
-// newUnrolling returns an unrolling without nodes.
+// newUnrolling returns the unrolling of a model under a scheduler into pairs of a state and a number of steps. It has no nodes yet.
 func newUnrolling(model *sparse.Model, formula *PathFormula, choices [][]uint32) *unrolling {
-	maxStep := max(formula.Low, len(choices)-1, 0) // later steps are all alike for the formula and the scheduler
+	maxStep := max(formula.Low, len(choices)-1, 0) // the formula and the scheduler do not distinguish later steps
 	if formula.High >= 0 {
 		maxStep = formula.High
 	}

@@ -4,7 +4,7 @@
 //	chain, err := witness.New(ctx, model, &witness.PathFormula{Left: all, Right: goal, High: witness.Unbounded}, nil, from)
 //	paths, err := chain.Paths(ctx)
 //	path, err := paths.Next()        // the most probable path, then the next, nil after the last
-//	set, err := witness.Exceed(ctx, paths, bound, false, limit, keep) // the smallest set that exceeds bound
+//	set, err := witness.Exceed(ctx, paths, bound, false, maxPaths, maxStored) // the smallest set that exceeds bound
 //
 // The model must be exact. So the order of the paths and their sums are exact, too. Of equally probable
 // paths the one with fewer steps comes first; then the numbers of the states decide.

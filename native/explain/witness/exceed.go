@@ -22,16 +22,16 @@ type Set struct {
 }
 
 // Exceed returns the smallest set of paths whose total probability exceeds a bound, or equals it if orEqual is true. It adds paths in decreasing
-// order of their probabilities, at most limit paths. It also stops if the sum seems to converge to the bound. Set.Enough says whether the sum
-// exceeds the bound. Set.Paths has only the first keep paths.
+// order of their probabilities, at most maxPaths paths. It also stops if the sum seems to converge to the bound. Set.ExceedsBound says whether the
+// sum exceeds the bound, or equals it and orEqual is true. Set.Paths has only the first maxStored paths.
 //
 // If the context ends, the error is ctx.Err(), and Set.Sum is a lower bound.
-func Exceed(ctx context.Context, paths *Paths, bound *big.Rat, orEqual bool, limit, keep int) (*Set, error) {
+func Exceed(ctx context.Context, paths *Paths, bound *big.Rat, orEqual bool, maxPaths, maxStored int) (*Set, error) {
 	set := &Set{}
 	total := newPathSum(paths.chain.products)
 	err := ctx.Err()
-	for err == nil && !set.isFinished(total, limit) {
-		err = set.addNext(ctx, paths, total, bound, orEqual, keep)
+	for err == nil && !set.isFinished(total, maxPaths) {
+		err = set.addNext(ctx, paths, total, bound, orEqual, maxStored)
 	}
 	if err == nil {
 		set.Sum, err = total.sum(ctx)
@@ -42,15 +42,15 @@ func Exceed(ctx context.Context, paths *Paths, bound *big.Rat, orEqual bool, lim
 	return set, err
 }
 
-// isFinished reports whether to add no more paths: the bound is exceeded, or there are no more paths or limit paths, or the sum seems to
-// converge to the bound.
-func (set *Set) isFinished(total *pathSum, limit int) bool {
-	return set.ExceedsBound || set.HasAllPaths || set.Count >= limit || total.undecided >= maxUndecided
+// isFinished reports whether to add no more paths: the bound is exceeded, all paths are in the set, the set has maxPaths paths, or the sum seems
+// to converge to the bound.
+func (set *Set) isFinished(total *pathSum, maxPaths int) bool {
+	return set.ExceedsBound || set.HasAllPaths || set.Count >= maxPaths || total.undecided >= maxUndecided
 }
 
-// addNext adds the next most probable path to the set, and its probability to total. It sets All if there is no next path, and Enough
-// if total exceeds the bound, or equals it and orEqual is true.
-func (set *Set) addNext(ctx context.Context, paths *Paths, total *pathSum, bound *big.Rat, orEqual bool, keep int) error {
+// addNext adds the next most probable path to the set, and its probability to total. It sets HasAllPaths if there is no next path, and
+// ExceedsBound if total exceeds the bound, or equals it and orEqual is true. It stores the path if fewer than maxStored paths are stored.
+func (set *Set) addNext(ctx context.Context, paths *Paths, total *pathSum, bound *big.Rat, orEqual bool, maxStored int) error {
 	next, err := paths.nextEntry()
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (set *Set) addNext(ctx context.Context, paths *Paths, total *pathSum, bound
 		set.HasAllPaths = true
 		return nil
 	}
-	if set.Count < keep {
+	if set.Count < maxStored {
 		set.Paths = append(set.Paths, paths.path(*next))
 	}
 	set.Count++

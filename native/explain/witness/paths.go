@@ -66,13 +66,13 @@ func (chain *Chain) Paths(ctx context.Context) (*Paths, error) {
 	return paths, paths.findLikeliestPaths()
 }
 
-// collectIncoming stores the transitions into each node, by a counting sort. It omits nodes from which no target is reachable.
+// collectIncoming stores the transitions into each node, sorted by their targets (counting sort). It omits nodes from which no target is reachable.
 func (paths *Paths) collectIncoming() {
 	numNodes := len(paths.chain.State)
 	useful := sparse.NewGraph(paths.chain.Model).ExistsUntil(sparse.FullSet(numNodes), paths.chain.Target)
 	starts := make([]uint32, numNodes+3)
 	for to := range paths.steps(useful) {
-		starts[to+2]++ // the number of transitions into node to
+		starts[to+2]++ // counts the transitions into node `to`
 	}
 	for i := 2; i < len(starts); i++ {
 		starts[i] += starts[i-1]
@@ -156,7 +156,8 @@ func (paths *Paths) findLikeliestPaths() error {
 	return nil
 }
 
-// relaxSteps extends the best known path to a node by each step to a useful node. From a target, the only step leads to the goal.
+// relaxSteps extends the most probable known path to a node by each step to a useful node, from which a target is reachable. From a target, the only
+// step leads to the goal, an additional node.
 func (paths *Paths) relaxSteps(queue *nodeQueue, node uint32, useful *sparse.Set) {
 	if paths.chain.Target.Has(int(node)) {
 		paths.relax(queue, node, paths.goal, none)
@@ -215,7 +216,7 @@ func (paths *Paths) nextEntry() (*pathEntry, error) {
 	return next, nil
 }
 
-// path returns the nodes and the probability of a path to the goal, whose last entry is given.
+// path returns the nodes and the probability of a path to the goal. entry is the last entry of the path; each entry refers to the one before it.
 func (paths *Paths) path(entry pathEntry) *Path {
 	path := &Path{Prob: paths.chain.products.fraction(entry.product)}
 	// Entries are linked backwards, from the goal to node 0.

@@ -188,7 +188,7 @@ func (products *products) productOf(factors []power) product {
 	return newProduct
 }
 
-// logWithErr returns the logarithm of the product of the given powers of bases, and a bound on its absolute rounding error.
+// logWithErr returns the logarithm of a product of powers, and a bound on its absolute rounding error.
 func (products *products) logWithErr(factors []power) (log, absErr float64) {
 	magnitude := 0.0
 	for _, factor := range factors {
@@ -199,7 +199,8 @@ func (products *products) logWithErr(factors []power) (log, absErr float64) {
 	return log, magnitude * (float64(len(factors)) + 8) * 0x1p-52
 }
 
-// compare returns the exact sign of left minus right.
+// compare returns 1, 0 or -1 if left is greater than, equal to or less than right. It first compares their logarithms. If rounding errors could change
+// the result, it compares the fractions.
 func (products *products) compare(left, right product) int {
 	if left == right {
 		return 0
