@@ -110,8 +110,8 @@ type checker struct {
 	result        Result
 }
 
-// runCheck translates the property, draws samples, and sets the value of the result. If the samples are only recorded, for another process to
-// count, it sets no value.
+// runCheck translates the property, draws samples, and sets the value of the result. If this process only records a part of the samples, for
+// another process to count, it sets no value.
 func (c *checker) runCheck(ctx context.Context, paths Paths) error {
 	err := ctx.Err()
 	if err != nil {
@@ -174,7 +174,8 @@ func (c *checker) drawSamples(ctx context.Context, paths Paths) (err error) {
 	return samples.drawAll(ctx)
 }
 
-// newRunner returns the runner that draws the samples. Some properties need a runner that draws paths state by state.
+// newRunner returns the runner that draws the samples. Properties that no monitor can express, such as a conditional probability, need a runner that
+// draws paths state by state.
 func (c *checker) newRunner(ctx context.Context, paths Paths) (compile.BatchRunner, error) {
 	switch {
 	case c.objective.Stepwise == nil:
@@ -290,7 +291,7 @@ func (c *checker) setValue(ctx context.Context) error {
 	}
 	c.result.Accuracy = result.Probable
 	c.result.Confidence = c.plan.Confidence()
-	sound := c.soundInterval(statistics, err != nil)
+	interval := c.soundInterval(statistics, err != nil)
 	if c.objective.Query() {
 		c.setEstimate(outcome)
 		if err != nil { // too few samples: how many there are can depend on their rewards, so bounds of quantiles could be false
@@ -298,7 +299,7 @@ func (c *checker) setValue(ctx context.Context) error {
 		}
 		return c.setQuantiles()
 	}
-	isDecided := c.setDecision(outcome, sound)
+	isDecided := c.setDecision(outcome, interval)
 	if !isDecided && err == nil {
 		return c.impreciseError(outcome)
 	}
@@ -325,8 +326,8 @@ func (c *checker) setEstimate(outcome stats.Outcome) {
 	c.warnEstimate(outcome)
 }
 
-// checkQuantiles returns an error if quantiles are wanted that cannot be computed. The property must be a query for a reward, and the number of
-// samples must not depend on their outcomes.
+// checkQuantiles returns an error if the options ask for quantiles, and the property is not a query for a reward or the number of samples depends on
+// their outcomes.
 func (c *checker) checkQuantiles() error {
 	if len(c.opts.Quantiles) == 0 {
 		return nil
@@ -340,7 +341,7 @@ func (c *checker) checkQuantiles() error {
 	return nil
 }
 
-// setQuantiles adds the quantiles of the reward, with bounds, to the result. It adds none if none are wanted.
+// setQuantiles adds the quantiles of the reward that the options ask for to the result, with their bounds.
 func (c *checker) setQuantiles() error {
 	if len(c.opts.Quantiles) == 0 {
 		return nil
@@ -359,10 +360,10 @@ func (c *checker) setQuantiles() error {
 	return nil
 }
 
-// soundInterval returns a confidence interval of the mean, and sets it as the bound of the result if it is sound. isInterrupted says that the
+// soundInterval returns a confidence interval of the mean. If the interval is sound, it becomes the bound of the result. isInterrupted says that the
 // sampling ended before its plan was done.
 func (c *checker) soundInterval(statistics stats.Statistics, isInterrupted bool) stats.Interval {
-	// An interruption cuts off long paths, so the number of samples depends on them.
+	// An interruption cuts off long paths, so the number of samples depends on the lengths of paths.
 	isSequential := c.plan.Sequential() || isInterrupted
 	interval, err := c.confidenceInterval(isSequential)
 	switch {

@@ -11,7 +11,7 @@ import (
 	"tilecheck/stats"
 )
 
-// Failure converts an error of a check to a failure with a class. file and pos are its position if the error has none.
+// Failure converts an error of a check to a failure with a class and a position: file and pos if the error has none.
 func Failure(err error, file string, pos syntax.Pos) *result.Failure {
 	if failure, ok := errors.AsType[*result.Failure](err); ok {
 		return failure
@@ -32,7 +32,8 @@ func Failure(err error, file string, pos syntax.Pos) *result.Failure {
 	return failure
 }
 
-// stateFailure converts an error in a state of the model to a failure. file and pos are its position if the error has none.
+// stateFailure converts an error in a state of the model to a failure, whose message names the state. Its position is file and pos if the error has
+// none.
 func stateFailure(cause *compile.StateError, file string, pos syntax.Pos) *result.Failure {
 	failure := &result.Failure{Class: result.Model, Message: cause.Msg + " in state " + cause.State, File: cause.File, Pos: cause.Pos}
 	if cause.Undecided {

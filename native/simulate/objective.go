@@ -100,7 +100,7 @@ func (builder *objectiveBuilder) buildObjective(expr sema.Expr) *Objective {
 	return objective
 }
 
-// setCoalition sets the names of the players inside and outside of <<...>>.
+// setCoalition stores the names of the players of a game: objective.Coalition has those that <<...>> names, objective.Others has all others.
 func (builder *objectiveBuilder) setCoalition(objective *Objective, strategy *logic.Formula) {
 	for i, player := range builder.property.Program.Players {
 		if strategy.NamesAllPlayers || slices.Contains(strategy.Players, i) {
@@ -287,23 +287,24 @@ func (builder *objectiveBuilder) evaluateNumber(expr sema.Expr) float64 {
 	return value.Float
 }
 
-// recordEvaluationError records an error of an evaluation in builder.err. pos is its position if the error has none.
-func (builder *objectiveBuilder) recordEvaluationError(err error, pos syntax.Pos) {
-	msg := err.Error()
+// recordEvaluationError records an error in the evaluation of an expression in builder.err. If the error has no position, its position is
+// defaultPos.
+func (builder *objectiveBuilder) recordEvaluationError(err error, defaultPos syntax.Pos) {
+	message, pos := err.Error(), defaultPos
 	if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
-		msg = evalError.Msg
+		message = evalError.Msg
 		if evalError.Pos.IsValid() {
 			pos = evalError.Pos
 		}
 	}
-	builder.recordFailure(result.TypeError, pos, "%s", msg)
+	builder.recordFailure(result.TypeError, pos, "%s", message)
 }
 
 // stateFormula returns a state formula in which definitions replace the labels. It is an error if the formula contains an operator such as P or
 // F.
 func (builder *objectiveBuilder) stateFormula(expr sema.Expr) sema.Expr {
-	// Positions are removed, because the evaluator knows only one file and a label may come from another.
-	rewriter := sema.Rewriter{RewriteBase: func(x sema.Base) sema.Base { return sema.Base{ValueType: x.ValueType} }}
+	// The rewriter removes positions, because the evaluator knows only one file and a label may come from another.
+	rewriter := sema.Rewriter{RewriteBase: func(base sema.Base) sema.Base { return sema.Base{ValueType: base.ValueType} }}
 	rewriter.RewriteOther = func(expr sema.Expr) (sema.Expr, error) {
 		switch formula := logic.FormulaOf(expr); {
 		case formula.Kind == logic.Label && formula.Index >= 0:

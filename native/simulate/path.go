@@ -136,7 +136,7 @@ func (p *Path) Visits() iter.Seq[*Visit] {
 	}
 }
 
-// drawVisits draws the path and yields each of its states. It then sets the fields End, Probability and MeanTimes of the path.
+// drawVisits draws the path and yields a visit for each of its states. It then sets the fields End, Probability and MeanTimes of the path.
 func (p *Path) drawVisits(yield func(*Visit) bool) error {
 	drawer, err := newPathDrawer(p.ctx, p.source, p.opts)
 	if err != nil {
@@ -167,8 +167,8 @@ type pathDrawer struct {
 	usesMeanTimes     bool      // Path.MeanTimes
 }
 
-// newPathDrawer returns a drawer for one path. If opts.Record is set, the path begins in the first state of that record, else in the initial
-// state of the model; several initial states are then an error.
+// newPathDrawer returns a drawer for one path. The path begins in the first state of opts.Record if it is set, else in the initial state of the
+// model, which must be the only one.
 func newPathDrawer(ctx context.Context, source Source, opts PathOptions) (*pathDrawer, error) {
 	initial, err := source.Start(ctx, opts.Rewards)
 	if err != nil {
@@ -204,7 +204,7 @@ func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 		return AtError, err
 	}
 	current, next := &Visit{State: slices.Clone(drawer.initialState), Rewards: rewards}, &Visit{}
-	elapsed := 0.0
+	elapsed := 0.0 // the time since the start of the path
 	for {
 		choices, end, err := drawer.nextChoices(current, elapsed)
 		if choices == nil {
@@ -412,19 +412,19 @@ func exitRate(choices *compile.Choices) float64 {
 }
 
 // sampleRace draws a transition of a CTMC with a probability proportional to its rate. It returns the indexes of the choice and the transition,
-// and the time until the transition fires, which is exponentially distributed.
+// and the time that the state is not left, which is exponentially distributed.
 func sampleRace(choices *compile.Choices, rng *rand.Rand) (choice, transition int, sojourn float64, err error) {
-	total := exitRate(choices)
-	random := rng.Float64() * total
-	sojourn = rng.ExpFloat64() / total
+	totalRate := exitRate(choices)
+	remainingRate := rng.Float64() * totalRate // selects the first choice up to which the rates sum to more than this
+	sojourn = rng.ExpFloat64() / totalRate
 	for last := len(choices.List) - 1; choice < last; choice++ {
 		choiceRate := choices.List[choice].TotalWeight()
-		if random < choiceRate {
+		if remainingRate < choiceRate {
 			break
 		}
-		random -= choiceRate
+		remainingRate -= choiceRate
 	}
-	transition, err = choices.List[choice].Draw(random, rng.Float64)
+	transition, err = choices.List[choice].Draw(remainingRate, rng.Float64)
 	return choice, transition, sojourn, err
 }
 

@@ -203,20 +203,20 @@ func (reader *recordReader) parseProbabilityAndTime(parsed *recordRow, texts []s
 	return nil
 }
 
-// parseState returns the values of the variables in a row. texts and positions are the columns of the row.
+// parseState returns the values of the variables in a row. texts has the texts of the columns, and positions has where they begin in the line.
 func (reader *recordReader) parseState(texts []string, positions []int) ([]int32, error) {
 	state := make([]int32, len(reader.variableColumns))
-	for slot, i := range reader.variableColumns {
-		variable := &reader.program.Vars[slot]
-		value, ok := parseValue(variable.Type, texts[i])
+	for i, column := range reader.variableColumns {
+		variable := &reader.program.Vars[i]
+		value, ok := parseValue(variable.Type, texts[column])
 		if !ok {
 			wanted := "an integer"
 			if variable.Type == sema.Bool {
 				wanted = "true or false"
 			}
-			return nil, reader.formatError(positions[i], "found %q for %s, want %s", texts[i], variable.Name, wanted)
+			return nil, reader.formatError(positions[column], "found %q for %s, want %s", texts[column], variable.Name, wanted)
 		}
-		state[slot] = value
+		state[i] = value
 	}
 	return state, nil
 }
@@ -241,8 +241,8 @@ func parseValue(variableType sema.Type, text string) (parsed int32, ok bool) {
 		}
 		return 0, false
 	}
-	n, err := strconv.ParseInt(text, 10, 32)
-	return int32(n), err == nil
+	number, err := strconv.ParseInt(text, 10, 32)
+	return int32(number), err == nil
 }
 
 // initialState returns the initial state of the model that equals the first row of the record. It is an error if there is none.
@@ -311,20 +311,21 @@ type candidateStep struct {
 func (drawer *pathDrawer) matchingSteps(recordedRow *recordRow, choices *compile.Choices) (matching []candidateStep, others []string, err error) {
 	const maxOthers = 4
 	program := drawer.source.Program()
-	for i := range choices.List {
-		if _, err := choices.List[i].ListFirst(maxOthers); err != nil {
+	for choiceIndex := range choices.List {
+		choice := &choices.List[choiceIndex]
+		if _, err := choice.ListFirst(maxOthers); err != nil {
 			return nil, nil, err
 		}
-		if _, err := choices.List[i].Find(recordedRow.state); err != nil {
+		if _, err := choice.Find(recordedRow.state); err != nil {
 			return nil, nil, err
 		}
-		for j, transition := range choices.List[i].Transitions {
-			step := Step{Choice: i, Choices: len(choices.List), Probability: drawer.normalisedWeight(choices, transition.Weight)}
-			step.Action, step.Module = drawer.source.Action(i, j)
+		for transitionIndex, transition := range choice.Transitions {
+			step := Step{Choice: choiceIndex, Choices: len(choices.List), Probability: drawer.normalisedWeight(choices, transition.Weight)}
+			step.Action, step.Module = drawer.source.Action(choiceIndex, transitionIndex)
 			action := ActionText(program, &step)
 			isSameAction := recordedRow.action == "" || recordedRow.action == action
 			if isSameAction && slices.Equal(transition.Target, recordedRow.state) {
-				matching = append(matching, candidateStep{step, j})
+				matching = append(matching, candidateStep{step, transitionIndex})
 			} else if len(others) < maxOthers {
 				others = appendIfNew(others, action+" to "+compile.StateText(program, transition.Target))
 			}
@@ -341,8 +342,8 @@ func appendIfNew(list []string, text string) []string {
 	return append(list, text)
 }
 
-// selectCandidate selects one of several steps that lead to a recorded row: the first with the recorded probability, else the first with a
-// greater probability, else the last. In the last two cases, in a Markov chain, the result has the sum of the probabilities of all candidates.
+// selectCandidate selects one of several steps that lead to a recorded row: the first step with the recorded probability, else the first with at
+// least this probability, else the last. In the last two cases, in a Markov chain, the result has the sum of the probabilities of all candidates.
 func (drawer *pathDrawer) selectCandidate(candidates []candidateStep, recordedRow *recordRow, choices *compile.Choices) (*Step, int) {
 	sum := 0.0
 	selected := &candidates[0]

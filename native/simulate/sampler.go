@@ -20,8 +20,8 @@ type sampler struct {
 	reportProgress func()
 }
 
-// drawAll draws the samples in parallel, and passes their outcomes to countOutcome in order. It stops if countOutcome returns false, if all samples
-// are drawn, or if the context ends.
+// drawAll draws the samples from firstSample to endSample-1 in parallel, and passes their outcomes to countOutcome in order. It stops early if
+// countOutcome returns false, or if the context ends.
 func (s *sampler) drawAll(ctx context.Context) error {
 	return inorder.Run(ctx, inorder.Jobs[compile.Outcome]{
 		End:     s.endSample - s.firstSample,

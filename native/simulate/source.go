@@ -82,14 +82,15 @@ func (source *modelSource) StateRewards(state []int32) ([]float64, error) {
 	return source.earnedRewards(func(rewards *compile.Rewards) (float64, error) { return rewards.State(state) })
 }
 
-// earnedRewards returns evaluate(structure) for every reward structure of the model.
-func (source *modelSource) earnedRewards(evaluate func(*compile.Rewards) (float64, error)) ([]float64, error) {
+// earnedRewards returns, for each reward structure of the model, the reward that evaluate computes for it.
+func (source *modelSource) earnedRewards(evaluate func(structure *compile.Rewards) (float64, error)) ([]float64, error) {
 	earned := make([]float64, len(source.structures))
-	for i, rewards := range source.structures {
-		var err error
-		if earned[i], err = evaluate(rewards); err != nil {
+	for i, structure := range source.structures {
+		reward, err := evaluate(structure)
+		if err != nil {
 			return nil, err
 		}
+		earned[i] = reward
 	}
 	return earned, nil
 }

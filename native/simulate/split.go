@@ -38,8 +38,8 @@ func (c *checker) recordsOnlySummary() bool {
 	return isFixed && !c.objective.Reward
 }
 
-// recordPieces draws the samples of this part of a split check, piece by piece. For each piece it records either a summary, or a log with the
-// outcome of every sample.
+// recordPieces draws the samples of one process of a check that several processes share. For each piece of consecutive samples it records a summary,
+// or a log with the outcome of every sample.
 func (c *checker) recordPieces(ctx context.Context, s *sampler) error {
 	return c.opts.Split.Do(ctx, c.sampleStream(), func(piece *shard.Piece) (err error) {
 		s.firstSample, s.endSample = piece.First, piece.End
@@ -133,7 +133,7 @@ func failedPathOf(outcome *compile.Outcome) *failedPath {
 	return &failedPath{outcome.Status, outcome.Steps, outcome.Nondet, outcome.Overlap, outcome.Err}
 }
 
-// outcome converts the record of a failed path to an outcome. It is an error if the fields of the record contradict each other.
+// outcome converts the record of a path without a value to the outcome of a sample. It is an error if the fields of the record contradict each other.
 func (f *failedPath) outcome() (*compile.Outcome, error) {
 	hasValue := f.Status == compile.True || f.Status == compile.False
 	isKnown := f.Status <= compile.Failed
@@ -157,8 +157,8 @@ func (c *checker) newSummary() *pieceSummary {
 	return counts
 }
 
-// validate returns an error if the counts of a summary contradict each other, or if it has not the expected number of samples. After a failed
-// path the number may be smaller.
+// validate returns an error if the counts of a summary contradict each other, or if it does not have the expected number of samples. After a failed
+// path it may have fewer.
 func (summary *pieceSummary) validate(expected int64) error {
 	if !summary.hasValidSamples(expected) || !summary.hasValidCounts() || !summary.hasValidSteps() {
 		return fmt.Errorf("found an inconsistent summary of %d samples: %+v", expected, *summary)
@@ -208,7 +208,7 @@ func (c *checker) addSummary(summary *pieceSummary) bool {
 	return c.failedOutcome == nil
 }
 
-// merge adds the statistics of other paths.
+// merge adds the lengths of other paths to the statistics.
 func (lengths *stepStats) merge(other stepStats) {
 	switch {
 	case other.numPaths == 0: // nothing to add
@@ -256,8 +256,8 @@ func (log *sampleLog) addOutcome(outcome *compile.Outcome) {
 	}
 }
 
-// appendOutcome appends the encoded outcome of a sample to entry: flags, the number of steps and, for a reward, its value. The outcome of a
-// failed path is encoded as JSON.
+// appendOutcome appends the outcome of a sample to entry: a byte of flags, the number of steps and, if the property is a reward, the reward. A path
+// without a value gets one flag and JSON instead.
 func (log *sampleLog) appendOutcome(entry []byte, outcome *compile.Outcome) ([]byte, error) {
 	if outcome.Status != compile.True && outcome.Status != compile.False {
 		text, err := json.Marshal(failedPathOf(outcome))
@@ -289,12 +289,12 @@ func (log *sampleLog) compressedBytes() ([]byte, error) {
 	return log.buffer.Bytes(), log.err
 }
 
-// readLog decodes a log and passes its outcomes to countOutcome, in order, until countOutcome returns false. more is true if it never did. It is
-// an error if the log does not have the given number of samples.
-func readLog(data []byte, samples int64, reward bool, countOutcome func(*compile.Outcome) bool) (more bool, err error) {
+// readLog decodes a log and passes its outcomes to countOutcome, in order, until countOutcome returns false. more is true if it never did. hasRewards
+// says that each outcome has a reward. It is an error if the log does not have numSamples samples.
+func readLog(data []byte, numSamples int64, hasRewards bool, countOutcome func(*compile.Outcome) bool) (more bool, err error) {
 	reader := bufio.NewReader(flate.NewReader(bytes.NewReader(data)))
-	for range samples {
-		outcome, err := readSample(reader, reward)
+	for range numSamples {
+		outcome, err := readSample(reader, hasRewards)
 		if err != nil {
 			return false, err
 		}
@@ -303,13 +303,13 @@ func readLog(data []byte, samples int64, reward bool, countOutcome func(*compile
 		}
 	}
 	if _, err := reader.ReadByte(); err != io.EOF {
-		return false, fmt.Errorf("found more than %d samples", samples)
+		return false, fmt.Errorf("found more than %d samples", numSamples)
 	}
 	return true, nil
 }
 
-// readSample reads the outcome of one sample from a log.
-func readSample(reader *bufio.Reader, reward bool) (*compile.Outcome, error) {
+// readSample reads the outcome of one sample from a log. hasRewards says that the outcome has a reward.
+func readSample(reader *bufio.Reader, hasRewards bool) (*compile.Outcome, error) {
 	flags, err := reader.ReadByte()
 	if err != nil {
 		return nil, fmt.Errorf("the samples end early: %w", err)
@@ -326,7 +326,7 @@ func readSample(reader *bufio.Reader, reward bool) (*compile.Outcome, error) {
 		return nil, fmt.Errorf("found an invalid sample: flags %d, %d steps, %w", flags, steps, err)
 	}
 	outcome := newOutcome(flags, int64(steps))
-	if reward {
+	if hasRewards {
 		var bits [8]byte
 		if _, err := io.ReadFull(reader, bits[:]); err != nil {
 			return nil, fmt.Errorf("the samples end early: %w", err)

@@ -90,8 +90,8 @@ func (s *Stepper) newOption(choices *compile.Choices, choice, transition int) Op
 	}
 }
 
-// Take appends the step of an option to the path. The option must belong to the current state. In a model with continuous time it draws the
-// sojourn time.
+// Take appends the step of an option to the path. The option must be one of the current state. In a model with continuous time, Take draws how long
+// the path stays in the current state.
 func (s *Stepper) Take(option *Option) error {
 	step := option.step
 	if s.drawer.source.Program().Timed() {
@@ -141,7 +141,7 @@ func (s *Stepper) JumpTo(number int) error {
 	return nil
 }
 
-// Record returns the path up to the current state as a record, which another path can follow.
+// Record returns the path up to the current state as a record, so that another path can repeat its steps.
 func (s *Stepper) Record() *Record {
 	record := &Record{File: "the path"}
 	for i := range s.visits {

@@ -98,7 +98,7 @@ func (builder *objectiveBuilder) hasSampledConditions(expr sema.Expr) bool {
 	return false
 }
 
-// negatable translates the formula or the condition of a conditional probability to a monitor, and whether its result is negated.
+// translateNegatable translates the formula or the condition of a conditional probability to a monitor, and to whether its result is negated.
 func (builder *objectiveBuilder) translateNegatable(expr sema.Expr) negatable {
 	path := logic.PathOf(expr)
 	if path.Form == logic.Conditional || path.Form == logic.CostBounded {
@@ -163,7 +163,7 @@ func (builder *objectiveBuilder) setBudgets(stepwise *Stepwise, costs []sema.Cos
 	}
 }
 
-// budget converts a bound on a reward, or on steps, to the least and the greatest number of units that satisfy the bound.
+// unitBudget converts a bound on a reward, or on steps, to the least and the greatest number of units that satisfy the bound.
 func (builder *objectiveBuilder) unitBudget(cost sema.Cost) budget {
 	converted := budget{rewardIndex: max(cost.Struct, -1), high: noHigh}
 	if low := cost.Bound.Low; low != nil {
@@ -218,7 +218,8 @@ func (objective *Stepwise) needsRewards() bool {
 	case conditional:
 		return objective.formula.Kind != compile.Until && objective.formula.Kind != compile.Next
 	case rewardBounded:
-		return objective.earnsReward || slices.ContainsFunc(objective.budgets, func(b budget) bool { return b.rewardIndex >= 0 })
+		boundsReward := func(bound budget) bool { return bound.rewardIndex >= 0 } // a negative index stands for steps
+		return objective.earnsReward || slices.ContainsFunc(objective.budgets, boundsReward)
 	}
 	return true
 }

@@ -249,11 +249,11 @@ func (path *stepwisePath) takeStep() (stepEnd, error) {
 	return stepTaken, nil
 }
 
-// recordChoices counts that the path had to resolve nondeterminism, if count, the number of choices in its state, is at least 2. In a DTMC
-// several choices are overlapping commands.
-func (path *stepwisePath) recordChoices(count int) {
+// recordChoices counts a state in which the path has to resolve nondeterminism, if the state has at least two choices. In a DTMC several choices are
+// overlapping commands.
+func (path *stepwisePath) recordChoices(numChoices int) {
 	switch {
-	case count < 2 || path.isContinuous:
+	case numChoices < 2 || path.isContinuous: // nothing to resolve: in a CTMC the rates decide
 	case path.steps.Source.Program().Type == syntax.DTMC:
 		path.outcome.Overlap++
 	default:
@@ -264,9 +264,9 @@ func (path *stepwisePath) recordChoices(count int) {
 // negligible is the discount from which on a discounted reward is estimated by a path of a random length.
 const negligible = 0x1p-64
 
-// drawDiscounted draws a path and computes its discounted reward. Each step multiplies the discount by the factor d of the property, until the
-// discount is negligible. From then on the discount stays the same, and the path ends after each step with probability 1-d. The expected reward
-// of each step is the same as with the discount.
+// drawDiscounted draws a path and computes its discounted reward. After each step it multiplies the discount by the factor d of the property, until
+// the discount is negligible. From then on it keeps the discount, and instead ends the path after each step with probability 1-d. So the expected
+// reward of each step is the same.
 func (path *stepwisePath) drawDiscounted() error {
 	discount := 1.0
 	for path.objective.maxSteps < 0 || path.outcome.Steps < path.objective.maxSteps {
@@ -374,18 +374,18 @@ func (path *stepwisePath) unitsEarned(bound budget) (int64, error) {
 		return unitsPerOne, nil
 	}
 	reward := path.rewards[bound.rewardIndex]
-	if units, ok := path.unitsOfReward[reward]; ok {
-		return units, nil
+	if knownUnits, isKnown := path.unitsOfReward[reward]; isKnown {
+		return knownUnits, nil
 	}
-	exact, ok := new(big.Rat).SetString(strconv.FormatFloat(reward, 'f', -1, 64))
-	if ok {
-		exact.Mul(exact, new(big.Rat).SetInt64(unitsPerOne))
+	units, isFinite := new(big.Rat).SetString(strconv.FormatFloat(reward, 'f', -1, 64))
+	if isFinite {
+		units.Mul(units, new(big.Rat).SetInt64(unitsPerOne))
 	}
-	isNatural := ok && exact.IsInt() && exact.Sign() >= 0
-	if !isNatural || !exact.Num().IsInt64() || exact.Num().Int64() >= maxUnitSum {
+	isNatural := isFinite && units.IsInt() && units.Sign() >= 0
+	if !isNatural || !units.Num().IsInt64() || units.Num().Int64() >= maxUnitSum {
 		return 0, fmt.Errorf("found the reward %v of a step, sampling of reward bounds wants rewards with at most nine decimal places, or method states", reward)
 	}
-	path.unitsOfReward[reward] = exact.Num().Int64()
+	path.unitsOfReward[reward] = units.Num().Int64()
 	return path.unitsOfReward[reward], nil
 }
 
@@ -463,8 +463,8 @@ func (path *stepwisePath) conditionalPath() (accepted bool, err error) {
 	}
 }
 
-// decideSample reports whether the path can end, and whether it is accepted as the sample, because it satisfies the condition. If it is
-// accepted, the status of the outcome is set. Index 0 of the arrays is the condition, and index 1 the formula.
+// decideSample reports whether the path can end, and whether it is accepted as the sample because it satisfies the condition. If it is accepted,
+// decideSample sets the outcome of the sample. outcomes[0] and isDecided[0] are about the condition, outcomes[1] and isDecided[1] about the formula.
 func (path *stepwisePath) decideSample(outcomes *[2]compile.Outcome, isDecided [2]bool) (accepted, end bool) {
 	switch {
 	case !isDecided[0]:

@@ -34,13 +34,13 @@ func VarSlots(program *sema.Program, names []string) ([]int, error) {
 	return slots, nil
 }
 
-// WriteTable draws a path and writes it like PRISM's -simpath: a heading, then a row for each state.
+// WriteTable draws a path and writes it in the format of PRISM's option -simpath: a heading, then a row for each state.
 // A row has the action before the state, the step number, the time, the variables, and the rewards of the state and of the next step.
 // "-" stands for the missing action of the first state, "?" for the missing rewards of the last step.
-// The error comes from w.
+// The error comes from out.
 //
 // Source: PRISM's PathToText.
-func WriteTable(w io.Writer, path *Path, opts TableOptions) error {
+func WriteTable(out io.Writer, path *Path, opts TableOptions) error {
 	program := path.source.Program()
 	opts.Rewards = opts.Rewards && path.opts.Rewards
 	if opts.Separator == "" {
@@ -51,7 +51,7 @@ func WriteTable(w io.Writer, path *Path, opts TableOptions) error {
 			opts.Vars = append(opts.Vars, slot)
 		}
 	}
-	table := &tableWriter{writer: bufio.NewWriter(w), program: program, opts: opts}
+	table := &tableWriter{writer: bufio.NewWriter(out), program: program, opts: opts}
 	for visit := range path.Visits() {
 		if err := table.writeVisit(visit); err != nil {
 			return err

@@ -44,14 +44,14 @@ func (c *checker) warnResolution() {
 }
 
 // extremumNoun returns "minimum" or "maximum" for min or max, and a text such as "minmax value" for other extrema.
-func extremumNoun(e syntax.Extremum) string {
-	switch e {
+func extremumNoun(extremum syntax.Extremum) string {
+	switch extremum {
 	case syntax.Min:
 		return "minimum"
 	case syntax.Max:
 		return "maximum"
 	}
-	return fmt.Sprintf("%s value", e)
+	return fmt.Sprintf("%s value", extremum)
 }
 
 // warnEstimate adds warnings about the half-width that PRISM would print: if it is 0, if its confidence was computed from the samples, or if no

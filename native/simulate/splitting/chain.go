@@ -128,8 +128,8 @@ func (c *chain) statusOf(state []int32) (status, error) {
 	return failed, nil
 }
 
-// successors returns the successors of a state, each once, and the weights of the transitions to them. In a CTMC the weights are rates. In other
-// models they are probabilities, and each choice is equally likely.
+// successors returns the distinct successors of a state, and the weights of the transitions to them. In a CTMC the weights are rates. In other models
+// they are probabilities, and each choice is equally likely.
 func (c *chain) successors(choices *compile.Choices) (successors []int32, weights []float64, err error) {
 	for i := range choices.List {
 		scale := 1.0
@@ -141,12 +141,12 @@ func (c *chain) successors(choices *compile.Choices) (successors []int32, weight
 			if err != nil {
 				return nil, nil, err
 			}
-			k := slices.Index(successors, target)
-			if k < 0 {
-				k = len(successors)
+			index := slices.Index(successors, target)
+			if index < 0 {
+				index = len(successors)
 				successors, weights = append(successors, target), append(weights, 0)
 			}
-			weights[k] += scale * transition.Weight
+			weights[index] += scale * transition.Weight
 		}
 	}
 	return successors, weights, nil
@@ -160,38 +160,44 @@ func (c *chain) expandNode(nodeNumber int32) error {
 		return err
 	}
 	isUnlisted := slices.ContainsFunc(choices.List, func(choice compile.Choice) bool { return choice.Unlisted() })
-	if isUnlisted && c.importance != nil { // steps draw from the state itself
-		current := &c.nodes[nodeNumber]
-		current.isExpanded, current.numChoices, current.isUnlisted = true, len(choices.List), true
-		if c.isContinuous {
-			current.exitRate = c.exitRate(choices)
-		}
-		return nil
+	needsSuccessors := !isUnlisted || c.importance == nil // otherwise each step draws its successor from the state itself
+	var successors []int32
+	var weights []float64
+	switch {
+	case !isUnlisted:
+		successors, weights, err = c.successors(choices)
+	case needsSuccessors:
+		successors, weights, err = c.drawSuccessors(choices)
 	}
-	list := c.successors
-	if isUnlisted {
-		list = c.drawSuccessors
-	}
-	successors, weights, err := list(choices)
 	if err != nil {
 		return err
 	}
-	current := &c.nodes[nodeNumber]
-	current.isExpanded, current.numChoices, current.successors, current.isUnlisted = true, len(choices.List), successors, isUnlisted
+	current := &c.nodes[nodeNumber] // not earlier: finding successors appends to c.nodes
+	current.isExpanded, current.numChoices, current.isUnlisted = true, len(choices.List), isUnlisted
 	isAbsorbing := len(successors) == 0 || len(successors) == 1 && successors[0] == nodeNumber
-	if isAbsorbing && !isUnlisted {
-		current.status = failed
-		return nil
+	switch {
+	case isAbsorbing && !isUnlisted:
+		current.successors, current.status = successors, failed
+	case needsSuccessors:
+		current.setSuccessors(successors, weights)
+	case c.isContinuous:
+		current.exitRate = c.exitRate(choices)
 	}
-	for k := 1; k < len(weights); k++ {
-		weights[k] += weights[k-1]
-	}
-	current.exitRate = weights[len(weights)-1]
-	for k := range weights {
-		weights[k] /= current.exitRate
-	}
-	current.cumulativeProbabilities = weights
 	return nil
+}
+
+// setSuccessors stores the successors of a node with their cumulative probabilities, which are proportional to the weights. The sum of the weights
+// is the exit rate.
+func (n *node) setSuccessors(successors []int32, weights []float64) {
+	cumulative := weights
+	for i := 1; i < len(cumulative); i++ {
+		cumulative[i] += cumulative[i-1]
+	}
+	n.exitRate = cumulative[len(cumulative)-1]
+	for i := range cumulative {
+		cumulative[i] /= n.exitRate
+	}
+	n.successors, n.cumulativeProbabilities = successors, cumulative
 }
 
 // maxListed is the largest number of combinations of updates of a choice whose successors are listed.
@@ -200,8 +206,8 @@ const maxListed = 1 << 16
 // numDrawn is the number of successors that are drawn for the importance function if a state has too many for a list.
 const numDrawn = 64
 
-// drawSuccessors draws successors of a state. It returns those that it has drawn, and equal weights for each draw, which sum to the exit rate in a
-// CTMC and to 1 in other models.
+// drawSuccessors draws successors of a state that has too many for a list. It returns one successor for each draw, and equal weights, which sum to
+// the exit rate in a CTMC and to 1 in other models.
 func (c *chain) drawSuccessors(choices *compile.Choices) (successors []int32, weights []float64, err error) {
 	total := 1.0
 	if c.isContinuous {
@@ -227,24 +233,30 @@ func (c *chain) exitRate(choices *compile.Choices) float64 {
 	return rate
 }
 
-// drawTarget draws a choice, by its rate in a CTMC and uniformly in other models, and a transition of the choice. It returns the node of the target.
+// drawTarget draws a choice and a transition of this choice. It returns the number of the node for the target of the transition.
 func (c *chain) drawTarget(choices *compile.Choices, random *compile.Stream) (int32, error) {
-	picked, last := 0, len(choices.List)-1
-	if !c.isContinuous {
-		picked = int(random.Below(uint32(len(choices.List))))
-	} else {
-		for threshold := random.Unit() * c.exitRate(choices); picked < last; picked++ {
-			if threshold -= choices.List[picked].TotalWeight(); threshold < 0 {
-				break
-			}
-		}
-	}
-	choice := &choices.List[picked]
+	choice := c.drawChoice(choices, random)
 	transition, err := choice.Draw(random.Unit()*choice.TotalWeight(), random.Unit)
 	if err != nil {
 		return 0, err
 	}
 	return c.nodeNumber(choice.Transitions[transition].Target)
+}
+
+// drawChoice draws a choice: with a probability proportional to its rate in a CTMC, and uniformly in other models.
+func (c *chain) drawChoice(choices *compile.Choices, random *compile.Stream) *compile.Choice {
+	if !c.isContinuous {
+		return &choices.List[random.Below(uint32(len(choices.List)))]
+	}
+	remainingRate := random.Unit() * c.exitRate(choices)
+	last := len(choices.List) - 1
+	for i := range last {
+		remainingRate -= choices.List[i].TotalWeight()
+		if remainingRate < 0 {
+			return &choices.List[i]
+		}
+	}
+	return &choices.List[last]
 }
 
 // drawSuccessor draws a successor of an expanded node by its probability.
@@ -257,10 +269,10 @@ func (c *chain) drawSuccessor(nodeNumber int32, random *compile.Stream) (int32, 
 		}
 		return c.drawTarget(choices, random)
 	}
-	number := random.Unit()
-	// The comparison never returns 0. So the search finds the first sum greater than number.
-	index, _ := slices.BinarySearchFunc(current.cumulativeProbabilities, number, func(sum, number float64) int {
-		if sum > number {
+	uniform := random.Unit()
+	// The comparison never returns 0. So the search finds the first cumulative probability that is greater than uniform.
+	index, _ := slices.BinarySearchFunc(current.cumulativeProbabilities, uniform, func(cumulative, uniform float64) int {
+		if cumulative > uniform {
 			return 1
 		}
 		return -1

@@ -177,10 +177,10 @@ func (c *check) numReplications(ctx context.Context) (int64, error) {
 	return c.replicationsFor(halfWidth, pilot.moments.Variance())
 }
 
-// replicationsFor returns the number n of replications for a half-width: n = variance * (t / halfWidth)^2, where t is a quantile of Student's
-// distribution. The variance comes from pilot replications, so n is increased by 30 %.
+// replicationsFor returns the number of replications that are needed for a half-width: variance * (t / halfWidth)^2, where t is a quantile of
+// Student's distribution. Because the variance comes from few pilot replications, the result is 30 % greater.
 func (c *check) replicationsFor(halfWidth, variance float64) (int64, error) {
-	const reserve = 1.3 // the variance is estimated from few replications
+	const reserve = 1.3
 	quantile := stats.StudentQuantile(c.confidence(), pilotReplications-1)
 	needed := math.Ceil(reserve * variance * math.Pow(quantile/halfWidth, 2))
 	if needed > maxReplications {
@@ -199,7 +199,7 @@ type estimates struct {
 	greatestEstimate float64 // the greatest estimate
 }
 
-// checkTrust returns an error if the probability is not small, or if the variance is not reliable.
+// checkTrust returns an error if the probability is too great for splitting, or if the variance of the estimates is not reliable.
 func (e *estimates) checkTrust() error {
 	count, mean := e.moments.Count(), e.moments.Mean()
 	if mean > maxProbability {

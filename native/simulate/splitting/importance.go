@@ -114,7 +114,8 @@ func newGraph(c *chain, function *importance) *graph {
 	return &graph{chain: c, importance: function, vertices: map[string]int32{}}
 }
 
-// vertexOf returns the vertex that contains a node of the chain. It adds a vertex for a new key.
+// vertexOf returns the vertex that contains a node of the chain. Nodes with the same key, their values of the importance function's variables, share
+// a vertex. It adds a vertex for a new key.
 func (g *graph) vertexOf(nodeNumber int32) int32 {
 	node := &g.chain.nodes[nodeNumber]
 	key := g.importance.keyOf(node.state)
@@ -181,7 +182,7 @@ func (g *graph) addEdges(nodeNumber, vertex int32) {
 	}
 }
 
-// backwardOrder returns the vertices that can reach a target, without the targets, in the order of a backward breadth-first search.
+// backwardOrder returns the vertices from which a target can be reached, except the targets, in the order of a backward breadth-first search.
 func (g *graph) backwardOrder() []int32 {
 	predecessors := make([][]int32, len(g.keys))
 	var order []int32
@@ -195,7 +196,7 @@ func (g *graph) backwardOrder() []int32 {
 			order = append(order, int32(vertex))
 		}
 	}
-	targets := len(order)
+	numTargets := len(order)
 	for next := 0; next < len(order); next++ {
 		for _, vertex := range predecessors[order[next]] {
 			if !visited[vertex] {
@@ -204,11 +205,11 @@ func (g *graph) backwardOrder() []int32 {
 			}
 		}
 	}
-	return order[targets:]
+	return order[numTargets:]
 }
 
-// survivalProbability returns the probability that a path leaves a vertex before the time bound ends it. For this approximation the time bound is random,
-// with an exponential distribution whose mean is bound: rate / (rate + 1/bound).
+// survivalProbability approximates the probability that a path leaves a vertex within the time bound: rate / (rate + 1/bound). This is exact for an
+// exponentially distributed time bound with the mean bound.
 func (g *graph) survivalProbability(vertex int32, bound float64) float64 {
 	if math.IsInf(bound, 1) {
 		return 1

@@ -90,8 +90,8 @@ func nextLevel(drawn int, paths [][]importanceRecord) float64 {
 	return greatest[max(len(greatest)-int(levelShare*float64(drawn)), 0)]
 }
 
-// recordPaths draws paths from the positions starts. It returns how many paths it drew, and the records of the paths that rose above a level. If
-// too few paths did, it draws four times as many.
+// recordPaths draws paths from the positions in starts. It returns how many paths it drew, and the records of the paths whose importance rose above
+// a level. If too few paths rose above it, it draws four times as many, and forgets the first ones.
 func (w *walker) recordPaths(ctx context.Context, starts []position, level float64) (drawn int, paths [][]importanceRecord, err error) {
 	minImportance := max(level, w.chain.nodes[0].importance) + minProgress
 	for count := pilotPaths; count <= maxPilotPaths && len(paths) < minPaths; count *= 4 {
