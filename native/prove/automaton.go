@@ -12,7 +12,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// pathAutomaton translates Pmin or Pmax of a path formula to a vector of the certificate. The vector has an automaton for the formula.
+// pathAutomaton translates Pmin or Pmax of a path formula to a vector of the certificate: the probability from each state, with an automaton of the
+// formula. It returns the vector, or that the value is 1 minus the vector.
 func (translation *translation) pathAutomaton(expr sema.Expr, dir solve.Direction) (vectorValue, error) {
 	automaton := &certificate.Automaton{}
 	formula, err := translation.pathFormula(automaton, expr)
@@ -28,8 +29,8 @@ func (translation *translation) pathAutomaton(expr sema.Expr, dir solve.Directio
 	return vectorValue{translation.vectorIndex(vector), isComplement}, nil
 }
 
-// quantifyAutomaton translates E [f] or A [f] to a set of states of the certificate, and returns the index of the set. The vector of the set has
-// an automaton for f. A [f] is translated as !E [!f].
+// quantifyAutomaton translates E [f], or A [f] if forall is true, to a set of states of the certificate, and returns the index of the set. It uses an
+// automaton of f. A [f] is translated as !E [!f].
 func (translation *translation) quantifyAutomaton(forall bool, expr sema.Expr) (int, error) {
 	automaton := &certificate.Automaton{}
 	formula, err := translation.pathFormula(automaton, expr)
@@ -80,7 +81,7 @@ func (translation *translation) formulaWithoutNegation(automaton *certificate.Au
 	return &certificate.Formula{Op: booleanOp(binary.Op), Operand: left, SecondOperand: right}, err
 }
 
-// booleanOp returns the name that certificates have for a Boolean operator. The operators <=> and = of Booleans have the same name.
+// booleanOp returns the name of a Boolean operator in certificates. The operators <=> and = of Booleans have the same name.
 func booleanOp(op syntax.Op) string {
 	switch op {
 	case syntax.OpAnd:
@@ -96,18 +97,18 @@ func booleanOp(op syntax.Op) string {
 // maxPropositions is the number of propositions that a letter has bits for.
 const maxPropositions = 64
 
-// propositionOf returns the proposition of an automaton that is true in a set of states, given by its index in the certificate. If no
-// proposition has this set, it adds one.
+// propositionOf returns the atomic proposition that is true exactly in a set of states, given by its index in the certificate. It adds a proposition
+// to the automaton if none has this set.
 func propositionOf(automaton *certificate.Automaton, set int) *certificate.Formula {
 	if set == allStates {
 		return &certificate.Formula{Op: "true"}
 	}
-	i := slices.Index(automaton.Sets, set)
-	if i < 0 {
-		i = len(automaton.Sets)
+	proposition := slices.Index(automaton.Sets, set)
+	if proposition < 0 {
+		proposition = len(automaton.Sets)
 		automaton.Sets = append(automaton.Sets, set)
 	}
-	return &certificate.Formula{Op: "p", Prop: i}
+	return &certificate.Formula{Op: "p", Prop: proposition}
 }
 
 // temporalFormula translates a formula whose outermost operator is temporal, such as `a U<=5 b`, to a formula of the certificate.
@@ -144,8 +145,8 @@ func (translation *translation) withStepBound(formula *certificate.Formula, path
 	if path.Op == syntax.WeakUntil && path.Bound.Low != nil {
 		return nil, translation.unsupported(path.Expr, "a weak until (W) with a lower bound")
 	}
-	bounded := formula               // the operator that gets the bound
-	if path.Op == syntax.WeakUntil { // f W g is !((f & !g) U (!f & !g))
+	bounded := formula               // the operator that gets the step bound
+	if path.Op == syntax.WeakUntil { // f W g is !((f & !g) U (!f & !g)), so that only U needs a bound
 		left, right := formula.Operand, formula.SecondOperand
 		onlyLeft := &certificate.Formula{Op: "&", Operand: left, SecondOperand: negation(right)}
 		neither := &certificate.Formula{Op: "&", Operand: negation(left), SecondOperand: negation(right)}
@@ -174,11 +175,11 @@ func buildAutomaton(automaton *certificate.Automaton, coSafe bool) error {
 	if automaton.Condition != nil {
 		return buildConditionalAutomaton(automaton)
 	}
-	create := automata.New
+	newAutomaton := automata.New
 	if coSafe {
-		create = automata.NewPrefixes
+		newAutomaton = automata.NewPrefixes
 	}
-	source, err := create(automatonFormula(automaton.Formula), automata.Limits{States: maxAutomaton/len(automaton.Letters) + 1})
+	source, err := newAutomaton(automatonFormula(automaton.Formula), automata.Limits{States: maxAutomaton/len(automaton.Letters) + 1})
 	if err != nil {
 		return err
 	}
@@ -192,14 +193,14 @@ func buildAutomaton(automaton *certificate.Automaton, coSafe bool) error {
 		if err != nil {
 			return err
 		}
-		accepting := source.Accepting(state)
+		isAccepting := source.Accepting(state)
 		if coSafe {
 			jumps = nil
-			accepting = accepting && source.Class(state) == automata.Accepted
+			isAccepting = isAccepting && source.Class(state) == automata.Accepted
 		}
 		automaton.Next = append(automaton.Next, next)
 		automaton.Jumps = append(automaton.Jumps, jumps)
-		automaton.Accepting = append(automaton.Accepting, accepting)
+		automaton.Accepting = append(automaton.Accepting, isAccepting)
 	}
 	removeTransientJumps(automaton)
 	return nil
@@ -218,8 +219,8 @@ func successorsOf(source *automata.Automaton, state int, letters []uint64) ([]ui
 	return successors, nil
 }
 
-// jumpsOf returns the targets of the jumps of an automaton state to the accepting component, in increasing order. A state that already is in
-// that component jumps to itself.
+// jumpsOf returns the states of the accepting component to which an automaton state can jump, in increasing order. A state that is already in this
+// component jumps to itself.
 func jumpsOf(source *automata.Automaton, state int) ([]uint32, error) {
 	switch source.Class(state) {
 	case automata.Open:

@@ -9,8 +9,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// averageColumns computes the long-run average and the numbers that prove it, in rational arithmetic: the gain and a nonnegative bias of each
-// state. Without a reward structure, it computes the long-run probability of the states in right.
+// averageColumns computes the long-run average reward in rational arithmetic. It stores the numbers that prove it in the certificate: the gain and a
+// nonnegative bias of each state. Without a reward structure, it computes the long-run probability of the states in right.
 func (proof *vectorProof) averageColumns(right *sparse.Set) (*solve.Values, error) {
 	if proof.effort < exactValues {
 		return nil, errors.New("long-run averages need rational arithmetic")
@@ -29,8 +29,8 @@ func (proof *vectorProof) averageColumns(right *sparse.Set) (*solve.Values, erro
 		return nil, err
 	}
 	proof.setBoundColumns(values)
-	column := proof.shiftedBias(bias)
-	proof.LowerBias, proof.UpperBias = column, column
+	biasColumn := proof.shiftedBias(bias)
+	proof.LowerBias, proof.UpperBias = biasColumn, biasColumn
 	return values, nil
 }
 
@@ -116,8 +116,8 @@ func (proof *vectorProof) extendInequality(graph *sparse.Graph, reward *sparse.R
 	}
 }
 
-// gainMultiple returns the greatest ratio (increase of bias) / (decrease of gain) over all choices that decrease the gain. With
-// bias + gainMultiple * gain in place of the bias, the inequality of the bias also holds for these choices.
+// gainMultiple returns the greatest ratio (increase of the bias) / (decrease of the gain) over all choices that decrease the gain. These choices may
+// violate the inequality of the bias. With bias + gainMultiple * gain in place of the bias, they satisfy it.
 func (proof *vectorProof) gainMultiple(graph *sparse.Graph, reward *sparse.Reward, gain, bias []*big.Rat) *big.Rat {
 	multiple := new(big.Rat)
 	for s := range gain {
@@ -128,7 +128,8 @@ func (proof *vectorProof) gainMultiple(graph *sparse.Graph, reward *sparse.Rewar
 				continue
 			}
 			biasIncrease := proof.advantage(proof.rewardAndNext(graph, reward, s, choice, bias), new(big.Rat).Add(gain[s], bias[s]))
-			if ratio := biasIncrease.Quo(biasIncrease, gainDecrease); ratio.Cmp(multiple) > 0 {
+			ratio := biasIncrease.Quo(biasIncrease, gainDecrease)
+			if ratio.Cmp(multiple) > 0 {
 				multiple = ratio
 			}
 		}

@@ -41,8 +41,8 @@ func NewClaimFile() *ClaimFile {
 // and the error is a *result.Failure.
 func (file *ClaimFile) Add(property *Property) (int, error) {
 	numSets, numVectors := len(file.Sets), len(file.Vectors)
-	t := &translation{ClaimFile: file, property: property}
-	claim, err := t.claim(property.Expr)
+	translation := &translation{ClaimFile: file, property: property}
+	claim, err := translation.claim(property.Expr)
 	if err != nil {
 		file.truncate(numSets, numVectors)
 		return 0, err
@@ -72,9 +72,9 @@ func setKey(set *certificate.Set) string {
 
 // vectorKey returns a string that identifies a vector: equal vectors have equal keys, and different vectors have different keys.
 func vectorKey(vector *certificate.Vector) string {
-	var time, formula, sets string
+	var timeBound, formula, sets string
 	if vector.Timed != nil {
-		time = fmt.Sprint(vector.Timed.From, vector.Timed.To)
+		timeBound = fmt.Sprint(vector.Timed.From, vector.Timed.To)
 	}
 	if vector.Several != nil {
 		text, _ := json.Marshal(vector.Several.Objectives)
@@ -89,31 +89,31 @@ func vectorKey(vector *certificate.Vector) string {
 		formula = string(text)
 	}
 	return fmt.Sprint("vector ", vector.Kind, vector.IsMaximum, vector.Maximizer, vector.ExistsPath, vector.Left, vector.Right,
-		vector.Reward, vector.From, vector.To, " ", time, " ", sets, " ", formula, " ", vector.Discount, " ", vector.Shares)
+		vector.Reward, vector.From, vector.To, " ", timeBound, " ", sets, " ", formula, " ", vector.Discount, " ", vector.Shares)
 }
 
-// setIndex returns the index of a set, and adds the set if it is new.
+// setIndex returns the index of a set of states in the certificate, and adds the set if it is new.
 func (file *ClaimFile) setIndex(set certificate.Set) int {
 	key := setKey(&set)
-	i, isKnown := file.indexByKey[key]
+	index, isKnown := file.indexByKey[key]
 	if !isKnown {
-		i = len(file.Sets)
-		file.indexByKey[key] = i
+		index = len(file.Sets)
+		file.indexByKey[key] = index
 		file.Sets = append(file.Sets, set)
 	}
-	return i
+	return index
 }
 
-// vectorIndex returns the index of a vector, and adds the vector if it is new.
+// vectorIndex returns the index of a vector, the values of an operator in all states, in the certificate. It adds the vector if it is new.
 func (file *ClaimFile) vectorIndex(vector certificate.Vector) int {
 	key := vectorKey(&vector)
-	i, isKnown := file.indexByKey[key]
+	index, isKnown := file.indexByKey[key]
 	if !isKnown {
-		i = len(file.Vectors)
-		file.indexByKey[key] = i
+		index = len(file.Vectors)
+		file.indexByKey[key] = index
 		file.Vectors = append(file.Vectors, vector)
 	}
-	return i
+	return index
 }
 
 // complementIndex returns the index of the complement of set i. The complement of a complement is the original set.

@@ -5,7 +5,6 @@ package prove
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 
@@ -20,7 +19,7 @@ import (
 )
 
 // conditionalOptimum translates the minimal or maximal conditional probability of an MDP, such as Pmax=? [ a || b ], to a vector of the
-// certificate. path is a || b. The minimum is 1 minus the maximum for the negation of a.
+// certificate: the probability from each state. path is a || b. The minimum is 1 minus the maximum for the negation of a.
 func (translation *translation) conditionalOptimum(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if translation.property.Program.Type != syntax.MDP {
 		return vectorValue{}, translation.unsupported(path.Expr, "%s in %s", logic.Describe(path.Expr), noun.WithArticle(translation.property.Program.Type.String()))
@@ -34,17 +33,17 @@ func (translation *translation) conditionalOptimum(path *logic.Path, dir solve.D
 		return vectorValue{}, err
 	}
 	automaton.Formula = formula
-	if dir == solve.Min {
+	isComplement := dir == solve.Min
+	if isComplement {
 		automaton.Formula = negation(formula)
 	}
 	vector := certificate.Vector{Kind: certificate.MaxConditional, IsMaximum: true, Reward: -1, Automaton: automaton, ConditionalBounds: &certificate.ConditionalBounds{}}
-	return vectorValue{translation.vectorIndex(vector), dir == solve.Min}, nil
+	return vectorValue{translation.vectorIndex(vector), isComplement}, nil
 }
 
-// buildConditionalAutomaton builds the automaton of a conditional probability from two automata. Part 0 accepts the paths that satisfy the
-// formula and the condition, part 1 accepts the paths that violate the condition. The new automaton begins with a pair of states, one of each
-// part, and may jump once to a state of one part. Its states are numbered: first the pairs, then the states of part 0, then the states of part
-// 1.
+// buildConditionalAutomaton builds the automaton of a conditional probability from two automata, its parts. Part 0 accepts the paths that satisfy
+// the formula and the condition; part 1 accepts the paths that violate the condition. The new automaton begins in a pair of states, one of each
+// part, and may once jump to a state of one part. Its states are first all pairs, then the states of part 0, then the states of part 1.
 func buildConditionalAutomaton(automaton *certificate.Automaton) error {
 	parts := automaton.Parts()
 	for _, part := range parts {
@@ -118,8 +117,7 @@ type payoffProblem struct {
 const maxPayoffStates = 5000
 
 // maxConditional computes bounds of a maximal conditional probability in the initial state, and the columns of the certificate that prove them
-// (rule 11 of package certify). It returns bounds for each state. Other states have the same bounds if the columns prove them there too, else 0
-// and 1.
+// (rule 11 of package certify). It returns bounds for all states: those of the initial state where the columns prove them, else 0 and 1.
 func (proof *vectorProof) maxConditional() (*solve.Values, error) {
 	problem, err := proof.newPayoffProblem()
 	if err != nil {
@@ -130,7 +128,7 @@ func (proof *vectorProof) maxConditional() (*solve.Values, error) {
 		return nil, err
 	}
 	if !isCertain {
-		if err := problem.findBracket(); err != nil {
+		if err := problem.findBounds(); err != nil {
 			return nil, err
 		}
 	}
@@ -173,8 +171,8 @@ func (proof *vectorProof) newPayoffProblem() (*payoffProblem, error) {
 	return &payoffProblem{proof: proof, product: product, graph: product.Prover.graph, start: int(proof.indexOf(initial[0]))}, nil
 }
 
-// endPayoff returns the payoff of a path that ends in a pair: 1 if it satisfies the formula and the condition, violationPayoff if it violates the condition,
-// and 0 if it cannot end there.
+// endPayoff returns the payoff of a path that ends in a pair of a state and an automaton state: 1 if it satisfies the formula and the condition,
+// violationPayoff if it violates the condition, and 0 if it cannot end there.
 func (problem *payoffProblem) endPayoff(pair int, violationPayoff *big.Rat) *big.Rat {
 	switch {
 	case problem.product.targets.Has(pair):
@@ -268,7 +266,7 @@ func (problem *payoffProblem) isBelow(payoff *big.Rat) (bool, error) {
 func (problem *payoffProblem) bisect() (lower, upper *big.Rat, err error) {
 	upper = big.NewRat(1, 1)
 	relativeWidth := new(big.Rat).SetFloat64(problem.proof.opts.epsilon() / 2)
-	leastUpper, half := math.Ldexp(1, -60), big.NewRat(1, 2)
+	leastUpper, half := 0x1p-60, big.NewRat(1, 2)
 	for {
 		middle := new(big.Rat).Set(upper)
 		if lower != nil {
@@ -296,8 +294,8 @@ func (problem *payoffProblem) bisect() (lower, upper *big.Rat, err error) {
 	}
 }
 
-// findBracket computes bounds of the maximal conditional probability by bisection, and sets the columns of the certificate that prove them.
-func (problem *payoffProblem) findBracket() error {
+// findBounds computes bounds of the maximal conditional probability by bisection, and sets the columns of the certificate that prove them.
+func (problem *payoffProblem) findBounds() error {
 	lower, upper, err := problem.bisect()
 	if err != nil {
 		return err
@@ -318,8 +316,8 @@ func (problem *payoffProblem) findBracket() error {
 	return nil
 }
 
-// findCertain checks whether the conditional probability is 1 for a simple reason: some scheduler ends almost every path with a payoff, and some
-// paths with payoff 1. If so, it sets the columns that prove the value 1, and returns true.
+// findCertain reports whether the maximal conditional probability is 1 for a simple reason: some scheduler ends almost every path in a pair with a
+// payoff, and some paths in a pair with payoff 1. If so, it sets the columns of the certificate that prove the value 1.
 func (problem *payoffProblem) findCertain() (bool, error) {
 	numPairs := problem.graph.NumStates()
 	endPairs := problem.product.targets.Union(problem.product.excluded)
@@ -329,7 +327,8 @@ func (problem *payoffProblem) findCertain() (bool, error) {
 	}
 	usableChoices, half := problem.graph.ChoicesWithin(alwaysEnding), big.NewRat(1, 2)
 	lowerPayoffs, err := problem.payoffs(half, usableChoices)
-	if err != nil || lowerPayoffs[problem.start].Cmp(half) <= 0 {
+	someEndsWithOne := err == nil && lowerPayoffs[problem.start].Cmp(half) > 0
+	if !someEndsWithOne {
 		return false, err
 	}
 	one := big.NewRat(1, 1)
@@ -339,8 +338,8 @@ func (problem *payoffProblem) findCertain() (bool, error) {
 	return true, nil
 }
 
-// setColumns sets the columns of the certificate: the expected payoffs for both bounds, and the layers of the losing runs. It also ranks the
-// pairs in which continuing the path with usable choices is better than ending it.
+// setColumns sets the columns of the certificate: the expected payoffs of the pairs for both bounds, and the layers of the runs that do not win. It
+// also ranks the pairs in which continuing the path with usable choices is better than ending it.
 func (problem *payoffProblem) setColumns(lowerPayoffs, upperPayoffs []*big.Rat, usableChoices *sparse.Set) {
 	lower, upper := problem.proof.ConditionalBounds.Lower, problem.proof.ConditionalBounds.Upper
 	numPairs := len(lowerPayoffs)

@@ -32,8 +32,8 @@ type confirmation struct {
 	atomicSets   map[int]certificate.Bits
 }
 
-// checkClaim returns nil if some property has the text that the claim quotes, and translates to the claim. Otherwise the error is about the last
-// property with this text.
+// checkClaim checks a claim of a certificate against the properties of the model: some property must have the text that the claim quotes, and must
+// translate to the claim. The error is about the last property with this text.
 func (confirmation *confirmation) checkClaim(claim *certificate.Claim, properties []*Property) error {
 	lastErr := fmt.Errorf("the model has no property %q", claim.Property)
 	for _, property := range properties {
@@ -150,8 +150,8 @@ func (confirmation *confirmation) equalVectors(certifiedIndex, translatedIndex i
 	return equalAutomata(certified.Automaton, translated.Automaton, certified.Kind == certificate.CoSafe)
 }
 
-// equalFields reports whether two vectors are equal in the fields that do not refer to sets. It ignores Max in a model without
-// choices, and Reward in a probability.
+// equalFields reports whether two vectors are equal in the fields that do not refer to sets. It ignores IsMaximum in a model without choices, and
+// Reward in a probability.
 func (confirmation *confirmation) equalFields(certified, translated *certificate.Vector) bool {
 	hasChoices := confirmation.file.Model.Kind == certificate.MDP
 	switch {

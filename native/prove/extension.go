@@ -17,7 +17,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// discountedReward translates a discounted reward to a vector of the certificate. vector has the reward structure and the direction.
+// discountedReward translates a discounted reward to a vector of the certificate: the expected reward from each state. The argument vector has the
+// reward structure and says whether the reward is a minimum or a maximum.
 func (translation *translation) discountedReward(formula *logic.Formula, vector certificate.Vector) (vectorValue, error) {
 	objective := formula.Objective
 	if !translation.property.Program.IsDTMCOrMDP() {
@@ -34,8 +35,8 @@ func (translation *translation) discountedReward(formula *logic.Formula, vector 
 	return vectorValue{vector: translation.vectorIndex(vector)}, err
 }
 
-// conditionalProbability translates a conditional probability P [ a || b ] to a vector of the certificate. In a Markov chain the vector has two
-// shares: the probability of a & b, and the probability of !a & b.
+// conditionalProbability translates a conditional probability P [ a || b ] to a vector of the certificate: the probability from each state. In a
+// Markov chain it is computed from two other vectors, its shares: the probabilities of a & b and of !a & b.
 func (translation *translation) conditionalProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if kind := translation.property.Program.Type; kind != syntax.DTMC && kind != syntax.CTMC {
 		return translation.conditionalOptimum(path, dir)
@@ -51,7 +52,7 @@ func (translation *translation) conditionalProbability(path *logic.Path, dir sol
 	return vectorValue{vector: translation.vectorIndex(vector)}, nil
 }
 
-// rewardBoundedProbability translates F or U with bounds on rewards to a vector of the certificate.
+// rewardBoundedProbability translates the probability of F or U with bounds on rewards to a vector of the certificate, with a value for each state.
 func (translation *translation) rewardBoundedProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if !translation.property.Program.IsDTMCOrMDP() {
 		return vectorValue{}, translation.unsupported(path.Expr, "%s, want a DTMC or an MDP", logic.Describe(path.Expr))
@@ -72,8 +73,8 @@ func (translation *translation) rewardBoundedProbability(path *logic.Path, dir s
 	return vectorValue{vector: translation.vectorIndex(vector)}, nil
 }
 
-// rewardWithinBounds translates an expected reward that a path earns only while bounds on rewards hold. vector has the reward structure and the
-// direction.
+// rewardWithinBounds translates an expected reward that a path earns only while bounds on rewards hold to a vector of the certificate. The argument
+// vector has the reward structure and says whether the reward is a minimum or a maximum.
 func (translation *translation) rewardWithinBounds(formula *logic.Formula, vector certificate.Vector) (vectorValue, error) {
 	objective := formula.Objective
 	if !translation.property.Program.IsDTMCOrMDP() {
@@ -101,7 +102,7 @@ func (translation *translation) addBudgets(budgets *certificate.Budgets, expr se
 	return nil
 }
 
-// budget translates a bound on a reward or on steps.
+// budget translates a bound on a reward or on steps to the form that certificates have for it.
 func (translation *translation) budget(cost sema.Cost) (certificate.Budget, error) {
 	budget := certificate.Budget{Reward: max(cost.Struct, -1), LowStrict: cost.Bound.IsLowStrict, HighStrict: cost.Bound.IsHighStrict}
 	var err error
@@ -177,7 +178,8 @@ func (discounted *discountedBounds) inductiveBounds(values *solve.Values) (*solv
 	return result, nil
 }
 
-// improveEstimates applies value iteration to the estimates, until a sweep changes them only by rounding errors, or the limit of sweeps is exceeded.
+// improveEstimates improves the estimates by value iteration, until a sweep over all states changes them only by rounding errors, or the limit of
+// sweeps is reached.
 func (discounted *discountedBounds) improveEstimates(estimates []float64) error {
 	lastChange := math.Inf(1)
 	for range maxDiscountedSweeps {
@@ -198,8 +200,8 @@ func (discounted *discountedBounds) improveEstimates(estimates []float64) error 
 	return nil
 }
 
-// margin returns a distance from the estimates at which bounds are inductive: r / (1-d) plus the rounding errors of the bounds. r is the
-// greatest change of an estimate by an exact application of the equations, and d is the discount factor.
+// margin returns a number such that the estimates minus and plus this number are inductive bounds: r / (1-d) plus the rounding errors of the bounds.
+// r is the greatest change of an estimate by one exact step of value iteration, and d is the discount factor.
 func (discounted *discountedBounds) margin(estimates []float64) float64 {
 	residual := new(big.Rat)
 	for s := range estimates {
@@ -241,7 +243,7 @@ func (discounted *discountedBounds) optimum(values []float64, s int) float64 {
 	return bestSum
 }
 
-// changeOf returns by how much an exact application of the equations changes the value of state s, as an absolute value.
+// changeOf returns the absolute value by which one step of value iteration, in rational arithmetic, changes the value of state s.
 func (discounted *discountedBounds) changeOf(values []float64, s int) *big.Rat {
 	first, end := discounted.proof.graph.Choices(s)
 	var bestSum *big.Rat
@@ -272,8 +274,8 @@ type budgetProduct struct {
 	targets *sparse.Set
 }
 
-// budgetColumns computes the columns of an until formula or a reward with bounds on rewards. It uses the product of the model with the rewards
-// that the path has collected. It returns the values of the model's states.
+// budgetColumns computes bounds of an until formula or of a reward with bounds on rewards, and the columns of the certificate that prove them. It uses
+// the product of the model with the rewards that the path has collected. It returns the values of the model's states.
 func (proof *vectorProof) budgetColumns(left, right *sparse.Set) (*solve.Values, error) {
 	if proof.Kind == certificate.RewardWithinBounds {
 		left, right = sparse.FullSet(proof.graph.NumStates()), sparse.NewSet(proof.graph.NumStates())

@@ -41,7 +41,7 @@ func (table *numbers) indexOf(number *big.Rat) uint32 {
 	return index
 }
 
-// Model converts a state space with rational weights, and all its rewards, to the model of a certificate.
+// Model converts a state space with fractions as weights, and all its rewards, to the model of a certificate.
 func Model(space *explicit.Space) (*certificate.Model, error) {
 	prover, err := New(space, Options{Ordered: true})
 	if err != nil {
@@ -99,7 +99,7 @@ func (prover *Prover) addChoices() {
 	}
 }
 
-// addChoice adds the transitions of choice c of state s to the model of the certificate. weightIndexes has the index of each weight in the
+// addChoice adds the transitions of a choice of state s to the model of the certificate. weightIndexes has the index of each weight in the
 // certificate's table of numbers.
 func (prover *Prover) addChoice(s, choice int, weightIndexes []uint32) {
 	model, certificateModel := prover.graph.Model, prover.Model

@@ -110,7 +110,7 @@ func (proof *vectorProof) newWeightSearch() (*weightSearch, error) {
 	}
 	search := &weightSearch{proof: proof, product: multiProduct, maxValues: make([][]*big.Rat, len(proof.Several.Objectives))}
 	productGraph := sparseGraph(multiProduct.Model)
-	costlessChoices := sparse.FullSet(productGraph.NumChoices())
+	costlessChoices := sparse.FullSet(productGraph.NumChoices()) // the choices without a minimised reward
 	for i, objective := range proof.Several.Objectives {
 		reward := sparseReward(multiProduct.Rewards[i])
 		if objective.Maximised {
@@ -151,8 +151,8 @@ func (search *weightSearch) exactOptions() solve.Options {
 	return solve.Options{Exact: true, MaxWork: maxWork, Scheduler: true}
 }
 
-// lowerColumn computes the column of lower bounds with its ranks and layers. The bound of a state is the minimal expected sum of the minimised
-// rewards: the function x of package several.
+// lowerColumn computes the column of lower bounds, with the ranks and layers that prove them. The bound of a state is the minimal expected sum of the
+// minimised rewards; package several calls it x.
 func (search *weightSearch) lowerColumn(productGraph *sparse.Graph) error {
 	reward := sparseReward(search.product.MinimisedRewards())
 	values, err := solve.TotalReward(search.proof.ctx, productGraph, reward, solve.Min, search.exactOptions())
@@ -191,8 +191,8 @@ func exactColumn(values *solve.Values) *certificate.Values {
 	return column
 }
 
-// upperColumn sets the column of upper bounds, its shift and its factor. The bound of a state, minus the shift, bounds the weighted sum of the
-// objectives from that state on: it is the function y of package several. If weights is nil, there is no column.
+// upperColumn sets the column of upper bounds. The bound of a state, minus a constant shift that makes all bounds nonnegative, is an upper bound of
+// the weighted sum of the objectives from that state on; package several calls it y. If weights is nil, upperColumn does nothing.
 func (search *weightSearch) upperColumn(weights []*big.Rat) error {
 	if weights == nil {
 		return nil

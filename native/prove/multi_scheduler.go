@@ -13,24 +13,23 @@ import (
 // weightedCosts returns the weighted cost of each choice of search.graph, the product with an end state, as a reward structure.
 func (search *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
 	costs := make([]*big.Rat, search.graph.NumChoices())
-	for c := range costs {
-		costs[c] = new(big.Rat)
+	for choice := range costs {
+		costs[choice] = new(big.Rat)
 	}
 	for s := range search.product.NumStates() {
-		c, _ := search.graph.Choices(s)
+		firstInGraph, _ := search.graph.Choices(s)
 		first, end := search.product.Model.Choices(s)
 		for choice := first; choice < end; choice++ {
-			costs[c] = search.weightedCost(weights, s, choice)
-			c++
+			costs[firstInGraph+choice-first] = search.weightedCost(weights, s, choice)
 		}
 		hasChoiceToEnd := search.endComponents.ID[s] != sparse.None
 		if hasChoiceToEnd { // this choice earns no further maximised reward, so it loses the maxima
-			costs[c] = search.greatestSum(weights, s)
+			costs[firstInGraph+end-first] = search.greatestSum(weights, s)
 		}
 	}
-	costIndexes := make([]uint32, len(costs)) // the cost of choice c has index c
-	for c := range costIndexes {
-		costIndexes[c] = uint32(c)
+	costIndexes := make([]uint32, len(costs)) // each choice has its own cost
+	for choice := range costIndexes {
+		costIndexes[choice] = uint32(choice)
 	}
 	return sparseReward(certificate.NewRewards(costIndexes, costs))
 }
@@ -45,8 +44,9 @@ func (search *weightSearch) weightedCost(weights []*big.Rat, s, choice int) *big
 	return sum
 }
 
-// choiceCost returns the cost of a product choice in state s for one objective. For a minimised objective it is the reward of the choice. For a
-// maximised objective it is max(s) - reward - sum of P(t) max(t): the decrease of the maximum that can still be earned.
+// choiceCost returns the cost of a choice in state s of the product for one objective. For a minimised objective it is the reward of the choice. For a
+// maximised objective it is max(s) - reward - sum of P(t) max(t) over the successors t: by how much the choice lowers the maximal reward that can
+// still be earned.
 func (search *weightSearch) choiceCost(objective, s, choice int) *big.Rat {
 	rewards, maxValue := search.product.Rewards[objective], search.maxValues[objective]
 	reward := rewards.Fractions[rewards.FractionIndex[choice]]
@@ -98,7 +98,7 @@ func (search *weightSearch) addScheduler(weights []*big.Rat) error {
 func (search *weightSearch) productScheduler(choices []uint32) []uint32 {
 	model := search.product.Model
 	indexes := make([]uint32, model.NumStates())
-	staying := make(map[uint32]bool) // end components from which the scheduler goes to the end state
+	endedComponents := make(map[uint32]bool) // the end components from which the scheduler goes to the end state
 	for s := range indexes {
 		if choices[s] == sparse.None {
 			continue
@@ -108,11 +108,11 @@ func (search *weightSearch) productScheduler(choices []uint32) []uint32 {
 		productFirst, productEnd := model.Choices(s)
 		leadsToEnd := int(indexes[s]) == productEnd-productFirst
 		if leadsToEnd {
-			staying[search.endComponents.ID[s]] = true
+			endedComponents[search.endComponents.ID[s]] = true
 		}
 	}
 	for s := range indexes {
-		if id := search.endComponents.ID[s]; id != sparse.None && staying[id] {
+		if component := search.endComponents.ID[s]; component != sparse.None && endedComponents[component] {
 			indexes[s] = search.stayingChoice(s, indexes[s])
 		}
 	}
@@ -157,8 +157,8 @@ func (search *weightSearch) evaluateScheduler(ctx context.Context, scheduler []u
 	return point, values, nil
 }
 
-// earningRanks returns, for a maximised objective under a scheduler, the distance of each state to a state with a positive reward. For a
-// minimised objective it returns nil.
+// earningRanks returns, for a maximised objective under a scheduler, the distance of each state to a state in which a reward is earned, or in which
+// the value is already 0. For a minimised objective it returns nil.
 func (search *weightSearch) earningRanks(objective, scheduler int, values *solve.Values) ([]uint32, error) {
 	if !search.proof.Several.Objectives[objective].Maximised {
 		return nil, nil

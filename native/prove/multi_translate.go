@@ -33,7 +33,8 @@ func (translation *translation) translateMultiObjective(formula *logic.Formula) 
 	return vectorValue{translation.vectorIndex(certificate.Vector{Kind: certificate.Objectives, Reward: -1, Several: several}), isComplement}, nil
 }
 
-// objective translates an operand of multi(...). If isNegated is true, the objective has the value 1 minus the probability of the operand.
+// objective translates an operand of multi(...) to an objective of a certificate. If isNegated is true, the value of the objective is 1 minus the
+// probability of the operand.
 func (translation *translation) objective(expr sema.Expr) (objective certificate.Objective, isNegated bool, err error) {
 	objective = certificate.Objective{Reward: -1, Steps: -1}
 	formula := logic.FormulaOf(expr)

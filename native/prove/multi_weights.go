@@ -13,7 +13,7 @@ import (
 // linear programs over the known schedulers, and then adds a scheduler that is optimal for the weights. If no objective is a query, it stops at
 // the first mixture that satisfies the bounds, and returns no weights.
 func (search *weightSearch) findWeights() (weights, shares []*big.Rat, err error) {
-	for { // this terminates: each round finds a new one of finitely many schedulers
+	for { // ends, because each round finds a new scheduler and there are finitely many
 		var isFeasible bool
 		weights, shares, isFeasible, err = search.solvePrograms()
 		if err != nil {
@@ -100,11 +100,11 @@ func (search *weightSearch) bestMixture(queryIndex int) (shares []*big.Rat, err 
 	one := big.NewRat(1, 1)
 	var sum []solve.Term
 	for scheduler, point := range search.points {
-		gain := new(big.Rat)
+		queryValue := new(big.Rat)
 		if queryIndex >= 0 {
-			gain = point[queryIndex]
+			queryValue = point[queryIndex]
 		}
-		program.Objective = append(program.Objective, gain)
+		program.Objective = append(program.Objective, queryValue)
 		sum = append(sum, solve.Term{Variable: scheduler, Coefficient: one})
 	}
 	program.AddRow(one, sum...)
@@ -130,7 +130,7 @@ func (search *weightSearch) addBound(program *solve.LinearProgram, objective int
 	program.AddRow(search.lowerLimit(objective), append(nonzeroTerms(values), slack)...)
 }
 
-// nonzeroTerms returns the left side of a linear equation, in which variable i has the coefficient coefficients[i].
+// nonzeroTerms returns the terms of the sum of coefficients[i] * variable i, without the terms whose coefficient is 0.
 func nonzeroTerms(coefficients []*big.Rat) []solve.Term {
 	var terms []solve.Term
 	for i, coefficient := range coefficients {

@@ -23,8 +23,8 @@ type product struct {
 	excluded *sparse.Set
 }
 
-// pathColumns computes the columns of a path formula or a co-safe reward on the product with an automaton. It returns the values of the model's
-// states.
+// pathColumns computes bounds of a path formula or of a co-safe reward on the product with an automaton, and the columns of the certificate that prove
+// them. It returns the values of the model's states.
 func (proof *vectorProof) pathColumns() (*solve.Values, error) {
 	product, err := proof.automatonProduct()
 	if err != nil {
@@ -47,8 +47,8 @@ func (proof *vectorProof) pathColumns() (*solve.Values, error) {
 	return proof.stateValues(values), nil
 }
 
-// stateValues returns the values of the model's states from the values of all pairs of a product. Pair k, for k up to the number of states, is
-// the initial pair of state k in the order of the certificate.
+// stateValues returns the values of the model's states from the values of all pairs of a product. The first pairs are the initial pairs of the states,
+// in the order of the certificate.
 func (proof *vectorProof) stateValues(pairValues *solve.Values) *solve.Values {
 	numStates := proof.graph.NumStates()
 	result := &solve.Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates), Converged: pairValues.Converged}
@@ -155,7 +155,7 @@ func (product *product) addRuns(proof *vectorProof) error {
 	}
 	product.graph = sparseGraph(runs.Model)
 	proof.WinningRanks = product.winningRanks()
-	run := 0 // the first runs are the targets of the jumps of the pairs, in order
+	run := 0 // the first runs are the targets of the jumps of the pairs, in the order of the pairs
 	for pair, automatonState := range product.pairs.AutomatonState {
 		for _, target := range automaton.Jumps[automatonState] {
 			isWinning := proof.WinningRanks[run] != unranked
@@ -195,8 +195,9 @@ func sparseGraph(model *certificate.Model) *sparse.Graph {
 	return sparse.NewGraph(result)
 }
 
-// winningRanks returns the rank of each winning run: from there some scheduler visits accepting runs infinitely often. The rank is the distance
-// to an accepting run within the winning runs. Other runs are unranked.
+// winningRanks returns the rank of each winning run. A run is a state of the product with the accepting component of the automaton; it is winning if
+// some scheduler visits accepting runs infinitely often from there. The rank is the distance to an accepting run within the winning runs. Other
+// runs are unranked.
 func (product *product) winningRanks() []uint32 {
 	candidateRuns := sparse.FullSet(product.graph.NumStates())
 	for { // a greatest fixed point: runs that cannot reach an accepting run inside are removed
@@ -211,7 +212,8 @@ func (product *product) winningRanks() []uint32 {
 	}
 }
 
-// acceptingRuns returns the accepting runs of a set that have at least one of the given choices.
+// acceptingRuns returns the accepting runs in a set of runs that have at least one of the given choices. A run is a state of the product with the
+// accepting component of the automaton.
 func (product *product) acceptingRuns(runs, choices *sparse.Set) *sparse.Set {
 	accepting := sparse.NewSet(product.graph.NumStates())
 	for run := range runs.All() {
@@ -239,8 +241,8 @@ func rankedStates(ranks []uint32) *sparse.Set {
 	return result
 }
 
-// losingLayers returns layers that prove that runs are not winning. It gives a layer to the runs whose pair has an upper bound less than the
-// payoff of their part of the automaton.
+// losingLayers returns layers that prove that runs are not winning. A run is a state of the product with the accepting component of the automaton. It
+// gets a layer if the upper bound of its pair is less than the payoff of its part of the automaton.
 func (product *product) losingLayers(upper *certificate.Values, payoffs [2]*big.Rat) []uint32 {
 	if product.graph == nil {
 		return nil

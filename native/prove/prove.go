@@ -159,8 +159,8 @@ func (prover *Prover) guessExponent(claim *certificate.Claim, guess float64) {
 	prover.exponents[claim.Vector] = exponent + 2
 }
 
-// proveNarrowly proves a claim with increasing efforts, until the relative width of its interval is at most epsilon. If no effort suffices, it
-// keeps the narrowest proof. If all efforts fail, it returns the last error. The error can also be ctx.Err().
+// proveNarrowly proves a claim with more and more precise bounds, until the relative width of its interval is at most epsilon. If none are precise
+// enough, it keeps the proof with the narrowest interval. If all attempts fail, it returns the last error. The error can also be ctx.Err().
 func (prover *Prover) proveNarrowly(ctx context.Context, claim *certificate.Claim) error {
 	var bestProof *Prover // a copy with the narrowest proof so far, whose interval is still too wide
 	bestWidth := math.Inf(1)
@@ -243,8 +243,8 @@ func isComputedByChecker(vector certificate.Vector) bool {
 	return vector.Timed != nil
 }
 
-// Accepts checks a claim with another vector in place of its own. Proven must have returned the claim. The error says why the checker does not
-// accept the vector.
+// Accepts checks a claim that Proven has returned, with another vector in place of its own. The error says why the checker does not accept the
+// vector.
 func (prover *Prover) Accepts(ctx context.Context, claim int, vector certificate.Vector) error {
 	file, checkedClaim := prover.File, prover.Claims[claim]
 	file.Vectors = slices.Clone(file.Vectors)
@@ -269,8 +269,8 @@ func (e *NotAccepted) Unwrap() error { return e.Why }
 // errUndecided says that the bounds of a vector do not decide which states a set contains.
 var errUndecided = errors.New("the bounds of a value contain the number that it is compared with")
 
-// proveClaim computes the sets and the vector of a claim with some effort. It returns the relative width of the claim's interval, or 0 for a
-// claim about a set.
+// proveClaim computes the sets and the vector of a claim; currentEffort says how precisely. It returns the relative width of the claim's interval, or
+// 0 for a claim about a set.
 func (prover *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, currentEffort effort) (float64, error) {
 	states, err := prover.decidedSet(ctx, claim.OverSet, currentEffort)
 	if err != nil {
@@ -339,8 +339,8 @@ func decideClaim(claim *certificate.Claim, states *sparse.Set, membership member
 	return nil
 }
 
-// firstState returns a set with one state: the first of the given states in PRISM's order. If the certificate has another order, it changes the
-// claim to a claim about this state.
+// firstState returns a set with one state: the first of the given states in PRISM's order. If the states of the certificate are in another order, it
+// changes the claim to a claim about this state.
 func (prover *Prover) firstState(claim *certificate.Claim, states *sparse.Set) *sparse.Set {
 	first := -1
 	for s := range states.All() {
@@ -523,7 +523,7 @@ func (bounds *bounds) compareThreshold(relation string, threshold *big.Rat) memb
 	return result
 }
 
-// ordersOf compares the lower and the upper bound of a state with a threshold. An order is 1, 0 or -1 for a bound that is greater than,
+// ordersOf compares the lower and the upper bound of a state's value with a threshold. An order is 1, 0 or -1 for a bound that is greater than,
 // equal to or less than the threshold. enclosure is the narrowest float64 interval around the threshold.
 func (bounds *bounds) ordersOf(s int, threshold *big.Rat, enclosure interval.Interval) (lowerOrder, upperOrder int) {
 	switch {
@@ -562,8 +562,8 @@ func holdsRelation(order int, relation string) bool {
 	return order < 0
 }
 
-// extremalStates returns which of some states have the least value or, if greatest is true, the greatest value. The membership is unknown if the
-// bounds of the values do not decide it.
+// extremalStates returns which of the given states have the least value, or the greatest value if greatest is true. The membership of a state is
+// unknown if the bounds of the values do not decide it.
 func (bounds *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
 	// In the best case the value of a state is its optimistic bound: the lower bound for the least value.
 	optimisticBounds, pessimisticBounds, betterOrder := bounds.Lower, bounds.Upper, -1

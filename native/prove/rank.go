@@ -76,8 +76,8 @@ func rankInSweeps(graph *sparse.Graph, ranks []uint32, unrankedStates *sparse.Se
 	}
 }
 
-// tryToRank gives state s a rank if its usable choices lead to ranked states: all of them if allChoices is true, else at least one. It reports
-// whether it did.
+// tryToRank gives state s a rank if its usable choices have ranked successors: all choices if allChoices is true, else at least one. It reports
+// whether s got a rank.
 func tryToRank(graph *sparse.Graph, ranks []uint32, s int, allChoices bool, isUsable func(s, choice int) bool) bool {
 	var successorRank uint32
 	if allChoices {
@@ -166,8 +166,8 @@ type attractor struct {
 	greatestRank     uint32 // the greatest rank so far
 }
 
-// newAttractor returns an attractor in which no state has a rank yet. A state later gets a rank if each of its usable choices has a ranked
-// successor. If isUsable is nil, all choices are usable.
+// newAttractor returns an attractor of a graph in which no state has a rank yet. The caller gives ranks to some states; extend then gives a rank to
+// each state whose usable choices all have a ranked successor. If isUsable is nil, all choices are usable.
 func newAttractor(graph *sparse.Graph, isUsable func(s, choice int) bool) *attractor {
 	attractor := &attractor{
 		graph: graph, ranks: newRanks(graph.NumStates()),
@@ -244,7 +244,8 @@ func trapLayers(graph *sparse.Graph, targets *sparse.Set) []uint32 {
 	}
 }
 
-// trap returns the largest set of unranked candidates whose every choice has a ranked successor, or has all its successors in the set.
+// trap returns the largest set of unranked candidates such that each choice of its states has a ranked successor, or has all its successors in the
+// set.
 func (attractor *attractor) trap(candidates *sparse.Set) *sparse.Set {
 	trap := sparse.NewSet(candidates.Len())
 	var outsideStates []uint32 // unranked states outside the trap, whose predecessors are not yet removed
@@ -270,7 +271,7 @@ func (attractor *attractor) trap(candidates *sparse.Set) *sparse.Set {
 	return trap
 }
 
-// rankAllPaths returns ranks of the states in which every path satisfies `left U right`. States of right have rank 0. All successors of another
+// rankAllPaths returns ranks of the states from which every path satisfies `left U right`. The states in right have rank 0. All successors of another
 // ranked state have a smaller rank.
 func rankAllPaths(graph *sparse.Graph, left, right *sparse.Set) []uint32 {
 	ranks := newRanks(graph.NumStates())

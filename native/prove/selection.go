@@ -117,7 +117,8 @@ func renumberedClaim(claim certificate.Claim, newSets, newVectors []int) certifi
 	return claim
 }
 
-// newIndices returns, for each index of a list of the given length, the new index after the elements that are not selected have been removed.
+// newIndices returns, for each index of a list, the new index of the element after the elements that are not selected have been removed. length is the
+// length of the list.
 func newIndices(length int, isSelected map[int]bool) []int {
 	indices, nextIndex := make([]int, length), 0
 	for i := range indices {
@@ -141,7 +142,7 @@ func replaceIndices(indices, newIndices []int) []int {
 // withSets returns a copy of a vector that refers to set newSets[i] in place of each set i.
 func withSets(vector certificate.Vector, newSets []int) certificate.Vector {
 	vector.Left, vector.Right = newSets[vector.Left], newSets[vector.Right]
-	vector.Maximizer = newSets[vector.Maximizer] // 0 stays 0
+	vector.Maximizer = newSets[vector.Maximizer] // 0 stands for none, and stays 0
 	if vector.Automaton != nil {
 		automaton := *vector.Automaton
 		automaton.Sets = replaceIndices(automaton.Sets, newSets)

@@ -85,8 +85,8 @@ func greatestAtLeastOne(values []float64) float64 {
 	return greatest
 }
 
-// chooseScale selects the number of binary places with which the checker computes, and widens the bounds by the checker's rounding error. No
-// value exceeds maxValue.
+// chooseScale selects the number of binary places with which the checker computes, and widens the bounds by the checker's rounding error. maxValue is
+// a number that no value exceeds.
 func (proof *vectorProof) chooseScale(values *solve.Values, maxValue float64) error {
 	duration := proof.Timed.From
 	if proof.Timed.To != nil {
@@ -94,18 +94,19 @@ func (proof *vectorProof) chooseScale(values *solve.Values, maxValue float64) er
 	}
 	meanSteps, _ := new(big.Rat).Mul(proof.Timed.Rate, duration).Float64()
 	// The number of jumps has a Poisson distribution, with the standard deviation sqrt(meanSteps). The checker sums about this many terms:
-	steps := meanSteps + 12*math.Sqrt(meanSteps) + 60
+	numTerms := meanSteps + 12*math.Sqrt(meanSteps) + 60
+	const wordScale = 60 // binary places with which the checker's numbers fit 64 bits
 	_, exponent := math.Frexp(maxValue)
-	scale := 60 - exponent
+	scale := wordScale - exponent
 	switch {
 	case proof.effort < fileFloatBounds && scale > 0:
 		proof.Timed.Scale = uint(scale)
-	case steps*float64(len(proof.graph.Target)) > maxLongWork:
+	case numTerms*float64(len(proof.graph.Target)) > maxLongWork:
 		return errors.New("the time is too long for numbers of many digits")
 	default:
 		proof.Timed.Scale = longScale
 	}
-	roundingError := math.Ldexp(8*steps*max(1, maxValue), -int(proof.Timed.Scale)) // a few units in the last place for each step
+	roundingError := math.Ldexp(8*numTerms*max(1, maxValue), -int(proof.Timed.Scale)) // a few units in the last place for each term
 	widen(values, roundingError)
 	return nil
 }

@@ -94,9 +94,10 @@ func (translation *translation) optimalStatesSet(filter *logic.Formula) (int, er
 		return 0, err
 	}
 	value, err := translation.value(filter.Operand)
+	wantsMinimum := filter.Op == "argmin"
+	isVectorMinimal := wantsMinimum != value.isComplement // 1-v is least where v is greatest
 	kind := certificate.ArgMax
-	isMinimum := filter.Op == "argmin"
-	if isMinimum != value.isComplement { // 1-v is least where v is greatest
+	if isVectorMinimal {
 		kind = certificate.ArgMin
 	}
 	return translation.setIndex(certificate.Set{Kind: kind, Vector: value.vector, Sets: []int{states}}), err
@@ -116,7 +117,8 @@ type vectorValue struct {
 	isComplement bool
 }
 
-// value translates an operator with a numeric value, such as P=? [...], to a vector of the certificate.
+// value translates an operator with a numeric value, such as P=? [...], to a vector of the certificate: the values of all states. It returns the
+// vector, or that the value is 1 minus the vector.
 func (translation *translation) value(expr sema.Expr) (vectorValue, error) {
 	switch formula := logic.FormulaOf(expr); formula.Kind {
 	case logic.Probability:
@@ -186,14 +188,14 @@ func (translation *translation) booleanFormula(expr sema.Expr) (int, error) {
 	if sema.NeedsOnlyVariables(expr) {
 		return translation.atomicSet(expr), nil
 	}
-	switch node := expr.(type) {
-	case *sema.Unary:
-		operand, err := translation.booleanFormula(node.X)
+	switch operator := expr.(type) {
+	case *sema.Unary: // a negation
+		operand, err := translation.booleanFormula(operator.X)
 		return translation.complementIndex(operand), err
 	case *sema.Binary:
-		return translation.booleanOperator(node)
+		return translation.booleanOperator(operator)
 	case *sema.Cond:
-		return translation.conditionalSet(node)
+		return translation.conditionalSet(operator)
 	}
 	switch formula := logic.FormulaOf(expr); formula.Kind {
 	case logic.Label:
@@ -232,7 +234,9 @@ func (translation *translation) conditionalSet(expr *sema.Cond) (int, error) {
 		return 0, err
 	}
 	elseSet, err := translation.booleanFormula(expr.Else)
-	return translation.unionIndex(translation.intersectionIndex(condition, thenSet), translation.intersectionIndex(translation.complementIndex(condition), elseSet)), err
+	whereTrue := translation.intersectionIndex(condition, thenSet)
+	whereFalse := translation.intersectionIndex(translation.complementIndex(condition), elseSet)
+	return translation.unionIndex(whereTrue, whereFalse), err
 }
 
 // strategySet translates <<...>> or [[...]] with a Boolean operand to a set of the certificate, and returns the index of the set.
@@ -310,7 +314,9 @@ func (translation *translation) booleanOperator(binary *sema.Binary) (int, error
 	case syntax.OpImplies:
 		return translation.unionIndex(translation.complementIndex(left), right), nil
 	}
-	equivalence := translation.unionIndex(translation.intersectionIndex(left, right), translation.intersectionIndex(translation.complementIndex(left), translation.complementIndex(right)))
+	bothHold := translation.intersectionIndex(left, right)
+	neitherHolds := translation.intersectionIndex(translation.complementIndex(left), translation.complementIndex(right))
+	equivalence := translation.unionIndex(bothHold, neitherHolds)
 	if binary.Op == syntax.OpNe {
 		return translation.complementIndex(equivalence), nil
 	}
@@ -338,19 +344,20 @@ func (translation *translation) thresholdSet(formula *logic.Formula) (int, error
 	return translation.setIndex(certificate.Set{Kind: certificate.Bound, Vector: value.vector, Relation: relation.String(), Threshold: threshold}), nil
 }
 
-// pathProbability translates the least or the greatest probability of a path formula to a vector of the certificate.
+// pathProbability translates the minimal or maximal probability of a path formula to a vector of the certificate: the probabilities from all states.
+// It returns the vector, or that the probability is 1 minus the vector.
 func (translation *translation) pathProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if !path.IsNegated {
 		return translation.probabilityWithoutNegation(path, dir)
 	}
-	// The least probability of a negation is 1 minus the greatest probability of its operand.
+	// The minimal probability of a negation is 1 minus the maximal probability of its operand.
 	value, err := translation.probabilityWithoutNegation(path, opposite(dir))
 	value.isComplement = !value.isComplement
 	return value, err
 }
 
-// probabilityWithoutNegation translates the least or the greatest probability of a path formula to a vector of the certificate. It ignores
-// path.IsNegated, the negation in front of the formula.
+// probabilityWithoutNegation translates the minimal or maximal probability of a path formula to a vector of the certificate: the probabilities from all
+// states. It ignores path.IsNegated, the negation in front of the formula.
 func (translation *translation) probabilityWithoutNegation(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	switch {
 	case path.Form == logic.InitialState:
@@ -394,7 +401,8 @@ func opposite(dir solve.Direction) solve.Direction {
 	return solve.Max
 }
 
-// temporalProbability translates P of one temporal operator over state formulas to a vector of the certificate.
+// temporalProbability translates P of one temporal operator over state formulas, such as F or U, to a vector of the certificate: the probabilities
+// from all states.
 func (translation *translation) temporalProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	left, right, isNegated, err := translation.untilOperands(path, translation.stateFormula)
 	if err != nil {
@@ -478,7 +486,7 @@ func (translation *translation) checkAveragesPerStep(formula *logic.Formula) err
 	return nil
 }
 
-// rewardOperator translates an R operator to a vector of the certificate.
+// rewardOperator translates an R operator to a vector of the certificate: the expected rewards from all states.
 func (translation *translation) rewardOperator(formula *logic.Formula) (vectorValue, error) {
 	objective := formula.Objective
 	if objective.IsRatio {

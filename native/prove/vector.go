@@ -27,7 +27,7 @@ const (
 	exactValues                     // exact values, which always satisfy their equations
 )
 
-// firstEffort returns the effort that Add begins with.
+// firstEffort returns how precisely Add first computes the bounds of a vector.
 func (prover *Prover) firstEffort() effort {
 	switch {
 	case prover.opts.Exact:
@@ -38,7 +38,8 @@ func (prover *Prover) firstEffort() effort {
 	return floatBounds
 }
 
-// nextEffort returns the effort to try after the effort lastEffort. hasNext is false if there is no further effort.
+// nextEffort returns how precisely to compute bounds after bounds of the precision lastEffort did not suffice. hasNext is false if nothing more
+// precise is left to try.
 func (prover *Prover) nextEffort(lastEffort effort) (next effort, hasNext bool) {
 	numStates := prover.graph.NumStates()
 	switch {
@@ -78,8 +79,8 @@ type bounds struct {
 	effort effort
 }
 
-// boundsOf returns bounds of the values of a vector, given by its index, and computes its columns. It reuses bounds that were computed with at
-// least wantedEffort.
+// boundsOf returns bounds of the values of a vector, given by its index, and computes the columns of the certificate that prove them. wantedEffort says
+// how precisely. It reuses bounds that were computed at least as precisely.
 func (prover *Prover) boundsOf(ctx context.Context, vector int, wantedEffort effort) (*bounds, error) {
 	knownBounds := prover.computedBounds[vector]
 	if knownBounds != nil && knownBounds.suffices(wantedEffort) {
@@ -140,7 +141,7 @@ func (proof *vectorProof) options() solve.Options {
 // maxWork is the greatest number of operations in rational arithmetic: some seconds.
 const maxWork = 1 << 30
 
-// compute computes the columns of the vector, which prove its values in a certificate. It returns the values as bounds or as fractions.
+// compute returns the values of the vector in all states, as bounds or as fractions. It also computes the columns of the certificate that prove them.
 func (proof *vectorProof) compute() (values *solve.Values, err error) {
 	left, err := proof.decidedSet(proof.ctx, proof.Left, proof.effort)
 	if err != nil {
@@ -166,7 +167,8 @@ func (proof *vectorProof) compute() (values *solve.Values, err error) {
 	return proof.columnsOfKind(left, right)
 }
 
-// columnsOfKind computes the columns of a vector without a time bound and without an automaton, and returns its values.
+// columnsOfKind returns the values of a vector without a time bound and without an automaton. It also computes the columns of the certificate that
+// prove them.
 func (proof *vectorProof) columnsOfKind(left, right *sparse.Set) (*solve.Values, error) {
 	graph, dir := proof.graph, proof.direction()
 	switch proof.Kind {
@@ -314,9 +316,9 @@ func infiniteStates(values *solve.Values) *sparse.Set {
 	return states
 }
 
-// solveOnGrid computes bounds of a reward with the function solveWith. If the effort needs a grid, the bounds are multiples of a power of two
-// that fits the greatest value. It reuses a stored solution of a reachability reward with this target; target is nil for a total reward. It is
-// an error if no grid is fine enough.
+// solveOnGrid computes bounds of a reward with the function solveWith. If the proof needs a grid, the bounds are multiples of a power of two that fits
+// the greatest value. It reuses a stored solution of a reachability reward with this target; target is nil for a total reward. It is an error if the
+// values are too large for a grid.
 func (proof *vectorProof) solveOnGrid(target *sparse.Set, solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
 	if proof.effort == exactValues {
 		return solveWith(proof.options())
@@ -464,7 +466,7 @@ func (proof *vectorProof) rankTotalReward(values *solve.Values) error {
 	return nil
 }
 
-// infiniteRewardRanks returns ranks and layers that prove that the total reward is infinite in the given states.
+// infiniteRewardRanks returns ranks and layers that prove that the minimal or maximal total reward is infinite in the given states.
 func (proof *vectorProof) infiniteRewardRanks(infinite *sparse.Set) (ranks, layers []uint32, err error) {
 	if proof.IsMaximum {
 		return proof.recurringRewardRanks(infinite)
