@@ -14,7 +14,7 @@ import (
 
 // pathAutomaton translates Pmin or Pmax of a path formula to a vector of the certificate: the probability from each state, with an automaton of the
 // formula. It returns the vector, or that the value is 1 minus the vector.
-func (translation *translation) pathAutomaton(expr sema.Expr, dir solve.Direction) (vectorValue, error) {
+func (translation *translation) pathAutomaton(expr sema.Expr, direction solve.Direction) (vectorValue, error) {
 	automaton := &certificate.Automaton{}
 	formula, err := translation.pathFormula(automaton, expr)
 	if err != nil {
@@ -22,7 +22,7 @@ func (translation *translation) pathAutomaton(expr sema.Expr, dir solve.Directio
 	}
 	vector := certificate.Vector{Kind: certificate.PathFormula, Reward: -1, Automaton: automaton, IsMaximum: translation.isMaximum(solve.Max)}
 	automaton.Formula = formula
-	isComplement := vector.IsMaximum && dir == solve.Min
+	isComplement := vector.IsMaximum && direction == solve.Min
 	if isComplement { // Pmin of a formula is 1 minus Pmax of its negation
 		automaton.Formula = negation(formula)
 	}

@@ -20,7 +20,7 @@ import (
 
 // conditionalOptimum translates the minimal or maximal conditional probability of an MDP, such as Pmax=? [ a || b ], to a vector of the
 // certificate: the probability from each state. path is a || b. The minimum is 1 minus the maximum for the negation of a.
-func (translation *translation) conditionalOptimum(path *logic.Path, dir solve.Direction) (vectorValue, error) {
+func (translation *translation) conditionalOptimum(path *logic.Path, direction solve.Direction) (vectorValue, error) {
 	if translation.property.Program.Type != syntax.MDP {
 		return vectorValue{}, translation.unsupported(path.Expr, "%s in %s", logic.Describe(path.Expr), noun.WithArticle(translation.property.Program.Type.String()))
 	}
@@ -33,7 +33,7 @@ func (translation *translation) conditionalOptimum(path *logic.Path, dir solve.D
 		return vectorValue{}, err
 	}
 	automaton.Formula = formula
-	isComplement := dir == solve.Min
+	isComplement := direction == solve.Min
 	if isComplement {
 		automaton.Formula = negation(formula)
 	}

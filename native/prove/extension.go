@@ -37,13 +37,13 @@ func (translation *translation) discountedReward(formula *logic.Formula, vector 
 
 // conditionalProbability translates a conditional probability P [ a || b ] to a vector of the certificate: the probability from each state. In a
 // Markov chain it is computed from two other vectors, its shares: the probabilities of a & b and of !a & b.
-func (translation *translation) conditionalProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
+func (translation *translation) conditionalProbability(path *logic.Path, direction solve.Direction) (vectorValue, error) {
 	if kind := translation.property.Program.Type; kind != syntax.DTMC && kind != syntax.CTMC {
-		return translation.conditionalOptimum(path, dir)
+		return translation.conditionalOptimum(path, direction)
 	}
 	vector := certificate.Vector{Kind: certificate.Conditional, Reward: -1}
 	for _, formula := range []sema.Expr{path.Left, logic.Not(path.Left)} {
-		value, err := translation.pathProbability(logic.PathOf(logic.And(formula, path.Right)), dir)
+		value, err := translation.pathProbability(logic.PathOf(logic.And(formula, path.Right)), direction)
 		if err != nil {
 			return vectorValue{}, err
 		}
@@ -53,11 +53,11 @@ func (translation *translation) conditionalProbability(path *logic.Path, dir sol
 }
 
 // rewardBoundedProbability translates the probability of F or U with bounds on rewards to a vector of the certificate, with a value for each state.
-func (translation *translation) rewardBoundedProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
+func (translation *translation) rewardBoundedProbability(path *logic.Path, direction solve.Direction) (vectorValue, error) {
 	if !translation.property.Program.IsDTMCOrMDP() {
 		return vectorValue{}, translation.unsupported(path.Expr, "%s, want a DTMC or an MDP", logic.Describe(path.Expr))
 	}
-	vector := certificate.Vector{Kind: certificate.RewardBounded, IsMaximum: translation.isMaximum(dir), Left: allStates, Reward: -1, Budgets: &certificate.Budgets{}}
+	vector := certificate.Vector{Kind: certificate.RewardBounded, IsMaximum: translation.isMaximum(direction), Left: allStates, Reward: -1, Budgets: &certificate.Budgets{}}
 	var err error
 	if path.Left != nil {
 		if vector.Left, err = translation.stateFormula(path.Left); err != nil {

@@ -19,13 +19,13 @@ type sharedSolution struct {
 
 // Until computes bounds of an until probability, rounded to the grid of a certificate, and stores them for a later Add. It returns nil if the
 // same bounds are already stored.
-func (prover *Prover) Until(ctx context.Context, left, right *sparse.Set, dir solve.Direction) (*solve.Values, error) {
-	shared := &sharedSolution{left: left, right: right, direction: dir, grid: math.Ldexp(1, -prover.firstEffort().gridBits())}
+func (prover *Prover) Until(ctx context.Context, left, right *sparse.Set, direction solve.Direction) (*solve.Values, error) {
+	shared := &sharedSolution{left: left, right: right, direction: direction, grid: math.Ldexp(1, -prover.firstEffort().gridBits())}
 	if prover.findShared(shared) != nil {
 		return nil, nil
 	}
 	opts := solve.Options{Epsilon: prover.opts.Epsilon, Grid: shared.grid}
-	values, err := solve.Until(ctx, prover.graph, left, right, dir, opts)
+	values, err := solve.Until(ctx, prover.graph, left, right, direction, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -35,15 +35,15 @@ func (prover *Prover) Until(ctx context.Context, left, right *sparse.Set, dir so
 
 // ReachReward computes bounds of an expected reward until target is reached, rounded to the grid of a certificate, and stores them for a later
 // Add. It returns nil if the same bounds are already stored, or if a certificate cannot use them.
-func (prover *Prover) ReachReward(ctx context.Context, reward *sparse.Reward, target *sparse.Set, dir solve.Direction) (*solve.Values, error) {
+func (prover *Prover) ReachReward(ctx context.Context, reward *sparse.Reward, target *sparse.Set, direction solve.Direction) (*solve.Values, error) {
 	// The greatest expected reward is not known yet, so the grid fits the greatest reward of one step.
 	grid := math.Ldexp(1, rewardExponent(reward)-prover.firstEffort().gridBits())
-	solution := &sharedSolution{reward: reward, left: target, right: target, direction: dir, grid: grid}
+	solution := &sharedSolution{reward: reward, left: target, right: target, direction: direction, grid: grid}
 	if prover.findShared(solution) != nil || grid > 1 || math.IsInf(reward.RelErr, 1) {
 		return nil, nil
 	}
 	opts := solve.Options{Epsilon: prover.opts.Epsilon, Grid: grid}
-	values, err := solve.ReachReward(ctx, prover.graph, reward, target, dir, opts)
+	values, err := solve.ReachReward(ctx, prover.graph, reward, target, direction, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -166,12 +166,12 @@ func (translation *translation) direction(threshold sema.Threshold) solve.Direct
 }
 
 // isMaximum reports whether a vector is a maximum over schedulers. It is false for a Markov chain, which has no schedulers.
-func (translation *translation) isMaximum(dir solve.Direction) bool {
+func (translation *translation) isMaximum(direction solve.Direction) bool {
 	switch translation.property.Program.Type {
 	case syntax.DTMC, syntax.CTMC:
 		return false
 	}
-	return dir == solve.Max
+	return direction == solve.Max
 }
 
 // stateFormula translates a nested state formula to a set. Strategy operators around it do not apply: bounded properties in it must hold
@@ -346,32 +346,32 @@ func (translation *translation) thresholdSet(formula *logic.Formula) (int, error
 
 // pathProbability translates the minimal or maximal probability of a path formula to a vector of the certificate: the probabilities from all states.
 // It returns the vector, or that the probability is 1 minus the vector.
-func (translation *translation) pathProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
+func (translation *translation) pathProbability(path *logic.Path, direction solve.Direction) (vectorValue, error) {
 	if !path.IsNegated {
-		return translation.probabilityWithoutNegation(path, dir)
+		return translation.probabilityWithoutNegation(path, direction)
 	}
 	// The minimal probability of a negation is 1 minus the maximal probability of its operand.
-	value, err := translation.probabilityWithoutNegation(path, opposite(dir))
+	value, err := translation.probabilityWithoutNegation(path, opposite(direction))
 	value.isComplement = !value.isComplement
 	return value, err
 }
 
 // probabilityWithoutNegation translates the minimal or maximal probability of a path formula to a vector of the certificate: the probabilities from all
 // states. It ignores path.IsNegated, the negation in front of the formula.
-func (translation *translation) probabilityWithoutNegation(path *logic.Path, dir solve.Direction) (vectorValue, error) {
+func (translation *translation) probabilityWithoutNegation(path *logic.Path, direction solve.Direction) (vectorValue, error) {
 	switch {
 	case path.Form == logic.InitialState:
-		return translation.initialStateProbability(path, dir)
+		return translation.initialStateProbability(path, direction)
 	case path.Form == logic.LateWeakUntil:
 		return vectorValue{}, translation.unsupported(path.Expr, "a weak until (W) with a lower bound")
 	case path.Form == logic.Conditional:
-		return translation.conditionalProbability(path, dir)
+		return translation.conditionalProbability(path, direction)
 	case path.Form == logic.CostBounded:
-		return translation.rewardBoundedProbability(path, dir)
+		return translation.rewardBoundedProbability(path, direction)
 	case path.Form == logic.Until || path.Form == logic.Next:
-		return translation.temporalProbability(path, dir)
+		return translation.temporalProbability(path, direction)
 	case path.IsTemporal && path.Op == syntax.Next:
-		operandValue, err := translation.pathProbability(logic.PathOf(path.Right), dir)
+		operandValue, err := translation.pathProbability(logic.PathOf(path.Right), direction)
 		if err != nil {
 			return operandValue, err
 		}
@@ -379,14 +379,14 @@ func (translation *translation) probabilityWithoutNegation(path *logic.Path, dir
 			return laterValue, nil
 		}
 	}
-	return translation.pathAutomaton(path.Expr, dir)
+	return translation.pathAutomaton(path.Expr, direction)
 }
 
 // initialStateProbability translates P of a state formula f, which the first state of the path must satisfy, to a vector of the certificate:
 // F<=0 f.
-func (translation *translation) initialStateProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
+func (translation *translation) initialStateProbability(path *logic.Path, direction solve.Direction) (vectorValue, error) {
 	set, err := translation.stateFormula(path.Right)
-	vector := certificate.Vector{Kind: certificate.Steps, IsMaximum: translation.isMaximum(dir), Right: set, Reward: -1}
+	vector := certificate.Vector{Kind: certificate.Steps, IsMaximum: translation.isMaximum(direction), Right: set, Reward: -1}
 	if translation.property.Program.Type == syntax.CTMC {
 		vector.Timed = &certificate.Timed{From: new(big.Rat), To: new(big.Rat)}
 	}
@@ -394,8 +394,8 @@ func (translation *translation) initialStateProbability(path *logic.Path, dir so
 }
 
 // opposite returns Min for Max, and Max for Min.
-func opposite(dir solve.Direction) solve.Direction {
-	if dir == solve.Max {
+func opposite(direction solve.Direction) solve.Direction {
+	if direction == solve.Max {
 		return solve.Min
 	}
 	return solve.Max
@@ -403,15 +403,15 @@ func opposite(dir solve.Direction) solve.Direction {
 
 // temporalProbability translates P of one temporal operator over state formulas, such as F or U, to a vector of the certificate: the probabilities
 // from all states.
-func (translation *translation) temporalProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
+func (translation *translation) temporalProbability(path *logic.Path, direction solve.Direction) (vectorValue, error) {
 	left, right, isNegated, err := translation.untilOperands(path, translation.stateFormula)
 	if err != nil {
 		return vectorValue{}, err
 	}
 	if isNegated {
-		dir = opposite(dir)
+		direction = opposite(direction)
 	}
-	vector := certificate.Vector{Kind: certificate.Until, IsMaximum: translation.isMaximum(dir), Left: left, Right: right, Reward: -1}
+	vector := certificate.Vector{Kind: certificate.Until, IsMaximum: translation.isMaximum(direction), Left: left, Right: right, Reward: -1}
 	switch {
 	case path.Form == logic.Next:
 		vector.Kind, vector.Left = certificate.Next, allStates
@@ -424,7 +424,7 @@ func (translation *translation) temporalProbability(path *logic.Path, dir solve.
 	}
 	if translation.coalition != 0 {
 		vector.IsMaximum, vector.Maximizer = true, translation.coalition
-		if dir == solve.Min {
+		if direction == solve.Min {
 			vector.Maximizer = translation.complementIndex(translation.coalition)
 		}
 	}

@@ -170,7 +170,7 @@ func (proof *vectorProof) compute() (values *solve.Values, err error) {
 // columnsOfKind returns the values of a vector without a time bound and without an automaton. It also computes the columns of the certificate that
 // prove them.
 func (proof *vectorProof) columnsOfKind(left, right *sparse.Set) (*solve.Values, error) {
-	graph, dir := proof.graph, proof.direction()
+	graph, direction := proof.graph, proof.direction()
 	switch proof.Kind {
 	case certificate.Objectives:
 		return proof.solveMultiObjective()
@@ -183,13 +183,13 @@ func (proof *vectorProof) columnsOfKind(left, right *sparse.Set) (*solve.Values,
 			}
 		}
 		proof.grid = 0
-		return solve.BoundedUntil(proof.ctx, graph, left, right, solve.StepBound{Low: proof.From, High: proof.To}, dir, proof.options())
+		return solve.BoundedUntil(proof.ctx, graph, left, right, solve.StepBound{Low: proof.From, High: proof.To}, direction, proof.options())
 	case certificate.Next:
-		return solve.Next(proof.ctx, graph, right, dir, proof.options())
+		return solve.Next(proof.ctx, graph, right, direction, proof.options())
 	case certificate.Cumulative:
-		return solve.CumulReward(proof.ctx, graph, proof.rewardStructure, proof.To, dir, proof.options())
+		return solve.CumulReward(proof.ctx, graph, proof.rewardStructure, proof.To, direction, proof.options())
 	case certificate.Instant:
-		return solve.InstantReward(proof.ctx, graph, proof.rewardStructure, proof.To, dir, proof.options())
+		return solve.InstantReward(proof.ctx, graph, proof.rewardStructure, proof.To, direction, proof.options())
 	case certificate.ReachReward:
 		return proof.reachReward(right)
 	case certificate.TotalReward:
