@@ -44,34 +44,34 @@ type certificates struct {
 	mustRecheck bool
 }
 
-// newCertificates returns an empty collection of certificates for the verdicts of a space. reward returns the reward structure with an index. If
-// the space has no fractions, inexact is the reason, and there are no certificates.
-func (method *statesMethod) newCertificates(space *explicit.Space, inexact error, reward func(int) (*sparse.Reward, error)) *certificates {
+// newCertificates returns an empty collection of certificates for properties of a state space. rewardOf returns the reward structure with an index. If
+// the space has no fractions, inexactErr says why; then there are no certificates.
+func (method *statesMethod) newCertificates(space *explicit.Space, inexactErr error, rewardOf func(index int) (*sparse.Reward, error)) *certificates {
 	collected := &certificates{
 		space: space, epsilon: method.opt.Epsilon, fairOnly: method.opt.Fair,
 		wantsFraction: method.opt.Accuracy == result.Exact,
 	}
-	if inexact != nil {
-		collected.proverErr = fmt.Errorf("there is no certificate without fractions: %w", inexact)
+	if inexactErr != nil {
+		collected.proverErr = fmt.Errorf("there is no certificate without fractions: %w", inexactErr)
 	} else {
 		collected.prover, collected.proverErr = prove.New(space, prove.Options{
-			Epsilon: method.opt.Epsilon, Exact: collected.wantsFraction, Ordered: method.outputs.Certificate != nil, Reward: reward,
+			Epsilon: method.opt.Epsilon, Exact: collected.wantsFraction, Ordered: method.outputs.Certificate != nil, Reward: rewardOf,
 		})
 	}
 	collected.refusal = sync.OnceValue(func() error {
 		if method.outputs.Certificate == nil {
 			return nil
 		}
-		return refuseNegative(space, reward)
+		return refuseNegative(space, rewardOf)
 	})
 	return collected
 }
 
-// refuseNegative returns an error if a reward structure of the space has negative rewards: a file has all structures, and its checker accepts no
-// negative rewards. reward returns the structure with an index.
-func refuseNegative(space *explicit.Space, reward func(int) (*sparse.Reward, error)) error {
+// refuseNegative returns an error if a reward structure of the space has negative rewards: a certificate file has all reward structures of the model,
+// and its checker accepts no negative rewards. rewardOf returns the reward structure with an index.
+func refuseNegative(space *explicit.Space, rewardOf func(index int) (*sparse.Reward, error)) error {
 	for i, structure := range space.Program().Rewards {
-		if _, err := reward(i); err == nil {
+		if _, err := rewardOf(i); err == nil {
 			continue
 		}
 		if _, _, err := space.SignedReward(i); err == nil {
@@ -145,8 +145,8 @@ func checkSameFraction(verdict *result.Verdict, proof *certify.Result) error {
 // maxWidth is the largest relative width of a proven interval. A wider one is not accepted as a proof of the value.
 const maxWidth = 1e-3
 
-// adoptProof replaces the answer in a verdict by the answer that a certificate proves. It is an error if the two answers contradict each other,
-// or if the relative width of the proven interval is greater than maxWidth. A width greater than epsilon adds a warning.
+// adoptProof replaces the answer in a verdict by the answer that a certificate proves. It is an error if the two answers contradict each other, or if
+// the proven interval is too wide. A relative width greater than epsilon adds a warning.
 func adoptProof(verdict *result.Verdict, proof *certify.Result, epsilon float64) error {
 	if contradicts(verdict, proof) {
 		return errors.New("the certificate proves another answer; this is a bug: please report it")
@@ -224,8 +224,8 @@ func relativeWidth(lower, upper *big.Rat) float64 {
 	return relative
 }
 
-// write writes a certificate file with the accepted claims and the states of the model. It compresses a file whose name ends in .gz. Without an
-// accepted claim it writes no file.
+// write writes a certificate file with the accepted claims and the states of the model, unless no claim was accepted. It compresses a file whose name
+// ends in .gz.
 func (collected *certificates) write(ctx context.Context, output *runner.CertificateFile) error {
 	if collected == nil || len(collected.claims) == 0 {
 		return nil

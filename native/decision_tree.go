@@ -45,9 +45,9 @@ func (model *exploredModel) writeDecisionTree(ctx context.Context, property *che
 	if err != nil {
 		return err
 	}
-	headLines := model.treeHead(property, foundTree, verdict)
-	verdict.Warnings = append(verdict.Warnings, headLines[1:]...)
-	return model.export.Write(model.export.file, func(w io.Writer) error { return model.writeTree(w, extension, headLines, foundTree) })
+	description := model.describeTree(property, foundTree, verdict)
+	verdict.Warnings = append(verdict.Warnings, description[1:]...)
+	return model.export.Write(model.export.file, func(out io.Writer) error { return model.writeTree(out, extension, description, foundTree) })
 }
 
 // slackOf returns the loss of value that a tree may have because the optimum has only bounds. It is four times the
@@ -84,8 +84,8 @@ func (model *exploredModel) checkTreeExport(best *check.Scheduler, extension str
 	return nil
 }
 
-// treeHead returns a one-line description of a decision tree. If the search for a smaller tree ended early, a second line says so.
-func (model *exploredModel) treeHead(property *check.Property, foundTree *tree.Result, verdict *result.Verdict) []string {
+// describeTree returns a line that describes a decision tree. If the search for a smaller tree ended early, a second line says so.
+func (model *exploredModel) describeTree(property *check.Property, foundTree *tree.Result, verdict *result.Verdict) []string {
 	lossText := "its value is the best one"
 	if foundTree.Loss > 0 {
 		lossText = fmt.Sprintf("its value is at most %.3g from the best one", foundTree.Loss)
@@ -101,9 +101,10 @@ func (model *exploredModel) treeHead(property *check.Property, foundTree *tree.R
 	return lines
 }
 
-// writeTree writes the headLines as comments, and then a decision tree. extension selects the format: .dot, .prism, or text for all others.
-func (model *exploredModel) writeTree(out io.Writer, extension string, headLines []string, foundTree *tree.Result) error {
-	for _, line := range headLines {
+// writeTree writes the lines of a description as comments, and then a decision tree. The extension of the file selects the format: .dot, .prism, or text
+// for all others.
+func (model *exploredModel) writeTree(out io.Writer, extension string, description []string, foundTree *tree.Result) error {
+	for _, line := range description {
 		if _, err := fmt.Fprintf(out, "// %s\n", line); err != nil {
 			return err
 		}
@@ -153,13 +154,13 @@ func loss(best, actual *result.Verdict) float64 {
 		return 0
 	}
 	bestLow, bestHigh, isBestKnown := exactBounds(best)
-	otherLow, otherHigh, isOtherKnown := exactBounds(actual)
-	if !isBestKnown || !isOtherKnown {
+	actualLow, actualHigh, isActualKnown := exactBounds(actual)
+	if !isBestKnown || !isActualKnown {
 		return math.Inf(1)
 	}
-	greatestLoss := new(big.Rat).Sub(bestHigh, otherLow)
+	greatestLoss := new(big.Rat).Sub(bestHigh, actualLow)
 	if best.Resolution == result.Minimum {
-		greatestLoss.Sub(otherHigh, bestLow)
+		greatestLoss.Sub(actualHigh, bestLow)
 	}
 	return max(0, interval.Around(greatestLoss).Hi)
 }

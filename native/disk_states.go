@@ -46,8 +46,8 @@ func newDiskMethod(plan *runner.Plan) (*diskMethod, error) {
 	return &diskMethod{job: job, constants: constants}, err
 }
 
-// unsupportedOnDisk returns a description of an option of the plan that --disk does not support, for an error message. It returns "" if all
-// options are supported.
+// unsupportedOnDisk returns a description of options that --disk does not support, if the plan uses one of them, for an error message. It returns "" if
+// all options of the plan are supported.
 func unsupportedOnDisk(plan *runner.Plan) string {
 	job := &plan.Job
 	numeric := &job.Numeric
@@ -120,7 +120,7 @@ type diskStates struct {
 	initialNumber int64 // of the initial state
 }
 
-// openSpace opens the directory, and completes the exploration of states and transitions in it. It finds the number of the initial state.
+// openSpace opens the directory of the model, explores the states and transitions that are not yet in it, and finds the number of the initial state.
 func (states *diskStates) openSpace(ctx context.Context) (err error) {
 	states.limit = states.job.Numeric.MaxMemory
 	if states.limit <= 0 {

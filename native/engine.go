@@ -53,8 +53,8 @@ func (run *run) checkByMethod() error {
 	return run.checkPlan()
 }
 
-// composeAutomata replaces the plan by a plan whose automata are composed and minimised, if the job asks for it. If they cannot be composed, a
-// warning gives the reasons that are possible: no automaton is without variables, or a property depends on their states or counts steps.
+// composeAutomata replaces the plan by a plan whose automata are composed and minimised, if the job asks for it. If no automata can be composed, the
+// plan gets a warning instead: all automata have variables, or a property depends on their states or counts steps.
 func (run *run) composeAutomata() error {
 	job := &run.plan.Job
 	switch {

@@ -85,8 +85,9 @@ func (r *refinement) check(ctx context.Context) (verdict result.Verdict, ok bool
 	return verdict, false
 }
 
-// tryVisible computes bounds with the variables that are visible now. blocking has the hidden variables that block the first optimal scheduler. ok is false if
-// the program cannot be solved within the limits.
+// tryVisible computes bounds with the variables that are visible now: an upper bound from the program without the hidden variables, and lower bounds
+// from its optimal schedulers. blocking has the hidden variables because of which the first scheduler is blocked in the model. ok is false if the
+// program cannot be solved within the limits.
 func (r *refinement) tryVisible(ctx context.Context) (blocking []int, ok bool) {
 	space, ok := r.explore(ctx, r.hidden.Program())
 	if !ok {
@@ -101,24 +102,22 @@ func (r *refinement) tryVisible(ctx context.Context) (blocking []int, ok bool) {
 		maxTries = maxSchedulers
 	}
 	for try := range maxTries {
-		if r.numSolved += space.Model().NumStates(); r.numSolved > maxSolvedStates {
+		isFirst := try == 0
+		r.numSolved += space.Model().NumStates()
+		if r.numSolved > maxSolvedStates {
 			return nil, false
 		}
-		scheduler, verdict, err := r.solve(ctx, abstract)
-		if err != nil {
-			return blocking, try > 0
+		verdict, blocked, ok := r.tryScheduler(ctx, abstract)
+		if !ok {
+			return blocking, !isFirst
 		}
-		if try == 0 {
+		if isFirst {
 			r.upper = verdict
 		}
-		if r.lower != nil && verdict.Bound.Hi <= r.lower.Bound.Lo {
-			return blocking, true // other schedulers are not better
+		if blocked == nil { // no other scheduler is better
+			return blocking, true
 		}
-		blocked, ok := r.follow(ctx, abstract, scheduler)
-		if !ok {
-			return blocking, try > 0
-		}
-		if try == 0 {
+		if isFirst {
 			blocking = blocked.hidden
 		}
 		if r.boundsMeet() || blocked.choices.Empty() {
@@ -127,6 +126,22 @@ func (r *refinement) tryVisible(ctx context.Context) (blocking []int, ok bool) {
 		abstract.permitted = abstract.permitted.Minus(blocked.choices)
 	}
 	return blocking, true
+}
+
+// tryScheduler finds an optimal scheduler of the permitted choices, and evaluates it in the model. verdict has an upper bound for all schedulers of
+// these choices. blocked says where the scheduler is blocked in the model; nil if no scheduler can improve the lower bound. ok is false if that
+// exceeds a limit.
+func (r *refinement) tryScheduler(ctx context.Context, abstract *abstractStates) (verdict result.Verdict, blocked *blockedChoices, ok bool) {
+	choices, verdict, err := r.solve(ctx, abstract)
+	if err != nil {
+		return verdict, nil, false
+	}
+	cannotImprove := r.lower != nil && verdict.Bound.Hi <= r.lower.Bound.Lo
+	if cannotImprove {
+		return verdict, nil, true
+	}
+	blocked, ok = r.follow(ctx, abstract, choices)
+	return verdict, blocked, ok
 }
 
 // explore compiles a program and explores its states. ok is false if that fails or exceeds a limit.
@@ -174,7 +189,8 @@ func (r *refinement) over(program *sema.Program) *logic.Property {
 	return &property
 }
 
-// solve returns the choice of each state under an optimal scheduler that makes permitted choices only, and the verdict with its bounds.
+// solve returns an optimal scheduler that makes permitted choices only, and the verdict with bounds of its value. choices has the choice of each state
+// of the program without the hidden variables, or -1 for none.
 func (r *refinement) solve(ctx context.Context, abstract *abstractStates) (choices []int, verdict result.Verdict, err error) {
 	space, err := abstract.space.Restrict(abstract.permitted)
 	if err != nil {
@@ -187,12 +203,12 @@ func (r *refinement) solve(ctx context.Context, abstract *abstractStates) (choic
 	case verdict.Bound == nil || len(scheduler.Choices) != 1 || scheduler.Space != space:
 		return nil, verdict, errors.New("found no bounds or no memoryless scheduler")
 	}
-	permitted := slices.Collect(abstract.permitted.All())
+	permittedChoices := slices.Collect(abstract.permitted.All()) // by their numbers in the restricted space
 	choices = make([]int, len(scheduler.Choices[0]))
-	for state, choice := range scheduler.Choices[0] {
-		choices[state] = -1
+	for s, choice := range scheduler.Choices[0] {
+		choices[s] = -1
 		if choice != sparse.None {
-			choices[state] = permitted[choice]
+			choices[s] = permittedChoices[choice]
 		}
 	}
 	return choices, verdict, nil
@@ -204,16 +220,10 @@ type blockedChoices struct {
 	hidden  []int       // the hidden variables that block the first of them
 }
 
-// follow evaluates a scheduler in the model, and keeps the verdict if it is the best one so far. choices has the choice of each state; -1 for none. ok is false
-// if that exceeds a limit.
+// follow evaluates a scheduler in the model, and keeps the verdict if its lower bound is the best one so far. choices has the choice of each state, or
+// -1 for none. blocked says where the scheduler is blocked. ok is false if that exceeds a limit.
 func (r *refinement) follow(ctx context.Context, abstract *abstractStates, choices []int) (blocked *blockedChoices, ok bool) {
-	var steps []abstraction.Step
-	for state, choice := range choices {
-		if choice >= 0 && abstract.commands[choice] != nil {
-			steps = append(steps, abstraction.Step{State: abstract.space.State(nil, state), Commands: abstract.commands[choice], Choice: choice})
-		}
-	}
-	followed, err := r.hidden.Follow(steps)
+	followed, err := r.hidden.Follow(abstract.steps(choices))
 	if err != nil {
 		return nil, false
 	}
@@ -228,14 +238,31 @@ func (r *refinement) follow(ctx context.Context, abstract *abstractStates, choic
 	if r.lower == nil || verdict.Bound.Lo > r.lower.Bound.Lo {
 		r.lower = &verdict
 	}
-	blocked = &blockedChoices{choices: sparse.NewSet(abstract.space.Model().NumChoices())}
-	var state []int32
-	for i := range space.Model().NumStates() {
-		if !space.Model().IsDeadlock(i) {
+	return newBlockedChoices(followed, space, abstract.space.Model().NumChoices()), true
+}
+
+// steps returns the steps of a scheduler for package abstraction: the state and the commands of each choice that does not only wait.
+func (abstract *abstractStates) steps(choices []int) []abstraction.Step {
+	var steps []abstraction.Step
+	for s, choice := range choices {
+		if choice >= 0 && abstract.commands[choice] != nil {
+			steps = append(steps, abstraction.Step{State: abstract.space.State(nil, s), Commands: abstract.commands[choice], Choice: choice})
+		}
+	}
+	return steps
+}
+
+// newBlockedChoices finds the choices of a scheduler that are not enabled in some state of the model. space has the states of the model under the
+// scheduler, where a blocked choice is a deadlock. numChoices is the number of choices of the program without the hidden variables.
+func newBlockedChoices(followed *abstraction.Followed, space *explicit.Space, numChoices int) *blockedChoices {
+	blocked := &blockedChoices{choices: sparse.NewSet(numChoices)}
+	var valuation []int32
+	for s := range space.Model().NumStates() {
+		if !space.Model().IsDeadlock(s) {
 			continue
 		}
-		state = space.State(state, i)
-		step, hidden := followed.Blocked(state)
+		valuation = space.State(valuation, s)
+		step, hidden := followed.Blocked(valuation)
 		if step == nil {
 			continue
 		}
@@ -244,10 +271,11 @@ func (r *refinement) follow(ctx context.Context, abstract *abstractStates, choic
 			blocked.hidden = hidden
 		}
 	}
-	return blocked, true
+	return blocked
 }
 
-// boundsMeet reports whether the lower bound is so near to the upper bound that the answer is as accurate as required. It is false if the lower bound is greater.
+// boundsMeet reports whether the lower bound is so near to the upper bound that the answer is as accurate as required. It is false if the lower bound
+// is greater than the upper bound.
 func (r *refinement) boundsMeet() bool {
 	if r.lower == nil {
 		return false
@@ -259,7 +287,7 @@ func (r *refinement) boundsMeet() bool {
 	return low <= high && high-low <= boundSharing*r.opt.Epsilon*high
 }
 
-// answer returns the verdict after the bounds have met.
+// answer returns the verdict if boundsMeet is true: its value lies between the lower and the upper bound.
 func (r *refinement) answer() result.Verdict {
 	verdict := r.upper
 	if r.opt.Accuracy != result.Exact {

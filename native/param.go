@@ -131,7 +131,7 @@ func (model *parametricModel) noSuitablePoint(lastErr error) error {
 	}
 }
 
-// buildAt builds the parametric chain, and the model without parameters at a point of the region. The point depends on attempt.
+// buildAt builds the chain whose transitions are functions of the parameters, and the model at one point of the region. Each attempt has another point.
 func (model *parametricModel) buildAt(ctx context.Context, method *statesMethod, plan *runner.Plan, valuation sema.Valuation, attempt int) error {
 	valuation = slices.Clip(valuation)
 	model.params = nil
@@ -169,7 +169,7 @@ func pointText(params []parametric.Param) string {
 	return strings.Join(parts, ", ")
 }
 
-// checkIndependent returns an error if a parameter occurs in a property, or in the definition of a label in the property.
+// checkIndependent returns an error if a property depends on a parameter: if one occurs in it, or in the definition of one of its labels.
 func checkIndependent(program *sema.Program, model instance, task *runner.Task, valuation sema.Valuation) error {
 	if withParameters, ok := model.(*parametricModel); ok {
 		program = withParameters.program // the program of the instance has values instead of the parameters
@@ -178,11 +178,11 @@ func checkIndependent(program *sema.Program, model instance, task *runner.Task, 
 	if err != nil {
 		return err
 	}
-	param := parameterIn(property.Expr, property.Program)
-	if param == nil {
+	parameter := parameterIn(property.Expr, property.Program)
+	if parameter == nil {
 		return nil
 	}
-	message := fmt.Sprintf("the property depends on the parameter %s itself, want parameters in probabilities, rates and rewards only", param.Name)
+	message := fmt.Sprintf("the property depends on the parameter %s itself, want parameters in probabilities, rates and rewards only", parameter.Name)
 	return &result.Failure{Class: result.Unsupported, File: task.Source.File, Pos: task.Pos, Message: message}
 }
 
@@ -229,8 +229,8 @@ func (model *parametricModel) check(ctx context.Context, property *checkedProper
 	return verdict
 }
 
-// writeFunction sets the value of a verdict to a function of the parameters, or to a number if the function is constant. A warning says for
-// which parameters the function is valid. nil stands for the value infinity.
+// writeFunction sets the value of a verdict to a function of the parameters. The verdict keeps its number if the function is constant, or if it is nil,
+// which stands for infinity. A warning says for which parameters the value is valid.
 func (model *parametricModel) writeFunction(verdict *result.Verdict, function *piecewise) {
 	subject := "this value"
 	region := "for all values of the parameters that make every probability, rate and reward positive"
@@ -244,13 +244,13 @@ func (model *parametricModel) writeFunction(verdict *result.Verdict, function *p
 			verdict.Bound = nil
 			subject = "the function"
 		}
-		region += function.regions()
+		region += function.piecesText()
 	}
 	verdict.Warnings = append(verdict.Warnings, subject+" is valid "+region+"; it was compared with the exact value at "+pointText(model.params))
 }
 
-// confirm returns an error unless the function has the computed value at the point of the model. nil stands for the function with the value
-// infinity.
+// confirm returns an error unless the function has the computed value at the point at which the model was checked. The function nil stands for the
+// value infinity.
 func (model *parametricModel) confirm(function *piecewise, computedValue result.Value) error {
 	if function == nil {
 		return model.confirmInfinite(computedValue)

@@ -33,41 +33,41 @@ func onePiece(function *ratfunc.Func, err error) (*piecewise, error) {
 
 // functions returns the distinct functions of the pieces.
 func (function *piecewise) functions() []*ratfunc.Func {
-	var result []*ratfunc.Func
+	var distinct []*ratfunc.Func
 	for _, piece := range function.pieces {
-		if !slices.ContainsFunc(result, piece.Value.Equal) {
-			result = append(result, piece.Value)
+		if !slices.ContainsFunc(distinct, piece.Value.Equal) {
+			distinct = append(distinct, piece.Value)
 		}
 	}
-	return result
+	return distinct
 }
 
 // String returns the function as an expression of PRISM's language: a rational function, or the minimum or maximum of several.
 func (function *piecewise) String() string {
-	var parts []string
-	for _, formula := range function.functions() {
-		parts = append(parts, formula.String())
+	var formulas []string
+	for _, rationalFunction := range function.functions() {
+		formulas = append(formulas, rationalFunction.String())
 	}
 	switch {
-	case len(parts) == 1:
-		return parts[0]
+	case len(formulas) == 1:
+		return formulas[0]
 	case function.isMinimum:
-		return "min(" + strings.Join(parts, ", ") + ")"
+		return "min(" + strings.Join(formulas, ", ") + ")"
 	}
-	return "max(" + strings.Join(parts, ", ") + ")"
+	return "max(" + strings.Join(formulas, ", ") + ")"
 }
 
-// regions returns the text ": function from bound to bound, …", with the function and the interval of each piece. There is one parameter. It
+// piecesText returns the text ": function from bound to bound, …", with the function and the interval of each piece. There is one parameter. It
 // returns "" if the function has one piece.
-func (function *piecewise) regions() string {
+func (function *piecewise) piecesText() string {
 	if len(function.pieces) == 1 {
 		return ""
 	}
-	var parts []string
+	var pieceTexts []string
 	for _, piece := range function.pieces {
-		parts = append(parts, fmt.Sprintf("%s from %s to %s", piece.Value, rootText(piece.Low), rootText(piece.High)))
+		pieceTexts = append(pieceTexts, fmt.Sprintf("%s from %s to %s", piece.Value, rootText(piece.Low), rootText(piece.High)))
 	}
-	return ": " + strings.Join(parts, ", ")
+	return ": " + strings.Join(pieceTexts, ", ")
 }
 
 // rootText returns a root as a fraction if it is one, else as a decimal with ten digits.
@@ -87,8 +87,8 @@ func rootText(root ratfunc.Root) string {
 // pole there.
 func (function *piecewise) valueAt(point []*big.Rat) *big.Rat {
 	var best *big.Rat
-	for _, piece := range function.functions() {
-		value, isDefined := piece.ValueAt(point)
+	for _, rationalFunction := range function.functions() {
+		value, isDefined := rationalFunction.ValueAt(point)
 		if !isDefined {
 			continue // a pole
 		}
@@ -115,8 +115,8 @@ func fractionOf(value sema.Value) *big.Rat {
 	return value.Rat
 }
 
-// combine returns the sum, difference, product or quotient of two functions. At most one of them may have several pieces, and none in a product
-// or quotient. unsupported makes the error for an unsupported expression from its description.
+// combine returns the sum, difference, product or quotient of two piecewise functions. At most one of them may have several pieces, and none in a
+// product or quotient. unsupported returns the error for an unsupported expression, from a description of it.
 func combine(op syntax.Op, left, right *piecewise, unsupported func(found string) error) (*piecewise, error) {
 	result := &piecewise{isMinimum: left.isMinimum}
 	if len(right.pieces) > 1 {
@@ -130,16 +130,16 @@ func combine(op syntax.Op, left, right *piecewise, unsupported func(found string
 	}
 	for _, leftPiece := range left.pieces {
 		for _, rightPiece := range right.pieces {
-			piece := rightPiece // the interval of the piece comes from the value with several pieces
+			combined := rightPiece // with the interval of the function that has several pieces
 			if len(left.pieces) > 1 {
-				piece = leftPiece
+				combined = leftPiece
 			}
 			var ok bool
-			piece.Value, ok = applyOp(op, leftPiece.Value, rightPiece.Value)
+			combined.Value, ok = applyOp(op, leftPiece.Value, rightPiece.Value)
 			if !ok {
 				return nil, unsupported("this formula")
 			}
-			result.pieces = append(result.pieces, piece)
+			result.pieces = append(result.pieces, combined)
 		}
 	}
 	return result, nil

@@ -60,8 +60,8 @@ func canTruncate(modelType syntax.ModelType) bool {
 	return false
 }
 
-// partOptionsOf returns how many states of a plan's model are explored first. All states are explored if an output needs them, such as a
-// scheduler. A part of them may suffice for Pmax in an MDP, for reachability in a DTMC, or for bounds.
+// partOptionsOf returns how many states of a plan's model are explored first. It returns zero options, which stand for all states, if an output such as
+// a scheduler needs them. A part of the states may suffice for Pmax in an MDP, for reachability in a DTMC, or for bounds of a value.
 func partOptionsOf(plan *runner.Plan) partOptions {
 	if needsAllStates(&plan.Job) {
 		return partOptions{}
@@ -147,9 +147,9 @@ func (partial *partialStates) checkInStages(ctx context.Context, property *check
 	return partial.checkAll(ctx, property)
 }
 
-// checkFirstPart checks a property of an MDP on the states that were explored first. If they do not determine the answer, it tries to hide variables of
-// a large model, and checks the whole model at last. It explores a model of at most wholeStates states completely in any case, because the verdict reports the
-// size of the model.
+// checkFirstPart checks a property of an MDP on the states that were explored first. If they do not determine the answer, it tries to hide variables,
+// and at last checks the whole model. It always explores a model of at most wholeStates states completely, because the verdict reports the size of
+// the model.
 func (partial *partialStates) checkFirstPart(ctx context.Context, property *checkedProperty) result.Verdict {
 	verdict, ok := partial.firstStates.FromPart(ctx, &property.Instance)
 	var refinement refiner
@@ -200,8 +200,8 @@ func (partial *partialStates) checkTruncated(ctx context.Context, property *chec
 	return truncation.conclude(ctx), true
 }
 
-// conclude returns the best verdict from the parts of the model, or the verdict from the whole model if it can be better. The time of the
-// verdict includes the checks of all parts.
+// conclude returns the best verdict from the parts of the model that were explored. If the whole model may give a better one, it checks the whole model.
+// The time of the verdict includes the checks of all parts.
 func (truncation *truncation) conclude(ctx context.Context) result.Verdict {
 	isFinal := truncation.answer != nil && (truncation.isAccurate || truncation.hasFailed)
 	isUsable := truncation.answer != nil && truncation.answer.Err == nil
@@ -249,8 +249,8 @@ type truncation struct {
 	seconds     float64         // the time for the checks of all parts
 }
 
-// newTruncation decides whether parts of a model can answer a property: exactly, by the states within its step bound (hasHorizon), by bounds
-// (givesBounds), or not at all.
+// newTruncation determines how a part of the model can answer a property. The states within its step bound determine the value (hasHorizon), or a part
+// of the states gives bounds of the value (givesBounds). If both are false, a part cannot answer it.
 func (partial *partialStates) newTruncation(property *checkedProperty) *truncation {
 	result := &truncation{
 		partialStates: partial, property: property,

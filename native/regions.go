@@ -54,9 +54,9 @@ type box struct {
 	holds                 *bool
 }
 
-// checkThreshold checks a property with a threshold, such as P>0.5, for all values of the parameters in the region. The verdict is true if the
-// property holds for all of them, and false if it fails for some. If neither is proven, the verdict has an error. The verdict also has the boxes
-// into which the region was divided.
+// checkThreshold checks a property with a threshold, such as P>0.5, for all values of the parameters in a region. The verdict is true if the property
+// holds for all of them, and false if it fails for some. If neither is proven, the verdict has an error. The verdict also has the boxes into which
+// the region was divided, each with the answer there.
 func (property *parametricProperty) checkThreshold(formula *logic.Formula) result.Verdict {
 	start := time.Now()
 	check, err := property.newRegionCheck(formula)
@@ -75,11 +75,12 @@ func (property *parametricProperty) checkThreshold(formula *logic.Formula) resul
 		err := fmt.Errorf("the function says %t at %s, and the model %t; this is a bug: please report it", holds, pointText(property.params), verdict.Value.Bool)
 		return result.Verdict{Err: failure(err, result.Other, property.property.File, property.property.Pos)}
 	}
-	parts, err := check.partition(property.ctx)
+	partition, err := check.partition(property.ctx)
 	if err != nil {
 		return result.Verdict{Err: failure(err, result.Other, property.property.File, property.property.Pos)}
 	}
-	check.write(&verdict, parts, property.property)
+	check.writeAnswer(&verdict, partition, property.property)
+	verdict.Warnings = append(verdict.Warnings, check.partitionWarnings(partition)...)
 	verdict.Seconds = time.Since(start).Seconds()
 	return verdict
 }
@@ -92,8 +93,8 @@ func pointOf(params []parametric.Param) (point []*big.Rat) {
 	return point
 }
 
-// newRegionCheck computes the value of a property as functions of the parameters, minus the threshold. It returns nil if the value is infinite
-// for all parameters.
+// newRegionCheck computes, for a property with a threshold, the value of its operator as functions of the parameters, minus the threshold. It returns
+// nil if the value is infinite for all parameters.
 func (property *parametricProperty) newRegionCheck(formula *logic.Formula) (*regionCheck, error) {
 	value, err := property.measure(formula)
 	if err != nil {
@@ -137,8 +138,8 @@ type partition struct {
 	satisfyingPoint, violatingPoint []*big.Rat
 }
 
-// partition divides the region into boxes, and halves each box in which the property is undecided. It stops after maxBoxes boxes, or if the
-// property fails at some point and the share of undecided boxes is small enough.
+// partition divides the region into boxes, and halves each box in which it is undecided whether the property holds. It stops after maxBoxes boxes, or
+// if the property fails at some point and the undecided boxes are a small enough share of the region.
 func (check *regionCheck) partition(ctx context.Context) (*partition, error) {
 	result := &partition{undecidedShare: 1}
 	queue := []box{{lowCorner: check.model.lowerBounds, highCorner: check.model.upperBounds, share: 1}}
@@ -173,58 +174,68 @@ func (check *regionCheck) partition(ctx context.Context) (*partition, error) {
 }
 
 // addUndecidedPoints evaluates the property in the middle of each undecided box, and records whether it holds there.
-func (check *regionCheck) addUndecidedPoints(parts *partition) {
-	for _, part := range parts.boxes {
-		if part.holds == nil {
-			middle := part.middle()
-			parts.keepFirstPoint(middle, check.holdsAt(middle))
+func (check *regionCheck) addUndecidedPoints(partition *partition) {
+	for _, candidate := range partition.boxes {
+		if candidate.holds == nil {
+			middle := candidate.middle()
+			partition.keepFirstPoint(middle, check.holdsAt(middle))
 		}
 	}
 }
 
-// keepFirstPoint records a point at which the property holds or fails. Only the first point of each kind is kept.
-func (parts *partition) keepFirstPoint(point []*big.Rat, holds bool) {
-	if holds && parts.satisfyingPoint == nil {
-		parts.satisfyingPoint = point
+// keepFirstPoint records a point at which the property holds or fails, unless an earlier point with the same answer is recorded.
+func (partition *partition) keepFirstPoint(point []*big.Rat, holds bool) {
+	if holds && partition.satisfyingPoint == nil {
+		partition.satisfyingPoint = point
 	}
-	if !holds && parts.violatingPoint == nil {
-		parts.violatingPoint = point
+	if !holds && partition.violatingPoint == nil {
+		partition.violatingPoint = point
 	}
 }
 
-// hasUndecided reports whether a box is undecided.
-func (parts *partition) hasUndecided() bool {
-	return slices.ContainsFunc(parts.boxes, func(part box) bool { return part.holds == nil })
+// hasUndecided reports whether it is undecided in some box whether the property holds.
+func (partition *partition) hasUndecided() bool {
+	return slices.ContainsFunc(partition.boxes, func(candidate box) bool { return candidate.holds == nil })
 }
 
-// write writes the truth value and the boxes to a verdict. Warnings name a point at which the property holds, and a point at which it fails.
-func (check *regionCheck) write(verdict *result.Verdict, parts *partition, property *checkedProperty) {
-	verdict.Regions = check.regions(check.mergeIntervals(parts.boxes))
-	hasViolation, hasUndecided := parts.violatingPoint != nil, parts.hasUndecided()
-	verdict.Value = result.Value{Kind: result.Boolean, Bool: !hasViolation}
-	if hasUndecided && !hasViolation {
+// writeAnswer writes the boxes and the truth value to a verdict: false if the property fails at some point, true if it holds in all boxes. Otherwise
+// the verdict gets an error.
+func (check *regionCheck) writeAnswer(verdict *result.Verdict, partition *partition, property *checkedProperty) {
+	verdict.Regions = check.regions(check.mergeIntervals(partition.boxes))
+	hasViolation := partition.violatingPoint != nil
+	if partition.hasUndecided() && !hasViolation {
 		verdict.Value = result.Value{}
-		message := fmt.Sprintf("undecided: in %.2g%% of the region the property is neither proven nor refuted; a smaller region of the parameters can help", 100*parts.undecidedShare)
+		message := fmt.Sprintf("undecided: in %.2g%% of the region the property is neither proven nor refuted; a smaller region of the parameters can help", 100*partition.undecidedShare)
 		verdict.Err = &result.Failure{Class: result.Unsupported, File: property.File, Pos: property.Pos, Message: message}
+		return
 	}
+	verdict.Value = result.Value{Kind: result.Boolean, Bool: !hasViolation}
+}
+
+// partitionWarnings returns warnings that name a point at which the property holds and a point at which it fails, and the undecided share of the
+// region.
+func (check *regionCheck) partitionWarnings(partition *partition) []string {
+	var warnings []string
+	hasViolation, hasUndecided := partition.violatingPoint != nil, partition.hasUndecided()
 	switch {
-	case hasViolation && parts.satisfyingPoint != nil:
-		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("the property holds for some values of the parameters, such as %s, and fails for others, such as %s (computed with fractions), so it is false",
-			check.pointText(parts.satisfyingPoint), check.pointText(parts.violatingPoint)))
+	case hasViolation && partition.satisfyingPoint != nil:
+		warnings = append(warnings, fmt.Sprintf("the property holds for some values of the parameters, such as %s, and fails for others, such as %s (computed with fractions), so it is false",
+			check.pointText(partition.satisfyingPoint), check.pointText(partition.violatingPoint)))
 	case hasViolation && !hasUndecided:
-		verdict.Warnings = append(verdict.Warnings, "the property fails in every region of the parameters")
+		warnings = append(warnings, "the property fails in every region of the parameters")
 	case hasViolation: // a region is undecided
-		verdict.Warnings = append(verdict.Warnings, "the property is false: it fails at "+check.pointText(parts.violatingPoint)+" (computed with fractions)")
-	case hasUndecided && parts.satisfyingPoint != nil:
-		verdict.Warnings = append(verdict.Warnings, "the property holds at "+check.pointText(parts.satisfyingPoint)+" (computed with fractions)")
+		warnings = append(warnings, "the property is false: it fails at "+check.pointText(partition.violatingPoint)+" (computed with fractions)")
+	case hasUndecided && partition.satisfyingPoint != nil:
+		warnings = append(warnings, "the property holds at "+check.pointText(partition.satisfyingPoint)+" (computed with fractions)")
 	}
 	if hasUndecided && hasViolation {
-		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("%.2g%% of the range of the parameters is undecided; --epsilon limits this share: try --epsilon %.1g", 100*parts.undecidedShare, parts.undecidedShare/10))
+		warnings = append(warnings, fmt.Sprintf("%.2g%% of the range of the parameters is undecided; --epsilon limits this share: try --epsilon %.1g", 100*partition.undecidedShare, partition.undecidedShare/10))
 	}
+	return warnings
 }
 
-// decide tries to prove that the property holds at all points of a box, or that it fails at all interior points. lowCorner and highCorner are corners of the
-// box. isDecided is false if it proves neither.
+// decide tries to prove that the property holds at all points of the box from lowCorner to highCorner, or that it fails at all its interior points.
+// isDecided is false if it proves neither.
 func (check *regionCheck) decide(lowCorner, highCorner []*big.Rat) (holds, isDecided bool) {
 	isUpperBound := check.relation == syntax.OpLt || check.relation == syntax.OpLe
 	// A maximum is below the threshold if all functions are, and a minimum above it if all functions are. For a maximum
@@ -241,8 +252,8 @@ func (check *regionCheck) decide(lowCorner, highCorner []*big.Rat) (holds, isDec
 	return needsAll, isDecided
 }
 
-// decideFunction tries to prove that a function satisfies the threshold in a box, or violates it. difference is the function minus the
-// threshold; lowCorner and highCorner are corners of the box. isDecided is false if the sign of the difference is unknown.
+// decideFunction tries to prove that a function satisfies the threshold in the box from lowCorner to highCorner, or that it violates it. difference is
+// the function minus the threshold. isDecided is false if it proves neither.
 func (check *regionCheck) decideFunction(difference *ratfunc.Func, lowCorner, highCorner []*big.Rat) (holds, isDecided bool) {
 	isStrict := check.relation == syntax.OpGt || check.relation == syntax.OpLt
 	satisfyingSign := 1
@@ -327,7 +338,7 @@ func (check *regionCheck) mergeIntervals(boxes []box) []box {
 	return merged
 }
 
-// regions returns boxes as regions of a verdict, with their bounds.
+// regions converts boxes to the regions of a verdict: the bounds of the parameters, whether they belong to the region, and the answer there.
 func (check *regionCheck) regions(boxes []box) []result.Region {
 	arePositive := check.model.chain.PositiveOn(check.model.lowerBounds, check.model.upperBounds, check.rewards)
 	var regions []result.Region
@@ -349,9 +360,9 @@ func (check *regionCheck) regions(boxes []box) []result.Region {
 	return regions
 }
 
-// includesEnd reports whether the interval boxes[i] of one parameter includes one of its ends. An end belongs to the interval with the answer at
-// this point. It belongs to an undecided interval if no other interval has the answer, and to no interval if a weight is not positive there, because the
-// functions are not valid then.
+// includesEnd reports whether the interval boxes[i] of the only parameter includes one of its ends. An end belongs to the interval whose answer is the
+// answer at this point, or to an undecided interval if neither neighbour has this answer. It belongs to no interval if a weight is not positive
+// there, because the functions are not valid then.
 func (check *regionCheck) includesEnd(boxes []box, i int, end []*big.Rat) bool {
 	if !check.model.chain.PositiveOn(end, end, check.rewards) {
 		return false

@@ -50,7 +50,7 @@ func await(ctx context.Context, plan *runner.Plan, work func(*run) error) ([]res
 	return checkRun.verdicts, workErr
 }
 
-// muteProgressAfterReturn changes the plan so that no progress is reported after await has returned.
+// muteProgressAfterReturn changes the run's plan so that it reports no progress after await has returned.
 func (run *run) muteProgressAfterReturn() {
 	report := run.plan.Job.Progress
 	if report == nil {

@@ -108,7 +108,8 @@ func accuracy(numeric *runner.Numeric) result.Accuracy {
 	return result.Bounded
 }
 
-// instance implements method. If some property may need only a part of the states, it explores only the first states of the model.
+// instance implements method: it explores the states of a model. If some property may need only a part of the states, it explores only the first ones;
+// the instance explores more when a property needs them.
 func (method *statesMethod) instance(ctx context.Context, model *compile.Model) (instance, error) {
 	if method.wantCertificates {
 		space, exactWeightsErr, err := load.Fractions(ctx, model, method.build)

@@ -34,35 +34,31 @@ func (method *statesMethod) newSymmetricInstance(model *compile.Model) (instance
 	return &symmetricStates{statesMethod: method, model: model}, nil
 }
 
-// check implements instance. It explores the states again if the property has other eliminated control states, interchangeable modules, or permutations of
-// variables than the property before.
+// check implements instance. It checks a property on states that are reduced for this property: by eliminating control states, and by symmetry. If
+// the property before had the same reduction, it uses the same states.
 func (symmetric *symmetricStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
-	program, compiled := property.Program, symmetric.model
+	compiled := symmetric.model
 	reduced := elimination.Eliminate(ctx, &property.Instance)
 	if reduced != nil {
 		var err error
-		if compiled, err = compile.Compile(reduced, compile.Options{NoFixDeadlocks: compiled.DeadlocksAreErrors()}); err != nil {
-			return result.Verdict{Err: failure(err, result.Build, symmetric.file, syntax.Pos{})}
-		}
-		eliminated := *property
-		eliminated.Program, program, property = reduced, reduced, &eliminated
-	}
-	classes := symmetry.Find(program, property.Expr)
-	var permutations []symmetry.Permutation
-	if len(classes) == 0 {
-		permutations = symmetry.FindPermutations(program, property.Expr)
-	}
-	isKnown := reduced == nil && symmetric.reduced == nil && slices.EqualFunc(classes, symmetric.classes, sameModules) &&
-		slices.EqualFunc(permutations, symmetric.permutations, slices.Equal[symmetry.Permutation])
-	if symmetric.explored == nil || !isKnown {
-		symmetric.explored = nil // frees its memory
-		opts := symmetric.build
-		opts.Symmetry, opts.Permutations = classes, permutations
-		space, err := explicit.Build(ctx, compiled, opts)
+		compiled, err = compile.Compile(reduced, compile.Options{NoFixDeadlocks: compiled.DeadlocksAreErrors()})
 		if err != nil {
 			return result.Verdict{Err: failure(err, result.Build, symmetric.file, syntax.Pos{})}
 		}
-		symmetric.reduced, symmetric.classes, symmetric.permutations, symmetric.explored = reduced, classes, permutations, symmetric.newExploredModel(space, nil)
+		propertyOfReduced := *property
+		propertyOfReduced.Program = reduced
+		property = &propertyOfReduced
+	}
+	classes := symmetry.Find(property.Program, property.Expr)
+	var permutations []symmetry.Permutation
+	if len(classes) == 0 {
+		permutations = symmetry.FindPermutations(property.Program, property.Expr)
+	}
+	if !symmetric.isExploredFor(reduced, classes, permutations) {
+		if err := symmetric.explore(ctx, compiled, classes, permutations); err != nil {
+			return result.Verdict{Err: failure(err, result.Build, symmetric.file, syntax.Pos{})}
+		}
+		symmetric.reduced = reduced
 	}
 	verdict := symmetric.explored.check(ctx, property)
 	verdict.Warnings = slices.Clip(verdict.Warnings)
@@ -70,9 +66,31 @@ func (symmetric *symmetricStates) check(ctx context.Context, property *checkedPr
 		verdict.Warnings = append(verdict.Warnings, "reduced by elimination: states between others that the property does not distinguish are left out, and variables are reset that are written before they are read")
 	}
 	if reduced == nil || len(classes) > 0 || len(permutations) > 0 {
-		verdict.Warnings = append(verdict.Warnings, symmetryNote(program, classes, permutations))
+		verdict.Warnings = append(verdict.Warnings, symmetryNote(property.Program, classes, permutations))
 	}
 	return verdict
+}
+
+// isExploredFor reports whether the explored states can be used again for a property. reduced is the program without the control states that are
+// eliminated for the property, or nil if there are none; states of such a program are not used again.
+func (symmetric *symmetricStates) isExploredFor(reduced *sema.Program, classes []symmetry.Class, permutations []symmetry.Permutation) bool {
+	return symmetric.explored != nil && reduced == nil && symmetric.reduced == nil &&
+		slices.EqualFunc(classes, symmetric.classes, sameModules) &&
+		slices.EqualFunc(permutations, symmetric.permutations, slices.Equal[symmetry.Permutation])
+}
+
+// explore explores the states of a model up to permutations: of the modules in each class or, if there are no classes, of variables.
+func (symmetric *symmetricStates) explore(ctx context.Context, compiled *compile.Model, classes []symmetry.Class, permutations []symmetry.Permutation) error {
+	symmetric.explored = nil // frees its memory
+	options := symmetric.build
+	options.Symmetry, options.Permutations = classes, permutations
+	space, err := explicit.Build(ctx, compiled, options)
+	if err != nil {
+		return err
+	}
+	symmetric.classes, symmetric.permutations = classes, permutations
+	symmetric.explored = symmetric.newExploredModel(space, nil)
+	return nil
 }
 
 // sameModules reports whether two classes have the same modules.

@@ -152,28 +152,30 @@ func (model *exploredModel) findWitness(ctx context.Context, reach *check.Reach,
 	return foundWitness, chain, err
 }
 
-// describe converts a set of paths of a chain to a witness for the verdict.
+// describe converts a set of paths of a chain to a witness for the verdict: the paths with their states, actions and probabilities, and whether they
+// show what the question asks.
 func (model *exploredModel) describe(set *witness.Set, chain *witness.Chain, reach *check.Reach, question question) *result.Witness {
-	foundPaths := &result.Witness{
+	described := &result.Witness{
 		Holds: question.wantsSatisfying, Scheduler: reach.Choices != nil,
 		Count: set.Count, All: set.HasAllPaths, Longest: set.Steps, Paths: []result.WitnessPath{},
 	}
-	foundPaths.Sum, foundPaths.SumFraction = result.WitnessNumber(set.Sum)
+	described.Sum, described.SumFraction = result.WitnessNumber(set.Sum)
 	if question.bound != nil {
-		foundPaths.Wanted = question.comparison()
-		foundPaths.Enough, foundPaths.Shown = set.ExceedsBound, set.ExceedsBound && question.provesAnswer
+		described.Wanted = question.comparison()
+		described.Enough, described.Shown = set.ExceedsBound, set.ExceedsBound && question.provesAnswer
 	}
 	describer := &describer{chain: chain, model: reach.Space.Model(), reach: reach}
 	for _, path := range set.Paths {
-		foundPaths.Paths = append(foundPaths.Paths, describer.path(path))
+		described.Paths = append(described.Paths, describer.path(path))
 	}
-	if reach.Choices != nil && !question.wantsSatisfying && set.Count == 1 && set.Steps == 0 {
-		foundPaths.Choices = describer.choices()
+	isOneStatePath := set.Count == 1 && set.Steps == 0
+	if reach.Choices != nil && !question.wantsSatisfying && isOneStatePath { // only the choices show why the path violates the formula
+		described.Choices = describer.choices()
 	}
 	if model.generated != nil {
-		foundPaths.Columns = model.generated.Columns(reach.Space.Program())
+		described.Columns = model.generated.Columns(reach.Space.Program())
 	}
-	return foundPaths
+	return described
 }
 
 // comparison returns the text of a comparison with the bound, such as >=1/2.

@@ -34,14 +34,15 @@ func ClockMDP(ctx context.Context, translated *digital.Model, options explicit.O
 	if err != nil {
 		return nil, "", nil, err
 	}
-	invariantHolds, err := space.States(translated.Invariants)
+	satisfyingStates, err := space.States(translated.Invariants)
 	if err != nil {
 		return nil, "", nil, err
 	}
-	for state := range invariantHolds.Complement().All() { // the first one is reported
-		return space, translated.StateText(space.State(nil, state)), inexactErr, nil
+	for s := range satisfyingStates.Complement().All() {
+		violatingState = translated.StateText(space.State(nil, s))
+		break // the first one is enough
 	}
-	return space, "", inexactErr, nil
+	return space, violatingState, inexactErr, nil
 }
 
 // Timelock returns the failure for a reachable state of a timed automaton in which nothing can happen.
