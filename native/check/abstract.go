@@ -23,9 +23,9 @@ type linearEvaluation struct {
 }
 
 // translate converts a path formula to an LTL formula of package automata. The state formulas in it become atomic propositions.
-func (a *linearEvaluation) translate(expr sema.Expr) (*automata.Formula, error) {
+func (linear *linearEvaluation) translate(expr sema.Expr) (*automata.Formula, error) {
 	path := logic.PathOf(expr)
-	formula, err := a.translatePositive(path)
+	formula, err := linear.translatePositive(path)
 	if err != nil {
 		return nil, err
 	}
@@ -37,50 +37,50 @@ func (a *linearEvaluation) translate(expr sema.Expr) (*automata.Formula, error) 
 
 // translatePositive converts a path formula to an LTL formula of package automata. It ignores path.IsNegated, the negation in front of the
 // formula.
-func (a *linearEvaluation) translatePositive(path *logic.Path) (*automata.Formula, error) {
+func (linear *linearEvaluation) translatePositive(path *logic.Path) (*automata.Formula, error) {
 	if path.Form == logic.InitialState {
-		set, err := a.evaluation.satisfyingStates(path.Right)
+		set, err := linear.evaluation.satisfyingStates(path.Right)
 		if err != nil {
 			return nil, err
 		}
-		return a.proposition(path.Right, set)
+		return linear.proposition(path.Right, set)
 	}
 	if path.IsTemporal {
-		return a.translateTemporal(path)
+		return linear.translateTemporal(path)
 	}
 	if binary, isBinary := path.Expr.(*sema.Binary); isBinary {
-		return a.translateBinary(binary)
+		return linear.translateBinary(binary)
 	}
-	return nil, a.evaluation.unsupportedError(path.Expr, "found %s, want a path formula", logic.Describe(path.Expr))
+	return nil, linear.evaluation.unsupportedError(path.Expr, "found %s, want a path formula", logic.Describe(path.Expr))
 }
 
 // proposition returns an LTL formula that is true exactly in the states of set: an atomic proposition, its negation, or a constant. It adds an
 // atomic proposition if set and its complement are new. expr is the state formula that set satisfies; errors have its position.
-func (a *linearEvaluation) proposition(expr sema.Expr, set *sparse.Set) (*automata.Formula, error) {
+func (linear *linearEvaluation) proposition(expr sema.Expr, set *sparse.Set) (*automata.Formula, error) {
 	complement := set.Complement()
 	if complement.Empty() || set.Empty() {
 		return automata.Constant(complement.Empty()), nil
 	}
-	if i := slices.IndexFunc(a.propositionStates, set.Equal); i >= 0 {
+	if i := slices.IndexFunc(linear.propositionStates, set.Equal); i >= 0 {
 		return automata.Atom(i), nil
 	}
-	if i := slices.IndexFunc(a.propositionStates, complement.Equal); i >= 0 {
+	if i := slices.IndexFunc(linear.propositionStates, complement.Equal); i >= 0 {
 		return automata.Unary(automata.Not, automata.Atom(i)), nil
 	}
-	if len(a.propositionStates) == maxPropositions {
-		return nil, a.evaluation.unsupportedError(expr, "found a path formula with more than %d different state formulas", maxPropositions)
+	if len(linear.propositionStates) == maxPropositions {
+		return nil, linear.evaluation.unsupportedError(expr, "found a path formula with more than %d different state formulas", maxPropositions)
 	}
-	a.propositionStates = append(a.propositionStates, set)
-	return automata.Atom(len(a.propositionStates) - 1), nil
+	linear.propositionStates = append(linear.propositionStates, set)
+	return automata.Atom(len(linear.propositionStates) - 1), nil
 }
 
 // translateBinary converts `X & Y`, `X | Y`, `X => Y` or `X <=> Y` to an LTL formula of package automata.
-func (a *linearEvaluation) translateBinary(binary *sema.Binary) (*automata.Formula, error) {
-	left, err := a.translate(binary.X)
+func (linear *linearEvaluation) translateBinary(binary *sema.Binary) (*automata.Formula, error) {
+	left, err := linear.translate(binary.X)
 	if err != nil {
 		return nil, err
 	}
-	right, err := a.translate(binary.Y)
+	right, err := linear.translate(binary.Y)
 	if err != nil {
 		return nil, err
 	}
@@ -96,15 +96,15 @@ func (a *linearEvaluation) translateBinary(binary *sema.Binary) (*automata.Formu
 }
 
 // translateTemporal converts a formula whose outermost operator is temporal, such as `a U<=5 b`, to an LTL formula of package automata.
-func (a *linearEvaluation) translateTemporal(path *logic.Path) (*automata.Formula, error) {
-	formula, err := a.translateUnbounded(path)
+func (linear *linearEvaluation) translateTemporal(path *logic.Path) (*automata.Formula, error) {
+	formula, err := linear.translateUnbounded(path)
 	if err != nil {
 		return nil, err
 	}
 	if path.Op == syntax.Next || path.Bound == nil {
 		return formula, nil
 	}
-	steps, err := a.stepBound(path)
+	steps, err := linear.stepBound(path)
 	if err != nil {
 		return nil, err
 	}
@@ -117,8 +117,8 @@ func (a *linearEvaluation) translateTemporal(path *logic.Path) (*automata.Formul
 
 // translateUnbounded converts a formula whose outermost operator is temporal to an LTL formula of package automata. It ignores the bound of the
 // operator.
-func (a *linearEvaluation) translateUnbounded(path *logic.Path) (*automata.Formula, error) {
-	right, err := a.translate(path.Right)
+func (linear *linearEvaluation) translateUnbounded(path *logic.Path) (*automata.Formula, error) {
+	right, err := linear.translate(path.Right)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (a *linearEvaluation) translateUnbounded(path *logic.Path) (*automata.Formu
 	case syntax.Globally:
 		return automata.Unary(automata.Globally, right), nil
 	}
-	left, err := a.translate(path.Left)
+	left, err := linear.translate(path.Left)
 	if err != nil {
 		return nil, err
 	}
@@ -174,14 +174,14 @@ func negatedWeakUntil(left, right *automata.Formula) *automata.Formula {
 }
 
 // stepBound evaluates the step bound of a temporal operator. It returns an error for a CTMC, where the bound is a time.
-func (a *linearEvaluation) stepBound(path *logic.Path) (*automata.Bound, error) {
-	if a.evaluation.modelKind() == sparse.CTMC {
-		if path.Form == logic.LateWeakUntil && path.Expr == a.rootFormula {
-			return nil, a.evaluation.unsupportedError(path.Expr, "found a weak until (W) with a lower bound for a CTMC")
+func (linear *linearEvaluation) stepBound(path *logic.Path) (*automata.Bound, error) {
+	if linear.evaluation.modelKind() == sparse.CTMC {
+		if path.Form == logic.LateWeakUntil && path.Expr == linear.rootFormula {
+			return nil, linear.evaluation.unsupportedError(path.Expr, "found a weak until (W) with a lower bound for a CTMC")
 		}
-		return nil, a.evaluation.unsupportedError(path.Expr, "found a time bound in a path formula with several temporal operators (LTL) for a CTMC")
+		return nil, linear.evaluation.unsupportedError(path.Expr, "found a time bound in a path formula with several temporal operators (LTL) for a CTMC")
 	}
-	steps, err := a.evaluation.stepInterval(path)
+	steps, err := linear.evaluation.stepInterval(path)
 	if err != nil {
 		return nil, err
 	}

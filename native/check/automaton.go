@@ -42,32 +42,32 @@ type AutomatonBranch struct {
 }
 
 // Write writes the automaton as JSON.
-func (a *Automaton) Write(w io.Writer) error {
+func (automaton *Automaton) Write(w io.Writer) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", " ")
-	return encoder.Encode(a)
+	return encoder.Encode(automaton)
 }
 
 // Automaton evaluates a property of a POMDP. It returns a strategy with finite memory, as an automaton that reads observations, and the same
 // verdict as Check. The strategy attains the lower bound of a maximum, or the upper bound of a minimum. The error says why there is none.
-func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton, result.Verdict, error) {
-	c.lastBeliefs = nil
-	verdict := c.Check(ctx, property)
+func (checker *Checker) Automaton(ctx context.Context, property *Property) (*Automaton, result.Verdict, error) {
+	checker.lastBeliefs = nil
+	verdict := checker.Check(ctx, property)
 	if verdict.Err != nil {
 		return nil, verdict, verdict.Err
 	}
-	search := c.lastBeliefs
+	search := checker.lastBeliefs
 	hasStrategy := search != nil && search.strategy != nil && len(search.strategy.Nodes) > 0
-	if !hasStrategy || c.floatModel.space.Program().Type != syntax.POMDP {
+	if !hasStrategy || checker.floatModel.space.Program().Type != syntax.POMDP {
 		return nil, verdict, noSchedulerError(property, property.Expr, "found a property without one optimal strategy, want P or R with F or U from one state")
 	}
-	return c.strategyAutomaton(property, search), verdict, nil
+	return checker.strategyAutomaton(property, search), verdict, nil
 }
 
 // strategyAutomaton converts the strategy that a belief search has found to an automaton with the names of observations and actions. A node has no
 // action if every action is optimal there.
-func (c *Checker) strategyAutomaton(property *Property, search *beliefs) *Automaton {
-	space, observations := c.exactModel.space, c.exactModel.observations
+func (checker *Checker) strategyAutomaton(property *Property, search *beliefs) *Automaton {
+	space, observations := checker.exactModel.space, checker.exactModel.observations
 	automaton := &Automaton{Property: property.Text, States: search.chainStates}
 	for _, observable := range space.Program().Observables {
 		automaton.Observables = append(automaton.Observables, observable.Name)

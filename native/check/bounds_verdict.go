@@ -87,9 +87,9 @@ func directionForBounds(property *Property, formula *logic.Formula, isNondetermi
 }
 
 // isNegated reports whether the path formula is the negation of the until formula.
-func (u *UntilProperty) isNegated() bool {
-	_, _, negated := booleans.AsUntil(u.formula.Path.Op, false, false)
-	return negated != u.formula.Path.IsNegated
+func (until *UntilProperty) isNegated() bool {
+	_, _, negated := booleans.AsUntil(until.formula.Path.Op, false, false)
+	return negated != until.formula.Path.IsNegated
 }
 
 // booleans has the Boolean operations on truth values.
@@ -100,26 +100,26 @@ var booleans = logic.Algebra[bool]{
 }
 
 // Operands returns the operands of the path formula; the left one is nil for F and G.
-func (u *UntilProperty) Operands() (left, right sema.Expr) {
-	return u.formula.Path.Left, u.formula.Path.Right
+func (until *UntilProperty) Operands() (left, right sema.Expr) {
+	return until.formula.Path.Left, until.formula.Path.Right
 }
 
 // AsUntil returns the truth values of the two operands of the until formula, for given truth values of the operands of the path formula. If
 // the path formula has no left operand, left must be true.
-func (u *UntilProperty) AsUntil(left, right bool) (untilLeft, untilRight bool) {
-	untilLeft, untilRight, _ = booleans.AsUntil(u.formula.Path.Op, left, right)
+func (until *UntilProperty) AsUntil(left, right bool) (untilLeft, untilRight bool) {
+	untilLeft, untilRight, _ = booleans.AsUntil(until.formula.Path.Op, left, right)
 	return untilLeft, untilRight
 }
 
 // Conclude computes the value of the property from bounds of the probability of its until formula, and writes it to the verdict. A relative
 // width above epsilon adds a warning. It is an error if the bounds contain the threshold of a bounded property.
-func (u *UntilProperty) Conclude(lower, upper, epsilon float64, verdict *result.Verdict) error {
+func (until *UntilProperty) Conclude(lower, upper, epsilon float64, verdict *result.Verdict) error {
 	bounds := boundedNumber(lower, upper)
-	if u.isNegated() {
+	if until.isNegated() {
 		bounds, _ = applyArithmetic(syntax.OpSub, exactNumber(big.NewRat(1, 1)), bounds) // 1 minus the probability of the negation
 		bounds.Lo, bounds.Hi = max(bounds.Lo, 0), min(bounds.Hi, 1)
 	}
-	return concludeBounds(u.property, u.formula, bounds, epsilon, verdict)
+	return concludeBounds(until.property, until.formula, bounds, epsilon, verdict)
 }
 
 // RewardProperty is a property R of F of a state formula, of C, or of C<=k with a number of steps, for callers that compute the bounds of its value
@@ -202,8 +202,8 @@ func describeObjective(objective *logic.Objective) string {
 
 // Conclude computes the value of the property from bounds of the reward, and writes it to the verdict. A relative width above epsilon adds a warning. It is
 // an error if the bounds contain the threshold of a bounded property.
-func (r *RewardProperty) Conclude(lower, upper, epsilon float64, verdict *result.Verdict) error {
-	return concludeBounds(r.property, r.formula, boundedNumber(lower, upper), epsilon, verdict)
+func (reward *RewardProperty) Conclude(lower, upper, epsilon float64, verdict *result.Verdict) error {
+	return concludeBounds(reward.property, reward.formula, boundedNumber(lower, upper), epsilon, verdict)
 }
 
 // concludeBounds writes the value of a property to the verdict. formula is the operator P or R of the property, and bounds are bounds of its value.

@@ -95,20 +95,22 @@ func newModel(space *explicit.Space) *model {
 }
 
 // reward returns the reward structure with the given index. The first call for an index evaluates the structure.
-func (m *model) reward(index int) (*sparse.Reward, error) {
-	if reward := m.rewards[index]; reward != nil {
+func (model *model) reward(index int) (*sparse.Reward, error) {
+	if reward := model.rewards[index]; reward != nil {
 		return reward, nil
 	}
-	reward, err := m.space.Reward(index)
+	reward, err := model.space.Reward(index)
 	if err != nil {
 		return nil, err
 	}
-	m.rewards[index] = reward
+	model.rewards[index] = reward
 	return reward, nil
 }
 
 // Reward returns the reward structure with the given index.
-func (c *Checker) Reward(index int) (*sparse.Reward, error) { return c.floatModel.reward(index) }
+func (checker *Checker) Reward(index int) (*sparse.Reward, error) {
+	return checker.floatModel.reward(index)
+}
 
 // New returns a checker of a space that was built from a compiled model. If the weights of the space are not exact, the checker builds an
 // exact space when it needs fractions.
@@ -122,35 +124,35 @@ func New(compiled *compile.Model, space *explicit.Space, opts Options) *Checker 
 
 // Check evaluates a property. The verdict has the value of the property, or the error in its field Err. The caller sets the fields Constants
 // and Engine.
-func (c *Checker) Check(ctx context.Context, property *Property) result.Verdict {
+func (checker *Checker) Check(ctx context.Context, property *Property) result.Verdict {
 	start := time.Now()
-	model := c.floatModel.space.Model()
+	model := checker.floatModel.space.Model()
 	verdict := result.Verdict{
-		Property: property.Text, Name: property.Name, Method: "states", Resolution: c.resolution(property.Expr),
+		Property: property.Text, Name: property.Name, Method: "states", Resolution: checker.resolution(property.Expr),
 		States: int64(model.NumStates()), Choices: int64(model.NumChoices()), Transitions: int64(model.NumTransitions()),
 	}
-	verdict.Warnings = append(verdict.Warnings, c.floatModel.space.Warnings()...)
-	best, err := c.bestOutcome(ctx, property, &verdict)
+	verdict.Warnings = append(verdict.Warnings, checker.floatModel.space.Warnings()...)
+	best, err := checker.bestOutcome(ctx, property, &verdict)
 	if err != nil {
 		verdict.Err = Failure(err, property.File, property.Pos)
 	} else {
-		c.writeOutcome(best, &verdict)
+		checker.writeOutcome(best, &verdict)
 	}
-	verdict.Warnings = append(verdict.Warnings, c.floatWarnings(property)...)
+	verdict.Warnings = append(verdict.Warnings, checker.floatWarnings(property)...)
 	verdict.Seconds = time.Since(start).Seconds()
-	if c.opts.OnVerdict != nil && verdict.Err == nil {
-		c.opts.OnVerdict(&verdict)
+	if checker.opts.OnVerdict != nil && verdict.Err == nil {
+		checker.opts.OnVerdict(&verdict)
 	}
 	return verdict
 }
 
 // resolution returns how the outermost operator of a property resolves nondeterminism: by a minimum or a maximum over schedulers, or
 // uniformly in a DTMC with overlapping commands.
-func (c *Checker) resolution(expr sema.Expr) result.Resolution {
-	model := c.floatModel.space.Model()
+func (checker *Checker) resolution(expr sema.Expr) result.Resolution {
+	model := checker.floatModel.space.Model()
 	hasChoice := model.Kind == sparse.MDP && model.HasSeveralChoices()
 	switch formula := logic.WithoutFilters(expr); {
-	case c.floatModel.space.Overlaps() > 0:
+	case checker.floatModel.space.Overlaps() > 0:
 		return result.Uniform
 	case !hasChoice:
 		return result.NoNondet

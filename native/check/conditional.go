@@ -206,10 +206,10 @@ type winningRegion struct {
 
 // winningRegions returns the winning region of each path formula. It first translates all formulas to LTL, because the regions share the atomic
 // propositions of all formulas.
-func (a *linearEvaluation) winningRegions(exprs ...sema.Expr) ([]*winningRegion, error) {
+func (linear *linearEvaluation) winningRegions(exprs ...sema.Expr) ([]*winningRegion, error) {
 	var formulas []*automata.Formula
 	for _, expr := range exprs {
-		formula, err := a.translate(expr)
+		formula, err := linear.translate(expr)
 		if err != nil {
 			return nil, err
 		}
@@ -217,9 +217,9 @@ func (a *linearEvaluation) winningRegions(exprs ...sema.Expr) ([]*winningRegion,
 	}
 	var regions []*winningRegion
 	for _, formula := range formulas {
-		region, err := a.winningRegion(formula)
+		region, err := linear.winningRegion(formula)
 		if err != nil {
-			return nil, a.tooLargeError(err)
+			return nil, linear.tooLargeError(err)
 		}
 		regions = append(regions, region)
 	}
@@ -228,16 +228,16 @@ func (a *linearEvaluation) winningRegions(exprs ...sema.Expr) ([]*winningRegion,
 
 // winningRegion returns the winning region of an LTL formula: the product with its automaton, and the states of the product from which some
 // scheduler satisfies the formula almost surely. All atomic propositions must be known.
-func (a *linearEvaluation) winningRegion(formula *automata.Formula) (*winningRegion, error) {
-	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
+func (linear *linearEvaluation) winningRegion(formula *automata.Formula) (*winningRegion, error) {
+	product, err := linear.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
 		return nil, err
 	}
-	states, err := a.winningStates(product, someScheduler{a.evaluation})
+	states, err := linear.winningStates(product, someScheduler{linear.evaluation})
 	if err != nil {
 		return nil, err
 	}
-	region := &winningRegion{product, &automatonReader{automaton: product.automaton, letters: a.letters}, map[productState]bool{}}
+	region := &winningRegion{product, &automatonReader{automaton: product.automaton, letters: linear.letters}, map[productState]bool{}}
 	for i := range states.All() {
 		region.winningStates[product.pairs[i]] = true
 	}
@@ -245,8 +245,8 @@ func (a *linearEvaluation) winningRegion(formula *automata.Formula) (*winningReg
 }
 
 // contains reports whether some scheduler satisfies the formula almost surely, from state s of the model with the automaton in state q.
-func (r *winningRegion) contains(s uint32, q int) bool {
-	return r.product.automaton.Class(q) == automata.Accepted || r.winningStates[productState{s, q}]
+func (region *winningRegion) contains(s uint32, q int) bool {
+	return region.product.automaton.Class(q) == automata.Accepted || region.winningStates[productState{s, q}]
 }
 
 // pairState is a state of the model, and the states of two automata after they have read the letter of that state.
@@ -369,64 +369,64 @@ func (m continuingMemory) Absorbing(pair productState) bool {
 
 // setConditionProbability computes, for each state of the product, the probability that the path satisfies the condition. region has the states
 // of another product from which the condition is satisfied almost surely.
-func (c *conditionedChain) setConditionProbability(region *winningRegion) error {
+func (chain *conditionedChain) setConditionProbability(region *winningRegion) error {
 	goal := sparse.NewSet(region.product.NumStates())
 	for i, pair := range region.product.pairs {
 		if region.winningStates[pair] {
 			goal.Add(i)
 		}
 	}
-	probability, err := c.evaluation.reachProbability(region.product, goal, solve.Max)
+	probability, err := chain.evaluation.reachProbability(region.product, goal, solve.Max)
 	if err != nil {
 		return err
 	}
-	c.conditionProbability = newNumbers(len(c.product.pairs), probability.accuracy)
-	if c.evaluation.wantsFractions {
-		c.conditionProbability.fractions = make([]*big.Rat, len(c.product.pairs))
+	chain.conditionProbability = newNumbers(len(chain.product.pairs), probability.accuracy)
+	if chain.evaluation.wantsFractions {
+		chain.conditionProbability.fractions = make([]*big.Rat, len(chain.product.pairs))
 	}
-	c.copyConditionProbability(region.product, probability)
+	chain.copyConditionProbability(region.product, probability)
 	return nil
 }
 
 // copyConditionProbability copies the probability of the condition from the product in which the automaton stops after it has accepted. A pair
 // that is missing there has the probability 1 if the automaton has accepted, else 0.
-func (c *conditionedChain) copyConditionProbability(stoppedProduct *productModel, probability *numbers) {
+func (chain *conditionedChain) copyConditionProbability(stoppedProduct *productModel, probability *numbers) {
 	stateOfPair := map[productState]int{}
 	for i, pair := range stoppedProduct.pairs {
 		stateOfPair[pair] = i
 	}
 	zero, one := exactNumber(new(big.Rat)), exactNumber(big.NewRat(1, 1))
-	for i, pair := range c.product.pairs {
+	for i, pair := range chain.product.pairs {
 		s, isInProduct := stateOfPair[pair]
 		switch {
 		case isInProduct:
-			c.conditionProbability.setNumber(i, probability.numberAt(s))
+			chain.conditionProbability.setNumber(i, probability.numberAt(s))
 		case stoppedProduct.automaton.Class(pair.automatonState) == automata.Accepted:
-			c.conditionProbability.setNumber(i, one)
+			chain.conditionProbability.setNumber(i, one)
 		default:
-			c.conditionProbability.setNumber(i, zero)
+			chain.conditionProbability.setNumber(i, zero)
 		}
 	}
 }
 
 // setRewards copies the rewards of a reward structure from the states and transitions of the model to those of the product. A state has no
 // rewards if the automaton has rejected there.
-func (c *conditionedChain) setRewards(structIndex int) error {
-	stateRewards, transitionRewards, err := c.evaluation.space.Costs(structIndex)
+func (chain *conditionedChain) setRewards(structIndex int) error {
+	stateRewards, transitionRewards, err := chain.evaluation.space.Costs(structIndex)
 	if err != nil {
 		return err
 	}
-	c.rewards.State = make([]*big.Rat, c.product.NumStates())
-	c.rewards.Transition = make([]*big.Rat, c.product.NumTransitions())
-	for i, pair := range c.product.pairs {
-		if c.product.modelChoice[i] == sparse.None { // the automaton has rejected
+	chain.rewards.State = make([]*big.Rat, chain.product.NumStates())
+	chain.rewards.Transition = make([]*big.Rat, chain.product.NumTransitions())
+	for i, pair := range chain.product.pairs {
+		if chain.product.modelChoice[i] == sparse.None { // the automaton has rejected
 			continue
 		}
-		c.rewards.State[i] = stateRewards[pair.state]
-		first, end := c.product.Transitions(i)
-		firstInModel, _ := c.evaluation.graph.Transitions(int(pair.state))
+		chain.rewards.State[i] = stateRewards[pair.state]
+		first, end := chain.product.Transitions(i)
+		firstInModel, _ := chain.evaluation.graph.Transitions(int(pair.state))
 		for offset := range end - first {
-			c.rewards.Transition[first+offset] = transitionRewards[firstInModel+offset]
+			chain.rewards.Transition[first+offset] = transitionRewards[firstInModel+offset]
 		}
 	}
 	return nil
@@ -434,24 +434,24 @@ func (c *conditionedChain) setRewards(structIndex int) error {
 
 // targetStates returns the states of the product in which an objective F ends: the target states, and the states where the condition is
 // impossible. It returns nil for the other objectives.
-func (c *conditionedChain) targetStates(objective *logic.Objective) (*sparse.Set, error) {
+func (chain *conditionedChain) targetStates(objective *logic.Objective) (*sparse.Set, error) {
 	switch objective.Form {
 	case logic.TotalReward, logic.Cumulative, logic.Instantaneous:
 		return nil, nil
 	case logic.ReachReward:
-		modelTargets, err := c.evaluation.satisfyingStates(objective.Target)
+		modelTargets, err := chain.evaluation.satisfyingStates(objective.Target)
 		if err != nil {
 			return nil, err
 		}
-		target := sparse.NewSet(c.product.NumStates())
-		for i, pair := range c.product.pairs {
-			if modelTargets.Has(int(pair.state)) || c.conditionProbability.upper[i] == 0 {
+		target := sparse.NewSet(chain.product.NumStates())
+		for i, pair := range chain.product.pairs {
+			if modelTargets.Has(int(pair.state)) || chain.conditionProbability.upper[i] == 0 {
 				target.Add(i)
 			}
 		}
 		return target, nil
 	}
-	return nil, c.evaluation.unsupportedError(objective.Expr, "found %s with a condition (||), want F, C, C<=t or I=t", logic.Describe(objective.Expr))
+	return nil, chain.evaluation.unsupportedError(objective.Expr, "found %s with a condition (||), want F, C, C<=t or I=t", logic.Describe(objective.Expr))
 }
 
 // The arguments of weightedReward.
@@ -462,23 +462,23 @@ const (
 
 // weightedReward returns, for each state of the product, a bound of the expected reward of an objective on the paths that satisfy the condition;
 // other paths earn 0. The bound is an upper bound if upper is true, else a lower bound. For an objective F, rewards count until target is reached.
-func (c *conditionedChain) weightedReward(objective *logic.Objective, target *sparse.Set, upper bool) (*numbers, error) {
-	probability := c.conditionProbability.lower
+func (chain *conditionedChain) weightedReward(objective *logic.Objective, target *sparse.Set, upper bool) (*numbers, error) {
+	probability := chain.conditionProbability.lower
 	if upper {
-		probability = c.conditionProbability.upper
+		probability = chain.conditionProbability.upper
 	}
-	reward := solve.ConditionedReward(c.product.Model, c.rewards, c.conditionProbability.fractions, probability, upper)
+	reward := solve.ConditionedReward(chain.product.Model, chain.rewards, chain.conditionProbability.fractions, probability, upper)
 	switch objective.Form {
 	case logic.ReachReward:
-		return c.evaluation.toNumbers(solve.ReachReward(c.evaluation.ctx, c.product.Graph, reward, target, solve.Max, c.evaluation.opts))
+		return chain.evaluation.toNumbers(solve.ReachReward(chain.evaluation.ctx, chain.product.Graph, reward, target, solve.Max, chain.evaluation.opts))
 	case logic.TotalReward:
-		return c.evaluation.toNumbers(solve.TotalReward(c.evaluation.ctx, c.product.Graph, reward, solve.Max, c.evaluation.opts))
+		return chain.evaluation.toNumbers(solve.TotalReward(chain.evaluation.ctx, chain.product.Graph, reward, solve.Max, chain.evaluation.opts))
 	}
 	// C<=t and I=t are evaluated on a copy of the evaluation whose model is the product.
-	productEvaluation, modelOfProduct := *c.evaluation, *c.evaluation.model
-	modelOfProduct.graph = c.product.Graph
+	productEvaluation, modelOfProduct := *chain.evaluation, *chain.evaluation.model
+	modelOfProduct.graph = chain.product.Graph
 	productEvaluation.model, productEvaluation.neededStates = &modelOfProduct, nil
-	if c.evaluation.modelKind() == sparse.CTMC {
+	if chain.evaluation.modelKind() == sparse.CTMC {
 		return productEvaluation.timedReward(objective, reward)
 	}
 	return productEvaluation.steppedReward(objective, reward, solve.Max)
@@ -487,16 +487,16 @@ func (c *conditionedChain) weightedReward(objective *logic.Objective, target *sp
 // divideByCondition returns, for each state of the domain, the weighted reward divided by the probability of the condition. lower and upper are
 // bounds of the weighted reward; in exact computations lower has the exact values. It is an error if the condition has probability 0 in a state.
 // expr is the conditional objective, for errors.
-func (c *conditionedChain) divideByCondition(expr sema.Expr, lower, upper *numbers) (*numbers, error) {
-	quotients := c.evaluation.newValues(max(lower.accuracy, c.conditionProbability.accuracy))
-	for s := range c.evaluation.domain().All() {
-		start := int(c.product.startStates[s])
-		probability := c.conditionProbability.numberAt(start)
+func (chain *conditionedChain) divideByCondition(expr sema.Expr, lower, upper *numbers) (*numbers, error) {
+	quotients := chain.evaluation.newValues(max(lower.accuracy, chain.conditionProbability.accuracy))
+	for s := range chain.evaluation.domain().All() {
+		start := int(chain.product.startStates[s])
+		probability := chain.conditionProbability.numberAt(start)
 		if probability.Hi == 0 {
-			return nil, c.evaluation.zeroConditionError(expr, s)
+			return nil, chain.evaluation.zeroConditionError(expr, s)
 		}
 		weighted := boundedNumber(lower.lower[start], upper.upper[start])
-		if c.evaluation.wantsFractions {
+		if chain.evaluation.wantsFractions {
 			weighted = lower.numberAt(start)
 		}
 		quotient, hasBounds := applyArithmetic(syntax.OpDiv, weighted, probability)

@@ -141,28 +141,30 @@ type conditionPair struct {
 type conditionMemory struct{ target, left, right *sparse.Set }
 
 // State returns the state of the MDP.
-func (m conditionMemory) State(pair conditionPair) uint32 { return pair.state }
+func (memory conditionMemory) State(pair conditionPair) uint32 { return pair.state }
 
 // Step returns the pair after a transition to a state of the MDP.
-func (m conditionMemory) Step(pair conditionPair, state uint32) (conditionPair, error) {
-	return m.enter(state, pair.progress), nil
+func (memory conditionMemory) Step(pair conditionPair, state uint32) (conditionPair, error) {
+	return memory.enter(state, pair.progress), nil
 }
 
 // Absorbing reports whether the rest of the path no longer matters to the condition.
-func (m conditionMemory) Absorbing(pair conditionPair) bool { return pair.progress >= conditionHolds }
+func (memory conditionMemory) Absorbing(pair conditionPair) bool {
+	return pair.progress >= conditionHolds
+}
 
 // enter returns the pair of a state that a path enters, and of what the path has then satisfied. progress says what it has satisfied before:
 // either conditionPending or targetReached.
-func (m conditionMemory) enter(state uint32, progress conditionProgress) conditionPair {
+func (memory conditionMemory) enter(state uint32, progress conditionProgress) conditionPair {
 	s := int(state)
 	switch {
-	case m.right.Has(s) && progress == targetReached:
+	case memory.right.Has(s) && progress == targetReached:
 		progress = conditionHoldsAfterTarget
-	case m.right.Has(s):
+	case memory.right.Has(s):
 		progress = conditionHolds
-	case !m.left.Has(s):
+	case !memory.left.Has(s):
 		progress = conditionFails
-	case m.target.Has(s):
+	case memory.target.Has(s):
 		progress = targetReached
 	}
 	return conditionPair{state, progress}

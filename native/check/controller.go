@@ -15,23 +15,23 @@ const maxNodes = 2_000_000
 // automatonController returns a scheduler that maximizes the probability that an automaton accepts the path. The state of the automaton is the
 // scheduler's memory.
 func (e *evaluation) automatonController(reader *automatonReader) (*sparse.Controller, error) {
-	m := &multi{evaluation: e} // multi(...) with acceptance as the only objective
-	m.objectives = []*objective{{isQuery: true, isMaximised: true, form: automatonForm, reader: reader}}
-	if err := m.prepareProduct(nil); err != nil {
+	multi := &multiEvaluation{evaluation: e} // multi(...) with acceptance as the only objective
+	multi.objectives = []*objective{{isQuery: true, isMaximised: true, form: automatonForm, reader: reader}}
+	if err := multi.prepareProduct(nil); err != nil {
 		return nil, err
 	}
 	weights := []*big.Rat{big.NewRat(1, 1)}
-	reward, err := m.weightedRewards(weights)
+	reward, err := multi.weightedRewards(weights)
 	if err != nil {
 		return nil, err
 	}
-	opts := m.options()
+	opts := multi.options()
 	opts.Scheduler = true
-	values, err := solve.TotalReward(e.ctx, m.product, reward, solve.Max, opts)
+	values, err := solve.TotalReward(e.ctx, multi.product, reward, solve.Max, opts)
 	if err != nil {
 		return nil, err
 	}
-	return m.controller(e.ctx, []weightedScheduler{{choices: values.Scheduler, weights: weights}})
+	return multi.controller(e.ctx, []weightedScheduler{{choices: values.Scheduler, weights: weights}})
 }
 
 // weightedScheduler is a scheduler of the product, with the weights of the objectives for which it is optimal. share is the
@@ -59,7 +59,7 @@ const noSchedulerYet = -1
 
 // controllerBuilder builds the controller of a mixture of schedulers.
 type controllerBuilder struct {
-	multi           *multi
+	multi           *multiEvaluation
 	schedulers      []weightedScheduler                         // the schedulers of the mixture
 	endComponents   map[objectiveSet]*sparse.EndComponents      // the results of endComponentsOf
 	components      map[satisfyingComponent]*acceptingComponent // the results of acceptingComponentOf
@@ -95,9 +95,9 @@ type nodeMemory struct {
 
 // controller returns a controller for a mixture of schedulers: at the start it draws one scheduler, each with the probability in its field
 // share, and then follows it.
-func (m *multi) controller(ctx context.Context, schedulers []weightedScheduler) (*sparse.Controller, error) {
+func (multi *multiEvaluation) controller(ctx context.Context, schedulers []weightedScheduler) (*sparse.Controller, error) {
 	builder := &controllerBuilder{
-		multi: m, schedulers: schedulers,
+		multi: multi, schedulers: schedulers,
 		endComponents: map[objectiveSet]*sparse.EndComponents{}, components: map[satisfyingComponent]*acceptingComponent{}, componentNumber: map[*acceptingComponent]int{},
 		choicesToGoal: map[componentGoal][]uint32{}, nodeNumber: map[controllerState]uint32{}, memoryNumber: map[nodeMemory]uint32{},
 	}
@@ -109,7 +109,7 @@ func (m *multi) controller(ctx context.Context, schedulers []weightedScheduler) 
 			return nil, ctx.Err()
 		}
 		if len(builder.nodeStates) > maxNodes {
-			return nil, m.evaluation.unsupportedError(m.evaluation.property.Expr, "the scheduler needs a memory of more than %d nodes", maxNodes)
+			return nil, multi.evaluation.unsupportedError(multi.evaluation.property.Expr, "the scheduler needs a memory of more than %d nodes", maxNodes)
 		}
 		if builder.nodeStates[i].scheduler == noSchedulerYet {
 			continue // addRandomStartNodes added the moves of this node
@@ -342,9 +342,9 @@ func (component *acceptingComponent) nextGoal(goal, node int) int {
 // firstStayingChoice returns the first choice of a node that stays in an end component. It returns 0 if the node has no such choice.
 func (component *acceptingComponent) firstStayingChoice(node int) uint32 {
 	first, end := component.Choices(node)
-	for c := first; c < end; c++ {
-		if component.stayingChoices.Has(c) {
-			return uint32(c)
+	for choice := first; choice < end; choice++ {
+		if component.stayingChoices.Has(choice) {
+			return uint32(choice)
 		}
 	}
 	return 0

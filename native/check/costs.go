@@ -149,11 +149,11 @@ func (e *evaluation) rewardWithinCosts(builder *costProductBuilder, product *spa
 	setter := &rewardsWithinCosts{costProductBuilder: builder, product: product, space: e.space, structIndex: structIndex, modelReward: reward, productReward: productReward}
 	for i := range product.NumStates() {
 		first, end := product.Choices(i)
-		for c := first; c < end; c++ {
-			if builder.productRows.Origin[c] == sparse.None {
+		for choice := first; choice < end; choice++ {
+			if builder.productRows.Origin[choice] == sparse.None {
 				continue
 			}
-			if err := setter.setReward(builder.modelState(i), c); err != nil {
+			if err := setter.setReward(builder.modelState(i), choice); err != nil {
 				return nil, err
 			}
 		}
@@ -177,49 +177,49 @@ type rewardsWithinCosts struct {
 
 // setReward sets the reward of choice c of the product: the expected reward of its transitions that exceed no bound on costs. s is the choice's
 // state of the model.
-func (r *rewardsWithinCosts) setReward(s, c int) error {
-	modelChoice := int(r.productRows.Origin[c])
-	r.transitions = r.appendTransitionsWithin(r.transitions[:0], r.product, c, modelChoice)
-	if len(r.transitions) == 0 {
+func (rewards *rewardsWithinCosts) setReward(s, c int) error {
+	modelChoice := int(rewards.productRows.Origin[c])
+	rewards.transitions = rewards.appendTransitionsWithin(rewards.transitions[:0], rewards.product, c, modelChoice)
+	if len(rewards.transitions) == 0 {
 		return nil
 	}
-	first, end := r.model.Transitions(modelChoice)
-	noneExceeds := len(r.transitions) == end-first
+	first, end := rewards.model.Transitions(modelChoice)
+	noneExceeds := len(rewards.transitions) == end-first
 	if noneExceeds {
-		r.productReward.Choice[c] = r.modelReward.ChoiceTotal(s, modelChoice)
-		if r.productReward.ChoiceFractions != nil {
-			r.productReward.ChoiceFractions[c] = r.modelReward.ExactChoiceTotal(s, modelChoice)
+		rewards.productReward.Choice[c] = rewards.modelReward.ChoiceTotal(s, modelChoice)
+		if rewards.productReward.ChoiceFractions != nil {
+			rewards.productReward.ChoiceFractions[c] = rewards.modelReward.ExactChoiceTotal(s, modelChoice)
 		}
 		return nil
 	}
-	return r.setPartialReward(s, c)
+	return rewards.setPartialReward(s, c)
 }
 
-// setPartialReward sets the reward of choice c of the product to the expected reward of r.transitions, the transitions that exceed no bound. s
+// setPartialReward sets the reward of choice c of the product to the expected reward of rewards.transitions, the transitions that exceed no bound. s
 // is the state of the model. The model is a Markov chain: in an MDP all transitions of a choice have the same cost.
-func (r *rewardsWithinCosts) setPartialReward(s, c int) error {
-	if r.transitionRewards == nil {
-		states, transitions, err := r.space.Costs(r.structIndex)
+func (rewards *rewardsWithinCosts) setPartialReward(s, c int) error {
+	if rewards.transitionRewards == nil {
+		states, transitions, err := rewards.space.Costs(rewards.structIndex)
 		if err != nil {
 			return err
 		}
-		r.transitionRewards = &transitionRewards{r.model, states, transitions}
+		rewards.transitionRewards = &transitionRewards{rewards.model, states, transitions}
 	}
-	r.maxTerms = max(r.maxTerms, len(r.transitions))
-	r.productReward.Choice[c] = r.transitionRewards.expectedReward(s, r.transitions)
-	if r.productReward.ChoiceFractions != nil {
-		r.productReward.ChoiceFractions[c] = r.transitionRewards.exactExpectedReward(s, r.transitions)
+	rewards.maxTerms = max(rewards.maxTerms, len(rewards.transitions))
+	rewards.productReward.Choice[c] = rewards.transitionRewards.expectedReward(s, rewards.transitions)
+	if rewards.productReward.ChoiceFractions != nil {
+		rewards.productReward.ChoiceFractions[c] = rewards.transitionRewards.exactExpectedReward(s, rewards.transitions)
 	}
 	return nil
 }
 
 // relativeError returns a bound on the relative rounding error of the rewards.
-func (r *rewardsWithinCosts) relativeError() float64 {
-	if r.maxTerms == 0 {
-		return r.modelReward.RelErr + 0x1p-52
+func (rewards *rewardsWithinCosts) relativeError() float64 {
+	if rewards.maxTerms == 0 {
+		return rewards.modelReward.RelErr + 0x1p-52
 	}
 	// An expected reward of n transitions has n products and n-1 sums of rounded factors. The factor 1.01 covers the products of the errors.
-	return 1.01 * (r.modelReward.RelErr + r.model.RelErr + float64(r.maxTerms+3)*0x1p-53)
+	return 1.01 * (rewards.modelReward.RelErr + rewards.model.RelErr + float64(rewards.maxTerms+3)*0x1p-53)
 }
 
 // transitionRewards has the rewards of the states and of the transitions of a Markov chain. A reward of nil stands for 0.
@@ -229,9 +229,9 @@ type transitionRewards struct {
 }
 
 // totalReward returns the reward of a transition from state s: the reward of s plus the reward of the transition.
-func (r *transitionRewards) totalReward(s, transition int) *big.Rat {
+func (rewards *transitionRewards) totalReward(s, transition int) *big.Rat {
 	sum := new(big.Rat)
-	for _, reward := range []*big.Rat{r.states[s], r.transitions[transition]} {
+	for _, reward := range []*big.Rat{rewards.states[s], rewards.transitions[transition]} {
 		if reward != nil {
 			sum.Add(sum, reward)
 		}
@@ -240,20 +240,20 @@ func (r *transitionRewards) totalReward(s, transition int) *big.Rat {
 }
 
 // expectedReward returns the expected reward of some transitions of state s. Other transitions count 0.
-func (r *transitionRewards) expectedReward(s int, transitions []int) (sum float64) {
+func (rewards *transitionRewards) expectedReward(s int, transitions []int) (sum float64) {
 	for _, transition := range transitions {
-		reward, _ := r.totalReward(s, transition).Float64()
-		sum += r.model.Prob(transition) * reward
+		reward, _ := rewards.totalReward(s, transition).Float64()
+		sum += rewards.model.Prob(transition) * reward
 	}
 	return sum
 }
 
 // exactExpectedReward returns the sum of probability times reward over some transitions of state s, as a fraction.
-func (r *transitionRewards) exactExpectedReward(s int, transitions []int) *big.Rat {
+func (rewards *transitionRewards) exactExpectedReward(s int, transitions []int) *big.Rat {
 	sum := new(big.Rat)
 	for _, transition := range transitions {
-		reward := r.totalReward(s, transition)
-		sum.Add(sum, reward.Mul(reward, r.model.Fraction(transition)))
+		reward := rewards.totalReward(s, transition)
+		sum.Add(sum, reward.Mul(reward, rewards.model.Fraction(transition)))
 	}
 	return sum
 }
@@ -285,12 +285,12 @@ func budgetOf(costs []cost, model *sparse.Model) (budget solve.Budget, ok bool) 
 	budget = solve.Budget{Costs: make([]int, model.NumChoices()), Limit: bounded.high}
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
-		for c := first; c < end; c++ {
-			choiceCost, isSame := bounded.choiceCost(model, s, c)
+		for choice := first; choice < end; choice++ {
+			choiceCost, isSame := bounded.choiceCost(model, s, choice)
 			if !isSame {
 				return budget, false
 			}
-			budget.Costs[c] = choiceCost
+			budget.Costs[choice] = choiceCost
 		}
 	}
 	return budget, true
@@ -298,15 +298,15 @@ func budgetOf(costs []cost, model *sparse.Model) (budget solve.Budget, ok bool) 
 
 // choiceCost returns the cost of a choice of state s, in units. isSame is false if the transitions of the choice have different costs, which is
 // possible only in a Markov chain.
-func (c *cost) choiceCost(model *sparse.Model, s, choice int) (commonCost int, isSame bool) {
+func (cost *cost) choiceCost(model *sparse.Model, s, choice int) (commonCost int, isSame bool) {
 	const costBefore = 0
 	if model.Kind == sparse.MDP {
-		return int(c.costAfter(costBefore, s, choice)), true
+		return int(cost.costAfter(costBefore, s, choice)), true
 	}
 	first, end := model.Transitions(choice)
-	commonCost = int(c.costAfter(costBefore, s, first))
+	commonCost = int(cost.costAfter(costBefore, s, first))
 	for transition := first + 1; transition < end; transition++ {
-		if int(c.costAfter(costBefore, s, transition)) != commonCost {
+		if int(cost.costAfter(costBefore, s, transition)) != commonCost {
 			return 0, false
 		}
 	}
@@ -372,10 +372,10 @@ func (e *evaluation) unboundedCost(structIndex int) (counted cost, unit *big.Rat
 }
 
 // maxStepCost returns an upper bound on the cost of one step.
-func (c *cost) maxStepCost() int {
-	most := c.perStep
-	if c.stateCost != nil {
-		most += slices.Max(c.stateCost) + slices.Max(c.moveCost)
+func (cost *cost) maxStepCost() int {
+	most := cost.perStep
+	if cost.stateCost != nil {
+		most += slices.Max(cost.stateCost) + slices.Max(cost.moveCost)
 	}
 	return most
 }
@@ -584,11 +584,11 @@ func (builder *costProductBuilder) expandState(i int) {
 		costs[k] = builder.costSoFar(i, k)
 	}
 	first, end := model.Choices(s)
-	for c := first; c < end; c++ {
-		builder.productRows.Copy(c, func(transition int) uint32 {
+	for choice := first; choice < end; choice++ {
+		builder.productRows.Copy(choice, func(transition int) uint32 {
 			costIndex := transition // costs belong to transitions, or to choices in an MDP
 			if model.Kind == sparse.MDP {
-				costIndex = c
+				costIndex = choice
 			}
 			return builder.stateNumber(model.Target[transition], builder.costsAfter(costs, s, costIndex))
 		})
@@ -606,11 +606,11 @@ func (builder *costProductBuilder) costsAfter(costs []uint32, s, move int) []uin
 }
 
 // costAfter returns the cost of a path after it leaves state s by a move: a choice of an MDP, or a transition of a Markov chain. spent is the
-// cost before the move. The result is at most c.countingLimit.
-func (c *cost) costAfter(spent uint32, s, move int) uint32 {
-	sum := int(spent) + c.perStep
-	if c.stateCost != nil {
-		sum += c.stateCost[s] + c.moveCost[move]
+// cost before the move. The result is at most cost.countingLimit.
+func (cost *cost) costAfter(spent uint32, s, move int) uint32 {
+	sum := int(spent) + cost.perStep
+	if cost.stateCost != nil {
+		sum += cost.stateCost[s] + cost.moveCost[move]
 	}
-	return uint32(min(sum, c.countingLimit))
+	return uint32(min(sum, cost.countingLimit))
 }

@@ -10,8 +10,8 @@ import (
 
 // floatWarnings returns warnings for the expressions over variables in a property whose value differs from PRISM's value in some state.
 // The reason is that tilecheck compares fractions, and PRISM compares floating-point numbers.
-func (c *Checker) floatWarnings(property *Property) []string {
-	differences := &floatDifferences{space: c.floatModel.space, property: property, visited: map[sema.Expr]bool{}}
+func (checker *Checker) floatWarnings(property *Property) []string {
+	differences := &floatDifferences{space: checker.floatModel.space, property: property, visited: map[sema.Expr]bool{}}
 	differences.visitExpr(property.Expr)
 	return differences.warnings
 }

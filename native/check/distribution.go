@@ -29,24 +29,24 @@ type Distribution struct {
 }
 
 // At returns the probability of state s, and its bounds.
-func (d *Distribution) At(s int) (result.Value, result.Interval) {
-	probability := d.values.numberAt(s)
+func (distribution *Distribution) At(s int) (result.Value, result.Interval) {
+	probability := distribution.values.numberAt(s)
 	return resultValue(probability, sema.Double), result.Interval{Lo: probability.Lo, Hi: probability.Hi}
 }
 
 // Zero reports whether the probability of a state is 0.
-func (d *Distribution) Zero(s int) bool { return d.values.upper[s] == 0 }
+func (distribution *Distribution) Zero(s int) bool { return distribution.values.upper[s] == 0 }
 
 // Write writes the probability of each state on a line of its own, in PRISM's order of the states. In a transient distribution each line begins
 // with the number of the state, as in 3=0.5. If matlab is true, Write writes a MATLAB vector without these numbers.
 //
 // Source: PRISM 4.10, StateValues.print.
-func (d *Distribution) Write(ctx context.Context, out io.Writer, space *explicit.Space, matlab bool) error {
+func (distribution *Distribution) Write(ctx context.Context, out io.Writer, space *explicit.Space, matlab bool) error {
 	w := bufio.NewWriter(out)
 	if matlab {
 		w.WriteString("v = [\n")
 	}
-	writesNumbers := d.Time != nil && !matlab
+	writesNumbers := distribution.Time != nil && !matlab
 	for prismIndex, s := range space.Order() {
 		if prismIndex%(1<<12) == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -54,7 +54,7 @@ func (d *Distribution) Write(ctx context.Context, out io.Writer, space *explicit
 		if writesNumbers {
 			w.WriteString(strconv.Itoa(prismIndex) + "=")
 		}
-		probability, _ := d.At(int(s))
+		probability, _ := distribution.At(int(s))
 		text := sema.Value{Type: sema.Double, Float: probability.Num}.String()
 		if probability.Rat != nil {
 			text = probability.Rat.RatString()

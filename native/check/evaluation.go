@@ -89,8 +89,8 @@ func newShared(expr sema.Expr) shared {
 
 // attempt evaluates the property once on a model, with the wanted precision. If the result is not a fraction, it has bounds; if the options
 // require fractions, it is an error.
-func (c *Checker) attempt(ctx context.Context, m *model, wanted precision, property *Property) (*outcome, error) {
-	evaluation := c.newEvaluation(ctx, m, wanted, property)
+func (checker *Checker) attempt(ctx context.Context, m *model, wanted precision, property *Property) (*outcome, error) {
+	evaluation := checker.newEvaluation(ctx, m, wanted, property)
 	value, bound, err := evaluation.evaluateProperty()
 	if err != nil {
 		return nil, err
@@ -99,27 +99,27 @@ func (c *Checker) attempt(ctx context.Context, m *model, wanted precision, prope
 }
 
 // newEvaluation returns an evaluation of a property on a model, with the given precision and the options of the checker.
-func (c *Checker) newEvaluation(ctx context.Context, m *model, wanted precision, property *Property) *evaluation {
-	wantsEstimates := c.opts.Accuracy == result.Estimated && m.space.Program().Type != syntax.POMDP
+func (checker *Checker) newEvaluation(ctx context.Context, m *model, wanted precision, property *Property) *evaluation {
+	wantsEstimates := checker.opts.Accuracy == result.Estimated && m.space.Program().Type != syntax.POMDP
 	evaluation := &evaluation{
 		model: m,
 		request: request{
-			ctx: ctx, property: property, wantsFractions: wanted.wantsFractions, allowsBounds: c.opts.Accuracy != result.Exact,
-			refusesRoundedWeights: wanted.refusesRoundedWeights, onlyFair: c.opts.Fair,
-			wantsValues: c.wantsValues, assumption: c.assumption, maxBeliefs: cmp.Or(c.opts.Beliefs, belief.DefaultBeliefs),
+			ctx: ctx, property: property, wantsFractions: wanted.wantsFractions, allowsBounds: checker.opts.Accuracy != result.Exact,
+			refusesRoundedWeights: wanted.refusesRoundedWeights, onlyFair: checker.opts.Fair,
+			wantsValues: checker.wantsValues, assumption: checker.assumption, maxBeliefs: cmp.Or(checker.opts.Beliefs, belief.DefaultBeliefs),
 		},
 		results: results{accuracy: result.Exact},
 		shared:  newShared(property.Expr),
 		opts: solve.Options{
-			Epsilon: wanted.epsilon, MaxSweeps: c.opts.MaxSweeps, Classic: wantsEstimates,
-			Exact: wanted.wantsFractions, MaxWork: wanted.maxWork, Progress: c.opts.Progress,
+			Epsilon: wanted.epsilon, MaxSweeps: checker.opts.MaxSweeps, Classic: wantsEstimates,
+			Exact: wanted.wantsFractions, MaxWork: wanted.maxWork, Progress: checker.opts.Progress,
 		},
 	}
 	switch {
-	case c.schedulerRequest != nil:
-		evaluation.schedulerRequest = &schedulerRequest{operator: c.schedulerRequest.operator}
-	case !wanted.wantsFractions && c.opts.Accuracy == result.Bounded:
-		evaluation.solver = c.opts.Solver
+	case checker.schedulerRequest != nil:
+		evaluation.schedulerRequest = &schedulerRequest{operator: checker.schedulerRequest.operator}
+	case !wanted.wantsFractions && checker.opts.Accuracy == result.Bounded:
+		evaluation.solver = checker.opts.Solver
 	}
 	return evaluation
 }

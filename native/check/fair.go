@@ -115,9 +115,9 @@ func (quantifier someFairScheduler) statesWithMissingChoices(product *productMod
 	includedChoices := map[uint32]bool{} // the choices of the model that the component contains
 	for _, member := range members {
 		first, end := product.Choices(int(member))
-		for c := first; c < end; c++ {
-			if choices.Has(c) {
-				includedChoices[product.modelChoice[c]] = true
+		for choice := first; choice < end; choice++ {
+			if choices.Has(choice) {
+				includedChoices[product.modelChoice[choice]] = true
 			}
 		}
 	}
@@ -128,8 +128,8 @@ func (quantifier someFairScheduler) statesWithMissingChoices(product *productMod
 	for _, member := range members {
 		s := product.pairs[member].state
 		first, end := quantifier.graph.Choices(int(s))
-		for c := first; c < end; c++ {
-			if !includedChoices[uint32(c)] {
+		for choice := first; choice < end; choice++ {
+			if !includedChoices[uint32(choice)] {
 				unfairStates[s] = true
 			}
 		}

@@ -164,11 +164,11 @@ func (e *evaluation) optimalStates(formula *logic.Formula, selectedStates *spars
 
 // fold returns combine(... combine(combine(v1, v2), v3) ..., vn) for the values v1 to vn of the states in a set, such as their minimum. The set
 // must not be empty.
-func (v *numbers) fold(states *sparse.Set, combine func(left, right number) number) number {
+func (values *numbers) fold(states *sparse.Set, combine func(left, right number) number) number {
 	var folded number
 	isFirst := true
 	for s := range states.All() {
-		value := v.numberAt(s)
+		value := values.numberAt(s)
 		if !isFirst {
 			value = combine(folded, value)
 		}
@@ -233,11 +233,11 @@ func (e *evaluation) filteredNumber(formula *logic.Formula, selectedStates *spar
 }
 
 // meanNumber returns the arithmetic mean of the values in a set of states, or bounds of the mean. The set must not be empty.
-func (v *numbers) meanNumber(selectedStates *sparse.Set) number {
-	mean, _ := applyArithmetic(syntax.OpDiv, v.fold(selectedStates, addNumbers), exactNumber(big.NewRat(int64(selectedStates.Count()), 1)))
+func (values *numbers) meanNumber(selectedStates *sparse.Set) number {
+	mean, _ := applyArithmetic(syntax.OpDiv, values.fold(selectedStates, addNumbers), exactNumber(big.NewRat(int64(selectedStates.Count()), 1)))
 	if mean.Exact == nil && !mean.isPoint() { // rounding widened the bounds, but the mean lies between the extreme values
-		mean.Lo = max(mean.Lo, v.fold(selectedStates, minimum).Lo)
-		mean.Hi = min(mean.Hi, v.fold(selectedStates, maximum).Hi)
+		mean.Lo = max(mean.Lo, values.fold(selectedStates, minimum).Lo)
+		mean.Hi = min(mean.Hi, values.fold(selectedStates, maximum).Hi)
 	}
 	return mean
 }

@@ -105,28 +105,28 @@ func (e *evaluation) gameLTLValue(expr sema.Expr, direction solve.Direction) (*n
 }
 
 // gameReach returns the value of a co-safe formula: the value of the reachability game on the product with its automaton.
-func (a *linearEvaluation) gameReach(formula *automata.Formula, direction solve.Direction) (*numbers, error) {
-	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
+func (linear *linearEvaluation) gameReach(formula *automata.Formula, direction solve.Direction) (*numbers, error) {
+	product, err := linear.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
-		return nil, a.tooLargeError(err)
+		return nil, linear.tooLargeError(err)
 	}
-	values, err := product.newGame(a.evaluation, direction).Until(a.evaluation.ctx, product.allStates(), product.states(automata.Accepted), a.evaluation.opts)
+	values, err := product.newGame(linear.evaluation, direction).Until(linear.evaluation.ctx, product.allStates(), product.states(automata.Accepted), linear.evaluation.opts)
 	if err != nil {
 		return nil, err
 	}
-	memory := automatonMemory{&automatonReader{automaton: product.automaton, letters: a.letters}}
-	return a.fromProduct(product, memory, product.automaton.Initial(), values)
+	memory := automatonMemory{&automatonReader{automaton: product.automaton, letters: linear.letters}}
+	return linear.fromProduct(product, memory, product.automaton.Initial(), values)
 }
 
 // gameParity returns the value of a formula: the value of the parity game on the product with its deterministic parity automaton.
-func (a *linearEvaluation) gameParity(formula *automata.Formula, direction solve.Direction) (*numbers, error) {
+func (linear *linearEvaluation) gameParity(formula *automata.Formula, direction solve.Direction) (*numbers, error) {
 	automaton, err := automata.NewParity(formula, automata.Limits{})
 	if err != nil {
 		return nil, err
 	}
-	a.letters = newLetters(a.evaluation.graph.NumStates(), a.propositionStates)
-	memory := parityMemory{automaton, a.letters}
-	product, err := a.parityProduct(memory)
+	linear.letters = newLetters(linear.evaluation.graph.NumStates(), linear.propositionStates)
+	memory := parityMemory{automaton, linear.letters}
+	product, err := linear.parityProduct(memory)
 	if err != nil {
 		return nil, err
 	}
@@ -134,17 +134,17 @@ func (a *linearEvaluation) gameParity(formula *automata.Formula, direction solve
 	for i, pair := range product.pairs {
 		priority[i] = automaton.Priority(pair.automatonState)
 	}
-	values, err := product.newGame(a.evaluation, direction).Parity(a.evaluation.ctx, priority, a.evaluation.opts)
+	values, err := product.newGame(linear.evaluation, direction).Parity(linear.evaluation.ctx, priority, linear.evaluation.opts)
 	if err != nil {
 		return nil, err
 	}
-	return a.fromProduct(product, memory, automaton.Initial(), values)
+	return linear.fromProduct(product, memory, automaton.Initial(), values)
 }
 
 // parityProduct returns the product of the model with a parity automaton. Start s of the product is state s of the model with the automaton
 // state after the letter of s.
-func (a *linearEvaluation) parityProduct(memory parityMemory) (*productModel, error) {
-	starts := make([]productState, a.evaluation.graph.NumStates())
+func (linear *linearEvaluation) parityProduct(memory parityMemory) (*productModel, error) {
+	starts := make([]productState, linear.evaluation.graph.NumStates())
 	for s := range starts {
 		var err error
 		starts[s], err = memory.Step(productState{automatonState: memory.automaton.Initial()}, uint32(s))
@@ -152,7 +152,7 @@ func (a *linearEvaluation) parityProduct(memory parityMemory) (*productModel, er
 			return nil, err
 		}
 	}
-	product, err := sparse.NewProduct(a.evaluation.ctx, a.evaluation.graph.Model, memory, starts, nil, math.MaxInt32)
+	product, err := sparse.NewProduct(linear.evaluation.ctx, linear.evaluation.graph.Model, memory, starts, nil, math.MaxInt32)
 	if err != nil {
 		return nil, err
 	}
@@ -161,12 +161,12 @@ func (a *linearEvaluation) parityProduct(memory parityMemory) (*productModel, er
 
 // fromProduct returns the values of the model's states from a solution of a game on the product with an automaton. It records the strategies of
 // the solution. initial is the initial state of the automaton.
-func (a *linearEvaluation) fromProduct(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values) (*numbers, error) {
-	values, err := a.evaluation.toNumbers(solution, nil)
+func (linear *linearEvaluation) fromProduct(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values) (*numbers, error) {
+	values, err := linear.evaluation.toNumbers(solution, nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.evaluation.recordController(product, automaton, initial, solution); err != nil {
+	if err := linear.evaluation.recordController(product, automaton, initial, solution); err != nil {
 		return nil, err
 	}
 	return product.valuesInModel(values), nil
@@ -179,17 +179,17 @@ type parityMemory struct {
 }
 
 // State returns the state of the model.
-func (m parityMemory) State(pair productState) uint32 { return pair.state }
+func (memory parityMemory) State(pair productState) uint32 { return pair.state }
 
 // Step returns the pair after a transition to state t of the model.
-func (m parityMemory) Step(pair productState, t uint32) (productState, error) {
-	q, err := m.automaton.Step(pair.automatonState, m.letters.distinctLetters[m.letters.letterNumber[t]])
+func (memory parityMemory) Step(pair productState, t uint32) (productState, error) {
+	q, err := memory.automaton.Step(pair.automatonState, memory.letters.distinctLetters[memory.letters.letterNumber[t]])
 	return productState{t, q}, err
 }
 
 // Absorbing reports whether the automaton has accepted or rejected.
-func (m parityMemory) Absorbing(pair productState) bool {
-	return m.automaton.Decided(pair.automatonState)
+func (memory parityMemory) Absorbing(pair productState) bool {
+	return memory.automaton.Decided(pair.automatonState)
 }
 
 // gameUntil returns the value of an until formula, with or without a step bound, for a coalition of players.

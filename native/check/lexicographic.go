@@ -22,7 +22,7 @@ func (e *evaluation) evaluateLexicographic(formula *logic.Formula, objectives []
 	e.opts.Scheduler = false
 	var optima []*big.Rat
 	for k := range objectives {
-		firstObjectives := &multi{evaluation: e, objectives: objectives[:k+1]} // later objectives may have infinite rewards
+		firstObjectives := &multiEvaluation{evaluation: e, objectives: objectives[:k+1]} // later objectives may have infinite rewards
 		firstObjectives.keepsSchedulers = keepSchedulers && k == len(objectives)-1
 		optimum, err := firstObjectives.lexicographicOptimum(formula, optima)
 		if err != nil {
@@ -41,24 +41,24 @@ func (e *evaluation) evaluateLexicographic(formula *logic.Formula, objectives []
 }
 
 // lexicographicOptimum returns the maximum of the last objective among the schedulers that are optimal for all objectives before it. optima has
-// their optimal values. It records a scheduler if m.keepsSchedulers is true.
-func (m *multi) lexicographicOptimum(formula *logic.Formula, optima []*big.Rat) (*big.Rat, error) {
-	if err := m.prepareProduct(formula.Expr); err != nil {
+// their optimal values. It records a scheduler if multi.keepsSchedulers is true.
+func (multi *multiEvaluation) lexicographicOptimum(formula *logic.Formula, optima []*big.Rat) (*big.Rat, error) {
+	if err := multi.prepareProduct(formula.Expr); err != nil {
 		return nil, err
 	}
-	last := len(m.objectives) - 1
+	last := len(multi.objectives) - 1
 	objectiveWeights, lowerBounds := make([]*big.Rat, last+1), make([]*big.Rat, last+1)
 	for i := range objectiveWeights {
 		objectiveWeights[i] = new(big.Rat)
 	}
 	objectiveWeights[last].SetInt64(1)
 	copy(lowerBounds, optima)
-	best, err := pareto.New(last+1, m.bestWeightedSum, 0).Maximize(m.evaluation.ctx, objectiveWeights, lowerBounds, 0)
+	best, err := pareto.New(last+1, multi.bestWeightedSum, 0).Maximize(multi.evaluation.ctx, objectiveWeights, lowerBounds, 0)
 	if err != nil && !errors.Is(err, errInfiniteCost) {
 		return nil, err
 	}
 	if err != nil || best.Point == nil {
-		return nil, m.evaluation.unsupportedError(m.objectives[last].expr, "found an objective of multilex(...) whose reward is infinite under every scheduler that is optimal for those before it")
+		return nil, multi.evaluation.unsupportedError(multi.objectives[last].expr, "found an objective of multilex(...) whose reward is infinite under every scheduler that is optimal for those before it")
 	}
-	return best.Point[last], m.recordMixture(best.Coefficients)
+	return best.Point[last], multi.recordMixture(best.Coefficients)
 }

@@ -34,25 +34,25 @@ func (e *evaluation) ltlProbability(expr sema.Expr, direction solve.Direction) (
 // winningProbability returns the maximal probability of an LTL formula. It is the maximal probability of reaching a winning state in the product
 // with the limit-deterministic automaton of the formula. In a Markov chain the direction does not matter. It records an optimal scheduler if the
 // options ask for one.
-func (a *linearEvaluation) winningProbability(formula *automata.Formula, direction solve.Direction) (*numbers, error) {
-	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
+func (linear *linearEvaluation) winningProbability(formula *automata.Formula, direction solve.Direction) (*numbers, error) {
+	product, err := linear.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
-		return nil, a.tooLargeError(err)
+		return nil, linear.tooLargeError(err)
 	}
 	// Almost every path stays in some end component from a step on. If paths in it satisfy the formula with positive probability, some scheduler
 	// satisfies it almost surely after a jump of the automaton. For fair schedulers, fairness is a part of the formula.
-	goal, err := a.winningStates(product, a.evaluation.schedulerQuantifier())
+	goal, err := linear.winningStates(product, linear.evaluation.schedulerQuantifier())
 	if err != nil {
-		return nil, a.tooLargeError(err)
+		return nil, linear.tooLargeError(err)
 	}
-	wantsScheduler := a.evaluation.opts.Scheduler
-	a.evaluation.opts.Scheduler = false // a scheduler of the product would be recorded as a scheduler of the model
-	values, err := a.evaluation.reachProbability(product, goal, direction)
+	wantsScheduler := linear.evaluation.opts.Scheduler
+	linear.evaluation.opts.Scheduler = false // a scheduler of the product would be recorded as a scheduler of the model
+	values, err := linear.evaluation.reachProbability(product, goal, direction)
 	if err != nil {
 		return nil, err
 	}
 	if wantsScheduler {
-		a.evaluation.schedulerRequest.controller, err = a.evaluation.automatonController(&automatonReader{automaton: product.automaton, letters: a.letters})
+		linear.evaluation.schedulerRequest.controller, err = linear.evaluation.automatonController(&automatonReader{automaton: product.automaton, letters: linear.letters})
 		if err != nil {
 			return nil, err
 		}
@@ -76,29 +76,29 @@ func (e *evaluation) reachProbability(product *productModel, goal *sparse.Set, d
 // buildProduct builds the product of the model with the initial component of an automaton. startStates[s] of the product is state s of the model,
 // with the automaton state after the letter of s. automaton and err are the results of a constructor of package automata; buildProduct returns
 // an err that is not nil.
-func (a *linearEvaluation) buildProduct(automaton *automata.Automaton, err error) (*productModel, error) {
+func (linear *linearEvaluation) buildProduct(automaton *automata.Automaton, err error) (*productModel, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.letters = newLetters(a.evaluation.graph.NumStates(), a.propositionStates)
-	afterLetter := make([]int, len(a.letters.distinctLetters)) // the state of the automaton after each letter
-	for number, letter := range a.letters.distinctLetters {
+	linear.letters = newLetters(linear.evaluation.graph.NumStates(), linear.propositionStates)
+	afterLetter := make([]int, len(linear.letters.distinctLetters)) // the state of the automaton after each letter
+	for number, letter := range linear.letters.distinctLetters {
 		afterLetter[number], err = automaton.Step(automaton.Initial(), letter)
 		if err != nil {
 			return nil, err
 		}
 	}
-	starts := make([]productState, len(a.letters.letterNumber))
-	for s, number := range a.letters.letterNumber {
+	starts := make([]productState, len(linear.letters.letterNumber))
+	for s, number := range linear.letters.letterNumber {
 		starts[s] = productState{uint32(s), afterLetter[number]}
 	}
-	return newProduct(a.evaluation.ctx, a.evaluation.graph.Model, automaton, a.letters, starts)
+	return newProduct(linear.evaluation.ctx, linear.evaluation.graph.Model, automaton, linear.letters, starts)
 }
 
 // tooLargeError adds the position of the formula to the error automata.ErrTooLarge. It returns other errors unchanged.
-func (a *linearEvaluation) tooLargeError(err error) error {
+func (linear *linearEvaluation) tooLargeError(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
-		return a.evaluation.unsupportedError(a.rootFormula, "found a path formula whose automaton is too large")
+		return linear.evaluation.unsupportedError(linear.rootFormula, "found a path formula whose automaton is too large")
 	}
 	return err
 }

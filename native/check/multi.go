@@ -75,31 +75,31 @@ func (e *evaluation) evaluateMulti(formula *logic.Formula) (result.Value, *resul
 	if formula.Kind == logic.Lexicographic {
 		return e.evaluateLexicographic(formula, objectives)
 	}
-	m := &multi{evaluation: e, objectives: objectives}
-	if err := m.prepareProduct(formula.Expr); err != nil {
+	multi := &multiEvaluation{evaluation: e, objectives: objectives}
+	if err := multi.prepareProduct(formula.Expr); err != nil {
 		return result.Value{}, nil, err
 	}
 	defer e.beginRecording(formula)()
-	m.keepsSchedulers, e.opts.Scheduler = e.opts.Scheduler, false // m records schedulers of the product, which are none of the model
+	multi.keepsSchedulers, e.opts.Scheduler = e.opts.Scheduler, false // multi records schedulers of the product, which are none of the model
 	if formula.Pareto() {
-		return m.paretoCurve(formula.Expr)
+		return multi.paretoCurve(formula.Expr)
 	}
-	return m.optimalValue(formula.Expr)
+	return multi.optimalValue(formula.Expr)
 }
 
 // optimalValue returns the value of multi(...) with at most one query. expr is the property.
-func (m *multi) optimalValue(expr sema.Expr) (result.Value, *result.Interval, error) {
-	best, err := m.optimum(expr)
+func (multi *multiEvaluation) optimalValue(expr sema.Expr) (result.Value, *result.Interval, error) {
+	best, err := multi.optimum(expr)
 	if err != nil {
 		return result.Value{}, nil, err
 	}
 	if best.Point == nil {
-		return m.valueIfUnsatisfiable(expr)
+		return multi.valueIfUnsatisfiable(expr)
 	}
-	if err := m.recordMixture(best.Coefficients); err != nil {
+	if err := multi.recordMixture(best.Coefficients); err != nil {
 		return result.Value{}, nil, err
 	}
-	return m.valueOfBest(expr, best)
+	return multi.valueOfBest(expr, best)
 }
 
 // checkMultiSupported returns an error if the model, the schedulers or the number of objectives is not supported for multi(...) or
@@ -122,9 +122,9 @@ func (e *evaluation) checkMultiSupported(formula *logic.Formula) error {
 // optimum returns the optimum of the query among the schedulers that satisfy the bounds of the other objectives. Without a query, any such
 // scheduler is optimal. The field Point of the result is nil if no scheduler with finite expected rewards satisfies the bounds. expr is the
 // property, for errors.
-func (m *multi) optimum(expr sema.Expr) (*pareto.Best, error) {
-	direction, lowerBounds := m.directionAndLowerBounds()
-	best, err := m.newCurve().Maximize(m.evaluation.ctx, direction, lowerBounds, m.optimumWidth())
+func (multi *multiEvaluation) optimum(expr sema.Expr) (*pareto.Best, error) {
+	direction, lowerBounds := multi.directionAndLowerBounds()
+	best, err := multi.newCurve().Maximize(multi.evaluation.ctx, direction, lowerBounds, multi.optimumWidth())
 	switch {
 	case errors.Is(err, errInfiniteCost):
 		return &pareto.Best{}, nil
@@ -137,62 +137,62 @@ func (m *multi) optimum(expr sema.Expr) (*pareto.Best, error) {
 }
 
 // newCurve returns the Pareto curve of all objectives, before its first weighted sum.
-func (m *multi) newCurve() *pareto.Curve {
-	return pareto.New(len(m.objectives), m.bestWeightedSum, m.weightBits())
+func (multi *multiEvaluation) newCurve() *pareto.Curve {
+	return pareto.New(len(multi.objectives), multi.bestWeightedSum, multi.weightBits())
 }
 
 // weightBits returns the number of bits of the weights of objectives; 0 stands for no limit.
-func (m *multi) weightBits() uint {
-	if m.evaluation.wantsFractions {
+func (multi *multiEvaluation) weightBits() uint {
+	if multi.evaluation.wantsFractions {
 		return 0
 	}
 	return weightBits
 }
 
 // optimumWidth returns the required relative width of the bounds of an optimum. It is 0 in exact computations.
-func (m *multi) optimumWidth() float64 {
-	if m.evaluation.wantsFractions {
+func (multi *multiEvaluation) optimumWidth() float64 {
+	if multi.evaluation.wantsFractions {
 		return 0
 	}
-	return m.evaluation.opts.Epsilon
+	return multi.evaluation.opts.Epsilon
 }
 
 // valueIfUnsatisfiable returns the value of multi(...) if no scheduler with finite expected rewards satisfies the bounds. The value is infinite
 // if the query minimises a reward, and schedulers for which this reward is infinite satisfy the bounds. expr is the property.
-func (m *multi) valueIfUnsatisfiable(expr sema.Expr) (result.Value, *result.Interval, error) {
-	query := m.queryIndex()
-	minimisesReward := query >= 0 && m.objectives[query].form == rewardForm && !m.objectives[query].isMaximised
+func (multi *multiEvaluation) valueIfUnsatisfiable(expr sema.Expr) (result.Value, *result.Interval, error) {
+	query := multi.queryIndex()
+	minimisesReward := query >= 0 && multi.objectives[query].form == rewardForm && !multi.objectives[query].isMaximised
 	if !minimisesReward {
-		return m.valueOfBest(expr, &pareto.Best{})
+		return multi.valueOfBest(expr, &pareto.Best{})
 	}
-	isSatisfiable, err := m.satisfiableWithout(query, expr)
+	isSatisfiable, err := multi.satisfiableWithout(query, expr)
 	if err != nil {
 		return result.Value{}, nil, err
 	}
 	if !isSatisfiable {
-		return m.valueOfBest(expr, &pareto.Best{})
+		return multi.valueOfBest(expr, &pareto.Best{})
 	}
-	if !m.evaluation.wantsFractions {
-		m.evaluation.limitAccuracy(result.Bounded)
+	if !multi.evaluation.wantsFractions {
+		multi.evaluation.limitAccuracy(result.Bounded)
 	}
 	infinite := math.Inf(1)
 	return result.Value{Kind: result.Number, Num: infinite}, &result.Interval{Lo: infinite, Hi: infinite}, nil
 }
 
 // queryIndex returns the index of the first query among the objectives, or -1 if no objective is a query.
-func (m *multi) queryIndex() int {
-	return slices.IndexFunc(m.objectives, func(objective *objective) bool { return objective.isQuery })
+func (multi *multiEvaluation) queryIndex() int {
+	return slices.IndexFunc(multi.objectives, func(objective *objective) bool { return objective.isQuery })
 }
 
 // satisfiableWithout reports whether some scheduler with finite expected rewards satisfies the bounds of all objectives, where the objective
 // with index query is ignored. expr is the property.
-func (m *multi) satisfiableWithout(query int, expr sema.Expr) (bool, error) {
-	otherObjectives := &multi{evaluation: m.evaluation}
+func (m *multiEvaluation) satisfiableWithout(query int, expr sema.Expr) (bool, error) {
+	otherObjectives := &multiEvaluation{evaluation: m.evaluation}
 	for i, objective := range m.objectives {
 		if i == query {
 			continue
 		}
-		otherObjective := *objective // keeps the maxRewards of m.product
+		otherObjective := *objective // keeps the maxRewards of multi.product
 		otherObjectives.objectives = append(otherObjectives.objectives, &otherObjective)
 	}
 	if len(otherObjectives.objectives) == 0 {
@@ -208,32 +208,32 @@ func (m *multi) satisfiableWithout(query int, expr sema.Expr) (bool, error) {
 	return best.Point != nil, nil
 }
 
-// recordMixture records a controller for a mixture of m.schedulers: at the start it draws scheduler i with probability shares[i]. It does
-// nothing if m.keepsSchedulers is false.
-func (m *multi) recordMixture(shares []*big.Rat) error {
-	if !m.keepsSchedulers {
+// recordMixture records a controller for a mixture of multi.schedulers: at the start it draws scheduler i with probability shares[i]. It does
+// nothing if multi.keepsSchedulers is false.
+func (multi *multiEvaluation) recordMixture(shares []*big.Rat) error {
+	if !multi.keepsSchedulers {
 		return nil
 	}
 	var schedulers []weightedScheduler
 	for i, share := range shares {
 		if share.Sign() > 0 {
-			scheduler := m.schedulers[i]
+			scheduler := multi.schedulers[i]
 			scheduler.share = share
 			schedulers = append(schedulers, scheduler)
 		}
 	}
-	controller, err := m.controller(m.evaluation.ctx, schedulers)
-	m.evaluation.schedulerRequest.controller = controller
+	controller, err := multi.controller(multi.evaluation.ctx, schedulers)
+	multi.evaluation.schedulerRequest.controller = controller
 	return err
 }
 
 // directionAndLowerBounds returns the weight of each objective in the sum to maximise: 1 for a query, 0 for an objective with a bound. It also
 // returns the lower bound of each objective, or nil for a query. Package pareto maximises all objectives, so the bound of a minimised objective
 // gets a negative sign.
-func (m *multi) directionAndLowerBounds() (direction, lowerBounds []*big.Rat) {
-	direction = make([]*big.Rat, len(m.objectives))
-	lowerBounds = make([]*big.Rat, len(m.objectives))
-	for i, objective := range m.objectives {
+func (multi *multiEvaluation) directionAndLowerBounds() (direction, lowerBounds []*big.Rat) {
+	direction = make([]*big.Rat, len(multi.objectives))
+	lowerBounds = make([]*big.Rat, len(multi.objectives))
+	for i, objective := range multi.objectives {
 		direction[i] = new(big.Rat)
 		switch {
 		case objective.isQuery:
@@ -422,11 +422,11 @@ func unsupportedInMulti(reward *logic.Objective) string {
 
 // fromParetoValue converts a value v of package pareto, which maximises all objectives, to the value of the objective: 1-v for a complement, -v
 // for a minimised objective, else v.
-func (o *objective) fromParetoValue(value *big.Rat) *big.Rat {
+func (objective *objective) fromParetoValue(value *big.Rat) *big.Rat {
 	switch {
-	case o.isComplement:
+	case objective.isComplement:
 		return new(big.Rat).Sub(big.NewRat(1, 1), value)
-	case !o.isMaximised:
+	case !objective.isMaximised:
 		return new(big.Rat).Neg(value)
 	}
 	return value
@@ -434,40 +434,40 @@ func (o *objective) fromParetoValue(value *big.Rat) *big.Rat {
 
 // valueOfBest converts an optimum of package pareto to the value of the property, with bounds. If best.Point is nil, no scheduler satisfies the
 // bounds of the objectives: the value is false or NaN. expr is the property.
-func (m *multi) valueOfBest(expr sema.Expr, best *pareto.Best) (result.Value, *result.Interval, error) {
-	if !m.evaluation.wantsFractions {
-		m.evaluation.limitAccuracy(result.Bounded)
+func (multi *multiEvaluation) valueOfBest(expr sema.Expr, best *pareto.Best) (result.Value, *result.Interval, error) {
+	if !multi.evaluation.wantsFractions {
+		multi.evaluation.limitAccuracy(result.Bounded)
 	}
 	if expr.Type() == sema.Bool {
 		return result.Value{Kind: result.Boolean, Bool: best.Point != nil}, nil, nil
 	}
 	if best.Point == nil {
-		return m.unsatisfiableValue(), nil, nil
+		return multi.unsatisfiableValue(), nil, nil
 	}
-	query := m.queryIndex()
-	objective := m.objectives[query]
+	query := multi.queryIndex()
+	objective := multi.objectives[query]
 	lower, upper := best.Point[query], best.Upper
 	if objective.isComplement || !objective.isMaximised {
 		lower, upper = objective.fromParetoValue(upper), objective.fromParetoValue(lower)
 	}
 	optimum := objective.numberBetween(lower, upper)
-	m.evaluation.width = relativeWidth(optimum)
+	multi.evaluation.width = relativeWidth(optimum)
 	return resultValue(optimum, sema.Double), &result.Interval{Lo: optimum.Lo, Hi: optimum.Hi}, nil
 }
 
 // unsatisfiableValue returns the value of queries if no scheduler meets the bounds of the other objectives, NaN as in PRISM, and adds a warning.
-func (m *multi) unsatisfiableValue() result.Value {
-	m.evaluation.warnings = append(m.evaluation.warnings, "NaN: no scheduler meets the bounds of the other objectives")
+func (multi *multiEvaluation) unsatisfiableValue() result.Value {
+	multi.evaluation.warnings = append(multi.evaluation.warnings, "NaN: no scheduler meets the bounds of the other objectives")
 	return result.Value{Kind: result.Number, Num: math.NaN()}
 }
 
 // numberBetween returns a value of the objective with the given bounds. It is a fraction if the bounds are equal.
-func (o *objective) numberBetween(lower, upper *big.Rat) number {
+func (objective *objective) numberBetween(lower, upper *big.Rat) number {
 	if lower.Cmp(upper) == 0 {
 		return exactNumber(lower)
 	}
 	bounds := boundedNumber(max(interval.Around(lower).Lo, 0), interval.Around(upper).Hi)
-	if o.form != rewardForm { // a probability
+	if objective.form != rewardForm { // a probability
 		bounds.Hi = min(bounds.Hi, 1)
 	}
 	return bounds

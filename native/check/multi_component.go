@@ -31,13 +31,13 @@ type componentNode struct{ productState, tuple uint32 }
 
 // objectivesThatJump returns the indexes of those objectives in satisfied whose automaton is still in its initial component, in a state of the
 // product. To satisfy the objective, the automaton must jump to its accepting component. All states of an end component have the same result.
-func (m *multi) objectivesThatJump(satisfied objectiveSet, productState uint32) []int {
+func (multi *multiEvaluation) objectivesThatJump(satisfied objectiveSet, productState uint32) []int {
 	var jumping []int
-	for i, objective := range m.objectives {
+	for i, objective := range multi.objectives {
 		if !satisfied.contains(i) || objective.form != automatonForm {
 			continue
 		}
-		automatonState := m.automatonState(m.memories[productState], i)
+		automatonState := multi.automatonState(multi.memories[productState], i)
 		if objective.reader.automaton.Class(automatonState) == automata.Open {
 			jumping = append(jumping, i)
 		}
@@ -47,8 +47,8 @@ func (m *multi) objectivesThatJump(satisfied objectiveSet, productState uint32) 
 
 // newAcceptingComponent builds the product of an end component with the automata of those objectives in satisfied that are not yet decided. These
 // automata have just jumped to their accepting components. members are the states of the end component; choices contains its choices.
-func (m *multi) newAcceptingComponent(satisfied objectiveSet, members []uint32, choices *sparse.Set) (*acceptingComponent, error) {
-	builder := &acceptingComponentBuilder{multi: m, jumpingObjectives: m.objectivesThatJump(satisfied, members[0])}
+func (multi *multiEvaluation) newAcceptingComponent(satisfied objectiveSet, members []uint32, choices *sparse.Set) (*acceptingComponent, error) {
+	builder := &acceptingComponentBuilder{multi: multi, jumpingObjectives: multi.objectivesThatJump(satisfied, members[0])}
 	starts, memberOf, err := builder.startNodes(members)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (builder *acceptingComponentBuilder) startNodes(members []uint32) (starts [
 // acceptingComponentBuilder builds an accepting component. It is the sparse.Memory of the product of multi.product with the
 // accepting parts of the automata.
 type acceptingComponentBuilder struct {
-	multi             *multi
+	multi             *multiEvaluation
 	jumpingObjectives []int          // the indexes of the objectives whose automata jump
 	tuples            tupleNumbering // the tuples of automaton states: one state for each jumping objective
 }

@@ -24,51 +24,51 @@ const (
 
 // paretoCurve evaluates multi(...) with several queries. It returns the vertices of the Pareto curve of the queries, over the schedulers that satisfy
 // the bounds of the other objectives. The value is NaN if no scheduler satisfies them. expr is the property.
-func (m *multi) paretoCurve(expr sema.Expr) (result.Value, *result.Interval, error) {
+func (multi *multiEvaluation) paretoCurve(expr sema.Expr) (result.Value, *result.Interval, error) {
 	var queries []int
-	for i, objective := range m.objectives {
+	for i, objective := range multi.objectives {
 		if objective.isQuery {
 			queries = append(queries, i)
 		}
 	}
-	if !m.evaluation.wantsFractions {
-		m.evaluation.limitAccuracy(result.Bounded)
+	if !multi.evaluation.wantsFractions {
+		multi.evaluation.limitAccuracy(result.Bounded)
 	}
-	width, maxSums := m.curveLimits(len(queries))
-	surface, err := pareto.New(len(queries), m.constrainedOracle(queries), m.weightBits()).Surface(m.evaluation.ctx, width, maxSums)
+	width, maxSums := multi.curveLimits(len(queries))
+	surface, err := pareto.New(len(queries), multi.constrainedOracle(queries), multi.weightBits()).Surface(multi.evaluation.ctx, width, maxSums)
 	switch {
 	case errors.Is(err, errUnsatisfiable):
-		return m.unsatisfiableValue(), nil, nil
+		return multi.unsatisfiableValue(), nil, nil
 	case errors.Is(err, errInfiniteCost):
-		return result.Value{}, nil, m.evaluation.unsupportedError(expr, "found multi(...) whose objectives cannot be met, or only with an infinite reward")
+		return result.Value{}, nil, multi.evaluation.unsupportedError(expr, "found multi(...) whose objectives cannot be met, or only with an infinite reward")
 	case errors.Is(err, pareto.ErrUndecided):
 		return result.Value{}, nil, &undecidedError{expr.Pos(), "the bounds of the values do not decide whether a scheduler meets all objectives"}
 	case err != nil:
 		return result.Value{}, nil, err
 	}
-	curve := m.curveValue(surface, queries)
+	curve := multi.curveValue(surface, queries)
 	if curve.RatPoints == nil {
-		m.evaluation.limitAccuracy(result.Bounded)
+		multi.evaluation.limitAccuracy(result.Bounded)
 	}
 	return curve, nil, nil
 }
 
 // curveLimits returns the limits of the approximation of a Pareto curve. width is the required relative distance between the inner and the
 // outer approximation. maxSums is the greatest number of weighted sums.
-func (m *multi) curveLimits(numQueries int) (width float64, maxSums int) {
+func (multi *multiEvaluation) curveLimits(numQueries int) (width float64, maxSums int) {
 	minWidth, maxSums := curveWidth, maxCurve
 	if numQueries > 2 {
 		minWidth, maxSums = surfaceWidth, maxSurface
 	}
-	if m.evaluation.wantsFractions {
+	if multi.evaluation.wantsFractions {
 		return 0, maxSums
 	}
-	return max(m.optimumWidth(), minWidth), maxSums
+	return max(multi.optimumWidth(), minWidth), maxSums
 }
 
 // curveValue converts a Pareto curve of the queries to the value of a verdict. Points are its vertices, as fractions too if they are exact, and Num is
 // the greatest error of a coordinate.
-func (m *multi) curveValue(surface *pareto.Surface, queries []int) result.Value {
+func (multi *multiEvaluation) curveValue(surface *pareto.Surface, queries []int) result.Value {
 	curve := result.Value{Kind: result.Curve}
 	if surface.MaxDistance.Sign() > 0 {
 		curve.Num = interval.Around(surface.MaxDistance).Hi
@@ -77,7 +77,7 @@ func (m *multi) curveValue(surface *pareto.Surface, queries []int) result.Value 
 	for _, vertex := range surface.Points {
 		var values []*big.Rat
 		for i, query := range queries {
-			values = append(values, m.objectives[query].fromParetoValue(vertex[i]))
+			values = append(values, multi.objectives[query].fromParetoValue(vertex[i]))
 		}
 		vertices = append(vertices, values)
 	}
@@ -91,7 +91,7 @@ func (m *multi) curveValue(surface *pareto.Surface, queries []int) result.Value 
 		}
 		curve.Points = append(curve.Points, point)
 	}
-	if isExact := m.evaluation.wantsFractions && surface.MaxDistance.Sign() == 0; isExact {
+	if isExact := multi.evaluation.wantsFractions && surface.MaxDistance.Sign() == 0; isExact {
 		curve.RatPoints = vertices
 	}
 	return curve
@@ -111,17 +111,17 @@ var errUnsatisfiable = errors.New("the objectives cannot be met together")
 
 // constrainedOracle returns an oracle that maximises weighted sums of the queries over the schedulers that meet the bounds of all other
 // objectives. queries has the indexes of the queries. The oracle returns errUnsatisfiable if no scheduler meets the bounds.
-func (m *multi) constrainedOracle(queries []int) pareto.Oracle {
-	if len(queries) == len(m.objectives) {
-		return m.bestWeightedSum
+func (multi *multiEvaluation) constrainedOracle(queries []int) pareto.Oracle {
+	if len(queries) == len(multi.objectives) {
+		return multi.bestWeightedSum
 	}
-	constrained := &constrainedQueries{multi: m, queries: queries, curveOfAll: m.newCurve()}
+	constrained := &constrainedQueries{multi: multi, queries: queries, curveOfAll: multi.newCurve()}
 	return constrained.bestWeightedSum
 }
 
 // constrainedQueries is an oracle for several queries. The other objectives have bounds.
 type constrainedQueries struct {
-	multi      *multi
+	multi      *multiEvaluation
 	queries    []int         // the indexes of the queries
 	curveOfAll *pareto.Curve // the curve of all objectives
 }

@@ -10,8 +10,8 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// multi is the product of the model with the memory of the objectives, and the states where paths may end.
-type multi struct {
+// multiEvaluation evaluates multi(...) on the product of the model with the memory of the objectives, and the states where paths may end.
+type multiEvaluation struct {
 	evaluation      *evaluation
 	objectives      []*objective
 	maxSteps        int                 // the greatest bound of a C<=k
@@ -79,14 +79,16 @@ const (
 func (x memory) untilStatus(i int) uint32 { return x.untilStatuses >> (2 * i) & 3 }
 
 // automatonState returns the state of the automaton of objective i, which is a linear objective.
-func (m *multi) automatonState(x memory, i int) int { return m.tuples.list[x.tuple][m.tupleIndex[i]] }
+func (multi *multiEvaluation) automatonState(x memory, i int) int {
+	return multi.tuples.list[x.tuple][multi.tupleIndex[i]]
+}
 
 // nextMemory returns the memory of the objectives after a transition to state s of the model: s, the status of each until objective, and the
 // states of the automata after they read s. before is the memory before the transition. The caller counts the steps.
-func (m *multi) nextMemory(before memory, s uint32) (memory, error) {
+func (multi *multiEvaluation) nextMemory(before memory, s uint32) (memory, error) {
 	next := before
 	next.modelState = s
-	for i, objective := range m.objectives {
+	for i, objective := range multi.objectives {
 		if objective.form != untilForm || next.untilStatus(i) != undecidedStatus {
 			continue
 		}
@@ -98,118 +100,118 @@ func (m *multi) nextMemory(before memory, s uint32) (memory, error) {
 		}
 	}
 	var err error
-	next.tuple, err = m.tupleAfter(before.tuple, s)
+	next.tuple, err = multi.tupleAfter(before.tuple, s)
 	return next, err
 }
 
 // tupleAfter lets the automata of all objectives read state s of the model. tuple is the number of the tuple of their states before, and the result is
 // the number of the tuple after.
-func (m *multi) tupleAfter(tuple, s uint32) (uint32, error) {
-	if len(m.tupleIndex) == 0 { // no automata
+func (multi *multiEvaluation) tupleAfter(tuple, s uint32) (uint32, error) {
+	if len(multi.tupleIndex) == 0 { // no automata
 		return tuple, nil
 	}
-	automatonStates := slices.Clone(m.tuples.list[tuple])
-	for objective, automatonIndex := range m.tupleIndex {
-		successor, err := m.objectives[objective].reader.nextState(automatonStates[automatonIndex], s)
+	automatonStates := slices.Clone(multi.tuples.list[tuple])
+	for objective, automatonIndex := range multi.tupleIndex {
+		successor, err := multi.objectives[objective].reader.nextState(automatonStates[automatonIndex], s)
 		if err != nil {
-			return tuple, m.tooLargeError(err)
+			return tuple, multi.tooLargeError(err)
 		}
 		automatonStates[automatonIndex] = successor
 	}
-	return m.tuples.numberTuple(automatonStates), nil
+	return multi.tuples.numberTuple(automatonStates), nil
 }
 
 // tooLargeError adds the position of the property to the error automata.ErrTooLarge. It returns other errors unchanged.
-func (m *multi) tooLargeError(err error) error {
+func (multi *multiEvaluation) tooLargeError(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
-		return m.evaluation.unsupportedError(m.evaluation.property.Expr, "found a path formula in multi(...) whose automaton is too large")
+		return multi.evaluation.unsupportedError(multi.evaluation.property.Expr, "found a path formula in multi(...) whose automaton is too large")
 	}
 	return err
 }
 
 // prepareProduct builds the product of the model with the memory of the objectives, and finds the states where paths may end. expr is the property,
 // for errors.
-func (m *multi) prepareProduct(expr sema.Expr) error {
-	for _, objective := range m.objectives {
+func (multi *multiEvaluation) prepareProduct(expr sema.Expr) error {
+	for _, objective := range multi.objectives {
 		objective.maxRewards = nil // they belong to the states of another product
 	}
-	if err := m.buildProduct(); err != nil {
+	if err := multi.buildProduct(); err != nil {
 		return err
 	}
-	return m.findEndStates(expr)
+	return multi.findEndStates(expr)
 }
 
 // maxProduct limits the states of a product, which then takes some gigabytes.
 const maxProduct = 20_000_000
 
 // buildProduct builds the product of the model with the memory of the objectives. addEndState later adds the end state.
-func (m *multi) buildProduct() error {
-	m.tupleIndex = map[int]int{}
+func (multi *multiEvaluation) buildProduct() error {
+	multi.tupleIndex = map[int]int{}
 	var initialStates []int // the initial state of each automaton, before it reads a state of the model
-	for i, objective := range m.objectives {
-		m.maxSteps = max(m.maxSteps, objective.steps)
+	for i, objective := range multi.objectives {
+		multi.maxSteps = max(multi.maxSteps, objective.steps)
 		if objective.form == automatonForm {
-			m.tupleIndex[i] = len(initialStates)
+			multi.tupleIndex[i] = len(initialStates)
 			initialStates = append(initialStates, objective.reader.automaton.Initial())
 		}
 	}
-	m.tuples.numberTuple(initialStates) // the first tuple gets number 0, as in memory{}
-	model := m.evaluation.space.Model()
+	multi.tuples.numberTuple(initialStates) // the first tuple gets number 0, as in memory{}
+	model := multi.evaluation.space.Model()
 	starts := make([]memory, len(model.Initial))
 	for i, s := range model.Initial {
 		var err error
-		starts[i], err = m.nextMemory(memory{}, s)
+		starts[i], err = multi.nextMemory(memory{}, s)
 		if err != nil {
 			return err
 		}
 	}
-	product, err := sparse.NewProduct(m.evaluation.ctx, model, objectiveMemory{m}, starts, nil, maxProduct)
+	product, err := sparse.NewProduct(multi.evaluation.ctx, model, objectiveMemory{multi}, starts, nil, maxProduct)
 	if err != nil {
-		return m.productError(err)
+		return multi.productError(err)
 	}
-	m.product = sparse.NewGraph(product.Model)
-	m.memories = product.Pairs
-	m.modelChoice = product.Choice
-	m.startStates = product.Start
+	multi.product = sparse.NewGraph(product.Model)
+	multi.memories = product.Pairs
+	multi.modelChoice = product.Choice
+	multi.startStates = product.Start
 	return nil
 }
 
 // productError adds the position of the property to the error sparse.ErrTooLarge. It returns other errors unchanged.
-func (m *multi) productError(err error) error {
+func (multi *multiEvaluation) productError(err error) error {
 	if errors.Is(err, sparse.ErrTooLarge) {
-		return m.evaluation.unsupportedError(m.evaluation.property.Expr, "found multi(...) over a product of more than %d states", maxProduct)
+		return multi.evaluation.unsupportedError(multi.evaluation.property.Expr, "found multi(...) over a product of more than %d states", maxProduct)
 	}
 	return err
 }
 
 // objectiveMemory is the memory of the objectives, as the sparse.Memory of a product.
-type objectiveMemory struct{ multi *multi }
+type objectiveMemory struct{ multi *multiEvaluation }
 
 // State returns the state of the model.
-func (m objectiveMemory) State(x memory) uint32 { return x.modelState }
+func (memory objectiveMemory) State(x memory) uint32 { return x.modelState }
 
 // Step returns the memory after a transition to state target of the model.
-func (m objectiveMemory) Step(x memory, target uint32) (memory, error) {
-	x.steps = min(x.steps+1, m.multi.maxSteps)
-	return m.multi.nextMemory(x, target)
+func (memory objectiveMemory) Step(x memory, target uint32) (memory, error) {
+	x.steps = min(x.steps+1, memory.multi.maxSteps)
+	return memory.multi.nextMemory(x, target)
 }
 
 // Absorbing returns false: no state of the product gets a self-loop.
-func (m objectiveMemory) Absorbing(memory) bool { return false }
+func (memory objectiveMemory) Absorbing(memory) bool { return false }
 
 // countsRewards reports whether a reward objective counts the rewards of a state.
-func (o *objective) countsRewards(x memory) bool {
-	return o.form == rewardForm && (o.steps < 0 || x.steps < o.steps)
+func (objective *objective) countsRewards(x memory) bool {
+	return objective.form == rewardForm && (objective.steps < 0 || x.steps < objective.steps)
 }
 
 // choicesWithoutReward returns the choices of the product that earn no reward of an objective C (total reward). It considers the maximised
 // objectives if maximised is true, else the minimised objectives.
-func (m *multi) choicesWithoutReward(maximised bool) *sparse.Set {
-	choices := sparse.FullSet(m.product.NumChoices())
-	for _, objective := range m.objectives {
+func (multi *multiEvaluation) choicesWithoutReward(maximised bool) *sparse.Set {
+	choices := sparse.FullSet(multi.product.NumChoices())
+	for _, objective := range multi.objectives {
 		isTotalReward := objective.form == rewardForm && objective.steps < 0
 		if isTotalReward && objective.isMaximised == maximised {
-			m.removeRewarded(choices, objective.reward)
+			multi.removeRewarded(choices, objective.reward)
 		}
 	}
 	return choices
@@ -222,13 +224,13 @@ const (
 )
 
 // removeRewarded removes the choices of the product that earn a reward from the set choices.
-func (m *multi) removeRewarded(choices *sparse.Set, reward *sparse.Reward) {
-	for s, memory := range m.memories {
-		first, end := m.product.Choices(s)
-		for c := first; c < end; c++ {
-			modelChoice := m.modelChoice[c]
+func (multi *multiEvaluation) removeRewarded(choices *sparse.Set, reward *sparse.Reward) {
+	for s, memory := range multi.memories {
+		first, end := multi.product.Choices(s)
+		for choice := first; choice < end; choice++ {
+			modelChoice := multi.modelChoice[choice]
 			if modelChoice != sparse.None && reward.ChoiceTotal(int(memory.modelState), int(modelChoice)) > 0 {
-				choices.Remove(c)
+				choices.Remove(choice)
 			}
 		}
 	}
@@ -237,58 +239,58 @@ func (m *multi) removeRewarded(choices *sparse.Set, reward *sparse.Reward) {
 // findEndStates finds the states of the product where a path may end: from there on it stays in an end component and earns no minimised reward. For
 // each of them it finds the sets of objectives that the path can then satisfy almost surely. It adds the end state to the product. It is an error
 // if a maximised reward can be earned forever. expr is the property, for errors.
-func (m *multi) findEndStates(expr sema.Expr) error {
-	endComponents, err := m.product.EndComponents(m.evaluation.ctx, nil, nil)
+func (multi *multiEvaluation) findEndStates(expr sema.Expr) error {
+	endComponents, err := multi.product.EndComponents(multi.evaluation.ctx, nil, nil)
 	if err != nil {
 		return err
 	}
-	rewardedForever := endComponents.Choices.Minus(m.choicesWithoutReward(ofMaximised))
+	rewardedForever := endComponents.Choices.Minus(multi.choicesWithoutReward(ofMaximised))
 	if !rewardedForever.Empty() {
-		return m.evaluation.unsupportedError(expr, "found multi(...) with a maximised reward that can be earned forever")
+		return multi.evaluation.unsupportedError(expr, "found multi(...) with a maximised reward that can be earned forever")
 	}
-	withoutCosts := m.choicesWithoutReward(ofMinimised) // a path that has ended earns no minimised reward
-	pathObjectives := m.pathObjectives()
-	m.satisfiedAtEnd = make([][]objectiveSet, len(m.memories))
+	withoutCosts := multi.choicesWithoutReward(ofMinimised) // a path that has ended earns no minimised reward
+	pathObjectives := multi.pathObjectives()
+	multi.satisfiedAtEnd = make([][]objectiveSet, len(multi.memories))
 	// The loop visits all subsets of pathObjectives in descending order, so that supersets come before their subsets.
 	for satisfied := pathObjectives; ; satisfied = (satisfied - 1) & pathObjectives {
-		if err := m.addSatisfiedAtEnd(satisfied, withoutCosts); err != nil {
+		if err := multi.addSatisfiedAtEnd(satisfied, withoutCosts); err != nil {
 			return err
 		}
 		if satisfied == 0 {
-			m.addEndState()
+			multi.addEndState()
 			return nil
 		}
 	}
 }
 
-// addSatisfiedAtEnd adds a set of objectives to m.satisfiedAtEnd[s] for each state s from which some scheduler stays in an end component of the
-// given choices and satisfies the objectives almost surely. It skips s if m.satisfiedAtEnd[s] has a superset of the objectives.
-func (m *multi) addSatisfiedAtEnd(satisfied objectiveSet, choices *sparse.Set) error {
-	states, err := m.surelySatisfied(satisfied, choices)
+// addSatisfiedAtEnd adds a set of objectives to multi.satisfiedAtEnd[s] for each state s from which some scheduler stays in an end component of the
+// given choices and satisfies the objectives almost surely. It skips s if multi.satisfiedAtEnd[s] has a superset of the objectives.
+func (multi *multiEvaluation) addSatisfiedAtEnd(satisfied objectiveSet, choices *sparse.Set) error {
+	states, err := multi.surelySatisfied(satisfied, choices)
 	if err != nil {
 		return err
 	}
 	for s := range states.All() {
-		if !slices.ContainsFunc(m.satisfiedAtEnd[s], satisfied.isSubsetOf) {
-			m.satisfiedAtEnd[s] = append(m.satisfiedAtEnd[s], satisfied)
+		if !slices.ContainsFunc(multi.satisfiedAtEnd[s], satisfied.isSubsetOf) {
+			multi.satisfiedAtEnd[s] = append(multi.satisfiedAtEnd[s], satisfied)
 		}
 	}
 	return nil
 }
 
 // addEndState adds the end state to the product. Each state where a path may end gets an additional last choice to the end state.
-func (m *multi) addEndState() {
-	oldProduct := m.product.Model
+func (multi *multiEvaluation) addEndState() {
+	oldProduct := multi.product.Model
 	builder := sparse.NewDerivedBuilder(oldProduct, sparse.MDP)
-	endState := uint32(len(m.memories))
+	endState := uint32(len(multi.memories))
 	sameTarget := func(transition int) uint32 { return oldProduct.Target[transition] }
-	for s := range m.memories {
+	for s := range multi.memories {
 		builder.State()
 		first, end := oldProduct.Choices(s)
-		for c := first; c < end; c++ {
-			builder.Copy(c, sameTarget)
+		for choice := first; choice < end; choice++ {
+			builder.Copy(choice, sameTarget)
 		}
-		if len(m.satisfiedAtEnd[s]) > 0 {
+		if len(multi.satisfiedAtEnd[s]) > 0 {
 			builder.Loop(endState)
 		}
 	}
@@ -296,27 +298,27 @@ func (m *multi) addEndState() {
 	builder.Loop(endState)
 	for c, origin := range builder.Origin {
 		if origin != sparse.None {
-			builder.Origin[c] = m.modelChoice[origin]
+			builder.Origin[c] = multi.modelChoice[origin]
 		}
 	}
-	m.product = sparse.NewGraph(builder.Finish())
-	m.modelChoice = builder.Origin
+	multi.product = sparse.NewGraph(builder.Finish())
+	multi.modelChoice = builder.Origin
 }
 
 // surelySatisfied returns the states of the product from which some scheduler stays in an end component of the given choices and satisfies a set
 // of objectives with probability one.
-func (m *multi) surelySatisfied(satisfied objectiveSet, choices *sparse.Set) (*sparse.Set, error) {
-	components, err := m.satisfyingComponents(satisfied, choices)
+func (multi *multiEvaluation) surelySatisfied(satisfied objectiveSet, choices *sparse.Set) (*sparse.Set, error) {
+	components, err := multi.satisfyingComponents(satisfied, choices)
 	if err != nil {
 		return nil, err
 	}
-	satisfying := sparse.NewSet(m.product.NumStates())
+	satisfying := sparse.NewSet(multi.product.NumStates())
 	for i := range components.Num() {
 		members := components.Members(i)
-		if !m.visitsRecurringSets(satisfied, members) {
+		if !multi.visitsRecurringSets(satisfied, members) {
 			continue
 		}
-		if err := m.addSatisfying(satisfying, satisfied, members, components.Choices); err != nil {
+		if err := multi.addSatisfying(satisfying, satisfied, members, components.Choices); err != nil {
 			return nil, err
 		}
 	}
@@ -325,14 +327,14 @@ func (m *multi) surelySatisfied(satisfied objectiveSet, choices *sparse.Set) (*s
 
 // addSatisfying adds members of an end component to the set satisfying: those from which some scheduler stays in the component and satisfies a
 // set of objectives with probability one. choices contains the choices of the component.
-func (m *multi) addSatisfying(satisfying *sparse.Set, satisfied objectiveSet, members []uint32, choices *sparse.Set) error {
-	if len(m.objectivesThatJump(satisfied, members[0])) == 0 {
+func (multi *multiEvaluation) addSatisfying(satisfying *sparse.Set, satisfied objectiveSet, members []uint32, choices *sparse.Set) error {
+	if len(multi.objectivesThatJump(satisfied, members[0])) == 0 {
 		for _, s := range members {
 			satisfying.Add(int(s))
 		}
 		return nil
 	}
-	component, err := m.newAcceptingComponent(satisfied, members, choices)
+	component, err := multi.newAcceptingComponent(satisfied, members, choices)
 	if err != nil {
 		return err
 	}
@@ -346,21 +348,21 @@ func (m *multi) addSatisfying(satisfying *sparse.Set, satisfied objectiveSet, me
 
 // satisfyingComponents returns the maximal end components, with only the given choices, in whose states a set of objectives can be satisfied. It
 // ignores objectives of the form G F a.
-func (m *multi) satisfyingComponents(satisfied objectiveSet, choices *sparse.Set) (*sparse.EndComponents, error) {
-	allowed := sparse.NewSet(m.product.NumStates())
-	for s, memory := range m.memories {
-		if m.canSatisfy(memory, satisfied) {
+func (multi *multiEvaluation) satisfyingComponents(satisfied objectiveSet, choices *sparse.Set) (*sparse.EndComponents, error) {
+	allowed := sparse.NewSet(multi.product.NumStates())
+	for s, memory := range multi.memories {
+		if multi.canSatisfy(memory, satisfied) {
 			allowed.Add(s)
 		}
 	}
-	return m.product.EndComponents(m.evaluation.ctx, allowed, choices)
+	return multi.product.EndComponents(multi.evaluation.ctx, allowed, choices)
 }
 
 // canSatisfy reports whether a path can satisfy a set of objectives if it visits a state of the product infinitely often. memory belongs to
 // this state. It ignores objectives of the form G F a.
-func (m *multi) canSatisfy(memory memory, satisfied objectiveSet) bool {
-	for i := range m.objectives {
-		if satisfied.contains(i) && !m.canSatisfyOne(memory, i) {
+func (multi *multiEvaluation) canSatisfy(memory memory, satisfied objectiveSet) bool {
+	for i := range multi.objectives {
+		if satisfied.contains(i) && !multi.canSatisfyOne(memory, i) {
 			return false
 		}
 	}
@@ -369,8 +371,8 @@ func (m *multi) canSatisfy(memory memory, satisfied objectiveSet) bool {
 
 // canSatisfyOne reports whether a path can satisfy the objective with the given index if it visits a state of the product infinitely often.
 // memory belongs to this state. The result is true for an objective of the form G F a.
-func (m *multi) canSatisfyOne(memory memory, index int) bool {
-	objective := m.objectives[index]
+func (multi *multiEvaluation) canSatisfyOne(memory memory, index int) bool {
+	objective := multi.objectives[index]
 	switch objective.form {
 	case untilForm:
 		untilHolds := memory.untilStatus(index) == holdsStatus
@@ -378,19 +380,19 @@ func (m *multi) canSatisfyOne(memory memory, index int) bool {
 	case lastingForm:
 		return objective.repeatedStates.Has(int(memory.modelState))
 	case automatonForm:
-		return objective.reader.automaton.CanStay(m.automatonState(memory, index))
+		return objective.reader.automaton.CanStay(multi.automatonState(memory, index))
 	}
 	return true
 }
 
 // visitsRecurringSets reports whether a path that visits the given states of the product infinitely often satisfies all objectives G F a in
 // satisfied: one of the states satisfies a.
-func (m *multi) visitsRecurringSets(satisfied objectiveSet, states []uint32) bool {
-	for i, objective := range m.objectives {
+func (multi *multiEvaluation) visitsRecurringSets(satisfied objectiveSet, states []uint32) bool {
+	for i, objective := range multi.objectives {
 		if !satisfied.contains(i) || objective.form != recurringForm {
 			continue
 		}
-		isVisited := slices.ContainsFunc(states, func(s uint32) bool { return objective.repeatedStates.Has(int(m.memories[s].modelState)) })
+		isVisited := slices.ContainsFunc(states, func(s uint32) bool { return objective.repeatedStates.Has(int(multi.memories[s].modelState)) })
 		if !isVisited {
 			return false
 		}

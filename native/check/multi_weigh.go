@@ -22,19 +22,19 @@ var (
 
 // bestWeightedSum returns an upper bound of the maximal weighted sum of the objectives, and the values of the objectives under a scheduler that
 // maximises the sum. The value of a minimised objective gets a negative sign. It is an oracle of package pareto.
-func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
-	optimise := m.maximiseRewards
-	if m.minimisesReward() { // a minimised reward is finite only if almost every path ends
-		optimise = m.minimiseLosses
+func (multi *multiEvaluation) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
+	optimise := multi.maximiseRewards
+	if multi.minimisesReward() { // a minimised reward is finite only if almost every path ends
+		optimise = multi.minimiseLosses
 	}
 	values, upper, err := optimise(ctx, weights)
 	if err != nil {
 		return nil, err
 	}
-	if m.keepsSchedulers {
-		m.schedulers = append(m.schedulers, weightedScheduler{choices: values.Scheduler, weights: weights})
+	if multi.keepsSchedulers {
+		multi.schedulers = append(multi.schedulers, weightedScheduler{choices: values.Scheduler, weights: weights})
 	}
-	point, err := m.attainedBounds(ctx, values.Scheduler, weights)
+	point, err := multi.attainedBounds(ctx, values.Scheduler, weights)
 	if err != nil {
 		return nil, err
 	}
@@ -43,19 +43,19 @@ func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*paret
 
 // maximiseRewards maximises the weighted sum of the objectives as an expected total reward. No objective may be a minimised reward. It returns
 // the values with an optimal scheduler, and an upper bound of the maximal sum.
-func (m *multi) maximiseRewards(ctx context.Context, weights []*big.Rat) (values *solve.Values, upper *big.Rat, err error) {
-	reward, err := m.weightedRewards(weights)
+func (multi *multiEvaluation) maximiseRewards(ctx context.Context, weights []*big.Rat) (values *solve.Values, upper *big.Rat, err error) {
+	reward, err := multi.weightedRewards(weights)
 	if err != nil {
 		return nil, nil, err
 	}
-	values, err = solve.TotalReward(ctx, m.product, reward, solve.Max, m.optionsWithScheduler())
+	values, err = solve.TotalReward(ctx, multi.product, reward, solve.Max, multi.optionsWithScheduler())
 	if err != nil {
 		return nil, nil, err
 	}
-	m.recordConvergence(values)
+	multi.recordConvergence(values)
 	_, upper = boundsOf(values, 0)
 	if upper == nil {
-		return nil, nil, m.outOfRangeError()
+		return nil, nil, multi.outOfRangeError()
 	}
 	return values, upper, nil
 }
@@ -63,17 +63,17 @@ func (m *multi) maximiseRewards(ctx context.Context, weights []*big.Rat) (values
 // minimiseLosses maximises the weighted sum of the objectives, which is a constant total minus the expected losses until the end state: it
 // minimises these losses. It returns the minimal losses with an optimal scheduler, and an upper bound of the maximal sum. The error is
 // errInfiniteCost if no scheduler reaches the end state almost surely.
-func (m *multi) minimiseLosses(ctx context.Context, weights []*big.Rat) (values *solve.Values, upper *big.Rat, err error) {
-	reward, total, err := m.weightedLosses(ctx, weights)
+func (multi *multiEvaluation) minimiseLosses(ctx context.Context, weights []*big.Rat) (values *solve.Values, upper *big.Rat, err error) {
+	reward, total, err := multi.weightedLosses(ctx, weights)
 	if err != nil {
 		return nil, nil, err
 	}
-	endState := sparse.SetOf(m.product.NumStates(), len(m.memories))
-	values, err = solve.ReachReward(ctx, m.product, reward, endState, solve.Min, m.optionsWithScheduler())
+	endState := sparse.SetOf(multi.product.NumStates(), len(multi.memories))
+	values, err = solve.ReachReward(ctx, multi.product, reward, endState, solve.Min, multi.optionsWithScheduler())
 	if err != nil {
 		return nil, nil, err
 	}
-	m.recordConvergence(values)
+	multi.recordConvergence(values)
 	lower, _ := boundsOf(values, 0)
 	if lower == nil {
 		return nil, nil, errInfiniteCost
@@ -82,9 +82,9 @@ func (m *multi) minimiseLosses(ctx context.Context, weights []*big.Rat) (values 
 }
 
 // recordConvergence records whether an iteration ended at the limit of sweeps.
-func (m *multi) recordConvergence(values *solve.Values) {
+func (multi *multiEvaluation) recordConvergence(values *solve.Values) {
 	if !values.Converged {
-		m.evaluation.hitSweepLimit = true
+		multi.evaluation.hitSweepLimit = true
 	}
 }
 
@@ -103,28 +103,28 @@ func boundsOf(values *solve.Values, s int) (lower, upper *big.Rat) {
 }
 
 // outOfRangeError returns the error that a number is too large or too small for float64.
-func (m *multi) outOfRangeError() error {
-	return m.evaluation.unsupportedError(m.evaluation.property.Expr, "found multi(...) with numbers beyond the range of float64")
+func (multi *multiEvaluation) outOfRangeError() error {
+	return multi.evaluation.unsupportedError(multi.evaluation.property.Expr, "found multi(...) with numbers beyond the range of float64")
 }
 
 // options returns the options of package solve for the value of one objective.
-func (m *multi) options() solve.Options {
-	opts := m.evaluation.opts
+func (multi *multiEvaluation) options() solve.Options {
+	opts := multi.evaluation.opts
 	opts.Classic = false
 	opts.Epsilon = max(opts.Epsilon/8, leastEpsilon) // narrow enough for a sum of several values
 	return opts
 }
 
 // optionsWithScheduler returns options that also ask for an optimal scheduler.
-func (m *multi) optionsWithScheduler() solve.Options {
-	opts := m.options()
+func (multi *multiEvaluation) optionsWithScheduler() solve.Options {
+	opts := multi.options()
 	opts.Scheduler = true
 	return opts
 }
 
 // minimisesReward reports whether some objective is a minimised reward.
-func (m *multi) minimisesReward() bool {
-	for _, objective := range m.objectives {
+func (multi *multiEvaluation) minimisesReward() bool {
+	for _, objective := range multi.objectives {
 		if objective.form == rewardForm && !objective.isMaximised {
 			return true
 		}
@@ -141,23 +141,23 @@ type rewardSums struct {
 
 // newRewardSums returns a reward structure of the product whose rewards are all 0, with a bound on the relative rounding error of the sums that
 // add will compute.
-func (m *multi) newRewardSums() *rewardSums {
-	sums := &rewardSums{hasFractions: m.evaluation.wantsFractions}
-	sums.Choice = make([]float64, m.product.NumChoices())
-	if m.evaluation.wantsFractions {
-		sums.ChoiceFractions = make([]*big.Rat, m.product.NumChoices())
+func (multi *multiEvaluation) newRewardSums() *rewardSums {
+	sums := &rewardSums{hasFractions: multi.evaluation.wantsFractions}
+	sums.Choice = make([]float64, multi.product.NumChoices())
+	if multi.evaluation.wantsFractions {
+		sums.ChoiceFractions = make([]*big.Rat, multi.product.NumChoices())
 	}
-	for _, objective := range m.objectives {
+	for _, objective := range multi.objectives {
 		if objective.form != rewardForm {
 			continue
 		}
 		sums.RelErr = max(sums.RelErr, objective.reward.RelErr)
-		if objective.reward.RangeErr != nil && !m.evaluation.wantsFractions {
+		if objective.reward.RangeErr != nil && !multi.evaluation.wantsFractions {
 			sums.rangeErr = objective.reward.RangeErr
 		}
 	}
 	// Each objective adds a state reward and a choice reward, multiplies by a weight, and adds to the sum. Each operation rounds by at most 2^-53.
-	sums.RelErr += 0x1p-52 * float64(len(m.objectives)+4)
+	sums.RelErr += 0x1p-52 * float64(len(multi.objectives)+4)
 	return sums
 }
 
@@ -192,24 +192,24 @@ func (sums *rewardSums) finish() (*sparse.Reward, error) {
 
 // choiceReward returns the reward of an objective for choice c in state s of the product, as a fraction and as a float64 number. The fraction is
 // nil for the reward 0, and in floating-point computations.
-func (m *multi) choiceReward(objective *objective, s, c int) (exact *big.Rat, nearest float64) {
-	modelChoice := m.modelChoice[c]
-	if modelChoice == sparse.None || !objective.countsRewards(m.memories[s]) {
+func (multi *multiEvaluation) choiceReward(objective *objective, s, c int) (exact *big.Rat, nearest float64) {
+	modelChoice := multi.modelChoice[c]
+	if modelChoice == sparse.None || !objective.countsRewards(multi.memories[s]) {
 		return nil, 0
 	}
-	modelState := int(m.memories[s].modelState)
+	modelState := int(multi.memories[s].modelState)
 	nearest = objective.reward.ChoiceTotal(modelState, int(modelChoice))
-	if nearest == 0 || !m.evaluation.wantsFractions {
+	if nearest == 0 || !multi.evaluation.wantsFractions {
 		return nil, nearest
 	}
 	return objective.reward.ExactChoiceTotal(modelState, int(modelChoice)), nearest
 }
 
-// bestEnd returns the set of objectives that a path should satisfy if it ends in state s: the set in m.satisfiedAtEnd[s] with the greatest
+// bestEnd returns the set of objectives that a path should satisfy if it ends in state s: the set in multi.satisfiedAtEnd[s] with the greatest
 // total weight. It also returns this weight.
-func (m *multi) bestEnd(s int, weights []*big.Rat) (best objectiveSet, weight *big.Rat) {
-	for i, satisfied := range m.satisfiedAtEnd[s] {
-		total := m.totalWeight(satisfied, weights)
+func (multi *multiEvaluation) bestEnd(s int, weights []*big.Rat) (best objectiveSet, weight *big.Rat) {
+	for i, satisfied := range multi.satisfiedAtEnd[s] {
+		total := multi.totalWeight(satisfied, weights)
 		if i == 0 || total.Cmp(weight) > 0 {
 			best = satisfied
 			weight = total
@@ -219,7 +219,7 @@ func (m *multi) bestEnd(s int, weights []*big.Rat) (best objectiveSet, weight *b
 }
 
 // totalWeight returns the sum of the weights of a set of objectives.
-func (m *multi) totalWeight(set objectiveSet, weights []*big.Rat) *big.Rat {
+func (multi *multiEvaluation) totalWeight(set objectiveSet, weights []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	for i, weight := range weights {
 		if set.contains(i) {
@@ -231,19 +231,19 @@ func (m *multi) totalWeight(set objectiveSet, weights []*big.Rat) *big.Rat {
 
 // weightedRewards returns rewards of the product's choices whose expected total is the weighted sum of the objectives. No objective may be a
 // minimised reward. A choice to the end state earns the weights of the path formulas that the path satisfies.
-func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
-	sums := m.newRewardSums()
+func (multi *multiEvaluation) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
+	sums := multi.newRewardSums()
 	one := big.NewRat(1, 1)
-	for s := range m.memories {
-		first, end := m.product.Choices(s)
-		for c := first; c < end; c++ {
-			for i, objective := range m.objectives {
-				exact, nearest := m.choiceReward(objective, s, c)
-				sums.addWeighted(c, weights[i], exact, nearest)
+	for s := range multi.memories {
+		first, end := multi.product.Choices(s)
+		for choice := first; choice < end; choice++ {
+			for i, objective := range multi.objectives {
+				exact, nearest := multi.choiceReward(objective, s, choice)
+				sums.addWeighted(choice, weights[i], exact, nearest)
 			}
 		}
-		if len(m.satisfiedAtEnd[s]) > 0 {
-			_, weight := m.bestEnd(s, weights)
+		if len(multi.satisfiedAtEnd[s]) > 0 {
+			_, weight := multi.bestEnd(s, weights)
 			sums.addWeighted(end-1, weight, one, 1)
 		}
 	}
@@ -253,24 +253,24 @@ func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
 // weightedLosses returns a number total and the losses of the product's choices, which are at least 0. The weighted sum of the objectives is total
 // minus the expected losses. A choice loses its minimised rewards, and the amount by which it lowers the maximum of each maximised reward. A
 // choice to the end state loses the weights of the path formulas that the path does not satisfy.
-func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (losses *sparse.Reward, total *big.Rat, err error) {
-	maxRewards, total, err := m.maximalTotal(ctx, weights)
+func (multi *multiEvaluation) weightedLosses(ctx context.Context, weights []*big.Rat) (losses *sparse.Reward, total *big.Rat, err error) {
+	maxRewards, total, err := multi.maximalTotal(ctx, weights)
 	if err != nil {
 		return nil, nil, err
 	}
-	sums := m.newRewardSums()
-	pathObjectives := m.pathObjectives()
+	sums := multi.newRewardSums()
+	pathObjectives := multi.pathObjectives()
 	one := big.NewRat(1, 1)
-	for s := range m.memories {
-		first, end := m.product.Choices(s)
-		for c := first; c < end; c++ {
-			if err := m.addLosses(sums, weights, maxRewards, s, c); err != nil {
+	for s := range multi.memories {
+		first, end := multi.product.Choices(s)
+		for choice := first; choice < end; choice++ {
+			if err := multi.addLosses(sums, weights, maxRewards, s, choice); err != nil {
 				return nil, nil, err
 			}
 		}
-		if len(m.satisfiedAtEnd[s]) > 0 {
-			satisfied, _ := m.bestEnd(s, weights)
-			sums.addWeighted(end-1, m.totalWeight(pathObjectives&^satisfied, weights), one, 1)
+		if len(multi.satisfiedAtEnd[s]) > 0 {
+			satisfied, _ := multi.bestEnd(s, weights)
+			sums.addWeighted(end-1, multi.totalWeight(pathObjectives&^satisfied, weights), one, 1)
 		}
 	}
 	losses, err = sums.finish()
@@ -280,15 +280,15 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (losses 
 // maximalTotal returns an upper bound of the weighted sum of the objectives: its value if each path formula has probability 1, maximised rewards
 // are maximal, and minimised rewards are 0. maxRewards[i][s] is the maximum from state s if objective i is a maximised reward with a positive
 // weight; otherwise maxRewards[i] is nil.
-func (m *multi) maximalTotal(ctx context.Context, weights []*big.Rat) (maxRewards [][]*big.Rat, total *big.Rat, err error) {
+func (multi *multiEvaluation) maximalTotal(ctx context.Context, weights []*big.Rat) (maxRewards [][]*big.Rat, total *big.Rat, err error) {
 	total = new(big.Rat)
-	maxRewards = make([][]*big.Rat, len(m.objectives))
-	for i, objective := range m.objectives {
+	maxRewards = make([][]*big.Rat, len(multi.objectives))
+	for i, objective := range multi.objectives {
 		switch {
 		case objective.form != rewardForm:
 			total.Add(total, weights[i])
 		case objective.isMaximised && weights[i].Sign() > 0:
-			maxRewards[i], err = m.maxReward(ctx, objective)
+			maxRewards[i], err = multi.maxReward(ctx, objective)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -299,9 +299,9 @@ func (m *multi) maximalTotal(ctx context.Context, weights []*big.Rat) (maxReward
 }
 
 // pathObjectives returns the set of the objectives that are path formulas.
-func (m *multi) pathObjectives() objectiveSet {
+func (multi *multiEvaluation) pathObjectives() objectiveSet {
 	var set objectiveSet
-	for i, objective := range m.objectives {
+	for i, objective := range multi.objectives {
 		if objective.form != rewardForm {
 			set |= 1 << i
 		}
@@ -311,9 +311,9 @@ func (m *multi) pathObjectives() objectiveSet {
 
 // addLosses adds the losses of choice c in state s of the product to sums, for all objectives with their weights. maxRewards[i] has the maxima
 // of objective i.
-func (m *multi) addLosses(sums *rewardSums, weights []*big.Rat, maxRewards [][]*big.Rat, s, c int) error {
-	for i, objective := range m.objectives {
-		exact, nearest, err := m.lossOfChoice(objective, maxRewards[i], s, c)
+func (multi *multiEvaluation) addLosses(sums *rewardSums, weights []*big.Rat, maxRewards [][]*big.Rat, s, c int) error {
+	for i, objective := range multi.objectives {
+		exact, nearest, err := multi.lossOfChoice(objective, maxRewards[i], s, c)
 		if err != nil {
 			return err
 		}
@@ -325,15 +325,15 @@ func (m *multi) addLosses(sums *rewardSums, weights []*big.Rat, maxRewards [][]*
 // lossOfChoice returns the loss of choice c in state s of the product for one objective, as a fraction and as a float64 number. For a minimised
 // reward the loss is the reward of the choice. For a maximised reward it is the amount by which the choice lowers the maximum. It is 0 for a
 // path formula, and for a maximised reward with weight 0, whose maxRewards is nil.
-func (m *multi) lossOfChoice(objective *objective, maxRewards []*big.Rat, s, c int) (exact *big.Rat, nearest float64, err error) {
+func (multi *multiEvaluation) lossOfChoice(objective *objective, maxRewards []*big.Rat, s, c int) (exact *big.Rat, nearest float64, err error) {
 	switch {
 	case objective.form != rewardForm, objective.isMaximised && maxRewards == nil:
 		return nil, 0, nil
 	case !objective.isMaximised:
-		exact, nearest = m.choiceReward(objective, s, c)
+		exact, nearest = multi.choiceReward(objective, s, c)
 		return exact, nearest, nil
 	}
-	exact, err = m.loweredMaximum(objective, maxRewards, s, c)
+	exact, err = multi.loweredMaximum(objective, maxRewards, s, c)
 	if err != nil || exact.Sign() == 0 {
 		return exact, 0, err
 	}
@@ -346,40 +346,40 @@ const gridBits = 45
 
 // maxReward returns upper bounds u of the maximal total reward of an objective, one for each state of the product. They are inductive: u(s) >=
 // reward(c) + sum of P(c,t) u(t) for each choice c of s. The bounds are cached.
-func (m *multi) maxReward(ctx context.Context, objective *objective) ([]*big.Rat, error) {
+func (multi *multiEvaluation) maxReward(ctx context.Context, objective *objective) ([]*big.Rat, error) {
 	if objective.maxRewards != nil {
 		return objective.maxRewards, nil
 	}
-	if m.product.Fractions == nil {
+	if multi.product.Fractions == nil {
 		return nil, errNeedsFractions
 	}
-	reward, err := m.productReward(objective)
+	reward, err := multi.productReward(objective)
 	if err != nil {
 		return nil, err
 	}
-	values, err := m.inductiveTotalReward(ctx, reward)
+	values, err := multi.inductiveTotalReward(ctx, reward)
 	if err != nil {
 		return nil, err
 	}
-	objective.maxRewards = make([]*big.Rat, m.product.NumStates())
+	objective.maxRewards = make([]*big.Rat, multi.product.NumStates())
 	for s := range objective.maxRewards {
 		_, objective.maxRewards[s] = boundsOf(values, s)
 		if objective.maxRewards[s] == nil {
-			return nil, m.outOfRangeError()
+			return nil, multi.outOfRangeError()
 		}
 	}
 	return objective.maxRewards, nil
 }
 
 // productReward returns the rewards of an objective as a reward structure of the product.
-func (m *multi) productReward(objective *objective) (*sparse.Reward, error) {
-	sums := m.newRewardSums()
+func (multi *multiEvaluation) productReward(objective *objective) (*sparse.Reward, error) {
+	sums := multi.newRewardSums()
 	one := big.NewRat(1, 1)
-	for s := range m.memories {
-		first, end := m.product.Choices(s)
-		for c := first; c < end; c++ {
-			exact, nearest := m.choiceReward(objective, s, c)
-			sums.addWeighted(c, one, exact, nearest)
+	for s := range multi.memories {
+		first, end := multi.product.Choices(s)
+		for choice := first; choice < end; choice++ {
+			exact, nearest := multi.choiceReward(objective, s, choice)
+			sums.addWeighted(choice, one, exact, nearest)
 		}
 	}
 	return sums.finish()
@@ -387,10 +387,10 @@ func (m *multi) productReward(objective *objective) (*sparse.Reward, error) {
 
 // inductiveTotalReward computes bounds of the maximal total reward whose upper bounds are inductive without rounding. For this, all bounds are
 // multiples of a power of two, opts.Grid, that fits the greatest upper bound of a first computation. Fractions need no grid.
-func (m *multi) inductiveTotalReward(ctx context.Context, reward *sparse.Reward) (*solve.Values, error) {
-	opts := m.options()
-	values, err := solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
-	if err != nil || m.evaluation.wantsFractions {
+func (multi *multiEvaluation) inductiveTotalReward(ctx context.Context, reward *sparse.Reward) (*solve.Values, error) {
+	opts := multi.options()
+	values, err := solve.TotalReward(ctx, multi.product, reward, solve.Max, opts)
+	if err != nil || multi.evaluation.wantsFractions {
 		return values, err
 	}
 	greatest := slices.Max(values.Upper)
@@ -398,49 +398,49 @@ func (m *multi) inductiveTotalReward(ctx context.Context, reward *sparse.Reward)
 		return values, nil
 	}
 	opts.Grid = math.Ldexp(1, math.Ilogb(greatest)-gridBits) // 2^(log2(greatest) - gridBits)
-	return solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
+	return solve.TotalReward(ctx, multi.product, reward, solve.Max, opts)
 }
 
 // loweredMaximum returns maxRewards[s] - reward(c) - sum of P(c,t) maxRewards[t]: the amount by which choice c in state s lowers the maximal
 // reward that can still be earned. It is at least 0, because the bounds maxRewards are inductive.
-func (m *multi) loweredMaximum(objective *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, error) {
+func (multi *multiEvaluation) loweredMaximum(objective *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, error) {
 	loss := new(big.Rat).Set(maxRewards[s])
-	if modelChoice := m.modelChoice[c]; modelChoice != sparse.None && objective.countsRewards(m.memories[s]) {
-		loss.Sub(loss, objective.reward.ExactChoiceTotal(int(m.memories[s].modelState), int(modelChoice)))
+	if modelChoice := multi.modelChoice[c]; modelChoice != sparse.None && objective.countsRewards(multi.memories[s]) {
+		loss.Sub(loss, objective.reward.ExactChoiceTotal(int(multi.memories[s].modelState), int(modelChoice)))
 	}
 	term := new(big.Rat)
-	first, end := m.product.Transitions(c)
+	first, end := multi.product.Transitions(c)
 	for transition := first; transition < end; transition++ {
-		loss.Sub(loss, term.Mul(m.product.Fraction(transition), maxRewards[m.product.Target[transition]]))
+		loss.Sub(loss, term.Mul(multi.product.Fraction(transition), maxRewards[multi.product.Target[transition]]))
 	}
 	if loss.Sign() < 0 {
-		return nil, m.evaluation.unsupportedError(m.evaluation.property.Expr, "found no upper bound of a reward in multi(...)")
+		return nil, multi.evaluation.unsupportedError(multi.evaluation.property.Expr, "found no upper bound of a reward in multi(...)")
 	}
 	return loss, nil
 }
 
 // attainedBounds returns, for each objective, a lower bound of its value under a scheduler of the product; choices[s] is the choice in state s.
 // A minimised objective has a negative sign. A path that ends satisfies the set of objectives with the greatest weight.
-func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []*big.Rat) ([]*big.Rat, error) {
-	chain, origins, err := m.inducedChain(ctx, choices)
+func (multi *multiEvaluation) attainedBounds(ctx context.Context, choices []uint32, weights []*big.Rat) ([]*big.Rat, error) {
+	chain, origins, err := multi.inducedChain(ctx, choices)
 	if err != nil {
 		return nil, err
 	}
-	attained := make([]*big.Rat, len(m.objectives))
-	for i, objective := range m.objectives {
+	attained := make([]*big.Rat, len(multi.objectives))
+	for i, objective := range multi.objectives {
 		var values *solve.Values
 		if objective.form == rewardForm {
-			values, err = m.attainedReward(ctx, chain, origins, objective)
+			values, err = multi.attainedReward(ctx, chain, origins, objective)
 		} else {
-			satisfying := m.endsThatSatisfy(i, origins, weights)
-			values, err = solve.Until(ctx, chain, sparse.FullSet(chain.NumStates()), satisfying, solve.Max, m.options())
+			satisfying := multi.endsThatSatisfy(i, origins, weights)
+			values, err = solve.Until(ctx, chain, sparse.FullSet(chain.NumStates()), satisfying, solve.Max, multi.options())
 		}
 		if err != nil {
 			return nil, err
 		}
 		attained[i] = objective.maximisedBound(values, 0)
 		if attained[i] == nil {
-			return nil, m.outOfRangeError()
+			return nil, multi.outOfRangeError()
 		}
 	}
 	return attained, nil
@@ -448,9 +448,9 @@ func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []
 
 // maximisedBound returns a lower bound of the value of state s. For a minimised objective it returns a lower bound of the negated value. nil
 // stands for an infinite bound.
-func (o *objective) maximisedBound(values *solve.Values, s int) *big.Rat {
+func (objective *objective) maximisedBound(values *solve.Values, s int) *big.Rat {
 	lower, upper := boundsOf(values, s)
-	isMinimised := o.form == rewardForm && !o.isMaximised
+	isMinimised := objective.form == rewardForm && !objective.isMaximised
 	switch {
 	case !isMinimised:
 		return lower
@@ -461,24 +461,24 @@ func (o *objective) maximisedBound(values *solve.Values, s int) *big.Rat {
 }
 
 // attainedReward returns the expected total reward of an objective in an induced chain.
-func (m *multi) attainedReward(ctx context.Context, chain *sparse.Graph, origins []origin, objective *objective) (*solve.Values, error) {
-	reward, err := m.chainReward(objective, origins)
+func (multi *multiEvaluation) attainedReward(ctx context.Context, chain *sparse.Graph, origins []origin, objective *objective) (*solve.Values, error) {
+	reward, err := multi.chainReward(objective, origins)
 	if err != nil {
 		return nil, err
 	}
-	return solve.TotalReward(ctx, chain, reward, solve.Max, m.options())
+	return solve.TotalReward(ctx, chain, reward, solve.Max, multi.options())
 }
 
 // endsThatSatisfy returns the states of an induced chain where the path ends and satisfies the objective with the given index. origins has the
 // product state and the choice of each state of the chain.
-func (m *multi) endsThatSatisfy(objective int, origins []origin, weights []*big.Rat) *sparse.Set {
+func (multi *multiEvaluation) endsThatSatisfy(objective int, origins []origin, weights []*big.Rat) *sparse.Set {
 	satisfying := sparse.NewSet(len(origins) + 1) // the additional state is the end state
 	for chainState, origin := range origins {
-		pathEnds := origin.choice == m.lastChoice(origin.state) && len(m.satisfiedAtEnd[origin.state]) > 0
+		pathEnds := origin.choice == multi.lastChoice(origin.state) && len(multi.satisfiedAtEnd[origin.state]) > 0
 		if !pathEnds {
 			continue
 		}
-		satisfied, _ := m.bestEnd(origin.state, weights)
+		satisfied, _ := multi.bestEnd(origin.state, weights)
 		if satisfied.contains(objective) {
 			satisfying.Add(chainState)
 		}
@@ -487,8 +487,8 @@ func (m *multi) endsThatSatisfy(objective int, origins []origin, weights []*big.
 }
 
 // lastChoice returns the last choice of a state of the product.
-func (m *multi) lastChoice(s int) int {
-	_, end := m.product.Choices(s)
+func (multi *multiEvaluation) lastChoice(s int) int {
+	_, end := multi.product.Choices(s)
 	return end - 1
 }
 
@@ -497,39 +497,39 @@ type origin struct{ state, choice int }
 
 // inducedChain returns the Markov chain that a scheduler induces on the reachable states of the product. Its last state is the end state.
 // origins has the product state and the choice of every other state of the chain.
-func (m *multi) inducedChain(ctx context.Context, choices []uint32) (chain *sparse.Graph, origins []origin, err error) {
-	origins, chainState, err := m.reachedStates(ctx, choices)
+func (multi *multiEvaluation) inducedChain(ctx context.Context, choices []uint32) (chain *sparse.Graph, origins []origin, err error) {
+	origins, chainState, err := multi.reachedStates(ctx, choices)
 	if err != nil {
 		return nil, nil, err
 	}
-	endState := len(m.memories)
-	builder := sparse.NewDerivedBuilder(m.product.Model, sparse.DTMC)
-	newTarget := func(transition int) uint32 { return chainState[m.product.Target[transition]] }
+	endState := len(multi.memories)
+	builder := sparse.NewDerivedBuilder(multi.product.Model, sparse.DTMC)
+	newTarget := func(transition int) uint32 { return chainState[multi.product.Target[transition]] }
 	for _, origin := range origins {
 		builder.State()
 		builder.Copy(origin.choice, newTarget)
 	}
 	builder.State()
-	builder.Copy(m.lastChoice(endState), newTarget)
+	builder.Copy(multi.lastChoice(endState), newTarget)
 	return sparse.NewGraph(builder.Finish()), origins, nil
 }
 
 // reachedStates returns the states of the product that a scheduler reaches, in breadth-first order and without the end state. chainState[s] is
 // the position of product state s in this order, or sparse.None if the scheduler does not reach s. The end state has the last position.
-func (m *multi) reachedStates(ctx context.Context, choices []uint32) (origins []origin, chainState []uint32, err error) {
-	endState := uint32(len(m.memories))
-	chainState = slices.Repeat([]uint32{sparse.None}, m.product.NumStates())
+func (multi *multiEvaluation) reachedStates(ctx context.Context, choices []uint32) (origins []origin, chainState []uint32, err error) {
+	endState := uint32(len(multi.memories))
+	chainState = slices.Repeat([]uint32{sparse.None}, multi.product.NumStates())
 	chainState[0] = 0
-	origins = []origin{m.originOf(choices, 0)}
+	origins = []origin{multi.originOf(choices, 0)}
 	for i := 0; i < len(origins); i++ {
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
-		first, end := m.product.Transitions(origins[i].choice)
-		for _, target := range m.product.Target[first:end] {
+		first, end := multi.product.Transitions(origins[i].choice)
+		for _, target := range multi.product.Target[first:end] {
 			if target != endState && chainState[target] == sparse.None {
 				chainState[target] = uint32(len(origins))
-				origins = append(origins, m.originOf(choices, int(target)))
+				origins = append(origins, multi.originOf(choices, int(target)))
 			}
 		}
 	}
@@ -538,23 +538,23 @@ func (m *multi) reachedStates(ctx context.Context, choices []uint32) (origins []
 }
 
 // originOf returns a state of the product with the choice of a scheduler. If the scheduler allows any choice, it takes the last choice.
-func (m *multi) originOf(choices []uint32, s int) origin {
+func (multi *multiEvaluation) originOf(choices []uint32, s int) origin {
 	if choices[s] == sparse.None {
-		return origin{s, m.lastChoice(s)}
+		return origin{s, multi.lastChoice(s)}
 	}
 	return origin{s, int(choices[s])}
 }
 
 // chainReward returns the rewards of an objective in the states of an induced chain. The end state, which is the last state, has no reward.
-func (m *multi) chainReward(objective *objective, origins []origin) (*sparse.Reward, error) {
+func (multi *multiEvaluation) chainReward(objective *objective, origins []origin) (*sparse.Reward, error) {
 	numStates := len(origins) + 1
-	sums := &rewardSums{hasFractions: m.evaluation.wantsFractions, Reward: sparse.Reward{RelErr: objective.reward.RelErr + 0x1p-52, Choice: make([]float64, numStates)}}
-	if m.evaluation.wantsFractions {
+	sums := &rewardSums{hasFractions: multi.evaluation.wantsFractions, Reward: sparse.Reward{RelErr: objective.reward.RelErr + 0x1p-52, Choice: make([]float64, numStates)}}
+	if multi.evaluation.wantsFractions {
 		sums.ChoiceFractions = make([]*big.Rat, numStates)
 	}
 	one := big.NewRat(1, 1)
 	for chainState, origin := range origins {
-		exact, nearest := m.choiceReward(objective, origin.state, origin.choice)
+		exact, nearest := multi.choiceReward(objective, origin.state, origin.choice)
 		sums.addWeighted(chainState, one, exact, nearest)
 	}
 	return sums.finish()

@@ -17,26 +17,26 @@ type outcome struct {
 
 // writeOutcome copies an outcome to a verdict, and adds warnings. It stores the values, the scheduler and the beliefs of the outcome in the
 // checker.
-func (c *Checker) writeOutcome(out *outcome, verdict *result.Verdict) {
+func (checker *Checker) writeOutcome(out *outcome, verdict *result.Verdict) {
 	verdict.Value, verdict.Bound, verdict.Accuracy, verdict.Listings = out.value, out.interval, out.accuracy, out.listings
 	if method := out.boundMethod(); method != "" {
 		verdict.BoundMethod = method
 	}
 	verdict.Warnings = append(verdict.Warnings, out.warnings...)
 	mayOverflow := math.Abs(out.value.Num) >= overflow && !math.IsInf(out.value.Num, 0)
-	switch wantedWidth := c.opts.epsilon(); {
+	switch wantedWidth := checker.opts.epsilon(); {
 	case out.accuracy == result.Bounded && out.width > wantedWidth:
 		verdict.Warnings = append(verdict.Warnings, out.widthWarning(wantedWidth))
 	case out.accuracy != result.Exact && mayOverflow:
 		verdict.Warnings = append(verdict.Warnings, "the value exceeds the range of float64 numbers, and is wrong; --exact computes it")
 	}
-	c.lastBeliefs = out.beliefs
-	c.values = out.values
-	if c.values != nil {
-		c.values.Accuracy = out.accuracy
+	checker.lastBeliefs = out.beliefs
+	checker.values = out.values
+	if checker.values != nil {
+		checker.values.Accuracy = out.accuracy
 	}
-	if c.schedulerRequest != nil {
-		*c.schedulerRequest = *out.scheduler
+	if checker.schedulerRequest != nil {
+		*checker.schedulerRequest = *out.scheduler
 	}
 }
 

@@ -16,41 +16,41 @@ import (
 
 // FromPart tries to evaluate a property on the explored part of an MDP. It succeeds for Pmax=? of F or U if some scheduler satisfies the path
 // formula almost surely without leaving the explored part: then the value is 1. ok is false in all other cases.
-func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict result.Verdict, ok bool) {
+func (checker *Checker) FromPart(ctx context.Context, property *Property) (verdict result.Verdict, ok bool) {
 	start := time.Now()
-	if !c.isSurelyReached(ctx, property) {
+	if !checker.isSurelyReached(ctx, property) {
 		return verdict, false
 	}
-	partModel := c.floatModel.space.Model()
+	partModel := checker.floatModel.space.Model()
 	verdict = result.Verdict{
 		Resolution: result.Maximum, States: int64(partModel.NumStates()), Choices: int64(partModel.NumChoices()), Transitions: int64(partModel.NumTransitions()),
 	}
-	answer := &outcome{value: resultValue(pointNumber(1), property.Expr.Type()), interval: &result.Interval{Lo: 1, Hi: 1}, results: results{accuracy: c.opts.Accuracy}}
-	if c.opts.Accuracy == result.Exact {
+	answer := &outcome{value: resultValue(pointNumber(1), property.Expr.Type()), interval: &result.Interval{Lo: 1, Hi: 1}, results: results{accuracy: checker.opts.Accuracy}}
+	if checker.opts.Accuracy == result.Exact {
 		answer.value = resultValue(exactNumber(big.NewRat(1, 1)), property.Expr.Type())
 	}
-	c.writePartialOutcome(answer, property, c.floatModel.space, &verdict)
+	checker.writePartialOutcome(answer, property, checker.floatModel.space, &verdict)
 	verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("answered by the first %s, within which a scheduler has probability 1: the model was not explored to its end",
-		noun.Count(partModel.NumStates()-c.floatModel.space.Unexplored().Count(), "state")))
+		noun.Count(partModel.NumStates()-checker.floatModel.space.Unexplored().Count(), "state")))
 	verdict.Seconds = time.Since(start).Seconds()
 	return verdict, true
 }
 
 // isSurelyReached reports whether a property is Pmax=? of F or U in an MDP, and some scheduler satisfies the path formula almost surely within
 // the explored states.
-func (c *Checker) isSurelyReached(ctx context.Context, property *Property) bool {
-	model := c.floatModel.space.Model()
-	isSupportedModel := c.floatModel.space.Program().Type == syntax.MDP && len(model.Initial) == 1
-	if c.opts.Fair || !isSupportedModel || !isMaximalReachability(property) {
+func (checker *Checker) isSurelyReached(ctx context.Context, property *Property) bool {
+	model := checker.floatModel.space.Model()
+	isSupportedModel := checker.floatModel.space.Program().Type == syntax.MDP && len(model.Initial) == 1
+	if checker.opts.Fair || !isSupportedModel || !isMaximalReachability(property) {
 		return false
 	}
 	path := logic.FormulaOf(property.Expr).Path
-	evaluation := &evaluation{model: c.floatModel, request: request{ctx: ctx, property: property}}
+	evaluation := &evaluation{model: checker.floatModel, request: request{ctx: ctx, property: property}}
 	left, right, err := evaluation.operandStates(path.Left, path.Right)
 	if err != nil { // the error may be in a state that does not matter
 		return false
 	}
-	almostSure, err := c.floatModel.graph.Prob1E(ctx, left, right)
+	almostSure, err := checker.floatModel.graph.Prob1E(ctx, left, right)
 	return err == nil && almostSure.Has(int(model.Initial[0]))
 }
 
@@ -65,11 +65,11 @@ func isMaximalReachability(property *Property) bool {
 }
 
 // writePartialOutcome writes the outcome of a property to a verdict, with the property's name and all warnings. space has the explored states.
-func (c *Checker) writePartialOutcome(out *outcome, property *Property, space *explicit.Space, verdict *result.Verdict) {
+func (checker *Checker) writePartialOutcome(out *outcome, property *Property, space *explicit.Space, verdict *result.Verdict) {
 	verdict.Property, verdict.Name, verdict.Method = property.Text, property.Name, "states"
 	verdict.Warnings = append(verdict.Warnings, space.Warnings()...)
-	c.writeOutcome(out, verdict)
-	verdict.Warnings = append(verdict.Warnings, c.floatWarnings(property)...)
+	checker.writeOutcome(out, verdict)
+	verdict.Warnings = append(verdict.Warnings, checker.floatWarnings(property)...)
 }
 
 // The arguments of dependsOnStateOnly.

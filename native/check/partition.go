@@ -66,46 +66,46 @@ type partitionReader struct {
 }
 
 // errorf returns an error at the current line.
-func (r *partitionReader) errorf(format string, args ...any) error {
-	return fmt.Errorf("%s:%d:1: "+format, append([]any{r.file, r.line}, args...)...)
+func (reader *partitionReader) errorf(format string, args ...any) error {
+	return fmt.Errorf("%s:%d:1: "+format, append([]any{reader.file, reader.line}, args...)...)
 }
 
 // readLine reads one line of a partition file. order has the states of the model in PRISM's order.
-func (r *partitionReader) readLine(line string, order []uint32) error {
+func (reader *partitionReader) readLine(line string, order []uint32) error {
 	switch {
 	case line == "" || strings.HasPrefix(line, "#"):
 		return nil
-	case r.numStates < 0:
-		return r.readSizes(line, len(order))
+	case reader.numStates < 0:
+		return reader.readSizes(line, len(order))
 	}
-	return r.readBlock(line, order)
+	return reader.readBlock(line, order)
 }
 
 // readSizes parses the line with the numbers of states and of blocks, such as 399 46. modelStates is the number of states of the model.
-func (r *partitionReader) readSizes(line string, modelStates int) error {
+func (reader *partitionReader) readSizes(line string, modelStates int) error {
 	numStates, numBlocks, ok := parseTwoNumbers(line, " ")
 	switch {
 	case !ok:
-		return r.errorf("found %.60q, want the numbers of states and of blocks, such as 399 46", line)
+		return reader.errorf("found %.60q, want the numbers of states and of blocks, such as 399 46", line)
 	case numStates != modelStates:
-		return r.errorf("found a partition of %s, the model has %d", noun.Count(numStates, "state"), modelStates)
+		return reader.errorf("found a partition of %s, the model has %d", noun.Count(numStates, "state"), modelStates)
 	}
-	r.numStates, r.numBlocks = numStates, numBlocks
+	reader.numStates, reader.numBlocks = numStates, numBlocks
 	return nil
 }
 
 // readBlock parses a line with PRISM's number of a state and with its block, such as 17=3. The lines must have the numbers in increasing order;
 // order[number] is the model's state with a number.
-func (r *partitionReader) readBlock(line string, order []uint32) error {
+func (reader *partitionReader) readBlock(line string, order []uint32) error {
 	number, block, ok := parseTwoNumbers(line, "=")
 	switch {
 	case !ok:
-		return r.errorf("found %.60q, want a state and its block, such as 17=3", line)
-	case number != r.nextState || number >= len(order):
-		return r.errorf("found state %d, want each of the %d states once, in order", number, len(order))
+		return reader.errorf("found %.60q, want a state and its block, such as 17=3", line)
+	case number != reader.nextState || number >= len(order):
+		return reader.errorf("found state %d, want each of the %d states once, in order", number, len(order))
 	}
-	r.blockOf[order[number]] = uint32(block)
-	r.nextState++
+	reader.blockOf[order[number]] = uint32(block)
+	reader.nextState++
 	return nil
 }
 

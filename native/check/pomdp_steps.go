@@ -32,15 +32,17 @@ type stepCounter struct {
 }
 
 // State implements sparse.Memory.
-func (c stepCounter) State(pair steppedState) uint32 { return pair.state }
+func (counter stepCounter) State(pair steppedState) uint32 { return pair.state }
 
 // Step implements sparse.Memory.
-func (c stepCounter) Step(pair steppedState, target uint32) (steppedState, error) {
-	return steppedState{target, min(pair.steps+1, c.lastStep)}, nil
+func (counter stepCounter) Step(pair steppedState, target uint32) (steppedState, error) {
+	return steppedState{target, min(pair.steps+1, counter.lastStep)}, nil
 }
 
 // Absorbing implements sparse.Memory.
-func (c stepCounter) Absorbing(pair steppedState) bool { return c.endsPath && pair.steps == c.lastStep }
+func (counter stepCounter) Absorbing(pair steppedState) bool {
+	return counter.endsPath && pair.steps == counter.lastStep
+}
 
 // newStepProduct builds the product of a POMDP with a step counter, from all states of the domain. expr is the formula with the step bound, for
 // errors.

@@ -78,17 +78,17 @@ func newProductModel(product *sparse.Product[productState], automaton *automata.
 type automatonMemory struct{ *automatonReader }
 
 // State returns the state of the model.
-func (m automatonMemory) State(pair productState) uint32 { return pair.state }
+func (memory automatonMemory) State(pair productState) uint32 { return pair.state }
 
 // Step returns the pair after a transition to state target of the model.
-func (m automatonMemory) Step(pair productState, target uint32) (productState, error) {
-	automatonState, err := m.nextState(pair.automatonState, target)
+func (memory automatonMemory) Step(pair productState, target uint32) (productState, error) {
+	automatonState, err := memory.nextState(pair.automatonState, target)
 	return productState{target, automatonState}, err
 }
 
 // Absorbing reports whether the automaton has accepted or rejected.
-func (m automatonMemory) Absorbing(pair productState) bool {
-	class := m.automaton.Class(pair.automatonState)
+func (memory automatonMemory) Absorbing(pair productState) bool {
+	class := memory.automaton.Class(pair.automatonState)
 	return class == automata.Accepted || class == automata.Rejected
 }
 

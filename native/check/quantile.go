@@ -110,13 +110,13 @@ func (e *evaluation) newQuantile(expr *sema.Quantile) (*quantile, error) {
 
 // frontierPoints returns the minimal points at which the probability exceeds the threshold, and the maximal points at which it does not. A point
 // assigns a number of units to each bound of the quantile.
-func (q *quantile) frontierPoints() (minimalPoints, maximalPoints [][]int, err error) {
+func (quantile *quantile) frontierPoints() (minimalPoints, maximalPoints [][]int, err error) {
 	// A box is the set of all points below a corner. The boxes in queue and maximal contain all points that are not above a minimal point.
-	queue := [][]int{slices.Repeat([]int{unbounded}, len(q.costIndexes))}
+	queue := [][]int{slices.Repeat([]int{unbounded}, len(quantile.costIndexes))}
 	for len(queue) > 0 {
 		box := queue[0]
 		queue = queue[1:]
-		point, err := q.pointAbove(box)
+		point, err := quantile.pointAbove(box)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -124,7 +124,7 @@ func (q *quantile) frontierPoints() (minimalPoints, maximalPoints [][]int, err e
 			maximalPoints = append(maximalPoints, box)
 			continue
 		}
-		if err := q.minimize(point); err != nil {
+		if err := quantile.minimize(point); err != nil {
 			return nil, nil, err
 		}
 		minimalPoints = append(minimalPoints, point)
@@ -180,15 +180,15 @@ func isWithin(point, box []int) bool {
 
 // pointAbove returns a point of a box at which the probability exceeds the threshold. No coordinate of the point is unbounded. It returns nil if
 // the box has no such point.
-func (q *quantile) pointAbove(box []int) ([]int, error) {
-	isAbove, err := q.isAbove(box, q.aboveRelation)
+func (quantile *quantile) pointAbove(box []int) ([]int, error) {
+	isAbove, err := quantile.isAbove(box, quantile.aboveRelation)
 	if !isAbove || err != nil {
 		return nil, err
 	}
 	if !slices.Contains(box, unbounded) {
 		return slices.Clone(box), nil
 	}
-	lastUnits, provesAbsence, err := q.lastUnits(box)
+	lastUnits, provesAbsence, err := quantile.lastUnits(box)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (q *quantile) pointAbove(box []int) ([]int, error) {
 	// schedulers for growing bounds have a scheduler as their limit.
 	for units := 1; ; units = min(2*units, lastUnits) {
 		point := replaceUnbounded(box, min(units, maxUnits))
-		isAbove, err := q.isAbove(point, q.aboveRelation)
+		isAbove, err := quantile.isAbove(point, quantile.aboveRelation)
 		switch {
 		case err != nil:
 			return nil, err
@@ -205,9 +205,9 @@ func (q *quantile) pointAbove(box []int) ([]int, error) {
 		case units >= lastUnits && provesAbsence:
 			return nil, nil
 		case units >= lastUnits:
-			return nil, q.evaluation.unsupportedError(q.operator.Expr, "found a quantile of a minimal probability that is the threshold itself without the bounds: whether some bounds suffice is not decided")
+			return nil, quantile.evaluation.unsupportedError(quantile.operator.Expr, "found a quantile of a minimal probability that is the threshold itself without the bounds: whether some bounds suffice is not decided")
 		case units > maxUnits:
-			return nil, q.evaluation.unsupportedError(q.operator.Expr, "found a quantile of more than %d units, where a unit is the greatest common divisor of the rewards: this is too much to count", maxUnits)
+			return nil, quantile.evaluation.unsupportedError(quantile.operator.Expr, "found a quantile of more than %d units, where a unit is the greatest common divisor of the rewards: this is too much to count", maxUnits)
 		}
 	}
 }
@@ -215,15 +215,15 @@ func (q *quantile) pointAbove(box []int) ([]int, error) {
 // lastUnits returns the greatest number of units to try for the unbounded coordinates of a box. The number is finite only if the probability
 // without these bounds equals the threshold, because finite bounds may not attain it. provesAbsence says that the box has no point above the
 // threshold if this number of units does not give one.
-func (q *quantile) lastUnits(box []int) (units int, provesAbsence bool, err error) {
-	if q.aboveRelation == syntax.OpGt {
+func (quantile *quantile) lastUnits(box []int) (units int, provesAbsence bool, err error) {
+	if quantile.aboveRelation == syntax.OpGt {
 		return math.MaxInt, true, nil
 	}
-	isLimitAbove, err := q.isAbove(box, syntax.OpGt)
+	isLimitAbove, err := quantile.isAbove(box, syntax.OpGt)
 	if isLimitAbove || err != nil {
 		return math.MaxInt, true, err
 	}
-	return q.sufficientUnits(box)
+	return quantile.sufficientUnits(box)
 }
 
 // replaceUnbounded returns a box with a number of units in place of each unbounded coordinate.
@@ -240,26 +240,26 @@ func replaceUnbounded(box []int, units int) []int {
 // sufficientUnits returns a number of units for the unbounded coordinates of a box: if the probability attains its limit with some finite bounds,
 // it attains the limit with this number. It is the number of states of the product with the other costs, times the greatest number of units that
 // one step earns. If provesAbsence is false, the number is not proven to suffice.
-func (q *quantile) sufficientUnits(box []int) (units int, provesAbsence bool, err error) {
-	direction, err := q.evaluation.optimisationDirection(q.operator)
+func (quantile *quantile) sufficientUnits(box []int) (units int, provesAbsence bool, err error) {
+	direction, err := quantile.evaluation.optimisationDirection(quantile.operator)
 	if err != nil {
 		return 0, false, err
 	}
 	// For a maximum, some optimal scheduler needs the least possible bound in each product state, and the sorted least bounds differ by at
 	// most one step each. For a minimal probability of 1, no path to the goal has a cycle with a positive cost.
-	isThresholdOne := q.threshold.isPoint() && q.threshold.Lo == 1
-	provesAbsence = q.evaluation.modelKind() != sparse.MDP || direction == solve.Max || isThresholdOne
-	costs, err := q.evaluation.costsOf(q.operator.Path.Expr, q.pathWithBounds(box).Costs)
+	isThresholdOne := quantile.threshold.isPoint() && quantile.threshold.Lo == 1
+	provesAbsence = quantile.evaluation.modelKind() != sparse.MDP || direction == solve.Max || isThresholdOne
+	costs, err := quantile.evaluation.costsOf(quantile.operator.Path.Expr, quantile.pathWithBounds(box).Costs)
 	if err != nil {
 		return 0, false, err
 	}
 	unitsPerStep := 0
 	for i, bound := range box {
 		if bound == unbounded {
-			unitsPerStep += q.maxUnitsPerStep[i]
+			unitsPerStep += quantile.maxUnitsPerStep[i]
 		}
 	}
-	sufficient := big.NewInt(int64(q.evaluation.space.Model().NumStates()))
+	sufficient := big.NewInt(int64(quantile.evaluation.space.Model().NumStates()))
 	for _, cost := range costs {
 		sufficient.Mul(sufficient, big.NewInt(int64(cost.countingLimit)+1))
 	}
@@ -272,12 +272,12 @@ func (q *quantile) sufficientUnits(box []int) (units int, provesAbsence bool, er
 
 // minimize lowers the coordinates of a point as far as the probability stays above the threshold. It lowers one coordinate after the other, by
 // binary search, so that the result is a minimal point.
-func (q *quantile) minimize(point []int) error {
+func (quantile *quantile) minimize(point []int) error {
 	for i, high := range point {
 		low := unbounded // the greatest bound with which the probability does not exceed the threshold
 		for high-low > 1 {
 			point[i] = low + (high-low)/2
-			isAbove, err := q.isAbove(point, q.aboveRelation)
+			isAbove, err := quantile.isAbove(point, quantile.aboveRelation)
 			if err != nil {
 				return err
 			}
@@ -294,17 +294,17 @@ func (q *quantile) minimize(point []int) error {
 
 // pathWithBounds returns the path formula with the coordinates of a point as bounds. It omits the bounds of unbounded coordinates. Without any bound it
 // is an until formula.
-func (q *quantile) pathWithBounds(point []int) *logic.Path {
-	path := *q.operator.Path
+func (quantile *quantile) pathWithBounds(point []int) *logic.Path {
+	path := *quantile.operator.Path
 	path.Costs = nil
-	for costIndex, cost := range q.operator.Path.Costs {
-		coordinate := slices.Index(q.costIndexes, costIndex)
+	for costIndex, cost := range quantile.operator.Path.Costs {
+		coordinate := slices.Index(quantile.costIndexes, costIndex)
 		isOtherBound := coordinate < 0 // a bound that is not a variable of the quantile
 		switch {
 		case isOtherBound:
 			path.Costs = append(path.Costs, cost)
 		case point[coordinate] != unbounded:
-			reward := sema.RatValue(q.rewardOf(coordinate, point[coordinate]))
+			reward := sema.RatValue(quantile.rewardOf(coordinate, point[coordinate]))
 			high := &sema.Const{Base: sema.Base{ValueType: sema.Double, Position: cost.Bound.Pos}, Val: reward}
 			path.Costs = append(path.Costs, sema.Cost{Struct: cost.Struct, Bound: &sema.Bound{High: high, Pos: cost.Bound.Pos}})
 		}
@@ -316,43 +316,43 @@ func (q *quantile) pathWithBounds(point []int) *logic.Path {
 }
 
 // rewardOf converts the number of units of a coordinate to a reward.
-func (q *quantile) rewardOf(coordinate, units int) *big.Rat {
-	return new(big.Rat).Mul(q.units[coordinate], big.NewRat(int64(units), 1))
+func (quantile *quantile) rewardOf(coordinate, units int) *big.Rat {
+	return new(big.Rat).Mul(quantile.units[coordinate], big.NewRat(int64(units), 1))
 }
 
 // isAbove reports whether the probability, with the coordinates of a point as bounds, is above the threshold; relation is > or >=. The error is
 // an *undecidedError if the bounds of the probability do not decide this.
-func (q *quantile) isAbove(point []int, relation syntax.Op) (bool, error) {
-	if err := q.evaluation.ctx.Err(); err != nil {
+func (quantile *quantile) isAbove(point []int, relation syntax.Op) (bool, error) {
+	if err := quantile.evaluation.ctx.Err(); err != nil {
 		return false, err
 	}
-	operator := *q.operator
-	operator.Path = q.pathWithBounds(point)
-	values, err := q.evaluation.probabilityOperator(&operator)
+	operator := *quantile.operator
+	operator.Path = quantile.pathWithBounds(point)
+	values, err := quantile.evaluation.probabilityOperator(&operator)
 	if err != nil {
 		return false, err
 	}
-	q.evaluation.limitAccuracy(values.accuracy)
-	isAbove, isDecided := compareNumbers(relation, values.numberAt(int(q.evaluation.space.Model().Initial[0])), q.threshold)
+	quantile.evaluation.limitAccuracy(values.accuracy)
+	isAbove, isDecided := compareNumbers(relation, values.numberAt(int(quantile.evaluation.space.Model().Initial[0])), quantile.threshold)
 	if !isDecided {
-		return false, &undecidedError{q.operator.Expr.Pos(), "the bounds of a probability do not decide whether it reaches the threshold of the quantile"}
+		return false, &undecidedError{quantile.operator.Expr.Pos(), "the bounds of a probability do not decide whether it reaches the threshold of the quantile"}
 	}
 	return isAbove, nil
 }
 
 // valueOfPoints converts points to the value of the property: a number if the quantile has one bound, and a curve if it has several.
-func (q *quantile) valueOfPoints(points [][]int) (result.Value, *result.Interval, error) {
-	curve := q.rewardCurve(points)
-	if len(q.costIndexes) > 1 {
+func (quantile *quantile) valueOfPoints(points [][]int) (result.Value, *result.Interval, error) {
+	curve := quantile.rewardCurve(points)
+	if len(quantile.costIndexes) > 1 {
 		return curve, nil, nil
 	}
-	value, bound := q.onlyCoordinate(curve)
+	value, bound := quantile.onlyCoordinate(curve)
 	return value, bound, nil
 }
 
 // rewardCurve converts points in units to a curve in rewards. Its field Num is the greatest error of a coordinate. It has no fractions if a coordinate
 // is infinite.
-func (q *quantile) rewardCurve(points [][]int) result.Value {
+func (quantile *quantile) rewardCurve(points [][]int) result.Value {
 	curve := result.Value{Kind: result.Curve}
 	for _, point := range points {
 		var coordinates []float64
@@ -362,7 +362,7 @@ func (q *quantile) rewardCurve(points [][]int) result.Value {
 				coordinates = append(coordinates, math.Inf(1))
 				continue
 			}
-			exact := q.rewardOf(i, units)
+			exact := quantile.rewardOf(i, units)
 			nearest, maxError := nearestFloat(exact)
 			curve.Num = max(curve.Num, maxError)
 			coordinates, fractions = append(coordinates, nearest), append(fractions, exact)
@@ -380,9 +380,9 @@ func (q *quantile) rewardCurve(points [][]int) result.Value {
 
 // onlyCoordinate returns the coordinate of a curve with one point as a number. If the curve has no point, no bound satisfies the property: the
 // minimal bound is infinite, or the maximal bound is NaN.
-func (q *quantile) onlyCoordinate(curve result.Value) (result.Value, *result.Interval) {
+func (quantile *quantile) onlyCoordinate(curve result.Value) (result.Value, *result.Interval) {
 	isEmpty := len(curve.Points) == 0
-	if isEmpty && !q.holdsAbove {
+	if isEmpty && !quantile.holdsAbove {
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil
 	}
 	if isEmpty || curve.RatPoints == nil {

@@ -34,15 +34,15 @@ type Reach struct {
 
 // Reach evaluates a property with an operator P. It returns the path formula of the operator with an optimal scheduler, and the same verdict as
 // Check. The error says why the paths of the property cannot be listed, for example because of a time bound.
-func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result.Verdict, error) {
+func (checker *Checker) Reach(ctx context.Context, property *Property) (*Reach, result.Verdict, error) {
 	operator, err := pathOperator(property)
 	if err != nil {
-		return nil, c.Check(ctx, property), err
+		return nil, checker.Check(ctx, property), err
 	}
-	if err := c.checkPathsSupported(property); err != nil {
-		return nil, c.Check(ctx, property), err
+	if err := checker.checkPathsSupported(property); err != nil {
+		return nil, checker.Check(ctx, property), err
 	}
-	request, verdict := c.checkWithScheduler(ctx, property, operator)
+	request, verdict := checker.checkWithScheduler(ctx, property, operator)
 	switch {
 	case verdict.Err != nil:
 		return nil, verdict, verdict.Err
@@ -51,7 +51,7 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 	case request.untilFormula == nil:
 		return nil, verdict, noSchedulerError(property, operator.Path.WholeExpr, "paths are listed for one temporal operator over states, without LTL and without a time bound in continuous time; found %s", logic.Describe(operator.Path.WholeExpr))
 	}
-	model, err := c.modelWithFractions(ctx)
+	model, err := checker.modelWithFractions(ctx)
 	if err != nil {
 		return nil, verdict, err
 	}
@@ -71,12 +71,12 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 }
 
 // checkPathsSupported returns an error if the paths of the model under a scheduler cannot be listed.
-func (c *Checker) checkPathsSupported(property *Property) error {
+func (checker *Checker) checkPathsSupported(property *Property) error {
 	modelType := property.Program.Type
 	switch {
-	case c.opts.Fair:
+	case checker.opts.Fair:
 		return noSchedulerError(property, property.Expr, "paths cannot be listed for fair schedulers")
-	case c.floatModel.space.Model().Intervals():
+	case checker.floatModel.space.Model().Intervals():
 		return noSchedulerError(property, property.Expr, "found a model with intervals, whose paths have no probability")
 	case modelType == syntax.POMDP || modelType == syntax.LTS || modelType == syntax.SMG:
 		return noSchedulerError(property, property.Expr, "found %s, want a DTMC, CTMC or MDP for paths", noun.WithArticle(modelType.String()))
@@ -127,11 +127,11 @@ func (e *evaluation) recordUntil(left, right *sparse.Set, steps solve.StepBound,
 
 // extremalInitialState returns the initial state with the least value if the operator asks for a minimum, else the initial state with the
 // greatest value.
-func (r *schedulerRequest) extremalInitialState(operator *logic.Formula, model *sparse.Model) int {
+func (request *schedulerRequest) extremalInitialState(operator *logic.Formula, model *sparse.Model) int {
 	wantsLeast, _ := operator.Threshold.IsMinimum(false)
 	best := int(model.Initial[0])
 	for _, s := range model.Initial {
-		value, bestValue := r.values.numberAt(int(s)), r.values.numberAt(best)
+		value, bestValue := request.values.numberAt(int(s)), request.values.numberAt(best)
 		isBetter := value.Lo > bestValue.Lo
 		if wantsLeast {
 			isBetter = value.Hi < bestValue.Hi

@@ -29,15 +29,15 @@ type Scheduler struct {
 // that is compared with the bound. For multi(…) it satisfies the bounds and attains the value of the query.
 //
 // The error says why there is no scheduler.
-func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler, result.Verdict, error) {
+func (checker *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler, result.Verdict, error) {
 	operator, err := schedulerOperator(property)
 	if err == nil {
-		err = c.checkSchedulerSupported(property, operator)
+		err = checker.checkSchedulerSupported(property, operator)
 	}
 	if err != nil {
-		return nil, c.Check(ctx, property), err
+		return nil, checker.Check(ctx, property), err
 	}
-	request, verdict := c.checkWithScheduler(ctx, property, operator)
+	request, verdict := checker.checkWithScheduler(ctx, property, operator)
 	switch {
 	case verdict.Err != nil:
 		return nil, verdict, verdict.Err
@@ -47,7 +47,7 @@ func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler
 		return nil, verdict, noSchedulerError(property, operator.Expr, "found objectives that no scheduler meets together")
 	case request.choices == nil && operator.Kind == logic.Reward && operator.Objective.Form == logic.ZeroUnlessReached:
 		return nil, verdict, noSchedulerError(property, operator.Expr, "found no strategies of both sides for F0: no strategy attains an infinite value, and a strategy that needs too much memory is not written")
-	case request.choices == nil && c.floatModel.space.Program().Type == syntax.SMG:
+	case request.choices == nil && checker.floatModel.space.Program().Type == syntax.SMG:
 		return nil, verdict, noSchedulerError(property, operator.Expr, "found no memoryless strategies of both sides")
 	case request.choices == nil:
 		return nil, verdict, noSchedulerError(property, operator.Expr, "a scheduler that counts so many steps is too large")
@@ -56,19 +56,19 @@ func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler
 }
 
 // checkWithScheduler evaluates a property, and records a scheduler of its operator. The request has the scheduler.
-func (c *Checker) checkWithScheduler(ctx context.Context, property *Property, operator *logic.Formula) (*schedulerRequest, result.Verdict) {
+func (checker *Checker) checkWithScheduler(ctx context.Context, property *Property, operator *logic.Formula) (*schedulerRequest, result.Verdict) {
 	request := &schedulerRequest{operator: operator.Expr}
-	c.schedulerRequest = request
-	defer func() { c.schedulerRequest = nil }()
-	return request, c.Check(ctx, property)
+	checker.schedulerRequest = request
+	defer func() { checker.schedulerRequest = nil }()
+	return request, checker.Check(ctx, property)
 }
 
 // checkSchedulerSupported returns an error if a scheduler of the operator is not supported for the model or the restriction to fair
 // schedulers.
-func (c *Checker) checkSchedulerSupported(property *Property, operator *logic.Formula) error {
-	space := c.floatModel.space
+func (checker *Checker) checkSchedulerSupported(property *Property, operator *logic.Formula) error {
+	space := checker.floatModel.space
 	switch {
-	case c.opts.Fair:
+	case checker.opts.Fair:
 		return noSchedulerError(property, property.Expr, "found fair schedulers, which need a memory and are not exported")
 	case space.Model().Intervals():
 		return noSchedulerError(property, property.Expr, "found a model with intervals, whose schedulers are not exported")

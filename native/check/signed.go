@@ -179,10 +179,10 @@ func (e *evaluation) endStates(rewards solve.Signed) *sparse.Set {
 // isEndState reports whether all choices of state s are self-loops without a reward.
 func (e *evaluation) isEndState(s int, rewards solve.Signed) bool {
 	first, end := e.graph.Choices(s)
-	for c := first; c < end; c++ {
-		firstTransition, endTransition := e.graph.Transitions(c)
+	for choice := first; choice < end; choice++ {
+		firstTransition, endTransition := e.graph.Transitions(choice)
 		isSelfLoop := endTransition == firstTransition+1 && int(e.graph.Target[firstTransition]) == s
-		hasReward := rewards.Gains.ChoiceTotal(s, c) != 0 || rewards.Losses.ChoiceTotal(s, c) != 0
+		hasReward := rewards.Gains.ChoiceTotal(s, choice) != 0 || rewards.Losses.ChoiceTotal(s, choice) != 0
 		if !isSelfLoop || hasReward {
 			return false
 		}

@@ -24,8 +24,8 @@ import (
 // Stages begins to evaluate a property of a DTMC in stages: each stage explores some states, and the next stage begins in the states that are left
 // unexplored. The first stage is the checker's space. The property must be P=? of F or U, or R=? of F, of state formulas. Stages returns nil for
 // other properties, and if the first stage has a cycle through several states.
-func (c *Checker) Stages(ctx context.Context, property *Property) *Stages {
-	stages := c.newStages(property)
+func (checker *Checker) Stages(ctx context.Context, property *Property) *Stages {
+	stages := checker.newStages(property)
 	if stages == nil {
 		return nil
 	}
@@ -126,13 +126,13 @@ var errNoStages = errors.New("the chain has no stages")
 
 // newStages prepares the evaluation of a property in stages. It returns nil if the model is not a DTMC with one initial state, or if the property
 // is not P=? or R=? of reaching a target.
-func (c *Checker) newStages(property *Property) *Stages {
-	space, formula := c.floatModel.space, logic.FormulaOf(property.Expr)
+func (checker *Checker) newStages(property *Property) *Stages {
+	space, formula := checker.floatModel.space, logic.FormulaOf(property.Expr)
 	isSupportedModel := space.Program().Type == syntax.DTMC && len(space.Model().Initial) == 1 && space.Unfit() == nil
 	if !isSupportedModel || !formula.IsQuery() {
 		return nil
 	}
-	stages := &Stages{checker: c, startTime: time.Now(), property: property, space: space, hasFractions: space.Model().Exact(), sampledStates: map[uint64]struct{}{}}
+	stages := &Stages{checker: checker, startTime: time.Now(), property: property, space: space, hasFractions: space.Model().Exact(), sampledStates: map[uint64]struct{}{}}
 	if stages.hasFractions {
 		stages.expectedValue = exactNumber(new(big.Rat))
 	}

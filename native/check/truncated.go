@@ -26,18 +26,18 @@ const (
 
 // Truncates reports whether Truncated supports a property: P of F, G, U, W or R of state formulas, with or without a bound, in a partially
 // explored DTMC, CTMC or MDP.
-func (c *Checker) Truncates(property *Property) bool {
+func (checker *Checker) Truncates(property *Property) bool {
 	formula := logic.FormulaOf(property.Expr)
 	isUntil := formula.Kind == logic.Probability && formula.Path.Form == logic.Until
-	if !isUntil || c.opts.Fair || c.floatModel.space.Unexplored() == nil {
+	if !isUntil || checker.opts.Fair || checker.floatModel.space.Unexplored() == nil {
 		return false
 	}
-	switch c.floatModel.space.Program().Type {
+	switch checker.floatModel.space.Program().Type {
 	case syntax.DTMC, syntax.CTMC, syntax.MDP:
 	default:
 		return false
 	}
-	if formula.IsQuery() && len(c.floatModel.space.Model().Initial) > 1 {
+	if formula.IsQuery() && len(checker.floatModel.space.Model().Initial) > 1 {
 		return false
 	}
 	return dependsOnStateOnly(property, formula.Path.Left, withInit) && dependsOnStateOnly(property, formula.Path.Right, withInit)
@@ -48,41 +48,41 @@ func (c *Checker) Truncates(property *Property) bool {
 //
 // Source: Neupane, Myers, Madsen, Zheng and Zhang, STAMINA: stochastic approximate model-checker for infinite-state
 // analysis, CAV 2019.
-func (c *Checker) Truncated(ctx context.Context, property *Property) (verdict result.Verdict, width float64) {
+func (checker *Checker) Truncated(ctx context.Context, property *Property) (verdict result.Verdict, width float64) {
 	// The value is between two results: paths that leave the explored states all violate the formula, or they all satisfy it.
 	start := time.Now()
-	opts := c.opts
-	defer func() { c.assumption, c.opts = assumeNothing, opts }()
+	opts := checker.opts
+	defer func() { checker.assumption, checker.opts = assumeNothing, opts }()
 	if opts.Accuracy != result.Exact {
-		c.opts.ExactStates = -1 // exploring more states narrows the interval more than fractions do
+		checker.opts.ExactStates = -1 // exploring more states narrows the interval more than fractions do
 	}
-	c.assumption = assumeFails
-	verdict = c.Check(ctx, property)
+	checker.assumption = assumeFails
+	verdict = checker.Check(ctx, property)
 	if verdict.Err != nil {
 		return verdict, math.Inf(1)
 	}
-	c.assumption = assumeReaches
-	upper := c.Check(ctx, property)
+	checker.assumption = assumeReaches
+	upper := checker.Check(ctx, property)
 	if upper.Err != nil {
 		return upper, math.Inf(1)
 	}
-	width = c.mergeVerdicts(&verdict, &upper, property)
+	width = checker.mergeVerdicts(&verdict, &upper, property)
 	verdict.Seconds = time.Since(start).Seconds()
 	return verdict, width
 }
 
 // mergeVerdicts replaces the value of the verdict lower by an interval that contains the values of both verdicts. It returns the width of the
 // interval. If there is no such interval, lower gets an error, and the width is infinite.
-func (c *Checker) mergeVerdicts(lower, upper *result.Verdict, property *Property) (width float64) {
-	merged, err := c.outcomeBetween(lower, upper, property)
+func (checker *Checker) mergeVerdicts(lower, upper *result.Verdict, property *Property) (width float64) {
+	merged, err := checker.outcomeBetween(lower, upper, property)
 	lower.Warnings = nil
 	if err != nil {
 		lower.Err = Failure(err, property.File, property.Pos)
 		lower.Value, lower.Bound, lower.Accuracy = result.Value{}, nil, 0
 		return math.Inf(1)
 	}
-	c.writePartialOutcome(merged, property, c.floatModel.space, lower)
-	lower.Warnings = append(lower.Warnings, "bounded by a part of the model: "+exploredNote(c.floatModel.space)+"; the bounds cover the unexplored states")
+	checker.writePartialOutcome(merged, property, checker.floatModel.space, lower)
+	lower.Warnings = append(lower.Warnings, "bounded by a part of the model: "+exploredNote(checker.floatModel.space)+"; the bounds cover the unexplored states")
 	return merged.width
 }
 
@@ -94,7 +94,7 @@ func exploredNote(space *explicit.Space) string {
 
 // outcomeBetween returns an outcome whose bounds contain the values of two verdicts for a property. It is an error if two Boolean values differ,
 // if the bounds are 0 and 1, or if the options require a fraction and the values differ.
-func (c *Checker) outcomeBetween(lower, upper *result.Verdict, property *Property) (*outcome, error) {
+func (checker *Checker) outcomeBetween(lower, upper *result.Verdict, property *Property) (*outcome, error) {
 	merged := &outcome{value: lower.Value, interval: lower.Bound, results: results{accuracy: max(lower.Accuracy, upper.Accuracy)}}
 	if lower.Value.Kind == result.Boolean {
 		if lower.Value.Bool != upper.Value.Bool {
@@ -108,9 +108,9 @@ func (c *Checker) outcomeBetween(lower, upper *result.Verdict, property *Propert
 	}
 	bounds := boundedNumber(min(lower.Bound.Lo, upper.Bound.Lo), max(lower.Bound.Hi, upper.Bound.Hi))
 	if bounds.Lo <= 0 && bounds.Hi >= 1 {
-		return nil, &undecidedError{property.Expr.Pos(), "the explored part of the model does not bound the value: " + exploredNote(c.floatModel.space)}
+		return nil, &undecidedError{property.Expr.Pos(), "the explored part of the model does not bound the value: " + exploredNote(checker.floatModel.space)}
 	}
-	if c.opts.Accuracy == result.Exact {
+	if checker.opts.Accuracy == result.Exact {
 		return nil, &inexactError{property.Expr.Pos(), fmt.Sprintf("the explored part of the model only bounds the value to [%.8g, %.8g], which is not a fraction", bounds.Lo, bounds.Hi)}
 	}
 	merged.accuracy, merged.width = result.Bounded, relativeWidth(bounds)
@@ -133,10 +133,10 @@ func (e *evaluation) withUnexplored(path *logic.Path, left, right *sparse.Set) *
 
 // WithinDepth evaluates a property that depends only on the states within a number of steps, as logic.Horizon returns it. These states must be
 // explored. The verdict gets a warning.
-func (c *Checker) WithinDepth(ctx context.Context, property *Property, steps int) result.Verdict {
-	verdict := c.Check(ctx, property)
+func (checker *Checker) WithinDepth(ctx context.Context, property *Property, steps int) result.Verdict {
+	verdict := checker.Check(ctx, property)
 	if verdict.Err == nil {
-		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("answered by the states that %s can reach: %s", noun.Count(steps, "step"), exploredNote(c.floatModel.space)))
+		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("answered by the states that %s can reach: %s", noun.Count(steps, "step"), exploredNote(checker.floatModel.space)))
 	}
 	return verdict
 }

@@ -85,32 +85,32 @@ func newNumbers(count int, accuracy result.Accuracy) *numbers {
 }
 
 // numberAt returns the value in state s with its bounds. aboveLo and belowHi of the result say whether the value is known to differ from a bound.
-func (v *numbers) numberAt(s int) number {
-	value := boundedNumber(v.lower[s], v.upper[s])
-	if v.areProbabilities && value.Lo < value.Hi {
+func (values *numbers) numberAt(s int) number {
+	value := boundedNumber(values.lower[s], values.upper[s])
+	if values.areProbabilities && value.Lo < value.Hi {
 		value.aboveLo, value.belowHi = value.Lo == 0, value.Hi == 1
 	}
-	if v.openEnds != nil {
-		value.aboveLo, value.belowHi = v.openEnds[s][0], v.openEnds[s][1]
+	if values.openEnds != nil {
+		value.aboveLo, value.belowHi = values.openEnds[s][0], values.openEnds[s][1]
 	}
-	if v.fractions != nil {
-		value.Exact = v.fractions[s]
+	if values.fractions != nil {
+		value.Exact = values.fractions[s]
 	}
 	return value
 }
 
 // setNumber sets the value in state s: its bounds, whether it is known to differ from a bound, and its fraction in an exact evaluation.
-func (v *numbers) setNumber(s int, value number) {
-	v.lower[s], v.upper[s] = value.Lo, value.Hi
+func (values *numbers) setNumber(s int, value number) {
+	values.lower[s], values.upper[s] = value.Lo, value.Hi
 	hasOpenEnd := value.aboveLo || value.belowHi
-	if hasOpenEnd && v.openEnds == nil {
-		v.openEnds = make([][2]bool, len(v.lower))
+	if hasOpenEnd && values.openEnds == nil {
+		values.openEnds = make([][2]bool, len(values.lower))
 	}
-	if v.openEnds != nil {
-		v.openEnds[s] = [2]bool{value.aboveLo, value.belowHi}
+	if values.openEnds != nil {
+		values.openEnds[s] = [2]bool{value.aboveLo, value.belowHi}
 	}
-	if v.fractions != nil {
-		v.fractions[s] = value.Exact
+	if values.fractions != nil {
+		values.fractions[s] = value.Exact
 	}
 }
 
@@ -142,10 +142,10 @@ func (e *evaluation) newValues(accuracy result.Accuracy) *numbers {
 	return values
 }
 
-// zeros returns count zeros with the accuracy of v, with room for fractions if v has fractions.
-func (v *numbers) zeros(count int) *numbers {
-	zeros := newNumbers(count, v.accuracy)
-	if v.fractions != nil {
+// zeros returns count zeros with the accuracy of values, and with fractions if values has fractions.
+func (values *numbers) zeros(count int) *numbers {
+	zeros := newNumbers(count, values.accuracy)
+	if values.fractions != nil {
 		zeros.fractions = make([]*big.Rat, count)
 	}
 	return zeros

@@ -18,15 +18,15 @@ type StateValues struct {
 
 // Values evaluates a property in every state. It returns the values and the same verdict as Check. For a filter it returns the values of the
 // filter's operand. The values are nil if the verdict has an error.
-func (c *Checker) Values(ctx context.Context, property *Property) (*StateValues, result.Verdict) {
-	// The filter printall makes Check compute the values in all states. As c.wantsValues is true, it stores them in c.values.
+func (checker *Checker) Values(ctx context.Context, property *Property) (*StateValues, result.Verdict) {
+	// The filter printall makes Check compute the values in all states. As checker.wantsValues is true, it stores them in checker.values.
 	expr := logic.WithoutFilters(property.Expr).Expr
 	printAll := *property
 	printAll.Expr = &sema.Filter{Base: sema.Base{ValueType: expr.Type(), Position: expr.Pos()}, Op: "printall", X: expr}
-	c.wantsValues = true
-	verdict := c.Check(ctx, &printAll)
-	values := c.values
-	c.wantsValues, c.values = false, nil
+	checker.wantsValues = true
+	verdict := checker.Check(ctx, &printAll)
+	values := checker.values
+	checker.wantsValues, checker.values = false, nil
 	verdict.Listings = nil
 	if verdict.Err != nil {
 		return nil, verdict

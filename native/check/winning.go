@@ -78,7 +78,7 @@ func (somePath) statesReaching(product *productModel, goal *sparse.Set) (*sparse
 
 // winningStates returns the states in the recurrent sets of a product from which the formula can be satisfied: the automaton state is accepting, or
 // the automaton can jump from it, and an accepting recurrent set can be reached after the jump.
-func (a *linearEvaluation) winningStates(product *productModel, quantifier quantifier) (*sparse.Set, error) {
+func (linear *linearEvaluation) winningStates(product *productModel, quantifier quantifier) (*sparse.Set, error) {
 	sets, err := quantifier.recurrentSets(product)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (a *linearEvaluation) winningStates(product *productModel, quantifier quant
 			jumps = append(jumps, jump{origin: state, target: productState{pair.state, target}})
 		}
 	}
-	return winningStates, a.addAcceptedJumps(winningStates, product, quantifier, jumps)
+	return winningStates, linear.addAcceptedJumps(winningStates, product, quantifier, jumps)
 }
 
 // jump is a jump of an automaton in a state of the product. target has the state of the automaton after the jump.
@@ -109,7 +109,7 @@ type jump struct {
 }
 
 // addAcceptedJumps adds the origin of a jump to winningStates if an accepting recurrent set can be reached after the jump.
-func (a *linearEvaluation) addAcceptedJumps(winningStates *sparse.Set, product *productModel, quantifier quantifier, jumps []jump) error {
+func (linear *linearEvaluation) addAcceptedJumps(winningStates *sparse.Set, product *productModel, quantifier quantifier, jumps []jump) error {
 	if len(jumps) == 0 {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (a *linearEvaluation) addAcceptedJumps(winningStates *sparse.Set, product *
 	for _, jump := range jumps {
 		targets = append(targets, jump.target)
 	}
-	accepted, err := a.acceptedTargets(product, quantifier, targets)
+	accepted, err := linear.acceptedTargets(product, quantifier, targets)
 	if err != nil {
 		return err
 	}
@@ -131,8 +131,8 @@ func (a *linearEvaluation) addAcceptedJumps(winningStates *sparse.Set, product *
 
 // acceptedTargets reports, for each target of a jump, whether an accepting recurrent set can be reached from it in the product with the accepting
 // component of the automaton.
-func (a *linearEvaluation) acceptedTargets(product *productModel, quantifier quantifier, targets []productState) ([]bool, error) {
-	acceptingProduct, err := newProduct(a.evaluation.ctx, a.evaluation.graph.Model, product.automaton, a.letters, targets)
+func (linear *linearEvaluation) acceptedTargets(product *productModel, quantifier quantifier, targets []productState) ([]bool, error) {
+	acceptingProduct, err := newProduct(linear.evaluation.ctx, linear.evaluation.graph.Model, product.automaton, linear.letters, targets)
 	if err != nil {
 		return nil, err
 	}

@@ -33,12 +33,12 @@ type Piece struct {
 // infinite.
 //
 // Source: Hahn, Han, Zhang, Synthesis for PCTL in parametric Markov decision processes, NFM 2011.
-func (c *Chain) Best(ctx context.Context, question Question, low, high []*big.Rat) ([]Piece, error) {
-	solver := &mdpSolver{Chain: c, ctx: ctx, question: question, valueCache: map[string]*schedulerValue{}}
-	if err := c.CheckPositive(ctx, low, high, question.Rewards); err != nil {
+func (chain *Chain) Best(ctx context.Context, question Question, low, high []*big.Rat) ([]Piece, error) {
+	solver := &mdpSolver{Chain: chain, ctx: ctx, question: question, valueCache: map[string]*schedulerValue{}}
+	if err := chain.CheckPositive(ctx, low, high, question.Rewards); err != nil {
 		return nil, err
 	}
-	graph, _, err := solver.instantiate(c.parameterValues)
+	graph, _, err := solver.instantiate(chain.parameterValues)
 	if err != nil {
 		return nil, err
 	}
@@ -46,12 +46,12 @@ func (c *Chain) Best(ctx context.Context, question Question, low, high []*big.Ra
 	switch {
 	case err != nil || infinite:
 		return nil, err
-	case !solver.maybeStates.Has(c.initial):
-		return []Piece{{Value: solver.fixedValue(c.initial)}}, nil
+	case !solver.maybeStates.Has(chain.initial):
+		return []Piece{{Value: solver.fixedValue(chain.initial)}}, nil
 	case len(low) == 1:
 		return solver.piecesBetween(low[0], high[0])
 	}
-	optimal, err := solver.optimalAt(c.parameterValues)
+	optimal, err := solver.optimalAt(chain.parameterValues)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (c *Chain) Best(ctx context.Context, question Question, low, high []*big.Ra
 			return nil, errors.New("one scheduler could not be proved optimal for all values of the parameters: want one parameter, or smaller ranges (p=0.1:0.2)")
 		}
 	}
-	return []Piece{{Value: optimal.values[c.initial]}}, nil
+	return []Piece{{Value: optimal.values[chain.initial]}}, nil
 }
 
 // mdpSolver answers a question about an MDP.
@@ -78,9 +78,9 @@ type mdpSolver struct {
 
 // CheckPositive returns an error unless all weights, sojourn times and rewards are proved positive in the region from low to high. The reward 0 is
 // allowed. rewards may be nil.
-func (c *Chain) CheckPositive(ctx context.Context, low, high []*big.Rat, rewards []*ratfunc.Func) error {
+func (chain *Chain) CheckPositive(ctx context.Context, low, high []*big.Rat, rewards []*ratfunc.Func) error {
 	checker := &positivityChecker{low: low, high: high, checkedFunctions: map[string]bool{}}
-	for function, description := range c.positiveFunctions(rewards) {
+	for function, description := range chain.positiveFunctions(rewards) {
 		if err := cmp.Or(ctx.Err(), checker.checkPositive(function, description)); err != nil {
 			return err
 		}
@@ -90,8 +90,8 @@ func (c *Chain) CheckPositive(ctx context.Context, low, high []*big.Rat, rewards
 
 // PositiveOn reports whether it is certain that all weights, sojourn times and rewards are positive at all points of the box from low to high,
 // including its border. The reward 0 is allowed.
-func (c *Chain) PositiveOn(low, high []*big.Rat, rewards []*ratfunc.Func) bool {
-	for function := range c.positiveFunctions(rewards) {
+func (chain *Chain) PositiveOn(low, high []*big.Rat, rewards []*ratfunc.Func) bool {
+	for function := range chain.positiveFunctions(rewards) {
 		if _, isConstant := function.Constant(); isConstant {
 			continue
 		}
@@ -103,9 +103,9 @@ func (c *Chain) PositiveOn(low, high []*big.Rat, rewards []*ratfunc.Func) bool {
 }
 
 // positiveFunctions returns the functions that must be positive, and what each of them is: the weights, the rewards except 0, and the sojourn times.
-func (c *Chain) positiveFunctions(rewards []*ratfunc.Func) iter.Seq2[*ratfunc.Func, string] {
+func (chain *Chain) positiveFunctions(rewards []*ratfunc.Func) iter.Seq2[*ratfunc.Func, string] {
 	return func(yield func(*ratfunc.Func, string) bool) {
-		for _, row := range c.rows {
+		for _, row := range chain.rows {
 			for _, transition := range row {
 				if !yield(transition.probability, "probability") {
 					return
@@ -117,7 +117,7 @@ func (c *Chain) positiveFunctions(rewards []*ratfunc.Func) iter.Seq2[*ratfunc.Fu
 				return
 			}
 		}
-		for _, time := range c.sojournTimes {
+		for _, time := range chain.sojournTimes {
 			if !yield(time, "time in a state") {
 				return
 			}

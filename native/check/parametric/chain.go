@@ -85,57 +85,57 @@ func New(ctx context.Context, space *explicit.Space, program *sema.Program, para
 }
 
 // setParameters stores the values of the parameters, and creates the ring of rational functions of the parameters.
-func (c *Chain) setParameters(params []Param) {
+func (chain *Chain) setParameters(params []Param) {
 	var names []string
 	numbers := map[string]int{}
 	for i, param := range params {
 		numbers[param.Name] = i
 		names = append(names, param.Name)
-		c.parameterValues = append(c.parameterValues, param.Value)
+		chain.parameterValues = append(chain.parameterValues, param.Value)
 	}
 	ring := ratfunc.NewRing(names)
-	c.evaluator = &evaluator{ring, numbers, map[sema.Expr]bool{}}
-	c.one = ring.Integer(1)
+	chain.evaluator = &evaluator{ring, numbers, map[sema.Expr]bool{}}
+	chain.one = ring.Integer(1)
 }
 
 // setRows computes the transitions of all states.
-func (c *Chain) setRows(ctx context.Context) error {
-	numStates := c.space.Model().NumStates()
-	if c.program.Type != syntax.MDP {
-		c.rows = make([][]transition, numStates)
-		c.actionProbabilities = make([][]actionProbability, numStates)
+func (chain *Chain) setRows(ctx context.Context) error {
+	numStates := chain.space.Model().NumStates()
+	if chain.program.Type != syntax.MDP {
+		chain.rows = make([][]transition, numStates)
+		chain.actionProbabilities = make([][]actionProbability, numStates)
 	}
-	if c.program.Type == syntax.CTMC {
-		c.sojournTimes = make([]*ratfunc.Func, numStates)
+	if chain.program.Type == syntax.CTMC {
+		chain.sojournTimes = make([]*ratfunc.Func, numStates)
 	}
-	expander := c.space.Compiled().NewExpanderUntil(ctx)
-	state := c.space.State(nil, 0)
+	expander := chain.space.Compiled().NewExpanderUntil(ctx)
+	state := chain.space.State(nil, 0)
 	for s := range numStates {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		state = c.space.State(state, s)
-		if err := c.expandState(expander, s, state); err != nil {
-			return c.errorInState(state, err)
+		state = chain.space.State(state, s)
+		if err := chain.expandState(expander, s, state); err != nil {
+			return chain.errorInState(state, err)
 		}
 	}
-	if c.program.Type == syntax.MDP {
-		c.firstRow = append(c.firstRow, len(c.rows))
+	if chain.program.Type == syntax.MDP {
+		chain.firstRow = append(chain.firstRow, len(chain.rows))
 	}
 	return nil
 }
 
 // checkParameters returns an error if a parameter occurs in a guard, an update or the initial states, because the state space would then depend
 // on it.
-func (c *Chain) checkParameters() error {
+func (chain *Chain) checkParameters() error {
 	var errs syntax.ErrorList
 	refuseParameters := func(expr sema.Expr, description string) {
 		if expr != nil && sema.HasParameters(expr) {
-			errs = append(errs, &syntax.Error{File: c.program.File, Pos: expr.Pos(), Msg: "found a parameter in " + description + ", want it in probabilities, rates and rewards only"})
+			errs = append(errs, &syntax.Error{File: chain.program.File, Pos: expr.Pos(), Msg: "found a parameter in " + description + ", want it in probabilities, rates and rewards only"})
 		}
 	}
-	refuseParameters(c.program.Init, "the initial states")
-	for _, module := range c.program.Modules {
+	refuseParameters(chain.program.Init, "the initial states")
+	for _, module := range chain.program.Modules {
 		for _, command := range module.Commands {
 			refuseParameters(command.Guard, "a guard")
 			for _, update := range command.Updates {
@@ -152,21 +152,21 @@ func (c *Chain) checkParameters() error {
 }
 
 // errorInState adds the state to an evaluation error.
-func (c *Chain) errorInState(state []int32, err error) error {
+func (chain *Chain) errorInState(state []int32, err error) error {
 	if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
-		return &compile.StateError{File: c.program.File, Pos: evalError.Pos, State: c.space.Compiled().StateText(state), Msg: evalError.Msg}
+		return &compile.StateError{File: chain.program.File, Pos: evalError.Pos, State: chain.space.Compiled().StateText(state), Msg: evalError.Msg}
 	}
 	return err
 }
 
 // newRow returns the row for a choice of state s. In an MDP each choice gets a new row. In a Markov chain all choices of s have row s.
-func (c *Chain) newRow(s int) int {
-	if c.program.Type != syntax.MDP {
+func (chain *Chain) newRow(s int) int {
+	if chain.program.Type != syntax.MDP {
 		return s
 	}
-	c.rows = append(c.rows, nil)
-	c.actionProbabilities = append(c.actionProbabilities, nil)
-	return len(c.rows) - 1
+	chain.rows = append(chain.rows, nil)
+	chain.actionProbabilities = append(chain.actionProbabilities, nil)
+	return len(chain.rows) - 1
 }
 
 // expandState computes the rows of state s. An MDP has a row for each choice, and a Markov chain has one row. A deadlock gets a self-loop.
@@ -201,55 +201,55 @@ func (chain *Chain) expandState(expander compile.Expander, s int, state []int32)
 
 // addChoice adds the transitions of a choice to a row of state s, and returns the sum of their weights as a function of the parameters. If several
 // commands synchronise in the choice, this sum is the product of the sums of their weights.
-func (c *Chain) addChoice(expander compile.Expander, s int, choice *compile.Choice, state []int32) (*ratfunc.Func, error) {
+func (chain *Chain) addChoice(expander compile.Expander, s int, choice *compile.Choice, state []int32) (*ratfunc.Func, error) {
 	var weights [][]*ratfunc.Func // the weights of the updates of each command
-	sum := c.one
+	sum := chain.one
 	for _, participant := range choice.Commands {
-		commandWeights, commandSum, err := c.commandWeights(state, &c.program.Modules[participant.Module].Commands[participant.Command])
+		commandWeights, commandSum, err := chain.commandWeights(state, &chain.program.Modules[participant.Module].Commands[participant.Command])
 		if err != nil {
 			return nil, err
 		}
 		weights = append(weights, commandWeights)
 		sum = sum.Mul(commandSum)
 	}
-	row := c.newRow(s)
-	if err := c.addTransitions(expander, row, choice, weights, make([]int, 0, len(weights)), c.one, state); err != nil {
+	row := chain.newRow(s)
+	if err := chain.addTransitions(expander, row, choice, weights, make([]int, 0, len(weights)), chain.one, state); err != nil {
 		return nil, err
 	}
-	c.actionProbabilities[row] = append(c.actionProbabilities[row], actionProbability{choice.Action, sum})
+	chain.actionProbabilities[row] = append(chain.actionProbabilities[row], actionProbability{choice.Action, sum})
 	return sum, nil
 }
 
 // normalise divides the weights of state s by total: the number of enabled commands in a DTMC, or the exit rate in a CTMC.
-func (c *Chain) normalise(s int, total *ratfunc.Func) {
-	if c.sojournTimes != nil {
-		c.sojournTimes[s] = c.one.Quo(total)
+func (chain *Chain) normalise(s int, total *ratfunc.Func) {
+	if chain.sojournTimes != nil {
+		chain.sojournTimes[s] = chain.one.Quo(total)
 	}
-	if total.Equal(c.one) {
+	if total.Equal(chain.one) {
 		return
 	}
-	for i, transition := range c.rows[s] {
-		c.rows[s][i].probability = transition.probability.Quo(total)
+	for i, transition := range chain.rows[s] {
+		chain.rows[s][i].probability = transition.probability.Quo(total)
 	}
-	for i, entry := range c.actionProbabilities[s] {
-		c.actionProbabilities[s][i].probability = entry.probability.Quo(total)
+	for i, entry := range chain.actionProbabilities[s] {
+		chain.actionProbabilities[s][i].probability = entry.probability.Quo(total)
 	}
 }
 
 // addTransitions adds the transitions of a choice to a row. There is a transition for each combination of one update of each command, so the
 // function is recursive. updates are the selected updates of the first commands, and weight is the product of their weights. weights[k] has the
 // weights of the updates of command k.
-func (c *Chain) addTransitions(expander compile.Expander, row int, choice *compile.Choice, weights [][]*ratfunc.Func, updates []int, weight *ratfunc.Func, state []int32) error {
+func (chain *Chain) addTransitions(expander compile.Expander, row int, choice *compile.Choice, weights [][]*ratfunc.Func, updates []int, weight *ratfunc.Func, state []int32) error {
 	isComplete := len(updates) == len(weights)
 	if isComplete {
-		return c.addTransition(expander, row, choice, updates, weight, state)
+		return chain.addTransition(expander, row, choice, updates, weight, state)
 	}
 	nextCommand := len(updates)
 	for update, updateWeight := range weights[nextCommand] {
 		if updateWeight.IsZero() {
 			continue
 		}
-		if err := c.addTransitions(expander, row, choice, weights, append(updates, update), weight.Mul(updateWeight), state); err != nil {
+		if err := chain.addTransitions(expander, row, choice, weights, append(updates, update), weight.Mul(updateWeight), state); err != nil {
 			return err
 		}
 	}
@@ -258,59 +258,59 @@ func (c *Chain) addTransitions(expander compile.Expander, row int, choice *compi
 
 // addTransition adds a transition with a weight to a row. Its target is the state after the selected update of each command. Transitions to the
 // same target are merged.
-func (c *Chain) addTransition(expander compile.Expander, row int, choice *compile.Choice, updates []int, weight *ratfunc.Func, state []int32) error {
+func (chain *Chain) addTransition(expander compile.Expander, row int, choice *compile.Choice, updates []int, weight *ratfunc.Func, state []int32) error {
 	valuation := slices.Clone(state)
 	if err := expander.Apply(valuation, choice.Commands, updates); err != nil {
 		return err
 	}
-	target, found := c.space.Find(valuation)
+	target, found := chain.space.Find(valuation)
 	if !found {
 		return fmt.Errorf("an update leads to a state that was not explored; this is a bug: please report it")
 	}
-	for i, entry := range c.rows[row] {
+	for i, entry := range chain.rows[row] {
 		if entry.target == target {
-			c.rows[row][i].probability = entry.probability.Add(weight)
+			chain.rows[row][i].probability = entry.probability.Add(weight)
 			return nil
 		}
 	}
-	c.rows[row] = append(c.rows[row], transition{target, weight})
+	chain.rows[row] = append(chain.rows[row], transition{target, weight})
 	return nil
 }
 
 // commandWeights returns the weights of the updates of a command in a state, and their sum. It is an error if the sum is not 1 in discrete time,
 // or if it is 0 in a CTMC.
-func (c *Chain) commandWeights(state []int32, command *sema.Command) (weights []*ratfunc.Func, sum *ratfunc.Func, err error) {
-	weights, isCached := c.constantWeights[command]
+func (chain *Chain) commandWeights(state []int32, command *sema.Command) (weights []*ratfunc.Func, sum *ratfunc.Func, err error) {
+	weights, isCached := chain.constantWeights[command]
 	if !isCached {
-		weights, err = c.evaluateWeights(state, command)
+		weights, err = chain.evaluateWeights(state, command)
 		if err != nil {
 			return nil, nil, err
 		}
 	}
-	sum = c.evaluator.ring.Integer(0)
+	sum = chain.evaluator.ring.Integer(0)
 	for _, weight := range weights {
 		sum = sum.Add(weight)
 	}
 	problem := ""
-	isDiscreteTime := c.sojournTimes == nil
+	isDiscreteTime := chain.sojournTimes == nil
 	switch {
-	case isDiscreteTime && !sum.Equal(c.one):
+	case isDiscreteTime && !sum.Equal(chain.one):
 		problem = fmt.Sprintf("probabilities sum to %s, want 1 for all values of the parameters", sum)
 	case sum.IsZero():
 		problem = "rate of every update is zero"
 	default:
 		return weights, sum, nil
 	}
-	return nil, nil, &compile.StateError{File: c.program.File, Pos: command.Pos, State: c.space.Compiled().StateText(state), Msg: problem}
+	return nil, nil, &compile.StateError{File: chain.program.File, Pos: command.Pos, State: chain.space.Compiled().StateText(state), Msg: problem}
 }
 
 // evaluateWeights returns the weights of the updates of a command in a state, as functions of the parameters. It caches weights that do not
 // depend on the state.
-func (c *Chain) evaluateWeights(state []int32, command *sema.Command) ([]*ratfunc.Func, error) {
+func (chain *Chain) evaluateWeights(state []int32, command *sema.Command) ([]*ratfunc.Func, error) {
 	var weights []*ratfunc.Func
 	isConstant := true
 	for _, update := range command.Updates {
-		weight, err := c.evaluator.evaluate(update.Prob, state)
+		weight, err := chain.evaluator.evaluate(update.Prob, state)
 		if err != nil {
 			return nil, err
 		}
@@ -318,14 +318,14 @@ func (c *Chain) evaluateWeights(state []int32, command *sema.Command) ([]*ratfun
 		if update.Prob != nil {
 			pos = update.Prob.Pos()
 		}
-		if err := c.checkPositive(weight, pos, "probability or rate"); err != nil {
+		if err := chain.checkPositive(weight, pos, "probability or rate"); err != nil {
 			return nil, err
 		}
 		weights = append(weights, weight)
 		isConstant = isConstant && (update.Prob == nil || !mentionsVariable(update.Prob))
 	}
 	if isConstant {
-		c.constantWeights[command] = weights
+		chain.constantWeights[command] = weights
 	}
 	return weights, nil
 }
@@ -343,11 +343,11 @@ func mentionsVariable(expr sema.Expr) bool {
 
 // checkPositive returns an error if a function is not positive for the values of the parameters. The function 0 is allowed. description says
 // what the function is, such as "reward", for the error.
-func (c *Chain) checkPositive(function *ratfunc.Func, pos syntax.Pos, description string) error {
+func (chain *Chain) checkPositive(function *ratfunc.Func, pos syntax.Pos, description string) error {
 	if function.IsZero() {
 		return nil
 	}
-	value, isFinite := function.ValueAt(c.parameterValues)
+	value, isFinite := function.ValueAt(chain.parameterValues)
 	number, isConstant := function.Constant()
 	switch {
 	case isConstant && number.Sign() < 0:
@@ -359,27 +359,27 @@ func (c *Chain) checkPositive(function *ratfunc.Func, pos syntax.Pos, descriptio
 }
 
 // rowRange returns the range of rows of a state.
-func (c *Chain) rowRange(s int) (first, end int) {
-	if c.firstRow == nil {
+func (chain *Chain) rowRange(s int) (first, end int) {
+	if chain.firstRow == nil {
 		return s, s + 1
 	}
-	return c.firstRow[s], c.firstRow[s+1]
+	return chain.firstRow[s], chain.firstRow[s+1]
 }
 
 // Rewards returns the expected reward of one visit for each state or, in an MDP, for each row. index selects the reward structure.
-func (c *Chain) Rewards(index int) ([]*ratfunc.Func, error) {
-	rewards := make([]*ratfunc.Func, len(c.rows))
-	state := c.space.State(nil, 0)
-	for s := range c.space.Model().NumStates() {
-		state = c.space.State(state, s)
-		first, end := c.rowRange(s)
+func (chain *Chain) Rewards(index int) ([]*ratfunc.Func, error) {
+	rewards := make([]*ratfunc.Func, len(chain.rows))
+	state := chain.space.State(nil, 0)
+	for s := range chain.space.Model().NumStates() {
+		state = chain.space.State(state, s)
+		first, end := chain.rowRange(s)
 		for row := first; row < end; row++ {
-			stateReward, transitionReward, err := c.rewardParts(index, row, state)
+			stateReward, transitionReward, err := chain.rewardParts(index, row, state)
 			if err != nil {
-				return nil, c.errorInState(state, err)
+				return nil, chain.errorInState(state, err)
 			}
-			if c.sojournTimes != nil {
-				stateReward = stateReward.Mul(c.sojournTimes[s])
+			if chain.sojournTimes != nil {
+				stateReward = stateReward.Mul(chain.sojournTimes[s])
 			}
 			rewards[row] = stateReward.Add(transitionReward)
 		}
@@ -388,27 +388,27 @@ func (c *Chain) Rewards(index int) ([]*ratfunc.Func, error) {
 }
 
 // StateRewards returns the state rewards of a reward structure, without its transition rewards. In a CTMC they are rewards per unit of time.
-func (c *Chain) StateRewards(index int) ([]*ratfunc.Func, error) {
-	rewards := make([]*ratfunc.Func, len(c.rows))
-	state := c.space.State(nil, 0)
+func (chain *Chain) StateRewards(index int) ([]*ratfunc.Func, error) {
+	rewards := make([]*ratfunc.Func, len(chain.rows))
+	state := chain.space.State(nil, 0)
 	for s := range rewards {
 		var err error
-		state = c.space.State(state, s)
-		rewards[s], _, err = c.rewardParts(index, s, state)
+		state = chain.space.State(state, s)
+		rewards[s], _, err = chain.rewardParts(index, s, state)
 		if err != nil {
-			return nil, c.errorInState(state, err)
+			return nil, chain.errorInState(state, err)
 		}
 	}
 	return rewards, nil
 }
 
 // rewardParts returns the state reward of a state, and the expected transition reward of one of its rows. index selects the reward structure.
-func (c *Chain) rewardParts(index, row int, state []int32) (stateReward, transitionReward *ratfunc.Func, err error) {
-	stateReward = c.evaluator.ring.Integer(0)
+func (chain *Chain) rewardParts(index, row int, state []int32) (stateReward, transitionReward *ratfunc.Func, err error) {
+	stateReward = chain.evaluator.ring.Integer(0)
 	transitionReward = stateReward
-	items := c.program.Rewards[index].Items
+	items := chain.program.Rewards[index].Items
 	for i := range items {
-		reward, err := c.itemReward(&items[i], row, state)
+		reward, err := chain.itemReward(&items[i], row, state)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -423,24 +423,24 @@ func (c *Chain) rewardParts(index, row int, state []int32) (stateReward, transit
 
 // itemReward returns the reward of one item of a reward structure for a row of a state, or 0 if the guard of the item does not hold. A
 // transition reward is multiplied by the probability of its action.
-func (c *Chain) itemReward(item *sema.RewardItem, row int, state []int32) (*ratfunc.Func, error) {
-	zero := c.evaluator.ring.Integer(0)
+func (chain *Chain) itemReward(item *sema.RewardItem, row int, state []int32) (*ratfunc.Func, error) {
+	zero := chain.evaluator.ring.Integer(0)
 	holds, err := guardHolds(item, state)
 	if err != nil || !holds {
 		return zero, err
 	}
-	probability := c.one
+	probability := chain.one
 	if item.IsTransition {
-		probability = c.actionProbability(row, item.Action)
+		probability = chain.actionProbability(row, item.Action)
 	}
 	if probability.IsZero() {
 		return zero, nil
 	}
-	reward, err := c.evaluator.evaluate(item.Value, state)
+	reward, err := chain.evaluator.evaluate(item.Value, state)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkPositive(reward, item.Value.Pos(), "reward"); err != nil {
+	if err := chain.checkPositive(reward, item.Value.Pos(), "reward"); err != nil {
 		return nil, err
 	}
 	return reward.Mul(probability), nil
@@ -456,9 +456,9 @@ func guardHolds(item *sema.RewardItem, state []int32) (bool, error) {
 }
 
 // actionProbability returns the total probability or rate of an action in a row.
-func (c *Chain) actionProbability(row, action int) *ratfunc.Func {
-	sum := c.evaluator.ring.Integer(0)
-	for _, entry := range c.actionProbabilities[row] {
+func (chain *Chain) actionProbability(row, action int) *ratfunc.Func {
+	sum := chain.evaluator.ring.Integer(0)
+	for _, entry := range chain.actionProbabilities[row] {
 		if entry.action == action {
 			sum = sum.Add(entry.probability)
 		}

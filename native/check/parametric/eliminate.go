@@ -26,8 +26,8 @@ func checkSize(function *ratfunc.Func) error {
 // function in gains. gains[k](s) is a gain of a visit of state s. The path must reach such a state almost surely.
 //
 // Source: state elimination, Daws, Symbolic and parametric model checking of discrete-time Markov chains (2004).
-func (c *Chain) eliminate(ctx context.Context, state int, isInside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
-	elimination, err := c.eliminateOthers(ctx, state, isInside, gains)
+func (chain *Chain) eliminate(ctx context.Context, state int, isInside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
+	elimination, err := chain.eliminateOthers(ctx, state, isInside, gains)
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +37,8 @@ func (c *Chain) eliminate(ctx context.Context, state int, isInside func(s int) b
 
 // eliminateCycle returns the expected sum of each gain that a path from a state collects until it reaches the state again. It must reach
 // the state with probability one, through states for which isInside is true.
-func (c *Chain) eliminateCycle(ctx context.Context, state int, isInside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
-	elimination, err := c.eliminateOthers(ctx, state, isInside, gains)
+func (chain *Chain) eliminateCycle(ctx context.Context, state int, isInside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
+	elimination, err := chain.eliminateOthers(ctx, state, isInside, gains)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +67,8 @@ type removedEquation struct {
 
 // eliminateOthers makes an equation x(s) = sum of P(s,t) x(t) + g(s) for each state s that is reachable from last through inside states, and
 // eliminates all states except last. It does so for several functions g at once: the functions in rightSideFunctions.
-func (c *Chain) eliminateOthers(ctx context.Context, last int, isInside func(s int) bool, rightSideFunctions []func(s int) *ratfunc.Func) (*elimination, error) {
-	system := newElimination(c.one, last)
+func (chain *Chain) eliminateOthers(ctx context.Context, last int, isInside func(s int) bool, rightSideFunctions []func(s int) *ratfunc.Func) (*elimination, error) {
+	system := newElimination(chain.one, last)
 	stack := []int{last}
 	for len(stack) > 0 {
 		s := stack[len(stack)-1]
@@ -80,8 +80,8 @@ func (c *Chain) eliminateOthers(ctx context.Context, last int, isInside func(s i
 		for _, rightSideOf := range rightSideFunctions {
 			rightSides = append(rightSides, rightSideOf(s))
 		}
-		system.addEquation(s, c.rows[s], isInside, rightSides)
-		for _, transition := range c.rows[s] {
+		system.addEquation(s, chain.rows[s], isInside, rightSides)
+		for _, transition := range chain.rows[s] {
 			if isInside(transition.target) {
 				stack = append(stack, transition.target)
 			}
@@ -97,137 +97,137 @@ func newElimination(one *ratfunc.Func, last int) *elimination {
 
 // addEquation adds the equations x(s) = sum of P(s,t) x(t) + g(s) of state s. row has the transitions from s to t, and rightSides has g(s) for
 // each equation. It ignores transitions to states for which isInside is false.
-func (e *elimination) addEquation(s int, row []transition, isInside func(s int) bool, rightSides []*ratfunc.Func) {
-	e.coefficients[s] = map[int]*ratfunc.Func{}
-	e.rightSides[s] = rightSides
-	if e.predecessors[s] == nil {
-		e.predecessors[s] = map[int]bool{}
+func (elimination *elimination) addEquation(s int, row []transition, isInside func(s int) bool, rightSides []*ratfunc.Func) {
+	elimination.coefficients[s] = map[int]*ratfunc.Func{}
+	elimination.rightSides[s] = rightSides
+	if elimination.predecessors[s] == nil {
+		elimination.predecessors[s] = map[int]bool{}
 	}
 	for _, transition := range row {
 		target := transition.target
 		if !isInside(target) {
 			continue
 		}
-		if e.predecessors[target] == nil {
-			e.predecessors[target] = map[int]bool{}
+		if elimination.predecessors[target] == nil {
+			elimination.predecessors[target] = map[int]bool{}
 		}
-		e.coefficients[s][target] = transition.probability
-		e.predecessors[target][s] = true
+		elimination.coefficients[s][target] = transition.probability
+		elimination.predecessors[target][s] = true
 	}
 }
 
 // eliminateAllBut eliminates all states except last, always one with the least cost. The cost estimates the work of the elimination.
-func (e *elimination) eliminateAllBut(ctx context.Context, last int) error {
-	for s := range e.coefficients {
+func (elimination *elimination) eliminateAllBut(ctx context.Context, last int) error {
+	for s := range elimination.coefficients {
 		if s != last {
-			e.queue = append(e.queue, e.candidate(s))
+			elimination.queue = append(elimination.queue, elimination.candidate(s))
 		}
 	}
-	heap.Init(&e.queue)
-	for len(e.queue) > 0 && e.err == nil {
+	heap.Init(&elimination.queue)
+	for len(elimination.queue) > 0 && elimination.err == nil {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		next := heap.Pop(&e.queue).(candidate)
-		isEliminated := e.coefficients[next.state] == nil
+		next := heap.Pop(&elimination.queue).(candidate)
+		isEliminated := elimination.coefficients[next.state] == nil
 		if isEliminated {
 			continue
 		}
-		current := e.candidate(next.state)
+		current := elimination.candidate(next.state)
 		if current.cost > next.cost { // other eliminations have increased the cost
-			heap.Push(&e.queue, current)
+			heap.Push(&elimination.queue, current)
 			continue
 		}
-		e.eliminateState(next.state, last)
+		elimination.eliminateState(next.state, last)
 	}
-	return e.err
+	return elimination.err
 }
 
 // backSubstitute returns the values of all states. It inserts known values into the equations of the eliminated states, in reverse order
 // of elimination.
-func (e *elimination) backSubstitute(last int) (map[int]*ratfunc.Func, error) {
-	e.removeSelfLoop(last)
-	values := map[int]*ratfunc.Func{last: e.rightSides[last][0]}
-	for _, equation := range slices.Backward(e.removedEquations) {
+func (elimination *elimination) backSubstitute(last int) (map[int]*ratfunc.Func, error) {
+	elimination.removeSelfLoop(last)
+	values := map[int]*ratfunc.Func{last: elimination.rightSides[last][0]}
+	for _, equation := range slices.Backward(elimination.removedEquations) {
 		function := equation.rightSide
 		for _, target := range slices.Sorted(maps.Keys(equation.coefficients)) {
 			function = function.Add(equation.coefficients[target].Mul(values[target]))
-			e.checkSize(function)
+			elimination.checkSize(function)
 		}
 		values[equation.state] = function
 	}
-	return values, e.err
+	return values, elimination.err
 }
 
 // removeSelfLoop divides the equation of state s by 1 - P(s,s), the probability of leaving the state, and removes the self-loop.
-func (e *elimination) removeSelfLoop(s int) {
-	selfLoop := e.coefficients[s][s]
+func (elimination *elimination) removeSelfLoop(s int) {
+	selfLoop := elimination.coefficients[s][s]
 	if selfLoop == nil {
 		return
 	}
-	delete(e.coefficients[s], s)
-	delete(e.predecessors[s], s)
-	exitProbability := e.one.Sub(selfLoop)
+	delete(elimination.coefficients[s], s)
+	delete(elimination.predecessors[s], s)
+	exitProbability := elimination.one.Sub(selfLoop)
 	if exitProbability.IsZero() {
-		e.err = fmt.Errorf("a state is never left; this is a bug: please report it")
+		elimination.err = fmt.Errorf("a state is never left; this is a bug: please report it")
 		return
 	}
-	for target, probability := range e.coefficients[s] {
-		e.coefficients[s][target] = probability.Quo(exitProbability)
+	for target, probability := range elimination.coefficients[s] {
+		elimination.coefficients[s][target] = probability.Quo(exitProbability)
 	}
-	for i, rightSide := range e.rightSides[s] {
-		e.rightSides[s][i] = rightSide.Quo(exitProbability)
+	for i, rightSide := range elimination.rightSides[s] {
+		elimination.rightSides[s][i] = rightSide.Quo(exitProbability)
 	}
 }
 
 // eliminateState eliminates state s: it substitutes the equation of s into the equations of its predecessors, and removes it. The states whose
 // cost may have changed go into the queue again, except last, which is never eliminated.
-func (e *elimination) eliminateState(s, last int) {
-	e.removeSelfLoop(s)
-	targets := slices.Sorted(maps.Keys(e.coefficients[s]))
-	for _, predecessor := range slices.Sorted(maps.Keys(e.predecessors[s])) {
-		e.substitute(s, predecessor, targets)
+func (elimination *elimination) eliminateState(s, last int) {
+	elimination.removeSelfLoop(s)
+	targets := slices.Sorted(maps.Keys(elimination.coefficients[s]))
+	for _, predecessor := range slices.Sorted(maps.Keys(elimination.predecessors[s])) {
+		elimination.substitute(s, predecessor, targets)
 		if predecessor != last {
-			heap.Push(&e.queue, e.candidate(predecessor))
+			heap.Push(&elimination.queue, elimination.candidate(predecessor))
 		}
 	}
 	for _, target := range targets {
-		delete(e.predecessors[target], s)
+		delete(elimination.predecessors[target], s)
 		if target != last {
-			heap.Push(&e.queue, e.candidate(target))
+			heap.Push(&elimination.queue, elimination.candidate(target))
 		}
 	}
-	if e.keepsRemoved {
-		e.removedEquations = append(e.removedEquations, removedEquation{s, e.coefficients[s], e.rightSides[s][0]})
+	if elimination.keepsRemoved {
+		elimination.removedEquations = append(elimination.removedEquations, removedEquation{s, elimination.coefficients[s], elimination.rightSides[s][0]})
 	}
-	delete(e.coefficients, s)
-	delete(e.predecessors, s)
-	delete(e.rightSides, s)
+	delete(elimination.coefficients, s)
+	delete(elimination.predecessors, s)
+	delete(elimination.rightSides, s)
 }
 
 // substitute replaces state s in the equation of a predecessor by the right side of the equation of s. targets are the successors of s.
-func (e *elimination) substitute(s, predecessor int, targets []int) {
-	probability := e.coefficients[predecessor][s]
-	delete(e.coefficients[predecessor], s)
-	for i, rightSide := range e.rightSides[s] {
-		e.rightSides[predecessor][i] = e.rightSides[predecessor][i].Add(probability.Mul(rightSide))
-		e.checkSize(e.rightSides[predecessor][i])
+func (elimination *elimination) substitute(s, predecessor int, targets []int) {
+	probability := elimination.coefficients[predecessor][s]
+	delete(elimination.coefficients[predecessor], s)
+	for i, rightSide := range elimination.rightSides[s] {
+		elimination.rightSides[predecessor][i] = elimination.rightSides[predecessor][i].Add(probability.Mul(rightSide))
+		elimination.checkSize(elimination.rightSides[predecessor][i])
 	}
 	for _, target := range targets {
-		weight := probability.Mul(e.coefficients[s][target])
-		if direct := e.coefficients[predecessor][target]; direct != nil {
+		weight := probability.Mul(elimination.coefficients[s][target])
+		if direct := elimination.coefficients[predecessor][target]; direct != nil {
 			weight = weight.Add(direct)
 		}
-		e.checkSize(weight)
-		e.coefficients[predecessor][target] = weight
-		e.predecessors[target][predecessor] = true
+		elimination.checkSize(weight)
+		elimination.coefficients[predecessor][target] = weight
+		elimination.predecessors[target][predecessor] = true
 	}
 }
 
 // checkSize sets err if a function has too many terms.
-func (e *elimination) checkSize(function *ratfunc.Func) {
-	if e.err == nil {
-		e.err = checkSize(function)
+func (elimination *elimination) checkSize(function *ratfunc.Func) {
+	if elimination.err == nil {
+		elimination.err = checkSize(function)
 	}
 }
 
@@ -235,8 +235,8 @@ func (e *elimination) checkSize(function *ratfunc.Func) {
 type candidate struct{ state, cost int }
 
 // candidate returns a state with its current cost.
-func (e *elimination) candidate(s int) candidate {
-	return candidate{s, len(e.predecessors[s]) * len(e.coefficients[s])}
+func (elimination *elimination) candidate(s int) candidate {
+	return candidate{s, len(elimination.predecessors[s]) * len(elimination.coefficients[s])}
 }
 
 // queue is a heap of candidates in increasing order of cost.

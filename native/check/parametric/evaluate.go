@@ -22,29 +22,29 @@ func evalError(expr sema.Expr, format string, args ...any) error {
 
 // evaluate returns the value of a probability, rate or reward in a state, as a rational function of the parameters. A nil expression has the value
 // 1.
-func (v *evaluator) evaluate(expr sema.Expr, state []int32) (*ratfunc.Func, error) {
+func (evaluator *evaluator) evaluate(expr sema.Expr, state []int32) (*ratfunc.Func, error) {
 	if expr == nil {
-		return v.ring.Integer(1), nil
+		return evaluator.ring.Integer(1), nil
 	}
-	if !v.isParametric(expr) {
-		return v.evaluateConstant(expr, state)
+	if !evaluator.isParametric(expr) {
+		return evaluator.evaluateConstant(expr, state)
 	}
 	switch expr := expr.(type) {
 	case *sema.Param:
-		return v.ring.Parameter(v.paramIndex[expr.Name]), nil
+		return evaluator.ring.Parameter(evaluator.paramIndex[expr.Name]), nil
 	case *sema.Unary:
-		function, err := v.evaluate(expr.X, state)
+		function, err := evaluator.evaluate(expr.X, state)
 		if err != nil {
 			return nil, err
 		}
 		return function.Neg(), nil
 	case *sema.Binary:
-		return v.evaluateBinary(expr, state)
+		return evaluator.evaluateBinary(expr, state)
 	case *sema.Cond:
-		return v.evaluateConditional(expr, state)
+		return evaluator.evaluateConditional(expr, state)
 	case *sema.Call:
 		if expr.Func == sema.FuncPow {
-			return v.evaluatePower(expr.Args[0], expr.Args[1], state)
+			return evaluator.evaluatePower(expr.Args[0], expr.Args[1], state)
 		}
 		return nil, evalError(expr, "found %s of a parameter, which is no rational function; want + - * / and powers with whole exponents", expr.Func)
 	}
@@ -52,7 +52,7 @@ func (v *evaluator) evaluate(expr sema.Expr, state []int32) (*ratfunc.Func, erro
 }
 
 // evaluateConstant evaluates an expression without parameters in a state, as a constant function.
-func (v *evaluator) evaluateConstant(expr sema.Expr, state []int32) (*ratfunc.Func, error) {
+func (evaluator *evaluator) evaluateConstant(expr sema.Expr, state []int32) (*ratfunc.Func, error) {
 	value, isExact, err := sema.EvalExact(expr, state)
 	switch {
 	case err != nil:
@@ -60,21 +60,21 @@ func (v *evaluator) evaluateConstant(expr sema.Expr, state []int32) (*ratfunc.Fu
 	case !isExact:
 		return nil, evalError(expr, "found %v, which is no fraction, in a model with parameters", value)
 	}
-	return v.ring.Number(value.Rat), nil
+	return evaluator.ring.Number(value.Rat), nil
 }
 
 // isParametric reports whether a parameter occurs in an expression. It caches the results.
-func (v *evaluator) isParametric(expr sema.Expr) bool {
-	isParametric, isCached := v.parametricExprs[expr]
+func (evaluator *evaluator) isParametric(expr sema.Expr) bool {
+	isParametric, isCached := evaluator.parametricExprs[expr]
 	if !isCached {
 		isParametric = sema.HasParameters(expr)
-		v.parametricExprs[expr] = isParametric
+		evaluator.parametricExprs[expr] = isParametric
 	}
 	return isParametric
 }
 
 // evaluateConditional evaluates `condition ? then : else` in a state. The condition must not contain a parameter.
-func (v *evaluator) evaluateConditional(expr *sema.Cond, state []int32) (*ratfunc.Func, error) {
+func (evaluator *evaluator) evaluateConditional(expr *sema.Cond, state []int32) (*ratfunc.Func, error) {
 	if sema.HasParameters(expr.Condition) {
 		return nil, evalError(expr.Condition, "found a condition on parameters, want one on variables")
 	}
@@ -83,9 +83,9 @@ func (v *evaluator) evaluateConditional(expr *sema.Cond, state []int32) (*ratfun
 		return nil, err
 	}
 	if condition.Bool {
-		return v.evaluate(expr.Then, state)
+		return evaluator.evaluate(expr.Then, state)
 	}
-	return v.evaluate(expr.Else, state)
+	return evaluator.evaluate(expr.Else, state)
 }
 
 // evaluateBinary evaluates x+y, x-y, x*y, x/y or x^y in a state, as a rational function of the parameters.
