@@ -225,8 +225,8 @@ func addKey[K comparable](numbers map[K]uint32, key K) (number uint32, isNew boo
 // enteredState returns the state of the controller after a path has reached a state of the product under a scheduler, given by its index. If the
 // scheduler ends the path there, the controller continues in an accepting component.
 func (builder *controllerBuilder) enteredState(scheduler int, productState uint32) (controllerState, error) {
-	c := builder.choiceOf(scheduler, productState)
-	endsPath := builder.multi.modelChoice[c] == sparse.None
+	choice := builder.choiceOf(scheduler, productState)
+	endsPath := builder.multi.modelChoice[choice] == sparse.None
 	if !endsPath {
 		return controllerState{scheduler: scheduler, productState: productState}, nil
 	}
@@ -298,9 +298,9 @@ func (builder *controllerBuilder) moveFrom(state controllerState) (sparse.Move, 
 	if state.component != nil {
 		return builder.moveInComponent(state), nil
 	}
-	c := builder.choiceOf(state.scheduler, state.productState)
-	move := sparse.Move{Choice: builder.multi.modelChoice[c]}
-	first, end := builder.multi.product.Transitions(c)
+	choice := builder.choiceOf(state.scheduler, state.productState)
+	move := sparse.Move{Choice: builder.multi.modelChoice[choice]}
+	first, end := builder.multi.product.Transitions(choice)
 	for _, target := range builder.multi.product.Target[first:end] {
 		next, err := builder.enteredState(state.scheduler, target)
 		if err != nil {
@@ -318,9 +318,9 @@ func (builder *controllerBuilder) moveInComponent(state controllerState) sparse.
 	if component.goodNodes.Has(int(state.node)) {
 		goal = component.nextGoal(goal, int(state.node))
 	}
-	c := builder.choicesTowards(component, goal)[state.node]
-	move := sparse.Move{Choice: builder.multi.modelChoice[component.productChoice[c]]}
-	first, end := component.Transitions(int(c))
+	choice := builder.choicesTowards(component, goal)[state.node]
+	move := sparse.Move{Choice: builder.multi.modelChoice[component.productChoice[choice]]}
+	first, end := component.Transitions(int(choice))
 	for _, target := range component.Target[first:end] {
 		move.Next = append(move.Next, builder.nodeOf(controllerState{component: component, node: target, goal: goal}))
 	}

@@ -35,7 +35,7 @@ const noUpperBound = -1
 //
 // Source: Andova, Hermanns and Katoen, Discrete-time rewards model-checked (2003); the syntax and its meaning are Storm's.
 func (e *evaluation) costBounded(path *logic.Path, direction solve.Direction) (*numbers, error) {
-	if i := slices.IndexFunc(path.Costs, func(c sema.Cost) bool { return c.IsTime }); i >= 0 {
+	if i := slices.IndexFunc(path.Costs, func(bound sema.Cost) bool { return bound.IsTime }); i >= 0 {
 		return e.markovUntil(path, &path.Costs[i], direction)
 	}
 	if err := e.checkCostsSupported(path); err != nil {
@@ -175,29 +175,29 @@ type rewardsWithinCosts struct {
 	maxTerms          int   // the greatest number of transitions in an expected reward
 }
 
-// setReward sets the reward of choice c of the product: the expected reward of its transitions that exceed no bound on costs. s is the choice's
+// setReward sets the reward of a choice of the product: the expected reward of its transitions that exceed no bound on costs. s is the choice's
 // state of the model.
-func (rewards *rewardsWithinCosts) setReward(s, c int) error {
-	modelChoice := int(rewards.productRows.Origin[c])
-	rewards.transitions = rewards.appendTransitionsWithin(rewards.transitions[:0], rewards.product, c, modelChoice)
+func (rewards *rewardsWithinCosts) setReward(s, choice int) error {
+	modelChoice := int(rewards.productRows.Origin[choice])
+	rewards.transitions = rewards.appendTransitionsWithin(rewards.transitions[:0], rewards.product, choice, modelChoice)
 	if len(rewards.transitions) == 0 {
 		return nil
 	}
 	first, end := rewards.model.Transitions(modelChoice)
 	noneExceeds := len(rewards.transitions) == end-first
 	if noneExceeds {
-		rewards.productReward.Choice[c] = rewards.modelReward.ChoiceTotal(s, modelChoice)
+		rewards.productReward.Choice[choice] = rewards.modelReward.ChoiceTotal(s, modelChoice)
 		if rewards.productReward.ChoiceFractions != nil {
-			rewards.productReward.ChoiceFractions[c] = rewards.modelReward.ExactChoiceTotal(s, modelChoice)
+			rewards.productReward.ChoiceFractions[choice] = rewards.modelReward.ExactChoiceTotal(s, modelChoice)
 		}
 		return nil
 	}
-	return rewards.setPartialReward(s, c)
+	return rewards.setPartialReward(s, choice)
 }
 
-// setPartialReward sets the reward of choice c of the product to the expected reward of rewards.transitions, the transitions that exceed no bound. s
+// setPartialReward sets the reward of a choice of the product to the expected reward of rewards.transitions, the transitions that exceed no bound. s
 // is the state of the model. The model is a Markov chain: in an MDP all transitions of a choice have the same cost.
-func (rewards *rewardsWithinCosts) setPartialReward(s, c int) error {
+func (rewards *rewardsWithinCosts) setPartialReward(s, choice int) error {
 	if rewards.transitionRewards == nil {
 		states, transitions, err := rewards.space.Costs(rewards.structIndex)
 		if err != nil {
@@ -206,9 +206,9 @@ func (rewards *rewardsWithinCosts) setPartialReward(s, c int) error {
 		rewards.transitionRewards = &transitionRewards{rewards.model, states, transitions}
 	}
 	rewards.maxTerms = max(rewards.maxTerms, len(rewards.transitions))
-	rewards.productReward.Choice[c] = rewards.transitionRewards.expectedReward(s, rewards.transitions)
+	rewards.productReward.Choice[choice] = rewards.transitionRewards.expectedReward(s, rewards.transitions)
 	if rewards.productReward.ChoiceFractions != nil {
-		rewards.productReward.ChoiceFractions[c] = rewards.transitionRewards.exactExpectedReward(s, rewards.transitions)
+		rewards.productReward.ChoiceFractions[choice] = rewards.transitionRewards.exactExpectedReward(s, rewards.transitions)
 	}
 	return nil
 }
@@ -258,10 +258,10 @@ func (rewards *transitionRewards) exactExpectedReward(s int, transitions []int) 
 	return sum
 }
 
-// appendTransitionsWithin appends to within the transitions of a choice that exceed no bound on costs. c is the choice of the product;
+// appendTransitionsWithin appends to within the transitions of a choice that exceed no bound on costs. choice is the choice in the product;
 // modelChoice is the same choice in the model, whose transitions are appended.
-func (builder *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, c, modelChoice int) []int {
-	firstTransition, endTransition := product.Transitions(c)
+func (builder *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, choice, modelChoice int) []int {
+	firstTransition, endTransition := product.Transitions(choice)
 	firstInModel, _ := builder.model.Transitions(modelChoice)
 	for transition := firstTransition; transition < endTransition; transition++ {
 		if builder.costSoFar(int(product.Target[transition]), 0) != failed {

@@ -296,9 +296,9 @@ func (multi *multiEvaluation) addEndState() {
 	}
 	builder.State()
 	builder.Loop(endState)
-	for c, origin := range builder.Origin {
-		if origin != sparse.None {
-			builder.Origin[c] = multi.modelChoice[origin]
+	for newChoice, oldChoice := range builder.Origin {
+		if oldChoice != sparse.None {
+			builder.Origin[newChoice] = multi.modelChoice[oldChoice]
 		}
 	}
 	multi.product = sparse.NewGraph(builder.Finish())

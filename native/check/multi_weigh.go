@@ -161,39 +161,39 @@ func (multi *multiEvaluation) newRewardSums() *rewardSums {
 	return sums
 }
 
-// addWeighted adds weight * amount to the reward of choice c. nearest is the float64 number nearest to amount. weight and amount are at least 0.
-func (sums *rewardSums) addWeighted(c int, weight, amount *big.Rat, nearest float64) {
+// addWeighted adds weight * amount to the reward of a choice. nearest is the float64 number nearest to amount. weight and amount are at least 0.
+func (sums *rewardSums) addWeighted(choice int, weight, amount *big.Rat, nearest float64) {
 	if weight.Sign() == 0 || nearest == 0 {
 		return
 	}
 	weightFloat, _ := weight.Float64()
-	sums.Choice[c] += weightFloat * nearest
+	sums.Choice[choice] += weightFloat * nearest
 	if sums.hasFractions {
-		if sums.ChoiceFractions[c] == nil {
-			sums.ChoiceFractions[c] = new(big.Rat)
+		if sums.ChoiceFractions[choice] == nil {
+			sums.ChoiceFractions[choice] = new(big.Rat)
 		}
-		sums.ChoiceFractions[c].Add(sums.ChoiceFractions[c], new(big.Rat).Mul(weight, amount))
+		sums.ChoiceFractions[choice].Add(sums.ChoiceFractions[choice], new(big.Rat).Mul(weight, amount))
 		return
 	}
-	if !sparse.InRange(sums.Choice[c]) {
-		sums.rangeErr = fmt.Errorf("found a weighted reward of %g, which is out of the range of float64", sums.Choice[c])
+	if !sparse.InRange(sums.Choice[choice]) {
+		sums.rangeErr = fmt.Errorf("found a weighted reward of %g, which is out of the range of float64", sums.Choice[choice])
 	}
 }
 
 // finish returns the sums as a reward structure.
 func (sums *rewardSums) finish() (*sparse.Reward, error) {
-	for c, exact := range sums.ChoiceFractions {
+	for choice, exact := range sums.ChoiceFractions {
 		if exact != nil {
-			sums.Choice[c], _ = sparse.NormalFloat(exact)
+			sums.Choice[choice], _ = sparse.NormalFloat(exact)
 		}
 	}
 	return &sums.Reward, sums.rangeErr
 }
 
-// choiceReward returns the reward of an objective for choice c in state s of the product, as a fraction and as a float64 number. The fraction is
+// choiceReward returns the reward of an objective for a choice in state s of the product, as a fraction and as a float64 number. The fraction is
 // nil for the reward 0, and in floating-point computations.
-func (multi *multiEvaluation) choiceReward(objective *objective, s, c int) (exact *big.Rat, nearest float64) {
-	modelChoice := multi.modelChoice[c]
+func (multi *multiEvaluation) choiceReward(objective *objective, s, choice int) (exact *big.Rat, nearest float64) {
+	modelChoice := multi.modelChoice[choice]
 	if modelChoice == sparse.None || !objective.countsRewards(multi.memories[s]) {
 		return nil, 0
 	}
@@ -309,31 +309,31 @@ func (multi *multiEvaluation) pathObjectives() objectiveSet {
 	return set
 }
 
-// addLosses adds the losses of choice c in state s of the product to sums, for all objectives with their weights. maxRewards[i] has the maxima
+// addLosses adds the losses of a choice in state s of the product to sums, for all objectives with their weights. maxRewards[i] has the maxima
 // of objective i.
-func (multi *multiEvaluation) addLosses(sums *rewardSums, weights []*big.Rat, maxRewards [][]*big.Rat, s, c int) error {
+func (multi *multiEvaluation) addLosses(sums *rewardSums, weights []*big.Rat, maxRewards [][]*big.Rat, s, choice int) error {
 	for i, objective := range multi.objectives {
-		exact, nearest, err := multi.lossOfChoice(objective, maxRewards[i], s, c)
+		exact, nearest, err := multi.lossOfChoice(objective, maxRewards[i], s, choice)
 		if err != nil {
 			return err
 		}
-		sums.addWeighted(c, weights[i], exact, nearest)
+		sums.addWeighted(choice, weights[i], exact, nearest)
 	}
 	return nil
 }
 
-// lossOfChoice returns the loss of choice c in state s of the product for one objective, as a fraction and as a float64 number. For a minimised
+// lossOfChoice returns the loss of a choice in state s of the product for one objective, as a fraction and as a float64 number. For a minimised
 // reward the loss is the reward of the choice. For a maximised reward it is the amount by which the choice lowers the maximum. It is 0 for a
 // path formula, and for a maximised reward with weight 0, whose maxRewards is nil.
-func (multi *multiEvaluation) lossOfChoice(objective *objective, maxRewards []*big.Rat, s, c int) (exact *big.Rat, nearest float64, err error) {
+func (multi *multiEvaluation) lossOfChoice(objective *objective, maxRewards []*big.Rat, s, choice int) (exact *big.Rat, nearest float64, err error) {
 	switch {
 	case objective.form != rewardForm, objective.isMaximised && maxRewards == nil:
 		return nil, 0, nil
 	case !objective.isMaximised:
-		exact, nearest = multi.choiceReward(objective, s, c)
+		exact, nearest = multi.choiceReward(objective, s, choice)
 		return exact, nearest, nil
 	}
-	exact, err = multi.loweredMaximum(objective, maxRewards, s, c)
+	exact, err = multi.loweredMaximum(objective, maxRewards, s, choice)
 	if err != nil || exact.Sign() == 0 {
 		return exact, 0, err
 	}
@@ -401,15 +401,15 @@ func (multi *multiEvaluation) inductiveTotalReward(ctx context.Context, reward *
 	return solve.TotalReward(ctx, multi.product, reward, solve.Max, opts)
 }
 
-// loweredMaximum returns maxRewards[s] - reward(c) - sum of P(c,t) maxRewards[t]: the amount by which choice c in state s lowers the maximal
+// loweredMaximum returns maxRewards[s] - reward(c) - sum of P(c,t) maxRewards[t]: the amount by which a choice c in state s lowers the maximal
 // reward that can still be earned. It is at least 0, because the bounds maxRewards are inductive.
-func (multi *multiEvaluation) loweredMaximum(objective *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, error) {
+func (multi *multiEvaluation) loweredMaximum(objective *objective, maxRewards []*big.Rat, s, choice int) (*big.Rat, error) {
 	loss := new(big.Rat).Set(maxRewards[s])
-	if modelChoice := multi.modelChoice[c]; modelChoice != sparse.None && objective.countsRewards(multi.memories[s]) {
+	if modelChoice := multi.modelChoice[choice]; modelChoice != sparse.None && objective.countsRewards(multi.memories[s]) {
 		loss.Sub(loss, objective.reward.ExactChoiceTotal(int(multi.memories[s].modelState), int(modelChoice)))
 	}
 	term := new(big.Rat)
-	first, end := multi.product.Transitions(c)
+	first, end := multi.product.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		loss.Sub(loss, term.Mul(multi.product.Fraction(transition), maxRewards[multi.product.Target[transition]]))
 	}

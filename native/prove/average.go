@@ -156,7 +156,7 @@ func (proof *vectorProof) expectedNext(graph *sparse.Graph, choice int, values [
 	return sum
 }
 
-// rewardAndNext returns the reward of choice c in state s plus the expected value of the next state.
+// rewardAndNext returns the reward of a choice in state s plus the expected value of the next state.
 func (proof *vectorProof) rewardAndNext(graph *sparse.Graph, reward *sparse.Reward, s, choice int, values []*big.Rat) *big.Rat {
 	sum := proof.expectedNext(graph, choice, values)
 	return sum.Add(sum, reward.ExactChoiceTotal(s, choice))

@@ -66,7 +66,7 @@ func (search *weightSearch) withEndState() (*sparse.Graph, error) {
 	return sparse.NewGraph(result), nil
 }
 
-// copyChoice adds choice c of a certificate's model, with its transitions, to the last state of a builder.
+// copyChoice adds a choice of a certificate's model, with its transitions, to the last state of a builder.
 func copyChoice(builder *sparse.Builder, model *certificate.Model, choice int) {
 	builder.Choice(sparse.NoAction)
 	first, end := model.Row(choice)

@@ -121,7 +121,7 @@ func maxChoiceRank(graph *sparse.Graph, ranks []uint32, s int, isUsable func(s, 
 	return maxRank
 }
 
-// leastRank returns the least rank of the successors of choice c, or unranked if no successor is ranked.
+// leastRank returns the least rank of the successors of a choice, or unranked if no successor is ranked.
 func leastRank(graph *sparse.Graph, ranks []uint32, choice int) uint32 {
 	least := uint32(unranked)
 	first, end := graph.Transitions(choice)

@@ -281,7 +281,7 @@ func hasChoice(graph *sparse.Graph, s int, condition func(choice int) bool) bool
 	return false
 }
 
-// earnsReward reports whether the reward of state s or choice c is positive.
+// earnsReward reports whether the reward of state s, or of a choice in it, is positive.
 func earnsReward(reward *sparse.Reward, s, choice int) bool {
 	return reward.StateFractions != nil && reward.StateFractions[s] != nil || reward.ChoiceFractions != nil && reward.ChoiceFractions[choice] != nil
 }
@@ -479,7 +479,7 @@ func (proof *vectorProof) infiniteRewardRanks(infinite *sparse.Set) (ranks, laye
 	return ranks, layers, nil
 }
 
-// staysInLayer reports whether all successors of choice c have the same layer as the state of the choice.
+// staysInLayer reports whether all successors of a choice have the same layer as the state of the choice.
 func staysInLayer(graph *sparse.Graph, choice int, layers []uint32) bool {
 	stateLayer := layers[graph.Owner(uint32(choice))]
 	first, end := graph.Transitions(choice)

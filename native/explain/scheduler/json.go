@@ -102,7 +102,7 @@ func (writer *writer) steppedChoice(choice, step int, probability float64) jsonC
 	return described
 }
 
-// jsonChoice returns choice c of the model in Storm's format, with the given probability.
+// jsonChoice returns a choice of the model in Storm's format, with the given probability.
 func (writer *writer) jsonChoice(c int, prob float64) jsonChoice {
 	choice := jsonChoice{Index: c, Labels: []string{}, Prob: prob}
 	if action := writer.action(writer.model.Actions, c); action != "" {

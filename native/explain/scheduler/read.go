@@ -376,7 +376,7 @@ func (reader *reader) choiceWithAction(s int, action string) (int, error) {
 	return matches[0], nil
 }
 
-// setChoice records that state s has choice c. A second choice of a state is an error unless the file may permit several.
+// setChoice records a choice of state s. A second choice of a state is an error unless the file may permit several.
 func (reader *reader) setChoice(s, choice int) error {
 	hasOtherChoice := reader.choices[s] != sparse.None && reader.choices[s] != uint32(choice)
 	mayHaveSeveral := reader.permittedChoices != nil
@@ -391,7 +391,7 @@ func (reader *reader) setChoice(s, choice int) error {
 	return nil
 }
 
-// actionName returns the action of choice c; empty for none.
+// actionName returns the action of a choice; empty for none.
 func (reader *reader) actionName(model *sparse.Model, choice int) string {
 	if model.Actions == nil || model.Actions[choice] == sparse.NoAction {
 		return ""

@@ -104,7 +104,7 @@ func (writer *writer) beginLine(number, s int, useIndices bool) []byte {
 	return strconv.AppendInt(writer.line[:0], int64(number), 10)
 }
 
-// appendChoice appends choice c of state s to a line: its index in the state if useIndices is true, else its action.
+// appendChoice appends a choice of state s to a line: its index in the state if useIndices is true, else its action.
 func (writer *writer) appendChoice(line []byte, s, choice int, useIndices bool) []byte {
 	if useIndices {
 		first, _ := writer.model.Choices(s)

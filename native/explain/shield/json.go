@@ -59,7 +59,7 @@ func (shield *Shield) jsonState(s int) jsonState {
 	return entry
 }
 
-// labels returns a list with the action of choice c, or an empty list if the choice has no action.
+// labels returns a list with the action of a choice, or an empty list if the choice has no action.
 func (shield *Shield) labels(choice int) []string {
 	if name := shield.Action(choice); name != "" {
 		return []string{name}
@@ -67,7 +67,7 @@ func (shield *Shield) labels(choice int) []string {
 	return []string{}
 }
 
-// Action returns the name of the action of choice c, or "" if the choice has no action.
+// Action returns the name of the action of a choice, or "" if the choice has no action.
 func (shield *Shield) Action(choice int) string {
 	model := shield.Space.Model()
 	if model.Actions == nil || model.Actions[choice] == sparse.NoAction {

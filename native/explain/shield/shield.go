@@ -269,7 +269,7 @@ func (shield *Shield) thresholdBounds(threshold *big.Rat, s int) (low, high floa
 	return low, high
 }
 
-// lossBounds returns bounds of the loss of choice c in state s: the difference between the best value of s and the value of c.
+// lossBounds returns bounds of the loss of a choice in state s: the difference between the best value of s and the value of the choice.
 func (shield *Shield) lossBounds(s, choice int) (low, high float64) {
 	const slack = 0x1p-50 // a bound on the rounding error of a difference of probabilities
 	stateLow, stateHigh := shield.stateValues.Lower[s], shield.stateValues.Upper[s]
@@ -351,7 +351,7 @@ func (shield *Shield) computeChoiceValues(ctx context.Context) error {
 	return nil
 }
 
-// exactChoiceValue returns the exact probability of the formula after choice c of state s, if all later choices are optimal.
+// exactChoiceValue returns the exact probability of the formula after a choice of state s, if all later choices are optimal.
 func (shield *Shield) exactChoiceValue(s, choice int) *big.Rat {
 	if shield.isDecided(s) {
 		return shield.stateValues.Exact[s]
@@ -480,7 +480,7 @@ func (shield *Shield) restricted() *sparse.Model {
 	return shield.Space.Model().Restrict(shield.Allowed)
 }
 
-// Correction returns choice c if the shield allows it. Otherwise it returns an allowed choice of state s, an optimal one if it is known.
+// Correction returns the given choice if the shield allows it. Otherwise it returns an allowed choice of state s, an optimal one if it is known.
 func (shield *Shield) Correction(s, choice int) int {
 	if shield.Allowed.Has(choice) {
 		return choice

@@ -172,7 +172,7 @@ func (search *treeSearch) markRestricted() {
 	}
 }
 
-// actionOf returns the action of choice c.
+// actionOf returns the action of a choice.
 func (search *treeSearch) actionOf(choice int) sparse.Action {
 	if search.model.Actions == nil {
 		return sparse.NoAction
@@ -263,7 +263,7 @@ func (search *treeSearch) addExample(s int) error {
 	return nil
 }
 
-// isAllowed reports whether the tree may take choice c of state s: the scheduler allows it, or its loss is within the tolerance.
+// isAllowed reports whether the tree may take a choice of state s: the scheduler allows it, or its loss is within the tolerance.
 func (search *treeSearch) isAllowed(s, choice int) bool {
 	scheduledChoice := search.Choices[s]
 	if scheduledChoice == sparse.None || int(scheduledChoice) == choice {
