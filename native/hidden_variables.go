@@ -66,21 +66,21 @@ func (method *statesMethod) newRefinement(property *checkedProperty) refiner {
 }
 
 // check implements refiner.
-func (r *refinement) check(ctx context.Context) (verdict result.Verdict, ok bool) {
+func (refinement *refinement) check(ctx context.Context) (verdict result.Verdict, ok bool) {
 	start := time.Now()
-	for r.hidden.NumHidden() > 0 && ctx.Err() == nil {
-		blocking, ok := r.tryVisible(ctx)
+	for refinement.hidden.NumHidden() > 0 && ctx.Err() == nil {
+		blocking, ok := refinement.tryVisible(ctx)
 		switch {
 		case !ok:
 			return verdict, false
-		case r.boundsMeet():
-			verdict = r.answer()
+		case refinement.boundsMeet():
+			verdict = refinement.answer()
 			verdict.Seconds = time.Since(start).Seconds()
 			return verdict, true
 		case len(blocking) == 0:
 			return verdict, false
 		}
-		r.hidden.Show(blocking)
+		refinement.hidden.Show(blocking)
 	}
 	return verdict, false
 }
@@ -88,12 +88,12 @@ func (r *refinement) check(ctx context.Context) (verdict result.Verdict, ok bool
 // tryVisible computes bounds with the variables that are visible now: an upper bound from the program without the hidden variables, and lower bounds
 // from its optimal schedulers. blocking has the hidden variables because of which the first scheduler is blocked in the model. ok is false if the
 // program cannot be solved within the limits.
-func (r *refinement) tryVisible(ctx context.Context) (blocking []int, ok bool) {
-	space, ok := r.explore(ctx, r.hidden.Program())
+func (refinement *refinement) tryVisible(ctx context.Context) (blocking []int, ok bool) {
+	space, ok := refinement.explore(ctx, refinement.hidden.Program())
 	if !ok {
 		return nil, false
 	}
-	abstract, err := r.newAbstractStates(ctx, space)
+	abstract, err := refinement.newAbstractStates(ctx, space)
 	if err != nil {
 		return nil, false
 	}
@@ -103,16 +103,16 @@ func (r *refinement) tryVisible(ctx context.Context) (blocking []int, ok bool) {
 	}
 	for try := range maxTries {
 		isFirst := try == 0
-		r.numSolved += space.Model().NumStates()
-		if r.numSolved > maxSolvedStates {
+		refinement.numSolved += space.Model().NumStates()
+		if refinement.numSolved > maxSolvedStates {
 			return nil, false
 		}
-		verdict, blocked, ok := r.tryScheduler(ctx, abstract)
+		verdict, blocked, ok := refinement.tryScheduler(ctx, abstract)
 		if !ok {
 			return blocking, !isFirst
 		}
 		if isFirst {
-			r.upper = verdict
+			refinement.upper = verdict
 		}
 		if blocked == nil { // no other scheduler is better
 			return blocking, true
@@ -120,7 +120,7 @@ func (r *refinement) tryVisible(ctx context.Context) (blocking []int, ok bool) {
 		if isFirst {
 			blocking = blocked.hidden
 		}
-		if r.boundsMeet() || blocked.choices.Empty() {
+		if refinement.boundsMeet() || blocked.choices.Empty() {
 			return blocking, true
 		}
 		abstract.permitted = abstract.permitted.Minus(blocked.choices)
@@ -131,26 +131,26 @@ func (r *refinement) tryVisible(ctx context.Context) (blocking []int, ok bool) {
 // tryScheduler finds an optimal scheduler of the permitted choices, and evaluates it in the model. verdict has an upper bound for all schedulers of
 // these choices. blocked says where the scheduler is blocked in the model; nil if no scheduler can improve the lower bound. ok is false if that
 // exceeds a limit.
-func (r *refinement) tryScheduler(ctx context.Context, abstract *abstractStates) (verdict result.Verdict, blocked *blockedChoices, ok bool) {
-	choices, verdict, err := r.solve(ctx, abstract)
+func (refinement *refinement) tryScheduler(ctx context.Context, abstract *abstractStates) (verdict result.Verdict, blocked *blockedChoices, ok bool) {
+	choices, verdict, err := refinement.solve(ctx, abstract)
 	if err != nil {
 		return verdict, nil, false
 	}
-	cannotImprove := r.lower != nil && verdict.Bound.Hi <= r.lower.Bound.Lo
+	cannotImprove := refinement.lower != nil && verdict.Bound.Hi <= refinement.lower.Bound.Lo
 	if cannotImprove {
 		return verdict, nil, true
 	}
-	blocked, ok = r.follow(ctx, abstract, choices)
+	blocked, ok = refinement.follow(ctx, abstract, choices)
 	return verdict, blocked, ok
 }
 
 // explore compiles a program and explores its states. ok is false if that fails or exceeds a limit.
-func (r *refinement) explore(ctx context.Context, program *sema.Program) (space *explicit.Space, ok bool) {
+func (refinement *refinement) explore(ctx context.Context, program *sema.Program) (space *explicit.Space, ok bool) {
 	compiled, err := compile.Compile(program, compile.Options{})
 	if err != nil {
 		return nil, false
 	}
-	opts := r.build
+	opts := refinement.build
 	if opts.MaxStates == 0 || opts.MaxStates > maxAbstractStates {
 		opts.MaxStates = maxAbstractStates
 	}
@@ -166,10 +166,10 @@ type abstractStates struct {
 }
 
 // newAbstractStates finds the commands of all choices of a space.
-func (r *refinement) newAbstractStates(ctx context.Context, space *explicit.Space) (*abstractStates, error) {
+func (refinement *refinement) newAbstractStates(ctx context.Context, space *explicit.Space) (*abstractStates, error) {
 	numChoices := space.Model().NumChoices()
 	abstract := &abstractStates{space: space, commands: make([][]*sema.Command, numChoices), permitted: sparse.NewSet(numChoices).Complement()}
-	modules := r.property.Program.Modules
+	modules := refinement.property.Program.Modules
 	err := space.Commands(ctx, func(_, choice int, enabled *compile.Choice, _ []int) {
 		isWaiting := enabled.Commands[0].Module == len(modules)
 		if abstract.commands[choice] != nil || isWaiting {
@@ -183,20 +183,20 @@ func (r *refinement) newAbstractStates(ctx context.Context, space *explicit.Spac
 }
 
 // over returns the property for another program with the same variables and labels.
-func (r *refinement) over(program *sema.Program) *logic.Property {
-	property := r.property.Instance
+func (refinement *refinement) over(program *sema.Program) *logic.Property {
+	property := refinement.property.Instance
 	property.Program = program
 	return &property
 }
 
 // solve returns an optimal scheduler that makes permitted choices only, and the verdict with bounds of its value. choices has the choice of each state
 // of the program without the hidden variables, or -1 for none.
-func (r *refinement) solve(ctx context.Context, abstract *abstractStates) (choices []int, verdict result.Verdict, err error) {
+func (refinement *refinement) solve(ctx context.Context, abstract *abstractStates) (choices []int, verdict result.Verdict, err error) {
 	space, err := abstract.space.Restrict(abstract.permitted)
 	if err != nil {
 		return nil, verdict, err
 	}
-	scheduler, verdict, err := check.New(space.Compiled(), space, r.opt).Scheduler(ctx, r.over(space.Program()))
+	scheduler, verdict, err := check.New(space.Compiled(), space, refinement.opt).Scheduler(ctx, refinement.over(space.Program()))
 	switch {
 	case err != nil:
 		return nil, verdict, err
@@ -222,21 +222,21 @@ type blockedChoices struct {
 
 // follow evaluates a scheduler in the model, and keeps the verdict if its lower bound is the best one so far. choices has the choice of each state, or
 // -1 for none. blocked says where the scheduler is blocked. ok is false if that exceeds a limit.
-func (r *refinement) follow(ctx context.Context, abstract *abstractStates, choices []int) (blocked *blockedChoices, ok bool) {
-	followed, err := r.hidden.Follow(abstract.steps(choices))
+func (refinement *refinement) follow(ctx context.Context, abstract *abstractStates, choices []int) (blocked *blockedChoices, ok bool) {
+	followed, err := refinement.hidden.Follow(abstract.steps(choices))
 	if err != nil {
 		return nil, false
 	}
-	space, ok := r.explore(ctx, followed.Program)
+	space, ok := refinement.explore(ctx, followed.Program)
 	if !ok {
 		return nil, false
 	}
-	verdict := check.New(space.Compiled(), space, r.opt).Check(ctx, r.over(followed.Program))
+	verdict := check.New(space.Compiled(), space, refinement.opt).Check(ctx, refinement.over(followed.Program))
 	if verdict.Err != nil || verdict.Bound == nil {
 		return nil, false
 	}
-	if r.lower == nil || verdict.Bound.Lo > r.lower.Bound.Lo {
-		r.lower = &verdict
+	if refinement.lower == nil || verdict.Bound.Lo > refinement.lower.Bound.Lo {
+		refinement.lower = &verdict
 	}
 	return newBlockedChoices(followed, space, abstract.space.Model().NumChoices()), true
 }
@@ -276,25 +276,25 @@ func newBlockedChoices(followed *abstraction.Followed, space *explicit.Space, nu
 
 // boundsMeet reports whether the lower bound is so near to the upper bound that the answer is as accurate as required. It is false if the lower bound
 // is greater than the upper bound.
-func (r *refinement) boundsMeet() bool {
-	if r.lower == nil {
+func (refinement *refinement) boundsMeet() bool {
+	if refinement.lower == nil {
 		return false
 	}
-	if r.opt.Accuracy == result.Exact {
-		return r.lower.Value.Rat != nil && r.upper.Value.Rat != nil && r.lower.Value.Rat.Cmp(r.upper.Value.Rat) == 0
+	if refinement.opt.Accuracy == result.Exact {
+		return refinement.lower.Value.Rat != nil && refinement.upper.Value.Rat != nil && refinement.lower.Value.Rat.Cmp(refinement.upper.Value.Rat) == 0
 	}
-	low, high := r.lower.Bound.Lo, r.upper.Bound.Hi
-	return low <= high && high-low <= boundSharing*r.opt.Epsilon*high
+	low, high := refinement.lower.Bound.Lo, refinement.upper.Bound.Hi
+	return low <= high && high-low <= boundSharing*refinement.opt.Epsilon*high
 }
 
 // answer returns the verdict if boundsMeet is true: its value lies between the lower and the upper bound.
-func (r *refinement) answer() result.Verdict {
-	verdict := r.upper
-	if r.opt.Accuracy != result.Exact {
-		verdict.Value, verdict.Bound = r.lower.Value, &result.Interval{Lo: r.lower.Bound.Lo, Hi: r.upper.Bound.Hi}
+func (refinement *refinement) answer() result.Verdict {
+	verdict := refinement.upper
+	if refinement.opt.Accuracy != result.Exact {
+		verdict.Value, verdict.Bound = refinement.lower.Value, &result.Interval{Lo: refinement.lower.Bound.Lo, Hi: refinement.upper.Bound.Hi}
 	}
-	numVars := len(r.property.Program.Vars)
+	numVars := len(refinement.property.Program.Vars)
 	verdict.Warnings = append(slices.Clip(verdict.Warnings), fmt.Sprintf("answered by %s that read %d of %s: the model was not explored to its end",
-		noun.Count(int(verdict.States), "state"), numVars-r.hidden.NumHidden(), noun.Count(numVars, "variable")))
+		noun.Count(int(verdict.States), "state"), numVars-refinement.hidden.NumHidden(), noun.Count(numVars, "variable")))
 	return verdict
 }

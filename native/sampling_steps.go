@@ -9,8 +9,8 @@ import (
 )
 
 // steps returns a source of steps of the model: from its explored states, or from its compiled commands.
-func (s *sampled) steps() simulate.Steps {
-	switch model := s.model.(type) {
+func (sampled *sampled) steps() simulate.Steps {
+	switch model := sampled.model.(type) {
 	case *explicit.Space:
 		return simulate.Steps{Source: explicit.NewSteps(model), Compiled: model.Compiled()}
 	case *compile.Model:

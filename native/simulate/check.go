@@ -112,157 +112,157 @@ type checker struct {
 
 // runCheck translates the property, draws samples, and sets the value of the result. If this process only records a part of the samples, for
 // another process to count, it sets no value.
-func (c *checker) runCheck(ctx context.Context, paths Paths) error {
+func (checker *checker) runCheck(ctx context.Context, paths Paths) error {
 	err := ctx.Err()
 	if err != nil {
 		return err
 	}
-	if c.objective, err = NewObjective(c.property, c.opts.MaxPath); err != nil {
+	if checker.objective, err = NewObjective(checker.property, checker.opts.MaxPath); err != nil {
 		return err
 	}
-	if c.plan, err = stats.NewPlan(c.opts.Params, c.objective.statsProperty()); err != nil {
+	if checker.plan, err = stats.NewPlan(checker.opts.Params, checker.objective.statsProperty()); err != nil {
 		return err
 	}
-	if err := c.checkQuantiles(); err != nil {
+	if err := checker.checkQuantiles(); err != nil {
 		return err
 	}
-	c.result.Method = methodName(c.plan.Method())
-	if err := c.drawSamples(ctx, paths); err != nil {
+	checker.result.Method = methodName(checker.plan.Method())
+	if err := checker.drawSamples(ctx, paths); err != nil {
 		return cmp.Or(ctx.Err(), err)
 	}
-	if c.opts.Split.Recording() {
+	if checker.opts.Split.Recording() {
 		return nil
 	}
-	c.setSampleFields()
-	if c.failedOutcome != nil {
-		return c.failedPathError()
+	checker.setSampleFields()
+	if checker.failedOutcome != nil {
+		return checker.failedPathError()
 	}
-	return c.setValue(ctx)
+	return checker.setValue(ctx)
 }
 
 // statsProperty describes the objective to the sampling plan.
-func (o *Objective) statsProperty() stats.Property {
-	p := stats.Property{Reward: o.Reward}
-	if !o.Query() {
-		p.Bound = &stats.Bound{AtLeast: o.Rel == syntax.OpGe || o.Rel == syntax.OpGt, Threshold: o.Bound}
+func (objective *Objective) statsProperty() stats.Property {
+	p := stats.Property{Reward: objective.Reward}
+	if !objective.Query() {
+		p.Bound = &stats.Bound{AtLeast: objective.Rel == syntax.OpGe || objective.Rel == syntax.OpGt, Threshold: objective.Bound}
 	}
 	return p
 }
 
 // drawSamples draws samples and counts their outcomes, until the sampling plan needs no more. If the check is split among processes, it records
 // samples for later, or counts recorded samples.
-func (c *checker) drawSamples(ctx context.Context, paths Paths) (err error) {
-	runner, err := c.newRunner(ctx, paths)
+func (checker *checker) drawSamples(ctx context.Context, paths Paths) (err error) {
+	runner, err := checker.newRunner(ctx, paths)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	samples := &sampler{
-		runner: runner, seed: c.opts.Seed, workers: c.opts.Workers, endSample: math.MaxInt64,
-		countOutcome: c.countOutcome, reportProgress: c.reportProgress,
+		runner: runner, seed: checker.opts.Seed, workers: checker.opts.Workers, endSample: math.MaxInt64,
+		countOutcome: checker.countOutcome, reportProgress: checker.reportProgress,
 	}
-	if numSamples, isFixed := c.plan.Samples(); isFixed {
+	if numSamples, isFixed := checker.plan.Samples(); isFixed {
 		samples.endSample = numSamples
 	}
-	split := c.opts.Split
+	split := checker.opts.Split
 	switch {
 	case split.Recording():
-		return c.recordPieces(ctx, samples)
+		return checker.recordPieces(ctx, samples)
 	case split.Replaying():
-		return split.Replay(c.sampleStream(), c.replayPiece)
+		return split.Replay(checker.sampleStream(), checker.replayPiece)
 	}
 	return samples.drawAll(ctx)
 }
 
 // newRunner returns the runner that draws the samples. Properties that no monitor can express, such as a conditional probability, need a runner that
 // draws paths state by state.
-func (c *checker) newRunner(ctx context.Context, paths Paths) (compile.BatchRunner, error) {
+func (checker *checker) newRunner(ctx context.Context, paths Paths) (compile.BatchRunner, error) {
 	switch {
-	case c.objective.Stepwise == nil:
-		return paths.NewRunner(ctx, c.objective.Monitor)
-	case c.opts.Steps == nil:
+	case checker.objective.Stepwise == nil:
+		return paths.NewRunner(ctx, checker.objective.Monitor)
+	case checker.opts.Steps == nil:
 		return nil, errors.New("this property needs paths that are drawn state by state, which are not available here")
 	}
-	return newStepwiseRunner(c.objective.Stepwise, c.opts.MaxPath, c.opts.Steps)
+	return newStepwiseRunner(checker.objective.Stepwise, checker.opts.MaxPath, checker.opts.Steps)
 }
 
 // sampleStatistics returns the statistics of the samples: of rewards, or of truth values.
-func (c *checker) sampleStatistics() stats.Statistics {
-	if c.objective.Reward {
-		return &c.rewards
+func (checker *checker) sampleStatistics() stats.Statistics {
+	if checker.objective.Reward {
+		return &checker.rewards
 	}
-	return &c.successes
+	return &checker.successes
 }
 
 // countOutcome adds the outcome of the next sample to the statistics, and reports whether more samples are needed. A path without a value, such
 // as a path that is too long, ends the sampling.
-func (c *checker) countOutcome(outcome *compile.Outcome) bool {
+func (checker *checker) countOutcome(outcome *compile.Outcome) bool {
 	if outcome.Status != compile.True && outcome.Status != compile.False {
-		c.failedOutcome = outcome
+		checker.failedOutcome = outcome
 		return false
 	}
-	c.pathLengths.addPath(outcome.Steps)
+	checker.pathLengths.addPath(outcome.Steps)
 	if outcome.Nondet > 0 {
-		c.result.Nondet++
+		checker.result.Nondet++
 	}
 	if outcome.Overlap > 0 {
-		c.result.Overlap++
+		checker.result.Overlap++
 	}
-	if c.objective.Reward {
-		c.rewards.Add(outcome.Reward)
-		if len(c.opts.Quantiles) > 0 {
-			c.allRewards = append(c.allRewards, outcome.Reward)
+	if checker.objective.Reward {
+		checker.rewards.Add(outcome.Reward)
+		if len(checker.opts.Quantiles) > 0 {
+			checker.allRewards = append(checker.allRewards, outcome.Reward)
 		}
-		return !c.plan.Done(&c.rewards)
+		return !checker.plan.Done(&checker.rewards)
 	}
-	isSuccess := (outcome.Status == compile.True) != c.objective.Negate
-	c.successes.Add(isSuccess)
-	return !c.plan.Done(&c.successes)
+	isSuccess := (outcome.Status == compile.True) != checker.objective.Negate
+	checker.successes.Add(isSuccess)
+	return !checker.plan.Done(&checker.successes)
 }
 
 // reportProgress calls Options.Progress, at most ten times per second.
-func (c *checker) reportProgress() {
+func (checker *checker) reportProgress() {
 	now := time.Now()
-	statistics := c.sampleStatistics()
-	isTooEarly := statistics.Count() == 0 || now.Sub(c.lastProgress) < 100*time.Millisecond
-	if c.opts.Progress == nil || isTooEarly {
+	statistics := checker.sampleStatistics()
+	isTooEarly := statistics.Count() == 0 || now.Sub(checker.lastProgress) < 100*time.Millisecond
+	if checker.opts.Progress == nil || isTooEarly {
 		return
 	}
-	c.lastProgress = now
+	checker.lastProgress = now
 	update := progress.Progress{Done: statistics.Count(), Unit: progress.Samples, Estimate: statistics.Mean()}
-	update.Target, _ = c.plan.Samples()
-	update.Rate = float64(statistics.Count()) / now.Sub(c.startTime).Seconds()
-	outcome, _ := c.plan.Outcome(statistics)
+	update.Target, _ = checker.plan.Samples()
+	update.Rate = float64(statistics.Count()) / now.Sub(checker.startTime).Seconds()
+	outcome, _ := checker.plan.Outcome(statistics)
 	if !math.IsInf(outcome.Width, 0) && !math.IsNaN(outcome.Width) {
 		update.HalfWidth = outcome.Width
 	}
-	c.opts.Progress(update)
+	checker.opts.Progress(update)
 }
 
 // setSampleFields sets the fields of the result that describe the samples: their number, their mean, the lengths of their paths, and how
 // nondeterminism was resolved.
-func (c *checker) setSampleFields() {
-	statistics := c.sampleStatistics()
-	c.result.Samples = statistics.Count()
-	if isProbability := !c.objective.Reward; isProbability && c.result.Samples > 0 {
-		successes := c.successes.K
-		c.result.Successes = &successes
+func (checker *checker) setSampleFields() {
+	statistics := checker.sampleStatistics()
+	checker.result.Samples = statistics.Count()
+	if isProbability := !checker.objective.Reward; isProbability && checker.result.Samples > 0 {
+		successes := checker.successes.K
+		checker.result.Successes = &successes
 	}
-	c.result.Steps = c.pathLengths.summary()
+	checker.result.Steps = checker.pathLengths.summary()
 	if statistics.Count() > 0 {
-		c.result.Estimate = statistics.Mean()
+		checker.result.Estimate = statistics.Mean()
 	}
-	c.result.Resolution = c.resolution()
-	c.warnParameters()
-	c.warnResolution()
+	checker.result.Resolution = checker.resolution()
+	checker.warnParameters()
+	checker.warnResolution()
 }
 
 // resolution returns how the samples resolved nondeterminism: Uniform if some path had several choices, NoNondet if none had.
-func (c *checker) resolution() result.Resolution {
-	isChain := c.property.Program.Type == syntax.DTMC || c.property.Program.Type == syntax.CTMC
-	failedPathHadChoices := c.failedOutcome != nil && c.failedOutcome.Nondet > 0
-	hadChoices := c.result.Nondet > 0 || c.result.Overlap > 0 || failedPathHadChoices
-	hasSamples := c.sampleStatistics().Count() > 0
+func (checker *checker) resolution() result.Resolution {
+	isChain := checker.property.Program.Type == syntax.DTMC || checker.property.Program.Type == syntax.CTMC
+	failedPathHadChoices := checker.failedOutcome != nil && checker.failedOutcome.Nondet > 0
+	hadChoices := checker.result.Nondet > 0 || checker.result.Overlap > 0 || failedPathHadChoices
+	hasSamples := checker.sampleStatistics().Count() > 0
 	switch {
 	case !hasSamples && !isChain:
 		return result.ResolutionUnknown
@@ -274,84 +274,84 @@ func (c *checker) resolution() result.Resolution {
 
 // setValue computes the value, the accuracy and the bound of the result from the samples. It is an error if there are too few samples, or if
 // they do not decide a bounded property.
-func (c *checker) setValue(ctx context.Context) error {
-	statistics := c.sampleStatistics()
-	outcome, err := c.plan.Outcome(statistics)
+func (checker *checker) setValue(ctx context.Context) error {
+	statistics := checker.sampleStatistics()
+	outcome, err := checker.plan.Outcome(statistics)
 	cause := ctx.Err()
 	switch {
 	case cause != nil && isCode(err, stats.NotDone):
-		err = c.interruptedError(cause)
-	case c.opts.Split.Replaying() && isCode(err, stats.NotDone):
-		err = c.missingSamplesError(err)
+		err = checker.interruptedError(cause)
+	case checker.opts.Split.Replaying() && isCode(err, stats.NotDone):
+		err = checker.missingSamplesError(err)
 	case err != nil && !isCode(err, stats.Truncated):
 		return err
 	}
 	if statistics.Count() == 0 {
 		return err
 	}
-	c.result.Accuracy = result.Probable
-	c.result.Confidence = c.plan.Confidence()
-	interval := c.soundInterval(statistics, err != nil)
-	if c.objective.Query() {
-		c.setEstimate(outcome)
+	checker.result.Accuracy = result.Probable
+	checker.result.Confidence = checker.plan.Confidence()
+	interval := checker.soundInterval(statistics, err != nil)
+	if checker.objective.Query() {
+		checker.setEstimate(outcome)
 		if err != nil { // too few samples: how many there are can depend on their rewards, so bounds of quantiles could be false
 			return err
 		}
-		return c.setQuantiles()
+		return checker.setQuantiles()
 	}
-	isDecided := c.setDecision(outcome, interval)
+	isDecided := checker.setDecision(outcome, interval)
 	if !isDecided && err == nil {
-		return c.impreciseError(outcome)
+		return checker.impreciseError(outcome)
 	}
 	return err
 }
 
 // setDecision sets the truth value of a bounded property if the samples decide it, and reports whether they do. interval is the confidence
 // interval of the mean.
-func (c *checker) setDecision(outcome stats.Outcome, interval stats.Interval) bool {
+func (checker *checker) setDecision(outcome stats.Outcome, interval stats.Interval) bool {
 	if outcome.Decision != stats.Holds && outcome.Decision != stats.Fails {
 		return false
 	}
-	c.result.Value = result.Value{Kind: result.Boolean, Bool: outcome.Decision == stats.Holds}
-	c.warnDecision(outcome, interval)
+	checker.result.Value = result.Value{Kind: result.Boolean, Bool: outcome.Decision == stats.Holds}
+	checker.warnDecision(outcome, interval)
 	return true
 }
 
 // setEstimate sets the value of a query to the estimate.
-func (c *checker) setEstimate(outcome stats.Outcome) {
-	c.result.Value = result.Value{Kind: result.Number, Num: outcome.Mean}
-	if !math.IsInf(outcome.Width, 0) && !c.plan.Valid() { // a valid plan has an interval instead
-		c.result.HalfWidth = &outcome.Width
+func (checker *checker) setEstimate(outcome stats.Outcome) {
+	checker.result.Value = result.Value{Kind: result.Number, Num: outcome.Mean}
+	if !math.IsInf(outcome.Width, 0) && !checker.plan.Valid() { // a valid plan has an interval instead
+		checker.result.HalfWidth = &outcome.Width
 	}
-	c.warnEstimate(outcome)
+	checker.warnEstimate(outcome)
 }
 
 // checkQuantiles returns an error if the options ask for quantiles, and the property is not a query for a reward or the number of samples depends on
 // their outcomes.
-func (c *checker) checkQuantiles() error {
-	if len(c.opts.Quantiles) == 0 {
+func (checker *checker) checkQuantiles() error {
+	if len(checker.opts.Quantiles) == 0 {
 		return nil
 	}
-	if !c.objective.Reward || !c.objective.Query() {
+	if !checker.objective.Reward || !checker.objective.Query() {
 		return errors.New("quantiles are those of a reward: want a property R=? [ ... ]")
 	}
-	if _, isFixed := c.plan.Samples(); !isFixed {
+	if _, isFixed := checker.plan.Samples(); !isFixed {
 		return errors.New("the bounds of quantiles need a number of samples that is fixed before sampling: want --samples")
 	}
 	return nil
 }
 
 // setQuantiles adds the quantiles of the reward that the options ask for to the result, with their bounds.
-func (c *checker) setQuantiles() error {
-	if len(c.opts.Quantiles) == 0 {
+func (checker *checker) setQuantiles() error {
+	if len(checker.opts.Quantiles) == 0 {
 		return nil
 	}
-	quantiles, err := stats.Quantiles(c.allRewards, c.opts.Quantiles, c.rewardBounds(), c.plan.Confidence())
+	quantiles, err := stats.Quantiles(checker.allRewards, checker.opts.Quantiles, checker.rewardBounds(), checker.plan.Confidence())
 	if err != nil {
 		return err
 	}
 	for _, quantile := range quantiles {
-		c.result.Quantiles = append(c.result.Quantiles, result.Quantile{
+		checker.result.Quantiles = append(checker.result.Quantiles, result.Quantile{
 			Level: result.JSONNumber(quantile.Level),
 			Value: result.JSONNumber(quantile.Value), Lower: result.JSONNumber(quantile.Lower), Upper: result.JSONNumber(quantile.Upper),
 			Tail: result.JSONNumber(quantile.Tail), TailLower: result.JSONNumber(quantile.TailLower), TailUpper: result.JSONNumber(quantile.TailUpper),
@@ -362,35 +362,35 @@ func (c *checker) setQuantiles() error {
 
 // soundInterval returns a confidence interval of the mean. If the interval is sound, it becomes the bound of the result. isInterrupted says that the
 // sampling ended before its plan was done.
-func (c *checker) soundInterval(statistics stats.Statistics, isInterrupted bool) stats.Interval {
+func (checker *checker) soundInterval(statistics stats.Statistics, isInterrupted bool) stats.Interval {
 	// An interruption cuts off long paths, so the number of samples depends on the lengths of paths.
-	isSequential := c.plan.Sequential() || isInterrupted
-	interval, err := c.confidenceInterval(isSequential)
+	isSequential := checker.plan.Sequential() || isInterrupted
+	interval, err := checker.confidenceInterval(isSequential)
 	switch {
 	case err != nil:
-		c.addWarning("no sound interval: %v", err)
+		checker.addWarning("no sound interval: %v", err)
 	case interval.Sound():
-		c.result.Bound = &result.Interval{Lo: interval.Lo, Hi: interval.Hi}
-		c.result.BoundMethod = interval.Method.String()
+		checker.result.Bound = &result.Interval{Lo: interval.Lo, Hi: interval.Hi}
+		checker.result.BoundMethod = interval.Method.String()
 	}
 	return interval
 }
 
 // confidenceInterval returns a confidence interval for the mean of the samples. A sequential interval is valid even if the
 // outcomes determine the number of samples.
-func (c *checker) confidenceInterval(isSequential bool) (stats.Interval, error) {
-	if !c.objective.Reward {
-		return stats.BernoulliInterval(c.successes, c.plan.Confidence(), isSequential)
+func (checker *checker) confidenceInterval(isSequential bool) (stats.Interval, error) {
+	if !checker.objective.Reward {
+		return stats.BernoulliInterval(checker.successes, checker.plan.Confidence(), isSequential)
 	}
-	return stats.RewardInterval(c.rewards, c.rewardBounds(), c.plan.Confidence(), isSequential)
+	return stats.RewardInterval(checker.rewards, checker.rewardBounds(), checker.plan.Confidence(), isSequential)
 }
 
 // rewardBounds returns the bounds of the reward of a path that the options state; nil for none.
-func (c *checker) rewardBounds() *stats.Bounds {
-	if c.opts.MaxReward == 0 {
+func (checker *checker) rewardBounds() *stats.Bounds {
+	if checker.opts.MaxReward == 0 {
 		return nil
 	}
-	return &stats.Bounds{Lo: 0, Hi: c.opts.MaxReward}
+	return &stats.Bounds{Lo: 0, Hi: checker.opts.MaxReward}
 }
 
 // methodName returns the name of a method in verdicts.
@@ -424,6 +424,6 @@ func (lengths *stepStats) summary() *result.Steps {
 	return &result.Steps{Min: lengths.minSteps, Max: lengths.maxSteps, Mean: float64(lengths.totalSteps) / float64(lengths.numPaths)}
 }
 
-func (c *checker) addWarning(format string, args ...any) {
-	c.result.Warnings = append(c.result.Warnings, fmt.Sprintf(format, args...))
+func (checker *checker) addWarning(format string, args ...any) {
+	checker.result.Warnings = append(checker.result.Warnings, fmt.Sprintf(format, args...))
 }

@@ -59,16 +59,16 @@ func statsClass(code stats.Code) result.Class {
 }
 
 // failedPathError returns the error for a sample whose path has no value: it was too long, ended in a deadlock, or an evaluation failed.
-func (c *checker) failedPathError() error {
-	sample := fmt.Sprintf("sample %d of seed %d", c.result.Samples, c.opts.Seed)
-	if finished := c.result.Samples; finished > 0 {
-		sample += fmt.Sprintf("; %s had finished with mean %v", noun.Count(finished, "sample"), c.result.Estimate)
+func (checker *checker) failedPathError() error {
+	sample := fmt.Sprintf("sample %d of seed %d", checker.result.Samples, checker.opts.Seed)
+	if finished := checker.result.Samples; finished > 0 {
+		sample += fmt.Sprintf("; %s had finished with mean %v", noun.Count(finished, "sample"), checker.result.Estimate)
 	}
-	outcome := c.failedOutcome
+	outcome := checker.failedOutcome
 	if outcome.Status == compile.Undecided {
-		return &result.Failure{Class: result.PathLength, File: c.property.File, Pos: c.property.Pos, Message: c.undecidedMessage(outcome.Steps, sample)}
+		return &result.Failure{Class: result.PathLength, File: checker.property.File, Pos: checker.property.Pos, Message: checker.undecidedMessage(outcome.Steps, sample)}
 	}
-	failure := Failure(outcome.Err, c.property.File, c.property.Pos)
+	failure := Failure(outcome.Err, checker.property.File, checker.property.Pos)
 	if outcome.Status == compile.Deadlocked {
 		failure.Class = result.Deadlock
 	}
@@ -77,27 +77,27 @@ func (c *checker) failedPathError() error {
 }
 
 // undecidedMessage explains why a path was not decided after the given number of steps.
-func (c *checker) undecidedMessage(steps int64, sample string) string {
-	if steps < c.opts.MaxPath {
+func (checker *checker) undecidedMessage(steps int64, sample string) string {
+	if steps < checker.opts.MaxPath {
 		return fmt.Sprintf("a path is in a deadlock after %s and never reaches the target of the reward (%s)", noun.Count(steps, "step"), sample)
 	}
 	return fmt.Sprintf("a path was not decided after %s (%s): want more with --max-path (PRISM: -simpathlen)", noun.Count(steps, "step"), sample)
 }
 
 // interruptedError returns the error of a check that the end of its context interrupted. The message has the number of samples.
-func (c *checker) interruptedError(cause error) error {
-	failure := Failure(cause, c.property.File, c.property.Pos)
-	failure.Message += fmt.Sprintf(" after %s", noun.Count(c.result.Samples, "sample"))
-	if numSamples, isFixed := c.plan.Samples(); isFixed {
+func (checker *checker) interruptedError(cause error) error {
+	failure := Failure(cause, checker.property.File, checker.property.Pos)
+	failure.Message += fmt.Sprintf(" after %s", noun.Count(checker.result.Samples, "sample"))
+	if numSamples, isFixed := checker.plan.Samples(); isFixed {
 		failure.Message += fmt.Sprintf(" of %d", numSamples)
 	}
 	return failure
 }
 
 // impreciseError returns the error for an estimate too close to the bound of the property.
-func (c *checker) impreciseError(outcome stats.Outcome) error {
+func (checker *checker) impreciseError(outcome stats.Outcome) error {
 	return &result.Failure{
-		Class: result.NonConverge, File: c.property.File, Pos: c.property.Pos,
-		Message: fmt.Sprintf("not precise enough to decide: the estimate %v with half-width %v is too close to the bound %v; want more samples", outcome.Mean, outcome.Width, c.objective.Bound),
+		Class: result.NonConverge, File: checker.property.File, Pos: checker.property.Pos,
+		Message: fmt.Sprintf("not precise enough to decide: the estimate %v with half-width %v is too close to the bound %v; want more samples", outcome.Mean, outcome.Width, checker.objective.Bound),
 	}
 }

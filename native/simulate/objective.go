@@ -36,7 +36,7 @@ type Objective struct {
 }
 
 // Query reports whether the value itself is asked for (=?).
-func (o *Objective) Query() bool { return o.Rel == syntax.OpNone }
+func (objective *Objective) Query() bool { return objective.Rel == syntax.OpNone }
 
 // NewObjective translates a property to the quantity that is measured on each path.
 // The property is a P or R operator with one temporal operator over state formulas, C<=t or I=t.

@@ -128,33 +128,33 @@ func Walk(ctx context.Context, source Source, opts PathOptions) *Path {
 
 // Visits draws the path and yields its states in order. It stores no states, because a path may have billions
 // of steps.
-func (p *Path) Visits() iter.Seq[*Visit] {
+func (path *Path) Visits() iter.Seq[*Visit] {
 	return func(yield func(*Visit) bool) {
-		if err := p.drawVisits(yield); err != nil {
-			p.setError(err)
+		if err := path.drawVisits(yield); err != nil {
+			path.setError(err)
 		}
 	}
 }
 
 // drawVisits draws the path and yields a visit for each of its states. It then sets the fields End, Probability and MeanTimes of the path.
-func (p *Path) drawVisits(yield func(*Visit) bool) error {
-	drawer, err := newPathDrawer(p.ctx, p.source, p.opts)
+func (path *Path) drawVisits(yield func(*Visit) bool) error {
+	drawer, err := newPathDrawer(path.ctx, path.source, path.opts)
 	if err != nil {
 		return err
 	}
-	p.End, err = drawer.drawPath(yield)
-	p.Probability.Copy(&drawer.recordProbability)
-	p.MeanTimes = drawer.usesMeanTimes
+	path.End, err = drawer.drawPath(yield)
+	path.Probability.Copy(&drawer.recordProbability)
+	path.MeanTimes = drawer.usesMeanTimes
 	return err
 }
 
 // setError sets the end of a path that could not go on. An error of the context means that the caller ended it.
-func (p *Path) setError(err error) {
-	p.End = AtError
-	if p.ctx.Err() != nil && errors.Is(err, p.ctx.Err()) {
-		p.End = AtRequest
+func (path *Path) setError(err error) {
+	path.End = AtError
+	if path.ctx.Err() != nil && errors.Is(err, path.ctx.Err()) {
+		path.End = AtRequest
 	}
-	p.Err = Failure(err, p.source.Program().File, syntax.Pos{})
+	path.Err = Failure(err, path.source.Program().File, syntax.Pos{})
 }
 
 // pathDrawer draws a path, or replays the steps of a record.

@@ -31,7 +31,7 @@ type recordRow struct {
 }
 
 // Steps returns the number of steps of the record.
-func (r *Record) Steps() int64 { return int64(len(r.rows) - 1) }
+func (record *Record) Steps() int64 { return int64(len(record.rows) - 1) }
 
 // maxRecord limits the number of values of a record.
 const maxRecord = 50_000_000
@@ -246,8 +246,8 @@ func parseValue(variableType sema.Type, text string) (parsed int32, ok bool) {
 }
 
 // initialState returns the initial state of the model that equals the first row of the record. It is an error if there is none.
-func (r *Record) initialState(program *sema.Program, initial [][]int32) ([]int32, error) {
-	first := &r.rows[0]
+func (record *Record) initialState(program *sema.Program, initial [][]int32) ([]int32, error) {
+	first := &record.rows[0]
 	for _, state := range initial {
 		if slices.Equal(state, first.state) {
 			return state, nil
@@ -261,7 +261,7 @@ func (r *Record) initialState(program *sema.Program, initial [][]int32) ([]int32
 	if len(initial) > maxListed {
 		listed = append(listed, "...")
 	}
-	return nil, recordError(r.File, first.line, first.column, "found %s in the first row, want an initial state: %s", compile.StateText(program, first.state), strings.Join(listed, ", "))
+	return nil, recordError(record.File, first.line, first.column, "found %s in the first row, want an initial state: %s", compile.StateText(program, first.state), strings.Join(listed, ", "))
 }
 
 // recordedStep returns the step of the model that leads to the next row of the record, and the index of its transition. It is an error if the

@@ -22,20 +22,20 @@ type sampler struct {
 
 // drawAll draws the samples from firstSample to endSample-1 in parallel, and passes their outcomes to countOutcome in order. It stops early if
 // countOutcome returns false, or if the context ends.
-func (s *sampler) drawAll(ctx context.Context) error {
+func (sampler *sampler) drawAll(ctx context.Context) error {
 	return inorder.Run(ctx, inorder.Jobs[compile.Outcome]{
-		End:     s.endSample - s.firstSample,
-		Workers: s.workers,
-		Start:   s.startWorker,
-		Take:    func(_ int64, outcome *compile.Outcome) bool { return s.countOutcome(outcome) },
-		Tick:    s.reportProgress,
+		End:     sampler.endSample - sampler.firstSample,
+		Workers: sampler.workers,
+		Start:   sampler.startWorker,
+		Take:    func(_ int64, outcome *compile.Outcome) bool { return sampler.countOutcome(outcome) },
+		Tick:    sampler.reportProgress,
 	})
 }
 
 // startWorker returns a worker that draws samples with its own copy of the runner.
-func (s *sampler) startWorker(context.Context) (inorder.Worker[compile.Outcome], error) {
-	runner, err := s.runner.Fork()
-	return drawer{runner, s.seed, s.firstSample}, err
+func (sampler *sampler) startWorker(context.Context) (inorder.Worker[compile.Outcome], error) {
+	runner, err := sampler.runner.Fork()
+	return drawer{runner, sampler.seed, sampler.firstSample}, err
 }
 
 // drawer draws samples in one goroutine; job 0 is the sample base.

@@ -22,52 +22,52 @@ import (
 const smallestBlock = 1000
 
 // sampleStream returns the name of the samples, which identifies them, and how they are divided among the parts of a split check.
-func (c *checker) sampleStream() shard.Stream {
-	if n, isFixed := c.plan.Samples(); isFixed {
-		return shard.Stream{Name: c.opts.Stream, End: n}
+func (checker *checker) sampleStream() shard.Stream {
+	if n, isFixed := checker.plan.Samples(); isFixed {
+		return shard.Stream{Name: checker.opts.Stream, End: n}
 	}
-	parts := int64(c.opts.Split.Part().Count)
+	parts := int64(checker.opts.Split.Part().Count)
 	// The first blocks of all parts have half of the likely number of samples.
-	return shard.Stream{Name: c.opts.Stream, End: math.MaxInt64, Block: max(smallestBlock, c.plan.Likely()/(2*parts))}
+	return shard.Stream{Name: checker.opts.Stream, End: math.MaxInt64, Block: max(smallestBlock, checker.plan.Likely()/(2*parts))}
 }
 
 // recordsOnlySummary reports whether a part records only the sum of its samples. Otherwise it records each sample, because the order of the samples
 // matters.
-func (c *checker) recordsOnlySummary() bool {
-	_, isFixed := c.plan.Samples()
-	return isFixed && !c.objective.Reward
+func (checker *checker) recordsOnlySummary() bool {
+	_, isFixed := checker.plan.Samples()
+	return isFixed && !checker.objective.Reward
 }
 
 // recordPieces draws the samples of one process of a check that several processes share. For each piece of consecutive samples it records a summary,
 // or a log with the outcome of every sample.
-func (c *checker) recordPieces(ctx context.Context, s *sampler) error {
-	return c.opts.Split.Do(ctx, c.sampleStream(), func(piece *shard.Piece) (err error) {
+func (checker *checker) recordPieces(ctx context.Context, s *sampler) error {
+	return checker.opts.Split.Do(ctx, checker.sampleStream(), func(piece *shard.Piece) (err error) {
 		s.firstSample, s.endSample = piece.First, piece.End
-		if c.recordsOnlySummary() {
-			piece.Data, err = c.recordSummary(ctx, s)
+		if checker.recordsOnlySummary() {
+			piece.Data, err = checker.recordSummary(ctx, s)
 		} else {
-			piece.Data, err = c.recordLog(ctx, s)
+			piece.Data, err = checker.recordLog(ctx, s)
 		}
-		piece.Mean = c.finiteMean()
+		piece.Mean = checker.finiteMean()
 		return err
 	})
 }
 
 // recordSummary draws samples and returns their summary.
-func (c *checker) recordSummary(ctx context.Context, s *sampler) ([]byte, error) {
+func (checker *checker) recordSummary(ctx context.Context, s *sampler) ([]byte, error) {
 	if err := s.drawAll(ctx); err != nil {
 		return nil, err
 	}
-	return json.Marshal(c.newSummary())
+	return json.Marshal(checker.newSummary())
 }
 
 // recordLog draws the samples of a piece, and returns a compressed log of their outcomes.
-func (c *checker) recordLog(ctx context.Context, s *sampler) ([]byte, error) {
-	log := newLog(c.objective.Reward)
+func (checker *checker) recordLog(ctx context.Context, s *sampler) ([]byte, error) {
+	log := newLog(checker.objective.Reward)
 	s.countOutcome = func(outcome *compile.Outcome) bool {
 		log.addOutcome(outcome)
-		c.countOutcome(outcome)
-		return c.failedOutcome == nil
+		checker.countOutcome(outcome)
+		return checker.failedOutcome == nil
 	}
 	if err := s.drawAll(ctx); err != nil {
 		return nil, err
@@ -76,11 +76,11 @@ func (c *checker) recordLog(ctx context.Context, s *sampler) ([]byte, error) {
 }
 
 // finiteMean returns the mean of the samples so far. It returns nil if there are no samples, or if the mean is not finite.
-func (c *checker) finiteMean() *float64 {
-	if c.sampleStatistics().Count() == 0 {
+func (checker *checker) finiteMean() *float64 {
+	if checker.sampleStatistics().Count() == 0 {
 		return nil
 	}
-	mean := c.sampleStatistics().Mean()
+	mean := checker.sampleStatistics().Mean()
 	if math.IsInf(mean, 0) || math.IsNaN(mean) {
 		return nil
 	}
@@ -88,14 +88,14 @@ func (c *checker) finiteMean() *float64 {
 }
 
 // replayPiece counts the recorded samples of a piece. more reports whether further samples are needed.
-func (c *checker) replayPiece(piece *shard.Piece) (more bool, err error) {
+func (checker *checker) replayPiece(piece *shard.Piece) (more bool, err error) {
 	numSamples := piece.End - piece.First
-	if !c.recordsOnlySummary() {
+	if !checker.recordsOnlySummary() {
 		data, err := piece.Load()
 		if err != nil {
 			return false, err
 		}
-		return readLog(data, numSamples, c.objective.Reward, c.countOutcome)
+		return readLog(data, numSamples, checker.objective.Reward, checker.countOutcome)
 	}
 	var summary pieceSummary
 	if err := piece.Decode(&summary); err != nil {
@@ -104,7 +104,7 @@ func (c *checker) replayPiece(piece *shard.Piece) (more bool, err error) {
 	if err := summary.validate(numSamples); err != nil {
 		return false, err
 	}
-	return c.addSummary(&summary), nil
+	return checker.addSummary(&summary), nil
 }
 
 // pieceSummary is the sum of samples, and the outcome that ended them, if there is one.
@@ -134,25 +134,25 @@ func failedPathOf(outcome *compile.Outcome) *failedPath {
 }
 
 // outcome converts the record of a path without a value to the outcome of a sample. It is an error if the fields of the record contradict each other.
-func (f *failedPath) outcome() (*compile.Outcome, error) {
-	hasValue := f.Status == compile.True || f.Status == compile.False
-	isKnown := f.Status <= compile.Failed
-	needsError := f.Status == compile.Failed || f.Status == compile.Deadlocked
-	hasError := f.Err != nil
-	if hasValue || !isKnown || f.Steps < 0 || needsError != hasError {
-		return nil, fmt.Errorf("found an invalid failed path: %+v", *f)
+func (failed *failedPath) outcome() (*compile.Outcome, error) {
+	hasValue := failed.Status == compile.True || failed.Status == compile.False
+	isKnown := failed.Status <= compile.Failed
+	needsError := failed.Status == compile.Failed || failed.Status == compile.Deadlocked
+	hasError := failed.Err != nil
+	if hasValue || !isKnown || failed.Steps < 0 || needsError != hasError {
+		return nil, fmt.Errorf("found an invalid failed path: %+v", *failed)
 	}
-	return &compile.Outcome{Status: f.Status, Steps: f.Steps, Nondet: f.Nondet, Overlap: f.Overlap, Err: f.Err}, nil
+	return &compile.Outcome{Status: failed.Status, Steps: failed.Steps, Nondet: failed.Nondet, Overlap: failed.Overlap, Err: failed.Err}, nil
 }
 
 // newSummary returns the counts of the samples so far, for the record of a piece.
-func (c *checker) newSummary() *pieceSummary {
+func (checker *checker) newSummary() *pieceSummary {
 	counts := &pieceSummary{
-		Samples: c.successes.N, Successes: c.successes.K, Nondet: c.result.Nondet, Overlap: c.result.Overlap,
-		Steps: c.pathLengths.totalSteps, MinSteps: c.pathLengths.minSteps, MaxSteps: c.pathLengths.maxSteps,
+		Samples: checker.successes.N, Successes: checker.successes.K, Nondet: checker.result.Nondet, Overlap: checker.result.Overlap,
+		Steps: checker.pathLengths.totalSteps, MinSteps: checker.pathLengths.minSteps, MaxSteps: checker.pathLengths.maxSteps,
 	}
-	if c.failedOutcome != nil {
-		counts.Failed = failedPathOf(c.failedOutcome)
+	if checker.failedOutcome != nil {
+		counts.Failed = failedPathOf(checker.failedOutcome)
 	}
 	return counts
 }
@@ -197,15 +197,15 @@ func (summary *pieceSummary) hasValidSteps() bool {
 }
 
 // addSummary adds the counts of a piece to the counts of the check. It reports whether more samples are needed.
-func (c *checker) addSummary(summary *pieceSummary) bool {
-	c.successes.Merge(stats.Bernoulli{N: summary.Samples, K: summary.Successes})
-	c.pathLengths.merge(stepStats{summary.Samples, summary.Steps, summary.MinSteps, summary.MaxSteps})
-	c.result.Nondet += summary.Nondet
-	c.result.Overlap += summary.Overlap
+func (checker *checker) addSummary(summary *pieceSummary) bool {
+	checker.successes.Merge(stats.Bernoulli{N: summary.Samples, K: summary.Successes})
+	checker.pathLengths.merge(stepStats{summary.Samples, summary.Steps, summary.MinSteps, summary.MaxSteps})
+	checker.result.Nondet += summary.Nondet
+	checker.result.Overlap += summary.Overlap
 	if summary.Failed != nil {
-		c.failedOutcome, _ = summary.Failed.outcome() // validate has checked it
+		checker.failedOutcome, _ = summary.Failed.outcome() // validate has checked it
 	}
-	return c.failedOutcome == nil
+	return checker.failedOutcome == nil
 }
 
 // merge adds the lengths of other paths to the statistics.
@@ -353,16 +353,16 @@ func newOutcome(flags byte, steps int64) *compile.Outcome {
 
 // missingSamplesError returns the error of a split check that has too few samples. If parts are missing, the error names them. Otherwise it requests
 // more samples from all parts, and returns planError, the error of the sampling plan.
-func (c *checker) missingSamplesError(planError error) error {
-	split := c.opts.Split
+func (checker *checker) missingSamplesError(planError error) error {
+	split := checker.opts.Split
 	parts := split.Absent()
 	if len(parts) == 0 {
-		split.Want(c.sampleStream(), c.plan.Forecast(c.sampleStatistics()))
+		split.Want(checker.sampleStream(), checker.plan.Forecast(checker.sampleStatistics()))
 		return planError
 	}
-	found := noun.Count(c.result.Samples, "sample")
-	if numSamples, isFixed := c.plan.Samples(); isFixed {
-		found = fmt.Sprintf("%d of %s", c.result.Samples, noun.Count(numSamples, "sample"))
+	found := noun.Count(checker.result.Samples, "sample")
+	if numSamples, isFixed := checker.plan.Samples(); isFixed {
+		found = fmt.Sprintf("%d of %s", checker.result.Samples, noun.Count(numSamples, "sample"))
 	}
 	return &result.Failure{Class: result.Interrupted, Message: fmt.Sprintf("from %s: %s", found, shard.Missing(parts))}
 }

@@ -40,15 +40,15 @@ func NewStepper(ctx context.Context, source Source, seed uint64) (*Stepper, erro
 }
 
 // Current returns the last state of the path and the step that led to it.
-func (s *Stepper) Current() *Visit { return &s.visits[len(s.visits)-1] }
+func (stepper *Stepper) Current() *Visit { return &stepper.visits[len(stepper.visits)-1] }
 
 // maxOptions is the largest number of transitions of an unlisted choice that Options returns.
 const maxOptions = 100
 
 // Options returns the transitions that are possible in the current state, but only the first 100 of a choice with more than 256 combinations of
 // updates. total is the number of all transitions; in a deadlock it is 0. The error is a *result.Failure.
-func (s *Stepper) Options() (options []Option, total *big.Int, err error) {
-	choices, err := s.currentChoices()
+func (stepper *Stepper) Options() (options []Option, total *big.Int, err error) {
+	choices, err := stepper.currentChoices()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -56,12 +56,12 @@ func (s *Stepper) Options() (options []Option, total *big.Int, err error) {
 	for i := range choices.List {
 		numTransitions, err := choices.List[i].ListFirst(maxOptions)
 		if err != nil {
-			return nil, nil, Failure(err, s.drawer.source.Program().File, syntax.Pos{})
+			return nil, nil, Failure(err, stepper.drawer.source.Program().File, syntax.Pos{})
 		}
 		total.Add(total, numTransitions)
-		modules := s.moduleNames(&choices.List[i])
+		modules := stepper.moduleNames(&choices.List[i])
 		for j := range choices.List[i].Transitions {
-			option := s.newOption(choices, i, j)
+			option := stepper.newOption(choices, i, j)
 			option.Modules = modules
 			options = append(options, option)
 		}
@@ -70,71 +70,71 @@ func (s *Stepper) Options() (options []Option, total *big.Int, err error) {
 }
 
 // moduleNames returns the names of the modules whose commands make a choice.
-func (s *Stepper) moduleNames(choice *compile.Choice) []string {
+func (stepper *Stepper) moduleNames(choice *compile.Choice) []string {
 	var names []string
 	for _, command := range choice.Commands {
-		names = append(names, s.drawer.source.Program().Modules[command.Module].Name)
+		names = append(names, stepper.drawer.source.Program().Modules[command.Module].Name)
 	}
 	return names
 }
 
 // newOption describes a transition. choice and transition are the index of a choice and of a transition of this choice. The caller sets the
 // modules.
-func (s *Stepper) newOption(choices *compile.Choices, choice, transition int) Option {
+func (stepper *Stepper) newOption(choices *compile.Choices, choice, transition int) Option {
 	selected := &choices.List[choice].Transitions[transition]
-	step := Step{Choice: choice, Choices: len(choices.List), Probability: s.drawer.normalisedWeight(choices, selected.Weight)}
-	step.Action, step.Module = s.drawer.source.Action(choice, transition)
+	step := Step{Choice: choice, Choices: len(choices.List), Probability: stepper.drawer.normalisedWeight(choices, selected.Weight)}
+	step.Action, step.Module = stepper.drawer.source.Action(choice, transition)
 	return Option{
-		Action: ActionText(s.drawer.source.Program(), &step), Probability: step.Probability,
+		Action: ActionText(stepper.drawer.source.Program(), &step), Probability: step.Probability,
 		Target: slices.Clone(selected.Target), step: step, transition: transition,
 	}
 }
 
 // Take appends the step of an option to the path. The option must be one of the current state. In a model with continuous time, Take draws how long
 // the path stays in the current state.
-func (s *Stepper) Take(option *Option) error {
+func (stepper *Stepper) Take(option *Option) error {
 	step := option.step
-	if s.drawer.source.Program().Timed() {
-		choices, err := s.currentChoices()
+	if stepper.drawer.source.Program().Timed() {
+		choices, err := stepper.currentChoices()
 		if err != nil {
 			return err
 		}
-		mean, err := s.drawer.meanSojourn(s.Current().State, choices)
+		mean, err := stepper.drawer.meanSojourn(stepper.Current().State, choices)
 		if err != nil {
 			return err
 		}
-		step.Time = s.rng.ExpFloat64() * mean
+		step.Time = stepper.rng.ExpFloat64() * mean
 	}
-	s.appendStep(&step, option.Target)
+	stepper.appendStep(&step, option.Target)
 	return nil
 }
 
 // Random draws a step and appends it to the path. ok is false in a deadlock.
-func (s *Stepper) Random() (ok bool, err error) {
-	choices, err := s.currentChoices()
+func (stepper *Stepper) Random() (ok bool, err error) {
+	choices, err := stepper.currentChoices()
 	if err != nil || choices.Deadlock() {
 		return false, err
 	}
-	step, transition, err := s.drawer.randomStep(s.Current().State, choices, s.rng)
+	step, transition, err := stepper.drawer.randomStep(stepper.Current().State, choices, stepper.rng)
 	if err != nil {
 		return false, err
 	}
-	s.appendStep(step, choices.List[step.Choice].Transitions[transition].Target)
+	stepper.appendStep(step, choices.List[step.Choice].Transitions[transition].Target)
 	return true, nil
 }
 
 // JumpTo makes the state with the given number the last state of the path. It removes later states, or appends random steps. In a deadlock it
 // stops before that number.
-func (s *Stepper) JumpTo(number int) error {
-	if number < len(s.visits) {
-		s.visits = s.visits[:number+1]
+func (stepper *Stepper) JumpTo(number int) error {
+	if number < len(stepper.visits) {
+		stepper.visits = stepper.visits[:number+1]
 		return nil
 	}
-	for len(s.visits) <= number {
-		if err := s.drawer.ctx.Err(); err != nil {
+	for len(stepper.visits) <= number {
+		if err := stepper.drawer.ctx.Err(); err != nil {
 			return err
 		}
-		if more, err := s.Random(); err != nil || !more {
+		if more, err := stepper.Random(); err != nil || !more {
 			return err
 		}
 	}
@@ -142,13 +142,13 @@ func (s *Stepper) JumpTo(number int) error {
 }
 
 // Record returns the path up to the current state as a record, so that another path can repeat its steps.
-func (s *Stepper) Record() *Record {
+func (stepper *Stepper) Record() *Record {
 	record := &Record{File: "the path"}
-	for i := range s.visits {
-		visit := &s.visits[i]
+	for i := range stepper.visits {
+		visit := &stepper.visits[i]
 		row := recordRow{line: int32(i + 1), column: 1, time: visit.Time, state: visit.State}
 		if visit.Incoming != nil {
-			row.action, row.probability = ActionText(s.drawer.source.Program(), visit.Incoming), visit.Incoming.Probability
+			row.action, row.probability = ActionText(stepper.drawer.source.Program(), visit.Incoming), visit.Incoming.Probability
 		}
 		record.rows = append(record.rows, row)
 	}
@@ -156,16 +156,16 @@ func (s *Stepper) Record() *Record {
 }
 
 // currentChoices returns the choices of the current state.
-func (s *Stepper) currentChoices() (*compile.Choices, error) {
-	choices, err := s.drawer.source.Expand(s.Current().State)
+func (stepper *Stepper) currentChoices() (*compile.Choices, error) {
+	choices, err := stepper.drawer.source.Expand(stepper.Current().State)
 	if err != nil {
-		return nil, Failure(err, s.drawer.source.Program().File, syntax.Pos{})
+		return nil, Failure(err, stepper.drawer.source.Program().File, syntax.Pos{})
 	}
 	return choices, nil
 }
 
 // appendStep adds a step and the state that it leads to.
-func (s *Stepper) appendStep(step *Step, target []int32) {
-	current := s.Current()
-	s.visits = append(s.visits, Visit{Number: current.Number + 1, Time: current.Time + step.Time, State: slices.Clone(target), Incoming: step})
+func (stepper *Stepper) appendStep(step *Step, target []int32) {
+	current := stepper.Current()
+	stepper.visits = append(stepper.visits, Visit{Number: current.Number + 1, Time: current.Time + step.Time, State: slices.Clone(target), Incoming: step})
 }

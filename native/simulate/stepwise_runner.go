@@ -65,33 +65,33 @@ type stateFunctions struct {
 	err         error
 }
 
-// CompileBool implements compile.StateCompiler. An error of the returned function is stored in f.err.
-func (f *stateFunctions) CompileBool(expr sema.Expr) (func([]int32) bool, error) {
-	evaluator, err := f.model.Evaluator(expr)
+// CompileBool implements compile.StateCompiler. An error of the returned function is stored in functions.err.
+func (functions *stateFunctions) CompileBool(expr sema.Expr) (func([]int32) bool, error) {
+	evaluator, err := functions.model.Evaluator(expr)
 	if err != nil {
 		return nil, err
 	}
 	return func(state []int32) bool {
 		holds, err := evaluator.Bool(state)
-		if err != nil && f.err == nil {
-			f.err = err
+		if err != nil && functions.err == nil {
+			functions.err = err
 		}
 		return holds
 	}, nil
 }
 
 // CompileRewards implements compile.StateCompiler. moveReward ignores its arguments: it returns the reward of the last step. An error of stateReward is
-// stored in f.err.
-func (f *stateFunctions) CompileRewards(structure int) (stateReward func([]int32) float64, moveReward func([]int32, int) float64, err error) {
+// stored in functions.err.
+func (functions *stateFunctions) CompileRewards(structure int) (stateReward func([]int32) float64, moveReward func([]int32, int) float64, err error) {
 	stateReward = func(state []int32) float64 {
-		rewards, err := f.drawer.stateRewards(state)
+		rewards, err := functions.drawer.stateRewards(state)
 		if err != nil {
-			f.err = cmp.Or(f.err, err)
+			functions.err = cmp.Or(functions.err, err)
 			return 0
 		}
 		return rewards[structure]
 	}
-	return stateReward, func([]int32, int) float64 { return f.lastRewards[structure] }, nil
+	return stateReward, func([]int32, int) float64 { return functions.lastRewards[structure] }, nil
 }
 
 // Close implements compile.Runner.

@@ -71,112 +71,112 @@ type tableWriter struct {
 
 // writeVisit writes the row of a state, and the heading before the first row. If only changes are shown, it skips a state whose row would equal
 // the last row.
-func (t *tableWriter) writeVisit(visit *Visit) error {
-	if t.lastShownVisit == nil {
-		if err := t.writeHeading(); err != nil {
+func (table *tableWriter) writeVisit(visit *Visit) error {
+	if table.lastShownVisit == nil {
+		if err := table.writeHeading(); err != nil {
 			return err
 		}
-		t.lastShownVisit = &Visit{}
-	} else if t.opts.Changes && !t.hasChanged(t.lastShownVisit, visit) {
+		table.lastShownVisit = &Visit{}
+	} else if table.opts.Changes && !table.hasChanged(table.lastShownVisit, visit) {
 		return nil
 	}
-	t.lastShownVisit.State = append(t.lastShownVisit.State[:0], visit.State...)
-	t.lastShownVisit.Rewards = visit.Rewards
-	return t.writeRow(visit)
+	table.lastShownVisit.State = append(table.lastShownVisit.State[:0], visit.State...)
+	table.lastShownVisit.Rewards = visit.Rewards
+	return table.writeRow(visit)
 }
 
 // writeCell writes one column. The writer keeps an error until the end of the line.
-func (t *tableWriter) writeCell(text string) {
-	if t.hasCells {
-		t.writer.WriteString(t.opts.Separator)
+func (table *tableWriter) writeCell(text string) {
+	if table.hasCells {
+		table.writer.WriteString(table.opts.Separator)
 	}
-	t.writer.WriteString(text)
-	t.hasCells = true
+	table.writer.WriteString(text)
+	table.hasCells = true
 }
 
 // endLine ends the line, and returns the first error of the writer.
-func (t *tableWriter) endLine() error {
-	t.hasCells = false
-	return t.writer.WriteByte('\n')
+func (table *tableWriter) endLine() error {
+	table.hasCells = false
+	return table.writer.WriteByte('\n')
 }
 
-func (t *tableWriter) isTimed() bool { return t.program.Timed() }
+func (table *tableWriter) isTimed() bool { return table.program.Timed() }
 
 // writeHeading writes a line with the names of the columns.
-func (t *tableWriter) writeHeading() error {
-	t.writeCell("action")
-	if t.opts.Probs {
-		t.writeCell("probability")
+func (table *tableWriter) writeHeading() error {
+	table.writeCell("action")
+	if table.opts.Probs {
+		table.writeCell("probability")
 	}
-	t.writeCell("step")
-	if t.isTimed() {
-		t.writeCell("time")
+	table.writeCell("step")
+	if table.isTimed() {
+		table.writeCell("time")
 	}
-	for _, slot := range t.opts.Vars {
-		t.writeCell(t.program.Vars[slot].Name)
+	for _, slot := range table.opts.Vars {
+		table.writeCell(table.program.Vars[slot].Name)
 	}
-	if t.opts.Rewards {
-		t.writeRewardNames()
+	if table.opts.Rewards {
+		table.writeRewardNames()
 	}
-	return t.endLine()
+	return table.endLine()
 }
 
 // writeRewardNames writes the names of the reward columns: two for each structure. With several structures the names have numbers.
-func (t *tableWriter) writeRewardNames() {
-	for i := range t.program.Rewards {
+func (table *tableWriter) writeRewardNames() {
+	for i := range table.program.Rewards {
 		number := ""
-		if len(t.program.Rewards) > 1 {
+		if len(table.program.Rewards) > 1 {
 			number = strconv.Itoa(i + 1)
 		}
-		t.writeCell("state_reward" + number)
-		t.writeCell("transition_reward" + number)
+		table.writeCell("state_reward" + number)
+		table.writeCell("transition_reward" + number)
 	}
 }
 
 // writeRow writes the row of a state: the step that led to it, the values of the variables, and the rewards.
-func (t *tableWriter) writeRow(visit *Visit) error {
+func (table *tableWriter) writeRow(visit *Visit) error {
 	action, probability := "-", "-"
 	if visit.Incoming != nil {
-		action, probability = ActionText(t.program, visit.Incoming), numberText(visit.Incoming.Probability)
+		action, probability = ActionText(table.program, visit.Incoming), numberText(visit.Incoming.Probability)
 	}
-	t.writeCell(action)
-	if t.opts.Probs {
-		t.writeCell(probability)
+	table.writeCell(action)
+	if table.opts.Probs {
+		table.writeCell(probability)
 	}
-	t.writeCell(strconv.FormatInt(visit.Number, 10))
-	if t.isTimed() {
-		t.writeCell(numberText(visit.Time))
+	table.writeCell(strconv.FormatInt(visit.Number, 10))
+	if table.isTimed() {
+		table.writeCell(numberText(visit.Time))
 	}
-	for _, slot := range t.opts.Vars {
-		t.writeCell(valueText(t.program.Vars[slot].Type, visit.State[slot]))
+	for _, slot := range table.opts.Vars {
+		table.writeCell(valueText(table.program.Vars[slot].Type, visit.State[slot]))
 	}
-	t.writeRewards(visit)
-	return t.endLine()
+	table.writeRewards(visit)
+	return table.endLine()
 }
 
 // writeRewards writes the rewards of a state and of the step that leaves it. "?" stands for the unknown reward of a missing step.
-func (t *tableWriter) writeRewards(visit *Visit) {
-	if !t.opts.Rewards {
+func (table *tableWriter) writeRewards(visit *Visit) {
+	if !table.opts.Rewards {
 		return
 	}
 	for i, reward := range visit.Rewards {
-		t.writeCell(numberText(reward))
+		table.writeCell(numberText(reward))
 		if visit.Outgoing != nil {
-			t.writeCell(numberText(visit.Outgoing.Rewards[i]))
+			table.writeCell(numberText(visit.Outgoing.Rewards[i]))
 		} else {
-			t.writeCell("?")
+			table.writeCell("?")
 		}
 	}
 }
 
 // hasChanged reports whether two states have different values in a column that is shown.
-func (t *tableWriter) hasChanged(left, right *Visit) bool {
-	for _, slot := range t.opts.Vars {
+func (table *tableWriter) hasChanged(left, right *Visit) bool {
+	for _, slot := range table.opts.Vars {
 		if left.State[slot] != right.State[slot] {
 			return true
 		}
 	}
-	return t.opts.Rewards && !slices.Equal(left.Rewards, right.Rewards)
+	return table.opts.Rewards && !slices.Equal(left.Rewards, right.Rewards)
 }
 
 // numberText formats a number as Java and PRISM do.

@@ -11,35 +11,35 @@ import (
 )
 
 // warnParameters adds the warnings of the sampling plan about its parameters, and a warning if several commands of a DTMC were enabled at once.
-func (c *checker) warnParameters() {
-	for _, warning := range c.plan.Warnings() {
-		c.addWarning("%s", warning)
+func (checker *checker) warnParameters() {
+	for _, warning := range checker.plan.Warnings() {
+		checker.addWarning("%s", warning)
 	}
-	if c.property.Program.Type == syntax.DTMC && c.result.Overlap > 0 {
-		c.addWarning("several commands were enabled at once on %d of %d sampled paths of a DTMC: one was drawn, each with the same probability, as PRISM does without saying so", c.result.Overlap, c.result.Samples)
+	if checker.property.Program.Type == syntax.DTMC && checker.result.Overlap > 0 {
+		checker.addWarning("several commands were enabled at once on %d of %d sampled paths of a DTMC: one was drawn, each with the same probability, as PRISM does without saying so", checker.result.Overlap, checker.result.Samples)
 	}
 }
 
 // warnResolution adds a warning if choices were made at random and the property asks about other schedulers than the uniform one.
-func (c *checker) warnResolution() {
-	isDTMC := c.property.Program.Type == syntax.DTMC // its commands are selected uniformly by definition
-	if c.result.Resolution != result.Uniform || isDTMC {
+func (checker *checker) warnResolution() {
+	isDTMC := checker.property.Program.Type == syntax.DTMC // its commands are selected uniformly by definition
+	if checker.result.Resolution != result.Uniform || isDTMC {
 		return
 	}
 	operator := "P"
-	if c.objective.Reward {
+	if checker.objective.Reward {
 		operator = "R"
 	}
 	switch {
-	case len(c.objective.Coalition)+len(c.objective.Others) > 0:
-		c.addWarning("<<%s>> asks for a guaranteed value, but every choice was made at random, also the choices of %s: the answer is about random choices only. Give a player a strategy with tilecheck resolve --player, and sample the resulting model",
-			strings.Join(c.objective.Coalition, ","), cmp.Or(strings.Join(c.objective.Others, ", "), "the coalition"))
-	case !c.objective.Query():
-		c.addWarning("%s%s%v is about every scheduler, and the simulator makes every choice at random: the answer is about random choices only", operator, c.objective.Rel, c.objective.Bound)
-	case c.objective.Extremum == syntax.NoExtremum:
-		c.addWarning("%s=?: open choices were made at random, so this is the value of random choices", operator)
+	case len(checker.objective.Coalition)+len(checker.objective.Others) > 0:
+		checker.addWarning("<<%s>> asks for a guaranteed value, but every choice was made at random, also the choices of %s: the answer is about random choices only. Give a player a strategy with tilecheck resolve --player, and sample the resulting model",
+			strings.Join(checker.objective.Coalition, ","), cmp.Or(strings.Join(checker.objective.Others, ", "), "the coalition"))
+	case !checker.objective.Query():
+		checker.addWarning("%s%s%v is about every scheduler, and the simulator makes every choice at random: the answer is about random choices only", operator, checker.objective.Rel, checker.objective.Bound)
+	case checker.objective.Extremum == syntax.NoExtremum:
+		checker.addWarning("%s=?: open choices were made at random, so this is the value of random choices", operator)
 	default:
-		c.addWarning("%s%s=?: open choices were made at random, so this is the value of random choices, not the %s", operator, c.objective.Extremum, extremumNoun(c.objective.Extremum))
+		checker.addWarning("%s%s=?: open choices were made at random, so this is the value of random choices, not the %s", operator, checker.objective.Extremum, extremumNoun(checker.objective.Extremum))
 	}
 }
 
@@ -56,41 +56,41 @@ func extremumNoun(extremum syntax.Extremum) string {
 
 // warnEstimate adds warnings about the half-width that PRISM would print: if it is 0, if its confidence was computed from the samples, or if no
 // sound interval replaces it.
-func (c *checker) warnEstimate(outcome stats.Outcome) {
-	c.warnZeroWidth(outcome)
-	if outcome.Confidence != c.result.Confidence {
-		c.addWarning("for +/- %v the samples give a confidence of %.3g only, by PRISM's formula; the interval holds with its own confidence", outcome.Width, outcome.Confidence)
+func (checker *checker) warnEstimate(outcome stats.Outcome) {
+	checker.warnZeroWidth(outcome)
+	if outcome.Confidence != checker.result.Confidence {
+		checker.addWarning("for +/- %v the samples give a confidence of %.3g only, by PRISM's formula; the interval holds with its own confidence", outcome.Width, outcome.Confidence)
 	}
-	if c.objective.Reward && c.result.Bound == nil {
-		c.addWarning("no interval: the half-width of a reward is nominal (PRISM's formula, no guarantee); --max-reward gives a guaranteed interval")
+	if checker.objective.Reward && checker.result.Bound == nil {
+		checker.addWarning("no interval: the half-width of a reward is nominal (PRISM's formula, no guarantee); --max-reward gives a guaranteed interval")
 	}
 }
 
 // warnZeroWidth adds a warning if all samples are equal, because the half-width that PRISM computes from their variance is then 0.
-func (c *checker) warnZeroWidth(outcome stats.Outcome) {
-	usesVariance := outcome.Method != stats.APMC && !c.plan.Valid()
-	if !usesVariance || outcome.N <= 1 || c.sampleStatistics().Variance() != 0 {
+func (checker *checker) warnZeroWidth(outcome stats.Outcome) {
+	usesVariance := outcome.Method != stats.APMC && !checker.plan.Valid()
+	if !usesVariance || outcome.N <= 1 || checker.sampleStatistics().Variance() != 0 {
 		return
 	}
-	if c.result.Bound == nil {
-		c.addWarning("all samples are equal; PRISM's half-width would be 0, which guarantees nothing")
+	if checker.result.Bound == nil {
+		checker.addWarning("all samples are equal; PRISM's half-width would be 0, which guarantees nothing")
 		return
 	}
-	c.addWarning("all samples are equal; PRISM's half-width would be 0, which guarantees nothing: use the interval")
+	checker.addWarning("all samples are equal; PRISM's half-width would be 0, which guarantees nothing: use the interval")
 }
 
 // warnDecision adds a warning about how reliable the truth value of a bounded property is: for SPRT its probability of error, and for other
 // methods whether the sound interval contains the bound.
-func (c *checker) warnDecision(outcome stats.Outcome, interval stats.Interval) {
+func (checker *checker) warnDecision(outcome stats.Outcome, interval stats.Interval) {
 	if outcome.Method == stats.SPRT {
 		decidedBy := ""
-		if interval.Sound() && interval.Contains(c.objective.Bound) {
-			decidedBy = fmt.Sprintf("the test SPRT decided the answer, not the interval, which contains the bound %v; ", c.objective.Bound)
+		if interval.Sound() && interval.Contains(checker.objective.Bound) {
+			decidedBy = fmt.Sprintf("the test SPRT decided the answer, not the interval, which contains the bound %v; ", checker.objective.Bound)
 		}
-		c.addWarning("%sSPRT errs with probability at most %.4g if the value is at least %v away from the bound, and has no error bound if it is nearer", decidedBy, stats.Alpha(outcome.Confidence), outcome.Width)
+		checker.addWarning("%sSPRT errs with probability at most %.4g if the value is at least %v away from the bound, and has no error bound if it is nearer", decidedBy, stats.Alpha(outcome.Confidence), outcome.Width)
 		return
 	}
-	if interval.Sound() && interval.Contains(c.objective.Bound) {
-		c.addWarning("decided by PRISM's nominal half-width: the sound interval contains the bound %v", c.objective.Bound)
+	if interval.Sound() && interval.Contains(checker.objective.Bound) {
+		checker.addWarning("decided by PRISM's nominal half-width: the sound interval contains the bound %v", checker.objective.Bound)
 	}
 }

@@ -79,49 +79,49 @@ func isTrue(expr sema.Expr) bool {
 }
 
 // reset forgets all states except the initial state, which has the number 0.
-func (c *chain) reset() error {
-	c.nodes, c.nodeNumbers = nil, map[string]int32{}
-	_, err := c.nodeNumber(c.initialState)
+func (chain *chain) reset() error {
+	chain.nodes, chain.nodeNumbers = nil, map[string]int32{}
+	_, err := chain.nodeNumber(chain.initialState)
 	return err
 }
 
 // nodeNumber returns the number of the node for a state. It adds a node for a new state.
-func (c *chain) nodeNumber(state []int32) (int32, error) {
-	c.keyBuffer = c.keyBuffer[:0]
+func (chain *chain) nodeNumber(state []int32) (int32, error) {
+	chain.keyBuffer = chain.keyBuffer[:0]
 	for _, value := range state {
-		c.keyBuffer = binary.LittleEndian.AppendUint32(c.keyBuffer, uint32(value))
+		chain.keyBuffer = binary.LittleEndian.AppendUint32(chain.keyBuffer, uint32(value))
 	}
-	if number, ok := c.nodeNumbers[string(c.keyBuffer)]; ok {
+	if number, ok := chain.nodeNumbers[string(chain.keyBuffer)]; ok {
 		return number, nil
 	}
 	newNode := node{state: slices.Clone(state)}
 	var err error
-	if newNode.status, err = c.statusOf(state); err != nil {
+	if newNode.status, err = chain.statusOf(state); err != nil {
 		return 0, err
 	}
-	if c.importance != nil {
-		importance, isPossible := c.importance.valueOf(state)
+	if chain.importance != nil {
+		importance, isPossible := chain.importance.valueOf(state)
 		newNode.importance = importance
 		if !isPossible && newNode.status == undecided {
 			newNode.status = failed
 		}
 	}
-	number := int32(len(c.nodes))
-	c.nodes, c.nodeNumbers[string(c.keyBuffer)] = append(c.nodes, newNode), number
+	number := int32(len(chain.nodes))
+	chain.nodes, chain.nodeNumbers[string(chain.keyBuffer)] = append(chain.nodes, newNode), number
 	return number, nil
 }
 
 // statusOf returns the status of the until formula in a state: reached if the right operand holds, undecided if only the left operand holds, and
 // failed if neither holds.
-func (c *chain) statusOf(state []int32) (status, error) {
-	isTarget, err := c.right.Bool(state)
+func (chain *chain) statusOf(state []int32) (status, error) {
+	isTarget, err := chain.right.Bool(state)
 	if err != nil || isTarget {
 		return reached, err
 	}
-	if c.left == nil {
+	if chain.left == nil {
 		return undecided, nil
 	}
-	leftHolds, err := c.left.Bool(state)
+	leftHolds, err := chain.left.Bool(state)
 	if err != nil || leftHolds {
 		return undecided, err
 	}
@@ -130,14 +130,14 @@ func (c *chain) statusOf(state []int32) (status, error) {
 
 // successors returns the distinct successors of a state, and the weights of the transitions to them. In a CTMC the weights are rates. In other models
 // they are probabilities, and each choice is equally likely.
-func (c *chain) successors(choices *compile.Choices) (successors []int32, weights []float64, err error) {
+func (chain *chain) successors(choices *compile.Choices) (successors []int32, weights []float64, err error) {
 	for i := range choices.List {
 		scale := 1.0
-		if !c.isContinuous {
+		if !chain.isContinuous {
 			scale = 1 / (float64(len(choices.List)) * choices.List[i].TotalWeight())
 		}
 		for _, transition := range choices.List[i].Transitions {
-			target, err := c.nodeNumber(transition.Target)
+			target, err := chain.nodeNumber(transition.Target)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -154,25 +154,25 @@ func (c *chain) successors(choices *compile.Choices) (successors []int32, weight
 
 // expandNode computes the successors of a node and their cumulative probabilities. If the node is absorbing, its status becomes failed, because a
 // path cannot reach the target from there.
-func (c *chain) expandNode(nodeNumber int32) error {
-	choices, err := c.expander.ExpandUpTo(c.nodes[nodeNumber].state, maxListed)
+func (chain *chain) expandNode(nodeNumber int32) error {
+	choices, err := chain.expander.ExpandUpTo(chain.nodes[nodeNumber].state, maxListed)
 	if err != nil {
 		return err
 	}
 	isUnlisted := slices.ContainsFunc(choices.List, func(choice compile.Choice) bool { return choice.Unlisted() })
-	needsSuccessors := !isUnlisted || c.importance == nil // otherwise each step draws its successor from the state itself
+	needsSuccessors := !isUnlisted || chain.importance == nil // otherwise each step draws its successor from the state itself
 	var successors []int32
 	var weights []float64
 	switch {
 	case !isUnlisted:
-		successors, weights, err = c.successors(choices)
+		successors, weights, err = chain.successors(choices)
 	case needsSuccessors:
-		successors, weights, err = c.drawSuccessors(choices)
+		successors, weights, err = chain.drawSuccessors(choices)
 	}
 	if err != nil {
 		return err
 	}
-	current := &c.nodes[nodeNumber] // not earlier: finding successors appends to c.nodes
+	current := &chain.nodes[nodeNumber] // not earlier: finding successors appends to chain.nodes
 	current.isExpanded, current.numChoices, current.isUnlisted = true, len(choices.List), isUnlisted
 	isAbsorbing := len(successors) == 0 || len(successors) == 1 && successors[0] == nodeNumber
 	switch {
@@ -180,24 +180,24 @@ func (c *chain) expandNode(nodeNumber int32) error {
 		current.successors, current.status = successors, failed
 	case needsSuccessors:
 		current.setSuccessors(successors, weights)
-	case c.isContinuous:
-		current.exitRate = c.exitRate(choices)
+	case chain.isContinuous:
+		current.exitRate = chain.exitRate(choices)
 	}
 	return nil
 }
 
 // setSuccessors stores the successors of a node with their cumulative probabilities, which are proportional to the weights. The sum of the weights
 // is the exit rate.
-func (n *node) setSuccessors(successors []int32, weights []float64) {
+func (node *node) setSuccessors(successors []int32, weights []float64) {
 	cumulative := weights
 	for i := 1; i < len(cumulative); i++ {
 		cumulative[i] += cumulative[i-1]
 	}
-	n.exitRate = cumulative[len(cumulative)-1]
+	node.exitRate = cumulative[len(cumulative)-1]
 	for i := range cumulative {
-		cumulative[i] /= n.exitRate
+		cumulative[i] /= node.exitRate
 	}
-	n.successors, n.cumulativeProbabilities = successors, cumulative
+	node.successors, node.cumulativeProbabilities = successors, cumulative
 }
 
 // maxListed is the largest number of combinations of updates of a choice whose successors are listed.
@@ -208,14 +208,14 @@ const numDrawn = 64
 
 // drawSuccessors draws successors of a state that has too many for a list. It returns one successor for each draw, and equal weights, which sum to
 // the exit rate in a CTMC and to 1 in other models.
-func (c *chain) drawSuccessors(choices *compile.Choices) (successors []int32, weights []float64, err error) {
+func (chain *chain) drawSuccessors(choices *compile.Choices) (successors []int32, weights []float64, err error) {
 	total := 1.0
-	if c.isContinuous {
-		total = c.exitRate(choices)
+	if chain.isContinuous {
+		total = chain.exitRate(choices)
 	}
-	random := compile.NewStream(0, uint64(len(c.nodes)))
+	random := compile.NewStream(0, uint64(len(chain.nodes)))
 	for range numDrawn {
-		target, err := c.drawTarget(choices, &random)
+		target, err := chain.drawTarget(choices, &random)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -225,7 +225,7 @@ func (c *chain) drawSuccessors(choices *compile.Choices) (successors []int32, we
 }
 
 // exitRate returns the sum of the rates of all transitions.
-func (c *chain) exitRate(choices *compile.Choices) float64 {
+func (chain *chain) exitRate(choices *compile.Choices) float64 {
 	rate := 0.0
 	for i := range choices.List {
 		rate += choices.List[i].TotalWeight()
@@ -234,21 +234,21 @@ func (c *chain) exitRate(choices *compile.Choices) float64 {
 }
 
 // drawTarget draws a choice and a transition of this choice. It returns the number of the node for the target of the transition.
-func (c *chain) drawTarget(choices *compile.Choices, random *compile.Stream) (int32, error) {
-	choice := c.drawChoice(choices, random)
+func (chain *chain) drawTarget(choices *compile.Choices, random *compile.Stream) (int32, error) {
+	choice := chain.drawChoice(choices, random)
 	transition, err := choice.Draw(random.Unit()*choice.TotalWeight(), random.Unit)
 	if err != nil {
 		return 0, err
 	}
-	return c.nodeNumber(choice.Transitions[transition].Target)
+	return chain.nodeNumber(choice.Transitions[transition].Target)
 }
 
 // drawChoice draws a choice: with a probability proportional to its rate in a CTMC, and uniformly in other models.
-func (c *chain) drawChoice(choices *compile.Choices, random *compile.Stream) *compile.Choice {
-	if !c.isContinuous {
+func (chain *chain) drawChoice(choices *compile.Choices, random *compile.Stream) *compile.Choice {
+	if !chain.isContinuous {
 		return &choices.List[random.Below(uint32(len(choices.List)))]
 	}
-	remainingRate := random.Unit() * c.exitRate(choices)
+	remainingRate := random.Unit() * chain.exitRate(choices)
 	last := len(choices.List) - 1
 	for i := range last {
 		remainingRate -= choices.List[i].TotalWeight()
@@ -260,14 +260,14 @@ func (c *chain) drawChoice(choices *compile.Choices, random *compile.Stream) *co
 }
 
 // drawSuccessor draws a successor of an expanded node by its probability.
-func (c *chain) drawSuccessor(nodeNumber int32, random *compile.Stream) (int32, error) {
-	current := &c.nodes[nodeNumber]
+func (chain *chain) drawSuccessor(nodeNumber int32, random *compile.Stream) (int32, error) {
+	current := &chain.nodes[nodeNumber]
 	if current.isUnlisted {
-		choices, err := c.expander.ExpandUpTo(current.state, maxListed)
+		choices, err := chain.expander.ExpandUpTo(current.state, maxListed)
 		if err != nil {
 			return 0, err
 		}
-		return c.drawTarget(choices, random)
+		return chain.drawTarget(choices, random)
 	}
 	uniform := random.Unit()
 	// The comparison never returns 0. So the search finds the first cumulative probability that is greater than uniform.
@@ -281,9 +281,9 @@ func (c *chain) drawSuccessor(nodeNumber int32, random *compile.Stream) (int32, 
 }
 
 // probability returns the probability of the k-th successor of a node.
-func (n *node) probability(k int) float64 {
+func (node *node) probability(k int) float64 {
 	if k == 0 {
-		return n.cumulativeProbabilities[0]
+		return node.cumulativeProbabilities[0]
 	}
-	return n.cumulativeProbabilities[k] - n.cumulativeProbabilities[k-1]
+	return node.cumulativeProbabilities[k] - node.cumulativeProbabilities[k-1]
 }

@@ -116,51 +116,51 @@ func newGraph(c *chain, function *importance) *graph {
 
 // vertexOf returns the vertex that contains a node of the chain. Nodes with the same key, their values of the importance function's variables, share
 // a vertex. It adds a vertex for a new key.
-func (g *graph) vertexOf(nodeNumber int32) int32 {
-	node := &g.chain.nodes[nodeNumber]
-	key := g.importance.keyOf(node.state)
-	vertex, found := g.vertices[key]
+func (graph *graph) vertexOf(nodeNumber int32) int32 {
+	node := &graph.chain.nodes[nodeNumber]
+	key := graph.importance.keyOf(node.state)
+	vertex, found := graph.vertices[key]
 	if !found {
-		vertex = int32(len(g.keys))
-		g.vertices[key] = vertex
-		g.keys = append(g.keys, key)
-		g.isTarget = append(g.isTarget, false)
-		g.numExpanded = append(g.numExpanded, 0)
-		g.rateSums = append(g.rateSums, 0)
-		g.edges = append(g.edges, map[int32]float64{})
+		vertex = int32(len(graph.keys))
+		graph.vertices[key] = vertex
+		graph.keys = append(graph.keys, key)
+		graph.isTarget = append(graph.isTarget, false)
+		graph.numExpanded = append(graph.numExpanded, 0)
+		graph.rateSums = append(graph.rateSums, 0)
+		graph.edges = append(graph.edges, map[int32]float64{})
 	}
 	if node.status == reached {
-		g.isTarget[vertex] = true
+		graph.isTarget[vertex] = true
 	}
 	return vertex
 }
 
 // explore expands nodes breadth-first, and adds their transitions to the graph. It expands at most perVertex nodes of each vertex, and about
 // limit nodes in total. isComplete is false if it stopped at the limit.
-func (g *graph) explore(ctx context.Context, limit, perVertex int) (isComplete bool, err error) {
+func (graph *graph) explore(ctx context.Context, limit, perVertex int) (isComplete bool, err error) {
 	queue := []int32{0}
 	queued := map[int32]bool{0: true}
 	for next := 0; next < len(queue); next++ {
 		nodeNumber := queue[next]
-		vertex := g.vertexOf(nodeNumber)
-		if g.chain.nodes[nodeNumber].status != undecided || g.numExpanded[vertex] >= perVertex {
+		vertex := graph.vertexOf(nodeNumber)
+		if graph.chain.nodes[nodeNumber].status != undecided || graph.numExpanded[vertex] >= perVertex {
 			continue
 		}
-		if next >= limit || len(g.chain.nodes) > 5*limit {
+		if next >= limit || len(graph.chain.nodes) > 5*limit {
 			return false, nil
 		}
 		if next%1024 == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		g.numExpanded[vertex]++
-		if err := g.chain.expandNode(nodeNumber); err != nil {
+		graph.numExpanded[vertex]++
+		if err := graph.chain.expandNode(nodeNumber); err != nil {
 			return false, err
 		}
-		g.addEdges(nodeNumber, vertex)
-		if g.importance.isComplete && g.chain.nodes[nodeNumber].isUnlisted {
+		graph.addEdges(nodeNumber, vertex)
+		if graph.importance.isComplete && graph.chain.nodes[nodeNumber].isUnlisted {
 			return false, nil // not all successors are known
 		}
-		for _, successor := range g.chain.nodes[nodeNumber].successors {
+		for _, successor := range graph.chain.nodes[nodeNumber].successors {
 			if !queued[successor] {
 				queued[successor] = true
 				queue = append(queue, successor)
@@ -171,27 +171,27 @@ func (g *graph) explore(ctx context.Context, limit, perVertex int) (isComplete b
 }
 
 // addEdges adds the transitions of an expanded node to the edges of its vertex.
-func (g *graph) addEdges(nodeNumber, vertex int32) {
-	expandedNode := &g.chain.nodes[nodeNumber]
-	g.rateSums[vertex] += expandedNode.exitRate
+func (graph *graph) addEdges(nodeNumber, vertex int32) {
+	expandedNode := &graph.chain.nodes[nodeNumber]
+	graph.rateSums[vertex] += expandedNode.exitRate
 	for k, successor := range expandedNode.successors {
-		successorVertex := g.vertexOf(successor)
+		successorVertex := graph.vertexOf(successor)
 		if expandedNode.status == undecided {
-			g.edges[vertex][successorVertex] += expandedNode.probability(k)
+			graph.edges[vertex][successorVertex] += expandedNode.probability(k)
 		}
 	}
 }
 
 // backwardOrder returns the vertices from which a target can be reached, except the targets, in the order of a backward breadth-first search.
-func (g *graph) backwardOrder() []int32 {
-	predecessors := make([][]int32, len(g.keys))
+func (graph *graph) backwardOrder() []int32 {
+	predecessors := make([][]int32, len(graph.keys))
 	var order []int32
-	visited := make([]bool, len(g.keys))
-	for vertex := range g.keys {
-		for successor := range g.edges[vertex] {
+	visited := make([]bool, len(graph.keys))
+	for vertex := range graph.keys {
+		for successor := range graph.edges[vertex] {
 			predecessors[successor] = append(predecessors[successor], int32(vertex))
 		}
-		if g.isTarget[vertex] {
+		if graph.isTarget[vertex] {
 			visited[vertex] = true
 			order = append(order, int32(vertex))
 		}
@@ -210,13 +210,13 @@ func (g *graph) backwardOrder() []int32 {
 
 // survivalProbability approximates the probability that a path leaves a vertex within the time bound: rate / (rate + 1/bound). This is exact for an
 // exponentially distributed time bound with the mean bound.
-func (g *graph) survivalProbability(vertex int32, bound float64) float64 {
+func (graph *graph) survivalProbability(vertex int32, bound float64) float64 {
 	if math.IsInf(bound, 1) {
 		return 1
 	}
 	rate := 1.0
-	if g.chain.isContinuous {
-		rate = g.rateSums[vertex] / float64(g.numExpanded[vertex])
+	if graph.chain.isContinuous {
+		rate = graph.rateSums[vertex] / float64(graph.numExpanded[vertex])
 	}
 	return rate / (rate + 1/bound)
 }
@@ -230,16 +230,16 @@ type equation struct {
 
 // equations returns an equation for each vertex that can reach a target. Self-loops are eliminated: the probabilities are divided by the probability
 // of leaving the vertex.
-func (g *graph) equations(bound float64) []equation {
+func (graph *graph) equations(bound float64) []equation {
 	var equations []equation
-	for _, vertex := range g.backwardOrder() {
-		scale := g.survivalProbability(vertex, bound) / float64(g.numExpanded[vertex])
-		leaveProbability := g.leaveProbability(vertex, bound)
+	for _, vertex := range graph.backwardOrder() {
+		scale := graph.survivalProbability(vertex, bound) / float64(graph.numExpanded[vertex])
+		leaveProbability := graph.leaveProbability(vertex, bound)
 		equation := equation{vertex: vertex}
-		for _, successor := range slices.Sorted(maps.Keys(g.edges[vertex])) {
+		for _, successor := range slices.Sorted(maps.Keys(graph.edges[vertex])) {
 			if successor != vertex {
 				equation.successors = append(equation.successors, successor)
-				equation.factors = append(equation.factors, scale*g.edges[vertex][successor]/leaveProbability)
+				equation.factors = append(equation.factors, scale*graph.edges[vertex][successor]/leaveProbability)
 			}
 		}
 		equations = append(equations, equation)
@@ -249,16 +249,16 @@ func (g *graph) equations(bound float64) []equation {
 
 // leaveProbability returns the probability that the next step from a vertex does not return to it. The path may also end, because of the time
 // bound or in a failed state.
-func (g *graph) leaveProbability(vertex int32, bound float64) float64 {
-	survival, expanded := g.survivalProbability(vertex, bound), float64(g.numExpanded[vertex])
+func (graph *graph) leaveProbability(vertex int32, bound float64) float64 {
+	survival, expanded := graph.survivalProbability(vertex, bound), float64(graph.numExpanded[vertex])
 	// A sum of the other probabilities is more precise than 1 minus the probability of a likely self-loop.
 	exitSum := 0.0
-	for _, successor := range slices.Sorted(maps.Keys(g.edges[vertex])) {
+	for _, successor := range slices.Sorted(maps.Keys(graph.edges[vertex])) {
 		if successor != vertex {
-			exitSum += g.edges[vertex][successor] / expanded
+			exitSum += graph.edges[vertex][successor] / expanded
 		}
 	}
-	failureProbability := max(0, 1-exitSum-g.edges[vertex][vertex]/expanded) // steps from failed states have no edge
+	failureProbability := max(0, 1-exitSum-graph.edges[vertex][vertex]/expanded) // steps from failed states have no edge
 	return max(1-survival+survival*(exitSum+failureProbability), math.SmallestNonzeroFloat64)
 }
 
@@ -266,10 +266,10 @@ func (g *graph) leaveProbability(vertex int32, bound float64) float64 {
 const resolution = 1 << 20
 
 // solveEquations approximates the solution of the equations by Gauss-Seidel sweeps. Targets have the value 1.
-func (g *graph) solveEquations(ctx context.Context, equations []equation) (values []float64, err error) {
+func (graph *graph) solveEquations(ctx context.Context, equations []equation) (values []float64, err error) {
 	const maxSweeps, precision = 300, 0.01
-	values = make([]float64, len(g.keys))
-	for vertex, isTarget := range g.isTarget {
+	values = make([]float64, len(graph.keys))
+	for vertex, isTarget := range graph.isTarget {
 		if isTarget {
 			values[vertex] = 1
 		}
@@ -302,34 +302,34 @@ func gaussSeidelSweep(equations []equation, values []float64) (change float64) {
 
 // computeImportance sets the importance function to the logarithms of approximate probabilities of reaching the target. It is an error if the
 // target cannot be reached from the initial state, or if the probability there underflows.
-func (g *graph) computeImportance(ctx context.Context, bound float64) error {
-	equations := g.equations(bound)
+func (graph *graph) computeImportance(ctx context.Context, bound float64) error {
+	equations := graph.equations(bound)
 	// The values need not be precise: every importance function gives unbiased estimates.
-	values, err := g.solveEquations(ctx, equations)
+	values, err := graph.solveEquations(ctx, equations)
 	if err != nil {
 		return err
 	}
-	if err := g.checkInitial(equations, values, bound); err != nil {
+	if err := graph.checkInitial(equations, values, bound); err != nil {
 		return err
 	}
-	g.importance.importanceByKey = map[string]float64{}
-	for vertex, isTarget := range g.isTarget {
+	graph.importance.importanceByKey = map[string]float64{}
+	for vertex, isTarget := range graph.isTarget {
 		if isTarget {
-			g.importance.setProbability(g.keys[vertex], values[vertex])
+			graph.importance.setProbability(graph.keys[vertex], values[vertex])
 		}
 	}
 	for _, equation := range equations {
-		g.importance.setProbability(g.keys[equation.vertex], values[equation.vertex])
+		graph.importance.setProbability(graph.keys[equation.vertex], values[equation.vertex])
 	}
 	return nil
 }
 
 // checkInitial returns an error if the initial vertex has the value 0. The message says why.
-func (g *graph) checkInitial(equations []equation, values []float64, bound float64) error {
+func (graph *graph) checkInitial(equations []equation, values []float64, bound float64) error {
 	const initial = 0
-	isReachable := g.isTarget[initial] || slices.ContainsFunc(equations, func(equation equation) bool { return equation.vertex == initial })
+	isReachable := graph.isTarget[initial] || slices.ContainsFunc(equations, func(equation equation) bool { return equation.vertex == initial })
 	switch {
-	case g.importance.isComplete && (!isReachable || bound == 0):
+	case graph.importance.isComplete && (!isReachable || bound == 0):
 		return refusalError("the target cannot be reached: its probability is 0, and nothing is left to sample, want --method states")
 	case !isReachable:
 		return refusalError("found no path to the target among the states that were explored, so there is no importance function; want another method, or a property over variables that approach the target step by step")
