@@ -274,18 +274,11 @@ func (e *evaluation) numbersOf(expr sema.Expr) (*numbers, error) {
 func (e *evaluation) operatorNumbers(expr sema.Expr) (*numbers, error) {
 	switch expr := expr.(type) {
 	case *sema.Unary:
-		return e.combineOperands(expr, []sema.Expr{expr.X}, func(operands []number) (number, bool, error) {
-			return operands[0].negated(), true, nil
-		})
+		return e.combineOperands(expr, expr.X)
 	case *sema.Binary:
-		return e.combineOperands(expr, []sema.Expr{expr.X, expr.Y}, func(operands []number) (number, bool, error) {
-			value, ok := applyArithmetic(expr.Op, operands[0], operands[1])
-			return value, ok, nil
-		})
+		return e.combineOperands(expr, expr.X, expr.Y)
 	case *sema.Call:
-		return e.combineOperands(expr, expr.Args, func(operands []number) (number, bool, error) {
-			return applyFunction(expr, operands)
-		})
+		return e.combineOperands(expr, expr.Args...)
 	case *sema.Cond:
 		return e.condNumbers(expr)
 	}
@@ -342,9 +335,9 @@ func (e *evaluation) numbersOfVariablesInDomain(expr sema.Expr, accuracy result.
 	return values, nil
 }
 
-// combineOperands evaluates the operands of an expression, and applies combine to their values in each state of the domain. If combine returns
-// ok=false, because the bounds of the operands are too wide, the error is an *undecidedError.
-func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combine func(operands []number) (value number, ok bool, err error)) (*numbers, error) {
+// combineOperands evaluates the operands of a numeric expression, and applies its operator or function to their values in each state of the domain.
+// The error is an *undecidedError if the bounds of the operands are too wide for a result.
+func (e *evaluation) combineOperands(expr sema.Expr, operands ...sema.Expr) (*numbers, error) {
 	var operandValues []*numbers
 	accuracy := result.Exact
 	for _, operand := range operands {
@@ -361,7 +354,7 @@ func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combi
 		for i, values := range operandValues {
 			valuesInState[i] = values.numberAt(s)
 		}
-		value, ok, err := combine(valuesInState)
+		value, ok, err := applyToOperands(expr, valuesInState)
 		if err != nil {
 			return nil, err
 		}
@@ -371,6 +364,19 @@ func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combi
 		combined.setNumber(s, value)
 	}
 	return combined, nil
+}
+
+// applyToOperands applies the arithmetic operator or the built-in function of an expression to the values of its operands. ok is false if the result
+// has no bounds.
+func applyToOperands(expr sema.Expr, operands []number) (value number, ok bool, err error) {
+	switch expr := expr.(type) {
+	case *sema.Binary:
+		value, ok = applyArithmetic(expr.Op, operands[0], operands[1])
+		return value, ok, nil
+	case *sema.Call:
+		return applyFunction(expr, operands)
+	}
+	return operands[0].negated(), true, nil // *sema.Unary: a minus
 }
 
 // condNumbers evaluates a numeric expression `condition ? then : else`. It evaluates each branch only in the states where the condition selects

@@ -15,40 +15,40 @@ type outcome struct {
 	scheduler *schedulerRequest // nil unless Checker.schedulerRequest asks for a scheduler
 }
 
-// writeOutcome copies an outcome to a verdict, and adds warnings. It stores the values, the scheduler and the beliefs of the outcome in the
-// checker.
-func (checker *Checker) writeOutcome(out *outcome, verdict *result.Verdict) {
-	verdict.Value, verdict.Bound, verdict.Accuracy, verdict.Listings = out.value, out.interval, out.accuracy, out.listings
-	if method := out.boundMethod(); method != "" {
+// writeOutcome copies the outcome of an evaluation to a verdict, with warnings about its width and range. It stores the values, the scheduler and the
+// beliefs of the outcome in the checker.
+func (checker *Checker) writeOutcome(outcome *outcome, verdict *result.Verdict) {
+	verdict.Value, verdict.Bound, verdict.Accuracy, verdict.Listings = outcome.value, outcome.interval, outcome.accuracy, outcome.listings
+	if method := outcome.boundMethod(); method != "" {
 		verdict.BoundMethod = method
 	}
-	verdict.Warnings = append(verdict.Warnings, out.warnings...)
-	mayOverflow := math.Abs(out.value.Num) >= overflow && !math.IsInf(out.value.Num, 0)
+	verdict.Warnings = append(verdict.Warnings, outcome.warnings...)
+	mayOverflow := math.Abs(outcome.value.Num) >= overflow && !math.IsInf(outcome.value.Num, 0)
 	switch wantedWidth := checker.opts.epsilon(); {
-	case out.accuracy == result.Bounded && out.width > wantedWidth:
-		verdict.Warnings = append(verdict.Warnings, out.widthWarning(wantedWidth))
-	case out.accuracy != result.Exact && mayOverflow:
+	case outcome.accuracy == result.Bounded && outcome.width > wantedWidth:
+		verdict.Warnings = append(verdict.Warnings, outcome.widthWarning(wantedWidth))
+	case outcome.accuracy != result.Exact && mayOverflow:
 		verdict.Warnings = append(verdict.Warnings, "the value exceeds the range of float64 numbers, and is wrong; --exact computes it")
 	}
-	checker.lastBeliefs = out.beliefs
-	checker.values = out.values
+	checker.lastBeliefs = outcome.beliefs
+	checker.values = outcome.values
 	if checker.values != nil {
-		checker.values.Accuracy = out.accuracy
+		checker.values.Accuracy = outcome.accuracy
 	}
 	if checker.schedulerRequest != nil {
-		*checker.schedulerRequest = *out.scheduler
+		*checker.schedulerRequest = *outcome.scheduler
 	}
 }
 
 // boundMethod describes how the bounds were computed if the method is unusual: a search of beliefs, or elimination with an extended range of
 // numbers. Otherwise it returns "".
-func (out *outcome) boundMethod() string {
+func (outcome *outcome) boundMethod() string {
 	switch {
-	case out.accuracy != result.Bounded:
+	case outcome.accuracy != result.Bounded:
 		return ""
-	case out.beliefs != nil:
-		return out.beliefs.String()
-	case out.usedExtendedRange:
+	case outcome.beliefs != nil:
+		return outcome.beliefs.String()
+	case outcome.usedExtendedRange:
 		return "elimination with numbers beyond the range of float64"
 	}
 	return ""
@@ -59,18 +59,18 @@ const overflow = math.MaxFloat64 * (1 - 0x1p-20)
 
 // widthWarning returns the warning that the relative width of the bounds exceeds wantedWidth. The warning says whether an iteration or a search
 // ended at its limit.
-func (out *outcome) widthWarning(wantedWidth float64) string {
+func (outcome *outcome) widthWarning(wantedWidth float64) string {
 	reason := ""
-	if out.hitSweepLimit {
+	if outcome.hitSweepLimit {
 		reason = "; an iteration was given up after its limit of sweeps"
 	}
-	if out.beliefs != nil && !out.beliefs.isComplete {
-		reason = fmt.Sprintf("; the search ended at its limit of %d beliefs", out.beliefs.maxBeliefs)
+	if outcome.beliefs != nil && !outcome.beliefs.isComplete {
+		reason = fmt.Sprintf("; the search ended at its limit of %d beliefs", outcome.beliefs.maxBeliefs)
 	}
-	if math.IsInf(out.width, 1) {
+	if math.IsInf(outcome.width, 1) {
 		return fmt.Sprintf("a bound of the value is infinite, want a relative width of %.3g (--epsilon)%s", wantedWidth, reason)
 	}
-	return fmt.Sprintf("the interval has a relative width of %.2g, want %.3g (--epsilon)%s", out.width, wantedWidth, reason)
+	return fmt.Sprintf("the interval has a relative width of %.2g, want %.3g (--epsilon)%s", outcome.width, wantedWidth, reason)
 }
 
 // relativeWidth returns (upper-lower) / max(|lower|, |upper|) for the bounds of a number. It is 0 for an exact number, and infinite for an

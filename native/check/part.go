@@ -65,10 +65,10 @@ func isMaximalReachability(property *Property) bool {
 }
 
 // writePartialOutcome writes the outcome of a property to a verdict, with the property's name and all warnings. space has the explored states.
-func (checker *Checker) writePartialOutcome(out *outcome, property *Property, space *explicit.Space, verdict *result.Verdict) {
+func (checker *Checker) writePartialOutcome(outcome *outcome, property *Property, space *explicit.Space, verdict *result.Verdict) {
 	verdict.Property, verdict.Name, verdict.Method = property.Text, property.Name, "states"
 	verdict.Warnings = append(verdict.Warnings, space.Warnings()...)
-	checker.writeOutcome(out, verdict)
+	checker.writeOutcome(outcome, verdict)
 	verdict.Warnings = append(verdict.Warnings, checker.floatWarnings(property)...)
 }
 

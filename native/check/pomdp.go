@@ -105,7 +105,7 @@ func (e *evaluation) observedUntil(path *logic.Path, left, right *sparse.Set, di
 	return e.searchBeliefs(path.Expr, belief.Problem{Left: left, Target: right, Direction: direction})
 }
 
-// observedReward returns the minimal or maximal value of a reward objective in a POMDP.
+// observedReward returns the minimal or maximal expected reward R [ F ], R [ C<=k ] or R [ I=k ] in a POMDP.
 func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Reward, direction solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	switch objective.Form {

@@ -397,15 +397,16 @@ func (prover *Prover) setMembership(ctx context.Context, set int, currentEffort 
 	return computed, err
 }
 
-// setMemberships returns, for each of some sets, which states are in the set.
-func (prover *Prover) setMemberships(ctx context.Context, sets []int, currentEffort effort) ([]membership, error) {
+// setMemberships returns which states are in each of several sets of the certificate, given by their indexes. currentEffort says how precisely values
+// are computed on which the sets depend.
+func (prover *Prover) setMemberships(ctx context.Context, setIndexes []int, currentEffort effort) ([]membership, error) {
 	var memberships []membership
-	for _, setIndex := range sets {
-		computed, err := prover.setMembership(ctx, setIndex, currentEffort)
+	for _, setIndex := range setIndexes {
+		membership, err := prover.setMembership(ctx, setIndex, currentEffort)
 		if err != nil {
 			return nil, err
 		}
-		memberships = append(memberships, computed)
+		memberships = append(memberships, membership)
 	}
 	return memberships, nil
 }

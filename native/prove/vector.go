@@ -206,7 +206,7 @@ func (proof *vectorProof) columnsOfKind(left, right *sparse.Set) (*solve.Values,
 	return nil, fmt.Errorf("there is no certificate of the kind %q", proof.Kind)
 }
 
-// until computes the bounds of an until probability and the ranks that prove the lower bound (rule 1 of package certify).
+// until computes bounds of an until probability in all states, and the ranks of states that prove the lower bounds (rule 1 of package certify).
 func (proof *vectorProof) until(left, right *sparse.Set) (*solve.Values, error) {
 	proof.grid = math.Ldexp(1, -proof.effort.gridBits())
 	if proof.Maximizer != 0 {
