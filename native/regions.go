@@ -315,8 +315,8 @@ func (region box) middle() (point []*big.Rat) {
 	return point
 }
 
-// mergeIntervals merges adjacent boxes with the same answer if there is one parameter; otherwise it returns all boxes. Two intervals in which
-// the property fails stay apart if it holds at the value between them. boxes are sorted.
+// mergeIntervals merges adjacent boxes with the same answer if there is one parameter, so that boxes are intervals; otherwise it returns all boxes. Two
+// intervals in which the property fails stay apart if it holds at the value between them. boxes are sorted.
 func (check *regionCheck) mergeIntervals(boxes []box) []box {
 	if len(check.model.params) != 1 {
 		return boxes
@@ -324,11 +324,11 @@ func (check *regionCheck) mergeIntervals(boxes []box) []box {
 	merged := slices.Clone(boxes[:1])
 	for _, next := range boxes[1:] {
 		last := &merged[len(merged)-1]
-		isSame := last.holds == nil && next.holds == nil
+		hasSameAnswer := last.holds == nil && next.holds == nil // both are undecided
 		if last.holds != nil && next.holds != nil {
-			isSame = *last.holds == *next.holds && check.holdsAt(next.lowCorner) == *next.holds
+			hasSameAnswer = *last.holds == *next.holds && check.holdsAt(next.lowCorner) == *next.holds
 		}
-		if !isSame {
+		if !hasSameAnswer {
 			merged = append(merged, next)
 			continue
 		}

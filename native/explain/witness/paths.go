@@ -70,19 +70,18 @@ func (chain *Chain) Paths(ctx context.Context) (*Paths, error) {
 func (paths *Paths) collectIncoming() {
 	numNodes := len(paths.chain.State)
 	useful := sparse.NewGraph(paths.chain.Model).ExistsUntil(sparse.FullSet(numNodes), paths.chain.Target)
-	starts := make([]uint32, numNodes+3)
-	for to := range paths.steps(useful) {
-		starts[to+2]++ // counts the transitions into node `to`
+	starts := make([]uint32, numNodes+2) // starts[node] becomes the position of the first transition into a node; the goal is a node, too
+	for target := range paths.steps(useful) {
+		starts[target+1]++ // the number of transitions into the target
 	}
-	for i := 2; i < len(starts); i++ {
+	for i := 1; i < len(starts); i++ {
 		starts[i] += starts[i-1]
 	}
-	// Now starts[node+1] is the position of the first transition into a node. The loop below increases it for each stored transition, so
-	// that in the end it is the position of the first transition into node+1: the transitions into a node begin at starts[node].
 	paths.incoming = make([]incomingStep, starts[len(starts)-1])
-	for to, step := range paths.steps(useful) {
-		paths.incoming[starts[to+1]] = step
-		starts[to+1]++
+	nextPosition := slices.Clone(starts)
+	for target, step := range paths.steps(useful) {
+		paths.incoming[nextPosition[target]] = step
+		nextPosition[target]++
 	}
 	paths.incomingStart = starts
 }

@@ -268,15 +268,15 @@ func encode(factors []power) string {
 	return string(encoded)
 }
 
-// decode is the inverse of encode.
+// decode returns the powers of an encoded factorization: for each power the number of its base and its exponent. It is the inverse of encode.
 func decode(encoded string) []power {
-	var factors []power
+	var powers []power
 	remaining := []byte(encoded)
 	for len(remaining) > 0 {
-		base, baseLen := binary.Uvarint(remaining)
-		exponent, exponentLen := binary.Varint(remaining[baseLen:])
-		factors = append(factors, power{int32(base), int32(exponent)})
-		remaining = remaining[baseLen+exponentLen:]
+		base, baseLength := binary.Uvarint(remaining)
+		exponent, exponentLength := binary.Varint(remaining[baseLength:])
+		powers = append(powers, power{int32(base), int32(exponent)})
+		remaining = remaining[baseLength+exponentLength:]
 	}
-	return factors
+	return powers
 }

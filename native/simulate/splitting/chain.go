@@ -152,8 +152,9 @@ func (chain *chain) successors(choices *compile.Choices) (successors []int32, we
 	return successors, weights, nil
 }
 
-// expandNode computes the successors of a node and their cumulative probabilities. If the node is absorbing, its status becomes failed, because a
-// path cannot reach the target from there.
+// expandNode computes the successors of a node and their cumulative probabilities. If the state has too many successors for a list, it draws some of
+// them for the importance function; once this function is known, it needs none. If the node is absorbing, its status becomes failed, because a path
+// cannot reach the target from there.
 func (chain *chain) expandNode(nodeNumber int32) error {
 	choices, err := chain.expander.ExpandUpTo(chain.nodes[nodeNumber].state, maxListed)
 	if err != nil {
