@@ -72,70 +72,70 @@ type check struct {
 
 // runCheck selects levels of importance in a pilot run, draws replications of the splitting with these levels, and sets the value of the verdict to
 // the mean of their estimates.
-func (c *check) runCheck(ctx context.Context) error {
-	objective, err := c.supportedObjective()
+func (check *check) runCheck(ctx context.Context) error {
+	objective, err := check.supportedObjective()
 	if err != nil {
 		return err
 	}
-	c.monitor = &objective.Monitor
-	if c.importance, err = deriveImportance(ctx, c.model, c.monitor); err != nil {
+	check.monitor = &objective.Monitor
+	if check.importance, err = deriveImportance(ctx, check.model, check.monitor); err != nil {
 		return err
 	}
-	pilot, err := c.newWalker(ctx, 0)
+	pilot, err := check.newWalker(ctx, 0)
 	if err != nil {
 		return err
 	}
 	if initial := pilot.chain.nodes[0].status; initial != undecided {
-		return c.decidedError(initial)
+		return check.decidedError(initial)
 	}
-	if c.levels, err = pilot.chooseLevels(ctx); err != nil {
+	if check.levels, err = pilot.chooseLevels(ctx); err != nil {
 		return err
 	}
-	count, err := c.numReplications(ctx)
+	count, err := check.numReplications(ctx)
 	if err != nil {
 		return err
 	}
-	estimates, err := c.drawReplications(ctx, pilotReplications+1, count)
+	estimates, err := check.drawReplications(ctx, pilotReplications+1, count)
 	if err != nil {
 		return err
 	}
-	c.verdict.Samples = count
+	check.verdict.Samples = count
 	if err := estimates.checkTrust(); err != nil {
 		return err
 	}
-	c.setValue(estimates)
-	c.addWarnings(objective)
+	check.setValue(estimates)
+	check.addWarnings(objective)
 	return nil
 }
 
 // decidedError sets the value of a property that the initial state decides: 0 or 1. It always returns an error, because the property is not
 // rare.
-func (c *check) decidedError(initialStatus status) error {
+func (check *check) decidedError(initialStatus status) error {
 	probability := 0.0
 	if initialStatus == reached {
 		probability = 1
 	}
-	c.verdict.Value = result.Value{Kind: result.Number, Num: probability}
+	check.verdict.Value = result.Value{Kind: result.Number, Num: probability}
 	return refusalError(fmt.Sprintf("the initial state decides the property, whose value is %v: it is not rare, want another method", probability))
 }
 
 // supportedObjective translates the property. It must be P=? of F or U, without a lower bound on time or steps.
-func (c *check) supportedObjective() (*simulate.Objective, error) {
-	objective, err := simulate.NewObjective(c.property, c.options.MaxPath)
+func (check *check) supportedObjective() (*simulate.Objective, error) {
+	objective, err := simulate.NewObjective(check.property, check.options.MaxPath)
 	if err != nil {
 		return nil, err
 	}
-	if feature := c.unsupportedFeature(objective); feature != "" {
-		return nil, result.Refuse(c.property, result.Unsupported, c.property.Expr.Pos(), "found %s, splitting wants P=? of F or U without a lower bound", feature)
+	if feature := check.unsupportedFeature(objective); feature != "" {
+		return nil, result.Refuse(check.property, result.Unsupported, check.property.Expr.Pos(), "found %s, splitting wants P=? of F or U without a lower bound", feature)
 	}
 	return objective, nil
 }
 
 // unsupportedFeature returns the name of a feature of the objective or the options that splitting does not support, or "" if there is none.
-func (c *check) unsupportedFeature(objective *simulate.Objective) string {
+func (check *check) unsupportedFeature(objective *simulate.Objective) string {
 	monitor := &objective.Monitor
 	switch {
-	case c.options.Split != nil:
+	case check.options.Split != nil:
 		return "a shard"
 	case objective.Stepwise != nil:
 		return "a condition, a discount or a bound on rewards"
@@ -154,34 +154,34 @@ func (c *check) unsupportedFeature(objective *simulate.Objective) string {
 }
 
 // walker returns a walker with its own stream of random numbers.
-func (c *check) newWalker(ctx context.Context, stream uint64) (*walker, error) {
-	chain, err := newChain(ctx, c.model, c.monitor, c.importance)
-	return &walker{chain: chain, monitor: c.monitor, random: compile.NewStream(c.options.Seed, stream)}, err
+func (check *check) newWalker(ctx context.Context, stream uint64) (*walker, error) {
+	chain, err := newChain(ctx, check.model, check.monitor, check.importance)
+	return &walker{chain: chain, monitor: check.monitor, random: compile.NewStream(check.options.Seed, stream)}, err
 }
 
 // numReplications returns the number of replications: Options.Samples, or the number that gives the wanted half-width, estimated from the variance
 // of pilot replications.
-func (c *check) numReplications(ctx context.Context) (int64, error) {
-	if c.options.Samples > 0 {
-		return c.options.Samples, nil
+func (check *check) numReplications(ctx context.Context) (int64, error) {
+	if check.options.Samples > 0 {
+		return check.options.Samples, nil
 	}
 	// Pilot replications are not part of the estimate, so the number is independent of the estimate.
-	pilot, err := c.drawReplications(ctx, 1, pilotReplications)
+	pilot, err := check.drawReplications(ctx, 1, pilotReplications)
 	if err != nil {
 		return 0, err
 	}
 	if pilot.numPositive < pilotReplications/2 {
 		return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("only %d of %d replications reached the target: the variance of splitting is not trustworthy here", pilot.numPositive, pilotReplications)}
 	}
-	halfWidth := cmp.Or(c.options.Width, relativeHalfWidth*pilot.moments.Mean())
-	return c.replicationsFor(halfWidth, pilot.moments.Variance())
+	halfWidth := cmp.Or(check.options.Width, relativeHalfWidth*pilot.moments.Mean())
+	return check.replicationsFor(halfWidth, pilot.moments.Variance())
 }
 
 // replicationsFor returns the number of replications that are needed for a half-width: variance * (t / halfWidth)^2, where t is a quantile of
 // Student's distribution. Because the variance comes from few pilot replications, the result is 30 % greater.
-func (c *check) replicationsFor(halfWidth, variance float64) (int64, error) {
+func (check *check) replicationsFor(halfWidth, variance float64) (int64, error) {
 	const reserve = 1.3
-	quantile := stats.StudentQuantile(c.confidence(), pilotReplications-1)
+	quantile := stats.StudentQuantile(check.confidence(), pilotReplications-1)
 	needed := math.Ceil(reserve * variance * math.Pow(quantile/halfWidth, 2))
 	if needed > maxReplications {
 		return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("a half-width of %.3g takes about %.0f replications, at most %d are drawn: the variance of splitting is too large here; want a greater --width, or the number of replications (--samples)", halfWidth, needed, maxReplications)}
@@ -190,7 +190,9 @@ func (c *check) replicationsFor(halfWidth, variance float64) (int64, error) {
 }
 
 // confidence returns the confidence in the options, or the default.
-func (c *check) confidence() float64 { return cmp.Or(c.options.Confidence, stats.DefaultConfidence) }
+func (check *check) confidence() float64 {
+	return cmp.Or(check.options.Confidence, stats.DefaultConfidence)
+}
 
 // estimates summarizes the estimates of independent replications.
 type estimates struct {
@@ -200,22 +202,22 @@ type estimates struct {
 }
 
 // checkTrust returns an error if the probability is too great for splitting, or if the variance of the estimates is not reliable.
-func (e *estimates) checkTrust() error {
-	count, mean := e.moments.Count(), e.moments.Mean()
+func (estimates *estimates) checkTrust() error {
+	count, mean := estimates.moments.Count(), estimates.moments.Mean()
 	if mean > maxProbability {
 		return &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("the property is not rare: its probability is about %.2g, and splitting is for at most %v; want --method sim", mean, maxProbability)}
 	}
 	sum := mean * float64(count)
 	message := ""
 	switch {
-	case mean > 0 && e.moments.Variance() == 0:
+	case mean > 0 && estimates.moments.Variance() == 0:
 		message = fmt.Sprintf("the estimates of %d replications are equal", count)
 	case count < minReplications/2:
 		message = fmt.Sprintf("%d replications are too few for an interval, want at least %d", count, minReplications/2)
-	case e.numPositive < count/2:
-		message = fmt.Sprintf("only %d of %d replications reached the target", e.numPositive, count)
-	case e.greatestEstimate > maxShare*sum && e.greatestEstimate > 5*mean:
-		message = fmt.Sprintf("one of %d replications has %.0f %% of the sum of their estimates", count, 100*e.greatestEstimate/sum)
+	case estimates.numPositive < count/2:
+		message = fmt.Sprintf("only %d of %d replications reached the target", estimates.numPositive, count)
+	case estimates.greatestEstimate > maxShare*sum && estimates.greatestEstimate > 5*mean:
+		message = fmt.Sprintf("one of %d replications has %.0f %% of the sum of their estimates", count, 100*estimates.greatestEstimate/sum)
 	default:
 		return nil
 	}
@@ -224,24 +226,24 @@ func (e *estimates) checkTrust() error {
 
 // drawReplications draws count replications in parallel, and returns a summary of their estimates. first is the number of the first replication; it
 // determines the random numbers.
-func (c *check) drawReplications(ctx context.Context, first, count int64) (*estimates, error) {
+func (check *check) drawReplications(ctx context.Context, first, count int64) (*estimates, error) {
 	summary := &estimates{}
 	lastReport := time.Now()
 	err := inorder.Run(ctx, inorder.Jobs[replication]{
-		End: count, Workers: c.options.Workers,
+		End: count, Workers: check.options.Workers,
 		Start: func(ctx context.Context) (inorder.Worker[replication], error) {
-			walker, err := c.newWalker(ctx, 0)
-			return &worker{walker, c, first}, err
+			walker, err := check.newWalker(ctx, 0)
+			return &worker{walker, check, first}, err
 		},
 		Take: func(_ int64, drawn *replication) bool {
 			summary.addEstimate(drawn.estimate)
-			c.hasChoices = c.hasChoices || drawn.hasChoices
+			check.hasChoices = check.hasChoices || drawn.hasChoices
 			return true
 		},
 		Tick: func() {
-			if c.options.Progress != nil && time.Since(lastReport) > 100*time.Millisecond {
+			if check.options.Progress != nil && time.Since(lastReport) > 100*time.Millisecond {
 				lastReport = time.Now()
-				c.options.Progress(progress.Progress{Done: summary.moments.Count(), Target: count, Unit: progress.Samples, Estimate: summary.moments.Mean()})
+				check.options.Progress(progress.Progress{Done: summary.moments.Count(), Target: count, Unit: progress.Samples, Estimate: summary.moments.Mean()})
 			}
 		},
 	})
@@ -249,12 +251,12 @@ func (c *check) drawReplications(ctx context.Context, first, count int64) (*esti
 }
 
 // addEstimate includes the estimate of a replication.
-func (e *estimates) addEstimate(estimate float64) {
-	e.moments.Add(estimate)
+func (estimates *estimates) addEstimate(estimate float64) {
+	estimates.moments.Add(estimate)
 	if estimate > 0 {
-		e.numPositive++
+		estimates.numPositive++
 	}
-	e.greatestEstimate = max(e.greatestEstimate, estimate)
+	estimates.greatestEstimate = max(estimates.greatestEstimate, estimate)
 }
 
 // replication is the result of one replication.
@@ -271,68 +273,68 @@ type worker struct {
 }
 
 // Do implements inorder.Worker: it draws count replications. first is the number of the first of them, counted from worker.firstReplication.
-func (w *worker) Do(ctx context.Context, first, count int64) ([]replication, error) {
+func (worker *worker) Do(ctx context.Context, first, count int64) ([]replication, error) {
 	var replications []replication
 	for i := range count {
-		w.random = compile.NewStream(w.check.options.Seed, uint64(w.firstReplication+first+i))
-		estimate, err := w.drawEstimate(ctx)
+		worker.random = compile.NewStream(worker.check.options.Seed, uint64(worker.firstReplication+first+i))
+		estimate, err := worker.drawEstimate(ctx)
 		if err != nil {
 			return replications, err
 		}
-		replications = append(replications, replication{estimate, w.hasChoices})
+		replications = append(replications, replication{estimate, worker.hasChoices})
 	}
 	return replications, nil
 }
 
 // drawEstimate draws one replication and returns its estimate of the probability.
-func (w *worker) drawEstimate(ctx context.Context) (float64, error) {
-	if w.check.variant == Restart {
-		return w.drawRestart(ctx, w.check.levels)
+func (worker *worker) drawEstimate(ctx context.Context) (float64, error) {
+	if worker.check.variant == Restart {
+		return worker.drawRestart(ctx, worker.check.levels)
 	}
-	return w.drawFixedEffort(ctx, w.check.levels)
+	return worker.drawFixedEffort(ctx, worker.check.levels)
 }
 
 // Close implements inorder.Worker.
-func (w *worker) Close() error { return nil }
+func (worker *worker) Close() error { return nil }
 
 // setValue sets the verdict to the mean of the estimates, with its nominal half-width.
-func (c *check) setValue(replications *estimates) {
+func (check *check) setValue(replications *estimates) {
 	mean := replications.moments.Mean()
-	c.verdict.Value = result.Value{Kind: result.Number, Num: mean}
-	c.verdict.Accuracy, c.verdict.Confidence = result.Probable, c.confidence()
-	halfWidth := stats.SkewedHalfWidth(&replications.moments, c.confidence())
-	c.verdict.HalfWidth = &halfWidth
+	check.verdict.Value = result.Value{Kind: result.Number, Num: mean}
+	check.verdict.Accuracy, check.verdict.Confidence = result.Probable, check.confidence()
+	halfWidth := stats.SkewedHalfWidth(&replications.moments, check.confidence())
+	check.verdict.HalfWidth = &halfWidth
 }
 
 // effort describes the paths of one replication.
-func (c *check) effort() string {
-	if c.variant == Restart {
-		return noun.Count(c.levels[0].paths, "path") + " that split at them"
+func (check *check) effort() string {
+	if check.variant == Restart {
+		return noun.Count(check.levels[0].paths, "path") + " that split at them"
 	}
 	total := 0
-	for _, level := range c.levels {
+	for _, level := range check.levels {
 		total += level.paths
 	}
 	return noun.Count(total, "path") + " each"
 }
 
 // addWarnings sets how choices were resolved, and adds warnings about the half-width and about choices that were made at random.
-func (c *check) addWarnings(objective *simulate.Objective) {
+func (check *check) addWarnings(objective *simulate.Objective) {
 	domain := "the variables of the property"
-	if c.importance.isComplete {
+	if check.importance.isComplete {
 		domain = "all states"
 	}
-	c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("the half-width is nominal, by Student's t for independent replications of importance splitting with %s and %s; the importance function is of %s", noun.Count(len(c.levels), "level"), c.effort(), domain))
-	isMDP := c.property.Program.Type != syntax.DTMC && c.property.Program.Type != syntax.CTMC
-	c.verdict.Resolution = result.NoNondet
-	if c.hasChoices {
-		c.verdict.Resolution = result.Uniform
+	check.verdict.Warnings = append(check.verdict.Warnings, fmt.Sprintf("the half-width is nominal, by Student's t for independent replications of importance splitting with %s and %s; the importance function is of %s", noun.Count(len(check.levels), "level"), check.effort(), domain))
+	isMDP := check.property.Program.Type != syntax.DTMC && check.property.Program.Type != syntax.CTMC
+	check.verdict.Resolution = result.NoNondet
+	if check.hasChoices {
+		check.verdict.Resolution = result.Uniform
 	}
-	if c.hasChoices && isMDP {
+	if check.hasChoices && isMDP {
 		operator := "P"
 		if objective.Extremum != syntax.NoExtremum {
 			operator += objective.Extremum.String()
 		}
-		c.verdict.Warnings = append(c.verdict.Warnings, operator+"=?: open choices were made at random, so this is the value of random choices")
+		check.verdict.Warnings = append(check.verdict.Warnings, operator+"=?: open choices were made at random, so this is the value of random choices")
 	}
 }

@@ -39,11 +39,11 @@ type importanceRecord struct {
 
 // chooseLevels returns increasing levels of importance; the last level is the target. The levels are selected so that about the same share of
 // the paths from each level reaches the next level.
-func (w *walker) chooseLevels(ctx context.Context) ([]level, error) {
+func (walker *walker) chooseLevels(ctx context.Context) ([]level, error) {
 	var levels []level
-	importance, startPositions := math.Inf(-1), []position{{state: w.chain.initialState}}
+	importance, startPositions := math.Inf(-1), []position{{state: walker.chain.initialState}}
 	for range maxLevels {
-		drawn, paths, err := w.recordPaths(ctx, startPositions, importance)
+		drawn, paths, err := walker.recordPaths(ctx, startPositions, importance)
 		if err != nil {
 			return nil, err
 		}
@@ -92,13 +92,13 @@ func nextLevel(drawn int, paths [][]importanceRecord) float64 {
 
 // recordPaths draws paths from the positions in starts. It returns how many paths it drew, and the records of the paths whose importance rose above
 // a level. If too few paths rose above it, it draws four times as many, and forgets the first ones.
-func (w *walker) recordPaths(ctx context.Context, starts []position, level float64) (drawn int, paths [][]importanceRecord, err error) {
-	minImportance := max(level, w.chain.nodes[0].importance) + minProgress
+func (walker *walker) recordPaths(ctx context.Context, starts []position, level float64) (drawn int, paths [][]importanceRecord, err error) {
+	minImportance := max(level, walker.chain.nodes[0].importance) + minProgress
 	for count := pilotPaths; count <= maxPilotPaths && len(paths) < minPaths; count *= 4 {
 		drawn, paths = count, nil
-		start := w.systematicStarts(starts, count)
+		start := walker.systematicStarts(starts, count)
 		for i := range count {
-			path, err := w.recordPath(ctx, start(i), minImportance)
+			path, err := walker.recordPath(ctx, start(i), minImportance)
 			if err != nil {
 				return 0, nil, err
 			}
@@ -112,11 +112,11 @@ func (w *walker) recordPaths(ctx context.Context, starts []position, level float
 
 // recordPath draws a path until it reaches the target or fails. It returns the positions at which the path had its greatest importance so far,
 // if that is at least minImportance.
-func (w *walker) recordPath(ctx context.Context, from position, minImportance float64) ([]importanceRecord, error) {
+func (walker *walker) recordPath(ctx context.Context, from position, minImportance float64) ([]importanceRecord, error) {
 	var records []importanceRecord
 	greatest := minImportance
-	_, _, err := w.drawPath(ctx, from, math.Inf(-1), math.Inf(1), func(nodeNumber int32, time float64) {
-		enteredNode := &w.chain.nodes[nodeNumber]
+	_, _, err := walker.drawPath(ctx, from, math.Inf(-1), math.Inf(1), func(nodeNumber int32, time float64) {
+		enteredNode := &walker.chain.nodes[nodeNumber]
 		importance := enteredNode.importance
 		if enteredNode.status == reached { // the target has infinite importance
 			importance = math.Inf(1)

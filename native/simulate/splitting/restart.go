@@ -23,17 +23,17 @@ type trial struct {
 // counts as the inverse of the product of all splitting factors.
 //
 // Source: Villén-Altamirano and Villén-Altamirano, RESTART: a method for accelerating rare event simulations, 1991.
-func (w *walker) drawRestart(ctx context.Context, levels []level) (float64, error) {
+func (walker *walker) drawRestart(ctx context.Context, levels []level) (float64, error) {
 	hits, numTrials, open := 0, 0, []trial(nil)
 	for range levels[0].paths {
-		open = append(open, trial{position: position{state: w.chain.initialState}})
+		open = append(open, trial{position: position{state: walker.chain.initialState}})
 		for len(open) > 0 {
 			current := open[len(open)-1]
 			open = open[:len(open)-1]
 			if numTrials++; numTrials > maxTrials {
 				return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("a replication of RESTART has more than %d trials: the importance function does not lead to the target; want --method splitting", maxTrials)}
 			}
-			isHit, err := w.drawTrial(ctx, levels, current, &open)
+			isHit, err := walker.drawTrial(ctx, levels, current, &open)
 			if err != nil {
 				return 0, err
 			}
@@ -50,13 +50,13 @@ func (w *walker) drawRestart(ctx context.Context, levels []level) (float64, erro
 }
 
 // drawTrial draws a trial to its end, and reports whether it reached the target. It adds the trials that are split from it to open.
-func (w *walker) drawTrial(ctx context.Context, levels []level, current trial, open *[]trial) (isHit bool, err error) {
+func (walker *walker) drawTrial(ctx context.Context, levels []level, current trial, open *[]trial) (isHit bool, err error) {
 	for {
 		low := math.Inf(-1)
 		if current.level > 0 {
 			low = levels[current.level-1].importance
 		}
-		end, why, err := w.drawPath(ctx, current.position, low, levels[current.level].importance, nil)
+		end, why, err := walker.drawPath(ctx, current.position, low, levels[current.level].importance, nil)
 		if err != nil || why == lost {
 			return false, err
 		}

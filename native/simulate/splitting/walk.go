@@ -25,8 +25,8 @@ type walker struct {
 }
 
 // attains reports whether a node has at least the given importance. A target node has every importance.
-func (w *walker) attains(n int32, importance float64) bool {
-	enteredNode := &w.chain.nodes[n]
+func (walker *walker) attains(n int32, importance float64) bool {
+	enteredNode := &walker.chain.nodes[n]
 	return enteredNode.status == reached || enteredNode.status == undecided && enteredNode.importance >= importance
 }
 
@@ -41,13 +41,13 @@ const (
 
 // drawPath draws a path until it enters a state with at least the importance high, enters one with less than low, or fails. end is the position of
 // that state. If visit is not nil, drawPath calls it for each node with the time of entry.
-func (w *walker) drawPath(ctx context.Context, from position, low, high float64, visit func(number int32, time float64)) (end position, why outcome, err error) {
-	if len(w.chain.nodes) > maxStoredStates {
-		if err := w.chain.reset(); err != nil {
+func (walker *walker) drawPath(ctx context.Context, from position, low, high float64, visit func(number int32, time float64)) (end position, why outcome, err error) {
+	if len(walker.chain.nodes) > maxStoredStates {
+		if err := walker.chain.reset(); err != nil {
 			return from, lost, err
 		}
 	}
-	nodeNumber, err := w.chain.nodeNumber(from.state)
+	nodeNumber, err := walker.chain.nodeNumber(from.state)
 	if err != nil {
 		return from, lost, err
 	}
@@ -55,25 +55,25 @@ func (w *walker) drawPath(ctx context.Context, from position, low, high float64,
 		if visit != nil {
 			visit(nodeNumber, time)
 		}
-		if w.attains(nodeNumber, high) {
-			return position{w.chain.nodes[nodeNumber].state, time}, attained, nil
+		if walker.attains(nodeNumber, high) {
+			return position{walker.chain.nodes[nodeNumber].state, time}, attained, nil
 		}
-		if err := w.beginStep(ctx, nodeNumber, steps); err != nil {
+		if err := walker.beginStep(ctx, nodeNumber, steps); err != nil {
 			return from, lost, err
 		}
-		current := &w.chain.nodes[nodeNumber]
+		current := &walker.chain.nodes[nodeNumber]
 		switch {
 		case current.status != undecided:
 			return from, lost, nil
 		case current.importance < low:
 			return position{current.state, time}, fell, nil
 		}
-		time += w.stepDuration(current)
-		isLate := time > w.monitor.High || w.monitor.IsHighStrict && time == w.monitor.High
+		time += walker.stepDuration(current)
+		isLate := time > walker.monitor.High || walker.monitor.IsHighStrict && time == walker.monitor.High
 		if isLate {
 			return from, lost, nil
 		}
-		if nodeNumber, err = w.chain.drawSuccessor(nodeNumber, &w.random); err != nil {
+		if nodeNumber, err = walker.chain.drawSuccessor(nodeNumber, &walker.random); err != nil {
 			return from, lost, err
 		}
 	}
@@ -81,35 +81,35 @@ func (w *walker) drawPath(ctx context.Context, from position, low, high float64,
 
 // beginStep counts a step and expands the node in which the step begins, unless the node is already expanded. steps is the number of earlier steps of
 // the path. It returns an error if the path is too long.
-func (w *walker) beginStep(ctx context.Context, nodeNumber int32, steps int64) error {
-	w.steps++
-	if w.steps%1024 == 0 && ctx.Err() != nil {
+func (walker *walker) beginStep(ctx context.Context, nodeNumber int32, steps int64) error {
+	walker.steps++
+	if walker.steps%1024 == 0 && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if steps >= w.monitor.MaxPath && math.IsInf(w.monitor.High, 1) {
+	if steps >= walker.monitor.MaxPath && math.IsInf(walker.monitor.High, 1) {
 		return &result.Failure{Class: result.PathLength, Message: fmt.Sprintf("a path was not decided after %d steps: want more with --max-path", steps)}
 	}
-	if !w.chain.nodes[nodeNumber].isExpanded && w.chain.nodes[nodeNumber].status == undecided {
-		if err := w.chain.expandNode(nodeNumber); err != nil {
+	if !walker.chain.nodes[nodeNumber].isExpanded && walker.chain.nodes[nodeNumber].status == undecided {
+		if err := walker.chain.expandNode(nodeNumber); err != nil {
 			return err
 		}
-		w.hasChoices = w.hasChoices || w.chain.nodes[nodeNumber].numChoices > 1 && !w.chain.isContinuous
+		walker.hasChoices = walker.hasChoices || walker.chain.nodes[nodeNumber].numChoices > 1 && !walker.chain.isContinuous
 	}
 	return nil
 }
 
 // stepDuration draws the sojourn time in a node of a CTMC. In other models it is one step.
-func (w *walker) stepDuration(current *node) float64 {
-	if w.chain.isContinuous {
-		return w.random.Exponential(current.exitRate)
+func (walker *walker) stepDuration(current *node) float64 {
+	if walker.chain.isContinuous {
+		return walker.random.Exponential(current.exitRate)
 	}
 	return 1
 }
 
 // systematicStarts returns a function that gives the start of each of n paths, by systematic sampling. Each path has each position with the same
 // probability, so the estimate is unbiased.
-func (w *walker) systematicStarts(positions []position, n int) func(i int) position {
-	offset := w.random.Unit()
+func (walker *walker) systematicStarts(positions []position, n int) func(i int) position {
+	offset := walker.random.Unit()
 	return func(i int) position {
 		fraction := (float64(i) + offset) / float64(n)
 		index := int(fraction * float64(len(positions)))
@@ -119,10 +119,10 @@ func (w *walker) systematicStarts(positions []position, n int) func(i int) posit
 
 // drawFixedEffort draws one replication with fixed effort and returns its estimate of the probability: the product, over all levels, of the fraction of
 // paths that reach the level.
-func (w *walker) drawFixedEffort(ctx context.Context, levels []level) (float64, error) {
-	starts, estimate := []position{{state: w.chain.initialState}}, 1.0
+func (walker *walker) drawFixedEffort(ctx context.Context, levels []level) (float64, error) {
+	starts, estimate := []position{{state: walker.chain.initialState}}, 1.0
 	for i := range levels {
-		attainedPositions, err := w.attainLevel(ctx, starts, &levels[i])
+		attainedPositions, err := walker.attainLevel(ctx, starts, &levels[i])
 		if err != nil || len(attainedPositions) == 0 {
 			return 0, err
 		}
@@ -133,11 +133,11 @@ func (w *walker) drawFixedEffort(ctx context.Context, levels []level) (float64, 
 }
 
 // attainLevel draws the paths of a level from the positions starts. It returns the positions where they reached the level.
-func (w *walker) attainLevel(ctx context.Context, starts []position, level *level) ([]position, error) {
+func (walker *walker) attainLevel(ctx context.Context, starts []position, level *level) ([]position, error) {
 	var positions []position
-	start := w.systematicStarts(starts, level.paths)
+	start := walker.systematicStarts(starts, level.paths)
 	for i := range level.paths {
-		end, why, err := w.drawPath(ctx, start(i), math.Inf(-1), level.importance, nil)
+		end, why, err := walker.drawPath(ctx, start(i), math.Inf(-1), level.importance, nil)
 		if err != nil {
 			return nil, err
 		}
