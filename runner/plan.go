@@ -193,7 +193,10 @@ func planError(step result.Class, err error) error {
 	return &PlanError{step, err}
 }
 
-// NewPlan reads and checks the files of a job. It returns an error if there is no property to check. The error is a *PlanError, or the error of the
+// ErrNoProperties is the error of a job that has no property to check.
+var ErrNoProperties = errors.New("no properties to check")
+
+// NewPlan reads and checks the files of a job. It returns ErrNoProperties if there is no property to check. The error is a *PlanError, or the error of the
 // context.
 func NewPlan(ctx context.Context, job Job) (*Plan, error) {
 	var plan *Plan
@@ -202,7 +205,7 @@ func NewPlan(ctx context.Context, job Job) (*Plan, error) {
 		return nil, err
 	}
 	if failure == nil && len(plan.Tasks) == 0 {
-		err := errors.New("no properties to check")
+		err := ErrNoProperties
 		if job.PropsFile != "" {
 			err = fmt.Errorf("%s: %w", job.PropsFile, err)
 		}

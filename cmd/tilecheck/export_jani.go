@@ -58,7 +58,10 @@ func (c *exportCmd) janiPlan(ctx context.Context, env *environment) (*runner.Pla
 		}
 	}
 	if c.Props != "" || jani.IsJANI(job.Model) {
-		return runner.NewPlan(ctx, job)
+		plan, err := runner.NewPlan(ctx, job)
+		if c.Props != "" || !errors.Is(err, runner.ErrNoProperties) {
+			return plan, err
+		}
 	}
 	return runner.PlanModel(ctx, job)
 }
