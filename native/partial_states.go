@@ -48,6 +48,8 @@ type partOptions struct {
 	stage int // for a DTMC: the number of states of each further stage
 	// truncates says that some property may have its value, or bounds, from a part of any kind of model.
 	truncates bool
+	// reorders says that the model is a Markov automaton, so that a property may have its value from fewer states; see checkReordered.
+	reorders bool
 }
 
 // canTruncate reports whether a part of the states gives bounds of a value, for a type of model. See
@@ -68,11 +70,11 @@ func partOptionsOf(plan *runner.Plan) partOptions {
 	}
 	modelType, numeric := plan.Model.ModelType(), &plan.Job.Numeric
 	hasPmax, hasReachability, hasTruncatable := classifyProperties(plan)
-	options := partOptions{truncates: hasTruncatable && canTruncate(modelType)}
+	options := partOptions{truncates: hasTruncatable && canTruncate(modelType), reorders: plan.Model.IsMarkovAutomaton()}
 	switch {
 	case modelType == syntax.MDP && hasPmax:
 		options.first = firstStates
-	case options.truncates:
+	case options.truncates, options.reorders:
 		options.first = truncatedStates
 	case modelType == syntax.DTMC && hasReachability && numeric.MaxStates == 0:
 		options.first, options.stage = firstChainStates, stageStates
@@ -109,14 +111,20 @@ func classifyProperties(plan *runner.Plan) (hasPmax, hasReachability, hasTruncat
 type partialStates struct {
 	*statesMethod
 	model       *compile.Model
-	firstStates *check.Checker // of the first states
-	fullModel   *exploredModel // all states; nil until they are explored
-	lastLimit   int            // the limit of states of the last exploration
-	err         error          // the error of the last exploration
+	firstSpace  *explicit.Space // the first states
+	firstStates *check.Checker  // of the first states
+	fullModel   *exploredModel  // all states; nil until they are explored
+	lastLimit   int             // the limit of states of the last exploration
+	err         error           // the error of the last exploration
 }
 
 // check implements instance. It first tries to answer a property from a part of the states, and then from the whole model.
 func (partial *partialStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
+	if partial.partOptions.reorders && partial.fullModel == nil {
+		if verdict, ok := partial.checkReordered(ctx, property); ok {
+			return verdict
+		}
+	}
 	if partial.partOptions.truncates {
 		if verdict, ok := partial.checkTruncated(ctx, property); ok {
 			return verdict

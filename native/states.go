@@ -129,7 +129,7 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 		return nil, err
 	}
 	if space.Unexplored() != nil {
-		return &partialStates{statesMethod: method, model: model, firstStates: check.New(model, space, method.opt)}, nil
+		return &partialStates{statesMethod: method, model: model, firstSpace: space, firstStates: check.New(model, space, method.opt)}, nil
 	}
 	return method.newExploredModel(space, nil), nil
 }

@@ -18,6 +18,7 @@ import (
 	"tilecheck/internal/progress"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
+	"tilecheck/prism/stubborn"
 	"tilecheck/prism/symmetry"
 	"tilecheck/prism/syntax"
 )
@@ -54,6 +55,8 @@ type Options struct {
 	Symmetry []symmetry.Class
 	// Permutations has a group of permutations of the variables, which is used like Symmetry. Only one of them may be given.
 	Permutations []symmetry.Permutation
+	// Reduction, if not nil, executes commands at once whose order does not matter; the states before them are not explored.
+	Reduction *stubborn.Reduction
 	// Progress is called a few times per second, never concurrently.
 	Progress func(progress.Progress)
 }
@@ -80,7 +83,7 @@ func Build(ctx context.Context, model *compile.Model, opts Options) (*Space, err
 // ExploreFurther builds the space of the states that are reachable from the given unexplored states. These states become the initial
 // states, in the same order. The new space also has the warnings of the old space.
 func (space *Space) ExploreFurther(ctx context.Context, from *sparse.Set, opts Options) (*Space, error) {
-	opts.Symmetry, opts.Permutations = space.symmetry, space.permutations
+	opts.Symmetry, opts.Permutations, opts.Reduction = space.symmetry, space.permutations, space.reduction
 	search := newExploration(space.compiled, opts)
 	for i := range from.All() {
 		search.store.addState(space.store.packedState(i))
@@ -431,7 +434,7 @@ func (search *exploration) reportNow() {
 func (search *exploration) buildSpace() (*Space, error) {
 	search.reportNow()
 	space := &Space{
-		part: search.opts.Part, symmetry: search.opts.Symmetry, permutations: search.opts.Permutations, maxDepth: search.opts.Depth,
+		part: search.opts.Part, symmetry: search.opts.Symmetry, permutations: search.opts.Permutations, reduction: search.opts.Reduction, maxDepth: search.opts.Depth,
 		compiled: search.model, codec: search.codec, store: search.store, numOverlaps: search.numOverlaps, numMerged: search.numMerged,
 		whyInterpreted: search.whyInterpreted, rangeErr: search.rangeErr, isRounded: search.isRounded, isNormalised: search.isNormalised,
 	}

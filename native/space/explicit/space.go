@@ -13,6 +13,7 @@ import (
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
+	"tilecheck/prism/stubborn"
 	"tilecheck/prism/symmetry"
 )
 
@@ -37,6 +38,7 @@ type Space struct {
 	part, maxDepth   int                    // Options.Part and Options.Depth
 	symmetry         []symmetry.Class       // Options.Symmetry
 	permutations     []symmetry.Permutation // Options.Permutations
+	reduction        *stubborn.Reduction    // Options.Reduction
 	isWithinDepth    bool                   // as returned by WithinDepth
 }
 
@@ -51,7 +53,7 @@ func (space *Space) WithinDepth() bool { return space.isWithinDepth }
 // Fractions explores the same states again with fractions as weights.
 func (space *Space) Fractions(ctx context.Context, opts Options) (*Space, error) {
 	opts.Exact, opts.Part, opts.Depth = true, space.part, space.maxDepth
-	opts.Symmetry, opts.Permutations = space.symmetry, space.permutations
+	opts.Symmetry, opts.Permutations, opts.Reduction = space.symmetry, space.permutations, space.reduction
 	return Build(ctx, space.compiled, opts)
 }
 

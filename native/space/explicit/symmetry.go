@@ -3,32 +3,40 @@ package explicit
 import (
 	"slices"
 
+	"tilecheck/prism/stubborn"
 	"tilecheck/prism/symmetry"
 )
 
 // canonicaliser replaces packed states by representatives: the states of interchangeable modules are sorted, or the least image under a group of
-// permutations is taken. States have the same representative exactly if they differ only by a permutation.
+// permutations is taken, or commands are executed whose order does not matter. With symmetry, states have the same representative exactly if they
+// differ only by a permutation.
 type canonicaliser struct {
 	codec                  *codec
 	classes                []symmetry.Class
 	permutations           []symmetry.Permutation
 	localStates            [][]uint64 // scratch space: the local states of the modules of a class
 	imageState, leastState []uint64   // scratch space: packed states
+	executor               *stubborn.Executor
+	state                  []int32 // scratch space of the executor
 }
 
-// newCanonicaliser returns the canonicaliser for the symmetry in the options, or nil without symmetry. Only one of Options.Symmetry and
-// Options.Permutations may be given.
+// newCanonicaliser returns the canonicaliser for the symmetry or the reduction in the options, or nil without them. Only one of Options.Symmetry,
+// Options.Permutations and Options.Reduction may be given.
 func newCanonicaliser(codec *codec, opts *Options) *canonicaliser {
-	if len(opts.Symmetry) == 0 && len(opts.Permutations) == 0 {
+	if len(opts.Symmetry) == 0 && len(opts.Permutations) == 0 && opts.Reduction == nil {
 		return nil
 	}
-	return &canonicaliser{
+	canonical := &canonicaliser{
 		codec: codec, classes: opts.Symmetry, permutations: opts.Permutations,
 		imageState: make([]uint64, codec.wordsPerState), leastState: make([]uint64, codec.wordsPerState),
 	}
+	if opts.Reduction != nil {
+		canonical.executor, canonical.state = opts.Reduction.NewExecutor(), make([]int32, len(codec.fields))
+	}
+	return canonical
 }
 
-// replaceByRepresentatives replaces each packed state in a list by its representative. It does nothing without symmetry (nil).
+// replaceByRepresentatives replaces each packed state in a list by its representative. It does nothing for nil.
 func (canonical *canonicaliser) replaceByRepresentatives(packed []uint64) {
 	if canonical == nil {
 		return
@@ -40,6 +48,11 @@ func (canonical *canonicaliser) replaceByRepresentatives(packed []uint64) {
 		}
 		if len(canonical.permutations) > 0 {
 			canonical.replaceByLeastImage(state)
+		}
+		if canonical.executor != nil {
+			canonical.codec.unpack(canonical.state, state)
+			canonical.executor.Execute(canonical.state)
+			canonical.codec.pack(state, canonical.state)
 		}
 	}
 }

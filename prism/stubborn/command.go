@@ -1,0 +1,263 @@
+package stubborn
+
+import (
+	"maps"
+	"math/big"
+	"slices"
+
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// command is a command whose guard and updates are taken apart.
+type command struct {
+	guard int        // its condition
+	box   int        // the condition of the intervals of the guard alone
+	parts *condition // of the guard
+	// isPlain says that the command has no action, and that its guard consists of intervals and negated boxes.
+	isPlain bool
+	// isCertain says that the command is plain, and has one update, which adds integers to variables with probability 1.
+	isCertain bool
+	// changes are what each update adds to variables. Variables that are assigned otherwise are in overwritten.
+	changes     []map[int]int32
+	overwritten map[int]bool
+	// reads has the variables that the guard reads outside of intervals and negated boxes, and those that decide the updates.
+	reads map[int]bool
+}
+
+// newCommand takes a command apart.
+func (f *finder) newCommand(source *sema.Command) *command {
+	guard := f.reader.read(source.Guard)
+	parts := f.reader.conditions[guard]
+	created := &command{
+		guard: guard, box: f.reader.indexOf(condition{intervals: slices.Clone(parts.intervals)}), parts: &parts,
+		overwritten: map[int]bool{}, reads: map[int]bool{},
+	}
+	areBoxes := true
+	for _, negated := range parts.negated {
+		if !f.reader.conditions[negated].isBox() {
+			f.addReadsOfCondition(created, negated)
+			areBoxes = false
+		}
+	}
+	for _, other := range parts.others {
+		created.addReads(other)
+	}
+	created.isPlain = areBoxes && len(parts.others) == 0 && source.Action == sema.Unlabelled
+	for i := range source.Updates {
+		created.addUpdate(&source.Updates[i])
+	}
+	hasOneUpdate := len(source.Updates) == 1 && f.isOne(source.Updates[0].Prob, created)
+	if !hasOneUpdate {
+		for i := range source.Updates {
+			created.addReads(source.Updates[i].Prob)
+		}
+	}
+	created.isCertain = created.isPlain && hasOneUpdate && len(created.overwritten) == 0
+	return created
+}
+
+// addReads adds the variables of an expression to those that the command reads.
+func (c *command) addReads(expr sema.Expr) {
+	if expr == nil {
+		return
+	}
+	sema.Inspect(expr, func(operand sema.Expr) bool {
+		if variable, ok := operand.(*sema.Var); ok {
+			c.reads[variable.Slot] = true
+		}
+		return true
+	})
+}
+
+// addReadsOfCondition adds the variables of a condition to those that a command reads.
+func (f *finder) addReadsOfCondition(c *command, index int) {
+	parts := &f.reader.conditions[index]
+	for _, part := range parts.intervals {
+		c.reads[part.slot] = true
+	}
+	for _, other := range parts.others {
+		c.addReads(other)
+	}
+	for _, negated := range parts.negated {
+		f.addReadsOfCondition(c, negated)
+	}
+}
+
+// addUpdate adds the effects of an update.
+func (c *command) addUpdate(update *sema.Update) {
+	changes := map[int]int32{}
+	for i := range update.Assigns {
+		assignment := &update.Assigns[i]
+		by, isChange := c.changeOf(assignment)
+		switch {
+		case !isChange:
+			c.overwritten[assignment.Slot] = true
+			c.addReads(assignment.Value)
+		case by != 0:
+			changes[assignment.Slot] = by
+		}
+	}
+	c.changes = append(c.changes, changes)
+}
+
+// changeOf returns the integer that an assignment adds to its variable. A constant is added to a variable whose value the guard determines.
+func (c *command) changeOf(assignment *sema.Assign) (by int32, ok bool) {
+	base, offset, ok := linear(assignment.Value)
+	if !ok {
+		return 0, false
+	}
+	if base == assignment.Slot {
+		return offset, true
+	}
+	known, isKnown := intervalAt(c.parts.intervals, assignment.Slot)
+	if base == noVariable && isKnown && known.low == known.high {
+		return offset - known.low, true
+	}
+	return 0, false
+}
+
+const (
+	// noVariable is the variable of a constant.
+	noVariable = -1
+	// maxOffset bounds the integers in sums, so that sums do not overflow.
+	maxOffset = 1 << 24
+)
+
+// linear reads an expression that is a variable plus an integer, or an integer. The value of a Bool is 0 or 1.
+func linear(expr sema.Expr) (slot int, offset int32, ok bool) {
+	switch expr := expr.(type) {
+	case *sema.Var:
+		return expr.Slot, 0, true
+	case *sema.Const:
+		switch {
+		case expr.Val.Type == sema.Bool && expr.Val.Bool:
+			return noVariable, 1, true
+		case expr.Val.Type == sema.Bool:
+			return noVariable, 0, true
+		}
+		return noVariable, expr.Val.Int, expr.Val.Type == sema.Int && -maxOffset < expr.Val.Int && expr.Val.Int < maxOffset
+	case *sema.Binary:
+		return linearSum(expr)
+	}
+	return 0, 0, false
+}
+
+// linearSum reads a sum or a difference as linear does.
+func linearSum(sum *sema.Binary) (slot int, offset int32, ok bool) {
+	if sum.Type() != sema.Int || sum.Op != syntax.OpAdd && sum.Op != syntax.OpSub {
+		return 0, 0, false
+	}
+	slot, left, isLeft := linear(sum.X)
+	other, right, isRight := linear(sum.Y)
+	if slot == noVariable && sum.Op == syntax.OpAdd {
+		slot, other = other, slot
+	}
+	if sum.Op == syntax.OpSub {
+		right = -right
+	}
+	offset = left + right
+	return slot, offset, isLeft && isRight && other == noVariable && -maxOffset < offset && offset < maxOffset
+}
+
+// isOne reports whether a probability is 1 wherever the command is enabled.
+func (f *finder) isOne(probability sema.Expr, c *command) bool {
+	value := f.valueIn(probability, c.parts.intervals)
+	return value != nil && value.IsInt() && value.Num().IsInt64() && value.Num().Int64() == 1
+}
+
+// valueIn returns the value that an expression has in all states of a box, or nil if it finds none.
+func (f *finder) valueIn(expr sema.Expr, box []interval) *big.Rat {
+	switch expr := expr.(type) {
+	case nil:
+		return big.NewRat(1, 1)
+	case *sema.Const:
+		if expr.Type() == sema.Int {
+			return big.NewRat(int64(expr.Val.Int), 1)
+		}
+		return expr.Val.Rat
+	case *sema.Cond:
+		condition := &f.reader.conditions[f.reader.read(expr.Condition)]
+		switch {
+		case condition.isBox() && includes(condition.intervals, box):
+			return f.valueIn(expr.Then, box)
+		case areDisjoint(condition.intervals, box):
+			return f.valueIn(expr.Else, box)
+		}
+	case *sema.Binary:
+		return f.resultIn(expr, box)
+	}
+	return nil
+}
+
+// resultIn returns the result of a sum, product or quotient in all states of a box, or nil if it finds none.
+func (f *finder) resultIn(operation *sema.Binary, box []interval) *big.Rat {
+	left, right := f.valueIn(operation.X, box), f.valueIn(operation.Y, box)
+	switch {
+	case left == nil || right == nil:
+		return nil
+	case operation.Op == syntax.OpAdd:
+		return new(big.Rat).Add(left, right)
+	case operation.Op == syntax.OpMul:
+		return new(big.Rat).Mul(left, right)
+	case operation.Op == syntax.OpDiv && right.Sign() != 0:
+		return new(big.Rat).Quo(left, right)
+	}
+	return nil
+}
+
+// writes reports whether a command may change a variable.
+func (c *command) writes(slot int) bool {
+	return c.overwritten[slot] || slices.ContainsFunc(c.changes, func(changes map[int]int32) bool { return changes[slot] != 0 })
+}
+
+// hasEffectOf reports whether two commands change a state in the same way.
+func (c *command) hasEffectOf(other *command) bool {
+	return c.isCertain && other.isCertain && maps.Equal(c.changes[0], other.changes[0])
+}
+
+// before returns the values in an interval that its variable can have where the command is enabled.
+func (c *command) before(part interval) interval {
+	if known, isKnown := intervalAt(c.parts.intervals, part.slot); isKnown {
+		part.low, part.high = max(part.low, known.low), min(part.high, known.high)
+	}
+	return part
+}
+
+// mayLeave reports whether a command may lead from a state in a box to a state outside of it.
+func (f *finder) mayLeave(c *command, box []interval) bool {
+	if areDisjoint(c.parts.intervals, box) {
+		return false
+	}
+	return slices.ContainsFunc(box, func(part interval) bool {
+		before := c.before(part)
+		variable := &f.program.Vars[part.slot]
+		leaves := func(changes map[int]int32) bool {
+			by := int64(changes[part.slot])
+			lowest, highest := max(int64(before.low)+by, int64(variable.Low)), min(int64(before.high)+by, int64(variable.High))
+			return by < 0 && lowest < int64(part.low) || by > 0 && highest > int64(part.high)
+		}
+		return c.overwritten[part.slot] || slices.ContainsFunc(c.changes, leaves)
+	})
+}
+
+// mayEnter reports whether a command may lead from a state outside of a box to a state in the box.
+func (f *finder) mayEnter(c *command, box []interval) bool {
+	return slices.ContainsFunc(c.changes, func(changes map[int]int32) bool {
+		isWritten := false
+		for _, part := range box {
+			if c.overwritten[part.slot] {
+				isWritten = true
+				continue
+			}
+			variable := &f.program.Vars[part.slot]
+			before := c.before(interval{part.slot, variable.Low, variable.High})
+			by := int64(changes[part.slot])
+			if int64(before.low)+by > int64(part.high) || int64(before.high)+by < int64(part.low) {
+				return false
+			}
+			isWritten = isWritten || by != 0
+		}
+		return isWritten
+	})
+}
