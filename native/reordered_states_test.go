@@ -139,7 +139,7 @@ func TestOrderThatMatters(t *testing.T) {
 		{"it disables a command that another one enables", "[] e>=1 & a<1 & g<1 -> (g'=1); [] y>=1 & e<1 -> 0.5:(e'=1) + 0.5:(y'=0);", "Pmax=? [ F g=1 ]", "1/2"},
 		{"a command reads what it writes", "[] y>=1 -> 0.5:(g'=a) & (y'=0) + 0.5:(y'=0);", "Pmin=? [ F g=1 ]", "0"},
 		{"a command waits for a command that it enables", "[] a>=1 & y>=1 -> (y'=y-1); [] !(a>=1 & y>=1) & y>=1 & g<1 -> 0.5:(g'=1) + 0.5:(y'=0);", "Pmax=? [ F g=1 ]", "1/2"},
-		{"a command disables it", "[] x>=1 & a<1 -> 0.5:(x'=0) + 0.5:(e'=1) & (x'=0); [] a>=1 & g<1 -> (g'=1);", "Pmin=? [ F g=1 ]", "0"},
+		{"a command disables it", "[] x>=1 -> 0.5:(x'=0) + 0.5:(e'=1) & (x'=0); [] a>=1 & g<1 -> (g'=1);", "Pmin=? [ F g=1 ]", "0"},
 		{"it is visible", "[] y>=1 -> 0.5:(g'=1) & (y'=0) + 0.5:(y'=0);[] e<1 & x<1 -> (e'=e+1);", "Pmax=? [ F g=1 & a=0 ]", "1/2"},
 		{"the order does not matter", "[] y>=1 -> 0.5:(g'=1) & (y'=0) + 0.5:(y'=0);", "Pmax=? [ F g=1 ]", "1/2"},
 	} {
