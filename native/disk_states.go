@@ -56,8 +56,8 @@ func unsupportedOnDisk(plan *runner.Plan) string {
 		return "states that were read from files"
 	case accuracy(numeric) != result.Bounded || numeric.Accuracy == result.Proven:
 		return "--exact, --float, --certify and --certificate: it computes bounds"
-	case numeric.Fair || numeric.Reduce || numeric.Symmetry || numeric.Beliefs != 0 || numeric.Clocks != "":
-		return "--fair, --reduce, --symmetry, --beliefs and --clocks"
+	case numeric.Fair || numeric.Reduce || numeric.Symmetry || numeric.Boxes || numeric.Beliefs != 0 || numeric.Clocks != "":
+		return "--fair, --reduce, --symmetry, --boxes, --beliefs and --clocks"
 	case job.Scheduler != nil || job.Witness != nil:
 		return "--export-scheduler and --witness"
 	case numeric.MaxStates > 0:

@@ -26,6 +26,8 @@ type statesMethod struct {
 	wantCertificates bool // every answer gets a certificate
 	useQuotient      bool // each property is checked on a quotient
 	useSymmetry      bool // each property is checked on the states up to permutations of modules
+	useBoxes         bool // each property is checked on boxes of states
+	mayUseBoxes      bool // the same for a model with too many initial states
 	clocks           runner.ClockMethod
 	outputs          runner.Outputs
 	export           *schedulerFile    // nil unless wants has a scheduler
@@ -59,6 +61,8 @@ func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 		wantCertificates: numeric.Accuracy == result.Proven,
 		useQuotient:      numeric.Reduce,
 		useSymmetry:      numeric.Symmetry,
+		useBoxes:         numeric.Boxes,
+		mayUseBoxes:      !needsAllStates(job),
 		clocks:           numeric.Clocks,
 		outputs:          job.Outputs,
 		export:           export,
@@ -88,6 +92,10 @@ func checkReduction(plan *runner.Plan) error {
 		return fmt.Errorf("a reduced model has no certificates, witnesses, fair schedulers and schedulers to export")
 	case numeric.Symmetry && (numeric.Reduce || needsWholeModel):
 		return fmt.Errorf("a model that is reduced by symmetry has no quotient by bisimulation, certificates, witnesses, fair schedulers and schedulers to export")
+	case numeric.Boxes && (numeric.Reduce || numeric.Symmetry || needsWholeModel):
+		return fmt.Errorf("boxes of states have no quotient by bisimulation, symmetry, certificates, witnesses, fair schedulers and schedulers to export")
+	case numeric.Boxes && plan.Tree == nil:
+		return fmt.Errorf("boxes of states are found in the text of a model, and the states come from files")
 	case numeric.Symmetry && plan.Tree == nil:
 		return fmt.Errorf("symmetry is found in the text of a model, and the states come from files")
 	case job.Partition != nil && !numeric.Reduce:
@@ -124,7 +132,13 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 	if method.useSymmetry {
 		return method.newSymmetricInstance(model)
 	}
+	if method.useBoxes {
+		return &boxStates{statesMethod: method, model: model}, nil
+	}
 	space, err := method.exploreFirst(ctx, model)
+	if many, ok := errors.AsType[*compile.ManyInitialError](err); ok && method.mayUseBoxes {
+		return &boxStates{statesMethod: method, model: model, manyInitial: many}, nil
+	}
 	if err != nil {
 		return nil, err
 	}

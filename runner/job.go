@@ -171,6 +171,9 @@ type Numeric struct {
 	// out control states that the property does not distinguish.
 	// Verdicts have the size of that space. Only the embedded engine reads it.
 	Symmetry bool
+	// Boxes explores, for each property, boxes of states that behave in the same way. Verdicts have the size of that space. Without it, the embedded engine
+	// does so for models with too many initial states. Only the embedded engine reads it.
+	Boxes bool
 	// Compose composes and minimises the automata of a JANI Markov automaton that have no variables, if the values of the properties do not change.
 	// Only the embedded engine reads it.
 	Compose bool

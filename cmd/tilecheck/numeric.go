@@ -30,6 +30,8 @@ type checkFlags struct {
 
 	Symmetry bool `rare:"" help:"Explore one of the states that differ only by a permutation of modules or in values that are not read again; skip states between (native engine)."`
 
+	Boxes bool `rare:"" help:"Explore boxes of states that behave in the same way, and store no steps between without a choice (DTMC, MDP; native engine)."`
+
 	Compose bool `rare:"" help:"Compose and minimise the automata without variables of a Markov automaton in JANI, such as a fault tree (native engine)."`
 
 	Clocks string `rare:"" help:"Clocks of a PTA are digital, zones or regions (default: digital where that is exact; native engine)." enum:",digital,regions,zones" default:"" placeholder:"METHOD"`
@@ -39,6 +41,7 @@ type checkFlags struct {
 func (f checkFlags) numeric(workers int) (runner.Numeric, error) {
 	settings, err := f.numericFlags.numericSettings(workers)
 	settings.Disk = f.Disk
+	settings.Boxes = f.Boxes
 	settings.Clocks = runner.ClockMethod(f.Clocks)
 	settings.Fair, settings.Reduce, settings.Symmetry, settings.Compose, settings.Beliefs = f.Fair, f.Reduce, f.Symmetry, f.Compose, f.Beliefs
 	return settings, err

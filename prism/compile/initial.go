@@ -15,10 +15,16 @@ import (
 func (m *Model) InitialStates(ctx context.Context) ([][]int32, error) {
 	states, err := m.findInitial(ctx, m.options.MaxInitial+1)
 	if len(states) > m.options.MaxInitial {
-		return nil, &UnsupportedError{m.program.File, m.program.Init.Pos(), fmt.Sprintf("more than %d initial states", m.options.MaxInitial)}
+		return nil, &ManyInitialError{UnsupportedError{m.program.File, m.program.Init.Pos(), fmt.Sprintf("more than %d initial states", m.options.MaxInitial)}}
 	}
 	return states, err
 }
+
+// ManyInitialError says that a model has more initial states than Options.MaxInitial.
+type ManyInitialError struct{ UnsupportedError }
+
+// Unwrap returns the error as one of a model that cannot be executed.
+func (e *ManyInitialError) Unwrap() error { return &e.UnsupportedError }
 
 // pathStartState returns the only initial state of the model, where sample paths start. Several initial states are an error, as in PRISM.
 //

@@ -1,0 +1,455 @@
+package boxes
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"tilecheck/native/space/explicit"
+	"tilecheck/prism/sema"
+)
+
+// Nodes with fixed numbers. A path stops in them.
+const (
+	targetNode = iota // the states of the target
+	avoidNode         // states that satisfy neither operand of the until formula
+	firstNode
+	noNode = math.MaxUint32
+)
+
+// maxSteps is the number of deterministic steps after which a box is stored although nothing branches there. Walks that meet end there, and so do cycles.
+const maxSteps = 128
+
+// node is a stored box: an initial one, one that branches, or one at which a walk has stopped.
+type node struct {
+	box       box
+	isInitial bool
+	// isDivided says that division divides the box, because its states behave differently. Each predecessor is divided in the same way.
+	isDivided    bool
+	division     split
+	isQueued     bool
+	isDeadlock   bool
+	predecessors []uint32
+	choices      []nodeChoice
+}
+
+// nodeChoice is a choice of a node, with the rewards of all steps until the next nodes.
+type nodeChoice struct {
+	action   int
+	reward   *big.Rat // nil for 0
+	branches []edge
+}
+
+// edge is a probabilistic alternative of a choice.
+type edge struct {
+	weight *big.Rat
+	target uint32
+}
+
+// exploration is a depth-first search of boxes.
+type exploration struct {
+	*program
+	goal    *goal
+	options Options
+	nodes   []node
+	// numbers has the nodes that are not initial, by box.
+	numbers     map[string]uint32
+	keyBuffer   []byte
+	queue       []uint32
+	memoryBytes int64
+	numSteps    int64 // of all walks
+}
+
+// explore explores all boxes that are reachable from the initial states.
+func (x *exploration) explore(ctx context.Context) error {
+	x.nodes = make([]node, firstNode)
+	if err := x.addInitialBoxes(ctx); err != nil {
+		return err
+	}
+	for len(x.queue) > 0 {
+		number := x.queue[len(x.queue)-1]
+		x.queue = x.queue[:len(x.queue)-1]
+		x.nodes[number].isQueued = false
+		if x.nodes[number].isDivided {
+			continue
+		}
+		err := x.expand(ctx, number)
+		if errors.Is(err, errSplit) {
+			x.divideLike(number, x.evaluation.box, x.evaluation.proposal)
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := x.checkLimits(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkLimits returns a *explicit.LimitError if there are too many nodes.
+func (x *exploration) checkLimits() error {
+	isTooMany := x.options.MaxStates > 0 && len(x.nodes) > x.options.MaxStates
+	isTooLarge := x.options.MaxMemory > 0 && x.memoryBytes > x.options.MaxMemory
+	if !isTooMany && !isTooLarge {
+		return nil
+	}
+	failure := &explicit.LimitError{Memory: isTooLarge, Limit: int64(x.options.MaxStates), States: len(x.nodes), Expanded: max(len(x.nodes)-len(x.queue), 0)}
+	if isTooLarge {
+		failure.Limit = x.options.MaxMemory
+	}
+	return failure
+}
+
+// addInitialBoxes adds nodes whose boxes have each initial state once.
+func (x *exploration) addInitialBoxes(ctx context.Context) error {
+	whole := box{make([]int32, len(x.Vars)), make([]int32, len(x.Vars))}
+	for slot, variable := range x.Vars {
+		whole.low[slot], whole.high[slot] = variable.Init, variable.Init
+		if x.Init == nil {
+			continue
+		}
+		if variable.Type == sema.Int && !variable.IsBounded {
+			return x.unsupported(variable.Pos, fmt.Sprintf("init…endinit with the unbounded variable %q", variable.Name))
+		}
+		whole.low[slot], whole.high[slot] = variable.Low, variable.High
+	}
+	if x.Init == nil {
+		x.enqueue(x.addNode(whole, true))
+		return nil
+	}
+	isInitial := newExpression(x.Init)
+	pending := []box{whole}
+	for len(pending) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		part := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		x.evaluation.box = part
+		holds, isKnown := isInitial.value(&x.evaluation)
+		switch {
+		case !isKnown && !x.evaluation.hasProposal:
+			return x.unsupported(x.Init.Pos(), "found an expression that has no value in some state, or that rounding changes, want a condition for boxes of states")
+		case !isKnown:
+			less, others := part.divide(x.evaluation.proposal)
+			pending = append(pending, others, less)
+		case holds == 1:
+			x.enqueue(x.addNode(part, true))
+		}
+	}
+	switch len(x.queue) {
+	case 0:
+		return x.unsupported(x.Init.Pos(), "no valuation satisfies init…endinit")
+	case 1: // several initial states must not become one
+		x.divideInitial(x.queue[0])
+	}
+	return nil
+}
+
+// divideInitial divides the only initial node, if it has several states. A property of a model with several initial states has a range of values.
+func (x *exploration) divideInitial(number uint32) {
+	initial := x.nodes[number].box
+	for slot := range initial.low {
+		if initial.isWide(slot) {
+			x.divideLike(number, initial, initial.halving(slot))
+			return
+		}
+	}
+}
+
+// nodeBytes is the memory of a node and of its state in the space, without its box, its edges and its key.
+const nodeBytes = 600
+
+// addNode adds a node.
+func (x *exploration) addNode(b box, isInitial bool) uint32 {
+	number := uint32(len(x.nodes))
+	x.nodes = append(x.nodes, node{box: b, isInitial: isInitial})
+	x.memoryBytes += nodeBytes + 8*int64(len(b.low))
+	return number
+}
+
+// enqueue adds a node to the queue unless it is there.
+func (x *exploration) enqueue(number uint32) {
+	if !x.nodes[number].isQueued {
+		x.nodes[number].isQueued = true
+		x.queue = append(x.queue, number)
+	}
+}
+
+// key writes the key of a box to the key buffer.
+func (x *exploration) key(b box) {
+	x.keyBuffer = x.keyBuffer[:0]
+	for slot, low := range b.low {
+		x.keyBuffer = binary.AppendVarint(x.keyBuffer, int64(low))
+		x.keyBuffer = binary.AppendUvarint(x.keyBuffer, uint64(int64(b.high[slot])-int64(low)))
+	}
+}
+
+// targetOf returns the node of a box. If it is new, it is added to the nodes and to the queue. If the states of the box are decided, it is one of the nodes with
+// fixed numbers.
+func (x *exploration) targetOf(b box) (uint32, error) {
+	decided, isDecided, err := x.decide(b)
+	if err != nil || isDecided {
+		return decided, err
+	}
+	numNodes := len(x.nodes)
+	number := x.numberOf(b)
+	if len(x.nodes) > numNodes {
+		x.enqueue(number)
+	}
+	return number, nil
+}
+
+// numberOf returns the node of a box, and adds it to the nodes if it is new.
+func (x *exploration) numberOf(b box) uint32 {
+	x.key(b)
+	number, isKnown := x.numbers[string(x.keyBuffer)]
+	if !isKnown {
+		number = x.addNode(b.clone(), false)
+		x.numbers[string(x.keyBuffer)] = number
+		x.memoryBytes += int64(len(x.keyBuffer))
+	}
+	return number
+}
+
+// decide returns targetNode or avoidNode if the states of a box satisfy the target, or no operand of the until formula.
+func (x *exploration) decide(b box) (number uint32, isDecided bool, err error) {
+	x.evaluation.box = b
+	for i, condition := range []*expression{x.goal.target, x.goal.avoid} {
+		if condition == nil {
+			continue
+		}
+		holds, isKnown := condition.value(&x.evaluation)
+		if !isKnown {
+			return 0, false, x.undecided()
+		}
+		if holds == 1 {
+			return uint32(targetNode + i), true, nil
+		}
+	}
+	return 0, false, nil
+}
+
+// expand computes the choices of a node. It follows deterministic steps without storing their boxes. The error is errSplit if the states of the node do not
+// all behave in the same way.
+func (x *exploration) expand(ctx context.Context, number uint32) error {
+	current := x.nodes[number].box.clone()
+	collected := new(amount)
+	for step := 0; ; step++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		decided, isDecided, err := x.decide(current)
+		if err != nil {
+			return err
+		}
+		if isDecided {
+			x.connectTo(number, decided, collected)
+			return nil
+		}
+		if step > 0 {
+			x.key(current)
+			if known, isKnown := x.numbers[string(x.keyBuffer)]; isKnown {
+				x.connectTo(number, known, collected)
+				return nil
+			}
+		}
+		choices, err := x.choices(current)
+		if err != nil {
+			return err
+		}
+		if len(choices) == 1 && len(choices[0].branches) == 1 && step < maxSteps {
+			collected.add(choices[0].reward)
+			current.copyFrom(choices[0].branches[0].box)
+			x.numSteps++
+			continue
+		}
+		end := number
+		if step > 0 {
+			end = noNode
+		}
+		return x.finishWalk(walk{number, end, current, collected}, choices)
+	}
+}
+
+// walk is a sequence of deterministic steps from a node to the box last, which is that of the node end, or noNode. collected is the reward of the steps.
+type walk struct {
+	start, end uint32
+	last       box
+	collected  *amount
+}
+
+// finishWalk connects the start of a walk to the successors of its last box, or to this box if there are several successors, or none.
+func (x *exploration) finishWalk(walk walk, choices []choice) error {
+	connected, err := x.connections(choices)
+	if err != nil {
+		return err
+	}
+	if len(connected) == 1 && len(connected[0].branches) == 1 {
+		walk.collected.add(connected[0].reward)
+		x.connectTo(walk.start, connected[0].branches[0].target, walk.collected)
+		return nil
+	}
+	var stateReward *big.Rat
+	if len(connected) == 0 {
+		if stateReward, err = x.stateReward(walk.last); err != nil {
+			return err
+		}
+	}
+	if walk.end == noNode {
+		walk.end = x.numberOf(walk.last)
+	}
+	if len(connected) == 0 {
+		x.nodes[walk.end].isDeadlock = true
+		connected = []nodeChoice{{sema.Unlabelled, stateReward, []edge{{one, walk.end}}}}
+	}
+	x.connect(walk.end, connected)
+	if walk.end != walk.start {
+		x.connectTo(walk.start, walk.end, walk.collected)
+	}
+	return nil
+}
+
+// connectTo connects a node to one successor.
+func (x *exploration) connectTo(number, target uint32, reward *amount) {
+	x.connect(number, []nodeChoice{{sema.Unlabelled, reward.fraction(), []edge{{one, target}}}})
+}
+
+// connections returns choices between nodes. It adds the nodes of boxes that are new.
+func (x *exploration) connections(choices []choice) ([]nodeChoice, error) {
+	connected := make([]nodeChoice, len(choices))
+	for i, choice := range choices {
+		targets := make([]uint32, len(choice.branches))
+		for j, branch := range choice.branches {
+			var err error
+			if targets[j], err = x.targetOf(branch.box); err != nil {
+				return nil, err
+			}
+		}
+		connected[i] = nodeChoice{choice.action, choice.reward, choice.edges(targets)}
+	}
+	return connected, nil
+}
+
+// edges returns the edges of a choice, given the target of each branch. Branches with the same target become one edge.
+func (c *choice) edges(targets []uint32) []edge {
+	if !slices.ContainsFunc(targets, func(target uint32) bool { return target != targets[0] }) {
+		return []edge{{one, targets[0]}}
+	}
+	var edges []edge
+	position := make(map[uint32]int)
+	for i, target := range targets {
+		if known, isKnown := position[target]; isKnown {
+			edges[known].weight = new(big.Rat).Add(edges[known].weight, c.branches[i].weight)
+			continue
+		}
+		position[target] = len(edges)
+		edges = append(edges, edge{c.branches[i].weight, target})
+	}
+	return edges
+}
+
+// connect stores the choices of a node. If a successor is divided, it divides the node instead.
+func (x *exploration) connect(number uint32, choices []nodeChoice) {
+	for _, choice := range choices {
+		for _, edge := range choice.branches {
+			if target := &x.nodes[edge.target]; target.isDivided {
+				x.divideLike(number, target.box, target.division)
+				return
+			}
+		}
+	}
+	for _, choice := range choices {
+		x.memoryBytes += 48 + 16*int64(len(choice.branches))
+		for _, edge := range choice.branches {
+			predecessors := &x.nodes[edge.target].predecessors
+			isListed := len(*predecessors) > 0 && (*predecessors)[len(*predecessors)-1] == number
+			if edge.target >= firstNode && edge.target != number && !isListed {
+				*predecessors = append(*predecessors, number)
+				x.memoryBytes += 4
+			}
+		}
+	}
+	x.nodes[number].choices = choices
+}
+
+// divideLike divides a node as another box is divided, which has successors of its states. In both boxes the variable has the same number of values.
+func (x *exploration) divideLike(number uint32, successors box, by split) {
+	divided := &x.nodes[number]
+	division := split{by.slot, by.at - successors.low[by.slot] + divided.box.low[by.slot]}
+	divided.choices, divided.isDeadlock = nil, false
+	if divided.isInitial { // no other node has it as its target
+		less, others := divided.box.divide(division)
+		divided.box = less
+		x.enqueue(number)
+		x.enqueue(x.addNode(others, true))
+		return
+	}
+	divided.isDivided, divided.division = true, division
+	for _, predecessor := range divided.predecessors {
+		x.enqueue(predecessor)
+	}
+	divided.predecessors = nil
+}
+
+// amount is a sum of rewards. Its integers are added separately, which is faster.
+type amount struct {
+	whole int64
+	rest  *big.Rat // nil for 0
+}
+
+// add adds a reward; nil stands for 0.
+func (a *amount) add(reward *big.Rat) {
+	const maxWhole = math.MaxInt64 / 2
+	switch {
+	case reward == nil:
+	case reward.IsInt() && reward.Num().IsInt64() && reward.Num().Int64() <= maxWhole && a.whole <= maxWhole:
+		a.whole += reward.Num().Int64()
+	case a.rest == nil:
+		a.rest = reward
+	default:
+		a.rest = new(big.Rat).Add(a.rest, reward)
+	}
+}
+
+// fraction returns the sum; nil if it is 0.
+func (a *amount) fraction() *big.Rat {
+	switch {
+	case a.whole == 0:
+		return a.rest
+	case a.rest == nil:
+		return new(big.Rat).SetInt64(a.whole)
+	}
+	return new(big.Rat).Add(new(big.Rat).SetInt64(a.whole), a.rest)
+}
+
+// reachable returns the nodes that are reachable from the initial ones, in an order that depends on the model only.
+func (x *exploration) reachable() []uint32 {
+	isReached := make([]bool, len(x.nodes))
+	var order []uint32
+	reach := func(number uint32) {
+		if !isReached[number] {
+			isReached[number] = true
+			order = append(order, number)
+		}
+	}
+	for number := range x.nodes {
+		if x.nodes[number].isInitial {
+			reach(uint32(number))
+		}
+	}
+	for i := 0; i < len(order); i++ {
+		for _, choice := range x.nodes[order[i]].choices {
+			for _, edge := range choice.branches {
+				reach(edge.target)
+			}
+		}
+	}
+	return slices.Clip(order)
+}
