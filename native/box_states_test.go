@@ -141,7 +141,7 @@ func TestBoxesOfManyInitialStates(t *testing.T) {
 		{`filter(max, R=? [ F x=0 & y>3 ], "init")`, "104/1", ""},
 		{`R=? [ F x=0 ]`, "range", ""},
 		{`filter(max, R=? [ F x=0 ])`, "", `the model has more than 1000000 initial states; found a filter max, want min, max, range, forall or exists over "init" for boxes of states`},
-		{`filter(max, P=? [ F<=3 x=0 ], "init")`, "", "found the temporal operator F, want P of F, G, U, W or R without bounds, or R of F or C for boxes of states"},
+		{`filter(max, P=? [ F<=3 x=0 ], "init")`, "", "found the temporal operator F with a bound, want P of F, G, U, W or R without bounds, or R of F or C for boxes of states"},
 		{`filter(max, S=? [ x=0 ], "init")`, "", "found an S operator, want P of F, G, U, W or R without bounds"},
 		{`filter(max, P=? [ F P>0.5 [ X x=0 ] ], "init")`, "", "found a P operator, want a formula over variables"},
 	}

@@ -38,18 +38,23 @@ func newGoal(property *logic.Property) (*goal, error) {
 			return result, nil
 		}
 	}
-	return nil, result.unsupported(formula.Expr, fmt.Sprintf("found %s, want P of F, G, U, W or R without bounds, or R of F or C", logic.Describe(innermost(formula))))
+	return nil, result.unsupported(formula.Expr, fmt.Sprintf("found %s, want P of F, G, U, W or R without bounds, or R of F or C", describe(formula)))
 }
 
-// innermost returns the expression that says what P or R is about.
-func innermost(formula *logic.Formula) sema.Expr {
+// describe says what P or R is about, for a message such as "found %s".
+func describe(formula *logic.Formula) string {
+	described, bound := formula.Expr, false
 	switch formula.Kind {
 	case logic.Probability:
-		return formula.Path.Expr
+		described, bound = formula.Path.Expr, formula.Path.Bound != nil
 	case logic.Reward:
-		return formula.Objective.Expr
+		objective := formula.Objective
+		described, bound = objective.Expr, objective.At != nil || objective.Path != nil && objective.Path.Bound != nil
 	}
-	return formula.Expr
+	if bound {
+		return logic.Describe(described) + " with a bound"
+	}
+	return logic.Describe(described)
 }
 
 // stateFilters are the filters whose value over the initial boxes is that over the initial states.
