@@ -17,7 +17,7 @@ import (
 
 // jobFlags are a model and its properties.
 type jobFlags struct {
-	ModelFile string   `arg:"" name:"model" help:"PRISM, JANI, - (stdin), or states: .all, .tra,sta, .drn, .umb." file:"states"`
+	ModelFile string   `arg:"" name:"model" help:"PRISM or JANI model, - (standard input), or exported states: m.all, m.tra,sta, m.drn, m.umb." file:"states"`
 	PropsFile string   `arg:"" name:"props" optional:"" help:"Properties file." file:"in"`
 	Prop      []string `help:"Property, or its number or name; repeatable." sep:"none" placeholder:"PROPERTY"`
 	Select    []string `help:"Only the properties with these names or numbers." placeholder:"NAME"`
