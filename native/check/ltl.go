@@ -20,6 +20,9 @@ func (e *evaluation) ltlProbability(expr sema.Expr, direction solve.Direction) (
 	if err != nil {
 		return nil, err
 	}
+	if e.space.Model().Intervals() && !e.hasPositiveLowerEnds() {
+		return linear.prefixProbability(formula, direction)
+	}
 	isMinimum := direction.Scheduler() == solve.Min && e.modelKind() == sparse.MDP
 	if !isMinimum {
 		return linear.winningProbability(formula, direction)
@@ -56,6 +59,32 @@ func (linear *linearEvaluation) winningProbability(formula *automata.Formula, di
 		if err != nil {
 			return nil, err
 		}
+	}
+	return product.valuesInModel(values), nil
+}
+
+// prefixProbability returns the minimal or maximal probability of an LTL formula in an interval model with a lower interval end of 0, where end
+// components depend on nature. The formula must be co-safe, or the negation of a co-safe formula: a prefix of the path then decides it.
+func (a *linearEvaluation) prefixProbability(formula *automata.Formula, direction solve.Direction) (*numbers, error) {
+	negation := automata.Unary(automata.Not, formula)
+	switch {
+	case automata.CoSafe(formula):
+	case automata.CoSafe(negation):
+		values, err := a.prefixProbability(negation, direction.Opposite())
+		if err != nil {
+			return nil, err
+		}
+		return a.evaluation.complement(values), nil
+	default:
+		return nil, a.evaluation.unsupportedError(a.rootFormula, "found an interval of probabilities whose lower end is 0, want a path formula that a prefix of the path decides")
+	}
+	product, err := a.buildProduct(automata.NewPrefixes(formula, automata.Limits{}))
+	if err != nil {
+		return nil, a.tooLargeError(err)
+	}
+	values, err := a.evaluation.reachProbability(product, product.states(automata.Accepted), direction)
+	if err != nil {
+		return nil, err
 	}
 	return product.valuesInModel(values), nil
 }

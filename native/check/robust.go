@@ -11,12 +11,9 @@ import (
 // robustDirection returns what P or R asks for in an interval model: the minimum or the maximum over schedulers, and the minimum or the maximum
 // over all probabilities in the intervals. A bound, such as P>=0.5, must hold for all schedulers and for all probabilities.
 //
-// Source: PRISM, which also requires that lower ends of intervals are above zero. Properties with step bounds do not need this.
+// Source: PRISM, which also requires that lower ends of intervals are above zero.
 func (e *evaluation) robustDirection(formula *logic.Formula) (solve.Direction, error) {
 	letter, threshold := formula.Letter(), formula.Threshold
-	if !hasStepBound(formula) && !e.hasPositiveLowerEnds() {
-		return 0, e.unsupportedError(formula.Expr, "found an interval of probabilities whose lower end is 0, want a property with a step bound: X, F<=k, U<=k, G<=k or C<=k")
-	}
 	hasScheduler := e.modelKind() == sparse.MDP
 	switch {
 	case !threshold.IsQuery():
@@ -34,21 +31,6 @@ func (e *evaluation) robustDirection(formula *logic.Formula) (solve.Direction, e
 		return 0, e.failure(result.TypeError, formula.Expr.Pos(), "found %s=? for a model with intervals, want %smin=? or %smax=?", letter, letter, letter)
 	}
 	return 0, e.failure(result.TypeError, formula.Expr.Pos(), "found %s%s=? for an interval Markov chain, which has no scheduler, want %smin=? or %smax=?", letter, threshold.Extremum, letter, letter)
-}
-
-// hasStepBound reports whether the operator P or R counts a bounded number of steps. For such an operator it does not matter which transitions
-// nature can leave out, because no analysis of the graph decides its value.
-func hasStepBound(formula *logic.Formula) bool {
-	if formula.Kind == logic.Reward {
-		return formula.Objective.Form == logic.Cumulative
-	}
-	switch path := formula.Path; path.Form {
-	case logic.InitialState, logic.Next:
-		return true
-	case logic.Until:
-		return path.Bound != nil && path.Bound.High != nil
-	}
-	return false
 }
 
 // hasPositiveLowerEnds reports whether the lower ends of all intervals are above zero.

@@ -74,6 +74,18 @@ func TestIntervals(t *testing.T) {
 		{zeroMDP, `R{"r"}maxmax=? [ C<=2 ]`, "8/5"},      // b: 0.6 * 2 + 0.4 * 1
 		{zeroMDP, `R{"r"}minmin=? [ C<=2 ]`, "1"},        // a: 1 for s=2
 		{zeroMDP, `R{"r"}maxmin=? [ C<=2 ]`, "13/10"},    // b: 0.3 * 2 + 0.7
+		{zeroMDP, `Pmaxmax=? [ F "end" ]`, "1"},          // s=0 is visited again and again
+		{zeroMDP, `Pminmax=? [ F "end" ]`, "1"},
+		{zeroMDP, `Pmaxmin=? [ F "end" ]`, "0"}, // nature never goes from s=1 to s=3
+		{zeroMDP, `Pmaxmin=? [ G s!=3 ]`, "0"},
+		{zeroMDP, `Pminmin=? [ s<2 U s=2 ]`, "19/25"}, // b: 1 - 0.6 * 0.4
+		{zeroMDP, `Pmaxmax=? [ F>=3 "end" ]`, "1"},
+		{zeroMDP, `Pminmax=? [ s!=2 U "end" ]`, "1/5"},               // a: 0.5 * 0.4
+		{zeroMDP, `Pmaxmax=? [ (X s=1) & (F<=2 "end") ]`, "6/25"},    // b: 0.6 * 0.4
+		{zeroMDP, `Pminmin=? [ (X s!=1) | (G<=2 !"end") ]`, "19/25"}, // 1 minus the value above
+		{zeroMDP, `R{"r"}minmin=? [ F "end" ]`, "110/3"},             // x2 = 10+x0, x1 = 2+0.6x2, b: x0 = 0.6x1+0.4x2
+		{zeroMDP, `R{"r"}maxmin=? [ F "end" ]`, "45"},                // a: x0 = 0.5x1+0.5x2
+		{zeroMDP, `R{"r"}maxmin=? [ F F "end" ]`, "45"},              // co-safe
 	}
 	for _, test := range tests {
 		for _, accuracy := range []result.Accuracy{result.Exact, result.Bounded} {
@@ -114,9 +126,8 @@ func TestIntervalsRefused(t *testing.T) {
 		{intervalChain, `S=? [ "end" ]`, "found an S operator for a model with intervals"},
 		{intervalChain, `R{"r"}min=? [ C ]`, "found C in an R operator for a model with intervals"},
 		{intervalMDP, `multi(Pmax=? [ F "end" ], P>=0.1 [ F s=2 ])`, "found multi(...) for an IMDP"},
-		{zero, `Pmin=? [ F "end" ]`, "found an interval of probabilities whose lower end is 0, want a property with a step bound"},
-		{zero, `Pmin=? [ F>=2 "end" ]`, "found an interval of probabilities whose lower end is 0"},
-		{zero, `Pmin=? [ (X s=1) & (F<=2 "end") ]`, "found an interval of probabilities whose lower end is 0"},
+		{zero, `Pmin=? [ G F "end" ]`, "found an interval of probabilities whose lower end is 0, want a path formula that a prefix of the path decides"},
+		{zero, `Pmin=? [ (F "end") & (G F s=0) ]`, "found an interval of probabilities whose lower end is 0"},
 	} {
 		v := ask(t, t.Context(), test.model, test.property, check.Options{})[0]
 		if v.Err == nil || !strings.Contains(v.Err.Message, test.why) {

@@ -73,7 +73,7 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 		return nil, err
 	}
 	system.isProbability = true
-	strategy := game.firstChoices()
+	strategy := firstChoices(game.graph)
 	zeroStates, oneStates, err := game.certainStates(ctx, left, right, strategy)
 	if err != nil {
 		return nil, err
@@ -128,16 +128,6 @@ func (game *Game) iterateBounds(ctx context.Context, maybe, oneStates *sparse.Se
 func wantedStrategies(strategy []uint32, opts Options) []uint32 {
 	if !opts.Scheduler {
 		return nil
-	}
-	return strategy
-}
-
-// firstChoices returns the first choice of each state.
-func (game *Game) firstChoices() []uint32 {
-	strategy := make([]uint32, game.graph.NumStates())
-	for state := range strategy {
-		first, _ := game.graph.Choices(state)
-		strategy[state] = uint32(first)
 	}
 	return strategy
 }
@@ -238,9 +228,12 @@ func (search *attractor) visitChoice(game *Game, choice uint32) {
 }
 
 // staysIn reports whether all transitions of a choice lead to states of a set.
-func (game *Game) staysIn(choice int, set *sparse.Set) bool {
-	first, end := game.graph.Transitions(choice)
-	for _, target := range game.graph.Target[first:end] {
+func (game *Game) staysIn(choice int, set *sparse.Set) bool { return staysIn(game.graph, choice, set) }
+
+// staysIn reports whether all transitions of a choice lead to states of a set.
+func staysIn(graph *sparse.Graph, choice int, set *sparse.Set) bool {
+	first, end := graph.Transitions(choice)
+	for _, target := range graph.Target[first:end] {
 		if !set.Has(int(target)) {
 			return false
 		}

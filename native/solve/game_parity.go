@@ -49,7 +49,7 @@ func (game *Game) Parity(ctx context.Context, priorities []int, opts Options) (*
 
 // newParityImprovement returns the strategy improvement of the maximizer, from the first choice of each state.
 func (game *Game) newParityImprovement(ctx context.Context, priorities []int, opts Options) *parityImprovement {
-	return &parityImprovement{game: game, ctx: ctx, opts: opts, priorities: priorities, strategy: game.firstChoices()}
+	return &parityImprovement{game: game, ctx: ctx, opts: opts, priorities: priorities, strategy: firstChoices(game.graph)}
 }
 
 // combineStrategies joins the choices of a strategy of the maximizer and a strategy of the minimizer.

@@ -17,7 +17,7 @@ func (game *Game) ReachReward(ctx context.Context, reward *sparse.Reward, target
 	if direction, ok := game.Direction(); ok {
 		return ReachReward(ctx, game.graph, reward, target, direction, opts)
 	}
-	strategy := game.firstChoices()
+	strategy := firstChoices(game.graph)
 	reachabilityGame := NewGame(game.graph, game.maximizer.Complement()) // the minimizer of rewards maximizes reachability
 	_, finiteStates, err := reachabilityGame.certainStates(ctx, sparse.FullSet(game.graph.NumStates()), target, strategy)
 	if err != nil {
@@ -52,7 +52,7 @@ func (game *Game) TotalReward(ctx context.Context, reward *sparse.Reward, opts O
 	improvement.solve = func(restricted *sparse.Graph, reward *sparse.Reward, direction Direction, opts Options) (*Values, error) {
 		return TotalReward(ctx, restricted, reward, direction, opts)
 	}
-	return improvement.run(Max, game.firstChoices())
+	return improvement.run(Max, firstChoices(game.graph))
 }
 
 // finiteTotalStates returns the states with a finite total reward: the minimizer can almost surely ensure that rewards are earned only finitely
@@ -73,7 +73,7 @@ func (game *Game) finiteTotalStates(reward *sparse.Reward) *sparse.Set {
 	solver := &almostSure{
 		game:   NewGame(game.graph, game.maximizer.Complement()),
 		region: sparse.FullSet(game.graph.NumStates()), choices: sparse.FullSet(game.graph.NumChoices()),
-		priorities: priorities, strategy: game.firstChoices(),
+		priorities: priorities, strategy: firstChoices(game.graph),
 	}
 	return solver.solve()
 }

@@ -10,18 +10,28 @@ import (
 )
 
 // intervalSystem is a system of equations of an interval model. The value of a choice is its reward plus the optimum of the sum over t of
-// p(t) x(t) over its distributions p. Nature picks the distribution. All lower interval ends are positive, so the graph does not
-// depend on the distributions: qualitative results are the same as for the model without intervals. An end component in which the
-// scheduler could stay without reward is one unknown. So the equations have one solution, and inductive bounds enclose it.
+// p(t) x(t) over its distributions p. Nature picks the distribution.
 //
-// Source: Puggelli et al. (CAV 2013).
+// An end component in which the scheduler can stay without reward is one unknown, if it has only choices whose lower interval ends are
+// positive: the scheduler can reach each of its states from every other one, whatever nature does. If all lower ends of the model are
+// positive, the equations then have one solution. Otherwise a side can stay in states where the other side decides which states are reached,
+// and there are several solutions:
+//
+//   - The least one has the probabilities, because a path that never reaches the target has the value 0. It is approached from below, and
+//     upper bounds are proved by induction.
+//   - The greatest finite one has the rewards, because a path that never reaches the target has the value infinity. It is approached from
+//     above, and lower bounds are proved by induction.
+//
+// Source: Puggelli et al. (CAV 2013); Haddad and Monmege, Interval iteration algorithm for MDPs and IMDPs (2018).
 type intervalSystem struct {
 	*nature
 	graph         *sparse.Graph
 	dir           Direction
 	reward        *sparse.Reward
 	isProbability bool
+	fromAbove     bool // the solution is approached from above
 	maybe         *sparse.Set
+	optional      *sparse.Set         // the choices with a transition whose lower interval end is 0
 	choices       *sparse.Set         // the allowed choices; nil for all
 	endComponents map[uint32][]uint32 // the states of each end component, by representative
 	values        *Values
@@ -34,13 +44,15 @@ func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.
 	if !graph.Exact() || !hasFractions(reward) {
 		return nil, ErrNotExact
 	}
-	opts.Scheduler = false
+	opts.Scheduler, opts.Exact = false, false
 	meter := newMeter(ctx, opts, graph.NumStates())
 	nature, err := newNature(graph.Model, dir.nature() == Min, meter)
 	if err != nil {
 		return nil, err
 	}
-	return &intervalSystem{nature: nature, graph: graph, dir: dir, reward: reward, values: newValues(graph.Model, opts), meter: meter}, nil
+	return &intervalSystem{
+		nature: nature, graph: graph, dir: dir, reward: reward, optional: optionalChoices(graph.Model), values: newValues(graph.Model, opts), meter: meter,
+	}, nil
 }
 
 // choiceBound returns a bound on the value of a choice of state s for the optimal distribution of nature: an upper bound if isUpper is set,
@@ -64,7 +76,7 @@ func (sys *intervalSystem) choiceBound(s, choice int, isUpper bool) float64 {
 // mergeEndComponents makes each end component without reward a single unknown, and forbids the choices that stay in it.
 func (sys *intervalSystem) mergeEndComponents(ctx context.Context) error {
 	model := sys.graph.Model
-	components, err := model.EndComponents(ctx, sys.maybe, sys.zeroRewardChoices())
+	components, err := model.EndComponents(ctx, sys.maybe, sys.zeroRewardChoices().Minus(sys.optional))
 	if err != nil || components.Num() == 0 {
 		return err
 	}
@@ -136,8 +148,8 @@ func (sys *intervalSystem) optimum(s uint32, isUpper bool) (bound float64, work 
 	return bound, work
 }
 
-// solve computes bounds on the values of the maybe states, one component after the other. Then it computes exact values if they are requested.
-func (sys *intervalSystem) solve(ctx context.Context, opts Options) (*Values, error) {
+// solve computes bounds on the values of the maybe states, one component after the other.
+func (sys *intervalSystem) solve(opts Options) (*Values, error) {
 	components := sys.graph.Model.Components(sys.maybe, nil)
 	for i := range components.Num() {
 		members := components.Members(i)
@@ -152,11 +164,6 @@ func (sys *intervalSystem) solve(ctx context.Context, opts Options) (*Values, er
 			sys.values.Upper[s] = sys.values.Upper[representative]
 		}
 		sys.meter.progress.Done += len(members)
-	}
-	if sys.values.Exact != nil {
-		if err := sys.exactStrategyIteration(ctx, opts); err != nil {
-			return nil, err
-		}
 	}
 	return sys.values, nil
 }
@@ -174,16 +181,22 @@ func (sys *intervalSystem) solveComponent(unknowns []uint32, opts Options) error
 	}
 	margin, precision := opts.epsilon()/2, opts.epsilon()/8
 	for sweeps := 1; ; sweeps++ {
-		change, err := sys.sweepLower(unknowns)
+		change, err := sys.sweepIterated(unknowns)
 		if err != nil {
 			return err
 		}
 		if change > precision && sweeps < opts.maxSweeps() {
 			continue
 		}
-		proved, err := sys.proveUpper(unknowns, margin, 10+sweeps/2)
-		if proved || err != nil {
+		proved, err := sys.proveGuess(unknowns, margin, 10+sweeps/2)
+		if err != nil {
 			return err
+		}
+		// The bounds can be wide if the guess moved to another solution, or if those of a successor are wide.
+		isNarrow := proved && !sys.hasWideBounds(unknowns, opts.epsilon())
+		if isNarrow || proved && (change == 0 || !sys.values.Converged) {
+			sys.values.Converged = sys.values.Converged && isNarrow
+			return nil
 		}
 		switch {
 		case sweeps >= opts.maxSweeps() || margin > 1:
@@ -195,6 +208,14 @@ func (sys *intervalSystem) solveComponent(unknowns []uint32, opts Options) error
 			precision /= 8
 		}
 	}
+}
+
+// hasWideBounds reports whether the relative width of the bounds of an unknown exceeds epsilon.
+func (sys *intervalSystem) hasWideBounds(unknowns []uint32, epsilon float64) bool {
+	return slices.ContainsFunc(unknowns, func(s uint32) bool {
+		lower, upper := sys.values.Lower[s], sys.values.Upper[s]
+		return upper > robustFloor && !(upper-lower <= epsilon*upper)
+	})
 }
 
 // hasSelfLoop reports whether some choice of the unknown with representative s can return to this unknown.
@@ -209,15 +230,20 @@ func (sys *intervalSystem) hasSelfLoop(s uint32) bool {
 	return false
 }
 
-// sweepLower raises the lower bounds by one Gauss-Seidel sweep. It returns the greatest relative change.
-func (sys *intervalSystem) sweepLower(unknowns []uint32) (change float64, err error) {
+// sweepIterated makes the iterated bounds tighter by one Gauss-Seidel sweep: the lower ones, or the upper ones if the solution is approached
+// from above. It returns the greatest relative change.
+func (sys *intervalSystem) sweepIterated(unknowns []uint32) (change float64, err error) {
 	sys.values.Sweeps++
 	sys.meter.progress.Sweeps++
+	bounds := sys.values.Lower
+	if sys.fromAbove {
+		bounds = sys.values.Upper
+	}
 	for _, s := range unknowns {
-		bound, work := sys.optimum(s, false)
-		if old := sys.values.Lower[s]; bound > old {
-			change = max(change, (bound-old)/bound)
-			sys.values.Lower[s] = bound
+		bound, work := sys.optimum(s, sys.fromAbove)
+		if old := bounds[s]; isBetter(bound, old, sys.fromAbove) {
+			change = max(change, math.Abs(bound-old)/max(bound, old))
+			bounds[s] = bound
 		}
 		if err := sys.meter.addWork(work); err != nil {
 			return 0, err
@@ -227,54 +253,75 @@ func (sys *intervalSystem) sweepLower(unknowns []uint32) (change float64, err er
 	return change, nil
 }
 
-// proveUpper guesses upper bounds by a relative margin above the lower bounds, and reports whether it can prove them.
-// A sweep that raises no bound proves the guess. A sweep that lowers no bound refutes it.
+// proveGuess guesses the bounds of the other side by a relative margin to the iterated bounds, and reports whether it can prove them.
+// A sweep that makes no guess weaker proves them. A sweep that makes no guess tighter refutes them if the equations have one solution.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
-func (sys *intervalSystem) proveUpper(unknowns []uint32, margin float64, maxSweeps int) (proved bool, err error) {
+func (sys *intervalSystem) proveGuess(unknowns []uint32, margin float64, maxSweeps int) (proved bool, err error) {
 	for _, s := range unknowns {
-		bound := max(sys.values.Lower[s]*(1+margin), robustFloor)
-		if sys.isProbability {
-			bound = min(bound, 1)
+		if !sys.guess(s, margin) {
+			return false, nil
 		}
-		sys.values.Upper[s] = bound
 	}
 	for range maxSweeps {
-		raised, lowered, err := sys.sweepUpper(unknowns)
+		weaker, tighter, err := sys.sweepGuessed(unknowns)
 		switch {
 		case err != nil:
 			return false, err
-		case !raised:
+		case !weaker:
 			return true, nil
-		case !lowered:
+		case !tighter && sys.optional.Empty():
 			return false, nil
 		}
 	}
 	return false, nil
 }
 
-// sweepUpper replaces the upper bounds by one Gauss-Seidel sweep. It reports whether it raised or lowered a bound.
-func (sys *intervalSystem) sweepUpper(unknowns []uint32) (raised, lowered bool, err error) {
-	sys.values.Sweeps++
-	for _, s := range unknowns {
-		bound, work := sys.optimum(s, true)
-		raised = raised || !(bound <= sys.values.Upper[s])
-		lowered = lowered || !(bound >= sys.values.Upper[s])
-		sys.values.Upper[s] = bound
-		if err := sys.meter.addWork(work); err != nil {
-			return raised, lowered, err
-		}
+// guess sets the guessed bound of an unknown. ok is false if the iterated bound is infinite: induction proves nothing then.
+func (sys *intervalSystem) guess(s uint32, margin float64) (ok bool) {
+	lower, upper := sys.values.Lower, sys.values.Upper
+	switch {
+	case sys.fromAbove:
+		lower[s] = max(upper[s]*(1-margin), 0)
+		return !math.IsInf(upper[s], 1)
+	case sys.isProbability:
+		upper[s] = min(max(lower[s]*(1+margin), robustFloor), 1)
+	default:
+		upper[s] = max(lower[s]*(1+margin), robustFloor)
 	}
-	return raised, lowered, nil
+	return true
 }
 
-// useTrivialBounds sets the upper bounds to 1 for probabilities, or infinity for rewards.
+// sweepGuessed replaces the guessed bounds by one Gauss-Seidel sweep. It reports whether a bound became weaker, and whether one became tighter.
+func (sys *intervalSystem) sweepGuessed(unknowns []uint32) (weaker, tighter bool, err error) {
+	sys.values.Sweeps++
+	bounds := sys.values.Upper
+	if sys.fromAbove {
+		bounds = sys.values.Lower
+	}
+	for _, s := range unknowns {
+		bound, work := sys.optimum(s, !sys.fromAbove)
+		weaker = weaker || !(bound == bounds[s] || isBetter(bound, bounds[s], !sys.fromAbove))
+		tighter = tighter || !(bound == bounds[s] || isBetter(bound, bounds[s], sys.fromAbove))
+		bounds[s] = bound
+		if err := sys.meter.addWork(work); err != nil {
+			return weaker, tighter, err
+		}
+	}
+	return weaker, tighter, nil
+}
+
+// useTrivialBounds sets the guessed bounds to trivial ones: lower bounds to 0, upper bounds to 1 for probabilities, or infinity for rewards.
 func (sys *intervalSystem) useTrivialBounds(unknowns []uint32) {
 	sys.values.Converged = false
 	for _, s := range unknowns {
-		sys.values.Upper[s] = math.Inf(1)
-		if sys.isProbability {
+		switch {
+		case sys.fromAbove:
+			sys.values.Lower[s] = 0
+		case sys.isProbability:
 			sys.values.Upper[s] = 1
+		default:
+			sys.values.Upper[s] = math.Inf(1)
 		}
 	}
 }
@@ -285,47 +332,84 @@ func robustUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	if err != nil {
 		return nil, err
 	}
-	analysis, err := computeProb01(ctx, graph, left, right, dir.Scheduler())
+	game := newSupportGame(graph, dir, Max)
+	positiveStates := game.attractedStates(left, right, sparse.FullSet(graph.NumStates()), nil)
+	if opts.Exact || opts.Scheduler {
+		return newUntilImprovement(sys, left.Intersect(positiveStates), right, opts).run(ctx)
+	}
+	oneStates, err := game.almostSureStates(ctx, left, right, nil)
 	if err != nil {
 		return nil, err
 	}
 	sys.isProbability = true
-	sys.values.setAll(analysis.oneStates, 1)
-	sys.maybe = analysis.maybeStates()
+	sys.values.setAll(oneStates, 1)
+	sys.maybe = positiveStates.Minus(oneStates)
 	if err := sys.mergeEndComponents(ctx); err != nil {
 		return nil, err
 	}
-	return sys.solve(ctx, opts)
+	return sys.solve(opts)
 }
 
-// canEarnReward returns the maybe states from which a reward can be earned. All other maybe states have the value 0.
-func (sys *intervalSystem) canEarnReward(maybe *sparse.Set) *sparse.Set {
-	earningStates := sparse.NewSet(sys.graph.NumStates())
-	for s := range maybe.All() {
-		first, end := sys.graph.Choices(s)
-		for choice := first; choice < end; choice++ {
-			if sys.reward.ChoiceTotal(s, choice) > 0 {
-				earningStates.Add(s)
-			}
-		}
-	}
-	return sys.graph.ExistsUntil(maybe, earningStates).Intersect(maybe)
-}
-
-// robustReach returns bounds on the reachability reward in an interval model.
+// robustReach returns bounds on the reachability reward in an interval model. The value is infinite where the sides that minimize cannot reach
+// the target almost surely. It is 0 where they can do so without reward.
 func robustReach(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, target *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	sys, err := newIntervalSystem(ctx, graph, reward, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	analysis, err := analyzeReachReward(ctx, graph, target, dir.Scheduler())
+	game, allStates := newSupportGame(graph, dir, Min), sparse.FullSet(graph.NumStates())
+	strategy := firstChoices(graph)
+	finiteStates, err := game.almostSureStates(ctx, allStates, target, strategy)
 	if err != nil {
 		return nil, err
 	}
-	sys.values.setAll(analysis.infiniteStates, math.Inf(1))
-	sys.maybe, sys.choices = sys.canEarnReward(analysis.maybeStates), analysis.choices
+	improvement := newRewardImprovement(sys, game, target, finiteStates, strategy, opts)
+	if opts.Exact || opts.Scheduler {
+		return improvement.run(ctx)
+	}
+	sys.maybe = allStates
+	game.choices = sys.zeroRewardChoices()
+	zeroStates, err := game.almostSureStates(ctx, allStates, target, nil)
+	if err != nil {
+		return nil, err
+	}
+	sys.maybe = finiteStates.Minus(zeroStates)
+	sys.fromAbove = dir != Max && !sys.optional.Empty()
+	if sys.fromAbove {
+		if err := sys.startFromStrategy(ctx, improvement, opts); err != nil {
+			return nil, err
+		}
+	}
+	sys.values.setAll(finiteStates.Complement(), math.Inf(1))
+	sys.restrictToFinite(game, finiteStates)
 	if err := sys.mergeEndComponents(ctx); err != nil {
 		return nil, err
 	}
-	return sys.solve(ctx, opts)
+	return sys.solve(opts)
+}
+
+// startFromStrategy sets the upper bounds of the maybe states to the values of a strategy that reaches the target almost surely.
+func (sys *intervalSystem) startFromStrategy(ctx context.Context, improvement *robustImprovement, opts Options) error {
+	values, err := improvement.evaluate(ctx, opts)
+	if err != nil {
+		return err
+	}
+	for s := range sys.maybe.All() {
+		sys.values.Upper[s] = values.Upper[s]
+	}
+	return nil
+}
+
+// restrictToFinite forbids what gives an infinite value in a state with a finite value: a choice of the scheduler, or a distribution of nature.
+func (sys *intervalSystem) restrictToFinite(game *supportGame, finiteStates *sparse.Set) {
+	sys.choices = sys.graph.ChoicesWithin(finiteStates)
+	if sys.dir.nature() == Max {
+		return
+	}
+	for choice := range sys.graph.ChoicesOf(finiteStates).Minus(sys.choices).All() {
+		if game.canStayIn(choice, finiteStates.Has) {
+			sys.choices.Add(choice)
+		}
+	}
+	sys.excluded = finiteStates.Complement()
 }

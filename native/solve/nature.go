@@ -19,11 +19,14 @@ import (
 type nature struct {
 	model           *sparse.Model
 	isMinimizer     bool
-	representatives []uint32  // the state whose value counts for each state; nil if each state has its own value
-	intervalWidths  []float64 // of the interval of each transition
-	freeProbs       []float64 // of each choice
-	// fixed has the probability of each transition, if the distributions of nature are fixed; otherwise it is nil.
+	representatives []uint32 // the state whose value counts for each state; nil if each state has its own value
+	// intervalWidths has the width of the interval of each transition; infinity if the transition can get the whole free probability.
+	intervalWidths []float64
+	freeProbs      []float64 // of each choice
+	// fixedProb has the probability of each transition, if the distributions of nature are fixed; otherwise it is nil.
 	fixedProb []float64
+	// excluded has states that nature never enters. All transitions to them have the lower interval end 0. It is nil for none.
+	excluded *sparse.Set
 }
 
 // newNature prepares an interval model for nature: it computes the width of each probability interval, and the free probability of each
@@ -33,16 +36,22 @@ func newNature(model *sparse.Model, minimizes bool, meter *meter) (*nature, erro
 		model: model, isMinimizer: minimizes,
 		intervalWidths: make([]float64, model.NumTransitions()), freeProbs: make([]float64, model.NumChoices()),
 	}
-	widthOf := map[[2]uint32]float64{}
+	widthOf := map[[2]uint32]*big.Rat{}
 	freeProb := new(big.Rat)
 	for choice := range model.NumChoices() {
 		first, end := model.Transitions(choice)
 		freeProb.SetInt64(1)
 		for transition := first; transition < end; transition++ {
 			freeProb.Sub(freeProb, model.Fraction(transition))
-			n.intervalWidths[transition] = intervalWidth(model, transition, widthOf)
 		}
 		n.freeProbs[choice] = sparse.NonzeroFloat(freeProb)
+		for transition := first; transition < end; transition++ {
+			width := intervalWidth(model, transition, widthOf)
+			n.intervalWidths[transition] = sparse.NonzeroFloat(width)
+			if width.Sign() > 0 && width.Cmp(freeProb) >= 0 {
+				n.intervalWidths[transition] = math.Inf(1)
+			}
+		}
 		if err := meter.addWork(1000); err != nil {
 			return nil, err
 		}
@@ -51,14 +60,11 @@ func newNature(model *sparse.Model, minimizes bool, meter *meter) (*nature, erro
 }
 
 // intervalWidth returns the width of the interval of a transition. It stores the width of each different interval in widthOf.
-func intervalWidth(model *sparse.Model, transition int, widthOf map[[2]uint32]float64) float64 {
+func intervalWidth(model *sparse.Model, transition int, widthOf map[[2]uint32]*big.Rat) *big.Rat {
 	intervalEnds := [2]uint32{model.WeightIndex[transition], model.HighIndex[transition]}
-	if intervalEnds[0] == intervalEnds[1] {
-		return 0
-	}
 	width, found := widthOf[intervalEnds]
 	if !found {
-		width = sparse.NonzeroFloat(new(big.Rat).Sub(model.HighFraction(transition), model.Fraction(transition)))
+		width = new(big.Rat).Sub(model.HighFraction(transition), model.Fraction(transition))
 		widthOf[intervalEnds] = width
 	}
 	return width
@@ -79,25 +85,39 @@ func (nature *nature) choiceBound(choice int, reward, rewardErr float64, values 
 	first, end := nature.model.Transitions(choice)
 	sum, minimum, maximum := reward, math.Inf(1), 0.0
 	for transition := first; transition < end; transition++ {
-		value := values[nature.representativeOf(nature.model.Target[transition])]
-		minimum, maximum = min(minimum, value), max(maximum, value)
+		target := nature.model.Target[transition]
+		if nature.excluded != nil && nature.excluded.Has(int(target)) {
+			continue
+		}
+		value := values[nature.representativeOf(target)]
 		if nature.fixedProb != nil {
+			minimum, maximum = min(minimum, value), max(maximum, value)
 			sum += nature.fixedProb[transition] * value
 			continue
 		}
-		sum += nature.model.Prob(transition) * value
+		if prob := nature.model.Prob(transition); prob > 0 { // the value may be infinite
+			minimum, maximum = min(minimum, value), max(maximum, value)
+			sum += prob * value
+		}
 		if nature.intervalWidths[transition] > 0 {
 			adjustableTargets = append(adjustableTargets, adjustableTarget{value, nature.intervalWidths[transition]})
 		}
+	}
+	if nature.freeProbs[choice] > 0 && len(adjustableTargets) > 0 { // fixed distributions have no adjustable targets
+		nature.sortByPreference(adjustableTargets)
+		sum += distributeFreeProbability(nature.freeProbs[choice], adjustableTargets, isUpper, nature.isMinimizer)
+		if math.IsInf(adjustableTargets[0].intervalWidth, 1) { // this target gets the whole free probability
+			adjustableTargets = adjustableTargets[:1]
+		}
+	}
+	for _, target := range adjustableTargets {
+		minimum, maximum = min(minimum, target.value), max(maximum, target.value)
 	}
 	if maximum == 0 && reward == 0 {
 		return 0
 	}
 	if reward > 0 {
 		minimum, maximum = 0, math.Inf(1) // with a reward, the sum can exceed every value of a target
-	}
-	if nature.freeProbs[choice] > 0 {
-		sum += nature.distributeFreeProbability(nature.freeProbs[choice], adjustableTargets, isUpper)
 	}
 	// Each target adds at most four rounding errors. The other 24 are for the free probability; the factor 1.05 is for products of errors.
 	relErr := 1.05 * (float64(4*(end-first)+24)*unitRoundoff + rewardErr)
@@ -124,19 +144,23 @@ func roundDownWithin(sum, relErr, minimum float64) float64 {
 	return max(bound, minimum)
 }
 
-// distributeFreeProbability returns the value that the free probability adds to a choice, rounded up or down. Nature gives this probability
-// to the adjustable targets in its order of preference, and each target gets at most the width of its interval. If nature's distributions
-// are fixed, there are no adjustable targets.
-func (nature *nature) distributeFreeProbability(remaining float64, adjustableTargets []adjustableTarget, isUpper bool) float64 {
-	slices.SortFunc(adjustableTargets, func(left, right adjustableTarget) int {
-		return nature.preferenceOrder(cmp.Compare(left.value, right.value))
+// sortByPreference sorts targets in the order in which nature gives them free probability. Of targets with the same value, those that can get
+// more come first.
+func (nature *nature) sortByPreference(targets []adjustableTarget) {
+	slices.SortFunc(targets, func(left, right adjustableTarget) int {
+		return cmp.Or(nature.preferenceOrder(cmp.Compare(left.value, right.value)), cmp.Compare(right.intervalWidth, left.intervalWidth))
 	})
+}
+
+// distributeFreeProbability returns the value that the free probability adds to a choice, rounded up or down. The targets get it in the given
+// order, and each target gets at most the width of its interval.
+func distributeFreeProbability(remaining float64, adjustableTargets []adjustableTarget, isUpper, isMinimizer bool) float64 {
 	// A greater free probability raises the value. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
 	budgetFactor, widthFactor := 1-4*unitRoundoff, 1-4*unitRoundoff
 	if isUpper {
 		budgetFactor = 1 + 4*unitRoundoff
 	}
-	if isUpper != nature.isMinimizer {
+	if isUpper != isMinimizer {
 		widthFactor = 1 + 4*unitRoundoff
 	}
 	remaining *= budgetFactor
@@ -210,20 +234,82 @@ func (nature *nature) preferredTargets(choice int, compare func(s, t uint32) int
 	return order
 }
 
-// exactDistribution returns the optimal distribution of nature for choice c and the exact values of the states.
+// exactDistribution returns the optimal distribution of nature for a choice and the exact values of the states, nil for infinity.
 func (nature *nature) exactDistribution(choice int, values []*big.Rat) []*big.Rat {
-	return nature.distribution(choice, func(s, t uint32) int { return values[s].Cmp(values[t]) })
+	return nature.distribution(choice, func(s, t uint32) int { return compareExtended(values[s], values[t]) })
 }
 
-// choiceValue returns the reward of a choice plus its exact value under a distribution over its targets.
+// compareExtended compares two values as big.Rat.Cmp does. A nil value stands for infinity.
+func compareExtended(left, right *big.Rat) int {
+	switch {
+	case isGreater(left, right):
+		return 1
+	case isGreater(right, left):
+		return -1
+	}
+	return 0
+}
+
+// choiceValue returns the reward of a choice plus its exact value under a distribution over its targets. A nil value stands for infinity.
 func (nature *nature) choiceValue(choice int, reward *big.Rat, distribution, values []*big.Rat) *big.Rat {
 	sum := new(big.Rat).Set(reward)
 	first, _ := nature.model.Transitions(choice)
 	term := new(big.Rat)
 	for i, prob := range distribution {
-		sum.Add(sum, term.Mul(prob, values[nature.representativeOf(nature.model.Target[first+i])]))
+		if prob.Sign() == 0 {
+			continue
+		}
+		value := values[nature.model.Target[first+i]]
+		if value == nil {
+			return nil
+		}
+		sum.Add(sum, term.Mul(prob, value))
 	}
 	return sum
+}
+
+// interiorDistribution returns a distribution of nature for a choice that leads to all targets in a region. It does not leave the region if
+// stays is set; some distribution then stays in it.
+func (nature *nature) interiorDistribution(choice int, region *sparse.Set, stays bool) []*big.Rat {
+	first, end := nature.model.Transitions(choice)
+	probs, widths := make([]*big.Rat, end-first), make([]*big.Rat, end-first)
+	freeProb, widthSum := big.NewRat(1, 1), new(big.Rat)
+	for i := range probs {
+		probs[i], widths[i] = nature.model.Fraction(first+i), new(big.Rat)
+		if !stays || region.Has(int(nature.model.Target[first+i])) {
+			widths[i].Sub(nature.model.HighFraction(first+i), probs[i])
+		}
+		freeProb.Sub(freeProb, probs[i])
+		widthSum.Add(widthSum, widths[i])
+	}
+	if freeProb.Sign() == 0 {
+		return probs
+	}
+	part := new(big.Rat).Quo(freeProb, widthSum) // at most 1, because a distribution exists
+	for i, width := range widths {
+		probs[i] = width.Add(width.Mul(width, part), probs[i])
+	}
+	return probs
+}
+
+// inducedModel returns the model without intervals in which each choice has the given distribution. Transitions with probability 0 are left out.
+func (nature *nature) inducedModel(distributions [][]*big.Rat) (*sparse.Model, error) {
+	model := nature.model
+	builder := sparse.NewBuilder(model.Kind)
+	for s := range model.NumStates() {
+		builder.State()
+		firstChoice, endChoice := model.Choices(s)
+		for choice := firstChoice; choice < endChoice; choice++ {
+			if model.Kind == sparse.MDP {
+				builder.Choice(sparse.NoAction)
+			}
+			first, _ := model.Transitions(choice)
+			for i, prob := range distributions[choice] {
+				builder.AddRat(int(model.Target[first+i]), prob, sparse.NoAction)
+			}
+		}
+	}
+	return builder.Finish()
 }
 
 // withFixedDistributions returns a copy of nature whose distributions do not depend on the values any more: they are the optimal ones for
