@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"tilecheck/native/check"
@@ -57,6 +58,8 @@ func (model *exploredModel) writeScheduler(ctx context.Context, property *check.
 		return export.Write(export.file, func(w io.Writer) error {
 			return scheduler.WriteController(ctx, w, foundScheduler.Space, foundScheduler.Controller, export.format, export.opt)
 		})
+	case model.space.Program().Type == syntax.IDTMC && export.format != scheduler.InducedModel && export.format != scheduler.Dot:
+		return fmt.Errorf("found format %v for an interval Markov chain, which has no choices: the probabilities that nature picks are written as type=induced (.tra) or type=dot", export.format)
 	case export.format == scheduler.Tree:
 		return model.writeDecisionTree(ctx, property, foundScheduler, verdict)
 	}

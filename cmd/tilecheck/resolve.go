@@ -93,7 +93,7 @@ func (c *resolveCmd) readModel(ctx context.Context, env *environment) (*unresolv
 		return nil, err
 	}
 	switch space.Program().Type {
-	case syntax.MDP:
+	case syntax.MDP, syntax.IMDP:
 	case syntax.SMG:
 		if model, err = withoutPlayers(model); err != nil {
 			return nil, err

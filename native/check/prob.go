@@ -191,7 +191,7 @@ func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbers, error
 	if err != nil {
 		return nil, err
 	}
-	e.recordScheduler(values.Scheduler, values.StepChoices)
+	e.recordScheduler(values)
 	if !values.Converged {
 		e.hitSweepLimit = true
 	}

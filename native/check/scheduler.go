@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 
+	"tilecheck/native/solve"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/logic"
@@ -15,7 +16,8 @@ import (
 // exact value, or one within its bounds. It attains the value in every state; for a path formula
 // with several temporal operators (LTL) and for multi(…) only in the initial states.
 type Scheduler struct {
-	// Space has the states and numbers the choices. It is exact if the value is.
+	// Space has the states and numbers the choices. It is exact if the value is. For a model with intervals, it is the model under a strategy of
+	// nature, in which the scheduler attains the value.
 	Space *explicit.Space
 	// Choices[i][s] is the choice of state s after i steps, sparse.None for any choice. The last row
 	// holds for all later steps too. A memoryless scheduler has one row. Rows may share memory.
@@ -71,13 +73,25 @@ func (checker *Checker) checkSchedulerSupported(property *Property, operator *lo
 	case checker.opts.Fair:
 		return noSchedulerError(property, property.Expr, "found fair schedulers, which need a memory and are not exported")
 	case space.Model().Intervals():
-		return noSchedulerError(property, property.Expr, "found a model with intervals, whose schedulers are not exported")
+		return checkRobustSchedulerSupported(property, operator)
 	case space.Program().Type == syntax.POMDP:
 		return noSchedulerError(property, property.Expr, "found a partially observable model, whose strategies are automata")
 	case space.Model().Kind != sparse.MDP:
 		return noSchedulerError(property, property.Expr, "found a model without nondeterminism, which has no schedulers")
 	}
 	return nil
+}
+
+// checkRobustSchedulerSupported returns an error unless the operator is one whose scheduler is supported in a model with intervals, where nature's
+// strategy belongs to it.
+func checkRobustSchedulerSupported(property *Property, operator *logic.Formula) error {
+	switch {
+	case operator.Kind == logic.Probability && operator.Path.Form == logic.Until && operator.Path.Bound == nil:
+		return nil
+	case operator.Kind == logic.Reward && operator.Objective.Form == logic.ReachReward:
+		return nil
+	}
+	return noSchedulerError(property, operator.Expr, "found %s for a model with intervals, want P of F, U or G without a bound or R of F for a scheduler", logic.Describe(operator.Expr))
 }
 
 // schedulerOperator returns the operator of a property whose scheduler is exported: the outermost operator within filters and strategy
@@ -160,22 +174,30 @@ func (e *evaluation) beginRecording(formula *logic.Formula) (end func()) {
 	request.choices = [][]uint32{anyChoice(e.space.Model())}
 	request.controller = nil
 	isDecidedInFirstState := formula.Kind == logic.Probability && formula.Path.Form == logic.InitialState
-	e.opts.Scheduler = e.modelKind() == sparse.MDP && !isDecidedInFirstState
+	hasStrategies := e.modelKind() == sparse.MDP || e.space.Model().Intervals()
+	e.opts.Scheduler = hasStrategies && !isDecidedInFirstState
 	return func() {
 		e.opts.Scheduler = false
 		request.isInOperator = false
 	}
 }
 
-// recordScheduler records the scheduler of a solution if the options ask for one. choices[s] is the choice of a memoryless scheduler in state s.
-// If choices is nil, the scheduler counts steps: stepChoices[i][s] is its choice in state s after i steps.
-func (e *evaluation) recordScheduler(choices []uint32, stepChoices [][]uint32) {
+// recordScheduler records the scheduler of a solution if the options ask for one: a memoryless one, or one with the choices for each number of
+// steps. In an interval model it also records the model under nature's strategy.
+func (e *evaluation) recordScheduler(values *solve.Values) {
 	if !e.opts.Scheduler {
 		return
 	}
-	e.schedulerRequest.choices = stepChoices
-	if choices != nil {
-		e.schedulerRequest.choices = [][]uint32{choices}
+	request := e.schedulerRequest
+	request.choices = values.StepChoices
+	if values.Scheduler != nil {
+		request.choices = [][]uint32{values.Scheduler}
+	}
+	if values.Nature != nil {
+		request.space = e.space.WithModel(values.Nature)
+		if values.Scheduler == nil { // only nature decides
+			request.choices = [][]uint32{anyChoice(values.Nature)}
+		}
 	}
 }
 

@@ -335,7 +335,7 @@ func robustUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	game := newSupportGame(graph, dir, Max)
 	positiveStates := game.attractedStates(left, right, sparse.FullSet(graph.NumStates()), nil)
 	if opts.Exact || opts.Scheduler {
-		return newUntilImprovement(sys, left.Intersect(positiveStates), right, opts).run(ctx)
+		return newUntilImprovement(sys, left, right, positiveStates.Complement(), opts).run(ctx)
 	}
 	oneStates, err := game.almostSureStates(ctx, left, right, nil)
 	if err != nil {

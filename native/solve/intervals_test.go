@@ -247,6 +247,7 @@ func TestRobust(t *testing.T) {
 		for name, q := range queries {
 			for _, dir := range []solve.Direction{solve.Max, solve.Min, solve.MinMax, solve.MaxMin} {
 				u.compare(t, seed, name, q, dir)
+				u.compareStrategies(t, seed, name, q, dir)
 			}
 		}
 		for name, q := range stepwise {
@@ -282,6 +283,47 @@ func (u *intervalModel) compare(t *testing.T, seed uint64, name string, q query,
 		// The free probability has an absolute rounding error, so values below this error have wide bounds.
 		if bounds.Converged && bounds.Upper[s] > 1e-8 && !math.IsInf(bounds.Lower[s], 1) && bounds.Upper[s]-bounds.Lower[s] > 1e-7*bounds.Upper[s] {
 			t.Errorf("seed %d, %s %d, state %d: [%v, %v] is wide", seed, name, dir, s, bounds.Lower[s], bounds.Upper[s])
+		}
+	}
+}
+
+// compareStrategies checks the strategies of both sides: together they attain the value, and the scheduler guarantees it against any nature.
+func (u *intervalModel) compareStrategies(t *testing.T, seed uint64, name string, q query, dir solve.Direction) {
+	t.Helper()
+	model, reward := u.model(t)
+	values, err := q(sparse.NewGraph(model), reward, dir, solve.Options{Scheduler: true})
+	if err != nil || values.Nature == nil {
+		t.Fatalf("seed %d, %s %d: %v, no strategy of nature: %v", seed, name, dir, err, values.Nature == nil)
+	}
+	for what, model := range map[string]*sparse.Model{"both": values.Nature, "scheduler": model} {
+		chosen, natureDir := model, map[solve.Direction]solve.Direction{solve.Max: solve.Max, solve.Min: solve.Min, solve.MinMax: solve.Max, solve.MaxMin: solve.Min}[dir]
+		chosenReward := *reward
+		if model.Kind == sparse.MDP {
+			choices := sparse.NewSet(model.NumChoices())
+			chosenReward.Choice, chosenReward.ChoiceFractions = nil, nil
+			for s := range model.NumStates() {
+				choice := uint32(sparse.None)
+				if values.Scheduler != nil {
+					choice = values.Scheduler[s]
+				}
+				choices.Add(int(model.ChoiceOrFirst(s, choice)))
+			}
+			for choice := range choices.All() {
+				chosenReward.Choice, chosenReward.ChoiceFractions = append(chosenReward.Choice, reward.Choice[choice]), append(chosenReward.ChoiceFractions, reward.ChoiceFractions[choice])
+			}
+			chosen = model.Restrict(choices)
+		}
+		attained, err := q(sparse.NewGraph(chosen), &chosenReward, natureDir, solve.Options{Exact: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s, want := range values.Exact {
+			if want == nil && what == "scheduler" {
+				continue // an infinite value is only attained against the strategy of nature
+			}
+			if got := attained.Exact[s]; (got == nil) != (want == nil) || got != nil && got.Cmp(want) != 0 {
+				t.Errorf("seed %d, %s %d, state %d: the strategies of %s have %v, want %v", seed, name, dir, s, what, got, want)
+			}
 		}
 	}
 }

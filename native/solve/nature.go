@@ -268,15 +268,15 @@ func (nature *nature) choiceValue(choice int, reward *big.Rat, distribution, val
 	return sum
 }
 
-// interiorDistribution returns a distribution of nature for a choice that leads to all targets in a region. It does not leave the region if
-// stays is set; some distribution then stays in it.
-func (nature *nature) interiorDistribution(choice int, region *sparse.Set, stays bool) []*big.Rat {
+// interiorDistribution returns a distribution of nature for a choice that leads to all targets in a region, and to no others. Some distribution must
+// stay in the region.
+func (nature *nature) interiorDistribution(choice int, region *sparse.Set) []*big.Rat {
 	first, end := nature.model.Transitions(choice)
 	probs, widths := make([]*big.Rat, end-first), make([]*big.Rat, end-first)
 	freeProb, widthSum := big.NewRat(1, 1), new(big.Rat)
 	for i := range probs {
 		probs[i], widths[i] = nature.model.Fraction(first+i), new(big.Rat)
-		if !stays || region.Has(int(nature.model.Target[first+i])) {
+		if region.Has(int(nature.model.Target[first+i])) {
 			widths[i].Sub(nature.model.HighFraction(first+i), probs[i])
 		}
 		freeProb.Sub(freeProb, probs[i])
@@ -293,15 +293,21 @@ func (nature *nature) interiorDistribution(choice int, region *sparse.Set, stays
 }
 
 // inducedModel returns the model without intervals in which each choice has the given distribution. Transitions with probability 0 are left out.
-func (nature *nature) inducedModel(distributions [][]*big.Rat) (*sparse.Model, error) {
+// The choices of an MDP keep their actions. A chain can be written as an MDP with one choice in each state.
+func (nature *nature) inducedModel(kind sparse.Kind, distributions [][]*big.Rat) (*sparse.Model, error) {
 	model := nature.model
-	builder := sparse.NewBuilder(model.Kind)
+	hasActions := model.Kind == sparse.MDP && model.Actions != nil
+	builder := sparse.NewBuilder(kind)
 	for s := range model.NumStates() {
 		builder.State()
 		firstChoice, endChoice := model.Choices(s)
 		for choice := firstChoice; choice < endChoice; choice++ {
-			if model.Kind == sparse.MDP {
-				builder.Choice(sparse.NoAction)
+			if kind == sparse.MDP {
+				action := sparse.NoAction
+				if hasActions {
+					action = model.Actions[choice]
+				}
+				builder.Choice(action)
 			}
 			first, _ := model.Transitions(choice)
 			for i, prob := range distributions[choice] {
@@ -309,7 +315,12 @@ func (nature *nature) inducedModel(distributions [][]*big.Rat) (*sparse.Model, e
 			}
 		}
 	}
-	return builder.Finish()
+	induced, err := builder.Finish()
+	if err != nil {
+		return nil, err
+	}
+	induced.Initial, induced.Deadlocks, induced.Labels = model.Initial, model.Deadlocks, model.Labels
+	return induced, nil
 }
 
 // withFixedDistributions returns a copy of nature whose distributions do not depend on the values any more: they are the optimal ones for

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/big"
@@ -14,7 +15,8 @@ import (
 //
 //   - for probabilities, a side that maximizes is improved;
 //   - for rewards until a target, a side that minimizes is improved. It starts with a strategy that reaches the target almost surely;
-//   - the equations have one solution: for minimal probabilities if the states with the value 0 are known, and for maximal rewards.
+//   - for probabilities that both sides minimize, and rewards that both maximize, the equations have one solution in the states whose values
+//     the graph does not decide. In the other states, the first strategy attains the value.
 //
 // Source: Hoffman and Karp, On nonterminating stochastic games (1966); see strategyImprovement.
 type robustImprovement struct {
@@ -29,13 +31,18 @@ type robustImprovement struct {
 	solve func(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error)
 }
 
-// newUntilImprovement returns the improvement for the probability of `left U right`. The set left must not contain states with the value 0.
-func newUntilImprovement(sys *intervalSystem, left, right *sparse.Set, opts Options) *robustImprovement {
-	improvement := &robustImprovement{sys: sys, opts: opts, improvable: left.Minus(right), infinite: sparse.NewSet(left.Len())}
+// newUntilImprovement returns the improvement for the probability of `left U right`. The set zeroStates has the states with the value 0.
+func newUntilImprovement(sys *intervalSystem, left, right, zeroStates *sparse.Set, opts Options) *robustImprovement {
+	numStates := sys.graph.NumStates()
+	improvement := &robustImprovement{sys: sys, opts: opts, improvable: left.Minus(right).Minus(zeroStates), infinite: sparse.NewSet(numStates)}
 	improvement.solve = func(ctx context.Context, graph *sparse.Graph, _ *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 		return Until(ctx, graph, left, right, dir, opts)
 	}
-	improvement.start(sys.dir == MaxMin, firstChoices(sys.graph), func(int) bool { return false })
+	confined := sparse.NewSet(numStates)
+	if sys.dir == Min { // both sides stay in zeroStates
+		confined = zeroStates
+	}
+	improvement.start(sys.dir == MaxMin, firstChoices(sys.graph), confined)
 	return improvement
 }
 
@@ -46,22 +53,33 @@ func newRewardImprovement(sys *intervalSystem, game *supportGame, target, finite
 	improvement.solve = func(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 		return ReachReward(ctx, graph, reward, target, dir, opts)
 	}
-	improvement.start(sys.dir == MinMax, strategy, func(choice int) bool { return game.canStayIn(choice, finiteStates.Has) })
+	confined := finiteStates
+	if sys.dir == Max { // both sides stay where they can avoid the target
+		allStates := sparse.FullSet(sys.graph.NumStates())
+		confined = game.attractedStates(allStates, target, allStates, nil).Complement()
+	}
+	improvement.start(sys.dir == MinMax, strategy, confined)
 	return improvement
 }
 
-// start sets the first strategy. A distribution of nature leads to all targets that it can; it stays in the states with finite values if
-// staysFinite says that it can.
-func (improvement *robustImprovement) start(ofScheduler bool, strategy []uint32, staysFinite func(choice int) bool) {
+// start sets the first strategy: of the scheduler, or of nature. A distribution of nature leads to all targets that it can, but in the states of
+// confined it stays in these states if it can.
+func (improvement *robustImprovement) start(ofScheduler bool, strategy []uint32, confined *sparse.Set) {
 	improvement.ofScheduler = ofScheduler
 	if ofScheduler {
 		improvement.choices = strategy
 		return
 	}
-	finiteStates := improvement.infinite.Complement()
-	improvement.distributions = make([][]*big.Rat, improvement.sys.graph.NumChoices())
+	sys := improvement.sys
+	game := &supportGame{graph: sys.graph, optional: sys.optional}
+	allStates := sparse.FullSet(sys.graph.NumStates())
+	improvement.distributions = make([][]*big.Rat, sys.graph.NumChoices())
 	for choice := range improvement.distributions {
-		improvement.distributions[choice] = improvement.sys.interiorDistribution(choice, finiteStates, staysFinite(choice))
+		region := allStates
+		if confined.Has(sys.graph.Owner(uint32(choice))) && game.canStayIn(choice, confined.Has) {
+			region = confined
+		}
+		improvement.distributions[choice] = sys.interiorDistribution(choice, region)
 	}
 }
 
@@ -78,7 +96,7 @@ func firstChoices(graph *sparse.Graph) []uint32 {
 // run improves the strategy until no step is better. It returns the exact values.
 func (improvement *robustImprovement) run(ctx context.Context) (*Values, error) {
 	opts := improvement.opts
-	opts = Options{Exact: true, MaxWork: opts.MaxWork, MaxSweeps: opts.MaxSweeps, Progress: opts.Progress}
+	opts = Options{Exact: true, Scheduler: opts.Scheduler, MaxWork: opts.MaxWork, MaxSweeps: opts.MaxSweeps, Progress: opts.Progress}
 	for {
 		values, err := improvement.evaluate(ctx, opts)
 		if err != nil {
@@ -90,7 +108,10 @@ func (improvement *robustImprovement) run(ctx context.Context) (*Values, error) 
 		}
 		if !changed {
 			values.setAll(improvement.infinite, math.Inf(1))
-			return values, nil
+			if opts.Scheduler {
+				err = improvement.writeStrategies(values)
+			}
+			return values, err
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -102,7 +123,7 @@ func (improvement *robustImprovement) run(ctx context.Context) (*Values, error) 
 func (improvement *robustImprovement) evaluate(ctx context.Context, opts Options) (*Values, error) {
 	sys := improvement.sys
 	if !improvement.ofScheduler {
-		model, err := sys.inducedModel(improvement.distributions)
+		model, err := sys.inducedModel(sys.graph.Kind, improvement.distributions)
 		if err != nil {
 			return nil, err
 		}
@@ -167,4 +188,57 @@ func isBetterExact(left, right *big.Rat, dir Direction) bool {
 		return isGreater(right, left)
 	}
 	return isGreater(left, right)
+}
+
+// writeStrategies stores the strategies of both sides for the exact values, which the improved strategy attains.
+func (improvement *robustImprovement) writeStrategies(values *Values) (err error) {
+	sys := improvement.sys
+	distributions := improvement.distributions
+	if improvement.ofScheduler {
+		copy(values.Scheduler, improvement.choices)
+		distributions = improvement.responseOfNature(values)
+	} else if values.Scheduler != nil && (sys.dir == MinMax || sys.dir == MaxMin) {
+		improvement.setGreedyChoices(values)
+	}
+	values.Nature, err = sys.inducedModel(sparse.MDP, distributions)
+	return err
+}
+
+// responseOfNature returns the distributions of nature if the scheduler was improved: the response to the scheduler, and for the choices that the
+// scheduler does not use those that are optimal for the values. values has the response, as a model with the used choices only.
+func (improvement *robustImprovement) responseOfNature(values *Values) [][]*big.Rat {
+	sys, response := improvement.sys, values.Nature
+	distributions := make([][]*big.Rat, sys.graph.NumChoices())
+	for choice := range distributions {
+		distributions[choice] = sys.exactDistribution(choice, values.Exact)
+	}
+	for s, choice := range improvement.choices {
+		probs := make(map[uint32]*big.Rat)
+		first, end := response.Transitions(s) // the only choice of state s
+		for transition := first; transition < end; transition++ {
+			probs[response.Target[transition]] = response.Fraction(transition)
+		}
+		first, end = sys.graph.Transitions(int(choice))
+		for i, target := range sys.graph.Target[first:end] {
+			distributions[choice][i] = cmp.Or(probs[target], new(big.Rat))
+		}
+	}
+	return distributions
+}
+
+// setGreedyChoices gives the scheduler an optimal choice for the values in each state where nature's strategy was improved. Such a scheduler is
+// optimal against all strategies of nature: the values are the least solution for a scheduler that minimizes probabilities, and the greatest one for
+// a scheduler that maximizes rewards.
+func (improvement *robustImprovement) setGreedyChoices(values *Values) {
+	sys := improvement.sys
+	for s := range improvement.improvable.All() {
+		first, end := sys.graph.Choices(s)
+		best := (*big.Rat)(nil)
+		for choice := first; choice < end; choice++ {
+			value := improvement.valueOf(s, choice, sys.exactDistribution(choice, values.Exact), values.Exact)
+			if choice == first || isBetterExact(value, best, sys.dir.Scheduler()) {
+				best, values.Scheduler[s] = value, uint32(choice)
+			}
+		}
+	}
 }

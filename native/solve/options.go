@@ -117,6 +117,10 @@ type Values struct {
 	// Scheduler has the choice of each state of an MDP; the memoryless scheduler attains a value within
 	// the bounds. It is sparse.None where every choice does. Scheduler is nil unless asked for.
 	Scheduler []uint32
+	// Nature is an MDP, which an interval model with the same states and choices becomes under a strategy of nature. The scheduler attains the
+	// value in it. The scheduler guarantees the value also against other strategies, if its direction is not that of nature. Nature is nil unless a
+	// scheduler is asked for.
+	Nature *sparse.Model
 	// StepChoices is a step-counting scheduler: StepChoices[i] has the choices after i steps, the last entry those
 	// for all later steps. Entries may share memory. It is nil unless asked for, and if it would be too
 	// large.

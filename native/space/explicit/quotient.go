@@ -23,6 +23,15 @@ func (space *Space) Quotient(states []uint32, model *sparse.Model, rewards map[i
 	return quotient
 }
 
+// WithModel returns a space with the same states, and with the choices and transitions of another model. It has no rewards.
+func (space *Space) WithModel(model *sparse.Model) *Space {
+	states := make([]uint32, model.NumStates())
+	for s := range states {
+		states[s] = uint32(s)
+	}
+	return space.Quotient(states, model, nil)
+}
+
 // quotientData holds the rewards of a quotient, by index into Program.Rewards.
 type quotientData struct{ rewards map[int]*sparse.Reward }
 
