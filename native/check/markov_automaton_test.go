@@ -52,7 +52,6 @@ func TestMarkovAutomaton(t *testing.T) {
 	}
 	for property, want := range map[string]string{
 		`Pmax=? [ G<=2 s<3 ]`:              "?this kind of bounds of a Markov automaton",
-		`Pmax=? [ F[1,2] s=3 ]`:            "?lower end above 0",
 		`R{"busy"}max=? [ C<=2 ]`:          "?this kind of bounds",
 		`R{"busy"}max=? [ I=2 ]`:           "?instants and this kind of bounds",
 		`R{"busy"}max=? [ Cdiscount=1/2 ]`: "?this kind of bounds",
@@ -387,6 +386,28 @@ func ratFloat(v result.Verdict) float64 {
 }
 
 // TestMarkovAutomatonWithoutChoices: without immediate states a Markov automaton is a CTMC.
+// TestMarkovAutomatonInterval: the rate from s=0 to the state s=3, in which no time passes, is 2. The rate from s=1 to s=2 is 3.
+func TestMarkovAutomatonInterval(t *testing.T) {
+	const text = `ma module m s:[0..3]; <> s=0 -> 2:(s'=3); [a] s=3 -> (s'=1); [b] s=3 -> (s'=2); <> s=1 -> 3:(s'=2); <> s=2 -> 1:true; endmodule`
+	inOne := 2 * (math.Exp(-2) - math.Exp(-3)) // with a, the probability of s=1 at time 1
+	later := math.Exp(-2) * (1 - math.Exp(-2)) // s=3 is entered between the times 1 and 2
+	for property, want := range map[string]float64{
+		`Pmax=? [ F[1,2] s=1 ]`:         inOne + later,
+		`Pmin=? [ F[1,2] s=1 ]`:         0,
+		`Pmax=? [ F>=1 s=1 ]`:           inOne + math.Exp(-2),
+		`Pmax=? [ F[1,1] s=1 ]`:         inOne,
+		`Pmax=? [ (s=0|s=3) U>=1 s=1 ]`: math.Exp(-2),
+		// Until time 1, a is better, and then b. For the minimum it is the other way round.
+		`Pmax=? [ s!=2 U[1,2] s=2 ]`: inOne*(1-math.Exp(-3)) + later,
+		`Pmin=? [ s!=2 U[1,2] s=2 ]`: math.Exp(-2) * (1 - 3*math.Exp(-2) + 2*math.Exp(-3)),
+	} {
+		v := storm(t, text, result.Bounded, property)[0]
+		if v.Err != nil || v.Bound == nil || !(v.Bound.Lo <= want+1e-12 && want-1e-12 <= v.Bound.Hi && v.Bound.Hi-v.Bound.Lo < 1e-7) {
+			t.Errorf("%s: found %v, %v, %v, want %v", property, v.Value, v.Bound, v.Err, want)
+		}
+	}
+}
+
 func TestMarkovAutomatonWithoutChoices(t *testing.T) {
 	for seed := range needs.Some(uint64(50)) {
 		rng := rand.New(rand.NewPCG(seed, 45))

@@ -135,21 +135,15 @@ func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, direction so
 	if err != nil {
 		return nil, err
 	}
-	if bound.From.High.Sign() > 0 {
-		return nil, e.unsupportedError(path.Expr, "found a time bound of a Markov automaton with a lower end above 0")
-	}
 	left, right, err := e.operandStates(path.Left, path.Right)
 	if err != nil {
 		return nil, err
-	}
-	if bound.To.None() {
-		return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, direction, e.opts))
 	}
 	rates, err := e.space.ExitRates()
 	if err != nil {
 		return nil, e.withPosition(err)
 	}
-	values, err := solve.MarkovUntil(e.ctx, e.graph, left, right, solve.Rates{Low: rates.Low, High: rates.High}, bound.To, direction, e.opts)
+	values, err := solve.MarkovIntervalUntil(e.ctx, e.graph, left, right, solve.Rates{Low: rates.Low, High: rates.High}, bound, direction, e.opts)
 	if errors.Is(err, solve.ErrImmediate) || errors.Is(err, solve.ErrRates) {
 		return nil, e.unsupportedError(path.Expr, "found a time bound of a Markov automaton, and %v", err)
 	}

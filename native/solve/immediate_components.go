@@ -6,12 +6,19 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// markovUntilOfQuotient computes the time-bounded until probabilities of a Markov automaton with cycles of immediate states. It merges each
-// maximal end component of immediate states into one state. The error is ErrImmediate if other cycles remain.
+// markovUntilOfQuotient computes the time-bounded until probabilities of a Markov automaton with cycles of immediate states. The error is
+// ErrImmediate if other cycles remain.
 func markovUntilOfQuotient(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, direction Direction, opts Options) (*Values, error) {
-	// All states of an end component of immediate states have the same value: a scheduler can move within it while no time passes.
-	// A scheduler that stays in the end component forever never reaches right.
-	immediate := sparse.SelectStates(graph.NumStates(), func(state int) bool { return rates.High[state] == 0 && left.Has(state) && !right.Has(state) })
+	// A scheduler that stays in an end component of immediate states forever never reaches right.
+	return valuesOfImmediateQuotient(ctx, graph, left.Minus(right), rates, func(quotient *mecQuotient) (*Values, error) {
+		return markovUntil(ctx, quotient.graph, quotient.quotientStates(left), quotient.quotientStates(right), quotient.quotientRates(rates), time, direction, opts)
+	})
+}
+
+// valuesOfImmediateQuotient computes values of a Markov automaton on its quotient, in which each maximal end component of the immediate states in
+// a set is one state. All its states have the same value: a scheduler can move within it while no time passes.
+func valuesOfImmediateQuotient(ctx context.Context, graph *sparse.Graph, states *sparse.Set, rates Rates, solve func(quotient *mecQuotient) (*Values, error)) (*Values, error) {
+	immediate := sparse.SelectStates(graph.NumStates(), func(state int) bool { return rates.High[state] == 0 && states.Has(state) })
 	components, err := graph.EndComponents(ctx, immediate, nil)
 	if err != nil {
 		return nil, err
@@ -20,7 +27,7 @@ func markovUntilOfQuotient(ctx context.Context, graph *sparse.Graph, left, right
 	for _, state := range graph.Initial {
 		quotient.graph.Initial = append(quotient.graph.Initial, quotient.stateOf[state])
 	}
-	values, err := markovUntil(ctx, quotient.graph, quotient.quotientStates(left), quotient.quotientStates(right), quotient.quotientRates(rates), time, direction, opts)
+	values, err := solve(quotient)
 	if err != nil {
 		return nil, err
 	}

@@ -43,12 +43,17 @@ func markovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	if err != nil {
 		return nil, err
 	}
+	return automaton.narrowBounds(ctx, time)
+}
+
+// narrowBounds computes bounds until they are as narrow as wanted, or until this takes too much work.
+func (automaton *markovAutomaton) narrowBounds(ctx context.Context, time Time) (*Values, error) {
 	if automaton.values.Converged {
 		return automaton.values, nil
 	}
 	// The first pass takes the whole time as one piece. A later pass divides the time into pieces such that their errors together stay below
 	// allowedWidening, which is 1/32 of the width of the bounds before.
-	epsilon := opts.epsilon()
+	epsilon := automaton.opts.epsilon()
 	allowedWidening := math.Inf(1)
 	for {
 		isFinished, err := automaton.computeBounds(ctx, time, allowedWidening)
@@ -79,6 +84,7 @@ type markovAutomaton struct {
 	leaveProb       []float64   // of each state: the probability to leave it in one uniformised step
 	immediateRelErr float64     // relative error of the values of immediate states
 	zeroTimeTargets *sparse.Set // states that reach right before any time passes
+	finalValues     *Values     // bounds on the values when no time remains; nil if these are 1 for zeroTimeTargets and 0 for others
 	numTransitions  int         // of maybe states
 	meter           *meter
 }
@@ -86,9 +92,7 @@ type markovAutomaton struct {
 // newMarkovAutomaton prepares the computation of the probability of `left U right` within a time. It sets the values that graph analysis
 // shows to be 0 or 1. If these are all values, values.Converged is true.
 func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, direction Direction, opts Options) (*markovAutomaton, error) {
-	numStates := graph.NumStates()
-	automaton := &markovAutomaton{uniformisation: *newUniform(graph, nil, opts), direction: direction, leaveProb: make([]float64, numStates), meter: newMeter(ctx, opts, 0)}
-	immediate, rateErr, err := automaton.chooseRate(rates)
+	automaton, immediate, rateErr, err := newUniformisedAutomaton(ctx, graph, rates, direction, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -108,13 +112,26 @@ func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *s
 	automaton.values.setAll(automaton.zeroTimeTargets, 1)
 	maybe := canContinue.Minus(prob01.zeroStates).Minus(automaton.zeroTimeTargets)
 	automaton.values.Converged = maybe.Empty()
+	return automaton, automaton.prepareSteps(maybe, immediate, rates, rateErr)
+}
+
+// newUniformisedAutomaton returns an automaton whose uniformisation rate is known, its immediate states, and a bound on the relative error of its
+// rates.
+func newUniformisedAutomaton(ctx context.Context, graph *sparse.Graph, rates Rates, direction Direction, opts Options) (automaton *markovAutomaton, immediate *sparse.Set, rateErr float64, err error) {
+	automaton = &markovAutomaton{uniformisation: *newUniform(graph, nil, opts), direction: direction, leaveProb: make([]float64, graph.NumStates()), meter: newMeter(ctx, opts, 0)}
+	immediate, rateErr, err = automaton.chooseRate(rates)
+	return automaton, immediate, rateErr, err
+}
+
+// prepareSteps prepares the steps of the maybe states. The error is ErrImmediate if several immediate ones form a cycle.
+func (automaton *markovAutomaton) prepareSteps(maybe, immediate *sparse.Set, rates Rates, rateErr float64) error {
 	automaton.uniformise(maybe, immediate, rates)
-	maxRow := longestRow(graph)
+	maxRow := longestRow(automaton.graph)
 	if err := automaton.sortImmediate(maybe.Intersect(immediate), maxRow); err != nil {
-		return nil, err
+		return err
 	}
 	automaton.relErrPerStep = wideErrMargin*(float64(maxRow+8)*unitRoundoff+automaton.rounding.relErr+rateErr)*(1+1/slack) + automaton.immediateRelErr
-	return automaton, nil
+	return nil
 }
 
 // uniformise sets, for each timed maybe state, the probabilities to leave it and to stay in it in one uniformised step. It sets the upper
@@ -294,8 +311,7 @@ const timeBits = 40
 // computeBounds computes bounds with pieces of time that are so short that they widen the bounds by at most allowedWidening in total. It
 // tightens the stored bounds with them. finished is false if this takes too much work.
 func (automaton *markovAutomaton) computeBounds(ctx context.Context, time Time, allowedWidening float64) (finished bool, err error) {
-	upper := automaton.valuesAtEnd()
-	lower := slices.Clone(upper)
+	lower, upper := automaton.valuesAtEnd()
 	if automaton.hasChoices || automaton.uniformRate == 0 || time.High.Sign() == 0 { // otherwise boundsBeforePiece counts this error
 		automaton.widen(lower, upper, automaton.immediateRelErr, 0)
 	}
@@ -351,14 +367,21 @@ func (automaton *markovAutomaton) solvePieces(ctx context.Context, lower, upper 
 	return lower, upper, true, nil
 }
 
-// valuesAtEnd returns the values when no time remains, with the relative error immediateRelErr.
-func (automaton *markovAutomaton) valuesAtEnd() []float64 {
-	values := make([]float64, len(automaton.leaveProb))
-	for state := range automaton.zeroTimeTargets.All() {
-		values[state] = 1
+// valuesAtEnd returns bounds on the values when no time remains, with the relative error immediateRelErr. Immediate states have the values of the
+// states that they lead to.
+func (automaton *markovAutomaton) valuesAtEnd() (lower, upper []float64) {
+	if final := automaton.finalValues; final != nil {
+		lower, upper = slices.Clone(final.Lower), slices.Clone(final.Upper)
+		automaton.optimizeImmediate(automaton.immediateStates, lower)
+		automaton.optimizeImmediate(automaton.immediateStates, upper)
+		return lower, upper
 	}
-	automaton.optimizeImmediate(automaton.immediateStates, values)
-	return values
+	upper = make([]float64, len(automaton.leaveProb))
+	for state := range automaton.zeroTimeTargets.All() {
+		upper[state] = 1
+	}
+	automaton.optimizeImmediate(automaton.immediateStates, upper)
+	return slices.Clone(upper), upper
 }
 
 // pieceStepCounts has the distributions of the number of steps in pieces of time.

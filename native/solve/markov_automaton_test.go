@@ -59,8 +59,17 @@ func automaton(t *testing.T, rng *rand.Rand, choices int, immediate float64) (*s
 	return sparse.NewGraph(model), r
 }
 
-// integrateBellman solves Bellman's differential equation by the Runge-Kutta method of order four.
+// integrateBellman solves Bellman's differential equation by the Runge-Kutta method of order four. The final values are 1 in right.
 func integrateBellman(graph *sparse.Graph, r solve.Rates, left, right *sparse.Set, time float64, dir solve.Direction) []float64 {
+	final := make([]float64, graph.NumStates())
+	for s := range right.All() {
+		final[s] = 1
+	}
+	return integrateFrom(final, graph, r, left, right, time, dir)
+}
+
+// integrateFrom is integrateBellman with the given final values, of which those of immediate states in left do not matter.
+func integrateFrom(x []float64, graph *sparse.Graph, r solve.Rates, left, right *sparse.Set, time float64, dir solve.Direction) []float64 {
 	n := graph.NumStates()
 	mean := func(c int, x []float64) float64 {
 		sum := 0.0
@@ -99,10 +108,6 @@ func integrateBellman(graph *sparse.Graph, r solve.Rates, left, right *sparse.Se
 			}
 		}
 		return out
-	}
-	x := make([]float64, n)
-	for s := range right.All() {
-		x[s] = 1
 	}
 	steps := 200 + int(time*4000)
 	h := time / float64(steps)
@@ -148,6 +153,36 @@ func TestMarkovUntil(t *testing.T) {
 	}
 }
 
+// TestMarkovInterval compares time intervals with a lower end above 0 with two integrations.
+func TestMarkovInterval(t *testing.T) {
+	for seed := range needs.OrFull(uint64(15), 60) {
+		rng := rand.New(rand.NewPCG(seed, 8))
+		graph, r := automaton(t, rng, 3, 0.5)
+		n := graph.NumStates()
+		left, right := sparsetest.RandomSet(rng, n, 0.9), sparsetest.RandomSet(rng, n, 0.3)
+		from, length := math.Ldexp(float64(1+rng.IntN(15)), rng.IntN(5)-5), math.Ldexp(float64(rng.IntN(15)), rng.IntN(5)-5)
+		for _, dir := range []solve.Direction{solve.Max, solve.Min} {
+			final := integrateBellman(graph, r, left, right, length, dir)
+			for s := range left.Complement().All() {
+				final[s] = 0
+			}
+			want := integrateFrom(final, graph, r, left, sparse.NewSet(n), from, dir)
+			values, err := solve.MarkovIntervalUntil(t.Context(), graph, left, right, r, solve.Interval{From: at(from), To: at(from + length)}, dir, solve.Options{})
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			for s, x := range want {
+				if lo, hi := values.Lower[s], values.Upper[s]; !(lo <= x+1e-6 && x-1e-6 <= hi && lo <= hi) {
+					t.Errorf("seed %d, direction %d, [%v, %v], state %d: found [%v, %v], want %v", seed, dir, from, from+length, s, lo, hi, x)
+				}
+			}
+			if lo, hi := values.Lower[0], values.Upper[0]; !values.Converged || hi-lo > 1e-8*hi {
+				t.Errorf("seed %d, direction %d: found [%v, %v], want a relative width of 1e-8", seed, dir, lo, hi)
+			}
+		}
+	}
+}
+
 // An automaton without immediate states is a CTMC.
 func TestMarkovChain(t *testing.T) {
 	for seed := range uint64(60) {
@@ -175,6 +210,20 @@ func TestMarkovChain(t *testing.T) {
 		values, err := solve.MarkovUntil(t.Context(), graph, left, right, r, at(time), solve.Max, solve.Options{})
 		if err != nil {
 			t.Fatal(err)
+		}
+		interval := solve.Interval{From: at(time / 2), To: at(time)}
+		wantLater, err := solve.TimedUntil(t.Context(), sparse.NewGraph(model), left, right, interval, solve.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		later, err := solve.MarkovIntervalUntil(t.Context(), graph, left, right, r, interval, solve.Min, solve.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s := range n {
+			if later.Lower[s] > wantLater.Upper[s] || wantLater.Lower[s] > later.Upper[s] {
+				t.Errorf("seed %d, state %d, from half the time on: found [%v, %v], want some of [%v, %v]", seed, s, later.Lower[s], later.Upper[s], wantLater.Lower[s], wantLater.Upper[s])
+			}
 		}
 		for s := range n {
 			if values.Lower[s] > want.Upper[s] || want.Lower[s] > values.Upper[s] {
