@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"math/big"
+	"slices"
 
 	"tilecheck/native/space/sparse"
 )
@@ -97,10 +98,19 @@ func firstChoices(graph *sparse.Graph) []uint32 {
 func (improvement *robustImprovement) run(ctx context.Context) (*Values, error) {
 	opts := improvement.opts
 	opts = Options{Exact: true, Scheduler: opts.Scheduler, MaxWork: opts.MaxWork, MaxSweeps: opts.MaxSweeps, Progress: opts.Progress}
-	for {
+	proper := *improvement
+	proper.choices, proper.distributions = slices.Clone(improvement.choices), slices.Clone(improvement.distributions)
+	if err := improvement.startFromBounds(ctx); err != nil {
+		return nil, err
+	}
+	for isFirst := true; ; isFirst = false {
 		values, err := improvement.evaluate(ctx, opts)
 		if err != nil {
 			return nil, err
+		}
+		if isFirst && improvement.isInfinite(values.Exact) { // only the strategy from bounds can miss the target
+			improvement.choices, improvement.distributions = proper.choices, proper.distributions
+			continue
 		}
 		changed, err := improvement.improve(values.Exact)
 		if err != nil {
@@ -117,6 +127,33 @@ func (improvement *robustImprovement) run(ctx context.Context) (*Values, error) 
 			return nil, err
 		}
 	}
+}
+
+// startFromBounds improves the first strategy by bounds on the values, so that fewer strategies follow.
+func (improvement *robustImprovement) startFromBounds(ctx context.Context) error {
+	sys := improvement.sys
+	bounds, err := improvement.solve(ctx, sys.graph, sys.reward, sys.dir, Options{MaxSweeps: improvement.opts.MaxSweeps})
+	if err != nil {
+		return err
+	}
+	guess := make([]*big.Rat, len(bounds.Lower))
+	for s, lower := range bounds.Lower {
+		if !math.IsInf(lower, 1) {
+			guess[s] = new(big.Rat).SetFloat64(lower)
+		}
+	}
+	_, err = improvement.improve(guess)
+	return err
+}
+
+// isInfinite reports whether the value of a state in which the strategy can change is infinite.
+func (improvement *robustImprovement) isInfinite(values []*big.Rat) bool {
+	for s := range improvement.improvable.All() {
+		if values[s] == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // evaluate solves the model that the current strategy leaves.
@@ -139,7 +176,11 @@ func (improvement *robustImprovement) evaluate(ctx context.Context, opts Options
 func (improvement *robustImprovement) improve(values []*big.Rat) (changed bool, err error) {
 	for s := range improvement.improvable.All() {
 		first, end := improvement.sys.graph.Choices(s)
-		best := values[s] // if the scheduler is improved
+		var best *big.Rat
+		if improvement.ofScheduler {
+			current := int(improvement.choices[s])
+			best = improvement.valueOf(s, current, improvement.sys.exactDistribution(current, values), values)
+		}
 		for choice := first; choice < end; choice++ {
 			if improvement.ofScheduler {
 				improved := improvement.improveScheduler(s, choice, values, &best)
