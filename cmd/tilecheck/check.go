@@ -39,7 +39,7 @@ type checkCmd struct {
 	Quantiles       []float64 `rare:"" help:"Levels of quantiles of a reward, such as 0.5,0.9: print them and the mean beyond each (CVaR), with bounds." placeholder:"P" want:"(0,1)" group:"Sampling (--method sim: ci for =?, sprt for bounds):"`
 	shardFlags      `embed:""`
 	checkFlags      `embed:"" group:"State space (--method states, the default):"`
-	ExportScheduler string       `help:"Also write an optimal scheduler: .json choices, .tra its chain, FILE:type=tree a decision tree." placeholder:"FILE" file:"target"`
+	ExportScheduler string       `help:"Optimal scheduler: .json, .tra or FILE:type=tree." placeholder:"FILE" file:"target"`
 	Certify         bool         `help:"Prove answers by certificates, and check these."`
 	Certificate     string       `help:"The same, and write the certificates (.gz works)." placeholder:"FILE" file:"out"`
 	ExportResults   string       `rare:"" help:"Also write the results in PRISM's format: FILE, FILE:csv, FILE:matrix, FILE:matrix,csv, FILE:dataframe or FILE:comment." placeholder:"FILE" file:"target"`

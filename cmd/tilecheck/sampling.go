@@ -14,7 +14,7 @@ import (
 
 // methodFlag chooses between the state space and sampling.
 type methodFlag struct {
-	Method method `help:"states: build the state space. Or sample: sim, ci, aci, apmc, sprt, splitting, restart. Default: ${methodDefault}." placeholder:"METHOD"`
+	Method method `help:"states: the state space. Or sample: sim, ci, aci, apmc, sprt, splitting, restart. Default: ${methodDefault}." placeholder:"METHOD"`
 }
 
 // method is the value of --method; empty if it is not given.
