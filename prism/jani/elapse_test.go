@@ -36,7 +36,8 @@ func TestElapse(t *testing.T) {
 	}
 	check(nil, one(0.25), one(4))
 	check([]string{`Pmax=? [ F<=4 "end" ]`, `Pmin=? [ true U<=0.25 "end" ]`, `Pmin=? [ F "end" ]`}, two(4), two(0.25), 1)
-	for _, p := range []string{`Pmax=? [ F[1,2] "end" ]`, `Pmax=? [ G<=2 !"end" ]`, `Pmax=? [ X (F<=2 "end") ]`, `Rmax=? [ C<=2 ]`} {
+	check([]string{`Pmax=? [ F[1,2] "end" ]`, `Pmin=? [ F>=1 "end" ]`}, two(2), 1) // time passes in the deadlock behind the end
+	for _, p := range []string{`Pmax=? [ G<=2 !"end" ]`, `Pmax=? [ X (F<=2 "end") ]`, `Rmax=? [ C<=2 ]`} {
 		vs, err := runner.Check(t.Context(), native.New(), runner.Job{File: "m.jani", Model: []byte(text), Props: []string{p}})
 		if err == nil && vs[0].Err == nil {
 			t.Errorf("%s: found %v, want it refused", p, vs[0].Value)

@@ -11,7 +11,7 @@ import (
 )
 
 // ExitRates are the exit rates of the states of a Markov automaton: bounds and, if the model has fractions, fractions. The rate of an
-// immediate state is 0. The rate of a deadlock is 0 or, if it was read from a file, 1.
+// immediate state is 0. The rate of a deadlock is 1, as in Storm: time passes there.
 type ExitRates struct {
 	Low, High []float64
 	Fractions []*big.Rat
@@ -26,13 +26,29 @@ func (space *Space) ExitRates() (*ExitRates, error) {
 		return space.imported.exitRates, nil
 	case rate == nil:
 		return nil, errors.New("the exit rates of the states are unknown")
-	case space.model.Exact():
+	}
+	rates, err := space.computeExitRates(rate)
+	if err != nil {
+		return nil, err
+	}
+	for state := range space.model.NumStates() {
+		if space.model.IsDeadlock(state) {
+			rates.Low[state], rates.High[state] = 1, 1
+			if rates.Fractions != nil {
+				rates.Fractions[state] = big.NewRat(1, 1)
+			}
+		}
+	}
+	return rates, nil
+}
+
+// computeExitRates evaluates the exit rate of every state.
+func (space *Space) computeExitRates(rate sema.Expr) (*ExitRates, error) {
+	if space.model.Exact() {
 		return space.exactExitRates(rate)
 	}
-	rates := &ExitRates{}
-	var err error
-	rates.Low, rates.High, err = space.Values(rate)
-	return rates, err
+	low, high, err := space.Values(rate)
+	return &ExitRates{Low: low, High: high}, err
 }
 
 // exactExitRates evaluates the exit rate of every state as a fraction.
@@ -57,7 +73,7 @@ func (space *Space) exactExitRates(rate sema.Expr) (*ExitRates, error) {
 func (r *ExitRates) Mean(state int) float64 { return r.Low[state] + (r.High[state]-r.Low[state])/2 }
 
 // SojournTimes returns the mean time that a Markov automaton spends in each state before it leaves the state. The time is 0 in an immediate
-// state. As in PRISM, it is 1 in a deadlock.
+// state.
 func (space *Space) SojournTimes() (*sparse.Reward, error) {
 	rates, err := space.ExitRates()
 	if err != nil {
@@ -65,11 +81,8 @@ func (space *Space) SojournTimes() (*sparse.Reward, error) {
 	}
 	times := &sparse.Reward{State: make([]float64, len(rates.Low))}
 	for state := range times.State {
-		switch {
-		case rates.High[state] > 0:
+		if rates.High[state] > 0 {
 			space.setSojournTime(times, rates, state)
-		case space.model.IsDeadlock(state):
-			times.State[state] = 1
 		}
 	}
 	if space.model.Exact() {
@@ -82,11 +95,8 @@ func (space *Space) SojournTimes() (*sparse.Reward, error) {
 func (space *Space) exactSojournTimes(rates *ExitRates) []*big.Rat {
 	times := make([]*big.Rat, len(rates.Fractions))
 	for state, rate := range rates.Fractions {
-		switch {
-		case rates.High[state] > 0:
+		if rates.High[state] > 0 {
 			times[state] = new(big.Rat).Inv(rate)
-		case space.model.IsDeadlock(state):
-			times[state] = big.NewRat(1, 1)
 		}
 	}
 	return times

@@ -119,12 +119,9 @@ func (writer *Writer) automatonWriter() (*Writer, error) {
 	return automatonWriter, err
 }
 
-// automatonRate returns the exit rate of a Markov automaton's state that is written to a file. It is 0 for a state in which no time passes
-// and, as in Storm, 1 for a deadlock.
+// automatonRate returns the exit rate of a Markov automaton's state that is written to a file. It is 0 for a state in which no time passes.
 func (writer *Writer) automatonRate(state int) number {
 	switch {
-	case writer.exitRates.High[state] == 0 && writer.model.IsDeadlock(state):
-		return number{float: 1, fraction: writer.fraction(big.NewRat(1, 1))}
 	case writer.exitRates.High[state] == 0:
 		return number{fraction: writer.fraction(new(big.Rat))}
 	case writer.model.Exact():
