@@ -334,7 +334,8 @@ func (checker *Checker) tryFractions(ctx context.Context, property *Property, wa
 	return checker.attempt(ctx, model, wantedPrecision, property)
 }
 
-// modelWithFractions returns the model with fractions as weights. The first call builds it from the state space.
+// modelWithFractions returns the model with fractions as weights. The first call builds it from the state space. It returns an *inexactError if the
+// states were read from files, or restricted, without fractions.
 func (checker *Checker) modelWithFractions(ctx context.Context) (*model, error) {
 	if checker.exactModel != nil {
 		return checker.exactModel, nil

@@ -42,7 +42,8 @@ func (e *evaluation) evaluateProperty() (result.Value, *result.Interval, error) 
 	return e.numericAnswer(expr)
 }
 
-// numericAnswer evaluates a numeric property in the first initial state.
+// numericAnswer evaluates a numeric property in the first initial state. It returns the value and bounds of it; the bounds are nil if the value is an
+// estimate or a float64 number without known error.
 func (e *evaluation) numericAnswer(expr sema.Expr) (result.Value, *result.Interval, error) {
 	values, err := e.numbersOf(expr)
 	if err != nil {
@@ -119,8 +120,8 @@ func enclosedNumber(enclosed sema.Enclosed) number {
 	return boundedNumber(enclosed.Lo, enclosed.Hi)
 }
 
-// booleanAnswer evaluates a Boolean property. The property is true if it holds in all initial states, and false if it fails in one of them.
-// Otherwise the error is an *undecidedError.
+// booleanAnswer evaluates a Boolean property. The property is true if it holds in all initial states, and false if it fails in one of them. If the
+// bounds of values prove neither, the error is an *undecidedError.
 func (e *evaluation) booleanAnswer(expr sema.Expr, initial *sparse.Set) (result.Value, *result.Interval, error) {
 	truth, err := e.truthOf(expr)
 	if err != nil {

@@ -207,7 +207,8 @@ func sumBounds(left, right float64) (lower, upper float64) {
 	return boundsOfRounded(rounded, roundingError)
 }
 
-// productBounds returns float64 bounds of left * right. At most one float64 number is between the bounds.
+// productBounds returns float64 bounds of left * right. At most one float64 number lies between the bounds. They are equal only if the product is a
+// float64 number.
 func productBounds(left, right float64) (lower, upper float64) {
 	rounded := left * right
 	mayUnderflow := math.Abs(rounded) < leastExactError && left != 0 && right != 0
@@ -218,13 +219,15 @@ func productBounds(left, right float64) (lower, upper float64) {
 	return boundsOfRounded(rounded, roundingError)
 }
 
-// quotientBounds returns float64 bounds of left / right. At most one float64 number is between the bounds.
+// quotientBounds returns float64 bounds of left / right. At most one float64 number lies between the bounds. They are equal only if the quotient is a
+// float64 number.
 func quotientBounds(left, right float64) (lower, upper float64) {
 	rounded := left / right
 	mayUnderflow := left != 0 && min(math.Abs(rounded), math.Abs(left)) < leastExactError
 	if mayUnderflow {
 		return interval.Below(rounded), interval.Above(rounded)
 	}
+	// The exact quotient is rounded + remainder/right, so remainder and right give the sign of the rounding error.
 	remainder := math.FMA(-rounded, right, left)
 	roundingErrorSign := remainder * math.Copysign(1, right)
 	return boundsOfRounded(rounded, roundingErrorSign)

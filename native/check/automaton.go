@@ -48,8 +48,9 @@ func (automaton *Automaton) Write(w io.Writer) error {
 	return encoder.Encode(automaton)
 }
 
-// Automaton evaluates a property of a POMDP. It returns a strategy with finite memory, as an automaton that reads observations, and the same
-// verdict as Check. The strategy attains the lower bound of a maximum, or the upper bound of a minimum. The error says why there is none.
+// Automaton evaluates a property of a POMDP as Check does. It returns a strategy with finite memory, as an automaton that reads observations, and the
+// verdict. The strategy attains the lower bound of a maximum, or the upper bound of a minimum. It is an error if the property is not P or R with F or U
+// from one state.
 func (checker *Checker) Automaton(ctx context.Context, property *Property) (*Automaton, result.Verdict, error) {
 	checker.lastBeliefs = nil
 	verdict := checker.Check(ctx, property)
@@ -89,8 +90,8 @@ func (checker *Checker) strategyAutomaton(property *Property, search *beliefs) *
 	return automaton
 }
 
-// actionName returns the name of the action of a choice of state s, or "" if the choice has no action. choiceInState is the index of the
-// choice among the choices of the state.
+// actionName returns the name of the action of a choice in state s, or "" if the choice has no action. choiceInState counts the choices of the state
+// from 0.
 func actionName(space *explicit.Space, s, choiceInState int) string {
 	model := space.Model()
 	if model.Actions == nil {

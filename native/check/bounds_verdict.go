@@ -21,8 +21,8 @@ type UntilProperty struct {
 	Steps int
 }
 
-// NewUntilProperty converts a property P of F, G, U, W or R of state formulas, without a bound or with an upper bound on steps. It is an error if
-// the property has another form, or if it is P=? without min or max and the model is nondeterministic.
+// NewUntilProperty returns the until formula, the direction and the step bound of a property P of F, G, U, W or R of state formulas. It is an error if
+// the property has another form or a bound from below, or if it is P=? without min or max and the model is nondeterministic.
 func NewUntilProperty(property *Property, isNondeterministic bool) (*UntilProperty, error) {
 	formula := logic.FormulaOf(property.Expr)
 	if formula.Kind != logic.Probability {

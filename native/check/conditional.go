@@ -332,7 +332,8 @@ type conditionedChain struct {
 	rewards              solve.RewardParts
 }
 
-// newConditionedChain builds the product of the model with the automaton of the condition of a reward objective.
+// newConditionedChain builds the product of a Markov chain with the automaton of the condition in a reward objective. In each state of the product it
+// sets the probability that the condition will be satisfied, and the rewards.
 func (e *evaluation) newConditionedChain(objective *logic.Objective) (*conditionedChain, error) {
 	if boundedExpr := boundedOperator(objective.Condition); boundedExpr != nil && e.modelKind() == sparse.CTMC {
 		return nil, e.unsupportedError(boundedExpr, "found a time bound in a condition")
@@ -367,8 +368,8 @@ func (m continuingMemory) Absorbing(pair productState) bool {
 	return m.automaton.Class(pair.automatonState) == automata.Rejected
 }
 
-// setConditionProbability computes, for each state of the product, the probability that the path satisfies the condition. region has the states
-// of another product from which the condition is satisfied almost surely.
+// setConditionProbability computes, for each state of chain.product, the probability that the path satisfies the condition. It solves the product of
+// region, in which an automaton that has accepted stops, and copies the probabilities to chain.product.
 func (chain *conditionedChain) setConditionProbability(region *winningRegion) error {
 	goal := sparse.NewSet(region.product.NumStates())
 	for i, pair := range region.product.pairs {
@@ -388,8 +389,8 @@ func (chain *conditionedChain) setConditionProbability(region *winningRegion) er
 	return nil
 }
 
-// copyConditionProbability copies the probability of the condition from the product in which the automaton stops after it has accepted. A pair
-// that is missing there has the probability 1 if the automaton has accepted, else 0.
+// copyConditionProbability copies the probability of the condition from stoppedProduct, in which an automaton that has accepted stops, to chain.product.
+// A pair that stoppedProduct lacks has the probability 1 if its automaton has accepted, else 0.
 func (chain *conditionedChain) copyConditionProbability(stoppedProduct *productModel, probability *numbers) {
 	stateOfPair := map[productState]int{}
 	for i, pair := range stoppedProduct.pairs {
@@ -432,8 +433,8 @@ func (chain *conditionedChain) setRewards(structIndex int) error {
 	return nil
 }
 
-// targetStates returns the states of the product in which an objective F ends: the target states, and the states where the condition is
-// impossible. It returns nil for the other objectives.
+// targetStates returns the states of the product in which an objective F stops counting rewards: the target states, and the states from which the
+// condition has probability 0, where rewards do not matter. It returns nil for C, C<=t and I=t, which have no target.
 func (chain *conditionedChain) targetStates(objective *logic.Objective) (*sparse.Set, error) {
 	switch objective.Form {
 	case logic.TotalReward, logic.Cumulative, logic.Instantaneous:

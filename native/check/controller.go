@@ -123,8 +123,8 @@ func (multi *multiEvaluation) controller(ctx context.Context, schedulers []weigh
 	return &builder.newController, nil
 }
 
-// addStartNodes adds a start node for each initial state. If the memory of the controller would differ between start nodes, it adds start nodes
-// without a memory.
+// addStartNodes adds a start node for each initial state. A start node has the memory of the only scheduler. If there are several schedulers, or if this
+// memory differs between initial states, the start nodes have an empty memory and select a scheduler at random.
 func (builder *controllerBuilder) addStartNodes() error {
 	firstStates := make([][]controllerState, len(builder.multi.startStates)) // for each initial state: the state of the controller under each scheduler
 	hasOneMemory := len(builder.schedulers) == 1
@@ -222,8 +222,8 @@ func addKey[K comparable](numbers map[K]uint32, key K) (number uint32, isNew boo
 	return number, true
 }
 
-// enteredState returns the state of the controller after a path has reached a state of the product under a scheduler, given by its index. If the
-// scheduler ends the path there, the controller continues in an accepting component.
+// enteredState returns the state of the controller after a path has reached a state of the product. The controller follows the scheduler with the given
+// index. If this scheduler ends the path there, the controller continues in an accepting component.
 func (builder *controllerBuilder) enteredState(scheduler int, productState uint32) (controllerState, error) {
 	choice := builder.choiceOf(scheduler, productState)
 	endsPath := builder.multi.modelChoice[choice] == sparse.None
@@ -264,8 +264,8 @@ func (builder *controllerBuilder) acceptingEnd(satisfied objectiveSet, productSt
 	return component, component.startNode[member], nil
 }
 
-// endComponentsOf returns the end components of the product that satisfy a set of objectives and earn no minimised reward. The results are
-// cached.
+// endComponentsOf returns the end components of the product that satisfy a set of objectives, without choices that earn a minimised reward. It computes
+// them once for each set and caches them.
 func (builder *controllerBuilder) endComponentsOf(satisfied objectiveSet) (*sparse.EndComponents, error) {
 	if endComponents := builder.endComponents[satisfied]; endComponents != nil {
 		return endComponents, nil
@@ -278,7 +278,8 @@ func (builder *controllerBuilder) endComponentsOf(satisfied objectiveSet) (*spar
 	return endComponents, nil
 }
 
-// acceptingComponentOf returns the accepting component of the end component that key selects from endComponents. The results are cached.
+// acceptingComponentOf returns the accepting component for end component number key.endComponent of endComponents and the objectives
+// key.satisfiedObjectives. It builds each component once and caches it.
 func (builder *controllerBuilder) acceptingComponentOf(key satisfyingComponent, endComponents *sparse.EndComponents) (*acceptingComponent, error) {
 	if component := builder.components[key]; component != nil {
 		return component, nil
@@ -339,7 +340,7 @@ func (component *acceptingComponent) nextGoal(goal, node int) int {
 	return goal
 }
 
-// firstStayingChoice returns the first choice of a node that stays in an end component. It returns 0 if the node has no such choice.
+// firstStayingChoice returns the first choice of a node that cannot leave the node's end component. It returns 0 if the node has no such choice.
 func (component *acceptingComponent) firstStayingChoice(node int) uint32 {
 	first, end := component.Choices(node)
 	for choice := first; choice < end; choice++ {

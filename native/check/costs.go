@@ -258,8 +258,8 @@ func (rewards *transitionRewards) exactExpectedReward(s int, transitions []int) 
 	return sum
 }
 
-// appendTransitionsWithin appends to within the transitions of a choice that exceed no bound on costs. choice is the choice in the product;
-// modelChoice is the same choice in the model, whose transitions are appended.
+// appendTransitionsWithin appends to within those transitions of a choice after which no bound on costs is exceeded. choice is its number in the
+// product, modelChoice its number in the model. The appended numbers are transitions of the model.
 func (builder *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, choice, modelChoice int) []int {
 	firstTransition, endTransition := product.Transitions(choice)
 	firstInModel, _ := builder.model.Transitions(modelChoice)

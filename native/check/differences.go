@@ -24,7 +24,8 @@ type floatDifferences struct {
 	warnings []string
 }
 
-// visitExpr adds the warnings for a subexpression of the property, unless it was visited before.
+// visitExpr adds a warning for each label, and for each expression over variables, whose value differs from PRISM's float64 value in some state. It
+// skips subexpressions of the property that it has visited before.
 func (differences *floatDifferences) visitExpr(expr sema.Expr) {
 	if differences.visited[expr] {
 		return

@@ -109,9 +109,9 @@ func currentDistribution(forward *solve.Forward, time *big.Rat) *Distribution {
 	return distribution
 }
 
-// checkDistributionSupported returns an error if distributions over the states of a model cannot be computed. The model must be a Markov chain.
-// Its numbers must be within the range of float64, unless exact is true. Then transient probabilities of a CTMC are an error, because they are
-// not fractions. isTransient is false for the steady state.
+// checkDistributionSupported returns an error if the distributions over the states of a model cannot be computed: the model must be a DTMC or a CTMC. If
+// exact is false, its numbers must be within the range of float64. If exact is true, transient distributions of a CTMC are an error, because their
+// probabilities are not fractions. isTransient is false for the steady state.
 func checkDistributionSupported(space *explicit.Space, exact, isTransient bool) error {
 	unsupported := func(message string) error {
 		return &result.Failure{Class: result.Unsupported, File: space.Program().File, Message: message}
@@ -149,8 +149,8 @@ func advanceDistribution(ctx context.Context, forward *solve.Forward, kind spars
 // maxTimes is the greatest number of times in a range.
 const maxTimes = 100_000
 
-// ParseTimes parses a time, such as 5 or 1/2, or a range of times in the syntax of PRISM's option -transient: from:to, with the step 1, or
-// from:step:to.
+// ParseTimes returns the times that a text describes, in increasing order. The text is one time, such as 5 or 1/2, or a range in the syntax of PRISM's
+// option -transient: from:to, with the step 1, or from:step:to.
 func ParseTimes(text string) ([]*big.Rat, error) {
 	var numbers []*big.Rat
 	for timeText := range strings.SplitSeq(text, ":") {

@@ -72,7 +72,8 @@ func (e *evaluation) filterStates(formula *logic.Formula) (*sparse.Set, error) {
 	return selectedStates, nil
 }
 
-// filterTruth evaluates a filter with a Boolean result.
+// filterTruth evaluates a filter with a Boolean result. The result is the same in all states for forall, exists, first and state. For argmin, argmax,
+// print and printall it can differ between states.
 func (e *evaluation) filterTruth(formula *logic.Formula) (truth, error) {
 	selectedStates, err := e.filterStates(formula)
 	if err != nil {
@@ -105,7 +106,8 @@ func (e *evaluation) filterTruth(formula *logic.Formula) (truth, error) {
 	return e.truthEverywhere(operand.trueStates.Has(state), operand.falseStates.Has(state)), nil
 }
 
-// printedTruth evaluates the Boolean operand of a filter print or printall, and lists its value in each state of set.
+// printedTruth evaluates the Boolean operand of a filter print or printall in the selected states and in the domain, and lists its value in each
+// selected state.
 func (e *evaluation) printedTruth(formula *logic.Formula, selectedStates *sparse.Set) (truth, error) {
 	operand, err := e.truthIn(selectedStates.Union(e.domain()), formula.Operand)
 	if err != nil {
@@ -142,8 +144,8 @@ func (e *evaluation) selectedState(formula *logic.Formula, selectedStates *spars
 	return least, nil
 }
 
-// optimalStates evaluates a filter argmin or argmax. It is true in those of the selected states whose value is the minimum or the maximum of the
-// values of all selected states.
+// optimalStates evaluates a filter argmin or argmax. A state satisfies the filter if it is selected and its value is the minimum (argmin) or the maximum
+// (argmax) of the values of all selected states.
 func (e *evaluation) optimalStates(formula *logic.Formula, selectedStates *sparse.Set) (truth, error) {
 	defer e.restrictDomain(selectedStates)()
 	values, err := e.numbersOf(formula.Operand)
@@ -201,7 +203,8 @@ func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbers, error) {
 	return e.constantNumbers(value, values.accuracy), nil
 }
 
-// printedNumbers evaluates the numeric operand of a filter print or printall, and lists its value in each state of set.
+// printedNumbers evaluates the numeric operand of a filter print or printall in the selected states and in the domain, and lists its value in each
+// selected state.
 func (e *evaluation) printedNumbers(formula *logic.Formula, selectedStates *sparse.Set) (*numbers, error) {
 	values, err := e.numbersIn(selectedStates.Union(e.domain()), formula.Operand)
 	if err != nil {
@@ -248,7 +251,8 @@ func addNumbers(left, right number) number {
 	return sum
 }
 
-// countSatisfying returns the number of states in a set in which the operand of the filter holds.
+// countSatisfying returns the number of selected states in which the operand of the filter count holds, as the value of every state. The error is an
+// *undecidedError if the operand is unknown in a selected state.
 func (e *evaluation) countSatisfying(formula *logic.Formula, selectedStates *sparse.Set) (*numbers, error) {
 	operand, err := e.truthIn(selectedStates, formula.Operand)
 	if err != nil {

@@ -132,8 +132,8 @@ func asTruth(set *sparse.Set, err error) (truth, error) {
 	return decidedTruth(set), nil
 }
 
-// binaryTruth evaluates a binary operator with a Boolean result. It evaluates the right operand only in the states where the left operand does
-// not decide the result.
+// binaryTruth evaluates a comparison or a Boolean operator. It evaluates the right operand only in the states where the left operand does not decide the
+// result, because an error of the right operand does not matter elsewhere.
 func (e *evaluation) binaryTruth(binary *sema.Binary) (truth, error) {
 	if binary.X.Type() != sema.Bool {
 		return e.comparisonTruth(binary)
@@ -159,8 +159,8 @@ func (e *evaluation) binaryTruth(binary *sema.Binary) (truth, error) {
 	return left.iff(right), nil // <=> and =
 }
 
-// undecidedBy returns the states of the domain where the first operand of a binary operator does not decide the result. For operators other than
-// &, | and => it returns the whole domain, where nil stands for all states.
+// undecidedBy returns the states of the domain in which the first operand of a binary operator does not decide the result, so that the second operand
+// must be evaluated. For operators other than &, | and => these are all states of the domain; a domain of all states is returned as nil.
 func (e *evaluation) undecidedBy(first truth, operator syntax.Op) *sparse.Set {
 	switch operator {
 	case syntax.OpAnd, syntax.OpImplies:
@@ -379,8 +379,8 @@ func applyToOperands(expr sema.Expr, operands []number) (value number, ok bool, 
 	return operands[0].negated(), true, nil // *sema.Unary: a minus
 }
 
-// condNumbers evaluates a numeric expression `condition ? then : else`. It evaluates each branch only in the states where the condition selects
-// it.
+// condNumbers evaluates a numeric expression `condition ? then : else`. It evaluates each branch only in the states where the condition selects this
+// branch.
 func (e *evaluation) condNumbers(cond *sema.Cond) (*numbers, error) {
 	condition, err := e.decidedStates(cond.Condition)
 	if err != nil {

@@ -52,8 +52,8 @@ func (e *evaluation) coalitionGame(direction solve.Direction) *solve.Game {
 	return solve.NewGame(e.graph, e.maximizer(direction))
 }
 
-// maximizer returns the states whose owners maximize the value. direction is the direction of the coalition: for Max the result has the states
-// of the coalition, for Min all other states. Without a coalition, all players belong to it.
+// maximizer returns the states whose owners maximize the value. direction says whether the coalition maximizes or minimizes: for Max the result has the
+// states of the coalition, for Min all other states. If no coalition is set, it has all players.
 func (e *evaluation) maximizer(direction solve.Direction) *sparse.Set {
 	coalition := e.coalition
 	if coalition == nil {
@@ -65,8 +65,8 @@ func (e *evaluation) maximizer(direction solve.Direction) *sparse.Set {
 	return coalition
 }
 
-// newGame returns the game on a product of the model with an automaton. Each state of the product has the same owner as its state of the model. direction
-// is the direction of the coalition.
+// newGame returns the game on a product of the model with an automaton. Each state of the product has the owner of its model state. direction is Max if
+// the coalition maximizes the value, and Min if it minimizes.
 func (product *productModel) newGame(evaluation *evaluation, direction solve.Direction) *solve.Game {
 	maximizer := evaluation.maximizer(direction)
 	productMaximizer := sparse.NewSet(product.NumStates())
@@ -104,7 +104,8 @@ func (e *evaluation) gameLTLValue(expr sema.Expr, direction solve.Direction) (*n
 	return values, nil
 }
 
-// gameReach returns the value of a co-safe formula: the value of the reachability game on the product with its automaton.
+// gameReach returns the value of a co-safe formula for the coalition in each state: the value of the game on the product of the model with the
+// automaton, where the coalition wants to reach a state in which the automaton has accepted, or wants to avoid it.
 func (linear *linearEvaluation) gameReach(formula *automata.Formula, direction solve.Direction) (*numbers, error) {
 	product, err := linear.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
@@ -118,7 +119,8 @@ func (linear *linearEvaluation) gameReach(formula *automata.Formula, direction s
 	return linear.fromProduct(product, memory, product.automaton.Initial(), values)
 }
 
-// gameParity returns the value of a formula: the value of the parity game on the product with its deterministic parity automaton.
+// gameParity returns the value of an LTL formula for the coalition in each state: the value of the parity game on the product of the model with the
+// deterministic parity automaton of the formula.
 func (linear *linearEvaluation) gameParity(formula *automata.Formula, direction solve.Direction) (*numbers, error) {
 	automaton, err := automata.NewParity(formula, automata.Limits{})
 	if err != nil {
@@ -141,8 +143,8 @@ func (linear *linearEvaluation) gameParity(formula *automata.Formula, direction 
 	return linear.fromProduct(product, memory, automaton.Initial(), values)
 }
 
-// parityProduct returns the product of the model with a parity automaton. Start s of the product is state s of the model with the automaton
-// state after the letter of s.
+// parityProduct returns the product of the model with a parity automaton. startStates[s] of the product is state s of the model together with the
+// automaton state after the automaton has read the atomic propositions of s.
 func (linear *linearEvaluation) parityProduct(memory parityMemory) (*productModel, error) {
 	starts := make([]productState, linear.evaluation.graph.NumStates())
 	for s := range starts {
@@ -159,8 +161,8 @@ func (linear *linearEvaluation) parityProduct(memory parityMemory) (*productMode
 	return newProductModel(product, nil), nil
 }
 
-// fromProduct returns the values of the model's states from a solution of a game on the product with an automaton. It records the strategies of
-// the solution. initial is the initial state of the automaton.
+// fromProduct converts a solution of a game on the product with an automaton to the values of the model's states, and records its strategies. initial is
+// the state of the automaton before it reads the first state of the model.
 func (linear *linearEvaluation) fromProduct(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values) (*numbers, error) {
 	values, err := linear.evaluation.toNumbers(solution, nil)
 	if err != nil {

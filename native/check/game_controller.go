@@ -20,8 +20,8 @@ type gameControllerBuilder struct {
 	newController sparse.Controller
 }
 
-// recordController stores the strategies of a solution on a product in e.schedulerRequest, as a controller of the model. It does nothing if the
-// options ask for no scheduler, or if the solution has no strategies. initial is the initial state of the automaton.
+// recordController stores the strategies of both sides of a game, from a solution on a product, in e.schedulerRequest as a controller of the model. It
+// does nothing if no scheduler was requested, or if the solution has no strategies. initial is the initial state of the automaton.
 func (e *evaluation) recordController(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values) error {
 	if !e.opts.Scheduler {
 		return nil
@@ -68,8 +68,8 @@ func (builder *gameControllerBuilder) nodeOf(pair productState) uint32 {
 	return number
 }
 
-// addMoves adds the move and the deviations of a node. The automaton reads the state of the node, and the strategy then selects a choice in this
-// state of the product.
+// addMoves adds to a node the move that the strategy makes, and the moves for all other choices of the state (the deviations). The automaton first reads
+// the state of the node; the strategy then selects a choice in the resulting state of the product.
 func (builder *gameControllerBuilder) addMoves(number int) error {
 	beforeReading := builder.nodePairs[number]
 	afterReading := beforeReading

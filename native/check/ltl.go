@@ -102,9 +102,9 @@ func (e *evaluation) reachProbability(product *productModel, goal *sparse.Set, d
 	return e.toNumbers(solve.Until(e.ctx, product.Graph, product.allStates(), goal, direction, e.opts))
 }
 
-// buildProduct builds the product of the model with the initial component of an automaton. startStates[s] of the product is state s of the model,
-// with the automaton state after the letter of s. automaton and err are the results of a constructor of package automata; buildProduct returns
-// an err that is not nil.
+// buildProduct builds the product of the model with the initial component of an automaton. startStates[s] of the product is state s of the model
+// together with the automaton state after the automaton has read the atomic propositions of s. The parameters are the results of a constructor of
+// package automata; if err is not nil, buildProduct returns it.
 func (linear *linearEvaluation) buildProduct(automaton *automata.Automaton, err error) (*productModel, error) {
 	if err != nil {
 		return nil, err
@@ -157,7 +157,8 @@ func (e *evaluation) existsPath(expr sema.Expr) (*sparse.Set, error) {
 	return satisfying, nil
 }
 
-// quantifiedLinear evaluates E or A of an arbitrary path formula. A of a formula is the negation of E of the negated formula.
+// quantifiedLinear evaluates E (some path) or A (all paths) of an arbitrary path formula. A state satisfies A of a formula unless some path from it
+// satisfies the negated formula.
 func (e *evaluation) quantifiedLinear(formula *logic.Formula) (truth, error) {
 	path := formula.Path.WholeExpr
 	if operator := boundedOperator(path); operator != nil && e.modelKind() == sparse.CTMC {
@@ -194,8 +195,8 @@ func boundedOperator(expr sema.Expr) (found sema.Expr) {
 	return found
 }
 
-// coSafeReward returns the minimal or maximal expected reward until a co-safe path formula is satisfied, that is, until every continuation of
-// the path satisfies it. The operator X always counts a step, even if its operand is true everywhere.
+// coSafeReward returns the minimal or maximal expected reward until a co-safe path formula is satisfied: rewards count until every continuation of the
+// path satisfies the formula. The operator X always counts a step, even if its operand is true everywhere.
 //
 // Source: PRISM's co-safe LTL rewards; Lacerda, Parker and Hawes (IJCAI 2015).
 func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, direction solve.Direction) (*numbers, error) {

@@ -80,7 +80,7 @@ func (e *evaluation) evaluateMulti(formula *logic.Formula) (result.Value, *resul
 		return result.Value{}, nil, err
 	}
 	defer e.beginRecording(formula)()
-	multi.keepsSchedulers, e.opts.Scheduler = e.opts.Scheduler, false // multi records schedulers of the product, which are none of the model
+	multi.keepsSchedulers, e.opts.Scheduler = e.opts.Scheduler, false // solvers return schedulers of the product, which multi converts to schedulers of the model
 	if formula.Pareto() {
 		return multi.paretoCurve(formula.Expr)
 	}
@@ -119,9 +119,9 @@ func (e *evaluation) checkMultiSupported(formula *logic.Formula) error {
 	return nil
 }
 
-// optimum returns the optimum of the query among the schedulers that satisfy the bounds of the other objectives. Without a query, any such
-// scheduler is optimal. The field Point of the result is nil if no scheduler with finite expected rewards satisfies the bounds. expr is the
-// property, for errors.
+// optimum returns the optimum of the query among the schedulers that satisfy the bounds of the other objectives. Without a query, it returns any
+// scheduler that satisfies the bounds. The field Point of the result is nil if no scheduler with finite expected rewards satisfies the bounds. expr is
+// the property, for errors.
 func (multi *multiEvaluation) optimum(expr sema.Expr) (*pareto.Best, error) {
 	direction, lowerBounds := multi.directionAndLowerBounds()
 	best, err := multi.newCurve().Maximize(multi.evaluation.ctx, direction, lowerBounds, multi.optimumWidth())
@@ -157,8 +157,9 @@ func (multi *multiEvaluation) optimumWidth() float64 {
 	return multi.evaluation.opts.Epsilon
 }
 
-// valueIfUnsatisfiable returns the value of multi(...) if no scheduler with finite expected rewards satisfies the bounds. The value is infinite
-// if the query minimises a reward, and schedulers for which this reward is infinite satisfy the bounds. expr is the property.
+// valueIfUnsatisfiable returns the value of multi(...) if no scheduler with finite expected rewards satisfies the bounds. The value is infinite if the
+// query minimises a reward and some scheduler satisfies the bounds with an infinite value of this reward. Otherwise it is false or NaN. expr is the
+// property.
 func (multi *multiEvaluation) valueIfUnsatisfiable(expr sema.Expr) (result.Value, *result.Interval, error) {
 	query := multi.queryIndex()
 	minimisesReward := query >= 0 && multi.objectives[query].form == rewardForm && !multi.objectives[query].isMaximised
@@ -184,8 +185,8 @@ func (multi *multiEvaluation) queryIndex() int {
 	return slices.IndexFunc(multi.objectives, func(objective *objective) bool { return objective.isQuery })
 }
 
-// satisfiableWithout reports whether some scheduler with finite expected rewards satisfies the bounds of all objectives, where the objective
-// with index query is ignored. expr is the property.
+// satisfiableWithout reports whether some scheduler with finite expected rewards satisfies the bounds of all objectives but one, the objective with
+// index query. expr is the property, for errors.
 func (m *multiEvaluation) satisfiableWithout(query int, expr sema.Expr) (bool, error) {
 	otherObjectives := &multiEvaluation{evaluation: m.evaluation}
 	for i, objective := range m.objectives {
@@ -331,8 +332,8 @@ func (e *evaluation) setStateFormula(objective *objective, stateFormula sema.Exp
 	return nil
 }
 
-// setUntil sets the path formula of an objective to F, G, U, W or R of state formulas, or to its negation if isNegated is true. It stores an until
-// formula, and whether this until formula is negated.
+// setUntil sets the path formula of an objective to F, G, U, W or R of state formulas, or to its negation if isNegated is true. It converts the formula
+// to an until formula, or to the negation of an until formula.
 func (e *evaluation) setUntil(objective *objective, path *logic.Path, isNegated bool) error {
 	left, right, err := e.operandStates(path.Left, path.Right)
 	if err != nil {
@@ -379,8 +380,8 @@ func (e *evaluation) setAutomaton(objective *objective, expr sema.Expr, isNegate
 	return nil
 }
 
-// setReward sets the reward structure of an objective and the number of steps that earn rewards. The number is -1 for a total reward, in which
-// all steps do.
+// setReward sets the reward structure of an objective, and how many steps earn rewards: k for C<=k, and -1 for a total reward C, to which all steps
+// contribute.
 func (e *evaluation) setReward(objective *objective, formula *logic.Formula) error {
 	reward := formula.Objective
 	if reward.Err != nil {
@@ -461,7 +462,8 @@ func (multi *multiEvaluation) unsatisfiableValue() result.Value {
 	return result.Value{Kind: result.Number, Num: math.NaN()}
 }
 
-// numberBetween returns a value of the objective with the given bounds. It is a fraction if the bounds are equal.
+// numberBetween returns a value of the objective from bounds that are fractions. If they are equal, the value is this fraction; otherwise it has float64
+// bounds within the range of the objective.
 func (objective *objective) numberBetween(lower, upper *big.Rat) number {
 	if lower.Cmp(upper) == 0 {
 		return exactNumber(lower)

@@ -29,8 +29,8 @@ type acceptingComponent struct {
 // the number of the tuple of these automaton states.
 type componentNode struct{ productState, tuple uint32 }
 
-// objectivesThatJump returns the indexes of those objectives in satisfied whose automaton is still in its initial component, in a state of the
-// product. To satisfy the objective, the automaton must jump to its accepting component. All states of an end component have the same result.
+// objectivesThatJump returns the indexes of the objectives in satisfied whose automaton is still in its initial component. These automata must jump to
+// their accepting components to satisfy the objective. productState is any state of an end component, because all its states give the same result.
 func (multi *multiEvaluation) objectivesThatJump(satisfied objectiveSet, productState uint32) []int {
 	var jumping []int
 	for i, objective := range multi.objectives {
@@ -45,8 +45,8 @@ func (multi *multiEvaluation) objectivesThatJump(satisfied objectiveSet, product
 	return jumping
 }
 
-// newAcceptingComponent builds the product of an end component with the automata of those objectives in satisfied that are not yet decided. These
-// automata have just jumped to their accepting components. members are the states of the end component; choices contains its choices.
+// newAcceptingComponent builds the product of an end component with the automata that must jump to satisfy the objectives in satisfied. Each automaton
+// starts in its accepting component. members are the states of the end component; choices contains its choices.
 func (multi *multiEvaluation) newAcceptingComponent(satisfied objectiveSet, members []uint32, choices *sparse.Set) (*acceptingComponent, error) {
 	builder := &acceptingComponentBuilder{multi: multi, jumpingObjectives: multi.objectivesThatJump(satisfied, members[0])}
 	starts, memberOf, err := builder.startNodes(members)
@@ -72,8 +72,8 @@ func (multi *multiEvaluation) newAcceptingComponent(satisfied objectiveSet, memb
 	return component, nil
 }
 
-// startNodes returns the nodes where paths can enter the component: one node for each member of the end component and each combination of jumps.
-// memberOf[i] is the index in members of the state of starts[i].
+// startNodes returns the nodes in which paths can enter the accepting component: one node for each state in members and each combination of jumps of the
+// automata. starts[i] is a node of state members[memberOf[i]].
 func (builder *acceptingComponentBuilder) startNodes(members []uint32) (starts []componentNode, memberOf []int, err error) {
 	for member, s := range members {
 		combinations, err := builder.jumpCombinations(s)
@@ -99,8 +99,8 @@ type acceptingComponentBuilder struct {
 // maxCombinations limits the combinations of jumps from one state.
 const maxCombinations = 1 << 16
 
-// jumpCombinations returns all combinations of jumps in a state of the product. A combination has one target of a jump for each jumping
-// objective.
+// jumpCombinations returns all combinations of jumps of the automata in a state of the product. A combination lists one target of a jump for each
+// objective in builder.jumpingObjectives, in this order.
 func (builder *acceptingComponentBuilder) jumpCombinations(productState uint32) ([][]int, error) {
 	combinations := [][]int{nil}
 	for _, i := range builder.jumpingObjectives {
@@ -134,8 +134,8 @@ func (builder *acceptingComponentBuilder) Step(node componentNode, target uint32
 // Absorbing returns false: no state of the component gets a self-loop.
 func (builder *acceptingComponentBuilder) Absorbing(componentNode) bool { return false }
 
-// tupleAfter returns the number of the tuple of automaton states after the automata read a state of the model. tuple is the number of the tuple
-// before they read it.
+// tupleAfter returns the number of the automata's states after all automata have read a state of the model. tuple is the number of their states before.
+// A tuple has one state for each jumping objective.
 func (builder *acceptingComponentBuilder) tupleAfter(tuple, modelState uint32) (uint32, error) {
 	if len(builder.jumpingObjectives) == 0 {
 		return tuple, nil

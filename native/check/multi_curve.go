@@ -23,7 +23,7 @@ const (
 )
 
 // paretoCurve evaluates multi(...) with several queries. It returns the vertices of the Pareto curve of the queries, over the schedulers that satisfy
-// the bounds of the other objectives. The value is NaN if no scheduler satisfies them. expr is the property.
+// the bounds of the other objectives. The value is NaN if no scheduler satisfies these bounds. expr is the property.
 func (multi *multiEvaluation) paretoCurve(expr sema.Expr) (result.Value, *result.Interval, error) {
 	var queries []int
 	for i, objective := range multi.objectives {
@@ -53,8 +53,8 @@ func (multi *multiEvaluation) paretoCurve(expr sema.Expr) (result.Value, *result
 	return curve, nil, nil
 }
 
-// curveLimits returns the limits of the approximation of a Pareto curve. width is the required relative distance between the inner and the
-// outer approximation. maxSums is the greatest number of weighted sums.
+// curveLimits returns when the approximation of a Pareto curve may stop. width is the required relative distance between the inner and the outer
+// approximation, 0 for an exact curve. maxSums is the greatest number of weighted sums of the queries that may be maximised.
 func (multi *multiEvaluation) curveLimits(numQueries int) (width float64, maxSums int) {
 	minWidth, maxSums := curveWidth, maxCurve
 	if numQueries > 2 {
@@ -126,8 +126,8 @@ type constrainedQueries struct {
 	curveOfAll *pareto.Curve // the curve of all objectives
 }
 
-// bestWeightedSum is an oracle of package pareto: it maximises a weighted sum of the queries over the schedulers that satisfy the bounds of the
-// other objectives. The error is errUnsatisfiable if no scheduler satisfies them.
+// bestWeightedSum is an oracle of package pareto: it maximises a weighted sum of the queries over the schedulers that satisfy the bounds of the other
+// objectives. The error is errUnsatisfiable if no scheduler satisfies these bounds.
 func (constrained *constrainedQueries) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
 	direction, lowerBounds := constrained.multi.directionAndLowerBounds()
 	for i, query := range constrained.queries {

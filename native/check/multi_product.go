@@ -50,7 +50,7 @@ type tupleNumbering struct {
 	numberOf map[string]uint32 // by the encoded tuple
 }
 
-// numberTuple returns the number of a tuple. A new tuple gets the next number.
+// numberTuple returns the number of a tuple of automaton states. A new tuple gets the next number, counted from 0.
 func (numbering *tupleNumbering) numberTuple(tuple []int) uint32 {
 	encoded := make([]byte, 0, 4*len(tuple))
 	for _, automatonState := range tuple {
@@ -83,8 +83,8 @@ func (multi *multiEvaluation) automatonState(x memory, i int) int {
 	return multi.tuples.list[x.tuple][multi.tupleIndex[i]]
 }
 
-// nextMemory returns the memory of the objectives after a transition to state s of the model: s, the status of each until objective, and the
-// states of the automata after they read s. before is the memory before the transition. The caller counts the steps.
+// nextMemory returns the memory of the objectives after a transition to state s of the model: s, the status of each until objective, and the states of
+// the automata after they have read s. before is the memory before the transition. nextMemory copies the step count unchanged; its caller increases it.
 func (multi *multiEvaluation) nextMemory(before memory, s uint32) (memory, error) {
 	next := before
 	next.modelState = s
@@ -104,8 +104,8 @@ func (multi *multiEvaluation) nextMemory(before memory, s uint32) (memory, error
 	return next, err
 }
 
-// tupleAfter lets the automata of all objectives read state s of the model. tuple is the number of the tuple of their states before, and the result is
-// the number of the tuple after.
+// tupleAfter lets the automata of all objectives read state s of the model. A tuple has the state of each automaton; tuple and the result are the
+// numbers of the tuples before and after reading.
 func (multi *multiEvaluation) tupleAfter(tuple, s uint32) (uint32, error) {
 	if len(multi.tupleIndex) == 0 { // no automata
 		return tuple, nil
@@ -129,8 +129,8 @@ func (multi *multiEvaluation) tooLargeError(err error) error {
 	return err
 }
 
-// prepareProduct builds the product of the model with the memory of the objectives, and finds the states where paths may end. expr is the property,
-// for errors.
+// prepareProduct builds the product of the model with the memory of the objectives, and finds the product states in which a path may end because later
+// steps need not change the values of the objectives. expr is the property, for errors.
 func (multi *multiEvaluation) prepareProduct(expr sema.Expr) error {
 	for _, objective := range multi.objectives {
 		objective.maxRewards = nil // they belong to the states of another product
@@ -278,7 +278,7 @@ func (multi *multiEvaluation) addSatisfiedAtEnd(satisfied objectiveSet, choices 
 	return nil
 }
 
-// addEndState adds the end state to the product. Each state where a path may end gets an additional last choice to the end state.
+// addEndState adds an absorbing end state to the product. Each state in which a path may end gets an additional last choice that leads to the end state.
 func (multi *multiEvaluation) addEndState() {
 	oldProduct := multi.product.Model
 	builder := sparse.NewDerivedBuilder(oldProduct, sparse.MDP)

@@ -20,8 +20,8 @@ var (
 	errNeedsFractions = errors.New("maximised and minimised rewards together need a model with fractions")
 )
 
-// bestWeightedSum returns an upper bound of the maximal weighted sum of the objectives, and the values of the objectives under a scheduler that
-// maximises the sum. The value of a minimised objective gets a negative sign. It is an oracle of package pareto.
+// bestWeightedSum maximises a weighted sum of the objectives. It returns the values of the objectives under a maximising scheduler, and an upper bound
+// of the maximal sum. The value of a minimised objective gets a negative sign. It is an oracle of package pareto.
 func (multi *multiEvaluation) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
 	optimise := multi.maximiseRewards
 	if multi.minimisesReward() { // a minimised reward is finite only if almost every path ends
@@ -139,8 +139,8 @@ type rewardSums struct {
 	rangeErr     error
 }
 
-// newRewardSums returns a reward structure of the product whose rewards are all 0, with a bound on the relative rounding error of the sums that
-// add will compute.
+// newRewardSums returns a reward structure of the product whose rewards are all 0, to which addWeighted adds. Its RelErr bounds the relative rounding
+// error of the sums that addWeighted will compute.
 func (multi *multiEvaluation) newRewardSums() *rewardSums {
 	sums := &rewardSums{hasFractions: multi.evaluation.wantsFractions}
 	sums.Choice = make([]float64, multi.product.NumChoices())
@@ -180,7 +180,8 @@ func (sums *rewardSums) addWeighted(choice int, weight, amount *big.Rat, nearest
 	}
 }
 
-// finish returns the sums as a reward structure.
+// finish returns the sums as a reward structure. Sums that are fractions get the nearest float64 number too. It is an error if a sum is out of the range
+// of float64.
 func (sums *rewardSums) finish() (*sparse.Reward, error) {
 	for choice, exact := range sums.ChoiceFractions {
 		if exact != nil {
@@ -309,8 +310,8 @@ func (multi *multiEvaluation) pathObjectives() objectiveSet {
 	return set
 }
 
-// addLosses adds the losses of a choice in state s of the product to sums, for all objectives with their weights. maxRewards[i] has the maxima
-// of objective i.
+// addLosses adds the losses of a choice in state s of the product to sums: the loss for each objective, times its weight. maxRewards[i] has the maximal
+// reward of objective i from each state, or is nil.
 func (multi *multiEvaluation) addLosses(sums *rewardSums, weights []*big.Rat, maxRewards [][]*big.Rat, s, choice int) error {
 	for i, objective := range multi.objectives {
 		exact, nearest, err := multi.lossOfChoice(objective, maxRewards[i], s, choice)
@@ -371,7 +372,7 @@ func (multi *multiEvaluation) maxReward(ctx context.Context, objective *objectiv
 	return objective.maxRewards, nil
 }
 
-// productReward returns the rewards of an objective as a reward structure of the product.
+// productReward returns the rewards of an objective as a reward structure of the product, with the weight 1.
 func (multi *multiEvaluation) productReward(objective *objective) (*sparse.Reward, error) {
 	sums := multi.newRewardSums()
 	one := big.NewRat(1, 1)
@@ -419,8 +420,8 @@ func (multi *multiEvaluation) loweredMaximum(objective *objective, maxRewards []
 	return loss, nil
 }
 
-// attainedBounds returns, for each objective, a lower bound of its value under a scheduler of the product; choices[s] is the choice in state s.
-// A minimised objective has a negative sign. A path that ends satisfies the set of objectives with the greatest weight.
+// attainedBounds returns, for each objective, a lower bound of its value under a scheduler of the product; choices[s] is the scheduler's choice in state
+// s. The value of a minimised objective is negated. Where a path ends, it satisfies the set of objectives with the greatest total weight.
 func (multi *multiEvaluation) attainedBounds(ctx context.Context, choices []uint32, weights []*big.Rat) ([]*big.Rat, error) {
 	chain, origins, err := multi.inducedChain(ctx, choices)
 	if err != nil {

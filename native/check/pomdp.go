@@ -169,8 +169,8 @@ func (e *evaluation) searchBeliefs(expr sema.Expr, problem belief.Problem) (*num
 	return e.searchFromStates(expr, problem, func(s int) int { return s })
 }
 
-// searchFromStates solves a problem of package belief from each state of the domain. The model of the problem may be a product: start(s) is its
-// state for state s of the model.
+// searchFromStates solves a problem of package belief from each state of the domain. If the model of the problem is a product, start(s) is the product
+// state in which state s of the model starts; otherwise it is s.
 func (e *evaluation) searchFromStates(expr sema.Expr, problem belief.Problem, start func(s int) int) (*numbers, error) {
 	starts := e.domain()
 	if numStarts := starts.Count(); numStarts > maxStarts {

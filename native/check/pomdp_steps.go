@@ -128,6 +128,7 @@ func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, di
 	}
 	counter := stepCounter{lastStep: steps.High, endsPath: true}
 	if steps.High == solve.Unbounded {
+		// Without an upper bound, the counter stops at the lower bound, and the path goes on.
 		counter = stepCounter{lastStep: steps.Low, endsPath: false}
 	}
 	product, err := e.newStepProduct(path.Expr, counter)
@@ -181,7 +182,7 @@ func (e *evaluation) observedStepReward(formula *logic.Formula, structure *spars
 }
 
 // searchStepProduct solves a problem of package belief on a product with a step counter, from each state of the domain. It discards the optimal
-// strategies, because they depend on the step count. expr is the operator, for errors.
+// strategies, because they depend on the step count, which an exported strategy does not know. expr is the operator, for errors.
 func (e *evaluation) searchStepProduct(expr sema.Expr, product *stepProduct, problem belief.Problem) (*numbers, error) {
 	problem.Graph, problem.Observation = product.graph, product.observations
 	startOf := map[int]int{} // the state of the product for each state of the domain

@@ -12,8 +12,8 @@ import (
 	"tilecheck/result"
 )
 
-// optimisationDirection returns whether P or R asks for the minimum or the maximum over schedulers. It is an error if the model is
-// nondeterministic and a query has neither min nor max.
+// optimisationDirection returns whether P or R asks for the minimum or the maximum over schedulers. For a Markov chain it returns Max, because there is
+// nothing to choose. It is an error if the model is nondeterministic and a query has neither min nor max.
 func (e *evaluation) optimisationDirection(formula *logic.Formula) (solve.Direction, error) {
 	if e.space.Model().Intervals() {
 		return e.robustDirection(formula)
@@ -45,7 +45,7 @@ func (e *evaluation) satisfyingStates(expr sema.Expr) (*sparse.Set, error) {
 	return e.decidedStates(expr)
 }
 
-// operatorValue returns the value of P, R or S in each state.
+// operatorValue returns the value of P, R or S in each state. It records a scheduler if the caller of the evaluation asked for one of this operator.
 func (e *evaluation) operatorValue(formula *logic.Formula) (*numbers, error) {
 	defer e.beginRecording(formula)()
 	switch formula.Kind {
@@ -57,8 +57,8 @@ func (e *evaluation) operatorValue(formula *logic.Formula) (*numbers, error) {
 	return e.rewardOperator(formula)
 }
 
-// probabilityOperator returns the value of a P operator in every state. If the caller asked for a scheduler of this operator, it stores the values for
-// it.
+// probabilityOperator returns the value of a P operator in every state. If the caller of the evaluation asked for a scheduler of this operator, it also
+// stores the values in e.schedulerRequest.
 func (e *evaluation) probabilityOperator(formula *logic.Formula) (*numbers, error) {
 	if e.property.Program.Type == syntax.LTS {
 		return nil, e.unsupportedError(formula.Expr, "found a P operator for a model without probabilities, want E or A")
@@ -164,7 +164,7 @@ func (e *evaluation) indicator(set *sparse.Set) *numbers {
 	return values
 }
 
-// complement returns 1 minus each probability.
+// complement returns 1 minus each probability, with bounds cut to the interval from 0 to 1.
 func (e *evaluation) complement(probabilities *numbers) *numbers {
 	complements := probabilities.zeros(len(probabilities.lower))
 	one := exactNumber(big.NewRat(1, 1))
@@ -266,7 +266,8 @@ func (e *evaluation) untilProbability(path *logic.Path, left, right *sparse.Set,
 	return e.toNumbers(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, direction, e.stepOptions(max(steps.Low, steps.High))))
 }
 
-// unboundedUntil returns the minimal or maximal probability of `left U right`. It first asks e.solver, if there is one, and then package solve.
+// unboundedUntil returns the minimal or maximal probability of `left U right`. If e.solver is not nil, it is asked first. If it returns no values,
+// package solve computes them.
 func (e *evaluation) unboundedUntil(left, right *sparse.Set, direction solve.Direction) (*numbers, error) {
 	if e.solver != nil {
 		values, err := e.solver.Until(e.ctx, left, right, direction)
@@ -286,8 +287,8 @@ func (e *evaluation) checkWeights(steps int) error {
 	return nil
 }
 
-// stepOptions returns the options of package solve for a formula with a bound of that many steps. An exact evaluation computes float64 bounds if
-// the caller allows them and they are much faster.
+// stepOptions returns the options of package solve for a formula with a bound of the given number of steps. An exact evaluation computes float64 bounds
+// if its caller allows bounds and they are much faster than fractions.
 func (e *evaluation) stepOptions(steps int) solve.Options {
 	opts := e.optionsForScope()
 	mayUseBounds := e.wantsFractions && e.allowsBounds && e.schedulerRequest == nil
@@ -402,7 +403,7 @@ func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbers, e
 		return nil, err
 	}
 	if e.property.Program.Model().IsMarkovAutomaton() {
-		// These are not marked as probabilities, because the bounds of 0 and 1 can differ.
+		// asProbability is left out, because it assumes that a value 0 or 1 has equal bounds. Here its bounds can differ.
 		return e.longRunPerTime(formula, func(time *sparse.Reward) (*solve.Values, error) {
 			return solve.SteadyStatePerTime(e.ctx, e.graph, set, time, direction, e.opts)
 		})

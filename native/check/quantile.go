@@ -68,8 +68,8 @@ func (e *evaluation) evaluateQuantile(formula *logic.Formula) (result.Value, *re
 	return q.valueOfPoints(points)
 }
 
-// ignoredExtrema returns a warning for each bound of a quantile that is written with min although the quantile is a maximum, or with max although
-// it is a minimum. extremum is what the quantile is.
+// ignoredExtrema returns a warning for each bound of a quantile that the property writes with the wrong word: with min although the quantile is a
+// maximum, or with max although it is a minimum. extremum is the right word.
 func ignoredExtrema(expr *sema.Quantile, extremum syntax.Extremum) []string {
 	var warnings []string
 	for _, bound := range expr.Bounds {
@@ -80,7 +80,8 @@ func ignoredExtrema(expr *sema.Quantile, extremum syntax.Extremum) []string {
 	return warnings
 }
 
-// newQuantile prepares the evaluation of a quantile: its threshold, and the units of its bounds.
+// newQuantile prepares the evaluation of a quantile. It evaluates the threshold, and finds for each bound of the quantile its unit, the greatest common
+// divisor of the rewards, and the greatest number of units that one step earns.
 func (e *evaluation) newQuantile(expr *sema.Quantile) (*quantile, error) {
 	operator, isNegated := expr.Operator()
 	q := &quantile{evaluation: e, operator: logic.FormulaOf(operator), aboveRelation: syntax.OpGt}
@@ -108,8 +109,8 @@ func (e *evaluation) newQuantile(expr *sema.Quantile) (*quantile, error) {
 	return q, nil
 }
 
-// frontierPoints returns the minimal points at which the probability exceeds the threshold, and the maximal points at which it does not. A point
-// assigns a number of units to each bound of the quantile.
+// frontierPoints returns the minimal points at which the probability is above the threshold, and the maximal points at which it is not. A point is a
+// list of numbers of units, one for each bound of the quantile.
 func (quantile *quantile) frontierPoints() (minimalPoints, maximalPoints [][]int, err error) {
 	// A box is the set of all points below a corner. The boxes in queue and maximal contain all points that are not above a minimal point.
 	queue := [][]int{slices.Repeat([]int{unbounded}, len(quantile.costIndexes))}
@@ -212,9 +213,9 @@ func (quantile *quantile) pointAbove(box []int) ([]int, error) {
 	}
 }
 
-// lastUnits returns the greatest number of units to try for the unbounded coordinates of a box. The number is finite only if the probability
-// without these bounds equals the threshold, because finite bounds may not attain it. provesAbsence says that the box has no point above the
-// threshold if this number of units does not give one.
+// lastUnits returns the number of units at which the search for a point in a box may stop. It is finite only if the probability without the bounds
+// equals the threshold, because then perhaps no finite bounds attain it. If provesAbsence is true and this number gives no point above the threshold,
+// the box has none.
 func (quantile *quantile) lastUnits(box []int) (units int, provesAbsence bool, err error) {
 	if quantile.aboveRelation == syntax.OpGt {
 		return math.MaxInt, true, nil
@@ -270,8 +271,8 @@ func (quantile *quantile) sufficientUnits(box []int) (units int, provesAbsence b
 	return int(sufficient.Int64()), provesAbsence, nil
 }
 
-// minimize lowers the coordinates of a point as far as the probability stays above the threshold. It lowers one coordinate after the other, by
-// binary search, so that the result is a minimal point.
+// minimize lowers the coordinates of a point as long as the probability stays above the threshold. It lowers one coordinate after the other, by binary
+// search. In the result, no coordinate can be lowered further.
 func (quantile *quantile) minimize(point []int) error {
 	for i, high := range point {
 		low := unbounded // the greatest bound with which the probability does not exceed the threshold

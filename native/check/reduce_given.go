@@ -58,8 +58,8 @@ func ReduceBy(ctx context.Context, space *explicit.Space, program *sema.Program,
 	return result, nil
 }
 
-// checkBuiltinSets returns an error if a block mixes initial states with other states, or deadlocks with other states. Every file of a state
-// space has the labels init and deadlock.
+// checkBuiltinSets returns an error if a block mixes initial states with other states, or deadlocks with other states. A quotient must distinguish them,
+// because every file of a state space has the labels init and deadlock.
 func (builder *quotientBuilder) checkBuiltinSets(partition *quotient.Partition) error {
 	model := builder.space.Model()
 	initial := sparse.NewSet(model.NumStates())
@@ -78,7 +78,8 @@ func (builder *quotientBuilder) checkBuiltinSets(partition *quotient.Partition) 
 	return nil
 }
 
-// splitBlock returns two states of the same block, one in the set and one outside. isSplit is false if there are no such states.
+// splitBlock returns two states of the same block, one of them in the set and the other one outside the set. isSplit is false if there are no such
+// states.
 func splitBlock(partition *quotient.Partition, set *sparse.Set) (first, second int, isSplit bool) {
 	for s, block := range partition.Block {
 		if first := int(partition.First[block]); set.Has(first) != set.Has(s) {

@@ -11,8 +11,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// signedReward returns the value of an R operator over a reward structure with negative rewards. It solves problems with nonnegative rewards
-// instead.
+// signedReward returns the value of an R operator over a reward structure with negative rewards. Package solve needs nonnegative rewards, so
+// signedReward converts the problem to one or two problems with nonnegative rewards.
 func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, direction solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	solver := e.solver
@@ -165,7 +165,7 @@ func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, t
 	return e.subtract(values, func(s int) number { return exactNumber(new(big.Rat).SetFloat64(potential[s])) }), nil
 }
 
-// endStates returns the states of an MDP whose choices are all self-loops without a reward.
+// endStates returns the states of an MDP in which a path earns nothing more: all their choices are self-loops without a reward.
 func (e *evaluation) endStates(rewards solve.Signed) *sparse.Set {
 	endStates := sparse.NewSet(e.graph.NumStates())
 	for s := range e.graph.NumStates() {

@@ -146,7 +146,7 @@ func (checker *Checker) newStages(property *Property) *Stages {
 	return stages
 }
 
-// setOperands stores left and right of P [ left U right ], or of R [ F right ] with its reward. isSupported is false for other formulas.
+// setOperands stores the operands left and right of P [ left U right ], or of R [ F right ] with its reward. isSupported is false for other formulas.
 func (stages *Stages) setOperands(formula *logic.Formula) (isSupported bool) {
 	switch formula.Kind {
 	case logic.Probability:
@@ -185,6 +185,7 @@ func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []nu
 	unexplored := unexploredStates(space)
 	undecided := left.Minus(right)
 	reached := reachableThrough(model, undecided.Minus(unexplored))
+	// Predecessors come before successors, so that one pass computes all probabilities of reaching a state.
 	order, err := stages.propagationOrder(reached.Intersect(undecided).Minus(unexplored))
 	if err != nil {
 		return err
@@ -267,8 +268,8 @@ func (stages *Stages) addSample(states []uint32) error {
 	return nil
 }
 
-// propagateAll propagates the probabilities of states to their successors. The states are in reverse topological order. If rewards is not nil,
-// it adds their expected values to the expected value.
+// propagateAll propagates the probabilities of states to their successors. The states are in reverse topological order. If rewards is not nil, it also
+// adds the expected rewards that are earned in these states to stages.expectedValue.
 func (stages *Stages) propagateAll(ctx context.Context, states []uint32, rewards *sparse.Reward) error {
 	weights := stages.weightNumbers(stages.space.Model())
 	for i, s := range slices.Backward(states) { // predecessors first

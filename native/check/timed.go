@@ -68,8 +68,8 @@ func (e *evaluation) timeInterval(operator syntax.TemporalOp, bound *sema.Bound)
 	return interval, nil
 }
 
-// timeBound evaluates a time. The time is a fraction, or has a lower and an upper bound. It is the zero Time if the value is negative or not
-// finite. It is an error if the bounds of the value do not decide that.
+// timeBound evaluates a time bound. The time is a fraction, or has a lower and an upper bound. The result is the zero Time if the value is negative or
+// not finite. It is an error if the computed bounds of the value leave open whether it is negative or infinite.
 func (e *evaluation) timeBound(expr sema.Expr) (sema.Enclosed, solve.Time, error) {
 	enclosed, err := sema.Enclose(expr, nil)
 	switch {

@@ -71,8 +71,8 @@ func (checker *Checker) Truncated(ctx context.Context, property *Property) (verd
 	return verdict, width
 }
 
-// mergeVerdicts replaces the value of the verdict lower by an interval that contains the values of both verdicts. It returns the width of the
-// interval. If there is no such interval, lower gets an error, and the width is infinite.
+// mergeVerdicts replaces the value of the verdict lower by an interval that contains the values of both verdicts, and returns the width of the interval.
+// If outcomeBetween finds no such interval, lower gets the error, and the width is infinite.
 func (checker *Checker) mergeVerdicts(lower, upper *result.Verdict, property *Property) (width float64) {
 	merged, err := checker.outcomeBetween(lower, upper, property)
 	lower.Warnings = nil
@@ -118,8 +118,8 @@ func (checker *Checker) outcomeBetween(lower, upper *result.Verdict, property *P
 	return merged, nil
 }
 
-// withUnexplored changes the target states `right` of `left U right` to what e.assumption says about unexplored states: it adds them if paths
-// satisfy the formula there, and removes them if paths violate it.
+// withUnexplored returns the target states of `left U right` in a partially explored model, under e.assumption. If paths are assumed to satisfy the
+// formula in unexplored states, these states are added to right; if paths are assumed to violate it, they are removed.
 func (e *evaluation) withUnexplored(path *logic.Path, left, right *sparse.Set) *sparse.Set {
 	hasLowerBound := path.Bound != nil && path.Bound.Low != nil
 	switch {
@@ -141,7 +141,7 @@ func (checker *Checker) WithinDepth(ctx context.Context, property *Property, ste
 	return verdict
 }
 
-// Unbounded returns the first integer variable of a program without bounds, or nil if all variables have bounds.
+// Unbounded returns the first integer variable that is declared without bounds in a program, or nil if all variables have bounds.
 func Unbounded(program *sema.Program) *sema.Variable {
 	for i := range program.Vars {
 		if variable := &program.Vars[i]; variable.Type == sema.Int && !variable.IsBounded {

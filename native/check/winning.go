@@ -59,7 +59,8 @@ func (q someScheduler) statesReaching(product *productModel, goal *sparse.Set) (
 // somePath is the quantifier of a formula that some path must satisfy.
 type somePath struct{}
 
-// recurrentSets returns the strongly connected components of the product that contain a cycle.
+// recurrentSets returns the strongly connected components of the product that contain a cycle: the sets of states that some path can visit infinitely
+// often.
 func (somePath) recurrentSets(product *productModel) ([][]uint32, error) {
 	components := product.Components(nil, nil)
 	var sets [][]uint32
@@ -108,7 +109,8 @@ type jump struct {
 	target productState
 }
 
-// addAcceptedJumps adds the origin of a jump to winningStates if an accepting recurrent set can be reached after the jump.
+// addAcceptedJumps adds the origin of each jump to winningStates for which the path can still be accepted after the jump: an accepting recurrent set can
+// be reached from the jump's target.
 func (linear *linearEvaluation) addAcceptedJumps(winningStates *sparse.Set, product *productModel, quantifier quantifier, jumps []jump) error {
 	if len(jumps) == 0 {
 		return nil

@@ -144,7 +144,8 @@ func (checker *positivityChecker) checkPositive(function *ratfunc.Func, descript
 	return fmt.Errorf("the %s %s could not be proved positive for all values of the parameters: want smaller ranges (p=0.1:0.4)", description, function)
 }
 
-// addChoice adds a choice to the last state of the builder: a row of the chain with its probabilities at a point of the region.
+// addChoice adds a choice to the last state of the builder. The choice is a row of the parametric chain with the values of its probabilities at a point
+// of the region. It is an error if a probability is not positive there.
 func (solver *mdpSolver) addChoice(builder *sparse.Builder, row int, point []*big.Rat) error {
 	builder.Choice(sparse.NoAction)
 	for _, transition := range solver.rows[row] {
@@ -157,7 +158,8 @@ func (solver *mdpSolver) addChoice(builder *sparse.Builder, row int, point []*bi
 	return nil
 }
 
-// instantiate returns the MDP and its rewards for the values of the parameters at a point. Each row of the chain becomes a choice.
+// instantiate returns the MDP, and the rewards of its choices, that result if the parameters have the values at a point. Each row of the parametric
+// chain becomes a choice.
 func (solver *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.Reward, error) {
 	builder := sparse.NewBuilder(sparse.MDP)
 	for s := range len(solver.firstRow) - 1 {
@@ -213,8 +215,8 @@ func (solver *mdpSolver) analyzeGraph(graph *sparse.Graph) (isInfinite bool, err
 	return false, nil
 }
 
-// analyzeProbability determines the maybe states and the states with value 1 of a probability. The maybe states are the states with a positive
-// value, except Right.
+// analyzeProbability determines the states of a probability whose value is 1, solver.question.Right, and the maybe states: all other states whose value
+// is positive.
 func (solver *mdpSolver) analyzeProbability(graph *sparse.Graph) {
 	left, right := solver.question.Left, solver.question.Right
 	zeroStates := graph.Prob0A(left, right)
@@ -224,8 +226,8 @@ func (solver *mdpSolver) analyzeProbability(graph *sparse.Graph) {
 	solver.maybeStates, solver.oneStates = zeroStates.Union(right).Complement(), right
 }
 
-// analyzeReward determines the maybe states of an expected reward: the states with a finite value, except Right. It reports whether the value of
-// the initial state is infinite.
+// analyzeReward determines the maybe states of an expected reward: the states with a finite value, except the target states solver.question.Right. For a
+// minimum it allows only choices that stay among the states with a finite value. It reports whether the value of the initial state is infinite.
 func (solver *mdpSolver) analyzeReward(graph *sparse.Graph) (isInfinite bool, err error) {
 	finite, err := solver.certainlyReaching(graph)
 	if err != nil {
@@ -288,8 +290,8 @@ type schedulerValue struct {
 	sturmCache map[*ratfunc.Func]*ratfunc.Sturm
 }
 
-// optimalAt returns the values of a scheduler that is optimal at a point, as functions of the parameters, and its advantages over other choices. It
-// checks that the functions have the optimal values at the point.
+// optimalAt returns the values of a scheduler that is optimal at a point, as functions of the parameters, and its advantages over other choices. As a
+// check, it compares the values of these functions at the point with the optimal value.
 func (solver *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
 	scheduler, optimum, err := solver.optimalScheduler(point)
 	if err != nil {

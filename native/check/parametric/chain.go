@@ -98,7 +98,8 @@ func (chain *Chain) setParameters(params []Param) {
 	chain.one = ring.Integer(1)
 }
 
-// setRows computes the transitions of all states.
+// setRows computes the transitions of all states, with functions of the parameters as probabilities. A Markov chain has a row for each state, an MDP a
+// row for each choice.
 func (chain *Chain) setRows(ctx context.Context) error {
 	numStates := chain.space.Model().NumStates()
 	if chain.program.Type != syntax.MDP {
@@ -200,7 +201,7 @@ func (chain *Chain) expandState(expander compile.Expander, s int, state []int32)
 }
 
 // addChoice adds the transitions of a choice to a row of state s, and returns the sum of their weights as a function of the parameters. If several
-// commands synchronise in the choice, this sum is the product of the sums of their weights.
+// commands synchronise in the choice, each transition has the product of the commands' weights.
 func (chain *Chain) addChoice(expander compile.Expander, s int, choice *compile.Choice, state []int32) (*ratfunc.Func, error) {
 	var weights [][]*ratfunc.Func // the weights of the updates of each command
 	sum := chain.one
@@ -455,7 +456,7 @@ func guardHolds(item *sema.RewardItem, state []int32) (bool, error) {
 	return holds.Bool, err
 }
 
-// actionProbability returns the total probability or rate of an action in a row.
+// actionProbability returns the sum of the probabilities of the choices with the given action in a row.
 func (chain *Chain) actionProbability(row, action int) *ratfunc.Func {
 	sum := chain.evaluator.ring.Integer(0)
 	for _, entry := range chain.actionProbabilities[row] {

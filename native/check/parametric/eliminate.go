@@ -116,7 +116,7 @@ func (elimination *elimination) addEquation(s int, row []transition, isInside fu
 	}
 }
 
-// eliminateAllBut eliminates all states except last, always one with the least cost. The cost estimates the work of the elimination.
+// eliminateAllBut eliminates all states except last. It always chooses a state with the least cost, an estimate of the work to eliminate this state.
 func (elimination *elimination) eliminateAllBut(ctx context.Context, last int) error {
 	for s := range elimination.coefficients {
 		if s != last {

@@ -89,7 +89,7 @@ func (solver *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Ro
 		if err != nil {
 			return end, false, err
 		}
-		hasRootBefore := sequence.Polynomial.Sign(point) == 0 || sequence.CountAfter(from, point) > 0 // from the given root to point
+		hasRootBefore := sequence.Polynomial.Sign(point) == 0 || sequence.CountAfter(from, point) > 0 // a sign change after from, up to point
 		if hasRootBefore {
 			return end, false, nil
 		}
