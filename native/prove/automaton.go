@@ -13,7 +13,7 @@ import (
 )
 
 // pathAutomaton translates Pmin or Pmax of a path formula to a vector of the certificate: the probability from each state, with an automaton of the
-// formula. It returns the vector, or that the value is 1 minus the vector.
+// formula. If isComplement of the result is true, the probability is 1 minus the value in the vector.
 func (translation *translation) pathAutomaton(expr sema.Expr, direction solve.Direction) (vectorValue, error) {
 	automaton := &certificate.Automaton{}
 	formula, err := translation.pathFormula(automaton, expr)
@@ -97,8 +97,8 @@ func booleanOp(op syntax.Op) string {
 // maxPropositions is the number of propositions that a letter has bits for.
 const maxPropositions = 64
 
-// propositionOf returns the atomic proposition that is true exactly in a set of states, given by its index in the certificate. It adds a proposition
-// to the automaton if none has this set.
+// propositionOf returns the atomic proposition that is true exactly in the states of a set of the certificate, given by its index. If the automaton has
+// no proposition with this set, propositionOf adds one.
 func propositionOf(automaton *certificate.Automaton, set int) *certificate.Formula {
 	if set == allStates {
 		return &certificate.Formula{Op: "true"}
@@ -169,8 +169,8 @@ func negation(formula *certificate.Formula) *certificate.Formula {
 // maxAutomaton is the greatest number of entries of an automaton's transition table.
 const maxAutomaton = 200_000
 
-// buildAutomaton computes the transitions, jumps and accepting states of an automaton from its formula and its letters. If coSafe is true, the
-// automaton accepts finite prefixes of words, and has no jumps.
+// buildAutomaton computes the transitions, jumps and accepting states of an automaton from its formula and its letters. If coSafe is true, the automaton
+// accepts a word as soon as a finite prefix decides it, and has no jumps.
 func buildAutomaton(automaton *certificate.Automaton, coSafe bool) error {
 	if automaton.Condition != nil {
 		return buildConditionalAutomaton(automaton)
@@ -219,8 +219,8 @@ func successorsOf(source *automata.Automaton, state int, letters []uint64) ([]ui
 	return successors, nil
 }
 
-// jumpsOf returns the states of the accepting component to which an automaton state can jump, in increasing order. A state that is already in this
-// component jumps to itself.
+// jumpsOf returns the states of the accepting component to which an automaton state can jump, in increasing order. A state of the accepting component
+// jumps to itself. A state from which no word is accepted has no jumps.
 func jumpsOf(source *automata.Automaton, state int) ([]uint32, error) {
 	switch source.Class(state) {
 	case automata.Open:

@@ -82,7 +82,8 @@ func (proof *vectorProof) gainAndBias(graph *sparse.Graph, reward *sparse.Reward
 // maxImprovements is the greatest number of schedulers that policy iteration evaluates.
 const maxImprovements = 1000
 
-// policyIteration returns the optimal gain g and a bias h of an MDP. For a maximum, they satisfy g + h >= r + P h for all choices.
+// policyIteration returns the optimal gain g and a bias h of an MDP. For a maximum they satisfy g + h >= r + P h for all choices, for a minimum g + h <=
+// r + P h.
 //
 // Source: Howard's multichain policy iteration (Puterman, Markov Decision Processes, section 9.2).
 func (proof *vectorProof) policyIteration(graph *sparse.Graph, reward *sparse.Reward) (values *solve.Values, bias []*big.Rat, err error) {
@@ -116,8 +117,8 @@ func (proof *vectorProof) extendInequality(graph *sparse.Graph, reward *sparse.R
 	}
 }
 
-// gainMultiple returns the greatest ratio (increase of the bias) / (decrease of the gain) over all choices that decrease the gain. These choices may
-// violate the inequality of the bias. With bias + gainMultiple * gain in place of the bias, they satisfy it.
+// gainMultiple returns a factor m such that bias + m * gain satisfies the inequality of the bias for all choices. Only choices that worsen the gain can
+// violate this inequality for the bias alone, so m is their greatest ratio (improvement of the bias) / (loss of gain), or 0.
 func (proof *vectorProof) gainMultiple(graph *sparse.Graph, reward *sparse.Reward, gain, bias []*big.Rat) *big.Rat {
 	multiple := new(big.Rat)
 	for s := range gain {
@@ -168,7 +169,8 @@ func (proof *vectorProof) improve(graph *sparse.Graph, reward *sparse.Reward, ch
 	return proof.improveGain(graph, choices, gain) || proof.improveBias(graph, reward, choices, gain, bias)
 }
 
-// improveGain changes each choice to one with a better expected gain of the next state, if there is one. It reports whether it changed a choice.
+// improveGain changes the choice of each state in which another choice leads to a better expected gain of the next state; it takes the best choice. It
+// reports whether it changed a choice.
 func (proof *vectorProof) improveGain(graph *sparse.Graph, choices []int, gain []*big.Rat) (hasChanged bool) {
 	for s := range choices {
 		bestGain := gain[s]
@@ -183,8 +185,8 @@ func (proof *vectorProof) improveGain(graph *sparse.Graph, choices []int, gain [
 	return hasChanged
 }
 
-// improveBias changes each choice to one with a better bias, if there is one among the choices with the same gain. It reports whether it changed
-// a choice.
+// improveBias changes the choice of each state in which another choice keeps the gain and has a better reward plus expected bias; it takes the best
+// choice. It reports whether it changed a choice.
 func (proof *vectorProof) improveBias(graph *sparse.Graph, reward *sparse.Reward, choices []int, gain, bias []*big.Rat) (hasChanged bool) {
 	for s := range choices {
 		bestBias := new(big.Rat).Add(gain[s], bias[s])

@@ -70,7 +70,7 @@ func setKey(set *certificate.Set) string {
 	return fmt.Sprint("set ", set.Kind, set.Sets, set.Vector, set.Relation, set.Threshold, set.Text)
 }
 
-// vectorKey returns a string that identifies a vector: equal vectors have equal keys, and different vectors have different keys.
+// vectorKey returns a string that identifies a vector: two vectors have the same key if and only if they are equal.
 func vectorKey(vector *certificate.Vector) string {
 	var timeBound, formula, sets string
 	if vector.Timed != nil {

@@ -116,8 +116,8 @@ type payoffProblem struct {
 // maxPayoffStates is the greatest number of states of a product whose payoffs are computed. They are fractions, so the computation is slow.
 const maxPayoffStates = 5000
 
-// maxConditional computes bounds of a maximal conditional probability in the initial state, and the columns of the certificate that prove them
-// (rule 11 of package certify). It returns bounds for all states: those of the initial state where the columns prove them, else 0 and 1.
+// maxConditional computes bounds of a maximal conditional probability in the initial state, and the columns of the certificate that prove them (rule 11
+// of package certify). The result has these bounds in each state for which the columns prove them too, and the bounds 0 and 1 in all other states.
 func (proof *vectorProof) maxConditional() (*solve.Values, error) {
 	problem, err := proof.newPayoffProblem()
 	if err != nil {
@@ -171,8 +171,8 @@ func (proof *vectorProof) newPayoffProblem() (*payoffProblem, error) {
 	return &payoffProblem{proof: proof, product: product, graph: product.Prover.graph, start: int(proof.indexOf(initial[0]))}, nil
 }
 
-// endPayoff returns the payoff of a path that ends in a pair of a state and an automaton state: 1 if it satisfies the formula and the condition,
-// violationPayoff if it violates the condition, and 0 if it cannot end there.
+// endPayoff returns the payoff of a path that ends in a pair of a state and an automaton state: 1 if the path then satisfies the formula and the
+// condition, violationPayoff if it violates the condition, and 0 if the pair cannot end a path.
 func (problem *payoffProblem) endPayoff(pair int, violationPayoff *big.Rat) *big.Rat {
 	switch {
 	case problem.product.targets.Has(pair):
@@ -183,13 +183,14 @@ func (problem *payoffProblem) endPayoff(pair int, violationPayoff *big.Rat) *big
 	return new(big.Rat)
 }
 
-// payoffs returns the maximal expected payoff from each pair, if only usable choices are allowed; nil allows all choices. A path that violates
-// the condition has the payoff violationPayoff. The maximum is the maximal probability of reaching wonState in the model of endingModel.
+// payoffs returns the maximal expected payoff from each pair of a state and an automaton state. A path has the payoff 1 if it satisfies the formula and
+// the condition, violationPayoff if it violates the condition, and else 0. Only usableChoices are allowed; nil allows all choices.
 func (problem *payoffProblem) payoffs(violationPayoff *big.Rat, usableChoices *sparse.Set) ([]*big.Rat, error) {
 	model, err := problem.endingModel(violationPayoff, usableChoices)
 	if err != nil {
 		return nil, err
 	}
+	// A pair with payoff p can end the path: with probability p in wonState. So the maximal payoff is the maximal probability of reaching wonState.
 	wonState, numStates := problem.graph.NumStates(), model.NumStates()
 	options := solve.Options{Exact: true, MaxWork: maxWork}
 	values, err := solve.Until(problem.proof.ctx, sparse.NewGraph(model), sparse.FullSet(numStates), sparse.SetOf(numStates, wonState), solve.Max, options)
@@ -316,8 +317,8 @@ func (problem *payoffProblem) findBounds() error {
 	return nil
 }
 
-// findCertain reports whether the maximal conditional probability is 1 for a simple reason: some scheduler ends almost every path in a pair with a
-// payoff, and some paths in a pair with payoff 1. If so, it sets the columns of the certificate that prove the value 1.
+// findCertain reports whether the maximal conditional probability is 1 because some scheduler ends almost every path in a pair that may end paths, and
+// some of the paths in a pair with payoff 1. If so, it sets the columns of the certificate that prove the value 1.
 func (problem *payoffProblem) findCertain() (bool, error) {
 	numPairs := problem.graph.NumStates()
 	endPairs := problem.product.targets.Union(problem.product.excluded)
@@ -338,8 +339,8 @@ func (problem *payoffProblem) findCertain() (bool, error) {
 	return true, nil
 }
 
-// setColumns sets the columns of the certificate: the expected payoffs of the pairs for both bounds, and the layers of the runs that do not win. It
-// also ranks the pairs in which continuing the path with usable choices is better than ending it.
+// setColumns sets the columns of the certificate: the expected payoffs of all pairs for the lower and the upper bound; the ranks of the pairs in which
+// continuing the path with usable choices is better than ending it; and the layers that prove that runs do not win.
 func (problem *payoffProblem) setColumns(lowerPayoffs, upperPayoffs []*big.Rat, usableChoices *sparse.Set) {
 	lower, upper := problem.proof.ConditionalBounds.Lower, problem.proof.ConditionalBounds.Upper
 	numPairs := len(lowerPayoffs)

@@ -102,7 +102,7 @@ func (translation *translation) addBudgets(budgets *certificate.Budgets, expr se
 	return nil
 }
 
-// budget translates a bound on a reward or on steps to the form that certificates have for it.
+// budget translates a bound on a reward or on steps to a budget of the certificate. It is an error if the bound is not a fraction.
 func (translation *translation) budget(cost sema.Cost) (certificate.Budget, error) {
 	budget := certificate.Budget{Reward: max(cost.Struct, -1), LowStrict: cost.Bound.IsLowStrict, HighStrict: cost.Bound.IsHighStrict}
 	var err error
@@ -159,8 +159,8 @@ type discountedBounds struct {
 // maxDiscountedSweeps is the greatest number of sweeps that improve the values.
 const maxDiscountedSweeps = 1 << 16
 
-// inductiveBounds returns inductive bounds of a discounted reward. It starts with the middle between the bounds in values, improves it by value
-// iteration, and then subtracts and adds a margin.
+// inductiveBounds returns bounds of a discounted reward that one step of value iteration cannot lower (lower bounds) or raise (upper bounds). It
+// improves the middle of the given bounds by value iteration, and then subtracts and adds a margin.
 func (discounted *discountedBounds) inductiveBounds(values *solve.Values) (*solve.Values, error) {
 	numStates := len(values.Lower)
 	estimates := make([]float64, numStates)
@@ -178,8 +178,8 @@ func (discounted *discountedBounds) inductiveBounds(values *solve.Values) (*solv
 	return result, nil
 }
 
-// improveEstimates improves the estimates by value iteration, until a sweep over all states changes them only by rounding errors, or the limit of
-// sweeps is reached.
+// improveEstimates improves the estimates by value iteration. It stops when a sweep over all states changes them only by rounding errors, or at the
+// limit of sweeps.
 func (discounted *discountedBounds) improveEstimates(estimates []float64) error {
 	lastChange := math.Inf(1)
 	for range maxDiscountedSweeps {
@@ -224,7 +224,8 @@ func (discounted *discountedBounds) roundingMargin(values []float64) float64 {
 	return math.Ldexp(greatest, -50) / (1 - discounted.discount)
 }
 
-// optimum returns the optimum over the choices c of state s of reward(c) + d * sum of P(c,t) values[t], where d is the discount factor.
+// optimum returns the optimum over the choices c of state s of reward(c) + d * sum of P(c,t) values[t], where d is the discount factor. It computes in
+// floating point, and does not bound the rounding errors.
 func (discounted *discountedBounds) optimum(values []float64, s int) float64 {
 	first, end := discounted.proof.graph.Choices(s)
 	bestSum := math.NaN()
@@ -372,7 +373,8 @@ func proportion(part, remainder *big.Rat) *big.Rat {
 	return new(big.Rat).Quo(part, new(big.Rat).Add(part, remainder))
 }
 
-// shareBounds returns the bounds of a share in state s: the bounds of its vector, or 1 minus these bounds if isComplement is true.
+// shareBounds returns the bounds of a share in state s. A share of a conditional probability is the value of a vector or, if isComplement is true, 1
+// minus the value.
 func shareBounds(share *bounds, isComplement bool, s int) (lower, upper *big.Rat) {
 	if share.Exact != nil {
 		lower, upper = share.Exact[s], share.Exact[s]

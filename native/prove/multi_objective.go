@@ -64,7 +64,8 @@ func (proof *vectorProof) solveMultiObjective() (*solve.Values, error) {
 	return search.provenValues()
 }
 
-// schedulerPart returns the part of the certificate for one scheduler of a mixture, which has a positive share.
+// schedulerPart returns the part of the certificate for one scheduler of a mixture: its positive share, its choices, the values of all objectives under
+// it, and the ranks that prove these values.
 func (search *weightSearch) schedulerPart(scheduler int, share *big.Rat) (certificate.Part, error) {
 	part := certificate.Part{Share: share, Choice: search.schedulers[scheduler]}
 	for i, values := range search.objectiveValues[scheduler] {
@@ -78,7 +79,8 @@ func (search *weightSearch) schedulerPart(scheduler int, share *big.Rat) (certif
 	return part, nil
 }
 
-// provenValues returns the bounds that the columns of the vector prove, for each state of the model.
+// provenValues returns the bounds that the columns of the vector prove, for each state of the model. Where the columns prove nothing, the bounds are 0
+// and infinity, or 0 and 1 if no objective is a query.
 func (search *weightSearch) provenValues() (*solve.Values, error) {
 	columns, err := search.product.Values(search.proof.ctx, search.proof.Model, search.proof.Vector)
 	if err != nil {
@@ -191,8 +193,8 @@ func exactColumn(values *solve.Values) *certificate.Values {
 	return column
 }
 
-// upperColumn sets the column of upper bounds. The bound of a state, minus a constant shift that makes all bounds nonnegative, is an upper bound of
-// the weighted sum of the objectives from that state on; package several calls it y. If weights is nil, upperColumn does nothing.
+// upperColumn sets the column of upper bounds. An entry is an upper bound of the weighted sum of the objectives from a state on, plus a constant shift
+// that makes all entries nonnegative; package several calls the bound y. If weights is nil, upperColumn does nothing.
 func (search *weightSearch) upperColumn(weights []*big.Rat) error {
 	if weights == nil {
 		return nil

@@ -10,7 +10,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// weightedCosts returns the weighted cost of each choice of search.graph, the product with an end state, as a reward structure.
+// weightedCosts returns the weighted sum of the objectives' costs for each choice of search.graph, the product with an end state. The cost of a choice
+// is its minimised reward, or the amount by which it lowers the maximum of a maximised reward.
 func (search *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
 	costs := make([]*big.Rat, search.graph.NumChoices())
 	for choice := range costs {
@@ -34,7 +35,7 @@ func (search *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
 	return sparseReward(certificate.NewRewards(costIndexes, costs))
 }
 
-// weightedCost returns the weighted sum, over all objectives, of the costs of a product choice in state s.
+// weightedCost returns the sum of weight * cost over all objectives, for a choice in state s of the product.
 func (search *weightSearch) weightedCost(weights []*big.Rat, s, choice int) *big.Rat {
 	sum := new(big.Rat)
 	for i, weight := range weights {
@@ -63,8 +64,8 @@ func (search *weightSearch) choiceCost(objective, s, choice int) *big.Rat {
 	return cost
 }
 
-// leastCost returns the minimal expected weighted cost from each state until the end state, with an optimal scheduler. The error says that the
-// minimum is infinite.
+// leastCost returns the minimal expected weighted cost from each state until the end state, with an optimal scheduler. It is an error if the minimum
+// from the initial state is infinite.
 func (search *weightSearch) leastCost(weights []*big.Rat) (*solve.Values, error) {
 	endStates := sparse.NewSet(search.graph.NumStates())
 	endStates.Add(search.product.NumStates())
@@ -119,7 +120,8 @@ func (search *weightSearch) productScheduler(choices []uint32) []uint32 {
 	return indexes
 }
 
-// stayingChoice returns the index of the last choice of state s that stays in its end component. It returns defaultIndex if no choice does.
+// stayingChoice returns the index of the last choice of state s that stays in its end component. It returns defaultIndex if all choices can leave the
+// component.
 func (search *weightSearch) stayingChoice(s int, defaultIndex uint32) uint32 {
 	first, end := search.product.Model.Choices(s)
 	for choice := end - 1; choice >= first; choice-- {
@@ -157,8 +159,8 @@ func (search *weightSearch) evaluateScheduler(ctx context.Context, scheduler []u
 	return point, values, nil
 }
 
-// earningRanks returns, for a maximised objective under a scheduler, the distance of each state to a state in which a reward is earned, or in which
-// the value is already 0. For a minimised objective it returns nil.
+// earningRanks returns, for a maximised objective under a scheduler, the distance of each state to the nearest state that earns a reward or has the
+// value 0. It returns nil for a minimised objective, which needs no ranks.
 func (search *weightSearch) earningRanks(objective, scheduler int, values *solve.Values) ([]uint32, error) {
 	if !search.proof.Several.Objectives[objective].Maximised {
 		return nil, nil

@@ -60,9 +60,9 @@ func (search *weightSearch) bestWeightedSum(weights []*big.Rat) *big.Rat {
 	return bestSum
 }
 
-// solvePrograms solves the linear programs over the known schedulers. If some mixture satisfies the bounds, it returns the shares of the best
-// mixture and, for a query, the dual weights. If none does, it returns the weights of a hyperplane that separates the values of the schedulers
-// from the bounds.
+// solvePrograms solves the linear programs over the known schedulers. If some mixture satisfies the bounds, it returns the shares of the best mixture
+// and, for a query, the dual weights. If no mixture does, it returns the weights of a hyperplane that separates the values of the schedulers from the
+// bounds.
 func (search *weightSearch) solvePrograms() (weights, shares []*big.Rat, isFeasible bool, err error) {
 	if len(search.points) == 0 {
 		for range search.proof.Several.Objectives {
@@ -120,7 +120,8 @@ func (search *weightSearch) bestMixture(queryIndex int) (shares []*big.Rat, err 
 	return solution[:len(search.points)], nil
 }
 
-// addBound adds the equation `value of the mixture - slack variable = lower bound` of an objective to the linear program.
+// addBound adds to the linear program that a mixture satisfies the lower bound of an objective, as the equation `value of the mixture - slack variable =
+// lower bound`.
 func (search *weightSearch) addBound(program *solve.LinearProgram, objective int) {
 	values := make([]*big.Rat, len(search.points))
 	for scheduler, point := range search.points {
@@ -141,9 +142,9 @@ func nonzeroTerms(coefficients []*big.Rat) []solve.Term {
 	return terms
 }
 
-// separatingWeights solves the dual linear program, and returns a weight for each objective. The weights minimise the greatest weighted sum of a
-// known scheduler, minus the weighted sum of the bounds. queryIndex is the index of the query, or -1. isFeasible says whether a mixture satisfies the
-// bounds.
+// separatingWeights solves the dual linear program, and returns a weight for each objective. The weights minimise the difference between the greatest
+// weighted sum of a known scheduler and the weighted sum of the bounds. queryIndex is the index of the query, or -1. isFeasible says whether a mixture
+// satisfies the bounds.
 func (search *weightSearch) separatingWeights(queryIndex int, isFeasible bool) ([]*big.Rat, error) {
 	program := &solve.LinearProgram{}
 	one, numObjectives := big.NewRat(1, 1), len(search.proof.Several.Objectives)

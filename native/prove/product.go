@@ -84,8 +84,8 @@ func (proof *vectorProof) automatonProduct() (*product, error) {
 	return newProduct, nil
 }
 
-// setLetters computes the letters that the automaton reads in the states of the model. Bit i of a letter says whether proposition i is true. It
-// returns the states of each proposition.
+// setLetters stores the different letters that the automaton reads in the states of the model in proof.Automaton.Letters. Bit i of a letter says whether
+// proposition i is true. It returns the set of states in which each proposition is true.
 func (proof *vectorProof) setLetters() ([]certificate.Bits, error) {
 	letters := make([]uint64, proof.graph.NumStates()) // in the order of the certificate
 	var sets []certificate.Bits
@@ -140,8 +140,9 @@ func buildProduct(proof *vectorProof, sets []certificate.Bits, coSafe bool) (*pr
 	return built, nil
 }
 
-// addRuns adds the product of the model with the accepting component of the automaton, whose states are called runs. A pair of the product
-// becomes a target if the automaton can jump from it to a winning run of part 0, and is excluded if it can jump to a winning run of part 1.
+// addRuns adds the product of the model with the accepting component of the automaton, whose states are called runs. A pair of the product becomes a
+// target if the automaton can jump from it to a winning run of part 0, the automaton of the formula. It is excluded if the automaton can jump to a
+// winning run of part 1, which accepts violations of the condition.
 func (product *product) addRuns(proof *vectorProof) error {
 	automaton := proof.Automaton
 	runs, err := product.pairs.Runs(proof.ctx)
@@ -196,8 +197,8 @@ func sparseGraph(model *certificate.Model) *sparse.Graph {
 }
 
 // winningRanks returns the rank of each winning run. A run is a state of the product with the accepting component of the automaton; it is winning if
-// some scheduler visits accepting runs infinitely often from there. The rank is the distance to an accepting run within the winning runs. Other
-// runs are unranked.
+// some scheduler visits accepting runs infinitely often from there. The rank is the distance to an accepting run through winning runs. Other runs are
+// unranked.
 func (product *product) winningRanks() []uint32 {
 	candidateRuns := sparse.FullSet(product.graph.NumStates())
 	for { // a greatest fixed point: runs that cannot reach an accepting run inside are removed
@@ -212,7 +213,7 @@ func (product *product) winningRanks() []uint32 {
 	}
 }
 
-// acceptingRuns returns the accepting runs in a set of runs that have at least one of the given choices. A run is a state of the product with the
+// acceptingRuns returns those members of runs that are accepting and have at least one of the given choices. A run is a state of the product with the
 // accepting component of the automaton.
 func (product *product) acceptingRuns(runs, choices *sparse.Set) *sparse.Set {
 	accepting := sparse.NewSet(product.graph.NumStates())
@@ -241,8 +242,9 @@ func rankedStates(ranks []uint32) *sparse.Set {
 	return result
 }
 
-// losingLayers returns layers that prove that runs are not winning. A run is a state of the product with the accepting component of the automaton. It
-// gets a layer if the upper bound of its pair is less than the payoff of its part of the automaton.
+// losingLayers returns layers that prove that runs are not winning. A run is a state of the product with the accepting component of the automaton. A run
+// gets a layer if the upper bound of its pair is less than the payoff of its part of the automaton, because a winning run would give the pair this
+// payoff.
 func (product *product) losingLayers(upper *certificate.Values, payoffs [2]*big.Rat) []uint32 {
 	if product.graph == nil {
 		return nil
@@ -269,7 +271,8 @@ func (product *product) losingLayers(upper *certificate.Values, payoffs [2]*big.
 	}
 }
 
-// sparseReward converts the choice rewards of a certificate to a reward structure, with fractions and the nearest float64.
+// sparseReward converts the choice rewards of a certificate to a reward structure, with fractions and the nearest float64 numbers. RelErr is infinite if
+// a reward is out of the range of float64.
 func sparseReward(rewards *certificate.Rewards) *sparse.Reward {
 	result := &sparse.Reward{Choice: make([]float64, len(rewards.FractionIndex)), ChoiceFractions: make([]*big.Rat, len(rewards.FractionIndex)), RelErr: 0x1p-52}
 	for choice, index := range rewards.FractionIndex {

@@ -149,7 +149,8 @@ func (prover *Prover) Add(ctx context.Context, property *Property) (int, error) 
 	return claimIndex, nil
 }
 
-// guessExponent estimates the exponent of the greatest value of a claim's vector from guess, the approximate value of the property.
+// guessExponent estimates the binary exponent of the greatest value of a claim's vector, which determines the grid of its bounds. guess is the
+// approximate value of the property. It does nothing if the exponent is known, or if guess is not positive and finite.
 func (prover *Prover) guessExponent(claim *certificate.Claim, guess float64) {
 	isUsable := guess > 0 && !math.IsInf(guess, 1)
 	if claim.Vector < 0 || prover.exponents[claim.Vector] != 0 || !isUsable {
@@ -159,7 +160,7 @@ func (prover *Prover) guessExponent(claim *certificate.Claim, guess float64) {
 	prover.exponents[claim.Vector] = exponent + 2
 }
 
-// proveNarrowly proves a claim with more and more precise bounds, until the relative width of its interval is at most epsilon. If none are precise
+// proveNarrowly proves a claim with more and more precise bounds, until the relative width of its interval is at most epsilon. If no bounds are precise
 // enough, it keeps the proof with the narrowest interval. If all attempts fail, it returns the last error. The error can also be ctx.Err().
 func (prover *Prover) proveNarrowly(ctx context.Context, claim *certificate.Claim) error {
 	var bestProof *Prover // a copy with the narrowest proof so far, whose interval is still too wide
@@ -269,7 +270,7 @@ func (e *NotAccepted) Unwrap() error { return e.Why }
 // errUndecided says that the bounds of a vector do not decide which states a set contains.
 var errUndecided = errors.New("the bounds of a value contain the number that it is compared with")
 
-// proveClaim computes the sets and the vector of a claim; currentEffort says how precisely. It returns the relative width of the claim's interval, or
+// proveClaim computes the sets and the vector of a claim, as precisely as currentEffort says. It returns the relative width of the claim's interval, or
 // 0 for a claim about a set.
 func (prover *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, currentEffort effort) (float64, error) {
 	states, err := prover.decidedSet(ctx, claim.OverSet, currentEffort)
@@ -339,8 +340,8 @@ func decideClaim(claim *certificate.Claim, states *sparse.Set, membership member
 	return nil
 }
 
-// firstState returns a set with one state: the first of the given states in PRISM's order. If the states of the certificate are in another order, it
-// changes the claim to a claim about this state.
+// firstState returns a set that contains only the first of the given states in PRISM's order. If the certificate has another order of the states,
+// firstState also replaces the operator "first" of the claim by this set, because a checker would take the first state in the certificate's order.
 func (prover *Prover) firstState(claim *certificate.Claim, states *sparse.Set) *sparse.Set {
 	first := -1
 	for s := range states.All() {
@@ -384,8 +385,8 @@ func (prover *Prover) decidedSet(ctx context.Context, set int, currentEffort eff
 	return membership.inside, err
 }
 
-// setMembership returns which states are in a set of the certificate, and computes the columns of the set. Results without unknown states are
-// cached.
+// setMembership returns which states are in a set of the certificate, and computes the columns of the set. It caches the result unless the membership of
+// a state is unknown.
 func (prover *Prover) setMembership(ctx context.Context, set int, currentEffort effort) (membership, error) {
 	if computed, isCached := prover.memberships[set]; isCached {
 		return computed, nil
@@ -397,8 +398,8 @@ func (prover *Prover) setMembership(ctx context.Context, set int, currentEffort 
 	return computed, err
 }
 
-// setMemberships returns which states are in each of several sets of the certificate, given by their indexes. currentEffort says how precisely values
-// are computed on which the sets depend.
+// setMemberships returns which states are in each of several sets of the certificate, given by their indexes. currentEffort says how precisely it
+// computes the values on which the sets depend.
 func (prover *Prover) setMemberships(ctx context.Context, setIndexes []int, currentEffort effort) ([]membership, error) {
 	var memberships []membership
 	for _, setIndex := range setIndexes {
@@ -591,8 +592,8 @@ func (bounds *bounds) extremalStates(states *sparse.Set, greatest bool) membersh
 	return result
 }
 
-// bestTwo returns the state with the best bound and the state with the second best, or -1 where the set has too few states. betterOrder is -1 if
-// smaller bounds are better, and 1 if greater bounds are better.
+// bestTwo returns the state with the best bound and the state with the second best bound, or -1 for each of them that does not exist. betterOrder is -1
+// if smaller bounds are better, and 1 if greater bounds are better.
 func (bounds *bounds) bestTwo(states *sparse.Set, stateBounds []float64, betterOrder int) (best, secondBest int) {
 	best, secondBest = -1, -1
 	for s := range states.All() {

@@ -207,7 +207,8 @@ func (attractor *attractor) addState(s int, rank uint32) {
 	attractor.queue = append(attractor.queue, uint32(s))
 }
 
-// extend searches backwards from the queued states. It gives a rank to each state in allowedStates whose choices all have a ranked successor.
+// extend searches backwards from the ranked states in the queue. It gives a rank to each state in allowedStates whose usable choices all have a ranked
+// successor: one more than the rank of the state that was found last.
 func (attractor *attractor) extend(allowedStates *sparse.Set) {
 	for ; len(attractor.queue) > 0; attractor.queue = attractor.queue[1:] {
 		rankedState := attractor.queue[0]
@@ -244,8 +245,8 @@ func trapLayers(graph *sparse.Graph, targets *sparse.Set) []uint32 {
 	}
 }
 
-// trap returns the largest set of unranked candidates such that each choice of its states has a ranked successor, or has all its successors in the
-// set.
+// trap returns the largest set of unranked candidates that satisfies: each choice of a state in the set has a ranked successor, or all its successors
+// are in the set.
 func (attractor *attractor) trap(candidates *sparse.Set) *sparse.Set {
 	trap := sparse.NewSet(candidates.Len())
 	var outsideStates []uint32 // unranked states outside the trap, whose predecessors are not yet removed

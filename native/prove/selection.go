@@ -117,8 +117,8 @@ func renumberedClaim(claim certificate.Claim, newSets, newVectors []int) certifi
 	return claim
 }
 
-// newIndices returns, for each index of a list, the new index of the element after the elements that are not selected have been removed. length is the
-// length of the list.
+// newIndices returns, for each index of a list with the given length, the number of selected elements before it. This is the new index of a selected
+// element after all others have been removed.
 func newIndices(length int, isSelected map[int]bool) []int {
 	indices, nextIndex := make([]int, length), 0
 	for i := range indices {

@@ -51,7 +51,7 @@ func (prover *Prover) ReachReward(ctx context.Context, reward *sparse.Reward, ta
 	return values, nil
 }
 
-// rewardExponent returns an exponent e>=0 such that no reward of a state or choice exceeds 2^e. It is the least one, or one more.
+// rewardExponent returns an exponent e>=0 such that no reward of a state or choice exceeds 2^e. It is the least such exponent, or greater by one.
 func rewardExponent(reward *sparse.Reward) int {
 	exponent := 0
 	for _, rewards := range [][]float64{reward.State, reward.Choice} {
@@ -64,7 +64,7 @@ func rewardExponent(reward *sparse.Reward) int {
 	return exponent
 }
 
-// findShared returns the stored solution with the same reward, sets and direction as request, or nil if there is none.
+// findShared returns the stored solution with the same reward, sets and direction as request, or nil if no stored solution has them.
 func (prover *Prover) findShared(request *sharedSolution) *sharedSolution {
 	for _, solution := range prover.sharedSolutions {
 		sameDirection := solution.direction == request.direction || prover.graph.Kind != sparse.MDP // a chain has no choices

@@ -85,8 +85,8 @@ func greatestAtLeastOne(values []float64) float64 {
 	return greatest
 }
 
-// chooseScale selects the number of binary places with which the checker computes, and widens the bounds by the checker's rounding error. maxValue is
-// a number that no value exceeds.
+// chooseScale selects the number of binary places with which the checker computes, and widens the bounds by the checker's rounding error. No value of
+// the vector exceeds maxValue. It is an error if the checker would compute for too long.
 func (proof *vectorProof) chooseScale(values *solve.Values, maxValue float64) error {
 	duration := proof.Timed.From
 	if proof.Timed.To != nil {

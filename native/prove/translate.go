@@ -71,7 +71,7 @@ func (translation *translation) objectivesClaim(formula *logic.Formula, isBool b
 	return claim, err
 }
 
-// setFilter sets the states and the operator of a claim from a filter. Filters that only print are ignored.
+// setFilter sets the states and the operator of a claim from a filter. print, printall and store change nothing, because they only list values.
 func (translation *translation) setFilter(claim *certificate.Claim, filter *logic.Formula) (err error) {
 	switch filter.Op {
 	case "print", "printall", "store":
@@ -117,8 +117,8 @@ type vectorValue struct {
 	isComplement bool
 }
 
-// value translates an operator with a numeric value, such as P=? [...], to a vector of the certificate: the values of all states. It returns the
-// vector, or that the value is 1 minus the vector.
+// value translates an operator with a numeric value, such as P=? [...], to a vector of the certificate: the values of all states. If isComplement of the
+// result is true, the value of a state is 1 minus its value in the vector.
 func (translation *translation) value(expr sema.Expr) (vectorValue, error) {
 	switch formula := logic.FormulaOf(expr); formula.Kind {
 	case logic.Probability:
@@ -147,7 +147,8 @@ func (translation *translation) value(expr sema.Expr) (vectorValue, error) {
 	return vectorValue{}, translation.unsupported(expr, "arithmetic with the value of an operator")
 }
 
-// strategyValue translates <<...>> or [[...]] with a numeric operand to a vector of the certificate.
+// strategyValue translates <<...>> or [[...]] with a numeric operand to a vector of the certificate: the values of the operand when the named players
+// choose together.
 func (translation *translation) strategyValue(formula *logic.Formula) (vectorValue, error) {
 	outerSomeScheduler, outerCoalition := translation.forSomeScheduler, translation.coalition
 	defer func() { translation.forSomeScheduler, translation.coalition = outerSomeScheduler, outerCoalition }()
@@ -344,8 +345,8 @@ func (translation *translation) thresholdSet(formula *logic.Formula) (int, error
 	return translation.setIndex(certificate.Set{Kind: certificate.Bound, Vector: value.vector, Relation: relation.String(), Threshold: threshold}), nil
 }
 
-// pathProbability translates the minimal or maximal probability of a path formula to a vector of the certificate: the probabilities from all states.
-// It returns the vector, or that the probability is 1 minus the vector.
+// pathProbability translates the minimal or maximal probability of a path formula to a vector of the certificate: the probabilities from all states. If
+// isComplement of the result is true, the probability is 1 minus the value in the vector.
 func (translation *translation) pathProbability(path *logic.Path, direction solve.Direction) (vectorValue, error) {
 	if !path.IsNegated {
 		return translation.probabilityWithoutNegation(path, direction)
@@ -431,8 +432,8 @@ func (translation *translation) temporalProbability(path *logic.Path, direction 
 	return vectorValue{translation.vectorIndex(vector), isNegated}, err
 }
 
-// untilOperands rewrites a temporal operator to `left U right`, or to the negation of that if isNegated is true. It returns the indexes of the
-// sets left and right. translateRight translates the right operand to a set.
+// untilOperands rewrites a temporal operator to `left U right` or, if isNegated is true, to the negation of `left U right`. It returns the indexes of
+// the sets left and right. translateRight translates the right operand to a set.
 func (translation *translation) untilOperands(path *logic.Path, translateRight func(sema.Expr) (int, error)) (left, right int, isNegated bool, err error) {
 	left = allStates
 	if path.Left != nil {
@@ -572,7 +573,8 @@ func distributes(forAll bool, binary *sema.Binary) bool {
 	return false
 }
 
-// quantifyOperands translates E [f op g] to the set E [f] op E [g], where op is & or |. If forAll is true, the quantifier is A instead of E.
+// quantifyOperands translates E [f op g] to the set E [f] op E [g], where op is & or |. If forAll is true, the quantifier is A instead of E. The caller
+// checks by distributes that both sides are equal.
 func (translation *translation) quantifyOperands(forAll bool, binary *sema.Binary) (int, error) {
 	left, err := translation.quantifyPath(forAll, logic.PathOf(binary.X))
 	if err != nil {
@@ -627,8 +629,8 @@ func untilSet(forAll bool, left, right int) certificate.Set {
 	return certificate.Set{Kind: certificate.ExistsUntil, Sets: []int{left, right}}
 }
 
-// quantifiesOperand reports whether the right operand of a temporal operator can have a quantifier too: E [F f] is E [F E [f]], and A [G f]
-// is A [G A [f]]. The quantifier is A if forAll is true, else E.
+// quantifiesOperand reports whether the quantifier of a temporal operator may be repeated before its right operand without changing the truth: E [F f]
+// is E [F E [f]], and A [G f] is A [G A [f]]. The quantifier is A if forAll is true, else E.
 func quantifiesOperand(forAll bool, op syntax.TemporalOp) bool {
 	switch op {
 	case syntax.Next:
@@ -641,8 +643,8 @@ func quantifiesOperand(forAll bool, op syntax.TemporalOp) bool {
 	return false
 }
 
-// oneStepLater returns the translation of X f, where value is the translation of f: it adds 1 to the step bounds of the vector. isPossible is
-// false for a CTMC, and if f has a left operand or an automaton.
+// oneStepLater returns the translation of X f, where value is the translation of f. It adds 1 to the step bounds of the vector. isPossible is false for
+// a CTMC, and if f has a left operand or an automaton.
 func (translation *translation) oneStepLater(value vectorValue) (shifted vectorValue, isPossible bool) {
 	vector := translation.Vectors[value.vector]
 	switch {

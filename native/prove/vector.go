@@ -79,8 +79,8 @@ type bounds struct {
 	effort effort
 }
 
-// boundsOf returns bounds of the values of a vector, given by its index, and computes the columns of the certificate that prove them. wantedEffort says
-// how precisely. It reuses bounds that were computed at least as precisely.
+// boundsOf returns bounds of the values of a vector, given by its index, and computes the columns of the certificate that prove them, as precisely as
+// wantedEffort says. It reuses known bounds that are at least as precise.
 func (prover *Prover) boundsOf(ctx context.Context, vector int, wantedEffort effort) (*bounds, error) {
 	knownBounds := prover.computedBounds[vector]
 	if knownBounds != nil && knownBounds.suffices(wantedEffort) {
@@ -316,9 +316,9 @@ func infiniteStates(values *solve.Values) *sparse.Set {
 	return states
 }
 
-// solveOnGrid computes bounds of a reward with the function solveWith. If the proof needs a grid, the bounds are multiples of a power of two that fits
-// the greatest value. It reuses a stored solution of a reachability reward with this target; target is nil for a total reward. It is an error if the
-// values are too large for a grid.
+// solveOnGrid computes bounds of a reward with the function solveWith. If the column needs a grid, all bounds are multiples of a power of two that fits
+// the greatest value. A stored solution of a reward until target is reused; target is nil for a total reward. It is an error if the values are too large
+// for a grid.
 func (proof *vectorProof) solveOnGrid(target *sparse.Set, solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
 	if proof.effort == exactValues {
 		return solveWith(proof.options())
@@ -349,8 +349,8 @@ func (proof *vectorProof) sharedReachReward(target *sparse.Set) *sharedSolution 
 	return proof.findShared(&sharedSolution{reward: proof.rewardStructure, left: target, right: target, direction: proof.direction()})
 }
 
-// solveOnEstimatedGrid computes bounds of a reward with the function solveWith, on a grid for an estimate of the greatest value. It computes
-// them again if a value exceeds the estimate.
+// solveOnEstimatedGrid computes bounds of a reward with the function solveWith, on a grid that fits an estimate of the greatest value. If a value
+// exceeds the estimate, it computes the bounds again on a coarser grid.
 func (proof *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
 	const maxAttempts = 3
 	exponent, isEstimated := proof.exponents[proof.index]
@@ -380,7 +380,8 @@ func (proof *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*s
 	return nil, errors.New("the values are too large for the grid of a certificate")
 }
 
-// greatestExponent returns the binary exponent of the greatest finite upper bound.
+// greatestExponent returns the binary exponent of the greatest finite upper bound, or of 1 if all bounds are smaller. Where only the upper bound is
+// infinite, it takes twice the lower bound as a guess.
 func greatestExponent(values *solve.Values) int {
 	greatest := 1.0
 	for s, value := range values.Upper {
@@ -466,7 +467,8 @@ func (proof *vectorProof) rankTotalReward(values *solve.Values) error {
 	return nil
 }
 
-// infiniteRewardRanks returns ranks and layers that prove that the minimal or maximal total reward is infinite in the given states.
+// infiniteRewardRanks returns ranks and layers that prove that the minimal or maximal total reward is infinite in the given states. For a minimum, each
+// choice earns a reward, can lead to a smaller layer, or has a successor of smaller rank in its own layer.
 func (proof *vectorProof) infiniteRewardRanks(infinite *sparse.Set) (ranks, layers []uint32, err error) {
 	if proof.IsMaximum {
 		return proof.recurringRewardRanks(infinite)
@@ -492,7 +494,7 @@ func staysInLayer(graph *sparse.Graph, choice int, layers []uint32) bool {
 }
 
 // recurringRewardRanks returns ranks and layers that prove that the maximal total reward is infinite in some states. The rank of a state is its
-// distance to a reward within an end component. The layer is the distance to a state with a rank.
+// distance, within an end component, to a state that earns a reward. The layer of a state is its distance to a ranked state.
 func (proof *vectorProof) recurringRewardRanks(infinite *sparse.Set) (ranks, layers []uint32, err error) {
 	graph := proof.graph
 	components, err := graph.EndComponents(proof.ctx, infinite, nil)
@@ -617,9 +619,8 @@ const extraRoundings = 5
 // for the number of products and for small probabilities.
 const minNormalSum = 0x1p-960
 
-// compareChoice compares the reward plus the expected bound after choice c with the bound of state s: r(c) + sum of P(c,t) b(t) with b(s). It
-// returns 1, 0 or -1 if the left number is greater, equal or less. The result is exact: it computes with fractions if rounding errors could
-// change it.
+// compareChoice compares r(c) + sum of P(c,t) b(t), the reward of choice c plus the expected bound after it, with the bound b(s) of state s. It returns
+// 1, 0 or -1 if the sum is greater than, equal to or less than b(s). If rounding errors could change the result, it computes with fractions.
 func (equations *bellmanEquations) compareChoice(s, choice int) int {
 	if equations.exactBounds != nil {
 		return equations.compareExactly(s, choice)
@@ -651,7 +652,8 @@ func (equations *bellmanEquations) compareChoice(s, choice int) int {
 	return equations.compareExactly(s, choice) // rounding errors could change the result
 }
 
-// compareExactly does the comparison of compareChoice in rational arithmetic: r(c) + sum of P(c,t) b(t) with b(s). It returns 1, 0 or -1.
+// compareExactly compares r(c) + sum of P(c,t) b(t) with b(s) in rational arithmetic, for choice c of state s and the bounds b. It returns 1, 0 or -1 if
+// the sum is greater than, equal to or less than b(s).
 func (equations *bellmanEquations) compareExactly(s, choice int) int {
 	sum := equations.reward.ExactChoiceTotal(s, choice)
 	first, end := equations.graph.Transitions(choice)
