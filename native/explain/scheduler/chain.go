@@ -28,8 +28,8 @@ func (scheduler Scheduler) Chain(ctx context.Context, space *explicit.Space) (*e
 	return space.Quotient(induced.State, induced.Model, rewards), nil
 }
 
-// CheckResolved checks that a scheduler or a policy resolves the nondeterminism of a model. before is the model, and after is the model under
-// the scheduler or policy. It is an error if it creates deadlocks. States with several choices are an error, unless equallyLikely is true.
+// CheckResolved checks that a scheduler or a policy resolves the nondeterminism of a model. before is the model without it, and after is the model under
+// it. It is an error if only after has deadlocks, or if a state of after has several choices and equallyLikely is false.
 func CheckResolved(before, after *sparse.Model, equallyLikely bool) error {
 	deadlocks := after.NumDeadlocks()
 	if deadlocks > 0 && before.NumDeadlocks() == 0 {

@@ -15,10 +15,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// ControllerModel returns a PRISM model of what a controller leaves of a model: a Markov chain, or the MDP of the players who do not follow it. One
-// module replaces all modules of the model. It has the variables of the model, a variable for the memory of the controller, and a command for
-// each choice of the induced model, which is controller.Chain or controller.MDP. The name of the memory variable does not occur in text, the
-// source of the model.
+// ControllerModel returns a PRISM model of the Markov chain that a controller induces, or of the MDP that remains if some players do not follow it. One
+// module replaces all modules of model. It has the variables of the model, a variable for the memory of the controller, and a command for each choice of
+// induced, the result of controller.Chain or controller.MDP. The name of the memory variable does not occur in text, the source of the model.
 func ControllerModel(ctx context.Context, model *syntax.Model, text []byte, space *explicit.Space, controller *sparse.Controller, induced *sparse.Model) (*syntax.Model, error) {
 	writer := &moduleWriter{space: space, controller: controller, induced: induced, memoryName: "memory"}
 	for strings.Contains(string(text), writer.memoryName) {
@@ -155,8 +154,8 @@ func integerText(value *big.Int) string {
 	return value.String() + ".0"
 }
 
-// moveAction returns the action of the moves of a command, or "" if they have different actions. If the model has transition rewards, different
-// actions are an error.
+// moveAction returns the common action of the moves of a command, or "" if they have different actions or none. If the model has transition rewards,
+// different actions are an error, because the command could earn only the rewards of one action.
 func (writer *moduleWriter) moveAction(state uint32, moves []sparse.Move) (string, error) {
 	model := writer.space.Model()
 	if model.Actions == nil {
@@ -185,8 +184,8 @@ func (writer *moduleWriter) hasActionRewards() bool {
 	return false
 }
 
-// nodeTexts formats each variable of the model, and the memory, with their values in a controller node. format has a %s for the name and a %s
-// for the value.
+// nodeTexts returns a text for each variable of the model and for the memory, with their values in a controller node. format has a %s for the name of
+// the variable and a %s for its value.
 func (writer *moduleWriter) nodeTexts(node *sparse.Node, format string) []string {
 	var texts []string
 	state := writer.space.State(nil, int(node.State))

@@ -44,9 +44,9 @@ func ReadFollower(ctx context.Context, file string, text []byte, space *explicit
 	return follower, err
 }
 
-// RemainingChoices returns the choices of a game that remain if the players i with players[i] = true follow a scheduler. The other players keep
-// all their choices. permitted and scheduler are the results of ReadPermitted. If scheduler is nil, all permitted choices remain. Otherwise one
-// choice remains in each state of a player who follows it: the choice of the scheduler, or the first choice where it makes none.
+// RemainingChoices returns the choices of a game that remain if player i follows a scheduler where players[i] is true, and the others keep all choices.
+// permitted and scheduler are the results of ReadPermitted. If scheduler is nil, a player who follows it keeps all permitted choices. Otherwise this
+// player keeps one choice in each state: the scheduler's choice, or the first choice if the scheduler has none.
 func RemainingChoices(model *sparse.Model, players []bool, permitted *sparse.Set, scheduler Scheduler) *sparse.Set {
 	remaining := sparse.NewSet(model.NumChoices())
 	for s, player := range model.Player {
@@ -100,7 +100,7 @@ func (follower *Follower) Choose(random float64) int {
 	return permitted[int(random*float64(len(permitted)))]
 }
 
-// drawMove draws one of several moves by their probabilities. random is uniformly distributed in [0,1).
+// drawMove draws one of several moves at random, each with its probability. random is a number that is uniformly distributed in [0,1).
 func drawMove(moves []sparse.Move, random float64) *sparse.Move {
 	for i := range moves {
 		probability, _ := moves[i].Probability().Float64()

@@ -70,8 +70,8 @@ func (format Format) Defaults() Options { return Options{States: true, Reachable
 //
 //	file[:type=…,mode=restrict|reduce,reach[=true|false],states[=true|false],loss=…]
 //
-// A colon before a backslash belongs to the file name. Without a type, the extensions .tra, .dot and .json
-// select the format. The default is the format actions.
+// A colon before a backslash belongs to the file name, because it follows a Windows drive, as in C:\x. Without a type, the extensions
+// .tra, .dot and .json select the format. The default is the format actions.
 func ParseTarget(arg string) (file string, format Format, opts Options, err error) {
 	file, optionText := splitOptions(arg)
 	var words []string
@@ -93,8 +93,8 @@ func ParseTarget(arg string) (file string, format Format, opts Options, err erro
 	return file, format, opts, nil
 }
 
-// selectFormat returns the format of the last option type=…. Without such an option, it returns the format that the extension of the file stands
-// for.
+// selectFormat returns the format that the last option type=… names. Without this option, it returns the format that the extension of the file stands
+// for. It is an error if the extension stands for compressed files or for the several files of a state space.
 func selectFormat(file string, words []string) (Format, error) {
 	format, hasType := formatOf(file), false
 	for _, word := range words {

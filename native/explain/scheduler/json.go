@@ -43,7 +43,7 @@ func (writer *writer) writeJSON() error {
 	return err
 }
 
-// writeElement writes a separator and an entry of a JSON list. It then sets the separator to the text between two entries.
+// writeElement writes a separator and an entry of a JSON list. It then changes *separator to the text between two entries, for the next call.
 func (writer *writer) writeElement(separator *string, entry jsonState) error {
 	text, err := json.MarshalIndent(entry, indent, indent)
 	if err != nil {

@@ -266,8 +266,8 @@ type readChoice struct {
 	Prob   json.RawMessage `json:"prob"`
 }
 
-// checkChoices checks the number of choices in an entry of Storm's JSON format. It must be 1. If the file may permit several choices in a state, the
-// entry may have more, but they must be equally likely.
+// checkChoices checks the choices in an entry of Storm's JSON format. It is an error if there is no choice, if there are several choices and the file
+// must not permit several choices in a state, or if they are not equally likely.
 func (reader *reader) checkChoices(choices []readChoice) error {
 	mayHaveSeveral := reader.permittedChoices != nil
 	hasTooMany := len(choices) > 1 && !mayHaveSeveral
@@ -303,7 +303,8 @@ func (reader *reader) choiceOf(s int, described *readChoice) (int, error) {
 	return reader.choiceWithAction(s, action)
 }
 
-// valuationOf parses the values of all variables in a state; they are JSON values by the name of the variable.
+// valuationOf parses the values of all variables in a state. state has a JSON value for each name of a variable. The result is in the order of the
+// program's variables.
 func (reader *reader) valuationOf(state map[string]json.RawMessage) ([]int32, error) {
 	valuation := make([]int32, len(reader.varIndex))
 	for name, variable := range reader.varIndex {
@@ -325,7 +326,8 @@ func (reader *reader) setChoiceOfValuation(valuation []int32, action string) err
 	return reader.setChoiceByAction(state, action)
 }
 
-// find returns the state with a valuation, and whether it is reachable. It counts both kinds of valuations for checkStates.
+// find returns the state with a valuation, and whether it is reachable. It counts the reachable and the unreachable states of the file; checkStates
+// refuses a file that has unreachable states only.
 func (reader *reader) find(valuation []int32) (state int, isReachable bool) {
 	state, isReachable = reader.space.Find(valuation)
 	if isReachable {
@@ -354,8 +356,8 @@ func (reader *reader) setChoiceByAction(s int, action string) error {
 	return reader.setChoice(s, choice)
 }
 
-// choiceWithAction returns the choice of state s with the given action, where "" stands for no action. It is an error if no choice or several
-// choices have this action.
+// choiceWithAction returns the only choice of state s with the given action, where "" stands for no action. It is an error if no choice or more than one
+// choice has this action.
 func (reader *reader) choiceWithAction(s int, action string) (int, error) {
 	model := reader.space.Model()
 	var matches []int
@@ -376,7 +378,7 @@ func (reader *reader) choiceWithAction(s int, action string) (int, error) {
 	return matches[0], nil
 }
 
-// setChoice records a choice of state s. A second choice of a state is an error unless the file may permit several.
+// setChoice records a choice of state s. A second, different choice of a state is an error, unless the file may permit several choices in a state.
 func (reader *reader) setChoice(s, choice int) error {
 	hasOtherChoice := reader.choices[s] != sparse.None && reader.choices[s] != uint32(choice)
 	mayHaveSeveral := reader.permittedChoices != nil

@@ -13,7 +13,7 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Remembers reports whether text is a scheduler with memory in Storm's JSON format: its first entry has a memory.
+// Remembers reports whether text is a scheduler with memory in Storm's JSON format: a list whose first entry has the field m, the memory.
 func Remembers(text []byte) bool {
 	var entries []struct {
 		Memory *json.RawMessage `json:"m"`
@@ -227,8 +227,8 @@ func (reader *controllerReader) buildController() (*sparse.Controller, error) {
 	return result, nil
 }
 
-// newNode returns the controller node for a state and a memory. If the file has no entry for them, the node selects the first choice of the
-// state; if some players are free to deviate, that is an error.
+// newNode returns the controller node for a state and a memory. If the file has no entry for them, the node takes the first choice of the state. In a
+// game this is an error, because other players can reach the pair, and the scheduler must then go on.
 func (reader *controllerReader) newNode(pair memoryState) (sparse.Node, error) {
 	moves := reader.entries[pair]
 	model := reader.space.Model()
@@ -259,8 +259,8 @@ func (reader *controllerReader) newNode(pair memoryState) (sparse.Node, error) {
 // wantCoalition ends the errors about a file that does not say what happens if a player does not follow the scheduler.
 const wantCoalition = "for --player, want a file that check --export-scheduler wrote for a coalition <<...>>"
 
-// freeMoves returns a move with the same probability for each choice of a state, from first to end-1, whose player does not follow the
-// scheduler. It is an error if the entry of the pair does not have the memory after one of them.
+// freeMoves returns a move for each choice of a state, from first to end-1, all with the same probability. The player of the state does not follow the
+// scheduler. It is an error if the entry of the pair lacks the memory after one of these choices.
 func (reader *controllerReader) freeMoves(pair memoryState, first, end int) ([]controllerMove, error) {
 	model := reader.space.Model()
 	moves := make([]controllerMove, end-first)

@@ -74,8 +74,8 @@ func (builder *guardBuilder) collect(ctx context.Context) error {
 	return cmp.Or(conflict, err)
 }
 
-// addActionSample records whether the shield allows an action in a state. It is an error if the action has another choice in the same state, and
-// the shield allows only one of the two.
+// addActionSample records whether the shield allows an action in a state. It is an error if the same state has been recorded with the opposite answer,
+// because a module cannot distinguish two choices with the same action.
 func (builder *guardBuilder) addActionSample(action int, current sample) error {
 	samples := builder.actionSamples[action]
 	last := len(samples) - 1
@@ -115,8 +115,8 @@ func (builder *guardBuilder) strengthenGuards(ctx context.Context, model *syntax
 	return nil
 }
 
-// strengthenModule returns a copy of a module in which guards are stronger where the shield requires it. If no guard changes, it returns item
-// itself. moduleIndex is the number of the module.
+// strengthenModule returns a copy of a module whose commands have stronger guards where the shield forbids them. If no guard changes, it returns item
+// itself. moduleIndex is the number of the module. It is an error if another module shares the text of a command that must change.
 func (builder *guardBuilder) strengthenModule(ctx context.Context, item syntax.Item, moduleIndex int) (syntax.Item, error) {
 	program := builder.shield.Space.Program()
 	var strengthened *syntax.Module // a copy of the module, made for its first command that changes
@@ -207,8 +207,8 @@ type sample struct {
 
 func (sample sample) isForbidden() bool { return !sample.isAllowed }
 
-// separatingExpr returns an expression over vars that is true in the allowed samples and false in the forbidden samples. It learns a decision
-// tree greedily. If the context has ended, the result is wrong.
+// separatingExpr returns an expression over vars that is true in the allowed samples and false in the forbidden samples. It learns a decision tree
+// greedily. If the context has ended, the expression is not usable, and the caller must return the error of the context.
 //
 // Source: Breiman, Friedman, Olshen and Stone, Classification and Regression Trees (1984), Gini impurity.
 func separatingExpr(ctx context.Context, vars []sema.Variable, samples []sample) string {

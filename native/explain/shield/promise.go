@@ -64,7 +64,7 @@ func (shield *Shield) uniformProbability(ctx context.Context, model *sparse.Mode
 	return probability, err
 }
 
-// originalChoices converts a scheduler of the restricted model, which has only the allowed choices, to choices of the full model. If the
+// originalChoices converts a scheduler of the restricted model, in which only the allowed choices have numbers, to choices of the full model. If the
 // scheduler allows any choice in a state, the result has the first allowed choice.
 func (shield *Shield) originalChoices(choices []uint32) []uint32 {
 	model := shield.Space.Model()

@@ -214,8 +214,8 @@ func (shield *Shield) expectedBounds(choice int) (lower, upper float64) {
 	return roundDown(lower * (1 - relErr)), roundUp(upper * (1 + relErr))
 }
 
-// allowByBounds allows the choices whose loss is at most the threshold. It decides by floating-point bounds, and in rational arithmetic where
-// these do not suffice. It returns false if rational arithmetic would be needed for more than half of the states.
+// allowByBounds allows the choices whose loss is at most the threshold. It decides by floating-point bounds, and in rational arithmetic where the bounds
+// do not decide. It returns false if rational arithmetic would be needed for more than half of the states.
 func (shield *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bool, error) {
 	model := shield.Space.Model()
 	shield.Allowed = sparse.NewSet(model.NumChoices())
@@ -239,8 +239,8 @@ func (shield *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bo
 	return true, shield.allowExactly(ctx, threshold, relevant, undecidedChoices, undecidedStates, reachable)
 }
 
-// allowChoicesByBounds allows the choices of state s whose loss is certainly at most the threshold. If bounds do not decide this for a choice,
-// it adds the choice to undecidedChoices. It reports whether it added one.
+// allowChoicesByBounds allows the choices of state s whose loss is certainly at most the threshold. If bounds do not decide this for a choice, it adds
+// the choice to undecidedChoices. hasUndecided says whether it added a choice.
 func (shield *Shield) allowChoicesByBounds(s int, threshold *big.Rat, undecidedChoices *sparse.Set) (hasUndecided bool) {
 	first, end := shield.Space.Model().Choices(s)
 	thresholdLow, thresholdHigh := shield.thresholdBounds(threshold, s)
@@ -280,8 +280,8 @@ func (shield *Shield) lossBounds(s, choice int) (low, high float64) {
 	return choiceLow - stateHigh - slack, choiceHigh - stateLow + slack
 }
 
-// relevantChoices returns the undecided choices and all choices whose bounds do not exclude that they are optimal. The other choices do not matter to
-// the losses of the undecided ones.
+// relevantChoices returns the undecided choices, and all choices that may be optimal according to their bounds. The losses of the undecided choices can
+// be computed in the model with only these choices, because no other choice can be optimal.
 func (shield *Shield) relevantChoices(undecidedChoices *sparse.Set) *sparse.Set {
 	model := shield.Space.Model()
 	relevant := undecidedChoices.Clone()
@@ -300,8 +300,8 @@ func (shield *Shield) relevantChoices(undecidedChoices *sparse.Set) *sparse.Set 
 	return relevant
 }
 
-// allowExactly allows those of the undecided choices whose exact loss is at most the threshold. undecidedStates are the states of these choices. To
-// compute the losses, it solves the model with only the relevant choices, on the reachable states.
+// allowExactly allows each undecided choice whose exact loss is at most the threshold. undecidedStates are the states of these choices. To compute the
+// losses, it solves the model with only the relevant choices, on the reachable states.
 func (shield *Shield) allowExactly(ctx context.Context, threshold *big.Rat, relevant, undecidedChoices, undecidedStates, reachable *sparse.Set) error {
 	model := shield.Space.Model()
 	question := &Question{Space: shield.Space, Left: shield.Left.Intersect(reachable), Right: shield.Right, Negated: shield.Negated, Max: shield.Max}
@@ -366,8 +366,8 @@ func (shield *Shield) exactChoiceValue(s, choice int) *big.Rat {
 	return sum
 }
 
-// lossOf returns the exact loss of a choice of state s whose value is value: the difference to the best value of s. A relative loss is divided
-// by the best value. nil stands for an infinite loss.
+// lossOf returns the exact loss of a choice in state s: the difference between value, the value of the choice, and the best value of s. A relative loss
+// is this difference divided by the best value. nil stands for an infinite loss.
 func (shield *Shield) lossOf(s int, value *big.Rat) *big.Rat {
 	loss := new(big.Rat).Sub(shield.stateValues.Exact[s], value)
 	loss.Abs(loss)
@@ -480,7 +480,8 @@ func (shield *Shield) restricted() *sparse.Model {
 	return shield.Space.Model().Restrict(shield.Allowed)
 }
 
-// Correction returns the given choice if the shield allows it. Otherwise it returns an allowed choice of state s, an optimal one if it is known.
+// Correction returns the given choice if the shield allows it. Otherwise it returns an allowed choice of state s: an optimal choice if the shield knows
+// one, else the first allowed choice.
 func (shield *Shield) Correction(s, choice int) int {
 	if shield.Allowed.Has(choice) {
 		return choice

@@ -164,8 +164,8 @@ func (causes *commandCauses) commandSets(from, to uint32) [][]int {
 	return causes.choiceCommands[chain.Choice[from]]
 }
 
-// commandScores returns the score of each command: the least score of its transitions between the given states, or infinity if it has none. The
-// score of a transition is the greater of the scores of its two nodes. Nodes on more probable paths to a target have lower scores.
+// commandScores returns the score of each command: the least score of its transitions between the given states, or infinity if it has no such
+// transition. The score of a transition is the greater score of its two nodes. Nodes on more probable paths to a target have lower scores.
 func (causes *commandCauses) commandScores(states *sparse.Set) []float64 {
 	chain := causes.question.Chain
 	bestScores := slices.Repeat([]float64{math.Inf(1)}, causes.numbering.Len())
@@ -196,7 +196,7 @@ func (causes *commandCauses) firstCommandSet(node, target uint32) []int {
 	return nil
 }
 
-// sufficient reports whether the kept commands violate the bound without the others. If they do, the fraction is a lower bound of the
+// sufficient reports whether the model with only the kept commands violates the bound. If it does, the second result is a lower bound of the
 // probability.
 func (causes *commandCauses) sufficient(ctx context.Context, keptCommands *sparse.Set) (sufficiency, *big.Rat, error) {
 	if causes.restrictsChain() {
@@ -215,7 +215,7 @@ func (causes *commandCauses) sufficient(ctx context.Context, keptCommands *spars
 	})
 }
 
-// sufficientInChain reports whether the chain with only the kept commands violates the bound. If it does, the fraction is a lower bound of the
+// sufficientInChain reports whether the chain with only the kept commands violates the bound. If it does, the second result is a lower bound of the
 // probability.
 func (causes *commandCauses) sufficientInChain(ctx context.Context, keptCommands *sparse.Set) (sufficiency, *big.Rat, error) {
 	graph := sparse.NewGraph(causes.restrictedChain(keptCommands))
@@ -236,7 +236,8 @@ func containsAll(set *sparse.Set, commands []int) bool {
 	return !slices.ContainsFunc(commands, func(command int) bool { return !set.Has(command) })
 }
 
-// restrictedChain returns the chain in which the transitions of removed commands lead to an additional absorbing state.
+// restrictedChain returns the chain in which each transition that needs a removed command leads to an additional absorbing state, so that its
+// probability is lost.
 func (causes *commandCauses) restrictedChain(keptCommands *sparse.Set) *sparse.Model {
 	chain := causes.question.Chain.Model
 	sink := uint32(chain.NumStates())
@@ -258,7 +259,7 @@ func (causes *commandCauses) restrictedChain(keptCommands *sparse.Set) *sparse.M
 	return result
 }
 
-// restrictedModel returns the MDP without the choices of removed commands. If a state loses all its choices, it gets a self-loop.
+// restrictedModel returns the MDP without the choices that need a removed command. A state that loses all its choices gets a self-loop.
 func (causes *commandCauses) restrictedModel(keptCommands *sparse.Set) *sparse.Model {
 	model := causes.question.Space.Model()
 	builder := sparse.NewDerivedBuilder(model, sparse.MDP)

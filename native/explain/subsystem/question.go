@@ -96,8 +96,8 @@ func (question *Question) violates(probability *big.Rat) bool {
 // sufficiencyTest decides whether the kept members are sufficient. If they are, the fraction is a lower bound on the probability.
 type sufficiencyTest func(kept *sparse.Set) (sufficiency, *big.Rat, error)
 
-// minimize removes members from a sufficient set while the set stays sufficient. It tries the members in the given order. lower is a lower bound
-// of the probability with the whole set.
+// minimize removes members from a sufficient set as long as the set stays sufficient. It tries the members in the given order, in groups. lower is a
+// lower bound of the probability with the whole set.
 func minimize(ctx context.Context, sufficientSet *sparse.Set, order []int, test sufficiencyTest, lower *big.Rat) (*Result, error) {
 	found := &Result{Members: sufficientSet.Clone(), Lower: lower, Minimal: true}
 	groupSize := max(len(order)/8, 1)

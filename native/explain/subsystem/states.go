@@ -50,7 +50,8 @@ func States(ctx context.Context, question *Question) (*Result, error) {
 	return found, nil
 }
 
-// statesByScore returns the states of the model that are on a path to a target, in the order of their most probable such paths.
+// statesByScore returns the states of the model that are on a path to a target. A state on a more probable path comes before a state on a less probable
+// path.
 func (question *Question) statesByScore() []int {
 	leastScores := map[int]float64{} // the least score of the nodes of each state; lower scores belong to more probable paths
 	for node, score := range pathScores(question.Chain.Model, question.Chain.Target) {
@@ -65,7 +66,7 @@ func (question *Question) statesByScore() []int {
 	return slices.SortedFunc(maps.Keys(leastScores), func(a, b int) int { return cmp.Or(cmp.Compare(leastScores[a], leastScores[b]), cmp.Compare(a, b)) })
 }
 
-// sufficientPrefix returns the shortest prefix of a list of states that is sufficient to violate the bound, or the whole list if no prefix is.
+// sufficientPrefix returns the shortest prefix of a list of states whose paths violate the bound, or the whole list if no prefix does.
 func (question *Question) sufficientPrefix(order []int, test sufficiencyTest) ([]int, error) {
 	var firstErr error
 	// Binary search is possible because a longer prefix only adds paths.
@@ -91,7 +92,7 @@ func countDistinct(states []uint32) int {
 	return len(seen)
 }
 
-// sufficientStates reports whether the paths that visit only kept states violate the bound. If they do, the fraction is a lower bound of their
+// sufficientStates reports whether the paths that visit only kept states violate the bound. If they do, the second result is a lower bound of their
 // probability.
 func (question *Question) sufficientStates(ctx context.Context, graph *sparse.Graph, keptStates *sparse.Set) (sufficiency, *big.Rat, error) {
 	numNodes := graph.NumStates()

@@ -65,9 +65,8 @@ type Result struct {
 	isRestricted []bool
 }
 
-// Find returns a small decision tree that selects a choice in each state of a task's model. It grows a tree for each of several tolerances, selects
-// the smallest tree whose loss of value is allowed, and prunes it. It is an error if the tree would decide in too many states. The error can also come from ctx or from
-// task.Judge, which computes the loss.
+// Find returns a small decision tree that selects a choice in each state of the task's model. It grows a tree for each of several tolerances, selects
+// the smallest tree whose loss of value is allowed, and prunes it. It is an error if the tree would decide in too many states.
 func Find(ctx context.Context, task *Task) (*Result, error) {
 	var bestSearch *treeSearch
 	numJudged := 0
@@ -114,8 +113,8 @@ func (search *treeSearch) growAndJudge(ctx context.Context) error {
 // allowedLoss returns the greatest loss of value that a tree may have.
 func (task *Task) allowedLoss() float64 { return max(task.Loss, task.Slack) }
 
-// growTolerances returns the tolerances with which trees are grown. A tolerance says how much worse than the optimal value an allowed choice may be;
-// nil allows only the choices of the scheduler.
+// growTolerances returns the tolerances with which trees are grown, the greatest first. A choice may be worse than the optimal value by at most the
+// tolerance. The last tolerance is nil: it allows only the choices of the scheduler.
 func growTolerances(task *Task) []*float64 {
 	var tolerances []*float64
 	if task.Allowed != nil {
@@ -189,8 +188,8 @@ func (search *treeSearch) mustDecide(state int) bool {
 	return hasSeveralChoices || action != sparse.NoAction && search.result.isRestricted[action]
 }
 
-// decisionsIn returns, for each choice of state s, the decision that identifies it: the action, the module, and an index among equal ones. The
-// next call overwrites the result.
+// decisionsIn returns, for each choice of state s, the decision that identifies it: the action, the module, and its position among the choices of s with
+// the same action and module. The next call overwrites the result.
 func (search *treeSearch) decisionsIn(s int) []Decision {
 	first, end := search.model.Choices(s)
 	modules := search.moduleChoices(s)
@@ -206,7 +205,7 @@ func (search *treeSearch) decisionsIn(s int) []Decision {
 	return search.decisions
 }
 
-// countSimilar returns how many decisions have the same action and module as wanted.
+// countSimilar returns the number of decisions with the same action and module as wanted.
 func countSimilar(decisions []Decision, wanted Decision) int {
 	count := 0
 	for _, decision := range decisions {
@@ -311,7 +310,7 @@ func (search *treeSearch) growUntilClosed(ctx context.Context) error {
 	}
 }
 
-// addExamples adds the states that have not been seen before to the examples. It reports whether the tree must decide in one of them.
+// addExamples adds the states that have not been seen before to the examples. It reports whether the tree must decide in one of these states.
 func (search *treeSearch) addExamples(states *sparse.Set) (hasNewDecision bool, err error) {
 	for s := range states.Minus(search.seenStates).All() {
 		hasNewDecision = hasNewDecision || search.mustDecide(s)
@@ -322,9 +321,9 @@ func (search *treeSearch) addExamples(states *sparse.Set) (hasNewDecision bool, 
 	return hasNewDecision, nil
 }
 
-// choicesToFollow returns the choices of state s, from first to end-1, whose successors become examples. It returns all choices if the tree need not
-// decide in s. Otherwise it returns the choice of the current tree if s was seen before, or else the choice of the scheduler. After maxRounds
-// rounds it returns all choices where several are allowed, so that the search ends.
+// choicesToFollow returns the choices of state s, from first to end-1, whose successors become examples: all choices if the tree need not decide in s;
+// the current tree's choice if s is an example; otherwise the scheduler's choice, or the first choice. After maxRounds rounds it returns all choices
+// where several are allowed, so that the search ends.
 func (search *treeSearch) choicesToFollow(s, round int) (first, end int) {
 	first, end = search.model.Choices(s)
 	scheduledChoice := search.Choices[s]
@@ -410,8 +409,8 @@ func (search *treeSearch) decide(values []int32) Decision {
 	return search.result.Decisions[search.result.Root.Decide(values)]
 }
 
-// prune replaces subtrees by leaves as long as the loss of the tree is allowed. It first prunes all subtrees by the same rule, and then one
-// subtree after the other.
+// prune replaces subtrees by leaves as long as the loss of the tree is allowed. It first replaces all subtrees whose leaf has few exceptions at once,
+// and then tries one subtree after the other.
 func (search *treeSearch) prune(ctx context.Context) error {
 	if len(search.examples) == 0 {
 		return nil
@@ -511,8 +510,8 @@ func (search *treeSearch) pruneGreedily(ctx context.Context, root branch) error 
 	return nil
 }
 
-// replaceByLeaf replaces a subtree by the first leaf with which the loss of the tree is allowed, and reports whether there is one. If maxJudged
-// trees have been judged, it sets search.result.Stopped.
+// replaceByLeaf replaces a subtree by the first leaf with which the loss of the tree is allowed. It reports whether it has found such a leaf. If
+// maxJudged trees have been judged, it gives up and sets search.result.Stopped.
 func (search *treeSearch) replaceByLeaf(ctx context.Context, replaced branch, maxJudged int) (bool, error) {
 	for _, decision := range search.frequentDecisions(replaced.examples) {
 		if search.result.Judged >= maxJudged {

@@ -44,8 +44,8 @@ func valueColumns(numVars int, examples []Example) (columns [][]int32) {
 	return columns
 }
 
-// candidateTests returns the tests from which a tree is built: a comparison of each variable with a threshold that is set later, and comparisons of
-// two integer variables with overlapping ranges.
+// candidateTests returns the tests from which a tree is built: for each variable a comparison with a threshold that is selected later, and, if there are
+// few variables, comparisons of two integer variables with overlapping ranges.
 func candidateTests(vars []sema.Variable) []Test {
 	var tests []Test
 	for i := range vars {
@@ -181,8 +181,8 @@ type testSearch struct {
 	minEntropy  float64 // the total entropy with the best test
 }
 
-// consider makes a test the best one if it has less entropy than the best test so far. yesCounts[label] is how many examples with this label satisfy
-// the test; numYes is their sum.
+// consider replaces the best test so far if the given test has less entropy. yesCounts[label] is the number of examples with this label that satisfy the
+// test; numYes is their sum. A test that does not divide the examples is ignored.
 func (search *testSearch) consider(test Test, yesCounts []int, numYes int) {
 	if numYes == 0 || numYes == search.numExamples {
 		return
@@ -234,7 +234,7 @@ func (learner *learner) considerThresholds(search *testSearch, variable int, exa
 	}
 }
 
-// countLabels returns allCounts[value][label]: how many examples have this value of a variable and this label.
+// countLabels returns allCounts[value][label], the number of examples in which the variable has this value and whose label is this label.
 func (learner *learner) countLabels(variable int, examples, labels []int) (allCounts map[int32][]int) {
 	allCounts = map[int32][]int{}
 	column := learner.columns[variable]

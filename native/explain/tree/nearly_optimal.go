@@ -63,8 +63,8 @@ func decreasesDistance(model *sparse.Model, distances []int, state, choice int) 
 	return false
 }
 
-// distances returns, for each state, the least number of transitions to a state where the scheduler allows any choice. It follows optimal
-// choices and the choices of the scheduler. The distance is math.MaxInt if there is no such path.
+// distances returns, for each state, the least number of transitions to a state where the scheduler allows any choice, along optimal choices and choices
+// of the scheduler. The distance is math.MaxInt if these choices do not lead to such a state.
 func distances(model *sparse.Model, scheduler []uint32, optimalChoices *sparse.Set) []int {
 	distance := make([]int, model.NumStates())
 	var queue []uint32

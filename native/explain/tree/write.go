@@ -36,7 +36,8 @@ func (result *Result) testText(node *Node, isTrue bool) string {
 	return node.Test.text(result.Space.Program().Vars, isTrue)
 }
 
-// decisionName returns a name for a decision: its action or its module, and its index if it is not the first such choice.
+// decisionName returns a name for a decision: its action or its module. If other choices of a state come before it and have the same name, the name ends
+// with the number of the choice.
 func (result *Result) decisionName(number int) string {
 	if len(result.Decisions) == 0 {
 		return "(nothing to decide)"

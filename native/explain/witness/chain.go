@@ -149,7 +149,8 @@ func (unrolling *unrolling) expand(node uint32) error {
 	return nil
 }
 
-// choiceOf returns the scheduler's choice in a state after some steps, or the first choice if the scheduler allows any choice.
+// choiceOf returns the scheduler's choice in a state after a number of steps. It returns the first choice of the state in a Markov chain, and if the
+// scheduler allows any choice.
 func (unrolling *unrolling) choiceOf(state, step int) int {
 	first, _ := unrolling.model.Choices(state)
 	if len(unrolling.choices) == 0 {
@@ -161,7 +162,8 @@ func (unrolling *unrolling) choiceOf(state, step int) int {
 	return first
 }
 
-// setModel builds the model of the chain from its transitions, and the store for the probabilities of paths.
+// setModel builds the model of the chain from its transitions. It also creates the store that computes the probabilities of paths as products of the
+// weights.
 func (unrolling *unrolling) setModel() error {
 	model, err := unrolling.builder.Finish()
 	if err != nil {

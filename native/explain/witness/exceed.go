@@ -98,7 +98,7 @@ func newPathSum(p *products) *pathSum {
 	}
 }
 
-// add adds the probability of one path.
+// add adds the probability of one path to the sum: it counts the path for its product, and updates the floating-point bounds of the sum.
 func (total *pathSum) add(added product) {
 	if total.counts[added] == 0 {
 		total.distinctProducts = append(total.distinctProducts, added)
@@ -115,7 +115,7 @@ func rounded(exact *big.Rat, mode big.RoundingMode) *big.Float {
 	return new(big.Float).SetPrec(boundBits).SetMode(mode).SetRat(exact)
 }
 
-// compare returns the sign of `sum - bound`. It computes the exact sum only if floating-point bounds of the sum do not decide the sign.
+// compare returns the sign of the sum minus bound. It computes the exact sum only if floating-point bounds of the sum do not decide the sign.
 func (total *pathSum) compare(ctx context.Context, bound *big.Rat) (int, error) {
 	if total.lower.Cmp(rounded(bound, big.ToPositiveInf)) > 0 {
 		return 1, nil
@@ -131,7 +131,7 @@ func (total *pathSum) compare(ctx context.Context, bound *big.Rat) (int, error) 
 	return sum.Cmp(bound), nil
 }
 
-// sum returns the exact sum.
+// sum returns the exact sum of the probabilities of all added paths.
 func (total *pathSum) sum(ctx context.Context) (*big.Rat, error) {
 	sum, summand := new(big.Rat), new(big.Rat)
 	for _, term := range total.distinctProducts {

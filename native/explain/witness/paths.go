@@ -86,7 +86,8 @@ func (paths *Paths) collectIncoming() {
 	paths.incomingStart = starts
 }
 
-// steps yields each transition between useful nodes, and a step from each target to the goal. The key is the node that the step leads to.
+// steps yields each transition between useful nodes, and a step from each target to the goal, an additional node. The first value is the node to which
+// the step leads. A node is useful if a target is reachable from it.
 func (paths *Paths) steps(useful *sparse.Set) iter.Seq2[uint32, incomingStep] {
 	model := paths.chain.Model
 	return func(yield func(to uint32, step incomingStep) bool) {
@@ -171,7 +172,8 @@ func (paths *Paths) relaxSteps(queue *nodeQueue, node uint32, useful *sparse.Set
 	}
 }
 
-// relax extends the best known path to a node by a step to target. If this path is the first or the best path to target, it is stored.
+// relax extends the most probable known path to a node by a step to target. It stores the new path if no path to target is known, or if the new path
+// comes before the known path.
 func (paths *Paths) relax(queue *nodeQueue, node, target, weight uint32) {
 	newPath := paths.appendStep(paths.pathsTo[node][0], node, 0, weight)
 	if paths.pathsTo[target] != nil && !paths.precedes(newPath, paths.pathsTo[target][0]) {
@@ -273,8 +275,8 @@ func (paths *Paths) replaceCandidate(candidates *candidateHeap, path pathEntry) 
 	return nil
 }
 
-// initCandidates fills the heap of a node with the most probable path over each predecessor, except the predecessor of the first path to the
-// node.
+// initCandidates fills the heap of a node with the most probable path over each predecessor. It leaves out the predecessor of the most probable path to
+// the node, whose next path replaceCandidate adds.
 func (paths *Paths) initCandidates(node, firstPredecessor uint32) {
 	candidates := &paths.candidates[node]
 	candidates.precedes = paths.precedes

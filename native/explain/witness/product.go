@@ -82,7 +82,7 @@ func distinctIntegers(weights []*big.Rat) []*big.Int {
 	return distinct
 }
 
-// coprimeBase returns integers greater than 1 that are pairwise coprime, such that each of the given integers is a product of their powers.
+// coprimeBase returns pairwise coprime integers greater than 1, such that each of the given integers is a product of powers of them.
 //
 // Source: factor refinement, Bach, Driscoll and Shallit (1993), in its simplest form.
 func coprimeBase(integers []*big.Int) []*big.Int {
@@ -145,7 +145,7 @@ func (products *products) lookUpBases(weight *big.Rat) []power {
 	return powers
 }
 
-// divideOut divides an integer by divisor as often as possible, and returns how often that was.
+// divideOut divides an integer by divisor as long as the division leaves no remainder. It changes the integer, and returns the number of divisions.
 func divideOut(integer, divisor *big.Int) int32 {
 	var count int32
 	quotient, remainder := new(big.Int), new(big.Int)
@@ -199,8 +199,8 @@ func (products *products) logWithErr(factors []power) (log, absErr float64) {
 	return log, magnitude * (float64(len(factors)) + 8) * 0x1p-52
 }
 
-// compare returns 1, 0 or -1 if left is greater than, equal to or less than right. It first compares their logarithms. If rounding errors could change
-// the result, it compares the fractions.
+// compare returns 1, 0 or -1 if left is greater than, equal to or less than right. It first compares their logarithms. If rounding errors of the
+// logarithms could change the result, it compares exact integers.
 func (products *products) compare(left, right product) int {
 	if left == right {
 		return 0
@@ -221,7 +221,7 @@ func (products *products) fraction(number product) *big.Rat {
 	return new(big.Rat).SetFrac(numerator, denominator)
 }
 
-// expand returns the fraction with a factorization. Powers with negative exponents belong to the denominator.
+// expand returns the numerator and the denominator of a product of powers. Powers with negative exponents belong to the denominator.
 func (products *products) expand(factors []power) (numerator, denominator *big.Int) {
 	numerator, denominator = big.NewInt(1), big.NewInt(1)
 	for _, factor := range factors {
