@@ -15,8 +15,8 @@ import (
 )
 
 // ClockMDP builds the MDP of a translated timed automaton. It is an error if the MDP has a deadlock, which is a timelock of the automaton.
-// violatingState describes a reachable state that violates an invariant, or is "" if there is none. If fractions is true, the MDP has fractions; if
-// that is impossible, inexactErr is the reason, and the MDP has float64 weights.
+// violatingState describes a reachable state that violates an invariant; it is "" if all states satisfy the invariants. If fractions is true but cannot
+// be computed, inexactErr is the reason, and the MDP has float64 weights.
 func ClockMDP(ctx context.Context, translated *digital.Model, options explicit.Options, fractions bool) (space *explicit.Space, violatingState string, inexactErr, err error) {
 	compiled, err := compile.Compile(translated.Program, compile.Options{})
 	if err != nil {
@@ -96,8 +96,8 @@ func ClockProperties(ctx context.Context, plan *runner.Plan) (*explicit.Space, [
 	return space, translated, err
 }
 
-// translateClocks translates properties of a timed automaton to properties of one MDP. It is an error if they need different MDPs. firstModel is
-// the translation of the first property.
+// translateClocks translates properties of a timed automaton to properties of one MDP of clocks. It is an error if two properties need different MDPs.
+// firstModel is the translation of the automaton for the first property.
 func translateClocks(instances []runner.Instance) (firstModel *digital.Model, translated []runner.Instance, err error) {
 	if len(instances) == 0 {
 		return nil, nil, errors.New("found no property, want one: the MDP of clocks depends on it")
@@ -122,9 +122,8 @@ func translateClocks(instances []runner.Instance) (firstModel *digital.Model, tr
 	return firstModel, translated, nil
 }
 
-// ClockModel returns the MDP of a plan's timed automaton without a property. program is the program of the automaton, possibly with the labels
-// of a properties file added. The space has the labels in modelLabels; the translated program has all labels. A warning names each label that
-// the MDP cannot have.
+// ClockModel returns the MDP of a plan's timed automaton for no particular property. program is the program of the automaton, possibly with the labels
+// of a properties file added. space has only the labels in modelLabels; translated has all labels. A warning names each label that the MDP cannot have.
 func ClockModel(ctx context.Context, plan *runner.Plan, program *sema.Program, modelLabels []sema.LabelDef, method digital.Method) (space *explicit.Space, translated *digital.Model, warnings []string, err error) {
 	translated, omitted, err := digital.TranslateModel(program, method)
 	if err != nil {

@@ -20,8 +20,8 @@ func Model(ctx context.Context, job runner.Job) (compiled *compile.Model, warnin
 	return PlannedModel(plan)
 }
 
-// PlannedModel compiles the model of a plan. It also returns the warnings about the plan and the model. The constants of the model must have one
-// valuation.
+// PlannedModel compiles the model of a plan. It also returns the warnings about the plan and the model. It is an error if the constants of the model
+// have several valuations.
 func PlannedModel(plan *runner.Plan) (compiled *compile.Model, warnings []string, err error) {
 	compiled, err = onlyInstance(plan)
 	if err != nil {
@@ -120,8 +120,8 @@ func Compile(program *sema.Program, job *runner.Job) (*compile.Model, error) {
 	return compile.Compile(program, compile.Options{NoFixDeadlocks: job.NoFixDeadlocks})
 }
 
-// Fractions builds the state space of a model with fractions as weights. If that fails and opts.Exact is false, inexactErr is the reason, and
-// the space has float64 weights. If opts.Exact is true, the failure is an error.
+// Fractions builds the state space of a model with fractions as weights. If the weights are no fractions and opts.Exact is false, inexactErr is the
+// reason, and the space has float64 weights. If opts.Exact is true, this is an error.
 func Fractions(ctx context.Context, compiled *compile.Model, opts explicit.Options) (space *explicit.Space, inexactErr, err error) {
 	withFractions := opts
 	withFractions.Exact = true
