@@ -19,7 +19,8 @@ type boxStates struct {
 	manyInitial *compile.ManyInitialError
 }
 
-// check implements instance.
+// check implements instance. It builds boxes, sets of states that behave in the same way with respect to the property, and checks the property on the
+// model whose states are the boxes.
 func (states *boxStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	options := boxes.Options{MaxStates: states.build.MaxStates, MaxMemory: states.build.MaxMemory}
 	built, err := boxes.Build(ctx, states.model, &property.Instance, options)

@@ -45,7 +45,7 @@ type certificates struct {
 }
 
 // newCertificates returns an empty collection of certificates for properties of a state space. rewardOf returns the reward structure with an index. If
-// the space has no fractions, inexactErr says why; then there are no certificates.
+// the space has no fractions, inexactErr is the reason, and no certificate can be added.
 func (method *statesMethod) newCertificates(space *explicit.Space, inexactErr error, rewardOf func(index int) (*sparse.Reward, error)) *certificates {
 	collected := &certificates{
 		space: space, epsilon: method.opt.Epsilon, fairOnly: method.opt.Fair,
@@ -99,8 +99,8 @@ func (model *exploredModel) prove(ctx context.Context, property *checkedProperty
 	verdict.Warnings = append(slices.Clip(verdict.Warnings), NotProven+failure.Message)
 }
 
-// prove finds a certificate for a property, checks it, and replaces the answer in the verdict by the proven answer. The error says why there is
-// no certificate.
+// prove finds a certificate for a property, lets package certify check it, and replaces the answer in the verdict by the proven answer. The error says
+// why there is no certificate.
 func (collected *certificates) prove(ctx context.Context, property *prove.Property, verdict *result.Verdict) error {
 	if collected.fairOnly {
 		return errors.New("certificates cover all schedulers, and cannot be restricted to fair ones")
@@ -191,8 +191,8 @@ func contradicts(verdict *result.Verdict, proof *certify.Result) bool {
 	return isBoolean || areDisjoint
 }
 
-// checkWidth adds a warning to a verdict if width, the relative width of the proven interval, is greater than epsilon. It returns an error
-// instead if width is greater than maxWidth.
+// checkWidth checks width, the relative width of the proven interval. If it is greater than epsilon, the verdict gets a warning. If it is greater than
+// maxWidth, checkWidth returns an error instead.
 func checkWidth(verdict *result.Verdict, width, epsilon float64) error {
 	if !(width > epsilon) {
 		return nil
@@ -224,8 +224,8 @@ func relativeWidth(lower, upper *big.Rat) float64 {
 	return relative
 }
 
-// write writes a certificate file with the accepted claims and the states of the model, unless no claim was accepted. It compresses a file whose name
-// ends in .gz.
+// write writes a certificate file with the accepted claims and the states of the model. If no claim was accepted, it writes nothing. It compresses a
+// file whose name ends in .gz.
 func (collected *certificates) write(ctx context.Context, output *runner.CertificateFile) error {
 	if collected == nil || len(collected.claims) == 0 {
 		return nil
@@ -255,7 +255,7 @@ func (collected *certificates) write(ctx context.Context, output *runner.Certifi
 // acceptedProofs returns the certificates for the file.
 func (model *exploredModel) acceptedProofs() *certificates { return model.proofs }
 
-// checkClaims returns nil if the checker accepts all claims, else an error that names the first property whose claim it rejects.
+// checkClaims checks claims by the rules of package certify. If the checker rejects a claim, the error names the property of the first rejected claim.
 func checkClaims(ctx context.Context, claims *certificate.File) error {
 	results, err := certify.Check(ctx, claims)
 	if err != nil {

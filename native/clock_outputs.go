@@ -27,8 +27,8 @@ func (method *statesMethod) checkClocks(program *sema.Program) error {
 	return nil
 }
 
-// withProofs returns the space on which a property is checked. A certificate file is about one MDP. If an earlier property has determined
-// another MDP for the file, the returned space computes no certificates.
+// withProofs returns the space on which a property is checked. A certificate file is about one MDP. If an earlier property has put another MDP into the
+// file, withProofs returns a copy of the space that computes no certificates.
 func (states *timedStates) withProofs(space *timedSpace) *timedSpace {
 	isAboutOtherModel := states.fileModel != nil && states.fileModel != space.model
 	if states.method.outputs.Certificate == nil || !isAboutOtherModel {
@@ -39,8 +39,8 @@ func (states *timedStates) withProofs(space *timedSpace) *timedSpace {
 	return &result
 }
 
-// withOutputs returns the verdict with warnings about its certificate and its scheduler. The first MDP with a proven claim becomes the MDP of
-// the certificate file.
+// withOutputs returns the verdict with warnings about its certificate and its scheduler. The MDP of the first accepted claim becomes the MDP of the
+// certificate file; properties that need another MDP get a warning.
 func (states *timedStates) withOutputs(verdict result.Verdict, space *timedSpace, translated *digital.Model) result.Verdict {
 	if verdict.Err != nil {
 		return verdict
@@ -60,8 +60,8 @@ func (states *timedStates) withOutputs(verdict result.Verdict, space *timedSpace
 	return verdict
 }
 
-// acceptedProofs returns the certificates for the certificate file, or nil if there are none. The file gets no labels: a label that the property
-// does not use can hold in other states of the MDP than of the automaton.
+// acceptedProofs returns the certificates for the certificate file, or nil if no claim was accepted. The file gets no labels, because a label that the
+// property does not use can hold in other states of the MDP than of the automaton.
 func (states *timedStates) acceptedProofs() *certificates {
 	if states == nil || states.fileModel == nil {
 		return nil

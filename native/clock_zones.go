@@ -13,8 +13,8 @@ import (
 	"tilecheck/result"
 )
 
-// checkByZones checks a property of a timed automaton on an MDP of zones with at most limit states. If this MDP cannot be built, the error says
-// why, and the verdict has the same error.
+// checkByZones checks a property of a timed automaton on an MDP of zones with at most limit states. If this MDP cannot be built, the error is the
+// reason, and the verdict has the same error.
 func (states *timedStates) checkByZones(ctx context.Context, property *checkedProperty, limit int) (result.Verdict, error) {
 	if states.method.outputs.Witness != nil {
 		err := unsupported(property.Program, "found zones of clocks, want --clocks digital or regions for a witness")
@@ -37,6 +37,7 @@ func (states *timedStates) checkByZones(ctx context.Context, property *checkedPr
 		if built.Upper == nil || verdict.Err != nil {
 			return verdict, nil
 		}
+		// The value lies between the values of the two MDPs, built.Space and built.Upper.
 		upper := states.checkOnZones(ctx, built, built.Upper, property)
 		if states.combineBounds(&verdict, &upper) {
 			return verdict, nil
@@ -57,8 +58,8 @@ func (states *timedStates) checkOnZones(ctx context.Context, built *zones.Built,
 	return verdict
 }
 
-// combineBounds widens the bounds of verdict so that they contain the bounds of other. It returns false if the two values differ, or if the combined
-// bounds are too wide.
+// combineBounds widens the bounds of verdict so that they contain the bounds of other, because the value lies between the two values. It returns false
+// if the combined bounds are too wide, or if two truth values or fractions differ.
 func (states *timedStates) combineBounds(verdict, other *result.Verdict) bool {
 	value, otherValue := &verdict.Value, &other.Value
 	switch {

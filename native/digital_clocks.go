@@ -73,7 +73,8 @@ const (
 	maxZones         = 10_000
 )
 
-// attempts returns the representations of clocks to try for a property, in this order, each with a limit of states. The last one has no limit.
+// attempts returns the representations of clocks to try for a property, in this order. Each attempt but the last has a limit of states, beyond which the
+// next attempt is tried.
 func (states *timedStates) attempts(property *checkedProperty) []clockAttempt {
 	if clocks := states.method.clocks; clocks != "" { // the job selects the representation
 		return []clockAttempt{{clocks: clocks}}
@@ -125,8 +126,8 @@ func (states *timedStates) checkBy(ctx context.Context, property *checkedPropert
 	return states.withOutputs(verdict, space, translated), nil
 }
 
-// spaceOf returns the MDP of a translated program. It reuses the MDP of an earlier property with the same key. An earlier failure counts only
-// for the same limit.
+// spaceOf returns the MDP of a translated program. It reuses the MDP of an earlier property with the same key. An exploration that failed is repeated if
+// the limit of states is another one.
 func (states *timedStates) spaceOf(ctx context.Context, translated *digital.Model, limit int) *timedSpace {
 	space := states.spaces[translated.Key]
 	isUsable := space != nil && (space.err == nil || space.limit == limit)

@@ -46,8 +46,8 @@ func newDiskMethod(plan *runner.Plan) (*diskMethod, error) {
 	return &diskMethod{job: job, constants: constants}, err
 }
 
-// unsupportedOnDisk returns a description of options that --disk does not support, if the plan uses one of them, for an error message. It returns "" if
-// all options of the plan are supported.
+// unsupportedOnDisk returns a description of the first option of the plan that --disk does not support, for an error message. It returns "" if --disk
+// supports all options of the plan.
 func unsupportedOnDisk(plan *runner.Plan) string {
 	job := &plan.Job
 	numeric := &job.Numeric
@@ -148,8 +148,8 @@ func (states *diskStates) openSpace(ctx context.Context) (err error) {
 	return err
 }
 
-// openDirectory opens the directory of the model. The name and the hash identify the model with the values of its constants, so that the
-// directory of another model is an error.
+// openDirectory opens the directory of the model. It is an error if the directory belongs to another model, or to other values of the constants, which
+// the name and the hash identify.
 func (states *diskStates) openDirectory() (*disk.Directory, error) {
 	name := states.model.Program().File
 	if len(states.constants) > 0 {
@@ -160,7 +160,7 @@ func (states *diskStates) openDirectory() (*disk.Directory, error) {
 	return disk.OpenDirectory(states.job.Numeric.Disk, name, fmt.Sprintf("%x", hash.Sum(nil)))
 }
 
-// check implements instance.
+// check implements instance. It computes bounds of the property's value by value iteration over the transitions on disk.
 func (states *diskStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	start := time.Now()
 	verdict := result.Verdict{
@@ -227,7 +227,8 @@ func (states *diskStates) solve(ctx context.Context, property *checkedProperty, 
 // concluder computes the value of a property from bounds, and writes it to the verdict.
 type concluder func(lower, upper, epsilon float64, verdict *result.Verdict) error
 
-// newProblem returns the equations of a property, and a function that computes its value from the bounds of their solution.
+// newProblem converts a property to a problem of package external: equations over the states on disk. conclude computes the value of the property from
+// bounds of their solution.
 func (states *diskStates) newProblem(property *check.Property, isMDP bool) (problem external.Problem, conclude concluder, err error) {
 	if logic.FormulaOf(property.Expr).Kind == logic.Reward {
 		reward, err := check.NewRewardProperty(property, isMDP)
@@ -250,7 +251,7 @@ func (states *diskStates) newProblem(property *check.Property, isMDP bool) (prob
 	}, until.Conclude, nil
 }
 
-// newTargetMarker returns a function that marks the states of a target as One. Without a target, which is nil, it marks no state.
+// newTargetMarker returns a function that marks the target states as disk.One, and all other states as disk.Unknown. A nil target has no states.
 func (states *diskStates) newTargetMarker(target sema.Expr) (disk.Marker, error) {
 	if target == nil {
 		return func([]int32) (disk.Mark, error) { return disk.Unknown, nil }, nil
@@ -278,7 +279,8 @@ func (states *diskStates) progressReporter(property *checkedProperty) func(progr
 	}
 }
 
-// newMarker returns a function that marks each state in which the operands of the until formula alone determine the probability, as 1 or 0.
+// newMarker returns a function that marks a state as disk.One or disk.Zero if the truth of the until formula's operands in this state shows that the
+// probability is 1 or 0.
 func (states *diskStates) newMarker(until *check.UntilProperty) (disk.Marker, error) {
 	leftExpr, rightExpr := until.Operands()
 	right, err := states.model.Evaluator(rightExpr)

@@ -53,8 +53,8 @@ func (run *run) checkByMethod() error {
 	return run.checkPlan()
 }
 
-// composeAutomata replaces the plan by a plan whose automata are composed and minimised, if the job asks for it. If no automata can be composed, the
-// plan gets a warning instead: all automata have variables, or a property depends on their states or counts steps.
+// composeAutomata replaces the plan by a plan whose automata are composed and minimised, if the job asks for this. The plan gets a warning instead if no
+// automata can be composed: all automata have variables, or a property depends on their states or counts steps.
 func (run *run) composeAutomata() error {
 	job := &run.plan.Job
 	switch {
@@ -79,8 +79,8 @@ func (run *run) composeAutomata() error {
 	return nil
 }
 
-// ignoresStuttering reports whether no property of the plan counts steps, so that internal steps can be removed. It is false if a property is
-// wrong.
+// ignoresStuttering reports whether no property of the plan counts steps. Then internal steps of automata can be removed without changing an answer. It
+// is false if a property cannot be read.
 func (run *run) ignoresStuttering() bool {
 	_, properties, err := run.plan.Instances()
 	if err != nil {
@@ -132,8 +132,8 @@ func (*Engine) Build(ctx context.Context, plan *runner.Plan, constants sema.Valu
 	return explicit.Build(ctx, model, load.Options(&plan.Job))
 }
 
-// replaceModel replaces the model of the plan by the model that files of states declare. Properties may refer only to variables and labels that
-// both declare.
+// replaceModel replaces the model of the plan by the model that files of states declare. Properties may refer only to variables and labels that both
+// models declare.
 func (run *run) replaceModel(model *sema.Model) error {
 	plan, err := run.plan.Over(model)
 	if err != nil {

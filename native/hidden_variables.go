@@ -48,7 +48,8 @@ type refinement struct {
 	numSolved int // the sum of the numbers of states that were solved
 }
 
-// newRefinement returns the refinement of a property, or nil if the property or the model is not supported.
+// newRefinement returns a refinement for a property: it hides variables of the program, and shows more of them until bounds of the value are narrow
+// enough. It returns nil if the property or the model is not supported.
 func (method *statesMethod) newRefinement(property *checkedProperty) refiner {
 	hidden := abstraction.New(&property.Instance)
 	if hidden == nil || hidden.NumHidden() == 0 {
@@ -65,7 +66,8 @@ func (method *statesMethod) newRefinement(property *checkedProperty) refiner {
 	return &refinement{statesMethod: &narrower, property: property, hidden: hidden}
 }
 
-// check implements refiner.
+// check implements refiner. Each round computes bounds with the visible variables. If they are too wide, it shows the hidden variables that block the
+// optimal scheduler in the model. ok is false if a limit is exceeded, or if no hidden variable can narrow the bounds.
 func (refinement *refinement) check(ctx context.Context) (verdict result.Verdict, ok bool) {
 	start := time.Now()
 	for refinement.hidden.NumHidden() > 0 && ctx.Err() == nil {
@@ -86,8 +88,8 @@ func (refinement *refinement) check(ctx context.Context) (verdict result.Verdict
 }
 
 // tryVisible computes bounds with the variables that are visible now: an upper bound from the program without the hidden variables, and lower bounds
-// from its optimal schedulers. blocking has the hidden variables because of which the first scheduler is blocked in the model. ok is false if the
-// program cannot be solved within the limits.
+// from its optimal schedulers. blocking has the hidden variables that block the first scheduler in the model. ok is false if the program cannot be
+// solved within the limits.
 func (refinement *refinement) tryVisible(ctx context.Context) (blocking []int, ok bool) {
 	space, ok := refinement.explore(ctx, refinement.hidden.Program())
 	if !ok {
@@ -101,6 +103,7 @@ func (refinement *refinement) tryVisible(ctx context.Context) (blocking []int, o
 	if space.Model().NumStates() <= maxSchedulerStates {
 		maxTries = maxSchedulers
 	}
+	// Each try forbids the choices that were blocked in the model, so that the next scheduler is another one.
 	for try := range maxTries {
 		isFirst := try == 0
 		refinement.numSolved += space.Model().NumStates()
@@ -128,9 +131,9 @@ func (refinement *refinement) tryVisible(ctx context.Context) (blocking []int, o
 	return blocking, true
 }
 
-// tryScheduler finds an optimal scheduler of the permitted choices, and evaluates it in the model. verdict has an upper bound for all schedulers of
-// these choices. blocked says where the scheduler is blocked in the model; nil if no scheduler can improve the lower bound. ok is false if that
-// exceeds a limit.
+// tryScheduler finds an optimal scheduler that makes permitted choices only, and evaluates it in the model. verdict has an upper bound for all these
+// schedulers. blocked says where the scheduler is blocked in the model; it is nil if no scheduler can improve the lower bound. ok is false if a
+// computation fails or exceeds a limit.
 func (refinement *refinement) tryScheduler(ctx context.Context, abstract *abstractStates) (verdict result.Verdict, blocked *blockedChoices, ok bool) {
 	choices, verdict, err := refinement.solve(ctx, abstract)
 	if err != nil {
@@ -144,7 +147,7 @@ func (refinement *refinement) tryScheduler(ctx context.Context, abstract *abstra
 	return verdict, blocked, ok
 }
 
-// explore compiles a program and explores its states. ok is false if that fails or exceeds a limit.
+// explore compiles a program and explores its states. ok is false if the compilation or the exploration fails, for example at a limit of states.
 func (refinement *refinement) explore(ctx context.Context, program *sema.Program) (space *explicit.Space, ok bool) {
 	compiled, err := compile.Compile(program, compile.Options{})
 	if err != nil {
@@ -165,7 +168,7 @@ type abstractStates struct {
 	permitted *sparse.Set       // the choices of the schedulers that are tried next
 }
 
-// newAbstractStates finds the commands of all choices of a space.
+// newAbstractStates records, for each choice of a space, the commands of the model that it executes. All choices are permitted at first.
 func (refinement *refinement) newAbstractStates(ctx context.Context, space *explicit.Space) (*abstractStates, error) {
 	numChoices := space.Model().NumChoices()
 	abstract := &abstractStates{space: space, commands: make([][]*sema.Command, numChoices), permitted: sparse.NewSet(numChoices).Complement()}
@@ -220,8 +223,8 @@ type blockedChoices struct {
 	hidden  []int       // the hidden variables that block the first of them
 }
 
-// follow evaluates a scheduler in the model, and keeps the verdict if its lower bound is the best one so far. choices has the choice of each state, or
-// -1 for none. blocked says where the scheduler is blocked. ok is false if that exceeds a limit.
+// follow evaluates a scheduler in the model. It keeps the verdict if its lower bound is greater than all lower bounds before. choices has the choice of
+// each state, or -1 for none. blocked says where the scheduler is blocked. ok is false if a computation fails or exceeds a limit.
 func (refinement *refinement) follow(ctx context.Context, abstract *abstractStates, choices []int) (blocked *blockedChoices, ok bool) {
 	followed, err := refinement.hidden.Follow(abstract.steps(choices))
 	if err != nil {
@@ -241,7 +244,8 @@ func (refinement *refinement) follow(ctx context.Context, abstract *abstractStat
 	return newBlockedChoices(followed, space, abstract.space.Model().NumChoices()), true
 }
 
-// steps returns the steps of a scheduler for package abstraction: the state and the commands of each choice that does not only wait.
+// steps returns the steps of a scheduler for package abstraction: the state, the choice and its commands. It leaves out choices that only wait, because
+// they execute no command of the model.
 func (abstract *abstractStates) steps(choices []int) []abstraction.Step {
 	var steps []abstraction.Step
 	for s, choice := range choices {
@@ -274,8 +278,8 @@ func newBlockedChoices(followed *abstraction.Followed, space *explicit.Space, nu
 	return blocked
 }
 
-// boundsMeet reports whether the lower bound is so near to the upper bound that the answer is as accurate as required. It is false if the lower bound
-// is greater than the upper bound.
+// boundsMeet reports whether the lower and the upper bound are so near to each other that the answer is as accurate as required. It is false if the
+// lower bound is greater than the upper bound, which would be an error of the method.
 func (refinement *refinement) boundsMeet() bool {
 	if refinement.lower == nil {
 		return false
@@ -287,7 +291,7 @@ func (refinement *refinement) boundsMeet() bool {
 	return low <= high && high-low <= boundSharing*refinement.opt.Epsilon*high
 }
 
-// answer returns the verdict if boundsMeet is true: its value lies between the lower and the upper bound.
+// answer returns the verdict of the refinement; boundsMeet must be true. Its value lies between the lower and the upper bound.
 func (refinement *refinement) answer() result.Verdict {
 	verdict := refinement.upper
 	if refinement.opt.Accuracy != result.Exact {

@@ -88,8 +88,8 @@ func (method *statesMethod) checkParametricJob(job *runner.Job) error {
 // everywhere is positive.
 const maxPoints = 12
 
-// parametricInstance returns the instance of a program with parameters. It also builds the model at a point of the region: the first point tried
-// where all probabilities and rates are positive.
+// parametricInstance returns the instance of a program with parameters. It also builds the model at one point of the region. It tries several points,
+// until all probabilities and rates are positive at a point.
 func (method *statesMethod) parametricInstance(ctx context.Context, plan *runner.Plan, valuation sema.Valuation, program *sema.Program) (*parametricModel, error) {
 	model := &parametricModel{program: program}
 	isSupported := program.Type == syntax.DTMC || program.Type == syntax.CTMC || program.Type == syntax.MDP
@@ -169,7 +169,8 @@ func pointText(params []parametric.Param) string {
 	return strings.Join(parts, ", ")
 }
 
-// checkIndependent returns an error if a property depends on a parameter: if one occurs in it, or in the definition of one of its labels.
+// checkIndependent returns an error if a property depends on a parameter: a parameter occurs in the property, or in the definition of a label of the
+// property.
 func checkIndependent(program *sema.Program, model instance, task *runner.Task, valuation sema.Valuation) error {
 	if withParameters, ok := model.(*parametricModel); ok {
 		program = withParameters.program // the program of the instance has values instead of the parameters
@@ -186,8 +187,8 @@ func checkIndependent(program *sema.Program, model instance, task *runner.Task, 
 	return &result.Failure{Class: result.Unsupported, File: task.Source.File, Pos: task.Pos, Message: message}
 }
 
-// parameterIn returns a parameter that occurs in an expression, or in the definition of a label in the expression. It returns nil if there is
-// none.
+// parameterIn returns a parameter that occurs in an expression, or in the definition of a label in the expression. It returns nil if no parameter
+// occurs.
 func parameterIn(expr sema.Expr, program *sema.Program) *sema.Param {
 	var parameter *sema.Param
 	sema.Inspect(expr, func(operand sema.Expr) bool {
@@ -229,8 +230,8 @@ func (model *parametricModel) check(ctx context.Context, property *checkedProper
 	return verdict
 }
 
-// writeFunction sets the value of a verdict to a function of the parameters. The verdict keeps its number if the function is constant, or if it is nil,
-// which stands for infinity. A warning says for which parameters the value is valid.
+// writeFunction sets the value of a verdict to a function of the parameters, unless the function is constant or nil (infinity). A warning says for which
+// values of the parameters the value is valid.
 func (model *parametricModel) writeFunction(verdict *result.Verdict, function *piecewise) {
 	subject := "this value"
 	region := "for all values of the parameters that make every probability, rate and reward positive"
@@ -249,8 +250,8 @@ func (model *parametricModel) writeFunction(verdict *result.Verdict, function *p
 	verdict.Warnings = append(verdict.Warnings, subject+" is valid "+region+"; it was compared with the exact value at "+pointText(model.params))
 }
 
-// confirm returns an error unless the function has the computed value at the point at which the model was checked. The function nil stands for the
-// value infinity.
+// confirm returns an error unless the function has, at the point of model.params, the value that was computed for the model at this point. The function
+// nil stands for the value infinity.
 func (model *parametricModel) confirm(function *piecewise, computedValue result.Value) error {
 	if function == nil {
 		return model.confirmInfinite(computedValue)

@@ -57,8 +57,8 @@ func (function *piecewise) String() string {
 	return "max(" + strings.Join(formulas, ", ") + ")"
 }
 
-// piecesText returns the text ": function from bound to bound, …", with the function and the interval of each piece. There is one parameter. It
-// returns "" if the function has one piece.
+// piecesText returns the text ": function from bound to bound, …", with the function and the interval of each piece. It returns "" if the function has
+// one piece. A function with several pieces has one parameter only.
 func (function *piecewise) piecesText() string {
 	if len(function.pieces) == 1 {
 		return ""
@@ -70,7 +70,7 @@ func (function *piecewise) piecesText() string {
 	return ": " + strings.Join(pieceTexts, ", ")
 }
 
-// rootText returns a root as a fraction if it is one, else as a decimal with ten digits.
+// rootText returns a root as text: a fraction if the root is rational, else a decimal with ten digits.
 func rootText(root ratfunc.Root) string {
 	maxWidth := big.NewRat(1, 1e12) // less than the last digit that is printed
 	for !root.IsFraction() && new(big.Rat).Sub(root.High, root.Low).Cmp(maxWidth) > 0 {
@@ -83,8 +83,8 @@ func rootText(root ratfunc.Root) string {
 	return fmt.Sprintf("about %.10g", approximate)
 }
 
-// valueAt returns the value of the function at a point: the minimum or maximum of the functions of its pieces. It returns nil if all of them have a
-// pole there.
+// valueAt returns the value of the function at a point: the minimum or maximum of the functions of its pieces. It ignores functions that have a pole at
+// the point, and returns nil if all functions have.
 func (function *piecewise) valueAt(point []*big.Rat) *big.Rat {
 	var best *big.Rat
 	for _, rationalFunction := range function.functions() {
@@ -115,8 +115,8 @@ func fractionOf(value sema.Value) *big.Rat {
 	return value.Rat
 }
 
-// combine returns the sum, difference, product or quotient of two piecewise functions. At most one of them may have several pieces, and none in a
-// product or quotient. unsupported returns the error for an unsupported expression, from a description of it.
+// combine returns the sum, difference, product or quotient of two piecewise functions. In a sum or difference, at most one function may have several
+// pieces; in a product or quotient, both must have one piece. unsupported returns the error for an unsupported expression, from a description of it.
 func combine(op syntax.Op, left, right *piecewise, unsupported func(found string) error) (*piecewise, error) {
 	result := &piecewise{isMinimum: left.isMinimum}
 	if len(right.pieces) > 1 {

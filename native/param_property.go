@@ -71,7 +71,8 @@ func (property *parametricProperty) steadyState(formula *logic.Formula) (*piecew
 	return onePiece(property.chain.LongRun(property.ctx, property.chain.Visits(set)))
 }
 
-// filter returns the value of a filter, which must select the initial state and no other state.
+// filter returns the value of a filter as a function of the parameters. The filter must select the initial state and no other state, so its value is the
+// value of the operand in this state.
 func (property *parametricProperty) filter(formula *logic.Formula) (*piecewise, error) {
 	// These filters over a single state return the value of this state.
 	supportedFilters := []string{"state", "first", "min", "max", "sum", "avg"}
@@ -91,8 +92,8 @@ func (property *parametricProperty) filter(formula *logic.Formula) (*piecewise, 
 	return property.value(formula.Operand)
 }
 
-// arithmetic returns the value of a constant, or of a sum, difference, product or quotient, as a function of the parameters. At most one of the
-// operands may have several pieces.
+// arithmetic returns the value of a constant, or of a sum, difference, product or quotient, as a function of the parameters. At most one of the two
+// operands may be a function with several pieces.
 func (property *parametricProperty) arithmetic(expr sema.Expr) (*piecewise, error) {
 	binary, isBinary := expr.(*sema.Binary)
 	_, isConstant := expr.(*sema.Const)
@@ -130,8 +131,8 @@ func (property *parametricProperty) unsupportedFormula(expr sema.Expr) error {
 	return property.unsupported(expr, "this formula")
 }
 
-// bestOverSchedulers returns the minimal or maximal value over all schedulers of an MDP, as a function of the parameters. If isNegated is true,
-// it returns 1 minus the opposite extremum of the question.
+// bestOverSchedulers returns the minimal or maximal value over all schedulers of an MDP, as a function of the parameters. If isNegated is true, question
+// is about the negated formula: the minimum is 1 minus the maximum of question, and the maximum is 1 minus its minimum.
 func (property *parametricProperty) bestOverSchedulers(formula *logic.Formula, question parametric.Question, isNegated bool) (*piecewise, error) {
 	isMinimum, ok := formula.IsMinimum(false)
 	if !ok {

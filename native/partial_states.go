@@ -62,8 +62,8 @@ func canTruncate(modelType syntax.ModelType) bool {
 	return false
 }
 
-// partOptionsOf returns how many states of a plan's model are explored first. It returns zero options, which stand for all states, if an output such as
-// a scheduler needs them. A part of the states may suffice for Pmax in an MDP, for reachability in a DTMC, or for bounds of a value.
+// partOptionsOf returns how many states of a plan's model are explored first. A part of the states may suffice for Pmax in an MDP, for reachability in a
+// DTMC, or for bounds of a value. The options are zero, which stands for all states, if an output such as a scheduler needs all states.
 func partOptionsOf(plan *runner.Plan) partOptions {
 	if needsAllStates(&plan.Job) {
 		return partOptions{}
@@ -208,8 +208,8 @@ func (partial *partialStates) checkTruncated(ctx context.Context, property *chec
 	return truncation.conclude(ctx), true
 }
 
-// conclude returns the best verdict from the parts of the model that were explored. If the whole model may give a better one, it checks the whole model.
-// The time of the verdict includes the checks of all parts.
+// conclude returns the best verdict from the parts of the model that were explored. If the whole model may give a better verdict, conclude checks the
+// whole model. The time of the verdict includes the checks of all parts.
 func (truncation *truncation) conclude(ctx context.Context) result.Verdict {
 	isFinal := truncation.answer != nil && (truncation.isAccurate || truncation.hasFailed)
 	isUsable := truncation.answer != nil && truncation.answer.Err == nil
@@ -257,8 +257,8 @@ type truncation struct {
 	seconds     float64         // the time for the checks of all parts
 }
 
-// newTruncation determines how a part of the model can answer a property. The states within its step bound determine the value (hasHorizon), or a part
-// of the states gives bounds of the value (givesBounds). If both are false, a part cannot answer it.
+// newTruncation determines how a part of the model can answer a property. hasHorizon says that the states within a step bound determine the value;
+// givesBounds says that a part of the states gives bounds of the value. If both are false, only the whole model can answer the property.
 func (partial *partialStates) newTruncation(property *checkedProperty) *truncation {
 	result := &truncation{
 		partialStates: partial, property: property,
@@ -321,8 +321,8 @@ func (truncation *truncation) checkPart(ctx context.Context, space *explicit.Spa
 	truncation.seconds += verdict.Seconds
 }
 
-// keepIfNarrower replaces the answer by a verdict whose interval is narrower; width is the width of its interval. It also updates isAccurate,
-// and stallCount, which counts parts that hardly improved the answer.
+// keepIfNarrower replaces the answer by a verdict whose interval is narrower; width is the width of this interval. It also updates isAccurate, and
+// stallCount, which counts successive parts that hardly improved the answer.
 func (truncation *truncation) keepIfNarrower(verdict result.Verdict, width float64) {
 	epsilon := truncation.opt.Epsilon
 	if epsilon == 0 {

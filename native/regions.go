@@ -54,9 +54,9 @@ type box struct {
 	holds                 *bool
 }
 
-// checkThreshold checks a property with a threshold, such as P>0.5, for all values of the parameters in a region. The verdict is true if the property
-// holds for all of them, and false if it fails for some. If neither is proven, the verdict has an error. The verdict also has the boxes into which
-// the region was divided, each with the answer there.
+// checkThreshold checks a property with a threshold, such as P>0.5, for all values of the parameters in a region. The verdict is true if the property is
+// proven for all values, and false if it fails for some values; otherwise it has an error. The verdict also has the boxes into which the region was
+// divided, each with the answer there.
 func (property *parametricProperty) checkThreshold(formula *logic.Formula) result.Verdict {
 	start := time.Now()
 	check, err := property.newRegionCheck(formula)
@@ -93,8 +93,8 @@ func pointOf(params []parametric.Param) (point []*big.Rat) {
 	return point
 }
 
-// newRegionCheck computes, for a property with a threshold, the value of its operator as functions of the parameters, minus the threshold. It returns
-// nil if the value is infinite for all parameters.
+// newRegionCheck prepares the check of a property with a threshold. It computes the value of the operator as functions of the parameters, and subtracts
+// the threshold from each of them. It returns nil if the value is infinite for all parameters.
 func (property *parametricProperty) newRegionCheck(formula *logic.Formula) (*regionCheck, error) {
 	value, err := property.measure(formula)
 	if err != nil {
@@ -173,7 +173,8 @@ func (check *regionCheck) partition(ctx context.Context) (*partition, error) {
 	return result, nil
 }
 
-// addUndecidedPoints evaluates the property in the middle of each undecided box, and records whether it holds there.
+// addUndecidedPoints evaluates the property in the middle of each undecided box. It records the first point where the property holds, and the first
+// point where it fails.
 func (check *regionCheck) addUndecidedPoints(partition *partition) {
 	for _, candidate := range partition.boxes {
 		if candidate.holds == nil {
@@ -316,7 +317,7 @@ func (region box) middle() (point []*big.Rat) {
 }
 
 // mergeIntervals merges adjacent boxes with the same answer if there is one parameter, so that boxes are intervals; otherwise it returns all boxes. Two
-// intervals in which the property fails stay apart if it holds at the value between them. boxes are sorted.
+// intervals stay apart if the answer at the value between them is another one. boxes are sorted.
 func (check *regionCheck) mergeIntervals(boxes []box) []box {
 	if len(check.model.params) != 1 {
 		return boxes
@@ -360,9 +361,9 @@ func (check *regionCheck) regions(boxes []box) []result.Region {
 	return regions
 }
 
-// includesEnd reports whether the interval boxes[i] of the only parameter includes one of its ends. An end belongs to the interval whose answer is the
-// answer at this point, or to an undecided interval if neither neighbour has this answer. It belongs to no interval if a weight is not positive
-// there, because the functions are not valid then.
+// includesEnd reports whether the interval boxes[i] of the only parameter includes one of its ends. An end belongs to the intervals whose answer is the
+// answer at this point. If no neighbour has this answer, the end belongs to the undecided interval. It belongs to no interval if a weight is not
+// positive there, because the functions are not valid at this point.
 func (check *regionCheck) includesEnd(boxes []box, i int, end []*big.Rat) bool {
 	if !check.model.chain.PositiveOn(end, end, check.rewards) {
 		return false

@@ -18,8 +18,8 @@ import (
 // numSampled is the number of states that show whether executing commands at once saves many states.
 const numSampled = 1000
 
-// checkReordered checks F or U of a Markov automaton on fewer states: commands whose order does not matter are executed at once, and states
-// that decide the property have no successors. ok is false if this does not serve the property, or saves few states.
+// checkReordered checks F or U of a Markov automaton on fewer states: commands whose order does not matter are executed at once, and states that decide
+// the property have no successors. ok is false if the property is not supported, or if few states would be saved.
 func (partial *partialStates) checkReordered(ctx context.Context, property *checkedProperty) (verdict result.Verdict, ok bool) {
 	program := property.Program
 	path, reward := reachedPath(&property.Instance)
@@ -47,7 +47,8 @@ func (partial *partialStates) checkReordered(ctx context.Context, property *chec
 	return verdict, true
 }
 
-// isWorthReordering reports whether a reduction changes at least half of some of the states that were explored first. It is true if there are none.
+// isWorthReordering reports whether a reduction changes at least half of a sample of the states that were explored first. It is true if no states were
+// explored.
 func (partial *partialStates) isWorthReordering(reduction *stubborn.Reduction) bool {
 	if partial.firstSpace == nil {
 		return true
@@ -69,8 +70,9 @@ func (partial *partialStates) isWorthReordering(reduction *stubborn.Reduction) b
 	return 2*numChanged >= total
 }
 
-// reachedPath returns the path formula of P or of an expected reward, and the number of the reward structure or -1, if the value depends only on
-// the part of a path before its first state that decides F or U, and not on the number of steps. It returns nil for other properties.
+// reachedPath returns the path formula of P [ F ] or P [ U ], with or without a time bound, or of an expected reward until a target, and the index of
+// the reward structure (-1 for P). These values depend neither on later states after the formula is decided, nor on the number of steps. It returns nil
+// for other properties.
 func reachedPath(property *logic.Property) (path *logic.Path, reward int) {
 	formula := logic.FormulaOf(property.Expr)
 	path, reward = formula.Path, -1
@@ -95,7 +97,8 @@ func definitionOf(program *sema.Program, expr sema.Expr) sema.Expr {
 	return expr
 }
 
-// stoppedAt returns a program in which the states that decide `left U right` have a self-loop only. left may be nil.
+// stoppedAt returns a program in which each state that decides `left U right` has no transitions except a self-loop. left may be nil, which stands for
+// true.
 func stoppedAt(program *sema.Program, left, right sema.Expr) *sema.Program {
 	base := sema.Base{ValueType: sema.Bool, Position: right.Pos()}
 	isDecided := right

@@ -58,7 +58,8 @@ func newSampling(job *runner.Job) (*sampling, error) {
 	}, nil
 }
 
-// digest returns a hash of the model of a job. The streams of random numbers of shards depend on it.
+// digest returns a hash of the model of a job. It identifies the model in the directory of --disk, and in the names of the streams of random numbers of
+// shards.
 func digest(job *runner.Job) []byte {
 	hash := sha256.New()
 	hash.Write(job.Model)
@@ -112,7 +113,7 @@ func (sampled *sampled) check(ctx context.Context, property *checkedProperty) re
 	return verdict
 }
 
-// splittingVariant returns the variant of importance splitting that a method is, "" for other methods.
+// splittingVariant returns the variant of importance splitting that a method names, or "" if the method is not importance splitting.
 func splittingVariant(method runner.Method) splitting.Variant {
 	switch method {
 	case runner.Splitting:

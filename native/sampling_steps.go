@@ -8,7 +8,7 @@ import (
 	"tilecheck/prism/compile"
 )
 
-// steps returns a source of steps of the model: from its explored states, or from its compiled commands.
+// steps returns the source from which paths are sampled: the explored states of the model, or its compiled commands.
 func (sampled *sampled) steps() simulate.Steps {
 	switch model := sampled.model.(type) {
 	case *explicit.Space:

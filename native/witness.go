@@ -109,8 +109,8 @@ func (model *exploredModel) addWitnesses(ctx context.Context, reach *check.Reach
 	return nil
 }
 
-// questions returns what the witnesses of a property must show. A query has a witness of satisfying paths and, if the job wants it, a witness of
-// violating paths.
+// questions returns what each witness of a property must show. A property with a bound has one witness. A query has a witness of satisfying paths and,
+// if the job wants it, a witness of violating paths.
 func (model *exploredModel) questions(reach *check.Reach, verdict *result.Verdict) []question {
 	switch {
 	case reach.Bound != nil:
@@ -152,8 +152,8 @@ func (model *exploredModel) findWitness(ctx context.Context, reach *check.Reach,
 	return foundWitness, chain, err
 }
 
-// describe converts a set of paths of a chain to a witness for the verdict: the paths with their states, actions and probabilities, and whether they
-// show what the question asks.
+// describe converts a set of paths to a witness for the verdict: the paths with their states, actions and probabilities. described.Shown says whether
+// the paths prove the answer: their total probability exceeds the bound, and such paths are a proof.
 func (model *exploredModel) describe(set *witness.Set, chain *witness.Chain, reach *check.Reach, question question) *result.Witness {
 	described := &result.Witness{
 		Holds: question.wantsSatisfying, Scheduler: reach.Choices != nil,
@@ -212,8 +212,8 @@ func (describer *describer) path(path *witness.Path) result.WitnessPath {
 // maxChoices is the largest number of states whose choices a witness lists.
 const maxChoices = 10
 
-// choices returns the choices of the scheduler in the states of the chain that have several choices; nil if there are none, or if the choices
-// depend on the number of steps.
+// choices returns the choices of the scheduler in the states of the chain that have several choices. It returns nil if no state has several choices, or
+// if a choice depends on the number of steps.
 func (describer *describer) choices() *result.WitnessChoices {
 	found := &result.WitnessChoices{}
 	isSeen := map[uint32]bool{}
@@ -262,8 +262,8 @@ func (describer *describer) probability(from, to uint32) result.JSONNumber {
 	return 0 // not reached: a path has transitions
 }
 
-// action returns the name of the action between two states of a path, or "" if there is none. In a Markov chain several transitions may have the
-// same target; their names are then separated by "|".
+// action returns the name of the action of a step between two states of a path, or "" if the step has no action. In a Markov chain several transitions
+// may have the same target; their names are then separated by "|".
 func (describer *describer) action(from, to uint32) string {
 	if describer.model.Actions == nil {
 		return ""
