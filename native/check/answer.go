@@ -109,7 +109,8 @@ func rangeValue(least, greatest number, exprType sema.Type) result.Value {
 	return result.Value{Kind: result.Range, Num: resultValue(least, exprType).Num, Hi: resultValue(greatest, exprType).Num}
 }
 
-// enclosedNumber converts the result of sema.Enclose, a value or bounds of it, to a number.
+// enclosedNumber converts a result of sema.Enclose to a number: to an exact number if the result is a fraction or an integer, otherwise to a number with
+// float64 bounds.
 func enclosedNumber(enclosed sema.Enclosed) number {
 	if enclosed.Rat != nil {
 		return exactNumber(enclosed.Rat)

@@ -12,7 +12,7 @@ import (
 // The operations below are exact on fractions. Applied to bounds, they return bounds of the result (interval
 // arithmetic, rounded outwards).
 
-// negated returns -x.
+// negated returns -value. Its lower bound is the negated upper bound of value, and its upper bound the negated lower bound.
 func (value number) negated() number {
 	negated := boundedNumber(-value.Hi, -value.Lo)
 	negated.aboveLo, negated.belowHi = value.belowHi, value.aboveLo
@@ -72,8 +72,8 @@ func divideNumbers(dividend, divisor number) (value number, ok bool) {
 	return number{}, false
 }
 
-// powerOf returns bounds of base to the power of exponent, for finite numbers. ok is false if the two numbers are not points and the
-// exponent is not an integer from 0 to maxPower.
+// powerOf returns bounds of base to the power of exponent, for finite numbers. ok is false unless the exponent is an integer from 0 to maxPower, or both
+// numbers are points, that is, have equal bounds.
 func powerOf(base, exponent number) (value number, ok bool) {
 	isNatural := exponent.isPoint() && exponent.Lo == math.Trunc(exponent.Lo) && exponent.Lo >= 0
 	if isNatural && exponent.Lo <= maxPower {
@@ -138,7 +138,7 @@ func (value number) knownSign() float64 {
 // maxPower is the greatest exponent of a power that is computed by multiplications.
 const maxPower = 1000
 
-// naturalPower returns bounds of base to the power of a nonnegative exponent.
+// naturalPower returns bounds of base to the power of a nonnegative integer, by repeated multiplication of intervals.
 func naturalPower(base number, exponent int) number {
 	power := pointNumber(1)
 	for range exponent {

@@ -162,7 +162,7 @@ func NewRewardProperty(property *Property, isNondeterministic bool) (*RewardProp
 	return &RewardProperty{property: property, formula: formula, Direction: direction, Structure: objective.Struct, Target: objective.Target, Steps: steps}, nil
 }
 
-// hasRewardBounds reports whether an objective is F of a state formula, C, or C<=k with a number of steps.
+// hasRewardBounds reports whether NewRewardProperty supports an objective: F of a state formula, C, or C<=k with a number of steps.
 func hasRewardBounds(property *Property, objective *logic.Objective) bool {
 	if objective.IsRatio {
 		return false

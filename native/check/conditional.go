@@ -52,8 +52,8 @@ func (e *evaluation) zeroConditionError(expr sema.Expr, s int) error {
 	return e.failure(result.TypeError, expr.Pos(), "the value is undefined: the condition behind || has probability 0 in state %s", e.stateText(s))
 }
 
-// conditionalInChain returns the probability of a path formula under a condition, in a Markov chain. It is an error if the condition has
-// probability 0 in a state of the domain. expr is the whole conditional formula.
+// conditionalInChain returns the probability of a path formula under a condition, in a Markov chain, for each state of the domain (the states where
+// values are needed). It is an error if the condition has probability 0 in such a state. expr is the whole conditional formula.
 func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*numbers, error) {
 	satisfied, err := e.pathProbability(logic.PathOf(logic.And(formula, condition)), solve.Max)
 	if err != nil {
@@ -73,8 +73,8 @@ func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*nu
 	return conditional, nil
 }
 
-// shareOfSatisfied returns the conditional probability satisfied/(satisfied+violated), or bounds of it. The arguments are the probabilities
-// that a path with the condition satisfies or violates the formula. They must not both be 0.
+// shareOfSatisfied returns the conditional probability satisfied/(satisfied+violated), or bounds of it. satisfied is the probability that a path
+// satisfies the condition and the formula; violated is the probability that it satisfies the condition only. The arguments must not both be 0.
 func shareOfSatisfied(satisfied, violated number) number {
 	switch {
 	case satisfied.Hi == 0:
@@ -142,8 +142,8 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 	return values, nil
 }
 
-// conditionalValues returns, for each state of the model, the maximal probability of goal from its start in the product, under the condition
-// that excluded is avoided.
+// conditionalValues returns, for each state of the model, the maximal probability of reaching goal under the condition that excluded is never reached.
+// The path begins in the state's start state of the product.
 func (e *evaluation) conditionalValues(product *sparse.Product[pairState], goal, excluded *sparse.Set) (*numbers, error) {
 	graph := sparse.NewGraph(product.Model)
 	conditional := e.newValues(result.Exact)
@@ -172,8 +172,8 @@ func (e *evaluation) pairProduct(regions []*winningRegion) (*sparse.Product[pair
 	return sparse.NewProduct(e.ctx, e.graph.Model, pairMemory{regions}, starts, nil, math.MaxInt32)
 }
 
-// checkConditionPossible returns an error if, from some state of the domain, the condition has probability 0 under every scheduler. values has
-// the conditional probabilities, which are 0 in such a state. expr is the conditional formula.
+// checkConditionPossible returns an error if, from some state of the domain, the condition has probability 0 under every scheduler. Such a state has the
+// value 0 in values, the conditional probabilities, so only these states are checked. expr is the conditional formula.
 func (e *evaluation) checkConditionPossible(expr, condition sema.Expr, values *numbers) error {
 	zeroStates := sparse.NewSet(len(values.upper))
 	for s := range e.domain().All() {
@@ -410,8 +410,8 @@ func (chain *conditionedChain) copyConditionProbability(stoppedProduct *productM
 	}
 }
 
-// setRewards copies the rewards of a reward structure from the states and transitions of the model to those of the product. A state has no
-// rewards if the automaton has rejected there.
+// setRewards copies the rewards of a reward structure from the states and transitions of the model to the product. Where the automaton has rejected, a
+// state gets no rewards, because the path violates the condition.
 func (chain *conditionedChain) setRewards(structIndex int) error {
 	stateRewards, transitionRewards, err := chain.evaluation.space.Costs(structIndex)
 	if err != nil {

@@ -90,6 +90,7 @@ func (e *evaluation) rewardGivenCondition(memory conditionMemory, start, structI
 		Costs: make([]int, product.NumChoices()), Unit: unit, Final: make([]*big.Rat, product.NumStates()),
 	}
 	for i, pair := range product.Pairs {
+		// A path that has satisfied the condition ends here. Its later reward does not depend on the condition.
 		switch pair.progress {
 		case conditionHolds:
 			problem.Goal.Add(i)
@@ -153,8 +154,8 @@ func (memory conditionMemory) Absorbing(pair conditionPair) bool {
 	return pair.progress >= conditionHolds
 }
 
-// enter returns the pair of a state that a path enters, and of what the path has then satisfied. progress says what it has satisfied before:
-// either conditionPending or targetReached.
+// enter returns the product state after a path has entered a state of the model: the state, and what the path has satisfied by then. progress is what
+// the path had satisfied before: conditionPending or targetReached.
 func (memory conditionMemory) enter(state uint32, progress conditionProgress) conditionPair {
 	s := int(state)
 	switch {

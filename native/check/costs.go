@@ -49,6 +49,7 @@ func (e *evaluation) costBounded(path *logic.Path, direction solve.Direction) (*
 	if err != nil {
 		return nil, err
 	}
+	// With one upper bound, package solve needs no product of the model with the costs.
 	if budget, isBudget := budgetOf(costs, e.space.Model()); isBudget {
 		values, isSolved, err := solve.BudgetUntil(e.ctx, sparse.NewGraph(e.space.Model()), left, right, budget, direction, e.opts)
 		if err != nil || isSolved {
@@ -271,8 +272,8 @@ func (builder *costProductBuilder) appendTransitionsWithin(within []int, product
 	return within
 }
 
-// budgetOf converts the bounds on costs to a budget of package solve. ok is false unless there is one bound, without a lower bound, and all
-// transitions of each choice have the same cost.
+// budgetOf converts an upper bound on one cost to a budget of package solve, which needs no product with the costs so far. ok is false unless this is
+// the only bound, without a lower bound, and all transitions of each choice have the same cost.
 func budgetOf(costs []cost, model *sparse.Model) (budget solve.Budget, ok bool) {
 	if len(costs) != 1 {
 		return budget, false
@@ -570,7 +571,8 @@ func (builder *costProductBuilder) costSoFar(i, k int) uint32 {
 	return uint32(builder.numbering.At(i)[position/2] >> (32 * (position % 2)))
 }
 
-// expandState adds the choices of state i of the product, and the product states that they lead to.
+// expandState adds the choices of state i of the product. It also numbers the product states to which the choices lead. Where the formula is decided,
+// the state gets a self-loop.
 func (builder *costProductBuilder) expandState(i int) {
 	model, s := builder.model, builder.modelState(i)
 	builder.productRows.State()

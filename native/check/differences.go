@@ -43,8 +43,8 @@ func (differences *floatDifferences) visitExpr(expr sema.Expr) {
 	}
 }
 
-// compare adds a warning if the value of an expression over variables differs from PRISM's value in some state. The warning begins with the
-// position and with kind, such as "value".
+// compare adds a warning if the value of an expression over variables differs from PRISM's value in some state. kind says what the expression is, such
+// as "value", and begins the message of the warning.
 func (differences *floatDifferences) compare(kind string, pos syntax.Pos, expr sema.Expr) {
 	count, firstState, err := differences.space.Differences(expr, nil)
 	if err != nil || count == 0 {

@@ -99,7 +99,7 @@ func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat,
 	return nil
 }
 
-// currentDistribution returns the last distribution that forward has computed. time is its time, or nil for the steady state.
+// currentDistribution returns the last distribution that forward has computed. time is the time of this distribution, or nil for the steady state.
 func currentDistribution(forward *solve.Forward, time *big.Rat) *Distribution {
 	values := forward.Values()
 	distribution := &Distribution{Time: time, Accuracy: result.Bounded, Wide: !values.Converged, values: solutionNumbers(values)}
@@ -170,7 +170,8 @@ func ParseTimes(text string) ([]*big.Rat, error) {
 	return nil, fmt.Errorf("%q is not a range of times, want from:to or from:step:to", text)
 }
 
-// parseTime parses a nonnegative number. It rejects a text of more than 64 characters and a fraction of more than 4096 bits.
+// parseTime parses a nonnegative number. It rejects a text of more than 64 characters and a fraction of more than 4096 bits, with which all later
+// arithmetic would be slow.
 func parseTime(text string) (*big.Rat, error) {
 	const maxLength, maxBits = 64, 4096
 	number, ok := new(big.Rat).SetString(strings.TrimSpace(text))

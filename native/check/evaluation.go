@@ -142,8 +142,8 @@ func evaluateShared[T any](evaluation *evaluation, cache map[sema.Expr]*T, expr 
 	return *value, nil
 }
 
-// evaluateInAllStates evaluates an expression in all states. On an error it returns nil, and restores its results, which the evaluation may have
-// changed.
+// evaluateInAllStates evaluates an expression in all states. If this fails, it returns nil and sets evaluation.results back, so that the failed attempt
+// leaves no trace.
 func evaluateInAllStates[T any](evaluation *evaluation, expr sema.Expr, evaluate func(sema.Expr) (T, error)) *T {
 	previousResults := evaluation.results
 	defer evaluation.restrictDomain(nil)()

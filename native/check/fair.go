@@ -77,8 +77,8 @@ func (e *evaluation) fairUntil(left, right *sparse.Set) (*numbers, error) {
 // PRISM requires each choice infinitely often in each state of its product, which depends on the automaton.
 type someFairScheduler struct{ someScheduler }
 
-// recurrentSets returns the states of each maximal fair end component of the product. An end component is fair if it contains all choices of the
-// model's states in it. The loop removes states with missing choices and decomposes the other states again.
+// recurrentSets returns the states of each maximal fair end component of the product. An end component is fair if it contains all choices of each model
+// state in it. Each round removes the states with missing choices, and decomposes the remaining states into end components again.
 func (quantifier someFairScheduler) recurrentSets(product *productModel) ([][]uint32, error) {
 	var fairSets [][]uint32
 	candidateStates, choices := quantifier.statesToStayIn(product), sparse.FullSet(product.NumChoices())

@@ -24,8 +24,8 @@ func (e *evaluation) numbersIn(set *sparse.Set, expr sema.Expr) (*numbers, error
 	return e.numbersOf(expr)
 }
 
-// decidedStates returns the states that satisfy a state formula. The error is an *undecidedError if, in some state of the domain, the bounds of a value
-// do not decide whether the formula holds.
+// decidedStates returns the states that satisfy a state formula. The error is an *undecidedError if the bounds of a value leave the truth open in some
+// state of the domain, the states where values are needed.
 func (e *evaluation) decidedStates(expr sema.Expr) (*sparse.Set, error) {
 	truth, err := e.truthOf(expr)
 	if err != nil {
@@ -103,8 +103,8 @@ func (e *evaluation) withPosition(err error) error {
 	return failure
 }
 
-// truthOfVariables evaluates a Boolean expression over the variables in all states. If this fails in some state, it evaluates the expression
-// only in the states where a value is needed.
+// truthOfVariables evaluates a Boolean expression over the variables in all states. If the expression has no value in some state, it is evaluated only
+// in the states where its value is needed.
 func (e *evaluation) truthOfVariables(expr sema.Expr) (truth, error) {
 	trueStates, err := e.space.States(expr)
 	if err == nil || e.neededStates == nil {
@@ -185,8 +185,8 @@ func (e *evaluation) comparisonTruth(binary *sema.Binary) (truth, error) {
 	return e.compareAll(binary.Op, left, right.numberAt), nil
 }
 
-// compareAll returns the truth of `left operator right(s)` in each state s of the domain. It is unknown in a state where the bounds do not
-// decide the comparison.
+// compareAll returns the truth of `left operator right(s)` in each state s of the domain, the states where values are needed. The truth is unknown in a
+// state where the bounds do not decide the comparison.
 func (e *evaluation) compareAll(operator syntax.Op, left *numbers, right func(s int) number) truth {
 	e.limitAccuracy(left.accuracy)
 	numStates := len(left.lower)
@@ -220,7 +220,7 @@ func (e *evaluation) condTruth(cond *sema.Cond) (truth, error) {
 	return condition.and(then).or(condition.not().and(otherwise)), nil
 }
 
-// thresholdTruth compares the value of P, R or S with its bound.
+// thresholdTruth compares the value of P, R or S with the bound of the operator in each state, as for P>=0.5.
 func (e *evaluation) thresholdTruth(formula *logic.Formula) (truth, error) {
 	bound, err := e.thresholdBound(formula)
 	if err != nil {
@@ -293,8 +293,8 @@ func (e *evaluation) operatorNumbers(expr sema.Expr) (*numbers, error) {
 	return nil, e.unsupportedError(expr, "found %s, which the state-space engine does not support here", logic.Describe(expr))
 }
 
-// numbersOfVariables evaluates a numeric expression over the variables in all states, or in the domain only if it has no value in some state.
-// Integers are exact. Other values have bounds, unless the evaluation computes fractions.
+// numbersOfVariables evaluates a numeric expression over the variables in all states. If it has no value in some state, it is evaluated only in the
+// domain, the states where values are needed. Integers are exact. Other values have bounds, unless the evaluation computes fractions.
 func (e *evaluation) numbersOfVariables(expr sema.Expr) (*numbers, error) {
 	if constant, isConstant := expr.(*sema.Const); isConstant && constant.Val.Rat != nil {
 		return e.constantNumbers(exactNumber(constant.Val.Rat), result.Exact), nil
@@ -335,8 +335,8 @@ func (e *evaluation) numbersOfVariablesInDomain(expr sema.Expr, accuracy result.
 	return values, nil
 }
 
-// combineOperands evaluates the operands of a numeric expression, and applies its operator or function to their values in each state of the domain.
-// The error is an *undecidedError if the bounds of the operands are too wide for a result.
+// combineOperands evaluates the operands of a numeric expression, and applies its operator or function to their values in each state of the domain, the
+// states where values are needed. The error is an *undecidedError if the bounds of the operands are too wide for a result.
 func (e *evaluation) combineOperands(expr sema.Expr, operands ...sema.Expr) (*numbers, error) {
 	var operandValues []*numbers
 	accuracy := result.Exact

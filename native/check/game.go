@@ -194,7 +194,8 @@ func (memory parityMemory) Absorbing(pair productState) bool {
 	return memory.automaton.Decided(pair.automatonState)
 }
 
-// gameUntil returns the value of an until formula, with or without a step bound, for a coalition of players.
+// gameUntil returns the value of an until formula, with or without a step bound, for a coalition of players. direction says whether the coalition
+// maximises or minimises the probability.
 func (e *evaluation) gameUntil(path *logic.Path, left, right *sparse.Set, direction solve.Direction) (*numbers, error) {
 	if path.Bound == nil {
 		return e.toNumbers(e.coalitionGame(direction).Until(e.ctx, left, right, e.opts))

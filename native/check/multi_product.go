@@ -223,7 +223,7 @@ const (
 	ofMinimised = false
 )
 
-// removeRewarded removes the choices of the product that earn a reward from the set choices.
+// removeRewarded removes from the set choices all choices of the product for which the reward structure has a positive reward.
 func (multi *multiEvaluation) removeRewarded(choices *sparse.Set, reward *sparse.Reward) {
 	for s, memory := range multi.memories {
 		first, end := multi.product.Choices(s)
@@ -236,9 +236,9 @@ func (multi *multiEvaluation) removeRewarded(choices *sparse.Set, reward *sparse
 	}
 }
 
-// findEndStates finds the states of the product where a path may end: from there on it stays in an end component and earns no minimised reward. For
-// each of them it finds the sets of objectives that the path can then satisfy almost surely. It adds the end state to the product. It is an error
-// if a maximised reward can be earned forever. expr is the property, for errors.
+// findEndStates finds the product states in which a path may end: from there on it can stay in an end component that earns no minimised reward. For each
+// of these states it finds the sets of objectives that the path can then satisfy almost surely. It adds the end state to the product. It is an error if
+// a maximised reward can be earned forever. expr is the property, for errors.
 func (multi *multiEvaluation) findEndStates(expr sema.Expr) error {
 	endComponents, err := multi.product.EndComponents(multi.evaluation.ctx, nil, nil)
 	if err != nil {
@@ -325,8 +325,8 @@ func (multi *multiEvaluation) surelySatisfied(satisfied objectiveSet, choices *s
 	return satisfying, nil
 }
 
-// addSatisfying adds members of an end component to the set satisfying: those from which some scheduler stays in the component and satisfies a
-// set of objectives with probability one. choices contains the choices of the component.
+// addSatisfying adds to the set satisfying each member of an end component from which some scheduler stays in the component and satisfies a set of
+// objectives with probability one. choices contains the choices of the component.
 func (multi *multiEvaluation) addSatisfying(satisfying *sparse.Set, satisfied objectiveSet, members []uint32, choices *sparse.Set) error {
 	if len(multi.objectivesThatJump(satisfied, members[0])) == 0 {
 		for _, s := range members {

@@ -45,7 +45,8 @@ const maxStarts = 64
 // partiallyObservable reports whether schedulers see only observations.
 func (e *evaluation) partiallyObservable() bool { return e.space.Program().Type == syntax.POMDP }
 
-// observedProbability returns the minimal or maximal probability of a path formula in a POMDP, for the states of the domain.
+// observedProbability returns the minimal or maximal probability of a path formula in a POMDP, for each state of the domain (the states where values are
+// needed).
 func (e *evaluation) observedProbability(path *logic.Path, direction solve.Direction) (*numbers, error) {
 	if path.IsNegated {
 		withoutNegation := *path
@@ -121,8 +122,8 @@ func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Rewar
 	return nil, e.unsupportedError(objective.Expr, "found %s in an R operator of a partially observable model, want F without bounds, C<=k or I=k", logic.Describe(objective.Expr))
 }
 
-// observableStates returns the states that satisfy a formula over variables and labels, in a POMDP. It is an error if the formula contains an
-// operator such as P, or if it distinguishes two states with the same observation. description names the formula in the second error.
+// observableStates returns the states that satisfy a formula over variables and labels, in a POMDP. It is an error if the formula contains an operator
+// such as P, or if it distinguishes two states with the same observation. description names the formula in an error about observations.
 //
 // Source: PRISM, which rejects such formulas, too.
 func (e *evaluation) observableStates(expr sema.Expr, description string) (*sparse.Set, error) {
@@ -191,6 +192,7 @@ func (e *evaluation) searchFromStates(expr sema.Expr, problem belief.Problem, st
 			return nil, &inexactError{expr.Pos(), fmt.Sprintf("the value has no fraction, because more than %d beliefs are reachable", e.maxBeliefs)}
 		}
 		summary.addSolution(solution)
+		// A strategy begins in one start state, so it is kept only if there are no others.
 		if starts.Count() == 1 && solution.Chain != nil {
 			summary.strategy = solution.Strategy
 			summary.chainStates = len(solution.Chain.State)

@@ -44,8 +44,8 @@ func (counter stepCounter) Absorbing(pair steppedState) bool {
 	return counter.endsPath && pair.steps == counter.lastStep
 }
 
-// newStepProduct builds the product of a POMDP with a step counter, from all states of the domain. expr is the formula with the step bound, for
-// errors.
+// newStepProduct builds the product of a POMDP with a step counter. It has a start state with the count 0 for each state of the domain, the states where
+// values are needed. expr is the formula with the step bound, for errors.
 func (e *evaluation) newStepProduct(expr sema.Expr, counter stepCounter) (*stepProduct, error) {
 	var starts []steppedState
 	for s := range e.domain().All() {
@@ -119,8 +119,8 @@ func (product *stepProduct) instantaneousReward(structure *sparse.Reward, steps 
 	return selectRewards(structure, rewardedStates, slices.Repeat([]uint32{sparse.None}, product.NumChoices()))
 }
 
-// observedSteps returns the minimal or maximal probability of `left U right` with the step bound of path, in a POMDP. Both sets must be
-// observable.
+// observedSteps returns the minimal or maximal probability of `left U right` with the step bound of path, in a POMDP. Neither set may distinguish two
+// states with the same observation.
 func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, direction solve.Direction) (*numbers, error) {
 	steps, err := e.stepInterval(path)
 	if err != nil {

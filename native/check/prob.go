@@ -185,8 +185,8 @@ func (e *evaluation) nextProbability(set *sparse.Set, direction solve.Direction)
 	return e.toNumbers(solve.Next(e.ctx, e.graph, set, direction, e.opts))
 }
 
-// toNumbers converts a solution of package solve to numbers. It also records the scheduler of the solution and how it was computed. values and
-// err are the results of a function of package solve; toNumbers returns an err that is not nil.
+// toNumbers converts a solution of package solve to numbers. It also records the scheduler of the solution and how it was computed. values and err are
+// the results of a function of package solve; if err is not nil, toNumbers returns it.
 func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
@@ -221,8 +221,8 @@ var Sets = logic.Algebra[*sparse.Set]{
 	Neither: func(a, b *sparse.Set) *sparse.Set { return a.Union(b).Complement() },
 }
 
-// temporalProbability returns the minimal or maximal probability of F, G, U, W or R of state formulas, with or without a bound. It rewrites the
-// formula to an until formula, or to the negation of one.
+// temporalProbability returns the minimal or maximal probability of F, G, U, W or R of state formulas, with or without a bound. It rewrites the formula
+// to an until formula, or to the negation of an until formula.
 func (e *evaluation) temporalProbability(path *logic.Path, direction solve.Direction) (*numbers, error) {
 	left, right, err := e.operandStates(path.Left, path.Right)
 	if err != nil {

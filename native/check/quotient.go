@@ -9,9 +9,9 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// ReduceAll returns the quotient of an exact space by the coarsest strong bisimulation that preserves the properties, the initial states, the
-// deadlocks, the labels and the reward structures. program is the program of the space, possibly with the labels of a properties file added. It
-// returns the same errors as Reduce.
+// ReduceAll returns the quotient of an exact space by the coarsest strong bisimulation that preserves the properties, the initial states, the deadlocks,
+// the labels and the reward structures. program is the program of the space, possibly with the labels of a properties file added. It is an error if the
+// type of the model or an operator of a property is not supported.
 func ReduceAll(ctx context.Context, space *explicit.Space, program *sema.Program, properties []*Property) (*Reduced, error) {
 	builder, err := newQuotientBuilder(ctx, space.Compiled(), space, properties)
 	if err != nil {

@@ -51,6 +51,7 @@ func (checker *Checker) Reach(ctx context.Context, property *Property) (*Reach, 
 	case request.untilFormula == nil:
 		return nil, verdict, noSchedulerError(property, operator.Path.WholeExpr, "paths are listed for one temporal operator over states, without LTL and without a time bound in continuous time; found %s", logic.Describe(operator.Path.WholeExpr))
 	}
+	// Paths have exact probabilities, so they are listed on the model with fractions.
 	model, err := checker.modelWithFractions(ctx)
 	if err != nil {
 		return nil, verdict, err

@@ -148,6 +148,7 @@ func (builder *quotientBuilder) addFormula(evaluation *evaluation, expr sema.Exp
 			return err
 		}
 	}
+	// A formula over variables splits the blocks. In any other formula, the operands are searched for such formulas.
 	if sema.NeedsOnlyVariables(expr) && expr.Type() != sema.Path {
 		return builder.splitByFormula(evaluation, expr)
 	}

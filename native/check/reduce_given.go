@@ -46,6 +46,7 @@ func ReduceBy(ctx context.Context, space *explicit.Space, program *sema.Program,
 	if result.Reduced, err = builder.build(ctx, partition); err != nil {
 		return nil, err
 	}
+	// The preserved reward structures get new numbers, from 0 on.
 	reducedProgram.Rewards = nil
 	rewards := map[int]*sparse.Reward{}
 	for newIndex, oldIndex := range preservedStructures {

@@ -77,8 +77,8 @@ func (e *evaluation) negativeRewardError(formula *logic.Formula, where string) e
 	return e.unsupportedError(formula.Expr, "found negative rewards %s", where)
 }
 
-// subtract returns values(s) - subtrahend(s) for each state s of the domain. If the difference has no finite bounds, its bounds are -infinity
-// and infinity.
+// subtract returns values(s) - subtrahend(s) for each state s of the domain, the states where values are needed. If the difference has no finite bounds,
+// its bounds are -infinity and infinity.
 func (e *evaluation) subtract(values *numbers, subtrahend func(s int) number) *numbers {
 	differences := values.zeros(len(values.lower))
 	for s := range e.domain().All() {

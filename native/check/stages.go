@@ -244,8 +244,8 @@ func (stages *Stages) stageRewards(evaluation *evaluation) (*sparse.Reward, erro
 	return evaluation.reward(stages.reward.Struct)
 }
 
-// addSample stores the fingerprints of a sample of the states of a stage. The error is errNoStages if earlier stages have stored more than half of
-// these fingerprints.
+// addSample stores the fingerprints of a sample of the states of a stage. If earlier stages have stored more than half of them, the error is
+// errNoStages, because the stages then explore the same states again and again.
 func (stages *Stages) addSample(states []uint32) error {
 	var sample []uint64
 	numStored := 0
@@ -283,8 +283,9 @@ func (stages *Stages) propagateAll(ctx context.Context, states []uint32, rewards
 	return nil
 }
 
-// propagate adds the expected number of visits of state s to its successors, and the rewards of these visits to the expected value. weights are
-// the transition weights of the model. An absorbing state has no successors; with rewards it gives the error errNoStages.
+// propagate adds the expected number of visits of state s to its successors, and the rewards of these visits to the expected value. weights are the
+// transition weights of the model. An absorbing state has no successors; if there are rewards, it is an error, because the expected reward may be
+// infinite.
 func (stages *Stages) propagate(weights []number, rewards *sparse.Reward, s int) error {
 	visits := stages.reachProbability[s] // the expected number of visits
 	if exitProbability, hasSelfLoop := stages.exitProbability(weights, s); hasSelfLoop {

@@ -84,7 +84,8 @@ func newNumbers(count int, accuracy result.Accuracy) *numbers {
 	return &numbers{lower: make([]float64, count), upper: make([]float64, count), accuracy: accuracy}
 }
 
-// numberAt returns the value in state s with its bounds. aboveLo and belowHi of the result say whether the value is known to differ from a bound.
+// numberAt returns the value in state s with its bounds. aboveLo of the result is true if the value is known to be greater than the lower bound, and
+// belowHi if it is known to be less than the upper bound.
 func (values *numbers) numberAt(s int) number {
 	value := boundedNumber(values.lower[s], values.upper[s])
 	if values.areProbabilities && value.Lo < value.Hi {
@@ -99,7 +100,7 @@ func (values *numbers) numberAt(s int) number {
 	return value
 }
 
-// setNumber sets the value in state s: its bounds, whether it is known to differ from a bound, and its fraction in an exact evaluation.
+// setNumber sets the value in state s: its bounds, whether the value is known to be strictly between them, and its fraction in an exact evaluation.
 func (values *numbers) setNumber(s int, value number) {
 	values.lower[s], values.upper[s] = value.Lo, value.Hi
 	hasOpenEnd := value.aboveLo || value.belowHi

@@ -65,8 +65,8 @@ type removedEquation struct {
 	rightSide    *ratfunc.Func
 }
 
-// eliminateOthers makes an equation x(s) = sum of P(s,t) x(t) + g(s) for each state s that is reachable from last through inside states, and
-// eliminates all states except last. It does so for several functions g at once: the functions in rightSideFunctions.
+// eliminateOthers makes the equations x(s) = sum of P(s,t) x(t) + g(s), one for each function g in rightSideFunctions, for each state s that is
+// reachable from last through states for which isInside is true. It then eliminates all states except last.
 func (chain *Chain) eliminateOthers(ctx context.Context, last int, isInside func(s int) bool, rightSideFunctions []func(s int) *ratfunc.Func) (*elimination, error) {
 	system := newElimination(chain.one, last)
 	stack := []int{last}
