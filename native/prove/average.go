@@ -34,7 +34,8 @@ func (proof *vectorProof) averageColumns(right *sparse.Set) (*solve.Values, erro
 	return values, nil
 }
 
-// shiftedBias returns a bias as a column of the certificate. It adds the same constant to all entries, so that none is negative.
+// shiftedBias returns a bias as a column of the certificate. Columns have no negative entries, so it adds the same constant to all entries, which a bias
+// allows.
 func (proof *vectorProof) shiftedBias(bias []*big.Rat) *certificate.Values {
 	leastBias := new(big.Rat)
 	for _, stateBias := range bias {

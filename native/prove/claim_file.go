@@ -52,7 +52,7 @@ func (file *ClaimFile) Add(property *Property) (int, error) {
 	return len(file.Claims) - 1, nil
 }
 
-// truncate removes all sets and vectors except the first numSets sets and the first numVectors vectors.
+// truncate removes all sets and vectors except the first numSets sets and the first numVectors vectors, for a property that could not be translated.
 func (file *ClaimFile) truncate(numSets, numVectors int) {
 	for i := numSets; i < len(file.Sets); i++ {
 		delete(file.indexByKey, setKey(&file.Sets[i]))

@@ -269,6 +269,7 @@ func (problem *payoffProblem) bisect() (lower, upper *big.Rat, err error) {
 	relativeWidth := new(big.Rat).SetFloat64(problem.proof.opts.epsilon() / 2)
 	leastUpper, half := 0x1p-60, big.NewRat(1, 2)
 	for {
+		// As long as no lower bound is known, the middle is half of the upper bound.
 		middle := new(big.Rat).Set(upper)
 		if lower != nil {
 			middle.Add(middle, lower)
@@ -295,7 +296,8 @@ func (problem *payoffProblem) bisect() (lower, upper *big.Rat, err error) {
 	}
 }
 
-// findBounds computes bounds of the maximal conditional probability by bisection, and sets the columns of the certificate that prove them.
+// findBounds computes bounds of the maximal conditional probability by bisection, and sets the columns of the certificate that prove them. It is an
+// error if no positive lower bound was found.
 func (problem *payoffProblem) findBounds() error {
 	lower, upper, err := problem.bisect()
 	if err != nil {

@@ -111,8 +111,8 @@ func (confirmation *confirmation) equalSetLists(certified, translated []int) (bo
 	return true, nil
 }
 
-// equalAtomicSets reports whether an atomic set of the certificate has the same expression as a translated atomic set. It is an error if the
-// expressions are equal and the states are not.
+// equalAtomicSets reports whether an atomic set of the certificate has the same expression as a translated atomic set. It is an error if the expressions
+// are equal but the sets have different states.
 func (confirmation *confirmation) equalAtomicSets(certified *certificate.Set, translatedIndex int) (bool, error) {
 	states, err := confirmation.atomicSet(translatedIndex)
 	if err != nil {
@@ -169,7 +169,7 @@ func (confirmation *confirmation) equalFields(certified, translated *certificate
 	return true
 }
 
-// equalAutomata builds the translated automaton for the letters of the certificate's automaton, and reports whether the two are equal.
+// equalAutomata builds the translated automaton for the letters of the certificate's automaton, and reports whether both automata are equal.
 func equalAutomata(certified, translated *certificate.Automaton, coSafe bool) (bool, error) {
 	built := *translated
 	built.Letters = certified.Letters

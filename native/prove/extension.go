@@ -311,6 +311,7 @@ func (proof *vectorProof) budgetProduct(left, right *sparse.Set) (*budgetProduct
 			}
 		}
 	}
+	// While budget.New builds the product, this field limits its states. Afterwards it has their number.
 	proof.Budgets.States = maxBudgetStates
 	built, err := budget.New(proof.ctx, proof.Model, proof.Budgets, proof.orderedBits(left), proof.orderedBits(right))
 	if err != nil {

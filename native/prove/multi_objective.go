@@ -51,6 +51,7 @@ func (proof *vectorProof) solveMultiObjective() (*solve.Values, error) {
 	if err := search.upperColumn(weights); err != nil {
 		return nil, err
 	}
+	// A scheduler with the share 0 is not part of the mixture.
 	for scheduler, share := range shares {
 		if share.Sign() == 0 {
 			continue
@@ -203,6 +204,7 @@ func (search *weightSearch) upperColumn(weights []*big.Rat) error {
 	if err != nil {
 		return err
 	}
+	// The weighted sum is at most the sum of the maxima minus the least expected cost.
 	column, shift := make([]*big.Rat, search.product.NumStates()), new(big.Rat)
 	for s := range column {
 		column[s] = new(big.Rat)

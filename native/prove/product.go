@@ -110,8 +110,8 @@ func (proof *vectorProof) setLetters() ([]certificate.Bits, error) {
 	return sets, nil
 }
 
-// buildProduct builds the automaton of a vector and its product with the model. sets[i] has the states in which proposition i is true. If coSafe
-// is true, the automaton accepts finite prefixes.
+// buildProduct builds the automaton of a vector and its product with the model. sets[i] has the states in which proposition i is true. If coSafe is
+// true, the automaton accepts a path as soon as a finite prefix decides it.
 func buildProduct(proof *vectorProof, sets []certificate.Bits, coSafe bool) (*product, error) {
 	automaton := proof.Automaton
 	if err := buildAutomaton(automaton, coSafe); err != nil {

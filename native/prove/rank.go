@@ -186,8 +186,8 @@ func newAttractor(graph *sparse.Graph, isUsable func(s, choice int) bool) *attra
 	return attractor
 }
 
-// rankGame returns ranks of the states of a game in allowedStates from which the maximizer leaves this set with positive probability. In a ranked
-// state of the maximizer, some usable choice has a successor of smaller rank; in a ranked state of the minimizer, every choice has one.
+// rankGame returns ranks of the states of a game in allowedStates from which the maximizer leaves this set with positive probability. In a ranked state
+// of the maximizer, some usable choice has a successor of smaller rank; in a ranked state of the minimizer, every choice has such a successor.
 func rankGame(graph *sparse.Graph, allowedStates, maximizer *sparse.Set, isUsable func(s, choice int) bool) []uint32 {
 	attractor := newAttractor(graph, func(s, choice int) bool { return !maximizer.Has(s) || allowedStates.Has(s) && isUsable(s, choice) })
 	for s := range maximizer.All() {

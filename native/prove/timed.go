@@ -40,7 +40,7 @@ func (proof *vectorProof) timedValues(left, right *sparse.Set) (*solve.Values, e
 	return values, proof.chooseScale(values, maxValue)
 }
 
-// greatestExitRate returns the greatest exit rate in a set of states, or 1 if all exit rates are 0.
+// greatestExitRate returns the greatest exit rate in a set of states, or 1 if all exit rates are 0, because a uniformisation rate must be positive.
 func (proof *vectorProof) greatestExitRate(states *sparse.Set) *big.Rat {
 	greatest := new(big.Rat)
 	for s := range states.All() {
@@ -111,7 +111,7 @@ func (proof *vectorProof) chooseScale(values *solve.Values, maxValue float64) er
 	return nil
 }
 
-// widen subtracts amount from each lower bound and adds it to each upper bound, unless the two bounds are equal. Lower bounds stay at least 0.
+// widen subtracts amount from each lower bound and adds it to each upper bound. Equal bounds stay, because they are exact. Lower bounds stay at least 0.
 func widen(values *solve.Values, amount float64) {
 	for s := range values.Lower {
 		if values.Lower[s] != values.Upper[s] {

@@ -38,8 +38,8 @@ func (prover *Prover) firstEffort() effort {
 	return floatBounds
 }
 
-// nextEffort returns how precisely to compute bounds after bounds of the precision lastEffort did not suffice. hasNext is false if nothing more
-// precise is left to try.
+// nextEffort returns how precisely to compute bounds after bounds with the precision lastEffort were too wide. hasNext is false if lastEffort is the
+// greatest precision for this number of states.
 func (prover *Prover) nextEffort(lastEffort effort) (next effort, hasNext bool) {
 	numStates := prover.graph.NumStates()
 	switch {
@@ -250,9 +250,9 @@ func (proof *vectorProof) gameUntil(left, right *sparse.Set) (*solve.Values, err
 	return values, nil
 }
 
-// progressRanks returns ranks of states with positive lower bounds. For a maximum, a ranked state has a choice that satisfies the inequality of
-// the lower bound and has a successor of smaller rank. For a minimum, every choice has such a successor. A choice with a reward needs no
-// successor of smaller rank.
+// progressRanks returns ranks of states with positive lower bounds. For a maximum, a ranked state has a choice that satisfies the inequality of the
+// lower bound and has a successor of smaller rank. For a minimum, every choice has a successor of smaller rank. A choice that earns a reward needs no
+// such successor.
 func (proof *vectorProof) progressRanks(states *sparse.Set, equations *bellmanEquations, rewards *sparse.Reward) []uint32 {
 	earnsAt := func(s, choice int) bool { return rewards != nil && earnsReward(rewards, s, choice) }
 	satisfiesBound := func(s, choice int) bool { return equations.compareChoice(s, choice) >= 0 }
@@ -542,7 +542,8 @@ func (proof *vectorProof) fractionColumn(values *solve.Values) *certificate.Valu
 	return column
 }
 
-// boundColumn converts bounds to a column of the certificate. The column has float64 numbers, or multiples of the grid if the effort needs one.
+// boundColumn converts bounds to a column of the certificate. The column has multiples of proof.grid if the effort computes with a grid, else float64
+// numbers.
 func (proof *vectorProof) boundColumn(values []float64) *certificate.Values {
 	if proof.effort.withoutGrid() {
 		return certificate.FromFloats(proof.inOrder(values))
