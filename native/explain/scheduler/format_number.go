@@ -10,8 +10,8 @@ import (
 // Source: PRISM's -exportmodelprecision, default 16.
 const numDigits = 16
 
-// formatNumber formats a positive number like Java's %.16g, without trailing zeros. Java rounds the shortest decimal of the
-// float64 half up to 16 digits.
+// formatNumber formats a positive number as Java's format %.16g does, but without trailing zeros. Java first finds the shortest decimal number that
+// identifies the float64, and then rounds it to 16 digits, half up.
 func formatNumber(value float64) string {
 	mantissa, exponentText, _ := strings.Cut(strconv.FormatFloat(value, 'e', -1, 64), "e")
 	digits := strings.Replace(mantissa, ".", "", 1)
@@ -33,8 +33,8 @@ func formatNumber(value float64) string {
 	return digits[:exponent+1] + "." + digits[exponent+1:]
 }
 
-// roundDigits rounds a sequence of decimal digits half up to numDigits digits. If all digits are carried, as in 99…9, the result has one digit
-// more.
+// roundDigits rounds a sequence of decimal digits to numDigits digits, half up: if the first omitted digit is at least 5, the number is rounded up. If
+// all digits are 9 then, the result has one digit more.
 func roundDigits(digits string) string {
 	rounded := []byte(digits[:numDigits])
 	if digits[numDigits] < '5' {

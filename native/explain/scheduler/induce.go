@@ -196,7 +196,7 @@ func (inducer *inducer) nextStep(step uint32) uint32 {
 	return min(step+1, uint32(len(inducer.scheduler)-1))
 }
 
-// inOrder returns the states sorted by their rank in the inducer's order, or by their numbers if there is no such order.
+// inOrder returns the states sorted by their position in inducer.order, or by their numbers if the inducer has no order.
 func (inducer *inducer) inOrder(states []uint32) []uint32 {
 	return slices.SortedFunc(slices.Values(states), func(left, right uint32) int {
 		if inducer.ranks == nil {

@@ -18,7 +18,7 @@ func (scheduler Scheduler) Memoryless() bool { return len(scheduler) == 1 }
 // Row returns the choices after some steps.
 func (scheduler Scheduler) Row(steps int) []uint32 { return scheduler[min(steps, len(scheduler)-1)] }
 
-// validate returns an error unless the model is an MDP and the scheduler has a choice, or none, for each of its states.
+// validate returns an error unless the model is an MDP and each row of the scheduler has, for each state, a choice of this state or sparse.None.
 func (scheduler Scheduler) validate(model *sparse.Model) error {
 	switch {
 	case model.Kind != sparse.MDP:

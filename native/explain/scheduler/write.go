@@ -232,7 +232,7 @@ func (writer *writer) writeDotState(induced *Induced, state int) {
 	}
 }
 
-// dotSublabel returns the second line of the label of induced state i: the valuation and, if the scheduler counts steps, their number.
+// dotSublabel returns the second line of the label of induced state i: the valuation and, if the scheduler counts steps, the number of steps.
 func (writer *writer) dotSublabel(induced *Induced, i int) string {
 	if !writer.opts.States {
 		return ""

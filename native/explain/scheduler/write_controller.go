@@ -35,7 +35,7 @@ func WriteController(ctx context.Context, out io.Writer, space *explicit.Space, 
 	return writer.Flush()
 }
 
-// nodeOrder returns the controller nodes in the order of PRISM's number of their state, and then of their memory. prismNumber[s] is PRISM's
+// nodeOrder returns the numbers of the controller nodes, sorted by PRISM's number of the node's state, and then by its memory. prismNumber[s] is PRISM's
 // number of state s.
 func (writer *writer) nodeOrder(controller *sparse.Controller) (order, prismNumber []int) {
 	prismNumber = make([]int, writer.model.NumStates())

@@ -216,8 +216,8 @@ func countSimilar(decisions []Decision, wanted Decision) int {
 	return count
 }
 
-// moduleChoices returns the choices of state s with their modules, as the program has them. It returns nil if every choice has an action, or if
-// the modules are unknown.
+// moduleChoices returns the choices of state s as the compiled program has them, with the modules of their commands. It returns nil if every choice has
+// an action, or if the modules are unknown.
 func (search *treeSearch) moduleChoices(s int) []compile.Choice {
 	first, end := search.model.Choices(s)
 	allHaveActions := search.model.Actions != nil && !slices.Contains(search.model.Actions[first:end], sparse.NoAction)

@@ -84,7 +84,8 @@ type learner struct {
 	numDecisions int
 }
 
-// grow returns a decision tree for the examples with the given indexes.
+// grow returns a decision tree for the examples with the given indexes. If all examples allow the same decision, the tree is a leaf. Otherwise it
+// divides the examples by the best test, and grows a subtree for each part.
 func (learner *learner) grow(examples []int) (*Node, error) {
 	if err := learner.ctx.Err(); err != nil {
 		return nil, err
@@ -198,7 +199,7 @@ func (search *testSearch) consider(test Test, yesCounts []int, numYes int) {
 	}
 }
 
-// considerComparison considers a test that compares two variables.
+// considerComparison counts the examples that satisfy a test of two variables, and makes it the best test so far if it has less entropy.
 func (learner *learner) considerComparison(search *testSearch, test Test, examples, labels []int) {
 	yesCounts := make([]int, learner.numDecisions) // the number of examples with each label that satisfy the test
 	numYes := 0
@@ -213,7 +214,7 @@ func (learner *learner) considerComparison(search *testSearch, test Test, exampl
 	search.consider(test, yesCounts, numYes)
 }
 
-// considerThresholds considers the tests v<=k and v=k of a variable v, for each value k that v has in the examples.
+// considerThresholds tries the tests v<=k and v=k of a variable v, for each value k that v has in the examples, and keeps the best test so far.
 func (learner *learner) considerThresholds(search *testSearch, variable int, examples, labels []int) {
 	labelCounts := learner.countLabels(variable, examples, labels)
 	values := slices.Sorted(maps.Keys(labelCounts))

@@ -217,7 +217,7 @@ func (paths *Paths) nextEntry() (*pathEntry, error) {
 	return next, nil
 }
 
-// path returns the nodes and the probability of a path to the goal. entry is the last entry of the path; each entry refers to the one before it.
+// path returns the nodes and the probability of a path to the goal. entry is the last entry of the path; each entry refers to the entry before it.
 func (paths *Paths) path(entry pathEntry) *Path {
 	path := &Path{Prob: paths.chain.products.fraction(entry.product)}
 	// Entries are linked backwards, from the goal to node 0.
