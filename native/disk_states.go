@@ -218,6 +218,7 @@ func (states *diskStates) solve(ctx context.Context, property *checkedProperty, 
 		return err
 	}
 	verdict.BoundMethod = fmt.Sprintf("value iteration from disk: %s over %s", noun.Count(bounds.Passes, "pass"), noun.Count(bounds.Blocks, "block"))
+	// Without a pass over the transitions, graph analysis alone has determined the value.
 	if bounds.Passes == 0 {
 		verdict.BoundMethod = "the graph of the model, from disk"
 	}

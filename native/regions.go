@@ -113,6 +113,7 @@ func (property *parametricProperty) newRegionCheck(formula *logic.Formula) (*reg
 			return nil, err
 		}
 	}
+	// The functions are valid only where all weights are positive.
 	if err := property.chain.CheckPositive(property.ctx, property.lowerBounds, property.upperBounds, rewards); err != nil {
 		return nil, err
 	}
@@ -160,6 +161,7 @@ func (check *regionCheck) partition(ctx context.Context) (*partition, error) {
 			result.undecidedShare -= currentBox.share
 			result.boxes = append(result.boxes, currentBox)
 			result.keepFirstPoint(currentBox.middle(), holds)
+		// The box is too small to be divided further, and stays undecided.
 		case currentBox.share < min(minHalvedShare, minHalvedOfTolerance*check.toleratedShare):
 			result.boxes = append(result.boxes, currentBox)
 		default:

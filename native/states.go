@@ -148,7 +148,8 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 	return method.newExploredModel(space, nil), nil
 }
 
-// exploreFirst explores the first states of a model; method.partOptions has their number. If that exceeds a limit, it explores fewer states.
+// exploreFirst explores the first states of a model; method.partOptions has their number. If these states exceed a limit of memory or states, it
+// explores fewer and fewer states.
 func (method *statesMethod) exploreFirst(ctx context.Context, model *compile.Model) (*explicit.Space, error) {
 	opts, parts := method.build, method.partOptions
 	opts.Part = parts.first
@@ -271,7 +272,8 @@ func (method *statesMethod) missingOutputNote(verdict *result.Verdict) string {
 	return ""
 }
 
-// keepVerdict stores a verdict that has a value. The run returns it if it is interrupted before all outputs are ready.
+// keepVerdict stores a verdict that has a value but not yet all outputs. If the run is interrupted before the outputs are ready, it returns this
+// verdict.
 func (model *exploredModel) keepVerdict(verdict *result.Verdict) {
 	if model.property == nil || model.property.keepVerdict == nil {
 		return

@@ -38,6 +38,7 @@ func (method *statesMethod) newSymmetricInstance(model *compile.Model) (instance
 // the property before had the same reduction, it uses the same states.
 func (symmetric *symmetricStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	compiled := symmetric.model
+	// First eliminate control states; then look for symmetry.
 	reduced := elimination.Eliminate(ctx, &property.Instance)
 	if reduced != nil {
 		var err error
@@ -54,6 +55,7 @@ func (symmetric *symmetricStates) check(ctx context.Context, property *checkedPr
 	if len(classes) == 0 {
 		permutations = symmetry.FindPermutations(property.Program, property.Expr)
 	}
+	// States that were explored for the property before are used again if the reduction is the same.
 	if !symmetric.isExploredFor(reduced, classes, permutations) {
 		if err := symmetric.explore(ctx, compiled, classes, permutations); err != nil {
 			return result.Verdict{Err: failure(err, result.Build, symmetric.file, syntax.Pos{})}
@@ -79,7 +81,8 @@ func (symmetric *symmetricStates) isExploredFor(reduced *sema.Program, classes [
 		slices.EqualFunc(permutations, symmetric.permutations, slices.Equal[symmetry.Permutation])
 }
 
-// explore explores the states of a model up to permutations: of the modules in each class or, if there are no classes, of variables.
+// explore explores the states of a model up to permutations, so that one state stands for all states that a permutation maps to it. It permutes the
+// modules in each class or, if there are no classes, the variables.
 func (symmetric *symmetricStates) explore(ctx context.Context, compiled *compile.Model, classes []symmetry.Class, permutations []symmetry.Permutation) error {
 	symmetric.explored = nil // frees its memory
 	options := symmetric.build

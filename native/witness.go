@@ -236,7 +236,7 @@ func (describer *describer) choices() *result.WitnessChoices {
 	return found
 }
 
-// valuation returns the values of the model's variables in a state.
+// valuation returns the names and the values of the model's variables in a state.
 func (describer *describer) valuation(state int) result.Valuation {
 	describer.buffer = describer.reach.Space.State(describer.buffer, state)
 	var valuation result.Valuation
@@ -250,7 +250,7 @@ func (describer *describer) valuation(state int) result.Valuation {
 	return valuation
 }
 
-// probability returns the probability of the transition between two nodes of the chain.
+// probability returns the probability of the transition between two nodes of the chain. The nodes must be successive nodes of a path.
 func (describer *describer) probability(from, to uint32) result.JSONNumber {
 	chain := describer.chain.Model
 	first, end := chain.Transitions(int(from))
