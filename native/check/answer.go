@@ -175,8 +175,8 @@ func resultValue(value number, exprType sema.Type) result.Value {
 // maxDigits is the number of decimal digits that distinguish all float64 numbers.
 const maxDigits = 17
 
-// shortestDecimal returns the decimal number with the fewest digits between two bounds, found by rounding their middle. If the bounds are equal
-// or NaN, it returns lower. If one bound is infinite, it returns the finite bound, or 0 if the upper bound is positive.
+// shortestDecimal returns the decimal number with the fewest digits between two bounds, found by rounding their middle. If the bounds are equal or NaN,
+// it returns lower. If only lower is infinite, it returns upper or, if upper is positive, 0. If only upper is infinite, it returns lower.
 func shortestDecimal(lower, upper float64) float64 {
 	if !(lower < upper) {
 		return lower

@@ -87,8 +87,8 @@ func newShared(expr sema.Expr) shared {
 	return shared{sema.RepeatedExprs(expr, 0, sema.VisitOperands), make(map[sema.Expr]*truth), make(map[sema.Expr]**numbers)}
 }
 
-// attempt evaluates the property once on a model, with the wanted precision. The outcome has the value, its bounds if it is not exact, its accuracy, and
-// the scheduler if one was requested.
+// attempt evaluates the property once on a model, with the wanted precision. The outcome has the value, its bounds, its accuracy, and the scheduler if
+// one was requested.
 func (checker *Checker) attempt(ctx context.Context, m *model, wanted precision, property *Property) (*outcome, error) {
 	evaluation := checker.newEvaluation(ctx, m, wanted, property)
 	value, bound, err := evaluation.evaluateProperty()

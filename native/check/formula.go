@@ -46,7 +46,8 @@ func (e *evaluation) truthOf(expr sema.Expr) (truth, error) {
 	return evaluateShared(e, e.shared.truths, expr, e.operatorTruth)
 }
 
-// operatorTruth evaluates a Boolean formula that contains an operator of PRISM's property language.
+// operatorTruth evaluates a Boolean formula that contains an operator of PRISM's property language, such as P>=0.5 [...], in each state of the domain
+// (the states where values are needed).
 func (e *evaluation) operatorTruth(expr sema.Expr) (truth, error) {
 	switch expr := expr.(type) {
 	case *sema.Unary:
@@ -270,7 +271,8 @@ func (e *evaluation) numbersOf(expr sema.Expr) (*numbers, error) {
 	return evaluateShared(e, e.shared.numbers, expr, e.operatorNumbers)
 }
 
-// operatorNumbers evaluates a numeric formula that contains an operator of PRISM's property language.
+// operatorNumbers evaluates a numeric formula that contains an operator of PRISM's property language, such as P=? [...] + 1, in each state of the domain
+// (the states where values are needed).
 func (e *evaluation) operatorNumbers(expr sema.Expr) (*numbers, error) {
 	switch expr := expr.(type) {
 	case *sema.Unary:

@@ -132,7 +132,8 @@ func (linear *linearEvaluation) tooLargeError(err error) error {
 	return err
 }
 
-// existsPath returns the states from which some path satisfies a path formula.
+// existsPath returns the states from which some path satisfies a path formula. In the product with an automaton, these states can reach a state from
+// which some path is accepted.
 func (e *evaluation) existsPath(expr sema.Expr) (*sparse.Set, error) {
 	linear := &linearEvaluation{evaluation: e, rootFormula: expr}
 	formula, err := linear.translate(expr)

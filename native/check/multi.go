@@ -80,7 +80,7 @@ func (e *evaluation) evaluateMulti(formula *logic.Formula) (result.Value, *resul
 		return result.Value{}, nil, err
 	}
 	defer e.beginRecording(formula)()
-	multi.keepsSchedulers, e.opts.Scheduler = e.opts.Scheduler, false // solvers return schedulers of the product, which multi converts to schedulers of the model
+	multi.keepsSchedulers, e.opts.Scheduler = e.opts.Scheduler, false // solvers return schedulers of the product; multi converts them
 	if formula.Pareto() {
 		return multi.paretoCurve(formula.Expr)
 	}
@@ -261,7 +261,8 @@ func (e *evaluation) operandObjectives(operands []sema.Expr) ([]*objective, erro
 	return objectives, nil
 }
 
-// operandObjective converts an operand of multi(...) to an objective. The operand must be P or R.
+// operandObjective converts an operand of multi(...), which must be P or R, to an objective. A probability to be minimised becomes the probability of
+// the negated formula, to be maximised.
 func (e *evaluation) operandObjective(expr sema.Expr) (*objective, error) {
 	formula := logic.FormulaOf(expr)
 	if formula.Kind != logic.Probability && formula.Kind != logic.Reward {

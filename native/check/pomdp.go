@@ -70,7 +70,8 @@ func (e *evaluation) observedProbability(path *logic.Path, direction solve.Direc
 	return nil, e.unsupportedError(path.Expr, "found %s in a property of a partially observable model, want one of X, F, G, U, W and R of formulas about states", logic.Describe(path.Expr))
 }
 
-// observedTemporal returns the minimal or maximal probability of X, F, G, U, W or R of state formulas in a POMDP.
+// observedTemporal returns the minimal or maximal probability of X, F, G, U, W or R of state formulas in a POMDP. It rewrites all operators but X to an
+// until formula, or to the negation of an until formula.
 func (e *evaluation) observedTemporal(path *logic.Path, direction solve.Direction) (*numbers, error) {
 	left := e.allStates()
 	if path.Left != nil {

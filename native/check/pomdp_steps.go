@@ -154,7 +154,8 @@ func (e *evaluation) observedNext(path *logic.Path, right *sparse.Set, direction
 	})
 }
 
-// observedStepReward returns the minimal or maximal expected reward C<=k or I=k in a POMDP.
+// observedStepReward returns the minimal or maximal expected reward of C<=k (the first k steps) or I=k (after k steps) in a POMDP. It is a reward until
+// a target in the product with a step counter.
 func (e *evaluation) observedStepReward(formula *logic.Formula, structure *sparse.Reward, direction solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	if err := e.computeObservations(); err != nil {

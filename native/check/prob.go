@@ -411,7 +411,7 @@ func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbers, e
 	return asProbability(e.toNumbers(solve.SteadyState(e.ctx, e.graph, set, direction, e.opts)))
 }
 
-// quantifiedTruth evaluates `E [path]` or `A [path]`.
+// quantifiedTruth evaluates `E [path]` (some path satisfies the formula) or `A [path]` (all paths satisfy it) in each state.
 func (e *evaluation) quantifiedTruth(formula *logic.Formula) (truth, error) {
 	if e.onlyFairSchedulers() {
 		return truth{}, e.unsupportedError(formula.Expr, "found E or A, which is not supported for fair schedulers")

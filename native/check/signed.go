@@ -143,9 +143,9 @@ func (e *evaluation) discountedSum(objective *logic.Objective) (*big.Rat, error)
 	return unbounded.Mul(unbounded, one.Sub(one, power)), nil
 }
 
-// signedUntil returns the minimal or maximal expected reward until a target in an MDP with negative rewards. Every scheduler must reach the
-// target almost surely. A potential, which is one number for each state, makes all rewards nonnegative; signedUntil subtracts the potential from
-// the values.
+// signedUntil returns the minimal or maximal expected reward until a target in an MDP with negative rewards. Every scheduler must reach the target
+// almost surely. Rewards become nonnegative if each step also earns the change of a potential, which is one number for each state. signedUntil subtracts
+// the potential of each state from its value.
 func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, target *sparse.Set, direction solve.Direction) (*numbers, error) {
 	shapedRewards, potential, err := rewards.Potential(e.ctx, e.graph, target, e.domain(), e.opts)
 	if errors.Is(err, solve.ErrMayMiss) {

@@ -35,7 +35,8 @@ func (e *evaluation) timedUntil(path *logic.Path, left, right *sparse.Set, isNeg
 	return e.toNumbers(values, withTimeBound(err, path.Bound.Pos))
 }
 
-// timeInterval evaluates the time bound of an operator in a CTMC. It is an error if no time satisfies the bound.
+// timeInterval evaluates the time bound of an operator in a CTMC. It is an error if no time satisfies the bound, or if the computed digits of the bounds
+// leave this open.
 func (e *evaluation) timeInterval(operator syntax.TemporalOp, bound *sema.Bound) (solve.Interval, error) {
 	interval := solve.Interval{From: solve.At(new(big.Rat))}
 	var low, high sema.Enclosed
@@ -94,7 +95,8 @@ func withTimeBound(err error, pos syntax.Pos) error {
 	return err
 }
 
-// timedReward returns the expected reward R[C<=t] or R[I=t] in a CTMC.
+// timedReward returns the expected reward of C<=t (up to time t) or I=t (at time t) in a CTMC, for a time t. If fractions are wanted, it computes very
+// narrow bounds instead, because the value is not rational; it is an error if bounds are not allowed.
 func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Reward) (*numbers, error) {
 	enclosed, bound, err := e.timeBound(objective.At)
 	if err != nil {

@@ -348,7 +348,7 @@ func (solver *mdpSolver) firstAllowedChoice(s int) uint32 {
 	return uint32(choice)
 }
 
-// solveAt computes the optimal values and an optimal scheduler for the values of the parameters at a point.
+// solveAt computes the optimal values and an optimal scheduler of the MDP that results if the parameters have the values at a point.
 func (solver *mdpSolver) solveAt(point []*big.Rat) (*solve.Values, error) {
 	graph, reward, err := solver.instantiate(point)
 	if err != nil {
