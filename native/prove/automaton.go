@@ -137,7 +137,8 @@ func (translation *translation) temporalFormula(automaton *certificate.Automaton
 	return translation.withStepBound(result, path)
 }
 
-// withStepBound returns formula with the step bound of path. formula is the translation of path without its bound.
+// withStepBound returns formula with the step bound of path. formula is the translation of path without its bound. It is an error for a CTMC, where the
+// bound is a time.
 func (translation *translation) withStepBound(formula *certificate.Formula, path *logic.Path) (*certificate.Formula, error) {
 	if translation.property.Program.Type == syntax.CTMC {
 		return nil, translation.unsupported(path.Expr, "a time bound among several temporal operators")

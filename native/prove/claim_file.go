@@ -92,7 +92,7 @@ func vectorKey(vector *certificate.Vector) string {
 		vector.Reward, vector.From, vector.To, " ", timeBound, " ", sets, " ", formula, " ", vector.Discount, " ", vector.Shares)
 }
 
-// setIndex returns the index of a set of states in the certificate, and adds the set if it is new.
+// setIndex returns the index of a set of states in the certificate. If the certificate has no equal set, setIndex adds this one.
 func (file *ClaimFile) setIndex(set certificate.Set) int {
 	key := setKey(&set)
 	index, isKnown := file.indexByKey[key]

@@ -228,7 +228,7 @@ func equalRats(left, right *big.Rat) bool {
 	return left.Cmp(right) == 0
 }
 
-// atomicSet returns the states of a translated atomic set, in the order of the certificate.
+// atomicSet returns the states of a translated atomic set, in the order of the certificate. It computes them at the first call for a set.
 func (confirmation *confirmation) atomicSet(set int) (certificate.Bits, error) {
 	if bits, isKnown := confirmation.atomicSets[set]; isKnown {
 		return bits, nil

@@ -7,7 +7,7 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// expressionText returns a state expression in PRISM's syntax, with all parentheses.
+// expressionText returns a state expression as text in PRISM's syntax. It writes all parentheses, so that equal expressions have equal texts.
 func expressionText(program *sema.Program, expr sema.Expr) string {
 	text := func(operand sema.Expr) string { return expressionText(program, operand) }
 	switch typed := expr.(type) {

@@ -177,7 +177,8 @@ func (search *weightSearch) lowerColumn(productGraph *sparse.Graph) error {
 	return nil
 }
 
-// exactColumn converts exact values to a column of the certificate. nil stands for an infinite value.
+// exactColumn converts exact values to a column of the certificate. An infinite value, which is nil in values, becomes the fraction 0 and a member of
+// column.Infinite.
 func exactColumn(values *solve.Values) *certificate.Values {
 	column := &certificate.Values{Fractions: make([]*big.Rat, len(values.Exact))}
 	for s, value := range values.Exact {

@@ -78,7 +78,7 @@ func (translation *translation) setReward(objective *certificate.Objective, form
 	return err
 }
 
-// setBound sets the bound of an objective and its field Maximised. A query has no bound.
+// setBound sets the bound of an objective, and Maximised: true for >= and for a query with max. A query has no bound. Strict bounds are an error.
 func (translation *translation) setBound(objective *certificate.Objective, formula *logic.Formula) error {
 	threshold := formula.Threshold
 	switch {

@@ -172,7 +172,8 @@ func (product *product) addRuns(proof *vectorProof) error {
 	return nil
 }
 
-// sparseGraph converts the model of a certificate, a DTMC or an MDP, to a graph for package solve.
+// sparseGraph converts the model of a certificate, a DTMC or an MDP, to a graph for package solve. RelErr, the bound on the relative rounding error of
+// the weights, is infinite if a weight is out of the range of float64.
 func sparseGraph(model *certificate.Model) *sparse.Graph {
 	result := &sparse.Model{
 		Kind: sparse.DTMC, FirstChoice: model.FirstChoice, FirstTransition: model.FirstTransition, Target: model.Target, WeightIndex: model.Prob,

@@ -34,7 +34,8 @@ func (translation *translation) unsupported(expr sema.Expr, format string, args 
 	return result.Refuse(&translation.property.Property, result.Unsupported, expr.Pos(), "there is no certificate of "+format, args...)
 }
 
-// claim translates a property to a claim. An outermost filter becomes the states and the operator of the claim.
+// claim translates a property to a claim about a set (a Boolean property) or about a vector (a numeric property). An outermost filter becomes the states
+// and the operator of the claim.
 func (translation *translation) claim(expr sema.Expr) (claim certificate.Claim, err error) {
 	claim = certificate.Claim{Vector: -1, OverSet: initialStates}
 	formula := logic.FormulaOf(expr)
@@ -224,7 +225,7 @@ func (translation *translation) labelSet(label *logic.Formula) (int, error) {
 	return translation.atomicSet(label.Expr), nil
 }
 
-// conditionalSet translates `condition ? then : else` to a set: (condition & then) | (!condition & else).
+// conditionalSet translates `condition ? then : else` to the set (condition & then) | (!condition & else), and returns the index of the set.
 func (translation *translation) conditionalSet(expr *sema.Cond) (int, error) {
 	condition, err := translation.booleanFormula(expr.Condition)
 	if err != nil {
@@ -294,7 +295,8 @@ func (translation *translation) atomicSet(expr sema.Expr) int {
 	return index
 }
 
-// booleanOperator translates a binary operator of two state formulas to a set.
+// booleanOperator translates a binary operator of two state formulas to a set of the certificate, and returns the index of the set. It expresses the
+// operator by negation, & and |.
 func (translation *translation) booleanOperator(binary *sema.Binary) (int, error) {
 	if binary.X.Type() != sema.Bool {
 		return 0, translation.unsupported(binary, "a comparison of values")
@@ -324,7 +326,8 @@ func (translation *translation) booleanOperator(binary *sema.Binary) (int, error
 	return equivalence, nil // <=> and =
 }
 
-// thresholdSet translates a bounded property, such as P>=0.5 [...], to the set of states that satisfy it.
+// thresholdSet translates a bounded property, such as P>=0.5 [...], to the set of states that satisfy it, and returns the index of the set. The bound
+// must be a fraction.
 func (translation *translation) thresholdSet(formula *logic.Formula) (int, error) {
 	bound, err := sema.Enclose(formula.Bound, nil)
 	if err != nil {
