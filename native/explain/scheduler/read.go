@@ -114,7 +114,8 @@ func (reader *reader) readList(ctx context.Context, file string, text []byte) er
 	return nil
 }
 
-// readLine reads a line of a list in one of PRISM's formats, such as (0,true)=move or 17=move.
+// readLine reads a line of a list in one of PRISM's formats. The line begins with the valuation or with the number of a state, as in (0,true)=move or
+// 17=move. A memory after the state, as in (0,true),3=move, is an error.
 func (reader *reader) readLine(line string) error {
 	if !strings.HasPrefix(line, "(") {
 		return reader.readNumberedLine(line)
@@ -230,7 +231,8 @@ type jsonEntry struct {
 	State  map[string]json.RawMessage `json:"s"`
 }
 
-// readEntry records the choices in an entry of Storm's JSON format: one entry describes one state.
+// readEntry records the choices in an entry of Storm's JSON format. An entry describes one state. If its choice is not a list, as in "undefined", all
+// choices are allowed. Entries of unreachable states are ignored.
 func (reader *reader) readEntry(entry *jsonEntry) error {
 	if entry.Memory != nil {
 		return errors.New("found a scheduler with a memory, want one without")

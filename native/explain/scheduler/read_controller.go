@@ -166,7 +166,7 @@ func (reader *controllerReader) readMoves(s int, text json.RawMessage) ([]contro
 	return moves, nil
 }
 
-// readMove reads one choice of state s. A choice without a probability has the probability 1.
+// readMove reads one choice of state s with its probability and the memory after each successor. A choice without a probability has the probability 1.
 func (reader *controllerReader) readMove(s int, choice *memoryChoice) (controllerMove, error) {
 	one := big.NewRat(1, 1)
 	move := controllerMove{nextMemory: map[int]int{}, prob: new(big.Rat).Set(one)}

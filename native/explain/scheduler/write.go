@@ -150,7 +150,8 @@ func (writer *writer) writeInduced(useDot bool) error {
 	return writer.writeTransitions(induced)
 }
 
-// writeTransitions writes the transitions of the induced model as a .tra file of PRISM.
+// writeTransitions writes the transitions of the induced model as a .tra file of PRISM: the numbers of states, choices (for an MDP) and transitions, and
+// then a line for each transition.
 func (writer *writer) writeTransitions(induced *Induced) error {
 	model := induced.Model
 	fmt.Fprintf(writer, "# Transitions (%v)\n%d ", model.Kind, model.NumStates())

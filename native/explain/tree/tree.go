@@ -27,7 +27,7 @@ func (test Test) Holds(values []int32) bool {
 	return values[test.Var] <= rightValue
 }
 
-// text returns the test in PRISM's language, or its negation if holds is false.
+// text returns the test in PRISM's language, such as x<=3. If holds is false, it returns the negation of the test, such as x>3.
 func (test Test) text(vars []sema.Variable, holds bool) string {
 	variable := &vars[test.Var]
 	if variable.Type == sema.Bool && test.Other < 0 {
@@ -50,7 +50,8 @@ func (test Test) text(vars []sema.Variable, holds bool) string {
 	return fmt.Sprintf("%s%s%d", variable.Name, operator, test.Value)
 }
 
-// boolText returns a test of a Boolean variable in PRISM's language, or its negation if holds is false.
+// boolText returns the test of a Boolean variable in PRISM's language: its name, or its name with !. If holds is false, it returns the negation of the
+// test.
 func (test Test) boolText(name string, holds bool) string {
 	isTrue := !holds // the test is v<=0, which means that the variable is false
 	if test.Equal {

@@ -65,12 +65,11 @@ type unrolling struct {
 	*Chain
 }
 
-// New returns the Markov chain whose paths from state `from` satisfy or violate a formula. For an MDP, choices[i][s] is the scheduler's choice
-// in state s after i steps, or sparse.None for any choice; the last row is used for all later steps. For a Markov chain choices is nil. For a
-// CTMC the result is the embedded chain.
+// New returns the Markov chain of the paths from state `from`. A path ends where it satisfies or violates the formula. For an MDP, choices[i][s] is the
+// scheduler's choice in state s after i steps, or sparse.None for any choice; the last row is used for all later steps. For a Markov chain choices is
+// nil. For a CTMC the result is the embedded chain.
 //
-// It is an error if the weights of the model are not fractions, or a *LimitError if the chain has too many nodes. The error can also be
-// ctx.Err().
+// It is an error if the weights of the model are not fractions. The error is a *LimitError if the chain has too many nodes, or ctx.Err().
 func New(ctx context.Context, model *sparse.Model, formula *PathFormula, choices [][]uint32, from int) (*Chain, error) {
 	if !model.Exact() || model.Intervals() {
 		return nil, errInexact
@@ -223,7 +222,7 @@ func (row *chainRow) transitions(choice int) (targets []uint32, probs []*big.Rat
 	return row.targets, row.probs
 }
 
-// normalize merges the transitions of a choice to the same target, and divides their weights by the total weight.
+// normalize merges the transitions of a choice to the same target, and divides their weights by the total weight, so that rates become probabilities.
 func (row *chainRow) normalize(choice int) {
 	clear(row.sums)
 	totalWeight := new(big.Rat)

@@ -31,7 +31,8 @@ type power struct {
 	exponent int32
 }
 
-// newProducts returns a store for products of the given weights. At first it has only the empty product, 1.
+// newProducts returns a store for products of the given weights, which it writes as products of common factors (bases). At first the store has only the
+// empty product, 1.
 func newProducts(weights []*big.Rat) *products {
 	store := &products{
 		idOfFactorization: map[string]product{"": 0}, mulCache: map[uint64]product{},
