@@ -120,8 +120,8 @@ func Compile(program *sema.Program, job *runner.Job) (*compile.Model, error) {
 	return compile.Compile(program, compile.Options{NoFixDeadlocks: job.NoFixDeadlocks})
 }
 
-// Fractions builds the state space of a model with fractions as weights. If the weights are no fractions and opts.Exact is false, inexactErr is the
-// reason, and the space has float64 weights. If opts.Exact is true, this is an error.
+// Fractions builds the state space of a model with fractions as weights. If this fails and opts.Exact is false, inexactErr is the reason, and the space
+// has float64 weights. If opts.Exact is true, the failure is an error.
 func Fractions(ctx context.Context, compiled *compile.Model, opts explicit.Options) (space *explicit.Space, inexactErr, err error) {
 	withFractions := opts
 	withFractions.Exact = true
