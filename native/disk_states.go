@@ -189,7 +189,8 @@ func (states *diskStates) warnings() []string {
 	return warnings
 }
 
-// solve computes the value of a property and writes it to the verdict.
+// solve computes the value of a property from the transitions on disk, and writes it to the verdict with its bounds. epsilon, the relative width of the
+// bounds, comes from the job.
 func (states *diskStates) solve(ctx context.Context, property *checkedProperty, verdict *result.Verdict) error {
 	isMDP := states.model.Program().Type == syntax.MDP
 	problem, conclude, err := states.newProblem(&property.Instance, isMDP)

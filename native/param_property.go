@@ -151,7 +151,7 @@ func (property *parametricProperty) bestOverSchedulers(formula *logic.Formula, q
 	return &piecewise{pieces, isMinimum}, nil
 }
 
-// probability returns the value of the operator P as a function of the parameters.
+// probability returns the value of the operator P as a function of the parameters. In an MDP it supports only F, G, U, W and R without a bound.
 func (property *parametricProperty) probability(formula *logic.Formula) (*piecewise, error) {
 	path := formula.Path
 	if !path.IsTemporal || path.IsNegated {
@@ -242,7 +242,7 @@ func (property *parametricProperty) count(expr sema.Expr) (int, error) {
 	return int(value.Int), err
 }
 
-// reward returns the value of the operator R as a function of the parameters.
+// reward returns the value of the operator R as a function of the parameters. In an MDP it supports only R [ F target ].
 func (property *parametricProperty) reward(formula *logic.Formula) (*piecewise, error) {
 	objective := formula.Objective
 	if objective.Form == logic.ConditionalReward || objective.Form == logic.Discounted {

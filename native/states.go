@@ -217,7 +217,7 @@ func (model *exploredModel) reportProgress(p runner.Progress) {
 	model.outputs.Progress(p)
 }
 
-// check implements instance. It checks a property and adds the outputs that the job wants.
+// check implements instance. It checks a property, and adds the outputs that the job wants: a scheduler file, a witness or a certificate.
 func (model *exploredModel) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	model.property = property
 	checked := &property.Instance

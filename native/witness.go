@@ -152,8 +152,8 @@ func (model *exploredModel) findWitness(ctx context.Context, reach *check.Reach,
 	return foundWitness, chain, err
 }
 
-// describe converts a set of paths to a witness for the verdict: the paths with their states, actions and probabilities. described.Shown says whether
-// the paths prove the answer: their total probability exceeds the bound, and such paths are a proof.
+// describe converts a set of paths to a witness for the verdict: the paths with their states, actions and probabilities. Enough says whether their total
+// probability exceeds the bound of the question; Shown says whether this proves the answer of the property.
 func (model *exploredModel) describe(set *witness.Set, chain *witness.Chain, reach *check.Reach, question question) *result.Witness {
 	described := &result.Witness{
 		Holds: question.wantsSatisfying, Scheduler: reach.Choices != nil,
