@@ -317,7 +317,8 @@ func (cost *cost) choiceCost(model *sparse.Model, s, choice int) (commonCost int
 // maxUnits is the greatest number of units that are counted.
 const maxUnits = 1 << 30
 
-// costsOf converts the bounds on rewards or steps in a formula to bounds on whole numbers of units. expr is the formula, for errors.
+// costsOf converts the bounds on rewards or steps in a formula to bounds on whole numbers of units. The unit of a reward structure is the greatest
+// common divisor of its rewards; for steps it is 1. expr is the formula, for errors.
 func (e *evaluation) costsOf(expr sema.Expr, bounds []sema.Cost) ([]cost, error) {
 	var costs []cost
 	for _, bound := range bounds {

@@ -93,8 +93,8 @@ func (builder *quotientBuilder) rewardList() []*sparse.Reward {
 	return rewards
 }
 
-// checkPartition returns an error unless a partition is a bisimulation that preserves the builder's sets of states and the rewards. The error
-// names two states of a block that must not be in the same block.
+// checkPartition returns an error unless a partition is a bisimulation that preserves the rewards and the sets of states that the properties
+// distinguish. The error names two states of a block that must not be in the same block.
 func (builder *quotientBuilder) checkPartition(ctx context.Context, partition *quotient.Partition, rewards []*sparse.Reward) error {
 	err := partition.Check(ctx, builder.space.Model(), builder.blockOf, rewards)
 	mistake, isMistake := errors.AsType[*quotient.MistakeError](err)
