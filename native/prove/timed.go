@@ -17,8 +17,8 @@ const (
 	maxLongWork = 1 << 24
 )
 
-// timedValues computes the values of a CTMC's vector with a time bound, by uniformisation. It also selects the uniformisation rate and the
-// number of binary places with which the checker computes.
+// timedValues computes bounds of a vector with a time bound in a CTMC, by uniformisation. It also selects the uniformisation rate and the number of
+// binary places with which the checker computes.
 func (proof *vectorProof) timedValues(left, right *sparse.Set) (*solve.Values, error) {
 	movingStates := sparse.FullSet(proof.graph.NumStates()) // the states that a path can leave within the time bound
 	if proof.Kind == certificate.Steps {
