@@ -94,7 +94,7 @@ func ParseTarget(arg string) (file string, format Format, opts Options, err erro
 }
 
 // selectFormat returns the format that the last option type=… names. Without this option, it returns the format that the extension of the file stands
-// for. It is an error if the extension stands for compressed files or for the several files of a state space.
+// for. It is an error if the extension stands for a compressed file or, without this option, for a file that cannot have a scheduler.
 func selectFormat(file string, words []string) (Format, error) {
 	format, hasType := formatOf(file), false
 	for _, word := range words {

@@ -104,7 +104,8 @@ func (writer *writer) writeInducedChain(controller *sparse.Controller, useDot bo
 	return writer.writeTransitions(induced)
 }
 
-// writeControllerJSON writes a controller in Storm's JSON format, with an entry for each node.
+// writeControllerJSON writes a controller in Storm's JSON format, with an entry for each node. In a game, the choices that the controller does not make
+// (deviations) have the probability 0.
 func (writer *writer) writeControllerJSON(controller *sparse.Controller) error {
 	order, _ := writer.nodeOrder(controller)
 	separator := "[\n" + indent

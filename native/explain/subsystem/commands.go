@@ -236,7 +236,7 @@ func containsAll(set *sparse.Set, commands []int) bool {
 	return !slices.ContainsFunc(commands, func(command int) bool { return !set.Has(command) })
 }
 
-// restrictedChain returns the chain in which each transition that needs a removed command leads to an additional absorbing state, so that its
+// restrictedChain returns the chain in which each transition that no set of kept commands causes leads to an additional absorbing state, so that its
 // probability is lost.
 func (causes *commandCauses) restrictedChain(keptCommands *sparse.Set) *sparse.Model {
 	chain := causes.question.Chain.Model
@@ -259,7 +259,7 @@ func (causes *commandCauses) restrictedChain(keptCommands *sparse.Set) *sparse.M
 	return result
 }
 
-// restrictedModel returns the MDP without the choices that need a removed command. A state that loses all its choices gets a self-loop.
+// restrictedModel returns the MDP without the choices that no set of kept commands causes. A state that loses all its choices gets a self-loop.
 func (causes *commandCauses) restrictedModel(keptCommands *sparse.Set) *sparse.Model {
 	model := causes.question.Space.Model()
 	builder := sparse.NewDerivedBuilder(model, sparse.MDP)
