@@ -214,7 +214,7 @@ type Simulation struct {
 	// MaxPath is the length of the longest path of an unbounded property, in
 	// steps; 0 means 10000, as in PRISM.
 	MaxPath int64
-	// MaxReward is an upper bound of the reward of a path. If Width is given without Samples, it
+	// MaxReward is an upper bound of the absolute value of the reward of a path. If Width is given without Samples, it
 	// determines after how many equal samples sampling may stop; 0 means
 	// 1000, as in PRISM. MinSamples, if given, is that number of samples.
 	MaxReward  float64

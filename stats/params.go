@@ -28,7 +28,7 @@ type Params struct {
 	Samples    int64   // -simsamples
 	Approx     float64 // APMC's width (-simapprox)
 
-	// MaxReward bounds the reward of a path from above (-simmaxrwd). A variance
+	// MaxReward bounds the absolute value of the reward of a path (-simmaxrwd). A variance
 	// of 0 is believed after MaxReward/Width samples, 1/Width for probabilities.
 	MaxReward float64
 	// ZeroVarianceSamples, if given, is that number of samples itself (-simmanual
@@ -45,8 +45,9 @@ type Params struct {
 
 // Property is the property that the samples are drawn for.
 type Property struct {
-	Reward bool   // R rather than P
-	Bound  *Bound // nil for a quantitative property (=?)
+	Reward        bool   // R rather than P
+	MayBeNegative bool   // the reward may be negative
+	Bound         *Bound // nil for a quantitative property (=?)
 }
 
 // Bound is the bound of a property: at least or at most Threshold. Sampling

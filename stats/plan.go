@@ -41,7 +41,7 @@ type Plan struct {
 	max        int64
 
 	valid     bool    // as in Params, where that is possible
-	maxReward float64 // of valid
+	maxReward float64 // as in Params; 0 if it was not given
 
 	squaredZ     float64 // CI and ACI: square of the normal quantile
 	zeroVariance float64 // samples before a variance of 0 is believed
@@ -186,7 +186,7 @@ func hoeffdingConfidence(n int64, width float64) float64 {
 // Source: Wald 1945; Younes and Simmons 2002; PRISM, simulator.method.SPRTMethod.
 func (p *Plan) setHypotheses() error {
 	threshold := p.property.Bound.Threshold
-	if threshold-p.width <= 0 {
+	if threshold-p.width <= 0 && !p.property.MayBeNegative {
 		return errorf(Indifference, "indifference %v for the SPRT method is too wide: bound %v is too close to 0", p.width, threshold)
 	}
 	if threshold+p.width > 1 && !p.property.Reward {
@@ -308,6 +308,17 @@ func (p *Plan) isSatisfied(samples int64, variance float64, statistics Statistic
 	return enough(samples, quantile*quantile)
 }
 
+// RewardBounds returns the bounds of the reward of a path that follow from Params.MaxReward; nil if it was not given.
+func (p *Plan) RewardBounds() *Bounds {
+	switch {
+	case p.maxReward == 0:
+		return nil
+	case p.property.MayBeNegative:
+		return &Bounds{Lo: -p.maxReward, Hi: p.maxReward}
+	}
+	return &Bounds{Lo: 0, Hi: p.maxReward}
+}
+
 // Valid reports whether sampling goes on until the valid interval is narrow enough.
 func (p *Plan) Valid() bool { return p.valid }
 
@@ -318,7 +329,7 @@ func (p *Plan) isNarrow(samples int64, variance float64, statistics Statistics) 
 	if samples%step != 0 || float64(samples)*p.width*p.width < variance { // the interval is not narrower than a standard deviation of the mean
 		return false
 	}
-	interval, err := statistics.soundInterval(&Bounds{Lo: 0, Hi: p.maxReward}, p.confidence, true)
+	interval, err := statistics.soundInterval(p.RewardBounds(), p.confidence, true)
 	return err != nil || interval.Hi-interval.Lo <= 2*p.width
 }
 

@@ -63,6 +63,8 @@ type Paths interface {
 	// NewRunner returns a runner, which draws paths for a monitor. The runner and its forks use the context only until
 	// NewRunner returns.
 	NewRunner(ctx context.Context, mon compile.Monitor) (compile.BatchRunner, error)
+	// MayBeNegative reports whether a reward of the structure Program.Rewards[index] may be negative. The answer does not depend on samples.
+	MayBeNegative(index int) bool
 }
 
 // Check samples paths of a model for one property. An error is stored as Err of the result.
@@ -120,7 +122,7 @@ func (checker *checker) runCheck(ctx context.Context, paths Paths) error {
 	if checker.objective, err = NewObjective(checker.property, checker.opts.MaxPath); err != nil {
 		return err
 	}
-	if checker.plan, err = stats.NewPlan(checker.opts.Params, checker.objective.statsProperty()); err != nil {
+	if checker.plan, err = stats.NewPlan(checker.opts.Params, checker.objective.statsProperty(paths)); err != nil {
 		return err
 	}
 	if err := checker.checkQuantiles(); err != nil {
@@ -141,8 +143,8 @@ func (checker *checker) runCheck(ctx context.Context, paths Paths) error {
 }
 
 // statsProperty describes the objective to the sampling plan.
-func (objective *Objective) statsProperty() stats.Property {
-	p := stats.Property{Reward: objective.Reward}
+func (objective *Objective) statsProperty(paths Paths) stats.Property {
+	p := stats.Property{Reward: objective.Reward, MayBeNegative: objective.Reward && paths.MayBeNegative(objective.Monitor.Reward)}
 	if !objective.Query() {
 		p.Bound = &stats.Bound{AtLeast: objective.Rel == syntax.OpGe || objective.Rel == syntax.OpGt, Threshold: objective.Bound}
 	}
@@ -346,7 +348,7 @@ func (checker *checker) setQuantiles() error {
 	if len(checker.opts.Quantiles) == 0 {
 		return nil
 	}
-	quantiles, err := stats.Quantiles(checker.allRewards, checker.opts.Quantiles, checker.rewardBounds(), checker.plan.Confidence())
+	quantiles, err := stats.Quantiles(checker.allRewards, checker.opts.Quantiles, checker.plan.RewardBounds(), checker.plan.Confidence())
 	if err != nil {
 		return err
 	}
@@ -382,15 +384,7 @@ func (checker *checker) confidenceInterval(isSequential bool) (stats.Interval, e
 	if !checker.objective.Reward {
 		return stats.BernoulliInterval(checker.successes, checker.plan.Confidence(), isSequential)
 	}
-	return stats.RewardInterval(checker.rewards, checker.rewardBounds(), checker.plan.Confidence(), isSequential)
-}
-
-// rewardBounds returns the bounds of the reward of a path that the options state; nil for none.
-func (checker *checker) rewardBounds() *stats.Bounds {
-	if checker.opts.MaxReward == 0 {
-		return nil
-	}
-	return &stats.Bounds{Lo: 0, Hi: checker.opts.MaxReward}
+	return stats.RewardInterval(checker.rewards, checker.plan.RewardBounds(), checker.plan.Confidence(), isSequential)
 }
 
 // methodName returns the name of a method in verdicts.

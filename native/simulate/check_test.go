@@ -367,6 +367,15 @@ func TestFreeConfidence(t *testing.T) {
 	}
 }
 
+// TestUnsampledNegativeReward: the interval contains the mean although no sample has the rare negative reward.
+func TestUnsampledNegativeReward(t *testing.T) {
+	m := load(t, "dtmc\nmodule m\ns:[0..2];\n[] s=0 -> 1e-7:(s'=1) + 1-1e-7:(s'=2);\n[] s>0 -> true;\nendmodule\nrewards s=1 : -1e6; endrewards\n")
+	got := m.check(t, "R=? [ C<=2 ]", Options{Params: stats.Params{Samples: 1000, MaxReward: 1e6}, Seed: 1})
+	if mean := -0.1; got.Err != nil || got.Estimate != 0 || got.Bound == nil || !(got.Bound.Lo <= mean) {
+		t.Errorf("estimate %v in %v, %v", got.Estimate, got.Bound, got.Err)
+	}
+}
+
 func TestRewardBound(t *testing.T) {
 	m := load(t, die)
 	r := m.check(t, `R=? [ F "done" ]`, Options{})

@@ -383,12 +383,12 @@ func TestWalkErrors(t *testing.T) {
 		t.Errorf("error %v, path %+v", p.Err, p)
 	}
 	// A reward that is wrong in state 1, and one that is wrong in the first.
-	m = load(t, "dtmc\nmodule m\n s:[0..2];\n [] s<2 -> (s'=s+1);\nendmodule\nrewards s=1 : -1; endrewards")
+	m = load(t, "dtmc\nmodule m\n s:[0..2];\n [] s<2 -> (s'=s+1);\nendmodule\nrewards s=1 : 1/0; endrewards")
 	p = walk(t, m, PathOptions{Steps: 5, Rewards: true})
 	if p.Err == nil || p.End != AtError || len(p.states) != 1 || len(p.steps) != 0 || len(p.rewards) != 1 {
 		t.Errorf("error %v, path %+v", p.Err, p)
 	}
-	m = load(t, "dtmc\nmodule m\n s:[0..2];\n [] s<2 -> (s'=s+1);\nendmodule\nrewards s=0 : -1; endrewards")
+	m = load(t, "dtmc\nmodule m\n s:[0..2];\n [] s<2 -> (s'=s+1);\nendmodule\nrewards s=0 : 1/0; endrewards")
 	if p = walk(t, m, PathOptions{Steps: 5, Rewards: true}); p.Err == nil || p.End != AtError || len(p.states) != 0 {
 		t.Errorf("error %v, path %+v", p.Err, p)
 	}

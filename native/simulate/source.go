@@ -49,7 +49,7 @@ func (source *modelSource) Start(ctx context.Context, rewards bool) ([][]int32, 
 		return initial, err
 	}
 	for i := range source.Program().Rewards {
-		structure, err := source.Rewards(i)
+		structure, err := source.SignedRewards(i)
 		if err != nil {
 			return nil, err
 		}

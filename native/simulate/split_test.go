@@ -23,6 +23,8 @@ const heads = 0.3
 
 func (c coin) NewRunner(context.Context, compile.Monitor) (compile.BatchRunner, error) { return c, nil }
 
+func (c coin) MayBeNegative(int) bool { return false }
+
 func (c coin) Name() string { return "coin" }
 
 func (c coin) Run(compile.Stream) compile.Outcome { return compile.Outcome{} }

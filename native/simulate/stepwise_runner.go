@@ -243,7 +243,7 @@ func (path *stepwisePath) takeStep() (stepEnd, error) {
 	}
 	target := choices.List[step.Choice].Transitions[transition].Target
 	isOnlyTransition := len(choices.List) == 1 && len(choices.List[0].Transitions) == 1
-	path.isLooping = isOnlyTransition && !path.isContinuous && slices.Equal(target, path.state)
+	path.isLooping = isOnlyTransition && slices.Equal(target, path.state)
 	path.time = step.Time
 	path.state = append(path.state[:0], target...)
 	return stepTaken, nil
@@ -358,7 +358,7 @@ func (path *stepwisePath) drawRewardBounded() error {
 		path.outcome.Reward += reward
 		if (path.isLooping || end == stepDeadlocked) && !changed { // nothing changes any more, and the formula does not hold
 			path.outcome.Status = compile.False
-			if reward > 0 { // the sum is infinite
+			if reward != 0 { // the sum is infinite
 				path.outcome.Status = compile.Undecided
 			}
 			return nil
@@ -377,11 +377,14 @@ func (path *stepwisePath) unitsEarned(bound budget) (int64, error) {
 	if knownUnits, isKnown := path.unitsOfReward[reward]; isKnown {
 		return knownUnits, nil
 	}
+	if reward < 0 {
+		return 0, fmt.Errorf("found the reward %v of a step, bounds on rewards want rewards that are not negative", reward)
+	}
 	units, isFinite := new(big.Rat).SetString(strconv.FormatFloat(reward, 'f', -1, 64))
 	if isFinite {
 		units.Mul(units, new(big.Rat).SetInt64(unitsPerOne))
 	}
-	isNatural := isFinite && units.IsInt() && units.Sign() >= 0
+	isNatural := isFinite && units.IsInt()
 	if !isNatural || !units.Num().IsInt64() || units.Num().Int64() >= maxUnitSum {
 		return 0, fmt.Errorf("found the reward %v of a step, sampling of reward bounds wants rewards with at most nine decimal places, or method states", reward)
 	}

@@ -116,6 +116,38 @@ func TestWalkedMDP(t *testing.T) {
 	}
 }
 
+// signedRewards has rewards of both signs, of states and of steps.
+const signedRewards = `rewards "n" s<2 : s-1; s=2 : 0.5; s=3 : -1.5; [] s=1 : -0.25; s=4 : 1; [] s=2 : 1; endrewards
+`
+
+// TestNegativeRewards samples rewards that may be negative: the bound of --max-reward is that of their absolute value.
+func TestNegativeRewards(t *testing.T) {
+	chain := strings.Replace(walkedChain, "  [] s=4", "  [] s=3 -> true;\n  [] s=4", 1) + signedRewards
+	absolute := map[string]float64{
+		`R{"n"}=? [ C<=0 ]`: 1, `R{"n"}=? [ C<=1 ]`: 2, `R{"n"}=? [ C<=6 ]`: 12, `R{"n"}=? [ I=0 ]`: 2, `R{"n"}=? [ I=3 ]`: 2, `R{"n"}=? [ F s>2 ]`: 60,
+		`R{"n"}=? [ Cdiscount=0.5 ]`: 4,
+	}
+	for property, most := range absolute {
+		checkWalked(t, chain, property, most)
+	}
+	mdp := strings.Replace(strings.Replace(chain, "dtmc", "mdp", 1), "  [] s=1", "  [] s=1 -> (s'=4);\n  [] s=1", 1)
+	uniform := strings.Replace(mdp, "mdp", "dtmc", 1)
+	checkWalkedAs(t, uniform, `R{"n"}=? [ C<=4 ]`, mdp, `R{"n"}max=? [ C<=4 ]`, 10)
+	ctmc := strings.NewReplacer("dtmc", "ctmc", "s=3 -> true", "s=3 -> 2.5 : true").Replace(chain)
+	for property, most := range map[string]float64{`R{"n"}=? [ C<=1.5 ]`: 60, `R{"n"}=? [ I=1.5 ]`: 2, `R{"n"}=? [ F s>2 ]`: 60} {
+		checkWalked(t, ctmc, property, most)
+	}
+}
+
+// TestLoopsOfCTMC samples properties without time bounds of a CTMC whose paths end in self-loops.
+func TestLoopsOfCTMC(t *testing.T) {
+	ctmc := strings.NewReplacer("dtmc", "ctmc", "  [] s=4 -> true", "  [] s=3 -> 4 : true;\n  [] s=4 -> true").Replace(walkedChain)
+	for _, property := range []string{"P=? [ F s=3 ]", "P=? [ G s!=3 ]", "P=? [ s<3 U s=4 ]", "P=? [ F s=4 || F s=1 ]", "P=? [ F<=2 s=4 ]"} {
+		checkWalked(t, ctmc, property, 0)
+	}
+	checkWalked(t, ctmc, `R{"c"}=? [ C<=3 ]`, 6)
+}
+
 // TestWalkedDeadlock: a deadlock counts as a loop with the reward of its state.
 func TestWalkedDeadlock(t *testing.T) {
 	deadlock := strings.Replace(walkedChain, "  [] s=4 -> true;\n", "", 1)

@@ -239,17 +239,17 @@ func (g *pathGenerator) rewardItem(guard, value *term) wasm.Expr[float64] {
 	}
 }
 
-// checkedReward emits code that pushes the value of a reward. If the reward is negative, infinite or NaN, the code jumps to giveUpLabel, and the
-// interpreter reports the error.
+// checkedReward emits code that pushes the value of a reward. If the reward is infinite or NaN, the code jumps to giveUpLabel, and the interpreter
+// reports the error.
 func (g *pathGenerator) checkedReward(value *term) {
 	rewardCode := g.floatCode(value)
-	isAlwaysValid := !value.maybeNaN && value.floatLow >= 0 && value.floatHigh <= math.MaxFloat64
+	isAlwaysValid := !value.maybeNaN && value.floatLow >= -math.MaxFloat64 && value.floatHigh <= math.MaxFloat64
 	if isAlwaysValid {
 		rewardCode.Emit(g.wasmFunc)
 		return
 	}
 	rewardLocal := wasm.InLocal(g.wasmFunc, rewardCode)
-	isValid := rewardLocal.Ge(constF64(0)).And(rewardLocal.Le(constF64(math.MaxFloat64))) // false for NaN
+	isValid := rewardLocal.Ge(constF64(-math.MaxFloat64)).And(rewardLocal.Le(constF64(math.MaxFloat64))) // false for NaN
 	g.wasmFunc.BrIf(g.giveUpLabel, isValid.IsZero())
 	rewardLocal.Emit(g.wasmFunc)
 }

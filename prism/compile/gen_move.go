@@ -497,7 +497,7 @@ func (g *moveGenerator) giveUpOutside(value wasm.Var[int32], slot int) {
 	g.wasmFunc.BrIf(g.giveUpLabel, value.Sub(constI32(allowed.low)).GtU(constI32(allowed.high-allowed.low)))
 }
 
-// decideSelfLoop emits code that ends the path in a state whose only choice is a self-loop with probability 1. An unbounded until formula that is
+// decideSelfLoop emits code that ends the path in a state whose only transition is a self-loop. An unbounded until formula that is
 // undecided there is violated.
 func (g *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
 	if !g.monitor.endsAtLoops() || !g.mayBeDeterministic(move) || g.alwaysChangesState(alternatives) {
@@ -528,29 +528,24 @@ func (g *pathGenerator) mayBeDeterministic(move *moveSpec) bool {
 	return true
 }
 
-// isDirac reports whether weights are a Dirac distribution: one weight is 1, and all others are 0.
+// isDirac reports whether weights are a Dirac distribution: exactly one weight is positive. In a CTMC it is the rate.
 func isDirac(weights []float64) bool {
-	numOnes := 0
+	numPositive := 0
 	for _, weight := range weights {
-		switch {
-		case weight == 1:
-			numOnes++
-		case weight > 0:
-			return false
+		if weight > 0 {
+			numPositive++
 		}
 	}
-	return numOnes == 1
+	return numPositive == 1
 }
 
-// requireDeterministic emits code that jumps to notALoop unless the computed weights of a command are a Dirac distribution: one weight is 1, and
-// all others are 0.
+// requireDeterministic emits code that jumps to notALoop unless the computed weights of a command are a Dirac distribution: exactly one weight
+// is positive.
 func (g *pathGenerator) requireDeterministic(command *command, notALoop wasm.Label) {
-	numPositive, someIsOne := constI32(0), constI32(0)
+	numPositive := constI32(0)
 	for _, weight := range g.computedWeights[command] {
 		numPositive = numPositive.Add(weight.Gt(constF64(0)))
-		someIsOne = someIsOne.Or(weight.Eq(constF64(1)))
 	}
-	g.wasmFunc.BrIf(notALoop, someIsOne.IsZero())
 	g.wasmFunc.BrIf(notALoop, numPositive.Ne(constI32(1)))
 }
 

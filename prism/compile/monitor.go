@@ -104,7 +104,7 @@ func (compiler *stateCompiler) CompileBool(expr sema.Expr) (func(*env) bool, err
 
 // CompileRewards implements StateCompiler. A move is the action of its choice.
 func (compiler *stateCompiler) CompileRewards(reward int) (state func(*env) float64, move func(*env, int) float64, err error) {
-	if compiler.rewards, err = compiler.model.Rewards(reward); err != nil {
+	if compiler.rewards, err = compiler.model.SignedRewards(reward); err != nil {
 		return nil, nil, err
 	}
 	return compiler.rewards.stateReward, compiler.rewards.choiceReward, nil
@@ -123,9 +123,9 @@ func stepBounds(monitor Monitor) (low, high int64) {
 	return int64(min(max(lowStep, 0), unreachable)), int64(min(max(highStep, -1), unreachable))
 }
 
-// endsAtLoops reports whether a deterministic self-loop decides the path: for an unbounded until formula in discrete time.
+// endsAtLoops reports whether a deterministic self-loop decides the path: for an until formula without bounds.
 func (w *Watch[V]) endsAtLoops() bool {
-	return w.Kind == Until && w.inSteps && w.lowStep == 0 && !w.Bounded()
+	return w.Kind == Until && w.lowStep == 0 && !w.Bounded()
 }
 
 // Limited reports whether the path ends after MaxPath steps.

@@ -169,7 +169,7 @@ func (r *interpreter) makeStep(stream *Stream, outcome *Outcome) (isLooping, has
 		outcome.Status, outcome.Err = Failed, err
 		return false, true
 	}
-	isOnlyChoice := len(r.expander.combinations) == 1 && !r.model.isContinuous()
+	isOnlyChoice := len(r.expander.combinations) == 1
 	isLooping = isOnlyChoice && r.isDeterministic(commands) && slices.Equal(r.state, r.target)
 	r.state, r.target = r.target, r.state
 	return isLooping, false
@@ -256,7 +256,7 @@ func (r *interpreter) pickByRate(stream *Stream, exitRate float64) combination {
 	return chosenCombination
 }
 
-// isDeterministic reports whether exactly one combination of updates has a positive weight, and this weight is 1.
+// isDeterministic reports whether exactly one combination of updates has a positive weight.
 func (r *interpreter) isDeterministic(commands []*command) bool {
 	for _, command := range commands {
 		if !isDirac(r.expander.weights[command.commandIndex]) {

@@ -105,6 +105,42 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// TestLoopsOfCTMC ends a path in a state that only a self-loop leaves, whatever its rate is. Time bounds are decided by the time.
+func TestLoopsOfCTMC(t *testing.T) {
+	const model2 = `ctmc
+module m
+  x : [0..2];
+  [] x<2 -> x+2 : (x'=x+1);
+  [] x=2 -> RATES;
+endmodule
+`
+	for rates, isLoop := range map[string]bool{"3 : true": true, "x+1 : true": true, "x-2 : (x'=0) + 4 : (x'=x)": true, "1 : (x'=0) + 4 : true": false} {
+		m := model(t, strings.Replace(model2, "RATES", rates, 1), Options{})
+		for low, wantsLoop := range map[float64]bool{-inf: isLoop, 0.5: false} {
+			monitor := Monitor{Kind: Until, Right: newBool(noPos, false), Low: low, High: inf, MaxPath: 100}
+			want := Outcome{Status: Undecided, Steps: 100}
+			if wantsLoop {
+				want = Outcome{Status: False, Steps: 3}
+			}
+			for _, r := range bothRunners(t, m, monitor) {
+				if got := r.Run(NewStream(1, 1)); got.Status != want.Status || got.Steps != want.Steps {
+					t.Errorf("%s, %s, from %v: %+v, want %+v", r.Name(), rates, low, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestMayBeNegative tells structures whose rewards may be negative.
+func TestMayBeNegative(t *testing.T) {
+	for value, want := range map[string]bool{"x": false, "-x": true, "x-1": true, "x+0.5": false, "max(0,x-1)": false, "-0.5": true, "2": false, "1/x": true} {
+		m := model(t, "dtmc\nmodule m\nx:[0..3];\n[] true -> true;\nendmodule\nrewards\nx>1 : "+value+";\nendrewards", Options{})
+		if got := m.MayBeNegative(0); got != want {
+			t.Errorf("%s: got %v", value, got)
+		}
+	}
+}
+
 // TestBuiltInLabels watches for the two labels every model has.
 func TestBuiltInLabels(t *testing.T) {
 	m := model(t, chain, Options{})
@@ -254,7 +290,7 @@ func TestStateErrors(t *testing.T) {
 		{"mdp\nmodule m\nx:[0..1];\n[] true -> (x'=floor(1/x));\nendmodule", "m.prism:4:16: floor(Infinity) cannot be represented by a 32-bit int in state (x=0)"},
 		{"mdp\nmodule m\nx:int init 2147483647;\n[] x+1>0 -> true;\nendmodule", "m.prism:4:4: integer overflow: 2147483648 does not fit 32 bits in state (x=2147483647)"},
 		{"mdp\nmodule m\nx:[0..1];\n[] pow(2,x-1)=1 -> true;\nendmodule", "m.prism:4:4: negative exponent -1 of an integer power; write the base as a double in state (x=0)"},
-		{"mdp\nmodule m\nx:[0..1];\n[] true -> true;\nendmodule\nrewards\ntrue : x-1;\nendrewards", "m.prism:7:8: found the reward -1, want a reward that is finite and not negative in state (x=0)"},
+		{"mdp\nmodule m\nx:[0..1];\n[] true -> true;\nendmodule\nrewards\ntrue : 1/x;\nendrewards", "m.prism:7:8: found the reward +Inf, want a finite reward in state (x=0)"},
 	}
 	for _, tt := range tests {
 		m := model(t, tt.model, Options{})

@@ -13,6 +13,7 @@ type Rewards struct {
 	env       env
 	items     []rewardItem
 	structure *sema.RewardStruct
+	isSigned  bool // rewards may be negative
 }
 
 // rewardItem is an item of a reward structure, compiled to closures.
@@ -43,9 +44,31 @@ func (m *Model) Rewards(index int) (*Rewards, error) {
 	return rewards, nil
 }
 
+// SignedRewards is Rewards for a caller that allows negative rewards.
+func (m *Model) SignedRewards(index int) (*Rewards, error) {
+	rewards, err := m.Rewards(index)
+	if err == nil {
+		rewards.isSigned = true
+	}
+	return rewards, err
+}
+
+// MayBeNegative reports whether a value in the reward structure Program.Rewards[index] may be negative. The values of the variables are bounded by
+// their ranges, without regard to guards. So it may report true although every reward is nonnegative.
+func (m *Model) MayBeNegative(index int) bool {
+	builder := m.newGraphBuilder()
+	for i := range m.program.Rewards[index].Items {
+		value := builder.floatExpr(m.program.Rewards[index].Items[i].Value)
+		if isNonnegative := !value.maybeNaN && value.floatLow >= 0; !isNonnegative {
+			return true
+		}
+	}
+	return false
+}
+
 // State returns the reward of a state: per step, or per unit of time in a CTMC.
-// It is the sum of the items whose guards hold. A negative or non-finite item is a
-// *StateError, and so is an error of evaluation.
+// It is the sum of the items whose guards hold. A non-finite item is a *StateError, and
+// so is a negative one unless the rewards are signed, and an error of evaluation.
 func (r *Rewards) State(state []int32) (float64, error) {
 	r.env.state = state
 	return r.checkEvaluation(r.stateReward(&r.env))
@@ -73,7 +96,7 @@ func (r *Rewards) stateReward(env *env) float64 {
 	total := 0.0
 	for i := range r.items {
 		if item := &r.items[i]; !item.source.IsTransition {
-			total += item.reward(env)
+			total += item.reward(env, r.isSigned)
 		}
 	}
 	return total
@@ -85,21 +108,25 @@ func (r *Rewards) choiceReward(env *env, action int) float64 {
 	total := 0.0
 	for i := range r.items {
 		if item := &r.items[i]; item.source.IsTransition && item.source.Action == action {
-			total += item.reward(env)
+			total += item.reward(env, r.isSigned)
 		}
 	}
 	return total
 }
 
 // reward returns the value of an item in the state of env, or 0 if the item's guard does not hold. It records an error in env if the value is
-// negative, infinite or NaN.
-func (it *rewardItem) reward(env *env) float64 {
+// infinite or NaN, or if it is negative and isSigned is false.
+func (it *rewardItem) reward(env *env, isSigned bool) float64 {
 	if !it.guard(env) {
 		return 0
 	}
 	value := it.value(env)
-	isValid := value >= 0 && value <= math.MaxFloat64
-	if !isValid {
+	isFinite := math.Abs(value) <= math.MaxFloat64 // false for NaN
+	switch {
+	case isFinite && (isSigned || value >= 0):
+	case isSigned:
+		env.fail(it.source.Value.Pos(), fmt.Errorf("found the reward %v, want a finite reward", value))
+	default:
 		env.fail(it.source.Value.Pos(), fmt.Errorf("found the reward %v, want a reward that is finite and not negative", value))
 	}
 	return value

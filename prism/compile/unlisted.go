@@ -13,15 +13,15 @@ type unlistedTransitions struct {
 	commands []*command
 }
 
-// addUnlistedChoice appends a choice that has too many combinations of updates to list its transitions. It lists a transition only if it has
-// probability 1.
+// addUnlistedChoice appends a choice that has too many combinations of updates to list its transitions. It lists a transition only if it is
+// the only one.
 func (x *expander) addUnlistedChoice(chosen combination) *StateError {
 	commands := x.combinationCommands[chosen.begin:chosen.end]
 	choice, first := x.newChoice(chosen), len(x.transitions)
 	if isCertain := !slices.ContainsFunc(commands, func(command *command) bool { return !isDirac(x.weights[command.commandIndex]) }); isCertain {
 		x.resetUpdates(commands)
 		x.pickIndependently(commands, func() float64 { return 0 })
-		if err := x.addTransition(first, commands, 1); err != nil {
+		if err := x.addTransition(first, commands, x.totalWeight(commands)); err != nil {
 			return err
 		}
 	} else {

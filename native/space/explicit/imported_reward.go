@@ -11,14 +11,21 @@ import (
 
 // importedReward returns the reward structure Program.Rewards[index] of a space that was read from files. A negative reward is an error.
 func (space *Space) importedReward(index int) (*sparse.Reward, error) {
+	if negative := space.negativeImportedReward(index); negative < 0 {
+		return nil, &compile.UnsupportedError{File: space.Program().File, Msg: fmt.Sprintf("found the reward %v, want a reward that is finite and not negative", negative)}
+	}
+	return &space.model.Rewards[index], nil
+}
+
+// negativeImportedReward returns the first negative reward of the structure Program.Rewards[index], or 0 if it has none.
+func (space *Space) negativeImportedReward(index int) float64 {
 	reward := &space.model.Rewards[index]
-	perTransition := space.importedTransitions(index)
-	for _, list := range [][]float64{reward.State, reward.Choice, perTransition.Values} {
+	for _, list := range [][]float64{reward.State, reward.Choice, space.importedTransitions(index).Values} {
 		if i := slices.IndexFunc(list, isNegative); i >= 0 {
-			return nil, &compile.UnsupportedError{File: space.Program().File, Msg: fmt.Sprintf("found the reward %v, want a reward that is finite and not negative", list[i])}
+			return list[i]
 		}
 	}
-	return reward, nil
+	return 0
 }
 
 func isNegative(x float64) bool { return x < 0 }

@@ -65,23 +65,36 @@ func (facts stateTables) CompileBool(expr sema.Expr) (func(int) bool, error) {
 // CompileRewards implements compile.StateCompiler for the reward structure with the given index. It returns a function for the reward of a
 // state, and one for the reward of a move from a state.
 func (tables stateTables) CompileRewards(index int) (stateReward func(state int) float64, moveReward func(state, move int) float64, err error) {
-	reward, err := tables.Reward(index)
+	reward, moveRewards, err := tables.sampledReward(index)
 	if err != nil {
 		return nil, nil, err
 	}
-	if reward.RangeErr != nil {
-		return nil, nil, reward.RangeErr
-	}
-	moveValues, _, err := tables.TransitionRewards(index)
-	if err != nil {
-		return nil, nil, err
-	}
+	moveValues := moveRewards.Values
 	if tables.model.Kind == sparse.MDP {
 		moveValues = reward.Choice
 	}
 	stateReward = func(state int) float64 { return valueAt(reward.State, state) }
 	moveReward = func(_, move int) float64 { return valueAt(moveValues, move) }
 	return stateReward, moveReward, nil
+}
+
+// sampledReward returns the reward structure Program.Rewards[index], whose rewards may be negative, and its rewards of single transitions. It is an
+// error if a reward is outside the range of float64.
+func (space *Space) sampledReward(index int) (*sparse.Reward, TransitionReward, error) {
+	reward, transitions, err := space.WrittenReward(index)
+	if err == nil {
+		err = reward.RangeErr
+	}
+	return reward, transitions, err
+}
+
+// MayBeNegative reports whether a reward of the structure Program.Rewards[index] may be negative. If the states were read from files, the answer
+// is exact.
+func (space *Space) MayBeNegative(index int) bool {
+	if space.imported == nil {
+		return space.compiled.MayBeNegative(index)
+	}
+	return space.negativeImportedReward(index) < 0
 }
 
 // valueAt returns values[i], or zero if values is nil.
@@ -199,10 +212,9 @@ func (sampler *pathSampler) pickTransition(first, end int, random float64) int {
 	return end - 1
 }
 
-// isAbsorbing reports whether a state with a self-loop has no other transition. In a CTMC it returns false,
-// because time passes there.
+// isAbsorbing reports whether a state with a self-loop has no other transition.
 func (sampler *pathSampler) isAbsorbing(state int) bool {
 	choice, end := sampler.model.Choices(state)
 	firstTransition, endTransition := sampler.model.Transitions(choice)
-	return sampler.rates == nil && end-choice == 1 && endTransition-firstTransition == 1
+	return end-choice == 1 && endTransition-firstTransition == 1
 }

@@ -1,6 +1,7 @@
 package explicit
 
 import (
+	"cmp"
 	"errors"
 	"math/big"
 
@@ -121,6 +122,7 @@ func (space *Space) subtractRewards() (*sparse.Reward, TransitionReward, error) 
 	}
 	positive, negative := rewards[0], rewards[1]
 	combined := *positive
+	combined.RangeErr = cmp.Or(positive.RangeErr, negative.RangeErr)
 	combined.State = differences(positive.State, negative.State)
 	combined.StateFractions = exactDifferences(positive.StateFractions, negative.StateFractions)
 	combined.Choice = differences(positive.Choice, negative.Choice)

@@ -62,18 +62,11 @@ func (steps *Steps) Start(ctx context.Context, rewards bool) ([][]int32, error) 
 // loadRewards evaluates all reward structures. A reward outside the range of float64 is an error.
 func (steps *Steps) loadRewards() error {
 	for i := range steps.Program().Rewards {
-		reward, err := steps.space.Reward(i)
+		reward, transitions, err := steps.space.sampledReward(i)
 		if err != nil {
 			return err
 		}
-		if reward.RangeErr != nil {
-			return reward.RangeErr
-		}
-		values, _, err := steps.space.TransitionRewards(i)
-		if err != nil {
-			return err
-		}
-		steps.rewards, steps.transitionRewards = append(steps.rewards, reward), append(steps.transitionRewards, values)
+		steps.rewards, steps.transitionRewards = append(steps.rewards, reward), append(steps.transitionRewards, transitions.Values)
 	}
 	return nil
 }
