@@ -131,15 +131,23 @@ func (property *parametricProperty) unsupportedFormula(expr sema.Expr) error {
 	return property.unsupported(expr, "this formula")
 }
 
-// bestOverSchedulers returns the minimal or maximal value over all schedulers of an MDP, as a function of the parameters. If isNegated is true, question
-// is about the negated formula: the minimum is 1 minus the maximum of question, and the maximum is 1 minus its minimum.
-func (property *parametricProperty) bestOverSchedulers(formula *logic.Formula, question parametric.Question, isNegated bool) (*piecewise, error) {
+// solveQuestion answers a question about an MDP as a piecewise function of the parameters.
+type solveQuestion func(parametric.Question) ([]parametric.Piece, error)
+
+// best answers a question without step bounds.
+func (property *parametricProperty) best(question parametric.Question) ([]parametric.Piece, error) {
+	return property.chain.Best(property.ctx, question, property.lowerBounds, property.upperBounds)
+}
+
+// bestOverSchedulers returns the minimal or maximal value over all schedulers of an MDP, as a function of the parameters. If isNegated is true,
+// question is about the negated formula, and the minimum is 1 minus the maximum of question (and the reverse). solve answers the question.
+func (property *parametricProperty) bestOverSchedulers(formula *logic.Formula, question parametric.Question, isNegated bool, solve solveQuestion) (*piecewise, error) {
 	isMinimum, ok := formula.IsMinimum(false)
 	if !ok {
 		return nil, property.unsupported(formula.Expr, "a query without min or max")
 	}
 	question.Min = isMinimum != isNegated
-	pieces, err := property.chain.Best(property.ctx, question, property.lowerBounds, property.upperBounds)
+	pieces, err := solve(question)
 	if pieces == nil || err != nil {
 		return nil, err
 	}
@@ -161,18 +169,25 @@ func (property *parametricProperty) probability(formula *logic.Formula) (*piecew
 	if err != nil {
 		return nil, err
 	}
-	isMDP := property.program.Type == syntax.MDP
-	countsSteps := path.Bound != nil || path.Op == syntax.Next
-	switch {
-	case isMDP && countsSteps:
-		if _, _, _, err := property.steps(path.Bound); err != nil { // an error in the bound is reported first
-			return nil, err
-		}
-		return nil, property.unsupported(formula.Expr, "X or a bound of an MDP")
-	case isMDP:
-		return property.bestOverSchedulers(formula, parametric.Question{Left: left, Right: right}, isNegated)
+	minSteps, maxSteps, isBounded, err := property.pathSteps(formula)
+	if err != nil {
+		return nil, err
 	}
-	value, err := property.chainProbability(formula, left, right)
+	if property.program.Type == syntax.MDP {
+		solve := property.best
+		if isBounded {
+			solve = func(question parametric.Question) ([]parametric.Piece, error) {
+				return property.chain.BestWithin(property.ctx, question, minSteps, maxSteps, property.lowerBounds, property.upperBounds)
+			}
+		}
+		return property.bestOverSchedulers(formula, parametric.Question{Left: left, Right: right}, isNegated, solve)
+	}
+	var value *ratfunc.Func
+	if isBounded {
+		value, err = property.chain.BoundedUntil(property.ctx, left, right, minSteps, maxSteps)
+	} else {
+		value, err = property.chain.Until(property.ctx, left, right)
+	}
 	if err == nil && isNegated {
 		value = property.chain.One().Sub(value)
 	}
@@ -195,21 +210,17 @@ func (property *parametricProperty) untilOperands(path *logic.Path) (left, right
 	return left, right, isNegated, nil
 }
 
-// chainProbability returns the probability of an until formula, or of X, in a Markov chain, as a function of the parameters.
-func (property *parametricProperty) chainProbability(formula *logic.Formula, left, right *sparse.Set) (*ratfunc.Func, error) {
-	minSteps, maxSteps, isBounded, err := property.steps(formula.Path.Bound)
-	if err != nil {
-		return nil, err
+// pathSteps returns the least and the greatest number of steps after which the right operand of an until formula must hold; for X both are 1.
+// isBounded is false if the formula has no bound.
+func (property *parametricProperty) pathSteps(formula *logic.Formula) (minSteps, maxSteps int, isBounded bool, err error) {
+	minSteps, maxSteps, isBounded, err = property.steps(formula.Path.Bound)
+	if err != nil || formula.Path.Op != syntax.Next {
+		return minSteps, maxSteps, isBounded, err
 	}
-	switch isNext := formula.Path.Op == syntax.Next; {
-	case isNext && isBounded:
-		return nil, property.unsupported(formula.Expr, "a bound of X")
-	case isNext:
-		return property.chain.BoundedUntil(property.ctx, left, right, 1, 1)
-	case isBounded:
-		return property.chain.BoundedUntil(property.ctx, left, right, minSteps, maxSteps)
+	if isBounded {
+		return 0, 0, false, property.unsupported(formula.Expr, "a bound of X")
 	}
-	return property.chain.Until(property.ctx, left, right)
+	return 1, 1, true, nil
 }
 
 // steps returns the least and the greatest number of steps that satisfy a bound. isBounded is false if bound is nil. It is an error if the bound
@@ -258,13 +269,37 @@ func (property *parametricProperty) reward(formula *logic.Formula) (*piecewise, 
 	}
 	switch isMDP := property.program.Type == syntax.MDP; {
 	case isMDP && target == nil:
-		return nil, property.unsupported(formula.Expr, "another reward than R[F] of an MDP")
+		return property.rewardOfSteps(formula, rewards)
 	case isMDP:
-		return property.bestOverSchedulers(formula, parametric.Question{Right: target, Rewards: rewards}, false)
+		return property.bestOverSchedulers(formula, parametric.Question{Right: target, Rewards: rewards}, false, property.best)
 	case target != nil:
 		return onePiece(property.chain.ReachReward(property.ctx, rewards, target))
 	}
 	return onePiece(property.rewardWithoutTarget(formula, rewards))
+}
+
+// rewardOfSteps returns the minimal or maximal R [ C<=k ] or R [ I=k ] of an MDP, as a function of the parameters. rewards has the reward of each row.
+func (property *parametricProperty) rewardOfSteps(formula *logic.Formula, rewards []*ratfunc.Func) (*piecewise, error) {
+	objective := formula.Objective
+	isInstant := objective.Form == logic.Instantaneous
+	if objective.Form != logic.Cumulative && !isInstant {
+		return nil, property.unsupported(formula.Expr, "another reward than F, C<=k or I=k of an MDP")
+	}
+	steps, err := property.count(objective.At)
+	if err != nil {
+		return nil, err
+	}
+	firstStep, lastStep := 0, steps-1
+	if isInstant {
+		firstStep, lastStep = steps, steps
+		if rewards, err = property.chain.StateRewards(objective.Struct); err != nil {
+			return nil, err
+		}
+	}
+	solve := func(question parametric.Question) ([]parametric.Piece, error) {
+		return property.chain.BestReward(property.ctx, question, firstStep, lastStep, property.lowerBounds, property.upperBounds)
+	}
+	return property.bestOverSchedulers(formula, parametric.Question{Rewards: rewards}, false, solve)
 }
 
 // rewardTarget returns the target of a reward objective F. It returns nil for an objective that has no path formula, such as C.

@@ -155,6 +155,8 @@ func TestParametersOfMDPs(t *testing.T) {
 	props := []string{
 		`Pmax=? [ F s=6 ]`, `Pmin=? [ F s=6 ]`, `Pmax=? [ s<5 U s=3 ]`, `Pmin=? [ s<5 U s>3 ]`, `Pmin=? [ G s!=5 ]`, `Pmax=? [ s<5 W s=6 ]`,
 		`Rmin=? [ F s>4 ]`, `Rmax=? [ F s>4 ]`, `1-Pmax=? [ F s=6 ]`, `filter(state, 2*(Pmin=? [ s=6 R s<6 ]), s=0)`,
+		`Pmax=? [ F<=3 s=6 ]`, `Pmin=? [ F<4 s>4 ]`, `Pmax=? [ s<5 U[1,3] s=3 ]`, `Pmin=? [ G<=3 s!=5 ]`, `Pmin=? [ F[2,3] s>4 ]`, `Pmax=? [ X s>3 ]`, `Pmin=? [ s<5 W<=2 s=6 ]`,
+		`Rmax=? [ C<=2 ]`, `Rmin=? [ C<=3 ]`, `Rmax=? [ C<=0 ]`, `Rmin=? [ I=2 ]`, `Rmax=? [ I=0 ]`,
 	}
 	for range needs.Some(uint64(100)) {
 		job := runner.Job{File: "m.prism", Model: []byte(randomChoices(r)), Props: props, Params: []string{"p"}}
@@ -265,8 +267,8 @@ func TestParametersRefused(t *testing.T) {
 		{replaced("+1-p:", "+p:"), "P=? [ F s=1 ]", "p=0:0.5", "not to 1 in state (s=0), where p="},
 		{replaced("p:(s'=1)+1-p:", "min(p,0.5):(s'=1)+1-min(p,0.5):"), "P=? [ F s=1 ]", "p", "found min of a parameter"},
 		{replaced("dtmc", "pta"), "Pmax=? [ F s=1 ]", "p", "want a DTMC, CTMC or MDP"},
-		{replaced("dtmc", "mdp"), "Pmax=? [ F<=3 s=1 ]", "p", "found X or a bound of an MDP"},
-		{replaced("dtmc", "mdp"), "Rmax=? [ C ]", "p", "found another reward than R[F] of an MDP"},
+		{replaced("dtmc", "mdp"), "Pmax=? [ F<=300000 s=1 ]", "p", "want at most 100000 pairs of a state and a number of steps"},
+		{replaced("dtmc", "mdp"), "Rmax=? [ C ]", "p", "found another reward than F, C<=k or I=k of an MDP"},
 		{replaced("dtmc", "mdp"), "P=? [ F s=1 ]", "p", "query without min or max"},
 		{replaced("dtmc", "mdp"), "filter(min, Pmin=? [ F s=1 ])", "p", "a filter over all states"},
 		{replaced("dtmc", "mdp"), "filter(max, Pmin=? [ F s=1 ], s<2)", "p", "a filter that selects other states than the initial one"},

@@ -129,7 +129,7 @@ func TestRegionsAtPoints(t *testing.T) {
 		}
 		model.WriteString("endmodule\nrewards s<3 : 2; s=3 : 1; endrewards\n")
 		property := fmt.Sprintf("%s %s", []string{"P>=0.", "P<0.", "P>0.", "P<=0."}[rng.IntN(4)]+fmt.Sprint(1+rng.IntN(9)), []string{"[ F s=4 ]", "[ s!=3 U s=4 ]", "[ G s!=4 ]"}[rng.IntN(3)])
-		if kind == "dtmc" && rng.IntN(3) == 0 {
+		if rng.IntN(3) == 0 {
 			property = []string{"R<=2.5 [ C<=3 ]", "R>3 [ F s>=3 ]", "P<0.4 [ F<=4 s=4 ]"}[rng.IntN(3)]
 		}
 		v := checkWith(t, model.String(), property, []string{"p=0:1,q=1/4:3/4"}, nil)

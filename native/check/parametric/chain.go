@@ -31,7 +31,7 @@ type PointError struct {
 // Error implements error.
 func (e *PointError) Error() string { return e.Pos.String() + ": " + e.Problem }
 
-// Chain is a parametric Markov chain, or an MDP, for which only Best is supported.
+// Chain is a parametric Markov chain, or an MDP, for which only Best, BestWithin and BestReward are supported.
 type Chain struct {
 	space *explicit.Space
 	graph *sparse.Graph
@@ -388,16 +388,20 @@ func (chain *Chain) Rewards(index int) ([]*ratfunc.Func, error) {
 	return rewards, nil
 }
 
-// StateRewards returns the state rewards of a reward structure, without its transition rewards. In a CTMC they are rewards per unit of time.
+// StateRewards returns the state reward of a reward structure for each state or, in an MDP, for each row, without transition rewards. In a CTMC they
+// are rewards per unit of time.
 func (chain *Chain) StateRewards(index int) ([]*ratfunc.Func, error) {
 	rewards := make([]*ratfunc.Func, len(chain.rows))
 	state := chain.space.State(nil, 0)
-	for s := range rewards {
-		var err error
+	for s := range chain.space.Model().NumStates() {
 		state = chain.space.State(state, s)
-		rewards[s], _, err = chain.rewardParts(index, s, state)
-		if err != nil {
-			return nil, chain.errorInState(state, err)
+		first, end := chain.rowRange(s)
+		for row := first; row < end; row++ {
+			stateReward, _, err := chain.rewardParts(index, row, state)
+			if err != nil {
+				return nil, chain.errorInState(state, err)
+			}
+			rewards[row] = stateReward
 		}
 	}
 	return rewards, nil
