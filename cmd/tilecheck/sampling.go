@@ -47,7 +47,7 @@ type samplingFlags struct {
 	confidenceFlags `embed:""`
 	Width           *float64 `help:"Half-width of the interval (sim), or PRISM's +/- (ci, aci)." placeholder:"W"`
 	MaxPath         int64    `rare:"" help:"Steps after which a path that has not decided the property is given up." default:"10000" placeholder:"N"`
-	MaxReward       float64  `rare:"" help:"Bound of the absolute reward of a path: with it, mean rewards get a valid interval." placeholder:"R"`
+	MaxReward       float64  `rare:"" help:"Bound of a path's absolute reward: with it, mean rewards get a valid interval." placeholder:"R"`
 	Seed            *uint64  `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
 }
 
