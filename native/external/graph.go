@@ -11,9 +11,9 @@ import (
 // graphSets is the greatest number of sets of states that the analysis of the graph has in memory, with one bit for each state.
 const graphSets = 4
 
-// analyseGraph finds the states whose value follows from the graph: the probability 0 or 1, or the reward 0 or infinity. It writes a file with a mark for
-// each state: its value, or Unknown. If the sets of states would take more than a quarter of the memory, it does nothing for probabilities; for rewards,
-// where states with infinite values must be known, it returns an error.
+// analyseGraph finds the states whose value follows from the graph: the probability 0 or 1, or the reward 0 or infinity. It writes a file with the mark of
+// each state: its value, or Unknown. If the sets of states would take more than a quarter of the memory, it does nothing for probabilities. For rewards it
+// then returns an error, because the equations are valid only if the states with infinite rewards are known.
 //
 // Source: Baier and Katoen, Principles of Model Checking (2008), section 10.6.1; de Alfaro, Formal Verification of Probabilistic Systems (1997).
 func (solver *solver) analyseGraph() error {
@@ -81,8 +81,8 @@ func (solver *solver) goalStates() (*sparse.Set, error) {
 	return goal, err
 }
 
-// reachingStates returns the states from which the goal is reached with a positive probability, and those from which it is reached with probability 1: by
-// every scheduler if forAll is true, otherwise by some scheduler.
+// reachingStates returns the states from which the goal is reached with positive probability, and the states from which it is reached with probability 1. If
+// forAll is true, this must hold for every scheduler, otherwise for some scheduler.
 func (worker *worker) reachingStates(goal *sparse.Set, forAll bool) (positive, certain *sparse.Set, err error) {
 	positive = goal.Clone()
 	if err := worker.addPredecessors(positive, nil, forAll); err != nil {
@@ -96,7 +96,7 @@ func (worker *worker) reachingStates(goal *sparse.Set, forAll bool) (positive, c
 	}
 	certain = positive
 	for {
-		next := goal.Clone() // some scheduler stays among the certain states until it reaches the goal
+		next := goal.Clone() // becomes the states from which some scheduler reaches the goal and stays among the certain states until then
 		if err := worker.addPredecessors(next, certain, someChoice); err != nil || next.Equal(certain) {
 			return positive, next, err
 		}

@@ -57,10 +57,11 @@ type growingBlock struct {
 	extra    extraBytes
 }
 
-// withChunk returns a copy of the block that also has a chunk: the chunk after its last one.
+// withChunk returns a copy of the block that also contains the given chunk, which must follow the last chunk of the block. The copy counts the memory that
+// the rows, the values and the rewards of this chunk need.
 func (block *growingBlock) withChunk(columns *disk.Columns, chunk int) (growingBlock, error) {
 	header := &columns.Chunks[chunk]
-	const hintBytes = 4 // of each operand
+	const hintBytes = 4 // solve.Block stores a range hint of 4 bytes for each operand
 	grown := growingBlock{
 		states:   disk.Range{First: block.states.First, End: header.First + header.States},
 		targets:  block.targets.clone(),
@@ -90,8 +91,8 @@ func (union *rangeUnion) clone() rangeUnion {
 	return rangeUnion{ranges: append([]disk.Range(nil), union.ranges...)}
 }
 
-// addTargets adds the ranges of states that the transitions of a chunk lead to. It merges the sorted new ranges with the sorted old ranges, and
-// joins ranges with small gaps.
+// addTargets adds to the union the ranges of states to which transitions of a chunk lead. It merges the sorted lists of old and new ranges, and joins two
+// ranges with a small gap between them, because each range costs memory.
 func (union *rangeUnion) addTargets(columns *disk.Columns, chunk int) (err error) {
 	if union.newRanges, err = columns.TargetRanges(union.newRanges[:0], chunk); err != nil {
 		return err
@@ -132,9 +133,9 @@ func (union *rangeUnion) rangesAround(blockStates disk.Range) []disk.Range {
 	return append(append(before, blockStates), after...)
 }
 
-// bytes returns the number of bytes for the values of all states in the ranges and in the range blockStates.
+// bytes returns the memory in bytes for the values of all states that are in a range of the union or in blockStates, the states of the block itself.
 func (union *rangeUnion) bytes(blockStates disk.Range) int64 {
-	const bytesPerRange = 24 + 16 // of a solve.BlockRange and a disk.Range
+	const bytesPerRange = 24 + 16 // the sizes of a solve.BlockRange and of a disk.Range
 	total := 8 * (blockStates.End - blockStates.First)
 	for _, stateRange := range union.ranges {
 		before := max(min(stateRange.End, blockStates.First)-stateRange.First, 0)

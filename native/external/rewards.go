@@ -7,11 +7,11 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// knownRewards returns a function that gives the mark of a state: Zero or Infinite if the graph decides its expected reward, and Unknown elsewhere. All states
-// with an infinite reward are marked, so the rewards of the others are the least solution of their equations. It is an error if a scheduler that minimizes
-// could rest forever: stay away from the goal without reward.
+// knownRewards returns a function that gives the mark of a state: Zero or Infinite if the graph decides its expected reward, and Unknown elsewhere. It marks
+// all states with an infinite reward, so the rewards of the other states are the least solution of their equations. It returns ErrRestingForever if a
+// minimizing scheduler can stay away from the goal forever without earning a reward.
 //
-// Source: solve.ReachReward and solve.TotalReward, which decide the same.
+// Source: the graph analysis of solve.ReachReward and of solve.TotalReward.
 func (worker *worker) knownRewards(reward *Reward) (markOf func(state int64) disk.Mark, err error) {
 	switch {
 	case reward.IsTotal && worker.problem.Minimize:
@@ -43,8 +43,8 @@ func (worker *worker) knownRewards(reward *Reward) (markOf func(state int64) dis
 // without a reward: the least solution of the equations may then be less than the minimum.
 var ErrRestingForever = errors.New("found an end component of several states without rewards outside of the target, which Rmin of F does not support")
 
-// knownMinimalTotals returns the marks for the minimal total reward, which is the minimal reward until a state is reached from which a scheduler can avoid
-// all rewards.
+// knownMinimalTotals returns the marks for the minimal total reward. It is 0 in each state in which a scheduler can avoid all rewards forever. Elsewhere it
+// is the minimal reward until such a state is reached, so it is infinite if no scheduler reaches such a state with probability 1.
 func (worker *worker) knownMinimalTotals() (markOf func(state int64) disk.Mark, err error) {
 	resting := sparse.FullSet(int(worker.columns.States))
 	if err := worker.removeEarning(resting, withLoops); err != nil {
@@ -57,8 +57,8 @@ func (worker *worker) knownMinimalTotals() (markOf func(state int64) disk.Mark, 
 	return markSets(resting, disk.Zero, certain.Complement(), disk.Infinite), nil
 }
 
-// knownTotals returns the marks for the maximal total reward, or for that of a Markov chain. It is infinite where some scheduler takes choices with a reward
-// infinitely often with a positive probability.
+// knownTotals returns the marks for the total reward of a Markov chain, or for the maximal total reward of an MDP. The reward of a state is infinite if some
+// scheduler earns positive rewards infinitely often with positive probability.
 func (worker *worker) knownTotals() (markOf func(state int64) disk.Mark, err error) {
 	numStates := int(worker.columns.States)
 	infinite := sparse.FullSet(numStates) // becomes the states where some scheduler almost surely earns rewards forever
@@ -82,8 +82,8 @@ func (worker *worker) knownTotals() (markOf func(state int64) disk.Mark, err err
 	return markSets(infinite, disk.Infinite, earning.Complement(), disk.Zero), nil
 }
 
-// addEarning adds to a set the states from which a choice with a positive reward can be reached. If within is not nil, only choices count that cannot leave
-// the set within.
+// addEarning adds to a set the states that can reach a choice with a positive reward. If within is not nil, it uses only choices whose transitions all lead
+// into the set within.
 func (worker *worker) addEarning(set, within *sparse.Set) error {
 	err := worker.repeatSweeps(withRewards, func() bool {
 		worker.block.AddEarning(set, within)

@@ -205,7 +205,7 @@ func (solver *solver) prepare() error {
 	return nil
 }
 
-// readOrCreateState reads the recorded state of the solution. If none is recorded, it creates a new state.
+// readOrCreateState continues the solution that an earlier process recorded in the directory. If none is recorded, it creates a new one.
 func (solver *solver) readOrCreateState() error {
 	recorded := solver.space.Directory.Manifest().Solutions[solver.problem.Key]
 	if recorded == nil {
@@ -215,21 +215,22 @@ func (solver *solver) readOrCreateState() error {
 		return fmt.Errorf("read the state of the solution: %w", err)
 	}
 	if solver.solution.Passes > 0 || solver.solution.Step > 0 {
-		// A version without the analysis may have begun. Its values of the states that new marks would decide must not be taken for their probabilities.
+		// An old version of the program may have begun the solution without graph analysis. The files have only bounds of the states that new marks would decide,
+		// and these bounds would then count as exact values. So add no marks.
 		solver.solution.Analysed = true
 	}
 	return nil
 }
 
-// createState divides the chunks into blocks, writes a mark for each state whose value is known to be 0 or 1, and records the new state of the
-// solution.
+// createState begins a solution: it divides the chunks into blocks, writes the marks of the states whose values the property decides, evaluates the rewards,
+// and records all this in the directory.
 func (solver *solver) createState() error {
 	var extra extraBytes
 	if solver.problem.StepBounded {
-		extra.perState += 8 // of Block.TakeStep
+		extra.perState += 8 // Block.TakeStep stores a second float64 for each state
 	}
 	if solver.problem.Reward != nil {
-		extra.perState += 4 // of Block.FirstReward
+		extra.perState += 4 // the size of an entry of Block.FirstReward
 		extra.perChoice = 8
 	}
 	firstChunks, err := partition(solver.columns, solver.options.Memory/blocksPerStep, extra)
@@ -245,7 +246,7 @@ func (solver *solver) createState() error {
 		Phase: lowerPhase, Precision: solver.options.Epsilon / 8, Margin: solver.options.Epsilon / 2,
 	}
 	if solver.problem.StepBounded {
-		solver.solution.Analysed = true // the graph decides nothing
+		solver.solution.Analysed = true // with a step bound, graph analysis decides no value
 		solver.solution.Next = make([]string, len(firstChunks))
 	}
 	if reward := solver.problem.Reward; reward != nil {
@@ -285,7 +286,8 @@ func (solver *solver) commit() error {
 // backwards reports whether blocks and their states are solved from the last to the first: most targets have greater numbers.
 func (solver *solver) backwards() bool { return solver.columns.Forward >= solver.columns.Backward }
 
-// makePass updates all blocks once; after an interruption it continues at the recorded step. Then it decides what the next pass computes.
+// makePass updates all blocks once, and then decides what the next pass computes. After an interruption it continues with the first step of the pass that is
+// not recorded.
 func (solver *solver) makePass(initial int64) error {
 	numSteps := (len(solver.blocks) + blocksPerStep - 1) / blocksPerStep
 	for solver.solution.Step < numSteps {
@@ -316,7 +318,8 @@ func (solver *solver) blocksOfStep(step int) []int {
 	return blocks
 }
 
-// takeStep updates some blocks in parallel, replaces the files of their values, and records the step if the last record is old enough.
+// takeStep updates the given blocks in parallel, and replaces the files of their values. It writes the state of the solution to the directory if the last
+// time is at least Options.Interval ago.
 func (solver *solver) takeStep(blocks []int) error {
 	var wg sync.WaitGroup
 	names := make([]string, len(blocks))
@@ -350,11 +353,13 @@ func (solver *solver) takeStep(blocks []int) error {
 	return solver.commit()
 }
 
-// endPass decides after a pass how the solution continues: with more lower bounds, with guessed upper bounds, with a new guess, or not at all.
+// endPass decides how the solution continues after a pass. The next pass continues to raise the lower bounds; or it begins to lower guessed upper bounds,
+// because the lower bounds change little; or it raises the lower bounds again, because a guess failed. Proved upper bounds, or the limit of passes, end the
+// solution.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
 func (solver *solver) endPass(initial int64) error {
-	const minGuessPasses = 10 // for a guess of upper bounds
+	const minGuessPasses = 10 // passes that every guess of upper bounds may take
 	isUpper := solver.solution.Phase == upperPhase
 	switch {
 	case solver.problem.StepBounded:
@@ -390,8 +395,8 @@ func (solver *solver) guessAgain() {
 	}
 }
 
-// endProved is called when a pass has proved the upper bounds. It ends the solution, unless the bounds of the initial state are too wide: then
-// the next passes compute more precise lower bounds.
+// endProved reads the bounds of the initial state after a pass has proved the upper bounds, and ends the solution. If these bounds are too wide and can
+// become narrower, it continues instead: the next passes compute more precise lower bounds, and then guess upper bounds again.
 func (solver *solver) endProved(initial int64) error {
 	if err := solver.readProvedBounds(initial); err != nil {
 		return err
@@ -456,7 +461,7 @@ func (solver *solver) readValue(state int64, kind phase) (float64, error) {
 	return value[0], err
 }
 
-// endSolution ends the solution. Its files of values, marks and rewards become obsolete.
+// endSolution marks the solution as done, and its files of values, marks and rewards as obsolete.
 func (solver *solver) endSolution() {
 	solver.solution.Phase = donePhase
 	for _, name := range slices.Concat(solver.solution.Lower, solver.solution.Upper, solver.solution.Next, []string{solver.solution.Marks, solver.solution.Rewards}) {
@@ -503,8 +508,9 @@ func (solver *solver) closeFiles() {
 	}
 }
 
-// readValues reads the lower or the upper bounds of consecutive states into destination, beginning with state first. Before the first pass, lower bounds are
-// the values of the marks, and 0 for states with the mark Unknown. Upper bounds are guesses from the lower bounds, but with a step bound they are those of the marks, too.
+// readValues reads the lower or the upper bounds of consecutive states into destination, beginning with state first. Bounds that no pass has computed yet
+// come from elsewhere: lower bounds from the marks, with 0 for the mark Unknown; upper bounds from the lower bounds as a guess or, with a step bound, also
+// from the marks.
 func (solver *solver) readValues(destination []float64, first int64, kind phase) error {
 	for len(destination) > 0 {
 		block := solver.blockOf(first)
@@ -523,11 +529,11 @@ func (solver *solver) blockOf(state int64) int {
 	return sort.Search(len(solver.blocks), func(block int) bool { return solver.blocks[block].states.End > state })
 }
 
-// readBlockValues reads the lower or the upper bounds of states of one block. If the block has no upper bounds yet, they are guessed from the lower
-// bounds.
+// readBlockValues is readValues for states of one block. If the block has no upper bounds yet, it guesses them from the lower bounds, unless the property
+// has a step bound.
 func (solver *solver) readBlockValues(destination []float64, first int64, block int, kind phase) error {
 	name := solver.solution.Lower[block]
-	isGuess := kind == upperPhase // a guess from the lower bounds, unless there are upper bounds
+	isGuess := kind == upperPhase // guess upper bounds from the lower bounds, unless the block has upper bounds
 	if kind == upperPhase && (solver.problem.StepBounded || solver.solution.Upper[block] != "") {
 		name, isGuess = solver.solution.Upper[block], false
 	}

@@ -11,8 +11,8 @@ func (solver *solver) filesOfPhase() []string {
 	return solver.solution.Lower
 }
 
-// endStep replaces the bounds by those after one more step. After the last step, or a step that changed no bound, it continues with the upper bounds, or
-// ends the solution if these are complete: further steps would change no bound either.
+// endStep ends a step of a step-bounded property: the bounds after the step replace the bounds before it. After the last step it begins with the upper
+// bounds or, if these are done, ends the solution. A step that changes no bound counts as the last step, because later steps change no bound either.
 func (solver *solver) endStep(initial int64) error {
 	files := solver.filesOfPhase()
 	for block, name := range solver.solution.Next {

@@ -47,7 +47,8 @@ func newWorker(parent *solver) (*worker, error) {
 // blockSize says how many entries the buffers need for a block. values is the number of states whose values the block needs.
 type blockSize struct{ states, operands, weights, values int64 }
 
-// sizeOf returns how many states, values, operands and weights a worker must hold for a block.
+// sizeOf returns how many states, values, operands and weights a worker must store to solve a block. The values include those of the states outside of the
+// block to which its transitions lead.
 func sizeOf(columns *disk.Columns, extent *blockExtent) (blockSize, error) {
 	size := blockSize{states: extent.states.End - extent.states.First}
 	ranges, err := targetRanges(columns, extent)
@@ -89,8 +90,8 @@ func (worker *worker) solveBlock(block int) (name string, err error) {
 	return "", nil
 }
 
-// sweepBlock applies the equations to all states of the block once; with a step bound, it takes one step. It reports whether another sweep may improve the bounds
-// considerably.
+// sweepBlock applies the equations to all states of the block once. It reports whether another sweep may improve the bounds considerably. With a step bound
+// it takes one step and returns false.
 func (worker *worker) sweepBlock() bool {
 	if worker.problem.StepBounded {
 		worker.hasRaised = worker.block.TakeStep(worker.solution.Phase == upperPhase)
@@ -127,7 +128,7 @@ func (worker *worker) loadBlock(block int) error {
 	return worker.loadValues(ranges)
 }
 
-// loadRewards reads the rewards of the choices of a block, whose rows must be loaded.
+// loadRewards reads the rewards of the choices of a block. The rows of the block must be loaded, because they say how many choices each state has.
 func (worker *worker) loadRewards(extent *blockExtent) error {
 	first, last := &worker.columns.Chunks[extent.firstChunk], &worker.columns.Chunks[extent.endChunk-1]
 	numChoices := last.FirstChoice + last.Choices - first.FirstChoice
@@ -137,7 +138,7 @@ func (worker *worker) loadRewards(extent *blockExtent) error {
 	firstReward := uint32(0)
 	for _, row := range block.RowStart {
 		block.FirstReward = append(block.FirstReward, firstReward)
-		firstReward += uint32(max(block.Operands[row], 1)) // a deadlock has one
+		firstReward += uint32(max(block.Operands[row], 1)) // a deadlock has no choice in its row, but one reward in the file
 	}
 	file, err := worker.openFile(worker.solution.Rewards)
 	if err != nil {
@@ -146,7 +147,7 @@ func (worker *worker) loadRewards(extent *blockExtent) error {
 	return file.Values(block.Rewards, first.FirstChoice)
 }
 
-// loadRows reads the rows of a block.
+// loadRows reads the rows of the states of a block, and prepares the block for sweeps.
 func (worker *worker) loadRows(extent *blockExtent) error {
 	worker.rows.Reserve(worker.columns.Chunks[extent.firstChunk:extent.endChunk])
 	for chunk := extent.firstChunk; chunk < extent.endChunk; chunk++ {
