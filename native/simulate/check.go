@@ -176,8 +176,8 @@ func (checker *checker) drawSamples(ctx context.Context, paths Paths) (err error
 	return samples.drawAll(ctx)
 }
 
-// newRunner returns the runner that draws the samples. Properties that no monitor can express, such as a conditional probability, need a runner that
-// draws paths state by state.
+// newRunner returns the runner that draws the samples. Most properties are evaluated by a compiled monitor. Others, such as conditional probabilities, need
+// a runner that evaluates each state of a path, and an error says so if Options.Steps is missing.
 func (checker *checker) newRunner(ctx context.Context, paths Paths) (compile.BatchRunner, error) {
 	switch {
 	case checker.objective.Stepwise == nil:
@@ -259,7 +259,8 @@ func (checker *checker) setSampleFields() {
 	checker.warnResolution()
 }
 
-// resolution returns how the samples resolved nondeterminism: Uniform if some path had several choices, NoNondet if none had.
+// resolution returns how the samples resolved nondeterminism: Uniform if a path had to choose, otherwise NoNondet. Without samples it is ResolutionUnknown,
+// except for a Markov chain, which has no nondeterminism.
 func (checker *checker) resolution() result.Resolution {
 	isChain := checker.property.Program.Type == syntax.DTMC || checker.property.Program.Type == syntax.CTMC
 	failedPathHadChoices := checker.failedOutcome != nil && checker.failedOutcome.Nondet > 0
@@ -274,8 +275,8 @@ func (checker *checker) resolution() result.Resolution {
 	return result.NoNondet
 }
 
-// setValue computes the value, the accuracy and the bound of the result from the samples. It is an error if there are too few samples, or if
-// they do not decide a bounded property.
+// setValue computes the value, the accuracy and the bound of the result from the samples. It returns an error if there are too few samples, or if they do
+// not decide whether a bounded property such as P>=0.5 holds.
 func (checker *checker) setValue(ctx context.Context) error {
 	statistics := checker.sampleStatistics()
 	outcome, err := checker.plan.Outcome(statistics)
@@ -296,7 +297,7 @@ func (checker *checker) setValue(ctx context.Context) error {
 	interval := checker.soundInterval(statistics, err != nil)
 	if checker.objective.Query() {
 		checker.setEstimate(outcome)
-		if err != nil { // too few samples: how many there are can depend on their rewards, so bounds of quantiles could be false
+		if err != nil { // the sampling stopped early, perhaps because of the rewards of some samples, so bounds of quantiles could be false
 			return err
 		}
 		return checker.setQuantiles()
@@ -308,8 +309,8 @@ func (checker *checker) setValue(ctx context.Context) error {
 	return err
 }
 
-// setDecision sets the truth value of a bounded property if the samples decide it, and reports whether they do. interval is the confidence
-// interval of the mean.
+// setDecision sets the truth value of a property such as P>=0.5, if the samples decide it, and reports whether they do. interval is the confidence interval
+// of the mean, for a warning.
 func (checker *checker) setDecision(outcome stats.Outcome, interval stats.Interval) bool {
 	if outcome.Decision != stats.Holds && outcome.Decision != stats.Fails {
 		return false
@@ -328,8 +329,8 @@ func (checker *checker) setEstimate(outcome stats.Outcome) {
 	checker.warnEstimate(outcome)
 }
 
-// checkQuantiles returns an error if the options ask for quantiles, and the property is not a query for a reward or the number of samples depends on
-// their outcomes.
+// checkQuantiles returns an error if the options ask for quantiles that cannot be bounded. The property must be a query for a reward, and the number of
+// samples must be fixed before sampling.
 func (checker *checker) checkQuantiles() error {
 	if len(checker.opts.Quantiles) == 0 {
 		return nil
@@ -362,10 +363,10 @@ func (checker *checker) setQuantiles() error {
 	return nil
 }
 
-// soundInterval returns a confidence interval of the mean. If the interval is sound, it becomes the bound of the result. isInterrupted says that the
-// sampling ended before its plan was done.
+// soundInterval returns a confidence interval of the mean. If the interval is guaranteed, it also becomes the bound of the result. isInterrupted says that
+// the sampling ended before its plan was done.
 func (checker *checker) soundInterval(statistics stats.Statistics, isInterrupted bool) stats.Interval {
-	// An interruption cuts off long paths, so the number of samples depends on the lengths of paths.
+	// An interruption makes the number of samples depend on the lengths of the paths. Then only a confidence sequence is valid.
 	isSequential := checker.plan.Sequential() || isInterrupted
 	interval, err := checker.confidenceInterval(isSequential)
 	switch {

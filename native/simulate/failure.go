@@ -32,8 +32,8 @@ func Failure(err error, file string, pos syntax.Pos) *result.Failure {
 	return failure
 }
 
-// stateFailure converts an error in a state of the model to a failure, whose message names the state. Its position is file and pos if the error has
-// none.
+// stateFailure converts an error in a state of the model to a failure, whose message names the state. If the error has no position, the position of the
+// failure is file and pos.
 func stateFailure(cause *compile.StateError, file string, pos syntax.Pos) *result.Failure {
 	failure := &result.Failure{Class: result.Model, Message: cause.Msg + " in state " + cause.State, File: cause.File, Pos: cause.Pos}
 	if cause.Undecided {
@@ -45,7 +45,7 @@ func stateFailure(cause *compile.StateError, file string, pos syntax.Pos) *resul
 	return failure
 }
 
-// statsClass returns the class of a failure for an error code of package stats.
+// statsClass returns the class of a failure that stands for an error of package stats, given the code of the error.
 func statsClass(code stats.Code) result.Class {
 	switch code {
 	case stats.Unsupported:
@@ -84,7 +84,8 @@ func (checker *checker) undecidedMessage(steps int64, sample string) string {
 	return fmt.Sprintf("a path was not decided after %s (%s): want more with --max-path (PRISM: -simpathlen)", noun.Count(steps, "step"), sample)
 }
 
-// interruptedError returns the error of a check that the end of its context interrupted. The message has the number of samples.
+// interruptedError returns the error for a check whose context ended. cause is the error of the context. The message says how many samples were drawn, and
+// of how many.
 func (checker *checker) interruptedError(cause error) error {
 	failure := Failure(cause, checker.property.File, checker.property.Pos)
 	failure.Message += fmt.Sprintf(" after %s", noun.Count(checker.result.Samples, "sample"))

@@ -74,8 +74,8 @@ func (builder *objectiveBuilder) recordUnsupported(expr sema.Expr, format string
 	builder.recordFailure(result.Unsupported, expr.Pos(), format, args...)
 }
 
-// buildObjective translates a P or R operator to an objective. In a game the operator may be within <<...>>. builder.err is set if a property is
-// not supported.
+// buildObjective translates a P or R operator to an objective. In a game, <<...>> may stand around the operator. If the property is not supported, it sets
+// builder.err.
 func (builder *objectiveBuilder) buildObjective(expr sema.Expr) *Objective {
 	objective := &Objective{}
 	formula := logic.FormulaOf(expr)
@@ -149,7 +149,8 @@ var formulas = logic.Algebra[sema.Expr]{
 	Neither: func(x, y sema.Expr) sema.Expr { return logic.And(logic.Not(x), logic.Not(y)) },
 }
 
-// setUntilMonitor sets the monitor of a temporal operator other than X. It rewrites the operator to an until formula, or to the negation of one.
+// setUntilMonitor sets the monitor of a temporal operator other than X. It rewrites the operator to an until formula. If this is the negation of the
+// operator, it also negates the objective.
 func (builder *objectiveBuilder) setUntilMonitor(objective *Objective, path *logic.Path) {
 	left := trueConstant()
 	if path.Left != nil {

@@ -196,7 +196,8 @@ func newPathDrawer(ctx context.Context, source Source, opts PathOptions) (*pathD
 // isContinuous reports whether the model is a CTMC.
 func (drawer *pathDrawer) isContinuous() bool { return drawer.source.Program().Type == syntax.CTMC }
 
-// drawPath draws a path. It yields each state when the step that leaves the state is known, and returns why the path ends.
+// drawPath draws a path and returns why it ends. It yields a state only after the step that leaves the state is drawn, because the visit of a state contains
+// this step.
 func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 	random := drawer.newRandom()
 	rewards, err := drawer.stateRewards(drawer.initialState)
@@ -229,8 +230,8 @@ func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 	}
 }
 
-// nextChoices returns the choices in the current state. If the path ends there, it returns nil and the reason. elapsed is the time since the start of
-// the path.
+// nextChoices returns the choices in the current state, or nil and the reason if the path ends there. elapsed is the time since the start of the path. A
+// path that repeats a record does not end before the last recorded step.
 func (drawer *pathDrawer) nextChoices(current *Visit, elapsed float64) (*compile.Choices, PathEnd, error) {
 	if current.Number&0xff == 0 && drawer.ctx.Err() != nil {
 		return nil, AtRequest, drawer.ctx.Err()
@@ -273,8 +274,8 @@ func (drawer *pathDrawer) stepDuration(step *Step) float64 {
 	return 1
 }
 
-// isComplete reports whether the path ends after a number of steps and an elapsed time, and the reason. choices are the choices in the current
-// state.
+// isComplete reports whether the path ends in its current state, and why. The path has made the given number of steps in the time elapsed, and choices are
+// the choices in the current state. The end is a deadlock, a limit of the options, or the last state of the record.
 func (drawer *pathDrawer) isComplete(steps int64, elapsed float64, choices *compile.Choices) (end PathEnd, isComplete bool) {
 	opts := &drawer.opts
 	switch {
@@ -342,20 +343,20 @@ func (drawer *pathDrawer) multiplyProbability(step *Step, choices *compile.Choic
 	drawer.recordProbability.Mul(&drawer.recordProbability, new(big.Float).SetFloat64(probability))
 }
 
-// randomStep draws the next step of the path, and returns it with the index of its transition. In a model with continuous time it also draws the
-// sojourn time.
+// randomStep draws the next step of the path. It returns the step and the index of its transition within the choice. In a model with continuous time it also
+// draws the sojourn time in the current state.
 func (drawer *pathDrawer) randomStep(state []int32, choices *compile.Choices, rng *rand.Rand) (*Step, int, error) {
 	step := &Step{Choices: len(choices.List)}
 	var transition int
 	var err error
 	switch {
-	case drawer.isContinuous(): // all transitions race
+	case drawer.isContinuous(): // in a CTMC the transition that happens first is taken
 		step.Choice, transition, step.Time, err = sampleRace(choices, rng)
 	case drawer.opts.Chooser != nil:
 		step.Choice = drawer.opts.Chooser.Choose(rng.Float64())
 		transition, err = choices.List[step.Choice].Draw(rng.Float64(), rng.Float64)
 		drawer.opts.Chooser.Take(step.Choice, transition)
-	default: // uniform
+	default: // each choice is equally likely
 		step.Choice = rng.IntN(step.Choices)
 		transition, err = choices.List[step.Choice].Draw(rng.Float64(), rng.Float64)
 	}
@@ -411,11 +412,11 @@ func exitRate(choices *compile.Choices) float64 {
 	return sum
 }
 
-// sampleRace draws a transition of a CTMC with a probability proportional to its rate. It returns the indexes of the choice and the transition,
-// and the time that the state is not left, which is exponentially distributed.
+// sampleRace draws a transition of a CTMC with a probability proportional to its rate. It returns the indexes of the choice and of the transition, and the
+// sojourn time: the exponentially distributed time until the state is left.
 func sampleRace(choices *compile.Choices, rng *rand.Rand) (choice, transition int, sojourn float64, err error) {
 	totalRate := exitRate(choices)
-	remainingRate := rng.Float64() * totalRate // selects the first choice up to which the rates sum to more than this
+	remainingRate := rng.Float64() * totalRate // the first choice for which the cumulative rate exceeds this number is selected
 	sojourn = rng.ExpFloat64() / totalRate
 	for last := len(choices.List) - 1; choice < last; choice++ {
 		choiceRate := choices.List[choice].TotalWeight()

@@ -74,7 +74,7 @@ type recordReader struct {
 	lastTime        float64
 }
 
-// readLine reads a line that is not blank: the first such line is the heading, every other line becomes a row of the record.
+// readLine reads a line that is not blank. The first such line is the heading of the columns. Every other line becomes a row of the record.
 func (reader *recordReader) readLine(record *Record, line string) error {
 	if reader.separator == "" {
 		return reader.readHeading(line)
@@ -83,7 +83,7 @@ func (reader *recordReader) readLine(record *Record, line string) error {
 	if err != nil {
 		return err
 	}
-	if parsedRow.action == "null" { // PRISM writes this last row if a path up to a time ends in a deadlock
+	if parsedRow.action == "null" { // PRISM writes this additional row if a path with a time bound ends in a deadlock
 		return nil
 	}
 	record.rows = append(record.rows, parsedRow)
@@ -181,7 +181,8 @@ func (reader *recordReader) readRow(line string, steps int) (recordRow, error) {
 	return parsed, err
 }
 
-// parseProbabilityAndTime sets the probability and the time of a row, if the file has these columns. In the first row "-" stands for none.
+// parseProbabilityAndTime sets the probability and the time of a row, if the file has these columns. In the first row, before any step, "-" says that there
+// is no probability or time.
 func (reader *recordReader) parseProbabilityAndTime(parsed *recordRow, texts []string, positions []int, isFirst bool) (err error) {
 	isOmitted := func(column int) bool { return isFirst && texts[column] == "-" }
 	column, hasColumn := reader.columnIndex["probability"]
@@ -203,7 +204,8 @@ func (reader *recordReader) parseProbabilityAndTime(parsed *recordRow, texts []s
 	return nil
 }
 
-// parseState returns the values of the variables in a row. texts has the texts of the columns, and positions has where they begin in the line.
+// parseState returns the values of the variables in a row. texts contains the text of each column, and positions contains where this text begins in the
+// line.
 func (reader *recordReader) parseState(texts []string, positions []int) ([]int32, error) {
 	state := make([]int32, len(reader.variableColumns))
 	for i, column := range reader.variableColumns {
@@ -264,8 +266,8 @@ func (record *Record) initialState(program *sema.Program, initial [][]int32) ([]
 	return nil, recordError(record.File, first.line, first.column, "found %s in the first row, want an initial state: %s", compile.StateText(program, first.state), strings.Join(listed, ", "))
 }
 
-// recordedStep returns the step of the model that leads to the next row of the record, and the index of its transition. It is an error if the
-// model has no such step, or if the recorded probability is too great.
+// recordedStep returns the step of the model that leads to the next row of the record, and the index of its transition. It returns an error if the model has
+// no such step, or if the recorded probability is greater than the probability of the step.
 func (drawer *pathDrawer) recordedStep(current *Visit, choices *compile.Choices) (*Step, int, error) {
 	recordedRow := &drawer.opts.Record.rows[current.Number+1]
 	candidates, others, err := drawer.matchingSteps(recordedRow, choices)
@@ -306,8 +308,8 @@ type candidateStep struct {
 	transition int
 }
 
-// matchingSteps returns the steps of the model that have the action of a row and lead to the state of the row. others has descriptions of up to
-// four other steps, for an error message.
+// matchingSteps returns the steps of the model that have the action of a recorded row and lead to its state. others describes up to four of the remaining
+// steps, for the message if no step matches.
 func (drawer *pathDrawer) matchingSteps(recordedRow *recordRow, choices *compile.Choices) (matching []candidateStep, others []string, err error) {
 	const maxOthers = 4
 	program := drawer.source.Program()
@@ -342,8 +344,9 @@ func appendIfNew(list []string, text string) []string {
 	return append(list, text)
 }
 
-// selectCandidate selects one of several steps that lead to a recorded row: the first step with the recorded probability, else the first with at
-// least this probability, else the last. In the last two cases, in a Markov chain, the result has the sum of the probabilities of all candidates.
+// selectCandidate selects one of several steps that lead to a recorded row: the first step with the recorded probability. If there is none, it selects the
+// first step with a greater probability, or else the last step. Then, in a Markov chain, the probability of the result is the sum over all candidates,
+// because several updates can lead to the same state.
 func (drawer *pathDrawer) selectCandidate(candidates []candidateStep, recordedRow *recordRow, choices *compile.Choices) (*Step, int) {
 	sum := 0.0
 	selected := &candidates[0]

@@ -82,7 +82,7 @@ func (source *modelSource) StateRewards(state []int32) ([]float64, error) {
 	return source.earnedRewards(func(rewards *compile.Rewards) (float64, error) { return rewards.State(state) })
 }
 
-// earnedRewards returns, for each reward structure of the model, the reward that evaluate computes for it.
+// earnedRewards calls evaluate for each reward structure of the model, and returns the results in the same order.
 func (source *modelSource) earnedRewards(evaluate func(structure *compile.Rewards) (float64, error)) ([]float64, error) {
 	earned := make([]float64, len(source.structures))
 	for i, structure := range source.structures {
@@ -95,7 +95,7 @@ func (source *modelSource) earnedRewards(evaluate func(structure *compile.Reward
 	return earned, nil
 }
 
-// ExitRate implements Source. The first call compiles the expression of the exit rate.
+// ExitRate implements Source: it returns the exit rate of a state of a Markov automaton. The first call compiles the expression of the exit rate.
 func (source *modelSource) ExitRate(state []int32) (float64, error) {
 	if source.exitRateEvaluator == nil {
 		rate, err := source.Evaluator(source.Program().Rate)

@@ -21,13 +21,13 @@ import (
 // smallestBlock is the least number of samples that a part draws at once, if the samples decide when to stop.
 const smallestBlock = 1000
 
-// sampleStream returns the name of the samples, which identifies them, and how they are divided among the parts of a split check.
+// sampleStream describes to package shard how the samples of a split check are numbered and divided among the processes.
 func (checker *checker) sampleStream() shard.Stream {
 	if n, isFixed := checker.plan.Samples(); isFixed {
 		return shard.Stream{Name: checker.opts.Stream, End: n}
 	}
 	parts := int64(checker.opts.Split.Part().Count)
-	// The first blocks of all parts have half of the likely number of samples.
+	// The number of samples is not known in advance. In the first round, all processes together draw half of the number that is likely to be enough.
 	return shard.Stream{Name: checker.opts.Stream, End: math.MaxInt64, Block: max(smallestBlock, checker.plan.Likely()/(2*parts))}
 }
 
@@ -38,8 +38,8 @@ func (checker *checker) recordsOnlySummary() bool {
 	return isFixed && !checker.objective.Reward
 }
 
-// recordPieces draws the samples of one process of a check that several processes share. For each piece of consecutive samples it records a summary,
-// or a log with the outcome of every sample.
+// recordPieces draws the samples of this process, if several processes share a check. For each piece of consecutive samples it records a summary of their
+// outcomes or, if a summary is not enough, a log with every outcome.
 func (checker *checker) recordPieces(ctx context.Context, s *sampler) error {
 	return checker.opts.Split.Do(ctx, checker.sampleStream(), func(piece *shard.Piece) (err error) {
 		s.firstSample, s.endSample = piece.First, piece.End
@@ -87,7 +87,7 @@ func (checker *checker) finiteMean() *float64 {
 	return &mean
 }
 
-// replayPiece counts the recorded samples of a piece. more reports whether further samples are needed.
+// replayPiece counts the samples that another process has recorded in a piece. more reports whether the sampling plan needs further samples.
 func (checker *checker) replayPiece(piece *shard.Piece) (more bool, err error) {
 	numSamples := piece.End - piece.First
 	if !checker.recordsOnlySummary() {
@@ -145,7 +145,7 @@ func (failed *failedPath) outcome() (*compile.Outcome, error) {
 	return &compile.Outcome{Status: failed.Status, Steps: failed.Steps, Nondet: failed.Nondet, Overlap: failed.Overlap, Err: failed.Err}, nil
 }
 
-// newSummary returns the counts of the samples so far, for the record of a piece.
+// newSummary returns the counts of the samples so far, to be recorded for a piece of consecutive samples.
 func (checker *checker) newSummary() *pieceSummary {
 	counts := &pieceSummary{
 		Samples: checker.successes.N, Successes: checker.successes.K, Nondet: checker.result.Nondet, Overlap: checker.result.Overlap,
@@ -157,8 +157,8 @@ func (checker *checker) newSummary() *pieceSummary {
 	return counts
 }
 
-// validate returns an error if the counts of a summary contradict each other, or if it does not have the expected number of samples. After a failed
-// path it may have fewer.
+// validate returns an error if the counts of a summary contradict each other, or if the summary does not have the expected number of samples. It may have
+// fewer samples if its last path has no value, because such a path ends the sampling.
 func (summary *pieceSummary) validate(expected int64) error {
 	if !summary.hasValidSamples(expected) || !summary.hasValidCounts() || !summary.hasValidSteps() {
 		return fmt.Errorf("found an inconsistent summary of %d samples: %+v", expected, *summary)
@@ -196,7 +196,7 @@ func (summary *pieceSummary) hasValidSteps() bool {
 	return 0 <= summary.MinSteps && summary.MinSteps <= summary.MaxSteps && summary.MaxSteps <= summary.Steps
 }
 
-// addSummary adds the counts of a piece to the counts of the check. It reports whether more samples are needed.
+// addSummary adds the counts of a piece to the counts of the check. It reports whether more samples are needed: false if a path of the piece has no value.
 func (checker *checker) addSummary(summary *pieceSummary) bool {
 	checker.successes.Merge(stats.Bernoulli{N: summary.Samples, K: summary.Successes})
 	checker.pathLengths.merge(stepStats{summary.Samples, summary.Steps, summary.MinSteps, summary.MaxSteps})
@@ -256,8 +256,8 @@ func (log *sampleLog) addOutcome(outcome *compile.Outcome) {
 	}
 }
 
-// appendOutcome appends the outcome of a sample to entry: a byte of flags, the number of steps and, if the property is a reward, the reward. A path
-// without a value gets one flag and JSON instead.
+// appendOutcome appends the outcome of a sample to entry: a byte of flags, the number of steps and, for a reward property, the reward. A path without a
+// value, such as a path that is too long, is stored as a flag and JSON.
 func (log *sampleLog) appendOutcome(entry []byte, outcome *compile.Outcome) ([]byte, error) {
 	if outcome.Status != compile.True && outcome.Status != compile.False {
 		text, err := json.Marshal(failedPathOf(outcome))
@@ -289,8 +289,8 @@ func (log *sampleLog) compressedBytes() ([]byte, error) {
 	return log.buffer.Bytes(), log.err
 }
 
-// readLog decodes a log and passes its outcomes to countOutcome, in order, until countOutcome returns false. more is true if it never did. hasRewards
-// says that each outcome has a reward. It is an error if the log does not have numSamples samples.
+// readLog decodes a log and passes its outcomes to countOutcome, in order, until countOutcome returns false. more is true if countOutcome always returned
+// true. hasRewards says that the log has a reward for each sample. It returns an error if the log does not contain exactly numSamples samples.
 func readLog(data []byte, numSamples int64, hasRewards bool, countOutcome func(*compile.Outcome) bool) (more bool, err error) {
 	reader := bufio.NewReader(flate.NewReader(bytes.NewReader(data)))
 	for range numSamples {
@@ -336,7 +336,7 @@ func readSample(reader *bufio.Reader, hasRewards bool) (*compile.Outcome, error)
 	return outcome, nil
 }
 
-// newOutcome returns an outcome with a number of steps. flags are the flags of appendOutcome.
+// newOutcome returns the outcome that the flags of a log entry and a number of steps describe. The flags are those that appendOutcome writes.
 func newOutcome(flags byte, steps int64) *compile.Outcome {
 	outcome := &compile.Outcome{Status: compile.False, Steps: steps}
 	if flags&trueFlag != 0 {

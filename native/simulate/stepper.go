@@ -78,8 +78,8 @@ func (stepper *Stepper) moduleNames(choice *compile.Choice) []string {
 	return names
 }
 
-// newOption describes a transition. choice and transition are the index of a choice and of a transition of this choice. The caller sets the
-// modules.
+// newOption describes a transition of the current state for the user. choice is the index of a choice, and transition the index of the transition within it.
+// The caller sets the modules of the option.
 func (stepper *Stepper) newOption(choices *compile.Choices, choice, transition int) Option {
 	selected := &choices.List[choice].Transitions[transition]
 	step := Step{Choice: choice, Choices: len(choices.List), Probability: stepper.drawer.normalisedWeight(choices, selected.Weight)}

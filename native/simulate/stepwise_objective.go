@@ -75,7 +75,8 @@ func (builder *objectiveBuilder) setConditional(objective *Objective, path *logi
 	objective.Stepwise = &Stepwise{kind: conditional, formula: builder.translateNegatable(path.Left), condition: builder.translateNegatable(path.Right)}
 }
 
-// setConditionalReward sets the objective of a reward under a condition: a monitor of the reward, and a monitor of the condition.
+// setConditionalReward sets the objective of an expected reward under a condition: a monitor of the reward and a monitor of the condition, both of which are
+// evaluated on the same path.
 func (builder *objectiveBuilder) setConditionalReward(target *Objective, objective *logic.Objective) {
 	if !builder.hasSampledConditions(objective.Expr) {
 		return
@@ -98,7 +99,8 @@ func (builder *objectiveBuilder) hasSampledConditions(expr sema.Expr) bool {
 	return false
 }
 
-// translateNegatable translates the formula or the condition of a conditional probability to a monitor, and to whether its result is negated.
+// translateNegatable translates the formula or the condition of a conditional probability. The result is a monitor, and whether the result of the monitor
+// must be negated.
 func (builder *objectiveBuilder) translateNegatable(expr sema.Expr) negatable {
 	path := logic.PathOf(expr)
 	if path.Form == logic.Conditional || path.Form == logic.CostBounded {
@@ -145,14 +147,15 @@ func (builder *objectiveBuilder) setRewardBounded(objective *Objective, path *lo
 	objective.Stepwise = stepwise
 }
 
-// setRewardWithinBounds sets the objective of a reward that the path earns only while bounds on other rewards hold.
+// setRewardWithinBounds sets the objective of a reward that a path earns only as long as upper bounds on other rewards hold. The objective is an until
+// formula that never becomes true, so that only the bounds end the path.
 func (builder *objectiveBuilder) setRewardWithinBounds(target *Objective, objective *logic.Objective) {
 	if !builder.property.Program.IsDTMCOrMDP() {
 		builder.recordUnsupported(objective.Expr, "found %s, want a DTMC or an MDP", logic.Describe(objective.Expr))
 		return
 	}
 	stepwise := &Stepwise{kind: rewardBounded, earnsReward: true, rewardIndex: objective.Struct, left: trueConstant(), right: logic.Not(trueConstant())}
-	builder.setBudgets(stepwise, objective.Costs) // upper bounds only
+	builder.setBudgets(stepwise, objective.Costs) // these costs have upper bounds only
 	target.Stepwise = stepwise
 }
 
@@ -163,7 +166,8 @@ func (builder *objectiveBuilder) setBudgets(stepwise *Stepwise, costs []sema.Cos
 	}
 }
 
-// unitBudget converts a bound on a reward, or on steps, to the least and the greatest number of units that satisfy the bound.
+// unitBudget converts a bound on a reward, or on the number of steps, to the least and the greatest number of units of 10^-9 that satisfy the bound. Whole
+// numbers of units add up without rounding errors.
 func (builder *objectiveBuilder) unitBudget(cost sema.Cost) budget {
 	converted := budget{rewardIndex: max(cost.Struct, -1), high: noHigh}
 	if low := cost.Bound.Low; low != nil {

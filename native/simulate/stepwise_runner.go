@@ -65,7 +65,7 @@ type stateFunctions struct {
 	err         error
 }
 
-// CompileBool implements compile.StateCompiler. An error of the returned function is stored in functions.err.
+// CompileBool implements compile.StateCompiler. The returned function evaluates expr in a state; it stores its first error in functions.err.
 func (functions *stateFunctions) CompileBool(expr sema.Expr) (func([]int32) bool, error) {
 	evaluator, err := functions.model.Evaluator(expr)
 	if err != nil {
@@ -80,8 +80,8 @@ func (functions *stateFunctions) CompileBool(expr sema.Expr) (func([]int32) bool
 	}, nil
 }
 
-// CompileRewards implements compile.StateCompiler. moveReward ignores its arguments: it returns the reward of the last step. An error of stateReward is
-// stored in functions.err.
+// CompileRewards implements compile.StateCompiler. stateReward returns the reward of a state, and stores an error in functions.err. moveReward ignores its
+// arguments and returns the reward of the last step, because the runner knows only that step.
 func (functions *stateFunctions) CompileRewards(structure int) (stateReward func([]int32) float64, moveReward func([]int32, int) float64, err error) {
 	stateReward = func(state []int32) float64 {
 		rewards, err := functions.drawer.stateRewards(state)
@@ -105,17 +105,18 @@ func (runner *stepwiseRunner) Fork() (compile.BatchRunner, error) {
 	return newStepwiseRunner(runner.objective, runner.maxPath, runner.newSteps)
 }
 
-// Run implements compile.Runner.
+// Run implements compile.Runner: it draws one sample. The outcome is empty if the model cannot be prepared.
 func (runner *stepwiseRunner) Run(stream compile.Stream) compile.Outcome {
 	drawer, err := runner.newDrawer(context.Background())
 	if err != nil {
 		return compile.Outcome{}
 	}
-	outcome, _ := runner.drawSample(drawer, randomFrom(stream)) // the context never ends
+	outcome, _ := runner.drawSample(drawer, randomFrom(stream)) // the only possible error is that of the context, which never ends
 	return outcome
 }
 
-// RunBatch implements compile.BatchRunner.
+// RunBatch implements compile.BatchRunner: it draws a sample for each entry of dst. The samples have the consecutive numbers from first on, which with seed
+// determine their random numbers.
 func (runner *stepwiseRunner) RunBatch(ctx context.Context, seed, first uint64, dst []compile.Outcome) error {
 	drawer, err := runner.newDrawer(ctx)
 	if err != nil {
@@ -180,8 +181,8 @@ func (path *stepwisePath) hasFailed() bool {
 	return path.recordError(path.stateFunctions.err) == nil
 }
 
-// recordError records err as the outcome of the path: an error in the current state of the model. If the context has ended, it returns the error of the
-// context instead.
+// recordError makes an error in the current state of the model the outcome of the path, and returns nil. If the context has ended, it returns the error of
+// the context instead.
 func (path *stepwisePath) recordError(err error) error {
 	if ended := path.drawer.ctx.Err(); ended != nil {
 		return ended
@@ -249,11 +250,11 @@ func (path *stepwisePath) takeStep() (stepEnd, error) {
 	return stepTaken, nil
 }
 
-// recordChoices counts a state in which the path has to resolve nondeterminism, if the state has at least two choices. In a DTMC several choices are
-// overlapping commands.
+// recordChoices counts a state with at least two choices, in which the path selects one at random. In a DTMC such choices come from overlapping commands,
+// and are counted separately.
 func (path *stepwisePath) recordChoices(numChoices int) {
 	switch {
-	case numChoices < 2 || path.isContinuous: // nothing to resolve: in a CTMC the rates decide
+	case numChoices < 2 || path.isContinuous: // no nondeterminism: in a CTMC the rates decide between several choices
 	case path.steps.Source.Program().Type == syntax.DTMC:
 		path.outcome.Overlap++
 	default:
@@ -292,8 +293,8 @@ func (path *stepwisePath) drawDiscounted() error {
 	return nil
 }
 
-// geometricSum returns 1 + d + d^2 + ..., with a term for each remaining step, where d is the discount factor of the property. It omits terms
-// that are negligible after multiplication by discount, the discount of the next step.
+// geometricSum returns 1 + d + d^2 + ... with a term for each remaining step, where d is the discount factor of the property. The caller multiplies it by
+// discount, the discount of the next step; terms that are negligible then are omitted.
 func (path *stepwisePath) geometricSum(discount float64) float64 {
 	factor := path.objective.discountFactor
 	if path.objective.maxSteps < 0 {
@@ -367,8 +368,8 @@ func (path *stepwisePath) drawRewardBounded() error {
 	}
 }
 
-// unitsEarned returns by how many units the last step increases the sum that bound limits. It is an error if the reward has more than nine
-// decimal places.
+// unitsEarned returns how many units of 10^-9 the last step adds to the sum that the bound limits. It returns an error if the reward of the step has more
+// than nine decimal places.
 func (path *stepwisePath) unitsEarned(bound budget) (int64, error) {
 	if bound.rewardIndex < 0 {
 		return unitsPerOne, nil
@@ -466,8 +467,8 @@ func (path *stepwisePath) conditionalPath() (accepted bool, err error) {
 	}
 }
 
-// decideSample reports whether the path can end, and whether it is accepted as the sample because it satisfies the condition. If it is accepted,
-// decideSample sets the outcome of the sample. outcomes[0] and isDecided[0] are about the condition, outcomes[1] and isDecided[1] about the formula.
+// decideSample reports whether the path can end, and whether it is accepted as the sample because it satisfies the condition. If so, it sets the outcome of
+// the sample. Index 0 of outcomes and isDecided belongs to the condition, index 1 to the formula.
 func (path *stepwisePath) decideSample(outcomes *[2]compile.Outcome, isDecided [2]bool) (accepted, end bool) {
 	switch {
 	case !isDecided[0]:
@@ -479,7 +480,7 @@ func (path *stepwisePath) decideSample(outcomes *[2]compile.Outcome, isDecided [
 	}
 	path.outcome.Status, path.outcome.Reward = compile.False, outcomes[1].Reward
 	switch {
-	case outcomes[1].Status == compile.Undecided: // a deadlock before the target of a reward
+	case outcomes[1].Status == compile.Undecided: // a reward whose path ended in a deadlock before it reached the target
 		path.outcome.Status = compile.Undecided
 	case path.objective.formula.holds(&outcomes[1]):
 		path.outcome.Status = compile.True

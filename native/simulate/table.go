@@ -69,8 +69,8 @@ type tableWriter struct {
 	lastShownVisit *Visit // the last row, with which Changes compares; nil before the first row
 }
 
-// writeVisit writes the row of a state, and the heading before the first row. If only changes are shown, it skips a state whose row would equal
-// the last row.
+// writeVisit writes the row of a state, and before the first row the heading. With Options.Changes it skips a state if no shown column differs from the last
+// row.
 func (table *tableWriter) writeVisit(visit *Visit) error {
 	if table.lastShownVisit == nil {
 		if err := table.writeHeading(); err != nil {

@@ -20,9 +20,10 @@ func (checker *checker) warnParameters() {
 	}
 }
 
-// warnResolution adds a warning if choices were made at random and the property asks about other schedulers than the uniform one.
+// warnResolution adds a warning if paths made choices at random, but the property asks for the minimum, the maximum, or all schedulers. A DTMC needs no
+// warning, because its overlapping commands are equally likely by definition.
 func (checker *checker) warnResolution() {
-	isDTMC := checker.property.Program.Type == syntax.DTMC // its commands are selected uniformly by definition
+	isDTMC := checker.property.Program.Type == syntax.DTMC
 	if checker.result.Resolution != result.Uniform || isDTMC {
 		return
 	}
@@ -43,7 +44,7 @@ func (checker *checker) warnResolution() {
 	}
 }
 
-// extremumNoun returns "minimum" or "maximum" for min or max, and a text such as "minmax value" for other extrema.
+// extremumNoun returns the word for an extremum in a message: "minimum", "maximum", or a text such as "minmax value" for a game.
 func extremumNoun(extremum syntax.Extremum) string {
 	switch extremum {
 	case syntax.Min:
@@ -54,8 +55,8 @@ func extremumNoun(extremum syntax.Extremum) string {
 	return fmt.Sprintf("%s value", extremum)
 }
 
-// warnEstimate adds warnings about the half-width that PRISM would print: if it is 0, if its confidence was computed from the samples, or if no
-// sound interval replaces it.
+// warnEstimate adds warnings about the half-width that PRISM would print with an estimate: all samples are equal, so it is 0; the samples reach only a lower
+// confidence than requested; or it is the only interval, and nothing guarantees it.
 func (checker *checker) warnEstimate(outcome stats.Outcome) {
 	checker.warnZeroWidth(outcome)
 	if outcome.Confidence != checker.result.Confidence {
@@ -79,8 +80,8 @@ func (checker *checker) warnZeroWidth(outcome stats.Outcome) {
 	checker.addWarning("all samples are equal; PRISM's half-width would be 0, which guarantees nothing: use the interval")
 }
 
-// warnDecision adds a warning about how reliable the truth value of a bounded property is: for SPRT its probability of error, and for other
-// methods whether the sound interval contains the bound.
+// warnDecision adds a warning about how reliable the truth value of a bounded property is. For SPRT it gives the probability of error. For other methods it
+// warns if the guaranteed interval contains the bound, because then only PRISM's nominal half-width decided the property.
 func (checker *checker) warnDecision(outcome stats.Outcome, interval stats.Interval) {
 	if outcome.Method == stats.SPRT {
 		decidedBy := ""

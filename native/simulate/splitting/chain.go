@@ -152,16 +152,16 @@ func (chain *chain) successors(choices *compile.Choices) (successors []int32, we
 	return successors, weights, nil
 }
 
-// expandNode computes the successors of a node and their cumulative probabilities. If the state has too many successors for a list, it draws some of
-// them for the importance function; once this function is known, it needs none. If the node is absorbing, its status becomes failed, because a path
-// cannot reach the target from there.
+// expandNode computes the successors of a node and their cumulative probabilities. If a state has too many successors for a list, it draws some of them,
+// from which the importance function is derived; once this function is known, it computes none. An absorbing node gets the status failed, because no path
+// leads from it to the target.
 func (chain *chain) expandNode(nodeNumber int32) error {
 	choices, err := chain.expander.ExpandUpTo(chain.nodes[nodeNumber].state, maxListed)
 	if err != nil {
 		return err
 	}
 	isUnlisted := slices.ContainsFunc(choices.List, func(choice compile.Choice) bool { return choice.Unlisted() })
-	needsSuccessors := !isUnlisted || chain.importance == nil // otherwise each step draws its successor from the state itself
+	needsSuccessors := !isUnlisted || chain.importance == nil // otherwise each step of a path draws a successor from the choices of the state
 	var successors []int32
 	var weights []float64
 	switch {
@@ -173,7 +173,7 @@ func (chain *chain) expandNode(nodeNumber int32) error {
 	if err != nil {
 		return err
 	}
-	current := &chain.nodes[nodeNumber] // not earlier: finding successors appends to chain.nodes
+	current := &chain.nodes[nodeNumber] // the pointer is valid only now: finding successors has appended to chain.nodes
 	current.isExpanded, current.numChoices, current.isUnlisted = true, len(choices.List), isUnlisted
 	isAbsorbing := len(successors) == 0 || len(successors) == 1 && successors[0] == nodeNumber
 	switch {
@@ -207,8 +207,8 @@ const maxListed = 1 << 16
 // numDrawn is the number of successors that are drawn for the importance function if a state has too many for a list.
 const numDrawn = 64
 
-// drawSuccessors draws successors of a state that has too many for a list. It returns one successor for each draw, and equal weights, which sum to
-// the exit rate in a CTMC and to 1 in other models.
+// drawSuccessors draws numDrawn successors of a state that has too many to list. Each drawn successor is one entry of the result. All weights are equal, and
+// their sum is the exit rate in a CTMC and 1 in other models.
 func (chain *chain) drawSuccessors(choices *compile.Choices) (successors []int32, weights []float64, err error) {
 	total := 1.0
 	if chain.isContinuous {

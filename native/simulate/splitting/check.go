@@ -108,8 +108,8 @@ func (check *check) runCheck(ctx context.Context) error {
 	return nil
 }
 
-// decidedError sets the value of a property that the initial state decides: 0 or 1. It always returns an error, because the property is not
-// rare.
+// decidedError handles a property that the initial state decides. It sets the value of the verdict to 0 or 1. It always returns an error, because splitting
+// is only for rare properties.
 func (check *check) decidedError(initialStatus status) error {
 	probability := 0.0
 	if initialStatus == reached {
@@ -201,7 +201,8 @@ type estimates struct {
 	greatestEstimate float64 // the greatest estimate
 }
 
-// checkTrust returns an error if the probability is too great for splitting, or if the variance of the estimates is not reliable.
+// checkTrust returns an error if the probability is too great for splitting, or if the variance of the estimates is not reliable, so that the confidence
+// interval could be far too narrow.
 func (estimates *estimates) checkTrust() error {
 	count, mean := estimates.moments.Count(), estimates.moments.Mean()
 	if mean > maxProbability {
@@ -306,7 +307,7 @@ func (check *check) setValue(replications *estimates) {
 	check.verdict.HalfWidth = &halfWidth
 }
 
-// effort describes the paths of one replication.
+// effort returns a text for a warning that says how many paths one replication draws.
 func (check *check) effort() string {
 	if check.variant == Restart {
 		return noun.Count(check.levels[0].paths, "path") + " that split at them"

@@ -88,7 +88,7 @@ func deriveImportance(ctx context.Context, model *compile.Model, monitor *compil
 	return valuations.importance, valuations.computeImportance(ctx, monitor.High)
 }
 
-// variableSlots returns the indexes of the variables in the formulas of a monitor, in increasing order.
+// variableSlots returns the variables that occur in the formulas of a monitor, as indexes into the variables of the program, in increasing order.
 func variableSlots(monitor *compile.Monitor) []int {
 	var slots []int
 	for _, formula := range []sema.Expr{monitor.Left, monitor.Right} {
@@ -114,8 +114,8 @@ func newGraph(c *chain, function *importance) *graph {
 	return &graph{chain: c, importance: function, vertices: map[string]int32{}}
 }
 
-// vertexOf returns the vertex that contains a node of the chain. Nodes with the same key, their values of the importance function's variables, share
-// a vertex. It adds a vertex for a new key.
+// vertexOf returns the vertex of the graph that represents a node of the chain, and adds the vertex if it is new. Nodes whose states agree on the variables
+// of the importance function have the same vertex.
 func (graph *graph) vertexOf(nodeNumber int32) int32 {
 	node := &graph.chain.nodes[nodeNumber]
 	key := graph.importance.keyOf(node.state)
@@ -135,8 +135,8 @@ func (graph *graph) vertexOf(nodeNumber int32) int32 {
 	return vertex
 }
 
-// explore expands nodes breadth-first, and adds their transitions to the graph. It expands at most perVertex nodes of each vertex, and about
-// limit nodes in total. isComplete is false if it stopped at the limit.
+// explore expands nodes breadth-first from the initial state, and adds their transitions to the graph. It expands at most perVertex nodes of each vertex,
+// and about limit nodes in total. isComplete is false if it stopped before it had expanded all these nodes.
 func (graph *graph) explore(ctx context.Context, limit, perVertex int) (isComplete bool, err error) {
 	queue := []int32{0}
 	queued := map[int32]bool{0: true}
@@ -158,7 +158,7 @@ func (graph *graph) explore(ctx context.Context, limit, perVertex int) (isComple
 		}
 		graph.addEdges(nodeNumber, vertex)
 		if graph.importance.isComplete && graph.chain.nodes[nodeNumber].isUnlisted {
-			return false, nil // not all successors are known
+			return false, nil // this node has too many successors for a list
 		}
 		for _, successor := range graph.chain.nodes[nodeNumber].successors {
 			if !queued[successor] {
@@ -208,8 +208,8 @@ func (graph *graph) backwardOrder() []int32 {
 	return order[numTargets:]
 }
 
-// survivalProbability approximates the probability that a path leaves a vertex within the time bound: rate / (rate + 1/bound). This is exact for an
-// exponentially distributed time bound with the mean bound.
+// survivalProbability approximates the probability that a path leaves a vertex before the time bound passes: rate / (rate + 1/bound), where rate is the mean
+// exit rate. This would be exact if the time bound were exponentially distributed with the mean bound.
 func (graph *graph) survivalProbability(vertex int32, bound float64) float64 {
 	if math.IsInf(bound, 1) {
 		return 1
@@ -228,8 +228,8 @@ type equation struct {
 	factors    []float64
 }
 
-// equations returns an equation for each vertex that can reach a target. Self-loops are eliminated: the probabilities are divided by the probability
-// of leaving the vertex.
+// equations returns, for each vertex that can reach a target, the equation of its probability of reaching a target. It eliminates self-loops: it divides
+// each probability by the probability of leaving the vertex.
 func (graph *graph) equations(bound float64) []equation {
 	var equations []equation
 	for _, vertex := range graph.backwardOrder() {
@@ -247,8 +247,8 @@ func (graph *graph) equations(bound float64) []equation {
 	return equations
 }
 
-// leaveProbability returns the probability that the next step from a vertex does not return to it. The path may also end, because of the time
-// bound or in a failed state.
+// leaveProbability returns the probability that a path in a vertex does not return to it in the next step: it moves to another vertex, reaches a failed
+// state, or exceeds the time bound.
 func (graph *graph) leaveProbability(vertex int32, bound float64) float64 {
 	survival, expanded := graph.survivalProbability(vertex, bound), float64(graph.numExpanded[vertex])
 	// A sum of the other probabilities is more precise than 1 minus the probability of a likely self-loop.
@@ -258,7 +258,7 @@ func (graph *graph) leaveProbability(vertex int32, bound float64) float64 {
 			exitSum += graph.edges[vertex][successor] / expanded
 		}
 	}
-	failureProbability := max(0, 1-exitSum-graph.edges[vertex][vertex]/expanded) // steps from failed states have no edge
+	failureProbability := max(0, 1-exitSum-graph.edges[vertex][vertex]/expanded) // nodes that turned out to be failed have no edges
 	return max(1-survival+survival*(exitSum+failureProbability), math.SmallestNonzeroFloat64)
 }
 

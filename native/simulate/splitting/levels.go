@@ -79,8 +79,9 @@ func pathsForLevel(drawn, attained int) int {
 	return min(max(minPaths, expectedHits*drawn/attained), maxPaths)
 }
 
-// nextLevel returns an importance that a constant share of all drawn paths reaches. paths has the positions of increasing importance of each
-// path that rose above the last level. If there are too few such paths, it returns the importance that all of them reach.
+// nextLevel returns the importance that a share levelShare of the drawn paths attains, as the next level. drawn is the number of these paths; paths contains
+// those that rose above the last level, each as a list of positions with increasing importance. If too few paths rose, it returns the importance that all of
+// them attain.
 func nextLevel(drawn int, paths [][]importanceRecord) float64 {
 	var greatest []float64
 	for _, path := range paths {
@@ -90,8 +91,8 @@ func nextLevel(drawn int, paths [][]importanceRecord) float64 {
 	return greatest[max(len(greatest)-int(levelShare*float64(drawn)), 0)]
 }
 
-// recordPaths draws paths from the positions in starts. It returns how many paths it drew, and the records of the paths whose importance rose above
-// a level. If too few paths rose above it, it draws four times as many, and forgets the first ones.
+// recordPaths draws paths from the positions in starts. It returns their number, and for each path that rises above level the positions of its record
+// importances. If too few paths rise above level, it discards all of them and draws four times as many.
 func (walker *walker) recordPaths(ctx context.Context, starts []position, level float64) (drawn int, paths [][]importanceRecord, err error) {
 	minImportance := max(level, walker.chain.nodes[0].importance) + minProgress
 	for count := pilotPaths; count <= maxPilotPaths && len(paths) < minPaths; count *= 4 {
@@ -110,15 +111,15 @@ func (walker *walker) recordPaths(ctx context.Context, starts []position, level 
 	return drawn, paths, nil
 }
 
-// recordPath draws a path until it reaches the target or fails. It returns the positions at which the path had its greatest importance so far,
-// if that is at least minImportance.
+// recordPath draws a path until it reaches the target or fails. It returns each position at which the importance is greater than at all earlier positions
+// and at least minImportance.
 func (walker *walker) recordPath(ctx context.Context, from position, minImportance float64) ([]importanceRecord, error) {
 	var records []importanceRecord
 	greatest := minImportance
 	_, _, err := walker.drawPath(ctx, from, math.Inf(-1), math.Inf(1), func(nodeNumber int32, time float64) {
 		enteredNode := &walker.chain.nodes[nodeNumber]
 		importance := enteredNode.importance
-		if enteredNode.status == reached { // the target has infinite importance
+		if enteredNode.status == reached { // targets count as states of infinite importance
 			importance = math.Inf(1)
 		}
 		isRecord := importance > greatest || len(records) == 0 && importance == greatest

@@ -18,9 +18,9 @@ type trial struct {
 	birth    int // the level at which the trial began; 0 for a path from the initial state
 }
 
-// drawRestart draws one replication of RESTART and returns its estimate of the probability. Paths begin in the initial state. Each time when a trial rises to a level, it
-// is split into several trials; all but the first end when they fall below the level again. The estimate is unbiased: each trial that reaches the target
-// counts as the inverse of the product of all splitting factors.
+// drawRestart draws one replication of RESTART and returns its estimate of the probability. Paths begin in the initial state. A trial that rises to a level
+// is split into several trials; all but the first end when they fall below this level. The estimate is unbiased, because each trial that reaches the target
+// is weighted with the inverse of the product of all splitting factors.
 //
 // Source: Villén-Altamirano and Villén-Altamirano, RESTART: a method for accelerating rare event simulations, 1991.
 func (walker *walker) drawRestart(ctx context.Context, levels []level) (float64, error) {
@@ -49,7 +49,8 @@ func (walker *walker) drawRestart(ctx context.Context, levels []level) (float64,
 	return float64(hits) / float64(levels[0].paths) / factors, nil
 }
 
-// drawTrial draws a trial to its end, and reports whether it reached the target. It adds the trials that are split from it to open.
+// drawTrial draws a trial (a path or a part of one) to its end, and reports whether it reached the target. When the trial rises to a level, drawTrial adds
+// further trials that begin there to open. A trial ends when it falls below the level at which it began.
 func (walker *walker) drawTrial(ctx context.Context, levels []level, current trial, open *[]trial) (isHit bool, err error) {
 	for {
 		low := math.Inf(-1)
@@ -68,7 +69,7 @@ func (walker *walker) drawTrial(ctx context.Context, levels []level, current tri
 			current.level--
 		case current.level == len(levels)-1:
 			return true, nil
-		default: // if the path has attained several levels in one step, it attains the next one when it goes on
+		default: // the trial rose by one level; if a step attains several levels, the next iteration continues with the next level
 			current.level++
 			for range splittingFactor(levels, current.level) - 1 {
 				*open = append(*open, trial{position: end, level: current.level, birth: current.level})

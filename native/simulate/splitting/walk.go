@@ -39,8 +39,8 @@ const (
 	fell                    // it entered a state with too little importance
 )
 
-// drawPath draws a path until it enters a state with at least the importance high, enters one with less than low, or fails. end is the position of
-// that state. If visit is not nil, drawPath calls it for each node with the time of entry.
+// drawPath draws a path until it enters a state with an importance of at least high or below low, or until it fails. end is the position of this state, and
+// why says which of these happened. If visit is not nil, drawPath calls it for each node on the path, with the time of entry.
 func (walker *walker) drawPath(ctx context.Context, from position, low, high float64, visit func(number int32, time float64)) (end position, why outcome, err error) {
 	if len(walker.chain.nodes) > maxStoredStates {
 		if err := walker.chain.reset(); err != nil {
@@ -106,8 +106,8 @@ func (walker *walker) stepDuration(current *node) float64 {
 	return 1
 }
 
-// systematicStarts returns a function that gives the start of each of n paths, by systematic sampling. Each path has each position with the same
-// probability, so the estimate is unbiased.
+// systematicStarts returns a function that gives the start position of each of n paths, by systematic sampling: path i begins near the fraction i/n of the
+// list of positions, with one random offset for all paths. Each path has each position with the same probability, so the estimate is unbiased.
 func (walker *walker) systematicStarts(positions []position, n int) func(i int) position {
 	offset := walker.random.Unit()
 	return func(i int) position {
@@ -132,7 +132,7 @@ func (walker *walker) drawFixedEffort(ctx context.Context, levels []level) (floa
 	return estimate, nil
 }
 
-// attainLevel draws the paths of a level from the positions starts. It returns the positions where they reached the level.
+// attainLevel draws paths that begin at the positions in starts. It returns the positions at which paths attained the level.
 func (walker *walker) attainLevel(ctx context.Context, starts []position, level *level) ([]position, error) {
 	var positions []position
 	start := walker.systematicStarts(starts, level.paths)
