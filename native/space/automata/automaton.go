@@ -99,7 +99,8 @@ func newAutomaton(formula *Formula, limits Limits, explicitNext bool) (*Automato
 	return automaton, err
 }
 
-// stateNumberOf returns the number of a state, and adds the state if it is new. The error is ErrTooLarge.
+// stateNumberOf returns the number of a state of the automaton, and adds the state if it is new. The error is ErrTooLarge if there are too many states or
+// formulas.
 func (automaton *Automaton) stateNumberOf(wanted state) (int, error) {
 	if err := automaton.diagram.sizeError(); err != nil {
 		return 0, err
@@ -122,7 +123,7 @@ func (automaton *Automaton) Initial() int { return 0 }
 // NumStates returns the number of states reached so far.
 func (automaton *Automaton) NumStates() int { return len(automaton.states) }
 
-// Step returns the state after a letter. Bit i of the letter says whether proposition i holds.
+// Step returns the number of the state after state number reads a letter. Bit i of the letter says whether proposition i holds. The error is ErrTooLarge.
 func (automaton *Automaton) Step(number int, letter uint64) (int, error) {
 	next := automaton.states[number]
 	next.formula = automaton.diagram.progressFormula(next.formula, letter)
@@ -140,8 +141,8 @@ func (automaton *Automaton) Step(number int, letter uint64) (int, error) {
 	return automaton.stateNumberOf(next)
 }
 
-// advanceGoal makes the next goal in the list of a state its current goal. After the last goal it begins again with the first one, and sets
-// areAllGoalsMet.
+// advanceGoal is called when a run has met its current goal. The next goal of its list becomes the current goal. After the last goal it begins with the
+// first one again and sets areAllGoalsMet, which makes the state accepting.
 func (automaton *Automaton) advanceGoal(current *state) {
 	goals := automaton.goalLists[current.goalList]
 	current.goalIndex++
@@ -174,8 +175,8 @@ func (automaton *Automaton) Accepting(number int) bool {
 	return class == Accepted || class == Safe || automaton.states[number].areAllGoalsMet
 }
 
-// CanStay reports whether some run from a state is accepted without reaching an Accepted state. All states of a strongly connected
-// component have the same answer.
+// CanStay reports whether an accepted run can stay forever in the strongly connected component of a state, without reaching an Accepted state. The answer is
+// the same for all states of a component.
 func (automaton *Automaton) CanStay(number int) bool {
 	switch automaton.Class(number) {
 	case Rejected:
@@ -220,7 +221,7 @@ func (automaton *Automaton) acceptingState(target jumpTarget) state {
 	return state{formula: target.invariant, goalList: automaton.goalListOf(target.goals), goalFormula: target.goals[0]}
 }
 
-// goalListOf returns the number of a list of goals, and adds the list if it is new.
+// goalListOf returns the number of a list of goals in automaton.goalLists, and adds the list if it is new. Equal lists have the same number.
 func (automaton *Automaton) goalListOf(goals []formulaRef) int {
 	key := fmt.Sprint(goals)
 	number, isKnown := automaton.goalListNumber[key]

@@ -80,8 +80,8 @@ func (diagram *decisionDiagram) sizeError() error {
 	return nil
 }
 
-// makeNode returns the formula `if atom then high else low`, and adds a node if the formula is new. If the diagram is full, it sets
-// isTooLarge and returns falseFormula.
+// makeNode returns the formula `if atom then high else low`. It adds a node only if no node for this formula exists. If the diagram has too many nodes, it
+// sets isTooLarge and returns falseFormula.
 func (diagram *decisionDiagram) makeNode(atom int32, low, high formulaRef) formulaRef {
 	if low == high {
 		return low
@@ -120,7 +120,7 @@ func (diagram *decisionDiagram) singleAtom(formula formulaRef) (single atom, ok 
 	return diagram.atoms[node.atom], true
 }
 
-// ifThenElse returns the formula "(condition & then) | (!condition & otherwise)".
+// ifThenElse returns the decision diagram of the formula "(condition & then) | (!condition & otherwise)".
 func (diagram *decisionDiagram) ifThenElse(condition, then, otherwise formulaRef) formulaRef {
 	switch {
 	case condition == trueFormula || then == otherwise:
@@ -134,7 +134,7 @@ func (diagram *decisionDiagram) ifThenElse(condition, then, otherwise formulaRef
 	if result, isCached := diagram.ifThenElseCache[key]; isCached {
 		return result
 	}
-	// Shannon expansion of the three formulas by their first atom.
+	// Shannon expansion: decide the first atom of the three formulas, and combine the results for true and for false.
 	atom := min(diagram.nodes[condition].atom, diagram.nodes[then].atom, diagram.nodes[otherwise].atom)
 	lowCondition, highCondition := diagram.cofactors(condition, atom)
 	lowThen, highThen := diagram.cofactors(then, atom)
@@ -216,7 +216,8 @@ func (diagram *decisionDiagram) atomFormula(wanted atom) formulaRef {
 	return diagram.literal(number)
 }
 
-// setDerivedFields computes the fields operators and stable of an atom.
+// setDerivedFields computes which temporal operators occur in an atom, and whether the atom is stable: whether reading a letter never changes its truth. F f
+// and G f can be stable.
 func (diagram *decisionDiagram) setDerivedFields(current *atom) {
 	current.operators = diagram.nodes[current.left].operators | diagram.nodes[current.right].operators
 	switch current.op {
@@ -246,7 +247,7 @@ func (diagram *decisionDiagram) atomsPersist(formula formulaRef, op Op) bool {
 	return true
 }
 
-// isStable reports whether reading a letter never changes the truth of formula.
+// isStable reports whether all atoms of a formula are stable. Then reading a letter never changes whether the formula holds.
 func (diagram *decisionDiagram) isStable(formula formulaRef) bool {
 	for _, variable := range diagram.atomsOf(formula) {
 		if !diagram.atoms[variable].isStable {
@@ -303,7 +304,8 @@ func (diagram *decisionDiagram) weakUntil(left, right formulaRef) formulaRef {
 	return diagram.atomFormula(atom{op: WeakUntil, left: left, right: right})
 }
 
-// globally returns the formula G operand. It simplifies G (a W b) to G (a | b), and G a to a if a is stable.
+// globally returns the formula G operand. It simplifies G (a W b) to G (a | b), and G a to a if a is stable, that is, if reading a letter never changes the
+// truth of a.
 func (diagram *decisionDiagram) globally(operand formulaRef) formulaRef {
 	if diagram.isStable(operand) {
 		return operand
@@ -335,7 +337,8 @@ func (diagram *decisionDiagram) progressFormula(formula formulaRef, letter uint6
 	return result
 }
 
-// progressAtom returns the formula that the rest of a word must satisfy after the first letter, so that the whole word satisfies an atom.
+// progressAtom is progressFormula for the atom with a number: it returns the formula that the rest of a word must satisfy after the first letter, so that
+// the whole word satisfies the atom.
 func (diagram *decisionDiagram) progressAtom(number int32, letter uint64) formulaRef {
 	switch current := diagram.atoms[number]; {
 	case current.op == Prop:

@@ -9,7 +9,8 @@ type builder struct {
 	explicitNext bool
 }
 
-// translate translates a formula to a decision diagram, or its negation if isNegated is set. It moves negations inwards to the propositions.
+// translate returns the decision diagram of a formula or, if isNegated is set, of its negation. It moves negations inwards until only propositions are
+// negated.
 func (builder *builder) translate(formula *Formula, isNegated bool) (formulaRef, error) {
 	switch formula.Op {
 	case True, False:
@@ -116,8 +117,8 @@ func (builder *builder) untilOrRelease(isUntil bool, left, right formulaRef, bou
 	return builder.unboundedUntil(isUntil, left, right), nil
 }
 
-// nextOrWeak translates an operator X or W, or its negation. If isNegated is set, left and right are the negated
-// operands.
+// nextOrWeak translates an operator X or W. If isNegated is set, it translates the negation of the operator, and the caller passes the negated operands as
+// left and right.
 func (builder *builder) nextOrWeak(op Op, left, right formulaRef, isNegated bool) formulaRef {
 	switch {
 	case op == Next:
@@ -145,8 +146,8 @@ func (builder *builder) unboundedUntil(isUntil bool, left, right formulaRef) for
 	return builder.weakUntil(right, builder.and(left, right))
 }
 
-// boundedUntil unfolds left U[low,high] right, for low = 0, to right | left & X(right | left & X(...)). In the first low steps `right |` is
-// missing. If isUntil is false, it unfolds left R[low,high] right, with | and & exchanged.
+// boundedUntil unfolds left U[low,high] right to one disjunction for each step: right | left & X(right | left & X(...)). In the first low steps, where right
+// does not count yet, the part `right |` is missing. If isUntil is false, it unfolds left R[low,high] right in the same way, with | and & exchanged.
 func (builder *builder) boundedUntil(isUntil bool, left, right formulaRef, bound Bound) (formulaRef, error) {
 	if bound.Low < 0 || bound.High != Unbounded && bound.High < bound.Low {
 		return falseFormula, fmt.Errorf("found bound [%d,%d] of an operator, wanted 0 <= lower <= upper", bound.Low, bound.High)
@@ -159,7 +160,7 @@ func (builder *builder) boundedUntil(isUntil bool, left, right formulaRef, bound
 	if bound.High == Unbounded {
 		unfolded, steps = builder.unboundedUntil(isUntil, left, right), bound.Low
 	}
-	for step := steps; step > 0 && !builder.isTooLarge; step-- { // from the last step to the first
+	for step := steps; step > 0 && !builder.isTooLarge; step-- { // the innermost X, of the last step, is built first
 		unfolded = conjunction(left, builder.nextStep(unfolded))
 		if step > bound.Low {
 			unfolded = disjunction(right, unfolded)

@@ -95,7 +95,8 @@ func (bound *Bound) String() string {
 // R. Operators with an upper bound are both safe and co-safe.
 func CoSafe(formula *Formula) bool { return coSafe(formula, false) }
 
-// coSafe reports whether a formula, or its negation if isNegated is set, is syntactically co-safe.
+// coSafe reports whether a formula, or its negation if isNegated is set, is syntactically co-safe: after negations are moved inwards, it has no unbounded G,
+// W or R.
 func coSafe(formula *Formula, isNegated bool) bool {
 	switch formula.Op {
 	case True, False, Prop:
@@ -107,7 +108,7 @@ func coSafe(formula *Formula, isNegated bool) bool {
 	case Iff:
 		return coSafe(formula.X, true) && coSafe(formula.X, false) && coSafe(formula.Y, true) && coSafe(formula.Y, false)
 	}
-	// The negation of an eventuality is an invariant, and vice versa. An invariant without a bound is not co-safe.
+	// The negation of an eventuality (F, U) is an invariant (G, W, R), and vice versa. An invariant without a bound is not co-safe.
 	isInvariant := formula.Op == Globally || formula.Op == WeakUntil || formula.Op == Release
 	if isNegated {
 		isInvariant = formula.Op == Finally || formula.Op == Until

@@ -36,7 +36,8 @@ func (automaton *Automaton) WriteHOA(output io.Writer, names []string) error {
 	return out.Flush()
 }
 
-// writeState writes a state in the HOA format: its acceptance, and its transitions for each letter. numProps is the number of propositions.
+// writeState writes a state in the HOA format, with the mark {0} if it is accepting, and its transitions. successors has the successors of the state for
+// each letter.
 func (automaton *Automaton) writeState(out *bufio.Writer, number int, successors [][]int, numProps int) {
 	fmt.Fprintf(out, "State: %d", number)
 	if automaton.Accepting(number) {
@@ -86,7 +87,8 @@ func (automaton *Automaton) successors(number int, letter uint64) ([]int, error)
 	return targets, nil
 }
 
-// letterLabel returns a letter in HOA's syntax: a conjunction with one literal for each proposition, such as 0&!1.
+// letterLabel returns the label of a transition in HOA's syntax that stands for one letter: a conjunction with a literal for each proposition, such as 0&!1,
+// or t without propositions.
 func letterLabel(letter uint64, numProps int) string {
 	if numProps == 0 {
 		return "t"

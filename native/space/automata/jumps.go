@@ -72,8 +72,8 @@ func subset(elements []int32, mask int) []int32 {
 	return selected
 }
 
-// candidateEventualities returns the eventualities of a formula that a guess must decide. They are stable and
-// outside every temporal operator, or nested in an invariant.
+// candidateEventualities returns the eventualities (formulas with U) for which a guess must say whether they hold infinitely often. These are the stable
+// ones outside of all temporal operators, and those within an invariant (W).
 func (diagram *decisionDiagram) candidateEventualities(formula formulaRef) []int32 {
 	candidates := map[int32]bool{}
 	for _, number := range diagram.atomsOf(formula) {
@@ -107,7 +107,7 @@ func (diagram *decisionDiagram) innerInvariants(eventualities []int32) []int32 {
 	return sortedMembers(invariants)
 }
 
-// nestedAtoms returns the numbers of the atoms that occur in the formulas, also within the operands of other atoms.
+// nestedAtoms returns the set of the numbers of all atoms in the formulas, including the atoms within the operands of other atoms.
 func (diagram *decisionDiagram) nestedAtoms(formulas ...formulaRef) map[int32]bool {
 	found := map[int32]bool{}
 	pending := formulas
@@ -134,14 +134,15 @@ func sortedMembers(set map[int32]bool) []int32 {
 	return members
 }
 
-// checkGuess returns the jump target for a guess about the rest of a word: exactly the eventualities in weaken hold infinitely often, and
-// the given invariants hold from some letter on. weakenedFormula is the weakened remaining formula. ok is false if no word fits the guess.
+// checkGuess returns what the rest of a word must satisfy if a guess is right. The guess is that exactly the eventualities in weaken hold infinitely often,
+// and that the given invariants hold from some letter on. weakenedFormula is the remaining formula after weaken is applied. ok is false if no word can
+// satisfy this.
 //
 // Source: Esparza, Kretinsky and Sickert (LICS 2018), section 5.
 func (diagram *decisionDiagram) checkGuess(weaken *weakening, weakenedFormula formulaRef, invariants []int32) (target jumpTarget, ok bool) {
 	target = jumpTarget{invariant: weakenedFormula}
 	for _, invariant := range invariants {
-		operator := diagram.atoms[invariant] // left W right, and G (left W right) is G (left | right)
+		operator := diagram.atoms[invariant] // the atom is left W right, and G (left W right) is equivalent to G (left | right)
 		operands := diagram.or(weaken.weakenFormula(operator.left), weaken.weakenFormula(operator.right))
 		target.invariant = diagram.and(target.invariant, diagram.globally(operands))
 	}
@@ -170,8 +171,8 @@ func (diagram *decisionDiagram) insertTarget(targets []jumpTarget, target jumpTa
 	return append(targets, target)
 }
 
-// targetImplies reports whether every word that fits target also fits other. It may return false although that is
-// true.
+// targetImplies reports whether every word that satisfies target also satisfies other. It compares goals only by equality, so it may return false although
+// the implication holds.
 func (diagram *decisionDiagram) targetImplies(target, other jumpTarget) bool {
 	for _, goal := range other.goals {
 		if !slices.Contains(target.goals, goal) {
@@ -188,7 +189,8 @@ type weakening struct {
 	results       map[formulaRef]formulaRef
 }
 
-// weakenFormula returns a formula in which U becomes W in the given eventualities, and all other eventualities become false.
+// weakenFormula returns the formula under the guess that exactly the eventualities in weaken.eventualities hold infinitely often: in these, W replaces U,
+// and all other eventualities become false.
 func (weaken *weakening) weakenFormula(formula formulaRef) formulaRef {
 	return weaken.diagram.substitute(formula, weaken.results, func(number int32, operator atom) formulaRef {
 		switch {
@@ -208,7 +210,8 @@ type strengthening struct {
 	results    map[formulaRef]formulaRef
 }
 
-// strengthenFormula returns a formula in which the given invariants become true, and W becomes U in all others.
+// strengthenFormula returns the formula under the guess that the invariants in strengthen.invariants hold from now on: these become true, and in all other
+// invariants U replaces W.
 func (strengthen *strengthening) strengthenFormula(formula formulaRef) formulaRef {
 	return strengthen.diagram.substitute(formula, strengthen.results, func(number int32, operator atom) formulaRef {
 		switch {

@@ -70,9 +70,9 @@ func (parity *Parity) Step(number int, letter uint64) (int, error) {
 	return parity.nextState(initial, runs)
 }
 
-// nextState returns the number of a parity state: a state of the initial part with a list of runs of the accepting part. It removes rejected and
-// duplicate runs from the list, and adds a run for each jump that is possible now. The priority of the parity state is the least of these
-// numbers: 2i+1 if run i ends, 2i+2 if run i is accepting.
+// nextState returns the number of a parity state: a state of the initial part, with a list of runs that have jumped to the accepting part. It removes
+// rejected and duplicate runs from the list, and adds a run for each jump that is possible now. If run i ends, the parity state can have the priority 2i+1;
+// if it is accepting, 2i+2. The least of these numbers is the priority.
 func (parity *Parity) nextState(initial int, runs []int) (int, error) {
 	switch parity.automaton.Class(initial) {
 	case Accepted, Safe:

@@ -54,7 +54,7 @@ func Build(ctx context.Context, compiled *compile.Model, property *logic.Propert
 	return search.build()
 }
 
-// checkSupported returns an error if a model cannot be explored by boxes.
+// checkSupported returns a *compile.UnsupportedError if a model is not a DTMC or an MDP of modules, or if it has a feature that boxes do not support.
 func checkSupported(compiled *compile.Model) error {
 	program := compiled.Program()
 	unsupported := func(found string) error {
@@ -86,7 +86,8 @@ type spaceBuilder struct {
 	numbers   []uint32 // the state of each node
 }
 
-// build returns the space of the reachable nodes.
+// build returns the state space after the exploration. Its states are the nodes that are still reachable: nodes that were divided have lost their
+// predecessors.
 func (x *exploration) build() (*Built, error) {
 	order := x.reachable()
 	space := &spaceBuilder{
@@ -114,7 +115,8 @@ func (x *exploration) kind() sparse.Kind {
 	return sparse.DTMC
 }
 
-// addState adds the state of a node. In the nodes with fixed numbers, paths stop.
+// addState adds to the space the state of a node, with its choices and rewards. A node with a fixed number, such as targetNode, gets a self-loop, because
+// the property does not depend on what follows.
 func (s *spaceBuilder) addState(state int, number uint32) {
 	s.builder.State()
 	node := &s.nodes[number]
@@ -141,7 +143,7 @@ func (s *spaceBuilder) addState(state int, number uint32) {
 	}
 }
 
-// addReward appends the reward of a choice; nil stands for 0.
+// addReward appends the reward of the next choice to the reward structure, as a fraction and as a float64. A nil reward stands for 0.
 func (s *spaceBuilder) addReward(reward *big.Rat) {
 	inFloat := 0.0
 	if reward != nil && reward.Sign() > 0 {
@@ -153,7 +155,7 @@ func (s *spaceBuilder) addReward(reward *big.Rat) {
 	s.reward.Choice, s.reward.ChoiceFractions = append(s.reward.Choice, inFloat), append(s.reward.ChoiceFractions, reward)
 }
 
-// finish returns the space. Its only variable is the number of the box.
+// finish returns the state space of the nodes that were added. A state is not a valuation of the model, so the only variable is the number of the box.
 func (s *spaceBuilder) finish() (*explicit.Space, error) {
 	model, err := s.builder.Finish()
 	if err != nil {

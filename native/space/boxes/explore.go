@@ -64,7 +64,8 @@ type exploration struct {
 	numSteps    int64 // of all walks
 }
 
-// explore explores all boxes that are reachable from the initial states.
+// explore explores all boxes that are reachable from the initial states. If the states of a box behave differently, it divides the box, and explores the
+// parts and the predecessors of the box again.
 func (x *exploration) explore(ctx context.Context) error {
 	x.nodes = make([]node, firstNode)
 	if err := x.addInitialBoxes(ctx); err != nil {
@@ -92,7 +93,7 @@ func (x *exploration) explore(ctx context.Context) error {
 	return nil
 }
 
-// checkLimits returns a *explicit.LimitError if there are too many nodes.
+// checkLimits returns an *explicit.LimitError if there are more nodes, or if they need more memory, than the options allow.
 func (x *exploration) checkLimits() error {
 	isTooMany := x.options.MaxStates > 0 && len(x.nodes) > x.options.MaxStates
 	isTooLarge := x.options.MaxMemory > 0 && x.memoryBytes > x.options.MaxMemory
@@ -146,13 +147,14 @@ func (x *exploration) addInitialBoxes(ctx context.Context) error {
 	switch len(x.queue) {
 	case 0:
 		return x.unsupported(x.Init.Pos(), "no valuation satisfies init…endinit")
-	case 1: // several initial states must not become one
+	case 1: // several initial states of the model must not become one state
 		x.divideInitial(x.queue[0])
 	}
 	return nil
 }
 
-// divideInitial divides the only initial node, if it has several states. A property of a model with several initial states has a range of values.
+// divideInitial divides the box of the only initial node if the box has several states. Then the model of boxes has several initial states, as the original
+// model has, and a property still has a range of values.
 func (x *exploration) divideInitial(number uint32) {
 	initial := x.nodes[number].box
 	for slot := range initial.low {
@@ -191,8 +193,8 @@ func (x *exploration) key(b box) {
 	}
 }
 
-// targetOf returns the node of a box. If it is new, it is added to the nodes and to the queue. If the states of the box are decided, it is one of the nodes with
-// fixed numbers.
+// targetOf returns the node to which a transition into a box leads. If the property is decided in the box, this is a node with a fixed number. Otherwise it
+// is the node of the box, which is created and queued if it is new.
 func (x *exploration) targetOf(b box) (uint32, error) {
 	decided, isDecided, err := x.decide(b)
 	if err != nil || isDecided {
@@ -206,7 +208,7 @@ func (x *exploration) targetOf(b box) (uint32, error) {
 	return number, nil
 }
 
-// numberOf returns the node of a box, and adds it to the nodes if it is new.
+// numberOf returns the number of the node of a box, and creates the node if it is new. It does not queue the node.
 func (x *exploration) numberOf(b box) uint32 {
 	x.key(b)
 	number, isKnown := x.numbers[string(x.keyBuffer)]
@@ -218,7 +220,8 @@ func (x *exploration) numberOf(b box) uint32 {
 	return number
 }
 
-// decide returns targetNode or avoidNode if the states of a box satisfy the target, or no operand of the until formula.
+// decide returns targetNode if all states of a box satisfy the target, or avoidNode if they all violate both operands of the until formula. If they satisfy
+// neither condition, isDecided is false. The error is errSplit if the states differ.
 func (x *exploration) decide(b box) (number uint32, isDecided bool, err error) {
 	x.evaluation.box = b
 	for i, condition := range []*expression{x.goal.target, x.goal.avoid} {
@@ -236,8 +239,8 @@ func (x *exploration) decide(b box) (number uint32, isDecided bool, err error) {
 	return 0, false, nil
 }
 
-// expand computes the choices of a node. It follows deterministic steps without storing their boxes. The error is errSplit if the states of the node do not
-// all behave in the same way.
+// expand computes the choices of a node. As long as a box has a single successor with probability 1, it goes on to this successor without storing a node,
+// and collects the rewards. The error is errSplit if the states of a box do not all behave in the same way.
 func (x *exploration) expand(ctx context.Context, number uint32) error {
 	current := x.nodes[number].box.clone()
 	collected := new(amount)
@@ -285,7 +288,8 @@ type walk struct {
 	collected  *amount
 }
 
-// finishWalk connects the start of a walk to the successors of its last box, or to this box if there are several successors, or none.
+// finishWalk ends a walk of deterministic steps. If the last box has one successor, the start of the walk leads to this successor. Otherwise the last box
+// becomes a node of its own, with the given choices or as a deadlock, and the start of the walk leads to it.
 func (x *exploration) finishWalk(walk walk, choices []choice) error {
 	connected, err := x.connections(choices)
 	if err != nil {
@@ -321,7 +325,7 @@ func (x *exploration) connectTo(number, target uint32, reward *amount) {
 	x.connect(number, []nodeChoice{{sema.Unlabelled, reward.fraction(), []edge{{one, target}}}})
 }
 
-// connections returns choices between nodes. It adds the nodes of boxes that are new.
+// connections replaces the boxes in the given choices by nodes. It creates nodes for new boxes.
 func (x *exploration) connections(choices []choice) ([]nodeChoice, error) {
 	connected := make([]nodeChoice, len(choices))
 	for i, choice := range choices {
@@ -337,7 +341,8 @@ func (x *exploration) connections(choices []choice) ([]nodeChoice, error) {
 	return connected, nil
 }
 
-// edges returns the edges of a choice, given the target of each branch. Branches with the same target become one edge.
+// edges returns the edges of a choice. targets[i] is the node to which branch i leads. Branches with the same target become one edge with the sum of their
+// weights.
 func (c *choice) edges(targets []uint32) []edge {
 	if !slices.ContainsFunc(targets, func(target uint32) bool { return target != targets[0] }) {
 		return []edge{{one, targets[0]}}
@@ -355,7 +360,8 @@ func (c *choice) edges(targets []uint32) []edge {
 	return edges
 }
 
-// connect stores the choices of a node. If a successor is divided, it divides the node instead.
+// connect stores the choices of a node, and the node as a predecessor of its targets. If a target is divided already, the states of the node lead to
+// different parts of it, so connect divides the node in the same way instead.
 func (x *exploration) connect(number uint32, choices []nodeChoice) {
 	for _, choice := range choices {
 		for _, edge := range choice.branches {
@@ -379,12 +385,13 @@ func (x *exploration) connect(number uint32, choices []nodeChoice) {
 	x.nodes[number].choices = choices
 }
 
-// divideLike divides a node as another box is divided, which has successors of its states. In both boxes the variable has the same number of values.
+// divideLike divides a node in the way in which the box successors is divided by a split. All states of the node lead into this box, in which the variable
+// of the split has the same number of values, moved by a constant. So the split is moved by this constant.
 func (x *exploration) divideLike(number uint32, successors box, by split) {
 	divided := &x.nodes[number]
 	division := split{by.slot, by.at - successors.low[by.slot] + divided.box.low[by.slot]}
 	divided.choices, divided.isDeadlock = nil, false
-	if divided.isInitial { // no other node has it as its target
+	if divided.isInitial { // replace the node by two nodes, because no choice leads to an initial node
 		less, others := divided.box.divide(division)
 		divided.box = less
 		x.enqueue(number)
@@ -404,7 +411,7 @@ type amount struct {
 	rest  *big.Rat // nil for 0
 }
 
-// add adds a reward; nil stands for 0.
+// add adds a reward to the sum. A nil reward stands for 0.
 func (a *amount) add(reward *big.Rat) {
 	const maxWhole = math.MaxInt64 / 2
 	switch {
@@ -418,7 +425,7 @@ func (a *amount) add(reward *big.Rat) {
 	}
 }
 
-// fraction returns the sum; nil if it is 0.
+// fraction returns the sum of the rewards, or nil if the sum is 0.
 func (a *amount) fraction() *big.Rat {
 	switch {
 	case a.whole == 0:
@@ -429,7 +436,7 @@ func (a *amount) fraction() *big.Rat {
 	return new(big.Rat).Add(new(big.Rat).SetInt64(a.whole), a.rest)
 }
 
-// reachable returns the nodes that are reachable from the initial ones, in an order that depends on the model only.
+// reachable returns the nodes that are reachable from the initial nodes, in breadth-first order.
 func (x *exploration) reachable() []uint32 {
 	isReached := make([]bool, len(x.nodes))
 	var order []uint32

@@ -19,7 +19,8 @@ type goal struct {
 	property  *logic.Property
 }
 
-// newGoal returns the goal of a property. The error is a *compile.UnsupportedError.
+// newGoal returns what must be known of the states to check a property: the operands of its until formula, or its reward structure. The error is a
+// *compile.UnsupportedError if boxes do not support the property.
 func newGoal(property *logic.Property) (*goal, error) {
 	formula, err := observedFormula(property)
 	if err != nil {
@@ -41,7 +42,7 @@ func newGoal(property *logic.Property) (*goal, error) {
 	return nil, result.unsupported(formula.Expr, fmt.Sprintf("found %s, want P of F, G, U, W or R without bounds, or R of F or C", describe(formula)))
 }
 
-// describe says what P or R is about, for a message such as "found %s".
+// describe returns a description of the path formula or of the reward objective in an operator P or R, for the message of an error.
 func describe(formula *logic.Formula) string {
 	described, bound := formula.Expr, false
 	switch formula.Kind {
@@ -60,7 +61,8 @@ func describe(formula *logic.Formula) string {
 // stateFilters are the filters whose value over the initial boxes is that over the initial states.
 var stateFilters = []string{"min", "max", "range", "forall", "exists"}
 
-// observedFormula returns the formula within the filters of a property. They must be over the initial states.
+// observedFormula returns the formula that remains if the filters around a property are removed. The error is a *compile.UnsupportedError if a filter is not
+// over the initial states, because only the values of these are computed.
 func observedFormula(property *logic.Property) (*logic.Formula, error) {
 	formula := logic.FormulaOf(property.Expr)
 	for formula.Kind == logic.Filter {
@@ -91,7 +93,7 @@ func unsupported(property *logic.Property, expr sema.Expr, message string) error
 	return &compile.UnsupportedError{File: property.File, Pos: expr.Pos(), Msg: message + " for boxes of states"}
 }
 
-// addPath adds the operands of a path formula as an until formula or the negation of one.
+// addPath sets the target and the states to avoid from a path formula, which it rewrites to an until formula or to the negation of one.
 func (g *goal) addPath(path *logic.Path) error {
 	right, err := g.overVariables(path.Right)
 	if err != nil {
@@ -110,7 +112,8 @@ func (g *goal) addPath(path *logic.Path) error {
 	return nil
 }
 
-// overVariables returns a state formula with the definitions of its labels.
+// overVariables returns a state formula in which definitions replace the labels. It returns an error if the formula contains anything but variables and
+// labels.
 func (g *goal) overVariables(expr sema.Expr) (sema.Expr, error) {
 	if _, isSupported := logic.OverVariables(g.property.Program, expr); !isSupported {
 		return nil, g.unsupported(expr, fmt.Sprintf("found %s, want a formula over variables", logic.Describe(expr)))
@@ -129,7 +132,8 @@ func (g *goal) propertyOn(program *sema.Program) sema.Expr {
 	return g.rewrite(g.property.Expr, program)
 }
 
-// rewrite returns a filter or an operator P or R of the property, for the program of the boxes.
+// rewrite returns the property in a form that can be checked on the space of boxes. There only a label marks the target, so the operands of path formulas
+// are replaced by this label. expr is a filter or an operator P or R of the property; program is the program of the space.
 func (g *goal) rewrite(expr sema.Expr, program *sema.Program) sema.Expr {
 	formula, base := logic.FormulaOf(expr), sema.Base{ValueType: expr.Type(), Position: expr.Pos()}
 	switch formula.Kind {
@@ -145,7 +149,8 @@ func (g *goal) rewrite(expr sema.Expr, program *sema.Program) sema.Expr {
 	return &sema.Reward{Base: base, Threshold: formula.Threshold, DivisorStruct: -1, Path: objective}
 }
 
-// pathOn returns the path formula that a path reaches the target, or that it does not.
+// pathOn returns the path formula for the space of boxes: F target or, if the property is about paths that do not reach the target, G !target. It has the
+// position of the original formula.
 func (g *goal) pathOn(program *sema.Program, original sema.Expr) sema.Expr {
 	index := slices.IndexFunc(program.Labels, func(label sema.LabelDef) bool { return label.Name == targetLabel })
 	base := sema.Base{ValueType: sema.Path, Position: original.Pos()}

@@ -69,7 +69,8 @@ type number struct {
 	constant *big.Rat // nil if the value depends on variables
 }
 
-// newProgram compiles a program and the reward structure with the given index; -1 stands for none.
+// newProgram compiles the commands of a model for evaluation in boxes, and the reward structure with index structure. If structure is -1, there are no
+// rewards.
 func newProgram(compiled *compile.Model, structure int) *program {
 	source := compiled.Program()
 	result := &program{Program: source, expander: compiled.NewExpander()}
@@ -101,7 +102,8 @@ func newProgram(compiled *compile.Model, structure int) *program {
 	return result
 }
 
-// addSynchronisation adds the synchronisation of some modules on an action, unless one of them has no command for it.
+// addSynchronisation adds the combinations of commands of the given modules with an action, one command of each module. It adds nothing if a module has no
+// command with the action, because then the action is blocked.
 func (p *program) addSynchronisation(action int, modules []int) {
 	result := synchronisation{action: action}
 	for _, module := range modules {
@@ -161,8 +163,8 @@ type branch struct {
 	box    box
 }
 
-// choices returns the choices of the states of a box; none at a deadlock. In a DTMC, all enabled choices are equally likely, and become one. The error is
-// errSplit if the states behave differently. The boxes of the successors are valid until the next call.
+// choices returns the choices that all states of a box have; a deadlock has none. In a DTMC it merges them into one choice, in which each of them is equally
+// likely. The error is errSplit if the states do not have the same choices. The next call overwrites the boxes of the successors.
 func (p *program) choices(b box) ([]choice, error) {
 	p.evaluation.box, p.successorValues = b, p.successorValues[:0]
 	var choices []choice
@@ -196,7 +198,7 @@ func (p *program) choices(b box) ([]choice, error) {
 	return choices, nil
 }
 
-// uniform returns the choice of a DTMC in which each of some choices is equally likely.
+// uniform returns a choice that stands for several enabled choices of a DTMC state, each with the same probability. Its reward is their mean reward.
 func uniform(choices []choice) choice {
 	result := choice{action: sema.Unlabelled, reward: new(big.Rat)}
 	share := big.NewRat(1, int64(len(choices)))
@@ -219,7 +221,8 @@ func (c *choice) mergeEqual() {
 	}
 }
 
-// findEnabled finds the enabled commands of each participant of a synchronisation. isEnabled is false if some participant has none.
+// findEnabled finds the enabled commands of each module that takes part in a synchronisation. isEnabled is false if some module has none. The error is
+// errSplit if guards hold in some states of the box only and this matters, because no other module blocks the synchronisation in all states.
 func (p *program) findEnabled(sync *synchronisation) (isEnabled bool, err error) {
 	var proposal split
 	for i, commands := range sync.participants {
@@ -252,7 +255,7 @@ func (sync *synchronisation) combination() []*command {
 	return sync.commands
 }
 
-// nextCombination selects the next combination of enabled commands. It returns false after the last one.
+// nextCombination selects the next combination of one enabled command of each module. It returns false after the last combination.
 func (sync *synchronisation) nextCombination() bool {
 	for i := range sync.selected {
 		sync.selected[i]++
@@ -285,7 +288,8 @@ func (p *program) unsupported(pos syntax.Pos, message string) error {
 	return &compile.UnsupportedError{File: p.File, Pos: pos, Msg: message}
 }
 
-// branches returns the branches of a choice in which each of some commands makes one of its updates.
+// branches returns the branches of a choice, in which the given commands are executed together. Each combination of one update of each command is a branch,
+// unless its probability is 0.
 func (p *program) branches(commands []*command) ([]branch, error) {
 	for _, command := range commands {
 		if err := p.checkWeights(command); err != nil {
@@ -316,7 +320,7 @@ func (p *program) branches(commands []*command) ([]branch, error) {
 	return branches, nil
 }
 
-// nextUpdates selects the next combination of one update of each command. It returns false after the last one.
+// nextUpdates changes selected to the next combination of one update of each command. It returns false after the last combination.
 func nextUpdates(commands []*command, selected []int) bool {
 	for i, command := range commands {
 		selected[i]++
@@ -328,7 +332,8 @@ func nextUpdates(commands []*command, selected []int) bool {
 	return false
 }
 
-// checkWeights evaluates the weights of the updates of a command. They must be probabilities whose sum is exactly 1.
+// checkWeights evaluates the probabilities of the updates of a command in the box, and stores them in command.weights. It returns an error unless they are
+// nonnegative fractions whose sum is exactly 1.
 func (p *program) checkWeights(command *command) error {
 	if command.hasConstants {
 		return nil
@@ -355,7 +360,8 @@ func (p *program) checkWeights(command *command) error {
 
 var one = big.NewRat(1, 1)
 
-// value returns the value of a number in the states of the box.
+// value returns the value that a number has in all states of the box. The error is errSplit if a variable in the number has several values in the box,
+// because a number is evaluated in one state only.
 func (p *program) value(n *number) (*big.Rat, error) {
 	if n.constant != nil {
 		return n.constant, nil
@@ -372,7 +378,8 @@ func (p *program) value(n *number) (*big.Rat, error) {
 	return value.Rat, nil
 }
 
-// successor returns the box of the successors of all states if each of some commands makes the selected update.
+// successor returns the box that the states of the current box reach if each of the given commands makes its selected update. Each assigned variable must
+// get one value, or its old value plus a constant; otherwise the error is errSplit.
 func (p *program) successor(commands []*command, selected []int) (box, error) {
 	e := &p.evaluation
 	first := len(p.successorValues)
@@ -395,7 +402,8 @@ func (p *program) successor(commands []*command, selected []int) (box, error) {
 	return result, nil
 }
 
-// checkRange returns an error if an assigned value is outside of the range of its variable: errSplit if the variable has several values.
+// checkRange returns an error if an assigned value is outside of the range of its variable. If the value differs between the states of the box, the error is
+// errSplit, because it may be within the range in some states.
 func (p *program) checkRange(slot int, assigned values) error {
 	variable, e := &p.Vars[slot], &p.evaluation
 	switch {
@@ -408,7 +416,8 @@ func (p *program) checkRange(slot int, assigned values) error {
 	return errSplit
 }
 
-// reward returns the sum of the reward items that a predicate selects; nil for 0.
+// reward returns the sum of the reward items that selects accepts and whose guards hold in the box, or nil for 0. The error is errSplit if a guard or a
+// reward differs between states of the box.
 func (p *program) reward(selects func(*sema.RewardItem) bool) (*big.Rat, error) {
 	var sum *big.Rat
 	for i := range p.rewards {

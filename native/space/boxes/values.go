@@ -120,8 +120,8 @@ func newExpression(expr sema.Expr) *expression {
 	return &expression{compiler.compile(expr), sema.SlotsOf(expr)}
 }
 
-// bounds evaluates an expression in a box. isKnown says that the evaluation does not fail in any state. Otherwise e.hasProposal says whether there is a split
-// of the box after which more is known.
+// bounds evaluates an expression in a box by interval arithmetic. isKnown says that the evaluation fails in no state. If e.hasProposal is set, e.proposal is
+// a split of the box after which more is known of the value.
 func (expression *expression) bounds(e *evaluation) (result values, isKnown bool) {
 	e.mayFail, e.hasProposal = false, false
 	e.number++
@@ -155,7 +155,7 @@ type exprCompiler struct {
 	repeated map[sema.Expr]bool // sub-expressions of a large expression that occur several times
 }
 
-// compile returns the evaluator of an expression. A repeated sub-expression is evaluated once in each evaluation.
+// compile returns a function that evaluates an expression in a box. If a sub-expression occurs several times, the function evaluates it once for each box.
 func (c *exprCompiler) compile(expr sema.Expr) evaluator {
 	if known := c.compiled[expr]; known != nil {
 		return known
@@ -174,8 +174,8 @@ func (c *exprCompiler) compile(expr sema.Expr) evaluator {
 	return evaluate
 }
 
-// compileNode returns the evaluator of an expression. Operations of numbers of type Double, and others without an interval arithmetic, are evaluated state by
-// state.
+// compileNode returns a function that evaluates the outermost operation of an expression in a box. Operations without interval arithmetic, such as those of
+// type Double, are evaluated only in boxes of one state.
 func (c *exprCompiler) compileNode(expr sema.Expr) evaluator {
 	switch expr := expr.(type) {
 	case *sema.Const:
@@ -205,7 +205,8 @@ func (c *exprCompiler) compileNode(expr sema.Expr) evaluator {
 	return stateByState(expr)
 }
 
-// stateByState returns an evaluator that knows the value only in a box of one state. The value must be the same in float64 and in exact arithmetic.
+// stateByState returns a function that evaluates an expression only if each of its variables has one value in the box. Otherwise it proposes a split. The
+// result counts as failed if float64 and exact arithmetic give different values, because then rounding decides it.
 func stateByState(expr sema.Expr) evaluator {
 	slots, undecided, mayFail := sema.SlotsOf(expr), unknown(expr), !sema.Every(expr, cannotFail)
 	return func(e *evaluation) values {
@@ -223,7 +224,8 @@ func stateByState(expr sema.Expr) evaluator {
 	}
 }
 
-// cannotFail reports whether an operation has a value for all operands.
+// cannotFail reports whether the outermost operation of an expression has a value for all operands. Integer operations can overflow, and functions such as
+// log are undefined for some arguments.
 func cannotFail(expr sema.Expr) bool {
 	switch expr.(type) {
 	case *sema.Const, *sema.Var:
@@ -300,8 +302,8 @@ func negation(operand evaluator) evaluator {
 	}
 }
 
-// conjunction returns the evaluator of an operator & that short-circuits. A right operand that is false decides although the left one is unknown, unless the
-// evaluation may fail.
+// conjunction returns a function that evaluates left & right. If left is unknown, a right operand that is false decides the result. This does not hold if
+// left may fail, because its failure must not be hidden.
 func conjunction(left, right evaluator) evaluator {
 	return func(e *evaluation) values {
 		hadProposal := e.hasProposal
@@ -315,14 +317,14 @@ func conjunction(left, right evaluator) evaluator {
 			return values{0, 1, noVariable}
 		}
 		if second := right(e); second.isFalse() && !e.mayFail {
-			e.hasProposal = hadProposal // the proposal for the left operand is not needed
+			e.hasProposal = hadProposal // a split that makes the left operand known is not needed
 			return single(0)
 		}
 		return values{0, 1, noVariable}
 	}
 }
 
-// extremum returns the evaluator of min, if op is OpLe, or of max, if op is OpGe.
+// extremum returns a function that evaluates the minimum (op is OpLe) or the maximum (op is OpGe) of its arguments in a box.
 func extremum(args []evaluator, op syntax.Op) evaluator {
 	return func(e *evaluation) values {
 		best := args[0](e)
@@ -383,7 +385,8 @@ func (e *evaluation) multiply(left, right values) values {
 	return e.narrow(values{slices.Min(products), slices.Max(products), noVariable})
 }
 
-// remainder returns the values of mod(dividend, divisor). They are known if all quotients are equal.
+// remainder returns the values of mod(dividend, divisor). If the quotient is the same in all states of the box, the result is the dividend minus a constant.
+// Otherwise it is any number below the divisor, and a split is proposed at which the quotient changes.
 func (e *evaluation) remainder(dividend, divisor values) values {
 	if !divisor.isSingle() || divisor.low <= 0 {
 		e.mayFail = true
@@ -393,7 +396,7 @@ func (e *evaluation) remainder(dividend, divisor values) values {
 	if quotient == floorDivide(dividend.high, divisor.low) {
 		return e.subtract(dividend, single(quotient*divisor.low))
 	}
-	e.compare(syntax.OpLt, dividend, single((quotient+1)*divisor.low)) // proposes the split where the quotient changes
+	e.compare(syntax.OpLt, dividend, single((quotient+1)*divisor.low)) // called only to propose the split at which the quotient changes
 	return values{0, divisor.low - 1, noVariable}
 }
 
@@ -406,7 +409,8 @@ func floorDivide(dividend, divisor int64) int64 {
 	return quotient
 }
 
-// compare returns the values of a comparison. If they are not known, it proposes a split.
+// compare returns whether a comparison holds in the states of the box: true, false, or both if it is unknown. If it is unknown, compare proposes a split of
+// the box.
 func (e *evaluation) compare(op syntax.Op, left, right values) values {
 	difference := differences(left, right)
 	canHold, canFail := false, false
@@ -424,7 +428,8 @@ func (e *evaluation) compare(op syntax.Op, left, right values) values {
 	return values{0, 1, noVariable}
 }
 
-// proposeComparison proposes a split after which a comparison is known, or known in more states.
+// proposeComparison proposes a split of the box after which a comparison is known in one part, or in more states. It prefers the value of a variable at
+// which the result of the comparison changes, and otherwise halves the values of a variable.
 func (e *evaluation) proposeComparison(op syntax.Op, left, right values) {
 	switch {
 	case left.slot != noVariable && right.isSingle():
@@ -438,10 +443,11 @@ func (e *evaluation) proposeComparison(op syntax.Op, left, right values) {
 	}
 }
 
-// proposeThreshold proposes the split after which the comparison of a variable plus a constant with a number is known, or known in one of both parts.
+// proposeThreshold proposes a split for the comparison of a number with left, which is a variable plus a constant. The split is at the value of the variable
+// where the result changes, so in at least one part the comparison is known.
 func (e *evaluation) proposeThreshold(op syntax.Op, left values, number int64) {
 	low := e.box.low[left.slot]
-	threshold := int64(low) + number - left.low // the value of the variable if both sides are equal
+	threshold := int64(low) + number - left.low // the value of the variable for which both sides are equal
 	switch op {
 	case syntax.OpLe, syntax.OpGt:
 		threshold++
@@ -453,7 +459,7 @@ func (e *evaluation) proposeThreshold(op syntax.Op, left values, number int64) {
 	e.propose(split{left.slot, int32(threshold)})
 }
 
-// mirrored returns the comparison of the operands in the other order.
+// mirrored returns the operator that gives the same result if the operands are exchanged, such as > for <.
 func mirrored(op syntax.Op) syntax.Op {
 	switch op {
 	case syntax.OpLt:

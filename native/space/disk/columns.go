@@ -151,7 +151,8 @@ func (columns *Columns) Close() error { return columns.file.Close() }
 // describing another range.
 const rangeGap = 32
 
-// TargetRanges appends ranges of states that together contain all targets of a chunk. The ranges are disjoint and in ascending order.
+// TargetRanges appends to ranges disjoint ranges of states, in ascending order, that contain all targets of the chunk's transitions. They may also contain
+// other states.
 func (columns *Columns) TargetRanges(ranges []Range, chunk int) ([]Range, error) {
 	header := &columns.Chunks[chunk]
 	data := make([]byte, header.rangesSize)
@@ -173,7 +174,8 @@ func (columns *Columns) TargetRanges(ranges []Range, chunk int) ([]Range, error)
 	return ranges, nil
 }
 
-// appendRanges appends ranges in binary form. Each range has two numbers: its distance from the end of the previous range, and its length.
+// appendRanges appends ranges of states to data in binary form. Each range is stored as two numbers: its distance from the end of the previous range, and
+// its length.
 func appendRanges(data []byte, ranges []Range) []byte {
 	previousEnd := int64(0)
 	for _, current := range ranges {
@@ -262,10 +264,10 @@ func (decoder *rowDecoder) decodeDistributions(data []byte) error {
 // maxTemplates is the number of rows of a chunk that get a number, to which later states refer.
 const maxTemplates = 1 << 12
 
-// decodeRows decodes the rows of numStates states. Each row is either stored itself, or as the number of an equal earlier row.
+// decodeRows decodes the rows of numStates states. A row that equals an earlier row of the chunk is stored as the number of that row.
 func (decoder *rowDecoder) decodeRows(data []byte, numStates int) error {
 	for range numStates {
-		code, size := shortUvarint(data) // 0 for a new row, or 1 + the number of an earlier one
+		code, size := shortUvarint(data) // 0 if a new row follows, otherwise 1 + the number of an equal earlier row
 		if size <= 0 || code > uint64(len(decoder.templates)) {
 			return errDamaged
 		}

@@ -194,7 +194,8 @@ func newChunkMaker(c *conversion, expander *explicit.Successors) *chunkMaker {
 	}
 }
 
-// makeChunks makes and writes chunks until no task is left, or until a task fails.
+// makeChunks takes tasks, each of which is a chunk, computes the chunks and writes them to the file. It returns when no task is left or a task has failed,
+// and then stops the other workers, too.
 func (maker *chunkMaker) makeChunks(ctx context.Context, tasks *tasks) {
 	tasks.runAll(ctx, func(task int) error {
 		makeErr := maker.makeChunk(ctx, task)
@@ -256,7 +257,7 @@ func (maker *chunkMaker) addRows(rows *explicit.SuccessorRows) {
 	maker.header.Choices += int64(len(rows.Transitions))
 	maker.header.Transitions += int64(len(rows.Weights))
 	for _, numChoices := range rows.Choices {
-		if numChoices == 0 { // it gets a self-loop
+		if numChoices == 0 { // a deadlock, which gets a self-loop when it is read
 			maker.header.Deadlocks++
 			maker.header.Choices++
 			maker.header.Transitions++
@@ -294,8 +295,8 @@ func (maker *chunkMaker) distributionNumber(weights []float64) uint32 {
 	return number
 }
 
-// encodeRows appends the rows of all states of the chunk to maker.encodedRows in binary form. If an earlier row is equal, it appends the number of
-// that row instead.
+// encodeRows encodes the rows of all states of the chunk. A row has, for each choice, the number of its distribution and the distances from the state to its
+// targets.
 func (maker *chunkMaker) encodeRows() {
 	transition, choice := 0, 0
 	for state, numChoices := range maker.choiceCounts {
@@ -316,8 +317,8 @@ func (maker *chunkMaker) encodeRows() {
 	}
 }
 
-// storeRow appends the current row (maker.encodedRow) to the rows of the chunk (maker.encodedRows). If an earlier row is equal, it appends only the number
-// of that row. numOperands is the number of elements that a new row takes in Rows.Operands.
+// storeRow appends the encoded row of the current state to the rows of the chunk or, if an earlier row of the chunk is equal, only the number of that row.
+// numOperands is the number of elements of Rows.Operands that a new row takes.
 func (maker *chunkMaker) storeRow(numOperands int64) {
 	number, isKnown := maker.templates[string(maker.encodedRow)]
 	if isKnown {
@@ -331,7 +332,8 @@ func (maker *chunkMaker) storeRow(numOperands int64) {
 	maker.header.Operands += numOperands
 }
 
-// encodeTransition appends a transition to the row of a state. It adds the weight to the header's totals of transitions to other chunks.
+// encodeTransition appends a transition to the encoded row of a state. If the target is in an earlier or a later chunk, it adds the weight to the total
+// Backward or Forward of the chunk, from which the order of the solution is chosen.
 func (maker *chunkMaker) encodeTransition(transition int, state int64) {
 	target := maker.targets.ranks[maker.targetIDs[transition]]
 	switch {
@@ -353,8 +355,8 @@ func (maker *chunkMaker) assembleRecord() {
 	maker.record = append(append(append(maker.record, ranges...), maker.encodedDistributions...), maker.encodedRows...)
 }
 
-// joinRanges appends ranges that contain the given ascending numbers of states. Two successive numbers with fewer than about gap numbers
-// between them are in the same range.
+// joinRanges appends ranges of states that contain the given numbers, which are ascending. It joins two successive numbers to one range if fewer than gap
+// other numbers are between them.
 func joinRanges(ranges []Range, numbers []int64, gap int64) []Range {
 	for _, number := range numbers {
 		if numRanges := len(ranges); numRanges > 0 && number-ranges[numRanges-1].End < gap {
@@ -404,7 +406,8 @@ func (table *targetTable) numberOf(key []uint64) uint32 {
 	return uint32(count)
 }
 
-// findSlot returns the slot of a key in the hash table, and the content of the slot. The content is 0 if the key is not in the table.
+// findSlot returns the slot of the hash table that has a key, with the content of the slot: 1 + the number of the target. If the key is not in the table, it
+// returns a free slot and the content 0.
 func (table *targetTable) findSlot(key []uint64) (slot int, content uint32) {
 	mask := len(table.slots) - 1
 	for slot = int(hashKey(key)) & mask; ; slot = (slot + 1) & mask {
@@ -428,8 +431,8 @@ func (table *targetTable) growTable() {
 	}
 }
 
-// findRanks finds the rank of each target in the set of all states. It sorts the targets, because a cursor can only find keys in ascending
-// order.
+// findRanks finds the rank of each target of the chunk in the set of all states. It looks up the targets in ascending order, because a cursor can only move
+// forwards.
 func (table *targetTable) findRanks(cursor *Cursor) error {
 	count := len(table.keys) / table.wordsPerKey
 	if cap(table.ranks) < count {
@@ -454,7 +457,7 @@ func (table *targetTable) findRanks(cursor *Cursor) error {
 	return nil
 }
 
-// sortTargets sorts records of a target's key and its number by the key.
+// sortTargets fills table.records with a record for each target, its key followed by its number, and sorts the records by key.
 func (table *targetTable) sortTargets() {
 	table.records = table.records[:0]
 	for number := range len(table.keys) / table.wordsPerKey {

@@ -215,8 +215,8 @@ func (directory *Directory) removeUnlisted() error {
 	return nil
 }
 
-// removeOrCount removes a data file if the manifest does not list it; otherwise it counts its bytes. It ignores files that are no data
-// files.
+// removeOrCount removes a file that was written only in part, or a data file that is not listed in the manifest. It counts the bytes of other data files,
+// and ignores all other files.
 func (directory *Directory) removeOrCount(entry fs.DirEntry, isListed bool) error {
 	isData := strings.Contains(entry.Name(), nameSeparator) && !entry.IsDir()
 	switch {

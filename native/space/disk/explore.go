@@ -131,7 +131,7 @@ func (space *Space) Explore(ctx context.Context) error {
 	return search.mergeAll()
 }
 
-// errorWithCounts adds the numbers of states and layers to an error of the context.
+// errorWithCounts adds to an error of the context how many states and layers were found. It returns other errors unchanged.
 func (search *explorer) errorWithCounts(err error) error {
 	ended := search.ctx.Err()
 	if ended == nil || !errors.Is(err, ended) {
@@ -258,7 +258,8 @@ func (search *explorer) markObsolete(set *Set) {
 	search.Directory.Obsolete(set.Name)
 }
 
-// mergeKnownSets merges the newest sets of known states, so that each set is at least factor times as large as the next one.
+// mergeKnownSets merges the newest sets of known states into one, so that each set is at least factor times as large as the next one. Then there are few
+// sets to search, and each state is merged only a few times.
 func (search *explorer) mergeKnownSets(factor int64) error {
 	first := len(search.knownSets) - 1
 	total := search.knownSets[first].Count
@@ -269,7 +270,8 @@ func (search *explorer) mergeKnownSets(factor int64) error {
 	return search.mergeKnownFrom(first)
 }
 
-// mergeKnownFrom merges the sets of known states with the indices first, first+1 and so on into one set.
+// mergeKnownFrom merges the sets of known states from index first on into one set. The old files become obsolete, except for the frontier, which is still to
+// be expanded.
 func (search *explorer) mergeKnownFrom(first int) error {
 	if first == len(search.knownSets)-1 {
 		return nil
@@ -295,7 +297,8 @@ func (search *explorer) mergeKnownFrom(first int) error {
 	return nil
 }
 
-// recordProgress writes the state of the exploration to the manifest, if isFinal is set or the last record is old enough.
+// recordProgress writes the progress of the exploration to the manifest. If isFinal is not set, it does so only if Options.Interval has passed since the
+// last time.
 func (search *explorer) recordProgress(isFinal bool) error {
 	if !isFinal && time.Since(search.lastCommit) < search.opts.Interval {
 		return nil
@@ -316,7 +319,7 @@ func (search *explorer) recordProgress(isFinal bool) error {
 
 // mergeAll ends the exploration: it merges all sets of known states into search.States, and records that the exploration is done.
 func (search *explorer) mergeAll() error {
-	search.markObsolete(search.frontier) // it is empty
+	search.markObsolete(search.frontier) // the last layer found no new states, so the frontier is empty
 	search.frontier = nil
 	if err := search.mergeKnownFrom(0); err != nil {
 		return err
@@ -369,9 +372,9 @@ func (search *explorer) expandFrontier() ([]keySource, error) {
 	return runs, nil
 }
 
-// newCollectors returns one collector of keys for each worker. The buffers of all collectors together take half of Options.Memory.
+// newCollectors returns one collector of keys for each worker. All buffers of the collectors together take half of Options.Memory.
 func (search *explorer) newCollectors(numWorkers int) []*runCollector {
-	// A collector has two buffers. The other half of the memory is for caches, indexes and garbage.
+	// Half of the memory is for buffers, and each collector has two of equal size. The other half is for caches, indexes and garbage.
 	const partsOfMemory = 4
 	capacity := max(search.opts.Memory/int64(8*search.wordsPerState*numWorkers*partsOfMemory), minKeys)
 	var collectors []*runCollector
@@ -414,7 +417,7 @@ type tasks struct {
 // newTasks returns tasks with numbers below total.
 func newTasks(total int) *tasks { return &tasks{numTasks: total, failedTask: total} }
 
-// runAll takes tasks and executes them, until no task is left or a task fails. Several goroutines can call it.
+// runAll takes tasks and calls do for each, until no task is left or one has failed. Several goroutines can call it at the same time to share the tasks.
 func (tasks *tasks) runAll(ctx context.Context, do func(task int) error) {
 	for {
 		task, ok := tasks.takeNext()
@@ -478,8 +481,8 @@ func newRunCollector(search *explorer, capacity int) *runCollector {
 	return &runCollector{search: search, capacity: capacity, recentByHash: make([]uint64, recentKeys*search.wordsPerState)}
 }
 
-// addKeys adds keys to the buffer, except for keys that it has added recently. If the buffer is full of distinct keys, it writes them to a
-// file as a sorted run.
+// addKeys adds keys to the buffer, except for keys that it has added recently. If the buffer is full, it sorts the keys and removes duplicates. If the
+// buffer is then still at least half full, it writes the keys to a file as a sorted run, and empties the buffer.
 func (collector *runCollector) addKeys(keys []uint64) error {
 	wordsPerKey := collector.search.wordsPerState
 	for i := 0; i < len(keys); i += wordsPerKey {
@@ -487,7 +490,7 @@ func (collector *runCollector) addKeys(keys []uint64) error {
 		hash := hashKey(key)
 		slot := int(hash%recentKeys) * wordsPerKey
 		recent := collector.recentByHash[slot : slot+wordsPerKey]
-		// A slot of zeros is empty, so the key of zeros, whose hash is 0, is never recognised.
+		// A slot of zeros is empty. So a key whose words are all 0, and whose hash is therefore 0, must never count as recently added.
 		if hash != 0 && compareKeys(recent, key) == 0 {
 			continue
 		}
@@ -598,7 +601,7 @@ func (batches *batchSource) sendBatches(ctx context.Context, source keySource) {
 	}
 }
 
-// emptyBatch returns an empty batch, with the memory of a batch that was read if there is one.
+// emptyBatch returns an empty batch of keys. If possible, it reuses the memory of a batch that was read already.
 func (batches *batchSource) emptyBatch() []uint64 {
 	select {
 	case batch := <-batches.freeBatches:
@@ -620,7 +623,7 @@ func readBatch(batch []uint64, source keySource, maxLength int) ([]uint64, error
 	return batch, nil
 }
 
-// Next implements keySource.
+// Next implements keySource: it returns the next key of the batches that another goroutine reads, or nil after the last key.
 func (batches *batchSource) Next() ([]uint64, error) {
 	if batches.position == len(batches.currentBatch) && !batches.nextBatch() {
 		return nil, batches.err
@@ -630,12 +633,13 @@ func (batches *batchSource) Next() ([]uint64, error) {
 	return key, nil
 }
 
-// nextBatch returns the memory of the current batch for reuse, and receives the next batch. It returns false if there is none.
+// nextBatch receives the next batch from the goroutine that sends batches. It hands back the memory of the batch before, for reuse. It returns false if
+// there are no more batches.
 func (batches *batchSource) nextBatch() (ok bool) {
 	if batches.currentBatch != nil {
 		select {
 		case batches.freeBatches <- batches.currentBatch:
-		default: // enough batches are free
+		default: // the list of free batches is full, so leave this batch to the garbage collector
 		}
 	}
 	batches.currentBatch, ok = <-batches.batchChannel
@@ -649,7 +653,7 @@ type unknownKeys struct {
 	knownSets []*Cursor
 }
 
-// Next implements keySource. It returns the next key of the source that is in no known set.
+// Next implements keySource: it returns the next key of the source that is in none of the known sets, or nil after the last key.
 func (unknown *unknownKeys) Next() ([]uint64, error) {
 	for {
 		key, err := unknown.source.Next()
@@ -666,7 +670,7 @@ func (unknown *unknownKeys) Next() ([]uint64, error) {
 	}
 }
 
-// isKnown reports whether a key is in a known set.
+// isKnown reports whether one of the known sets contains a key. Successive calls must have ascending keys, because cursors only move forwards.
 func (unknown *unknownKeys) isKnown(key []uint64) (bool, error) {
 	for _, cursor := range unknown.knownSets {
 		if _, isFound, err := cursor.Find(key); isFound || err != nil {

@@ -10,9 +10,9 @@ import (
 	"tilecheck/native/space/explicit"
 )
 
-// WriteRewards evaluates the reward structure Program.Rewards[index] for all choices in several goroutines, and writes a number for each choice to a
-// new file: the reward of its state plus its own. The choices are in the order of columns; a deadlock has one. WriteRewards returns the name of the
-// file and a bound on the relative error of the numbers.
+// WriteRewards evaluates the reward structure Program.Rewards[index], and writes a number for each choice to a new file: the reward of the state plus the
+// reward of the choice. A deadlock has one number, the reward of the state. The choices have the order of columns. It returns the name of the file and a
+// bound on the relative error of the numbers.
 func (space *Space) WriteRewards(ctx context.Context, columns *Columns, index int) (name string, relErr float64, err error) {
 	name = space.Directory.newName("rewards")
 	file, err := space.Directory.createFile(name)

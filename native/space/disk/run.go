@@ -31,8 +31,8 @@ func sortRecords(records, scratch []uint64, recordSize, wordsPerKey int) (sorted
 	return records, scratch
 }
 
-// sortByDigit copies records to sorted in the order of one digit: the digitBits bits of a word from bit shift on. It is a stable counting
-// sort. recordSize is the number of words of a record.
+// sortByDigit copies records to sorted, ordered by one digit of the radix sort: the digitBits bits of the given word of each record, from bit shift on.
+// Records with equal digits keep their order. recordSize is the number of words of a record.
 func sortByDigit(sorted, records []uint64, recordSize, word, shift int) {
 	var starts [1 << digitBits]int
 	const mask = 1<<digitBits - 1
@@ -86,7 +86,7 @@ type memoryRun struct {
 	wordsPerKey int
 }
 
-// Next implements keySource.
+// Next implements keySource: it returns the next of the keys in memory, or nil after the last key.
 func (r *memoryRun) Next() ([]uint64, error) {
 	if len(r.keys) == 0 {
 		return nil, nil
@@ -110,7 +110,8 @@ type mergeEntry struct {
 	source keySource
 }
 
-// newMerger returns a merger of sources that yield their keys in ascending order. It reads the first key of each source.
+// newMerger returns a source of the merged keys of several sources, each of which must yield its keys in ascending order. It reads the first key of each
+// source.
 func newMerger(sources []keySource, wordsPerKey int) (*merger, error) {
 	merger := &merger{wordsPerKey: wordsPerKey, lastKey: make([]uint64, wordsPerKey)}
 	for _, source := range sources {
@@ -128,7 +129,8 @@ func newMerger(sources []keySource, wordsPerKey int) (*merger, error) {
 	return merger, nil
 }
 
-// Next implements keySource. It returns the next key that differs from the key before.
+// Next implements keySource: it returns the least key of all sources that it has not returned before, or nil after the last key. So a key that occurs
+// several times is returned once.
 func (merger *merger) Next() ([]uint64, error) {
 	for len(merger.heap) > 0 {
 		least := &merger.heap[0]

@@ -46,7 +46,8 @@ type layout struct {
 	unusedBits  []uint
 }
 
-// newLayout returns the layout of the packed states of a model: the number of words, and the number of unused low bits of each word.
+// newLayout returns the layout of the keys of a model's states: the number of words of a key and, for each word, the number of its low bits that no variable
+// uses.
 func newLayout(packing *compile.Packing) *layout {
 	result := &layout{wordsPerKey: packing.Words, unusedBits: make([]uint, packing.Words)}
 	for word := range result.unusedBits {
@@ -129,10 +130,10 @@ func (set *Set) firstKey(block int) []uint64 {
 	return set.firstKeys[block*set.wordsPerKey : (block+1)*set.wordsPerKey]
 }
 
-// blockOf returns the last block whose first key is at most key. It searches from firstBlock on, and returns firstBlock if
-// there is no such block.
+// blockOf returns the only block of the set that can contain a key: the last block whose first key is not greater than key. It searches from firstBlock on,
+// and returns firstBlock if all these blocks begin with greater keys.
 func (set *Set) blockOf(key []uint64, firstBlock int) int {
-	// Exponential search, because the block of the next ascending key is usually near.
+	// Double the step until a block begins with a greater key (exponential search), because the wanted block is usually near firstBlock.
 	step := 1
 	low := firstBlock
 	for low+step < set.numBlocks() && compareKeys(set.firstKey(low+step), key) <= 0 {
@@ -186,8 +187,8 @@ func (cursor *Cursor) loadBlock(block int) error {
 	return nil
 }
 
-// readBytes returns the bytes of the file from offset start to offset end. It reads a larger window of the file, so that the next calls
-// need not read.
+// readBytes returns the bytes of the file from offset start to offset end. It reads more bytes than requested and keeps them, so that most calls need not
+// read the file.
 func (cursor *Cursor) readBytes(start, end int64) ([]byte, error) {
 	isInWindow := start >= cursor.windowStart && end <= cursor.windowStart+int64(len(cursor.window))
 	if !isInWindow {
@@ -277,7 +278,7 @@ func (cursor *Cursor) Next() ([]uint64, error) {
 	return key, nil
 }
 
-// Range appends the keys of the blocks first to end-1 to the slice keys.
+// Range appends the keys of the blocks from first to end-1 to the slice keys. Blocks beyond the last one are ignored.
 func (cursor *Cursor) Range(keys []uint64, first, end int) ([]uint64, error) {
 	for block := first; block < min(end, cursor.set.numBlocks()); block++ {
 		if err := cursor.loadBlock(block); err != nil {
@@ -329,7 +330,7 @@ func (cursor *Cursor) advanceToKey(wanted []uint64) bool {
 	return false
 }
 
-// advanceToWord is a faster advanceToKey for keys of one word.
+// advanceToWord does the same as advanceToKey for keys of one word, but faster.
 func (cursor *Cursor) advanceToWord(wanted uint64) bool {
 	keys, pos := cursor.blockKeys, cursor.position
 	for pos < len(keys) && keys[pos] < wanted {

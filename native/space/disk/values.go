@@ -32,8 +32,8 @@ const (
 // Marker returns the mark of a state.
 type Marker func(state []int32) (Mark, error)
 
-// WriteMarks computes the marks of all states in several goroutines, and writes them to a new file. It returns the name of the file.
-// newMarker returns the function that one goroutine uses to compute marks.
+// WriteMarks computes the marks of all states in several goroutines, and writes them to a new file, whose name it returns. Each goroutine calls newMarker to
+// get its own function that computes marks.
 func (space *Space) WriteMarks(ctx context.Context, newMarker func() (Marker, error)) (name string, err error) {
 	name = space.Directory.newName("marks")
 	file, err := space.Directory.createFile(name)
@@ -58,7 +58,7 @@ func (space *Space) WriteMarks(ctx context.Context, newMarker func() (Marker, er
 	return name, nil
 }
 
-// WriteMarks writes the marks of count states to a new file, and returns the name of the file.
+// WriteMarks writes the marks of the states 0 to count-1 to a new file, and returns the name of the file. mark returns the mark of a state.
 func (directory *Directory) WriteMarks(count int64, mark func(state int64) Mark) (name string, err error) {
 	name = directory.newName("marks")
 	file, err := directory.createFile(name)
@@ -98,7 +98,7 @@ type markWriter struct {
 	marks  []byte   // the buffer for their encoded marks
 }
 
-// writeMarks computes the marks of the states of one task, and writes them to the file.
+// writeMarks computes the marks of the states of one task, which are those of blocksPerMarkTask successive blocks of keys, and writes them to the file.
 func (writer *markWriter) writeMarks(task int) (err error) {
 	if writer.keys, err = writer.cursor.Range(writer.keys[:0], task*blocksPerMarkTask, (task+1)*blocksPerMarkTask); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (writer *markWriter) writeMarks(task int) (err error) {
 		}
 		writer.marks[len(writer.marks)-1] |= byte(mark) << (number % marksPerByte * markBits)
 	}
-	first := int64(task) * blocksPerMarkTask * setBlock // the first state of the task
+	first := int64(task) * blocksPerMarkTask * setBlock // the number of the task's first state
 	if writer.opts.Progress != nil && task%tasksPerReport == 0 {
 		writer.reportStates(first, "evaluating the operands of the property")
 	}
@@ -155,7 +155,7 @@ func (directory *Directory) Open(name string) (*File, error) {
 // Close closes the file.
 func (file *File) Close() error { return file.file.Close() }
 
-// Marks reads the marks of len(marks) states, from the state with number first on.
+// Marks reads the marks of successive states, the first of which has the number first, until the slice marks is full.
 func (file *File) Marks(marks []Mark, first int64) error {
 	start := first / marksPerByte
 	size := int((first+int64(len(marks))+marksPerByte-1)/marksPerByte - start)

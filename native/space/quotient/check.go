@@ -20,8 +20,8 @@ func (e *MistakeError) Error() string {
 	return fmt.Sprintf("states %d and %d are in one block, and %s", e.States[0], e.States[1], e.Reason)
 }
 
-// Check returns a *MistakeError unless the partition is a bisimulation that refines the initial partition. It compares every state with the
-// first state of its block, in rational arithmetic. Other errors are the error of the context, or ErrInexact if the model is not exact.
+// Check returns a *MistakeError unless the partition is a bisimulation that refines the partition initial. It compares each state with the first state of
+// its block, in rational arithmetic. It returns ErrInexact if the model is not exact, or the error of the context.
 func (partition *Partition) Check(ctx context.Context, model *sparse.Model, initial []uint32, rewards []*sparse.Reward) error {
 	if !model.Exact() || model.Intervals() {
 		return ErrInexact
@@ -44,7 +44,8 @@ func (partition *Partition) Check(ctx context.Context, model *sparse.Model, init
 	return nil
 }
 
-// difference returns why two states are not bisimilar, as a clause of an error message, or "" if they are bisimilar.
+// difference returns "" if two states have equal rewards and equivalent choices. Otherwise it returns the reason why they are not bisimilar, as a clause of
+// an error message.
 func (partition *Partition) difference(model *sparse.Model, first, second int, rewards []*sparse.Reward) string {
 	for _, reward := range rewards {
 		if !areEqual(fractionAt(reward.StateFractions, first), fractionAt(reward.StateFractions, second)) {
@@ -57,7 +58,7 @@ func (partition *Partition) difference(model *sparse.Model, first, second int, r
 	return ""
 }
 
-// matchesChoices reports whether secondState has an equivalent choice for each choice of firstState.
+// matchesChoices reports whether each choice of firstState is equivalent to some choice of secondState.
 func (partition *Partition) matchesChoices(model *sparse.Model, firstState, secondState int, rewards []*sparse.Reward) bool {
 	first, end := model.Choices(firstState)
 	for choice := first; choice < end; choice++ {
@@ -79,7 +80,7 @@ func (partition *Partition) hasEquivalentChoice(model *sparse.Model, state, choi
 	return false
 }
 
-// equivalentChoices reports whether two choices have equal rewards and an equal probability of each block.
+// equivalentChoices reports whether two choices have equal rewards, and the same probability to move to each block.
 func (partition *Partition) equivalentChoices(model *sparse.Model, choice, other int, rewards []*sparse.Reward) bool {
 	for _, reward := range rewards {
 		if !areEqual(fractionAt(reward.ChoiceFractions, choice), fractionAt(reward.ChoiceFractions, other)) {
@@ -89,7 +90,7 @@ func (partition *Partition) equivalentChoices(model *sparse.Model, choice, other
 	return maps.EqualFunc(partition.blockWeights(model, choice), partition.blockWeights(model, other), areEqual)
 }
 
-// blockWeights returns, for each block, the sum of the weights of a choice's transitions into this block.
+// blockWeights returns, for each block to which a choice leads, the sum of the weights of the transitions into this block.
 func (partition *Partition) blockWeights(model *sparse.Model, choice int) map[uint32]*big.Rat {
 	sums := map[uint32]*big.Rat{}
 	first, end := model.Transitions(choice)

@@ -7,8 +7,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Model returns the quotient. Its states are the blocks, each with the choices of its first state; only one of several equivalent choices
-// remains. origins has the choice of the model for each choice of the quotient.
+// Model returns the quotient. Its states are the blocks, in which the first state of a block gives the choices; it keeps one of several equivalent choices.
+// origins[c] is the choice of the model from which choice c of the quotient comes.
 //
 // Initial states, deadlocks and labels are copied. They must not distinguish states of a block. Rewards are not copied.
 func (partition *Partition) Model(model *sparse.Model, rewards []*sparse.Reward) (quotient *sparse.Model, origins []uint32, err error) {
@@ -57,8 +57,7 @@ func (partition *Partition) copySets(quotient, model *sparse.Model) {
 	}
 }
 
-// addChoice adds a choice of the model to the quotient. Its transitions lead to blocks, and weights with the same target block are added
-// up.
+// addChoice adds a choice of the model to the quotient. It replaces targets by their blocks, and adds the weights of transitions into the same block.
 func (partition *Partition) addChoice(builder *sparse.Builder, model *sparse.Model, choice int) {
 	if model.Kind == sparse.MDP {
 		action := sparse.NoAction

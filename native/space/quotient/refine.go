@@ -40,9 +40,8 @@ type refiner struct {
 // blockWeight is a transition: the block that it leads to, and its weight.
 type blockWeight struct{ block, weight uint32 }
 
-// Refine returns the coarsest bisimulation that refines the partition by the numbers in initial and by the exact rewards. It splits blocks
-// by the signatures of their states until no block is split. The error is the error of the context, or ErrInexact if the model is not
-// exact.
+// Refine returns the coarsest bisimulation whose blocks have equal numbers in initial and equal rewards. It splits blocks by the signatures of their states
+// until no block is split. The error is ErrInexact if the model is not exact, or the error of the context.
 //
 // Source: partition refinement, Valmari and Franceschinis 2010.
 func Refine(ctx context.Context, model *sparse.Model, initial []uint32, rewards []*sparse.Reward) (*Partition, error) {
@@ -83,7 +82,7 @@ func (refiner *refiner) groupInitially(ctx context.Context, initial []uint32, re
 	return numBlocks, err
 }
 
-// refineOnce groups the states by their signatures. It returns the number of blocks.
+// refineOnce performs one round of partition refinement: states stay in one block only if they have equal signatures. It returns the number of blocks.
 func (refiner *refiner) refineOnce(ctx context.Context) (numBlocks int, err error) {
 	refined, numBlocks, err := groupByKey(ctx, refiner.model.NumStates(), refiner.appendSignature)
 	if err != nil {
@@ -121,8 +120,8 @@ func firstStates(block []uint32, n int) []uint32 {
 // pollInterval is the number of iterations of a loop between two checks of the context.
 const pollInterval = 1 << 12
 
-// groupByKey numbers the objects so that two objects have the same number if and only if their keys are equal. Numbers are in the order of
-// the first occurrence. appendKey appends the key of an object to a buffer.
+// groupByKey gives the objects 0 to numObjects-1 numbers, in the order of their first occurrence, so that two objects have the same number if and only if
+// their keys are equal. appendKey appends the key of an object to a buffer.
 func groupByKey(ctx context.Context, numObjects int, appendKey func(object int, buffer []byte) []byte) (numberOf []uint32, numDistinct int, err error) {
 	numberOf = make([]uint32, numObjects)
 	numbers := map[string]uint32{}
@@ -142,7 +141,7 @@ func groupByKey(ctx context.Context, numObjects int, appendKey func(object int, 
 	return numberOf, len(numbers), nil
 }
 
-// rationalID returns the number of a fraction. Equal fractions have the same number, and nil stands for 0.
+// rationalID returns a number that identifies the value of a fraction, so that fractions can be compared by their numbers. nil stands for 0.
 func (refiner *refiner) rationalID(value *big.Rat) uint32 {
 	text := "0"
 	if value != nil {
@@ -176,8 +175,7 @@ func (refiner *refiner) appendStateRewards(key []byte, rewards []*sparse.Reward,
 	return key
 }
 
-// appendSignature appends the signature of a state to key: the block of the state, and the set of the signatures of its choices. A refinement
-// separates states with different signatures.
+// appendSignature appends the signature of a state to key: its block, and the set of the signatures of its choices. Bisimilar states have equal signatures.
 func (refiner *refiner) appendSignature(state int, key []byte) []byte {
 	key = binary.LittleEndian.AppendUint32(key, refiner.blockOf[state])
 	first, end := refiner.model.Choices(state)
@@ -193,8 +191,8 @@ func (refiner *refiner) appendSignature(state int, key []byte) []byte {
 	return key
 }
 
-// choiceSignature returns the signature of a choice: the number of its rewards and, for each target block, the block and the number of the
-// probability to enter the block.
+// choiceSignature returns the signature of a choice: the number that stands for its rewards and, for each block to which the choice leads, the block and a
+// number that stands for the probability of entering it.
 func (refiner *refiner) choiceSignature(choice int) []byte {
 	first, endTransition := refiner.model.Transitions(choice)
 	refiner.pairBuffer = refiner.pairBuffer[:0]
@@ -217,7 +215,8 @@ func (refiner *refiner) choiceSignature(choice int) []byte {
 	return signature
 }
 
-// sumID returns the number of the sum of the given weights. Equal sums have the same number.
+// sumID returns the number that identifies the sum of the weights in pairs. Equal sums have the same number, and a cache avoids adding the same weights
+// again.
 func (refiner *refiner) sumID(pairs []blockWeight) uint32 {
 	if len(pairs) == 1 {
 		return refiner.weightID[pairs[0].weight]

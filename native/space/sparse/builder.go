@@ -129,7 +129,7 @@ func (builder *Builder) AddAction(target int, weight float64, action Action) {
 		builder.recordError(fmt.Errorf("state %d: found weight %v, wanted a finite number that is not negative", builder.numStates-1, weight))
 		return
 	}
-	// A cache of 64 weights saves look-ups in a map. Fibonacci hashing selects the entry: the upper six bits of a product.
+	// A cache of 64 weights saves look-ups in a map. The upper six bits of the product select its entry (Fibonacci hashing).
 	const multiplier = 0x9e3779b97f4a7c15
 	cached := &builder.weightCache[math.Float64bits(weight)*multiplier>>58]
 	if weight != cached.weight {
@@ -138,7 +138,7 @@ func (builder *Builder) AddAction(target int, weight float64, action Action) {
 	builder.addTransition(target, cached.id, action)
 }
 
-// weightID returns the index of a float64 in the table of weights, and adds the weight if it is new.
+// weightID returns the index of a float64 weight in the table of weights. It adds the weight if the table does not contain it.
 func (builder *Builder) weightID(weight float64) uint32 {
 	id, isKnown := builder.idOfFloat[weight]
 	if !isKnown {
@@ -211,8 +211,8 @@ func (builder *Builder) rationalID(weight *big.Rat) uint32 {
 	return id
 }
 
-// addRational adds a fraction and its nearest float64 to the tables of weights. It returns the index, and records
-// whether the fraction is outside the range of float64.
+// addRational adds a fraction and the nearest float64 to the tables of weights, and returns their index. If the fraction is outside the range of float64, it
+// sets builder.isOutOfRange.
 func (builder *Builder) addRational(weight *big.Rat) uint32 {
 	nearest, isInRange := 0.0, true
 	if weight.Sign() != 0 {
@@ -256,7 +256,7 @@ type Rows struct {
 	UpperFractions []*big.Rat
 }
 
-// AddRows appends the first numStates states of rows, with their choices and transitions. It returns the remaining rows.
+// AddRows appends the first numStates states in rows to the model, with their choices and transitions. It returns rows without these states.
 func (builder *Builder) AddRows(rows Rows, numStates int) Rows {
 	choice, transition := 0, 0
 	for _, numChoices := range rows.Choices[:numStates] {
@@ -291,7 +291,7 @@ func (builder *Builder) addRowTransition(rows *Rows, transition int) {
 	}
 }
 
-// dropFirst returns rows without their first states, choices and transitions.
+// dropFirst returns the rest of rows after the given numbers of states, choices and transitions at their beginning are removed.
 func (builder *Builder) dropFirst(rows Rows, numStates, numChoices, numTransitions int) Rows {
 	rows.Choices = rows.Choices[numStates:]
 	rows.Transitions = rows.Transitions[numChoices:]

@@ -23,7 +23,8 @@ func (column *column[T]) appendElement(element T) {
 	column.page = append(column.page, element)
 }
 
-// newPage starts a new page if the current page is full. Otherwise it lets append grow the current page, up to pageLen elements.
+// newPage begins a new page if the current page is full. If the page is more than half full, it reserves the rest of the page, because append would
+// otherwise allocate more than pageLen elements.
 func (column *column[T]) newPage() {
 	switch length := len(column.page); {
 	case length >= pageLen:

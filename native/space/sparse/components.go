@@ -77,8 +77,8 @@ type searchFrame struct {
 	isRoot                        bool
 }
 
-// searchFrom visits all states that are reachable from a start state, in depth-first order. It adds each component that it finds to
-// search.components.
+// searchFrom visits all states that are reachable from a start state by depth-first search. It appends each strongly connected component to
+// search.components when it is complete.
 func (search *componentSearch) searchFrom(start uint32) {
 	search.enterState(start)
 	for len(search.frames) > 0 {
@@ -95,8 +95,8 @@ func (search *componentSearch) searchFrom(start uint32) {
 	}
 }
 
-// popLastState removes the last state from the search path, because all its successors are visited. If it is the root of a component, the component is
-// complete. Otherwise the state before it on the path takes over a smaller rootIndex.
+// popLastState removes the last state from the search path, because all its successors are visited. If the state is the root of a component, this component
+// is complete. Otherwise the state before it on the path takes over its rootIndex if that is smaller.
 func (search *componentSearch) popLastState() {
 	last := len(search.frames) - 1
 	finished := search.frames[last]
@@ -124,8 +124,7 @@ func (search *componentSearch) updateRoot(frame *searchFrame, successor uint32) 
 	}
 }
 
-// successor returns the next successor of the frame's state within the subgraph, by an allowed choice. ok is false if there is no other
-// successor.
+// successor returns the next successor of the frame's state, by an allowed choice to a state of the subgraph. ok is false if all successors were returned.
 func (search *componentSearch) successor(frame *searchFrame) (next uint32, ok bool) {
 	_, end := search.model.Choices(int(frame.state))
 	for int(frame.choice) < end {
@@ -140,7 +139,7 @@ func (search *componentSearch) successor(frame *searchFrame) (next uint32, ok bo
 	return 0, false
 }
 
-// nextTarget returns the next target of the frame's current choice within the subgraph. ok is false if there is no other target.
+// nextTarget returns the next target of the frame's current choice that is in the subgraph. ok is false if all targets were returned.
 func (search *componentSearch) nextTarget(frame *searchFrame) (next uint32, ok bool) {
 	for frame.nextTransition < search.model.FirstTransition[frame.choice+1] {
 		target := search.model.Target[frame.nextTransition]
@@ -152,8 +151,8 @@ func (search *componentSearch) nextTarget(frame *searchFrame) (next uint32, ok b
 	return 0, false
 }
 
-// completeIfRoot is called when all successors of the frame's state are visited. If the state is the root of its component, the component
-// consists of the state and of those states on top of the stack that were entered later. Otherwise the state is pushed onto the stack.
+// completeIfRoot handles a state whose successors are all visited. If the state is the root of its component, the component is complete: it has this state
+// and all states on the stack that were entered later. Otherwise the state is pushed onto the stack, and waits for its root.
 func (search *componentSearch) completeIfRoot(frame searchFrame) {
 	if !frame.isRoot {
 		search.stack = append(search.stack, frame.state)

@@ -38,7 +38,7 @@ type Move struct {
 	Next   []uint32
 }
 
-// validate returns an error unless every node fits the model.
+// validate returns an error unless every node of the controller has moves that exist in the model.
 func (controller *Controller) validate(model *Model) error {
 	for i := range controller.Nodes {
 		if err := controller.Nodes[i].validate(model); err != nil {
@@ -48,8 +48,8 @@ func (controller *Controller) validate(model *Model) error {
 	return nil
 }
 
-// validate returns an error unless the node fits the model: every move must be a choice of the node's state with a next node for each
-// transition, and the probabilities of the moves must sum to one.
+// validate returns an error unless every move of the node, and every deviation, is a choice of the node's state with a next node for each transition, and
+// the probabilities of the moves sum to one.
 func (node *Node) validate(model *Model) error {
 	sum := new(big.Rat)
 	for i := range node.Moves {
@@ -104,7 +104,8 @@ func (controller *Controller) MDP(ctx context.Context, model *Model) (*Model, er
 	return controller.induce(ctx, model, MDP)
 }
 
-// induce returns the model that the controller induces: a DTMC, or an MDP in which each move of a free node is a choice.
+// induce returns the model that the controller induces, with the nodes as states. For the kind MDP, each move of a free node is a choice, so that the player
+// who is not controlled still chooses.
 func (controller *Controller) induce(ctx context.Context, model *Model, kind Kind) (*Model, error) {
 	if err := controller.validate(model); err != nil {
 		return nil, err
@@ -151,8 +152,8 @@ func (node *Node) Choices(kind Kind) [][]Move {
 	return choices
 }
 
-// Followed returns the part of the controller that is reachable if all players follow it: without deviations, and without the nodes
-// that only deviations reach. The nodes keep their order.
+// Followed returns the part of the controller that is reachable if all players follow it. It has no deviations, and no nodes that are reached only by
+// deviations. The nodes keep their order.
 func (controller *Controller) Followed() *Controller {
 	isReached := NewSet(len(controller.Nodes))
 	queue := slices.Clone(controller.Start)
@@ -170,7 +171,8 @@ func (controller *Controller) Followed() *Controller {
 	return controller.withNodes(isReached)
 }
 
-// withNodes returns the controller with the given nodes only, renumbered, and without deviations. No move may lead to another node.
+// withNodes returns the controller with only the given nodes, which get new numbers, and without deviations. The moves of these nodes must lead only to
+// these nodes.
 func (controller *Controller) withNodes(nodes *Set) *Controller {
 	newNumbers := make([]uint32, len(controller.Nodes))
 	for position, number := range slices.Collect(nodes.All()) {
@@ -192,8 +194,8 @@ func (controller *Controller) withNodes(nodes *Set) *Controller {
 // with them, adds to the weights and rewards of the induced chain.
 const moveErr = 0x1p-50
 
-// addInducedRow adds the transitions of a node with the given moves to the induced model. Transitions with the same next node and action
-// become one transition. In an MDP transitions have no actions.
+// addInducedRow adds a row to the induced model: the transitions of a node if it makes the given moves, each with its probability. Transitions with the same
+// next node and action are merged. In an MDP they have no actions.
 func addInducedRow(builder *Builder, model *Model, moves []Move, kind Kind) {
 	row := inducedRow{hasActions: kind == DTMC && model.Actions != nil, probabilities: map[destination]float64{}, exactProbabilities: map[destination]*big.Rat{}}
 	for _, move := range moves {
@@ -223,7 +225,8 @@ type inducedRow struct {
 	exactProbabilities map[destination]*big.Rat // empty if the model has no fractions
 }
 
-// addMove adds the probability of each transition of a move to the probability of its destination.
+// addMove adds the transitions of a move to a row of the induced model: for each next node, the probability of the move times the probability of the
+// transition.
 func (row *inducedRow) addMove(model *Model, move Move) {
 	target := destination{action: NoAction}
 	if row.hasActions {
@@ -272,8 +275,8 @@ func (controller *Controller) Reward(reward *Reward) *Reward {
 	return chainReward
 }
 
-// expectedChoice returns the expected choice reward of some moves, as a float64 and as a fraction. exact is nil if the reward is zero or
-// has no fraction.
+// expectedChoice returns the expected choice reward of a node that draws one of the given moves, as a float64 and as a fraction. exact is nil if the reward
+// is zero or has no fractions.
 func (reward *Reward) expectedChoice(moves []Move) (nearest float64, exact *big.Rat) {
 	for _, move := range moves {
 		probability, _ := move.Probability().Float64()

@@ -2,7 +2,7 @@ package sparse
 
 // The operators of CTL: a path may take any choice and any transition, without fairness assumptions.
 
-// ExistsNext returns the states with a successor in the set.
+// ExistsNext returns the states that have a transition to a state of the set (CTL: EX set).
 func (graph *Graph) ExistsNext(set *Set) *Set {
 	predecessors := NewSet(graph.NumStates())
 	for target := range set.All() {
@@ -34,12 +34,12 @@ func (graph *Graph) ExistsUntil(left, right *Set) *Set {
 // all of its transitions lead to states found before.
 func (graph *Graph) ForallUntil(left, right *Set) *Set {
 	satisfying := right.Clone()
-	otherTransitions := make([]uint32, graph.NumStates()) // the number of transitions to states not found yet
+	otherTransitions := make([]uint32, graph.NumStates()) // the number of transitions to states that the search has not found yet
 	for state := range otherTransitions {
 		first, end := graph.Choices(state)
 		otherTransitions[state] = graph.FirstTransition[end] - graph.FirstTransition[first]
 	}
-	graph.backwardSearch(right, func(choice uint32) (int, bool) { // called once for each transition to a state found
+	graph.backwardSearch(right, func(choice uint32) (int, bool) { // called once for each transition to a state that is found
 		state := graph.Owner(choice)
 		otherTransitions[state]--
 		if otherTransitions[state] > 0 || satisfying.Has(state) || !left.Has(state) {

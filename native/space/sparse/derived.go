@@ -46,8 +46,8 @@ func (builder *DerivedBuilder) State() {
 	}
 }
 
-// Copy appends a copy of a choice of the source model to the current state. Transition i of the source model leads to state target(i) in
-// the copy.
+// Copy appends a copy of a choice of the source model to the current state, with other targets: a transition with index i in the source model leads to
+// target(i) in the derived model.
 func (builder *DerivedBuilder) Copy(choice int, target func(i int) uint32) {
 	builder.beginChoice(uint32(choice))
 	first, end := builder.source.Transitions(choice)
@@ -60,7 +60,8 @@ func (builder *DerivedBuilder) Copy(choice int, target func(i int) uint32) {
 	}
 }
 
-// Loop appends a choice to the current state that leads to target with weight 1.
+// Loop appends a choice with a single transition to the current state, which leads to target with weight 1. Its entry in Origin is None, because it copies
+// no choice.
 func (builder *DerivedBuilder) Loop(target uint32) {
 	if builder.oneID == None {
 		builder.oneID = builder.derived.One()

@@ -29,7 +29,8 @@ func (model *Model) EndComponents(ctx context.Context, states, choices *Set) (*E
 	return NewGraph(model).EndComponents(ctx, states, choices)
 }
 
-// EndComponents is Model.EndComponents with the reversed transitions of the graph.
+// EndComponents returns the maximal end components with the given states and choices, where nil stands for all. It is Model.EndComponents, but uses the
+// reversed transitions that the graph already has.
 //
 // Source: de Alfaro, Formal verification of probabilistic systems (1997), algorithm 3.1. Only components that lost
 // a choice are decomposed again: Chatterjee and Henzinger, JACM 61 (2014), section 3.
@@ -57,7 +58,8 @@ type endComponentSearch struct {
 	changedComponents               map[uint32]bool  // those with a state that lost a choice and has another one
 }
 
-// removeUnstable removes states and choices until every remaining choice stays in the strongly connected component of its state.
+// removeUnstable removes states and choices that belong to no end component: until every remaining choice stays in the strongly connected component of its
+// state.
 func (search *endComponentSearch) removeUnstable(ctx context.Context) error {
 	search.removeChoicesOutside()
 	search.sccSearch = &componentSearch{
@@ -83,7 +85,7 @@ func (search *endComponentSearch) removeUnstable(ctx context.Context) error {
 	return nil
 }
 
-// removeChoicesOutside removes the choices of states that are not candidates.
+// removeChoicesOutside removes the choices of all states that are not candidates for an end component.
 func (search *endComponentSearch) removeChoicesOutside() {
 	for state := range search.graph.NumStates() {
 		if search.candidateStates.Has(state) {
@@ -96,8 +98,8 @@ func (search *endComponentSearch) removeChoicesOutside() {
 	}
 }
 
-// decompose computes the strongly connected components of the given candidate states. The states must be a union of components of the
-// previous decomposition.
+// decompose computes the strongly connected components of the given candidate states again, after choices were removed. The states must be all states of
+// some components of the previous decomposition.
 func (search *endComponentSearch) decompose(states []uint32) *Components {
 	scc := search.sccSearch
 	scc.components = Components{Start: []uint32{0}}
@@ -113,8 +115,8 @@ func (search *endComponentSearch) decompose(states []uint32) *Components {
 	return &scc.components
 }
 
-// statesOfChanged returns the candidate states of the components that have lost a choice or a state. If a component has lost a state and has
-// others, one of these has lost a choice that led to a lost state.
+// statesOfChanged returns the candidate states of the components that have changed, which must be decomposed again. If a component has lost a state and has
+// others, one of the others has lost a choice to the lost state. So it is enough to mark components that have lost a choice.
 func (search *endComponentSearch) statesOfChanged(components *Components) []uint32 {
 	var states []uint32
 	for _, state := range components.States {
@@ -125,7 +127,7 @@ func (search *endComponentSearch) statesOfChanged(components *Components) []uint
 	return states
 }
 
-// removeLeaving removes the choices of a state that can leave its component. If no choice remains, it removes the state.
+// removeLeaving removes the choices of a state that can leave the component of the state. If no choice remains, it removes the state, too.
 func (search *endComponentSearch) removeLeaving(state uint32) {
 	if !search.candidateStates.Has(int(state)) {
 		return
@@ -143,7 +145,7 @@ func (search *endComponentSearch) removeLeaving(state uint32) {
 	}
 }
 
-// staysInComponent reports whether every transition of a choice leads to a candidate state of the given component.
+// staysInComponent reports whether every transition of a choice leads to a candidate state in the given strongly connected component.
 func (search *endComponentSearch) staysInComponent(choice int, component uint32) bool {
 	model := search.graph.Model
 	for _, target := range model.Target[model.FirstTransition[choice]:model.FirstTransition[choice+1]] {
@@ -159,7 +161,7 @@ func (search *endComponentSearch) markComponent(state uint32) {
 	search.changedComponents[search.sccSearch.rootIndex[state]] = true
 }
 
-// removeIfStuck removes a state if it has no allowed choice, and reports whether it did.
+// removeIfStuck removes a state from the candidates if it has no allowed choice left. It reports whether it removed the state.
 func (search *endComponentSearch) removeIfStuck(state uint32) bool {
 	first, end := search.graph.Choices(int(state))
 	for choice := first; choice < end; choice++ {

@@ -41,8 +41,8 @@ func (graph *Graph) transpose() *transposed {
 func newTransposed(model *Model) *transposed {
 	starts := make([]uint32, model.NumStates()+2)
 	choices := make([]uint32, len(model.Target))
-	// The transitions to a target are counted in starts[target+2]. After the sums, starts[target+1] is the start of the target's row. It moves on
-	// as choices are filled in, and is finally the end of the row: the start of the next one.
+	// starts[target+2] counts the transitions to a target. After the sums, starts[target+1] is the index at which the next choice with a transition to the
+	// target is stored. When all choices are stored, it is the end of the target's row, which is the start of the row of target+1.
 	for _, target := range model.Target {
 		starts[target+2]++
 	}

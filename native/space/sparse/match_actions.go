@@ -43,8 +43,8 @@ func (model *Model) MatchActions(observation []uint32) ([]uint32, error) {
 	return sorted, nil
 }
 
-// appendInOrder appends the choices of a state to sorted. The order is the order of the actions in the reference state. The error is an
-// *ActionsError if the two states have different actions.
+// appendInOrder appends the choices of a state to sorted, in the order of the actions in the reference state. The error is an *ActionsError if the two
+// states do not have the same actions.
 func (model *Model) appendInOrder(sorted []uint32, state, reference int) ([]uint32, error) {
 	choiceOf, err := model.choicesByAction(state)
 	if err != nil {

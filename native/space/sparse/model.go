@@ -102,7 +102,7 @@ type Reward struct {
 	StateFractions, ChoiceFractions []*big.Rat
 }
 
-// Within returns a copy of the reward structure in which only the given states have a state reward. All other states have the state reward 0.
+// Within returns a copy of the reward structure in which all states outside of the given set have the state reward 0. Choice rewards do not change.
 func (reward *Reward) Within(states *Set) *Reward {
 	restricted := *reward
 	restricted.State, restricted.StateFractions = slices.Clone(reward.State), slices.Clone(reward.StateFractions)
@@ -145,10 +145,10 @@ func (reward *Reward) ExactChoiceTotal(state, choice int) *big.Rat {
 	return sum
 }
 
-// One returns the index of the weight 1 in Weights, and adds this weight if it is missing.
+// One returns the index of the weight 1 in the table of weights, and adds this weight if it is missing.
 func (model *Model) One() uint32 {
 	index := slices.Index(model.Weights, 1)
-	if model.Fractions != nil { // a fraction slightly below 1 also has the float64 1
+	if model.Fractions != nil { // compare fractions, because a fraction slightly below 1 is rounded to the float64 1
 		one := big.NewRat(1, 1)
 		index = slices.IndexFunc(model.Fractions, func(weight *big.Rat) bool { return weight.Cmp(one) == 0 })
 	}

@@ -11,15 +11,15 @@ func (graph *Graph) Prob0A(left, right *Set) *Set {
 	return graph.ExistsUntil(left, right).Complement()
 }
 
-// Prob0E returns the states where the minimal probability of `left U right` is 0. It finds the other states by a backward search from
-// right: each of their choices has a transition to a state found before.
+// Prob0E returns the states where the minimal probability of `left U right` is 0. It searches backwards from right for all other states: a state of left is
+// added when each of its choices has a transition to a state found before.
 func (graph *Graph) Prob0E(left, right *Set) *Set {
 	if graph.FirstChoice == nil {
 		return graph.Prob0A(left, right)
 	}
 	positive := right.Clone()
 	hasPositiveTarget := NewSet(graph.NumChoices())
-	otherChoices := make([]uint32, graph.NumStates()) // the number of choices not in hasPositiveTarget
+	otherChoices := make([]uint32, graph.NumStates()) // the number of the state's choices that are not in hasPositiveTarget
 	for state := range otherChoices {
 		first, end := graph.Choices(state)
 		otherChoices[state] = uint32(end - first)
@@ -46,8 +46,8 @@ func (graph *Graph) Prob1A(left, right *Set) *Set {
 	return graph.ExistsUntil(left.Minus(right), graph.Prob0E(left, right)).Complement()
 }
 
-// Prob1E returns the states where the maximal probability of `left U right` is 1. This is the greatest set from which right is reachable by
-// choices that cannot leave the set.
+// Prob1E returns the states where the maximal probability of `left U right` is 1. This is the greatest set of states of left or right from which right can
+// be reached by choices that cannot leave the set.
 //
 // Source: de Alfaro 1997, algorithm 3.4 (Baier and Katoen 2008, algorithm 45).
 func (graph *Graph) Prob1E(ctx context.Context, left, right *Set) (*Set, error) {
@@ -77,8 +77,8 @@ type stayingSet struct {
 	choiceCount    []uint32 // by state: the number of these choices
 }
 
-// newStayingSet returns the greatest subset of sureStates in which every state outside right has a choice that stays in the subset. It removes
-// the other states from sureStates.
+// newStayingSet removes from sureStates every state outside right in which no choice stays in the set, until all other states have such a choice. It returns
+// the remaining set with these choices, for further removals.
 func (graph *Graph) newStayingSet(sureStates, right *Set) *stayingSet {
 	staying := &stayingSet{graph: graph, states: sureStates, target: right, choices: graph.ChoicesWithin(sureStates), choiceCount: make([]uint32, graph.NumStates())}
 	for choice := range staying.choices.All() {
@@ -94,8 +94,8 @@ func (graph *Graph) newStayingSet(sureStates, right *Set) *stayingSet {
 	return staying
 }
 
-// removeStates removes the given states and all choices that lead to them. It also removes the states outside target that lose their last choice,
-// and repeats this until nothing changes.
+// removeStates removes the given states from the set, and all choices that can lead to a removed state. It also removes states that lose their last choice,
+// except for target states, and repeats this until nothing changes.
 func (staying *stayingSet) removeStates(lostStates *Set) {
 	for state := range lostStates.All() {
 		staying.states.Remove(state)
@@ -115,8 +115,8 @@ func (staying *stayingSet) removeStates(lostStates *Set) {
 	})
 }
 
-// statesReaching returns the states from which the given choices can reach a state that is in right and in sureStates. If scheduler is not nil,
-// it gets a choice on a shortest path for each of these states.
+// statesReaching returns the states from which the given choices can reach a state in both right and sureStates. If scheduler is not nil, it writes for each
+// found state outside right the choice that begins a shortest path.
 func (graph *Graph) statesReaching(sureStates, choices, right *Set, scheduler []uint32) *Set {
 	from := right.Intersect(sureStates)
 	reached := from.Clone()
@@ -158,8 +158,8 @@ func (graph *Graph) Remain(set *Set, scheduler []uint32) {
 	}
 }
 
-// Approach writes to scheduler, for each state outside target that can reach target by the given choices, a choice on a shortest path to
-// target. If choices is nil, all choices are allowed.
+// Approach writes a scheduler that moves towards target: for each state outside target that can reach it by the given choices, the choice that begins a
+// shortest path. nil stands for all choices.
 func (graph *Graph) Approach(choices, target *Set, scheduler []uint32) {
 	reached := target.Clone()
 	graph.backwardSearch(target, func(choice uint32) (int, bool) {
@@ -173,11 +173,11 @@ func (graph *Graph) Approach(choices, target *Set, scheduler []uint32) {
 	})
 }
 
-// backwardSearch is a breadth-first search along reversed transitions, from a set of states. For each choice with a transition to a visited
-// state it calls step, which returns the state of the choice, and whether to visit this state.
+// backwardSearch follows the transitions backwards from a set of states, breadth-first. For each choice that has a transition to a visited state, it calls
+// step. step returns the state of the choice, and whether to visit this state next.
 func (graph *Graph) backwardSearch(from *Set, step func(choice uint32) (state int, visit bool)) {
 	var queue []uint32
-	for target := range from.All() { // not queued, because they may be most of the model
+	for target := range from.All() { // these states are not put into the queue, because they may be most of the model
 		queue = graph.appendPredecessors(queue, target, step)
 	}
 	for i := 0; i < len(queue); i++ {
@@ -185,8 +185,7 @@ func (graph *Graph) backwardSearch(from *Set, step func(choice uint32) (state in
 	}
 }
 
-// appendPredecessors calls step for each choice that leads to a state. It appends the states to visit to the
-// queue.
+// appendPredecessors calls step for each choice with a transition to target. It appends the states that step wants to visit to the queue.
 func (graph *Graph) appendPredecessors(queue []uint32, target int, step func(choice uint32) (state int, visit bool)) []uint32 {
 	for _, choice := range graph.Into(target) {
 		if state, visit := step(choice); visit {

@@ -25,9 +25,8 @@ type Product[P comparable] struct {
 	Start  []uint32 // the state of the product for each start
 }
 
-// NewProduct explores the product of a model with a memory, starting from the given pairs. It uses only the given choices of the model, or
-// all if choices is nil. Every reached state must have such a choice. The error is ErrTooLarge if the product has more than maxStates
-// states.
+// NewProduct explores the product of a model with a memory, from the given pairs of a state and a memory value. It uses only the given choices of the model,
+// where nil stands for all; every reached state must have at least one of them. The error is ErrTooLarge if the product has more than maxStates states.
 func NewProduct[P comparable](ctx context.Context, model *Model, memory Memory[P], starts []P, choices *Set, maxStates int) (*Product[P], error) {
 	product := &Product[P]{Start: make([]uint32, len(starts))}
 	search := &productSearch[P]{
@@ -62,7 +61,7 @@ type productSearch[P comparable] struct {
 	stepErr      error // an error of Memory.Step for this pair
 }
 
-// stateNumber returns the state of the product for a pair of a state and a memory, and adds the pair if it is new.
+// stateNumber returns the number of the product state for a pair of a state and a memory value, and adds the pair if it is new.
 func (search *productSearch[P]) stateNumber(pair P) uint32 {
 	state, isKnown := search.stateNumbers[pair]
 	if !isKnown {
@@ -73,7 +72,7 @@ func (search *productSearch[P]) stateNumber(pair P) uint32 {
 	return state
 }
 
-// expand adds the choices of a state of the product, and the pairs that they lead to.
+// expand adds the choices of a state of the product, and the product states to which they lead. An absorbing state gets a self-loop.
 func (search *productSearch[P]) expand(state uint32) error {
 	search.builder.State()
 	search.currentPair = search.product.Pairs[state]

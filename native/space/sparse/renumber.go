@@ -5,7 +5,7 @@ import "slices"
 // Renumber returns the model in which state s has the number number[s]. number must be a permutation. The choices of a state, and the
 // transitions of a choice, stay in the same order. Both models share the tables of weights.
 func (model *Model) Renumber(number []uint32) *Model {
-	oldNumber := make([]uint32, len(number)) // the old number of each new state
+	oldNumber := make([]uint32, len(number)) // the inverse of number: the old number of each new state
 	for state, newNumber := range number {
 		oldNumber[newNumber] = uint32(state)
 	}
@@ -25,7 +25,8 @@ func (model *Model) Renumber(number []uint32) *Model {
 	return renumbered
 }
 
-// reorderActions returns the actions of the given states, in the order of these states, or nil if the model has no actions.
+// reorderActions returns the actions of the choices or transitions of all states, if the states are put into the given order. It returns nil if the model
+// has no actions.
 func (model *Model) reorderActions(states []uint32) []Action {
 	if model.Actions == nil {
 		return nil
@@ -77,7 +78,7 @@ func renumberSet(set *Set, number []uint32) *Set {
 	return renumbered
 }
 
-// SelectEntries returns the slice in which entry i is values[indices[i]], or nil if values is nil.
+// SelectEntries returns a slice with the entry values[indices[i]] at each index i. If values is nil, it returns nil.
 func SelectEntries[T any](values []T, indices []uint32) []T {
 	if values == nil {
 		return nil

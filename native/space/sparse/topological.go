@@ -16,7 +16,7 @@ type Topological struct {
 //
 // Source: Kahn, Topological sorting of large networks, CACM 5 (1962).
 func (model *Model) Topological(states *Set) (order Topological, ok bool) {
-	indegree := model.indegrees(states) // the number of transitions from states that are not yet ordered
+	indegree := model.indegrees(states) // for each state, the number of transitions to it from states that are not ordered yet
 	numStates := states.Count()
 	order = Topological{Order: make([]uint32, 0, numStates), Start: []int{numStates}}
 	for state := range states.All() {
@@ -38,8 +38,8 @@ func (model *Model) Topological(states *Set) (order Topological, ok bool) {
 	return order, len(order.Order) == numStates
 }
 
-// appendWithoutPredecessors subtracts the transitions of a state from the indegrees of its successors. A successor in states whose indegree becomes
-// 0 is appended to order.
+// appendWithoutPredecessors removes the transitions of a state from the indegrees of its successors. It appends each successor in states whose indegree
+// becomes 0 to order.
 func (model *Model) appendWithoutPredecessors(order []uint32, state uint32, indegree []uint32, states *Set) []uint32 {
 	for _, target := range model.successors(int(state)) {
 		if target == state {

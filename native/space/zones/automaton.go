@@ -188,8 +188,8 @@ func (automaton *automaton) addInvariant(location *location) error {
 	return nil
 }
 
-// addTransitions adds the transitions of a location, without their branches. It also computes the valuations from which a command can
-// become enabled or time can pass for ever.
+// addTransitions adds the transitions of a location. Their branches are computed when a transition is first possible. It also computes liveValuations, from
+// which a command can become enabled or time can pass forever; all other valuations are timelocks.
 func (automaton *automaton) addTransitions(location *location) error {
 	enabled, err := automaton.expander.Enabled(location.state)
 	if err != nil {
@@ -271,8 +271,8 @@ func (automaton *automaton) combineUpdates(location *location, combined *choice)
 	return automaton.setTargets(branches, targets)
 }
 
-// setTargets sets the location that each branch leads to. targets has the values of the discrete variables after each branch. It loads these values into
-// automaton.expander. So it must be called only after the updates of all branches are applied to the values that the expander had before.
+// setTargets sets the location to which each branch leads; targets has the values of the discrete variables after each branch. Call it after the updates of
+// all branches are applied, because it overwrites the values in automaton.expander.
 func (automaton *automaton) setTargets(branches []branch, targets [][]int32) error {
 	for i := range branches {
 		to, err := automaton.locationAt(targets[i])
@@ -333,8 +333,8 @@ func (left weight) multiply(other weight) weight {
 	return product
 }
 
-// commandWeights returns the probabilities of a command's updates in a location. They have fractions only if the exact probabilities sum to one.
-// It returns an error if a probability is wrong.
+// commandWeights returns the probabilities of a command's updates in a location. If they are not fractions whose sum is exactly 1, they have float64 values
+// only. It returns an error if a probability is not between 0 and 1, or if their sum is not close to 1.
 func (automaton *automaton) commandWeights(location *location, command *sema.Command) ([]weight, error) {
 	var weights []weight
 	sum, exactSum := 0.0, new(big.Rat)
@@ -379,7 +379,8 @@ func (automaton *automaton) initialLocation() (*location, error) {
 	return automaton.locationAt(state)
 }
 
-// stateText describes the states of a location whose clocks are in a zone, such as (l=1,x=2). It omits differences between clocks.
+// stateText returns a text for the states of a location whose clocks are in a zone, such as (l=1,x=2). The text has the bounds of each clock, but not the
+// bounds of differences of clocks.
 func (automaton *automaton) stateText(location *location, clockZone zone.Zone) string {
 	var parts []string
 	for slot, variable := range automaton.Source.Vars {

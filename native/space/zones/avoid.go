@@ -6,8 +6,9 @@ import (
 	"tilecheck/internal/zone"
 )
 
-// surelyAvoiding returns the states from which some scheduler avoids the bad states on every path, until the path reaches the target or forever. The
-// result has the valuations of each location, and includes the target. It is the greatest fixed point of avoidingZones.
+// surelyAvoiding returns, for each location, the clock valuations from which some scheduler surely avoids the bad states, until the target is reached or
+// forever. The result includes the target. It is the greatest fixed point of avoidingZones: the search begins with all valuations that are not bad, and
+// removes others until nothing changes.
 func (automaton *automaton) surelyAvoiding(ctx context.Context, target, badZones []zone.Federation) ([]zone.Federation, error) {
 	result := make([]zone.Federation, len(automaton.locations))
 	waiting := &locationQueue{isWaiting: make([]bool, len(automaton.locations))}
@@ -59,7 +60,7 @@ func (queue *locationQueue) takeFirst() *location {
 	return first
 }
 
-// zonesWithReached returns the zones of a federation that contain a reachable state of the location.
+// zonesWithReached returns those zones of a federation that contain a reachable state of the location. Other zones do not matter for the property.
 func (automaton *automaton) zonesWithReached(location *location, federation zone.Federation) zone.Federation {
 	var result zone.Federation
 	for _, clockZone := range federation {
@@ -70,8 +71,8 @@ func (automaton *automaton) zonesWithReached(location *location, federation zone
 	return result
 }
 
-// avoidingZones returns the states of a location that can avoid bad states: they can wait for ever, or wait until the target, or wait until a
-// transition whose branches all lead to avoiding states. avoiding has the avoiding states of each location.
+// avoidingZones returns the clock valuations of a location from which bad states can be avoided in one step: time passes forever, or until the target is
+// reached, or until a transition is taken whose branches all lead to avoiding states. avoiding has the valuations of the avoiding states of each location.
 func (automaton *automaton) avoidingZones(location *location, avoiding []zone.Federation, target, badZones zone.Federation) zone.Federation {
 	var result zone.Federation
 	for _, clockZone := range target {
@@ -89,8 +90,8 @@ func (automaton *automaton) avoidingZones(location *location, avoiding []zone.Fe
 	return result
 }
 
-// valuationsLeadingInto returns the valuations in from for which every branch of the transition leads into the target valuations. targets
-// has the target valuations of each location.
+// valuationsLeadingInto returns the valuations in from for which every branch of the transition leads into targets, which has a set of valuations for each
+// location.
 func (transition *transition) valuationsLeadingInto(targets []zone.Federation, from zone.Federation) zone.Federation {
 	for i := range transition.branches {
 		branch := &transition.branches[i]
@@ -105,7 +106,8 @@ func (transition *transition) valuationsLeadingInto(targets []zone.Federation, f
 	return from
 }
 
-// waitingForever returns the clock valuations of a location from which time can pass for ever without a bad state.
+// waitingForever returns the clock valuations of a location from which time can pass forever without entering a bad state. There are none if the invariant
+// has an upper bound of a clock.
 func (location *location) waitingForever(badZones zone.Federation) zone.Federation {
 	if len(location.invariant) == 0 {
 		return nil

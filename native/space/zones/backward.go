@@ -102,8 +102,8 @@ func (set branchSet) isSubsetOf(other branchSet) bool {
 	return true
 }
 
-// newBackward prepares the backward search for paths that reach the target without a bad state before. target and badZones have the valuations
-// of each location, and are disjoint.
+// newBackward prepares the backward search for paths that reach the target and avoid bad states before that. target and badZones have the valuations of each
+// location. They must be disjoint.
 func (automaton *automaton) newBackward(target, badZones []zone.Federation) *backward {
 	search := &backward{automaton: automaton, targetValuations: target, badValuations: badZones}
 	numLocations := len(automaton.locations)
@@ -113,7 +113,7 @@ func (automaton *automaton) newBackward(target, badZones []zone.Federation) *bac
 	for _, location := range automaton.locations {
 		search.entryByKey[location.number] = make(map[string]*entry)
 		for _, transition := range location.transitions {
-			if transition.branches == nil { // never possible
+			if transition.branches == nil { // no reachable state satisfies the guard
 				continue
 			}
 			for _, guard := range (zone.Federation{transition.guard}).Minus(badZones[location.number]) {
@@ -124,8 +124,8 @@ func (automaton *automaton) newBackward(target, badZones []zone.Federation) *bac
 	return search
 }
 
-// addFiring adds a transition with a convex guard to the search, unless no reachable state satisfies the guard or the target includes the
-// guard.
+// addFiring adds a transition, with one convex part of its guard, to the search. It omits the part if no reachable state is in it, or if all its states
+// belong to the target already.
 func (search *backward) addFiring(transition *transition, guard zone.Zone) {
 	from := transition.source.number
 	if !transition.source.reachedZones.Intersects(guard) || search.targetValuations[from].Includes(guard) {
@@ -138,8 +138,8 @@ func (search *backward) addFiring(transition *transition, guard zone.Zone) {
 	}
 }
 
-// findEntries finds all symbolic states from which the target can be reached. It works backwards from the target. The error is an
-// *explicit.LimitError if there are too many symbolic states, or the error of the context.
+// findEntries finds all symbolic states from which the target can be reached, by searching backwards from the target. The error is an *explicit.LimitError
+// if there are too many symbolic states, or the error of the context.
 func (search *backward) findEntries(ctx context.Context) error {
 	for _, location := range search.locations {
 		for _, clockZone := range search.targetValuations[location.number] {
@@ -148,7 +148,7 @@ func (search *backward) findEntries(ctx context.Context) error {
 			}
 		}
 	}
-	for { // until all entries are explored, and retry adds no entry
+	for { // until the predecessors of all entries are known, and no omitted entry must be added again
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -178,8 +178,8 @@ func (search *backward) addPredecessors(entry *entry) {
 	}
 }
 
-// nextUnexplored returns the entry with the greatest value whose predecessors are not known yet, or nil if there is none. It skips
-// dominated entries.
+// nextUnexplored returns the entry with the greatest value among those whose predecessors are not known yet, or nil if there is none. It skips an entry if
+// another entry includes and dominates it.
 func (search *backward) nextUnexplored() *entry {
 	for len(search.waitingEntries) > 0 {
 		first := search.waitingEntries.pop()
@@ -200,8 +200,8 @@ func (search *backward) isIncludedInSure(included *entry) bool {
 	return slices.ContainsFunc(search.sureEntries[included.location.number], func(other *entry) bool { return other != included && other.zone.Includes(included.zone) })
 }
 
-// enterZone adds an exit to the entry of a location with a zone, and adds the entry if it is new. The exit is nil if the zone belongs to the
-// target. It ignores an unreachable zone, and a zone that is part of an entry from which the target is surely reached.
+// enterZone records that a symbolic state (a location with a zone) leads to the target by an exit, or that it belongs to the target if exit is nil. It adds
+// the entry of the symbolic state if it is new. It ignores an unreachable zone, and a zone within an entry from which the target is surely reached.
 func (search *backward) enterZone(location *location, clockZone zone.Zone, exit *firingZone) {
 	entered := search.entryByKey[location.number][clockZone.Key()]
 	if entered == nil {
@@ -221,7 +221,7 @@ func (search *backward) enterZone(location *location, clockZone zone.Zone, exit 
 	}
 }
 
-// newEntry adds an entry of a location with a zone. It has no exits yet, and its predecessors will be explored later.
+// newEntry adds an entry for a location with a zone, without exits. It queues the entry, so that its predecessors are searched later.
 func (search *backward) newEntry(location *location, clockZone zone.Zone) *entry {
 	added := &entry{location: location, zone: clockZone, foundOrder: search.numEntries}
 	search.entries[location.number] = append(search.entries[location.number], added)
@@ -232,7 +232,7 @@ func (search *backward) newEntry(location *location, clockZone zone.Zone) *entry
 	return added
 }
 
-// markSure records that the target is surely reached from an entry. It updates the firing zones that lead into the entry.
+// markSure records that some scheduler surely reaches the target from an entry. Then it does the same for firing zones and entries for which this follows.
 func (search *backward) markSure(entry *entry) {
 	if entry.isSure {
 		return
@@ -245,8 +245,8 @@ func (search *backward) markSure(entry *entry) {
 	}
 }
 
-// updateSure marks a firing zone as sure if every branch can lead into an entry from which the target is surely reached. Then all entries
-// with this exit are sure, too.
+// updateSure marks a firing zone as sure if each branch has an option from which the target is surely reached. Then all entries that have this firing zone
+// as an exit are sure, too.
 func (search *backward) updateSure(firingZone *firingZone) {
 	if firingZone.isSure {
 		return
@@ -262,10 +262,11 @@ func (search *backward) updateSure(firingZone *firingZone) {
 	}
 }
 
-// addArrival adds an entry as an option of a branch: from some valuations the branch leads into the entry. Then it adds the new firing zones: the
-// zone of the option, and its intersections with the firing zones of other branches. It skips an option that another option dominates.
+// addArrival records that a branch leads from some valuations into an entry, as an option of the branch. It adds the firing zones that this makes possible:
+// the zone of the option, and its intersections with the firing zones of other branches. It omits an option whose zone lies within that of an option with at
+// least the same value.
 func (search *backward) addArrival(arrival arrival, into *entry) {
-	if search.memory.exceedsLimit(0) { // search returns the error
+	if search.memory.exceedsLimit(0) { // findEntries returns the error
 		return
 	}
 	added, exists := arrival.optionOf(into)
@@ -298,8 +299,7 @@ func (search *backward) addArrival(arrival arrival, into *entry) {
 	}
 }
 
-// optionOf returns the reachable valuations from which the branch leads into an entry, as an option. exists is false if there are no such
-// valuations.
+// optionOf returns the valuations from which the branch leads into an entry, as an option of the branch. exists is false if none of them is reachable.
 func (arrival arrival) optionOf(into *entry) (result option, exists bool) {
 	transition := arrival.firing.transition
 	before, exists := transition.branches[arrival.branch].zoneBefore(into.zone)
@@ -313,8 +313,8 @@ func (arrival arrival) optionOf(into *entry) (result option, exists bool) {
 	return option{enabled, into}, true
 }
 
-// addIntersections adds a firing zone for the intersection of an existing firing zone and the zone of a new option of a branch. It adds
-// nothing if the existing firing zone has a better option of that branch.
+// addIntersections adds a firing zone for the intersection of an existing firing zone with the zone of a new option of a branch. It adds nothing if the
+// firing zone already has an option of this branch with at least the same value.
 func (search *backward) addIntersections(old *firingZone, added option, branch int) {
 	if old.hasSure(branch) {
 		return
@@ -341,7 +341,7 @@ func (firingZone *firingZone) hasSure(branch int) bool {
 	return slices.ContainsFunc(firingZone.options[branch], func(e *entry) bool { return e.isSure })
 }
 
-// addOption records that a branch can lead from a firing zone into an entry. It updates the value of the firing zone.
+// addOption records that a branch can lead from a firing zone into an entry, and updates the value of the firing zone and whether it is sure.
 func (search *backward) addOption(firingZone *firingZone, branch int, into *entry) {
 	firingZone.options[branch] = append(firingZone.options[branch], into)
 	into.uses = append(into.uses, use{firingZone, branch})
@@ -352,15 +352,15 @@ func (search *backward) addOption(firingZone *firingZone, branch int, into *entr
 	}
 }
 
-// addZone adds a firing zone with all its options, and the entries from which the passage of time leads into it. generator is a set of
-// branches whose options have the zone as their intersection.
+// addZone adds a firing zone with the options of all branches that apply in it. It also adds the entries from which time can pass until the firing zone is
+// reached. The zone is the intersection of the zones of one option of each branch in generator.
 func (search *backward) addZone(firing *firing, clockZone zone.Zone, generator branchSet) {
 	key := clockZone.Key()
 	if known := firing.zoneByKey[key]; known != nil {
 		known.addGenerator(generator)
 		return
 	}
-	if search.memory.exceedsLimit(0) { // search returns the error
+	if search.memory.exceedsLimit(0) { // findEntries returns the error
 		return
 	}
 	search.memory.addUse(1, firingZoneBytes+64*int64(len(firing.branchOptions)), 2)
@@ -383,8 +383,8 @@ func (search *backward) addZone(firing *firing, clockZone zone.Zone, generator b
 	}
 }
 
-// addGenerator adds a set of branches to the generators, of which it keeps only the minimal sets: it adds nothing if they contain a subset of the new
-// set, and removes supersets of the new set.
+// addGenerator adds a set of branches to the generators of a firing zone, which keep only minimal sets: it adds nothing if a subset of the new set is there,
+// and otherwise removes all supersets of the new set.
 func (firingZone *firingZone) addGenerator(generator branchSet) {
 	for _, old := range firingZone.generators {
 		if old.isSubsetOf(generator) {

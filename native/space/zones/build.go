@@ -79,8 +79,8 @@ type goal struct {
 	timedAutomaton *digital.Zones
 }
 
-// newGoal returns the goal of the property. If the property is about a minimal probability, the goal is the negation of the until formula: to
-// avoid its right operand surely.
+// newGoal returns the target and the bad states of the property. For a minimal probability, the target is the set of states from which some scheduler surely
+// avoids the until formula, and the states that satisfy the formula are bad. The minimum is 1 minus the maximal probability of reaching this target.
 func (automaton *automaton) newGoal(ctx context.Context) (*goal, error) {
 	path := automaton.Path
 	// The property is about left U right, or its negation.
@@ -106,8 +106,8 @@ func (automaton *automaton) newGoal(ctx context.Context) (*goal, error) {
 	return result, err
 }
 
-// decidedValuations returns, for each location, the clock valuations that satisfy left U right at once, and the valuations that violate
-// both operands. The right operand counts only within the time bound.
+// decidedValuations returns, for each location, the clock valuations that satisfy left U right at once, because they satisfy right within the time bound,
+// and the valuations that violate both operands.
 func (automaton *automaton) decidedValuations(left, right sema.Expr) (satisfied, violated []zone.Federation, err error) {
 	inTime, _ := automaton.deadline()
 	for _, location := range automaton.locations {
@@ -126,8 +126,8 @@ func (automaton *automaton) decidedValuations(left, right sema.Expr) (satisfied,
 	return satisfied, violated, nil
 }
 
-// deadline returns the clock valuations before the deadline of the property, and the valuations after it. Without a deadline, all are
-// before it.
+// deadline returns the clock valuations that respect the time bound of the property (inTime), and those in which it has passed (late). Without a time bound,
+// inTime has all valuations.
 func (automaton *automaton) deadline() (inTime, late zone.Federation) {
 	allValuations := zone.All(automaton.clockConstraints.numClocks)
 	if automaton.timerClock == 0 {
@@ -147,7 +147,7 @@ func (automaton *automaton) deadline() (inTime, late zone.Federation) {
 // targetLabel is the label of the target in the MDP.
 const targetLabel = "target"
 
-// propertyOn returns the property to check on the MDP: the probability of reaching the target, or of avoiding it. program is the program of
+// propertyOn returns the property to check on the MDP: the original operator P, about reaching the target or about avoiding it. program is the program of
 // the MDP.
 func (goal *goal) propertyOn(program *sema.Program) sema.Expr {
 	baseOfType := func(valueType sema.Type) sema.Base {
@@ -189,7 +189,7 @@ type node struct {
 	options []*entry
 }
 
-// dominatedEntries returns, for each entry, the entries that were left out because this entry dominates them.
+// dominatedEntries returns, for each entry, the entries that the search has left out because this entry dominates them.
 func (search *backward) dominatedEntries() map[*entry][]*entry {
 	result := make(map[*entry][]*entry)
 	isListed := make(map[[2]*entry]bool)
@@ -202,8 +202,8 @@ func (search *backward) dominatedEntries() map[*entry][]*entry {
 	return result
 }
 
-// buildSpace builds the MDP of the symbolic states. dominated has the entries that each entry dominates: in the MDP, an entry can also continue
-// as one of these. It is nil for the lower bound.
+// buildSpace builds the MDP of the symbolic states. With dominated, it gives an upper bound: each entry can also continue as one of the entries that were
+// left out because of it. With nil, it gives the lower bound.
 func (search *backward) buildSpace(dominated map[*entry][]*entry) (*explicit.Space, error) {
 	for _, entries := range search.entries {
 		for _, entry := range entries {
@@ -218,7 +218,7 @@ func (search *backward) buildSpace(dominated map[*entry][]*entry) (*explicit.Spa
 	mdp.addChoiceBetween([]int{mdp.stateOf(search.entriesAtOrigin(first))})
 	mdp.addChoiceBetween([]int{targetState})
 	mdp.addChoiceBetween([]int{loseState})
-	for i := 0; i < len(mdp.nodes); i++ { // adding a node may add others
+	for i := 0; i < len(mdp.nodes); i++ { // addEntry and statesFor append to mdp.nodes
 		if added := mdp.nodes[i]; added.entry != nil {
 			mdp.addEntry(added.entry)
 		} else {
@@ -231,7 +231,7 @@ func (search *backward) buildSpace(dominated map[*entry][]*entry) (*explicit.Spa
 	return mdp.finish()
 }
 
-// entriesAtOrigin returns the entries of a location whose zones contain the valuation in which all clocks are 0.
+// entriesAtOrigin returns the entries of a location whose zones contain the clock valuation in which all clocks are 0, in which a run begins.
 func (search *backward) entriesAtOrigin(location *location) []*entry {
 	var entries []*entry
 	origin := make([]float64, search.clockConstraints.numClocks)
@@ -243,8 +243,8 @@ func (search *backward) entriesAtOrigin(location *location) []*entry {
 	return entries
 }
 
-// stateOf returns the state of the MDP in which the scheduler chooses one of the given entries, and adds the state if it is new. With one
-// option it is the state of this entry.
+// stateOf returns the state of the MDP in which the scheduler chooses one of the given entries, and adds the state if it is new. Without entries it is the
+// losing state. If the target is surely reached from one of them, it is the target.
 func (mdp *mdp) stateOf(options []*entry) int {
 	switch {
 	case len(options) == 0:
@@ -306,7 +306,8 @@ func (mdp *mdp) addTransition(target int, w weight) {
 	}
 }
 
-// addEntry adds a state of the MDP for an entry. The state has one choice for each exit of the entry, and one for each entry that this entry dominates.
+// addEntry adds the choices of an entry to the MDP: one for each exit of the entry, and one for each entry that was left out because this entry dominates
+// it.
 func (mdp *mdp) addEntry(current *entry) {
 	mdp.builder.State()
 	for _, exit := range current.exits {
@@ -317,7 +318,8 @@ func (mdp *mdp) addEntry(current *entry) {
 	}
 }
 
-// addExit adds a choice to the current state for an exit of an entry. It merges branches with the same target.
+// addExit adds a choice to the current state of the MDP: to take the transition of a firing zone. Branches that lead to the same state become one transition
+// with the sum of their probabilities.
 func (mdp *mdp) addExit(exit *firingZone) {
 	var targets []int
 	weights := make(map[int]weight)

@@ -14,8 +14,8 @@ type constraints struct {
 	state       []int32     // the values of the discrete variables
 }
 
-// valuations returns the clock valuations that satisfy a condition or, if holds is false, the valuations that violate it. The discrete
-// variables have the values in constraints.state. So a condition without clocks is satisfied by all valuations or by none.
+// valuations returns the clock valuations that satisfy a condition or, if holds is false, those that violate it. The discrete variables have the values in
+// constraints.state, so a condition without clocks gives all valuations or none.
 func (constraints *constraints) valuations(condition sema.Expr, holds bool) (zone.Federation, error) {
 	switch expr := condition.(type) {
 	case *sema.Label:
@@ -106,7 +106,8 @@ func (constraints *constraints) valuationsOfComparison(expr *sema.Binary, holds 
 	return constraints.comparisonZones(left, right, op, rightNumber-leftNumber), nil
 }
 
-// comparisonZones returns the valuations that satisfy `left - right op number`, where left and right are clocks. Clock 0 is always 0.
+// comparisonZones returns the clock valuations that satisfy `left - right op number`, where left and right are numbers of clocks. Clock 0 always has the
+// value 0, so it stands for a missing operand.
 func (constraints *constraints) comparisonZones(left, right int, op syntax.Op, number int64) zone.Federation {
 	switch op {
 	case syntax.OpLt:

@@ -20,7 +20,8 @@ func (search *backward) dominates(dominator, other *entry) bool {
 	return !search.keepsDominated && dominator.value >= other.value*(1-tolerance)
 }
 
-// dominatorOf returns an entry that includes another entry and dominates it. It returns nil if there is none.
+// dominatorOf returns an entry whose zone includes the zone of the given entry and whose value is at least as great, or nil if there is none. It considers
+// only entries whose predecessors are known.
 func (search *backward) dominatorOf(entry *entry) *entry {
 	for _, other := range search.exploredEntries[entry.location.number] {
 		if other != entry && search.dominates(other, entry) && other.zone.Includes(entry.zone) {
@@ -37,8 +38,8 @@ func (search *backward) recordDomination(dominator, entry *entry, retry func()) 
 	search.memory.addUse(1, dominationBytes, 1)
 }
 
-// retryDominated adds the entries again that were left out but are not dominated any more, because values have increased. It reports
-// whether there were any.
+// retryDominated adds the entries that were left out but are not dominated any more, because their values have increased in the meantime. It reports whether
+// it added any.
 func (search *backward) retryDominated() bool {
 	old := search.dominations
 	search.dominations = nil
@@ -55,8 +56,8 @@ func (search *backward) retryDominated() bool {
 	return hasAdded
 }
 
-// increaseValue increases the value of an entry to at least the given value, and updates all values that depend on it. It ignores tiny
-// increases, so that it terminates.
+// increaseValue increases the value of an entry to value, and then all values that depend on it. It ignores tiny increases; otherwise the values on a cycle
+// could increase without end.
 func (search *backward) increaseValue(increased *entry, value float64) {
 	if value <= increased.value*(1+tinyIncrease) {
 		return
@@ -77,8 +78,8 @@ func (search *backward) increaseValue(increased *entry, value float64) {
 	}
 }
 
-// raiseEntries raises the value of each entry with this exit to the value of the firing zone, if that is noticeably greater. It returns the
-// raised entries.
+// raiseEntries raises the value of each entry that has this firing zone as an exit to the value of the firing zone, unless it is nearly as great already. It
+// returns the raised entries.
 func (firingZone *firingZone) raiseEntries() (raised []*entry) {
 	for _, entry := range firingZone.entries {
 		if firingZone.value > entry.value*(1+tinyIncrease) {
@@ -99,8 +100,8 @@ func (search *backward) updateFiringZone(firingZone *firingZone, branch int, opt
 	}
 }
 
-// updateValue updates the value of a firing zone, the expected value of the best option of each branch, after the value of an option has changed. It
-// returns true if the option is now the best one of its branch.
+// updateValue updates the value of a firing zone after the value of an option of a branch has changed. The value is the sum over all branches of their
+// probability times the value of their best option. It returns false if another option of the branch is better, so that nothing changes.
 func (firingZone *firingZone) updateValue(branch int, option *entry) bool {
 	best := firingZone.bestOptions[branch]
 	isOther := best != nil && best != option

@@ -57,8 +57,8 @@ func (automaton *automaton) explore(ctx context.Context) (*forward, error) {
 	return search, nil
 }
 
-// addEntryZone adds the states of a zone with which a location is entered, except for states that are known already. It extrapolates the
-// zone.
+// addEntryZone records that a location is entered with the clock valuations of a zone, and queues them to be expanded. It extrapolates the zone first, and
+// skips zones that are covered already.
 func (search *forward) addEntryZone(location *location, clockZone zone.Zone) {
 	for _, extrapolatedZone := range search.extrapolate(clockZone) {
 		if isCovered(location.enteredZones, extrapolatedZone) {
@@ -70,7 +70,7 @@ func (search *forward) addEntryZone(location *location, clockZone zone.Zone) {
 	}
 }
 
-// isCovered reports whether a zone of a federation includes a given zone.
+// isCovered reports whether some zone of a federation includes the given zone.
 func isCovered(federation zone.Federation, clockZone zone.Zone) bool {
 	for _, other := range federation {
 		if other.Includes(clockZone) {
@@ -80,8 +80,8 @@ func isCovered(federation zone.Federation, clockZone zone.Zone) bool {
 	return false
 }
 
-// extrapolate returns zones that include the given zone. There are finitely many such zones, so the exploration ends. It first divides the
-// zone by the comparisons of two clocks in the model, so that each part satisfies the same comparisons after the extrapolation.
+// extrapolate returns zones that together include the given zone. There are only finitely many such zones, so the exploration terminates. It first divides
+// the zone by the comparisons of two clocks that the model contains, so that extrapolation does not change their results.
 //
 // Source: Bengtsson and Yi, On clock difference constraints and termination in reachability analysis of timed
 // automata (ICFEM 2003).
@@ -104,7 +104,7 @@ func (search *forward) extrapolate(clockZone zone.Zone) zone.Federation {
 	return result
 }
 
-// intersections returns the intersection of the zone order with each of the given zones, if the intersection intersects clockZone.
+// intersections returns the intersection of order with each of the given zones. It omits intersections without a valuation of clockZone.
 func intersections(clockZone, order zone.Zone, zones []zone.Zone) []zone.Zone {
 	var result []zone.Zone
 	for _, other := range zones {
@@ -126,8 +126,8 @@ func (search *forward) orderZones(pair [2]int) []zone.Zone {
 	return []zone.Zone{less, equal, greater}
 }
 
-// expandZone adds the states that are reached by the passage of time from the entered states, and after all transitions. The error is a
-// *TimelockError if there is a timelock.
+// expandZone adds the states that are reached from an entered zone by the passage of time, and then by the transitions of the location. The error is a
+// *TimelockError if time cannot pass forever from such a state and no transition becomes possible.
 func (search *forward) expandZone(entered locationZone) error {
 	location := entered.location
 	reached := location.afterDelay(entered.zone)
@@ -135,7 +135,7 @@ func (search *forward) expandZone(entered locationZone) error {
 	if search.violationWarning == "" && len(violating) > 0 {
 		search.violationWarning = search.stateText(location, violating[0])
 	}
-	// A state in which no time can pass is the better example.
+	// For the message, prefer a state in which no time can pass at all.
 	stuck := reached.Minus(location.liveValuations)
 	if timelocks := slices.Concat(stuck.Minus(location.beforeDelay), stuck); len(timelocks) > 0 {
 		return &TimelockError{search.stateText(location, timelocks[0])}
@@ -150,7 +150,8 @@ func (search *forward) expandZone(entered locationZone) error {
 	return nil
 }
 
-// takeTransition adds the states that are reached by a transition from the given states of its location.
+// takeTransition adds the states that are reached by a transition from the valuations in from. It computes the branches of the transition when it is first
+// possible.
 func (search *forward) takeTransition(transition *transition, from zone.Federation) error {
 	for _, clockZone := range from {
 		enabled, exists := clockZone.Intersect(transition.guard)
@@ -184,8 +185,8 @@ func (location *location) afterDelay(clockZone zone.Zone) zone.Federation {
 	return result.Add(clockZone)
 }
 
-// beforeDelayAvoiding returns the given zone and all states of the location from which the passage of time leads into the zone without a bad
-// state on the way. The zone must not contain a bad state.
+// beforeDelayAvoiding returns the given zone, and all states of the location from which the passage of time leads into the zone without a bad state on the
+// way. The zone itself must not contain a bad state.
 func (location *location) beforeDelayAvoiding(clockZone zone.Zone, badZones zone.Federation) zone.Federation {
 	var result zone.Federation
 	for _, invariant := range location.invariant {

@@ -9,7 +9,7 @@ import (
 // Solve returns the solution of x = matrix·x + constants by Gaussian elimination. It returns nil if the solution
 // is not unique. It overwrites its arguments.
 func Solve(matrix [][]*big.Rat, constants []*big.Rat) []*big.Rat {
-	for i, row := range matrix { // the matrix of (1 - matrix) x = constants
+	for i, row := range matrix { // replace matrix by identity - matrix, the left side of the linear equations
 		for _, entry := range row {
 			entry.Neg(entry)
 		}
@@ -47,7 +47,7 @@ func eliminate(matrix [][]*big.Rat, constants []*big.Rat, pivot int) {
 	}
 }
 
-// Stochastic divides the rows of a matrix by their sums, in place.
+// Stochastic divides each row of a matrix by its sum, so that each row becomes a probability distribution. It changes the matrix and returns it.
 func Stochastic(matrix [][]*big.Rat) [][]*big.Rat {
 	for _, row := range matrix {
 		sum := new(big.Rat)
@@ -106,8 +106,8 @@ func UntilProb(matrix [][]*big.Rat, left, right *sparse.Set) []*big.Rat {
 	return Solve(restrict(matrix, unknown), rightSide)
 }
 
-// RewardUntil returns the expected reward until target is reached, from each state of a Markov chain with the given matrix. Each step from
-// a state earns its reward in rewards. The result is nil, for infinity, if a state does not reach target with probability one.
+// RewardUntil returns the expected reward until target is reached, from each state of a Markov chain with the given transition matrix. Each step earns the
+// reward of the state that it leaves. An entry is nil, for infinity, if the state reaches target with a probability below one.
 func RewardUntil(matrix [][]*big.Rat, rewards []*big.Rat, target *sparse.Set) []*big.Rat {
 	numStates := len(matrix)
 	probability := UntilProb(matrix, sparse.FullSet(numStates), target)
@@ -128,8 +128,8 @@ func RewardUntil(matrix [][]*big.Rat, rewards []*big.Rat, target *sparse.Set) []
 	return values
 }
 
-// RewardTotal returns the expected total reward from each state of a Markov chain, or nil for infinity. It equals the reward until a state
-// is reached from which no reward is reachable.
+// RewardTotal returns the expected total reward from each state of a Markov chain; an entry is nil for infinity. It is the expected reward until a state is
+// reached from which no state with a reward is reachable.
 func RewardTotal(matrix [][]*big.Rat, rewards []*big.Rat) []*big.Rat {
 	numStates := len(matrix)
 	reachable := Reach(matrix, sparse.FullSet(numStates))
@@ -172,8 +172,8 @@ func exitRate(model *sparse.Model, state int) *big.Rat {
 	return sum
 }
 
-// Extremum returns the minimum or the maximum of best and values for each state, where nil stands for infinity. best is nil in the first
-// call; otherwise it is overwritten with the result.
+// Extremum returns, for each state, the minimum or the maximum of best and values, where nil stands for infinity. If best is nil, it returns a copy of
+// values; otherwise it overwrites best with the result.
 func Extremum(best, values []*big.Rat, isMinimum bool) []*big.Rat {
 	if best == nil {
 		return append([]*big.Rat(nil), values...)
@@ -190,7 +190,7 @@ func Extremum(best, values []*big.Rat, isMinimum bool) []*big.Rat {
 	return best
 }
 
-// Less reports whether left < right; nil is infinite.
+// Less reports whether left < right, where nil stands for infinity.
 func Less(left, right *big.Rat) bool {
 	switch {
 	case left == nil:

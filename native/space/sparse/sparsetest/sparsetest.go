@@ -123,8 +123,8 @@ func RandomSet(rng *rand.Rand, n int, p float64) *sparse.Set {
 	return set
 }
 
-// Schedulers yields every memoryless deterministic scheduler of a model, as the choice of each state. It reuses
-// the slice.
+// Schedulers yields every memoryless deterministic scheduler of a model, as a slice with the choice of each state. It reuses the slice, so the caller must
+// copy it to keep it.
 func Schedulers(model *sparse.Model) iter.Seq[[]uint32] {
 	return func(yield func([]uint32) bool) {
 		scheduler := make([]uint32, model.NumStates())
@@ -140,8 +140,8 @@ func Schedulers(model *sparse.Model) iter.Seq[[]uint32] {
 	}
 }
 
-// nextScheduler changes a scheduler to the next one. It counts like an odometer that has one digit for each state, and returns false after
-// the last scheduler.
+// nextScheduler changes a scheduler to the next one in a fixed order, and returns false after the last one. The choices of the states count up like the
+// digits of a number, with the first state as the lowest digit.
 func nextScheduler(model *sparse.Model, scheduler []uint32) bool {
 	for state := range scheduler {
 		first, end := model.Choices(state)
@@ -185,8 +185,8 @@ func Matrix(model *sparse.Model, scheduler []uint32) [][]*big.Rat {
 	return matrix
 }
 
-// Reach returns a matrix that says for each pair of states whether the second one is reachable from the first. A path may leave only states
-// of via.
+// Reach returns a matrix that says for each pair of states whether the second is reachable from the first. All states of the path except the last must be in
+// via.
 //
 // Source: Warshall's transitive closure.
 func Reach(matrix [][]*big.Rat, via *sparse.Set) [][]bool {
