@@ -55,8 +55,8 @@ func (space *Space) Commands(ctx context.Context, visit func(state, choice int, 
 	return nil
 }
 
-// findTargets returns the number of each target state of a choice. It reuses the memory of numbers. allKnown is false if a target is not a
-// state of the space.
+// findTargets returns the numbers of the states to which the transitions of a choice lead. It reuses the memory of the slice numbers. allKnown is false if
+// some target is not a state of the space.
 func (space *Space) findTargets(numbers []int, enabled *compile.Choice) (targets []int, allKnown bool) {
 	numbers = numbers[:0]
 	for _, transition := range enabled.Transitions {
@@ -69,8 +69,8 @@ func (space *Space) findTargets(numbers []int, enabled *compile.Choice) (targets
 	return numbers, true
 }
 
-// findChoice returns the choice of a state with the action and the distribution of an enabled choice, or -1 if there is none. Weights may
-// differ by rounding errors. In a Markov chain it returns the state, because each state has one merged choice.
+// findChoice returns the index of the choice of the sparse model that stands for an enabled choice of a state: it has the same action, and the same
+// distribution except for rounding errors. It returns -1 if there is none. In a Markov chain the index is that of the state, whose choices are merged.
 func (space *Space) findChoice(state int, enabled *compile.Choice, targets []int) int {
 	model := space.Model()
 	if model.Kind != sparse.MDP {

@@ -22,7 +22,7 @@ func (successors *Successors) ChoiceRewards(index int) (*ChoiceRewards, error) {
 	return &ChoiceRewards{successors: successors, evaluator: evaluator}, err
 }
 
-// AppendTotals expands some packed states, and appends a number for each of their choices: the reward of the state plus the reward of the choice. A
+// AppendTotals expands some packed states. For each of their choices it appends a number to totals: the reward of the state plus the reward of the choice. A
 // deadlock has one number, the reward of the state. If a reward is out of range, the error is a *RangeError.
 func (rewards *ChoiceRewards) AppendTotals(ctx context.Context, totals []float64, states []uint64) ([]float64, error) {
 	rows, err := rewards.successors.Expand(ctx, states)

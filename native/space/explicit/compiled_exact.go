@@ -47,8 +47,8 @@ const (
 	maxTests = 1 << 16
 )
 
-// findDependencies finds the variables on which the weights of the commands depend. It returns false if these variables have too many
-// valuations for the cache.
+// findDependencies finds the variables on which the weights of some commands depend, so that weights can be cached by their values. It returns false if
+// these variables have too many different valuations.
 func (cache *weightCache) findDependencies(program *sema.Program, commands []compile.CommandRef) bool {
 	slots, tests := weightTests(program, commands)
 	numKeys := int64(1)
@@ -57,7 +57,7 @@ func (cache *weightCache) findDependencies(program *sema.Program, commands []com
 		numValues := int64(variable.High) - int64(variable.Low) + 1
 		added := dependency{slot: slot, leastValue: variable.Low, stride: numKeys}
 		numClasses := added.partitionValues(tests[slot], numValues, make([]int32, len(program.Vars)))
-		if numClasses > maxWeights/numKeys { // the number of keys would exceed maxWeights
+		if numClasses > maxWeights/numKeys { // numKeys * numClasses keys would be more than maxWeights
 			return false
 		}
 		cache.dependencies = append(cache.dependencies, added)
@@ -66,13 +66,13 @@ func (cache *weightCache) findDependencies(program *sema.Program, commands []com
 	return true
 }
 
-// weightTests returns the variables that occur in the weights of the commands, in the order of first use. tests has, for each variable, the
-// subexpressions in which it occurs: tests such as x>3, or the variable itself.
+// weightTests returns the variables in the weights of some commands, in the order of their first use. tests has, for each variable, the largest
+// subexpressions that depend on this variable only: Boolean tests such as x>3, or the variable itself.
 func weightTests(program *sema.Program, commands []compile.CommandRef) (variables []int, tests map[int][]sema.Expr) {
 	tests = make(map[int][]sema.Expr)
 	addTest := func(expr sema.Expr) bool {
 		slot, ok := testedVariable(expr)
-		if !ok { // look at the operands
+		if !ok { // several variables or none: continue with the operands of expr
 			return true
 		}
 		if tests[slot] == nil {
@@ -91,8 +91,8 @@ func weightTests(program *sema.Program, commands []compile.CommandRef) (variable
 	return variables, tests
 }
 
-// testedVariable returns the variable of an expression that is a variable, or a Boolean expression with exactly one variable. For other
-// expressions ok is false.
+// testedVariable returns the variable of an expression if this is the variable itself, or a Boolean expression with no other variable. Otherwise ok is
+// false.
 func testedVariable(expr sema.Expr) (slot int, ok bool) {
 	if variable, isVar := expr.(*sema.Var); isVar {
 		return variable.Slot, true
@@ -111,9 +111,9 @@ func testedVariable(expr sema.Expr) (slot int, ok bool) {
 	return slot, len(slots) == 1
 }
 
-// partitionValues divides the values of a variable into classes, so that all tests have the same results for the values of a class. It
-// returns the number of classes. Each value is a class of its own if there are too many tests and values, or if a test is the variable
-// itself or fails. It overwrites state.
+// partitionValues divides the values of a variable into classes with equal results of all tests, because the weights are equal for all values of a class. It
+// returns the number of classes. If there are too many tests and values, or a test is the variable itself or fails, each value is its own class. It
+// overwrites state.
 func (variable *dependency) partitionValues(tests []sema.Expr, numValues int64, state []int32) int64 {
 	if int64(len(tests)) > maxTests/numValues {
 		return numValues
@@ -156,13 +156,13 @@ func evaluateTests(results []byte, tests []sema.Expr, state []int32) bool {
 	return true
 }
 
-// keyOf returns the key of the cache for a state: the classes of all dependencies as digits of a number in mixed radix.
+// keyOf returns the key of a state in the cache of weights: a number whose mixed-radix digits are the classes of the variables on which the weights depend.
 func (cache *weightCache) keyOf(state []int32) int64 {
 	key := int64(0)
 	for i := range cache.dependencies {
 		variable := &cache.dependencies[i]
 		class := int64(state[variable.slot]) - int64(variable.leastValue)
-		if variable.classOfValue != nil { // otherwise each value is a class
+		if variable.classOfValue != nil { // otherwise each value is its own class
 			class = variable.classOfValue[class]
 		}
 		key += variable.stride * class
@@ -212,8 +212,8 @@ func (worker *exactWorker) expandState(ctx context.Context, isCompiled bool, cho
 	return worker.expandInterpreted(ctx)
 }
 
-// findWeights sets weightLists to the exact weights of the choices first to end-1 of the current state. It returns false if the interpreter
-// must expand the state.
+// findWeights sets weightLists to the exact weights of the choices first to end-1 of the current state. It returns false if they are not known, so that the
+// interpreter must expand the state.
 func (worker *exactWorker) findWeights(first, end int) bool {
 	if worker.kind == sparse.DTMC && end-first > 1 {
 		return false // the interpreter divides the weights of several commands by their sum
@@ -230,14 +230,14 @@ func (worker *exactWorker) findWeights(first, end int) bool {
 	return true
 }
 
-// cachedWeights returns the exact weight of each alternative of a move in the current state. It computes a missing list once and caches it.
-// The list is empty if the interpreter must expand the state.
+// cachedWeights returns the exact weight of each transition of a move (a choice of the compiled model) in the current state. It computes a list that is not
+// in the cache yet. An empty list means that the interpreter must expand the state.
 func (worker *exactWorker) cachedWeights(moveIndex int) []*big.Rat {
 	cache, commands := &worker.compiled.caches[moveIndex], worker.expander.Moves()[moveIndex].Commands
 	if cache.weightLists == nil {
 		cache.weightLists = make(map[int64][]*big.Rat)
 		if !cache.findDependencies(worker.program, commands) {
-			// Without dependencies the key of every state is 0, so the interpreter expands every state with this move.
+			// Without dependencies every state has the key 0. The empty list for this key makes the interpreter expand every state with this move.
 			cache.dependencies = nil
 			cache.weightLists[0] = []*big.Rat{}
 		}
@@ -251,9 +251,8 @@ func (worker *exactWorker) cachedWeights(moveIndex int) []*big.Rat {
 	return weights
 }
 
-// alternativeWeights computes the weight of each alternative of a move in the current state. An alternative has
-// one update of each command, and its weight is the product of their weights. A weight of zero is nil. The list is
-// empty if the interpreter must expand the state.
+// alternativeWeights computes the weight of each alternative of a move in the current state. An alternative consists of one update of each command; its
+// weight is the product of the weights of these updates, or nil for 0. An empty list means that the interpreter must expand the state.
 func (worker *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
 	updateWeights, err := worker.updateWeights(move.Commands)
 	if err != nil || len(move.Alternatives) == 0 {
@@ -263,7 +262,7 @@ func (worker *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
 	for combination := range combinations(updateWeights) {
 		weight := combinedWeight(combination, updateWeights)
 		isZero := weight.Sign() == 0
-		// The compiled model omits a combination if the float64 value of its weight is zero.
+		// The compiled model omits a combination of updates if its weight is zero in float64. If the exact weight is not zero, interpret the state.
 		isOmitted := len(weights) == len(move.Alternatives) || !slices.Equal(combination, move.Alternatives[len(weights)])
 		switch {
 		case isOmitted && isZero: // there is no transition
@@ -291,7 +290,7 @@ func combinedWeight(combination []int, updateWeights [][]*big.Rat) *big.Rat {
 	return product
 }
 
-// updateWeights returns a list for each command: the weights of its updates in the current state.
+// updateWeights returns, for each command, the exact weights of its updates in the current state.
 func (worker *exactWorker) updateWeights(commands []compile.CommandRef) ([][]*big.Rat, error) {
 	interpreter := worker.interpreter
 	modules := interpreter.model.Program().Modules

@@ -7,8 +7,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Costs evaluates the reward structure Program.Rewards[index] as fractions, even if the weights of the space are float64. stateCosts has an
-// entry per state. moveCosts has an entry per choice of an MDP, or per transition of a Markov chain. An irrational reward is an error.
+// Costs evaluates the reward structure Program.Rewards[index] as fractions, even if the weights of the space are float64. stateCosts has an entry for each
+// state; moveCosts has one for each choice of an MDP, or for each transition of a Markov chain. An irrational reward is an error.
 func (space *Space) Costs(index int) (stateCosts, moveCosts []*big.Rat, err error) {
 	if space.imported != nil {
 		return space.importedCosts(index)
@@ -76,8 +76,8 @@ func (space *Space) importedCosts(index int) (stateCosts, moveCosts []*big.Rat, 
 	return stateCosts, moveCosts, err
 }
 
-// rationalCosts returns the fractions if the files have them. Otherwise it converts the values to fractions, with nil for zero. A value
-// that is not a whole number is an error, because it may be rounded.
+// rationalCosts returns fractions if the files have them. Otherwise it converts values to fractions, with nil for zero; a value that is not a whole number
+// is an error, because it may have been rounded.
 func rationalCosts(values []float64, fractions []*big.Rat, length int) ([]*big.Rat, error) {
 	if fractions != nil {
 		return fractions, nil

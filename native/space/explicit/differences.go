@@ -9,8 +9,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Differences counts the states in which the float64 value of an expression, as PRISM computes it, differs from the exact value. first is
-// the first of these states. The expression has type Bool or Int. If guard is not nil, only states that satisfy guard count.
+// Differences counts the states in which an expression of type Bool or Int has different values in float64 arithmetic, which PRISM uses, and in exact
+// arithmetic. first is the first of these states. With a guard, only states that satisfy it count.
 func (space *Space) Differences(expr, guard sema.Expr) (count, first int, err error) {
 	if space.floatAnalysis().IsDecided(expr) || !sema.NeedsOnlyVariables(expr) {
 		return 0, 0, nil
@@ -48,7 +48,7 @@ func differsFromExact(expr, guard sema.Expr, state []int32) bool {
 	return err != nil || value.Bool != exact.Bool || value.Int != exact.Int
 }
 
-// storeMin atomically sets a variable to the minimum of itself and value.
+// storeMin sets a variable to value if value is less, as one atomic operation.
 func storeMin(variable *atomic.Int64, value int64) {
 	for {
 		old := variable.Load()
@@ -61,8 +61,8 @@ func storeMin(variable *atomic.Int64, value int64) {
 // floatAnalysis returns the analysis of rounding errors in the expressions of the program.
 func (space *Space) floatAnalysis() sema.FloatAnalysis { return sema.NewFloatAnalysis(space.Program()) }
 
-// comparePRISMArithmetic adds a warning for each guard and assigned value whose float64 value, as PRISM computes it, differs from the exact
-// value in some state.
+// comparePRISMArithmetic warns of each guard and each assigned value that differs in some state between float64 arithmetic, which PRISM uses, and exact
+// arithmetic.
 func (space *Space) comparePRISMArithmetic() error {
 	for i := range space.Program().Modules {
 		commands := space.Program().Modules[i].Commands
@@ -90,8 +90,8 @@ func (space *Space) compareCommand(command *sema.Command) error {
 	return nil
 }
 
-// compareExpr adds a warning if the float64 value of expr differs from its exact value in some state that
-// satisfies guard. The warning names the kind of expr.
+// compareExpr adds a warning if expr has a different value in float64 and in exact arithmetic in some state that satisfies guard. kind says in the warning
+// what expr is, such as a guard.
 func (space *Space) compareExpr(kind string, expr, guard sema.Expr) error {
 	count, first, err := space.Differences(expr, guard)
 	if count > 0 {

@@ -54,8 +54,8 @@ type exactChoice struct {
 	keyBuffer    []byte         // scratch space for keys of targetIndex
 }
 
-// exactChoices returns the choices of a state with exact weights, and the number of enabled choices. In a Markov chain, enabled choices with the
-// same action are merged. In a DTMC, all weights are also divided by their sum.
+// exactChoices returns the choices of a state with exact weights, and the number of enabled choices. In a Markov chain it merges choices with the same
+// action into one. In a DTMC it also divides all weights by their sum, so that all enabled commands are equally likely.
 func (expander *exactExpander) exactChoices(ctx context.Context, state []int32) (choices []exactChoice, numEnabled int, err error) {
 	enabled, err := expander.modelExpander.Enabled(state)
 	if err != nil {
@@ -92,7 +92,7 @@ func (expander *exactExpander) exactChoices(ctx context.Context, state []int32) 
 	return choices, len(enabled.List), nil
 }
 
-// normalise divides all weights of a DTMC state by their sum. The weights of a single choice already sum to 1.
+// normalise divides all weights of a DTMC state by their sum, if the state has several choices. Then all enabled commands are equally likely.
 //
 // Source: PRISM resolves several enabled commands of a DTMC uniformly.
 func normalise(choices []exactChoice) {
@@ -140,8 +140,8 @@ func (choice *exactChoice) addTransition(target []int32, weight *big.Rat) {
 	choice.targets, choice.weights = append(choice.targets, target), append(choice.weights, weight)
 }
 
-// findTarget returns the index of a target in the choice, or -1 if the target is new. After -1 the caller must append the target, because
-// the index of targets already has it.
+// findTarget returns the index of a target in the choice, or -1 if the choice does not have the target. After -1 the caller must append the target to
+// choice.targets, because findTarget has already entered its future index into the map.
 func (choice *exactChoice) findTarget(target []int32) int {
 	if len(choice.targets) < smallChoiceSize {
 		return slices.IndexFunc(choice.targets, func(known []int32) bool { return slices.Equal(known, target) })
@@ -172,8 +172,8 @@ func (choice *exactChoice) targetKey(target []int32) []byte {
 // with more targets, a map finds a target; in a smaller one, a linear search does.
 const smallChoiceSize = 64
 
-// newChoice returns an enabled choice with its exact transitions. Each combination of one update per command is a transition, whose weight
-// is the product of the weights of these updates. The update of the first command varies fastest.
+// newChoice returns the transitions of an enabled choice with their exact weights. There is a transition for each combination of one update of each command,
+// whose weight is the product of the weights of the updates. The update of the first command varies fastest.
 func (expander *exactExpander) newChoice(ctx context.Context, state []int32, enabled *compile.Choice) (exactChoice, error) {
 	choice := exactChoice{action: enabled.Action}
 	weights, err := expander.choiceWeights(state, enabled)
@@ -295,8 +295,8 @@ func isConst(expr sema.Expr) bool {
 	return ok
 }
 
-// evaluateWeights evaluates the probabilities or rates of a command's updates. If probabilities sum to 1 except for rounding, it divides
-// them by their sum. A larger difference is an error.
+// evaluateWeights evaluates the probabilities or rates of a command's updates. If probabilities do not sum to exactly 1, it divides them by their sum if the
+// caller allows this and the sum is close to 1; otherwise it returns an error.
 func (expander *exactExpander) evaluateWeights(state []int32, command *sema.Command) ([]*big.Rat, error) {
 	isCTMC := expander.model.Program().Type == syntax.CTMC
 	quantity := "probability"
@@ -332,8 +332,8 @@ func (expander *exactExpander) evaluateWeights(state []int32, command *sema.Comm
 	return weights, nil
 }
 
-// floatSum adds the weights of a command as float64 in the order of its updates. Models without fractions add them in this order, so
-// both accept the same commands.
+// floatSum adds the weights of a command in float64 arithmetic, in the order of its updates. Models with float64 weights are checked by the same sum, so
+// both kinds of models accept the same commands.
 func floatSum(weights []*big.Rat) float64 {
 	sum := 0.0
 	for _, weight := range weights {
@@ -343,8 +343,8 @@ func floatSum(weights []*big.Rat) float64 {
 	return sum
 }
 
-// evaluateWeight evaluates a probability or a rate in a state as a fraction. A nil expression stands for 1. Error messages name the
-// quantity, "probability" or "rate".
+// evaluateWeight evaluates a probability or a rate in a state as a fraction. quantity is "probability" or "rate", for error messages. A nil expression
+// stands for 1. For an irrational weight with narrow bounds it returns the lower bound, if enclosures are allowed.
 func (expander *exactExpander) evaluateWeight(state []int32, quantity string, expr sema.Expr) (*big.Rat, error) {
 	if expr == nil {
 		return big.NewRat(1, 1), nil
@@ -391,7 +391,7 @@ func (expander *exactExpander) modelError(state []int32, pos syntax.Pos, msg str
 	return &compile.StateError{File: expander.model.Program().File, Pos: pos, State: expander.model.StateText(state), Msg: msg}
 }
 
-// evaluationError adds the file and the state to the error of an evaluation. It returns other errors unchanged.
+// evaluationError makes an error of an evaluation a *compile.StateError, which has the file and the state. It returns other errors unchanged.
 func evaluationError(compiled *compile.Model, state []int32, err error) error {
 	if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
 		return &compile.StateError{

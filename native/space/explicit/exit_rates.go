@@ -17,7 +17,7 @@ type ExitRates struct {
 	Fractions []*big.Rat
 }
 
-// ExitRates returns the exit rates of the states of a Markov automaton.
+// ExitRates returns bounds of the exit rate of each state of a Markov automaton. In an exact model they also have fractions.
 func (space *Space) ExitRates() (*ExitRates, error) {
 	rate := space.Program().Rate
 	hasImportedRates := space.imported != nil && space.imported.exitRates != nil && space.quotient == nil
@@ -51,7 +51,7 @@ func (space *Space) computeExitRates(rate sema.Expr) (*ExitRates, error) {
 	return &ExitRates{Low: low, High: high}, err
 }
 
-// exactExitRates evaluates the exit rate of every state as a fraction.
+// exactExitRates returns the exit rate of each state as a fraction, with the nearest float64 bounds. An irrational rate is an error.
 func (space *Space) exactExitRates(rate sema.Expr) (*ExitRates, error) {
 	numStates := space.store.numStates
 	rates := &ExitRates{Low: make([]float64, numStates), High: make([]float64, numStates), Fractions: make([]*big.Rat, numStates)}

@@ -104,8 +104,8 @@ func newWorker(ctx context.Context, model *compile.Model, codec *codec, expander
 	return worker, nil
 }
 
-// newExactWorker returns the part of a worker that computes exact weights. If normalise is set, the probabilities of a command may sum to a
-// number that differs from 1 by rounding.
+// newExactWorker returns the part of a worker that computes exact weights. If normalise is set, it accepts probabilities of a command whose sum differs from
+// 1 by rounding, and divides them by their sum.
 func newExactWorker(ctx context.Context, model *compile.Model, parent *worker, normalise bool) *exactWorker {
 	exact := &exactWorker{worker: parent, interpreter: newExactExpander(ctx, model, normalise)}
 	exact.interpreter.owners = parent.owners
@@ -131,7 +131,8 @@ func (worker *worker) expandJobs(ctx context.Context, jobs <-chan *batch) {
 	}
 }
 
-// expandBatch computes the choices of the batch's states, and the hashes of the choices' targets.
+// expandBatch computes the choices of the states in a batch. It then replaces each target by its representative, if the model is reduced by a symmetry, and
+// computes the hash of each target.
 func (worker *worker) expandBatch(ctx context.Context, batch *batch) {
 	worker.batch = batch
 	if worker.exactWorker != nil {
@@ -146,8 +147,8 @@ func (worker *worker) expandBatch(ctx context.Context, batch *batch) {
 	}
 }
 
-// expandFloats computes the choices of the batch's states with float64 weights. It merges the choices of a state of a Markov chain into one
-// row, and drops duplicate choices of a state of an MDP. It uses fractions for a state if float64 arithmetic fails or is inaccurate.
+// expandFloats computes the choices of the batch's states with float64 weights. It merges the choices of a Markov chain's state into one row, and drops
+// duplicate choices of an MDP's state. If float64 arithmetic fails in a state, or is too inaccurate there, it computes the state with fractions.
 func (worker *worker) expandFloats(ctx context.Context) error {
 	batch, wordsPerState := worker.batch, worker.codec.wordsPerState
 	worker.readChoices, worker.readTransitions, worker.writtenChoices, worker.writtenTransitions = 0, 0, 0, 0
@@ -162,7 +163,7 @@ func (worker *worker) expandFloats(ctx context.Context) error {
 		if failure == nil {
 			break
 		}
-		// The expander stopped at this state. Fractions may succeed where float64 arithmetic failed.
+		// float64 arithmetic failed in this state, for example by overflow. Try fractions.
 		batch.Choices = append(batch.Choices, 0)
 		_, isStateError := errors.AsType[*compile.StateError](failure)
 		if !isStateError || worker.expandWithFractions(ctx, state, 0, 0) != nil {
@@ -183,9 +184,8 @@ func (worker *worker) truncateBatch(numStates int, err error) error {
 	return err
 }
 
-// mergeFloatChoices rewrites the choices of a state of the batch: it merges them into one row in a Markov chain, or drops duplicates in an
-// MDP. It computes the state again with fractions if float64 weights are too inaccurate, or if they do not decide whether two choices are
-// equal.
+// mergeFloatChoices rewrites the choices of a state in the batch: in a Markov chain it merges them into one row, in an MDP it drops duplicates. It computes
+// the state again with fractions if the float64 weights are too inaccurate, or too close to each other to decide whether two choices are equal.
 func (worker *worker) mergeFloatChoices(ctx context.Context, state int) error {
 	batch := worker.batch
 	numChoices := int(batch.Choices[state])
@@ -229,9 +229,8 @@ func (worker *worker) countTransitions(n int) int {
 	return count
 }
 
-// recomputeWithFractions computes the distinct choices of a state again, with fractions. Rounding can make equal
-// choices look different. The float64 choices, which begin at firstChoice and firstTransition, stay if fractions
-// fail.
+// recomputeWithFractions computes the distinct choices of a state with fractions, because rounding can make equal choices look different. If this fails, the
+// float64 choices stay. They begin at firstChoice and firstTransition in the batch.
 func (worker *worker) recomputeWithFractions(ctx context.Context, state, firstChoice, firstTransition int) error {
 	endChoice, endTransition := worker.writtenChoices, worker.writtenTransitions
 	worker.writtenChoices, worker.writtenTransitions, worker.batch.isNearlyEqual = firstChoice, firstTransition, false
@@ -241,7 +240,8 @@ func (worker *worker) recomputeWithFractions(ctx context.Context, state, firstCh
 	return ctx.Err()
 }
 
-// findOwner sets the owner of a state of a game. The choices of the state are the next numChoices choices of the batch.
+// findOwner finds the player who owns a state of a game, and stores the player in the batch. The choices of the state are the next numChoices choices of the
+// batch.
 func (worker *worker) findOwner(state, numChoices int) error {
 	moves := worker.batch.Moves[worker.readChoices:]
 	owner, err := worker.owners.stateOwner(worker.currentState, numChoices, func(i int) ownedChoice {
@@ -255,8 +255,8 @@ func (worker *worker) findOwner(state, numChoices int) error {
 	return nil
 }
 
-// expandWithFractions computes the choices of a state with fractions, and stores them in the batch with the nearest float64 weights. They
-// replace the next oldChoices choices and oldTransitions transitions of the batch. If it fails, the batch is unchanged.
+// expandWithFractions computes the choices of a state with fractions, and writes them to the batch with the nearest float64 weights. They replace the next
+// oldChoices choices, with their oldTransitions transitions, that were not read yet. After an error the batch is unchanged.
 func (worker *worker) expandWithFractions(ctx context.Context, state, oldChoices, oldTransitions int) error {
 	batch, exact := worker.batch, worker.fallbackWorker
 	wordsPerState := worker.codec.wordsPerState
@@ -282,7 +282,7 @@ func (worker *worker) expandWithFractions(ctx context.Context, state, oldChoices
 	return nil
 }
 
-// writeRounded writes the choices of a batch with fractions to the worker's batch, with the nearest float64 weights.
+// writeRounded copies choices with fractions from the batch exact to the worker's batch, with the nearest float64 weights.
 func (worker *worker) writeRounded(exact *batch) {
 	batch, wordsPerState := worker.batch, worker.codec.wordsPerState
 	worker.insertSpace(len(exact.Transitions), len(exact.fractions))
@@ -304,8 +304,8 @@ func (worker *worker) writeRounded(exact *batch) {
 	worker.writtenChoices += len(exact.Transitions)
 }
 
-// insertSpace makes room for new choices and transitions in the batch, between the entries that were written back and the entries that were
-// not read yet.
+// insertSpace makes room in the batch for choices and transitions that are to be written. The batch is rewritten in place, so the room is between the
+// entries that were written and those that were not read yet.
 func (worker *worker) insertSpace(newChoices, newTransitions int) {
 	batch, wordsPerState := worker.batch, worker.codec.wordsPerState
 	if gap := worker.writtenChoices + newChoices - worker.readChoices; gap > 0 {
@@ -353,13 +353,13 @@ func sparseAction(i int) sparse.Action {
 	return sparse.Action(i + 1)
 }
 
-// keepDistinctChoices reads the next numChoices choices of the batch, which belong to one state of an MDP. It writes back each choice that
-// differs from all earlier ones of the state in its action or its distribution.
+// keepDistinctChoices removes duplicates from the next numChoices choices of the batch, which belong to one state of an MDP. It keeps each choice that
+// differs from all earlier choices of the state in its action or its distribution.
 //
 // Source: PRISM's explicit engine (reference, section 4.7).
 func (worker *worker) keepDistinctChoices(ctx context.Context, numChoices int) error {
 	batch, wordsPerState := worker.batch, worker.codec.wordsPerState
-	firstChoice := worker.writtenChoices // of the state
+	firstChoice := worker.writtenChoices // the first choice of the state that is kept
 	for range numChoices {
 		numTransitions := int(batch.Transitions[worker.readChoices])
 		if worker.writtenTransitions < worker.readTransitions {
@@ -387,7 +387,8 @@ func (worker *worker) keepDistinctChoices(ctx context.Context, numChoices int) e
 // workPerPoll is the number of comparisons between two polls of the context, a few milliseconds.
 const workPerPoll = 1 << 18
 
-// countWork adds to the number of comparisons. It polls the context after every workPerPoll comparisons.
+// countWork counts comparisons of transitions. After every workPerPoll comparisons it returns the error of the context, so that long computations can be
+// interrupted.
 func (worker *worker) countWork(ctx context.Context, comparisons int) error {
 	worker.comparisons += comparisons
 	if worker.comparisons < workPerPoll {
@@ -397,11 +398,11 @@ func (worker *worker) countWork(ctx context.Context, comparisons int) error {
 	return ctx.Err()
 }
 
-// isDuplicate reports whether one of the choices firstChoice to endChoice-1 has the given action and the same distribution as the
-// numTransitions transitions from firstTransition on. The transitions of choice endChoice-1 must end at firstTransition. wordsPerState is the
-// number of words of a packed state.
+// isDuplicate reports whether one of the choices firstChoice to endChoice-1 has the given action, and the same distribution as the new transitions: the
+// numTransitions transitions from firstTransition on. The transitions of choice endChoice-1 must end at firstTransition. wordsPerState is the number of
+// words of a packed state.
 func (batch *batch) isDuplicate(firstChoice, endChoice, firstTransition, numTransitions int, action sparse.Action, wordsPerState int) bool {
-	otherFirst := firstTransition // becomes the first transition of each choice, from the last choice to the first
+	otherFirst := firstTransition // the loop sets it to the first transition of each choice
 	for choice := endChoice - 1; choice >= firstChoice; choice-- {
 		otherSize := int(batch.Transitions[choice])
 		otherFirst -= otherSize
@@ -433,8 +434,8 @@ func (batch *batch) packedTarget(i, wordsPerState int) []uint64 {
 	return batch.Targets[i*wordsPerState : (i+1)*wordsPerState]
 }
 
-// sameWeight reports whether transitions i and j have equal weights. It sets isNearlyEqual if their float64 weights differ so little that
-// rounding may be the reason.
+// sameWeight reports whether two transitions have equal weights. If their float64 weights differ so little that rounding may be the reason, it returns false
+// and sets isNearlyEqual.
 func (batch *batch) sameWeight(first, second int) bool {
 	if len(batch.fractions) > 0 {
 		hasSameUpperBound := len(batch.upperFractions) == 0 || batch.upperFractions[first].Cmp(batch.upperFractions[second]) == 0
@@ -448,9 +449,9 @@ func (batch *batch) sameWeight(first, second int) bool {
 	return false
 }
 
-// mergeIntoRow merges the next numChoices choices of the batch, which belong to one state of a Markov chain, into one row. It adds the
-// weights of transitions with the same action and target. In a DTMC it divides all probabilities by their sum, so all enabled commands are
-// equally likely.
+// mergeIntoRow merges the next numChoices choices of the batch, which belong to one state of a Markov chain, into one row. Transitions with the same action
+// and target become one, with the sum of their weights. In a DTMC it divides all probabilities by their sum, so that all enabled commands are equally
+// likely.
 //
 // Source: PRISM's explicit engine (reference, sections 4.5 and 4.6).
 func (worker *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
@@ -481,8 +482,8 @@ func (worker *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
 	return nil
 }
 
-// addToRow adds the next transition of the batch to the row that begins at rowStart. If mayRepeat is set, it merges the transition with one
-// of the row that has the same action and target.
+// addToRow moves the next transition of the batch to the row that begins at rowStart. If mayRepeat is set and the row has a transition with the same action
+// and target, it adds the weight to that transition instead.
 func (worker *worker) addToRow(rowStart int, action sparse.Action, mayRepeat bool) {
 	batch, wordsPerState, next := worker.batch, worker.codec.wordsPerState, worker.readTransitions
 	for i := rowStart; mayRepeat && i < worker.writtenTransitions; i++ {
@@ -576,8 +577,8 @@ func (worker *exactWorker) addTarget(state []int32) {
 	worker.codec.pack(worker.batch.Targets[end:], state)
 }
 
-// finishChoice makes the transitions from firstTransition on a choice with the given action. If a choice from firstChoice on is equal, it
-// removes these transitions instead.
+// finishChoice makes the transitions from firstTransition on a choice with the given action. If it is equal to an earlier choice of the state, which begin
+// at firstChoice, it removes the transitions instead.
 func (worker *exactWorker) finishChoice(firstChoice, firstTransition int, action sparse.Action) {
 	batch := worker.batch
 	numTransitions := len(batch.fractions) - firstTransition

@@ -80,8 +80,8 @@ func Build(ctx context.Context, model *compile.Model, opts Options) (*Space, err
 	return search.explore(ctx)
 }
 
-// ExploreFurther builds the space of the states that are reachable from the given unexplored states. These states become the initial
-// states, in the same order. The new space also has the warnings of the old space.
+// ExploreFurther explores the states that are reachable from the given unexplored states of a space, and returns their space. The given states become its
+// initial states, in the same order. It also has the warnings of the old space.
 func (space *Space) ExploreFurther(ctx context.Context, from *sparse.Set, opts Options) (*Space, error) {
 	opts.Symmetry, opts.Permutations, opts.Reduction = space.symmetry, space.permutations, space.reduction
 	search := newExploration(space.compiled, opts)
@@ -109,7 +109,7 @@ func (search *exploration) explore(ctx context.Context) (*Space, error) {
 	return search.buildSpace()
 }
 
-// addCounts adds the numbers of found and explored states to an error of the context.
+// addCounts adds to an error of the context how many states were found and explored. It returns other errors unchanged.
 func (search *exploration) addCounts(ctx context.Context, err error) error {
 	ended := ctx.Err()
 	if ended == nil || !errors.Is(err, ended) {
@@ -195,8 +195,8 @@ const batchStates = 512
 // long as compiling the model.
 const defaultCompileFrom = 2000
 
-// expandAll expands all states. It interprets the model for the first Options.CompileFrom states, and compiles it for the later ones, which
-// several workers expand.
+// expandAll expands all states. It interprets the model for the first states, because compiling takes time. If more than Options.CompileFrom states are to
+// be expanded, it compiles the model, and several workers expand the remaining states.
 func (search *exploration) expandAll(ctx context.Context) error {
 	interpreter, err := newWorker(ctx, search.model, search.codec, search.model.NewPackedInterpreter(search.codec.packing), search.opts)
 	if err != nil {
@@ -220,7 +220,7 @@ func (search *exploration) expandAll(ctx context.Context) error {
 	return search.expandInParallel(ctx)
 }
 
-// numToExpand returns how many of the known states are to be expanded. Options.Part and Options.Depth can limit the number.
+// numToExpand returns how many of the states found so far are to be expanded: all of them, or fewer if Options.Part or Options.Depth limits the number.
 func (search *exploration) numToExpand() int {
 	count := search.store.numStates
 	if search.opts.Depth > 0 {
@@ -272,8 +272,7 @@ func (search *exploration) expandInParallel(ctx context.Context) error {
 	return search.sendBatches(ctx, jobs, 2*workers)
 }
 
-// newExpander compiles the model to WebAssembly. It returns the interpreter if the model cannot be compiled, or if the options exclude
-// that.
+// newExpander compiles the model to WebAssembly. If the options exclude this, or the model cannot be compiled, it returns the interpreter.
 func (search *exploration) newExpander(ctx context.Context) (compile.PackedExpander, error) {
 	hasExactIntervals := search.opts.Exact && hasIntervals(search.model)
 	if search.opts.CompileFrom < 0 || !compile.HasMachines || hasExactIntervals {
@@ -294,8 +293,8 @@ func (search *exploration) newExpander(ctx context.Context) (compile.PackedExpan
 	return machine, err
 }
 
-// sendBatches sends batches of states to the workers, and adds the results to the model in the same order. At most maxPending batches are
-// in work at a time.
+// sendBatches sends batches of states to the workers, and adds their results to the model in the order in which the batches were sent. At most maxPending
+// batches are with the workers or not added yet.
 func (search *exploration) sendBatches(ctx context.Context, jobs chan<- *batch, maxPending int) error {
 	var pending, free []*batch
 	for {
@@ -335,8 +334,8 @@ func (search *exploration) fillBatch(batch *batch) {
 	}
 }
 
-// addBatch adds the choices of an expanded batch to the model. It gives new target states numbers, and each deadlock a self-loop. It
-// returns an error if a limit is exceeded.
+// addBatch adds the choices of an expanded batch to the model. It numbers the targets that are new, and gives each deadlock a self-loop. It returns an error
+// if a limit on states or memory is exceeded.
 func (search *exploration) addBatch(ctx context.Context, batch *batch) error {
 	if batch.err != nil {
 		return batch.err
@@ -348,9 +347,9 @@ func (search *exploration) addBatch(ctx context.Context, batch *batch) error {
 		UpperFractions: batch.upperFractions,
 	}
 	if isGame(search.model) {
-		numDeadlocks := len(batch.Choices) - len(batch.owners) // at the end of the batch
+		numDeadlocks := len(batch.Choices) - len(batch.owners) // states after the last one with an owner have no choice
 		search.owners = append(search.owners, batch.owners...)
-		search.owners = append(search.owners, make([]uint16, numDeadlocks)...) // these belong to the first player
+		search.owners = append(search.owners, make([]uint16, numDeadlocks)...) // deadlocks belong to the first player
 	}
 	search.addRows(rows)
 	search.numOverlaps, search.numMerged = search.numOverlaps+batch.numOverlaps, search.numMerged+batch.numMerged
@@ -430,7 +429,7 @@ func (search *exploration) reportNow() {
 	search.opts.Progress(progress.Progress{Done: int64(found), Unit: progress.States, Rate: float64(found) / seconds})
 }
 
-// buildSpace returns the space of all states found. States that were not expanded get a self-loop.
+// buildSpace returns the space of all states that were found. States that were not expanded are marked as unexplored, and get a self-loop.
 func (search *exploration) buildSpace() (*Space, error) {
 	search.reportNow()
 	space := &Space{
@@ -461,7 +460,7 @@ func (search *exploration) buildSpace() (*Space, error) {
 	return space, space.comparePRISMArithmetic()
 }
 
-// finishModel returns the sparse model with its initial states, its deadlocks and, for a game, its owners.
+// finishModel returns the sparse model with its initial states, its deadlocks and, for a game, the owner of each state.
 func (search *exploration) finishModel() (*sparse.Model, error) {
 	model, err := search.builder.Finish()
 	if err != nil {
@@ -469,7 +468,7 @@ func (search *exploration) finishModel() (*sparse.Model, error) {
 	}
 	if isGame(search.model) {
 		unexpanded := search.store.numStates - len(search.owners)
-		model.Player = append(search.owners, make([]uint16, unexpanded)...) // these belong to the first player
+		model.Player = append(search.owners, make([]uint16, unexpanded)...) // unexpanded states belong to the first player
 	}
 	if !search.opts.Exact {
 		model.RelErr = search.relErr

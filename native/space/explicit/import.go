@@ -127,8 +127,8 @@ func (space *Space) storeValuations(imported *Imported) error {
 	return nil
 }
 
-// checkRange checks whether weights and rewards are in the range of float64. It records the first weight outside of the range, and the
-// first such reward of each structure. A model with fractions needs no check.
+// checkRange records the first weight that is outside of the range of float64, and the first such reward of each structure, as errors for computations that
+// need them. A model with fractions needs no check.
 func (space *Space) checkRange(file string) {
 	model := space.model
 	if model.Exact() {
@@ -190,8 +190,8 @@ func (imported *Imported) moduleDeclaration() *syntax.Module {
 	return module
 }
 
-// variableDeclaration returns the declaration of a variable. A range with one value is widened by one value, because PRISM's language has
-// no such range; a range that is too large becomes int.
+// variableDeclaration returns the declaration of a variable in PRISM's language. The language has no range with a single value, so such a range gets a
+// second value. A range that is too large becomes the type int.
 func variableDeclaration(variable *sema.Variable) *syntax.VarDecl {
 	decl := &syntax.VarDecl{Name: &syntax.Ident{Name: variable.Name}, Type: syntax.BoolVar}
 	if variable.Type == sema.Bool {
@@ -218,8 +218,8 @@ func (imported *Imported) completeProgram(program *sema.Program) {
 // Imported reports whether the space was imported and not built.
 func (space *Space) Imported() bool { return space.imported != nil }
 
-// evaluateWithLabels returns the states of an imported space that satisfy an expression with labels. It evaluates the operands of Boolean
-// operators as sets of states.
+// evaluateWithLabels returns the states of an imported space that satisfy an expression with labels. The states of an imported label are given as a set, so
+// it evaluates Boolean operators as operations on sets.
 func (space *Space) evaluateWithLabels(expr sema.Expr) (*sparse.Set, error) {
 	if sema.NeedsOnlyVariables(expr) {
 		return space.evaluateInStates(expr)
@@ -258,7 +258,8 @@ func (space *Space) importedLabel(label *sema.Label) (*sparse.Set, error) {
 	return nil, space.unsupportedLabel(label)
 }
 
-// evaluateConnective returns the states that satisfy a binary Boolean operator. It combines the sets of states that satisfy the operands.
+// evaluateConnective returns the states that satisfy an expression with a binary Boolean operator, by combining the sets of states that satisfy the
+// operands.
 func (space *Space) evaluateConnective(expr *sema.Binary) (*sparse.Set, error) {
 	if expr.X.Type() != sema.Bool || expr.Y.Type() != sema.Bool {
 		return nil, space.unsupportedLabel(expr)
@@ -292,9 +293,9 @@ func (space *Space) unsupportedLabel(expr sema.Expr) error {
 	return &compile.UnsupportedError{File: space.Program().File, Pos: expr.Pos(), Msg: "a label of an imported model can be used only with Boolean operators"}
 }
 
-// integerLiteral returns an expression in PRISM's language with the given value, which must be an int32.
+// integerLiteral returns an expression of PRISM's language whose value is the given int32.
 func integerLiteral(value int64) syntax.Expr {
-	if value == math.MinInt32 { // the language has no literal for it
+	if value == math.MinInt32 { // -value would not be an int32, so write the number as a difference
 		return &syntax.Binary{Op: syntax.OpSub, X: integerLiteral(value + 1), Y: integerLiteral(1)}
 	}
 	if value < 0 {

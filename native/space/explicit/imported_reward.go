@@ -38,8 +38,8 @@ func (space *Space) importedTransitions(index int) TransitionReward {
 	return TransitionReward{}
 }
 
-// importedRewardsWithSign returns the reward structure Program.Rewards[index] with the positive rewards only, if sign is 1, or with the
-// absolute values of the negative rewards, if sign is -1. In a Markov chain it selects the rewards of single transitions by their sign.
+// importedRewardsWithSign returns the part of the reward structure Program.Rewards[index] with one sign: its positive rewards if sign is 1, or the absolute
+// values of its negative rewards if sign is -1. In a Markov chain this concerns the reward of each single transition.
 func (space *Space) importedRewardsWithSign(index, sign int) *sparse.Reward {
 	result := space.model.Rewards[index] // a copy
 	result.State, result.StateFractions = absoluteWithSign(result.State, result.StateFractions, sign)

@@ -14,8 +14,8 @@ import (
 // and must not be changed.
 type interval struct{ low, high *big.Rat }
 
-// requireOneCommand returns an error if several commands are enabled in a state of an interval Markov chain. The
-// sum of their intervals, as in PRISM, is not a distribution.
+// requireOneCommand returns an error if several commands are enabled in a state of an interval Markov chain. PRISM would add their intervals, but the sum is
+// not a distribution.
 func (expander *exactExpander) requireOneCommand(state []int32, enabled []compile.Choice) error {
 	if len(enabled) < 2 {
 		return nil
@@ -25,15 +25,14 @@ func (expander *exactExpander) requireOneCommand(state []int32, enabled []compil
 	return unsupportedError(expander.model, state, pos, "several commands of an interval Markov chain are enabled")
 }
 
-// newIntervalChoice returns an enabled choice of an interval model with its transitions. Each combination of one update per command is a
-// transition. Its bounds are the products of the bounds of these updates. Bounds of equal targets are added, and then all intervals are
-// tightened.
+// newIntervalChoice returns the transitions of an enabled choice of an interval model. Each combination of one update of each command is a transition, whose
+// bounds are the products of the bounds of the updates. The bounds of transitions with equal targets are added, and then all intervals are tightened.
 //
 // Source: PRISM's explicit engine, for interval models.
 func (expander *exactExpander) newIntervalChoice(ctx context.Context, state []int32, enabled *compile.Choice) (exactChoice, error) {
-	// upperWeights is not nil, even without transitions: nil means that the model has no intervals.
+	// upperWeights must not be nil even if there are no transitions, because nil means that the model has no intervals.
 	choice := exactChoice{action: enabled.Action, upperWeights: []*big.Rat{}}
-	var intervals [][]interval // of the updates of each command
+	var intervals [][]interval // intervals[i][j] is the interval of update j of command i
 	for _, commandRef := range enabled.Commands {
 		commandIntervals, err := expander.intervalsOfUpdates(state, &expander.model.Program().Modules[commandRef.Module].Commands[commandRef.Command])
 		if err != nil {
@@ -83,8 +82,8 @@ func (choice *exactChoice) addInterval(target []int32, weight interval) {
 	choice.targets, choice.weights, choice.upperWeights = append(choice.targets, target), append(choice.weights, weight.low), append(choice.upperWeights, weight.high)
 }
 
-// tightenIntervals shrinks each interval to the probabilities that some distribution within all intervals attains. A probability is at
-// least 1 minus the sum of the other upper bounds, and at most 1 minus the sum of the other lower bounds.
+// tightenIntervals narrows each interval to the probabilities that can occur in a distribution within all intervals: at least 1 minus the sum of the other
+// upper bounds, and at most 1 minus the sum of the other lower bounds.
 func (choice *exactChoice) tightenIntervals() {
 	lowSlack, highSlack := big.NewRat(1, 1), big.NewRat(1, 1) // 1 minus the sum of all lower, or upper, bounds
 	for i := range choice.weights {
@@ -102,8 +101,8 @@ func (choice *exactChoice) tightenIntervals() {
 	}
 }
 
-// intervalsOfUpdates evaluates the probability intervals of a command's updates in a state. It returns an error if no distribution lies
-// within them. It caches intervals that do not depend on the state.
+// intervalsOfUpdates evaluates the probability intervals of a command's updates in a state. It returns an error if no distribution lies within them. If they
+// do not depend on the state, it caches them.
 func (expander *exactExpander) intervalsOfUpdates(state []int32, command *sema.Command) ([]interval, error) {
 	if cached := expander.constantIntervals[command]; cached != nil {
 		return cached, nil

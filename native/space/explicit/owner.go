@@ -83,8 +83,8 @@ func (ownership *ownership) choiceOwner(choice ownedChoice) int {
 	return -1
 }
 
-// stateOwner returns the player who owns a state with numChoices choices. This is the only player who owns some of the choices. If no player owns
-// any, and there is at most one choice, it is the first player.
+// stateOwner returns the player who owns a state with numChoices choices: the only player who owns some of the choices. A state without an owned choice
+// belongs to the first player, if it has at most one choice.
 //
 // It is an error if choices belong to different players, or if numChoices is greater than 1 and no choice has an owner.
 //

@@ -35,7 +35,7 @@ func (space *Space) WithModel(model *sparse.Model) *Space {
 // quotientData holds the rewards of a quotient, by index into Program.Rewards.
 type quotientData struct{ rewards map[int]*sparse.Reward }
 
-// withoutFractions returns a copy in which the rewards are float64 only.
+// withoutFractions returns a copy of the data in which the rewards have float64 values only.
 func (quotient *quotientData) withoutFractions() *quotientData {
 	rewards := map[int]*sparse.Reward{}
 	for i, reward := range quotient.rewards {
@@ -46,8 +46,8 @@ func (quotient *quotientData) withoutFractions() *quotientData {
 	return &quotientData{rewards}
 }
 
-// transitionRewards returns the reward of each transition of a quotient, as float64 and as fractions: the reward of the transition's
-// choice. A result is nil if the structure does not have such numbers.
+// transitionRewards returns the reward of each transition of a quotient, which is the reward of its choice, as float64 and as fractions. A result is nil if
+// the reward structure does not have such numbers.
 func (quotient *quotientData) transitionRewards(model *sparse.Model, index int) (values []float64, fractions []*big.Rat) {
 	reward := quotient.rewards[index]
 	if reward == nil {

@@ -44,8 +44,8 @@ func hasChoiceIn(model *sparse.Model, state int, choices *sparse.Set) bool {
 // if it was imported or restricted.
 func (space *Space) Closed() bool { return space.imported != nil || space.isRestricted }
 
-// WithoutFractions returns the space with the nearest float64 numbers instead of fractions. It returns the space
-// unchanged if its weights are intervals or outside the range of float64.
+// WithoutFractions returns the space with each fraction replaced by the nearest float64, for computations in float64. If the weights are intervals or
+// outside the range of float64, it returns the space unchanged.
 func (space *Space) WithoutFractions() *Space {
 	if space.rangeErr != nil || !space.model.Exact() || space.model.Intervals() {
 		return space

@@ -37,7 +37,7 @@ func (space *Space) Reward(index int) (*sparse.Reward, error) {
 	return space.floatReward(index)
 }
 
-// floatReward evaluates a reward structure of a model with float64 weights, and bounds its relative error.
+// floatReward evaluates a reward structure of a model with float64 weights. It bounds the relative error of the rewards.
 func (space *Space) floatReward(index int) (*sparse.Reward, error) {
 	structure := &space.Program().Rewards[index]
 	reward := &sparse.Reward{Name: structure.Name}
@@ -54,7 +54,7 @@ func (space *Space) floatReward(index int) (*sparse.Reward, error) {
 		return nil, err
 	}
 	maxErr := 0.0
-	for _, evaluator := range evaluators { // in the order of the states
+	for _, evaluator := range evaluators { // they have the order of their states, so RangeErr is about the first state
 		maxErr = max(maxErr, evaluator.relErr)
 		reward.RangeErr = cmp.Or(reward.RangeErr, evaluator.rangeErr)
 	}
@@ -65,8 +65,8 @@ func (space *Space) floatReward(index int) (*sparse.Reward, error) {
 	return reward, nil
 }
 
-// evaluateRewards calls visit for every state. It uses several goroutines, each with its own evaluator of the reward structure. It returns
-// the evaluators in the order of their states.
+// evaluateRewards calls visit for every state, in several goroutines, each with its own evaluator of the reward structure. It returns these evaluators,
+// which have recorded the errors, in the order of their states.
 func (space *Space) evaluateRewards(index int, visit func(evaluator *rewardEvaluator, stateIndex int, state []int32) error) ([]*rewardEvaluator, error) {
 	var evaluators []*rewardEvaluator
 	err := space.visitInParallel(func() (visitState, error) {
@@ -132,8 +132,8 @@ func isTransitionItem(action int) func(*sema.RewardItem) bool {
 	return func(item *sema.RewardItem) bool { return item.IsTransition && item.Action == action }
 }
 
-// accurateSum returns the sum of the reward items that apply in a state. value is this sum in float64 arithmetic, and err the error of
-// computing it. If value is not close to the exact sum, or if there is an error, the result is the float64 nearest to the exact sum.
+// accurateSum returns the sum of the reward items that apply in a state. value is the sum in float64 arithmetic, and err the error of this computation. If
+// value is not close to the exact sum, or if err is not nil, it returns the float64 nearest to the exact sum.
 func (evaluator *rewardEvaluator) accurateSum(value float64, err error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
 	if err != nil {
 		return evaluator.roundedExactSum(err, state, applies)
@@ -154,8 +154,8 @@ func (evaluator *rewardEvaluator) accurateSum(value float64, err error, state []
 	return evaluator.checkRange(value, state), nil
 }
 
-// roundedExactSum returns the float64 nearest to the exact sum of the items that apply. floatErr is the error of the computation with
-// float64. It returns this error if the sum cannot be computed as a fraction either.
+// roundedExactSum returns the float64 nearest to the exact sum of the items that apply, because the computation in float64 failed with floatErr. If the sum
+// is not a fraction, it returns floatErr.
 func (evaluator *rewardEvaluator) roundedExactSum(floatErr error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
 	if !errors.As(floatErr, new(*compile.StateError)) {
 		return 0, floatErr
@@ -176,8 +176,8 @@ func (evaluator *rewardEvaluator) nearestFloat(exact *big.Rat, state []int32) fl
 	return evaluator.checkRange(sparse.NonzeroFloat(exact), state)
 }
 
-// enclosedSum returns an approximation of an irrational sum with a small error. It tries value, and then the lower bound of the sum. If
-// neither is accurate enough, it returns irrationalErr.
+// enclosedSum returns an approximation of an irrational sum of items: value or, if its relative error is not certainly small, the lower bound of the sum. If
+// this is not accurate enough either, it returns irrationalErr.
 func (evaluator *rewardEvaluator) enclosedSum(value float64, irrationalErr error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
 	lower, upper, err := evaluator.encloseSum(irrationalErr, state, applies)
 	if err != nil {
@@ -197,7 +197,7 @@ func (evaluator *rewardEvaluator) enclosedSum(value float64, irrationalErr error
 	return 0, irrationalErr
 }
 
-// encloseSum returns bounds on the sum of the items that apply in a state. If an item has no bounds, it returns irrationalErr.
+// encloseSum returns bounds on the sum of the items that apply in a state. If no bounds are known of an item, it returns irrationalErr.
 func (evaluator *rewardEvaluator) encloseSum(irrationalErr error, state []int32, applies func(*sema.RewardItem) bool) (lower, upper *big.Rat, err error) {
 	lower, upper = new(big.Rat), new(big.Rat)
 	for i := range evaluator.structure.Items {
@@ -233,7 +233,8 @@ const minNormal = 0x1p-1022
 // float64 stand for numbers outside.
 func isNormalFloat(value float64) bool { return value > minNormal && value < math.MaxFloat64 }
 
-// checkRange returns value. If value is outside of the range of float64, and no reward was before, it records an error.
+// checkRange returns value, a reward in a state. It records an error if value is outside of the range of float64, unless it has recorded one for an earlier
+// reward.
 func (evaluator *rewardEvaluator) checkRange(value float64, state []int32) float64 {
 	if value != 0 && !isNormalFloat(value) && evaluator.rangeErr == nil {
 		evaluator.rangeErr = &RangeError{
@@ -269,7 +270,7 @@ func (space *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewa
 	return nil
 }
 
-// weightedReward returns the reward of a state of a Markov chain for its transitions: the sum of weight * reward.
+// weightedReward returns the reward that a state of a Markov chain earns by its transitions: the sum of weight * reward.
 func (space *Space) weightedReward(evaluator *rewardEvaluator, choice int, state []int32) (float64, error) {
 	sum := 0.0
 	first, end := space.model.Transitions(choice)
@@ -284,8 +285,8 @@ func (space *Space) weightedReward(evaluator *rewardEvaluator, choice int, state
 	return sum, nil
 }
 
-// weightedReward returns weight * reward for a transition with the given action. A product that underflows or exceeds limit is replaced by the
-// nearest number in range, and recorded as an error.
+// weightedReward returns weight * reward for a transition with the given action. A product below the range of float64 or above limit is recorded as an
+// error, and the result is the nearest number in range.
 func (evaluator *rewardEvaluator) weightedReward(state []int32, action int, weight, limit float64) (float64, error) {
 	value, err := evaluator.choiceReward(state, action)
 	if err != nil || !(value > 0) {
@@ -378,12 +379,12 @@ func (space *Space) setReward(reward *sparse.Reward, floats []float64, fractions
 	}
 }
 
-// storeFraction sets fractions[index] to a value, and floats[index] to the nearest float64. It does nothing if the value is 0.
+// storeFraction stores a value as fractions[index], and the nearest float64 as floats[index]. It does nothing for 0, which the slices contain already.
 func storeFraction(floats []float64, fractions []*big.Rat, index int, value *big.Rat) {
 	switch {
 	case value.Sign() == 0:
 		return
-	case index > 0 && fractions[index-1] == value: // the same constant as before
+	case index > 0 && fractions[index-1] == value: // the previous entry has the same constant, so it is rounded already
 		floats[index] = floats[index-1]
 	default:
 		floats[index], _ = sparse.NormalFloat(value)
@@ -422,7 +423,7 @@ func (space *Space) exactChoiceReward(evaluator *exactRewardEvaluator, choice in
 	case space.model.Kind == sparse.MDP:
 		return evaluator.sumOfItems(state, isTransitionItem(space.actionIndex(choice)))
 	case space.model.Intervals(), space.model.Kind == sparse.DTMC && space.sameAction(first, end):
-		// The probabilities sum to 1, and all transitions have the same reward.
+		// The probabilities sum to 1, and all transitions have the same reward, so the mean is this reward.
 		return evaluator.sumOfItems(state, isTransitionItem(space.actionIndex(first)))
 	}
 	sum := new(big.Rat)
@@ -473,7 +474,7 @@ func (space *Space) newExactRewardEvaluator(structure *sema.RewardStruct) (*exac
 	return evaluator, nil
 }
 
-// sumOfItems returns the sum of the values of those items that apply and whose guards are satisfied in a state.
+// sumOfItems returns the sum of the values of the reward items that applies accepts and whose guards hold in a state.
 func (evaluator *exactRewardEvaluator) sumOfItems(state []int32, applies func(*sema.RewardItem) bool) (*big.Rat, error) {
 	var sum *big.Rat // nil stands for 0
 	for i := range evaluator.items {

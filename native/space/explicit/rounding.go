@@ -51,7 +51,7 @@ type valueCache struct {
 // maxCached is the largest number of entries of a valueCache.
 const maxCached = 1 << 16
 
-// newValueCache returns a cache that has one entry for each valuation of the variables in expr. It returns nil if the number of valuations
+// newValueCache returns a cache of rounding errors of expr with one entry for each valuation of its variables. It returns nil if the number of valuations
 // does not fit in 64 bits.
 func newValueCache(program *sema.Program, expr sema.Expr) *valueCache {
 	cache := &valueCache{errorByKey: make(map[uint64]float64)}
@@ -91,7 +91,7 @@ func (cache *valueCache) keyOf(state []int32) uint64 {
 	return key
 }
 
-// errorInState bounds the relative error of value, which is the float64 value of expr in a state. If possible, it uses the cache.
+// errorInState returns a bound on the relative error of value, which is the float64 value of expr in a state. It caches the bound, if possible.
 func (update *updateProbability) errorInState(expr sema.Expr, value float64, state []int32) (float64, error) {
 	cache := update.valueCache
 	if cache == nil {
@@ -115,7 +115,7 @@ type moveError struct {
 	sumsToOne bool
 }
 
-// newWeightErrors bounds the rounding errors of the probabilities of all commands, as far as bounds hold in all states.
+// newWeightErrors analyses the rounding errors of the probabilities of all commands, and finds bounds that hold in all states, where such bounds exist.
 func newWeightErrors(model *compile.Model) (*weightErrors, error) {
 	result := &weightErrors{program: model.Program()}
 	analysis := sema.NewFloatAnalysis(result.program)
@@ -135,8 +135,8 @@ func newWeightErrors(model *compile.Model) (*weightErrors, error) {
 	return result, nil
 }
 
-// analyseUpdates bounds the rounding errors of the probabilities of a command's updates. If no bound holds in all states, it compiles the
-// probability, so that its error can be computed in each state.
+// analyseUpdates bounds the rounding errors of the probabilities of a command's updates. If no bound holds in all states, it prepares the probability to be
+// evaluated in each state.
 func analyseUpdates(model *compile.Model, analysis sema.FloatAnalysis, updates []sema.Update) ([]updateProbability, error) {
 	probabilities := make([]updateProbability, len(updates))
 	for i, update := range updates {
@@ -173,14 +173,14 @@ func areConstantsWithSumOne(updates []sema.Update) bool {
 // needsFractionsError is the error for a state whose weights must be computed as fractions.
 type needsFractionsError struct{ error }
 
-// boundOfState returns a bound on the relative error of every weight of a state. It covers the rounding errors of probabilities, products,
-// sums and normalisation. It calls state only if a bound depends on the state. If it knows no small bound, the error is a needsFractionsError.
+// boundOfState returns a bound on the relative error of every weight of a state, after the weights are multiplied, added and normalised. It calls state only
+// if a bound depends on the state. If no small bound is known, the error is a needsFractionsError.
 func (analysis *weightErrors) boundOfState(state func() []int32, moves []compile.Move, choices compile.PackedChoices) (float64, error) {
 	for i := len(analysis.moveErrors); i < len(moves); i++ {
 		analysis.moveErrors = append(analysis.moveErrors, analysis.boundInAllStates(moves[i]))
 	}
 	maxErr := 0.0
-	numWeights := 0 // of the moves so far
+	numWeights := 0 // the number of weights of the moves that the loop has visited
 	for i, move := range choices.Moves {
 		relErr := analysis.moveErrors[move].relErr
 		if math.IsNaN(relErr) {
@@ -192,7 +192,7 @@ func (analysis *weightErrors) boundOfState(state func() []int32, moves []compile
 		numTransitions := int(choices.Transitions[i])
 		sumError := float64(numTransitions) * sema.UnitRoundoff
 		if analysis.program.Type != syntax.CTMC && !analysis.moveErrors[move].sumsToOne {
-			// The exact weights are divided by their sum. The difference from 1 counts as an error.
+			// In exact arithmetic the weights are divided by their sum. Here they are not, so the difference of the sum from 1 counts as an error.
 			sum := sumOf(choices.Weights[numWeights : numWeights+numTransitions])
 			relErr += math.Abs(sum-1) + relErr + sumError
 		}
@@ -211,13 +211,13 @@ func sumOf(numbers []float64) float64 {
 	return sum
 }
 
-// boundInAllStates returns a bound on the relative error of a move's weights that holds in every state. The bound is NaN if there is no
-// such bound, or if a weight may be outside the range of float64.
+// boundInAllStates returns a bound on the relative error of a move's weights that holds in every state. The bound is NaN if there is none, or if a weight
+// may be outside the range of float64.
 func (analysis *weightErrors) boundInAllStates(move compile.Move) moveError {
 	result := moveError{sumsToOne: true}
 	minProduct, maxProduct := 1.0, 1.0 // bounds on the weights, which are products of probabilities
 	for _, commandRef := range move.Commands {
-		worstFacts := sema.NumberFacts{MinAbs: 1} // of any update of the command
+		worstFacts := sema.NumberFacts{MinAbs: 1} // becomes what holds for the probabilities of all updates of the command
 		for _, update := range analysis.probabilities[commandRef.Module][commandRef.Command] {
 			worstFacts = worstFacts.Either(update.NumberFacts)
 		}
@@ -238,7 +238,7 @@ func (analysis *weightErrors) boundInState(state []int32, move compile.Move) (fl
 	relErr := 0.0
 	minProduct, maxProduct := 1.0, 1.0 // bounds on the weights, which are products of probabilities
 	for _, commandRef := range move.Commands {
-		worstFacts := sema.NumberFacts{MinAbs: 1} // of any update of the command
+		worstFacts := sema.NumberFacts{MinAbs: 1} // becomes what holds for the probabilities of all updates of the command
 		for i := range analysis.probabilities[commandRef.Module][commandRef.Command] {
 			facts, err := analysis.factsInState(state, commandRef, i)
 			if err != nil {
@@ -256,7 +256,7 @@ func (analysis *weightErrors) boundInState(state []int32, move compile.Move) (fl
 	return relErr, nil
 }
 
-// factsInState returns the value of an update's probability in one state, with a bound on its error.
+// factsInState returns the value of an update's probability in one state, with a bound on its relative error.
 func (analysis *weightErrors) factsInState(state []int32, commandRef compile.CommandRef, index int) (sema.NumberFacts, error) {
 	update := &analysis.probabilities[commandRef.Module][commandRef.Command][index]
 	if !math.IsNaN(update.RelErr) {

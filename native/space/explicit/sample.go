@@ -34,7 +34,7 @@ func (space *Space) NewRunner(ctx context.Context, monitor compile.Monitor) (com
 // exitRates returns the exit rate of each state of a CTMC. It adds the rates in the same order as pickTransition, so both have the same
 // rounding errors.
 func exitRates(ctx context.Context, model *sparse.Model) ([]float64, error) {
-	const statesPerCheck = 1 << 16 // of the context
+	const statesPerCheck = 1 << 16 // the context is checked once for this number of states
 	rates := make([]float64, model.NumStates())
 	for i := range rates {
 		if i%statesPerCheck == 0 && ctx.Err() != nil {
@@ -62,8 +62,8 @@ func (facts stateTables) CompileBool(expr sema.Expr) (func(int) bool, error) {
 	return set.Has, nil
 }
 
-// CompileRewards implements compile.StateCompiler for the reward structure with the given index. It returns a function for the reward of a
-// state, and one for the reward of a move from a state.
+// CompileRewards implements compile.StateCompiler. The returned functions give the reward of a state, and the reward of a move: of a choice in an MDP, of a
+// transition in a Markov chain. index is the index of the reward structure.
 func (tables stateTables) CompileRewards(index int) (stateReward func(state int) float64, moveReward func(state, move int) float64, err error) {
 	reward, moveRewards, err := tables.sampledReward(index)
 	if err != nil {
@@ -130,7 +130,7 @@ func (sampler *pathSampler) Run(s compile.Stream) compile.Outcome {
 	return outcome
 }
 
-// RunBatch implements compile.BatchRunner. It samples one path for each of the outcomes.
+// RunBatch implements compile.BatchRunner: it samples one path for each entry of outcomes. Path i has the random numbers of stream first+i.
 func (sampler *pathSampler) RunBatch(ctx context.Context, seed, first uint64, outcomes []compile.Outcome) error {
 	for i := range outcomes {
 		stream := compile.NewStream(seed, first+uint64(i))
@@ -144,9 +144,9 @@ func (sampler *pathSampler) RunBatch(ctx context.Context, seed, first uint64, ou
 
 // samplePath samples one path with the given random numbers and returns its outcome.
 func (sampler *pathSampler) samplePath(ctx context.Context, random *compile.Stream) (outcome compile.Outcome, err error) {
-	const stepsPerCheck = 0x1000 // of the context
+	const stepsPerCheck = 0x1000 // the context is checked once for this number of steps
 	state := int(sampler.model.Initial[0])
-	isLoop := false // the last step led to the same absorbing state
+	isLoop := false // whether the last step was the self-loop of an absorbing state
 	for {
 		if outcome.Steps%stepsPerCheck == stepsPerCheck-1 && ctx.Err() != nil {
 			return outcome, ctx.Err()
@@ -171,8 +171,8 @@ func (sampler *pathSampler) samplePath(ctx context.Context, random *compile.Stre
 	}
 }
 
-// sampleStep samples a choice of a state and a transition of this choice, and returns the next state. isOver says that a time bound passed
-// before the transition.
+// sampleStep draws a choice of a state, each equally likely, and a transition of this choice. It returns the next state. isOver says that the path ended
+// before the transition, because a time bound passed.
 func (sampler *pathSampler) sampleStep(random *compile.Stream, outcome *compile.Outcome, state int) (next int, isOver bool) {
 	isCTMC := sampler.rates != nil
 	choice, end := sampler.model.Choices(state)

@@ -33,8 +33,8 @@ const (
 	negativePart = 1
 )
 
-// splitBySign returns the space with two other reward structures. For each item x of Program.Rewards[index], the first structure has max(x,
-// 0) and the second one max(-x, 0).
+// splitBySign returns a copy of the space with two reward structures: for each item with the value x in Program.Rewards[index], structure 0 has max(x, 0),
+// and structure 1 has max(-x, 0).
 func (space *Space) splitBySign(index int) (*Space, error) {
 	if space.quotient != nil {
 		return nil, errors.New("found negative rewards in a quotient")
@@ -93,7 +93,7 @@ func (space *Space) WrittenReward(index int) (reward *sparse.Reward, transitions
 		transitions, err = space.transitionReward(index)
 		return reward, transitions, err
 	}
-	// Negative rewards may be the reason of the error.
+	// The error may be about negative rewards, so compute the positive and the negative rewards separately.
 	splitSpace, partsErr := space.splitBySign(index)
 	if partsErr != nil {
 		return nil, TransitionReward{}, err
@@ -107,7 +107,8 @@ func (space *Space) transitionReward(index int) (rewards TransitionReward, err e
 	return rewards, err
 }
 
-// subtractRewards returns reward structure 0 minus reward structure 1: the rewards of states, choices and transitions.
+// subtractRewards returns the difference of the two reward structures that splitBySign has made, for states, choices and transitions. Its rewards may be
+// negative.
 func (space *Space) subtractRewards() (*sparse.Reward, TransitionReward, error) {
 	var rewards [2]*sparse.Reward
 	var transitions [2]TransitionReward

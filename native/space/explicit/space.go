@@ -108,8 +108,8 @@ func (space *Space) Find(valuation []int32) (number int, found bool) {
 	return space.store.findState(packed)
 }
 
-// Order returns the states in PRISM's order: sorted by the value of the first variable, then of the second one, and so on. Order()[k] is
-// PRISM's state k. Imported states keep their numbers.
+// Order returns the states in the order of PRISM: sorted by the value of the first variable, then by the value of the second one, and so on. Order()[k] is
+// the state to which PRISM gives the number k. Imported states keep their numbers.
 func (space *Space) Order() []uint32 {
 	order := make([]uint32, space.store.numStates)
 	for i := range order {
@@ -212,7 +212,7 @@ func (space *Space) Values(expr sema.Expr) (lower, upper []float64, err error) {
 	err = space.visitInParallel(func() (visitState, error) {
 		evaluator, err := space.compiled.Evaluator(expr)
 		return func(i int, state []int32) error {
-			if math.IsNaN(relErr) { // the error has no bound for all states
+			if math.IsNaN(relErr) { // no bound of the rounding error holds in all states
 				enclosed, err := sema.Enclose(expr, state)
 				lower[i], upper[i] = enclosed.Lo, enclosed.Hi
 				return err
@@ -243,8 +243,8 @@ const pollInterval = 1 << 12
 // visitState is called with the index and the valuation of a state.
 type visitState func(i int, valuation []int32) error
 
-// visitInParallel visits every state. It uses several goroutines, each with its own range of states and its own function from newVisitor.
-// If several calls fail, it returns the error of the first states.
+// visitInParallel visits every state, in several goroutines. Each goroutine has its own range of states, and its own function from newVisitor. If several
+// goroutines fail, it returns the error of the one with the smallest states.
 func (space *Space) visitInParallel(newVisitor func() (visitState, error)) error {
 	numStates := space.store.numStates
 	goroutines := max(1, min(runtime.GOMAXPROCS(0), numStates/minStatesPerGoroutine))
@@ -255,8 +255,8 @@ func (space *Space) visitInParallel(newVisitor func() (visitState, error)) error
 			return err
 		}
 	}
-	// Ranges begin at multiples of 64, so goroutines write to different words of a sparse.Set.
-	const wordSize = 64 // states in a word of a sparse.Set
+	// Ranges begin at multiples of 64, so that several goroutines can add states to one sparse.Set: they write to different words.
+	const wordSize = 64 // the number of states in a word of a sparse.Set
 	rangeSize := wordSize * (numStates/goroutines/wordSize + 1)
 	errs := make([]error, goroutines)
 	var wg sync.WaitGroup

@@ -101,7 +101,7 @@ func (steps *Steps) loadTransitions(first, end int) error {
 	if needed := (end - first) * numVars; needed > len(steps.targetMemory) {
 		steps.targetMemory = make([]int32, needed)
 	}
-	const transitionsBetweenChecks = 1 << 16 // of the context
+	const transitionsBetweenChecks = 1 << 16 // the context is checked once for this number of transitions
 	unusedMemory := steps.targetMemory
 	for transition := first; transition < end; transition++ {
 		if transition%transitionsBetweenChecks == 0 && steps.ctx.Err() != nil {
@@ -144,8 +144,8 @@ func (steps *Steps) StateRewards(state []int32) ([]float64, error) {
 	return rewards, nil
 }
 
-// StepRewards returns the reward of a transition in every reward structure. choice and transition are indices within the last expanded
-// state. In an MDP it is the reward of the choice.
+// StepRewards returns, for each reward structure, the reward of a transition or, in an MDP, of its choice. choice and transition are indices among the
+// choices that the last call of Expand returned.
 func (steps *Steps) StepRewards(choice, transition int) ([]float64, error) {
 	rewards := make([]float64, len(steps.rewards))
 	choiceIndex, transitionIndex := steps.modelIndices(choice, transition)

@@ -70,7 +70,7 @@ func (store *store) addState(packed []uint64) (int, bool) {
 	return store.addHashed(packed, hash32(packed))
 }
 
-// addHashed adds a packed state, unless the store has it already. It returns the number of the state. hash is hash32 of the state.
+// addHashed adds a packed state, unless the store contains it, and returns the number of the state. hash must be hash32 of the state.
 func (store *store) addHashed(packed []uint64, hash uint32) (number int, isNew bool) {
 	slot, number := store.findSlot(packed, hash)
 	if number >= 0 {
@@ -91,8 +91,8 @@ func (store *store) addHashed(packed []uint64, hash uint32) (number int, isNew b
 	return number, true
 }
 
-// findSlot searches a packed state in the hash table. It returns the number of the state. If the state is new, the number is -1, and slot
-// is the free slot for it.
+// findSlot searches a packed state in the hash table, and returns its number. If the store does not contain the state, the number is -1, and slot is the
+// free slot for the state.
 func (store *store) findSlot(packed []uint64, hash uint32) (slot uint32, number int) {
 	mask := uint32(len(store.slots) - 1)
 	for slot = hash >> store.shift & mask; ; slot = (slot + 1) & mask {
@@ -110,8 +110,8 @@ func (store *store) findSlot(packed []uint64, hash uint32) (slot uint32, number 
 // prefetchGroup is the number of states that addStates looks up together.
 const prefetchGroup = 64
 
-// addStates adds packed states and appends their numbers to the slice numbers. hashes has hash32 of each state. It prefetches the memory for a
-// group of states, so that cache misses overlap.
+// addStates adds packed states to the store, and appends their numbers to the slice numbers. hashes has hash32 of each state. It handles the states in
+// groups, and first loads the memory for a group, so that waiting times for the memory overlap.
 func (store *store) addStates(numbers []uint32, packed []uint64, hashes []uint32) []uint32 {
 	for len(hashes) > 0 {
 		count := min(prefetchGroup, len(hashes))
@@ -137,7 +137,7 @@ func (store *store) prefetchStates(hashes []uint32) {
 			sum += store.packedState(int(uint32(entry) - 1))[0]
 		}
 	}
-	store.keepReads = sum // a use of the sum, so the compiler keeps the reads
+	store.keepReads = sum // without this use of the sum, the compiler would remove the reads
 }
 
 // equalWords reports whether two packed states are equal.

@@ -20,8 +20,8 @@ type canonicaliser struct {
 	state                  []int32 // scratch space of the executor
 }
 
-// newCanonicaliser returns the canonicaliser for the symmetry or the reduction in the options, or nil without them. Only one of Options.Symmetry,
-// Options.Permutations and Options.Reduction may be given.
+// newCanonicaliser returns an object that replaces each state by the representative of its class, for the symmetry or the reduction in the options. It
+// returns nil if the options have none. At most one of Options.Symmetry, Options.Permutations and Options.Reduction may be set.
 func newCanonicaliser(codec *codec, opts *Options) *canonicaliser {
 	if len(opts.Symmetry) == 0 && len(opts.Permutations) == 0 && opts.Reduction == nil {
 		return nil

@@ -67,8 +67,8 @@ func (space *Space) rowRewards(values []float64, evaluator *rewardEvaluator, sta
 	return nil
 }
 
-// exactTransitionRewards evaluates the reward of every transition as a fraction, and calls set with it. It skips the self-loops of
-// deadlocks.
+// exactTransitionRewards evaluates the reward of every transition as a fraction, and calls set for each of them. It skips the self-loops of deadlocks, which
+// have no reward.
 func (space *Space) exactTransitionRewards(structure *sema.RewardStruct, set func(transition int, reward *big.Rat)) error {
 	state := space.State(nil, 0)
 	evaluator, err := space.newExactRewardEvaluator(structure)
