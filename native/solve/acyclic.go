@@ -6,8 +6,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// solveAcyclic computes bounds for the maybe states if every cycle among them is a self-loop. It solves the successors of a state before
-// the state itself, so one pass is enough. It returns false, and computes nothing, if several maybe states form a cycle.
+// solveAcyclic computes bounds for the maybe states if every cycle among them is a self-loop. It solves the successors of a state before the state itself,
+// so one pass is enough. If several maybe states form a cycle, it computes nothing and returns false.
 func (system *equationSystem) solveAcyclic(ctx context.Context, opts Options, maybe *sparse.Set) (isAcyclic bool, err error) {
 	order, ok := system.graph.Topological(maybe)
 	if !ok {
@@ -39,8 +39,8 @@ func (system *equationSystem) solveStates(states []uint32) {
 	}
 }
 
-// optimumOverChoices returns bounds on the optimal probability of a state over its choices. All successors except the state itself must be solved.
-// If the optimal choice stays in the state forever, the value is 0 and the choice is sparse.None.
+// optimumOverChoices returns bounds on the optimal probability of a state over its choices. All successors except the state itself must be solved. If it is
+// optimal to stay in the state forever, the value is 0 and the choice is sparse.None.
 func (system *equationSystem) optimumOverChoices(state int) bestBounds {
 	model := system.graph.Model
 	optimum := emptyBestBounds(system.minimize)
@@ -52,17 +52,17 @@ func (system *equationSystem) optimumOverChoices(state int) bestBounds {
 		switch {
 		case hasSeveralTargets:
 			bounds := system.evaluateChoice(state, choice)
-			if !bounds.leavesState && system.minimize { // all transitions lead to the state
+			if !bounds.leavesState && system.minimize { // the choice has only self-loops, so the scheduler can stay and never reach the target
 				return emptyBestBounds(true)
 			}
 			optimum.include(bounds, uint32(choice), system.minimize)
-		case int(target) != state: // a choice with one target has the value of the target
+		case int(target) != state: // the only target is another state, whose value is the value of the choice
 			optimum.include(choiceBounds{lower: system.values.Lower[target], upper: system.values.Upper[target], leavesState: true}, uint32(choice), system.minimize)
-		case system.minimize: // the scheduler stays in the state forever
+		case system.minimize: // the only target is the state itself, so the scheduler can stay and never reach the target
 			return emptyBestBounds(true)
 		}
 	}
-	// The values are probabilities. Without this step, rounding could raise the value 1.
+	// The values are probabilities, so a bound that rounding has raised above 1 becomes 1.
 	optimum.upper = min(optimum.upper, 1)
 	optimum.lower = min(optimum.lower, optimum.upper)
 	return optimum

@@ -14,8 +14,8 @@ const krylovStepCost = 5
 // slow for a single reason, such as a rare exit.
 const minKrylovSteps = 24
 
-// solveIteratively approximates the solution of values = P values + rightSide under the current scheduler by at most maxSteps steps of Bi-CGSTAB.
-// It returns nil if the relative residual stays large. The error of the result is unknown, so the caller must prove bounds.
+// solveIteratively approximates the solution of values = P values + rightSide under the current scheduler by at most maxSteps steps of Bi-CGSTAB. It returns
+// nil if the relative residual stays large. The error of the result is not known, so the caller must prove bounds around it.
 //
 // Source: van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG (1992).
 func (solver *eliminationSolver) solveIteratively(meter *meter, rightSide func(unknown int) float64, maxSteps int) ([]float64, error) {
@@ -30,7 +30,7 @@ func (solver *eliminationSolver) solveIteratively(meter *meter, rightSide func(u
 	residual := math.Inf(1)
 	slowRestarts := 0
 	remaining := maxSteps
-	// Restarts remove the effect of rounding errors, and adapt the scale to the better approximation.
+	// Each restart computes the residual anew, without accumulated rounding errors, and scales the unknowns by the better approximation.
 	for {
 		iteration.rescale(values, rightSide)
 		previous := residual
@@ -50,7 +50,7 @@ func (solver *eliminationSolver) solveIteratively(meter *meter, rightSide func(u
 		for unknown, scaled := range iteration.scaledValues {
 			values[unknown] = scaled * iteration.scales[unknown]
 		}
-		// One sweep improves the unknowns whose error is large relative to their scale.
+		// One Gauss-Seidel sweep improves small unknowns, whose error can be large compared with their size.
 		solver.sweepUnderScheduler(values, rightSide)
 	}
 	if !(residual <= max(4*solver.precision, acceptedResidual)) { // also if the residual is NaN
@@ -59,7 +59,7 @@ func (solver *eliminationSolver) solveIteratively(meter *meter, rightSide func(u
 	return values, nil
 }
 
-// sweepUnderScheduler applies the equations values = P values + rightSide of the current scheduler once, in place.
+// sweepUnderScheduler performs one Gauss-Seidel sweep of the equations values = P values + rightSide under the current scheduler.
 func (solver *eliminationSolver) sweepUnderScheduler(values []float64, rightSide func(unknown int) float64) {
 	for unknown, choice := range solver.currentChoices {
 		values[unknown] = rightSide(unknown)
@@ -76,8 +76,8 @@ type bicgstab struct {
 	scales, scaledValues, residual []float64
 }
 
-// rescale makes the unknowns similar in size: the scale of each unknown becomes the magnitude of its value. Then it computes the scaled
-// unknowns scaledValues, with values[k] = scaledValues[k] * scales[k], and the residual rightSide - (I - P) values, divided by the scales.
+// rescale makes the unknowns similar in size, so that small ones are computed precisely, too: the scale of each unknown becomes the magnitude of its value.
+// Then it computes scaledValues, with values[k] = scaledValues[k] * scales[k], and the residual rightSide - (I - P) values, divided by the scales.
 func (iteration *bicgstab) rescale(values []float64, rightSide func(unknown int) float64) {
 	minScale := max(maxNorm(values), 1) * 0x1p-60
 	for unknown, value := range values {
@@ -99,7 +99,7 @@ func (iteration *bicgstab) multiply(vector, product []float64) {
 	})
 }
 
-// sumTerms returns the entry of P scaled at an unknown, where scaled[i] = scales[i] * vector[i] and P has the weights of the current scheduler.
+// sumTerms returns component unknown of the product P x, where x[i] = scales[i] * vector[i], and P has the weights of the current scheduler.
 func (iteration *bicgstab) sumTerms(unknown int, vector []float64) float64 {
 	choice := iteration.solver.currentChoices[unknown]
 	if choice == sparse.None {
@@ -114,9 +114,9 @@ func (iteration *bicgstab) sumTerms(unknown int, vector []float64) float64 {
 	return sum
 }
 
-// iterate performs at most maxSteps Bi-CGSTAB steps, and returns how many it performed. It stops if the greatest residual is at
-// most precision, or at a breakdown (a division by zero). In van der Vorst's notation, shadow is r̂0, direction p, directionImage v = A p, the
-// residual r (after the first half step s), and residualImage t = A s.
+// iterate performs at most maxSteps steps of Bi-CGSTAB, and returns how many it performed. It stops if the greatest residual is at most precision, or at a
+// breakdown (a division by zero). In van der Vorst's notation, shadow is r̂0, direction p, directionImage v = A p, the residual r (after the first half step
+// s), and residualImage t = A s.
 func (iteration *bicgstab) iterate(meter *meter, maxSteps int, precision float64) (int, error) {
 	numUnknowns := len(iteration.scaledValues)
 	shadow := slices.Clone(iteration.residual)

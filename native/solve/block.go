@@ -44,8 +44,8 @@ type BlockRange struct {
 	Offset        int64
 }
 
-// Prepare makes the block ready for sweeps. relErr bounds the relative error of all weights of the model, which are between minWeight and
-// maxWeight. It also bounds the relative error of all rewards.
+// Prepare makes the block ready for sweeps, after its rows are loaded. All weights of the model are between minWeight and maxWeight. relErr bounds the
+// relative error of all weights and of all rewards.
 func (block *Block) Prepare(relErr, minWeight, maxWeight float64) {
 	block.rounding = roundingOf(relErr, min(minWeight, 1), max(maxWeight, 1))
 	if cap(block.rangeHints) < len(block.Operands) {
@@ -55,7 +55,7 @@ func (block *Block) Prepare(relErr, minWeight, maxWeight float64) {
 	clear(block.rangeHints)
 }
 
-// ownValues returns the values of the states of the block.
+// ownValues returns the part of block.Values that has the values of the block's own states. The other values are those of targets in other blocks.
 func (block *Block) ownValues() []float64 {
 	for _, blockRange := range block.Ranges {
 		if blockRange.First == block.First {
@@ -65,7 +65,7 @@ func (block *Block) ownValues() []float64 {
 	return nil
 }
 
-// rangeOf returns the index in block.Ranges of the range that contains a state. It uses binary search.
+// rangeOf returns the index of the range in block.Ranges that contains a state.
 func (block *Block) rangeOf(state int64) uint32 {
 	low, high := 0, len(block.Ranges)
 	for high-low > 1 {
@@ -82,7 +82,7 @@ func (block *Block) rangeOf(state int64) uint32 {
 // roundedUp and roundedDown are values of a parameter isUpper: upper bounds are rounded up, and lower bounds down.
 const roundedUp, roundedDown = true, false
 
-// SweepLower raises lower bounds by one Gauss-Seidel sweep, and returns the greatest relative change.
+// SweepLower raises the lower bounds of the block's states by one Gauss-Seidel sweep. It returns the greatest relative change of a bound.
 func (block *Block) SweepLower() (greatestChange float64) {
 	values := block.ownValues()
 	block.forEachState(func(i int, row uint32) {
@@ -95,8 +95,8 @@ func (block *Block) SweepLower() (greatestChange float64) {
 	return greatestChange
 }
 
-// SweepUpper replaces guessed upper bounds by one Gauss-Seidel sweep, and reports whether some bound is raised.
-// The guesses are inductive upper bounds if no sweep over any block raises a bound.
+// SweepUpper replaces guessed upper bounds by one Gauss-Seidel sweep, and reports whether it raised a bound. If no sweep over any block raises a bound, the
+// guesses are inductive, and so they are upper bounds.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
 func (block *Block) SweepUpper() (hasRaised bool) {
@@ -129,11 +129,11 @@ func GuessUpper(values []float64, margin, limit float64) {
 	}
 }
 
-// statesPerPoll is the number of states between two calls of Block.Stop.
+// statesPerPoll is the number of states between two calls of Block.ShouldStop.
 const statesPerPoll = 1 << 16
 
-// forEachState calls visit for each state with a row, in the order of Backwards, until ShouldStop returns true. index is the position of the
-// state in the block, row the position of its row in Operands.
+// forEachState calls visit for each state that has a row, until ShouldStop returns true; with Backwards, from the last state to the first. index is the
+// position of the state in the block, and row the position of its row in Operands.
 func (block *Block) forEachState(visit func(index int, row uint32)) {
 	numStates := len(block.RowStart)
 	for done := range numStates {
@@ -150,24 +150,24 @@ func (block *Block) forEachState(visit func(index int, row uint32)) {
 	}
 }
 
-// evaluate returns a bound on the optimal value of state First+index over its choices. The operands of the state begin at index row of Operands. If
-// isUpper is true, the result is an upper bound, rounded up; otherwise it is a lower bound, rounded down.
+// evaluate returns a bound on the optimal value of a state over its choices: an upper bound, rounded up, if isUpper is true, and otherwise a lower bound,
+// rounded down. The state has the number First+index, and its row begins at index row of Operands.
 func (block *Block) evaluate(index int, row uint32, isUpper bool) float64 {
 	operands := block.Operands
 	numChoices := operands[row]
 	if numChoices == 0 && block.IsOneStep && block.Rewards != nil {
 		return block.evaluateDeadlock(index, isUpper)
 	}
-	position := int(row) + 1 // of the current choice
+	position := int(row) + 1 // the index of the current choice in operands
 	best, hasBest := 0.0, false
 	for choice := range numChoices {
-		end := position + 2 + int(operands[position]) // a choice has the number of its transitions, the position of its weights, and the transitions
+		end := position + 2 + int(operands[position]) // a choice consists of its number of transitions, the position of its weights, and its transitions
 		reward := 0.0
 		if block.Rewards != nil {
 			reward = block.Rewards[int64(block.FirstReward[index])+choice]
 		}
 		value, leavesState := block.evaluateChoice(block.First+int64(index), position, end, reward, isUpper)
-		isCandidate := leavesState || block.Rewards == nil // staying forever has the probability 0; the graph decides the reward
+		isCandidate := leavesState || block.Rewards == nil // a choice that never leaves has the probability 0; its reward is known from the graph
 		if isCandidate && (!hasBest || isBetter(value, best, block.Minimize)) {
 			best, hasBest = value, true
 		}

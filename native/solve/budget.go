@@ -17,9 +17,9 @@ type Budget struct {
 // maxBudgetValues is the greatest number of values in memory.
 const maxBudgetValues = 1 << 27
 
-// BudgetUntil returns bounds on the extremal probability of `left U right` with a budget: the costs before right must not exceed it.
-// The values for each budget follow from the values for smaller budgets.
-// ok is false if choices without cost form a cycle of several states, or if too many values must be stored.
+// BudgetUntil returns bounds on the extremal probability of `left U right` with a budget: the sum of the costs before right is reached must not exceed it.
+// It computes the values for one budget after the other, because they follow from the values for smaller budgets. ok is false if choices without cost form a
+// cycle of several states, or if too many values must be stored.
 //
 // Source: Hahn and Hartmanns, A comparison of time- and reward-bounded probabilistic
 // model checking techniques (2016), section 4.
@@ -37,7 +37,7 @@ func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	if err != nil {
 		return nil, false, err
 	}
-	recentValues := make([]*Values, maxCost+1) // a ring: the values of budget k are at k modulo the length
+	recentValues := make([]*Values, maxCost+1) // a ring buffer: the values for budget k are at the index k modulo the length
 	for i := range recentValues {
 		recentValues[i] = newValues(graph.Model, opts)
 		recentValues[i].setAll(right, 1)
@@ -57,9 +57,9 @@ func (budget Budget) maxCost() int {
 	return greatest
 }
 
-// solveBudgets computes the values for the budgets 0, 1, 2 and so on, and returns the values for budget.Limit. The slice recentValues is a ring
-// buffer: the values for each budget are at the index budget modulo its length. No choice costs more than this length minus 1. So if that many
-// successive budgets have equal values, all greater budgets have the same values, and the computation stops.
+// solveBudgets computes the values for the budgets 0, 1, 2 and so on, and returns the values for budget.Limit. The ring buffer recentValues has the values
+// for budget k at the index k modulo its length. No choice costs as much as this length. So if as many successive budgets have equal values, all greater
+// budgets have the same values, and the computation stops.
 func (system *equationSystem) solveBudgets(order []uint32, budget Budget, recentValues []*Values, meter *meter) (values *Values, err error) {
 	numEqual := 0 // the number of successive budgets with equal values
 	for spent := 0; spent <= budget.Limit && numEqual < len(recentValues); spent++ {
@@ -77,8 +77,8 @@ func (system *equationSystem) solveBudgets(order []uint32, budget Budget, recent
 	return values, nil
 }
 
-// solveBudget computes the value of each state for one budget, in the given order, and stores the values at index budget modulo
-// len(recentValues).
+// solveBudget computes the value of each state for one budget, and stores the values in recentValues. order has each state after the states to which its
+// choices without cost lead.
 func (system *equationSystem) solveBudget(order []uint32, budget int, costs []int, recentValues []*Values, meter *meter) error {
 	values := recentValues[budget%len(recentValues)]
 	workPerState := 2 + len(system.graph.Target)/system.graph.NumStates()
@@ -114,8 +114,8 @@ func zeroCostGraph(model *sparse.Model, costs []int) *sparse.Model {
 	return result
 }
 
-// budgetOptimum returns bounds on the optimal probability of a state with the given budget. A choice that costs k leads to the values for
-// budget-k.
+// budgetOptimum returns bounds on the optimal probability of a state with the given budget. A choice with the cost k has the mean value of its targets for
+// the budget budget-k.
 func (system *equationSystem) budgetOptimum(state, budget int, costs []int, recentValues []*Values) (lower, upper float64) {
 	optimum := emptyBestBounds(system.minimize)
 	first, end := system.graph.Choices(state)
@@ -123,10 +123,10 @@ func (system *equationSystem) budgetOptimum(state, budget int, costs []int, rece
 		var bounds choiceBounds
 		if costs[choice] <= budget {
 			system.values = recentValues[(budget-costs[choice])%len(recentValues)] // evaluateChoice reads them
-			system.isOneStep = costs[choice] > 0                                   // a self-loop with a cost leads to a smaller budget
+			system.isOneStep = costs[choice] > 0                                   // a self-loop with a cost leads to the same state with a smaller budget
 			bounds = system.evaluateChoice(state, choice)
 		}
-		if !bounds.leavesState { // the choice costs too much, or the scheduler stays in the state forever without cost
+		if !bounds.leavesState { // the choice exceeds the budget or has only self-loops without cost, so its value is 0
 			bounds = choiceBounds{leavesState: true}
 		}
 		optimum.include(bounds, uint32(choice), system.minimize)
@@ -134,8 +134,8 @@ func (system *equationSystem) budgetOptimum(state, budget int, costs []int, rece
 	return min(optimum.lower, 1), min(optimum.upper, 1)
 }
 
-// budgetOptimumRat returns the exact optimal probability of a state with the given budget. A choice that costs k leads to the values for
-// budget-k.
+// budgetOptimumRat returns the exact optimal probability of a state with the given budget. A choice with the cost k has the mean value of its targets for
+// the budget budget-k.
 func (system *equationSystem) budgetOptimumRat(state, budget int, costs []int, recentValues []*Values) (best *big.Rat) {
 	first, end := system.graph.Choices(state)
 	for choice := first; choice < end; choice++ {
@@ -145,7 +145,7 @@ func (system *equationSystem) budgetOptimumRat(state, budget int, costs []int, r
 			system.isOneStep = costs[choice] > 0
 			value = system.exactChoiceValue(state, choice)
 		}
-		if value == nil { // the choice costs too much, or the scheduler stays in the state forever without cost
+		if value == nil { // the choice exceeds the budget or has only self-loops without cost, so its value is 0
 			value = new(big.Rat)
 		}
 		if isBetterRat(value, best, system.minimize) {

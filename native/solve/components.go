@@ -11,8 +11,8 @@ import (
 // elimination of so few states always ends in acceptable time.
 const maxUnlimitedStates = 10_000
 
-// solve returns bounds on the solution of the equations of all maybe states. It solves the strongly connected components one by one,
-// successors first. canStayWithoutReward says that a scheduler may be able to stay in the maybe states forever without reward.
+// solve returns bounds on the solution of the equations of all maybe states. It solves the strongly connected components one by one, successors first.
+// canStayWithoutReward says that some scheduler may stay in the maybe states forever without reward, so that end components must be handled.
 func (system *equationSystem) solve(ctx context.Context, opts Options, canStayWithoutReward bool) (*Values, error) {
 	components := system.graph.Components(system.maybe, system.choices)
 	cyclicIDs := system.cyclicComponents(components)
@@ -21,8 +21,8 @@ func (system *equationSystem) solve(ctx context.Context, opts Options, canStayWi
 			return nil, err
 		}
 	}
-	epsilon := opts.epsilon() / float64(system.cyclicDepth(components, cyclicIDs)) // because the widths of components add up
-	if system.rounding.isGridCoarse() {                                            // the grid widens the bounds on both sides
+	epsilon := opts.epsilon() / float64(system.cyclicDepth(components, cyclicIDs)) // the widths of successive components add up
+	if system.rounding.isGridCoarse() {                                            // rounding to the grid widens the bounds, too
 		epsilon /= 2
 	}
 	if err := system.solveComponents(ctx, components, opts, epsilon); err != nil {
@@ -36,13 +36,14 @@ func (system *equationSystem) solve(ctx context.Context, opts Options, canStayWi
 	return system.values, nil
 }
 
-// solveComponents solves the components in the given order, with a relative width of at most epsilon for each component.
+// solveComponents solves the components in the given order. The bounds of each component have a relative width of at most epsilon, if the bounds of its
+// successors are exact.
 func (system *equationSystem) solveComponents(ctx context.Context, components *sparse.Components, opts Options, epsilon float64) error {
 	meter := newMeter(ctx, opts, len(components.States))
 	if len(components.States) < maxUnlimitedStates {
 		meter.maxWork = 0
 	}
-	releaser := system.newExactReleaser(opts.Within, components.States) // frees fractions that are not needed any more
+	releaser := system.newExactReleaser(opts.Within, components.States) // it frees fractions that are not needed any more
 	var index unknownIndex
 	for i := range components.Num() {
 		members := components.Members(i)
@@ -60,8 +61,8 @@ func (system *equationSystem) solveComponents(ctx context.Context, components *s
 	return nil
 }
 
-// solveComponent solves the equations of the members of a component, with a relative width of at most epsilon. All other successors must be
-// solved. It returns the work that the meter has not counted yet.
+// solveComponent solves the equations of the members of a component, with a relative width of at most epsilon. Their successors in other components must be
+// solved. It returns the work that it has not reported to the meter.
 func (system *equationSystem) solveComponent(members []uint32, index *unknownIndex, meter *meter, opts Options, epsilon float64) (work int, err error) {
 	if system.isExact() {
 		return system.solveExact(members, index, meter)
@@ -77,7 +78,7 @@ func (system *equationSystem) solveComponent(members []uint32, index *unknownInd
 	return 0, nil
 }
 
-// cyclicComponents returns the indices of the components with several states.
+// cyclicComponents returns the numbers of the components with several states. Other components have no cycles except for self-loops.
 func (system *equationSystem) cyclicComponents(components *sparse.Components) *sparse.Set {
 	cyclicIDs := sparse.NewSet(components.Num())
 	for i := range components.Num() {
@@ -88,7 +89,7 @@ func (system *equationSystem) cyclicComponents(components *sparse.Components) *s
 	return cyclicIDs
 }
 
-// findEndComponents finds the end components without reward. A scheduler can stay there forever.
+// findEndComponents finds the end components in which a scheduler can stay forever without reward, and stores them in system.endComponents.
 func (system *equationSystem) findEndComponents(ctx context.Context, components *sparse.Components, cyclicIDs *sparse.Set) (err error) {
 	states := sparse.NewSet(system.graph.NumStates())
 	for i := range cyclicIDs.All() {
@@ -105,7 +106,7 @@ func addStates(set *sparse.Set, states []uint32) {
 	}
 }
 
-// zeroRewardChoices returns the usable choices of the states without reward.
+// zeroRewardChoices returns the usable choices of the given states that earn no reward, neither for the state nor for the choice.
 func (system *equationSystem) zeroRewardChoices(states *sparse.Set) *sparse.Set {
 	result := sparse.NewSet(system.graph.NumChoices())
 	for state := range states.All() {
@@ -119,15 +120,15 @@ func (system *equationSystem) zeroRewardChoices(states *sparse.Set) *sparse.Set 
 	return result
 }
 
-// cyclicDepth returns the greatest number of components with several states that one path visits, at least 1. The widths of the bounds of
-// these components can add up.
+// cyclicDepth returns the greatest number of components with several states that a path can visit, and at least 1. The widths of the bounds of these
+// components can add up.
 func (system *equationSystem) cyclicDepth(components *sparse.Components, cyclicIDs *sparse.Set) int {
 	if cyclicIDs.Empty() {
 		return 1
 	}
 	depths := make([]int32, components.Num())
 	greatest := int32(1)
-	for i := range components.Num() { // transitions lead to components with smaller indices, which are done
+	for i := range components.Num() { // transitions to other components lead to smaller numbers, whose depths are known
 		depths[i] = system.successorDepth(components, i, depths)
 		if cyclicIDs.Has(i) {
 			depths[i]++
@@ -137,13 +138,13 @@ func (system *equationSystem) cyclicDepth(components *sparse.Components, cyclicI
 	return int(greatest)
 }
 
-// successorDepth returns the greatest depth of a successor of a component.
+// successorDepth returns the greatest depth of the other components to which transitions of a component lead, or 0 if there are none.
 func (system *equationSystem) successorDepth(components *sparse.Components, component int, depths []int32) int32 {
 	greatest := int32(0)
 	for _, state := range components.Members(component) {
 		first, end := system.graph.Choices(int(state))
 		for _, target := range system.graph.Target[system.graph.FirstTransition[first]:system.graph.FirstTransition[end]] {
-			if id := components.ID[target]; id != sparse.None && id < uint32(component) { // another component
+			if id := components.ID[target]; id != sparse.None && id < uint32(component) { // the target is in another component
 				greatest = max(greatest, depths[id])
 			}
 		}
@@ -156,7 +157,7 @@ type unknownIndex struct {
 	unknowns []uint32 // of each state: its unknown in the local system, or sparse.None
 }
 
-// allocate allocates the index at the first call, without unknowns.
+// allocate allocates the memory of the index at the first call. Then no state has an unknown.
 func (index *unknownIndex) allocate(numStates int) {
 	if index.unknowns == nil {
 		index.unknowns = make([]uint32, numStates)
@@ -173,8 +174,8 @@ func (index *unknownIndex) clearUnknowns(members []uint32) {
 	}
 }
 
-// localSystem builds the equations of one strongly connected component. It stores the number of each member's unknown in index, which the
-// caller must reset.
+// localSystem builds the equations of one strongly connected component. It stores the unknown of each member in index; the caller must clear these entries
+// again. The states of an end component without reward share one unknown.
 func (system *equationSystem) localSystem(members []uint32, index *unknownIndex) *localSystem {
 	index.allocate(system.graph.NumStates())
 	local := &localSystem{minimize: system.minimize, isProbability: system.isProbability, rounding: system.rounding, hasRewards: system.reward != nil}
@@ -196,7 +197,7 @@ func (system *equationSystem) localSystem(members []uint32, index *unknownIndex)
 	return local
 }
 
-// addLocalRows appends the usable choices of a state to a local system.
+// addLocalRows appends an equation to a local system for each usable choice of a state.
 func (system *equationSystem) addLocalRows(local *localSystem, state int, index *unknownIndex) {
 	first, end := system.graph.Choices(state)
 	for choice := first; choice < end; choice++ {
@@ -248,8 +249,8 @@ func (system *equationSystem) statesSharingUnknown(members []uint32, i int) []ui
 	return members[i : i+1]
 }
 
-// addLocalRow appends the equation of a choice to a local system, unless all its transitions stay in the unknown of its state. The
-// weights and the constant are divided by the sum of the weights of the other transitions.
+// addLocalRow appends the equation of a choice to a local system, unless all its transitions stay in the unknown of its state. Self-loops are eliminated:
+// the weights and the constant are divided by the sum of the weights of the other transitions.
 func (system *equationSystem) addLocalRow(local *localSystem, state, choice int, index *unknownIndex) {
 	firstTerm := len(local.termColumns)
 	row := system.addTerms(local, state, choice, index)
@@ -261,13 +262,13 @@ func (system *equationSystem) addLocalRow(local *localSystem, state, choice int,
 		row.exitWeight /= row.weightSum
 		local.divideWeights(firstTerm, row.weightSum)
 	}
-	if row.maxTarget > 0 { // even if the products underflow
+	if row.maxTarget > 0 { // the constant is positive, even if the products of weights and values underflow to 0
 		row.upper = max(row.upper, system.rounding.leastBound)
 	}
 	local.termStarts = append(local.termStarts, uint32(firstTerm))
 	local.lowerConstants = append(local.lowerConstants, row.lower)
 	local.upperConstants = append(local.upperConstants, row.upper)
-	// The error covers the sum in the constant, the division by the sum of weights, and the sums in sweeps.
+	// The error bound covers the sum in the constant, the division by the sum of weights, and the sums of later sweeps.
 	first, end := system.graph.Transitions(choice)
 	local.evaluationErrs = append(local.evaluationErrs, system.rounding.sumErr(2*(end-first)))
 	local.exitWeights = append(local.exitWeights, row.exitWeight)
@@ -284,8 +285,8 @@ type localRow struct {
 	mustNormalize bool    // the weights do not sum to 1
 }
 
-// addTerms appends a term for each transition of a choice to another unknown of the component. It adds all other transitions, except
-// self-loops, to the constant of the returned row.
+// addTerms appends a term for each transition of a choice that leads to another unknown of the component. Transitions out of the component add their
+// weighted bounds to the constant of the returned row. Self-loops are left out.
 func (system *equationSystem) addTerms(local *localSystem, state, choice int, index *unknownIndex) localRow {
 	unknown := index.unknowns[state]
 	reward := system.reward.ChoiceTotal(state, choice)
@@ -294,7 +295,7 @@ func (system *equationSystem) addTerms(local *localSystem, state, choice int, in
 	for transition := first; transition < end; transition++ {
 		target, weight := int(system.graph.Target[transition]), system.graph.Prob(transition)
 		switch targetUnknown := index.unknowns[target]; {
-		case targetUnknown == unknown: // a self-loop
+		case targetUnknown == unknown: // a self-loop, which is eliminated later
 			row.mustNormalize = true
 			continue
 		case targetUnknown != sparse.None:
@@ -319,14 +320,13 @@ func (local *localSystem) divideWeights(firstTerm int, divisor float64) {
 	}
 }
 
-// recordWidth records how wide the bounds of a constant are. They are wide because the values of successors outside of the component are
-// not known precisely, so no method can make the bounds in the component narrower. exitWeight is the weight of the transitions to these
-// successors.
+// recordWidth records how wide the bounds of a constant are. The reason is that the values of successors outside of the component are not known precisely,
+// so no method can make the bounds within the component narrower. exitWeight is the weight of the transitions to these successors.
 func (local *localSystem) recordWidth(lower, upper, exitWeight float64) {
 	switch {
 	case math.IsInf(upper, 1): // a successor has no upper bound
 		local.inheritedWidth = math.Inf(1)
-	case upper > lower && upper < local.rounding.grid*0x1p34: // the grid makes the relative width large
+	case upper > lower && upper < local.rounding.grid*0x1p34: // for so small a value, rounding to the grid dominates the relative width
 		local.inheritedAbsWidth = max(local.inheritedAbsWidth, (upper-lower)/exitWeight)
 	case upper > local.rounding.underflowThreshold():
 		local.inheritedWidth = max(local.inheritedWidth, (upper-lower)/upper)
@@ -335,7 +335,7 @@ func (local *localSystem) recordWidth(lower, upper, exitWeight float64) {
 	}
 }
 
-// storeSolution copies the bounds and the scheduler of a local system to the states of its component, and clears the index of unknowns.
+// storeSolution copies the bounds and the scheduler of a local system to the states of its component. Then it clears the entries of these states in index.
 func (system *equationSystem) storeSolution(local *localSystem, members []uint32, index *unknownIndex) {
 	system.values.Converged = system.values.Converged && local.hasConverged
 	system.values.Extended = system.values.Extended || local.isExtended
@@ -347,8 +347,8 @@ func (system *equationSystem) storeSolution(local *localSystem, members []uint32
 	index.clearUnknowns(members)
 }
 
-// storeScheduler translates the scheduler of a local system to the model. If an unknown is a whole end component, only the state that owns
-// the selected choice gets one; leaveEndComponents finds choices for the other states.
+// storeScheduler translates the scheduler of a local system to choices of the model. If an unknown stands for a whole end component, only the state with the
+// selected choice gets a choice here; leaveEndComponents selects choices for the other states.
 func (system *equationSystem) storeScheduler(local *localSystem, members []uint32, index *unknownIndex) {
 	if system.values.Scheduler == nil {
 		return
@@ -366,8 +366,8 @@ func (system *equationSystem) storeScheduler(local *localSystem, members []uint3
 	}
 }
 
-// leaveEndComponents completes a scheduler in the end components. A state without a choice gets a choice that moves towards a state with a
-// choice, from which the scheduler leaves the end component.
+// leaveEndComponents completes a scheduler in the end components without reward. Each state without a choice gets a choice that moves towards a state that
+// has one, because there the scheduler leaves the end component.
 func (system *equationSystem) leaveEndComponents(scheduler []uint32) {
 	if scheduler == nil || system.endComponents == nil {
 		return

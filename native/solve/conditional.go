@@ -44,9 +44,9 @@ type RewardParts struct {
 	Transition []*big.Rat
 }
 
-// ConditionedReward multiplies every reward of a Markov chain by the probability that a path satisfies a condition after it earned this
-// reward. The expected sum of the products is E[reward * 1_condition]. The probabilities of the states are in exactProbs or, if exactProbs is nil, in
-// probs. roundUp selects the direction in which tiny products are rounded.
+// ConditionedReward multiplies every reward of a Markov chain by the probability that a path satisfies a condition after it has earned this reward. Then the
+// expected total reward is E[reward * 1_condition]. The probabilities of the states are in exactProbs or, if that is nil, in probs. Tiny products are
+// rounded up if roundUp is set, and otherwise down.
 func ConditionedReward(model *sparse.Model, rewardParts RewardParts, exactProbs []*big.Rat, probs []float64, roundUp bool) *sparse.Reward {
 	condition := conditionedReward{model: model, exactProbs: exactProbs, probs: probs, roundUp: roundUp}
 	reward := &sparse.Reward{RelErr: 0x1p-51}
@@ -55,7 +55,7 @@ func ConditionedReward(model *sparse.Model, rewardParts RewardParts, exactProbs 
 	})
 	if rewardParts.Transition != nil {
 		reward.Choice, reward.ChoiceFractions = condition.roundRewards(func(state int) *big.Rat { return condition.transitionReward(state, rewardParts.Transition) })
-		reward.RelErr += math.Nextafter(model.RelErr, math.Inf(1)) // sums of weights times exact numbers
+		reward.RelErr += math.Nextafter(model.RelErr, math.Inf(1)) // the weights of the transitions have this relative error, the other factors are exact
 	}
 	return reward
 }
@@ -77,8 +77,8 @@ func (condition *conditionedReward) conditionReward(state int, reward *big.Rat) 
 	return product.Mul(product, reward)
 }
 
-// transitionReward returns the expected transition reward of a state, in which each reward is multiplied by the probability that a path from
-// the target of the transition satisfies the condition.
+// transitionReward returns the expected transition reward of a state. Each reward is multiplied by the probability that a path from the target of the
+// transition satisfies the condition.
 func (condition *conditionedReward) transitionReward(state int, rewards []*big.Rat) *big.Rat {
 	sum, weight := new(big.Rat), new(big.Rat)
 	first, end := condition.model.Transitions(state)

@@ -74,8 +74,9 @@ type conditionalRewards struct {
 // paths that do not reach the goal. A reward of nil is infinite.
 type schedulerValues struct{ probability, reward []*big.Rat }
 
-// avoidInfiniteRewards sets the fields allowed, reached and canReachGoal. It reports whether the optimum is infinite because of infinite final
-// rewards. For a minimum, the allowed choices avoid them if possible.
+// avoidInfiniteRewards finds the choices that a minimizing scheduler may use (field allowed), because they never lead to an infinite final reward. It then
+// sets reached and canReachGoal for these choices. It reports whether the optimum is infinite because such rewards cannot be avoided, or because of a
+// maximum.
 func (search *conditionalRewards) avoidInfiniteRewards() (isInfinite bool) {
 	infiniteGoalStates := sparse.SelectStates(search.NumStates(), func(state int) bool { return search.Goal.Has(state) && search.Final[state] == nil })
 	search.allowed, search.reached = search.ChoicesOf(search.allStates), search.allStates
@@ -91,8 +92,8 @@ func (search *conditionalRewards) avoidInfiniteRewards() (isInfinite bool) {
 	return !search.canReachGoal.Has(search.start)
 }
 
-// setSaturated computes the fields saturated and initialBound. It reports whether the optimum is infinite because rewards before the goal
-// have no upper bound.
+// setSaturated computes the values of the saturated scheduler, which is optimal after a large reward (field saturated), and a first bound on the optimum
+// (initialBound). It reports whether the optimum is infinite because the reward before the goal has no upper bound.
 func (search *conditionalRewards) setSaturated() (isInfinite bool, err error) {
 	maximal, err := search.optimizeProbability(Max)
 	if err != nil {
@@ -102,15 +103,15 @@ func (search *conditionalRewards) setSaturated() (isInfinite bool, err error) {
 	switch {
 	case search.direction == Min:
 		search.saturated, err = search.optimizeProbability(Min)
-	case slices.Contains(maximal.reward, nil) || search.hasRewardCycleAvoidingGoal(): // a reward of nil is infinite
+	case slices.Contains(maximal.reward, nil) || search.hasRewardCycleAvoidingGoal(): // nil stands for an infinite reward
 		return true, nil
 	}
 	search.initialBound = new(big.Rat).Quo(maximal.reward[search.start], maximal.probability[search.start])
 	return false, err
 }
 
-// hasRewardCycleAvoidingGoal reports whether some scheduler can go around a cycle with a positive reward, without reaching the goal, and still
-// reach the goal from there. Then the maximum is infinite: for every n, a scheduler can go around n times before it reaches the goal.
+// hasRewardCycleAvoidingGoal reports whether some scheduler can go around a cycle with a positive reward, surely without reaching the goal, and reach the
+// goal later. Then the maximum is infinite: for every n, a scheduler can go around n times before it moves to the goal.
 func (search *conditionalRewards) hasRewardCycleAvoidingGoal() bool {
 	avoiding := search.Prob0E(search.allStates, search.Goal)
 	if !avoiding.Has(search.start) {
@@ -144,8 +145,8 @@ func (search *conditionalRewards) entersComponent(choice int, componentOf []uint
 	return false
 }
 
-// optimizeProbability optimises two values in lexicographic order: first the probability of the goal in the given direction, then, among the
-// schedulers with this probability, the expected reward in the direction of the search. It returns the values of the scheduler found.
+// optimizeProbability optimises first the probability of the goal, in the given direction, and then, among the schedulers with this probability, the
+// expected reward in the direction of the search. It returns the probability and the reward of each state under the resulting scheduler.
 func (search *conditionalRewards) optimizeProbability(direction Direction) (values schedulerValues, err error) {
 	exactOpts := search.opts
 	exactOpts.Exact, exactOpts.Classic = true, false
@@ -172,7 +173,7 @@ func (search *conditionalRewards) optimizeProbability(direction Direction) (valu
 	return values, nil
 }
 
-// withFinalRewards returns the given probabilities together with these rewards: in a state of the goal its final reward, elsewhere 0.
+// withFinalRewards returns values with the given probabilities of the goal. Their rewards are the final rewards in the states of the goal, and 0 elsewhere.
 func (search *conditionalRewards) withFinalRewards(probability []*big.Rat) schedulerValues {
 	values := schedulerValues{probability, slices.Repeat([]*big.Rat{new(big.Rat)}, search.NumStates())}
 	for state := range search.Goal.All() {
@@ -183,8 +184,8 @@ func (search *conditionalRewards) withFinalRewards(probability []*big.Rat) sched
 	return values
 }
 
-// withRewards returns the MDP with the given choices and with one reward structure: the reward of a choice times the probability of the goal
-// after it, plus the final rewards that the choice leads to. values has the probabilities of the goal and the final rewards.
+// withRewards returns the MDP with the given choices only, and with one reward structure. In it a choice earns its reward times the probability of the goal
+// after it, plus the mean of the final rewards to which it leads. values has these probabilities and final rewards.
 func (search *conditionalRewards) withRewards(values schedulerValues, choices *sparse.Set) *sparse.Model {
 	rewards := sparse.Reward{Choice: make([]float64, search.NumChoices()), ChoiceFractions: make([]*big.Rat, search.NumChoices())}
 	for choice := range choices.All() {
@@ -199,7 +200,8 @@ func (search *conditionalRewards) withRewards(values schedulerValues, choices *s
 	return model.Restrict(choices)
 }
 
-// preservingChoices returns the allowed choices that preserve the given probability of the goal.
+// preservingChoices returns the allowed choices that are optimal for the probability of the goal: the mean probability after the choice equals the
+// probability of its state in values.
 func (search *conditionalRewards) preservingChoices(values schedulerValues) *sparse.Set {
 	preserving := sparse.NewSet(search.NumChoices())
 	for choice := range search.allowed.All() {
@@ -215,7 +217,7 @@ func (search *conditionalRewards) preservingChoices(values schedulerValues) *spa
 // goal.
 type choiceOutcome struct{ probability, reward *big.Rat }
 
-// outcomeOf returns the probability of the goal and the expected reward of a choice, if its successors have the given values.
+// outcomeOf returns the probability of the goal after a choice, and the expected reward of the paths to the goal, if the successors have the given values.
 func (search *conditionalRewards) outcomeOf(choice int, values schedulerValues) choiceOutcome {
 	sum, term := choiceOutcome{new(big.Rat), new(big.Rat)}, new(big.Rat)
 	first, end := search.Transitions(choice)
@@ -295,14 +297,13 @@ func (search *conditionalRewards) unitsOf(reward *big.Rat) *big.Int {
 	return quotient.Num().Quo(quotient.Num(), quotient.Denom())
 }
 
-// boundWithFewerLevels computes bounds of the optimum from products with fewer levels than the saturation point, which is given in units. With
-// the values of the saturated scheduler after the last level, the result is a value that some scheduler attains: one bound of the optimum. With
-// the values of betterThanAll, it is the other bound, provided that the number of levels exceeds it. boundWithFewerLevels returns nil if no
-// smaller product gives narrow bounds.
+// boundWithFewerLevels computes bounds of the optimum from products with fewer levels than the saturation point, which is given in units. If the values of
+// the saturated scheduler apply after the last level, the result is attained by a scheduler, so it is one bound. If the values of betterThanAll apply, the
+// result is the other bound, if the last level exceeds it. It returns nil if no smaller product gives narrow bounds.
 func (search *conditionalRewards) boundWithFewerLevels(saturation *big.Int) (*Values, error) {
 	numLevels := search.unitsOf(search.initialBound)
 	const spareLevels = 16
-	numLevels.Add(numLevels.Lsh(numLevels, 1), big.NewInt(spareLevels)) // some path reaches the goal with a smaller reward than initialBound
+	numLevels.Add(numLevels.Lsh(numLevels, 1), big.NewInt(spareLevels)) // begin with about twice as many levels as initialBound has units
 	if numLevels.Cmp(saturation) >= 0 {
 		return nil, nil
 	}
@@ -334,12 +335,12 @@ func (search *conditionalRewards) boundWithFewerLevels(saturation *big.Int) (*Va
 	return nil, nil
 }
 
-// betterThanAll returns values that are at least as good as those of every scheduler, in this sense: for each x >= 0 they optimise x times the
-// probability of the goal plus the expected reward. No scheduler need attain them.
+// betterThanAll returns values that are at least as good as those of every scheduler: for each x >= 0, they are an optimistic bound of x times the
+// probability of the goal plus the expected reward. Perhaps no scheduler attains them.
 func (search *conditionalRewards) betterThanAll() (schedulerValues, error) {
 	values := search.withFinalRewards(search.saturated.probability)
 	if search.direction == Min {
-		return values, nil // rewards are at least 0
+		return values, nil // the reward 0 is a lower bound for all schedulers
 	}
 	exactOpts := search.opts
 	exactOpts.Exact, exactOpts.Classic = true, false
@@ -371,8 +372,8 @@ func (search *conditionalRewards) singleValue(number interval.Number) *Values {
 	return values
 }
 
-// solveLevels computes the optimum for a product with the given number of levels. From a reward of numLevels units on, finalValues replace the
-// values of the scheduler.
+// solveLevels computes the optimum in the product with the given number of levels. As soon as a path has earned numLevels units, finalValues give its
+// probability of the goal and its later reward.
 func (search *conditionalRewards) solveLevels(numLevels int, finalValues schedulerValues) (*Values, error) {
 	scale := search.greatestReward(numLevels, finalValues)
 	if scale.Sign() == 0 {
@@ -393,7 +394,7 @@ func (search *conditionalRewards) solveLevels(numLevels int, finalValues schedul
 		}
 	}
 	wanted := levelSuccess
-	if search.direction == Min { // the minimum of success is 1 minus the maximum of failure
+	if search.direction == Min { // the minimal probability of success is 1 minus the maximal probability of failure
 		wanted = levelFailure
 	}
 	success, err := Conditional(search.ctx, sparse.NewGraph(model), sparse.SetOf(numStates, wanted), excluded, firstLevelState, opts)
@@ -403,8 +404,8 @@ func (search *conditionalRewards) solveLevels(numLevels int, finalValues schedul
 	return search.optimumOf(success, scale), nil
 }
 
-// optimumOf returns the optimum: the conditional probability of levelSuccess, times scale. success is the result of Conditional; for a
-// minimum it is the maximal conditional probability of levelFailure, which is subtracted from 1.
+// optimumOf converts a conditional probability in the product to the optimum: the probability of levelSuccess times scale. success is the result of
+// Conditional. For a minimum it is the maximal probability of levelFailure, so it is subtracted from 1 first.
 func (search *conditionalRewards) optimumOf(success *Values, scale *big.Rat) *Values {
 	lower, upper := new(big.Rat), new(big.Rat)
 	if success.Exact != nil {
@@ -423,8 +424,8 @@ func (search *conditionalRewards) optimumOf(success *Values, scale *big.Rat) *Va
 	return values
 }
 
-// greatestReward returns an upper bound on the expected reward of the paths that reach the goal, over all states of a levelProduct in which the
-// reward so far no longer matters.
+// greatestReward returns an upper bound on the expected reward of the paths to the goal, over all states of a levelProduct in which finalValues apply.
+// Rewards are divided by it to become probabilities.
 func (search *conditionalRewards) greatestReward(numLevels int, finalValues schedulerValues) *big.Rat {
 	greatestCost, greatestMean := 0, new(big.Rat)
 	for _, units := range search.Costs {
@@ -465,7 +466,7 @@ const (
 	firstLevelState
 )
 
-// build explores the product from the start, which gets the number firstLevelState.
+// build explores the product of states and rewards so far, from the initial state with reward 0. This pair gets the number firstLevelState.
 func (product *levelProduct) build() (*sparse.Model, error) {
 	one := big.NewRat(1, 1)
 	for finalState := range firstLevelState {
@@ -474,7 +475,7 @@ func (product *levelProduct) build() (*sparse.Model, error) {
 		product.builder.AddRat(finalState, one, sparse.NoAction)
 	}
 	product.stateNumber(levelState{uint32(product.start), 0})
-	for i := 0; i < len(product.states); i++ { // expand appends to l.states
+	for i := 0; i < len(product.states); i++ { // expand appends to product.states
 		switch {
 		case i%pollInterval == 0 && product.ctx.Err() != nil:
 			return nil, product.ctx.Err()
@@ -488,7 +489,7 @@ func (product *levelProduct) build() (*sparse.Model, error) {
 
 func (product *levelProduct) addChoice() { product.builder.Choice(sparse.NoAction) }
 
-// stateNumber returns the state of the product for a pair of a state and a reward so far. It adds the pair if it is new.
+// stateNumber returns the state of the product for a pair of a state and the reward earned so far. It adds the pair if it is new.
 func (product *levelProduct) stateNumber(pair levelState) uint32 {
 	number, isKnown := product.numbers[pair]
 	if !isKnown {
@@ -499,7 +500,7 @@ func (product *levelProduct) stateNumber(pair levelState) uint32 {
 	return number
 }
 
-// expand adds the choices of a pair of a state and a reward so far.
+// expand adds the choices of a pair of a state and the reward earned so far to the product.
 func (product *levelProduct) expand(pair levelState) {
 	state := int(pair.state)
 	product.builder.State()
@@ -520,8 +521,8 @@ func (product *levelProduct) expand(pair levelState) {
 	}
 }
 
-// addFinalChoice adds the only choice of a state where finalValues are used: the goal is reached or impossible, or the last level is passed. The
-// choice leads to levelSuccess with the expected reward divided by scale, and to levelMissed if the goal is not reached.
+// addFinalChoice adds the only choice of a pair whose future is given by finalValues: the goal is reached or unreachable, or the last level is passed. It
+// leads to levelSuccess with the expected reward divided by scale, to levelMissed with the probability of missing the goal, and otherwise to levelFailure.
 func (product *levelProduct) addFinalChoice(state, units int) {
 	probability := product.finalValues.probability[state]
 	success := new(big.Rat).Mul(product.rewardOfUnits(units), probability)

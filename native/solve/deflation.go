@@ -38,7 +38,7 @@ func newDeflation(game *Game, system *equationSystem, strategy []uint32, opts Op
 	return &deflation{game: game, system: system, epsilon: opts.epsilon(), strategy: strategy, currentSet: sparse.NewSet(game.graph.NumStates())}
 }
 
-// solve narrows the bounds of the maybe states (whose value is not known to be 0 or 1) to a relative width of epsilon. It solves one strongly connected
+// solve narrows the bounds of the maybe states, whose value graph analysis does not decide, to a relative width of epsilon. It solves one strongly connected
 // component after the other, successors first.
 func (bounds *deflation) solve(ctx context.Context, opts Options) error {
 	system := bounds.system
@@ -65,7 +65,8 @@ func (bounds *deflation) solve(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// withMinimizer adds the minimizer's optimal choices to the strategy. One step with them raises no upper bound, so they attain the upper bounds.
+// withMinimizer completes the strategy with choices of the minimizer that are optimal for the upper bounds. One step with these choices raises no upper
+// bound, so the minimizer attains the upper bounds.
 func (bounds *deflation) withMinimizer() []uint32 {
 	bounds.system.isOneStep = true
 	defer func() { bounds.system.isOneStep = false }()
@@ -75,8 +76,8 @@ func (bounds *deflation) withMinimizer() []uint32 {
 	return bounds.strategy
 }
 
-// solveComponent repeats sweeps over a component until its bounds are narrow enough, or until the limit of sweeps is reached. After some of
-// the sweeps it searches the end components again, because they depend on the bounds.
+// solveComponent repeats sweeps over a component until its bounds are narrow enough, or until the limit of sweeps is reached. The end components in which
+// the minimizer may stay depend on the bounds, so it searches them again after some of the sweeps.
 func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, limit int) error {
 	const maxSweepsBetweenSearches = 256
 	values := bounds.system.values
@@ -96,7 +97,7 @@ func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, l
 		if !tooWide {
 			return nil
 		}
-		isStuck := !changed && !isPowerOfTwo(sweep) // only new end components could change a bound
+		isStuck := !changed && !isPowerOfTwo(sweep) // no bound changes any more, and the end components were not searched in this sweep
 		if isStuck || sweep >= limit {
 			values.Converged = false
 			return nil
@@ -104,8 +105,8 @@ func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, l
 	}
 }
 
-// sweep updates the bounds of all members once, and deflates the end components. changed says whether a bound changed, tooWide whether the
-// bounds of a member are still too wide. work is the number of evaluated transitions.
+// sweep updates the bounds of all members once, and deflates the end components. It returns the number of evaluated transitions (work), whether a bound
+// changed, and whether the bounds of some member are still too wide.
 func (bounds *deflation) sweep(members []uint32) (work int, changed, tooWide bool) {
 	system, values := bounds.system, bounds.system.values
 	for _, state := range members {
@@ -122,7 +123,8 @@ func (bounds *deflation) sweep(members []uint32) (work int, changed, tooWide boo
 	return work, changed, slices.ContainsFunc(members, isTooWide)
 }
 
-// tightenBounds narrows the bounds of a state to the bounds of its best choices. It reports whether a bound changed.
+// tightenBounds narrows the bounds of a state to those of its best choices, and reports whether a bound changed. If the lower bound rises in a state of the
+// maximizer, the strategy gets the choice that raised it.
 func (bounds *deflation) tightenBounds(state int, best bestBounds) (changed bool) {
 	values := bounds.system.values
 	if best.choice == sparse.None {
@@ -140,7 +142,8 @@ func (bounds *deflation) tightenBounds(state int, best bestBounds) (changed bool
 	return changed
 }
 
-// deflate lowers the upper bounds of a set of states to the best exit of the maximizer. It reports whether a bound changed.
+// deflate lowers the upper bounds of the states of an end component to the greatest upper bound of an exit of the maximizer, because the value is 0 if the
+// play stays there forever. It reports whether a bound changed.
 func (bounds *deflation) deflate(set []uint32) (changed bool) {
 	addStates(bounds.currentSet, set)
 	exitBound := bounds.bestExit(set)
@@ -153,8 +156,8 @@ func (bounds *deflation) deflate(set []uint32) (changed bool) {
 	return changed
 }
 
-// bestExit returns the greatest upper bound of the maximizer's choices that can leave a set of states, or 0 if there is no such choice.
-// bounds.currentSet must contain the same states.
+// bestExit returns the greatest upper bound of the maximizer's choices that can leave a set of states, or 0 if there is no such choice. bounds.currentSet
+// must contain the states of set.
 func (bounds *deflation) bestExit(set []uint32) float64 {
 	exitBound := 0.0
 	for _, state := range set {
@@ -202,12 +205,12 @@ func (bounds *deflation) newSubMDP(members []uint32) *subMDP {
 	return result
 }
 
-// addChoice adds a choice of the graph to the model if all its targets are members. memberIndex maps members to states of the model.
+// addChoice adds a choice of the graph to the sub-MDP if all its targets are members. memberIndex has the state of the sub-MDP for each member.
 func (submodel *subMDP) addChoice(graph *sparse.Graph, choice int, memberIndex map[uint32]uint32) {
 	start := len(submodel.model.Target)
 	for _, target := range graph.Target[graph.FirstTransition[choice]:graph.FirstTransition[choice+1]] {
 		member, isMember := memberIndex[target]
-		if !isMember { // remove the targets of this choice again
+		if !isMember { // the choice can leave the members, so remove its targets again
 			submodel.model.Target = submodel.model.Target[:start]
 			return
 		}
@@ -217,11 +220,11 @@ func (submodel *subMDP) addChoice(graph *sparse.Graph, choice int, memberIndex m
 	submodel.graphChoice = append(submodel.graphChoice, uint32(choice))
 }
 
-// findEndComponents stores the end components of the sub-MDP in bounds.endComponents. The maximizer may use all choices there, the
-// minimizer only choices that are optimal for the lower bounds.
+// findEndComponents stores the end components in which play may stay in bounds.endComponents. The maximizer may use all choices of the sub-MDP, and the
+// minimizer only those with the least lower bounds.
 func (bounds *deflation) findEndComponents(ctx context.Context, submodel *subMDP) error {
 	bounds.endComponents = bounds.endComponents[:0]
-	// Several tolerances are used, because the bounds of choices with equal values can differ for many sweeps.
+	// The lower bounds of choices with equal values can differ for many sweeps. So choices also count as least if they are close to the least bound.
 	for _, tolerance := range []float64{0, bounds.epsilon / 16, math.Sqrt(bounds.epsilon)} {
 		allowed := sparse.NewSet(len(submodel.graphChoice))
 		for i := range submodel.members {
@@ -250,8 +253,8 @@ func (submodel *subMDP) graphStates(states []uint32) []uint32 {
 	return result
 }
 
-// allowChoices adds choices of a state of the sub-MDP to the allowed choices: all choices of the maximizer, or the choices of the minimizer
-// whose lower bounds are least up to a relative tolerance.
+// allowChoices adds choices of a state of the sub-MDP to the set allowed: all choices of the maximizer, or the choices of the minimizer whose lower bounds
+// are least, up to a relative tolerance.
 func (bounds *deflation) allowChoices(allowed *sparse.Set, submodel *subMDP, subState int, tolerance float64) {
 	state := int(submodel.members[subState])
 	isMaximizer := bounds.game.maximizer.Has(state)

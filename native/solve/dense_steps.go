@@ -41,8 +41,8 @@ const (
 	numVectors
 )
 
-// denseStepsStart decides whether repeated squaring of the transition matrix is faster than single steps. If ok is true, the first singleSteps
-// steps are taken one by one, and the others by squaring. ok is false for models other than small DTMCs.
+// denseStepsStart decides whether repeated squaring of the transition matrix is faster than single steps. If ok is true, take singleSteps single steps
+// first, which may be enough, and the other steps by squaring. ok is false for models other than small DTMCs.
 func (system *equationSystem) denseStepsStart(states []uint32, numSteps int) (singleSteps int, ok bool) {
 	size := len(states)
 	isSmall := size > 0 && size <= denseMaxStates
@@ -50,7 +50,7 @@ func (system *equationSystem) denseStepsStart(states []uint32, numSteps int) (si
 		return 0, false
 	}
 	for _, state := range states {
-		if first, end := system.graph.Choices(int(state)); end-first > 1 { // not a chain
+		if first, end := system.graph.Choices(int(state)); end-first > 1 { // a state with several choices: the model is not a chain
 			return 0, false
 		}
 	}
@@ -61,8 +61,8 @@ func (system *equationSystem) denseStepsStart(states []uint32, numSteps int) (si
 // denseMaxEntry is the greatest number of the map and the values before the first squaring.
 const denseMaxEntry = 0x1p400
 
-// newDenseSteps returns the affine map x -> A x + b of one step, and the current values as its argument. choices has the choice of each state;
-// nil stands for the only choices of a chain. ok is false if a number is too small or too large for double-word arithmetic.
+// newDenseSteps returns the affine map x -> A x + b of one step, together with the current values, to which it is applied. choices has the choice of each
+// state; nil stands for the only choices of a Markov chain. ok is false if a number is too small or too large for double-word arithmetic.
 func (system *equationSystem) newDenseSteps(states, choices []uint32) (dense *denseSteps, ok bool) {
 	size := len(states)
 	dense = &denseSteps{
@@ -75,7 +75,7 @@ func (system *equationSystem) newDenseSteps(states, choices []uint32) (dense *de
 	for vector := range dense.offsets {
 		dense.offsets[vector], dense.values[vector] = make([]doubleWord, size), make([]doubleWord, size)
 	}
-	// The relative error of an entry of A or b: the roundings of a sum of at most size+8 terms, and the errors of the model's numbers.
+	// An entry of A or b is a sum of at most size+8 terms, each of which rounds once. The errors of the model's numbers are added below.
 	dense.mapErr = float64(size+8) * doubleWordUnit
 	if !dense.isExact {
 		dense.mapErr += 2.1*system.rounding.relErr + unitRoundoff // the reward of a step is the sum of two numbers
@@ -91,7 +91,7 @@ func (system *equationSystem) newDenseSteps(states, choices []uint32) (dense *de
 	return dense, !dense.isOutOfRange && dense.maxEntry < denseMaxEntry
 }
 
-// setRow sets one row of A and its entry of b, in the map x -> A x + b, from a choice of a state.
+// setRow sets one row of A, and the same entry of b, in the map x -> A x + b, from a choice of a state.
 func (steps *denseSteps) setRow(row, state, choice int) {
 	graph, values, size := steps.system.graph, steps.system.values, len(steps.states)
 	reward := steps.reward(state, choice)
@@ -103,7 +103,7 @@ func (steps *denseSteps) setRow(row, state, choice int) {
 			steps.matrix[row*size+column] = steps.matrix[row*size+column].add(prob)
 			continue
 		}
-		// The target has a fixed value, which belongs to the offset.
+		// The target has a fixed value, so the product of probability and value is a part of b (the offset).
 		for vector, entry := range vectorEntries(values.Lower[target], values.Upper[target]) {
 			steps.offsets[vector][row] = steps.offsets[vector][row].add(steps.boundedProduct(prob, doubleWord{entry, 0}))
 		}
@@ -113,7 +113,7 @@ func (steps *denseSteps) setRow(row, state, choice int) {
 	}
 }
 
-// setValues makes the bounds of the states the argument of the map.
+// setValues makes the bounds of the states the vectors to which the map is applied.
 func (steps *denseSteps) setValues(values *Values) {
 	for i, state := range steps.states {
 		for vector, entry := range vectorEntries(values.Lower[state], values.Upper[state]) {
@@ -188,7 +188,7 @@ func (steps *denseSteps) applyMap(values, offset []doubleWord) []doubleWord {
 	return result
 }
 
-// square replaces the map x -> A x + b by its composition with itself: x -> A² x + (A b + b). Then it stands for twice as many steps.
+// square replaces the map x -> A x + b by its composition with itself, x -> A² x + (A b + b), which stands for twice as many steps.
 func (steps *denseSteps) square() {
 	size := len(steps.states)
 	for vector := range steps.offsets {
@@ -214,8 +214,8 @@ func (steps *denseSteps) squareRow(row int, result []doubleWord) {
 	}
 }
 
-// addProducts adds factor * row[column] to sums[column], for all columns, in double-word arithmetic. The operations of double words are inlined for speed.
-// underflowed says that a product was below doubleWordFloor, and was replaced by it.
+// addProducts adds factor * row[column] to sums[column], for all columns, in double-word arithmetic, which is inlined for speed. A product below
+// doubleWordFloor is replaced by this number, and underflowed is set.
 func addProducts(sums []doubleWord, factor doubleWord, row []doubleWord) (underflowed bool) {
 	for column, entry := range row[:len(sums)] {
 		if entry.hi == 0 {
@@ -266,9 +266,9 @@ func (steps *denseSteps) applyToValues() {
 	steps.valueErr += steps.mapErr + float64(len(steps.states)+4)*doubleWordUnit
 }
 
-// isFinite reports whether no value overflowed.
+// isFinite reports whether all values are so small that no product or sum can have overflowed.
 func (steps *denseSteps) isFinite() bool {
-	const greatest = 0x1p1000 // far below the greatest float64, because products may have overflowed before
+	const greatest = 0x1p1000 // far below the greatest float64, so no intermediate result exceeded float64
 	isInfinite := func(x doubleWord) bool { return !(x.hi < greatest) }
 	for _, values := range steps.values {
 		if slices.ContainsFunc(values, isInfinite) {
@@ -278,8 +278,8 @@ func (steps *denseSteps) isFinite() bool {
 	return true
 }
 
-// writeBounds rounds the computed values outwards, and stores them as bounds of the maybe states. A probability is exactly 1 if
-// belowOneVector is 0: then every path ends in a state with value 1.
+// writeBounds rounds the computed values outwards, and stores them as the bounds of the states. Where the vector belowOneVector is 0, every path ends in a
+// state with value 1, so the probability is exactly 1.
 func (steps *denseSteps) writeBounds(values *Values) {
 	rounding := steps.system.rounding
 	relErr := compound(steps.valueErr) + 4*unitRoundoff
@@ -310,13 +310,13 @@ func (steps *denseSteps) underflowError() float64 {
 	return 0x1p-700 * (1 + steps.maxEntry)
 }
 
-// BoundsAreFaster reports whether bounds after many steps are much faster to compute than exact values. This holds for small models, because
-// the fractions are very long.
+// BoundsAreFaster reports whether bounds after many steps are computed much faster than exact values. This holds for small models, because the fractions of
+// exact values become very long.
 func BoundsAreFaster(graph *sparse.Graph, steps int) bool {
 	if graph.NumStates() > denseMaxStates || graph.Intervals() {
 		return false
 	}
-	const muchMore = 10 // times as many steps as denseSteps needs at least
+	const muchMore = 10 // the factor by which the number of steps must exceed the least number for denseSteps
 	switch graph.Kind {
 	case sparse.DTMC:
 		return steps > muchMore*denseMinSteps

@@ -26,7 +26,7 @@ func Discounted(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward,
 		}
 		opts.Within = within
 	}
-	extendedReward := *reward // the absorbing state has reward 0
+	extendedReward := *reward // a copy with reward 0 for the new absorbing state
 	extendedReward.State, extendedReward.StateFractions = appendZero(reward.State), appendZero(reward.StateFractions)
 	extendedReward.Choice, extendedReward.ChoiceFractions = appendZero(reward.Choice), appendZero(reward.ChoiceFractions)
 	var values *Values
@@ -43,7 +43,7 @@ func Discounted(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward,
 	return values, nil
 }
 
-// truncate removes all states except the first numStates.
+// truncate keeps the values of the states 0 to numStates-1 only.
 func (values *Values) truncate(numStates int) {
 	values.Lower, values.Upper = values.Lower[:numStates], values.Upper[:numStates]
 	if values.Exact != nil {
@@ -87,8 +87,8 @@ func stoppingModel(model *sparse.Model, factor *big.Rat) *sparse.Model {
 	return result
 }
 
-// setStoppingWeights gives result the weights of a model, multiplied by factor, and two more weights: 1-factor for the transitions that
-// stop, and 1 for the self-loop of the absorbing state. It returns the indices of these two weights.
+// setStoppingWeights gives result the weights of a model, each multiplied by factor. It adds two weights, whose indices it returns: 1-factor for the
+// transitions that stop, and 1 for the self-loop of the absorbing state.
 func setStoppingWeights(result, model *sparse.Model, factor *big.Rat) (stopWeight, loopWeight uint32) {
 	factorFloat := interval.Around(factor).Lo
 	stopProbability := new(big.Rat).Sub(big.NewRat(1, 1), factor)
@@ -102,7 +102,7 @@ func setStoppingWeights(result, model *sparse.Model, factor *big.Rat) (stopWeigh
 	if model.Fractions != nil {
 		result.Fractions = append(result.Fractions, stopProbability, big.NewRat(1, 1))
 	}
-	result.RelErr = model.RelErr + 0x1p-50 // two factors and a product are rounded
+	result.RelErr = model.RelErr + 0x1p-50 // the factor, the other weights and their product are rounded
 	isOutOfRange := func(weight float64) bool { return !sparse.InRange(weight) }
 	if slices.ContainsFunc(result.Weights, isOutOfRange) {
 		result.RelErr = math.Inf(1)

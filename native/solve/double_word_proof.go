@@ -20,16 +20,16 @@ type doubleWordProof struct {
 // covers numTerms+2 products and as many sums, and their difference.
 func comparisonErr(numTerms uint32) float64 { return 4 * float64(numTerms+4) * doubleWordUnit }
 
-// solveInDoubleWords tries to prove narrow bounds around the optimal values in double-word arithmetic, and reports whether it stored such
-// bounds. The bounds are optimum - delta*slack and optimum + delta*slack, where the slack vector w satisfies w = P w + optimum.
-// solver has the triangular factors of a scheduler that leaves the component with probability one; values is the solution under this scheduler.
+// solveInDoubleWords tries to prove narrow bounds around the optimal values in double-word arithmetic, and reports whether it stored such bounds. The bounds
+// are optimum - delta*slack and optimum + delta*slack, where slack is the vector w with w = P w + optimum. solver must have the triangular factors of a
+// scheduler that leaves the component with probability one; values is the solution under this scheduler.
 func (local *localSystem) solveInDoubleWords(solver *eliminationSolver, meter *meter, values []float64) (proved bool, err error) {
 	proof := &doubleWordProof{eliminationSolver: solver, meter: meter}
 	if found, err := proof.findOptimum(values); !found || err != nil {
 		return false, err
 	}
 	scheduler, optimum := slices.Clone(solver.currentChoices), nearestFloats(proof.values)
-	for _, fixScheduler := range []bool{true, false} { // first try the slack of this scheduler, then the greatest slack of all schedulers
+	for _, fixScheduler := range []bool{true, false} { // try the slack under this scheduler, and then the greatest slack of all schedulers
 		slack, err := solver.solveSlack(meter, optimum, fixScheduler)
 		if slack == nil || err != nil {
 			return false, err
@@ -66,7 +66,8 @@ func nearestFloats(values []doubleWord) []float64 {
 	return floats
 }
 
-// findOptimum improves the scheduler by policy iteration in double-word arithmetic. It returns false if it finds no optimal scheduler.
+// findOptimum finds an optimal scheduler and its values by policy iteration in double-word arithmetic. It returns false if it does not succeed within a
+// fixed number of rounds.
 func (proof *doubleWordProof) findOptimum(values []float64) (found bool, err error) {
 	const maxRounds = 30
 	for range maxRounds {
@@ -85,8 +86,8 @@ func (proof *doubleWordProof) findOptimum(values []float64) (found bool, err err
 	return false, nil
 }
 
-// evaluate computes the values of the current scheduler by iterative refinement: it solves the equations for the residual of an
-// approximation, and adds the solution to the approximation. It returns false if the solver finds no solution.
+// evaluate computes the values of the current scheduler by iterative refinement: it solves the equations for the residual of an approximation, adds the
+// solution to the approximation, and repeats this. It returns false if the solver finds no solution.
 //
 // Source: Higham, Accuracy and Stability of Numerical Algorithms, chapter 12.
 func (proof *doubleWordProof) evaluate(approximation []float64) (ok bool, err error) {
@@ -114,8 +115,8 @@ func (proof *doubleWordProof) evaluate(approximation []float64) (ok bool, err er
 	return true, nil
 }
 
-// residuals returns the residual of each equation of the current scheduler. isAccurate says whether all residuals are within the rounding
-// error.
+// residuals returns, for each equation of the current scheduler, by how much its two sides differ. isAccurate says whether all differences are within the
+// rounding error.
 func (proof *doubleWordProof) residuals() (residuals []float64, isAccurate bool) {
 	residuals = make([]float64, len(proof.values))
 	isAccurate = true
@@ -133,8 +134,8 @@ func (proof *doubleWordProof) numTerms(choice uint32) uint32 {
 	return proof.equations.termStarts[choice+1] - proof.equations.termStarts[choice]
 }
 
-// equationSides returns both sides of the equation of a choice of an unknown. left is the constant plus the sum of weight * value over the
-// successors. right is the value of the unknown times the sum of all weights, because rounded weights do not sum to 1.
+// equationSides returns both sides of the equation of a choice of an unknown: left is the constant plus the sum of weight * value over the successors, and
+// right is the value of the unknown times the sum of all weights. This sum is a factor because rounded weights do not sum to exactly 1.
 func (proof *doubleWordProof) equationSides(unknown int, choice uint32, values []doubleWord) (left, right doubleWord) {
 	equations := proof.equations
 	left = doubleWord{hi: equations.constantMidpoint(choice)}
@@ -157,10 +158,9 @@ func (proof *doubleWordProof) improveScheduler() (changed bool) {
 	return changed
 }
 
-// bestChoice returns the choice that improves the value of an unknown most, or the current choice if no improvement exceeds the rounding
-// errors.
+// bestChoice returns the choice that improves the value of an unknown most. If no improvement exceeds the rounding errors, it returns the current choice.
 func (proof *doubleWordProof) bestChoice(unknown int) uint32 {
-	const noise = 0x1p10 // the values have greater errors than single comparisons
+	const noise = 0x1p10 // the errors of the values are greater than those of one comparison, by about this factor
 	current := proof.currentChoices[unknown]
 	best, bestGain := current, 0.0
 	for candidate := proof.equations.choiceStarts[unknown]; candidate < proof.equations.choiceStarts[unknown+1]; candidate++ {
@@ -179,8 +179,8 @@ func (proof *doubleWordProof) bestChoice(unknown int) uint32 {
 	return best
 }
 
-// findDelta returns a number delta for which values - delta*slack and values + delta*slack are inductive bounds, that is, one application
-// of the equations makes them narrower. It tries increasing numbers from 2^-98. found is false if none below 2^-30 works.
+// findDelta returns a number delta for which values - delta*slack and values + delta*slack are inductive bounds: one application of the equations makes them
+// narrower. It tries increasing numbers from 2^-98 on. If none below 2^-30 works, found is false.
 func (proof *doubleWordProof) findDelta(scheduler []uint32, slack []float64) (delta float64, found bool, err error) {
 	lower, upper := make([]doubleWord, len(slack)), make([]doubleWord, len(slack))
 	for delta = 0x1p-98; delta < 0x1p-30; delta *= 16 {
@@ -201,8 +201,8 @@ func (proof *doubleWordProof) findDelta(scheduler []uint32, slack []float64) (de
 	return 0, false, nil
 }
 
-// provesBounds reports whether one application of the equations certainly raises all lower bounds and lowers all upper bounds. For a
-// maximum only the scheduler has to raise the lower bounds, for a minimum only the scheduler has to lower the upper bounds.
+// provesBounds reports whether one application of the equations certainly raises all lower bounds and lowers all upper bounds. For a maximum it is enough
+// that the choices of the scheduler raise the lower bounds, and for a minimum that they lower the upper bounds.
 func (proof *doubleWordProof) provesBounds(scheduler []uint32, lower, upper []doubleWord) bool {
 	for unknown, current := range scheduler {
 		for choice := proof.equations.choiceStarts[unknown]; choice < proof.equations.choiceStarts[unknown+1]; choice++ {
@@ -217,8 +217,8 @@ func (proof *doubleWordProof) provesBounds(scheduler []uint32, lower, upper []do
 	return true
 }
 
-// changeSign returns 1 if the equation of a choice certainly raises the value of an unknown, -1 if it certainly lowers the value, and 0 if
-// rounding errors are too large to decide.
+// changeSign returns the direction in which the equation of a choice changes the value of an unknown: 1 if it certainly raises the value, -1 if it certainly
+// lowers it, and 0 if this is within the rounding errors.
 func (proof *doubleWordProof) changeSign(unknown int, choice uint32, values []doubleWord) int {
 	left, right := proof.equationSides(unknown, choice, values)
 	difference := left.sub(right).hi

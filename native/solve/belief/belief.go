@@ -38,7 +38,7 @@ func newBelief(states []uint32, weights []*big.Int) *belief {
 	return result
 }
 
-// mapKey returns a string that identifies the belief: its states and their weights in binary form.
+// mapKey returns a string that is the same for equal beliefs only: the states and their weights in binary form. It is used as the key of a map.
 func (belief *belief) mapKey() string {
 	var key []byte
 	for i, state := range belief.states {
@@ -73,7 +73,7 @@ func (belief *belief) expectationFloat(value func(state uint32) float64) (sum, r
 		weight, _ := new(big.Float).SetInt(belief.weights[i]).Float64()
 		sum += weight * value(state)
 	}
-	// n terms round less than n+6 times: in conversions, products, sums and the quotient.
+	// The mean of n values is rounded less than n+6 times: in conversions, products, n-1 sums and the quotient.
 	return sum / total, float64(len(belief.states)+6) * 0x1p-53
 }
 
@@ -132,7 +132,8 @@ func (updater *updater) outcomesOf(start *belief, action int) outcomes {
 	return result
 }
 
-// addWeight adds the weight of a transition to its next state, or to the weight of success or failure if the next state is terminal.
+// addWeight adds the weight of a transition to the weight of its target state. If the target state is terminal, it adds the weight to result.goal or
+// result.failure instead.
 func (updater *updater) addWeight(result *outcomes, next uint32, weight *big.Int) {
 	switch {
 	case updater.Target.Has(int(next)):
@@ -147,8 +148,8 @@ func (updater *updater) addWeight(result *outcomes, next uint32, weight *big.Int
 	}
 }
 
-// splitByObservation groups the touched states by their observations, and returns one outcome for each group. It resets the weights of the
-// states to zero.
+// splitByObservation groups the touched states, which have collected weights, by their observations. It returns one outcome for each group, and resets the
+// weights of these states to zero.
 func (updater *updater) splitByObservation() []outcome {
 	slices.SortFunc(updater.touchedStates, func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(updater.Observation[a], updater.Observation[b]), cmp.Compare(a, b))

@@ -101,13 +101,13 @@ type chainState struct {
 	node  int
 }
 
-// stateNumber returns the number of the chain state for a state and a node, and adds it if it is new. A terminal state has one chain state, with
-// node 0. A negative node is an error: the controller has no action for the observation of the state.
+// stateNumber returns the number of the chain state for a state of the POMDP and a node of the controller, and adds it if it is new. All nodes share the
+// chain state of a terminal state. If the node is negative, the controller has no action for the observation of the state, which is an error.
 func (builder *chainBuilder) stateNumber(state uint32, node int) (int, error) {
 	if builder.terminalStates.Has(int(state)) {
 		node = 0
 	}
-	if node < 0 { // the controller has no edge for the observation
+	if node < 0 {
 		return 0, fmt.Errorf("the strategy has no action for observation %d", builder.Observation[state])
 	}
 	number, found := builder.numberOf[chainState{state, node}]
@@ -144,8 +144,8 @@ type transition struct {
 	prob   *big.Rat
 }
 
-// transitions returns the transitions of an action in a state, one for each target, sorted by target. If action is Any, all actions are
-// equally likely.
+// transitions returns the transitions of an action in a state, one for each target, sorted by target. For AnyAction, which draws an action at random, the
+// probabilities are the means over all actions.
 func (problem *pomdp) transitions(state uint32, action int) []transition {
 	var result []transition
 	choices := problem.choicesOf(state, action)
@@ -162,7 +162,7 @@ func (problem *pomdp) transitions(state uint32, action int) []transition {
 	return mergeTargets(result)
 }
 
-// choicesOf returns the choice of an action in a state. For Any it returns all choices.
+// choicesOf returns the choice of an action in a state. For AnyAction it returns the choices of all actions.
 func (problem *pomdp) choicesOf(state uint32, action int) []int {
 	if action != AnyAction {
 		return []int{problem.choiceOf(state, action)}
@@ -174,7 +174,7 @@ func (problem *pomdp) choicesOf(state uint32, action int) []int {
 	return choices
 }
 
-// mergeTargets sorts transitions by target, and adds the probabilities of equal targets.
+// mergeTargets sorts transitions by target. It merges transitions with the same target into one with the sum of their probabilities.
 func mergeTargets(transitions []transition) []transition {
 	slices.SortStableFunc(transitions, func(a, b transition) int { return int(a.target) - int(b.target) })
 	merged := transitions[:0]
@@ -232,7 +232,7 @@ func (problem *pomdp) chainReward(controller *Controller, chain *Chain) *sparse.
 	return reward
 }
 
-// expectedReward returns the reward of an action in a state. For Any it is the mean over all actions.
+// expectedReward returns the reward of an action in a state. For AnyAction it is the mean of the rewards of all actions.
 func (problem *pomdp) expectedReward(state uint32, action int) *big.Rat {
 	sum := new(big.Rat)
 	choices := problem.choicesOf(state, action)

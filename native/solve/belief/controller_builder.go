@@ -20,9 +20,9 @@ type controllerState struct {
 	observation    uint32
 }
 
-// controller returns the controller that follows a scheduler of the finite MDP; stateChoices has the scheduler's choice in each state. When the
-// scheduler reaches a cut-off belief, the controller continues with the best strategy of the pool. When it reaches a belief that grid points
-// replace, it continues at the grid point with the greatest weight.
+// controller returns the controller that follows a scheduler of the finite MDP. stateChoices has the scheduler's choice in each state of the MDP. From a
+// belief that was not expanded, the controller continues with the best strategy of the pool. From a belief that grid points replace, it continues at the
+// grid point with the greatest weight.
 func (search *exploration) controller(mdp *finiteMDP, stateChoices []uint32, isOptimistic bool) *Controller {
 	builder := &controllerBuilder{exploration: search, mdp: mdp, stateChoices: stateChoices, isOptimistic: isOptimistic, nodeOf: map[controllerState]int{}}
 	if len(search.nodes) > 0 && search.nodes[0].belief != nil {
@@ -79,7 +79,8 @@ func (builder *controllerBuilder) addEdges(node Node, successors []successor, fa
 	return node
 }
 
-// stateForObservation returns the controller state after an observation. Without a successor for the observation it is the fallback strategy.
+// stateForObservation returns the controller state after an observation: the state for the successor belief with this observation. If there is no such
+// successor, the controller continues with the fallback strategy.
 func (builder *controllerBuilder) stateForObservation(observation uint32, successors []successor, fallbackStrategy int) controllerState {
 	for i := range successors {
 		if successors[i].observation == observation {
@@ -89,8 +90,8 @@ func (builder *controllerBuilder) stateForObservation(observation uint32, succes
 	return controllerState{-1, fallbackStrategy, observation}
 }
 
-// stateForSuccessor returns the controller state for the next belief. If grid points replace the belief, the state is the grid point
-// of greatest weight in the optimistic MDP, and the pool's strategy for the belief in the pessimistic MDP.
+// stateForSuccessor returns the controller state for a successor belief. If grid points replace the belief, this is the grid point with the greatest weight
+// (in the optimistic MDP), or the pool's best strategy for the belief (in the pessimistic MDP).
 func (builder *controllerBuilder) stateForSuccessor(next *successor) controllerState {
 	if !next.isReplaced() {
 		return controllerState{node: next.representatives[0].node}

@@ -83,8 +83,8 @@ const maxEdges = 1 << 22
 // pollInterval is the number of iterations of a loop between two checks of the context.
 const pollInterval = 1 << 12
 
-// explore expands the beliefs that are reachable from start in breadth-first order, until a limit is reached. Beliefs beyond the limit get
-// bounds on their values.
+// explore expands the beliefs that are reachable from start, in breadth-first order. When a limit is reached, it expands no further beliefs; it only
+// computes bounds on their values.
 func (search *exploration) explore(ctx context.Context, start *belief) error {
 	search.nodeIndex = map[string]int{}
 	search.addNode(start, notOnGrid)
@@ -93,7 +93,7 @@ func (search *exploration) explore(ctx context.Context, start *belief) error {
 			return err
 		}
 		current := search.nodes[i].belief
-		if current == nil { // cut off
+		if current == nil { // the belief was cut off: it has bounds and no successors
 			continue
 		}
 		if search.numEdges > maxEdges {
@@ -111,8 +111,8 @@ func (search *exploration) explore(ctx context.Context, start *belief) error {
 // onGrid and notOnGrid are values of the parameter isGridPoint.
 const onGrid, notOnGrid = true, false
 
-// addNode returns the number of the node of a belief, and adds a node if the belief is new. isGridPoint says that the belief is a grid point. If
-// the limit of expanded beliefs is reached, the new node is cut off: it gets bounds on its value, and no successors.
+// addNode returns the number of the node of a belief, and adds a node if the belief is new. If the limit of expanded beliefs is reached, the new node is cut
+// off: it has bounds on its value, and no successors. isGridPoint says which of two limits counts.
 func (search *exploration) addNode(added *belief, isGridPoint bool) int {
 	key := added.mapKey()
 	if number, found := search.nodeIndex[key]; found {
@@ -121,7 +121,7 @@ func (search *exploration) addNode(added *belief, isGridPoint bool) int {
 	newNode := node{belief: added, observation: search.Observation[added.states[0]]}
 	if search.reserveExpansion(isGridPoint) {
 		search.nodeIndex[key] = len(search.nodes)
-	} else { // do not store the belief and its key, because many beliefs may be cut off
+	} else { // keep only the bounds, and not the belief and its key, because many beliefs may be cut off
 		search.isPartial = true
 		newNode.belief, newNode.cutoff = nil, search.cutoffOf(added)
 	}
@@ -129,7 +129,8 @@ func (search *exploration) addNode(added *belief, isGridPoint bool) int {
 	return len(search.nodes) - 1
 }
 
-// reserveExpansion reports whether one more belief may be expanded, and counts it if so. Grid points have their own counter and limit.
+// reserveExpansion reports whether the limit allows that one more belief is expanded, and counts this belief if so. Grid points and other beliefs are
+// counted separately, and have separate limits.
 func (search *exploration) reserveExpansion(isGridPoint bool) bool {
 	count, limit := &search.exactNodes, search.maxExactNodes
 	if isGridPoint {
@@ -162,7 +163,8 @@ func (search *exploration) expand(current *belief) []actionResult {
 	return results
 }
 
-// newSuccessor returns the successor for an outcome of an action. total is the sum of the weights of all outcomes of the action.
+// newSuccessor returns the successor belief for one observation after an action, with its probability outcome.weight/total. total is the sum of the weights
+// of all outcomes of the action.
 func (search *exploration) newSuccessor(outcome *outcome, total *big.Int) successor {
 	next := successor{
 		prob:            new(big.Rat).SetFrac(outcome.weight, total),
@@ -175,8 +177,8 @@ func (search *exploration) newSuccessor(outcome *outcome, total *big.Int) succes
 	return next
 }
 
-// representatives returns the nodes that stand for a belief. This is the node of the belief itself or, if the limit of exact beliefs is
-// reached, the nodes of the grid points around the belief with their weights.
+// representatives returns the nodes that stand for a belief: the node of the belief itself or, if the limit of expanded beliefs is reached, the grid points
+// around the belief. The belief is the weighted sum of these grid points.
 func (search *exploration) representatives(represented *belief) []weightedNode {
 	if i, found := search.nodeIndex[represented.mapKey()]; found {
 		return []weightedNode{{node: i}}
@@ -186,7 +188,7 @@ func (search *exploration) representatives(represented *belief) []weightedNode {
 		return []weightedNode{{node: search.addNode(represented, notOnGrid)}}
 	}
 	corners := represented.triangulate(search.resolution)
-	if len(corners) == 1 { // the belief is a grid point
+	if len(corners) == 1 { // the belief itself is a grid point
 		return []weightedNode{{node: search.addNode(represented, onGrid)}}
 	}
 	search.isPartial = true
@@ -213,9 +215,9 @@ type finiteMDP struct {
 // optimistic and pessimistic are values of the parameter isOptimistic.
 const optimistic, pessimistic = true, false
 
-// buildMDP builds an MDP from the explored beliefs, whose value bounds the value of the POMDP. isExact says whether it has fractions as
-// rewards, too. In the optimistic MDP, grid points replace beliefs, and optimistic bounds replace cut-off beliefs. In the pessimistic MDP,
-// pessimistic bounds replace all these beliefs.
+// buildMDP builds an MDP of the explored beliefs, whose value bounds the value of the POMDP. In the optimistic MDP, grid points stand for beliefs, and
+// beliefs that were cut off have optimistic bounds as values. In the pessimistic MDP, both kinds of beliefs have pessimistic bounds as values. With isExact,
+// rewards have fractions, too.
 func (search *exploration) buildMDP(isOptimistic, isExact bool) (*finiteMDP, error) {
 	writer := &mdpWriter{exploration: search, isOptimistic: isOptimistic, isExact: isExact, builder: sparse.NewBuilder(sparse.MDP)}
 	for range firstNode {
@@ -266,7 +268,7 @@ func (writer *mdpWriter) writeAbsorbing(reward *big.Rat) {
 	writer.stateCount++
 }
 
-// writeChoice begins a choice with the given reward; nil stands for 0.
+// writeChoice begins a choice of the current state with the given reward, where nil stands for 0. If the problem has no rewards, it ignores the reward.
 func (writer *mdpWriter) writeChoice(reward *big.Rat) {
 	writer.builder.Choice(sparse.NoAction)
 	if writer.Reward == nil {
@@ -288,8 +290,7 @@ func (writer *mdpWriter) writeTransition(target int, prob *big.Rat) {
 	writer.builder.Add(target, sparse.NonzeroFloat(prob))
 }
 
-// writeNode writes the state of a node with one choice for each action. The state of a cut-off belief has one choice, whose value is its
-// bound.
+// writeNode writes the state of a node with one choice for each action. A belief that was cut off gets a single choice, whose value is its bound.
 func (writer *mdpWriter) writeNode(node *node) {
 	writer.builder.State()
 	if node.belief == nil {
@@ -320,7 +321,7 @@ func (writer *mdpWriter) newAction() *mdpAction {
 	return result
 }
 
-// newActionOf returns the choice of the MDP for the result of an action in a belief.
+// newActionOf returns the choice of the MDP that stands for an action in a belief. action is the result of expanding this action.
 func (writer *mdpWriter) newActionOf(action *actionResult) *mdpAction {
 	result := writer.newAction()
 	result.goal.Set(action.goal)
@@ -334,8 +335,8 @@ func (writer *mdpWriter) newActionOf(action *actionResult) *mdpAction {
 	return result
 }
 
-// addSuccessor adds the transitions to a successor belief. If grid points replace the belief, these are transitions to the grid points in
-// the optimistic MDP, and transitions with the value of the belief's bound in the pessimistic MDP.
+// addSuccessor adds the transitions to a successor belief to a choice. If grid points replace the belief, these are transitions to the grid points in the
+// optimistic MDP. In the pessimistic MDP they lead to absorbing states, such that their value is the pessimistic bound of the belief.
 func (writer *mdpWriter) addSuccessor(action *mdpAction, next *successor) {
 	if !writer.isOptimistic && next.isReplaced() {
 		writer.addCutoff(action, next.cutoff, next.prob)
@@ -360,18 +361,18 @@ func (writer *mdpWriter) writeAction(action *mdpAction) {
 	}
 }
 
-// addCutoff adds transitions for a cut-off belief that an action reaches with probability prob. The transitions and their reward have the
-// value of a bound of the belief.
+// addCutoff adds transitions for a belief that was cut off and that the action reaches with probability prob. They lead to absorbing states. Their
+// probabilities and the added reward give the belief the value of its bound.
 func (writer *mdpWriter) addCutoff(action *mdpAction, bounds cutoff, prob *big.Rat) {
 	value := writer.cutoffValue(bounds)
 	switch {
-	case writer.Reward == nil: // a bound on a probability becomes transitions to goal and failed
+	case writer.Reward == nil: // the bound is a probability: move to goal with this probability, otherwise to failure
 		goalShare := new(big.Rat).Mul(prob, new(big.Rat).SetFloat64(value))
 		action.goal.Add(action.goal, goalShare)
 		action.failure.Add(action.failure, goalShare.Sub(prob, goalShare))
-	case math.IsInf(value, 1): // the reward is infinite if the goal is not reached
+	case math.IsInf(value, 1): // the bound is infinite, as the reward of a path that does not reach the goal
 		action.failure.Add(action.failure, prob)
-	default: // a bound on a reward becomes a reward before goal
+	default: // the bound is a finite reward: earn it, and move to goal
 		action.goal.Add(action.goal, prob)
 		action.reward.Add(action.reward, new(big.Rat).Mul(prob, new(big.Rat).SetFloat64(value)))
 	}

@@ -11,9 +11,9 @@ type gridCorner struct {
 	weight *big.Rat
 }
 
-// triangulate returns grid points and positive weights whose sum is 1, such that the weighted sum of the grid points is the belief.
-// A grid point is a belief whose probabilities are multiples of 1/resolution. The grid points are the corners of a simplex of
-// Freudenthal's triangulation.
+// triangulate returns grid points and positive weights with the sum 1, such that the weighted sum of the grid points is the belief. A grid point is a belief
+// whose probabilities are multiples of 1/resolution. The returned grid points are the corners of the simplex of Freudenthal's triangulation that contains
+// the belief.
 //
 // Source: Lovejoy, Computationally feasible bounds for partially observed Markov decision processes,
 // Operations Research 39 (1991), section 2.
@@ -40,7 +40,7 @@ func (belief *belief) appendCorner(corners []gridCorner, sums []*big.Int, weight
 	return append(corners, gridCorner{belief.gridPoint(sums), new(big.Rat).SetFrac(weight, belief.totalWeight)})
 }
 
-// decreasingOrder returns the indices of the positive numbers, in the order of decreasing numbers.
+// decreasingOrder returns the indices of the positive numbers, ordered by their numbers from the greatest to the least.
 func decreasingOrder(numbers []*big.Int) []int {
 	order := make([]int, 0, len(numbers))
 	for i := range numbers {
@@ -52,8 +52,8 @@ func decreasingOrder(numbers []*big.Int) []int {
 	return order
 }
 
-// cumulativeWeights multiplies the cumulative probability of states i and later by resolution, for each i.
-// It returns the integer parts, and the fractional parts times the total weight.
+// cumulativeWeights computes resolution * P(states[i] or a later state) for each i. It returns the integer parts, and the fractional parts multiplied by the
+// total weight, so that these are integers, too.
 func (belief *belief) cumulativeWeights(resolution int) (integers, fractions []*big.Int) {
 	numStates := len(belief.states)
 	integers, fractions = make([]*big.Int, numStates), make([]*big.Int, numStates)
@@ -67,7 +67,7 @@ func (belief *belief) cumulativeWeights(resolution int) (integers, fractions []*
 	return integers, fractions
 }
 
-// gridPoint returns the grid point with the given cumulative weights: sums[i] is the weight of states i and later.
+// gridPoint returns the grid point in which sums[i] is the sum of the weights of states[i] and all later states.
 func (belief *belief) gridPoint(sums []*big.Int) *belief {
 	var states []uint32
 	var weights []*big.Int

@@ -53,8 +53,8 @@ func (bound *informedBound) actionIndex(state, action int) int {
 	return first + action
 }
 
-// backupFullyObserved returns an optimistic bound on the value of an action in a state for a player who sees the next state. values are
-// bounds on the values of the states.
+// backupFullyObserved returns an optimistic bound on the value of an action in a state, for a player who will see the next state. values has bounds on the
+// values of the states.
 func (bound *informedBound) backupFullyObserved(state, action int, values []float64) float64 {
 	choice := bound.choiceOf(uint32(state), action)
 	first, end := bound.model.Transitions(choice)
@@ -67,11 +67,11 @@ func (bound *informedBound) backupFullyObserved(state, action int, values []floa
 	return bound.addImmediate(state, choice, sum)
 }
 
-// addImmediate adds the immediate value of a choice in a state to laterValue: its reward or, for probabilities, its probability to reach
-// the target. The sum is rounded optimistically.
+// addImmediate returns laterValue plus what a choice gives at once: its reward or, if the problem is a probability, its probability of moving to the target.
+// The sum is rounded optimistically.
 func (bound *informedBound) addImmediate(state, choice int, laterValue float64) float64 {
 	first, end := bound.model.Transitions(choice)
-	relErr := float64(end-first+8) * 0x1p-53 // one rounding for each term, and a few more
+	relErr := float64(end-first+8) * 0x1p-53 // each term rounds once; 8 is for the other operations
 	if bound.Reward != nil {
 		reward, _ := bound.rewardOf(uint32(state), choice).Float64()
 		return bound.roundOptimistic(laterValue+reward, relErr)
@@ -114,25 +114,25 @@ func (bound *informedBound) improveActions() (changed bool) {
 	return changed
 }
 
-// improveAction computes a new bound on the value of an action, and stores it in newValues if it is tighter. It reports whether the value
+// improveAction computes a new bound on the value of an action, and stores it in newValues if it is tighter than the old one. It reports whether the bound
 // changed noticeably.
 func (bound *informedBound) improveAction(newValues []float64, state, action int) (changed bool) {
-	const noticeableShare = 1e-9 // relative
+	const noticeableShare = 1e-9 // smaller relative changes do not count as noticeable
 	i := bound.actionIndex(state, action)
 	oldValue, value := bound.actionValue[i], bound.informedBackup(state, action)
-	if !bound.isBetter(oldValue, value) { // the new bound is not tighter
+	if !bound.isBetter(oldValue, value) { // the old bound is optimistic, so it is replaced only by a bound that is worse for the player
 		return false
 	}
 	newValues[i] = value
 	return math.Abs(value-oldValue) > noticeableShare*math.Abs(value)
 }
 
-// informedBackup returns an optimistic bound on the value of an action for a player who knows the state before it, and afterwards sees only
-// observations.
+// informedBackup returns an optimistic bound on the value of an action in a state, for a player who knows this state, but will see only the observation of
+// the next state. So the next action must be the same for all next states with equal observations.
 func (bound *informedBound) informedBackup(state, action int) float64 {
 	choice := bound.choiceOf(uint32(state), action)
 	first, end := bound.model.Transitions(choice)
-	isAdded := map[uint32]bool{} // the observations whose transitions are in laterValue
+	isAdded := map[uint32]bool{} // the observations whose transitions are part of laterValue
 	laterValue := 0.0
 	for transition := first; transition < end; transition++ {
 		target := bound.model.Target[transition]
@@ -146,8 +146,8 @@ func (bound *informedBound) informedBackup(state, action int) float64 {
 	return bound.addImmediate(state, choice, laterValue)
 }
 
-// bestNextValue returns the value of the best next action after an observation, weighted by the probability of the observation. The
-// transitions with the observation are among those from first to end-1, and first is one of them.
+// bestNextValue returns the value of the best next action after an observation, multiplied by the probability of the observation. Transition first has this
+// observation; the others with it are between first and end-1.
 func (bound *informedBound) bestNextValue(first, end int, observation uint32) float64 {
 	actionValues := make([]float64, bound.numActions(bound.model.Target[first]))
 	for transition := first; transition < end; transition++ {

@@ -44,7 +44,7 @@ type floatBelief struct {
 	weights []float64
 }
 
-// newPointBased prepares point-based value iteration without vectors. The first lower bounds are the values of the pool's strategies.
+// newPointBased prepares point-based value iteration. It begins without alpha vectors, so the first lower bounds are the values of the pool's strategies.
 func newPointBased(informed *informedBound, strategies *pool) *pointBased {
 	search := &pointBased{
 		pomdp: informed.pomdp, informedBound: informed, pool: strategies,
@@ -198,8 +198,8 @@ func (search *pointBased) splitByObservation(reached []weightedState) []floatBel
 	return beliefs
 }
 
-// drawBelief draws one of the beliefs, whose weights sum to their probabilities, and normalizes it. With the remaining probability it
-// returns an empty belief: the path has ended in a terminal state.
+// drawBelief draws one of several beliefs, and normalizes it. The sum of the weights of a belief is its probability. With the remaining probability, the
+// path ends in a terminal state, and the result is an empty belief.
 func (search *pointBased) drawBelief(beliefs []floatBelief) floatBelief {
 	random := search.rng.Float64()
 	for _, belief := range beliefs {
@@ -219,7 +219,7 @@ func (search *pointBased) drawBelief(beliefs []floatBelief) floatBelief {
 	return floatBelief{}
 }
 
-// bestContinuation returns the best vector or strategy of the pool for a belief, as a node number, and its value.
+// bestContinuation returns the alpha vector or the pool's strategy with the best value for a belief, as a node number, and this value.
 func (search *pointBased) bestContinuation(belief floatBelief) (bestNode int, bestValue float64) {
 	vectors := search.activeVectors[search.Observation[belief.states[0]]]
 	search.work += len(belief.states) * (len(search.pool.strategyValues) + len(vectors))
@@ -250,8 +250,8 @@ func (belief floatBelief) expectation(value func(state uint32) float64) float64 
 	return sum
 }
 
-// backup adds a new alpha vector for the best action in a belief, if this improves the value of the belief. It removes the vectors that the
-// new vector dominates from the active vectors.
+// backup adds an alpha vector for the best action in a belief, if this improves the value of the belief noticeably. Vectors that the new vector dominates
+// are no longer active.
 func (search *pointBased) backup(belief floatBelief) {
 	observation := search.Observation[belief.states[0]]
 	action, edges := search.betterAction(belief)
@@ -262,14 +262,14 @@ func (search *pointBased) backup(belief floatBelief) {
 	for _, state := range search.statesOf[observation] {
 		added.values = append(added.values, search.alphaValue(&added, state))
 	}
-	// Dominated vectors are not active any more. They stay in search.vectors, because other vectors may continue with them.
+	// Dominated vectors are removed from the active ones only. They stay in search.vectors, because other vectors may continue with them.
 	undominated := slices.DeleteFunc(search.activeVectors[observation], func(i int) bool { return search.dominates(&added, &search.vectors[i]) })
 	search.activeVectors[observation] = append(undominated, len(search.vectors))
 	search.vectors = append(search.vectors, added)
 }
 
-// betterAction returns the best action for a belief, with an edge for each next observation. It returns -1 if no action is noticeably
-// better than the vectors and strategies found so far.
+// betterAction returns the best action for a belief, with the best continuation for each next observation. It returns -1 if no action is noticeably better
+// than the known vectors and strategies.
 func (search *pointBased) betterAction(belief floatBelief) (bestAction int, bestEdges []Edge) {
 	_, oldValue := search.bestContinuation(belief)
 	bestAction, bestValue := -1, oldValue
@@ -283,7 +283,7 @@ func (search *pointBased) betterAction(belief floatBelief) (bestAction int, best
 	return bestAction, bestEdges
 }
 
-// backupAction returns the value of an action for a belief, with the best edge for each next observation.
+// backupAction returns the value of an action for a belief if the best known continuation follows. edges has this continuation for each next observation.
 func (search *pointBased) backupAction(belief floatBelief, action int) (value float64, edges []Edge) {
 	value = belief.expectation(func(state uint32) float64 { return search.immediateValue(state, action) })
 	for _, next := range search.nextBeliefs(belief, action) {
@@ -343,7 +343,7 @@ func (search *pointBased) alphaValue(vector *alphaVector, state uint32) float64 
 	return sum
 }
 
-// valueAfter returns the value in a state if the player follows the edge for the observation of the state.
+// valueAfter returns the value of a state after an action: the value of the vector or strategy to which edges lead for the observation of the state.
 func (search *pointBased) valueAfter(edges []Edge, state uint32) float64 {
 	controllerNode := Node{Next: edges}
 	next := controllerNode.nextNode(search.Observation[state])
@@ -353,8 +353,8 @@ func (search *pointBased) valueAfter(edges []Edge, state uint32) float64 {
 	return search.pool.strategyValues[strategyNode(next)][state]
 }
 
-// completeEdges returns an edge for each observation that can follow an action. An observation without an edge in next leads to the best
-// strategy of the pool.
+// completeEdges returns an edge for each observation that can follow an action. It takes the edges in next; for any other observation, the best strategy of
+// the pool follows.
 func (search *pointBased) completeEdges(observation uint32, action int, next []Edge) []Edge {
 	var edges []Edge
 	for _, nextObservation := range search.observationsAfter(observation, action) {
@@ -425,8 +425,8 @@ type vectorNode struct {
 	observation uint32
 }
 
-// continuation returns the action of a controller node, and the next node for each observation. After a strategy of the pool follows the
-// same strategy.
+// continuation returns the action of a controller node, and the next node for each observation. A node that follows a strategy of the pool continues with
+// the same strategy.
 func (search *pointBased) continuation(current vectorNode) (action int, next []Edge) {
 	if isVector(current.node) {
 		vector := &search.vectors[current.node]

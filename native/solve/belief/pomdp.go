@@ -31,7 +31,7 @@ var errProblem = errors.New("want an MDP with exact weights, and the direction M
 // Observable reports whether the observation of a state decides whether the state is in the set: states with the same observation are all
 // in the set, or all outside of it.
 func Observable(set *sparse.Set, observation []uint32) bool {
-	inSet := map[uint32]bool{} // by observation: whether its states are in the set
+	inSet := map[uint32]bool{} // for each observation, whether its states are in the set
 	for state, stateObservation := range observation {
 		earlier, found := inSet[stateObservation]
 		if found && earlier != set.Has(state) {
@@ -130,7 +130,7 @@ func (problem *pomdp) isBetter(left, right float64) bool {
 	return left < right
 }
 
-// bestOf returns the best value for the player: the greatest or, for a minimum, the least.
+// bestOf returns the value that is best for the player: the greatest value for a maximum, the least for a minimum.
 func (problem *pomdp) bestOf(values ...float64) float64 {
 	return slices.MaxFunc(values, func(a, b float64) int {
 		switch {

@@ -73,7 +73,7 @@ func (bound *informedBound) greedyStrategy(numObservations int) memoryless {
 	return strategy
 }
 
-// bestIndex returns the first index of the best value, or 0 without values.
+// bestIndex returns the index of the value that is best for the player, the first one if several are equal. It returns 0 if there are no values.
 func (problem *pomdp) bestIndex(values []float64) int {
 	best := 0
 	for i := range values {
@@ -194,7 +194,7 @@ func (pool *pool) possibleChanges() []strategyChange {
 // addIfBetter adds a strategy to the pool if its value in the start state is noticeably better than the value of the strategy that was
 // added last.
 func (pool *pool) addIfBetter(ctx context.Context, strategy memoryless, start uint32, opts solve.Options) (added bool, err error) {
-	const noticeableShare = 1e-9 // relative
+	const noticeableShare = 1e-9 // smaller relative changes do not count as noticeable
 	values, err := pool.evaluateStrategy(ctx, strategy, opts)
 	if err != nil {
 		return false, err

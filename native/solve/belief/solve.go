@@ -139,8 +139,7 @@ func (search *refinement) reportProgress(beliefs int) {
 	}
 }
 
-// exploreAndRefine explores beliefs and improves the bounds with them. The text of an error contains the best bounds before the
-// exploration.
+// exploreAndRefine explores beliefs, and improves the bounds with them. If it fails, the text of the error contains the best bounds from before.
 func (search *refinement) exploreAndRefine(ctx context.Context, explored *exploration) error {
 	oldBounds := *search.bounds()
 	err := explored.explore(ctx, certainBelief(search.start))
@@ -175,7 +174,8 @@ func (search *refinement) hasConverged() bool {
 	return width <= search.opts.Epsilon*greatest && !math.IsInf(greatest, 1)
 }
 
-// bounds returns the exact value if it is known, or the best bounds.
+// bounds returns the exact value if it is known, and otherwise the best bounds. The pessimistic bound is the lower one for a maximum, and the upper one for
+// a minimum.
 func (search *refinement) bounds() *Bounds {
 	switch {
 	case search.exactValue != nil:
@@ -245,8 +245,8 @@ func (search *refinement) solveAbstraction(ctx context.Context, explored *explor
 	return mdp, values, err
 }
 
-// tryController evaluates a controller, and stores it if it gives the best pessimistic bound so far. It ignores a controller whose chain is
-// too large.
+// tryController evaluates a controller, and stores it if it gives a better pessimistic bound than all controllers before. It ignores a controller whose
+// induced Markov chain is too large.
 func (search *refinement) tryController(ctx context.Context, controller *Controller) error {
 	values, chain, err := search.evaluate(ctx, controller, search.start, chainStates, search.solveOptions)
 	if errors.Is(err, errTooLarge) {

@@ -17,7 +17,7 @@ func NewSet(n int) *Set { return &Set{words: make([]uint64, (n+63)/64), size: n}
 // FullSet returns the set of all numbers 0..n-1.
 func FullSet(n int) *Set { return NewSet(n).Complement() }
 
-// SelectStates returns the set of the numbers 0..n-1 that satisfy a condition.
+// SelectStates returns the set of those states, from 0 to numStates-1, that satisfy a condition.
 func SelectStates(numStates int, condition func(state int) bool) *Set {
 	selected := NewSet(numStates)
 	for state := range numStates {
