@@ -27,9 +27,9 @@ type columnsFunc func(k int) []uint32
 // maxFill limits the terms of the factors, to about a gigabyte.
 const maxFill = 1 << 26
 
-// markowitzOrder orders the unknowns by Markowitz's rule: it always eliminates an unknown whose elimination can create few new terms.
-// rowColumns(k) returns the columns of row k of the matrix. It returns nil if ordering and elimination exceed the budget of operations, or the
-// factors maxFill terms.
+// markowitzOrder orders the unknowns for elimination by Markowitz's rule: the next one is always an unknown whose elimination can create few new terms.
+// rowColumns(k) returns the columns of row k of the matrix. It returns nil if ordering and elimination need more operations than budget, or if the
+// triangular factors have more than maxFill terms.
 //
 // Source: Markowitz (1957); Duff, Erisman and Reid, Direct methods for sparse matrices (2017), chapters 7 and 10.
 func markowitzOrder(meter *meter, numUnknowns int, rowColumns columnsFunc, budget float64) (*eliminationOrder, error) {
@@ -76,7 +76,8 @@ type eliminator struct {
 	queue          bucketQueue
 }
 
-// newEliminator copies the pattern of the matrix, and queues all unknowns by their Markowitz cost. rowColumns(k) returns the columns of equation k.
+// newEliminator copies the positions of the nonzero terms of the matrix, and queues all unknowns by their Markowitz cost. rowColumns(k) returns the columns
+// of the terms of equation k.
 func newEliminator(numUnknowns int, rowColumns columnsFunc) *eliminator {
 	eliminator := &eliminator{
 		order: make([]uint32, 0, numUnknowns), eliminated: make([]bool, numUnknowns), rowColumns: make([][]uint32, numUnknowns), columnRows: make([][]uint32, numUnknowns),
@@ -90,7 +91,7 @@ func newEliminator(numUnknowns int, rowColumns columnsFunc) *eliminator {
 	return eliminator
 }
 
-// copyRows copies the columns of each row without duplicates, and counts the terms of each column.
+// copyRows copies the columns of each row, without duplicates, and counts the terms in each column.
 func (eliminator *eliminator) copyRows(numUnknowns int, rowColumns columnsFunc) {
 	numTerms := 0
 	for row := range numUnknowns {
@@ -113,7 +114,7 @@ func (eliminator *eliminator) copyRows(numUnknowns int, rowColumns columnsFunc) 
 	eliminator.remainingTerms, eliminator.initialTerms = len(storage), len(storage)
 }
 
-// fillColumns lists the rows that have a term in each column. All lists share one array, because copyRows has counted the terms of each column.
+// fillColumns lists, for each column, the rows that have a term in it. The lists share one array, which is divided by the counts of copyRows.
 func (eliminator *eliminator) fillColumns() {
 	storage := make([]uint32, eliminator.remainingTerms)
 	for column, count := range eliminator.columnCount {
@@ -158,8 +159,8 @@ func (eliminator *eliminator) remainingWork() float64 {
 	return terms * terms / max(unknowns, 1) / 6
 }
 
-// eliminateCheapest eliminates the unknown with the least Markowitz cost: it substitutes the equation of the unknown into every equation that
-// contains it, and updates the costs of the unknowns concerned. It returns the number of operations.
+// eliminateCheapest eliminates the unknown with the least Markowitz cost: it substitutes the equation of this unknown into every equation that contains it,
+// and updates the costs of the other unknowns in these equations. It returns the number of operations.
 func (eliminator *eliminator) eliminateCheapest() float64 {
 	cheapest := eliminator.queue.first()
 	isEliminated := func(target uint32) bool { return eliminator.eliminated[target] }
@@ -186,11 +187,11 @@ func (eliminator *eliminator) updatePriority(unknown uint32) {
 	}
 }
 
-// eliminateTwins eliminates the unknowns that have the same remaining terms as the unknown that was eliminated last. row and column are the
-// terms of that unknown. The elimination of a twin creates no new terms. work is the number of operations.
+// eliminateTwins eliminates the unknowns whose remaining terms are the same as those of the unknown that was eliminated last, because this creates no new
+// terms. row and column are the terms of that unknown. work is the number of operations.
 func (eliminator *eliminator) eliminateTwins(row, column []uint32) (work int) {
 	eliminator.clearMarks()
-	for _, target := range row { // mark the columns of the row
+	for _, target := range row { // a mark means that the column is in row
 		eliminator.marks[target] = eliminator.currentMark
 	}
 	for _, twin := range column {
@@ -209,7 +210,7 @@ func (eliminator *eliminator) eliminateTwins(row, column []uint32) (work int) {
 	return work
 }
 
-// withoutElement returns a copy of a set without an element.
+// withoutElement returns a copy of a set, given as a slice, without one of its elements.
 func withoutElement(set []uint32, removed uint32) []uint32 {
 	remaining := make([]uint32, 0, len(set)-1)
 	for _, element := range set {
@@ -220,7 +221,7 @@ func withoutElement(set []uint32, removed uint32) []uint32 {
 	return remaining
 }
 
-// appendToOrder makes an unknown the next one that is eliminated. row and column are its terms with unknowns that are not eliminated yet.
+// appendToOrder makes an unknown the next one in the order of elimination. row and column are its terms with unknowns that are not eliminated yet.
 func (eliminator *eliminator) appendToOrder(unknown uint32, row, column []uint32) {
 	eliminator.queue.remove(unknown)
 	eliminator.eliminated[unknown] = true
@@ -234,11 +235,11 @@ func (eliminator *eliminator) appendToOrder(unknown uint32, row, column []uint32
 	}
 }
 
-// mergeRow substitutes the row of an eliminated unknown into another row: it adds the terms that this row does not have yet. It returns the
-// number of operations.
+// mergeRow substitutes the equation of an eliminated unknown, whose other terms are given, into another row: it adds the terms that this row does not have.
+// It returns the number of operations.
 func (eliminator *eliminator) mergeRow(rowIndex uint32, terms []uint32) (work int) {
-	eliminator.rowCount[rowIndex]-- // the term in the eliminated unknown
-	// To search a long list for a few terms is slow, so a long row also gets a set of its columns.
+	eliminator.rowCount[rowIndex]-- // the term of the eliminated unknown disappears
+	// Searching a long list for a few terms is slow, so a long row also gets a set of its columns.
 	isLong := len(eliminator.rowColumns[rowIndex]) > 16*len(terms)+64
 	if eliminator.rowSets[rowIndex] == nil && isLong {
 		eliminator.rowSets[rowIndex] = setOfColumns(eliminator.rowColumns[rowIndex])
@@ -258,7 +259,7 @@ func setOfColumns(row []uint32) map[uint32]struct{} {
 	return set
 }
 
-// mergeIntoSet adds new terms to a row whose columns are also in rowSet. It returns the number of operations.
+// mergeIntoSet adds terms to a row that also has a set of its columns, unless the row has them. It returns the number of operations.
 func (eliminator *eliminator) mergeIntoSet(rowIndex uint32, rowSet map[uint32]struct{}, terms []uint32) (work int) {
 	for _, target := range terms {
 		if _, ok := rowSet[target]; !ok && target != rowIndex {
@@ -269,7 +270,7 @@ func (eliminator *eliminator) mergeIntoSet(rowIndex uint32, rowSet map[uint32]st
 	return workPerTerm * len(terms)
 }
 
-// mergeIntoList removes eliminated unknowns from a row and adds new terms to it. It returns the number of operations.
+// mergeIntoList adds terms to a row, unless the row has them, and removes the terms of eliminated unknowns. It returns the number of operations.
 func (eliminator *eliminator) mergeIntoList(rowIndex uint32, terms []uint32) (work int) {
 	row := eliminator.rowColumns[rowIndex]
 	eliminator.clearMarks()
@@ -301,7 +302,7 @@ func (eliminator *eliminator) addTerm(row, column uint32) {
 	eliminator.remainingTerms++
 }
 
-// eliminateDense appends all remaining unknowns to the order. It assumes that all terms between them are nonzero.
+// eliminateDense appends all remaining unknowns to the order, as if all terms between them were nonzero. It is called when few terms between them are zero.
 func (eliminator *eliminator) eliminateDense() {
 	var remaining []uint32
 	for unknown, eliminated := range eliminator.eliminated {
@@ -316,7 +317,7 @@ func (eliminator *eliminator) eliminateDense() {
 	eliminator.order = append(eliminator.order, remaining...)
 }
 
-// orderByPosition returns the elimination order with the patterns of both triangular factors, by positions.
+// orderByPosition returns the elimination order, with the positions of the nonzero terms of both triangular factors. A position is an index in the order.
 func (eliminator *eliminator) orderByPosition() *eliminationOrder {
 	numUnknowns := len(eliminator.rowColumns)
 	result := &eliminationOrder{order: eliminator.order, positionOf: make([]uint32, numUnknowns), upperStarts: make([]int, numUnknowns+1), lowerStarts: make([]int, numUnknowns+1)}
@@ -328,7 +329,7 @@ func (eliminator *eliminator) orderByPosition() *eliminationOrder {
 	return result
 }
 
-// setUpperPattern sets the positions of the terms of the upper triangular factor.
+// setUpperPattern sets the positions of the nonzero terms of the upper triangular factor, row by row.
 func (eliminator *eliminator) setUpperPattern(result *eliminationOrder) {
 	upperTerms := 0
 	for _, row := range eliminator.rowColumns {
@@ -344,7 +345,8 @@ func (eliminator *eliminator) setUpperPattern(result *eliminationOrder) {
 	}
 }
 
-// setLowerPattern sets the positions of the terms of the lower triangular factor by a counting sort.
+// setLowerPattern sets the positions of the nonzero terms of the lower triangular factor. The terms are known by column; a counting sort brings them into
+// the order of rows.
 func (eliminator *eliminator) setLowerPattern(result *eliminationOrder) {
 	numUnknowns := len(result.order)
 	for _, unknown := range result.order {
@@ -383,8 +385,8 @@ func newBucketQueue(size int) bucketQueue {
 	return queue
 }
 
-// bucketOfPriority returns the bucket of a priority. Greater priorities share a bucket if they have the same exponent and the same next
-// three bits.
+// bucketOfPriority returns the number of the bucket for a priority. Priorities below 16 have a bucket of their own. Greater ones share a bucket if they have
+// the same exponent and the same three bits after the highest one.
 func bucketOfPriority(priority int) int32 {
 	if priority < 16 {
 		return int32(priority)
@@ -394,7 +396,7 @@ func bucketOfPriority(priority int) int32 {
 	return int32(16 + 8*(exponent-4) + nextThreeBits)
 }
 
-// insert moves a number to the bucket of its priority.
+// insert puts a number into the bucket of its priority, and removes it from its former bucket.
 func (queue *bucketQueue) insert(number uint32, priority int) {
 	bucket := bucketOfPriority(priority)
 	if queue.buckets[number] == bucket {
@@ -404,14 +406,14 @@ func (queue *bucketQueue) insert(number uint32, priority int) {
 	if first := queue.heads[bucket]; first != 0 {
 		queue.prev[first-1] = number + 1
 	}
-	queue.next[number] = queue.heads[bucket] // links are numbers plus one; 0 is the end
+	queue.next[number] = queue.heads[bucket] // a link is the next number plus one, or 0 at the end of the list
 	queue.prev[number] = 0
 	queue.buckets[number] = bucket
 	queue.heads[bucket] = number + 1
 	queue.lowestBucket = min(queue.lowestBucket, int(bucket))
 }
 
-// remove removes a number from the doubly linked list of its bucket, if it is queued. Links are numbers plus one.
+// remove removes a number from the doubly linked list of its bucket, if it is in the queue. A link is a number plus one, or 0 at an end of the list.
 func (queue *bucketQueue) remove(number uint32) {
 	bucket := queue.buckets[number]
 	if bucket < 0 {

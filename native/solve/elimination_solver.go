@@ -7,9 +7,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// solveByElimination solves a component by policy iteration, in which Gaussian elimination evaluates each scheduler. proved says that it
-// has replaced the bounds by proved bounds. If elimination exceeds the budget of operations, Bi-CGSTAB replaces it; overBudget says that a
-// larger budget may help.
+// solveByElimination solves a component by policy iteration, which evaluates each scheduler by Gaussian elimination or, if that exceeds the budget of
+// operations, by Bi-CGSTAB. proved says that it has stored proved bounds. overBudget says that a larger budget may help.
 func (local *localSystem) solveByElimination(meter *meter, epsilon, budget float64) (proved, overBudget bool, err error) {
 	solver, values, err := local.solveOptimum(meter, budget)
 	if err != nil {
@@ -26,7 +25,8 @@ func (local *localSystem) solveByElimination(meter *meter, epsilon, budget float
 	return false, solver.exceedsBudget, nil
 }
 
-// solveOptimum solves the equations by policy iteration in float64. If numbers leave the range of float64, it repeats this in extended numbers.
+// solveOptimum solves the equations by policy iteration in float64. If numbers leave the range of float64, it solves them again with extended numbers, which
+// have a larger exponent.
 func (local *localSystem) solveOptimum(meter *meter, budget float64) (solver *eliminationSolver, values []float64, err error) {
 	solver = newEliminationSolver(local, budget)
 	values, err = solver.policyIteration(meter, local.minimize, solver.constant)
@@ -39,11 +39,10 @@ func (local *localSystem) solveOptimum(meter *meter, budget float64) (solver *el
 	return solver, values, err
 }
 
-// acceptSolution proves bounds around a solution and stores them. It reports whether it found a proof: either that the bounds are
-// inductive, or that the scheduler is optimal and the error of the elimination is small. It tries cheap proofs first. epsilon is the relative
-// width that is asked for.
+// acceptSolution tries to prove bounds around a solution, with a relative width of at most epsilon if possible, and stores them. It tries cheap proofs
+// first. A proof shows that the bounds are inductive, or that the scheduler is optimal and the error of the elimination is small.
 func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter, values []float64, epsilon float64) (proved bool, err error) {
-	const maxRelErr = 1e-3 // the last attempt accepts bounds that are wider than epsilon
+	const maxRelErr = 1e-3 // the greatest relative error for the last attempt, which accepts bounds that are wider than epsilon
 	relErr := solver.relErr + solver.perturbation()
 	scheduler := slices.Clone(solver.currentChoices)
 	isGridCoarse := local.rounding.grid > 0
@@ -56,7 +55,7 @@ func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter
 	if err != nil {
 		return false, err
 	}
-	// Inductive bounds with the requested width, in float64 and then with more digits.
+	// First try inductive bounds with the requested width, in float64 and then in double-word arithmetic.
 	if ok, err := local.proveAround(solver, meter, values, lowValues, highValues, epsilon); ok || err != nil {
 		return ok, err
 	}
@@ -66,7 +65,7 @@ func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter
 			return ok, err
 		}
 	}
-	// Inductive bounds of any width.
+	// Then try inductive bounds of any width.
 	if !solver.exceedsBudget {
 		solver.resetScheduler(scheduler)
 		if ok, err := local.proveAround(solver, meter, values, lowValues, highValues, math.Inf(1)); ok || err != nil {
@@ -76,12 +75,12 @@ func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter
 	return isErrorKnown && relErr < maxRelErr && local.acceptIfOptimal(scheduler, values, relErr), nil
 }
 
-// proveAround tries to prove inductive bounds slightly below lowValues and slightly above highValues, with a relative width of at most maxWidth. It
-// reports whether it stored such bounds. lowValues and highValues are the solutions for the lower and upper bounds of the constants; values lies
+// proveAround tries to prove inductive bounds slightly below lowValues and slightly above highValues, with a relative width of at most maxWidth. It reports
+// whether it stored such bounds. lowValues and highValues are the solutions for the lower and the upper bounds of the constants; values is a solution
 // between them.
 func (local *localSystem) proveAround(solver *eliminationSolver, meter *meter, values, lowValues, highValues []float64, maxWidth float64) (proved bool, err error) {
 	const wideDelta, narrowDelta = 1e-3, 1e-9
-	for _, fixScheduler := range []bool{true, false} { // first try the slack of the current scheduler, then the greatest slack of all schedulers
+	for _, fixScheduler := range []bool{true, false} { // try the slack under the current scheduler, and then the greatest slack of all schedulers
 		slack, err := solver.solveSlack(meter, values, fixScheduler)
 		if err != nil {
 			return false, err
@@ -90,7 +89,7 @@ func (local *localSystem) proveAround(solver *eliminationSolver, meter *meter, v
 			continue
 		}
 		maxDelta := wideDelta
-		if fixScheduler { // a better slack may follow, so do not accept wide bounds yet
+		if fixScheduler { // the other slack may prove narrower bounds, so do not accept wide bounds yet
 			maxDelta = narrowDelta
 		}
 		if local.proveInductive(lowValues, highValues, slack, maxDelta, maxWidth) {
@@ -128,8 +127,8 @@ func (solver *eliminationSolver) hasSlowExit(meter *meter) bool {
 // negligibleInherited is the share of the allowed width below which the width of the constants is ignored.
 const negligibleInherited = 1e-3
 
-// solveConstantBounds returns the solutions under the current scheduler for the lower and the upper bounds of the constants.
-// values is the solution for the midpoints.
+// solveConstantBounds returns the solutions under the current scheduler if all constants have their lower bounds, and if all have their upper bounds. values
+// is the solution for the midpoints of the constants.
 func (solver *eliminationSolver) solveConstantBounds(meter *meter, values []float64) (lowValues, highValues []float64, err error) {
 	equations := solver.equations
 	if equations.inheritedWidth == 0 && !equations.hasUnderflow && equations.inheritedAbsWidth == 0 {
@@ -155,12 +154,12 @@ func (solver *eliminationSolver) chosenConstant(constants []float64, unknown int
 // gridSlack is the part of a slack vector that covers the rounding to the grid, in units of the grid.
 const gridSlack = 0x1p39
 
-// solveSlack returns the slack vector w of a proof, with w = P w + values under the current scheduler or, unless fixScheduler is set,
-// under the scheduler that maximizes w. If bounds are rounded to a grid, a multiple of the grid is added to values, to leave room for this
-// rounding. Only the current scheduler is used if some scheduler may never leave the component.
+// solveSlack returns the slack vector w of a proof of inductive bounds, with w = P w + values under the current scheduler. Unless fixScheduler is set, w is
+// the maximum over all schedulers, if all of them leave the component. If bounds are rounded to a grid, a multiple of the grid is added to values, as room
+// for this rounding.
 func (solver *eliminationSolver) solveSlack(meter *meter, values []float64, fixScheduler bool) ([]float64, error) {
 	rightSide := func(unknown int) float64 { return values[unknown] + solver.equations.rounding.grid*gridSlack }
-	const roughly, maximize = 0.1, false // a rough slack is enough: a proof follows
+	const roughly, maximize = 0.1, false // a rough slack is enough, because the bounds are proved afterwards
 	solver.initialGuess, solver.precision = values, roughly
 	mayStay := solver.equations.minimize && solver.equations.hasRewards
 	if fixScheduler || mayStay {
@@ -169,11 +168,11 @@ func (solver *eliminationSolver) solveSlack(meter *meter, values []float64, fixS
 	return solver.policyIteration(meter, maximize, rightSide)
 }
 
-// proveInductive searches for a number delta up to maxDelta for which lowValues - delta*slack and highValues + delta*slack are inductive bounds. If
-// their relative width is at most maxWidth, it stores them and returns true.
+// proveInductive searches for a number delta up to maxDelta for which lowValues - delta*slack and highValues + delta*slack are inductive bounds. If it finds
+// one and the relative width of the bounds is at most maxWidth, it stores the bounds and returns true.
 func (local *localSystem) proveInductive(lowValues, highValues, slack []float64, maxDelta, maxWidth float64) bool {
 	lower, upper := make([]float64, len(slack)), make([]float64, len(slack))
-	// The slack w satisfies w = P w + x, so the bounds satisfy the equations with room delta x. A large delta covers rounding errors.
+	// The slack w satisfies w = P w + x. So one sweep improves the bounds by delta x, which must exceed the rounding errors of the sweep.
 	for delta := 0x1p-50; delta < maxDelta; delta *= 4 {
 		for unknown := range slack {
 			local.setBounds(lower, upper, unknown, lowValues[unknown], highValues[unknown], delta*slack[unknown])
@@ -206,8 +205,8 @@ func (local *localSystem) acceptBounds(lower, upper []float64, scheduler []uint3
 	}
 }
 
-// provesBounds reports whether bounds are inductive: one sweep lowers no lower bound and raises no upper bound. It returns the scheduler
-// that attains the bounds.
+// provesBounds reports whether bounds are inductive: one sweep lowers no lower bound and raises no upper bound. It returns the scheduler that attains the
+// lower bounds of a maximum, or the upper bounds of a minimum.
 func (local *localSystem) provesBounds(lower, upper []float64) (scheduler []uint32, ok bool) {
 	// An inductive upper bound is at least the least solution. An inductive lower bound is at most the least solution, because every
 	// scheduler leaves the component or has infinite reward.
@@ -226,22 +225,23 @@ func (local *localSystem) provesBounds(lower, upper []float64) (scheduler []uint
 	return scheduler, true
 }
 
-// acceptIfOptimal checks whether the scheduler of the values is optimal. If so, it replaces the bounds by the values plus and minus their
-// relative error, and returns true.
+// acceptIfOptimal checks whether a scheduler with the given values is certainly optimal. If so, it stores the values plus and minus their relative error as
+// bounds, and returns true.
 func (local *localSystem) acceptIfOptimal(scheduler []uint32, values []float64, relErr float64) bool {
 	if !local.isOptimal(scheduler, values, relErr) {
 		return false
 	}
 	lower, upper := make([]float64, len(values)), make([]float64, len(values))
 	for unknown := range values {
-		const margin = 1.01 // for the rounding of the error itself
+		const margin = 1.01 // a margin for rounding errors in relErr and in the product
 		local.setBounds(lower, upper, unknown, values[unknown], values[unknown], margin*relErr*values[unknown])
 	}
 	local.acceptBounds(lower, upper, scheduler)
 	return true
 }
 
-// isOptimal reports whether certainly no choice improves on the scheduler. relErr bounds the relative error of the scheduler's values.
+// isOptimal reports whether certainly no choice is better than the choice of the scheduler. relErr bounds the relative error of values, the values under the
+// scheduler.
 func (local *localSystem) isOptimal(scheduler []uint32, values []float64, relErr float64) bool {
 	for unknown, current := range scheduler {
 		for choice := local.choiceStarts[unknown]; choice < local.choiceStarts[unknown+1]; choice++ {
@@ -253,15 +253,15 @@ func (local *localSystem) isOptimal(scheduler []uint32, values []float64, relErr
 	return true
 }
 
-// isSafeFromUnderflow reports whether underflow has no noticeable effect on the solution.
+// isSafeFromUnderflow reports whether underflow certainly has no noticeable effect on the solution.
 func (solver *eliminationSolver) isSafeFromUnderflow(values []float64) bool {
 	if solver.equations.hasUnderflow {
 		return false
 	}
-	if solver.extendedFactors != nil { // choices are compared in float64
+	if solver.extendedFactors != nil { // elimination cannot underflow, but choices are compared in float64
 		return allWithin(values, 0x1p-900, 0x1p1010)
 	}
-	// The effect of a lost amount is at most the amount times the expected number of steps to leave the component.
+	// An amount that is lost by underflow changes a value by at most this amount times the expected number of steps until the component is left.
 	steps := solver.substitute(func(int) float64 { return 1 })
 	return allWithin(values, 0x1p-300, 0x1p300) && steps != nil && slices.Max(steps) <= 0x1p200
 }
@@ -271,10 +271,9 @@ func allWithin(values []float64, minimum, maximum float64) bool {
 	return slices.Min(values) >= minimum && slices.Max(values) <= maximum
 }
 
-// cannotImprove reports whether a choice certainly does not improve the value of its unknown. relErr bounds the relative error of all
-// values.
+// cannotImprove reports whether a choice certainly does not improve the value of its unknown. relErr bounds the relative error of all values.
 func (local *localSystem) cannotImprove(unknown int, choice uint32, values []float64, relErr float64) bool {
-	// The weights of a choice sum to 1. Small differences of values make the errors of the weights small.
+	// The weights of a choice sum to 1, so its gain is a sum of weight * (value of target - current value). If these differences are small, so are the errors.
 	current := values[unknown]
 	constant := local.lowerConstants[choice]
 	if !local.minimize {
@@ -296,7 +295,7 @@ func (local *localSystem) cannotImprove(unknown int, choice uint32, values []flo
 	return gain+gainErr <= 0
 }
 
-// haveSameEquation reports whether two choices have the same equation up to rounding errors. It returns false if right is sparse.None.
+// haveSameEquation reports whether two choices have the same equation, up to rounding errors of its numbers. It returns false if right is sparse.None.
 func (local *localSystem) haveSameEquation(left, right uint32) bool {
 	if right == sparse.None || !slices.Equal(local.columns(left), local.columns(right)) {
 		return false
@@ -314,8 +313,8 @@ func (local *localSystem) haveSameEquation(left, right uint32) bool {
 		isClose(local.exitWeights[left], local.exitWeights[right])
 }
 
-// properScheduler returns a scheduler that leaves the component with probability one. It searches backwards from the unknowns that have a
-// choice with a transition out of the component.
+// properScheduler returns a scheduler that leaves the component with probability one. It searches backwards, from the unknowns with a choice that can leave
+// the component.
 func (local *localSystem) properScheduler() []uint32 {
 	numUnknowns := len(local.choiceStarts) - 1
 	scheduler := make([]uint32, numUnknowns)
@@ -338,8 +337,8 @@ func (local *localSystem) properScheduler() []uint32 {
 	return scheduler
 }
 
-// exitChoice returns the first choice of an unknown with a transition out of the component. An unknown without choices counts as outside:
-// the result is sparse.None and true.
+// exitChoice returns the first choice of an unknown that has a transition out of the component. An unknown without choices counts as outside of the
+// component, with the result sparse.None and true.
 func (local *localSystem) exitChoice(unknown int) (choice uint32, canExit bool) {
 	first, end := local.choiceStarts[unknown], local.choiceStarts[unknown+1]
 	for candidate := first; candidate < end; candidate++ {
@@ -360,13 +359,13 @@ func (index *columnIndex) usesOf(unknown uint32) []uint32 {
 	return index.choiceList[index.starts[unknown]:index.starts[unknown+1]]
 }
 
-// columnUses returns an index of the equations by column: for each unknown, the choices whose equations contain it.
+// columnUses returns an index that has, for each unknown, the choices whose equations contain the unknown.
 func (local *localSystem) columnUses() *columnIndex {
 	numUnknowns := len(local.choiceStarts) - 1
 	index := &columnIndex{
 		starts: make([]uint32, numUnknowns+2), choiceList: make([]uint32, len(local.termColumns)), owners: make([]uint32, len(local.exitWeights)),
 	}
-	// Counting sort: after the sums, starts[unknown+1] is the next free index for an unknown. At the end it is the start of the next unknown.
+	// This is a counting sort. After the sums, starts[unknown+1] is the index for the next use of an unknown; in the end it is the start of unknown+1.
 	for _, target := range local.termColumns {
 		index.starts[target+2]++
 	}
@@ -431,8 +430,8 @@ func (solver *eliminationSolver) constant(unknown int) float64 {
 	return solver.equations.constantMidpoint(choice)
 }
 
-// policyIteration alternates two steps until no choice is better: it solves values = P values + rightSide under the current scheduler, and
-// switches to better choices. It returns the values of the final scheduler, or nil if it finds no solution.
+// policyIteration alternates two steps until no choice is better: it solves values = P values + rightSide under the current scheduler, and switches to
+// better choices. It returns the values of the final scheduler, or nil if it finds no solution within a fixed number of rounds.
 //
 // Source: Howard (1960); Puterman, Markov Decision Processes (1994), section 6.4.
 func (solver *eliminationSolver) policyIteration(meter *meter, minimize bool, rightSide func(unknown int) float64) ([]float64, error) {
@@ -466,7 +465,7 @@ func (solver *eliminationSolver) improveUnknown(unknown int, values []float64, m
 		if candidate == current {
 			continue
 		}
-		solver.currentChoices[unknown] = candidate // rightSide depends on the choice
+		solver.currentChoices[unknown] = candidate // rightSide reads the current choice
 		value := rightSide(unknown) + solver.equations.sumTerms(candidate, values)
 		if solver.isNoticeablyBetter(value, bestValue, minimize) {
 			best, bestValue = candidate, value
@@ -476,8 +475,8 @@ func (solver *eliminationSolver) improveUnknown(unknown int, values []float64, m
 	return best != current
 }
 
-// isNoticeablyBetter reports whether value is better than best by more than the error of the method that computed them: elimination or, beyond its
-// budget, Bi-CGSTAB.
+// isNoticeablyBetter reports whether value is better than best by more than the error of the method that computed them. The method is elimination or, if
+// that exceeds its budget, Bi-CGSTAB.
 func (solver *eliminationSolver) isNoticeablyBetter(value, best float64, minimize bool) bool {
 	const eliminationErr, iterationErr = 1e-12, 1e-9
 	threshold := eliminationErr
@@ -490,9 +489,9 @@ func (solver *eliminationSolver) isNoticeablyBetter(value, best float64, minimiz
 	return value > best*(1+threshold)
 }
 
-// perturbation bounds the relative error of the solution that is caused by errors of the weights and of the constants.
+// perturbation returns a bound on the relative error of the solution that comes from errors of the weights and of the constants.
 func (solver *eliminationSolver) perturbation() float64 {
-	// The solution is a quotient of sums of positive products, each with at most one weight or constant of each unknown.
+	// The solution is a quotient of two sums of positive products. Each product has at most one weight or constant of each unknown, so the errors of the rows add up.
 	sum := 0.0
 	for unknown := range solver.currentChoices {
 		rowErr := 0.0
@@ -500,15 +499,15 @@ func (solver *eliminationSolver) perturbation() float64 {
 			rowErr = max(rowErr, solver.equations.evaluationErrs[choice])
 		}
 		if solver.equations.choiceStarts[unknown+1]-solver.equations.choiceStarts[unknown] > 1 {
-			rowErr *= 2 // acceptIfOptimal treats choices as equal up to their errors
+			rowErr *= 2 // acceptIfOptimal treats choices as equal if they differ by at most their errors
 		}
 		sum += rowErr
 	}
 	return 2*errMargin*sum + errMargin*solver.equations.inheritedWidth
 }
 
-// solve returns the solution of x = P x + rightSide under the current scheduler. It uses elimination or, if this exceeds the budget of
-// operations, Bi-CGSTAB. It returns nil if it finds no solution, for example because numbers leave the range of float64.
+// solve returns the solution of x = P x + rightSide under the current scheduler, by elimination or, if this exceeds the budget of operations, by Bi-CGSTAB.
+// It returns nil if it finds no solution, for example because numbers leave the range of float64.
 func (solver *eliminationSolver) solve(meter *meter, rightSide func(unknown int) float64) ([]float64, error) {
 	if err := solver.chooseOrder(meter); err != nil {
 		return nil, err
@@ -551,7 +550,8 @@ func (solver *eliminationSolver) factorize(meter *meter) (bool, error) {
 	return solver.factorizeFloat(meter)
 }
 
-// factorizeFloat eliminates the unknowns in order, without subtractions (GTH). It returns false if a pivot is too small.
+// factorizeFloat computes the triangular factors in float64, by elimination without subtractions (GTH), which avoids cancellation. It returns false if a
+// pivot is too small.
 //
 // Source: Grassmann, Taksar and Heyman (1985).
 func (solver *eliminationSolver) factorizeFloat(meter *meter) (ok bool, err error) {
@@ -560,7 +560,7 @@ func (solver *eliminationSolver) factorizeFloat(meter *meter) (ok bool, err erro
 	solver.lowerFactors = make([]float64, len(solver.lowerColumns))
 	solver.exitWeights, solver.pivots = make([]float64, numUnknowns), make([]float64, numUnknowns)
 	solver.setErrorBound()
-	workRow := make([]float64, numUnknowns) // the equation at position, by position
+	workRow := make([]float64, numUnknowns) // the current equation, in which each unknown is at its position in the order
 	for position := range numUnknowns {
 		work := solver.eliminateRow(position, workRow)
 		if !(solver.pivots[position] >= minPivot) {
@@ -584,8 +584,8 @@ func (solver *eliminationSolver) setErrorBound() {
 	solver.relErr = wideErrMargin*unitRoundoff*7.1*float64(len(solver.lowerColumns)) + solver.backSubstitutionErr
 }
 
-// eliminateRow computes a row of the triangular factors: it substitutes all earlier rows. It returns the number of operations. workRow is
-// scratch space, which is zero before and after the call.
+// eliminateRow computes a row of the triangular factors, by substituting all earlier rows into it. It returns the number of operations. workRow is scratch
+// memory, which is zero before and after the call.
 func (solver *eliminationSolver) eliminateRow(row int, workRow []float64) (work int) {
 	exitWeight := solver.loadRow(row, workRow)
 	for term := solver.lowerStarts[row]; term < solver.lowerStarts[row+1]; term++ {
@@ -610,9 +610,9 @@ func (solver *eliminationSolver) eliminateRow(row int, workRow []float64) (work 
 
 // storeRow stores a row of the upper factor with its exit weight and its pivot, and clears workRow.
 func (solver *eliminationSolver) storeRow(row int, exitWeight float64, workRow []float64) {
-	workRow[row] = 0 // the pivot accounts for a self-loop
+	workRow[row] = 0 // a self-loop is eliminated, because the pivot is the sum of all other weights
 	solver.exitWeights[row] = exitWeight
-	pivotSum, compensation := exitWeight, 0.0 // compensated summation: about one rounding error in total
+	pivotSum, compensation := exitWeight, 0.0 // a compensated sum, which has about one rounding error in total
 	for i := solver.upperStarts[row]; i < solver.upperStarts[row+1]; i++ {
 		column := solver.upperColumns[i]
 		term := workRow[column]
@@ -626,7 +626,8 @@ func (solver *eliminationSolver) storeRow(row int, exitWeight float64, workRow [
 	solver.pivots[row] = pivotSum + compensation
 }
 
-// loadRow adds the weights of the equation at a position to workRow. It returns the exit weight: 1 for an unknown without a choice.
+// loadRow adds the weights of the equation at a position in the order to workRow. It returns the exit weight of the equation, which is 1 for an unknown
+// without a choice.
 func (solver *eliminationSolver) loadRow(position int, workRow []float64) float64 {
 	equations := solver.equations
 	choice := solver.currentChoices[solver.order[position]]
@@ -640,10 +641,10 @@ func (solver *eliminationSolver) loadRow(position int, workRow []float64) float6
 	return equations.exitWeights[choice]
 }
 
-// substitute solves values = P values + rightSide by forward and back substitution. It returns nil on overflow.
+// substitute solves values = P values + rightSide with the triangular factors, by forward and back substitution. It returns nil on overflow.
 func (solver *eliminationSolver) substitute(rightSide func(unknown int) float64) []float64 {
 	numUnknowns := len(solver.order)
-	intermediate := make([]float64, numUnknowns) // by position
+	intermediate := make([]float64, numUnknowns) // the result of forward substitution, in the order of elimination
 	for position, unknown := range solver.order {
 		sum := rightSide(int(unknown))
 		for i := solver.lowerStarts[position]; i < solver.lowerStarts[position+1]; i++ {

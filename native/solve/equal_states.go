@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// equalStates returns a representative of each state, which has the same value after any number of steps. The first values of the given states must
-// be 0; other values are constants. It returns nil if the model has rounding errors, so that equal numbers of the model may stand for different ones.
+// equalStates returns, for each state, a representative that has the same value after any number of steps. The values of the given states must be 0 at
+// first; all other states have constant values. It returns nil if the numbers of the model are rounded, because equal float64 numbers may then stand for
+// different probabilities.
 //
 // Two states have one representative if they are bisimilar: the same side chooses in them, and their choices have the same rewards and the same
 // probabilities of moving to each class of states. Then their values are equal after 0 steps, and after k+1 steps if they are after k steps.
@@ -41,11 +42,11 @@ func firstOf[K comparable](firstStates map[K]uint32, key K, state uint32) uint32
 	return state
 }
 
-// initialClasses returns the initial partition, with a representative of each state's class. The given states are in one class for each side that
-// chooses in them. Any other state has a constant value, and is in the class of the states with this constant.
+// initialClasses returns the initial partition, as the representative of each state's class. The given states form one class for each side that chooses in
+// them. All other states with the same constant value form a class.
 func (system *equationSystem) initialClasses(states []uint32) []uint32 {
 	class := make([]uint32, system.graph.NumStates())
-	ofSide, ofConstant := map[bool]uint32{}, map[float64]uint32{} // the representatives
+	ofSide, ofConstant := map[bool]uint32{}, map[float64]uint32{} // the representative of each class
 	isVariable := make([]bool, len(class))
 	for _, state := range states {
 		isVariable[state] = true
@@ -63,7 +64,7 @@ func (system *equationSystem) initialClasses(states []uint32) []uint32 {
 	return class
 }
 
-// signature describes the class of a state and its different choices, without duplicates.
+// signature returns a text that identifies the class of a state and the set of its different choices. Bisimilar states have equal signatures.
 func (system *equationSystem) signature(state int, class []uint32) string {
 	var choices []string
 	first, end := system.graph.Choices(state)
@@ -74,10 +75,10 @@ func (system *equationSystem) signature(state int, class []uint32) string {
 	return strconv.Itoa(int(class[state])) + "|" + strings.Join(slices.Compact(choices), "|")
 }
 
-// choiceSignature describes a choice of a state: its reward, and its probability of moving to each class.
+// choiceSignature returns a text that identifies the reward of a choice and its probability of moving to each class.
 func (system *equationSystem) choiceSignature(state, choice int, class []uint32) string {
 	var targetClasses []uint32
-	probabilities := map[uint32]*big.Rat{} // by class
+	probabilities := map[uint32]*big.Rat{} // for each class, the probability of moving to it
 	first, end := system.graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
 		targetClass := class[system.graph.Target[transition]]

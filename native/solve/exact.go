@@ -23,8 +23,8 @@ func (system *equationSystem) solveExact(members []uint32, index *unknownIndex, 
 	return len(members) * (100 + reductionCost(system.values.Exact[members[0]])), nil
 }
 
-// solveExactComponent solves a component of several states by policy iteration in rational arithmetic. If there is a choice to make, the
-// initial scheduler comes from a solution in float64.
+// solveExactComponent solves a component of several states by policy iteration in rational arithmetic. If some state has several choices, the first
+// scheduler comes from a solution in float64.
 func (system *equationSystem) solveExactComponent(members []uint32, index *unknownIndex, meter *meter) error {
 	floatSystem := system.localSystem(members, index)
 	hasSeveralChoices := len(floatSystem.modelChoices) >= len(floatSystem.choiceStarts) // more choices than unknowns
@@ -39,7 +39,7 @@ func (system *equationSystem) solveExactComponent(members []uint32, index *unkno
 	}
 	copy(floatSystem.scheduler, exactEquations.currentChoices)
 	system.storeScheduler(floatSystem, members, index)
-	values := make([]*big.Rat, len(exactEquations.currentChoices)) // by unknown, which several states may share
+	values := make([]*big.Rat, len(exactEquations.currentChoices)) // the value of each unknown, which several states may share
 	for _, state := range members {
 		unknown := index.unknowns[state]
 		if values[unknown] == nil {
@@ -51,8 +51,8 @@ func (system *equationSystem) solveExactComponent(members []uint32, index *unkno
 	return nil
 }
 
-// exactSteps applies the equations of the maybe states numSteps times in rational arithmetic. If opts.Within is set, it computes only the values
-// that influence the results of those states.
+// exactSteps applies the equations of the maybe states numSteps times in rational arithmetic. If opts.Within is set, it computes only those values that
+// influence the results of the states in opts.Within.
 func (system *equationSystem) exactSteps(ctx context.Context, opts Options, maybe *sparse.Set, numSteps int) error {
 	if numSteps == 0 {
 		return nil
@@ -72,8 +72,8 @@ func (system *equationSystem) exactSteps(ctx context.Context, opts Options, mayb
 	return window.forEachStep(system.stepScheduler, meter, numSteps, updateState, endStep)
 }
 
-// forEachStep performs numSteps steps. In each step it calls visit for every state of the window, then endStep. visit computes the new value of a
-// state, and returns the optimal choice and the number of operations. The recorder stores the choices.
+// forEachStep performs numSteps steps. In each step it calls visit for every state whose value matters, and then endStep. visit computes the new value of a
+// state; it returns the optimal choice, which recorder stores, and the number of operations.
 func (window *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, numSteps int, visit func(state uint32) (choice uint32, work int), endStep func()) error {
 	for step := range numSteps {
 		recorder.beginStep()
@@ -107,7 +107,7 @@ type stepWindow struct {
 	queryDistance, valueDistance []int
 }
 
-// contains reports whether the value of a state must be computed in the given step, counted from 0, of numSteps steps.
+// contains reports whether the value of a state after a step matters: it influences a wanted result, and is not known to be 0. step is counted from 0.
 func (window *stepWindow) contains(state uint32, step, numSteps int) bool {
 	if !window.isRestricted {
 		return true
@@ -126,29 +126,29 @@ func newStepWindow(maybe *sparse.Set) *stepWindow {
 	return window
 }
 
-// restrictedStepWindow returns the window of numSteps steps for the maybe states. If opts.Within is set and no scheduler is
-// recorded, the window contains only the values that influence the results of the states in opts.Within.
+// restrictedStepWindow returns the states whose values must be computed in numSteps steps. If opts.Within is set and no scheduler is recorded, these are
+// only the maybe states that influence the results of the states in opts.Within.
 func (system *equationSystem) restrictedStepWindow(opts Options, maybe *sparse.Set, numSteps int) *stepWindow {
 	window := newStepWindow(maybe)
 	if opts.Within == nil || system.stepScheduler != nil {
 		return window
 	}
 	window.isRestricted = true
-	// The steps from a wanted state to each state, and from each state to a state with a nonzero value.
+	// queryDistance is the number of steps from a wanted state to each state, valueDistance that from each state to a state with a nonzero value.
 	window.queryDistance = system.distances(opts.Within, maybe, func(state int, visit func(target int)) {
 		for _, target := range system.successors(uint32(state)) {
 			visit(int(target))
 		}
 	})
 	window.valueDistance = system.valueDistances()
-	window.states = slices.DeleteFunc(window.states, func(state uint32) bool { // too far from a wanted state, or its value is still zero when it counts
+	window.states = slices.DeleteFunc(window.states, func(state uint32) bool { // remove states that wanted states do not reach in time, or with value 0 until then
 		return window.queryDistance[state] >= numSteps || window.valueDistance[state] > numSteps-window.queryDistance[state]
 	})
 	return window
 }
 
-// valueDistances returns, for each state, the number of steps to the nearest state with a nonzero value. If there are rewards, all
-// distances are 0.
+// valueDistances returns, for each state, the number of steps after which its value can be nonzero: its distance to a state with a nonzero value. With
+// rewards every value can be nonzero at once, so all distances are 0.
 func (system *equationSystem) valueDistances() []int {
 	if system.reward != nil {
 		return make([]int, system.graph.NumStates())
@@ -166,8 +166,8 @@ func (system *equationSystem) valueDistances() []int {
 	})
 }
 
-// distances returns the breadth-first distance of each state from startStates, or math.MaxInt for an unreachable state.
-// forEachNeighbour calls visit for each neighbour of a state. If expandableStates is not nil, only its states are expanded.
+// distances returns the breadth-first distance of each state from startStates, or math.MaxInt if a state is unreachable. forEachNeighbour calls visit for
+// each neighbour of a state. If expandableStates is not nil, paths go only through its states.
 func (system *equationSystem) distances(startStates, expandableStates *sparse.Set, forEachNeighbour func(state int, visit func(target int))) []int {
 	distances := slices.Repeat([]int{math.MaxInt}, system.graph.NumStates())
 	var queue []int
@@ -199,7 +199,7 @@ func reductionCost(value *big.Rat) int {
 	return words * words
 }
 
-// solveExactState computes the exact value of a state that is a strongly connected component by itself.
+// solveExactState computes the exact value of a state that is the only state of its strongly connected component. Its successors must be solved.
 func (system *equationSystem) solveExactState(state int) {
 	optimum := system.optimumRat(state)
 	if optimum.choice == sparse.None {
@@ -217,7 +217,7 @@ type exactOptimum struct {
 	choice uint32
 }
 
-// optimumRat returns the optimal value and choice of a state in rational arithmetic.
+// optimumRat returns the optimal value of a state over its usable choices, as a fraction, and an optimal choice.
 func (system *equationSystem) optimumRat(state int) exactOptimum {
 	best, minimize := exactOptimum{choice: sparse.None}, system.minimizes(state)
 	first, end := system.graph.Choices(state)
@@ -238,7 +238,7 @@ func isBetterRat(value, best *big.Rat, minimize bool) bool {
 	switch {
 	case best == nil:
 		return true
-	case value == best: // equal values often share one fraction
+	case value == best: // equal values often share one fraction in memory
 		return false
 	case minimize:
 		return value.Cmp(best) < 0
@@ -251,8 +251,8 @@ func isOne(value *big.Rat) bool {
 	return value.IsInt() && value.Num().IsInt64() && value.Num().Int64() == 1
 }
 
-// exactChoiceValue computes the value of a choice of a state in rational arithmetic from the values of its successors.
-// Unless system.isOneStep is set, self-loops are eliminated. It returns nil if there are only self-loops.
+// exactChoiceValue computes the value of a choice of a state as a fraction, from the values of its successors. Unless system.isOneStep is set, it eliminates
+// self-loops, and returns nil if there are only self-loops.
 func (system *equationSystem) exactChoiceValue(state, choice int) *big.Rat {
 	reward := system.reward.ExactChoiceTotal(state, choice)
 	if system.nature != nil {
@@ -273,14 +273,14 @@ func (system *equationSystem) exactChoiceValue(state, choice int) *big.Rat {
 	return system.scratchSum.lowestTerms()
 }
 
-// addSuccessorValues adds the weighted values of the targets of a choice to scratchSum, without eliminated self-loops. hasLoop says whether
-// there are such self-loops, hasOther whether there are other transitions.
+// addSuccessorValues adds weight * value of each target of a choice to scratchSum, but skips self-loops that are eliminated. hasLoop says whether there are
+// such self-loops, and hasOther whether there are other transitions.
 func (system *equationSystem) addSuccessorValues(state, choice int) (hasOther, hasLoop bool) {
 	first, end := system.graph.Transitions(choice)
 	for i := first; i < end; {
 		weight := system.graph.Fraction(i)
 		system.scratchTerm.setZero()
-		for ; i < end && system.graph.Fraction(i) == weight; i++ { // factor out equal weights
+		for ; i < end && system.graph.Fraction(i) == weight; i++ { // add the values of targets with equal weights first, and multiply once
 			target := int(system.graph.Target[i])
 			if system.isEliminatedLoop(state, target) {
 				hasLoop = true
@@ -294,7 +294,7 @@ func (system *equationSystem) addSuccessorValues(state, choice int) (hasOther, h
 	return hasOther, hasLoop
 }
 
-// divideByWeights divides scratchSum by the sum of the weights of a choice, without the weights of eliminated self-loops.
+// divideByWeights divides scratchSum by the sum of the weights of a choice, to which self-loops that are eliminated do not count.
 func (system *equationSystem) divideByWeights(state, choice int) {
 	system.scratchWeights.setZero()
 	first, end := system.graph.Transitions(choice)

@@ -53,7 +53,7 @@ func scaleConstants(rows []exactRow) *big.Int {
 	return common
 }
 
-// leastCommonMultiple returns the least common multiple of two positive integers. If x is a multiple of y, the result is x itself.
+// leastCommonMultiple returns the least common multiple of two positive integers. If this is x, it returns x itself without a copy.
 func leastCommonMultiple(x, y *big.Int) *big.Int {
 	var factor, scratch big.Int
 	if scratch.Rem(x, y).Sign() == 0 {
@@ -69,8 +69,8 @@ func scaledInteger(fraction *big.Rat, multiple *big.Int) *big.Int {
 	return quotient.Mul(quotient, fraction.Num())
 }
 
-// exactRow builds the rational equation of a choice of a state, with integer coefficients over a common scale.
-// unknown is the unknown of the state. The choice must be able to leave it.
+// exactRow builds the equation of a choice of a state with integer coefficients: all weights are multiplied by their least common denominator. unknown is
+// the unknown of the state, which the choice must be able to leave.
 func (system *equationSystem) exactRow(state, choice int, unknown uint32, index *unknownIndex, reward *big.Rat) exactRow {
 	scale := system.weightDenominator(choice)
 	equation := exactRow{scale: scale, weightDenominator: scale}
@@ -83,7 +83,7 @@ func (system *equationSystem) exactRow(state, choice int, unknown uint32, index 
 		target, weight := int(system.graph.Target[transition]), system.graph.Fraction(transition)
 		targetUnknown := index.unknowns[target]
 		if targetUnknown == unknown {
-			mustDivide = true // the other weights do not sum to 1
+			mustDivide = true // the self-loop is eliminated, so the other weights must be divided by their sum
 			continue
 		}
 		scaledWeight := scaledInteger(weight, scale)
@@ -115,7 +115,8 @@ func (system *equationSystem) weightDenominator(choice int) *big.Int {
 	return denominator
 }
 
-// policyIteration evaluates and improves the scheduler in rational arithmetic until no choice is better. It starts with a proper scheduler.
+// policyIteration evaluates and improves the scheduler in rational arithmetic until no choice is better. It starts with a scheduler that leaves the
+// component with probability one.
 func (system *exactLocalSystem) policyIteration(meter *meter) error {
 	if !system.isProper() {
 		system.currentChoices = system.properScheduler()
@@ -153,7 +154,8 @@ func (system *exactLocalSystem) isProper() bool {
 	return len(queue) == len(canExit)
 }
 
-// choiceValue returns the value of a choice, multiplied by the scale of its row and by both denominators of the system.
+// choiceValue returns the value of a choice as an integer: multiplied by the scale of its row, by the denominator of the constants and by that of the
+// values.
 func (system *exactLocalSystem) choiceValue(choice uint32) *big.Int {
 	row := &system.rows[choice]
 	sum, term := new(big.Int).Mul(row.scaledConstant, system.denominator), new(big.Int)
@@ -173,8 +175,8 @@ func (system *exactLocalSystem) improve() (changed bool) {
 	return changed
 }
 
-// bestChoice returns the choice of an unknown with the best value, or the current choice if no other is better. It compares the fractions
-// value/scale by cross-multiplication.
+// bestChoice returns the choice of an unknown with the best value, or the current choice if no other is better. A value is a fraction value/scale, so two
+// values are compared by cross-multiplication.
 func (system *exactLocalSystem) bestChoice(unknown int) uint32 {
 	current := system.currentChoices[unknown]
 	best, bestValue, bestScale := current, system.numerators[unknown], big.NewInt(1)
@@ -196,7 +198,7 @@ func (system *exactLocalSystem) bestChoice(unknown int) uint32 {
 	return best
 }
 
-// evaluate solves the equations under the current scheduler by p-adic lifting, and stores the values.
+// evaluate computes the exact values of the current scheduler by p-adic lifting, and stores them in system.numerators and system.denominator.
 func (system *exactLocalSystem) evaluate(meter *meter) error {
 	zeroRow := exactRow{scale: big.NewInt(1), scaledConstant: new(big.Int)} // for unknowns without a choice
 	rows := make([]*exactRow, len(system.currentChoices))

@@ -14,8 +14,8 @@ type exactReleaser struct {
 	placeholder *big.Rat // replaces released fractions
 }
 
-// newExactReleaser returns a releaser, which frees fractions while the given states are solved. The states in keptStates keep their fractions. It
-// returns nil if all fractions are needed.
+// newExactReleaser returns a releaser, which frees the exact values of states that are not needed any more, while the given states are solved. The values of
+// keptStates are kept. It returns nil if all values are needed.
 func (system *equationSystem) newExactReleaser(keptStates *sparse.Set, states []uint32) *exactReleaser {
 	if keptStates == nil || !system.isExact() || system.values.Scheduler != nil {
 		return nil
@@ -37,8 +37,8 @@ func (system *equationSystem) successors(state uint32) []uint32 {
 	return system.graph.Target[system.graph.FirstTransition[first]:system.graph.FirstTransition[end]]
 }
 
-// releaseAfter records that the given states are solved. It replaces the fraction of a successor by a placeholder if no unsolved state has
-// a transition to it and the caller does not keep it.
+// releaseAfter is called when the given states are solved. It frees the exact value of a successor if no unsolved state has a transition to it and the
+// caller does not need it.
 func (releaser *exactReleaser) releaseAfter(states []uint32) {
 	if releaser == nil {
 		return

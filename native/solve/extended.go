@@ -20,7 +20,7 @@ type extended struct {
 func newExtended(mantissa float64, exponent int) extended {
 	bits := math.Float64bits(mantissa)
 	mantissaExponent := int(bits>>52) - 1023
-	if mantissa == 0 || mantissaExponent == -1023 { // zero or subnormal
+	if mantissa == 0 || mantissaExponent == -1023 { // the mantissa is zero or a subnormal number
 		half, halfExponent := math.Frexp(mantissa)
 		if half == 0 {
 			return extended{}
@@ -51,7 +51,7 @@ func (x extended) add(y extended) extended {
 		x, y = y, x
 	}
 	shift := x.exponent - y.exponent
-	if shift > 64 { // y is less than a rounding error of x
+	if shift > 64 { // y is smaller than the rounding error of the sum
 		return x
 	}
 	return newExtended(x.mantissa+math.Ldexp(y.mantissa, -shift), x.exponent)
@@ -64,7 +64,7 @@ func (x extended) float() float64 { return math.Ldexp(x.mantissa, x.exponent) }
 // leaves once in 2^300 steps, for example. There are no subtractions either, so the error bound is the same.
 type extendedFactors struct{ upperTerms, lowerFactors, exitWeights, pivots []extended }
 
-// factorizeExtended eliminates the unknowns in order, in extended numbers. It returns false if a pivot is zero.
+// factorizeExtended computes the triangular factors in extended numbers, which have a larger exponent than float64. It returns false if a pivot is zero.
 func (solver *eliminationSolver) factorizeExtended(meter *meter) (ok bool, err error) {
 	numUnknowns := len(solver.order)
 	factors := &extendedFactors{
@@ -87,8 +87,8 @@ func (solver *eliminationSolver) factorizeExtended(meter *meter) (ok bool, err e
 	return true, nil
 }
 
-// eliminateRowExtended computes a row of the triangular factors in extended numbers: it substitutes all earlier rows. It returns the number
-// of multiplications. workRow is scratch space, which is zero before and after the call.
+// eliminateRowExtended is eliminateRow in extended numbers: it computes a row of the triangular factors. It returns the number of multiplications. workRow
+// is scratch memory, which is zero before and after the call.
 func (solver *eliminationSolver) eliminateRowExtended(row int, workRow []extended) (work int) {
 	factors := solver.extendedFactors
 	exitWeight := solver.loadRowExtended(row, workRow)
@@ -114,7 +114,7 @@ func (solver *eliminationSolver) eliminateRowExtended(row int, workRow []extende
 // storeRowExtended stores a row of the upper factor with its exit weight and its pivot, and clears workRow.
 func (solver *eliminationSolver) storeRowExtended(row int, exitWeight extended, workRow []extended) {
 	factors := solver.extendedFactors
-	workRow[row] = extended{} // the pivot accounts for a self-loop
+	workRow[row] = extended{} // a self-loop is eliminated, because the pivot is the sum of all other weights
 	factors.exitWeights[row] = exitWeight
 	pivotTerms := []extended{exitWeight}
 	for i := solver.upperStarts[row]; i < solver.upperStarts[row+1]; i++ {
@@ -126,7 +126,8 @@ func (solver *eliminationSolver) storeRowExtended(row int, exitWeight extended, 
 	factors.pivots[row] = sumExtended(pivotTerms) // the error bound allows only a few rounding errors
 }
 
-// loadRowExtended adds the weights of the equation at a position to workRow. It returns the exit weight: 1 for an unknown without a choice.
+// loadRowExtended adds the weights of the equation at a position in the order to workRow. It returns the exit weight of the equation, which is 1 for an
+// unknown without a choice.
 func (solver *eliminationSolver) loadRowExtended(position int, workRow []extended) extended {
 	equations := solver.equations
 	choice := solver.currentChoices[solver.order[position]]
@@ -146,7 +147,7 @@ const negligibleExponents = 1000
 // sumExtended adds terms with about one rounding error, by Neumaier's compensated summation relative to the greatest term.
 func sumExtended(terms []extended) extended {
 	greatest := slices.MaxFunc(terms, func(left, right extended) int {
-		if left.isZero() || right.isZero() { // the exponent of zero means nothing
+		if left.isZero() || right.isZero() { // zero has no meaningful exponent, so compare mantissas
 			return cmp.Compare(left.mantissa, right.mantissa)
 		}
 		return cmp.Compare(left.exponent, right.exponent)
@@ -168,7 +169,7 @@ func sumExtended(terms []extended) extended {
 // substituteExtended solves values = P values + rightSide by substitution in extended numbers. It returns nil if a value exceeds the range of float64.
 func (solver *eliminationSolver) substituteExtended(rightSide func(unknown int) float64) []float64 {
 	factors, numUnknowns := solver.extendedFactors, len(solver.order)
-	intermediate := make([]extended, numUnknowns) // by position
+	intermediate := make([]extended, numUnknowns) // the result of forward substitution, in the order of elimination
 	for position, unknown := range solver.order {
 		sum := newExtended(rightSide(int(unknown)), 0)
 		for i := solver.lowerStarts[position]; i < solver.lowerStarts[position+1]; i++ {

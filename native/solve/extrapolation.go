@@ -10,11 +10,11 @@ type remainingWeights struct {
 	weights    []float64
 }
 
-// weightedSum returns the sum of weight_i * factor^i over the remaining steps i = 0, 1, 2 and so on, with a bound on its relative error. The first
-// flatSteps weights are all flatWeight; the other ones are in remaining.weights.
+// weightedSum returns the sum of weight_i * factor^i over the remaining steps i = 0, 1, 2 and so on, with a bound on its relative error. The first flatSteps
+// weights are all flatWeight; the later ones are in remaining.weights.
 func (remaining remainingWeights) weightedSum(factor float64) (total, relErr float64) {
 	logFactor := math.Log1p(factor - 1)
-	if factor < 0.5 { // factor-1 has lost the digits of a small factor
+	if factor < 0.5 { // for a small factor, rounding factor-1 loses digits
 		logFactor = math.Log(factor)
 	}
 	flatSteps := float64(remaining.flatSteps)
@@ -22,7 +22,7 @@ func (remaining remainingWeights) weightedSum(factor float64) (total, relErr flo
 	if remaining.flatSteps > 0 {
 		power = math.Exp(flatSteps * logFactor)
 		total = remaining.flatWeight * flatSteps
-		if factor != 1 { // a geometric sum
+		if factor != 1 { // the sum of a geometric series
 			total = remaining.flatWeight * math.Expm1(flatSteps*logFactor) / (factor - 1)
 		}
 	}
@@ -34,9 +34,9 @@ func (remaining remainingWeights) weightedSum(factor float64) (total, relErr flo
 	return total, (2*float64(len(remaining.weights)) + 16 + 8*min(math.Abs(flatSteps*logFactor), 1<<10)) * unitRoundoff
 }
 
-// extrapolate tries to replace all remaining steps of a weighted sum of vectors by one multiple of the current vector. It returns this
-// multiple, weight. values is the current vector, nextValues the vector after one more step, and sums the weighted sum of the earlier vectors. ok
-// is false unless the weight is about as precise as single steps, or as precise as required.
+// extrapolate tries to replace the terms of all remaining steps of a weighted sum of vectors by one multiple of the current vector, and returns this
+// multiple as weight. values is the current vector, nextValues the vector after one more step, and sums the sum of the earlier terms. ok is false if this is
+// neither about as precise as single steps nor as precise as required.
 //
 // Source: the bounds of an eigenvalue by Collatz (1942) and Wielandt (1950).
 func (uniform *uniformisation) extrapolate(step int, values, nextValues, sums []float64, remaining remainingWeights) (weight float64, ok bool) {
@@ -54,7 +54,7 @@ func (uniform *uniformisation) extrapolate(step int, values, nextValues, sums []
 	minWeight, maxWeight = minWeight*(1-minWeightErr), maxWeight*(1+maxWeightErr)
 	weight = minWeight + (maxWeight-minWeight)/2
 	numSteps := float64(remaining.flatSteps + len(remaining.weights))
-	if !(maxWeight <= 4*numSteps && weight > 0x1p-500) { // values that grow could overflow; small powers lose digits
+	if !(maxWeight <= 4*numSteps && weight > 0x1p-500) { // growing values could overflow, and tiny powers lose digits
 		return 0, false
 	}
 	deviation := errMargin * (maxWeight - minWeight) / 2 * maxShare(values, sums, weight)

@@ -67,8 +67,8 @@ func (forward *Forward) setInitialProbs() {
 	}
 }
 
-// useDTMCSteps prepares a uniformisation for a DTMC: each of its steps is one step of the DTMC. maxRow is the greatest number of
-// transitions into one state.
+// useDTMCSteps prepares a uniformisation each of whose steps is one step of a DTMC. maxRow is the greatest number of transitions into one state, for the
+// rounding error of a step.
 func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 	uniform.stepProbs = uniform.graph.Weights
 	for state := range uniform.graph.NumStates() {
@@ -87,7 +87,7 @@ func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 func transposed(model *sparse.Model) (reversed *sparse.Model, maxRow int) {
 	numStates := model.NumStates()
 	reversed = &sparse.Model{Kind: model.Kind, Weights: model.Weights, Fractions: model.Fractions, RelErr: model.RelErr}
-	reversed.FirstTransition = make([]uint32, numStates+2) // a counting sort: FirstTransition[target+1] is the next free entry in the row of a target
+	reversed.FirstTransition = make([]uint32, numStates+2) // in the counting sort, FirstTransition[target+1] is the next free entry in the row of target
 	reversed.Target = make([]uint32, len(model.Target))
 	reversed.WeightIndex = make([]uint32, len(model.Target))
 	for _, target := range model.Target {
@@ -117,7 +117,8 @@ func (forward *Forward) TakeSteps(ctx context.Context, numSteps int) error {
 	return forward.applySteps(ctx, &poisson{firstNumber: numSteps, weights: []float64{1}})
 }
 
-// AdvanceTime advances the distribution of a CTMC. The error is ErrNotExact for a Forward with fractions.
+// AdvanceTime replaces the distribution of a CTMC by the distribution after more time has passed. The error is ErrNotExact if the distribution has
+// fractions, because the result is irrational.
 func (forward *Forward) AdvanceTime(ctx context.Context, time Time) error {
 	if forward.exactProbs != nil {
 		return ErrNotExact
@@ -132,8 +133,8 @@ func (forward *Forward) AdvanceTime(ctx context.Context, time Time) error {
 	return forward.applySteps(ctx, distribution)
 }
 
-// applySteps replaces the distribution by its mean after a Poisson-distributed number of steps, and updates the error bounds relErr and
-// absErr.
+// applySteps replaces the distribution by the mean of the distributions after 0, 1, 2 and so on steps, weighted by the Poisson distribution of the number of
+// steps. It updates the bounds relErr and absErr on the errors.
 func (forward *Forward) applySteps(ctx context.Context, distribution *poisson) error {
 	uniform := forward.uniformisation
 	uniform.lossPerStep, uniform.stepsTaken, uniform.skippedErr = 0, 0, 0
@@ -141,7 +142,7 @@ func (forward *Forward) applySteps(ctx context.Context, distribution *poisson) e
 	if err != nil {
 		return err
 	}
-	// A step preserves the sum of the probabilities, so errors do not grow.
+	// A step preserves the sum of the probabilities, so it does not increase earlier errors.
 	relErr := compound(distribution.relErr + uniform.relErrPerStep*(uniform.stepsTaken+1) + unitRoundoff*float64(len(distribution.weights)+4) + uniform.skippedErr)
 	forward.probs, forward.relErr = values, errMargin*(forward.relErr+relErr+forward.relErr*relErr)
 	forward.absErr += errMargin*distribution.truncatedProb + uniform.lossPerStep*(uniform.stepsTaken+1)*float64(len(values))

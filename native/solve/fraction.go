@@ -20,11 +20,11 @@ func (fraction *fraction) addQuotient(numerator, denominator *big.Int) {
 		fraction.numerator.Add(&fraction.numerator, numerator)
 		return
 	}
-	scale, scratch := &fraction.scratchQuotient, &fraction.scratchRemainder // scale is the common denominator divided by denominator
+	scale, scratch := &fraction.scratchQuotient, &fraction.scratchRemainder // scale becomes the common denominator divided by denominator
 	scale.QuoRem(&fraction.denominator, denominator, scratch)
 	isMultiple := scratch.Sign() == 0
 	if !isMultiple {
-		// Expand the fraction by denominator/gcd. Its denominator becomes the least common multiple.
+		// Expand the fraction by denominator/gcd, so that its denominator becomes the least common multiple of both denominators.
 		gcd := scratch.GCD(nil, nil, &fraction.denominator, denominator)
 		scale.Quo(&fraction.denominator, gcd)
 		expansion := scratch.Quo(denominator, gcd)

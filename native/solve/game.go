@@ -19,7 +19,8 @@ type Game struct {
 // NewGame returns the game in which the owner of the given states maximizes.
 func NewGame(graph *sparse.Graph, maximizer *sparse.Set) *Game { return &Game{graph, maximizer} }
 
-// Direction returns whether the game maximizes or minimizes, if only one side has choices. ok is false if both sides have choices.
+// Direction returns whether the game is a maximization or a minimization, if at most one side has several choices in some state. ok is false if both sides
+// have.
 func (game *Game) Direction() (direction Direction, ok bool) {
 	var hasChoices [2]bool
 	for state := range game.graph.NumStates() {
@@ -44,8 +45,8 @@ func (game *Game) side(state int) Direction {
 	return Min
 }
 
-// newSystem returns the equations of the game. The function newMDPSystem makes the equations of the MDP in which one side has all
-// choices: newSystem for unbounded properties, newStepwise for properties with a number of steps.
+// newSystem returns the equations of the game. newMDPSystem makes the equations of an MDP, in which one side has all choices: pass newSystem for unbounded
+// properties, and newStepwise for properties with a number of steps.
 func (game *Game) newSystem(newMDPSystem func(*sparse.Graph, *sparse.Reward, Direction, Options) (*equationSystem, error), reward *sparse.Reward, opts Options) (*equationSystem, error) {
 	system, err := newMDPSystem(game.graph, reward, Max, opts)
 	if err != nil {
@@ -91,8 +92,8 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 	return improvement.solveMaybeStates(oneStates, strategy)
 }
 
-// solveMaybeStates solves the maybe states of an until formula: first by deflation, then by strategy improvement if deflation is slow.
-// The set oneStates has the states with value 1.
+// solveMaybeStates solves the maybe states of an until formula: first by deflation, then by strategy improvement if deflation is slow or fractions are
+// requested. oneStates are the states with value 1, and strategy is the first strategy.
 func (improvement *strategyImprovement) solveMaybeStates(oneStates *sparse.Set, strategy []uint32) (*Values, error) {
 	system, opts := improvement.system, improvement.opts
 	bounds, err := improvement.game.iterateBounds(improvement.ctx, system.maybe, oneStates, strategy, opts)
@@ -110,8 +111,8 @@ func (improvement *strategyImprovement) solveMaybeStates(oneStates *sparse.Set, 
 	return system.values, nil
 }
 
-// iterateBounds runs bounded value iteration on the maybe states, and returns it with its bounds and strategy. The set oneStates has the states
-// with value 1.
+// iterateBounds runs bounded value iteration on the maybe states. The result has the bounds and a strategy of the maximizer. oneStates are the states with
+// value 1.
 func (game *Game) iterateBounds(ctx context.Context, maybe, oneStates *sparse.Set, strategy []uint32, opts Options) (*deflation, error) {
 	opts.Exact = false
 	system, err := game.newSystem(newSystem, nil, opts)
@@ -159,7 +160,7 @@ func (game *Game) certainStates(ctx context.Context, left, right *sparse.Set, st
 	}
 }
 
-// chooseFirst gives each state of the minimizer in a set a choice in strategy: the first one that satisfies a condition.
+// chooseFirst writes a choice to strategy for each state of the minimizer in a set: the first choice that satisfies a condition.
 func (game *Game) chooseFirst(states *sparse.Set, strategy []uint32, condition func(choice int) bool) {
 	for state := range states.Minus(game.maximizer).All() {
 		first, end := game.graph.Choices(state)
@@ -184,8 +185,8 @@ type attractor struct {
 	unseenCounts        []int // the number of choices of each state that were not seen yet
 }
 
-// attractedStates returns the attractor of right: the states of the region from which the maximizer can enforce that right is reached with positive
-// probability, by a path in left that cannot leave the region. It searches backwards from right.
+// attractedStates returns the attractor of right within a region: the states from which the maximizer can enforce that right is reached with positive
+// probability, by choices that cannot leave the region and through states of left. It searches backwards from right.
 func (game *Game) attractedStates(search attractor) *sparse.Set {
 	graph := game.graph
 	search.foundStates = search.right.Intersect(search.region)
@@ -206,8 +207,8 @@ func (game *Game) attractedStates(search attractor) *sparse.Set {
 	return search.foundStates
 }
 
-// visitChoice handles a choice that can reach an attracted state. If the choice stays in the region, its state is attracted if the maximizer
-// owns it, or if all its other choices were seen before.
+// visitChoice handles a choice that can reach an attracted state and cannot leave the region. Its state is attracted if it belongs to the maximizer, or if
+// all choices of the minimizer there can reach attracted states.
 func (search *attractor) visitChoice(game *Game, choice uint32) {
 	state := game.graph.Owner(choice)
 	isCandidate := !search.foundStates.Has(state) && search.left.Has(state) && search.region.Has(state)
@@ -241,7 +242,7 @@ func staysIn(graph *sparse.Graph, choice int, set *sparse.Set) bool {
 	return true
 }
 
-// Next returns bounds on the value of the path formula X set.
+// Next returns bounds on the value of the path formula X set: the optimal probability that the first step leads into the set.
 func (game *Game) Next(ctx context.Context, set *sparse.Set, opts Options) (*Values, error) {
 	if direction, ok := game.Direction(); ok {
 		return Next(ctx, game.graph, set, direction, opts)
@@ -290,8 +291,8 @@ func (game *Game) CumulReward(ctx context.Context, reward *sparse.Reward, steps 
 	return withScaledRewards(reward, opts, func(reward *sparse.Reward) (*Values, error) { return game.cumulReward(ctx, reward, steps, opts) })
 }
 
-// cumulReward returns bounds on the value of the expected reward of the given number of steps, in a game in which both sides have choices.
-// The rewards must be large enough that sums of them cannot underflow.
+// cumulReward returns bounds on the optimal expected reward of the given number of steps, in a game in which both sides have choices. The rewards must be so
+// large that their sums cannot underflow.
 func (game *Game) cumulReward(ctx context.Context, reward *sparse.Reward, steps int, opts Options) (*Values, error) {
 	system, err := game.newSystem(newStepwise, reward, opts)
 	if err != nil {
@@ -311,8 +312,8 @@ func (game *Game) InstantReward(ctx context.Context, reward *sparse.Reward, step
 	return withScaledRewards(reward, opts, func(reward *sparse.Reward) (*Values, error) { return game.instantReward(ctx, reward, steps, opts) })
 }
 
-// instantReward returns bounds on the value of the expected state reward after the given number of steps, in a game in which both sides
-// have choices. The rewards must be large enough that products cannot underflow.
+// instantReward returns bounds on the optimal expected state reward after the given number of steps, in a game in which both sides have choices. The rewards
+// must be so large that products cannot underflow.
 func (game *Game) instantReward(ctx context.Context, reward *sparse.Reward, steps int, opts Options) (*Values, error) {
 	system, err := game.newSystem(newStepwise, reward, opts)
 	if err != nil {
@@ -325,7 +326,7 @@ func (game *Game) instantReward(ctx context.Context, reward *sparse.Reward, step
 	return system.values, err
 }
 
-// hasWideBounds reports whether the relative width of the bounds exceeds epsilon in some state.
+// hasWideBounds reports whether some of the given states has bounds with a relative width above epsilon.
 func (values *Values) hasWideBounds(states *sparse.Set, epsilon float64) bool {
 	for state := range states.All() {
 		lower, upper := values.Lower[state], values.Upper[state]

@@ -38,7 +38,7 @@ func (game *Game) ZeroUnlessReached(ctx context.Context, reward *sparse.Reward, 
 	}
 	accumulation.infiniteStates = sparse.SelectStates(numStates, accumulation.totalReward.isInfinite)
 	finiteStates := accumulation.infiniteStates.Complement()
-	accumulation.finiteChoices = game.graph.ChoicesWithin(finiteStates) // the choices whose successors are all in finiteStates
+	accumulation.finiteChoices = game.graph.ChoicesWithin(finiteStates) // the choices of these states that lead to these states only
 	keptChoices := accumulation.finiteChoices.Union(game.graph.ChoicesOf(accumulation.infiniteStates.Union(accumulation.endStates)))
 	if hasInfiniteChoices := keptChoices.Count() < game.graph.NumChoices(); hasInfiniteChoices {
 		return accumulation.withoutInfiniteChoices(keptChoices)
@@ -52,9 +52,9 @@ func (game *Game) ZeroUnlessReached(ctx context.Context, reward *sparse.Reward, 
 	return values, accumulation.narrowBounds(values, finiteStates)
 }
 
-// withoutInfiniteChoices solves the game with the kept choices only. It translates the choices of the strategies to the complete game. The
-// removed choices lead from states with finite values to infinite values. The minimizer avoids them, so removing them changes no value. The
-// controller has no deviations for them: a maximizer who only guarantees the value has no strategy yet for infinite values.
+// withoutInfiniteChoices solves the game with the kept choices only, and translates the strategies to the complete game. The other choices lead from states
+// with finite values to states with infinite values, so the minimizer never makes them, and the values stay the same. The controller has no deviations for
+// them, because the maximizer's strategy is not defined in the states with infinite values.
 func (accumulation *accumulation) withoutInfiniteChoices(keptChoices *sparse.Set) (*Values, error) {
 	restricted, reward := accumulation.restrictChoices(keptChoices, accumulation.reward)
 	values, err := restricted.ZeroUnlessReached(accumulation.ctx, reward, accumulation.target, accumulation.opts)
@@ -133,8 +133,8 @@ type accumulation struct {
 	finiteChoices    *sparse.Set // the choices that lead to states with finite values only
 }
 
-// narrowBounds computes bounds on the finite values with a limit on the accumulated reward. It doubles the limit until the bounds are
-// narrow, until a greater limit cannot narrow them, or until the product has too many states.
+// narrowBounds computes bounds on the finite values by a product with the accumulated reward up to a limit. It doubles the limit until the bounds are
+// narrow, until a greater limit cannot make them narrower, or until the product has too many states.
 func (accumulation *accumulation) narrowBounds(values *Values, finiteStates *sparse.Set) error {
 	limit := 1.0
 	for state := range finiteStates.All() {
@@ -163,8 +163,8 @@ func (accumulation *accumulation) narrowBounds(values *Values, finiteStates *spa
 	}
 }
 
-// tighten solves the product for the lower and for the upper payoffs, and tightens the bounds of the finite values with the results. It
-// returns both solutions.
+// tighten solves the product twice, with lower and with upper payoffs of the terminal pairs, and tightens the bounds of the finite values with the results.
+// It returns both solutions.
 func (product *accumulatedProduct) tighten(values *Values, finiteStates *sparse.Set) (lowerSolution, upperSolution *Values, err error) {
 	if lowerSolution, err = product.solve(product.lowerPayoff); err != nil {
 		return nil, nil, err
@@ -180,7 +180,8 @@ func (product *accumulatedProduct) tighten(values *Values, finiteStates *sparse.
 	return lowerSolution, upperSolution, nil
 }
 
-// overlap reports whether the bounds of the solutions for the lower and for the upper payoffs have a number in common, in each finite state.
+// overlap reports whether, in each finite state, the bounds of the solution for the lower payoffs and those for the upper payoffs overlap. Then the
+// difference of the payoffs is less than the errors of the solutions.
 func (product *accumulatedProduct) overlap(finiteStates *sparse.Set, lowerSolution, upperSolution *Values) bool {
 	for state := range finiteStates.All() {
 		if start := product.startPairs[state]; upperSolution.Lower[start] > lowerSolution.Upper[start] {
@@ -205,7 +206,8 @@ func (accumulation *accumulation) upperPayoff(pair rewardPair) (float64, *big.Ra
 	return amount + accumulation.totalReward.Upper[pair.state], nil
 }
 
-// solveExactly computes the finite values as fractions. The product contains the accumulated rewards up to the limit of largeReward.
+// solveExactly computes the finite values as fractions, from the product with the accumulated rewards up to the limit of largeReward. At the limit, the
+// value is known.
 func (accumulation *accumulation) solveExactly(result *Values, finiteStates *sparse.Set) error {
 	largeSolution, err := accumulation.largeReward(finiteStates)
 	if err != nil {
@@ -216,7 +218,7 @@ func (accumulation *accumulation) solveExactly(result *Values, finiteStates *spa
 		return err
 	}
 	values, err := product.solve(func(pair rewardPair) (float64, *big.Rat) {
-		// At a state with accumulated reward a, the value is a*p(state) + q(state).
+		// With the accumulated reward a, the value is a * P(reach target) + the expected later reward.
 		payoff := new(big.Rat).Mul(pair.earlierReward, accumulation.reachProbability.Exact[pair.state])
 		payoff.Add(payoff, largeSolution.laterRewards.Exact[pair.state])
 		rounded, _ := payoff.Float64()
@@ -239,11 +241,12 @@ type largeReward struct {
 	limit          *big.Rat
 }
 
-// largeReward returns the solution for large rewards. If the accumulated reward a is at least the limit, then the value of a state is
-// a*reachProbs[state] + laterRewards[state]: any other choice loses at least as much of the first term as it can gain of the second.
+// largeReward returns the solution for large accumulated rewards a, and the limit from which it holds: the value of a state is then a*reachProbs[state] +
+// laterRewards[state]. Choices that do not preserve the probability of reaching target lose at least as much of the first term as they can gain of the
+// second.
 func (accumulation *accumulation) largeReward(finiteStates *sparse.Set) (*largeReward, error) {
 	optimalChoices := accumulation.optimalChoices()
-	// Optimal choices preserve the probability of reaching target, so a reward counts with the weight of this probability in its state.
+	// A reward counts only if target is reached. Optimal choices preserve this probability, so each reward is multiplied by the probability in its state.
 	weightedReward := accumulation.weightedReward()
 	game, reward := accumulation.restrictChoices(optimalChoices, &weightedReward)
 	laterRewards, err := game.RewardUntilReached(accumulation.ctx, reward, accumulation.endStates.Union(accumulation.infiniteStates), accumulation.opts)
@@ -261,8 +264,8 @@ func (accumulation *accumulation) largeReward(finiteStates *sparse.Set) (*largeR
 	return &largeReward{optimalChoices, laterRewards, accumulation.greatestLimit(finiteStates, optimalChoices, laterRewards.Exact)}, nil
 }
 
-// greatestLimit returns the accumulated reward from which no choice is better than an optimal choice: the greatest choiceLimit of all
-// choices that are not optimal. It is at least 0.
+// greatestLimit returns the accumulated reward from which an optimal choice is at least as good as every other choice: the greatest choiceLimit of all
+// choices that are not optimal, and at least 0.
 func (accumulation *accumulation) greatestLimit(finiteStates, optimalChoices *sparse.Set, laterRewards []*big.Rat) *big.Rat {
 	limit := new(big.Rat)
 	for state := range finiteStates.Minus(accumulation.endStates).All() {
@@ -294,8 +297,9 @@ func (accumulation *accumulation) optimalChoices() *sparse.Set {
 	return result
 }
 
-// choiceLimit returns the accumulated reward a from which a choice with reward r is no better than an optimal choice.
-// It solves (a+r)*p + q = a*reachProbs[state] + laterRewards[state] for a, where p and q are the means of reachProbs and laterRewards over the successors of the choice.
+// choiceLimit returns the accumulated reward a from which a choice that is not optimal, with reward r, is no better than an optimal choice. It solves
+// (a+r)*p + q = a*reachProbs[state] + laterRewards[state] for a, where p and q are the means of reachProbs and laterRewards over the successors of the
+// choice.
 func (accumulation *accumulation) choiceLimit(state, choice int, laterRewards []*big.Rat) *big.Rat {
 	graph, reachProbs := accumulation.game.graph, accumulation.reachProbability.Exact
 	mean := expectedValue(graph, choice, reachProbs)
@@ -305,7 +309,7 @@ func (accumulation *accumulation) choiceLimit(state, choice int, laterRewards []
 	return gain.Quo(gain, loss)
 }
 
-// expectedValue returns the expected value of the successors of a choice.
+// expectedValue returns the mean of the exact values of a choice's successors, weighted with their probabilities.
 func expectedValue(graph *sparse.Graph, choice int, values []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	first, end := graph.Transitions(choice)
@@ -403,8 +407,8 @@ func (product *accumulatedProduct) addChoices(builder *sparse.DerivedBuilder, pa
 	}
 }
 
-// addPair adds the pair of a state and a reward to the product unless it is there, and returns its state in the product. rewardText is the
-// reward as a text.
+// addPair returns the state of the product for a pair of a state and an accumulated reward, and adds the pair if it is new. rewardText is the reward as a
+// text, for the key of a map.
 func (product *accumulatedProduct) addPair(state uint32, earlierReward *big.Rat, rewardText string) uint32 {
 	key := pairKey{state, rewardText}
 	if pairState, ok := product.stateOfPair[key]; ok {
@@ -416,7 +420,8 @@ func (product *accumulatedProduct) addPair(state uint32, earlierReward *big.Rat,
 	return pairState
 }
 
-// choiceReward returns the reward of a choice plus the reward of its state. It uses float64 rewards unless the computation is exact.
+// choiceReward returns the reward of a choice plus the reward of its state as a fraction. Without exact arithmetic it is the fraction of the float64
+// rewards.
 func (accumulation *accumulation) choiceReward(state, choice int) *big.Rat {
 	if accumulation.opts.Exact {
 		return accumulation.reward.ExactChoiceTotal(state, choice)
@@ -431,18 +436,17 @@ func (accumulation *accumulation) choiceReward(state, choice int) *big.Rat {
 	return sum
 }
 
-// solve returns the values of the product in which each terminal pair earns its payoff. payoff returns the payoff as a float64 and as a
-// fraction.
+// solve returns the values of the product if each terminal pair earns a payoff. payoff returns the payoff of a pair as a float64 and as a fraction.
 func (product *accumulatedProduct) solve(payoff func(rewardPair) (float64, *big.Rat)) (*Values, error) {
 	numStates := product.graph.NumStates()
-	// A payoff is computed from an amount by a few operations.
+	// Computing a payoff from accumulated rewards takes a few operations, each of which rounds.
 	reward := &sparse.Reward{State: make([]float64, numStates), RelErr: product.reward.RelErr + 8*unitRoundoff, RangeErr: product.reward.RangeErr}
 	if product.opts.Exact {
 		reward.StateFractions = make([]*big.Rat, numStates)
 	}
 	maximizer := sparse.NewSet(numStates)
 	for i, pair := range product.pairs {
-		state := i + 1 // the state of the pair
+		state := i + 1 // state 0 is the absorbing state after a payoff
 		if product.game.maximizer.Has(int(pair.state)) {
 			maximizer.Add(state)
 		}

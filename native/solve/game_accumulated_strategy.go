@@ -15,7 +15,7 @@ func (product *accumulatedProduct) addStrategies(values, lowerSolution, upperSol
 		return nil
 	}
 	minimizerBeyond := product.totalReward
-	if !product.infiniteStates.Empty() { // a game with infinite values has no strategies; no choice leads to them
+	if !product.infiniteStates.Empty() { // solve again without the states with infinite values, because otherwise no strategy is computed
 		var err error
 		minimizerBeyond, err = product.game.RewardUntilReached(product.ctx, product.reward, product.endStates.Union(product.infiniteStates), product.opts)
 		if err != nil {
@@ -28,9 +28,9 @@ func (product *accumulatedProduct) addStrategies(values, lowerSolution, upperSol
 	})
 }
 
-// addExactStrategies adds a controller with strategies of both sides to the values, if the options request it. Both attain the exact value:
-// when the accumulated reward has reached the limit, they preserve the probability of reaching target and the expected later reward, and the
-// maximizer also reaches target with this probability if the minimizer does the same. For a minimizer who does not, see surplus.
+// addExactStrategies adds a controller with strategies of both sides to the values, if the options request it. Both strategies attain the exact value. When
+// the accumulated reward has reached the limit, they preserve the probability of reaching target and the expected later reward, and the maximizer reaches
+// target with this probability if the minimizer also preserves both. For a minimizer who raises the later reward instead, see surplus.
 func (product *accumulatedProduct) addExactStrategies(values, solution *Values, largeSolution *largeReward) error {
 	if !product.opts.Scheduler {
 		return nil
@@ -48,7 +48,7 @@ func (product *accumulatedProduct) addExactStrategies(values, solution *Values, 
 	})
 }
 
-// preservingChoices returns the choices that preserve the probability of reaching target, and also the expected later reward.
+// preservingChoices returns the choices that preserve both the probability of reaching target and the expected later reward.
 func (accumulation *accumulation) preservingChoices(largeSolution *largeReward) *sparse.Set {
 	result := largeSolution.optimalChoices.Clone()
 	for state := range accumulation.undecidedStates().All() {
@@ -88,10 +88,10 @@ type surplus struct {
 	laterRewards []*big.Rat // of each state
 }
 
-// newSurplus returns how much each choice of the minimizer raises the expected later reward, in units of the smallest positive such gain.
+// newSurplus returns by how much each choice of the minimizer raises the expected later reward. The unit is the smallest positive raise of a choice.
 func (accumulation *accumulation) newSurplus(largeSolution *largeReward) *surplus {
 	result := &surplus{gains: make([]int, accumulation.game.graph.NumChoices()), laterRewards: largeSolution.laterRewards.Exact}
-	gains := map[int]*big.Rat{} // by choice
+	gains := map[int]*big.Rat{} // for each choice, by how much it raises the expected later reward
 	for state := range accumulation.undecidedStates().Minus(accumulation.game.maximizer).All() {
 		first, end := accumulation.game.graph.Choices(state)
 		for choice := first; choice < end; choice++ {
@@ -110,12 +110,12 @@ func (accumulation *accumulation) newSurplus(largeSolution *largeReward) *surplu
 	}
 	for choice, gain := range gains {
 		multiple, _ := new(big.Rat).Quo(gain, result.unit).Float64()
-		result.gains[choice] = int(min(multiple, math.MaxInt32)) // rounded down
+		result.gains[choice] = int(min(multiple, math.MaxInt32)) // the number of units, rounded down
 	}
 	return result
 }
 
-// covers reports whether a surplus, in units, is at least the expected later reward of a state.
+// covers reports whether the surplus so far, given in units, is at least the expected later reward of a state.
 func (surplus *surplus) covers(units int, state uint32) bool {
 	laterReward := surplus.laterRewards[state]
 	if units == 0 || laterReward == nil {
@@ -170,7 +170,7 @@ const maxAccumulatedNodes = 4 * maxAccumulated
 // addController adds the controller of both sides to the values. It adds nothing if a strategy is missing, if an initial state has an infinite
 // value, or if the controller has too many nodes.
 func (product *accumulatedProduct) addController(values *Values, strategies *accumulatedStrategies) error {
-	strategyAtEnd := product.reachProbability.Scheduler // in end states, where only the probability of reaching target matters
+	strategyAtEnd := product.reachProbability.Scheduler // for end states, in which only the probability of reaching target matters
 	for _, strategy := range [][]uint32{strategies.maximizer, strategies.minimizer, strategies.maximizerBeyond, strategies.minimizerBeyond, strategyAtEnd} {
 		if strategy == nil {
 			return nil
@@ -191,7 +191,7 @@ func (product *accumulatedProduct) addController(values *Values, strategies *acc
 		beyond, toTarget := strategies.minimizerBeyond, strategies.minimizerBeyond
 		switch {
 		case product.endStates.Has(state):
-			beyond, toTarget = strategyAtEnd, strategyAtEnd // the minimizer still prevents target where p is 0
+			beyond, toTarget = strategyAtEnd, strategyAtEnd // in end states that cannot reach target, the minimizer must still prevent it
 		case product.game.maximizer.Has(state):
 			beyond, toTarget = strategies.maximizerBeyond, product.reachProbability.Scheduler
 		}
@@ -223,7 +223,7 @@ func (builder *accumulatedController) buildController(values *Values) error {
 	return nil
 }
 
-// addNode returns the number of a node, and adds the node if it is new.
+// addNode returns the number of a node of the controller, and adds the node if it is new.
 func (builder *accumulatedController) addNode(node controllerNode) uint32 {
 	if number, isKnown := builder.nodeNumbers[node]; isKnown {
 		return number
@@ -244,10 +244,11 @@ func (builder *accumulatedController) addNode(node controllerNode) uint32 {
 	return number
 }
 
-// addMoves adds the move and the deviations of a node: one for each choice of the product, or of the game where the product has ended.
+// addMoves adds the move of the strategy in a node, and a deviation for each other choice. The choices are those of the product or, beyond its limit, those
+// of the game.
 func (builder *accumulatedController) addMoves(number int) {
 	node := builder.nodes[number]
-	if node.product != 0 && builder.payoffStates.Has(int(node.product)) { // a terminal initial state
+	if node.product != 0 && builder.payoffStates.Has(int(node.product)) { // an initial state at which the product has ended already
 		node = builder.nodeBeyondLimit(node.state, 0)
 	}
 	graph, state, strategyChoice := builder.strategyIn(node)
@@ -262,8 +263,8 @@ func (builder *accumulatedController) addMoves(number int) {
 	builder.result.Nodes[number].Moves, builder.result.Nodes[number].Deviations = moves, deviations
 }
 
-// strategyIn returns the choice of the strategy in a node. state and choice belong to the returned graph: the product, or the game where the product
-// has ended.
+// strategyIn returns the choice of the strategy in a node, with the graph and the state to which the choice belongs: those of the product or, beyond its
+// limit, those of the game.
 func (builder *accumulatedController) strategyIn(node controllerNode) (graph *sparse.Graph, state int, choice uint32) {
 	switch {
 	case node.product != 0:
@@ -274,8 +275,8 @@ func (builder *accumulatedController) strategyIn(node controllerNode) (graph *sp
 	return builder.game.graph, int(node.state), builder.choicesBeyondLimit[node.state]
 }
 
-// moveOf returns the move that makes a choice in a node, and adds nodes for new targets. In a node with a state of the product, it is a choice of
-// the product; otherwise it is a choice of the game.
+// moveOf returns the move that makes a choice in a node, and adds the nodes to which it leads. The choice is one of the product or, beyond its limit, one of
+// the game.
 func (builder *accumulatedController) moveOf(node controllerNode, choice uint32) sparse.Move {
 	if node.product == 0 {
 		return builder.moveBeyondLimit(node, choice)
@@ -292,7 +293,7 @@ func (builder *accumulatedController) moveOf(node controllerNode, choice uint32)
 	return move
 }
 
-// moveBeyondLimit returns the move that makes a choice of the game in a node where the product has ended.
+// moveBeyondLimit returns the move that makes a choice of the game in a node beyond the limit of the product.
 func (builder *accumulatedController) moveBeyondLimit(node controllerNode, choice uint32) sparse.Move {
 	move := sparse.Move{Choice: choice}
 	first, end := builder.game.graph.Transitions(int(choice))

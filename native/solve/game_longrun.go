@@ -15,8 +15,8 @@ var ErrNoStrategies = errors.New("found no pair of optimal strategies of the two
 // maxLongRunSteps limits the steps of value iteration for long-run averages.
 const maxLongRunSteps = 1 << 20
 
-// LongRun returns bounds on the value of the long-run average reward per step. Value iteration suggests a memoryless strategy of each side.
-// If one side follows its strategy, the game becomes an MDP of the other side, whose long-run average bounds the value.
+// LongRun returns bounds on the optimal long-run average reward per step. Value iteration suggests a memoryless strategy of each side. If one side follows
+// its strategy, the game becomes an MDP of the other side, whose long-run average bounds the value of the game.
 //
 // Source: Liggett and Lippman, Stochastic games with perfect information and time average payoff (1969).
 func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Options) (*Values, error) {
@@ -47,8 +47,8 @@ func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Optio
 	return values, nil
 }
 
-// iterateLongRun performs value iteration. After 64 steps, 128 steps and so on it evaluates the strategies that are optimal for the next
-// step. It returns the values of these strategies if they are optimal, or nil if no such strategies are found within maxLongRunSteps steps.
+// iterateLongRun performs value iteration. After 64 steps, 128 steps and so on, it evaluates the strategies that are optimal for one more step. It returns
+// the values of such strategies if they are optimal for the long-run average, or nil if it finds none within maxLongRunSteps steps.
 func (improvement *strategyImprovement) iterateLongRun(reward *sparse.Reward) (optimal *Values, err error) {
 	game := improvement.game
 	numStates := game.graph.NumStates()
@@ -71,9 +71,9 @@ func (improvement *strategyImprovement) iterateLongRun(reward *sparse.Reward) (o
 	return nil, nil
 }
 
-// valuesIfOptimal evaluates a strategy of both sides: it solves the MDP in which the maximizer follows the strategy, then the MDP in which
-// the minimizer does. Their values are lower and upper bounds on the value of the game. If the bounds are equal or close, it returns them;
-// otherwise it uses them to tighten the known bounds, and returns nil.
+// valuesIfOptimal evaluates a strategy of both sides. The MDP in which the maximizer follows the strategy gives lower bounds on the values of the game, and
+// the MDP in which the minimizer does gives upper bounds. If these are equal or close, it returns them. Otherwise it tightens the known bounds with them,
+// and returns nil.
 func (improvement *strategyImprovement) valuesIfOptimal(strategy []uint32) (*Values, error) {
 	lowerValues, err := improvement.evaluate(Max, strategy)
 	if err != nil {
@@ -100,8 +100,8 @@ func (improvement *strategyImprovement) valuesIfOptimal(strategy []uint32) (*Val
 	return values, nil
 }
 
-// lazySteps returns the optimal total reward of each state after some more lazy steps. totalRewards has the optimal total rewards before these
-// steps.
+// lazySteps returns the optimal total reward of each state after the given number of further lazy steps. A lazy step stays in its state with probability
+// 1/2. totalRewards has the optimal total rewards before these steps.
 func (game *Game) lazySteps(ctx context.Context, reward *sparse.Reward, totalRewards []float64, steps int) ([]float64, error) {
 	for i := range steps {
 		if i%64 == 0 && ctx.Err() != nil {
@@ -132,8 +132,8 @@ func (game *Game) lazyStep(reward *sparse.Reward, totalRewards []float64, strate
 	return nextRewards
 }
 
-// lazyValue returns the total reward of a choice of a state if the choice stays in the state with probability 1/2. totalRewards has the total rewards of
-// the states. Without staying, value iteration of a periodic game would not converge.
+// lazyValue returns the total reward of a choice if it stays in its state with probability 1/2. Without this, value iteration would not converge in a
+// periodic game. totalRewards has the total rewards of the states for the later steps.
 func (game *Game) lazyValue(reward *sparse.Reward, state, choice int, totalRewards []float64) float64 {
 	sum := 0.0
 	first, end := game.graph.Transitions(choice)

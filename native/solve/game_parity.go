@@ -19,14 +19,14 @@ func (game *Game) Parity(ctx context.Context, priorities []int, opts Options) (*
 	wantsStrategies := opts.Scheduler
 	opts.Within, opts.Scheduler, opts.Classic = nil, false, false
 	priorities = compressPriorities(priorities)
-	// Strategy improvement of each side gives one of the bounds.
+	// Strategy improvement of the maximizer gives the lower bounds, and that of the minimizer the upper bounds.
 	improvement := game.newParityImprovement(ctx, priorities, opts)
 	lower, err := improvement.run()
 	if err != nil || opts.Exact && !wantsStrategies {
 		return lower, err
 	}
 	for state := range priorities {
-		priorities[state]++ // the minimizer wins if the least priority is odd
+		priorities[state]++ // exchange even and odd, because the minimizer wins if the least priority is odd
 	}
 	opponent := NewGame(game.graph, game.maximizer.Complement()).newParityImprovement(ctx, priorities, opts)
 	upper, err := opponent.run()
@@ -105,8 +105,8 @@ type parityImprovement struct {
 // maxParityStrategies limits the strategies for bounds.
 const maxParityStrategies = 200
 
-// run improves the strategy of the maximizer until no better strategy is found. It returns the exact values or, without exact arithmetic,
-// the greatest lower bound of each state over all evaluated strategies.
+// run improves the strategy of the maximizer until it cannot be improved or, without exact arithmetic, for at most maxParityStrategies rounds. It returns
+// the exact values or, without exact arithmetic, for each state the greatest lower bound over all evaluated strategies.
 func (improvement *parityImprovement) run() (*Values, error) {
 	bestValues := newValues(improvement.game.graph.Model, improvement.opts)
 	for i := 0; improvement.opts.Exact || i < maxParityStrategies; i++ {
@@ -128,8 +128,8 @@ func (improvement *parityImprovement) run() (*Values, error) {
 	return bestValues, nil
 }
 
-// evaluate computes the values of the maximizer's strategy. In the MDP of the minimizer that this strategy leaves, the value of a state is
-// one minus the maximal probability to reach an end component whose least priority is odd.
+// evaluate computes the values of the maximizer's strategy, in the MDP in which only the minimizer chooses: one minus the maximal probability of reaching an
+// end component whose least priority is odd.
 func (improvement *parityImprovement) evaluate() error {
 	mdp := sparse.NewGraph(improvement.game.graph.Model.Restrict(improvement.strategyChoices()))
 	oddStates, err := oddEndComponentStates(improvement.ctx, mdp.Model, improvement.priorities)
@@ -138,7 +138,7 @@ func (improvement *parityImprovement) evaluate() error {
 	}
 	opts := improvement.opts
 	if !opts.Exact {
-		opts.Epsilon = max(opts.epsilon()/1000, 1e-14) // the value is one minus the probability
+		opts.Epsilon = max(opts.epsilon()/1000, 1e-14) // the value is one minus the probability, so small values lose relative precision
 	}
 	values, err := Until(improvement.ctx, mdp, sparse.FullSet(mdp.NumStates()), oddStates, Max, opts)
 	if err != nil {
@@ -155,7 +155,7 @@ func (improvement *parityImprovement) evaluate() error {
 	return nil
 }
 
-// strategyChoices returns the choices of the strategy and all choices of the minimizer.
+// strategyChoices returns the choices of the maximizer's strategy together with all choices of the minimizer.
 func (improvement *parityImprovement) strategyChoices() *sparse.Set {
 	graph := improvement.game.graph
 	choices := sparse.NewSet(graph.NumChoices())
@@ -172,8 +172,8 @@ func (improvement *parityImprovement) strategyChoices() *sparse.Set {
 	return choices
 }
 
-// oddEndComponentStates returns the states of all end components whose least priority is odd. If the least priority of a maximal end
-// component is even, it removes the states with this priority and searches smaller end components in the others.
+// oddEndComponentStates returns the states of all end components whose least priority is odd. If the least priority of a maximal end component is even, it
+// removes the states with this priority, and searches for smaller end components in the others.
 func oddEndComponentStates(ctx context.Context, model *sparse.Model, priorities []int) (*sparse.Set, error) {
 	oddStates := sparse.NewSet(model.NumStates())
 	for states := sparse.FullSet(model.NumStates()); !states.Empty(); {
@@ -205,8 +205,8 @@ func leastPriority(states []uint32, priorities []int) int {
 	return minPriority
 }
 
-// improve switches states of the maximizer to choices with a greater value than the current one. If there is no such choice, it switches to
-// strategies that win almost surely within a class of states with equal values. It reports whether the strategy changed.
+// improve switches states of the maximizer to choices whose mean value is greater than the value of the state. If there are none, it switches to strategies
+// that win almost surely within a class of states with equal values. It reports whether the strategy changed.
 func (improvement *parityImprovement) improve() (changed bool) {
 	comparisons := improvement.compareChoices()
 	for state := range improvement.game.maximizer.All() {
@@ -237,8 +237,8 @@ func (improvement *parityImprovement) compareChoices() []int {
 	return comparisons
 }
 
-// bestChoice returns the choice of a state with the greatest mean value if this is above the value of the state, or else the first choice.
-// comparisons has the results of compareChoices.
+// bestChoice returns the choice of a state with the greatest mean value, if this exceeds the value of the state, and otherwise the first choice. comparisons
+// is the result of compareChoices.
 func (improvement *parityImprovement) bestChoice(state int, comparisons []int) int {
 	first, end := improvement.game.graph.Choices(state)
 	greatestChoice := first
@@ -254,8 +254,8 @@ func (improvement *parityImprovement) bestChoice(state int, comparisons []int) i
 // depends on it.
 const tolerance = 1e-10
 
-// compareWithState returns 1, 0 or -1 if the mean value of a choice is greater than, equal to, or less than the value of its state. Without exact
-// values, differences up to tolerance count as equal.
+// compareWithState compares the mean value of a choice's successors with the value of its state: 1 if the mean is greater, 0 if they are equal, and -1 if it
+// is less. Without exact values, numbers that differ by at most tolerance count as equal.
 func (improvement *parityImprovement) compareWithState(choice, state int) int {
 	if improvement.values.Exact != nil {
 		return expectedValue(improvement.game.graph, choice, improvement.values.Exact).Cmp(improvement.values.Exact[state])
@@ -270,7 +270,7 @@ func (improvement *parityImprovement) compareWithState(choice, state int) int {
 	return 0
 }
 
-// meanOfChoice returns the mean value of the successors of a choice.
+// meanOfChoice returns the mean of the lower bounds of a choice's successors, weighted with their probabilities.
 func (improvement *parityImprovement) meanOfChoice(choice int) float64 {
 	first, end := improvement.game.graph.Transitions(choice)
 	sum := 0.0
@@ -280,8 +280,8 @@ func (improvement *parityImprovement) meanOfChoice(choice int) float64 {
 	return sum
 }
 
-// valueClasses groups the states with values below 1 by their values. Without exact values, neighbouring values with a difference up to
-// tolerance count as equal.
+// valueClasses groups the states with values below 1 into classes of equal values. Without exact values, neighbouring values that differ by at most
+// tolerance are in one class.
 func (improvement *parityImprovement) valueClasses() [][]uint32 {
 	var sortedStates []uint32
 	for state, lower := range improvement.values.Lower {
@@ -319,8 +319,8 @@ func (improvement *parityImprovement) equalValues(left, right uint32) bool {
 	return improvement.values.Lower[right]-improvement.values.Lower[left] <= tolerance
 }
 
-// winInClass changes the strategy in the states of a value class from which the maximizer wins almost surely within the class. It reports
-// whether there are such states. comparisons has the results of compareChoices.
+// winInClass finds the states of a value class from which the maximizer wins almost surely without leaving the class, and writes the winning choices to the
+// strategy. It reports whether there are such states. comparisons is the result of compareChoices.
 func (improvement *parityImprovement) winInClass(class []uint32, comparisons []int) bool {
 	solver := improvement.classGame(class, comparisons)
 	wonStates := solver.solve()
@@ -396,8 +396,8 @@ func (winning *almostSure) solve() *sparse.Set {
 	return winning.fixedPoint(0)
 }
 
-// fixedPoint returns the fixed point of the variable of a priority, for the current values of the variables of smaller priorities. An odd
-// priority has a least fixed point, an even one a greatest. It evaluates the variables of greater priorities recursively.
+// fixedPoint returns the value of the fixed-point variable of a priority, for the current values of the variables of smaller priorities: a least fixed point
+// for an odd priority, a greatest one for an even priority. It evaluates the variables of greater priorities recursively.
 func (winning *almostSure) fixedPoint(priority int) *sparse.Set {
 	if priority == len(winning.variables) {
 		return winning.wonStates()
@@ -417,7 +417,7 @@ func (winning *almostSure) fixedPoint(priority int) *sparse.Set {
 	}
 }
 
-// wonStates returns the states that the maximizer wins for the current values of all variables.
+// wonStates returns the states from which the maximizer wins, for the current values of all fixed-point variables.
 func (winning *almostSure) wonStates() *sparse.Set {
 	result := sparse.NewSet(winning.region.Len())
 	for state := range winning.region.All() {
@@ -428,7 +428,8 @@ func (winning *almostSure) wonStates() *sparse.Set {
 	return result
 }
 
-// isWon reports whether the maximizer wins a state for the current values of all variables. It writes the winning choice to the strategy.
+// isWon reports whether the maximizer wins from a state, for the current values of all fixed-point variables. In a state of the maximizer it writes a
+// winning choice to the strategy.
 func (winning *almostSure) isWon(state int) bool {
 	first, end := winning.game.graph.Choices(state)
 	if !winning.game.maximizer.Has(state) {
@@ -438,7 +439,7 @@ func (winning *almostSure) isWon(state int) bool {
 		if !winning.choices.Has(choice) || !winning.isWonChoice(choice) {
 			continue
 		}
-		if !winning.isWonForOddPriority(state) { // an earlier iteration has not chosen yet
+		if !winning.isWonForOddPriority(state) { // otherwise an earlier iteration has already written the choice, which must stay
 			winning.strategy[state] = uint32(choice)
 		}
 		return true
@@ -446,7 +447,7 @@ func (winning *almostSure) isWon(state int) bool {
 	return false
 }
 
-// areAllWon reports whether the maximizer wins after all choices from first to end-1 that belong to the game.
+// areAllWon reports whether the maximizer wins after each of the choices first to end-1 that belongs to the game.
 func (winning *almostSure) areAllWon(first, end int) bool {
 	for choice := first; choice < end; choice++ {
 		if winning.choices.Has(choice) && !winning.isWonChoice(choice) {
@@ -456,7 +457,7 @@ func (winning *almostSure) areAllWon(first, end int) bool {
 	return true
 }
 
-// isWonForOddPriority reports whether a state is in the variable of an odd priority.
+// isWonForOddPriority reports whether the current value of the variable of some odd priority contains a state.
 func (winning *almostSure) isWonForOddPriority(state int) bool {
 	for priority := 1; priority < len(winning.variables); priority += 2 {
 		if winning.variables[priority].Has(state) {
@@ -466,8 +467,8 @@ func (winning *almostSure) isWonForOddPriority(state int) bool {
 	return false
 }
 
-// isWonChoice reports whether the maximizer wins after a choice. For each even priority 2k up to the priority of the choice, plus one, all
-// successors must be in the variable of 2k, or one successor must be in the variable of 2k-1.
+// isWonChoice reports whether the maximizer wins after a choice. With p the priority of the choice, this must hold for each even number 2k from 0 to p+1:
+// all successors are in the variable of 2k (if 2k <= p), or one successor is in the variable of 2k-1 (if k > 0).
 func (winning *almostSure) isWonChoice(choice int) bool {
 	priority := winning.priorities[choice]
 	for evenPriority := 0; evenPriority <= priority+1; evenPriority += 2 {

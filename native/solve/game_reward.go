@@ -42,7 +42,7 @@ func (game *Game) TotalReward(ctx context.Context, reward *sparse.Reward, opts O
 	}
 	finiteStates := game.finiteTotalStates(reward)
 	if !finiteStates.Complement().Empty() {
-		opts.Scheduler = false // no strategy that collects rewards forever is computed
+		opts.Scheduler = false // strategies that collect rewards forever are not computed
 	}
 	improvement, err := game.newRewardImprovement(ctx, reward, finiteStates, opts)
 	if err != nil {
@@ -60,7 +60,7 @@ func (game *Game) TotalReward(ctx context.Context, reward *sparse.Reward, opts O
 //
 // Source: Chatterjee and Henzinger (2012), section 3.2: almost-sure coBuchi objectives.
 func (game *Game) finiteTotalStates(reward *sparse.Reward) *sparse.Set {
-	priorities := make([]int, game.graph.NumChoices()) // the minimizer wins if choices with a reward occur finitely often
+	priorities := make([]int, game.graph.NumChoices()) // the minimizer wins if choices with a reward, which get priority 1, occur finitely often
 	for state := range game.graph.NumStates() {
 		first, end := game.graph.Choices(state)
 		for choice := first; choice < end; choice++ {
@@ -78,8 +78,8 @@ func (game *Game) finiteTotalStates(reward *sparse.Reward) *sparse.Set {
 	return solver.solve()
 }
 
-// RewardUntilReached returns bounds on the value of the expected reward until target is reached. A path that never reaches target
-// earns its total reward. It computes the total reward of the game in which target states are absorbing and have no reward.
+// RewardUntilReached returns bounds on the optimal expected reward until target is reached. A path that never reaches target earns its total reward. So it
+// is the total reward of the game in which target states are absorbing and have no reward.
 //
 // Source: PRISM-games' R[Fc].
 func (game *Game) RewardUntilReached(ctx context.Context, reward *sparse.Reward, target *sparse.Set, opts Options) (*Values, error) {
@@ -109,7 +109,7 @@ func (game *Game) RewardUntilReached(ctx context.Context, reward *sparse.Reward,
 	return values, err
 }
 
-// withoutStates returns a copy of values by state, with zeros for the given states. It returns nil for nil.
+// withoutStates returns a copy of values, which has an entry for each state, with zeros for the given states. It returns nil if values is nil.
 func withoutStates[T any](values []T, states *sparse.Set) []T {
 	if values == nil {
 		return nil
@@ -122,8 +122,8 @@ func withoutStates[T any](values []T, states *sparse.Set) []T {
 	return result
 }
 
-// valuesOfOrigins returns the value of each choice c of a derived model: values[originalChoices[c]], or zero if c has no original choice. It returns
-// nil for nil.
+// valuesOfOrigins returns the values of the choices of a derived model: choice c has the value of its original choice originalChoices[c], or zero if it has
+// none. It returns nil if values is nil.
 func valuesOfOrigins[T any](values []T, originalChoices []uint32) []T {
 	if values == nil {
 		return nil
@@ -148,7 +148,7 @@ func originalStrategy(strategy, originalChoices []uint32) []uint32 {
 	return result
 }
 
-// newRewardImprovement prepares strategy improvement for a reward structure. States outside of finiteStates get infinite values.
+// newRewardImprovement prepares strategy improvement for a reward structure. All states outside of finiteStates get infinite values.
 func (game *Game) newRewardImprovement(ctx context.Context, reward *sparse.Reward, finiteStates *sparse.Set, opts Options) (*strategyImprovement, error) {
 	opts.Epsilon = opts.epsilon()
 	opts.Within, opts.Classic = nil, false
@@ -157,7 +157,7 @@ func (game *Game) newRewardImprovement(ctx context.Context, reward *sparse.Rewar
 		return nil, err
 	}
 	system.values.setAll(finiteStates.Complement(), math.Inf(1))
-	// The minimizer would lose outside of finiteStates. The maximizer has no choice that leaves finiteStates.
+	// The minimizer must not leave finiteStates, because the values outside are infinite. The maximizer cannot leave them.
 	system.choices = game.graph.ChoicesWithin(finiteStates)
 	return &strategyImprovement{game: game, ctx: ctx, opts: opts, system: system, reward: reward}, nil
 }

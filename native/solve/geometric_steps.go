@@ -42,8 +42,8 @@ const (
 	geometricMinFactor = 16
 )
 
-// allowsGeometricSteps reports whether geometricSteps can compute numSteps steps of the given states. The states must form a Markov chain,
-// and their current values must be 0.
+// allowsGeometricSteps reports whether geometricSteps can compute numSteps steps of the given states. The states must form a Markov chain, their current
+// values must be 0, and the steps must be many.
 func (system *equationSystem) allowsGeometricSteps(opts Options, states []uint32, numSteps int) bool {
 	everyStepCounts := opts.Classic || system.stepScheduler != nil || system.rounding.grid != 0
 	if everyStepCounts || system.nature != nil || system.graph.Kind == sparse.CTMC || numSteps < geometricAfter*(1+geometricMinFactor) {
@@ -59,8 +59,8 @@ func (system *equationSystem) allowsGeometricSteps(opts Options, states []uint32
 	return true
 }
 
-// newGeometricSteps prepares the computation of numSteps steps of the given states. It sets the values of the states to 0 and starts with
-// the first step.
+// newGeometricSteps prepares the computation of numSteps steps of the given states. It sets the values of the states to 0. The first increment is the values
+// after one step.
 func (system *equationSystem) newGeometricSteps(opts Options, states []uint32, numSteps int) *geometricSteps {
 	for _, state := range states {
 		system.values.Lower[state], system.values.Upper[state] = 0, 0
@@ -77,8 +77,8 @@ func (system *equationSystem) newGeometricSteps(opts Options, states []uint32, n
 	return &geometricSteps{system: system, epsilon: opts.epsilon(), numIncrements: numSteps, current: current}
 }
 
-// run adds increments one by one until all numIncrements are added, or until a geometric series bounds the remaining ones. It stores the
-// bounds.
+// run adds the increments of single steps until all are added, or until a geometric series bounds the sum of the remaining ones. It stores the bounds of the
+// values.
 func (steps *geometricSteps) run(meter *meter) error {
 	for steps.current.count < steps.numIncrements {
 		if err := steps.current.addIncrement(meter); err != nil {
@@ -114,20 +114,20 @@ func (increments *increments) addIncrement(meter *meter) error {
 	return nil
 }
 
-// clone returns a deep copy.
+// clone returns a copy of the increments that shares no memory with them.
 func (increments *increments) clone() *increments {
 	copied, equations := *increments, *increments.equations
 	equations.values = &Values{Lower: slices.Clone(increments.equations.values.Lower), Upper: slices.Clone(increments.equations.values.Upper)}
 	copied.equations = &equations
 	copied.sumLower = slices.Clone(increments.sumLower)
 	copied.sumUpper = slices.Clone(increments.sumUpper)
-	copied.nextLower = make([]float64, len(increments.nextLower)) // the next step writes them
+	copied.nextLower = make([]float64, len(increments.nextLower)) // scratch memory, which the next step overwrites
 	copied.nextUpper = make([]float64, len(increments.nextUpper))
 	return &copied
 }
 
-// tryFinish bounds all increments after the reference by a geometric series whose terms are periods of several steps. If the bounds are
-// narrow, it stores them and returns true.
+// tryFinish tries to bound the sum of all increments after the reference by a geometric series, whose terms are the sums of a period of several steps. If
+// the bounds are narrow, it stores them and returns true.
 func (steps *geometricSteps) tryFinish(meter *meter) (finished bool, err error) {
 	period := steps.current.count - steps.reference.count
 	remaining := steps.numIncrements - steps.reference.count
@@ -143,7 +143,7 @@ func (steps *geometricSteps) tryFinish(meter *meter) (finished bool, err error) 
 	if !steps.estimateIsNarrow(series) {
 		return false, nil
 	}
-	// First add the increments that do not fill a whole period. Then the other increments are whole periods.
+	// Add the increments that do not fill a whole period one by one, so that whole periods remain.
 	beforePeriods := steps.reference.clone()
 	if err := beforePeriods.addIncrements(remainder, meter); err != nil {
 		return false, err
@@ -171,11 +171,11 @@ func (increments *increments) addIncrements(count int, meter *meter) error {
 	return nil
 }
 
-// quotientBounds returns bounds on the quotients current increment / reference increment over all states. ok is false if there is no finite
-// greatest quotient. It is also false if the quotients differ so much that the bounds after the given number of periods cannot be narrow,
-// unless acceptWide is true.
+// quotientBounds returns bounds on the quotient of the current increment and the reference increment, over all states. ok is false if the quotient has no
+// finite bound. Unless acceptWide is set, ok is also false if the quotients of the states differ so much that the bounds after the given number of periods
+// cannot be narrow.
 func (steps *geometricSteps) quotientBounds(periods float64, acceptWide bool) (minQuotient, maxQuotient float64, ok bool) {
-	const allowedSpread = 8 // in units of epsilon; greater differences cannot give narrow bounds
+	const allowedSpread = 8 // the greatest difference of the quotients, times the number of periods, in units of epsilon
 	minQuotient = math.Inf(1)
 	reference, current := steps.reference.equations.values, steps.current.equations.values
 	for _, state := range steps.current.states {
@@ -216,7 +216,7 @@ func sumOfPowers(ratio float64, terms int) float64 {
 	if ratio == 1 {
 		return float64(terms)
 	}
-	// The sum is (1 - ratio^terms) / (1 - ratio). The differences lose at most 54 of the 256 bits.
+	// The sum is (1 - ratio^terms) / (1 - ratio). The two differences lose at most 54 of the 256 bits by cancellation.
 	power, square := bigFloat(1), bigFloat(ratio)
 	for exponent := terms; exponent > 0; exponent >>= 1 {
 		if exponent&1 != 0 {
@@ -230,9 +230,9 @@ func sumOfPowers(ratio float64, terms int) float64 {
 	return sum
 }
 
-// estimateIsNarrow estimates whether the geometric series will give narrow bounds, before the first period is computed exactly.
+// estimateIsNarrow reports whether the geometric series will probably give narrow bounds. The caller asks before it computes the first period.
 func (steps *geometricSteps) estimateIsNarrow(series geometricSum) bool {
-	// The increments since the reference approximate the first period.
+	// The sum of the increments since the reference approximates the sum of the first period.
 	for _, state := range steps.current.states {
 		lower, upper := steps.reference.sumLower[state], steps.reference.sumUpper[state]
 		lower += series.lower * (steps.current.sumLower[state] - lower)
@@ -249,8 +249,8 @@ func (steps *geometricSteps) isNarrow(lower, upper float64) bool {
 	return upper-lower <= steps.epsilon/2*upper && upper < math.MaxFloat64
 }
 
-// stateBounds returns bounds on the value of a state, the sum of its increments. The increments before the first period are summed one by one, and
-// those of the periods are the sum of the first period times the geometric series. firstPeriod is nil if there are no periods.
+// stateBounds returns bounds on the value of a state, which is the sum of its increments. The increments before the first period are added one by one; those
+// of all periods together are the sum of the first period times the geometric series. firstPeriod is nil if there are no periods.
 func (steps *geometricSteps) stateBounds(state uint32, beforePeriods, firstPeriod *increments, series geometricSum) (lower, upper float64) {
 	lower, upper = beforePeriods.sumLower[state], beforePeriods.sumUpper[state]
 	numAdditions := beforePeriods.count

@@ -7,10 +7,10 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// acceleratedIteration tightens bounds on the gain by restarted GMRES, and returns the tighter bounds. It stops after about the work of the
-// given number of sweeps, or after four slow restarts. sweepWork is the work of one sweep. It leaves bscc.bias unchanged.
+// acceleratedIteration returns tighter bounds on the gain, which it computes by restarted GMRES. It stops after about the work of maxSweeps sweeps, or after
+// four slow restarts. sweepWork is the work of one sweep. It does not change bscc.bias.
 func (bscc *bsccGain) acceleratedIteration(members []uint32, sweepWork int, bounds gainInterval, maxSweeps int) (lower, upper float64, err error) {
-	// In reverse order of discovery, most transitions lead to earlier unknowns or to near ones. Then fewer factors are dropped.
+	// In the reverse order of discovery, most transitions lead to earlier or near unknowns. Then the incomplete LU factorization drops fewer entries.
 	ordered := slices.Sorted(slices.Values(members))
 	slices.Reverse(ordered)
 	savedBias := bscc.bias
@@ -29,8 +29,8 @@ func (bscc *bsccGain) acceleratedIteration(members []uint32, sweepWork int, boun
 	return bounds.lower, bounds.upper, err
 }
 
-// iterateGMRES tightens bounds on the gain by restarted GMRES. The order of the members is the order of the unknowns. It stops after the
-// work of the given number of sweeps; sweepWork is the work of one sweep.
+// iterateGMRES tightens bounds on the gain by restarted GMRES. It stops after about the work of remainingSweeps sweeps; sweepWork is the work of one sweep.
+// The unknowns have the order of members.
 func (bscc *bsccGain) iterateGMRES(members []uint32, sweepWork int, bounds *gainInterval, remainingSweeps int) error {
 	const maxSlowRestarts = 4
 	solver, err := newGMRES(bscc, members)
@@ -114,13 +114,13 @@ func newGMRES(bscc *bsccGain, members []uint32) (*gmres, error) {
 	return &gmres{bscc: bscc, members: members, preconditioner: lu, basis: make([]basisVector, krylovDimension+1)}, err
 }
 
-// restartCycle runs GMRES from the current bias and gain until its restart. It updates the bias, and returns the improved gain and the norm
-// of the initial residual. The norm is 0 if nothing changed. It calls countSweep for each step.
+// restartCycle runs GMRES from the current bias and gain until its restart. It updates the bias, and returns the improved gain and the norm of the residual
+// at its start, which is 0 if nothing changed. It calls countSweep for each step.
 func (solver *gmres) restartCycle(gain float64, countSweep func() error) (newGain, residual float64, err error) {
 	solver.triangle, solver.cos, solver.sin, solver.rightSide = nil, nil, nil, nil
 	first := solver.basisVector(0)
 	solver.solveResidual(first.bias, solver.bscc.bias, gain, solver.bscc.rewardSystem.reward)
-	first.gain = 0 // the sum of the bias does not change
+	first.gain = 0 // the residual of the equation that keeps the sum of the bias constant
 	norm := math.Sqrt(solver.scalarProduct(first, first))
 	if !(norm > 0) || math.IsInf(norm, 1) {
 		return gain, 0, countSweep()
@@ -147,7 +147,7 @@ func (solver *gmres) restartCycle(gain float64, countSweep func() error) (newGai
 	return newGain, norm, nil
 }
 
-// updateBias adds a linear combination of the basis vectors to the bias.
+// updateBias adds the linear combination of the basis vectors with the given coefficients to the bias.
 func (solver *gmres) updateBias(coefficients []float64) {
 	solver.forEachBlock(func(_, from, to int) {
 		for vectorIndex, coefficient := range coefficients {
@@ -167,19 +167,19 @@ func (solver *gmres) basisVector(index int) *basisVector {
 	return &solver.basis[index]
 }
 
-// arnoldiStep adds basis vector lastIndex+1: the preconditioned matrix times vector lastIndex, made orthogonal to all earlier vectors. It returns
-// false if the basis is complete or the residual is small enough.
+// arnoldiStep performs one Arnoldi step of GMRES: the new basis vector is the preconditioned matrix times basis vector lastIndex, made orthogonal to all
+// earlier basis vectors. It returns false if the basis is complete or the residual is small enough.
 func (solver *gmres) arnoldiStep(lastIndex int) bool {
 	current, next := &solver.basis[lastIndex], solver.basisVector(lastIndex+1)
 	solver.solveResidual(next.bias, current.bias, current.gain, nil)
 	var sums [vectorBlocks]float64
 	solver.forEachBlock(func(block, first, end int) {
 		for i := first; i < end; i++ {
-			next.bias[i] = -next.bias[i] // the residual without reward is minus the product
+			next.bias[i] = -next.bias[i] // the residual for reward 0 is minus the matrix-vector product
 			sums[block] += current.bias[i]
 		}
 	})
-	next.gain = sumBlocks(sums) / math.Sqrt(float64(len(current.bias))) // the row that fixes the sum of the bias
+	next.gain = sumBlocks(sums) / math.Sqrt(float64(len(current.bias))) // the last row of the matrix fixes the sum of the bias
 	column := make([]float64, lastIndex+2)
 	for i := range column[:lastIndex+1] {
 		column[i] = solver.scalarProduct(&solver.basis[i], next)
@@ -197,7 +197,7 @@ func (solver *gmres) arnoldiStep(lastIndex int) bool {
 // addColumn adds column lastIndex to the triangular factor of the least-squares problem. A new Givens rotation eliminates its lowest entry. It
 // returns false, and adds nothing, if the two lowest entries are both zero or overflow.
 func (solver *gmres) addColumn(lastIndex int, entries []float64) bool {
-	for i := range lastIndex { // the earlier Givens rotations
+	for i := range lastIndex { // apply the earlier Givens rotations to the new column
 		entries[i], entries[i+1] = solver.cos[i]*entries[i]+solver.sin[i]*entries[i+1], solver.cos[i]*entries[i+1]-solver.sin[i]*entries[i]
 	}
 	radius := math.Hypot(entries[lastIndex], entries[lastIndex+1])
@@ -227,8 +227,8 @@ func (solver *gmres) backSubstitute() []float64 {
 	return coefficients
 }
 
-// solveResidual computes the residual reward - gain - (D - R) bias and applies the preconditioner to it. D has the exit rates on its
-// diagonal, and R the weights between different members. A nil reward counts as 0.
+// solveResidual computes the residual reward - gain - (D - R) bias and applies the preconditioner to it. D is the diagonal matrix of the exit rates, and R
+// has the weights between different members. A nil reward counts as 0.
 func (solver *gmres) solveResidual(result, bias []float64, gain float64, reward *sparse.Reward) {
 	model, unknowns := solver.bscc.rewardSystem.graph.Model, solver.bscc.index.unknowns
 	solver.forEachBlock(func(_, from, to int) {
@@ -250,7 +250,8 @@ func (solver *gmres) solveResidual(result, bias []float64, gain float64, reward 
 // since results do depend on it.
 const vectorBlocks = 2
 
-// forEachBlock calls handleBlock for each block of the members, concurrently. The blocks are the same on every machine.
+// forEachBlock calls handleBlock for each block of the members, concurrently. The division into blocks does not depend on the number of processors, so sums
+// over blocks are reproducible.
 func (solver *gmres) forEachBlock(handleBlock func(block, from, to int)) {
 	numMembers := len(solver.members)
 	inParallelParts(vectorBlocks, 1, func(from, to int) {
@@ -268,7 +269,7 @@ func sumBlocks(sums [vectorBlocks]float64) (sum float64) {
 	return sum
 }
 
-// scalarProduct returns the scalar product of two vectors. It sums each block separately, so the result is the same on every machine.
+// scalarProduct returns the scalar product of two vectors. It sums each block separately, so that rounding errors do not depend on the number of processors.
 func (solver *gmres) scalarProduct(leftVector, rightVector *basisVector) float64 {
 	var sums [vectorBlocks]float64
 	solver.forEachBlock(func(block, from, to int) {

@@ -39,7 +39,7 @@ func valuesOfImmediateQuotient(ctx context.Context, graph *sparse.Graph, states 
 	return values, nil
 }
 
-// quotientStates returns the states of the quotient that represent the given states.
+// quotientStates returns the states of the quotient that stand for at least one of the given states of the original model.
 func (quotient *mecQuotient) quotientStates(states *sparse.Set) *sparse.Set {
 	result := sparse.NewSet(quotient.graph.NumStates())
 	for state, quotientState := range quotient.stateOf {
@@ -50,7 +50,7 @@ func (quotient *mecQuotient) quotientStates(states *sparse.Set) *sparse.Set {
 	return result
 }
 
-// quotientRates returns the rates of the states of the quotient.
+// quotientRates returns the exit rates of the states of the quotient. All states that are merged into one have the same rate, 0.
 func (quotient *mecQuotient) quotientRates(rates Rates) Rates {
 	numStates := quotient.graph.NumStates()
 	result := Rates{Low: make([]float64, numStates), High: make([]float64, numStates)}

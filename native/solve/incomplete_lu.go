@@ -56,7 +56,7 @@ func newTriangularFactor(numRows int) triangularFactor {
 	return triangularFactor{rows: make([]factorRow, 0, numRows)}
 }
 
-// addRow appends a row.
+// addRow appends a row with the given entries to a triangular factor.
 func (factor *triangularFactor) addRow(entries []factorEntry) {
 	if len(factor.pages) == 0 || len(last(factor.pages))+len(entries) > factorPageLength {
 		factor.pages = append(factor.pages, make([]factorEntry, 0, factorPageLength))
@@ -102,11 +102,11 @@ func newIncompleteLU(graph *sparse.Graph, members []uint32, index *unknownIndex,
 	return lu, nil
 }
 
-// eliminate subtracts multiples of earlier rows from the row with number rowIndex until no entries left of the diagonal remain. It lists the
-// columns of these rows in row.eliminated. It drops entries with a weight below minWeight, and stops after maxLowerEntries rows. work is the
-// number of entries that it read.
+// eliminate subtracts multiples of earlier rows from the row with number rowIndex, until it has no entries left of the diagonal. It lists the columns of
+// these entries in row.eliminated. It drops entries with a weight below minWeight, and all entries after the first maxLowerEntries. work is the number of
+// entries that it read.
 func (lu *incompleteLU) eliminate(row *eliminationRow, rowIndex int, minWeight float64) (work int) {
-	for index := 0; index < len(row.columns); index++ { // addWeight may insert columns after this one
+	for index := 0; index < len(row.columns); index++ { // addWeight may insert columns after this index
 		column := row.columns[index]
 		if int(column) >= rowIndex {
 			break
@@ -114,7 +114,7 @@ func (lu *incompleteLU) eliminate(row *eliminationRow, rowIndex int, minWeight f
 		work++
 		weight := row.weights[column]
 		if weight < minWeight || len(row.eliminated) == maxLowerEntries {
-			row.sum += weight // the entry is dropped
+			row.sum += weight // dropping the entry keeps the row sum, which the pivot uses
 			continue
 		}
 		row.eliminated = append(row.eliminated, column)
@@ -127,8 +127,8 @@ func (lu *incompleteLU) eliminate(row *eliminationRow, rowIndex int, minWeight f
 	return work
 }
 
-// finishRow stores the pivot and the factors of the row with number rowIndex, drops small entries right of the diagonal, and clears the row. If
-// the pivot is nearly zero, which is possible because the matrix is singular, the exit rate replaces it.
+// finishRow stores the pivot of the row with number rowIndex and its rows of both factors, without small entries right of the diagonal. Then it clears the
+// row. The matrix is singular, so the pivot can be nearly zero; then the exit rate replaces it.
 func (lu *incompleteLU) finishRow(row *eliminationRow, rowIndex int, exitRate float64) {
 	const smallestPivot = 1e-10
 	diagonal, _ := slices.BinarySearch(row.columns, uint32(rowIndex))
@@ -155,7 +155,7 @@ func (lu *incompleteLU) finishRow(row *eliminationRow, rowIndex int, exitRate fl
 		case weight >= dropTolerance*exitRate:
 			upper = append(upper, factorEntry{column, float32(-weight / pivot)})
 		default:
-			row.sum += weight // the entry is dropped
+			row.sum += weight // dropping the entry keeps the row sum, which the pivot uses
 		}
 	}
 	lu.upperFactor.addRow(upper)
@@ -164,7 +164,8 @@ func (lu *incompleteLU) finishRow(row *eliminationRow, rowIndex int, exitRate fl
 	row.clearEntries()
 }
 
-// solve replaces the vector x by the solution y of P (I + L) (I + U) y = x.
+// solve replaces vector by the solution y of P (I + L) (I + U) y = vector, where P is the diagonal matrix of the pivots, and L and U are the triangular
+// factors.
 func (lu *incompleteLU) solve(vector []float64) {
 	for i := range vector {
 		vector[i] = vector[i]/lu.pivots[i] - lu.lowerFactor.rowProduct(i, vector)
@@ -184,7 +185,8 @@ type eliminationRow struct {
 	entries    []factorEntry // reused memory
 }
 
-// loadState fills an empty row with the row of state s in the matrix D - R. It returns the exit rate.
+// loadState fills an empty row with the row of state s in the matrix D - R: D has the exit rates on its diagonal, and R has the weights between different
+// states. It returns the exit rate of s.
 func (row *eliminationRow) loadState(graph *sparse.Graph, s uint32, index *unknownIndex) (exitRate float64) {
 	first, end := graph.Transitions(int(s))
 	for transition := first; transition < end; transition++ {
@@ -199,7 +201,7 @@ func (row *eliminationRow) loadState(graph *sparse.Graph, s uint32, index *unkno
 
 // addWeight adds a weight to the entry of a column. The columns stay sorted.
 func (row *eliminationRow) addWeight(column uint32, weight float64) {
-	if weight == 0 { // by underflow
+	if weight == 0 { // a product has underflowed
 		return
 	}
 	if row.weights[column] == 0 {

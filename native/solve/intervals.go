@@ -55,8 +55,8 @@ func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.
 	}, nil
 }
 
-// choiceBound returns a bound on the value of a choice of state s for the optimal distribution of nature: an upper bound if isUpper is set,
-// or a lower bound. It follows from the bounds of the targets.
+// choiceBound returns a bound on the value of a choice of state s if nature picks the optimal distribution: an upper bound if isUpper is set, and otherwise
+// a lower bound. It uses the current bounds of the targets.
 func (sys *intervalSystem) choiceBound(s, choice int, isUpper bool) float64 {
 	values := sys.values.Lower
 	if isUpper {
@@ -73,7 +73,8 @@ func (sys *intervalSystem) choiceBound(s, choice int, isUpper bool) float64 {
 	return bound
 }
 
-// mergeEndComponents makes each end component without reward a single unknown, and forbids the choices that stay in it.
+// mergeEndComponents merges the states of each end component without reward into one unknown, and forbids the choices that stay in it, because a scheduler
+// can move within it freely.
 func (sys *intervalSystem) mergeEndComponents(ctx context.Context) error {
 	model := sys.graph.Model
 	components, err := model.EndComponents(ctx, sys.maybe, sys.zeroRewardChoices().Minus(sys.optional))
@@ -114,7 +115,8 @@ func (sys *intervalSystem) zeroRewardChoices() *sparse.Set {
 	return choices
 }
 
-// allowedChoices iterates over the allowed choices of an unknown, each with its state. The unknown is given by its representative s.
+// allowedChoices iterates over the allowed choices of an unknown. It yields each choice with its state. s is the representative of the unknown, which can
+// stand for several states.
 func (sys *intervalSystem) allowedChoices(s uint32) iter.Seq2[int, int] {
 	return func(yield func(state, choice int) bool) {
 		members := sys.endComponents[s]
@@ -133,8 +135,8 @@ func (sys *intervalSystem) allowedChoices(s uint32) iter.Seq2[int, int] {
 	}
 }
 
-// optimum computes a bound on the value of an unknown from the bounds of its successors: the optimum over its choices. The unknown is given
-// by its representative s. work is the number of operations.
+// optimum returns a bound on the value of an unknown: the optimum of choiceBound over its choices. s is the representative of the unknown. work is the
+// number of operations.
 func (sys *intervalSystem) optimum(s uint32, isUpper bool) (bound float64, work int) {
 	minimize := sys.dir.Scheduler() == Min
 	for state, choice := range sys.allowedChoices(s) {
@@ -168,7 +170,8 @@ func (sys *intervalSystem) solve(opts Options) (*Values, error) {
 	return sys.values, nil
 }
 
-// solveComponent stores bounds on the unknowns of a component, by optimistic value iteration. All other successors must be solved.
+// solveComponent computes bounds on the unknowns of a component by optimistic value iteration, and stores them. Their successors in other components must be
+// solved.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
 func (sys *intervalSystem) solveComponent(unknowns []uint32, opts Options) error {
@@ -202,7 +205,7 @@ func (sys *intervalSystem) solveComponent(unknowns []uint32, opts Options) error
 		case sweeps >= opts.maxSweeps() || margin > 1:
 			sys.useTrivialBounds(unknowns)
 			return nil
-		case change == 0: // as tight as float64 allows
+		case change == 0: // float64 allows no tighter lower bounds, so guess higher upper bounds
 			margin *= 8
 		default:
 			precision /= 8
