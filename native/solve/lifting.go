@@ -70,8 +70,8 @@ func (lifting *lifting) choosePrime(meter *meter) error {
 	}
 }
 
-// newSmallRow converts the scale and the coefficients of a row to 64-bit words. It returns a row with scale 0 if the scale or the sum of
-// the coefficients has more than 62 bits.
+// newSmallRow converts the scale and the coefficients of a row to 64-bit words, for fast arithmetic. If the scale or the sum of the coefficients has more
+// than 62 bits, it returns a row with scale 0.
 func newSmallRow(row *exactRow) smallRow {
 	sum := new(big.Int)
 	for _, coefficient := range row.coefficients {
@@ -92,7 +92,7 @@ func newSmallRow(row *exactRow) smallRow {
 // Source: Montgomery, Modular multiplication without trial division (1985).
 func (lifting *lifting) setPrime(prime uint64) {
 	lifting.prime = prime
-	// Newton iteration for the inverse of p modulo 2^64: p is its own inverse modulo 2^3. Each step doubles the correct bits.
+	// Newton iteration for the inverse of p modulo 2^64. It begins with p, which is its own inverse modulo 2^3; each step doubles the number of correct bits.
 	inverse := prime
 	for range 5 {
 		inverse *= 2 - prime*inverse
@@ -172,8 +172,8 @@ func (lifting *lifting) factorize(meter *meter) (ok bool, err error) {
 	return true, nil
 }
 
-// eliminateRow subtracts multiples of earlier rows from workRow, the given row of the matrix, and stores this row of both triangular
-// factors. Afterwards workRow contains only the pivot. It returns the number of operations.
+// eliminateRow eliminates all earlier unknowns from workRow, which has the given row of the matrix, by subtracting multiples of earlier rows. It stores this
+// row of both triangular factors. Afterwards workRow contains only the pivot. It returns the number of operations.
 func (lifting *lifting) eliminateRow(row int, workRow []uint64) (work int) {
 	for i := lifting.lowerStarts[row]; i < lifting.lowerStarts[row+1]; i++ {
 		earlier := lifting.lowerColumns[i]
@@ -222,8 +222,8 @@ func (lifting *lifting) solve(meter *meter, constantOf func(unknown int) *big.In
 	for unknown := range remainders {
 		remainders[unknown] = new(big.Int).Set(constantOf(unknown))
 	}
-	var digits [][]uint64 // digits[i] has the digit i of each unknown
-	nextAttempt := 2      // the number of digits at the next reconstruction
+	var digits [][]uint64 // digits[i] has the p-adic digit i of each unknown
+	nextAttempt := 2      // the number of digits from which fractions are reconstructed next
 	for {
 		newDigits := lifting.solveModPrime(remainders)
 		digits = append(digits, newDigits)
@@ -274,7 +274,7 @@ func (lifting *lifting) subtractProduct(remainder *big.Int, unknown int, newDigi
 // of 64 bits, which is faster than big integers.
 func (lifting *lifting) subtractSmallProduct(remainder *big.Int, unknown int, newDigits []uint64) {
 	row := &lifting.smallRows[unknown]
-	var low, high uint64 // the words of the sum of coefficients times digits
+	var low, high uint64 // the two words of the sum of coefficient * digit
 	for i, column := range lifting.rows[unknown].columns {
 		hi, lo := bits.Mul64(row.coefficients[i], newDigits[column])
 		var carry uint64
@@ -288,7 +288,7 @@ func (lifting *lifting) subtractSmallProduct(remainder *big.Int, unknown int, ne
 		remainder.Add(remainder, twoWords(high, low))
 		return
 	}
-	// The difference is negative.
+	// The difference is negative, so negate its two words and subtract them.
 	low, borrow = bits.Sub64(0, low, 0)
 	high, _ = bits.Sub64(0, high, borrow)
 	remainder.Sub(remainder, twoWords(high, low))
@@ -300,14 +300,13 @@ func twoWords(hi, lo uint64) *big.Int {
 	return x.Lsh(x, 64).Or(x, new(big.Int).SetUint64(lo))
 }
 
-// reconstruct converts the p-adic digits of all unknowns to fractions with a common denominator. It returns nil if there are too few
-// digits.
+// reconstruct converts the p-adic digits of all unknowns to fractions with a common denominator. It returns nil if this needs more digits.
 func (lifting *lifting) reconstruct(meter *meter, digits [][]uint64) (numerators []*big.Int, denominator *big.Int, err error) {
 	modulus := new(big.Int).Exp(lifting.primeInt, big.NewInt(int64(len(digits))), nil)
 	numerators, denominatorOf := make([]*big.Int, len(lifting.order)), make([]*big.Int, len(lifting.order))
-	denominator = big.NewInt(1) // the product of the denominators so far
+	denominator = big.NewInt(1) // a common denominator of the unknowns that the loop has visited
 	for unknown := range numerators {
-		// If the product is a multiple of the denominator of x, then x times the product is a small integer.
+		// If the common denominator so far is also one of this unknown, then its value times this denominator is a small integer.
 		scaledValue := lifting.valueOfDigits(digits, unknown)
 		scaledValue = symmetricResidue(scaledValue.Mul(scaledValue, denominator), modulus)
 		needsFactor := scaledValue.BitLen()+denominator.BitLen()+32 > modulus.BitLen()
@@ -351,12 +350,12 @@ func (lifting *lifting) valueOfDigits(digits [][]uint64, unknown int) *big.Int {
 	return value
 }
 
-// reconstructFraction returns the fraction n/d with n = d x modulo the modulus and the smallest product n d. It uses the extended Euclidean
-// algorithm, and returns nil if this product is not much smaller than the modulus.
+// reconstructFraction returns the fraction n/d with n = d residue (modulo modulus) for which the product n d is smallest. It uses the extended Euclidean
+// algorithm. It returns nil if the product is not much smaller than the modulus, because the fraction is then probably wrong.
 //
 // Source: Monagan, Maximal quotient rational reconstruction (2004).
 func reconstructFraction(residue, modulus *big.Int) (numerator, denominator *big.Int) {
-	const minBits = 32 // the quotient of the wanted fraction has more bits than the other quotients, and more than these
+	const minBits = 32 // the fraction belongs to the greatest quotient of the Euclidean algorithm, which must have more bits than this
 	previousRemainder, remainder := new(big.Int).Set(modulus), new(big.Int).Mod(residue, modulus)
 	previousCoeff, coeff := new(big.Int), big.NewInt(1)
 	bestBits := minBits
@@ -372,7 +371,7 @@ func reconstructFraction(residue, modulus *big.Int) (numerator, denominator *big
 		previousCoeff.Sub(previousCoeff, product)
 		previousCoeff, coeff = coeff, previousCoeff
 	}
-	if numerator == nil && previousRemainder.Cmp(modulus) == 0 { // x is 0
+	if numerator == nil && previousRemainder.Cmp(modulus) == 0 { // residue is 0
 		return new(big.Int), big.NewInt(1)
 	}
 	if denominator != nil && denominator.Sign() < 0 {

@@ -63,10 +63,10 @@ func (program *LinearProgram) Maximize(ctx context.Context) (maximum *big.Rat, s
 	return tableau.value, solution, nil
 }
 
-// findFeasibleBasis is phase one of the simplex method: it makes the sum of the artificial variables 0, which gives a basic solution of the
-// program. The error is ErrInfeasible if the minimum of this sum is not 0.
+// findFeasibleBasis is phase one of the simplex method: it minimizes the sum of the artificial variables. If the minimum is 0, this gives a basic solution
+// of the program. Otherwise the error is ErrInfeasible.
 func (tableau *tableau) findFeasibleBasis(ctx context.Context) error {
-	// The objective is minus the sum of the artificial variables, which are the right sides minus the rows.
+	// The objective is minus the sum of the artificial variables. Each of these is the right side of a row minus the other terms of the row.
 	for i, row := range tableau.rows {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -174,8 +174,8 @@ func (tableau *tableau) pivotUntilOptimal(ctx context.Context) error {
 	}
 }
 
-// enteringVariable returns the variable that enters the basis: the one with the greatest positive reduced cost or, by Bland's rule, the
-// first one with a positive reduced cost. It returns -1 if no reduced cost is positive.
+// enteringVariable returns the variable that enters the basis: the variable with the greatest positive reduced cost or, by Bland's rule, the first variable
+// with a positive reduced cost. If there is none, the basis is optimal, and it returns -1.
 func (tableau *tableau) enteringVariable(useBlandsRule bool) int {
 	bestVariable := -1
 	for variable, cost := range tableau.reducedCosts {
@@ -192,9 +192,9 @@ func (tableau *tableau) enteringVariable(useBlandsRule bool) int {
 	return bestVariable
 }
 
-// leavingRow returns the row whose basis variable leaves the basis when the given variable enters: among the rows with a positive
-// coefficient of the variable, the one with the least ratio of right side and coefficient. It breaks ties by the smallest basis variable,
-// and returns -1 if there is no such row.
+// leavingRow returns the row whose basis variable leaves the basis when the given variable enters: of the rows with a positive coefficient of the variable,
+// the row with the least ratio of right side and coefficient. If several are equal, it takes the smallest basis variable. Without such a row the objective
+// is unbounded, and it returns -1.
 func (tableau *tableau) leavingRow(variable int) int {
 	bestRow := -1
 	var minRatio *big.Rat
@@ -238,7 +238,8 @@ func (tableau *tableau) pivot(ctx context.Context, row, variable int) error {
 	return nil
 }
 
-// eliminateReducedCost makes the reduced cost of the basis variable of a row zero. cost is its current value.
+// eliminateReducedCost subtracts a multiple of a row from the objective, so that the reduced cost of the row's basis variable becomes zero. cost is this
+// reduced cost before.
 func (tableau *tableau) eliminateReducedCost(row int, cost *big.Rat) {
 	if cost.Sign() == 0 {
 		return

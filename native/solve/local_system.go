@@ -80,8 +80,8 @@ func (local *localSystem) newLowerBound(unknown int, values []float64) (value fl
 	return local.rounding.floorToGrid(value), choice
 }
 
-// newLowerOffGrid returns a lower bound on an unknown: the optimum over its choices, rounded down, and the optimal choice. values has
-// lower bounds on all unknowns.
+// newLowerOffGrid returns a lower bound on an unknown, without rounding it to the grid: the optimum over its choices, rounded down. It also returns the
+// optimal choice. values has lower bounds on all unknowns.
 func (local *localSystem) newLowerOffGrid(unknown int, values []float64) (bestValue float64, choice uint32) {
 	choice = sparse.None
 	for candidate := local.choiceStarts[unknown]; candidate < local.choiceStarts[unknown+1]; candidate++ {
@@ -138,8 +138,8 @@ func (local *localSystem) sweepLower() float64 {
 // gridThreshold is the value below which the grid leaves too few digits for relative changes.
 func (local *localSystem) gridThreshold() float64 { return local.rounding.grid * 0x1p30 }
 
-// makeInductiveNear makes the lower bounds inductive, and reports whether it succeeds. On a fine grid it tries to do so without a margin
-// first, because then the bounds are narrower.
+// makeInductiveNear makes the lower bounds inductive, if necessary by subtracting a margin, and reports whether it succeeds. On a fine grid it first tries
+// this without a margin, because then the bounds are narrower.
 func (local *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin float64, maxSweeps int) (bool, error) {
 	if local.rounding.grid > 0 && !local.rounding.isGridCoarse() {
 		if ok, err := local.makeInductive(meter, 0, 0, 2); ok || err != nil {
@@ -152,7 +152,7 @@ func (local *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin f
 // makeInductive subtracts a margin from the lower bounds, and lowers them by sweeps until one sweep would not lower any of them. Then they
 // are certainly lower bounds. If this takes more than maxSweeps sweeps, it restores the bounds and returns false.
 func (local *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, maxSweeps int) (isInductive bool, err error) {
-	if local.rounding.grid == 0 { // without the rounding of bounds to a grid, the lower bounds are inductive already
+	if local.rounding.grid == 0 { // without rounding to a grid, sweeps that only raise bounds keep them inductive
 		return true, nil
 	}
 	originalBounds := slices.Clone(local.lower)
@@ -244,14 +244,14 @@ const finalBudget = 1 << 36
 // firstSweeps is the number of sweeps before elimination is tried for the first time.
 const firstSweeps = 30
 
-// solve computes bounds on all unknowns. Their relative width is at most epsilon plus inheritedWidth, unless hasConverged is false
-// afterwards. Systems of at most eliminateFirstSize unknowns are solved by elimination, others by optimistic value iteration.
+// solve computes bounds on all unknowns, by elimination for at most eliminateFirstSize unknowns, and otherwise by optimistic value iteration. Their relative
+// width is at most epsilon plus inheritedWidth, the width that comes from other components. If it is not, hasConverged is false afterwards.
 func (local *localSystem) solve(meter *meter, opts Options, epsilon float64) error {
 	if opts.Classic {
 		return local.classicIteration(meter, opts)
 	}
 	sweepLimit := opts.maxSweeps()
-	if math.IsInf(local.inheritedWidth, 1) { // a successor has no upper bound, so only lower bounds can improve
+	if math.IsInf(local.inheritedWidth, 1) { // some successor has no upper bound, so only the lower bounds can be improved
 		local.useTrivialBounds()
 		if local.rounding.grid > 0 {
 			return nil
@@ -271,8 +271,8 @@ func (local *localSystem) solve(meter *meter, opts Options, epsilon float64) err
 	return local.optimisticIteration(meter, relMargin, sweepLimit)
 }
 
-// optimisticIteration computes bounds by optimistic value iteration with at most the given number of sweeps. If it proves no upper bounds,
-// it sets the trivial ones.
+// optimisticIteration computes bounds by optimistic value iteration with at most sweepLimit sweeps. If it cannot prove upper bounds, it uses the trivial
+// upper bounds 1 or infinity.
 func (local *localSystem) optimisticIteration(meter *meter, relMargin float64, sweepLimit int) error {
 	proved, err := local.iterateUntilProved(meter, relMargin, sweepLimit)
 	if proved || err != nil {
@@ -342,8 +342,8 @@ func (local *localSystem) iterateUntilProved(meter *meter, relMargin float64, sw
 	return false, nil
 }
 
-// guessAndProve guesses upper bounds, and sweeps until they are proved or refuted. earlierSweeps is the number of sweeps before, and sweepLimit
-// the greatest number of sweeps in total. newSweeps is the number of sweeps over the guess.
+// guessAndProve guesses upper bounds, and sweeps until the guess is proved or refuted. earlierSweeps is the number of sweeps before this call, and
+// sweepLimit the limit for all sweeps together. newSweeps is the number of sweeps of this call.
 func (local *localSystem) guessAndProve(meter *meter, relMargin, absMargin float64, earlierSweeps, sweepLimit int) (newSweeps int, proved bool, err error) {
 	local.guessUpper(relMargin, absMargin)
 	newSweeps, proved, err = local.iterateUpper(meter, min(sweepLimit-earlierSweeps, earlierSweeps+100))
@@ -366,8 +366,8 @@ func (local *localSystem) tryElimination(meter *meter, epsilon, budget float64) 
 	return local.solveByElimination(meter, epsilon, budget)
 }
 
-// classicIteration performs value iteration as PRISM does: it sweeps until the greatest relative change is at most epsilon. The lower
-// bounds are the result, and no proof shows that they are close to the solution.
+// classicIteration performs value iteration as PRISM does: it sweeps until the greatest relative change is at most epsilon. The result is the lower bounds;
+// nothing proves that they are close to the solution.
 func (local *localSystem) classicIteration(meter *meter, opts Options) error {
 	_, change, err := local.iterateLower(meter, opts.epsilon(), opts.maxSweeps())
 	if err != nil {
@@ -399,7 +399,7 @@ func (local *localSystem) iterateLower(meter *meter, precision float64, maxSweep
 	return sweeps, change, nil
 }
 
-// guessUpper sets the upper bounds to the lower bounds plus a relative and an absolute margin. The absolute margin covers underflow.
+// guessUpper guesses upper bounds: the lower bounds plus a relative and an absolute margin. The absolute margin is for values that underflow.
 func (local *localSystem) guessUpper(relMargin, absMargin float64) {
 	for unknown, value := range local.lower {
 		value = value*(1+relMargin) + absMargin
@@ -433,9 +433,9 @@ func (local *localSystem) iterateUpper(meter *meter, maxSweeps int) (sweeps int,
 	return sweeps, false, nil
 }
 
-// useTrivialBounds sets all upper bounds to 1 for probabilities, or to infinity for rewards.
+// useTrivialBounds sets all upper bounds to 1 for probabilities, or to infinity for rewards, because no better upper bounds were proved.
 func (local *localSystem) useTrivialBounds() {
-	if local.rounding.grid > 0 { // rounded lower bounds may not be inductive
+	if local.rounding.grid > 0 { // lower bounds that were rounded to the grid are not proved, so replace them by 0
 		clear(local.lower)
 	}
 	bound := math.Inf(1)

@@ -67,8 +67,8 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 	return system.absorptionSystem(recurrentStates, rewardedStates != nil).solve(ctx, opts, false)
 }
 
-// absorptionSystem returns equations for the gains of the transient states, which are all states outside of recurrentStates. The gain of such a
-// state is the sum of P(reach B) * gain(B) over all BSCCs B. areProbabilities says that all gains are probabilities.
+// absorptionSystem returns equations for the gains of the transient states, which are all states outside of recurrentStates. Such a gain is the sum of
+// P(reach B) * gain(B) over all BSCCs B. areProbabilities says that the gains are probabilities.
 func (system *equationSystem) absorptionSystem(recurrentStates *sparse.Set, areProbabilities bool) *equationSystem {
 	maybe := recurrentStates.Complement()
 	if areProbabilities && !system.isExact() {
@@ -146,7 +146,7 @@ func (system *equationSystem) solveCycleRat(members []uint32, choiceOf func(stat
 		return nil, err
 	}
 	cycle.rewardDenominator.Mul(cycle.rewardDenominator, constantDenominator)
-	// With weightDenominator as constants, every step or unit of time has reward 1.
+	// To compute the expected time, solve the same equations with the reward 1 for every step or unit of time: then the constants are weightDenominator.
 	if cycle.times, cycle.timeDenominator, err = lift.solve(meter, func(unknown int) *big.Int { return rows[unknown].weightDenominator }); err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (system *equationSystem) solveCycleRat(members []uint32, choiceOf func(stat
 	return cycle, nil
 }
 
-// cycleRows returns the linear equation of the chosen choice of each state. The constants are multiplied by denominator, so they are
+// cycleRows returns, for each state, the linear equation of the choice that choiceOf selects. All constants are multiplied by denominator, so that they are
 // integers.
 func (system *equationSystem) cycleRows(states []uint32, choiceOf func(state uint32) uint32, index *unknownIndex) (rows []*exactRow, denominator *big.Int) {
 	equations := make([]exactRow, len(states))
@@ -169,7 +169,8 @@ func (system *equationSystem) cycleRows(states []uint32, choiceOf func(state uin
 	return rows, scaleConstants(equations)
 }
 
-// addExpectation returns sum plus the expected value of the target of a choice. Targets that have no unknown in index have the value 0.
+// addExpectation returns sum plus the mean value of the targets of a choice, weighted with their probabilities. Targets that have no unknown in index have
+// the value 0.
 func (system *equationSystem) addExpectation(choice int, sum float64, values []float64, index *unknownIndex) float64 {
 	first, end := system.graph.Transitions(choice)
 	for transition := first; transition < end; transition++ {
@@ -279,7 +280,7 @@ func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, isConverged 
 		if !canEliminate {
 			continue
 		}
-		const workPerTransition = 4 // of a sweep of bsccGain, compared with a sweep of localSystem
+		const workPerTransition = 4 // a sweep of bsccGain takes about 4 times as long per transition as a sweep of localSystem
 		budget := float64(sweepsDone) * float64(sweepWork) * budgetPerWork * workPerTransition
 		lower, upper, overBudget, err := bscc.gainByElimination(members, budget)
 		bounds.tighten(lower, upper)
@@ -291,8 +292,8 @@ func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, isConverged 
 	}
 }
 
-// iterate tightens the bounds by value iteration until totalSweeps sweeps are done; sweepsDone were done before. After the first sweeps
-// over a large component it also uses GMRES. sweepWork is the work of one sweep.
+// iterate tightens the bounds on the gain by value iteration: it performs the sweeps from number sweepsDone+1 to totalSweeps. The first call for a large
+// component also uses GMRES. sweepWork is the work of one sweep.
 func (bscc *bsccGain) iterate(members []uint32, bounds *gainInterval, sweepWork, sweepsDone, totalSweeps int) error {
 	lower, upper, err := bscc.relaxedValueIteration(members, sweepWork, totalSweeps-sweepsDone)
 	bounds.tighten(lower, upper)
@@ -305,8 +306,8 @@ func (bscc *bsccGain) iterate(members []uint32, bounds *gainInterval, sweepWork,
 	return err
 }
 
-// relaxedValueIteration improves the bias by at most the given number of sweeps, and returns bounds on the gain. Between sweeps it improves
-// its guess of the gain by the secant method. sweepWork is the work of one sweep.
+// relaxedValueIteration improves the bias by at most maxSweeps sweeps, and returns bounds on the gain. A sweep needs a guess of the gain, which the secant
+// method improves between sweeps. sweepWork is the work of one sweep.
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
 func (bscc *bsccGain) relaxedValueIteration(members []uint32, sweepWork, maxSweeps int) (lower, upper float64, err error) {
@@ -319,10 +320,10 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, sweepWork, maxSwee
 	gainGuess := secant{}
 	for remaining := maxSweeps; remaining > 0; remaining -= sweepsPerCheck {
 		newLower, newUpper := bscc.gainBounds(members)
-		if newLower <= newUpper { // false for NaN
+		if newLower <= newUpper { // ignore bounds that are NaN
 			bounds.tighten(newLower, newUpper)
 		}
-		hasOverflow := !(newUpper < math.Inf(1)) // further sweeps are useless
+		hasOverflow := !(newUpper < math.Inf(1)) // after an overflow, further sweeps are useless
 		if hasOverflow || bounds.hasConverged(bscc.opts.epsilon()) {
 			break
 		}
@@ -336,8 +337,8 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, sweepWork, maxSwee
 	return bounds.lower, bounds.upper, nil
 }
 
-// sweepRepeatedly performs a number of sweeps of the bias with the given gain. It returns the drift of the last sweep: the mean change of
-// the bias. sweepWork is the work of one sweep.
+// sweepRepeatedly performs a number of sweeps of the bias with the given gain. It returns the drift of the last sweep, which is the mean change of the bias;
+// it is 0 if the gain is right. sweepWork is the work of one sweep.
 func (bscc *bsccGain) sweepRepeatedly(members []uint32, gain float64, sweeps, sweepWork int) (drift float64, err error) {
 	for range sweeps {
 		drift = bscc.sweep(members, gain)

@@ -65,7 +65,7 @@ func (automaton *markovAutomaton) narrowBounds(ctx context.Context, time Time) (
 			automaton.values.Converged = true
 			return automaton.values, nil
 		}
-		const uselessPart = 1e-3 // of the wanted width: other errors than those of the pieces dominate
+		const uselessPart = 1e-3 // the part of the wanted width below which shorter pieces are useless, because other errors dominate
 		if !isFinished || allowedWidening < uselessPart*epsilon*minUpper {
 			return automaton.values, nil
 		}
@@ -89,8 +89,8 @@ type markovAutomaton struct {
 	meter           *meter
 }
 
-// newMarkovAutomaton prepares the computation of the probability of `left U right` within a time. It sets the values that graph analysis
-// shows to be 0 or 1. If these are all values, values.Converged is true.
+// newMarkovAutomaton prepares the computation of the probability of `left U right` within a time. It sets the values that graph analysis shows to be 0 or 1.
+// If this decides all values, it sets values.Converged.
 func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, direction Direction, opts Options) (*markovAutomaton, error) {
 	automaton, immediate, rateErr, err := newUniformisedAutomaton(ctx, graph, rates, direction, opts)
 	if err != nil {
@@ -100,11 +100,11 @@ func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *s
 	if time.High.Sign() == 0 {
 		canContinue = left.Intersect(immediate)
 	}
-	prob01, err := computeProb01(ctx, graph, canContinue, right, direction) // the states that do not reach right, however much time passes
+	prob01, err := computeProb01(ctx, graph, canContinue, right, direction) // its zeroStates never reach right, however much time passes
 	if err != nil {
 		return nil, err
 	}
-	withoutTime, err := computeProb01(ctx, graph, left.Intersect(immediate), right, direction) // the states that reach right in time 0 almost surely
+	withoutTime, err := computeProb01(ctx, graph, left.Intersect(immediate), right, direction) // its oneStates almost surely reach right in time 0
 	if err != nil {
 		return nil, err
 	}
@@ -159,9 +159,9 @@ func longestRow(graph *sparse.Graph) int {
 	return longest
 }
 
-// chooseRate sets the uniformisation rate to slightly more than the greatest exit rate. It returns the immediate states, and the greatest
-// relative width of the bounds of an exit rate. The error is ErrRates if a rate is out of range or too imprecise, or if a state with an
-// exit rate has several choices.
+// chooseRate sets the uniformisation rate to slightly more than the greatest exit rate. It returns the immediate states, which have the exit rate 0. It also
+// returns the greatest relative error of an exit rate, because rates are known by bounds only. The error is ErrRates if a rate is out of range or too
+// imprecise, or if a state with an exit rate has several choices.
 func (automaton *markovAutomaton) chooseRate(rates Rates) (immediate *sparse.Set, rateErr float64, err error) {
 	immediate = sparse.NewSet(automaton.graph.NumStates())
 	maxExitRate := 0.0
@@ -179,15 +179,15 @@ func (automaton *markovAutomaton) chooseRate(rates Rates) (immediate *sparse.Set
 		maxExitRate = max(maxExitRate, upper)
 	}
 	const maxRateErr = 0x1p-20
-	if !(rateErr < maxRateErr) { // also if it is NaN
+	if !(rateErr < maxRateErr) { // the bounds are too wide, or rateErr is NaN
 		return nil, 0, ErrRates
 	}
 	automaton.uniformRate = maxExitRate * (1 + slack)
 	return immediate, rateErr, nil
 }
 
-// sortImmediate sorts the immediate states so that each follows its successors, and bounds the relative error of their values. The error
-// is ErrImmediate if several immediate states form a cycle.
+// sortImmediate sorts the immediate states so that each one comes after its successors, and bounds the relative error of their values. The error is
+// ErrImmediate if several immediate states form a cycle.
 func (automaton *markovAutomaton) sortImmediate(states *sparse.Set, maxRow int) error {
 	components := automaton.graph.Components(states, nil)
 	depths := make([]int, automaton.graph.NumStates())
@@ -209,15 +209,15 @@ func (automaton *markovAutomaton) sortImmediate(states *sparse.Set, maxRow int) 
 		automaton.hasChoices = automaton.hasChoices || end != first+1
 	}
 	automaton.replaceTargets()
-	// With a margin: the sums over two rows, and a division by the probability to leave.
+	// The value of a state takes sums over two rows and a division by the probability of leaving it. The margin covers products of errors.
 	const operationsPerChoice, margin = 8, 1.05
 	errPerState := float64(2*maxRow+operationsPerChoice)*unitRoundoff + 2*automaton.rounding.relErr
 	automaton.immediateRelErr = margin * float64(deepest+1) * errPerState
 	return nil
 }
 
-// replaceTargets finds the immediate states that have several choices or transitions: the deciding states. Every other immediate state has the
-// value of its only successor, which replaces it as a target of transitions.
+// replaceTargets finds the deciding states: the immediate states with several choices or transitions. Every other immediate state has the value of its only
+// successor, so this successor replaces it as a target of transitions.
 func (automaton *markovAutomaton) replaceTargets() {
 	graph := automaton.graph
 	successors := make(map[uint32]uint32)
@@ -261,8 +261,8 @@ func (automaton *markovAutomaton) optimizeImmediate(states []uint32, values []fl
 	}
 }
 
-// immediateValue returns the value of a choice of an immediate state: the mean value of its targets other than the state. It is 0 if all targets
-// are the state.
+// immediateValue returns the value of a choice of an immediate state: the mean value of its targets, without self-loops. If the choice has only self-loops,
+// the value is 0, because right is never reached.
 func (automaton *markovAutomaton) immediateValue(state uint32, choice int, values []float64) float64 {
 	sum, leaveProb, hasLoop := 0.0, 0.0, false
 	first, end := automaton.graph.Transitions(choice)
@@ -308,8 +308,8 @@ const maxMarkovWork = 1 << 32
 // of two.
 const timeBits = 40
 
-// computeBounds computes bounds with pieces of time that are so short that they widen the bounds by at most allowedWidening in total. It
-// tightens the stored bounds with them. finished is false if this takes too much work.
+// computeBounds divides the time into pieces that are so short that they widen the bounds by at most allowedWidening in total, and tightens the stored
+// bounds with the result. finished is false if this takes too much work.
 func (automaton *markovAutomaton) computeBounds(ctx context.Context, time Time, allowedWidening float64) (finished bool, err error) {
 	lower, upper := automaton.valuesAtEnd()
 	if automaton.hasChoices || automaton.uniformRate == 0 || time.High.Sign() == 0 { // otherwise boundsBeforePiece counts this error
@@ -336,8 +336,8 @@ func (automaton *markovAutomaton) computeBounds(ctx context.Context, time Time, 
 	return finished, err
 }
 
-// solvePieces computes the bounds at time 0 from the bounds lower and upper at the end of the time. It cuts the time into pieces and solves
-// the last piece first. A piece that widens the bounds too much is halved. finished is false if this takes too much work.
+// solvePieces computes bounds at time 0 from the bounds lower and upper at the end of the time. It cuts the time into pieces, and handles the last piece
+// first. If a piece widens the bounds too much, it is halved. finished is false if this takes too much work.
 func (automaton *markovAutomaton) solvePieces(ctx context.Context, lower, upper []float64, stepCounts *pieceStepCounts, allowedWidening float64) (newLower, newUpper []float64, finished bool, err error) {
 	logLength := timeBits
 	for remaining := int64(1) << timeBits; remaining > 0; {
@@ -351,7 +351,7 @@ func (automaton *markovAutomaton) solvePieces(ctx context.Context, lower, upper 
 			return nil, nil, false, err
 		}
 		widening := widest(newLower, newUpper) - widest(lower, upper)
-		allowed := math.Ldexp(allowedWidening, logLength-timeBits)  // in proportion to the length of the piece
+		allowed := math.Ldexp(allowedWidening, logLength-timeBits)  // the share of this piece in allowedWidening, in proportion to its length
 		isTooWide := widening > allowed && widening > 4*roundingErr // shorter pieces do not reduce rounding errors
 		if isTooWide && logLength > 0 {
 			logLength--
@@ -390,7 +390,8 @@ type pieceStepCounts struct {
 	knownCounts  map[int]*poisson
 }
 
-// forPiece returns the Poisson distribution of the number of steps in a piece of time, whose length is 2^logLength units.
+// forPiece returns the Poisson distribution of the number of steps in a piece of time. The whole time has 2^timeBits units, and the piece has 2^logLength
+// units.
 func (counts *pieceStepCounts) forPiece(ctx context.Context, logLength int) (*poisson, error) {
 	if distribution := counts.knownCounts[logLength]; distribution != nil {
 		return distribution, nil
@@ -410,8 +411,8 @@ func widest(lower, upper []float64) float64 {
 	return maxWidth
 }
 
-// boundsBeforePiece returns bounds on the values before a piece of time. lower and upper are the bounds after it, and stepCount is the
-// distribution of the number of steps in it. roundingWidth is the part of the width that rounding causes.
+// boundsBeforePiece returns bounds on the values at the start of a piece of time. lower and upper are the bounds at its end, and stepCount is the
+// distribution of the number of steps in it. roundingWidth is the width that rounding and truncation add.
 func (automaton *markovAutomaton) boundsBeforePiece(lower, upper []float64, stepCount *poisson) (newLower, newUpper []float64, roundingWidth float64, err error) {
 	computeLower, computeUpper := automaton.stepCountingValue, automaton.propheticValue
 	if automaton.direction != Max {
@@ -454,8 +455,7 @@ func (automaton *markovAutomaton) tighten(lower, upper []float64) {
 	}
 }
 
-// width returns the greatest width of the bounds of an initial state, and the least positive upper bound of the initial states (1 if there
-// is none).
+// width returns the greatest width of the bounds of an initial state. minUpper is the least positive upper bound of an initial state, or 1 if there is none.
 func (automaton *markovAutomaton) width() (width, minUpper float64) {
 	minUpper = 1
 	for _, state := range automaton.graph.Initial {
@@ -468,8 +468,9 @@ func (automaton *markovAutomaton) width() (width, minUpper float64) {
 	return width, minUpper
 }
 
-// propheticValue returns the optimal values of schedulers that know the number of steps in advance. For each number of steps it computes
-// the optimal values by value iteration. The result is their mean over the Poisson distribution of the number of steps.
+// propheticValue returns the optimal values of schedulers that know the number of steps of the piece in advance, which are at least as good as those of real
+// schedulers. It computes the optimal values for each number of steps by value iteration, and returns their mean over the Poisson distribution of this
+// number.
 func (automaton *markovAutomaton) propheticValue(values []float64, stepCount *poisson) ([]float64, error) {
 	values, nextValues, meanValues := slices.Clone(values), slices.Clone(values), slices.Clone(values)
 	for _, state := range automaton.maybeStates {
@@ -496,11 +497,12 @@ func (automaton *markovAutomaton) propheticValue(values []float64, stepCount *po
 	return meanValues, nil
 }
 
-// stepCountingValue returns the optimal values of schedulers that know only how many steps of the piece have been made. It iterates
-// backwards from the greatest number of steps; in each step it adds the final values times the probability that the piece has exactly this number of steps.
+// stepCountingValue returns the optimal values of schedulers that know only how many steps of the piece have been made. It iterates backwards from the
+// greatest number of steps. In each iteration it adds the values at the end of the piece times the probability that the piece has exactly this number of
+// steps.
 func (automaton *markovAutomaton) stepCountingValue(finalValues []float64, stepCount *poisson) ([]float64, error) {
 	laterValues, nextValues := make([]float64, len(finalValues)), make([]float64, len(finalValues))
-	tailProb := 0.0 // probability of at least this number of steps
+	tailProb := 0.0 // the probability that the piece has at least this number of steps
 	for step := stepCount.lastNumber(); step >= 0; step-- {
 		if err := automaton.stepTimed(laterValues, nextValues); err != nil {
 			return nil, err
@@ -511,7 +513,7 @@ func (automaton *markovAutomaton) stepCountingValue(finalValues []float64, stepC
 			}
 			tailProb = min(tailProb+weight, 1)
 		} else {
-			tailProb = 1 // fewer steps have a negligible probability
+			tailProb = 1 // smaller numbers of steps have a negligible probability
 		}
 		for state := range automaton.zeroTimeTargets.All() {
 			nextValues[state] = tailProb

@@ -8,8 +8,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// policyIteration tightens bounds on the optimal gain of a MEC. It evaluates the current scheduler by elimination and improves it, until no
-// choice is better. It stops early if elimination fails; overBudget says that a larger budget of operations may help.
+// policyIteration tightens bounds on the optimal gain of a MEC by policy iteration: it evaluates the current scheduler by elimination, and improves it,
+// until no choice is better. It stops early if elimination fails. overBudget says that a larger budget of operations may help.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 8.6.
 func (mec *mecGain) policyIteration(members []uint32, bounds *gainInterval, budget float64) (overBudget bool, err error) {
@@ -22,7 +22,7 @@ func (mec *mecGain) policyIteration(members []uint32, bounds *gainInterval, budg
 		oldBias, oldBounds, oldChoices := slices.Clone(mec.bias), *bounds, slices.Clone(mec.currentChoices)
 		mec.setBias(cycle, order)
 		mec.sweep(members, bounds)
-		if *bounds == oldBounds { // the bias of value iteration is better
+		if *bounds == oldBounds { // this bias has not improved the bounds, so keep the bias of value iteration
 			mec.bias = oldBias
 		}
 		if bounds.hasConverged(mec.opts.epsilon()) || slices.Equal(oldChoices, mec.currentChoices) {
@@ -32,8 +32,8 @@ func (mec *mecGain) policyIteration(members []uint32, bounds *gainInterval, budg
 	return false, nil
 }
 
-// evaluateUnichain changes the current scheduler until its chain has one recurrent class, and solves the cycle equations of this chain.
-// order has the members with the reference state at the end. cycle is nil if elimination fails.
+// evaluateUnichain changes the current scheduler until its Markov chain has one recurrent class, and solves the cycle equations of this chain. order is a
+// list of the members that ends with the reference state. cycle is nil if elimination fails.
 func (mec *mecGain) evaluateUnichain(members []uint32, budget float64) (cycle *cycleSolution, order []uint32, overBudget bool, err error) {
 	reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
 		classCycle, isOverBudget, err := mec.solveCycle(class, budget)
@@ -75,7 +75,7 @@ func (mec *mecGain) exactPolicyIteration(index int, members []uint32) error {
 		return err
 	}
 	bias := make([]*big.Rat, mec.rewardSystem.graph.NumStates())
-	for { // every improvement gives a better gain, or a better bias at equal gain, so no scheduler occurs twice
+	for { // this ends, because every improvement gives a better gain or, at equal gain, a better bias, so no scheduler occurs twice
 		gain, err := mec.evaluateExactly(members, bias)
 		if err != nil {
 			return err
@@ -140,8 +140,8 @@ func (mec *mecGain) improveExactly(members []uint32, gain *big.Rat, bias []*big.
 	return improved, nil
 }
 
-// makeUnichain changes the scheduler so that only the recurrent class with the best gain remains, and returns a state of this class. It
-// returns sparse.None if gainOfClass returns nil for some class.
+// makeUnichain changes the scheduler so that its Markov chain has only one recurrent class: the class with the best gain. It returns a state of this class,
+// or sparse.None if gainOfClass returns nil for some class.
 func (mec *mecGain) makeUnichain(members []uint32, gainOfClass func(class []uint32) (*big.Rat, error)) (reference uint32, err error) {
 	classes := mec.recurrentClasses(members)
 	if len(classes) == 1 {

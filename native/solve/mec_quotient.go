@@ -115,9 +115,8 @@ func (quotient *mecQuotient) certainStates(values *Values, knownMECs *sparse.Set
 	return zeroStates, oneStates
 }
 
-// setCertainValue finds the maybe states that reach targets with probability one, sets their values, and removes them from the maybe
-// states. They must reach targets under some scheduler if forSomeScheduler is set, or under all schedulers otherwise. otherAbsorbing has the
-// absorbing states outside of targets.
+// setCertainValue finds the maybe states that reach targets with probability one, gives them the value, and removes them from the maybe states. This must
+// hold for some scheduler if forSomeScheduler is set, and otherwise for all schedulers. otherAbsorbing are the absorbing states that are not targets.
 func (quotient *mecQuotient) setCertainValue(ctx context.Context, system *equationSystem, forSomeScheduler bool, targets, otherAbsorbing *sparse.Set, value float64) error {
 	if targets.Empty() {
 		return nil
@@ -170,7 +169,7 @@ func (quotient *mecQuotient) writeScheduler(scheduler, quotientScheduler []uint3
 			}
 			continue
 		}
-		if quotient.original.Owner(choice) != state { // another state of the MEC has the exit
+		if quotient.original.Owner(choice) != state { // the choice that leaves the MEC belongs to another of its states
 			continue
 		}
 		scheduler[state] = choice

@@ -19,7 +19,7 @@ func (mec *mecGain) iterateWithElimination(members []uint32) (gainInterval, erro
 		if bounds.hasConverged(mec.opts.epsilon()) {
 			break
 		}
-		sweepErr := mec.stepErr // policyIteration replaces it
+		sweepErr := mec.stepErr // the rounding error of the last sweep; policyIteration overwrites mec.stepErr
 		if canEliminate {
 			overBudget, err := mec.policyIteration(members, &bounds, 4*budgetPerWork*float64(sweepsDone)*sweepWork)
 			if err != nil {
@@ -47,7 +47,7 @@ func (mec *mecGain) valueIteration(members []uint32, bounds *gainInterval, sweep
 	sweepWork := mec.rewardSystem.numTransitions(members)
 	for range sweeps {
 		lower, upper := mec.sweep(members, bounds)
-		hasOverflow := !(upper < math.Inf(1)) // further sweeps are useless
+		hasOverflow := !(upper < math.Inf(1)) // after an overflow, further sweeps are useless
 		if hasOverflow || bounds.hasConverged(mec.opts.epsilon()) {
 			return nil
 		}
@@ -77,7 +77,7 @@ func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, ga
 	if mec.rewardSystem.minimize {
 		improved = gainUpper <= bounds.upper
 	}
-	if improved { // no earlier scheduler has a better bound, so record the current one
+	if improved { // no earlier scheduler has a better bound, so record the choices of the current scheduler
 		for member, state := range members {
 			mec.stayChoices[state] = mec.currentChoices[member]
 		}
@@ -104,7 +104,7 @@ func (mec *mecGain) stepGainBounds(members []uint32) (minimum, maximum float64, 
 // improveMember switches a state to the choice with the best r + P h - h, where h is the bias; member is its number in the MEC. It
 // returns bounds on the optimum of r + P h - h over all choices that stay in the MEC.
 func (mec *mecGain) improveMember(member, state int) (lower, upper float64) {
-	sign := 1.0 // signed values are maximized
+	sign := 1.0 // sign * value is maximized
 	if mec.rewardSystem.minimize {
 		sign = -1
 	}

@@ -29,8 +29,8 @@ type nature struct {
 	excluded *sparse.Set
 }
 
-// newNature prepares an interval model for nature: it computes the width of each probability interval, and the free probability of each
-// choice, which is 1 minus the sum of the lower interval ends.
+// newNature prepares an interval model for the choices of nature. It computes the width of each probability interval, and the free probability of each
+// choice: 1 minus the sum of the lower ends of its intervals.
 func newNature(model *sparse.Model, minimizes bool, meter *meter) (*nature, error) {
 	n := &nature{
 		model: model, isMinimizer: minimizes,
@@ -76,9 +76,8 @@ const robustFloor = 0x1p-900
 // adjustableTarget is a target whose interval has a positive width, so it can get free probability.
 type adjustableTarget struct{ value, intervalWidth float64 }
 
-// choiceBound returns the reward of a choice plus the expected value of its target under the optimal distribution of nature. The result is
-// rounded up if isUpper is set, otherwise down. values has bounds on the values of all states. rewardErr bounds the relative error of the
-// reward. Concurrent calls are safe.
+// choiceBound returns the reward of a choice plus the mean value of its targets under the optimal distribution of nature, rounded up if isUpper is set, and
+// otherwise down. values has bounds on the values of all states; rewardErr bounds the relative error of the reward. Concurrent calls are safe.
 func (nature *nature) choiceBound(choice int, reward, rewardErr float64, values []float64, isUpper bool) float64 {
 	var buffer [16]adjustableTarget
 	adjustableTargets := buffer[:0]
@@ -117,7 +116,7 @@ func (nature *nature) choiceBound(choice int, reward, rewardErr float64, values 
 		return 0
 	}
 	if reward > 0 {
-		minimum, maximum = 0, math.Inf(1) // with a reward, the sum can exceed every value of a target
+		minimum, maximum = 0, math.Inf(1) // with a reward, the result need not lie between the values of the targets
 	}
 	// Each target adds at most four rounding errors. The other 24 are for the free probability; the factor 1.05 is for products of errors.
 	relErr := 1.05 * (float64(4*(end-first)+24)*unitRoundoff + rewardErr)
@@ -133,12 +132,12 @@ func roundUpWithin(sum, relErr, maximum float64) float64 {
 	return min(max(sum+sum*relErr, robustFloor), maximum)
 }
 
-// roundDownWithin returns a lower bound on the exact value of a nonnegative sum with a relative error of at most relErr. The exact value is at
-// least minimum, so the bound is, too.
+// roundDownWithin returns a lower bound on the exact value of a nonnegative sum, whose relative error is at most relErr. The exact value is known to be at
+// least minimum, so the bound is at least minimum, too.
 func roundDownWithin(sum, relErr, minimum float64) float64 {
 	sum = min(sum, math.MaxFloat64)
 	bound := sum - sum*relErr
-	if !(bound >= robustFloor) { // also for NaN
+	if !(bound >= robustFloor) { // the bound is tiny or NaN
 		bound = 0
 	}
 	return max(bound, minimum)

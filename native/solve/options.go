@@ -189,8 +189,8 @@ func (values *Values) setExact(state int, value *big.Rat) {
 	values.Lower[state], values.Upper[state] = rounded, rounded
 }
 
-// statesWithCertainValue returns the states with value 0 and the states with value 1. A state has such a value if all states of valuedStates that
-// it can reach through maybe states have this value.
+// statesWithCertainValue returns the maybe states, and others, whose value is certainly 0, and those whose value is certainly 1: all states of valuedStates
+// that they can reach through maybe states have this value.
 func (values *Values) statesWithCertainValue(graph *sparse.Graph, maybe, valuedStates *sparse.Set) (zeroStates, oneStates *sparse.Set) {
 	positiveStates, belowOneStates := sparse.NewSet(graph.NumStates()), sparse.NewSet(graph.NumStates())
 	for state := range valuedStates.All() {

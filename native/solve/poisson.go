@@ -81,8 +81,8 @@ func sumFromEnds(weights []float64) float64 {
 	return sum
 }
 
-// poissonTail returns the Poisson weights beyond the mode in one direction (1 or -1), relative to the weight of the mode. It stops when the
-// omitted weights are at most maxRemainder times the sum. remainder bounds the sum of the omitted weights.
+// poissonTail returns the Poisson weights of the numbers above the mode (direction 1) or below it (direction -1), relative to the weight of the mode. It
+// stops when the omitted weights are at most maxRemainder times the sum of the others. remainder bounds the sum of the omitted weights.
 func poissonTail(ctx context.Context, mean float64, mode, direction int, maxRemainder float64) (weights []float64, remainder float64, err error) {
 	weight, sum := 1.0, 1.0
 	for number := mode; ; number += direction {

@@ -56,8 +56,8 @@ type policyIteration struct {
 	indexInComponent       []uint32             // of each unknown in its component
 }
 
-// newPolicyIteration returns a policy iteration that starts with the scheduler that is optimal for the lower bounds. For a minimal reward
-// it makes this scheduler leave the component with probability one.
+// newPolicyIteration returns a policy iteration whose first scheduler is optimal for the lower bounds. For a minimal reward, it changes this scheduler so
+// that it leaves the component with probability one.
 func newPolicyIteration(local *localSystem, meter *meter, budget float64) *policyIteration {
 	numUnknowns := len(local.choiceStarts) - 1
 	iteration := &policyIteration{
@@ -73,8 +73,8 @@ func newPolicyIteration(local *localSystem, meter *meter, budget float64) *polic
 	return iteration
 }
 
-// makeProper makes the current scheduler leave the component with probability one. Where the induced chain has a set of unknowns that it
-// cannot leave, it replaces their choices by those of another scheduler that leaves.
+// makeProper changes the current scheduler so that it leaves the component with probability one. If the induced chain cannot leave some set of unknowns,
+// their choices are replaced by those of a scheduler that leaves.
 func (iteration *policyIteration) makeProper() {
 	iteration.decompose()
 	properChoices := iteration.equations.properScheduler()
@@ -135,8 +135,8 @@ func (iteration *policyIteration) constant(unknown int) float64 {
 // rounding errors, schedulers may repeat without end.
 const maxSchedulers = 1000
 
-// run alternates two steps until no choice changes: it solves values = P values + rightSide under the current scheduler, and calls improve. It
-// returns the last solution, or nil if it exceeds the work limit. The argument values is the first approximation.
+// run alternates two steps until no choice changes: it solves values = P values + rightSide under the current scheduler, and calls improve. It returns the
+// last solution, or nil if it exceeds a limit on work or rounds. The argument values is the first approximation.
 func (iteration *policyIteration) run(values []float64, rightSide func(unknown int) float64, improve func(values []float64) (bool, error)) ([]float64, error) {
 	for range maxSchedulers {
 		var err error
@@ -158,7 +158,7 @@ func (iteration *policyIteration) run(values []float64, rightSide func(unknown i
 // sweepsPerImprovement is the number of sweeps between two evaluations.
 const sweepsPerImprovement = 4
 
-// improve switches unknowns to better choices in a few sweeps, and reports whether any choice changed. It also updates values.
+// improve switches unknowns to better choices in a few sweeps, which also update values. It reports whether any choice changed.
 func (iteration *policyIteration) improve(values []float64) (changed bool, err error) {
 	threshold := 1 - iteration.tolerance()
 	for range sweepsPerImprovement {
@@ -171,8 +171,8 @@ func (iteration *policyIteration) improve(values []float64) (changed bool, err e
 	return changed, nil
 }
 
-// improveInSweep switches each unknown to its best choice, and updates its value. It reports whether any choice changed. A choice counts as
-// better only if the relative difference of the values exceeds 1-threshold.
+// improveInSweep switches each unknown to its best choice, and updates its value. It reports whether any choice changed. A choice counts as better only if
+// the values differ by more than a relative 1-threshold.
 func (iteration *policyIteration) improveInSweep(values []float64, threshold float64) (changed bool) {
 	for unknown, current := range iteration.currentChoices {
 		if current == sparse.None {
@@ -187,8 +187,8 @@ func (iteration *policyIteration) improveInSweep(values []float64, threshold flo
 	return changed
 }
 
-// bestChoice returns the best choice of an unknown and its value. A choice counts as better only if the relative difference of the values
-// exceeds 1-threshold.
+// bestChoice returns the best choice of an unknown, and its value. A choice counts as better than another only if their values differ by more than a
+// relative 1-threshold.
 func (iteration *policyIteration) bestChoice(unknown int, values []float64, threshold float64) (bestChoice uint32, value float64) {
 	local := iteration.equations
 	bestChoice = iteration.currentChoices[unknown]
@@ -209,15 +209,15 @@ func (iteration *policyIteration) bestChoice(unknown int, values []float64, thre
 // tolerance returns the relative difference of values above which a choice counts as better. It exceeds the error of the values.
 func (iteration *policyIteration) tolerance() float64 {
 	for _, solver := range iteration.components {
-		if solver.exceedsBudget { // its values come from Bi-CGSTAB
+		if solver.exceedsBudget { // its values come from Bi-CGSTAB, which is less precise than elimination
 			return 1e-9
 		}
 	}
 	return 1e-12
 }
 
-// nearOptimalChoices returns the choices whose value differs from the value of their unknown by at most a relative 1e-9. The choices of
-// unknown k are choices[starts[k]:starts[k+1]].
+// nearOptimalChoices returns the choices whose value differs from the value of their unknown by at most a relative 1e-9. choices[starts[k]:starts[k+1]] are
+// the choices of unknown k.
 func (iteration *policyIteration) nearOptimalChoices(values []float64) (choices, starts []uint32) {
 	const relTolerance = 1e-9
 	local := iteration.equations
@@ -234,8 +234,8 @@ func (iteration *policyIteration) nearOptimalChoices(values []float64) (choices,
 	return choices, starts
 }
 
-// solveSlack returns a slack vector w for a proof of inductive bounds: w is about the maximum of P w + values over the nearly optimal
-// choices. It adds a multiple of the rounding grid to values, and uses policy iteration over these choices.
+// solveSlack returns a slack vector w for a proof of inductive bounds: about the maximum of P w + values over the nearly optimal choices. It finds w by
+// policy iteration over these choices. values is increased by a multiple of the rounding grid, as room for rounding.
 func (iteration *policyIteration) solveSlack(values []float64) ([]float64, error) {
 	nearOptimal, starts := iteration.nearOptimalChoices(values)
 	rightSide := func(unknown int) float64 { return values[unknown] + iteration.equations.rounding.grid*gridSlack }
@@ -307,7 +307,7 @@ func (iteration *policyIteration) solveComponent(solver *eliminationSolver, memb
 	localRightSide := make([]float64, len(members))
 	for i, unknown := range members {
 		solver.initialGuess[i] = guess[unknown]
-		localRightSide[i] = rightSide(int(unknown)) + iteration.equations.sumTerms(iteration.currentChoices[unknown], values) // values is still zero within the component
+		localRightSide[i] = rightSide(int(unknown)) + iteration.equations.sumTerms(iteration.currentChoices[unknown], values) // only other components have values yet
 	}
 	solution, err := solver.solve(iteration.meter, func(i int) float64 { return localRightSide[i] })
 	if solution == nil || err != nil {
@@ -347,8 +347,8 @@ func (iteration *policyIteration) componentSolver(members []uint32) *elimination
 	return solver
 }
 
-// addComponentRow appends the equation of the current choice of an unknown to the equations of its component. The weights of terms outside
-// of the component add to the exit weight.
+// addComponentRow appends the equation of the current choice of an unknown to the equations of its component. Terms that lead out of the component are not
+// stored; their weights add to the exit weight.
 func (iteration *policyIteration) addComponentRow(local *localSystem, unknown uint32) {
 	equations, choice := iteration.equations, iteration.currentChoices[unknown]
 	component := iteration.decomposition.ID[unknown]

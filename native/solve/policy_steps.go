@@ -63,8 +63,8 @@ const (
 	policyMinFactor = 3
 )
 
-// policyStepsStart returns the number of single steps after which policySteps takes the others of total steps; 0 if it cannot be used. The values
-// must never decrease.
+// policyStepsStart returns after how many single steps policySteps should take the remaining ones of total steps, or 0 if it cannot be used. The values must
+// not decrease from step to step.
 func (system *equationSystem) policyStepsStart(opts Options, states []uint32, total int) int {
 	everyStepCounts := opts.Classic || system.stepScheduler != nil || system.rounding.grid != 0
 	size := len(states)
@@ -103,8 +103,8 @@ func (system *equationSystem) newPolicySteps(states []uint32) *policySteps {
 	return &policySteps{system: system, states: states, equal: system.equalStates(states), minExponent: 3 + bits.Len(uint(mapWork/system.singleStepWork(states)))}
 }
 
-// run takes at most numSteps steps: as long as the policy stays optimal, a power of two of them at once. It returns the number of steps that remain, because no
-// policy stays optimal or because squaring takes too long.
+// run takes at most numSteps steps. As long as the policy stays optimal, it takes a power of two of them at once. It stops when no policy stays optimal for
+// long, or when squaring takes too long, and returns the number of steps that remain.
 func (steps *policySteps) run(meter *meter, numSteps int) (remaining int, err error) {
 	budget := numSteps / 2 * steps.system.singleStepWork(steps.states)
 	exponent, singleSteps := steps.minExponent, 1
@@ -116,9 +116,9 @@ func (steps *policySteps) run(meter *meter, numSteps int) (remaining int, err er
 		}
 		if stepsTaken > 0 {
 			meter.progress.Done += stepsTaken
-			exponent, singleSteps = bits.Len(uint(stepsTaken)), 1 // twice as many steps next time
+			exponent, singleSteps = bits.Len(uint(stepsTaken)), 1 // try twice as many steps next time
 		} else {
-			// The policy is about to change, or another choice is as good as its own: more and more single steps before the next attempt.
+			// The policy will change soon, or another choice is equally good. Take single steps, and more of them after each failure.
 			stepsTaken = min(singleSteps, numSteps)
 			if err := steps.system.takeSteps(steps.states, stepsTaken, meter); err != nil {
 				return 0, err
@@ -130,8 +130,8 @@ func (steps *policySteps) run(meter *meter, numSteps int) (remaining int, err er
 	return numSteps, nil
 }
 
-// tryPowers takes a power of two of the steps, at most numSteps, for which the policy is surely optimal. It tries 2^exponent first, and then fewer.
-// It returns the number of steps that it has taken, or 0.
+// tryPowers takes a power of two of the steps at once, at most numSteps, if the policy certainly stays optimal in them. It tries 2^exponent steps first, and
+// then fewer. It returns the number of steps taken, which can be 0.
 func (steps *policySteps) tryPowers(meter *meter, exponent, numSteps int) (taken int, err error) {
 	exponent = min(exponent, bits.Len(uint(numSteps))-1)
 	values := steps.system.values
@@ -159,8 +159,8 @@ func (steps *policySteps) tryPowers(meter *meter, exponent, numSteps int) (taken
 	return 0, nil
 }
 
-// update makes the policy optimal for the present values. It keeps choices that may be optimal. If a choice changes, it drops the maps of the old policy
-// and finds the rivals of the new one.
+// update makes the policy optimal for the current values, but keeps choices that may be optimal. If a choice changes, it drops the maps of the old policy,
+// and finds the rivals of the new one: conditions that it is still optimal.
 func (steps *policySteps) update() {
 	if !steps.improveChoices() {
 		return
@@ -200,8 +200,8 @@ func (steps *policySteps) isWorse(state int, best bestBounds) bool {
 	return current.upper < best.lower
 }
 
-// addRival records that the policy is optimal only if its choice in a state is at least as good as another choice. The rival is the difference of the
-// equations of both choices, which must not be negative. It is left out if it is 0 for all values.
+// addRival adds a condition (a rival) under which the policy is optimal: its choice in a state is at least as good as another choice. The rival is the
+// difference of the equations of both choices, which must not be negative. A difference that is always 0 is left out.
 func (steps *policySteps) addRival(state, otherChoice int) {
 	system := steps.system
 	greater, less := int(steps.choices[state]), otherChoice // the choice that must have the greater value comes first
@@ -210,7 +210,7 @@ func (steps *policySteps) addRival(state, otherChoice int) {
 	}
 	reward := system.uncertainReward(state, greater)
 	reward.subtract(system.uncertainReward(state, less))
-	differences := map[uint32]*uncertain{} // of the probabilities, by target
+	differences := map[uint32]*uncertain{} // for each target, the difference of the probabilities of moving to it
 	for i, end := system.graph.Transitions(greater); i < end; i++ {
 		steps.differenceOf(differences, i).add(system.uncertainProbability(i))
 	}
@@ -254,7 +254,7 @@ func (sum *uncertain) subtract(term uncertain) {
 	sum.err.Add(&sum.err, &term.err)
 }
 
-// enclose returns bounds on the number. They are 0 only for the number 0.
+// enclose returns float64 bounds on the number. Both are 0 only if the number is exactly 0.
 func (sum *uncertain) enclose() enclosure {
 	var low, high big.Rat
 	lower, isExact := low.Sub(&sum.value, &sum.err).Float64()
@@ -268,12 +268,12 @@ func (sum *uncertain) enclose() enclosure {
 	return enclosure{lower, upper}
 }
 
-// uncertainFloat returns a float64 number of the model, with its rounding error.
+// uncertainFloat returns a float64 number of the model as a fraction, with a bound on its rounding error.
 func (system *equationSystem) uncertainFloat(x float64) (number uncertain) {
 	number.value.SetFloat64(x)
 	number.err.SetFloat64(system.rounding.relErr)
 	number.err.Mul(&number.err, &number.value)
-	// The error is relative to the true number, which may be greater than x.
+	// The relative error refers to the true number, which may be slightly greater than x, so increase the bound slightly.
 	number.err.Mul(&number.err, big.NewRat(1<<20+1, 1<<20))
 	return number
 }
@@ -287,7 +287,7 @@ func (system *equationSystem) uncertainProbability(i int) (number uncertain) {
 	return system.uncertainFloat(system.graph.Prob(i))
 }
 
-// uncertainReward returns the reward of a choice and of its state.
+// uncertainReward returns the reward of a choice plus the reward of its state, with a bound on the rounding error.
 func (system *equationSystem) uncertainReward(state, choice int) (number uncertain) {
 	if hasFractions(system.reward) {
 		number.value.Set(system.reward.ExactChoiceTotal(state, choice))
@@ -302,10 +302,10 @@ func (system *equationSystem) uncertainReward(state, choice int) (number uncerta
 	return number
 }
 
-// isOptimal reports whether no rival is better than the policy for any values between the bounds: whether a lower bound of each difference is certainly not
-// negative.
+// isOptimal reports whether the policy is certainly optimal for all values between the bounds: for each rival, a lower bound of the difference of the two
+// choices is not negative.
 func (steps *policySteps) isOptimal(lower, upper []float64) bool {
-	const smallest = 0x1p-960 // below it a product may lose its digits, so it is rounded down to -smallest or 0
+	const smallest = 0x1p-960 // smaller products may lose their digits, so they are rounded down to -smallest or 0
 	for i := range steps.rivals {
 		rival := &steps.rivals[i]
 		sum, magnitude := rival.reward.lower, math.Abs(rival.reward.lower)
@@ -329,7 +329,8 @@ func (steps *policySteps) isOptimal(lower, upper []float64) bool {
 	return true
 }
 
-// prepare computes the map of 2^exponent steps of the policy, and those of fewer steps. ok is false if its numbers are too small or too large.
+// prepare computes the map of 2^exponent steps of the policy by repeated squaring, and stores the maps of fewer steps, too. ok is false if a number is too
+// small or too large.
 func (steps *policySteps) prepare(meter *meter, exponent int) (ok bool, err error) {
 	if steps.dense == nil {
 		if steps.dense, ok = steps.system.newDenseSteps(steps.states, steps.choices); !ok {

@@ -38,8 +38,9 @@ const (
 	maxLongBaseBits, longSteps, longStates = 512, 128, 256
 )
 
-// newBaseFractionSteps prepares numSteps steps of numStates states with fractions over powers of a common base. It returns nil for an interval model or
-// a CTMC, or if the numbers of the model have no small common denominator.
+// newBaseFractionSteps prepares exact steps in which all values are fractions n/base^k with a common base: the common denominator of the probabilities.
+// numSteps and numStates decide how large the base may be. It returns nil for an interval model or a CTMC, or if the numbers of the model have no small
+// common denominator.
 func (system *equationSystem) newBaseFractionSteps(numSteps, numStates int) *baseFractionSteps {
 	maxBits := maxBaseBits
 	if numSteps >= longSteps && numStates <= longStates {
@@ -75,8 +76,8 @@ func (system *equationSystem) newBaseFractionSteps(numSteps, numStates int) *bas
 	return steps
 }
 
-// commonDenominator returns the least common multiple of a number and the denominators of the fractions, ignoring nil.
-// Above maxBits bits, the result is only some number of more than maxBits bits.
+// commonDenominator returns the least common multiple of an integer and of the denominators of the fractions; nil fractions are ignored. As soon as it has
+// more than maxBits bits, it stops, and the result only shows that the limit is exceeded.
 func commonDenominator(multiple *big.Int, fractions []*big.Rat, maxBits int) *big.Int {
 	for _, value := range fractions {
 		if value != nil && multiple.BitLen() <= maxBits {
@@ -86,7 +87,8 @@ func commonDenominator(multiple *big.Int, fractions []*big.Rat, maxBits int) *bi
 	return multiple
 }
 
-// reduce returns numerator/base^exponent in lowest terms: it divides the numerator by the base as often as possible. It changes numerator.
+// reduce returns numerator/base^exponent with the smallest possible exponent: it divides the numerator by the base as often as this leaves no remainder. It
+// changes numerator.
 func (steps *baseFractionSteps) reduce(numerator *big.Int, exponent int) baseFraction {
 	if numerator.Sign() == 0 {
 		return baseFraction{}
@@ -114,8 +116,8 @@ func (steps *baseFractionSteps) multiplyByBasePower(number *big.Int, exponent in
 	return steps.scratchProduct.Mul(number, steps.basePowers[exponent])
 }
 
-// evaluateScaled returns the reward of a choice of a state plus the expected value of its target, as an integer over a power of the base.
-// The values of the targets are those after the steps so far.
+// evaluateScaled returns the reward of a choice of a state plus the mean value of its targets after the current number of steps, as a numerator over a power
+// of the base.
 func (steps *baseFractionSteps) evaluateScaled(state, choice int) baseFraction {
 	first, end := steps.graph.Transitions(choice)
 	reward := new(big.Int)
@@ -203,8 +205,8 @@ func (steps *baseFractionSteps) fractionOf(value baseFraction) *big.Rat {
 	return new(big.Rat).SetFrac(value.numerator, denominator)
 }
 
-// run performs numSteps steps of value iteration on the states of the window. Then it stores the results as fractions in steps.values.Exact. A
-// restricted window stores only the results of the states that the caller wants.
+// run performs numSteps steps of value iteration on the states of the window, and stores the results as fractions in steps.values.Exact. If the window is
+// restricted, it stores only the results of the wanted states.
 func (steps *baseFractionSteps) run(meter *meter, window *stepWindow, numSteps int) error {
 	nextValues := slices.Clone(steps.scaledValues)
 	updateState := func(state uint32) (choice uint32, work int) {

@@ -58,7 +58,7 @@ func innerCone(points [][]*big.Rat, numObjectives int) *cone {
 		}
 		return sum
 	}
-	rays := [][]*big.Rat{append(zeros(numObjectives), one())} // no half-space, but it makes the cone simplicial
+	rays := [][]*big.Rat{append(zeros(numObjectives), one())} // this ray is not a half-space; with it there are as many rays as dimensions
 	for i := range numObjectives {
 		rays = append(rays, append(unitVector(numObjectives, i), points[0][i]))
 	}
@@ -74,13 +74,13 @@ func pointConstraint(values []*big.Rat) []*big.Rat {
 	return append(slices.Clone(values), big.NewRat(-1, 1))
 }
 
-// simplicialCone returns the cone whose extreme rays are the given linearly independent vectors. Constraint i is zero on all rays except
-// ray i. norm returns the number by which new rays are divided.
+// simplicialCone returns the cone whose extreme rays are the given linearly independent vectors. It has as many constraints as rays; constraint i is zero on
+// all rays except ray i. norm returns the number by which the vector of a new ray is divided.
 func simplicialCone(rays [][]*big.Rat, norm func(vector []*big.Rat) *big.Rat) *cone {
 	result := &cone{numConstraints: len(rays), normOf: norm}
 	for i, vector := range rays {
 		tight := new(big.Int).Lsh(big.NewInt(1), uint(len(rays)))
-		tight.Sub(tight, big.NewInt(1)) // all constraints
+		tight.Sub(tight, big.NewInt(1)) // the set of all constraints
 		result.rays = append(result.rays, &ray{vector, tight.SetBit(tight, i, 0)})
 	}
 	return result
@@ -107,7 +107,7 @@ func (cone *cone) addConstraint(constraint []*big.Rat) {
 	for _, first := range outside {
 		for _, second := range remaining {
 			commonConstraints := new(big.Int).And(first.tightConstraints, second.tightConstraints)
-			if values[second].Sign() < 0 && cone.isEdge(commonConstraints) { // a new ray lies on the edge
+			if values[second].Sign() < 0 && cone.isEdge(commonConstraints) { // the edge crosses the plane, where a new ray begins
 				vector := cone.intersection(first, second, values[first], values[second])
 				added = append(added, &ray{vector, commonConstraints.SetBit(commonConstraints, cone.numConstraints, 1)})
 			}
@@ -117,8 +117,8 @@ func (cone *cone) addConstraint(constraint []*big.Rat) {
 	cone.rays = append(remaining, added...)
 }
 
-// isEdge reports whether two rays span an edge of the cone: no third ray is zero on all of their common constraints. commonConstraints is
-// the set of the constraints that are zero on both rays.
+// isEdge reports whether two rays span an edge of the cone. commonConstraints is the set of the constraints that are zero on both rays. They span an edge if
+// no third ray is zero on all these constraints.
 func (cone *cone) isEdge(commonConstraints *big.Int) bool {
 	count := 0
 	intersection := new(big.Int)
@@ -130,8 +130,8 @@ func (cone *cone) isEdge(commonConstraints *big.Int) bool {
 	return count == 2
 }
 
-// intersection returns the ray between two rays on which a constraint is zero. The values of the constraint are firstValue > 0 on the first
-// ray and secondValue < 0 on the second.
+// intersection returns the vector between two rays on which a constraint is zero. The constraint has the value firstValue > 0 on the first ray, and
+// secondValue < 0 on the second.
 func (cone *cone) intersection(first, second *ray, firstValue, secondValue *big.Rat) []*big.Rat {
 	point := make([]*big.Rat, len(first.vector))
 	term := new(big.Rat)
@@ -140,7 +140,7 @@ func (cone *cone) intersection(first, second *ray, firstValue, secondValue *big.
 		point[i].Sub(point[i], term.Mul(first.vector[i], secondValue))
 	}
 	if norm := cone.normOf(point); norm.Sign() > 0 {
-		norm = new(big.Rat).Set(norm) // it may be one of the coordinates
+		norm = new(big.Rat).Set(norm) // a copy, because norm may be one of the coordinates that are divided
 		for _, coordinate := range point {
 			coordinate.Quo(coordinate, norm)
 		}

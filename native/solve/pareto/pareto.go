@@ -252,9 +252,9 @@ func (curve *Curve) combine(coefficients []*big.Rat, vectors [][]*big.Rat) []*bi
 	return sum
 }
 
-// improveApproximation queries the oracle with the weights of a hyperplane that separates the known points from the point that is sought.
-// It reports whether the inner or the outer approximation improved. isFeasible says that a combination of known points satisfies the limits.
-// upper is the outer optimum.
+// improveApproximation queries the oracle with the weights of a hyperplane that separates the known points from the wanted point. It reports whether the
+// inner or the outer approximation improved. isFeasible says that some combination of known points satisfies the limits. upper is the optimum over the outer
+// approximation.
 func (curve *Curve) improveApproximation(ctx context.Context, objective, limits []*big.Rat, isFeasible bool, upper *big.Rat) (improved bool, err error) {
 	weights, _, err := curve.separatingWeights(ctx, objective, limits, isFeasible, upper)
 	if weights == nil || err != nil {
@@ -269,7 +269,7 @@ func (curve *Curve) improveApproximation(ctx context.Context, objective, limits 
 	if scalarProduct(weights, answer.Point).Cmp(oldBest) > 0 {
 		return true, nil
 	}
-	// If the point is not better than the known points, the new half-space must tighten the outer approximation.
+	// The new point does not improve the inner approximation, so check whether the new half-space improves the outer one.
 	newUpper, err := curve.outerOptimum(ctx, objective, limits)
 	return newUpper == nil || newUpper.Cmp(upper) < 0, err
 }
@@ -277,8 +277,8 @@ func (curve *Curve) improveApproximation(ctx context.Context, objective, limits 
 // separatingWeights returns the weights and the margin of the hyperplane that best separates the known points from a target. The target has
 // the limits as coordinates and, if isFeasible is set, the value upper of the objective. The results are nil if no hyperplane separates them.
 func (curve *Curve) separatingWeights(ctx context.Context, objective, limits []*big.Rat, isFeasible bool, upper *big.Rat) (weights []*big.Rat, margin *big.Rat, err error) {
-	var normals [][]*big.Rat // the directions that the weights combine
-	var targets []*big.Rat   // the value of the target in each direction
+	var normals [][]*big.Rat // the weights are a combination of these directions
+	var targets []*big.Rat   // targets[i] is the value of the target in direction normals[i]
 	if isFeasible {
 		normals, targets = append(normals, objective), append(targets, upper)
 	}

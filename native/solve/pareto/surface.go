@@ -61,7 +61,7 @@ func (curve *Curve) queryVertex(ctx context.Context, both *approximations, verte
 	case scalarProduct(constraint, vertex.vector).Sign() > 0:
 		both.outer.addConstraint(constraint)
 	case scalarProduct(weights, answer.Point).Cmp(oldBest) <= 0:
-		distance.cannotImprove = true // the bounds of the oracle are too wide
+		distance.cannotImprove = true // the bounds of the oracle are too wide to improve either approximation here
 	}
 	both.inner.addConstraint(pointConstraint(answer.Point))
 	return nil
@@ -102,14 +102,14 @@ func (approx *approximations) farthestVertex(width float64) (vertex *ray, farthe
 	return vertex, farthest
 }
 
-// distanceOf returns the distance of an outer vertex from the inner approximation, or nil if the ray is not a vertex but a direction in
-// which the outer approximation is unbounded.
+// distanceOf returns the distance of an outer vertex from the inner approximation. It returns nil if the ray is not a vertex but a direction in which the
+// outer approximation is unbounded.
 func (approx *approximations) distanceOf(vertex *ray) *vertexDistance {
 	if vertex.vector[approx.numObjectives].Sign() == 0 {
 		return nil
 	}
 	if vertexDist := approx.distances[vertex]; vertexDist != nil && slices.Contains(approx.inner.rays, vertexDist.facet) {
-		return vertexDist // it is still the farthest facet, because new facets are nearer to the vertex
+		return vertexDist // its facet still exists, and it is still the farthest one, because new facets are nearer to the vertex
 	}
 	vertexDist := &vertexDistance{distance: new(big.Rat)}
 	constraint := pointConstraint(vertex.vector[:approx.numObjectives])
@@ -144,8 +144,8 @@ func (approx *approximations) undominatedPoints(points [][]*big.Rat) [][]*big.Ra
 	return extremePoints
 }
 
-// hasOtherPoint reports whether another point lies on all facets of the point with the given index. If points are equal, only those with
-// smaller indices count. facets has the set of facets of each point.
+// hasOtherPoint reports whether another point lies on all facets of the point with the given index. Of several equal points, only those with smaller indices
+// count, so that the first one is kept. facets[i] is the set of the facets of point i.
 func hasOtherPoint(facets []*big.Int, index int) bool {
 	for other := range facets {
 		isOnFacets := new(big.Int).And(facets[index], facets[other]).Cmp(facets[index]) == 0
