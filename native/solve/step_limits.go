@@ -45,7 +45,7 @@ func (system *equationSystem) untilLimit(ctx context.Context, left, right *spars
 			}
 			var err error
 			if unbounded, err = Until(ctx, system.graph, left, right, direction, opts); err != nil {
-				system.stepLimit = nil // single steps may still be affordable
+				system.stepLimit = nil // take single steps instead: there may be time for them
 				return false, ctx.Err()
 			}
 		}
@@ -145,7 +145,7 @@ func (skipper *stepSkipper) expectsToSkip(stepsDone, remaining int) bool {
 // boundGrowth bounds the growth of all values in the given number of periods by multiples of the growth since bounds were saved. It reports
 // whether the two bounds on the growth are close enough to be useful.
 func (skipper *stepSkipper) boundGrowth(values *Values, periods float64) bool {
-	const minProduct = 0x1p-960 // below it a product of positive numbers may lose its digits
+	const minProduct = 0x1p-960 // far above the denormal numbers, which have fewer digits
 	minGrowth, maxGrowth := math.Inf(1), 0.0
 	for state, upper := range values.Upper {
 		minGrowth = min(minGrowth, values.Lower[state]-skipper.savedLower[state])
@@ -154,7 +154,7 @@ func (skipper *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 			return false
 		}
 	}
-	// Each difference, product and sum is rounded once: four units cover that and the rounding of periods.
+	// Each difference, product and sum is rounded once, and so is periods. The factors of four units exceed these errors.
 	downFactor := 1 - 4*unitRoundoff
 	if minGrowth < 0 {
 		downFactor = 1 + 4*unitRoundoff

@@ -218,7 +218,8 @@ func (system *equationSystem) newStepRun(opts Options, maybe *sparse.Set, meter 
 	return run
 }
 
-// continued returns a run for the last remaining steps, without policySteps. The methods that depend on the number of earlier steps begin again.
+// continued returns a run for the last remaining steps, without policySteps. The methods that compare the bounds with those after earlier
+// steps, stepSkipper and stepExtrapolation, start anew.
 func (run *stepRun) continued(remaining int) *stepRun {
 	system := run.system
 	if system.stepSkipper != nil {
@@ -347,8 +348,8 @@ func (system *equationSystem) stepInBlocks(states []uint32, lower, upper []float
 	return anyChanged.Load(), err
 }
 
-// inBlocks divides the states into blocks and calls handle for each of them, for some in parallel. handle returns its work, which inBlocks
-// adds to the meter. The error comes from the meter.
+// inBlocks handles the states in blocks, one after the other. It calls handle for parts of a block, some of them in parallel. handle returns
+// its work, which inBlocks adds to the meter after each block. The error comes from the meter.
 func inBlocks(states []uint32, meter *meter, handle func(block []uint32) (work int)) error {
 	const blockSize, minPart = 1 << 16, 1 << 11 // states
 	for from := 0; from < len(states); from += blockSize {

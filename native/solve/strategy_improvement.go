@@ -264,7 +264,7 @@ func (system *equationSystem) bestResponse(state int, improvingSide Direction) (
 		}
 		bounds := system.evaluateChoice(state, choice)
 		if !bounds.leavesState { // the choice has only self-loops, so its value is 0 or infinite
-			missesTarget := improvingSide == Min // the minimizer improves only for rewards until a target
+			missesTarget := improvingSide == Min // its strategy is improved only for rewards until a target, which this choice never reaches
 			earnsForever := system.reward.ChoiceTotal(state, choice) > 0
 			if missesTarget || earnsForever {
 				continue

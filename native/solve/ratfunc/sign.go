@@ -257,7 +257,7 @@ func (form *bernsteinForm) subdivide(parameter int) (left, right *bernsteinForm)
 	var leftRows [][]*big.Rat
 	left.forEachRow(parameter, func(row []*big.Rat) { leftRows = append(leftRows, slices.Clone(row)) })
 	rows := 0
-	right.forEachRow(parameter, func(row []*big.Rat) { // alongAxis visits the rows of both halves in the same order
+	right.forEachRow(parameter, func(row []*big.Rat) { // forEachRow visits the rows of both halves in the same order
 		halveRow(leftRows[rows], row)
 		rows++
 	})

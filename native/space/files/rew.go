@@ -86,7 +86,7 @@ func (file *rewFile) readComment(comment string) {
 // forEachLine calls visit for each line after the first one, with its reward. A line must have numFields fields, and the last one is the
 // reward. The file must have numRewards such lines. Other errors are recorded. The result is the error of the context.
 func (file *rewFile) forEachLine(ctx context.Context, kind string, numFields, numRewards int, visit func(reward number)) error {
-	const linesBetweenChecks = 4096 // of ctx
+	const linesBetweenChecks = 4096 // how often to check whether ctx is done
 	numLines := 0
 	for ; file.nextData(kind, nil); numLines++ {
 		if numLines%linesBetweenChecks == 0 && ctx.Err() != nil {

@@ -80,8 +80,8 @@ type traFile struct {
 // observations unless the model is a POMDP.
 type traTotals struct{ numStates, numChoices, numTransitions, numObservations int }
 
-// readTransitions reads a .tra file. It returns the reader of the file, the model, and the lines with the errors of the file. After an
-// error in the file, the model is nil, and if the error is in the first line, so is the reader. The returned error is a
+// readTransitions reads a .tra file. It returns the reader of the file, the model, and the lines, which also have the errors of the
+// file. If the file has an error, the model is nil; if its first line has one, the reader is nil too. The returned error is a
 // *explicit.LimitError or that of the context.
 func readTransitions(ctx context.Context, source Source, opts ReadOptions) (*traFile, *sparse.Model, *lines, error) {
 	lines := newLines(source)
