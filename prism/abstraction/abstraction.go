@@ -16,8 +16,8 @@ type Abstraction struct {
 	isVisible []bool // by slot
 }
 
-// New returns the abstraction of an MDP that hides as many variables as a property allows. The property is Pmax=? of F or U over variables, and the
-// MDP has one initial state. It returns nil if the property or the program is not supported.
+// New returns an abstraction of the MDP of a property: a program that hides as many variables as the property allows. It returns nil unless the property is
+// Pmax=? of F or U over variables, and the MDP has one initial state and only supported constructs.
 func New(property *logic.Property) *Abstraction {
 	if !isSupported(property.Program) {
 		return nil
@@ -38,7 +38,7 @@ func New(property *logic.Property) *Abstraction {
 	return a
 }
 
-// updatesOf yields the updates of all commands of a program.
+// updatesOf iterates over the updates of all commands of a program.
 func updatesOf(program *sema.Program) iter.Seq[sema.Update] {
 	return func(yield func(sema.Update) bool) {
 		for _, module := range program.Modules {
@@ -58,7 +58,7 @@ func isSupported(program *sema.Program) bool {
 	return program.Type == syntax.MDP && program.Rate == nil && program.System == nil && program.Init == nil && !program.HasParameters
 }
 
-// showVariables makes the variables of a state formula visible, if expr is not nil. It returns false if the formula is not supported.
+// showVariables makes the variables of a state formula visible. A nil formula has no variables. It returns false if the formula is not supported.
 func (a *Abstraction) showVariables(expr sema.Expr) bool {
 	formulas, isSupported := logic.OverVariables(a.program, expr)
 	for _, formula := range formulas {
@@ -77,7 +77,7 @@ func (a *Abstraction) Show(slots []int) {
 	a.showSources()
 }
 
-// showSources makes the variables visible from which updates compute the new values of visible variables. It repeats this until nothing changes.
+// showSources makes the variables visible that updates read to compute new values of visible variables. It repeats this until nothing changes.
 func (a *Abstraction) showSources() {
 	for isChanged := true; isChanged; {
 		isChanged = false
@@ -111,9 +111,8 @@ func (a *Abstraction) NumHidden() int {
 	return count
 }
 
-// Program returns the program without the hidden variables: no guard reads them, and no update writes them. Its maximal probability is at least that
-// of the model. It has another module, whose command changes nothing and is always enabled: a state of the model may be a deadlock where this program
-// continues.
+// Program returns the program without the hidden variables: no guard reads them, and no update writes them. Its maximal probability is at least that of the
+// model. An additional module has a command that is always enabled and changes nothing, because this program may continue in a deadlock of the model.
 func (a *Abstraction) Program() *sema.Program {
 	abstract := *a.program
 	abstract.Rewards = nil

@@ -38,8 +38,8 @@ type step struct {
 	liveness []bool // by slot: a hidden variable that this step or a later one reads before it is written
 }
 
-// Follow returns the model in which only the choices of a scheduler remain. steps has these choices. A hidden variable is reset to its initial
-// value when no later choice reads it. The error is that of an update whose value cannot be computed, or that the scheduler makes too many choices.
+// Follow returns the model that makes only the choices in steps, which are the choices of a scheduler. A hidden variable is reset to its initial value when no
+// later choice reads it. It returns an error if the new value of a variable cannot be computed, or if the scheduler makes too many choices.
 func (a *Abstraction) Follow(steps []Step) (*Followed, error) {
 	followed := &Followed{abstraction: a, numbers: map[string]int{}}
 	sources := make(map[string]*Step, len(steps))
@@ -75,8 +75,8 @@ func (a *Abstraction) key(state []int32) string {
 	return string(key)
 }
 
-// addStep returns the index in f.steps of the step in a state, and appends the step if it is new. It returns -1 if the scheduler makes no choice in
-// the state. The keys of sources are those of Abstraction.key.
+// addStep returns the index in f.steps of the scheduler's step in a state, and appends the step if it is new. It returns -1 if the scheduler makes no choice in
+// the state. sources has the choices of the scheduler, by the values of the visible variables (see Abstraction.key).
 func (f *Followed) addStep(sources map[string]*Step, state []int32) int {
 	key := f.abstraction.key(state)
 	source, ok := sources[key]
@@ -116,7 +116,8 @@ func jointUpdates(commands []*sema.Command) []sema.Update {
 	return joint
 }
 
-// findNext sets the steps that follow the step with an index, one for each update, and appends those that are new.
+// findNext sets, for each update of the step with this index, the step that follows. Steps that are new are appended to f.steps. sources has the choices of the
+// scheduler.
 func (f *Followed) findNext(index int, sources map[string]*Step) error {
 	state := f.steps[index].source.State
 	for _, update := range f.steps[index].updates {
@@ -189,7 +190,8 @@ func (f *Followed) addHidden(live []bool, expr sema.Expr) {
 	}
 }
 
-// newProgram returns a program of one module with one command for each step. Its guard fixes the values of the visible variables.
+// newProgram returns a program of one module with one command for each step. The guard of the command requires the values that the visible variables have in
+// the step, and the conditions on hidden variables that the scheduler's choice needs.
 func (f *Followed) newProgram() *sema.Program {
 	program := *f.abstraction.program
 	program.Rewards = nil
@@ -240,8 +242,8 @@ func (f *Followed) valueOf(slot int, stored int32, pos syntax.Pos) sema.Expr {
 	return sema.ConstantExpr(sema.ValueInState(f.abstraction.program.Vars[slot].Type, stored), pos)
 }
 
-// Blocked explains why the scheduler's choice is not enabled in a state of Followed.Program: hidden has the hidden variables in the conditions that
-// do not hold. It returns nil if the choice is enabled, or if the scheduler makes no choice.
+// Blocked returns the scheduler's choice in a state of Followed.Program if this choice is not enabled there. hidden has the hidden variables in the conditions
+// that do not hold. It returns nil if the choice is enabled, or if the scheduler makes no choice.
 func (f *Followed) Blocked(state []int32) (source *Step, hidden []int) {
 	number, ok := f.numbers[f.abstraction.key(state)]
 	if !ok {

@@ -159,7 +159,7 @@ func (c *exprCompiler) boolClosure(expr sema.Expr) (boolClosure, error) {
 	return compileOnce(c, expr, (*exprCompiler).compileBool)
 }
 
-// compileBool compiles an expression of type Bool. Only its sub-expressions are cached; boolClosure caches the expression itself.
+// compileBool compiles an expression of type Bool to a closure. The closure does not cache its own value; boolClosure adds the cache.
 func (c *exprCompiler) compileBool(expr sema.Expr) (boolClosure, error) {
 	switch expr := expr.(type) {
 	case *sema.Const:
@@ -269,7 +269,7 @@ func (c *exprCompiler) numberComparison(expr *sema.Binary) (boolClosure, error) 
 	}, nil
 }
 
-// compareWithTolerance returns the closure of a comparison. Numbers that differ by at most tolerance count as equal.
+// compareWithTolerance returns a closure that compares the values of two closures by op. Values that differ by at most tolerance count as equal.
 func compareWithTolerance(op syntax.Op, left, right floatClosure, tolerance float64) boolClosure {
 	resultIfEqual := sema.Holds(op, 0)
 	return func(env *env) bool {
@@ -310,7 +310,7 @@ func (c *exprCompiler) appendOperands(operands []sema.Expr, expr sema.Expr, op s
 	return c.appendOperands(operands, binary.Y, op)
 }
 
-// logicalOperation returns the closure of =>, !=, = or <=> between Bools.
+// logicalOperation returns a closure that applies =>, !=, = or <=> to the values of the two given closures.
 func logicalOperation(op syntax.Op, left, right boolClosure) boolClosure {
 	switch op {
 	case syntax.OpImplies:
@@ -322,8 +322,8 @@ func logicalOperation(op syntax.Op, left, right boolClosure) boolClosure {
 	}
 }
 
-// compareVarWithConst returns the closure of a comparison of an Int variable with a constant; nil for other operands. It is a fast path for
-// the most common comparison.
+// compareVarWithConst returns a closure for the comparison of an Int variable with a constant, such as x<3; nil for any other comparison. The closure is fast,
+// because this comparison is the most common one.
 func compareVarWithConst(expr *sema.Binary) boolClosure {
 	variable, isVar := expr.X.(*sema.Var)
 	constant, isConst := expr.Y.(*sema.Const)
@@ -347,7 +347,7 @@ func compareVarWithConst(expr *sema.Binary) boolClosure {
 	}
 }
 
-// compareInts returns the closure of a comparison of two Ints.
+// compareInts returns a closure that evaluates left and right, and compares the two Ints by op.
 func compareInts(op syntax.Op, left, right intClosure) boolClosure {
 	switch op {
 	case syntax.OpEq:
@@ -358,7 +358,7 @@ func compareInts(op syntax.Op, left, right intClosure) boolClosure {
 	return compareOrdered(op, left, right)
 }
 
-// compareOrdered returns the closure of <, <=, > or >= between two Ints or two float64 numbers.
+// compareOrdered returns a closure that evaluates left and right, and compares the two numbers by <, <=, > or >=.
 func compareOrdered[F ~func(*env) T, T int32 | float64](op syntax.Op, left, right F) boolClosure {
 	switch op {
 	case syntax.OpLt:
@@ -372,7 +372,8 @@ func compareOrdered[F ~func(*env) T, T int32 | float64](op syntax.Op, left, righ
 	}
 }
 
-// compareNumbers returns the closure of a comparison of two float64 numbers. For = and !=, NaN equals NaN, and 0 differs from -0.
+// compareNumbers returns a closure that evaluates left and right, and compares the two float64 numbers by op. For = and !=, NaN equals NaN, and 0 differs from
+// -0, as in PRISM.
 func compareNumbers(op syntax.Op, left, right floatClosure) boolClosure {
 	switch op {
 	case syntax.OpEq:
@@ -388,7 +389,7 @@ func (c *exprCompiler) intClosure(expr sema.Expr) (intClosure, error) {
 	return compileOnce(c, expr, (*exprCompiler).compileInt)
 }
 
-// compileInt compiles an expression of type Int. Only its sub-expressions are cached; intClosure caches the expression itself.
+// compileInt compiles an expression of type Int to a closure. The closure does not cache its own value; intClosure adds the cache.
 func (c *exprCompiler) compileInt(expr sema.Expr) (intClosure, error) {
 	switch expr := expr.(type) {
 	case *sema.Const:
@@ -420,7 +421,8 @@ func narrowToInt32(env *env, pos syntax.Pos, value int64) int32 {
 	return i
 }
 
-// intArithmetic returns the closure of an arithmetic operator on Ints.
+// intArithmetic returns a closure that evaluates left and right, and adds, subtracts, multiplies or exponentiates the two Ints. A result beyond 32 bits is an
+// error, which the closure records in its environment.
 func intArithmetic(expr *sema.Binary, left, right intClosure) intClosure {
 	switch expr.Op {
 	case syntax.OpAdd:
@@ -434,8 +436,8 @@ func intArithmetic(expr *sema.Binary, left, right intClosure) intClosure {
 	}
 }
 
-// checkedOperation returns the closure of an operator that may fail. The closure records an error of the operator, with the position pos, in
-// its environment.
+// checkedOperation returns a closure that evaluates left and right, and applies operator to the results. If operator fails, the closure records the error in
+// its environment, with the position pos.
 func checkedOperation(pos syntax.Pos, left, right intClosure, operator func(left, right int32) (int32, error)) intClosure {
 	return func(env *env) int32 {
 		leftValue, rightValue := left(env), right(env)
@@ -538,7 +540,7 @@ func (c *exprCompiler) floatClosure(expr sema.Expr) (floatClosure, error) {
 	return compileOnce(c, expr, (*exprCompiler).compileFloat)
 }
 
-// compileFloat compiles an expression of type Double. Only its sub-expressions are cached; floatClosure caches the expression itself.
+// compileFloat compiles an expression of type Double to a closure. The closure does not cache its own value; floatClosure adds the cache.
 func (c *exprCompiler) compileFloat(expr sema.Expr) (floatClosure, error) {
 	switch expr := expr.(type) {
 	case *sema.Const:
@@ -558,7 +560,7 @@ func (c *exprCompiler) compileFloat(expr sema.Expr) (floatClosure, error) {
 	return nil, c.unsupportedExpr(expr)
 }
 
-// floatArithmetic returns the closure of an arithmetic operator on float64 numbers.
+// floatArithmetic returns a closure that evaluates left and right, and applies an arithmetic operator to the two float64 numbers.
 func floatArithmetic(op syntax.Op, left, right floatClosure) floatClosure {
 	switch op {
 	case syntax.OpAdd:

@@ -73,8 +73,8 @@ func (c *exprCompiler) isCertain(expr sema.Expr) (boolClosure, error) {
 	return func(*env) bool { return false }, nil
 }
 
-// differsFromExact returns a closure that reports whether plain float64 arithmetic gives a wrong value in a state. It is for a comparison or
-// rounding whose operands are equal, or an integer, whenever their float64 values are that close: within the bound of the rounding error.
+// differsFromExact returns a closure that reports whether plain float64 arithmetic gives a wrong result of a comparison or a rounding in a state. It requires
+// that exactly computed operands are equal (or an integer, for a rounding) whenever their float64 values are within the bound of the rounding error.
 func (c *exprCompiler) differsFromExact(expr sema.Expr) (boolClosure, error) {
 	maxError := c.floatAnalysis.OperandError(expr)
 	switch expr := expr.(type) {

@@ -17,8 +17,8 @@ func (g *moveGenerator) conditionTerm(expr sema.Expr) *term {
 	return term
 }
 
-// emitEnter emits code that runs when the path enters a state, and does the same as Watch.Enter. If the state decides the monitor, the code ends
-// the path.
+// emitEnter emits code that evaluates the property of the path (the monitor) when the path enters a state. If the state decides the property, the code ends the
+// path. The interpreter does the same in Watch.Enter.
 func (g *pathGenerator) emitEnter() {
 	switch g.monitor.Kind {
 	case Until:
@@ -85,8 +85,8 @@ func (g *pathGenerator) emitEnterUntil() {
 	g.facts = g.facts.assume(left, true)
 }
 
-// emitDeadlock emits code that ends the path in a state without choices, and does the same as Watch.Deadlock. If deadlocks are errors, the code
-// jumps to giveUpLabel, and the interpreter reports the error.
+// emitDeadlock emits code that ends the path in a state without choices: the path stays there forever, as in Watch.Deadlock of the interpreter. If deadlocks
+// are errors, the code jumps to giveUpLabel, and the interpreter reports the error.
 func (g *pathGenerator) emitDeadlock() {
 	wasmFunc := g.wasmFunc
 	if g.model.options.NoFixDeadlocks {
@@ -126,8 +126,8 @@ func (g *pathGenerator) remainingHorizon() wasm.Expr[float64] {
 	return constF64(g.monitor.High).Sub(g.time)
 }
 
-// emitStep emits code that counts a step with the given action, adds its rewards, and in continuous time its sojourn time. The result is the same
-// as with Watch.Step and Watch.Sojourn.
+// emitStep emits code that counts a step with the given action and adds its rewards. In continuous time, it also adds the sojourn time. The interpreter does
+// the same in Watch.Step and Watch.Sojourn.
 func (g *pathGenerator) emitStep(action int) {
 	if !g.monitor.inSteps {
 		g.emitSojourn(action)
@@ -147,8 +147,8 @@ func (g *pathGenerator) addRewards(state wasm.Expr[float64], action int) {
 	g.reward.Set(g.wasmFunc, g.reward.Add(state.Add(g.choiceReward(action))))
 }
 
-// emitSojourn emits code that draws an exponentially distributed sojourn time, and adds the time and its rewards, as Watch.Sojourn does. The code
-// ends the path if a time bound decides the monitor during the sojourn.
+// emitSojourn emits code that draws an exponentially distributed sojourn time in a state of a CTMC, and adds this time and its rewards. If a time bound decides
+// the property (the monitor) during the sojourn, the code ends the path. The interpreter does the same in Watch.Sojourn.
 func (g *pathGenerator) emitSojourn(action int) {
 	wasmFunc := g.wasmFunc
 	duration, startTime := wasm.Local[float64](wasmFunc), wasm.Local[float64](wasmFunc)

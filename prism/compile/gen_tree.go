@@ -39,8 +39,8 @@ type treeBuilder struct {
 	growth  int
 }
 
-// build returns a decision tree that finds the enabled moves among the candidates in a state where the facts hold. It branches on the variable or
-// condition that occurs in the guards of most candidates. b.growth is the number of repeated moves that the tree may still have.
+// build returns a decision tree that finds the enabled moves among the candidates in a state where the facts hold. It branches on the variable or condition
+// that occurs in the guards of most candidates. A move that several branches need is repeated in them; b.growth limits these repetitions.
 func (b *treeBuilder) build(candidates []candidate, facts *facts) *decisionTree {
 	candidates = b.simplifyGuards(candidates, facts)
 	slot, values, numByVariable := b.bestVariable(candidates, facts)

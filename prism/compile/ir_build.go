@@ -165,8 +165,8 @@ func (b *builder) inexactRounding(expr *sema.Call) *term {
 	return b.ifThenElse(b.equal(lowResult, highResult), b.plainTerm(expr), b.failingTerm(expr.Type()))
 }
 
-// plainTerm returns the term of an expression without regard to rounding errors. It returns false for an unsupported expression, whose error was
-// reported when its closure was compiled.
+// plainTerm returns the term of an expression without regard to rounding errors. For an unsupported expression it returns the constant false, because the error
+// was reported when the closure of the expression was compiled.
 func (b *builder) plainTerm(expr sema.Expr) *term {
 	switch expr := expr.(type) {
 	case *sema.Const:

@@ -91,7 +91,8 @@ func (g synchronisation) repeatedModule() int {
 	return -1
 }
 
-// behaviourOf returns the behaviour of a term of the system block. A hidden action becomes unlabelled.
+// behaviourOf returns the synchronisations that a term of the system block allows, without an action and for each action of its alphabet. The synchronisations
+// of a hidden action become unlabelled.
 func (m *Model) behaviourOf(term sema.System) (behaviour, error) {
 	switch term := term.(type) {
 	case sema.SysModule:
@@ -112,7 +113,7 @@ func (m *Model) behaviourOf(term sema.System) (behaviour, error) {
 	return behaviour{}, &UnsupportedError{m.program.File, syntax.Pos{}, fmt.Sprintf("system term %T cannot be executed", term)}
 }
 
-// moduleBehaviour returns the behaviour of a single module.
+// moduleBehaviour returns the synchronisations of a single module: the module alone, without an action and for each action of its alphabet.
 func (m *Model) moduleBehaviour(module int) behaviour {
 	result := behaviour{labelled: map[int][][]participant{}}
 	unlabelled := m.newParticipant(module, sema.Unlabelled)
@@ -136,7 +137,7 @@ func (m *Model) newParticipant(module, action int) participant {
 	return result
 }
 
-// composeParallel returns the behaviour of a parallel composition. The operands synchronise on the actions of the composition. With any other
+// composeParallel returns the synchronisations of a parallel composition. The operands move together on the actions on which they synchronise. With any other
 // action, or without an action, each operand moves alone.
 func (m *Model) composeParallel(parallel *sema.SysParallel) (behaviour, error) {
 	composed := behaviour{labelled: map[int][][]participant{}}
@@ -193,7 +194,7 @@ func combineParticipants(firsts, seconds [][]participant) [][]participant {
 	return combinations
 }
 
-// renameActions returns the original behaviour with all actions renamed at the same time. numActions is the number of actions of the program.
+// renameActions returns the synchronisations of a term after all actions are renamed at the same time. numActions is the number of actions of the program.
 func renameActions(original behaviour, renaming *sema.SysRename, numActions int) behaviour {
 	renamed := behaviour{unlabelled: original.unlabelled, labelled: map[int][][]participant{}}
 	for action := range numActions {

@@ -258,8 +258,8 @@ func (search *locationLimits) limitsByValue(slot int) []int64 {
 	return limits
 }
 
-// inactiveWhere returns a condition on the discrete variables under which the clock is inactive. It is a disjunction of comparisons v=n, or nil
-// if there is none.
+// inactiveWhere returns a condition on the discrete variables under which the clock is inactive: its value does not matter before it is set again. The
+// condition is a disjunction of comparisons v=n; nil if there are no such comparisons.
 func (search *locationLimits) inactiveWhere() sema.Expr {
 	var conditions []sema.Expr
 	for _, slot := range search.slots {
@@ -271,8 +271,8 @@ func (search *locationLimits) inactiveWhere() sema.Expr {
 	return disjunction(conditions)
 }
 
-// valuesWithLimit returns the comparisons v=n of an integer variable v with those of its values n whose limit is the given one. limits has the
-// limit of each value.
+// valuesWithLimit returns a comparison v=n of an integer variable v for each value n with limits[n-Low] equal to limit. Low is the lowest value of v. It
+// returns nil for a Bool variable.
 func (search *locationLimits) valuesWithLimit(slot int, limits []int64, limit int64) []sema.Expr {
 	variable, pos := &search.source.Vars[slot], search.module.Pos
 	if variable.Type != sema.Int {

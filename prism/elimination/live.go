@@ -82,9 +82,9 @@ func (e *eliminator) addVariables(live []bool, expr sema.Expr) {
 	}
 }
 
-// addRefuting makes variables live that keep a command disabled: if they were reset, the command might become enabled. If the guard requires
-// another value of a known variable, this variable is enough. Of several such variables, the one that most guards require is chosen; counts has
-// these numbers.
+// addRefuting makes variables live that keep a command disabled, because the command might become enabled if they were reset. If the guard requires another
+// value of a known variable, this variable is enough. If several variables would do, it takes the one that most guards require; counts[i] is the number of
+// guards that require a value of variable i.
 func (e *eliminator) addRefuting(live []bool, command *command, state valuation, counts []int) {
 	refuting := -1
 	for _, slot := range command.required {

@@ -172,8 +172,8 @@ func (e *eliminator) after(command *command, update int, state valuation) (after
 	return after, isKnown
 }
 
-// earned returns the rewards of a state and of a command in it, one sum for each reward structure that the property uses. ok is false if they are
-// not known, or if the path must end before them.
+// earned returns the rewards of a state and of a command in it, one sum for each reward structure that the property uses. ok is false if a reward cannot be
+// computed from the known values, or if the path must end before its first reward and a sum is not 0.
 func (p *paths) earned(command *command, state valuation) (sums []*big.Rat, ok bool) {
 	sums = newZeros(len(p.observed.rewards))
 	for i, structure := range p.observed.rewards {

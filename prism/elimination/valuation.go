@@ -20,7 +20,8 @@ type knowledge struct {
 // knownValue returns the knowledge of a value.
 func knownValue(value int32) knowledge { return knowledge{true, value} }
 
-// requiredValues returns the values that the conjuncts of a guard require, such as x=1, b and !b, and their slots.
+// requiredValues returns the values of variables without which a guard is false, from conjuncts such as x=1, b and !b. slots has the indices of these
+// variables.
 func (e *eliminator) requiredValues(guard sema.Expr) (required valuation, slots []int) {
 	required = make(valuation, len(e.program.Vars))
 	var require func(expr sema.Expr)
@@ -66,8 +67,8 @@ func (e *eliminator) mayBeEnabled(command *command, state valuation) bool {
 	return !ok || guard == 1
 }
 
-// integer returns the value of an integer expression or a Bool, if the known variables determine it. Numbers of the type double have no value, because they
-// may be rounded.
+// integer returns the value of an Int or Bool expression in a state of which only some variables are known. ok is false if these do not determine the value. An
+// expression with doubles has no value here, because they may be rounded.
 func (e *eliminator) integer(expr sema.Expr, state valuation) (value int32, ok bool) {
 	switch expr := expr.(type) {
 	case *sema.Const:
@@ -115,7 +116,8 @@ func (e *eliminator) isTotal(expr sema.Expr) bool {
 	})
 }
 
-// fraction returns the value of a number, if the known variables determine it and it is a fraction.
+// fraction returns the exact value of an expression with a number. It returns false if the value depends on a variable that is not known, or if it is no
+// fraction.
 func (e *eliminator) fraction(expr sema.Expr, state valuation) (*big.Rat, bool) {
 	if constant, ok := expr.(*sema.Const); ok && constant.Val.Rat != nil {
 		return constant.Val.Rat, true

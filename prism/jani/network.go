@@ -59,8 +59,8 @@ func (t *translator) modulesInOrder() []int {
 	return modules
 }
 
-// immediateGuards returns a condition for each step without rates: that all of its modules have an enabled command. Commands with an edge that
-// excludes accepts are ignored.
+// immediateGuards returns a condition for each step without rates: all modules of the step have an enabled command. It ignores commands with an edge for which
+// excludes returns true.
 func immediateGuards(steps []stepCommands, modules []int, excludes func(*edgeInstance) bool) []syntax.Expr {
 	var guards []syntax.Expr
 	for _, step := range steps {
@@ -71,8 +71,8 @@ func immediateGuards(steps []stepCommands, modules []int, excludes func(*edgeIns
 	return guards
 }
 
-// enabledCondition returns the condition that all modules of a step have an enabled command. Commands with an edge that excludes accepts are ignored. It
-// returns false if this leaves a module without commands, or if there are no modules.
+// enabledCondition returns the condition that each module of a step has an enabled command. It ignores commands with an edge for which excludes returns true.
+// ok is false if a module then has no commands left, or if the step has no modules.
 func (s *stepCommands) enabledCondition(modules []int, excludes func(*edgeInstance) bool) (guard syntax.Expr, ok bool) {
 	for _, module := range modules {
 		commands := s.commandsOfModule[module]

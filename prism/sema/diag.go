@@ -112,7 +112,7 @@ const maxClosureSize = 2000
 // lists the members on which member i depends.
 func firstCycle(dependencies [][]int) int {
 	member := memberOfCycle(dependencies)
-	if member < 0 || len(dependencies) > maxClosureSize { // without a cycle, or too large for the closure
+	if member < 0 || len(dependencies) > maxClosureSize { // no cycle, or too many members for the quadratic memory of the closure
 		return member
 	}
 	// Like PRISM: extend the dependencies step by step, until some member depends on itself.

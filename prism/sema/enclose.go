@@ -188,8 +188,8 @@ func (left enclosure) dividedBy(right enclosure) enclosure {
 	return boundsOfCorners(left, right, (*big.Float).Quo)
 }
 
-// pow returns an enclosure of base^exponent. floatResult is the result in float64 arithmetic; it is the result of pow if an operand is an infinity or
-// NaN, or if the result is.
+// pow returns an enclosure of base^exponent. floatResult is the result in float64 arithmetic. pow returns floatResult itself where a power has no finite value
+// or an operand has none, such as 0^-1 and (-2)^0.5, because float64 arithmetic defines these cases.
 func (base enclosure) pow(exponent enclosure, floatResult float64) enclosure {
 	if !base.isFinite() || !exponent.isFinite() {
 		if base.isRange() || exponent.isRange() {
@@ -224,8 +224,8 @@ func (number enclosure) isRange() bool {
 	return number.isUnbounded || number.isFinite() && !number.isPoint()
 }
 
-// log returns an enclosure of the logarithm of a number to a base. floatResult is the result in float64 arithmetic; it is the result of log if an
-// operand is an infinity or NaN.
+// log returns an enclosure of the logarithm of a number to a base. floatResult is the result in float64 arithmetic. log returns floatResult itself if an
+// operand is an infinity or NaN, because float64 arithmetic defines these cases.
 func (number enclosure) log(base enclosure, floatResult float64) enclosure {
 	if number.isUnbounded || base.isUnbounded {
 		return enclosure{isUnbounded: true}

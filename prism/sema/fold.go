@@ -37,8 +37,8 @@ func newFolder() *folder {
 	}
 }
 
-// foldConstant returns the value of a constant as an expression: a *Const for a value, and a *Param for a parameter. If the definition depends on
-// a parameter, the expression is the folded definition. It is also this definition after an error, which is recorded.
+// foldConstant returns the definition of a constant with all constants in it replaced by their values: a *Const, or another expression if it depends on a
+// parameter. If the definition cannot be evaluated, it records the error and returns the definition.
 func (f *folder) foldConstant(constant *constant) Expr {
 	if folded, ok := f.foldedExprs[constant]; ok {
 		return folded

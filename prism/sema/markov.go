@@ -21,8 +21,9 @@ func (c *checker) addMarkovianCommand(command Command) {
 	c.markovianCommands = append(c.markovianCommands, command)
 }
 
-// embedMarkovianCommands replaces the Markovian commands of a Markov automaton by one command of the embedded MDP. By maximal progress, this
-// command is enabled only if no other command is. The probability of an update is its rate divided by the exit rate.
+// embedMarkovianCommands replaces the Markovian commands (with rates) of a Markov automaton by one command of the embedded MDP. Because of maximal progress,
+// time passes only while no other command is enabled, so the guard of the new command requires this. The probability of an update is its rate divided by the
+// exit rate.
 func (c *checker) embedMarkovianCommands() {
 	if c.system != nil {
 		c.addError(phaseOurs, c.items.systems[0].Pos(), "a system block of a Markov automaton is not supported")

@@ -79,8 +79,8 @@ func (d FloatAnalysis) Facts(expr Expr) NumberFacts {
 	return analysis.numberFacts(expr)
 }
 
-// Error returns a bound on the difference between the float64 value of an expression and its exact value, in every state. It is infinite if no
-// bound is known. When a caller adds a bound other than 0 to the float64 value, the sum may be rounded again.
+// Error returns a bound on the difference between the float64 value of an expression and its exact value, in every state. It is infinite if no bound is known.
+// A caller that adds the bound to a float64 value must also allow for the rounding of this sum.
 func (d FloatAnalysis) Error(expr Expr) float64 {
 	facts := d.Facts(expr)
 	isBounded := facts.maxAbs() < math.MaxFloat64 // false for NaN
@@ -94,7 +94,8 @@ func (d FloatAnalysis) Error(expr Expr) float64 {
 	}
 }
 
-// roundedAbsErr returns a bound on the absolute error of a result x after its rounding. err bounds the part of the error that the operands cause.
+// roundedAbsErr returns a bound on the absolute error of a result x after its rounding. err is a bound on the error that comes from the errors of the operands
+// alone.
 func (x NumberFacts) roundedAbsErr(err float64) float64 {
 	// The margin covers the rounding of the bound itself, and 2^-1000 covers underflow.
 	bound := roundingMargin*err + 2*UnitRoundoff*x.maxAbs() + 0x1p-1000

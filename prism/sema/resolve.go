@@ -327,8 +327,8 @@ func (r *resolver) renamedFrom(name string) string {
 	return fmt.Sprintf(", which is %q renamed in module %q", name, r.renamings[len(r.renamings)-1].declaration.Name.Name)
 }
 
-// resolveFormula returns the resolved body of a formula that the identifier expr names. The errors in the body are reported again at each use, once for
-// each unit.
+// resolveFormula returns the resolved body of a formula, which the identifier expr names. Errors in the body are reported at each use of the formula, but only
+// once in the model and once in each property.
 func (r *resolver) resolveFormula(expr *syntax.Ident, namedFormula *formula) Expr {
 	body := r.resolvedBody(namedFormula)
 	r.errorCount += len(body.diags)
@@ -339,7 +339,7 @@ func (r *resolver) resolveFormula(expr *syntax.Ident, namedFormula *formula) Exp
 		if entry.kind == clockUse && r.clocksAllowed && !r.inFormula {
 			continue
 		}
-		entry.unit = r.unit // the same error may be reported once per unit
+		entry.unit = r.unit // the model, or the property that uses the formula: each reports the error once
 		isSame := func(other diag) bool {
 			return other.err == entry.err && other.phase == entry.phase && other.unit == entry.unit
 		}

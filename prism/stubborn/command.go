@@ -25,7 +25,8 @@ type command struct {
 	reads map[int]bool
 }
 
-// newCommand takes a command apart.
+// newCommand splits a command of the model into the conditions that its guard requires, and the integers that its updates add to variables. isPlain and
+// isCertain of the result are necessary conditions for executing the command at once.
 func (f *finder) newCommand(source *sema.Command) *command {
 	guard := f.reader.read(source.Guard)
 	parts := f.reader.conditions[guard]
@@ -57,7 +58,7 @@ func (f *finder) newCommand(source *sema.Command) *command {
 	return created
 }
 
-// addReads adds the variables of an expression to those that the command reads.
+// addReads marks the variables of an expression as read by the command. A nil expression has none.
 func (c *command) addReads(expr sema.Expr) {
 	if expr == nil {
 		return
@@ -70,7 +71,8 @@ func (c *command) addReads(expr sema.Expr) {
 	})
 }
 
-// addReadsOfCondition adds the variables of a condition to those that a command reads.
+// addReadsOfCondition marks the variables of a condition, given by its index, as read by a command. The condition may negate other conditions, whose variables
+// are marked, too.
 func (f *finder) addReadsOfCondition(c *command, index int) {
 	parts := &f.reader.conditions[index]
 	for _, part := range parts.intervals {
@@ -84,7 +86,7 @@ func (f *finder) addReadsOfCondition(c *command, index int) {
 	}
 }
 
-// addUpdate adds the effects of an update.
+// addUpdate appends an update to c.changes: the integers that it adds to variables. A variable that is assigned another expression goes to c.overwritten.
 func (c *command) addUpdate(update *sema.Update) {
 	changes := map[int]int32{}
 	for i := range update.Assigns {
@@ -101,7 +103,8 @@ func (c *command) addUpdate(update *sema.Update) {
 	c.changes = append(c.changes, changes)
 }
 
-// changeOf returns the integer that an assignment adds to its variable. A constant is added to a variable whose value the guard determines.
+// changeOf returns the integer that an assignment adds to its variable: 2 for x'=x+2. For a constant, as in x'=5, this is known only if the guard requires one
+// value of x: then it is 5 minus this value. ok is false for other assignments.
 func (c *command) changeOf(assignment *sema.Assign) (by int32, ok bool) {
 	base, offset, ok := linear(assignment.Value)
 	if !ok {
@@ -124,7 +127,8 @@ const (
 	maxOffset = 1 << 24
 )
 
-// linear reads an expression that is a variable plus an integer, or an integer. The value of a Bool is 0 or 1.
+// linear returns the variable and the integer of an expression such as x+3. For a constant, the slot is noVariable; true counts as 1 and false as 0. ok is
+// false for other expressions.
 func linear(expr sema.Expr) (slot int, offset int32, ok bool) {
 	switch expr := expr.(type) {
 	case *sema.Var:
@@ -143,7 +147,8 @@ func linear(expr sema.Expr) (slot int, offset int32, ok bool) {
 	return 0, 0, false
 }
 
-// linearSum reads a sum or a difference as linear does.
+// linearSum returns the variable and the integer of a sum or a difference such as x+1-2. Without a variable, the slot is noVariable. ok is false if there are
+// two variables, if a variable is subtracted, or if the integer is too large.
 func linearSum(sum *sema.Binary) (slot int, offset int32, ok bool) {
 	if sum.Type() != sema.Int || sum.Op != syntax.OpAdd && sum.Op != syntax.OpSub {
 		return 0, 0, false
@@ -166,7 +171,8 @@ func (f *finder) isOne(probability sema.Expr, c *command) bool {
 	return value != nil && value.IsInt() && value.Num().IsInt64() && value.Num().Int64() == 1
 }
 
-// valueIn returns the value that an expression has in all states of a box, or nil if it finds none.
+// valueIn returns the value of an expression if it is the same number in all states of a box; nil if this is not known. A box gives intervals for some
+// variables. A nil expression is a missing probability, which means 1.
 func (f *finder) valueIn(expr sema.Expr, box []interval) *big.Rat {
 	switch expr := expr.(type) {
 	case nil:
@@ -190,7 +196,7 @@ func (f *finder) valueIn(expr sema.Expr, box []interval) *big.Rat {
 	return nil
 }
 
-// resultIn returns the result of a sum, product or quotient in all states of a box, or nil if it finds none.
+// resultIn returns the value of a sum, product or quotient if it is the same number in all states of a box; nil if this is not known.
 func (f *finder) resultIn(operation *sema.Binary, box []interval) *big.Rat {
 	left, right := f.valueIn(operation.X, box), f.valueIn(operation.Y, box)
 	switch {
@@ -224,7 +230,8 @@ func (c *command) before(part interval) interval {
 	return part
 }
 
-// mayLeave reports whether a command may lead from a state in a box to a state outside of it.
+// mayLeave reports whether a command may lead from a state in a box to a state outside of it. A box gives intervals for some variables. The answer may be true
+// although no such step exists.
 func (f *finder) mayLeave(c *command, box []interval) bool {
 	if areDisjoint(c.parts.intervals, box) {
 		return false
@@ -241,7 +248,8 @@ func (f *finder) mayLeave(c *command, box []interval) bool {
 	})
 }
 
-// mayEnter reports whether a command may lead from a state outside of a box to a state in the box.
+// mayEnter reports whether a command may lead from a state outside of a box to a state in the box. A box gives intervals for some variables. The answer may be
+// true although no such step exists.
 func (f *finder) mayEnter(c *command, box []interval) bool {
 	return slices.ContainsFunc(c.changes, func(changes map[int]int32) bool {
 		isWritten := false

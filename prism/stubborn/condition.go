@@ -33,7 +33,7 @@ type reader struct {
 	known      map[sema.Expr]int // expressions that were read
 }
 
-// read returns the index of an expression of type Bool as a condition.
+// read converts a Bool expression to a condition, and returns the index of this condition in r.conditions. Equal conditions have one index.
 func (r *reader) read(expr sema.Expr) int {
 	if index, ok := r.known[expr]; ok {
 		return index
@@ -45,7 +45,7 @@ func (r *reader) read(expr sema.Expr) int {
 	return index
 }
 
-// indexOf returns the index of a condition.
+// indexOf returns the index of a condition in r.conditions. It appends the condition if the list has no equal one.
 func (r *reader) indexOf(parts condition) int {
 	slices.SortFunc(parts.intervals, func(a, b interval) int { return a.slot - b.slot })
 	slices.Sort(parts.negated)
@@ -64,7 +64,8 @@ func (r *reader) indexOf(parts condition) int {
 	return index
 }
 
-// addConjunct adds an expression, or its negation, to a conjunction.
+// addConjunct adds an expression to a conjunction; with isNegated, it adds the negation. A conjunction in the expression is split into its operands. A
+// comparison such as x<3 becomes an interval.
 func (r *reader) addConjunct(parts *condition, expr sema.Expr, isNegated bool) {
 	switch expr := expr.(type) {
 	case *sema.Const:
@@ -94,7 +95,7 @@ func (r *reader) addConjunct(parts *condition, expr sema.Expr, isNegated bool) {
 	parts.others = append(parts.others, expr)
 }
 
-// restrict adds an interval to a conjunction.
+// restrict adds an interval of a variable to a conjunction. If the conjunction already has an interval for this variable, both are intersected.
 func (r *reader) restrict(parts *condition, part interval) {
 	i := slices.IndexFunc(parts.intervals, func(known interval) bool { return known.slot == part.slot })
 	if i < 0 {
@@ -105,7 +106,8 @@ func (r *reader) restrict(parts *condition, part interval) {
 	known.low, known.high = max(known.low, part.low), min(known.high, part.high)
 }
 
-// intervalOf reads a comparison of a bounded variable with an integer, a Boolean variable, or the negation of one of these.
+// intervalOf returns the values of a variable for which a condition holds: a comparison of a bounded variable with an integer, such as x<3, or a Bool variable.
+// With isNegated, it is the negated condition. ok is false if the values are not one interval, or for other conditions.
 func (r *reader) intervalOf(expr sema.Expr, isNegated bool) (part interval, ok bool) {
 	if variable, ok := expr.(*sema.Var); ok && variable.Type() == sema.Bool {
 		value := int32(1)
@@ -138,9 +140,10 @@ func (r *reader) intervalOf(expr sema.Expr, isNegated bool) (part interval, ok b
 	return valuesOf(&r.program.Vars[variable.Slot], variable.Slot, relation, number.Val.Int)
 }
 
-// valuesOf returns the values of a variable that have a relation to a number.
+// valuesOf returns the interval of the values of a variable for which a comparison with a number holds: for x<3 the values up to 2. ok is false if these values
+// are not one interval, or if the number is outside the range of the variable.
 func valuesOf(variable *sema.Variable, slot int, relation syntax.Op, number int32) (values interval, ok bool) {
-	if number < variable.Low || number > variable.High { // so that number-1 and number+1 do not overflow where that matters
+	if number < variable.Low || number > variable.High { // otherwise number-1 or number+1 might overflow below
 		return interval{}, false
 	}
 	values = interval{slot, variable.Low, variable.High}
@@ -165,7 +168,8 @@ func valuesOf(variable *sema.Variable, slot int, relation syntax.Op, number int3
 	return values, true
 }
 
-// complementOf returns the values of an interval other than a number, if they are an interval.
+// complementOf returns an interval without one of its numbers. ok is false unless the number is an end of the interval, because only then the rest is one
+// interval.
 func complementOf(values interval, number int32) (interval, bool) {
 	switch {
 	case number == values.low && number < values.high:
@@ -178,7 +182,7 @@ func complementOf(values interval, number int32) (interval, bool) {
 	return values, true
 }
 
-// includes reports whether every state of a box is in another box: whether the intervals of inner imply those of outer.
+// includes reports whether every state in the box inner is also in the box outer. A box gives intervals for some variables.
 func includes(outer, inner []interval) bool {
 	for _, wanted := range outer {
 		given, ok := intervalAt(inner, wanted.slot)
@@ -206,7 +210,7 @@ func intervalAt(box []interval, slot int) (part interval, ok bool) {
 	return box[i], true
 }
 
-// holds reports whether a state is in a box.
+// holds reports whether a state is in a box: whether the value of each variable that has an interval in the box is in this interval.
 func holds(box []interval, state []int32) bool {
 	for _, part := range box {
 		if value := state[part.slot]; value < part.low || value > part.high {

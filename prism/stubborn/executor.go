@@ -28,11 +28,14 @@ func (r *Reduction) NewExecutor() *Executor {
 	}
 }
 
-// Execute executes commands in a state, as long as one can be executed at once. If that does not end, it leaves the least state of the cycle. In a
-// state that decides the property, it resets the variables that the property does not observe, because what follows does not matter.
+// Execute executes commands in a state and changes state accordingly, as long as a command can be executed at once. If this repeats forever, state becomes the
+// least state of the cycle, so the result does not depend on where the cycle was entered. If the property is decided in a state, the variables that it does not
+// read are reset, because later steps do not matter.
 func (x *Executor) Execute(state []int32) {
 	copy(x.anchor, state)
-	numSteps, untilAnchor := 0, 1 // the cycle is found as in Brent, An improved Monte Carlo factorization algorithm, 1980
+	// Find a cycle by Brent's algorithm: compare each state with an anchor, which moves to the current state after 1, 2, 4, ... steps.
+	// Source: Brent, An improved Monte Carlo factorization algorithm, 1980.
+	numSteps, untilAnchor := 0, 1
 	for {
 		if x.reduction.isDecided(state) {
 			x.reduction.resetUnobserved(state)
@@ -52,7 +55,7 @@ func (x *Executor) Execute(state []int32) {
 	}
 }
 
-// findLeast replaces a state of a cycle by the least state of the cycle.
+// findLeast replaces a state of a cycle by the least state of the cycle in lexicographic order. x.anchor must be the same state.
 func (x *Executor) findLeast(state []int32) {
 	copy(x.least, state)
 	for x.step(state) && !slices.Equal(state, x.anchor) {
@@ -63,7 +66,7 @@ func (x *Executor) findLeast(state []int32) {
 	copy(state, x.least)
 }
 
-// step executes the first command that can be executed at once. It returns false if there is none.
+// step executes the first command that can be executed at once, and writes the new state to state. It returns false if there is no such command.
 func (x *Executor) step(state []int32) bool {
 	r := x.reduction
 	x.findEnabled(state)
@@ -80,8 +83,8 @@ func (x *Executor) step(state []int32) bool {
 	return false
 }
 
-// haveOneEffect reports whether all enabled commands lead to the same other state. The commands may be visible to the property, because the state
-// does not decide it.
+// haveOneEffect reports whether all enabled commands change the state in the same way, so that the model has only one next state. Such a step may change
+// variables that the property reads, because the property is not decided in the present state.
 func (x *Executor) haveOneEffect() bool {
 	if !x.unknown.isEmpty() {
 		return false
@@ -99,7 +102,8 @@ func (x *Executor) haveOneEffect() bool {
 	return first != nil
 }
 
-// staysInRange reports whether the changes of a command keep all variables in their ranges. Otherwise the exploration reports an error.
+// staysInRange reports whether a command keeps all variables in their ranges. A command that does not is left to the exploration of the model, which reports
+// the error.
 func (x *Executor) staysInRange(state []int32, c *command) bool {
 	for slot, by := range c.changes[0] {
 		variable := &x.reduction.program.Vars[slot]
@@ -110,7 +114,8 @@ func (x *Executor) staysInRange(state []int32, c *command) bool {
 	return true
 }
 
-// findEnabled computes which boxes hold, and which commands are enabled or may be enabled.
+// findEnabled sets x.holds to the boxes that contain a state, x.enabled to the commands that are certainly enabled, and x.unknown to the commands whose guards
+// are not fully evaluated.
 func (x *Executor) findEnabled(state []int32) {
 	r := x.reduction
 	for _, box := range r.boxes {
@@ -130,7 +135,8 @@ func (x *Executor) findEnabled(state []int32) {
 	}
 }
 
-// isAlone reports whether some stubborn set of a state contains a candidate, and otherwise only enabled commands with the same effect.
+// isAlone reports whether a stubborn set of the state contains the candidate, and no enabled command with another effect. It adds commands to the set until
+// nothing is missing: those that depend on the candidate, and those that may enable a disabled command of the set.
 func (x *Executor) isAlone(state []int32, candidate int) bool {
 	r := x.reduction
 	clear(x.stubborn)
@@ -152,7 +158,7 @@ func (x *Executor) isAlone(state []int32, candidate int) bool {
 	return true
 }
 
-// include adds commands to the stubborn set.
+// include adds commands to the stubborn set. New commands are also added to x.pending, because the commands on which they depend may be missing.
 func (x *Executor) include(commands set) {
 	for i := range commands.all() {
 		if !x.stubborn.has(i) {
@@ -162,8 +168,8 @@ func (x *Executor) include(commands set) {
 	}
 }
 
-// includeEnablers adds commands to the stubborn set, one of which must be executed before a disabled command can be enabled: those that may
-// change one of the conjuncts of its guard that are false. It takes the conjunct that needs the fewest new commands.
+// includeEnablers adds, for a disabled command, the commands that may enable it to the stubborn set. It is enough to add those that may make one false conjunct
+// of the guard true. It selects the conjunct that needs the fewest new commands.
 func (x *Executor) includeEnablers(state []int32, disabled, candidate int) {
 	r := x.reduction
 	parts := r.commands[disabled].parts

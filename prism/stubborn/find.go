@@ -95,7 +95,7 @@ func Find(program *sema.Program, left, right sema.Expr, reward int) *Reduction {
 	return reduction
 }
 
-// sharesActions reports whether commands of several modules have the same action, or a module blocks one.
+// sharesActions reports whether the alphabets of two modules have the same action. Then commands of the modules synchronise, or one module blocks the action.
 func sharesActions(program *sema.Program) bool {
 	moduleOf := map[int]int{}
 	for i := range program.Modules {
@@ -109,7 +109,7 @@ func sharesActions(program *sema.Program) bool {
 	return false
 }
 
-// isStateFormula reports whether an expression has no labels and no operators of properties. It is true for nil.
+// isStateFormula reports whether the variables of a state determine an expression: it has no labels and no operators of properties. It is true for nil.
 func isStateFormula(expr sema.Expr) bool {
 	isSupported := true
 	if expr != nil {
@@ -154,7 +154,8 @@ func (c *command) waitsFor(other *command) bool {
 	return slices.Contains(c.parts.negated, other.guard) || slices.Contains(c.parts.negated, other.box)
 }
 
-// findOrdered sets isOrdered.
+// findOrdered finds the ordered commands: plain commands whose guards negate only boxes of other ordered commands. A box gives intervals for some variables.
+// The search is repeated until it finds no further ordered command.
 func (f *finder) findOrdered() {
 	f.isOrdered = make([]bool, len(f.commands))
 	orderedBoxes := map[int]bool{}
@@ -171,7 +172,8 @@ func (f *finder) findOrdered() {
 	}
 }
 
-// newReduction computes the relations between the commands. A candidate does not change the variables of the property.
+// newReduction returns the commands that may be executed at once (candidates), and the relations between all commands. A candidate has one certain effect, and
+// this effect does not change the variables of the property.
 func (f *finder) newReduction(left, right sema.Expr) *Reduction {
 	n := len(f.commands)
 	r := &Reduction{
@@ -219,8 +221,8 @@ func (f *finder) excludes(candidate, other int) bool {
 		!f.isOrdered[candidate] && slices.Contains(o.parts.negated, c.guard)
 }
 
-// isDependent reports whether the order of a candidate and another command may matter: one may disable the other, or their effects
-// do not commute. A command does not disable an ordered candidate by enabling a command that the candidate waits for.
+// isDependent reports whether the order of a candidate and another command may matter, because one may disable the other or their effects do not commute. If
+// the candidate is ordered, the other command may enable a command for which the candidate waits: a plain command stays enabled, so this does not count.
 func (f *finder) isDependent(candidate, other int) bool {
 	c, o := f.commands[candidate], f.commands[other]
 	if !c.commutesWith(o) || f.mayLeave(o, c.parts.intervals) || f.mayDisable(c, o) {
@@ -231,7 +233,7 @@ func (f *finder) isDependent(candidate, other int) bool {
 	})
 }
 
-// commutesWith reports whether a certain command leads to the same states before and after another one, if both can be executed.
+// commutesWith reports whether a command with one certain effect leads to the same states before and after another command, if both orders are possible.
 func (c *command) commutesWith(other *command) bool {
 	for slot, by := range c.changes[0] {
 		if other.reads[slot] || other.overwritten[slot] {
@@ -253,7 +255,8 @@ func (f *finder) mayDisable(c, other *command) bool {
 	})
 }
 
-// addWriters computes the commands that may change conditions and variables.
+// addWriters finds the commands that may lead out of each box, and the commands that may increase or decrease each variable. With these sets, the executor
+// finds the commands that may enable a disabled command.
 func (f *finder) addWriters(r *Reduction) {
 	n := len(f.commands)
 	r.conditions = f.reader.conditions

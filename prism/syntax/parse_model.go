@@ -285,10 +285,10 @@ func (p *parser) parseModuleBody(module *Module) {
 	p.advance()
 }
 
-// parseModuleStatement parses a declaration, the invariant or a command of a module. They must come in this order. isInOrder reports whether the
-// previous statements did; the result reports whether all of them still do.
+// parseModuleStatement parses a declaration, the invariant or a command of a module, which must come in this order. isInOrder says whether the earlier
+// statements of the module were in this order. It returns whether this is still so after the new statement.
 func (p *parser) parseModuleStatement(module *Module, isInOrder bool) bool {
-	isTooLate := len(module.Commands) > 0 || module.Invariant != nil // to be a declaration or an invariant
+	isTooLate := len(module.Commands) > 0 || module.Invariant != nil // for a declaration or an invariant
 	switch {
 	case p.declarationAhead(isTooLate):
 		statement := p.beginStatement()

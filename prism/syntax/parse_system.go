@@ -103,7 +103,7 @@ func (p *parser) parseSysParallel() SysExpr {
 	return parallel
 }
 
-// parseSysPostfix parses a term, then any number of hidings / {a} and renamings {a<-b}.
+// parseSysPostfix parses a process-algebra term with the operators behind it: X / {a} hides the action a, and X {a<-b} renames a to b.
 func (p *parser) parseSysPostfix() SysExpr {
 	start := p.token.pos
 	term := p.parseSysAtom()

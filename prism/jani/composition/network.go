@@ -236,7 +236,7 @@ func (b *productBuilder) numberOf(state [2]int) int {
 func (b *productBuilder) expandState(state [2]int) (successors State, ok bool) {
 	successors.Steps = b.stepsOf(state)
 	successors.normalize()
-	if !successors.isStable() { // by maximal progress, the rates do not matter
+	if !successors.isStable() { // an internal step happens before time passes (maximal progress), so no rate is ever taken
 		return successors, true
 	}
 	sum := int64(0)
