@@ -138,8 +138,8 @@ func (f *Followed) findNext(index int, sources map[string]*Step) error {
 	return nil
 }
 
-// findLive computes the hidden variables that are live before each step: the step or a later one reads them before they are written. It begins with
-// the variables that the step itself reads, and then propagates backwards until nothing changes.
+// findLive computes the hidden variables that are live before each step: the step, or a later step, reads them before a step writes them. It begins with the
+// variables that the step itself reads, and then propagates them backwards until nothing changes.
 func (f *Followed) findLive() {
 	for i := range f.steps {
 		step := &f.steps[i]
@@ -162,8 +162,8 @@ func (f *Followed) findLive() {
 	}
 }
 
-// propagateLive makes the variables live before a step that are live before a next step and are not written in between. isChanged reports whether
-// there is such a variable.
+// propagateLive adds to the live variables before a step those that are live before a next step and that the step's update does not write. isChanged reports
+// whether it has added a variable.
 func (f *Followed) propagateLive(step *step) (isChanged bool) {
 	for i, next := range step.next {
 		if next < 0 {
@@ -215,7 +215,8 @@ func (f *Followed) newProgram() *sema.Program {
 	return &program
 }
 
-// withoutDead returns an update that resets the hidden variables that are dead before the next step.
+// withoutDead returns an update that gives dead hidden variables their initial values, because no later step reads them. next is the number of the next step;
+// -1 if there is none.
 func (f *Followed) withoutDead(update *sema.Update, next int) sema.Update {
 	result := *update
 	isReset := func(slot int) bool {

@@ -72,8 +72,8 @@ type assign struct {
 	source *sema.Assign
 }
 
-// Compile prepares a program for execution. It returns an *UnsupportedError for a model with clocks. A partially observable MDP runs as an
-// MDP. An interval model has choices but no sample paths.
+// Compile prepares a program for execution. It returns an *UnsupportedError for a model with clocks. A POMDP is executed as an MDP: the observables have no
+// effect. Interval models can list choices, but cannot draw sample paths.
 func Compile(program *sema.Program, options Options) (*Model, error) {
 	if options.MaxInitial == 0 {
 		options.MaxInitial = 1_000_000

@@ -202,8 +202,8 @@ func (g *moveGenerator) initBitset(words []int64) bitset {
 	return bits
 }
 
-// setBits emits code that sets the bits of the enabled moves. undecided has the indices of the moves whose guards must be evaluated. An expensive
-// guard is evaluated only if its bit in allowedBits is set; if allowedBits is nil, all are evaluated.
+// setBits emits code that sets the bits of the enabled moves. undecided has the indices of the moves whose guards must be evaluated. If the guard of a move is
+// expensive, the code evaluates it only if the move's bit in allowedBits is set. If allowedBits is nil, it evaluates all guards.
 func (g *moveGenerator) setBits(moves []candidate, undecided []int, enabledBits, allowedBits bitset) {
 	for len(undecided) > 0 { // evaluate moves with a common test under one branch
 		test := mostFrequentTest(moves, undecided)

@@ -182,7 +182,7 @@ func (g *expandGenerator) emitState(noSpaceLabel wasm.Label) {
 	})
 }
 
-// writeLeaf emits the code of a leaf of the decision tree. The code writes the choices of the enabled moves.
+// writeLeaf emits the code of a leaf of the decision tree. The code writes the choices of the enabled moves among these moves, and then jumps to doneLabel.
 func (g *expandGenerator) writeLeaf(moves []candidate) {
 	switch len(moves) {
 	case 0:

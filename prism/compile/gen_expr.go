@@ -417,6 +417,7 @@ func (c *codeGenerator) arithmetic(term *term) wasm.Expr[int32] {
 		return calculate(term.op, left, right)
 	}
 	return func(wasmFunc *wasm.Func) {
+		// The result overflows if the 64-bit result changes when it is truncated to 32 bits and extended again.
 		wideResult := wasm.Local[int64](wasmFunc)
 		computed := wideResult.Tee(calculate(term.op, wasm.Extend(left), wasm.Extend(right)))
 		truncated := wasm.Extend(wasm.Wrap(computed))

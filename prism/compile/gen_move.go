@@ -362,6 +362,7 @@ func (g *moveGenerator) assignTogether(values []newValue, newLocals map[int]wasm
 		}
 		return
 	}
+	// Values that test the joint condition are computed in the two branches of one test; the others after it.
 	var thenValues, elseValues, otherValues []newValue
 	for _, change := range values {
 		term := change.value

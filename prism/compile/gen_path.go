@@ -187,7 +187,8 @@ func (g *pathGenerator) startSample(sampleIndex wasm.Var[int32], stepsBefore, bu
 	}
 }
 
-// initPath emits code that loads the random stream of a sample and sets the counters and variables to their initial values.
+// initPath emits code that begins the path of a sample: it loads the state of the sample's random generator, and sets the counters and variables to their
+// initial values.
 func (g *pathGenerator) initPath(sampleIndex wasm.Var[int32]) {
 	wasmFunc := g.wasmFunc
 	for wordIndex, word := range g.randomState {

@@ -123,6 +123,7 @@ func (s *initSearch) enumerateFrom(slot int) error {
 	if len(s.foundStates) == s.limit {
 		return nil
 	}
+	// These conjuncts of init depend only on variables that have values already.
 	for _, holds := range s.conjuncts[slot] {
 		if !holds(&s.env) {
 			return nil

@@ -81,7 +81,7 @@ type watch struct {
 	rewards *Rewards // nil if the monitor has none
 }
 
-// newWatch prepares a monitor over the states of the model.
+// newWatch compiles a monitor, which is the property of a sample path, for evaluation in the states of the model.
 func (m *Model) newWatch(monitor Monitor) (*watch, error) {
 	compiler := stateCompiler{model: m}
 	generic, err := NewWatch(monitor, m.isContinuous(), &compiler)
@@ -133,8 +133,8 @@ func (w *Watch[V]) Limited() bool {
 	return w.Kind == ReachReward || w.Kind == Until && !w.Bounded()
 }
 
-// Enter evaluates the monitor when the path enters a state. It returns true if the state decides the monitor, so the path ends; the result is in
-// outcome. isLooping reports whether the last step was a deterministic self-loop.
+// Enter evaluates the property of the path (the monitor) when the path enters a state. It returns true if the state decides the property, so the path ends; the
+// result is then in outcome. isLooping says that the last step was a self-loop of probability 1.
 func (w *Watch[V]) Enter(state V, outcome *Outcome, isLooping bool) bool {
 	switch w.Kind {
 	case Until:
@@ -162,8 +162,8 @@ func (w *Watch[V]) isAtHorizon(out *Outcome) bool {
 	return out.Time >= w.High
 }
 
-// enterUntil evaluates an until formula when the path enters a state. It returns true if the state decides the formula; its value is then in outcome.
-// isLooping reports whether the last step was a deterministic self-loop.
+// enterUntil evaluates an until formula when the path enters a state. It returns true if the state decides the formula; its value is then in outcome. isLooping
+// says that the last step was a self-loop of probability 1, so the path stays in this state.
 func (w *Watch[V]) enterUntil(state V, outcome *Outcome, isLooping bool) bool {
 	switch {
 	case w.inSteps && outcome.Steps > w.highStep:
@@ -214,8 +214,8 @@ func (w *Watch[V]) Step(state V, out *Outcome, move int) {
 	}
 }
 
-// Sojourn adds to outcome the time that a path spends in a state of a CTMC, the step by a move to the next state, and the rewards of both. It returns
-// true if a time bound decides the monitor during the sojourn. Enter must have returned false for the state.
+// Sojourn adds to outcome the sojourn time in a state of a CTMC, the step that ends it, and the rewards of both. It returns true if a time bound decides the
+// property of the path during the sojourn. The caller must have called Enter for the state, with the result false.
 func (w *Watch[V]) Sojourn(state V, outcome *Outcome, duration float64, action int) bool {
 	startTime, endTime := outcome.Time, outcome.Time+duration
 	outcome.Steps++

@@ -70,8 +70,8 @@ func (c *Choice) Draw(threshold float64, unit func() float64) (transition int, e
 	return c.Find(target)
 }
 
-// Find returns the index of the transition to a target; -1 if there is none. If the transitions are unlisted, it lists this one. The error is a
-// *StateError of an update.
+// Find returns the index of the transition to a target; -1 if there is none. If the choice has too many transitions to list them, Find adds this transition to
+// the list. It returns a *StateError if an update cannot be evaluated.
 func (c *Choice) Find(target []int32) (transition int, err error) {
 	transition = slices.IndexFunc(c.Transitions, func(listed Transition) bool { return slices.Equal(listed.Target, target) })
 	if transition >= 0 || !c.Unlisted() {
@@ -161,7 +161,8 @@ func (c *Choice) listCombinations(updatesOfCommands [][]int, limit int) error {
 	return nil
 }
 
-// differentUpdates returns the updates of a command with a positive weight, the first one for each successor.
+// differentUpdates returns the updates of a command that have a positive weight. If several of them lead to the same successor state, it returns only the
+// first.
 func (x *expander) differentUpdates(command *command) (updates []int, err error) {
 	hasSuccessor := map[string]bool{}
 	for update, weight := range x.weights[command.commandIndex] {

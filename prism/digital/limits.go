@@ -131,6 +131,7 @@ func (search *locationLimits) limitAfter(update sema.Update) int64 {
 	if slices.ContainsFunc(update.Assigns, setsClock) {
 		return inactive
 	}
+	// Evaluate the discrete variables in the target location. If they are not determined, any location may be the target.
 	target := slices.Clone(search.state)
 	for _, assignment := range update.Assigns {
 		if !slices.Contains(search.slots, assignment.Slot) {

@@ -37,7 +37,8 @@ func (t *translation) surveyModel() {
 	}
 }
 
-// surveyCommand surveys the guard, the probabilities and the assignments of a command.
+// surveyCommand records the clock constraints in the guard of a command, and the numbers to which its updates set clocks. It records an error if a probability
+// or an assigned value reads a clock.
 func (t *translation) surveyCommand(command *sema.Command) {
 	t.surveyCondition(command.Guard, true)
 	for i := range command.Updates {
@@ -82,7 +83,7 @@ func (t *translation) surveyProperty(expr sema.Expr) {
 	}
 }
 
-// surveyFilter surveys the operand and the states of a filter. It records an error if the operand has a time bound.
+// surveyFilter records the clock constraints in the operand and in the states of a filter. It records an error if the operand has a time bound.
 func (t *translation) surveyFilter(filter *logic.Formula) {
 	hadDeadline := t.deadline != nil
 	t.surveyProperty(filter.Operand)
@@ -98,7 +99,7 @@ func (t *translation) surveyFilter(filter *logic.Formula) {
 	}
 }
 
-// surveyPath surveys the path formula of an operator P. Its upper time bound becomes the deadline of the property.
+// surveyPath records the clock constraints in the path formula of an operator P. Its upper time bound becomes the deadline of the property.
 func (t *translation) surveyPath(path *logic.Path) {
 	isSupported := path.Op == syntax.Future || path.Op == syntax.Until || path.Op == syntax.Globally
 	if !path.IsTemporal || path.IsNegated || !isSupported {

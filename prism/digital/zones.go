@@ -77,8 +77,8 @@ func (t *translation) checkClockLimits() {
 	}
 }
 
-// locations returns an MDP whose states are the locations of the automaton. It has no clock constraints, labels and rewards. Each clock is an
-// integer that begins as NotSet.
+// locations returns an MDP whose states are the locations of the automaton, without clock constraints, labels and rewards. Each clock becomes an integer
+// variable with the value NotSet, until an update sets the clock.
 func (t *translation) locations() *sema.Program {
 	program := *t.source
 	program.Type = syntax.MDP
@@ -106,8 +106,8 @@ func (t *translation) removeConstraints(module *sema.Module) {
 	}
 }
 
-// withoutConstraints returns a condition in which each clock constraint is replaced by a constant. With isPositive, the result is true if some values
-// of the clocks make the original condition true. Otherwise it is false if some values make the condition false.
+// withoutConstraints returns a condition without clocks: each clock constraint becomes true or false. With isPositive, the result is true wherever some values
+// of the clocks make the condition true. Otherwise it is false wherever some values make the condition false.
 func (t *translation) withoutConstraints(expr sema.Expr, isPositive bool) sema.Expr {
 	switch expr := expr.(type) {
 	case *sema.Unary:

@@ -89,7 +89,8 @@ func newEliminator(program *sema.Program, observed *observed) *eliminator {
 	return created
 }
 
-// fixLarge forbids to extend the commands that became too large. isFixed reports whether there are any.
+// fixLarge marks the extended commands with too many outcomes as fixed, so that they are not extended in the next round. isFixed reports whether there is such
+// a command.
 func (e *eliminator) fixLarge(commands []extended) (isFixed bool) {
 	for i := range commands {
 		if len(commands[i].outcomes) > max(maxUpdates, len(commands[i].Updates)) {
@@ -140,6 +141,7 @@ func (e *eliminator) reachableCommands(ctx context.Context) []extended {
 		}
 	}
 	addEnabled(initial)
+	// Extend each command that may be enabled, and then find the commands that its outcomes may enable.
 	var commands []extended
 	for len(waiting) > 0 {
 		command := e.extend(ctx, &e.commands[waiting[0]])
@@ -153,8 +155,8 @@ func (e *eliminator) reachableCommands(ctx context.Context) []extended {
 	return commands
 }
 
-// newProgram returns the program with the given commands only. A command that earns rewards in eliminated states gets a new action with these
-// rewards.
+// newProgram returns the program with the given extended commands instead of its own. If the states that a command eliminates earn rewards, the command gets a
+// new action with these rewards.
 func (e *eliminator) newProgram(commands []extended) *sema.Program {
 	program := *e.program
 	program.Actions, program.Rewards = slices.Clone(program.Actions), slices.Clone(program.Rewards)
@@ -181,7 +183,8 @@ func (e *eliminator) newProgram(commands []extended) *sema.Program {
 	return &program
 }
 
-// newUpdate returns the update for an outcome of an extended command.
+// newUpdate returns the update of the new program for an outcome of an extended command: it assigns the known values after the outcome. If the outcome has no
+// known weight, it keeps the probability and the other assignments of its original update.
 func (e *eliminator) newUpdate(command *extended, outcome *outcome) sema.Update {
 	update := *outcome.source
 	update.Assigns = nil

@@ -100,7 +100,7 @@ func (e *eliminator) addRefuting(live []bool, command *command, state valuation,
 	live[refuting] = true
 }
 
-// readVariables returns the variables that an extended command reads.
+// readVariables reports, for each variable, whether an extended command reads it: in its guard, or in a probability or value that is known only at run time.
 func (e *eliminator) readVariables(command *extended) []bool {
 	read := make([]bool, len(e.program.Vars))
 	e.addVariables(read, command.Guard)

@@ -14,7 +14,8 @@ type observed struct {
 	rewards  []int // indices into Program.Rewards
 }
 
-// observe returns what a property observes. It returns nil if the property may count steps, or has nested operators.
+// observe returns the formulas over variables and the reward structures on which a property depends. It returns nil if the property may count steps, or has
+// nested operators.
 func observe(property *logic.Property) *observed {
 	o := &observed{program: property.Program}
 	formula := logic.FormulaOf(property.Expr)
@@ -24,7 +25,8 @@ func observe(property *logic.Property) *observed {
 	return nil
 }
 
-// addObjective adds a reward objective. It returns false if the objective is not supported.
+// addObjective adds the target and the rewards of a reward objective to those on which the property depends. It returns false if the objective is not
+// supported.
 func (o *observed) addObjective(objective *logic.Objective) bool {
 	if objective.Err != nil || objective.IsRatio {
 		return false
@@ -33,7 +35,8 @@ func (o *observed) addObjective(objective *logic.Objective) bool {
 	return objective.Form == logic.TotalReward || objective.Form == logic.ReachReward && o.addPath(objective.Path)
 }
 
-// addPath adds a path formula. It returns false if the formula is not supported.
+// addPath adds the state formulas and the bounded rewards of a path formula to those on which the property depends. It returns false if the formula is not
+// supported.
 func (o *observed) addPath(path *logic.Path) bool {
 	switch path.Form {
 	case logic.Until:

@@ -23,9 +23,8 @@ type paths struct {
 	isLonger          bool           // a path is longer than one step
 }
 
-// extend returns a command whose outcomes are the ends of its paths: a path continues with the commands that follow, while the states between can
-// be eliminated. All paths must earn equal rewards; if they do not, each path ends before its first reward. The command keeps its own updates if no
-// path is longer.
+// extend returns a command that goes on with the commands that follow it, as long as the states in between can be eliminated. The ends of these paths are its
+// outcomes. All paths must earn equal rewards; otherwise each path ends before its first reward. A command that cannot be extended keeps its updates.
 func (e *eliminator) extend(ctx context.Context, start *command) extended {
 	for _, stopsBeforeReward := range []bool{false, true} {
 		if e.isFixed[start.index] {
@@ -73,8 +72,8 @@ func (p *paths) followUpdates(ctx context.Context) {
 	}
 }
 
-// follow continues a path with the commands that follow, or ends it. last is the outcome so far, rewards are the rewards so far, and takenCommands
-// are the commands of the path. No command is taken twice, so every path ends.
+// follow continues a path with the command that must follow, or ends the path. last is the outcome of the path so far, rewards are the rewards so far, and
+// takenCommands are the commands so far. A path takes no command twice, so every path ends.
 func (p *paths) follow(ctx context.Context, last outcome, rewards []*big.Rat, takenCommands []int) {
 	p.steps++
 	if p.isTooLong() || ctx.Err() != nil {
@@ -98,8 +97,8 @@ func (p *paths) follow(ctx context.Context, last outcome, rewards []*big.Rat, ta
 	}
 }
 
-// next returns the command that follows in a state, and the rewards that the state and the command earn. It returns nil if the state cannot be
-// eliminated: several commands may be enabled, the property can distinguish it from the start, or the next values are not known.
+// next returns the only command that can follow in a state, with the rewards that the state and the command earn. It returns nil if the state cannot be
+// eliminated: another command may be enabled, the property can distinguish the state from the first one, or a next value is not known.
 func (p *paths) next(state valuation, takenCommands []int) (next *command, earned []*big.Rat) {
 	for i := range p.commands {
 		command := &p.commands[i]

@@ -25,7 +25,7 @@ func (t *translator) raceCommands(steps []stepCommands, modules []int) []*syntax
 	return commands
 }
 
-// noImmediate returns the condition that no edge without a rate is enabled. If a group is given, the condition is only for the location of the
+// noImmediate returns the condition that no edge without a rate is enabled, so that time can pass. With a group, it is the condition in the location of the
 // group. It returns nil if there are no edges without a rate.
 func (t *translator) noImmediate(steps []stepCommands, modules []int, group *raceGroup) syntax.Expr {
 	guards := immediateGuards(steps, modules, group.isAtOtherLocation)

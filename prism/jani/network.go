@@ -188,8 +188,8 @@ func selectOneOfEach[T any](lists [][]T, chosen []int) []T {
 	return selected
 }
 
-// listRewardClasses sets s.rewardClasses to the classes of the rewards that the commands earn, without duplicates. Without rewards, it has one
-// empty class.
+// listRewardClasses sets s.rewardClasses to the different classes of rewards that the commands earn. Commands of one class earn equal rewards. Without rewards,
+// there is one class with an empty name.
 func (s *stepCommands) listRewardClasses(modules []int) {
 	for _, module := range modules {
 		if !hasRewards(s.commandsOfModule[module]) {

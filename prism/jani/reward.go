@@ -241,8 +241,8 @@ func actionName(item *syntax.RewardItem) string {
 	return item.Action.Name
 }
 
-// stepRewardsAfter returns the rewards that a step earns, one for each reward structure. It is nil for a structure without step rewards. values has
-// the values that the step assigns to variables.
+// stepRewardsAfter returns the rewards that a step earns, one for each reward structure; nil in place of a reward if the structure has no step rewards. values
+// has the values that the step assigns to variables.
 func (t *translator) stepRewardsAfter(values map[*slot]sizedExpr) []syntax.Expr {
 	rewards := make([]syntax.Expr, len(t.rewards))
 	for i, reward := range t.rewards {

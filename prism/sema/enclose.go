@@ -205,6 +205,7 @@ func (base enclosure) pow(exponent enclosure, floatResult float64) enclosure {
 		}
 		return base.ln().apply(syntax.OpMul, exponent).exp()
 	}
+	// The base is not known to be positive.
 	isSpecial := math.IsInf(floatResult, 0) || math.IsNaN(floatResult)
 	if base.isPoint() && exponent.isPoint() && isSpecial { // 0^-1 and (-2)^0.5
 		return floatEnclosure(floatResult)

@@ -56,7 +56,8 @@ func (n *numberAnalysis) multiples(expr Expr) multiples {
 	return n.multiplesOf.Put(expr, n.computeMultiples(expr))
 }
 
-// computeMultiples describes the denominators that the value of an expression may have as a fraction.
+// computeMultiples returns numbers fixedPart and varyingPart such that the expression has the value k/(fixedPart*v) in every state. k and v are integers that
+// depend on the state, with 1 <= v <= varyingPart.
 func (n *numberAnalysis) computeMultiples(expr Expr) multiples {
 	if expr.Type() == Int {
 		return multiples{1, 1}
@@ -89,7 +90,7 @@ func (n *numberAnalysis) computeMultiples(expr Expr) multiples {
 // unknownMultiples describes a number of which nothing is known.
 func unknownMultiples() multiples { return multiples{math.Inf(1), math.Inf(1)} }
 
-// binaryMultiples describes the denominators that the result of an infix operator may have as a fraction.
+// binaryMultiples returns the same numbers as computeMultiples, for an infix operator: they say which denominators the result may have.
 func (n *numberAnalysis) binaryMultiples(expr *Binary) multiples {
 	left := n.multiples(expr.X)
 	switch expr.Op {
@@ -104,7 +105,7 @@ func (n *numberAnalysis) binaryMultiples(expr *Binary) multiples {
 	return unknownMultiples()
 }
 
-// quotientMultiples describes the denominators that a quotient may have as a fraction. dividend describes the denominators of the dividend.
+// quotientMultiples returns the same numbers as computeMultiples, for dividend/divisor: they say which denominators the quotient may have.
 func (n *numberAnalysis) quotientMultiples(dividend multiples, divisor Expr) multiples {
 	if constant, ok := divisor.(*Const); ok && constant.Val.Rat != nil && constant.Val.Rat.Sign() != 0 {
 		return multiples{dividend.fixedPart * exactFloat(new(big.Int).Abs(constant.Val.Rat.Num())), dividend.varyingPart}

@@ -73,6 +73,7 @@ func generateGroup(generators []Permutation) []Permutation {
 	for _, generator := range generators {
 		addPermutation(generator)
 	}
+	// Compose each element with each generator, until this gives no new element.
 	for i := 0; i < len(group) && len(group) < maxPermutations; i++ {
 		for _, generator := range generators {
 			addPermutation(group[i].then(generator))

@@ -73,8 +73,8 @@ func (m *minimizer) refine() bool {
 	return true
 }
 
-// computeSignatures computes the signature of each state. It contains the visible steps and the internal steps to other blocks, the rates, and
-// the signatures of the states that internal steps within the block lead to. Two states of a block stay together if their signatures are equal.
+// computeSignatures computes the signature of each state: its visible steps, its internal steps to other blocks and its rates. The signatures of states that
+// internal steps within the block lead to are included. Two states of a block stay together if their signatures are equal.
 func (m *minimizer) computeSignatures() {
 	m.rates = nil
 	rateNumbers := map[string]int{}

@@ -76,6 +76,7 @@ func (n *reduction) composeBestPair(limit int) bool {
 		return false
 	}
 	n.replacePair(best)
+	// The cached compositions of the two replaced automata are no longer valid.
 	for pair := range n.products {
 		if slices.Contains(best.pair[:], pair[0]) || slices.Contains(best.pair[:], pair[1]) {
 			delete(n.products, pair)

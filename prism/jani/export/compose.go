@@ -201,7 +201,7 @@ func (x *exporter) writeVector(sync synchronisation) error {
 	return nil
 }
 
-// variant returns the number of the variant of a group of edges that assigns the rewards of this action. It adds the variant if it is missing.
+// variant returns the number of a variant of the edges in a group: the variant that assigns the rewards of this action. If there is none, it adds the variant.
 func (x *exporter) variant(group edgeGroup, rewardedAction int) int {
 	number := slices.Index(x.variants[group], rewardedAction)
 	if number < 0 {
