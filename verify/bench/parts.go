@@ -40,8 +40,8 @@ func (b *benchmark) replayShards() error {
 	})
 }
 
-// replayShard reads the runs of one shard from its file and passes them to b.Record. It returns an error if the file has a run of another shard's
-// case.
+// replayShard reads the runs that one shard has recorded, and passes them to b.Record. It returns an error if a run is about a case that does not belong to the
+// shard.
 func (b *benchmark) replayShard(piece *shard.Piece) error {
 	lines, err := piece.Load()
 	if err != nil {

@@ -37,8 +37,8 @@ type Options struct {
 	Progress func(done, total int, next string)
 }
 
-// Run measures every tool on every case. A repetition measures all cases before the next repetition begins, and the tools run on a case in a
-// random order. So a slow change of the machine affects all tools equally.
+// Run measures every tool on every case. Each repetition measures all cases, and the tools run on a case in a random order, so a slow change of the machine
+// affects all tools equally.
 func Run(ctx context.Context, tests []regress.Test, tools []*Tool, options Options) error {
 	b := &benchmark{Options: options, tools: tools, machine: ThisMachine()}
 	if err := b.addCases(tests); err != nil {
@@ -108,7 +108,7 @@ func (b *benchmark) runAll(ctx context.Context) error {
 	return nil
 }
 
-// addCases adds the tests of the shard. It returns an error if two tests have the same name.
+// addCases adds a case for each test that belongs to this shard. It returns an error if two tests get the same name, because names identify cases in results.
 func (b *benchmark) addCases(tests []regress.Test) error {
 	isNameUsed := make(map[string]bool)
 	for _, test := range tests {
@@ -196,7 +196,7 @@ func (b *benchmark) setUsage(run *record.Run, usage *measure.Usage) {
 	run.Interference = usage.Interference.Texts(usage.Wall, cores)
 }
 
-// judge sets the outcome of each property of a run from the report of its test. The outcome of the whole run is the worst of them.
+// judge sets the outcome of each property of a run from the report of its test. The run gets the worst outcome of its properties, with the reason.
 func judge(run *record.Run, testReport *report.TestReport, usage *measure.Usage) {
 	for i := range testReport.Results {
 		testResult := &testReport.Results[i]
@@ -271,8 +271,8 @@ func claimsBounds(accuracy result.Accuracy) bool {
 	return false
 }
 
-// KeysOfRuns returns the keys of earlier runs, which were read from the named file. It returns an error if one of them used another version of a
-// tool, other limits or other cores.
+// KeysOfRuns returns the keys of runs that were recorded earlier, in the named file. It returns an error if such a run used another version of a tool, other
+// limits or other cores, because runs with different settings cannot be compared.
 func KeysOfRuns(runs []record.Run, tools []*Tool, options *Options, file string) (map[record.Key]bool, error) {
 	keys := make(map[record.Key]bool)
 	for i := range runs {

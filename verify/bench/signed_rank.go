@@ -55,8 +55,8 @@ func sampleEvenly(differences []float64) []float64 {
 // maxExactRanks is the number of differences up to which rankQuantile computes the exact distribution. For more, it uses the normal approximation.
 const maxExactRanks = 60
 
-// rankQuantile returns a quantile of Wilcoxon's signed-rank statistic: the sum of the ranks of the positive differences. It is the largest number q
-// with P(statistic <= q) <= alpha; -1 if there is none.
+// rankQuantile returns the largest number q with P(statistic <= q) <= alpha; -1 if there is none. The statistic is Wilcoxon's: the sum of the ranks of the
+// positive differences.
 func rankQuantile(numDifferences int, alpha float64) int {
 	if numDifferences > maxExactRanks {
 		return normalRankQuantile(float64(numDifferences), alpha)

@@ -22,7 +22,8 @@ type Spec struct {
 	Config   runner.EngineConfig
 }
 
-// ParseSpec parses a tool such as native:exact or prism:-explicit.
+// ParseSpec parses a tool of the form ENGINE, ENGINE:MODE or ENGINE:SWITCHES, such as native:exact or prism:-explicit. A program may follow the engine, as in
+// native@FILE:exact.
 func ParseSpec(text string) (*Spec, error) {
 	engineText, mode, _ := strings.Cut(text, ":")
 	engine, program, hasProgram := strings.Cut(engineText, "@")

@@ -38,7 +38,8 @@ type worker struct{ program runner.Commander }
 // Name implements runner.Engine.
 func (*worker) Name() string { return native.Name }
 
-// Check implements runner.Engine. It starts the program in a new process. The process reads the job from a file and prints the verdicts as JSON.
+// Check implements runner.Engine. It starts the program to be measured in a new process, which reads the job from a file, checks it, and prints the verdicts as
+// JSON.
 func (w *worker) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	job := &plan.Job
 	if job.States != nil || len(job.Params) > 0 || job.LeaveOpen || len(job.Props) > 0 {

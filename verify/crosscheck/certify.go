@@ -163,8 +163,8 @@ func maxDistance(lower, upper *big.Rat, number float64) float64 {
 	return interval.Around(maximum).Hi
 }
 
-// judgeAllStates compares an engine's values of all states with the proven bounds, and stores the errors in proof. It also widens the bounds by a
-// constant so that they contain these values, and checks whether the widened bounds are a certificate.
+// judgeAllStates compares an engine's values of all states with the proven bounds, and stores the greatest error in proof. It also tests whether the engine's
+// values are nearly a certificate: whether bounds that are widened by a constant to contain them are still a certificate.
 func (r *row) judgeAllStates(ctx context.Context, run *engineRun, proof *Proof, proven *provenProperty) {
 	engineValues, givesValues := runner.As[StateValuer](run.Engine)
 	if !givesValues || run.computesFractions() || run.samplingMethod() != "" {

@@ -9,8 +9,8 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// explainChoices returns the difference between the choices of a state of the first space and a state of the second. onlyFirst and onlySecond are
-// the choices of each state without an equal choice in the other space.
+// explainChoices returns the difference between the choices of a state in the two spaces, where the state has the numbers firstState and secondState. onlyFirst
+// and onlySecond are the choices that only the first or only the second space has.
 func (d *spaceComparison) explainChoices(firstState, secondState int, onlyFirst, onlySecond []*choice) *Difference {
 	// Two choices with the same action differ in a transition.
 	for _, firstChoice := range onlyFirst {
@@ -46,9 +46,8 @@ func (d *spaceComparison) choiceText(c *choice) string {
 	return text
 }
 
-// explainTransition describes the first transition in which two choices with the same action differ: in its target or the lower end of its
-// probability, and otherwise in the upper end. firstChoice is a choice of firstState in the first space, and secondChoice a choice of secondState
-// in the second.
+// explainTransition returns the first difference between two choices with the same action: a target that only one of them has, or different probabilities. For
+// intervals of probabilities, it compares all lower ends first and then the upper ends. The choices belong to firstState and secondState.
 func (d *spaceComparison) explainTransition(firstState, secondState int, firstChoice, secondChoice *choice) *Difference {
 	difference := &Difference{Kind: Probability, First: noTransition, Second: noTransition}
 	firstTransition, secondTransition := firstDifference(firstChoice.transitions, secondChoice.transitions, transition.lowerEnd)
@@ -109,8 +108,8 @@ func firstDifference(first, second []transition, value func(transition) quantity
 	return nil, nil
 }
 
-// origins returns the commands that made the choice sought in a state. In a Markov chain it returns the commands that made the transition, or all
-// enabled commands if the transition is nil. It returns nil for an imported space, which has no commands.
+// origins returns the commands that made a choice (sought) of a state. In a Markov chain it returns the commands that made the transition, or all enabled
+// commands if the transition is nil. It returns nil for an imported space, which has no commands.
 func (d *spaceComparison) origins(view *view, stateIndex int, sought *choice, transition *transition) []Origin {
 	if view.Space.Imported() {
 		return nil
@@ -146,7 +145,7 @@ func actionName(view *view, action int) string {
 	return view.Space.Program().Actions[action]
 }
 
-// mayBeSource reports whether a choice of the compiled model may be the one from which the choice sought was built. In an MDP both must have the
+// mayBeSource reports whether a choice of the compiled model may be the one from which a choice of the space (sought) was built. In an MDP both must have the
 // same targets. In a Markov chain the compiled choice must have the target of the transition.
 func (d *spaceComparison) mayBeSource(view *view, compiled *compile.Choice, sought *choice, transition *transition) bool {
 	if view.model.Kind != sparse.MDP {
@@ -189,8 +188,8 @@ func (v *view) appendCommands(list []Origin, compiled *compile.Choice) []Origin 
 	return list
 }
 
-// candidateCommands returns commands of the first model that may explain why only the second space has the choice sought: the commands with an
-// update from the given state to a target of the choice. If there are none, it returns all commands with the action of the choice.
+// candidateCommands returns commands of the first model that may explain why only the second space has a choice (sought): those with an update from the given
+// state to a target of the choice. Without such commands, it returns all commands with the action of the choice.
 func (d *spaceComparison) candidateCommands(stateIndex int, sought *choice) []Origin {
 	if d.first.Space.Imported() {
 		return nil
@@ -215,7 +214,7 @@ func (d *spaceComparison) candidateCommands(stateIndex int, sought *choice) []Or
 	return candidates
 }
 
-// leadsTo reports whether an update of a command leads from a state to a target of a choice.
+// leadsTo reports whether an update of a command leads from a state to a target of a choice. The guard of the command need not hold.
 func (d *spaceComparison) leadsTo(state []int32, command *sema.Command, sought *choice) bool {
 	for i := range command.Updates {
 		target := applyUpdate(state, &command.Updates[i])

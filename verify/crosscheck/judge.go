@@ -2,8 +2,8 @@ package crosscheck
 
 import "tilecheck/result/agree"
 
-// judgeAnswers compares the answers of a row in pairs and returns the worst outcome. needsSamples[i] reports whether more samples for answer i may
-// decide the row. It is false for all answers if some pair stays undecided with any number of samples.
+// judgeAnswers compares the answers of a row in pairs and returns the worst outcome. needsSamples[i] says that more samples for answer i may decide the row. If
+// some pair stays undecided with any number of samples, it is false for all answers.
 func judgeAnswers(answers []*agree.Answer, options agree.Options) (worst agree.Outcome, needsSamples []bool) {
 	needsSamples = make([]bool, len(answers))
 	worst.Basis = agree.Proven
@@ -29,8 +29,8 @@ func judgeAnswers(answers []*agree.Answer, options agree.Options) (worst agree.O
 	return worst, needsSamples
 }
 
-// worse returns the worse of two outcomes. A disagreement is worse than an unknown relation, and an unknown relation is worse than an agreement. Two
-// disagreements give the stronger basis, and two agreements the weaker basis.
+// worse returns the worse of two outcomes: a disagreement, then an unknown relation, then an agreement. If both are disagreements, it returns the outcome with
+// the stronger basis. If both are agreements, the result has the weaker basis, because it must hold for both.
 func worse(first, second agree.Outcome) agree.Outcome {
 	switch {
 	case second.Relation > first.Relation:

@@ -118,8 +118,8 @@ func (r *row) givenAnswers() (answers []*agree.Answer, engines []int) {
 	return answers, engines
 }
 
-// compareAnswers compares the answers of a row and sets its status. It returns true if more samples may decide the row. In this case needsSamples is
-// true for the engines that must draw more samples.
+// compareAnswers compares the answers of a row and sets its status. It returns true if more samples may decide the row; r.needsSamples is then true for the
+// engines that must draw more samples.
 func (r *row) compareAnswers(comparison *comparison) (undecided bool) {
 	r.needsSamples = make([]bool, len(comparison.engineRuns))
 	answers, engines := r.givenAnswers()
@@ -131,6 +131,7 @@ func (r *row) compareAnswers(comparison *comparison) (undecided bool) {
 		r.Status, r.Reason = Unchecked, "only "+answers[0].EngineLabel()+" answered"
 		return false
 	}
+	// The intervals of an engine's draws must overlap, because all of them contain the value.
 	for _, answer := range answers {
 		if answer.IsEmpty() {
 			r.Status, r.Basis, r.Reason = Disagree, agree.Statistical, answer.EngineLabel()+" contradicts itself: its draws have intervals that are apart"

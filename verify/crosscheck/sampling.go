@@ -13,8 +13,8 @@ import (
 // sampleGrowth is the ratio of the numbers of samples of successive draws.
 const sampleGrowth = 4
 
-// askEngines asks every engine once, and then asks the sampling engines again with more samples each time. Each round is called a draw, and the
-// first has the number 1. It stops when more samples cannot decide a row, or when a limit of samples or time is reached.
+// askEngines asks every engine once, and then the sampling engines again in rounds (draws) with more samples each time. The first draw has the number 1. It
+// stops when more samples cannot decide a row, or when a limit of samples or time is reached.
 func (c *comparison) askEngines(ctx context.Context) {
 	samples := c.firstSamples()
 	for draw := 1; ; draw++ {
@@ -57,8 +57,8 @@ func (c *comparison) firstSamples() int64 {
 	return samples
 }
 
-// skipIfBroken reports whether the strict check found an error in a model of the row. For such a row it clears needsSamples, because the row needs no
-// more samples.
+// skipIfBroken reports whether the strict check found an error in a model of the row. If so, it clears needsSamples of the row, because no samples can decide a
+// row with an invalid model.
 func (c *comparison) skipIfBroken(row *row) bool {
 	for _, model := range c.models {
 		if model.instances[row.instance].strictCheck.Validity == Broken {

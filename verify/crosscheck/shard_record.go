@@ -243,8 +243,8 @@ func (record *checkRecord) restore(check *ModelCheck) error {
 	return nil
 }
 
-// diagnosesOf returns the diagnoses of the instance with this index, whose constants have the given values. Several shards may have made the same
-// diagnoses, so it returns only the diagnoses of the first shard that has some.
+// diagnosesOf returns the recorded diagnoses of the instance with this index. constants are the values of its constants. Several shards may have made the same
+// diagnoses, so it returns only those of the first shard that has some.
 func (records shardRecords) diagnosesOf(instance int, constants []result.Constant) []Diagnosis {
 	var diagnoses []Diagnosis
 	for _, record := range records {

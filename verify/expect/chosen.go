@@ -69,7 +69,8 @@ func classNames(classes []result.Class) string {
 	return strings.Join(names, " or ")
 }
 
-// Judge compares a verdict with the chosen annotations. The caller must check that Expects is true.
+// Judge compares a verdict with the chosen annotations and returns the outcome of the test. The caller must have checked that Expects is true, because there
+// must be something to compare with.
 func (c Annotations) Judge(verdict result.Verdict, rules Rules) Judgment {
 	terms := c.Terms
 	if terms == nil {

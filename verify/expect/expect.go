@@ -233,7 +233,8 @@ func conditionsHold(conditions []Condition, text string, rules Rules) (bool, err
 	return allHold, nil
 }
 
-// holds reports whether the constant has the value of the condition. ok is false if the condition is malformed.
+// holds reports whether a condition name=value is true in rules: whether the constant has this value. It is false for an unknown constant. ok is false if the
+// condition is malformed.
 func (c *Condition) holds(rules Rules) (holds, ok bool) {
 	if !c.IsWellFormed {
 		return false, false

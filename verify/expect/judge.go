@@ -237,8 +237,9 @@ func compareNumbers(got, want, maxError float64, text string) error {
 	return nil
 }
 
-// tolerance returns the allowed absolute error of a verdict's value by PRISM's rules. It is the half-width or the distance to the ends
-// of the interval that the engine states, or a default.
+// tolerance returns the allowed absolute error of a verdict's value by PRISM's rules: the largest of the relative tolerance, the stated half-width and the
+// distance to the ends of the stated interval. Without a half-width and an interval, it is at least DefaultRelative, except for exact and float values. An
+// infinity or NaN allows no error.
 func tolerance(verdict result.Verdict, rules Rules) float64 {
 	number := verdict.Value.Num
 	if notFinite(number) {

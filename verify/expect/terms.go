@@ -97,8 +97,8 @@ const Unsound = 1e-3
 
 const termsWord = "TILECHECK"
 
-// ParseTerms returns the TILECHECK annotations in the comment block directly above a property, in order. It omits terms with mistakes. [Check]
-// reports the mistakes.
+// ParseTerms returns the TILECHECK annotations in the comment block directly above a property, in order. An annotation lacks its malformed terms; [Check]
+// reports the mistakes in them.
 func ParseTerms(src []byte, property *syntax.Property) []Terms {
 	if len(property.Doc) == 0 {
 		return nil
@@ -148,6 +148,7 @@ func lineLength(text []byte) int {
 // parseTerms parses the TILECHECK annotation in b.text[begin:end]. It records mistakes in the terms.
 func (b *block) parseTerms(begin, end int) Terms {
 	terms := Terms{Text: string(b.src[begin:end]), Pos: b.pos(begin), End: b.pos(end)}
+	// The conditions in parentheses may be missing; the colon and the terms follow them.
 	offset := skipBlanks(b.text[:end], begin+len(termsWord))
 	if offset < end && b.text[offset] == '(' {
 		length := strings.IndexByte(string(b.text[offset:end]), ')')

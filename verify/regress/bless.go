@@ -164,6 +164,7 @@ func (w *annotationWriter) addProposals(ctx context.Context, test *loadedTest) {
 		pos := proposed.instance.task.Pos
 		file.proposals[pos] = append(file.proposals[pos], proposed)
 	}
+	// Instances that do not keep an annotation need a computed value.
 	isKept := w.keptInstances(ctx, test)
 	var unannotated []*propertyInstance
 	for _, instance := range test.instances {
@@ -194,8 +195,8 @@ func (w *annotationWriter) skipTest(test *loadedTest) {
 	})
 }
 
-// keptInstances returns the instances that keep their annotations, because the annotations pass or have errors. It runs the test to find the
-// annotations that fail.
+// keptInstances returns the instances that keep their annotations. It runs the test to find the annotations that fail: with the option Update, computed values
+// replace failing annotations of the properties file. Other failing annotations are kept, and recorded as failures.
 func (w *annotationWriter) keptInstances(ctx context.Context, test *loadedTest) map[*propertyInstance]bool {
 	isKept := make(map[*propertyInstance]bool)
 	for _, instance := range test.instances {
@@ -252,7 +253,7 @@ const (
 	bySampling                     // a confidence interval from sampled paths
 )
 
-// settings returns a function that changes the settings of a run so that it computes values by the given method.
+// settings returns a function that changes the settings of a run: the run then computes values by the given method, by fractions, bounds or sampling.
 func (w *annotationWriter) settings(method valueMethod) func(*runner.Settings) {
 	return func(settings *runner.Settings) {
 		switch method {

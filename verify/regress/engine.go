@@ -65,8 +65,7 @@ type batch struct {
 	properties []string
 }
 
-// batches groups the selected instances of the test into batches. All instances of a batch have the same terms of sampling, so one check answers
-// them.
+// batches groups the selected instances of the test. The instances of a batch have equal terms of sampling, so one check of the engine answers all of them.
 func (run *testRun) batches() []*batch {
 	var batches []*batch
 	for i, instance := range run.instances {

@@ -45,7 +45,7 @@ func parsePRISMJudgment(text string) (outcome report.TestOutcome, reason string)
 	return report.TestFailed, reason
 }
 
-// outcome compares a verdict with the annotation of an instance, and returns the outcome of the test with its reason.
+// outcome returns the outcome of a test, with its reason: it compares a verdict with the annotation of a property instance.
 func (test *loadedTest) outcome(
 	engine *EngineConfig, instance *propertyInstance, verdict result.Verdict,
 ) (outcome report.TestOutcome, reason string) {

@@ -99,8 +99,8 @@ func (r *suiteRun) checkOptions() error {
 	return runner.Distinct(labels)
 }
 
-// setIdentities gives the tests numbers, and gives the tests and their instances identities. It returns an error if Options.Only contains an
-// unknown identity.
+// setIdentities numbers the tests, and gives each test and each of its instances an identity: a short text by which the user can select it. It returns an error
+// if Options.Only contains an unknown identity.
 func (r *suiteRun) setIdentities() error {
 	isKnown := make(map[string]bool)
 	for i, test := range r.tests {

@@ -110,7 +110,7 @@ func (run *testRun) replay() {
 	}
 }
 
-// decode sets the results of the run from a record in the ledger. It returns an error if the record is about other property instances.
+// decode sets the results of the run from the record that a shard has written. It returns an error if the record is about other property instances.
 func (run *testRun) decode(piece *shard.Piece) error {
 	var recorded recordedRun
 	err := piece.Decode(&recorded)

@@ -28,7 +28,8 @@ func (run *testRun) propertyKey(job *runner.Job, number string) cache.Hash {
 	return cache.Key(append(inputs, job.Consts...)...)
 }
 
-// checkBatch finds the answers for the instances of a batch. It runs the engine only for the properties whose answers are not in the cache.
+// checkBatch stores the answers for the instances of a batch in answers. It takes answers from the cache, and runs the engine only for the properties that the
+// cache lacks.
 func (run *testRun) checkBatch(ctx context.Context, batch *batch, answers []answer) error {
 	if !run.usesCache() {
 		return run.check(ctx, batch, answers)

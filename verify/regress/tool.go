@@ -67,6 +67,7 @@ func (run *testRun) newToolCommand(batch *batch) (*toolCommand, error) {
 			return nil, err
 		}
 	}
+	// Without -prop, PRISM checks all properties of the file.
 	if !checksAll && len(batch.properties) > 0 {
 		command.Args = append(command.Args, "-prop", strings.Join(batch.properties, ","))
 	}
@@ -195,8 +196,8 @@ func (c *toolCommand) addImport(target string) (string, error) {
 	return arg, nil
 }
 
-// addExport records the files that an export switch writes, so that they are compared later. It returns the argument of the switch, with the
-// names that the files have in the run.
+// addExport records the expected files of an export switch, so that the files that PRISM writes are compared with them later. It returns the argument of the
+// switch, with the names that the files have in the run.
 func (c *toolCommand) addExport(target string) string {
 	file, options, hasOptions := strings.Cut(target, ":")
 	if file == "stdout" {

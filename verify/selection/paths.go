@@ -31,6 +31,7 @@ func newFileNames(args []string) (*fileNames, error) {
 	}
 	root := filepath.VolumeName(workingDir) + string(filepath.Separator)
 	names := &fileNames{fileSystem: directory(root), root: root, workingDir: workingDir, onlyRelative: true}
+	// io/fs needs names relative to the root, with slashes.
 	for _, arg := range args {
 		absolute := filepath.Clean(arg)
 		if filepath.IsAbs(arg) {

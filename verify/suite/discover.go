@@ -402,7 +402,7 @@ func (d *directory) runsWithoutModel(file string) ([]Run, error) {
 	return runs, nil
 }
 
-// combineArgs returns one run for each line in the .args file of the named file. newRun makes a run from the switches in a line.
+// combineArgs returns one run for each line in the .args file that belongs to the named file. newRun makes a run from the switches in such a line.
 func (d *directory) combineArgs(file string, newRun func(args []word) Run) ([]Run, error) {
 	argLines, err := d.argLinesOf(file)
 	if err != nil {

@@ -43,6 +43,7 @@ func (b *beside) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict
 	if isSampled {
 		return b.Engine.Check(ctx, plan)
 	}
+	// Check the model and run the tool at the same time.
 	checkCtx, stopCheck := context.WithCancel(ctx)
 	defer stopCheck()
 	modelChecked := make(chan []finding, 1)
@@ -54,6 +55,7 @@ func (b *beside) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict
 		verdicts, err := b.Engine.Check(toolCtx, plan)
 		toolAnswered <- toolAnswer{verdicts, err}
 	}()
+	// After an error of the tool, the result of the model check is not needed.
 	var findings []finding
 	var answer toolAnswer
 	select {
@@ -114,8 +116,7 @@ func validTasks(plan *runner.Plan, findings []finding) []int {
 	return tasks
 }
 
-// checkValid runs the tool on the tasks with the given indices, and returns verdicts for all tasks of the plan. A task that was left out gets a
-// failure.
+// checkValid runs the tool on the tasks with the given indices only. It returns verdicts for all tasks of the plan: a task that was left out has a failure.
 func (b *beside) checkValid(ctx context.Context, plan *runner.Plan, tasks []int) toolAnswer {
 	var toolVerdicts []result.Verdict
 	if len(tasks) > 0 {
