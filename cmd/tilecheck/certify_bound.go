@@ -30,8 +30,8 @@ func gameCertificates() []gameCertificate {
 	}
 }
 
-// checkText checks a certificate and describes it in a note. If the certificate is invalid, checked.Err says why. err is not nil only if ctx has
-// ended.
+// checkText checks a certificate about the game 2048, and returns a note that describes it. If the certificate is invalid, checked.Err says why. err is only
+// for the end of ctx.
 func (kind *gameCertificate) checkText(ctx context.Context, text io.Reader) (checked certify.Result, note string, err error) {
 	checked, note, err = kind.check(ctx, text)
 	switch {

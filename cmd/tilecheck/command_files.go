@@ -204,8 +204,8 @@ func (e *environment) writeFile(name string, write func(io.Writer) error) error 
 // writeFile adds a file to a set.
 type writeFile = func(name string, write func(io.Writer) error) error
 
-// writeSet writes a set of files, either all or none of them. addFiles calls add for each file. names are the base names of files that belong
-// together, such as w for w.tra and w.lab. Afterwards it removes the files in stale.
+// writeSet writes several files, either all or none of them. addFiles passes each file to the function add. names are the base names of files that belong
+// together, such as w for w.tra and w.lab. After success, the files in stale are removed, because they belong to an earlier set.
 func (e *environment) writeSet(names []string, addFiles func(add writeFile) error, stale ...string) error {
 	set := &atomicfile.Set{OnExit: e.onExit, Stale: stale}
 	err := addFiles(func(name string, write func(io.Writer) error) error {

@@ -83,8 +83,8 @@ func (c *compareDocumentCmd) Run(ctx context.Context, env *environment) error {
 	return documentError(ctx, document, options.Rows, results)
 }
 
-// documentError returns an error with the exit code of the comparison. It returns nil if all rows have a result, at least one number was
-// compared, and the notes of the document explain all numbers that differ.
+// documentError returns an error with the exit code of the comparison. It returns nil only if all rows have a result, at least one number was compared, and the
+// document's notes explain every number that differs.
 func documentError(ctx context.Context, document play.Document, rows []play.PublishedRow, results []play.RowResult) error {
 	comparedNumbers := play.Count(document, results)
 	if len(comparedNumbers.Unexpected) > 0 { // numbers that differ, and no note expects the difference

@@ -48,8 +48,8 @@ func (e *codedError) ExitCode() int { return e.code }
 // usageError returns an error about the command line.
 func usageError(format string, args ...any) error { return usage.Errorf(format, args...) }
 
-// exitCodeOf returns the exit code for an error, and the error as it is printed. An error in the value of a flag is a usage error, and then names
-// the flag.
+// exitCodeOf returns the exit code for an error, and the error to print. An error in the value of a flag is a usage error, and the printed error names the
+// flag.
 func exitCodeOf(err error) (code int, printedErr error) {
 	if coded, ok := errors.AsType[*codedError](err); ok {
 		return coded.code, coded.err

@@ -160,8 +160,8 @@ func (e *system) widthOf(w io.Writer) int {
 	return defaultColumns
 }
 
-// main runs the program in a supervised process if memory.Supervise starts one. Otherwise this is the supervised process, or none is needed, and main
-// runs the program itself.
+// main starts the program in a second, supervised process if memory.Supervise asks for this, and passes on its exit code. Otherwise it runs the program itself:
+// either it is the supervised process, or no supervision is needed.
 func main() {
 	quickstart.End()
 	if code, isExhausted, isSupervised := memory.Supervise(os.Stderr); isSupervised {
@@ -279,8 +279,8 @@ func run(ctx context.Context, args []string, env *environment) int {
 	return code
 }
 
-// codeAfterOutput returns the exit code of a run. It is code if standard output could be written. Otherwise it is exitCannotRun, and the error is
-// printed unless the run has already reported it.
+// codeAfterOutput returns the exit code of a run: code if standard output could be written, and exitCannotRun otherwise. It prints the write error, unless the
+// run has already reported it.
 func (e *environment) codeAfterOutput(code int) int {
 	isReported, err := e.stdout.(*stream.Stream).Failed()
 	if err == nil {

@@ -44,7 +44,7 @@ func (externalPlayers) Start(ctx context.Context, command []string) (strategy.Co
 	return tool.Converse(ctx, command[1:])
 }
 
-// newMatch returns the match that the flags describe. If tile is 0, the goal is the tile 2048, and a game continues after it is won.
+// newMatch returns the match that the flags describe. Without a goal tile (tile is 0), the goal is the tile 2048, and a game continues after it is won.
 func (e *environment) newMatch(board sizeFlags, tile int, playOn bool, seed *uint64, spawn string) (match play.Match, err error) {
 	if match.Shape.Rows, match.Shape.Cols, err = board.boardShape(); err != nil {
 		return match, err

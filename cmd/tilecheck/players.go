@@ -9,8 +9,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// playersOf returns for each player of a game whether --player names it: by its name or, as in <<1>>, by its number from 1. It returns nil if the
-// flag is not given, or if it names all players. It returns a usage error if the model is no game or there is no scheduler.
+// playersOf reports, for each player of a game, whether --player names it: by its name, or by its number from 1. It returns nil without the flag, or if the
+// flag names all players. It returns a usage error if the model is no game, or without --scheduler.
 func playersOf(space *explicit.Space, names []string, scheduler string) ([]bool, error) {
 	if len(names) == 0 {
 		return nil, nil

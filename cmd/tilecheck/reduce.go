@@ -139,8 +139,8 @@ func (c *reduceCmd) writeQuotient(ctx context.Context, env *environment, target 
 	return quotientExporter.writeOutputs(ctx, target)
 }
 
-// buildQuotient returns the quotient of a state space, and the program with the labels that the quotient has. The partition is the one of --partition,
-// or otherwise the coarsest one. It prints a note about each label and reward that differs within a block of the partition.
+// buildQuotient returns the quotient of a state space, and a program with the labels that the quotient has. The partition comes from the file of --partition;
+// without this flag, it is the coarsest one. A note tells of each label and reward that differs within a block of the partition.
 func (c *reduceCmd) buildQuotient(ctx context.Context, env *environment, space *explicit.Space, program *sema.Program, properties []*check.Property) (*explicit.Space, *sema.Program, error) {
 	if c.Partition == "" {
 		reduced, err := check.ReduceAll(ctx, space, program, properties)

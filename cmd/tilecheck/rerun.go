@@ -24,7 +24,8 @@ type rerunCmd struct {
 	Format table.Format `help:"${formats}." default:"table" placeholder:"FORMAT"`
 }
 
-// Run repeats a recorded run in a temporary directory. It prints for each part of the record whether the new run has the same.
+// Run repeats a recorded run in a temporary directory. It prints a row for each part of the record, such as the exit code or an output file: whether the new
+// run gives the same.
 func (c *rerunCmd) Run(ctx context.Context, env *environment) (err error) {
 	recorded, err := readRecord(c.Dir)
 	if err != nil {

@@ -110,7 +110,8 @@ func pipedCells(row string) []string {
 // dashes matches the dashes of one column in the rule of a text table.
 var dashes = regexp.MustCompile(`-+`)
 
-// replaceAlignedTimes replaces the cells below a time column in the rows of a text table. The dashes of the rule have the widths of the columns.
+// replaceAlignedTimes replaces the cells below a time column in the rows of a text table. rule is the line of dashes below the header; its dashes show where
+// each column begins and ends.
 func replaceAlignedTimes(header, rule string, rows []string) {
 	for _, columnSpan := range dashes.FindAllStringIndex(strings.ReplaceAll(rule, "─", "-"), -1) {
 		start, end := columnSpan[0], columnSpan[1]

@@ -9,7 +9,8 @@ import (
 	"tilecheck/stats"
 )
 
-// noteSamples prints about how many samples are necessary for the half-width that the user asks for.
+// noteSamples prints a note with the approximate number of samples that the wanted half-width needs. It prints nothing if the half-width does not determine
+// this number.
 func (e *environment) noteSamples(plan *runner.Plan) {
 	simulation := &plan.Job.Simulation
 	method := plan.Job.Method
@@ -34,8 +35,8 @@ func (e *environment) noteSamples(plan *runner.Plan) {
 	}
 }
 
-// sampledQuantities reports whether the half-width decides how many samples of a probability or a reward are drawn. The method sim decides bounds
-// by SPRT, whose number of samples has another reason.
+// sampledQuantities reports whether a probability or a reward is sampled until the half-width is reached, so that the half-width determines the number of
+// samples. This is not so for bounds such as P>=0.5 with the method sim, because SPRT decides them.
 func sampledQuantities(tasks []*runner.Task, method runner.Method) (hasProbability, hasReward bool) {
 	for _, task := range tasks {
 		if task.Property == nil {

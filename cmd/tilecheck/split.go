@@ -166,8 +166,8 @@ func flagValue(target reflect.Value) any {
 	return target.Interface()
 }
 
-// endShard writes the file of a shard after the command has ended. commandErr is the error that the command returned. endShard returns the error
-// that ends the run.
+// endShard writes the file of a shard after the command has ended with commandErr. It returns the error that ends the run: commandErr, or why the shard has no
+// file. An unfinished shard and a shard without work have none.
 func (e *environment) endShard(ctx context.Context, commandErr error) error {
 	if !e.shard.Recording() {
 		return commandErr

@@ -69,8 +69,9 @@ func (e *environment) listenForSignals(ctx context.Context) context.Context {
 	return ctx
 }
 
-// awaitSignal waits for the first signal and calls end with it. At the next signal it calls exitNow with the first one, unless the command waits for a
-// second interrupt: then it closes the channel that hearSecondInterrupt returned. Later signals kill the process.
+// awaitSignal waits for the first signal and calls end with it, so that the command can end by itself. At the second signal it calls exitNow, also with the
+// first signal. If the command waits for a second interrupt (hearSecondInterrupt), it closes the channel of the command instead. Later signals kill the
+// process.
 func (l *forcedEnd) awaitSignal(signals chan os.Signal, end, exitNow func(os.Signal)) {
 	firstSignal := <-signals
 	secondInterrupt := l.onSignal(firstSignal)
@@ -116,8 +117,8 @@ func (l *lifetime) allowMoreTime(duration time.Duration) {
 	l.ending.waitUntil = time.Now().Add(duration)
 }
 
-// onSignal returns the channel that a second signal must close, after the first signal was received. It returns nil if the second signal ends
-// the process.
+// onSignal returns the channel by which the command waits for a second interrupt. received is the first signal. It returns nil if the command does not wait:
+// the second signal then ends the process.
 func (l *forcedEnd) onSignal(received os.Signal) chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -70,7 +70,7 @@ type linePosition struct {
 	needsValue *kong.Flag   // the flag whose value is the next word; nil if there is none
 }
 
-// addWord updates the position for the next word of the command line. The word is a flag, the value of a flag, a subcommand or an argument.
+// addWord moves the position behind one more finished word of the command line: a flag, the value of a flag, a subcommand or an argument.
 func (p *linePosition) addWord(word string) {
 	if p.needsValue != nil {
 		p.needsValue = nil
