@@ -274,7 +274,8 @@ type targetTree struct {
 	members   map[string]targetTree
 }
 
-// targetTreeOf returns the variables of a declared variable, array or datatype, as the tree that targetsOf returns.
+// targetTreeOf returns the variables that belong to a declared variable, array or datatype, in the form of a tree: an array or datatype has a subtree for each
+// element or member.
 func targetTreeOf(translator *translator, reference *jsonValue, meaning symbol) targetTree {
 	if meaning.slot != nil {
 		return targetTree{variables: []target{{slot: meaning.slot}}}

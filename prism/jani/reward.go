@@ -203,7 +203,8 @@ func (t *translator) rewardOf(value *jsonValue) *reward {
 	return result
 }
 
-// findReward returns the reward structure for the reward of an operator. If an earlier structure has the same items, it returns the earlier one.
+// findReward returns the reward structure for the reward of an operator. Of several structures with equal items it returns the first, so that properties share
+// it.
 func (t *translator) findReward(value *jsonValue) *reward {
 	reward := t.addReward(t.rewardOf(value))
 	if reward.err != nil {

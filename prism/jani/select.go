@@ -60,7 +60,7 @@ func (e edge) withSelected(destinationIndex, assignmentIndex int, selection *jso
 	return e
 }
 
-// appendOutermostParts appends the parts of an expression that have a property. It does not search for further parts inside of these.
+// appendOutermostParts appends the parts of an expression for which hasProperty is true. It does not search inside such a part for further ones.
 func appendOutermostParts(parts []*jsonValue, value *jsonValue, hasProperty func(*jsonValue) bool) []*jsonValue {
 	if value == nil {
 		return parts

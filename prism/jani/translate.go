@@ -439,7 +439,8 @@ func (t *translator) writeInitBlock() {
 	}
 }
 
-// initialRestrictions returns the conditions on initial states: of the document, of its automata, and of automata with several initial locations.
+// initialRestrictions returns the conditions that all initial states satisfy: those of the document and of its automata, and for an automaton with several
+// initial locations, that it is in one of them.
 func (t *translator) initialRestrictions() []syntax.Expr {
 	var restrictions []syntax.Expr
 	if !isTrivial(t.document.initialRestriction) {

@@ -432,8 +432,8 @@ func (c *checker) hasObservables() bool {
 	return len(c.items.observableLists)+len(c.items.definedObservables) > 0
 }
 
-// partiallyObservableType returns the type of a model that was declared with another type. If the model has observables, an MDP becomes a POMDP,
-// and a PTA a POPTA.
+// partiallyObservableType returns the type of a model that was declared with the type declaredType. If the model has observables, an MDP becomes a POMDP, and a
+// PTA a POPTA.
 func (c *checker) partiallyObservableType(declaredType syntax.ModelType) syntax.ModelType {
 	switch {
 	case !c.hasObservables():
@@ -445,8 +445,8 @@ func (c *checker) partiallyObservableType(declaredType syntax.ModelType) syntax.
 	return declaredType
 }
 
-// intervalType returns the type of a model that was declared with another type. If the model has intervals, a DTMC becomes an IDTMC, and so on.
-// interval is the lower bound of an interval of the model, or nil.
+// intervalType returns the type of a model that was declared with the type declaredType. If the model has an interval of probabilities, a DTMC becomes an
+// IDTMC, and so on. interval is the lower bound of the first interval; nil if the model has none.
 func (c *checker) intervalType(declaredType syntax.ModelType, interval syntax.Expr) syntax.ModelType {
 	if interval == nil {
 		return declaredType

@@ -30,7 +30,7 @@ func (properties *Properties) Values(program *Program, constants map[string]Valu
 	return values
 }
 
-// canEvaluate reports whether a constant can be evaluated: it and all constants in its definition have a value or a definition.
+// canEvaluate reports whether a constant can be evaluated: the constant, and each constant that its definition uses, has a given value or a definition.
 func (f *folder) canEvaluate(constant *constant, props *Properties) bool {
 	if constant.def == nil {
 		_, ok := f.givenValues[constant]

@@ -107,8 +107,8 @@ func (x enclosure) toInterval() interval {
 	return interval{low, high}
 }
 
-// applyToFloats applies a float64 operation to two numbers. At least one number is an infinity or NaN, so the sign of a finite number determines the
-// result. If an unknown sign matters, the result is unbounded.
+// applyToFloats applies a float64 operation to two numbers, at least one of which is an infinity or NaN. Of a finite number only the sign matters, so the
+// operation is applied to numbers with these signs. If different possible signs give different results, the result is unbounded.
 func applyToFloats(left, right enclosure, operation func(left, right float64) float64) enclosure {
 	if left.isUnbounded || right.isUnbounded {
 		return enclosure{isUnbounded: true}

@@ -457,6 +457,7 @@ func (ev evaluator) compare(expr *Binary, left, right operand) (operand, error) 
 	case !left.isInexact && !right.isInexact:
 		return operand{Value: BoolValue(Holds(expr.Op, left.asRat().cmp(right.asRat())))}, nil
 	}
+	// At least one number is irrational or very long, so only bounds of it are known.
 	leftEnclosure, rightEnclosure := left.toEnclosure(), right.toEnclosure()
 	holds, ok := leftEnclosure.compare(expr.Op, rightEnclosure)
 	if !ok {
@@ -503,8 +504,8 @@ type numberOperation struct {
 	enclosureResult func() enclosure
 }
 
-// doubleResult returns the result of an operation on numbers. floatResult is the result in float64 arithmetic. In exact arithmetic, the result is a
-// fraction if all operands are fractions and the operation has a fraction as its result. Otherwise it is an enclosure.
+// doubleResult returns the result of an operation on numbers. In float64 arithmetic it is floatResult. In exact arithmetic it is a fraction if all operands are
+// fractions and the result is one; otherwise it is an enclosure, which is an interval that contains the result.
 func (ev evaluator) doubleResult(floatResult float64, op numberOperation, operands ...operand) operand {
 	if !ev.isExact {
 		return operand{Value: DoubleValue(floatResult)}

@@ -225,6 +225,7 @@ func (left NumberFacts) sum(right NumberFacts) NumberFacts {
 		sum.MinAbs, sum.RelErr = min(left.MinAbs, right.MinAbs), roundedRelErr(max(left.RelErr, right.RelErr))
 		return sum
 	}
+	// Cancellation may enlarge the relative error: the sum may be much smaller than the operands.
 	operandMagnitude := left.maxAbs() + right.maxAbs()
 	minMagnitude := max(sum.Lo, -sum.Hi) - sumMargin*operandMagnitude
 	if minMagnitude > 0 {

@@ -173,8 +173,8 @@ func (r *resolver) resolveCosts(bounds []*syntax.CostBound, operator string) []C
 	return costs
 }
 
-// boundedRewardStruct returns the index of the reward structure whose rewards are bounded. If the bound names none, or after an error, the index
-// is 0.
+// boundedRewardStruct returns the index of the reward structure whose rewards a bound limits. It is 0, the first structure, if the bound does not name one, or
+// after an error.
 func (r *resolver) boundedRewardStruct(costBound *syntax.CostBound) int {
 	if costBound.Struct == nil {
 		if len(r.model.rewards) == 0 {
@@ -276,8 +276,8 @@ func (r *resolver) rewardStructNumber(expr syntax.Expr) Expr {
 	return r.resolveExpr(expr)
 }
 
-// selectRewardStruct returns the index of the reward structure that an R operator names in quotes. If the operator names none, it returns
-// defaultIndex. If the operator has a number instead of a name, it returns -1, and the number is evaluated later.
+// selectRewardStruct returns the index of the reward structure that an R operator gives by its name, or defaultIndex if it gives none. If the operator gives a
+// number, it returns -1, because the number is evaluated later.
 func (r *resolver) selectRewardStruct(operator *syntax.Reward, expr syntax.Expr, number Expr, defaultIndex int) int {
 	if quoted, ok := expr.(*syntax.Quoted); ok {
 		return r.namedRewardStruct(operator, quoted.Name)

@@ -41,8 +41,8 @@ func (c *checker) systemReferences(numbers map[string]int) [][]int {
 	return references
 }
 
-// numberSystems returns the numbers of the system blocks by name, and selects the block without a name. ok is false after an error: two
-// blocks have the same name, or none.
+// numberSystems returns the numbers of the system blocks by name, and selects the block without a name. ok is false after an error: two blocks have the same
+// name, or two blocks have no name.
 func (c *checker) numberSystems() (numbers map[string]int, ok bool) {
 	numbers = make(map[string]int)
 	for i, block := range c.items.systems {
