@@ -30,7 +30,7 @@ func (f *facts) assume(term *term, holds bool) *facts {
 	return child
 }
 
-// learn adds the fact that a condition is true (holds) or false (!holds), and what follows for its operands and variables.
+// learn adds the fact that a condition is true (holds) or false (!holds). It also adds the facts about operands and variables that follow from it.
 func (f *facts) learn(term *term, holds bool) {
 	if knownValue, ok := f.values[term]; ok && knownValue == holds {
 		return

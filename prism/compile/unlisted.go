@@ -119,8 +119,8 @@ func (unlisted *unlistedTransitions) weightOf(target []int32) (float64, *StateEr
 	return product, nil
 }
 
-// ListFirst returns the number of transitions, which have different targets. If they are unlisted and none is listed yet, it lists the first ones, at
-// most limit. The error is a *StateError of an update.
+// ListFirst returns the number of transitions to different targets. If the choice has too many transitions to list them all, it lists the first ones, at most
+// limit. It returns a *StateError if an update cannot be evaluated.
 func (c *Choice) ListFirst(limit int) (numTransitions *big.Int, err error) {
 	if !c.Unlisted() {
 		return big.NewInt(int64(len(c.Transitions))), nil

@@ -75,7 +75,7 @@ func Eliminate(ctx context.Context, property *logic.Property) *sema.Program {
 	}
 }
 
-// newEliminator returns an eliminator for a program. observed is what the property reads of a state.
+// newEliminator returns an eliminator for a program. observed has the formulas and rewards on which the property depends.
 func newEliminator(program *sema.Program, observed *observed) *eliminator {
 	created := &eliminator{program: program, observed: observed, slots: map[sema.Expr][]int{}}
 	for i := range program.Modules {

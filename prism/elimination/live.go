@@ -50,7 +50,8 @@ func (e *eliminator) findLive(commands []extended) {
 	}
 }
 
-// requiredCounts returns, for each variable, the number of guards that require a value of it. A program counter has a high number.
+// requiredCounts returns, for each variable, the number of guards that require a value of the variable. The number is high for a program counter, which most
+// guards test.
 func (e *eliminator) requiredCounts() []int {
 	counts := make([]int, len(e.program.Vars))
 	for i := range e.commands {

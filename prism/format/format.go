@@ -107,7 +107,7 @@ func (l *layout) lexemesNotReused() []syntax.Lexeme {
 	return append(lexemes, l.lexemes[nextIndex:]...)
 }
 
-// sameLexemes reports whether the tokens and comments of a text are exactly the wanted ones.
+// sameLexemes reports whether a text consists of exactly the given tokens and comments, in this order.
 func sameLexemes(wantedLexemes []syntax.Lexeme, text []byte) bool {
 	index := 0
 	for lexeme := range syntax.Lexemes(text) {

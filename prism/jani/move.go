@@ -214,7 +214,8 @@ func (t *translator) listSteps() {
 	}
 }
 
-// synchronisationVectors returns the synchronisation vectors of the document. A single automaton without vectors gets one for each action.
+// synchronisationVectors returns the synchronisation vectors of the document. For a single automaton without vectors, it returns a vector for each action of
+// the automaton, because no other automaton takes part.
 func (t *translator) synchronisationVectors() []vector {
 	if len(t.instances) != 1 || t.document.hasSyncVectors {
 		return t.document.syncVectors

@@ -522,8 +522,8 @@ func isTrivial(condition *jsonValue) bool {
 	return condition == nil || condition.kind == boolean && condition.isTrue
 }
 
-// newDeclaration returns the declaration of a variable in PRISM's language. If only one of its bounds is missing, this bound is the one of 32-bit
-// integers.
+// newDeclaration returns the declaration of a variable in PRISM's language. If a variable has only one bound, the other bound is the smallest or the largest
+// 32-bit integer.
 func (t *translator) newDeclaration(variable *slot) *syntax.VarDecl {
 	span := variable.declaration.Span
 	declaration := &syntax.VarDecl{Name: &syntax.Ident{Name: variable.name, Span: span}, TypePos: span.Start, Span: span}

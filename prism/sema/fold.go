@@ -252,8 +252,8 @@ func hasConstantOperands(expr Expr) bool {
 	return false
 }
 
-// evaluateExactly returns the exact value of an operation on constants, or the operation itself if its evaluation fails. If float64 arithmetic gives
-// another Bool or Int, it records the position in f.floatDifferences.
+// evaluateExactly evaluates an operation on constants in exact arithmetic, and returns the value as a constant. If the evaluation fails, it returns the
+// operation itself. If float64 arithmetic gives another Bool or Int, it records the position in f.floatDifferences.
 func (f *folder) evaluateExactly(expr Expr) Expr {
 	enclosed, err := Enclose(expr, nil)
 	if err != nil {
@@ -344,7 +344,7 @@ func simplifyCond(expr *Cond) Expr {
 	return expr
 }
 
-// simplifyLogic simplifies an operation on two Bools if one of them is constant.
+// simplifyLogic simplifies an operation on two Bools if its left or right operand is constant.
 func simplifyLogic(expr *Binary) Expr {
 	if constant, ok := expr.X.(*Const); ok {
 		return simplifyLeftConstant(expr, constant.Val.Bool)

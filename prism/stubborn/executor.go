@@ -114,8 +114,8 @@ func (x *Executor) staysInRange(state []int32, c *command) bool {
 	return true
 }
 
-// findEnabled sets x.holds to the boxes that contain a state, x.enabled to the commands that are certainly enabled, and x.unknown to the commands whose guards
-// are not fully evaluated.
+// findEnabled sets x.holds to the boxes that contain a state, x.enabled to the commands that are certainly enabled, and x.unknown to the commands that may be
+// enabled. Waiting commands are in neither set, because they are disabled whenever a plain command is enabled.
 func (x *Executor) findEnabled(state []int32) {
 	r := x.reduction
 	for _, box := range r.boxes {

@@ -235,8 +235,8 @@ func addSwap(permutation map[int]int, first, second int) bool {
 // preservedFilters are the names of the filters whose value does not depend on the number of states.
 var preservedFilters = map[string]bool{"min": true, "max": true, "range": true, "forall": true, "exists": true}
 
-// collectObserved collects what a property observes: its state formulas and the reward structures that it uses. It returns false if symmetry does not
-// preserve the property.
+// collectObserved collects the state formulas and the reward structures on which a property depends. It returns false if symmetry does not preserve the value
+// of the property.
 func (f *finder) collectObserved(property sema.Expr) bool {
 	isPreserved := true
 	sema.Inspect(property, func(expr sema.Expr) bool {
@@ -267,7 +267,7 @@ func (f *finder) collectObserved(property sema.Expr) bool {
 	return isPreserved
 }
 
-// collectCosts collects what reward bounds observe: their reward structures and, for a bound on time, the exit rate.
+// collectCosts collects the reward structures on which reward bounds depend and, for a bound on time, the exit rate.
 func (f *finder) collectCosts(costs []sema.Cost) {
 	for _, cost := range costs {
 		f.usedRewards[cost.Struct] = true

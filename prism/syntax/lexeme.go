@@ -73,7 +73,7 @@ func (s *scanner) pos() Pos {
 	return Pos{Offset: int32(s.offset), Line: s.line, Col: int32(s.offset-s.lineStart) + 1}
 }
 
-// class returns the class of the lexemes of a token kind.
+// class returns the class of a token kind, such as Keyword or Number.
 func (k kind) class() Class {
 	switch {
 	case k.isKeyword():

@@ -348,8 +348,8 @@ type statementStart struct {
 	start    Pos
 }
 
-// beginStatement begins a statement or the first line of a block of statements. It collects the comments above, and allows the report of one more
-// error.
+// beginStatement begins a statement, or the first line of a block of statements. It collects the comments above, and allows one error to be reported for the
+// statement.
 func (p *parser) beginStatement() statementStart {
 	p.hasReported = false
 	statement := statementStart{doc: p.commentAbove(), start: p.token.pos}

@@ -440,8 +440,8 @@ func (p *printer) writeBoundExpr(expr Expr) {
 	}
 }
 
-// separateBound adds parentheses between a bound and the operand after it where PRISM would read the operand as part of the bound. The offsets are
-// places in p.text.
+// separateBound adds parentheses between a bound and the operand after it where PRISM would read the operand as part of the bound. boundStart, boundEnd and
+// operandStart are offsets in p.text.
 func (p *printer) separateBound(bound *TimeBound, boundStart, boundEnd, operandStart int) {
 	if continuesBound(p.text[operandStart:]) {
 		p.parenthesizeFrom(operandStart)

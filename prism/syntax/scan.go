@@ -134,7 +134,7 @@ func (s *scanner) scanNumber() kind {
 	return tokDouble
 }
 
-// exponentEnd returns the offset behind the exponent that starts at an offset, such as e-3. If none starts there, it returns the same offset.
+// exponentEnd returns the offset behind an exponent such as e-3 that starts at the given offset. If no exponent starts there, it returns the given offset.
 func (s *scanner) exponentEnd(offset int) int {
 	if char := s.byteAt(offset); char != 'e' && char != 'E' {
 		return offset

@@ -43,7 +43,7 @@ func (s *stormRewriter) refuse(node Node, feature string) {
 	}
 }
 
-// rewriteNode rewrites a node of any kind.
+// rewriteNode converts a node of any kind to Storm's language.
 func (s *stormRewriter) rewriteNode(n Node) Node {
 	switch n := n.(type) {
 	case *Model:
@@ -84,7 +84,7 @@ func (s *stormRewriter) rewriteName(ident *Ident) *Ident {
 	return ident
 }
 
-// rewriteModel rewrites a model and puts its items into the order that Storm requires: type, observables, other items, system block.
+// rewriteModel converts a model to Storm's language. It puts the items into the order that Storm requires: type, observables, other items, system block.
 func (s *stormRewriter) rewriteModel(model *Model) *Model {
 	var types, otherItems, systems []Item
 	var observables *Observables
@@ -198,7 +198,7 @@ func (s *stormRewriter) mergeObservables(merged, block *Observables) *Observable
 	return merged
 }
 
-// rewriteItem rewrites a declaration. It refuses declarations that Storm lacks.
+// rewriteItem converts a declaration of a model to Storm's language. It records an error for a declaration that Storm lacks.
 func (s *stormRewriter) rewriteItem(item Item) Item {
 	switch item := item.(type) {
 	case *TypeDecl:
@@ -217,7 +217,7 @@ func (s *stormRewriter) rewriteItem(item Item) Item {
 	return s.rewriteDefinition(item)
 }
 
-// rewriteDefinition rewrites a declaration that has a single expression or variable. It returns any other declaration unchanged.
+// rewriteDefinition converts a declaration that has a single expression or variable to Storm's language. It returns any other declaration unchanged.
 func (s *stormRewriter) rewriteDefinition(item Item) Item {
 	switch item := item.(type) {
 	case *ConstDecl:
@@ -256,7 +256,7 @@ func (s *stormRewriter) rewriteConstDecl(constant *ConstDecl) *ConstDecl {
 	return &result
 }
 
-// rewriteVarDecl rewrites the declaration of a variable.
+// rewriteVarDecl converts the declaration of a variable to Storm's language.
 func (s *stormRewriter) rewriteVarDecl(variable *VarDecl) *VarDecl {
 	if variable.Type == ClockVar && variable.Init != nil {
 		s.refuse(variable, "initial values of clocks")
@@ -267,7 +267,7 @@ func (s *stormRewriter) rewriteVarDecl(variable *VarDecl) *VarDecl {
 	return &result
 }
 
-// rewriteModule rewrites a module.
+// rewriteModule converts a module to Storm's language.
 func (s *stormRewriter) rewriteModule(module *Module) *Module {
 	result := *module
 	result.Name, result.Invariant = s.rewriteName(module.Name), s.rewriteExpr(module.Invariant)
@@ -293,7 +293,7 @@ func (s *stormRewriter) rewriteRenamedModule(module *RenamedModule) *RenamedModu
 	return module
 }
 
-// rewriteCommand rewrites a command.
+// rewriteCommand converts a command to Storm's language.
 func (s *stormRewriter) rewriteCommand(command *Command) *Command {
 	result := *command
 	result.Action, result.Guard = s.rewriteName(command.Action), s.rewriteExpr(command.Guard)
@@ -318,7 +318,7 @@ func (s *stormRewriter) rewriteAssign(assignment *Assign) *Assign {
 	return &Assign{Name: s.rewriteName(assignment.Name), Value: s.rewriteExpr(assignment.Value), Span: assignment.Span}
 }
 
-// rewriteRewards rewrites a reward structure.
+// rewriteRewards converts a reward structure to Storm's language.
 func (s *stormRewriter) rewriteRewards(rewards *Rewards) *Rewards {
 	result := *rewards
 	result.Name, result.Items = s.rewriteName(rewards.Name), nil
@@ -346,7 +346,7 @@ func (s *stormRewriter) rewriteSystem(block *System) *System {
 	return &System{Doc: block.Doc, Notes: block.Notes, X: s.rewriteSystemTerm(block.X), Span: block.Span}
 }
 
-// rewriteSystemTerm rewrites a process-algebra term. All operators of Storm have the same precedence, so their operands get parentheses.
+// rewriteSystemTerm converts a process-algebra term to Storm's language. There, all operators have the same precedence, so operands get parentheses.
 func (s *stormRewriter) rewriteSystemTerm(term SysExpr) SysExpr {
 	switch term := term.(type) {
 	case *SysRef:
@@ -385,8 +385,8 @@ func (s *stormRewriter) rewriteSystemOperand(term SysExpr, minLevel int) SysExpr
 	return s.rewriteSystemTerm(term)
 }
 
-// rewritePropertiesFile rewrites a properties file. Storm allows no label declarations in it, so each use of a label is replaced by its
-// definition.
+// rewritePropertiesFile converts a properties file to Storm's language. Storm allows no label declarations in this file, so each use of a label is replaced by
+// the definition of the label.
 func (s *stormRewriter) rewritePropertiesFile(properties *Properties) *Properties {
 	s.labels, s.properties = make(map[string]Expr), make(map[string]bool)
 	for _, item := range properties.Items {

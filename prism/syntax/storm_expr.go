@@ -9,8 +9,8 @@ import (
 // rewriteExpr rewrites an expression or formula; nil stays nil.
 func (s *stormRewriter) rewriteExpr(expr Expr) Expr { return Rewrite(expr, s.rewrite) }
 
-// rewrite rewrites the outermost operator of an expression whose children are rewritten already. It records in s.logicOnly whether only Storm's
-// parser of formulas can read the result.
+// rewrite converts the outermost operator of an expression to Storm's language; its children are converted already. s.logicOnly records the results that only
+// Storm's parser of formulas can read.
 func (s *stormRewriter) rewrite(expr Expr) Expr {
 	hasLogicOperand := false
 	exprChildren(expr, func(child Node) {
@@ -499,7 +499,8 @@ func (s *stormRewriter) rewriteProperty(property *Property) *Property {
 	return &result
 }
 
-// rewriteTopLevel rewrites the whole expression of a property. Only there, Storm accepts filters, multi(...) and quantile(...).
+// rewriteTopLevel converts the whole expression of a property to Storm's language. Storm accepts filters, multi(...) and quantile(...) only there, not inside
+// of other expressions.
 func (s *stormRewriter) rewriteTopLevel(expr Expr) Expr {
 	switch operator := Unparen(expr).(type) {
 	case *Filter:
