@@ -91,7 +91,7 @@ func (d *Difference) String() string {
 	return text + ": " + d.First + " against " + d.Second
 }
 
-// subject returns what only one space has, as the subject and the verb of a sentence.
+// subject returns the beginning of a sentence about something that only one space has: its name and the verb, such as "variable x is".
 func (d *Difference) subject() string {
 	switch {
 	case d.Kind == States:
@@ -181,7 +181,7 @@ type spaceComparison struct {
 	secondNumbers []int32
 }
 
-// compareTypes returns a difference if the models have different kinds, such as DTMC and MDP, or if only one of them is an LTS.
+// compareTypes returns a difference if the models have different kinds, such as DTMC and MDP, or if exactly one model is an LTS.
 func (d *spaceComparison) compareTypes() *Difference {
 	firstType, secondType := d.first.Space.Program().Type, d.second.Space.Program().Type
 	sameKind := d.first.model.Kind == d.second.model.Kind

@@ -70,8 +70,7 @@ func (in *instance) space(ctx context.Context, exact bool) (*explicit.Space, err
 	return in.Space(ctx)
 }
 
-// question returns what must be known about a property to compare the engines' answers: its operator and bound, and whether its value may depend
-// on a scheduler.
+// question returns the facts about a property that decide whether two answers agree: its operator and bound, and whether its value may depend on a scheduler.
 func (in *instance) question(task *runner.Task, valuation sema.Valuation, constants []result.Constant) agree.Question {
 	question := agree.QuestionAbout(task.Property.X, constants)
 	if in.Program == nil || task.Rejected != nil {

@@ -78,8 +78,8 @@ func key(property string, constants []result.Constant) string {
 	return strings.TrimSpace(property + " " + result.Valuation(constants).String())
 }
 
-// prepare allocates the verdicts and the answers of the row. For each engine it determines what must be known about the property to compare
-// answers.
+// prepare allocates the verdicts and the answers of the row. It sets r.questions: for each engine, the facts about the property that a comparison of answers
+// needs.
 func (r *row) prepare(comparison *comparison) {
 	r.Verdicts = make([]result.Verdict, len(comparison.engineRuns))
 	r.answers = make([]agree.Answer, len(comparison.engineRuns))

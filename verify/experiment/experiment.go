@@ -359,9 +359,8 @@ func (a *Agreement) compare(left, right *report.ComparisonCell, options agree.Op
 	}
 }
 
-// judgeCell compares a verdict with the number of the thesis, if there is one. For a sampled verdict it uses Fisher's exact test: the games
-// sampled here against the 1000 games of the thesis. By Bonferroni's inequality, the tests of all cells of a model together have the confidence
-// stats.CompareConfidence.
+// judgeCell compares a verdict with the number of the thesis, if the thesis has one for the cell. A sampled verdict is compared by Fisher's exact test with the
+// 1000 games of the thesis. By Bonferroni's inequality, the tests of all cells of a model together have the confidence stats.CompareConfidence.
 func (e *Experiment) judgeCell(cell *cell, verdict result.Verdict) (report.ComparisonCell, error) {
 	row := report.ComparisonCell{Strategy: cell.strategy, Updates: cell.updates.String(), Max: cell.goalTile, Verdict: verdict}
 	published, isPublished := e.published(cell.strategy, cell.goalTile)

@@ -316,8 +316,8 @@ func (w *annotationWriter) computeValues(ctx context.Context, test *loadedTest, 
 	return proposals
 }
 
-// sampleAsTest samples an instance with its own terms, and returns the confidence interval as a proposal. hasRandomChoices reports whether the samples
-// resolved choices of the model at random: then no other method computes the value that the test samples.
+// sampleAsTest samples an instance as its own terms require, and returns the confidence interval as a proposal. hasRandomChoices says that the samples resolved
+// choices of the model at random: then no other method computes the value that the test samples.
 func (w *annotationWriter) sampleAsTest(ctx context.Context, test *loadedTest, instance *propertyInstance) (sampled proposal, hasRandomChoices bool) {
 	run := &testRun{loadedTest: test, engine: w.engine, workers: 1}
 	verdict := w.checkWith(ctx, test, []*propertyInstance{instance}, func(settings *runner.Settings) {

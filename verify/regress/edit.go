@@ -322,7 +322,7 @@ func (e *editor) checkEdited(edited []byte) error {
 	return nil
 }
 
-// checkApplies returns an error if another annotation applies to an instance than the one that was written for it. parsed is the property in the
+// checkApplies returns an error if the annotation that was written for an instance does not apply to it, but another one does. parsed is the property in the
 // edited text.
 func (e *editor) checkApplies(edited []byte, property, parsed *syntax.Property) error {
 	for _, proposed := range e.proposals[property.Pos()] {
