@@ -37,7 +37,7 @@ type certifyCmd struct {
 	timeFlag    `embed:""`
 }
 
-// Run checks the certificates in the files and prints what they prove. It returns an error if one of them proves nothing.
+// Run checks the certificates in the files and prints what they prove. It returns an error if a certificate proves nothing.
 func (c *certifyCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()

@@ -224,7 +224,7 @@ type exporter struct {
 	onlyPropsLabels bool
 }
 
-// writeOutputs writes the files of all outputs. If one of them fails, none is written.
+// writeOutputs writes the files of all outputs: either all files or, after an error, none.
 func (x *exporter) writeOutputs(ctx context.Context, outputs ...output) error {
 	return x.env.writeSet(baseNames(outputs), func(write writeFile) error {
 		x.writeFile = write

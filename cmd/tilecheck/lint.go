@@ -257,7 +257,7 @@ func (c *lintCmd) lintStates(ctx context.Context, name string, program *sema.Pro
 	return stateReport.Findings, nil
 }
 
-// addFindings adds findings to the result. It omits findings that were already reported, and counts those that a comment silences.
+// addFindings adds findings to the result. It omits findings that were already reported. Findings that a comment silences are only counted.
 func (r *lintResult) addFindings(findings []lint.Finding, group []lint.Source) {
 	newFindings := slices.DeleteFunc(findings, func(finding lint.Finding) bool { return r.reported[finding] })
 	for _, finding := range newFindings {

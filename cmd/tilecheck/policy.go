@@ -81,7 +81,7 @@ func (c *policyCmd) openTable(ctx context.Context, env *environment) (*solve.Tab
 	return solved, limitError(err)
 }
 
-// showRequested shows what the flags --board, --play, --svg and --dot ask for. It stops at the first error.
+// showRequested shows the board, game and pictures for which the flags --board, --play, --svg and --dot ask. It stops at the first error.
 func (c *policyCmd) showRequested(ctx context.Context, env *environment, solved *solve.Table) error {
 	if c.Board != "" {
 		if err := c.showBoard(env, solved); err != nil {

@@ -97,7 +97,7 @@ func (c *replayCmd) listGames(ctx context.Context, env *environment, record io.R
 	return gameTable.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// checksNote returns the note that says what was checked in a record with numGames games.
+// checksNote returns a note that says which facts were checked in a record with numGames games.
 func checksNote(header *play.RecordHeader, numGames int) string {
 	note := fmt.Sprintf("%s, every move and every new tile by the rules", noun.Count(numGames, "game"))
 	if header.Opponent != "" {
