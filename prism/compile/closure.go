@@ -225,7 +225,7 @@ func conditional[F ~func(*env) T, T any](compiler *exprCompiler, expr *sema.Cond
 	}, nil
 }
 
-// boolBinary compiles a binary operator with a Bool result.
+// boolBinary compiles a binary operator with a Bool result to a closure: a connective or equality of Bools, or a comparison of Ints or of numbers.
 func (c *exprCompiler) boolBinary(expr *sema.Binary) (boolClosure, error) {
 	switch {
 	case expr.Op == syntax.OpAnd || expr.Op == syntax.OpOr:

@@ -57,7 +57,7 @@ func extremesAtBounds(op opcode, left, right *term) (lowest, highest float64) {
 	return min(lowLow, lowHigh, highLow, highHigh), max(lowLow, lowHigh, highLow, highHigh)
 }
 
-// evaluateFloats computes an operation on Doubles.
+// evaluateFloats computes an operation on two Doubles in float64 arithmetic, as the generated code does.
 func evaluateFloats(op opcode, left, right float64) float64 {
 	switch op {
 	case opFloatAdd:

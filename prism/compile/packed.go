@@ -147,7 +147,7 @@ func (x *packedInterpreter) Expand(ctx context.Context, states []uint64, packedC
 	return nil
 }
 
-// expandState appends the choices of one packed state.
+// expandState appends the choices of one packed state, with their moves, weights and packed targets, to packedChoices.
 func (x *packedInterpreter) expandState(packed []uint64, packedChoices *PackedChoices) error {
 	x.packing.Unpack(x.state, packed)
 	choices, err := x.expander.Expand(x.state)

@@ -347,7 +347,8 @@ func (x *expander) pickUpdates(commands []*command, threshold float64) {
 	}
 }
 
-// totalWeight returns the sum of the weights of all combinations of updates.
+// totalWeight returns the sum of the weights of all combinations of updates, one update of each command. If there are too many combinations, it returns the
+// equal product of the sums of each command, whose rounding may differ.
 func (x *expander) totalWeight(commands []*command) float64 {
 	if exceedsCombinations(commands, maxMultiplied) {
 		product := 1.0

@@ -56,7 +56,8 @@ func newZeros(count int) []*big.Rat {
 	return zeros
 }
 
-// followUpdates follows the paths of each update of the command.
+// followUpdates follows the paths that begin with each update of the command. If the values after an update or its probability are not known, its path ends at
+// once.
 func (p *paths) followUpdates(ctx context.Context) {
 	zeros := newZeros(len(p.observed.rewards))
 	for i := range p.Updates {

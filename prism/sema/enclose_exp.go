@@ -16,7 +16,7 @@ func lnTwo() enclosure {
 	return enclosure{low: low.SetMantExp(low, -320), high: high.SetMantExp(high, -320)}
 }
 
-// exp returns an enclosure of e^x for all numbers in the enclosure x.
+// exp returns an enclosure of e^x for all numbers x in the given enclosure: an interval that contains all these powers.
 func (x enclosure) exp() enclosure {
 	if !x.isFinite() {
 		return enclosure{isUnbounded: true}

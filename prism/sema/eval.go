@@ -397,7 +397,8 @@ func exactExtremum(function Func, left, right operand) operand {
 	return enclosedOperand(max(left.Float, right.Float), enclosure{low: larger(leftEnclosure.low, rightEnclosure.low), high: larger(leftEnclosure.high, rightEnclosure.high)})
 }
 
-// toInt evaluates floor, ceil or round of a number.
+// toInt evaluates floor, ceil or round of a number. It returns an error if the result does not fit 32 bits, or if only bounds of the number are known and they
+// do not decide the result.
 func (ev evaluator) toInt(expr *Call, value operand) (operand, error) {
 	if value.Type == Int {
 		return value, nil
@@ -447,7 +448,8 @@ func (ev evaluator) pow(expr Expr, left, right operand) (operand, error) {
 	return ev.integerResult(expr)(IntPow(left.Int, right.Int))
 }
 
-// compare evaluates = != < <= > >= for two numbers.
+// compare evaluates a comparison of two numbers (= != < <= > >=). In exact arithmetic it returns an error if only bounds of a number are known and they do not
+// decide the comparison.
 func (ev evaluator) compare(expr *Binary, left, right operand) (operand, error) {
 	switch {
 	case left.Type == Int && right.Type == Int:

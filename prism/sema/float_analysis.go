@@ -277,7 +277,7 @@ func operationRange(op syntax.Op, left, right interval) interval {
 	return unboundedInterval()
 }
 
-// callRange returns bounds of a call of min, max or mod.
+// callRange returns bounds of a call of min, max or mod that hold in every state. It returns an unbounded interval for other functions.
 func (n *numberAnalysis) callRange(expr *Call) interval {
 	switch expr.Func {
 	case FuncMod: // the remainder is less than the divisor

@@ -127,7 +127,7 @@ func (f *folder) fold(expr Expr) Expr {
 	return folded
 }
 
-// foldOperands returns an expression with folded operands.
+// foldOperands returns an expression whose operands have constants replaced by their values. The value of a referenced constant replaces the reference.
 func (f *folder) foldOperands(expr Expr) Expr {
 	switch expr := expr.(type) {
 	case *constRef:
@@ -174,7 +174,7 @@ func (f *folder) foldAll(exprs []Expr) []Expr {
 	return folded
 }
 
-// foldOperator returns a property operator with folded operands.
+// foldOperator returns a property operator whose operands and bounds have constants replaced by their values. A label gets its index in the program.
 func (f *folder) foldOperator(expr Expr) Expr {
 	switch expr := expr.(type) {
 	case *Label:

@@ -18,7 +18,7 @@ func Walk(node Node, enter func(Node) bool, leave func(Node)) {
 // Inspect calls Walk without a leave function.
 func Inspect(n Node, f func(Node) bool) { Walk(n, f, nil) }
 
-// children calls visit for each child of a node in source order.
+// children calls visit for each direct child of a node, in source order.
 func children(node Node, visit func(Node)) {
 	switch node := node.(type) {
 	case *Model:

@@ -192,7 +192,8 @@ func hasConstantProbabilities(command *sema.Command) bool {
 	return true
 }
 
-// explore visits the reachable states breadth-first.
+// explore visits the reachable states breadth-first, and evaluates the guards and labels in each state. If ctx ends, it stops without an error. An error of the
+// model in an initial state becomes a finding.
 func (x *explorer) explore(ctx context.Context) error {
 	initial, err := x.model.InitialStates(ctx)
 	if stateErr, ok := errors.AsType[*compile.StateError](err); ok {
