@@ -247,7 +247,7 @@ func (c *comparison) checkRows(ctx context.Context) {
 	c.askEngines(ctx)
 }
 
-// makeReport completes the report from the rows of this shard.
+// makeReport completes the report: it adds the strict checks of the models, the names of the engines, the rows of this shard, and notes.
 func (c *comparison) makeReport() *Report {
 	report := &c.report
 	for _, model := range c.models {

@@ -187,7 +187,7 @@ func (record *shardRecord) restore(comparison *comparison) error {
 	return record.restoreChecks(comparison.models)
 }
 
-// restoreChecks fills the strict checks of the models under all valuations.
+// restoreChecks fills the strict checks of the models, one for each valuation of the constants, from the record of a shard.
 func (record *shardRecord) restoreChecks(models []*plannedModel) error {
 	var checks []*ModelCheck
 	for _, model := range models {

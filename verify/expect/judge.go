@@ -61,7 +61,7 @@ func (e *Expectation) Judge(verdict result.Verdict, rules Rules) Judgment {
 	return Judgment{Outcome: Pass}
 }
 
-// compare returns a Problem if the verdict does not meet the expectation.
+// compare returns nil if the verdict meets the expectation, and a Problem otherwise. The kind of the verdict's value decides how it is compared.
 func (e *Expectation) compare(verdict result.Verdict, rules Rules) error {
 	if verdict.Err != nil {
 		return e.compareError(verdict.Err.Message)

@@ -31,7 +31,8 @@ func unsupported(format string, args ...any) *result.Failure {
 	return &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf(format, args...)}
 }
 
-// readImports reads the state space that the switches import.
+// readImports reads the state space in the files that the import switches name. It returns a failure of class Unsupported for imports that tests do not
+// support.
 func (test *loadedTest) readImports(ctx context.Context) (*explicit.Space, error) {
 	sources, isCombined, err := test.readImportFiles()
 	if err != nil {

@@ -162,7 +162,7 @@ func hasExt(name string, exts ...string) bool {
 	return slices.Contains(exts, extension) && path.Base(name) != extension
 }
 
-// discover returns the runs of the directory without its subdirectories.
+// discover returns the runs of the directory without its subdirectories: first the runs of all models, then those of .auto files that belong to no model.
 func (d *directory) discover() ([]Run, error) {
 	models, err := d.modelLines()
 	if err != nil {
