@@ -119,7 +119,7 @@ func TestPRISMCommand(t *testing.T) {
 	if got := strings.Join(s.commands[0].Args, " "); got != all {
 		t.Errorf("got  %s\nwant %s", got, all)
 	}
-	if got := strings.Join(s.commands[1].Args[:6], " "); got != "model.prism properties.props -prop 2 -const N=2,p=1/2" {
+	if got := strings.Join(s.commands[1].Args[:6], " "); got != "model.prism properties.props -prop 2 -const N=2,p=0.5" {
 		t.Errorf("second run: %s", got)
 	}
 	if got := s.file(0, "model.prism"); got != ruin {

@@ -14,7 +14,6 @@ import (
 	"tilecheck/parse"
 	"tilecheck/prism/digital"
 	"tilecheck/prism/logic"
-	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -145,7 +144,7 @@ func (prism) command(_ context.Context, job *job, batch []*workItem) (runner.Com
 	args, modelFiles := modelOf(job.Plan)
 	args = append(args, propsFile, "-prop", strings.Join(selected, ","))
 	if job.isSingle {
-		args = append(args, constSwitch("-const", exactConstants(batch[0].model, batch[0].property))...)
+		args = append(args, constSwitch("-const", runner.Constants(batch[0].model, batch[0].property))...)
 	} else {
 		for _, definition := range job.Definitions() {
 			args = append(args, "-const", strings.Join(strings.Fields(definition), "")) // PRISM does not accept blanks
@@ -192,22 +191,6 @@ func modelOf(plan *runner.Plan) ([]string, []runner.File) {
 func cutExt(name string) (base, ext string) {
 	dot := strings.LastIndexByte(name, '.')
 	return name[:dot], name[dot+1:]
-}
-
-// exactConstants returns the constants of valuations without loss of precision. PRISM accepts 1/3 for a constant. A decimal of 17 digits would be
-// another number in exact mode.
-func exactConstants(valuations ...sema.Valuation) []result.Constant {
-	constants := runner.Constants(valuations...)
-	i := 0
-	for _, valuation := range valuations {
-		for _, constant := range valuation {
-			if fraction := constant.Val.Rat; constant.Val.Type == sema.Double && fraction != nil && !fraction.IsInt() {
-				constants[i].Value = fraction.RatString()
-			}
-			i++
-		}
-	}
-	return constants
 }
 
 // PRISMMemory returns the switches that limit PRISM's memory to a number of bytes; 0 means no limit.

@@ -44,7 +44,7 @@ func (p prism) states(ctx context.Context, engine *Engine, plan *runner.Plan, va
 	case !hasSystem:
 		args = append(args, "-explicit")
 	}
-	args = append(args, constSwitch("-const", exactConstants(valuation))...)
+	args = append(args, constSwitch("-const", runner.Constants(valuation))...)
 	if plan.Job.NoFixDeadlocks {
 		args = append(args, "-nofixdl")
 	}

@@ -142,7 +142,7 @@ func (d *document) checkTree(tree *syntax.Model, report func(cmd *syntax.Command
 	}
 	result.values = make(map[string]string)
 	for _, constant := range program.Consts {
-		result.values[constant.Name] = constant.Val.String()
+		result.values[constant.Name] = constant.Val.ExactText()
 	}
 	return result
 }

@@ -136,12 +136,12 @@ func (p *Plan) count(limit int) int {
 	return count
 }
 
-// Constants returns the names and values of the constants of valuations, in the form that verdicts have. It is never nil.
+// Constants returns the names and the exact values of the constants of valuations, in the form that verdicts have. It is never nil.
 func Constants(valuations ...sema.Valuation) []result.Constant {
 	constants := []result.Constant{}
 	for _, valuation := range valuations {
 		for _, constant := range valuation {
-			constants = append(constants, result.Constant{Name: constant.Name, Value: constant.Val.String()})
+			constants = append(constants, result.Constant{Name: constant.Name, Value: constant.Val.ExactText()})
 		}
 	}
 	return constants

@@ -220,7 +220,7 @@ func (x *instance) consts() []string {
 	var definitions []string
 	for _, valuation := range []sema.Valuation{x.model, x.property} {
 		for _, declared := range valuation {
-			definitions = append(definitions, declared.Name+"="+constText(declared.Val))
+			definitions = append(definitions, declared.Name+"="+declared.Val.ExactText())
 		}
 	}
 	return definitions

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"iter"
-	"math/big"
 	"slices"
 	"strings"
 
@@ -150,25 +149,11 @@ func (c *constant) addValues(texts *checkedTexts, constantDefinition definition)
 				return
 			}
 			for _, value := range values {
-				c.Values = append(c.Values, constText(value))
+				c.Values = append(c.Values, value.ExactText())
 			}
 			c.Count += omitted
 		}
 	}
-}
-
-// constText writes a value so that --const reads the same value back.
-func constText(v sema.Value) string {
-	if text := v.String(); v.Rat == nil || isDecimal(text, v.Rat) {
-		return text
-	}
-	return v.Rat.RatString()
-}
-
-// isDecimal reports whether a decimal number is exactly x.
-func isDecimal(text string, x *big.Rat) bool {
-	y, ok := new(big.Rat).SetString(text)
-	return ok && y.Cmp(x) == 0
 }
 
 // checkTexts resolves the model and the properties of a job without values for constants.

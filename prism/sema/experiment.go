@@ -134,14 +134,14 @@ func (v Valuation) Map() map[string]Value {
 	return values
 }
 
-// String returns the valuation as PRISM prints it, such as N=1,p=0.25.
+// String returns the valuation as --const reads it back, such as N=1,p=0.25.
 func (v Valuation) String() string {
 	var text strings.Builder
 	for i, constant := range v {
 		if i > 0 {
 			text.WriteByte(',')
 		}
-		text.WriteString(constant.Name + "=" + constant.Val.String())
+		text.WriteString(constant.Name + "=" + constant.Val.ExactText())
 	}
 	return text.String()
 }

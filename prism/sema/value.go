@@ -40,6 +40,19 @@ func (v Value) String() string {
 	return javaFloat(v.Float)
 }
 
+// ExactText returns the value so that --const reads the same value back: as String does, or as a fraction such as 1/3 if the decimal of
+// String is rounded.
+func (v Value) ExactText() string {
+	text := v.String()
+	if v.Rat == nil {
+		return text
+	}
+	if decimal, ok := new(big.Rat).SetString(text); ok && decimal.Cmp(v.Rat) == 0 {
+		return text
+	}
+	return v.Rat.RatString()
+}
+
 // javaFloat formats a float64 as Java's Double.toString does: the shortest digits that identify the number, at least two. Numbers from 1E7
 // on and below 1E-3 have an exponent.
 func javaFloat(number float64) string {

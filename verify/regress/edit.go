@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
 	"strings"
 
-	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/verify/expect"
@@ -173,7 +171,7 @@ func annotationLines(proposals []proposal, coversAll bool) (lines []string, reas
 func (instance *propertyInstance) allConstants() []result.Constant {
 	var constants []result.Constant
 	for _, constant := range instance.rules.Constants {
-		constants = append(constants, result.Constant{Name: constant.Name, Value: constant.Val.String()})
+		constants = append(constants, result.Constant{Name: constant.Name, Value: constant.Val.ExactText()})
 	}
 	return constants
 }
@@ -214,23 +212,9 @@ func conditionsOf(instance *propertyInstance, names []string, constantsOf func(*
 	var conditions []string
 	for _, name := range names {
 		value, _ := constantValue(constantsOf(instance), name)
-		conditions = append(conditions, name+"="+instance.conditionText(name, value))
+		conditions = append(conditions, name+"="+value)
 	}
 	return strings.Join(conditions, ",")
-}
-
-// conditionText returns the value of a constant as it is written in a condition. If text is only a rounded value of a fraction, it returns the
-// fraction.
-func (instance *propertyInstance) conditionText(name, text string) string {
-	for _, constant := range instance.rules.Constants {
-		if constant.Name != name || constant.Val.Type != sema.Double || constant.Val.Rat == nil {
-			continue
-		}
-		if fraction, ok := new(big.Rat).SetString(text); !ok || fraction.Cmp(constant.Val.Rat) != 0 {
-			return constant.Val.Rat.RatString()
-		}
-	}
-	return text
 }
 
 // sameConditionsSameValue reports whether the values of the named constants determine the proposal: proposals with equal values of these

@@ -86,11 +86,11 @@ multi(Pmax=? [ F s=1 ], Pmax=? [ F s=2 ]);
 	fsys["d/coin.prism.props.args"].Data = []byte("-h -const p=1/3\n")
 	rep := test(t, fsys, regress.Options{Memory: 1 << 30}, p.engine())
 	compare(t, lines(rep), `
-fail d/coin.prism.props:2 [{p 0.3333333333333333}]: Wrong result (expected 1/3 = 0.3333333333333333, abs err = 3.333333333332966E-5 > 3.333E-6)
-not tested d/coin.prism.props:4 [{p 0.3333333333333333}]: Did not find a RESULT specification (for p=0.333333333333) to test against
-fail d/coin.prism.props:7 [{p 0.3333333333333333}]: Was expecting an error of class model, got one of class other: bad bounds
-unsupported d/coin.prism.props:9 [{p 0.3333333333333333}]: Interval iteration requires precomputations
-pass d/coin.prism.props:11 [{p 0.3333333333333333}]`)
+fail d/coin.prism.props:2 [{p 1/3}]: Wrong result (expected 1/3 = 0.3333333333333333, abs err = 3.333333333332966E-5 > 3.333E-6)
+not tested d/coin.prism.props:4 [{p 1/3}]: Did not find a RESULT specification (for p=0.333333333333) to test against
+fail d/coin.prism.props:7 [{p 1/3}]: Was expecting an error of class model, got one of class other: bad bounds
+unsupported d/coin.prism.props:9 [{p 1/3}]: Interval iteration requires precomputations
+pass d/coin.prism.props:11 [{p 1/3}]`)
 	if len(p.runs) != 1 {
 		t.Fatalf("%d runs", len(p.runs))
 	}
