@@ -284,16 +284,17 @@ func writeSubsystem(w io.Writer, format table.Format, witness *result.Witness, o
 	if witness.Holds {
 		outcome = "holds"
 	}
-	reachable := "that can be reached until the formula is decided"
+	visited := "that paths visit before the formula is decided"
 	if witness.Scheduler {
-		reachable = "that this scheduler can reach until the formula is decided"
+		visited = "that paths of this scheduler visit before the formula is decided"
 	}
 	sentence := func(count, total int, kind, where string, lower result.JSONNumber, minimal bool) {
-		fmt.Fprintf(w, "%s %s %s to break the bound: with nothing else in the model, the formula %s with probability about %s. %s\n",
-			shareText(count, total, kind), where, noun.Verb(count, "suffices", "suffice"), outcome, number.Text(float64(lower)), minimalityText(count, kind, minimal))
+		fmt.Fprintf(w, "%s %s %s enough to break the bound: in a model of %s alone, the formula %s with probability about %s, which is %s. %s\n",
+			shareText(count, total, kind), where, noun.Verb(count, "is", "are"), noun.Verb(count, "it", "these "+kind+"s"), outcome, number.Text(float64(lower)),
+			wantedText(witness.Wanted), minimalityText(count, kind, minimal))
 	}
 	fmt.Fprintln(w)
-	sentence(subsystem.States, subsystem.Of, "state", reachable, subsystem.Lower, subsystem.Minimal)
+	sentence(subsystem.States, subsystem.Of, "state", visited, subsystem.Lower, subsystem.Minimal)
 	if subsystem.Commands == nil {
 		return nil
 	}
