@@ -170,6 +170,7 @@ func (states *diskStates) check(ctx context.Context, property *checkedProperty) 
 	if err := states.solve(ctx, property, &verdict); err != nil {
 		verdict.Err = check.Failure(err, property.File, property.Pos)
 	}
+	verdict.Warnings = append(verdict.Warnings, check.InfiniteRewardWarnings(property.Expr, &verdict)...)
 	verdict.Seconds = time.Since(start).Seconds()
 	return verdict
 }

@@ -297,8 +297,8 @@ func TestParametersOfTheGraph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []float64{1, math.Inf(1)} { // where p=0, the first is 0
-		if v := vs[i]; v.Err != nil || v.Value.Num != want || len(v.Warnings) != 1 || !strings.HasPrefix(v.Warnings[0], "this value is valid for all values of the parameters that make every probability") {
+	for i, want := range []float64{1, math.Inf(1)} { // where p=0, the first is 0; the second says first why it is infinite
+		if v := vs[i]; v.Err != nil || v.Value.Num != want || len(v.Warnings) != 1+i || !strings.HasPrefix(v.Warnings[i], "this value is valid for all values of the parameters that make every probability") {
 			t.Errorf("%s: %v, %v, warnings %q", v.Property, v.Value, v.Err, v.Warnings)
 		}
 	}

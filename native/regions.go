@@ -232,9 +232,18 @@ func (check *regionCheck) partitionWarnings(partition *partition) []string {
 		warnings = append(warnings, "the property holds at "+check.pointText(partition.satisfyingPoint)+" (computed with fractions)")
 	}
 	if hasUndecided && hasViolation {
-		warnings = append(warnings, fmt.Sprintf("%.2g%% of the range of the parameters is undecided; --epsilon limits this share: try --epsilon %.1g", 100*partition.undecidedShare, partition.undecidedShare/10))
+		warnings = append(warnings, fmt.Sprintf("%.2g%% of the range of the parameters is undecided; --epsilon limits this share: try --epsilon %.1g", 100*partition.undecidedShare, partition.undecidedShare/check.narrowing()))
 	}
 	return warnings
+}
+
+// narrowing returns the factor between the undecided share and the share that a warning recommends. In the range of one parameter the border is
+// a few points, so a factor of 10,000 takes few more boxes. With several parameters each digit takes many more.
+func (check *regionCheck) narrowing() float64 {
+	if len(check.model.lowerBounds) == 1 {
+		return 1e4
+	}
+	return 10
 }
 
 // decide tries to prove that the property holds at all points of the box from lowCorner to highCorner, or that it fails at all its interior points.

@@ -28,7 +28,7 @@ type checkCmd struct {
 
 	typeFlags `embed:"" group:"Files of states:"`
 
-	Param           []string `rare:"" help:"Constants that stay open: the result is a formula in them, and a bound such as P>=0.5 gives the regions where it holds. Write p for 0 to 1, or q=0.2:0.8." sep:"none" placeholder:"PARAMS"`
+	Param           []string `rare:"" help:"Constants that stay open: the result is a formula in them, and a bound such as P>=0.5 gives the regions where it holds. Write p for 0 to 1, or q=0.2:0.8. --epsilon is then the share of the range that may stay undecided (default: 0.05)." sep:"none" placeholder:"PARAMS"`
 	Engine          string   `help:"native (default), prism, prism-games, storm." default:"native" placeholder:"ENGINE[:HOW]"`
 	engineFlags     `embed:""`
 	workersFlag     `embed:""`

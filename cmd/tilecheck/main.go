@@ -379,7 +379,7 @@ func explainParseError(ctx context.Context, args []string, node *kong.Node, err 
 	message, _, _ := strings.Cut(err.Error(), ", did you mean") // kong suggests flags with the same first letter, which are rarely related
 	message = plainValueError(withFullFlag(args, message))
 	if reading := translateForeign(ctx, args); reading.Words != nil {
-		return usageError("%s%s: tilecheck %s", message, translationHint(reading, args), shellText(reading))
+		return usageError("%s; did you mean: tilecheck %s%s", message, shellText(reading), leftOutText(reading))
 	}
 	if word, knownSwitch := foreignSwitch(wordsWithoutFlags(args, node), message); knownSwitch != nil {
 		return usageError("unknown flag %s; as a switch of PRISM or Storm, %s", word, knownSwitch.Explain(word))
@@ -396,32 +396,24 @@ func explainParseError(ctx context.Context, args []string, node *kong.Node, err 
 	return usageError("%w (see %s --help)", err, node.FullPath())
 }
 
-// translationHint introduces a translated command line, after the message of the parser. It says which switches are left out, and why.
-func translationHint(reading foreign.Reading, args []string) string {
-	var hint strings.Builder
-	numDroppedWords := 0
-	for i, dropped := range reading.Dropped {
-		isSameReason := i+1 < len(reading.Dropped) && reading.Dropped[i+1].Reason == dropped.Reason
-		isContinued := i > 0 && reading.Dropped[i-1].Reason == dropped.Reason
-		if isContinued {
-			hint.WriteString(", " + dropped.Text)
-		} else {
-			hint.WriteString("; " + dropped.Text)
+// leftOutText returns the end of a message about a translated command line: which switches it leaves out, and why. It is "" if there are none.
+func leftOutText(reading foreign.Reading) string {
+	var reasons, parts []string
+	textsOf := make(map[string][]string) // by reason
+	for _, dropped := range reading.Dropped {
+		if textsOf[dropped.Reason] == nil {
+			reasons = append(reasons, dropped.Reason)
 		}
-		numDroppedWords += len(strings.Fields(dropped.Text))
-		switch {
-		case isSameReason:
-		case isContinued:
-			hint.WriteString(" are not needed: " + dropped.Reason)
-		default:
-			hint.WriteString(" is not needed: " + dropped.Reason)
-		}
+		textsOf[dropped.Reason] = append(textsOf[dropped.Reason], dropped.Text)
 	}
-	onlyDrops := numDroppedWords > 0 && len(reading.Words) == len(args)-numDroppedWords
-	if onlyDrops {
-		return hint.String() + "; the command without " + noun.Verb(len(reading.Dropped), "it", "them")
+	for _, reason := range reasons {
+		texts := textsOf[reason]
+		parts = append(parts, fmt.Sprintf("%s %s left out: %s", strings.Join(texts, ", "), noun.Verb(len(texts), "is", "are"), reason))
 	}
-	return hint.String() + "; did you mean"
+	if parts == nil {
+		return ""
+	}
+	return " (" + strings.Join(parts, "; ") + ")"
 }
 
 // rewordParseError returns an error of kong in better words. message is the text of the error without kong's suggestions.
@@ -489,12 +481,17 @@ func flagHint(ctx context.Context, node *kong.Node, word string) string {
 	return "; it is a flag of " + strings.Join(commands, ", ")
 }
 
-// similarFlagOf returns the flag of a command that is most similar to name in meaning or spelling; empty if there is none.
+// similarFlagOf returns the flag of a command that is most similar to name in meaning or spelling, or the only flag that begins with name; empty if
+// there is none.
 func similarFlagOf(node *kong.Node, name string) string {
 	for _, similar := range similarFlags(name) {
 		if hasFlag(node, similar) {
 			return similar
 		}
+	}
+	isOtherFlag := func(flag string) bool { return !strings.HasPrefix(flag, name) }
+	if flags := slices.DeleteFunc(namesOfFlags(node), isOtherFlag); len(flags) == 1 {
+		return flags[0]
 	}
 	return syntax.Nearest(name, slices.Values(namesOfFlags(node)))
 }

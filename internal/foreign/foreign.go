@@ -369,8 +369,8 @@ func splitOptions(text string) []string {
 	})
 }
 
-// convertValue converts the argument of a switch to the form that tilecheck wants: a time limit has the unit s, and the name of exported
-// files has no extension.
+// convertValue converts the argument of a switch to the form that tilecheck wants: a time limit has the unit s, the name of exported files has no
+// extension, and a file for a chain that is not called .tra has the type.
 func convertValue(switchName, value string) string {
 	switch switchName {
 	case "timeout":
@@ -380,6 +380,10 @@ func convertValue(switchName, value string) string {
 	case "exportstates", "exporttrans", "exportlabels", "exportrewards", "exportstaterewards", "exporttransrewards",
 		"exporttransdot", "exporttransdotstates", "exportdot", "exportexplicit":
 		return strings.TrimSuffix(value, filepath.Ext(value))
+	case "exportadv", "exportadvmdp":
+		if filepath.Ext(value) != ".tra" { // then the name does not say that the file has the induced chain
+			return value + ":type=induced"
+		}
 	}
 	return value
 }

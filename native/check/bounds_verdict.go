@@ -81,7 +81,7 @@ func directionForBounds(property *Property, formula *logic.Formula, isNondetermi
 	direction, hasDirection := directionOf(formula.Threshold, false)
 	if !hasDirection && isNondeterministic {
 		letter := formula.Letter()
-		return 0, result.Refuse(property, result.TypeError, property.Expr.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?", letter, letter, letter)
+		return 0, result.Refuse(property, result.TypeError, property.Expr.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?%s", letter, letter, letter, implicitTypeHint(property.Program))
 	}
 	return direction, nil
 }

@@ -11,6 +11,7 @@ import (
 	"tilecheck/prism/compile"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
 
@@ -137,6 +138,9 @@ func (checker *Checker) Check(ctx context.Context, property *Property) result.Ve
 		verdict.Err = Failure(err, property.File, property.Pos)
 	} else {
 		checker.writeOutcome(best, &verdict)
+		if !checker.opts.Fair && !model.Intervals() && property.Program.Type != syntax.POMDP {
+			verdict.Warnings = append(verdict.Warnings, InfiniteRewardWarnings(property.Expr, &verdict)...)
+		}
 	}
 	verdict.Warnings = append(verdict.Warnings, checker.floatWarnings(property)...)
 	verdict.Seconds = time.Since(start).Seconds()

@@ -201,7 +201,7 @@ func TestRefusals(t *testing.T) {
 		{ctmc, `P=? [ F[2,1] s=1 ]`, `p.props:1:11: bounds [2,1] of the F operator are empty`},
 		{ctmc, `R=? [ I=-1 ]`, `p.props:1:9: time bound -1 of the I operator, want a finite number of at least 0`},
 		{"mdp module m s:[0..1]; [] true -> (s'=1-s); endmodule rewards s=1 : -2; endrewards", `Rmax=? [ C ]`, `p.props:1:1: found negative rewards and an end that some scheduler misses with positive probability`},
-		{"module m s:[0..1]; [] true -> (s'=1-s); endmodule", `Pmax=? [ F s=1 ]`, `p.props:1:1: found a P operator for a model without probabilities, want E or A`},
+		{"module m s:[0..1]; [] true -> (s'=1-s); endmodule", `Pmax=? [ F s=1 ]`, `p.props:1:1: found a P operator for a model without probabilities, want E or A; the file has no model type, such as dtmc, so it is read as an LTS`},
 		{hidden, `Pmax=? [ F G won ]`, `p.props:1:10: found the temporal operator F in a property of a partially observable model, want one of X, F, G, U, W and R of formulas about states`},
 		{hidden, `Pmax=? [ F<=3 prize=1 ]`, `p.props:1:15: the target is not observable: it holds in only one of two states with the same observation`},
 		{hidden, `Pmax=? [ F prize=1 ]`, `p.props:1:12: the target is not observable: it holds in only one of two states with the same observation`},

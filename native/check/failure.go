@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
@@ -109,6 +110,15 @@ func classOfEvaluation(undecided bool, class result.Class) result.Class {
 // failure returns a failure of the given class, with a position in the property's file.
 func (e *evaluation) failure(class result.Class, pos syntax.Pos, format string, args ...any) error {
 	return result.Refuse(e.property, class, pos, format, args...)
+}
+
+// implicitTypeHint returns the end of a message that surprises if the model was meant to have another type: the file has no keyword of a type. It
+// returns "" if the file has one.
+func implicitTypeHint(program *sema.Program) string {
+	if !program.Model().HasImplicitType() {
+		return ""
+	}
+	return "; the file has no model type, such as dtmc, so it is read as " + noun.WithArticle(program.Type.String())
 }
 
 // unsupportedError returns a failure of class Unsupported with the position of an expression.

@@ -31,7 +31,7 @@ func (e *evaluation) optimisationDirection(formula *logic.Formula) (solve.Direct
 		if model := e.space.Model(); model.NumChoices() == model.NumStates() {
 			hint = "; both have the same value here, because no state has several choices"
 		}
-		return direction, e.failure(result.TypeError, formula.Expr.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?%s", letter, letter, letter, hint)
+		return direction, e.failure(result.TypeError, formula.Expr.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?%s%s", letter, letter, letter, hint, implicitTypeHint(e.property.Program))
 	}
 	return direction, nil
 }
@@ -61,7 +61,7 @@ func (e *evaluation) operatorValue(formula *logic.Formula) (*numbers, error) {
 // stores the values in e.schedulerRequest.
 func (e *evaluation) probabilityOperator(formula *logic.Formula) (*numbers, error) {
 	if e.property.Program.Type == syntax.LTS {
-		return nil, e.unsupportedError(formula.Expr, "found a P operator for a model without probabilities, want E or A")
+		return nil, e.unsupportedError(formula.Expr, "found a P operator for a model without probabilities, want E or A%s", implicitTypeHint(e.property.Program))
 	}
 	direction, err := e.optimisationDirection(formula)
 	if err != nil {
@@ -386,7 +386,7 @@ func (e *evaluation) stepCount(expr sema.Expr, operator string) (int, error) {
 func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbers, error) {
 	switch {
 	case e.property.Program.Type == syntax.LTS:
-		return nil, e.unsupportedError(formula.Expr, "found an S operator for a model without probabilities")
+		return nil, e.unsupportedError(formula.Expr, "found an S operator for a model without probabilities%s", implicitTypeHint(e.property.Program))
 	case e.partiallyObservable():
 		return nil, e.unsupportedError(formula.Expr, "found an S operator for a partially observable model")
 	case e.onlyFairSchedulers():
@@ -396,7 +396,7 @@ func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbers, e
 	}
 	direction, hasDirection := directionOf(formula.Threshold, e.forSomeScheduler)
 	if !hasDirection && e.modelKind() == sparse.MDP {
-		return nil, e.failure(result.TypeError, formula.Expr.Pos(), "found S=? for a nondeterministic model, want a bound such as S>=0.5, or Smin=? or Smax=? (--dialect storm)")
+		return nil, e.failure(result.TypeError, formula.Expr.Pos(), "found S=? for a nondeterministic model, want a bound such as S>=0.5, or Smin=? or Smax=? (--dialect storm)%s", implicitTypeHint(e.property.Program))
 	}
 	set, err := e.satisfyingStates(formula.Operand)
 	if err != nil {

@@ -117,7 +117,7 @@ func groupItems(modelItems []syntax.Item) (grouped items) {
 func newChecker(model *syntax.Model) *checker {
 	checker := &checker{
 		diags: diags{file: model.File},
-		model: &Model{file: model.File, dialect: model.Dialect, truncates: model.Truncates, isEmbeddedMDP: model.Embedded, names: make(table), quoted: make(table)},
+		model: &Model{file: model.File, dialect: model.Dialect, truncates: model.Truncates, unread: model.Unread, isEmbeddedMDP: model.Embedded, names: make(table), quoted: make(table)},
 		items: groupItems(model.Items), rate: model.Rate,
 	}
 	checker.resolver = newResolver(&checker.diags, checker.model, nil)
@@ -390,7 +390,8 @@ func (c *checker) checkRewardActions() {
 func (c *checker) determineModelType() {
 	hasProbability, interval := c.findProbabilities()
 	modelType := syntax.MDP
-	if len(c.items.types) > 0 {
+	c.model.hasImplicitType = len(c.items.types) == 0
+	if !c.model.hasImplicitType {
 		modelType = c.items.types[0].Type
 	} else if !hasProbability {
 		modelType = syntax.LTS

@@ -10,11 +10,15 @@ import (
 type Model struct {
 	file      string
 	modelType syntax.ModelType
-	dialect   syntax.Dialect
+	// hasImplicitType says that the file has no keyword of a model type.
+	hasImplicitType bool
+	dialect         syntax.Dialect
 	// truncates is syntax.Model.Truncates.
 	truncates bool
-	names     table // constants, formulas and variables
-	quoted    table // labels and observables
+	// unread is syntax.Model.Unread.
+	unread syntax.UnreadFiles
+	names  table // constants, formulas and variables
+	quoted table // labels and observables
 
 	constants []*constant
 	formulas  []*formula
@@ -50,6 +54,9 @@ func (p *Program) Model() *Model { return p.model }
 
 // ModelType returns the type of the model; it is never TypeNone.
 func (m *Model) ModelType() syntax.ModelType { return m.modelType }
+
+// HasImplicitType reports whether the file has no keyword of a model type, so that the type follows from its contents.
+func (m *Model) HasImplicitType() bool { return m.hasImplicitType }
 
 // IsMarkovAutomaton reports whether the model is the embedded MDP of a Markov automaton.
 func (m *Model) IsMarkovAutomaton() bool { return m.isEmbeddedMDP }

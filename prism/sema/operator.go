@@ -1,6 +1,7 @@
 package sema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -273,7 +274,32 @@ func (r *resolver) rewardStructNumber(expr syntax.Expr) Expr {
 	if _, ok := expr.(*syntax.Quoted); ok || expr == nil {
 		return nil
 	}
+	if ident, ok := expr.(*syntax.Ident); ok && !r.isDeclared(ident.Name) {
+		return r.semanticError(expr, "undeclared identifier %q%s", ident.Name, r.suggestRewardStruct(ident.Name))
+	}
 	return r.resolveExpr(expr)
+}
+
+// isDeclared reports whether an identifier of a property has a meaning.
+func (r *resolver) isDeclared(name string) bool {
+	_, ok := r.props.names.lookup(r.model.names, name)
+	return ok
+}
+
+// suggestRewardStruct returns a hint for an undeclared identifier in the braces of an R operator: the reward structure with this name, the most
+// similar name, or all names.
+func (r *resolver) suggestRewardStruct(name string) string {
+	declared := r.declaredRewardStructs()
+	if slices.Contains(declared, name) {
+		return fmt.Sprintf("; there is a reward structure %q, want it in quotes", name)
+	}
+	return nearestOrAll(name, declared)
+}
+
+// declaredRewardStructs returns the names of the reward structures that are written in the model.
+func (r *resolver) declaredRewardStructs() []string {
+	names := namesOf(r.model.rewards, func(rewards RewardStruct) string { return rewards.Name })
+	return slices.DeleteFunc(names, func(name string) bool { return name == syntax.TimeRewards })
 }
 
 // selectRewardStruct returns the index of the reward structure that an R operator gives by its name, or defaultIndex if it gives none. If the operator gives a
@@ -306,8 +332,7 @@ func (r *resolver) namedRewardStruct(operator *syntax.Reward, name string) int {
 	case operator.IsTimeReward:
 		r.semanticError(operator, "found the operator T, which is not supported for state spaces from files, because files have no reward structure for time")
 	default:
-		declared := slices.DeleteFunc(names, func(name string) bool { return name == syntax.TimeRewards })
-		r.semanticError(operator, "R operator reward struct index %q does not exist%s", name, nearestOrAll(name, declared))
+		r.semanticError(operator, "R operator reward struct index %q does not exist%s", name, cmp.Or(unreadHint(r.model.unread.Rewards), nearestOrAll(name, r.declaredRewardStructs())))
 	}
 	return -1
 }

@@ -222,7 +222,7 @@ func (r *resolver) resolveIdent(expr *syntax.Ident) Expr {
 	}
 	switch {
 	case !ok || meaning.formula != nil: // formulas are expanded before renaming
-		hint := cmp.Or(r.renamedFrom(expr.Name), r.hintOfStorm(name), r.suggestName(name))
+		hint := cmp.Or(r.renamedFrom(expr.Name), r.hintOfStorm(name), r.suggestName(name), unreadHint(r.model.unread.Variables))
 		return r.semanticError(expr, "undeclared identifier %q%s", name, hint)
 	case meaning.constant != nil:
 		return &constRef{Base{meaning.constant.valueType, expr.Pos()}, meaning.constant}
@@ -285,7 +285,15 @@ func (r *resolver) suggestLabel(name string) string {
 		return fmt.Sprintf("; there is %s %s %s, want it without quotes", article(meaning.kind), meaning.kind, name)
 	}
 	labels := slices.Collect(maps.Keys(r.model.quoted))
-	return nearestOrAll(name, slices.AppendSeq(labels, maps.Keys(r.props.quoted)))
+	return cmp.Or(unreadHint(r.model.unread.Labels), nearestOrAll(name, slices.AppendSeq(labels, maps.Keys(r.props.quoted))))
+}
+
+// unreadHint returns the hint that a file of states was not read; "" for no sentence.
+func unreadHint(sentence string) string {
+	if sentence == "" {
+		return ""
+	}
+	return "; " + sentence
 }
 
 // maxNamesInHint is the number of names that nearestOrAll lists.

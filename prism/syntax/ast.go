@@ -73,8 +73,14 @@ type Model struct {
 	// Rate is then the exit rate of a state, 0 for an immediate state; nil if package sema computes it, or if the states were read from
 	// a file that has it.
 	Rate Expr
+	// Unread says which files of states were not read; empty for a model that is not from files of states.
+	Unread UnreadFiles
 	Span
 }
+
+// UnreadFiles has a sentence about each file of states that was not read, for the error of a name that this file would declare. The sentences
+// are empty for files that were read.
+type UnreadFiles struct{ Variables, Labels, Rewards string }
 
 // Item is a top-level declaration of a model file.
 type Item interface {

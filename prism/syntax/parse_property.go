@@ -228,13 +228,14 @@ func (p *parser) parseRewardObjective() Expr {
 	case p.token.kind == kwC:
 		p.advance()
 		p.treeHeight = 0
-		if p.accept(tokLessEqual) {
+		if relationOp(p.token.kind) != OpNone || p.token.kind == tokEqual {
+			p.expectBoundSign(tokLessEqual, "C<=k")
 			objective.Bound = p.parseExpr(modelContext)
 		}
 		objective.Kind = Cumulative
 	case p.token.kind == kwI:
 		p.advance()
-		p.expect(tokEqual)
+		p.expectBoundSign(tokEqual, "I=k")
 		objective.Kind, objective.Bound = Instantaneous, p.parseExpr(modelContext)
 	default:
 		return p.parseExpr(allowProperty | allowTemporal)
@@ -242,6 +243,13 @@ func (p *parser) parseRewardObjective() Expr {
 	p.addTreeLevel(0)
 	objective.Span = p.span(start)
 	return objective
+}
+
+// expectBoundSign moves past the sign between a reward objective and its bound. form is how this objective is written, for the error at another sign.
+func (p *parser) expectBoundSign(sign kind, form string) {
+	if !p.accept(sign) {
+		p.unexpectedHint(quoteText(kindTexts[sign]), "this objective has the form "+form)
+	}
 }
 
 // parseGameRewardTarget parses F0 or Fc and its target into an objective.

@@ -38,6 +38,8 @@ type Imported struct {
 	ExitRates *ExitRates
 	// Rounded and Normalised are the results of the methods of Space with these names.
 	Rounded, Normalised bool
+	// Unread says which files were not read.
+	Unread syntax.UnreadFiles
 }
 
 // FlatValuation returns a function for Imported.Valuation that reads from one slice: numVars values
@@ -155,7 +157,7 @@ func (space *Space) checkRange(file string) {
 func (imported *Imported) declarations() *syntax.Model {
 	ident := func(name string) *syntax.Ident { return &syntax.Ident{Name: name} }
 	declared := &syntax.Model{
-		File: imported.File, Embedded: imported.ExitRates != nil,
+		File: imported.File, Embedded: imported.ExitRates != nil, Unread: imported.Unread,
 		Items: []syntax.Item{&syntax.TypeDecl{Type: imported.Type}, imported.moduleDeclaration()},
 	}
 	for _, observable := range imported.Observables {

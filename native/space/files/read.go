@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"tilecheck/internal/noun"
 	"tilecheck/native/space/explicit"
@@ -229,6 +230,7 @@ func (reader *spaceReader) importSpace() (*explicit.Space, error) {
 	imported := &explicit.Imported{
 		File: reader.sources.Transitions.Name, Type: reader.traFile.modelType, Actions: reader.traFile.actionNames, Model: reader.model,
 		TransitionRewards: reader.transitionRewards, Warnings: reader.traFile.warnings(), Rounded: reader.isRounded, Normalised: reader.traFile.isNormalised,
+		Unread: reader.sources.unread(),
 	}
 	if reader.staFile != nil {
 		imported.Vars, imported.Valuation = reader.staFile.variables, explicit.FlatValuation(reader.staFile.values, len(reader.staFile.variables))
@@ -250,6 +252,44 @@ func (reader *spaceReader) importSpace() (*explicit.Space, error) {
 		return nil, reader.staFile.duplicateError(duplicate)
 	}
 	return space, err
+}
+
+// unread returns the sentences about the files that are not among the sources.
+func (sources *Sources) unread() syntax.UnreadFiles {
+	const withoutFile = "%s was read without %s (with it: %s)"
+	var unread syntax.UnreadFiles
+	name := sources.Transitions.Name
+	if sources.States == nil {
+		unread.Variables = fmt.Sprintf(withoutFile, name, "a .sta file, so the only variable is x, the number of the state", sources.nameWith("sta"))
+	}
+	if sources.Labels == nil {
+		unread.Labels = fmt.Sprintf(withoutFile, name, "a .lab file", sources.nameWith("lab"))
+	}
+	if sources.StateRewards == nil && sources.TransitionRewards == nil {
+		unread.Rewards = fmt.Sprintf(withoutFile, name, "a .srew or .trew file", sources.nameWith("srew"))
+	}
+	return unread
+}
+
+// nameWith returns the name on the command line for the files that were read and one more, such as m.tra,sta,lab.
+func (sources *Sources) nameWith(ext string) string {
+	base, zip, _ := strings.Cut(sources.Transitions.Name, ".tra")
+	name := base + ".tra"
+	for _, part := range []struct {
+		ext    string
+		isRead bool
+	}{
+		{"sta", sources.States != nil},
+		{"lab", sources.Labels != nil},
+		{"obs", sources.Observations != nil},
+		{"srew", sources.StateRewards != nil},
+		{"trew", sources.TransitionRewards != nil},
+	} {
+		if part.isRead || part.ext == ext {
+			name += "," + part.ext
+		}
+	}
+	return name + zip
 }
 
 // duplicateError returns the error for two states with the same values, at the second state.
