@@ -80,3 +80,21 @@ func TestSeedIsOfItsEngine(t *testing.T) {
 		t.Error(other)
 	}
 }
+
+// TestRepetitionNote: the first samples of the seed repeat a value whose time was up, but not a value without the samples of lost shards.
+func TestRepetitionNote(t *testing.T) {
+	seed := uint64(1)
+	verdict := result.Verdict{
+		Engine: "native", Method: "ci", Value: result.Value{Kind: result.Number}, Bound: &result.Interval{Hi: 1}, Samples: 10, Seed: &seed,
+		Err: &result.Failure{Class: result.Interrupted},
+	}
+	for missesShards, want := range map[bool]string{
+		false: "; to repeat a value whose sampling ended early, give its number of samples with --samples",
+		true:  "; to repeat a value without the missing shards, merge the same shards again",
+	} {
+		verdict.Err.MissesShards = missesShards
+		if got := seedText([]result.Verdict{verdict}, &verdict); !strings.HasSuffix(got, want) {
+			t.Errorf("found %q, want %q at the end", got, want)
+		}
+	}
+}

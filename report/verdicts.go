@@ -156,10 +156,20 @@ func seedText(verdicts []result.Verdict, verdict *result.Verdict) string {
 		numbers += " of " + verdict.Engine
 	}
 	text := fmt.Sprintf("seed %d: the same seed repeats %s, for any number of workers", *verdict.Seed, numbers)
-	if slices.ContainsFunc(verdicts, func(other result.Verdict) bool { return other.Engine == verdict.Engine && other.SampledInPart() }) {
-		text += "; to repeat a value whose sampling ended early, give its number of samples with --samples, or merge the same shards"
+	for i := range verdicts {
+		if other := &verdicts[i]; other.Engine == verdict.Engine && other.SampledInPart() {
+			return text + "; " + repetitionText(other)
+		}
 	}
 	return text
+}
+
+// repetitionText says how to repeat a value whose sampling ended early.
+func repetitionText(verdict *result.Verdict) string {
+	if verdict.Err.MissesShards {
+		return "to repeat a value without the missing shards, merge the same shards again"
+	}
+	return "to repeat a value whose sampling ended early, give its number of samples with --samples"
 }
 
 // seedless returns a note for each verdict from samples of an engine that has no seed. It returns none if no engine has a seed.

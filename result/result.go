@@ -252,6 +252,8 @@ type Failure struct {
 	Message string
 	File    string
 	Pos     syntax.Pos // zero if unknown
+	// MissesShards says that samples of some shards are missing, so the samples need not be the first ones of the seed.
+	MissesShards bool
 }
 
 // Refuse returns the failure of a property that an engine cannot answer. at is the position of the cause in the property.

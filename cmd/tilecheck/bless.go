@@ -21,7 +21,7 @@ import (
 type blessCmd struct {
 	suiteFlags `embed:""`
 
-	Update    bool  `help:"Also replace the values of expectations that fail."`
+	Update    bool  `help:"Also replace the values of RESULT annotations that fail. Suite files stay as they are."`
 	Yes       bool  `short:"y" help:"Write without asking."`
 	Samples   int64 `help:"Paths to sample if there are too many states." default:"10000" placeholder:"N"`
 	MaxStates int   `name:"exact-states" aliases:"max-states" rare:"" help:"Largest state space on which fractions are tried." default:"20000" placeholder:"N"`
@@ -72,11 +72,25 @@ func (c *blessCmd) printBlessing(env *environment, blessing *regress.Blessing) e
 	for i := range blessing.Failing {
 		fmt.Fprintln(env.stderr, blessing.Failing[i].Summary())
 	}
-	if failing := len(blessing.Failing); failing > 0 && !c.Update && !env.quiet {
-		consequence := noun.Verb(failing, "fails and stays as it is; --update replaces its value", "fail and stay as they are; --update replaces their values")
-		fmt.Fprintf(env.stderr, "note: %s %s\n", noun.Count(failing, "expectation"), consequence)
+	if !env.quiet {
+		for _, note := range failingNotes(blessing) {
+			fmt.Fprintf(env.stderr, "note: %s\n", note)
+		}
 	}
 	return nil
+}
+
+// failingNotes says how the user can change the values of the expectations that fail.
+func failingNotes(blessing *regress.Blessing) []string {
+	var notes []string
+	if replaceable := blessing.Replaceable; replaceable > 0 {
+		consequence := noun.Verb(replaceable, "fails and stays as it is; --update replaces its value", "fail and stay as they are; --update replaces their values")
+		notes = append(notes, noun.Count(replaceable, "expectation")+" "+consequence)
+	}
+	if places := blessing.InSuiteFile; len(places) > 0 {
+		notes = append(notes, fmt.Sprintf("bless does not change suite files; change the %s by hand: %s", noun.Verb(len(places), "expectation that fails", "expectations that fail"), strings.Join(places, ", ")))
+	}
+	return notes
 }
 
 // skippedText returns the message about a property that gets no expectation.

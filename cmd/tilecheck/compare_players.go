@@ -71,7 +71,7 @@ func (c *comparePlayersCmd) Run(ctx context.Context, env *environment) error {
 		}
 	}
 	env.printWarningLines(c.Format, contest.Warnings)
-	return missingGamesError(ctx, contest.End, contest.Games, contest.Asked)
+	return missingGamesError(ctx, contest.End, contest.Cause, contest.Games, contest.Asked)
 }
 
 // contestOptions returns the contest that the flags describe.

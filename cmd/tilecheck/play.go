@@ -171,7 +171,7 @@ func (c *playCmd) printResults(ctx context.Context, env *environment, options pl
 	err = statistics.Write(env.stdout, c.Format, env.reportOptions())
 	env.printWarningLines(c.Format, outcome.Warnings)
 	err = errors.Join(err, recordErr, c.drawCharts(env, outcome, estimates, curve))
-	return cmp.Or(err, missingGamesError(ctx, outcome.End, outcome.Games(), outcome.Asked), lossError)
+	return cmp.Or(err, missingGamesError(ctx, outcome.End, outcome.Cause, outcome.Games(), outcome.Asked), lossError)
 }
 
 // options returns the options of the games that the flags describe.
@@ -319,13 +319,13 @@ func noGameError(ctx context.Context, end play.End) error {
 
 // missingGamesError returns the error of a run that has finished only some of its games, because it was interrupted or because shards are missing. A run
 // that ends because its budget is used up has succeeded.
-func missingGamesError(ctx context.Context, end play.End, finished, asked int64) error {
+func missingGamesError(ctx context.Context, end play.End, cause error, finished, asked int64) error {
 	games := fmt.Sprintf("%d of %s", finished, noun.Count(asked, "game"))
 	switch end {
 	case play.Interrupted:
 		return &codedError{code: exitCodeAfterEnd(ctx.Err()), err: fmt.Errorf("%w after %s", ctx.Err(), games)}
 	case play.Lacking:
-		return fmt.Errorf("%v: the result is of %s", end, games)
+		return fmt.Errorf("%s: the result is of %s", end.Reason(cause), games)
 	}
 	return nil
 }

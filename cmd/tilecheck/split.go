@@ -169,6 +169,9 @@ func flagValue(target reflect.Value) any {
 // endShard writes the file of a shard after the command has ended with commandErr. It returns the error that ends the run: commandErr, or why the shard has no
 // file. An unfinished shard and a shard without work have none.
 func (e *environment) endShard(ctx context.Context, commandErr error) error {
+	if e.shard.Replaying() {
+		return nameMissingShards(e.shard.Absent(), commandErr)
+	}
 	if !e.shard.Recording() {
 		return commandErr
 	}
@@ -195,6 +198,15 @@ func (e *environment) endShard(ctx context.Context, commandErr error) error {
 		return commandErr
 	}
 	return nil
+}
+
+// nameMissingShards returns the error of a merge. If the command has only an exit code and shards are missing, the error names them.
+func nameMissingShards(missing []shard.Part, commandErr error) error {
+	coded, isCoded := errors.AsType[*codedError](commandErr)
+	if len(missing) == 0 || !isCoded || coded.err != nil {
+		return commandErr
+	}
+	return &codedError{code: coded.code, err: fmt.Errorf("%s: the result is of the others", shard.Missing(missing))}
 }
 
 // writeShard writes the results of the shard to the file of --partial, together with its command line and the digests of its inputs.

@@ -306,6 +306,7 @@ func TestPartialResult(t *testing.T) {
 				Value, Lower, Upper, Samples float64
 				Error                        struct{ Class, Message string }
 			}
+			Error struct{ Message string }
 		}
 		if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Results) != 1 {
 			t.Fatalf("%v: %s%s", err, out, errs)
@@ -314,8 +315,31 @@ func TestPartialResult(t *testing.T) {
 		if code != exitCannotRun || r.Error.Class != "interrupted" || !strings.Contains(r.Error.Message, "shard 3/4 is missing") {
 			t.Errorf("%q: exit code %d\n%s", tt.args, code, out)
 		}
+		if want := "shard 3/4 is missing: the result is of the others"; got.Error.Message != want || !strings.Contains(errs, want) {
+			t.Errorf("%q: found the error %q and on standard error %q, want %q", tt.args, got.Error.Message, errs, want)
+		}
 		if r.Samples != tt.samples || !(r.Lower < 1./6 && 1./6 < r.Upper) {
 			t.Errorf("%q: %+v", tt.args, r)
+		}
+	}
+}
+
+// TestPartialResultOfGames: the error names the missing shards, as that of check does.
+func TestPartialResultOfGames(t *testing.T) {
+	t.Parallel()
+	for _, job := range [][]string{{"play", "random"}, {"compare", "players", "random", "pref:left,up,down,right", "--all-games"}} {
+		merge := []string{"merge", "--partial-result"}
+		for _, index := range []int{1, 2, 4} {
+			file := filepath.Join(t.TempDir(), "part")
+			line := append(slices.Clone(job), "--size=2", "--games=40", "--seed=1", fmt.Sprintf("--shard=%d/4", index), "--partial", file)
+			if code, _, errs := tilecheck(t.Context(), line...); code != exitOK {
+				t.Fatalf("%q: %d, %s", line, code, errs)
+			}
+			merge = append(merge, file)
+		}
+		code, out, errs := tilecheck(t.Context(), merge...)
+		if code != exitCannotRun || !strings.Contains(errs, "shard 3/4 is missing: the result is of ") || !strings.Contains(out, "shard 3/4 is missing") {
+			t.Errorf("%q: exit code %d\n%s%s", job, code, out, errs)
 		}
 	}
 }

@@ -55,7 +55,7 @@ type Contest struct {
 	Games      int64 // of each
 	Looks      int   // number of looks: intermediate evaluations of the games
 	End        End
-	Cause      error // of the end Interrupted: the error of the context
+	Cause      error // as in Outcome
 	Sequential bool  // the games could decide when to stop, so intervals must hold for all numbers of games at once
 	Elapsed    time.Duration
 	Warnings   []string
@@ -143,7 +143,7 @@ func Compare(ctx context.Context, opt CompareOptions) (contest *Contest, err err
 	case contest.Games < opt.Games:
 		contest.End, contest.Cause = endOf(ctx), ctx.Err()
 		if opt.Split.Replaying() {
-			contest.End = plan.lackGames(contest.Games)
+			contest.End, contest.Cause = Lacking, plan.missingShards(contest.Games)
 		}
 		run.updateIntervals()
 	}

@@ -42,7 +42,7 @@ type RowResult struct {
 	Judgements []Judgement // of Row.Values
 	Games      int64
 	End        End
-	Cause      error // of the end Interrupted: the error of the context
+	Cause      error // as in Outcome
 	Warnings   []string
 }
 

@@ -61,7 +61,7 @@ type Outcome struct {
 	Asked    int64  // games that were wanted
 	Resumed  int64  // games that were read from the state file
 	End      End
-	Cause    error // of the end Interrupted: the error of the context
+	Cause    error // of the end Interrupted: the error of the context; of the end Lacking: it names the missing shards
 	Elapsed  time.Duration
 	Warnings []string
 }
@@ -108,7 +108,7 @@ func Run(ctx context.Context, opt Options) (outcome *Outcome, err error) {
 	switch {
 	case outcome.Games() == opt.Games:
 	case opt.Split.Replaying():
-		outcome.End = plan.lackGames(outcome.Games())
+		outcome.End, outcome.Cause = Lacking, plan.missingShards(outcome.Games())
 	default:
 		outcome.End, outcome.Cause = endOf(ctx), ctx.Err()
 	}
@@ -176,12 +176,15 @@ func overflowWarning(strategy string, n int64) string {
 		strategy, n)
 }
 
-// Reason says why the games ended. cause is the error of the context if the end is Interrupted.
+// Reason says why the games ended. cause is the Cause of the outcome.
 func (e End) Reason(cause error) string {
-	if e == Interrupted && cause != nil {
-		return ending.Reason(cause)
+	switch {
+	case cause == nil:
+		return e.String()
+	case e == Lacking:
+		return cause.Error()
 	}
-	return e.String()
+	return ending.Reason(cause)
 }
 
 // endOf returns Interrupted if ctx ended, and OutOfTime otherwise.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -101,11 +102,12 @@ func readRecord(reader *bufio.Reader, index int64) (result Game, err error) {
 	return result, nil
 }
 
-// lackGames ends a merge that has too few games. If no shard is absent, the contest is undecided, and more games are requested
-// from the shards.
-func (s *schedule) lackGames(games int64) End {
+// missingShards returns an error that names the missing shards of a merge that has too few games. If no shard is missing, the contest is undecided:
+// then missingShards requests more games from the shards and returns nil.
+func (s *schedule) missingShards(games int64) error {
 	if len(s.split.Absent()) == 0 {
 		s.split.Want(s.stream(), 2*games)
+		return nil
 	}
-	return Lacking
+	return errors.New(shard.Missing(s.split.Absent()))
 }

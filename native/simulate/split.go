@@ -364,5 +364,5 @@ func (checker *checker) missingSamplesError(planError error) error {
 	if numSamples, isFixed := checker.plan.Samples(); isFixed {
 		found = fmt.Sprintf("%d of %s", checker.result.Samples, noun.Count(numSamples, "sample"))
 	}
-	return &result.Failure{Class: result.Interrupted, Message: fmt.Sprintf("from %s: %s", found, shard.Missing(parts))}
+	return &result.Failure{Class: result.Interrupted, Message: fmt.Sprintf("from %s: %s", found, shard.Missing(parts)), MissesShards: true}
 }

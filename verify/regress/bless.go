@@ -46,8 +46,12 @@ type Blessing struct {
 	Skipped []Skip
 	// Failing are the results that contradict an annotation that stays, or that could not be computed.
 	Failing []report.TestResult
-	Added   int // annotations that are new
-	Updated int // annotations with another value
+	// Replaceable counts the failing annotations that stay because BlessOptions.Update is not set.
+	Replaceable int
+	// InSuiteFile has the places of the failing expectations in suite files. Bless does not change suite files.
+	InSuiteFile []string
+	Added       int // annotations that are new
+	Updated     int // annotations with another value
 }
 
 // BlessedFile is a properties file with its new annotations.
@@ -212,10 +216,10 @@ func (w *annotationWriter) keptInstances(ctx context.Context, test *loadedTest) 
 	for i := range run.instanceResults { // there are none if the whole run failed
 		instance := test.instances[i]
 		switch {
-		case w.isReplaced(instance, &run.instanceResults[i]):
+		case w.options.Update && isReplaceable(instance, &run.instanceResults[i]):
 			isKept[instance] = false
 		case instance.selected && isKept[instance]:
-			w.addFailures(run.instanceResults[i : i+1])
+			w.addFailingInstance(instance, &run.instanceResults[i])
 		}
 	}
 	return isKept
@@ -228,11 +232,21 @@ func isAnnotated(instance *propertyInstance) bool {
 	return instance.annotations.Expects() || hasErrors
 }
 
-// isReplaced reports whether a computed value replaces the annotation of an instance.
-func (w *annotationWriter) isReplaced(instance *propertyInstance, result *report.TestResult) bool {
+// isReplaceable reports whether a computed value may replace the annotation of an instance, which has the given result.
+func isReplaceable(instance *propertyInstance, result *report.TestResult) bool {
 	hasErrors := instance.annotationErr != nil
-	isInSuiteFile := instance.extraPosition != ""
-	return w.options.Update && result.Outcome == report.TestFailed && !hasErrors && !isInSuiteFile
+	return result.Outcome == report.TestFailed && !hasErrors && instance.extraPosition == ""
+}
+
+// addFailingInstance records the result of an instance that keeps its annotation, if the result is a failure.
+func (w *annotationWriter) addFailingInstance(instance *propertyInstance, result *report.TestResult) {
+	w.addFailures([]report.TestResult{*result})
+	switch place := instance.extraPosition; {
+	case isReplaceable(instance, result):
+		w.blessing.Replaceable++
+	case result.Outcome == report.TestFailed && place != "" && !slices.Contains(w.blessing.InSuiteFile, place):
+		w.blessing.InSuiteFile = append(w.blessing.InSuiteFile, place)
+	}
 }
 
 // addFailures records those results of a test that are failures.
