@@ -170,7 +170,7 @@ func flagValue(target reflect.Value) any {
 // file. An unfinished shard and a shard without work have none.
 func (e *environment) endShard(ctx context.Context, commandErr error) error {
 	if e.shard.Replaying() {
-		return nameMissingShards(e.shard.Absent(), commandErr)
+		return nameMissingShards(e.shard.Lacking(), commandErr)
 	}
 	if !e.shard.Recording() {
 		return commandErr
@@ -200,13 +200,18 @@ func (e *environment) endShard(ctx context.Context, commandErr error) error {
 	return nil
 }
 
-// nameMissingShards returns the error of a merge. If the command has only an exit code and shards are missing, the error names them.
+// nameMissingShards returns the error of a merge that lacks some shards. It names them, unless commandErr has a message. It keeps the exit code of
+// commandErr.
 func nameMissingShards(missing []shard.Part, commandErr error) error {
 	coded, isCoded := errors.AsType[*codedError](commandErr)
-	if len(missing) == 0 || !isCoded || coded.err != nil {
+	if len(missing) == 0 || commandErr != nil && !(isCoded && coded.err == nil) {
 		return commandErr
 	}
-	return &codedError{code: coded.code, err: fmt.Errorf("%s: the result is of the others", shard.Missing(missing))}
+	code := exitCannotRun
+	if isCoded {
+		code = coded.code
+	}
+	return &codedError{code: code, err: fmt.Errorf("%s: the result is of the others", shard.Missing(missing))}
 }
 
 // writeShard writes the results of the shard to the file of --partial, together with its command line and the digests of its inputs.

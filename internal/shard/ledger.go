@@ -27,6 +27,7 @@ type Ledger struct {
 	more       int   // total number of parts that a replay needs
 	unfinished error // why the part that is recorded is not finished
 	failed     error // why the replay failed
+	lacking    bool  // a replay wanted numbers of absent parts
 	judged     bool  // the part has results of its own
 }
 
@@ -158,6 +159,7 @@ func (l *Ledger) Replay(s Stream, take func(*Piece) (more bool, err error)) erro
 	if err != nil {
 		return err
 	}
+	found := int64(0)
 	for _, p := range pieces {
 		more, err := take(p)
 		if err != nil {
@@ -166,8 +168,22 @@ func (l *Ledger) Replay(s Stream, take func(*Piece) (more bool, err error)) erro
 		if !more {
 			return nil
 		}
+		found += p.End - p.First
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lacking = l.lacking || len(l.absent) > 0 && found < s.End
 	return nil
+}
+
+// Lacking returns the absent parts if a stream of the replay wanted numbers of them, and nil otherwise.
+func (l *Ledger) Lacking() []Part {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.lacking {
+		return nil
+	}
+	return l.absent
 }
 
 // ordered returns the pieces of a stream that Replay passes to its callback. It returns an error if pieces overlap or are outside the
